@@ -486,6 +486,7 @@ static const char multilang[] =
     "and then only counted; that daemon logs all. Standard error is passed on line for line, as\n"
     "there, behind the shard\\(aqs name and however much it is; where nobody reads what is passed\n"
     "on, lines are left out and counted, and nothing waits.\n"
+    "A process that does not read the answer to a checkpoint is not listened to until it does.\n"
     "A file is read as UTF\\-8; blanks at the end of a value go.\n"
     ".PP\n"
     "Of AwsCredentialsProvider those that the chain of credentials has are known by their\n"

@@ -275,7 +275,11 @@ static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
 
 void slp_ml_written(slp_ml_shard *h, uint64_t now) {
   (void)now;
-  if (h->state == SLP_ML_ASKED && h->action == SLP_ML_RECORDS && !h->put_whole) put_more(h);
+  if (h->state != SLP_ML_ASKED) return;
+  if (h->put_whole)
+    h->ops->listen(h, 1);
+  else
+    put_more(h);
 }
 
 /* What is to be said to a child that waits. */
@@ -310,7 +314,7 @@ static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
     move(h, SLP_ML_ASKED, patience(h, now));
   else
     h->due_us = patience(h, now);
-  h->ops->listen(h, 1);
+  h->ops->listen(h, 0); /* until it has the answer: one that reads none could ask without end */
   send(h, &b);
 }
 
@@ -344,6 +348,10 @@ static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *wh
 
 static void checkpoint(slp_ml_shard *h, const slp_ml_message *m, uint64_t now) {
   int whole;
+  if (!h->put_whole) { /* the answer would come in the middle of the records */
+    fail(h, "it asked for a checkpoint before it was given all records");
+    return;
+  }
   h->asked = *m;
   /* A text that is too long for a sequence number is refused, and repeated as far as it goes. */
   size_t n = m->text.n < sizeof h->asked_text ? m->text.n : sizeof h->asked_text;

@@ -499,6 +499,18 @@ def all_of_a_childs_standard_error_is_passed_on():
 
 
 @test
+def a_child_that_asks_and_reads_no_answer_takes_no_memory():
+    with Box(1) as box:
+        script = os.path.join(ALL.name, "asks.sh")
+        with open(script, "w", encoding="utf-8") as f:
+            f.write("""exec yes '{"action":"checkpoint","sequenceNumber":"1x"}'\n""")
+        with Daemon(box, more=[f"executableName = sh {script}", "timeoutInSeconds = 2"]) as d:
+            d.until(lambda: "it did not answer initialize within 2 s" in d.said(), 10, "the end of the patience with it")
+            check(SANITIZED or memory_mb(d.process.pid, "VmHWM") < 40, memory_mb(d.process.pid, "VmHWM"))
+            equal(d.stop(), 0, d.said())
+
+
+@test
 def checkpoints_are_refused_by_the_protocols_names():
     with Box(1) as box:
         put(box, 0, 20)
