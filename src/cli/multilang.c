@@ -290,9 +290,14 @@ static int all_over(const run *d) {
   return 1;
 }
 
+/* A reader of the trace that stands still is not waited for. */
+static int may_cut_trace(const run *d) {
+  return d->stopping_us && slp_program_mono_us() - d->stopping_us >= SLP_APP_GRACE_MS * UINT64_C(1000);
+}
+
 static void leave_if_done(run *d) {
   if (!d->app.out || !d->consumer.closed || !slp_list_empty(&d->children)) return;
-  if (slp_app_unwritten(&d->app)) return;
+  if (slp_app_unwritten(&d->app) && !may_cut_trace(d)) return;
   slp_herd_close(d->herd);
   d->herd = NULL;
   sloop_stats_t sum;

@@ -511,6 +511,21 @@ def a_child_that_asks_and_reads_no_answer_takes_no_memory():
 
 
 @test
+def a_trace_that_nobody_reads_is_not_waited_for():
+    r, w = os.pipe()
+    with Box(1) as box:
+        put(box, 0, 500)
+        fill(w)
+        with Daemon(box, words=["--trace-protocol"], out=w) as d:
+            d.until(lambda: set(d.payloads()) >= everything(500), 30, "the records")
+            began = time.monotonic()
+            equal(d.stop(limit=20), 0, d.said())
+            check(time.monotonic() - began < 5, time.monotonic() - began)
+    os.close(r)
+    os.close(w)
+
+
+@test
 def checkpoints_are_refused_by_the_protocols_names():
     with Box(1) as box:
         put(box, 0, 20)
