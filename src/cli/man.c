@@ -487,6 +487,7 @@ static const char multilang[] =
     "there, behind the shard\\(aqs name and however much it is; where nobody reads what is passed\n"
     "on, lines are left out and counted, and nothing waits.\n"
     "A process that does not read the answer to a checkpoint is not listened to until it does.\n"
+    "When the lease table is gone and a process does not end, it is killed as at a stop.\n"
     "A file is read as UTF\\-8; blanks at the end of a value go.\n"
     ".PP\n"
     "Of AwsCredentialsProvider those that the chain of credentials has are known by their\n"

@@ -46,6 +46,7 @@ struct run {
 };
 
 static void look(run *d);
+static void on_overdue(slp_app *app);
 
 /* ---- what a shard's life asks for ------------------------------------------------------------- */
 
@@ -325,6 +326,9 @@ static void on_tick(slp_app *app) {
     if (!k->over) slp_ml_time(&k->h, now);
   }
   look(d);
+  /* The consumer ended by itself, and no signal began the time that app.c measures. */
+  if (d->stopping_us && !app->interrupted && now - d->stopping_us >= app->grace_ms * UINT64_C(1000))
+    on_overdue(app);
   if (!app->out || !d->consumer.s || !slp_progress_due(&d->progress, app->args)) return;
   sloop_stats_t st;
   slp_cli_consumer_stats(&d->consumer, &st);

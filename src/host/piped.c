@@ -77,8 +77,9 @@ struct slp_herd {
 struct slp_piped {
   uv_pipe_t in, out, err;
   uv_timer_t late; /* a pipe has ended, or the process: what becomes of the other? */
-  uv_idle_t again; /* lines that came while nobody listened */
-  slp_list link;
+  uv_idle_t again; /* the rest, on the next turn; lines that came while nobody listened */
+  slp_list link;   /* of the herd, until it was waited for */
+  slp_mem *mem;
   slp_herd *herd;
   slp_piped_user user;
   slp_buf text, err_text; /* of lines that are not whole yet */
@@ -98,26 +99,35 @@ typedef struct job {
   slp_buf bytes;
 } job;
 
-static void on_handle_closed(uv_handle_t *handle) {
-  slp_piped *p = handle->data;
-  if (--p->handles) return;
+static void free_if_over(slp_piped *p) {
+  if (!p->exited || p->handles) return;
   slp_buf_free(&p->text);
   slp_buf_free(&p->err_text);
-  slp_free(p->herd->mem, p);
+  slp_free(p->mem, p);
+}
+
+static void on_handle_closed(uv_handle_t *handle) {
+  slp_piped *p = handle->data;
+  p->handles--;
+  free_if_over(p);
 }
 
 static void close_handle(uv_handle_t *handle) {
   if (!uv_is_closing(handle)) uv_close(handle, on_handle_closed);
 }
 
-static void free_if_over(slp_piped *p) {
-  if (!p->exited || !p->dropped) return;
-  slp_list_remove(&p->link);
+/* Also of one that lives on, for what can't be killed must not keep the loop. */
+static void close_handles(slp_piped *p) {
   close_handle((uv_handle_t *)&p->in);
   close_handle((uv_handle_t *)&p->out);
   close_handle((uv_handle_t *)&p->err);
   close_handle((uv_handle_t *)&p->late);
   close_handle((uv_handle_t *)&p->again);
+}
+
+static void waited_for(slp_piped *p) {
+  p->exited = 1;
+  slp_list_remove(&p->link);
 }
 
 static void tell_exit(slp_piped *p) {
@@ -291,9 +301,8 @@ static void on_again(uv_idle_t *idle) {
 static void on_write(uv_write_t *write, int status) {
   job *j = (job *)write;
   slp_piped *p = j->p;
-  slp_mem *mem = p->herd->mem;
   slp_buf_free(&j->bytes);
-  slp_free(mem, j);
+  slp_free(p->mem, j);
   p->writes--;
   if (p->dropped) return;
   if (status < 0 && !p->in_closed) {
@@ -305,7 +314,7 @@ static void on_write(uv_write_t *write, int status) {
 }
 
 void slp_piped_write(slp_piped *p, slp_buf *b) {
-  job *j = p->in_closed ? NULL : SLP_NEW(p->herd->mem, job);
+  job *j = p->in_closed ? NULL : SLP_NEW(p->mem, job);
   if (!j) {
     slp_buf_free(b);
     if (p->in_closed) return;
@@ -320,7 +329,7 @@ void slp_piped_write(slp_piped *p, slp_buf *b) {
   if (uv_write(&j->write, (uv_stream_t *)&p->in, &bytes, 1, on_write) == 0) return;
   p->writes--;
   slp_buf_free(&j->bytes);
-  slp_free(p->herd->mem, j);
+  slp_free(p->mem, j);
   p->in_broken = 1;
   wait_late(p);
 }
@@ -340,11 +349,11 @@ void slp_piped_drop(slp_piped *p) {
   if (p->dropped) return;
   p->dropped = 1;
   if (!p->exited) slp_piped_kill(p, SIGKILL);
-  free_if_over(p);
+  close_handles(p);
 }
 
 static void reap(slp_piped *p, int how) {
-  p->exited = 1;
+  waited_for(p);
   p->status = WIFEXITED(how) ? WEXITSTATUS(how) : 0;
   p->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
   slp_piped_kill(p, SIGKILL); /* what it has left behind */
@@ -365,7 +374,6 @@ static void on_child(uv_signal_t *handle, int number) {
     slp_piped *p = SLP_OWNER(it, slp_piped, link);
     int how;
     after = it->next;
-    if (p->exited) continue;
     pid_t got = waitpid(p->pid, &how, WNOHANG);
     if (got == p->pid) reap(p, how);
     if (got < 0 && errno == ECHILD) reap(p, 0);
@@ -394,7 +402,13 @@ static void on_herd_closed(uv_handle_t *handle) {
 
 void slp_herd_close(slp_herd *herd) {
   if (!herd) return;
-  SLP_CHECK(slp_list_empty(&herd->all));
+  for (slp_list *it = herd->all.next, *after; it != &herd->all; it = after) {
+    slp_piped *p = SLP_OWNER(it, slp_piped, link);
+    after = it->next;
+    SLP_CHECK(p->dropped);
+    waited_for(p); /* it was killed, and nobody waits for it any more */
+    free_if_over(p);
+  }
   uv_close((uv_handle_t *)&herd->ended, on_herd_closed);
 }
 
@@ -461,6 +475,7 @@ static int run(int fds[8], const char *const *argv, int guard_fd, pid_t *ret_pid
 static slp_piped *piped_new(slp_herd *herd, const slp_piped_user *user) {
   slp_piped *p = SLP_NEW(herd->mem, slp_piped);
   if (!p) return NULL;
+  p->mem = herd->mem;
   p->herd = herd;
   p->user = *user;
   slp_buf_init(&p->text, herd->mem, user->out_max + 2 * PIECE);
@@ -485,8 +500,9 @@ int slp_piped_start(slp_piped **ret, slp_herd *herd, const char *const *argv, co
   if (!r) r = run(fds, argv, herd->guard_fd, &p->pid);
   if (r) {
     close_fds(fds, 8);
-    p->exited = p->dropped = 1;
-    free_if_over(p);
+    p->dropped = 1;
+    waited_for(p);
+    close_handles(p);
     return r;
   }
   close_fds(fds, 3);

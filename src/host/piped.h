@@ -16,7 +16,7 @@ int slp_guard_start(void);
 
 typedef struct slp_herd slp_herd;                                           /* all children of a loop */
 slp_herd *slp_herd_new(slp_mem *mem, struct uv_loop_s *loop, int guard_fd); /* NULL: no memory */
-/* Frees it on a later turn of the loop; there are no children any more. */
+/* Frees it on a later turn of the loop; all children were dropped. */
 void slp_herd_close(slp_herd *herd);
 
 typedef struct slp_piped slp_piped; /* one child */

@@ -210,6 +210,18 @@ def rows(box):
 
 
 @test
+def a_child_that_hangs_does_not_keep_a_daemon_whose_leases_are_gone():
+    """Without timeoutInSeconds nothing else ends the child, and a daemon that stayed would read nothing for ever."""
+    with Box(2) as box:
+        put(box, 0, 50)
+        with Daemon(box, "hang", ["shutdownGraceMillis = 1", "failoverTimeMillis = 1000"]) as d:
+            d.until(lambda: os.path.exists(os.path.join(d.folder, "once")), 30, "the one that hangs")
+            box.dynamodb("DeleteTable", TableName="app")
+            equal(d.process.wait(70), 1, d.said())
+            check("the child is killed: the stop took too long" in d.said(), d.said())
+
+
+@test
 def a_split_a_merge_and_two_kinds_of_kill_lose_nothing():
     with Box(2) as box:
         put(box, 0, 200)
