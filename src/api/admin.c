@@ -139,9 +139,10 @@ void slp_admin_call_tell_closed(slp_admin_call *a) {
   admin_free(a);
 }
 
+/* Of a consumer that is not closed: its family and consumer are there. */
 static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, const slp_position *to,
                  int force) {
-  if (s->closing || !s->o.app || s->admin) return SLOOP_ESTATE;
+  if (!s->o.app || s->admin) return SLOOP_ESTATE;
   slp_admin_opts o = {.host = s->family->host,
                       .source = s->consumer->source,
                       .open = open_for,
@@ -168,16 +169,19 @@ static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, cons
 }
 
 int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
+  if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_LEASES, .leases_cb = cb, .arg = arg};
   return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
 }
 
 int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg) {
+  if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_EXPLAIN, .explain_cb = cb, .arg = arg};
   return cb && shard && *shard ? begin(s, &asker, shard, NULL, 0) : SLOOP_EOPTION;
 }
 
 int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg) {
+  if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_RELEASE, .cb = cb, .arg = arg};
   return cb && shard_or_worker && *shard_or_worker ? begin(s, &asker, shard_or_worker, NULL, 0)
                                                    : SLOOP_EOPTION;
@@ -198,6 +202,7 @@ int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_positio
                       sloop_admin_cb cb, void *arg) {
   slp_position position;
   slp_admin_call asker = {.task = SLP_ADMIN_RESET, .cb = cb, .arg = arg};
+  if (s->closing) return SLOOP_ESTATE;
   if (!cb || !to || (shard_or_null && !*shard_or_null)) return SLOOP_EOPTION;
   int r = position_of(shard_or_null, to, &position);
   return r ? r : begin(s, &asker, shard_or_null, &position, force);
@@ -268,8 +273,9 @@ static int is_place(const sloop_place_t *p, int read) {
 
 int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to, int write,
                         sloop_migrate_cb cb, void *arg) {
+  if (s->closing) return SLOOP_ESTATE;
   if (!cb || !is_place(from, 1) || !is_place(to, 0) || (!from->app && !to->app)) return SLOOP_EOPTION;
-  if (s->closing || s->admin) return SLOOP_ESTATE;
+  if (s->admin) return SLOOP_ESTATE;
   slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
   if (!a) return SLP_ENOMEM;
   *a = (slp_admin_call){
@@ -310,9 +316,11 @@ static int has_consumers(const sloop_t *s) {
   return named.what != SLP_NAMES_DYNAMODB && s->family->kinesis && s->family->kinesis->consumer;
 }
 
+/* remove NULL: they are listed. */
 static int begin_consumers(sloop_t *s, const char *remove, sloop_registered_cb cb, void *arg) {
-  if (!cb || !has_consumers(s)) return SLOOP_EOPTION;
-  if (s->closing || s->admin) return SLOOP_ESTATE;
+  if (s->closing) return SLOOP_ESTATE;
+  if (!cb || (remove && !*remove) || !has_consumers(s)) return SLOOP_EOPTION;
+  if (s->admin) return SLOOP_ESTATE;
   slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
   if (!a) return SLP_ENOMEM;
   *a = (slp_admin_call){.mem = slp_mem_hold(s->mem), .s = s, .registered_cb = cb, .arg = arg};
@@ -335,5 +343,5 @@ int sloop_admin_registered(sloop_t *s, sloop_registered_cb cb, void *arg) {
 }
 
 int sloop_admin_deregister(sloop_t *s, const char *name, sloop_registered_cb cb, void *arg) {
-  return name && *name ? begin_consumers(s, name, cb, arg) : SLOOP_EOPTION;
+  return begin_consumers(s, name ? name : "", cb, arg);
 }

@@ -286,13 +286,13 @@ int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *t
 }
 
 int sloop_rewind(sloop_t *s, const char *shard) {
-  if (!shard) return SLOOP_ENOSHARD;
-  return s->closing ? SLOOP_ESTATE : slp_leased_rewind(s->consumer, shard);
+  if (s->closing) return SLOOP_ESTATE;
+  return shard ? slp_leased_rewind(s->consumer, shard) : SLOOP_ENOSHARD;
 }
 
 int sloop_hand_over(sloop_t *s, const char *shard) {
-  if (!shard) return SLOOP_ENOSHARD;
-  return s->closing ? SLOOP_ESTATE : slp_leased_hand_over(s->consumer, shard);
+  if (s->closing) return SLOOP_ESTATE;
+  return shard ? slp_leased_hand_over(s->consumer, shard) : SLOOP_ENOSHARD;
 }
 
 const char *sloop_worker(const sloop_t *s) { return s->consumer ? slp_leased_instance(s->consumer) : ""; }

@@ -204,7 +204,6 @@ static int check(const sloop_metrics_opts_t *o, const char *ns, char why[160]) {
 
 static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o, char why[160]) {
   const char *ns = o->cloudwatch ? o->cloudwatch : o->cloudwatch_as_motorway ? SLP_METRICS_MOTORWAY : NULL;
-  if (s->closing) return SLOOP_ESTATE;
   int r = check(o, ns, why);
   if (r) return r;
   sloop_metrics_t *m = SLP_NEW(s->mem, sloop_metrics_t);
@@ -230,7 +229,9 @@ int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_op
   char text[160] = "";
   int r = SLOOP_EOPTION;
   *out = NULL;
-  if (!s || !o || o->size < sizeof o->size) {
+  if (s && s->closing) {
+    r = SLOOP_ESTATE;
+  } else if (!s || !o || o->size < sizeof o->size) {
     snprintf(text, sizeof text, "%s is missing",
              s ? "options (use sloop_metrics_opts_init)" : "the consumer");
   } else {
@@ -245,7 +246,7 @@ int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_op
 }
 
 int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined) {
-  if (m->closing || joined->closing) return SLOOP_ESTATE;
+  if (m->closing || m->owner->closing || joined->closing) return SLOOP_ESTATE;
   return joined->family == m->family ? add_member(m, joined) : SLOOP_EOPTION;
 }
 

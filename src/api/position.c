@@ -11,6 +11,7 @@ int sloop_save(sloop_t *s, char *buf, size_t *len) {
 }
 
 int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg) {
+  if (s->closing) return SLOOP_ESTATE;
   if (!to) return SLOOP_EOPTION;
-  return s->closing || s->o.app ? SLOOP_ESTATE : slp_consumer_seek(s->consumer, to, cb, arg);
+  return s->o.app ? SLOOP_ESTATE : slp_consumer_seek(s->consumer, to, cb, arg);
 }

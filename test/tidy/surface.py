@@ -2,7 +2,7 @@
 
 The shared library exports exactly the functions of include/sloop.h, all listed in symbols.txt; both public headers
 compile alone as C99, C11 and C++11 without a warning; every test program in the tree is registered with Meson; what the
-README names exists.
+README names exists. Every function that takes a consumer stands in the table of test/unit/api/life.c.
 """
 
 import json
@@ -52,6 +52,16 @@ def check_exports(build):
     findings += [f"in sloop.h, not in symbols.txt: {name}" for name in sorted(declared - listed)]
     findings += [f"in symbols.txt, not in sloop.h: {name}" for name in sorted(listed - declared)]
     return findings
+
+
+def check_closed():
+    """test/unit/api/life.c calls every function that takes a consumer, once that is closed."""
+    declared = re.findall(r"SLOOP_EXTERN[^;()]*?\b(sloop_\w+)\s*\(([^;]*)\)\s*;", read("include", "sloop.h"))
+    takes = {name for name, arguments in declared if re.search(r"\bsloop_t \*\w", arguments)}
+    table = set(re.findall(r"\bX\((sloop_\w+),", read("test", "unit", "api", "life.c")))
+    findings = [f"in sloop.h, not in the table of test/unit/api/life.c: {name}" for name in sorted(takes - table)]
+    findings += [f"in the table of test/unit/api/life.c, takes no consumer in sloop.h: {name}" for name in sorted(table - takes)]
+    return findings if takes else ["no function of sloop.h takes a consumer?"]
 
 
 def check_static(build):
@@ -172,6 +182,7 @@ def main():
     bad = report("public headers compile alone as C99, C11 and C++11", check_headers())
     bad |= report("one version", check_version())
     bad |= report("libsloop.so exports exactly the public functions", check_exports(build))
+    bad |= report("what takes a consumer is tried on a closed one", check_closed())
     bad |= report("libsloop.a defines only our names", check_static(build))
     bad |= report("no name is defined twice", check_twice(build))
     bad |= report("every test is registered", check_registered(build))
