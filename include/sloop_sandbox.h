@@ -6,6 +6,7 @@
  * client can talk to it; credentials are not checked unless asked for.
  *
  * Rules: call these functions only on the thread of the loop given to sloop_sandbox_start().
+ * Ignore SIGPIPE, as sloop.h says: a client that leaves before it has its answer would end the process.
  * Nothing here blocks. int results: 0, or a negative UV_E* / SLOOP_E* code.
  * _ms is milliseconds, _bytes is bytes. Link libsloop-sandbox.a before libsloop. */
 #ifndef SLOOP_SANDBOX_H

@@ -16,7 +16,7 @@
 /* ---- the loop -------------------------------------------------------------------------------- */
 struct uv_loop_s *slp_loop_new(slp_mem *mem) {
   /* libcurl is told to leave signals alone, and neither OpenSSL nor libuv guard a write to a peer that is
-   * gone: a program must not die of one. Libraries leave this to their user. */
+   * gone: a program must not die of one. The library leaves this to its user, as sloop.h says. */
   signal(SIGPIPE, SIG_IGN);
   uv_loop_t *loop = SLP_NEW(mem, uv_loop_t);
   if (loop && uv_loop_init(loop)) {

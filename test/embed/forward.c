@@ -1,6 +1,7 @@
 /* forward.c - posts every batch to an HTTP server from the same loop, one record a line. What the server
  * takes (status 2xx) is acknowledged; what it does not take comes again, later and later.
  * usage: forward ADDRESS PORT PATH STREAM */
+#include <signal.h>
 #include <sloop.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,7 @@ int main(int argc, char **argv) {
   }
   app.host = argv[1];
   app.path = argv[3];
+  signal(SIGPIPE, SIG_IGN); /* the HTTP server may leave while a post is written */
   sloop_opts_init(&o);
   o.stream = argv[4];
   o.start.kind = SLOOP_OLDEST;

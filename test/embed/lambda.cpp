@@ -1,5 +1,6 @@
 // lambda.cpp - a consumer as a C++ object: closed when it goes out of scope, records go to a lambda.
 // usage: lambda STREAM COUNT
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -39,6 +40,7 @@ class Consumer {
 
 int main(int argc, char **argv) {
   if (argc != 3) return 2;
+  std::signal(SIGPIPE, SIG_IGN);
   uv_loop_t *loop = uv_default_loop();
   int left = std::atoi(argv[2]);
   try {

@@ -1,8 +1,10 @@
 /* merge.c - two streams, Kinesis or DynamoDB, in one order by time: "STREAM PAYLOAD" a line, "STREAM late PAYLOAD"
  * when a later record came before it: its shard was silent for longer than order_wait_ms.
  * usage: merge STREAM STREAM */
+#include <signal.h>
 #include <sloop.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <uv.h>
 
 typedef struct {
@@ -20,7 +22,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
     fwrite(r->data.base, 1, r->data.len, stdout);
     putchar('\n');
   }
-  fflush(stdout);
+  if (fflush(stdout)) exit(1); /* nobody reads it any more */
   sloop_batch_done(batch, n);
 }
 static void on_closed(sloop_t *s, int status, void *arg) {
@@ -47,6 +49,7 @@ int main(int argc, char **argv) {
   sloop_opts_t o;
   char why[160];
   if (argc != 3) return fprintf(stderr, "usage: merge STREAM STREAM\n"), 2;
+  signal(SIGPIPE, SIG_IGN);
   sloop_opts_init(&o);
   o.start.kind = SLOOP_OLDEST;
   o.on_batch = on_batch;

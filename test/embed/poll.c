@@ -1,8 +1,10 @@
 /* poll.c - sloop inside another event loop: libuv's loop is one file descriptor and one timeout of it.
  * usage: poll STREAM; prints payloads until its standard input ends. */
 #include <poll.h>
+#include <signal.h>
 #include <sloop.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -14,7 +16,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
     fwrite(r->data.base, 1, r->data.len, stdout);
     putchar('\n');
   }
-  fflush(stdout);
+  if (fflush(stdout)) exit(1); /* nobody reads it any more */
   sloop_batch_done(batch, n);
 }
 static int input_ended(void) {
@@ -28,6 +30,7 @@ int main(int argc, char **argv) {
   char why[160];
   struct pollfd fds[2];
   if (argc != 2 || uv_loop_init(&loop)) return 2;
+  signal(SIGPIPE, SIG_IGN);
   sloop_opts_init(&o);
   o.stream = argv[1];
   o.start.kind = SLOOP_OLDEST;

@@ -1,6 +1,8 @@
 /* print.c - the README's example: prints every payload, acknowledges, stops on Ctrl-C. */
+#include <signal.h>
 #include <sloop.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <uv.h>
 
 static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
@@ -11,8 +13,8 @@ static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
     fwrite(r->data.base, 1, r->data.len, stdout);
     putchar('\n');
   }
-  fflush(stdout);
-  sloop_batch_done(batch, n); /* acknowledged: all n of them */
+  if (fflush(stdout)) exit(1); /* nobody reads it any more */
+  sloop_batch_done(batch, n);  /* acknowledged: all n of them */
 }
 static void on_closed(sloop_t *s, int status, void *sigint) {
   (void)s, (void)status;
@@ -36,6 +38,7 @@ int main(int argc, char **argv) {
   sloop_opts_t o;
   sloop_t *s;
   char why[160];
+  signal(SIGPIPE, SIG_IGN); /* else the program ends when a server leaves in the wrong moment */
   sloop_opts_init(&o);
   o.stream = argc > 1 ? argv[1] : "orders"; /* region and credentials: as the AWS tools find them */
   o.start.kind = SLOOP_OLDEST;

@@ -13,6 +13,8 @@ import os
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -45,6 +47,11 @@ def ok(what, good, detail=""):
 def skip(what, why):
     skipped.append(what)
     print("skip %s: %s\n" % (what, why), end="", flush=True)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
 
 
 def run(argv, **kw):
@@ -90,6 +97,34 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
             return "did not stop"
+
+
+def check_clients_leave(program):
+    """Clients that ask much at once and leave: what is written to one that is gone must not end the program. It has been
+    seen to end within 50 of them when SIGPIPE was not ignored."""
+    server = Server(program)
+    port = int(server.url.rpartition(":")[2])
+    asked = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}" * 20
+    try:
+        for i in range(500):
+            with socket.create_connection(("127.0.0.1", port), 10) as client:
+                client.sendall(asked)
+                if i % 2:  # a reset
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    except OSError:
+        pass
+    stopped = server.stop()
+    ok("the sandbox of a program outlives clients that leave", stopped == 0, stopped)
+
+
+def check_reader_leaves(program, env):
+    """An example ends when nobody reads its output, although SIGPIPE is ignored."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    with open(writes, "wb") as out:
+        got = subprocess.run([program, "orders"], stdout=out, stderr=subprocess.PIPE, env=env, timeout=60, check=False)
+    ok("print ends by itself when nobody reads what it prints", got.returncode == 1 and not told(got.stderr.decode()),
+       (got.returncode, got.stderr))
 
 
 def lines_in(path):
@@ -365,6 +400,8 @@ def main():
         return 2
     found = set(programs())
     ok("every program of the folder has a check", found == set(EXAMPLES) | ALONE, sorted(found ^ (set(EXAMPLES) | ALONE)))
+    dies = [name for name in found if "signal(SIGPIPE, SIG_IGN)" not in read(os.path.join(HERE, programs()[name]))]
+    ok("every program of the folder ignores SIGPIPE", not dies, dies)
     with tempfile.TemporaryDirectory(prefix="sloop-embed-") as root:
         got = Installed(build, os.path.join(root, "root"))
         if not ok("meson install gives headers, libraries and sloop.pc", got.ok, got.log):
@@ -378,6 +415,7 @@ def main():
                      server_program, *static, *others])
         if not ok("the sandbox links from the installed archives", built.returncode == 0, built.stdout):
             return 1
+        check_clients_leave(server_program)
         server = Server(server_program)
         env = dict(os.environ, LD_LIBRARY_PATH=got.libdir, AWS_ENDPOINT_URL=server.url, AWS_REGION="us-east-1",
                    AWS_ACCESS_KEY_ID="EXAMPLE", AWS_SECRET_ACCESS_KEY="example", HOME=root)
@@ -404,6 +442,8 @@ def check_example(root, example, flags, server, env):
         built = run([*compiler, *WARN, "-g", "%s/%s.c" % (HERE, example), "-o", program, *flags])
         if ok("%s: compiles without a warning" % name, built.returncode == 0, built.stdout):
             EXAMPLES[example](name, [program], server, env, program + ".out", 60)
+    if example == "print" and os.path.exists(os.path.join(root, "print-C11")):
+        check_reader_leaves(os.path.join(root, "print-C11"), env)
     under_valgrind(root, example, EXAMPLES[example], server, env)
 
 

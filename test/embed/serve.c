@@ -1,6 +1,7 @@
 /* serve.c - somebody else's test server: the sandbox from the installed header and archives. Puts RECORDS
  * records with KEYS keys into each of two streams, says where it listens, serves until stdin closes. After
  * every GROUP records a stream its clock moves on by 10 ms, so that the order by time is known. */
+#include <signal.h>
 #include <sloop_sandbox.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ int main(void) {
   sloop_sandbox_t *box;
   sloop_sandbox_opts_t o;
   if (uv_loop_init(&loop)) return 1;
+  signal(SIGPIPE, SIG_IGN); /* a client may leave before it has its answer */
   sloop_sandbox_opts_init(&o);
   o.write_bytes_per_second = 0;
   o.write_records_per_second = 0;

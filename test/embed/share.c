@@ -1,8 +1,10 @@
 /* share.c - one of several workers that share a stream: each shard is read by one of them at a time, from
  * where the last one left off. Start as many as you like, on as many machines; stop them with Ctrl-C.
  * usage: share APP STREAM */
+#include <signal.h>
 #include <sloop.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <uv.h>
 
 static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
@@ -13,8 +15,8 @@ static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
     fwrite(r->data.base, 1, r->data.len, stdout);
     putchar('\n'); /* a sink that can compare would keep r->epoch: a lower one comes too late */
   }
-  fflush(stdout);
-  sloop_batch_done(batch, n); /* what is acknowledged is written to the lease table every 5 s */
+  if (fflush(stdout)) exit(1); /* nobody reads it any more */
+  sloop_batch_done(batch, n);  /* what is acknowledged is written to the lease table every 5 s */
 }
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   (void)s, (void)arg;
@@ -44,6 +46,7 @@ int main(int argc, char **argv) {
   sloop_t *s;
   char why[160];
   if (argc != 3) return fprintf(stderr, "usage: share APP STREAM\n"), 2;
+  signal(SIGPIPE, SIG_IGN);
   sloop_opts_init(&o);
   o.app = argv[1]; /* its leases are in the DynamoDB table "sloop", which is made when it is not there */
   o.stream = argv[2];

@@ -1,7 +1,9 @@
 /* thread.c - another thread does the work: batches go to it, and it reaches the loop by uv_async_send().
  * usage: thread STREAM; prints payloads until Ctrl-C. */
+#include <signal.h>
 #include <sloop.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
@@ -38,7 +40,7 @@ static void work(void *arg) {
       fwrite(r->data.base, 1, r->data.len, stdout);
       putchar('\n');
     }
-    fflush(stdout);
+    if (fflush(stdout)) exit(1); /* nobody reads it any more */
     uv_mutex_lock(&w->lock);
     w->done[w->done_n++] = batch;
     uv_async_send(&w->wake); /* several sends may become one call of on_wake */
@@ -87,6 +89,7 @@ int main(int argc, char **argv) {
   sloop_opts_t o;
   char why[160];
   if (argc != 2 || uv_mutex_init(&w.lock) || uv_cond_init(&w.more)) return 2;
+  signal(SIGPIPE, SIG_IGN);
   sloop_opts_init(&o);
   o.stream = argv[1];
   o.start.kind = SLOOP_OLDEST;
