@@ -14,12 +14,24 @@
 #define PUSH_MAX ((size_t)1 << 20)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
+/* The first loop of a process has libuv make a pipe for signals, when it holds one descriptor already. Where
+ * the pipe can't be made libuv ends the process. */
+static int has_descriptors_left(void) {
+  int ends[2];
+  if (uv_pipe(ends, 0, 0)) return 0;
+  int third = fcntl(ends[0], F_DUPFD_CLOEXEC, 0);
+  if (third >= 0) close(third);
+  close(ends[0]);
+  close(ends[1]);
+  return third >= 0;
+}
+
 struct uv_loop_s *slp_loop_new(slp_mem *mem) {
   /* libcurl is told to leave signals alone, and neither OpenSSL nor libuv guard a write to a peer that is
    * gone: a program must not die of one. The library leaves this to its user, as sloop.h says. */
   signal(SIGPIPE, SIG_IGN);
   uv_loop_t *loop = SLP_NEW(mem, uv_loop_t);
-  if (loop && uv_loop_init(loop)) {
+  if (loop && (!has_descriptors_left() || uv_loop_init(loop))) {
     slp_free(mem, loop);
     loop = NULL;
   }

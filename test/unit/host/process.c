@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <uv.h>
 
@@ -251,4 +252,36 @@ TEST(a_loop_with_open_handles_is_not_freed) {
   CHECK_INT(slp_loop_free(mem, loop), UV_EBUSY);
   slp_ticker_close(t);
   finish(mem, loop);
+}
+
+static struct uv_loop_s *loop_with_descriptors_up_to(slp_mem *mem, rlim_t limit) {
+  struct rlimit l;
+  CHECK_INT(getrlimit(RLIMIT_NOFILE, &l), 0);
+  l.rlim_cur = limit;
+  CHECK_INT(setrlimit(RLIMIT_NOFILE, &l), 0);
+  return slp_loop_new(mem);
+}
+
+/* Each in a process of its own: libuv makes some things once. */
+TEST(without_descriptors_there_is_no_loop_and_the_process_lives) {
+  int made = 0, first = dup(0);
+  CHECK(first >= 0 && close(first) == 0);
+  for (int more = 0; !made; more++) {
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+      slp_mem *mem = slp_mem_new(NULL, NULL);
+      uv_loop_t *loop = loop_with_descriptors_up_to(mem, (rlim_t)(first + more));
+      if (loop) CHECK_INT(slp_loop_free(mem, loop), 0);
+      CHECK_INT(mem->live_blocks, 0);
+      slp_mem_drop(mem);
+      _exit(loop ? 0 : 2);
+    }
+    CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
+    CHECK_INT(WIFSIGNALED(status) ? WTERMSIG(status) : 0, 0);
+    CHECK(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2);
+    made = WEXITSTATUS(status) == 0;
+    CHECK(more > 0 || !made);
+    CHECK(more < 20);
+  }
 }
