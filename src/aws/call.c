@@ -73,9 +73,15 @@ static void end_later(slp_call *c) {
   slp_post(c->aws->h, &c->ev);
 }
 
-static void end_nomem(slp_call *c) {
+/* Whether there was no memory to sign, or no room for such keys. */
+static void end_unsigned(slp_call *c, int r, const slp_sign_keys *keys) {
   slp_fail_clear(&c->fail);
-  slp_fail_set(&c->fail, SLP_NOMEM, SLP_ENOMEM, "no memory");
+  if (r == SLP_ELIMIT)
+    slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH,
+                 "the keys are too long: access key id %zu bytes, secret key %zu, session token %zu",
+                 keys->key_id.n, keys->secret.n, keys->token.n);
+  else
+    slp_fail_set(&c->fail, SLP_NOMEM, SLP_ENOMEM, "no memory");
   end_later(c);
 }
 
@@ -142,8 +148,9 @@ static unsigned is_of_reading(const slp_call *c) { return c->svc != SLP_SVC_CLOU
 static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_aws *aws = c->aws;
   size_t headers_n = 0;
-  if (c->anonymous ? leave_unsigned(c, &headers_n) : sign(c, keys, &headers_n)) {
-    end_nomem(c);
+  int r = c->anonymous ? leave_unsigned(c, &headers_n) : sign(c, keys, &headers_n);
+  if (r) {
+    end_unsigned(c, r, keys);
     return;
   }
   slp_buf_clear(c->into);

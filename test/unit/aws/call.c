@@ -612,6 +612,24 @@ TEST(why_there_are_no_new_keys_is_told_with_the_refusal_of_the_old_ones) {
   close_all();
 }
 
+TEST(keys_that_fit_into_no_request_are_told_as_what_they_are) {
+  static const char *const names[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"};
+  static char text[70001];
+  memset(text, 'k', sizeof text - 1);
+  for (size_t i = 0; i < SLP_COUNT(names); i++) {
+    fake_pair env[] = {
+        {names[0], "AKID"}, {names[1], "secret"}, {names[2], "token"}, {"AWS_REGION", "r"}, {0}};
+    env[i].value = text;
+    open_at("http://127.0.0.1:4567", SLP_WIRE_JSON);
+    f.env = env;
+    slp_fail fail = get(1);
+    CHECK_INT(fail.class, SLP_AUTH);
+    CHECK_INT(fail.code, SLOOP_EAUTH);
+    CHECK(strstr(fail.message, "the keys are too long: access key id ") && strstr(fail.message, " 70000"));
+    close_all();
+  }
+}
+
 TEST(many_calls_wait_for_one_attempt) {
   open_with_callback();
   answer_later = 1;
