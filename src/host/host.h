@@ -174,6 +174,9 @@ struct slp_listener {
   /* Connections beyond: the oldest that asks nothing is closed; beyond eight times as many, the oldest. 0: no
    * limit. */
   size_t conns_max;
+  /* Memory of all requests that are not there whole or not answered, but for the first 64 KiB of each: one
+   * that would need more gets 503. 0: no limit. */
+  size_t requests_bytes_max;
   uint32_t conn_ms_max;    /* a connection is closed when it is that old; 0: no limit */
   uint32_t request_ms_max; /* or when a request is not there whole after so long; 0: no limit */
   void *impl;

@@ -68,6 +68,7 @@ typedef struct conn {
   uv_write_t write;
   uv_shutdown_t shutdown;
   uint8_t continued, reading, eof, close_after, cut, tcp_closed, shut;
+  uint8_t refused; /* its request found no room among all the others */
 } conn;
 
 static void conn_read_on(conn *c);
@@ -582,6 +583,20 @@ static void on_conn_event(slp_event *ev) {
   }
 }
 
+static size_t large(const slp_buf *b) { return b->cap > KEEP_MAX ? b->cap : 0; }
+
+/* Is there room for so many bytes more of a request? Looks at every connection, but only for large ones that
+ * grow, and they grow by doubling. */
+static int has_room(const conn *c, size_t more) {
+  size_t max = c->li->l->requests_bytes_max, n = c->in.n + more;
+  if (!max || n <= KEEP_MAX || n <= c->in.cap) return 1;
+  SLP_LIST_EACH(&c->li->conns, it) {
+    const conn *other = SLP_OWNER(it, conn, link);
+    n += large(&other->rq_bytes) + (other == c ? 0 : large(&other->in));
+  }
+  return n <= max;
+}
+
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret) {
   conn *c = handle->data;
   size_t want = READ_MIN;
@@ -592,7 +607,8 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret) {
     want = (size_t)slp_min_u64(slp_max_u64(left, want), READ_MAX);
   }
   *ret = uv_buf_init(NULL, 0); /* libuv then reports UV_ENOBUFS */
-  if (slp_buf_reserve(&c->in, want) == 0)
+  c->refused = c->state == READING && !has_room(c, want);
+  if (!c->refused && slp_buf_reserve(&c->in, want) == 0)
     *ret = uv_buf_init(c->in.p + c->in.n, (unsigned)(c->in.cap - c->in.n));
 }
 
@@ -600,6 +616,11 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
   conn *c = stream->data;
   (void)buf;
   if (n == 0) return;
+  if (n == UV_ENOBUFS && c->refused) {
+    slp_buf_free(&c->in);
+    conn_refuse(c, 503);
+    return;
+  }
   if (n < 0) {
     c->reading = 0;
     c->eof = 1;

@@ -244,6 +244,59 @@ TEST(what_cannot_be_read_is_refused_and_the_answer_arrives) {
   close_world();
 }
 
+#define LARGE 400000
+static int large_request(const char *path, size_t sent) {
+  static char x[LARGE];
+  char head[100];
+  int fd = client();
+  memset(x, 'a', sizeof x);
+  snprintf(head, sizeof head, "POST %s HTTP/1.1\r\nContent-Length: %d\r\n\r\n", path, LARGE);
+  say_z(fd, head);
+  say(fd, x, sent);
+  run_for(20);
+  return fd;
+}
+static void expect_503(int fd) {
+  CHECK_INT(hear(fd, SIZE_MAX), 1);
+  CHECK(strncmp(heard, "HTTP/1.1 503 ", 13) == 0 && strstr(heard, "Connection: close"));
+  close(fd);
+}
+static void expect_small(void) {
+  int fd = client();
+  say_z(fd, "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nsmall");
+  expect(fd, OK_HEAD("5") "small");
+  close(fd);
+}
+
+TEST(requests_take_so_much_memory_together_and_the_one_that_needs_more_is_refused) {
+  static char rest[LARGE / 4];
+  open_world();
+  o.l.requests_bytes_max = 2 * LARGE;
+  int first = large_request("/", LARGE - sizeof rest); /* is not there whole */
+  expect_503(large_request("/", LARGE));
+  expect_503(large_request("/", LARGE / 2));
+  expect_small();
+  memset(rest, 'a', sizeof rest);
+  say(first, rest, sizeof rest); /* has its place */
+  hear(first, LARGE);
+  CHECK(strncmp(heard, "HTTP/1.1 200 ", 13) == 0);
+  close(first);
+  run_for(20);
+  int second = large_request("/hold", LARGE); /* is not answered */
+  for (int turns = 0; !o.held_n && turns < 1000; turns++) run_for(1);
+  CHECK_INT(o.held_n, 1);
+  expect_503(large_request("/", LARGE));
+  expect_small();
+  serve(o.held[0], 200, SLP_STR("at last"), SIZE_MAX, 0);
+  expect(second, OK_HEAD("7") "at last");
+  int third = large_request("/", LARGE);
+  hear(third, LARGE);
+  CHECK(strncmp(heard, "HTTP/1.1 200 ", 13) == 0);
+  close(second);
+  close(third);
+  close_world();
+}
+
 TEST(cuts_reset_after_exactly_so_many_bytes) {
   open_world();
   size_t whole = strlen(OK_HEAD("10")) + 10;
