@@ -3,7 +3,8 @@
  *
  * It speaks JSON and CBOR on a loopback port, keeps the services' limits, and takes orders: put
  * records, split and merge shards, roll shards of changes over, and fail the next calls in a chosen way. Any
- * client can talk to it; credentials are not checked unless asked for.
+ * client can talk to it; credentials are not checked unless asked for. Requests that are not there whole or
+ * not answered may take 256 MiB together, those under 64 KiB apart; one that needs more gets 503.
  *
  * Rules: call these functions only on the thread of the loop given to sloop_sandbox_start().
  * Ignore SIGPIPE, as sloop.h says: a client that leaves before it has its answer would end the process.
@@ -180,7 +181,8 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
  * Adds to what is there, all of the script or nothing; NULL clears all. UV_EINVAL with the line's text in
  * `why` (may be NULL) when a line is not understood. */
 int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char *why, size_t why_size);
-/* The same by HTTP, for other processes; 200, or 4xx with a line of text:
+/* The same by HTTP, for other processes; 200, or 4xx with a line of text. 403, without one: the request names a
+ * page (Origin), or its Host is neither localhost nor an address; a browser's page has no business here.
  *   POST /_sandbox/faults with the script as the body (DELETE clears)
  *   POST /_sandbox/clock with milliseconds to move by as text (GET answers the sandbox's time in ms)
  *   POST /_sandbox/trim?stream=NAME&before=MS and /_sandbox/trim?table=NAME&before=MS

@@ -11,6 +11,18 @@ int slp_control_is(slp_str path) {
   return path.n >= sizeof PREFIX - 1 && memcmp(path.p, PREFIX, sizeof PREFIX - 1) == 0;
 }
 
+int slp_control_is_here(slp_str host) {
+  static const char name[] = "localhost";
+  size_t n = 0, digits = 0, same = 0;
+  if (!host.n || host.p[0] == '[') return 1; /* an address of IPv6 */
+  for (; n < host.n && host.p[n] != ':'; n++) {
+    digits += host.p[n] == '.' || (host.p[n] >= '0' && host.p[n] <= '9');
+    same += n < sizeof name - 1 && (host.p[n] | 0x20) == name[n];
+  }
+  if (digits == n) return n > 0; /* an address of IPv4: no name is all digits */
+  return n == sizeof name - 1 && same == n;
+}
+
 /* The value of a query parameter as it stands: our values need no escapes. */
 static slp_str parameter(slp_str query, const char *name) {
   size_t n = strlen(name);

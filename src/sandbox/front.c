@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-#define REQUEST_BYTES_MAX (16u << 20) /* the service takes 10 MiB of records; base64 and JSON add a third */
+#define REQUEST_BYTES_MAX (16u << 20)   /* the service takes 10 MiB of records; base64 and JSON add a third */
+#define REQUESTS_BYTES_MAX (256u << 20) /* of all connections together */
 #define ANSWER_BYTES_MAX (64u << 20)
 
 /* ---- one request ------------------------------------------------------------------------------------ */
@@ -209,7 +210,8 @@ static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
 }
 
 /* A browser names the page that a request comes from, and no client of these services is a page: one that
- * somebody has open may not change what is served on this machine. */
+ * somebody has open may not change what is served on this machine. Nor may it read what /_sandbox/ tells, by
+ * a name of its own that has this machine's address. */
 static void refuse_page(slp_served *served) {
   slp_serve_answer out = {.status = 403, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
   slp_serve(served, &out);
@@ -217,12 +219,14 @@ static void refuse_page(slp_served *served) {
 
 static void on_request(slp_listener *l, slp_served *served) {
   sloop_sandbox_t *b = SLP_OWNER(l, sloop_sandbox_t, listener);
-  if (served->header(served, "origin").p) {
+  int orders = slp_control_is(served->path);
+  if (served->header(served, "origin").p ||
+      (orders && !slp_control_is_here(served->header(served, "host")))) {
     refuse_page(served);
     return;
   }
   slp_post(b->host, &b->news);
-  if (slp_control_is(served->path)) {
+  if (orders) {
     serve_admin(b, served);
     return;
   }
@@ -283,6 +287,7 @@ static int begin(sloop_sandbox_t *b, struct uv_loop_s *loop, const sloop_sandbox
   if (!b->box) return SLP_ENOMEM;
   b->listener.on_request = on_request;
   b->listener.body_max = REQUEST_BYTES_MAX;
+  b->listener.requests_bytes_max = REQUESTS_BYTES_MAX;
   r = slp_listen(b->host, &b->listener, o->address, o->port);
   if (r) return r;
   write_url(b, o->address);

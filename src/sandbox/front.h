@@ -28,6 +28,9 @@ typedef struct slp_control_answer {
   slp_buf body;
 } slp_control_answer;
 int slp_control_is(slp_str path);
+/* May a request with that Host give orders? It names this machine: localhost, or an address. One without a
+ * Host comes from no browser. */
+int slp_control_is_here(slp_str host);
 void slp_control_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body,
                         slp_control_answer *answer);
 

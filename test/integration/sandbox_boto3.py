@@ -145,6 +145,10 @@ def bad_input():
         for path in ("/", "/_sandbox/faults"):
             status, _, answer = box.request("POST", path, b"1 * * throttle", {"Origin": "http://page.example"})
             expect(status == 403, f"a request from a page to {path}: {status} {answer!r}")
+        # Nor does one read anything by a name of its own that has our address.
+        for host, good in (("page.example", 403), ("127.0.0.1.page.example:80", 403), ("localhost:4567", 200)):
+            status, _, answer = box.request("GET", "/_sandbox/stats", headers={"Host": host})
+            expect(status == good, f"/_sandbox/stats with Host {host}: {status} {answer!r}")
         status, _, answer = box.request("POST", "/_sandbox/faults", b"1 * * nonsense")
         expect(status == 400 and b"1 * * nonsense" in answer, answer)
 

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "host/process.h"
+#include "sandbox/front.h"
 #include "sandbox_box.h"
 
 static int stopped;
@@ -47,6 +48,25 @@ TEST(start_and_stop) {
   CHECK_INT(slp_loop_free(mem, loop), 0);
   CHECK_INT(mem->live_blocks, 0);
   slp_mem_drop(mem);
+}
+
+TEST(orders_are_taken_for_this_machine_only) {
+  static const char *const here[] = {
+      "",          "localhost",  "localhost:4567", "LocalHost:1", "127.0.0.1:4567",
+      "127.0.0.1", "[::1]:4567", "[::1]",          "10.1.2.3:80"};
+  static const char *const elsewhere[] = {"evil.example",
+                                          "evil.example:4567",
+                                          "127.0.0.1.evil.example",
+                                          "localhost.evil.example",
+                                          "evil.localhost",
+                                          "localhos",
+                                          ":80",
+                                          "x"};
+  for (size_t i = 0; i < SLP_COUNT(here); i++)
+    if (!slp_control_is_here(slp_str_of(here[i]))) CHECK_FAIL("refused: %s", here[i]);
+  for (size_t i = 0; i < SLP_COUNT(elsewhere); i++)
+    if (slp_control_is_here(slp_str_of(elsewhere[i]))) CHECK_FAIL("taken: %s", elsewhere[i]);
+  CHECK(slp_control_is_here((slp_str){NULL, 0}));
 }
 
 TEST(options_of_an_older_header) {
