@@ -20,7 +20,8 @@
  *    comment says otherwise.
  *  - _ms is milliseconds, _bytes is bytes, _at_ms is Unix time in milliseconds.
  *  - why, why_size: room for a sentence that says why a function failed, cut to fit and ended by a NUL; 160
- *    bytes always suffice. why may be NULL.
+ *    bytes always suffice. why may be NULL. One line, safe to print: of options that it repeats, control
+ *    characters and what is no UTF-8 become '?'.
  *  - Types end in _t: handles, structs and enums. Callback types end in _cb.
  *  - A struct that you fill has a size and an init macro, which sets the size and every default; call it
  *    first. Such a struct, and one that the comment says may grow at its end, gets new members there in later

@@ -181,8 +181,8 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
  * Adds to what is there, all of the script or nothing; NULL clears all. UV_EINVAL with the line's text in
  * `why` (may be NULL) when a line is not understood. */
 int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char *why, size_t why_size);
-/* The same by HTTP, for other processes; 200, or 4xx with a line of text. 403, without one: the request names a
- * page (Origin), or its Host is neither localhost nor an address; a browser's page has no business here.
+/* The same by HTTP, for other processes; 200, or 4xx with a line of text. 403, without one: the request names
+ * a page (Origin), or its Host is neither localhost nor an address; a browser's page has no business here.
  *   POST /_sandbox/faults with the script as the body (DELETE clears)
  *   POST /_sandbox/clock with milliseconds to move by as text (GET answers the sandbox's time in ms)
  *   POST /_sandbox/trim?stream=NAME&before=MS and /_sandbox/trim?table=NAME&before=MS

@@ -241,7 +241,7 @@ int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_op
     r = open_all(out, s, &full, text);
   }
   if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
-  if (why && why_size) snprintf(why, why_size, "%s", r ? text : "");
+  slp_tell_why(why, why_size, r ? text : "");
   return r;
 }
 

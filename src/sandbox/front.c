@@ -1,6 +1,8 @@
 /* front.c - the model behind a loopback port: HTTP requests in, answers out, on the caller's loop. */
 #include "sandbox/front.h"
 
+#include "base/clean.h"
+
 #include <stdio.h>
 
 #define REQUEST_BYTES_MAX (16u << 20)   /* the service takes 10 MiB of records; base64 and JSON add a third */
@@ -414,7 +416,10 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms) { b->clock_offset_
 int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char *why, size_t why_size) {
   char text[160] = "";
   int r = slp_box_faults(b->box, script, text);
-  if (why && why_size) snprintf(why, why_size, "%s", text);
+  if (why && why_size) {
+    snprintf(why, why_size, "%s", text);
+    why[slp_clean(why, strlen(why))] = 0;
+  }
   return r;
 }
 

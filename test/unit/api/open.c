@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <uv.h>
 
+#include "base/clean.h"
 #include "check.h"
 
 static uv_loop_t loop;
@@ -178,4 +179,74 @@ TEST(credentials_of_a_longer_struct_are_zeroed_behind_ours) {
   sloop_creds_init_sized(&room.c, sizeof room.c + 16);
   CHECK(room.c.size == sizeof room.c && room.c.access_key == NULL && room.c.expires_at_ms == -1);
   for (size_t i = 0; i < sizeof room.newer; i++) CHECK_INT((unsigned char)room.newer[i], i < 16 ? 0 : 0xff);
+}
+
+/* Clears a screen, by C0 and by C1; turns the direction; a second line; no UTF-8. */
+#define HOSTILE          \
+  "\x1b[2J\xc2\x9b"      \
+  "2J\xe2\x80\xae\n\xff" \
+  "e\xcc\x81"
+
+static size_t told_n; /* sentences that repeated something */
+static void check_safe(const char *why, size_t room, int r) {
+  size_t n = strlen(why);
+  CHECK(n < room);
+  for (size_t i = 0; i < n; i += slp_safe_length(why + i, n - i))
+    if (slp_unsafe_length(why + i, n - i)) CHECK_FAIL("why is not safe to print: %s", why);
+  told_n += r && strstr(why, "?[2J?") != NULL;
+}
+
+TEST(why_it_could_not_be_opened_is_safe_to_print_whatever_the_options_are) {
+  sloop_opts_t full = opts();
+  const char *shards[] = {HOSTILE};
+  const char **const texts[] = {&full.stream,        &full.region,         &full.endpoint,
+                                &full.profile,       &full.ca_bundle,      &full.user_agent,
+                                &full.app,           &full.worker,         &full.store,
+                                &full.schema,        &full.store_endpoint, &full.kcl_coordinator,
+                                &full.push_consumer, &full.kcl_metrics,    &full.start.shard,
+                                &full.start.seq,     &full.start.token,    &shards[0]};
+  static const char *const before[] = {"", "http://", "dynamodb:", "sqlite:", "{\""};
+  for (size_t i = 0; i < SLP_COUNT(texts); i++)
+    for (size_t k = 0; k < SLP_COUNT(before); k++)
+      for (size_t room = 160; room; room = room > 40 ? 40 : room - 1) {
+        char why[160], text[200];
+        sloop_t *s;
+        begin();
+        full = opts();
+        if (texts[i] == &full.schema || texts[i] == &full.store || texts[i] == &full.kcl_coordinator)
+          full.app = "shop", full.schema = "kcl";
+        if (texts[i] == &full.start.token) full.start.kind = SLOOP_AT_TOKEN;
+        if (texts[i] == &full.start.seq || texts[i] == &full.start.shard)
+          full.start = (sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "s", .seq = "1"};
+        snprintf(text, sizeof text, "%s%s", before[k], HOSTILE);
+        *texts[i] = text;
+        full.shards = shards;
+        full.shards_n = texts[i] == &shards[0];
+        int r = sloop_open(&s, &loop, &full, why, room);
+        check_safe(why, room, r);
+        if (s) sloop_close(s, on_closed, NULL);
+        end(s != NULL);
+      }
+  CHECK(told_n > 0);
+}
+
+TEST(why_metrics_could_not_be_opened_is_safe_to_print) {
+  sloop_t *s;
+  sloop_opts_t o = opts();
+  begin();
+  CHECK_INT(sloop_open(&s, &loop, &o, NULL, 0), 0);
+  for (size_t room = 160; room; room = room > 40 ? 40 : room - 1)
+    for (int listens = 0; listens < 2; listens++) {
+      char why[160];
+      sloop_metrics_t *m;
+      sloop_metrics_opts_t mo;
+      sloop_metrics_opts_init(&mo);
+      *(listens ? &mo.listen : &mo.cloudwatch) = HOSTILE;
+      int r = sloop_metrics_open(&m, s, &mo, why, room);
+      CHECK(r != 0);
+      check_safe(why, room, r);
+    }
+  CHECK(told_n > 0);
+  sloop_close(s, on_closed, NULL);
+  end(1);
 }

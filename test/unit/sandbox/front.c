@@ -38,6 +38,9 @@ TEST(start_and_stop) {
   CHECK_INT(sloop_sandbox_put(b, "s", "", 0, "x", 1, NULL, NULL), -EINVAL);
   CHECK_INT(sloop_sandbox_merge(b, "s", shard, shard), -EINVAL);
   CHECK_INT(sloop_sandbox_split(b, "s", "shardId-000000000004", NULL), -ENOENT);
+  char why[160];
+  CHECK_INT(sloop_sandbox_faults(b, "1 GetRecords * \x1b[2J\xff", why, sizeof why), -EINVAL);
+  CHECK(strstr(why, "?[2J?") && !strchr(why, 27));
   sloop_sandbox_stats_t stats;
   sloop_sandbox_stats(b, &stats, sizeof stats);
   CHECK_INT(stats.records_in, 1);
