@@ -2,12 +2,24 @@
 #include "base/num.h"
 
 int slp_num_valid(slp_str s) {
-  if (s.n == 0) return 0;
-  if (s.p[0] == '0') return s.n == 1;
   for (size_t i = 0; i < s.n; i++) {
     if (s.p[i] < '0' || s.p[i] > '9') return 0;
   }
-  return 1;
+  return s.n > 0;
+}
+
+int slp_num_plain(slp_str s) { return slp_num_valid(s) && (s.p[0] != '0' || s.n == 1); }
+
+static slp_str without_zeros(slp_str s) {
+  while (s.n > 1 && *s.p == '0') s = (slp_str){s.p + 1, s.n - 1};
+  return s;
+}
+
+/* Of different lengths, as they are written: without zeros in front the length decides first, then bytes. */
+int slp_num_cmp_lengths(slp_str a, slp_str b) {
+  a = without_zeros(a);
+  b = without_zeros(b);
+  return a.n != b.n ? (a.n < b.n ? -1 : 1) : slp_str_cmp(a, b);
 }
 
 int slp_parse_u64(slp_str s, uint64_t *ret) {

@@ -1,16 +1,22 @@
 /* num.h - unsigned decimal numbers of any length, as text. Sequence numbers (up to 129 digits) and
- * hash keys (39 digits) do not fit machine words. */
+ * hash keys (39 digits) do not fit machine words.
+ *
+ * Zeros in front are taken wherever a number comes in, for DynamoDB Local writes its sequence numbers with 21
+ * digits, and are kept, for the service is asked with the text that it gave. They change no order. */
 #ifndef SLP_BASE_NUM_H
 #define SLP_BASE_NUM_H
 
 #include "base/base.h"
 
-/* 1 when s is `0` or a digit 1-9 followed by digits (Kinesis pattern 0|([1-9]\d{0,128})). */
+/* 1 when s is one digit or more, and nothing else. */
 int slp_num_valid(slp_str s);
-/* -1, 0, 1. Both must be valid: without leading zeros length decides first, then bytes. */
+/* The same without zeros in front, as the services' own pattern wants it: 0|([1-9]\d{0,128}). */
+int slp_num_plain(slp_str s);
+__attribute__((cold)) int slp_num_cmp_lengths(slp_str a, slp_str b);
+/* -1, 0, 1 by value. Both must be valid, or empty: that is below all numbers. */
 static inline int slp_num_cmp(slp_str a, slp_str b) {
   if (SLP_MUTANT(numbers_as_text)) return slp_str_cmp(a, b);
-  if (a.n != b.n) return a.n < b.n ? -1 : 1;
+  if (a.n != b.n) return slp_num_cmp_lengths(a, b);
   int c = a.n ? memcmp(a.p, b.p, a.n) : 0;
   return c < 0 ? -1 : c > 0;
 }

@@ -11,7 +11,7 @@
 
 typedef struct slp_focus {
   uint64_t id;      /* another one for each choice of digits; 0: no focus at all */
-  size_t length;    /* of the numbers that share the digits before; 0: none are known */
+  size_t length;    /* of the numbers that share the digits before, no zero in front; 0: none are known */
   size_t from;      /* so many digits are before: none, or at least eight; SLP_FOCUS_DIGITS are behind them */
   char shared[112]; /* those digits */
 } slp_focus;
@@ -34,16 +34,21 @@ static inline int slp_focus_same(const char *a, const char *b, size_t n) {
   return !differ;
 }
 
+/* Of numbers longer than the focus' that have zeros in front. */
+uint64_t slp_focus_word_padded(const slp_focus *f, slp_str seq);
+
 /* Of numbers with different words, the one with the lower word is less. Empty text is below all numbers. */
 static inline uint64_t slp_focus_word(const slp_focus *f, slp_str seq) {
   if (seq.n && seq.n == f->length) {
+    if (!f->from && *seq.p == '0') return SLP_FOCUS_BELOW; /* as shorter ones are, which may be greater */
     if (!slp_focus_same(seq.p, f->shared, f->from))
       return memcmp(seq.p, f->shared, f->from) < 0 ? SLP_FOCUS_BELOW : SLP_FOCUS_ABOVE;
     const char *p = seq.p + f->from;
     uint64_t last = (uint64_t)(p[16] - '0') * 100 + (uint64_t)(p[17] - '0') * 10 + (uint64_t)(p[18] - '0');
     return 1 + slp_eight_digits(p) * 100000000000u + (slp_eight_digits(p + 8) * 1000 + last);
   }
-  return seq.n <= f->length ? SLP_FOCUS_BELOW : SLP_FOCUS_ABOVE;
+  if (seq.n <= f->length) return SLP_FOCUS_BELOW;
+  return *seq.p == '0' ? slp_focus_word_padded(f, seq) : SLP_FOCUS_ABOVE;
 }
 
 #endif

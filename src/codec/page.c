@@ -208,7 +208,7 @@ static int record_done(slp_page_reader *r) {
 
 static int take_sequence(slp_page_reader *r) {
   slp_str s = r->text;
-  if (!s.n || s.n > SLP_PAGE_SEQ_DIGITS_MAX || (s.p[0] == '0' && s.n > 1) || !slp_all_digits(s.p, s.n)) {
+  if (!s.n || s.n > SLP_PAGE_SEQ_DIGITS_MAX || !slp_all_digits(s.p, s.n)) {
     return bad(r, "a SequenceNumber that is none");
   }
   r->rec.seq_at = place_in_body(r);

@@ -63,7 +63,6 @@ static int take_sequence(slp_changes_reader *r) {
   size_t n;
   int e = take_text(r, SLP_PAGE_SEQ_DIGITS_MAX, &at, &n);
   if (e) return e;
-  /* Zeros in front are taken: DynamoDB Local writes all its numbers with the same number of digits. */
   if (!n || !slp_all_digits(r->page->body.p + at, n)) {
     return bad(r, "a SequenceNumber that is none");
   }

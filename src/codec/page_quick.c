@@ -71,8 +71,7 @@ static inline int all_ascii(const uint8_t *p, size_t n) {
 static inline const uint8_t *sequence(const uint8_t *p, const quick *q) {
   size_t n;
   const char *text = (const char *)(p = string(p, q->end, 3, &n));
-  if (!p || !n || n > SLP_PAGE_SEQ_DIGITS_MAX || (*text == '0' && n > 1) || !slp_all_digits(text, n))
-    return NULL;
+  if (!p || !n || n > SLP_PAGE_SEQ_DIGITS_MAX || !slp_all_digits(text, n)) return NULL;
   q->rec->seq_at = (uint32_t)(p - q->body);
   q->rec->seq_n = (uint8_t)n;
   return p + n;

@@ -34,8 +34,7 @@ typedef struct quick {
 
 static inline char *sequence(char *p, const quick *q) {
   size_t n = slp_digits_end(p, slp_min_u64((size_t)(q->end - p), SLP_PAGE_SEQ_DIGITS_MAX + 1));
-  if (!n || n > SLP_PAGE_SEQ_DIGITS_MAX || (*p == '0' && n > 1) || p + n == q->end || p[n] != '"')
-    return NULL;
+  if (!n || n > SLP_PAGE_SEQ_DIGITS_MAX || p + n == q->end || p[n] != '"') return NULL;
   q->rec->seq_at = (uint32_t)(p - q->body);
   q->rec->seq_n = (uint8_t)n;
   return p + n + 1;

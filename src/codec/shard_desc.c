@@ -1,7 +1,7 @@
 /* shard_desc.c - what a listing, or the page of a parent, may say of a shard. */
 #include "base/clean.h"
 #include "base/num.h"
-#include "codec/page.h"
+#include "codec/page_table.h"
 
 static int parent_is_wrong(slp_str id) { return id.n && !slp_is_shard_id(id); }
 
@@ -11,7 +11,7 @@ const char *slp_shard_desc_wrong(const slp_shard_desc *d) {
   if (parent_is_wrong(d->parent) || parent_is_wrong(d->adjacent_parent))
     return "a shard whose parent has no usable id";
   for (size_t i = 0; i < SLP_COUNT(numbers); i++)
-    if (numbers[i].n && (numbers[i].n > 128 || !slp_num_valid(numbers[i])))
+    if (numbers[i].n && (numbers[i].n > SLP_PAGE_SEQ_DIGITS_MAX || !slp_num_valid(numbers[i])))
       return "a hash key or a sequence number that is no number";
   return NULL;
 }

@@ -27,6 +27,16 @@ static inline void slp_mark_set(slp_mark *m, slp_str seq, uint32_t sub, int64_t 
   m->arrived_ms = arrived_ms;
 }
 
+/* Gives a number that somebody wrote without its zeros in front those that numbers of the shard have, such as
+ * `like`: the service, and the order of positions as text, know it by them. */
+static inline void slp_mark_pad(slp_mark *m, const slp_mark *like) {
+  size_t zeros = like->seq_n > m->seq_n && *like->seq == '0' ? like->seq_n - m->seq_n : 0;
+  if (!m->seq_n || !zeros) return;
+  memmove(m->seq + zeros, m->seq, m->seq_n);
+  memset(m->seq, '0', zeros);
+  m->seq_n = like->seq_n;
+}
+
 static inline void slp_mark_rec(slp_mark *m, const slp_page *page, const slp_rec *r) {
   slp_mark_set(m, slp_rec_seq(page, r), r->sub, r->arrived_ms);
 }

@@ -39,13 +39,15 @@ __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, cons
   slp_str left = a->key.seq, right = b->key.seq;
   if (left.n != right.n) {
     f->ties++;
-    return left.n < right.n;
-  }
-  size_t i = common(left, right);
-  if (i < left.n) {
-    f->ties++;
-    if (i > f->differ) f->differ = i;
-    return left.p[i] < right.p[i];
+    int c = slp_num_cmp(left, right);
+    if (c) return c < 0;
+  } else {
+    size_t i = common(left, right);
+    if (i < left.n) {
+      f->ties++;
+      if (i > f->differ) f->differ = i;
+      return left.p[i] < right.p[i];
+    }
   }
   if (a->key.sub != b->key.sub) return a->key.sub < b->key.sub;
   return a->ready > b->ready;
@@ -209,7 +211,8 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   catch_up(m);
   play(m, i);
   if (was_least && m->tree[1].node == node) look_for_second(m, i);
-  if (wants_focus(m) && key->seq.n >= SLP_FOCUS_DIGITS) set_focus(m, key->seq);
+  /* Numbers with zeros in front are told apart by their keys: by length they would be above all others. */
+  if (wants_focus(m) && key->seq.n >= SLP_FOCUS_DIGITS && *key->seq.p != '0') set_focus(m, key->seq);
 }
 
 void slp_merge_remove(slp_merge *m, slp_merge_node *node) {

@@ -716,6 +716,7 @@ int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *to, 
     if (s->lease.end == SLP_END_TOLD) move_end(s, SLP_END_NAMED);
   } else if (slp_position_cmp(to, &s->lease.named) > 0) {
     s->lease.named = *to;
+    slp_mark_pad(&s->lease.named.mark, &s->at.last);
   }
   slp_fleet_progressed(ld->fleet, s->id);
   slp_post(host_of(ld), &ld->named_ev);

@@ -46,7 +46,7 @@ static int from_number(slp_box_call *c, const slp_change_shard *sh, slp_str numb
   int exact = 0;
   slp_change_start_text(sh, start);
   slp_change_end_text(sh, end);
-  int valid = slp_num_valid(number);
+  int valid = slp_num_plain(number);
   int at_end = valid && !slp_change_open(sh) && slp_str_is(number, end);
   if (!valid || slp_num_cmp(number, slp_str_of(start)) < 0 ||
       (slp_num_cmp(number, slp_str_of(end)) >= 0 && !at_end)) {

@@ -315,7 +315,7 @@ static void found(check *k, const char *path, const slp_value *v, const char *fm
   k->text_n = slp_min_u64(k->text_n + (size_t)n, sizeof k->text - 1);
 }
 
-static int digits_at_most(slp_str s, size_t most) { return s.n <= most && slp_num_valid(s); }
+static int digits_at_most(slp_str s, size_t most) { return s.n <= most && slp_num_plain(s); }
 
 static int plain_characters(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {

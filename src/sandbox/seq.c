@@ -73,7 +73,7 @@ size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]) {
 
 int slp_box_seq_parse(slp_str text, slp_box_seq *ret) {
   uint64_t word[3] = {0, 0, 0};
-  if (!slp_num_valid(text) || text.n != 56) return SLP_EBADDATA;
+  if (!slp_num_plain(text) || text.n != 56) return SLP_EBADDATA;
   for (size_t i = 0; i < text.n; i++) {
     slp_u128 carry = (slp_u128)(unsigned)(text.p[i] - '0');
     for (int w = 0; w < 3; w++) {
@@ -107,7 +107,7 @@ void slp_box_hash_text(slp_u128 hash, char out[40]) {
 int slp_box_hash_parse(slp_str text, slp_u128 *ret) {
   slp_u128 v = 0;
   const slp_u128 all = ~(slp_u128)0;
-  if (!slp_num_valid(text)) return SLP_EBADDATA;
+  if (!slp_num_plain(text)) return SLP_EBADDATA;
   for (size_t i = 0; i < text.n; i++) {
     unsigned digit = (unsigned)(text.p[i] - '0');
     if (v > (all - digit) / 10) return SLP_ELIMIT;

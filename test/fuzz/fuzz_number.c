@@ -87,7 +87,8 @@ static void bits_128(slp_str s) {
   uint8_t bytes[16];
   u128 want, got = 0;
   int r = slp_parse_u128(s, bytes);
-  REQUIRE(slp_num_valid(s) == (all_digits(s) && (s.n == 1 || s.p[0] != '0')));
+  REQUIRE(slp_num_valid(s) == all_digits(s));
+  REQUIRE(slp_num_plain(s) == (all_digits(s) && (s.n == 1 || s.p[0] != '0')));
   if (!all_digits(s)) {
     REQUIRE(r == SLP_EBADDATA || r == SLP_ELIMIT);
   } else if (!in_128_bits(s, &want)) {

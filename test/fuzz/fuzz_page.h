@@ -101,10 +101,8 @@ static inline void fuzz_same_page(const slp_page *a, const slp_page *b) {
     fuzz_same(a, slp_rec_seq(a, r), b, slp_rec_seq(b, s));
     fuzz_same(a, slp_rec_key(a, r), b, slp_rec_key(b, s));
     fuzz_same(a, slp_rec_data(a, r), b, slp_rec_data(b, s));
-    if (a->changes)
-      fuzz_same_change(a, b, i);
-    else
-      REQUIRE(slp_num_valid(slp_rec_seq(a, r)));
+    if (a->changes) fuzz_same_change(a, b, i);
+    REQUIRE(slp_num_valid(slp_rec_seq(a, r)));
     REQUIRE(r->seq_n >= 1 && r->seq_n <= 129 && r->arrived_ms >= -1 && r->sub == 0);
     raw += r->flags & SLP_REC_RAW;
   }

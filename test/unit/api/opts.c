@@ -47,7 +47,7 @@ TEST(every_wrong_option_is_named) {
   char why[160];
   o.start.kind = SLOOP_AT_SEQ;
   o.start.shard = "3";
-  o.start.seq = "01";
+  o.start.seq = "1-";
   CHECK_INT(slp_opts_check(&o, why), SLOOP_EOPTION);
   CHECK(strstr(why, "start.seq") != NULL);
   o.start.seq = "1";

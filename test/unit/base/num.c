@@ -2,10 +2,36 @@
 #include "base/num.h"
 #include "check.h"
 
-TEST(sequence_numbers_are_digits_without_leading_zeros) {
+TEST(sequence_numbers_are_digits_and_zeros_in_front_are_taken) {
   CHECK(slp_num_valid(SLP_STR("0")) && slp_num_valid(SLP_STR("7")) && slp_num_valid(SLP_STR("10")));
-  CHECK(!slp_num_valid(SLP_STR("")) && !slp_num_valid(SLP_STR("01")) && !slp_num_valid(SLP_STR("1x")));
+  CHECK(slp_num_valid(SLP_STR("00")) && slp_num_valid(SLP_STR("000000000000000000001")));
+  CHECK(!slp_num_valid(SLP_STR("")) && !slp_num_valid(SLP_STR("0x1")) && !slp_num_valid(SLP_STR("1x")));
   CHECK(!slp_num_valid(SLP_STR("-1")) && !slp_num_valid(SLP_STR("1 ")));
+}
+
+TEST(plain_numbers_have_no_zeros_in_front) {
+  CHECK(slp_num_plain(SLP_STR("0")) && slp_num_plain(SLP_STR("7")) && slp_num_plain(SLP_STR("10")));
+  CHECK(!slp_num_plain(SLP_STR("")) && !slp_num_plain(SLP_STR("00")) && !slp_num_plain(SLP_STR("01")));
+  CHECK(!slp_num_plain(SLP_STR("1x")));
+}
+
+TEST(zeros_in_front_change_no_order) {
+  static const struct {
+    const char *a, *b;
+    int order;
+  } cases[] = {{"000000000000000000100", "99", 1},
+               {"000000000000000000100", "100", 0},
+               {"000000000000000000100", "101", -1},
+               {"000000000000000000100", "000000000000000000099", 1},
+               {"0", "000", 0},
+               {"00", "1", -1},
+               {"", "00", -1},
+               {"0123", "45", 1}};
+  for (size_t i = 0; i < SLP_COUNT(cases); i++) {
+    slp_str a = slp_str_of(cases[i].a), b = slp_str_of(cases[i].b);
+    if (slp_num_cmp(a, b) != cases[i].order || slp_num_cmp(b, a) != -cases[i].order)
+      CHECK_FAIL("%s and %s", cases[i].a, cases[i].b);
+  }
 }
 
 TEST(comparison_is_by_value_not_by_text) {

@@ -44,6 +44,8 @@ TEST(sequence_numbers) {
   CHECK_STR(start.shard, "shardId-000000000003");
   CHECK_STR(start.seq, "495");
   CHECK_INT(start.sub, 0);
+  parses("3:000000000000000000100", SLOOP_AT_SEQ); /* as DynamoDB Local writes them */
+  CHECK_STR(start.seq, "000000000000000000100");
   parses("my_shard.1-x:0", SLOOP_AT_SEQ);
   CHECK_STR(start.shard, "my_shard.1-x");
   parses("123456789012:5", SLOOP_AT_SEQ);
@@ -78,7 +80,7 @@ TEST(what_is_wrong_is_said) {
   refused(":5", "not a shard id");
   refused("a b:5", "not a shard id");
   refused("3:", "not a sequence number");
-  refused("3:05", "not a sequence number");
+  refused("3:5e0", "not a sequence number");
   refused("3:5:5", "not a sequence number");
   refused("3:.5", "not a sequence number");
   refused("3:5.", "not a sub-sequence number");

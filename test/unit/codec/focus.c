@@ -11,6 +11,13 @@ static slp_str number(char *text, const char *base, size_t length) {
   for (size_t i = 0; i < n; i++) text[i] = (char)('0' + rnd(10));
   if (rnd(8)) memcpy(text, base, rnd(n < length ? n : length));
   if (text[0] == '0') text[0] = '1';
+  if (rnd(16) == 0) { /* zeros in front, so that it is as long or longer and still less */
+    size_t zeros = 1 + rnd(129 - n + (n == 129));
+    if (n + zeros > 129) n -= zeros;
+    memmove(text + zeros, text, n);
+    memset(text, '0', zeros);
+    n += zeros;
+  }
   return (slp_str){text, n};
 }
 

@@ -240,7 +240,7 @@ TEST(wrong_answers_are_refused) {
       "{\"Records\":[{\"SequenceNumber\":null}]}",
       "{\"Records\":[{\"SequenceNumber\":1}]}",
       "{\"Records\":[{\"SequenceNumber\":\"\"}]}",
-      "{\"Records\":[{\"SequenceNumber\":\"01\"}]}",
+      "{\"Records\":[{\"SequenceNumber\":\"1-\"}]}",
       "{\"Records\":[{\"SequenceNumber\":\"1x\"}]}",
       "{\"Records\":[{\"SequenceNumber\":\"-1\"}]}",
       "{\"Records\":[{\"SequenceNumber\":\"4959033827149025660855969253836157109592157598913658889/\"}]}",
@@ -609,16 +609,17 @@ static void child_in_cbor(slp_buf *b, const child *c, dialect d) {
 }
 
 TEST(of_children_only_what_a_listing_may_say_is_taken) {
-  char longest[130], number[130];
+  char longest[130], number[131];
   memset(longest, 'a', 129);
-  memset(number, '9', 129);
-  longest[128] = longest[129] = number[128] = number[129] = 0;
+  memset(number, '9', 130);
+  longest[128] = longest[129] = number[129] = number[130] = 0;
   const struct {
     child c;
     const char *why; /* NULL: it is fine */
   } cases[] = {
       {{"s-2", "s-0", "s-1", "0", "340282366920938463463374607431768211455"}, NULL},
       {{longest, longest, longest, number, number}, NULL},
+      {{"s-2", "s-0", "s-1", "0", "01"}, NULL},
       {{"s-2", "s-0", "", "", ""}, NULL},
       {{"", "s-0", "s-1", "0", "1"}, "a shard without a usable id"},
       {{"s\x1b[2J", "s-0", "s-1", "0", "1"}, "a shard without a usable id"},
@@ -628,7 +629,7 @@ TEST(of_children_only_what_a_listing_may_say_is_taken) {
       {{"s-2", "s-0", "s-1", "\x1b[2J", "1"}, "a hash key or a sequence number that is no number"},
       {{"s-2", "s-0", "s-1", "0x10", "1"}, "a hash key or a sequence number that is no number"},
       {{"s-2", "s-0", "s-1", "0", "-1"}, "a hash key or a sequence number that is no number"},
-      {{"s-2", "s-0", "s-1", "0", "01"}, "a hash key or a sequence number that is no number"},
+      {{"s-2", "s-0", "s-1", "0", "1e3"}, "a hash key or a sequence number that is no number"},
       {{"s-2", "s-0", "s-1", "0", "1 "}, "a hash key or a sequence number that is no number"},
   };
   slp_buf b;
@@ -651,7 +652,7 @@ TEST(of_children_only_what_a_listing_may_say_is_taken) {
             slp_str_is(page->children[0].hash_end, cases[i].c.to));
     }
   }
-  longest[128] = number[128] = '1';
+  longest[128] = number[129] = '1';
   const child too_long[] = {{longest, "p", "q", "0", "1"},
                             {"c", longest, "q", "0", "1"},
                             {"c", "p", longest, "0", "1"},
@@ -690,7 +691,7 @@ TEST(wrong_members_of_cbor_records_are_refused_and_odd_ones_taken) {
     int r;
   } cases[] = {{"SequenceNumber", "6131", 0},
                {"SequenceNumber", "6130", 0},
-               {"SequenceNumber", "623031", SLP_EBADDATA},
+               {"SequenceNumber", "623031", 0},
                {"SequenceNumber", "613a", SLP_EBADDATA},
                {"SequenceNumber", "60", SLP_EBADDATA},
                {"SequenceNumber", "01", SLP_EBADDATA},

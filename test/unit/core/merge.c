@@ -8,6 +8,7 @@ static void random_key(char *text, slp_key *key) {
   size_t n = rnd(4) == 0 ? 1 + rnd(129) : 56;
   memset(text, '4', n);
   if (n > 1) text[1 + rnd(n - 1)] = (char)('0' + rnd(10));
+  if (n > 1 && rnd(8) == 0) memset(text, '0', 1 + rnd(n - 1)); /* zeros in front */
   if (rnd(8) == 0) n = 0;
   *key = (slp_key){(int64_t)rnd(3), {text, n}, (uint32_t)rnd(2)};
 }

@@ -353,7 +353,7 @@ TEST(children_with_a_number_are_the_end_only_where_nothing_can_come) {
 TEST(a_continuation_that_is_no_number_is_refused_and_never_taken_for_a_word_of_ours) {
   char digits[SLP_SEQ_MAX + 102];
   const char *const texts[] = {digits,    "latest", "oldest", "time:abc", "time:5", "at:7",
-                               "after:7", "0x7",    "007",    "-7",       "7 "};
+                               "after:7", "0x7",    "7e0",    "-7",       "7 "};
   memset(digits, '7', sizeof digits - 1);
   digits[sizeof digits - 1] = 0;
   open_push(found, 1, 0);

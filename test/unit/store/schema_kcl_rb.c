@@ -51,6 +51,9 @@ TEST(a_parked_lease_is_read) {
   CHECK(parsed.kind == SLP_ROW_LEASE && slp_str_is(l->owner, "a.0123456789abcdef") && l->epoch == 8 &&
         !l->stranger);
   CHECK(l->position.kind == SLP_POSITION_AFTER && slp_str_is(slp_mark_seq(&l->position.mark), SEQ));
+  READ(TEXT("shard_id", "s"), TEXT("checkpoint", "SHARD_END"), TEXT("sloop_owner", "a.0123456789abcdef"),
+       TEXT("sloop_checkpoint", "000000000000000000100"));
+  CHECK(slp_str_is(slp_mark_seq(&l->position.mark), "000000000000000000100"));
   READ(TEXT("shard_id", "s"), TEXT("checkpoint", "SHARD_END"), TEXT("sloop_owner", "a.0123456789abcdef"));
   CHECK(parsed.kind == SLP_ROW_LEASE && l->position.kind == SLP_POSITION_OLDEST);
   READ(TEXT("shard_id", "s"), TEXT("sloop_checkpoint", "AT_TIMESTAMP:1700000000123"));

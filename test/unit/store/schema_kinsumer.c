@@ -55,6 +55,8 @@ TEST(rows_of_shards_are_read) {
   CHECK(slp_str_is(l->owner, UUID) && l->epoch == N1 && !l->claim.n);
   CHECK(l->position.kind == SLP_POSITION_AFTER && l->position.mark.sub == UINT32_MAX);
   CHECK(slp_str_is(slp_mark_seq(&l->position.mark), SEQ));
+  READ(TEXT("Shard", "s"), TEXT("SequenceNumber", "000000000000000000100"), NUM("LastUpdate", T1));
+  CHECK(slp_str_is(slp_mark_seq(&l->position.mark), "000000000000000000100"));
   READ(TEXT("Shard", "s"), NIL("SequenceNumber"), NUM("LastUpdate", T1), NIL("OwnerID"), NIL("Finished"));
   CHECK(parsed.kind == SLP_ROW_LEASE && !l->owner.n && l->position.kind == SLP_POSITION_OLDEST);
   READ(TEXT("Shard", "s"), TEXT("SequenceNumber", "LATEST"));

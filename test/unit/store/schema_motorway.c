@@ -56,6 +56,9 @@ TEST(what_its_own_attributes_add_holds_for_that_checkpoint_only) {
        TEXT(name, s))
   AT_PLACE("7", "sloop_done", "7");
   CHECK(parsed.u.lease.position.kind == SLP_POSITION_AFTER && parsed.u.lease.position.mark.sub == UINT32_MAX);
+  AT_PLACE("000000000000000000100", "sloop_done", "000000000000000000100");
+  CHECK(parsed.u.lease.position.kind == SLP_POSITION_AFTER &&
+        slp_str_is(slp_mark_seq(&parsed.u.lease.position.mark), "000000000000000000100"));
   AT_PLACE("8", "sloop_done", "7"); /* motorway has gone on, and 8 may not be done */
   CHECK(parsed.u.lease.position.kind == SLP_POSITION_AT &&
         slp_str_is(slp_mark_seq(&parsed.u.lease.position.mark), "8"));

@@ -63,6 +63,24 @@ TEST(byte_order_is_progress) {
   }
 }
 
+TEST(a_number_keeps_its_zeros_in_front) {
+  static const char *const padded[] = {"000000000000000000000", "000000000000000000099",
+                                       "000000000000000000100"};
+  char a[SLP_POS_TEXT], b[SLP_POS_TEXT];
+  for (size_t i = 0; i < SLP_COUNT(padded); i++) {
+    slp_position all[] = {position(SLP_POSITION_AT, padded[i], 0), position(SLP_POSITION_AFTER, padded[i], 3),
+                          idle(padded[i], 1790000000123)};
+    for (size_t k = 0; k < SLP_COUNT(all); k++) {
+      slp_position back = slp_pos_read(text_of(&all[k], a));
+      CHECK_INT(back.kind, all[k].kind);
+      CHECK(slp_str_is(slp_mark_seq(&back.mark), padded[i]) && slp_position_same(&back, &all[k]));
+      if (!i) continue;
+      slp_position before = position(SLP_POSITION_AFTER, padded[i - 1], UINT32_MAX);
+      CHECK(bytes_cmp(text_of(&before, b), text_of(&all[k], a)) < 0);
+    }
+  }
+}
+
 TEST(a_time_comes_before_every_record) {
   slp_position t = {.kind = SLP_POSITION_TIME, .at_ms = 1767225600000};
   slp_position first = position(SLP_POSITION_AT, "0", 0);
@@ -85,7 +103,7 @@ TEST(what_is_no_position_is_none) {
                                     "1:001:0000000000",
                                     "1:0015:000000000",
                                     "1:0015:00000000000",
-                                    "1:00205:0000000000",
+                                    "1:0020x:0000000000",
                                     "1:0015:5000000000",
                                     "2:oldest",
                                     "0:time:",

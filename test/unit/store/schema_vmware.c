@@ -30,6 +30,8 @@ TEST(a_row_of_a_running_worker_is_read) {
   CHECK(slp_str_is(l->parents[0], "shardId-000000000001") && !l->parents[1].n);
   CHECK(l->position.kind == SLP_POSITION_AFTER && l->position.mark.sub == UINT32_MAX);
   CHECK(slp_str_is(slp_mark_seq(&l->position.mark), SEQ));
+  READ(TEXT("ShardID", "s"), TEXT("LeaseTimeout", T1), TEXT("Checkpoint", "000000000000000000100"));
+  CHECK(slp_str_is(slp_mark_seq(&l->position.mark), "000000000000000000100"));
   READ(TEXT("ShardID", "s"), TEXT("LeaseTimeout", T1), TEXT("Checkpoint", "SHARD_END"));
   CHECK(parsed.kind == SLP_ROW_LEASE && !l->owner.n && l->position.kind == SLP_POSITION_END);
   table_end();
