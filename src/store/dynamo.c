@@ -20,7 +20,7 @@
 #define ANSWER_MAX (40u * 1024 * 1024)
 /* Query and Scan answer 1 MB of items (API reference), which JSON can make several times as long. */
 #define PAGE_MAX (16u * 1024 * 1024)
-#define SLICE_ROWS 64u /* at the usual 1 KB a row: as much as a slice of a page of records */
+#define SLICE_BYTES 65536u /* as much as a slice of a page of records; a row is read whole */
 /* CreateTable takes some seconds; the table is polled until it is there. */
 #define PREPARE_US_MAX 120000000u
 #define POLL_US_MIN 100000u
@@ -213,7 +213,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   if (a->kind == ASK_CREATE) return 0;
   if (a->kind == ASK_DESCRIBE) return slp_dynamo_read_table(slp_buf_str(&op->answer), &a->table, why);
   if (begin) begin_reading(a);
-  int r = slp_dynamo_read(&a->reader, SLICE_ROWS);
+  int r = slp_dynamo_read(&a->reader, SLICE_BYTES);
   *why = a->reader.j.why;
   if (r < 0 && rows_of(a)) rows_of(a)->n = a->rows_before;
   return r;
@@ -370,7 +370,8 @@ static void refused(asking *a) {
   slp_store_rows_free(&w->image);
   slp_dynamo_reader_begin(&r, slp_buf_str(&a->op.refusal), &w->image, &a->rest);
   int q = SLP_MORE;
-  while (a->op.refusal.n && q == SLP_MORE) q = slp_dynamo_read(&r, SLICE_ROWS);
+  /* Behind a second row it is no image, whatever follows. */
+  while (a->op.refusal.n && q == SLP_MORE && w->image.n <= 1) q = slp_dynamo_read(&r, SLICE_BYTES);
   if (q || w->image.n > 1) slp_store_rows_free(&w->image); /* an image that can't be read counts as none */
   if (w->image.n) a->d->tells_images = 1;
   w->image_known = (uint8_t)(w->image.n || (!q && a->d->tells_images));

@@ -77,8 +77,9 @@ static int member(slp_dynamo_reader *r) {
   return slp_json_skip(&r->j);
 }
 
-static int some_rows(slp_dynamo_reader *r, size_t rows_max) {
-  for (size_t i = 0; i < rows_max; i++) {
+static int some_rows(slp_dynamo_reader *r, size_t bytes_max) {
+  size_t from = r->j.at;
+  do {
     int token = slp_json_next(&r->j);
     if (token < 0) return token;
     if (token == SLP_JSON_ARRAY_END) {
@@ -92,18 +93,18 @@ static int some_rows(slp_dynamo_reader *r, size_t rows_max) {
     if (token != SLP_JSON_OBJECT) return slp_read_bad(&r->j, "a row is not an object");
     int q = slp_item_read_rest(&r->j, r->rows);
     if (q < 0) return q;
-  }
+  } while (r->j.at - from < bytes_max);
   return SLP_MORE;
 }
 
-int slp_dynamo_read(slp_dynamo_reader *r, size_t rows_max) {
+int slp_dynamo_read(slp_dynamo_reader *r, size_t bytes_max) {
   if (!r->begun) {
     int q = slp_read_enter(&r->j, SLP_JSON_OBJECT);
     if (q <= 0) return q < 0 ? q : slp_read_bad(&r->j, "nothing in it");
     r->begun = 1;
   }
   for (;;) {
-    int q = r->in_rows ? some_rows(r, rows_max) : 0;
+    int q = r->in_rows ? some_rows(r, bytes_max) : 0;
     if (q) return q;
     q = slp_read_key(&r->j);
     if (q <= 0) return q < 0 ? q : slp_read_finish(&r->j);

@@ -16,8 +16,9 @@ typedef struct slp_dynamo_reader {
   uint8_t begun, in_rows, nested;
 } slp_dynamo_reader;
 void slp_dynamo_reader_begin(slp_dynamo_reader *r, slp_str body, slp_store_rows *rows, slp_buf *rest);
-/* 0: all read; SLP_MORE: call again; SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM (r->j.why). */
-int slp_dynamo_read(slp_dynamo_reader *r, size_t rows_max);
+/* Reads rows until bytes_max of the body are read, and the one begun. 0: all read; SLP_MORE: call again;
+ * SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM (r->j.why). */
+int slp_dynamo_read(slp_dynamo_reader *r, size_t bytes_max);
 
 typedef struct slp_dynamo_table {
   char status[40];

@@ -3,9 +3,16 @@
 
 #include "codec/base64.h"
 
+#include <stdlib.h>
+
 static int bad(slp_json *j, const char *why) {
   j->why = why;
   return SLP_EBADDATA;
+}
+
+static int too_much(slp_json *j, const char *why) {
+  j->why = why;
+  return SLP_ELIMIT;
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
@@ -38,19 +45,11 @@ static int bytes(slp_json *j, slp_store_rows *rows, slp_str *ret) {
   return 0;
 }
 
-/* Order means nothing in the service's sets; ours are sorted. Insertion sort: sets of leases have two or
- * three members, mostly sorted already. */
-static void sort_in(slp_str *items, size_t n) {
-  slp_str last = items[n];
-  while (n > 0) {
-    slp_str before = items[n - 1];
-    int c = memcmp(before.p, last.p, before.n < last.n ? before.n : last.n);
-    if (c < 0 || (c == 0 && before.n <= last.n)) break;
-    items[n] = before;
-    n--;
-  }
-  items[n] = last;
+static int by_bytes(const void *a, const void *b) {
+  return slp_str_cmp(*(const slp_str *)a, *(const slp_str *)b);
 }
+
+static const char sets_too_long[] = "the sets of a row have too many members";
 
 static int set(slp_json *j, slp_store_rows *rows, slp_val *v) {
   slp_str *items = NULL;
@@ -58,7 +57,7 @@ static int set(slp_json *j, slp_store_rows *rows, slp_val *v) {
   int token = slp_json_next(j);
   if (token >= 0 && token != SLP_JSON_ARRAY) return bad(j, "a set is not an array");
   while (token >= 0 && (token = slp_json_next(j)) == SLP_JSON_STRING) {
-    if (v->n == SLP_ITEM_ATTRS_MAX) return SLP_ELIMIT;
+    if (v->n == SLP_ITEM_ATTRS_MAX) return too_much(j, sets_too_long);
     if (v->n == cap) {
       slp_str *more = slp_store_rows_get(rows, (cap = cap ? cap * 2 : 4) * sizeof *more);
       if (!more) return SLP_ENOMEM;
@@ -66,11 +65,12 @@ static int set(slp_json *j, slp_store_rows *rows, slp_val *v) {
       items = more;
     }
     items[v->n] = slp_store_rows_text(rows, j->text);
-    if (!items[v->n].p) return SLP_ENOMEM;
-    sort_in(items, v->n++);
+    if (!items[v->n++].p) return SLP_ENOMEM;
   }
   if (token < 0) return token;
   if (token != SLP_JSON_ARRAY_END || !v->n) return bad(j, "a set of something else, or an empty one");
+  /* Order means nothing in the service's sets; ours are sorted. */
+  qsort(items, v->n, sizeof *items, by_bytes);
   v->items = items;
   return 0;
 }
@@ -130,10 +130,10 @@ static int value(slp_json *j, slp_store_rows *rows, slp_val *v) {
 
 int slp_item_read_rest(slp_json *j, slp_store_rows *rows) {
   slp_attr *attrs = NULL;
-  size_t n = 0, cap = 0;
+  size_t n = 0, cap = 0, members = 0;
   int token;
   while ((token = slp_json_next(j)) == SLP_JSON_KEY) {
-    if (n == SLP_ITEM_ATTRS_MAX) return SLP_ELIMIT;
+    if (n == SLP_ITEM_ATTRS_MAX) return too_much(j, "a row has too many attributes");
     if (n == cap) {
       slp_attr *more = slp_store_rows_get(rows, (cap = cap ? cap * 2 : 16) * sizeof *more);
       if (!more) return SLP_ENOMEM;
@@ -144,6 +144,8 @@ int slp_item_read_rest(slp_json *j, slp_store_rows *rows) {
     if (!attrs[n].name.p) return SLP_ENOMEM;
     int r = value(j, rows, &attrs[n].val);
     if (r) return r;
+    if (attrs[n].val.kind == SLP_VAL_SS) members += attrs[n].val.n;
+    if (members > SLP_ITEM_ATTRS_MAX) return too_much(j, sets_too_long);
     n++;
   }
   if (token < 0) return token;

@@ -7,8 +7,8 @@
 #include "codec/json_write.h"
 #include "lease/store.h"
 
-/* Attributes of one row; the rest of a row that has more is refused (SLP_ELIMIT). An item of 400 KB can hold
- * some 100,000 one-byte names; a lease has 20. */
+/* Attributes of one row, and members of all its sets; a row that has more is refused (SLP_ELIMIT). An item of
+ * 400 KB can hold some 100,000 one-byte names; a lease has 20. */
 #define SLP_ITEM_ATTRS_MAX 4096u
 
 /* Reads an item: one more row in `rows`, which shares nothing with the text. 1: read; 0: it was null;

@@ -163,6 +163,34 @@ static int rows_same_key(run *r, slp_buf *to) {
   return rows(to, 1, 1, 10, "the same");
 }
 static int rows_two_keys(run *r, slp_buf *to) { return rows(to, r->n, 1, 10, token_of(r->n % 2)); }
+
+/* Rows whose sets have as many members as are taken, the last first. */
+static int sets(slp_buf *to, int rows_n, int sets_n) {
+  enum { MEMBERS = 4096 };
+  slp_buf set;
+  slp_buf_init(&set, to->mem, MEMBERS * 8);
+  for (int i = MEMBERS; i-- > 0;) add(&set, "%s\"%04x\"", i == MEMBERS - 1 ? "" : ",", (unsigned)i);
+  add(to, "{\"Items\":[");
+  for (int i = 0; i < rows_n; i++) {
+    add(to, "%s{\"pk\":{\"S\":\"a\"},\"sk\":{\"S\":\"l/shardId-%d\"}", i ? "," : "", i);
+    for (int k = 0; k < sets_n; k++) {
+      add(to, ",\"s%d\":{\"SS\":[", k);
+      slp_buf_add_str(to, slp_buf_str(&set));
+      add(to, "]}");
+    }
+    add(to, "}");
+  }
+  slp_buf_free(&set);
+  return add(to, "],\"Count\":%d}", rows_n);
+}
+static int rows_of_sets(run *r, slp_buf *to) {
+  (void)r;
+  return sets(to, 40, 1);
+}
+static int row_of_sets(run *r, slp_buf *to) {
+  (void)r;
+  return sets(to, 1, 250);
+}
 static int rows_none(run *r, slp_buf *to) {
   (void)r;
   return rows(to, 0, 0, 0, NULL);
@@ -326,12 +354,16 @@ static const answer answers[] = {
     A("GetRecords", page_same_record),
     A("Query", rows_endless),
     A("Query", rows_endless_large),
+    A("Query", rows_of_sets),
+    A("Query", row_of_sets),
     A("Query", rows_endless_empty),
     A("Query", rows_same_key),
     A("Query", rows_two_keys),
     A("Query", rows_none),
     A("Scan", rows_endless),
     A("Scan", rows_endless_large),
+    A("Scan", rows_of_sets),
+    A("Scan", row_of_sets),
     A("Scan", rows_endless_empty),
     A("Scan", rows_same_key),
     A("Scan", rows_two_keys),

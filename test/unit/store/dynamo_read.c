@@ -14,14 +14,14 @@ static void begin(void) {
   slp_store_rows_init(&rows, mem);
   slp_buf_init(&rest, mem, 10000);
 }
-static int read_all(const char *text, size_t rows_max, int *ret_slices) {
+static int read_all(const char *text, size_t bytes_max, int *ret_slices) {
   int q, slices = 0;
   snprintf(body, sizeof body, "%s", text);
   slp_store_rows_free(&rows);
   slp_buf_clear(&rest);
   slp_dynamo_reader_begin(&r, (slp_str){body, strlen(body)}, &rows, &rest);
   do slices++;
-  while ((q = slp_dynamo_read(&r, rows_max)) == SLP_MORE);
+  while ((q = slp_dynamo_read(&r, bytes_max)) == SLP_MORE);
   if (ret_slices) *ret_slices = slices;
   return q;
 }
@@ -70,6 +70,21 @@ TEST(rows_wherever_they_stand) {
   CHECK_INT(rows.n + rest.n, 0);
   CHECK_INT(read_all("{\"__type\":\"x\",\"message\":\"no\",\"Item\":" ROW("a") "}", 9, NULL), 0);
   CHECK_INT(rows.n, 1);
+  end();
+}
+
+TEST(a_slice_ends_by_bytes) {
+  static char text[40000];
+  int slices, n = snprintf(text, sizeof text, "{\"Items\":[");
+  begin();
+  for (int i = 0; i < 300; i++)
+    n += snprintf(text + n, sizeof text - (size_t)n, "%s{\"row\":{\"S\":\"%0100d\"}}", i ? "," : "", i);
+  snprintf(text + n, sizeof text - (size_t)n, "]}");
+  CHECK_INT(read_all(text, 1200, &slices), 0); /* a row and its comma are 117 bytes: 11 of them */
+  CHECK_INT(rows.n, 300);
+  CHECK_INT(slices, 28);
+  CHECK_INT(read_all(text, 0, &slices), 0);
+  CHECK_INT(slices, 301);
   end();
 }
 

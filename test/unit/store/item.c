@@ -7,9 +7,9 @@ static slp_mem *mem;
 static slp_store_rows rows;
 
 static int read_item(const char *text, const char **why) {
-  static char body[4096];
+  static char body[1 << 20];
   slp_json j;
-  snprintf(body, sizeof body, "%s", text);
+  CHECK((size_t)snprintf(body, sizeof body, "%s", text) < sizeof body);
   slp_json_begin(&j, body, strlen(body));
   slp_store_rows_free(&rows);
   int r = slp_item_read(&j, &rows);
@@ -89,6 +89,30 @@ TEST(what_is_no_item_is_refused_with_a_reason) {
     CHECK(why);
     CHECK_INT(rows.n, 0);
   }
+  end();
+}
+
+TEST(sets_are_sorted_and_their_members_counted) {
+  static char all[1 << 20];
+  const char *why = NULL;
+  begin();
+  for (unsigned sets = 1; sets <= 2; sets++) { /* the first holds all that a row may have */
+    char *p = all + sprintf(all, "{\"a\":{\"S\":\"x\"}");
+    for (unsigned i = 0; i < sets; i++) {
+      p += sprintf(p, ",\"%u\":{\"SS\":[", i);
+      for (unsigned k = i ? 1 : SLP_ITEM_ATTRS_MAX; k-- > 0;) p += sprintf(p, "\"%x\"%s", k, k ? "," : "]}");
+    }
+    strcpy(p, "}");
+    CHECK_INT(read_item(all, &why), sets == 1 ? 1 : SLP_ELIMIT);
+    if (sets == 2) continue;
+    const slp_val *set = &rows.rows[0].attrs[1].val;
+    CHECK_INT(set->n, SLP_ITEM_ATTRS_MAX);
+    for (size_t i = 1; i < set->n; i++) CHECK_INT(slp_str_cmp(set->items[i - 1], set->items[i]), -1);
+  }
+  CHECK_STR(why, "the sets of a row have too many members");
+  CHECK_INT(read_item("{\"s\":{\"SS\":[\"b\",\"\",\"ab\",\"a\",\"b\"]}}", NULL), 1);
+  static const char *const want[] = {"", "a", "ab", "b", "b"};
+  for (size_t i = 0; i < SLP_COUNT(want); i++) CHECK(slp_str_is(rows.rows[0].attrs[0].val.items[i], want[i]));
   end();
 }
 
