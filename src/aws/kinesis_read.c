@@ -4,6 +4,7 @@
 
 #include "aws/limits.h"
 #include "aws/members.h"
+#include "base/clean.h"
 #include "codec/cbor.h"
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
@@ -137,6 +138,14 @@ static slp_consumer_status consumer_status(slp_str s) {
   return slp_str_is(s, "DELETING") ? SLP_CONSUMER_DELETING : SLP_CONSUMER_ACTIVE;
 }
 
+/* The service's own patterns: of a name [a-zA-Z0-9_.-]+, as of a shard's id, and of an ARN some of ASCII's
+ * printable characters. Both are shown to people. */
+static int is_consumer(const slp_consumer_row *row) {
+  for (const char *p = row->arn; *p; p++)
+    if (*p <= ' ' || *p > '~') return 0;
+  return !*row->name || slp_is_shard_id(slp_str_of(row->name));
+}
+
 /* The members of one consumer, from inside its object. 0, or an error. */
 static int read_row(slp_json *j, slp_consumer_row *row) {
   slp_str status = {NULL, 0};
@@ -155,7 +164,7 @@ static int read_row(slp_json *j, slp_consumer_row *row) {
       row->status = consumer_status(status);
     if (r) return r;
   }
-  return r;
+  return r || is_consumer(row) ? r : slp_read_bad(j, "a consumer without a usable name or ARN");
 }
 
 static int read_rows(slp_json *j, slp_op_consumer *op) {

@@ -36,8 +36,8 @@ int slp_consumers_show(slp_buf *b, const char *stream, int several, const sloop_
   }
   char when[32] = "-";
   if (c->created_at_ms >= 0) slp_date_iso(c->created_at_ms, when);
-  if (several) slp_buf_addf(b, "%s ", stream);
-  return slp_buf_addf(b, "%s %s created %s %s\n", c->name, state_name(c->state), when, c->arn);
+  return slp_say_to(b, "%s%s%s %s created %s %s", several ? stream : "", several ? " " : "", c->name,
+                    state_name(c->state), when, c->arn);
 }
 
 int slp_consumers_explain(slp_buf *b, const slp_args *a, const sloop_registered_t *const *all, size_t n,
@@ -55,7 +55,7 @@ int slp_consumers_explain(slp_buf *b, const slp_args *a, const sloop_registered_
 }
 
 int slp_consumers_show_removed(slp_buf *b, const sloop_registered_t *c) {
-  return slp_buf_addf(b, "deregistered: %s, it was %s\n", c->name, state_name(c->state));
+  return slp_say_to(b, "deregistered: %s, it was %s", c->name, state_name(c->state));
 }
 
 int slp_consumers_removal_is_meant(const slp_args *a) {

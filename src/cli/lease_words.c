@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "cli/say.h"
+
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   if (l->position.kind == SLOOP_AT_END) return SLP_LEASE_IS_ENDED;
   if (l->parked) return SLP_LEASE_IS_PARKED;
@@ -82,11 +84,8 @@ void slp_lease_say(slp_buf *b, const char *fmt, ...) {
   int n = vsnprintf(line, sizeof line, fmt, ap);
   va_end(ap);
   SLP_CHECK(n >= 0);
-  size_t before = b->n, len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-  for (size_t i = 0; i < len; i++)
-    if ((unsigned char)line[i] < ' ' || line[i] == 127) line[i] = '?';
-  slp_buf_add(b, line, len);
-  if (slp_buf_add_char(b, '\n') == SLP_ELIMIT) slp_buf_cut(b, before);
+  size_t before = b->n;
+  if (slp_say_to(b, "%s", line) == SLP_ELIMIT) slp_buf_cut(b, before);
 }
 
 void slp_span_text(int64_t ms, char out[24]) {

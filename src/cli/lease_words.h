@@ -26,7 +26,7 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
 
 /* "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N", "end"; "" when it has no kind. */
 void slp_position_text(const sloop_position_t *p, char out[200]);
-/* Adds a line, at most 1023 bytes of it, with a '?' for every control character. A line that the buffer may
+/* Adds a line with slp_say_to, at most 1023 bytes of it. A line that the buffer may
  * not hold is left out. */
 void slp_lease_say(slp_buf *b, const char *fmt, ...) SLP_PRINTF(2, 3);
 

@@ -21,11 +21,12 @@ static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
 
 /* Shards of DynamoDB Streams have no range of hashes. */
 static void show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_t *s) {
-  if (stream_or_null) slp_buf_addf(b, "%s ", stream_or_null);
-  slp_buf_addf(b, "%s %s parents %s", s->id, s->closed ? "closed" : "open", or_dash(s->parent));
-  if (*s->adjacent_parent) slp_buf_addf(b, ",%s", s->adjacent_parent);
-  if (*or_dash(s->hash_start) != '-') slp_buf_addf(b, " hashes %s..%s", s->hash_start, or_dash(s->hash_end));
-  slp_buf_addf(b, " sequences %s..%s\n", or_dash(s->seq_start), s->seq_end ? s->seq_end : "");
+  const char *also = s->adjacent_parent, *hash = or_dash(s->hash_start);
+  int hashed = *hash != '-';
+  slp_say_to(b, "%s%s%s %s parents %s%s%s%s%s%s%s sequences %s..%s", stream_or_null ? stream_or_null : "",
+             stream_or_null ? " " : "", s->id, s->closed ? "closed" : "open", or_dash(s->parent),
+             *also ? "," : "", also, hashed ? " hashes " : "", hashed ? hash : "", hashed ? ".." : "",
+             hashed ? or_dash(s->hash_end) : "", or_dash(s->seq_start), s->seq_end ? s->seq_end : "");
 }
 
 /* Sequence numbers and hash keys do not fit JSON numbers everywhere: they are strings, as the service's. */

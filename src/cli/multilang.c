@@ -153,9 +153,8 @@ static void op_trace(slp_ml_shard *h, int to_child, slp_str line) {
   slp_buf b;
   if (!d->app.args->trace_protocol || slp_app_unwritten(&d->app) > TRACE_WAITING_MAX) return;
   slp_buf_init(&b, d->app.mem, UINT32_MAX);
-  slp_buf_addf(&b, "%c %s ", to_child ? '>' : '<', h->id);
-  slp_buf_add_str(&b, line);
-  if (!line.n || line.p[line.n - 1] != '\n') slp_buf_add_char(&b, '\n');
+  if (line.n && line.p[line.n - 1] == '\n') line.n--;
+  slp_say_to(&b, "%c %s %.*s", to_child ? '>' : '<', h->id, (int)line.n, line.p);
   if (slp_buf_failed(&b))
     slp_buf_free(&b);
   else

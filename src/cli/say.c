@@ -1,4 +1,4 @@
-/* say.c - diagnostics on standard error. */
+/* say.c - lines for people: what is said to them goes through base/clean.h here. */
 #include "cli/say.h"
 
 #include <stdarg.h>
@@ -66,4 +66,19 @@ void slp_say_if_room(const char *fmt, ...) {
 void slp_say_hurry(uint32_t ms) {
   hurries = 1;
   left_ms = (uint32_t)slp_min_u64(left_ms, ms);
+}
+
+int slp_say_to(slp_buf *b, const char *fmt, ...) {
+  size_t from = b->n;
+  va_list args;
+  va_start(args, fmt);
+  int n = vsnprintf(NULL, 0, fmt, args);
+  va_end(args);
+  if (n < 0) return slp_buf_fail(b, SLP_EINVAL);
+  if (slp_buf_reserve(b, (size_t)n + 1)) return slp_buf_failed(b);
+  va_start(args, fmt);
+  vsnprintf(b->p + from, (size_t)n + 1, fmt, args);
+  va_end(args);
+  b->n += slp_clean(b->p + from, (size_t)n);
+  return slp_buf_add_char(b, '\n');
 }

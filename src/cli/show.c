@@ -110,7 +110,8 @@ static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
   int odd = 0;
   for (size_t i = 0; i < v.len && !odd; i++) {
     unsigned char c = (unsigned char)v.base[i];
-    odd = c < 0x20 || c == 0x7f || c == 0xc2 || c == 0xe2; /* the last two begin U+0085 and U+2028 */
+    /* The last three begin U+0085, U+061C and U+2028. */
+    odd = c < 0x20 || c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2;
   }
   slp_jw_value(w, name);
   size_t from = w->b->n;

@@ -1,6 +1,7 @@
 /* json_write.c - JSON into a slp_buf. */
 #include "codec/json_write.h"
 
+#include "base/clean.h"
 #include "codec/base64.h"
 #include "codec/json_plain.h"
 #include "codec/utf8.h"
@@ -27,13 +28,13 @@ static int put_escaped(slp_buf *b, uint8_t c) {
   }
 }
 
-/* The code point of a sequence that ends a line or steers a terminal (C1 controls, U+2028, U+2029), or 0. */
+/* The code point of a sequence that ends a line or steers a terminal (base/clean.h), or 0. They begin with
+ * one of three bytes, and have two or three. */
 static uint32_t line_breaker(const char *p, size_t len) {
   const uint8_t *u = (const uint8_t *)p;
-  if (len == 2 && u[0] == 0xC2 && u[1] < 0xA0) return u[1];
-  if (len == 3 && u[0] == 0xE2 && u[1] == 0x80 && (u[2] == 0xA8 || u[2] == 0xA9))
-    return 0x2000u | (u[2] - 0x80u);
-  return 0;
+  if (!len || (u[0] != 0xC2 && u[0] != 0xD8 && u[0] != 0xE2) || !slp_unsafe_length(p, len)) return 0;
+  return len == 2 ? (u[0] & 0x1Fu) << 6 | (u[1] & 0x3Fu)
+                  : (u[0] & 0xFu) << 12 | (u[1] & 0x3Fu) << 6 | (u[2] & 0x3Fu);
 }
 
 /* Writes the byte or sequence that ended a plain run; *at moves behind it. */

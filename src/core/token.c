@@ -360,7 +360,7 @@ static void put_shard(slp_jw *w, const slp_token_shard *s) {
 }
 
 int slp_token_write(slp_buf *to, slp_str stream, const slp_token_shard *shards, size_t n) {
-  slp_jw w = {.b = to, .spaced = 1};
+  slp_jw w = {.b = to, .spaced = 1, .one_line = 1};
   slp_jw_object(&w, NULL);
   slp_jw_str(&w, "stream_arn", stream);
   slp_jw_array(&w, "active");

@@ -195,8 +195,8 @@ def texts(kind):
 
 
 TEXTS = ("error", "denied", "name", "name in a header", "its name is the token", "failing", "html", "junk", "JSON of junk", "xml", "moved")
-OPS = ("ListShards", "DescribeStreamSummary", "GetShardIterator", "GetRecords", "DescribeTable", "Query", "UpdateItem", "ids")
-MODES = {"read": ("-o", "oldest"), "debug": ("-o", "oldest", "-d", "all", "-v"), "E": ("-o", "oldest", "-E", "-v"), "list": ("-L",),
+OPS = ("ListShards", "DescribeStreamSummary", "GetShardIterator", "GetRecords", "DescribeTable", "Query", "UpdateItem", "ListStreamConsumers", "ids")
+MODES = {"read": ("-o", "oldest"), "debug": ("-o", "oldest", "-d", "all", "-v"), "E": ("-o", "oldest", "-E", "-v"), "list": ("-L",), "consumers": ("--consumers",),
          "fleet": ("-o", "oldest", "-G", "app", "-v", "-X", "lease_ms=2000"), "leases": ("--leases", "-G", "app"),
          "explain": ("--explain", "shardId-000000000000", "-G", "app"), "push": ("-o", "oldest", "--push", "-v", "-d", "all")}
 EVIL_SHARD = "shardId-" + CONTROLS
@@ -226,6 +226,9 @@ class Hostile(http.server.BaseHTTPRequestHandler):
             status, headers = 200, {"Content-Type": "application/x-amz-json-1.1"}
             text = json.dumps({"Shards": [{"ShardId": EVIL_SHARD, "HashKeyRange": {"StartingHashKey": CONTROLS, "EndingHashKey": "1"},
                                            "SequenceNumberRange": {"StartingSequenceNumber": CONTROLS}}]})
+        elif op == "ids" and target == "ListStreamConsumers":
+            status, headers = 200, {"Content-Type": "application/x-amz-json-1.1"}
+            text = json.dumps({"Consumers": [{"ConsumerName": CONTROLS, "ConsumerARN": "arn:" + CONTROLS, "ConsumerStatus": "ACTIVE"}]})
         else:
             status, headers, text = self.sandbox(target, body)
         data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")

@@ -17,6 +17,11 @@ TEST(lines) {
   sloop_registered_t other = {"b", "arn:b", SLOOP_REGISTERED_DELETING, -1};
   check_line(0, 0, one, "app ACTIVE created 2026-01-01T00:00:00.000Z arn:aws:x/consumer/app:1\n");
   check_line(1, 0, other, "orders b DELETING created - arn:b\n");
+  sloop_registered_t evil = {"\x1b[2J", "arn\xe2\x80\xae\n", SLOOP_REGISTERED_ACTIVE, -1};
+  check_line(0, 0, evil, "?[2J ACTIVE created - arn??\n");
+  check_line(0, 1, evil,
+             "{\"stream\":\"orders\",\"consumer\":\"\\u001b[2J\",\"state\":\"ACTIVE\",\"created_at\":null,"
+             "\"arn\":\"arn\\u202e\\n\"}\n");
   check_line(0, 1, one,
              "{\"stream\":\"orders\",\"consumer\":\"app\",\"state\":\"ACTIVE\",\"created_at\":1767225600000,"
              "\"arn\":\"arn:aws:x/consumer/app:1\"}\n");

@@ -89,3 +89,18 @@ TEST(rates) {
     CHECK_STR(out, all[i].want);
   }
 }
+
+TEST(a_line_about_leases_moves_no_terminal) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 2000);
+  slp_lease_say(&b, "owned by %s", "a\x1b[2J\xc2\x9b\xe2\x80\xae\xe2\x80\xa8\xe2\x81\xa6z");
+  CHECK_STR(slp_buf_z(&b), "owned by a?[2J????z\n");
+  slp_buf_clear(&b);
+  slp_lease_say(&b, "%01500d", 7);
+  CHECK_INT(b.n, 1024);
+  slp_lease_say(&b, "%0999d", 7); /* the buffer has no room for it */
+  CHECK(b.n == 1024 && !slp_buf_failed(&b));
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+}

@@ -31,6 +31,9 @@ TEST(written_strings) {
             SLP_STR("a\x7f"
                     "b\xC2\x85\xC2\x9B\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xA7\xC3\xA9\xC2\xA0\n"),
             "\"a\\u007fb\\u0085\\u009b\\u2028\\u2029\xE2\x80\xA7\xC3\xA9\xC2\xA0\\n\"");
+  check_put(slp_json_put_line_string,
+            SLP_STR("\xD8\x9B\xD8\x9C\xE2\x80\x8E\xE2\x80\xAE\xE2\x80\xAF\xE2\x81\xA6\xE2\x81\xAA"),
+            "\"\xD8\x9B\\u061c\\u200e\\u202e\xE2\x80\xAF\\u2066\xE2\x81\xAA\"");
   check_put(slp_json_put_string, SLP_STR("ab\xFF"), NULL);
   check_put(slp_json_put_string, SLP_STR("ab\xE2\x80"), NULL);
   check_put(slp_json_put_line_string, SLP_STR("0123456789abcdef\xED\xA0\x80"), NULL);
