@@ -1,14 +1,6 @@
 /* map.c - open addressing over an insertion-ordered array. */
 #include "base/map.h"
 
-/* FNV-1a with a final mix: keys are shard ids from the service, short and many alike. */
-static uint64_t hash_of(slp_str s) {
-  uint64_t h = 14695981039346656037u;
-  for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
-  h ^= h >> 32;
-  return h * 0x9e3779b97f4a7c15u;
-}
-
 void slp_map_init(slp_map *m, slp_mem *mem) { *m = (slp_map){.mem = mem}; }
 
 void slp_map_free(slp_map *m) {
@@ -19,7 +11,7 @@ void slp_map_free(slp_map *m) {
 
 /* The slot that holds key, or the free one where it belongs. */
 static size_t slot_of(const slp_map *m, slp_str key, uint64_t hash) {
-  size_t i = (size_t)(hash >> 20) & (m->slots_n - 1);
+  size_t i = (size_t)hash & (m->slots_n - 1);
   while (m->slots[i]) {
     const slp_map_entry *e = &m->entries[m->slots[i] - 1];
     if (e->value && e->hash == hash && slp_str_eq(e->key, key)) return i;
@@ -30,13 +22,14 @@ static size_t slot_of(const slp_map *m, slp_str key, uint64_t hash) {
 
 void *slp_map_get(const slp_map *m, slp_str key) {
   if (!m->slots_n) return NULL;
-  size_t i = slot_of(m, key, hash_of(key));
+  size_t i = slot_of(m, key, slp_hash(&m->key, key));
   return m->slots[i] ? m->entries[m->slots[i] - 1].value : NULL;
 }
 
 /* Drops the holes and makes room for twice the live entries. Changes nothing when there is no memory. */
 static int rebuild(slp_map *m) {
   size_t cap = m->live * 2 + 8, slots_n = 16;
+  if (!m->slots_n) m->key = m->mem->hash_key;
   while (slots_n < cap * 2) slots_n *= 2;
   slp_map_entry *entries = slp_zalloc_n(m->mem, cap, sizeof *entries);
   uint32_t *slots = slp_zalloc_n(m->mem, slots_n, sizeof *slots);
@@ -66,7 +59,7 @@ int slp_map_put(slp_map *m, slp_str key, void *value) {
     int r = rebuild(m);
     if (r) return r;
   }
-  uint64_t hash = hash_of(key);
+  uint64_t hash = slp_hash(&m->key, key);
   size_t slot = slot_of(m, key, hash);
   SLP_CHECK(!m->slots[slot]);
   m->entries[m->entries_n++] = (slp_map_entry){key, value, hash};
@@ -77,7 +70,7 @@ int slp_map_put(slp_map *m, slp_str key, void *value) {
 
 void *slp_map_remove(slp_map *m, slp_str key) {
   if (!m->slots_n) return NULL;
-  size_t slot = slot_of(m, key, hash_of(key));
+  size_t slot = slot_of(m, key, slp_hash(&m->key, key));
   if (!m->slots[slot]) return NULL;
   slp_map_entry *e = &m->entries[m->slots[slot] - 1];
   void *value = e->value;

@@ -17,6 +17,7 @@ typedef struct slp_map {
   size_t entries_n, entries_cap, live;
   uint32_t *slots; /* entry number + 1; 0: free. A power of two, at most half full */
   size_t slots_n;
+  slp_hash_key key; /* of the slots */
 } slp_map;
 
 void slp_map_init(slp_map *m, slp_mem *mem);

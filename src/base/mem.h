@@ -3,7 +3,7 @@
 #ifndef SLP_BASE_MEM_H
 #define SLP_BASE_MEM_H
 
-#include "base/base.h"
+#include "base/hash.h"
 
 /* want 0 frees; p NULL allocates; else resizes. Returns NULL when there is no memory.
  * Must return memory aligned like malloc's. */
@@ -15,7 +15,8 @@ typedef struct slp_mem {
   size_t live_bytes; /* handed out and not yet freed, our 16-byte headers included */
   size_t live_blocks;
   size_t peak_bytes;
-  uint32_t holds; /* users of this slp_mem; the last slp_mem_drop frees it */
+  uint32_t holds;        /* users of this slp_mem; the last slp_mem_drop frees it */
+  slp_hash_key hash_key; /* of tables made in it; random once a host was made with it, 0 in simulations */
 } slp_mem;
 
 /* A new slp_mem with one hold, itself allocated by fn. fn NULL: libc. NULL: no memory. */

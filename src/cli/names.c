@@ -10,15 +10,9 @@ void slp_names_free(slp_names *t) {
   slp_names_init(t, t->mem);
 }
 
-static uint32_t hash(const char *name) { /* FNV-1a */
-  uint32_t h = 2166136261u;
-  for (; *name; name++) h = (h ^ (unsigned char)*name) * 16777619u;
-  return h;
-}
-
 /* The slot that holds the name, or the free one where it belongs. */
 static uint32_t slot_of(const slp_names *t, const char *name) {
-  uint32_t at = hash(name) & (t->slots_n - 1);
+  uint32_t at = (uint32_t)slp_hash(&t->key, slp_str_of(name)) & (t->slots_n - 1);
   while (t->slots[at] && strcmp(t->name[t->slots[at] - 1], name) != 0) at = (at + 1) & (t->slots_n - 1);
   return at;
 }
@@ -30,6 +24,7 @@ static int grow(slp_names *t) {
   t->name = name;
   uint32_t *slots = slp_zalloc_n(t->mem, (size_t)cap * 2, sizeof *slots);
   if (!slots) return SLP_ENOMEM;
+  if (!t->slots_n) t->key = t->mem->hash_key;
   slp_free(t->mem, t->slots);
   t->slots = slots;
   t->slots_n = cap * 2; /* at most half full */

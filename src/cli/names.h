@@ -11,7 +11,8 @@ typedef struct slp_names {
   char **name;     /* owned, n of them */
   uint32_t *slots; /* owned: open addressing; number + 1, 0: free */
   uint32_t n, cap, slots_n;
-  uint32_t last; /* the answer before this one: records come in runs of a shard */
+  slp_hash_key key; /* of the slots */
+  uint32_t last;    /* the answer before this one: records come in runs of a shard */
 } slp_names;
 
 void slp_names_init(slp_names *t, slp_mem *mem);

@@ -217,6 +217,8 @@ int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const 
     return r;
   }
   u->random_left = SLP_COUNT(u->random_pool);
+  slp_hash_key *key = &mem->hash_key; /* the first host's: what follows has no use for another */
+  if (!key->k[0] && !key->k[1]) *key = (slp_hash_key){{random_u64(&u->host), random_u64(&u->host)}};
   open_handles(u);
   *ret = &u->host;
   return 0;

@@ -35,16 +35,9 @@ void slp_listing_free(slp_listing *l) {
   slp_free(l->mem, l);
 }
 
-/* FNV-1a: the ids come from the service, and a listing is at most 100,000 long. */
-static size_t hash_of(slp_str id) {
-  uint64_t h = 14695981039346656037u;
-  for (size_t i = 0; i < id.n; i++) h = (h ^ (unsigned char)id.p[i]) * 1099511628211u;
-  return (size_t)(h ^ (h >> 32));
-}
-
 /* The slot that holds id, or the free slot where it belongs. */
 static uint32_t *find_slot(const slp_listing *l, slp_str id) {
-  size_t i = hash_of(id) & (l->slots_n - 1);
+  size_t i = (size_t)slp_hash(&l->key, id) & (l->slots_n - 1);
   while (l->slots[i] && !slp_str_eq(l->shards[l->slots[i] - 1].id, id)) i = (i + 1) & (l->slots_n - 1);
   return &l->slots[i];
 }
@@ -53,6 +46,7 @@ static int grow_slots(slp_listing *l) {
   size_t n = l->slots_n ? l->slots_n * 2 : 256;
   uint32_t *slots = slp_zalloc_n(l->mem, n, sizeof *slots);
   if (!slots) return SLP_ENOMEM;
+  if (!l->slots_n) l->key = l->mem->hash_key;
   slp_free(l->mem, l->slots);
   l->slots = slots;
   l->slots_n = n;

@@ -18,6 +18,7 @@ typedef struct slp_listing { /* the shards of the pages so far; zero it but for 
   size_t shards_n, shards_cap;
   uint32_t *slots; /* owned; hash table: index in shards + 1, 0 free; a power of two, at most half full */
   size_t slots_n;
+  slp_hash_key key;     /* of the slots */
   uint8_t stream_ended; /* a page said that no record will ever be added */
 } slp_listing;
 

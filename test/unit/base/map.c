@@ -52,3 +52,48 @@ TEST(it_is_walked_in_the_order_of_insertion_and_may_lose_the_current_one) {
   slp_map_free(&m);
   slp_mem_drop(mem);
 }
+
+/* Names that share their low bits in FNV-1a, as anybody can make them, lie no further from their slots than others. */
+TEST(names_made_to_share_a_slot_do_not) {
+  enum { KEYS = 1000, BITS = 11 };
+  static char names[KEYS][32];
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_map m;
+  int n = 0;
+  for (unsigned long i = 0; n < KEYS; i++) {
+    char text[32];
+    uint64_t h = 14695981039346656037u;
+    int len = snprintf(text, sizeof text, "shardId-%012lu", i);
+    for (int k = 0; k < len; k++) h = (h ^ (unsigned char)text[k]) * 1099511628211u;
+    h = (h ^ h >> 32) * 0x9e3779b97f4a7c15u;
+    if ((h >> 20 & ((1u << BITS) - 1)) == 0) memcpy(names[n++], text, sizeof text);
+  }
+  slp_map_init(&m, mem);
+  for (int i = 0; i < KEYS; i++) CHECK_INT(slp_map_put(&m, slp_str_of(names[i]), names[i]), 0);
+  size_t run = 0, longest = 0;
+  for (size_t i = 0; i < 2 * m.slots_n; i++) { /* of taken slots in a row */
+    run = m.slots[i % m.slots_n] ? run + 1 : 0;
+    if (run > longest) longest = run;
+  }
+  CHECK(longest < 100);
+  slp_map_free(&m);
+  slp_mem_drop(mem);
+}
+
+TEST(the_order_is_that_of_insertion_whatever_the_key) {
+  static char names[200][32];
+  for (int i = 0; i < 200; i++) snprintf(names[i], sizeof names[i], "shardId-%d", i * 7 % 200);
+  for (uint64_t k = 0; k < 3; k++) {
+    slp_mem *mem = slp_mem_new(NULL, NULL);
+    slp_map m;
+    size_t at = 0;
+    mem->hash_key.k[0] = k;
+    slp_map_init(&m, mem);
+    for (int i = 0; i < 200; i++) CHECK_INT(slp_map_put(&m, slp_str_of(names[i]), names[i]), 0);
+    mem->hash_key.k[1] = 77; /* a host that is made later: the map keeps what it began with */
+    for (int i = 0; i < 200; i++) CHECK(slp_map_each(&m, &at) == names[i]);
+    for (int i = 0; i < 200; i++) CHECK(slp_map_get(&m, slp_str_of(names[i])) == names[i]);
+    slp_map_free(&m);
+    slp_mem_drop(mem);
+  }
+}
