@@ -3,8 +3,16 @@
  *   tables(name, hash_name, range_name)      one row a table
  *   rows(tbl, hash, range, attrs)            attrs: the item as DynamoDB's JSON; range '' where there is none
  *
- * Crash-safe by WAL with full synchronisation: after a power cut no epoch is given out twice. Nothing here
- * waits for another process: SQLITE_BUSY comes back as `busy`. */
+ * Crash-safe by a rollback journal, whose folder is synchronised too: after a power cut no epoch is given out
+ * twice. Not by a write-ahead log (WAL): its index, FILE-shm, is mapped memory, and a process whose mapped
+ * file is cut short, as `cp` does when a backup is put back, dies of SIGBUS. A journal costs four or five
+ * synchronisations a write instead of one, and readers and writers exclude each other for a moment.
+ *
+ * Workers of 0.1.0 put the file into WAL when they open it, and it stays so, for all, while one of them has
+ * it open: SQLite leaves WAL only for a process that is alone with the file. So as long as it is in WAL we
+ * let go of the file after each request, and the first one of us that finds itself alone brings it back.
+ *
+ * Nothing here waits for another process: SQLITE_BUSY comes back as `busy`. */
 #include "store/sqlite_file.h"
 
 #include "sloop.h"
@@ -156,7 +164,7 @@ static int number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
-/* WAL needs memory that all processes share: on a network file system another machine would not see it.
+/* Locks of a network file system are not to be relied on.
  * Numbers: statfs(2), and the kernel's include/uapi/linux/magic.h. */
 int slp_sqlite_network_fs(uint64_t type) {
   static const uint32_t remote[] = {0x6969 /* nfs */,      0x517b /* smb */,        0xff534d42 /* cifs */,
@@ -176,16 +184,22 @@ static int on_this_machine(slp_sqlite_ask *a) {
       a, "it is on a network file system; processes of one machine share such a file, on a local disk");
 }
 
-static int set_wal(slp_sqlite_ask *a) {
-  sqlite3_stmt *st = prepare(a, "PRAGMA journal_mode=WAL");
-  if (!st) return SQLITE_ERROR;
-  int r = step(a, st);
-  int wal = r > 0 && slp_str_is(text_at(st, 0), "wal");
+/* As far as is known without another look at the file. */
+static int is_in_wal(sqlite3 *db) {
+  sqlite3_stmt *st = NULL;
+  int r = sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &st, NULL) == SQLITE_OK &&
+          sqlite3_step(st) == SQLITE_ROW && slp_str_is(text_at(st, 0), "wal");
   sqlite3_finalize(st);
-  if (r < 0) return SQLITE_ERROR;
-  return wal ? 0
-             : refuse(a,
-                      "SQLite can't use a write-ahead log here (a network file system, or no shared memory)");
+  return r;
+}
+
+/* While others have the file open in WAL this is SQLITE_BUSY, and works all the same. */
+static int leave_wal(slp_sqlite_ask *a) {
+  if (!exec(a, "PRAGMA journal_mode=DELETE")) return 0;
+  if (!a->busy || !is_in_wal(a->file->db)) return SQLITE_ERROR;
+  slp_fail_clear(&a->fail);
+  a->busy = 0;
+  return 0;
 }
 
 /* Checks that the file is ours and of a known format. An empty file becomes ours. Runs within a transaction,
@@ -229,7 +243,7 @@ static int read_format(slp_sqlite_ask *a, int *ret_empty) {
 
 static int open_checked(slp_sqlite_ask *a) {
   int empty = 0;
-  if (on_this_machine(a) || read_format(a, &empty) || set_wal(a) || exec(a, "PRAGMA synchronous=FULL"))
+  if (on_this_machine(a) || read_format(a, &empty) || leave_wal(a) || exec(a, "PRAGMA synchronous=EXTRA"))
     return SQLITE_ERROR;
   if (!empty) return 0;
   if (exec(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;
@@ -479,7 +493,7 @@ static void do_write(slp_sqlite_ask *a) {
   a->write.image_known = 0;
 }
 
-void slp_sqlite_do(slp_sqlite_ask *a) {
+static void do_kind(slp_sqlite_ask *a) {
   slp_fail_clear(&a->fail);
   a->busy = 0;
   a->write.written = SLP_WRITTEN_NOT_SURE;
@@ -495,4 +509,10 @@ void slp_sqlite_do(slp_sqlite_ask *a) {
   if (a->kind == SLP_SQLITE_GET) do_get(a);
   if (a->kind == SLP_SQLITE_LIST) do_list(a);
   if (a->kind == SLP_SQLITE_WRITE) do_write(a);
+}
+
+void slp_sqlite_do(slp_sqlite_ask *a) {
+  slp_sqlite_file *f = a->file;
+  do_kind(a);
+  if (f->db && is_in_wal(f->db)) slp_sqlite_file_close(f);
 }

@@ -90,17 +90,17 @@ def made_at_once(folder):
 # ---- files that can't be used ------------------------------------------------------------------------------------
 
 
-def told(path, user=None):
+def told(path, user=None, of="prepare"):
     command = [SUITE, "sqlite", path, "p", "every_request_tells_what_failed"]
     if user is not None:
         command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
     done = subprocess.run(command, env={**ENV, "SLOOP_TEST_STORE_TABLE": "leases"}, capture_output=True, text=True,
                           timeout=60, preexec_fn=servers.die_with_parent)
-    return next(line for line in done.stdout.splitlines() if line.startswith("prepare"))
+    return next(line for line in done.stdout.splitlines() if line.startswith(of))
 
 
-def says(line, kind, *words):
-    expect(line.startswith(f"prepare {kind}: ") and all(word in line for word in words), line)
+def says(line, kind, *words, of="prepare"):
+    expect(line.startswith(f"{of} {kind}: ") and all(word in line for word in words), line)
     return line
 
 
@@ -140,6 +140,9 @@ def no_permission(folder):
     says(told(path), "fine")
     os.chmod(folder, 0o755)
     os.chmod(path, 0o644)
+    says(told(path, user=65534), "fine")  # it may look
+    says(told(path, user=65534, of="write"), "access", path, of="write")
+    os.chmod(path, 0o600)
     return says(told(path, user=65534), "access", path)
 
 

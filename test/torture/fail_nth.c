@@ -1,7 +1,7 @@
 /* fail_nth.c - preloaded into a program under test: the n-th call of one kind fails.
  *
  * The environment says which:
- * - FAIL_CALL: write, fsync, ftruncate, open, rename, fork, pipe, socket, resolve; those like it are meant too
+ * - FAIL_CALL: write, fsync, unlink, open, rename, fork, pipe, socket, resolve; those like it are meant too
  * - FAIL_NTH: which one, from 1; FAIL_ONWARD=1: and every one after it
  * - FAIL_ERRNO: why, a number; of resolve: what getaddrinfo answers
  * - FAIL_UNDER: only files whose path begins with one of these (A:B)
@@ -108,12 +108,12 @@ int fdatasync(int fd) {
   return fd_fails("fsync", fd) ? refuse() : real(fd);
 }
 
-int ftruncate64(int fd, off64_t n) {
-  REAL(int, ftruncate64, int, off64_t);
-  return fd_fails("ftruncate", fd) ? refuse() : real(fd, n);
+/* ---- names of files ------------------------------------------------------------------------------------ */
+int unlink(const char *path) {
+  REAL(int, unlink, const char *);
+  return fails("unlink", path) ? refuse() : real(path);
 }
 
-/* ---- names of files ------------------------------------------------------------------------------------ */
 static mode_t mode_of(int flags, va_list args) {
   return flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
 }

@@ -235,7 +235,7 @@ def stories(box, slow):
         yield kind(of, f"{name}: write cut short", "write", errno.ENOSPC, short=True)
     yield Saving(slow, "save: rename", "rename", errno.EACCES)
     yield Saving(slow, "save: rename and after", "rename", errno.EACCES, True)
-    yield Leasing(box, "sqlite: ftruncate", "ftruncate", errno.EIO)
+    yield Leasing(box, "sqlite: unlink", "unlink", errno.EIO)
     yield Process(box, "credential_process: fork", "fork", errno.EAGAIN)
     yield Process(box, "credential_process: fork and after", "fork", errno.EAGAIN, True)
     yield Process(box, "credential_process: pipe", "pipe", errno.EMFILE)
