@@ -4,6 +4,7 @@
 
 #include "core/pace.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -119,9 +120,11 @@ static void fail_with(slp_admin *a, const slp_fail *f) {
   slp_admin_finish(a);
 }
 
-/* This state's request failed: it is sent again after a while, or that was the end. */
+/* This state's request failed: it is sent again after a while, or that was the end. A disk that fails or
+ * stands still was waited for already. */
 static void again(slp_admin *a, const slp_fail *f) {
   int passes = f->class == SLP_THROTTLE || f->class == SLP_TRANSIENT || f->class == SLP_BUSY;
+  if (f->code == -EIO) passes = 0;
   if (!passes || ++a->tries >= TRIES_MAX) {
     fail_with(a, f);
     return;

@@ -4,6 +4,7 @@
 #include "lease/fleet_inside.h"
 #include "sloop.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -30,10 +31,12 @@ void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us) {
 
 /* ---- telling ----------------------------------------------------------------------------------- */
 
-/* Before the first heartbeat, a failure that waiting will not mend is told at once. Any other is told when it
- * has lasted, and then ever more seldom. */
+/* Before the first heartbeat, a failure that waiting will not mend is told at once, and always one of the
+ * disk (EIO): a lease file that stands still was waited for already. Any other is told when it has lasted,
+ * and then ever more seldom. */
 int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail) {
-  return (n == 1 && slp_class_lasts(fail->class) && !f->stats.heartbeats) || (n >= 4 && !(n & (n - 1)));
+  int at_once = (slp_class_lasts(fail->class) && !f->stats.heartbeats) || fail->code == -EIO;
+  return (n == 1 && at_once) || (n >= 4 && !(n & (n - 1)));
 }
 
 static void tell(slp_fleet *f, slp_fleet_event *ev, const char *fmt, va_list ap) {

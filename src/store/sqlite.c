@@ -6,15 +6,21 @@
  *                         PAUSING
  *
  * A job owns copies of what it was asked and has memory of its own, because a thread may still be with it
- * when the request was cancelled and the store closed. The file (sqlite_file.c) is closed by a last job. */
+ * when the request was cancelled and the store closed. The file (sqlite_file.c) is closed by a last job.
+ *
+ * A disk may stand still, and a thread with it. Then every request fails that has waited SILENT_MS without an
+ * answer of the file to anybody; its job is left to the thread. */
 #include "store/sqlite.h"
 
 #include "sloop.h"
 #include "store/sqlite_file.h"
 #include "store/table.h"
 
+#include <errno.h>
+
 /* How long a request waits for other processes in all, when it does not say, and between two tries. */
 #define BUSY_MS_MAX 10000u
+#define SILENT_MS 5000u /* a list of all leases there may be takes less, but its rows count as answers */
 #define PAUSE_US_MIN 1000u
 #define PAUSE_US_MAX 20000u
 
@@ -38,8 +44,10 @@ typedef struct job {
   slp_host *h;
   slp_store_req *rq; /* NULL: cancelled */
   sqlite_store *store;
-  slp_timer pause;
+  slp_timer pause, silence;
   uint64_t give_up_us;
+  uint64_t silent_us; /* when silence is to end it */
+  uint32_t answers;   /* what the file had answered when silence was set */
 } job;
 
 /* ---- jobs ---------------------------------------------------------------------------------------------- */
@@ -67,6 +75,40 @@ static void on_pause_over(slp_timer *timer) {
 static int pause(job *j) {
   uint64_t now = slp_now_us(j->h), wait = PAUSE_US_MIN + slp_random_below(j->h, PAUSE_US_MAX - PAUSE_US_MIN);
   return now < j->give_up_us && !slp_timer_set(j->h, &j->pause, slp_after_us(now, wait));
+}
+
+static int wait_for_answers(job *j) {
+  j->answers = slp_sqlite_file_answers(j->ask.file);
+  j->silent_us = slp_after_us(slp_now_us(j->h), SILENT_MS * UINT64_C(1000));
+  return slp_timer_set(j->h, &j->silence, j->silent_us);
+}
+
+/* Nobody waits for the job any more. */
+static void leave(job *j) {
+  j->rq = NULL;
+  atomic_store(&j->ask.stop, 1);
+  slp_timer_clear(j->h, &j->silence);
+  if (j->pause.slot) {
+    slp_timer_clear(j->h, &j->pause);
+    job_free(j);
+  } else {
+    slp_work_cancel(j->h, &j->work);
+  }
+}
+
+static void on_silence(slp_timer *timer) {
+  job *j = SLP_OWNER(timer, job, silence);
+  slp_store_req *rq = j->rq;
+  /* Much too late: the loop, the process or the machine stood still, and the thread perhaps as well. */
+  int late = slp_now_us(j->h) >= slp_after_us(j->silent_us, SILENT_MS * UINT64_C(100));
+  if ((late || j->answers != slp_sqlite_file_answers(j->ask.file)) && !wait_for_answers(j)) return;
+  /* Not a time limit of the request's own, but trouble with the disk: told at once, as an I/O error. */
+  slp_fail_set(&rq->fail, SLP_TRANSIENT, -EIO, "lease file %.150s has not answered for %u s",
+               slp_sqlite_file_path(j->ask.file), SILENT_MS / 1000);
+  rq->done_us = slp_now_us(j->h);
+  rq->impl = NULL;
+  leave(j);
+  rq->on_done(rq);
 }
 
 static void take_rows(slp_store_rows *to, slp_store_rows *from) {
@@ -101,6 +143,7 @@ static void on_done(slp_work *work) {
   job *j = SLP_OWNER(work, job, work);
   slp_store_req *rq = j->rq;
   if (j->ask.busy && pause(j)) return;
+  slp_timer_clear(j->h, &j->silence);
   rq->fail = j->ask.fail;
   rq->done_us = slp_now_us(j->h);
   rq->impl = NULL;
@@ -121,6 +164,7 @@ static job *job_new(sqlite_store *s, slp_store_req *rq, slp_sqlite_kind kind) {
   j->store = s;
   j->rq = rq;
   j->pause = (slp_timer){.at_us = UINT64_MAX, .run = on_pause_over};
+  j->silence = (slp_timer){.at_us = UINT64_MAX, .run = on_silence};
   j->work = (slp_work){.line = &s->owner->line, .run = on_run, .on_done = on_done, .on_left = on_left};
   j->ask = (slp_sqlite_ask){.kind = kind, .file = s->owner->file};
   slp_store_rows_init(&j->ask.in, mem);
@@ -132,6 +176,7 @@ static void send(sqlite_store *s, slp_store_req *rq, job *j, int r) {
   slp_fail_clear(&rq->fail);
   rq->sent_us = slp_now_us(s->h);
   rq->impl = j;
+  if (!r) r = wait_for_answers(j);
   if (!r) {
     j->give_up_us = slp_after_us(rq->sent_us, (rq->ms_max ? rq->ms_max : BUSY_MS_MAX) * (uint64_t)1000);
     slp_work_send(s->h, &j->work);
@@ -221,18 +266,11 @@ static void op_write(slp_store *store, slp_store_write *w) {
 }
 
 static void op_cancel(slp_store *store, slp_store_req *rq) {
-  sqlite_store *s = store_of(store);
   job *j = rq->impl;
+  (void)store;
   slp_unpost(&rq->ev);
   rq->impl = NULL;
-  if (!j) return;
-  j->rq = NULL;
-  if (j->pause.slot) {
-    slp_timer_clear(s->h, &j->pause);
-    job_free(j);
-  } else {
-    slp_work_cancel(s->h, &j->work);
-  }
+  if (j) leave(j);
 }
 
 /* ---- the store ----------------------------------------------------------------------------------------- */

@@ -29,6 +29,12 @@
 
 #define APPLICATION_ID 0x736c6f70 /* "slop": `file` shows it */
 #define FORMAT 1
+#define STOP_STEPS 10000 /* of SQLite's machine, between two looks at `stop`: a write takes some hundred */
+#define TABLES_SQL \
+  "CREATE TABLE tables(name TEXT PRIMARY KEY, hash_name TEXT NOT NULL, range_name TEXT NOT NULL)"
+#define ROWS_SQL                                                                                       \
+  "CREATE TABLE rows(tbl TEXT NOT NULL, hash TEXT NOT NULL, range TEXT NOT NULL, attrs TEXT NOT NULL," \
+  " PRIMARY KEY(tbl, hash, range))"
 #define ITEM_TEXT_MAX (4u * 1024 * 1024) /* 400 KB with every byte escaped, and base64 */
 
 struct slp_sqlite_file {
@@ -37,6 +43,8 @@ struct slp_sqlite_file {
   slp_table_spec *table; /* owned */
   sqlite3 *db;           /* NULL: not open */
   struct stat opened;    /* which file it is */
+  slp_sqlite_ask *ask;   /* being run; NULL: none */
+  _Atomic uint32_t answers;
 };
 
 slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path, const slp_table_spec *table) {
@@ -63,6 +71,9 @@ void slp_sqlite_file_free(slp_sqlite_file *f) {
   slp_free(mem, f);
   slp_mem_drop(mem);
 }
+
+const char *slp_sqlite_file_path(const slp_sqlite_file *f) { return f->path; }
+uint32_t slp_sqlite_file_answers(slp_sqlite_file *f) { return atomic_load(&f->answers); }
 
 int slp_sqlite_there(void) { return 1; }
 
@@ -184,6 +195,24 @@ static int on_this_machine(slp_sqlite_ask *a) {
       a, "it is on a network file system; processes of one machine share such a file, on a local disk");
 }
 
+static int is_stopped(void *arg) {
+  slp_sqlite_file *f = arg;
+  return f->ask && atomic_load(&f->ask->stop);
+}
+
+/* The file may come from anywhere: nothing that its author put into it is run, also not later. */
+static int run_nothing_of_it(slp_sqlite_ask *a) {
+  static const int settings[][2] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
+                                    {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}};
+  int r = 0;
+  for (size_t i = 0; i < SLP_COUNT(settings) && !r; i++)
+    r = check(a, sqlite3_db_config(a->file->db, settings[i][0], settings[i][1], NULL));
+  sqlite3_progress_handler(a->file->db, STOP_STEPS, is_stopped, a->file);
+  return r;
+}
+
 /* As far as is known without another look at the file. */
 static int is_in_wal(sqlite3 *db) {
   sqlite3_stmt *st = NULL;
@@ -202,6 +231,29 @@ static int leave_wal(slp_sqlite_ask *a) {
   return 0;
 }
 
+/* Checks that both tables are as we make them, with no trigger or index of somebody else's: a view could be
+ * read without end, and a trigger write what nobody asked for. */
+static int check_tables(slp_sqlite_ask *a) {
+  int64_t made = 0;
+  char text[160];
+  sqlite3_stmt *st =
+      prepare(a,
+              "SELECT type, name FROM sqlite_schema WHERE lower(tbl_name) IN ('tables', 'rows')"
+              " AND sql NOT IN ('" TABLES_SQL "', '" ROWS_SQL "')");
+  if (!st) return SQLITE_ERROR;
+  int r = step(a, st);
+  if (r > 0) {
+    slp_str type = text_at(st, 0), name = text_at(st, 1);
+    snprintf(text, sizeof text, "its %.10s \"%.80s\" was not made by this program", type.p, name.p);
+    refuse(a, text);
+  }
+  sqlite3_finalize(st);
+  if (r ||
+      number(a, "SELECT count(*) FROM sqlite_schema WHERE sql IN ('" TABLES_SQL "', '" ROWS_SQL "')", &made))
+    return SQLITE_ERROR;
+  return made == 2 ? 0 : refuse(a, "it lacks its table \"tables\" or \"rows\"");
+}
+
 /* Checks that the file is ours and of a known format. An empty file becomes ours. Runs within a transaction,
  * because another process could make the file between two of its queries. */
 static int check_format(slp_sqlite_ask *a, int *ret_empty) {
@@ -213,20 +265,16 @@ static int check_format(slp_sqlite_ask *a, int *ret_empty) {
   *ret_empty = !things && !id;
   if (*ret_empty) return 0;
   if (id != APPLICATION_ID) return refuse(a, "this SQLite database is another program's");
-  if (format == FORMAT) return 0;
+  if (format == FORMAT) return check_tables(a);
   snprintf(text, sizeof text, "its format is %lld, and this program knows only %d: newer workers use it",
            (long long)format, FORMAT);
   return refuse(a, text);
 }
 
 static int make_format(slp_sqlite_ask *a) {
-  return exec(
-      a,
-      "PRAGMA application_id=0x736c6f70;"
-      "PRAGMA user_version=1;"
-      "CREATE TABLE tables(name TEXT PRIMARY KEY, hash_name TEXT NOT NULL, range_name TEXT NOT NULL);"
-      "CREATE TABLE rows(tbl TEXT NOT NULL, hash TEXT NOT NULL, range TEXT NOT NULL, attrs TEXT NOT NULL,"
-      " PRIMARY KEY(tbl, hash, range));");
+  return exec(a,
+              "PRAGMA application_id=0x736c6f70;"
+              "PRAGMA user_version=1;" TABLES_SQL ";" ROWS_SQL ";");
 }
 
 static void undo(slp_sqlite_ask *a) {
@@ -243,7 +291,8 @@ static int read_format(slp_sqlite_ask *a, int *ret_empty) {
 
 static int open_checked(slp_sqlite_ask *a) {
   int empty = 0;
-  if (on_this_machine(a) || read_format(a, &empty) || leave_wal(a) || exec(a, "PRAGMA synchronous=EXTRA"))
+  if (on_this_machine(a) || run_nothing_of_it(a) || read_format(a, &empty) || leave_wal(a) ||
+      exec(a, "PRAGMA synchronous=EXTRA"))
     return SQLITE_ERROR;
   if (!empty) return 0;
   if (exec(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;
@@ -417,6 +466,7 @@ static void do_list(slp_sqlite_ask *a) {
     if (!whole && !begins(text_at(st, 1), a->prefix)) break;
     slp_row_key key = {text_at(st, 2), text_at(st, 1)};
     r = read_attrs(a, text_at(st, 0), &key, &a->out);
+    atomic_fetch_add(&a->file->answers, 1);
     if (!r && a->out.bytes > slp_store_bytes_left(&a->bound))
       r = slp_table_too_long(&a->fail, a->file->table, &a->bound);
   }
@@ -513,6 +563,9 @@ static void do_kind(slp_sqlite_ask *a) {
 
 void slp_sqlite_do(slp_sqlite_ask *a) {
   slp_sqlite_file *f = a->file;
+  f->ask = a;
   do_kind(a);
+  f->ask = NULL;
   if (f->db && is_in_wal(f->db)) slp_sqlite_file_close(f);
+  atomic_fetch_add(&f->answers, 1);
 }

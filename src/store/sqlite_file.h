@@ -5,11 +5,16 @@
 
 #include "lease/store.h"
 
+#include <stdatomic.h>
+
 typedef struct slp_sqlite_file slp_sqlite_file;
 slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path,
                                      const slp_table_spec *table); /* NULL: no memory */
 void slp_sqlite_file_close(slp_sqlite_file *f);
 void slp_sqlite_file_free(slp_sqlite_file *f); /* closed */
+const char *slp_sqlite_file_path(const slp_sqlite_file *f);
+/* Counts what the file answered: requests, and rows of a list. For the loop, while a thread uses the file. */
+uint32_t slp_sqlite_file_answers(slp_sqlite_file *f);
 
 typedef enum { SLP_SQLITE_PREPARE, SLP_SQLITE_GET, SLP_SQLITE_LIST, SLP_SQLITE_WRITE } slp_sqlite_kind;
 
@@ -23,6 +28,7 @@ typedef struct slp_sqlite_ask {
   slp_str hash, prefix; /* LIST */
   slp_store_bound bound;
   slp_store_write write; /* its key, kind, condition and changes; and its outcome */
+  _Atomic uint8_t stop;  /* set by the loop, while a thread runs it: nobody waits any more, end soon */
 
   slp_fail fail;
   uint8_t busy; /* another process has locked the file: nothing was done, ask again later; fail says so */

@@ -10,6 +10,8 @@ slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path, const slp_t
 }
 void slp_sqlite_file_close(slp_sqlite_file *f) { (void)f; }
 void slp_sqlite_file_free(slp_sqlite_file *f) { (void)f; }
+const char *slp_sqlite_file_path(const slp_sqlite_file *f) { return (void)f, ""; }
+uint32_t slp_sqlite_file_answers(slp_sqlite_file *f) { return (void)f, 0; }
 void slp_sqlite_do(slp_sqlite_ask *a) {
   slp_fail_set(&a->fail, SLP_REFUSED, SLP_ENOENT, "built without SQLite");
 }

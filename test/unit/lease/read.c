@@ -3,6 +3,8 @@
 
 #include "check.h"
 
+#include <errno.h>
+
 static int told;
 static char last[512];
 
@@ -58,6 +60,15 @@ TEST(what_waiting_will_not_mend_is_told_at_once_to_who_has_not_joined) {
   slp_read_count(&leader, &fail);
   CHECK_INT(told, 1);
   CHECK(strstr(last, "failed 1 time: no permission"));
+}
+
+TEST(a_disk_that_fails_is_told_at_once) {
+  slp_read r = a_read("leases");
+  slp_fail fail = refused();
+  slp_fail_set(&fail, SLP_TRANSIENT, -EIO, "lease file l has not answered for 5 s");
+  for (int i = 0; i < 5; i++) slp_read_count(&r, &fail);
+  CHECK_INT(told, 2); /* at 1 and 4 */
+  CHECK(strstr(last, "lease file l has not answered for 5 s"));
 }
 
 TEST(each_read_counts_by_itself_and_from_the_last_that_came) {

@@ -11,6 +11,7 @@
 
 #include "aws_fake_host.h"
 #include "scarce.h"
+#include "store/sqlite_file.h"
 
 static const slp_table_spec table = {"leases", "app", "row"}, other = {"others", "app", NULL};
 static int done;
@@ -254,11 +255,207 @@ TEST(without_descriptors_the_file_is_tried_again) {
   end(&f, mem);
 }
 
+/* Another program: its own connection to the file. */
+static void other_does(const char *sql) {
+  sqlite3 *db;
+  CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+  CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  CHECK_INT(sqlite3_close(db), SQLITE_OK);
+}
+
 static int is_beside(const char *suffix) {
   char name[120];
   struct stat st;
   snprintf(name, sizeof name, "%s%s", path, suffix);
   return stat(name, &st) == 0;
+}
+
+#define ENDLESS_ROWS                                                                                       \
+  "CREATE VIEW rows AS WITH RECURSIVE r(tbl,hash,range,attrs) AS (SELECT 'leases','a','x','{}' UNION ALL " \
+  "SELECT 'leases','a','x','{}' FROM r) SELECT * FROM r;"
+
+/* What somebody else has put into the file is never run, and is named. */
+TEST(a_file_with_what_we_did_not_make_is_refused) {
+  static const char *const made[][2] = {
+      {"DROP TABLE rows;" ENDLESS_ROWS, "its view \"rows\" was not made by this program"},
+      {"CREATE TRIGGER more AFTER INSERT ON Rows BEGIN DELETE FROM tables; END",
+       "its trigger \"more\" was not made by this program"},
+      {"CREATE INDEX slow ON rows(hex(attrs))", "its index \"slow\" was not made by this program"},
+      {"ALTER TABLE tables ADD COLUMN more", "its table \"tables\" was not made by this program"},
+      {"DROP TABLE rows", "it lacks its table \"tables\" or \"rows\""},
+      {"CREATE TABLE notes(text); CREATE VIEW mine AS SELECT * FROM rows; CREATE INDEX i ON notes(text)",
+       NULL}};
+  for (size_t i = 0; i < SLP_COUNT(made); i++) {
+    fake_host f;
+    slp_mem *mem;
+    slp_store *s;
+    char want[300];
+    begin(&f, &mem);
+    for (int again = 0; again < 2; again++) {
+      CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+      slp_fail fail = prepare(&f, s).rq.fail;
+      snprintf(want, sizeof want, "lease file %s: %s", path, made[i][1]);
+      CHECK_INT(fail.class, again && made[i][1] ? SLP_REFUSED : SLP_FINE);
+      if (again && made[i][1]) CHECK_STR(fail.message, want);
+      s->ops->close(s);
+      fake_run(&f, 1000);
+      if (!again) other_does(made[i][0]);
+    }
+    end(&f, mem);
+  }
+}
+
+/* And also not when it comes later. */
+TEST(what_comes_into_an_open_file_is_not_run) {
+  fake_host f;
+  slp_mem *mem;
+  slp_store *s;
+  begin(&f, &mem);
+  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  other_does("CREATE TRIGGER more AFTER INSERT ON rows BEGIN DELETE FROM tables; END");
+  CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
+  CHECK_INT(add_row(&f, mem, s, "l/2").written, SLP_WRITTEN_YES);
+  other_does("DROP TABLE rows;" ENDLESS_ROWS);
+  slp_store_write w = add_row(&f, mem, s, "l/1");
+  CHECK_INT(w.written, SLP_WRITTEN_NOT_SURE);
+  CHECK(strstr(w.rq.fail.message, path));
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
+}
+
+/* Nobody waits for the answer any more. */
+TEST(what_is_told_to_stop_ends_in_the_middle) {
+  fake_host f;
+  slp_mem *mem;
+  slp_store *s;
+  begin(&f, &mem);
+  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  other_does(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<5000) INSERT INTO rows "
+      "SELECT 'leases','a',printf('%06d',i),'{}' FROM n");
+  slp_sqlite_file *file = slp_sqlite_file_new(mem, path, &table);
+  for (int stop = 0; stop < 2; stop++) {
+    uint32_t answers = slp_sqlite_file_answers(file);
+    slp_sqlite_ask a = {.kind = SLP_SQLITE_LIST, .file = file, .hash = SLP_STR("a"), .stop = (uint8_t)stop};
+    slp_store_rows_init(&a.in, mem);
+    slp_store_rows_init(&a.out, mem);
+    slp_sqlite_do(&a);
+    CHECK_INT(a.fail.class, stop ? SLP_TRANSIENT : SLP_FINE);
+    CHECK_INT(a.out.n, stop ? 0 : 5000);
+    answers = slp_sqlite_file_answers(file) - answers;
+    CHECK(stop ? answers < 3000 : answers == 5001);
+    slp_store_rows_free(&a.out);
+  }
+  slp_sqlite_file_close(file);
+  slp_sqlite_file_free(file);
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
+}
+
+/* A disk that stands still: a thread that takes the work and does not come back before stuck_end. */
+static slp_work *stuck[4];
+static size_t stuck_n;
+static uint8_t stuck_left;
+static void stuck_send(slp_host *h, slp_work *work) {
+  (void)h;
+  CHECK(stuck_n < SLP_COUNT(stuck));
+  stuck[stuck_n++] = work;
+}
+static void stuck_cancel(slp_host *h, slp_work *work) {
+  (void)h, (void)work;
+  stuck_left++;
+}
+static void stuck_end(void) {
+  for (size_t i = 0; i < stuck_n; i++) {
+    stuck[i]->run(stuck[i]);
+    stuck[i]->on_left(stuck[i]);
+  }
+}
+
+TEST(a_file_that_does_not_answer_is_named) {
+  fake_host f;
+  slp_mem *mem;
+  slp_store *s;
+  char want[200];
+  begin(&f, &mem);
+  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  snprintf(want, sizeof want, "lease file %s has not answered for 5 s", path);
+  slp_host_ops standing = fake_ops;
+  standing.work_send = stuck_send;
+  standing.work_cancel = stuck_cancel;
+  f.h.ops = &standing;
+  slp_row_key key = {SLP_STR("a"), SLP_STR("l/1")};
+  slp_store_get g = {.rq = {.on_done = on_done}, .keys = &key, .keys_n = 1}, dropped = g;
+  slp_change c = {SLP_STR("n"), SLP_ADD_N, {.kind = SLP_VAL_N, .s = SLP_STR("1")}};
+  slp_store_write w = {.rq = {.on_done = on_done, .ms_max = 20}, .key = key, .changes = &c, .changes_n = 1};
+  slp_store_rows_init(&g.out, mem);
+  slp_store_rows_init(&dropped.out, mem);
+  slp_store_rows_init(&w.image, mem);
+  done = 0;
+  s->ops->get(s, &g);
+  s->ops->get(s, &dropped);
+  f.mono_us += 3000000;
+  f.h.ops = &fake_ops; /* the file answers another request: it only is slow */
+  CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
+  CHECK_INT(done, 1);
+  f.h.ops = &standing;
+  s->ops->write(s, &w);
+  fake_run(&f, 4000000);
+  CHECK_INT(done, 1);
+  s->ops->cancel(s, &dropped.rq);
+  CHECK_INT(stuck_left, 1);
+  fake_run(&f, 1100000);
+  CHECK_INT(done, 2);
+  CHECK_INT(w.written, SLP_WRITTEN_NOT_SURE);
+  CHECK_INT(w.rq.fail.class, SLP_TRANSIENT);
+  CHECK_INT(w.rq.fail.code, -EIO);
+  CHECK_STR(w.rq.fail.message, want);
+  fake_run(&f, 3000000);
+  CHECK_INT(done, 3);
+  CHECK_STR(g.rq.fail.message, want);
+  CHECK_INT(stuck_left, 3);
+  f.h.ops = &fake_ops;
+  stuck_end();
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
+}
+
+/* When the whole process stood still, nothing is known of the file. */
+TEST(a_process_that_was_stopped_blames_no_file) {
+  fake_host f;
+  slp_mem *mem;
+  slp_store *s;
+  begin(&f, &mem);
+  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  slp_host_ops standing = fake_ops;
+  standing.work_send = stuck_send;
+  standing.work_cancel = stuck_cancel;
+  f.h.ops = &standing;
+  slp_row_key key = {SLP_STR("a"), SLP_STR("l/1")};
+  slp_store_get g = {.rq = {.on_done = on_done}, .keys = &key, .keys_n = 1};
+  slp_store_rows_init(&g.out, mem);
+  done = 0;
+  s->ops->get(s, &g);
+  fake_run(&f, 1000000);
+  f.mono_us += 60000000;
+  fake_run(&f, 1000000);
+  CHECK_INT(done, 0);
+  stuck[0]->run(stuck[0]);
+  stuck[0]->on_done(stuck[0]);
+  CHECK_INT(done, 1);
+  CHECK_INT(g.rq.fail.class, SLP_FINE);
+  slp_store_rows_free(&g.out);
+  f.h.ops = &fake_ops;
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
 }
 
 /* Nothing of the file is mapped memory: else whoever cuts FILE-shm short kills every worker. A file in WAL, as
