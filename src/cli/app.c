@@ -2,6 +2,7 @@
 #include "cli/app.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/say.h"
@@ -47,18 +48,33 @@ static void on_out_event(void *arg) {
     app->on_written(app);
 }
 
+/* Everything is closed but for what a thread is busy with: a disk, say, that stands still. */
+void slp_app_leave_stuck(slp_app *app) {
+  const char *store = app->args->opts.store;
+  if (store && strncmp(store, "sqlite:", 7) == 0)
+    slp_say("lease file %.300s does not answer; stopped without it", store + 7);
+  else
+    slp_say("a call of the system does not return; stopped without it");
+  slp_out_close(app->out);
+  _exit(app->exit_code);
+}
+
+static int is_past(const slp_app *app, uint64_t grace_ms) {
+  return app->interrupted && slp_program_mono_us() - app->interrupted_at_us >= grace_ms * UINT64_C(1000);
+}
+
 static void on_tick(void *arg) {
   slp_app *app = arg;
   if (app->out) slp_out_look(app->out); /* a stream that is quiet gives nothing to write */
   if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
-  if (app->interrupted && app->on_overdue &&
-      slp_program_mono_us() - app->interrupted_at_us >= app->grace_ms * UINT64_C(1000)) {
-    void (*overdue)(slp_app *) = app->on_overdue;
-    app->on_overdue = NULL;
+  if (!app->overdue && app->on_overdue && is_past(app, app->grace_ms)) {
+    app->overdue = 1;
     slp_say_hurry(SLP_APP_SAY_LATE_MS);
-    overdue(app);
+    app->on_overdue(app);
     return;
   }
+  if (app->overdue && app->out && is_past(app, (uint64_t)app->grace_ms + SLP_APP_STUCK_MS))
+    slp_app_leave_stuck(app);
   if (app->on_tick && app->ticker) app->on_tick(app);
 }
 

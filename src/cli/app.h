@@ -12,6 +12,7 @@
 /* Of these 2 s, for a standard error that nobody reads, all lines together; and when the grace is over. */
 #define SLP_APP_SAY_MS 1000
 #define SLP_APP_SAY_LATE_MS 300
+#define SLP_APP_STUCK_MS 500   /* from on_overdue on: what is not closed by then waits for a thread */
 #define SLP_APP_LEAVE_MS 10000 /* with leases: they are released by writes, which a slow table may delay */
 
 typedef struct slp_app slp_app;
@@ -25,14 +26,15 @@ struct slp_app {
   int exit_code;
   uint32_t grace_ms;   /* from a first signal to on_overdue */
   uint8_t interrupted; /* a first signal came */
+  uint8_t overdue;     /* grace_ms have passed since */
   int out_error;       /* ours: no memory to take what should be written */
   uint8_t out_failed;  /* on_out_failed was called */
   uint64_t interrupted_at_us;
   /* Set by the mode, called from the loop; NULL is fine. */
-  void (*on_interrupt)(slp_app *app);  /* the first signal; the second ends the process */
-  void (*on_overdue)(slp_app *app);    /* grace_ms after it: go now */
-  void (*on_tick)(slp_app *app);       /* every SLP_APP_TICK_MS */
-  void (*on_written)(slp_app *app);    /* everything given to `out` was written */
+  void (*on_interrupt)(slp_app *app); /* the first signal; the second ends the process */
+  void (*on_overdue)(slp_app *app); /* grace_ms after it: go now; what can't is left SLP_APP_STUCK_MS later */
+  void (*on_tick)(slp_app *app);    /* every SLP_APP_TICK_MS */
+  void (*on_written)(slp_app *app); /* everything given to `out` was written */
   void (*on_out_failed)(slp_app *app); /* once: nothing more can be written; exit_code is set */
   void *user;
 };
@@ -45,6 +47,8 @@ int slp_app_out_error(const slp_app *app);    /* 0, or why nothing more can be w
 size_t slp_app_unwritten(const slp_app *app); /* 0 when writing has failed: nothing is waited for */
 /* Closes what slp_app_open opened, so that the loop can end. Again: ignored. */
 void slp_app_close(slp_app *app);
+/* Ends the process, for a thread that never returns keeps it from ending. */
+void slp_app_leave_stuck(slp_app *app);
 /* Runs the loop to its end, frees it, returns the exit code. slp_app_close must come from a callback. */
 int slp_app_run(slp_app *app);
 

@@ -27,6 +27,7 @@ struct slp_cli_consumer {
 
   uint8_t stopping; /* slp_cli_consumer_stop was called, or it failed */
   uint8_t closing, closed;
+  uint64_t closing_us;     /* since when */
   uint8_t failed;          /* ended by an error: app->exit_code is set */
   uint8_t muted;           /* passing errors are kept in `error` and not reported */
   uint8_t joined;          /* with leases: it was registered once */
@@ -52,6 +53,8 @@ int slp_cli_consumer_start(slp_cli_consumer *c);
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
 /* Closes it at once, without waiting for anything: then on_closed. Again: ignored. */
 void slp_cli_consumer_close(slp_cli_consumer *c);
+/* Has its closing taken so long that a thread must be with something that does not answer? */
+int slp_cli_consumer_is_stuck(const slp_cli_consumer *c);
 /* After a permanent failure: reports `why`, sets exit_code and stops it. */
 void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
 /* Has the service ever given records or an empty page, or with leases the table a place among the workers? */

@@ -302,6 +302,7 @@ static const char rest[] =
     "unless \\fB\\-q\\fR, how to go on from there; the second leaves at once.\n"
     "With \\fB\\-G\\fR it may take ten seconds when the lease table is slow: checkpoints\n"
     "are written and the leases released.\n"
+    "A lease file whose disk does not answer is then left as it is.\n"
     "The record that is partly written is finished, and none after it is begun.\n"
     "A record counts as read when all of its text is written: it is in the checkpoint\n"
     "or the token, also when the reader of the pipe has stopped reading.\n"

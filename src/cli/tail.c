@@ -406,8 +406,21 @@ static void check_reader(tail *t) {
     slp_output_give_up(&t->output);
 }
 
+/* All is written, and what is not closed does not close. */
+static int is_stuck(const tail *t) {
+  int stuck = 0;
+  if (t->follow.finder.s || !slp_output_empty(&t->output)) return 0;
+  for (size_t i = 0; i < t->n; i++) {
+    if (!t->each[i].opened || t->each[i].consumer.closed) continue;
+    if (!slp_cli_consumer_is_stuck(&t->each[i].consumer)) return 0;
+    stuck = 1;
+  }
+  return stuck;
+}
+
 static void on_tick(slp_app *app) {
   tail *t = app->user;
+  if (is_stuck(t)) slp_app_leave_stuck(app);
   /* For a reader that takes little at a time, records are acknowledged as they are taken. */
   slp_output_acknowledge(&t->output);
   check_reader(t);

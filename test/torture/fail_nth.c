@@ -6,6 +6,7 @@
  * - FAIL_ERRNO: why, a number; of resolve: what getaddrinfo answers
  * - FAIL_UNDER: only files whose path begins with one of these (A:B)
  * - FAIL_SHORT=1: write: half of the bytes are written first, where there are two or more
+ * - FAIL_HANG=1: it does not fail, it never returns
  * - FAIL_LOG: gets a byte for each that failed: it is there when the n-th call was reached
  *
  * A name that ends in ".sloop.test" is 127.0.0.1. */
@@ -70,6 +71,7 @@ static int fd_fails(const char *call, int fd) {
 }
 
 static int refuse(void) {
+  while (getenv("FAIL_HANG")) pause();
   errno = (int)number_in("FAIL_ERRNO");
   return -1;
 }

@@ -246,6 +246,36 @@ def stories(box, slow):
     yield Names(box, "names: resolve and after", "resolve", socket.EAI_MEMORY, True)
 
 
+def standing_disk(box, stream):
+    """A disk that stands still under the file of leases: the file is named, and nobody waits for it at the end. A worker
+    goes on until it is interrupted; a command has failed then."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, said = os.path.join(folder, "leases.db"), os.path.join(folder, "said")
+        leases = ["-G", "shop", "--store", f"sqlite:{path}", "-X", "lease_ms=1000", stream]
+        subprocess.run([servers.binary(), "-o", "oldest", "--timeout", "1", *leases], env=harness.tail_environment(box.url),
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=LIMIT, check=True)
+        for arguments, call, works, limit in ((["-o", "oldest"], "fsync", True, 13), (["--leases"], "open", False, 5)):
+            environment = harness.tail_environment(box.url, LD_PRELOAD=SHIM, FAIL_CALL=call, FAIL_NTH="1", FAIL_ONWARD="1",
+                                                   FAIL_HANG="1", FAIL_UNDER=path, FAIL_ERRNO="0")
+            with open(said, "w+", encoding="utf-8") as file:
+                process = subprocess.Popen([servers.binary(), *arguments, *leases], env=environment, stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.DEVNULL, stderr=file, preexec_fn=servers.die_with_parent)
+
+            def err():
+                with open(said, encoding="utf-8") as file:
+                    return file.read()
+            try:
+                harness.wait_until(lambda: f"lease file {path} has not answered for 5 s" in err(), 10, "the file is named")
+                if works:
+                    process.send_signal(signal.SIGINT)
+                code = process.wait(limit)
+            finally:
+                process.kill()
+                process.wait()
+            expect(code == (0 if works else 1) and f"lease file {path} does not answer; stopped without it" in err(),
+                   f"{arguments}: {code}: {err()}")
+
+
 def main():
     tests = Tests()
     began = time.monotonic()
@@ -253,7 +283,8 @@ def main():
         filled = {box: fill(box), slow: fill(slow)}
         slow.faults("1000000 GetRecords * delay 200\n")
         every = sorted(stories(box, slow), key=lambda s: not isinstance(s, Leasing))  # those take longest
-        tests.side_by_side([lambda s=s: tests.run(s.name, s.all, *filled[s.box]) for s in every], 14)
+        disk = [lambda: tests.run("sqlite: a disk that stands still", standing_disk, box, filled[box][0])]
+        tests.side_by_side(disk + [lambda s=s: tests.run(s.name, s.all, *filled[s.box]) for s in every], 15)
     points = sum(sum(s.ends.values()) for s in every)
     print(f"     {points} failure points in {len(every)} stories, {time.monotonic() - began:.0f} s")
     tests.end()
