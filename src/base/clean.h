@@ -10,6 +10,11 @@
  * direction (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), or a byte that is no UTF-8. 0:
  * none. */
 size_t slp_unsafe_length(const char *p, size_t n);
+/* Can such a character begin with this byte? Quicker, for text that is UTF-8. */
+static inline int slp_may_be_unsafe(char byte) {
+  unsigned char c = (unsigned char)byte;
+  return c < 0x20 || (c >= 0x7f && (c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2));
+}
 /* Length of the valid UTF-8 sequence at the beginning; 0: there is none. */
 size_t slp_safe_length(const char *p, size_t n);
 /* Makes each of them a '?', in place. Returns the new length; the text is not longer than before. */

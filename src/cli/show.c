@@ -105,17 +105,17 @@ int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style 
 
 static slp_str text_of(sloop_str_t v) { return (slp_str){v.base, v.len}; }
 
-/* Writes JSON from outside as it is; only characters that could end the line are escaped. */
+static int is_harmless(slp_str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if (slp_may_be_unsafe(s.p[i]) && slp_unsafe_length(s.p + i, s.n - i)) return 0;
+  return 1;
+}
+
+/* Writes JSON from outside as it is, when nothing in it could end the line or steer a terminal; else anew. */
 static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
-  int odd = 0;
-  for (size_t i = 0; i < v.len && !odd; i++) {
-    unsigned char c = (unsigned char)v.base[i];
-    /* The last three begin U+0085, U+061C and U+2028. */
-    odd = c < 0x20 || c == 0x7f || c == 0xc2 || c == 0xd8 || c == 0xe2;
-  }
   slp_jw_value(w, name);
   size_t from = w->b->n;
-  if (!odd) {
+  if (is_harmless(text_of(v))) {
     slp_buf_add(w->b, v.base, v.len);
   } else if (!slp_buf_failed(w->b) && slp_decode_plain_json(w->b, text_of(v)) == SLP_EBADDATA) {
     slp_buf_cut(w->b, from); /* not JSON, although the service promised it: written as text */

@@ -28,13 +28,11 @@ static int put_escaped(slp_buf *b, uint8_t c) {
   }
 }
 
-/* The code point of a sequence that ends a line or steers a terminal (base/clean.h), or 0. They begin with
- * one of three bytes, and have two or three. */
-static uint32_t line_breaker(const char *p, size_t len) {
+/* The code point of a sequence of two or three bytes; of a longer one 0. */
+static uint32_t code_point(const char *p, size_t len) {
   const uint8_t *u = (const uint8_t *)p;
-  if (!len || (u[0] != 0xC2 && u[0] != 0xD8 && u[0] != 0xE2) || !slp_unsafe_length(p, len)) return 0;
-  return len == 2 ? (u[0] & 0x1Fu) << 6 | (u[1] & 0x3Fu)
-                  : (u[0] & 0xFu) << 12 | (u[1] & 0x3Fu) << 6 | (u[2] & 0x3Fu);
+  if (len == 2) return (u[0] & 0x1Fu) << 6 | (u[1] & 0x3Fu);
+  return len == 3 ? (u[0] & 0x0Fu) << 12 | (u[1] & 0x3Fu) << 6 | (u[2] & 0x3Fu) : 0;
 }
 
 /* Writes the byte or sequence that ended a plain run; *at moves behind it. */
@@ -47,10 +45,10 @@ static void put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
   }
   size_t len = slp_utf8_length(from, s.n - *at);
   if (!len) slp_buf_fail(b, SLP_EBADDATA);
-  uint32_t breaker = one_line ? line_breaker(from, len) : 0;
+  int unsafe = one_line && slp_may_be_unsafe(*from) && slp_unsafe_length(from, len) != 0;
   *at = len ? *at + len : s.n;
-  if (breaker)
-    put_u_escape(b, breaker);
+  if (unsafe)
+    put_u_escape(b, code_point(from, len));
   else
     slp_buf_add(b, from, len);
 }

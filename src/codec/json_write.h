@@ -38,8 +38,8 @@ slp_buf *slp_jw_value(slp_jw *w, const char *name);
 
 /* Writes one string, quoted and escaped. When that fails the buffer's content stays as it was. */
 int slp_json_put_string(slp_buf *b, slp_str s);
-/* The same, but control characters, DEL, U+0085, U+2028 and U+2029 become \u escapes, so that the text stays
- * one line. */
+/* The same, but what slp_unsafe_length() finds becomes a \u escape: the text stays one line, and on a
+ * terminal it moves nothing and does not turn its direction. */
 int slp_json_put_line_string(slp_buf *b, slp_str s);
 
 #endif

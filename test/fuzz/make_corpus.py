@@ -414,6 +414,7 @@ for name, text in expression_seeds.items():
 decode_seeds = {
     "json-space": 'j { "a" : [ 1 , 2.50e+1 , { } , [ ] , null ] ,\n"b":"x\\u2028\\n\u0085" }\r\n',
     "json-strings": 'j["[","{",":",",","\\"","\\\\"]',
+    "json-unsafe": 'j{"a\u202e\u2066":["\x7f\u009b\u061c\u200f\u2028"," \u200b\u2026\u2065"]}',
     "json-wrong": "j[1,]",
     "ddb-item": 'd{"s":{"S":"x"},"n":{"N":"-1.5E+10"},"b":{"B":"AAE="},"t":{"BOOL":true},"z":{"NULL":true},'
                 '"l":{"L":[{"S":"a"},{"M":{"S":{"S":"S"}}}]},"ss":{"SS":["a"]},"ns":{"NS":["1","007"]},"bs":{"BS":["AA=="]}}',

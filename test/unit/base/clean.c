@@ -27,6 +27,22 @@ TEST(everything_else_stays) {
   for (size_t i = 0; i < SLP_COUNT(fine); i++) CHECK_STR(cleaned(fine[i]), fine[i]);
 }
 
+TEST(the_quick_look_misses_none) {
+  size_t unsafe = 0, looked_at = 0;
+  for (uint32_t c = 0; c < 0x10000; c++) { /* above there are none: their first bytes are others */
+    char u[3] = {(char)c};
+    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+    if (n == 2) u[0] = (char)(0xc0 | c >> 6), u[1] = (char)(0x80 | (c & 63));
+    if (n == 3)
+      u[0] = (char)(0xe0 | c >> 12), u[1] = (char)(0x80 | (c >> 6 & 63)), u[2] = (char)(0x80 | (c & 63));
+    if (c >= 0xd800 && c < 0xe000) continue;
+    unsafe += slp_unsafe_length(u, n) > 0;
+    looked_at += slp_may_be_unsafe(u[0]) != 0;
+    if (slp_unsafe_length(u, n) && !slp_may_be_unsafe(u[0])) CHECK_FAIL("U+%04X", c);
+  }
+  CHECK(unsafe == 32 + 33 + 3 + 2 + 5 + 4 && looked_at < 5000); /* no text of letters is looked at */
+}
+
 TEST(ids_of_shards_have_an_alphabet_and_a_length) {
   char longest[130];
   memset(longest, 'a', 129);

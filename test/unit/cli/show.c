@@ -1,5 +1,9 @@
 /* show.c - the JSON line (each against the line expected byte for byte) and the plain forms. */
 #include "cli/show.h"
+
+#include <stdio.h>
+
+#include "base/clean.h"
 #include "check.h"
 #include "cli/list.h"
 
@@ -66,6 +70,41 @@ TEST(a_line_stays_one_line) {
   CHECK(strstr(slp_buf_z(&b), "\\u2028\\u2029"));
   CHECK(strstr(slp_buf_z(&b), "\\u0000"));
   CHECK(!strstr(slp_buf_z(&b), "\xe2\x80\xa8"));
+  slp_buf_free(&b);
+  slp_mem_drop(mem);
+}
+
+/* Each character that moves a terminal, ends a line or turns its direction, in every text that others choose. */
+TEST(no_json_steers_a_terminal) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_buf b;
+  slp_buf_init(&b, mem, 1 << 20);
+  size_t unsafe = 0;
+  for (uint32_t c = 0x7f; c < 0x3000; c++) {
+    char text[40], json[80], u[4] = {(char)c};
+    if (c >= 0x800)
+      u[0] = (char)(0xe0 | c >> 12), u[1] = (char)(0x80 | (c >> 6 & 63)), u[2] = (char)(0x80 | (c & 63));
+    else if (c >= 0x80)
+      u[0] = (char)(0xc0 | c >> 6), u[1] = (char)(0x80 | (c & 63));
+    int n = snprintf(text, sizeof text, "a%sb", u);
+    int json_n = snprintf(json, sizeof json, "{\"a%s\":[\"%s\"]}", u, u);
+    sloop_record_t change = record(json, (size_t)json_n), r = record(text, (size_t)n);
+    change.event = change.event_id = r.key = (sloop_str_t){text, (size_t)n};
+    change.user = change.data;
+    slp_log_event event = {.group = {text, (size_t)n}, .stream = {text, (size_t)n}};
+    event.owner = event.id = event.group;
+    slp_show_extra extra = {.event = &event, .worker = text, .error = text}, value = {.data_is_json = 1};
+    slp_buf_clear(&b);
+    CHECK_INT(slp_show_json(&b, &change, NULL), 0);
+    CHECK_INT(slp_show_json(&b, &r, &extra), 0);
+    r.data = change.data;
+    CHECK_INT(slp_show_json(&b, &r, &value), 0);
+    for (size_t i = 0; i < b.n; i += slp_safe_length(b.p + i, b.n - i))
+      if (b.p[i] != '\n' && slp_unsafe_length(b.p + i, b.n - i)) CHECK_FAIL("U+%04X: %.*s", c, (int)b.n, b.p);
+    unsafe += slp_unsafe_length(u, strlen(u)) > 0;
+    CHECK((strstr(slp_buf_z(&b), u) == NULL) == (slp_unsafe_length(u, strlen(u)) > 0));
+  }
+  CHECK(unsafe > 40);
   slp_buf_free(&b);
   slp_mem_drop(mem);
 }
