@@ -197,7 +197,7 @@ def play(box, place, kind, folder):
 
 
 def main():
-    cases = [(f"{place.name} {kind.__name__}", (place, kind)) for place in PLACES for kind in KINDS]
+    cases = [(f"{place.name} {kind.__name__}", (place, kind), (place.name, kind.__name__)) for place in PLACES for kind in KINDS]
     with Box(1, *NO_LIMITS) as box:
         box.put(3)
 

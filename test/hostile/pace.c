@@ -406,7 +406,8 @@ static int junk_seen(int row) {
 }
 
 static sums all;
-static uint32_t every = 1, number; /* one of so many is played */
+/* One of `every` is played, diagonally through operations and answers: see rows.c. */
+static uint32_t every = 1, operations, played[SLP_COUNT(junks)];
 
 /* What on_error has to say at last. */
 static const char *cause_of(const setting *s, const answer *a) {
@@ -418,7 +419,8 @@ static const char *cause_of(const setting *s, const answer *a) {
   return NULL;
 }
 
-static void once(const setting *s, const char *op, const answer *a, int row, int later, const char *only) {
+static void once(const setting *s, const char *op, const answer *a, int row, int later, uint32_t number,
+                 const char *only) {
   wrong wrong_one = {.row = row, .write = a ? a->write : NULL};
   int listed = strcmp(op, "ListShards") == 0 || strcmp(op, "DescribeStream") == 0 || strcmp(op, "Query") == 0;
   run r = {.op = op,
@@ -436,7 +438,8 @@ static void once(const setting *s, const char *op, const answer *a, int row, int
            later ? "later" : "first");
   int of_parts = a && a->write == rows_endless_large && later && s->schema; /* 16 lists at a time */
   int mended = r.many || r.cause || of_parts; /* seen once, and cheap: every sample has it */
-  if ((only && !strstr(name, only)) || (number++ % every && !mended)) return;
+  if ((only && !strstr(name, only)) || (number % every && !mended)) return;
+  if (!a) played[row]++;
   if (s->schema && r.by_kin) return; /* 20,000 leases are made of them, as they should be */
   slp_hostile_play(&r);
   slp_hostile_judge(&r, &all, name, only != NULL);
@@ -444,11 +447,14 @@ static void once(const setting *s, const char *op, const answer *a, int row, int
 
 static void each_answer(const setting *s, const char *op, const char *only) {
   for (int later = 0; later < 2; later++) {
-    for (size_t i = 0; i < SLP_COUNT(answers); i++)
-      if (!answers[i].op[0] || strcmp(answers[i].op, op) == 0) once(s, op, &answers[i], -1, later, only);
+    uint32_t number = operations + (later ? every / 2 : 0);
+    for (uint32_t i = 0; i < SLP_COUNT(answers); i++)
+      if (!answers[i].op[0] || strcmp(answers[i].op, op) == 0)
+        once(s, op, &answers[i], -1, later, number + i, only);
     for (int i = 0; i < (int)SLP_COUNT(junks); i++)
-      if (!junk_seen(i)) once(s, op, NULL, i, later, only);
+      if (!junk_seen(i)) once(s, op, NULL, i, later, number + (uint32_t)i, only);
   }
+  operations++;
 }
 
 int main(int argc, char **argv) {
@@ -457,5 +463,7 @@ int main(int argc, char **argv) {
   if (!every) every = 1;
   for (size_t i = 0; i < SLP_COUNT(settings); i++)
     for (size_t k = 0; settings[i].ops[k]; k++) each_answer(&settings[i], settings[i].ops[k], only);
+  for (int i = 0; i < (int)SLP_COUNT(junks) && !only && every <= 2 * operations; i++)
+    if (!played[i] && !junk_seen(i)) CHECK_FAIL("\"%s\" is never played", junks[i].name);
   return slp_hostile_sums(&all);
 }

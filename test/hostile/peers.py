@@ -214,7 +214,7 @@ def play(box, attack):
 
 def main():
     with Box(2, *NO_LIMITS) as box:
-        bad = play_all("peers", KINDS.items(), lambda attack: play(box, attack), 5)
+        bad = play_all("peers", [(*kind, ()) for kind in KINDS.items()], lambda attack: play(box, attack), 5)
     print(f"slowest probe: {max(PROBES):.2f} s; longest turn: {max(TURNS)} us of CPU")
     sys.exit(bad)
 

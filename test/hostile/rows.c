@@ -223,7 +223,9 @@ static void at_work(run *r) {
 }
 
 static sums all;
-static uint32_t every = 1, number;
+/* A sample goes diagonally through attributes and changes. A step through all combinations would, having a factor in
+ * common with the number of changes, never play half of them. */
+static uint32_t every = 1, attributes, played[SLP_COUNT(changes)];
 
 /* It reads on, or it says that something is wrong: never silence. */
 static int is_silent(const run *r) { return r->records < 3 && !r->errors && !r->told; }
@@ -249,11 +251,12 @@ static void each_change(const char *schema, const char *only) {
   run r = {.schema = schema, .at_ms = at_work, .at = AT_MS, .seconds = 1, .arg = &counted};
   slp_hostile_play(&r);
   CHECK(counted.n > 5);
-  for (uint32_t i = 0; i < counted.n; i++) {
-    for (size_t k = 0; k < SLP_COUNT(changes); k++) {
+  for (uint32_t i = 0; i < counted.n; i++, attributes++) {
+    for (uint32_t k = 0; k < SLP_COUNT(changes); k++) {
       char name[100];
       snprintf(name, sizeof name, "%u %s", i, changes[k].name);
-      if ((only && !strstr(name, only)) || number++ % every) continue;
+      if ((only && !strstr(name, only)) || (attributes + k) % every) continue;
+      played[k]++;
       place p = {.want = i, .how = &changes[k]};
       play(schema, &p, name, only != NULL);
     }
@@ -266,6 +269,8 @@ int main(int argc, char **argv) {
   if (argc == 3 && strcmp(argv[1], "sample") == 0) every = (uint32_t)strtoul(argv[2], NULL, 10);
   if (!every) every = 1;
   for (size_t i = 0; i < SLP_COUNT(schemas); i++) each_change(schemas[i], only);
+  for (size_t k = 0; k < SLP_COUNT(changes) && !only && every <= attributes; k++)
+    if (!played[k]) CHECK_FAIL("\"%s\" is never played", changes[k].name);
   for (size_t i = 0; i < 2 && !only; i++) {
     place p = {.want = UINT32_MAX, .more = every > 1 ? 20000 : 1000000};
     play(schemas[i], &p, "many rows", 0);

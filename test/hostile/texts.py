@@ -340,9 +340,10 @@ def play_text(box, case):
 
 
 def main():
-    records = [(f"{record}, {way}, {'terminal' if terminal else 'pipe'}", (play_record, (f"r{i}", way, terminal, k % 2 == 0)))
+    records = [(f"{record}, {way}, {'terminal' if terminal else 'pipe'}", (play_record, (f"r{i}", way, terminal, k % 2 == 0)),
+                (record, (way, terminal), None, None, None))
                for i, record in enumerate(RECORDS) for k, way in enumerate(WAYS) for terminal in (False, True)]
-    said = [(f"{op} says {kind}, {mode}", (play_text, (op, kind, mode, n % 2 == 0)))
+    said = [(f"{op} says {kind}, {mode}", (play_text, (op, kind, mode, n % 2 == 0)), (None, None, op, kind, (mode, n % 2 == 0)))
             for n, (op, kind, mode) in enumerate([(o, k, m) for o in OPS for k in TEXTS for m in MODES if m != "push"] +
                                                  [("SubscribeToShard", k, "push") for k in TEXTS + EVENT_TEXTS] +
                                                  [(s, k, m) for s in SOURCES for k in TEXTS for m in ("read", "debug")])
