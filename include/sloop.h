@@ -10,6 +10,7 @@
  *  - Every function may be called from inside any callback.
  *  - Your program has to ignore SIGPIPE: signal(SIGPIPE, SIG_IGN). libuv (the port of metrics, the sandbox)
  *    and OpenSSL write to a peer without looking whether it has left, and the signal would end the process.
+ *    So does SIGXFSZ where leases are in a file and files have a limit (ulimit -f).
  *    Signals belong to the program, so no function here touches them.
  *  - int results: 0 is success, a negative number is SLOOP_E* or libuv's UV_E*. When a function that takes a
  *    callback returns 0, the callback comes once, on a later turn of the loop, unless the comment says

@@ -1,5 +1,6 @@
 /* main.c - stream-tail: reads the command line and hands over to a mode. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -79,6 +80,7 @@ static int find_config(slp_buf *ret, slp_surroundings *around) {
 
 int main(int argc, char **argv) {
   slp_program_fill_standard();
+  slp_program_ignore_signal(SIGXFSZ); /* a file at its limit (ulimit -f): the write fails, and that is told */
   slp_args args;
   char why[SLP_ARGS_WHY] = "no memory";
   slp_mem *mem = slp_mem_new(NULL, NULL);

@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -211,6 +212,15 @@ def a_worker_whose_lease_file_is_deleted_says_so_and_ends():
             check(f"there is no lease file {folder}/leases" in p.stderr.read().decode())
         finally:
             end(p)
+
+
+@test
+def a_lease_file_at_its_limit_is_told():
+    with Box(1, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
+        r = box.tail("-G", "app", "-o", "oldest", "--store", f"sqlite:{folder}/leases", "--timeout", "3", "demo",
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)))
+        equal(r.code, 1, r.err)
+        check(f"lease file {folder}/leases: " in r.err and "File too large" in r.err, r.err)
 
 
 @test

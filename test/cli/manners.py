@@ -4,6 +4,7 @@ back-pressure, signals, closed and slow readers, terminals. SLOOP_TAIL_SCRIPTED 
 import json
 import os
 import pty
+import resource
 import signal
 import subprocess
 import tempfile
@@ -318,6 +319,32 @@ def a_full_disk_is_a_failure():
             check("standard output" in one_line(p.stderr.read().decode()))
         finally:
             end(p)
+
+
+def limit_files(n):
+    """The shell's ulimit -f: a write beyond it is a signal, SIGXFSZ, for who does not ignore that."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (n, n))
+
+
+@test
+def a_file_at_its_limit_is_a_failure_that_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        for args, env in ((("-e", "orders"), {"FAKE_RECORDS": 100, "FAKE_BYTES": 1000}), (("-h",), {}), (("--man",), {})):
+            with open(os.path.join(folder, "out"), "wb+") as out:
+                p = start(*args, env=env, stdout=out, preexec_fn=limit_files(2000))
+                try:
+                    equal(p.wait(5), 1, args)
+                    said = one_line(p.stderr.read().decode())
+                    check("cannot write to standard output: " in said and "file too large" in said.lower(), said)
+                    equal(os.path.getsize(out.name), 2000)
+                finally:
+                    end(p)
+            os.unlink(out.name)
+        path = os.path.join(folder, "place")
+        r = run(BIN, "-e", "--save", path, "orders", env={"FAKE_RECORDS": 5}, preexec_fn=limit_files(100))
+        equal(r.code, 1)
+        check(f"--save: can't write {path}: File too large" in one_line(r.err), r.err)
+        equal(os.listdir(folder), [])  # neither a piece of it nor its lock
 
 
 @test
