@@ -11,12 +11,15 @@
 
 static void on_signal(void *arg, int number) {
   slp_app *app = arg;
-  (void)number;
-  if (app->interrupted) {
+  /* A SIGHUP asks for the end and is in no hurry, for nobody counts them: a terminal that goes away sends
+   * some, and a service manager may send one right behind its SIGTERM. */
+  if (number != SIGHUP && app->asked) {
     /* The second request: the flags of standard output are restored, and nothing else is waited for. */
     if (app->out) slp_out_close(app->out);
     _exit(SLP_EXIT_INTERRUPTED);
   }
+  if (number != SIGHUP) app->asked = 1;
+  if (app->interrupted) return;
   app->interrupted = 1;
   app->interrupted_at_us = slp_program_mono_us();
   slp_say_hurry(SLP_APP_SAY_MS);

@@ -26,12 +26,13 @@ struct slp_app {
   int exit_code;
   uint32_t grace_ms;   /* from a first signal to on_overdue */
   uint8_t interrupted; /* a first signal came */
+  uint8_t asked;       /* and one of them was a SIGINT or SIGTERM: the next of these ends the process */
   uint8_t overdue;     /* grace_ms have passed since */
   int out_error;       /* ours: no memory to take what should be written */
   uint8_t out_failed;  /* on_out_failed was called */
   uint64_t interrupted_at_us;
   /* Set by the mode, called from the loop; NULL is fine. */
-  void (*on_interrupt)(slp_app *app); /* the first signal; the second ends the process */
+  void (*on_interrupt)(slp_app *app); /* the first signal */
   void (*on_overdue)(slp_app *app); /* grace_ms after it: go now; what can't is left SLP_APP_STUCK_MS later */
   void (*on_tick)(slp_app *app);    /* every SLP_APP_TICK_MS */
   void (*on_written)(slp_app *app); /* everything given to `out` was written */

@@ -249,6 +249,27 @@ def a_second_signal_leaves_at_once_with_130():
 
 
 @test
+def a_hangup_hurries_nobody():
+    """A service manager may send one behind its SIGTERM, and a terminal that goes away some."""
+    term, hup, ctrl_c = signal.SIGTERM, signal.SIGHUP, signal.SIGINT
+    stories = (((hup,), 0), ((term, hup), 0), ((hup, hup, hup), 0), ((hup, term), 0), ((hup, ctrl_c, hup), 0),
+               ((term, hup, term), 130), ((hup, ctrl_c, term), 130))
+    started = [(start("orders", env={"FAKE_RECORDS": 5, "FAKE_STUCK_STOP": 1}), *story) for story in stories]
+    try:
+        for p, numbers, _ in started:
+            read_some(p.stdout.fileno())
+            for number in numbers:
+                p.send_signal(number)
+                wait_until(lambda q=p, n=number: not is_pending(q, n))
+        for p, numbers, code in started:
+            equal(p.wait(5), code, numbers)
+            equal(b"stopped; to go on from here" in p.stderr.read(), code == 0, numbers)
+    finally:
+        for p, _, _ in started:
+            end(p)
+
+
+@test
 def a_slow_reader_stops_the_handing_over():
     with tempfile.NamedTemporaryFile() as log:
         p = start("-e", "orders", env={"FAKE_RECORDS": 200, "FAKE_BYTES": 100000, "FAKE_LOG": log.name})

@@ -96,9 +96,9 @@ def obeys(p):
     return signals(p, "SigCgt") >> (signal.SIGINT - 1) & 1
 
 
-def is_pending(p):
-    """Has it yet to take a SIGINT that was sent?"""
-    return signals(p, "ShdPnd") >> (signal.SIGINT - 1) & 1
+def is_pending(p, number=signal.SIGINT):
+    """Has it yet to take a signal that was sent?"""
+    return signals(p, "ShdPnd") >> (number - 1) & 1
 
 
 def read_some(fd, limit=15):
