@@ -1,13 +1,18 @@
 /* own_file.c - a lock beside the file, and new content by a rename. */
 #include "host/own_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/num.h"
 
 #define LINKS_MAX 40 /* as the kernel */
 #define TRIES 100
@@ -58,36 +63,98 @@ static int open_folder(slp_own_file *f, const char *given) {
   return f->folder < 0 ? -errno : 0;
 }
 
+/* 0, SLP_MORE: it was removed between two openings, or -errno. */
 static int open_lock(slp_own_file *f) {
   static const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   f->lock = openat(f->folder, f->lock_name, O_RDWR | O_CREAT | O_EXCL | flags, 0666); /* less the umask */
   f->made_lock = f->lock >= 0;
-  if (f->lock < 0 && errno == EEXIST) f->lock = openat(f->folder, f->lock_name, O_RDWR | flags);
+  int there = f->lock < 0 && errno == EEXIST;
+  if (there) f->lock = openat(f->folder, f->lock_name, O_RDWR | flags);
   if (f->lock < 0 && errno == EACCES) f->lock = openat(f->folder, f->lock_name, O_RDONLY | flags);
-  return f->lock < 0 ? -errno : 0;
+  return f->lock >= 0 ? 0 : there && errno == ENOENT ? SLP_MORE : -errno;
 }
 
-/* The process that had the lock before may have removed it meanwhile: then what we hold is nobody's lock. */
+/* The process that had the lock before, or one that cleans up, may have removed it: then what we hold is
+ * nobody's lock. */
 static int is_still_there(const slp_own_file *f) {
   struct stat there, ours;
   return fstat(f->lock, &ours) == 0 && fstatat(f->folder, f->lock_name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
          ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }
 
-static int take_lock(slp_own_file *f) {
+static void drop_lock(slp_own_file *f) {
+  if (f->lock >= 0) close(f->lock);
+  f->lock = -1;
+  f->made_lock = 0;
+}
+
+static int try_lock(slp_own_file *f) {
   for (int i = 0; i < TRIES; i++) {
     struct stat st;
     int r = open_lock(f);
-    if (r == -ENOENT) continue; /* removed between the two openings */
+    if (r == SLP_MORE) continue;
     if (r) return r;
     if (fstat(f->lock, &st) != 0) return -errno;
     if (!S_ISREG(st.st_mode)) return SLP_EINVAL;
     if (flock(f->lock, LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK ? SLP_EBUSY : -errno;
     if (is_still_there(f)) return 0;
-    close(f->lock);
-    f->lock = -1;
+    drop_lock(f);
   }
   return SLP_EBUSY;
+}
+
+/* After a failure nothing is held, and no file of another process looks like our lock. */
+static int take_lock(slp_own_file *f) {
+  int r = try_lock(f);
+  if (r) drop_lock(f);
+  return r;
+}
+
+int slp_own_file_keep(slp_own_file *f) {
+  if (is_still_there(f)) return 0;
+  drop_lock(f);
+  return take_lock(f);
+}
+
+/* ---- what a dead process has left ------------------------------------------------------------------ */
+
+/* The name of new content. 0 or -ENAMETOOLONG. */
+static int name_beside(const slp_own_file *f, uint64_t pid, uint64_t number, char name[NAME_MAX + 1]) {
+  int n = snprintf(name, NAME_MAX + 1, ".%s.%" PRIu64 "-%" PRIu64, f->name, pid, number);
+  return n > NAME_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* We have the lock, so our own number is another process's as well: that of one in an earlier container. */
+static int is_dead(uint64_t pid) {
+  if (pid == 0 || pid > INT_MAX) return 0;
+  return pid == (uint64_t)getpid() || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
+}
+
+static int is_left(const slp_own_file *f, const char *name) {
+  char same[NAME_MAX + 1];
+  uint64_t pid, number;
+  struct stat st;
+  size_t n = strlen(f->name);
+  if (name[0] != '.' || strncmp(name + 1, f->name, n) != 0 || name[1 + n] != '.') return 0;
+  const char *numbers = name + n + 2, *dash = strchr(numbers, '-');
+  if (!dash || slp_parse_u64((slp_str){numbers, (size_t)(dash - numbers)}, &pid) ||
+      slp_parse_u64(slp_str_of(dash + 1), &number))
+    return 0;
+  if (name_beside(f, pid, number, same) || strcmp(same, name) != 0) return 0; /* 007 is not of ours */
+  return is_dead(pid) && look(f->folder, name, &st) == 1 && st.st_uid == geteuid();
+}
+
+/* New content that was never renamed. Where it can't be removed it stays: it is in nobody's way. */
+static void remove_left(const slp_own_file *f) {
+  int fd = openat(f->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+  if (!folder) {
+    if (fd >= 0) close(fd);
+    return;
+  }
+  for (const struct dirent *e; (e = readdir(folder));)
+    if (is_left(f, e->d_name)) (void)unlinkat(f->folder, e->d_name, 0);
+  closedir(folder);
 }
 
 static int begin(slp_own_file *f, const char *path) {
@@ -96,7 +163,7 @@ static int begin(slp_own_file *f, const char *path) {
   if (!r) r = look(f->folder, f->name, &st);
   if (r < 0) return r;
   r = take_lock(f);
-  if (r) f->made_lock = 0;
+  if (!r) remove_left(f);
   return r;
 }
 
@@ -116,7 +183,7 @@ int slp_own_file_open(slp_mem *mem, const char *path, slp_own_file **ret) {
 void slp_own_file_close(slp_own_file *f) {
   if (!f) return;
   if (f->made_lock && is_still_there(f)) (void)unlinkat(f->folder, f->lock_name, 0);
-  if (f->lock >= 0) close(f->lock);
+  drop_lock(f);
   if (f->folder >= 0) close(f->folder);
   slp_free(f->mem, f);
 }
@@ -126,8 +193,7 @@ void slp_own_file_close(slp_own_file *f) {
 /* A new file under a name that nobody has. Its descriptor, or -errno. */
 static int make_beside(slp_own_file *f, int mode, char name[NAME_MAX + 1]) {
   for (int i = 0; i < TRIES; i++) {
-    if (snprintf(name, NAME_MAX + 1, ".%s.%ld-%u", f->name, (long)getpid(), f->written_n++) > NAME_MAX)
-      return -ENAMETOOLONG;
+    if (name_beside(f, (uint64_t)getpid(), f->written_n++, name)) return -ENAMETOOLONG;
     int fd = openat(f->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (fd >= 0 || errno != EEXIST) return fd < 0 ? -errno : fd;
   }
@@ -151,7 +217,7 @@ static int keep_owner_and_mode(int fd, const struct stat *old) {
   struct stat now;
   if (fstat(fd, &now) != 0) return -errno;
   if ((now.st_uid != old->st_uid || now.st_gid != old->st_gid) && fchown(fd, old->st_uid, old->st_gid) != 0)
-    return -errno;
+    return errno == EINVAL ? -EPERM : -errno; /* EINVAL: an owner without a number in our namespace */
   return fchmod(fd, old->st_mode & 07777) != 0 ? -errno : 0;
 }
 
@@ -164,15 +230,18 @@ static int sync_folder(const slp_own_file *f) {
 int slp_own_file_replace(slp_own_file *f, slp_str bytes) {
   struct stat old;
   char name[NAME_MAX + 1];
+  int r = slp_own_file_keep(f);
+  if (r) return r;
   int known = look(f->folder, f->name, &old);
   if (known < 0) return known;
   int fd = make_beside(f, known ? 0600 : 0666, name); /* less the umask */
   if (fd < 0) return fd;
-  int r = known ? keep_owner_and_mode(fd, &old) : 0;
+  r = known ? keep_owner_and_mode(fd, &old) : 0;
   if (!r) r = write_all(fd, bytes);
   if (!r && fsync(fd) != 0) r = -errno;
   if (close(fd) != 0 && !r) r = -errno;
-  if (!r && renameat(f->folder, name, f->folder, f->name) != 0) r = -errno;
+  if (!r && renameat(f->folder, name, f->folder, f->name) != 0)
+    r = errno == EBUSY ? SLP_EINVAL : -errno; /* EBUSY: something is mounted there */
   if (!r) return sync_folder(f);
   (void)unlinkat(f->folder, name, 0);
   return r;

@@ -2,8 +2,9 @@
  * at all. Blocks; for cli/. It is the one way in which the program writes a file; the lease file is SQLite's.
  *
  * A lock is held on .NAME.lock beside it, which is made and removed again. New content is written beside
- * it under a name that nobody has, synced, given the owner and the mode of the file that it replaces, and
- * renamed; then the folder is synced. Nothing that lies there is truncated, followed or removed. */
+ * it under a name that nobody has, .NAME.PID-N, synced, given the owner and the mode of the file that it
+ * replaces, and renamed; then the folder is synced. Nothing that lies there is truncated, followed or
+ * removed, but for the new content of processes that are dead. */
 #ifndef SLP_HOST_OWN_FILE_H
 #define SLP_HOST_OWN_FILE_H
 
@@ -14,7 +15,11 @@ typedef struct slp_own_file slp_own_file;
 /* A link is followed: the file that it names is the one. 0; SLP_EBUSY: another process has it; SLP_EINVAL:
  * there is something that is no file; -errno, SLP_ENOMEM. The file need not exist, and is not made. */
 int slp_own_file_open(slp_mem *mem, const char *path, slp_own_file **ret);
-/* Afterwards the file holds `bytes` or, after a failure, what it held before. 0 or -errno. */
+/* Is it still this process's alone? A lock that somebody removed is made anew; SLP_EBUSY: another process
+ * has taken the file meanwhile. 0 or -errno. */
+int slp_own_file_keep(slp_own_file *f);
+/* Afterwards the file holds `bytes` or, after a failure, what it held before. SLP_EINVAL: something came
+ * there that is no file, or can't be replaced. 0, -errno, or as slp_own_file_keep(). */
 int slp_own_file_replace(slp_own_file *f, slp_str bytes);
 void slp_own_file_close(slp_own_file *f); /* NULL is fine */
 

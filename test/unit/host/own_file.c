@@ -183,7 +183,7 @@ TEST(it_is_one_process_s) {
   }
   slp_own_file_close(f);
   CHECK(access(in_folder(".f.lock"), F_OK) != 0);
-  /* What a process left that was killed is no obstacle, and stays. */
+  /* The lock that a process left that was killed is no obstacle, and stays. */
   put(in_folder(".f.lock"), "");
   CHECK_INT(open_it("f"), 0);
   slp_own_file_close(f);
@@ -191,6 +191,97 @@ TEST(it_is_one_process_s) {
   CHECK_INT(unlink(in_folder(".f.lock")), 0);
   unlink(in_folder("f"));
   unlink(in_folder("l"));
+  end();
+}
+
+/* Somebody cleans up, in /tmp say. */
+TEST(a_lock_that_was_removed_is_made_anew_or_another_s) {
+  begin();
+  CHECK_INT(open_it("f"), 0);
+  CHECK_INT(slp_own_file_keep(f), 0);
+  slp_own_file *other = NULL;
+  for (int i = 0; i < 2; i++) {
+    CHECK_INT(unlink(in_folder(".f.lock")), 0);
+    CHECK_INT(i ? slp_own_file_keep(f) : slp_own_file_replace(f, SLP_STR("mine")), 0);
+    CHECK_INT(slp_own_file_open(mem, in_folder("f"), &other), SLP_EBUSY);
+  }
+  CHECK_INT(unlink(in_folder(".f.lock")), 0);
+  CHECK_INT(slp_own_file_open(mem, in_folder("f"), &other), 0);
+  for (int i = 0; i < 2; i++) { /* it stays another's, however often we ask */
+    CHECK_INT(slp_own_file_replace(f, SLP_STR("ours")), SLP_EBUSY);
+    CHECK_INT(slp_own_file_keep(f), SLP_EBUSY);
+  }
+  CHECK_STR(text_of(in_folder("f")), "mine");
+  slp_own_file_close(f);
+  f = other;
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("theirs")), 0);
+  CHECK_INT(access(in_folder(".f.lock"), F_OK), 0);
+  slp_own_file_close(f);
+  CHECK(access(in_folder(".f.lock"), F_OK) != 0);
+  /* without its folder it is nobody's */
+  CHECK_INT(mkdir(in_folder("d"), 0700), 0);
+  CHECK_INT(open_it("d/f"), 0);
+  CHECK_INT(unlink(in_folder("d/.f.lock")), 0);
+  CHECK_INT(rmdir(in_folder("d")), 0);
+  CHECK_INT(slp_own_file_keep(f), SLP_ENOENT);
+  unlink(in_folder("f"));
+  end();
+}
+
+TEST(what_a_killed_process_left_is_removed_and_nothing_else) {
+  begin();
+  pid_t dead = fork();
+  if (dead == 0) _exit(0);
+  CHECK(dead > 0 && waitpid(dead, NULL, 0) == dead);
+  static const char *const left[] = {".f.%ld-0", ".f.%ld-4294967295"}, *const stays[] = {
+                                                                           ".f.%ld",
+                                                                           ".f.0%ld-1",
+                                                                           ".f.%ld-00",
+                                                                           ".f.%ld-1x",
+                                                                           ".f.-%ld-1",
+                                                                           ".f. %ld-1",
+                                                                           ".f.%ld-",
+                                                                           ".f.%ld--1",
+                                                                           ".f.%ld-1-1",
+                                                                           ".g.%ld-0",
+                                                                           ".f.x.%ld-0",
+                                                                           "f.%ld-0",
+                                                                           ".f.9%ld99999999999999999999-0"};
+  char name[100];
+  for (size_t i = 0; i < SLP_COUNT(left) + SLP_COUNT(stays); i++) {
+    const char *form = i < SLP_COUNT(left) ? left[i] : stays[i - SLP_COUNT(left)];
+    snprintf(name, sizeof name, form, (long)dead);
+    put(in_folder(name), "x");
+  }
+  put(in_folder(".f.1-0"), "of the living");
+  snprintf(name, sizeof name, ".f.%ld-7",
+           (long)getpid()); /* in a container the next process has its number */
+  put(in_folder(name), "x");
+  snprintf(name, sizeof name, ".f.%ld-8", (long)dead);
+  CHECK_INT(symlink("f", in_folder(name)), 0);
+  snprintf(name, sizeof name, ".f.%ld-9", (long)dead);
+  CHECK_INT(mkdir(in_folder(name), 0700), 0);
+  snprintf(name, sizeof name, ".f.%ld-6", (long)dead);
+  int root = geteuid() == 0;
+  if (root) put(in_folder(name), "somebody's");
+  if (root) CHECK_INT(chown(in_folder(name), 1234, 2345), 0);
+  CHECK_INT(open_it("f"), 0);
+
+  for (size_t i = 0; i < SLP_COUNT(left); i++) {
+    snprintf(name, sizeof name, left[i], (long)dead);
+    CHECK(access(in_folder(name), F_OK) != 0);
+  }
+  snprintf(name, sizeof name, ".f.%ld-7", (long)getpid());
+  CHECK(access(in_folder(name), F_OK) != 0);
+  for (size_t i = 0; i < SLP_COUNT(stays); i++) {
+    snprintf(name, sizeof name, stays[i], (long)dead);
+    CHECK_INT(unlink(in_folder(name)), 0);
+  }
+  CHECK_INT(unlink(in_folder(".f.1-0")), 0);
+  for (int i = 6 + !root; i < 10; i++) {
+    snprintf(name, sizeof name, ".f.%ld-%d", (long)dead, i);
+    if (i != 7) CHECK_INT(i == 9 ? rmdir(in_folder(name)) : unlink(in_folder(name)), 0);
+  }
   end();
 }
 
