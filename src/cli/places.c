@@ -8,7 +8,6 @@
 #include "host/local.h"
 
 #define TOKEN_BYTES_MAX (UINT64_C(64) << 20)
-#define CANT_WRITE "--save: can't write %.250s: %s"
 
 void slp_places_init(slp_places *p, slp_mem *mem, const slp_args *args) {
   memset(p, 0, sizeof *p);
@@ -48,15 +47,21 @@ static int begin_from_file(slp_places *p, char why[400]) {
   return r;
 }
 
+static int say_why(const slp_places *p, int r, char why[400]) {
+  const char *path = p->args->save;
+  if (r == SLP_EBUSY)
+    snprintf(why, 400, "--save: another process keeps its place in %.250s%s", path,
+             p->file_of_save ? ": our lock beside it was removed" : "; give each a file of its own");
+  else if (r)
+    snprintf(why, 400, "--save: can't write %.250s: %s", path,
+             r == SLP_EINVAL ? "it is no file that can be replaced" : slp_local_why(r));
+  return r;
+}
+
 /* The file is this process's from here on: what is read from it is what the last one has left. */
 static int take_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
-  int r = slp_own_file_open(p->written.mem, a->save, &p->file_of_save);
-  if (r == SLP_EBUSY)
-    snprintf(why, 400, "--save: another process keeps its place in %.300s; give each a file of its own",
-             a->save);
-  else if (r)
-    snprintf(why, 400, CANT_WRITE, a->save, r == SLP_EINVAL ? "it is no file" : slp_local_why(r));
+  int r = say_why(p, slp_own_file_open(p->written.mem, a->save, &p->file_of_save), why);
   if (r) return r;
   r = slp_tokens_read(a->save, a->streams, a->streams_n, &p->began, p->start, why);
   return r == SLP_ENOENT ? 0 : r;
@@ -115,11 +120,10 @@ int slp_places_write(slp_places *p, char why[400]) {
   int r = add_lines(p, &text);
   if (!r && (!text.n || slp_str_eq(slp_buf_str(&text), slp_buf_str(&p->written)))) {
     slp_buf_free(&text);
-    return 0;
+    return say_why(p, slp_own_file_keep(p->file_of_save), why);
   }
   if (!r) r = slp_own_file_replace(p->file_of_save, slp_buf_str(&text));
-  if (r) {
-    snprintf(why, 400, CANT_WRITE, p->args->save, slp_local_why(r));
+  if (say_why(p, r, why)) {
     slp_buf_free(&text);
     return r;
   }

@@ -28,7 +28,7 @@ int slp_places_begin(slp_places *p, char why[400]);
 /* Notes the position of the stream of that number; without a new one the old stays. SLP_ENOMEM. */
 int slp_places_note(slp_places *p, size_t number, sloop_t *s);
 /* Writes the noted positions to the file of --save, unless it holds just that. 0, or a negative code and
- * `why`. */
+ * `why`; SLP_EBUSY: the lock was removed, and another process keeps its place there. */
 int slp_places_write(slp_places *p, char why[400]);
 /* Prints on standard error how to continue from here. */
 void slp_places_tell(slp_places *p);

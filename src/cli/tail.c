@@ -385,7 +385,8 @@ static void check_places(tail *t) {
   if (!bad) bad = slp_places_write(&t->places, why);
   if (!bad) return;
   t->place_lost = 1;
-  fail(t, &t->each[0], why);
+  slp_cli_consumer_fail(&t->each[0].consumer, bad == SLP_EBUSY ? SLP_EXIT_OWNED : SLP_EXIT_FAILED, why);
+  end_tail(t);
 }
 
 static void tell_undecoded(tail *t) {

@@ -714,6 +714,17 @@ def a_place_that_can_t_be_written_is_a_failure():
             equal(len(saved(path + ".kept")), 1)
         finally:
             end(p)
+        os.rmdir(path)
+        p = start("--save", path, "orders", env={"FAKE_RECORDS": 100000, "FAKE_SLOW_MS": 20})
+        try:
+            wait_until(lambda: os.path.exists(path), what="the first writing")
+            os.mkfifo(path + ".pipe")
+            os.rename(path + ".pipe", path)
+            for _ in iter(lambda: p.stdout.read(1 << 12), b""):
+                pass
+            equal((p.wait(5), one_line(p.stderr.read().decode())), (1, f"--save: can't write {path}: it is no file that can be replaced"))
+        finally:
+            end(p)
 
 
 @test
@@ -751,6 +762,36 @@ def a_place_is_one_process_s_and_nothing_else_is_touched():
             r = run(BIN, "-e", "--save", os.path.join(folder, name), "orders", env={"FAKE_RECORDS": 5}, limit=5)
             equal((r.code, r.out), (code, b""), r.err)
             check("--save: can't write" in one_line(r.err), r.err)
+
+
+@test
+def a_lock_that_is_cleaned_up_is_made_anew_and_two_never_go_on():
+    for env in ({"FAKE_RECORDS": 5}, {"FAKE_RECORDS": 100000, "FAKE_BATCH": 1, "FAKE_SLOW_MS": 20}):  # quiet; busy
+        with tempfile.TemporaryDirectory() as folder:
+            path, lock = os.path.join(folder, "place"), os.path.join(folder, ".place.lock")
+            p = start("--save", path, "orders", env=env)
+            other = None
+            try:
+                wait_until(lambda: os.path.exists(path), what="the first writing")
+                os.unlink(lock)
+                wait_until(lambda: os.path.exists(lock), 5, "a new lock")
+                equal(run(BIN, "--save", path, "orders", env=env).code, 4)
+                p.send_signal(signal.SIGSTOP)  # so that another one comes before it can look
+                os.unlink(lock)
+                other = start("--save", path, "orders", env={"FAKE_RECORDS": 9})
+                wait_until(lambda: os.path.exists(lock), what="another's lock")
+                p.send_signal(signal.SIGCONT)
+                while p.stdout.read(1 << 12):
+                    pass
+                equal(p.wait(5), 4)
+                equal(one_line(p.stderr.read().decode()),
+                      f"--save: another process keeps its place in {path}: our lock beside it was removed")
+                other.send_signal(signal.SIGINT)
+                equal((other.wait(5), os.listdir(folder)), (0, ["place"]))
+            finally:
+                end(p)
+                if other:
+                    end(other)
 
 
 @test
