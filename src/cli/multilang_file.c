@@ -54,46 +54,43 @@ const char *slp_multilang_program(const slp_ml_settings *s, char path[512]) {
   return find_program(s->command[0], path);
 }
 
-static void put(slp_buf *b, const char *what, const char *value) {
-  slp_buf_addf(b, "%-12s %s\n", what, value);
-}
+static void put(slp_buf *b, const char *what, const char *value) { slp_say_to(b, "%-12s %s", what, value); }
 
 static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, const char *path,
                     const char *missing) {
   const sloop_opts_t *o = &a->opts;
-  slp_buf_addf(b, "%-12s", "command");
-  for (size_t i = 0; s->command[i]; i++) slp_buf_addf(b, " %s", s->command[i]);
-  slp_buf_addf(b, "\n%-12s %s%s%s\n", "program", missing ? s->command[0] : path, missing ? ": " : "",
-               missing ? missing : "");
+  put(b, "command", s->executable);
+  slp_say_to(b, "%-12s %s%s%s", "program", missing ? s->command[0] : path, missing ? ": " : "",
+             missing ? missing : "");
   put(b, "stream", o->stream);
   put(b, "application", o->app);
-  slp_buf_addf(b, "%-12s %s, laid out as KCL does; its rows say by which version's rules\n", "lease table",
-               s->table ? s->table : s->app);
+  slp_say_to(b, "%-12s %s, laid out as KCL does; its rows say by which version's rules", "lease table",
+             s->table ? s->table : s->app);
   put(b, "region", o->region ? o->region : "AWS_REGION, or the profile's");
   if (o->endpoint) put(b, "Kinesis", o->endpoint);
   if (o->store_endpoint) put(b, "DynamoDB", o->store_endpoint);
   put(b, "credentials", s->profile ? "of a profile" : "the chain that AWS tools use");
   if (s->profile) put(b, "profile", s->profile);
   if (s->initial_at_s >= 0)
-    slp_buf_addf(b, "%-12s at %lld (Unix seconds), when the application is new\n", "begins",
-                 (long long)s->initial_at_s);
+    slp_say_to(b, "%-12s at %lld (Unix seconds), when the application is new", "begins",
+               (long long)s->initial_at_s);
   else
-    slp_buf_addf(b, "%-12s at %s, when the application is new\n", "begins",
-                 s->initial == SLP_ML_OLDEST ? "TRIM_HORIZON" : "LATEST");
+    slp_say_to(b, "%-12s at %s, when the application is new", "begins",
+               s->initial == SLP_ML_OLDEST ? "TRIM_HORIZON" : "LATEST");
   if (s->retrieval == SLP_ML_FANOUT)
-    slp_buf_addf(b, "%-12s pushed to the registered consumer %s, which AWS bills\n", "records",
-                 o->push_consumer ? o->push_consumer : o->app);
+    slp_say_to(b, "%-12s pushed to the registered consumer %s, which AWS bills", "records",
+               o->push_consumer ? o->push_consumer : o->app);
   else
-    slp_buf_addf(b, "%-12s polled, %llu at most at once, every %llu ms at a shard's tip\n", "records",
-                 (unsigned long long)s->batch_records, (unsigned long long)s->poll_ms);
+    slp_say_to(b, "%-12s polled, %llu at most at once, every %llu ms at a shard's tip", "records",
+               (unsigned long long)s->batch_records, (unsigned long long)s->poll_ms);
   if (s->metrics == SLP_ML_METRICS_NONE)
     put(b, "CloudWatch", "no metrics");
   else
-    slp_buf_addf(b, "%-12s metrics in the namespace %s every %llu ms\n", "CloudWatch", s->app,
-                 (unsigned long long)s->cloudwatch_ms);
+    slp_say_to(b, "%-12s metrics in the namespace %s every %llu ms", "CloudWatch", s->app,
+               (unsigned long long)s->cloudwatch_ms);
   if (s->timeout_s)
-    slp_buf_addf(b, "%-12s %llu s for an answer, or its child is killed\n", "patience",
-                 (unsigned long long)s->timeout_s);
+    slp_say_to(b, "%-12s %llu s for an answer, or its child is killed", "patience",
+               (unsigned long long)s->timeout_s);
   return slp_buf_add_str(b, slp_buf_str(&s->notes));
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
+#include "cli/say.h"
 #include "codec/properties.h"
 
 typedef enum { TEXT, NUMBER, TRUTH, WORD, NOTED } key_kind;
@@ -215,7 +216,7 @@ static int store(slp_ml_settings *s, const key *k, size_t line, const char *valu
       return 0;
     case NOTED: break;
   }
-  slp_buf_addf(&s->notes, "line %zu: %s has no effect here: %s\n", line, k->name, k->meaning);
+  slp_say_to(&s->notes, "line %zu: %s has no effect here: %s", line, k->name, k->meaning);
   return 0;
 }
 
@@ -238,7 +239,7 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
     trim(value);
     const key *k = key_of(name);
     if (!k) {
-      slp_buf_addf(&s->notes, "line %zu: \"%.80s\" is no key of the MultiLangDaemon\n", p.line, name);
+      slp_say_to(&s->notes, "line %zu: \"%.80s\" is no key of the MultiLangDaemon", p.line, name);
       continue;
     }
     for (size_t i = 0; i < SLP_COUNT(of_polling); i++) *polls |= strcmp(k->name, of_polling[i]) == 0;
@@ -302,7 +303,7 @@ static void say_unknown(slp_ml_settings *s, const char *key_name, const struct p
     snprintf(name, sizeof name, "name %zu of the list", place);
   snprintf(why, SLP_ML_WHY, "%s: %s can't be had here: %s", key_name, name,
            p ? p->why : "it is a class of Java; the providers of the AWS SDK are known by their names");
-  slp_buf_addf(&s->notes, "%s\n", why);
+  slp_say_to(&s->notes, "%s", why);
 }
 
 /* Reads "Name|arg,Name2": 0 when one of them can be had, with the profile that it names. */

@@ -112,7 +112,7 @@ import re
 import urllib.request
 
 from box import BIN, SANITIZED, Box
-from run import check, end, environment, equal, fill, main, read_until, run, test, wait_until
+from run import check, end, environment, equal, fill, main, read_until, run, test, unsafe, wait_until
 
 
 ALL = tempfile.TemporaryDirectory(prefix="multilang-")
@@ -419,6 +419,33 @@ def secrets_are_in_no_line():
             for words in (("--check",), ("--leases",)):
                 r = run(BIN, *words, "--multilang", d.file, env=box.env)
                 check(secret.encode() not in r.out and secret not in r.err, value, r.out, r.err)
+
+
+BEGINNINGS = ("command program stream application lease region Kinesis DynamoDB credentials profile begins records CloudWatch "
+              "line AwsCredentialsProvider: retrievalMode").split()
+
+
+@test
+def a_file_s_values_steer_no_terminal():
+    """In every value that --check repeats, in names of keys, and where it is refused: by escapes of .properties, so in any file."""
+    evil = r"a\u001b[2J\u009b\u202e\u2066\u061c\u2028\n\r\u007fz"
+    every = dict(executableName=evil + " x" + evil, applicationName=evil, streamName=evil, regionName=evil, tableName=evil,
+                 kinesisEndpoint="http://" + evil, dynamoDBEndpoint="http://" + evil, workerId=evil, processingLanguage=evil,
+                 AwsCredentialsProvider=f"ProfileCredentialsProvider|{evil},{evil}Provider")
+    every["fanoutConfig.consumerName"] = every[evil] = evil
+    checked = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "app.properties")
+        for more in ({}, {"maxRecords": evil}, {"metricsLevel": evil}, {"AwsCredentialsProvider": evil + "Provider"},
+                     {"streamArn": evil}, {"retrievalMode": "POLLING"}, {"metricsLevel": "NONE"}):
+            with open(path, "w", encoding="ascii") as f:
+                f.writelines(f"{key} = {value}\n" for key, value in {**every, **more}.items())
+            r = run(BIN, "--check", path)
+            check(r.code == 2 and not unsafe(r.out.decode() + r.err), more, r.out, r.err)
+            words = [line.split()[0] for line in r.out.decode().splitlines()]
+            checked += len(words) >= 12
+            check(set(words) <= set(BEGINNINGS), words)  # none ended a line
+    check(checked >= 3, checked)
 
 
 @test

@@ -3,6 +3,7 @@
 import concurrent.futures
 import fcntl
 import os
+import re
 import select
 import signal
 import subprocess
@@ -72,6 +73,14 @@ def run(binary, *args, env=None, limit=30, **more):
         process.communicate()
         raise AssertionError(f"still running after {limit} s: {args}") from None
     return Ran(process, out, err, time.monotonic() - begun)
+
+
+def unsafe(text, colours=False):
+    """The characters that would move a terminal; colours: but for the sequences by which stream-tail colours."""
+    if colours:
+        text = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return [c for c in text if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or 0xdc80 <= ord(c) <= 0xdcff
+            or c in "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
 
 
 def wait_until(condition, limit=15, what="the condition"):

@@ -13,21 +13,13 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 from box import BIN, SANITIZED  # noqa: E402
-from run import environment  # noqa: E402
+from run import environment, unsafe  # noqa: E402,F401
 
 with open(os.path.join(HERE, "bounds.h"), encoding="ascii") as _f:
     BOUNDS = {name: int(value) for name, value in re.findall(r"^#define (\w+) (\d+)\b", _f.read(), re.M)}
 MEMORY_MB = BOUNDS["SANITIZED_MB" if SANITIZED else "PROGRAM_MB"]
 LEAVE_S = BOUNDS["SANITIZED_LEAVE_S" if SANITIZED else "LEAVE_S"]
 SECRET, TOKEN = "verysecretkey/that+nobody=may/see", "tokenthatnobodymaysee/AAAA+BBBB=="
-
-
-def unsafe(text, colours=False):
-    """The characters that would move a terminal; colours: but for the sequences by which stream-tail colours."""
-    if colours:
-        text = re.sub(r"\x1b\[[0-9;]*m", "", text)
-    return [c for c in text if (ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 or 0xdc80 <= ord(c) <= 0xdcff
-            or c in "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
 
 
 def secrets_in(text, secrets=(SECRET, TOKEN)):
