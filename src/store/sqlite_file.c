@@ -80,12 +80,20 @@ int slp_sqlite_there(void) { return 1; }
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
+/* Undoing what a failed write began can lose what the system said of it; the file's own is the last resort. */
+static int system_error(sqlite3 *db, int rc) {
+  int os = db ? sqlite3_system_errno(db) : 0;
+  if (db && !os && (rc & 0xff) == SQLITE_IOERR)
+    (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &os);
+  return os;
+}
+
 /* Words the failure for the user. */
 static void explain(slp_sqlite_ask *a, int rc) {
   sqlite3 *db = a->file->db;
   const char *path = path_of(a);
   slp_fail *f = &a->fail;
-  int os = db ? sqlite3_system_errno(db) : 0;
+  int os = system_error(db, rc);
   switch (os == ENOSPC ? SQLITE_FULL : rc & 0xff) { /* a full disk also shows as an I/O error */
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
