@@ -39,6 +39,9 @@ static void note_secrets(slp_fetch *f) {
 
 static void finish(slp_fetch *f) {
   f->busy = 0;
+  /* What users quote and may cut. */
+  slp_hide_text(&f->secrets, f->http.error_text, strlen(f->http.error_text));
+  slp_hide_text(&f->secrets, f->http.error_type, strlen(f->http.error_type));
   f->on_done(f);
 }
 

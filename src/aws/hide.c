@@ -91,10 +91,24 @@ int slp_secret_in(const slp_secrets *secrets, slp_str text) {
   return 0;
 }
 
+void slp_hide_text(const slp_secrets *secrets, char *p, size_t n) {
+  slp_hiding h;
+  slp_hiding_begin(&h, secrets);
+  slp_hiding_put(&h, p, n, SLP_SECRET_RUN);
+}
+
 void slp_hide(const slp_secrets *secrets, char *z) {
   slp_hiding h;
   slp_hiding_begin(&h, secrets);
-  slp_hiding_put(&h, z, strlen(z), SLP_SECRET_RUN);
+  size_t n = strlen(z);
+  for (size_t i = 0, from = 0, until = 0; i <= n; i++) {
+    size_t part = i < n ? slp_hiding_at(&h, (slp_str){z + i, n - i}, SLP_SECRET_RUN) : 0;
+    if (i >= until) { /* a stretch of parts has ended */
+      if (until - from >= SLP_SECRET_IN_WORDS_MIN) memset(z + from, '*', until - from);
+      from = until = i;
+    }
+    until = slp_max_u64(until, i + part);
+  }
 }
 
 void slp_hide_fail(const slp_secrets *secrets, slp_fail *f) {

@@ -13,6 +13,8 @@
 #define SLP_SECRET_RUN 8
 /* A shorter secret, as sandboxes take, may be part of any error's name, by which the error is known. */
 #define SLP_SECRET_IN_NAMES_MIN 16
+/* Words of ours may be parts of a secret that somebody made up, as "metadata" and "container". */
+#define SLP_SECRET_IN_WORDS_MIN 12
 
 typedef struct slp_secrets {
   slp_str of[SLP_SECRETS_MAX]; /* borrowed; {NULL, 0}: none */
@@ -30,8 +32,9 @@ void slp_hiding_put(const slp_hiding *h, char *p, size_t n, size_t least); /* '*
 
 /* Is there, anywhere in the text, a part of a secret? */
 int slp_secret_in(const slp_secrets *secrets, slp_str text);
-/* Hides in a message that is ready, words of ours and all: a secret shorter than SLP_SECRET_RUN stays,
- * because it may be part of any of them. */
+/* In a text from outside, before it is cut or quoted: all parts of secrets. */
+void slp_hide_text(const slp_secrets *secrets, char *p, size_t n);
+/* In a message that is ready, words of ours and all: parts of SLP_SECRET_IN_WORDS_MIN bytes or more. */
 void slp_hide(const slp_secrets *secrets, char *z);
 void slp_hide_fail(const slp_secrets *secrets, slp_fail *f); /* in all its texts */
 

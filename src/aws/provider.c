@@ -52,6 +52,7 @@ void slp_keys_from_json(slp_provider *p, slp_buf *body, const slp_keys_json *for
   }
   slp_str code = fields[CODE].text, text = fields[MESSAGE].text;
   if (code.n && !slp_str_is(code, "Success")) {
+    if (p->secrets) slp_hide_text(p->secrets, body->p, body->n);
     slp_keys_broken(p, "%s is an error: %.*s %.*s", who, (int)(code.n < 60 ? code.n : 60), code.p,
                     (int)(text.n < 120 ? text.n : 120), text.n ? text.p : "");
     return;

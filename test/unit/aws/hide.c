@@ -48,11 +48,23 @@ TEST(every_way_to_quote_it) {
     for (size_t cut = 0; cut < 60; cut++) {
       quote(text, token, as, 5);
       if (cut + 5 < strlen(text)) text[strlen(text) - cut] = 0;
-      slp_hide(&sent, text);
+      slp_hide_text(&sent, text, strlen(text));
       quotes_nothing(text, token, "hidden");
       CHECK(strncmp(text, "ppppp", 5) == 0);
     }
   }
+}
+
+/* "metadata" and "container" are our words, though a token may have them too. */
+TEST(words_of_ours_stay_in_a_message) {
+  static const slp_secrets made_up = {{SLP_STR("the-container-token-of-metadata")}};
+  char text[100];
+  snprintf(text, sizeof text, "no metadata of the container: container-t");
+  slp_hide(&made_up, text);
+  CHECK_STR(text, "no metadata of the container: container-t");
+  snprintf(text, sizeof text, "a container: container-to, -token-of-meta");
+  slp_hide(&made_up, text);
+  CHECK_STR(text, "a container: ************, **************");
 }
 
 TEST(all_texts_of_a_failure) {
