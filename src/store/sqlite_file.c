@@ -80,7 +80,7 @@ int slp_sqlite_there(void) { return 1; }
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
-/* Undoing what a failed write began can lose what the system said of it; the file's own is the last resort. */
+/* Undoing what a failed write began can lose what the system said of it; the file's own is a last resort. */
 static int system_error(sqlite3 *db, int rc) {
   int os = db ? sqlite3_system_errno(db) : 0;
   if (db && !os && (rc & 0xff) == SQLITE_IOERR)
