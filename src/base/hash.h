@@ -45,7 +45,8 @@ static inline uint64_t slp_siphash(const slp_hash_key *key, slp_str s, int block
     slp_sip_rounds(v, block_rounds);
     v[0] ^= word;
   }
-  uint64_t last = (uint64_t)s.n << 56 | slp_sip_word(s.p + i, s.n - i);
+  uint64_t last = (uint64_t)s.n << 56;
+  if (i < s.n) last |= slp_sip_word(s.p + i, s.n - i); /* an empty text may lie nowhere */
   v[3] ^= last;
   slp_sip_rounds(v, block_rounds);
   v[0] ^= last;

@@ -351,7 +351,7 @@ TEST(children_with_a_number_are_the_end_only_where_nothing_can_come) {
 /* A number that is none is the service's mistake, and may be one of our own words: the next subscription begins
  * where this one did. */
 TEST(a_continuation_that_is_no_number_is_refused_and_never_taken_for_a_word_of_ours) {
-  char digits[SLP_SEQ_MAX + 102];
+  char digits[SLP_SEQ_MAX + 102], event[600]; /* the last event comes again */
   const char *const texts[] = {digits,    "latest", "oldest", "time:abc", "time:5", "at:7",
                                "after:7", "0x7",    "7e0",    "-7",       "7 "};
   memset(digits, '7', sizeof digits - 1);
@@ -359,7 +359,6 @@ TEST(a_continuation_that_is_no_number_is_refused_and_never_taken_for_a_word_of_o
   open_push(found, 1, 0);
   describe();
   for (size_t i = 0; i < SLP_COUNT(texts); i++) {
-    char event[600];
     snprintf(event, sizeof event,
              "{\"Records\":[{\"SequenceNumber\":\"1701\",\"Data\":\"eA==\"}],\"MillisBehindLatest\":0,"
              "\"ContinuationSequenceNumber\":\"%s\"}",
@@ -378,7 +377,6 @@ TEST(a_continuation_that_is_no_number_is_refused_and_never_taken_for_a_word_of_o
   fetch("latest"); /* asked for once more, it would be another moment */
   fake_run(&f, 10000000);
   CHECK_INT(fetching.rq.fail.class, SLP_EXPIRED);
-  char event[600];
   digits[SLP_SEQ_MAX] = 0; /* as long as one may be */
   snprintf(event, sizeof event,
            "{\"Records\":[],\"MillisBehindLatest\":0,\"ContinuationSequenceNumber\":\"%s\"}", digits);
