@@ -2,10 +2,15 @@
  * are, order.c says. */
 #include "core/core.h"
 
-static void copy_parent(slp_shard *s, int i, slp_str id) {
-  if (!id.n) return;
-  char *p = slp_strdup(s->consumer->mem, id);
-  if (p) s->lineage.parents[i] = (slp_str){p, id.n};
+/* 0, SLP_ENOMEM */
+static int copy_parents(slp_shard *s, slp_str parent, slp_str adjacent) {
+  const slp_str ids[2] = {parent, adjacent};
+  for (int i = 0; i < 2; i++) {
+    char *p = ids[i].n ? slp_strdup(s->consumer->mem, ids[i]) : NULL;
+    if (ids[i].n && !p) return SLP_ENOMEM;
+    s->lineage.parents[i] = (slp_str){p, ids[i].n};
+  }
+  return 0;
 }
 
 static void free_parents(slp_shard *s) {
@@ -157,11 +162,9 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
     return NULL;
   }
   shard_init(s, c);
-  copy_parent(s, 0, parent);
-  copy_parent(s, 1, adjacent);
+  int half_built = copy_parents(s, parent, adjacent) != 0;
   s->name = slp_name_new(c->mem, slp_str_of(c->stream), id);
-  int half_built =
-      !s->name || (parent.n && !s->lineage.parents[0].n) || (adjacent.n && !s->lineage.parents[1].n);
+  half_built |= !s->name;
   if (s->name) s->id = (slp_str){s->name->shard, id.n};
   if (half_built || slp_map_put(&c->shards, s->id, s)) {
     shard_free(s);
@@ -324,10 +327,18 @@ static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
       crossed = slp_str_eq(l->parents[0], d->adjacent_parent) && slp_str_eq(l->parents[1], d->parent);
   /* A server may leave out parents that it keeps no more. */
   if (same || crossed || !d->parent.n || slp_reading_state(s) != SLP_READER_IDLE) return 0;
-  free_parents(s);
-  copy_parent(s, 0, d->parent);
-  copy_parent(s, 1, d->adjacent_parent);
-  return l->parents[0].n && (l->parents[1].n || !d->adjacent_parent.n) ? 1 : SLP_ENOMEM;
+  slp_str were[2] = {l->parents[0], l->parents[1]};
+  l->parents[0] = l->parents[1] = (slp_str){NULL, 0};
+  int lacks = copy_parents(s, d->parent, d->adjacent_parent);
+  if (lacks) { /* without parents it would be read at once */
+    free_parents(s);
+    l->parents[0] = were[0];
+    l->parents[1] = were[1];
+    return lacks;
+  }
+  slp_free(s->consumer->mem, (void *)(uintptr_t)were[0].p);
+  slp_free(s->consumer->mem, (void *)(uintptr_t)were[1].p);
+  return 1;
 }
 
 /* A listing tells of a reshard only when it is done, and may itself be of a moment ago. */
