@@ -4,6 +4,7 @@
 #include "api/metrics_push.h"
 #include "api/metrics_server.h"
 #include "api/open.h"
+#include "base/clean.h"
 
 #include <stdio.h>
 
@@ -241,7 +242,7 @@ int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_op
     r = open_all(out, s, &full, text);
   }
   if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
-  slp_tell_why(why, why_size, r ? text : "");
+  slp_clean_copy(why, why_size, r ? text : "");
   return r;
 }
 

@@ -295,12 +295,6 @@ static int open_fresh(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t 
   return r;
 }
 
-void slp_tell_why(char *why, size_t why_size, const char *text) {
-  if (!why || !why_size) return;
-  snprintf(why, why_size, "%s", text);
-  why[slp_clean(why, strlen(why))] = 0; /* it repeats options, which may come from anywhere */
-}
-
 int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why, size_t why_size) {
   char text[160] = "";
   int r;
@@ -325,7 +319,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     }
   }
   if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
-  slp_tell_why(why, why_size, r ? text : "");
+  slp_clean_copy(why, why_size, r ? text : ""); /* it repeats options, which may come from anywhere */
   return r;
 }
 

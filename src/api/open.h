@@ -65,9 +65,6 @@ int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t *
 /* life.c: the host stays alive for the loop while any member wants it. */
 void slp_family_ref(slp_family *f);
 
-/* open.c: tells the user why something failed: cut to fit, one line, safe to print. why may be NULL. */
-void slp_tell_why(char *why, size_t why_size, const char *text);
-
 /* opts.c */
 int slp_opts_check(const sloop_opts_t *o, char why[160]);
 /* Copies o and all it points to; missing tail members (an older, shorter struct) get their defaults. */

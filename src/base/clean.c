@@ -1,6 +1,8 @@
 /* clean.c - finds what text from outside must not contain. */
 #include "base/clean.h"
 
+#include <stdio.h>
+
 /* The character at the beginning and its length; 0: no UTF-8 (overlong forms, surrogates, above U+10FFFF). */
 static size_t read_one(const unsigned char *p, size_t n, uint32_t *ret) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -61,4 +63,10 @@ int slp_is_shard_id(slp_str s) {
     if (!ok) return 0;
   }
   return 1;
+}
+
+void slp_clean_copy(char *to, size_t room, const char *text) {
+  if (!to || !room) return;
+  snprintf(to, room, "%s", text);
+  to[slp_clean(to, strlen(to))] = 0;
 }

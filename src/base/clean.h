@@ -19,6 +19,8 @@ static inline int slp_may_be_unsafe(char byte) {
 size_t slp_safe_length(const char *p, size_t n);
 /* Makes each of them a '?', in place. Returns the new length; the text is not longer than before. */
 size_t slp_clean(char *p, size_t n);
+/* A text for a caller's room: cut to fit, then cleaned, so that no character is halved. room 0: nothing. */
+void slp_clean_copy(char *to, size_t room, const char *text);
 
 /* Is it the id of a shard? The services' own pattern: [a-zA-Z0-9_.-]{1,128}. */
 int slp_is_shard_id(slp_str s);

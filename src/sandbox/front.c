@@ -416,10 +416,7 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms) { b->clock_offset_
 int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char *why, size_t why_size) {
   char text[160] = "";
   int r = slp_box_faults(b->box, script, text);
-  if (why && why_size) {
-    snprintf(why, why_size, "%s", text);
-    why[slp_clean(why, strlen(why))] = 0;
-  }
+  slp_clean_copy(why, why_size, text);
   return r;
 }
 

@@ -156,11 +156,9 @@ static void list_on(slp_request *q, size_t news) {
   slp_str moves = q->op.list.shards_n ? token : (slp_str){NULL, 0};
   int r = slp_paging_next(&q->pages, moves, q->op.list.body.n, news, q->listing->bytes, &wait_us, why);
   slp_buf_clear(&q->token);
-  if (!r) {
-    r = slp_buf_add_str(&q->token, token);
+  if (!r && (r = slp_buf_add_str(&q->token, token)) == SLP_ELIMIT)
     snprintf(why, sizeof why, "the key of the next page has more than %u MiB (page %u)",
              SLP_KINESIS_NEXT_TOKEN_MAX >> 20, q->pages.n);
-  }
   if (!r && wait_us) r = slp_timer_set(h, &q->timer, slp_after_us(slp_now_us(h), wait_us));
   if (r)
     list_failed(q, r, why);
