@@ -33,6 +33,11 @@ void slp_consumer_fatal(slp_consumer *c, const slp_fail *f) {
   slp_report_error(c, f, NULL, 1, c->fails + 1, UINT64_MAX);
 }
 
+static void own_call_was_fine(slp_consumer *c) {
+  c->fails = 0;
+  c->failing_since_us = 0;
+}
+
 /* Describing or listing failed. It is tried again later, or the consumer fails. */
 static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   if (!c->started_from && c->life != SLP_LIFE_OPEN && slp_class_lasts(f->class)) {
@@ -40,7 +45,10 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
     return;
   }
   c->fails++;
-  if (f->class == SLP_THROTTLE) c->counts.throttles++;
+  if (f->class == SLP_THROTTLE)
+    c->counts.throttles++;
+  else if (!c->failing_since_us)
+    c->failing_since_us = slp_now_us(c->engine->host);
   uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
                                       (uint32_t)slp_random_below(c->engine->host, 1000));
   if (f->class != SLP_THROTTLE || c->fails % 5 == 0) slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
@@ -77,7 +85,7 @@ static void on_described(slp_src_req *rq) {
   }
   c->retention_ms = d->retention_ms;
   c->created_ms = d->created_ms;
-  c->fails = 0;
+  own_call_was_fine(c);
   /* That records are polled though push was to be had if possible is worth a warning. */
   if (c->source->told[0])
     slp_report_log(c, c->source->pushes ? SLOOP_LOG_INFO : SLOOP_LOG_WARN, "%s", c->source->told);
@@ -102,6 +110,7 @@ static void start_shards(slp_consumer *c) {
   slp_start_tell_losses(c, c->start_position);
   c->started_from = 1;
   slp_consumer_move(c, SLP_LIFE_RUNNING);
+  slp_deliver_soon(c->engine); /* joined consumers waited for it */
 }
 
 static void list_again(slp_consumer *c) {
@@ -130,7 +139,7 @@ static void on_listed(slp_src_req *rq) {
   if (f.class == SLP_FINE && reading && !c->leases && slp_start_take_listing(c))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");
   if (f.class == SLP_FINE && reading) {
-    c->fails = 0;
+    own_call_was_fine(c);
     slp_listing_took(c);
     slp_report_log(c, SLOOP_LOG_DEBUG, "list: shards=%u took_ms=%u", (unsigned)rows_n,
                    (unsigned)((rq->done_us - rq->sent_us) / 1000));
@@ -348,6 +357,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
 int slp_consumer_start(slp_consumer *c) {
   if (c->life != SLP_LIFE_OPEN) return SLOOP_ESTATE;
   slp_consumer_move(c, SLP_LIFE_DESCRIBING);
+  c->started_us = slp_now_us(c->engine->host);
   if (c->o->stats_ms) stats_later(c);
   slp_listing_describe(c, on_described);
   return 0;

@@ -100,7 +100,9 @@ struct slp_consumer {
   slp_map shards;  /* id -> slp_shard */
   slp_tally sum;
   slp_listing listing;
+  uint64_t started_us;
   uint32_t fails;                     /* describe or list, in a row */
+  uint64_t failing_since_us;          /* of them, but for throttling; 0: the last was fine */
   slp_timer timer;                    /* describe / list again */
   slp_start_position *start_position; /* owned; where reading began */
   uint8_t started_from;               /* a listing was turned into shards to be read, see start.c */

@@ -5,7 +5,10 @@
  * a later watermark. When the least entry is a watermark, its shard holds everybody back. That is right
  * while it answers, and in a backlog it is waited for. A shard whose last call failed, or, at the tip, has
  * not answered for order_wait_ms, is set aside; what it brings later is flagged late. Where that happened
- * once it is no backlog that is read, however old the records are: what is late keeps nobody waiting. */
+ * once it is no backlog that is read, however old the records are: what is late keeps nobody waiting.
+ *
+ * A consumer that was started and has not listed its shards holds the others back as a shard does. One with
+ * leases does not: when it gets shards is up to its fleet. */
 #include "base/probe.h"
 #include "core/core.h"
 
@@ -17,6 +20,10 @@ static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, d
 /* A record has left, or none is there. */
 static void is_not_blocked(slp_engine *e) {
   e->delivery.waits_since_us = e->delivery.blocked_since_us = e->delivery.held_since_us = 0;
+}
+
+static void is_blocked(slp_engine *e) {
+  if (!e->delivery.blocked_since_us) e->delivery.blocked_since_us = slp_now_us(e->host);
 }
 
 void slp_deliver_anew(slp_engine *e) {
@@ -54,6 +61,8 @@ static uint64_t waits_since_us(slp_engine *e) {
   slp_merge_node *first = e->delivery.waits_since_us ? NULL : slp_merge_first_ready(&e->merge);
   if (first && slp_queue_head(slp_shard_in_order(first), &buffered, &i, &redelivered)) {
     e->delivery.waits_since_us = buffered->came_us;
+    e->delivery.waits_came_ms =
+        slp_svctime_low_ms(&slp_shard_in_order(first)->consumer->service, buffered->came_us);
     e->delivery.waits_time = first->key.time;
   }
   return e->delivery.waits_since_us;
@@ -61,11 +70,11 @@ static uint64_t waits_since_us(slp_engine *e) {
 
 /* It was young when it came, however long it has waited since; or it is late, and there is no order left that
  * waiting could keep. Looks at every shard, so that a "no" is kept for a while. */
-static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
+static int waiting_is_young(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   if (now < e->delivery.backlog_until_us) return 0;
   uint64_t came_us = waits_since_us(e);
-  int64_t came_ms = slp_svctime_low_ms(&blocker->consumer->service, came_us), time = e->delivery.waits_time;
+  int64_t came_ms = e->delivery.waits_came_ms, time = e->delivery.waits_time;
   if (came_us && came_ms != INT64_MIN && (time > came_ms - YOUNG_MS || time < e->delivery.latest_ms))
     return 1;
   e->delivery.backlog_until_us = now + 200000;
@@ -76,10 +85,9 @@ static int waiting_is_young(slp_engine *e, const slp_shard *blocker) {
  * that is since it came: of many silent shards each would otherwise be waited for after the other. In a
  * backlog records come long before their turn. Looks at every shard, so that it is kept until a record
  * leaves; what comes meanwhile, and precedes it, changes nothing. */
-static uint64_t held_since_us(slp_engine *e, const slp_shard *blocker) {
+static uint64_t held_since_us(slp_engine *e) {
   slp_delivery *d = &e->delivery;
-  if (!d->held_since_us)
-    d->held_since_us = waiting_is_young(e, blocker) ? waits_since_us(e) : d->blocked_since_us;
+  if (!d->held_since_us) d->held_since_us = waiting_is_young(e) ? waits_since_us(e) : d->blocked_since_us;
   return d->held_since_us;
 }
 
@@ -114,14 +122,14 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   if (s->consumer->source->pushes && !slp_reading_failing_since_us(s))
     until = slp_after_us(waits_since_us(e), order_wait_us(e, s));
   else if (now >= until)
-    until = slp_max_u64(until, slp_after_us(held_since_us(e, s), order_wait_us(e, s)));
+    until = slp_max_u64(until, slp_after_us(held_since_us(e), order_wait_us(e, s)));
   if (now < until || slp_reading_failing_since_us(s)) return until;
-  return waiting_is_young(e, s) ? until : slp_max_u64(until, e->delivery.backlog_until_us);
+  return waiting_is_young(e) ? until : slp_max_u64(until, e->delivery.backlog_until_us);
 }
 
 /* As `until_us`, or later, so that the loop has run for a while. Looks once more before it is over. */
-static uint64_t settled_us(slp_engine *e, const slp_shard *s, uint64_t until_us) {
-  uint64_t now = slp_now_us(e->host), settles_us = slp_min_u64(SETTLES_US, order_wait_us(e, s));
+static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until_us) {
+  uint64_t now = slp_now_us(e->host), settles_us = slp_min_u64(SETTLES_US, order_wait_us);
   if (now - e->delivery.looked_us > 2 * settles_us) e->delivery.alive_since_us = now;
   e->delivery.looked_us = now;
   if (until_us != UINT64_MAX && until_us > now + settles_us) look_again(e, until_us - settles_us);
@@ -134,12 +142,12 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
     is_not_blocked(e);
     return 0;
   }
-  if (!e->delivery.blocked_since_us) e->delivery.blocked_since_us = slp_now_us(e->host);
+  is_blocked(e);
   /* It is at its tip and would be asked again after poll_ms; but shards with a backlog wait for it, and what
    * they may buffer meanwhile is soon full. */
   if (e->behind_n) slp_reading_hurry(s);
   uint64_t listens_since_us = slp_reader_listens_since_us(s), until = patience(e, s, listens_since_us);
-  if (listens_since_us == UINT64_MAX) until = settled_us(e, s, until);
+  if (listens_since_us == UINT64_MAX) until = settled_us(e, order_wait_us(e, s), until);
   if (slp_now_us(e->host) < until) {
     look_again(e, until);
     return 0;
@@ -152,6 +160,31 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
                  "order: shard set aside, it holds nobody back now shard=%s", s->name->shard);
   slp_order_set_aside(s);
   return 1;
+}
+
+/* Until when the merge waits for the first listing of a consumer. */
+static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
+  if (e->order_wait_ms == UINT32_MAX) return UINT64_MAX;
+  uint64_t wait_us = (uint64_t)e->order_wait_ms * 1000, failing_us = c->failing_since_us;
+  uint64_t until = slp_after_us(failing_us ? failing_us : c->started_us, wait_us);
+  if (slp_now_us(e->host) >= until && !failing_us && !waiting_is_young(e))
+    until = slp_max_u64(until, e->delivery.backlog_until_us);
+  return settled_us(e, wait_us, until);
+}
+
+/* 1: nothing leaves now, for a record of a consumer that has not listed its shards may be the first. */
+static int a_listing_is_waited_for(slp_engine *e) {
+  if (slp_merge_ready(&e->merge) == 0) return 0;
+  SLP_LIST_EACH(&e->consumers, it) {
+    slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
+    if (c->leases || (c->life != SLP_LIFE_DESCRIBING && c->life != SLP_LIFE_LISTING)) continue;
+    uint64_t until = listing_patience(e, c);
+    if (slp_now_us(e->host) >= until) continue;
+    is_blocked(e);
+    look_again(e, until);
+    return 1;
+  }
+  return 0;
 }
 
 static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_bytes) {
@@ -230,7 +263,6 @@ static slp_shard *next_ready_shard(slp_engine *e) {
 static int fill(slp_engine *e, slp_batch *b, slp_shard *only) {
   int r = 0;
   slp_shard *s;
-  e->delivery.waits_since_us = 0;
   while (!r && (s = only ? only : first_in_time(e))) {
     if (b->consumer != s->consumer) {
       if (b->consumer) break; /* a batch is of one consumer */
@@ -277,7 +309,8 @@ static void run(slp_event *ev) {
     if (c->leases) c->leases->ops->gate(c->leases);
   }
   b->engine = e;
-  int r = by_time ? fill(e, b, NULL) : fill_by_shard(e, b);
+  e->delivery.waits_since_us = 0;
+  int r = !by_time ? fill_by_shard(e, b) : a_listing_is_waited_for(e) ? 0 : fill(e, b, NULL);
   if (b->n == 0) {
     slp_batch_recycle(b);
     if (r) look_again(e, slp_after_us(slp_now_us(e->host), 100000));

@@ -9,6 +9,7 @@ typedef struct slp_delivery { /* of an engine */
   int64_t latest_ms;          /* the latest key time handed over; INT64_MIN: none was */
   uint64_t waits_since_us;    /* when the next record to leave came; 0: not looked for yet */
   int64_t waits_time;         /* its time in the order */
+  int64_t waits_came_ms;      /* waits_since_us by the clock of its service; INT64_MIN: not known */
   /* Since a record left last; 0: not so yet. */
   uint64_t blocked_since_us; /* a shard holds the others back */
   uint64_t held_since_us; /* a record waits for silent shards; looked for when one was silent for too long */

@@ -33,6 +33,123 @@ SCENE(two_joined_streams_are_one_order) {
   slp_user_free(&other);
 }
 
+/* The stage's stream and another, read as one; the other is started first and meets the faults. */
+typedef struct family {
+  slp_known_stream *second;
+  slp_user other;
+} family;
+
+static void family_begin(stage *st, family *f) {
+  f->second = slp_world_stream(st->w, "refunds", 2);
+  CHECK_INT(slp_user_open(&st->u), 0);
+  slp_user_init_beside(&f->other, &st->u, f->second, 1);
+  CHECK_INT(slp_user_open(&f->other), 0);
+}
+
+static void family_start(stage *st, family *f, const char *faults) {
+  slp_world_faults(st->w, faults);
+  slp_user_start(&f->other);
+  slp_world_pass(st->w, 20); /* its call is out, and its fault used up */
+  slp_user_start(&st->u);
+}
+
+static void family_end(stage *st, family *f) {
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_CAUGHT_UP(&f->other, 20000);
+  slp_user_finish(&f->other);
+  slp_user_finish(&st->u);
+  slp_user_free(&f->other);
+}
+
+static void family_backlog(stage *st, family *f) {
+  for (int i = 0; i < 300; i++) {
+    slp_world_put(st->w, i % 2 ? st->stream : f->second, 50);
+    if (i % 5 == 0) slp_world_pass(st->w, 9);
+  }
+  slp_world_pass(st->w, 60000);
+}
+
+/* Its records may be the first of all, and on a plain backlog nothing is late. */
+SCENE(a_backlog_waits_for_the_first_listing_of_a_joined_consumer) {
+  static const char *const slow[] = {"1 DescribeStreamSummary * delay 4000\n", "1 ListShards * delay 4000\n",
+                                     "2 DescribeStreamSummary * throttle\n"};
+  stage_begin(st, seed, 2);
+  family f;
+  st->u.oracle->late_forbidden = 1;
+  family_begin(st, &f);
+  family_backlog(st, &f);
+  family_start(st, &f, slow[seed - 1]);
+  slp_world_pass(st->w, 3000);
+  if (seed < 3) CHECK_INT(st->u.judged->records, 0);
+  CHECK_CAUGHT_UP(&f.other, 20000);
+  CHECK_INT(slp_user_stats(&f.other).late, 0);
+  family_end(st, &f);
+}
+
+SCENE(at_the_tip_a_joined_consumer_that_does_not_answer_is_waited_for_no_longer_than_order_wait) {
+  stage_begin(st, seed, 2);
+  family f;
+  family_begin(st, &f);
+  family_start(st, &f,
+               seed == 1 ? "1 DescribeStreamSummary * delay 25000\n" : "1 ListShards * delay 25000\n");
+  produce(st, 50, 10000, 100);
+  slp_world_pass(st->w, 12000);
+  CHECK(st->u.judged->records > 100);
+  CHECK_BELOW(st->u.judged->delay_us_max, 2500000);
+  family_end(st, &f);
+}
+
+/* What waits is paused until the other has failed, so that it meets nothing but failures. */
+static void begin_beside_one_that_fails(stage *st, family *f) {
+  family_begin(st, f);
+  family_backlog(st, f);
+  slp_user_start(&st->u);
+  CHECK_INT(sloop_pause(st->u.s, NULL), 0);
+  slp_world_pass(st->w, 3000);
+  slp_world_faults(st->w, "* DescribeStreamSummary * error InternalFailure:500\n");
+  slp_user_start(&f->other);
+  slp_world_pass(st->w, 100);
+  CHECK_INT(sloop_resume(st->u.s, NULL), 0);
+}
+
+SCENE(a_backlog_waits_for_a_joined_consumer_that_fails_no_longer_than_order_wait) {
+  stage_begin(st, seed, 2);
+  family f;
+  begin_beside_one_that_fails(st, &f);
+  slp_world_pass(st->w, 700);
+  CHECK_INT(st->u.judged->records, 0);
+  slp_world_pass(st->w, 1500);
+  CHECK_INT(st->u.judged->records, 150);
+  family_end(st, &f);
+}
+
+SCENE(with_order_wait_for_ever_a_joined_consumer_that_fails_is_waited_for_until_it_lists_or_ends) {
+  stage_begin(st, seed, 2);
+  family f;
+  st->u.opts.order_wait_ms = UINT32_MAX;
+  st->u.oracle->late_forbidden = 1;
+  begin_beside_one_that_fails(st, &f);
+  slp_world_pass(st->w, 60000);
+  CHECK_INT(st->u.judged->records, 0);
+  if (seed == 2) {
+    slp_user_stop(&f.other, 1000);
+    CHECK_CAUGHT_UP(&st->u, 2000);
+  } else if (seed == 3) { /* refused at first contact: it ends by itself */
+    slp_world_faults(st->w, NULL);
+    slp_world_faults(st->w, "* DescribeStreamSummary * error AccessDeniedException:400\n");
+    slp_world_pass(st->w, 40000);
+    CHECK_CAUGHT_UP(&st->u, 1000);
+  } else {
+    family_end(st, &f);
+    return;
+  }
+  slp_world_faults(st->w, NULL);
+  slp_user_finish(&f.other);
+  slp_user_finish(&st->u);
+  slp_user_free(&f.other);
+}
+
 SCENE(the_first_of_a_family_may_leave_first) {
   stage_begin(st, seed, 2);
   slp_known_stream *second = slp_world_stream(st->w, "refunds", 2);
