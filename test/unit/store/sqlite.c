@@ -45,6 +45,14 @@ static slp_store_prepare prepare(fake_host *f, slp_store *s) {
   return p;
 }
 
+static slp_store *begin_prepared(fake_host *f, slp_mem **mem) {
+  slp_store *s;
+  begin(f, mem);
+  CHECK_INT(slp_sqlite_store(&s, &f->h, path, &table), 0);
+  CHECK_INT(prepare(f, s).rq.fail.class, SLP_FINE);
+  return s;
+}
+
 TEST(tables_share_a_file_and_rows_stay) {
   fake_host f;
   slp_mem *mem;
@@ -77,10 +85,7 @@ TEST(tables_share_a_file_and_rows_stay) {
 TEST(what_is_asked_may_change_as_soon_as_it_was_sent) {
   fake_host f;
   slp_mem *mem;
-  slp_store *s;
-  begin(&f, &mem);
-  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
-  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  slp_store *s = begin_prepared(&f, &mem);
   char text[] = "value", name[] = "name", row[] = "row 1";
   slp_change c = {{name, 4}, SLP_SET, {.kind = SLP_VAL_S, .s = {text, 5}}};
   slp_store_write w = {
@@ -309,10 +314,7 @@ TEST(a_file_with_what_we_did_not_make_is_refused) {
 TEST(what_comes_into_an_open_file_is_not_run) {
   fake_host f;
   slp_mem *mem;
-  slp_store *s;
-  begin(&f, &mem);
-  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
-  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  slp_store *s = begin_prepared(&f, &mem);
   other_does("CREATE TRIGGER more AFTER INSERT ON rows BEGIN DELETE FROM tables; END");
   CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
   CHECK_INT(add_row(&f, mem, s, "l/2").written, SLP_WRITTEN_YES);
@@ -329,10 +331,7 @@ TEST(what_comes_into_an_open_file_is_not_run) {
 TEST(what_is_told_to_stop_ends_in_the_middle) {
   fake_host f;
   slp_mem *mem;
-  slp_store *s;
-  begin(&f, &mem);
-  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
-  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  slp_store *s = begin_prepared(&f, &mem);
   other_does(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<5000) INSERT INTO rows "
       "SELECT 'leases','a',printf('%06d',i),'{}' FROM n");
@@ -379,11 +378,8 @@ static void stuck_end(void) {
 TEST(a_file_that_does_not_answer_is_named) {
   fake_host f;
   slp_mem *mem;
-  slp_store *s;
   char want[200];
-  begin(&f, &mem);
-  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
-  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  slp_store *s = begin_prepared(&f, &mem);
   snprintf(want, sizeof want, "lease file %s has not answered for 5 s", path);
   slp_host_ops standing = fake_ops;
   standing.work_send = stuck_send;
@@ -430,10 +426,7 @@ TEST(a_file_that_does_not_answer_is_named) {
 TEST(a_process_that_was_stopped_blames_no_file) {
   fake_host f;
   slp_mem *mem;
-  slp_store *s;
-  begin(&f, &mem);
-  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
-  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  slp_store *s = begin_prepared(&f, &mem);
   slp_host_ops standing = fake_ops;
   standing.work_send = stuck_send;
   standing.work_cancel = stuck_cancel;
@@ -463,11 +456,8 @@ TEST(a_process_that_was_stopped_blames_no_file) {
 TEST(the_file_is_not_in_wal_mode_but_while_others_keep_it_there) {
   fake_host f;
   slp_mem *mem;
-  slp_store *s;
   sqlite3 *old;
-  begin(&f, &mem);
-  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
-  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  slp_store *s = begin_prepared(&f, &mem);
   CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
   CHECK(!is_beside("-shm") && !is_beside("-wal"));
   for (int there = 0; there < 2; there++) { /* it comes to an open file, and its file is opened */
