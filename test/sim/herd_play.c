@@ -9,6 +9,8 @@
 
 #define STORY_LINES 300
 #define ZOMBIE_US (60 * HD_S)
+#define REMADE_US \
+  (120 * HD_S) /* so long the leader has to make a row that was deleted (sloop(7)); children wait */
 #define WATCHDOG_US \
   (120 * HD_S) /* while calls get lost: each is given up after 30 s, and one may be all there are */
 #define BACKLOG_GAP_US_MAX 20000
@@ -49,6 +51,11 @@ static int user_is_slow(const hd_world *hw) {
   return hw->plan->hold_us_max && !hw->healed && hd_now(hw) - last < 30 * HD_S;
 }
 
+static uint64_t zombie_us(const hd_world *hw) {
+  const hd_world *main = hw->main ? hw->main : hw;
+  return !hw->healed ? WATCHDOG_US : main->faults[HF_drop_row] ? REMADE_US : ZOMBIE_US;
+}
+
 /* Owned, and nobody asks for its records. Whoever reads a shard at its tip goes on asking. */
 static void look_for_zombies(hd_world *hw, hd_rule rule) {
   uint64_t now = hd_now(hw);
@@ -60,7 +67,7 @@ static void look_for_zombies(hd_world *hw, hd_rule rule) {
     uint64_t trouble_us = hw->main ? hw->main->trouble_us : hw->trouble_us;
     since = slp_max_u64(since, slp_max_u64(slp_max_u64(s->owned_us, s->read_us), trouble_us));
     if (hw->healed) since = slp_max_u64(since, hw->end_us);
-    if (now - since > (hw->healed ? ZOMBIE_US : WATCHDOG_US))
+    if (now - since > zombie_us(hw))
       hd_break(hw->o, rule, s->id, "owned, and not read for %" PRIu64 " s", (now - since) / HD_S);
   }
 }
