@@ -224,11 +224,23 @@ static const hd_version *last_word(hd_oracle *o, const hd_life *l, const hd_part
   return s->versions[i].life == l->number ? &s->versions[i] : NULL;
 }
 
+/* It has the row from another, who answered a copy of what it had asked for: a network may carry a write out once
+ * more, long after it was taken back, and nobody tells who sent it. */
+static int was_given_for_a_copy(const hd_life *l, const hd_part *s) {
+  const hd_version *asked = NULL;
+  for (size_t i = s->versions_n - 1; i > 0 && !asked; i--)
+    if (s->versions[i - 1].life == l->number) asked = &s->versions[i - 1];
+  if (!asked || s->versions[s->versions_n - 1].life == l->number) return 0;
+  for (const hd_version *v = s->versions; v < asked; v++)
+    if (v->life == asked->life && v->sent_us == asked->sent_us) return 1;
+  return 0;
+}
+
 static void judge_stopped(hd_oracle *o, hd_life *l, hd_part *s) {
   const hd_ownership *t = hd_of(o, l, s)->now;
   const hd_version *row = hd_row_now(s), *word;
   if (!row || s->excused_ever) return;
-  if (row->owner == l->instance && !l->left && row->at != HD_AT_END)
+  if (row->owner == l->instance && !l->left && row->at != HD_AT_END && !was_given_for_a_copy(l, s))
     hd_break(o, HD_P8_STOPPED, s->id, "%s has stopped, and the table has it as the owner", l->what);
   if (!t || !t->began || t->lost || !(word = last_word(o, l, s))) return;
   size_t saved = slp_max_u64(hd_row_done(s, word), hd_floor(o, s));

@@ -540,6 +540,25 @@ static void stops_robbed(stage *g) {
   lease(g, 0, SLOOP_LEASE_LEFT, SIZE_MAX, 0);
   hd_on_stopped(g->o, 0, 0);
 }
+/* Worker 1 asks worker 0 for shard 0 by a write that moves no owner, thinks better of it, and stops. `copied`: the
+ * write is carried out again before worker 0 gives it what it asks for. */
+static void is_given(stage *g, int copied) {
+  told_row asks = g->rows[0];
+  uint64_t sent_us = g->now;
+  write_as(g, 1, 0, asks, sent_us);
+  wait_ms(g, 20);
+  save(g, 0, 0, 5);
+  if (copied) write_as(g, 1, 0, g->rows[0], sent_us);
+  told_gone(g, 0, 0, 0);
+  write_row(g, 0, 0, g->names[1], 5);
+  stop(g, 1);
+  told_gone(g, 1, 1, 0);
+  write_row(g, 1, 1, "", AT_START);
+  lease(g, 1, SLOOP_LEASE_LEFT, SIZE_MAX, 0);
+  hd_on_stopped(g->o, 1, 0);
+}
+static void stops_given_for_a_copy(stage *g) { is_given(g, 1); }
+static void stopped_and_was_given(stage *g) { is_given(g, 0); }
 /* It began behind what was trimmed, and what it was handed came back only after the lease was given up. */
 static void stops_behind_a_trim(stage *g) {
   hd_trimmed(g->o, 1, 3);
@@ -741,6 +760,7 @@ TEST(what_is_allowed_besides) {
     play_allowed(is_parked, kcl, 0, 0);
   }
   play_allowed(stops_robbed, 1, 0, 0);
+  play_allowed(stops_given_for_a_copy, 1, 0, 0);
   play_allowed(stops_evicted, 0, 0, 0);
   play_allowed(is_evicted_as_it_lets_go, 0, 0, 0);
   play_allowed(is_deleted_and_the_counter_fits, 1, 0, 0);
@@ -1630,6 +1650,7 @@ static const violation violations[] = {
     V(HD_P6_PAUSED, hands_out_all_paused),
     V(HD_P8_STOPPED, stopped_with_one_out),
     V(HD_P8_STOPPED, stopped_and_owns),
+    V(HD_P8_STOPPED, stopped_and_was_given),
     V(HD_P8_STOPPED, stopped_and_has_not_saved),
     V(HD_P8_STOPPED, stopped_behind_a_trim_and_has_not_saved),
     V(HD_P10_MEMORY, keeps_memory),
