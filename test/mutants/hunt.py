@@ -52,7 +52,7 @@ def scene(name):
 
 
 # name -> (command, most seeds that a mistake may survive, seeds at a time)
-PROGRAMS = {"swarm": (swarm, 2000, 2000), "herd": (herd, 2000, 100), "herd_kcl": (herd_kcl, 2000, 100),
+PROGRAMS = {"swarm": (swarm, 3000, 3000), "herd": (herd, 2000, 100), "herd_kcl": (herd_kcl, 2000, 100),
             "slow_user": (scene("slow_user"), 60, 20), "late_take": (scene("late_take"), 60, 20),
             "late_retake": (scene("late_retake"), 60, 20)}
 
