@@ -7,8 +7,8 @@
  * not answered for order_wait_ms, is set aside; what it brings later is flagged late. Where that happened
  * once it is no backlog that is read, however old the records are: what is late keeps nobody waiting.
  *
- * A consumer that was started and has not listed its shards holds the others back as a shard does. One with
- * leases does not: when it gets shards is up to its fleet. */
+ * A consumer that was started and has not listed its shards holds the others back as a shard does. One that
+ * is paused does not, nor one with leases: when it gets shards is up to its fleet. */
 #include "base/probe.h"
 #include "core/core.h"
 
@@ -172,12 +172,17 @@ static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   return settled_us(e, wait_us, until);
 }
 
-/* 1: nothing leaves now, for a record of a consumer that has not listed its shards may be the first. */
+/* Its first record may be the first of all, as soon as its shards are known. */
+static int is_yet_to_list(const slp_consumer *c) {
+  return (c->life == SLP_LIFE_DESCRIBING || c->life == SLP_LIFE_LISTING) && !c->leases && !c->paused_all;
+}
+
+/* 1: nothing leaves now. */
 static int a_listing_is_waited_for(slp_engine *e) {
   if (slp_merge_ready(&e->merge) == 0) return 0;
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
-    if (c->leases || (c->life != SLP_LIFE_DESCRIBING && c->life != SLP_LIFE_LISTING)) continue;
+    if (!is_yet_to_list(c)) continue;
     uint64_t until = listing_patience(e, c);
     if (slp_now_us(e->host) >= until) continue;
     is_blocked(e);

@@ -124,7 +124,7 @@ SCENE(a_backlog_waits_for_a_joined_consumer_that_fails_no_longer_than_order_wait
   family_end(st, &f);
 }
 
-SCENE(with_order_wait_for_ever_a_joined_consumer_that_fails_is_waited_for_until_it_lists_or_ends) {
+SCENE(with_order_wait_for_ever_a_joined_consumer_that_fails_is_waited_for_until_it_lists) {
   stage_begin(st, seed, 2);
   family f;
   st->u.opts.order_wait_ms = UINT32_MAX;
@@ -132,18 +132,26 @@ SCENE(with_order_wait_for_ever_a_joined_consumer_that_fails_is_waited_for_until_
   begin_beside_one_that_fails(st, &f);
   slp_world_pass(st->w, 60000);
   CHECK_INT(st->u.judged->records, 0);
-  if (seed == 2) {
+  family_end(st, &f);
+}
+
+SCENE(or_until_it_is_paused_or_stopped_or_ends) {
+  stage_begin(st, seed, 2);
+  family f;
+  st->u.opts.order_wait_ms = UINT32_MAX;
+  begin_beside_one_that_fails(st, &f);
+  slp_world_pass(st->w, 60000);
+  CHECK_INT(st->u.judged->records, 0);
+  if (seed == 1) {
+    CHECK_INT(sloop_pause(f.other.s, NULL), 0);
+  } else if (seed == 2) {
     slp_user_stop(&f.other, 1000);
-    CHECK_CAUGHT_UP(&st->u, 2000);
-  } else if (seed == 3) { /* refused at first contact: it ends by itself */
+  } else { /* refused at first contact: it ends by itself */
     slp_world_faults(st->w, NULL);
     slp_world_faults(st->w, "* DescribeStreamSummary * error AccessDeniedException:400\n");
     slp_world_pass(st->w, 40000);
-    CHECK_CAUGHT_UP(&st->u, 1000);
-  } else {
-    family_end(st, &f);
-    return;
   }
+  CHECK_CAUGHT_UP(&st->u, 2000);
   slp_world_faults(st->w, NULL);
   slp_user_finish(&f.other);
   slp_user_finish(&st->u);
