@@ -135,7 +135,8 @@ int slp_places_write(slp_places *p, char why[400]) {
 void slp_places_tell(slp_places *p) {
   if (p->args->quiet) return;
   if (p->args->save) {
-    if (p->written.n) slp_say("stopped; the same command goes on from the place kept in %s", p->args->save);
+    if (p->written.n && slp_own_file_keep(p->file_of_save) != SLP_EBUSY)
+      slp_say("stopped; the same command goes on from the place kept in %s", p->args->save);
     return;
   }
   slp_buf text;

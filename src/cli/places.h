@@ -28,9 +28,10 @@ int slp_places_begin(slp_places *p, char why[400]);
 /* Notes the position of the stream of that number; without a new one the old stays. SLP_ENOMEM. */
 int slp_places_note(slp_places *p, size_t number, sloop_t *s);
 /* Writes the noted positions to the file of --save, unless it holds just that. 0, or a negative code and
- * `why`; SLP_EBUSY: the lock was removed, and another process keeps its place there. */
+ * `why`; SLP_EBUSY: the lock was removed, and another process keeps its place there: nothing is written any
+ * more. */
 int slp_places_write(slp_places *p, char why[400]);
-/* Prints on standard error how to continue from here. */
+/* Prints on standard error how to continue from here; nothing when another process has taken the file. */
 void slp_places_tell(slp_places *p);
 
 #endif

@@ -66,10 +66,12 @@ static void sum_stats(const tail *t, sloop_stats_t *sum) {
   }
 }
 
-static void tell_failed(tail *t, const char *why) {
+static void tell_failed(tail *t, int exit_code, const char *why) {
   slp_say("%s", why);
-  if (t->app.exit_code == SLP_EXIT_FINE) t->app.exit_code = SLP_EXIT_FAILED;
+  if (t->app.exit_code == SLP_EXIT_FINE) t->app.exit_code = exit_code;
 }
+
+static int exit_code_of_place(int bad) { return bad == SLP_EBUSY ? SLP_EXIT_OWNED : SLP_EXIT_FAILED; }
 
 static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
 
@@ -97,7 +99,9 @@ static void leave_if_done(tail *t) {
   if (t->follow.finder.s) return;
   slp_output_give_up(&t->output);
   char why[400];
-  if (t->app.args->save && slp_places_write(&t->places, why) != 0 && !t->place_lost) tell_failed(t, why);
+  /* What could not be saved is tried once more, for a disk that was full may have room by now. */
+  int bad = t->app.args->save ? slp_places_write(&t->places, why) : 0;
+  if (bad && !t->place_lost) tell_failed(t, exit_code_of_place(bad), why);
   if (has_leases(t))
     tell_left(t);
   else if (t->app.interrupted && !t->app.args->shard_key)
@@ -113,7 +117,7 @@ static void leave_if_done(tail *t) {
 static void close_if_written(tail *t, reading *rd) {
   if (!rd->ended || rd->consumer.closing || slp_output_has(&t->output, rd)) return;
   if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
-    tell_failed(t, "no memory");
+    tell_failed(t, SLP_EXIT_FAILED, "no memory");
   slp_cli_consumer_close(&rd->consumer);
 }
 
@@ -385,7 +389,7 @@ static void check_places(tail *t) {
   if (!bad) bad = slp_places_write(&t->places, why);
   if (!bad) return;
   t->place_lost = 1;
-  slp_cli_consumer_fail(&t->each[0].consumer, bad == SLP_EBUSY ? SLP_EXIT_OWNED : SLP_EXIT_FAILED, why);
+  slp_cli_consumer_fail(&t->each[0].consumer, exit_code_of_place(bad), why);
   end_tail(t);
 }
 

@@ -22,6 +22,7 @@ struct slp_own_file {
   char name[NAME_MAX + 1], lock_name[NAME_MAX + 1];
   int folder, lock;   /* descriptors */
   uint8_t made_lock;  /* it was not there before */
+  uint8_t taken;      /* by another process, which may have gone since */
   uint32_t written_n; /* how often: part of a new name */
 };
 
@@ -111,9 +112,12 @@ static int take_lock(slp_own_file *f) {
 }
 
 int slp_own_file_keep(slp_own_file *f) {
+  if (f->taken) return SLP_EBUSY;
   if (is_still_there(f)) return 0;
   drop_lock(f);
-  return take_lock(f);
+  int r = take_lock(f);
+  f->taken = r == SLP_EBUSY;
+  return r;
 }
 
 /* ---- what a dead process has left ------------------------------------------------------------------ */

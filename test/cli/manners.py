@@ -795,6 +795,68 @@ def a_lock_that_is_cleaned_up_is_made_anew_and_two_never_go_on():
 
 
 @test
+def a_place_that_another_has_taken_is_never_written_again():
+    """Not even when the other one is gone by the time that all is printed."""
+    env = {"FAKE_RECORDS": 30, "FAKE_BYTES": 1000000}
+    for more in ((), ("-c", "1")):  # it finds out while it runs; at its end, for it only waits for its reader by then
+        with tempfile.TemporaryDirectory() as folder:
+            path, lock = os.path.join(folder, "place"), os.path.join(folder, ".place.lock")
+            p = start(*more, "--save", path, "orders", env=env)
+            other = None
+            try:
+                read_some(p.stdout.fileno())  # and from here on nobody reads
+                wait_until(lambda m=more: m or os.path.exists(path), what="the first writing")
+                p.send_signal(signal.SIGSTOP)
+                os.unlink(lock)
+                other = start("--save", path, "-o", "oldest", "orders", env={"FAKE_RECORDS": 9})
+                wait_until(lambda: os.path.exists(lock), what="another's lock")
+                p.send_signal(signal.SIGCONT)
+                said = b""
+                if not more:
+                    said = read_until(p.stderr.fileno(), lambda got: got.endswith(b"\n"))
+                    other.send_signal(signal.SIGINT)
+                    equal(other.wait(5), 0)
+                    equal(p.poll(), None)  # its output is not cut
+                wait_until(lambda: os.path.exists(path), what="another's place")
+                with open(path, "rb") as f:
+                    before = f.read()
+                while p.stdout.read(1 << 16):
+                    pass
+                equal(p.wait(5), 4)
+                equal(one_line((said + p.stderr.read()).decode()),
+                      f"--save: another process keeps its place in {path}: our lock beside it was removed")
+                with open(path, "rb") as f:
+                    equal(f.read(), before)
+            finally:
+                end(p)
+                if other:
+                    end(other)
+
+
+@test
+def one_that_has_lost_its_place_does_not_say_that_it_goes_on_from_there():
+    with tempfile.TemporaryDirectory() as folder:
+        path, lock = os.path.join(folder, "place"), os.path.join(folder, ".place.lock")
+        p = start("--save", path, "orders", env={"FAKE_RECORDS": 30, "FAKE_BYTES": 100000})
+        other = None
+        try:
+            wait_until(lambda: os.path.exists(path), what="the first writing")
+            p.send_signal(signal.SIGSTOP)
+            os.unlink(lock)
+            other = start("--save", path, "orders", env={"FAKE_RECORDS": 9})
+            wait_until(lambda: os.path.exists(lock), what="another's lock")
+            p.send_signal(signal.SIGCONT)
+            said = read_until(p.stderr.fileno(), lambda got: got.endswith(b"\n"))
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(5), 4)
+            check("our lock beside it was removed" in one_line((said + p.stderr.read()).decode()))
+        finally:
+            end(p)
+            if other:
+                end(other)
+
+
+@test
 def what_a_place_does_not_know_begins_where_o_says():
     with tempfile.TemporaryDirectory() as folder:
         place_file, other = os.path.join(folder, "place"), os.path.join(folder, "other")

@@ -194,6 +194,27 @@ TEST(it_is_one_process_s) {
   end();
 }
 
+/* The other one has ended: what the file holds is still its, and the free lock is not for us. */
+TEST(what_another_has_taken_is_never_ours_again) {
+  begin();
+  CHECK_INT(open_it("f"), 0);
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("ours")), 0);
+  CHECK_INT(unlink(in_folder(".f.lock")), 0);
+  slp_own_file *other = NULL;
+  CHECK_INT(slp_own_file_open(mem, in_folder("f"), &other), 0);
+  CHECK_INT(slp_own_file_keep(f), SLP_EBUSY);
+  CHECK_INT(slp_own_file_replace(other, SLP_STR("theirs")), 0);
+  slp_own_file_close(other);
+  CHECK_INT(slp_own_file_keep(f), SLP_EBUSY);
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("ours")), SLP_EBUSY);
+  CHECK_STR(text_of(in_folder("f")), "theirs");
+  CHECK(access(in_folder(".f.lock"), F_OK) != 0);
+  slp_own_file_close(f);
+  CHECK_INT(open_it("f"), 0); /* one that begins anew reads what is there */
+  unlink(in_folder("f"));
+  end();
+}
+
 /* Somebody cleans up, in /tmp say. */
 TEST(a_lock_that_was_removed_is_made_anew_or_another_s) {
   begin();
