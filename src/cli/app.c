@@ -82,7 +82,10 @@ static void on_tick(void *arg) {
 }
 
 int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
+  /* nohup ignores a SIGHUP on purpose. A SIGINT is ignored by every shell without job control for what it
+   * runs in the background, whether anybody wants that or not: it ends the program all the same. */
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGHUP) ? 1 : 0);
   app->mem = mem;
   app->args = args;
   if (!app->grace_ms) app->grace_ms = SLP_APP_GRACE_MS;
@@ -90,7 +93,7 @@ int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
   app->loop = slp_loop_new(mem);
   if (app->loop) {
     app->out = slp_out_new(mem, app->loop, 1, on_out_event, app);
-    app->signals = slp_signals_new(mem, app->loop, numbers, SLP_COUNT(numbers), on_signal, app);
+    app->signals = slp_signals_new(mem, app->loop, numbers, numbers_n, on_signal, app);
     app->ticker = slp_ticker_new(mem, app->loop, SLP_APP_TICK_MS, on_tick, app);
   }
   if (app->out && app->signals && app->ticker) return 0;

@@ -412,10 +412,21 @@ void slp_herd_close(slp_herd *herd) {
   uv_close((uv_handle_t *)&herd->ended, on_herd_closed);
 }
 
+/* What the program ignores or handles for itself is no business of a child's. A SIGHUP that is ignored is
+ * inherited by both: it is nohup's wish for all that is started below it. */
+static void default_signals(void) {
+  struct sigaction hangup;
+  sigset_t none;
+  int ignored = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+  for (int i = 1; i < NSIG; i++)
+    if (i != SIGKILL && i != SIGSTOP && (i != SIGHUP || !ignored)) signal(i, SIG_DFL);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /* Between fork and exec: only what a signal handler may do. */
 static void become(const char *const *argv, const int fds[3], int report, int guard_fd, pid_t parent) {
   int32_t me = (int32_t)getpid();
-  sigset_t none;
   setpgid(0, 0);
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -424,10 +435,7 @@ static void become(const char *const *argv, const int fds[3], int report, int gu
   tell_guard(guard_fd, me);
   for (int i = 0; i < 3; i++)
     if (dup2(fds[i], i) < 0) _exit(127);
-  for (int i = 1; i < NSIG; i++)
-    if (i != SIGKILL && i != SIGSTOP) signal(i, SIG_DFL);
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, NULL);
+  default_signals();
   execvp(argv[0], (char **)(uintptr_t)argv);
   int error = errno;
   if (write(report, &error, sizeof error) < 0) _exit(126);

@@ -36,6 +36,11 @@ uint64_t slp_program_peak_bytes(void) {
 
 void slp_program_ignore_signal(int number) { signal(number, SIG_IGN); }
 
+int slp_program_ignores_signal(int number) {
+  struct sigaction is;
+  return sigaction(number, NULL, &is) == 0 && is.sa_handler == SIG_IGN;
+}
+
 void slp_program_fill_standard(void) {
   for (int fd = 0; fd <= 2; fd++)
     if (fcntl(fd, F_GETFD) < 0)

@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 import time
 
-from run import check, end, environment, equal, is_pending, main, obeys, read_some, read_until, run, test, wait_until
+from run import (check, end, environment, equal, ignored, is_pending, main, obeys, read_some, read_until, run, signals, test,
+                 wait_until)
 
 BIN = os.environ["SLOOP_TAIL_SCRIPTED"]
 PREFIX = "stream-tail: "
@@ -254,7 +255,8 @@ def a_hangup_hurries_nobody():
     term, hup, ctrl_c = signal.SIGTERM, signal.SIGHUP, signal.SIGINT
     stories = (((hup,), 0), ((term, hup), 0), ((hup, hup, hup), 0), ((hup, term), 0), ((hup, ctrl_c, hup), 0),
                ((term, hup, term), 130), ((hup, ctrl_c, term), 130))
-    started = [(start("orders", env={"FAKE_RECORDS": 5, "FAKE_STUCK_STOP": 1}), *story) for story in stories]
+    env = {"FAKE_RECORDS": 5, "FAKE_STUCK_STOP": 1}
+    started = [(start("orders", env=env, preexec_fn=ignored()), *story) for story in stories]
     try:
         for p, numbers, _ in started:
             read_some(p.stdout.fileno())
@@ -266,6 +268,25 @@ def a_hangup_hurries_nobody():
             equal(b"stopped; to go on from here" in p.stderr.read(), code == 0, numbers)
     finally:
         for p, _, _ in started:
+            end(p)
+
+
+@test
+def a_hangup_that_nohup_ignores_ends_nothing():
+    """Ctrl-C and SIGTERM are obeyed all the same, also by what a script runs in the background: its shell ignores SIGINT."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        p = start("orders", env={"FAKE_RECORDS": 1000, "FAKE_BATCH": 1, "FAKE_SLOW_MS": 5},
+                  preexec_fn=ignored(signal.SIGHUP, signal.SIGINT))
+        try:
+            read_some(p.stdout.fileno())
+            check(signals(p.pid, "SigIgn") >> (signal.SIGHUP - 1) & 1, "a hangup is not ignored any more")
+            p.send_signal(signal.SIGHUP)
+            wait_until(lambda q=p: not is_pending(q, signal.SIGHUP))
+            read_until(p.stdout.fileno(), lambda got: got.count(b"\n") >= 100)  # it goes on
+            p.send_signal(number)
+            equal(p.wait(5), 0)
+            check(b"stopped; to go on from here" in p.stderr.read())
+        finally:
             end(p)
 
 

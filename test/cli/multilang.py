@@ -112,7 +112,7 @@ import re
 import urllib.request
 
 from box import BIN, SANITIZED, Box
-from run import check, end, environment, equal, fill, main, read_until, run, test, unsafe, wait_until
+from run import check, end, environment, equal, fill, ignored, main, read_until, run, signals, test, unsafe, wait_until
 
 
 ALL = tempfile.TemporaryDirectory(prefix="multilang-")
@@ -121,7 +121,7 @@ ALL = tempfile.TemporaryDirectory(prefix="multilang-")
 class Daemon:
     """stream-tail --multilang over a folder of its own."""
 
-    def __init__(self, box, how="good", more=(), words=(), env=None, out=None, err=None):
+    def __init__(self, box, how="good", more=(), words=(), env=None, out=None, err=None, ignores=()):
         self.folder = tempfile.mkdtemp(dir=ALL.name)
         self.file = os.path.join(self.folder, "app.properties")
         with open(self.file, "w", encoding="utf-8") as f:
@@ -134,7 +134,7 @@ class Daemon:
         self.out = open(os.path.join(self.folder, "out"), "wb")
         self.process = subprocess.Popen([BIN, *words, "--multilang", self.file], stdin=subprocess.DEVNULL,
                                         stdout=self.out if out is None else out, stderr=self.err if err is None else err,
-                                        env=environment({**box.env, **(env or {})}))
+                                        env=environment({**box.env, **(env or {})}), preexec_fn=ignored(*ignores))
 
     def said(self):
         with open(os.path.join(self.folder, "err"), encoding="utf-8", errors="replace") as f:
@@ -300,6 +300,18 @@ def trouble(how, cause, more=()):
             d.until(lambda: set(d.payloads()) >= everything(100), 30, "all records")
             for pid, log in d.logs():
                 check(log[0][0] == "initialize", log[0])
+            equal(d.stop(), 0, d.said())
+
+
+@test
+def a_hangup_that_nohup_ignores_is_ignored_by_the_children_too():
+    hangup = 1 << signal.SIGHUP - 1
+    for ignores in ((), (signal.SIGHUP,)):
+        with Box(1) as box, Daemon(box, ignores=ignores) as d:
+            d.until(lambda: d.logs(), 30, "a child")
+            processes = [d.process.pid, *d.living()]
+            check(len(processes) == 2, processes)
+            equal([bool(signals(pid, "SigIgn") & hangup) for pid in processes], [bool(ignores)] * 2)
             equal(d.stop(), 0, d.said())
 
 

@@ -94,20 +94,31 @@ def wait_until(condition, limit=15, what="the condition"):
     raise AssertionError(f"{what} did not come within {limit} s")
 
 
-def signals(p, which):
-    """A mask of signals that the kernel keeps for the process: SigCgt, those that it handles, ShdPnd, those that wait."""
-    with open(f"/proc/{p.pid}/status", encoding="ascii") as status:
+def signals(pid, which):
+    """A mask of signals that the kernel keeps for a process: SigCgt, those that it handles, SigIgn, those that it ignores,
+    ShdPnd, those that wait."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
         return int(next(line for line in status if line.startswith(which + ":")).split()[1], 16)
 
 
 def obeys(p):
     """Does it handle SIGINT by now? Before, Ctrl-C ends it like any other program."""
-    return signals(p, "SigCgt") >> (signal.SIGINT - 1) & 1
+    return signals(p.pid, "SigCgt") >> (signal.SIGINT - 1) & 1
+
+
+def ignored(*numbers):
+    """For preexec_fn: these are ignored, as nohup and the shell do it, and a hangup only when it is named: what a child
+    inherits is that of who runs the tests."""
+    def dispose():
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+    return dispose
 
 
 def is_pending(p, number=signal.SIGINT):
     """Has it yet to take a signal that was sent?"""
-    return signals(p, "ShdPnd") >> (number - 1) & 1
+    return signals(p.pid, "ShdPnd") >> (number - 1) & 1
 
 
 def read_some(fd, limit=15):

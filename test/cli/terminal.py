@@ -13,7 +13,7 @@ import subprocess
 import termios
 import time
 
-from run import check, end, environment
+from run import check, end, environment, ignored
 
 PIECE = re.compile(r"\x1b\[(\??)([\d;]*)([A-Za-z])|\r|\n|[^\x1b\r\n]")
 
@@ -35,8 +35,13 @@ class Terminal:
         termios.tcsetattr(slave, termios.TCSANOW, settings)
         self.settings = termios.tcgetattr(slave)
         self.process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=subprocess.PIPE, start_new_session=True,
-                                        env=environment(env), preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+                                        env=environment(env), preexec_fn=self.begin_on_it)
         self.slave = slave
+
+    @staticmethod
+    def begin_on_it():
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        ignored()()
 
     def __enter__(self):
         return self
