@@ -66,17 +66,23 @@ static int is_past(const slp_app *app, uint64_t grace_ms) {
   return app->interrupted && slp_program_mono_us() - app->interrupted_at_us >= grace_ms * UINT64_C(1000);
 }
 
+uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick) {
+  return (app->ticks - since_tick) * SLP_APP_TICK_MS;
+}
+
 static void on_tick(void *arg) {
   slp_app *app = arg;
+  app->ticks++;
   if (app->out) slp_out_look(app->out); /* a stream that is quiet gives nothing to write */
   if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
   if (!app->overdue && app->on_overdue && is_past(app, app->grace_ms)) {
     app->overdue = 1;
+    app->overdue_tick = app->ticks;
     slp_say_hurry(SLP_APP_SAY_LATE_MS);
     app->on_overdue(app);
     return;
   }
-  if (app->overdue && app->out && is_past(app, (uint64_t)app->grace_ms + SLP_APP_STUCK_MS))
+  if (app->overdue && app->out && slp_app_ran_ms(app, app->overdue_tick) >= SLP_APP_STUCK_MS)
     slp_app_leave_stuck(app);
   if (app->on_tick && app->ticker) app->on_tick(app);
 }

@@ -12,7 +12,7 @@
 /* Of these 2 s, for a standard error that nobody reads, all lines together; and when the grace is over. */
 #define SLP_APP_SAY_MS 1000
 #define SLP_APP_SAY_LATE_MS 300
-#define SLP_APP_STUCK_MS 500   /* from on_overdue on: what is not closed by then waits for a thread */
+#define SLP_APP_STUCK_MS 500   /* from on_overdue on, of ticks: what is not closed then waits for a thread */
 #define SLP_APP_LEAVE_MS 10000 /* with leases: they are released by writes, which a slow table may delay */
 
 typedef struct slp_app slp_app;
@@ -31,6 +31,8 @@ struct slp_app {
   int out_error;       /* ours: no memory to take what should be written */
   uint8_t out_failed;  /* on_out_failed was called */
   uint64_t interrupted_at_us;
+  uint64_t ticks; /* came so far: a process that is stopped, or stands with its machine, gets none */
+  uint64_t overdue_tick;
   /* Set by the mode, called from the loop; NULL is fine. */
   void (*on_interrupt)(slp_app *app); /* the first signal */
   void (*on_overdue)(slp_app *app); /* grace_ms after it: go now; what can't is left SLP_APP_STUCK_MS later */
@@ -48,6 +50,9 @@ int slp_app_out_error(const slp_app *app);    /* 0, or why nothing more can be w
 size_t slp_app_unwritten(const slp_app *app); /* 0 when writing has failed: nothing is waited for */
 /* Closes what slp_app_open opened, so that the loop can end. Again: ignored. */
 void slp_app_close(slp_app *app);
+/* The time since a tick, without that in which the process stood: what a Ctrl-Z kept from being done is no
+ * reason to give it up. */
+uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick);
 /* Ends the process, for a thread that never returns keeps it from ending. */
 void slp_app_leave_stuck(slp_app *app);
 /* Runs the loop to its end, frees it, returns the exit code. slp_app_close must come from a callback. */

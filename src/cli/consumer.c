@@ -9,7 +9,7 @@
 #include "host/program.h"
 
 #define TELL_AGAIN_US 5000000u
-#define STUCK_US 3000000u
+#define STUCK_MS 3000u
 /* A server that never answered properly is given up after this many tries in a row. With the library's
  * back-off (full jitter, doubling) this takes less than the connect timeout. */
 #define FIRST_CONTACT_TRIES 4
@@ -151,14 +151,14 @@ static void on_closed(sloop_t *s, int status, void *arg) {
 void slp_cli_consumer_close(slp_cli_consumer *c) {
   if (!c->s || c->closed || c->closing) return;
   c->closing = 1;
-  c->closing_us = slp_program_mono_us();
+  c->closing_tick = c->app->ticks;
   c->stopping = 1;
   sloop_stats_get(c->s, &c->last, sizeof c->last);
   sloop_close(c->s, on_closed, c);
 }
 
 int slp_cli_consumer_is_stuck(const slp_cli_consumer *c) {
-  return c->closing && !c->closed && slp_program_mono_us() - c->closing_us >= STUCK_US;
+  return c->closing && !c->closed && slp_app_ran_ms(c->app, c->closing_tick) >= STUCK_MS;
 }
 
 static void ending(slp_cli_consumer *c) {

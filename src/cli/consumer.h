@@ -27,7 +27,7 @@ struct slp_cli_consumer {
 
   uint8_t stopping; /* slp_cli_consumer_stop was called, or it failed */
   uint8_t closing, closed;
-  uint64_t closing_us;     /* since when */
+  uint64_t closing_tick;   /* of the app: since when */
   uint8_t failed;          /* ended by an error: app->exit_code is set */
   uint8_t muted;           /* passing errors are kept in `error` and not reported */
   uint8_t joined;          /* with leases: it was registered once */

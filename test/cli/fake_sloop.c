@@ -9,6 +9,7 @@
  *   FAKE_RAW=1, FAKE_LATE=1, FAKE_NOTIME=1, FAKE_BINARY=1   what the records look like
  *   FAKE_ENDLESS=1        after FAKE_RECORDS begin again
  *   FAKE_STUCK_STOP=1     sloop_stop never answers before its limit
+ *   FAKE_CLOSE_MS=N       sloop_close takes so long; time in which the process stands does not count
  *   FAKE_STOPPED_SHARD=1  one shard is given up before the tip
  *   FAKE_EVENT=1          records are changes of DynamoDB
  *   FAKE_DATA=FILE        every payload is the content of this file
@@ -22,7 +23,7 @@
  *   FAKE_ERROR_OF_TEXT=1  FAKE_ERROR is what changing leases says, not looking at them
  *   FAKE_SILENT=1         lists of shards and of leases are never answered
  *   FAKE_OWNED=FILE       what sloop_batch_owned answers, read anew each time
- *   FAKE_LOG=FILE         one line for each thing of note: out N, done N ACKED, stop, close
+ *   FAKE_LOG=FILE         one line for each thing of note: out N, done N ACKED, stop, closing, close
  * A token's sequence number counts the records acknowledged without a gap; SLOOP_AT_TOKEN goes on behind
  * them. */
 #include <fcntl.h>
@@ -58,6 +59,7 @@ struct sloop_s {
   char *stream;                 /* as sloop.h promises: a copy */
   int log, told_shards;
   uint64_t paused_n;
+  uint64_t close_turns; /* of 10 ms: until it is closed */
 };
 
 static uint64_t env_u64(const char *name, uint64_t other) {
@@ -384,12 +386,23 @@ int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg) {
   return 0;
 }
 
+static void on_closing(uv_timer_t *timer) {
+  sloop_t *s = timer->data;
+  if (--s->close_turns == 0) uv_close((uv_handle_t *)timer, on_closed);
+}
+
 void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   if (s->closing) return;
   s->closing = 1;
   s->close_cb = cb;
   s->close_arg = arg;
-  uv_close((uv_handle_t *)&s->timer, on_closed);
+  s->close_turns = env_u64("FAKE_CLOSE_MS", 0) / 10;
+  if (s->close_turns) {
+    note(s, "closing", 0, 0);
+    uv_timer_start(&s->timer, on_closing, 10, 10);
+  } else {
+    uv_close((uv_handle_t *)&s->timer, on_closed);
+  }
 }
 
 const char *sloop_worker(const sloop_t *s) { return s->o.app ? "me.1" : ""; }

@@ -291,6 +291,27 @@ def a_hangup_that_nohup_ignores_ends_nothing():
 
 
 @test
+def time_in_which_the_process_stood_is_not_counted_on_the_way_out():
+    """Ctrl-C, Ctrl-Z, fg: what takes its time to be closed still has it afterwards."""
+    for story in ({"FAKE_STUCK_STOP": 1, "FAKE_CLOSE_MS": 300}, {"FAKE_CLOSE_MS": 400}):
+        with tempfile.NamedTemporaryFile() as log:
+            p = start("orders", env={"FAKE_RECORDS": 5, "FAKE_LOG": log.name, **story})
+            try:
+                read_some(p.stdout.fileno())
+                p.send_signal(signal.SIGINT)
+                last = "stop" if "FAKE_STUCK_STOP" in story else "closing"
+                wait_until(lambda w=last, f=log.name: any(x[0] == w for x in noted(f)), what=last)
+                p.send_signal(signal.SIGSTOP)
+                time.sleep(3.5)  # longer than every limit on the way out
+                p.send_signal(signal.SIGCONT)
+                equal(p.wait(5), 0)
+                said = p.stderr.read()
+                check(b"stopped; to go on from here" in said, story, said)
+            finally:
+                end(p)
+
+
+@test
 def a_slow_reader_stops_the_handing_over():
     with tempfile.NamedTemporaryFile() as log:
         p = start("-e", "orders", env={"FAKE_RECORDS": 200, "FAKE_BYTES": 100000, "FAKE_LOG": log.name})
