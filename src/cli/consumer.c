@@ -161,6 +161,10 @@ int slp_cli_consumer_is_stuck(const slp_cli_consumer *c) {
   return c->closing && !c->closed && slp_app_ran_ms(c->app, c->closing_tick) >= STUCK_MS;
 }
 
+void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c) {
+  if (slp_cli_consumer_is_stuck(c) && slp_app_unwritten(c->app) == 0) slp_app_leave_stuck(c->app);
+}
+
 static void ending(slp_cli_consumer *c) {
   if (c->on_ending && c->s && !c->closing)
     c->on_ending(c);

@@ -55,6 +55,9 @@ void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
 void slp_cli_consumer_close(slp_cli_consumer *c);
 /* Has its closing taken so long that a thread must be with something that does not answer? */
 int slp_cli_consumer_is_stuck(const slp_cli_consumer *c);
+/* On a tick of a command with one consumer: it is not waited for when it is stuck, and all output is written.
+ * With some left, an interrupt ends the waiting (app.h). */
+void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c);
 /* After a permanent failure: reports `why`, sets exit_code and stops it. */
 void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
 /* Has the service ever given records or an empty page, or with leases the table a place among the workers? */

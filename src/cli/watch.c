@@ -212,7 +212,7 @@ static void on_overdue(slp_app *app) {
 
 static void on_tick(slp_app *app) {
   watch *w = app->user;
-  if (slp_cli_consumer_is_stuck(&w->consumer)) slp_app_leave_stuck(app);
+  slp_cli_consumer_leave_if_stuck(&w->consumer);
   uint64_t limit_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (w->polls == 0 && limit_us && !w->consumer.stopping && slp_program_mono_us() - w->begun_us >= limit_us) {
     char line[480];

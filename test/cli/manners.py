@@ -312,6 +312,31 @@ def time_in_which_the_process_stood_is_not_counted_on_the_way_out():
 
 
 @test
+def what_does_not_close_cuts_no_output_that_is_read_slowly():
+    args, env = ("--leases", "-G", "app", "orders"), {"FAKE_LEASES": 4000, "FAKE_CLOSE_MS": 3600000}
+    stuck = PREFIX + "a call of the system does not return; stopped without it\n"
+    p, interrupted = start(*args, env=env), start(*args, env=env)
+    try:
+        for q in (p, interrupted):
+            check(read_some(q.stdout.fileno()).startswith(b"SHARD"))
+        begun = time.monotonic()
+        interrupted.send_signal(signal.SIGINT)
+        equal(interrupted.wait(5), 0)  # and that is cut, as every other output is
+        check(time.monotonic() - begun < 3, time.monotonic() - begun)
+        equal(interrupted.stderr.read().decode(), stuck)
+        time.sleep(max(0, begun + 4 - time.monotonic()))  # longer than a closing is waited for
+        equal(p.poll(), None)
+        got = b""
+        while piece := read_some(p.stdout.fileno()):
+            got += piece
+        equal((p.wait(5), p.stderr.read().decode()), (0, stuck))
+        equal(got.decode().splitlines()[-2:], ["4000 leases: 4000 owned", "2 workers; the furthest is 66m behind"])
+    finally:
+        end(p)
+        end(interrupted)
+
+
+@test
 def a_slow_reader_stops_the_handing_over():
     with tempfile.NamedTemporaryFile() as log:
         p = start("-e", "orders", env={"FAKE_RECORDS": 200, "FAKE_BYTES": 100000, "FAKE_LOG": log.name})
