@@ -51,11 +51,24 @@ static void on_out_event(void *arg) {
     app->on_written(app);
 }
 
+/* The lease files that the command line names: --migrate may have two. */
+static size_t lease_files(const slp_args *a, const char *files[3]) {
+  const char *const stores[] = {a->opts.store, a->migrate_from.store, a->migrate_to.store};
+  size_t n = 0;
+  for (size_t i = 0; i < SLP_COUNT(stores); i++) {
+    if (!stores[i] || strncmp(stores[i], "sqlite:", 7) != 0) continue;
+    if (n == 0 || strcmp(files[n - 1], stores[i] + 7) != 0) files[n++] = stores[i] + 7;
+  }
+  return n;
+}
+
 /* Everything is closed but for what a thread is busy with: a disk, say, that stands still. */
 void slp_app_leave_stuck(slp_app *app) {
-  const char *store = app->args->opts.store;
-  if (store && strncmp(store, "sqlite:", 7) == 0)
-    slp_say("lease file %.300s does not answer; stopped without it", store + 7);
+  const char *files[3];
+  size_t n = lease_files(app->args, files);
+  if (n)
+    slp_say("lease file %.300s%s%.300s does not answer; stopped without it", files[0], n > 1 ? " or " : "",
+            n > 1 ? files[1] : "");
   else
     slp_say("a call of the system does not return; stopped without it");
   slp_out_close(app->out);

@@ -251,14 +251,17 @@ def standing_disk(box, stream):
     goes on until it is interrupted; a command has failed then."""
     with tempfile.TemporaryDirectory() as folder:
         path, said = os.path.join(folder, "leases.db"), os.path.join(folder, "said")
-        leases = ["-G", "shop", "--store", f"sqlite:{path}", "-X", "lease_ms=1000", stream]
-        subprocess.run([servers.binary(), "-o", "oldest", "--timeout", "1", *leases], env=harness.tail_environment(box.url),
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=LIMIT, check=True)
-        for arguments, call, works, limit in ((["-o", "oldest"], "fsync", True, 13), (["--leases"], "open", False, 5)):
+        leases = ["-G", "shop", "--store", f"sqlite:{path}"]
+        migrate = ["--migrate", f"sloop:shop@sqlite:{path}", f"token:{folder}/token"]
+        more = ["-X", "lease_ms=1000", stream]
+        subprocess.run([servers.binary(), "-o", "oldest", "--timeout", "1", *leases, *more], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, env=harness.tail_environment(box.url), timeout=LIMIT, check=True)
+        for arguments, call, works, limit in ((["-o", "oldest", *leases], "fsync", True, 13),
+                                              (["--leases", *leases], "open", False, 5), (migrate, "open", False, 5)):
             environment = harness.tail_environment(box.url, LD_PRELOAD=SHIM, FAIL_CALL=call, FAIL_NTH="1", FAIL_ONWARD="1",
                                                    FAIL_HANG="1", FAIL_UNDER=path, FAIL_ERRNO="0")
             with open(said, "w+", encoding="utf-8") as file:
-                process = subprocess.Popen([servers.binary(), *arguments, *leases], env=environment, stdin=subprocess.DEVNULL,
+                process = subprocess.Popen([servers.binary(), *arguments, *more], env=environment, stdin=subprocess.DEVNULL,
                                            stdout=subprocess.DEVNULL, stderr=file, preexec_fn=servers.die_with_parent)
 
             def err():
