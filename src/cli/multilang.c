@@ -399,6 +399,8 @@ static int open_all(run *d) {
   d->herd = slp_herd_new(d->app.mem, d->app.loop, d->guard_fd);
   if (!d->herd) {
     slp_say("no memory");
+    d->app.exit_code = SLP_EXIT_FAILED;
+    d->consumer.closed = 1;
     return SLP_ENOMEM;
   }
   d->consumer.user = d;

@@ -20,7 +20,7 @@ int slp_multilang_load(slp_args *a, slp_ml_settings *s, slp_mem *mem) {
   if (r) {
     slp_say("%s: %s", a->multilang, slp_local_why(r));
     slp_buf_free(&text);
-    return SLP_EXIT_USAGE;
+    return r == SLP_ENOMEM ? SLP_EXIT_FAILED : SLP_EXIT_USAGE;
   }
   r = slp_ml_settings_read(s, mem, slp_buf_str(&text), why);
   slp_buf_free(&text);

@@ -1,7 +1,8 @@
 /* fail_nth.c - preloaded into a program under test: the n-th call of one kind fails.
  *
  * The environment says which:
- * - FAIL_CALL: write, fsync, unlink, open, rename, fork, pipe, socket, resolve; those like it are meant too
+ * - FAIL_CALL: write, fsync, unlink, open, rename, fork, pipe, socket, resolve; those like it are meant too.
+ *   alloc: what the program itself asks realloc() for, and so no library
  * - FAIL_NTH: which one, from 1; FAIL_ONWARD=1: and every one after it
  * - FAIL_ERRNO: why, a number; of resolve: what getaddrinfo answers
  * - FAIL_UNDER: only files whose path begins with one of these (A:B)
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -79,6 +81,24 @@ static int refuse(void) {
 #define REAL(ret, name, ...)             \
   typedef ret (*name##_fn)(__VA_ARGS__); \
   name##_fn real = (name##_fn)dlsym(RTLD_NEXT, #name)
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+/* The program's headers lie in the program. */
+static int is_programs(const void *caller) {
+  Dl_info program, its;
+  return dladdr((const void *)getauxval(AT_PHDR), &program) && dladdr(caller, &its) &&
+         program.dli_fbase == its.dli_fbase;
+}
+
+void *realloc(void *p, size_t n) {
+  REAL(void *, realloc, void *, size_t);
+  const char *wanted = getenv("FAIL_CALL");
+  int meant = wanted && strcmp(wanted, "alloc") == 0 && is_programs(__builtin_return_address(0));
+  if (!meant || !fails("alloc", NULL)) return real(p, n);
+  errno = ENOMEM;
+  return NULL;
+}
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 ssize_t write(int fd, const void *p, size_t n) {
