@@ -1,35 +1,41 @@
 /* thread.c - another thread does the work: batches go to it, and it reaches the loop by uv_async_send().
- * usage: thread STREAM; prints payloads until Ctrl-C. */
+ * usage: thread STREAM; prints payloads until Ctrl-C, or until nobody reads them. */
 #include <signal.h>
 #include <sloop.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <uv.h>
 
 #define OUT_MAX 2 /* as batches_out_max: no more batches are out at once */
 
+typedef struct {
+  sloop_batch_t *batch;
+  size_t acked; /* so many of its records were printed */
+} worked;
+
 /* Shared by both threads, under the lock. */
 typedef struct {
   uv_mutex_t lock;
   uv_cond_t more;
-  sloop_batch_t *todo[OUT_MAX], *done[OUT_MAX];
+  sloop_batch_t *todo[OUT_MAX];
+  worked done[OUT_MAX];
   size_t todo_n, done_n;
-  int ends;
-  uv_async_t wake; /* uv_async_send() may be called on any thread */
+  int ends, failed; /* failed: nobody reads our output any more */
+  uv_async_t wake;  /* uv_async_send() may be called on any thread */
   /* Only the loop's thread looks into these. */
   uv_signal_t sigint;
   sloop_t *s;
 } shared;
 
 /* The worker's thread. It reads the records of a batch that is out; it calls no function that changes the
- * consumer or the batch. */
+ * consumer or the batch, nor exit(): that would tear down what the loop's thread is using. */
 static void work(void *arg) {
   shared *w = (shared *)arg;
   uv_mutex_lock(&w->lock);
   for (;;) {
     sloop_batch_t *batch;
     size_t i;
+    int failed;
     while (!w->todo_n && !w->ends) uv_cond_wait(&w->more, &w->lock);
     if (!w->todo_n) break;
     batch = w->todo[0];
@@ -40,22 +46,35 @@ static void work(void *arg) {
       fwrite(r->data.base, 1, r->data.len, stdout);
       putchar('\n');
     }
-    if (fflush(stdout)) exit(1); /* nobody reads it any more */
+    failed = fflush(stdout) != 0;
     uv_mutex_lock(&w->lock);
-    w->done[w->done_n++] = batch;
+    w->failed |= failed;
+    w->done[w->done_n].batch = batch;
+    w->done[w->done_n++].acked = failed ? 0 : sloop_batch_count(batch);
     uv_async_send(&w->wake); /* several sends may become one call of on_wake */
   }
   uv_mutex_unlock(&w->lock);
 }
 /* The loop's thread, as everything below. */
+static void on_stopped(sloop_t *s, int status, void *arg) { /* every batch is back */
+  (void)status;
+  uv_close((uv_handle_t *)&((shared *)arg)->wake, NULL);
+  sloop_close(s, NULL, NULL);
+}
+static void stop(shared *w) { /* again: refused, and nothing happens */
+  if (sloop_stop(w->s, UINT64_MAX, on_stopped, w) == 0) uv_close((uv_handle_t *)&w->sigint, NULL);
+}
 static void on_wake(uv_async_t *wake) {
   shared *w = (shared *)wake->data;
+  int failed;
   uv_mutex_lock(&w->lock);
   while (w->done_n) {
-    sloop_batch_t *batch = w->done[--w->done_n];
-    sloop_batch_done(batch, sloop_batch_count(batch));
+    w->done_n--;
+    sloop_batch_done(w->done[w->done_n].batch, w->done[w->done_n].acked);
   }
+  failed = w->failed;
   uv_mutex_unlock(&w->lock);
+  if (failed) stop(w);
 }
 static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
   shared *w = (shared *)arg;
@@ -64,14 +83,6 @@ static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
   w->todo[w->todo_n++] = batch;
   uv_cond_signal(&w->more);
   uv_mutex_unlock(&w->lock);
-}
-static void on_stopped(sloop_t *s, int status, void *arg) { /* every batch is back */
-  (void)status;
-  uv_close((uv_handle_t *)&((shared *)arg)->wake, NULL);
-  sloop_close(s, NULL, NULL);
-}
-static void stop(shared *w) {
-  if (sloop_stop(w->s, UINT64_MAX, on_stopped, w) == 0) uv_close((uv_handle_t *)&w->sigint, NULL);
 }
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   (void)s;
@@ -112,5 +123,5 @@ int main(int argc, char **argv) {
   uv_thread_join(&worker);
   uv_cond_destroy(&w.more);
   uv_mutex_destroy(&w.lock);
-  return uv_loop_close(loop) ? 1 : 0;
+  return uv_loop_close(loop) || w.failed ? 1 : 0;
 }
