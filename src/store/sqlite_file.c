@@ -22,10 +22,12 @@
 #include "store/table.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 
 #define APPLICATION_ID 0x736c6f70 /* "slop": `file` shows it */
 #define FORMAT 1
@@ -88,6 +90,43 @@ static int system_error(sqlite3 *db, int rc) {
   return os;
 }
 
+/* The folder in which the file and its journal lie: SQLite follows a link. 0: there is one. */
+static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret) {
+  const char *name = f->db ? sqlite3_db_filename(f->db, "main") : NULL;
+  char folder[PATH_MAX] = "./";
+  struct stat st;
+  if (!name || !name[0]) {
+    name = f->path;
+    if (!lstat(name, &st) && S_ISLNK(st.st_mode)) return -1; /* to somewhere else, which is not there */
+  }
+  const char *slash = strrchr(name, '/');
+  size_t n = slash ? (size_t)(slash + 1 - name) : 0;
+  if (n >= sizeof folder) return -1;
+  if (n) memcpy(folder, name, n), folder[n] = 0;
+  return statvfs(folder, ret);
+}
+
+/* What can't be made SQLite tries to open for reading only, and tells what the system says of that: there is
+ * no such file. When its folder is there, it could not be made: the journal of a write, or the file itself.
+ * 1: that is it, and the failure is set. */
+static int is_not_made(slp_sqlite_ask *a) {
+  const char *path = path_of(a);
+  struct statvfs fs;
+  struct stat st;
+  if (ask_folder(a->file, &fs)) return 0;
+  if (fs.f_flag & ST_RDONLY)
+    slp_fail_set(&a->fail, SLP_ACCESS, SLOOP_EACCESS, "lease file %.150s: its file system is read-only",
+                 path);
+  else if ((fs.f_blocks && !fs.f_bavail) || (fs.f_files && !fs.f_favail)) /* some count no files */
+    slp_fail_set(&a->fail, SLP_TRANSIENT, -ENOSPC, "lease file %.150s: the disk is full", path);
+  else
+    slp_fail_set(
+        &a->fail, SLP_TRANSIENT, -ENOSPC,
+        "lease file %.150s: %s can't be made: is the disk full, a quota used up, or the disk read-only?",
+        path, stat(path, &st) ? "it" : "its journal beside it");
+  return 1;
+}
+
 /* Words the failure for the user. */
 static void explain(slp_sqlite_ask *a, int rc) {
   sqlite3 *db = a->file->db;
@@ -118,6 +157,7 @@ static void explain(slp_sqlite_ask *a, int rc) {
                    path);
       break;
     case SQLITE_CANTOPEN:
+      if (os == ENOENT && is_not_made(a)) break;
       if (os == EMFILE || os == ENFILE || os == ENOMEM || os == EINTR) { /* it passes */
         slp_fail_set(f, SLP_TRANSIENT, -os, "lease file %.150s can't be opened now: %s", path, strerror(os));
         break;

@@ -8,10 +8,39 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "aws_fake_host.h"
 #include "scarce.h"
 #include "store/sqlite_file.h"
+
+/* The program's statvfs: a file system as a test wants it. */
+static struct statvfs *told_fs;
+int statvfs(const char *restrict name, struct statvfs *restrict fs) {
+  int fd = open(name, O_PATH | O_CLOEXEC), r = fd < 0 ? -1 : fstatvfs(fd, fs);
+  if (fd >= 0) close(fd);
+  if (!r && told_fs) *fs = *told_fs;
+  return r;
+}
+
+/* SQLite's open, of files whose name ends so. `making`: only those that may make the file. */
+static struct {
+  const char *end;
+  int error, making;
+} open_fails;
+static int failing_open(const char *name, int flags, int mode) {
+  size_t n = strlen(name), end = open_fails.end ? strlen(open_fails.end) : 0;
+  if (end && n >= end && !strcmp(name + n - end, open_fails.end) && (!open_fails.making || flags & O_CREAT)) {
+    errno = open_fails.error;
+    return -1;
+  }
+  return open(name, flags, mode);
+}
+static void opens_fail(const char *end, int error, int making) {
+  sqlite3_vfs *v = sqlite3_vfs_find(NULL);
+  open_fails.end = end, open_fails.error = error, open_fails.making = making;
+  CHECK_INT(v->xSetSystemCall(v, "open", end ? (sqlite3_syscall_ptr)failing_open : NULL), SQLITE_OK);
+}
 
 static const slp_table_spec table = {"leases", "app", "row"}, other = {"others", "app", NULL};
 static int done;
@@ -258,6 +287,72 @@ TEST(without_descriptors_the_file_is_tried_again) {
   s->ops->close(s);
   fake_run(&f, 1000);
   end(&f, mem);
+}
+
+/* What can't be made, SQLite says of it that it is not there. */
+TEST(a_journal_that_cant_be_made_is_no_file_that_is_missing) {
+  static const int errors[] = {ENOSPC, EDQUOT, EROFS, EIO};
+  static struct statvfs full = {.f_blocks = 10}, no_files = {.f_blocks = 10, .f_bavail = 5, .f_files = 10},
+                        read_only = {.f_blocks = 10, .f_flag = ST_RDONLY},
+                        roomy = {.f_blocks = 10, .f_bavail = 5}; /* and counts no files */
+  static const struct {
+    struct statvfs *fs;
+    slp_class class;
+    int code;
+    const char *says;
+  } rows[] = {
+      {&full, SLP_TRANSIENT, -ENOSPC, "the disk is full"},
+      {&no_files, SLP_TRANSIENT, -ENOSPC, "the disk is full"},
+      {&read_only, SLP_ACCESS, SLOOP_EACCESS, "its file system is read-only"},
+      {&roomy, SLP_TRANSIENT, -ENOSPC,
+       "its journal beside it can't be made: is the disk full, a quota used up, or the disk read-only?"}};
+  fake_host f;
+  slp_mem *mem;
+  char want[300];
+  slp_store *s = begin_prepared(&f, &mem);
+  for (size_t i = 0; i < SLP_COUNT(rows) * SLP_COUNT(errors); i++) {
+    told_fs = rows[i / SLP_COUNT(errors)].fs;
+    opens_fail("-journal", errors[i % SLP_COUNT(errors)], 1);
+    slp_fail fail = add_row(&f, mem, s, "l/1").rq.fail;
+    snprintf(want, sizeof want, "lease file %s: %s", path, rows[i / SLP_COUNT(errors)].says);
+    CHECK_INT(fail.class, rows[i / SLP_COUNT(errors)].class);
+    CHECK_INT(fail.code, rows[i / SLP_COUNT(errors)].code);
+    CHECK_STR(fail.message, want);
+    opens_fail(NULL, 0, 0);
+    CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
+  }
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
+}
+
+/* The same of the file itself, also where a link leads to it; a folder that is not there is another matter. */
+TEST(a_file_that_cant_be_made_is_tried_again) {
+  char want[300], folder[120];
+  for (int i = 0; i < 3; i++) {
+    fake_host f;
+    slp_mem *mem;
+    slp_store *s;
+    begin(&f, &mem);
+    snprintf(folder, sizeof folder, "%s.d/x.db", path);
+    if (i == 2) CHECK_INT(symlink(folder, path), 0); /* to nowhere */
+    CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+    if (i < 2) opens_fail(i ? "-journal" : "l.db", EDQUOT, 1);
+    slp_fail fail = prepare(&f, s).rq.fail;
+    opens_fail(NULL, 0, 0);
+    CHECK_INT(fail.class, i < 2 ? SLP_TRANSIENT : SLP_REFUSED);
+    snprintf(want, sizeof want, "lease file %s%s", path,
+             i == 2 ? " can't be opened: No such file or directory"
+             : i    ? ": its journal beside it can't be made: is the disk full, a quota used up, or the disk "
+                      "read-only?"
+                    : ": it can't be made: is the disk full, a quota used up, or the disk read-only?");
+    CHECK_STR(fail.message, want);
+    if (i == 2) CHECK_INT(unlink(path), 0);
+    CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+    s->ops->close(s);
+    fake_run(&f, 1000);
+    end(&f, mem);
+  }
 }
 
 /* Another program: its own connection to the file. */
