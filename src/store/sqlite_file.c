@@ -46,6 +46,7 @@ struct slp_sqlite_file {
   sqlite3 *db;           /* NULL: not open */
   struct stat opened;    /* which file it is */
   slp_sqlite_ask *ask;   /* being run; NULL: none */
+  uint8_t stained; /* the connection keeps what the system said of a failure: the next request has another */
   _Atomic uint32_t answers;
 };
 
@@ -63,6 +64,7 @@ slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path, const slp_t
 void slp_sqlite_file_close(slp_sqlite_file *f) {
   sqlite3_close(f->db);
   f->db = NULL;
+  f->stained = 0;
 }
 
 void slp_sqlite_file_free(slp_sqlite_file *f) {
@@ -82,11 +84,15 @@ int slp_sqlite_there(void) { return 1; }
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
-/* Undoing what a failed write began can lose what the system said of it; the file's own is a last resort. */
-static int system_error(sqlite3 *db, int rc) {
-  int os = db ? sqlite3_system_errno(db) : 0;
-  if (db && !os && (rc & 0xff) == SQLITE_IOERR)
-    (void)sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &os);
+/* What the system said of this failure. SQLite hears of it with these two codes only, and then keeps it for
+ * as long as the connection is open, so with any other code it is of something that is over. Undoing what a
+ * failed write began can lose it; the file's own is a last resort. */
+static int system_error(slp_sqlite_file *f, int rc) {
+  int os = 0, kind = rc & 0xff;
+  if (!f->db || (kind != SQLITE_IOERR && kind != SQLITE_CANTOPEN)) return 0;
+  f->stained = 1; /* a write that fails as it is committed may not replace it either */
+  os = sqlite3_system_errno(f->db);
+  if (!os && kind == SQLITE_IOERR) (void)sqlite3_file_control(f->db, "main", SQLITE_FCNTL_LAST_ERRNO, &os);
   return os;
 }
 
@@ -132,7 +138,7 @@ static void explain(slp_sqlite_ask *a, int rc) {
   sqlite3 *db = a->file->db;
   const char *path = path_of(a);
   slp_fail *f = &a->fail;
-  int os = system_error(db, rc);
+  int os = system_error(a->file, rc);
   switch (os == ENOSPC ? SQLITE_FULL : rc & 0xff) { /* a full disk also shows as an I/O error */
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -614,6 +620,6 @@ void slp_sqlite_do(slp_sqlite_ask *a) {
   f->ask = a;
   do_kind(a);
   f->ask = NULL;
-  if (f->db && is_in_wal(f->db)) slp_sqlite_file_close(f);
+  if (f->db && (f->stained || is_in_wal(f->db))) slp_sqlite_file_close(f);
   atomic_fetch_add(&f->answers, 1);
 }

@@ -355,6 +355,78 @@ TEST(a_file_that_cant_be_made_is_tried_again) {
   }
 }
 
+/* SQLite's pwrite, of any file but a journal. */
+static ssize_t failing_pwrite(int fd, const void *data, size_t n, off_t at) {
+  char link[64], name[200];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t name_n = readlink(link, name, sizeof name - 1);
+  name[name_n > 0 ? name_n : 0] = 0;
+  if (strstr(name, "-journal")) return pwrite(fd, data, n, at);
+  errno = EIO;
+  return -1;
+}
+static void pwrites_fail(int fail) {
+  sqlite3_vfs *v = sqlite3_vfs_find(NULL);
+  sqlite3_syscall_ptr to = fail ? (sqlite3_syscall_ptr)failing_pwrite : NULL;
+  for (int i = 0; i < 2; i++) { /* SQLite was built with one of them, or has both */
+    const char *name = i ? "pwrite64" : "pwrite";
+    if (v->xGetSystemCall(v, name)) CHECK_INT(v->xSetSystemCall(v, name, to), SQLITE_OK);
+  }
+}
+
+/* SQLite keeps what the system said once: a full disk that is over. */
+TEST(what_the_system_said_once_is_not_said_of_what_comes_later) {
+  fake_host f;
+  slp_mem *mem;
+  sqlite3 *db;
+  char want[200];
+  slp_store *s = begin_prepared(&f, &mem);
+  for (int i = 0; i < 2; i++) {
+    opens_fail("-journal", ENOSPC, 0);
+    slp_fail fail = add_row(&f, mem, s, "l/1").rq.fail;
+    opens_fail(NULL, 0, 0);
+    CHECK_INT(fail.class, SLP_TRANSIENT);
+    CHECK_INT(fail.code, -ENOSPC);
+    snprintf(want, sizeof want, "lease file %s: the disk is full", path);
+    CHECK_STR(fail.message, want);
+    if (i) { /* a write that fails as it is committed: SQLite does not look what the system says */
+      CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
+      pwrites_fail(1);
+      fail = add_row(&f, mem, s, "l/1").rq.fail;
+      pwrites_fail(0);
+      CHECK_INT(fail.code, -EIO);
+      CHECK(strstr(fail.message, strerror(EIO)));
+      CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES); /* what it left half done is undone */
+      continue;
+    }
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    slp_change c = {SLP_STR("n"), SLP_ADD_N, {.kind = SLP_VAL_N, .s = SLP_STR("1")}};
+    slp_store_write w = {.rq = {.on_done = on_done, .ms_max = 500},
+                         .key = {SLP_STR("a"), SLP_STR("l/1")},
+                         .changes = &c,
+                         .changes_n = 1};
+    slp_store_rows_init(&w.image, mem);
+    for (int waits = 0; waits < 2; waits++) { /* in vain, and until it is let go */
+      done = 0;
+      s->ops->write(s, &w);
+      fake_run(&f, 300000);
+      CHECK_INT(done, 0);
+      if (waits) CHECK_INT(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+      fake_run(&f, 300000);
+      CHECK_INT(done, 1);
+      snprintf(want, sizeof want, "lease file %s: another process keeps it locked", path);
+      if (!waits) CHECK_STR(w.rq.fail.message, want);
+    }
+    CHECK_INT(w.written, SLP_WRITTEN_YES);
+    slp_store_rows_free(&w.image);
+    CHECK_INT(sqlite3_close(db), SQLITE_OK);
+  }
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
+}
+
 /* Another program: its own connection to the file. */
 static void other_does(const char *sql) {
   sqlite3 *db;
