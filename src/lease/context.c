@@ -32,10 +32,11 @@ void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us) {
 /* ---- telling ----------------------------------------------------------------------------------- */
 
 /* Before the first heartbeat, a failure that waiting will not mend is told at once, and always one of the
- * disk (EIO): a lease file that stands still was waited for already. Any other is told when it has lasted,
- * and then ever more seldom. */
+ * disk (EIO) or of libuv's threads (EAGAIN): a lease file that stands still, and a thread that would ask it,
+ * were waited for already. Any other is told when it has lasted, and then ever more seldom. */
 int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail) {
-  int at_once = (slp_class_lasts(fail->class) && !f->stats.heartbeats) || fail->code == -EIO;
+  int at_once =
+      (slp_class_lasts(fail->class) && !f->stats.heartbeats) || fail->code == -EIO || fail->code == -EAGAIN;
   return (n == 1 && at_once) || (n >= 4 && !(n & (n - 1)));
 }
 

@@ -9,7 +9,8 @@
  * when the request was cancelled and the store closed. The file (sqlite_file.c) is closed by a last job.
  *
  * A disk may stand still, and a thread with it. Then every request fails that has waited SILENT_MS without an
- * answer of the file to anybody; its job is left to the thread. */
+ * answer of the file to anybody; its job is left to the thread. The threads are the program's too: when no
+ * thread is with the file, it is them that the request has waited for, and that is told instead. */
 #include "store/sqlite.h"
 
 #include "sloop.h"
@@ -99,12 +100,19 @@ static void leave(job *j) {
 static void on_silence(slp_timer *timer) {
   job *j = SLP_OWNER(timer, job, silence);
   slp_store_req *rq = j->rq;
+  int asked = slp_sqlite_file_asked(j->ask.file); /* first: an answer that comes meanwhile is seen below */
   /* Much too late: the loop, the process or the machine stood still, and the thread perhaps as well. */
   int late = slp_now_us(j->h) >= slp_after_us(j->silent_us, SILENT_MS * UINT64_C(100));
   if ((late || j->answers != slp_sqlite_file_answers(j->ask.file)) && !wait_for_answers(j)) return;
-  /* Not a time limit of the request's own, but trouble with the disk: told at once, as an I/O error. */
-  slp_fail_set(&rq->fail, SLP_TRANSIENT, -EIO, "lease file %.150s has not answered for %u s",
-               slp_sqlite_file_path(j->ask.file), SILENT_MS / 1000);
+  /* Not a time limit of the request's own, but trouble with the disk, or threads that are busy or stuck
+   * elsewhere: told at once, by codes of their own (lease/context.c). */
+  if (asked)
+    slp_fail_set(&rq->fail, SLP_TRANSIENT, -EIO, "lease file %.150s has not answered for %u s",
+                 slp_sqlite_file_path(j->ask.file), SILENT_MS / 1000);
+  else
+    slp_fail_set(&rq->fail, SLP_TRANSIENT, -EAGAIN,
+                 "lease file %.150s: no thread of libuv's pool was free for %u s (UV_THREADPOOL_SIZE)",
+                 slp_sqlite_file_path(j->ask.file), SILENT_MS / 1000);
   rq->done_us = slp_now_us(j->h);
   rq->impl = NULL;
   leave(j);

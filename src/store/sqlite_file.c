@@ -48,6 +48,7 @@ struct slp_sqlite_file {
   slp_sqlite_ask *ask;   /* being run; NULL: none */
   uint8_t stained; /* the connection keeps what the system said of a failure: the next request has another */
   _Atomic uint32_t answers;
+  _Atomic uint8_t asked; /* a thread is in slp_sqlite_do */
 };
 
 slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path, const slp_table_spec *table) {
@@ -78,6 +79,7 @@ void slp_sqlite_file_free(slp_sqlite_file *f) {
 
 const char *slp_sqlite_file_path(const slp_sqlite_file *f) { return f->path; }
 uint32_t slp_sqlite_file_answers(slp_sqlite_file *f) { return atomic_load(&f->answers); }
+int slp_sqlite_file_asked(slp_sqlite_file *f) { return atomic_load(&f->asked); }
 
 int slp_sqlite_there(void) { return 1; }
 
@@ -617,9 +619,11 @@ static void do_kind(slp_sqlite_ask *a) {
 
 void slp_sqlite_do(slp_sqlite_ask *a) {
   slp_sqlite_file *f = a->file;
+  atomic_store(&f->asked, 1);
   f->ask = a;
   do_kind(a);
   f->ask = NULL;
   if (f->db && (f->stained || is_in_wal(f->db))) slp_sqlite_file_close(f);
   atomic_fetch_add(&f->answers, 1);
+  atomic_store(&f->asked, 0); /* last: who sees this sees the answer too */
 }

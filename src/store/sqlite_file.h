@@ -15,6 +15,7 @@ void slp_sqlite_file_free(slp_sqlite_file *f); /* closed */
 const char *slp_sqlite_file_path(const slp_sqlite_file *f);
 /* Counts what the file answered: requests, and rows of a list. For the loop, while a thread uses the file. */
 uint32_t slp_sqlite_file_answers(slp_sqlite_file *f);
+int slp_sqlite_file_asked(slp_sqlite_file *f); /* a thread is with it now. For the loop too */
 
 typedef enum { SLP_SQLITE_PREPARE, SLP_SQLITE_GET, SLP_SQLITE_LIST, SLP_SQLITE_WRITE } slp_sqlite_kind;
 

@@ -62,13 +62,17 @@ TEST(what_waiting_will_not_mend_is_told_at_once_to_who_has_not_joined) {
   CHECK(strstr(last, "failed 1 time: no permission"));
 }
 
-TEST(a_disk_that_fails_is_told_at_once) {
+TEST(a_disk_that_fails_and_threads_that_are_not_free_are_told_at_once) {
   slp_read r = a_read("leases");
   slp_fail fail = refused();
   slp_fail_set(&fail, SLP_TRANSIENT, -EIO, "lease file l has not answered for 5 s");
   for (int i = 0; i < 5; i++) slp_read_count(&r, &fail);
   CHECK_INT(told, 2); /* at 1 and 4 */
   CHECK(strstr(last, "lease file l has not answered for 5 s"));
+  slp_read none = a_read("leases");
+  slp_fail_set(&fail, SLP_TRANSIENT, -EAGAIN, "lease file l: no thread of libuv's pool was free for 5 s");
+  for (int i = 0; i < 5; i++) slp_read_count(&none, &fail);
+  CHECK_INT(told, 4);
 }
 
 TEST(each_read_counts_by_itself_and_from_the_last_that_came) {

@@ -6,6 +6,9 @@
 #include <sloop.h>
 #include <sqlite3.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -13,6 +16,23 @@
 #include "aws_fake_host.h"
 #include "scarce.h"
 #include "store/sqlite_file.h"
+
+/* The program's stat, instead of libc's: the n-th one fails, or the next one stands still until disk_goes_on. */
+static int stats_left = -1;
+static atomic_int disk_stands;
+static sem_t disk_asked, disk_goes_on;
+int stat(const char *restrict name, struct stat *restrict st) {
+  if (atomic_exchange(&disk_stands, 0)) {
+    CHECK_INT(sem_post(&disk_asked), 0);
+    while (sem_wait(&disk_goes_on)) CHECK_INT(errno, EINTR);
+  }
+  if (stats_left == 0) {
+    errno = EACCES;
+    return -1;
+  }
+  if (stats_left > 0) stats_left--;
+  return fstatat(AT_FDCWD, name, st, 0);
+}
 
 /* The program's statvfs: a file system as a test wants it. */
 static struct statvfs *told_fs;
@@ -522,10 +542,11 @@ TEST(what_is_told_to_stop_ends_in_the_middle) {
   end(&f, mem);
 }
 
-/* A disk that stands still: a thread that takes the work and does not come back before stuck_end. */
+/* Threads that take no work before stuck_end, but for one that takes the first piece and stays with the disk. */
 static slp_work *stuck[4];
 static size_t stuck_n;
-static uint8_t stuck_left;
+static uint8_t stuck_left, stuck_on_disk;
+static pthread_t stuck_thread;
 static void stuck_send(slp_host *h, slp_work *work) {
   (void)h;
   CHECK(stuck_n < SLP_COUNT(stuck));
@@ -535,9 +556,21 @@ static void stuck_cancel(slp_host *h, slp_work *work) {
   (void)h, (void)work;
   stuck_left++;
 }
+static void *stuck_run(void *work) {
+  stuck[0]->run(work);
+  return NULL;
+}
+static void stuck_begin(void) {
+  CHECK(!sem_init(&disk_asked, 0, 0) && !sem_init(&disk_goes_on, 0, 0));
+  atomic_store(&disk_stands, 1);
+  CHECK_INT(pthread_create(&stuck_thread, NULL, stuck_run, stuck[0]), 0);
+  while (sem_wait(&disk_asked)) CHECK_INT(errno, EINTR);
+  stuck_on_disk = 1;
+}
 static void stuck_end(void) {
+  if (stuck_on_disk) CHECK(!sem_post(&disk_goes_on) && !pthread_join(stuck_thread, NULL));
   for (size_t i = 0; i < stuck_n; i++) {
-    stuck[i]->run(stuck[i]);
+    if (i || !stuck_on_disk) stuck[i]->run(stuck[i]);
     stuck[i]->on_left(stuck[i]);
   }
 }
@@ -567,6 +600,7 @@ TEST(a_file_that_does_not_answer_is_named) {
   CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
   CHECK_INT(done, 1);
   f.h.ops = &standing;
+  stuck_begin();
   s->ops->write(s, &w);
   fake_run(&f, 4000000);
   CHECK_INT(done, 1);
@@ -584,6 +618,42 @@ TEST(a_file_that_does_not_answer_is_named) {
   CHECK_INT(stuck_left, 3);
   f.h.ops = &fake_ops;
   stuck_end();
+  s->ops->close(s);
+  fake_run(&f, 1000);
+  end(&f, mem);
+}
+
+/* The threads of libuv's pool are the program's too: while it keeps them all, nobody asks the file. */
+TEST(a_file_that_no_thread_asks_is_not_blamed) {
+  fake_host f;
+  slp_mem *mem;
+  char want[200];
+  slp_store *s = begin_prepared(&f, &mem);
+  snprintf(want, sizeof want,
+           "lease file %s: no thread of libuv's pool was free for 5 s (UV_THREADPOOL_SIZE)", path);
+  slp_host_ops standing = fake_ops;
+  standing.work_send = stuck_send;
+  standing.work_cancel = stuck_cancel;
+  f.h.ops = &standing;
+  slp_row_key key = {SLP_STR("a"), SLP_STR("l/1")};
+  slp_store_get g = {.rq = {.on_done = on_done}, .keys = &key, .keys_n = 1}, behind = g;
+  slp_store_rows_init(&g.out, mem);
+  slp_store_rows_init(&behind.out, mem);
+  done = 0;
+  s->ops->get(s, &g);
+  s->ops->get(s, &behind);
+  fake_run(&f, 4900000);
+  CHECK_INT(done, 0);
+  fake_run(&f, 200000);
+  CHECK_INT(done, 2);
+  CHECK_INT(stuck_left, 2);
+  CHECK_INT(g.rq.fail.class, SLP_TRANSIENT);
+  CHECK_INT(g.rq.fail.code, -EAGAIN); /* a failure of the disk, -EIO, is not tried again by who commands */
+  CHECK_STR(g.rq.fail.message, want);
+  CHECK_STR(behind.rq.fail.message, want);
+  f.h.ops = &fake_ops;
+  stuck_end();
+  CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
   s->ops->close(s);
   fake_run(&f, 1000);
   end(&f, mem);
@@ -648,17 +718,6 @@ TEST(the_file_is_not_in_wal_mode_but_while_others_keep_it_there) {
   s->ops->close(s);
   fake_run(&f, 1000);
   end(&f, mem);
-}
-
-/* The program's stat, instead of libc's: the n-th one fails. */
-static int stats_left = -1;
-int stat(const char *restrict name, struct stat *restrict st) {
-  if (stats_left == 0) {
-    errno = EACCES;
-    return -1;
-  }
-  if (stats_left > 0) stats_left--;
-  return fstatat(AT_FDCWD, name, st, 0);
 }
 
 TEST(a_stat_that_fails_is_told) {
