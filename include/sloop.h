@@ -384,11 +384,12 @@ typedef struct {
   uint32_t buffered_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
                                               not asked for more while it has so many; one page may exceed it */
   /* How it is handed over. */
-  sloop_order_t order;        /* SLOOP_ORDER_TIME */
-  uint32_t order_wait_ms;     /* 1000: how long failing and silent shards may hold the others back; 0: never,
-                                 UINT32_MAX: for ever. A silent one that is pushed: at most 250, and less once
-                                 it is known how much the delays of records differ; see sloop(7) */
-  uint32_t batches_out_max;   /* 2 batches out: in all (SLOOP_ORDER_TIME), per shard (SLOOP_ORDER_SHARD) */
+  sloop_order_t order;      /* SLOOP_ORDER_TIME */
+  uint32_t order_wait_ms;   /* 1000: how long shards that fail, or at the tip are silent, may hold the others
+                                 back; 0: never, UINT32_MAX: for ever. A silent one that is pushed: at most
+                                 250, and less once it is known how much the delays of records differ; see
+                                 sloop(7) */
+  uint32_t batches_out_max; /* 2 batches out: in all (SLOOP_ORDER_TIME), per shard (SLOOP_ORDER_SHARD) */
   uint32_t batch_records_max; /* 1000 */
   uint32_t batch_bytes_max;   /* 1 MiB of payload; one larger record goes alone */
   uint32_t retry_max;         /* 10: times the same record is handed over, then on_retry rules. To 250 */
@@ -436,7 +437,7 @@ typedef struct {
   uint32_t handover_ms; /* 30000: how long a shard that another worker asks for waits for your batches */
   uint32_t stall_ms;    /* 0: never. A shard with records to be acknowledged that made no progress for so
                                  long, or that could not be read, goes to another worker; pauses do not count, nor
-                                 that it waits for another shard in the order by time */
+                                 that it waits for another shard, or a joined consumer, in the order by time */
   uint32_t weight;      /* 1: this worker's share, beside the others' weights. To 1000 */
   void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg);
   const char *kcl_coordinator; /* schema "kcl": the tables that KCL 3.0 to 3.4 has beside the leases; NULL: */

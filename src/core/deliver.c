@@ -20,6 +20,7 @@ static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, d
 /* A record has left, or none is there. */
 static void is_not_blocked(slp_engine *e) {
   e->delivery.waits_since_us = e->delivery.blocked_since_us = e->delivery.held_since_us = 0;
+  e->delivery.settles_last = 0;
 }
 
 static void is_blocked(slp_engine *e) {
@@ -31,7 +32,7 @@ void slp_deliver_anew(slp_engine *e) {
   is_not_blocked(e);
 }
 
-/* Wakes us at at_us at the latest. Without memory for the timer the next event does it. */
+/* Wakes us at at_us at the latest. */
 static void look_again(slp_engine *e, uint64_t at_us) {
   if (at_us == UINT64_MAX || e->delivery.timer.at_us <= at_us) return;
   slp_timer_set_reserved(e->host, &e->delivery.timer, at_us);
@@ -127,13 +128,19 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   return waiting_is_young(e) ? until : slp_max_u64(until, e->delivery.backlog_until_us);
 }
 
-/* As `until_us`, or later, so that the loop has run for a while. Looks once more before it is over. */
+/* As `until_us`, or later, so that the loop has run for a while: looks once more before it is over. A program
+ * may hold each turn of the loop for longer than that. So what comes after until_us is waited for once. */
 static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until_us) {
+  slp_delivery *d = &e->delivery;
   uint64_t now = slp_now_us(e->host), settles_us = slp_min_u64(SETTLES_US, order_wait_us);
-  if (now - e->delivery.looked_us > 2 * settles_us) e->delivery.alive_since_us = now;
-  e->delivery.looked_us = now;
+  int stood = now - d->looked_us > settles_us + SETTLES_US;
+  d->looked_us = now;
+  if (stood && !d->settles_last) {
+    d->alive_since_us = now;
+    d->settles_last = now >= until_us;
+  }
   if (until_us != UINT64_MAX && until_us > now + settles_us) look_again(e, until_us - settles_us);
-  return slp_max_u64(until_us, slp_after_us(e->delivery.alive_since_us, settles_us));
+  return slp_max_u64(until_us, slp_after_us(d->alive_since_us, settles_us));
 }
 
 /* The least entry is of a shard whose queue is empty. 1: it was set aside, look again. */
@@ -172,17 +179,12 @@ static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   return settled_us(e, wait_us, until);
 }
 
-/* Its first record may be the first of all, as soon as its shards are known. */
-static int is_yet_to_list(const slp_consumer *c) {
-  return (c->life == SLP_LIFE_DESCRIBING || c->life == SLP_LIFE_LISTING) && !c->leases && !c->paused_all;
-}
-
 /* 1: nothing leaves now. */
 static int a_listing_is_waited_for(slp_engine *e) {
   if (slp_merge_ready(&e->merge) == 0) return 0;
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
-    if (!is_yet_to_list(c)) continue;
+    if (!slp_consumer_is_yet_to_list(c)) continue;
     uint64_t until = listing_patience(e, c);
     if (slp_now_us(e->host) >= until) continue;
     is_blocked(e);

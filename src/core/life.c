@@ -23,6 +23,10 @@ void slp_consumer_move(slp_consumer *c, slp_life to) {
   c->life = to;
 }
 
+int slp_consumer_is_yet_to_list(const slp_consumer *c) {
+  return (c->life == SLP_LIFE_DESCRIBING || c->life == SLP_LIFE_LISTING) && !c->leases && !c->paused_all;
+}
+
 void slp_consumer_check(slp_consumer *c) {
   slp_report_tip(c);
   if (c->life != SLP_LIFE_STOPPING) return;

@@ -34,6 +34,9 @@ typedef struct slp_stop {
 } slp_stop;
 
 void slp_consumer_move(slp_consumer *c, slp_life to); /* the one place that changes c->life */
+/* Its first record may be the first of all that are joined, as soon as its shards are known. A paused one, or
+ * one that gets shards from a fleet, is not waited for. */
+int slp_consumer_is_yet_to_list(const slp_consumer *c);
 /* Something came to its end: tells the tip when it is reached, and posts the end of a stop that waits for
  * nothing any more. */
 void slp_consumer_check(slp_consumer *c);

@@ -185,23 +185,26 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
   return s;
 }
 
-/* A circle is found within so many steps up, or the listing is asked. */
-#define STEPS_UP_MAX 4096
+/* Shards that are looked at once each: where merges and splits alternate there are far more ways up than
+ * ancestors. */
+typedef struct kin_list {
+  slp_shard *first, *last;
+} kin_list;
 
-/* Looks at all ancestors that are known. Lineages are short; where merges and splits alternate for long there
- * are more ways up than steps. */
-static int descends_from(const slp_shard *s, slp_str id, uint32_t *steps_left) {
-  for (const slp_shard *up; s; s = up) {
-    if (*steps_left == 0) return 1;
-    --*steps_left;
-    const slp_str *parents = s->lineage.parents;
-    if (slp_str_eq(s->id, id) || slp_str_eq(parents[0], id) || slp_str_eq(parents[1], id)) return 1;
-    up = slp_lineage_parent(s, 0);
-    const slp_shard *other = slp_lineage_parent(s, 1);
-    if (up && other && descends_from(other, id, steps_left)) return 1;
-    if (!up) up = other;
-  }
-  return 0;
+static void add_kin(kin_list *l, slp_shard *s) {
+  if (!s || s->lineage.in_list) return;
+  s->lineage.in_list = 1;
+  s->lineage.next = NULL;
+  if (l->last)
+    l->last->lineage.next = s;
+  else
+    l->first = s;
+  l->last = s;
+}
+
+static void empty(kin_list *l) {
+  for (slp_shard *s = l->first; s; s = s->lineage.next) s->lineage.in_list = 0;
+  *l = (kin_list){NULL, NULL};
 }
 
 static int is_named(const slp_shard_desc *children, size_t n, slp_str id) {
@@ -210,19 +213,33 @@ static int is_named(const slp_shard_desc *children, size_t n, slp_str id) {
   return 0;
 }
 
-int slp_lineage_may_have(const slp_shard *s, const slp_shard_desc *children, size_t n) {
-  uint32_t steps_left = STEPS_UP_MAX;
-  for (size_t i = 0; i < n; i++) {
+/* A shard of the list is one of the children, or descends from one. The list grows by all that is known of
+ * what it descends from. */
+static int one_is_above(kin_list *l, const slp_shard_desc *children, size_t n) {
+  for (slp_shard *s = l->first; s; s = s->lineage.next) {
+    const slp_str *parents = s->lineage.parents;
+    if (is_named(children, n, s->id) || (parents[0].n && is_named(children, n, parents[0])) ||
+        (parents[1].n && is_named(children, n, parents[1])))
+      return 1;
+    for (int i = 0; i < 2; i++) add_kin(l, slp_lineage_parent(s, i));
+  }
+  return 0;
+}
+
+int slp_lineage_may_have(slp_shard *s, const slp_shard_desc *children, size_t n) {
+  kin_list parents = {NULL, NULL};
+  int may = 1;
+  add_kin(&parents, s);
+  for (size_t i = 0; i < n && may; i++) {
     const slp_shard_desc *d = &children[i];
     int first = slp_str_eq(d->parent, s->id);
-    if (!first && !slp_str_eq(d->adjacent_parent, s->id)) return 0;
     slp_str other = first ? d->adjacent_parent : d->parent;
-    if (other.n && is_named(children, n, other)) return 0;
-    if (descends_from(s, d->id, &steps_left)) return 0;
-    const slp_shard *known = other.n ? slp_lineage_get(s->consumer, other) : NULL;
-    if (known && descends_from(known, d->id, &steps_left)) return 0;
+    may = (first || slp_str_eq(d->adjacent_parent, s->id)) && !(other.n && is_named(children, n, other));
+    if (other.n) add_kin(&parents, slp_lineage_get(s->consumer, other));
   }
-  return 1;
+  may = may && !one_is_above(&parents, children, n);
+  empty(&parents);
+  return may;
 }
 
 void slp_lineage_learn_keys(slp_shard *s, const slp_shard_desc *d) {

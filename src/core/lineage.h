@@ -32,8 +32,8 @@ typedef struct slp_lineage { /* of a shard */
   uint8_t missed_n;          /* listings in a row without it */
   uint64_t added_serial;     /* of the newest listing when it became known: too old to miss it */
   uint64_t known_serial;     /* a parent that is not known may come with this listing; 0: all are */
-  slp_shard *below, *next;   /* scratch of slp_lineage_ordered */
-  uint8_t ordered;           /* likewise */
+  slp_shard *below, *next;   /* scratch of slp_lineage_ordered and slp_lineage_may_have */
+  uint8_t ordered, in_list;  /* likewise; in_list is 0 between two calls */
 } slp_lineage;
 
 /* Listed, until a listing says otherwise. NULL: no memory. */
@@ -49,9 +49,8 @@ int slp_lineage_lacks_parent(slp_shard *s);
 typedef enum slp_kin_order { SLP_PARENTS_FIRST, SLP_CHILDREN_FIRST } slp_kin_order;
 slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how);
 slp_shard *slp_lineage_next(const slp_shard *s);
-/* These may be children of it: each names it as a parent, and none is its own ancestor. 0: one can't be, or
- * that would take too long to find out. */
-int slp_lineage_may_have(const slp_shard *s, const slp_shard_desc *children, size_t n);
+/* These may be children of it: each names it as a parent, and none is an ancestor of their parents. */
+int slp_lineage_may_have(slp_shard *s, const slp_shard_desc *children, size_t n);
 int slp_lineage_wants(const slp_consumer *c, slp_str id); /* the shard filter lets it through */
 /* Moves selection; keeps count of the shards that wait to be read. */
 void slp_lineage_set(slp_shard *s, slp_selection to);

@@ -92,7 +92,11 @@ int slp_order_waits_for_other(const slp_shard *s) {
   const slp_engine *e = s->consumer->engine;
   if (e->order != SLOOP_ORDER_TIME || s->order.state != SLP_ORDER_IN || slp_queue_is_out(s)) return 0;
   const slp_merge_node *first = slp_merge_top(&e->merge);
-  return first && first != &s->order.node && !first->ready;
+  if (first && first != &s->order.node && !first->ready) return 1;
+  SLP_LIST_EACH(&e->consumers, it) {
+    if (slp_consumer_is_yet_to_list(SLP_OWNER(it, slp_consumer, link))) return 1;
+  }
+  return 0;
 }
 
 /* Inside a page nothing of its place changes but the key. */

@@ -28,7 +28,8 @@ int slp_order_is_aside(const slp_shard *s);
 void slp_order_update(slp_shard *s); /* something of it changed: its place is brought up to date */
 /* The head of a shard that is in the order is taken, one that was never handed out; time: of its key. */
 void slp_order_take(slp_shard *s, int64_t time);
-/* What it has waits for a shard whose records may be earlier: then it is that one which makes no progress. */
+/* What it has waits for a shard, or for a consumer that has not listed, whose records may be earlier: then it
+ * is that one which makes no progress. */
 int slp_order_waits_for_other(const slp_shard *s);
 void slp_order_leave(slp_shard *s);       /* nothing of it is waited for any more */
 void slp_order_come_back(slp_shard *s);   /* a record of it was given back: update follows */

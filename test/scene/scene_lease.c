@@ -1159,6 +1159,35 @@ STORY_OF_BOTH(leases_are_found_after_a_consumer_of_another_stream_was_closed) {
   CHECK_INT(told, 2);
 }
 
+/* It has not listed: its first record may be the first of all. */
+STORY_OF_BOTH(a_shard_whose_records_wait_for_a_joined_consumer_is_not_given_up) {
+  crew_begin(c, seed, 2);
+  slp_known_stream *parcels = slp_world_stream(c->w, "parcels", 1);
+  worker *w = make(c, 0);
+  char why[160];
+  size_t handed = 0;
+  w->o.stall_ms = 2000;
+  w->o.order_wait_ms = UINT32_MAX;
+  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  sloop_opts_t before = w->o;
+  w->o.stream = parcels->name;
+  w->o.worker = w->o.schema = NULL;
+  w->o.stall_ms = 0;
+  sloop_t *other = join(w, NULL, NULL, &handed);
+  w->o = before;
+  CHECK_INT(sloop_start(w->s), 0);
+  slp_world_pass(c->w, 8000);
+  slp_world_faults(c->w, "* DescribeStreamSummary * error InternalFailure:500\n");
+  CHECK_INT(sloop_start(other), 0);
+  slp_world_put_many(c->w, c->stream, 20, 40);
+  slp_world_pass(c->w, 10000);
+  CHECK_INT(c->handed, 0); /* they do wait */
+  CHECK_INT(w->events[SLOOP_LEASE_RELEASED], 0);
+  slp_world_faults(c->w, NULL);
+  read_all(c, 60000);
+  sloop_close(other, NULL, NULL);
+}
+
 #define OUTAGE                                                  \
   "100000 UpdateItem * error 500\n100000 GetItem * error 500\n" \
   "100000 BatchGetItem * error 500\n100000 Query * error 500\n"

@@ -194,6 +194,44 @@ SCENE(after_a_long_callback_what_has_come_is_read_before_a_shard_is_set_aside) {
   CHECK_INT(slp_user_stats(&st->u).late, 0);
 }
 
+/* Somebody's own work holds the loop again and again, with a turn of it in between. */
+typedef struct held_loop {
+  stage *st;
+  uint64_t us, until_us;
+} held_loop;
+
+static void hold_loop(void *arg) {
+  held_loop *h = arg;
+  uint64_t now = slp_sim_now_us(h->st->w->sim);
+  if (now >= h->until_us) return;
+  slp_sim_block(h->st->u.host, h->us);
+  slp_sim_at(h->st->w->sim, now + h->us + 100, hold_loop, h);
+}
+
+SCENE(a_shard_is_set_aside_though_each_turn_of_the_loop_takes_long) {
+  static const struct {
+    uint32_t order_wait_ms;
+    uint64_t turn_us;
+  } with[] = {{700, 250000}, {700, 1000000}, {1, 2200}, {1, 150000}};
+  for (size_t i = 0; i < SLP_COUNT(with); i++) {
+    stage_begin(st, seed, 2);
+    held_loop held = {st, with[i].turn_us, 0};
+    st->u.opts.order_wait_ms = with[i].order_wait_ms;
+    slp_user_start(&st->u);
+    slp_world_pass(st->w, 5000);
+    slp_world_faults(st->w, "* GetRecords 1 error InternalFailure:500\n");
+    slp_world_pass(st->w, 2000);
+    held.until_us = slp_sim_now_us(st->w->sim) + 20000000;
+    hold_loop(&held);
+    produce(st, 200, 15000, 100);
+    nobody_waits_for(st, 1200000 + 1000 * (uint64_t)with[i].order_wait_ms + 4 * with[i].turn_us, 1, 15);
+    slp_world_pass(st->w, 6000);
+    slp_world_faults(st->w, NULL);
+    CHECK_CAUGHT_UP(&st->u, 60000);
+    if (i + 1 < SLP_COUNT(with)) stage_end(st);
+  }
+}
+
 SCENE(records_given_back_by_a_shard_set_aside_come_again) {
   stage_begin(st, seed, 2);
   st->u.opts.order_wait_ms = 300;

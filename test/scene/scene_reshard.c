@@ -266,3 +266,21 @@ SCENE(a_parent_listed_behind_its_children_is_finished_when_it_is_read) {
   CHECK(slp_user_save(&st->u));
   CHECK(!strstr(st->u.token, st->stream->shards[0].id));
 }
+
+/* A merge and a split in turn double the ways from a shard up to the first one. */
+SCENE(a_stream_that_was_merged_and_split_many_times_is_read_as_any_other) {
+  stage_begin(st, seed, 1);
+  st->u.oracle->late_forbidden = 1;
+  slp_user_start(&st->u);
+  for (size_t last = 0; last < 36; last += 3) {
+    slp_world_put_many(st->w, st->stream, 10, 30);
+    CHECK_INT(slp_world_split(st->w, st->stream, last), 0);
+    slp_world_put_many(st->w, st->stream, 20, 30);
+    slp_world_pass(st->w, 3000);
+    CHECK_INT(slp_world_merge(st->w, st->stream, last + 1, last + 2), 0);
+    slp_world_pass(st->w, 3000);
+    CHECK_INT(st->u.judged->ended, last + 3);
+  }
+  slp_world_put_many(st->w, st->stream, 10, 30);
+  CHECK_CAUGHT_UP(&st->u, 3000);
+}
