@@ -98,10 +98,14 @@ static slp_val time_of(slp_row_request *d, uint64_t ns) {
 }
 
 static void when_owner(slp_row_request *d, slp_str owner) {
-  if (!owner.n)
+  if (!owner.n) {
     slp_when_absent(d, OWNER);
-  else
-    slp_when_text(d, OWNER, slp_str_is(owner, NAMELESS) ? SLP_STR("") : owner);
+    return;
+  }
+  /* Some worker may be called so. */
+  if (slp_str_is(owner, NAMELESS))
+    slp_row_request_when(d, OWNER, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("")), 1);
+  slp_when_text(d, OWNER, owner);
 }
 
 /* The text that was read: it is exactly the one that is written for that time. */

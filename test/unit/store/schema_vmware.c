@@ -60,6 +60,12 @@ TEST(owners_that_are_none) {
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .owner = nameless, .epoch = N1,
      .epoch_after = N2);
   CHECK_STR(row_text(), "AssignedTo=S:a.1 Checkpoint=S:5 LeaseTimeout=S:" T2 " ShardID=S:s");
+  /* A worker that is called as nobody is here. */
+  PUT(TEXT("ShardID", "s"), {.name = SLP_STR("AssignedTo"), .val = {.kind = SLP_VAL_S, .s = nameless}},
+      TEXT("LeaseTimeout", T1));
+  CHECK(parsed.kind == SLP_ROW_LEASE && slp_str_eq(parsed.u.lease.owner, nameless));
+  DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .owner = nameless, .epoch = N1,
+     .epoch_after = N2);
   PUT(TEXT("ShardID", "s"), TEXT("AssignedTo", "old"));
   CHECK(parsed.kind == SLP_ROW_LEASE && slp_str_is(parsed.u.lease.owner, "old") && !parsed.u.lease.epoch);
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s"), .me = S("a.1"), .owner = S("old"), .epoch_after = N1);
