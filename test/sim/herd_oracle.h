@@ -84,9 +84,9 @@ size_t hd_shard(hd_oracle *o, const char *id, int parent, int other);
  * within an aggregate. */
 void hd_put(hd_oracle *o, size_t shard, const char *seq, uint32_t sub, int64_t arrived_ms, uint64_t content);
 void hd_closed(hd_oracle *o, size_t shard);
-void hd_latest(hd_oracle *o, size_t shard); /* a reader asked for what comes from now on */
-void hd_latest_was(hd_oracle *o, size_t shard,
-                   int64_t ms); /* a subscriber asked for what came from then on */
+/* A life asked for what comes from now on; by a subscription, for what came from then on. */
+void hd_latest(hd_oracle *o, size_t life, size_t shard);
+void hd_latest_was(hd_oracle *o, size_t life, size_t shard, int64_t ms);
 void hd_trimmed(hd_oracle *o, size_t shard, size_t records); /* so many first ones can't be read any more */
 
 /* ---- workers ------------------------------------------------------------------------------------------ */

@@ -61,6 +61,7 @@ typedef struct hd_ownership {   /* one life reads one shard in one epoch */
   uint32_t batches_out;
   uint8_t began, over, lost, owned; /* owned: the table has this epoch for this life */
   uint8_t loose;                    /* an operator came in between */
+  uint8_t latest_asked;             /* by its life, which settles what "latest" is */
   hd_place *places;                 /* of the records from `first` on */
   size_t places_cap;
 } hd_ownership;
@@ -81,8 +82,7 @@ struct hd_part {
   size_t texts_n, texts_cap;
   hd_version *versions;
   size_t versions_n, versions_cap;
-  hd_ownership *ownerships;      /* the latest first */
-  const hd_ownership *latest_in; /* the one in which the latest was asked for last */
+  hd_ownership *ownerships; /* the latest first */
 };
 
 typedef struct hd_held { /* a batch with the user */

@@ -51,23 +51,33 @@ size_t hd_floor(const hd_oracle *o, const hd_part *s) {
   return s->latest_asked ? s->latest_n : s->notes_n;
 }
 
-void hd_latest(hd_oracle *o, size_t shard) {
+/* Of a life, by which it has the shard, or had it last; NULL: by none. */
+static hd_ownership *owned_by(hd_part *s, size_t life) {
+  hd_ownership *t = s->ownerships;
+  while (t && t->life != life) t = t->before;
+  return t;
+}
+
+void hd_latest(hd_oracle *o, size_t life, size_t shard) {
   hd_part *s = o->shards[shard];
+  hd_ownership *t = owned_by(s, life);
   s->latest_asked = 1;
   s->latest_n = s->notes_n;
-  s->latest_in = s->ownerships;
+  if (t) t->latest_asked = 1;
 }
 
 /* A subscriber settles what "latest" is when it begins. When its subscription at the latest got lost, the service
- * is asked for that time instead. Only the first question of an owner counts: a later time excuses nothing, but
- * where clocks drift by more than the library allows for when it takes a time for the service's. */
-void hd_latest_was(hd_oracle *o, size_t shard, int64_t ms) {
+ * is asked for that time instead. Only the first question of an owner counts, whenever one of another arrives: a
+ * later time excuses nothing, but where clocks drift by more than the library allows for when it takes a time for
+ * the service's. */
+void hd_latest_was(hd_oracle *o, size_t life, size_t shard, int64_t ms) {
   hd_part *s = o->shards[shard];
+  hd_ownership *t = owned_by(s, life);
   size_t n = hd_notes_before_ms(s, ms);
   if (!s->latest_asked) s->latest_n = 0;
-  if (s->latest_in != s->ownerships || o->terms.order_loose) s->latest_n = slp_max_u64(s->latest_n, n);
+  if ((t && !t->latest_asked) || o->terms.order_loose) s->latest_n = slp_max_u64(s->latest_n, n);
   s->latest_asked = 1;
-  s->latest_in = s->ownerships;
+  if (t) t->latest_asked = 1;
 }
 
 /* ---- who may write ------------------------------------------------------------------------------------- */

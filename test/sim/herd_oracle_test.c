@@ -634,9 +634,27 @@ static void begins_at_latest_of_kcl(stage *g) {
 /* A subscription at the latest got lost; the service is asked for its time, of the sixth record. */
 static void begins_at_the_time_of_latest(stage *g) {
   size_t s = later_shard(g, (hd_row){.at = HD_AT_START, .latest = 1});
-  hd_latest_was(g->o, s, g->arrived[s][6]);
+  hd_latest_was(g->o, 0, s, g->arrived[s][6]);
   read_some(g, 0, s, 6, 2);
   save(g, 0, s, 8);
+}
+
+/* The question of an owner that was frozen arrives when its successor has the shard, which asks for itself. */
+static size_t succeeded_at_latest(stage *g) {
+  size_t s = later_shard(g, (hd_row){.at = HD_AT_START, .latest = 1});
+  wait_ms(g, 20);
+  hd_row taken = {.owner = g->names[1], .epoch = 2, .at = HD_AT_START, .latest = 1};
+  hd_row_is(g->o, 1, shard_id(s), g->now, &taken);
+  g->rows[s] = (told_row){g->names[1], 2, AT_START, 0};
+  told_taken(g, 1, s);
+  return s;
+}
+static void begins_at_the_time_of_its_own_latest(stage *g) {
+  size_t s = succeeded_at_latest(g);
+  hd_latest_was(g->o, 0, s, g->arrived[s][4]);
+  hd_latest_was(g->o, 1, s, g->arrived[s][6]);
+  read_some(g, 1, s, 6, 2);
+  save(g, 1, s, 8);
 }
 
 /* ---- two workers that begin an application of KCL's at the latest while a shard is split ---------------- */
@@ -725,7 +743,7 @@ static void removed_and_made_at_latest(stage *g, int parent_is_gone) {
   hd_row_is(g->o, 1, shard_id(kid), g->now, &taken);
   g->rows[kid] = (told_row){g->names[1], 50, AT_START, 0};
   told_taken(g, 1, kid);
-  hd_latest(g->o, kid);
+  hd_latest(g->o, 1, kid);
   put(g, kid, 2);
   read_some(g, 1, kid, 8, 2);
   save(g, 1, kid, 10);
@@ -767,6 +785,7 @@ TEST(what_is_allowed_besides) {
   play_allowed(begins_at_latest, 0, SLOOP_LATEST, 0);
   play_allowed(begins_at_latest_of_kcl, 1, SLOOP_LATEST, 0);
   play_allowed(begins_at_the_time_of_latest, 1, SLOOP_LATEST, 0);
+  play_allowed(begins_at_the_time_of_its_own_latest, 1, SLOOP_LATEST, 0);
   play_allowed(is_made_beside_its_parent, 1, SLOOP_LATEST, 0);
   play_allowed(is_made_before_its_parent, 1, SLOOP_LATEST, 0);
   play_allowed(is_taken_before_its_parent_is_made, 1, SLOOP_LATEST, 0);
@@ -965,16 +984,24 @@ static void begins_at_the_oldest_before_its_parent(stage *g) {
 /* The second time of one owner is no "latest" any more. */
 static void subscribes_behind_its_latest(stage *g) {
   size_t s = later_shard(g, (hd_row){.at = HD_AT_START, .latest = 1});
-  hd_latest_was(g->o, s, g->arrived[s][4]);
-  hd_latest_was(g->o, s, g->arrived[s][6]);
+  hd_latest_was(g->o, 0, s, g->arrived[s][4]);
+  hd_latest_was(g->o, 0, s, g->arrived[s][6]);
   read_some(g, 0, s, 6, 2);
   save(g, 0, s, 8);
 }
+static void subscribes_behind_its_latest_after_another(stage *g) {
+  size_t s = succeeded_at_latest(g);
+  hd_latest_was(g->o, 1, s, g->arrived[s][4]);
+  hd_latest_was(g->o, 0, s, g->arrived[s][4]);
+  hd_latest_was(g->o, 1, s, g->arrived[s][6]);
+  read_some(g, 1, s, 6, 2);
+  save(g, 1, s, 8);
+}
 static void subscribes_behind_what_it_asked(stage *g) {
   size_t s = later_shard(g, (hd_row){.at = HD_AT_START, .latest = 1});
-  hd_latest(g->o, s);
+  hd_latest(g->o, 0, s);
   put(g, s, 2);
-  hd_latest_was(g->o, s, g->arrived[s][9]);
+  hd_latest_was(g->o, 0, s, g->arrived[s][9]);
   read_some(g, 0, s, 9, 1);
   save(g, 0, s, 10);
 }
@@ -1528,6 +1555,7 @@ static const violation violations[] = {
     V(HD_S1_LOSS, saves_what_is_out),
     V(HD_S1_LOSS, saves_what_came_back),
     W(HD_S1_LOSS, subscribes_behind_its_latest, .schema = KCL, .start = SLOOP_LATEST),
+    W(HD_S1_LOSS, subscribes_behind_its_latest_after_another, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S1_LOSS, subscribes_behind_what_it_asked, .schema = KCL, .start = SLOOP_LATEST),
     W(HD_S1_LOSS, saves_beyond_what_its_row_says, .schema = KCL, .start = SLOOP_LATEST),
     V(HD_S1_LOSS, saves_what_was_never_out),

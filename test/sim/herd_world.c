@@ -542,12 +542,14 @@ static void note_read(hd_world *hw, const slp_sim_ask *ask) {
   if (m.shard < hw->shards_n) hw->shards[m.shard].read_us = hd_now(hw);
 }
 
-/* Which shards were asked for their latest. */
-static void note_latest(hd_world *hw) {
+/* Which shards this call asked for their latest. */
+static void note_latest(hd_world *hw, const slp_sim_ask *ask) {
+  const hd_life *l = life_of(hw, ask);
+  size_t life = l ? l->number : SIZE_MAX;
   for (size_t i = 0; hw->stream && i < hw->shards_n; i++) {
     const slp_known_shard *k = &hw->stream->shards[i];
-    if (k->latest_locates != hw->shards[i].latest) hd_latest(hw->o, i);
-    if (k->pushed_by_time != hw->shards[i].pushed_by_time) hd_latest_was(hw->o, i, k->pushed_from_ms);
+    if (k->latest_locates != hw->shards[i].latest) hd_latest(hw->o, life, i);
+    if (k->pushed_by_time != hw->shards[i].pushed_by_time) hd_latest_was(hw->o, life, i, k->pushed_from_ms);
     hw->shards[i].latest = k->latest_locates;
     hw->shards[i].pushed_by_time = k->pushed_by_time;
   }
@@ -565,7 +567,7 @@ static void note_table(hd_world *hw, const slp_sim_ask *ask, const char *op) {
 static void look_at(hd_world *hw, const slp_sim_ask *ask, const char *op) {
   if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0 || strcmp(op, "typed E") == 0)
     note_read(hw, ask);
-  note_latest(hw);
+  note_latest(hw, ask);
   look_at_shards(hw);
 }
 
