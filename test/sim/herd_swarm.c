@@ -383,26 +383,32 @@ static void request_none(request *q) {
   hd_wish_none(&q->wish);
 }
 
-/* Seeds that once failed, for ever. */
+/* Seeds that once failed, for ever. The file is closed before any is played: a child that exits would move the
+ * place in it. */
 static int play_file(const char *path, sums *s) {
-  static char all[1 << 20]; /* read at once: the processes that play share the place in it */
-  char line[600], *words[64];
+  static char all[1 << 20];
+  char *words[64], *rest = NULL;
   FILE *f = fopen(path, "r");
   if (!f) {
     perror(path);
     return 2;
   }
-  setvbuf(f, all, _IOFBF, sizeof all);
-  while (fgets(line, sizeof line, f)) {
+  size_t size = fread(all, 1, sizeof all - 1, f);
+  all[size] = 0;
+  fclose(f);
+  if (size == sizeof all - 1) {
+    fprintf(stderr, "%s: too large\n", path);
+    return 2;
+  }
+  for (char *line = strtok_r(all, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
     request q;
     int n = 1;
-    line[strcspn(line, "#\n")] = 0;
+    line[strcspn(line, "#")] = 0;
     for (char *w = strtok(line, " "); w && n < 64; w = strtok(NULL, " ")) words[n++] = w;
     if (n == 1) continue;
     request_none(&q);
     if (read_args(&q, n, words) || !q.one) {
       fprintf(stderr, "%s: a line is not understood\n", path);
-      fclose(f);
       return 2;
     }
     q.seeds = 1;
@@ -410,7 +416,6 @@ static int play_file(const char *path, sums *s) {
     q.hash = 1;
     (void)play_many(&q, s);
   }
-  fclose(f);
   print_sums(s);
   return s->broken ? 1 : 0;
 }

@@ -322,6 +322,29 @@ TEST(the_lag_is_clamped) {
   finish();
 }
 
+TEST(the_lag_in_cbor_may_be_a_float) {
+  static const struct {
+    const char *bytes;                                              /* half, single or double; 9 at most */
+    int64_t want;                                                   /* -1: no number */
+  } cases[] = {{"\xf9\x3e\x00", 1},                                 /* 1.5 */
+               {"\xf9\xbe\x00", 0},                                 /* -1.5 */
+               {"\xfa\x44\x7a\x00\x00", 1000},                      /* 1000 */
+               {"\xfb\x43\xe0\x00\x00\x00\x00\x00\x00", INT64_MAX}, /* 2^63 */
+               {"\xfb\x7f\xf0\x00\x00\x00\x00\x00\x00", INT64_MAX}, /* infinite */
+               {"\xfb\xff\xf0\x00\x00\x00\x00\x00\x00", 0},         /* and less than any */
+               {"\xf9\x7e\x00", -1}};
+  start();
+  for (size_t i = 0; i < SLP_COUNT(cases); i++) {
+    unsigned char kind = (unsigned char)cases[i].bytes[0];
+    size_t n = kind == 0xf9 ? 3 : kind == 0xfa ? 5 : 9;
+    char text[40] = "\xa1\x72MillisBehindLatest";
+    memcpy(text + 20, cases[i].bytes, n);
+    CHECK_INT(read_bytes(text, 20 + n, SLP_FORM_CBOR, 65536, 256), cases[i].want < 0 ? SLP_EBADDATA : 0);
+    if (cases[i].want >= 0) CHECK_INT(page->behind_ms, cases[i].want);
+  }
+  finish();
+}
+
 TEST(arrival_times_in_json) {
   static const struct {
     const char *text;
