@@ -20,7 +20,7 @@ static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, d
 /* A record has left, or none is there. */
 static void is_not_blocked(slp_engine *e) {
   e->delivery.waits_since_us = e->delivery.blocked_since_us = e->delivery.held_since_us = 0;
-  e->delivery.settles_last = 0;
+  e->delivery.prolonged = 0;
 }
 
 static void is_blocked(slp_engine *e) {
@@ -110,6 +110,13 @@ static void move_watermark(slp_engine *e, slp_shard *s) {
   slp_order_update(s);
 }
 
+/* As until_us; but when that is over and a backlog is read, what does not fail is waited for, and looked at
+ * again then. */
+static uint64_t longer_in_backlog_us(slp_engine *e, uint64_t until_us, uint64_t failing_since_us) {
+  if (slp_now_us(e->host) < until_us || failing_since_us || waiting_is_young(e)) return until_us;
+  return slp_max_u64(until_us, e->delivery.backlog_until_us);
+}
+
 /* Until when the merge waits for the shard that holds it back, which listens since then (reader.h);
  * UINT64_MAX: without a limit. */
 static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
@@ -124,20 +131,19 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
     until = slp_after_us(waits_since_us(e), order_wait_us(e, s));
   else if (now >= until)
     until = slp_max_u64(until, slp_after_us(held_since_us(e), order_wait_us(e, s)));
-  if (now < until || slp_reading_failing_since_us(s)) return until;
-  return waiting_is_young(e) ? until : slp_max_u64(until, e->delivery.backlog_until_us);
+  return longer_in_backlog_us(e, until, slp_reading_failing_since_us(s));
 }
 
-/* As `until_us`, or later, so that the loop has run for a while: looks once more before it is over. A program
- * may hold each turn of the loop for longer than that. So what comes after until_us is waited for once. */
+/* As `until_us`, or later, so that the loop has run for a while. Looks once more before it is over. A program
+ * may hold each turn of the loop for longer than that, so a wait that is over is prolonged only once. */
 static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until_us) {
   slp_delivery *d = &e->delivery;
   uint64_t now = slp_now_us(e->host), settles_us = slp_min_u64(SETTLES_US, order_wait_us);
   int stood = now - d->looked_us > settles_us + SETTLES_US;
   d->looked_us = now;
-  if (stood && !d->settles_last) {
+  if (stood && !d->prolonged) {
     d->alive_since_us = now;
-    d->settles_last = now >= until_us;
+    d->prolonged = now >= until_us;
   }
   if (until_us != UINT64_MAX && until_us > now + settles_us) look_again(e, until_us - settles_us);
   return slp_max_u64(until_us, slp_after_us(d->alive_since_us, settles_us));
@@ -174,9 +180,7 @@ static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   if (e->order_wait_ms == UINT32_MAX) return UINT64_MAX;
   uint64_t wait_us = (uint64_t)e->order_wait_ms * 1000, failing_us = c->failing_since_us;
   uint64_t until = slp_after_us(failing_us ? failing_us : c->started_us, wait_us);
-  if (slp_now_us(e->host) >= until && !failing_us && !waiting_is_young(e))
-    until = slp_max_u64(until, e->delivery.backlog_until_us);
-  return settled_us(e, wait_us, until);
+  return settled_us(e, wait_us, longer_in_backlog_us(e, until, failing_us));
 }
 
 /* 1: nothing leaves now. */

@@ -15,7 +15,7 @@ typedef struct slp_delivery { /* of an engine */
   uint64_t held_since_us; /* a record waits for silent shards; looked for when one was silent for too long */
   /* So long the loop has run without a pause, as far as shards held the others back. */
   uint64_t looked_us, alive_since_us;
-  uint8_t settles_last; /* since a record left last: it stood when the wait was over, and goes on but once */
+  uint8_t prolonged; /* since a record left last: a wait was over, and went on because the loop had stood */
   uint64_t backlog_until_us; /* what waits was found too old to be at the tip; look again then */
   slp_timer timer;
 } slp_delivery;

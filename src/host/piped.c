@@ -13,6 +13,7 @@
 #endif
 
 #include "base/list.h"
+#include "host/program.h"
 
 #define LATE_MS 300 /* from the end of a pipe to that of the process, or the other way round */
 #define ERR_MAX 900 /* bytes of a line of standard error that go together */
@@ -415,9 +416,8 @@ void slp_herd_close(slp_herd *herd) {
 /* What the program ignores or handles for itself is no business of a child's. A SIGHUP that is ignored is
  * inherited by both: it is nohup's wish for all that is started below it. */
 static void default_signals(void) {
-  struct sigaction hangup;
   sigset_t none;
-  int ignored = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+  int ignored = slp_program_ignores_signal(SIGHUP);
   for (int i = 1; i < NSIG; i++)
     if (i != SIGKILL && i != SIGSTOP && (i != SIGHUP || !ignored)) signal(i, SIG_DFL);
   sigemptyset(&none);

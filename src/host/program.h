@@ -16,7 +16,7 @@ uint64_t slp_program_peak_bytes(void); /* the most memory that was resident at o
 int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms);
 /* The handler of `number` becomes "ignore"; for SIGPIPE and SIGXFSZ. */
 void slp_program_ignore_signal(int number);
-int slp_program_ignores_signal(int number);
+int slp_program_ignores_signal(int number); /* may be called between fork and exec, too */
 
 /* Descriptors 0, 1 and 2 that are closed become ones that fail to be used: else the next file opened would
  * become our standard output. */

@@ -1114,6 +1114,19 @@ static sloop_t *join(worker *w, const char *app, const char *store, size_t *hand
   return s;
 }
 
+/* The worker, and joined to it a consumer without leases, of another stream. */
+static sloop_t *open_with(worker *w, const slp_known_stream *stream, size_t *handed) {
+  char why[160];
+  sloop_opts_t before = w->o;
+  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  w->o.stream = stream->name;
+  w->o.worker = w->o.schema = NULL;
+  w->o.stall_ms = 0;
+  sloop_t *other = join(w, NULL, NULL, handed);
+  w->o = before;
+  return other;
+}
+
 STORY_OF_BOTH(applications_in_one_store_have_leases_of_their_own) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 60, 40);
@@ -1164,17 +1177,10 @@ STORY_OF_BOTH(a_shard_whose_records_wait_for_a_joined_consumer_is_not_given_up) 
   crew_begin(c, seed, 2);
   slp_known_stream *parcels = slp_world_stream(c->w, "parcels", 1);
   worker *w = make(c, 0);
-  char why[160];
   size_t handed = 0;
   w->o.stall_ms = 2000;
   w->o.order_wait_ms = UINT32_MAX;
-  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
-  sloop_opts_t before = w->o;
-  w->o.stream = parcels->name;
-  w->o.worker = w->o.schema = NULL;
-  w->o.stall_ms = 0;
-  sloop_t *other = join(w, NULL, NULL, &handed);
-  w->o = before;
+  sloop_t *other = open_with(w, parcels, &handed);
   CHECK_INT(sloop_start(w->s), 0);
   slp_world_pass(c->w, 8000);
   slp_world_faults(c->w, "* DescribeStreamSummary * error InternalFailure:500\n");
@@ -1196,17 +1202,11 @@ STORY_OF_BOTH(what_a_suspended_consumer_holds_is_not_in_the_way_of_those_joined_
   crew_begin(c, seed, 8);
   slp_known_stream *parcels = slp_world_stream(c->w, "parcels", 4);
   worker *w = make(c, 0);
-  char why[160];
   size_t handed = 0;
   w->keep = 1;
   w->o.buffered_bytes_max = 128 * 1024;
   w->o.batch_records_max = 1; /* the rest of a page is held and not out */
-  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
-  sloop_opts_t before = w->o;
-  w->o.stream = parcels->name;
-  w->o.worker = w->o.schema = NULL;
-  sloop_t *other = join(w, NULL, NULL, &handed);
-  w->o = before;
+  sloop_t *other = open_with(w, parcels, &handed);
   CHECK_INT(sloop_start(w->s), 0);
   CHECK_INT(sloop_start(other), 0);
   slp_world_pass(c->w, 8000);

@@ -124,24 +124,25 @@ SCENE(a_backlog_waits_for_a_joined_consumer_that_fails_no_longer_than_order_wait
   family_end(st, &f);
 }
 
+static void wait_for_ever(stage *st, family *f) {
+  st->u.opts.order_wait_ms = UINT32_MAX;
+  begin_beside_one_that_fails(st, f);
+  slp_world_pass(st->w, 60000);
+  CHECK_INT(st->u.judged->records, 0);
+}
+
 SCENE(with_order_wait_for_ever_a_joined_consumer_that_fails_is_waited_for_until_it_lists) {
   stage_begin(st, seed, 2);
   family f;
-  st->u.opts.order_wait_ms = UINT32_MAX;
   st->u.oracle->late_forbidden = 1;
-  begin_beside_one_that_fails(st, &f);
-  slp_world_pass(st->w, 60000);
-  CHECK_INT(st->u.judged->records, 0);
+  wait_for_ever(st, &f);
   family_end(st, &f);
 }
 
 SCENE(or_until_it_is_paused_or_stopped_or_ends) {
   stage_begin(st, seed, 2);
   family f;
-  st->u.opts.order_wait_ms = UINT32_MAX;
-  begin_beside_one_that_fails(st, &f);
-  slp_world_pass(st->w, 60000);
-  CHECK_INT(st->u.judged->records, 0);
+  wait_for_ever(st, &f);
   if (seed == 1) {
     CHECK_INT(sloop_pause(f.other.s, NULL), 0);
   } else if (seed == 2) {

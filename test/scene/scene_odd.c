@@ -1,5 +1,6 @@
 /* scene_odd.c - what a service says seldom, and what a program does seldom: a stream that is being made,
  * shards that vanish from the listing, iterators without a text, a record that nobody can take. */
+#include "scarce.h"
 #include "scene/scene.h"
 
 /* ---- answers changed on their way --------------------------------------------------------------------- */
@@ -203,42 +204,39 @@ SCENE(children_that_cannot_be_are_not_taken_from_a_page) {
   }
 }
 
-/* Memory whose n-th allocation fails, counted from the next answer of ListShards on; those after it are refused. */
-static struct { int armed, left; } lack;
-
-static void *lacking_alloc(void *ctx, void *p, size_t was, size_t want) {
-  (void)ctx, (void)was;
-  if (want == 0) {
-    free(p);
-    return NULL;
-  }
-  if (lack.armed && lack.left && --lack.left == 0) return NULL;
-  return realloc(p, want);
-}
+/* Of the memory that runs out one allocation fails, the n-th from the first answer of ListShards on. What is
+ * listed after that is refused. */
+static scarce memory;
+static int64_t fails_at;
+static int listed;
 
 static void lack_when_listed(slp_world *w, const char *op, slp_known_shard *shard, slp_sim_reply *reply) {
   change_answer(w, op, shard, reply);
   if (strcmp(op, "ListShards") != 0) return;
-  if (lack.armed) reply->status = 500;
-  lack.armed = 1;
+  if (listed)
+    reply->status = 500;
+  else
+    memory.left = fails_at;
+  listed = 1;
 }
 
 /* A page names a second parent that could be, and the listing that corrects it meets failing memory. Without
  * parents the children would be read before the one they have is done. */
 SCENE(a_child_keeps_its_parents_where_there_is_no_memory_to_correct_them) {
-  for (int n = 1, used = 1; used; n++) {
+  for (fails_at = 0, memory.failed = 1; memory.failed; fails_at++) {
     stage_begin(st, seed, 2);
+    memory = (scarce){.left = -1, .once = 1};
+    listed = 0;
     slp_user_leave(&st->u);
     slp_world_pass(st->w, 1);
     slp_user_free(&st->u);
-    slp_user_init_mem(&st->u, st->w, st->stream, slp_mem_new(lacking_alloc, NULL));
+    slp_user_init_mem(&st->u, st->w, st->stream, slp_mem_new(scarce_alloc, &memory));
     st->u.oracle->memory_fails = 1;
     change_answers(st, (change){"GetRecords", "\"ParentShards\":[\"shardId-000000000000\"]",
                                 "\"ParentShards\":[\"shardId-000000000000\",\"shardId-000000000001\"]",
                                 .left = 1000000});
     st->u.opts.order = SLOOP_ORDER_SHARD;
     st->u.opts.batch_records_max = 5;
-    lack.armed = lack.left = 0;
     slp_world_put_many(st->w, st->stream, 20, 10);
     slp_user_start(&st->u);
     CHECK_CAUGHT_UP(&st->u, 10000);
@@ -254,18 +252,16 @@ SCENE(a_child_keeps_its_parents_where_there_is_no_memory_to_correct_them) {
     slp_world_pass(st->w, 2500);
     CHECK_INT(st->stream->shards[4].locates, 0); /* named, and not begun: its other parent is paused */
     st->w->on_answer = lack_when_listed;
-    lack.left = n;
     slp_user_list(&st->u);
     slp_world_pass(st->w, 2000);
     slp_user_resume(&st->u, NULL); /* shard 1 ends, which has it looked at what may be begun */
     slp_world_pass(st->w, 3000);
-    used = !lack.left;
-    lack.left = 0;
+    memory.left = -1;
     st->w->on_answer = change_answer;
     st->u.manners.keep = 0;
     slp_user_return_all(&st->u);
     CHECK_CAUGHT_UP(&st->u, 30000);
-    if (used) stage_end(st);
+    if (memory.failed) stage_end(st);
   }
 }
 
