@@ -147,9 +147,12 @@ static uint64_t silence_us(const slp_fleet *f, const slp_member *p) {
   return slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
 }
 
-/* From when on it is proven dead. A worker that can't prove its own life judges nobody's. */
+/* From when on it is proven dead. A worker that can't prove its own life judges nobody's. One that joins has
+ * nothing to prove yet and judges the row in its way, that of its own id, also when it was evicted before:
+ * nobody else may be left to do so. */
 static uint64_t dead_us(const slp_fleet *f, const slp_member *p, uint64_t more_us) {
-  if (!slp_proof_is(f, SLP_PROOF_GOOD)) return SLP_NEVER;
+  int in_my_way = slp_worker_is(f, SLP_WORKER_JOINING) && slp_member_is_me(f, p);
+  if (!in_my_way && !slp_proof_is(f, SLP_PROOF_GOOD)) return SLP_NEVER;
   return slp_silence_dead_us(&p->silence, SLP_BY_WORKER, silence_us(f, p) + more_us, slp_fleet_trouble_us(f));
 }
 

@@ -548,6 +548,24 @@ TEST(two_with_one_id) {
   finish(w);
 }
 
+static int first_reads(fw_world *w) {
+  return w->nodes[0]->joined && !w->nodes[0]->suspended && w->nodes[0]->open_n == w->shards_n;
+}
+
+/* It hangs, a second process takes its id and dies, and nobody is left who would evict that one. */
+TEST(a_worker_that_was_evicted_joins_over_the_row_of_a_dead_one_of_its_id) {
+  fw_world *w = fleet(4, 1);
+  w->nodes[0]->cut = 1;
+  fw_start(w, 1, "w0", 0);
+  run(w, 3 * LEASE);
+  CHECK(w->nodes[1]->joined && w->nodes[1]->open_n == 4);
+  fw_kill(w, 1);
+  w->nodes[0]->cut = 0;
+  until(w, 4 * LEASE, first_reads);
+  CHECK_INT(w->evictions, 1);
+  finish(w);
+}
+
 /* ---- at rest ----------------------------------------------------------------------------------- */
 
 TEST(an_idle_fleet_writes_heartbeats_only) {
