@@ -248,14 +248,35 @@ static void list_shards(slp_fleet *f) {
   }
 }
 
+/* A write is given up before it has failed often enough to be told of, and begins anew in the next round: so
+ * the tries of all rounds count. n: how often it has failed in a row. */
+static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
+  const slp_fail *fail = slp_write_fail(op);
+  uint32_t to = *n + TRIES;
+  if (op->end != SLP_OUTCOME_GIVEN_UP) {
+    *n = 0;
+    return;
+  }
+  while (*n < to) {
+    (*n)++;
+    if (*n > TRIES && slp_fleet_tells(f, *n, fail)) /* the first ones are told of as of any write */
+      slp_fleet_tell_fail(f, fail, nothing, 0, "a write of the lease table failed %u times: %s", *n,
+                          fail->message);
+  }
+}
+
 static void led(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   int leads = op->end == SLP_OUTCOME_DONE && op->i.kind == SLP_OPERATION_LEAD;
+  int given_up = op->end == SLP_OUTCOME_GIVEN_UP;
+  count_failures(f, op, &f->index.unled);
   if (leads != f->index.leads)
     slp_fleet_tell(f, leads ? SLP_FLEET_LEADS : SLP_FLEET_FOLLOWS, nothing, 0, "%s",
-                   leads ? "renews the list of shards" : "another worker renews the list of shards");
+                   leads      ? "renews the list of shards"
+                   : given_up ? "can't write that it renews the list of shards"
+                              : "another worker renews the list of shards");
   f->index.leads = (uint8_t)leads;
-  if (op->end == SLP_OUTCOME_GIVEN_UP)
+  if (given_up)
     failed(f);
   else
     list_shards(f);
@@ -353,6 +374,7 @@ static void read_workers(slp_fleet *f) {
 
 static void told(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
+  count_failures(f, op, &f->index.unpublished);
   if (op->end != SLP_OUTCOME_DONE) {
     failed(f);
     return;

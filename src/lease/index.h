@@ -59,6 +59,8 @@ typedef struct slp_indexing {
   uint8_t look;            /* the next round lists the stream's shards */
   uint8_t listed;          /* this one did */
   uint8_t told;            /* its row has been written */
+  uint32_t unpublished;    /* so often in a row its row could not be written, */
+  uint32_t unled;          /* and the leader's */
   slp_timer timer;
   slp_read read;
   slp_write write; /* one of its row or the leader's */

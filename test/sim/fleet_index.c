@@ -191,3 +191,21 @@ TEST(a_worker_that_is_not_seen_for_a_lease_gives_everything_up) {
   shared(w, 0, 1, -1, -1);
   end(w);
 }
+
+/* Nothing else fails then: who has no shards, or has given them up, would stand in silence. */
+static void told_of(uint8_t table) {
+  fw_world *w = begin(2, 1);
+  w->deny_writes_beside = table;
+  run(w, 2 * L);
+  CHECK(w->trouble > 0);
+  run(w, 60 * FW_S);
+  CHECK(w->trouble < 12);
+  w->deny_writes_beside = 0;
+  uint64_t told = w->trouble;
+  shared(w, 0, -1, -1, -1);
+  run(w, 2 * L);
+  CHECK_INT(w->trouble, told);
+  end(w);
+}
+TEST(that_its_own_row_can_not_be_written_is_told) { told_of(CLIENTS); }
+TEST(that_the_leader_s_row_can_not_be_written_is_told) { told_of(METADATA); }

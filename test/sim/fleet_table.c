@@ -103,6 +103,7 @@ static void denied(void *arg) {
   fw_wire *x = arg;
   if (!x->rq) return;
   fail(x->rq, SLP_ACCESS, "no permission");
+  if (x->kind == WRITE) SLP_OWNER(x->rq, slp_store_write, rq)->written = SLP_WRITTEN_NOT_SURE;
   answer(x);
 }
 
@@ -245,7 +246,8 @@ static void send(fw_wire *x) {
   slp_sim_at(w->sim, now + (uint64_t)ms * 1000, timed_out, x);
   if (x->kind == WRITE && w->no_writes_until_us > at) return;
   if (x->node->cut || w->outage_until_us > at || chance(w, f->lost_ppm)) return;
-  if ((x->kind == GET && w->deny_gets) || (x->kind == LIST && w->deny_lists)) {
+  int no_write = x->kind == WRITE && x->rq->table && x->rq->table == w->deny_writes_beside;
+  if (no_write || (x->kind == GET && w->deny_gets) || (x->kind == LIST && w->deny_lists)) {
     slp_sim_at(w->sim, at, denied, x);
     return;
   }

@@ -91,6 +91,7 @@ struct fw_world {
   void *(*node_alloc)(void *ctx, void *p, size_t was, size_t want); /* of every node; NULL: the usual */
   void *node_ctx;
   uint8_t deny_gets, deny_lists; /* refused: no right */
+  uint8_t deny_writes_beside;    /* likewise, of that table beside the leases; 0: none */
   uint32_t drop_answers; /* so many of the next writes whose row has this prefix are done unanswered */
   char drop_prefix[32];
 };
