@@ -679,7 +679,7 @@ typedef enum {
   SLOOP_CHANGE_UNOWNED = 4,  /* nothing to release: nobody owns it */
   SLOOP_CHANGE_ENDED = 5,    /* nothing to release: it was read to its end */
   SLOOP_CHANGE_NO_LEASE = 6, /* nothing to release: it has no lease that can be read */
-  SLOOP_CHANGE_CONFLICT = 7, /* not changed: its row kept changing */
+  SLOOP_CHANGE_CONFLICT = 7, /* not changed: its row kept changing; with another status, for that */
   SLOOP_CHANGE_NO_ROW = 8,   /* not changed: it has no row that can be read */
   SLOOP_CHANGE_POSITION = 9, /* not changed: rows of this schema can't hold that position */
   SLOOP_CHANGE_TAKEN = 10    /* not changed: a worker has taken it meanwhile */

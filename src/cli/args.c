@@ -522,7 +522,7 @@ static int check_multilang(const slp_args *a, char why[200]) {
 static int check_leases(const slp_args *a, char why[200]) {
   const char *other = a->opts.app ? against_leases(a) : needs_app(a);
   int tail = a->mode == SLP_MODE_TAIL, shows = (a->mode & SHOWS_LEASES) != 0;
-  if (other && a->opts.app && tail)
+  if (other && a->opts.app && (tail || shows))
     snprintf(why, 200, "%s does not go together with -G: the leases say what is read, and from where", other);
   else if (other && !a->opts.app && (tail || shows))
     snprintf(why, 200, "%s%.*s needs -G APP: whose leases?", *other == '-' ? "" : "-X ",

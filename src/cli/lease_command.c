@@ -57,13 +57,17 @@ static int failed(command *k, int status, const sloop_error_t *error) {
   return 1;
 }
 
-static void write_and_end(command *k, slp_buf *text) {
+static void write_text(command *k, slp_buf *text) {
   if (slp_buf_failed(text)) {
     slp_buf_free(text);
     slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, "no memory");
     return;
   }
   slp_app_write(&k->app, text);
+}
+
+static void write_and_end(command *k, slp_buf *text) {
+  write_text(k, text);
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 
@@ -105,15 +109,17 @@ static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *e,
     write_and_end(k, &k->text);
 }
 
+/* Of many leases some may have been changed though others could not be: both are told. */
 static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *error,
                       void *arg) {
   command *k = arg;
   slp_buf text;
   (void)s;
-  if (k->consumer.stopping || failed(k, status, error)) return;
+  if (k->consumer.stopping || (!r && failed(k, status, error))) return;
   slp_buf_init(&text, k->app.mem, 1 << 20);
-  slp_lease_result(&text, r);
-  write_and_end(k, &text);
+  slp_lease_result(&text, status, r);
+  write_text(k, &text);
+  if (!failed(k, status, error)) slp_cli_consumer_stop(&k->consumer, 0);
 }
 
 static int ask(command *k, const char *name) {

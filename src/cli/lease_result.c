@@ -9,6 +9,7 @@
 
 typedef struct page { /* lines for a person */
   slp_buf *b;
+  int status;
 } page;
 
 static void say_done(page *p, const sloop_change_t *c) {
@@ -36,7 +37,9 @@ static void say_change(page *p, const sloop_change_t *c) {
       slp_lease_say(p->b, "%s has no lease that can be read: there is nothing to release", c->shard);
       return;
     case SLOOP_CHANGE_CONFLICT:
-      slp_lease_say(p->b, "%s: not changed: its row kept changing", c->shard);
+      slp_lease_say(
+          p->b, "%s: not changed%s", c->shard,
+          p->status == SLOOP_ELEASE ? ": its row kept changing" : ""); /* else the failure says why */
       return;
     case SLOOP_CHANGE_NO_ROW:
       slp_lease_say(p->b, "%s: not changed: it has no row that can be read", c->shard);
@@ -88,8 +91,8 @@ static void say_what_follows(page *p, const sloop_admin_result_t *r) {
   if (r->bad_rows_n) slp_lease_say(p->b, "%zu rows make no sense and were left alone", r->bad_rows_n);
 }
 
-int slp_lease_result(slp_buf *b, const sloop_admin_result_t *r) {
-  page p = {b};
+int slp_lease_result(slp_buf *b, int status, const sloop_admin_result_t *r) {
+  page p = {b, status};
   say_eviction(&p, r);
   say_changes(&p, r);
   say_what_follows(&p, r);

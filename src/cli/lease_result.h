@@ -5,7 +5,8 @@
 #include "base/buf.h"
 #include "sloop.h"
 
-/* A line a lease, up to a hundred, and what else is to be known. 0, or the error that the buffer has. */
-int slp_lease_result(slp_buf *b, const sloop_admin_result_t *r);
+/* A line a lease, up to a hundred, and what else is to be known. status: what came with it. 0, or the error
+ * that the buffer has. */
+int slp_lease_result(slp_buf *b, int status, const sloop_admin_result_t *r);
 
 #endif

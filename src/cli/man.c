@@ -5,7 +5,7 @@
 #include "cli/options.h"
 #include "sloop.h"
 
-#define DATE "2026-11-22" /* of the last change of this text: not of the build, which must be repeatable */
+#define DATE "2026-11-27" /* of the last change of this text: not of the build, which must be repeatable */
 
 /* Writes text of a roff line: a backslash, and a dot or quote at the beginning, have a meaning there; a plain
  * '-' would become a hyphen. */
@@ -183,6 +183,13 @@ static const char places[] =
     "\\fB\\-\\-force\\fR evicts those workers first, so that they lose all their leases\n"
     "and join anew.\n"
     "\\fB\\-\\-release\\fR \\fIWORKER\\fR does the same to one worker.\n"
+    "Where only some of the leases could be changed, the status is 1 and each of them is\n"
+    "named, with what was done or why not.\n"
+    ".PP\n"
+    "Rows of vmware\\-go\\-kcl and motorway do not tell where a shard begins that was not\n"
+    "read yet: that is \\fB\\-o\\fR, of the workers and of these commands.\n"
+    "A reset to another beginning is refused there; rows of motorway can say the oldest\n"
+    "record all the same.\n"
     ".SH MOVING POSITIONS\n"
     "\\fB\\-\\-migrate\\fR \\fIFROM TO STREAM\\fR copies where each shard is to be read on, so that\n"
     "other workers, or another program, can go on from there; and back again in the\n"

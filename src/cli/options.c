@@ -12,12 +12,13 @@
 const char slp_log_contexts[] = "budget, fetch, lease, list, metrics, order, shard";
 
 const slp_option slp_options[] = {
-    {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS | SLP_MODE_MIGRATE, "Where to begin and end",
+    {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS | SLP_MODE_MIGRATE | LEASES,
+     "Where to begin and end",
      "where to begin: latest (the default), oldest, s@TIME, SHARD:SEQUENCE, SHARD:SEQUENCE.SUB, or @FILE, a "
      "file with a token of --save or of bloop. e@TIME is --until. TIME is Unix seconds or milliseconds, "
      "2026-01-31T12:00:00Z (or +01:00; UTC when no zone is given), 2026-01-31, how long ago (90s, 10m, "
      "2h30m, "
-     "1d), or 13:10: today, local time"},
+     "1d), or 13:10: today, local time. Of --reset and the like: what the workers have"},
     {O_SINCE, 0, "since", SLP_NEEDS_VALUE, "TIME", READS, NULL, "the same as -o s@TIME"},
     {O_UNTIL, 0, "until", SLP_NEEDS_VALUE, "TIME", SLP_MODE_TAIL, NULL,
      "leave when everything that arrived before TIME is printed; what arrived at TIME or later is not "
@@ -60,7 +61,9 @@ const slp_option slp_options[] = {
      "set where the shard, or all, will be read next: --to says where. Refused while a living worker owns "
      "one of them"},
     {O_TO, 0, "to", SLP_NEEDS_VALUE, "POSITION", SLP_MODE_RESET, NULL,
-     "oldest, latest, s@TIME, or of one shard a SEQUENCE or SEQUENCE.SUB"},
+     "oldest, latest, s@TIME, or of one shard a SEQUENCE or SEQUENCE.SUB. Rows of vmware-go-kcl and motorway "
+     "do "
+     "not tell a beginning: there -o must be what the workers have"},
     {O_FORCE, 0, "force", SLP_NO_VALUE, NULL, SLP_MODE_RESET | SLP_MODE_DEREGISTER, NULL,
      "evict living owners first; they lose all their leases and join anew. Of --deregister: do not ask"},
     {O_MIGRATE, 0, "migrate", SLP_NEEDS_VALUE, "FROM TO", ALL, NULL,

@@ -568,6 +568,32 @@ def positions_are_reset():
 
 
 @test
+def where_rows_tell_no_beginning_the_workers_o_says_it():
+    with Box(2, *NO_LIMITS) as box, Fleet(box, "one", store=("-X", "schema=vmware-go-kcl")) as fleet:
+        put = box.put(50)
+        fleet.wait_records(put)
+        fleet.workers["one"].leave()
+        why = "not changed: rows of this layout can't say that position"
+        for what in (("oldest",), ("latest", "-o", "oldest")):
+            r = fleet.command("--reset", "all", "--to", *what)
+            equal((r.code, r.out.decode()), (1, "".join(f"shardId-00000000000{i}: {why}\n" for i in (0, 1))), r.err)
+            check("2 of 2 leases could not be changed" in r.err, r.err)
+        r = fleet.command("--reset", "all", "--to", "oldest", "-o", "0:7")
+        equal((r.code, r.out), (2, b""), r.err)
+        box.admin("/_sandbox/faults", "* UpdateItem * error AccessDeniedException\n")
+        r = fleet.command("--reset", "all", "--to", "oldest", "-o", "oldest")
+        equal((r.code, r.out.decode()), (1, "".join(f"shardId-00000000000{i}: not changed\n" for i in (0, 1))), r.err)
+        check("AccessDeniedException" in r.err, r.err)
+        box.admin("/_sandbox/faults", method="DELETE")
+        r = fleet.command("--reset", "all", "--to", "oldest", "-o", "oldest")
+        equal((r.code, r.out.count(b": set to oldest; it was at after ")), (0, 2), r.err)
+        r = fleet.command("--leases", "-o", "oldest")
+        check(r.out.count(b" oldest ") == 2, r.out)
+        fleet.add("two", "-o", "oldest")
+        wait_until(lambda: len(fleet.workers["two"].records()) == 50, 20, "all of them again")
+
+
+@test
 def what_is_not_allowed_is_named():
     with Box(1, *NO_LIMITS) as box:
         box.admin("/_sandbox/faults", "* UpdateItem * error AccessDeniedException\n* PutItem * error AccessDeniedException\n")

@@ -60,7 +60,7 @@ static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, con
   slp_buf words;
   (void)s, (void)arg;
   slp_buf_init(&words, mem, 1 << 20);
-  if (r && slp_lease_result(&words, r)) exit(2);
+  if (r && slp_lease_result(&words, status, r)) exit(2);
   told(status, slp_buf_z(&words), e);
   slp_buf_free(&words);
 }

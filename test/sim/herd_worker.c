@@ -334,7 +334,7 @@ static void on_released(sloop_t *s, int status, const sloop_admin_result_t *r, c
   slp_buf words;
   (void)s, (void)e;
   slp_buf_init(&words, l->hw->mem, 1 << 20);
-  if (r) (void)slp_lease_result(&words, r);
+  if (r) (void)slp_lease_result(&words, status, r);
   is_told(l, status, &words);
 }
 static void on_explained(sloop_t *s, int status, const sloop_explanation_t *x, const sloop_error_t *e,

@@ -189,6 +189,9 @@ TEST(leases) {
 }
 
 TEST(commands_about_leases) {
+  CHECK_PARSES("--reset", "all", "--to=oldest", "-Ga", "-o", "oldest", "s");
+  CHECK_INT(args.opts.start.kind, SLOOP_OLDEST);
+  CHECK_REFUSED("-o SHARD:SEQUENCE does not go", "--leases", "-Ga", "-o", "3:5", "s");
   CHECK_PARSES("--leases", "-Ga", "-J", "s", "t");
   CHECK_INT(args.mode, SLP_MODE_LEASES);
   CHECK_PARSES("--explain", "3", "-Ga", "s");
