@@ -20,9 +20,13 @@
 struct slp_own_file {
   slp_mem *mem;
   char name[NAME_MAX + 1], lock_name[NAME_MAX + 1];
-  int folder, lock;   /* descriptors */
-  uint8_t made_lock;  /* it was not there before */
-  uint8_t taken;      /* by another process, which may have gone since */
+  int folder, lock;  /* descriptors */
+  uint8_t made_lock; /* it was not there before */
+  uint8_t taken;     /* by another process, which may have gone since */
+  uint8_t known;     /* there is a file, and it is this one, as we found or made it */
+  dev_t device;
+  ino_t number;
+  struct timespec changed;
   uint32_t written_n; /* how often: part of a new name */
 };
 
@@ -104,6 +108,25 @@ static int try_lock(slp_own_file *f) {
   return SLP_EBUSY;
 }
 
+/* ---- whose content it is --------------------------------------------------------------------------- */
+
+static void know(slp_own_file *f, const struct stat *st) {
+  f->known = 1;
+  f->device = st->st_dev;
+  f->number = st->st_ino;
+  f->changed = st->st_mtim;
+}
+
+/* Another one had the file while our lock was gone, when there is content that we neither found nor made. */
+static int is_anothers(const slp_own_file *f) {
+  struct stat st;
+  if (look(f->folder, f->name, &st) != 1) return 0;
+  return !f->known || st.st_dev != f->device || st.st_ino != f->number ||
+         st.st_mtim.tv_sec != f->changed.tv_sec || st.st_mtim.tv_nsec != f->changed.tv_nsec;
+}
+
+/* ---- the lock, again ------------------------------------------------------------------------------- */
+
 /* After a failure nothing is held, and no file of another process looks like our lock. */
 static int take_lock(slp_own_file *f) {
   int r = try_lock(f);
@@ -116,6 +139,11 @@ int slp_own_file_keep(slp_own_file *f) {
   if (is_still_there(f)) return 0;
   drop_lock(f);
   int r = take_lock(f);
+  if (!r && is_anothers(f)) { /* it has gone since, and what it left is not ours to overwrite */
+    if (f->made_lock) (void)unlinkat(f->folder, f->lock_name, 0);
+    drop_lock(f);
+    r = SLP_EBUSY;
+  }
   f->taken = r == SLP_EBUSY;
   return r;
 }
@@ -167,8 +195,10 @@ static int begin(slp_own_file *f, const char *path) {
   if (!r) r = look(f->folder, f->name, &st);
   if (r < 0) return r;
   r = take_lock(f);
-  if (!r) remove_left(f);
-  return r;
+  if (r) return r;
+  if (look(f->folder, f->name, &st) == 1) know(f, &st); /* anew: the one before us may just have written it */
+  remove_left(f);
+  return 0;
 }
 
 int slp_own_file_open(slp_mem *mem, const char *path, slp_own_file **ret) {
@@ -232,7 +262,7 @@ static int sync_folder(const slp_own_file *f) {
 }
 
 int slp_own_file_replace(slp_own_file *f, slp_str bytes) {
-  struct stat old;
+  struct stat old, made;
   char name[NAME_MAX + 1];
   int r = slp_own_file_keep(f);
   if (r) return r;
@@ -242,11 +272,14 @@ int slp_own_file_replace(slp_own_file *f, slp_str bytes) {
   if (fd < 0) return fd;
   r = known ? keep_owner_and_mode(fd, &old) : 0;
   if (!r) r = write_all(fd, bytes);
-  if (!r && fsync(fd) != 0) r = -errno;
+  if (!r && (fsync(fd) != 0 || fstat(fd, &made) != 0)) r = -errno;
   if (close(fd) != 0 && !r) r = -errno;
   if (!r && renameat(f->folder, name, f->folder, f->name) != 0)
     r = errno == EBUSY ? SLP_EINVAL : -errno; /* EBUSY: something is mounted there */
-  if (!r) return sync_folder(f);
+  if (!r) {
+    know(f, &made);
+    return sync_folder(f);
+  }
   (void)unlinkat(f->folder, name, 0);
   return r;
 }

@@ -215,6 +215,43 @@ TEST(what_another_has_taken_is_never_ours_again) {
   end();
 }
 
+/* It came and went between two looks. */
+TEST(what_another_has_written_and_left_is_not_overwritten) {
+  begin();
+  for (int story = 0; story < 4; story++) {
+    if (story == 1) put(in_folder("f"), "before");
+    CHECK_INT(open_it("f"),
+              0); /* there is nothing; something is found; something is made: the same inode comes back */
+    for (int i = 1; i < story; i++) CHECK_INT(slp_own_file_replace(f, SLP_STR("ours")), 0);
+    slp_own_file *other = NULL;
+    CHECK_INT(unlink(in_folder(".f.lock")), 0);
+    CHECK_INT(slp_own_file_open(mem, in_folder("f"), &other), 0);
+    for (int i = 0; i < story + 1; i++) CHECK_INT(slp_own_file_replace(other, SLP_STR("theirs")), 0);
+    slp_own_file_close(other);
+    CHECK_INT(story % 2 ? slp_own_file_keep(f) : slp_own_file_replace(f, SLP_STR("ours")), SLP_EBUSY);
+    CHECK(access(in_folder(".f.lock"), F_OK) != 0); /* the next one is not kept out */
+    CHECK_INT(slp_own_file_replace(f, SLP_STR("ours")), SLP_EBUSY);
+    CHECK_STR(text_of(in_folder("f")), "theirs");
+    slp_own_file_close(f);
+    CHECK_INT(unlink(in_folder("f")), 0);
+  }
+  f = NULL;
+  /* One that has written nothing has left nothing to be overwritten; nor has one that removes all of it. */
+  CHECK_INT(open_it("f"), 0);
+  for (int i = 0; i < 2; i++) {
+    slp_own_file *other = NULL;
+    CHECK_INT(slp_own_file_replace(f, SLP_STR("ours")), 0);
+    CHECK_INT(unlink(in_folder(".f.lock")), 0);
+    CHECK_INT(slp_own_file_open(mem, in_folder("f"), &other), 0);
+    slp_own_file_close(other);
+    if (i) CHECK_INT(unlink(in_folder("f")), 0);
+    CHECK_INT(slp_own_file_replace(f, SLP_STR("ours, again")), 0);
+    CHECK_STR(text_of(in_folder("f")), "ours, again");
+  }
+  unlink(in_folder("f"));
+  end();
+}
+
 /* Somebody cleans up, in /tmp say. */
 TEST(a_lock_that_was_removed_is_made_anew_or_another_s) {
   begin();
