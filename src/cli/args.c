@@ -117,7 +117,20 @@ static int add_regex(const slp_option *o, const char **list, size_t *n, const ch
   return 0;
 }
 
+/* The command line comes after the file. */
+static void forget_end_of_file(slp_args *a) {
+  size_t n = 0;
+  for (size_t i = 0; i < a->given_n; i++) {
+    const slp_given *g = &a->given[i];
+    int ends = g->option->id == O_UNTIL || (g->option->id == O_START && strncmp(g->value, "e@", 2) == 0);
+    if (!g->from_file || !ends) a->given[n++] = *g;
+  }
+  a->given_n = n;
+  a->until_given = 0;
+}
+
 static int set_until(slp_args *a, const slp_option *o, int64_t at_ms, char why[200]) {
+  if (a->until_given && a->until_from_file && !a->in_file) forget_end_of_file(a);
   if (a->until_given && a->until_ms != at_ms) {
     char name[40];
     slp_option_shown(o, name);
@@ -125,6 +138,7 @@ static int set_until(slp_args *a, const slp_option *o, int64_t at_ms, char why[2
     return SLP_EINVAL;
   }
   a->until_given = 1;
+  a->until_from_file = a->in_file;
   a->until_ms = at_ms;
   return 0;
 }
@@ -297,6 +311,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
 
 int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, int from_file,
                   const slp_clock *clock, char why[200]) {
+  a->in_file = (uint8_t)from_file;
   int r = set_option(a, o, value_or_null, clock, why);
   if (r) return r;
   if (a->given_n == SLP_ARGS_GIVEN_MAX) {
@@ -335,6 +350,7 @@ static int take_option(slp_args *a, words *w, const slp_option *o, const char *v
     }
     value = w->argv[w->at++];
   }
+  if (o->id == O_CONFIG && !*value) return wrong(o, value, "the name of a file", why);
   if (!w->looking) return slp_args_take(a, o, value, 0, w->clock, why);
   if (o->id == O_CONFIG) w->config = value;
   if (is_quick(o, value)) w->quick = 1;

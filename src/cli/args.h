@@ -40,13 +40,14 @@ typedef struct slp_args {
   size_t streams_n;
   uint8_t start_given, until_given, until_tip, json, quiet, fail_on_loss, order_wait_given;
   uint8_t unique, show_offset, show_null, unbuffered, keep_going;
-  uint32_t verbose;      /* how often -v */
-  uint64_t count;        /* -c; 0: no end */
-  int64_t until_ms;      /* when until_given */
-  uint64_t timeout_ms;   /* 0: none */
-  uint64_t contact_ms;   /* -m; 0: none */
-  const char *format;    /* or NULL */
-  const char *delimiter; /* -D, as given; or NULL */
+  uint32_t verbose;                 /* how often -v */
+  uint64_t count;                   /* -c; 0: no end */
+  int64_t until_ms;                 /* when until_given */
+  uint8_t until_from_file, in_file; /* the end was told by the file; what is being taken is */
+  uint64_t timeout_ms;              /* 0: none */
+  uint64_t contact_ms;              /* -m; 0: none */
+  const char *format;               /* or NULL */
+  const char *delimiter;            /* -D, as given; or NULL */
   const char *key_delimiter;
   const char *save;       /* --save; or NULL */
   const char *contexts;   /* -d; or NULL */

@@ -24,12 +24,14 @@ static int truth(slp_str s) {
   return -1;
 }
 
-/* Options that are no settings: they would make every command print a help text, or read files in circles. */
+/* Options that are no settings: they would make every command print a help text, or read files in circles; or
+ * be the word by which somebody asks for a change. */
 static int belongs_in_a_file(const slp_option *o) {
   return o->id != O_CONFIG && o->id != O_KNOB && o->id != O_HELP && o->id != O_VERSION && o->id != O_MAN &&
          o->id != O_COMPLETION && o->id != O_KCAT && o->id != O_IAM && o->id != O_LIST && o->id != O_SERVE &&
          o->id != O_DEMO && o->id != O_BENCH && o->id != O_LEASES && o->id != O_EXPLAIN && o->id != O_WATCH &&
-         o->id != O_RELEASE && o->id != O_RESET && o->id != O_TO && o->id != O_FORCE;
+         o->id != O_RELEASE && o->id != O_RESET && o->id != O_TO && o->id != O_FORCE && o->id != O_MIGRATE &&
+         o->id != O_WRITE && o->id != O_CONSUMERS && o->id != O_DEREGISTER && o->id != O_CHECK;
 }
 
 /* `line` is NUL-ended; `name` and `value` lie in it, value.p NULL: no '='. */

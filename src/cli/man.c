@@ -353,6 +353,8 @@ static const char rest[] =
     "Lines NAME=VALUE: long names of options, and settings of \\fB\\-X\\fR; # begins a\n"
     "comment.\n"
     "What the command line says comes after it.\n"
+    "Options that choose another thing to do than to read, and those that ask for a change\n"
+    "(\\fB\\-\\-write\\fR, \\fB\\-\\-force\\fR), can\\(aqt stand there.\n"
     "\\fB\\-F\\fR and STREAM_TAIL_CONFIG name another file, XDG_CONFIG_HOME another\n"
     "folder.\n"
     "\\fB\\-X dump\\fR prints such a file with what holds now.\n"

@@ -63,6 +63,22 @@ TEST(the_command_line_comes_after_it) {
   CHECK_INT(args.opts.poll_ms, 300);
 }
 
+TEST(an_end_on_the_command_line_replaces_the_file_s) {
+  static const char *const files[] = {"until=10m\n", "start=e@10m\n"}, *const ends[] = {"--until=5m",
+                                                                                        "-oe@5m"};
+  for (size_t i = 0; i < SLP_COUNT(files); i++) {
+    slp_buf b;
+    CHECK_TAKES(files[i], ends[1 - i], "orders");
+    CHECK_INT(args.until_ms, INT64_C(1700000000000) - 300000);
+    slp_buf_init(&b, mem, 1 << 20);
+    CHECK_INT(slp_config_dump(&b, &args), 0);
+    CHECK(!strstr(slp_buf_z(&b), "10m") && strstr(slp_buf_z(&b), "5m\n")); /* one end, also when read again */
+    slp_buf_free(&b);
+  }
+  CHECK_INT(parse("until=10m\nuntil=5m\n", WORDS("orders")), SLP_EINVAL);
+  CHECK_INT(parse("until=10m\n", WORDS("--until", "5m", "--until", "4m", "orders")), SLP_EINVAL);
+}
+
 TEST(what_makes_no_sense_in_a_mode_is_left_alone_there) {
   CHECK_TAKES("exit-at-tip\ngrep=x\n", "-L", "orders");
   CHECK_INT(args.mode, SLP_MODE_LIST);
@@ -95,6 +111,11 @@ TEST(what_is_wrong_names_file_and_line) {
   refused("config=other\n", "1", "--config can't be set in a file");
   refused("set=poll_ms=5\n", "1", "--set can't be set in a file");
   refused("help\n", "1", "--help can't");
+  refused("write=yes\n", "1", "--write can't"); /* --migrate without it promises to write nothing */
+  refused("migrate=sloop:a\n", "1", "--migrate can't");
+  refused("check=app.properties\n", "1", "--check can't");
+  refused("consumers\n", "1", "--consumers can't");
+  refused("deregister=one\n", "1", "--deregister can't");
   refused("c=7\n", "1", "unknown setting \"c\""); /* long names only */
 }
 
@@ -110,6 +131,9 @@ TEST(a_file_that_is_not_there) {
   around.config_may_be_absent = 1;
   CHECK_INT(slp_args_parse(&args, mem, 4, named, &around, why), SLP_EINVAL);
   CHECK(strstr(why, "/nonexistent/d: "));
+  const char *empty[] = {"stream-tail", "orders", "-F", ""};
+  CHECK_INT(slp_args_parse(&args, mem, 4, empty, &around, why), SLP_EINVAL);
+  CHECK_STR(why, "-F: \"\" is not the name of a file");
   const char *help[] = {"stream-tail", "-h", "-F", "/nonexistent/d"};
   CHECK_INT(slp_args_parse(&args, mem, 4, help, &around, why), 0);
   CHECK_INT(args.mode, SLP_MODE_HELP);
