@@ -186,6 +186,13 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   ending(c);
 }
 
+void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
+  char line[200];
+  if (c->stopping || c->failed) return; /* it is done, and only closes or waits for its reader */
+  snprintf(line, sizeof line, "interrupted before the end: %s", more);
+  slp_cli_consumer_fail(c, SLP_EXIT_FAILED, line);
+}
+
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;

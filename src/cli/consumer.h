@@ -58,6 +58,9 @@ int slp_cli_consumer_is_stuck(const slp_cli_consumer *c);
 /* On a tick of a command with one consumer: it is not waited for when it is stuck, and all output is written.
  * With some left, an interrupt ends the waiting (app.h). */
 void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c);
+/* A first Ctrl-C while a command that changes something waits for the outcome: nobody may take it for done.
+ * `more` is said with it. */
+void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more);
 /* After a permanent failure: reports `why`, sets exit_code and stops it. */
 void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
 /* Has the service ever given records or an empty page, or with leases the table a place among the workers? */

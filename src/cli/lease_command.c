@@ -193,6 +193,8 @@ static void on_out_failed(slp_app *app) {
 
 static void on_interrupt(slp_app *app) {
   command *k = app->user;
+  if (app->args->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET))
+    slp_cli_consumer_interrupt(&k->consumer, "all, some or nothing of it may be done; --leases shows it");
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 

@@ -144,6 +144,8 @@ static void on_out_failed(slp_app *app) {
 
 static void on_interrupt(slp_app *app) {
   list *l = app->user;
+  if (app->args->mode == SLP_MODE_DEREGISTER)
+    slp_cli_consumer_interrupt(&l->consumer, "it may be done or not; --consumers shows it");
   slp_cli_consumer_stop(&l->consumer, 0);
 }
 

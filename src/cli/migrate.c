@@ -153,11 +153,18 @@ static void on_out_failed(slp_app *app) {
 
 static void on_interrupt(slp_app *app) {
   migration *m = app->user;
+  slp_cli_consumer_interrupt(&m->consumer, app->args->write
+                                               ? "some of it may be written; the same command carries on"
+                                               : "nothing was written");
   slp_cli_consumer_stop(&m->consumer, 0);
 }
 
 static void on_overdue(slp_app *app) {
   migration *m = app->user;
+  if (is_standard(&app->args->migrate_to) && app->args->write && slp_app_unwritten(app) > 0) {
+    app->exit_code = SLP_EXIT_FAILED;
+    slp_say("interrupted before the end: the reader did not take the whole token");
+  }
   if (m->consumer.closed) slp_app_close(app);
 }
 

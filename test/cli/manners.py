@@ -32,8 +32,8 @@ def noted(path):
 
 
 def start(*args, env=None, **more):
-    more.setdefault("stdout", subprocess.PIPE)
-    return subprocess.Popen([BIN, *args], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(env), **more)
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    return subprocess.Popen([BIN, *args], stdin=subprocess.DEVNULL, env=environment(env), **more)
 
 
 @test
@@ -311,14 +311,25 @@ def time_in_which_the_process_stood_is_not_counted_on_the_way_out():
                 end(p)
 
 
+STUCK = PREFIX + "a call of the system does not return; stopped without it\n"
+UNREAD = {"FAKE_LEASES": 4000}  # more than a pipe holds
+
+
 @test
 def what_does_not_close_cuts_no_output_that_is_read_slowly():
-    args, env = ("--leases", "-G", "app", "orders"), {"FAKE_LEASES": 4000, "FAKE_CLOSE_MS": 3600000}
-    stuck = PREFIX + "a call of the system does not return; stopped without it\n"
+    for args, first, last in (
+            (("--leases", "-G", "app"), b"SHARD", ["4000 leases: 4000 owned", "2 workers; the furthest is 66m behind"]),
+            (("--migrate", "sloop:a", "sloop:b", "--write"), b"shardId-000000000000: ",
+             ["shardId-000000003999: after 4951: copied", "4000 copied, 0 were there already"])):
+        does_not_close((*args, "orders"), first, last)
+
+
+def does_not_close(args, first, last):
+    env, stuck = {**UNREAD, "FAKE_CLOSE_MS": 3600000}, STUCK
     p, interrupted = start(*args, env=env), start(*args, env=env)
     try:
         for q in (p, interrupted):
-            check(read_some(q.stdout.fileno()).startswith(b"SHARD"))
+            check(read_some(q.stdout.fileno()).startswith(first))
         begun = time.monotonic()
         interrupted.send_signal(signal.SIGINT)
         equal(interrupted.wait(5), 0)  # and that is cut, as every other output is
@@ -330,10 +341,59 @@ def what_does_not_close_cuts_no_output_that_is_read_slowly():
         while piece := read_some(p.stdout.fileno()):
             got += piece
         equal((p.wait(5), p.stderr.read().decode()), (0, stuck))
-        equal(got.decode().splitlines()[-2:], ["4000 leases: 4000 owned", "2 workers; the furthest is 66m behind"])
+        equal(got.decode().splitlines()[-2:], last)
     finally:
         end(p)
         end(interrupted)
+
+
+@test
+def a_watch_that_is_read_slowly_loses_no_line_and_leaves_when_told():
+    """Blocks do not pile up: while one is not taken there is no other."""
+    for closes, reads in ((True, True), (True, False), (False, False)):
+        p = start("--watch=1", "-G", "app", "orders", env={**UNREAD, **({} if closes else {"FAKE_CLOSE_MS": 3600000})})
+        try:
+            read_some(p.stdout.fileno())
+            time.sleep(3)  # some polls long
+            begun = time.monotonic()
+            p.send_signal(signal.SIGINT)
+            got = b""
+            while reads and (piece := read_some(p.stdout.fileno())):
+                got += piece
+            equal(p.wait(5), 0)
+            check(time.monotonic() - begun < 3, time.monotonic() - begun)
+            equal(p.stderr.read().decode(), "" if closes else STUCK)
+            if reads:
+                check(got.endswith(b"\n") and got.count(b"  orders for app\n") == 0, got[-300:])  # it is the first's rest
+                check(b" shard 3999: " in got or b"3999 " in got, got[-300:])
+        finally:
+            end(p)
+
+
+@test
+def a_change_that_is_interrupted_before_it_is_done_has_failed():
+    for args in (("--release", "one", "-G", "app"), ("--reset", "all", "--to", "oldest", "-G", "app"),
+                 ("--migrate", "sloop:a", "sloop:b", "--write"), ("--migrate", "sloop:a", "token:-")):
+        p = start(*args, "orders", env={"FAKE_SILENT": 1})
+        try:
+            wait_until(lambda q=p: obeys(q))
+            p.send_signal(signal.SIGTERM)
+            equal(p.wait(5), 1, args)
+            check(one_line(p.stderr.read().decode()).startswith("interrupted before the end: "), args)
+        finally:
+            end(p)
+    # It is done, but who is to have the token has not got all of it; one who gets all of it in time has no reason to worry.
+    for reads in (False, True):
+        p = start("--migrate", "sloop:a", "token:-", "--write", "orders", env=UNREAD, stderr=subprocess.DEVNULL)
+        try:
+            check(read_some(p.stdout.fileno()).startswith(b"-"))
+            p.send_signal(signal.SIGINT)
+            got = b""
+            while reads and (piece := read_some(p.stdout.fileno())):
+                got += piece
+            equal((p.wait(5), got.endswith(b"-\n")), (0 if reads else 1, reads))
+        finally:
+            end(p)
 
 
 @test
