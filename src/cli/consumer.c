@@ -30,7 +30,7 @@ static const char *what_to_do(int code) {
     case SLOOP_EACCESS:
       return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs";
     case SLOOP_ELEASE: return "see --store, -X schema and -X worker";
-    case SLOOP_ENOSHARD:
+    case SLOOP_ENOSHARD: return "stream-tail -L lists the shards, -G APP --leases the leases";
     case SLOOP_ENOWORKER: return "stream-tail --leases lists them";
     case SLOOP_ENOSTREAM: return "check the name and the region (AWS_REGION, -X region=NAME)";
     case SLOOP_ETLS: return "check the address; for a server of your own: -X ca_bundle=FILE or AWS_CA_BUNDLE";

@@ -1,5 +1,4 @@
 /* main.c - stream-tail: reads the command line and hands over to a mode. */
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +22,6 @@
 #include "host/local.h"
 #include "host/program.h"
 
-static int print(slp_buf *b, int bad) {
-  if (!bad) bad = fwrite(slp_buf_str(b).p, 1, b->n, stdout) != b->n || fflush(stdout) != 0;
-  slp_buf_free(b);
-  if (bad) slp_say("cannot write to standard output: %s", bad < 0 ? sloop_strerror(bad) : strerror(errno));
-  return bad ? SLP_EXIT_FAILED : SLP_EXIT_FINE;
-}
-
 static int make_version(slp_buf *b) { return slp_buf_addf(b, "stream-tail (sloop) %s\n", sloop_version()); }
 
 static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settings) {
@@ -43,7 +35,7 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
     case SLP_MODE_SERVE: return slp_serve_run(mem, args);
     case SLP_MODE_DEMO: return slp_demo_run(mem, args);
     case SLP_MODE_BENCH: return slp_bench_run(mem, args);
-    case SLP_MODE_IAM: return print(&b, slp_iam(&b, args));
+    case SLP_MODE_IAM: return slp_print(&b, slp_iam(&b, args));
     case SLP_MODE_LEASES:
     case SLP_MODE_EXPLAIN:
     case SLP_MODE_RELEASE:
@@ -52,14 +44,14 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
     case SLP_MODE_WATCH: return slp_watch_mode_run(mem, args);
     case SLP_MODE_MULTILANG: return slp_multilang_run(mem, args, settings);
     case SLP_MODE_CHECK: return slp_multilang_check(mem, args, settings);
-    case SLP_MODE_HELP: return print(&b, slp_help(&b));
-    case SLP_MODE_VERSION: return print(&b, make_version(&b));
-    case SLP_MODE_KNOBS: return print(&b, slp_knobs_list(&b));
-    case SLP_MODE_DUMP: return print(&b, slp_config_dump(&b, args));
-    case SLP_MODE_MAN: return print(&b, slp_man(&b));
-    case SLP_MODE_KCAT: return print(&b, slp_help_kcat(&b));
+    case SLP_MODE_HELP: return slp_print(&b, slp_help(&b));
+    case SLP_MODE_VERSION: return slp_print(&b, make_version(&b));
+    case SLP_MODE_KNOBS: return slp_print(&b, slp_knobs_list(&b));
+    case SLP_MODE_DUMP: return slp_print(&b, slp_config_dump(&b, args));
+    case SLP_MODE_MAN: return slp_print(&b, slp_man(&b));
+    case SLP_MODE_KCAT: return slp_print(&b, slp_help_kcat(&b));
     case SLP_MODE_COMPLETION:
-      return print(&b, *args->completion == 'b' ? slp_completion_bash(&b) : slp_completion_zsh(&b));
+      return slp_print(&b, *args->completion == 'b' ? slp_completion_bash(&b) : slp_completion_zsh(&b));
   }
   return SLP_EXIT_FAILED;
 }

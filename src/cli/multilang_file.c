@@ -99,10 +99,7 @@ int slp_multilang_check(slp_mem *mem, const slp_args *args, const slp_ml_setting
   const char *missing = slp_multilang_program(s, path);
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 22);
-  int bad = describe(&b, args, s, path, missing);
-  if (!bad) bad = fwrite(b.p, 1, b.n, stdout) != b.n || fflush(stdout) != 0;
-  slp_buf_free(&b);
-  if (bad) slp_say("cannot write what was found");
+  int code = slp_print(&b, describe(&b, args, s, path, missing));
   if (missing) slp_say("executableName: %s %s", s->command[0], missing);
-  return bad ? SLP_EXIT_FAILED : missing ? SLP_EXIT_USAGE : SLP_EXIT_FINE;
+  return code ? code : missing ? SLP_EXIT_USAGE : SLP_EXIT_FINE;
 }

@@ -1,11 +1,15 @@
 /* say.c - lines for people: what is said to them goes through base/clean.h here. */
 #include "cli/say.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/clean.h"
+#include "cli/exit.h"
 #include "host/program.h"
+#include "sloop.h"
 
 #define WAIT_MS 1000
 #define TEXT_MAX 1024 /* with its newline */
@@ -81,4 +85,14 @@ int slp_say_to(slp_buf *b, const char *fmt, ...) {
   va_end(args);
   b->n += slp_clean(b->p + from, (size_t)n);
   return slp_buf_add_char(b, '\n');
+}
+
+int slp_print(slp_buf *b, int bad) {
+  int error = 0;
+  slp_program_ignore_signal(SIGPIPE);
+  if (!bad && (fwrite(slp_buf_str(b).p, 1, b->n, stdout) != b->n || fflush(stdout) != 0)) error = errno;
+  slp_buf_free(b);
+  if (!bad && (!error || error == EPIPE)) return SLP_EXIT_FINE;
+  slp_say("cannot write to standard output: %s", bad ? sloop_strerror(bad) : strerror(error));
+  return SLP_EXIT_FAILED;
 }

@@ -132,7 +132,8 @@ def a_list_of_shards():
 
 @test
 def a_fatal_error_is_one_line_that_says_what_to_do_and_1():
-    for code, part in [("-5001", "AWS_ACCESS_KEY_ID"), ("-5003", "AWS_REGION"), ("-5012", "ca_bundle")]:
+    for code, part in [("-5001", "AWS_ACCESS_KEY_ID"), ("-5003", "AWS_REGION"), ("-5012", "ca_bundle"),
+                       ("-5014", "-L lists the shards")]:
         r = run(BIN, "orders", env={"FAKE_ERROR": code + ":fatal"})
         equal((r.code, r.out), (1, b""))
         line = one_line(r.err)
@@ -1224,6 +1225,21 @@ def a_help_that_can_t_be_written_is_a_failure():
     with open("/dev/full", "wb") as full:
         p = subprocess.run([BIN, "-h"], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
     equal((p.returncode, one_line(p.stderr.decode())), (1, "cannot write to standard output: No space left on device"))
+
+
+@test
+def a_help_whose_reader_has_seen_enough_is_no_failure():
+    with tempfile.NamedTemporaryFile(suffix=".properties", mode="w") as file:
+        file.write("executableName = true\nstreamName = s\napplicationName = a\nregionName = us-east-1\n"
+                   "AwsCredentialsProvider = DefaultCredentialsProvider\n")
+        file.flush()
+        for args in (("-h",), ("-V",), ("--man",), ("--kcat",), ("-X", "list"), ("-X", "dump"), ("--completion", "zsh"),
+                     ("--iam", "orders"), ("--check", file.name)):
+            read, write = os.pipe()
+            os.close(read)
+            with open(write, "wb") as gone:
+                p = subprocess.run([BIN, *args], stdout=gone, stderr=subprocess.PIPE, env=environment(), check=False)
+            equal((p.returncode, p.stderr), (0, b""), args)
 
 
 @test
