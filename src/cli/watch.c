@@ -236,7 +236,9 @@ static void on_signal(void *arg, int number) {
 }
 
 int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
-  static const int numbers[] = {SIGWINCH, SIGTSTP, SIGCONT};
+  /* Who ignores a Ctrl-Z does not want the command to be stopped by it. */
+  static const int numbers[] = {SIGWINCH, SIGCONT, SIGTSTP};
+  size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGTSTP) ? 1 : 0);
   watch w = {.app = {.mem = mem}};
   sloop_opts_t o = args->opts;
   o.retrieval = SLOOP_RETRIEVAL_POLL; /* one that watches registers no consumer */
@@ -254,7 +256,7 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
   w.consumer =
       (slp_cli_consumer){.user = &w, .on_closed = on_closed, .on_failing = on_failing, .muted = w.terminal};
   if (slp_app_open(&w.app, mem, args) == 0) {
-    if (w.terminal) w.signals = slp_signals_new(mem, w.app.loop, numbers, SLP_COUNT(numbers), on_signal, &w);
+    if (w.terminal) w.signals = slp_signals_new(mem, w.app.loop, numbers, numbers_n, on_signal, &w);
     if (slp_cli_consumer_open_idle(&w.consumer, &w.app, &o) != 0) {
       w.consumer.closed = 1;
       leave_if_done(&w);

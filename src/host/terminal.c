@@ -32,4 +32,9 @@ void slp_terminal_give_back_on_crash(void) {
   for (size_t i = 0; i < SLP_COUNT(numbers); i++) sigaction(numbers[i], &action, NULL);
 }
 
-void slp_terminal_stop_process(void) { (void)raise(SIGSTOP); }
+void slp_terminal_stop_process(void) {
+  struct sigaction as_before, by_default = {.sa_handler = SIG_DFL};
+  if (sigaction(SIGTSTP, &by_default, &as_before) != 0) return;
+  (void)raise(SIGTSTP);
+  sigaction(SIGTSTP, &as_before, NULL);
+}

@@ -19,7 +19,7 @@ import time
 
 from box import BIN, Box, NO_LIMITS, SANITIZED
 from run import check, end, environment, equal, main, read_some, read_until, run, test, wait_until
-from terminal import SIGNALS_THAT_CRASH, Terminal, stopped
+from terminal import AS_A_JOB, SIGNALS_THAT_CRASH, Terminal, job_of, stopped
 
 QUICK = ("-X", "lease_ms=2000", "-X", "checkpoint_ms=500", "-X", "poll_ms=200")
 
@@ -58,7 +58,7 @@ class Fleet:
 
     def __exit__(self, *what):
         for worker in self.workers.values():
-            if worker.process.poll() is None and stopped(worker.process):
+            if worker.process.poll() is None and stopped(worker.process.pid):
                 worker.process.send_signal(signal.SIGCONT)
             end(worker.process)
         self.folder.cleanup()
@@ -619,7 +619,7 @@ def watching_a_fleet_on_a_terminal():
             fleet.wait_held(anna=2, bert=2, carl=2)
             env = {**box.env, "LANG": "C.UTF-8"}
             argv = [BIN, "--watch=1", "-G", "app", *fleet.store, "demo"]
-            with Terminal(argv, env) as t:
+            with Terminal([*AS_A_JOB, *argv], env) as t:
                 t.wait_for(lambda t: t.frames >= 2, "two frames")
                 lines = t.lines()
                 equal((len(lines), t.alternate, t.cursor_shown), (24, True, False))
@@ -637,21 +637,39 @@ def watching_a_fleet_on_a_terminal():
                 fleet.workers["carl"].process.kill()
                 t.wait_for(lambda t: all(" anna " in row_of(t, str(i)) for i in range(6)), "one who has all")
                 t.resize(120, 40)
-                t.process.send_signal(signal.SIGWINCH)
                 t.wait_for(lambda t: t.lines()[39] == "Ctrl-C ends", "a larger picture")
                 t.resize(60, 12)
-                t.process.send_signal(signal.SIGWINCH)
                 t.screens[True] = {}
                 t.wait_for(lambda t: t.lines()[11] == "Ctrl-C ends" and any(" more, " in x for x in t.lines()), "a smaller one")
                 # Somebody else has the terminal for a while.
-                t.type(b"\x1a")
-                wait_until(lambda: stopped(t.process), what="its stop")
-                t.look()
-                t.check_given_back()
-                t.process.send_signal(signal.SIGCONT)
-                t.wait_for(lambda t: t.alternate and t.lines()[11] == "Ctrl-C ends", "it again")
+                job = job_of(t.process)
+                for _ in range(2):
+                    t.type(b"\x1a")
+                    wait_until(lambda: stopped(job), what="its stop")
+                    t.look()
+                    t.check_given_back()
+                    t.type(b"\n")
+                    t.wait_for(lambda t: t.alternate and t.lines()[11] == "Ctrl-C ends", "it again")
                 t.type(b"\x03")
                 equal(t.finish(), (0, ""))
+                t.check_given_back()
+
+
+@test
+def a_watch_that_nobody_could_continue_is_not_stopped():
+    """ssh -t and xterm -e start it without a shell; and who ignores a Ctrl-Z wants nothing to be stopped by it."""
+    with Box(1, *NO_LIMITS) as box, Fleet(box, "one") as fleet:
+        fleet.wait_held(one=1)
+        argv = [BIN, "--watch=1", "-G", "app", "demo"]
+        for command, ignoring in ((argv, ()), (argv, (signal.SIGTSTP,)), ([*AS_A_JOB, *argv], (signal.SIGTSTP,))):
+            with Terminal(command, box.env, ignoring=ignoring) as t:
+                t.wait_for(lambda t: t.frames >= 1, "a frame")
+                for _ in range(2):
+                    frames = t.frames
+                    t.type(b"\x1a")
+                    t.wait_for(lambda t, n=frames: t.frames >= n + 3 and t.alternate, "three more")
+                t.type(b"\x03")
+                equal(t.finish()[0], 0)
                 t.check_given_back()
 
 

@@ -10,6 +10,7 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 
@@ -21,7 +22,7 @@ PIECE = re.compile(r"\x1b\[(\??)([\d;]*)([A-Za-z])|\r|\n|[^\x1b\r\n]")
 class Terminal:
     """A program on a terminal of so many columns and rows; its standard error is a pipe."""
 
-    def __init__(self, argv, env=None, columns=80, rows=24):
+    def __init__(self, argv, env=None, columns=80, rows=24, ignoring=()):
         self.columns, self.rows = columns, rows
         self.alternate, self.cursor_shown = False, True
         self.at = [0, 0]
@@ -35,13 +36,13 @@ class Terminal:
         termios.tcsetattr(slave, termios.TCSANOW, settings)
         self.settings = termios.tcgetattr(slave)
         self.process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=subprocess.PIPE, start_new_session=True,
-                                        env=environment(env), preexec_fn=self.begin_on_it)
+                                        env=environment(env), preexec_fn=lambda: self.begin_on_it(ignoring))
         self.slave = slave
 
     @staticmethod
-    def begin_on_it():
+    def begin_on_it(ignoring):
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-        ignored()()
+        ignored(*ignoring)()
 
     def __enter__(self):
         return self
@@ -145,9 +146,38 @@ class Terminal:
         check(not self.screens[False], "something is left on the usual screen", self.lines())
 
 
-def stopped(process):
+# For argv: starts the command as a shell does, as a job of the terminal, and continues it (fg) when a line is typed after it
+# was stopped. A process that leads the session itself has nobody who could continue it.
+SHELL = """
+import os, signal, sys
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it gives the terminal away, and takes it back
+job = os.fork()
+if job == 0:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(0, os.getpid())
+    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+    os.execv(sys.argv[1], sys.argv[1:])
+while True:
+    _, status = os.waitpid(job, os.WUNTRACED)
+    os.tcsetpgrp(0, os.getpgrp())
+    if not os.WIFSTOPPED(status):
+        sys.exit(os.waitstatus_to_exitcode(status))
+    os.read(0, 100)
+    os.tcsetpgrp(0, job)
+    os.kill(-job, signal.SIGCONT)
+"""
+AS_A_JOB = [sys.executable, "-c", SHELL]
+
+
+def job_of(shell):
+    """The pid of what AS_A_JOB has started."""
+    with open(f"/proc/{shell.pid}/task/{shell.pid}/children", encoding="ascii") as f:
+        return next(map(int, f.read().split()), None)
+
+
+def stopped(pid):
     """Is the process stopped (by a signal)?"""
-    with open(f"/proc/{process.pid}/stat", encoding="ascii") as f:
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
         return f.read().rsplit(")", 1)[1].split()[0] == "T"
 
 
