@@ -9,7 +9,8 @@
  * Rules: call these functions only on the thread of the loop given to sloop_sandbox_start().
  * Ignore SIGPIPE, as sloop.h says: a client that leaves before it has its answer would end the process.
  * Nothing here blocks. int results: 0, or a negative UV_E* / SLOOP_E* code.
- * _ms is milliseconds, _bytes is bytes. Link libsloop-sandbox.a before libsloop. */
+ * _ms is milliseconds, _bytes is bytes. Link libsloop-sandbox.a and behind it libsloop.a, whose
+ * insides it needs: the shared library does not show them. sloop(7) has the command. */
 #ifndef SLOOP_SANDBOX_H
 #define SLOOP_SANDBOX_H
 #include <stddef.h>

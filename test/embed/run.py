@@ -241,21 +241,29 @@ def commands_that_compile():
 def check_commands(root, got, server, env):
     """As a user types them, in a folder with print.c; what is installed in /usr/local is in the temporary root here."""
     readme, page = commands_that_compile()
-    ok("sloop(7) has the README's command and one with libsloop.a",
-       len(readme) == 1 and len(page) == 2 and page[0] == readme[0] and "/libsloop.a " in page[1], (readme, page))
+    if not ok("sloop(7) has the README's command, one with libsloop.a and one with the sandbox",
+              len(readme) == 1 and len(page) == 3 and page[0] == readme[0] and "/libsloop.a " in page[1] and
+              "/libsloop-sandbox.a " in page[2], (readme, page)):
+        return
     folder = os.path.join(root, "typed")
     os.makedirs(folder + "/bin")
     shutil.copy(HERE + "/print.c", folder)
+    shutil.copy(HERE + "/serve.c", folder)
     with open(folder + "/bin/pkg-config", "w", encoding="utf-8") as f:
         f.write('#!/bin/sh\nexec %s --define-variable=prefix=%s "$@"\n' % (shutil.which("pkg-config"), got.prefix))
     os.chmod(folder + "/bin/pkg-config", 0o755)
     bare = {name: value for name, value in env.items() if name != "LD_LIBRARY_PATH"}
     for command in page:
         typed = re.sub(r"/usr/local/lib/[\w-]+/libsloop", lambda _: got.libdir + "/libsloop", command)
-        name = "print with libsloop.a" if ".a " in command else "print, compiled as the README says"
+        sandbox = "sandbox" in command
+        name = "serve with both archives" if sandbox else "print with libsloop.a" if ".a " in command else \
+            "print, compiled as the README says"
         built = run(["sh", "-c", typed], cwd=folder, env=dict(got.env, PATH=folder + "/bin:" + os.environ["PATH"]))
         if ok("%s: links" % name, built.returncode == 0 and not built.stdout, built.stdout):
-            check_print(name, [folder + "/a.out"], server, bare if ".a " in command else env, folder + "/out", 60)
+            if sandbox:
+                ok("%s: it serves, and stops when its input closes" % name, Server(folder + "/a.out").stop() == 0)
+            else:
+                check_print(name, [folder + "/a.out"], server, bare if ".a " in command else env, folder + "/out", 60)
             os.remove(folder + "/a.out")
 
 
@@ -425,7 +433,7 @@ def main():
         shared = got.flags("--cflags", "--libs", "sloop", "libuv")
         # The archive of the sandbox leans on the insides of the static library: both by name, in that order.
         server_program = os.path.join(root, "serve")
-        static = ["-Wl,--start-group", got.libdir + "/libsloop-sandbox.a", got.libdir + "/libsloop.a", "-Wl,--end-group"]
+        static = [got.libdir + "/libsloop-sandbox.a", got.libdir + "/libsloop.a"]
         others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib", "sqlite3"]).stdout.split()
         built = run(["cc", "-std=gnu11", *WARN, *got.flags("--cflags", "sloop"), HERE + "/serve.c", "-o",
                      server_program, *static, *others])
