@@ -181,6 +181,8 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
     return SLOOP_EOPTION;
   }
   if (!o->on_batch) return bad(why, "on_batch is missing%s", "");
+  if (o->user_agent && strpbrk(o->user_agent, "\r\n"))
+    return bad(why, "user_agent: a header of HTTP can't hold a line break%s", "");
   if ((r = check_start(o, why))) return r;
   if (o->shards_n && !o->shards) return bad(why, "shards is missing%s", "");
   for (size_t i = 0; i < o->shards_n; i++) {

@@ -34,6 +34,7 @@ TEST(every_wrong_option_is_named) {
   WRONG(stream = "arn:aws:kinesis:us-east-1:000000000000:stream/", "stream");
   WRONG(on_batch = NULL, "on_batch");
   WRONG(poll_ms = 0, "poll_ms");
+  WRONG(user_agent = "ours\nX-Amz-Target: theirs", "user_agent");
   WRONG(fetch_records_max = 10001, "fetch_records_max");
   WRONG(buffered_bytes_max = 1, "buffered_bytes_max");
   WRONG(batches_out_max = 0, "batches_out_max");
