@@ -19,8 +19,8 @@ void slp_say_hurry(uint32_t ms);
 /* Adds a line to what goes to standard output and has texts in it that others wrote: it is one line whatever
  * they are, and moves no terminal (base/clean.h). 0, or the buffer's error. */
 int slp_say_to(slp_buf *b, const char *fmt, ...) SLP_PRINTF(2, 3);
-/* Writes what a command prints without a loop to standard output, and frees it. `bad`: the buffer's error. Its exit
- * status: a reader that has seen enough and left is no failure; another one is told. */
+/* Writes what a command prints without a loop to standard output, and frees it. `bad`: the buffer's error.
+ * Returns the exit status: a reader that has seen enough and left is no failure; another one is told. */
 int slp_print(slp_buf *b, int bad);
 
 #endif

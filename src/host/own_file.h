@@ -16,8 +16,8 @@ typedef struct slp_own_file slp_own_file;
  * there is something that is no file; -errno, SLP_ENOMEM. The file need not exist, and is not made. */
 int slp_own_file_open(slp_mem *mem, const char *path, slp_own_file **ret);
 /* Is it still this process's alone? A lock that somebody removed is made anew; SLP_EBUSY: another process
- * has taken the file meanwhile, or has gone again and left content of its own. What the file holds is that one's
- * from then on: this process never writes it again. 0 or -errno. */
+ * has taken the file meanwhile, or has gone again and left content of its own. What the file holds is that
+ * one's from then on: this process never writes it again. 0 or -errno. */
 int slp_own_file_keep(slp_own_file *f);
 /* Afterwards the file holds `bytes` or, after a failure, what it held before. SLP_EINVAL: something came
  * there that is no file, or can't be replaced. 0, -errno, or as slp_own_file_keep(). */

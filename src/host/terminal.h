@@ -13,9 +13,9 @@ int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows);
 /* From now on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL) and SIGQUIT write SLP_TERMINAL_GIVE_BACK to
  * standard output before they end the process as they would. */
 void slp_terminal_give_back_on_crash(void);
-/* Stops the process as Ctrl-Z does by default, on a handled SIGTSTP; returns when it is continued. At once where
- * the system stops nobody, because there is no shell that could continue it (an orphaned process group: ssh -t,
- * xterm -e). */
+/* Stops the process as Ctrl-Z does by default, on a handled SIGTSTP; returns when it is continued. At once
+ * where the system stops nobody, because there is no shell that could continue it (an orphaned process
+ * group: ssh -t, xterm -e). */
 void slp_terminal_stop_process(void);
 
 #endif
