@@ -94,12 +94,32 @@ static slp_store_prepare prepare(fake_host *f, slp_store *s) {
   return p;
 }
 
-static slp_store *begin_prepared(fake_host *f, slp_mem **mem) {
+static slp_store *opened(fake_host *f) {
   slp_store *s;
-  begin(f, mem);
   CHECK_INT(slp_sqlite_store(&s, &f->h, path, &table), 0);
+  return s;
+}
+static slp_store *begin_prepared(fake_host *f, slp_mem **mem) {
+  begin(f, mem);
+  slp_store *s = opened(f);
   CHECK_INT(prepare(f, s).rq.fail.class, SLP_FINE);
   return s;
+}
+static void closed(fake_host *f, slp_store *s) {
+  s->ops->close(s);
+  fake_run(f, 1000);
+}
+static void end_closed(fake_host *f, slp_mem *mem, slp_store *s) {
+  closed(f, s);
+  end(f, mem);
+}
+
+/* Another program: its own connection to the file. */
+static void other_does(const char *sql) {
+  sqlite3 *db;
+  CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+  CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  CHECK_INT(sqlite3_close(db), SQLITE_OK);
 }
 
 TEST(tables_share_a_file_and_rows_stay) {
@@ -196,17 +216,10 @@ static slp_store_write add_row(fake_host *f, slp_mem *mem, slp_store *s, const c
 TEST(a_row_that_cant_be_read_hides_no_other) {
   fake_host f;
   slp_mem *mem;
-  begin(&f, &mem);
-  slp_store *s;
-  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
-  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
+  slp_store *s = begin_prepared(&f, &mem);
   const char *const ranges[] = {"l/1", "l/2", "l/3"};
   for (int i = 0; i < 3; i++) CHECK_INT(add_row(&f, mem, s, ranges[i]).written, SLP_WRITTEN_YES);
-  sqlite3 *db;
-  CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-  CHECK_INT(sqlite3_exec(db, "UPDATE rows SET attrs='{\"n\":' WHERE range='l/2'", NULL, NULL, NULL),
-            SQLITE_OK);
-  sqlite3_close(db);
+  other_does("UPDATE rows SET attrs='{\"n\":' WHERE range='l/2'");
   slp_store_list l = {.rq = {.on_done = on_done}, .hash = SLP_STR("a"), .prefix = SLP_STR("l/")};
   slp_store_rows_init(&l.out, mem);
   s->ops->list(s, &l);
@@ -221,9 +234,7 @@ TEST(a_row_that_cant_be_read_hides_no_other) {
   slp_store_write w = add_row(&f, mem, s, "l/2"); /* what it says is nobody's to change */
   CHECK_INT(w.written, SLP_WRITTEN_NOT_SURE);
   CHECK_INT(w.rq.fail.class, SLP_REFUSED);
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
 
 /* Whoever opens a file that is there, it stays its owner's, with its mode: else those who run as its owner could
@@ -241,17 +252,15 @@ TEST(a_file_that_is_there_keeps_its_owner_and_its_mode_and_its_neighbours) {
   int fd = open(neighbour, O_WRONLY | O_CREAT | O_EXCL, 0644);
   CHECK(fd >= 0 && write(fd, "somebody's", 10) == 10 && !fstat(fd, &before) && !close(fd));
   for (size_t i = 0; i < SLP_COUNT(modes); i++) {
-    slp_store *s;
     if (i == 0) { /* an empty file becomes ours */
       fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
       CHECK(fd >= 0 && !close(fd));
     }
     CHECK(!chmod(path, modes[i]) && !chown(path, uid, gid));
-    CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+    slp_store *s = opened(&f);
     CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
     CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
-    s->ops->close(s);
-    fake_run(&f, 1000);
+    closed(&f, s);
     CHECK(!stat(path, &st) && (st.st_mode & 07777) == modes[i] && st.st_uid == uid && st.st_gid == gid);
   }
   CHECK(!stat(neighbour, &st) && st.st_ino == before.st_ino && st.st_mode == before.st_mode &&
@@ -269,17 +278,15 @@ TEST(a_fifo_or_a_device_is_refused_as_no_file) {
   slp_mem *mem;
   begin(&f, &mem);
   for (int i = 0; i < 2; i++) {
-    slp_store *s;
     char want[200];
     CHECK_INT(i ? symlink("/dev/full", path) : mkfifo(path, 0600), 0);
-    CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+    slp_store *s = opened(&f);
     slp_fail fail = prepare(&f, s).rq.fail;
     CHECK_INT(fail.class, SLP_REFUSED);
     CHECK_INT(fail.code, SLOOP_EREFUSED);
     snprintf(want, sizeof want, "lease file %s: it is no file", path);
     CHECK_STR(fail.message, want);
-    s->ops->close(s);
-    fake_run(&f, 1000);
+    closed(&f, s);
     CHECK_INT(unlink(path), 0);
   }
   end(&f, mem);
@@ -291,8 +298,7 @@ TEST(without_descriptors_the_file_is_tried_again) {
   slp_mem *mem;
   struct rlimit before, none;
   begin(&f, &mem);
-  slp_store *s;
-  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+  slp_store *s = opened(&f);
   CHECK_INT(getrlimit(RLIMIT_NOFILE, &before), 0);
   none = before;
   none.rlim_cur = 3;
@@ -304,9 +310,7 @@ TEST(without_descriptors_the_file_is_tried_again) {
   CHECK_INT(fail.class, SLP_TRANSIENT);
   CHECK(strstr(fail.message, strerror(EMFILE)));
   CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
 
 /* What can't be made, SQLite says of it that it is not there. */
@@ -341,9 +345,7 @@ TEST(a_journal_that_cant_be_made_is_no_file_that_is_missing) {
     opens_fail(NULL, 0, 0);
     CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
   }
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
 
 /* The same of the file itself, also where a link leads to it; a folder that is not there is another matter. */
@@ -352,11 +354,10 @@ TEST(a_file_that_cant_be_made_is_tried_again) {
   for (int i = 0; i < 3; i++) {
     fake_host f;
     slp_mem *mem;
-    slp_store *s;
     begin(&f, &mem);
     snprintf(folder, sizeof folder, "%s.d/x.db", path);
     if (i == 2) CHECK_INT(symlink(folder, path), 0); /* to nowhere */
-    CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+    slp_store *s = opened(&f);
     if (i < 2) opens_fail(i ? "-journal" : "l.db", EDQUOT, 1);
     slp_fail fail = prepare(&f, s).rq.fail;
     opens_fail(NULL, 0, 0);
@@ -369,9 +370,7 @@ TEST(a_file_that_cant_be_made_is_tried_again) {
     CHECK_STR(fail.message, want);
     if (i == 2) CHECK_INT(unlink(path), 0);
     CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
-    s->ops->close(s);
-    fake_run(&f, 1000);
-    end(&f, mem);
+    end_closed(&f, mem, s);
   }
 }
 
@@ -442,17 +441,7 @@ TEST(what_the_system_said_once_is_not_said_of_what_comes_later) {
     slp_store_rows_free(&w.image);
     CHECK_INT(sqlite3_close(db), SQLITE_OK);
   }
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
-}
-
-/* Another program: its own connection to the file. */
-static void other_does(const char *sql) {
-  sqlite3 *db;
-  CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-  CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-  CHECK_INT(sqlite3_close(db), SQLITE_OK);
+  end_closed(&f, mem, s);
 }
 
 static int is_beside(const char *suffix) {
@@ -480,17 +469,15 @@ TEST(a_file_with_what_we_did_not_make_is_refused) {
   for (size_t i = 0; i < SLP_COUNT(made); i++) {
     fake_host f;
     slp_mem *mem;
-    slp_store *s;
     char want[300];
     begin(&f, &mem);
     for (int again = 0; again < 2; again++) {
-      CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+      slp_store *s = opened(&f);
       slp_fail fail = prepare(&f, s).rq.fail;
       snprintf(want, sizeof want, "lease file %s: %s", path, made[i][1]);
       CHECK_INT(fail.class, again && made[i][1] ? SLP_REFUSED : SLP_FINE);
       if (again && made[i][1]) CHECK_STR(fail.message, want);
-      s->ops->close(s);
-      fake_run(&f, 1000);
+      closed(&f, s);
       if (!again) other_does(made[i][0]);
     }
     end(&f, mem);
@@ -509,9 +496,7 @@ TEST(what_comes_into_an_open_file_is_not_run) {
   slp_store_write w = add_row(&f, mem, s, "l/1");
   CHECK_INT(w.written, SLP_WRITTEN_NOT_SURE);
   CHECK(strstr(w.rq.fail.message, path));
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
 
 /* Nobody waits for the answer any more. */
@@ -537,9 +522,7 @@ TEST(what_is_told_to_stop_ends_in_the_middle) {
   }
   slp_sqlite_file_close(file);
   slp_sqlite_file_free(file);
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
 
 /* Threads that take no work before stuck_end, but for one that takes the first piece and stays with the disk. */
@@ -555,6 +538,12 @@ static void stuck_send(slp_host *h, slp_work *work) {
 static void stuck_cancel(slp_host *h, slp_work *work) {
   (void)h, (void)work;
   stuck_left++;
+}
+static slp_host_ops standing_ops(void) {
+  slp_host_ops ops = fake_ops;
+  ops.work_send = stuck_send;
+  ops.work_cancel = stuck_cancel;
+  return ops;
 }
 static void *stuck_run(void *work) {
   stuck[0]->run(work);
@@ -581,9 +570,7 @@ TEST(a_file_that_does_not_answer_is_named) {
   char want[200];
   slp_store *s = begin_prepared(&f, &mem);
   snprintf(want, sizeof want, "lease file %s has not answered for 5 s", path);
-  slp_host_ops standing = fake_ops;
-  standing.work_send = stuck_send;
-  standing.work_cancel = stuck_cancel;
+  slp_host_ops standing = standing_ops();
   f.h.ops = &standing;
   slp_row_key key = {SLP_STR("a"), SLP_STR("l/1")};
   slp_store_get g = {.rq = {.on_done = on_done}, .keys = &key, .keys_n = 1}, dropped = g;
@@ -618,9 +605,7 @@ TEST(a_file_that_does_not_answer_is_named) {
   CHECK_INT(stuck_left, 3);
   f.h.ops = &fake_ops;
   stuck_end();
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
 
 /* The threads of libuv's pool are the program's too: while it keeps them all, nobody asks the file. */
@@ -631,9 +616,7 @@ TEST(a_file_that_no_thread_asks_is_not_blamed) {
   slp_store *s = begin_prepared(&f, &mem);
   snprintf(want, sizeof want,
            "lease file %s: no thread of libuv's pool was free for 5 s (UV_THREADPOOL_SIZE)", path);
-  slp_host_ops standing = fake_ops;
-  standing.work_send = stuck_send;
-  standing.work_cancel = stuck_cancel;
+  slp_host_ops standing = standing_ops();
   f.h.ops = &standing;
   slp_row_key key = {SLP_STR("a"), SLP_STR("l/1")};
   slp_store_get g = {.rq = {.on_done = on_done}, .keys = &key, .keys_n = 1}, behind = g;
@@ -654,9 +637,7 @@ TEST(a_file_that_no_thread_asks_is_not_blamed) {
   f.h.ops = &fake_ops;
   stuck_end();
   CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
 
 /* When the whole process stood still, nothing is known of the file. */
@@ -664,9 +645,7 @@ TEST(a_process_that_was_stopped_blames_no_file) {
   fake_host f;
   slp_mem *mem;
   slp_store *s = begin_prepared(&f, &mem);
-  slp_host_ops standing = fake_ops;
-  standing.work_send = stuck_send;
-  standing.work_cancel = stuck_cancel;
+  slp_host_ops standing = standing_ops();
   f.h.ops = &standing;
   slp_row_key key = {SLP_STR("a"), SLP_STR("l/1")};
   slp_store_get g = {.rq = {.on_done = on_done}, .keys = &key, .keys_n = 1};
@@ -683,9 +662,7 @@ TEST(a_process_that_was_stopped_blames_no_file) {
   CHECK_INT(g.rq.fail.class, SLP_FINE);
   slp_store_rows_free(&g.out);
   f.h.ops = &fake_ops;
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
 
 /* Nothing of the file is mapped memory: else whoever cuts FILE-shm short kills every worker. A file in WAL, as
@@ -703,9 +680,8 @@ TEST(the_file_is_not_in_wal_mode_but_while_others_keep_it_there) {
               SQLITE_OK);
     CHECK(is_beside("-shm"));
     if (there) {
-      s->ops->close(s);
-      fake_run(&f, 1000);
-      CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+      closed(&f, s);
+      s = opened(&f);
     }
     for (int i = 0; i < 3; i++) CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
     CHECK(is_beside("-shm"));
@@ -715,9 +691,7 @@ TEST(the_file_is_not_in_wal_mode_but_while_others_keep_it_there) {
     for (int i = 0; i < 2; i++) CHECK_INT(add_row(&f, mem, s, "l/1").written, SLP_WRITTEN_YES);
     CHECK(!is_beside("-shm") && !is_beside("-wal"));
   }
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
 
 TEST(a_stat_that_fails_is_told) {
@@ -726,8 +700,7 @@ TEST(a_stat_that_fails_is_told) {
     fake_host f;
     slp_mem *mem;
     begin(&f, &mem);
-    slp_store *s;
-    CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
+    slp_store *s = opened(&f);
     stats_left = n;
     slp_store_prepare p = prepare(&f, s);
     fine = stats_left > 0;
@@ -739,9 +712,7 @@ TEST(a_stat_that_fails_is_told) {
       CHECK(p.rq.fail.message[0] && p.rq.fail.code);
     failed += p.rq.fail.class != SLP_FINE;
     CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
-    s->ops->close(s);
-    fake_run(&f, 1000);
-    end(&f, mem);
+    end_closed(&f, mem, s);
   }
   CHECK(failed > 0);
 }
@@ -751,17 +722,10 @@ TEST(a_list_without_end_is_refused) {
   if (!getenv("SLOOP_TEST_FULL")) return;
   fake_host f;
   slp_mem *mem;
-  sqlite3 *db;
-  begin(&f, &mem);
-  slp_store *s;
-  CHECK_INT(slp_sqlite_store(&s, &f.h, path, &table), 0);
-  CHECK_INT(prepare(&f, s).rq.fail.class, SLP_FINE);
-  CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-  static const char rows[] =
+  slp_store *s = begin_prepared(&f, &mem);
+  other_does(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<3000) INSERT INTO rows "
-      "SELECT 'leases','a',printf('%06d',i),'{\"x\":{\"S\":\"'||hex(zeroblob(50000))||'\"}}' FROM n";
-  CHECK_INT(sqlite3_exec(db, rows, NULL, NULL, NULL), SQLITE_OK);
-  CHECK_INT(sqlite3_close(db), SQLITE_OK);
+      "SELECT 'leases','a',printf('%06d',i),'{\"x\":{\"S\":\"'||hex(zeroblob(50000))||'\"}}' FROM n");
   slp_store_list l = {.rq = {.on_done = on_done}, .hash = SLP_STR("a"), .prefix = SLP_STR("")};
   slp_store_rows_init(&l.out, mem);
   done = 0;
@@ -773,7 +737,5 @@ TEST(a_list_without_end_is_refused) {
   CHECK_STR(l.rq.fail.message, "the rows of table \"leases\" take more than 268435456 bytes");
   CHECK(mem->peak_bytes < (size_t)2 * SLP_STORE_LIST_BYTES_MAX);
   slp_store_rows_free(&l.out);
-  s->ops->close(s);
-  fake_run(&f, 1000);
-  end(&f, mem);
+  end_closed(&f, mem, s);
 }
