@@ -263,7 +263,8 @@ struct slp_table {
   slp_row **rows;   /* by place, hash key, sort key */
   size_t rows_n, rows_cap, items, bytes;
   int64_t pruned_ms;
-  slp_map keys; /* name -> slp_key_load, which it owns */
+  slp_map keys;    /* name -> slp_key_load, which it owns */
+  size_t keys_max; /* with so many of them the quiet ones are forgotten */
 };
 
 typedef struct slp_token { /* a ClientRequestToken of the last ten minutes */

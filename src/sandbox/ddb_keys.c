@@ -12,7 +12,7 @@
 #define WRITES_MS INT64_C(2) /* halves of a unit in a millisecond */
 #define READS_MS INT64_C(6)
 #define SAVED_MS INT64_C(1000)
-#define KEYS_MAX 4096u /* beyond it those that have been quiet for a second are forgotten */
+#define KEYS_MIN 4096u /* fewer are kept as they are */
 
 struct slp_key_load {
   slp_str name; /* lives behind this struct */
@@ -27,6 +27,8 @@ static slp_key_load *refilled(slp_key_load *k, int64_t now_ms) {
   return k;
 }
 
+/* Those that have been quiet for a second. The next look is due when the keys have doubled: a look at each new key,
+ * while all others are busy, would make a million keys a million times as long. */
 static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
   size_t at = 0;
   for (slp_key_load *k; (k = slp_map_each(&t->keys, &at));) {
@@ -35,6 +37,7 @@ static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
     slp_map_remove(&t->keys, k->name);
     slp_free(box->mem, k);
   }
+  t->keys_max = 2 * t->keys.live;
 }
 
 /* NULL: no limit, or no memory to count by. */
@@ -43,7 +46,7 @@ static slp_key_load *load_of(slp_box_call *c, slp_table *t, const slp_av *hash) 
   if (!box->o.key_limits) return NULL;
   slp_key_load *k = slp_map_get(&t->keys, hash->text);
   if (k) return refilled(k, c->now_ms);
-  if (t->keys.live >= KEYS_MAX) forget_quiet(box, t, c->now_ms);
+  if (t->keys.live >= slp_max_u64(KEYS_MIN, t->keys_max)) forget_quiet(box, t, c->now_ms);
   k = slp_alloc(box->mem, sizeof *k + hash->text.n);
   if (!k) return NULL;
   char *name = (char *)(k + 1);

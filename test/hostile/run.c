@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "../check.h"
+#include "../cpu.h"
 #include "api/open.h"
 #include "base/clean.h"
 #include "bounds.h"
@@ -134,12 +135,6 @@ static void make_stream(run *r) {
     return;
   }
   CHECK_INT(slp_box_table(r->w->box, now, TABLE, 2, "NEW_AND_OLD_IMAGES"), 0);
-}
-
-static uint64_t cpu_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
 static void open_consumer(run *r, slp_host *host, sloop_t **s) {

@@ -18,11 +18,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/num.h"
 #include "base/probe.h"
+#include "cpu.h"
 #include "sim/herd.h"
 #include "sim/share.h"
 
@@ -98,12 +98,6 @@ static void print_probes(const sums *s) {
 static void add_probes(sums *s) { (void)s; }
 static void print_probes(const sums *s) { (void)s; }
 #endif
-
-static uint64_t cpu_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static void note_slow(sums *s, uint64_t seed, uint64_t ms) {
   size_t least = 0;
@@ -229,7 +223,7 @@ static void play_in_child(const request *q, uint64_t from, uint64_t to, sums *s)
   for (uint64_t seed = from; seed < to; seed++) {
     s->at = seed;
     sim_compute_at_most(SECONDS_A_SEED);
-    uint64_t before = cpu_ms();
+    uint64_t before = cpu_us();
     hd_verdict v;
     request one = *q;
     one.twice |= seed % TWICE_EVERY == 0 && !q->hash;
@@ -238,7 +232,7 @@ static void play_in_child(const request *q, uint64_t from, uint64_t to, sums *s)
     s->last = v;
     if (rule) _exit(1);
     if (q->hash) printf("%" PRIu64 " %016" PRIx64 "\n", seed, v.trace_hash);
-    note_slow(s, seed, cpu_ms() - before);
+    note_slow(s, seed, (cpu_us() - before) / 1000);
     add_up(s, q, seed, &v);
     add_probes(s);
   }

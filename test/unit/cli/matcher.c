@@ -1,10 +1,8 @@
 /* matcher.c - texts of every length, in slices, with states that are forgotten on the way. Whether what is found
  * is right is judged by libc in fuzz/fuzz_regex.c. */
 #include "cli/matcher.h"
-
-#include <time.h>
-
 #include "check.h"
+#include "cpu.h"
 
 static slp_mem *mem;
 static slp_regex regex;
@@ -23,12 +21,6 @@ static void close_one(void) {
   slp_regex_free(&regex);
   CHECK_INT(mem->live_blocks, 0);
   slp_mem_drop(mem);
-}
-
-static uint64_t cpu_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
 static uint64_t longest_us, slices;

@@ -1,9 +1,8 @@
 /* print.c - records to text: decoding, omission, and data that can't be decoded. */
 #include "cli/print.h"
 
-#include <time.h>
-
 #include "check.h"
+#include "cpu.h"
 #include "sanitized.h"
 
 static slp_mem *mem;
@@ -143,12 +142,6 @@ TEST(a_record_does_not_drive_a_terminal) {
                "2J\r\xe2\x80\xae.",
                "a\\x1B[2J=\\xC2\\x9B2J\\x0D\\xE2\\x80\\xAE.;9\n");
   done();
-}
-
-static uint64_t cpu_us(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
 /* The longest step of a record of 4 MiB, and how many there were. */

@@ -1,4 +1,5 @@
 /* ddb_cost.c - what operations cost, and what a provisioned table pays with. */
+#include "cpu.h"
 #include "sandbox_ddb.h"
 
 #define COSTS ",'ReturnConsumedCapacity':'TOTAL'"
@@ -67,5 +68,32 @@ TEST(a_provisioned_table_throttles) {
   CHECK_INT(t.answer.status, 200);
   ddb(&t, "PutItem", "{" TAB ",'Item':{'k':{'S':'a'}}}");
   CHECK_INT(t.answer.status, 400);
+  bench_close(&t);
+}
+
+/* The CPU time of so many reads, each of a key that nobody has asked for. */
+static uint64_t new_keys_us(bench *t, int n) {
+  static int next;
+  uint64_t from = cpu_us();
+  for (int i = 0; i < n; i++) {
+    ddb(t, "GetItem", "{" TAB ",'Key':{'k':{'S':'key %d'}}}", next++);
+    CHECK_INT(t->answer.status, 200);
+  }
+  return cpu_us() - from;
+}
+
+/* Each of them has units of its own, which are counted. */
+TEST(many_keys_in_one_second_cost_no_more_each) {
+  bench t;
+  open_tab(&t, HASH_ONLY);
+  uint64_t few = new_keys_us(&t, 4000);
+  new_keys_us(&t, 60000);
+  uint64_t many = new_keys_us(&t, 4000);
+  if (many > 6 * few)
+    CHECK_FAIL("%llu us with few, %llu us with many", (unsigned long long)few, (unsigned long long)many);
+  size_t live = slp_table_find(t.box, SLP_STR("tab"))->keys.live;
+  t.now_ms += 2000; /* all are quiet, and not kept for ever */
+  new_keys_us(&t, 100000);
+  CHECK(live >= 68000 && slp_table_find(t.box, SLP_STR("tab"))->keys.live < 168000);
   bench_close(&t);
 }
