@@ -10,25 +10,34 @@
 #define EXPRESSION_MAX 40
 #define TEXT_MAX 63
 
-/* libc copies what + and { } repeat, without bound: "((()++++)++++)++++" takes it a minute to read, and
- * "((|||\\w*\\>w|||\\w*\\>)*){8}", whose copies can all be empty, 13 s. Where copies that may be empty follow each
- * other, each may double its time: "((()+)?){8}{2}" takes 0.1 s and with {3} 29 s, "\\B\\a***++B" 1 ms and with
- * +++ 3 s. */
-static int is_costly(const char *text) {
-  int bounds = 0, stars = 0, pluses = 0, digits = 0, longest = 0, bars = 0, last = 0, copies = 1;
-  for (const char *c = text; *c; c++) {
-    bars += *c == '|';
+/* libc copies what + and { } repeat, and goes through all that is repeated once for each way to read nothing in it:
+ * it takes a minute to read "((()++++)++++)++++", 29 s for "((()+)?){8}{3}", over 3 s for "(\\B)+++*", and for each
+ * further \B in "(\\B\\B\\B)+*" ten times as long. Of 190,000 such expressions that were drawn it read each of
+ * those that it is asked about in 60 ms, without sanitizers. */
+static int libc_takes_long(const char *expression) {
+  int loops = 0, copies = 0, nothing = 0; /* nothing: places where nothing is read */
+  for (const char *c = expression; *c; c++) {
+    if (*c == '\\' && c[1]) {
+      nothing += strchr("`'bB<>", *++c) != NULL;
+      continue;
+    }
+    loops += strchr("*+{", *c) != NULL;
+    copies += strchr("+{", *c) != NULL;
+    nothing += strchr("^$?", *c) != NULL || (strchr("(|", *c) && c[1] && strchr(")|", c[1]));
+  }
+  return loops && nothing && nothing + copies + (loops > 1 ? 2 : 0) > 4;
+}
+
+/* The naive one goes through each repetition. */
+static int naive_takes_long(const char *expression) {
+  int bounds = 0, loops = 0, digits = 0, longest = 0;
+  for (const char *c = expression; *c; c++) {
     bounds += *c == '{';
-    pluses += *c == '+';
-    stars += *c == '*';
+    loops += *c == '*' || *c == '+';
     digits = *c >= '0' && *c <= '9' ? digits + 1 : 0;
     longest = digits > longest ? digits : longest;
-    last = digits ? *c - '0' : last;
-    if (*c == '}' && last > 1 && copies < 100) copies *= last;
   }
-  int loops = stars + pluses;
-  return bounds > 2 || pluses + bounds > 4 || stars << pluses > 20 ||
-         (bounds && (longest > 1 || bars > 2 || loops > 5 || copies << loops > 32));
+  return bounds > 2 || (bounds && longest > 1) || loops > 10;
 }
 
 /* Is ^ or the like inside of ( ), or outside and there is a newline? In a [ ] too: some are left out for nothing. */
@@ -209,19 +218,22 @@ static void compare(slp_mem *mem, const char *expression, char *text, size_t n) 
     if (strstr(why, "too large") || strstr(why, "too deeply") || strstr(why, "back-reference") ||
         strstr(why, "{N,M}"))
       return; /* bounds of ours */
+    if (libc_takes_long(expression)) return;
     r = regcomp(&re, expression, REG_EXTENDED | REG_NOSUB);
     if (r == 0) regfree(&re);
     REQUIRE(r != 0);
     return;
   }
-  REQUIRE(regcomp(&re, expression, REG_EXTENDED | REG_NOSUB) == 0);
   int matches = naive_matches(expression, text, n);
-  char ended[TEXT_MAX + 1]; /* sanitizers' regexec looks for a NUL */
-  memcpy(ended, text, n);
-  ended[n] = 0;
-  if (!libc_errs(expression, text, n))
-    REQUIRE((regexec(&re, ended, 1, &range, REG_STARTEND) == 0) == matches);
-  regfree(&re);
+  if (!libc_takes_long(expression)) {
+    char ended[TEXT_MAX + 1]; /* sanitizers' regexec looks for a NUL */
+    memcpy(ended, text, n);
+    ended[n] = 0;
+    REQUIRE(regcomp(&re, expression, REG_EXTENDED | REG_NOSUB) == 0);
+    if (!libc_errs(expression, text, n))
+      REQUIRE((regexec(&re, ended, 1, &range, REG_STARTEND) == 0) == matches);
+    regfree(&re);
+  }
   if (passes(wanted, (slp_str){text, n}) != matches || passes(unwanted, (slp_str){text, n}) == matches)
     fprintf(stderr, "\"%s\" on \"%.*s\" matches: %d\n", expression, (int)n, text, matches);
   REQUIRE(passes(wanted, (slp_str){text, n}) == matches);
@@ -237,7 +249,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char *expression = fuzz_copy(data, n), *text = fuzz_copy(data + n, size - n);
   slp_mem *mem = slp_mem_new(NULL, NULL);
   REQUIRE(mem != NULL);
-  if (!is_costly(expression)) compare(mem, expression, text, size - n);
+  if (!naive_takes_long(expression)) compare(mem, expression, text, size - n);
   REQUIRE(mem->live_blocks == 0);
   slp_mem_drop(mem);
   free(text);
