@@ -789,7 +789,7 @@ typedef struct sloop_metrics_s sloop_metrics_t;
 typedef struct {
   size_t size;                /* set by sloop_metrics_opts_init() */
   const char *listen;         /* "ADDRESS:PORT": GET /metrics (Prometheus), /ready, /healthz; port 0: any free
-                                 one. NULL: off */
+                                 one; no ADDRESS: all IPv4 addresses of the machine. NULL: off */
   const char *cloudwatch;     /* namespace to put metrics into once every cloudwatch_ms; NULL: off */
   int cloudwatch_as_motorway; /* 1: motorway's one metric instead of our own set; also switches it on, with
                                  motorway's namespace when none is given */

@@ -143,7 +143,8 @@ const slp_option slp_options[] = {
      "remove the registered consumer NAME of the stream. Asks first: whoever reads by it is interrupted"},
     {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT", SLP_MODE_TAIL | SLP_MODE_MULTILANG, NULL,
      "serve metrics to Prometheus at http://ADDRESS:PORT/metrics, and /ready (503 and why while it does not "
-     "do its work) and /healthz to probes. Port 0: any free one, which is told on standard error. For "
+     "do its work) and /healthz to probes. :PORT listens on all IPv4 addresses of the machine. Port 0: any "
+     "free one, which is told on standard error. For "
      "CloudWatch: -X cloudwatch=NAMESPACE"},
     {O_KNOB, 'X', "set", SLP_NEEDS_VALUE, "NAME=VALUE", ALL, NULL,
      "set anything else; -X list shows all there is, -X dump what holds now"},
