@@ -50,7 +50,7 @@ void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
   if (e->retry_in_ms != UINT64_MAX && !e->fatal) return;
   const char *hint = what_to_do(e->code);
   /* The library's own sentence may already say it. */
-  if (hint && !strstr(message, "set ") && !strstr(message, "check "))
+  if (hint && !strstr(message, "set ") && !strstr(message, "check ") && !strstr(message, "Start anew"))
     snprintf(line + at, n - (size_t)at, "; %s", hint);
 }
 

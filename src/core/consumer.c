@@ -129,6 +129,48 @@ static void check_listing(slp_consumer *c, slp_fail *f) {
                  (int)slp_min_u64(own->id.n, 128), own->id.p, c->stream);
 }
 
+/* ---- a stream that takes no more records ------------------------------------------------------------- */
+
+static int all_is_read(const slp_consumer *c) {
+  const slp_tally *t = &c->sum;
+  return c->life == SLP_LIFE_RUNNING && slp_listing_ended(c) && !t->open_n && !t->waiting_n && !t->going_n &&
+         !t->queued_n && !t->batches_out;
+}
+
+/* No call fails, and no record will come: else nobody would ever know why. */
+static void tell_end(slp_consumer *c, const slp_fail *of_table) {
+  slp_fail f = {0};
+  if (!slp_listing_may_tell_end(c)) return;
+  slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY,
+               "the stream of table %.200s is disabled: it takes no more records, and all of it is read%s",
+               c->stream, of_table->class == SLP_GONE ? "; the table has no stream now" : "");
+  slp_report_error(c, &f, NULL, 0, 1, c->o->list_ms);
+}
+
+static void on_latest(slp_src_req *rq) {
+  slp_consumer *c = slp_listing_described(rq);
+  const char *arn = slp_listing_stream(c)->arn;
+  slp_fail f = {0};
+  if (rq->fail.class == SLP_FINE && arn[0] && strcmp(arn, c->arn) != 0 && all_is_read(c)) {
+    slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM,
+                 "table %.200s has another stream now, and all of the old one is read. Start anew to read it",
+                 c->stream);
+    if (c->leases)
+      c->leases->ops->end(c->leases, &f);
+    else
+      slp_consumer_fatal(c, &f);
+    slp_listing_tell(c, &f);
+    return;
+  }
+  if (all_is_read(c)) tell_end(c, &rq->fail);
+  if (!c->leases) list_again(c);
+  /* No listing could begin meanwhile. */
+  if (slp_listing_is_asked(c) && c->life == SLP_LIFE_RUNNING)
+    list_now(c);
+  else if (slp_listing_is_wanted(c))
+    slp_listing_soon(c, 0);
+}
+
 static void on_listed(slp_src_req *rq) {
   slp_consumer *c = slp_listing_listed(rq);
   slp_fail f = rq->fail;
@@ -164,6 +206,7 @@ static void on_listed(slp_src_req *rq) {
       slp_seek_listed(c);
       slp_consumer_check(c);
     }
+    if (all_is_read(c)) slp_listing_describe_latest(c, on_latest);
   } else if (f.class != SLP_FINE && reading) {
     own_call_failed(c, &f);
   }

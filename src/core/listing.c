@@ -26,11 +26,16 @@ int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int6
 
 /* ---- what stream is it? ------------------------------------------------------------------------------ */
 
-void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {
-  memset(&c->listing.describe, 0, sizeof c->listing.describe);
-  c->listing.describe.rq.on_done = on_done;
+static void describe(slp_consumer *c, int latest, void (*on_done)(slp_src_req *rq)) {
+  c->listing.describe = (slp_src_describe){.rq = {.on_done = on_done}, .latest = latest};
   c->listing.describe_out = 1;
   c->source->ops->describe(c->source, &c->listing.describe);
+}
+
+void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq)) { describe(c, 0, on_done); }
+
+void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {
+  describe(c, 1, on_done);
 }
 
 slp_consumer *slp_listing_described(slp_src_req *rq) {
@@ -80,6 +85,14 @@ uint64_t slp_listing_us(const slp_consumer *c) { return c->listing.us; }
 const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n) {
   *ret_n = c->listing.list.shards_n;
   return c->listing.list.shards;
+}
+
+int slp_listing_ended(const slp_consumer *c) { return c->listing.list.ended; }
+
+int slp_listing_may_tell_end(slp_consumer *c) {
+  int may = !c->listing.end_told;
+  c->listing.end_told = 1;
+  return may;
 }
 
 void slp_listing_soon(slp_consumer *c, uint64_t in_ms) {

@@ -12,6 +12,7 @@ typedef struct slp_listing {
   slp_src_describe describe;
   slp_src_list list;
   uint8_t describe_out, list_out;
+  uint8_t end_told; /* that no more records come */
   uint8_t wanted;   /* somebody needs a listing begun after now */
   slp_paced paced;  /* of those begun: what asks for one may do so again at once */
   uint64_t begun;   /* the number of the newest listing */
@@ -26,6 +27,8 @@ void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq);
  * as slp_svctime_sure_ms had it when the call was begun; INT64_MIN: not known. */
 int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms);
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
+/* The same, of the stream that its name leads to now. */
+void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq));
 slp_consumer *slp_listing_described(slp_src_req *rq); /* first in on_done: it is not out any more */
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);
 
@@ -39,6 +42,8 @@ uint64_t slp_listing_done(const slp_consumer *c);
 uint64_t slp_listing_next(const slp_consumer *c); /* the first that will begin after now */
 uint64_t slp_listing_us(const slp_consumer *c);   /* when the newest was begun */
 const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n); /* until the next one begins */
+int slp_listing_ended(const slp_consumer *c);  /* by the newest one the stream takes no more records */
+int slp_listing_may_tell_end(slp_consumer *c); /* once */
 /* Asks for a listing that begins then, or before. One under way may be older than what is asked for, and is
  * followed by another. */
 void slp_listing_soon(slp_consumer *c, uint64_t in_ms);

@@ -19,8 +19,9 @@ typedef struct slp_src_req {
 
 typedef struct slp_src_describe { /* what is this stream? The first thing asked */
   slp_src_req rq;
-  char name[256];       /* out */
-  char arn[512];        /* out; "" when the service gives none */
+  int latest;     /* in: what the name leads to now, which may be another stream than the one that is read */
+  char name[256]; /* out */
+  char arn[512];  /* out; "" when the service gives none */
   int64_t created_ms;   /* out; -1 unknown */
   int64_t retention_ms; /* out; -1 unknown */
   int ready;            /* out; 0: being created: ask again later */
@@ -30,6 +31,7 @@ typedef struct slp_src_list { /* the whole listing: all pages, expired tokens de
   slp_src_req rq;
   slp_shard_desc *shards; /* out; owned by the source until the next list or close; valid in on_done */
   size_t shards_n;
+  int ended; /* out: no shard will ever get another record, nor the stream another shard */
 } slp_src_list;
 
 typedef struct slp_src_locate { /* position in a shard -> cursor (an iterator) */

@@ -27,8 +27,8 @@ static slp_key_load *refilled(slp_key_load *k, int64_t now_ms) {
   return k;
 }
 
-/* Those that have been quiet for a second. The next look is due when the keys have doubled: a look at each new key,
- * while all others are busy, would make a million keys a million times as long. */
+/* Those that have been quiet for a second. The next look is due when the keys have doubled: a look at each
+ * new key, while all others are busy, would make a million keys a million times as long. */
 static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
   size_t at = 0;
   for (slp_key_load *k; (k = slp_map_each(&t->keys, &at));) {

@@ -12,11 +12,28 @@
 #define CHILDREN_TRIES 3u
 #define CHILDREN_WAIT_US 250000u
 
+typedef struct ddb_poll {
+  slp_poll poll;
+  enum { BY_NAME, BY_ARN, BY_STREAM } named; /* the user's table, or the stream itself */
+} ddb_poll;
+
 /* ---- which stream ------------------------------------------------------------------------------------ */
-static int is_stream_arn(const char *arn) { return strstr(arn, "/stream/") != NULL; }
+static const char part[] = "/stream/";
+static int is_stream_arn(const char *arn) { return strstr(arn, part) != NULL; }
+
+/* The table's, for that has the latest stream. */
+static slp_str latest(const slp_poll *p) {
+  const char *end = strstr(p->arn, part);
+  switch (((const ddb_poll *)p)->named) { /* p is its first member */
+    case BY_NAME: return SLP_STR("");
+    case BY_ARN: return (slp_str){p->arn, end ? (size_t)(end - p->arn) : strlen(p->arn)};
+    case BY_STREAM: break;
+  }
+  return slp_str_of(p->arn);
+}
 
 static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq) {
-  snprintf(p->arn, sizeof p->arn, "%s", d->ret_arn);
+  if (!rq->latest) snprintf(p->arn, sizeof p->arn, "%s", d->ret_arn);
   snprintf(rq->name, sizeof rq->name, "%s", p->name);
   snprintf(rq->arn, sizeof rq->arn, "%s", d->ret_arn);
   rq->created_ms = d->created_ms;
@@ -109,6 +126,7 @@ static void fetch_over(slp_request *q) {
 }
 
 static const slp_poll_kind ddb_kind = {.list_needs_description = list_needs_description,
+                                       .latest = latest,
                                        .described = described,
                                        .listed = listed,
                                        .list_goes_on = list_goes_on,
@@ -120,9 +138,11 @@ int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream
   const char *why;
   int r = slp_stream_name_read(stream, &named, &why);
   if (r || named.what != SLP_NAMES_DYNAMODB) return SLOOP_EOPTION;
-  slp_poll *p = SLP_NEW(h->mem, slp_poll);
-  if (!p) return SLP_ENOMEM;
+  ddb_poll *v = SLP_NEW(h->mem, ddb_poll);
+  if (!v) return SLP_ENOMEM;
+  slp_poll *p = &v->poll;
   slp_poll_init(p, &ddb_kind, h, ops, &named);
+  v->named = !named.arn.n ? BY_NAME : is_stream_arn(p->arn) ? BY_STREAM : BY_ARN;
   p->s.fetch_records_max = SLP_STREAMS_RECORDS_MAX;
   p->s.fetch_bytes_max = SLP_STREAMS_PAGE_BYTES_MAX;
   p->s.fetch_bytes_full = SLP_STREAMS_PAGE_BYTES_FULL;

@@ -88,6 +88,8 @@ static void send_describe(slp_request *q, void (*on_done)(slp_op *op)) {
   d->op.tries_max = 1;
   d->name = slp_str_of(p->name);
   d->arn = slp_str_of(p->arn);
+  if (q->ask == SLP_ASK_DESCRIBE && SLP_OWNER(q->rq, slp_src_describe, rq)->latest && p->kind->latest)
+    d->arn = p->kind->latest(p);
   q->out = &d->op;
   p->ops->describe(p->ops, d);
 }
@@ -141,6 +143,7 @@ static void list_finished(slp_request *q) {
   q->listing = NULL;
   rq->shards = p->last->shards;
   rq->shards_n = p->last->shards_n;
+  rq->ended = p->last->stream_ended;
   slp_request_answer(q);
 }
 
@@ -230,6 +233,7 @@ static void do_list(slp_source *s, slp_src_list *rq) {
   slp_poll *p = poll_of(s);
   rq->shards = NULL;
   rq->shards_n = 0;
+  rq->ended = 0;
   slp_request *q = request_take(p, SLP_ASK_LIST, &rq->rq);
   if (q) { /* nothing of it is to be freed yet */
     q->describing = 1;

@@ -43,6 +43,8 @@ typedef struct slp_request { /* a request of core's, from its begin to its one a
 typedef struct slp_poll_kind {
   /* Whether a listing must wait for a description. NULL: never. */
   int (*list_needs_description)(const slp_poll *p);
+  /* The ARN with which to ask what the name leads to now; "": with none. NULL: with that of what is read. */
+  slp_str (*latest)(const slp_poll *p);
   /* Fills rq from a description. */
   void (*described)(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq);
   /* Called when a listing is complete. May change its rows. NULL: they stay as they are. */

@@ -53,8 +53,9 @@ def lines_of(out):
     return [json.loads(line) for line in lines if line]
 
 
-def judge(out, by_shard, table):
-    """by_shard: {shard: [record of boto3, ...]}. Every change once, as boto3 has it, in the order of its shard."""
+def judge(out, by_shard, table, more=()):
+    """by_shard: {shard: [record of boto3, ...]}. Every change once, as boto3 has it, in the order of its shard. more:
+    what else the lines have."""
     left = {shard: list(reversed(records)) for shard, records in by_shard.items()}
     placed, number = [], 0
     for number, line in enumerate(lines_of(out), 1):
@@ -71,7 +72,7 @@ def judge(out, by_shard, table):
         expect(line["ts"] == moment, f"line {number}: ts {line['ts']}, not {moment}")
         expect((line["event"], line["id"]) == (theirs["eventName"], theirs["eventID"]), f"line {number}: {line}")
         expect(line.get("user") == theirs.get("userIdentity"), f"line {number}: {line}")
-        expect(set(line) - {"late", "user"} == {"stream", "shard", "seq", "ts", "event", "id", "change"}, f"{line}")
+        expect(set(line) - {"late", "user"} == {"stream", "shard", "seq", "ts", "event", "id", "change", *more}, f"{line}")
         placed.append((shard, line))
     lost = {shard: len(records) for shard, records in left.items() if records}
     expect(not lost, f"{sum(lost.values())} changes are missing: {lost}")
@@ -305,7 +306,8 @@ def damaged():
 
 
 def ended_stream():
-    """A disabled stream is read to its end; the table's next stream is another one."""
+    """A disabled stream is read to its end, which is told; the table's next stream is another one, and ends the reading
+    of the old."""
     with Box("table_partitions=3", "roll_ms=0") as box:
         dynamodb, streams = box.client(service="dynamodb"), box.client(service="dynamodbstreams")
         first = dynamo.new_table(dynamodb, "Orders")[1]
@@ -319,16 +321,32 @@ def ended_stream():
             harness.wait_until(lambda: dynamodb.describe_table(TableName="Orders")["Table"]["TableStatus"] == "ACTIVE",
                                20, "the table is ACTIVE")
 
-        running = harness.Running(["-v", "-o", "oldest", "-J", "dynamodb:Orders"], env_of(box))
+        running = harness.Running(["-v", "-o", "oldest", "-J", "-X", "list_ms=1000", "dynamodb:Orders"], env_of(box))
+        fleet = harness.Running(["-o", "oldest", "-J", "-X", "list_ms=1000", "-X", "lease_ms=2000", "-G", "app",
+                                 "dynamodb:Orders"], env_of(box))
+        by_arn = harness.Running(["-o", "oldest", "-J", "-X", "list_ms=1000", first], env_of(box))
         try:
-            running.wait_lines(200, 60)
+            for each in (running, fleet, by_arn):
+                each.wait_lines(200, 60)
             switch(StreamEnabled=False)
             harness.wait_until(lambda: running.stderr().count("read to its end") == 6, 60, "all six shards are read")
+            for each in (running, by_arn):
+                harness.wait_until(lambda each=each: "is disabled: it takes no more records" in each.stderr(), 20,
+                                   "the end is told")
             switch(StreamEnabled=True, StreamViewType="NEW_IMAGE")
             writer.write(30)
-            expect(running.interrupt() == 0, running.stderr())
+            for each in (running, fleet):
+                harness.wait_until(lambda each=each: each.process.poll() is not None, 60, "it ends")
+                expect(each.process.returncode == 1, each.stderr())
+                expect("table Orders has another stream now" in each.stderr(), each.stderr())
+                expect("check the name" not in each.stderr(), each.stderr())
+            expect(running.stderr().count("is disabled") == 1, running.stderr())
+            expect(by_arn.interrupt() == 0, by_arn.stderr())  # who names a stream wants that one
         finally:
-            running.kill()
+            for each in (running, fleet, by_arn):
+                each.kill()
+        judge(fleet.lines, dynamo.read_all(streams, first), "Orders", more=("epoch", "worker"))
+        judge(by_arn.lines, dynamo.read_all(streams, first), "Orders")
         judge(running.lines, dynamo.read_all(streams, first), "Orders")
         judge(tail_of(first, env_of(box)).out, dynamo.read_all(streams, first), "Orders")
         second = dynamo.stream_of(dynamodb, "Orders")

@@ -230,6 +230,94 @@ static void open_backwards(stage *st) {
   source->ops = &backwards_ops;
 }
 
+/* A stream that takes no more records, and by its name may lead to another one: as those of tables are. */
+static slp_source_ops ended_ops;
+static void (*core_on_latest)(slp_src_req *rq);
+static int has_another, latest_asked;
+
+static void on_listed_ended(slp_src_req *rq) {
+  SLP_OWNER(rq, slp_src_list, rq)->ended = 1;
+  core_on_listed(rq);
+}
+static void list_ended(slp_source *s, slp_src_list *rq) {
+  core_on_listed = rq->rq.on_done;
+  rq->rq.on_done = on_listed_ended;
+  plain_ops->list(s, rq);
+}
+static void on_latest(slp_src_req *rq) {
+  if (has_another) strcpy(SLP_OWNER(rq, slp_src_describe, rq)->arn, "another");
+  core_on_latest(rq);
+}
+static void describe_latest(slp_source *s, slp_src_describe *rq) {
+  if (rq->latest) {
+    latest_asked++;
+    core_on_latest = rq->rq.on_done;
+    rq->rq.on_done = on_latest;
+  }
+  plain_ops->describe(s, rq);
+}
+
+static int lists_told;
+static void on_list(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
+                    const sloop_error_t *e, void *arg) {
+  (void)s, (void)shards, (void)e, (void)arg;
+  CHECK(status == 0 && n == 3);
+  lists_told++;
+}
+
+/* A shard that has ended is all that is asked for, so all of the stream is read when it is. */
+static void open_ended(stage *st, const char *const *wanted) {
+  slp_world_put_many(st->w, st->stream, 10, 30);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 500);
+  st->u.opts.shards = wanted;
+  st->u.opts.shards_n = 1;
+  st->u.opts.list_ms = 1000;
+  CHECK_INT(slp_user_open(&st->u), 0);
+  slp_source *source = st->u.s->consumer->source;
+  plain_ops = source->ops;
+  ended_ops = *plain_ops;
+  ended_ops.list = list_ended;
+  ended_ops.describe = describe_latest;
+  source->ops = &ended_ops;
+  has_another = latest_asked = lists_told = 0;
+  slp_user_start(&st->u);
+}
+
+SCENE(a_stream_that_takes_no_more_records_is_told_once_when_it_is_read) {
+  static const char *const wanted[] = {"0"};
+  stage_begin(st, seed, 1);
+  st->u.manners.keep = 1;
+  open_ended(st, wanted);
+  slp_world_pass(st->w, 5000);
+  CHECK_INT(st->u.judged->records, 10);
+  CHECK_INT(latest_asked, 0); /* nothing is over as long as the user has records */
+  CHECK_INT(st->u.judged->errors, 0);
+  st->u.manners.keep = 0;
+  slp_user_return_all(&st->u);
+  slp_world_pass(st->w, 2000);
+  CHECK_INT(st->u.judged->errors, 1);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ESTREAMBUSY);
+  CHECK(strstr(st->u.judged->last_message, "takes no more records"));
+  for (int i = 0; i < 50; i++) { /* also while it is asked what the name leads to */
+    int told = lists_told;
+    CHECK_INT(sloop_list(st->u.s, on_list, NULL), 0);
+    for (int ms = 0; lists_told == told && ms < 500; ms++) slp_world_pass(st->w, 1);
+    CHECK_INT(lists_told, told + 1);
+    slp_world_pass(st->w, (uint64_t)i);
+  }
+  slp_world_pass(st->w, 5000);
+  CHECK_INT(st->u.judged->errors, 1);
+  int asked = latest_asked;
+  slp_world_pass(st->w, 20000);
+  CHECK(latest_asked - asked >= 8 && latest_asked - asked <= 20);
+  has_another = 1;
+  slp_world_pass(st->w, 2000);
+  CHECK(st->u.judged->failed);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ENOSTREAM);
+  CHECK(strstr(st->u.judged->last_message, "has another stream now"));
+}
+
 SCENE(grandchildren_listed_before_their_parents_are_read_too) {
   stage_begin(st, seed, 2);
   st->u.opts.start.kind = SLOOP_AT_SEQ;

@@ -61,6 +61,30 @@ TEST(a_table_leads_to_a_stream_which_then_is_the_one) {
   close_source();
 }
 
+/* What a table leads to may be another stream by now; the one that is read stays the one. */
+TEST(the_latest_stream_is_asked_for_as_the_user_named_the_table) {
+  static const char *const named[][2] = {{"dynamodb:orders", ""}, {TABLE, TABLE}, {STREAM, STREAM}};
+  static const char second[] = TABLE "/stream/2026-02-01T00:00:00.000";
+  for (size_t i = 0; i < SLP_COUNT(named); i++) {
+    open_source(named[i][0]);
+    script((step){.arn = STREAM});
+    describe();
+    script((step){.arn = i == 2 ? STREAM : second});
+    slp_src_describe rq = {.rq = {.on_done = on_done}, .latest = 1};
+    src->ops->describe(src, &rq);
+    fake_run(&f, 1000);
+    CHECK_STR(asked_arn, named[i][1]);
+    CHECK_STR(rq.arn, i == 2 ? STREAM : second);
+    script((step){.shards = "a", .stream_ended = 1});
+    slp_src_list l = list();
+    CHECK_STR(asked_arn, STREAM);
+    CHECK_INT(l.ended, 1);
+    script((step){.shards = "a"});
+    CHECK_INT(list().ended, 0);
+    close_source();
+  }
+}
+
 TEST(a_listing_describes_first_when_the_stream_is_not_known) {
   open_source(TABLE);
   script((step){.arn = STREAM});
