@@ -215,11 +215,12 @@ static void on_listed_backwards(slp_src_req *rq) {
   core_on_listed(rq);
 }
 
-static void list_backwards(slp_source *s, slp_src_list *rq) {
+static void list_and(slp_source *s, slp_src_list *rq, void (*on_done)(slp_src_req *rq)) {
   core_on_listed = rq->rq.on_done;
-  rq->rq.on_done = on_listed_backwards;
+  rq->rq.on_done = on_done;
   plain_ops->list(s, rq);
 }
+static void list_backwards(slp_source *s, slp_src_list *rq) { list_and(s, rq, on_listed_backwards); }
 
 static void open_backwards(stage *st) {
   CHECK_INT(slp_user_open(&st->u), 0);
@@ -239,11 +240,7 @@ static void on_listed_ended(slp_src_req *rq) {
   SLP_OWNER(rq, slp_src_list, rq)->ended = 1;
   core_on_listed(rq);
 }
-static void list_ended(slp_source *s, slp_src_list *rq) {
-  core_on_listed = rq->rq.on_done;
-  rq->rq.on_done = on_listed_ended;
-  plain_ops->list(s, rq);
-}
+static void list_ended(slp_source *s, slp_src_list *rq) { list_and(s, rq, on_listed_ended); }
 static void on_latest(slp_src_req *rq) {
   if (has_another) strcpy(SLP_OWNER(rq, slp_src_describe, rq)->arn, "another");
   core_on_latest(rq);
