@@ -350,7 +350,7 @@ static int take_option(slp_args *a, words *w, const slp_option *o, const char *v
     }
     value = w->argv[w->at++];
   }
-  if (o->id == O_CONFIG && !*value) return wrong(o, value, "the name of a file", why);
+  if (o->id == O_CONFIG && slp_str_of(value).n == 0) return wrong(o, value, "the name of a file", why);
   if (!w->looking) return slp_args_take(a, o, value, 0, w->clock, why);
   if (o->id == O_CONFIG) w->config = value;
   if (is_quick(o, value)) w->quick = 1;

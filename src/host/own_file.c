@@ -262,7 +262,7 @@ static int sync_folder(const slp_own_file *f) {
 }
 
 int slp_own_file_replace(slp_own_file *f, slp_str bytes) {
-  struct stat old, made;
+  struct stat old, made = {0};
   char name[NAME_MAX + 1];
   int r = slp_own_file_keep(f);
   if (r) return r;
