@@ -178,6 +178,8 @@ void hd_world_free(hd_world *hw); /* every life has ended */
 uint64_t hd_now(const hd_world *hw);
 void hd_put_some(hd_world *hw);      /* a record, or an aggregate of some */
 void hd_look_who_left(hd_world *hw); /* of those that stop */
+/* Its row is there, with this incarnation, and nobody has evicted it. */
+int hd_runs_by_its_row(const hd_world *hw, const char *boot);
 int hd_split(hd_world *hw, uint64_t *random);
 int hd_merge(hd_world *hw, uint64_t *random);
 void hd_trim(hd_world *hw, int64_t before_ms);
@@ -228,6 +230,7 @@ struct hd_life {
   uint32_t key, key_revoked;           /* its keys are numbered; those up to key_revoked are refused */
   uint64_t key_dies_us, no_keys_us;    /* when the present ones expire; until when it gets no others */
   char last_error[200];
+  char boot[24]; /* of the incarnation that has joined */
 };
 hd_life *hd_live(hd_world *hw, int slot, int new_id); /* a process is started */
 void hd_kill(hd_life *l, uint64_t again_us);          /* UINT64_MAX: nobody starts it again */

@@ -25,7 +25,8 @@ typedef enum hd_rule {
   HD_S9_REPEATS, /* more repeats than what the last tenancy had out or unsaved; any after a clean hand-over */
   HD_S10_RATE,   /* calls of a shard or turns of a worker beyond what is allowed */
   HD_S11_BOUNDS, /* bytes held, requests out, memory or requests left after the end */
-  HD_S12_CONTRACT, /* lease events: gained and lost in pairs, one end a shard's life, nothing afterwards */
+  HD_S12_CONTRACT, /* lease events: gained and lost in pairs, one end a shard's life, nothing afterwards; evicted
+                      only by somebody */
   HD_S13_SAME,     /* two runs of a seed differ */
   /* Progress, when all is healed. */
   HD_L1_ALL_READ,  /* every record handed out and acknowledged, every checkpoint at its tip, ended ones ended

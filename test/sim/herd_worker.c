@@ -239,6 +239,11 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
                   ? hd_shard_of(l->hw, e->shard)
                   : SIZE_MAX;
   if (at != SIZE_MAX) l->hw->shards[at].kept = 1;
+  const char *dot = e->kind == SLOOP_LEASE_JOINED ? strrchr(e->worker, '.') : NULL;
+  if (dot) snprintf(l->boot, sizeof l->boot, "%s", dot + 1);
+  if (e->kind == SLOOP_LEASE_EVICTED && hd_runs_by_its_row(l->hw, l->boot))
+    hd_break(l->hw->o, HD_S12_CONTRACT, "", "w%d#%zu: told that it was evicted, and it was not", l->slot,
+             l->number);
   hd_on_lease(l->hw->o, l->number, e);
 }
 

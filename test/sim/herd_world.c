@@ -392,6 +392,12 @@ void hd_look_who_left(hd_world *hw) {
     if (hw->worker_rows[i].gone) who_left(hw, hw->worker_rows[i].boot);
 }
 
+int hd_runs_by_its_row(const hd_world *hw, const char *boot) {
+  for (size_t i = 0; i < hw->worker_rows_n; i++)
+    if (!hw->worker_rows[i].gone && strcmp(hw->worker_rows[i].boot, boot) == 0) return 1;
+  return 0;
+}
+
 static void worker_row(hd_world *hw, slp_str name, hd_attr get, const void *now) {
   size_t i = 0;
   char boot[24] = "";
