@@ -23,8 +23,13 @@ static int take(slp_json *j, slp_field *field) {
   return 0;
 }
 
-/* Reads from behind { to behind }. */
+static void forget(slp_field *fields, size_t fields_n) {
+  for (size_t i = 0; i < fields_n; i++) fields[i].text = (slp_str){NULL, 0};
+}
+
+/* Reads from behind { to behind }. What an object of the same name had before does not count. */
 static int read_members(slp_json *j, slp_field *fields, size_t fields_n) {
+  forget(fields, fields_n);
   for (;;) {
     int token = slp_json_next(j);
     if (token < 0) return token;
@@ -56,7 +61,7 @@ static int read_inside(slp_json *j, const char *inside, slp_field *fields, size_
 int slp_fields_read(char *body, size_t n, const char *inside, slp_field *fields, size_t fields_n,
                     const char **ret_why) {
   slp_json j;
-  for (size_t i = 0; i < fields_n; i++) fields[i].text = (slp_str){NULL, 0};
+  forget(fields, fields_n);
   slp_json_begin(&j, body, n);
   int r = slp_json_next(&j);
   if (r >= 0 && r != SLP_JSON_OBJECT) {

@@ -29,6 +29,9 @@ TEST(inside_a_member) {
   const char *why = NULL;
   CHECK_INT(look("{\"a\":\"no\",\"o\":{\"a\":\"yes\",\"o\":{}},\"p\":{\"a\":1}}", "o", x, 1, &why), 0);
   CHECK(slp_str_is(x[0].text, "yes"));
+  /* The last one: keys of two objects are no pair. */
+  CHECK_INT(look("{\"o\":{\"a\":\"1\"},\"o\":{\"b\":\"2\"}}", "o", x, 1, &why), 0);
+  CHECK(!x[0].text.p);
   CHECK_INT(look("{\"p\":{\"a\":1}}", "o", x, 1, &why), 0);
   CHECK(!x[0].text.p);
   CHECK_INT(look("{\"o\":[]}", "o", x, 1, &why), SLP_EBADDATA);
