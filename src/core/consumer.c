@@ -131,44 +131,64 @@ static void check_listing(slp_consumer *c, slp_fail *f) {
 
 /* ---- a stream that takes no more records ------------------------------------------------------------- */
 
+static int is_ended(const slp_consumer *c) { return c->life == SLP_LIFE_RUNNING && slp_listing_ended(c); }
+
+/* Of a consumer without leases. No worker knows that of its fleet: others may hold what is left. */
 static int all_is_read(const slp_consumer *c) {
   const slp_tally *t = &c->sum;
-  return c->life == SLP_LIFE_RUNNING && slp_listing_ended(c) && !t->open_n && !t->waiting_n && !t->going_n &&
+  return is_ended(c) && !c->leases && !slp_seek_pending(c) && !t->open_n && !t->waiting_n && !t->going_n &&
          !t->queued_n && !t->batches_out;
 }
 
 /* No call fails, and no record will come: else nobody would ever know why. */
-static void tell_end(slp_consumer *c, const slp_fail *of_table) {
+static void tell_end(slp_consumer *c, slp_told_end what, const char *more) {
   slp_fail f = {0};
-  if (!slp_listing_may_tell_end(c)) return;
+  if (!slp_listing_may_tell(c, what)) return;
   slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY,
-               "the stream of table %.200s is disabled: it takes no more records, and all of it is read%s",
-               c->stream, of_table->class == SLP_GONE ? "; the table has no stream now" : "");
+               "the stream of table %.200s is disabled: it takes no more records%s", c->stream, more);
   slp_report_error(c, &f, NULL, 0, 1, c->o->list_ms);
+}
+
+static void has_another(slp_consumer *c) {
+  slp_fail f = {0};
+  slp_fail_set(
+      &f, SLP_GONE, SLOOP_ENOSTREAM,
+      "table %.200s has another stream now, and nothing of the old one is left to be read. Start anew to "
+      "read it",
+      c->stream);
+  slp_consumer_fatal(c, &f);
+  slp_listing_tell(c, &f);
 }
 
 static void on_latest(slp_src_req *rq) {
   slp_consumer *c = slp_listing_described(rq);
   const char *arn = slp_listing_stream(c)->arn;
-  slp_fail f = {0};
-  if (rq->fail.class == SLP_FINE && arn[0] && strcmp(arn, c->arn) != 0 && all_is_read(c)) {
-    slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM,
-                 "table %.200s has another stream now, and all of the old one is read. Start anew to read it",
-                 c->stream);
-    if (c->leases)
-      c->leases->ops->end(c->leases, &f);
-    else
-      slp_consumer_fatal(c, &f);
-    slp_listing_tell(c, &f);
+  int another = rq->fail.class == SLP_FINE && arn[0] && strcmp(arn, c->arn) != 0;
+  if (another && all_is_read(c)) {
+    has_another(c);
     return;
   }
-  if (all_is_read(c)) tell_end(c, &rq->fail);
+  if (another && c->leases && is_ended(c))
+    tell_end(
+        c, SLP_TOLD_ANOTHER,
+        "; the table has another stream now, which workers read that are started anew. Do that when every "
+        "lease is at its end");
+  else if (all_is_read(c) || (c->leases && is_ended(c)))
+    tell_end(c, SLP_TOLD_END, rq->fail.class == SLP_GONE ? "; the table has no stream now" : "");
   if (!c->leases) list_again(c);
   /* No listing could begin meanwhile. */
   if (slp_listing_is_asked(c) && c->life == SLP_LIFE_RUNNING)
     list_now(c);
   else if (slp_listing_is_wanted(c))
     slp_listing_soon(c, 0);
+}
+
+/* After a listing, or after one that failed because the stream, a day after its end, is gone. */
+static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
+  if (of_listing->class != SLP_FINE && of_listing->class != SLP_GONE) return;
+  if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c); /* it was moved back, say */
+  if (all_is_read(c) || (c->leases && is_ended(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER))
+    slp_listing_describe_latest(c, on_latest);
 }
 
 static void on_listed(slp_src_req *rq) {
@@ -206,10 +226,10 @@ static void on_listed(slp_src_req *rq) {
       slp_seek_listed(c);
       slp_consumer_check(c);
     }
-    if (all_is_read(c)) slp_listing_describe_latest(c, on_latest);
   } else if (f.class != SLP_FINE && reading) {
     own_call_failed(c, &f);
   }
+  look_for_another(c, &f);
   if (slp_listing_is_wanted(c) && c->life == SLP_LIFE_RUNNING) slp_listing_soon(c, 0);
   slp_listing_tell(c, &f); /* last: the callback may do anything */
 }
@@ -253,6 +273,8 @@ static void on_timer(slp_timer *t) {
   slp_consumer *c = SLP_OWNER(t, slp_consumer, timer);
   if (c->life == SLP_LIFE_DESCRIBING) {
     slp_listing_describe(c, on_described);
+  } else if (slp_listing_asks_latest(c)) {
+    slp_listing_soon(c, 0); /* behind the answer */
   } else {
     list_now(c);
   }

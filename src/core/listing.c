@@ -38,6 +38,10 @@ void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *r
   describe(c, 1, on_done);
 }
 
+int slp_listing_asks_latest(const slp_consumer *c) {
+  return c->listing.describe_out && c->listing.describe.latest;
+}
+
 slp_consumer *slp_listing_described(slp_src_req *rq) {
   slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
   slp_consumer *c = SLP_OWNER(d, slp_consumer, listing.describe);
@@ -76,7 +80,10 @@ slp_consumer *slp_listing_listed(slp_src_req *rq) {
   return c;
 }
 
-void slp_listing_took(slp_consumer *c) { c->listing.done = c->listing.begun; }
+void slp_listing_took(slp_consumer *c) {
+  c->listing.done = c->listing.begun;
+  c->listing.ended = c->listing.list.ended != 0;
+}
 uint64_t slp_listing_begun(const slp_consumer *c) { return c->listing.begun; }
 uint64_t slp_listing_done(const slp_consumer *c) { return c->listing.done; }
 uint64_t slp_listing_next(const slp_consumer *c) { return c->listing.begun + 1; }
@@ -87,13 +94,15 @@ const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n) {
   return c->listing.list.shards;
 }
 
-int slp_listing_ended(const slp_consumer *c) { return c->listing.list.ended; }
+int slp_listing_ended(const slp_consumer *c) { return c->listing.ended; }
 
-int slp_listing_may_tell_end(slp_consumer *c) {
-  int may = !c->listing.end_told;
-  c->listing.end_told = 1;
+int slp_listing_may_tell(slp_consumer *c, slp_told_end what) {
+  int may = c->listing.told_end < what;
+  if (may) c->listing.told_end = (uint8_t)what;
   return may;
 }
+slp_told_end slp_listing_told(const slp_consumer *c) { return (slp_told_end)c->listing.told_end; }
+void slp_listing_forget_told(slp_consumer *c) { c->listing.told_end = SLP_TOLD_NOTHING; }
 
 void slp_listing_soon(slp_consumer *c, uint64_t in_ms) {
   if (c->life != SLP_LIFE_RUNNING) return;

@@ -8,11 +8,14 @@
 
 typedef struct slp_consumer slp_consumer;
 
+typedef enum { SLP_TOLD_NOTHING, SLP_TOLD_END, SLP_TOLD_ANOTHER } slp_told_end;
+
 typedef struct slp_listing {
   slp_src_describe describe;
   slp_src_list list;
   uint8_t describe_out, list_out;
-  uint8_t end_told; /* that no more records come */
+  uint8_t ended;    /* by the newest one that was taken in the stream takes no more records */
+  uint8_t told_end; /* slp_told_end */
   uint8_t wanted;   /* somebody needs a listing begun after now */
   slp_paced paced;  /* of those begun: what asks for one may do so again at once */
   uint64_t begun;   /* the number of the newest listing */
@@ -29,6 +32,7 @@ int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int6
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
 /* The same, of the stream that its name leads to now. */
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq));
+int slp_listing_asks_latest(const slp_consumer *c);   /* that is out */
 slp_consumer *slp_listing_described(slp_src_req *rq); /* first in on_done: it is not out any more */
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);
 
@@ -42,8 +46,11 @@ uint64_t slp_listing_done(const slp_consumer *c);
 uint64_t slp_listing_next(const slp_consumer *c); /* the first that will begin after now */
 uint64_t slp_listing_us(const slp_consumer *c);   /* when the newest was begun */
 const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n); /* until the next one begins */
-int slp_listing_ended(const slp_consumer *c);  /* by the newest one the stream takes no more records */
-int slp_listing_may_tell_end(slp_consumer *c); /* once */
+int slp_listing_ended(const slp_consumer *c); /* it takes no more records, and gets no other shards */
+/* What of that the user was told: each once. */
+int slp_listing_may_tell(slp_consumer *c, slp_told_end what);
+slp_told_end slp_listing_told(const slp_consumer *c);
+void slp_listing_forget_told(slp_consumer *c);
 /* Asks for a listing that begins then, or before. One under way may be older than what is asked for, and is
  * followed by another. */
 void slp_listing_soon(slp_consumer *c, uint64_t in_ms);

@@ -3,6 +3,7 @@
  * anybody and every acknowledgement. */
 #define CHECK_SECONDS 120
 #include "check.h"
+#include "ended_stream.h"
 #include "api/open.h"
 #include "lease/consumer.h"
 #include "sim/world.h"
@@ -237,9 +238,12 @@ static worker *make(crew *c, int n) {
   return w;
 }
 
-static void begin(worker *w) {
+static void open_it(worker *w) {
   char why[160];
   if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+}
+static void begin(worker *w) {
+  open_it(w);
   CHECK_INT(sloop_start(w->s), 0);
 }
 
@@ -1343,6 +1347,35 @@ STORY_OF_BOTH(what_failed_for_good_while_its_table_is_prepared_stays_failed) {
   c->w->on_answer = NULL;
   start(c, 1);
   read_all(c, 20000);
+}
+
+/* Each lists before it has a lease: it can't know what the others have still to read. */
+STORY_OF_BOTH(a_stream_that_has_ended_is_told_by_the_leader_and_read_to_its_end) {
+  worker *w[2];
+  crew_begin(c, seed, 1);
+  slp_world_put_many(c->w, c->stream, 400, 40);
+  for (int i = 0; i < 2; i++) {
+    w[i] = make(c, i);
+    w[i]->keep = 1;
+    open_it(w[i]);
+    end_stream(w[i]->s->consumer->source);
+    ended_stream.has_another = 1;
+    CHECK_INT(sloop_start(w[i]->s), 0);
+    slp_world_pass(c->w, 10000);
+  }
+  int reads = stats(w[1]).shards_now > 0;
+  kill_it(w[reads]);
+  worker *other = w[!reads];
+  slp_world_pass(c->w, 150000);
+  CHECK(!other->fatal && !everything(c));
+  CHECK_INT(other->errors, 1);
+  CHECK(strstr(other->last_error, "ESTREAMBUSY the stream of table ") &&
+        strstr(other->last_error, "another stream now"));
+  other->keep = 0;
+  give_all(other);
+  read_all(c, 20000);
+  slp_world_pass(c->w, 150000);
+  CHECK(!other->fatal && other->errors == 1);
 }
 
 STORY_OF_BOTH(it_ends_in_any_state) {

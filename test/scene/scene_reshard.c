@@ -1,5 +1,6 @@
 /* scene_reshard.c - splits and merges while reading and afterwards: nothing lost, nothing twice, parents
  * first. */
+#include "ended_stream.h"
 #include "scene/scene.h"
 
 #include "api/open.h"
@@ -215,12 +216,11 @@ static void on_listed_backwards(slp_src_req *rq) {
   core_on_listed(rq);
 }
 
-static void list_and(slp_source *s, slp_src_list *rq, void (*on_done)(slp_src_req *rq)) {
+static void list_backwards(slp_source *s, slp_src_list *rq) {
   core_on_listed = rq->rq.on_done;
-  rq->rq.on_done = on_done;
+  rq->rq.on_done = on_listed_backwards;
   plain_ops->list(s, rq);
 }
-static void list_backwards(slp_source *s, slp_src_list *rq) { list_and(s, rq, on_listed_backwards); }
 
 static void open_backwards(stage *st) {
   CHECK_INT(slp_user_open(&st->u), 0);
@@ -229,29 +229,6 @@ static void open_backwards(stage *st) {
   backwards_ops = *plain_ops;
   backwards_ops.list = list_backwards;
   source->ops = &backwards_ops;
-}
-
-/* A stream that takes no more records, and by its name may lead to another one: as those of tables are. */
-static slp_source_ops ended_ops;
-static void (*core_on_latest)(slp_src_req *rq);
-static int has_another, latest_asked;
-
-static void on_listed_ended(slp_src_req *rq) {
-  SLP_OWNER(rq, slp_src_list, rq)->ended = 1;
-  core_on_listed(rq);
-}
-static void list_ended(slp_source *s, slp_src_list *rq) { list_and(s, rq, on_listed_ended); }
-static void on_latest(slp_src_req *rq) {
-  if (has_another) strcpy(SLP_OWNER(rq, slp_src_describe, rq)->arn, "another");
-  core_on_latest(rq);
-}
-static void describe_latest(slp_source *s, slp_src_describe *rq) {
-  if (rq->latest) {
-    latest_asked++;
-    core_on_latest = rq->rq.on_done;
-    rq->rq.on_done = on_latest;
-  }
-  plain_ops->describe(s, rq);
 }
 
 static int lists_told;
@@ -271,13 +248,8 @@ static void open_ended(stage *st, const char *const *wanted) {
   st->u.opts.shards_n = 1;
   st->u.opts.list_ms = 1000;
   CHECK_INT(slp_user_open(&st->u), 0);
-  slp_source *source = st->u.s->consumer->source;
-  plain_ops = source->ops;
-  ended_ops = *plain_ops;
-  ended_ops.list = list_ended;
-  ended_ops.describe = describe_latest;
-  source->ops = &ended_ops;
-  has_another = latest_asked = lists_told = 0;
+  end_stream(st->u.s->consumer->source);
+  lists_told = 0;
   slp_user_start(&st->u);
 }
 
@@ -288,7 +260,7 @@ SCENE(a_stream_that_takes_no_more_records_is_told_once_when_it_is_read) {
   open_ended(st, wanted);
   slp_world_pass(st->w, 5000);
   CHECK_INT(st->u.judged->records, 10);
-  CHECK_INT(latest_asked, 0); /* nothing is over as long as the user has records */
+  CHECK_INT(ended_stream.latest_asked, 0); /* nothing is over as long as the user has records */
   CHECK_INT(st->u.judged->errors, 0);
   st->u.manners.keep = 0;
   slp_user_return_all(&st->u);
@@ -305,10 +277,10 @@ SCENE(a_stream_that_takes_no_more_records_is_told_once_when_it_is_read) {
   }
   slp_world_pass(st->w, 5000);
   CHECK_INT(st->u.judged->errors, 1);
-  int asked = latest_asked;
+  int asked = ended_stream.latest_asked;
   slp_world_pass(st->w, 20000);
-  CHECK(latest_asked - asked >= 8 && latest_asked - asked <= 20);
-  has_another = 1;
+  CHECK(ended_stream.latest_asked - asked >= 8 && ended_stream.latest_asked - asked <= 20);
+  ended_stream.has_another = 1;
   slp_world_pass(st->w, 2000);
   CHECK(st->u.judged->failed);
   CHECK_INT(st->u.judged->last_error, SLOOP_ENOSTREAM);
