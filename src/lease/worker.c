@@ -122,9 +122,13 @@ static void meet(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_now_refresh_us(f->h), since = slp_life_joined_us(f);
   uint64_t lease_us = slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
   if (slp_member_may_evict(f, p, 0)) {
+    uint64_t at = slp_paced_us(&f->worker.evictions, now, JOIN_LEAST_US, JOIN_MOST_US);
     SLP_PROBE("join: my id was a dead one's");
-    slp_member_evict(f, p);
-    in(f, 50000);
+    if (at <= now) {
+      slp_paced_done(&f->worker.evictions, now, JOIN_MOST_US);
+      slp_member_evict(f, p);
+    }
+    in(f, at > now ? at - now : 50000);
   } else if (now - since > lease_us + lease_us / 2 && p->silence.since_us > since + lease_us / 4) {
     SLP_PROBE("join: my id is somebody's who lives");
     slp_life_move(f, SLP_WORKER_OUT);

@@ -12,7 +12,8 @@ typedef struct slp_worker { /* where one row a worker proves its life */
   slp_write heartbeat;
   uint64_t counter; /* of the last heartbeat that is in */
   slp_timer join_timer;
-  slp_paced joins; /* a table that refuses each registration makes it begin again and again */
+  slp_paced joins;     /* a table that refuses each registration makes it begin again and again */
+  slp_paced evictions; /* of the row in its way; a damaged one refuses each */
   void (*stop_all)(slp_fleet *f);
 } slp_worker;
 

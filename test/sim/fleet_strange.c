@@ -184,6 +184,23 @@ TEST(a_worker_whose_own_row_is_of_a_newer_version_stays_out) {
   finish(w);
 }
 
+/* Its boot is a number, so no write finds it as it was read: neither can it be evicted. */
+TEST(a_row_of_its_own_id_that_can_t_be_evicted_is_tried_at_a_pace) {
+  fw_world *w = fleet(4, 1);
+  char row[48];
+  fw_operator_number(w, row_of_worker(w, 0, row), "boot", "1");
+  run(w, 4 * LEASE);
+  uint64_t writes = w->writes, before = reads(w), from = fw_now(w);
+  run(w, 20 * LEASE);
+  double s = (double)(fw_now(w) - from) / FW_S;
+  if ((double)(w->writes - writes) > 2 * s)
+    CHECK_FAIL("%.1f writes a second", (double)(w->writes - writes) / s);
+  if ((double)(reads(w) - before) > 4 * s) CHECK_FAIL("%.1f reads a second", (double)(reads(w) - before) / s);
+  fw_operator_delete(w, row);
+  run(w, 3 * LEASE);
+  finish(w);
+}
+
 /* Two processes were given one id and begin at once: both find no row, and write it. */
 TEST(of_two_processes_with_one_id_one_joins_and_the_other_says_why_not) {
   int faster = 0;
