@@ -213,7 +213,8 @@ static int was_seen(slp_printer *p) {
 
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
   char why[100] = "";
-  if (p->state == SLP_PRINTER_IDLE) *ret_printed = 0;
+  if (p->state == SLP_PRINTER_IDLE) *ret_printed = 0, p->made = 0;
+  p->from = b->n - p->made; /* what stands before it may have been written since the last step */
   int r = was_seen(p);
   if (r) return r < 0 ? r : 0;
   do {
@@ -221,6 +222,7 @@ int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
     if (*why) r = cant_decode(p, b, ret_printed, why);
     *why = 0;
   } while (r == AT_ONCE);
+  p->made = b->n - p->from;
   if (r == A_SLICE) return 1;
   if (r) slp_buf_cut(b, p->from);
   move(p, SLP_PRINTER_IDLE);

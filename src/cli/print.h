@@ -44,7 +44,8 @@ typedef struct slp_printer {
   slp_decoding key, data;
   slp_cwlogs events;
   int64_t behind_ms;
-  size_t from; /* in the text: where its part begins */
+  size_t from; /* in the text: where its part begins, in this step */
+  size_t made; /* bytes of its part, which are the last of the text */
 } slp_printer;
 
 /* SLP_EINVAL (wrong usage) or SLP_ENOMEM, and `why`. */

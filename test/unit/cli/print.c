@@ -59,6 +59,36 @@ TEST(decoded_before_it_is_matched) {
   done();
 }
 
+/* What is written while a record is made goes away in front of its part. */
+TEST(records_before_it_may_be_written_while_it_is_made) {
+  static const char good[] =
+      "{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[{\"message\":\"a\"},{\"message\":\"b\"}]}",
+                    bad[] = "{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[{\"message\":\"a\"},7]}";
+  char want[200];
+  for (int i = 0; i < 2; i++) {
+    const char *data = i ? bad : good;
+    sloop_record_t r = {
+        .stream = "orders", .shard = "shardId-0", .seq = {"495", 3}, .data = {data, strlen(data)}};
+    OPEN("-E", "-s", "cwlogs", "orders");
+    slp_buf_add_z(&out, "an earlier record\n");
+    size_t earlier = out.n;
+    slp_printer_begin(&p, &r, 0);
+    int more;
+    while ((more = slp_printer_step(&p, &out, &printed)) == 1)
+      if (earlier && out.n > earlier) {
+        memmove(out.p, out.p + earlier, out.n - earlier);
+        out.n -= earlier;
+        earlier = 0;
+      }
+    CHECK_INT(more, 0);
+    CHECK_INT(earlier, 0);
+    CHECK_INT(p.undecoded, i);
+    snprintf(want, sizeof want, "%s\n", i ? bad : "a\nb");
+    CHECK_STR(slp_buf_z(&out), want);
+    done();
+  }
+}
+
 TEST(what_can_t_be_decoded_is_printed_as_it_came_when_asked_to_go_on) {
   OPEN("-E", "-s", "hex", "--grepv", "secret", "orders");
   CHECK_PRINTS("k", "41", "A\n");
