@@ -108,10 +108,9 @@ void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_m
 }
 
 /* All that is made of a record, of its key and its data together, is bounded. */
-static int begin_key(slp_printer *p, slp_buf *b) {
+static int begin_key(slp_printer *p) {
   p->record = *p->as_it_came;
   p->extra = (slp_show_extra){.worker = p->worker};
-  p->from = b->n;
   move(p, SLP_PRINTER_KEY);
   if (p->args->decode_key.n)
     slp_decoding_begin(&p->key, &p->args->decode_key, (slp_str){p->record.key.base, p->record.key.len},
@@ -184,7 +183,7 @@ static int print_event(slp_printer *p, slp_buf *b, int *printed, char why[100]) 
 
 static int one_slice(slp_printer *p, slp_buf *b, int *printed, char why[100]) {
   switch (p->state) {
-    case SLP_PRINTER_IDLE: return begin_key(p, b);
+    case SLP_PRINTER_IDLE: return begin_key(p);
     case SLP_PRINTER_KEY: return decode_key(p, why);
     case SLP_PRINTER_DATA: return decode_data(p, why);
     case SLP_PRINTER_LINE: return print_line(p, b, printed);

@@ -140,6 +140,9 @@ static int all_is_read(const slp_consumer *c) {
          !t->queued_n && !t->batches_out;
 }
 
+/* In a fleet as soon as it has ended. */
+static int may_tell_end(const slp_consumer *c) { return c->leases ? is_ended(c) : all_is_read(c); }
+
 /* No call fails, and no record will come: else nobody would ever know why. */
 static void tell_end(slp_consumer *c, slp_told_end what, const char *more) {
   slp_fail f = {0};
@@ -168,12 +171,12 @@ static void on_latest(slp_src_req *rq) {
     has_another(c);
     return;
   }
-  if (another && c->leases && is_ended(c))
+  if (another && may_tell_end(c))
     tell_end(
         c, SLP_TOLD_ANOTHER,
         "; the table has another stream now, which workers read that are started anew. Do that when every "
         "lease is at its end");
-  else if (all_is_read(c) || (c->leases && is_ended(c)))
+  else if (may_tell_end(c))
     tell_end(c, SLP_TOLD_END, rq->fail.class == SLP_GONE ? "; the table has no stream now" : "");
   if (!c->leases) list_again(c);
   /* No listing could begin meanwhile. */
@@ -187,8 +190,7 @@ static void on_latest(slp_src_req *rq) {
 static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
   if (of_listing->class != SLP_FINE && of_listing->class != SLP_GONE) return;
   if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c); /* it was moved back, say */
-  if (all_is_read(c) || (c->leases && is_ended(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER))
-    slp_listing_describe_latest(c, on_latest);
+  if (may_tell_end(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER) slp_listing_describe_latest(c, on_latest);
 }
 
 static void on_listed(slp_src_req *rq) {
