@@ -15,8 +15,19 @@
 
 static slp_str me(const slp_fleet *f) { return slp_instance_str(&f->me); }
 
+/* The time in the row is by the clock of the last owner, which may be ahead. A claim on a row that has stood
+ * still for a lease on this worker's own clock is over as well, where one of ours made it. */
+static uint64_t reserved_until_us(slp_fleet *f, const slp_lease_row *row) {
+  const slp_seen_shard *seen = slp_seen_get(f, row->shard);
+  uint64_t until_us = slp_expiry_reserved_us(row, me(f), slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
+  slp_str id, incarnation;
+  int still = until_us && seen && seen->silence.reads && seen->silence.last.counter == row->epoch;
+  if (!still || !slp_instance_split(row->claim, &id, &incarnation)) return until_us;
+  return slp_min_u64(until_us, slp_after_us(seen->silence.since_us, slp_fleet_lease_us(f)));
+}
+
 static int reserved(slp_fleet *f, const slp_lease_row *row) {
-  return slp_expiry_is_reserved(row, me(f), slp_wall_ms(f->h), f->o.lease_ms);
+  return reserved_until_us(f, row) > slp_fleet_now(f);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------ */
@@ -79,7 +90,7 @@ const slp_sharing_rule slp_sharing_by_claim = {
     .suspended = slp_steal_suspended,
     .resumed = slp_steal_resumed,
     .met = met,
-    .reserved = reserved,
+    .reserved_until_us = reserved_until_us,
     .missed = slp_choice_forget,
     .gone = gone,
     .listed = slp_steal_listed,

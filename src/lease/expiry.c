@@ -3,8 +3,9 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 #define AHEAD_NS (3600 * 1000 * NS_PER_MS)
-#define CLAIM_MS \
-  120000 /* a claim counts for so long behind the time of its lease: vmware-go-kcl-v2's default */
+/* A claim of a peer counts for so long behind the time of its lease: vmware-go-kcl-v2's default of
+ * LeaseStealingClaimTimeoutMillis. */
+#define PEER_CLAIM_MS 120000
 
 static int proves_life(slp_operation_kind kind) {
   return kind == SLP_OPERATION_TAKE || kind == SLP_OPERATION_RETAKE || kind == SLP_OPERATION_RENEW ||
@@ -23,10 +24,12 @@ uint64_t slp_expiry_past_us(uint64_t epoch, int64_t wall_ms, uint64_t now_us, ui
   return left_ms < 0 ? now_us : slp_after_us(now_us, (uint64_t)(left_ms + 1) * 1000);
 }
 
-int slp_expiry_is_reserved(const slp_lease_row *row, slp_str me, int64_t wall_ms, uint32_t lease_ms) {
+uint64_t slp_expiry_reserved_us(const slp_lease_row *row, slp_str me, int64_t wall_ms, uint64_t now_us,
+                                uint32_t lease_ms) {
   slp_str id, incarnation;
-  int64_t end_ms = (int64_t)(row->epoch / NS_PER_MS);
   if (!row->claim.n || slp_str_eq(row->claim, me)) return 0;
-  end_ms += slp_instance_split(row->claim, &id, &incarnation) ? 3 * (int64_t)lease_ms : CLAIM_MS;
-  return wall_ms <= end_ms;
+  if (slp_instance_split(row->claim, &id, &incarnation))
+    return slp_expiry_past_us(row->epoch, wall_ms, now_us, lease_ms);
+  int64_t left_ms = (int64_t)(row->epoch / NS_PER_MS) + PEER_CLAIM_MS - wall_ms;
+  return left_ms < 0 ? now_us : slp_after_us(now_us, (uint64_t)(left_ms + 1) * 1000);
 }

@@ -18,9 +18,13 @@ uint64_t slp_expiry_after(const slp_operation *i, int64_t wall_ms, uint32_t leas
 /* When, on the reader's own clock now_us, a lease of this epoch has run out and a skew of the clocks is
  * over. */
 uint64_t slp_expiry_past_us(uint64_t epoch, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms);
-/* 1: the worker that asked for the lease may still come for it, and no other one takes it. A peer's has as
- * long as the peers give each other, since it looks each 30 to 90 s only; one of ours, as far as names tell,
- * looks twice a second and is given three leases. */
-int slp_expiry_is_reserved(const slp_lease_row *row, slp_str me, int64_t wall_ms, uint32_t lease_ms);
+/* Until when, on the reader's own clock now_us, the lease is kept for the worker that asked for it, so that
+ * no other one takes it. 0: no other worker has asked.
+ * A worker of ours, as far as names tell, looks twice a second and so takes a lease as soon as its owner has
+ * let go. Its claim ends with the lease's time and the skew of the clocks, as the lease of a dead owner does:
+ * who has not come by then is dead.
+ * A peer looks only each 30 to 90 s, and has as long as the peers give each other. */
+uint64_t slp_expiry_reserved_us(const slp_lease_row *row, slp_str me, int64_t wall_ms, uint64_t now_us,
+                                uint32_t lease_ms);
 
 #endif

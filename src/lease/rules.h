@@ -54,8 +54,8 @@ typedef struct slp_sharing_rule {
   void (*resumed)(slp_fleet *f);
   /* The row of a lease that it wants, or once did: take it, ask for it, wait, or forget it. */
   void (*met)(slp_lease *l, const slp_lease_row *parsed);
-  /* 1: it is kept for the worker that claimed it. NULL: never. */
-  int (*reserved)(slp_fleet *f, const slp_lease_row *row);
+  /* Until when it is kept for the worker that claimed it; 0: it is not. NULL: never. */
+  uint64_t (*reserved_until_us)(slp_fleet *f, const slp_lease_row *row);
   void (*missed)(slp_lease *l);           /* its take was refused */
   void (*listed)(slp_fleet *f, int ok);   /* the stream's shards */
   void (*unknown_children)(slp_fleet *f); /* a shard ended and the stream did not tell of any */

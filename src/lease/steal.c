@@ -157,7 +157,7 @@ typedef struct view { /* of the table, by one complete list */
   uint32_t mine_elsewhere; /* rows of other streams that name this worker */
   slp_map owners;          /* name -> number, as a pointer behind `numbers` */
   const char *numbers;
-  uint64_t next_us; /* when the next owner that shows no life now will count as dead */
+  uint64_t next_us; /* when the next owner or claimant that shows no life now will count as dead */
 } view;
 
 static int parents_done(const view *v, const slp_lease_row *l) {
@@ -223,14 +223,16 @@ static int view_lease(view *v, const slp_lease_row *row) {
   const slp_lease *mine = slp_lease_get(f, row->shard);
   slp_steal_lease *to = &v->leases[v->n];
   int by_name = slp_str_eq(row->owner, slp_instance_str(&f->me));
+  uint64_t reserved_us = f->sharing->reserved_until_us ? f->sharing->reserved_until_us(f, row) : 0;
   if (!seen) return SLP_ENOMEM;
   if (row->position.kind == SLP_POSITION_END || row->parked) return 0;
   *to = (slp_steal_lease){.owner = SLP_NOBODY, .ready = (uint8_t)parents_done(v, row)};
   if (is_mine(mine)) {
     to->owner = 0;
-  } else if (f->sharing->reserved && f->sharing->reserved(f, row)) {
+  } else if (reserved_us > slp_fleet_now(f)) {
     to->owner = number_of(v, row->claim);
     to->ready = 0;
+    if (!row->owner.n) v->next_us = slp_min_u64(v->next_us, reserved_us + 1000);
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   } else if (!row->owner.n || by_name) { /* by_name: it released it, and heard no answer */
     to->free = 1;

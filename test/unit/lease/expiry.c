@@ -69,18 +69,21 @@ TEST(dead_is_what_has_run_out_and_stood_still_for_a_lease) {
   CHECK(slp_silence_dead_us(&s, SLP_BY_EXPIRY, L * 1000, 0) == 112500000);
 }
 
-static int kept(const char *claim, const char *me, int64_t wall_ms) {
+/* Until when the lease of an epoch WALL is kept, by a reader whose own clock is at 50 s. */
+static uint64_t kept(const char *claim, const char *me, int64_t wall_ms) {
   slp_lease_row row = {.epoch = (uint64_t)WALL * MS, .claim = slp_str_of(claim)};
-  return slp_expiry_is_reserved(&row, slp_str_of(me), wall_ms, L);
+  return slp_expiry_reserved_us(&row, slp_str_of(me), wall_ms, 50 * S, L);
 }
 
 TEST(a_claim_keeps_the_lease_for_the_claimant_for_some_time) {
   static const char ours[] = "host-1.0123456789abcdef";
-  CHECK_INT(kept("", "me", WALL), 0);
-  CHECK_INT(kept("me", "me", WALL), 0);
-  CHECK_INT(kept("go", "me", WALL - 5000), 1);
-  CHECK_INT(kept("go", "me", WALL + 120000), 1);
-  CHECK_INT(kept("go", "me", WALL + 120001), 0);
-  CHECK_INT(kept(ours, "me", WALL + 30000), 1);
-  CHECK_INT(kept(ours, "me", WALL + 30001), 0);
+  CHECK(kept("", "me", WALL) == 0);
+  CHECK(kept("me", "me", WALL) == 0);
+  CHECK(kept("go", "me", WALL - 5000) == 175 * S + 1000);
+  CHECK(kept("go", "me", WALL + 120000) == 50 * S + 1000);
+  CHECK(kept("go", "me", WALL + 120001) == 50 * S);
+  /* One of ours has come before the lease would have run out, or is dead. */
+  CHECK(kept(ours, "me", WALL - 10000) == 62 * S + 1000);
+  CHECK(kept(ours, "me", WALL + 2000) == 50 * S + 1000);
+  CHECK(kept(ours, "me", WALL + 2001) == 50 * S);
 }
