@@ -10,7 +10,8 @@
 #define MORE_US 2000000 /* until the next round, when it had so many */
 /* A worker that could not read a shard does not get it back sooner. */
 #define AVOID_MS (INT64_C(10) * 60 * 1000)
-#define UNOWNED_MAX 3 /* shard syncs that an assigned lease may stay nobody's, or with its former owner */
+/* In so many rounds that count, a minute apart, an assigned lease may be nobody's or its former owner's. */
+#define UNOWNED_MAX 3
 
 void slp_assign_begin(slp_fleet *f) { f->assign.base = f->assign.serial = 0; }
 
@@ -46,14 +47,14 @@ static void fill_assigned(const slp_snapshot *s, slp_assign *p) {
 /* It has waited too long for the worker it is assigned to. An owner that was asked to give it up and has
  * not done so does not know of it (the table is from a backup): assigned to that owner again it will
  * know. */
-static int is_stuck(slp_seen_shard *seen, int sync, const slp_assign *p, const slp_assign_lease *l) {
+static int is_stuck(slp_seen_shard *seen, int counts, const slp_assign *p, const slp_assign_lease *l) {
   int waits = !l->out && l->assigned != SLP_NOBODY && l->assigned != l->owner;
   int owned = waits && l->owner != SLP_NOBODY && p->workers[l->assigned].takes;
-  if (sync) seen->stuck_n = owned ? seen->stuck_n + 1 : 0;
+  if (counts) seen->stuck_n = owned ? seen->stuck_n + 1 : 0;
   return owned ? seen->stuck_n >= UNOWNED_MAX : waits && seen->unowned_n >= UNOWNED_MAX;
 }
 
-static void fill(slp_fleet *f, const slp_snapshot *s, int sync, slp_assign *p) {
+static void fill(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign *p) {
   for (size_t i = 0; i < s->workers_n; i++) {
     p->workers[i].weight = s->workers[i].weight ? s->workers[i].weight : 1;
     p->workers[i].takes = (uint8_t)slp_worker_takes(&s->workers[i]);
@@ -74,7 +75,7 @@ static void fill(slp_fleet *f, const slp_snapshot *s, int sync, slp_assign *p) {
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_seen_shard *seen = slp_seen_get(f, s->leases[i].shard);
     slp_assign_lease *l = &p->leases[i];
-    if (!seen || !is_stuck(seen, sync, p, l)) continue;
+    if (!seen || !is_stuck(seen, counts, p, l)) continue;
     l->avoid = l->assigned;
     slp_fleet_tell(f, SLP_FLEET_TROUBLE, s->leases[i].shard, 0, "%s though it was assigned long ago",
                    l->owner == SLP_NOBODY ? "is nobody's" : "is not handed over");
@@ -158,8 +159,8 @@ static uint64_t again_us(const slp_assign *p) {
   return SLP_NEVER;
 }
 
-static int write_all(slp_fleet *f, const slp_snapshot *s, int sync, slp_assign *p, uint64_t *ret_again_us) {
-  fill(f, s, sync, p);
+static int write_all(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign *p, uint64_t *ret_again_us) {
+  fill(f, s, counts, p);
   if (slp_assign_make(p, f->mem)) return SLP_ENOMEM;
   choose_base(f, s);
   *ret_again_us = again_us(p);
@@ -176,12 +177,12 @@ static uint32_t moves_max(const slp_snapshot *s) {
   return (uint32_t)slp_max_u64(MOVES_MIN, s->leases_n / (s->workers_n + 1) / 10);
 }
 
-int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int sync, uint64_t *ret_again_us) {
+int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int counts, uint64_t *ret_again_us) {
   slp_assign p = {NULL, s->workers_n, NULL, s->leases_n, moves_max(s)};
   p.workers = slp_zalloc_n(f->mem, s->workers_n + 1, sizeof *p.workers);
   p.leases = slp_zalloc_n(f->mem, s->leases_n + 1, sizeof *p.leases);
   *ret_again_us = SLP_NEVER;
-  if (!p.workers || !p.leases || write_all(f, s, sync, &p, ret_again_us)) {
+  if (!p.workers || !p.leases || write_all(f, s, counts, &p, ret_again_us)) {
     slp_bulk_write_stop(f);
     *ret_again_us = slp_min_u64(*ret_again_us, 1000000);
   }

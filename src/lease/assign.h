@@ -11,9 +11,9 @@ typedef struct slp_assign_versions { /* of the rows that this leader writes */
 } slp_assign_versions;
 
 void slp_assign_begin(slp_fleet *f); /* it leads from here on */
-/* Adds the rows that change to the bulk write. 1: there are some. sync: this round compares the stream
- * with the table, so what is stuck is counted. *ret_again_us: how soon to assign once more; SLP_NEVER: no
+/* Adds the rows that change to the bulk write. 1: there are some. counts: what is stuck in this round
+ * counts; such rounds are a minute apart. *ret_again_us: how soon to assign once more; SLP_NEVER: no
  * need. */
-int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int sync, uint64_t *ret_again_us);
+int slp_assign_write(slp_fleet *f, const slp_snapshot *s, int counts, uint64_t *ret_again_us);
 
 #endif

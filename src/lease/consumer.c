@@ -517,7 +517,6 @@ static void not_prepared(slp_leased *ld, const slp_fail *f) {
 
 static int begin(slp_leased *ld) {
   slp_consumer *c = ld->c;
-  uint32_t never = UINT32_MAX; /* 49 days */
   slp_fleet_opts fo = {.host = host_of(ld),
                        .store = ld->store,
                        .schema = ld->schema,
@@ -527,9 +526,10 @@ static int begin(slp_leased *ld) {
                        .name = ld->o.name,
                        .start = ld->o.start,
                        .lease_ms = c->o->lease_ms,
-                       .checkpoint_ms = c->o->checkpoint_ms ? c->o->checkpoint_ms : never,
+                       .checkpoint_ms = c->o->checkpoint_ms ? c->o->checkpoint_ms : UINT32_MAX, /* 49 days */
                        .handover_ms = c->o->handover_ms,
                        .weight = c->o->weight,
+                       .list_ms = c->o->list_ms,
                        .on_event = on_fleet,
                        .arg = ld};
   int r = slp_fleet_new(&ld->fleet, c->mem, &fo);

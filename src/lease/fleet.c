@@ -39,6 +39,7 @@ static void take_options(slp_fleet *f, const slp_fleet_opts *o) {
   if (!f->o.handover_ms) f->o.handover_ms = 30000;
   if (!f->o.leader_poll_ms) f->o.leader_poll_ms = 750;
   if (!f->o.weight) f->o.weight = 1;
+  if (!f->o.list_ms) f->o.list_ms = 60000;
 }
 
 static void stop_all(slp_fleet *f);

@@ -64,7 +64,8 @@ typedef struct slp_fleet_opts { /* strings are copied */
   slp_common_name *name;    /* borrowed; NULL: this worker has a name of its own */
   slp_position start;       /* of the fleet, when it is the first: LATEST becomes a time once */
   uint32_t lease_ms, checkpoint_ms, handover_ms, leader_poll_ms, weight; /* 0: 10000, 5000, 30000, 750, 1 */
-  void (*on_event)(void *arg, const slp_fleet_event *ev);                /* may be NULL */
+  uint32_t list_ms; /* between shard syncs of the worker that does them. 0: 60000 */
+  void (*on_event)(void *arg, const slp_fleet_event *ev); /* may be NULL */
   void *arg;
 } slp_fleet_opts;
 

@@ -177,8 +177,11 @@ static void share(slp_fleet *f, const slp_snapshot *s) {
 
 /* ---- a round, from its end to its beginning ------------------------------------------------------------ */
 
+/* The shards are listed in rounds, so the worker that lists them has as many as list_ms asks for. */
 static void again(slp_fleet *f, int soon) {
-  rest(f, soon ? SOON_US : slp_fleet_jitter(f, period_us(f) / 20 * 19, 5));
+  uint64_t us = period_us(f);
+  if (f->index.leads) us = slp_min_u64(us, slp_listed_every_us(f));
+  rest(f, soon ? SOON_US : slp_fleet_jitter(f, us / 20 * 19, 5));
 }
 
 static void written(slp_fleet *f, uint32_t refused, int given_up) {

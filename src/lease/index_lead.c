@@ -23,7 +23,8 @@ int slp_index_may_lead(slp_fleet *f) {
 }
 
 int slp_index_renews(slp_fleet *f) {
-  return f->index.leads && age_ms(f, f->index.list_ns) >= f->o.lease_ms / 5;
+  uint64_t every_ms = slp_min_u64(f->o.lease_ms / 5, slp_listed_every_us(f) / 1000);
+  return f->index.leads && age_ms(f, f->index.list_ns) >= every_ms;
 }
 
 static int is_finished(const slp_snapshot *s, slp_str shard) {

@@ -12,7 +12,9 @@
 #define WATCH_US 500000
 #define SETTLE_US 1000000       /* many workers that come together are assigned to in one round */
 #define SETTLE_FIRST_US 2000000 /* at the fleet's first start */
-#define SYNC_EVERY_US 60000000
+/* Rows that nobody acts on are looked for so often, however seldom or often shards are listed. */
+#define REVIEW_US 60000000
+#define REVIEW_LEAST_US 50000000
 #define REST_US_MAX 5000000 /* after a table that can't be read */
 
 static int leads(const slp_fleet *f) { return slp_role_is(f, SLP_ROLE_LEADS); }
@@ -49,7 +51,7 @@ static void begin(slp_fleet *f) {
   d->alone = 1;
   d->assign_at_us = d->sync_at_us = d->sync_from_us = SLP_NEVER;
   d->since_us = slp_fleet_now(f);
-  d->rest_us = 0;
+  d->rest_us = d->reviewed_us = 0;
   slp_assign_begin(f);
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));) p->takes = 0;
@@ -144,9 +146,25 @@ static void run_watch(slp_timer *t) { slp_leader_watch(SLP_OWNER(t, slp_fleet, l
 /* ---- rounds ------------------------------------------------------------------------------------ */
 
 static void next_sync(slp_fleet *f) {
-  uint64_t every_us = slp_max_u64(SYNC_EVERY_US, (uint64_t)slp_listed_n(f) * 6000);
   f->leader.sync_from_us = SLP_NEVER;
-  slp_leader_sync(f, slp_fleet_jitter(f, every_us, 10));
+  slp_leader_sync(f, slp_fleet_jitter(f, slp_listed_every_us(f), 10));
+}
+
+/* Returns 1 if this round counts: a lease that stayed nobody's, or with its former owner, for several rounds
+ * that count is assigned elsewhere (assign.c), and its worker needs that long to act. */
+static int is_review(slp_fleet *f) {
+  slp_leader *d = &f->leader;
+  uint64_t now = slp_fleet_now(f);
+  if (d->reviewed_us && now - d->reviewed_us < REVIEW_LEAST_US) return 0;
+  d->reviewed_us = now;
+  return 1;
+}
+
+/* A shard sync reviews as well, if it comes in time. */
+static void review_later(slp_fleet *f) {
+  slp_leader *d = &f->leader;
+  if (d->sync_at_us != SLP_NEVER && d->sync_at_us > slp_after_us(slp_fleet_now(f), 2 * REVIEW_US))
+    slp_leader_assign(f, slp_fleet_jitter(f, REVIEW_US, 10));
 }
 
 /* The rows that the table lacked are in: assign with what there is now. */
@@ -182,12 +200,8 @@ static int displaced(slp_fleet *f, const slp_snapshot *s) {
 static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
   f->stats.shard_syncs++;
   slp_leader_watch(f);
-  slp_sync_found found = slp_shard_sync_write(f, s);
-  f->leader.made_first = found.made && !s->leases_n;
-  if (found.unowned) { /* perhaps its worker has not heard of its assignment */
-    slp_notify_leader(f);
-    slp_election_changed(f);
-  }
+  size_t made = slp_shard_sync_write(f, s);
+  f->leader.made_first = made && !s->leases_n;
   if (slp_bulk_write_n(f)) {
     slp_bulk_write_run(f, synced);
     return 1;
@@ -205,8 +219,14 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
     return;
   }
   slp_election_set_start(f, &s->leadership.start);
+  int review = is_review(f);
+  if (review && slp_shard_sync_count(f, s)) { /* perhaps its worker has not heard of its assignment */
+    slp_notify_leader(f);
+    slp_election_changed(f);
+  }
   if (f->leader.sync && sync_shards(f, s)) return;
-  int some = slp_assign_write(f, s, f->leader.sync, &again_us);
+  int some = slp_assign_write(f, s, review, &again_us);
+  review_later(f);
   if (again_us != SLP_NEVER) slp_leader_assign(f, again_us);
   if (!some) return;
   f->stats.assignments++;

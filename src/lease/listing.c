@@ -5,6 +5,9 @@
 #include "lease/fleet_inside.h"
 
 #define ANSWER_US UINT64_C(60000000) /* a listing that has not come by then is asked for again */
+/* A sync reads every row and lists every shard, so its cost must not grow with both shards and list_ms. */
+#define A_SHARD_US 6000u
+#define TELL_US 50000000 /* between two reports of the same, however often shards are listed */
 
 void slp_listed_init(slp_fleet *f) { slp_map_init(&f->listing.shards, f->mem); }
 
@@ -67,6 +70,17 @@ int slp_listed_since(const slp_fleet *f, uint64_t from_us) {
 int slp_fleet_listed_has(const slp_fleet *f, slp_str shard) { return slp_listed_get(f, shard) != NULL; }
 
 size_t slp_listed_n(const slp_fleet *f) { return f->listing.shards.live; }
+
+uint64_t slp_listed_every_us(const slp_fleet *f) {
+  return slp_max_u64((uint64_t)f->o.list_ms * 1000, (uint64_t)slp_listed_n(f) * A_SHARD_US);
+}
+
+int slp_listed_may_tell(slp_fleet *f, slp_listed_told what, int news) {
+  uint64_t now = slp_fleet_now(f), *next = &f->listing.tells_us[what];
+  if (!news && now < *next) return 0;
+  *next = slp_after_us(now, TELL_US);
+  return 1;
+}
 
 slp_listed *slp_listed_get(const slp_fleet *f, slp_str shard) {
   return slp_map_get(&f->listing.shards, shard);

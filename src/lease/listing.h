@@ -12,11 +12,13 @@ typedef struct slp_listed { /* one shard, with its texts behind it */
   uint8_t damaged;  /* its row is there, and can't be read */
 } slp_listed;
 
+typedef enum slp_listed_told { SLP_LISTED_BAD_ROWS, SLP_LISTED_HOLE } slp_listed_told;
 typedef struct slp_fleet_listing {
   slp_map shards; /* slp_listed */
   uint64_t at_us; /* when that came; 0: never */
   uint64_t asked_us;
-  uint8_t asked; /* and not answered yet */
+  uint64_t tells_us[2]; /* of slp_listed_told: not again before */
+  uint8_t asked;        /* and not answered yet */
 } slp_fleet_listing;
 
 void slp_listed_init(slp_fleet *f);
@@ -29,6 +31,10 @@ uint64_t slp_listed_us(const slp_fleet *f);
 int slp_listed_since(const slp_fleet *f, uint64_t from_us); /* none is awaited, and it came then or later */
 int slp_fleet_listed_has(const slp_fleet *f, slp_str shard);
 size_t slp_listed_n(const slp_fleet *f);
+/* Returns how long after a shard sync the next one is due: list_ms, or 6 ms a shard if that is longer. */
+uint64_t slp_listed_every_us(const slp_fleet *f);
+/* Returns 1 if what a shard sync found is to be told: it is news, or was not told for 50 s. */
+int slp_listed_may_tell(slp_fleet *f, slp_listed_told what, int news);
 slp_listed *slp_listed_get(const slp_fleet *f, slp_str shard);
 slp_listed *slp_listed_each(slp_fleet *f, size_t *at);
 

@@ -10,7 +10,7 @@
 typedef struct slp_seen_shard {
   char *id;
   uint64_t absent_us; /* the first complete listing without it; 0: listed */
-  uint32_t unowned_n; /* shard syncs in which it was assigned and nobody's, */
+  uint32_t unowned_n; /* rounds that count in which it was assigned and nobody's, */
   uint32_t stuck_n;   /* or in which its owner lived and it was assigned to another */
   uint8_t row;        /* it had one */
   uint8_t born_free;  /* stealing: it had no owner when it was first seen, */

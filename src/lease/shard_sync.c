@@ -10,23 +10,30 @@
 #define ABSENT_US 60000000                /* two complete listings so far apart do not have it */
 #define TOMBSTONE_US UINT64_C(3600000000) /* longer than the life of any signed request */
 
-/* 1: a lease has been nobody's since the shard sync before. */
-static int remember(slp_fleet *f, const slp_snapshot *s) {
-  int unowned = 0;
+static void remember(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];
     slp_seen_shard *seen = slp_seen_of(f, l->shard);
     if (!seen) continue;
     int listed = slp_fleet_listed_has(f, l->shard);
-    int nobodys = !l->parked && l->position.kind != SLP_POSITION_END && !slp_snapshot_worker_of(s, l->owner);
     seen->row = 1;
-    seen->unowned_n = nobodys ? seen->unowned_n + 1 : 0;
-    unowned |= nobodys && seen->unowned_n > 1;
     if (listed) seen->absent_us = 0;
     if (!listed && !seen->absent_us) seen->absent_us = slp_listed_us(f);
   }
   slp_seen_forget(f, s, 0);
-  return unowned;
+}
+
+int slp_shard_sync_count(slp_fleet *f, const slp_snapshot *s) {
+  int again = 0;
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_row *l = &s->leases[i];
+    slp_seen_shard *seen = slp_seen_of(f, l->shard);
+    if (!seen) continue;
+    int nobodys = !l->parked && l->position.kind != SLP_POSITION_END && !slp_snapshot_worker_of(s, l->owner);
+    seen->unowned_n = nobodys ? seen->unowned_n + 1 : 0;
+    again |= seen->unowned_n > 1;
+  }
+  return again;
 }
 
 /* ---- leases that are missing ------------------------------------------------------------------- */
@@ -132,6 +139,7 @@ static void reap(slp_fleet *f, const slp_snapshot *s) {
 /* ---- all of it --------------------------------------------------------------------------------- */
 
 void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s) {
+  if (!s->bad_n || !slp_listed_may_tell(f, SLP_LISTED_BAD_ROWS, 0)) return;
   for (size_t i = 0; i < s->bad_n; i++)
     slp_fleet_bad_row(f, (slp_str){NULL, 0}, &s->bad[i].key, s->bad[i].why);
 }
@@ -139,19 +147,19 @@ void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s) {
 void slp_shard_sync_name_hole(slp_fleet *f, const slp_snapshot *s) {
   char from[40], to[40];
   int r = s->leases_n ? slp_hash_range_hole(f->mem, s->leases, s->leases_n, from, to) : 0;
+  int news = !f->stats.holes_now;
   if (r >= 0) f->stats.holes_now = r == 1;
-  if (r == 1)
-    slp_fleet_tell(f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s", from,
-                   to);
+  if (r != 1 || !slp_listed_may_tell(f, SLP_LISTED_HOLE, news)) return;
+  slp_fleet_tell(f, SLP_FLEET_HOLE, (slp_str){NULL, 0}, 0, "no lease covers the hash keys %s to %s", from,
+                 to);
 }
 
-slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s) {
-  slp_sync_found found;
+size_t slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s) {
   slp_polls_forget(f, f->o.worker);
-  found.unowned = (uint8_t)remember(f, s);
-  found.made = make_missing(f, s);
-  if (!found.made) slp_shard_sync_name_hole(f, s);
+  remember(f, s);
+  size_t made = make_missing(f, s);
+  if (!made) slp_shard_sync_name_hole(f, s);
   remove_ended(f, s);
   reap(f, s);
-  return found;
+  return made;
 }

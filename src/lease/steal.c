@@ -13,7 +13,6 @@
 #define LISTED_US UINT64_C(10000000) /* a listing is believed for so long */
 #define FIRST_US 200000              /* so that workers that start together do not all read at once */
 #define RETRY_US 300000
-#define SYNC_US 120000000              /* between two comparisons of the stream with the table */
 #define FORGET_US UINT64_C(3600000000) /* between two listings for nothing else but to forget */
 #define STEAL_MAX 1                    /* leases at a time, from workers that live */
 #define OLD_LEASES 3
@@ -404,7 +403,7 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
   if (f->stealing.sync) {
     f->stealing.sync_from_us = SLP_NEVER;
     f->stats.shard_syncs++;
-    f->stealing.sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
+    f->stealing.sync_at_us = now + slp_fleet_jitter(f, slp_listed_every_us(f), 10);
     int made = 0, removed = 0, r = slp_steal_sync_write(f, s, &made, &removed);
     f->stealing.made |= (uint8_t)made;
     if (removed)
@@ -415,7 +414,7 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
     f->stealing.sync_from_us = now;
     slp_fleet_list(f);
   } else if (now >= f->stealing.sync_at_us && f->stealing.sync_from_us == SLP_NEVER) {
-    f->stealing.sync_at_us = now + slp_fleet_jitter(f, SYNC_US, 10);
+    f->stealing.sync_at_us = now + slp_fleet_jitter(f, slp_listed_every_us(f), 10);
   }
 }
 
@@ -485,6 +484,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   sync(f, s);
   if (slp_bulk_write_n(f) && !slp_bulk_write_busy(f)) slp_bulk_write_run(f, kept);
   uint64_t in = slp_fleet_jitter(f, lease_us, 10);
+  if (f->stealing.first && f->stealing.sync_at_us > now) in = slp_min_u64(in, f->stealing.sync_at_us - now);
   if (next_us != SLP_NEVER) in = slp_min_u64(in, next_us > now + lease_us / 8 ? next_us - now : lease_us / 8);
   round_in(f, r ? RETRY_US : in);
 }

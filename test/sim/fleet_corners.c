@@ -177,6 +177,90 @@ TEST(a_parent_without_a_row_is_forgotten_by_the_stream_while_its_child_waits) {
   CHECK_INT(played, 3);
 }
 
+/* ---- how often shards are listed --------------------------------------------------------------- */
+
+static uint64_t all_syncs(const fw_world *w) {
+  uint64_t n = 0;
+  for (int i = 0; i < FW_NODES; i++)
+    if (w->nodes[i]) n += w->nodes[i]->fleet->stats.shard_syncs;
+  return n;
+}
+
+static void lists_as_often(const fw_layout *layout, uint32_t lease_ms, uint32_t list_ms, int least,
+                           int most) {
+  fw_world *w = fw_new_of(seed, 4, layout);
+  w->skew_ms = 100;
+  w->lease_ms = lease_ms;
+  w->list_ms = list_ms;
+  start(w, 3);
+  settle(w, 20 * MINUTE);
+  run(w, 2 * MINUTE);
+  uint64_t before = all_syncs(w);
+  run(w, 10 * MINUTE);
+  int n = (int)(all_syncs(w) - before);
+  if (n < least || n > most)
+    CHECK_FAIL("%s, list_ms %u: %d shard syncs in 10 minutes, and not %d to %d", w->schema->name, list_ms, n,
+               least, most);
+  finish(w);
+}
+
+TEST(shards_are_listed_as_often_as_list_ms_says_whatever_the_table) {
+  const fw_layout *const layouts[] = {NULL, &fw_layout_kcl, &fw_layout_vmware, &fw_layout_motorway,
+                                      &fw_layout_kcl_rb};
+  for (size_t k = 0; k < SLP_COUNT(layouts); k++) {
+    lists_as_often(layouts[k], 10000, 0, 8, 14);
+    lists_as_often(layouts[k], 10000, 5000, 90, 135);
+    lists_as_often(layouts[k], 10000, 200000, 2, 4);
+  }
+  /* Its list of shards is renewed in each round, a fifth of a lease, if not sooner. */
+  lists_as_often(&fw_layout_kinsumer, 300000, 0, 8, 14);
+  lists_as_often(&fw_layout_kinsumer, 300000, 5000, 90, 135);
+  lists_as_often(&fw_layout_kinsumer, 300000, 200000, 8, 14);
+}
+
+/* The fewer the listings, the longer would the leader not look at its table. */
+TEST(what_changes_in_the_table_is_seen_however_seldom_shards_are_listed) {
+  fw_world *w = world(12);
+  w->list_ms = 3600000;
+  start(w, 3);
+  settle(w, MINUTE);
+  uint64_t before = syncs(w);
+  fw_operator_number(w, "w/w1", "cap", "4");
+  run(w, 2 * MINUTE);
+  CHECK_INT(held_by(w, 1), 8);
+  CHECK_INT((int)(syncs(w) - before), 0);
+  fw_operator_number(w, "w/w1", "cap", "1");
+  run(w, 2 * MINUTE);
+  finish(w);
+}
+
+/* A lease that waits for a user is no lease that its next owner never takes. */
+TEST(a_lease_has_the_same_time_to_move_however_often_shards_are_listed) {
+  fw_world *w = world(4);
+  w->list_ms = 1000;
+  w->user_us_min = w->user_us_max = 8 * FW_S;
+  start(w, 1);
+  settle(w, MINUTE);
+  fw_start(w, 1, "w1", 0);
+  run(w, 30 * FW_S);
+  CHECK_INT(held_by(w, 1), 2);
+  CHECK_INT((int)w->trouble, 0);
+  finish(w);
+}
+
+TEST(a_hole_that_stays_is_told_once_a_minute_however_often_shards_are_listed) {
+  fw_world *w = world(4);
+  w->list_ms = 1000;
+  start(w, 2);
+  settle(w, MINUTE);
+  w->shards[0].trimmed = w->shards[0].excused = 1;
+  remove_row(w, 0);
+  run(w, 100 * FW_S);
+  if (w->holes < 2 || w->holes > 3) CHECK_FAIL("a hole is told %llu times", (unsigned long long)w->holes);
+  w->producing = 0;
+  fw_free(w);
+}
+
 /* ---- rows of workers that are gone ------------------------------------------------------------- */
 
 static fw_world *slow_fleet(int shards, int n) {

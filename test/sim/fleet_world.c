@@ -466,6 +466,7 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
                       .start = w->start,
                       .lease_ms = w->lease_ms,
                       .handover_ms = w->handover_ms,
+                      .list_ms = w->list_ms,
                       .checkpoint_ms = 1000,
                       .on_event = on_event,
                       .arg = n};

@@ -71,7 +71,7 @@ struct fw_world {
   int shards_n, born_n;
   int unlisted;                      /* listings are late: so many of the youngest shards are not in them */
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
-  uint32_t lease_ms, handover_ms;
+  uint32_t lease_ms, handover_ms, list_ms; /* of the workers that start; list_ms 0: the default */
   uint32_t leases_a_key; /* of the workers that start: so many neighbours share one; 0: all leases do */
   uint8_t may_stray;     /* an operator has put a lease where it does not belong */
   uint32_t skew_ms;      /* of the workers' wall clocks, at most */
