@@ -558,7 +558,8 @@ SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, vo
  * workers. A position before the last one named is not written. Any number may be under way. cb (may be NULL)
  * comes once: 0 when it is written, of the end when that is noted (SLOOP_SHARD_ENDED: it is written);
  * SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED: closed before. SLOOP_EOPTION: another kind of
- * position, or no sequence number. SLOOP_ESTATE also: the end, and it is not reached. */
+ * position, no sequence number, or one that was not fetched of this shard since this worker began to read it, or
+ * read it again: another stream's would be refused for ever. SLOOP_ESTATE also: the end, and it is not reached. */
 SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb,
                                      void *arg);
 /* Reads the shard again from behind the position named last, or from where this worker began. What is out of

@@ -271,7 +271,7 @@ static void decide(slp_admin *a) {
 /* What nobody knows there is in nobody's way, and what makes no sense there is no position to be copied. */
 static int counts_beside(slp_admin *a, const slp_row *row) {
   slp_parsed_row parsed;
-  a->schema->read(a->schema, row, &parsed);
+  slp_schema_read_row(a->schema, row, &parsed);
   if (parsed.kind == SLP_ROW_OTHER) return 0;
   return parsed.kind != SLP_ROW_BAD || (a->o.task != SLP_ADMIN_SURVEY && a->o.task != SLP_ADMIN_IMPORT);
 }
@@ -399,6 +399,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   a->o = *o;
   a->name = name;
   a->o.name = (slp_str){name, o->name.n};
+  slp_mark_canonical(&a->o.to.mark, o->source->number_digits_min);
   snprintf(a->me, sizeof a->me, "operator.%016llx", (unsigned long long)slp_random(o->host));
   a->signature = slp_str_of(a->me);
   a->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};

@@ -49,7 +49,7 @@ static int read_back(slp_admin *a, const slp_row_request *d, slp_parsed_row *ret
     if (c->kind == SLP_SET || c->kind == SLP_SET_IF_ABSENT) attrs[n++] = (slp_attr){c->name, c->val};
   }
   slp_row row = {attrs, n};
-  a->schema->read(a->schema, &row, ret);
+  slp_schema_read_row(a->schema, &row, ret);
   return ret->kind == SLP_ROW_LEASE;
 }
 
@@ -130,7 +130,7 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
 
 static void judge(slp_admin *a, const slp_row *from) {
   slp_parsed_row row;
-  a->schema->read(a->schema, from, &row);
+  slp_schema_read_row(a->schema, from, &row);
   slp_str key = row.key.range.n ? row.key.range : row.key.hash;
   if (row.kind == SLP_ROW_LEASE) compare(a, &row.u.lease);
   if (row.kind == SLP_ROW_BAD) odd(a, SLP_IMPORT_BAD_TARGET, key, row.why, NULL);

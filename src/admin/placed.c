@@ -55,10 +55,12 @@ void slp_placed_of_rows(slp_admin *a) {
 
 /* A record from before the time that reading began at is not handed over, until one of that time was: a token
  * says both, a row only one of them. */
-static slp_position position_of(const slp_token_shard *t) {
-  if (t->from.kind == SLP_POSITION_OLDEST && t->not_before_ms >= 0)
+static slp_position position_of(const slp_admin *a, const slp_token_shard *t) {
+  slp_position from = t->from;
+  if (from.kind == SLP_POSITION_OLDEST && t->not_before_ms >= 0)
     return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = t->not_before_ms};
-  return t->from;
+  slp_mark_canonical(&from.mark, a->o.source->number_digits_min);
+  return from;
 }
 
 static void take_token(slp_admin *a, slp_token *t) {
@@ -69,7 +71,7 @@ static void take_token(slp_admin *a, slp_token *t) {
     const slp_token_shard *s = &t->shards[i];
     if (!s->reads) continue;
     list->all[list->n++] = (slp_placed){
-        .shard = keep(a, s->id), .parents = {keep(a, s->parent), {NULL, 0}}, .position = position_of(s)};
+        .shard = keep(a, s->id), .parents = {keep(a, s->parent), {NULL, 0}}, .position = position_of(a, s)};
   }
   sort(list);
 }

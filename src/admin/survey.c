@@ -34,7 +34,7 @@ static void see(slp_admin *a, const slp_parsed_row *row) {
 void slp_admin_see_rules(slp_admin *a, const slp_store_rows *rows) {
   slp_parsed_row row;
   for (size_t i = 0; i < rows->n; i++) {
-    a->schema->read(a->schema, &rows->rows[i], &row);
+    slp_schema_read_row(a->schema, &rows->rows[i], &row);
     see(a, &row);
   }
 }

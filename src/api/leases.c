@@ -209,6 +209,7 @@ int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp
                         layouts[place.layout].name);
   slp_schema *schema = layout_of(s, o, &place, several, d);
   if (!schema) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the leases");
+  schema->number_digits_min = s->consumer->source->number_digits_min;
   slp_table_spec spec;
   schema->table(schema, table_of(o, &place), &spec);
   r = name_tables_beside(o, &place, schema);
@@ -278,8 +279,8 @@ int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg) {
 int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb, void *arg) {
   if (s->closing) return SLOOP_ESTATE;
   if (!shard || !to || (to->kind != SLOOP_AFTER_SEQ && to->kind != SLOOP_AT_END)) return SLOOP_EOPTION;
-  if (to->kind == SLOOP_AFTER_SEQ && (!to->seq || !slp_num_valid(slp_str_of(to->seq)) ||
-                                      strlen(to->seq) > SLP_SEQ_MAX || to->sub > UINT32_MAX))
+  if (to->kind == SLOOP_AFTER_SEQ &&
+      (!to->seq || !slp_seq_fit(slp_str_of(to->seq)).n || to->sub > UINT32_MAX))
     return SLOOP_EOPTION;
   slp_position at = slp_position_of(to);
   return slp_leased_name(s->consumer, shard, &at, cb, arg);

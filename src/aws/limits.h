@@ -16,6 +16,7 @@
  */
 #define SLP_STREAMS_RECORDS_MAX 1000u
 #define SLP_STREAMS_PAGE_BYTES_MAX (2u * 1024 * 1024)
+#define SLP_STREAMS_NUMBER_DIGITS_MIN 21     /* of a sequence number: botocore's model of DynamoDB Streams */
 #define SLP_STREAMS_PAGE_BYTES_FULL 1000000u /* as JSON; a page of 1 MB of items is larger */
 #define SLP_STREAMS_RETENTION_HOURS 24u
 /* ListShards returns at most 1000 shards a page (API reference, MaxResults); a row is under 1 KiB and the

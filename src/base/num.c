@@ -15,6 +15,12 @@ static slp_str without_zeros(slp_str s) {
   return s;
 }
 
+slp_str slp_num_fit(slp_str s, size_t most) {
+  if (!slp_num_valid(s)) return (slp_str){NULL, 0};
+  while (s.n > most && *s.p == '0') s = (slp_str){s.p + 1, s.n - 1};
+  return s.n <= most ? s : (slp_str){NULL, 0};
+}
+
 /* Of different lengths, as they are written: without zeros in front the length decides first, then bytes. */
 int slp_num_cmp_lengths(slp_str a, slp_str b) {
   a = without_zeros(a);

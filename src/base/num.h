@@ -1,8 +1,8 @@
 /* num.h - unsigned decimal numbers of any length, as text. Sequence numbers (up to 129 digits) and
  * hash keys (39 digits) do not fit machine words.
  *
- * Zeros in front are taken wherever a number comes in, for DynamoDB Local writes its sequence numbers with 21
- * digits, and are kept, for the service is asked with the text that it gave. They change no order. */
+ * Zeros in front are valid here and change no order. core/mark.c gives sequence numbers the one form in which
+ * their service knows them. */
 #ifndef SLP_BASE_NUM_H
 #define SLP_BASE_NUM_H
 
@@ -12,6 +12,9 @@
 int slp_num_valid(slp_str s);
 /* The same without zeros in front, as the services' own pattern wants it: 0|([1-9]\d{0,128}). */
 int slp_num_plain(slp_str s);
+/* Returns s with at most `most` digits: zeros in front that are too many are left out. {NULL, 0}: it is no
+ * number, or a longer one. */
+slp_str slp_num_fit(slp_str s, size_t most);
 __attribute__((cold)) int slp_num_cmp_lengths(slp_str a, slp_str b);
 /* -1, 0, 1 by value. Both must be valid, or empty: that is below all numbers. */
 static inline int slp_num_cmp(slp_str a, slp_str b) {

@@ -333,13 +333,14 @@ static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *wh
     *whole = 1;
     return NULL;
   }
-  if (!slp_num_valid(m->text) || m->text.n >= sizeof ret->seq || h->end >= SLP_ML_NAMED) {
+  slp_str seq = slp_num_fit(m->text, sizeof ret->seq - 1);
+  if (!seq.n || h->end >= SLP_ML_NAMED) {
     int same = !*h->saved.seq && slp_str_is(m->text, h->saved.word) && h->end < SLP_ML_NAMED;
     *ret = h->saved;
     return same ? NULL : "IllegalArgumentException";
   }
   memset(ret, 0, sizeof *ret);
-  memcpy(ret->seq, m->text.p, m->text.n);
+  memcpy(ret->seq, seq.p, seq.n);
   ret->sub = m->has_sub ? (uint64_t)m->sub : 0;
   if (compare(ret, &h->saved) < 0 || compare(ret, &h->given) > 0) return "IllegalArgumentException";
   *whole = ended && compare(ret, &h->given) == 0;
@@ -370,7 +371,11 @@ static void checkpoint(slp_ml_shard *h, const slp_ml_message *m, uint64_t now) {
   }
   int r = h->ops->checkpoint(h, whole ? NULL : &h->naming);
   if (r) {
-    answer(h, r == SLOOP_ENOSHARD ? "ShutdownException" : "KinesisClientLibDependencyException", now);
+    answer(h,
+           r == SLOOP_ENOSHARD  ? "ShutdownException"
+           : r == SLOOP_EOPTION ? "IllegalArgumentException"
+                                : "KinesisClientLibDependencyException",
+           now);
     return;
   }
   if (whole)

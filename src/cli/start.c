@@ -37,8 +37,13 @@ static int parse_shard_seq(slp_str text, slp_start *ret, char why[200]) {
       return SLP_EINVAL;
     }
   }
-  if (!slp_num_valid(seq) || seq.n >= sizeof ret->seq) {
-    snprintf(why, 200, "-o: the part after the colon is not a sequence number (digits only)");
+  seq = slp_num_fit(seq, sizeof ret->seq - 1);
+  if (!seq.n) {
+    snprintf(why, 200, "-o: the part after the colon is not a sequence number (digits only, 129 at most)");
+    return SLP_EINVAL;
+  }
+  if (ret->sub > UINT32_MAX) {
+    snprintf(why, 200, "-o: \"%.40s\" is not a sub-sequence number: 4294967295 is the greatest", dot + 1);
     return SLP_EINVAL;
   }
   ret->kind = SLOOP_AT_SEQ;
@@ -52,7 +57,8 @@ int slp_start_parse_seq(slp_str text, slp_start *ret) {
   slp_str seq = {text.p, dot ? (size_t)(dot - text.p) : text.n};
   slp_start start = {.kind = SLOOP_AT_SEQ};
   if (dot && slp_parse_u64((slp_str){dot + 1, text.n - seq.n - 1}, &start.sub) != 0) return SLP_EINVAL;
-  if (!slp_num_valid(seq) || seq.n >= sizeof start.seq) return SLP_EINVAL;
+  seq = slp_num_fit(seq, sizeof start.seq - 1);
+  if (!seq.n || start.sub > UINT32_MAX) return SLP_EINVAL;
   snprintf(start.seq, sizeof start.seq, "%.*s", (int)seq.n, seq.p);
   *ret = start;
   return 0;

@@ -33,7 +33,8 @@
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over
  *      report.c       tells the user
- *   0  budget.c, delay.c, desc.c, meet.c, merge.c, open_ends.c, pace.c, position.c, svctime.c, token.c: pure
+ *   0  budget.c, delay.c, desc.c, mark.c, meet.c, merge.c, open_ends.c, pace.c, position.c, svctime.c,
+ *      token.c: pure
  *
  * test/tidy/rooms.py checks floors and parts. */
 #ifndef SLP_CORE_CORE_H

@@ -13,6 +13,7 @@ typedef struct slp_mark {
   uint8_t seq_n; /* 0: no record */
   uint8_t part;  /* records of its aggregate follow it; 0: none do, or it is not known */
   uint8_t idle;  /* no record has the number: the service gave it when nothing had come until arrived_ms */
+  uint8_t row_n; /* digits with which the row has the number that was read from it; 0: seq_n of them */
   char seq[SLP_SEQ_MAX];
 } slp_mark;
 
@@ -22,20 +23,23 @@ static inline void slp_mark_set(slp_mark *m, slp_str seq, uint32_t sub, int64_t 
   SLP_CHECK(seq.n <= SLP_SEQ_MAX);
   if (seq.n) memmove(m->seq, seq.p, seq.n);
   m->seq_n = (uint8_t)seq.n;
-  m->part = m->idle = 0;
+  m->part = m->idle = m->row_n = 0;
   m->sub = sub;
   m->arrived_ms = arrived_ms;
 }
 
-/* Gives a number that somebody wrote without its zeros in front those that numbers of the shard have, such as
- * `like`: the service, and the order of positions as text, know it by them. */
-static inline void slp_mark_pad(slp_mark *m, const slp_mark *like) {
-  size_t zeros = like->seq_n > m->seq_n && *like->seq == '0' ? like->seq_n - m->seq_n : 0;
-  if (!m->seq_n || !zeros) return;
-  memmove(m->seq + zeros, m->seq, m->seq_n);
-  memset(m->seq, '0', zeros);
-  m->seq_n = like->seq_n;
-}
+/* ---- numbers from outside: mark.c ---------------------------------------------------------------------- */
+
+/* Returns the text of a sequence number as a mark can hold it; {NULL, 0}: it is none. */
+static inline slp_str slp_seq_fit(slp_str text) { return slp_num_fit(text, SLP_SEQ_MAX); }
+
+/* Gives the number the one form in which the service knows it: without zeros in front, or with as many as
+ * make it `digits_min` digits (slp_source.number_digits_min). */
+void slp_mark_canonical(slp_mark *m, unsigned digits_min);
+/* The same, of a mark read from a row: row_n remembers the form that the row has, for conditions on it. */
+void slp_mark_read_canonical(slp_mark *m, unsigned digits_min);
+/* Returns the mark with the digits that its row has. */
+slp_mark slp_mark_of_row(const slp_mark *m);
 
 static inline void slp_mark_rec(slp_mark *m, const slp_page *page, const slp_rec *r) {
   slp_mark_set(m, slp_rec_seq(page, r), r->sub, r->arrived_ms);

@@ -13,7 +13,7 @@ slp_position slp_position_of(const sloop_position_t *to) {
     case SLOOP_AT_SEQ:
     case SLOOP_AFTER_SEQ:
       ret.kind = to->kind == SLOOP_AT_SEQ ? SLP_POSITION_AT : SLP_POSITION_AFTER;
-      slp_mark_set(&ret.mark, slp_str_of(to->seq), (uint32_t)to->sub, -1);
+      slp_mark_set(&ret.mark, slp_seq_fit(slp_str_of(to->seq)), (uint32_t)to->sub, -1);
       break;
     case SLOOP_AT_END: ret.kind = SLP_POSITION_END; break;
     case SLOOP_AT_TOKEN: break;

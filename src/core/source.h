@@ -79,6 +79,8 @@ struct slp_source {
   uint64_t fetch_bytes_full;  /* one as large as this was cut short by its size: more waits in the shard */
   int tells_behind;    /* pages carry behind_ms (Kinesis); 0: several empty pages in a row are the tip */
   int anchors_by_time; /* AT_TIME exists (Kinesis) */
+  unsigned
+      number_digits_min; /* sequence numbers have so many digits, by zeros in front; 0, 1: they have none */
   /* Pages come when there are records, however long that takes: a fetch that is out is no call in flight,
    * there is no pace at the tip, and a page's size says nothing. May change when the stream is described. */
   int pushes;

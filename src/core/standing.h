@@ -22,5 +22,11 @@ typedef struct slp_standing {
 } slp_standing;
 
 static inline int slp_has_taken(const slp_standing *at) { return at->last.seq_n > 0; }
+/* Returns 1 when `number` is not before the first record taken, as far as that one is known, nor behind the
+ * last. */
+static inline int slp_has_taken_number(const slp_standing *at, slp_str number) {
+  if (!slp_has_taken(at) || slp_num_cmp(number, slp_mark_seq(&at->last)) > 0) return 0;
+  return at->start.kind != SLP_POSITION_AT || slp_num_cmp(number, slp_mark_seq(&at->start.mark)) >= 0;
+}
 
 #endif

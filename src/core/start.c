@@ -20,8 +20,7 @@ int slp_start_position_check(const sloop_position_t *to, char why[160]) {
     case SLOOP_AT_SEQ: {
       slp_str seq = slp_str_of(to->seq);
       if (!to->shard || !*to->shard) return bad(why, "start.shard is missing", "");
-      if (!slp_num_valid(seq) || seq.n > SLP_SEQ_MAX)
-        return bad(why, "start.seq is not a sequence number: ", to->seq);
+      if (!slp_seq_fit(seq).n) return bad(why, "start.seq is not a sequence number: ", to->seq);
       if (to->sub > UINT32_MAX) return bad(why, "start.sub is too large", "");
       return 0;
     }
@@ -136,11 +135,17 @@ static void take_up_descendants(slp_consumer *c) {
     if (slp_lineage_skipped(s) && slp_lineage_wants(c, s->id) && has_wanted_parent(s)) take_up(s);
 }
 
+/* The numbers of a start position were written by people and other programs. */
+static void make_canonical(const slp_consumer *c, slp_mark *m) {
+  slp_mark_canonical(m, c->source->number_digits_min);
+}
+
 /* Only the named shard and what descends from it. */
-static int start_all_at_seq(slp_consumer *c, const slp_start_position *g, slp_fail *f) {
+static int start_all_at_seq(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   size_t at = 0;
   slp_shard *s;
   int found = 0, asked = 0;
+  make_canonical(c, &g->from.mark);
   while ((s = slp_map_each(&c->shards, &at))) {
     if (has_end(s->id, g->shard)) {
       found++;
@@ -326,6 +331,7 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
   int r = check_stream(c, t->stream, f);
   if (r) return r;
   slp_token_mark_readable(t);
+  for (size_t i = 0; i < t->shards_n; i++) make_canonical(c, &t->shards[i].from.mark);
   while ((s = slp_map_each(&c->shards, &at))) {
     const slp_token_shard *ts = slp_token_find(t, s->id);
     if (ts && ts->reads) {

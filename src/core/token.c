@@ -99,7 +99,8 @@ static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
     slp_str seq;
     e = read_text(r, &seq, STREAM_MAX);
     if (e || !seq.p) return e;
-    if (!is_number(seq, SLP_SEQ_MAX)) return wrong(r, "is not a sequence number");
+    seq = slp_seq_fit(seq);
+    if (!seq.n) return wrong(r, "is not a sequence number");
     uint8_t idle = s->from.mark.idle;
     slp_mark_set(&s->from.mark, seq, s->from.mark.sub, s->from.mark.arrived_ms);
     s->from.mark.idle = idle;

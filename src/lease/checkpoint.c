@@ -83,6 +83,7 @@ int slp_lease_put(slp_lease *l) {
   l->op.i.epoch = l->own.row_epoch;
   slp_lease_quote_claim(l, &l->op.i);
   l->op.i.position = mark;
+  l->op.i.odd = l->own.odd;
   l->op.i.behind_ms = l->own.behind_ms;
   if (f->liveness->tell_load) f->liveness->tell_load(l, &l->op.i);
   l->op.tries_max = 0;

@@ -364,40 +364,26 @@ static void look_for_stuck(slp_leased *ld) {
 
 /* ---- events of the fleet ---------------------------------------------------------------------------- */
 
-static const sloop_lease_event_kind_t told_as[] = {
-    [SLP_FLEET_JOINED] = SLOOP_LEASE_JOINED,
-    [SLP_FLEET_EVICTED] = SLOOP_LEASE_EVICTED,
-    [SLP_FLEET_SUSPENDED] = SLOOP_LEASE_SUSPENDED,
-    [SLP_FLEET_RESUMED] = SLOOP_LEASE_RESUMED,
-    [SLP_FLEET_TAKEN] = SLOOP_LEASE_TAKEN,
-    [SLP_FLEET_LOST] = SLOOP_LEASE_LOST,
-    [SLP_FLEET_RELEASED] = SLOOP_LEASE_RELEASED,
-    [SLP_FLEET_ENDED_SHARD] = SLOOP_LEASE_ENDED,
-    [SLP_FLEET_LEADS] = SLOOP_LEASE_LEADS,
-    [SLP_FLEET_FOLLOWS] = SLOOP_LEASE_FOLLOWS,
-    [SLP_FLEET_EVICTED_OTHER] = SLOOP_LEASE_EVICTED_OTHER,
-    [SLP_FLEET_HOLE] = SLOOP_LEASE_HOLE,
-    [SLP_FLEET_BAD_ROW] = SLOOP_LEASE_BAD_ROW,
-    [SLP_FLEET_TROUBLE] = SLOOP_LEASE_TROUBLE,
-    [SLP_FLEET_LEFT] = SLOOP_LEASE_LEFT,
-};
-
-static const char *const told_names[] = {
-    [SLP_FLEET_JOINED] = "joined as ",
-    [SLP_FLEET_EVICTED] = "evicted: ",
-    [SLP_FLEET_SUSPENDED] = "suspended: ",
-    [SLP_FLEET_RESUMED] = "resumed: ",
-    [SLP_FLEET_TAKEN] = "taken: ",
-    [SLP_FLEET_LOST] = "lost: ",
-    [SLP_FLEET_RELEASED] = "released: ",
-    [SLP_FLEET_ENDED_SHARD] = "ended: ",
-    [SLP_FLEET_LEADS] = "",
-    [SLP_FLEET_FOLLOWS] = "",
-    [SLP_FLEET_EVICTED_OTHER] = "evicted another worker: ",
-    [SLP_FLEET_HOLE] = "a hole: ",
-    [SLP_FLEET_BAD_ROW] = "a bad row: ",
-    [SLP_FLEET_TROUBLE] = "trouble: ",
-    [SLP_FLEET_LEFT] = "",
+/* How an event is told to the user, and the words in front of it in the log. */
+static const struct {
+  sloop_lease_event_kind_t as;
+  const char *words;
+} events_told[] = {
+    [SLP_FLEET_JOINED] = {SLOOP_LEASE_JOINED, "joined as "},
+    [SLP_FLEET_EVICTED] = {SLOOP_LEASE_EVICTED, "evicted: "},
+    [SLP_FLEET_SUSPENDED] = {SLOOP_LEASE_SUSPENDED, "suspended: "},
+    [SLP_FLEET_RESUMED] = {SLOOP_LEASE_RESUMED, "resumed: "},
+    [SLP_FLEET_TAKEN] = {SLOOP_LEASE_TAKEN, "taken: "},
+    [SLP_FLEET_LOST] = {SLOOP_LEASE_LOST, "lost: "},
+    [SLP_FLEET_RELEASED] = {SLOOP_LEASE_RELEASED, "released: "},
+    [SLP_FLEET_ENDED_SHARD] = {SLOOP_LEASE_ENDED, "ended: "},
+    [SLP_FLEET_LEADS] = {SLOOP_LEASE_LEADS, ""},
+    [SLP_FLEET_FOLLOWS] = {SLOOP_LEASE_FOLLOWS, ""},
+    [SLP_FLEET_EVICTED_OTHER] = {SLOOP_LEASE_EVICTED_OTHER, "evicted another worker: "},
+    [SLP_FLEET_HOLE] = {SLOOP_LEASE_HOLE, "a hole: "},
+    [SLP_FLEET_BAD_ROW] = {SLOOP_LEASE_BAD_ROW, "a bad row: "},
+    [SLP_FLEET_TROUBLE] = {SLOOP_LEASE_TROUBLE, "trouble: "},
+    [SLP_FLEET_LEFT] = {SLOOP_LEASE_LEFT, ""},
 };
 
 static void remember_instance(slp_leased *ld) {
@@ -419,9 +405,9 @@ static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
   }
   int warns = ev->kind == SLP_FLEET_TROUBLE || ev->kind == SLP_FLEET_HOLE || ev->kind == SLP_FLEET_BAD_ROW ||
               ev->kind == SLP_FLEET_EVICTED || ev->kind == SLP_FLEET_SUSPENDED;
-  slp_report_log(c, warns ? SLOOP_LOG_WARN : SLOOP_LOG_INFO, "lease: %s%.*s%s%.*s", told_names[ev->kind],
-                 (int)ev->shard.n, ev->shard.n ? ev->shard.p : "", ev->shard.n ? ": " : "", (int)ev->text.n,
-                 ev->text.n ? ev->text.p : "");
+  slp_report_log(c, warns ? SLOOP_LOG_WARN : SLOOP_LOG_INFO, "lease: %s%.*s%s%.*s",
+                 events_told[ev->kind].words, (int)ev->shard.n, ev->shard.n ? ev->shard.p : "",
+                 ev->shard.n ? ": " : "", (int)ev->text.n, ev->text.n ? ev->text.p : "");
 }
 
 /* At first contact what waiting will not mend is the end, as with the stream itself. */
@@ -484,7 +470,7 @@ static void on_fleet(void *arg, const slp_fleet_event *ev) {
     case SLP_FLEET_TROUBLE: break;
   }
   tell_plainly(ld, ev);
-  slp_report_lease(c, told_as[ev->kind], ev->shard, slp_str_of(ld->instance), ev->text, ev->epoch);
+  slp_report_lease(c, events_told[ev->kind].as, ev->shard, slp_str_of(ld->instance), ev->text, ev->epoch);
   slp_consumer_check(c);
 }
 
@@ -702,21 +688,30 @@ static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp
   return *ret_s ? 0 : SLOOP_ENOSHARD;
 }
 
-int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *to, sloop_cb cb, void *arg) {
+/* What is not further than the row is not written; any other number may be of another stream, and the service
+ * would refuse it for ever to whoever reads next. */
+static int may_be_written(const slp_shard *s, const slp_position *to) {
+  const slp_position *saved = s->lease.named.kind ? &s->lease.named : &s->lease.from;
+  return slp_position_cmp(to, saved) <= 0 || slp_has_taken_number(&s->at, slp_mark_seq(&to->mark));
+}
+
+int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *where, sloop_cb cb, void *arg) {
   slp_leased *ld;
   slp_shard *s;
-  int r = may_name(c, shard, &ld, &s), ends = to->kind == SLP_POSITION_END;
+  slp_position to = *where;
+  int r = may_name(c, shard, &ld, &s), ends = to.kind == SLP_POSITION_END;
   if (r) return r;
   if (ends && s->lease.end < SLP_END_TOLD) return SLOOP_ESTATE;
+  slp_mark_canonical(&to.mark, c->source->number_digits_min);
+  if (!ends && !may_be_written(s, &to)) return SLOOP_EOPTION;
   /* The end is written by the fleet in its own time. */
   r = slp_namings_add(&c->namings, c->mem, s->id, ends ? SLP_NAMING_OVER : SLP_NAMING_WAITS, cb, arg);
   if (r) return r;
   s->lease.progress_us = slp_now_us(host_of(ld));
   if (ends) {
     if (s->lease.end == SLP_END_TOLD) move_end(s, SLP_END_NAMED);
-  } else if (slp_position_cmp(to, &s->lease.named) > 0) {
-    s->lease.named = *to;
-    slp_mark_pad(&s->lease.named.mark, &s->at.last);
+  } else if (slp_position_cmp(&to, &s->lease.named) > 0) {
+    s->lease.named = to;
   }
   slp_fleet_progressed(ld->fleet, s->id);
   slp_post(host_of(ld), &ld->named_ev);

@@ -17,7 +17,7 @@ static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
   size_t n = 0, kept = 0;
   for (size_t i = 0; i < rows->n; i++) {
     slp_parsed_row row;
-    f->schema->read(f->schema, &rows->rows[i], &row);
+    slp_schema_read_row(f->schema, &rows->rows[i], &row);
     const slp_lease_row *l = &row.u.lease;
     if (row.kind != SLP_ROW_LEASE && row.kind != SLP_ROW_ELSEWHERE) continue;
     names[n] = l->claim.n && !l->claim_asks ? l->claim : l->owner;

@@ -338,6 +338,12 @@ int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_
   return 1;
 }
 
+/* This worker's own writes have no such text, so that what was noted once is never wrong later. */
+void slp_lease_note_odd(slp_lease *l, const slp_position *position) {
+  l->own.odd = (slp_position){.kind = SLP_POSITION_NONE};
+  if (position->mark.row_n) l->own.odd = *position;
+}
+
 /* ---- ownerships begin and end -------------------------------------------------------------------------- */
 
 void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_position *position) {
@@ -345,6 +351,7 @@ void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_position *position)
   slp_lease_move(l, SLP_LEASE_WAITING);
   own->epoch = own->row_epoch = epoch;
   own->saved = own->begin = *position;
+  slp_lease_note_odd(l, position);
   own->since_us = slp_now_refresh_us(l->f->h);
   own->behind_ms = -1;
   l->load = (slp_lease_load){.rate_bytes = l->row.rate_bytes};

@@ -139,6 +139,7 @@ typedef struct slp_lease_own {
   uint64_t released_epoch; /* ownerships of epochs less than this were given up */
   slp_position begin;      /* where it began to read */
   slp_position saved;      /* the row's position, as far as is known */
+  slp_position odd;        /* the same, as long as the row may have it with other zeros in front; else NONE */
   int64_t behind_ms;       /* at the last mark; -1: not known */
   slp_paced takes;         /* a table that forgets who took it is not asked again and again */
 } slp_lease_own;
@@ -283,6 +284,7 @@ int slp_lease_seen(slp_fleet *f, slp_str shard);    /* an image said that there 
 void slp_lease_ended(slp_lease *l, uint64_t epoch); /* this worker has written its end */
 int slp_lease_know_parents(slp_lease *l, const slp_shard_desc *d); /* as it is listed. SLP_ENOMEM */
 int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_us); /* SLP_ENOMEM */
+void slp_lease_note_odd(slp_lease *l, const slp_position *position); /* as this worker's row has it */
 void slp_leases_touch_waiting(slp_fleet *f); /* something that they wait for has changed */
 void slp_lease_step_at(slp_lease *l, uint64_t at_us);
 #define SLP_LEASE_WRITES_MAX 64 /* of leases at once; heartbeats of workers are not counted */

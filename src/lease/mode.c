@@ -327,7 +327,7 @@ void slp_mode_saw(slp_fleet *f, const slp_store_rows *rows) {
   slp_mode_kind was = f->mode.kind;
   if (!f->schema->versions) return;
   for (size_t i = 0; i < rows->n; i++) {
-    f->schema->read(f->schema, &rows->rows[i], &row);
+    slp_schema_read_row(f->schema, &rows->rows[i], &row);
     see(f, 0, &row);
   }
   move(f, decided(f));

@@ -235,12 +235,12 @@ static void part_listed(slp_store_req *rq) {
 
 int slp_read_next(slp_read *r, slp_parsed_row *ret) {
   if (r->next >= r->rows->n) return 0;
-  r->f->schema->read(r->f->schema, &r->rows->rows[r->next++], ret);
+  slp_schema_read_row(r->f->schema, &r->rows->rows[r->next++], ret);
   return 1;
 }
 
 void slp_read_one(slp_read *r, slp_parsed_row *ret) {
   memset(ret, 0, sizeof *ret);
   ret->kind = SLP_ROW_OTHER;
-  if (r->rows->n) r->f->schema->read(r->f->schema, &r->rows->rows[0], ret);
+  if (r->rows->n) slp_schema_read_row(r->f->schema, &r->rows->rows[0], ret);
 }

@@ -48,6 +48,7 @@ static void send(slp_lease *l, slp_operation_kind kind) {
   i->owner = i->me;
   slp_lease_quote_claim(l, i);
   i->position = l->own.saved;
+  i->odd = l->own.odd;
   i->behind_ms = l->own.behind_ms;
   i->to = slp_instance_str(&l->release.to);
   i->avoid_me = l->release.why == SLP_RELEASE_STALL;
@@ -106,6 +107,7 @@ void slp_lease_release_again(slp_lease *l, const slp_lease_row *row) {
   SLP_PROBE("lease: released, still its own, and released again");
   l->own.epoch = l->own.row_epoch = row->epoch;
   l->own.saved = row->position;
+  slp_lease_note_odd(l, &row->position);
   if (slp_position_cmp(&l->own.begin, &l->own.saved) > 0) l->own.saved = l->own.begin;
   slp_lease_move(l, SLP_LEASE_UNRELEASED);
   l->release.why = SLP_RELEASE_LEAVE;

@@ -15,6 +15,12 @@ int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnati
   return ret_id->n <= SLP_WORKER_ID_MAX;
 }
 
+void slp_schema_read_row(slp_schema *s, const slp_row *row, slp_parsed_row *ret) {
+  s->read(s, row, ret);
+  if (ret->kind == SLP_ROW_LEASE || ret->kind == SLP_ROW_ELSEWHERE)
+    slp_mark_read_canonical(&ret->u.lease.position.mark, s->number_digits_min);
+}
+
 /* ---- requests ---------------------------------------------------------------------------------------- */
 
 void slp_row_request_init(slp_row_request *d, slp_mem *mem, slp_store_write *write) {

@@ -207,9 +207,11 @@ typedef struct slp_operation { /* what is not needed stays zero */
   uint64_t epoch_first;  /* CREATE: 0, or where a row made again begins */
   slp_position position; /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET; TAKE: as read; END: its last
                             record, if known */
-  slp_position start;    /* LEAD: the fleet's start, set when nobody had */
-  slp_spread spread;     /* LEAD: where the row is made; else zeros */
-  slp_str to;            /* TRANSFER */
+  slp_position odd;   /* CHECKPOINT, TRANSFER, RELEASE: as the row had it, when that text is not the canonical
+                            one (slp_mark.row_n); else NONE */
+  slp_position start; /* LEAD: the fleet's start, set when nobody had */
+  slp_spread spread;  /* LEAD: where the row is made; else zeros */
+  slp_str to;         /* TRANSFER */
   slp_str op;
   uint64_t version;      /* ASSIGN: version; CLAIM: the assignment that wants it */
   uint64_t leases;       /* ASSIGN: of the whole fleet */
@@ -288,8 +290,9 @@ struct slp_schema {
   uint8_t renews_ended;  /* others take a lease that nobody renews, also when its shard has ended */
   uint8_t versions;    /* rows may say that other rules hold: mode.c reads them before anything is written */
   uint32_t operations; /* bits of slp_operation_kind it has */
-  slp_spread fresh;    /* of an application that begins */
-  slp_spread spread;   /* of this one, as its rows have it: set by whoever has read them (spread.h) */
+  unsigned number_digits_min; /* of the stream, as slp_source has it: set by whoever opens the schema */
+  slp_spread fresh;           /* of an application that begins */
+  slp_spread spread;          /* of this one, as its rows have it: set by whoever has read them (spread.h) */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
   /* The n-th table beside the table of leases, from 1; 0: there are no more. Requests name it by that number
    * (slp_store_req.table). NULL: there is none. */
@@ -307,6 +310,10 @@ struct slp_schema {
   int (*write)(slp_schema *s, slp_row_request *d, const slp_operation *i);
   void (*free)(slp_schema *s);
 };
+
+/* Reads a row, with the position of a lease in the form that the service knows (core/mark.h). Only this calls
+ * the schema's own read. */
+void slp_schema_read_row(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
 
 /* How the leases are spread, by all rows under the first key: spread_rule.c. */
 slp_spread slp_spread_of_rows(slp_schema *schema, const slp_store_rows *rows);

@@ -12,7 +12,7 @@ static int by_id(const void *a, const void *b) {
 
 static void sort_row(slp_schema *schema, slp_snapshot *s, const slp_row *row) {
   slp_parsed_row parsed;
-  schema->read(schema, row, &parsed);
+  slp_schema_read_row(schema, row, &parsed);
   switch (parsed.kind) {
     case SLP_ROW_LEASE: s->leases[s->leases_n++] = parsed.u.lease; return;
     case SLP_ROW_WORKER: s->workers[s->workers_n++] = parsed.u.worker; return;

@@ -9,7 +9,7 @@ slp_spread slp_spread_of_rows(slp_schema *schema, const slp_store_rows *rows) {
   schema->spread = schema->fresh;
   for (size_t i = 0; i < rows->n; i++) {
     slp_parsed_row row;
-    schema->read(schema, &rows->rows[i], &row);
+    slp_schema_read_row(schema, &rows->rows[i], &row);
     if (row.kind == SLP_ROW_LEADERSHIP) {
       found = row.u.leadership.spread;
       break;

@@ -112,7 +112,7 @@ static void read_image(slp_write *op) {
 static int take_row(slp_write *op, const slp_store_rows *rows) {
   memset(&op->row, 0, sizeof op->row);
   if (!rows->n) return 0;
-  op->of->schema->read(op->of->schema, &rows->rows[0], &op->row);
+  slp_schema_read_row(op->of->schema, &rows->rows[0], &op->row);
   return 1;
 }
 

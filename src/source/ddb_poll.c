@@ -146,6 +146,7 @@ int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream
   p->s.fetch_records_max = SLP_STREAMS_RECORDS_MAX;
   p->s.fetch_bytes_max = SLP_STREAMS_PAGE_BYTES_MAX;
   p->s.fetch_bytes_full = SLP_STREAMS_PAGE_BYTES_FULL;
+  p->s.number_digits_min = SLP_STREAMS_NUMBER_DIGITS_MIN;
   *ret = &p->s;
   return 0;
 }

@@ -171,7 +171,8 @@ static void when_nil(slp_row_request *d, const char *name) {
 
 static void when_checkpoint(slp_row_request *d, const slp_position *p) {
   if (p->kind == SLP_POSITION_AFTER) {
-    slp_when_text(d, CHECKPOINT, slp_mark_seq(&p->mark));
+    slp_mark at = slp_mark_of_row(&p->mark);
+    slp_when_text(d, CHECKPOINT, slp_row_request_copy(d, slp_mark_seq(&at)));
   } else {
     slp_row_request_when(d, CHECKPOINT, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("")), 1);
     when_nil(d, CHECKPOINT);

@@ -3,8 +3,8 @@
  *
  *   0:oldest   0:time:MS   <   1:LLLDIGITS:SUB   <   1:LLLDIGITS:idle:MS   <   9:end
  *
- * LLL is the number of digits as three digits, so that numbers of any length compare right as text. Zeros in
- * front are digits here: a service that writes them gives all numbers of a shard the same length. SUB has
+ * LLL is the number of digits as three digits, so that numbers of any length compare right as text.
+ * A position that is written has the zeros in front that core/mark.c gives it, and no others. SUB has
  * ten digits: 0000000000 is at the record, k+1 is behind its sub-record k, 9999999999 behind the whole
  * record. idle: no record has the number; MS, as thirteen digits, is when nothing had come up to there. */
 #include "store/schemas.h"

@@ -224,6 +224,49 @@ STORY(bad_names_are_refused) {
   CHECK_INT(u->answers, 0);
 }
 
+/* The service knows numbers without zeros in front only (0|([1-9]\d{0,128})). */
+STORY(a_number_with_zeros_in_front_is_written_as_the_service_knows_it) {
+  char zeros[2 * SLP_SEQ_MAX];
+  slp_world_put_many(g->w, g->stream, 60, 40);
+  user *u = begin(g, 0);
+  wait_for(g, u, 60);
+  seen at = u->got[24];
+  snprintf(zeros, sizeof zeros, "%0*d%s", 100, 0, at.seq); /* more than 129 digits, the zeros counted */
+  CHECK_INT(name_seq(u, at.shard, zeros, 0), 0);
+  answered(g, u, 1, 0);
+  CHECK_INT(checkpoints(u), 1);
+  end(g, u, 0);
+  u = begin(g, 1);
+  wait_for(g, u, 35);
+  CHECK_STR(u->got[0].seq, g->at[0].got[25].seq);
+}
+
+STORY(a_number_that_was_not_fetched_of_the_shard_is_refused) {
+  char next[SLP_SEQ_MAX + 1], signs[SLP_SEQ_MAX + 2];
+  slp_world_put_many(g->w, g->stream, 60, 40);
+  user *u = begin(g, 0);
+  wait_for(g, u, 60);
+  seen last = u->got[59];
+  snprintf(next, sizeof next, "%s", last.seq);
+  next[5] = '9'; /* of a stream that was made later */
+  CHECK_INT(name_seq(u, last.shard, "1", 0), SLOOP_EOPTION);
+  CHECK_INT(name_seq(u, last.shard, "0", 0), SLOOP_EOPTION);
+  CHECK_INT(name_seq(u, last.shard, next, 0), SLOOP_EOPTION);
+  snprintf(signs, sizeof signs, "+%s", last.seq);
+  CHECK_INT(name_seq(u, last.shard, signs, 0), SLOOP_EOPTION);
+  snprintf(signs, sizeof signs, " %s", last.seq);
+  CHECK_INT(name_seq(u, last.shard, signs, 0), SLOOP_EOPTION);
+  CHECK_INT(u->answers, 0);
+  CHECK_INT(checkpoints(u), 0);
+  CHECK_INT(name_seq(u, last.shard, u->got[30].seq, 0), 0);
+  answered(g, u, 1, 0);
+  CHECK_INT(name_seq(u, last.shard, "1", 0), 0); /* before the one named last: it is not written */
+  answered(g, u, 2, 0);
+  end(g, u, 0);
+  u = begin(g, 1);
+  wait_for(g, u, 29);
+}
+
 STORY(a_rewound_shard_is_read_again_from_behind_the_last_name) {
   slp_world_put_many(g->w, g->stream, 60, 40);
   user *u = begin(g, 0);

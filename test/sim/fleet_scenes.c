@@ -493,6 +493,31 @@ TEST(an_operator_resets_a_lease_that_ended) {
   }
 }
 
+/* As a version that took zeros in front of a number wrote it: longer as text than every later position. */
+TEST(a_row_with_zeros_in_front_of_its_number_is_read_by_value_and_written_in_the_one_form) {
+  for (seed = 1; seed <= 6; seed++) {
+    fw_world *w = fleet(2, 2);
+    char row[48], odd[64];
+    unsigned long long n = 0;
+    snprintf(row, sizeof row, "l/%s", w->shards[1].id);
+    w->producing = 0;
+    for (int i = 0; i < 30 && sscanf(fw_row(w, row, "pos"), "1:%*3u%llu:", &n) != 1; i++) run(w, FW_S);
+    int digits = snprintf(odd, sizeof odd, "%llu", n);
+    CHECK(n > 0);
+    snprintf(odd, sizeof odd, "1:%03d000000%llu:9999999999", digits + 6, n);
+    int owner = strncmp(fw_row(w, row, "owner"), w->nodes[0]->id, strlen(w->nodes[0]->id)) ? 1 : 0;
+    fw_kill(w, owner);
+    fw_operator_set(w, row, "pos", odd);
+    w->producing = 1;
+    run(w, 40 * FW_S); /* the other takes it, and saves */
+    unsigned long long later = 0;
+    unsigned length = 0;
+    CHECK_INT(sscanf(fw_row(w, row, "pos"), "1:%3u%llu:", &length, &later), 2);
+    CHECK(later > n && length < (unsigned)digits + 6);
+    finish(w);
+  }
+}
+
 TEST(rows_that_are_strange_or_damaged_are_named_and_left_alone) {
   fw_world *w = fleet(4, 2);
   char row[48];

@@ -15,6 +15,15 @@ TEST(plain_numbers_have_no_zeros_in_front) {
   CHECK(!slp_num_plain(SLP_STR("1x")));
 }
 
+TEST(a_number_fits_when_only_zeros_in_front_are_too_many) {
+  CHECK(slp_str_is(slp_num_fit(SLP_STR("007"), 3), "007") &&
+        slp_str_is(slp_num_fit(SLP_STR("007"), 2), "07"));
+  CHECK(slp_str_is(slp_num_fit(SLP_STR("000"), 1), "0"));
+  CHECK(!slp_num_fit(SLP_STR("0123"), 2).n && !slp_num_fit(SLP_STR("123"), 2).n);
+  CHECK(!slp_num_fit(SLP_STR(""), 2).n && !slp_num_fit(SLP_STR("+1"), 2).n &&
+        !slp_num_fit(SLP_STR(" 1"), 2).n);
+}
+
 TEST(zeros_in_front_change_no_order) {
   static const struct {
     const char *a, *b;

@@ -39,23 +39,6 @@ TEST(a_position_of_the_header_is_the_same_in_core) {
   }
 }
 
-TEST(a_number_gets_back_the_zeros_that_those_of_its_shard_have_in_front) {
-  static const struct {
-    const char *named, *like, *want;
-  } cases[] = {{"100", "000000000000000000102", "000000000000000000100"},
-               {"000000000000000000100", "000000000000000000102", "000000000000000000100"},
-               {"99", "100", "99"},
-               {"100", "0", "100"},
-               {"100", "", "100"},
-               {"", "0100", ""}};
-  for (size_t i = 0; i < SLP_COUNT(cases); i++) {
-    slp_position p = at(SLP_POSITION_AFTER, cases[i].named, 4),
-                 like = at(SLP_POSITION_AFTER, cases[i].like, 0);
-    slp_mark_pad(&p.mark, &like.mark);
-    CHECK(slp_str_is(slp_mark_seq(&p.mark), cases[i].want) && p.mark.sub == 4);
-  }
-}
-
 /* Each is further on than all in front of it; those of one row are equally far. */
 TEST(positions_are_in_the_order_of_the_shard) {
   const slp_position rows[][3] = {

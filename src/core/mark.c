@@ -1,0 +1,37 @@
+/* mark.c - the one form of a sequence number.
+ *
+ * Kinesis knows its numbers without zeros in front only (0|([1-9]\d{0,128}) in its service model). DynamoDB
+ * Streams has 21 digits at least, and DynamoDB Local fills its numbers up with zeros. A number that
+ * a person, a child process or another program wrote may be neither, and is refused for ever. */
+#include "core/mark.h"
+
+/* To n digits, by zeros in front, which are there when there are more digits than that. */
+static void set_digits(slp_mark *m, size_t n) {
+  if (n < m->seq_n) {
+    memmove(m->seq, m->seq + (m->seq_n - n), n);
+  } else if (n > m->seq_n) {
+    memmove(m->seq + (n - m->seq_n), m->seq, m->seq_n);
+    memset(m->seq, '0', n - m->seq_n);
+  }
+  m->seq_n = (uint8_t)n;
+}
+
+void slp_mark_canonical(slp_mark *m, unsigned digits_min) {
+  size_t least = slp_min_u64(slp_max_u64(digits_min, 1), SLP_SEQ_MAX), zeros = 0;
+  if (!m->seq_n) return;
+  while (zeros + 1u < m->seq_n && m->seq[zeros] == '0') zeros++;
+  set_digits(m, slp_max_u64(m->seq_n - zeros, least));
+}
+
+void slp_mark_read_canonical(slp_mark *m, unsigned digits_min) {
+  uint8_t was = m->seq_n;
+  slp_mark_canonical(m, digits_min);
+  if (m->seq_n != was) m->row_n = was;
+}
+
+slp_mark slp_mark_of_row(const slp_mark *m) {
+  slp_mark as_read = *m;
+  if (m->row_n) set_digits(&as_read, m->row_n);
+  as_read.row_n = 0;
+  return as_read;
+}
