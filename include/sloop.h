@@ -407,8 +407,10 @@ typedef struct {
   void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required. The batch is yours */
   void (*on_shard)(sloop_t *, const sloop_shard_event_t *, void *arg);
   void (*on_tip)(sloop_t *, void *arg); /* every shard is at its tip and nothing is left to hand over or
-                                   to be given back; again each time that becomes so. With
-                                   leases: every shard that this worker reads, and there is one */
+                                   to be given back; again each time that becomes so. Not while
+                                   the stream is to list shards that go on from one that ended.
+                                   With leases: every shard that this worker reads, and there is
+                                   one */
   void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);
   void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* what is tried again, and what is fatal */
   void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);

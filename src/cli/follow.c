@@ -8,8 +8,9 @@
 #include "codec/digest.h"
 #include "host/program.h"
 
-#define TRIES 30
+#define TRIES 30u
 #define TRY_AGAIN_US 2000000u
+#define TRY_LATER_US 30000000u /* after so many tries in vain */
 
 int slp_key_hash(slp_mem *mem, slp_str key, char out[SLP_HASH_DIGITS]) {
   slp_digest *d = slp_digest_new(mem);
@@ -53,6 +54,16 @@ static int pick(slp_follow *f, const sloop_shard_t *const *shards, size_t n, con
   return found;
 }
 
+/* There is always one shard that the key goes to now, though a listing that lags may call one open that was
+ * read to its end. */
+static int goes_on(slp_follow *f, const sloop_shard_t *const *shards, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!shards[i]->closed && slp_key_in_range(f->hash, shards[i]->hash_start, shards[i]->hash_end) &&
+        slp_names_find(&f->ended, shards[i]->id) == UINT32_MAX)
+      return 1;
+  return 0;
+}
+
 static void fail(slp_follow *f, int status, const sloop_error_t *error) {
   char line[400];
   if (error) {
@@ -65,6 +76,15 @@ static void fail(slp_follow *f, int status, const sloop_error_t *error) {
   slp_cli_consumer_fail(&f->finder, SLP_EXIT_FAILED, line);
 }
 
+static void try_again(slp_follow *f) {
+  if (f->tries > 0 && --f->tries == 0)
+    slp_say(
+        "-p key:TEXT: the shard that the key goes to has ended, and none that goes on from it was listed for "
+        "%u s; looking again every %u s",
+        TRIES * TRY_AGAIN_US / 1000000, TRY_LATER_US / 1000000);
+  f->again_at_us = slp_program_mono_us() + (f->tries > 0 ? TRY_AGAIN_US : TRY_LATER_US);
+}
+
 static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
                       const sloop_error_t *error, void *arg) {
   slp_follow *f = arg;
@@ -72,9 +92,8 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
   f->looking = 0;
   if (f->finder.stopping) return;
   int first = f->seen.n == 0;
-  if (status != 0 && !first && f->tries > 0) { /* the shards being read are read on */
-    f->tries--;
-    f->again_at_us = slp_program_mono_us() + TRY_AGAIN_US;
+  if (status != 0 && !first) { /* the shards being read are read on */
+    try_again(f);
     return;
   }
   const char **ids = status ? NULL : slp_zalloc_n(f->finder.app->mem, n + 1, sizeof *ids);
@@ -82,15 +101,15 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
   if (status || found < 0) {
     fail(f, status ? status : SLP_ENOMEM, error);
   } else if (found > 0) {
-    f->again_at_us = 0;
     f->on_found(f, ids, (size_t)found);
   } else if (first) {
     slp_cli_consumer_fail(&f->finder, SLP_EXIT_FAILED,
                           "-p key:TEXT: no shard has a range of hash keys with that key in it");
-  } else if (f->tries > 0) {
-    f->tries--;
-    f->again_at_us = slp_program_mono_us() + TRY_AGAIN_US;
   }
+  if (ids && found >= 0 && goes_on(f, shards, n))
+    f->tries = 0;
+  else if (ids && found >= 0 && !f->finder.stopping)
+    try_again(f);
   slp_free(f->finder.app->mem, ids);
 }
 
@@ -106,6 +125,7 @@ int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const ch
   sloop_opts_t opts = *o;
   opts.start.kind = SLOOP_OLDEST; /* it is never started */
   slp_names_init(&f->seen, app->mem);
+  slp_names_init(&f->ended, app->mem);
   int r = slp_cli_consumer_open_idle(&f->finder, app, &opts);
   if (r) return r;
   r = slp_key_hash(app->mem, slp_str_of(key), f->hash);
@@ -116,10 +136,16 @@ int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const ch
   return 0;
 }
 
-void slp_follow_ended(slp_follow *f) {
+void slp_follow_ended(slp_follow *f, const char *shard) {
+  if (slp_names_number(&f->ended, shard) == UINT32_MAX) {
+    fail(f, SLP_ENOMEM, NULL);
+    return;
+  }
   f->tries = TRIES;
   look(f);
 }
+
+int slp_follow_is_looking(const slp_follow *f) { return f->tries > 0; }
 
 void slp_follow_tick(slp_follow *f) {
   if (f->again_at_us && slp_program_mono_us() >= f->again_at_us) look(f);
@@ -127,4 +153,5 @@ void slp_follow_tick(slp_follow *f) {
 
 void slp_follow_free(slp_follow *f) {
   if (f->seen.mem) slp_names_free(&f->seen);
+  if (f->ended.mem) slp_names_free(&f->ended);
 }

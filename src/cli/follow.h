@@ -17,9 +17,10 @@ typedef struct slp_follow slp_follow;
 struct slp_follow {
   slp_cli_consumer finder; /* reads nothing: it asks for the list of shards */
   char hash[SLP_HASH_DIGITS];
-  slp_names seen; /* shards that were found before */
+  slp_names seen;  /* shards that were found before */
+  slp_names ended; /* those that were read to their end */
   uint8_t looking;
-  uint32_t tries;       /* tries left to find the children of a shard that has ended */
+  uint32_t tries;       /* left to find where the key goes to now, before that is done seldom */
   uint64_t again_at_us; /* 0: no need */
   /* Called from the loop with shards that were not found before. */
   void (*on_found)(slp_follow *f, const char *const *ids, size_t n);
@@ -29,8 +30,10 @@ struct slp_follow {
 /* Opens the finder and asks for the shards. The caller sets the finder's on_closed and on_ending before. 0,
  * or a negative code after telling why. */
 int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const char *key);
-/* A shard has ended: finds its children. */
-void slp_follow_ended(slp_follow *f);
+/* A shard has ended: finds the shard that the key goes to now. */
+void slp_follow_ended(slp_follow *f, const char *shard);
+/* Returns 1 while that is looked for, 0 when it was found, or not found for a minute. */
+int slp_follow_is_looking(const slp_follow *f);
 void slp_follow_tick(slp_follow *f);
 void slp_follow_free(slp_follow *f);
 

@@ -24,8 +24,9 @@ const slp_option slp_options[] = {
      "leave when everything that arrived before TIME is printed; what arrived at TIME or later is not "
      "printed"},
     {O_TIP, 'e', "exit-at-tip", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
-     "leave when every shard is read to its tip. One that is written to without a pause has none: there, "
-     "--until 0s leaves when all that came before now is printed"},
+     "leave when every shard is read to its tip, and what goes on from those that ended is listed. A stream "
+     "that is written to without a pause has no tip: there, --until 0s leaves when all that came before now "
+     "is printed"},
     {O_NO_FOLLOW, 0, "no-follow", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "the same as -e"},
     {O_COUNT, 'c', "count", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL, NULL, "leave after printing N records"},
     {O_TIMEOUT, 0, "timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,

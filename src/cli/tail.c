@@ -256,16 +256,13 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
 /* ---- other news ------------------------------------------------------------------------------ */
 
 static int all_at_tip(const tail *t) {
-  if (t->n == 0 || t->follow.looking) return 0;
+  if (t->n == 0 || slp_follow_is_looking(&t->follow)) return 0;
   for (size_t i = 0; i < t->n; i++)
     if (!t->each[i].at_tip) return 0;
   return 1;
 }
 
-static void on_tip(slp_cli_consumer *c) {
-  tail *t = c->user;
-  reading *rd = SLP_OWNER(c, reading, consumer);
-  rd->at_tip = 1;
+static void leave_at_tip(tail *t) {
   if (!t->app.args->until_tip || t->ending || !all_at_tip(t)) return;
   for (size_t i = 0; i < t->n; i++) {
     if (!t->each[i].consumer.shards_stopped) continue;
@@ -276,12 +273,19 @@ static void on_tip(slp_cli_consumer *c) {
   end_tail(t);
 }
 
+static void on_tip(slp_cli_consumer *c) {
+  tail *t = c->user;
+  reading *rd = SLP_OWNER(c, reading, consumer);
+  rd->at_tip = 1;
+  leave_at_tip(t);
+}
+
 static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   if (what == SLOOP_SHARD_LOST || what == SLOOP_SHARD_RELEASED) slp_output_doubt(&t->output);
   if (t->app.args->until_given && slp_until_shard(&rd->until, shard, what) != 0) fail(t, rd, "no memory");
-  if (t->app.args->shard_key && what == SLOOP_SHARD_ENDED && !t->ending) slp_follow_ended(&t->follow);
+  if (t->app.args->shard_key && what == SLOOP_SHARD_ENDED && !t->ending) slp_follow_ended(&t->follow, shard);
 }
 
 static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
@@ -437,7 +441,10 @@ static void on_tick(slp_app *app) {
     slp_progress_show(&t->progress, &sum);
   }
   tell_undecoded(t);
-  if (t->app.args->shard_key) slp_follow_tick(&t->follow);
+  if (t->app.args->shard_key) {
+    slp_follow_tick(&t->follow);
+    leave_at_tip(t); /* it may have looked in vain for what goes on from a shard that ended */
+  }
   check_places(t);
   check_until(t);
   check_timeout(t);

@@ -244,7 +244,9 @@ static int made_again(const slp_consumer *c, const slp_src_describe *d) {
 /* A stream that was deleted and made again has the old one's shards by name, and other leases. */
 static void on_described_again(slp_src_req *rq) {
   slp_consumer *c = slp_listing_described(rq);
-  if (rq->fail.class == SLP_FINE && c->life == SLP_LIFE_RUNNING && made_again(c, slp_listing_stream(c))) {
+  if (rq->fail.class == SLP_FINE) slp_listing_take_status(c, slp_listing_stream(c)->reshards);
+  if (rq->fail.class == SLP_FINE && c->leases && c->life == SLP_LIFE_RUNNING &&
+      made_again(c, slp_listing_stream(c))) {
     slp_fail f = {0};
     slp_fail_set(
         &f, SLP_GONE, SLOOP_ENOSTREAM,
@@ -265,7 +267,7 @@ static int may_be_another(const slp_consumer *c) {
 
 static void list_now(slp_consumer *c) {
   if (!slp_listing_begin(c)) return;
-  if (may_be_another(c))
+  if (may_be_another(c) || slp_listing_wants_status(c))
     slp_listing_describe(c, on_described_again);
   else
     slp_listing_send(c, on_listed);

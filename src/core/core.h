@@ -24,6 +24,7 @@
  *      pump.c         which shard calls now, and what goes when the budget is spent
  *   4  reader.c       asks for iterators and pages, and says what the answers mean
  *   3  order.c        which shards may be read, and a shard's place in the order
+ *      await.c        waits for a listing that shows what the stream must have
  *      start.c        where each shard is read from
  *   2  lineage.c      which shards there are, parents and children, which are read at all
  *      reading.c      how far the reading of a shard is, and when it wants to call
@@ -41,6 +42,7 @@
 #define SLP_CORE_CORE_H
 
 #include "base/map.h"
+#include "core/await.h"
 #include "core/batch.h"
 #include "core/budget.h"
 #include "core/calls.h"
@@ -73,6 +75,7 @@ struct slp_shard {
   slp_standing at;
   slp_shard_reading reading;
   slp_reader reader;
+  slp_await await;
   slp_shard_call call;
   slp_queue queue;
   slp_order order;

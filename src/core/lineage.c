@@ -256,12 +256,22 @@ int slp_lineage_knows_parents(const slp_shard *s) {
   return s->lineage.parents[0].n > 0;
 }
 
-/* A stream of a table tells no keys, and a shard of it mostly has one child. */
-int slp_lineage_is_open_end(const slp_shard *s) {
+int slp_lineage_has_all_children(const slp_shard *s) {
   const slp_lineage *l = &s->lineage;
-  int has_all = l->merged || l->children_n >= (l->keys_known ? 2 : 1);
-  return !l->listed && !has_all;
+  return l->merged || l->children_n >= (l->keys_known ? 2 : 1);
 }
+
+int slp_lineage_are_all_children(const slp_shard *s, const slp_shard_desc *children, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (children[i].parent.n && children[i].adjacent_parent.n) return 1;
+  return n >= (s->lineage.keys_known ? 2 : 1);
+}
+
+int slp_lineage_is_open_end(const slp_shard *s) {
+  return !s->lineage.listed && !slp_lineage_has_all_children(s);
+}
+
+int slp_lineage_is_new(const slp_shard *s) { return !s->lineage.ever_listed; }
 
 int slp_lineage_parents_read(const slp_shard *s) {
   int may_be_listed = s->lineage.known_serial > slp_listing_done(s->consumer);
@@ -394,7 +404,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
       barred |= changed > 0 && slp_lineage_parent_barred(s);
     }
     if (s) {
-      s->lineage.listed = 1;
+      s->lineage.listed = s->lineage.ever_listed = 1;
       s->lineage.listed_closed = d->seq_end.p != NULL;
       slp_lineage_learn_keys(s, d);
     } else {
@@ -420,13 +430,18 @@ void slp_lineage_note_listing(slp_consumer *c) {
     const slp_shard_desc *d = &rows[i];
     s = slp_lineage_get(c, d->id);
     if (s) {
-      s->lineage.listed = 1;
+      s->lineage.listed = s->lineage.ever_listed = 1;
       s->lineage.listed_closed = d->seq_end.p != NULL;
+      slp_lineage_learn_keys(s, d);
     }
-    s = d->parent.n ? slp_lineage_get(c, d->parent) : NULL;
-    if (s) s->lineage.children_n++;
-    s = d->adjacent_parent.n ? slp_lineage_get(c, d->adjacent_parent) : NULL;
-    if (s) s->lineage.children_n++;
+    int merged = d->parent.n && d->adjacent_parent.n;
+    const slp_str parents[2] = {d->parent, d->adjacent_parent};
+    for (int k = 0; k < 2; k++) {
+      s = parents[k].n ? slp_lineage_get(c, parents[k]) : NULL;
+      if (!s) continue;
+      s->lineage.children_n++;
+      s->lineage.merged |= merged;
+    }
   }
 }
 

@@ -29,6 +29,7 @@ typedef struct slp_lineage { /* of a shard */
   slp_selection selection;   /* slp_lineage_set moves it */
   uint8_t listed;            /* in the newest listing */
   uint8_t listed_closed;     /* the listing gives it an end */
+  uint8_t ever_listed;       /* a listing had it */
   uint8_t missed_n;          /* listings in a row without it */
   uint64_t added_serial;     /* of the newest listing when it became known: too old to miss it */
   uint64_t known_serial;     /* a parent that is not known may come with this listing; 0: all are */
@@ -60,6 +61,13 @@ int slp_lineage_is_barred(const slp_shard *s);
 int slp_lineage_is_listed(const slp_shard *s);
 int slp_lineage_is_closed(const slp_shard *s); /* the listing gives it an end */
 int slp_lineage_has_children(const slp_shard *s);
+/* What goes on from it is known: the child of a merge, or both children of a split. A stream of a table tells
+ * no keys, and a shard of it mostly has one child. */
+int slp_lineage_has_all_children(const slp_shard *s);
+/* The same of these, which a page names. */
+int slp_lineage_are_all_children(const slp_shard *s, const slp_shard_desc *children, size_t n);
+/* No listing has had it so far. */
+int slp_lineage_is_new(const slp_shard *s);
 void slp_lineage_learn_keys(slp_shard *s, const slp_shard_desc *d);
 const slp_hash_range *slp_lineage_keys(const slp_shard *s); /* NULL: not known */
 int slp_lineage_knows_parents(const slp_shard *s);          /* it names some, and all of them are known */

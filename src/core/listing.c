@@ -59,6 +59,7 @@ static int is_out(const slp_consumer *c) { return c->listing.list_out || c->list
 int slp_listing_begin(slp_consumer *c) {
   if (is_out(c)) return 0;
   c->listing.wanted = 0;
+  c->listing.status = SLP_STREAM_NOT_ASKED;
   c->listing.begun++;
   c->listing.us = slp_now_us(c->engine->host);
   slp_paced_done(&c->listing.paced, c->listing.us, LIST_MOST_US);
@@ -94,7 +95,25 @@ const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n) {
   return c->listing.list.shards;
 }
 
+size_t slp_listing_children(const slp_consumer *c, slp_str parent, slp_shard_desc *out, size_t max) {
+  size_t n = 0, rows_n;
+  const slp_shard_desc *rows = slp_listing_rows(c, &rows_n);
+  for (size_t i = 0; i < rows_n && n < max; i++)
+    if (slp_str_eq(rows[i].parent, parent) || slp_str_eq(rows[i].adjacent_parent, parent)) out[n++] = rows[i];
+  return n;
+}
+
 int slp_listing_ended(const slp_consumer *c) { return c->listing.ended; }
+
+void slp_listing_want_status(slp_consumer *c) { c->listing.status_wanted = 1; }
+int slp_listing_wants_status(const slp_consumer *c) { return c->listing.status_wanted; }
+
+void slp_listing_take_status(slp_consumer *c, int reshards) {
+  c->listing.status_wanted = 0;
+  c->listing.status = reshards ? SLP_STREAM_RESHARDS : SLP_STREAM_SETTLED;
+}
+
+slp_stream_state slp_listing_status(const slp_consumer *c) { return (slp_stream_state)c->listing.status; }
 
 int slp_listing_may_tell(slp_consumer *c, slp_told_end what) {
   int may = c->listing.told_end < what;

@@ -10,18 +10,23 @@ typedef struct slp_consumer slp_consumer;
 
 typedef enum { SLP_TOLD_NOTHING, SLP_TOLD_END, SLP_TOLD_ANOTHER } slp_told_end;
 
+/* What a description said before a listing was begun. */
+typedef enum { SLP_STREAM_NOT_ASKED, SLP_STREAM_RESHARDS, SLP_STREAM_SETTLED } slp_stream_state;
+
 typedef struct slp_listing {
   slp_src_describe describe;
   slp_src_list list;
   uint8_t describe_out, list_out;
-  uint8_t ended;    /* by the newest one that was taken in the stream takes no more records */
-  uint8_t told_end; /* slp_told_end */
-  uint8_t wanted;   /* somebody needs a listing begun after now */
-  slp_paced paced;  /* of those begun: what asks for one may do so again at once */
-  uint64_t begun;   /* the number of the newest listing */
-  uint64_t done;    /* the newest one that answered */
-  uint64_t us;      /* when the newest one was begun */
-  sloop_list_cb cb; /* a user's listing, told with the next answer; NULL: nobody asked */
+  uint8_t ended;         /* by the newest one that was taken in the stream takes no more records */
+  uint8_t told_end;      /* slp_told_end */
+  uint8_t wanted;        /* somebody needs a listing begun after now */
+  uint8_t status_wanted; /* and to know before it whether the stream is being resharded */
+  uint8_t status;        /* slp_stream_state, before the newest listing */
+  slp_paced paced;       /* of those begun: what asks for one may do so again at once */
+  uint64_t begun;        /* the number of the newest listing */
+  uint64_t done;         /* the newest one that answered */
+  uint64_t us;           /* when the newest one was begun */
+  sloop_list_cb cb;      /* a user's listing, told with the next answer; NULL: nobody asked */
   void *cb_arg;
 } slp_listing;
 
@@ -46,7 +51,14 @@ uint64_t slp_listing_done(const slp_consumer *c);
 uint64_t slp_listing_next(const slp_consumer *c); /* the first that will begin after now */
 uint64_t slp_listing_us(const slp_consumer *c);   /* when the newest was begun */
 const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n); /* until the next one begins */
+/* Its rows that name the shard as a parent, `max` at most; their texts stay its own. Returns how many. */
+size_t slp_listing_children(const slp_consumer *c, slp_str parent, slp_shard_desc *out, size_t max);
 int slp_listing_ended(const slp_consumer *c); /* it takes no more records, and gets no other shards */
+/* The next listing is to follow a description of the stream, which tells whether it is being resharded. */
+void slp_listing_want_status(slp_consumer *c);
+int slp_listing_wants_status(const slp_consumer *c);
+void slp_listing_take_status(slp_consumer *c, int reshards);
+slp_stream_state slp_listing_status(const slp_consumer *c); /* of the newest one that was begun */
 /* What of that the user was told: each once. */
 int slp_listing_may_tell(slp_consumer *c, slp_told_end what);
 slp_told_end slp_listing_told(const slp_consumer *c);

@@ -430,6 +430,7 @@ static int advance_watermark(slp_shard *s, const page_facts *p) {
 
 static void all_is_well(slp_shard *s) {
   slp_reading_fine(s);
+  slp_await_forget(s);
   s->reader.renewing = s->reader.relocated = 0;
 }
 
@@ -671,12 +672,17 @@ static int ends_in_silence(slp_shard *s) {
   return 0;
 }
 
-static void ended_by_listing(slp_shard *s, int gone);
+/* A closed shard may have records left, and an answer that calls it ended may be wrong: it has to say it
+ * twice. */
+#define END_CLAIMS 2u
+
+static void end_with_children(slp_shard *s);
 
 /* What can't be is not taken: such a child would never be read, nor what descends from it. */
 static int names_children(slp_shard *s, const slp_page *page) {
   if (!page->children_n) return 0;
-  if (!page->children_bad && slp_lineage_may_have(s, page->children, page->children_n)) return 1;
+  if (!page->children_bad && slp_lineage_may_have(s, page->children, page->children_n))
+    return slp_lineage_are_all_children(s, page->children, page->children_n);
   slp_report_log(s->consumer, SLOOP_LOG_WARN,
                  "shard: the page names children that can't be, the listing is asked for them shard=%s",
                  s->name->shard);
@@ -694,7 +700,8 @@ static void judge(slp_shard *s) {
   } else if (page->next.n && ends_in_silence(s)) {
     SLP_PROBE("reader: ended, as the listing says, though no event did");
     drop_page(s);
-    ended_by_listing(s, 0);
+    s->reader.end_claims = END_CLAIMS;
+    end_with_children(s);
   } else if (page->next.n) {
     took(s, page->next);
   } else if (names_children(s, page) || SLP_MUTANT(null_iterator_is_end)) {
@@ -738,25 +745,53 @@ static void on_fetched(slp_src_req *rq) {
 
 /* ---- the listing answered ----------------------------------------------------------------------------- */
 
-/* The listing that showed the shard's end names its children too. */
-static void tell_listed_children(slp_shard *s) {
-  slp_consumer *c = s->consumer;
-  slp_shard_desc children[8];
-  size_t n = 0, rows_n;
-  const slp_shard_desc *rows = slp_listing_rows(c, &rows_n);
-  for (size_t i = 0; i < rows_n && n < SLP_COUNT(children); i++) {
-    const slp_shard_desc *d = &rows[i];
-    if (slp_str_eq(d->parent, s->id) || slp_str_eq(d->adjacent_parent, s->id)) children[n++] = *d;
-  }
-  c->leases->ops->children(c->leases, s, children, n);
-}
-
 static void ended_by_listing(slp_shard *s, int gone) {
   if (gone)
     slp_report_loss(s->consumer, s->id, slp_mark_seq(&s->at.last), (slp_str){NULL, 0}, 0,
                     "the shard is not listed any more; records not yet read are lost");
-  if (s->consumer->leases) tell_listed_children(s);
+  if (s->consumer->leases) { /* the listing that showed the shard's end names its children too */
+    slp_shard_desc children[8];
+    size_t n = slp_listing_children(s->consumer, s->id, children, SLP_COUNT(children));
+    s->consumer->leases->ops->children(s->consumer->leases, s, children, n);
+  }
   end(s);
+}
+
+/* It is read to its end, and the newest listing calls it closed. Each closed shard of a stream that takes
+ * records has children: without them its end would be told as the end of all there is to read. */
+static void end_with_children(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  if (slp_lineage_has_all_children(s) || slp_listing_ended(c)) {
+    ended_by_listing(s, 0);
+    return;
+  }
+  if (slp_reading_state(s) != SLP_READER_CHECKING) ask_listing(s, 0);
+  SLP_PROBE("reader: read to its end, and its children are not listed yet");
+  s->reader.check_serial = slp_listing_next(c);
+  if (slp_await_listing(s, "is read to its end, and the shards that go on from it are not listed yet"))
+    return;
+  slp_await_tell_in_vain(s);
+  ended_by_listing(s, 0);
+}
+
+/* A page has named it, and it was never listed: it may have to be listed yet. What was read from before is
+ * known to have been there. */
+static int may_be_listed_yet(const slp_shard *s) {
+  return slp_lineage_is_new(s) && !slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_OLDEST;
+}
+
+static void not_listed(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  s->reader.check_serial = slp_listing_next(c);
+  if (may_be_listed_yet(s) && !slp_lineage_has_children(s) && !slp_listing_ended(c) &&
+      slp_await_listing(s, "is to be read from its beginning, and is not listed yet"))
+    return;
+  if (++s->reader.unlisted_n >= 2) {
+    SLP_PROBE("reader: not listed any more");
+    ended_by_listing(s, s->reader.unknown);
+    return;
+  }
+  slp_listing_soon(c, 1000);
 }
 
 void slp_reader_listed(slp_shard *s) {
@@ -764,13 +799,7 @@ void slp_reader_listed(slp_shard *s) {
   slp_fail f = {0};
   if (slp_reading_state(s) != SLP_READER_CHECKING || s->reader.check_serial > slp_listing_done(c)) return;
   if (!slp_lineage_is_listed(s)) {
-    if (++s->reader.unlisted_n >= 2) {
-      SLP_PROBE("reader: not listed any more");
-      ended_by_listing(s, s->reader.unknown);
-      return;
-    }
-    s->reader.check_serial = slp_listing_next(c);
-    slp_listing_soon(c, 1000);
+    not_listed(s);
     return;
   }
   s->reader.unlisted_n = 0;
@@ -779,10 +808,10 @@ void slp_reader_listed(slp_shard *s) {
                  "the service did not know the shard, but lists it; asking again");
     slp_buf_clear(&s->reader.cursor);
   } else if (slp_lineage_is_closed(s) || slp_lineage_has_children(s)) {
-    /* A closed shard may have records left, and the answer may have been wrong: it has to say so twice. */
-    if (++s->reader.end_claims >= 2) {
+    if (s->reader.end_claims < END_CLAIMS) s->reader.end_claims++;
+    if (s->reader.end_claims == END_CLAIMS) {
       SLP_PROBE("reader: ended, as the listing says too");
-      ended_by_listing(s, 0);
+      end_with_children(s);
     } else {
       slp_reading_wait(s, slp_reading_sent_us(s) + SLP_PACE_FLOOR_US);
     }

@@ -8,8 +8,9 @@
  *                     |                               +-- no next, but new records -------> WAITING
  *                     |                               +-- no next, nothing new -----------> CHECKING*
  *                     +--- the listing says open, or closed for the first time ---------- CHECKING
- *                          closed (or children) for the second time, or gone twice ------> ENDED
+ *                          closed for the second time and all children, or gone twice ---> ENDED
  *   LOCATING --> CHECKING: the service does not know the shard
+ *   CHECKING goes on while children, or a shard that was never listed, may be listed yet (await.h)
  *   any --> GONE (stopped)                    * something outside must happen
  *   ENDED --> WAITING: what was read of it had to be forgotten, for lack of budget
  *

@@ -25,6 +25,7 @@ typedef struct slp_src_describe { /* what is this stream? The first thing asked 
   int64_t created_ms;   /* out; -1 unknown */
   int64_t retention_ms; /* out; -1 unknown */
   int ready;            /* out; 0: being created: ask again later */
+  int reshards; /* out; 1: shards are being split or merged, and a listing may not have all of them yet */
 } slp_src_describe;
 
 typedef struct slp_src_list { /* the whole listing: all pages, expired tokens dealt with, no doubles */

@@ -338,7 +338,7 @@ static void on_listed(slp_leases *l, const slp_fail *f) {
 
 /* What another worker would meet as well: the listings that tell whether the shard ended or is gone take so
  * long, and so long the service keeps a shard for its last subscriber. */
-#define CHECKING_US UINT64_C(30000000)
+#define CHECKING_US UINT64_C(60000000)
 #define BUSY_US UINT64_C(5000000)
 
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {

@@ -29,6 +29,7 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   rq->created_ms = d->created_ms;
   rq->retention_ms = d->retention_hours ? (int64_t)d->retention_hours * 3600000 : -1;
   rq->ready = d->status != SLP_STREAM_CREATING;
+  rq->reshards = d->status == SLP_STREAM_UPDATING;
 }
 
 /* The service refuses a time that its own clock has not reached. "Latest" would skip what arrives between

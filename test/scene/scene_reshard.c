@@ -1,6 +1,7 @@
 /* scene_reshard.c - splits and merges while reading and afterwards: nothing lost, nothing twice, parents
  * first. */
 #include "ended_stream.h"
+#include "late_listing.h"
 #include "scene/scene.h"
 
 #include "api/open.h"
@@ -340,4 +341,78 @@ SCENE(a_stream_that_was_merged_and_split_many_times_is_read_as_any_other) {
   }
   slp_world_put_many(st->w, st->stream, 10, 30);
   CHECK_CAUGHT_UP(&st->u, 3000);
+}
+
+/* A stream in the middle of a split or a merge: what was put before is in its closed shards, what was put after
+ * in shards that are not listed yet. */
+static void open_in_mid_reshard(stage *st, size_t shards, int children_named) {
+  slp_world_put_many(st->w, st->stream, 100, 30);
+  CHECK_INT(shards == 1 ? slp_world_split(st->w, st->stream, 0) : slp_world_merge(st->w, st->stream, 0, 1),
+            0);
+  slp_world_pass(st->w, 500);
+  slp_world_put_many(st->w, st->stream, 100, 30);
+  if (!children_named) slp_world_faults(st->w, "* GetRecords * no-children\n");
+  CHECK_INT(slp_user_open(&st->u), 0);
+  list_late_from(st->u.s->consumer->source, shards);
+  late_listing.reshards = 1;
+}
+
+static void tip_comes_after_the_children(stage *st, size_t shards, size_t ended, uint64_t lag_ms,
+                                         const char *said) {
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, lag_ms);
+  CHECK_INT(st->u.judged->records, 100);
+  CHECK_INT(st->u.judged->tips, 0);
+  CHECK_INT(st->u.judged->ended, ended);
+  if (said) CHECK(strstr(st->u.judged->last_message, said));
+  sloop_stats_t stats = slp_user_stats(&st->u);
+  CHECK(stats.tip_age_ms_now == UINT64_MAX); /* what --until looks at */
+  CHECK(stats.behind_ms_now == UINT64_MAX);
+  late_listing.hidden_from = SIZE_MAX;
+  late_listing.reshards = 0;
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(st->u.judged->records, 200);
+  CHECK_INT(st->u.judged->ended, shards);
+  CHECK_INT(st->u.judged->losses, 0);
+  CHECK(st->u.judged->tips > 0);
+}
+
+SCENE(a_split_whose_children_are_not_listed_yet_has_no_tip) {
+  stage_begin(st, seed, 1);
+  open_in_mid_reshard(st, 1, 0);
+  tip_comes_after_the_children(st, 1, 0, 4000, NULL);
+  CHECK_INT(st->u.judged->errors, 0);
+}
+
+SCENE(a_merge_whose_child_is_not_listed_for_minutes_has_no_tip_and_says_what_it_waits_for) {
+  stage_begin(st, seed, 2);
+  open_in_mid_reshard(st, 2, 0);
+  tip_comes_after_the_children(
+      st, 2, 0, 300000,
+      "the shards that go on from it are not listed yet, and the stream is being resharded");
+  CHECK(st->u.judged->errors >= 8 && st->u.judged->errors <= 12); /* two shards, each minute */
+  CHECK(late_listing.lists >= 50 && late_listing.lists <= 140);
+}
+
+SCENE(children_that_a_page_names_and_nobody_lists_yet_are_waited_for) {
+  stage_begin(st, seed, 1);
+  open_in_mid_reshard(st, 1, 1);
+  late_listing.hides_places = 1;
+  tip_comes_after_the_children(st, 1, 1, 20000, "is not listed yet, and the stream is being resharded");
+}
+
+/* No service does this: the bound is for servers that know no lineage. */
+SCENE(the_end_of_a_settled_stream_without_children_is_taken_for_one_after_half_a_minute) {
+  stage_begin(st, seed, 1);
+  open_in_mid_reshard(st, 1, 0);
+  late_listing.reshards = 0;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 25000);
+  CHECK_INT(st->u.judged->tips, 0);
+  slp_world_pass(st->w, 20000);
+  CHECK(st->u.judged->tips > 0);
+  CHECK(strstr(st->u.judged->last_message, "taken for its last"));
+  late_listing.hidden_from = SIZE_MAX;
+  CHECK_CAUGHT_UP(&st->u, 120000);
 }

@@ -1,0 +1,52 @@
+/* await.c - a shard waits for a listing that shows what the stream must have: its children, or itself.
+ * Listings lag behind what pages tell, and behind a reshard. Only reader.c calls this, in CHECKING. */
+#include "core/core.h"
+
+/* The stream is listed each second, AWAITS_SOON times, then every five. */
+#define AGAIN_US 1000000u
+#define AGAIN_LATER_US 5000000u
+#define AWAITS_SOON 10u
+/* The user is told after TELL_US, and again each minute. */
+#define TELL_US 5000000u
+#define TELL_AGAIN_US 60000000u
+/* So long after the stream was described as settled its listing is taken at its word. */
+#define SETTLED_US 30000000u
+
+static uint64_t now_us(const slp_shard *s) { return slp_now_us(s->consumer->engine->host); }
+
+static void tell(slp_shard *s, const char *what, uint64_t wait_us) {
+  int reshards = slp_listing_status(s->consumer) == SLP_STREAM_RESHARDS;
+  uint64_t told = s->await.told_us;
+  slp_fail f = {0};
+  if (now_us(s) < (told ? told + TELL_AGAIN_US : slp_reading_failing_since_us(s) + TELL_US)) return;
+  s->await.told_us = now_us(s);
+  slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "%s%s; listing again", what,
+               reshards ? ", and the stream is being resharded" : "");
+  slp_report_error(s->consumer, &f, s, 0, s->await.n, wait_us / 1000);
+}
+
+int slp_await_listing(slp_shard *s, const char *what) {
+  slp_consumer *c = s->consumer;
+  slp_stream_state status = slp_listing_status(c);
+  if (status == SLP_STREAM_RESHARDS) s->await.settled_us = 0;
+  if (status == SLP_STREAM_SETTLED && !s->await.settled_us) s->await.settled_us = now_us(s);
+  if (s->await.settled_us && now_us(s) - s->await.settled_us >= SETTLED_US) return 0;
+  uint64_t wait_us = ++s->await.n <= AWAITS_SOON ? AGAIN_US : AGAIN_LATER_US;
+  slp_lag_forget(s); /* what goes on from it may hold records */
+  slp_listing_want_status(c);
+  slp_listing_soon(c, wait_us / 1000);
+  tell(s, what, wait_us);
+  return 1;
+}
+
+void slp_await_tell_in_vain(slp_shard *s) {
+  slp_fail f = {0};
+  slp_fail_set(
+      &f, SLP_BUSY, SLOOP_EPROTO,
+      "is read to its end, and the stream, which is not being resharded, has listed no shards that go "
+      "on from it for %u s; taken for its last",
+      SETTLED_US / 1000000);
+  slp_report_error(s->consumer, &f, s, 0, s->await.n, UINT64_MAX);
+}
+
+void slp_await_forget(slp_shard *s) { s->await = (slp_await){0}; }

@@ -1,0 +1,23 @@
+/* await.h - a shard waits for a listing that shows what the stream must have: its children, or itself. */
+#ifndef SLP_CORE_AWAIT_H
+#define SLP_CORE_AWAIT_H
+
+#include "base/base.h"
+
+typedef struct slp_shard slp_shard;
+
+typedef struct slp_await { /* of a shard */
+  uint32_t n;              /* listings in a row that lacked it */
+  uint64_t settled_us;     /* the first of them that followed a description without a reshard; 0: none did */
+  uint64_t told_us;        /* when the user was told last; 0: not yet */
+} slp_await;
+
+/* The newest listing lacks what is waited for. `what` says so, behind the shard's id. Returns 1 and asks for
+ * another listing, or 0 when the stream was described as not being resharded half a minute ago: then its
+ * listing is taken at its word. */
+int slp_await_listing(slp_shard *s, const char *what);
+void slp_await_tell_in_vain(
+    slp_shard *s);                   /* its children were waited for, and it is taken for the last one */
+void slp_await_forget(slp_shard *s); /* a page came: nothing is waited for */
+
+#endif
