@@ -246,8 +246,8 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
   X(buffered_bytes_peak, "bytes", "the most of that at once")                                         \
   X(shards_now, "shards", "being read by this consumer")                                              \
   X(batches_now, "batches", "out with you")                                                           \
-  X(behind_ms_now, "ms", "the most any shard lags its tip; UINT64_MAX: not known yet")                \
-  X(tip_now, "shards", "at their tip")                                                                \
+  X(behind_ms_now, "ms", "the most any shard is behind its tip; UINT64_MAX: of one it is not known")  \
+  X(tip_now, "shards", "at their tip, and all of them acknowledged")                                  \
   X(tip_age_ms_now, "ms", "age of the oldest news of a tip; UINT64_MAX: one has none")                \
   X(turn_us_p999, "us", "CPU time that 99.9 % of the turns stayed under")                             \
   X(turn_us_max, "us", "CPU time of the longest turn")                                                \
@@ -268,7 +268,8 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
   X(store_throttles, "calls", "the lease table refused as too fast")                                  \
   X(dead_letters, "records", "given to on_dead_letter")                                               \
   X(pushed_now, "0 or 1", "records are pushed to a registered consumer; 0: the shards are polled")    \
-  X(listings_failed_now, "listings", "of the shards, in a row: new shards are not seen meanwhile")
+  X(listings_failed_now, "listings", "of the shards, in a row: new shards are not seen meanwhile")    \
+  X(behind_unknown_ms_now, "ms", "for how long that of a shard has not been known; UINT64_MAX: it is")
 typedef struct { /* may grow at its end: say how big yours is in sloop_stats_get() */
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)
@@ -278,12 +279,15 @@ typedef struct { /* may grow at its end: say how big yours is in sloop_stats_get
 /* Fills yours of `size` bytes; members that this library does not know yet become 0. */
 SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 
-typedef struct {      /* a shard as this consumer reads it; allocated by the library; may grow at its end */
-  const char *shard;  /* shard id */
-  uint64_t epoch;     /* counts the owners of the shard's lease; 0 without leases */
-  int64_t behind_ms;  /* -1: unknown, or read to its end */
-  uint64_t unacked;   /* records fetched and not acknowledged */
-  int paused, at_tip; /* 0 or 1 */
+typedef struct {     /* a shard as this consumer reads it; allocated by the library; may grow at its end */
+  const char *shard; /* shard id */
+  uint64_t epoch;    /* counts the owners of the shard's lease; 0 without leases */
+  int64_t
+      behind_ms; /* how far behind its tip; -1: not known, or read to its end. The greater of the age of the
+                         oldest record fetched and not acknowledged, and what the last good answer told and the
+                         time since. 0: that answer is no older than poll_ms, but for a second */
+  uint64_t unacked;      /* records fetched and not acknowledged */
+  int paused, at_tip;    /* 0 or 1. at_tip: behind_ms is 0, and the last answer was empty */
   sloop_position_t from; /* with leases: where this worker began to read it; kind 0: at its beginning */
 } sloop_shard_stats_t;
 /* Every shard that is being read, and one that was read to its end until SLOOP_SHARD_ENDED is told of it, at

@@ -6,9 +6,14 @@
 #include "cli/say.h"
 #include "host/program.h"
 
-static void show_behind(uint64_t ms, char out[40]) {
-  if (ms == UINT64_MAX)
+#define SOON_MS 5000u /* so long the first answers may take */
+
+static void show_behind(const sloop_stats_t *now, char out[40]) {
+  uint64_t ms = now->behind_ms_now, unknown_ms = now->behind_unknown_ms_now;
+  if (ms == UINT64_MAX && (unknown_ms == UINT64_MAX || unknown_ms < SOON_MS))
     snprintf(out, 40, "lag not known yet");
+  else if (ms == UINT64_MAX)
+    snprintf(out, 40, "lag not known for %llu s", (unsigned long long)(unknown_ms / 1000));
   else if (ms == 0)
     snprintf(out, 40, "at the tip");
   else if (ms < 10000)
@@ -29,7 +34,7 @@ void slp_progress_show(slp_progress *p, const sloop_stats_t *now) {
   uint64_t now_us = slp_program_mono_us();
   double seconds = (double)(now_us - p->at_us) / 1e6;
   char behind[40];
-  show_behind(now->behind_ms_now, behind);
+  show_behind(now, behind);
   slp_say_if_room("%llu shards %s, %s, %.0f records/s, %.2f MB/s, %llu throttles",
                   (unsigned long long)now->shards_now, now->pushed_now ? "pushed" : "polled", behind,
                   (double)(now->records - p->before.records) / seconds,
@@ -64,4 +69,6 @@ void slp_progress_add(sloop_stats_t *sum, const sloop_stats_t *one) {
   sum->shards_now += one->shards_now;
   sum->pushed_now |= one->pushed_now;
   sum->behind_ms_now = slp_max_u64(sum->behind_ms_now, one->behind_ms_now);
+  if (one->behind_unknown_ms_now != UINT64_MAX)
+    sum->behind_unknown_ms_now = slp_max_u64(sum->behind_unknown_ms_now, one->behind_unknown_ms_now);
 }

@@ -23,6 +23,12 @@ uint32_t slp_acked_until(const slp_buffered *buffered, uint32_t i) {
   return (uint32_t)slp_min_u64(i, buffered->n);
 }
 
+int slp_acked_next(const slp_shard *s, const slp_buffered **ret_buffered, uint32_t *ret_i) {
+  *ret_buffered = first_unfinished(s);
+  *ret_i = *ret_buffered ? slp_acked_until(*ret_buffered, 0) : 0;
+  return *ret_buffered != NULL;
+}
+
 static int is_seq(const slp_buffered *buffered, uint32_t i, slp_str seq) {
   return i < buffered->n && slp_str_eq(slp_rec_seq(buffered->page, &buffered->page->recs[i]), seq);
 }

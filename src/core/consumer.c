@@ -492,18 +492,27 @@ int slp_consumer_pause(slp_consumer *c, const char *shard, int on) {
   return 0;
 }
 
+static uint64_t ms_or_none(int64_t ms) { return ms < 0 ? UINT64_MAX : (uint64_t)ms; }
+
+/* Nothing is read yet, or any more: since when. */
+static uint64_t idle_since_us(const slp_consumer *c) {
+  return c->life < SLP_LIFE_RUNNING && c->started_us ? c->started_us : c->life_us;
+}
+
 void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
-  int64_t worst = c->sum.open_n ? -1 : 0;
-  int unknown = c->life < SLP_LIFE_RUNNING, no_tip = unknown;
+  int no_tip = c->life < SLP_LIFE_RUNNING;
   uint64_t now_us = slp_now_us(c->engine->host), asked_us = now_us;
+  slp_progress_sum all;
   size_t at = 0;
   slp_shard *s;
+  slp_progress_of_all(c, &all);
+  if (c->life == SLP_LIFE_RUNNING && !c->sum.open_n && all.unknown_ms < 0)
+    all.behind_ms = slp_max_i64(all.behind_ms, 0); /* all it had is read */
+  else if (!c->sum.open_n && all.behind_ms < 0)
+    all.unknown_ms = (int64_t)((now_us - idle_since_us(c)) / 1000);
   while ((s = slp_map_each(&c->shards, &at))) {
-    if (!slp_reading_is_on(s)) continue;
-    if (slp_lag_ms(s) < 0) unknown = 1;
-    worst = slp_max_i64(worst, slp_lag_ms(s));
     /* A shard that is paused, or waits for a parent that is, hands over nothing. */
-    if (s->paused || !slp_order_is_in(s)) continue;
+    if (!slp_reading_is_on(s) || s->paused || !slp_order_is_in(s)) continue;
     if (!slp_reading_at_tip(s)) no_tip = 1;
     asked_us = slp_min_u64(asked_us, slp_reading_tip_asked_us(s));
   }
@@ -512,12 +521,13 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->buffered_bytes_peak = slp_budget_peak(&c->engine->budget);
   out->shards_now = c->sum.open_n;
   out->batches_now = c->sum.batches_out;
-  out->behind_ms_now = unknown || worst < 0 ? UINT64_MAX : (uint64_t)worst;
+  out->behind_ms_now = ms_or_none(all.behind_ms);
+  out->behind_unknown_ms_now = ms_or_none(all.unknown_ms);
   out->heartbeat_age_ms_now = UINT64_MAX;
   if (c->leases) c->leases->ops->stats(c->leases, out);
   out->pushed_now = (uint64_t)(c->source->pushes != 0);
   out->listings_failed_now = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING ? c->fails : 0;
-  out->tip_now = c->sum.tip_n;
+  out->tip_now = all.tip_n;
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
 }
 
@@ -525,12 +535,16 @@ void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
-    /* Records of it may still come, or its end be named; of one whose reading was stopped nothing comes. */
-    int ends = slp_reading_state(s) == SLP_READER_ENDED && !s->ended_told && slp_lineage_wanted(s);
-    if (!ends && !slp_reading_is_on(s)) continue;
+    slp_progress progress;
+    if (!slp_progress_is_told(s)) continue;
+    slp_progress_of(s, &progress);
     char seq[SLP_SEQ_MAX + 1];
-    sloop_shard_stats_t st = {s->name->shard,         s->name->epoch, slp_lag_ms(s),
-                              slp_queue_unacked_n(s), s->paused,      slp_reading_at_tip(s)};
+    sloop_shard_stats_t st = {.shard = s->name->shard,
+                              .epoch = s->name->epoch,
+                              .behind_ms = progress.behind_ms,
+                              .unacked = slp_queue_unacked_n(s),
+                              .paused = s->paused,
+                              .at_tip = progress.at_tip};
     if (c->leases) slp_position_tell(&s->lease.from, &st.from, seq);
     each(&st, arg);
   }

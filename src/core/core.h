@@ -22,6 +22,7 @@
  *      deliver.c      which record leaves now, and in which batch
  *   5  batch.c        records out with the user, and back
  *      pump.c         which shard calls now, and what goes when the budget is spent
+ *      progress.c     what is told of a shard's progress
  *   4  reader.c       asks for iterators and pages, and says what the answers mean
  *   3  order.c        which shards may be read, and a shard's place in the order
  *      await.c        waits for a listing that shows what the stream must have
@@ -30,7 +31,7 @@
  *      reading.c      how far the reading of a shard is, and when it wants to call
  *   1  queue.c, acked.c, shorten.c    a shard's pages, until all of them is acknowledged
  *      calls.c        a shard's wish to call, and what its call may hold; pages.c: recycled pages
- *      lag.c          how far a shard is behind
+ *      lag.c          how far behind the last good answer left a shard
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over
  *      report.c       tells the user
@@ -56,6 +57,7 @@
 #include "core/meet.h"
 #include "core/order.h"
 #include "core/pages.h"
+#include "core/progress.h"
 #include "core/queue.h"
 #include "core/reader.h"
 #include "core/reading.h"
@@ -99,6 +101,7 @@ struct slp_consumer {
   int64_t retention_ms;
   int64_t created_ms; /* -1: not told */
   slp_life life;      /* slp_consumer_move moves it */
+  uint64_t life_us;   /* since when it is in that state */
   slp_svctime service;
   slp_delay delay; /* of what is pushed */
   slp_map shards;  /* id -> slp_shard */

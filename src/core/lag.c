@@ -1,5 +1,5 @@
-/* lag.c - how far a shard is behind its tip. Kinesis says so with every page; where the service does not, the
- * age of the newest record read stands for it, and at the tip the lag is 0. */
+/* lag.c - how far behind its tip an answer left a shard. Kinesis says so with every page; where the service
+ * does not, the age of the newest record read stands for it, and at the tip the lag is 0. */
 #include "core/core.h"
 
 /* A shard's lag is told once when it passes the first share of the stream's retention, and again only after
@@ -20,31 +20,47 @@ static void warn(slp_shard *s) {
   slp_fail f = {0};
   slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EBEHIND,
                "reading is %lld minutes behind, and the stream keeps %lld: records may go unread",
-               (long long)(s->lag.behind_ms / 60000), (long long)(c->retention_ms / 60000));
+               (long long)(s->lag.told_ms / 60000), (long long)(c->retention_ms / 60000));
   slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
 }
 
-void slp_lag_note(slp_shard *s, int64_t behind_ms) {
+void slp_lag_note(slp_shard *s, int64_t told_ms, uint64_t asked_us) {
   int64_t kept_ms = s->consumer->retention_ms;
-  s->lag.behind_ms = behind_ms;
-  if (kept_ms <= 0 || behind_ms < 0) return;
-  if (!s->lag.warned && behind_ms > kept_ms / 100 * FAR_BEHIND_PERCENT) {
+  if (told_ms < 0) {
+    slp_lag_forget(s);
+    return;
+  }
+  s->lag.told_ms = told_ms;
+  s->lag.told_us = asked_us;
+  if (kept_ms <= 0) return;
+  if (!s->lag.warned && told_ms > kept_ms / 100 * FAR_BEHIND_PERCENT) {
     s->lag.warned = 1;
     warn(s);
-  } else if (s->lag.warned && behind_ms < kept_ms / 100 * NEAR_AGAIN_PERCENT) {
+  } else if (s->lag.warned && told_ms < kept_ms / 100 * NEAR_AGAIN_PERCENT) {
     s->lag.warned = 0;
   }
 }
 
-void slp_lag_note_page(slp_shard *s, int64_t told_ms, int at_tip) {
+void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_tip) {
   if (told_ms >= 0) {
-    slp_lag_note(s, told_ms);
+    slp_lag_note(s, told_ms, asked_us);
   } else if (s->consumer->source->tells_behind) {
-    slp_lag_note(s, -1);
+    slp_lag_forget(s);
   } else if (at_tip) {
-    slp_lag_note(s, 0);
+    slp_lag_note(s, 0, asked_us);
   }
 }
 
-int64_t slp_lag_ms(const slp_shard *s) { return s->lag.behind_ms; }
-void slp_lag_forget(slp_shard *s) { s->lag.behind_ms = -1; }
+int64_t slp_lag_told_ms(const slp_shard *s) { return s->lag.told_ms; }
+uint64_t slp_lag_told_us(const slp_shard *s) { return s->lag.told_us; }
+
+void slp_lag_init(slp_shard *s) {
+  s->lag.told_ms = -1;
+  s->lag.told_us = 0;
+}
+
+void slp_lag_forget(slp_shard *s) {
+  if (s->lag.told_ms < 0 && s->lag.told_us) return; /* it has not been known for longer */
+  s->lag.told_ms = -1;
+  s->lag.told_us = slp_now_us(s->consumer->engine->host);
+}

@@ -21,6 +21,7 @@ static const unsigned allowed[] = {
 void slp_consumer_move(slp_consumer *c, slp_life to) {
   SLP_CHECK(allowed[c->life] & BIT(to));
   c->life = to;
+  c->life_us = slp_now_us(c->engine->host);
 }
 
 int slp_consumer_is_yet_to_list(const slp_consumer *c) {

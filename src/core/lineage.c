@@ -59,7 +59,7 @@ static void shard_init(slp_shard *s, slp_consumer *c) {
   c->engine->shards_n++;
   s->at.start.kind = SLP_POSITION_OLDEST;
   s->at.anchor.ms = s->at.open.ms = s->at.not_before_ms = INT64_MIN;
-  slp_lag_forget(s);
+  slp_lag_init(s);
   slp_queue_init(s);
   slp_reading_init(s);
 }
@@ -317,6 +317,7 @@ void slp_lineage_start(slp_shard *s) {
   c->sum.waiting_n--;
   c->sum.open_n++;
   slp_queue_begin(s, latest_of_parents(s));
+  slp_lag_forget(s);
   s->at.not_before_ms = slp_max_i64(s->at.not_before_ms, passed_over_by_parents(s));
   c->tip_told = 0;
   slp_reading_wait(s, 0);

@@ -168,6 +168,8 @@ int slp_queue_shorten(slp_shard *s, uint64_t bytes);
 /* acked.c: what was acknowledged without a gap. */
 /* The first record from i on that is not acknowledged; the page's n: there is none. */
 uint32_t slp_acked_until(const slp_buffered *buffered, uint32_t i);
+/* The oldest record that is not acknowledged. 0: there is none. */
+int slp_acked_next(const slp_shard *s, const slp_buffered **ret_buffered, uint32_t *ret_i);
 /* 1: *ret is its last record. 0: there is none yet, the shard stands where it started. */
 int slp_acked_prefix(const slp_shard *s, slp_mark *ret);
 /* The same, or a later place up to which nothing came (mark.idle). */

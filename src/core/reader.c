@@ -342,7 +342,7 @@ static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
 
 uint64_t slp_reader_listens_since_us(const slp_shard *s) {
   slp_source *source = s->consumer->source;
-  int listens = source->pushes && slp_reading_state(s) == SLP_READER_FETCHING && slp_lag_ms(s) == 0 &&
+  int listens = source->pushes && slp_reading_state(s) == SLP_READER_FETCHING && slp_lag_told_ms(s) == 0 &&
                 !slp_calls_is_stalled(s) && source->ops->is_listening(source, &s->reader.fetch);
   return listens ? slp_after_us(slp_reading_sent_us(s), SLP_READER_SETTLES_US) : UINT64_MAX;
 }
@@ -398,7 +398,7 @@ static page_facts facts_of(const slp_shard *s, const slp_page *page) {
 static void learn_delay(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   const slp_page *page = s->reader.page;
-  if (!f->follows || !page->recs_n || slp_lag_ms(s) != 0 ||
+  if (!f->follows || !page->recs_n || slp_lag_told_ms(s) != 0 ||
       f->rq.done_us < slp_reading_sent_us(s) + SLP_READER_SETTLES_US)
     return;
   slp_delay_learn(&s->consumer->delay, page->recs[0].arrived_ms, page->recs[page->recs_n - 1].arrived_ms,
@@ -444,7 +444,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
   slp_reading_set_behind(s, p->full || p->behind_ms > 0);
   slp_reading_set_tip(s,
                       p->n == 0 && (p->behind_ms == 0 || s->reader.pace.empties >= SLP_PACE_EMPTIES_AT_TIP));
-  slp_lag_note_page(s, p->lag_ms, slp_reading_at_tip(s));
+  slp_lag_note_page(s, p->lag_ms, p->sent_us, slp_reading_at_tip(s));
   if (p->n == 0 && (p->behind_ms == 0 || SLP_MUTANT(empty_is_until_now)) && !slp_has_taken(&s->at) &&
       s->at.anchored) {
     const slp_src_req *rq = &s->reader.fetch.rq;
@@ -651,7 +651,7 @@ static void peeked(slp_shard *s) {
   /* Records that will be passed over do not tell how old the first record to come is. */
   int64_t arrived_ms = page->recs[0].arrived_ms;
   int counts = arrived_ms < 0 || arrived_ms >= s->at.not_before_ms;
-  slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1);
+  slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1, s->reader.fetch.rq.sent_us);
   slp_reading_set_tip(s, 0);
   if (SLP_MUTANT(pause_leaks_budget)) slp_calls_settle(s, slp_calls_reserved(s));
   drop_page(s);

@@ -222,7 +222,7 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
 
 static int64_t t_behind(slp_processor *t, slp_str id) {
   const slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
-  return s ? slp_lag_ms(s) : -1;
+  return s ? slp_progress_behind_ms(s) : -1;
 }
 
 static void t_list(slp_processor *t) {
@@ -235,10 +235,10 @@ static void t_list(slp_processor *t) {
 static void t_load(slp_processor *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes) {
   slp_leased *ld = leased_of(t);
   uint64_t now = slp_now_us(host_of(ld)), bytes = ld->c->counts.payload_bytes;
-  size_t at = 0;
-  slp_shard *s;
-  *ret_behind_ms = *ret_rate_bytes = -1;
-  while ((s = slp_map_each(&ld->c->shards, &at))) *ret_behind_ms = slp_max_i64(*ret_behind_ms, slp_lag_ms(s));
+  slp_progress_sum all;
+  slp_progress_of_all(ld->c, &all);
+  *ret_behind_ms = all.behind_ms;
+  *ret_rate_bytes = -1;
   uint64_t ms = (now - ld->load_us) / 1000;
   if (ld->load_us && ms) *ret_rate_bytes = (int64_t)((bytes - ld->load_bytes) * 1000 / ms);
   ld->load_us = now;

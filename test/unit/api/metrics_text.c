@@ -94,7 +94,7 @@ TEST(values_in_base_units) {
   CHECK_INT(lines("sloop_records_total{stream=\"orders\"} 12"), 1);
   CHECK_INT(lines("# HELP sloop_records_total handed to on_batch (records)"), 1);
   CHECK_INT(lines("sloop_behind_seconds{stream=\"orders\"} 1.5"), 1);
-  CHECK_INT(lines("# HELP sloop_behind_seconds the most any shard lags its tip (seconds)"), 1);
+  CHECK_INT(lines("# HELP sloop_behind_seconds the most any shard is behind its tip (seconds)"), 1);
   CHECK_INT(lines("sloop_hold_max_seconds{stream=\"orders\"} 0.0025"), 1);
   CHECK_INT(lines("sloop_store_write_units_total{stream=\"orders\"} 0.5"), 1);
   CHECK(!strstr(slp_buf_z(&out), "\nsloop_tip_age_seconds")); /* not known: no line */

@@ -6,7 +6,9 @@
 
 #define BIT(state) (1u << (state))
 
-static slp_consumer consumer;
+static slp_host host = {.in_turn = 1};
+static slp_engine engine = {.host = &host};
+static slp_consumer consumer = {.engine = &engine};
 static slp_shard shard = {.consumer = &consumer};
 
 static int live(int from, int to) {

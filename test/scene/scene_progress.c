@@ -1,0 +1,141 @@
+/* scene_progress.c - what is told of shards that make no progress, and that it is true: while calls fail, while
+ * the user keeps records, while nothing answers. */
+#include "scene/scene.h"
+
+typedef struct told { /* by sloop_shard_stats_each(), of all shards */
+  size_t n, tips;
+  int64_t least_ms, most_ms; /* behind */
+} told;
+
+static void add_shard(const sloop_shard_stats_t *shard, void *arg) {
+  told *t = arg;
+  t->least_ms = t->n ? slp_min_i64(t->least_ms, shard->behind_ms) : shard->behind_ms;
+  t->most_ms = slp_max_i64(t->most_ms, shard->behind_ms);
+  t->tips += shard->at_tip != 0;
+  t->n++;
+}
+
+static told ask(stage *st) {
+  told t = {.most_ms = -1};
+  sloop_shard_stats_each(st->u.s, add_shard, &t);
+  CHECK_INT(t.tips, slp_user_stats(&st->u).tip_now);
+  return t;
+}
+
+/* All that tells how far behind the shards are tells so much, in ms. */
+static void check_behind(stage *st, int64_t from_ms, int64_t to_ms) {
+  told t = ask(st);
+  int64_t now_ms = (int64_t)slp_user_stats(&st->u).behind_ms_now;
+  if (now_ms < from_ms || now_ms > to_ms)
+    CHECK_FAIL("%lld ms behind, not %lld to %lld", (long long)now_ms, (long long)from_ms, (long long)to_ms);
+  CHECK_INT(t.most_ms, now_ms);
+  CHECK(slp_user_stats(&st->u).behind_unknown_ms_now == UINT64_MAX);
+}
+
+static void check_at_tip(stage *st, size_t shards) {
+  CHECK_INT(ask(st).tips, shards);
+  check_behind(st, 0, 0);
+}
+
+static void begin_at_tip(stage *st, uint64_t seed, int timeless) {
+  stage_begin(st, seed, 2);
+  st->u.timeless = (uint8_t)timeless;
+  slp_world_put_many(st->w, st->stream, 20, 30);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  slp_world_pass(st->w, 5000);
+  check_at_tip(st, 2);
+}
+
+static void fails_for_45_seconds(stage *st, const char *fault) {
+  slp_world_faults(st->w, fault);
+  slp_world_put_many(st->w, st->stream, 20, 30);
+  slp_world_pass(st->w, 4000);
+  CHECK_INT(ask(st).tips, 0);
+  check_behind(st, 3000, 5500);
+  slp_world_pass(st->w, 41000);
+  CHECK_INT(ask(st).tips, 0);
+  CHECK(ask(st).least_ms > 43000); /* each of them: no call was answered */
+  check_behind(st, 43000, 47500);
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  slp_world_pass(st->w, 5000);
+  check_at_tip(st, 2);
+}
+
+static const char *const failing[] = {
+    "* GetRecords * error AccessDeniedException:400\n* GetShardIterator * error AccessDeniedException:400\n",
+    "* GetRecords * error InternalFailure:500\n", "* GetRecords * throttle\n", "* * * drop\n",
+    "* GetRecords * delay 100000\n"};
+
+TEST(the_lag_grows_while_calls_fail) {
+  for (size_t i = 0; i < SLP_COUNT(failing); i++)
+    for (int timeless = 0; timeless < 2; timeless++) {
+      stage st = {0};
+      begin_at_tip(&st, i + 1, timeless);
+      fails_for_45_seconds(&st, failing[i]);
+      stage_end(&st);
+    }
+}
+
+SCENE(the_lag_is_the_age_of_the_oldest_record_that_the_user_keeps) {
+  begin_at_tip(st, seed, 0);
+  st->u.manners.keep = 1;
+  slp_world_put_many(st->w, st->stream, 1, 30);
+  slp_world_pass(st->w, 40000);
+  CHECK_INT(ask(st).tips, 1); /* the other shard has nothing */
+  CHECK_INT(ask(st).least_ms, 0);
+  check_behind(st, 39000, 40500);
+  slp_user_stop(&st->u, 600000); /* what is out is still waited for */
+  slp_world_pass(st->w, 10000);
+  slp_user_return_all(&st->u);
+}
+
+SCENE(the_end_of_a_shard_does_not_hide_what_is_kept_of_it) {
+  begin_at_tip(st, seed, 0);
+  st->u.manners.keep = 1;
+  slp_world_put_many(st->w, st->stream, 20, 30);
+  slp_world_pass(st->w, 3000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 57000);
+  check_behind(st, 59000, 60500);
+  st->u.manners.keep = 0;
+  slp_user_return_all(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  slp_world_pass(st->w, 10000);
+  check_at_tip(st, 3);
+}
+
+SCENE(idle_shards_are_at_their_tip_at_every_moment) {
+  begin_at_tip(st, seed, 0);
+  for (int i = 0; i < 600; i++) {
+    slp_world_pass(st->w, 70);
+    check_at_tip(st, 2);
+  }
+}
+
+SCENE(what_no_answer_has_told_is_not_known) {
+  stage_begin(st, seed, 2);
+  slp_world_faults(st->w, "* GetRecords * error InternalFailure:500\n");
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 30000);
+  sloop_stats_t now = slp_user_stats(&st->u);
+  CHECK_INT(ask(st).most_ms, -1);
+  CHECK(now.behind_ms_now == UINT64_MAX);
+  CHECK(now.behind_unknown_ms_now > 28000 && now.behind_unknown_ms_now <= 30000);
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  slp_world_pass(st->w, 30000); /* back-off may have grown to its top */
+  check_at_tip(st, 2);
+}
+
+SCENE(a_consumer_that_reads_nothing_knows_no_lag) {
+  stage_begin(st, seed, 2);
+  slp_world_faults(st->w, "* ListShards * error AccessDeniedException:400\n");
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 30000);
+  sloop_stats_t now = slp_user_stats(&st->u); /* it has failed */
+  CHECK_INT(now.shards_now, 0);
+  CHECK(now.behind_ms_now == UINT64_MAX);
+  CHECK(now.behind_unknown_ms_now > 25000 && now.behind_unknown_ms_now <= 30000);
+}
