@@ -621,6 +621,7 @@ typedef struct {
   size_t workers_n;
   const char *const *bad_rows; /* rows that make no sense: which, and why */
   size_t bad_rows_n;
+  const char *passed_over; /* which rows are left alone, for they are of other streams; "": none */
 } sloop_leases_t;
 /* The rows of the lease table of this stream and application: read whole, once, consistently. */
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,

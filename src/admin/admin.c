@@ -320,10 +320,11 @@ static void rows_done(slp_store_req *rq) {
     return;
   }
   a->wall_ms = slp_wall_ms(a->o.host);
+  if (slp_admin_decides_form(a)) return;
   for (size_t i = 0; i < a->beside.n; i++) add_row(a, &a->rows.out, &a->beside.rows[i]);
   if (a->starved || slp_snapshot_make(&a->snapshot, a->schema, &a->rows.out))
     slp_admin_no_memory(a);
-  else
+  else if (!slp_admin_is_other_streams(a))
     decide(a);
 }
 

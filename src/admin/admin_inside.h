@@ -97,6 +97,7 @@ struct slp_admin {
   slp_victim *victim;     /* in keep; NULL: no worker is to be evicted by name */
   slp_placed_list placed; /* SURVEY, IMPORT; in keep, or the caller's */
   slp_import *import;     /* in keep; NULL: the rows were not compared yet */
+  slp_str passed;         /* which rows are left alone, for they are of other streams; in keep */
   uint8_t changing;       /* rows say that other rules hold, or are about to */
   char changing_word[64];
   slp_admin_load load;
@@ -128,6 +129,11 @@ const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id);
 /* Memory that lives as long as the command, zeroed; a copy. NULL: none left, and the answer will say so. */
 void *slp_admin_room(slp_admin *a, size_t bytes);
 slp_str slp_admin_keep(slp_admin *a, slp_str s);
+
+/* Rows that are not of this stream: form.c. 1: the command has failed with them. The first decides how
+ * those of this stream are named, before the snapshot is made. */
+int slp_admin_decides_form(slp_admin *a);
+int slp_admin_is_other_streams(slp_admin *a);
 
 /* Each task's step with the rows that were just read: it moves on, or finishes. */
 void slp_admin_leases(slp_admin *a);

@@ -61,7 +61,8 @@ void slp_admin_leases(slp_admin *a) {
   if (!by_rows) workers_n = owners(a, workers, leases, s->leases_n);
   for (size_t i = 0; i < s->leases_n; i++) lease_at[i] = &leases[i];
   for (size_t i = 0; i < workers_n; i++) worker_at[i] = &workers[i];
-  *all = (sloop_leases_t){lease_at, s->leases_n, worker_at, workers_n, bad, s->bad_n};
+  *all = (sloop_leases_t){
+      lease_at, s->leases_n, worker_at, workers_n, bad, s->bad_n, a->passed.n ? a->passed.p : ""};
   a->answer.leases = all;
   slp_admin_finish(a);
 }

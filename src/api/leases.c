@@ -111,19 +111,49 @@ static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   return (slp_str){text, (size_t)n};
 }
 
-/* Several streams in one application of KCL: ACCOUNT:NAME:EPOCH tells them apart. */
-static slp_str kcl_stream(const slp_src_describe *d, slp_str generation, char text[400]) {
-  slp_str account = SLP_STR("000000000000");
+/* The n-th part of arn:PARTITION:SERVICE:REGION:ACCOUNT:..., from 0; `otherwise` where there is none. */
+static slp_str arn_part(const slp_src_describe *d, int n, const char *otherwise) {
   const char *at = d->arn;
-  for (int colons = 0; at && colons < 4; colons++) {
+  for (int colons = 0; at && colons < n; colons++) {
     at = strchr(at, ':');
     if (at) at++;
   }
   const char *end = at ? strchr(at, ':') : NULL;
-  if (end && end > at) account = (slp_str){at, (size_t)(end - at)};
-  int n = snprintf(text, 400, "%.*s:%s:%.*s", (int)slp_min_u64(account.n, 64), account.p, d->name,
-                   (int)generation.n, generation.p);
+  return end && end > at ? (slp_str){at, slp_min_u64((size_t)(end - at), 64)} : slp_str_of(otherwise);
+}
+#define ARN_REGION 3
+#define ARN_ACCOUNT 4
+
+/* How rows of the KCL name a stream: ACCOUNT:NAME:EPOCH (project amazon-kinesis-client: StreamIdentifier). */
+static slp_str kcl_name(const slp_src_describe *d, slp_str generation, char text[400]) {
+  slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000");
+  int n = snprintf(text, 400, "%.*s:%s:%.*s", (int)account.n, account.p, d->name, (int)generation.n,
+                   generation.p);
   return (slp_str){text, (size_t)n};
+}
+
+/* How its adapter for DynamoDB Streams does (project dynamodb-streams-kinesis-adapter): the stream's name
+ * there is REGION$ACCOUNT$TABLE$LABEL, the label with _ for :, and every epoch is 1. Empty: a Kinesis
+ * stream. */
+static slp_str kcl_alias(const slp_src_describe *d, slp_str generation, char text[700]) {
+  slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000"), region = arn_part(d, ARN_REGION, "");
+  text[0] = 0;
+  if (!strstr(d->arn, ":dynamodb:")) return slp_str_of(text);
+  int n = snprintf(text, 700, "%.*s:%.*s$%.*s$%s$%.*s:1", (int)account.n, account.p, (int)region.n, region.p,
+                   (int)account.n, account.p, d->name, (int)generation.n, generation.p);
+  for (int i = n - 2 - (int)generation.n; i < n - 2; i++)
+    if (text[i] == ':') text[i] = '_';
+  return (slp_str){text, (size_t)n};
+}
+
+static slp_schema *kcl_of(slp_mem *mem, const slp_src_describe *d, slp_str generation, int several,
+                          int64_t start_ms) {
+  char name_text[400], alias_text[700];
+  slp_str name = kcl_name(d, generation, name_text), none = {NULL, 0};
+  slp_schema *s = slp_schema_kcl(mem, several ? name : none, start_ms);
+  if (!s || slp_schema_kcl_named(s, name, kcl_alias(d, generation, alias_text)) == 0) return s;
+  s->free(s);
+  return NULL;
 }
 
 /* KCL 3 may have tables beside that of the leases, named by the application. */
@@ -143,13 +173,12 @@ static const char *table_of(const sloop_opts_t *o, const slp_lease_place *place)
 
 static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_lease_place *place,
                              int several, const slp_src_describe *d) {
-  char text[32], key[400];
-  slp_str generation = generation_of(d, text), none = {NULL, 0};
-  slp_str stream = several ? kcl_stream(d, generation, key) : none;
+  char text[32];
+  slp_str generation = generation_of(d, text);
   slp_position start = slp_position_of(&s->o.start);
   switch (place->layout) {
     case SLP_LAYOUT_KCL:
-      return slp_schema_kcl(s->mem, stream, start.kind == SLP_POSITION_TIME ? start.at_ms : 0);
+      return kcl_of(s->mem, d, generation, several, start.kind == SLP_POSITION_TIME ? start.at_ms : 0);
     case SLP_LAYOUT_VMWARE: return slp_schema_vmware(s->mem, &start);
     case SLP_LAYOUT_KINSUMER: return slp_schema_kinsumer(s->mem, table_of(o, place), s->o.lease_ms);
     case SLP_LAYOUT_MOTORWAY: return slp_schema_motorway(s->mem, &start);

@@ -83,6 +83,8 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
   return slp_buf_failed(b);
 }
 
+static int passed_over(const sloop_leases_t *l) { return l->passed_over && *l->passed_over; }
+
 int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t width) {
   slp_columns c;
   slp_columns_init(&c, b->mem, of_leases, SLP_COUNT(of_leases));
@@ -98,6 +100,10 @@ int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t 
   for (size_t i = 0; i < l->bad_rows_n; i++) {
     slp_buf_add_z(b, "bad row: ");
     slp_elide(b, l->bad_rows[i], width > 20 ? width - 9 : SLP_CELL_BYTES_MAX);
+    slp_buf_add_char(b, '\n');
+  }
+  if (passed_over(l)) {
+    slp_elide(b, l->passed_over, SLP_CELL_BYTES_MAX);
     slp_buf_add_char(b, '\n');
   }
   slp_lease_sum(b, l);
@@ -163,6 +169,12 @@ int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int6
     slp_jw w = {.b = b, .one_line = 1};
     begin(&w, stream);
     slp_jw_z_or_null(&w, "bad_row", l->bad_rows[i]);
+    end(&w);
+  }
+  if (passed_over(l)) {
+    slp_jw w = {.b = b, .one_line = 1};
+    begin(&w, stream);
+    slp_jw_z(&w, "passed_over", l->passed_over);
     end(&w);
   }
   return slp_buf_failed(b);

@@ -144,8 +144,10 @@ static const char output[] =
     ".BR stream \", \" worker \", \" state \", \" leads \", \" held \", \" weight ,\n"
     ".BR lease_ms \", \" counter \", \" written_at \", \" behind_ms ,\n"
     ".BR rate_bytes \", \" host ;\n"
-    "and one for each row that makes no sense:\n"
-    ".BR stream \", \" bad_row .\n";
+    "one for each row that makes no sense:\n"
+    ".BR stream \", \" bad_row ;\n"
+    "and one where rows of other streams are left alone, with the first of them:\n"
+    ".BR stream \", \" passed_over .\n";
 static const char places[] =
     ".SH PLACES AND TIMES\n"
     "A token holds the position of every shard as JSON.\n"
@@ -209,7 +211,8 @@ static const char places[] =
     ".B kcl:billing@sqlite:/var/lib/leases\n"
     ".TP\n"
     ".I kcl+:APP\n"
-    "the application reads several streams, and its rows name them\n"
+    "the application reads several streams, and its rows name them; \\fBkcl:\\fIAPP\\fR\n"
+    "finds out by its rows whether they name the stream\n"
     ".TP\n"
     ".I token:FILE\n"
     "a token of \\fB\\-\\-save\\fR or of bloop; \\fB\\-\\fR is standard input, or output\n"

@@ -161,17 +161,7 @@ static void begin(slp_fleet *f) {
   slp_common_name_take(f);
   slp_proof_set(f, SLP_NEVER);
   slp_beat_at(f, SLP_NEVER);
-  if (f->sharing->joins)
-    f->sharing->joins(f);
-  else
-    slp_mode_begin(f);
-}
-
-static void begin_looking(slp_fleet *f) {
-  slp_common_name_take(f);
-  slp_proof_set(f, SLP_NEVER);
-  slp_beat_at(f, SLP_NEVER);
-  slp_entry_begin(f, slp_mode_begin);
+  slp_entry_begin(f, f->sharing->joins ? f->sharing->joins : slp_mode_begin);
 }
 
 #define BIT(kind) (1u << (kind))
@@ -203,7 +193,7 @@ const slp_liveness_rule slp_liveness_by_tick = {
     .settles = 1,
     .tick_us = 1000000, /* as motorway's workers do */
     .doubtful = BIT(SLP_OPERATION_TAKE),
-    .begin = begin_looking,
+    .begin = begin,
     .beat = beat,
     .good_us = good_us,
     .may_open = may_open,

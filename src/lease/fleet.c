@@ -143,6 +143,7 @@ void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *
   int ok;
   if (!slp_listed_take(f, fail, shards, n, &ok)) return;
   slp_leases_touch_waiting(f);
+  slp_entry_listed(f, ok);
   f->sharing->listed(f, ok);
 }
 

@@ -30,7 +30,7 @@
  *   1  read.c, spread.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user named, until they are told
- *      schema.c, store.c, snapshot.c, outcome.c, silence.c, expiry.c, grant.c, hash_range.c,
+ *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, expiry.c, grant.c, hash_range.c,
  *                     shard_set.c, former.c, *_rule.c: pure
  */
 #ifndef SLP_LEASE_FLEET_INSIDE_H

@@ -259,6 +259,12 @@ void slp_row_request_when(slp_row_request *d, const char *name, slp_test test, s
 void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kind kind, slp_val val);
 
 /* ---- a schema ------------------------------------------------------------------------------------------ */
+/* What all rows together say, where the same table may be that of several kinds of application. */
+typedef struct slp_table_form {
+  char refused[310]; /* why nobody is to work with these rows, and what to do; "": they are understood */
+  char passed[230];  /* which rows are left alone, for they are of other streams; "": there are none */
+} slp_table_form;
+
 typedef enum slp_liveness_kind {
   SLP_BY_WORKER,  /* one row a worker proves the life of all its leases; the dead are evicted first */
   SLP_BY_COUNTER, /* every lease has a counter that its owner moves */
@@ -288,6 +294,7 @@ struct slp_schema {
   uint8_t names_start;   /* the beginning of a shard is said by the number with which it starts */
   uint8_t keeps_listed;  /* a shard that is listed and has no row is read as a new one: its row stays */
   uint8_t renews_ended;  /* others take a lease that nobody renews, also when its shard has ended */
+  uint8_t unnamed;     /* rows do not name their stream; where both may be (form): those of this one do not */
   uint8_t versions;    /* rows may say that other rules hold: mode.c reads them before anything is written */
   uint32_t operations; /* bits of slp_operation_kind it has */
   unsigned number_digits_min; /* of the stream, as slp_source has it: set by whoever opens the schema */
@@ -303,6 +310,9 @@ struct slp_schema {
   /* The same of the n-th key beside it that has leases, n from 1 to spread.keys - 1; the texts are added to
    * `room`. SLP_ENOMEM. NULL: leases are never spread. */
   int (*lease_key)(slp_schema *s, uint32_t n, slp_buf *room, slp_row_key *ret);
+  /* Decides from all rows how those of this stream are named, before any of them is read or made. NULL: there
+   * is one way only. */
+  void (*form)(slp_schema *s, const slp_store_rows *rows, slp_table_form *ret);
   void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
   /* The key of one row: the operation says which kind, id or shard which. texts of the request hold it. */
   int (*key)(slp_schema *s, slp_row_request *d, const slp_operation *i, slp_row_key *ret);

@@ -14,6 +14,14 @@ static inline int slp_attr_is_absent(const slp_row *row, const char *name) {
   return slp_attr_of(row, name)->kind == SLP_VAL_NONE;
 }
 
+/* Returns 1 when the row has attributes beside its key, and none that the layout knows: it is another
+ * system's. */
+static inline int slp_attrs_are_foreign(const slp_row *row, const char *const *known, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!slp_attr_is_absent(row, known[i])) return 0;
+  return row->n > 1;
+}
+
 /* It is a text, or not there. */
 static inline int slp_attr_may_be_text(const slp_row *row, const char *name) {
   slp_val_kind kind = slp_attr_of(row, name)->kind;

@@ -1,21 +1,23 @@
 /* schema_kcl.c - the lease table of Amazon's KCL 2.x, as its own workers read and write it: one table an
- * application, key leaseKey, one row a shard. There are only rows of leases; a worker is known by the leases
- * that name it, and counts as alive while it moves their counters.
+ * application, key leaseKey, one row a shard. There are only rows of leases; a worker is known by the
+ * leases that name it, and counts as alive while it moves their counters.
  *
- * Every write has the counter that was read as its condition and adds one to it. So the counter is the proof
- * of life, the fencing token and the epoch: when another worker has moved it, my write fails. Attributes are
- * changed by name, and only those that KCL changes itself, so that attributes of its other versions survive;
- * as KCL leaves alone the one that only we know.
+ * Every write has the counter that was read as its condition and adds one to it. So the counter is the
+ * proof of life, the fencing token and the epoch: when another worker has moved it, my write fails.
+ * Attributes are changed by name, and only those that KCL changes itself, so that attributes of its other
+ * versions survive; as KCL leaves alone the one that only we know.
  *
- * leaseKey is the shard's id or, where one application reads several streams, ACCOUNT:NAME:EPOCH:SHARD. A
- * checkpoint is the last record that is done, so reading continues after it; the number of its sub-record
- * counts from 0, so a record that is no aggregate is done at 0. Where no record has the checkpoint's number,
- * because the service gave it while nothing came, the time in ms stands in its place: more than any number of
- * a sub-record, so that to KCL, which compares both, every record behind that number is still to come. */
+ * leaseKey is the shard's id or ACCOUNT:NAME:EPOCH:SHARD: which of both is decided from the rows before
+ * any is made (schema_kcl_form.c), and all that is made goes by it. A checkpoint is the last record that
+ * is done, so reading continues after it; the number of its sub-record counts from 0, so a record that is
+ * no aggregate is done at 0. Where no record has the checkpoint's number, because the service gave it
+ * while nothing came, the time in ms stands in its place: more than any number of a sub-record, so that to
+ * KCL, which compares both, every record behind that number is still to come. */
 #include "store/schemas.h"
 
 #include "lease/instance.h"
 #include "lease/shard_set.h"
+#include "store/schema_kcl_form.h"
 #include "store/schema_kcl_rows.h"
 
 #define COUNTER "leaseCounter"
@@ -32,12 +34,14 @@
 
 typedef struct kcl_schema {
   slp_schema base;
-  slp_mem *mem;   /* owns a reference */
-  slp_buf stream; /* "ACCOUNT:NAME:EPOCH"; empty: the application's only one */
-  slp_buf prefix; /* of keys: the same with a colon, or nothing */
-  slp_buf beside; /* the names of the tables beside it, each with a zero behind it */
-  size_t metrics; /* where the second one begins; 0: there are none */
-  uint8_t tagged; /* leases have an ENTITY: a row of one that has was read */
+  slp_mem *mem; /* owns a reference */
+  slp_buf
+      names[SLP_KCL_NAMES]; /* "ACCOUNT:NAME:EPOCH", by which rows may name this stream; empty: not known */
+  slp_kcl_key key;          /* of this worker's leases: PLAIN, OURS or ALIAS */
+  uint8_t several;          /* the application reads several streams: it is never PLAIN */
+  slp_buf beside;           /* the names of the tables beside it, each with a zero behind it */
+  size_t metrics;           /* where the second one begins; 0: there are none */
+  uint8_t tagged;           /* leases have an ENTITY: a row of one that has was read */
   int64_t start_ms;
 } kcl_schema;
 
@@ -69,20 +73,9 @@ static int is_lease(const slp_row *row) {
   return get(row, COUNTER)->kind != SLP_VAL_NONE || get(row, CHECKPOINT)->kind != SLP_VAL_NONE;
 }
 
-/* A lease of this stream. With a colon behind the prefix it is one of several streams, but here an
- * application reads one. */
-static int is_of_stream(kcl_schema *s, slp_str key, slp_str *ret_shard) {
-  slp_str prefix = slp_buf_str(&s->prefix);
-  if (key.n <= prefix.n || (prefix.n && memcmp(key.p, prefix.p, prefix.n) != 0)) return 0;
-  *ret_shard = (slp_str){key.p + prefix.n, key.n - prefix.n};
-  return !slp_str_has(*ret_shard, ':');
-}
-
-/* ACCOUNT:NAME:EPOCH:SHARD */
-static int names_stream(slp_str key) {
-  int colons = 0;
-  for (size_t i = 0; i < key.n; i++) colons += key.p[i] == ':';
-  return colons == 3;
+static slp_kcl_key key_of_row(kcl_schema *s, slp_str key, slp_str *ret_shard) {
+  slp_str names[SLP_KCL_NAMES] = {slp_buf_str(&s->names[0]), slp_buf_str(&s->names[1])};
+  return slp_kcl_key_of(names, key, ret_shard);
 }
 
 static slp_position read_number(slp_str at, int64_t sub) {
@@ -181,19 +174,48 @@ static void read_lease(kcl_schema *s, const slp_row *row, slp_str shard, slp_par
                                       : "its " CHECKPOINT " can't be understood";
 }
 
+static const char *why_not_ours(slp_kcl_key key) {
+  if (key == SLP_KCL_KEY_PLAIN) return "it names no stream, and the other leases do";
+  if (key == SLP_KCL_KEY_ODD) return "its leaseKey is neither a shard nor ACCOUNT:NAME:EPOCH:SHARD";
+  return "it names this stream otherwise than the other leases do";
+}
+
+/* A lease whose key this worker's leases do not have. */
+static void read_lease_elsewhere(kcl_schema *s, const slp_row *row, slp_kcl_key key, slp_parsed_row *f) {
+  read_lease(s, row, f->key.hash, f);
+  if (key == SLP_KCL_KEY_OTHER || key == SLP_KCL_KEY_FORMER || key == SLP_KCL_KEY_MISNAMED) {
+    f->kind = f->kind == SLP_ROW_LEASE ? SLP_ROW_ELSEWHERE : SLP_ROW_OTHER;
+  } else {
+    f->kind = SLP_ROW_BAD;
+    f->why = why_not_ours(key);
+  }
+}
+
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   kcl_schema *s = of(base);
-  slp_str key = text(row, "leaseKey"), shard;
+  slp_str shard;
   memset(f, 0, sizeof *f);
-  f->key = (slp_row_key){key, {NULL, 0}};
+  f->key = (slp_row_key){text(row, "leaseKey"), {NULL, 0}};
   if (!is_lease(row)) {
     slp_kcl_read_other(row, f);
-  } else if (is_of_stream(s, key, &shard)) {
-    read_lease(s, row, shard, f);
-  } else {
-    read_lease(s, row, key, f);
-    f->kind = f->kind == SLP_ROW_LEASE && names_stream(key) ? SLP_ROW_ELSEWHERE : SLP_ROW_OTHER;
+    return;
   }
+  slp_kcl_key key = key_of_row(s, f->key.hash, &shard);
+  if (key == s->key)
+    read_lease(s, row, shard, f);
+  else
+    read_lease_elsewhere(s, row, key, f);
+}
+
+/* Once it is decided every row that this worker makes has that form. */
+static void decide_form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
+  kcl_schema *s = of(base);
+  slp_str names[SLP_KCL_NAMES] = {slp_buf_str(&s->names[0]), slp_buf_str(&s->names[1])};
+  slp_kcl_keys keys = {.n = {0}};
+  for (size_t i = 0; i < rows->n; i++)
+    if (is_lease(&rows->rows[i])) slp_kcl_keys_count(&keys, names, text(&rows->rows[i], "leaseKey"));
+  s->key = slp_kcl_form(&keys, names, s->several, ret);
+  s->base.unnamed = s->key == SLP_KCL_KEY_PLAIN;
 }
 
 /* ---- conditions and changes ------------------------------------------------------------------------- */
@@ -239,6 +261,11 @@ static void checkpoint(slp_row_request *d, const slp_position *position) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
+/* Empty: the application's only one. */
+static slp_str name_in_rows(const kcl_schema *s) {
+  return s->key == SLP_KCL_KEY_PLAIN ? none_s : slp_buf_str(&s->names[s->key == SLP_KCL_KEY_ALIAS]);
+}
+
 static void create(kcl_schema *s, slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
@@ -257,8 +284,8 @@ static void create(kcl_schema *s, slp_row_request *d, const slp_operation *i) {
     set_s(d, "endingHashKey", i->hash_end);
   }
   if (s->tagged) set_s(d, ENTITY, SLP_STR("LEASE"));
-  if (!s->stream.n) return;
-  set_s(d, "streamName", slp_buf_str(&s->stream));
+  if (!name_in_rows(s).n) return;
+  set_s(d, "streamName", name_in_rows(s));
   set_s(d, "shardId", i->shard);
 }
 
@@ -434,13 +461,15 @@ static void withdraw(slp_row_request *d, const slp_operation *i) {
 }
 
 static slp_str key_of(kcl_schema *s, slp_row_request *d, slp_str shard) {
-  slp_str key = slp_row_request_copy(d, slp_buf_str(&s->prefix));
-  key.n += slp_row_request_copy(d, shard).n; /* both copies lie side by side */
+  slp_str key = slp_row_request_copy(d, name_in_rows(s));
+  if (key.n) key.n += slp_row_request_copy(d, SLP_STR(":")).n; /* all copies lie side by side */
+  key.n += slp_row_request_copy(d, shard).n;
   return key;
 }
 
 static size_t text_bytes(const kcl_schema *s, const slp_operation *i) {
-  size_t n = 1024 + 2 * s->prefix.n + 3 * i->me.n + i->owner.n + i->claim.n + 2 * i->to.n + 3 * i->shard.n;
+  size_t n =
+      1024 + 2 * name_in_rows(s).n + 3 * i->me.n + i->owner.n + i->claim.n + 2 * i->to.n + 3 * i->shard.n;
   n += i->cpu_n * 32;
   n += i->parents[0].n + i->parents[1].n + i->hash_start.n + i->hash_end.n;
   for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
@@ -516,18 +545,24 @@ int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char 
 
 /* The scope is the whole table: KCL's keys allow no smaller one. */
 static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
-  *ret_hash = slp_buf_str(&of(base)->prefix);
-  *ret_prefix = (slp_str){"", 0};
+  (void)base;
+  *ret_hash = *ret_prefix = (slp_str){"", 0};
 }
 
 static void schema_free(slp_schema *base) {
   kcl_schema *s = of(base);
   slp_mem *mem = s->mem;
-  slp_buf_free(&s->stream);
-  slp_buf_free(&s->prefix);
+  for (size_t i = 0; i < SLP_KCL_NAMES; i++) slp_buf_free(&s->names[i]);
   slp_buf_free(&s->beside);
   slp_free(mem, s);
   slp_mem_drop(mem);
+}
+
+int slp_schema_kcl_named(slp_schema *base, slp_str name, slp_str alias) {
+  slp_buf *names = of(base)->names;
+  slp_buf_clear(&names[0]);
+  slp_buf_clear(&names[1]);
+  return slp_buf_add_str(&names[0], name) || slp_buf_add_str(&names[1], alias) ? SLP_ENOMEM : 0;
 }
 
 slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
@@ -546,17 +581,17 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
       .table = table,
       .side_table = side_table,
       .scope = scope,
+      .form = decide_form,
       .read = read_row,
       .key = row_key,
       .write = write_operation,
       .free = schema_free,
   };
-  slp_buf_init(&s->stream, mem, 1024);
-  slp_buf_init(&s->prefix, mem, 1024);
+  s->several = stream.n > 0;
+  s->key = s->several ? SLP_KCL_KEY_OURS : SLP_KCL_KEY_PLAIN;
+  for (size_t i = 0; i < SLP_KCL_NAMES; i++) slp_buf_init(&s->names[i], mem, 1024);
   slp_buf_init(&s->beside, mem, 1024);
-  int failed = slp_buf_add_str(&s->stream, stream) || slp_buf_add_str(&s->prefix, stream) ||
-               (stream.n && slp_buf_add_char(&s->prefix, ':'));
-  if (!failed) return &s->base;
+  if (slp_buf_add_str(&s->names[0], stream) == 0) return &s->base;
   schema_free(&s->base);
   return NULL;
 }

@@ -129,6 +129,17 @@ static uint64_t sign_of_kcl_rb(const slp_row *row) {
   return (owner.n ? mix(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
 }
 
+/* A row of ours for a shard that is read from its oldest record has nothing but its key. */
+static const char *const known[] = {OWNER, TIMEOUT, CHECKPOINT, PARENT, OURS, COUNTER, TAKEN, PLACE};
+
+static const char *whose(const slp_row *row) {
+  if (!slp_attr_is_absent(row, "worker_id") || !slp_attr_is_absent(row, "heartbeat"))
+    return "it has a worker_id or a heartbeat: that is motorway's, and not kcl-rb's";
+  if (slp_attrs_are_foreign(row, known, SLP_COUNT(known)))
+    return "it has none of " OWNER ", " TIMEOUT " and " CHECKPOINT ": it is not kcl-rb's";
+  return NULL;
+}
+
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   slp_lease_row *l = &f->u.lease;
   slp_str ours = slp_attr_text(row, OURS);
@@ -137,10 +148,10 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   f->key = (slp_row_key){slp_attr_text(row, KEY), {NULL, 0}};
   if (!f->key.hash.n) return;
   l->shard = f->key.hash;
-  if (!slp_attr_is_absent(row, "worker_id") || !slp_attr_is_absent(row, "heartbeat")) {
+  f->why = whose(row);
+  if (f->why) {
     f->kind = SLP_ROW_BAD;
     f->foreign = 1;
-    f->why = "it has a worker_id or a heartbeat: that is motorway's, and not kcl-rb's";
     return;
   }
   l->owner = ours.n ? ours : slp_attr_text(row, OWNER);
@@ -384,6 +395,7 @@ slp_schema *slp_schema_kcl_rb(slp_mem *mem) {
       .name = "kcl-rb",
       .liveness = SLP_BY_TICK,
       .share = SLP_BY_STEAL,
+      .unnamed = 1,
       .whole_records = 1,
       .one_parent = 1,
       .keeps_listed = 1,

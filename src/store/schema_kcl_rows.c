@@ -74,6 +74,12 @@ static void read_load(const slp_row *row, slp_parsed_row *f) {
   if (l->wall_s < 0) bad(f, "its lut is no time");
 }
 
+/* A row under the key of a lease that is none: nobody can make the lease, and nobody can take it. */
+static int keeps_a_lease_away(slp_str key) {
+  static const char mark[] = "shardId-";
+  return key.n && memmem(key.p, key.n, mark, sizeof mark - 1) != NULL;
+}
+
 void slp_kcl_read_other(const slp_row *row, slp_parsed_row *f) {
   slp_str wid = text(row, "wid"), entity = text(row, "entityType"), key = f->key.hash;
   if (!key.n) key = text(row, "key");
@@ -87,4 +93,6 @@ void slp_kcl_read_other(const slp_row *row, slp_parsed_row *f) {
     read_places(row, f);
   else if (slp_str_is(key, "Leader") && (slp_str_is(entity, "LEADER") || text(row, "ownerName").n))
     read_lock(row, f);
+  else if (!entity.n && keeps_a_lease_away(text(row, "leaseKey")))
+    bad(f, "it has neither leaseCounter nor checkpoint");
 }

@@ -112,9 +112,24 @@ static const char *wrong_lease(const slp_row *row, const slp_lease_row *l) {
   return NULL;
 }
 
+/* A row has attributes beside its key, and none that kinsumer's have. */
+static int is_foreign(const slp_row *row) {
+  static const char *const known[] = {OWNER,    OWNER_NAME, UPDATED,      UPDATED_TEXT,
+                                      SEQUENCE, FINISHED,   FINISHED_TEXT};
+  for (size_t i = 0; i < SLP_COUNT(known); i++)
+    if (get(row, known[i])->kind != SLP_VAL_NONE) return 0;
+  return row->n > 1;
+}
+
 static void read_lease(const kinsumer_schema *s, const slp_row *row, slp_parsed_row *f) {
   slp_lease_row *l = &f->u.lease;
   f->key.hash = l->shard = text(row, SHARD);
+  if (is_foreign(row)) {
+    f->kind = SLP_ROW_BAD;
+    f->foreign = 1;
+    f->why = "it has none of " OWNER ", " UPDATED " and " SEQUENCE ": it is not kinsumer's";
+    return;
+  }
   l->owner = text(row, OWNER);
   l->epoch = get(row, UPDATED)->kind == SLP_VAL_N ? time_of(row) + s->lease_ns : 0;
   l->position = read_position(row);
@@ -537,6 +552,7 @@ slp_schema *slp_schema_kinsumer(slp_mem *mem, const char *app, uint32_t lease_ms
       .name = "kinsumer",
       .liveness = SLP_BY_EXPIRY,
       .share = SLP_BY_INDEX,
+      .unnamed = 1,
       .whole_records = 1,
       .one_parent = 1,
       .keeps_listed = 1,

@@ -312,6 +312,7 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
       .name = "motorway",
       .liveness = SLP_BY_TICK,
       .share = SLP_BY_STEAL,
+      .unnamed = 1,
       .whole_records = 1,
       .one_parent = 1,
       .names_start = 1,

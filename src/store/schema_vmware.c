@@ -71,6 +71,8 @@ static const char *wrong_value(const slp_row *row, const slp_lease_row *l) {
   return NULL;
 }
 
+static const char *const known[] = {OWNER, TIMEOUT, CHECKPOINT, PARENT, CLAIM};
+
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   const vmware_schema *s = of(base);
   slp_lease_row *l = &f->u.lease;
@@ -78,6 +80,12 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   f->key = (slp_row_key){slp_attr_text(row, KEY), {NULL, 0}};
   if (!f->key.hash.n) return;
   l->shard = f->key.hash;
+  if (slp_attrs_are_foreign(row, known, SLP_COUNT(known))) {
+    f->kind = SLP_ROW_BAD;
+    f->foreign = 1;
+    f->why = "it has none of " OWNER ", " TIMEOUT " and " CHECKPOINT ": it is not vmware-go-kcl's";
+    return;
+  }
   l->owner = slp_attr_text(row, OWNER);
   if (slp_attr_of(row, OWNER)->kind == SLP_VAL_S && !l->owner.n) l->owner = SLP_STR(NAMELESS);
   l->epoch = slp_go_time_read(slp_attr_text(row, TIMEOUT));
@@ -296,6 +304,7 @@ slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start) {
       .name = "vmware-go-kcl",
       .liveness = SLP_BY_EXPIRY,
       .share = SLP_BY_CLAIM,
+      .unnamed = 1,
       .whole_records = 1,
       .one_parent = 1,
       .keeps_listed = 1,

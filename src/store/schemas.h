@@ -16,6 +16,10 @@ void slp_schema_sloop_spreads(slp_schema *s, uint32_t block);
  * "ACCOUNT:NAME:EPOCH" (EPOCH: the stream's creation in seconds). start_ms: the time that the position
  * AT_TIMESTAMP stands for, which the table does not tell. NULL: no memory. */
 slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms);
+/* How rows may name the stream: as the KCL does, and as its adapter for DynamoDB Streams does (empty:
+ * not). Then the rows decide (slp_schema.form) whether those of an application of one stream name it, and
+ * in which way: `stream` above is only how they do where there are none yet. SLP_ENOMEM. */
+int slp_schema_kcl_named(slp_schema *base, slp_str name, slp_str alias);
 /* Its tables beside the leases, where a fleet of KCL 3.0 to 3.4 may have them; by default an application has
  * APPLICATION-CoordinatorState and APPLICATION-WorkerMetricStats. SLP_ENOMEM. */
 int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char *metrics);

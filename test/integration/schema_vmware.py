@@ -282,7 +282,7 @@ def bad(box):
         life, until = world.fleet.now["w0"], time.monotonic() + 20
         while not life.ended() and time.monotonic() < until:
             time.sleep(0.05)
-        expect('has the key "leaseKey" alone; leases need "ShardID" alone' in life.stderr(), life.stderr())
+        expect('has the key "leaseKey" alone, as those of schema kcl; leases need "ShardID" alone' in life.stderr(), life.stderr())
         life.process.wait(10)
         world.fleet.now.pop("w0")
         expect(not world.table.client.scan(TableName=world.fleet.table)["Items"], "a row was written")

@@ -277,7 +277,8 @@ TEST(what_makes_no_progress_is_tried_elsewhere) {
   fw_world *w = fleet(4, 2);
   int slot = fw_owner_of(w, 0);
   slp_fleet_stalled(w->nodes[slot]->fleet, slp_str_of(w->shards[0].id));
-  run(w, ROUND + 3 * LEASE + FW_S); /* those who hold their share take what was nobody's for three leases */
+  /* Those who hold their share take what was nobody's for three leases: since a look, and found by one. */
+  run(w, 2 * ROUND + 3 * LEASE + FW_S);
   CHECK(fw_owner_of(w, 0) == !slot);
   run(w, 40 * FW_S); /* and may come back later */
   finish(w);

@@ -584,7 +584,7 @@ TEST(an_application_of_several_streams) {
        TEXT("checkpoint", "1"));
   CHECK(parsed.kind == SLP_ROW_ELSEWHERE); /* made again under the same name */
   READ(TEXT("leaseKey", "shardId-7"), NUM("leaseCounter", "1"), TEXT("checkpoint", "1"));
-  CHECK(parsed.kind == SLP_ROW_OTHER);
+  CHECK(parsed.kind == SLP_ROW_BAD && !parsed.foreign);
   slp_store_write w = {.rq = {0}};
   slp_row_request d;
   slp_row_key key;

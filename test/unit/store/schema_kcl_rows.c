@@ -126,5 +126,9 @@ TEST(other_rows_are_not_understood) {
   CHECK(parsed.kind == SLP_ROW_OTHER);
   READ(TEXT("other", "Leader"));
   CHECK(parsed.kind == SLP_ROW_OTHER);
+  /* A shard whose row has this key is neither made nor taken by anybody, which has to be told. */
+  READ(TEXT("leaseKey", "shardId-000000000000"), TEXT("other", "x"));
+  CHECK(parsed.kind == SLP_ROW_BAD && !parsed.foreign);
+  CHECK_STR(parsed.why, "it has neither leaseCounter nor checkpoint");
   end();
 }

@@ -24,10 +24,21 @@ TEST(what_is_wrong_is_one_line_with_all_names) {
   slp_fail_clear(&f);
   slp_table_spec t = {"leases", "app", "row"}, flat = {"leases", "shard", NULL};
   slp_table_other_keys(&f, &t, "leaseKey", "");
-  CHECK_STR(f.message, "table \"leases\" has the key \"leaseKey\" alone; leases need \"app\" and \"row\"");
+  CHECK_STR(f.message,
+            "table \"leases\" has the key \"leaseKey\" alone, as those of schema kcl; leases need \"app\" "
+            "and \"row\"");
   CHECK_INT(f.class, SLP_REFUSED);
   slp_table_other_keys(&f, &flat, "app", "row");
-  CHECK_STR(f.message, "table \"leases\" has the key \"app\" and \"row\"; leases need \"shard\" alone");
+  CHECK_STR(f.message,
+            "table \"leases\" has the key \"app\" and \"row\", as those of schema sloop; leases need "
+            "\"shard\" alone");
+  slp_table_other_keys(&f, &t, "shard_id", NULL);
+  CHECK_STR(
+      f.message,
+      "table \"leases\" has the key \"shard_id\" alone, as those of schema motorway or kcl-rb; leases need "
+      "\"app\" and \"row\"");
+  slp_table_other_keys(&f, &t, "id", NULL);
+  CHECK_STR(f.message, "table \"leases\" has the key \"id\" alone; leases need \"app\" and \"row\"");
   slp_table_missing(&f, &t);
   CHECK_STR(f.message, "there is no table \"leases\"");
   CHECK_INT(f.class, SLP_GONE);

@@ -1,0 +1,70 @@
+/* form.c - whether the rows of the table are of this stream at all, as a worker decides it before it joins
+ * (lease/entry.c). An operator is told the same: nothing is copied from, changed in, or explained by rows
+ * that no worker would read. */
+#include "admin/admin_inside.h"
+
+#include "lease/other_stream.h"
+
+#include <stdio.h>
+
+static int fail_with(slp_admin *a, const char *why) {
+  slp_fail_set(&a->fail, SLP_REFUSED, SLOOP_ELEASE, "schema %s: %s", a->schema->name, why);
+  a->why.reason = SLP_ADMIN_TOLD;
+  slp_admin_finish(a);
+  return 1;
+}
+
+/* A worker's leases may be given back whatever they say, and a listing of rows compares nothing. */
+static int compares(const slp_admin *a) {
+  return a->schema->unnamed && a->shards_n &&
+         (a->o.task == SLP_ADMIN_EXPLAIN || a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_RESET);
+}
+
+static void see(const slp_admin *a, slp_other_stream *o, const slp_lease_row *row) {
+  const slp_admin_shard *s = slp_admin_listed(a, row->shard);
+  if (s) {
+    slp_shard_desc desc = {
+        .id = s->id, .hash_start = s->hash_start, .hash_end = s->hash_end, .seq_start = s->seq_start};
+    slp_other_stream_saw(o, row, &desc);
+  } else {
+    slp_other_stream_saw(o, row, NULL);
+  }
+}
+
+/* Checkpoints that are too old are what a reset mends, and it leaves rows alone whose shards are not
+ * listed. */
+static int is_other_streams(slp_admin *a) {
+  slp_other_stream o = {.early = 0};
+  char text[400];
+  for (size_t i = 0; i < a->shards_n; i++) slp_other_stream_newest(&o, a->shards[i].id);
+  for (size_t i = 0; i < a->snapshot.leases_n; i++) see(a, &o, &a->snapshot.leases[i]);
+  if (a->o.task == SLP_ADMIN_RESET) o.placed = o.beyond = 0;
+  return slp_other_stream_proven(&o, 1, text, sizeof text) && fail_with(a, text);
+}
+
+/* A list of rows names each, and so does a copy into them. */
+static int is_other_systems(slp_admin *a) {
+  slp_parsed_row row;
+  char text[400];
+  if (a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_IMPORT) return 0;
+  for (size_t i = 0; i < a->rows.out.n; i++) {
+    a->schema->read(a->schema, &a->rows.out.rows[i], &row);
+    if (row.kind != SLP_ROW_BAD || !row.foreign) continue;
+    snprintf(text, sizeof text, "row %.*s of the table: %s", (int)slp_min_u64(row.key.hash.n, 128),
+             row.key.hash.p, row.why);
+    return fail_with(a, text);
+  }
+  return 0;
+}
+
+int slp_admin_decides_form(slp_admin *a) {
+  slp_table_form form;
+  if (is_other_systems(a)) return 1;
+  if (!a->schema->form) return 0;
+  a->schema->form(a->schema, &a->rows.out, &form);
+  if (form.refused[0]) return fail_with(a, form.refused);
+  a->passed = slp_admin_keep(a, slp_str_of(form.passed));
+  return 0;
+}
+
+int slp_admin_is_other_streams(slp_admin *a) { return compares(a) && is_other_streams(a); }

@@ -1,0 +1,71 @@
+/* other_stream.c - proofs that a table's rows are another stream's. Each is one that no row of this stream
+ * can give, so that a worker that has one keeps out; where there is none it joins. */
+#include "lease/other_stream.h"
+
+#include "base/num.h"
+
+#include <stdio.h>
+
+/* shardId-NUMBER of Kinesis. Ids of DynamoDB Streams have more behind the number. 0: no such id. */
+static int number_of(slp_str id, uint64_t *ret) {
+  slp_str start = SLP_STR("shardId-");
+  if (id.n <= start.n || memcmp(id.p, start.p, start.n) != 0) return 0;
+  return slp_parse_u64((slp_str){id.p + start.n, id.n - start.n}, ret) == 0;
+}
+
+static int differ(slp_str a, slp_str b) {
+  return a.n && b.n && slp_num_valid(a) && slp_num_valid(b) && slp_num_cmp(a, b) != 0;
+}
+
+void slp_other_stream_newest(slp_other_stream *o, slp_str listed) {
+  uint64_t n;
+  if (!number_of(listed, &n) || (o->newest.n && n <= o->newest_n)) return;
+  o->newest = listed;
+  o->newest_n = n;
+}
+
+static void compare_place(slp_other_stream *o, const slp_lease_row *row, slp_str seq_start) {
+  int placed = row->position.kind == SLP_POSITION_AFTER || row->position.kind == SLP_POSITION_AT;
+  if (!placed || !slp_num_valid(seq_start)) return;
+  o->placed++;
+  if (slp_num_cmp(slp_mark_seq(&row->position.mark), seq_start) >= 0) return;
+  if (!o->early++) o->early_shard = row->shard;
+}
+
+void slp_other_stream_saw(slp_other_stream *o, const slp_lease_row *row, const slp_shard_desc *listed) {
+  uint64_t n;
+  if (!listed) {
+    int is_beyond = o->newest.n && number_of(row->shard, &n) && n > o->newest_n;
+    if (is_beyond && !o->beyond) o->beyond_shard = row->shard;
+    o->beyond |= (uint8_t)is_beyond;
+    return;
+  }
+  int ranges = differ(row->hash_start, listed->hash_start) || differ(row->hash_end, listed->hash_end);
+  if (ranges && !o->proven) o->range_shard = row->shard;
+  o->proven |= (uint8_t)ranges;
+  compare_place(o, row, listed->seq_start);
+}
+
+#define SHARD(s) (int)slp_min_u64((s).n, 64), (s).p
+
+int slp_other_stream_proven(const slp_other_stream *o, int late, char *text, size_t size) {
+  static const char what_to_do[] = "Choose another application, or delete the rows if nobody needs them";
+  /* One checkpoint alone may be damaged, or one that an operator wrote. */
+  int early = o->placed && o->early == o->placed;
+  if (o->proven)
+    snprintf(text, size, "row %.*s has other hash keys than that shard: the rows are another stream's. %s",
+             SHARD(o->range_shard), what_to_do);
+  else if (early)
+    snprintf(
+        text, size,
+        "the checkpoint of row %.*s, as of all %zu rows that have one, is less than any number of its shard: "
+        "another stream's, or an earlier one's of this name. %s, or --reset all --to oldest",
+        SHARD(o->early_shard), o->early, what_to_do);
+  else if (o->beyond && late)
+    snprintf(
+        text, size,
+        "row %.*s is of a shard that the stream does not have (its newest is %.*s): the rows are another "
+        "stream's. %s",
+        SHARD(o->beyond_shard), SHARD(o->newest), what_to_do);
+  return o->proven || early || (o->beyond && late);
+}
