@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define TRIES_MAX 5u
-#define TIMERS 2 /* its own, and that of its writes */
+#define TIMERS 3 /* its own, that of its writes, and that of its absences */
 
 /* ---- states ------------------------------------------------------------------------------------- */
 
@@ -87,6 +87,7 @@ static void on_done(slp_event *ev) {
 }
 
 static void answer(slp_admin *a) {
+  slp_timer_clear(a->o.host, &a->absence_timer);
   if (a->starved) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
   if (a->fail.class != SLP_FINE) {
     a->answer.leases = NULL;
@@ -386,6 +387,15 @@ static void notify(slp_admin *a) {
   slp_admin_finish(a);
 }
 
+/* ---- absences ----------------------------------------------------------------------------------- */
+
+static void note_absence(slp_timer *t) {
+  slp_admin *a = SLP_OWNER(t, slp_admin, absence_timer);
+  uint64_t every_us = slp_absence_every_us((uint64_t)a->o.lease_ms * 1000);
+  (void)slp_watch_back_us(a);
+  slp_timer_set_reserved(a->o.host, t, slp_after_us(slp_now_us(a->o.host), every_us));
+}
+
 /* ---- birth and death ---------------------------------------------------------------------------- */
 
 int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
@@ -404,6 +414,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   snprintf(a->me, sizeof a->me, "operator.%016llx", (unsigned long long)slp_random(o->host));
   a->signature = slp_str_of(a->me);
   a->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
+  a->absence_timer = (slp_timer){.at_us = UINT64_MAX, .run = note_absence};
   a->done_ev.run = on_done;
   slp_store_rows_init(&a->keep, mem);
   slp_store_rows_init(&a->rows.out, mem);
@@ -412,6 +423,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   slp_buf_init(&a->part_key, mem, 4096);
   slp_admin_writes_init(a);
   *ret = a;
+  note_absence(&a->absence_timer);
   describe(a);
   return 0;
 }
@@ -420,6 +432,7 @@ void slp_admin_free(slp_admin *a) {
   if (!a) return;
   slp_mem *mem = a->mem;
   slp_timer_clear(a->o.host, &a->timer);
+  slp_timer_clear(a->o.host, &a->absence_timer);
   slp_unpost(&a->done_ev);
   a->o.source->ops->cancel(a->o.source, &a->describe.rq);
   a->o.source->ops->cancel(a->o.source, &a->list.rq);

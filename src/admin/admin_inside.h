@@ -4,6 +4,7 @@
 
 #include "admin/admin.h"
 #include "core/svctime.h"
+#include "lease/absence.h"
 #include "lease/silence.h"
 #include "lease/snapshot.h"
 #include "lease/write.h"
@@ -87,6 +88,8 @@ struct slp_admin {
   slp_store_list rows;
   slp_snapshot snapshot;
   uint64_t trouble_us;     /* a read of the rows failed then; 0: none */
+  slp_absence absence;     /* of this process: a command may be stopped as well as a worker */
+  slp_timer absence_timer; /* the next note, as long as the command runs */
   slp_admin_shard *shards; /* by id, in keep */
   size_t shards_n;
   int64_t wall_ms;     /* when the rows were read */
@@ -209,6 +212,8 @@ const slp_watched *slp_watch_each(const slp_admin *a, size_t *at);    /* NULL: n
 void slp_watch_saw(slp_admin *a);                                     /* the rows were read anew */
 uint64_t slp_watch_wait_us(const slp_admin *a, const slp_watched *w); /* until it is to be read again */
 void slp_watch_free(slp_admin *a);
+uint64_t slp_watch_back_us(
+    slp_admin *a); /* when this process last came back from an absence; 0: there was none */
 
 /* ---- leases that are to be changed: edits.c ----------------------------------------------------- */
 /* Room for n of them. SLP_ENOMEM. force: a living owner is evicted, if it has a row, and never waited for. */

@@ -3,6 +3,7 @@
 #include "admin/admin_inside.h"
 
 #define LOAD_S 60 /* KCL takes a worker for dead that has not told for so long */
+#define LOAD_US (LOAD_S * UINT64_C(1000000))
 #define LOAD_AGAIN_US UINT64_C(5000000)
 
 /* 0: this owner can't be watched, or need not be. */
@@ -41,10 +42,18 @@ static void see_clients(slp_admin *a) {
   a->worker_lives |= youngest && a->worker_ns > youngest;
 }
 
-/* How long that row has yet to stand still. */
-static uint64_t worker_left_us(const slp_admin *a) {
+/* How much of us is left since this process came back from an absence; 0: there was none, or it is over. */
+static uint64_t left_since_back_us(slp_admin *a, uint64_t us) {
+  uint64_t back_us = slp_watch_back_us(a), now = slp_now_us(a->o.host), until_us = slp_after_us(back_us, us);
+  return back_us && until_us > now ? until_us - now : 0;
+}
+
+/* How long that row has yet to stand still. While this process stood its worker may have stood as well. */
+static uint64_t worker_left_us(slp_admin *a) {
   int64_t end_ms = (int64_t)(a->worker_ns / 1000000) + (int64_t)a->o.lease_ms;
-  return a->worker_ns && end_ms > a->wall_ms ? (uint64_t)(end_ms - a->wall_ms) * 1000 : 0;
+  if (!a->worker_ns) return 0;
+  uint64_t left_us = end_ms > a->wall_ms ? (uint64_t)(end_ms - a->wall_ms) * 1000 : 0;
+  return slp_max_u64(left_us, left_since_back_us(a, (uint64_t)a->o.lease_ms * 1000));
 }
 
 /* A worker of KCL 3 that has no lease shows its life only by what it tells of itself, each half a minute. */
@@ -55,7 +64,8 @@ static void meet_load(slp_admin *a, obstacle *o) {
   if (load->passes < 2) load->passes++;
   if (load->alive)
     o->alive = load->worker;
-  else if (slp_wall_ms(a->o.host) / 1000 - load->wall_s <= LOAD_S && here_us <= LOAD_S * UINT64_C(1000000))
+  else if ((slp_wall_ms(a->o.host) / 1000 - load->wall_s <= LOAD_S && here_us <= LOAD_US) ||
+           left_since_back_us(a, LOAD_US))
     o->wait_us = slp_min_u64(o->wait_us, LOAD_AGAIN_US);
 }
 

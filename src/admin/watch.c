@@ -35,10 +35,18 @@ static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   return (slp_sign){.counter = row->counter};
 }
 
+/* With the command's own lease: nobody is watched for less (slp_watch_add). */
+uint64_t slp_watch_back_us(slp_admin *a) {
+  return slp_absence_note(&a->absence, slp_now_refresh_us(a->o.host), (uint64_t)a->o.lease_ms * 1000);
+}
+
+/* Silence before it proves nothing: a read failed, or this process stood still. */
+static uint64_t trouble_us(slp_admin *a) { return slp_max_u64(a->trouble_us, slp_watch_back_us(a)); }
+
 /* The rows were read; 1: the sign has changed. */
-static int saw(const slp_admin *a, slp_watched *w) {
+static int saw(slp_admin *a, slp_watched *w) {
   slp_sign sign = sign_of(a, w);
-  return slp_silence_saw(&w->silence, &sign, a->rows.rq.done_us, a->trouble_us);
+  return slp_silence_saw(&w->silence, &sign, a->rows.rq.done_us, trouble_us(a));
 }
 
 static slp_map *watched(slp_admin *a) {
@@ -86,8 +94,8 @@ slp_watched *slp_watch_add_worker(slp_admin *a, const slp_worker_row *w) {
   return add(a, slp_str_of(slp_admin_instance(a, w)));
 }
 
-static uint64_t dead_us(const slp_admin *a, const slp_watched *w) {
-  return slp_silence_dead_us(&w->silence, a->schema->liveness, w->lease_us, a->trouble_us);
+static uint64_t dead_us(slp_admin *a, const slp_watched *w) {
+  return slp_silence_dead_us(&w->silence, a->schema->liveness, w->lease_us, trouble_us(a));
 }
 
 void slp_watch_saw(slp_admin *a) {

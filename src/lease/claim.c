@@ -87,7 +87,6 @@ const slp_sharing_rule slp_sharing_by_claim = {
     .claims_decide = 1, /* its name on a claim is all there is: these tables have no rows of workers */
     .missing_blocks = 1,
     .begin = slp_steal_begin,
-    .suspended = slp_steal_suspended,
     .resumed = slp_steal_resumed,
     .met = met,
     .reserved_until_us = reserved_until_us,

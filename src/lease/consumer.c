@@ -341,7 +341,7 @@ static void on_listed(slp_leases *l, const slp_fail *f) {
 #define CHECKING_US UINT64_C(60000000)
 #define BUSY_US UINT64_C(5000000)
 
-static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
+static int is_stuck(slp_shard *s, uint64_t now, uint64_t back_us, uint64_t limit_us) {
   int idle = s->paused || s->consumer->paused_all || s->lease.drain || s->consumer->suspended;
   if (idle || slp_queue_unacked_n(s) == 0 || slp_order_waits_for_other(s)) s->lease.progress_us = now;
   uint64_t since = s->lease.progress_us, failing_us = slp_reading_failing_since_us(s);
@@ -349,16 +349,16 @@ static int is_stuck(slp_shard *s, uint64_t now, uint64_t limit_us) {
     failing_us = slp_after_us(failing_us, CHECKING_US);
   if (failing_us && slp_reading_is_busy(s)) failing_us = slp_after_us(failing_us, BUSY_US);
   if (failing_us && !idle) since = slp_min_u64(since, failing_us);
-  return !s->lease.drain && now - since >= limit_us;
+  return !s->lease.drain && now - slp_max_u64(since, back_us) >= limit_us;
 }
 
 static void look_for_stuck(slp_leased *ld) {
   uint64_t now = slp_now_us(host_of(ld)), limit_us = (uint64_t)ld->c->o->stall_ms * 1000;
   size_t at = 0;
-  slp_shard *s;
   if (!limit_us || ld->leaving) return;
-  while ((s = slp_map_each(&ld->c->shards, &at)))
-    if (is_stuck(s, now, limit_us)) slp_fleet_stalled(ld->fleet, s->id);
+  uint64_t back_us = slp_min_u64(slp_fleet_back_us(ld->fleet), now); /* before, this process stood still */
+  for (slp_shard *s; (s = slp_map_each(&ld->c->shards, &at));)
+    if (is_stuck(s, now, back_us, limit_us)) slp_fleet_stalled(ld->fleet, s->id);
   slp_timer_set_reserved(host_of(ld), &ld->timer, slp_after_us(now, limit_us / 4 + 1));
 }
 

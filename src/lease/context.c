@@ -112,7 +112,26 @@ slp_fleet *slp_write_fleet(const slp_write *op) { return SLP_OWNER(op->of, slp_f
 
 void slp_fleet_trouble(slp_fleet *f) { f->trouble_us = slp_now_refresh_us(f->h); }
 
-uint64_t slp_fleet_trouble_us(const slp_fleet *f) { return f->trouble_us; }
+uint64_t slp_fleet_back_us(slp_fleet *f) {
+  return slp_absence_note(&f->absence, slp_now_refresh_us(f->h), slp_fleet_lease_us(f));
+}
+
+uint64_t slp_fleet_trouble_us(slp_fleet *f) { return slp_max_u64(f->trouble_us, slp_fleet_back_us(f)); }
+
+static void note_absence(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_fleet, absence_timer);
+  (void)slp_fleet_back_us(f);
+  slp_fleet_absence_begin(f);
+}
+
+void slp_fleet_absence_init(slp_fleet *f) { slp_fleet_timer_init(&f->absence_timer, note_absence); }
+
+void slp_fleet_absence_begin(slp_fleet *f) {
+  uint64_t every_us = slp_absence_every_us(slp_fleet_lease_us(f));
+  slp_fleet_timer(f, &f->absence_timer, slp_after_us(slp_fleet_now(f), every_us));
+}
+
+void slp_fleet_absence_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->absence_timer); }
 
 /* Every lease went with the table, and is another worker's by now if anybody made it anew. In the time
  * before, somebody may be making it. */

@@ -38,7 +38,13 @@ void slp_fleet_writes_init(slp_fleet *f);
 slp_fleet *slp_write_fleet(const slp_write *op); /* the fleet whose worker writes it */
 /* My own way to the table failed just now: the silence of others before that proves nothing about them. */
 void slp_fleet_trouble(slp_fleet *f);
-uint64_t slp_fleet_trouble_us(const slp_fleet *f); /* when it last did; 0: never */
+/* When it last did, or when this process last came back from an absence, if that is later; 0: never. */
+uint64_t slp_fleet_trouble_us(slp_fleet *f);
+uint64_t slp_fleet_back_us(slp_fleet *f); /* from an absence; 0: there was none */
+/* From here on this process's absences are noticed, until slp_fleet_absence_stop. */
+void slp_fleet_absence_init(slp_fleet *f);
+void slp_fleet_absence_begin(slp_fleet *f);
+void slp_fleet_absence_stop(slp_fleet *f);
 /* A new incarnation: every life of a worker has a name of its own. */
 void slp_fleet_draw_incarnation(slp_fleet *f);
 void slp_fleet_share_incarnation(slp_fleet *f, const slp_fleet *with); /* the name that another one has */

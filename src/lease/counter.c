@@ -36,6 +36,7 @@ static uint64_t period_us(slp_fleet *f) {
 static void wrote(slp_lease *l, const slp_write *op) {
   slp_fleet *f = l->f;
   uint64_t sent_us = f->liveness->of_first ? op->first_sent_us : op->sent_us;
+  slp_write_proof_got(f, op->sent_us);
   l->own.row_epoch = slp_epoch_after(&op->i);
   l->counter.good_us = sent_us;
   l->counter.renew_us = slp_after_us(sent_us, period_us(f));
@@ -150,7 +151,7 @@ static void saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, ui
 }
 
 static int dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) {
-  if (!slp_proof_is(f, SLP_PROOF_GOOD)) return 0;
+  if (!slp_proof_is(f, SLP_PROOF_GOOD) || !slp_write_proof_covers(f, seen->silence.since_us)) return 0;
   uint64_t at = slp_silence_dead_us(&seen->silence, f->schema->liveness, leases * slp_fleet_lease_us(f),
                                     slp_fleet_trouble_us(f));
   return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
@@ -206,7 +207,7 @@ const slp_liveness_rule slp_liveness_by_tick = {
 const slp_liveness_rule slp_liveness_by_expiry = {
     .urgent = URGENT,
     .of_first = 1,
-    .doubtful = BIT(SLP_OPERATION_TAKE),
+    .doubtful = BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_PUBLISH),
     .begin = begin,
     .beat = beat,
     .good_us = good_us,

@@ -40,8 +40,9 @@ static void suspend(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_GOOD) return;
   SLP_PROBE("deadline: suspended");
   move(f, SLP_PROOF_LATE);
+  slp_fleet_trouble(f); /* who can't prove its own life judges nobody's, */
   slp_fleet_tell(f, SLP_FLEET_SUSPENDED, nothing, 0, "no heartbeat was answered in time");
-  f->sharing->suspended(f);
+  if (f->sharing->suspended) f->sharing->suspended(f);
 }
 
 static void resume(slp_fleet *f) {
@@ -49,8 +50,9 @@ static void resume(slp_fleet *f) {
   if (was == SLP_PROOF_GOOD) return;
   SLP_PROBE("deadline: resumed");
   move(f, SLP_PROOF_GOOD);
+  slp_fleet_trouble(f); /* nor by what it saw until now */
   if (was == SLP_PROOF_LATE) slp_fleet_tell(f, SLP_FLEET_RESUMED, nothing, 0, "a heartbeat was answered");
-  f->sharing->resumed(f);
+  if (f->sharing->resumed) f->sharing->resumed(f);
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_touch(l);
 }

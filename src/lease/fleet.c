@@ -2,7 +2,7 @@
 #include "codec/json.h"
 #include "lease/fleet_inside.h"
 
-#define TIMERS 14
+#define TIMERS 16
 
 /* ---- leases that have something to do ---------------------------------------------------------- */
 
@@ -64,6 +64,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   take_options(f, o);
   slp_life_init(f);
   slp_fleet_writes_init(f);
+  slp_fleet_absence_init(f);
   slp_listed_init(f);
   slp_seen_init(f);
   slp_leases_init(f);
@@ -78,6 +79,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   slp_leader_init(f);
   slp_entry_init(f);
   slp_mode_init(f);
+  slp_write_proof_init(f);
   slp_steal_init(f);
   slp_indexing_init(f);
   slp_leave_init(f);
@@ -87,6 +89,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
 
 void slp_fleet_start(slp_fleet *f) {
   slp_life_move(f, SLP_WORKER_JOINING);
+  slp_fleet_absence_begin(f);
   f->liveness->begin(f);
 }
 
@@ -104,6 +107,7 @@ static void stop_all(slp_fleet *f) {
   slp_leader_stop(f);
   slp_entry_stop(f);
   slp_mode_stop(f);
+  slp_write_proof_stop(f);
   slp_common_name_leave(f);
   slp_steal_stop(f);
   slp_indexing_stop(f);
@@ -117,6 +121,7 @@ void slp_fleet_free(slp_fleet *f) {
   if (!f) return;
   slp_mem *mem = f->mem;
   stop_all(f);
+  slp_fleet_absence_stop(f);
   slp_due_free(f);
   slp_leases_free(f);
   slp_members_free(f);
@@ -130,6 +135,7 @@ void slp_fleet_free(slp_fleet *f) {
   slp_leader_free(f);
   slp_entry_free(f);
   slp_mode_free(f);
+  slp_write_proof_free(f);
   slp_steal_free(f);
   slp_indexing_free(f);
   slp_host_unreserve_timers(f->h, TIMERS);

@@ -17,6 +17,7 @@
  *      election.c     which worker leads, what a follower polls
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
  *      common_name.c  the fleets of one process that go by one name
+ *      write_proof.c  that the table takes writes, where workers have no row
  *      mode.c         by which rules an application of another system goes; elected.c: whom its upgrade
  *                     waits for
  *      entry.c        looks whether the table may be joined at all
@@ -30,12 +31,13 @@
  *   1  read.c, spread.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user named, until they are told
- *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, expiry.c, grant.c, hash_range.c,
- *                     shard_set.c, former.c, *_rule.c: pure
+ *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, expiry.c, grant.c,
+ *                     hash_range.c, shard_set.c, former.c, *_rule.c: pure
  */
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H
 
+#include "lease/absence.h"
 #include "lease/assign.h"
 #include "lease/assignment.h"
 #include "lease/bulk_write.h"
@@ -61,6 +63,7 @@
 #include "lease/steal.h"
 #include "lease/worker.h"
 #include "lease/write.h"
+#include "lease/write_proof.h"
 
 typedef struct slp_save { /* asked for by the user, and not answered yet */
   void (*on_saved)(void *arg);
@@ -87,6 +90,8 @@ struct slp_fleet {
   slp_worker_life life;
   slp_writes writes;
   uint64_t trouble_us; /* the worker's own way to the table last failed then */
+  slp_absence absence;
+  slp_timer absence_timer; /* the next note; set as long as this fleet may judge others */
   slp_bulk_write bulk;
   slp_fleet_listing listing;
   slp_seen seen;
@@ -103,6 +108,7 @@ struct slp_fleet {
   slp_leader leader;
   slp_entry entry;
   slp_mode mode;
+  slp_write_proof write_proof;
   slp_stealing stealing;
   slp_indexing index;
   slp_leave leave;

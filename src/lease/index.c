@@ -341,9 +341,13 @@ static void list_read(slp_read *r) {
   }
 }
 
+/* One that lived when this worker stood still, or could not write, may have had the same trouble: it gets a
+ * lease to be heard of again. */
 static int is_alive(slp_fleet *f, const slp_worker_row *w) {
   int64_t since_ns = (int64_t)w->counter + (int64_t)(slp_fleet_lease_us(f) * NS_PER_US);
-  return since_ns / 1000000 > slp_wall_ms(f->h);
+  uint64_t trouble_us = slp_fleet_trouble_us(f), until_us = slp_after_us(trouble_us, slp_fleet_lease_us(f));
+  int spared = trouble_us && slp_fleet_now(f) < until_us && lives(f, w->id);
+  return spared || since_ns / 1000000 > slp_wall_ms(f->h);
 }
 
 static void workers_read(slp_read *r) {
@@ -403,8 +407,6 @@ static void run(slp_timer *t) {
 
 static void joins(slp_fleet *f) { rest(f, 0); }
 static void begin(slp_fleet *f) { rest(f, 0); }
-static void suspended(slp_fleet *f) { slp_fleet_trouble(f); }
-static void resumed(slp_fleet *f) { slp_fleet_trouble(f); }
 static void unknown_children(slp_fleet *f) { f->index.look = 1; }
 
 static void leaves(slp_fleet *f) {
@@ -439,8 +441,6 @@ const slp_sharing_rule slp_sharing_by_index = {
     .only_own = 1,
     .joins = joins,
     .begin = begin,
-    .suspended = suspended,
-    .resumed = resumed,
     .met = met,
     .missed = missed,
     .listed = listed,

@@ -109,7 +109,7 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
   if (w->incarnation.n > SLP_INCARNATION_N) return;
   if (exact) p->exact_us = rq->sent_us;
   if (!same) {
-    p->silence = (slp_silence){.reads = 0};
+    p->silence = (slp_silence){.moved_us = p->incarnation_n ? rq->done_us : 0};
     p->gone = 0;
   }
   slp_sign sign = {.counter = w->counter};
@@ -139,7 +139,8 @@ void slp_member_unread(slp_member *p) { p->last_ok = 0; }
 void slp_member_saw_bad(slp_member *p, const slp_parsed_row *row) {
   if (!p->strange) slp_fleet_bad_row(slp_write_fleet(&p->op), (slp_str){NULL, 0}, &row->key, row->why);
   p->strange = 1;
-  if (slp_member_is_missing(p)) p->silence = (slp_silence){.last = {.counter = p->silence.last.counter}};
+  if (slp_member_is_missing(p))
+    p->silence = (slp_silence){.last = {.counter = p->silence.last.counter}, .moved_us = p->silence.moved_us};
   p->last_ok = 0;
 }
 
@@ -150,7 +151,7 @@ static uint64_t silence_us(const slp_fleet *f, const slp_member *p) {
 /* From when on it is proven dead. A worker that can't prove its own life judges nobody's. One that joins has
  * nothing to prove yet and judges the row in its way, that of its own id, also when it was evicted before:
  * nobody else may be left to do so. */
-static uint64_t dead_us(const slp_fleet *f, const slp_member *p, uint64_t more_us) {
+static uint64_t dead_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
   int in_my_way = slp_worker_is(f, SLP_WORKER_JOINING) && slp_member_is_me(f, p);
   if (!in_my_way && !slp_proof_is(f, SLP_PROOF_GOOD)) return SLP_NEVER;
   return slp_silence_dead_us(&p->silence, SLP_BY_WORKER, silence_us(f, p) + more_us, slp_fleet_trouble_us(f));
@@ -204,7 +205,7 @@ static void evicted(slp_write *op) {
     f->stats.evicted++;
     slp_fleet_tell(f, SLP_FLEET_EVICTED_OTHER, (slp_str){NULL, 0}, 0, "%.*s", (int)p->id_n, p->id);
   }
-  if (f->sharing->evicted_other) f->sharing->evicted_other(f);
+  if (op->end != SLP_OUTCOME_GIVEN_UP && f->sharing->evicted_other) f->sharing->evicted_other(f);
 }
 
 uint64_t slp_member_quiet_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
@@ -219,7 +220,7 @@ void slp_member_evict(slp_fleet *f, slp_member *p) {
   memcpy(p->evicting_incarnation, p->incarnation, p->incarnation_n);
   p->op.i.incarnation = (slp_str){p->evicting_incarnation, p->incarnation_n};
   p->op.i.counter = p->silence.last.counter;
-  p->op.tries_max = 3;
+  p->op.tries_max = 1; /* whoever goes on observing judges anew */
   slp_write_send(&p->op, evicted);
 }
 

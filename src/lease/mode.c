@@ -22,6 +22,7 @@ typedef struct slp_mode_load { /* of another worker */
   int64_t wall_s;
   uint64_t moved_us; /* another time than before was first seen then; 0: only one was */
   uint8_t in_pass, beside, cpu;
+  uint8_t lived; /* when it was last looked at */
 } slp_mode_load;
 
 /* ---- states ------------------------------------------------------------------------------------------ */
@@ -118,9 +119,11 @@ static void see(slp_fleet *f, int beside, const slp_parsed_row *row) {
   }
 }
 
-/* It told lately; by this worker's clock when that was seen, else by both clocks. */
+/* It told lately; by this worker's clock when that was seen, else by both clocks. While this worker stood
+ * still it may have stood as well. */
 static int load_is_alive(slp_fleet *f, const slp_mode_load *l) {
-  uint64_t now = slp_fleet_now(f);
+  uint64_t now = slp_fleet_now(f), back_us = slp_fleet_back_us(f);
+  if (l->lived && back_us && now - back_us <= ALIVE_US) return 1;
   int64_t age_s = slp_wall_ms(f->h) / 1000 - l->wall_s;
   if (l->moved_us && now - l->moved_us <= ALIVE_US) return 1;
   return age_s <= (int64_t)(ALIVE_US / 1000000) && age_s >= -(int64_t)(ALIVE_US / 1000000);
@@ -136,7 +139,8 @@ static void count_loads(slp_fleet *f) {
       continue;
     }
     l->in_pass = 0;
-    if (!load_is_alive(f, l)) continue;
+    l->lived = (uint8_t)load_is_alive(f, l);
+    if (!l->lived) continue;
     pass->place[l->beside].others++;
     pass->cpu |= l->cpu;
     pass->strangers |= !slp_instance_split(slp_str_of(l->worker), &id, &incarnation);
@@ -173,7 +177,7 @@ static int leader_lives(slp_fleet *f) {
     return now - m->lock_us <= place->lock_lease_us;
   }
   m->lock[0] = 0;
-  if (!m->leaderless_us) m->leaderless_us = now;
+  if (!m->leaderless_us || m->leaderless_us < slp_fleet_back_us(f)) m->leaderless_us = now;
   return m->pass.strangers && now - m->leaderless_us < NEXT_LEADER_US;
 }
 

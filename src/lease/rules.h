@@ -50,7 +50,7 @@ typedef struct slp_sharing_rule {
   void (*joins)(slp_fleet *f);     /* looks before it joins: slp_worker_begins comes later, or never. NULL: by
                                       the application's version, as mode.h has it */
   void (*begin)(slp_fleet *f);     /* the worker has joined: finds out what is there for it */
-  void (*suspended)(slp_fleet *f); /* the lease deadline passed, or it was evicted */
+  void (*suspended)(slp_fleet *f); /* the lease deadline passed, or it was evicted; may be NULL, as resumed */
   void (*resumed)(slp_fleet *f);
   /* The row of a lease that it wants, or once did: take it, ask for it, wait, or forget it. */
   void (*met)(slp_lease *l, const slp_lease_row *parsed);

@@ -31,6 +31,7 @@ static int is_in_trouble(const slp_silence *s, uint64_t trouble_us) {
 
 int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint64_t trouble_us) {
   int changed = !s->reads || sign->missing != s->last.missing || sign->counter != s->last.counter;
+  if (changed && s->reads) s->moved_us = done_us;
   if (changed || is_in_trouble(s, trouble_us)) {
     s->since_us = done_us;
     s->reads = 0;

@@ -18,7 +18,8 @@ typedef struct slp_sign { /* of life, as one read showed it */
 
 typedef struct slp_silence {
   slp_sign last;
-  uint64_t since_us; /* the sign has been the same since then */
+  uint64_t since_us; /* the sign has been the same since then, for a reader who had no trouble meanwhile */
+  uint64_t moved_us; /* a read showed another sign than the one before; 0: none did */
   uint32_t reads;    /* that showed it so; 0: it was never read */
 } slp_silence;
 

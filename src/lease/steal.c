@@ -62,7 +62,10 @@ static int waits(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_str from = slp_instance_str(&l->choice.from);
   int may = l->choice.until_us && slp_str_eq(row->owner, from) && asks_owner(f, row);
-  if (!may || slp_fleet_now(f) >= l->choice.until_us || slp_ask_owner_is_dead(l, row)) return 0;
+  /* While this worker stood its owner may have stood as well. */
+  uint64_t back_us = slp_fleet_back_us(f), until_us = back_us ? slp_after_us(back_us, patience_us(f)) : 0;
+  until_us = slp_max_u64(until_us, l->choice.until_us);
+  if (!may || slp_fleet_now(f) >= until_us || slp_ask_owner_is_dead(l, row)) return 0;
   if (slp_ask_is_mine(l, row))
     slp_ask_look_soon(l);
   else if (l->state == SLP_LEASE_WANTED)
@@ -477,6 +480,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f), next_us, lease_us = slp_fleet_lease_us(f);
   slp_polls_forget_leases(f);
   saw_all(f, s);
+  slp_write_proof_saw(f, s);
   tell_unlisted(f, s);
   forget(f, s);
   int r = take_some(f, s, &next_us);
@@ -534,11 +538,7 @@ void slp_steal_begin(slp_fleet *f) {
   round_in(f, slp_random_below(f->h, FIRST_US));
 }
 
-/* Observations made while this worker could not prove its own life do not count against others. */
-void slp_steal_suspended(slp_fleet *f) { slp_fleet_trouble(f); }
-
 void slp_steal_resumed(slp_fleet *f) {
-  slp_fleet_trouble(f);
   if (!is_reading(f)) round_in(f, 0);
 }
 
@@ -602,7 +602,6 @@ const slp_sharing_rule slp_sharing_by_steal = {
     .asks = SLP_ASKS_OURS,
     .claims_decide = 1,
     .begin = slp_steal_begin,
-    .suspended = slp_steal_suspended,
     .resumed = slp_steal_resumed,
     .met = met,
     .missed = missed,

@@ -24,7 +24,6 @@ typedef struct slp_stealing {
 
 /* The parts of such a rule of sharing (rules.h), for another one that differs in some. */
 void slp_steal_begin(slp_fleet *f);
-void slp_steal_suspended(slp_fleet *f);
 void slp_steal_resumed(slp_fleet *f);
 /* It is not this worker's any more. Where the row says that a peer has undone what happened meanwhile, it is
  * wanted back at once. */

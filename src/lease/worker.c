@@ -23,7 +23,7 @@ static void evicted(slp_fleet *f, const char *why) {
   f->stats.evictions++;
   slp_proof_evicted(f);
   slp_fleet_tell(f, SLP_FLEET_EVICTED, nothing, 0, "%s", why);
-  f->sharing->suspended(f);
+  if (f->sharing->suspended) f->sharing->suspended(f);
   f->worker.stop_all(f);
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
@@ -129,7 +129,7 @@ static void meet(slp_fleet *f, slp_member *p) {
       slp_member_evict(f, p);
     }
     in(f, at > now ? at - now : 50000);
-  } else if (now - since > lease_us + lease_us / 2 && p->silence.since_us > since + lease_us / 4) {
+  } else if (now - since > lease_us + lease_us / 2 && p->silence.moved_us > since + lease_us / 4) {
     SLP_PROBE("join: my id is somebody's who lives");
     slp_life_move(f, SLP_WORKER_OUT);
     slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "another worker is alive under the id \"%.*s\"",

@@ -67,5 +67,6 @@ MUTANTS = [
   ("one_key_is_read", "herd", "of leases under several partition keys those under the first one are read"),
   ("child_under_first_key", "herd", "the lease of a child is made under the first key, whatever its number"),
   ("strangers_stop", "swarm", "where a shard is given up, whatever was begun stops"),
+  ("sleep_counts", "herd", "a worker that stood counts the silence of others from before it stood"),
   ("no_wait_at_tip", "herd", "a shard at its tip is asked again at once"),
 ]

@@ -238,12 +238,22 @@ static int is_granted(fw_world *w) {
   return 1;
 }
 
+/* Whoever waits for the lock tries each few milliseconds, so that nobody is first by right. Returns when the
+ * write is done, or UINT64_MAX if the request ends before that. */
+static uint64_t behind_the_lock(const fw_wire *x, uint64_t at_us, uint64_t ends_us) {
+  fw_world *w = x->w;
+  if (x->kind != WRITE || w->lock_until_us <= at_us || x->node->slot == w->lock_slot) return at_us;
+  uint64_t free_us = w->lock_until_us + slp_sim_random_below(w->sim, 20000);
+  return free_us < ends_us ? free_us : UINT64_MAX;
+}
+
 static void send(fw_wire *x) {
   fw_world *w = x->w;
   const fw_faults *f = &w->faults;
-  uint64_t now = fw_now(w), at = now + way(w);
   uint32_t ms = x->rq->ms_max ? x->rq->ms_max : 10000;
-  slp_sim_at(w->sim, now + (uint64_t)ms * 1000, timed_out, x);
+  uint64_t now = fw_now(w), ends = now + (uint64_t)ms * 1000, at = behind_the_lock(x, now + way(w), ends);
+  slp_sim_at(w->sim, ends, timed_out, x);
+  if (at == UINT64_MAX) return;
   if (x->kind == WRITE && w->no_writes_until_us > at) return;
   if (x->node->cut || w->outage_until_us > at || chance(w, f->lost_ppm)) return;
   int no_write = x->kind == WRITE && x->rq->table && x->rq->table == w->deny_writes_beside;

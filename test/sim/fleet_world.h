@@ -65,6 +65,8 @@ struct fw_world {
   slp_schema *schema; /* the judge's */
   fw_faults faults;
   uint64_t outage_until_us, no_writes_until_us;
+  uint64_t lock_until_us; /* until then the worker in lock_slot has the store's lock: writes of others wait */
+  int lock_slot;
   fw_node *nodes[FW_NODES];
   fw_shard shards[FW_SHARDS];
   slp_position pos[FW_SHARDS]; /* as the table has it */

@@ -55,7 +55,8 @@
   X(weights, "workers have shares of their own") /* a choice, as is the next */                 \
   X(stall, "a shard without progress is given up")                                              \
   X(joined, "a process reads a second stream by a joined consumer")                             \
-  X(push, "records are pushed; a choice")
+  X(push, "records are pushed; a choice")                                                       \
+  X(lock, "a process does nothing for a while, and has the lock of the table: no other can write")
 
 typedef enum hd_fault {
 #define X(name, what) HF_##name,
@@ -63,7 +64,9 @@ typedef enum hd_fault {
 #undef X
       HF_N
 } hd_fault;
-static inline int hd_is_event(size_t f) { return f < HF_lose || f == HF_set_right || f == HF_keys; }
+static inline int hd_is_event(size_t f) {
+  return f < HF_lose || f == HF_set_right || f == HF_keys || f == HF_lock;
+}
 const char *hd_fault_name(hd_fault f);
 hd_fault hd_fault_of(const char *name); /* HF_N: none */
 
@@ -149,10 +152,12 @@ typedef struct hd_world {
   uint64_t cut_until_us[HD_WORKERS_MAX][HD_SERVICES]; /* partitions */
   hd_fault cut_as[HD_WORKERS_MAX][HD_SERVICES];
   uint64_t down_until_us[HD_SERVICES], slow_until_us; /* for all */
-  uint64_t random[HF_N];                              /* a stream of chance for each fault */
-  uint64_t faults[HF_N];                              /* how many there were */
-  uint64_t trouble_us;                                /* the last one */
-  uint64_t end_us;                                    /* of the first phase */
+  uint64_t lock_until_us; /* until then only the worker in lock_slot writes rows */
+  int lock_slot;
+  uint64_t random[HF_N]; /* a stream of chance for each fault */
+  uint64_t faults[HF_N]; /* how many there were */
+  uint64_t trouble_us;   /* the last one */
+  uint64_t end_us;       /* of the first phase */
   uint8_t healed, ending;
   int64_t start_ms;
   hd_seen *seen; /* room for one batch */
@@ -253,6 +258,8 @@ void hd_nemesis_end(hd_world *hw); /* everything is healed */
 int hd_reaches(hd_world *hw, hd_life *l, hd_service service, int answer);
 /* Whether the keys of a call are refused: a line of the fault script. */
 int hd_keys_spoil(hd_world *hw, const hd_life *l, const slp_sim_ask *ask, const char *op, char line[120]);
+/* Another worker has the lock of the table, and this call would write. */
+int hd_is_locked_out(const hd_world *hw, const hd_life *l, const char *op);
 /* A line of the fault script for this call; 0: none. */
 int hd_spoil(hd_world *hw, hd_service service, const char *op, char line[120]);
 

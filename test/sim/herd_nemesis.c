@@ -80,10 +80,33 @@ static void freeze_one(hd_world *hw, hd_fault f) {
   hd_life *l = somebody(hw, f);
   if (!l) return;
   happened(hw, f);
-  if (f == HF_freeze)
-    slp_sim_freeze(l->host, us);
-  else
+  if (f == HF_block) {
     l->block_us = us;
+    return;
+  }
+  slp_sim_freeze(l->host, us);
+  hd_stands(hw->o, l->number, us);
+}
+
+/* As one that is stopped within its transaction on the store's file: its own writes are in first. */
+static void stand_with_the_lock(hd_world *hw, hd_fault f) {
+  uint64_t us = a_while(hw, f);
+  hd_life *l = somebody(hw, f);
+  if (!l) return;
+  happened(hw, f);
+  slp_sim_freeze(l->host, us);
+  hd_stands(hw->o, l->number, us);
+  hw->lock_slot = l->slot;
+  hw->lock_until_us = hd_now(hw) + us + 50000;
+  slp_sim_trace(hw->w->sim, "w%d has the lock", l->slot);
+}
+
+int hd_is_locked_out(const hd_world *hw, const hd_life *l, const char *op) {
+  static const char *const writes[] = {"UpdateItem", "PutItem", "DeleteItem", "typed w"};
+  if (hd_now(hw) >= hw->lock_until_us || !l || l->slot == hw->lock_slot) return 0;
+  for (size_t i = 0; i < SLP_COUNT(writes); i++)
+    if (strcmp(op, writes[i]) == 0) return 1;
+  return 0;
 }
 
 static void set_right(hd_world *hw, hd_fault f) {
@@ -276,11 +299,13 @@ int hd_spoil(hd_world *hw, hd_service service, const char *op, char line[120]) {
 
 /* ---- the whole of it ----------------------------------------------------------------------------------- */
 static void (*const strikes[])(hd_world *hw, hd_fault f) = {
-    [HF_kill] = end_one,    [HF_leave] = end_one,      [HF_freeze] = freeze_one,   [HF_block] = freeze_one,
-    [HF_jump] = jump_one,   [HF_cut] = cut_off,        [HF_mute] = cut_off,        [HF_deaf] = cut_off,
-    [HF_outage] = go_down,  [HF_table_down] = go_down, [HF_table_slow] = go_slow,  [HF_split] = reshard,
-    [HF_merge] = reshard,   [HF_trim] = trim,          [HF_drop_row] = meddle,     [HF_edit_row] = meddle,
-    [HF_pause] = pause_one, [HF_ask] = ask_one,        [HF_set_right] = set_right, [HF_keys] = refuse_keys,
+    [HF_kill] = end_one,        [HF_leave] = end_one,      [HF_freeze] = freeze_one,
+    [HF_block] = freeze_one,    [HF_jump] = jump_one,      [HF_cut] = cut_off,
+    [HF_mute] = cut_off,        [HF_deaf] = cut_off,       [HF_outage] = go_down,
+    [HF_table_down] = go_down,  [HF_table_slow] = go_slow, [HF_split] = reshard,
+    [HF_merge] = reshard,       [HF_trim] = trim,          [HF_drop_row] = meddle,
+    [HF_edit_row] = meddle,     [HF_pause] = pause_one,    [HF_ask] = ask_one,
+    [HF_set_right] = set_right, [HF_keys] = refuse_keys,   [HF_lock] = stand_with_the_lock,
 };
 
 static void run_strike(void *arg) {
@@ -337,7 +362,7 @@ void hd_nemesis_end(hd_world *hw) {
   n->late_ppm = n->twice_ppm = 0;
   memset(hw->cut_until_us, 0, sizeof hw->cut_until_us);
   memset(hw->down_until_us, 0, sizeof hw->down_until_us);
-  hw->slow_until_us = 0;
+  hw->slow_until_us = hw->lock_until_us = 0;
   set_stale(hw, 0);
   set_quirks(hw, 0);
   if (hw->typed) hd_typed_heal(hw);
@@ -345,6 +370,7 @@ void hd_nemesis_end(hd_world *hw) {
     hd_life *l = hw->at[i];
     if (!l || l->dead) continue;
     slp_sim_thaw(l->host);
+    hd_goes_on(hw->o, l->number);
     slp_sim_drift(l->host, 0);
     l->block_us = 0;
     if (hd_runs(l)) hd_resume_all(l);

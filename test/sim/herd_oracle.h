@@ -28,6 +28,7 @@ typedef enum hd_rule {
   HD_S12_CONTRACT, /* lease events: gained and lost in pairs, one end a shard's life, nothing afterwards; evicted
                       only by somebody */
   HD_S13_SAME,     /* two runs of a seed differ */
+  HD_S14_SILENCE, /* schema sloop: evicted by a worker that stood still itself within the last lease */
   /* Progress, when all is healed. */
   HD_L1_ALL_READ,  /* every record handed out and acknowledged, every checkpoint at its tip, ended ones ended
                     */
@@ -97,6 +98,9 @@ size_t hd_born(hd_oracle *o, const char *worker_id);
 void hd_joins(hd_oracle *o, size_t life, const hd_oracle *first, size_t with);
 void hd_weighs(hd_oracle *o, size_t life, uint32_t weight); /* its share beside the others'; 1 unless told */
 void hd_died(hd_oracle *o, size_t life);                    /* at once, as by SIGKILL */
+/* It does nothing from now on, for so long; it goes on now, sooner than it was told. */
+void hd_stands(hd_oracle *o, size_t life, uint64_t us);
+void hd_goes_on(hd_oracle *o, size_t life);
 /* Around every sloop_* call of this life. */
 void hd_enter(hd_oracle *o, size_t life);
 void hd_leave(hd_oracle *o, size_t life);
@@ -152,6 +156,8 @@ void hd_reads_table(hd_oracle *o, size_t life, uint64_t sent_us);
 /* Schema sloop: the worker's own row is marked (gone, or left), replaced or deleted, so that leases which
  * still name it are free. A clean stop ends so; P8 asks for it. Before the stop callback. */
 void hd_left(hd_oracle *o, size_t life);
+/* Schema sloop: this life has marked the row of another worker as gone, by a request sent at sent_us. */
+void hd_evicts(hd_oracle *o, size_t life, uint64_t sent_us, const char *row);
 /* An operator moved or deleted the row: what follows may repeat or skip as told. */
 void hd_excuse(hd_oracle *o, const char *shard);
 /* The row of leadership as well: when nobody has read it, the application begins anew, and so do such leases.

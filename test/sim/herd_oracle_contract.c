@@ -73,6 +73,33 @@ void hd_on_shard(hd_oracle *o, size_t life, const char *shard, sloop_shard_event
   over(o, of, what != SLOOP_SHARD_LOST);
 }
 
+/* ---- silence ------------------------------------------------------------------------------------------- */
+
+void hd_stands(hd_oracle *o, size_t life, uint64_t us) {
+  hd_life *l = hd_life_of(o, life);
+  uint64_t now = hd_now(o);
+  if (us < o->terms.lease_us / 2) return;
+  if (l->stood_until_us <= now) l->stood_us = now;
+  l->stood_until_us = slp_max_u64(l->stood_until_us, now + us);
+}
+
+void hd_goes_on(hd_oracle *o, size_t life) {
+  hd_life *l = hd_life_of(o, life);
+  l->stood_until_us = slp_min_u64(l->stood_until_us, hd_now(o));
+  if (l->stood_until_us - l->stood_us < o->terms.lease_us / 2) l->stood_us = l->stood_until_us = 0;
+}
+
+/* A whole lease of silence by its own clock, none of it from before it stood: nine tenths by a clock that is
+ * ahead. */
+void hd_evicts(hd_oracle *o, size_t life, uint64_t sent_us, const char *row) {
+  const hd_life *l = hd_life_of(o, life);
+  int stood =
+      l->stood_until_us && l->stood_us < sent_us && sent_us < l->stood_until_us + o->terms.lease_us / 10 * 9;
+  if (stood && !o->terms.clocks_beyond)
+    hd_break(o, HD_S14_SILENCE, NULL, "%s evicts %s %" PRIu64 " ms after it stood itself", l->what, row,
+             (sent_us - slp_min_u64(sent_us, l->stood_until_us)) / 1000);
+}
+
 /* ---- leases -------------------------------------------------------------------------------------------- */
 
 static void taken(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch) {

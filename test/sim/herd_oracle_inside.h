@@ -113,6 +113,7 @@ typedef struct hd_life {
   char id[HD_ID_MAX], what[HD_ID_MAX + 24]; /* what: "w2#5" */
   size_t number;
   uint64_t born_us;
+  uint64_t stood_us, stood_until_us; /* its last stand of more than half a lease: from, until */
   hd_of_shard *shards;
   size_t shards_cap;
   hd_held *held;

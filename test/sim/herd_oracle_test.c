@@ -765,6 +765,24 @@ static void is_parked(stage *g) {
   CHECK(hd_all_read(g->o, why, sizeof why));
 }
 
+/* A lease after it stood, or for a moment; and what was sent before it stood may come late. */
+static void evicts_the_silent(stage *g) {
+  wait_ms(g, LEASE_US / MS);
+  hd_stands(g->o, 0, LEASE_US);
+  hd_evicts(g->o, 0, g->now - 1, "w1");
+  wait_ms(g, 2 * LEASE_US / MS);
+  hd_evicts(g->o, 0, g->now, "w1");
+  hd_stands(g->o, 0, LEASE_US / 3);
+  wait_ms(g, LEASE_US / MS);
+  hd_evicts(g->o, 0, g->now, "w1");
+  hd_evicts(g->o, 1, g->now, "w0");
+  hd_stands(g->o, 0, 9 * LEASE_US);
+  wait_ms(g, LEASE_US / MS / 4);
+  hd_goes_on(g->o, 0);
+  wait_ms(g, 1);
+  hd_evicts(g->o, 0, g->now, "w1");
+}
+
 TEST(what_is_allowed_besides) {
   for (int kcl = 0; kcl < 2; kcl++) {
     play_allowed(retakes, kcl, 0, 0);
@@ -777,6 +795,7 @@ TEST(what_is_allowed_besides) {
     play_allowed(stops_behind_a_trim, kcl, 0, 1);
     play_allowed(is_parked, kcl, 0, 0);
   }
+  play_allowed(evicts_the_silent, 0, 0, 0);
   play_allowed(stops_robbed, 1, 0, 0);
   play_allowed(stops_given_for_a_copy, 1, 0, 0);
   play_allowed(stops_evicted, 0, 0, 0);
@@ -1299,6 +1318,18 @@ static void takes_an_ended_one(stage *g) {
   ends(g, 0, 0);
   write_row(g, 1, 0, g->names[1], AT_END);
 }
+static void evicts_after_it_stood(stage *g) {
+  hd_stands(g->o, 0, LEASE_US);
+  wait_ms(g, 2 * LEASE_US / MS);
+  hd_evicts(g->o, 0, g->now - LEASE_US / 2, "w1");
+}
+static void evicts_after_it_was_let_go_on(stage *g) {
+  hd_stands(g->o, 0, 9 * LEASE_US);
+  wait_ms(g, LEASE_US / MS);
+  hd_goes_on(g->o, 0);
+  wait_ms(g, LEASE_US / MS / 2);
+  hd_evicts(g->o, 0, g->now, "w1");
+}
 static void miscounts_records(stage *g) {
   sloop_stats_t st = {.records = 6, .batches = 1};
   hd_stats(g->o, 0, &st);
@@ -1639,6 +1670,8 @@ static const violation violations[] = {
     V(HD_S12_CONTRACT, miscounts_records),
     V(HD_S12_CONTRACT, miscounts_what_is_out),
     V(HD_S12_CONTRACT, gives_back_twice),
+    V(HD_S14_SILENCE, evicts_after_it_stood),
+    V(HD_S14_SILENCE, evicts_after_it_was_let_go_on),
     V(HD_L1_ALL_READ, unread_at_rest),
     V(HD_L1_ALL_READ, unread_without_a_lease),
     V(HD_L1_ALL_READ, unended_at_rest),

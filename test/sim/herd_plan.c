@@ -151,7 +151,7 @@ static void draw_faults(hd_plan *p, uint64_t without) {
     int harmless = is_harmless(i);
     if ((calm && !harmless) || (without >> i & 1)) on = 0;
     if (clocks_must_agree(p) && (i == HF_jump || i == HF_drift || i == HF_wild)) on = 0;
-    if (i == HF_outage || i == HF_table_down) often = often % 3 + 1;
+    if (i == HF_outage || i == HF_table_down || i == HF_lock) often = often % 3 + 1;
     if (i == HF_trim || i == HF_drop_row || i == HF_edit_row) often = often % 4 + 1;
     p->rate[i] = on ? often : 0;
   }

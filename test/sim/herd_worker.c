@@ -146,6 +146,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   if (l->block_us) {
     uint64_t us = l->block_us;
     l->block_us = 0;
+    hd_stands(l->hw->o, l->number, us);
     l->depth++;
     slp_sim_block(l->host, us);
     l->depth--;

@@ -412,6 +412,10 @@ static void worker_row(hd_world *hw, slp_str name, hd_attr get, const void *now)
     strcpy(boot, hw->worker_rows[i].boot);
   if (strcmp(boot, hw->worker_rows[i].boot) != 0) who_left(hw, hw->worker_rows[i].boot);
   if (gone) who_left(hw, boot);
+  slp_str by = now ? get(now, "gone") : (slp_str){NULL, 0};
+  int by_itself = by.n >= strlen(boot) && memcmp(by.p + by.n - strlen(boot), boot, strlen(boot)) == 0;
+  if (gone && !hw->worker_rows[i].gone && by.n && !by_itself && hw->writer != SIZE_MAX)
+    hd_evicts(hw->o, hw->writer, hw->writer_sent_us, hw->worker_rows[i].name);
   strcpy(hw->worker_rows[i].boot, boot);
   hw->worker_rows[i].gone = (uint8_t)gone;
 }
@@ -593,7 +597,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   char op[64], line[120];
   snprintf(op, sizeof op, "%.*s", dot ? (int)(target.p + target.n - dot - 1) : 0, dot ? dot + 1 : "");
   if (typed) snprintf(op, sizeof op, "typed %c", ask->body.n ? ask->body.p[0] : '?');
-  if (!hd_reaches(hw, l, service, 0)) {
+  if (!hd_reaches(hw, l, service, 0) || (table && hd_is_locked_out(hw, l, op))) {
     reply->silent = 1;
     slp_sim_trace(hw->w->sim, "%s of w%d never arrives", op, l ? l->slot : -1);
     return;

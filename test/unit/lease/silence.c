@@ -87,3 +87,14 @@ TEST(a_tick_counts_with_its_owner_and_takes_two_leases) {
   CHECK_INT(slp_silence_saw(&s, &next, 5000, 0), 1);
   CHECK(slp_silence_dead_us(&s, SLP_BY_TICK, L, 0) == 5000 + 2 * L);
 }
+
+/* Trouble begins a silence anew, and is no sign of life. */
+TEST(only_another_sign_is_a_move) {
+  slp_silence s = {.reads = 0};
+  saw(&s, 7, 1000, 0);
+  CHECK(s.moved_us == 0 && s.since_us == 1000);
+  saw(&s, 7, 5000, 4000);
+  CHECK(s.moved_us == 0 && s.since_us == 5000);
+  saw(&s, 8, 6000, 4000);
+  CHECK(s.moved_us == 6000 && s.since_us == 6000);
+}
