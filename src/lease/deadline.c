@@ -93,6 +93,13 @@ void slp_beat_at(slp_fleet *f, uint64_t at_us) {
 
 uint64_t slp_beat_at_us(const slp_fleet *f) { return f->deadline.beat_at_us; }
 
+void slp_proof_want(slp_fleet *f, uint64_t since_us) {
+  f->deadline.wanted_us = slp_max_u64(f->deadline.wanted_us, since_us);
+  if (slp_beat_at_us(f) > slp_fleet_now(f)) slp_beat_at(f, slp_fleet_now(f));
+}
+
+int slp_proof_is_wanted(const slp_fleet *f, uint64_t sent_us) { return sent_us < f->deadline.wanted_us; }
+
 void slp_fleet_beat_first(slp_fleet *f) {
   if (!slp_worker_lives(f) || slp_now_refresh_us(f->h) < f->deadline.beat_at_us) return;
   slp_timer_clear(f->h, &f->deadline.beat_timer);

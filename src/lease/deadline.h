@@ -22,6 +22,7 @@ typedef struct slp_deadline {
   slp_proof proof;
   uint64_t good_us; /* the sending of the last good proof, as the liveness rule counts it */
   uint64_t beat_at_us;
+  uint64_t wanted_us; /* something waits for a proof that is sent then or later; 0: nothing ever did */
   slp_timer timer, beat_timer;
 } slp_deadline;
 
@@ -34,6 +35,12 @@ void slp_deadline_check(slp_fleet *f);
 
 uint64_t slp_proof_us(const slp_fleet *f);
 void slp_proof_set(slp_fleet *f, uint64_t sent_us);
+
+/* Asks for a proof that is sent at since_us or later: one goes out now, or when the one under way is
+ * answered. */
+void slp_proof_want(slp_fleet *f, uint64_t since_us);
+/* Returns 1 if a proof that was sent at sent_us is too old for whoever asked. */
+int slp_proof_is_wanted(const slp_fleet *f, uint64_t sent_us);
 
 /* When the next proof is to be sent; SLP_NEVER: not now. */
 void slp_beat_at(slp_fleet *f, uint64_t at_us);

@@ -279,6 +279,8 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
   if (know_parents(l, row->parents)) return SLP_ENOMEM;
   if (!slp_str_eq(slp_instance_str(&image->owner), row->owner)) image->owner_us = done_us;
   if (!slp_str_eq(slp_instance_str(&image->claim), row->claim)) image->claim_us = done_us;
+  if (row->epoch != image->epoch || !slp_str_eq(slp_instance_str(&image->owner), row->owner))
+    image->take_us = 0;
   slp_instance_set(&image->owner, row->owner);
   slp_instance_set(&image->claim, row->claim);
   image->epoch = row->epoch;

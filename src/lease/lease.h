@@ -120,6 +120,7 @@ typedef struct slp_lease_image {
   int64_t rate_bytes;
   slp_position position;
   slp_str parents[2];   /* owned */
+  uint64_t take_us;     /* this worker first meant to take it as owner and epoch are now; 0: not yet */
   uint8_t ended;        /* it was read to its end, by whatever worker */
   uint64_t ended_epoch; /* the row's then; a greater one was set back by an operator */
 } slp_lease_image;
@@ -325,8 +326,9 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n); /* 
 void slp_lease_step(slp_lease *l);
 /* Assignments have changed: the row is read now of what is asked for, held, or may come on a claim. */
 void slp_lease_alert(slp_lease *l);
-void slp_lease_take(slp_lease *l);                                /* as its image has it */
-void slp_lease_claim(slp_lease *l);                               /* the same: asks its owner for it */
+void slp_lease_take(slp_lease *l);    /* as its image has it */
+void slp_leases_proven(slp_fleet *f); /* a proof of life is answered: takes what waited for it */
+void slp_lease_claim(slp_lease *l);   /* the same: asks its owner for it */
 void slp_lease_quote_claim(const slp_lease *l, slp_operation *i); /* as the row has it */
 void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row);
 /* Its row was read by a consistent read; row NULL: there is none. */

@@ -53,10 +53,30 @@ static void taken(slp_write *op) {
   f->sharing->missed(l);
 }
 
+/* Whoever has evicted a worker may have freed or reset leases since, and the worker does not know yet. So
+ * where one row proves its life, a lease that is free or whose owner is gone is taken only with a heartbeat
+ * that was sent after that was seen. A lease of epoch 0 never had an owner, and was never reset. */
+static int is_proven_since(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (!f->liveness->proves_takes || !l->row.epoch) return 1;
+  if (!l->row.take_us) l->row.take_us = slp_now_refresh_us(f->h);
+  if (slp_proof_us(f) >= l->row.take_us) return 1;
+  slp_proof_want(f, l->row.take_us);
+  return 0;
+}
+
+void slp_leases_proven(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
+    int waits = l->row.take_us && slp_lease_in(l, SLP_LEASE_SOUGHT) && slp_lease_wanted(l) && !l->op.busy;
+    if (waits && slp_proof_us(f) >= l->row.take_us) slp_lease_take(l);
+  }
+}
+
 void slp_lease_take(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_operation *i = &l->op.i;
-  if (!slp_proof_is(f, SLP_PROOF_GOOD)) {
+  if (!slp_proof_is(f, SLP_PROOF_GOOD) || !is_proven_since(l)) {
     slp_lease_poll(l, soon(l));
     return;
   }

@@ -18,7 +18,8 @@ typedef struct slp_liveness_rule {
   uint32_t doubtful; /* bits of operations whose failures make doubtful what was seen of others */
   uint8_t grows;     /* the epoch of a lease never goes back: what is less is from before this worker's own */
   uint8_t of_first;  /* the row holds a time: a proof of life counts from its write's first copy */
-  uint8_t settles;   /* what was taken is read once a renewal says that nobody has put it back */
+  uint8_t proves_takes; /* a lease is taken only with a proof that was sent after it was seen to be free */
+  uint8_t settles;      /* what was taken is read once a renewal says that nobody has put it back */
   uint32_t
       tick_us; /* a proof of life is due so long after the last, if a third of a lease is longer; 0: no */
   uint8_t frees_all; /* the last write of a worker that leaves frees every lease that has nothing to save */

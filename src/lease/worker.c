@@ -55,9 +55,11 @@ static void beat_done(slp_write *op) {
     return;
   }
   f->stats.heartbeats++;
-  slp_beat_at(f, slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10)));
+  uint64_t next_us = slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
+  slp_beat_at(f, slp_proof_is_wanted(f, op->sent_us) ? slp_fleet_now(f) : next_us);
   slp_proof_set(f, slp_max_u64(slp_proof_us(f), op->sent_us));
   slp_deadline_check(f);
+  slp_leases_proven(f);
   f->sharing->heartbeat(f, me);
 }
 
@@ -246,6 +248,7 @@ const slp_liveness_rule slp_liveness_by_worker = {
     .urgent = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
     .doubtful = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
     .frees_all = 1,
+    .proves_takes = 1,
     .begin = join,
     .beat = beat,
     .good_us = good_us,

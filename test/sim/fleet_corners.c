@@ -517,3 +517,43 @@ static void follows_the_next_life(uint64_t after) {
 TEST(a_leader_that_was_started_anew_is_heard_by_all) {
   for (seed = 1; seed <= 40; seed++) follows_the_next_life(FW_S + seed * 50000);
 }
+
+/* ---- an operator evicts and resets by force ---------------------------------------------------- */
+
+static void reset_by_force(fw_world *w, int shard, const char *epoch_after) {
+  char row[64];
+  fw_row_of(w, shard, row);
+  fw_operator_remove(w, row, "owner");
+  fw_operator_number(w, row, "epoch", epoch_after);
+  w->shards[shard].excused = 1;
+}
+
+static int is_of_the_evicted(const fw_world *w, char (*evicted)[128], int n) {
+  for (int i = 0; i < w->shards_n; i++)
+    for (int k = 0; k < n; k++)
+      if (!w->shards[i].row_free && w->shards[i].row_epoch >= 1000 &&
+          strcmp(w->shards[i].row_owner, evicted[k]) == 0)
+        return 1;
+  return 0;
+}
+
+/* A reset frees what a worker has that does not know yet that it is evicted. It finds its lease lost, and free
+ * in an epoch that it has never seen. It takes nothing before a heartbeat says that it lives. */
+TEST(who_was_evicted_by_force_takes_nothing_that_was_reset) {
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = fleet(6, 3);
+    char evicted[3][128], row[64];
+    for (int i = 0; i < 3; i++) {
+      slp_str me = slp_fleet_instance(w->nodes[i]->fleet);
+      snprintf(evicted[i], sizeof evicted[i], "%.*s", (int)me.n, me.p);
+      snprintf(row, sizeof row, "w/w%d", i);
+      fw_operator_set(w, row, "gone", "operator.0123456789abcdef");
+    }
+    for (int i = 0; i < 6; i++) reset_by_force(w, i, "1000");
+    for (int i = 0; i < 200; i++) {
+      run(w, LEASE / 100);
+      if (is_of_the_evicted(w, evicted, 3)) CHECK_FAIL("seed %llu: taken again", (unsigned long long)seed);
+    }
+    finish(w);
+  }
+}

@@ -638,7 +638,7 @@ void fw_operator_delete(fw_world *w, const char *row) {
 void fw_operator_put(fw_world *w, uint8_t table, const char *row, const char *attr, slp_val_kind kind,
                      const char *text) {
   char name[200];
-  slp_change c = {str(attr), SLP_SET, {.kind = kind, .s = str(text)}};
+  slp_change c = {str(attr), kind == SLP_VAL_NONE ? SLP_REMOVE : SLP_SET, {.kind = kind, .s = str(text)}};
   slp_store_write u = {.kind = SLP_WRITE_UPDATE, .changes = &c, .changes_n = 1};
   u.rq.table = table;
   u.key = key_of(w, row, name);
@@ -656,6 +656,9 @@ void fw_operator_put(fw_world *w, uint8_t table, const char *row, const char *at
 
 void fw_operator_set(fw_world *w, const char *row, const char *attr, const char *text) {
   fw_operator_put(w, 0, row, attr, SLP_VAL_S, text);
+}
+void fw_operator_remove(fw_world *w, const char *row, const char *attr) {
+  fw_operator_put(w, 0, row, attr, SLP_VAL_NONE, "");
 }
 void fw_operator_number(fw_world *w, const char *row, const char *attr, const char *number) {
   fw_operator_put(w, 0, row, attr, SLP_VAL_N, number);

@@ -149,6 +149,7 @@ fw_shard *fw_merge(fw_world *w, int a, int b);
 void fw_produce(fw_world *w, int shard, uint64_t n);
 void fw_operator_delete(fw_world *w, const char *row); /* "w/a", "l/shard", "lead": behind the prefix */
 void fw_operator_set(fw_world *w, const char *row, const char *attr, const char *text);
+void fw_operator_remove(fw_world *w, const char *row, const char *attr);
 void fw_operator_number(fw_world *w, const char *row, const char *attr, const char *number);
 /* The same in a table beside the leases: 1, 2. */
 void fw_operator_put(fw_world *w, uint8_t table, const char *row, const char *attr, slp_val_kind kind,
