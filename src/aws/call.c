@@ -6,6 +6,8 @@
 #include "aws/retry.h"
 #include "sloop.h"
 
+#include <stdio.h>
+
 /* Key id, scope, names of headers and the signature come to about 300 bytes; a longer one grows. */
 #define AUTHORIZATION_MAX 1024u
 /* Refusals for the time that were read too late to say anything about it: so many are asked again, a call. */
@@ -173,6 +175,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
                        .length = UINT64_MAX};
   if (!c->free_try) c->tries++;
   c->free_try = 0;
+  c->turn_us = 0;
   c->state = SLP_CALL_SENT;
   aws->stats.calls += is_of_reading(c);
   aws->stats.bytes_out += c->body.n;
@@ -195,6 +198,29 @@ static void tell_why_no_new_keys(slp_call *c) {
   slp_fail_set(&c->fail, c->fail.class, c->fail.code, "%.100s No new keys: %.200s", refusal, last->message);
 }
 
+/* ---- calls that are counted for a whole account -------------------------------------------------------- */
+#define KIND_MAX 512u
+
+static slp_str kind_of(const slp_call *c, char room[KIND_MAX]) {
+  int n = snprintf(room, KIND_MAX, "%.300s %.*s %.*s", c->aws->endpoints[c->svc].url, (int)c->target.n,
+                   c->target.p, (int)slp_min_u64(c->quota_of.n, 80), c->quota_of.n ? c->quota_of.p : "");
+  return (slp_str){room, (size_t)n};
+}
+
+/* Asks for a turn, again when the last one was missed. 1: it is yet to come, and the timer is set. */
+static int waits_for_turn(slp_call *c) {
+  slp_host *h = c->aws->h;
+  char room[KIND_MAX];
+  uint64_t now = slp_now_us(h);
+  if (!c->quota_a_second) return 0;
+  if (!c->turn_us || now > c->turn_us + SLP_QUOTA_LATE_US)
+    c->turn_us = slp_host_quota_take(h, kind_of(c, room), c->quota_a_second);
+  if (c->turn_us <= slp_now_us(h)) return 0;
+  if (slp_timer_set(h, &c->timer, c->turn_us)) return 0; /* without memory nothing is asked often */
+  c->state = SLP_CALL_PAUSING;
+  return 1;
+}
+
 static void settle(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_sign_keys keys;
@@ -212,6 +238,7 @@ static void settle(slp_call *c) {
     end_later(c);
     return;
   }
+  if (waits_for_turn(c)) return;
   if (c->keys || c->anonymous) {
     send_without_family(c);
     return;
@@ -243,6 +270,7 @@ void slp_call_send(slp_call *c) {
   SLP_CHECK(c->state == SLP_CALL_IDLE);
   slp_fail_clear(&c->fail);
   c->tries = c->throttles = 0;
+  c->turn_us = 0;
   c->free_try = c->keys_tried = c->clock_fixed = c->stale_tried = c->late_tried = 0;
   settle(c);
 }
@@ -351,6 +379,10 @@ static void answer_failed(slp_call *c, int clock_fixed_before) {
                         .secrets = slp_call_secrets(c)};
   slp_classify(&bad, &c->fail, &remedy);
   told(c);
+  if (c->fail.class == SLP_THROTTLE && c->quota_a_second) {
+    char room[KIND_MAX];
+    slp_host_quota_refused(c->aws->h, kind_of(c, room));
+  }
   if (remedy == SLP_REMEDY_CLOCK && !c->anonymous && c->late_tried < LATE_MAX && is_read_late(c)) {
     SLP_PROBE("call: refused for a time that is long ago");
     c->late_tried++;

@@ -21,7 +21,7 @@ typedef enum {
   SLP_CALL_WAITING_KEYS,  /* suspended: credentials */
   SLP_CALL_SENT,          /* suspended: transport */
   SLP_CALL_READING,       /* suspended: the owner */
-  SLP_CALL_PAUSING,       /* suspended: timer */
+  SLP_CALL_PAUSING,       /* suspended: timer; a back-off, or until the quota lets it go */
   SLP_CALL_ENDING         /* suspended: event */
 } slp_call_state;
 
@@ -31,11 +31,13 @@ typedef struct slp_call {
   slp_svc svc;
   slp_lane lane;
   slp_str target, content_type, body; /* target absent: no such header */
-  const slp_sign_keys *keys;          /* NULL: the family's; else these, which can't be renewed */
-  uint8_t anonymous;                  /* not signed */
-  slp_str secret;                     /* what of the body no message may repeat; {NULL, 0}: nothing */
-  uint8_t keeps_secrets;              /* until a cancel or free: the owner reads on when the call is over */
-  slp_buf *into;                      /* cleared before each try */
+  uint32_t quota_a_second; /* the account may make so many of these calls a second; 0: nobody counts them */
+  slp_str quota_of; /* "REGION:ACCOUNT" where it is known; NULL, 0: endpoint and target tell calls apart */
+  const slp_sign_keys *keys; /* NULL: the family's; else these, which can't be renewed */
+  uint8_t anonymous;         /* not signed */
+  slp_str secret;            /* what of the body no message may repeat; {NULL, 0}: nothing */
+  uint8_t keeps_secrets;     /* until a cancel or free: the owner reads on when the call is over */
+  slp_buf *into;             /* cleared before each try */
   uint32_t total_ms_max;
   uint32_t
       tries_max; /* 1: the owner repeats calls itself; more: the limit where AWS_MAX_ATTEMPTS is not set */
@@ -67,6 +69,7 @@ typedef struct slp_call {
   size_t token_n, key_n;
   slp_http_header headers[SLP_CALL_HEADERS];
   char date[17];
+  uint64_t turn_us;                /* when the quota lets this try go; 0: not asked for */
   int64_t signed_ms;               /* the time signed with */
   int64_t signed_wall_ms;          /* the machine's clock then */
   uint64_t serial;                 /* of the keys signed with */

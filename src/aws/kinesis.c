@@ -1,5 +1,6 @@
 /* kinesis.c - Kinesis as a service: CBOR or JSON, and the fall-back from one to the other. */
 #include "aws/kinesis_read.h"
+#include "aws/limits.h"
 #include "aws/service.h"
 #include "aws/subscribe.h"
 
@@ -35,6 +36,7 @@ static int ask(slp_asking *a) {
       c->target = slp_kinesis_consumer_target(slp_consumer_op_of(a)->what);
       return slp_kinesis_put_consumer(b, slp_consumer_op_of(a));
     case SLP_OP_DESCRIBE:
+      slp_service_quota(a, SLP_KINESIS_SUMMARIES_A_SECOND, slp_describe_of(a)->arn);
       c->target = SLP_STR("Kinesis_20131202.DescribeStreamSummary");
       return slp_kinesis_put_describe(b, slp_describe_of(a));
     case SLP_OP_LIST:

@@ -19,6 +19,11 @@
 #define SLP_STREAMS_NUMBER_DIGITS_MIN 21     /* of a sequence number: botocore's model of DynamoDB Streams */
 #define SLP_STREAMS_PAGE_BYTES_FULL 1000000u /* as JSON; a page of 1 MB of items is larger */
 #define SLP_STREAMS_RETENTION_HOURS 24u
+/* Calls a second that an account may make in a region. DynamoDB developer guide, "Quotas in Amazon DynamoDB":
+ * DescribeStream 10. Kinesis developer guide, "Quotas and limits": DescribeStreamSummary 20; ListShards has
+ * 1000 for a stream, which one process does not reach (base/repeat.h). */
+#define SLP_STREAMS_DESCRIBES_A_SECOND 10u
+#define SLP_KINESIS_SUMMARIES_A_SECOND 20u
 /* ListShards returns at most 1000 shards a page (API reference, MaxResults); a row is under 1 KiB and the
  * token at most 1 MiB. Local servers send more rows at once, so there is room for 10,000 and a token. */
 #define SLP_LIST_BODY_MAX (16u * 1024 * 1024)

@@ -49,6 +49,7 @@ typedef struct slp_op_list_shards { /* ListShards, one page */
   slp_shard_desc *shards; /* out, owned */
   size_t shards_n;
   slp_str ret_next;     /* out, in body; {NULL,0}: last page */
+  uint8_t unfiltered;   /* out: others than the children came: the service does not know that filter */
   uint8_t stream_ended; /* out: no record will ever be added, whatever the rows say (DynamoDB Streams) */
 } slp_op_list_shards;
 

@@ -289,8 +289,26 @@ static int may_grow(slp_http *http, size_t more) {
   return op->may_grow ? op->may_grow(op, more) : 1;
 }
 
+/* "REGION:ACCOUNT" of arn:PARTITION:SERVICE:REGION:ACCOUNT:NAME; {NULL, 0}: it is no ARN. */
+static slp_str account_of(slp_str arn) {
+  size_t from = 0, colons = 0;
+  for (size_t i = 0; i < arn.n; i++) {
+    if (arn.p[i] != ':') continue;
+    colons++;
+    if (colons == 3) from = i + 1;
+    if (colons == 5) return (slp_str){arn.p + from, i - from};
+  }
+  return (slp_str){NULL, 0};
+}
+
+void slp_service_quota(slp_asking *a, uint32_t a_second, slp_str arn) {
+  a->call.quota_a_second = a_second;
+  a->call.quota_of = account_of(arn);
+}
+
 int slp_service_write(slp_asking *a) {
   slp_buf_clear(&a->request);
+  slp_service_quota(a, 0, (slp_str){NULL, 0});
   int r = a->service->kind->ask(a);
   a->call.body = slp_buf_str(&a->request);
   return r;

@@ -78,6 +78,9 @@ static inline slp_op_consumer *slp_consumer_op_of(slp_asking *a) {
 }
 static inline slp_asking *slp_asking_of(slp_call *c) { return SLP_OWNER(c, slp_asking, call); }
 
+/* Called in ask(): the account, of what arn names where that is known, may make so many of these calls a
+ * second. */
+void slp_service_quota(slp_asking *a, uint32_t a_second, slp_str arn);
 /* For the kinds that are not in every service's table. */
 void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op);
 /* Writes the request again by the kind's ask(). 0 or an error; the old request is gone in any case. */

@@ -1,5 +1,6 @@
 /* streams.c - DynamoDB Streams as a service. DynamoDB itself is asked for a table's stream, which is then
  * described: two requests, one op. */
+#include "aws/limits.h"
 #include "aws/service.h"
 #include "aws/streams_read.h"
 #include "sloop.h"
@@ -26,6 +27,7 @@ static int ask_describe(slp_asking *a) {
     return slp_streams_put_table(&a->request, op->arn.n ? op->arn : op->name);
   }
   slp_str arn = is_stream_arn(op->arn) ? op->arn : slp_str_of(op->ret_arn);
+  slp_service_quota(a, SLP_STREAMS_DESCRIBES_A_SECOND, arn);
   c->target = SLP_STR("DynamoDBStreams_20120810.DescribeStream");
   return slp_streams_put_describe(&a->request, arn);
 }
@@ -38,6 +40,7 @@ static int ask(slp_asking *a) {
   switch (a->kind) {
     case SLP_OP_DESCRIBE: return ask_describe(a);
     case SLP_OP_LIST:
+      slp_service_quota(a, SLP_STREAMS_DESCRIBES_A_SECOND, slp_list_of(a)->arn);
       c->target = SLP_STR("DynamoDBStreams_20120810.DescribeStream");
       return slp_streams_put_list(&a->request, slp_list_of(a));
     case SLP_OP_ITERATOR:
@@ -103,6 +106,7 @@ static void listed(slp_asking *a) {
   for (size_t i = 0; i < op->shards_n; i++) {
     if (slp_str_eq(op->shards[i].parent, op->children_of)) op->shards[kept++] = op->shards[i];
   }
+  op->unfiltered = kept < op->shards_n;
   op->shards_n = kept;
 }
 

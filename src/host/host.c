@@ -31,6 +31,23 @@ uint64_t slp_now_us(slp_host *h) { return h->in_turn ? h->now_us : slp_now_refre
 
 int64_t slp_wall_ms(slp_host *h) { return h->ops->wall_ms(h); }
 
+uint64_t slp_host_quota_take(slp_host *h, slp_str kind, uint32_t a_second) {
+  uint64_t now = slp_now_refresh_us(h);
+  slp_quotas *all = h->ops->quotas ? h->ops->quotas(h) : NULL;
+  if (!all) return now;
+  uint64_t at_us = slp_quota_take(all, kind, a_second, now);
+  h->ops->quotas_back(h);
+  return at_us;
+}
+
+void slp_host_quota_refused(slp_host *h, slp_str kind) {
+  uint64_t now = slp_now_refresh_us(h);
+  slp_quotas *all = h->ops->quotas ? h->ops->quotas(h) : NULL;
+  if (!all) return;
+  slp_quota_refused(all, kind, now);
+  h->ops->quotas_back(h);
+}
+
 void slp_host_where(slp_host *h, char name[65], uint32_t *pid) {
   name[0] = 0;
   *pid = 0;

@@ -19,6 +19,7 @@
 #include "base/fail.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "base/quota.h"
 
 /* A turn takes no further event when it ran so many, or for so long. An event may take as long again and
  * more: it may be a transfer's share of bytes, or the end of a page whose memory goes back to the system. */
@@ -56,6 +57,12 @@ void slp_timer_clear(slp_host *h, slp_timer *t);
 uint64_t slp_random(slp_host *h);
 /* Uniform in [0, below); 0 when below is 0. */
 uint64_t slp_random_below(slp_host *h, uint64_t below);
+
+/* ---- calls that a service counts for a whole account ------------------------------------------ */
+/* Returns when a call of that kind may be sent, now or later (base/quota.h). All hosts of a process share the
+ * limit, on whatever threads they run. */
+uint64_t slp_host_quota_take(slp_host *h, slp_str kind, uint32_t a_second);
+void slp_host_quota_refused(slp_host *h, slp_str kind); /* the service has refused one: too many */
 
 /* ---- where it runs --------------------------------------------------------------------------- */
 /* This machine's name ("" when it has none; cut when longer) and this process's number. */
@@ -271,6 +278,9 @@ typedef struct slp_host_ops {
   int64_t (*wall_ms)(slp_host *h);
   uint64_t (*random)(slp_host *h);
   void (*where)(slp_host *h, char name[65], uint32_t *pid);
+  /* The quotas of the process; nobody else changes them until `quotas_back`. NULL: calls have no limit. */
+  slp_quotas *(*quotas)(slp_host *h);
+  void (*quotas_back)(slp_host *h);
   /* Run a turn at_us at the latest; 0: as soon as possible; UINT64_MAX: only when something
    * happens. Replaces the wish before. */
   void (*wake)(slp_host *h, uint64_t at_us);

@@ -48,6 +48,27 @@ static void where(slp_host *h, char name[65], uint32_t *pid) {
   name[n] = 0;
 }
 
+/* One for the process: its loops may run on several threads. CLOCK_OURS is the same for all of them. */
+static slp_quotas process_quotas;
+static uv_mutex_t quotas_lock;
+static uv_once_t quotas_once = UV_ONCE_INIT;
+static int quotas_ready; /* written inside quotas_once */
+
+static void make_quotas_lock(void) { quotas_ready = uv_mutex_init(&quotas_lock) == 0; }
+
+static slp_quotas *quotas(slp_host *h) {
+  (void)h;
+  uv_once(&quotas_once, make_quotas_lock);
+  if (!quotas_ready) return NULL;
+  uv_mutex_lock(&quotas_lock);
+  return &process_quotas;
+}
+
+static void quotas_back(slp_host *h) {
+  (void)h;
+  uv_mutex_unlock(&quotas_lock);
+}
+
 static int64_t wall_ms(slp_host *h) {
   struct timespec ts;
   (void)h;
@@ -158,6 +179,8 @@ static const slp_host_ops uv_ops = {
     .cpu_us = cpu_us,
     .wall_ms = wall_ms,
     .where = where,
+    .quotas = quotas,
+    .quotas_back = quotas_back,
     .random = random_u64,
     .wake = wake,
     .http_send = slp_curl_send,

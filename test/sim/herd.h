@@ -215,6 +215,8 @@ typedef struct hd_held {
 } hd_held;
 
 struct hd_life {
+  uint64_t describes_us[32]; /* when it sent its last DescribeStream calls; a ring */
+  size_t describes_n;
   hd_world *hw;
   hd_life *joined, *first;    /* of a process with two consumers: the other one */
   size_t number, host_number; /* of the life; of its host */

@@ -573,6 +573,23 @@ static void note_table(hd_world *hw, const slp_sim_ask *ask, const char *op) {
   if ((typed || first) && hw->writer != SIZE_MAX) hd_reads_table(hw->o, hw->writer, ask->sent_us);
 }
 
+/* A process calls DescribeStream no more often than the account may. By the times of sending: what comes twice or
+ * late was sent once, in time. A worker's clock may run ahead by a tenth, but in wild worlds by any. */
+static void judge_describes(hd_world *hw, hd_life *l, const slp_sim_ask *ask, const char *op) {
+  int typed = strcmp(op, "typed D") == 0 || strcmp(op, "typed L") == 0;
+  if (!l || !hw->changes || hw->plan->rate[HF_wild] || (!typed && strcmp(op, "DescribeStream") != 0)) return;
+  size_t n = SLP_COUNT(l->describes_us), within = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (l->describes_us[i] == ask->sent_us) return;
+    within += l->describes_us[i] && l->describes_us[i] <= ask->sent_us &&
+              ask->sent_us - l->describes_us[i] < HD_S - HD_S / 10;
+  }
+  l->describes_us[l->describes_n++ % n] = ask->sent_us;
+  if (within >= 10)
+    hd_break(hw->o, HD_S10_RATE, "", "w%d#%zu sent %zu DescribeStream in a second", l->slot, l->number,
+             within + 1);
+}
+
 /* What a call has shown and changed. */
 static void look_at(hd_world *hw, const slp_sim_ask *ask, const char *op) {
   if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0 || strcmp(op, "typed E") == 0)
@@ -607,6 +624,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   written_by(hw, l ? l->number : SIZE_MAX, ask->sent_us);
   if (hw->twin) written_by(hw->twin, hw->writer, ask->sent_us); /* a process has one number in both */
   note_table(hw, ask, op);
+  judge_describes(hw, l, ask, op);
   hw->inner(hw->inner_arg, ask, reply);
   written_by(hw, SIZE_MAX, ask->sent_us);
   if (hw->twin) written_by(hw->twin, SIZE_MAX, ask->sent_us);

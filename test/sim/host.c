@@ -27,6 +27,7 @@ typedef struct slp_sim_shell {
   uint64_t frozen_until_us;
   size_t blocked; /* it is within a callback that takes long: its place among those, + 1 */
   uint64_t window_us, window_turns;
+  slp_quotas quotas; /* a host is a process */
   slp_sim_host_stats stats;
   struct {
     const char *path, *content;
@@ -93,6 +94,9 @@ static void op_where(slp_host *h, char name[65], uint32_t *pid) {
   memcpy(name, "sim", 4);
   *pid = 1;
 }
+
+static slp_quotas *op_quotas(slp_host *h) { return &shell_of(h)->quotas; }
+static void op_quotas_back(slp_host *h) { (void)h; }
 
 static int64_t op_wall_ms(slp_host *h) {
   const slp_sim_shell *s = shell_of(h);
@@ -632,6 +636,8 @@ static const slp_host_ops sim_ops = {
     .cpu_us = op_cpu_us,
     .wall_ms = op_wall_ms,
     .where = op_where,
+    .quotas = op_quotas,
+    .quotas_back = op_quotas_back,
     .random = op_random,
     .wake = op_wake,
     .http_send = op_http_send,

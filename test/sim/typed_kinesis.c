@@ -18,11 +18,14 @@ typedef struct call {
   slp_op *op;
   slp_typed_what what;
   slp_http http;
+  slp_timer timer;  /* before its turn */
+  uint64_t turn_us; /* of DescribeStream */
   slp_buf ask, into;
 } call;
 
 static void call_free(call *c) {
   c->op->call = NULL;
+  slp_timer_clear(c->k->h, &c->timer);
   slp_buf_free(&c->ask);
   slp_buf_free(&c->into);
   slp_free(c->k->mem, c);
@@ -181,6 +184,8 @@ static void answered(slp_http *http) {
 
 /* ---- calls -------------------------------------------------------------------------------------------- */
 
+static void on_turn(slp_timer *t);
+
 static call *call_new(slp_ops *ops, slp_op *op, slp_typed_what what) {
   typed_kinesis *k = SLP_OWNER(ops, typed_kinesis, ops);
   call *c = SLP_NEW(k->mem, call);
@@ -198,15 +203,28 @@ static call *call_new(slp_ops *ops, slp_op *op, slp_typed_what what) {
   c->http.url = k->changes ? SLP_TYPED_STREAMS : SLP_TYPED_KINESIS;
   c->http.into = &c->into;
   c->http.on_done = answered;
+  c->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_turn};
   return c;
 }
 
 static slp_str named(const call *c, slp_str name, slp_str arn) { return c->k->changes && arn.n ? arn : name; }
 
+/* As aws/call.c does: an account may describe its tables' streams ten times a second. */
+static int waits_for_turn(call *c) {
+  slp_host *h = c->k->h;
+  if (!c->k->changes || (c->what != SLP_TYPED_DESCRIBE && c->what != SLP_TYPED_LIST)) return 0;
+  if (!c->turn_us || slp_now_us(h) > c->turn_us + SLP_QUOTA_LATE_US)
+    c->turn_us = slp_host_quota_take(h, SLP_STR("DescribeStream"), 10);
+  return c->turn_us > slp_now_us(h) && slp_timer_set(h, &c->timer, c->turn_us) == 0;
+}
+
 static void send(call *c) {
+  if (waits_for_turn(c)) return;
   c->http.body = slp_buf_str(&c->ask);
   slp_http_send(c->k->h, &c->http);
 }
+
+static void on_turn(slp_timer *t) { send(SLP_OWNER(t, call, timer)); }
 
 static void op_describe(slp_ops *ops, slp_op_describe *op) {
   call *c = call_new(ops, &op->op, SLP_TYPED_DESCRIBE);

@@ -1,0 +1,42 @@
+/* quota.h - when the next call may be sent of a kind that a service counts for a whole account: at most so
+ * many in any SLP_QUOTA_WINDOW_US. Every consumer of a process asks one slp_quotas (host.h:
+ * slp_host_quota_take), so that together they stay below the limit. Pure: times come from the caller, and
+ * nothing is allocated.
+ *
+ * A turn is given in the order of asking, and is used up even if its call is given up. */
+#ifndef SLP_BASE_QUOTA_H
+#define SLP_BASE_QUOTA_H
+
+#include "base/base.h"
+
+/* A turn that was given holds for so long. Whoever comes later, because the process was frozen say, asks
+ * again. */
+#define SLP_QUOTA_LATE_US 50000u
+#define SLP_QUOTA_WINDOW_US (1000000u + SLP_QUOTA_LATE_US)
+#define SLP_QUOTA_CALLS_MAX 20u /* the largest limit there is */
+/* Kinds of calls that are told apart at a time: an account's in a region at an endpoint is one. With more of
+ * them in one window some share a limit. */
+#define SLP_QUOTA_KINDS_MAX 32u
+/* Other processes use the account too: a refusal halves the calls a second, down to an eighth, until this
+ * time passes without another one; then they are doubled. */
+#define SLP_QUOTA_SLOWED_US 10000000u
+
+typedef struct slp_quota {               /* of a kind of call */
+  uint64_t kind;                         /* hash of its name */
+  uint64_t sent_us[SLP_QUOTA_CALLS_MAX]; /* turns given, a ring; 0: none yet */
+  uint32_t next;                         /* in the ring: the oldest of them */
+  uint32_t slowed;                       /* the window is 1 << slowed times as long */
+  uint64_t refused_us;                   /* when `slowed` was changed last */
+} slp_quota;
+
+typedef struct slp_quotas { /* zeroed: none is known */
+  slp_quota all[SLP_QUOTA_KINDS_MAX];
+} slp_quotas;
+
+/* Returns when the call may be sent that is asked for at now_us: now_us or later. a_second: 1 to
+ * SLP_QUOTA_CALLS_MAX, the same each time for a kind. */
+uint64_t slp_quota_take(slp_quotas *q, slp_str kind, uint32_t a_second, uint64_t now_us);
+/* The service has refused such a call: too many. */
+void slp_quota_refused(slp_quotas *q, slp_str kind, uint64_t now_us);
+
+#endif
