@@ -186,11 +186,19 @@ static void on_latest(slp_src_req *rq) {
     slp_listing_soon(c, 0);
 }
 
+/* Once the user was told of the end, a listing of the user's own is no reason to ask again: a loop of them
+ * would spend the calls that the account has. */
+static int latest_is_due(const slp_consumer *c) {
+  uint64_t again_us = slp_after_us(slp_listing_latest_us(c), (uint64_t)c->o->list_ms * 500);
+  return slp_listing_told(c) == SLP_TOLD_NOTHING || slp_now_us(c->engine->host) >= again_us;
+}
+
 /* After a listing, or after one that failed because the stream, a day after its end, is gone. */
 static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
   if (of_listing->class != SLP_FINE && of_listing->class != SLP_GONE) return;
   if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c); /* it was moved back, say */
-  if (may_tell_end(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER) slp_listing_describe_latest(c, on_latest);
+  if (may_tell_end(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER && latest_is_due(c))
+    slp_listing_describe_latest(c, on_latest);
 }
 
 static void on_listed(slp_src_req *rq) {
@@ -414,6 +422,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
   slp_map_init(&c->shards, e->mem);
   slp_seek_init(c);
   slp_list_init(&c->namings);
+  slp_list_init(&c->candidates);
   c->stop.ev.run = on_stop_event;
   c->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
   c->stop.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_stop_timer};
@@ -455,6 +464,7 @@ void slp_consumer_free(slp_consumer *c) {
   slp_batches_orphan(e, c);
   while ((s = slp_map_each(&c->shards, &at))) slp_queue_orphan(s);
   slp_lineage_free_map(&c->shards);
+  slp_listing_forget_rows(c);
   slp_seek_free(c);
   slp_list_remove(&c->link);
   c->source->ops->close(c->source);

@@ -113,7 +113,8 @@ struct slp_consumer {
   slp_timer timer;                    /* describe / list again */
   slp_start_position *start_position; /* owned; where reading began */
   uint8_t started_from;               /* a listing was turned into shards to be read, see start.c */
-  uint8_t entering, enter_again;      /* slp_order_enter_ready is at work; and shall go round once more */
+  slp_list candidates;                /* shards that may enter the order now, see order.c */
+  uint8_t entering;                   /* order.c goes through them */
   uint8_t paused_all;
   uint8_t suspended;     /* by the fleet: nothing is fetched or handed out */
   uint8_t whole_records; /* its leases hold no place inside an aggregate */

@@ -27,6 +27,39 @@ slp_shard *slp_lineage_parent(const slp_shard *s, int i) {
   return id.n ? slp_lineage_get(s->consumer, id) : NULL;
 }
 
+static void unlink_parents(slp_shard *s) {
+  for (int i = 0; i < 2; i++) slp_list_remove(&s->lineage.kin[i].link);
+}
+
+static void unlink_children(slp_shard *s) {
+  while (slp_list_pop(&s->lineage.children)) continue;
+}
+
+static void link_parents(slp_shard *s) {
+  for (int i = 0; i < 2; i++) {
+    slp_kin *k = &s->lineage.kin[i];
+    slp_shard *p = slp_list_linked(&k->link) ? NULL : slp_lineage_parent(s, i);
+    k->child = s;
+    if (p) slp_list_add_last(&p->lineage.children, &k->link);
+  }
+}
+
+void slp_lineage_each_child(slp_shard *s, void (*visit)(slp_shard *child)) {
+  SLP_LIST_EACH(&s->lineage.children, it) visit(SLP_OWNER(it, slp_kin, link)->child);
+}
+
+size_t slp_lineage_children(const slp_shard *s, slp_shard_desc *rows, size_t max) {
+  size_t n = 0;
+  if (s->consumer->leases) return slp_listing_children(s->consumer, s->id, rows, max);
+  SLP_LIST_EACH(&s->lineage.children, it) {
+    const slp_shard *child = SLP_OWNER(it, slp_kin, link)->child;
+    if (n == max) return n;
+    rows[n++] = (slp_shard_desc){
+        .id = child->id, .parent = child->lineage.parents[0], .adjacent_parent = child->lineage.parents[1]};
+  }
+  return n;
+}
+
 int slp_lineage_wanted(const slp_shard *s) { return s->lineage.selection == SLP_SELECT_WANTED; }
 int slp_lineage_skipped(const slp_shard *s) { return s->lineage.selection == SLP_SELECT_SKIPPED; }
 int slp_lineage_is_barred(const slp_shard *s) { return s->lineage.selection == SLP_SELECT_BARRED; }
@@ -59,6 +92,7 @@ static void shard_init(slp_shard *s, slp_consumer *c) {
   c->engine->shards_n++;
   s->at.start.kind = SLP_POSITION_OLDEST;
   s->at.anchor.ms = s->at.open.ms = s->at.not_before_ms = INT64_MIN;
+  slp_list_init(&s->lineage.children);
   slp_lag_init(s);
   slp_queue_init(s);
   slp_reading_init(s);
@@ -175,12 +209,22 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
   s->lineage.selection = slp_lineage_wants(c, id) ? SLP_SELECT_WANTED : SLP_SELECT_SKIPPED;
   if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
   for (int i = 0; i < 2; i++) count_child(slp_lineage_parent(s, i), s);
+  link_parents(s);
   c->sum.waiting_n += slp_lineage_wanted(s) ? 1 : 0;
   return s;
 }
 
+/* Some shard may have named a parent before that one was known. */
+static void link_all(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at))) link_parents(s);
+}
+
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
+  int some_wait = c->sum.waiting_n > 0; /* a shard that was begun waits for no parent */
   slp_shard *s = add(c, id, parent, adjacent);
+  if (s && some_wait) link_all(c);
   if (s && slp_lineage_parent_barred(s)) bar_waiting(c);
   return s;
 }
@@ -355,6 +399,7 @@ static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
       crossed = slp_str_eq(l->parents[0], d->adjacent_parent) && slp_str_eq(l->parents[1], d->parent);
   /* A server may leave out parents that it keeps no more. */
   if (same || crossed || !d->parent.n || slp_reading_state(s) != SLP_READER_IDLE) return 0;
+  unlink_parents(s);
   slp_str were[2] = {l->parents[0], l->parents[1]};
   l->parents[0] = l->parents[1] = (slp_str){NULL, 0};
   int lacks = copy_parents(s, d->parent, d->adjacent_parent);
@@ -415,6 +460,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
   if (barred) bar_waiting(c);
   for (at = 0; corrected && (s = slp_map_each(&c->shards, &at));) s->marked = 1;
   count_children(c);
+  link_all(c);
   note_open(c);
   return r;
 }
@@ -458,6 +504,8 @@ int slp_lineage_is_missed(slp_shard *s) {
 /* ---- going ------------------------------------------------------------------------------------------- */
 
 void slp_lineage_drop(slp_shard *s) {
+  unlink_parents(s);
+  unlink_children(s);
   slp_map_remove(&s->consumer->shards, s->id);
   shard_free(s);
 }

@@ -2,6 +2,7 @@
 #ifndef SLP_CORE_LINEAGE_H
 #define SLP_CORE_LINEAGE_H
 
+#include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "codec/kpl.h"
@@ -20,9 +21,16 @@ typedef enum slp_selection {
   SLP_SELECT_STOPPED
 } slp_selection;
 
+typedef struct slp_kin { /* of a child and a parent that is known */
+  slp_list link;         /* in the parent's children; loose: the parent is not known */
+  slp_shard *child;
+} slp_kin;
+
 typedef struct slp_lineage { /* of a shard */
   slp_str parents[2];        /* copies, owned; {NULL,0}: none */
   uint32_t children_n;       /* known children */
+  slp_list children;         /* slp_kin.link of the children's kin[] */
+  slp_kin kin[2];            /* with parents[0], parents[1] */
   uint8_t merged;            /* a child of it has another parent too, so it has no other children */
   uint8_t keys_known;        /* keys were told */
   slp_hash_range keys;       /* what is written under them it gets */
@@ -68,6 +76,11 @@ int slp_lineage_has_all_children(const slp_shard *s);
 int slp_lineage_are_all_children(const slp_shard *s, const slp_shard_desc *children, size_t n);
 /* No listing has had it so far. */
 int slp_lineage_is_new(const slp_shard *s);
+/* Hands each known child of it to `visit`, once for each of its parents that is s. */
+void slp_lineage_each_child(slp_shard *s, void (*visit)(slp_shard *child));
+/* As rows whose texts are borrowed; with leases, where a shard knows none of its kin, those of the newest
+ * listing. Returns their number, max at most. */
+size_t slp_lineage_children(const slp_shard *s, slp_shard_desc *rows, size_t max);
 void slp_lineage_learn_keys(slp_shard *s, const slp_shard_desc *d);
 const slp_hash_range *slp_lineage_keys(const slp_shard *s); /* NULL: not known */
 int slp_lineage_knows_parents(const slp_shard *s);          /* it names some, and all of them are known */

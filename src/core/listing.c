@@ -1,6 +1,7 @@
 /* listing.c - what is asked of the stream as a whole: what it is, and which shards it has. What follows from
  * an answer is the affair of the file that asks. */
 #include "core/core.h"
+#include "core/desc.h"
 
 #include <stdlib.h>
 
@@ -35,8 +36,11 @@ static void describe(slp_consumer *c, int latest, void (*on_done)(slp_src_req *r
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq)) { describe(c, 0, on_done); }
 
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {
+  c->listing.latest_us = slp_now_us(c->engine->host);
   describe(c, 1, on_done);
 }
+
+uint64_t slp_listing_latest_us(const slp_consumer *c) { return c->listing.latest_us; }
 
 int slp_listing_asks_latest(const slp_consumer *c) {
   return c->listing.describe_out && c->listing.describe.latest;
@@ -81,9 +85,77 @@ slp_consumer *slp_listing_listed(slp_src_req *rq) {
   return c;
 }
 
+/* ---- children ---------------------------------------------------------------------------------------- */
+
+typedef struct slp_listed_child {
+  slp_str parent;
+  const slp_shard_desc *row;
+} slp_listed_child;
+
+void slp_listing_forget_rows(slp_consumer *c) {
+  slp_free(c->mem, c->listing.children);
+  slp_free(c->mem, c->listing.rows);
+  c->listing.children = NULL;
+  c->listing.children_n = 0;
+  c->listing.rows = NULL;
+  c->listing.rows_n = 0;
+}
+
+/* Without memory nothing is kept: the children of a shard that ends are asked for. */
+static void keep_rows(slp_consumer *c) {
+  const slp_src_list *l = &c->listing.list;
+  slp_listing_forget_rows(c);
+  c->listing.rows = l->shards_n ? slp_descs_copy(c->mem, l->shards, l->shards_n) : NULL;
+  c->listing.rows_n = c->listing.rows ? l->shards_n : 0;
+}
+
+static int by_parent(const void *a, const void *b) {
+  const slp_listed_child *x = a, *y = b;
+  int side = slp_str_cmp(x->parent, y->parent);
+  return side ? side : (x->row > y->row) - (x->row < y->row);
+}
+
+/* A listing is sorted when the first shard ends after it: looking through all rows for each shard that ends
+ * would take seconds where thousands do. */
+static int sort_children(slp_consumer *c) {
+  slp_listing *l = &c->listing;
+  if (l->children) return 0;
+  slp_listed_child *all = slp_zalloc_n(c->mem, 2 * l->rows_n + 1, sizeof *all);
+  if (!all) return SLP_ENOMEM;
+  size_t n = 0;
+  for (size_t i = 0; i < l->rows_n; i++) {
+    const slp_shard_desc *d = &l->rows[i];
+    if (d->parent.n) all[n++] = (slp_listed_child){d->parent, d};
+    if (d->adjacent_parent.n && !slp_str_eq(d->parent, d->adjacent_parent))
+      all[n++] = (slp_listed_child){d->adjacent_parent, d};
+  }
+  qsort(all, n, sizeof *all, by_parent);
+  l->children = all;
+  l->children_n = n;
+  return 0;
+}
+
+size_t slp_listing_children(slp_consumer *c, slp_str shard, slp_shard_desc *children, size_t max) {
+  const slp_listing *l = &c->listing;
+  size_t n = 0;
+  if (sort_children(c)) return 0;
+  size_t low = 0, high = l->children_n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (slp_str_cmp(l->children[middle].parent, shard) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < l->children_n && n < max && slp_str_eq(l->children[low].parent, shard); low++)
+    children[n++] = *l->children[low].row;
+  return n;
+}
+
 void slp_listing_took(slp_consumer *c) {
   c->listing.done = c->listing.begun;
   c->listing.ended = c->listing.list.ended != 0;
+  if (c->leases) keep_rows(c);
 }
 uint64_t slp_listing_begun(const slp_consumer *c) { return c->listing.begun; }
 uint64_t slp_listing_done(const slp_consumer *c) { return c->listing.done; }
@@ -93,14 +165,6 @@ uint64_t slp_listing_us(const slp_consumer *c) { return c->listing.us; }
 const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n) {
   *ret_n = c->listing.list.shards_n;
   return c->listing.list.shards;
-}
-
-size_t slp_listing_children(const slp_consumer *c, slp_str parent, slp_shard_desc *out, size_t max) {
-  size_t n = 0, rows_n;
-  const slp_shard_desc *rows = slp_listing_rows(c, &rows_n);
-  for (size_t i = 0; i < rows_n && n < max; i++)
-    if (slp_str_eq(rows[i].parent, parent) || slp_str_eq(rows[i].adjacent_parent, parent)) out[n++] = rows[i];
-  return n;
 }
 
 int slp_listing_ended(const slp_consumer *c) { return c->listing.ended; }

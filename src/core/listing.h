@@ -16,6 +16,11 @@ typedef enum { SLP_STREAM_NOT_ASKED, SLP_STREAM_RESHARDS, SLP_STREAM_SETTLED } s
 typedef struct slp_listing {
   slp_src_describe describe;
   slp_src_list list;
+  /* With leases a shard knows none of its kin: of the newest listing that was taken in the rows are kept. */
+  slp_shard_desc *rows; /* owned, one block; NULL: none */
+  size_t rows_n;
+  struct slp_listed_child *children; /* owned; sorted by the parent's id; NULL: not made yet */
+  size_t children_n;
   uint8_t describe_out, list_out;
   uint8_t ended;         /* by the newest one that was taken in the stream takes no more records */
   uint8_t told_end;      /* slp_told_end */
@@ -26,6 +31,7 @@ typedef struct slp_listing {
   uint64_t begun;        /* the number of the newest listing */
   uint64_t done;         /* the newest one that answered */
   uint64_t us;           /* when the newest one was begun */
+  uint64_t latest_us;    /* when it was asked last what the name leads to now */
   sloop_list_cb cb;      /* a user's listing, told with the next answer; NULL: nobody asked */
   void *cb_arg;
 } slp_listing;
@@ -37,8 +43,9 @@ int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int6
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
 /* The same, of the stream that its name leads to now. */
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq));
-int slp_listing_asks_latest(const slp_consumer *c);   /* that is out */
-slp_consumer *slp_listing_described(slp_src_req *rq); /* first in on_done: it is not out any more */
+int slp_listing_asks_latest(const slp_consumer *c);    /* that is out */
+uint64_t slp_listing_latest_us(const slp_consumer *c); /* when that was asked last; 0: never */
+slp_consumer *slp_listing_described(slp_src_req *rq);  /* first in on_done: it is not out any more */
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);
 
 /* Listings have numbers: begins the next one, unless one is out, or a description. 0: one is. */
@@ -50,9 +57,12 @@ uint64_t slp_listing_begun(const slp_consumer *c);
 uint64_t slp_listing_done(const slp_consumer *c);
 uint64_t slp_listing_next(const slp_consumer *c); /* the first that will begin after now */
 uint64_t slp_listing_us(const slp_consumer *c);   /* when the newest was begun */
-const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n); /* until the next one begins */
-/* Its rows that name the shard as a parent, `max` at most; their texts stay its own. Returns how many. */
-size_t slp_listing_children(const slp_consumer *c, slp_str parent, slp_shard_desc *out, size_t max);
+/* In on_done only: others may list by the same source. */
+const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n);
+/* With leases: the rows of the newest listing that name the shard as a parent. Returns their number, max at
+ * most. */
+size_t slp_listing_children(slp_consumer *c, slp_str shard, slp_shard_desc *children, size_t max);
+void slp_listing_forget_rows(slp_consumer *c);
 int slp_listing_ended(const slp_consumer *c); /* it takes no more records, and gets no other shards */
 /* The next listing is to follow a description of the stream, which tells whether it is being resharded. */
 void slp_listing_want_status(slp_consumer *c);

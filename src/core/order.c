@@ -59,6 +59,8 @@ void slp_order_ready_again(slp_shard *s) {
   slp_list_add_last(&s->consumer->engine->ready_shards, &s->order.ready_link);
 }
 
+static void enter_children(slp_shard *s);
+
 void slp_order_update(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
   slp_buffered *buffered;
@@ -75,7 +77,7 @@ void slp_order_update(slp_shard *s) {
     slp_order_leave(s);
     if (s->consumer->leases && slp_reading_state(s) == SLP_READER_ENDED)
       s->consumer->leases->ops->read_out(s->consumer->leases, s);
-    slp_order_enter_ready(s->consumer); /* its children's turn */
+    enter_children(s);
     return;
   }
   if (e->order == SLOOP_ORDER_SHARD) {
@@ -134,36 +136,58 @@ static int parents_out(const slp_shard *s) {
   return 1;
 }
 
+static void may_enter(slp_shard *s) {
+  slp_list *candidates = &s->consumer->candidates;
+  if (s->order.state == SLP_ORDER_OUTSIDE && !slp_list_linked(&s->order.candidate_link))
+    slp_list_add_last(candidates, &s->order.candidate_link);
+}
+
+/* Lets in the candidates whose parents are out. One that enters may be empty and ended too, which makes its
+ * children candidates: they are met in this loop, and not in calls that go deeper and deeper. */
+static void let_in(slp_consumer *c) {
+  if (c->entering) return;
+  c->entering = 1;
+  for (slp_list *it; (it = slp_list_pop(&c->candidates));) {
+    slp_shard *s = SLP_OWNER(it, slp_shard, order.candidate_link);
+    int reading = slp_reading_state(s) != SLP_READER_IDLE && slp_lineage_wanted(s) &&
+                  s->order.state == SLP_ORDER_OUTSIDE;
+    if (!reading || !parents_out(s)) continue;
+    move(s, SLP_ORDER_IN);
+    slp_order_update(s);
+  }
+  c->entering = 0;
+}
+
+static void enter_children(slp_shard *s) {
+  slp_lineage_each_child(s, may_enter);
+  let_in(s->consumer);
+}
+
+void slp_order_enter(slp_shard *s) {
+  may_enter(s);
+  let_in(s->consumer);
+}
+
+static void open_if_ready(slp_shard *s) {
+  if (!slp_lineage_wanted(s) || slp_reading_state(s) != SLP_READER_IDLE || !slp_lineage_parents_read(s))
+    return;
+  slp_lineage_start(s);
+  may_enter(s);
+}
+
+void slp_order_open_children(slp_shard *s) {
+  slp_lineage_each_child(s, open_if_ready);
+  enter_children(s);
+}
+
 void slp_order_open_ready(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
-  while (c->sum.waiting_n && (s = slp_map_each(&c->shards, &at))) {
-    if (slp_lineage_wanted(s) && slp_reading_state(s) == SLP_READER_IDLE && slp_lineage_parents_read(s))
-      slp_lineage_start(s);
+  while ((s = slp_map_each(&c->shards, &at))) {
+    open_if_ready(s);
+    may_enter(s);
   }
-  slp_order_enter_ready(c);
-}
-
-/* Entering may show that a child is empty and ended too, which lets its own children in: that goes round
- * in this loop instead of deeper and deeper. */
-void slp_order_enter_ready(slp_consumer *c) {
-  c->enter_again = 1;
-  if (c->entering) return;
-  c->entering = 1;
-  while (c->enter_again) {
-    c->enter_again = 0;
-    size_t at = 0;
-    slp_shard *s;
-    while ((s = slp_map_each(&c->shards, &at))) {
-      int reading = slp_reading_state(s) != SLP_READER_IDLE && slp_lineage_wanted(s) &&
-                    s->order.state == SLP_ORDER_OUTSIDE;
-      if (!reading || !parents_out(s)) continue;
-      c->enter_again = 1;
-      move(s, SLP_ORDER_IN);
-      slp_order_update(s);
-    }
-  }
-  c->entering = 0;
+  let_in(c);
 }
 
 static int is_finished(const slp_shard *s) {

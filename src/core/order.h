@@ -19,8 +19,9 @@ typedef enum slp_order_state {
 
 typedef struct slp_order { /* of a shard */
   slp_order_state state;
-  slp_merge_node node; /* in the engine's merge; slp_shard_in_order finds the shard */
-  slp_list ready_link; /* ORDER_SHARD: in the engine's ready shards */
+  slp_merge_node node;     /* in the engine's merge; slp_shard_in_order finds the shard */
+  slp_list ready_link;     /* ORDER_SHARD: in the engine's ready shards */
+  slp_list candidate_link; /* in the consumer's candidates, while those are looked at */
 } slp_order;
 
 int slp_order_is_in(const slp_shard *s);
@@ -39,7 +40,8 @@ slp_shard *slp_order_ready(slp_list *it); /* a link of the engine's ready shards
 void slp_order_ready_again(slp_shard *s); /* at the end of them, if it is among them */
 /* Starts the readers of shards whose parents are read; lets those whose parents are out into the order. */
 void slp_order_open_ready(slp_consumer *c);
-void slp_order_enter_ready(slp_consumer *c); /* children whose parents are out enter the order */
-void slp_order_forget(slp_consumer *c);      /* finished shards that are not listed any more */
+void slp_order_open_children(slp_shard *s); /* the same of its children: it is read to its end */
+void slp_order_enter(slp_shard *s);         /* it enters the order, unless a parent of it is not out yet */
+void slp_order_forget(slp_consumer *c);     /* finished shards that are not listed any more */
 
 #endif

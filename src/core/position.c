@@ -75,3 +75,16 @@ int slp_position_same(const slp_position *a, const slp_position *b) {
   if (!at_record && a->kind != b->kind) return 0;
   return slp_position_cmp(a, b) == 0 && (a->kind != SLP_POSITION_TIME || a->at_ms == b->at_ms);
 }
+
+const char *slp_position_name(slp_position_kind kind) {
+  switch (kind) {
+    case SLP_POSITION_OLDEST: return "oldest";
+    case SLP_POSITION_LATEST: return "latest";
+    case SLP_POSITION_TIME: return "at-time";
+    case SLP_POSITION_AT: return "at-seq";
+    case SLP_POSITION_AFTER: return "after-seq";
+    case SLP_POSITION_NONE:
+    case SLP_POSITION_END: break;
+  }
+  return "?";
+}

@@ -30,4 +30,6 @@ int slp_position_cmp(const slp_position *a, const slp_position *b);
 /* Reading begins at the same record, or in the same way. */
 int slp_position_same(const slp_position *a, const slp_position *b);
 
+const char *slp_position_name(slp_position_kind kind); /* for the log */
+
 #endif

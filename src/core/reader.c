@@ -242,19 +242,6 @@ static void on_located(slp_src_req *rq) {
   slp_reading_wait(s, 0); /* only a page shows that calls succeed again */
 }
 
-static const char *name_of(slp_position_kind kind) {
-  switch (kind) {
-    case SLP_POSITION_OLDEST: return "oldest";
-    case SLP_POSITION_LATEST: return "latest";
-    case SLP_POSITION_TIME: return "at-time";
-    case SLP_POSITION_AT: return "at-seq";
-    case SLP_POSITION_AFTER: return "after-seq";
-    case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break;
-  }
-  return "?";
-}
-
 static void locate(slp_shard *s) {
   slp_consumer *c = s->consumer;
   if (!s->reader.cursor.mem) { /* the first call of all */
@@ -279,7 +266,7 @@ static void locate(slp_shard *s) {
   slp_buf_init(&box->rq.cursor, c->mem, CURSOR_MAX);
   choose_place(s, &box->rq);
   slp_report_log(c, SLOOP_LOG_DEBUG, "fetch: iterator shard=%s place=%s seq=%.*s", s->name->shard,
-                 name_of(box->rq.from.kind), (int)box->rq.from.mark.seq_n, box->rq.from.mark.seq);
+                 slp_position_name(box->rq.from.kind), (int)box->rq.from.mark.seq_n, box->rq.from.mark.seq);
   c->source->ops->locate(c->source, &box->rq);
 }
 
@@ -311,6 +298,10 @@ static int may_grow(slp_src_fetch *f, size_t more) {
   return slp_calls_grow(SLP_OWNER(f, slp_shard, reader.fetch), f->page->body.n + more);
 }
 
+static size_t known_children(slp_src_fetch *f, slp_shard_desc *rows, size_t max) {
+  return slp_lineage_children(SLP_OWNER(f, slp_shard, reader.fetch), rows, max);
+}
+
 static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
   slp_consumer *c = s->consumer;
   slp_reading_move(s, SLP_READER_FETCHING);
@@ -336,6 +327,7 @@ static void fetch(slp_shard *s, uint64_t bytes, uint32_t limit) {
   f->limit = limit;
   f->anew = s->reader.silent_end && c->source->pushes;
   f->may_grow = may_grow;
+  f->known_children = known_children;
   f->page = s->reader.page;
   c->source->ops->fetch(c->source, f);
 }
@@ -548,7 +540,7 @@ static void end(slp_shard *s) {
   slp_buf_free(&s->reader.cursor);
   slp_report_log(c, SLOOP_LOG_INFO, "shard: read to its end shard=%s", s->name->shard);
   if (slp_queue_all_acked(s) || SLP_MUTANT(end_told_early)) slp_reader_told_end(s);
-  slp_order_open_ready(c);
+  slp_order_open_children(s);
   slp_order_update(s);
   slp_deliver_soon(c->engine);
   slp_consumer_check(c);
@@ -796,6 +788,8 @@ static void not_listed(slp_shard *s) {
 
 void slp_reader_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
+  /* Where pages name no children, one without a next iterator is the end, and nothing else. */
+  int certain = c->source->names_no_children;
   slp_fail f = {0};
   if (slp_reading_state(s) != SLP_READER_CHECKING || s->reader.check_serial > slp_listing_done(c)) return;
   if (!slp_lineage_is_listed(s)) {
@@ -807,7 +801,8 @@ void slp_reader_listed(slp_shard *s) {
     slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EREMOTE,
                  "the service did not know the shard, but lists it; asking again");
     slp_buf_clear(&s->reader.cursor);
-  } else if (slp_lineage_is_closed(s) || slp_lineage_has_children(s)) {
+  } else if (certain || slp_lineage_is_closed(s) || slp_lineage_has_children(s)) {
+    if (certain) s->reader.end_claims = END_CLAIMS;
     if (s->reader.end_claims < END_CLAIMS) s->reader.end_claims++;
     if (s->reader.end_claims == END_CLAIMS) {
       SLP_PROBE("reader: ended, as the listing says too");

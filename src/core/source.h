@@ -50,10 +50,12 @@ typedef struct slp_src_fetch { /* cursor -> page, aggregates expanded (rec.sub) 
   uint32_t limit;                                        /* in */
   int anew;                                              /* in: of a subscription that begins now */
   int (*may_grow)(struct slp_src_fetch *f, size_t more); /* PURE; 0 pauses the transfer */
-  slp_page *page;                                        /* in: empty, core's. out: filled */
-  size_t body_bytes;                                     /* out */
-  int follows; /* out: pushed, and another event of the same subscription came before */
-  int still;   /* out: pushed, empty, and the place has not moved for seconds: the shard may have ended */
+  /* in; PURE: the children of the shard that are known already, so that nobody is asked for them. */
+  size_t (*known_children)(struct slp_src_fetch *f, slp_shard_desc *rows, size_t max);
+  slp_page *page;    /* in: empty, core's. out: filled */
+  size_t body_bytes; /* out */
+  int follows;       /* out: pushed, and another event of the same subscription came before */
+  int still; /* out: pushed, empty, and the place has not moved for seconds: the shard may have ended */
 } slp_src_fetch;
 
 typedef struct slp_source_ops {
@@ -82,6 +84,8 @@ struct slp_source {
   int anchors_by_time; /* AT_TIME exists (Kinesis) */
   unsigned
       number_digits_min; /* sequence numbers have so many digits, by zeros in front; 0, 1: they have none */
+  /* A page at the end of a shard says so by having no next iterator, and names no children (DynamoDB). */
+  int names_no_children;
   /* Pages come when there are records, however long that takes: a fetch that is out is no call in flight,
    * there is no pace at the tip, and a page's size says nothing. May change when the stream is described. */
   int pushes;

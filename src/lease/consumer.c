@@ -90,7 +90,7 @@ static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_positi
   s->lease.progress_us = slp_now_us(host_of(ld));
   slp_start_shard(s, from);
   slp_lineage_start(s);
-  slp_order_enter_ready(c);
+  slp_order_enter(s);
   return 0;
 }
 

@@ -11,10 +11,15 @@
 /* How often more, after 0.25, 0.5 and 1 s, the children of an ended shard that has none are asked for. */
 #define CHILDREN_TRIES 3u
 #define CHILDREN_WAIT_US 250000u
+/* So many shards ask for their children at a time, however many pages a listing has: each call waits for its
+ * turn in the process, and so would the pages of a listing behind them. */
+#define CHILDREN_CALLS_MAX 10u
 
 typedef struct ddb_poll {
   slp_poll poll;
   enum { BY_NAME, BY_ARN, BY_STREAM } named; /* the user's table, or the stream itself */
+  uint32_t asking_n;                         /* shards whose children are asked for */
+  uint8_t unfiltered;                        /* the service has no call for the children of one shard */
 } ddb_poll;
 
 /* ---- which stream ------------------------------------------------------------------------------------ */
@@ -65,8 +70,18 @@ static void listed(slp_poll *p, slp_listing *l) {
   }
 }
 
-/* ---- the end of a shard ------------------------------------------------------------------------------ */
+/* ---- the end of a shard ------------------------------------------------------------------------------
+ * Nobody is asked for children that core knows. Else a call of its own asks for the children of one shard,
+ * which costs one of the ten calls a second that an account has, as each page of a listing does. While more
+ * shards ask than the listing has pages, or if the service knows no such call, the page goes to core without
+ * children: then core lists, once for all shards that wait. */
 static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
+static ddb_poll *ddb_of(slp_poll *p) { return SLP_OWNER(p, ddb_poll, poll); }
+
+static int a_listing_is_cheaper(const ddb_poll *v) {
+  uint32_t pages = (uint32_t)slp_min_u64(v->poll.last_pages_n ? v->poll.last_pages_n : 1, CHILDREN_CALLS_MAX);
+  return v->unfiltered || v->asking_n >= pages;
+}
 
 static void ask_children(slp_request *q);
 
@@ -85,10 +100,12 @@ static int ask_later(slp_request *q, const slp_op_list_shards *l) {
 static void on_children(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
   const slp_op_list_shards *l = &q->op.list;
+  ddb_poll *v = ddb_of(q->poll);
   q->out = NULL;
+  v->unfiltered |= l->unfiltered || op->fail.class == SLP_REFUSED;
   if (op->fail.class == SLP_FINE && l->shards_n)
     (void)slp_page_give_children(fetch_of(q)->page, l->shards, l->shards_n);
-  else if (op->fail.class == SLP_FINE && ask_later(q, l))
+  else if (op->fail.class == SLP_FINE && !v->unfiltered && ask_later(q, l))
     return;
   slp_request_answer(q);
 }
@@ -106,21 +123,30 @@ static void ask_children(slp_request *q) {
   p->ops->list_shards(p->ops, l);
 }
 
+static size_t give_known_children(slp_src_fetch *f) {
+  slp_shard_desc rows[SLP_PAGE_CHILDREN_MAX];
+  size_t n = f->known_children ? f->known_children(f, rows, SLP_COUNT(rows)) : 0;
+  return n && slp_page_give_children(f->page, rows, n) == 0 ? n : 0;
+}
+
 /* A page at the end of a shard says so by having no next iterator. */
 static void fetched(slp_request *q) {
+  ddb_poll *v = ddb_of(q->poll);
   const slp_page *page = fetch_of(q)->page;
-  if (page->next.n || !page->records_given) {
+  if (page->next.n || !page->records_given || give_known_children(fetch_of(q)) || a_listing_is_cheaper(v)) {
     slp_request_answer(q);
     return;
   }
   slp_op_list_init(&q->op.list, q->poll->h->mem); /* in the place of the page's op */
   q->more = 1;
+  v->asking_n++;
   q->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_later};
   ask_children(q);
 }
 
 static void fetch_over(slp_request *q) {
   if (!q->more) return;
+  ddb_of(q->poll)->asking_n--;
   slp_timer_clear(q->poll->h, &q->timer);
   slp_op_list_free(&q->op.list);
 }
@@ -147,6 +173,7 @@ int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream
   p->s.fetch_bytes_max = SLP_STREAMS_PAGE_BYTES_MAX;
   p->s.fetch_bytes_full = SLP_STREAMS_PAGE_BYTES_FULL;
   p->s.number_digits_min = SLP_STREAMS_NUMBER_DIGITS_MIN;
+  p->s.names_no_children = 1;
   *ret = &p->s;
   return 0;
 }

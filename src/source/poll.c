@@ -140,6 +140,7 @@ static void list_finished(slp_request *q) {
   if (p->kind->listed) p->kind->listed(p, q->listing);
   slp_listing_free(p->last);
   p->last = q->listing;
+  p->last_pages_n = q->pages.n + 1;
   q->listing = NULL;
   rq->shards = p->last->shards;
   rq->shards_n = p->last->shards_n;

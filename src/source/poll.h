@@ -69,6 +69,7 @@ struct slp_poll {
   char name[SLP_STREAM_NAME_MAX + 1];
   char arn[SLP_STREAM_ARN_MAX + 1]; /* "": none is sent */
   slp_listing *last;                /* the last answer to list(); owned */
+  uint32_t last_pages_n;            /* so many pages it had; 0: there is none */
   slp_list idle;
   size_t idle_n, live_n;
   slp_later starved; /* requests for which there was no memory */

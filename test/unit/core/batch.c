@@ -157,6 +157,7 @@ static void begin_shard(uint32_t i) {
   id[6] = (char)('0' + i);
   s->name = slp_name_new(f.mem, SLP_STR("s"), slp_str_of(id));
   slp_queue_init(s);
+  slp_list_init(&s->lineage.children);
   slp_reading_init(s);
   for (uint32_t p = 0; p < PAGES; p++) add_page(s, (i * PAGES + p) * EACH);
   slp_reading_move(s, SLP_READER_GONE); /* nobody waits for it when its pages are out */

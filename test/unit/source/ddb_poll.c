@@ -268,6 +268,68 @@ TEST(nobody_waits_for_children_in_a_disabled_stream_or_after_a_failure) {
   close_fetching();
 }
 
+static size_t known(slp_src_fetch *rq, slp_shard_desc *rows, size_t max) {
+  CHECK(slp_str_is(rq->shard, "a") && max >= 2);
+  rows[0] = (slp_shard_desc){.id = SLP_STR("b"), .parent = SLP_STR("a")};
+  rows[1] = (slp_shard_desc){.id = SLP_STR("c"), .parent = SLP_STR("a")};
+  return 2;
+}
+
+TEST(nobody_is_asked_for_children_that_are_known) {
+  open_fetching();
+  slp_src_fetch rq = fetch_rq();
+  rq.known_children = known;
+  script((step){.fill = at_end});
+  slp_page_reset(page);
+  src->ops->fetch(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_INT(done, 1);
+  CHECK_INT(played, 1);
+  CHECK_INT(page->children_n, 2);
+  CHECK(slp_str_is(page->children[1].id, "c"));
+  close_fetching();
+}
+
+/* As long as one asks, and no listing told how many pages there are, the others wait for core's listing. */
+TEST(while_a_listing_is_cheaper_the_end_is_answered_without_children) {
+  open_fetching();
+  slp_page *second = slp_page_new(mem);
+  slp_src_fetch one = fetch_rq(), other = fetch_rq();
+  other.page = second;
+  script((step){.fill = at_end});
+  script((step){.shards = ""}); /* it waits, to ask again */
+  src->ops->fetch(src, &one);
+  fake_run(&f, 100000);
+  CHECK_INT(played, 2);
+  script((step){.fill = at_end});
+  src->ops->fetch(src, &other);
+  fake_run(&f, 1000);
+  CHECK_INT(done, 1);
+  CHECK_INT(second->children_n, 0);
+  script((step){.shards = "b<a"});
+  fake_run(&f, 1000000);
+  CHECK_INT(done, 2);
+  CHECK_INT(page->children_n, 1);
+  script((step){.fill = at_end}); /* nobody asks now */
+  script((step){.shards = "b<a"});
+  fetch();
+  CHECK_INT(page->children_n, 1);
+  slp_page_free(second);
+  close_fetching();
+}
+
+TEST(a_service_that_refuses_the_filter_is_not_asked_so_again) {
+  open_fetching();
+  script((step){.fill = at_end});
+  script((step){.class = SLP_REFUSED});
+  fetch();
+  script((step){.fill = at_end});
+  fetch();
+  CHECK_INT(played, 3);
+  CHECK_INT(page->children_n, 0);
+  close_fetching();
+}
+
 TEST(cancelled_while_it_asks_or_waits_for_children) {
   open_fetching();
   script((step){.fill = at_end});
