@@ -30,7 +30,7 @@ static void add_lease(slp_columns *c, const sloop_lease_t *l, const sloop_leases
   slp_lease_mood mood = slp_lease_mood_of(l);
   slp_position_text(&l->position, position);
   slp_age_text(l->written_at_ms, now_ms, age);
-  slp_lag_text(slp_lease_lag_ms(l, all), lag);
+  slp_lease_lag_text(slp_lease_lag_of(l, all, now_ms), lag);
   slp_columns_add(c, slp_shard_short(l->shard));
   slp_columns_add(c, slp_lease_mood_word(mood));
   add_instance(c, l->owner, width);
@@ -43,7 +43,7 @@ static void add_worker(slp_columns *c, const sloop_worker_t *w, int64_t now_ms, 
   char held[24], weight[24], lag[24], rate[24], seen[24];
   snprintf(held, sizeof held, "%u", (unsigned)w->held);
   snprintf(weight, sizeof weight, "%u", (unsigned)w->weight);
-  slp_lag_text(w->behind_ms, lag);
+  slp_lag_text(slp_worker_lag_ms(w, now_ms), lag);
   slp_rate_text(w->rate_bytes, rate);
   slp_age_text(w->written_at_ms, now_ms, seen);
   const char *const cells[] = {slp_worker_word(w, now_ms), held, weight, lag, rate, seen, or_dash(w->host)};
@@ -65,7 +65,7 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
   size_t gone = 0, unknown = 0;
   int64_t worst_ms = -1;
   for (size_t i = 0; i < l->leases_n; i++) {
-    int64_t lag_ms = slp_lease_lag_ms(l->leases[i], l);
+    int64_t lag_ms = slp_lease_lag_of(l->leases[i], l, now_ms).ms;
     worst_ms = slp_max_i64(worst_ms, lag_ms);
     unknown += lag_ms < 0;
   }
@@ -124,7 +124,9 @@ static void end(slp_jw *w) {
   slp_buf_add_char(w->b, '\n');
 }
 
-static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, const sloop_leases_t *all) {
+static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, const sloop_leases_t *all,
+                       int64_t now_ms) {
+  slp_lease_lag lag = slp_lease_lag_of(l, all, now_ms);
   slp_jw w = {.b = b, .one_line = 1};
   char position[200];
   slp_position_text(&l->position, position);
@@ -136,12 +138,13 @@ static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, c
   slp_jw_u64(&w, "epoch", l->epoch);
   slp_jw_z_or_null(&w, "position", position);
   slp_jw_i64_or_null(&w, "written_at", l->written_at_ms);
-  slp_jw_i64_or_null(&w, "behind_ms", slp_lease_lag_ms(l, all));
+  slp_jw_i64_or_null(&w, "behind_ms", lag.ms);
   slp_jw_bool(&w, "parked", l->parked);
   slp_jw_array(&w, "parents");
   for (size_t i = 0; i < SLP_COUNT(l->parents); i++)
     if (*l->parents[i]) slp_jw_z(&w, NULL, l->parents[i]);
   slp_jw_array_end(&w);
+  slp_jw_bool(&w, "behind_at_most", lag.at_most);
   end(&w);
 }
 
@@ -156,14 +159,14 @@ static void worker_json(slp_buf *b, const char *stream, const sloop_worker_t *k,
   slp_jw_i64_or_null(&w, "lease_ms", k->lease_ms);
   slp_jw_u64(&w, "counter", k->counter);
   slp_jw_i64_or_null(&w, "written_at", k->written_at_ms);
-  slp_jw_i64_or_null(&w, "behind_ms", k->behind_ms);
+  slp_jw_i64_or_null(&w, "behind_ms", slp_worker_lag_ms(k, now_ms));
   slp_jw_i64_or_null(&w, "rate_bytes", k->rate_bytes);
   slp_jw_z_or_null(&w, "host", k->host);
   end(&w);
 }
 
 int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int64_t now_ms) {
-  for (size_t i = 0; i < l->leases_n; i++) lease_json(b, stream, l->leases[i], l);
+  for (size_t i = 0; i < l->leases_n; i++) lease_json(b, stream, l->leases[i], l, now_ms);
   for (size_t i = 0; i < l->workers_n; i++) worker_json(b, stream, l->workers[i], now_ms);
   for (size_t i = 0; i < l->bad_rows_n; i++) {
     slp_jw w = {.b = b, .one_line = 1};

@@ -38,15 +38,29 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
   return NULL;
 }
 
-int64_t slp_lease_lag_ms(const sloop_lease_t *l, const sloop_leases_t *all) {
+/* What a row told, and the time since. */
+static int64_t aged_ms(int64_t told_ms, int64_t written_at_ms, int64_t now_ms) {
+  if (told_ms < 0 || written_at_ms < 0) return -1;
+  return told_ms + slp_max_i64(now_ms - written_at_ms, 0);
+}
+
+int64_t slp_worker_lag_ms(const sloop_worker_t *w, int64_t now_ms) {
+  if (w->dead) return -1;
+  int64_t aged = aged_ms(w->behind_ms, w->written_at_ms, now_ms);
+  /* It writes every third of a lease. */
+  return aged >= 0 && now_ms - w->written_at_ms <= (int64_t)w->lease_ms / 2 ? w->behind_ms : aged;
+}
+
+slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms) {
   const sloop_worker_t *owner = *l->owner ? slp_lease_worker(all, l->owner) : NULL;
   slp_lease_mood mood = slp_lease_mood_of(l);
-  if (mood != SLP_LEASE_IS_OWNED) return mood == SLP_LEASE_IS_ENDED ? 0 : -1; /* nobody looks how far */
-  /* The owner's word is the worst of all it has: when that is newer and less, this one is no more. */
-  if (owner && owner->behind_ms >= 0 && owner->written_at_ms > l->written_at_ms &&
-      (l->behind_ms < 0 || owner->behind_ms < l->behind_ms))
-    return owner->behind_ms;
-  return l->behind_ms;
+  if (mood != SLP_LEASE_IS_OWNED) /* nobody looks how far */
+    return (slp_lease_lag){mood == SLP_LEASE_IS_ENDED ? 0 : -1, 0};
+  int64_t own_ms = aged_ms(l->behind_ms, l->written_at_ms, now_ms);
+  int64_t worst_ms = owner ? slp_worker_lag_ms(owner, now_ms) : -1;
+  if (worst_ms >= 0 && (own_ms < 0 || worst_ms <= own_ms))
+    return (slp_lease_lag){worst_ms, worst_ms > 0 && owner->held != 1};
+  return (slp_lease_lag){own_ms, own_ms >= 0};
 }
 
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms) {
@@ -114,6 +128,11 @@ void slp_lag_text(int64_t ms, char out[24]) {
     slp_span_text(ms, out);
   else
     snprintf(out, 24, "tip");
+}
+
+void slp_lease_lag_text(slp_lease_lag lag, char out[24]) {
+  slp_lag_text(lag.ms, out + lag.at_most);
+  if (lag.at_most) out[0] = '<';
 }
 
 void slp_rate_text(int64_t bytes, char out[24]) {

@@ -16,9 +16,15 @@ typedef enum slp_lease_mood { /* what becomes of a shard; the first ones want to
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l);
 const char *slp_lease_mood_word(slp_lease_mood mood); /* static */
 
-/* How far behind the tip it is read, as far as the table knows; -1: it does not, or nobody reads it. An idle
- * shard's row is not written, but its owner's is. */
-int64_t slp_lease_lag_ms(const sloop_lease_t *l, const sloop_leases_t *all);
+typedef struct slp_lease_lag { /* how far behind its tip a shard is, as far as the table knows */
+  int64_t ms;                  /* -1: it does not know, or nobody reads the shard */
+  int at_most;                 /* it may be less: the table knows no more than that */
+} slp_lease_lag;
+/* now_ms: by our wall clock. A row's word grows old. The owner's word is of the worst of its shards, and
+ * counts as it stands until the next one is overdue; so an idle shard's lease need not be written. */
+slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms);
+/* Of the worst of its shards; -1: not known, or it reads none any more. */
+int64_t slp_worker_lag_ms(const sloop_worker_t *w, int64_t now_ms);
 /* "leads", "works", "leaving", "left", "silent" (not heard of for a lease, by our clock) or "dead" */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
 /* NULL: not in the table. */
@@ -36,6 +42,8 @@ void slp_span_text(int64_t ms, char out[24]);
 void slp_age_text(int64_t at_ms, int64_t now_ms, char out[24]);
 /* The same for a lag: 0 is "tip". */
 void slp_lag_text(int64_t ms, char out[24]);
+/* The same; "<12s" where it is so much at most. */
+void slp_lease_lag_text(slp_lease_lag lag, char out[24]);
 /* Bytes a second: "0", "999B", "12kB", "3MB"; "-": not told. */
 void slp_rate_text(int64_t bytes, char out[24]);
 

@@ -102,7 +102,7 @@ static int show(watch *w, const sloop_leases_t *leases) {
                          .throttled = st.store_throttles,
                          .every_ms = a->watch_ms};
   news.local_ms = slp_local_offset_ms(news.wall_ms);
-  int bad = slp_watch_past_add(&w->past, leases, news.now_ms);
+  int bad = slp_watch_past_add(&w->past, leases, news.now_ms, news.wall_ms);
   if (bad || w->terminal) return bad ? bad : draw(w, &news);
   slp_buf_init(&text, w->app.mem, UINT64_C(1) << 30);
   bad = slp_watch_block(&text, &news);

@@ -44,13 +44,13 @@ static int note_owner(slp_watch_past *p, slp_watch_shard *s, uint32_t number, co
   return 0;
 }
 
-int slp_watch_past_add(slp_watch_past *p, const sloop_leases_t *leases, uint64_t now_ms) {
+int slp_watch_past_add(slp_watch_past *p, const sloop_leases_t *leases, uint64_t now_ms, int64_t wall_ms) {
   for (size_t i = 0; i < leases->leases_n; i++) {
     const sloop_lease_t *l = leases->leases[i];
     uint32_t number = 0;
     slp_watch_shard *s = shard_of(p, l->shard, &number);
     if (!s || note_owner(p, s, number, l->owner, now_ms) != 0) return SLP_ENOMEM;
-    s->lags[s->polls++ % SLP_WATCH_POLLS] = slp_lease_lag_ms(l, leases);
+    s->lags[s->polls++ % SLP_WATCH_POLLS] = slp_lease_lag_of(l, leases, wall_ms).ms;
   }
   return 0;
 }

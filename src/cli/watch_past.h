@@ -32,7 +32,7 @@ typedef struct slp_watch_past {
 void slp_watch_past_init(slp_watch_past *p, slp_mem *mem);
 void slp_watch_past_free(slp_watch_past *p);
 /* Takes in what the table says now. SLP_ENOMEM. */
-int slp_watch_past_add(slp_watch_past *p, const sloop_leases_t *leases, uint64_t now_ms);
+int slp_watch_past_add(slp_watch_past *p, const sloop_leases_t *leases, uint64_t now_ms, int64_t wall_ms);
 /* How many leases came to another worker in the last minute; at most SLP_WATCH_MOVES. */
 uint32_t slp_watch_past_moves(const slp_watch_past *p, uint64_t now_ms);
 /* The i-th last one, from 0 on, or NULL: there were not so many. */

@@ -154,17 +154,18 @@ static void shard_line(page *p, const slp_watch_news *n, const layout *y, const 
   size_t from = p->b->n;
   char id[80], age[24], lag[24];
   slp_lease_mood mood = slp_lease_mood_of(l);
-  int64_t lag_ms = mood == SLP_LEASE_IS_ENDED ? -1 : slp_lease_lag_ms(l, n->leases);
+  slp_lease_lag now = slp_lease_lag_of(l, n->leases, n->wall_ms);
+  if (mood == SLP_LEASE_IS_ENDED) now.ms = -1;
   id_of(l->owner, id);
   slp_age_text(l->written_at_ms, n->wall_ms, age);
-  slp_lag_text(lag_ms, lag);
+  slp_lease_lag_text(now, lag);
   add_field(p->b, "", slp_shard_short(l->shard), y->shard, 0);
   add_field(p->b, "  ", slp_lease_mood_word(mood), 6, 0);
   add_field(p->b, "  ", id, y->owner, 0);
   add_field(p->b, "  ", age, 5, 1);
   add_field(p->b, "  ", lag, 6, 1);
   if (y->bar) slp_buf_add_z(p->b, "  ");
-  add_bar(p->b, lag_ms, y->bar, utf8);
+  add_bar(p->b, now.ms, y->bar, utf8);
   if (y->spark) slp_buf_add_z(p->b, "  ");
   add_spark(p->b, n->past, l->shard, y->spark, utf8);
   end_line(p, from);
@@ -219,7 +220,7 @@ static void add_shards(page *p, const slp_watch_news *n, uint32_t lines, int utf
   }
   for (size_t i = 0; i < all; i++) {
     const sloop_lease_t *l = n->leases->leases[i];
-    r[i] = (ranked){l, slp_lease_mood_of(l), slp_lease_lag_ms(l, n->leases)};
+    r[i] = (ranked){l, slp_lease_mood_of(l), slp_lease_lag_of(l, n->leases, n->wall_ms).ms};
   }
   qsort(r, all, sizeof *r, compare);
   size_t shown = lines ? lines - 1 : 0;
@@ -234,7 +235,7 @@ static void worker_line(page *p, const slp_watch_news *n, const sloop_worker_t *
   size_t from = p->b->n;
   char id[80], lag[24], rate[24], seen[24];
   id_of(w->worker, id);
-  slp_lag_text(w->behind_ms, lag);
+  slp_lag_text(slp_worker_lag_ms(w, n->wall_ms), lag);
   slp_rate_text(w->rate_bytes, rate);
   slp_age_text(w->written_at_ms, n->wall_ms, seen);
   add_field(p->b, "", id, name, 0);

@@ -87,7 +87,7 @@ TEST(json_lines) {
                 "\"ip-10-0-3-17-"
                 "2211-a1b2c3.0f0f0f0f0f0f0f0f\",\"claim\":null,\"epoch\":3,\"position\":\"after "
                 "49680442336417878381467701481430417723054468616467513346\",\"written_at\":1795299996000,"
-                "\"behind_ms\":90000,\"parked\":false,\"parents\":[]}\n",
+                "\"behind_ms\":90000,\"parked\":false,\"parents\":[],\"behind_at_most\":false}\n",
                 strcspn(text, "\n") + 1) == 0);
   CHECK(strstr(text, "\"parents\":[\"shardId-000000000000\",\"shardId-000000000001\"]"));
   CHECK(strstr(text, "\"state\":\"parked\",\"owner\":null,\"claim\":null,\"epoch\":0,\"position\":\"at 5\""));

@@ -28,18 +28,53 @@ TEST(workers_are_found_and_have_a_word) {
   CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "works"); /* it does not tell when */
 }
 
-TEST(what_an_owner_says_later_and_less_counts) {
-  CHECK_INT(slp_lease_lag_ms(&sample_leases[0], &sample), 90000); /* its own row is newer */
-  CHECK_INT(slp_lease_lag_ms(&sample_leases[1], &sample), 0);     /* idle since: its owner is at the tip */
-  CHECK_INT(slp_lease_lag_ms(&sample_leases[2], &sample), -1);    /* its owner is dead */
-  CHECK_INT(slp_lease_lag_ms(&sample_leases[3], &sample), -1);
-  CHECK_INT(slp_lease_lag_ms(&sample_leases[4], &sample), 0);
+static const char *lag_of(const sloop_lease_t *l, int64_t now_ms) {
+  static char out[24];
+  slp_lease_lag_text(slp_lease_lag_of(l, &sample, now_ms), out);
+  return out;
+}
+
+TEST(the_word_of_an_owner_counts_where_it_is_less) {
+  CHECK_STR(lag_of(&sample_leases[0], SAMPLE_NOW_MS), "90s"); /* the only one of its owner */
+  CHECK_STR(lag_of(&sample_leases[1], SAMPLE_NOW_MS), "tip"); /* idle since: its owner is at the tip */
+  CHECK_STR(lag_of(&sample_leases[2], SAMPLE_NOW_MS), "-");   /* its owner is dead */
+  CHECK_STR(lag_of(&sample_leases[3], SAMPLE_NOW_MS), "-");
+  CHECK_STR(lag_of(&sample_leases[4], SAMPLE_NOW_MS), "tip");
   sloop_lease_t l = sample_leases[1];
   l.behind_ms = -1;
-  CHECK_INT(slp_lease_lag_ms(&l, &sample), 0);
-  l.owner = sample_workers[1].worker; /* whose worst is 90 s: that may be another shard */
-  l.behind_ms = 700;
-  CHECK_INT(slp_lease_lag_ms(&l, &sample), 700);
+  CHECK_STR(lag_of(&l, SAMPLE_NOW_MS), "tip");
+}
+
+TEST(what_a_row_tells_grows_old) {
+  sloop_worker_t w = sample_workers[1]; /* whose worst is 90 s: that may be another shard */
+  w.held = 2;
+  const sloop_worker_t *workers[] = {&w};
+  sloop_leases_t all = {.workers = workers, .workers_n = 1};
+  sloop_lease_t l = sample_leases[0];
+  l.written_at_ms = SAMPLE_NOW_MS - 20000;
+  l.behind_ms = 0;
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 20000);
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).at_most, 1);
+  l.written_at_ms = SAMPLE_NOW_MS - 3600000;
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 90000);
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).at_most, 1);
+  w.behind_ms = 0;
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 0);
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).at_most, 0);
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS + 1).ms, 5001); /* its next word is overdue */
+  CHECK_INT(slp_worker_lag_ms(&w, SAMPLE_NOW_MS), 0);
+  CHECK_INT(slp_worker_lag_ms(&w, SAMPLE_NOW_MS + 40000), 45000);
+  w.behind_ms = -1;
+  CHECK_INT(slp_worker_lag_ms(&w, SAMPLE_NOW_MS), -1);
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 3600000);
+  l.behind_ms = -1;
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, -1);
+  w.dead = 1;
+  w.behind_ms = 0;
+  CHECK_INT(slp_worker_lag_ms(&w, SAMPLE_NOW_MS), -1);
+  char out[24];
+  slp_lease_lag_text((slp_lease_lag){999, 1}, out);
+  CHECK_STR(out, "<999ms");
 }
 
 static const char *span(int64_t ms) {

@@ -14,7 +14,7 @@ static void look(const char *owner, int64_t lag_ms, uint64_t now_ms) {
                      .behind_ms = lag_ms};
   const sloop_lease_t *at = &l;
   sloop_leases_t all = {.leases = &at, .leases_n = 1};
-  CHECK_INT(slp_watch_past_add(&p, &all, now_ms), 0);
+  CHECK_INT(slp_watch_past_add(&p, &all, now_ms, 0), 0);
 }
 
 static void begin(void) { slp_watch_past_init(&p, slp_mem_new(NULL, NULL)); }
@@ -84,7 +84,7 @@ TEST(many_shards) {
     at[i] = &l[i];
   }
   sloop_leases_t all = {.leases = at, .leases_n = 1000};
-  CHECK_INT(slp_watch_past_add(&p, &all, 0), 0);
+  CHECK_INT(slp_watch_past_add(&p, &all, 0, 0), 0);
   for (int i = 0; i < 1000; i++) CHECK_INT(slp_watch_past_lag(&p, names[i], 0), i);
   end();
 }

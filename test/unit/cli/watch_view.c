@@ -21,7 +21,7 @@ static void begin(const sloop_leases_t *leases) {
                           .wall_ms = SAMPLE_NOW_MS,
                           .now_ms = 1000000,
                           .every_ms = 2000};
-  CHECK_INT(slp_watch_past_add(&past, leases, news.now_ms), 0);
+  CHECK_INT(slp_watch_past_add(&past, leases, news.now_ms, news.wall_ms), 0);
 }
 static void end(void) {
   slp_buf_free(&b);
@@ -122,7 +122,7 @@ TEST(when_not_all_fit_trouble_and_lag_come_first) {
   const char *text = screen(80, 24, 0), *dead = strstr(text, "\n60 "), *far = strstr(text, "\n50 ");
   CHECK(dead && far && dead < far);
   CHECK(strstr(text, "\n99 ") && !strstr(text, "\n70 ") && !strstr(text, "\n0    "));
-  CHECK(strstr(text, "more, at most 1s behind; 1 of them at their end\n"));
+  CHECK(strstr(text, "more, at most 5s behind; 1 of them at their end\n"));
   end();
 }
 
@@ -133,7 +133,7 @@ TEST(moves_are_told_when_there_is_room) {
   after[0].owner = sample_leases[1].owner;
   const sloop_lease_t *at[2] = {&after[0], &after[1]};
   sloop_leases_t all = {at, 2, sample_worker_at, 3, NULL, 0};
-  CHECK_INT(slp_watch_past_add(&past, &all, news.now_ms), 0);
+  CHECK_INT(slp_watch_past_add(&past, &all, news.now_ms, news.wall_ms), 0);
   news.leases = &all;
   const char *text = screen(80, 24, 0);
   CHECK(strstr(text, "1 move in the last minute"));
