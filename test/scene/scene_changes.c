@@ -102,9 +102,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   CHECK(!e->fatal);
 }
 
-static void reader_open(reader *r, slp_host *host, const char *stream) {
-  static const slp_outside outside = {.getenv_fn = slp_world_keys};
-  char why[160] = "";
+static void reader_prepare(reader *r, slp_host *host, const char *stream) {
   memset(r, 0, sizeof *r);
   r->mem = slp_mem_new(NULL, NULL);
   r->host = host;
@@ -116,7 +114,17 @@ static void reader_open(reader *r, slp_host *host, const char *stream) {
   r->opts.arg = r;
   r->opts.on_batch = on_batch;
   r->opts.on_error = on_error;
-  if (slp_open_on(host, r->mem, &outside, &r->s, &r->opts, why)) CHECK_FAIL("%s", why);
+}
+
+static void reader_open_now(reader *r) {
+  static const slp_outside outside = {.getenv_fn = slp_world_keys};
+  char why[160] = "";
+  if (slp_open_on(r->host, r->mem, &outside, &r->s, &r->opts, why)) CHECK_FAIL("%s", why);
+}
+
+static void reader_open(reader *r, slp_host *host, const char *stream) {
+  reader_prepare(r, host, stream);
+  reader_open_now(r);
 }
 
 static void on_closed(sloop_t *s, int status, void *arg) {
@@ -296,6 +304,27 @@ STORY(consumers_of_a_process_share_the_limit_of_the_account) {
   CHECK_INT(t.refused, 0);
   CHECK(most_in_a_second(&t) <= 10);
   for (int i = 0; i < 3; i++) reader_close(&r[i], &t);
+  process_end(&t, &p);
+  end(&t);
+}
+
+/* ---- a fleet ------------------------------------------------------------------------------------------- */
+
+/* Its one worker leads it: the rows of its listing tell the children. */
+STORY(a_worker_of_a_fleet_asks_for_no_child_that_was_listed) {
+  story t;
+  reader r;
+  begin(&t, seed);
+  a_day(&t, TABLE, 100);
+  process p = process_new(&t);
+  reader_prepare(&r, p.host, "dynamodb:" TABLE);
+  r.opts.app = "billing";
+  reader_open_now(&r);
+  CHECK_INT(sloop_start(r.s), 0);
+  (void)read_all(&t, &r, 60000);
+  CHECK_INT(t.calls, 8);
+  CHECK_INT(t.refused, 0);
+  reader_close(&r, &t);
   process_end(&t, &p);
   end(&t);
 }
