@@ -65,7 +65,8 @@ typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_
   X(EBEHIND, -5017, "reading is so far behind that records may be trimmed unread")                     \
   X(ELEASE, -5018, "the leases can't be kept: the table, its rows or this worker's id are not usable") \
   X(EOWNED, -5019, "a living worker owns the lease")                                                   \
-  X(ENOWORKER, -5020, "no such worker in this application")
+  X(ENOWORKER, -5020, "no such worker in this application")                                            \
+  X(EPOSITION, -5021, "the service refuses the position: it is no place in this shard")
 enum {
 #define X(name, num, text) SLOOP_##name = num,
   SLOOP_ERRORS(X)
@@ -601,9 +602,12 @@ typedef struct { /* a lease as the table has it */
   sloop_lease_state_t state;
   uint64_t epoch;
   int parked;
-  int64_t written_at_ms; /* by its writer's clock; -1: not told */
-  int64_t behind_ms;     /* as its owner told when it wrote the position; -1: not told */
-  const char *avoid;     /* the instance that gave it up for lack of progress */
+  int64_t written_at_ms;    /* by its writer's clock; -1: not told */
+  int64_t behind_ms;        /* as its owner told when it wrote the position; -1: not told */
+  const char *avoid;        /* the instance that gave it up for lack of progress */
+  int refused_n;            /* so often in a row the service refused to read from this position */
+  int64_t refused_at_ms;    /* when it did last, by that worker's clock; -1: it did not */
+  int64_t refused_until_ms; /* no worker tries again before; -1: it was not refused */
 } sloop_lease_t;
 typedef struct {      /* a worker as the table has it */
   const char *worker; /* its instance */
@@ -641,7 +645,8 @@ typedef enum {
   SLOOP_WHY_OWNER_DEAD = 8,   /* its owner was evicted, left, or came back as another incarnation: free now */
   SLOOP_WHY_OWNER_MISSING = 9, /* its owner has no row: free when others missed it for a whole lease */
   SLOOP_WHY_NO_LEASE = 10,     /* the stream lists it, and it has no lease yet */
-  SLOOP_WHY_BAD_ROW = 11       /* its row makes no sense: bad_row says why */
+  SLOOP_WHY_BAD_ROW = 11,      /* its row makes no sense: bad_row says why */
+  SLOOP_WHY_REFUSED = 12       /* the service refuses its position; lease->refused_until_ms */
 } sloop_why_t;
 typedef enum {
   SLOOP_LEADER_UNUSED = 0, /* workers of this schema have no leader: each takes what it finds */
@@ -739,8 +744,9 @@ SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sl
  * with schema "sloop"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read
  * again, parents before children. SLOOP_EOWNED, and nothing is changed, while a living worker owns one of
  * them; an owner that is not evicted yet is watched for a lease of its own. With force nothing is waited for:
- * owners are evicted first, as by sloop_admin_release(), and what that says holds here too. SLOOP_ELEASE:
- * some could not be changed. SLOOP_ENOSHARD. */
+ * owners are evicted first, as by sloop_admin_release(), and what that says holds here too. The service is
+ * asked for an iterator at a sequence number before anything is written: SLOOP_EPOSITION, SLOOP_ETRIMMED, and
+ * nothing is changed. SLOOP_ELEASE: some could not be changed. SLOOP_ENOSHARD. */
 SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
 

@@ -17,6 +17,7 @@ static void describe(slp_admin *a);
 static void prepare(slp_admin *a);
 static void list_shards(slp_admin *a);
 static void read_rows(slp_admin *a);
+static void locate(slp_admin *a);
 static void evict(slp_admin *a);
 static void write_rows(slp_admin *a);
 static void notify(slp_admin *a);
@@ -24,16 +25,17 @@ static void answer(slp_admin *a);
 
 static void (*const begin[SLP_ADMIN_STATES])(slp_admin *a) = {
     [SLP_ADMIN_DESCRIBING] = describe, [SLP_ADMIN_PREPARING] = prepare, [SLP_ADMIN_LISTING] = list_shards,
-    [SLP_ADMIN_READING] = read_rows,   [SLP_ADMIN_EVICTING] = evict,    [SLP_ADMIN_WRITING] = write_rows,
-    [SLP_ADMIN_NOTIFYING] = notify,    [SLP_ADMIN_ANSWERED] = answer};
+    [SLP_ADMIN_READING] = read_rows,   [SLP_ADMIN_LOCATING] = locate,   [SLP_ADMIN_EVICTING] = evict,
+    [SLP_ADMIN_WRITING] = write_rows,  [SLP_ADMIN_NOTIFYING] = notify,  [SLP_ADMIN_ANSWERED] = answer};
 
 #define TO(state) (1u << SLP_ADMIN_##state)
 static const uint32_t allowed[SLP_ADMIN_STATES] = {
     [SLP_ADMIN_DESCRIBING] = TO(PREPARING) | TO(ANSWERED),
     [SLP_ADMIN_PREPARING] = TO(LISTING) | TO(READING) | TO(ANSWERED),
     [SLP_ADMIN_LISTING] = TO(READING) | TO(ANSWERED),
-    [SLP_ADMIN_READING] =
-        TO(READING) | TO(PREPARING) | TO(EVICTING) | TO(WRITING) | TO(NOTIFYING) | TO(ANSWERED),
+    [SLP_ADMIN_READING] = TO(READING) | TO(PREPARING) | TO(LOCATING) | TO(EVICTING) | TO(WRITING) |
+                          TO(NOTIFYING) | TO(ANSWERED),
+    [SLP_ADMIN_LOCATING] = TO(READING) | TO(EVICTING) | TO(WRITING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_EVICTING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_WRITING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_NOTIFYING] = TO(ANSWERED)};
@@ -358,6 +360,41 @@ static void read_rows(slp_admin *a) {
   a->store->ops->list(a->store, &a->rows);
 }
 
+/* ---- LOCATING ----------------------------------------------------------------------------------- */
+
+static void located(slp_src_req *rq) {
+  slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_locate, rq), slp_admin, locate);
+  slp_fail f = rq->fail;
+  slp_buf_free(&a->locate.cursor);
+  if (f.class == SLP_FINE) {
+    a->located = 1;
+    slp_admin_reset(a);
+  } else if ((f.class == SLP_REFUSED && f.aws_code[0]) || f.class == SLP_TRIMMED) {
+    f.code = f.class == SLP_TRIMMED ? SLOOP_ETRIMMED : SLOOP_EPOSITION;
+    a->why.reason = SLP_ADMIN_REFUSED_POSITION;
+    a->why.name = a->locate.shard;
+    fail_with(a, &f);
+  } else {
+    again(a, &f);
+  }
+}
+
+static void locate(slp_admin *a) {
+  a->locate.rq = (slp_src_req){.on_done = located};
+  a->locate.from = a->o.to;
+  a->locate.since_us = 0;
+  slp_buf_init(&a->locate.cursor, a->mem, 4096);
+  a->o.source->ops->locate(a->o.source, &a->locate);
+}
+
+void slp_admin_locate(slp_admin *a, slp_str shard) {
+  a->locate.shard = slp_admin_keep(a, shard);
+  if (a->starved)
+    slp_admin_no_memory(a);
+  else
+    slp_admin_move(a, SLP_ADMIN_LOCATING);
+}
+
 /* ---- EVICTING, NOTIFYING ------------------------------------------------------------------------ */
 
 static void evict(slp_admin *a) {
@@ -436,6 +473,8 @@ void slp_admin_free(slp_admin *a) {
   slp_unpost(&a->done_ev);
   a->o.source->ops->cancel(a->o.source, &a->describe.rq);
   a->o.source->ops->cancel(a->o.source, &a->list.rq);
+  a->o.source->ops->cancel(a->o.source, &a->locate.rq);
+  slp_buf_free(&a->locate.cursor);
   if (a->store) {
     a->store->ops->cancel(a->store, &a->prepare.rq);
     a->store->ops->cancel(a->store, &a->rows.rq);

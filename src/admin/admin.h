@@ -74,12 +74,13 @@ typedef enum slp_admin_reason {
   SLP_ADMIN_BAD_LEASE,      /* name: a listed shard without a row that can be read */
   SLP_ADMIN_UNLISTED,       /* name: a shard that the stream does not list any more */
   SLP_ADMIN_NO_LEASES,
-  SLP_ADMIN_NO_TIMES,     /* rows of this schema hold none */
-  SLP_ADMIN_WORKS,        /* owner: a worker without a lease is alive */
-  SLP_ADMIN_CHANGING,     /* name: the word by which a row says that other rules hold, or are about to */
-  SLP_ADMIN_OTHER_STREAM, /* name: the stream that the token is of */
-  SLP_ADMIN_NOTHING_LEFT, /* every shard is read to its end: a token can't say that */
-  SLP_ADMIN_IN_THE_WAY    /* `left` rows; `all` not 0: something had been written before they came */
+  SLP_ADMIN_REFUSED_POSITION, /* name: the shard of which the service does not know it; fail has its words */
+  SLP_ADMIN_NO_TIMES,         /* rows of this schema hold none */
+  SLP_ADMIN_WORKS,            /* owner: a worker without a lease is alive */
+  SLP_ADMIN_CHANGING,         /* name: the word by which a row says that other rules hold, or are about to */
+  SLP_ADMIN_OTHER_STREAM,     /* name: the stream that the token is of */
+  SLP_ADMIN_NOTHING_LEFT,     /* every shard is read to its end: a token can't say that */
+  SLP_ADMIN_IN_THE_WAY        /* `left` rows; `all` not 0: something had been written before they came */
 } slp_admin_reason;
 
 typedef struct slp_admin_why {

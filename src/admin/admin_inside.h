@@ -29,13 +29,16 @@ typedef struct slp_admin_shard {
  *                                         +- EVICTING           owners that are in the way
  *                                         +--- WRITING -> NOTIFYING -> ANSWERED
  *
+ * RESET to a number: the first READING -> LOCATING, and on as from READING when the service knows it.
+ *
  * After each READING the task decides from the rows what comes next, so what became of a write whose answer
  * was lost or that was refused is found out by reading again. */
 typedef enum slp_admin_state {
   SLP_ADMIN_DESCRIBING,
   SLP_ADMIN_PREPARING,
   SLP_ADMIN_LISTING,
-  SLP_ADMIN_READING, /* or waiting to read again */
+  SLP_ADMIN_READING,  /* or waiting to read again */
+  SLP_ADMIN_LOCATING, /* the service is asked whether it knows the position */
   SLP_ADMIN_EVICTING,
   SLP_ADMIN_WRITING,
   SLP_ADMIN_NOTIFYING, /* the leader, that rows have changed */
@@ -86,6 +89,8 @@ struct slp_admin {
   slp_src_list list;
   slp_store_prepare prepare;
   slp_store_list rows;
+  slp_src_locate locate;
+  uint8_t located; /* the service knows the position */
   slp_snapshot snapshot;
   uint64_t trouble_us;     /* a read of the rows failed then; 0: none */
   slp_absence absence;     /* of this process: a command may be stopped as well as a worker */
@@ -147,6 +152,8 @@ void slp_admin_survey(slp_admin *a);
 void slp_admin_import(slp_admin *a);
 void slp_import_write(slp_admin *a);       /* WRITING begins, for an import */
 void slp_admin_evict_victim(slp_admin *a); /* release.c: EVICTING begins, for a worker by name */
+
+void slp_admin_locate(slp_admin *a, slp_str shard); /* LOCATING begins; slp_admin_reset() comes again */
 
 /* ---- copies of positions ------------------------------------------------------------------------------- */
 /* 1: nobody works with these rows; 0: the command waits, or has failed with whoever does. quiet.c */

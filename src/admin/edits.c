@@ -280,7 +280,7 @@ void slp_edits_write(slp_admin *a) {
 
 static int is_so(const target *t, const slp_lease_row *l) {
   int ended = l->position.kind == SLP_POSITION_END;
-  if (l->parked || (l->owner.n && !(ended && t->to.kind == SLP_POSITION_END))) return 0;
+  if (l->parked || l->refused_n || (l->owner.n && !(ended && t->to.kind == SLP_POSITION_END))) return 0;
   if (t->to.kind == SLP_POSITION_NONE) return 1;
   return slp_position_same(&t->to, &l->position) && !l->position.mark.row_n;
 }

@@ -169,6 +169,7 @@ static sloop_why_t why_of(const slp_admin *a, const slp_lease_row *l) {
   int dead = life == SLP_OWNER_SILENT || life == SLP_OWNER_EVICTED || life == SLP_OWNER_MISSING;
   if (is_ended(l)) return SLOOP_WHY_ENDED;
   if (l->parked) return SLOOP_WHY_PARKED;
+  if (l->refused_n && life == SLP_OWNER_NONE) return SLOOP_WHY_REFUSED;
   if (!dead && (holds_back(a, parents[0]) || holds_back(a, parents[1]))) return SLOOP_WHY_PARENT;
   return why_owned(life);
 }

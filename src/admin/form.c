@@ -48,7 +48,7 @@ static int is_other_systems(slp_admin *a) {
   char text[400];
   if (a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_IMPORT) return 0;
   for (size_t i = 0; i < a->rows.out.n; i++) {
-    a->schema->read(a->schema, &a->rows.out.rows[i], &row);
+    slp_schema_read_row(a->schema, &a->rows.out.rows[i], &row);
     if (row.kind != SLP_ROW_BAD || !row.foreign) continue;
     snprintf(text, sizeof text, "row %.*s of the table: %s", (int)slp_min_u64(row.key.hash.n, 128),
              row.key.hash.p, row.why);

@@ -61,7 +61,7 @@ static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   slp_parsed_row row;
   operation_of(a, p, to, NULL, 0, &i);
   slp_row_request_init(&request, a->mem, &none);
-  int r = slp_admin_has(a, i.kind) ? a->schema->write(a->schema, &request, &i) : SLP_EINVAL;
+  int r = slp_admin_has(a, i.kind) ? slp_schema_write_row(a->schema, &request, &i) : SLP_EINVAL;
   if (r == SLP_ENOMEM) a->starved = 1;
   int same = !r && read_back(a, &request, &row) && slp_position_same(&row.u.lease.position, to);
   slp_row_request_free(&request);

@@ -11,7 +11,7 @@
 static void release_lease(slp_admin *a, const slp_lease_row *l) {
   if (l->position.kind == SLP_POSITION_END) {
     slp_edits_nothing(a, l->shard, SLOOP_CHANGE_ENDED);
-  } else if (!l->owner.n && !l->parked) {
+  } else if (!l->owner.n && !l->parked && !l->refused_n) {
     slp_edits_nothing(a, l->shard, SLOOP_CHANGE_UNOWNED);
   } else if (slp_edits_begin(a, 1, 0)) {
     slp_admin_no_memory(a);

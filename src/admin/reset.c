@@ -72,6 +72,10 @@ static void tell_kin(slp_admin *a, const slp_lease_row *l, sloop_admin_result_t 
   r->children_ahead = children;
 }
 
+static int is_number(const slp_position *p) {
+  return p->kind == SLP_POSITION_AT || p->kind == SLP_POSITION_AFTER;
+}
+
 static void reset_one(slp_admin *a) {
   slp_str name = a->o.name;
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, name);
@@ -83,6 +87,10 @@ static void reset_one(slp_admin *a) {
   }
   if (!listed) {
     slp_admin_failed(a, SLP_ADMIN_UNLISTED, SLP_REFUSED, SLOOP_ENOSHARD, name);
+    return;
+  }
+  if (is_number(&a->o.to) && !a->located) {
+    slp_admin_locate(a, name); /* what the service does not know would be refused to every worker */
     return;
   }
   if (slp_edits_begin(a, 1, a->o.force)) {

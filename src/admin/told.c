@@ -1,6 +1,8 @@
 /* told.c - rows of the table as the public header has them. */
 #include "admin/admin_inside.h"
 
+#include "lease/refused.h"
+
 #include <stdio.h>
 
 const char *slp_admin_text(slp_admin *a, slp_str s) {
@@ -65,7 +67,10 @@ sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
                          .parked = l->parked,
                          .written_at_ms = l->wall_ms,
                          .behind_ms = l->behind_ms,
-                         .avoid = slp_admin_text(a, l->avoid)};
+                         .avoid = slp_admin_text(a, l->avoid),
+                         .refused_n = (int)l->refused_n,
+                         .refused_at_ms = l->refused_n ? l->refused_ms : -1,
+                         .refused_until_ms = l->refused_n ? slp_refused_until_ms(l) : -1};
 }
 
 /* Rows of clients do not say how much they have. */

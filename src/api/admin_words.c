@@ -38,6 +38,9 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
       SAY("%.80s does not list %.*s any more: it can't be read", why->stream, n, name);
       break;
     case SLP_ADMIN_NO_LEASES: SAY("this application has no leases of %.80s", why->stream); break;
+    case SLP_ADMIN_REFUSED_POSITION:
+      SAY("%.*s can't be read from there, nothing was changed: %s", n, name, before);
+      break;
     case SLP_ADMIN_NO_TIMES: SAY("rows of schema %.60s hold no times", why->schema); break;
     case SLP_ADMIN_WORKS:
       SAY("worker %.*s is alive; nothing was written: stop it first", owner_n, owner);

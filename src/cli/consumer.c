@@ -6,6 +6,7 @@
 #include "cli/lease_lines.h"
 #include "cli/log_filter.h"
 #include "cli/say.h"
+#include "cli/show.h"
 #include "host/program.h"
 
 #define TELL_AGAIN_US 5000000u
@@ -36,6 +37,8 @@ static const char *what_to_do(int code) {
     case SLOOP_ETLS: return "check the address; for a server of your own: -X ca_bundle=FILE or AWS_CA_BUNDLE";
     case SLOOP_EOPTION: return "see stream-tail -h and -X list";
     case SLOOP_ETRIMMED: return "begin later, or with -o oldest";
+    case SLOOP_EPOSITION:
+      return "it is of another stream, or of an older one of that name: begin elsewhere (-o, --to)";
     case SLOOP_EREMOTE:
     case SLOOP_EPROTO: return "is this an endpoint of the service, and http or https as it should be?";
     default: return NULL;
@@ -98,6 +101,7 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
     case SLOOP_ENOSTREAM:
     case SLOOP_ETLS:
     case SLOOP_EOPTION:
+    case SLOOP_EPOSITION:
     case SLOOP_EREFUSED: return 1;
     case SLOOP_ETHROTTLE:
     case SLOOP_ESTREAMBUSY: return 0;
@@ -193,6 +197,18 @@ void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
   slp_cli_consumer_fail(c, SLP_EXIT_FAILED, line);
 }
 
+/* Where the position came from, that of a shard which the service refuses has to be set anew. */
+static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
+  const slp_args *a = c->app->args;
+  size_t at = strlen(c->error), n = sizeof c->error - at;
+  const char *stream = c->name ? c->name : a->streams_n ? a->streams[0] : "STREAM";
+  if (a->opts.app)
+    snprintf(c->error + at, n, "; stream-tail -G %.80s --reset %s --to oldest %.80s sets it anew",
+             a->opts.app, slp_shard_short(e->shard), stream);
+  else
+    snprintf(c->error + at, n, "; %.80s holds it: remove that file to begin as -o says", a->save);
+}
+
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
@@ -207,7 +223,11 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (hopeless) shown.retry_in_ms = UINT64_MAX; /* so that the line says what to do */
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
+  const slp_args *a = c->app->args;
+  int says_more = e->code == SLOOP_EPOSITION && (a->opts.app || a->save);
+  if (says_more) shown.retry_in_ms = 0; /* the words of every command would name no way that is open here */
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
+  if (says_more) add_way_out(c, e);
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping && !undecided)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli/lease_words.h"
+#include "cli/show.h"
 
 typedef struct page { /* lines for a person */
   slp_buf *b;
@@ -157,6 +158,21 @@ static void say_no_lease(page *p, const char *shard) {
         p->e->workers_alive ? "the next leader makes it at once" : "the first worker that starts makes it");
 }
 
+static void say_refused(page *p, const sloop_lease_t *l) {
+  int64_t left_ms = l->refused_until_ms - p->e->read_at_ms;
+  char again[80] = "at once";
+  if (left_ms > 0) snprintf(again, sizeof again, "in about %.40s", span(left_ms).p);
+  slp_lease_say(
+      p->b,
+      "%s is not being read: the service refused its position %d times in a row, %s; a worker tries "
+      "again %s",
+      l->shard, l->refused_n, ago(p, l->refused_at_ms).p, again);
+  slp_lease_say(p->b,
+                "it may be of another stream, or of an older one of that name; --reset %s --to oldest sets "
+                "it to a place that is there",
+                slp_shard_short(l->shard));
+}
+
 static void say_answer(page *p) {
   const char *shard = p->e->shard.shard;
   const sloop_lease_t *l = p->e->shard.lease;
@@ -171,6 +187,7 @@ static void say_answer(page *p) {
     case SLOOP_WHY_PARKED:
       slp_lease_say(p->b, "%s is parked: nobody reads it until it is released", shard);
       return;
+    case SLOOP_WHY_REFUSED: say_refused(p, l); return;
     case SLOOP_WHY_PARENT: say_blocked(p, l); return;
     case SLOOP_WHY_FREE: say_free(p, shard); return;
     case SLOOP_WHY_OWNER_SILENT: say_silent_owner(p, l); return;

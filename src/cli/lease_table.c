@@ -140,6 +140,7 @@ static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, c
   slp_jw_i64_or_null(&w, "written_at", l->written_at_ms);
   slp_jw_i64_or_null(&w, "behind_ms", lag.ms);
   slp_jw_bool(&w, "parked", l->parked);
+  if (l->refused_n) slp_jw_i64_or_null(&w, "refused_until", l->refused_until_ms);
   slp_jw_array(&w, "parents");
   for (size_t i = 0; i < SLP_COUNT(l->parents); i++)
     if (*l->parents[i]) slp_jw_z(&w, NULL, l->parents[i]);

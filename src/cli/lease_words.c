@@ -9,6 +9,7 @@
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   if (l->position.kind == SLOOP_AT_END) return SLP_LEASE_IS_ENDED;
   if (l->parked) return SLP_LEASE_IS_PARKED;
+  if (l->refused_n && l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_REFUSED;
   if (l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_FREE;
   if (l->state == SLOOP_LEASE_OWNER_DEAD) return SLP_LEASE_IS_DEAD;
   /* That somebody has asked for it means little: what the plan no longer wants is asked for and kept. */
@@ -16,11 +17,9 @@ slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
 }
 
 const char *slp_lease_mood_word(slp_lease_mood mood) {
-  static const char *const words[SLP_LEASE_MOODS] = {[SLP_LEASE_IS_DEAD] = "dead",
-                                                     [SLP_LEASE_IS_FREE] = "free",
-                                                     [SLP_LEASE_IS_PARKED] = "parked",
-                                                     [SLP_LEASE_IS_OWNED] = "owned",
-                                                     [SLP_LEASE_IS_ENDED] = "ended"};
+  static const char *const words[SLP_LEASE_MOODS] = {
+      [SLP_LEASE_IS_DEAD] = "dead",       [SLP_LEASE_IS_FREE] = "free",   [SLP_LEASE_IS_PARKED] = "parked",
+      [SLP_LEASE_IS_REFUSED] = "refused", [SLP_LEASE_IS_OWNED] = "owned", [SLP_LEASE_IS_ENDED] = "ended"};
   return words[mood];
 }
 

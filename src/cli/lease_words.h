@@ -9,6 +9,7 @@ typedef enum slp_lease_mood { /* what becomes of a shard; the first ones want to
                               SLP_LEASE_IS_DEAD, /* its owner is */
                               SLP_LEASE_IS_FREE,
                               SLP_LEASE_IS_PARKED,
+                              SLP_LEASE_IS_REFUSED, /* nobody's: the service refuses its position */
                               SLP_LEASE_IS_OWNED,
                               SLP_LEASE_IS_ENDED,
                               SLP_LEASE_MOODS

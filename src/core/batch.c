@@ -213,7 +213,8 @@ static void give_up(slp_shard *s) {
                                                   : "the shard is not read any further");
   if (c->leases) {
     slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
-    c->leases->ops->hopeless(c->leases, s, c->o->on_retry == SLOOP_RETRY_PARK);
+    c->leases->ops->hopeless(c->leases, s,
+                             c->o->on_retry == SLOOP_RETRY_PARK ? SLP_HOPELESS_PARK : SLP_HOPELESS_HERE);
   } else {
     slp_reader_give_up(s, &f);
   }

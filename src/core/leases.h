@@ -35,6 +35,13 @@ typedef struct slp_shard_lease { /* of a shard; lease/consumer.c writes it, but 
   slp_position named; /* by the user, who names what is written; kind 0: nothing yet */
 } slp_shard_lease;
 
+/* Why a shard is not read here any further, and so who may try next. */
+typedef enum slp_hopeless {
+  SLP_HOPELESS_HERE,    /* another worker is to try */
+  SLP_HOPELESS_REFUSED, /* the service refuses it to every worker: nobody is to try for a while */
+  SLP_HOPELESS_PARK     /* nobody is to read it until an operator says so */
+} slp_hopeless;
+
 typedef struct slp_leases slp_leases;
 typedef struct slp_leases_ops {
   /* The stream is described, in slp_listing_stream: the leases begin now. */
@@ -51,7 +58,7 @@ typedef struct slp_leases_ops {
   /* The children of a shard that is being read, as its last answer or a listing names them. */
   void (*children)(slp_leases *l, struct slp_shard *s, const slp_shard_desc *children, size_t n);
   /* A record of the shard came back too often, or the shard can't be read. park: nobody is to try again. */
-  void (*hopeless)(slp_leases *l, struct slp_shard *s, int park);
+  void (*hopeless)(slp_leases *l, struct slp_shard *s, slp_hopeless how);
   /* Everything goes to the other workers; slp_consumer_check finds left true in the end. */
   void (*leave)(slp_leases *l, uint64_t limit_ms);
   int (*left)(const slp_leases *l);

@@ -66,8 +66,9 @@ static void fill(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign *p)
     slp_assign_lease *to = &p->leases[i];
     to->assigned = to->avoid = SLP_NOBODY;
     to->owner = number_of(s, slp_snapshot_worker_of(s, l->owner));
-    to->out = l->position.kind == SLP_POSITION_END || l->parked;
-    int64_t age = slp_wall_ms(f->h) - l->avoid_ms;
+    int64_t now_ms = slp_wall_ms(f->h), age = now_ms - l->avoid_ms;
+    to->out = l->position.kind == SLP_POSITION_END || l->parked ||
+              (to->owner == SLP_NOBODY && slp_refused_waits(l, now_ms));
     if (l->avoid.n && age >= 0 && age < AVOID_MS)
       to->avoid = number_of(s, slp_snapshot_worker_of(s, l->avoid));
   }
@@ -150,6 +151,15 @@ static void choose_base(slp_fleet *f, const slp_snapshot *s) {
     f->assign.base = slp_max_u64(f->assign.base, s->assignments[i].version);
 }
 
+/* Until the first lease is to be tried again that the service refused. */
+static uint64_t retry_us(slp_fleet *f, const slp_snapshot *s) {
+  int64_t now_ms = slp_wall_ms(f->h), least_ms = INT64_MAX;
+  for (size_t i = 0; i < s->leases_n; i++)
+    if (slp_refused_waits(&s->leases[i], now_ms))
+      least_ms = slp_min_i64(least_ms, slp_refused_until_ms(&s->leases[i]) - now_ms);
+  return least_ms == INT64_MAX ? SLP_NEVER : (uint64_t)least_ms * 1000;
+}
+
 static uint64_t again_us(const slp_assign *p) {
   for (size_t w = 0; w < p->workers_n; w++) {
     uint32_t n = 0;
@@ -163,7 +173,7 @@ static int write_all(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign
   fill(f, s, counts, p);
   if (slp_assign_make(p, f->mem)) return SLP_ENOMEM;
   choose_base(f, s);
-  *ret_again_us = again_us(p);
+  *ret_again_us = slp_min_u64(again_us(p), retry_us(f, s));
   for (uint32_t w = 0; w < p->workers_n; w++) {
     const slp_assignment_row *row = assignment_of(s, s->workers[w].id);
     if (!p->workers[w].takes || is_so(s, p, w, row)) continue;

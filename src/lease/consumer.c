@@ -307,12 +307,13 @@ static void on_children(slp_leases *l, slp_shard *s, const slp_shard_desc *child
   s->lease.children_n = s->lease.children ? n : 0;
 }
 
-static void on_hopeless(slp_leases *l, slp_shard *s, int park) {
-  slp_leased *ld = of(l);
-  if (park)
-    slp_fleet_park(ld->fleet, s->id);
-  else
-    slp_fleet_stalled(ld->fleet, s->id);
+static void on_hopeless(slp_leases *l, slp_shard *s, slp_hopeless how) {
+  slp_fleet *f = of(l)->fleet;
+  switch (how) {
+    case SLP_HOPELESS_HERE: slp_fleet_stalled(f, s->id); break;
+    case SLP_HOPELESS_REFUSED: slp_fleet_refused(f, s->id); break;
+    case SLP_HOPELESS_PARK: slp_fleet_park(f, s->id); break;
+  }
 }
 
 static void on_gate(slp_leases *l) {

@@ -32,7 +32,7 @@
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user named, until they are told
  *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, expiry.c, grant.c,
- *                     hash_range.c, shard_set.c, former.c, *_rule.c: pure
+ *                     hash_range.c, shard_set.c, former.c, refused.c, *_rule.c: pure
  */
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H
@@ -57,6 +57,7 @@
 #include "lease/mode.h"
 #include "lease/poll.h"
 #include "lease/read.h"
+#include "lease/refused.h"
 #include "lease/rules.h"
 #include "lease/seen.h"
 #include "lease/spread.h"

@@ -10,7 +10,8 @@
 #define NS_PER_US UINT64_C(1000)
 #define RETRY_US 500000
 #define SOON_US 100000
-#define LOOK_US 500000 /* between looks at a row that is still somebody's */
+#define REFUSED_US 10000000 /* between looks at a row whose position the service refuses */
+#define LOOK_US 500000      /* between looks at a row that is still somebody's */
 #define TRIES 3
 
 static const slp_str nothing = {NULL, 0};
@@ -146,6 +147,8 @@ static int is_left(slp_lease *l, const slp_lease_row *row) {
 static void met(slp_lease *l, const slp_lease_row *row) {
   if (!slp_lease_wanted(l) || !l->want.assigned)
     slp_lease_forget(l);
+  else if (slp_refused_waits(row, slp_wall_ms(l->f->h)))
+    slp_lease_poll(l, slp_fleet_now(l->f) + slp_fleet_jitter(l->f, REFUSED_US, 20));
   else if (is_left(l, row))
     slp_lease_take(l);
   else

@@ -287,6 +287,7 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
   image->claim_version = row->claim_version;
   image->claim_asks = row->claim_asks;
   image->rate_bytes = row->rate_bytes;
+  image->refused_n = row->refused_n;
   image->position = row->position;
   if (row->position.kind == SLP_POSITION_END) {
     image->ended = 1;

@@ -99,6 +99,7 @@ typedef enum slp_release_reason {
   SLP_RELEASE_HANDOVER, /* another worker has claimed it */
   SLP_RELEASE_LEAVE,    /* the worker stops; or nobody waits for it any more */
   SLP_RELEASE_STALL,    /* no progress: another worker is to try */
+  SLP_RELEASE_REFUSED,  /* the service refuses the position: nobody is to try for a while */
   SLP_RELEASE_PARK      /* nobody is to read it until an operator says so */
 } slp_release_reason;
 
@@ -118,6 +119,7 @@ typedef struct slp_lease_image {
   uint64_t epoch, claim_version;
   uint8_t claim_asks; /* the claimant asked; else a leader named it as the next owner */
   int64_t rate_bytes;
+  uint32_t refused_n; /* as slp_lease_row has it */
   slp_position position;
   slp_str parents[2];   /* owned */
   uint64_t take_us;     /* this worker first meant to take it as owner and epoch are now; 0: not yet */

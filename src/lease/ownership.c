@@ -170,7 +170,7 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
     slp_lease_touch(l);
     return;
   }
-  if (row->parked) {
+  if (row->parked || slp_refused_waits(row, slp_wall_ms(f->h))) {
     slp_lease_poll(l, slp_fleet_now(f) + 10 * SELDOM_US);
   } else if (!row->owner.n) {
     slp_lease_take(l);
@@ -546,6 +546,11 @@ static void give_up(slp_lease *l, slp_release_reason why) {
 void slp_fleet_stalled(slp_fleet *f, slp_str shard) {
   slp_lease *l = open_lease(f, shard);
   if (l) give_up(l, SLP_RELEASE_STALL);
+}
+
+void slp_fleet_refused(slp_fleet *f, slp_str shard) {
+  slp_lease *l = open_lease(f, shard);
+  if (l) give_up(l, SLP_RELEASE_REFUSED);
 }
 
 void slp_fleet_park(slp_fleet *f, slp_str shard) {

@@ -57,7 +57,9 @@ void slp_fleet_drained(slp_fleet *f, slp_str shard);
 /* The last record was handed out; these are its children (none: the stream tells of none). */
 void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n);
 void slp_fleet_stalled(slp_fleet *f, slp_str shard); /* no progress though nobody paused it: try elsewhere */
-void slp_fleet_park(slp_fleet *f, slp_str shard);    /* nobody is to read it until an operator says so */
+void slp_fleet_refused(slp_fleet *f,
+                       slp_str shard);            /* the service refuses it: nobody is to try for a while */
+void slp_fleet_park(slp_fleet *f, slp_str shard); /* nobody is to read it until an operator says so */
 /* The answer to list. fail of class SLP_FINE: that is all of them. */
 void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n);
 

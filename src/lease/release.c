@@ -37,7 +37,8 @@ static void settled(slp_write *op) {
     return;
   }
   if (slp_worker_is(f, SLP_WORKER_LEAVING)) l->succession.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
-  if (l->release.why == SLP_RELEASE_STALL && done && f->sharing->gave_up) f->sharing->gave_up(f);
+  int gave_up = l->release.why == SLP_RELEASE_STALL || l->release.why == SLP_RELEASE_REFUSED;
+  if (gave_up && done && f->sharing->gave_up) f->sharing->gave_up(f);
   slp_lease_gone(l, done || !retaken ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
 }
 
@@ -51,7 +52,8 @@ static void send(slp_lease *l, slp_operation_kind kind) {
   i->odd = l->own.odd;
   i->behind_ms = l->own.behind_ms;
   i->to = slp_instance_str(&l->release.to);
-  i->avoid_me = l->release.why == SLP_RELEASE_STALL;
+  i->avoid_me = l->release.why == SLP_RELEASE_STALL || l->release.why == SLP_RELEASE_REFUSED;
+  if (l->release.why == SLP_RELEASE_REFUSED) i->refused_n = l->row.refused_n + 1;
   i->park = l->release.why == SLP_RELEASE_PARK;
   l->op.tries_max = 0;
   slp_lease_send(l, kind, settled);

@@ -1,6 +1,8 @@
 /* schema.c - what every schema needs to write a row: a request that holds the texts of one write. */
 #include "lease/schema.h"
 
+#include "lease/refused.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +19,22 @@ int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnati
 
 void slp_schema_read_row(slp_schema *s, const slp_row *row, slp_parsed_row *ret) {
   s->read(s, row, ret);
-  if (ret->kind == SLP_ROW_LEASE || ret->kind == SLP_ROW_ELSEWHERE)
-    slp_mark_read_canonical(&ret->u.lease.position.mark, s->number_digits_min);
+  if (ret->kind != SLP_ROW_LEASE && ret->kind != SLP_ROW_ELSEWHERE) return;
+  slp_mark_read_canonical(&ret->u.lease.position.mark, s->number_digits_min);
+  if (s->refused) slp_refused_read(slp_row_text(row, slp_str_of(s->refused)), &ret->u.lease);
+}
+
+int slp_schema_write_row(slp_schema *s, slp_row_request *d, const slp_operation *i) {
+  static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
+  int r = s->write(s, d, i);
+  if (r || !s->refused) return r;
+  if (i->kind == SLP_OPERATION_RELEASE && i->refused_n) {
+    slp_str note = {d->note, slp_refused_write(i, d->note)};
+    slp_row_request_change(d, s->refused, SLP_SET, (slp_val){.kind = SLP_VAL_S, .s = note});
+  } else if (i->kind == SLP_OPERATION_RESET) {
+    slp_row_request_change(d, s->refused, SLP_REMOVE, none);
+  }
+  return 0;
 }
 
 /* ---- requests ---------------------------------------------------------------------------------------- */

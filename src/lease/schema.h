@@ -38,8 +38,10 @@ typedef struct slp_lease_row {
   uint8_t claim_asks; /* where rows have both kinds: it asked */
   slp_str parents[2];
   slp_str hash_start, hash_end;
-  slp_str avoid;    /* the instance that gave it up for lack of progress */
-  int64_t avoid_ms; /* when that was, by that one's clock; -1: not told */
+  slp_str avoid;      /* the instance that gave it up for lack of progress */
+  int64_t avoid_ms;   /* when that was, by that one's clock; -1: not told */
+  uint32_t refused_n; /* so often in a row the service refused to read from this position; refused.h */
+  int64_t refused_ms; /* when it did last, by that worker's clock */
   uint8_t parked;
   uint8_t
       unsaved; /* its owner has saved nothing yet, where rows tell: the next one would read all of it again */
@@ -220,8 +222,9 @@ typedef struct slp_operation { /* what is not needed stays zero */
   size_t shards_n;
   slp_str parents[2], hash_start, hash_end, seq_start; /* CREATE */
   uint8_t avoid_me, park;                              /* RELEASE */
-  uint8_t tells_format;                                /* HEARTBEAT: the row is by other rules than it says */
-  uint8_t table;                                       /* PUBLISH, WITHDRAW: which one, see slp_store_req */
+  uint32_t refused_n;         /* RELEASE: the service refused the position so often */
+  uint8_t tells_format;       /* HEARTBEAT: the row is by other rules than it says */
+  uint8_t table;              /* PUBLISH, WITHDRAW: which one, see slp_store_req */
   uint8_t tells_rate;         /* RENEW, CHECKPOINT, END: rate_bytes is the lease's, and is to be written */
   const uint32_t *cpu_millis; /* PUBLISH: thousandths of a percent, the newest last */
   size_t cpu_n;               /* 0: it does not tell */
@@ -240,6 +243,7 @@ typedef struct slp_row_request {
   slp_atom atoms[SLP_ROW_REQUEST_ATOMS];
   slp_change changes[SLP_ROW_REQUEST_CHANGES];
   slp_buf texts;  /* owned; reserved once, so that it never moves */
+  char note[192]; /* slp_schema_write's own */
   slp_str *items; /* owned; of sets */
   size_t items_n;
 } slp_row_request;
@@ -285,6 +289,7 @@ typedef enum slp_sharing_kind {
 typedef struct slp_schema slp_schema;
 struct slp_schema {
   const char *name;
+  const char *refused; /* the attribute that holds the note of refused.h */
   slp_liveness_kind liveness;
   slp_sharing_kind share;
   uint8_t parks;         /* a row can say that nobody is to read it, or which worker could not */
@@ -324,6 +329,8 @@ struct slp_schema {
 /* Reads a row, with the position of a lease in the form that the service knows (core/mark.h). Only this calls
  * the schema's own read. */
 void slp_schema_read_row(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
+/* The write of an operation, as slp_schema.write has it, with the note of refused.h. Only this calls that. */
+int slp_schema_write_row(slp_schema *s, slp_row_request *d, const slp_operation *i);
 
 /* How the leases are spread, by all rows under the first key: spread_rule.c. */
 slp_spread slp_spread_of_rows(slp_schema *schema, const slp_store_rows *rows);

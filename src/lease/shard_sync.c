@@ -29,7 +29,8 @@ int slp_shard_sync_count(slp_fleet *f, const slp_snapshot *s) {
     const slp_lease_row *l = &s->leases[i];
     slp_seen_shard *seen = slp_seen_of(f, l->shard);
     if (!seen) continue;
-    int nobodys = !l->parked && l->position.kind != SLP_POSITION_END && !slp_snapshot_worker_of(s, l->owner);
+    int waits = l->parked || slp_refused_waits(l, slp_wall_ms(f->h));
+    int nobodys = !waits && l->position.kind != SLP_POSITION_END && !slp_snapshot_worker_of(s, l->owner);
     seen->unowned_n = nobodys ? seen->unowned_n + 1 : 0;
     again |= seen->unowned_n > 1;
   }

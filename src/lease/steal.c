@@ -198,6 +198,7 @@ static void view_led(view *v, const slp_lease_row *row) {
   const slp_lease *mine = slp_lease_get(f, row->shard);
   int mine_now = is_mine(mine) || shunned(f, mine) || (mine && row->epoch < mine->own.row_epoch);
   if (row->position.kind == SLP_POSITION_END || !is_given(f, row) || mine_now) return;
+  if (slp_refused_waits(row, slp_wall_ms(f->h))) return;
   v->leases[v->n] = (slp_steal_lease){.owner = SLP_NOBODY, .free = 1, .ready = 1, .ret = 1};
   v->rows[v->n++] = (size_t)(row - v->s->leases);
 }
@@ -231,6 +232,8 @@ static int view_lease(view *v, const slp_lease_row *row) {
   *to = (slp_steal_lease){.owner = SLP_NOBODY, .ready = (uint8_t)parents_done(v, row)};
   if (is_mine(mine)) {
     to->owner = 0;
+  } else if (slp_refused_waits(row, slp_wall_ms(f->h))) {
+    return 0; /* no worker is to have it yet */
   } else if (reserved_us > slp_fleet_now(f)) {
     to->owner = number_of(v, row->claim);
     to->ready = 0;

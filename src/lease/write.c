@@ -70,7 +70,7 @@ static int build(slp_write *op) {
   slp_writes *all = op->of;
   if (all->schema->liveness == SLP_BY_EXPIRY)
     op->i.epoch_after = slp_expiry_after(&op->i, slp_wall_ms(all->host), all->lease_ms, all->serial);
-  int r = all->schema->write(all->schema, &op->d, &op->i);
+  int r = slp_schema_write_row(all->schema, &op->d, &op->i);
   op->built = r == 0;
   return r;
 }

@@ -20,6 +20,7 @@
 #include "store/schema_kcl_form.h"
 #include "store/schema_kcl_rows.h"
 
+#define REFUSED "sloopRefused" /* lease/refused.h writes and reads it */
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
 #define HAND_OVER "checkpointOwner" /* KCL 3: the worker that still reads while leaseOwner names the next */
@@ -572,6 +573,7 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
   s->start_ms = start_ms;
   s->base = (slp_schema){
       .name = "kcl",
+      .refused = REFUSED,
       .liveness = SLP_BY_COUNTER,
       .share = SLP_BY_STEAL,
       .versions = 1,

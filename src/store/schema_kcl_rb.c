@@ -19,6 +19,7 @@
 
 #include <stdio.h>
 
+#define REFUSED "sloop_refused" /* lease/refused.h writes and reads it */
 #define KEY "shard_id"
 #define OWNER "assigned_to"
 #define TIMEOUT "lease_timeout"
@@ -393,6 +394,7 @@ slp_schema *slp_schema_kcl_rb(slp_mem *mem) {
   s->mem = slp_mem_hold(mem);
   s->base = (slp_schema){
       .name = "kcl-rb",
+      .refused = REFUSED,
       .liveness = SLP_BY_TICK,
       .share = SLP_BY_STEAL,
       .unnamed = 1,

@@ -20,6 +20,7 @@
 
 #include <stdio.h>
 
+#define REFUSED "SloopRefused" /* lease/refused.h writes and reads it */
 #define SHARD "Shard"
 #define SEQUENCE "SequenceNumber"
 #define UPDATED "LastUpdate"
@@ -550,6 +551,7 @@ slp_schema *slp_schema_kinsumer(slp_mem *mem, const char *app, uint32_t lease_ms
   slp_buf_init(&s->shards_text, mem, 1 << 20);
   s->base = (slp_schema){
       .name = "kinsumer",
+      .refused = REFUSED,
       .liveness = SLP_BY_EXPIRY,
       .share = SLP_BY_INDEX,
       .unnamed = 1,

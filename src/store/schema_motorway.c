@@ -21,6 +21,7 @@
 #include "store/attrs.h"
 #include "store/shard_rows.h"
 
+#define REFUSED "sloop_refused" /* lease/refused.h writes and reads it */
 #define KEY "shard_id"
 #define OWNER "worker_id"
 #define TICK "heartbeat"
@@ -310,6 +311,7 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
   s->start = slp_start_of_rows(start);
   s->base = (slp_schema){
       .name = "motorway",
+      .refused = REFUSED,
       .liveness = SLP_BY_TICK,
       .share = SLP_BY_STEAL,
       .unnamed = 1,

@@ -633,6 +633,7 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
   s->mem = slp_mem_hold(mem);
   s->base = (slp_schema){
       .name = "sloop",
+      .refused = "refused",
       .liveness = SLP_BY_WORKER,
       .share = SLP_BY_ASSIGNMENT,
       .parks = 1,

@@ -18,6 +18,7 @@
 #include "store/shard_rows.h"
 #include "store/wall_time.h"
 
+#define REFUSED "SloopRefused" /* lease/refused.h writes and reads it */
 #define KEY "ShardID"
 #define OWNER "AssignedTo"
 #define TIMEOUT "LeaseTimeout"
@@ -302,6 +303,7 @@ slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start) {
   s->start = slp_start_of_rows(start);
   s->base = (slp_schema){
       .name = "vmware-go-kcl",
+      .refused = REFUSED,
       .liveness = SLP_BY_EXPIRY,
       .share = SLP_BY_CLAIM,
       .unnamed = 1,

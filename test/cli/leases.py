@@ -568,6 +568,100 @@ def positions_are_reset():
 
 
 @test
+def a_position_has_one_form_and_the_service_is_asked_for_it():
+    with Box(1, *NO_LIMITS) as box, Fleet(box, "one") as fleet:
+        put = box.put(20)
+        fleet.wait_records(put)
+        fleet.workers["one"].leave()
+        shard, seq = put[10][:2]
+        before = fleet.shards()[shard]["position"]
+        other = str(int(seq) + (1 << 170))  # of a stream that was made later, by its number
+        for to, code in (("1", 1), ("0", 1), (other, 1), ("+" + seq, 2), (" " + seq, 2), (seq + "x", 2), ("9" * 130, 2),
+                         (seq + ".4294967296", 2), (seq + ".-1", 2)):
+            r = fleet.command("--reset", "0", "--to", to)
+            equal((r.code, r.out), (code, b""), (to, r.err))
+            check("EPOSITION" in r.err and "nothing was changed" in r.err or code == 2, r.err)
+            equal(fleet.shards()[shard]["position"], before)
+        for zeros in (4, 1, 80):
+            r = fleet.command("--reset", "0", "--to", "0" * zeros + seq)
+            equal((r.code, fleet.shards()[shard]["position"]), (0, "at " + seq), r.err)
+        fleet.add("two")
+        wait_until(lambda: [x["payload"] for x in fleet.workers["two"].records()] == [p[2] for p in put[10:]], 20, "the rest")
+        # Where reading begins: in the same form, and what is none ends it with a line that says what to do.
+        r = box.tail("-o", f"{shard}:{'0' * 80}{seq}", "-e", "demo")
+        equal((r.code, r.out.count(b"\n")), (0, 10), r.err)
+        r = box.tail("-o", f"{shard}:1", "-e", "demo")
+        equal((r.code, r.out), (1, b""), r.err)
+        check("EPOSITION" in r.err and "begin elsewhere (-o" in r.err, r.err)
+        place = os.path.join(fleet.folder.name, "place")
+        token = {"stream_arn": "arn:aws:kinesis:us-east-1:000000000000:stream/demo", "active": [shard], "shards": [
+            {"shard_id": shard, "iterator_type": "after_sequence", "sequence_number": "0000" + seq}]}
+        for number, code, n in (("0000" + seq, 0, 9), ("1", 1, 0)):
+            token["shards"][0]["sequence_number"] = number
+            with open(place, "w", encoding="utf-8") as f:
+                json.dump(token, f)
+            r = box.tail("--save", place, "-e", "demo")
+            equal((r.code, r.out.count(b"\n")), (code, n), r.err)
+        check("remove that file" in r.err, r.err)
+
+
+@test
+def numbers_of_a_tables_stream_keep_their_digits():
+    with Box(1, *NO_LIMITS) as box:
+        box.make_table("customers")
+        for i in range(6):
+            box.dynamodb("PutItem", TableName="customers", Item={"id": {"S": f"c{i}"}})
+        r = box.tail("-o", "oldest", "-e", "-J", "dynamodb:customers")
+        rows = [json.loads(line) for line in r.out.splitlines()]
+        equal(len(rows), 6, r.err)
+        mine = [row for row in rows if row["shard"] == rows[0]["shard"]]
+        r = box.tail("-o", f"{mine[-1]['shard']}:0000{mine[-1]['seq']}", "-e", "-J", "dynamodb:customers")
+        equal([json.loads(line)["seq"] for line in r.out.splitlines()], [mine[-1]["seq"]], r.err)
+
+
+def a_fleet_whose_position_is_refused(schema):
+    table, key, attributes = {
+        "sloop": ("sloop", ("app", "row"), {"pos": {"S": "1:0011:0000000000"}}),
+        "kcl": ("app", ("leaseKey",), {"checkpoint": {"S": "1"}})}[schema]
+    with Box(1, *NO_LIMITS) as box, Fleet(box, "one", store=("-X", "schema=" + schema)) as fleet:
+        put = box.put(20)
+        fleet.wait_records(put)
+        fleet.workers["one"].leave()
+        shard = put[0][0]
+        item = next(i for i in box.dynamodb("Scan", TableName=table)["Items"] if i[key[-1]]["S"].endswith(shard))
+        name, value = next(iter(attributes.items()))
+        box.dynamodb("UpdateItem", TableName=table, Key={k: item[k] for k in key}, UpdateExpression="SET #a = :v",
+                     ExpressionAttributeNames={"#a": name}, ExpressionAttributeValues={":v": value})
+        asked = box.calls("GetShardIterator")
+        for worker in ("two", "three"):
+            fleet.add(worker, "-o", "oldest")
+        wait_until(lambda: fleet.shards()[shard]["state"] == "refused", 30, "the refusal")
+        time.sleep(10)  # five leases: nobody is to try again
+        row = fleet.shards()[shard]
+        check(row["state"] == "refused" and 35 < row["refused_until"] / 1000 - time.time() < 60, row)
+        equal(box.calls("GetShardIterator") - asked, 1)
+        r = fleet.command("--explain", "0")
+        check(b"the service refused its position 1 times" in r.out and b"--reset 0 --to oldest" in r.out, r.out)
+        r = fleet.command("--reset", "0", "--to", "oldest")
+        equal(r.code, 0, r.err)
+        wait_until(lambda: len([x for w in ("two", "three") for x in fleet.workers[w].records()]) >= 20, 20, "all of them again")
+        check("refused_until" not in fleet.shards()[shard], fleet.shards())
+        said = fleet.workers["two"].leave() + fleet.workers["three"].leave()
+        equal(said.count("EPOSITION"), 1, said)
+        check("stream-tail -G app --reset 0 --to oldest demo" in said, said)
+
+
+@test
+def a_position_that_is_refused_for_good_is_tried_once_and_told_once():
+    a_fleet_whose_position_is_refused("sloop")
+
+
+@test
+def a_position_that_is_refused_for_good_is_tried_once_in_a_table_of_the_kcl():
+    a_fleet_whose_position_is_refused("kcl")
+
+
+@test
 def where_rows_tell_no_beginning_the_workers_o_says_it():
     with Box(2, *NO_LIMITS) as box, Fleet(box, "one", store=("-X", "schema=vmware-go-kcl")) as fleet:
         put = box.put(50)

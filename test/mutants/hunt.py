@@ -44,17 +44,18 @@ def herd_kcl(build, first, last, enough):
   return herd(build, first, last, enough, "--kcl")
 
 
-def scene(name):
+def scene(name, program="fleet_scenes"):
   def command(build, first, last, enough):
     del enough
-    return [f"{build}/test/sim/fleet_scenes", "--part", f"{name} {first} {last}"]
+    return [f"{build}/test/sim/{program}", "--part", f"{name} {first} {last}"]
   return command
 
 
 # name -> (command, most seeds that a mistake may survive, seeds at a time)
 PROGRAMS = {"swarm": (swarm, 3000, 3000), "herd": (herd, 2000, 100), "herd_kcl": (herd_kcl, 2000, 100),
             "slow_user": (scene("slow_user"), 60, 20), "late_take": (scene("late_take"), 60, 20),
-            "late_retake": (scene("late_retake"), 60, 20)}
+            "late_retake": (scene("late_retake"), 60, 20),
+            "refused": (scene("refused", "fleet_refused"), 60, 20)}
 
 
 def play(build, program, name, first, last, enough):

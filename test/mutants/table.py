@@ -69,4 +69,5 @@ MUTANTS = [
   ("strangers_stop", "swarm", "where a shard is given up, whatever was begun stops"),
   ("sleep_counts", "herd", "a worker that stood counts the silence of others from before it stood"),
   ("no_wait_at_tip", "herd", "a shard at its tip is asked again at once"),
+  ("refused_is_tried_at_once", "refused", "a shard that the service refuses is taken again and again"),
 ]

@@ -187,6 +187,9 @@ static int t_open(slp_processor *t, slp_str shard, uint64_t epoch, const slp_pos
   o->epoch = epoch;
   o->open_us = slp_now_us(n->h);
   o->begin = *from;
+  int has_number = from->kind == SLP_POSITION_AT || from->kind == SLP_POSITION_AFTER;
+  o->refused = w->refuses[i] && has_number;
+  w->refusals += o->refused;
   o->acked = number(from);
   o->next = o->acked + 1;
   uint64_t gap = fw_now(w) - s->unread_us;
@@ -315,7 +318,7 @@ static void advance(fw_node *n, struct fw_open *o) {
 static void hand_out(fw_node *n, struct fw_open *o) {
   fw_world *w = n->w;
   fw_shard *s = &w->shards[o->shard];
-  if (o->draining || o->out_n == 64 || o->next > s->records || n->blocked) return;
+  if (o->draining || o->out_n == 64 || o->next > s->records || n->blocked || o->refused) return;
   if (!slp_fleet_may_deliver(n->fleet)) return;
   if (!w->kcl && o->epoch < s->epoch && !s->excused)
     fw_wrong(w, "S7 overlap: %s hands out %s in epoch %llu beside epoch %llu", n->id, s->id,
@@ -338,7 +341,7 @@ static void end_shard(fw_node *n, struct fw_open *o) {
   fw_shard *s = &w->shards[o->shard];
   slp_shard_desc kids[2];
   desc_text texts[2];
-  if (!s->closed || o->end_told || o->draining || o->next <= s->records || n->suspended) return;
+  if (!s->closed || o->refused || o->end_told || o->draining || o->next <= s->records || n->suspended) return;
   for (int k = 0; k < s->kids_n; k++) kids[k] = describe(w, s->kids[k], &texts[k]);
   o->end_told = 1;
   slp_fleet_ended(n->fleet, str(s->id), kids, (size_t)s->kids_n);
@@ -356,6 +359,10 @@ static void run_tick(slp_timer *timer) {
     advance(n, o);
     hand_out(n, o);
     end_shard(n, o);
+    if (o->refused == 1) {
+      o->refused = 2;
+      slp_fleet_refused(n->fleet, str(n->w->shards[o->shard].id));
+    }
     if (o->draining && !o->out_n && !o->drained_told) {
       o->drained_told = 1;
       slp_fleet_drained(n->fleet, str(n->w->shards[o->shard].id));

@@ -93,6 +93,8 @@ struct fw_world {
   void *(*node_alloc)(void *ctx, void *p, size_t was, size_t want); /* of every node; NULL: the usual */
   void *node_ctx;
   uint8_t deny_gets, deny_lists; /* refused: no right */
+  uint8_t refuses[FW_SHARDS];    /* the service refuses to read this shard from any number */
+  uint64_t refusals;             /* so often it did */
   uint8_t deny_writes_beside;    /* likewise, of that table beside the leases; 0: none */
   uint32_t drop_answers; /* so many of the next writes whose row has this prefix are done unanswered */
   char drop_prefix[32];
@@ -115,6 +117,7 @@ struct fw_node {
     uint64_t drain_us; /* asked to drain then, by its own clock */
     uint64_t open_us;  /* opened then, likewise */
     uint8_t draining, drained_told, end_told;
+    uint8_t refused; /* 1: by the service; 2: and the fleet was told */
     struct {
       uint64_t from, to, at_us;
       uint8_t acked;

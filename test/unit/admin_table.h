@@ -128,8 +128,8 @@ static inline void worker(const char *id, const char *more) {
 
 typedef struct fake_stream {
   slp_source s;
-  const char *shards;             /* "a b<a c<a,b d!": id, parents, closed */
-  int describe_fails, list_fails; /* so many times, as throttled */
+  const char *shards;                           /* "a b<a c<a,b d!": id, parents, closed */
+  int describe_fails, list_fails, locate_fails; /* so many times, as throttled */
   int creating;
   slp_src_req *out;
   slp_event ev;
@@ -195,8 +195,17 @@ static void stream_cancel(slp_source *s, slp_src_req *rq) {
   slp_unpost(&stream.ev);
 }
 
+/* It knows numbers that begin with a 4, and no others. */
+static void stream_locate(slp_source *s, slp_src_locate *l) {
+  (void)s;
+  stream_asked(&l->rq, &stream.locate_fails);
+  if (l->rq.fail.class != SLP_FINE || *l->from.mark.seq == '4') return;
+  slp_fail_set(&l->rq.fail, SLP_REFUSED, SLOOP_EREFUSED, "it did not come from this stream");
+  snprintf(l->rq.fail.aws_code, sizeof l->rq.fail.aws_code, "InvalidArgumentException");
+}
+
 static const slp_source_ops stream_ops = {
-    .describe = stream_describe, .list = stream_list, .cancel = stream_cancel};
+    .describe = stream_describe, .list = stream_list, .locate = stream_locate, .cancel = stream_cancel};
 
 /* ---- the command's store ------------------------------------------------------------------------------- */
 

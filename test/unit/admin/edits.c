@@ -190,6 +190,38 @@ TEST(a_row_that_can_t_be_read_any_more) {
   done();
 }
 
+TEST(the_service_is_asked_for_a_number_before_anything_is_written) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=" P);
+  slp_position at = {.kind = SLP_POSITION_AT};
+  slp_mark_set(&at.mark, SLP_STR("1"), 0, -1);
+  reset("s1", at, 0, SLOOP_EPOSITION);
+  CHECK(!r && harmed.writes == 0);
+  CHECK(slp_admin_reason_of(admin).reason == SLP_ADMIN_REFUSED_POSITION);
+  CHECK(slp_str_is(slp_admin_reason_of(admin).name, "s1"));
+  reset("s1", at, 1, SLOOP_EPOSITION); /* nor by force */
+  CHECK(harmed.writes == 0);
+  over();
+  CHECK_STR(get("l/s1", "pos"), P);
+  stream.locate_fails = 2; /* what passes is asked again */
+  slp_mark_set(&at.mark, SLP_STR("4711"), 0, -1);
+  reset("s1", at, 0, 0);
+  over();
+  CHECK_STR(get("l/s1", "pos"), "1:0044711:0000000000");
+  end();
+}
+
+TEST(a_note_that_the_service_refused_is_taken_off) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=" P, "refused=3:1000:42");
+  release("s1", 0);
+  change(0, "s1", SLOOP_CHANGE_DONE);
+  over();
+  CHECK_STR(get("l/s1", "refused"), "");
+  CHECK_STR(get("l/s1", "pos"), P);
+  end();
+}
+
 TEST(a_position_that_rows_can_t_hold) {
   kcl = 1;
   begin("s1");
