@@ -10,7 +10,7 @@ int slp_num_valid(slp_str s) {
 
 int slp_num_plain(slp_str s) { return slp_num_valid(s) && (s.p[0] != '0' || s.n == 1); }
 
-static slp_str without_zeros(slp_str s) {
+slp_str slp_num_trim(slp_str s) {
   while (s.n > 1 && *s.p == '0') s = (slp_str){s.p + 1, s.n - 1};
   return s;
 }
@@ -23,8 +23,8 @@ slp_str slp_num_fit(slp_str s, size_t most) {
 
 /* Of different lengths, as they are written: without zeros in front the length decides first, then bytes. */
 int slp_num_cmp_lengths(slp_str a, slp_str b) {
-  a = without_zeros(a);
-  b = without_zeros(b);
+  a = slp_num_trim(a);
+  b = slp_num_trim(b);
   return a.n != b.n ? (a.n < b.n ? -1 : 1) : slp_str_cmp(a, b);
 }
 

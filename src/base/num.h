@@ -12,6 +12,7 @@
 int slp_num_valid(slp_str s);
 /* The same without zeros in front, as the services' own pattern wants it: 0|([1-9]\d{0,128}). */
 int slp_num_plain(slp_str s);
+slp_str slp_num_trim(slp_str s); /* without zeros in front, but one digit at least */
 /* Returns s with at most `most` digits: zeros in front that are too many are left out. {NULL, 0}: it is no
  * number, or a longer one. */
 slp_str slp_num_fit(slp_str s, size_t most);

@@ -126,6 +126,7 @@ static void tell_more(slp_ml_shard *h, int all, uint64_t now) {
 
 static void be_over(slp_ml_shard *h) {
   give_back_all(h);
+  slp_given_clear(&h->numbers, h->mem);
   move(h, SLP_ML_OVER, NEVER);
   h->ops->over(h);
 }
@@ -140,6 +141,7 @@ static void wait_again(slp_ml_shard *h, uint64_t now) {
   h->notice = SLP_ML_UNTOLD;
   h->end = SLP_ML_READING;
   h->given = h->saved = h->named;
+  slp_given_clear(&h->numbers, h->mem);
   give_back_all(h);
   move(h, SLP_ML_WAITS, now + (wait < BACKOFF_MOST_US ? wait : BACKOFF_MOST_US));
   if (h->lease == SLP_ML_LEAVING) {
@@ -245,6 +247,13 @@ static void put_more(slp_ml_shard *h) {
   send(h, &b);
 }
 
+static void note_numbers(slp_ml_shard *h, const sloop_batch_t *batch) {
+  for (size_t i = 0, n = sloop_batch_count(batch); i < n; i++) {
+    const sloop_record_t *r = sloop_batch_at(batch, i);
+    slp_given_add(&h->numbers, h->mem, (slp_str){r->seq.base, r->seq.len});
+  }
+}
+
 static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
   slp_buf b;
   move(h, SLP_ML_ASKED, patience(h, now));
@@ -257,6 +266,7 @@ static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
     h->put_n = 0;
     h->put_whole = 0;
     set_record(&h->given, sloop_batch_at(batch, sloop_batch_count(batch) - 1));
+    note_numbers(h, batch);
     put_more(h);
     return;
   }
@@ -343,6 +353,7 @@ static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *wh
   memcpy(ret->seq, seq.p, seq.n);
   ret->sub = m->has_sub ? (uint64_t)m->sub : 0;
   if (compare(ret, &h->saved) < 0 || compare(ret, &h->given) > 0) return "IllegalArgumentException";
+  if (compare(ret, &h->saved) > 0 && !slp_given_has(&h->numbers, seq)) return "IllegalArgumentException";
   *whole = ended && compare(ret, &h->given) == 0;
   return NULL;
 }
@@ -398,6 +409,7 @@ void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
   }
   if (!status) {
     h->saved = h->naming;
+    slp_given_forget_before(&h->numbers, slp_str_of(h->saved.seq));
     if (compare(&h->naming, &h->written) > 0) h->written = h->naming;
     h->failures = 0;
   }
@@ -585,4 +597,7 @@ void slp_ml_time(slp_ml_shard *h, uint64_t now) {
   }
 }
 
-void slp_ml_abandon(slp_ml_shard *h) { give_back_all(h); }
+void slp_ml_abandon(slp_ml_shard *h) {
+  give_back_all(h);
+  slp_given_clear(&h->numbers, h->mem);
+}

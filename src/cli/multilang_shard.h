@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "cli/given_numbers.h"
 #include "cli/multilang_protocol.h"
 #include "sloop.h"
 
@@ -108,15 +109,16 @@ struct slp_ml_shard {
   slp_ml_lease lease;
   slp_ml_end end;
   slp_ml_notice notice;
-  uint8_t stops;        /* the daemon ends */
-  uint8_t stale;        /* batches of before a rewind may still come */
-  uint64_t due_us;      /* WAITS: to start it; else the end of patience; UINT64_MAX: none */
-  uint64_t spoke_us;    /* the last processRecords */
-  slp_ml_place saved;   /* the last checkpoint that the child knows of, or where it began */
-  slp_ml_place named;   /* the last one that the consumer was told: it would read again from there */
-  slp_ml_place written; /* the last one that the lease table is known to have */
-  slp_ml_place given;   /* the last record that the child was given */
-  slp_ml_message asked; /* CHECKPOINTS: the child's request; its text is in asked_text */
+  uint8_t stops;             /* the daemon ends */
+  uint8_t stale;             /* batches of before a rewind may still come */
+  uint64_t due_us;           /* WAITS: to start it; else the end of patience; UINT64_MAX: none */
+  uint64_t spoke_us;         /* the last processRecords */
+  slp_ml_place saved;        /* the last checkpoint that the child knows of, or where it began */
+  slp_ml_place named;        /* the last one that the consumer was told: it would read again from there */
+  slp_ml_place written;      /* the last one that the lease table is known to have */
+  slp_ml_place given;        /* the last record that the child was given */
+  slp_given_numbers numbers; /* of those between saved and given */
+  slp_ml_message asked;      /* CHECKPOINTS: the child's request; its text is in asked_text */
   char asked_text[160];
   slp_ml_place naming;                    /* CHECKPOINTS: what is being written */
   sloop_batch_t *queue[SLP_ML_QUEUE_MAX]; /* the first one is with the child when it is ASKED RECORDS */

@@ -91,7 +91,9 @@ def child(how, folder):
                 assert checkpoint(sequenceNumber=str(int(last) + 1)) == "IllegalArgumentException"
                 assert checkpoint(sequenceNumber="1x") == "IllegalArgumentException"
                 assert checkpoint(sequenceNumber=last, subSequenceNumber=-1) == "IllegalArgumentException"
-                assert checkpoint(sequenceNumber=last) is None
+                assert checkpoint(sequenceNumber=str(int(last) - 1)) == "IllegalArgumentException"  # of no record
+                assert checkpoint(sequenceNumber="1") == "IllegalArgumentException"
+                assert checkpoint(sequenceNumber="0000" + last) is None
                 assert checkpoint(sequenceNumber="12") == "IllegalArgumentException"  # behind the last one
             elif how != "never":
                 checkpoint(sequenceNumber=None, subSequenceNumber=None)
