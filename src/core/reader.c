@@ -5,8 +5,6 @@
 #include "core/core.h"
 #include "core/start.h"
 
-#include <stdio.h>
-
 /* The services give iterators of 512 bytes at most. */
 #define CURSOR_MAX 4096u
 
@@ -210,23 +208,12 @@ static void choose_place(slp_shard *s, slp_src_locate *rq) {
   }
 }
 
-/* A number at which the service gives no iterator is none of this shard, whoever asks. */
-static void say_position(const slp_src_locate *l, slp_fail *f) {
-  char words[sizeof f->message];
-  if (l->from.kind != SLP_POSITION_AT && l->from.kind != SLP_POSITION_AFTER) return;
-  if (f->class != SLP_REFUSED || !f->aws_code[0]) return; /* without a code it may be a proxy's word */
-  snprintf(words, sizeof words, "%s", f->message);
-  slp_fail_set(f, SLP_REFUSED, SLOOP_EPOSITION, "the service refuses to read from %.*s: %.110s",
-               (int)l->from.mark.seq_n, l->from.mark.seq, words);
-}
-
 static void on_located(slp_src_req *rq) {
   slp_src_locate *l = SLP_OWNER(rq, slp_src_locate, rq);
   slp_shard *s = (SLP_OWNER(l, slp_locating, rq))->shard;
   slp_locating *box = s->reader.locating;
   int64_t begun_ms = box->begun_ms;
   slp_fail f = rq->fail;
-  say_position(l, &f);
   s->reader.locating = NULL;
   slp_calls_over(s);
   slp_listing_learn_time(s->consumer, rq);

@@ -270,6 +270,16 @@ static slp_iter_kind iter_kind(slp_position_kind kind) {
   return SLP_ITER_OLDEST;
 }
 
+/* A number at which the service gives no iterator is none of this shard, whoever asks. */
+static void say_position(const slp_src_locate *l, slp_fail *f) {
+  char words[sizeof f->message];
+  if (l->from.kind != SLP_POSITION_AT && l->from.kind != SLP_POSITION_AFTER) return;
+  if (f->class != SLP_REFUSED || !f->aws_code[0]) return; /* without a code it may be a proxy's word */
+  snprintf(words, sizeof words, "%s", f->message);
+  slp_fail_set(f, SLP_REFUSED, SLOOP_EPOSITION, "the service refuses to read from %.*s: %.110s",
+               (int)l->from.mark.seq_n, l->from.mark.seq, words);
+}
+
 static void on_locate(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.iterator.op);
   slp_poll *p = q->poll;
@@ -280,7 +290,9 @@ static void on_locate(slp_op *op) {
   }
   q->out = NULL;
   slp_request_outcome(q, op);
-  SLP_OWNER(q->rq, slp_src_locate, rq)->cursor = it->iterator;
+  slp_src_locate *rq = SLP_OWNER(q->rq, slp_src_locate, rq);
+  rq->cursor = it->iterator;
+  say_position(rq, &rq->rq.fail);
   slp_request_answer(q);
 }
 
