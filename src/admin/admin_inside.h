@@ -101,6 +101,7 @@ struct slp_admin {
   slp_svctime service; /* the stream's clock */
 
   slp_watch *watch;       /* in keep; NULL: nobody is watched */
+  uint8_t looks;          /* EXPLAIN: so many beside the first, at an owner that seems silent */
   slp_edits *edits;       /* in keep; NULL: no lease is to be changed yet */
   slp_victim *victim;     /* in keep; NULL: no worker is to be evicted by name */
   slp_placed_list placed; /* SURVEY, IMPORT; in keep, or the caller's */

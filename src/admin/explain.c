@@ -7,6 +7,7 @@
 #include "lease/shard_set.h"
 
 #define ANCESTORS_MAX 64 /* generations that are looked at */
+#define LOOKS_MAX 8      /* at an owner that seems silent */
 
 /* ---- workers ------------------------------------------------------------------------------------ */
 
@@ -225,17 +226,18 @@ static void find_hole(slp_admin *a, sloop_explanation_t *e) {
   e->hole_to = slp_admin_text(a, slp_str_of(to));
 }
 
-/* 1: its owner seems silent, and is to be looked at once more when it must have beaten, if it lives. */
+/* Returns 1 while its owner seems silent and is to be looked at once more, when it must have beaten if it
+ * lives. That time begins anew after this process stood still: the owner may have stood as well. */
 static int listens(slp_admin *a, const slp_lease_row *l) {
-  if (a->watch) {
-    slp_watch_saw(a);
-    return 0;
-  }
+  if (a->watch) slp_watch_saw(a);
   if (slp_admin_has_clients(a)) return 0; /* it beats so seldom that a stamp of two leases ago says enough */
   if (slp_admin_owner_life(a, l->owner) != SLP_OWNER_SILENT) return 0;
   const slp_watched *w = slp_watch_add(a, l);
-  if (w) slp_admin_read_in(a, w->lease_us / 5 * 2 + 500000);
-  return w != NULL;
+  uint64_t beat_us = w ? w->lease_us / 5 * 2 : 0;
+  if (!w || a->rows.rq.done_us >= slp_after_us(w->silence.since_us, beat_us) || ++a->looks > LOOKS_MAX)
+    return 0;
+  slp_admin_read_in(a, beat_us + 500000);
+  return 1;
 }
 
 void slp_admin_explain(slp_admin *a) {

@@ -142,7 +142,7 @@ static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
 
 static void write_failed(slp_write *op, const slp_fail *fail) {
   slp_fleet *f = slp_write_fleet(op);
-  uint32_t n = op->tries + 1;
+  uint32_t n = op->failed_before + op->tries + 1;
   if (table_is_gone(f, fail) && f->o.on_event) {
     slp_fleet_event ev = {
         .kind = SLP_FLEET_TROUBLE, .fail = fail, .text = slp_str_of(fail->message), .ends = 1};

@@ -49,6 +49,7 @@ struct slp_write {
   uint64_t first_sent_us, sent_us; /* of the first copy; of the one that was answered */
   uint64_t again_us;               /* when it is sent again; SLP_NEVER: it is out */
   uint32_t tries, tries_max;       /* tries_max 0: until it is answered */
+  uint32_t failed_before;          /* how often it failed in a row before it was sent this time */
   uint8_t ends_at_lasting;         /* given up at a failure that waiting does not mend */
   uint8_t yields; /* given up when it is throttled, unless life hangs on it; of this sending */
   uint8_t busy, built, reading, doubt; /* doubt: a copy of it may land yet */

@@ -42,7 +42,9 @@ int slp_write_proof_covers(const slp_fleet *f, uint64_t since_us) {
 
 static void renewed(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
-  if (op->end == SLP_OUTCOME_GIVEN_UP)
+  int fails = op->end == SLP_OUTCOME_GIVEN_UP;
+  op->failed_before = fails ? op->failed_before + 1 : 0;
+  if (fails)
     slp_fleet_trouble(f);
   else
     slp_write_proof_got(f, op->sent_us);

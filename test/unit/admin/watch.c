@@ -68,3 +68,17 @@ TEST(a_short_stand_costs_no_time) {
   CHECK(took_us >= 10 * S && took_us < 13 * S);
   done();
 }
+
+/* Its stamp is old, so the command looks once more before it calls it silent, and stands meanwhile. */
+TEST(an_owner_that_was_stopped_with_the_command_is_not_called_silent) {
+  begin_with_owner(0);
+  PUT("w/b", "ts#1767320000000");
+  beats("w/b", 3600 * S);
+  standing = (slp_timer){.at_us = UINT64_MAX, .run = stand};
+  pause_us = 30 * S;
+  late_us = 2 * S;
+  CHECK_INT(slp_timer_set(&f.h, &standing, slp_now_us(&f.h) + 3 * S), 0);
+  CHECK_INT(ask(&(slp_admin_opts){.task = SLP_ADMIN_EXPLAIN, .name = SLP_STR("s1")}), 0);
+  CHECK(slp_admin_answered(admin)->explanation->why != SLOOP_WHY_OWNER_SILENT);
+  done();
+}
