@@ -225,52 +225,54 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 /* name, unit, meaning; counters only grow, ..._now are levels */
-#define SLOOP_STATS(X)                                                                                \
-  X(records, "records", "handed to on_batch")                                                         \
-  X(payload_bytes, "bytes", "of those records")                                                       \
-  X(late, "records", "of those, flagged SLOOP_REC_LATE")                                              \
-  X(raw, "records", "of those, flagged SLOOP_REC_RAW")                                                \
-  X(redelivered, "records", "handed over again after being given back")                               \
-  X(aggregates, "records", "of the stream, expanded into more or fewer")                              \
-  X(foreign, "records", "of those handed over, flagged SLOOP_REC_FOREIGN")                            \
-  X(repeats_dropped, "records", "sent twice by the service and dropped")                              \
-  X(batches, "batches", "handed to on_batch")                                                         \
-  X(pages, "pages", "of records fetched, empty ones included")                                        \
-  X(page_bytes, "bytes", "of those pages as they came over the wire")                                 \
-  X(calls, "calls", "sent to the service, retries included")                                          \
-  X(retries, "calls", "sent again")                                                                   \
-  X(throttles, "calls", "the service refused as too fast")                                            \
-  X(iterators_renewed, "calls", "new iterators after one expired")                                    \
-  X(losses, "events", "on_loss")                                                                      \
-  X(shards_ended, "shards", "read to their end")                                                      \
-  X(buffered_bytes_now, "bytes", "fetched and not yet given back, tables included")                   \
-  X(buffered_bytes_peak, "bytes", "the most of that at once")                                         \
-  X(shards_now, "shards", "being read by this consumer")                                              \
-  X(batches_now, "batches", "out with you")                                                           \
-  X(behind_ms_now, "ms", "the most any shard is behind its tip; UINT64_MAX: of one it is not known")  \
-  X(tip_now, "shards", "at their tip, and all of them acknowledged")                                  \
-  X(tip_age_ms_now, "ms", "age of the oldest news of a tip; UINT64_MAX: one has none")                \
-  X(turn_us_p999, "us", "CPU time that 99.9 % of the turns stayed under")                             \
-  X(turn_us_max, "us", "CPU time of the longest turn")                                                \
-  X(hold_us_max, "us", "the longest the loop was held, your callbacks included")                      \
-  X(leases_taken, "leases", "that came to this worker")                                               \
-  X(leases_lost, "leases", "that somebody else has taken")                                            \
-  X(leases_released, "leases", "given up, handed over or left")                                       \
-  X(checkpoints, "writes", "of positions to the lease table")                                         \
-  X(heartbeats, "writes", "that proved this worker alive")                                            \
-  X(evictions, "events", "others took this worker for dead")                                          \
-  X(holes_now, "holes", "parts of the stream nobody is going to read; told by the leader")            \
-  X(joined_now, "0 or 1", "this worker is registered")                                                \
-  X(leads_now, "0 or 1", "it leads the application")                                                  \
-  X(suspended_now, "0 or 1", "it can't prove that it lives")                                          \
-  X(heartbeat_age_ms_now, "ms", "since the last good heartbeat was sent; UINT64_MAX: there was none") \
-  X(store_write_units, "1/1000 unit", "of writing that the lease table charged for")                  \
-  X(store_read_units, "1/1000 unit", "of reading that the lease table charged for")                   \
-  X(store_throttles, "calls", "the lease table refused as too fast")                                  \
-  X(dead_letters, "records", "given to on_dead_letter")                                               \
-  X(pushed_now, "0 or 1", "records are pushed to a registered consumer; 0: the shards are polled")    \
-  X(listings_failed_now, "listings", "of the shards, in a row: new shards are not seen meanwhile")    \
-  X(behind_unknown_ms_now, "ms", "for how long that of a shard has not been known; UINT64_MAX: it is")
+#define SLOOP_STATS(X)                                                                                 \
+  X(records, "records", "handed to on_batch")                                                          \
+  X(payload_bytes, "bytes", "of those records")                                                        \
+  X(late, "records", "of those, flagged SLOOP_REC_LATE")                                               \
+  X(raw, "records", "of those, flagged SLOOP_REC_RAW")                                                 \
+  X(redelivered, "records", "handed over again after being given back")                                \
+  X(aggregates, "records", "of the stream, expanded into more or fewer")                               \
+  X(foreign, "records", "of those handed over, flagged SLOOP_REC_FOREIGN")                             \
+  X(repeats_dropped, "records", "sent twice by the service and dropped")                               \
+  X(batches, "batches", "handed to on_batch")                                                          \
+  X(pages, "pages", "of records fetched, empty ones included")                                         \
+  X(page_bytes, "bytes", "of those pages as they came over the wire")                                  \
+  X(calls, "calls", "sent to the service, retries included")                                           \
+  X(retries, "calls", "sent again")                                                                    \
+  X(throttles, "calls", "the service refused as too fast")                                             \
+  X(iterators_renewed, "calls", "new iterators after one expired")                                     \
+  X(losses, "events", "on_loss")                                                                       \
+  X(shards_ended, "shards", "read to their end")                                                       \
+  X(buffered_bytes_now, "bytes", "fetched and not yet given back, tables included")                    \
+  X(buffered_bytes_peak, "bytes", "the most of that at once")                                          \
+  X(shards_now, "shards", "being read by this consumer")                                               \
+  X(batches_now, "batches", "out with you")                                                            \
+  X(behind_ms_now, "ms", "the most any shard is behind its tip; UINT64_MAX: of one it is not known")   \
+  X(tip_now, "shards", "at their tip, and all of them acknowledged")                                   \
+  X(tip_age_ms_now, "ms", "age of the oldest news of a tip; UINT64_MAX: one has none")                 \
+  X(turn_us_p999, "us", "CPU time that 99.9 % of the turns stayed under")                              \
+  X(turn_us_max, "us", "CPU time of the longest turn")                                                 \
+  X(hold_us_max, "us", "the longest the loop was held, your callbacks included")                       \
+  X(leases_taken, "leases", "that came to this worker")                                                \
+  X(leases_lost, "leases", "that somebody else has taken")                                             \
+  X(leases_released, "leases", "given up, handed over or left")                                        \
+  X(checkpoints, "writes", "of positions to the lease table")                                          \
+  X(heartbeats, "writes", "that proved this worker alive")                                             \
+  X(evictions, "events", "others took this worker for dead")                                           \
+  X(holes_now, "holes", "parts of the stream nobody is going to read; told by the leader")             \
+  X(joined_now, "0 or 1", "this worker is registered")                                                 \
+  X(leads_now, "0 or 1", "it leads the application")                                                   \
+  X(suspended_now, "0 or 1", "it can't prove that it lives")                                           \
+  X(heartbeat_age_ms_now, "ms", "since the last good heartbeat was sent; UINT64_MAX: there was none")  \
+  X(store_write_units, "1/1000 unit", "of writing that the lease table charged for")                   \
+  X(store_read_units, "1/1000 unit", "of reading that the lease table charged for")                    \
+  X(store_throttles, "calls", "the lease table refused as too fast")                                   \
+  X(dead_letters, "records", "given to on_dead_letter")                                                \
+  X(pushed_now, "0 or 1", "records are pushed to a registered consumer; 0: the shards are polled")     \
+  X(listings_failed_now, "listings", "of the shards, in a row: new shards are not seen meanwhile")     \
+  X(behind_unknown_ms_now, "ms", "for how long that of a shard has not been known; UINT64_MAX: it is") \
+  X(calls_failed, "calls", "answered with an error, or not at all")                                    \
+  X(acked_age_ms_now, "ms", "since records were last acknowledged; UINT64_MAX: none was")
 typedef struct { /* may grow at its end: say how big yours is in sloop_stats_get() */
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)
@@ -280,19 +282,36 @@ typedef struct { /* may grow at its end: say how big yours is in sloop_stats_get
 /* Fills yours of `size` bytes; members that this library does not know yet become 0. */
 SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 
+typedef enum {                          /* what a shard is doing */
+               SLOOP_SHARD_IS_READ = 1, /* records are asked for */
+               SLOOP_SHARD_IS_AT_TIP,   /* at_tip */
+               SLOOP_SHARD_WAITS_FOR_YOU, /* its records are out with you, or all your batches are, or you gave some back */
+               SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are there, and another's go first: other */
+               SLOOP_SHARD_FAILS,        /* calls fail, or one has not answered for seconds: error, fails */
+               SLOOP_SHARD_IS_SUSPENDED, /* this worker can't prove that it lives */
+               SLOOP_SHARD_IS_PAUSED,    /* by sloop_pause() */
+               SLOOP_SHARD_IS_GIVEN_UP /* it was stopped for a reason that on_error told: error; without leases only */
+} sloop_shard_state_t;
 typedef struct {     /* a shard as this consumer reads it; allocated by the library; may grow at its end */
   const char *shard; /* shard id */
   uint64_t epoch;    /* counts the owners of the shard's lease; 0 without leases */
-  int64_t
-      behind_ms; /* how far behind its tip; -1: not known, or read to its end. The greater of the age of the
-                         oldest record fetched and not acknowledged, and what the last good answer told and the
-                         time since. 0: that answer is no older than poll_ms, but for a second */
+  /* How far behind its tip; -1: not known, or read to its end. The greater of the age of the oldest record
+   * fetched and not acknowledged, and what the last good answer told and the time since. 0: that answer is no
+   * older than poll_ms, but for a second. */
+  int64_t behind_ms;
   uint64_t unacked;      /* records fetched and not acknowledged */
   int paused, at_tip;    /* 0 or 1. at_tip: behind_ms is 0, and the last answer was empty */
   sloop_position_t from; /* with leases: where this worker began to read it; kind 0: at its beginning */
+  sloop_shard_state_t state;
+  uint32_t fails;       /* FAILS: calls in a row */
+  int64_t state_ms;     /* for how long it has been in that state; -1: not told */
+  int64_t acked_age_ms; /* since records of it were last acknowledged; -1: none was */
+  const char
+      *other; /* WAITS_FOR_ANOTHER: shard id; "": a joined consumer that has not listed, and elsewhere */
+  const char *error; /* FAILS, IS_GIVEN_UP: as the service calls it, or what kind it is; "" elsewhere */
 } sloop_shard_stats_t;
-/* Every shard that is being read, and one that was read to its end until SLOOP_SHARD_ENDED is told of it, at
- * once, in no order. Only here a callback is made before the function returns; it must not call anything of
+/* Every shard that is being read or was given up, and one that was read to its end until SLOOP_SHARD_ENDED is
+ * told of it, at once, in no order. Only here a callback is made before the function returns; it must not call anything of
  * this consumer. */
 SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
                                          void *arg);
@@ -457,6 +476,9 @@ typedef struct {
       *push_consumer; /* the name of the registered consumer to read as; it is registered when it is not
                                   there, and never deregistered. NULL: app */
   sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. ASKED: with app, schema "sloop" or "kcl" */
+  uint32_t
+      unready_ms; /* 60000: /ready of metrics says no once a shard has failed, or had records wait and made
+                          no progress, for so long. UINT32_MAX: never for that */
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);

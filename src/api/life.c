@@ -70,7 +70,8 @@ void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) {
     const slp_aws_stats *a = slp_aws_stats_of(s->family->aws);
     const slp_turn_stats *t = slp_host_turns(s->family->host);
     st.calls = a->calls;
-    st.retries = a->retries;
+    st.retries = a->retries + n.retries;
+    st.calls_failed = a->failed;
     st.throttles = slp_max_u64(a->throttles, n.throttles);
     st.turn_us_p999 = slp_host_turn_us_at(s->family->host, 0.999);
     st.turn_us_max = t->cpu_us_max;

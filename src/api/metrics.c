@@ -2,6 +2,7 @@
 #include "api/metrics.h"
 
 #include "api/metrics_push.h"
+#include "api/metrics_ready.h"
 #include "api/metrics_server.h"
 #include "api/open.h"
 #include "base/clean.h"
@@ -48,23 +49,33 @@ static slp_reading reading_of(const sloop_t *s) {
 
 typedef struct shard_rows {
   slp_sample *into;
-  int r;
+  uint32_t unready_ms;
+  int with_shards, r;
+  int64_t stuck_ms; /* of the shard that has stood for the longest; -1: none does */
+  char stuck[SLP_READY_WHY];
 } shard_rows;
 
 static void add_shard(const sloop_shard_stats_t *shard, void *arg) {
   shard_rows *rows = arg;
-  if (!rows->r) rows->r = slp_sample_add_shard(rows->into, shard);
+  char why[SLP_READY_WHY];
+  if (slp_ready_is_stuck(shard, rows->unready_ms, why) && shard->state_ms > rows->stuck_ms) {
+    rows->stuck_ms = shard->state_ms;
+    memcpy(rows->stuck, why, sizeof why);
+  }
+  if (rows->with_shards && !rows->r) rows->r = slp_sample_add_shard(rows->into, shard);
 }
 
 static int sample_one(sloop_t *s, size_t member, slp_sample *into, int with_shards) {
   sloop_stats_t stats;
-  shard_rows rows = {into, 0};
+  shard_rows rows = {.into = into, .unready_ms = s->o.unready_ms, .with_shards = with_shards, .stuck_ms = -1};
   sloop_stats_get(s, &stats, sizeof stats);
   const char *worker = s->o.worker ? s->o.worker : sloop_worker(s);
   int r = slp_sample_add(into, s->o.app, s->o.stream, worker, reading_of(s), &stats);
   if (r) return r;
   into->consumers[into->consumers_n - 1].member = member;
-  if (with_shards) sloop_shard_stats_each(s, add_shard, &rows);
+  slp_sample_set_failures(into, slp_aws_stats_of(s->family->aws)->failed_as);
+  sloop_shard_stats_each(s, add_shard, &rows);
+  if (!rows.r && rows.stuck_ms >= 0) rows.r = slp_sample_set_stuck(into, rows.stuck);
   return rows.r;
 }
 

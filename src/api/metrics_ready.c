@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-const char *slp_ready_wrong(const slp_sample_consumer *c, int leased) {
+const char *slp_ready_wrong(const slp_sample *s, const slp_sample_consumer *c) {
   switch (c->reading) {
     case SLP_READING_NOT_STARTED: return "not started";
     case SLP_READING_FINDING: return "its shards are not known yet";
@@ -13,16 +13,61 @@ const char *slp_ready_wrong(const slp_sample_consumer *c, int leased) {
     case SLP_READING_RUNNING: break;
   }
   if (c->stats.holes_now) return "a part of the stream is not going to be read: there is a hole";
-  if (!leased) return NULL;
-  if (c->stats.suspended_now) return "suspended: this worker can't prove that it lives";
-  return c->stats.joined_now ? NULL : "this worker has not joined its application";
+  if (slp_sample_text(s, c->app)[0]) {
+    if (c->stats.suspended_now) return "suspended: this worker can't prove that it lives";
+    if (!c->stats.joined_now) return "this worker has not joined its application";
+  }
+  const char *stuck = slp_sample_text(s, c->stuck);
+  return stuck[0] ? stuck : NULL;
+}
+
+/* A shard that is paused waits because it was told to; that a worker is suspended has a line of its own. */
+int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, char why[SLP_READY_WHY]) {
+  long long s = (long long)(shard->state_ms / 1000);
+  why[0] = 0;
+  if (unready_ms == UINT32_MAX || shard->state_ms < (int64_t)unready_ms) return 0;
+  switch (shard->state) {
+    case SLOOP_SHARD_FAILS:
+      snprintf(why, SLP_READY_WHY, "%.128s has failed for %lld s: %.50s", shard->shard, s, shard->error);
+      break;
+    case SLOOP_SHARD_IS_GIVEN_UP:
+      snprintf(why, SLP_READY_WHY, "%.128s was given up %lld s ago: %.50s", shard->shard, s, shard->error);
+      break;
+    case SLOOP_SHARD_WAITS_FOR_YOU:
+      snprintf(why, SLP_READY_WHY, "%.128s has waited %lld s for this program to finish with records",
+               shard->shard, s);
+      break;
+    case SLOOP_SHARD_WAITS_FOR_ANOTHER:
+      snprintf(why, SLP_READY_WHY, "%.128s has waited %lld s for records of %.128s in the order by time",
+               shard->shard, s, shard->other[0] ? shard->other : "another stream");
+      break;
+    case SLOOP_SHARD_IS_READ:
+    case SLOOP_SHARD_IS_AT_TIP:
+    case SLOOP_SHARD_IS_SUSPENDED:
+    case SLOOP_SHARD_IS_PAUSED: break;
+  }
+  return why[0] != 0;
+}
+
+const char *slp_ready_state_word(sloop_shard_state_t state) {
+  switch (state) {
+    case SLOOP_SHARD_IS_READ: return "reading";
+    case SLOOP_SHARD_IS_AT_TIP: return "at_tip";
+    case SLOOP_SHARD_WAITS_FOR_YOU: return "waiting_for_user";
+    case SLOOP_SHARD_WAITS_FOR_ANOTHER: return "waiting_for_shard";
+    case SLOOP_SHARD_FAILS: return "failing";
+    case SLOOP_SHARD_IS_SUSPENDED: return "suspended";
+    case SLOOP_SHARD_IS_PAUSED: return "paused";
+    case SLOOP_SHARD_IS_GIVEN_UP: return "given_up";
+  }
+  return "unknown";
 }
 
 int slp_ready(const slp_sample *s, char why[SLP_READY_WHY]) {
   why[0] = 0;
   for (size_t i = 0; i < s->consumers_n; i++) {
     const slp_sample_consumer *c = &s->consumers[i];
-    const char *wrong = slp_ready_wrong(c, slp_sample_text(s, c->app)[0] != 0);
+    const char *wrong = slp_ready_wrong(s, c);
     if (!wrong) continue;
     snprintf(why, SLP_READY_WHY, "%.100s: %s", slp_sample_text(s, c->stream), wrong);
     return 0;

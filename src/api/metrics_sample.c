@@ -43,6 +43,7 @@ int slp_sample_add(slp_sample *s, const char *app, const char *stream, const cha
   c.app = add_text(s, app);
   c.stream = add_text(s, stream);
   c.worker = add_text(s, worker);
+  c.stuck = add_text(s, "");
   if (slp_buf_failed(&s->texts)) return slp_buf_failed(&s->texts);
   c.twin = twin_of(s, &c);
   s->consumers[s->consumers_n++] = c;
@@ -54,7 +55,10 @@ int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard) {
                           .unacked = shard->unacked,
                           .behind_ms = shard->behind_ms,
                           .paused = shard->paused != 0,
-                          .at_tip = shard->at_tip != 0};
+                          .at_tip = shard->at_tip != 0,
+                          .state = shard->state,
+                          .state_ms = shard->state_ms,
+                          .acked_age_ms = shard->acked_age_ms};
   if (s->shards_n == s->shards_cap) {
     void *more = slp_doubled(s->mem, s->shards, &s->shards_cap, 64, sizeof *s->shards);
     if (!more) return SLP_ENOMEM;
@@ -65,4 +69,14 @@ int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard) {
   s->shards[s->shards_n++] = row;
   s->consumers[s->consumers_n - 1].shards_end = s->shards_n;
   return 0;
+}
+
+int slp_sample_set_stuck(slp_sample *s, const char *why) {
+  s->consumers[s->consumers_n - 1].stuck = add_text(s, why);
+  return slp_buf_failed(&s->texts);
+}
+
+void slp_sample_set_failures(slp_sample *s, const uint64_t failed_as[SLP_FAILURES]) {
+  slp_sample_consumer *c = &s->consumers[s->consumers_n - 1];
+  memcpy(c->failed_as, failed_as, sizeof c->failed_as);
 }

@@ -3,6 +3,7 @@
 #ifndef SLP_API_METRICS_SAMPLE_H
 #define SLP_API_METRICS_SAMPLE_H
 
+#include "aws/classify.h"
 #include "base/buf.h"
 #include <sloop.h>
 
@@ -21,6 +22,8 @@ typedef struct slp_sample_consumer {
   uint32_t twin;              /* from 2 on: number among those of the same stream and application; else 0 */
   slp_reading reading;
   sloop_stats_t stats;
+  size_t stuck; /* for slp_sample_text(): a shard that makes no progress, and why; "": there is none */
+  uint64_t failed_as[SLP_FAILURES]; /* calls, by slp_failure_number() */
   size_t shards_end; /* its shards end before this one, and begin where those of the consumer before end */
 } slp_sample_consumer;
 
@@ -29,6 +32,8 @@ typedef struct slp_sample_shard {
   uint64_t epoch, unacked;
   int64_t behind_ms; /* -1: not known */
   uint8_t paused, at_tip;
+  sloop_shard_state_t state;
+  int64_t state_ms, acked_age_ms; /* -1: not told */
 } slp_sample_shard;
 
 typedef struct slp_sample {
@@ -45,7 +50,10 @@ void slp_sample_free(slp_sample *s); /* back to empty */
 /* 0, SLP_ENOMEM, SLP_ELIMIT. app and worker: "" or NULL for none. */
 int slp_sample_add(slp_sample *s, const char *app, const char *stream, const char *worker,
                    slp_reading reading, const sloop_stats_t *stats);
-int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard); /* of the last consumer added */
+/* The same of the last consumer added. */
+int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard);
+int slp_sample_set_stuck(slp_sample *s, const char *why);
+void slp_sample_set_failures(slp_sample *s, const uint64_t failed_as[SLP_FAILURES]);
 
 static inline const char *slp_sample_text(const slp_sample *s, size_t at) { return s->texts.p + at; }
 static inline size_t slp_sample_shards_begin(const slp_sample *s, size_t consumer) {

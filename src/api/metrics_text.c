@@ -19,7 +19,14 @@ static const stat_row stats[] = {
 #undef X
 };
 
-typedef enum { PER_CONSUMER_READY, PER_CONSUMER_INFO, PER_PROGRAM, PER_SHARD } other_kind;
+typedef enum {
+  PER_CONSUMER_READY,
+  PER_CONSUMER_INFO,
+  PER_CONSUMER_ERRORS,
+  PER_PROGRAM,
+  PER_SHARD,
+  PER_SHARD_STATE
+} other_kind;
 typedef struct other_row {
   const char *name, *type, *help;
   other_kind kind;
@@ -53,6 +60,16 @@ static int at_tip(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t
   *ret = s->at_tip;
   return 1;
 }
+static int ack_age(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+  (void)t;
+  *ret = (uint64_t)s->acked_age_ms;
+  return s->acked_age_ms >= 0;
+}
+static int state_age(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
+  (void)t;
+  *ret = (uint64_t)slp_max_i64(s->state_ms, 0);
+  return s->state != 0;
+}
 static int put_data(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)s;
   *ret = t->own.cloudwatch_data;
@@ -72,6 +89,12 @@ static const other_row others[] = {
     {"sloop_shard_epoch", "gauge", "counts the owners of the shard's lease", PER_SHARD, 0, epoch},
     {"sloop_shard_paused", "gauge", "1: by sloop_pause()", PER_SHARD, 0, paused},
     {"sloop_shard_at_tip", "gauge", "1: read to its tip", PER_SHARD, 0, at_tip},
+    {"sloop_shard_acked_age_seconds", "gauge", "since records of it were last acknowledged", PER_SHARD, 3,
+     ack_age},
+    {"sloop_shard_state_seconds", "gauge", "for how long it has been doing what the label says",
+     PER_SHARD_STATE, 3, state_age},
+    {"sloop_call_errors_total", "counter", "calls that failed, by the name of the error", PER_CONSUMER_ERRORS,
+     0, NULL},
     {"sloop_cloudwatch_data_total", "counter", "values that CloudWatch took", PER_PROGRAM, 0, put_data},
     {"sloop_cloudwatch_failures_total", "counter", "calls to CloudWatch that failed", PER_PROGRAM, 0,
      put_failures},
@@ -150,9 +173,8 @@ static void add_label(slp_buf *b, const char *name, const char *value, char befo
   slp_buf_add_char(b, '"');
 }
 
-/* Writes name{stream="...",app="...",worker="...", and the label that differs. */
-static void add_name(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c,
-                     const char *label, const char *value) {
+/* Writes name{stream="...",app="...",worker="...", without the end. */
+static void add_labels(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c) {
   const slp_sample *s = t->sample;
   slp_buf *b = t->out;
   char number[16];
@@ -162,8 +184,14 @@ static void add_name(const slp_metrics_text *t, const char *name, const slp_samp
   if (slp_sample_text(s, c->app)[0]) add_label(b, "app", slp_sample_text(s, c->app), ',');
   if (slp_sample_text(s, c->worker)[0]) add_label(b, "worker", slp_sample_text(s, c->worker), ',');
   if (c->twin) add_label(b, "consumer", number, ',');
-  if (label) add_label(b, label, value, ',');
-  slp_buf_add_z(b, "} ");
+}
+
+/* The same with the label that differs, and the end. */
+static void add_name(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c,
+                     const char *label, const char *value) {
+  add_labels(t, name, c);
+  if (label) add_label(t->out, label, value, ',');
+  slp_buf_add_z(t->out, "} ");
 }
 
 static void add_value(slp_buf *b, uint64_t value, unsigned decimals) {
@@ -182,23 +210,42 @@ static void add_stat(const slp_metrics_text *t, const stat_row *row, const slp_s
   add_value(t->out, value, decimals_of(row->unit));
 }
 
+/* One line for each error that was met. */
+static void add_errors(const slp_metrics_text *t, const other_row *row, const slp_sample_consumer *c) {
+  const char *error;
+  for (size_t i = 0; i < SLP_FAILURES && (error = slp_failure_name(i)) != NULL; i++) {
+    if (!c->failed_as[i]) continue;
+    add_name(t, row->name, c, "error", error);
+    add_value(t->out, c->failed_as[i], 0);
+  }
+}
+
+static int is_per_shard(const other_row *row) {
+  return row->kind == PER_SHARD || row->kind == PER_SHARD_STATE;
+}
+
 static void add_other(const slp_metrics_text *t, const other_row *row, const slp_sample_consumer *c,
                       const slp_sample_shard *shard) {
   uint64_t value = 1;
   switch (row->kind) {
     case PER_CONSUMER_READY:
-      value = !slp_ready_wrong(c, slp_sample_text(t->sample, c->app)[0] != 0);
+      value = !slp_ready_wrong(t->sample, c);
       add_name(t, row->name, c, NULL, NULL);
       break;
     case PER_CONSUMER_INFO: add_name(t, row->name, c, "version", sloop_version()); break;
+    case PER_CONSUMER_ERRORS: add_errors(t, row, c); return;
     case PER_PROGRAM:
       if (!row->value(t, NULL, &value)) return;
       slp_buf_addf(t->out, "%s ", row->name);
       break;
     case PER_SHARD:
+    case PER_SHARD_STATE:
     default:
       if (!row->value(t, shard, &value)) return;
-      add_name(t, row->name, c, "shard", slp_sample_text(t->sample, shard->id));
+      add_labels(t, row->name, c);
+      add_label(t->out, "shard", slp_sample_text(t->sample, shard->id), ',');
+      if (row->kind == PER_SHARD_STATE) add_label(t->out, "state", slp_ready_state_word(shard->state), ',');
+      slp_buf_add_z(t->out, "} ");
       break;
   }
   add_value(t->out, value, row->decimals);
@@ -222,9 +269,10 @@ static void add_stat_head(slp_buf *b, const stat_row *row) {
 /* Steps to the next consumer, shard or family. */
 static void step(slp_metrics_text *t, other_kind kind) {
   const slp_sample *s = t->sample;
-  if (kind == PER_SHARD && t->shard + 1 < s->shards_n) {
+  int shards = kind == PER_SHARD || kind == PER_SHARD_STATE;
+  if (shards && t->shard + 1 < s->shards_n) {
     t->shard++;
-  } else if (kind != PER_SHARD && kind != PER_PROGRAM && t->consumer + 1 < s->consumers_n) {
+  } else if (!shards && kind != PER_PROGRAM && t->consumer + 1 < s->consumers_n) {
     t->consumer++;
   } else {
     t->family++;
@@ -238,19 +286,27 @@ static void write_stat(slp_metrics_text *t, const stat_row *row) {
   step(t, PER_CONSUMER_INFO);
 }
 
+static int any_errors(const slp_sample *s) {
+  for (size_t i = 0; i < s->consumers_n; i++)
+    for (size_t k = 0; k < SLP_FAILURES; k++)
+      if (s->consumers[i].failed_as[k]) return 1;
+  return 0;
+}
+
 static void write_other(slp_metrics_text *t, const other_row *row) {
   const slp_sample *s = t->sample;
   uint64_t value;
   int first = t->consumer == 0 && t->shard == 0;
-  int any = row->kind == PER_SHARD     ? s->shards_n > 0
-            : row->kind == PER_PROGRAM ? row->value(t, NULL, &value)
-                                       : s->consumers_n > 0;
+  int any = is_per_shard(row)                  ? s->shards_n > 0
+            : row->kind == PER_CONSUMER_ERRORS ? any_errors(s)
+            : row->kind == PER_PROGRAM         ? row->value(t, NULL, &value)
+                                               : s->consumers_n > 0;
   if (first && any) add_head(t->out, row->name, row->type, slp_str_of(row->help), "");
-  if (row->kind == PER_SHARD && any) /* over consumers without shards */
+  if (is_per_shard(row) && any) /* over consumers without shards */
     while (t->shard >= s->consumers[t->consumer].shards_end) t->consumer++;
   if (any)
     add_other(t, row, row->kind == PER_PROGRAM ? NULL : &s->consumers[t->consumer],
-              row->kind == PER_SHARD ? &s->shards[t->shard] : NULL);
+              is_per_shard(row) ? &s->shards[t->shard] : NULL);
   step(t, row->kind);
 }
 

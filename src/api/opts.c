@@ -36,6 +36,7 @@ static void defaults(sloop_opts_t *o) {
       .weight = 1,
       .retrieval = SLOOP_RETRIEVAL_POLL,
       .checkpoints = SLOOP_CHECKPOINTS_ACKED,
+      .unready_ms = 60000,
   };
 }
 
@@ -52,30 +53,31 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
 }
 
 /* name, least, most, what for */
-#define NUMBERS(X)                                              \
-  X(start.kind, SLOOP_LATEST, SLOOP_AT_TOKEN)                   \
-  X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD)                 \
-  X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON)                     \
-  X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE)     \
-  X(poll_ms, 1, 3600000)                                        \
-  X(fetch_records_max, 1, 10000)                                \
-  X(buffered_bytes_max, 65536, UINT64_MAX / 4)                  \
-  X(batches_out_max, 1, 1000000)                                \
-  X(batch_records_max, 1, 1000000)                              \
-  X(batch_bytes_max, 1, UINT32_MAX)                             \
-  X(in_flight_max, 1, 4096)                                     \
-  X(list_ms, 1000, 86400000)                                    \
-  X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)                \
-  X(aggregates, SLOOP_AGGREGATES_EXPAND, SLOOP_AGGREGATES_KEEP) \
-  X(on_retry, SLOOP_RETRY_REDELIVER, SLOOP_RETRY_SKIP)          \
-  X(retry_max, 1, 250)                                          \
-  X(lease_ms, 0, 3600000)                                       \
-  X(checkpoint_ms, 0, 3600000)                                  \
-  X(handover_ms, 1, 3600000)                                    \
-  X(stall_ms, 0, UINT32_MAX)                                    \
-  X(weight, 1, 1000)                                            \
-  X(retrieval, SLOOP_RETRIEVAL_POLL, SLOOP_RETRIEVAL_AUTO)      \
-  X(checkpoints, SLOOP_CHECKPOINTS_ACKED, SLOOP_CHECKPOINTS_ASKED)
+#define NUMBERS(X)                                                 \
+  X(start.kind, SLOOP_LATEST, SLOOP_AT_TOKEN)                      \
+  X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD)                    \
+  X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON)                        \
+  X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE)        \
+  X(poll_ms, 1, 3600000)                                           \
+  X(fetch_records_max, 1, 10000)                                   \
+  X(buffered_bytes_max, 65536, UINT64_MAX / 4)                     \
+  X(batches_out_max, 1, 1000000)                                   \
+  X(batch_records_max, 1, 1000000)                                 \
+  X(batch_bytes_max, 1, UINT32_MAX)                                \
+  X(in_flight_max, 1, 4096)                                        \
+  X(list_ms, 1000, 86400000)                                       \
+  X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)                   \
+  X(aggregates, SLOOP_AGGREGATES_EXPAND, SLOOP_AGGREGATES_KEEP)    \
+  X(on_retry, SLOOP_RETRY_REDELIVER, SLOOP_RETRY_SKIP)             \
+  X(retry_max, 1, 250)                                             \
+  X(lease_ms, 0, 3600000)                                          \
+  X(checkpoint_ms, 0, 3600000)                                     \
+  X(handover_ms, 1, 3600000)                                       \
+  X(stall_ms, 0, UINT32_MAX)                                       \
+  X(weight, 1, 1000)                                               \
+  X(retrieval, SLOOP_RETRIEVAL_POLL, SLOOP_RETRIEVAL_AUTO)         \
+  X(checkpoints, SLOOP_CHECKPOINTS_ACKED, SLOOP_CHECKPOINTS_ASKED) \
+  X(unready_ms, 1, UINT32_MAX)
 
 static int bad(char why[160], const char *fmt, const char *text) {
   snprintf(why, 160, fmt, text);

@@ -3,6 +3,7 @@
 #ifndef SLP_AWS_AWS_H
 #define SLP_AWS_AWS_H
 
+#include "aws/classify.h"
 #include "aws/ops.h"
 #include "host/host.h"
 
@@ -63,6 +64,8 @@ void slp_aws_keys_done(slp_aws *aws, int error, const slp_aws_keys *keys, const 
 
 typedef struct slp_aws_stats {
   uint64_t calls, retries, throttles, bytes_in, bytes_out, cbor_refused, clock_fixes, creds_refreshes;
+  uint64_t failed;                  /* calls, each try */
+  uint64_t failed_as[SLP_FAILURES]; /* by slp_failure_number() */
 } slp_aws_stats;
 const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws);
 

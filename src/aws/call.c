@@ -55,10 +55,15 @@ static void done_with_secrets(slp_call *c) {
   if (!c->keeps_secrets) wipe_secrets(c);
 }
 
+/* Throttled calls to CloudWatch are not counted: publishing the count would cause more of them. */
+static unsigned is_of_reading(const slp_call *c) { return c->svc != SLP_SVC_CLOUDWATCH; }
+
 /* The one place where a try's failure becomes a message: whatever it says, it repeats no secret. */
 static void told(slp_call *c) {
   slp_secrets secrets = slp_call_secrets(c);
   slp_hide_fail(&secrets, &c->fail);
+  c->aws->stats.failed += is_of_reading(c);
+  c->aws->stats.failed_as[slp_failure_number(&c->fail)] += is_of_reading(c);
   done_with_secrets(c);
 }
 
@@ -143,9 +148,6 @@ static int leave_unsigned(slp_call *c, size_t *ret_headers_n) {
   if (c->aws->user_agent) add_header(c, ret_headers_n, SLP_STR("User-Agent"), slp_str_of(c->aws->user_agent));
   return 0;
 }
-
-/* Throttled calls to CloudWatch are not counted: publishing the count would cause more of them. */
-static unsigned is_of_reading(const slp_call *c) { return c->svc != SLP_SVC_CLOUDWATCH; }
 
 static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_aws *aws = c->aws;

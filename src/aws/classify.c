@@ -79,6 +79,8 @@ static const row rows[] = {
     {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},             /* [C] */
 };
 
+_Static_assert(SLP_COUNT(rows) + 2 <= SLP_FAILURES, "each name has a number");
+
 int slp_class_code(slp_class class) {
   switch (class) {
     case SLP_FINE: return 0;
@@ -123,6 +125,18 @@ slp_class slp_classify_name(slp_str name, int status, slp_remedy *ret_remedy) {
     }
   }
   return by_status(status, ret_remedy);
+}
+
+size_t slp_failure_number(const slp_fail *f) {
+  slp_str name = without_exception(slp_str_of(f->aws_code));
+  for (size_t i = 0; i < SLP_COUNT(rows); i++)
+    if (slp_str_is(name, rows[i].name)) return i;
+  return SLP_COUNT(rows) + !f->http_status;
+}
+
+const char *slp_failure_name(size_t number) {
+  if (number < SLP_COUNT(rows)) return rows[number].name;
+  return number == SLP_COUNT(rows) ? "other" : number == SLP_COUNT(rows) + 1 ? "no answer" : NULL;
 }
 
 /* "com.amazonaws.kinesis#Name:http://..." is Name. */

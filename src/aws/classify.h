@@ -30,4 +30,11 @@ int slp_class_code(slp_class class);
  * users. */
 slp_class slp_classify_name(slp_str name, int status, slp_remedy *ret_remedy);
 
+/* Calls that failed are counted by the names of that table, which are a bounded number: the number of an
+ * error's name. Errors of other names share one, and calls without an answer another. */
+#define SLP_FAILURES 64u
+size_t slp_failure_number(const slp_fail *f);
+/* As the service calls it but for "Exception" at its end, "other" or "no answer"; NULL: no such number. */
+const char *slp_failure_name(size_t number);
+
 #endif

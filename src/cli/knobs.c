@@ -78,6 +78,9 @@ static const knob knobs[] = {
     {"stall_ms", U32, OPT(stall_ms), 0, UINT32_MAX, "ms",
      "a shard whose records were not printed for so long goes to another worker; to wait for another "
      "shard's records does not count. 0: never"},
+    {"unready_ms", U32, OPT(unready_ms), 1, UINT32_MAX, "ms",
+     "/ready of --metrics says no once a shard has failed, or had records wait and made no progress, for so "
+     "long"},
     {"decoded_bytes_max", U32, offsetof(slp_args, decoded_bytes_max), 1, SLP_DECODED_BYTES_MAX, "bytes",
      "that the steps of -s may make of one record together; more is not decodable. A record is printed in "
      "one go: 16 MiB in up to 0.2 s"},

@@ -331,6 +331,7 @@ static void on_tick(slp_app *app) {
   if (!app->out || !d->consumer.s || !slp_progress_due(&d->progress, app->args)) return;
   sloop_stats_t st;
   slp_cli_consumer_stats(&d->consumer, &st);
+  slp_progress_look(&d->progress, d->consumer.s);
   slp_progress_show(&d->progress, &st);
 }
 

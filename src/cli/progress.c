@@ -30,16 +30,54 @@ int slp_progress_due(slp_progress *p, const slp_args *args) {
   return now_us - p->at_us >= every_us;
 }
 
+#define STANDS_MS 2000 /* shorter waits are part of reading */
+
+static void look_at(const sloop_shard_stats_t *shard, void *arg) {
+  slp_progress *p = arg;
+  int waits = shard->state == SLOOP_SHARD_WAITS_FOR_YOU || shard->state == SLOOP_SHARD_WAITS_FOR_ANOTHER;
+  if ((unsigned)shard->state >= SLP_COUNT(p->standing) || (waits && shard->state_ms < STANDS_MS)) return;
+  slp_standing *of = &p->standing[shard->state];
+  if (of->n++ && shard->state_ms <= of->ms) return;
+  of->ms = shard->state_ms;
+  snprintf(of->error, sizeof of->error, "%s", shard->error);
+}
+
+void slp_progress_look(slp_progress *p, sloop_t *s) {
+  if (s) sloop_shard_stats_each(s, look_at, p);
+}
+
+/* ", 2 failing for 45 s: AccessDeniedException, 1 paused" */
+static void add_standing(const slp_progress *p, char *out, size_t size) {
+  static const char *const words[SLP_COUNT(p->standing)] = {
+      [SLOOP_SHARD_FAILS] = "failing",
+      [SLOOP_SHARD_IS_GIVEN_UP] = "given up",
+      [SLOOP_SHARD_WAITS_FOR_YOU] = "waiting for their records to be taken",
+      [SLOOP_SHARD_WAITS_FOR_ANOTHER] = "waiting for another shard",
+      [SLOOP_SHARD_IS_SUSPENDED] = "suspended",
+      [SLOOP_SHARD_IS_PAUSED] = "paused"};
+  size_t n = 0;
+  out[0] = 0;
+  for (size_t i = 0; i < SLP_COUNT(words); i++) {
+    const slp_standing *of = &p->standing[i];
+    if (!words[i] || !of->n || n + 160 > size) continue;
+    n += (size_t)snprintf(out + n, size - n, ", %zu %s", of->n, words[i]);
+    if (of->ms >= 0) n += (size_t)snprintf(out + n, size - n, " for %lld s", (long long)(of->ms / 1000));
+    if (of->error[0]) n += (size_t)snprintf(out + n, size - n, ": %s", of->error);
+  }
+}
+
 void slp_progress_show(slp_progress *p, const sloop_stats_t *now) {
   uint64_t now_us = slp_program_mono_us();
   double seconds = (double)(now_us - p->at_us) / 1e6;
-  char behind[40];
+  char behind[40], standing[700];
+  add_standing(p, standing, sizeof standing);
+  memset(p->standing, 0, sizeof p->standing);
   show_behind(now, behind);
-  slp_say_if_room("%llu shards %s, %s, %.0f records/s, %.2f MB/s, %llu throttles",
+  slp_say_if_room("%llu shards %s, %s, %.0f records/s, %.2f MB/s, %llu throttles%s",
                   (unsigned long long)now->shards_now, now->pushed_now ? "pushed" : "polled", behind,
                   (double)(now->records - p->before.records) / seconds,
                   (double)(now->payload_bytes - p->before.payload_bytes) / seconds / 1e6,
-                  (unsigned long long)(now->throttles - p->before.throttles));
+                  (unsigned long long)(now->throttles - p->before.throttles), standing);
   p->before = *now;
   p->at_us = now_us;
 }
@@ -48,6 +86,7 @@ void slp_progress_tick(slp_progress *p, slp_cli_consumer *c) {
   sloop_stats_t now;
   if (!slp_progress_due(p, c->app->args)) return;
   slp_cli_consumer_stats(c, &now);
+  slp_progress_look(p, c->s);
   slp_progress_show(p, &now);
 }
 

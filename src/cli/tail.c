@@ -438,6 +438,7 @@ static void on_tick(slp_app *app) {
   if (slp_progress_due(&t->progress, app->args)) {
     sloop_stats_t sum;
     sum_stats(t, &sum);
+    for (size_t i = 0; i < t->n; i++) slp_progress_look(&t->progress, t->each[i].consumer.s);
     slp_progress_show(&t->progress, &sum);
   }
   tell_undecoded(t);

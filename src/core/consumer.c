@@ -283,6 +283,7 @@ static void list_now(slp_consumer *c) {
 
 static void on_timer(slp_timer *t) {
   slp_consumer *c = SLP_OWNER(t, slp_consumer, timer);
+  c->counts.retries += c->fails > 0;
   if (c->life == SLP_LIFE_DESCRIBING) {
     slp_listing_describe(c, on_described);
   } else if (slp_listing_asks_latest(c)) {
@@ -481,6 +482,7 @@ void slp_consumer_free(slp_consumer *c) {
 static void set_paused(slp_shard *s, int on) {
   if (s->paused == on) return;
   s->paused = (uint8_t)on;
+  s->paused_us = slp_now_us(s->consumer->engine->host);
   slp_order_update(s);
   if (!on) slp_reading_poke(s);
 }
@@ -533,6 +535,7 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->batches_now = c->sum.batches_out;
   out->behind_ms_now = ms_or_none(all.behind_ms);
   out->behind_unknown_ms_now = ms_or_none(all.unknown_ms);
+  out->acked_age_ms_now = ms_or_none(all.acked_age_ms);
   out->heartbeat_age_ms_now = UINT64_MAX;
   if (c->leases) c->leases->ops->stats(c->leases, out);
   out->pushed_now = (uint64_t)(c->source->pushes != 0);
@@ -554,7 +557,13 @@ void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *
                               .behind_ms = progress.behind_ms,
                               .unacked = slp_queue_unacked_n(s),
                               .paused = s->paused,
-                              .at_tip = progress.at_tip};
+                              .at_tip = progress.at_tip,
+                              .state = progress.state,
+                              .fails = progress.fails,
+                              .state_ms = progress.state_ms,
+                              .acked_age_ms = progress.acked_age_ms,
+                              .other = progress.other ? progress.other->name->shard : "",
+                              .error = progress.error};
     if (c->leases) slp_position_tell(&s->lease.from, &st.from, seq);
     each(&st, arg);
   }

@@ -85,6 +85,7 @@ struct slp_shard {
   slp_lag lag;
   slp_shard_lease lease; /* with leases */
   uint8_t paused;
+  uint64_t paused_us;              /* since when */
   uint8_t opened_told, ended_told; /* SLOOP_SHARD_OPENED, SLOOP_SHARD_ENDED */
   uint8_t marked;                  /* scratch of lineage.c, start.c and save.c */
 };
@@ -117,6 +118,7 @@ struct slp_consumer {
   uint8_t entering;                   /* order.c goes through them */
   uint8_t paused_all;
   uint8_t suspended;     /* by the fleet: nothing is fetched or handed out */
+  uint64_t suspended_us; /* since when */
   uint8_t whole_records; /* its leases hold no place inside an aggregate */
   uint8_t idle_places;   /* they hold places where no record is */
   uint8_t floor_learned, tip_told;

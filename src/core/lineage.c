@@ -208,6 +208,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
   s->lineage.listed = 1; /* until a listing says otherwise */
   s->lineage.selection = slp_lineage_wants(c, id) ? SLP_SELECT_WANTED : SLP_SELECT_SKIPPED;
   if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
+  if (s->paused) s->paused_us = slp_now_us(c->engine->host);
   for (int i = 0; i < 2; i++) count_child(slp_lineage_parent(s, i), s);
   link_parents(s);
   c->sum.waiting_n += slp_lineage_wanted(s) ? 1 : 0;

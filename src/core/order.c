@@ -124,16 +124,23 @@ void slp_order_take(slp_shard *s, int64_t time) {
 
 /* ---- children after their parents -------------------------------------------------------------------- */
 
-static int parents_out(const slp_shard *s) {
+/* NULL: all of them have handed out all they had. */
+static const slp_shard *parent_not_out(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
     /* A parent that has not entered the order waits for its own parents, even when it is empty. */
     if (p && !slp_lineage_skipped(p) &&
         (slp_reading_state(p) != SLP_READER_ENDED || p->order.state == SLP_ORDER_OUTSIDE ||
          (!slp_queue_empty(p) && !SLP_MUTANT(child_enters_early))))
-      return 0;
+      return p;
   }
-  return 1;
+  return NULL;
+}
+
+const slp_shard *slp_order_waited_for(const slp_shard *s) {
+  if (s->order.state == SLP_ORDER_OUTSIDE) return parent_not_out(s);
+  slp_merge_node *first = slp_merge_top(&s->consumer->engine->merge);
+  return first && !first->ready && first != &s->order.node ? slp_shard_in_order(first) : NULL;
 }
 
 static void may_enter(slp_shard *s) {
@@ -151,7 +158,7 @@ static void let_in(slp_consumer *c) {
     slp_shard *s = SLP_OWNER(it, slp_shard, order.candidate_link);
     int reading = slp_reading_state(s) != SLP_READER_IDLE && slp_lineage_wanted(s) &&
                   s->order.state == SLP_ORDER_OUTSIDE;
-    if (!reading || !parents_out(s)) continue;
+    if (!reading || parent_not_out(s)) continue;
     move(s, SLP_ORDER_IN);
     slp_order_update(s);
   }

@@ -32,6 +32,8 @@ void slp_order_take(slp_shard *s, int64_t time);
 /* What it has waits for a shard, or for a consumer that has not listed, whose records may be earlier: then it
  * is that one which makes no progress. */
 int slp_order_waits_for_other(const slp_shard *s);
+/* The shard whose records go before those that this one has; NULL: there is none, or it is not known. */
+const slp_shard *slp_order_waited_for(const slp_shard *s);
 void slp_order_leave(slp_shard *s);       /* nothing of it is waited for any more */
 void slp_order_come_back(slp_shard *s);   /* a record of it was given back: update follows */
 void slp_order_set_aside(slp_shard *s);   /* it holds nobody back until it answers */

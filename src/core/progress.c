@@ -38,15 +38,95 @@ static int is_fresh(const slp_shard *s) {
   return since_ms(s, slp_lag_told_us(s)) < (int64_t)s->consumer->o->poll_ms + ANSWER_MS;
 }
 
+/* ---- what it is doing --------------------------------------------------------------------------------- */
+
+/* A call that is out for longer has not been answered; the network gives it up later. */
+#define UNANSWERED_MS 3000
+/* Records that have been out for longer are waited for, although more are being fetched. */
+#define OUT_MS 1000
+
+static void is_doing(slp_progress *p, sloop_shard_state_t state, int64_t state_ms) {
+  p->state = state;
+  p->state_ms = state_ms;
+}
+
+/* For how long the call that is out has not been answered; -1: none is out, or an answer is on its way. */
+static int64_t unanswered_ms(const slp_shard *s) {
+  slp_reader_state state = slp_reading_state(s);
+  int out = state == SLP_READER_LOCATING || (state == SLP_READER_FETCHING && !s->consumer->source->pushes);
+  int64_t ms = since_ms(s, slp_reading_sent_us(s));
+  return out && !slp_calls_is_stalled(s) && ms >= UNANSWERED_MS ? ms : -1;
+}
+
+static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
+  const char *error;
+  uint64_t since_us = slp_reading_fails_since_us(s, &error);
+  int64_t silent_ms = unanswered_ms(s);
+  if (since_us) {
+    ret->error = error;
+    ret->fails = slp_reader_fails(s);
+    return since_ms(s, since_us);
+  }
+  if (silent_ms >= 0) ret->error = "no answer";
+  return silent_ms;
+}
+
+/* Since its records came, or, where some were acknowledged since, that. */
+static int64_t kept_ms(const slp_shard *s, const slp_buffered *oldest) {
+  return since_ms(s, slp_max_u64(slp_queue_acked_us(s), oldest->came_us));
+}
+
+static int waits_for_user(const slp_shard *s, int64_t ms) {
+  int fetching = slp_reading_state(s) == SLP_READER_FETCHING && !s->consumer->source->pushes;
+  if (fetching && ms < OUT_MS) return 0;
+  return slp_queue_is_out(s) || s->consumer->sum.batches_out || slp_queue_rests_until_us(s);
+}
+
+static void find_state(const slp_shard *s, slp_progress *ret) {
+  const slp_consumer *c = s->consumer;
+  const slp_buffered *oldest;
+  uint32_t i;
+  int64_t ms = slp_reading_state(s) == SLP_READER_ENDED ? -1 : fails_ms(s, ret);
+  is_doing(ret, SLOOP_SHARD_IS_READ, -1);
+  if (slp_reading_state(s) == SLP_READER_GONE)
+    is_doing(ret, SLOOP_SHARD_IS_GIVEN_UP, ms);
+  else if (c->suspended)
+    is_doing(ret, SLOOP_SHARD_IS_SUSPENDED, since_ms(s, c->suspended_us));
+  else if (s->paused)
+    is_doing(ret, SLOOP_SHARD_IS_PAUSED, since_ms(s, s->paused_us));
+  else if (ms >= 0)
+    is_doing(ret, SLOOP_SHARD_FAILS, ms);
+  else if (ret->at_tip)
+    is_doing(ret, SLOOP_SHARD_IS_AT_TIP, since_ms(s, slp_reading_tip_since_us(s)));
+  else if (slp_acked_next(s, &oldest, &i)) {
+    int64_t since = kept_ms(s, oldest);
+    if (!slp_queue_empty(s) && !slp_queue_is_out(s) &&
+        (!slp_order_is_in(s) || slp_order_waits_for_other(s))) {
+      ret->other = slp_order_waited_for(s);
+      is_doing(ret, SLOOP_SHARD_WAITS_FOR_ANOTHER, since);
+    } else if (waits_for_user(s, since)) {
+      is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since);
+    }
+  }
+  if (ret->state == SLOOP_SHARD_FAILS || ret->state == SLOOP_SHARD_IS_GIVEN_UP) return;
+  ret->error = "";
+  ret->fails = 0;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------- */
+
 void slp_progress_of(const slp_shard *s, slp_progress *ret) {
   int64_t told_ms = slp_lag_told_ms(s), oldest_ms = oldest_age_ms(s);
   int ended = slp_reading_state(s) == SLP_READER_ENDED;
-  *ret = (slp_progress){.behind_ms = -1, .unknown_ms = -1};
+  uint64_t acked_us = slp_queue_acked_us(s);
+  *ret = (slp_progress){.behind_ms = -1, .unknown_ms = -1, .error = ""};
   if (told_ms >= 0 && !ended)
     ret->behind_ms = told_ms == 0 && is_fresh(s) ? 0 : told_ms + since_ms(s, slp_lag_told_us(s));
   ret->behind_ms = slp_max_i64(ret->behind_ms, oldest_ms);
   if (ret->behind_ms < 0 && !ended) ret->unknown_ms = since_ms(s, slp_lag_told_us(s));
   ret->at_tip = slp_reading_at_tip(s) && ret->behind_ms == 0;
+  ret->acked_age_ms = acked_us ? since_ms(s, acked_us) : -1;
+  find_state(s, ret);
 }
 
 int64_t slp_progress_behind_ms(const slp_shard *s) {
@@ -55,15 +135,22 @@ int64_t slp_progress_behind_ms(const slp_shard *s) {
   return now.behind_ms;
 }
 
+/* Of a fleet's shard that is given up the lease goes, and with it the shard. */
+static int is_given_up(const slp_shard *s) {
+  const char *error;
+  return slp_reading_state(s) == SLP_READER_GONE && !s->consumer->leases &&
+         s->consumer->life == SLP_LIFE_RUNNING && slp_reading_fails_since_us(s, &error);
+}
+
 int slp_progress_is_told(const slp_shard *s) {
   int ends = slp_reading_state(s) == SLP_READER_ENDED && !s->ended_told && slp_lineage_wanted(s);
-  return ends || slp_reading_is_on(s);
+  return ends || slp_reading_is_on(s) || is_given_up(s);
 }
 
 void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret) {
   size_t at = 0;
   slp_shard *s;
-  *ret = (slp_progress_sum){-1, -1, 0};
+  *ret = (slp_progress_sum){.behind_ms = -1, .unknown_ms = -1, .acked_age_ms = -1};
   while ((s = slp_map_each(&c->shards, &at))) {
     slp_progress one;
     if (!slp_progress_is_told(s)) continue;
@@ -71,6 +158,8 @@ void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret) {
     ret->behind_ms = slp_max_i64(ret->behind_ms, one.behind_ms);
     ret->unknown_ms = slp_max_i64(ret->unknown_ms, one.unknown_ms);
     ret->tip_n += one.at_tip != 0;
+    if (one.acked_age_ms >= 0 && (ret->acked_age_ms < 0 || one.acked_age_ms < ret->acked_age_ms))
+      ret->acked_age_ms = one.acked_age_ms;
   }
   if (ret->unknown_ms >= 0) ret->behind_ms = -1;
 }

@@ -26,6 +26,7 @@ void slp_queue_begin(slp_shard *s, int64_t floor_time) {
 }
 
 uint32_t slp_queue_unacked_n(const slp_shard *s) { return s->queue.unacked_n; }
+uint64_t slp_queue_acked_us(const slp_shard *s) { return s->queue.acked_us; }
 int slp_queue_all_acked(const slp_shard *s) { return slp_list_empty(&s->queue.pages); }
 
 /* While the last page is being handed out the next is fetched, or every shard that runs dry would hold the
@@ -433,6 +434,7 @@ static void drop_pages(slp_shard *s) {
 int slp_queue_came_back(slp_shard *s, int *ret_acked) {
   int hopeless = 0;
   *ret_acked = s->queue.acked;
+  if (s->queue.acked) s->queue.acked_us = slp_now_us(s->consumer->engine->host);
   if (s->queue.came_back) {
     uint32_t shift = s->queue.redeliver_tries < 9 ? s->queue.redeliver_tries : 9;
     s->queue.redeliver_tries++;

@@ -58,6 +58,7 @@ typedef struct slp_queue {
   uint32_t redeliver_tries; /* give-backs in a row without an acknowledgement */
   uint64_t redeliver_at_us;
   slp_tried tried;
+  uint64_t acked_us;        /* when records were last acknowledged; 0: none was */
   uint8_t came_back, acked; /* until it is settled: some records were given back, some acknowledged */
   int64_t key_time;         /* of the last record handed out, or the floor */
   slp_key watermark;        /* no record still to come precedes it; seq points to watermark_seq */
@@ -78,6 +79,7 @@ int slp_queue_empty(const slp_shard *s);     /* nothing left to hand out */
 int slp_queue_all_acked(const slp_shard *s); /* every record taken in is acknowledged */
 int slp_queue_has_room(const slp_shard *s);  /* for another page */
 uint32_t slp_queue_unacked_n(const slp_shard *s);
+uint64_t slp_queue_acked_us(const slp_shard *s); /* when records were last acknowledged; 0: none was */
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub);
 const slp_key *slp_queue_watermark(const slp_shard *s);
 

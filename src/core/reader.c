@@ -24,8 +24,7 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   uint64_t haste_over_us = slp_pace_haste_over_us(&s->reader.pace);
   int hasty = first && slp_reading_sent_us(s) < haste_over_us;
   if (first && !hasty) slp_pace_throttled(&s->reader.pace);
-  slp_reading_failed(s);
-  slp_reading_refused(s, f->class);
+  slp_reading_refused(s, f);
   if (throttled) {
     c->counts.throttles++;
     c->floor_learned = 1;
@@ -80,6 +79,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
   if (c->leases) slp_listing_soon(c, 0); /* is it still the stream that the leases are of? */
+  slp_reading_refused(s, f);
   stop_for_good(s);
   slp_order_take_back(s);
   slp_report_shard(c, s, SLOOP_SHARD_STOPPED);
@@ -245,6 +245,8 @@ static void on_located(slp_src_req *rq) {
   }
   slp_reading_wait(s, 0); /* only a page shows that calls succeed again */
 }
+
+uint32_t slp_reader_fails(const slp_shard *s) { return s->reader.pace.fails; }
 
 static void locate(slp_shard *s) {
   slp_consumer *c = s->consumer;
@@ -647,7 +649,7 @@ static void peeked(slp_shard *s) {
   /* Records that will be passed over do not tell how old the first record to come is. */
   int64_t arrived_ms = page->recs[0].arrived_ms;
   int counts = arrived_ms < 0 || arrived_ms >= s->at.not_before_ms;
-  slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1, s->reader.fetch.rq.sent_us);
+  slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1, slp_reading_sent_us(s));
   slp_reading_set_tip(s, 0);
   if (SLP_MUTANT(pause_leaks_budget)) slp_calls_settle(s, slp_calls_reserved(s));
   drop_page(s);

@@ -82,15 +82,36 @@ void slp_reading_init(slp_shard *s) { s->reading.timer = (slp_timer){.at_us = UI
 
 /* ---- calls ------------------------------------------------------------------------------------------- */
 
-void slp_reading_sent(slp_shard *s) { s->reading.sent_us = slp_now_us(host_of(s)); }
+void slp_reading_sent(slp_shard *s) {
+  s->reading.sent_us = slp_now_us(host_of(s));
+  s->consumer->counts.retries += s->reading.failing_since_us > 0;
+}
+
 uint64_t slp_reading_sent_us(const slp_shard *s) { return s->reading.sent_us; }
 void slp_reading_peeks(slp_shard *s) { s->reading.peek_at_us = slp_after_us(s->reading.sent_us, PEEK_US); }
 
 void slp_reading_failed(slp_shard *s) {
-  if (!s->reading.failing_since_us) s->reading.failing_since_us = slp_now_us(host_of(s));
+  if (s->reading.failing_since_us) return;
+  s->reading.failing_since_us = slp_now_us(host_of(s));
+  /* A pushed shard's call may have been out for minutes, and was fine. */
+  s->reading.failing_from_us = s->consumer->source->pushes ? s->reading.failing_since_us : s->reading.sent_us;
 }
 
-void slp_reading_refused(slp_shard *s, slp_class as) { s->reading.refused_as = as; }
+void slp_reading_refused(slp_shard *s, const slp_fail *f) {
+  slp_str name = slp_str_of(f->aws_code[0] ? f->aws_code : slp_class_name(f->class));
+  size_t n = slp_min_u64(name.n, sizeof s->reading.error - 1);
+  slp_reading_failed(s);
+  s->reading.refused_as = f->class;
+  memcpy(s->reading.error, name.p, n);
+  s->reading.error[n] = 0;
+}
+
+uint64_t slp_reading_fails_since_us(const slp_shard *s, const char **ret_error) {
+  *ret_error = s->reading.error;
+  return s->reading.refused_as == SLP_FINE || !s->reading.failing_since_us ? 0 : s->reading.failing_from_us;
+}
+
+uint64_t slp_reading_tip_since_us(const slp_shard *s) { return s->reading.tip_since_us; }
 int slp_reading_is_busy(const slp_shard *s) { return s->reading.refused_as == SLP_BUSY; }
 
 void slp_reading_fine(slp_shard *s) {
@@ -122,6 +143,7 @@ void slp_reading_set_tip(slp_shard *s, int at_tip) {
   if (at_tip) s->reading.tip_asked_us = s->reading.sent_us;
   if (s->reading.at_tip == at_tip) return;
   s->reading.at_tip = (uint8_t)at_tip;
+  s->reading.tip_since_us = s->reading.sent_us;
   s->consumer->sum.tip_n += at_tip ? 1u : -1u;
 }
 

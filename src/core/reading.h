@@ -40,11 +40,14 @@ typedef struct slp_shard_reading { /* of a shard */
   uint64_t sent_us;          /* when the call that is out, or the last one, was begun */
   uint64_t peek_at_us;       /* paused: not looked at before */
   uint64_t failing_since_us; /* 0: the last call was fine */
+  uint64_t failing_from_us;  /* when the first of the calls that fail was begun */
   slp_class refused_as;      /* the last call; SLP_FINE: it was not */
+  char error[48];            /* the last one that failed: the service's name of it, or its class */
   /* what the last page told */
   uint8_t is_behind; /* more records wait in the shard */
   uint8_t at_tip;
   uint64_t tip_asked_us; /* at_tip: when the call was begun that told so last */
+  uint64_t tip_since_us; /* at_tip: since when */
 } slp_shard_reading;
 
 void slp_reading_init(slp_shard *s);
@@ -64,7 +67,10 @@ void slp_reading_sent(slp_shard *s); /* a call begins */
 uint64_t slp_reading_sent_us(const slp_shard *s);
 void slp_reading_peeks(slp_shard *s);  /* the call only looks how far behind a paused shard is */
 void slp_reading_failed(slp_shard *s); /* the call brought nothing of use */
-void slp_reading_refused(slp_shard *s, slp_class as);
+void slp_reading_refused(slp_shard *s, const slp_fail *f); /* it failed, and why */
+/* Since when calls have failed, for whatever reason; 0: they do not. *ret_error: the last one's name. */
+uint64_t slp_reading_fails_since_us(const slp_shard *s, const char **ret_error);
+uint64_t slp_reading_tip_since_us(const slp_shard *s);
 int slp_reading_is_busy(const slp_shard *s); /* another reader has the shard still, said the last call */
 void slp_reading_fine(slp_shard *s);
 void slp_reading_forgive(slp_shard *s); /* what failed before is tried only now */

@@ -174,6 +174,7 @@ static void t_revoke(slp_processor *t, slp_str id, slp_shutdown_reason why) {
 static void t_suspend(slp_processor *t, int on) {
   slp_consumer *c = leased_of(t)->c;
   c->suspended = (uint8_t)on;
+  c->suspended_us = slp_now_us(c->engine->host);
   size_t at = 0;
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {

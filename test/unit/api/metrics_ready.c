@@ -36,6 +36,29 @@ TEST(with_leases) {
   CHECK_STR(judged("a", SLP_READING_STOPPED, STATS(.joined_now = 1)), "orders: stopped");
 }
 
+static const char *stuck(sloop_shard_stats_t shard) {
+  static char why[SLP_READY_WHY];
+  shard.shard = "shard-1";
+  CHECK_INT(slp_ready_is_stuck(&shard, 60000, why), why[0] != 0);
+  return why;
+}
+#define SHARD(...) ((sloop_shard_stats_t){__VA_ARGS__})
+
+TEST(a_shard_without_progress) {
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_FAILS, .state_ms = 59999, .error = "AccessDenied")), "");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_FAILS, .state_ms = 61000, .error = "AccessDenied")),
+            "shard-1 has failed for 61 s: AccessDenied");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_GIVEN_UP, .state_ms = 61000, .error = "InvalidArgument")),
+            "shard-1 was given up 61 s ago: InvalidArgument");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_WAITS_FOR_YOU, .state_ms = 61000)),
+            "shard-1 has waited 61 s for this program to finish with records");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_WAITS_FOR_ANOTHER, .state_ms = 61000, .other = "shard-2")),
+            "shard-1 has waited 61 s for records of shard-2 in the order by time");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_PAUSED, .state_ms = 900000)), "");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_AT_TIP, .state_ms = 900000)), "");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_READ, .state_ms = -1)), "");
+}
+
 TEST(a_program_without_consumers_is_ready_and_a_long_name_is_cut) {
   char why[SLP_READY_WHY], name[400];
   slp_mem *mem = slp_mem_new(NULL, NULL);

@@ -119,6 +119,35 @@ TEST(labels_are_escaped) {
   end();
 }
 
+TEST(errors_by_name_and_what_shards_do) {
+  slp_fail known = {.http_status = 400, .aws_code = "AccessDeniedException"},
+           strange = {.http_status = 500, .aws_code = "SomethingElse"}, silent = {.http_status = 0};
+  uint64_t failed_as[SLP_FAILURES] = {0};
+  failed_as[slp_failure_number(&known)] = 3;
+  failed_as[slp_failure_number(&strange)] += 2;
+  failed_as[slp_failure_number(&silent)] += 7;
+  begin();
+  stream("fine", (sloop_stats_t){0});
+  all();
+  CHECK(!strstr(slp_buf_z(&out), "sloop_call_errors_total"));
+  CHECK_INT(lines("sloop_ready{stream=\"fine\"} 1"), 1);
+  stream("orders", (sloop_stats_t){0});
+  slp_sample_set_failures(&s, failed_as);
+  CHECK_INT(slp_sample_set_stuck(&s, "s1 has failed"), 0);
+  sloop_shard_stats_t shard = {
+      .shard = "s1", .state = SLOOP_SHARD_FAILS, .state_ms = 4500, .acked_age_ms = 60};
+  CHECK_INT(slp_sample_add_shard(&s, &shard), 0);
+  all();
+  CHECK_INT(lines("sloop_call_errors_total{stream=\"orders\",error=\"AccessDenied\"} 3"), 1);
+  CHECK_INT(lines("sloop_call_errors_total{stream=\"orders\",error=\"other\"} 2"), 1);
+  CHECK_INT(lines("sloop_call_errors_total{stream=\"orders\",error=\"no answer\"} 7"), 1);
+  CHECK_INT(lines("# TYPE sloop_call_errors_total counter"), 1);
+  CHECK_INT(lines("sloop_shard_state_seconds{stream=\"orders\",shard=\"s1\",state=\"failing\"} 4.5"), 1);
+  CHECK_INT(lines("sloop_shard_acked_age_seconds{stream=\"orders\",shard=\"s1\"} 0.06"), 1);
+  CHECK_INT(lines("sloop_ready{stream=\"orders\"} 0"), 1);
+  end();
+}
+
 TEST(shards_belong_to_their_consumer) {
   begin();
   stream("empty", (sloop_stats_t){0});
