@@ -201,13 +201,45 @@ static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
     slp_listing_describe_latest(c, on_latest);
 }
 
+/* ---- the first listing, page by page ----------------------------------------------------------------- */
+
+/* A page of DescribeStream has 100 shards, and an account gets ten a second: thousands of shards take seconds
+ * to list. From the oldest records on, a shard may be read as soon as its parents are listed and read,
+ * whatever the pages behind it say. Nothing is handed out before the listing is whole: a record of a later
+ * page may be earlier. */
+static int may_begin_early(const slp_consumer *c) {
+  int alone =
+      c->engine->consumers.next == c->engine->consumers.prev; /* nobody else's records wait for its listing */
+  return alone && c->life == SLP_LIFE_LISTING && !c->leases && !c->started_from && !c->o->shards_n &&
+         c->engine->order == SLOOP_ORDER_TIME && c->source->names_no_children &&
+         slp_start_is_oldest(c->start_position);
+}
+
+static void on_part(slp_src_list *l) {
+  slp_consumer *c = slp_listing_of(l);
+  size_t at = 0;
+  slp_shard *s;
+  if (!may_begin_early(c)) return;
+  slp_lineage_take_part(c);
+  while ((s = slp_map_each(&c->shards, &at))) slp_reader_listed(s);
+  slp_order_open_ready(c);
+}
+
+/* Ends of shards that were read before the listing was whole are told now. */
+static void tell_early_ends(slp_consumer *c) {
+  size_t at = 0;
+  slp_shard *s;
+  while ((s = slp_map_each(&c->shards, &at)))
+    if (slp_reading_state(s) == SLP_READER_ENDED && slp_queue_all_acked(s)) slp_reader_told_end(s);
+}
+
 static void on_listed(slp_src_req *rq) {
   slp_consumer *c = slp_listing_listed(rq);
   slp_fail f = rq->fail;
   size_t rows_n;
   (void)slp_listing_rows(c, &rows_n);
   if (f.class == SLP_FINE) check_listing(c, &f);
-  int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING;
+  int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING, first = !c->started_from;
   if (f.class == SLP_FINE && reading && !c->leases && slp_start_take_listing(c))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the list of shards");
   if (f.class == SLP_FINE && reading) {
@@ -233,6 +265,7 @@ static void on_listed(slp_src_req *rq) {
       slp_order_open_ready(c);
       slp_order_forget(c);
       list_again(c);
+      if (first) tell_early_ends(c);
       slp_seek_listed(c);
       slp_consumer_check(c);
     }
@@ -264,7 +297,7 @@ static void on_described_again(slp_src_req *rq) {
     c->leases->ops->end(c->leases, &f);
     return;
   }
-  slp_listing_send(c, on_listed); /* a failure comes again there, and is told then */
+  slp_listing_send(c, on_listed, NULL); /* a failure comes again there, and is told then */
 }
 
 /* A stream of a table has another name when it is made again; one of Kinesis is told by the time when it was
@@ -278,7 +311,7 @@ static void list_now(slp_consumer *c) {
   if (may_be_another(c) || slp_listing_wants_status(c))
     slp_listing_describe(c, on_described_again);
   else
-    slp_listing_send(c, on_listed);
+    slp_listing_send(c, on_listed, may_begin_early(c) ? on_part : NULL);
 }
 
 static void on_timer(slp_timer *t) {

@@ -189,7 +189,8 @@ static int a_listing_is_waited_for(slp_engine *e) {
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
     if (!slp_consumer_is_yet_to_list(c)) continue;
-    uint64_t until = listing_patience(e, c);
+    /* What was read before its listing is whole stays: a record of a page to come may be earlier. */
+    uint64_t until = c->shards.live ? UINT64_MAX : listing_patience(e, c);
     if (slp_now_us(e->host) >= until) continue;
     is_blocked(e);
     look_again(e, until);

@@ -430,6 +430,26 @@ static void note_open(slp_consumer *c) {
       slp_svctime_raise(&c->service, &s->at.open, open);
 }
 
+static void learn_row(slp_shard *s, const slp_shard_desc *d) {
+  s->lineage.listed = s->lineage.ever_listed = 1;
+  s->lineage.listed_closed = d->seq_end.p != NULL;
+  slp_lineage_learn_keys(s, d);
+}
+
+/* A parent that no page had so far may be on a later one. */
+void slp_lineage_take_part(slp_consumer *c) {
+  const slp_shard_desc *d;
+  while ((d = slp_listing_next_row(c))) {
+    slp_shard *s = slp_lineage_get(c, d->id);
+    if (!s) s = add(c, d->id, d->parent, d->adjacent_parent);
+    if (!s) continue; /* no memory: with the whole listing it is tried again */
+    for (int i = 0; i < 2; i++)
+      if (s->lineage.parents[i].n && !slp_lineage_parent(s, i))
+        s->lineage.known_serial = slp_listing_begun(c);
+    learn_row(s, d);
+  }
+}
+
 int slp_lineage_take_listing(slp_consumer *c) {
   size_t at = 0, rows_n;
   const slp_shard_desc *rows = slp_listing_rows(c, &rows_n);
@@ -450,15 +470,13 @@ int slp_lineage_take_listing(slp_consumer *c) {
       corrected |= changed > 0;
       barred |= changed > 0 && slp_lineage_parent_barred(s);
     }
-    if (s) {
-      s->lineage.listed = s->lineage.ever_listed = 1;
-      s->lineage.listed_closed = d->seq_end.p != NULL;
-      slp_lineage_learn_keys(s, d);
-    } else {
+    if (s)
+      learn_row(s, d);
+    else
       r = SLP_ENOMEM;
-    }
   }
   if (barred) bar_waiting(c);
+  corrected |= !c->started_from; /* parts of the first listing counted only the parents before them */
   for (at = 0; corrected && (s = slp_map_each(&c->shards, &at));) s->marked = 1;
   count_children(c);
   link_all(c);

@@ -98,6 +98,8 @@ int64_t slp_lineage_anchor(const slp_shard *s);
 /* The newest listing's rows become shards, and correct the parents of those that were not begun: a page may
  * have named others. SLP_ENOMEM: not all of them. */
 int slp_lineage_take_listing(slp_consumer *c);
+/* The same of the pages that came so far. Nothing is corrected, and no shard is missed. */
+void slp_lineage_take_part(slp_consumer *c);
 void slp_lineage_note_listing(slp_consumer *c); /* with leases: nothing is added */
 /* Once a listing: the newest ones do not have it. */
 int slp_lineage_is_missed(slp_shard *s);

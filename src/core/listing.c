@@ -70,9 +70,11 @@ int slp_listing_begin(slp_consumer *c) {
   return 1;
 }
 
-void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq)) {
+void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*on_part)(slp_src_list *l)) {
   memset(&c->listing.list, 0, sizeof c->listing.list);
   c->listing.list.rq.on_done = on_done;
+  c->listing.list.on_part = on_part;
+  c->listing.part_n = 0;
   c->listing.list_out = 1;
   c->source->ops->list(c->source, &c->listing.list);
 }
@@ -151,6 +153,15 @@ size_t slp_listing_children(slp_consumer *c, slp_str shard, slp_shard_desc *chil
     children[n++] = *l->children[low].row;
   return n;
 }
+
+int slp_listing_is_out(const slp_consumer *c) { return c->listing.list_out; }
+
+const slp_shard_desc *slp_listing_next_row(slp_consumer *c) {
+  slp_listing *l = &c->listing;
+  return l->part_n < l->list.shards_n ? &l->list.shards[l->part_n++] : NULL;
+}
+
+slp_consumer *slp_listing_of(slp_src_list *l) { return SLP_OWNER(l, slp_consumer, listing.list); }
 
 void slp_listing_took(slp_consumer *c) {
   c->listing.done = c->listing.begun;

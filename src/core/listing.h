@@ -21,6 +21,7 @@ typedef struct slp_listing {
   size_t rows_n;
   struct slp_listed_child *children; /* owned; sorted by the parent's id; NULL: not made yet */
   size_t children_n;
+  size_t part_n; /* so many rows of the listing that is out were taken in */
   uint8_t describe_out, list_out;
   uint8_t ended;         /* by the newest one that was taken in the stream takes no more records */
   uint8_t told_end;      /* slp_told_end */
@@ -50,9 +51,14 @@ const slp_src_describe *slp_listing_stream(const slp_consumer *c);
 
 /* Listings have numbers: begins the next one, unless one is out, or a description. 0: one is. */
 int slp_listing_begin(slp_consumer *c);
-void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq));
+/* on_part: as slp_src_list.on_part; may be NULL. */
+void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*on_part)(slp_src_list *l));
 slp_consumer *slp_listing_listed(slp_src_req *rq); /* first in on_done: it is not out any more */
-void slp_listing_took(slp_consumer *c);            /* the newest one was taken in */
+slp_consumer *slp_listing_of(slp_src_list *l);     /* in on_part */
+int slp_listing_is_out(const slp_consumer *c);     /* it was sent, and is not answered */
+/* Returns the next row of the listing that is out that was not taken in yet; NULL: none came. */
+const slp_shard_desc *slp_listing_next_row(slp_consumer *c);
+void slp_listing_took(slp_consumer *c); /* the newest one was taken in */
 uint64_t slp_listing_begun(const slp_consumer *c);
 uint64_t slp_listing_done(const slp_consumer *c);
 uint64_t slp_listing_next(const slp_consumer *c); /* the first that will begin after now */

@@ -128,7 +128,9 @@ static void ask_listing(slp_shard *s, int unknown) {
   s->reader.unknown = (uint8_t)unknown;
   s->reader.check_serial = slp_listing_next(s->consumer);
   slp_reading_failed(s);
-  slp_listing_soon(s->consumer, 0);
+  /* One that is out may show the children: if it does not, slp_reader_listed asks for the next one. */
+  if (unknown || !s->consumer->source->names_no_children || !slp_listing_is_out(s->consumer))
+    slp_listing_soon(s->consumer, 0);
   slp_deliver_soon(s->consumer->engine);
 }
 
@@ -794,10 +796,14 @@ static void not_listed(slp_shard *s) {
 
 void slp_reader_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  /* Where pages name no children, one without a next iterator is the end, and nothing else. */
-  int certain = c->source->names_no_children;
   slp_fail f = {0};
-  if (slp_reading_state(s) != SLP_READER_CHECKING || s->reader.check_serial > slp_listing_done(c)) return;
+  if (slp_reading_state(s) != SLP_READER_CHECKING) return;
+  /* Where pages name no children, one without a next iterator is the end. Any listing may tell of them. */
+  int certain = c->source->names_no_children && !s->reader.unknown;
+  if (s->reader.check_serial > slp_listing_done(c) && !(certain && slp_lineage_has_all_children(s))) {
+    if (certain) slp_listing_soon(c, 0);
+    return;
+  }
   if (!slp_lineage_is_listed(s)) {
     not_listed(s);
     return;

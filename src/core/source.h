@@ -30,6 +30,9 @@ typedef struct slp_src_describe { /* what is this stream? The first thing asked 
 
 typedef struct slp_src_list { /* the whole listing: all pages, expired tokens dealt with, no doubles */
   slp_src_req rq;
+  /* in: a page came and another one follows; shards has all rows so far, for the time of the call. NULL:
+   * nobody asks. */
+  void (*on_part)(struct slp_src_list *l);
   slp_shard_desc *shards; /* out; owned by the source until the next list or close; valid in on_done */
   size_t shards_n;
   int ended; /* out: no shard will ever get another record, nor the stream another shard */

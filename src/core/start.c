@@ -398,6 +398,10 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   return r ? r : check_asked(c, f);
 }
 
+int slp_start_is_oldest(const slp_start_position *g) {
+  return g->from.kind == SLP_POSITION_OLDEST && !g->token;
+}
+
 /* Made by a split of a shard that nobody heard of. */
 static int is_half_of_unknown(const slp_shard *s) {
   return slp_lineage_parent_id(s, 0).n && !slp_lineage_parent_id(s, 1).n && !slp_lineage_parent(s, 0);

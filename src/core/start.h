@@ -22,6 +22,8 @@ void slp_start_position_free(slp_start_position *g); /* NULL is fine */
 /* Gives every shard of c, as listed and not started, its position; those not to be read are skipped. Not 0:
  * the start position does not fit this stream, and f says why; the shards are of no use then. */
 int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f);
+/* From the oldest record of each shard, which the other shards have no part in. */
+int slp_start_is_oldest(const slp_start_position *g);
 /* Tells the losses when shards of the token are gone; once the start position counts. */
 void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g);
 /* A single shard, by its lease. */

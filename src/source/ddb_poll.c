@@ -80,7 +80,8 @@ static ddb_poll *ddb_of(slp_poll *p) { return SLP_OWNER(p, ddb_poll, poll); }
 
 static int a_listing_is_cheaper(const ddb_poll *v) {
   uint32_t pages = (uint32_t)slp_min_u64(v->poll.last_pages_n ? v->poll.last_pages_n : 1, CHILDREN_CALLS_MAX);
-  return v->unfiltered || v->asking_n >= pages;
+  int lists_first = !v->poll.last && v->poll.lists_n; /* they may be on a page that is yet to come */
+  return v->unfiltered || lists_first || v->asking_n >= pages;
 }
 
 static void ask_children(slp_request *q);

@@ -25,6 +25,7 @@ static slp_request *request_take(slp_poll *p, slp_ask ask, slp_src_req *rq) {
   q->rq = rq;
   rq->impl = q;
   p->live_n++;
+  p->lists_n += ask == SLP_ASK_LIST;
   slp_fail_clear(&rq->fail);
   return q;
 }
@@ -41,6 +42,7 @@ static void request_give_back(slp_request *q) {
   q->listing = NULL;
   q->rq->impl = NULL;
   p->live_n--;
+  p->lists_n -= q->ask == SLP_ASK_LIST;
   if (p->idle_n >= IDLE_REQUESTS_MAX) {
     slp_free(p->h->mem, q);
     return;
@@ -148,6 +150,16 @@ static void list_finished(slp_request *q) {
   slp_request_answer(q);
 }
 
+static void tell_part(slp_request *q) {
+  slp_src_list *rq = SLP_OWNER(q->rq, slp_src_list, rq);
+  if (!rq->on_part) return;
+  rq->shards = q->listing->shards;
+  rq->shards_n = q->listing->shards_n;
+  rq->on_part(rq);
+  rq->shards = NULL;
+  rq->shards_n = 0;
+}
+
 static void on_page_due(slp_timer *t) { send_list(SLP_OWNER(t, slp_request, timer)); }
 
 /* Asks for the next page, when that is due. */
@@ -205,9 +217,10 @@ static void on_list_page(slp_op *op) {
   if (r)
     list_failed(q, r, NULL);
   else if (page->ret_next.n &&
-           (!kind->list_goes_on || kind->list_goes_on(page, q->listing->shards_n - known)))
+           (!kind->list_goes_on || kind->list_goes_on(page, q->listing->shards_n - known))) {
+    tell_part(q);
     list_on(q, q->listing->shards_n - known);
-  else
+  } else
     list_finished(q);
 }
 

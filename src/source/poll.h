@@ -71,8 +71,8 @@ struct slp_poll {
   slp_listing *last;                /* the last answer to list(); owned */
   uint32_t last_pages_n;            /* so many pages it had; 0: there is none */
   slp_list idle;
-  size_t idle_n, live_n;
-  slp_later starved; /* requests for which there was no memory */
+  size_t idle_n, live_n, lists_n; /* lists_n: requests that list */
+  slp_later starved;              /* requests for which there was no memory */
 };
 
 /* p is the first member of a zeroed block of memory from h->mem; close() frees the block. The caller fills in

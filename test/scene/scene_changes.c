@@ -24,7 +24,9 @@ typedef struct reader {
   sloop_t *s;
   uint8_t seen[RECORDS_MAX]; /* how often */
   size_t records, errors;
+  uint64_t first_us; /* the first batch */
   int closed;
+  slp_world *w;
 } reader;
 
 typedef struct story {
@@ -32,11 +34,13 @@ typedef struct story {
   slp_world *w;
   uint64_t called_us[CALLS_MAX]; /* DescribeStream */
   size_t calls, refused, written;
+  uint64_t read_us; /* the first GetRecords of the tables */
 } story;
 
 static void on_answer(slp_world *w, const char *op, slp_known_shard *shard, slp_sim_reply *reply) {
   story *t = w->user;
   (void)shard;
+  if (!t->read_us && strstr(op, ".GetRecords")) t->read_us = slp_sim_now_us(w->sim);
   if (!strstr(op, ".DescribeStream")) return;
   CHECK(t->calls < CALLS_MAX);
   t->called_us[t->calls++] = slp_sim_now_us(w->sim);
@@ -84,6 +88,7 @@ static void a_day(story *t, const char *table, uint32_t partitions) {
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   reader *r = arg;
   (void)s;
+  if (!r->first_us) r->first_us = slp_sim_now_us(r->w->sim);
   for (size_t i = 0; i < sloop_batch_count(b); i++) {
     const sloop_record_t *rec = sloop_batch_at(b, i);
     const char *digit = memchr(rec->key.base, 'k', rec->key.len);
@@ -102,10 +107,11 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   CHECK(!e->fatal);
 }
 
-static void reader_prepare(reader *r, slp_host *host, const char *stream) {
+static void reader_prepare(reader *r, story *t, slp_host *host, const char *stream) {
   memset(r, 0, sizeof *r);
   r->mem = slp_mem_new(NULL, NULL);
   r->host = host;
+  r->w = t->w;
   sloop_opts_init(&r->opts);
   r->opts.stream = stream;
   r->opts.region = "us-east-1";
@@ -122,8 +128,8 @@ static void reader_open_now(reader *r) {
   if (slp_open_on(r->host, r->mem, &outside, &r->s, &r->opts, why)) CHECK_FAIL("%s", why);
 }
 
-static void reader_open(reader *r, slp_host *host, const char *stream) {
-  reader_prepare(r, host, stream);
+static void reader_open(reader *r, story *t, slp_host *host, const char *stream) {
+  reader_prepare(r, t, host, stream);
   reader_open_now(r);
 }
 
@@ -190,7 +196,7 @@ static void read_a_day(uint64_t seed, uint32_t partitions, size_t calls, uint64_
   begin(&t, seed);
   a_day(&t, TABLE, partitions);
   process p = process_new(&t);
-  reader_open(&r, p.host, "dynamodb:" TABLE);
+  reader_open(&r, &t, p.host, "dynamodb:" TABLE);
   CHECK_INT(sloop_start(r.s), 0);
   CHECK_BELOW(read_all(&t, &r, ms_max), ms_max);
   CHECK_INT(t.calls, calls);
@@ -204,7 +210,45 @@ static void read_a_day(uint64_t seed, uint32_t partitions, size_t calls, uint64_
 /* One call describes the stream, seven list 700 shards; no ended shard asks for its children. */
 STORY(a_day_of_rollovers_costs_a_listing_and_no_call_for_a_shard) { read_a_day(seed, 100, 8, 2000); }
 
-TEST(seven_thousand_shards_are_listed_below_the_limit_and_read) { read_a_day(7, 1000, 71, 10000); }
+/* Shards are read while the pages behind them are listed, and nothing is handed out before all are. */
+TEST(seven_thousand_shards_are_listed_below_the_limit_and_read_meanwhile) {
+  story t;
+  reader r;
+  begin(&t, 7);
+  a_day(&t, TABLE, 1000);
+  process p = process_new(&t);
+  reader_open(&r, &t, p.host, "dynamodb:" TABLE);
+  CHECK_INT(sloop_start(r.s), 0);
+  CHECK_BELOW(read_all(&t, &r, 10000), 8500);
+  CHECK_INT(t.calls, 71);
+  CHECK_INT(t.refused, 0);
+  CHECK(most_in_a_second(&t) <= 10);
+  CHECK_BELOW(t.read_us, t.called_us[0] + 500000);
+  CHECK(r.first_us > t.called_us[70]);
+  reader_close(&r, &t);
+  process_end(&t, &p);
+  end(&t);
+}
+
+/* Pages of the first listing fail, and it is begun again; or the consumer is closed in the middle of it. */
+STORY(a_first_listing_that_fails_or_is_given_up_in_the_middle_loses_nothing) {
+  for (int closes = 0; closes <= 1; closes++) {
+    story t;
+    reader r;
+    begin(&t, seed);
+    a_day(&t, TABLE, 300);
+    process p = process_new(&t);
+    reader_open(&r, &t, p.host, "dynamodb:" TABLE);
+    CHECK_INT(sloop_start(r.s), 0);
+    slp_world_pass(t.w, 600);
+    CHECK(t.read_us > 0 && t.calls == 10);
+    slp_world_faults(t.w, "9 DescribeStream * status 500\n");
+    if (!closes) (void)read_all(&t, &r, 60000);
+    reader_close(&r, &t);
+    process_end(&t, &p);
+    end(&t);
+  }
+}
 
 /* ---- rollovers while it is read ------------------------------------------------------------------------- */
 
@@ -219,7 +263,7 @@ static void live_begin(live *l, uint64_t seed, uint32_t partitions, const char *
   make_table(&l->t, TABLE, partitions);
   if (quirk) CHECK_INT(slp_box_quirk(l->t.w->box, TABLE, quirk, value), 0);
   l->p = process_new(&l->t);
-  reader_open(&l->r, l->p.host, "dynamodb:" TABLE);
+  reader_open(&l->r, &l->t, l->p.host, "dynamodb:" TABLE);
   l->r.opts.list_ms = 60000;
   CHECK_INT(sloop_start(l->r.s), 0);
   put_changes(&l->t, TABLE, 200);
@@ -292,7 +336,7 @@ STORY(consumers_of_a_process_share_the_limit_of_the_account) {
   for (int i = 0; i < 3; i++) a_day(&t, tables[i] + 9, 60);
   process p = process_new(&t);
   for (int i = 0; i < 3; i++) {
-    reader_open(&r[i], p.host, tables[i]);
+    reader_open(&r[i], &t, p.host, tables[i]);
     CHECK_INT(sloop_start(r[i].s), 0);
   }
   for (int i = 0; i < 3; i++) {
@@ -317,7 +361,7 @@ STORY(a_worker_of_a_fleet_asks_for_no_child_that_was_listed) {
   begin(&t, seed);
   a_day(&t, TABLE, 100);
   process p = process_new(&t);
-  reader_prepare(&r, p.host, "dynamodb:" TABLE);
+  reader_prepare(&r, &t, p.host, "dynamodb:" TABLE);
   r.opts.app = "billing";
   reader_open_now(&r);
   CHECK_INT(sloop_start(r.s), 0);
