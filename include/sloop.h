@@ -355,7 +355,10 @@ typedef enum {
    * not ACTIVE for a minute, because it is being registered or deregistered. Once it was ACTIVE, a failure to
    * have it again is told to on_error and tried again. */
   SLOOP_RETRIEVAL_PUSH,
-  SLOOP_RETRIEVAL_AUTO /* push where the registered consumer can be had, else poll; the log says which and why */
+  /* Push where the registered consumer can be had and its subscriptions bring events, else poll: on_error tells
+   * when the stream is polled instead, and subscribing is tried again from then on. The log says which and why.
+   */
+  SLOOP_RETRIEVAL_AUTO
 } sloop_retrieval_t;
 /* The answer when records behind the position are gone: the stream keeps them no longer. */
 typedef enum {

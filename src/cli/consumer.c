@@ -230,6 +230,9 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (says_more) add_way_out(c, e);
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
+  else if (!c->stopping &&
+           strncmp(e->message, "retrieval: ", 11) == 0) /* said once each time that it changes */
+    slp_say_if_room("%s", c->error);
   else if (!c->stopping && !undecided)
     tell(c, e->code);
 }

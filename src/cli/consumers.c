@@ -46,7 +46,8 @@ int slp_consumers_explain(slp_buf *b, const slp_args *a, const sloop_registered_
   int or_poll = a->opts.retrieval == SLOOP_RETRIEVAL_AUTO;
   for (size_t i = 0; i < n; i++) {
     if (strcmp(all[i]->name, name) == 0)
-      return slp_buf_addf(b, "push as consumer %s, which is %s", name, state_name(all[i]->state));
+      return slp_buf_addf(b, "push as consumer %s, which is %s%s", name, state_name(all[i]->state),
+                          or_poll ? "; polled where no events come" : "");
   }
   if (error)
     return slp_buf_addf(b, "push as consumer %s; whether it is there is not known: %.200s", name, error);

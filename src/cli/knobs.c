@@ -34,7 +34,8 @@ static const knob knobs[] = {
     {"poll_ms", U32, OPT(poll_ms), 1, UINT32_MAX, "ms",
      "between calls at a shard's tip; the service's floor is 200"},
     {"retrieval", CHOICE, OPT(retrieval), 0, 0, "poll|push|auto",
-     "how records come; push: the same as --push; auto: push where the consumer can be had, else poll"},
+     "how records come; push: the same as --push; auto: push where the consumer can be had and events come, "
+     "else poll"},
     {"push_consumer", TEXT, OPT(push_consumer), 0, 0, "name", "of the registered consumer; else that of -G"},
     {"fetch_records_max", U32, OPT(fetch_records_max), 1, 10000, "records", "asked for in one call"},
     {"buffered_bytes_max", U64, OPT(buffered_bytes_max), 1, UINT64_MAX, "bytes",

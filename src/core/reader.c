@@ -721,6 +721,7 @@ static void on_fetched(slp_src_req *rq) {
   slp_shard *s = SLP_OWNER(fetch, slp_shard, reader.fetch);
   slp_consumer *c = s->consumer;
   slp_calls_over(s);
+  slp_report_news(c);
   slp_listing_learn_time(c, rq);
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;

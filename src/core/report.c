@@ -144,6 +144,17 @@ void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, .
   if (n) n->level = level;
 }
 
+void slp_report_news(slp_consumer *c) {
+  slp_source *source = c->source;
+  slp_fail f = {0};
+  int news = source->news;
+  source->news = SLP_NEWS_NONE;
+  if (news == SLP_NEWS_GOOD) slp_report_log(c, SLOOP_LOG_INFO, "%s", source->told);
+  if (news != SLP_NEWS_TROUBLE) return;
+  slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "%s", source->told);
+  slp_report_error(c, &f, NULL, 0, 1, source->news_retry_ms);
+}
+
 static void tell(slp_consumer *c, const notice *n) {
   const sloop_opts_t *o = c->o;
   switch (n->kind) {

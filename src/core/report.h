@@ -25,6 +25,8 @@ void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, i
                      const char *message);
 void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str shard, slp_str worker,
                       slp_str text, uint64_t epoch);
+/* What the source has to tell; see slp_source. */
+void slp_report_news(slp_consumer *c);
 void slp_report_tip(slp_consumer *c); /* if it is reached, and was not told */
 void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, ...) SLP_PRINTF(3, 4);
 int slp_report_pending(const slp_consumer *c); /* some callback is still to be made */

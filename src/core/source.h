@@ -90,9 +90,12 @@ struct slp_source {
   /* A page at the end of a shard says so by having no next iterator, and names no children (DynamoDB). */
   int names_no_children;
   /* Pages come when there are records, however long that takes: a fetch that is out is no call in flight,
-   * there is no pace at the tip, and a page's size says nothing. May change when the stream is described. */
+   * there is no pace at the tip, and a page's size says nothing. May change at any time. */
   int pushes;
   char told[400]; /* what describing the stream brought to light, for the log; "": nothing */
+  /* The way that records come has changed, as `told` says. Core tells it and sets SLP_NEWS_NONE again. */
+  enum { SLP_NEWS_NONE, SLP_NEWS_GOOD, SLP_NEWS_TROUBLE } news;
+  uint64_t news_retry_ms; /* of trouble: when another way is tried */
 };
 
 #endif

@@ -5,6 +5,14 @@
  * OPEN --over, given up, or due for renewal--> CLOSED
  * OPEN --consumer, shard or stream is gone--> ASKING --which of them is known--> CLOSED
  *
+ * With or_poll the stream is polled instead where subscriptions bring nothing that a poll would:
+ *
+ * SUBSCRIBES --a shard's subscriptions bring no event--> POLLS --TRY_US later--> TRIES --an event--> RETURNS
+ * TRIES --no event--> POLLS: twice as long     RETURNS --the trial's five seconds are over--> SUBSCRIBES
+ * any --the consumer can't be had--> POLLS_ONLY
+ *
+ * Each change ends what is out for shards with "expired", and core goes on from what it has taken.
+ *
  * An event is a page. A cursor is a position as text: "oldest", "latest", "time:MS", "at:NUMBER",
  * "after:NUMBER", or the bare continuation number that an event gave. That one text is the service's: only
  * digits are let in, and the words of ours begin with letters. A fetch whose cursor is where the open
@@ -19,6 +27,7 @@
 #include "source/kinesis_poll.h"
 #include "source/later.h"
 #include "source/push_consumer.h"
+#include "source/push_trial.h"
 
 #include <stdio.h>
 
@@ -31,12 +40,32 @@
 #define RENEW_US (270u * 1000000u)
 #define RENEW_JITTER_US (30u * 1000000u)
 #define CURSOR_MAX 160u
+#define SHARD_MAX 129u
 _Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for every number");
 /* The number of an idle shard grows from event to event at the service. Where it stands still for so long,
  * the shard may be closed, and the server not one to say so: kinesis-mock 0.6.2 goes on with empty events. */
 #define UNMOVED_US 8000000u
 
+/* So many subscriptions of a shard in a row that a server answered, and that brought no event, are enough; or
+ * as many that broke without an answer, when they took so long: the network may be down for polls as well. */
+#define VAIN_MAX 3u
+#define VAIN_US 20000000u
+/* Polled instead, the stream is tried again after so long, then after twice as long each time. A return that
+ * lasted HELD_US makes the pace new. */
+#define TRY_US (60u * 1000000u)
+#define TRY_US_MAX (3600u * 1000000u)
+#define HELD_US (600u * 1000000u)
+
 typedef enum { CLOSED, WAITING, OPEN, ASKING } sub_state;
+typedef enum { SUBSCRIBES, POLLS, TRIES, RETURNS, POLLS_ONLY } push_way;
+
+/* Subscriptions since the last event. */
+typedef struct vain {
+  uint32_t n;          /* those that ended */
+  uint32_t answered_n; /* of them, those that a server had answered */
+  uint64_t since_us;   /* when the first of them was begun */
+  uint64_t silent_us;  /* others were open for so long, until their shard was left */
+} vain;
 
 typedef struct push push;
 typedef struct sub { /* of a shard */
@@ -51,6 +80,7 @@ typedef struct sub { /* of a shard */
   uint64_t taken_us;      /* the last one that the service took */
   uint64_t renew_us;
   uint8_t events; /* one came since it was opened */
+  vain vain;
   slp_timer timer;
   char shard[]; /* NUL-ended */
 } sub;
@@ -67,6 +97,14 @@ struct push {
   slp_map subs;           /* shard id -> sub */
   slp_later later;        /* what is answered without a call: positions, descriptions */
   uint8_t or_poll;
+  push_way way;
+  slp_push_trial trial;
+  vain vain;                                  /* of all shards */
+  uint64_t try_us;                            /* between giving subscriptions up and trying one */
+  uint64_t returned_us;                       /* the last time that they were taken up again */
+  slp_timer back;                             /* RETURNS */
+  char starved[SHARD_MAX], polled[SHARD_MAX]; /* the shard that got nothing; the one polled last */
+  uint64_t starved_us;                        /* when that one was polled last */
   char stream_arn[512];
   char consumer_arn[sizeof((slp_finding *)0)->arn]; /* "": not found yet */
   char consumer[129];
@@ -85,6 +123,24 @@ static void move(sub *u, sub_state to) {
   SLP_CHECK(allowed[u->state] & BIT(to));
   slp_timer_clear(u->p->h, &u->timer);
   u->state = to;
+}
+
+/* s.pushes follows. */
+static void move_way(push *p, push_way to) {
+  static const unsigned allowed[] = {
+      [SUBSCRIBES] = BIT(POLLS) | BIT(POLLS_ONLY),
+      [POLLS] = BIT(TRIES) | BIT(POLLS_ONLY),
+      [TRIES] = BIT(POLLS) | BIT(RETURNS) | BIT(POLLS_ONLY),
+      [RETURNS] = BIT(SUBSCRIBES) | BIT(POLLS_ONLY),
+      [POLLS_ONLY] = BIT(POLLS_ONLY),
+  };
+  SLP_CHECK(allowed[p->way] & BIT(to));
+  p->way = to;
+  p->s.pushes = to == SUBSCRIBES;
+  if (to == POLLS_ONLY) {
+    slp_push_trial_stop(&p->trial);
+    slp_timer_clear(p->h, &p->back);
+  }
 }
 
 /* ---- cursors ------------------------------------------------------------------------------------------- */
@@ -118,6 +174,16 @@ static void take_cursor(slp_op_subscribe *op, const char *at) {
   }
 }
 
+/* An iterator of the service is base64, and never digits alone. */
+static int is_own_cursor(slp_str at) {
+  static const char *const words[] = {"oldest", "latest", "time:", "at:", "after:"};
+  for (size_t i = 0; i < SLP_COUNT(words); i++) {
+    size_t n = strlen(words[i]);
+    if (at.n >= n && at.n < CURSOR_MAX && memcmp(at.p, words[i], n) == 0) return i > 1 || at.n == n;
+  }
+  return at.n <= SLP_SEQ_MAX && slp_num_valid(at);
+}
+
 /* ---- answering ----------------------------------------------------------------------------------------- */
 static void answer(sub *u) {
   slp_src_fetch *f = u->fetch;
@@ -129,10 +195,24 @@ static void answer(sub *u) {
 static void fail_fetch(sub *u, const slp_fail *fail) {
   slp_page_reset(u->fetch->page);
   u->fetch->rq.fail = *fail;
+  if (!u->p->or_poll && u->vain.n >= VAIN_MAX)
+    slp_fail_set(&u->fetch->rq.fail, fail->class, fail->code,
+                 "%.180s; %u subscriptions in a row brought no event: with retrieval auto it would be polled",
+                 fail->message, (unsigned)u->vain.n);
   u->fetch->rq.sent_us = u->asked_us;
   u->fetch->rq.done_us = slp_now_us(u->p->h);
   u->fetch->rq.date_ms = u->op.op.date_ms;
   answer(u);
+}
+
+/* Without a callback now: the answer comes in a turn of its own. */
+static void answer_later(push *p, slp_src_fetch *f, slp_class class, int code, const char *why) {
+  slp_page_reset(f->page);
+  slp_fail_clear(&f->rq.fail);
+  slp_fail_set(&f->rq.fail, class, code, "%s", why);
+  f->rq.date_ms = -1;
+  f->rq.sent_us = f->rq.done_us = slp_now_us(p->h);
+  slp_later_add(&p->later, &f->rq);
 }
 
 static void close_sub(sub *u) {
@@ -169,10 +249,19 @@ static void subscribe(sub *u) {
   }
   move(u, OPEN);
   p->ops->next_event(p->ops, &u->op, u->fetch->page);
+  if (p->or_poll) (void)slp_timer_set(p->h, &u->timer, slp_after_us(u->asked_us, SLP_PUSH_SILENT_US));
 }
 
-/* Always from the turn queue: nothing may be answered from inside a fetch. */
-static void on_timer(slp_timer *timer) { subscribe(SLP_OWNER(timer, sub, timer)); }
+static void poll_instead(sub *u, const char *why);
+
+/* Always from the turn queue: nothing may be answered from inside a fetch. OPEN: it has brought no event. */
+static void on_timer(slp_timer *timer) {
+  sub *u = SLP_OWNER(timer, sub, timer);
+  if (u->state != OPEN)
+    subscribe(u);
+  else if (!u->op.pending && u->p->way == SUBSCRIBES && !SLP_MUTANT(auto_never_polls))
+    poll_instead(u, "a subscription brought no event in 10 s");
+}
 
 static void begin(sub *u) {
   uint64_t now = slp_now_us(u->p->h), at_us = now;
@@ -223,9 +312,11 @@ static int stands_still(sub *u, const slp_page *page) {
   return now - u->moved_us >= UNMOVED_US;
 }
 
-/* "Latest" was when the service took the subscription: asked for once more, it would be another moment. */
+/* "Latest" was when the service took the subscription: asked for once more, it would be another moment. What
+ * a gateway answers (5xx) says nothing of whether the service took it. */
 static int is_spent(const sub *u) {
-  return strcmp(u->at, "latest") == 0 && (u->op.opened || !u->op.op.fail.http_status);
+  return strcmp(u->at, "latest") == 0 &&
+         (u->op.opened || !u->op.op.fail.http_status || u->op.op.fail.http_status >= 500);
 }
 
 /* What it came with is dropped, to be asked for again from where this event began. */
@@ -249,6 +340,8 @@ static void on_event(slp_op_subscribe *op) {
   f->follows = u->events;
   f->rq.sent_us = u->events ? op->event_us : op->op.sent_us; /* the answer's Date is of that call */
   u->events = 1;
+  u->vain = u->p->vain = (vain){0};
+  slp_timer_clear(u->p->h, &u->timer);
   f->rq.done_us = slp_now_us(u->p->h);
   f->body_bytes = op->event_bytes;
   judge_end(page);
@@ -299,6 +392,129 @@ static void tell_asking(push *p, int changed) {
   }
 }
 
+/* ---- polling instead ---------------------------------------------------------------------------------- */
+
+static void tell(push *p, int trouble, uint64_t retry_us, const char *why) {
+  if (trouble)
+    snprintf(p->s.told, sizeof p->s.told,
+             "retrieval: poll, because of %.250s; subscribing is tried again in %u s", why,
+             (unsigned)(retry_us / 1000000));
+  else
+    snprintf(p->s.told, sizeof p->s.told, "retrieval: push again as consumer %s", p->consumer);
+  p->s.news = trouble ? SLP_NEWS_TROUBLE : SLP_NEWS_GOOD;
+  p->s.news_retry_ms = retry_us / 1000;
+}
+
+/* Fetches of all shards end with "expired": core asks for a place anew, from what it has taken. An event that
+ * is whole is still handed out. */
+static void end_fetches(push *p) {
+  size_t at = 0;
+  for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL;) {
+    slp_src_fetch *f = u->fetch;
+    if (u->state == ASKING) continue;
+    close_sub(u);
+    if (!f || u->expander) continue;
+    u->fetch = NULL;
+    answer_later(p, f, SLP_EXPIRED, SLOOP_EREMOTE, "it is polled now: another kind of cursor");
+  }
+}
+
+static void try_later(push *p) {
+  /* Without memory for it polling goes on until the consumer is opened anew. */
+  (void)slp_push_trial_later(&p->trial, slp_after_us(slp_now_us(p->h), p->try_us));
+}
+
+static void poll_instead(sub *u, const char *why) {
+  push *p = u->p;
+  uint64_t now = slp_now_us(p->h);
+  int held = !p->try_us || (p->returned_us && now - p->returned_us >= HELD_US);
+  p->try_us = held ? TRY_US : slp_min_u64(2 * p->try_us, TRY_US_MAX);
+  snprintf(p->starved, sizeof p->starved, "%s", u->shard);
+  snprintf(p->polled, sizeof p->polled, "%s", u->shard);
+  p->starved_us = now;
+  char said[300];
+  snprintf(said, sizeof said, "shard %.130s: %.160s", u->shard, why);
+  p->vain = (vain){0};
+  move_way(p, POLLS);
+  tell(p, 1, p->try_us, said);
+  end_fetches(p);
+  try_later(p);
+}
+
+/* Which shard is tried: the one that got nothing, while it is still read. */
+static void on_trial_due(slp_push_trial *t) {
+  push *p = SLP_OWNER(t, push, trial);
+  int reads = slp_now_us(p->h) - p->starved_us < TRY_US;
+  t->consumer_arn = p->consumer_arn;
+  t->shard = reads ? p->starved : p->polled;
+  move_way(p, TRIES);
+}
+
+static void on_trial_over(slp_push_trial *t) {
+  push *p = SLP_OWNER(t, push, trial);
+  if (t->brought) {
+    move_way(p, RETURNS);
+    slp_timer_set_reserved(p->h, &p->back, slp_after_us(slp_now_us(p->h), TAKEN_US));
+    return;
+  }
+  move_way(p, POLLS);
+  if (t->fail.class == SLP_GONE && p->finding.state == SLP_FINDING_IDLE)
+    slp_finding_begin(&p->finding, p->stream_arn);
+  p->try_us = slp_min_u64(2 * p->try_us, TRY_US_MAX);
+  try_later(p);
+}
+
+static void on_back(slp_timer *timer) {
+  push *p = SLP_OWNER(timer, push, back);
+  p->returned_us = slp_now_us(p->h);
+  size_t at = 0;
+  for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL;) u->vain = (vain){0};
+  move_way(p, SUBSCRIBES);
+  tell(p, 0, 0, NULL);
+}
+
+static int a_proxy_said_so(const slp_fail *fail) { return fail->http_status >= 400 && !fail->aws_code[0]; }
+
+/* Would a poll have brought more? A consumer or shard that is gone, another subscriber, too many calls, and
+ * keys that nobody takes are no matter of the way that events come, when the service itself says so. */
+static int is_vain(const sub *u, const slp_fail *fail) {
+  slp_class class = fail->class;
+  return !u->events && (class == SLP_FINE || class == SLP_TRANSIENT || class == SLP_REFUSED ||
+                        class == SLP_ACCESS || (class == SLP_AUTH && a_proxy_said_so(fail)));
+}
+
+/* Another subscription would be refused too: it is not allowed, or not by a proxy. */
+static int is_final(const slp_fail *fail) {
+  return fail->class == SLP_ACCESS || (slp_class_lasts(fail->class) && a_proxy_said_so(fail));
+}
+
+static void note_vain(vain *v, const sub *u, const slp_fail *fail) {
+  if (!v->n++) v->since_us = u->asked_us;
+  v->answered_n += u->op.opened || fail->http_status;
+}
+
+/* The subscription of an OPEN shard is over. Returns 1 if the shard has had enough of them that brought
+ * nothing, or the stream as a whole has: in a fleet a shard may move to another worker before. */
+static int has_enough(sub *u, const slp_fail *fail) {
+  push *p = u->p;
+  if (!is_vain(u, fail) || SLP_MUTANT(auto_never_polls)) return 0;
+  note_vain(&u->vain, u, fail);
+  note_vain(&p->vain, u, fail);
+  uint64_t now = slp_now_us(p->h);
+  return is_final(fail) || u->vain.answered_n >= VAIN_MAX ||
+         (u->vain.n >= VAIN_MAX && now - u->vain.since_us >= VAIN_US) ||
+         (p->vain.answered_n >= VAIN_MAX && now - p->vain.since_us >= TAKEN_US);
+}
+
+/* A shard is left. Returns 1 if subscriptions that were silent when their shards were left took VAIN_US in
+ * all. */
+static int was_silent(sub *u) {
+  push *p = u->p;
+  if (u->state != OPEN || u->events || u->op.pending || SLP_MUTANT(auto_never_polls)) return 0;
+  p->vain.silent_us += slp_now_us(p->h) - u->asked_us;
+  return p->vain.silent_us >= VAIN_US;
+}
+
 static void on_over(slp_op *op) {
   sub *u = SLP_OWNER(op, sub, op.op);
   slp_fail fail = op->fail;
@@ -310,7 +526,9 @@ static void on_over(slp_op *op) {
   }
   move(u, CLOSED);
   if (!u->fetch || u->expander) return; /* the next fetch begins a new one */
-  if (is_spent(u)) {
+  if (has_enough(u, &fail) && u->p->or_poll && u->p->way == SUBSCRIBES) {
+    poll_instead(u, fail.class == SLP_FINE ? "subscriptions ended without an event" : fail.message);
+  } else if (is_spent(u)) {
     slp_fail_set(&fail, SLP_EXPIRED, SLOOP_EREMOTE, "the subscription ended before its first event");
     fail.class = SLP_EXPIRED;
     fail_fetch(u, &fail);
@@ -354,7 +572,7 @@ static void described(push *p) {
 static void on_described(slp_src_req *rq) {
   push *p = SLP_OWNER(rq, push, inner.rq);
   p->describing = 0;
-  p->s.told[0] = 0;
+  if (!p->s.news) p->s.told[0] = 0;
   int decided = !p->s.pushes || p->consumer_arn[0];
   if (rq->fail.class != SLP_FINE || !p->inner.ready ||
       (decided && strcmp(p->stream_arn, p->inner.arn) == 0)) {
@@ -373,10 +591,11 @@ static void on_found(slp_finding *f) {
   int changed = f->fail.class != SLP_FINE || strcmp(p->consumer_arn, f->arn) != 0;
   if (f->fail.class == SLP_FINE) {
     snprintf(p->consumer_arn, sizeof p->consumer_arn, "%s", f->arn);
-    snprintf(p->s.told, sizeof p->s.told, "retrieval: push as consumer %s%s", p->consumer,
-             f->registered ? ", which is new" : "");
+    if (p->s.pushes)
+      snprintf(p->s.told, sizeof p->s.told, "retrieval: push as consumer %s%s", p->consumer,
+               f->registered ? ", which is new" : "");
   } else if (p->or_poll && lasts) {
-    p->s.pushes = 0;
+    move_way(p, POLLS_ONLY);
     snprintf(p->s.told, sizeof p->s.told, "retrieval: poll, because of %s", f->fail.message);
   } else if (p->describes && !p->describing) {
     p->inner.rq.fail = f->fail;
@@ -429,25 +648,35 @@ static void sub_free(sub *u) {
   slp_free(p->h->mem, u);
 }
 
+static void do_poll(push *p, slp_src_fetch *rq) {
+  size_t n = slp_min_u64(rq->shard.n, SHARD_MAX - 1);
+  memcpy(p->polled, rq->shard.p, n);
+  p->polled[n] = 0;
+  if (slp_str_is(rq->shard, p->starved)) p->starved_us = slp_now_us(p->h);
+  p->poll->ops->fetch(p->poll, rq);
+}
+
 static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   push *p = push_of(s);
-  sub *u = p->s.pushes ? sub_for(p, rq->shard) : slp_map_get(&p->subs, rq->shard);
   rq->still = rq->follows = 0;
-  if (!p->s.pushes && !u) {
-    p->poll->ops->fetch(p->poll, rq);
+  rq->body_bytes = 0;
+  if (is_own_cursor(rq->cursor) != p->s.pushes) {
+    sub *old = slp_map_get(&p->subs, rq->shard);
+    if (old && !old->fetch) close_sub(old);
+    answer_later(p, rq, SLP_EXPIRED, SLOOP_EREMOTE,
+                 p->s.pushes ? "it is pushed now: another kind of cursor"
+                             : "it is polled now: another kind of cursor");
     return;
   }
+  if (!p->s.pushes) {
+    do_poll(p, rq);
+    return;
+  }
+  sub *u = sub_for(p, rq->shard);
   slp_fail_clear(&rq->rq.fail);
   rq->rq.date_ms = -1;
-  rq->body_bytes = 0;
-  if (!u || !p->s.pushes) { /* answered as a position is: in the next turn */
-    if (u)
-      slp_fail_set(&rq->rq.fail, SLP_EXPIRED, SLOOP_EREMOTE, "it is polled now: another kind of cursor");
-    else
-      slp_fail_set(&rq->rq.fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
-    if (u) sub_free(u);
-    rq->rq.sent_us = rq->rq.done_us = slp_now_us(p->h);
-    slp_later_add(&p->later, &rq->rq);
+  if (!u) {
+    answer_later(p, rq, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
     return;
   }
   SLP_CHECK(!u->fetch && rq->cursor.n < CURSOR_MAX);
@@ -475,12 +704,12 @@ static sub *fetching(push *p, const slp_src_req *rq) {
 
 static void do_resume(slp_source *s, slp_src_fetch *rq) {
   push *p = push_of(s);
-  if (!p->s.pushes) {
-    p->poll->ops->resume(p->poll, rq);
-    return;
+  sub *u = slp_map_get(&p->subs, rq->shard);
+  if (u && u->fetch == rq) {
+    if (u->state == OPEN) p->ops->resume_events(p->ops, &u->op);
+  } else if (!slp_later_has(&p->later, &rq->rq)) {
+    p->poll->ops->resume(p->poll, rq); /* it was begun while the stream was polled */
   }
-  sub *u = fetching(p, &rq->rq);
-  if (u && u->state == OPEN) p->ops->resume_events(p->ops, &u->op);
 }
 
 static void cancel_fetch(sub *u) {
@@ -521,12 +750,16 @@ static void do_cancel(slp_source *s, slp_src_req *rq) {
 }
 
 static void do_leave(slp_source *s, slp_str shard) {
-  sub *u = slp_map_get(&push_of(s)->subs, shard);
-  if (u) sub_free(u);
+  push *p = push_of(s);
+  sub *u = slp_map_get(&p->subs, shard);
+  if (!u) return;
+  if (p->or_poll && p->way == SUBSCRIBES && was_silent(u))
+    poll_instead(u, "subscriptions brought no event while it was read");
+  sub_free(u);
 }
 
 static int is_listening(slp_source *s, const slp_src_fetch *rq) {
-  const sub *u = push_of(s)->s.pushes ? rq->rq.impl : NULL;
+  const sub *u = slp_map_get(&push_of(s)->subs, rq->shard);
   return u && u->state == OPEN && u->fetch == rq && u->events && !u->op.pending && !u->expander;
 }
 
@@ -535,6 +768,9 @@ static void do_close(slp_source *s) {
   SLP_CHECK(!p->describes);
   slp_later_end(&p->later);
   slp_finding_stop(&p->finding);
+  slp_push_trial_stop(&p->trial);
+  slp_timer_clear(p->h, &p->back);
+  slp_host_unreserve_timers(p->h, 1);
   size_t at = 0;
   for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL; at = 0) sub_free(u);
   slp_map_free(&p->subs);
@@ -558,6 +794,10 @@ int slp_push_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_source *poll, 
                  int or_poll) {
   push *p = SLP_NEW(h->mem, push);
   if (!p) return SLP_ENOMEM;
+  if (slp_host_reserve_timers(h, 1)) {
+    slp_free(h->mem, p);
+    return SLP_ENOMEM;
+  }
   p->s = *poll;
   p->s.ops = &push_ops;
   p->s.pushes = 1;
@@ -566,6 +806,10 @@ int slp_push_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_source *poll, 
   p->poll = poll;
   p->or_poll = (uint8_t)or_poll;
   slp_later_init(&p->later, p->h);
+  slp_push_trial_init(&p->trial, h, ops);
+  p->trial.on_due = on_trial_due;
+  p->trial.on_over = on_trial_over;
+  p->back = (slp_timer){.at_us = UINT64_MAX, .run = on_back};
   snprintf(p->consumer, sizeof p->consumer, "%s", consumer);
   slp_map_init(&p->subs, h->mem);
   slp_finding_init(&p->finding, h, ops, p->consumer);

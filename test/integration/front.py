@@ -25,6 +25,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_POST(self):
+        try:
+            self.pass_on()
+        except OSError:  # the client left
+            self.close_connection = True
+
+    def pass_on(self):
         front = self.server.front
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         operation = self.headers.get("X-Amz-Target", ".").rsplit(".", 1)[1]
@@ -41,7 +47,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.stream(front, answer, kind)
             status, text = front.answer(operation, answer.status, answer.read())
             return self.send(status, kind, text, answer.getheader("Date"))
-        except (OSError, http.client.HTTPException):
+        except http.client.HTTPException:
             self.close_connection = True
             return None
         finally:
@@ -74,6 +80,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(held)
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads, block_on_close = True, False
+
+    def handle_error(self, request, client_address):
+        pass  # a client that was stopped left its connections
+
+
 class Front:
     def __init__(self, url, answer=None, push="pass"):
         to = urllib.parse.urlsplit(url)
@@ -88,8 +101,8 @@ class Front:
             self.times.setdefault(operation, []).append(time.monotonic())
 
     def __enter__(self):
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads, self.http.block_on_close, self.http.front = True, False, self
+        self.http = Server(("127.0.0.1", 0), Handler)
+        self.http.front = self
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
         threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
         return self

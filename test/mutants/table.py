@@ -70,4 +70,5 @@ MUTANTS = [
   ("sleep_counts", "herd", "a worker that stood counts the silence of others from before it stood"),
   ("no_wait_at_tip", "herd", "a shard at its tip is asked again at once"),
   ("refused_is_tried_at_once", "refused", "a shard that the service refuses is taken again and again"),
+  ("auto_never_polls", "herd_dead_push", "subscriptions that bring nothing are tried for ever, though polls are allowed"),
 ]

@@ -5,6 +5,7 @@
 #define SLP_TEST_SIM_HERD_H
 
 #include "sim/herd_oracle.h"
+#include "sim/typed_msg.h"
 #include "sim/world.h"
 
 #define HD_WORKERS_MAX 6
@@ -13,50 +14,51 @@
 
 /* Name and meaning; each is on or off in a seed. Of events: how many there are in the first phase; of the
  * others: a share of all calls or records in parts per million. */
-#define HD_FAULTS(X)                                                                            \
-  X(kill, "a process ends at once; its requests travel on")                                     \
-  X(leave, "a process stops, and is started again")                                             \
-  X(freeze, "a process does nothing for a while")                                               \
-  X(block, "a callback takes long")                                                             \
-  X(jump, "a wall clock jumps")                                                                 \
-  X(drift, "clocks run at other speeds, within what is agreed")                                 \
-  X(wild, "clocks run at other speeds, beyond it")                                              \
-  X(cut, "a worker is cut off from one service, both ways")                                     \
-  X(mute, "its requests arrive and the answers do not")                                         \
-  X(deaf, "its requests do not arrive")                                                         \
-  X(outage, "the stream answers nobody")                                                        \
-  X(table_down, "the table answers nobody")                                                     \
-  X(table_slow, "the table refuses most as too fast")                                           \
-  X(split, "a shard is split, or rolls over")                                                   \
-  X(merge, "two shards become one")                                                             \
-  X(trim, "the stream's oldest records go")                                                     \
-  X(drop_row, "an operator deletes a row")                                                      \
-  X(edit_row, "an operator sets a lease back")                                                  \
-  X(pause, "a program pauses, and resumes")                                                     \
-  X(ask, "a program saves, lists, asks for leases, or has positions written")                   \
-  X(lose, "connections are refused, reset, or never answered") /* from here on: of all calls */ \
-  X(late, "requests come late")                                                                 \
-  X(twice, "requests come twice")                                                               \
-  X(slow, "answers come late")                                                                  \
-  X(torn, "bodies end early")                                                                   \
-  X(throttle, "calls are refused as too fast")                                                  \
-  X(error, "calls fail with an error of the service's")                                         \
-  X(html, "something else answers in the service's stead")                                      \
-  X(lost, "what was asked for is done and never answered")                                      \
-  X(done_twice, "the service does it two times")                                                \
-  X(page, "pages are odd: empty, doubled, without their children")                              \
-  X(stale, "reads show what was")                                                               \
-  X(listing, "listings are late or say too little")                                             \
-  X(hold, "batches are kept for a while")                                                       \
-  X(give_back, "records are given back")                                                        \
-  X(singly, "records are acknowledged one by one")                                              \
-  X(set_right, "a wall clock is set right") /* an event, as is the next */                      \
-  X(keys, "a process's keys are refused, and expire")                                           \
-  X(weights, "workers have shares of their own") /* a choice, as is the next */                 \
-  X(stall, "a shard without progress is given up")                                              \
-  X(joined, "a process reads a second stream by a joined consumer")                             \
-  X(push, "records are pushed; a choice")                                                       \
-  X(lock, "a process does nothing for a while, and has the lock of the table: no other can write")
+#define HD_FAULTS(X)                                                                               \
+  X(kill, "a process ends at once; its requests travel on")                                        \
+  X(leave, "a process stops, and is started again")                                                \
+  X(freeze, "a process does nothing for a while")                                                  \
+  X(block, "a callback takes long")                                                                \
+  X(jump, "a wall clock jumps")                                                                    \
+  X(drift, "clocks run at other speeds, within what is agreed")                                    \
+  X(wild, "clocks run at other speeds, beyond it")                                                 \
+  X(cut, "a worker is cut off from one service, both ways")                                        \
+  X(mute, "its requests arrive and the answers do not")                                            \
+  X(deaf, "its requests do not arrive")                                                            \
+  X(outage, "the stream answers nobody")                                                           \
+  X(table_down, "the table answers nobody")                                                        \
+  X(table_slow, "the table refuses most as too fast")                                              \
+  X(split, "a shard is split, or rolls over")                                                      \
+  X(merge, "two shards become one")                                                                \
+  X(trim, "the stream's oldest records go")                                                        \
+  X(drop_row, "an operator deletes a row")                                                         \
+  X(edit_row, "an operator sets a lease back")                                                     \
+  X(pause, "a program pauses, and resumes")                                                        \
+  X(ask, "a program saves, lists, asks for leases, or has positions written")                      \
+  X(lose, "connections are refused, reset, or never answered") /* from here on: of all calls */    \
+  X(late, "requests come late")                                                                    \
+  X(twice, "requests come twice")                                                                  \
+  X(slow, "answers come late")                                                                     \
+  X(torn, "bodies end early")                                                                      \
+  X(throttle, "calls are refused as too fast")                                                     \
+  X(error, "calls fail with an error of the service's")                                            \
+  X(html, "something else answers in the service's stead")                                         \
+  X(lost, "what was asked for is done and never answered")                                         \
+  X(done_twice, "the service does it two times")                                                   \
+  X(page, "pages are odd: empty, doubled, without their children")                                 \
+  X(stale, "reads show what was")                                                                  \
+  X(listing, "listings are late or say too little")                                                \
+  X(hold, "batches are kept for a while")                                                          \
+  X(give_back, "records are given back")                                                           \
+  X(singly, "records are acknowledged one by one")                                                 \
+  X(set_right, "a wall clock is set right") /* an event, as is the next */                         \
+  X(keys, "a process's keys are refused, and expire")                                              \
+  X(weights, "workers have shares of their own") /* a choice, as is the next */                    \
+  X(stall, "a shard without progress is given up")                                                 \
+  X(joined, "a process reads a second stream by a joined consumer")                                \
+  X(push, "records are pushed; a choice")                                                          \
+  X(lock, "a process does nothing for a while, and has the lock of the table: no other can write") \
+  X(dead_push, "no subscription ever brings an event; a choice")
 
 typedef enum hd_fault {
 #define X(name, what) HF_##name,
@@ -88,6 +90,8 @@ typedef struct hd_plan {
   uint8_t joined;
   uint32_t leases_a_key; /* of the native layout, as slp_outside has it */
   uint32_t push_ms;      /* so long a subscription lives */
+  slp_typed_dead dead_push;
+  uint8_t dead_heals;    /* when the troubled part is over */
   uint32_t keys_ms;      /* so long a process's keys live; 0: for ever */
   uint32_t fault_us_max; /* how long a freeze, a cut, an outage lasts at most */
   uint32_t backlog, record_bytes, put_gap_us;
@@ -102,7 +106,7 @@ typedef struct hd_wish {                       /* what the command line makes of
   uint64_t without;                            /* bits of hd_fault */
   uint32_t workers, shards, phase_ms, backlog; /* UINT32_MAX: as drawn */
   int seam, schema, source;                    /* -1: as drawn */
-  int push;                                    /* 1: wherever it can be */
+  int push;                                    /* 1: wherever it can be; 2: and no event ever comes */
 } hd_wish;
 void hd_wish_none(hd_wish *wish);
 void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish);

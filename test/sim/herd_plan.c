@@ -54,7 +54,8 @@ typedef enum part {
   PART_STALL,
   PART_KEYS,
   PART_PUSH,
-  PART_SPREAD
+  PART_SPREAD,
+  PART_DEAD_PUSH
 } part;
 static uint64_t stream_of(const hd_plan *p, size_t n) {
   uint64_t state = p->seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0xaf251af3b0f025b5);
@@ -134,7 +135,7 @@ static void draw_clocks(hd_plan *p) {
 
 static int is_harmless(size_t f) {
   return f == HF_split || f == HF_merge || f == HF_leave || f == HF_drift || f == HF_ask ||
-         f == HF_set_right || f == HF_weights || f == HF_joined || f == HF_push;
+         f == HF_set_right || f == HF_weights || f == HF_joined || f == HF_push || f == HF_dead_push;
 }
 
 /* Each class is there or not; how much of it, is drawn by size. */
@@ -191,6 +192,17 @@ static void draw_push(hd_plan *p, const hd_wish *wish) {
   if (p->changes || p->rate[HF_keys] || p->joined || !p->typed) p->rate[HF_push] = 0;
   p->push_ms = hd_heads(&state) ? 300000 : (uint32_t)hd_log_between(&state, 5000, 60000);
   if (p->rate[HF_push]) p->o.retrieval = hd_heads(&state) ? SLOOP_RETRIEVAL_PUSH : SLOOP_RETRIEVAL_AUTO;
+}
+
+/* Where records are pushed if that can be, and can't: all are read by polls. */
+static void draw_dead_push(hd_plan *p, const hd_wish *wish) {
+  uint64_t state = stream_of(p, PART_DEAD_PUSH);
+  p->rate[HF_dead_push] = wish->push > 1 && p->rate[HF_push];
+  slp_typed_dead how = (slp_typed_dead)hd_between(&state, SLP_DEAD_NOT + 1, SLP_DEAD_WAYS - 1);
+  p->dead_heals = (uint8_t)hd_one_in(&state, 4);
+  if (!p->rate[HF_dead_push]) return;
+  p->dead_push = how;
+  p->o.retrieval = SLOOP_RETRIEVAL_AUTO;
 }
 
 /* As many streams whose leases lie under several keys, with a few shards a key, as tables from before that. */
@@ -254,6 +266,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
   draw_push(p, wish);
+  draw_dead_push(p, wish);
   if (p->rate[HF_keys]) p->typed = 0; /* that seam has no signatures */
   if (p->changes && wish->seam != 1)
     p->typed = 0; /* they came with bytes only when the seeds that are kept were drawn */

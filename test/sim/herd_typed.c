@@ -31,11 +31,15 @@ void hd_typed_begin(hd_world *hw) {
       .sub_life_ms = hw->plan->push_ms,
       .sub_cut_ppm = rate[HF_torn],
       .sub_silent_ppm = rate[HF_lose] / 100,
+      .dead_push = hw->plan->dead_push,
   };
 }
 
 void hd_typed_heal(hd_world *hw) {
-  *slp_typed_faults_of(hw->typed) = (slp_typed_faults){.sub_life_ms = hw->plan->push_ms};
+  *slp_typed_faults_of(hw->typed) = (slp_typed_faults){
+      .sub_life_ms = hw->plan->push_ms,
+      .dead_push = hw->plan->dead_heals ? SLP_DEAD_NOT : hw->plan->dead_push,
+  };
 }
 
 void hd_typed_end(hd_world *hw) { slp_typed_free(hw->typed); }

@@ -632,6 +632,7 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   look_at(hw, ask, op);
   if (hw->twin) look_at(hw->twin, ask, op);
   hw->faults[HF_push] += strcmp(op, "typed S") == 0 && reply->status == 200;
+  hw->faults[HF_dead_push] += strcmp(op, "typed S") == 0 && hw->plan->dead_push;
   if (!hd_reaches(hw, l, service, 1)) reply->silent = 1;
 }
 

@@ -6,6 +6,15 @@
 #include "base/buf.h"
 #include "sim/world.h"
 
+typedef enum slp_typed_dead { /* how no subscription brings an event */
+                              SLP_DEAD_NOT,
+                              SLP_DEAD_GATEWAY, /* 504 */
+                              SLP_DEAD_SILENT,  /* it is taken, and nothing comes of it */
+                              SLP_DEAD_NO_HEAD, /* nothing is answered at all */
+                              SLP_DEAD_ENDS,    /* it is taken, and ends */
+                              SLP_DEAD_WAYS
+} slp_typed_dead;
+
 typedef struct slp_typed_faults { /* what the services do; chances in parts per million of their calls */
   uint32_t throttle_ppm, error_ppm, expired_ppm;
   uint32_t empty_ppm;       /* GetRecords: nothing this time, and a next iterator */
@@ -20,6 +29,7 @@ typedef struct slp_typed_faults { /* what the services do; chances in parts per 
   uint32_t stale_ppm; /* a read that need not be consistent shows the table as it was */
   uint32_t stale_ms;  /* so long ago at most */
   uint32_t blind_ppm; /* a refusal does not show the row */
+  slp_typed_dead dead_push;
 } slp_typed_faults;
 
 typedef struct slp_typed_sums { /* what the services were asked and did */

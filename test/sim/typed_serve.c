@@ -174,6 +174,11 @@ static void iterator(slp_typed *t, slp_known_stream *s, slp_msg *m, slp_sim_repl
     return;
   }
   slp_world_located(t->w, &s->shards[at], slp_str_of(slp_iter_kind_name(kind)));
+  /* "Latest" was asked for by a subscription that may never have arrived. */
+  if (t->faults.dead_push && kind == SLP_ITER_AT_TIME) {
+    s->shards[at].pushed_by_time++;
+    s->shards[at].pushed_from_ms = at_ms;
+  }
   put_cursor(t, &reply->body, s, &s->shards[at], begin_at(&s->shards[at], kind, seq, at_ms));
 }
 
@@ -368,6 +373,14 @@ static void subscribe(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
     s->shards[shard].pushed_by_time++;
     s->shards[shard].pushed_from_ms = at_ms;
   }
+  if (t->faults.dead_push == SLP_DEAD_GATEWAY) {
+    slp_typed_refuse(reply, 504, "a gateway");
+    return;
+  }
+  if (t->faults.dead_push == SLP_DEAD_NO_HEAD) {
+    reply->silent = 1;
+    return;
+  }
   slp_msg_u64(&reply->body, t->seats[stream][shard].id);
   put_cursor(t, &reply->body, s, &s->shards[shard], begin_at(&s->shards[shard], kind, seq, at_ms));
 }
@@ -430,7 +443,11 @@ static void event(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
     slp_msg_u64(&reply->body, SLP_TYPED_OVER);
     return;
   }
-  if (chance(t, t->faults.sub_silent_ppm)) t->seats[place[0]][place[1]].silent = 1;
+  if (t->faults.dead_push == SLP_DEAD_ENDS) {
+    slp_msg_u64(&reply->body, SLP_TYPED_OVER);
+    return;
+  }
+  if (chance(t, t->faults.sub_silent_ppm) || t->faults.dead_push) t->seats[place[0]][place[1]].silent = 1;
   reply->silent = t->seats[place[0]][place[1]].silent;
   reply->drop = chance(t, t->faults.sub_cut_ppm);
   size_t from = first_kept(k, place[2]), n = how_many(k, from, 1000, &calls);

@@ -15,19 +15,23 @@ static uint64_t next_record, subscribed_at[2000], records_each;
 static size_t subscribed_n;
 static char positions[2000][40];
 static slp_event act_ev;
-static slp_class refuse;
-static uint64_t left_here;         /* records before this subscription ends; UINT64_MAX: it stays */
-static const char *scripted_event; /* instead of the next record */
+static slp_class refuse, refuse_each; /* the next one; all */
+static int silent;                    /* nothing comes of a subscription */
+static uint64_t left_here;            /* records before this subscription ends; UINT64_MAX: it stays */
+static const char *scripted_event;    /* instead of the next record */
 
 static void on_act(slp_event *ev) {
   (void)ev;
   slp_op_subscribe *op = open_sub;
   if (!op) return;
+  if (silent) return;
+  if (refuse_each != SLP_FINE) refuse = refuse_each;
   if (refuse != SLP_FINE) {
     open_sub = NULL;
     waiting = NULL;
     slp_fail_set(&op->op.fail, refuse, SLOOP_EREMOTE, "refused");
     op->op.fail.http_status = 400;
+    snprintf(op->op.fail.aws_code, sizeof op->op.fail.aws_code, "ScriptedException");
     refuse = SLP_FINE;
     op->op.on_done(&op->op);
     return;
@@ -71,7 +75,7 @@ static int play_subscribe(slp_ops *o, slp_op_subscribe *op) {
            (int)(op->seq.n < 20 ? op->seq.n : 20), op->seq.n ? op->seq.p : "");
   if (op->kind == SLP_ITER_OLDEST) next_record = 1000;
   if (op->kind == SLP_ITER_AFTER_SEQ) next_record = strtoull(op->seq.p, NULL, 10) + 1;
-  if (refuse != SLP_FINE || !records_each) slp_post(&f.h, &act_ev);
+  if (refuse != SLP_FINE || refuse_each != SLP_FINE || !records_each) slp_post(&f.h, &act_ev);
   return 0;
 }
 
@@ -656,5 +660,140 @@ TEST(a_reader_at_work_tries_for_ever_to_have_its_consumer_again) {
   fake_run(&f, 100000000);
   CHECK_INT(fetching.rq.fail.class, SLP_FINE);
   CHECK_TEXT(open_sub->consumer_arn, "arn:another");
+  close_push();
+}
+
+/* ---- subscriptions that bring nothing --------------------------------------------------------------------- */
+
+/* A stream that may be polled, read from its beginning by a reader of one shard. */
+static void open_auto(void) {
+  open_push(found, 1, 1);
+  describe();
+}
+
+static void fetch_until_polled(const char *cursor) {
+  for (int i = 0; i < 20 && src->pushes; i++) {
+    fetch(cursor);
+    fake_run(&f, 5000000);
+    CHECK_INT(fetched, 1);
+  }
+  CHECK_INT(src->pushes, 0);
+  CHECK_INT(fetching.rq.fail.class, SLP_EXPIRED);
+  CHECK_INT(src->news, SLP_NEWS_TROUBLE);
+  CHECK(strstr(src->told, "retrieval: poll, because of shard shard"));
+  CHECK(strstr(src->told, "tried again in 60 s"));
+  CHECK_INT(src->news_retry_ms, 60000);
+}
+
+TEST(subscriptions_that_are_refused_are_given_up_for_polls) {
+  static const slp_class classes[] = {SLP_TRANSIENT, SLP_ACCESS};
+  for (size_t i = 0; i < SLP_COUNT(classes); i++) {
+    open_auto();
+    refuse_each = classes[i];
+    fetch_until_polled("oldest");
+    CHECK_INT(subscribed_n, classes[i] == SLP_ACCESS ? 1 : 3); /* a right that is missing is missing */
+    refuse_each = SLP_FINE;
+    close_push();
+  }
+}
+
+/* What says nothing of the way that events come. */
+TEST(another_subscriber_throttling_and_bad_keys_are_no_reason_to_poll) {
+  static const slp_class classes[] = {SLP_BUSY, SLP_THROTTLE, SLP_AUTH};
+  for (size_t i = 0; i < SLP_COUNT(classes); i++) {
+    open_auto();
+    refuse_each = classes[i];
+    for (int k = 0; k < 10; k++) {
+      fetch("oldest");
+      fake_run(&f, 60000000);
+      CHECK_INT(fetching.rq.fail.class, classes[i]);
+    }
+    CHECK_INT(src->pushes, 1);
+    refuse_each = SLP_FINE;
+    close_push();
+  }
+}
+
+TEST(a_subscription_that_brings_no_event_in_ten_seconds_is_given_up_for_polls) {
+  open_auto();
+  silent = 1;
+  fetch("oldest");
+  fake_run(&f, 9900000);
+  CHECK_INT(fetched, 0);
+  fake_run(&f, 200000);
+  CHECK_INT(fetched, 1);
+  CHECK(!open_sub);
+  CHECK_INT(fetching.rq.fail.class, SLP_EXPIRED);
+  CHECK_INT(src->pushes, 0);
+  silent = 0;
+  close_push();
+}
+
+/* One that brought an event has shown that they come: it is not given up, whatever ends it. */
+TEST(subscriptions_that_bring_an_event_each_are_never_given_up) {
+  open_auto();
+  records_each = 1;
+  fetch("oldest");
+  for (int i = 0; i < 30; i++) {
+    fake_run(&f, 20000000);
+    CHECK_INT(fetched, 1);
+    CHECK_INT(fetching.rq.fail.class, SLP_FINE);
+    char at[40];
+    snprintf(at, sizeof at, "%.*s", (int)page->next.n, page->next.p);
+    fetch(at);
+  }
+  CHECK_INT(src->pushes, 1);
+  src->ops->cancel(src, &fetching.rq);
+  close_push();
+}
+
+TEST(a_consumer_that_must_be_pushed_is_told_that_polls_would_do) {
+  open_push(found, 1, 0);
+  describe();
+  refuse_each = SLP_TRANSIENT;
+  for (int i = 0; i < 6; i++) {
+    fetch("oldest");
+    fake_run(&f, 60000000);
+    int told = strstr(fetching.rq.fail.message, "with retrieval auto it would be polled") != NULL;
+    CHECK_INT(told, i >= 2);
+  }
+  CHECK_INT(src->pushes, 1);
+  refuse_each = SLP_FINE;
+  close_push();
+}
+
+/* After a minute one subscription shows whether events come: twice as long each time that none does; then the
+ * stream is subscribed again, from where the reader stands. */
+TEST(it_is_tried_again_at_a_growing_pace_and_taken_up_again) {
+  open_auto();
+  refuse_each = SLP_TRANSIENT;
+  fetch_until_polled("oldest");
+  size_t n = subscribed_n;
+  uint64_t last_us = subscribed_at[n - 1], wait_us = 60000000;
+  for (int i = 0; i < 8; i++) {
+    for (int s = 0; s < 4000 && subscribed_n == n; s++) fake_run(&f, 1000000);
+    CHECK_INT(subscribed_n, n + 1);
+    uint64_t waited_us = subscribed_at[n] - last_us;
+    CHECK(waited_us >= wait_us - 2000000 && waited_us <= wait_us + 2000000);
+    CHECK_STR(positions[n], "LATEST ");
+    last_us = subscribed_at[n];
+    wait_us = wait_us * 2 < 3600000000 ? wait_us * 2 : 3600000000;
+    n++;
+    CHECK_INT(src->pushes, 0);
+  }
+  refuse_each = SLP_FINE;
+  for (int s = 0; s < 4000 && subscribed_n == n; s++) fake_run(&f, 1000000);
+  CHECK_INT(subscribed_n, n + 1);
+  CHECK_INT(src->pushes, 0); /* for as long as the service takes no other subscription */
+  fake_run(&f, 6000000);
+  CHECK_INT(src->pushes, 1);
+  CHECK_INT(src->news, SLP_NEWS_GOOD);
+  fetch("AAAA-an-iterator");
+  fake_run(&f, 1000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_EXPIRED);
+  fetch("after:1500");
+  fake_run(&f, 1000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_FINE);
+  CHECK_STR(positions[n + 1], "AFTER_SEQUENCE_NUMBER 1500");
   close_push();
 }
