@@ -10,6 +10,8 @@ import harness
 import servers
 from front import Front
 from harness import expect
+from sandbox_box import Box
+from tail_ddb import Changes
 
 LAG = 4.0  # seconds
 
@@ -103,6 +105,33 @@ def behind_a_late_listing(server, how, arguments, named=False, only=None):
     return f"{len(got)} records, {done.seconds:.1f} s, {front.calls['ListShards']} listings"
 
 
+def a_table_whose_rollovers_are_listed_late():
+    """Of a table's stream: shards that go on from those that ended are in no DescribeStream for a while."""
+    began, hidden = [], []
+
+    def answer(operation, status_code, body):
+        if operation != "DescribeStream" or status_code != 200:
+            return status_code, body
+        began.append(time.monotonic())
+        description = json.loads(body)
+        if time.monotonic() - began[0] < LAG + 3:
+            shards = description["StreamDescription"]["Shards"]
+            kept = [shard for shard in shards if "ParentShardId" not in shard]
+            if len(kept) < len(shards):
+                hidden.append(len(shards))
+            description["StreamDescription"]["Shards"] = kept
+        return status_code, json.dumps(description).encode()
+
+    with Box("table=Orders:2", "roll_ms=0") as box:
+        Changes(box, "Orders", seed=3).make(60, rolls=2)
+        with Front(box.url, answer) as front:
+            done = harness.tail(["-o", "oldest", "-e", "-J", "dynamodb:Orders"], harness.tail_environment(front.url), 60)
+    expect(done.code == 0, str(done))
+    expect(hidden, "nothing was listed late")
+    expect(len(done.out.splitlines()) == 60, f"{len(done.out.splitlines())} of 60 changes: {done}")
+    return f"60 changes, {done.seconds:.1f} s, {front.calls['DescribeStream']} calls of DescribeStream"
+
+
 def suite(tests, server):
     def one(how, arguments, named=False, only=None):
         name = f"{how} {' '.join(arguments)}{' (pages name the children)' if named else ''}"
@@ -122,7 +151,8 @@ def main():
     tests = harness.Tests()
     harness.boto3_or_skip()
     tests.side_by_side([lambda: tests.with_server(servers.Sandbox, suite), lambda: tests.with_server(SlowLite, updating),
-                        lambda: tests.with_server(SlowMock, updating)])
+                        lambda: tests.with_server(SlowMock, updating),
+                        lambda: tests.run("a table, -e", a_table_whose_rollovers_are_listed_late)])
     tests.end()
 
 
