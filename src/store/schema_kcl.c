@@ -216,6 +216,7 @@ static void decide_form(slp_schema *base, const slp_store_rows *rows, slp_table_
   for (size_t i = 0; i < rows->n; i++)
     if (is_lease(&rows->rows[i])) slp_kcl_keys_count(&keys, names, text(&rows->rows[i], "leaseKey"));
   s->key = slp_kcl_form(&keys, names, s->several, ret);
+  if (SLP_MUTANT(named_rows_passed_over) && !s->several) s->key = SLP_KCL_KEY_PLAIN;
   s->base.unnamed = s->key == SLP_KCL_KEY_PLAIN;
 }
 

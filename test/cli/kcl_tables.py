@@ -166,4 +166,113 @@ def an_upgrade_without_the_right_to_tell_of_itself_is_named_while_it_reads_on():
             end(p)
 
 
+def named(box, shard, checkpoint="TRIM_HORIZON", stream="demo", epoch=None, **more):
+    """A lease as the MultiStreamTracker of amazon-kinesis-client 3.5.1 makes it, seen beside the sandbox: the key names the
+    stream by its account, its name and the second in which it was made."""
+    made = box.call("DescribeStreamSummary", StreamName="demo")["StreamDescriptionSummary"]["StreamCreationTimestamp"]
+    name = f"000000000000:{stream}:{int(made) if epoch is None else epoch}"
+    return lease(f"{name}:{shard}", checkpoint=s(checkpoint), streamName=s(name), shardId=s(shard), entityType=s("LEASE"), **more)
+
+
+def ranges(box):
+    return {shard["ShardId"]: shard["HashKeyRange"] for shard in box.call("ListShards", StreamName="demo")["Shards"]}
+
+
+def keys(there):
+    return sorted(json.loads(item)["leaseKey"]["S"] for item in there.rows()["app"])
+
+
+@test
+def rows_that_name_this_stream_are_joined():
+    """Half of each shard is done by a worker of the KCL that is gone: the other half is read, once, from wherever a new
+    application would begin, and the rows of children have the same form."""
+    for start in ("oldest", "latest"):
+        with Box(2, *NO_LIMITS) as box:
+            put = box.put(40)
+            halves = {shard: [p for p in put if p[0] == shard] for shard in ranges(box)}
+            rows = [named(box, shard, of[len(of) // 2 - 1][1], leaseOwner=s("java"), startingHashKey=s(ring["StartingHashKey"]),
+                          endingHashKey=s(ring["EndingHashKey"])) for (shard, ring), of in zip(ranges(box).items(), halves.values())]
+            left = {text for of in halves.values() for _, _, text in of[len(of) // 2:]}
+            there = Tables(box, app=("leaseKey", rows))
+            before = keys(there)
+            p = box.start("-G", "app", "-o", start, *KCL, "demo")
+            try:
+                got = read_until(p.stdout.fileno(), lambda got: got.count(b"\n") >= len(left)).decode().splitlines()
+                equal(set(got), left)
+                equal(len(got), len(left))
+                equal(keys(there), before)
+                box.call("SplitShard", StreamName="demo", ShardToSplit=SHARD,
+                         NewStartingHashKey=str(int(ranges(box)[SHARD]["EndingHashKey"]) // 2))
+                wait_until(lambda: len(keys(there)) == len(before) + 2, 30, "rows of the children")
+                check(all(key.rsplit(":", 1)[0] == before[0].rsplit(":", 1)[0] for key in keys(there)), keys(there))
+                p.send_signal(signal.SIGTERM)
+                equal((p.wait(20), p.stdout.read()), (0, b""))
+            finally:
+                end(p)
+            r = box.tail("-G", "app", *KCL, "--leases", "demo", limit=30)
+            check(r.code == 0 and b"bad row" not in r.out and b"4 leases" in r.out, r.out)
+
+
+def somebodys(words, items, streams=("demo",), schema="kcl", key="leaseKey"):
+    """No worker joins, and no command changes or explains anything; each says the words."""
+    with Box(1, *NO_LIMITS) as box:
+        box.put(5)
+        box.make_stream("payments", 1)
+        there = Tables(box, app=(key, items(box)))
+        knobs = (*QUICK, "-X", f"schema={schema}")
+        for command in ((), ("--explain", "0"), ("--reset", "all", "--to", "oldest")):
+            if command and len(streams) > 1:
+                continue
+            r = box.tail("-G", "app", "-o", "oldest", *knobs, *command, *streams, limit=60)
+            check(r.code and not r.out, f"{command}: {r.code} {r.out}")
+            for word in words:
+                check(word in r.err, f"{command}: {word!r} is not in {r.err}")
+        there.untouched()
+
+
+@test
+def rows_that_name_their_stream_beside_rows_that_do_not_are_joined_by_nobody():
+    somebodys(("some leases name their stream", f"as {SHARD}", "two applications"), lambda box: [lease(), named(box, SHARD)])
+
+
+@test
+def a_name_that_this_stream_can_not_have_is_told():
+    somebodys(("demo:12345:" + SHARD, "but not as 000000000000:demo:1"), lambda box: [named(box, SHARD, epoch=12345)])
+
+
+@test
+def rows_without_a_stream_are_of_no_application_of_several():
+    somebodys(("do not name their stream", SHARD, "--migrate"), lambda box: [lease()], streams=("demo", "payments"))
+
+
+@test
+def rows_of_another_stream_are_told_by_their_hash_keys():
+    somebodys((SHARD, "has other hash keys than that shard"),
+              lambda box: [lease(startingHashKey=s("0"), endingHashKey=s("12345"))])
+
+
+@test
+def rows_of_another_system_are_told_by_their_attributes():
+    somebodys((SHARD, "it is not vmware-go-kcl's"), lambda box: [{"ShardID": s(SHARD), "position": s("5")}],
+              schema="vmware-go-kcl", key="ShardID")
+
+
+@test
+def rows_of_other_streams_are_named_and_left_alone():
+    for stream, epoch, words in (("payments", 1600000000, "rows of other streams are left alone (1, as"),
+                                 ("demo", 1600000000, "rows of an earlier stream of this name are left alone (1, as")):
+        with Box(1, *NO_LIMITS) as box:
+            put = box.put(10)
+            there = Tables(box, app=("leaseKey", [named(box, SHARD, "4960", stream, epoch)]))
+            r = box.tail("-G", "app", "-o", "oldest", "-c", str(len(put)), *KCL, "demo", limit=30)
+            equal((r.code, r.out.count(b"record")), (0, len(put)), r.err)
+            check(f"{words} 000000000000:{stream}:{epoch}:{SHARD})" in r.err, r.err)
+            check(there.before["app"][0] in there.rows()["app"], there.rows())
+            check(all(key.count(":") == 3 for key in keys(there)), keys(there))
+            r = box.tail("-G", "app", *KCL, "--leases", "demo", limit=30)
+            check(words in r.out.decode(), r.out)
+            r = box.tail("-G", "app", "-J", *KCL, "--leases", "demo", limit=30)
+            check(any("passed_over" in json.loads(line) for line in r.out.splitlines()), r.out)
+
+
 main(at_once=3)

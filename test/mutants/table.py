@@ -71,4 +71,5 @@ MUTANTS = [
   ("no_wait_at_tip", "herd", "a shard at its tip is asked again at once"),
   ("refused_is_tried_at_once", "refused", "a shard that the service refuses is taken again and again"),
   ("auto_never_polls", "herd_dead_push", "subscriptions that bring nothing are tried for ever, though polls are allowed"),
+  ("named_rows_passed_over", "herd_named", "rows of the KCL that name their stream are read as another one's"),
 ]

@@ -58,7 +58,8 @@
   X(joined, "a process reads a second stream by a joined consumer")                                \
   X(push, "records are pushed; a choice")                                                          \
   X(lock, "a process does nothing for a while, and has the lock of the table: no other can write") \
-  X(dead_push, "no subscription ever brings an event; a choice")
+  X(dead_push, "no subscription ever brings an event; a choice")                                   \
+  X(named, "rows of leases name their stream, and another one's is among them; a choice")
 
 typedef enum hd_fault {
 #define X(name, what) HF_##name,
@@ -107,6 +108,7 @@ typedef struct hd_wish {                       /* what the command line makes of
   uint32_t workers, shards, phase_ms, backlog; /* UINT32_MAX: as drawn */
   int seam, schema, source;                    /* -1: as drawn */
   int push;                                    /* 1: wherever it can be; 2: and no event ever comes */
+  int named;                                   /* 1: wherever it can be */
 } hd_wish;
 void hd_wish_none(hd_wish *wish);
 void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish);
@@ -167,6 +169,7 @@ typedef struct hd_world {
   hd_seen *seen; /* room for one batch */
   uint8_t *flags;
   uint64_t serials, puts_random;
+  char named[200];         /* "ACCOUNT:NAME:EPOCH:", with which keys begin; "": they do not */
   struct slp_typed *typed; /* NULL: bytes; of the first */
   struct {
     char name[120], boot[24];
@@ -194,6 +197,8 @@ int hd_merge(hd_world *hw, uint64_t *random);
 void hd_trim(hd_world *hw, int64_t before_ms);
 size_t hd_shard_of(const hd_world *hw, const char *id); /* SIZE_MAX: none */
 uint64_t hd_content(const hd_world *hw, slp_str key, slp_str data);
+/* The key of a lease to its shard's id, where rows name their stream. 0: it is another stream's. */
+int hd_cut_name(const hd_world *hw, slp_str *key);
 /* A row of the leases' table as raw attributes; told by whatever keeps the table. */
 typedef slp_str (*hd_attr)(const void *row, const char *name);                 /* {NULL, 0}: absent */
 void hd_row_written(hd_world *hw, slp_str name, hd_attr get, const void *now); /* NULL: it is gone */

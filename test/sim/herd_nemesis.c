@@ -172,7 +172,9 @@ static void meddle(hd_world *hw, hd_fault f) {
   int native = hw->plan->schema == HD_SLOOP;
   const hd_names *names = &hd_names_of[hw->plan->schema];
   slp_str name = member_text(item->value, names->key);
-  const char *mark = native ? hd_lease_mark(name) : name.p;
+  slp_str shard = name;
+  if (!native && !hd_cut_name(hw, &shard)) return;
+  const char *mark = native ? hd_lease_mark(name) : shard.p;
   if (mark) {
     if (native) mark += 3;
     snprintf(lease, sizeof lease, "%.*s", (int)(name.p + name.n - mark), mark);

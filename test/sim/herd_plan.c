@@ -135,7 +135,8 @@ static void draw_clocks(hd_plan *p) {
 
 static int is_harmless(size_t f) {
   return f == HF_split || f == HF_merge || f == HF_leave || f == HF_drift || f == HF_ask ||
-         f == HF_set_right || f == HF_weights || f == HF_joined || f == HF_push || f == HF_dead_push;
+         f == HF_set_right || f == HF_weights || f == HF_joined || f == HF_push || f == HF_dead_push ||
+         f == HF_named;
 }
 
 /* Each class is there or not; how much of it, is drawn by size. */
@@ -205,6 +206,14 @@ static void draw_dead_push(hd_plan *p, const hd_wish *wish) {
   p->o.retrieval = SLOOP_RETRIEVAL_AUTO;
 }
 
+/* The table is as an application of the KCL with a MultiStreamTracker has left it. */
+static void draw_named(hd_plan *p, const hd_wish *wish) {
+  p->rate[HF_named] = wish->named > 0 && p->schema == HD_KCL && !p->changes; /* only where it is asked for */
+  if (!p->rate[HF_named]) return;
+  p->typed = 0; /* an operator makes the rows, who speaks in bytes */
+  p->o.start.kind = SLOOP_OLDEST;
+}
+
 /* As many streams whose leases lie under several keys, with a few shards a key, as tables from before that. */
 static void draw_spread(hd_plan *p) {
   uint64_t state = stream_of(p, PART_SPREAD), *r = &state;
@@ -265,6 +274,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   draw_spread(p);
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
+  draw_named(p, wish);
   draw_push(p, wish);
   draw_dead_push(p, wish);
   if (p->rate[HF_keys]) p->typed = 0; /* that seam has no signatures */

@@ -492,11 +492,24 @@ static slp_str av_text(const void *row, const char *name) {
   return v && (v->kind == SLP_AV_S || v->kind == SLP_AV_N) ? v->text : (slp_str){NULL, 0};
 }
 
+int hd_cut_name(const hd_world *hw, slp_str *key) {
+  size_t n = strlen(hw->named);
+  if (!n) return 1;
+  if (key->n <= n || memcmp(key->p, hw->named, n) != 0) return 0;
+  *key = (slp_str){key->p + n, key->n - n};
+  return 1;
+}
+
 static void on_write(void *arg, const slp_table *t, const slp_av *was, const slp_av *now) {
   hd_world *hw = arg;
   const hd_names *names = &hd_names_of[hw->plan->schema];
   if (strcmp(t->name, names->table) != 0) return;
-  hd_row_written(hw, av_text(now ? now : was, names->key), av_text, now);
+  slp_str key = av_text(now ? now : was, names->key);
+  if (hd_cut_name(hw, &key))
+    hd_row_written(hw, key, av_text, now);
+  else if (hw->writer != SIZE_MAX)
+    hd_break(hw->o, HD_S12_CONTRACT, "", "a row that does not name the stream was written: %.*s", (int)key.n,
+             key.p);
 }
 
 slp_table *hd_lease_table(hd_world *hw) {
@@ -683,6 +696,39 @@ static void make_judge(hd_world *hw) {
   SLP_CHECK(hw->seen && hw->flags);
 }
 
+/* What a MultiStreamTracker of the KCL has left, the attributes as its DynamoDBMultiStreamLeaseSerializer
+ * writes them (amazon-kinesis-client 3.5.1): a lease for each shard, none of which was begun, and one of
+ * another stream. */
+static void make_named(hd_world *hw) {
+  static const char row[] =
+      "{\"TableName\":\"%s\",\"Item\":{\"leaseKey\":{\"S\":\"%s:%s\"},\"leaseCounter\":{\"N\":\"7\"},"
+      "\"ownerSwitchesSinceCheckpoint\":{\"N\":\"0\"},\"checkpoint\":{\"S\":\"%s\"},"
+      "\"checkpointSubSequenceNumber\":{\"N\":\"0\"},\"streamName\":{\"S\":\"%s\"},\"shardId\":{\"S\":\"%s\"}"
+      "}}";
+  const hd_names *names = &hd_names_of[HD_KCL];
+  const slp_stream *s = slp_box_find(hw->w->box, slp_str_of(STREAM));
+  char body[1200], name[190];
+  snprintf(name, sizeof name, "000000000000:%s:%lld", STREAM, (long long)(s->created_ms / 1000));
+  snprintf(hw->named, sizeof hw->named, "%s:", name);
+  snprintf(
+      body, sizeof body,
+      "{\"TableName\":\"%s\",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[{"
+      "\"AttributeName\":"
+      "\"leaseKey\",\"AttributeType\":\"S\"}],\"KeySchema\":[{\"AttributeName\":\"leaseKey\",\"KeyType\":"
+      "\"HASH\"}]}",
+      names->table);
+  hd_operator(hw, "CreateTable", body);
+  slp_world_pass(hw->w, 1000); /* until it can be used */
+  for (size_t i = 0; i < hw->shards_n; i++) {
+    const char *shard = hw->shards[i].id;
+    snprintf(body, sizeof body, row, names->table, name, shard, names->start, name, shard);
+    hd_operator(hw, "PutItem", body);
+  }
+  static const char other[] = "000000000000:payments:1600000000", first[] = "shardId-000000000000";
+  snprintf(body, sizeof body, row, names->table, other, first, names->end, other, first);
+  hd_operator(hw, "PutItem", body);
+}
+
 /* The second stream: its own truth and judge, and the consumers that are joined to the first one's. */
 static hd_world *twin_new(hd_world *first) {
   hd_world *hw = SLP_NEW(first->mem, hd_world);
@@ -721,6 +767,7 @@ hd_world *hd_world_new(const hd_plan *p, void (*print)(void *arg, const char *li
   make_stream(hw);
   hw->w->box->ddb->on_write = on_write;
   hw->w->box->ddb->on_write_arg = hw;
+  if (p->rate[HF_named]) make_named(hw);
   if (p->joined) hw->twin = twin_new(hw);
   return hw;
 }
