@@ -344,7 +344,10 @@ static void read_rows(slp_admin *a) {
   memset(&a->rows.rq, 0, sizeof a->rows.rq);
   a->rows.rq.on_done = rows_done;
   a->rows.rq.table = a->side;
-  a->schema->scope(a->schema, &a->rows.hash, &a->rows.prefix);
+  if (a->schema->former && a->o.task == SLP_ADMIN_LEASES)
+    a->schema->former(a->schema, &a->rows.hash, &a->rows.prefix);
+  else
+    a->schema->scope(a->schema, &a->rows.hash, &a->rows.prefix);
   if (a->side) a->rows.hash = a->rows.prefix = (slp_str){"", 0};
   if (a->no_table) { /* no rows: that is what there is to know */
     a->schema->spread = a->schema->fresh;

@@ -161,6 +161,10 @@ void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r)) {
   if (others) list_parts(r, &first, consistent);
 }
 
+void slp_read_scope(slp_read *r, slp_str hash, slp_str prefix, void (*on_done)(slp_read *r)) {
+  list(r, 0, hash, prefix, 0, on_done);
+}
+
 void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
   list(r, n, (slp_str){"", 0}, (slp_str){"", 0}, 1, on_done);
 }

@@ -47,6 +47,8 @@ int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*o
 /* Every row of this application and stream, under whichever keys they lie. */
 void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r));
 /* Every row of the schema's n-th table beside the table of leases. */
+/* All rows of the table of leases with this hash key and prefix, which live until on_done. */
+void slp_read_scope(slp_read *r, slp_str hash, slp_str prefix, void (*on_done)(slp_read *r));
 void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r));
 /* The rows of these keys, which stay the caller's, by a consistent read. */
 void slp_read_keys(slp_read *r, const slp_row_key *keys, size_t n, void (*on_done)(slp_read *r));

@@ -312,6 +312,9 @@ struct slp_schema {
   /* The hash key and prefix of everything of this application and stream, borrowed from the schema; of what
    * is not spread, where leases are. */
   void (*scope)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
+  /* The same of all streams that have or had this one's name; texts borrowed from the schema. NULL: rows
+   * of an earlier one are in `scope`, or do not say that they are. */
+  void (*former)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
   /* The same of the n-th key beside it that has leases, n from 1 to spread.keys - 1; the texts are added to
    * `room`. SLP_ENOMEM. NULL: leases are never spread. */
   int (*lease_key)(slp_schema *s, uint32_t n, slp_buf *room, slp_row_key *ret);

@@ -26,10 +26,32 @@ static void move(slp_fleet *f, slp_spread_state to) {
   f->spread.state = to;
 }
 
-static void know(slp_fleet *f, slp_spread_state state, slp_spread spread) {
-  move(f, state);
+static void know(slp_fleet *f, slp_spread spread) {
+  move(f, SLP_SPREAD_KNOWN);
   f->schema->spread = spread;
   f->spread.then(f);
+}
+
+/* Nobody leads here yet. A stream that was deleted and made anew begins as a new one, which is told:
+ * positions of the earlier one say nothing of it. */
+static void former_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_table_form form = {.passed = ""};
+  if (r->came) f->schema->form(f->schema, r->rows, &form);
+  if (form.passed[0]) slp_fleet_tell(f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0, "%s", form.passed);
+  f->spread.then(f);
+}
+
+static void assume(slp_fleet *f, slp_spread spread) {
+  slp_str hash, prefix;
+  move(f, SLP_SPREAD_ASSUMED);
+  f->schema->spread = spread;
+  if (f->schema->former) {
+    f->schema->former(f->schema, &hash, &prefix);
+    slp_read_scope(&f->spread.former, hash, prefix, former_read);
+  } else {
+    f->spread.then(f);
+  }
 }
 
 static void ask(slp_fleet *f) {
@@ -47,9 +69,9 @@ static void leadership_read(slp_read *r) {
     slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key, row.why);
     in(f, BAD_US);
   } else if (row.kind == SLP_ROW_LEADERSHIP) {
-    know(f, SLP_SPREAD_KNOWN, row.u.leadership.spread);
+    know(f, row.u.leadership.spread);
   } else if (!slp_is_spread(&f->schema->fresh)) {
-    know(f, SLP_SPREAD_ASSUMED, (slp_spread){.keys = 1});
+    assume(f, (slp_spread){.keys = 1});
   } else if (slp_read_list(r, SLP_OPERATION_CREATE, 1, leases_read)) {
     in(f, AGAIN_US);
   }
@@ -60,7 +82,7 @@ static void leases_read(slp_read *r) {
   if (!r->came)
     in(f, slp_fleet_jitter(f, AGAIN_US, 50));
   else
-    know(f, SLP_SPREAD_ASSUMED, slp_spread_of_rows(f->schema, r->rows));
+    assume(f, slp_spread_of_rows(f->schema, r->rows));
 }
 
 void slp_spread_learn(slp_fleet *f, void (*then)(slp_fleet *f)) {
@@ -96,12 +118,17 @@ static void run(slp_timer *t) { ask(SLP_OWNER(t, slp_fleet, spread.timer)); }
 
 void slp_spread_init(slp_fleet *f) {
   slp_read_init(&f->spread.read, f, "the row of leadership", 0);
+  slp_read_init(&f->spread.former, f, "the rows of an earlier stream", 0);
   slp_fleet_timer_init(&f->spread.timer, run);
 }
 
 void slp_spread_stop(slp_fleet *f) {
   slp_read_stop(&f->spread.read);
+  slp_read_stop(&f->spread.former);
   slp_timer_clear(f->h, &f->spread.timer);
 }
 
-void slp_spread_free(slp_fleet *f) { slp_read_free(&f->spread.read); }
+void slp_spread_free(slp_fleet *f) {
+  slp_read_free(&f->spread.read);
+  slp_read_free(&f->spread.former);
+}

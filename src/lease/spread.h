@@ -14,7 +14,7 @@ typedef enum slp_spread_state {
 typedef struct slp_spreading {
   slp_spread_state state;
   uint8_t other; /* what was assumed was not so: this worker's row is of another format than it says */
-  slp_read read;
+  slp_read read, former; /* former: rows of an earlier stream of this name */
   slp_timer timer;
   void (*then)(slp_fleet *f);
 } slp_spreading;

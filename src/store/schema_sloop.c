@@ -15,6 +15,8 @@
 
 #include "lease/shard_set.h"
 
+#include <stdio.h>
+
 /* The version of rows; a newer one is not touched. Where leases are spread a program that knows only the
  * first would look for them in the wrong place. */
 #define FORMAT_ONE_KEY 1
@@ -608,6 +610,37 @@ static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_prefix = slp_buf_str(&of(base)->prefix);
 }
 
+/* Up to the generation. No name of a stream has an @. */
+static slp_str name_part(const sloop_schema *s) {
+  slp_str prefix = slp_buf_str(&s->prefix);
+  const char *at = memchr(prefix.p, '@', prefix.n);
+  return (slp_str){prefix.p, at ? (size_t)(at + 1 - prefix.p) : prefix.n};
+}
+
+static void former(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
+  *ret_hash = slp_buf_str(&of(base)->app);
+  *ret_prefix = name_part(of(base));
+}
+
+/* A key has stream and generation, so rows of other streams are never taken for this one's. Those of an
+ * earlier stream of this name are told of. */
+static void form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
+  const sloop_schema *s = of(base);
+  size_t n = 0;
+  slp_str first = {NULL, 0};
+  ret->refused[0] = ret->passed[0] = 0;
+  for (size_t i = 0; i < rows->n; i++) {
+    slp_str name = text(&rows->rows[i], "row"), rest = name;
+    if (cut(&rest, slp_buf_str(&s->prefix)) || !cut(&rest, name_part(s))) continue;
+    if (!n++) first = name;
+  }
+  if (n)
+    snprintf(
+        ret->passed, sizeof ret->passed,
+        "rows of an earlier stream of this name are left alone (%zu, as %.*s): nothing of them is continued",
+        n, (int)slp_min_u64(first.n, 90), first.p);
+}
+
 static int lease_key(slp_schema *base, uint32_t n, slp_buf *room, slp_row_key *ret) {
   const sloop_schema *s = of(base);
   size_t at = room->n, hash_n;
@@ -641,7 +674,9 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
       .operations = (1u << SLP_OPERATION_RENEW) - 1,
       .table = table,
       .scope = scope,
+      .former = former,
       .lease_key = lease_key,
+      .form = form,
       .read = read_row,
       .key = row_key,
       .write = write_operation,

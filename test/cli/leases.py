@@ -200,6 +200,25 @@ def what_a_slow_reader_has_taken_of_a_batch_is_saved_before_the_batch_is_over():
 
 
 @test
+def a_stream_that_was_made_anew_begins_as_a_new_one_and_that_is_told():
+    words = "rows of an earlier stream of this name are left alone ("
+    with Box(1, *NO_LIMITS) as box:
+        box.put(5)
+        r = box.tail("-G", "app", "-o", "oldest", "-c", "5", "demo", limit=30)
+        check(r.code == 0 and words not in r.err, r.err)
+        box.call("DeleteStream", StreamName="demo")
+        time.sleep(1.2)  # a generation is a second
+        wait_until(lambda: "demo" not in box.call("ListStreams")["StreamNames"], 20, "the stream is gone")
+        box.make_stream("demo", 1)
+        box.put(3)
+        for number in range(2):  # the first worker that begins
+            r = box.tail("-G", "app", "-o", "oldest", "-c", "3", "--timeout", "3", "demo", limit=30)
+            equal((r.out.count(b"record"), words in r.err), (0 if number else 3, not number), r.err)
+        r = box.tail("-G", "app", "--leases", "demo", limit=30)
+        check(words in r.out.decode(), r.out)
+
+
+@test
 def a_worker_whose_lease_file_is_deleted_says_so_and_ends():
     with Box(1, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
         box.put(2)

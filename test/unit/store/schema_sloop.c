@@ -475,3 +475,29 @@ TEST(how_leases_are_spread_makes_sense_or_the_row_is_left_alone) {
   CHECK_INT(leadership_of(SLP_VAL_S, "sixteen", "3"), SLP_ROW_BAD);
   end();
 }
+
+/* A stream that was deleted and made anew begins as a new one, and whoever begins it is told of what is left. */
+TEST(rows_of_an_earlier_stream_of_this_name_are_told_of) {
+  static const char *const rows_of[] = {"orders@1700000000/l/shardId-0", "orders@1600000000/l/shardId-0",
+                                        "orders@1600000000/w/w0", "orders-2@1600000000/l/shardId-0"};
+  slp_attr attrs[4][2];
+  slp_row rows[4];
+  slp_table_form form;
+  slp_str hash, prefix;
+  begin();
+  schema->former(schema, &hash, &prefix);
+  CHECK(slp_str_is(hash, "orders-app") && slp_str_is(prefix, "orders@"));
+  for (size_t i = 0; i < 4; i++) {
+    attrs[i][0] = (slp_attr){SLP_STR("app"), {.kind = SLP_VAL_S, .s = SLP_STR("orders-app")}};
+    attrs[i][1] = (slp_attr){SLP_STR("row"), {.kind = SLP_VAL_S, .s = slp_str_of(rows_of[i])}};
+    rows[i] = (slp_row){attrs[i], 2};
+  }
+  schema->form(schema, &(slp_store_rows){.rows = rows, .n = 1}, &form);
+  CHECK(!form.refused[0] && !form.passed[0]);
+  schema->form(schema, &(slp_store_rows){.rows = rows, .n = 4}, &form);
+  CHECK_STR(form.refused, "");
+  CHECK_STR(form.passed,
+            "rows of an earlier stream of this name are left alone (2, as orders@1600000000/l/shardId-0): "
+            "nothing of them is continued");
+  end();
+}
