@@ -133,7 +133,9 @@ static void again(slp_admin *a, const slp_fail *f) {
     return;
   }
   uint32_t random = (uint32_t)slp_random_below(a->o.host, 1000);
-  wait(a, slp_pace_backoff_us(a->tries, f->class == SLP_THROTTLE, random));
+  uint64_t us = slp_pace_backoff_us(a->tries, f->class == SLP_THROTTLE, random);
+  wait(a, us);
+  if (a->o.on_again && f->message[0]) a->o.on_again(a->o.arg, f, a->tries, us);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------- */

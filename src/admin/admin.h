@@ -42,6 +42,8 @@ typedef struct slp_admin_opts {
   uint8_t apply;          /* IMPORT: 0: only finds out what would be done */
   uint8_t several;        /* IMPORT: rows of other streams may be there */
   uint8_t whole;          /* IMPORT: the stream has no aggregates: behind sub-record 0 is behind its record */
+  /* From an event, never after on_done: a request failed for the tries-th time, and is sent again. */
+  void (*on_again)(void *arg, const slp_fail *f, uint32_t tries, uint64_t wait_us);
   void (*on_done)(slp_admin *a, void *arg); /* from an event, once; may free it */
   void *arg;
 } slp_admin_opts;

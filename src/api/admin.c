@@ -120,6 +120,12 @@ static void on_done(slp_admin *done, void *arg) {
   admin_free(a);
 }
 
+/* What a service answered is told; whether one answers at all, the end of the command tells. */
+static void on_again(void *arg, const slp_fail *f, uint32_t tries, uint64_t wait_us) {
+  slp_admin_call *a = arg;
+  if (f->http_status) slp_report_error(a->s->consumer, f, NULL, 0, tries, wait_us / 1000);
+}
+
 void slp_admin_call_stop(slp_admin_call *a) {
   if (!a) return;
   slp_admin_free(a->admin);
@@ -151,6 +157,7 @@ static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, cons
                       .task = asker->task,
                       .name = slp_str_of(name),
                       .force = force != 0,
+                      .on_again = on_again,
                       .on_done = on_done};
   slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
   if (!a) return SLP_ENOMEM;

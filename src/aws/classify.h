@@ -29,10 +29,14 @@ int slp_class_code(slp_class class);
 /* The class of an error name ("ThrottlingException"; "" or unknown: by status). For tests and the table's
  * users. */
 slp_class slp_classify_name(slp_str name, int status, slp_remedy *ret_remedy);
+/* Returns 1 if the table has a row for the name, whatever the status. For tests. */
+int slp_classify_knows(slp_str name);
+/* The class of an answer that has its error's name in x-amzn-errortype, as it came; "": by status. */
+slp_class slp_classify_type(const char *error_type, int status);
 
 /* Calls that failed are counted by the names of that table, which are a bounded number: the number of an
  * error's name. Errors of other names share one, and calls without an answer another. */
-#define SLP_FAILURES 64u
+#define SLP_FAILURES 96u
 size_t slp_failure_number(const slp_fail *f);
 /* As the service calls it but for "Exception" at its end, "other" or "no answer"; NULL: no such number. */
 const char *slp_failure_name(size_t number);

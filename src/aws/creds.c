@@ -39,6 +39,7 @@ struct slp_creds {
   int64_t next_expires_ms;
   uint8_t next_outlives;
   char why[300];
+  int http_status; /* of a source that failed; 0: no answer came */
 
   char *now[3]; /* the snapshot; owned; now[0] NULL: none */
   uint64_t serial;
@@ -114,9 +115,15 @@ static int sendable(slp_str s) {
   return 1;
 }
 
+static void failed(slp_creds *c, const slp_keys_answer *answer) {
+  snprintf(c->why, sizeof c->why, "%s", answer->why);
+  c->http_status = answer->http_status;
+  answered(c, answer->outcome);
+}
+
 static void broken(slp_creds *c, const char *why) {
-  snprintf(c->why, sizeof c->why, "%s", why);
-  answered(c, SLP_KEYS_BROKEN);
+  slp_keys_answer answer = {.outcome = SLP_KEYS_BROKEN, .why = why};
+  failed(c, &answer);
 }
 
 static void found(slp_creds *c, const slp_aws_keys *keys) {
@@ -149,7 +156,8 @@ static void on_answer(slp_provider *p, const slp_keys_answer *answer) {
   if (c->attempt != ASKING || c->chain[c->asking] != p) return;
   switch (answer->outcome) {
     case SLP_KEYS_FOUND: found(c, answer->keys); return;
-    case SLP_KEYS_BROKEN: broken(c, answer->why); return;
+    case SLP_KEYS_BROKEN:
+    case SLP_KEYS_FAILED: failed(c, answer); return;
     case SLP_KEYS_NOTHING:
     case SLP_KEYS_STARVED: answered(c, answer->outcome); return;
   }
@@ -171,7 +179,7 @@ static void on_deadline(slp_timer *timer) {
   if (c->chain[c->asking]->cancel) c->chain[c->asking]->cancel(c->chain[c->asking]);
   snprintf(c->why, sizeof c->why, "no credentials came from %s within %u seconds", name_of(c),
            (unsigned)patience_ms(c) / 1000);
-  answered(c, SLP_KEYS_BROKEN);
+  answered(c, SLP_KEYS_FAILED);
 }
 
 /* ---- the attempt --------------------------------------------------------------------------------------- */
@@ -182,6 +190,7 @@ static void begin(slp_creds *c, int fresh) {
   c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1; /* + 1 is the first */
   c->fresh = fresh != 0;
   c->why[0] = 0;
+  c->http_status = 0;
   slp_post(c->h, &c->ev);
 }
 
@@ -222,8 +231,10 @@ static void attempt_failed(slp_creds *c) {
   slp_fail_clear(&c->fail);
   if (c->answer == SLP_KEYS_STARVED) {
     slp_fail_set(&c->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the credentials");
-  } else if (c->answer == SLP_KEYS_BROKEN) {
-    slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH, "%s", c->why);
+  } else if (c->answer == SLP_KEYS_BROKEN || c->answer == SLP_KEYS_FAILED) {
+    slp_fail_set(&c->fail, c->answer == SLP_KEYS_FAILED ? SLP_TRANSIENT : SLP_AUTH, SLOOP_EAUTH, "%s",
+                 c->why);
+    c->fail.http_status = c->http_status;
   } else if (c->settled != SIZE_MAX) {
     slp_fail_set(&c->fail, SLP_AUTH, SLOOP_EAUTH,
                  "the credentials are not where they came from any more, and others are not taken");

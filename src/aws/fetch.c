@@ -1,6 +1,7 @@
 /* fetch.c - tries, the waits between them, and wiping the answer. */
 #include "aws/fetch.h"
 
+#include "aws/classify.h"
 #include "aws/retry.h"
 #include "sloop.h"
 
@@ -48,7 +49,9 @@ static void finish(slp_fetch *f) {
 /* A certificate that was refused will be refused a moment later, too. */
 static int worth_another_try(const slp_http *http) {
   if (http->error) return http->error != SLOOP_ETLS && http->error != SLP_ENOMEM;
-  return http->status == 429 || http->status >= 500;
+  if (!http->status) return 0; /* nothing was sent */
+  slp_class class = slp_classify_type(http->error_type, http->status);
+  return http->status != 200 && (class == SLP_THROTTLE || class == SLP_TRANSIENT);
 }
 
 static void on_answer(slp_http *http) {
@@ -108,6 +111,8 @@ void slp_fetch_cancel(slp_fetch *f) {
   f->busy = 0;
   slp_fetch_clear(f);
 }
+
+int slp_fetch_passes(const slp_fetch *f) { return worth_another_try(&f->http); }
 
 const char *slp_fetch_trouble(const slp_fetch *f, char room[200]) {
   if (f->http.error) return f->http.error_text[0] ? f->http.error_text : "no memory";

@@ -36,6 +36,8 @@ void slp_fetch_init(slp_fetch *f, slp_host *h); /* zeroes */
 void slp_fetch_send(slp_fetch *f);
 void slp_fetch_cancel(slp_fetch *f); /* wipes the answer, forgets the secrets; idle is fine */
 void slp_fetch_clear(slp_fetch *f);  /* wipes the answer, forgets the secrets */
+/* Returns 1 if what went wrong passes: no answer, too many requests, a server's own fault. */
+int slp_fetch_passes(const slp_fetch *f);
 /* "an answer with status 404", or what went wrong on the way. */
 const char *slp_fetch_trouble(const slp_fetch *f, char room[200]);
 

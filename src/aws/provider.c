@@ -7,23 +7,36 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void answer(slp_provider *p, slp_keys_outcome outcome, const slp_aws_keys *keys, const char *why) {
-  slp_keys_answer a = {outcome, keys, why};
+static void answer(slp_provider *p, slp_keys_outcome outcome, const slp_aws_keys *keys) {
+  slp_keys_answer a = {.outcome = outcome, .keys = keys};
   p->answered(p, &a);
 }
 
-void slp_keys_found(slp_provider *p, const slp_aws_keys *keys) { answer(p, SLP_KEYS_FOUND, keys, NULL); }
-void slp_keys_nothing(slp_provider *p) { answer(p, SLP_KEYS_NOTHING, NULL, NULL); }
-void slp_keys_starved(slp_provider *p) { answer(p, SLP_KEYS_STARVED, NULL, NULL); }
+void slp_keys_found(slp_provider *p, const slp_aws_keys *keys) { answer(p, SLP_KEYS_FOUND, keys); }
+void slp_keys_nothing(slp_provider *p) { answer(p, SLP_KEYS_NOTHING, NULL); }
+void slp_keys_starved(slp_provider *p) { answer(p, SLP_KEYS_STARVED, NULL); }
+
+static void answer_why(slp_provider *p, slp_keys_outcome outcome, int http_status, const char *fmt,
+                       va_list args) {
+  char why[300];
+  slp_keys_answer a = {.outcome = outcome, .why = why, .http_status = http_status};
+  vsnprintf(why, sizeof why, fmt, args);
+  if (p->secrets) slp_hide(p->secrets, why);
+  p->answered(p, &a);
+}
 
 void slp_keys_broken(slp_provider *p, const char *fmt, ...) {
-  char why[300];
   va_list args;
   va_start(args, fmt);
-  vsnprintf(why, sizeof why, fmt, args);
+  answer_why(p, SLP_KEYS_BROKEN, 0, fmt, args);
   va_end(args);
-  if (p->secrets) slp_hide(p->secrets, why);
-  answer(p, SLP_KEYS_BROKEN, NULL, why);
+}
+
+void slp_keys_failed(slp_provider *p, int passes, int http_status, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  answer_why(p, passes ? SLP_KEYS_FAILED : SLP_KEYS_BROKEN, http_status, fmt, args);
+  va_end(args);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */

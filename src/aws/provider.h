@@ -1,7 +1,8 @@
 /* provider.h - one way to get keys. The asker sets `answered` and asks for one answer at a time.
  *
- * A provider answers "keys", "nothing configured here" (the next one is asked) or "configured, and broken"
- * (the chain ends with that error: falling through would act under another identity). */
+ * A provider answers "keys", "nothing configured here" (the next one is asked), "configured, and broken" or
+ * "its source fails just now". The last two end the chain with that error: falling through would act under
+ * another identity. What fails just now is tried again even at the start, as a network's failure is. */
 #ifndef SLP_AWS_PROVIDER_H
 #define SLP_AWS_PROVIDER_H
 
@@ -9,12 +10,19 @@
 #include "aws/profile.h"
 #include "aws/sigv4.h"
 
-typedef enum { SLP_KEYS_FOUND, SLP_KEYS_NOTHING, SLP_KEYS_BROKEN, SLP_KEYS_STARVED } slp_keys_outcome;
+typedef enum {
+  SLP_KEYS_FOUND,
+  SLP_KEYS_NOTHING,
+  SLP_KEYS_BROKEN,
+  SLP_KEYS_STARVED,
+  SLP_KEYS_FAILED /* no answer, too many requests, 5xx: this passes */
+} slp_keys_outcome;
 
 typedef struct slp_keys_answer {
   slp_keys_outcome outcome;
   const slp_aws_keys *keys; /* FOUND; valid during the call only */
-  const char *why;          /* BROKEN: one line without secrets */
+  const char *why;          /* BROKEN, FAILED: one line without secrets */
+  int http_status;          /* FAILED: what the source answered; 0: nothing */
 } slp_keys_answer;
 
 typedef struct slp_provider {
@@ -37,6 +45,8 @@ typedef struct slp_provider {
 void slp_keys_found(slp_provider *p, const slp_aws_keys *keys);
 void slp_keys_nothing(slp_provider *p);
 void slp_keys_broken(slp_provider *p, const char *fmt, ...) SLP_PRINTF(2, 3); /* hides p->secrets */
+/* FAILED if it passes, else BROKEN; hides p->secrets. http_status 0: there was no answer. */
+void slp_keys_failed(slp_provider *p, int passes, int http_status, const char *fmt, ...) SLP_PRINTF(4, 5);
 void slp_keys_starved(slp_provider *p); /* no memory: says nothing about the configuration */
 
 /* Reads {AccessKeyId, SecretAccessKey, TOKEN, Expiration} out of a JSON body, in place, and answers with them

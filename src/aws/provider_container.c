@@ -76,8 +76,8 @@ static void on_fetched(slp_fetch *f) {
   if (f->http.error == SLP_ENOMEM)
     slp_keys_starved(&c->p);
   else if (f->http.error || f->http.status != 200)
-    slp_keys_broken(&c->p, "no credentials of the container from %.120s: %s", c->url,
-                    slp_fetch_trouble(f, room));
+    slp_keys_failed(&c->p, slp_fetch_passes(f), f->http.status,
+                    "no credentials of the container from %.120s: %s", c->url, slp_fetch_trouble(f, room));
   else
     slp_keys_from_json(&c->p, &f->answer, &form, who);
   slp_fetch_clear(f);

@@ -75,7 +75,7 @@ static void on_document(slp_imds *imds, slp_imds_result result) {
   else if (result == SLP_IMDS_STARVED)
     slp_keys_starved(&m->p);
   else if (result == SLP_IMDS_BROKEN)
-    slp_keys_broken(&m->p, "%s%s", imds->why,
+    slp_keys_failed(&m->p, slp_fetch_passes(&imds->fetch), imds->fetch.http.status, "%s%s", imds->why,
                     asked_role && imds->fetch.http.status == 404 ? " (this machine has no role)" : "");
   else
     slp_keys_nothing(&m->p);

@@ -48,7 +48,8 @@ static void on_sts(slp_sts *sts) {
   if (fail->class == SLP_NOMEM)
     slp_keys_starved(&pp->p);
   else
-    slp_keys_broken(&pp->p, "profile %.40s (%.60s): AssumeRole of %.70s: %s%s%.110s", role->name,
+    slp_keys_failed(&pp->p, slp_sts_passes(sts), fail->http_status,
+                    "profile %.40s (%.60s): AssumeRole of %.70s: %s%s%.110s", role->name,
                     slp_profile_where(role, SLP_PROFILE_ROLE_ARN), sts->role_arn, fail->aws_code,
                     fail->aws_code[0] ? ": " : "", fail->message);
   forget(pp);
@@ -111,7 +112,10 @@ static void on_base(slp_provider *base, const slp_keys_answer *answer) {
   pp->asked = NULL;
   switch (answer->outcome) {
     case SLP_KEYS_FOUND: got_keys(pp, answer->keys); return;
-    case SLP_KEYS_BROKEN: slp_keys_broken(&pp->p, "%s", answer->why); break;
+    case SLP_KEYS_BROKEN:
+    case SLP_KEYS_FAILED:
+      slp_keys_failed(&pp->p, answer->outcome == SLP_KEYS_FAILED, answer->http_status, "%s", answer->why);
+      break;
     case SLP_KEYS_STARVED: slp_keys_starved(&pp->p); break;
     case SLP_KEYS_NOTHING:
       slp_keys_broken(&pp->p, "profile %.60s (%.100s): its credential_source %.40s has no credentials",

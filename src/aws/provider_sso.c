@@ -112,8 +112,9 @@ static void on_keys(slp_fetch *f) {
     return;
   }
   if (f->http.error || f->http.status != 200) {
-    slp_keys_broken(&s->p, "%.170s: no keys for role %.40s of account %.20s: %.120s%s%.40s", s->where,
-                    s->role, s->account, slp_fetch_trouble(f, room), f->http.error_type[0] ? " " : "",
+    slp_keys_failed(&s->p, slp_fetch_passes(f), f->http.status,
+                    "%.170s: no keys for role %.40s of account %.20s: %.120s%s%.40s", s->where, s->role,
+                    s->account, slp_fetch_trouble(f, room), f->http.error_type[0] ? " " : "",
                     f->http.error_type);
     clear(s);
     return;
@@ -201,6 +202,20 @@ static void note_secrets(sso *s) {
   s->fetch.body_secrets[1] = s->token.refresh;
 }
 
+static void renewal_failed(sso *s, slp_fetch *f) {
+  char room[200];
+  int passes = slp_fetch_passes(f) && s->token.expires_ms <= slp_aws_early_ms(s->aws);
+  if (passes) {
+    slp_keys_failed(&s->p, 1, f->http.status,
+                    "%.150s: the sign-in has expired and can't be renewed just now: %.120s", s->where,
+                    slp_fetch_trouble(f, room));
+    clear(s);
+    return;
+  }
+  slp_fetch_clear(f);
+  without_renewal(s, "the sign-in has expired and could not be renewed");
+}
+
 static void on_renewed(slp_fetch *f) {
   sso *s = SLP_OWNER(f, sso, fetch);
   slp_field fields[] = {{"accessToken", {0}}, {"expiresIn", {0}}, {"refreshToken", {0}}};
@@ -217,8 +232,7 @@ static void on_renewed(slp_fetch *f) {
   if (!r) r = slp_decimal_scaled(fields[1].text, 0, &seconds);
   if (!r && (seconds <= 0 || seconds > 400 * 86400)) r = SLP_EBADDATA;
   if (r) {
-    slp_fetch_clear(f);
-    without_renewal(s, "the sign-in has expired and could not be renewed");
+    renewal_failed(s, f);
     return;
   }
   /* An answer without a refresh token leaves the old one in force. */

@@ -43,8 +43,9 @@ static void on_sts(slp_sts *sts) {
   if (fail->class == SLP_NOMEM)
     slp_keys_starved(&w->p);
   else if (fail->class != SLP_FINE)
-    slp_keys_broken(&w->p, "%.170s: %s of %.80s: %s%s%.120s", w->where, slp_sts_action(sts), w->role_arn,
-                    fail->aws_code, fail->aws_code[0] ? ": " : "", fail->message);
+    slp_keys_failed(&w->p, slp_sts_passes(sts), fail->http_status, "%.170s: %s of %.80s: %s%s%.120s",
+                    w->where, slp_sts_action(sts), w->role_arn, fail->aws_code, fail->aws_code[0] ? ": " : "",
+                    fail->message);
   else
     slp_keys_found(&w->p, &sts->keys);
   clear(w);

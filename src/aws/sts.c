@@ -30,6 +30,11 @@ const char *slp_sts_action(const slp_sts *s) {
   return s->web_token.p ? "AssumeRoleWithWebIdentity" : "AssumeRole";
 }
 
+int slp_sts_passes(const slp_sts *s) {
+  const slp_fail *f = &s->call.fail;
+  return (f->class == SLP_THROTTLE || f->class == SLP_TRANSIENT) && f->code != SLOOP_ETLS;
+}
+
 static void wipe(slp_sts *s) {
   slp_secret_free(&s->body);
   slp_secret_free(&s->answer);

@@ -36,7 +36,8 @@ typedef struct bench {
   shard_row *rows; /* owned, rows_cap of them */
   uint32_t rows_cap;
   slp_spread latency_ms;
-  sloop_stats_t first; /* when measuring began */
+  sloop_stats_t first;      /* when measuring began */
+  uint64_t silent_until_us; /* nothing was answered until then: the time does not run yet */
   uint64_t begun_us, first_us, first_cpu_us, end_us, end_cpu_us, child_cpu_us;
   uint64_t sampled_us;
   /* Least squares of lag over time: sums of x (s), y (ms), xx, xy. */
@@ -132,7 +133,8 @@ static void on_tick(slp_app *app) {
   sample_lag(n);
   uint64_t seconds = app->args->seconds ? app->args->seconds : DEFAULT_SECONDS;
   uint64_t now_us = slp_program_mono_us();
-  if (now_us - (n->measuring ? n->first_us : n->begun_us) >= seconds * 1000000u) end_bench(n);
+  if (!n->measuring && !slp_cli_consumer_answered(&n->consumer)) n->silent_until_us = now_us;
+  if (now_us - (n->measuring ? n->first_us : n->silent_until_us) >= seconds * 1000000u) end_bench(n);
   uint64_t timeout_us = app->args->timeout_ms * 1000u;
   if (timeout_us && !n->measuring && now_us - n->begun_us >= timeout_us) end_bench(n);
 }

@@ -96,7 +96,8 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0 || c->joined) return 0;
   switch (e->code) {
-    case SLOOP_EAUTH:
+    /* Of no shard and not fatal: the source of the keys fails just now. */
+    case SLOOP_EAUTH: return *e->shard || (!e->http_status && !c->app->args->opts.app);
     case SLOOP_EACCESS:
     case SLOOP_ENOSTREAM:
     case SLOOP_ETLS:
@@ -111,7 +112,8 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (c->app->args->opts.app && e->code == SLP_ETIMEDOUT) return 0;
   if (st.shards_now > 0) return 0; /* the listing was answered: this is a bad moment, not a bad address */
   if (is_unreachable(e->code)) return 1;
-  return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500;
+  /* What the service calls by name came from the service, and passes. */
+  return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500 && !*e->aws_code;
 }
 
 /* Reports an error unless the same kind was reported lately. */
@@ -141,6 +143,29 @@ static void tell(slp_cli_consumer *c, int code) {
     slp_say_if_room("%s", c->error);
   c->told[at].kept_back = 0;
   c->told[at].at_us = now_us;
+}
+
+static int passes(const sloop_error_t *e, uint32_t tries) {
+  switch (e->code) {
+    case SLOOP_ETHROTTLE:
+    case SLOOP_ESTREAMBUSY: return 1;
+    case SLOOP_EAUTH: return e->http_status == 429 || e->http_status >= 500; /* of the source of the keys */
+    case SLOOP_EREMOTE:
+    case SLOOP_EPROTO: return e->http_status >= 500 || *e->aws_code || tries < FIRST_CONTACT_TRIES;
+    case -ECONNRESET: return tries < FIRST_CONTACT_TRIES;
+    default: return 0;
+  }
+}
+
+int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries) {
+  if (!passes(e, tries)) return 0;
+  put_name(c, c->error, sizeof c->error);
+  size_t at = strlen(c->error);
+  sloop_error_t shown = *e;
+  shown.retry_in_ms = 0; /* so that the line gives no advice */
+  slp_error_line(&shown, c->error + at, sizeof c->error - at);
+  if (tries > 1) tell(c, e->code);
+  return 1;
 }
 
 static void on_closed(sloop_t *s, int status, void *arg) {

@@ -49,6 +49,9 @@ int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t 
 /* Opens only: for listings, and for streams that are joined before the first of them starts. */
 int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
 int slp_cli_consumer_start(slp_cli_consumer *c);
+/* A question failed for the tries-th time in a row. Returns 1 if asking again may help; the error was told
+ * then, as passing errors are. */
+int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries);
 /* Stops it: no more batches; waits up to limit_ms for those that are out; then on_closed. Again: ignored. */
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
 /* Closes it at once, without waiting for anything: then on_closed. Again: ignored. */

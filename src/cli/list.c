@@ -15,7 +15,13 @@ typedef struct list {
   slp_cli_consumer consumer; /* of the stream being listed: one after the other */
   size_t at;                 /* its number */
   uint64_t begun_us;
+  uint64_t again_us; /* it is asked again then; 0: it is asked, or answered */
+  uint32_t tries;    /* that failed in a row */
 } list;
+
+/* Between questions that fail in a row: 0.5 s, doubled three times. */
+#define AGAIN_US UINT64_C(250000)
+#define AGAIN_DOUBLED 4
 
 static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
 
@@ -66,9 +72,19 @@ static void leave_if_done(list *l) {
     slp_app_close(&l->app);
 }
 
+/* One that was deregistered by a try without an answer is not there the next time. */
+static int may_ask_again(const list *l, const sloop_error_t *error) {
+  return error && (l->app.args->mode != SLP_MODE_DEREGISTER || error->code == SLOOP_ETHROTTLE);
+}
+
 /* 1: there is an answer to show. */
 static int answered(list *l, int status, const sloop_error_t *error, slp_buf *text) {
   if (l->consumer.stopping || l->consumer.failed) return 0;
+  if (status != 0 && may_ask_again(l, error) &&
+      slp_cli_consumer_asks_again(&l->consumer, error, ++l->tries)) {
+    l->again_us = slp_program_mono_us() + (AGAIN_US << (l->tries < AGAIN_DOUBLED ? l->tries : AGAIN_DOUBLED));
+    return 0;
+  }
   if (status != 0) {
     char line[400];
     slp_cli_consumer_error_line(&l->consumer, status, error, line, sizeof line);
@@ -154,10 +170,25 @@ static void on_overdue(slp_app *app) {
   if (l->consumer.closed) slp_app_close(app);
 }
 
+static int ask_or_fail(list *l) {
+  int r = ask(l);
+  if (r == SLOOP_EOPTION)
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_USAGE, "only streams of Kinesis have registered consumers");
+  else if (r)
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
+  return r;
+}
+
 static void on_tick(slp_app *app) {
   list *l = app->user;
   uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
-  if (!timeout_us || l->consumer.stopping || slp_program_mono_us() - l->begun_us < timeout_us) return;
+  uint64_t now_us = slp_program_mono_us();
+  if (l->consumer.stopping) return;
+  if (l->again_us && now_us >= l->again_us) {
+    l->again_us = 0;
+    if (ask_or_fail(l)) return;
+  }
+  if (!timeout_us || now_us - l->begun_us < timeout_us) return;
   char line[480];
   snprintf(line, sizeof line, "no list of %s in %llu s%s%s",
            app->args->mode == SLP_MODE_LIST ? "shards" : "consumers",
@@ -172,16 +203,13 @@ static void begin(list *l) {
   l->consumer = (slp_cli_consumer){.user = l, .on_closed = on_closed};
   if (a->streams_n > 1) l->consumer.name = a->streams[l->at];
   l->begun_us = slp_program_mono_us();
+  l->again_us = l->tries = 0;
   o.stream = a->streams[l->at];
   if (slp_cli_consumer_open_idle(&l->consumer, &l->app, &o) != 0) {
     slp_app_close(&l->app);
     return;
   }
-  int r = ask(l);
-  if (r == SLOOP_EOPTION)
-    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_USAGE, "only streams of Kinesis have registered consumers");
-  else if (r)
-    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
+  ask_or_fail(l);
 }
 
 int slp_list_run(slp_mem *mem, const slp_args *args) {

@@ -51,7 +51,9 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
     c->failing_since_us = slp_now_us(c->engine->host);
   uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
                                       (uint32_t)slp_random_below(c->engine->host, 1000));
-  if (f->class != SLP_THROTTLE || c->fails % 5 == 0) slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
+  /* One refusal is no news; a second in a row lasts for seconds. */
+  if (f->class != SLP_THROTTLE || c->fails == 2 || c->fails % 5 == 0)
+    slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "%s: call failed class=%s try=%u wait_ms=%u",
                  c->life == SLP_LIFE_DESCRIBING ? "describe" : "list", slp_class_name(f->class), c->fails,
                  (unsigned)(wait / 1000));

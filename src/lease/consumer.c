@@ -412,10 +412,10 @@ static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
                  ev->shard.n ? ": " : "", (int)ev->text.n, ev->text.n ? ev->text.p : "");
 }
 
-/* At first contact what waiting will not mend is the end, as with the stream itself. */
+/* At first contact what lasts is the end, as with the stream. A table that is gone is context.c's affair. */
 static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
   if (ev->kind != SLP_FLEET_TROUBLE || !ev->fail) return 0;
-  return ev->ends || (slp_class_lasts(ev->fail->class) && !ld->instance[0]);
+  return ev->ends || (slp_class_lasts(ev->fail->class) && ev->fail->class != SLP_GONE && !ld->instance[0]);
 }
 
 static void on_end_event(slp_event *ev) {

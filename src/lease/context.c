@@ -134,21 +134,26 @@ void slp_fleet_absence_begin(slp_fleet *f) {
 void slp_fleet_absence_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->absence_timer); }
 
 /* Every lease went with the table, and is another worker's by now if anybody made it anew. In the time
- * before, somebody may be making it. */
+ * before, somebody may be making it; and a table that was made just now may be unknown to a part of the
+ * service for a moment. */
 static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
-  return fail->class == SLP_GONE &&
-         slp_now_us(f->h) >= slp_after_us(f->liveness->good_us(f, 1), 2 * slp_fleet_lease_us(f));
+  if (fail->class != SLP_GONE) return 0;
+  uint64_t since_us = slp_max_u64(f->liveness->good_us(f, 1), slp_life_joined_us(f));
+  return slp_now_us(f->h) >= slp_after_us(since_us, 2 * slp_fleet_lease_us(f));
+}
+
+int slp_fleet_ends_without_table(slp_fleet *f, const slp_fail *fail) {
+  slp_fleet_event ev = {
+      .kind = SLP_FLEET_TROUBLE, .fail = fail, .text = slp_str_of(fail->message), .ends = 1};
+  if (!table_is_gone(f, fail) || !f->o.on_event) return 0;
+  f->o.on_event(f->o.arg, &ev);
+  return 1;
 }
 
 static void write_failed(slp_write *op, const slp_fail *fail) {
   slp_fleet *f = slp_write_fleet(op);
   uint32_t n = op->failed_before + op->tries + 1;
-  if (table_is_gone(f, fail) && f->o.on_event) {
-    slp_fleet_event ev = {
-        .kind = SLP_FLEET_TROUBLE, .fail = fail, .text = slp_str_of(fail->message), .ends = 1};
-    f->o.on_event(f->o.arg, &ev);
-    return;
-  }
+  if (slp_fleet_ends_without_table(f, fail)) return;
   if (f->liveness->doubtful >> op->i.kind & 1) slp_fleet_trouble(f);
   if (!slp_fleet_tells(f, n, fail)) return;
   slp_fleet_tell_fail(f, fail, op->i.shard, op->i.epoch, "a write of the lease table failed %u time%s: %s", n,

@@ -19,6 +19,8 @@ void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us); /* SLP_NEVER: 
 
 /* 1: something failed n times in a row, and it is time to tell the user. */
 int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail);
+/* Returns 1 if the table has been gone for two leases: the user was told that this is the end. */
+int slp_fleet_ends_without_table(slp_fleet *f, const slp_fail *fail);
 void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint64_t epoch, const char *fmt,
                     ...) SLP_PRINTF(5, 6);
 /* TROUBLE with the store's own words behind it. */

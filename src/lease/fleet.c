@@ -90,6 +90,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
 void slp_fleet_start(slp_fleet *f) {
   slp_life_move(f, SLP_WORKER_JOINING);
   slp_fleet_absence_begin(f);
+  slp_life_joined(f, slp_fleet_now(f));
   f->liveness->begin(f);
 }
 

@@ -185,6 +185,7 @@ int slp_read_count(slp_read *r, const slp_fail *fail) {
   r->failing = r->rq;
   r->failing_table = table;
   uint32_t n = ++r->failed;
+  if (slp_fleet_ends_without_table(r->f, fail)) return 0;
   if (slp_fleet_tells(r->f, n, fail) || (n == 1 && took_long(r, fail)))
     slp_fleet_tell_fail(r->f, fail, nothing, 0, "reading %s in the lease table failed %u time%s: %s", r->of,
                         n, n > 1 ? "s" : "", fail->message);

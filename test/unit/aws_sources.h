@@ -4,6 +4,7 @@
 #define SLP_TEST_AWS_SOURCES_H
 
 #include "aws/aws_impl.h"
+#include "sloop.h"
 
 #include "aws_fake_host.h"
 #include "scarce.h"
@@ -28,7 +29,7 @@ static inline void sources_close(void) {
   fake_end(&f, mem);
 }
 
-/* "id/secret/token" in force, "!message" when there are none, "wait" while they are on their way. */
+/* "id/secret/token" in force, "!message" when there are none, "~message" when they can't be had just now, "wait" while they are on their way. */
 static inline const char *sources_look(void) {
   static char got[700];
   slp_sign_keys keys;
@@ -36,7 +37,10 @@ static inline const char *sources_look(void) {
   uint64_t serial;
   switch (slp_creds_get(aws->creds, slp_aws_now_ms(aws), &keys, &serial, &fail)) {
     case SLP_CREDS_WAIT: return "wait";
-    case SLP_CREDS_FAILED: snprintf(got, sizeof got, "!%s", fail.message); return got;
+    case SLP_CREDS_FAILED:
+      if (fail.class != SLP_NOMEM) CHECK_INT(fail.code, SLOOP_EAUTH);
+      snprintf(got, sizeof got, "%c%s", fail.class == SLP_TRANSIENT ? '~' : '!', fail.message);
+      return got;
     case SLP_CREDS_READY: break;
   }
   snprintf(got, sizeof got, "%.*s/%.*s/%.*s", (int)keys.key_id.n, keys.key_id.p, (int)keys.secret.n,
@@ -54,7 +58,8 @@ static inline const char *sources_ask(void) { return sources_ask_for(400000000);
 
 static inline void sources_expect(const char *want) {
   const char *got = sources_ask();
-  int same = want[0] == '!' ? got[0] == '!' && strstr(got, want + 1) != NULL : strcmp(got, want) == 0;
+  int fails = want[0] == '!' || want[0] == '~';
+  int same = fails ? got[0] == want[0] && strstr(got, want + 1) != NULL : strcmp(got, want) == 0;
   if (!same) CHECK_FAIL("got \"%s\", not \"%s\"", got, want);
 }
 
@@ -127,7 +132,7 @@ static inline void sources_wiped(const fake_pair *env, const fake_pair *files, v
   CHECK_INT(slp_aws_new(&aws, &f.h, &o, why), 0);
   script();
   const char *got = sources_ask();
-  if (got[0] == '!' || !strstr(got, "SESAME")) CHECK_FAIL("no keys: %s", got);
+  if (strchr("!~", got[0]) || !strstr(got, "SESAME")) CHECK_FAIL("no keys: %s", got);
   sources_close();
 }
 #define SESAMES_10 "SESAMESESAMESESAMESESAMESESAMESESAMESESAMESESAMESESAMESESAME"

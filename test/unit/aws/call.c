@@ -658,7 +658,8 @@ TEST(a_callback_that_never_answers_ends_the_call_with_its_reason) {
   open_with_callback();
   answer_later = 1;
   slp_fail fail = get(1);
-  CHECK_INT(fail.class, SLP_AUTH);
+  CHECK_INT(fail.class, SLP_TRANSIENT);
+  CHECK_INT(fail.code, SLOOP_EAUTH);
   CHECK(strstr(fail.message, "60 seconds") != NULL);
   close_all();
 }

@@ -129,7 +129,7 @@ TEST(failures_end_the_chain_and_tell_no_secret) {
     const char *want;
   } rows[] = {{recovers, "A/B/C"},
               {refuses, "!from http://localhost/x: status 403"},
-              {fails, "!status 500"},
+              {fails, "~status 500"},
               {garbage, "!is not what it should be"},
               {empty, "!is empty"},
               {short_of_token, "!lacks Token"},
@@ -147,7 +147,7 @@ TEST(a_server_that_hangs_is_left_after_the_deadline) {
       HOME, {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://localhost/x"}, {NULL, NULL}};
   sources_open(env, NULL, NULL);
   fake_script(&f, 0, "")->hang = 1; /* not even the transport's deadline ends it */
-  sources_expect("!within 60 seconds");
+  sources_expect("~within 60 seconds");
   CHECK_INT(f.cancelled_n, 1);
   sources_close();
 }

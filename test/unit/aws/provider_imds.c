@@ -108,11 +108,11 @@ TEST(failures_are_one_sentence) {
     const char *want;
   } rows[] = {{bare, silent, "!no credentials: set AWS_ACCESS_KEY_ID"},
               {bare, silent_twice, "!no credentials: set AWS_ACCESS_KEY_ID"},
-              {own, silent, "!instance metadata: fake failure"},
+              {own, silent, "~instance metadata: fake failure"},
               {bare, bad_request, "!no session token: status 400"},
               {bare, unauthorized, "!security-credentials/: status 401"},
               {bare, no_role, "!security-credentials/: status 404 (this machine has no role)"},
-              {bare, failing, "!status 500"},
+              {bare, failing, "~status 500"},
               {bare, strange_role, "!names no role"},
               {bare, error_in_200, "!AssumeRoleUnauthorizedAccess EC2 cannot"},
               {bare, forging_token, "!no session token"}};
@@ -159,7 +159,7 @@ TEST(keys_outlive_their_end_while_the_metadata_service_is_away) {
 TEST(a_machine_that_hangs_is_left_after_the_deadline) {
   sources_open(bare, NULL, NULL);
   fake_script(&f, 0, "")->hang = 1;
-  sources_expect("!within 60 seconds");
+  sources_expect("~within 60 seconds");
   sources_close();
 }
 

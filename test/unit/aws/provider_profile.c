@@ -178,7 +178,7 @@ TEST(tries_of_sts_are_a_setting) {
       {NULL, NULL}};
   sources_open(twice, files, NULL);
   for (int i = 0; i < 2; i++) fake_script(&f, 500, "");
-  sources_expect("!AssumeRole");
+  sources_expect("~AssumeRole");
   sources_close();
 }
 

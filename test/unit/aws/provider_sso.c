@@ -105,6 +105,13 @@ static void renewal_fails_then_good(void) {
   renewal_fails();
   good();
 }
+static void renewal_is_slowed_down(void) {
+  fake_script(&f, 400, "{\"error\":\"slow_down\"}")->error_type = "SlowDownException:http://internal/";
+  renews();
+}
+static void all_fails(void) {
+  for (int i = 0; i < 3; i++) fake_script(&f, 503, "");
+}
 static void unauthorized(void) {
   fake_script(&f, 401, "{\"message\":\"Session token not found or invalid\"}");
 }
@@ -125,6 +132,10 @@ TEST(failures_say_what_to_run) {
   } rows[] = {
       {TOKEN(ALMOST) RENEWABLE "}", renewal_fails_then_good, "A/BSESAME/C"},
       {TOKEN(LATER) "}", throttled, "A/BSESAME/C"},
+      {TOKEN(PAST) RENEWABLE "}", renewal_is_slowed_down, "A/BSESAME/C"},
+      {TOKEN(PAST) RENEWABLE "}", all_fails,
+       "~the sign-in has expired and can't be renewed just now: status 503"},
+      {TOKEN(LATER) "}", all_fails, "~no keys for role Read Only of account 123456789012: status 503"},
       {NULL, NULL, "!profile a (/h/.aws/config): nobody is signed in" RUN},
       {TOKEN(PAST) "}", NULL, "!the sign-in has expired" RUN},
       {TOKEN(PAST) ",\"refreshToken\":\"r\",\"clientId\":\"c\",\"clientSecret\":\"s\","
@@ -211,7 +222,7 @@ TEST(a_portal_that_hangs_is_left_after_the_deadline) {
   const fake_pair files[] = {{"/h/.aws/config", CONFIG}, {CACHE, TOKEN(LATER) "}"}, {NULL, NULL}};
   sources_open(env, files, NULL);
   fake_script(&f, 0, "")->hang = 1;
-  sources_expect("!within 300 seconds");
+  sources_expect("~within 300 seconds");
   sources_close();
 }
 

@@ -132,11 +132,11 @@ TEST(failures_name_role_and_reason_and_no_token) {
   } rows[] = {
       {busy_provider, "ASIA1/s+1/=/t+1"},
       {refuses, "!AWS_WEB_IDENTITY_TOKEN_FILE: " ACTION " of arn:aws:iam::1:role/x y: AccessDenied: Not"},
-      {throttles, "!Throttling: Rate exceeded"},
+      {throttles, "~Throttling: Rate exceeded"},
       {old_token, "!ExpiredTokenException: Token expired"},
-      {garbage, "!holds no credentials"},
-      {half, "!holds no credentials"},
-      {hangs, "!fake failure"}};
+      {garbage, "~holds no credentials"},
+      {half, "~holds no credentials"},
+      {hangs, "~fake failure"}};
   for (size_t i = 0; i < SLP_COUNT(rows); i++) {
     sources_open(env, files, NULL);
     rows[i].script();
@@ -158,7 +158,7 @@ TEST(half_a_configuration) {
 TEST(a_service_that_hangs_is_left_after_the_deadline) {
   sources_open(env, files, NULL);
   fake_script(&f, 0, "")->hang = 1;
-  sources_expect("!within ");
+  sources_expect("~within ");
   sources_close();
 }
 
