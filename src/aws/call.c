@@ -307,7 +307,8 @@ static void failed(slp_call *c) {
   if (class == SLP_THROTTLE) aws->stats.throttles += is_of_reading(c), c->throttles++;
   /* A throttled request had no effect, so it may be sent again even when it must not take effect twice. A
    * certificate that was refused will be refused a moment later, too. */
-  int repeat = class == SLP_THROTTLE || (class == SLP_TRANSIENT && c->fail.code != SLOOP_ETLS && !c->once);
+  int repeat = (class == SLP_THROTTLE && !c->paced) ||
+               (class == SLP_TRANSIENT && c->fail.code != SLOOP_ETLS && !c->once);
   uint32_t tries_max = c->tries_max > 1 && aws->tries_max ? aws->tries_max : c->tries_max;
   if (!repeat || c->tries >= tries_max) {
     end_later(c);

@@ -42,6 +42,7 @@ typedef struct slp_call {
   uint32_t
       tries_max; /* 1: the owner repeats calls itself; more: the limit where AWS_MAX_ATTEMPTS is not set */
   uint8_t once;  /* must not reach the server twice */
+  uint8_t paced; /* the owner repeats a throttled call itself */
   int (*may_grow)(slp_http *http, size_t more); /* PURE; NULL: always */
   /* PURE, as slp_http.on_piece. Sets `begun` when it reads the answer already. NULL: never. */
   void (*on_piece)(slp_http *http);

@@ -83,6 +83,7 @@ void slp_json_op_send(slp_json_op *op) {
   c->total_ms_max = op->ms_max;
   c->tries_max = op->tries_max;
   c->once = op->once;
+  c->paced = op->paced;
   c->reroute = look;
   c->on_body = on_body;
   c->on_done = on_done;

@@ -16,6 +16,7 @@ typedef struct slp_json_op {
   slp_buf request;
   uint32_t ms_max, tries_max;
   uint8_t once;
+  uint8_t paced; /* the owner repeats a throttled call itself */
   /* Reads op->answer, in place; begin: from its start (a new try's too). 0: all read; SLP_MORE: go on in the
    * next turn; else it can't be read (*why: static text) and is asked for again where that is allowed. */
   int (*read)(struct slp_json_op *op, int begin, const char **why);

@@ -48,6 +48,12 @@ static void take_assignment(slp_fleet *f, const slp_assignment_row *row) {
   slp_leases_of_fleet(f, row->leases);
 }
 
+void slp_assignment_saw(slp_fleet *f, const slp_assignment_row *row) {
+  if (!slp_worker_lives(f) || row->version <= slp_leases_version(f)) return;
+  f->assignment.saw_us = slp_now_refresh_us(f->h);
+  take_assignment(f, row);
+}
+
 static void later(slp_fleet *f, uint64_t us) {
   f->assignment.again = 1;
   slp_poll_soon(f, slp_fleet_now(f) + us);
@@ -58,6 +64,10 @@ static void row_read(slp_read *r) {
   slp_parsed_row row;
   if (!r->came) {
     later(f, slp_fleet_jitter(f, AGAIN_US, 20));
+    return;
+  }
+  if (r->rq->sent_us <= f->assignment.saw_us) { /* it may be older than what was seen meanwhile */
+    later(f, 0);
     return;
   }
   slp_read_one(r, &row);

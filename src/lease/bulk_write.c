@@ -83,11 +83,13 @@ static void item_done(slp_write *op) {
   j->done++;
   if (op->end == SLP_OUTCOME_REFUSED) j->refused |= 1u << op->i.kind;
   if (op->end == SLP_OUTCOME_GIVEN_UP) j->given_up = 1;
+  if (j->watch) j->watch->after(f, op);
   send_more(f);
 }
 
 static uint32_t at_once(slp_fleet *f) {
   const slp_bulk_write *j = &f->bulk;
+  if (slp_fleet_throttled(f)) return 1;
   int shared = j->n > MANY && j->all[j->sent].i.kind < SLP_OPERATION_CREATE;
   return slp_writes_window(&f->writes, shared ? AT_ONCE_SHARED : AT_ONCE);
 }
@@ -97,8 +99,10 @@ static void send_more(slp_fleet *f) {
   while (j->sent < j->n && j->sent - j->done < at_once(f)) {
     slp_bulk_item *item = &j->all[j->sent++];
     slp_write_init(&item->op, &f->writes, item);
+    if (j->watch) j->watch->before(f, &item->i);
     item->op.i = item->i;
     item->op.tries_max = TRIES;
+    item->op.later = item->i.kind == SLP_OPERATION_CREATE;
     slp_write_send(&item->op, item_done);
   }
   if (j->done == j->n) slp_post(f->h, &j->ev);
@@ -114,7 +118,9 @@ static void all_done(slp_event *ev) {
   on_done(f, refused, given_up);
 }
 
-void slp_bulk_write_run(slp_fleet *f, void (*on_done)(slp_fleet *f, uint32_t refused, int given_up)) {
+void slp_bulk_write_run(slp_fleet *f, const slp_bulk_watch *watch,
+                        void (*on_done)(slp_fleet *f, uint32_t refused, int given_up)) {
+  f->bulk.watch = watch;
   f->bulk.on_done = on_done;
   f->bulk.ev.run = all_done;
   f->bulk.busy = 1;

@@ -12,12 +12,18 @@ typedef struct slp_bulk_item {
   slp_str *list; /* owned */
 } slp_bulk_item;
 
+typedef struct slp_bulk_watch {                     /* by whoever writes */
+  void (*before)(slp_fleet *f, slp_operation *i);   /* the write is about to be sent */
+  void (*after)(slp_fleet *f, const slp_write *op); /* it is answered or given up */
+} slp_bulk_watch;
+
 typedef struct slp_bulk_write {
   slp_bulk_item *all; /* owned */
   size_t n, cap, sent, done;
   uint32_t refused; /* bits of slp_operation_kind */
   uint8_t busy, given_up;
   slp_event ev;
+  const slp_bulk_watch *watch;
   void (*on_done)(slp_fleet *f, uint32_t refused, int given_up);
 } slp_bulk_write;
 
@@ -30,8 +36,10 @@ slp_str slp_bulk_write_text(slp_fleet *f, slp_str s); /* a copy that lives with 
 slp_str *slp_bulk_write_list(slp_fleet *f);
 size_t slp_bulk_write_n(const slp_fleet *f);
 int slp_bulk_write_busy(const slp_fleet *f);
-/* on_done on a later turn, when all are answered or given up; refused: bits of the kinds that were. */
-void slp_bulk_write_run(slp_fleet *f, void (*on_done)(slp_fleet *f, uint32_t refused, int given_up));
+/* watch: NULL is fine. on_done on a later turn, when all are answered or given up; refused: bits of the kinds
+ * that were. */
+void slp_bulk_write_run(slp_fleet *f, const slp_bulk_watch *watch,
+                        void (*on_done)(slp_fleet *f, uint32_t refused, int given_up));
 void slp_bulk_write_stop(slp_fleet *f);
 
 #endif

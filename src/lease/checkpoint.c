@@ -17,13 +17,22 @@ int slp_lease_clean(slp_lease *l) {
   return slp_position_cmp(&mark, &l->own.saved) == 0;
 }
 
+/* Raised so that a large fleet does not write more than the partitions of a table take, and by what the table
+ * grants: its own units may be far less. */
+static uint64_t period_us(slp_fleet *f) {
+  uint64_t leases = slp_max_u64(f->leases.all.live, f->leases.of_fleet);
+  uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / (400 * slp_spread_used(f, leases)));
+  return slp_fleet_jitter(f, slp_writes_wait_us(&f->writes, ms * 1000), 20);
+}
+
 static void saved(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
   if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE; /* else it was asked for since */
   slp_lease_touch(l);
-  if (op->end == SLP_OUTCOME_GIVEN_UP) { /* throttled: its period is longer now */
+  if (op->end == SLP_OUTCOME_GIVEN_UP) { /* throttled: its period is longer now, and most of it has passed */
     l->save.dirty = 1;
+    l->save.at_us = slp_fleet_now(f) + period_us(f) / 4;
     return;
   }
   if (op->end != SLP_OUTCOME_DONE) {
@@ -41,20 +50,23 @@ static void saved(slp_write *op) {
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f)); /* it shows a claim */
 }
 
-/* Raised so that a large fleet does not write more than the partitions of a table take, and by what the table
- * grants: its own units may be far less. */
-static uint64_t period_us(slp_fleet *f) {
-  uint64_t leases = slp_max_u64(f->leases.all.live, f->leases.of_fleet);
-  uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / (400 * slp_spread_used(f, leases)));
-  return slp_fleet_jitter(f, slp_writes_wait_us(&f->writes, ms * 1000), 20);
-}
-
 void slp_lease_save_now(slp_lease *l) {
   l->save.request = SLP_SAVE_ASKED;
   slp_lease_touch(l);
 }
 
 int slp_lease_is_saving(const slp_lease *l) { return l->save.request != SLP_SAVE_NONE; }
+
+/* A checkpoint that nobody waits for goes when the table grants it at once. It does not stand in the row of
+ * writes, where it would keep leases from being taken. */
+static int waits_for_others(slp_lease *l) {
+  slp_fleet *f = l->f;
+  uint64_t open_us = slp_writes_open_us(&f->writes), gap_us = slp_writes_gap_us(&f->writes);
+  if (open_us <= slp_fleet_now(f)) return 0;
+  l->save.at_us = open_us + slp_random_below(f->h, 4 * gap_us + 1);
+  slp_lease_step_at(l, l->save.at_us);
+  return 1;
+}
 
 int slp_lease_save_due(slp_lease *l) {
   slp_fleet *f = l->f;
@@ -65,6 +77,7 @@ int slp_lease_save_due(slp_lease *l) {
     if (save->dirty) slp_lease_step_at(l, save->at_us);
     return 0;
   }
+  if (save->request != SLP_SAVE_ASKED && waits_for_others(l)) return 0;
   return slp_lease_put(l);
 }
 

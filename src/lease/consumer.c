@@ -807,9 +807,10 @@ static void add_stats(slp_leases *l, slp_counts *out) {
     out->store_read_units = cost.read_units;
     out->store_throttles = cost.throttles;
   }
+  slp_fleet_stats st = {0};
+  if (ld->fleet) slp_fleet_stats_get(ld->fleet, &st);
+  if (!st.taken) out->behind_ms_now = UINT64_MAX; /* it never had a lease, and has read nothing */
   if (!ld->fleet) return;
-  slp_fleet_stats st;
-  slp_fleet_stats_get(ld->fleet, &st);
   out->holes_now = st.holes_now;
   out->leases_taken = st.taken;
   out->leases_lost = st.lost;

@@ -80,6 +80,21 @@ void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, cons
   slp_fleet_tell(f, SLP_FLEET_BAD_ROW, shard, 0, "%.*s: %s", (int)name.n, name.p, why);
 }
 
+void slp_fleet_table_refused(slp_fleet *f, int of_write, const slp_fail *fail) {
+  slp_throttling *t = &f->throttling;
+  if (!slp_throttling_saw(t, slp_fleet_now(f), of_write)) return;
+  slp_fleet_tell_fail(
+      f, fail, (slp_str){NULL, 0}, 0,
+      "the lease table throttles: it refused %u reads and %u writes of this worker in %llu s. "
+      "Give it more %s, or make it on-demand: %s",
+      t->reads, t->writes, (unsigned long long)((t->last_us - t->since_us) / 1000000),
+      slp_throttling_lacks(t), fail->message);
+}
+
+int slp_fleet_writes_throttled(slp_fleet *f) {
+  return slp_throttling_of_writes(&f->throttling, slp_fleet_now(f));
+}
+
 /* ---- the table --------------------------------------------------------------------------------- */
 
 int slp_fleet_key(slp_fleet *f, slp_operation_kind kind, slp_str name, slp_buf *text, slp_row_key *ret) {
@@ -155,6 +170,10 @@ static void write_failed(slp_write *op, const slp_fail *fail) {
   uint32_t n = op->failed_before + op->tries + 1;
   if (slp_fleet_ends_without_table(f, fail)) return;
   if (f->liveness->doubtful >> op->i.kind & 1) slp_fleet_trouble(f);
+  if (fail->class == SLP_THROTTLE) {
+    slp_fleet_table_refused(f, 1, fail);
+    return;
+  }
   if (!slp_fleet_tells(f, n, fail)) return;
   slp_fleet_tell_fail(f, fail, op->i.shard, op->i.epoch, "a write of the lease table failed %u time%s: %s", n,
                       n > 1 ? "s" : "", fail->message);
@@ -167,6 +186,7 @@ void slp_fleet_writes_init(slp_fleet *f) {
                            .schema = f->schema,
                            .name = &f->incarnation,
                            .urgent = f->liveness->urgent,
+                           .paced = 1,
                            .lease_ms = f->o.lease_ms,
                            .on_failure = write_failed};
   slp_writes_init(&f->writes);

@@ -28,6 +28,9 @@ void slp_fleet_tell_fail(slp_fleet *f, const slp_fail *fail, slp_str shard, uint
                          ...) SLP_PRINTF(5, 6);
 /* TROUBLE, when it is time: so often in a row the table lacked what it had taken before. */
 void slp_fleet_tell_contradiction(slp_fleet *f, uint32_t n, const char *how);
+/* A request was refused for lack of capacity. TROUBLE, when it is time. */
+void slp_fleet_table_refused(slp_fleet *f, int of_write, const slp_fail *fail);
+int slp_fleet_writes_throttled(slp_fleet *f); /* 1: a write was refused within the last minute */
 /* A row that is damaged or of a newer format is named and left alone. */
 void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, const char *why);
 

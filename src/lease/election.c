@@ -6,6 +6,7 @@
 #include "lease/fleet_inside.h"
 
 #define ALERT_US 200000
+#define POLL_REST 8 /* units that a poll of the leader's row leaves to other reads */
 #define ALERT_FOR_US 5000000
 #define MEMBERS_US 1000000               /* how often all workers are read while the leader is silent */
 #define MEMBERS_SQUARED 50000            /* longer where all of them do so, and each reads all the others */
@@ -15,6 +16,7 @@
 #define TURN_US 200000 /* followers do not all evict in the same moment */
 
 static void leadership_read(slp_read *r);
+static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us);
 static void leader_read(slp_read *r);
 
 #define BIT(role) (1u << (role))
@@ -61,7 +63,6 @@ void slp_election_seek(slp_fleet *f, uint64_t in_us) {
 }
 
 void slp_election_begin(slp_fleet *f) {
-  slp_assignment_read(f);
   if (f->election.role == SLP_ROLE_NONE) slp_election_seek(f, 0);
 }
 
@@ -93,6 +94,8 @@ slp_str slp_election_leader_id(const slp_fleet *f) {
 
 uint64_t slp_election_epoch(const slp_fleet *f) { return f->election.epoch; }
 
+int slp_election_made(const slp_fleet *f) { return f->election.made; }
+
 static void read_row(slp_fleet *f, slp_operation_kind kind, slp_str name, int exact,
                      void (*on_done)(slp_read *r)) {
   slp_election *e = &f->election;
@@ -104,7 +107,12 @@ static void run(slp_timer *t) {
   slp_election *e = &f->election;
   if (e->role == SLP_ROLE_SEEKS && !e->write.busy && !e->read.busy) {
     slp_paced_done(&e->paced, slp_fleet_now(f), SEEK_MOST_US);
-    read_row(f, SLP_OPERATION_LEAD, (slp_str){"", 0}, 1, leadership_read);
+    const slp_leadership_row *lead;
+    uint64_t at_us;
+    if (slp_spread_take_lead(f, &lead, &at_us))
+      know_leadership(f, lead, at_us);
+    else
+      read_row(f, SLP_OPERATION_LEAD, (slp_str){"", 0}, 1, leadership_read);
   } else if (e->role == SLP_ROLE_FOLLOWS) {
     read_row(f, SLP_OPERATION_HEARTBEAT, slp_election_leader_id(f), e->exact_next, leader_read);
   }
@@ -130,9 +138,30 @@ static slp_position start_position(slp_fleet *f) {
 
 void slp_election_set_start(slp_fleet *f, const slp_position *start) { f->election.start = *start; }
 
+/* When this owner of leadership was first read. */
+static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
+  slp_election *e = &f->election;
+  if (!slp_str_eq(owner, slp_instance_str(&e->named))) e->named_us = now_us;
+  slp_instance_set(&e->named, owner);
+  return e->named_us;
+}
+
+/* The row that refused names a worker that was faster and lives. */
+static int another_was_faster(slp_fleet *f, const slp_write *op) {
+  if (op->end != SLP_OUTCOME_REFUSED || op->row.kind != SLP_ROW_LEADERSHIP || op->row_read) return 0;
+  const slp_leadership_row *lead = &op->row.u.leadership;
+  return lead->owner.n && !slp_str_eq(lead->owner, slp_instance_str(&f->me)) && slp_spread_agrees(f, lead) &&
+         slp_member_verdict(f, lead->owner, named_since(f, lead->owner, op->w.rq.done_us)) !=
+             SLP_MEMBER_EVICTED;
+}
+
 static void elected(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   if (f->election.role != SLP_ROLE_SEEKS || !may_lead(f)) return;
+  if (another_was_faster(f, op)) {
+    know_leadership(f, &op->row.u.leadership, op->w.rq.done_us);
+    return;
+  }
   if (op->end != SLP_OUTCOME_DONE) {
     slp_election_seek(f, op->end == SLP_OUTCOME_GIVEN_UP ? ALERT_US : 0);
     return;
@@ -151,6 +180,7 @@ static void run_for(slp_fleet *f, const slp_leadership_row *lead) {
   i->owner = slp_instance_str(&e->leader);
   i->epoch = lead ? lead->epoch : 0;
   i->start = start_position(f);
+  e->made = !lead;
   if (!lead) i->spread = f->schema->spread;
   e->write.tries_max = 3;
   slp_write_send(&e->write, elected);
@@ -169,22 +199,17 @@ static void follow(slp_fleet *f, slp_str owner) {
   slp_election *e = &f->election;
   int same = e->changes_known && slp_str_eq(owner, slp_instance_str(&e->leader));
   move(f, SLP_ROLE_FOLLOWS);
-  in(f, 0);
-  slp_assignment_read(f);
+  in(f, slp_reads_rest_us(f, 0, POLL_REST));
   slp_polls_forget(f, slp_election_leader_id(f)); /* about once a minute */
-  if (same) return;
+  if (same) {
+    slp_assignment_read(f);
+    return;
+  }
   slp_instance_set(&e->leader, owner);
   e->changes_known = 0;
   e->exact_next = 1;
-  slp_notify_leader(f); /* a leader that was alone does not look for others by itself */
-}
-
-/* When this owner of leadership was first read. */
-static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
-  slp_election *e = &f->election;
-  if (!slp_str_eq(owner, slp_instance_str(&e->named))) e->named_us = now_us;
-  slp_instance_set(&e->named, owner);
-  return e->named_us;
+  /* A leader that was alone does not look for others by itself, unless the table throttles. */
+  if (!slp_fleet_writes_throttled(f)) slp_notify_leader(f);
 }
 
 void slp_election_listed(slp_fleet *f, int there) {
@@ -226,12 +251,18 @@ static void leadership_read(slp_read *r) {
     slp_election_seek(f, 5000000);
     return;
   }
-  uint64_t at_us = r->rq->done_us;
+  know_leadership(f, lead, r->rq->done_us);
+}
+
+/* lead NULL: at at_us there was no row. */
+static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us) {
+  slp_election *e = &f->election;
   e->read_us = at_us;
   if (lead && lead->start.kind == SLP_POSITION_TIME) e->start = lead->start;
   if (lead && slp_str_eq(lead->owner, slp_instance_str(&f->me))) {
     tell_unlisted(f, lead);
     e->epoch = lead->epoch;
+    e->made = 0;
     move(f, SLP_ROLE_LEADS);
   } else if (!lead || !lead->owner.n ||
              slp_member_verdict(f, lead->owner, named_since(f, lead->owner, at_us)) == SLP_MEMBER_EVICTED) {
@@ -249,9 +280,10 @@ static uint64_t silent_us(slp_fleet *f, const slp_member *p) {
   return now > since ? now - since : 0;
 }
 
-static void listen(slp_fleet *f, slp_member *p) {
-  if (!f->election.changes_known || p->changes != f->election.changes) slp_election_changed(f);
-  f->election.changes = p->changes;
+/* The assignment is read behind the first look at the leader's row, so no change between both is missed. */
+static void listen(slp_fleet *f, uint64_t changes) {
+  if (!f->election.changes_known || changes != f->election.changes) slp_election_changed(f);
+  f->election.changes = changes;
   f->election.changes_known = 1;
 }
 
@@ -286,6 +318,7 @@ static void next_poll(slp_fleet *f, const slp_member *p) {
   int alert = f->election.alert_us > now;
   uint64_t wait = alert ? slp_fleet_jitter(f, slp_min_u64(ALERT_US, leader_poll_us), 20)
                         : slp_fleet_jitter(f, leader_poll_us, 10);
+  wait = slp_reads_rest_us(f, wait, POLL_REST);
   uint64_t quiet = p ? slp_member_quiet_us(f, p, my_turn_us(f, p)) : SLP_NEVER;
   in(f, slp_min_u64(wait, quiet == SLP_NEVER ? wait : quiet - now));
 }
@@ -309,6 +342,7 @@ static void leader_read(slp_read *r) {
   slp_read_one(r, &row);
   if (!p || row.kind == SLP_ROW_BAD) { /* a name that is nobody's; a row that can't be read: it stays */
     if (p) slp_member_saw_bad(p, &row);
+    if (!e->changes_known) listen(f, UINT64_MAX);
     if (stale)
       slp_election_seek(f, 0);
     else
@@ -318,7 +352,7 @@ static void leader_read(slp_read *r) {
   slp_member_saw(p, row.kind == SLP_ROW_WORKER ? &row.u.worker : NULL, r->get.consistent, r->rq);
   slp_verdict v = slp_member_verdict(f, slp_instance_str(&e->leader), e->named_us);
   e->exact_next = v == SLP_MEMBER_UNKNOWN || slp_member_is_missing(p) || row.kind != SLP_ROW_WORKER;
-  listen(f, p);
+  listen(f, p->changes);
   if (v == SLP_MEMBER_EVICTED || stale) {
     slp_election_seek(f, 0);
     return;
@@ -332,9 +366,11 @@ static void leader_read(slp_read *r) {
 int slp_election_differs(const slp_fleet *f, uint64_t changes) { return changes != f->election.changes; }
 
 int slp_election_heard(slp_fleet *f, uint64_t changes) {
-  if (!f->election.changes_known || changes == f->election.changes) return 0;
-  f->election.changes = changes;
-  return 1;
+  slp_election *e = &f->election;
+  uint64_t known = e->changes_known ? e->changes : 0; /* a row begins with none */
+  e->changes = changes;
+  e->changes_known = 1;
+  return changes != known;
 }
 
 /* My own notification is the one more; any other is another worker's, and I am to hear it. */

@@ -39,6 +39,7 @@ typedef struct slp_election {
   uint64_t turn_us;      /* how much longer than a lease I wait before I evict the leader */
   uint64_t changes;      /* the leader's change counter, as I have acted on it */
   uint8_t changes_known; /* it is this leader's */
+  uint8_t made;          /* this worker's last write to lead made the row */
   uint8_t exact_next;    /* the leader's row is to be read consistently */
   uint8_t unlisted;      /* the list of all rows lacked the row of leadership, which was mine; */
   uint32_t unlisted_n;   /* so often in a row the row itself showed then that it is there */
@@ -65,6 +66,7 @@ void slp_election_seek(slp_fleet *f, uint64_t in_us);
 void slp_election_drop(slp_fleet *f); /* leads and follows no more */
 int slp_role_is(const slp_fleet *f, slp_role role);
 uint64_t slp_election_epoch(const slp_fleet *f);
+int slp_election_made(const slp_fleet *f); /* this worker made the row of leadership: nobody led before */
 slp_str slp_election_leader_id(const slp_fleet *f);
 void slp_election_set_start(slp_fleet *f, const slp_position *start); /* as the row of leadership has it */
 /* The last write of one that led and leaves: nobody leads. */

@@ -2,7 +2,7 @@
 #include "codec/json.h"
 #include "lease/fleet_inside.h"
 
-#define TIMERS 16
+#define TIMERS 17
 
 /* ---- leases that have something to do ---------------------------------------------------------- */
 
@@ -65,6 +65,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   slp_life_init(f);
   slp_fleet_writes_init(f);
   slp_fleet_absence_init(f);
+  slp_reads_init(f);
   slp_listed_init(f);
   slp_seen_init(f);
   slp_leases_init(f);
@@ -100,6 +101,7 @@ static void stop_all(slp_fleet *f) {
   slp_worker_stop(f);
   slp_deadline_stop(f);
   slp_writes_stop(&f->writes);
+  slp_reads_stop(f);
   slp_due_stop(f);
   slp_polls_stop(f);
   slp_listed_stop(f);

@@ -32,7 +32,7 @@
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user named, until they are told
  *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, expiry.c, grant.c,
- *                     hash_range.c, shard_set.c, former.c, refused.c, *_rule.c: pure
+ *                     gate.c, throttling.c, hash_range.c, shard_set.c, former.c, refused.c, *_rule.c: pure
  */
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H
@@ -62,6 +62,7 @@
 #include "lease/seen.h"
 #include "lease/spread.h"
 #include "lease/steal.h"
+#include "lease/throttling.h"
 #include "lease/worker.h"
 #include "lease/write.h"
 #include "lease/write_proof.h"
@@ -90,6 +91,8 @@ struct slp_fleet {
   /* The parts. */
   slp_worker_life life;
   slp_writes writes;
+  slp_reads reads;
+  slp_throttling throttling;
   uint64_t trouble_us; /* the worker's own way to the table last failed then */
   slp_absence absence;
   slp_timer absence_timer; /* the next note; set as long as this fleet may judge others */

@@ -212,7 +212,7 @@ static void use(slp_fleet *f, const slp_snapshot *s) {
     return;
   }
   move(f, SLP_INDEX_WRITING);
-  slp_bulk_write_run(f, written);
+  slp_bulk_write_run(f, NULL, written);
 }
 
 static void leases_read(slp_read *r) {

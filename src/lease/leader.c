@@ -7,15 +7,21 @@
 
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
+#include "lease/shard_set.h"
 #include "lease/shard_sync.h"
 
 #define WATCH_US 500000
+#define WATCH_REST 8            /* units that a watch leaves to other reads */
 #define SETTLE_US 1000000       /* many workers that come together are assigned to in one round */
 #define SETTLE_FIRST_US 2000000 /* at the fleet's first start */
 /* Rows that nobody acts on are looked for so often, however seldom or often shards are listed. */
 #define REVIEW_US 60000000
 #define REVIEW_LEAST_US 50000000
 #define REST_US_MAX 5000000 /* after a table that can't be read */
+/* How long a leader that follows another one reads only the keys that it knows to be used, and how often it
+ * reads all of them from then on. */
+#define WHOLE_FIRST_US 30000000
+#define WHOLE_EVERY_US UINT64_C(3600000000)
 
 static int leads(const slp_fleet *f) { return slp_role_is(f, SLP_ROLE_LEADS); }
 
@@ -45,6 +51,18 @@ void slp_leader_sync(slp_fleet *f, uint64_t in_us) {
   arm(f);
 }
 
+static uint64_t next_watch_us(slp_fleet *f) {
+  return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, WATCH_US, 10), WATCH_REST);
+}
+
+/* A round is due, and the table may grant one read in seconds: that one is the round's. */
+static void watch_beside_rounds(slp_fleet *f) {
+  if (slp_fleet_throttled(f))
+    slp_fleet_timer(f, &f->leader.watch_timer, next_watch_us(f));
+  else
+    slp_leader_watch(f);
+}
+
 static void begin(slp_fleet *f) {
   slp_leader *d = &f->leader;
   d->made_first = 0;
@@ -52,16 +70,18 @@ static void begin(slp_fleet *f) {
   d->assign_at_us = d->sync_at_us = d->sync_from_us = SLP_NEVER;
   d->since_us = slp_fleet_now(f);
   d->rest_us = d->reviewed_us = 0;
+  d->whole_us = slp_after_us(d->since_us, slp_election_made(f) ? WHOLE_EVERY_US : WHOLE_FIRST_US);
   slp_assign_begin(f);
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));) p->takes = 0;
   slp_fleet_tell(f, SLP_FLEET_LEADS, (slp_str){NULL, 0}, slp_election_epoch(f), "leads");
-  slp_leader_assign(f, 0); /* the shards of a leader that died do not wait for a shard sync */
   slp_leader_sync(f, 0);
+  watch_beside_rounds(f);
+  if (slp_election_made(f)) return; /* nobody led before: there is nothing to assign, and nothing was */
+  slp_leader_assign(f, 0);          /* the shards of a leader that died do not wait for a shard sync */
   /* Assignments that were written before and never heard of, by me or by the leader before. */
   slp_notify_leader(f);
   slp_election_changed(f);
-  slp_leader_watch(f);
 }
 
 static void end(slp_fleet *f) {
@@ -111,8 +131,6 @@ static uint64_t watch_one(slp_fleet *f, slp_member *p, uint32_t *others) {
   return slp_member_quiet_us(f, p, 0);
 }
 
-static uint64_t next_watch_us(slp_fleet *f) { return slp_fleet_now(f) + slp_fleet_jitter(f, WATCH_US, 10); }
-
 static void watched(slp_fleet *f) {
   if (!leads(f)) return;
   uint32_t others = 0;
@@ -127,7 +145,9 @@ static void watched(slp_fleet *f) {
       slp_leader_assign(f, 0); /* somebody has left, or gave up what it can't read */
     }
   }
-  if (!f->leader.alone || !slp_members_list_came(f)) slp_fleet_timer(f, &f->leader.watch_timer, next);
+  /* While the table throttles a worker that joins does not notify its leader: that would be a write more. */
+  if (!f->leader.alone || !slp_members_list_came(f) || slp_fleet_throttled(f))
+    slp_fleet_timer(f, &f->leader.watch_timer, next);
 }
 
 void slp_leader_watch(slp_fleet *f) {
@@ -180,8 +200,7 @@ static void synced(slp_fleet *f, uint32_t refused, int given_up) {
 
 static void assigned(slp_fleet *f, uint32_t refused, int given_up) {
   if (!leads(f)) return;
-  slp_notify_leader(f);
-  slp_election_changed(f); /* the others hear it; I know */
+  if (f->leader.others) slp_notify_leader(f);
   if (refused) {
     slp_election_seek(f, 0); /* a newer leader assigns already */
     return;
@@ -189,6 +208,54 @@ static void assigned(slp_fleet *f, uint32_t refused, int given_up) {
   if (given_up) slp_leader_assign(f, 1000000);
   arm(f);
 }
+
+/* ---- what a round has written ------------------------------------------------------------------ */
+
+/* Where the table grants a write a second, the others hear of their assignment long after the leases are
+ * made. So the leader takes each lease with the very write that makes it, or right behind it, and gives it
+ * up when it is assigned to another. A larger stream needs more than such a table grants, whoever takes its
+ * leases. */
+#define OWNED_MOST 64
+static int takes_what_it_makes(slp_fleet *f) {
+  return slp_fleet_is_scarce(f) && slp_listed_n(f) <= OWNED_MOST;
+}
+
+/* A write of a round is about to be sent. */
+static void to_be_written(slp_fleet *f, slp_operation *i) {
+  if (i->kind == SLP_OPERATION_CREATE) i->owns = (uint8_t)takes_what_it_makes(f);
+}
+
+/* A lease was made, and is this worker's until an assignment says otherwise. */
+static void take_made(slp_fleet *f, const slp_operation *made) {
+  slp_lease *l = slp_lease_make(f, made->shard);
+  if (!l || l->state != SLP_LEASE_IDLE) return;
+  slp_lease_row row = {.shard = made->shard, .epoch = made->epoch_first, .position = made->position};
+  if (made->owns) {
+    row.owner = made->me;
+    row.epoch++;
+  }
+  memcpy(row.parents, made->parents, sizeof row.parents);
+  slp_lease_inherit(l);
+  slp_lease_move(l, SLP_LEASE_WANTED);
+  slp_lease_saw(l, &row, slp_fleet_now(f), slp_fleet_now(f));
+}
+
+/* One write of a round is answered. */
+static void written(slp_fleet *f, const slp_write *op) {
+  if (!leads(f) || op->end != SLP_OUTCOME_DONE) return;
+  if (op->i.kind == SLP_OPERATION_CREATE && op->w.written == SLP_WRITTEN_YES &&
+      (op->i.owns || takes_what_it_makes(f)))
+    take_made(f, &op->i);
+  if (op->i.kind != SLP_OPERATION_ASSIGN || !slp_str_eq(op->i.id, f->o.worker)) return;
+  if (op->row.kind == SLP_ROW_ASSIGNMENT)
+    slp_assignment_saw(f, &op->row.u.assignment);
+  else
+    slp_assignment_read(f);
+}
+
+static const slp_bulk_watch of_round = {to_be_written, written};
+
+/* ---- rounds, continued ------------------------------------------------------------------------- */
 
 /* Another worker leads, by the row itself. */
 static int displaced(slp_fleet *f, const slp_snapshot *s) {
@@ -199,14 +266,31 @@ static int displaced(slp_fleet *f, const slp_snapshot *s) {
 /* 1: rows are written, and the round goes on when they are in. */
 static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
   f->stats.shard_syncs++;
-  slp_leader_watch(f);
-  size_t made = slp_shard_sync_write(f, s);
-  f->leader.made_first = made && !s->leases_n;
+  watch_beside_rounds(f);
+  slp_sync_found found = slp_shard_sync_write(f, s, f->leader.read.whole);
+  if (found.doubt) { /* what was not read may cover it */
+    f->leader.whole_us = 0;
+    slp_leader_sync(f, 0);
+  }
+  f->leader.made_first = found.made && !s->leases_n;
   if (slp_bulk_write_n(f)) {
-    slp_bulk_write_run(f, synced);
+    slp_bulk_write_run(f, &of_round, synced);
     return 1;
   }
   next_sync(f);
+  return 0;
+}
+
+/* This worker knows its own assignment as the rows have it, and need not read it by itself. */
+static void take_own_assignment(slp_fleet *f, const slp_snapshot *s) {
+  for (size_t i = 0; i < s->assignments_n; i++)
+    if (slp_str_eq(s->assignments[i].worker, f->o.worker)) slp_assignment_saw(f, &s->assignments[i]);
+}
+
+/* A worker that this snapshot has not joins later, and reads all that concerns it then. */
+static int others_take(slp_fleet *f, const slp_snapshot *s) {
+  for (size_t i = 0; i < s->workers_n; i++)
+    if (slp_worker_takes(&s->workers[i]) && !slp_str_eq(s->workers[i].id, f->o.worker)) return 1;
   return 0;
 }
 
@@ -219,6 +303,8 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
     return;
   }
   slp_election_set_start(f, &s->leadership.start);
+  take_own_assignment(f, s);
+  f->leader.others = (uint8_t)others_take(f, s);
   int review = is_review(f);
   if (review && slp_shard_sync_count(f, s)) { /* perhaps its worker has not heard of its assignment */
     slp_notify_leader(f);
@@ -230,7 +316,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   if (again_us != SLP_NEVER) slp_leader_assign(f, again_us);
   if (!some) return;
   f->stats.assignments++;
-  slp_bulk_write_run(f, assigned);
+  slp_bulk_write_run(f, &of_round, assigned);
 }
 
 static void table_read(slp_read *r) {
@@ -249,6 +335,44 @@ static void table_read(slp_read *r) {
   arm(f);
 }
 
+/* ---- which keys a round reads ------------------------------------------------------------------ */
+
+/* Every shard that an assignment in these rows names. */
+static void mark_assigned(slp_read *r, uint8_t keys[]) {
+  slp_schema *schema = r->f->schema;
+  slp_parsed_row row;
+  while (slp_read_next(r, &row)) {
+    slp_shard_set_reader set;
+    slp_str id;
+    if (row.kind != SLP_ROW_ASSIGNMENT) continue;
+    slp_shard_set_begin(&set, row.u.assignment.set);
+    while (slp_shard_set_next(&set, &id) == 1) keys[schema->lease_key_of(schema, id)] = 1;
+    for (size_t i = 0; i < row.u.assignment.plus_n; i++)
+      keys[schema->lease_key_of(schema, row.u.assignment.plus[i])] = 1;
+  }
+  r->next = 0;
+}
+
+/* Marks the keys under which a lease may lie, by the stream's listing, the assignments, earlier rounds and
+ * what this worker knows of leases. The others are not read, because an empty key costs a unit too. A lease
+ * that none of these names waits for the next whole round: the stream has forgotten its shard. */
+static void choose_keys(slp_read *r, uint8_t keys[]) {
+  slp_fleet *f = r->f;
+  slp_schema *schema = f->schema;
+  if (f->leader.whole) {
+    memset(keys, 1, SLP_SPREAD_KEYS_MAX);
+    return;
+  }
+  size_t at = 0;
+  for (slp_listed *d; (d = slp_listed_each(f, &at));) keys[schema->lease_key_of(schema, d->desc.id)] = 1;
+  at = 0;
+  for (slp_seen_shard *s; (s = slp_seen_each(f, &at));)
+    keys[schema->lease_key_of(schema, slp_str_of(s->id))] = 1;
+  at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) keys[schema->lease_key_of(schema, l->shard)] = 1;
+  mark_assigned(r, keys);
+}
+
 static void begin_round(slp_fleet *f) {
   slp_leader *d = &f->leader;
   uint64_t now = slp_fleet_now(f);
@@ -265,7 +389,9 @@ static void begin_round(slp_fleet *f) {
   }
   d->assign_at_us = SLP_NEVER;
   d->sync = (uint8_t)ready;
-  slp_read_all(&d->read, 1, table_read);
+  d->whole = ready && now >= d->whole_us;
+  if (d->whole) d->whole_us = slp_after_us(now, WHOLE_EVERY_US);
+  slp_read_chosen(&d->read, 1, choose_keys, table_read);
 }
 
 static void run(slp_timer *t) { begin_round(SLP_OWNER(t, slp_fleet, leader.timer)); }

@@ -8,10 +8,13 @@
 
 typedef struct slp_leader {
   uint8_t alone;        /* no other worker takes leases, as the watch last saw */
+  uint8_t others;       /* another worker takes leases, by the rows of the round under way */
   uint8_t made_first;   /* this fleet's first leases were made in this round */
-  uint8_t sync;         /* the round under way compares the stream with the table */
+  uint8_t sync;         /* the round under way compares the stream with the table, */
+  uint8_t whole;        /* and reads every key under which leases may lie */
   uint64_t since_us;    /* it leads since then */
   uint64_t reviewed_us; /* the last round that counted what stands still; 0: none yet */
+  uint64_t whole_us;    /* the next whole round is not before */
   uint64_t rest_us;     /* reading the table failed: not again before */
   uint64_t assign_at_us, sync_at_us;
   uint64_t sync_from_us; /* a shard sync waits for a listing from then on; SLP_NEVER: none waits */

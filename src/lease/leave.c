@@ -154,7 +154,7 @@ void slp_leave_step(slp_fleet *f) {
       return;
     case SLP_LEAVE_PROPOSE:
       move(f, SLP_LEAVE_PROPOSING);
-      slp_bulk_write_run(f, proposed);
+      slp_bulk_write_run(f, NULL, proposed);
       return;
     case SLP_LEAVE_NOTIFY:
       move(f, SLP_LEAVE_NOTIFYING);

@@ -5,6 +5,8 @@
 #include "lease/fleet_inside.h"
 
 #define OFTEN_US 200000
+#define WANTED_REST 3 /* units that the reading of a row which is wanted leaves to other reads, */
+#define KEPT_REST 20  /* and that of a row which this worker has */
 #define SELDOM_US 1000000
 #define EXPECTED_US 20000000 /* a row that may bring a lease which is wanted no more */
 #define ALERT_US 5000000
@@ -15,7 +17,12 @@
 static uint64_t soon(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
-  return now + slp_fleet_jitter(f, now < l->poll.often_us ? OFTEN_US : SELDOM_US, 20);
+  uint64_t wait_us = slp_reads_rest_us(f, now < l->poll.often_us ? OFTEN_US : SELDOM_US, WANTED_REST);
+  return now + slp_fleet_jitter(f, wait_us, 20);
+}
+
+static uint64_t seldom(slp_fleet *f) {
+  return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, SELDOM_US, 10), KEPT_REST);
 }
 
 /* ---- wanting ----------------------------------------------------------------------------------- */
@@ -207,7 +214,6 @@ static int is_draining(const slp_lease *l) {
 
 static void saw_mine(slp_lease *l) {
   slp_fleet *f = l->f;
-  uint64_t now = slp_fleet_now(f);
   if (l->row.claim.n && l->want.assigned && l->row.claim_version > slp_leases_version(f))
     slp_assignment_read(f);
   if (l->row.claim.n && is_draining(l) && !f->sharing->claims_decide) {
@@ -216,7 +222,7 @@ static void saw_mine(slp_lease *l) {
     if (slp_instance_split(slp_instance_str(&l->row.claim), &id, &incarnation)) p = slp_member_make(f, id);
     if (p) p->wanted = 1;
   }
-  if (is_draining(l) || !l->want.assigned) slp_lease_poll(l, now + slp_fleet_jitter(f, SELDOM_US, 10));
+  if (is_draining(l) || !l->want.assigned) slp_lease_poll(l, seldom(f));
   slp_lease_touch(l);
 }
 
@@ -421,7 +427,7 @@ static void owned(slp_lease *l) {
   } else if (honours(l)) {
     drain(l, SLP_RELEASE_HANDOVER);
   } else if (!slp_lease_save_due(l) && !l->want.assigned) {
-    slp_lease_poll(l, slp_fleet_now(f) + slp_fleet_jitter(f, SELDOM_US, 10));
+    slp_lease_poll(l, seldom(f));
   }
 }
 

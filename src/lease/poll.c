@@ -6,6 +6,7 @@
 
 #define SLACK_US 50000 /* what is due so soon goes along */
 #define NO_MEMORY_US 200000
+#define LEASE_KEYS 3 /* its own row and those of two parents */
 
 static void arm(slp_fleet *f) {
   uint64_t at = SLP_NEVER;
@@ -21,7 +22,7 @@ static void arm(slp_fleet *f) {
 
 static int add(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
   slp_polls *poll = &f->poll;
-  if (poll->n == SLP_POLL_KEYS) return 0;
+  if (poll->n == poll->most) return 0;
   slp_str name = p ? slp_member_id(p) : which ? l->row.parents[which - 1] : l->shard;
   if (slp_fleet_key(f, p ? SLP_OPERATION_HEARTBEAT : SLP_OPERATION_CHECKPOINT, name, &poll->read.text,
                     &poll->keys[poll->n]))
@@ -31,7 +32,7 @@ static int add(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
 }
 
 static void add_lease(slp_fleet *f, slp_lease *l) {
-  if (f->poll.n + 3 > SLP_POLL_KEYS) return;
+  if (f->poll.n + (l->state == SLP_LEASE_WAITING ? LEASE_KEYS : 1) > f->poll.most) return;
   if (!add(f, l, NULL, 0)) { /* no memory: not at once again */
     l->poll.row_us = slp_fleet_now(f) + NO_MEMORY_US;
     return;
@@ -48,6 +49,7 @@ static void ask(slp_fleet *f, uint64_t now) {
   size_t at = 0;
   slp_str hash, prefix;
   poll->n = 0;
+  poll->most = slp_max_u64(slp_reads_at_once(f, SLP_POLL_KEYS), LEASE_KEYS);
   slp_buf_clear(&poll->read.text);
   f->schema->scope(f->schema, &hash, &prefix);
   /* Reserved once: the keys point into it. */
@@ -56,7 +58,7 @@ static void ask(slp_fleet *f, uint64_t now) {
       if (l->poll.row_us <= now + SLACK_US) l->poll.row_us = now + NO_MEMORY_US;
     return;
   }
-  for (slp_member *p; (p = slp_member_each(f, &at)) && poll->n < SLP_POLL_KEYS / 2;)
+  for (slp_member *p; (p = slp_member_each(f, &at)) && poll->n < poll->most / 2;)
     if (p->wanted && add(f, NULL, p, 0)) p->wanted = 0;
   at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)

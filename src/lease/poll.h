@@ -19,7 +19,7 @@ typedef struct slp_polls {
   slp_read read;
   slp_poll_item items[SLP_POLL_KEYS];
   slp_row_key keys[SLP_POLL_KEYS];
-  size_t n;
+  size_t n, most; /* as many as are asked for, and may be */
 } slp_polls;
 
 void slp_polls_init(slp_fleet *f);

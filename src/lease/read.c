@@ -5,8 +5,101 @@
 #include "sloop.h"
 
 #define TOOK_LONG_US UINT64_C(5000000)
+#define PLACE_MAX (1u << 20) /* where a throttled request goes on: the keys of 100 rows take less */
 
 static const slp_str nothing = {NULL, 0};
+
+/* ---- turns ------------------------------------------------------------------------------------- */
+
+#define SCARCE_US 200000 /* between two units */
+
+static void run_turns(slp_timer *t);
+
+void slp_reads_init(slp_fleet *f) {
+  slp_list_init(&f->reads.waiting);
+  slp_fleet_timer_init(&f->reads.timer, run_turns);
+}
+
+void slp_reads_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->reads.timer); }
+
+int slp_fleet_throttled(const slp_fleet *f) {
+  return !slp_gate_is_open(&f->reads.gate) || slp_writes_gap_us(&f->writes) > 0;
+}
+
+int slp_fleet_is_scarce(const slp_fleet *f) {
+  return f->reads.gate.gap_us >= SCARCE_US || slp_writes_gap_us(&f->writes) >= SCARCE_US;
+}
+
+uint64_t slp_reads_rest_us(const slp_fleet *f, uint64_t us, uint32_t units) {
+  return slp_gate_rest_us(&f->reads.gate, us, units);
+}
+
+size_t slp_reads_at_once(const slp_fleet *f, size_t most) {
+  uint64_t gap_us = f->reads.gate.gap_us;
+  return gap_us ? (size_t)slp_min_u64(most, slp_max_u64(1000000 / gap_us, 1)) : most;
+}
+
+static slp_read_turn *first_turn(slp_fleet *f) {
+  slp_list *first = slp_list_first(&f->reads.waiting);
+  return first ? SLP_OWNER(first, slp_read_turn, link) : NULL;
+}
+
+static void arm(slp_fleet *f) {
+  slp_fleet_timer(f, &f->reads.timer, first_turn(f) ? f->reads.gate.next_us : SLP_NEVER);
+}
+
+static int gate_passes(slp_fleet *f) {
+  slp_gate *gate = &f->reads.gate;
+  return slp_gate_passes(gate, slp_fleet_now(f), slp_gate_is_open(gate) ? 0 : slp_random(f->h));
+}
+
+static void take_turn(slp_read_turn *turn) {
+  slp_fleet *f = turn->of->f;
+  if (!first_turn(f) && gate_passes(f)) {
+    turn->send(turn);
+    return;
+  }
+  slp_list_add_last(&f->reads.waiting, &turn->link);
+  arm(f);
+}
+
+static void run_turns(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_fleet, reads.timer);
+  for (slp_read_turn *turn; (turn = first_turn(f)) && gate_passes(f);) {
+    slp_list_remove(&turn->link);
+    turn->send(turn);
+  }
+  arm(f);
+}
+
+/* The request is not answered any more. */
+static void drop_turn(slp_read_turn *turn, slp_store_req *rq) {
+  slp_store *store = turn->of->f->store;
+  if (slp_list_linked(&turn->link))
+    slp_list_remove(&turn->link);
+  else
+    store->ops->cancel(store, rq);
+}
+
+/* Returns 1 if the request was throttled and takes another turn, 0 if this is its answer. */
+static int takes_another_turn(slp_read_turn *turn, slp_store_req *rq) {
+  slp_fleet *f = turn->of->f;
+  uint64_t now = slp_fleet_now(f);
+  if (rq->fail.class != SLP_THROTTLE) {
+    slp_gate_served(&f->reads.gate);
+    arm(f);
+    if (turn->first_us) rq->sent_us = turn->first_us;
+    return 0;
+  }
+  if (!turn->first_us) turn->first_us = rq->sent_us;
+  f->stats.throttles++;
+  slp_gate_refused(&f->reads.gate, rq->sent_us, now, slp_random(f->h));
+  slp_fleet_table_refused(f, 0, &rq->fail);
+  take_turn(turn);
+  return 1;
+}
+
+/* ---- birth and death --------------------------------------------------------------------------- */
 
 void slp_read_init(slp_read *r, slp_fleet *f, const char *of, uint32_t share) {
   memset(r, 0, sizeof *r);
@@ -16,20 +109,26 @@ void slp_read_init(slp_read *r, slp_fleet *f, const char *of, uint32_t share) {
   slp_buf_init(&r->text, f->mem, 1 << 20);
   slp_store_rows_init(&r->get.out, f->mem);
   slp_store_rows_init(&r->list.out, f->mem);
+  slp_buf_init(&r->get.at, f->mem, PLACE_MAX);
+  slp_buf_init(&r->list.at, f->mem, PLACE_MAX);
+}
+
+static void free_part(slp_read_part *p) {
+  slp_store_rows_free(&p->list.out);
+  slp_buf_free(&p->list.at);
 }
 
 static void drop_parts(slp_read *r) {
-  for (uint32_t i = 0; i < r->parts_n; i++) slp_store_rows_free(&r->parts[i].list.out);
+  for (uint32_t i = 0; i < r->parts_n; i++) free_part(&r->parts[i]);
   slp_free(r->f->mem, r->parts);
   r->parts = NULL;
   r->parts_n = 0;
 }
 
 void slp_read_stop(slp_read *r) {
-  slp_store *store = r->f->store;
-  if (r->busy && (r->rq != &r->list.rq || !r->list_done)) store->ops->cancel(store, r->rq);
+  if (r->busy && (r->rq != &r->list.rq || !r->list_done)) drop_turn(&r->turn, r->rq);
   for (uint32_t i = 0; i < r->parts_n; i++)
-    if (!r->parts[i].done) store->ops->cancel(store, &r->parts[i].list.rq);
+    if (!r->parts[i].done) drop_turn(&r->parts[i].turn, &r->parts[i].list.rq);
   drop_parts(r);
   r->busy = 0;
 }
@@ -38,27 +137,33 @@ void slp_read_free(slp_read *r) {
   slp_read_stop(r);
   slp_store_rows_free(&r->get.out);
   slp_store_rows_free(&r->list.out);
+  slp_buf_free(&r->get.at);
+  slp_buf_free(&r->list.at);
   slp_buf_free(&r->text);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------ */
 
-static void request(slp_read *r, slp_store_req *rq, void (*answered)(slp_store_req *rq)) {
+static void request(slp_read *r, slp_store_req *rq, uint8_t table, void (*answered)(slp_store_req *rq)) {
   r->f->stats.reads++;
   memset(rq, 0, sizeof *rq);
+  rq->table = table;
+  rq->paced = 1;
   rq->on_done = answered;
   if (r->share) rq->ms_max = (uint32_t)slp_max_u64(r->f->o.lease_ms / r->share, 20);
 }
 
-static void begin(slp_read *r, slp_store_req *rq, slp_store_rows *rows, void (*on_done)(slp_read *r),
-                  void (*answered)(slp_store_req *rq)) {
+static void begin(slp_read *r, slp_store_req *rq, slp_store_rows *rows, slp_buf *at,
+                  void (*on_done)(slp_read *r), void (*send)(slp_read_turn *turn)) {
   SLP_CHECK(!r->busy);
   r->busy = 1;
   r->list_done = r->starved = 0;
   r->rq = rq;
   r->rows = rows;
   r->on_done = on_done;
-  request(r, rq, answered);
+  slp_buf_clear(at);
+  r->turn = (slp_read_turn){.of = r, .send = send};
+  take_turn(&r->turn);
 }
 
 static void got(slp_store_req *rq);
@@ -69,24 +174,35 @@ static int make_key(slp_read *r, slp_operation_kind kind, slp_str name) {
   return slp_fleet_key(r->f, kind, name, &r->text, &r->key);
 }
 
+static void send_get(slp_read_turn *turn) {
+  slp_read *r = turn->of;
+  request(r, &r->get.rq, 0, got);
+  r->f->store->ops->get(r->f->store, &r->get);
+}
+
 static void get(slp_read *r, const slp_row_key *keys, size_t n, int consistent,
                 void (*on_done)(slp_read *r)) {
-  begin(r, &r->get.rq, &r->get.out, on_done, got);
   r->get.keys = keys;
   r->get.keys_n = n;
   r->get.consistent = (uint8_t)consistent;
-  r->f->store->ops->get(r->f->store, &r->get);
+  begin(r, &r->get.rq, &r->get.out, &r->get.at, on_done, send_get);
+}
+
+static void send_list(slp_read_turn *turn) {
+  slp_read *r = turn->of;
+  request(r, &r->list.rq, r->table, listed);
+  r->f->store->ops->list(r->f->store, &r->list);
 }
 
 static void list_one_of(slp_read *r, uint32_t at_once, uint8_t table, slp_str hash, slp_str prefix,
                         int consistent, void (*on_done)(slp_read *r)) {
-  begin(r, &r->list.rq, &r->list.out, on_done, listed);
-  r->list.rq.table = table;
+  r->table = table;
   r->list.hash = hash;
   r->list.prefix = prefix;
   r->list.consistent = (uint8_t)consistent;
   r->list.bound = (slp_store_bound){.at_once = at_once};
-  r->f->store->ops->list(r->f->store, &r->list);
+  r->others = at_once - 1;
+  begin(r, &r->list.rq, &r->list.out, &r->list.at, on_done, send_list);
 }
 
 static void list(slp_read *r, uint8_t table, slp_str hash, slp_str prefix, int consistent,
@@ -118,47 +234,69 @@ static uint32_t other_keys(const slp_schema *s) {
   return s->lease_key && slp_is_spread(&s->spread) && !SLP_MUTANT(one_key_is_read) ? s->spread.keys - 1 : 0;
 }
 
-static int make_parts(slp_read *r, const slp_row_key *first) {
+static int make_part(slp_read *r, uint32_t key) {
   slp_schema *schema = r->f->schema;
-  uint32_t n = other_keys(schema);
-  slp_buf_clear(&r->text);
-  /* Reserved once: the keys point into it. */
-  if (slp_buf_reserve(&r->text, n * (first->hash.n + first->range.n + 32))) return SLP_ENOMEM;
-  r->parts = slp_zalloc_n(r->f->mem, n, sizeof *r->parts);
-  if (!r->parts) return SLP_ENOMEM;
-  for (uint32_t i = 0; i < n; i++) {
-    slp_read_part *p = &r->parts[i];
-    slp_row_key key;
-    if (schema->lease_key(schema, i + 1, &r->text, &key)) return SLP_ENOMEM;
-    p->of = r;
-    p->list.hash = key.hash;
-    p->list.prefix = key.range;
-    slp_store_rows_init(&p->list.out, r->f->mem);
-    r->parts_n++;
-  }
+  slp_read_part *p = &r->parts[r->parts_n];
+  slp_row_key at;
+  if (schema->lease_key(schema, key, &r->text, &at)) return SLP_ENOMEM;
+  p->turn.of = r;
+  p->list.hash = at.hash;
+  p->list.prefix = at.range;
+  p->list.consistent = r->list.consistent;
+  p->list.bound = r->list.bound;
+  slp_store_rows_init(&p->list.out, r->f->mem);
+  slp_buf_init(&p->list.at, r->f->mem, PLACE_MAX);
+  r->parts_n++;
   return 0;
 }
 
-static void list_parts(slp_read *r, const slp_row_key *first, int consistent) {
-  if (make_parts(r, first)) {
+static int make_parts(slp_read *r, const uint8_t keys[]) {
+  slp_str hash, prefix;
+  r->f->schema->scope(r->f->schema, &hash, &prefix);
+  slp_buf_clear(&r->text);
+  /* Reserved once: the keys point into it. */
+  if (slp_buf_reserve(&r->text, r->others * (hash.n + prefix.n + 32))) return SLP_ENOMEM;
+  r->parts = slp_zalloc_n(r->f->mem, r->others, sizeof *r->parts);
+  if (!r->parts) return SLP_ENOMEM;
+  for (uint32_t i = 1; i <= r->others; i++)
+    if (keys[i] && make_part(r, i)) return SLP_ENOMEM;
+  return 0;
+}
+
+static void send_part(slp_read_turn *turn) {
+  slp_read_part *p = SLP_OWNER(turn, slp_read_part, turn);
+  slp_store *store = turn->of->f->store;
+  request(turn->of, &p->list.rq, 0, part_listed);
+  store->ops->list(store, &p->list);
+}
+
+/* The rows under the first key are there: asks for the others. */
+static void list_parts(slp_read *r) {
+  uint8_t keys[SLP_SPREAD_KEYS_MAX];
+  memset(keys, !r->choose, sizeof keys);
+  if (r->choose) r->choose(r, keys);
+  r->whole = memchr(keys + 1, 0, r->others) == NULL;
+  if (make_parts(r, keys)) {
     drop_parts(r);
     r->starved = 1;
   }
-  for (uint32_t i = 0; i < r->parts_n; i++) {
-    slp_read_part *p = &r->parts[i];
-    request(r, &p->list.rq, part_listed);
-    p->list.consistent = (uint8_t)consistent;
-    p->list.bound = r->list.bound;
-    r->f->store->ops->list(r->f->store, &p->list);
+  for (uint32_t i = 0, n = r->parts_n; i < n; i++) {
+    r->parts[i].turn.send = send_part;
+    take_turn(&r->parts[i].turn);
   }
 }
 
-void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r)) {
+void slp_read_chosen(slp_read *r, int consistent, void (*choose)(slp_read *r, uint8_t keys[]),
+                     void (*on_done)(slp_read *r)) {
   slp_row_key first;
   r->f->schema->scope(r->f->schema, &first.hash, &first.range);
-  uint32_t others = other_keys(r->f->schema);
-  list_one_of(r, others + 1, 0, first.hash, first.range, consistent, on_done);
-  if (others) list_parts(r, &first, consistent);
+  r->choose = choose;
+  r->whole = 1;
+  list_one_of(r, other_keys(r->f->schema) + 1, 0, first.hash, first.range, consistent, on_done);
+}
+
+void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r)) {
+  slp_read_chosen(r, consistent, NULL, on_done);
 }
 
 void slp_read_scope(slp_read *r, slp_str hash, slp_str prefix, void (*on_done)(slp_read *r)) {
@@ -200,7 +338,10 @@ static void end(slp_read *r) {
   r->on_done(r);
 }
 
-static void got(slp_store_req *rq) { end(SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_read, get)); }
+static void got(slp_store_req *rq) {
+  slp_read *r = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), slp_read, get);
+  if (!takes_another_turn(&r->turn, rq)) end(r);
+}
 
 /* All parts make one answer, and a part that failed fails it. */
 static void join_parts(slp_read *r) {
@@ -216,7 +357,7 @@ static void join_parts(slp_read *r) {
 }
 
 /* Lists are long: their memory goes back as soon as they were read. */
-static void whole(slp_read *r) {
+static void all_came(slp_read *r) {
   for (uint32_t i = 0; i < r->parts_n; i++)
     if (!r->parts[i].done) return;
   if (!r->list_done) return;
@@ -228,14 +369,17 @@ static void whole(slp_read *r) {
 
 static void listed(slp_store_req *rq) {
   slp_read *r = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_read, list);
+  if (takes_another_turn(&r->turn, rq)) return;
   r->list_done = 1;
-  whole(r);
+  if (r->others && rq->fail.class == SLP_FINE) list_parts(r);
+  all_came(r);
 }
 
 static void part_listed(slp_store_req *rq) {
   slp_read_part *p = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_read_part, list);
+  if (takes_another_turn(&p->turn, rq)) return;
   p->done = 1;
-  whole(p->of);
+  all_came(p->turn.of);
 }
 
 int slp_read_next(slp_read *r, slp_parsed_row *ret) {

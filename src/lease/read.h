@@ -1,13 +1,30 @@
 /* read.h - one read of the lease table, from the question to its answer. Whoever asks again after a
- * failure is the reader's owner; a failure that lasts is told to the user from here. */
+ * failure is the reader's owner; a failure that lasts is told to the user from here.
+ *
+ * A read that is throttled is no failure: it waits for its turn behind the worker's other reads (gate.h), is
+ * asked again, and keeps the rows that came. */
 #ifndef SLP_LEASE_READ_H
 #define SLP_LEASE_READ_H
 
 #include "lease/context.h"
+#include "lease/gate.h"
+
+typedef struct slp_reads { /* of one worker */
+  slp_gate gate;
+  slp_list waiting; /* slp_read_turn, the oldest first */
+  slp_timer timer;
+} slp_reads;
+
+typedef struct slp_read_turn { /* one request of a read */
+  slp_list link;               /* in slp_reads.waiting, until it is sent */
+  uint64_t first_us;           /* of a request that was throttled: it was first sent then; 0: it was not */
+  struct slp_read *of;
+  void (*send)(struct slp_read_turn *turn);
+} slp_read_turn;
 
 typedef struct slp_read_part { /* of a list over several partition keys */
   slp_store_list list;
-  struct slp_read *of;
+  slp_read_turn turn;
   uint8_t done;
 } slp_read_part;
 
@@ -25,9 +42,14 @@ typedef struct slp_read {
   slp_buf text;                 /* of keys */
   slp_store_get get;
   slp_store_list list;
+  slp_read_turn turn; /* of the one of both that was used last */
   uint8_t list_done;
-  uint8_t starved;      /* there was no memory to ask for all parts */
-  slp_read_part *parts; /* owned; the list's other keys, all asked at once; none behind the answer */
+  uint8_t table;                                      /* of a list */
+  uint8_t starved;                                    /* there was no memory to ask for all parts */
+  uint8_t whole;                                      /* of a list of all rows: every key was asked */
+  void (*choose)(struct slp_read *r, uint8_t keys[]); /* NULL: all are asked */
+  uint32_t others;      /* of a list of all rows: so many keys beside the first one have leases */
+  slp_read_part *parts; /* owned; those that are asked, all at once; none behind the answer */
   uint32_t parts_n;
   slp_store_req *rq;    /* of the one of both that was used last */
   slp_store_rows *rows; /* its answer: of a list until on_done returns, else until the next read */
@@ -46,6 +68,10 @@ int slp_read_row(slp_read *r, slp_operation_kind kind, slp_str name, int consist
 int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*on_done)(slp_read *r));
 /* Every row of this application and stream, under whichever keys they lie. */
 void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r));
+/* The same, but of the keys beside the first one only those that choose marks: keys[n] = 1 for the n-th. It
+ * is called when the rows under the first key are there. r->whole says whether every key was asked. */
+void slp_read_chosen(slp_read *r, int consistent, void (*choose)(slp_read *r, uint8_t keys[]),
+                     void (*on_done)(slp_read *r));
 /* Every row of the schema's n-th table beside the table of leases. */
 /* All rows of the table of leases with this hash key and prefix, which live until on_done. */
 void slp_read_scope(slp_read *r, slp_str hash, slp_str prefix, void (*on_done)(slp_read *r));
@@ -61,5 +87,15 @@ void slp_read_one(slp_read *r, slp_parsed_row *ret);
 /* Counts an answer, and tells of failures when that is due: as slp_fleet_tells() has it, and at once of an
  * answer of many pages that took seconds and makes no sense. 1: it came. */
 int slp_read_count(slp_read *r, const slp_fail *fail);
+
+void slp_reads_init(slp_fleet *f);
+void slp_reads_stop(slp_fleet *f);
+int slp_fleet_throttled(const slp_fleet *f); /* 1: reads or writes of this worker wait for what is granted */
+int slp_fleet_is_scarce(const slp_fleet *f); /* 1: it gets a few reads or writes a second at most */
+/* How long one kind of read waits before it is repeated: us, and so long that the table grants this worker so
+ * many units for other reads meanwhile. */
+uint64_t slp_reads_rest_us(const slp_fleet *f, uint64_t us, uint32_t units);
+/* Of so many rows, how many to ask for at once: as many as the table grants in a second, and one at least. */
+size_t slp_reads_at_once(const slp_fleet *f, size_t most);
 
 #endif

@@ -207,6 +207,7 @@ typedef struct slp_operation { /* what is not needed stays zero */
   uint64_t epoch;        /* of a lease or of leadership, as read or held */
   uint64_t epoch_after;  /* what the write makes of it; 0: one more */
   uint64_t epoch_first;  /* CREATE: 0, or where a row made again begins */
+  uint8_t owns;          /* CREATE: the row is mine from its beginning, as if TAKE had followed */
   slp_position position; /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET; TAKE: as read; END: its last
                             record, if known */
   slp_position odd;   /* CHECKPOINT, TRANSFER, RELEASE: as the row had it, when that text is not the canonical
@@ -318,6 +319,8 @@ struct slp_schema {
   /* The same of the n-th key beside it that has leases, n from 1 to spread.keys - 1; the texts are added to
    * `room`. SLP_ENOMEM. NULL: leases are never spread. */
   int (*lease_key)(slp_schema *s, uint32_t n, slp_buf *room, slp_row_key *ret);
+  /* Which of them the lease of a shard lies under, from 0 to spread.keys - 1. NULL where lease_key is. */
+  uint32_t (*lease_key_of)(const slp_schema *s, slp_str shard);
   /* Decides from all rows how those of this stream are named, before any of them is read or made. NULL: there
    * is one way only. */
   void (*form)(slp_schema *s, const slp_store_rows *rows, slp_table_form *ret);

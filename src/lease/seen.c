@@ -31,6 +31,8 @@ slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard) {
   return NULL;
 }
 
+slp_seen_shard *slp_seen_each(slp_fleet *f, size_t *at) { return slp_map_each(&f->seen.shards, at); }
+
 size_t slp_seen_n(const slp_fleet *f) { return f->seen.shards.live; }
 
 void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us) {

@@ -31,6 +31,7 @@ void slp_seen_init(slp_fleet *f);
 void slp_seen_free(slp_fleet *f);
 slp_seen_shard *slp_seen_get(const slp_fleet *f, slp_str shard); /* NULL: not seen */
 slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard); /* remembered from here on; NULL: no memory */
+slp_seen_shard *slp_seen_each(slp_fleet *f, size_t *at);
 size_t slp_seen_n(const slp_fleet *f);
 /* Forgets every shard that the table has no more, nor a listing of the stream that came after its row was
  * seen last. table_us: the listed_us of what is in the snapshot. */

@@ -79,7 +79,8 @@ static slp_position begin_of(const slp_snapshot *s, const slp_shard_desc *d) {
 
 static void make_lease(slp_fleet *f, const slp_snapshot *s, const slp_listed *listed) {
   slp_operation *i = slp_bulk_write_create(f, &listed->desc, was_there(f, listed));
-  if (i) i->position = begin_of(s, &listed->desc); /* else the next time */
+  if (!i) return; /* the next time */
+  i->position = begin_of(s, &listed->desc);
 }
 
 /* A row that is there, whatever it says, is not made. */
@@ -117,7 +118,7 @@ static int named(const slp_snapshot *s, const slp_worker_row *w) {
   return 0;
 }
 
-static void reap(slp_fleet *f, const slp_snapshot *s) {
+static void reap_workers(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
   for (size_t i = 0; i < s->workers_n; i++) {
     const slp_worker_row *w = &s->workers[i];
@@ -129,6 +130,9 @@ static void reap(slp_fleet *f, const slp_snapshot *s) {
     operation->id = slp_bulk_write_text(f, w->id);
     operation->incarnation = slp_bulk_write_text(f, w->incarnation);
   }
+}
+
+static void reap_assignments(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->assignments_n; i++) { /* of a worker that was reaped */
     slp_str id = s->assignments[i].worker;
     if (slp_snapshot_worker(s, id) || slp_snapshot_is_bad(s, id)) continue;
@@ -145,9 +149,13 @@ void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s) {
     slp_fleet_bad_row(f, (slp_str){NULL, 0}, &s->bad[i].key, s->bad[i].why);
 }
 
+static int find_hole(slp_fleet *f, const slp_snapshot *s, char from[40], char to[40]) {
+  return s->leases_n ? slp_hash_range_hole(f->mem, s->leases, s->leases_n, from, to) : 0;
+}
+
 void slp_shard_sync_name_hole(slp_fleet *f, const slp_snapshot *s) {
   char from[40], to[40];
-  int r = s->leases_n ? slp_hash_range_hole(f->mem, s->leases, s->leases_n, from, to) : 0;
+  int r = find_hole(f, s, from, to);
   int news = !f->stats.holes_now;
   if (r >= 0) f->stats.holes_now = r == 1;
   if (r != 1 || !slp_listed_may_tell(f, SLP_LISTED_HOLE, news)) return;
@@ -155,12 +163,16 @@ void slp_shard_sync_name_hole(slp_fleet *f, const slp_snapshot *s) {
                  to);
 }
 
-size_t slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s) {
+slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int whole) {
+  slp_sync_found found;
+  char from[40], to[40];
   slp_polls_forget(f, f->o.worker);
   remember(f, s);
-  size_t made = make_missing(f, s);
-  if (!made) slp_shard_sync_name_hole(f, s);
+  found.made = make_missing(f, s);
+  found.doubt = !found.made && !whole && find_hole(f, s, from, to) == 1;
+  if (!found.made && !found.doubt) slp_shard_sync_name_hole(f, s);
   remove_ended(f, s);
-  reap(f, s);
-  return made;
+  if (whole) reap_workers(f, s); /* no lease may name one that goes */
+  reap_assignments(f, s);
+  return found;
 }

@@ -7,10 +7,16 @@
 #include "lease/processor.h"
 #include "lease/snapshot.h"
 
+typedef struct slp_sync_found {
+  size_t made;   /* leases that were missing */
+  uint8_t doubt; /* there is a hole, unless a lease under a key that was not read covers it */
+} slp_sync_found;
+
 /* Leading. Counts the leases that are nobody's. Returns 1 if one was so when it was counted before, too. */
 int slp_shard_sync_count(slp_fleet *f, const slp_snapshot *s);
-/* Leading. What is to be written is added to the bulk write. Returns how many leases were missing. */
-size_t slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s);
+/* Leading. What is to be written is added to the bulk write. whole: the snapshot has every row of the
+ * application. Otherwise nothing is done that a row which is not in it could speak against. */
+slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int whole);
 /* The same where nobody leads. ret_made: leases are made; ret_removed: rows are to go, and those of their
  * children may go next. SLP_ENOMEM: the rest of it is found the next time. */
 int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_made, int *ret_removed);

@@ -6,6 +6,7 @@
 
 #define AGAIN_US 200000
 #define BAD_US 5000000
+#define LEAD_FRESH_US 30000000 /* a row that was read so long ago is read again */
 
 static void leadership_read(slp_read *r);
 static void leases_read(slp_read *r);
@@ -59,22 +60,44 @@ static void ask(slp_fleet *f) {
   if (slp_read_row(&f->spread.read, SLP_OPERATION_LEAD, none, 1, leadership_read)) in(f, AGAIN_US);
 }
 
+static void remember_lead(slp_fleet *f, const slp_leadership_row *row, uint64_t at_us) {
+  slp_lead_seen *seen = &f->spread.lead;
+  *seen = (slp_lead_seen){.at_us = at_us, .there = row != NULL};
+  if (!row) return;
+  seen->row = *row;
+  slp_instance_set(&seen->owner, row->owner);
+  seen->row.owner = slp_instance_str(&seen->owner);
+}
+
+int slp_spread_take_lead(slp_fleet *f, const slp_leadership_row **ret, uint64_t *ret_at_us) {
+  slp_lead_seen *seen = &f->spread.lead;
+  *ret_at_us = seen->at_us;
+  *ret = seen->there ? &seen->row : NULL;
+  seen->at_us = 0;
+  return *ret_at_us && slp_fleet_now(f) - *ret_at_us < LEAD_FRESH_US;
+}
+
 static void leadership_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_parsed_row row;
   slp_read_one(r, &row);
   if (!r->came) {
     in(f, slp_fleet_jitter(f, AGAIN_US, 50));
-  } else if (row.kind == SLP_ROW_BAD) {
+    return;
+  }
+  if (row.kind == SLP_ROW_BAD) {
     slp_fleet_bad_row(f, (slp_str){NULL, 0}, &row.key, row.why);
     in(f, BAD_US);
-  } else if (row.kind == SLP_ROW_LEADERSHIP) {
-    know(f, row.u.leadership.spread);
-  } else if (!slp_is_spread(&f->schema->fresh)) {
-    assume(f, (slp_spread){.keys = 1});
-  } else if (slp_read_list(r, SLP_OPERATION_CREATE, 1, leases_read)) {
-    in(f, AGAIN_US);
+    return;
   }
+  const slp_leadership_row *lead = row.kind == SLP_ROW_LEADERSHIP ? &row.u.leadership : NULL;
+  remember_lead(f, lead, r->rq->done_us);
+  if (lead)
+    know(f, lead->spread);
+  else if (!slp_is_spread(&f->schema->fresh))
+    assume(f, (slp_spread){.keys = 1});
+  else if (slp_read_list(r, SLP_OPERATION_CREATE, 1, leases_read))
+    in(f, AGAIN_US);
 }
 
 static void leases_read(slp_read *r) {

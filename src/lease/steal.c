@@ -415,7 +415,7 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
     if (removed)
       f->stealing.sync_at_us = slp_min_u64(f->stealing.sync_at_us, now + 2 * slp_fleet_lease_us(f));
     if (r) f->stealing.sync_at_us = now + 1000000;
-    if (slp_bulk_write_n(f)) slp_bulk_write_run(f, synced);
+    if (slp_bulk_write_n(f)) slp_bulk_write_run(f, NULL, synced);
   } else if (f->stealing.sync_from_us == SLP_NEVER && now >= f->stealing.sync_at_us && f->stealing.first) {
     f->stealing.sync_from_us = now;
     slp_fleet_list(f);
@@ -489,7 +489,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   int r = take_some(f, s, &next_us);
   slp_steal_keep_ended(f, s);
   sync(f, s);
-  if (slp_bulk_write_n(f) && !slp_bulk_write_busy(f)) slp_bulk_write_run(f, kept);
+  if (slp_bulk_write_n(f) && !slp_bulk_write_busy(f)) slp_bulk_write_run(f, NULL, kept);
   uint64_t in = slp_fleet_jitter(f, lease_us, 10);
   if (f->stealing.first && f->stealing.sync_at_us > now) in = slp_min_u64(in, f->stealing.sync_at_us - now);
   if (next_us != SLP_NEVER) in = slp_min_u64(in, next_us > now + lease_us / 8 ? next_us - now : lease_us / 8);

@@ -92,9 +92,10 @@ typedef struct slp_change {
 /* ---- requests ---------------------------------------------------------------------------------------- */
 typedef struct slp_store_req {
   void (*on_done)(struct slp_store_req *rq);
-  uint32_t ms_max;           /* in: of one try, or of waiting for a locked file. 0: 10000 */
-  uint8_t table;             /* in: 0: the table of leases; n: the schema's n-th table beside it */
-  slp_fail fail;             /* class SLP_FINE: all is well */
+  uint32_t ms_max; /* in: of one try, or of waiting for a locked file. 0: 10000 */
+  uint8_t table;   /* in: 0: the table of leases; n: the schema's n-th table beside it */
+  uint8_t paced;   /* in: whoever asks paces its requests: a throttled call is answered, not repeated */
+  slp_fail fail;   /* class SLP_FINE: all is well */
   uint64_t sent_us, done_us; /* monotonic; sent_us is never later than the first try's sending: a renewal
                                 counts from there */
   void *impl;                /* the store's; NULL before and after */
@@ -139,6 +140,7 @@ typedef struct slp_store_get {
   size_t keys_n;
   uint8_t consistent;
   slp_store_rows out;
+  slp_buf at; /* of a request that is paced: see slp_store_list */
 } slp_store_get;
 
 /* A list ends with an error where there is more: a hundred thousand leases come to half of it. Lists that are
@@ -168,6 +170,10 @@ typedef struct slp_store_list { /* every row of one hash key whose range begins 
   uint8_t consistent;
   slp_store_bound bound; /* in */
   slp_store_rows out;
+  /* Of a request that is paced; else zeroes. When a later page is throttled, `out` keeps the rows that came,
+   * and the store notes here where the same request goes on when it is sent again. Empty: at its beginning.
+   * */
+  slp_buf at;
 } slp_store_list;
 
 typedef enum slp_write_kind {

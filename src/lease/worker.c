@@ -11,6 +11,7 @@
 
 #define JOIN_LEAST_US 200000 /* between attempts to join that follow each other closely */
 #define JOIN_MOST_US 5000000
+#define THROTTLED_US UINT64_C(3000000)
 
 static const slp_str nothing = {NULL, 0};
 
@@ -39,6 +40,15 @@ static void evicted(slp_fleet *f, const char *why) {
   slp_fleet_timer(f, &f->worker.join_timer, slp_max_u64(now, earliest));
 }
 
+/* While the table throttles writes heartbeats come more seldom, but never so late that less than
+ * THROTTLED_US is left for tries until the lease deadline. */
+static uint64_t next_beat_us(slp_fleet *f) {
+  uint64_t lease_us = slp_fleet_lease_us(f), third_us = lease_us / 3, late_us = lease_us / 10 * 8;
+  uint64_t seldom_us = late_us > THROTTLED_US ? slp_min_u64(late_us - THROTTLED_US, lease_us / 2) : 0;
+  if (seldom_us <= third_us || !slp_fleet_writes_throttled(f)) return slp_fleet_jitter(f, third_us, 10);
+  return slp_fleet_jitter(f, seldom_us, 5);
+}
+
 static void beat_done(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   slp_member *me = slp_member_get(f, f->o.worker);
@@ -55,7 +65,7 @@ static void beat_done(slp_write *op) {
     return;
   }
   f->stats.heartbeats++;
-  uint64_t next_us = slp_after_us(op->sent_us, slp_fleet_jitter(f, slp_fleet_lease_us(f) / 3, 10));
+  uint64_t next_us = slp_after_us(op->sent_us, next_beat_us(f));
   slp_beat_at(f, slp_proof_is_wanted(f, op->sent_us) ? slp_fleet_now(f) : next_us);
   slp_proof_set(f, slp_max_u64(slp_proof_us(f), op->sent_us));
   slp_deadline_check(f);
@@ -99,10 +109,10 @@ static void registered(slp_write *op) {
     join(f);
     return;
   }
-  uint64_t third = slp_fleet_lease_us(f) / 3;
+  uint64_t soon_us = next_beat_us(f);
   f->worker.counter = 1;
   slp_proof_set(f, op->sent_us);
-  slp_beat_at(f, slp_after_us(op->sent_us, third / 4 + slp_random_below(f->h, third / 4 * 3)));
+  slp_beat_at(f, slp_after_us(op->sent_us, soon_us / 4 + slp_random_below(f->h, soon_us / 4 * 3)));
   slp_worker_begins(f);
 }
 

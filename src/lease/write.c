@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define NEVER UINT64_MAX
+#define THROTTLED_US_MAX UINT64_C(60000000) /* a write with a limit is throttled for so long at most */
 
 static void write_done(slp_store_req *rq);
 static void read_done(slp_store_req *rq);
@@ -52,9 +53,27 @@ static uint64_t wait_us(slp_write *op, int throttled) {
 }
 
 static void again(slp_write *op, int throttled) {
+  uint64_t now = slp_now_us(op->of->host);
+  int by_gate = throttled && op->of->paced && !is_beat(op);
   op->tries++;
-  op->again_us = slp_after_us(slp_now_us(op->of->host), wait_us(op, throttled));
+  op->refused += (uint32_t)throttled;
+  op->again_us = by_gate ? slp_max_u64(op->of->gate.next_us, now) : slp_after_us(now, wait_us(op, throttled));
   arm(op->of);
+}
+
+static int passes(slp_write *op) {
+  slp_host *h = op->of->host;
+  slp_gate *gate = &op->of->gate;
+  return slp_gate_passes(gate, slp_now_us(h), slp_gate_is_open(gate) ? 0 : slp_random(h));
+}
+
+/* Returns 1 if the write is to wait, and notes until when. */
+static int gate_is_closed(slp_write *op) {
+  slp_gate *gate = &op->of->gate;
+  if (is_beat(op) || !op->of->paced || passes(op)) return 0;
+  op->again_us = gate->next_us;
+  arm(op->of);
+  return 1;
 }
 
 static void finish(slp_write *op, slp_outcome end) {
@@ -78,6 +97,7 @@ static int build(slp_write *op) {
 static void attempt(slp_write *op) {
   slp_writes *all = op->of;
   op->again_us = NEVER;
+  if (gate_is_closed(op)) return;
   if (!op->built && build(op)) {
     again(op, 0);
     return;
@@ -88,6 +108,7 @@ static void attempt(slp_write *op) {
   op->w.rq.table = table;
   op->w.rq.on_done = write_done;
   op->w.rq.ms_max = try_ms(op);
+  op->w.rq.paced = all->paced;
   op->w.urgent = (uint8_t)is_beat(op);
   if (!op->first_sent_us) op->first_sent_us = slp_now_us(all->host);
   all->store->ops->write(all->store, &op->w);
@@ -124,14 +145,37 @@ static slp_outcome settle(slp_write *op, const slp_store_rows *rows) {
 /* 1: this failure proves that the write did not and will not happen. */
 static int surely_not(slp_class class) { return class == SLP_THROTTLE || slp_class_lasts(class); }
 
+/* What is urgent is repeated without a gap, so its refusals close the gate and do not widen the gap. */
+static void gate_refused(slp_write *op) {
+  slp_gate *gate = &op->of->gate;
+  if (op->reading || (is_beat(op) && !slp_gate_is_open(gate))) return;
+  slp_gate_refused(gate, op->w.rq.sent_us, slp_now_us(op->of->host), slp_random(op->of->host));
+}
+
+/* The table took the write, or refused it by its condition, which costs as much. */
+static void was_granted(slp_write *op) {
+  uint64_t now = slp_now_us(op->of->host);
+  slp_grant_served(&op->of->grant, now);
+  if (!is_beat(op)) slp_gate_served(&op->of->gate);
+}
+
+/* A try that was throttled costs nothing: what is paced is repeated for a while before it is given up. */
+static int is_tried_enough(const slp_write *op, int throttled) {
+  if (!op->tries_max) return 0;
+  if (throttled && op->of->paced)
+    return slp_now_us(op->of->host) >= slp_after_us(op->first_sent_us, THROTTLED_US_MAX);
+  return op->tries - op->refused + 1 >= op->tries_max;
+}
+
 static void failed(slp_write *op, const slp_fail *fail) {
   int throttled = fail->class == SLP_THROTTLE;
   op->of->throttles += (uint64_t)throttled;
   if (throttled) slp_grant_refused(&op->of->grant, slp_now_us(op->of->host));
+  if (throttled) gate_refused(op);
   if (op->of->on_failure) op->of->on_failure(op, fail);
   int lasts = op->ends_at_lasting && slp_class_lasts(fail->class);
   int yields = op->yields && throttled && !is_beat(op);
-  if (lasts || yields || (op->tries_max && op->tries + 1 >= op->tries_max)) {
+  if (lasts || yields || is_tried_enough(op, throttled)) {
     SLP_PROBE("write: given up");
     finish(op, SLP_OUTCOME_GIVEN_UP);
   } else {
@@ -144,11 +188,12 @@ static void write_done(slp_store_req *rq) {
   switch (op->w.written) {
     case SLP_WRITTEN_YES:
       op->sent_us = rq->sent_us;
-      slp_grant_served(&op->of->grant, slp_now_us(op->of->host));
+      was_granted(op);
       take_row(op, &op->w.image);
       finish(op, SLP_OUTCOME_DONE);
       return;
     case SLP_WRITTEN_REFUSED:
+      was_granted(op);
       if (op->w.image_known) {
         op->sent_us = op->first_sent_us;
         finish(op, settle(op, &op->w.image));
@@ -204,7 +249,7 @@ void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {
   op->busy = 1;
   op->reading = op->doubt = op->row_read = 0;
   memset(&op->row, 0, sizeof op->row); /* it points into the answer before this one */
-  op->tries = 0;
+  op->tries = op->refused = 0;
   op->first_sent_us = op->sent_us = 0;
   op->on_done = on_done;
   slp_list_add_last(&all->under_way, &op->link);
@@ -230,11 +275,14 @@ void slp_write_free(slp_write *op) {
 }
 
 static slp_write *due(slp_writes *all, uint64_t now) {
+  slp_write *later = NULL;
   SLP_LIST_EACH(&all->under_way, it) {
     slp_write *op = SLP_OWNER(it, slp_write, link);
-    if (op->again_us <= now) return op;
+    if (op->again_us > now) continue;
+    if (!op->later && !op->yields) return op;
+    if (!later) later = op;
   }
-  return NULL;
+  return later;
 }
 
 static void run(slp_timer *t) {

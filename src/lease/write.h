@@ -4,6 +4,7 @@
 #ifndef SLP_LEASE_WRITE_H
 #define SLP_LEASE_WRITE_H
 
+#include "lease/gate.h"
 #include "lease/grant.h"
 #include "lease/outcome.h"
 
@@ -18,11 +19,13 @@ typedef struct
   slp_str *name;   /* of its present life: signs each write, with a serial number */
   uint32_t urgent; /* bits of operations its life hangs on: before all else, short tries, no politeness */
   uint32_t lease_ms;
+  uint8_t paced; /* throttled writes are repeated by the gate, and not by the store */
   void (*on_failure)(slp_write *op, const slp_fail *fail); /* of one try; NULL: nobody listens */
 
   slp_list under_way;
   slp_timer timer;                               /* its place is reserved by the owner */
   slp_grant grant;                               /* what the table grants */
+  slp_gate gate;                                 /* of all that is not urgent */
   uint64_t serial;                               /* of the last write */
   uint64_t sent, images_read, throttles, doubts; /* since it began */
 } slp_writes;
@@ -35,6 +38,12 @@ static inline uint32_t slp_writes_window(const slp_writes *all, uint32_t most) {
 static inline uint64_t slp_writes_wait_us(const slp_writes *all, uint64_t us) {
   return slp_grant_us(&all->grant, us);
 }
+/* When a write that is not urgent could be sent at once; now or before: it can be now. */
+static inline uint64_t slp_writes_open_us(const slp_writes *all) {
+  return slp_gate_is_open(&all->gate) ? 0 : all->gate.next_us;
+}
+/* Between two writes that are not urgent; 0: the table grants all. */
+static inline uint64_t slp_writes_gap_us(const slp_writes *all) { return all->gate.gap_us; }
 void slp_writes_stop(slp_writes *all); /* those under way are stopped by their owners */
 
 struct slp_write {
@@ -50,8 +59,10 @@ struct slp_write {
   uint64_t again_us;               /* when it is sent again; SLP_NEVER: it is out */
   uint32_t tries, tries_max;       /* tries_max 0: until it is answered */
   uint32_t failed_before;          /* how often it failed in a row before it was sent this time */
-  uint8_t ends_at_lasting;         /* given up at a failure that waiting does not mend */
-  uint8_t yields; /* given up when it is throttled, unless life hangs on it; of this sending */
+  uint32_t refused;                /* tries that were throttled, among them */
+  uint8_t later; /* while the gate is closed it goes behind others: it is a row for somebody to come */
+  uint8_t ends_at_lasting; /* given up at a failure that waiting does not mend */
+  uint8_t yields;          /* given up when it is throttled, unless life hangs on it; of this sending */
   uint8_t busy, built, reading, doubt; /* doubt: a copy of it may land yet */
   uint8_t row_read;                    /* row is from a read, not from the write's answer */
   slp_parsed_row row;

@@ -181,6 +181,7 @@ static void ask(asking *a, ask_kind kind) {
   a->op.ms_max = a->rq->ms_max ? a->rq->ms_max : CALL_MS_MAX;
   a->op.tries_max = urgent ? 1 : TRIES_MAX;
   a->op.once = (uint8_t)(is_write(kind) || kind == ASK_CREATE);
+  a->op.paced = a->rq->paced;
   slp_json_op_send(&a->op);
 }
 
@@ -303,16 +304,38 @@ static void prepare_answered(asking *a) {
   }
 }
 
-/* A partition that is out of capacity must not hold up the rows of all others for ever. */
-static void give_up_batch(asking *a) {
-  if (slp_now_us(a->d->h) < a->give_up_us) {
-    end_unsent(a, SLP_ENOMEM);
-    return;
-  }
+static int is_list(const asking *a) { return a->kind == ASK_QUERY || a->kind == ASK_SCAN; }
+
+/* Where a request that is paced goes on after it was throttled. NULL: it keeps nothing. */
+static slp_buf *place_of(asking *a) {
+  slp_buf *at = is_list(a) ? &list_of(a)->at : &get_of(a)->at;
+  return a->rq->paced && at->max ? at : NULL;
+}
+
+/* Ends a read that was throttled. What came before is kept if whoever asks goes on from there. */
+static void end_throttled(asking *a) {
+  slp_buf *at = place_of(a);
+  if (at) slp_buf_clear(at);
+  if (at && a->rest.n && !slp_buf_add_str(at, slp_buf_str(&a->rest)))
+    rows_of(a)->n = a->rows_before;
+  else
+    slp_store_rows_free(rows_of(a));
+  if (at && slp_buf_failed(at)) slp_buf_clear(at);
+  over(a);
+}
+
+static void fail_unprocessed(asking *a) {
   slp_fail_set(&a->rq->fail, SLP_THROTTLE, SLP_ETIMEDOUT,
                "BatchGetItem on table \"%.80s\": keys stayed unprocessed", a->d->spec->name);
-  slp_store_rows_free(rows_of(a));
-  over(a);
+  end_throttled(a);
+}
+
+/* A partition that is out of capacity must not hold up the rows of all others for ever. */
+static void give_up_batch(asking *a) {
+  if (slp_now_us(a->d->h) < a->give_up_us)
+    end_unsent(a, SLP_ENOMEM);
+  else
+    fail_unprocessed(a);
 }
 
 /* Asks for the next page of a list, when that is due. */
@@ -336,11 +359,12 @@ static void next_page(asking *a) {
   }
 }
 
-static int is_list(const asking *a) { return a->kind == ASK_QUERY || a->kind == ASK_SCAN; }
-
 /* Takes a page of rows. */
 static void rows_answered(asking *a) {
-  if (a->op.fail.class != SLP_FINE) {
+  if (a->op.fail.class == SLP_THROTTLE) {
+    explain(a);
+    end_throttled(a);
+  } else if (a->op.fail.class != SLP_FINE) {
     explain(a);
     slp_store_rows_free(rows_of(a));
     over(a);
@@ -353,7 +377,9 @@ static void rows_answered(asking *a) {
   } else if (a->kind == ASK_BATCH) { /* the service throttles by leaving keys unprocessed */
     a->d->s.cost.throttles++;
     a->rows_before = rows_of(a)->n;
-    if (pause(a, a->poll_us))
+    if (a->rq->paced)
+      fail_unprocessed(a);
+    else if (pause(a, a->poll_us))
       a->poll_us = slp_min_u64(a->poll_us * 2, POLL_US_MAX);
     else
       give_up_batch(a);
@@ -402,6 +428,7 @@ static void count(asking *a) {
     cost->read_calls++;
     cost->read_units += a->reader.units;
   }
+  a->reader.units = 0; /* an answer that fails has none */
 }
 
 static void on_answer(slp_json_op *op) {
@@ -436,10 +463,18 @@ static void op_prepare(slp_store *s, slp_store_prepare *p) {
   ask(a, ASK_DESCRIBE);
 }
 
+/* The request was throttled before: it is asked from there on, and its rows so far stay. */
+static void go_on(asking *a, slp_buf *at, size_t rows_n) {
+  slp_buf_free(&a->rest);
+  slp_buf_move(&a->rest, at);
+  a->rows_before = rows_n;
+}
+
 static void op_get(slp_store *s, slp_store_get *g) {
   dynamo *d = dynamo_of(s);
   SLP_CHECK(g->keys_n <= KEYS_MAX);
-  slp_store_rows_free(&g->out);
+  int goes_on = g->rq.paced && g->at.n;
+  if (!goes_on) slp_store_rows_free(&g->out);
   if (!g->keys_n) { /* the service wants one at least */
     slp_fail_clear(&g->rq.fail);
     g->rq.sent_us = slp_now_us(d->h);
@@ -450,14 +485,17 @@ static void op_get(slp_store *s, slp_store_get *g) {
   if (!a) return;
   a->poll_us = POLL_US_MIN;
   a->give_up_us = slp_after_us(slp_now_us(d->h), BATCH_US_MAX);
+  if (goes_on) go_on(a, &g->at, g->out.n);
   ask(a, g->keys_n == 1 ? ASK_GET : ASK_BATCH);
 }
 
 static void op_list(slp_store *s, slp_store_list *l) {
   dynamo *d = dynamo_of(s);
-  slp_store_rows_free(&l->out);
+  int goes_on = l->rq.paced && l->at.n;
+  if (!goes_on) slp_store_rows_free(&l->out);
   asking *a = asking_new(d, &l->rq, PAGE_MAX);
   if (!a) return;
+  if (goes_on) go_on(a, &l->at, l->out.n);
   slp_paging_begin(&a->pages, SLP_STORE_LIST_PAGES_MAX, slp_store_bytes_left(&l->bound));
   a->pages.share = slp_store_share(&l->bound);
   ask(a, d->spec->range_name ? ASK_QUERY : ASK_SCAN);

@@ -423,7 +423,9 @@ static void create(slp_row_request *d, const slp_operation *i) {
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
   absent(d, "row"); /* the row exists already, whatever it says */
-  set_n(d, "epoch", i->epoch_first);
+  set_n(d, "epoch", i->epoch_first + i->owns);
+  if (i->owns) set_s(d, "owner", i->me);
+  if (i->owns) stamp(d, i);
   slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
@@ -651,6 +653,8 @@ static int lease_key(slp_schema *base, uint32_t n, slp_buf *room, slp_row_key *r
   return r ? SLP_ENOMEM : 0;
 }
 
+static uint32_t lease_key_of(const slp_schema *s, slp_str shard) { return key_of(&s->spread, shard); }
+
 static void schema_free(slp_schema *base) {
   sloop_schema *s = of(base);
   slp_mem *mem = s->mem;
@@ -677,6 +681,7 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
       .former = former,
       .lease_key = lease_key,
       .form = form,
+      .lease_key_of = lease_key_of,
       .read = read_row,
       .key = row_key,
       .write = write_operation,

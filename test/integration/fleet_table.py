@@ -27,16 +27,21 @@ def judged(fleet, box, ticker):
 # ---- throttled -----------------------------------------------------------------------------------------------------
 
 
-def throttle(dynamodb, table):
+def throttle(dynamodb, table, reads=1000):
     """The table has one write unit a second and nothing saved up: what others write into the table used it."""
     dynamodb.update_table(TableName=table, BillingMode="PROVISIONED",
-                          ProvisionedThroughput={"ReadCapacityUnits": 1000, "WriteCapacityUnits": 1})
+                          ProvisionedThroughput={"ReadCapacityUnits": reads, "WriteCapacityUnits": 1})
     wait_active(dynamodb, table)
-    key, n = {"app": {"S": "somebody else"}, "row": {"S": "large"}}, 200
-    refused = 0
+    use_up(dynamodb, table)
+
+
+def use_up(dynamodb, table):
+    """Rows of ever smaller size, each under a key of its own: a row that is written over costs what the larger one costs."""
+    n, refused = 200, 0
     while n:
+        item = {"app": {"S": "somebody else"}, "row": {"S": f"of {n}"}, "x": {"S": "x" * (n * 1024 - 100)}}
         try:
-            dynamodb.put_item(TableName=table, Item={**key, "x": {"S": "x" * (n * 1024 - 100)}})
+            dynamodb.put_item(TableName=table, Item=item)
         except dynamodb.exceptions.ProvisionedThroughputExceededException:
             n, refused = n // 2, refused + 1
     expect(refused, "nothing was refused")
@@ -78,6 +83,60 @@ def throttled(lease_ms):
             stood = {line.shard for line in fleet.history.lines if began <= line.early and line.late <= healed}
             return (f"{errors} writes refused in {2 * lease_ms / 1000:.0f} s, {len(stood)} of 8 shards read meanwhile, all "
                     f"again {fresh_s:.1f} s later; owners and epochs as before; {fleets.describe(verdict)}")
+
+
+# ---- a table of one unit -------------------------------------------------------------------------------------------
+
+FIRST_S, ALL_S, TOLD_S = 15, 60, 10
+
+
+def use_up_reads(dynamodb, table):
+    """Reads what is not there, a unit each: a large row would leave a debt."""
+    try:
+        for _ in range(2000):
+            dynamodb.get_item(TableName=table, Key={"app": {"S": "somebody else"}, "row": {"S": "none"}}, ConsistentRead=True)
+    except dynamodb.exceptions.ProvisionedThroughputExceededException:
+        return
+    raise harness.Failed("no read was refused")
+
+
+def begins_on_one_unit(workers):
+    """One read and one write unit a second, and nothing saved up, as in a table that others use as well."""
+    with Box() as box:
+        stream, dynamodb = harness.new_stream(box.client(), 8), box.client(service="dynamodb")
+        with fleets.Fleet(box.url, box.url, stream, workers, lease_ms=10000, checkpoint_ms=5000, poll_ms=200) as fleet:
+            dynamodb.create_table(TableName=fleet.table, BillingMode="PAY_PER_REQUEST",
+                                  AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ("app", "row")],
+                                  KeySchema=[{"AttributeName": "app", "KeyType": "HASH"},
+                                             {"AttributeName": "row", "KeyType": "RANGE"}])
+            wait_active(dynamodb, fleet.table)
+            ticker = Ticker(box, stream, 0.25)
+            throttle(dynamodb, fleet.table, reads=1)
+            use_up_reads(dynamodb, fleet.table)
+            use_up(dynamodb, fleet.table)  # what was saved up meanwhile
+            began = time.monotonic()
+            fleet.start()
+            shards, told = {}, {}
+
+            def look():
+                for line in fleet.history.lines:
+                    shards.setdefault(line.shard, line.late - began)
+                for worker, life in fleet.now.items():
+                    if worker not in told and "the lease table throttles" in life.stderr():
+                        told[worker] = time.monotonic() - began
+                return len(shards) == 8 and len(told) == workers
+
+            fleet.wait_for(look, ALL_S, f"8 shards are read, and {workers} workers tell that the table throttles", 0.1)
+            expect(min(shards.values()) <= FIRST_S, f"the first shard was read after {min(shards.values()):.1f} s")
+            expect(max(told.values()) <= TOLD_S, f"told after {sorted(told.values())}")
+            early = [line for life in fleet.now.values() for line in life.stderr().split("\n")
+                     if "at the tip" in line and line.lstrip().split("shards")[0].rstrip().endswith(" 0")]
+            expect(not early, f"a worker without a lease says {early[:1]}")
+            heal(dynamodb, fleet.table)
+            fleet.wait_balance(seconds=90)
+            verdict = judged(fleet, box, ticker)
+            return (f"first shard after {min(shards.values()):.1f} s, all after {max(shards.values()):.1f} s, told after "
+                    f"{max(told.values()):.1f} s; {fleets.describe(verdict)}")
 
 
 # ---- silent --------------------------------------------------------------------------------------------------------
@@ -199,6 +258,7 @@ def main():
     tests.side_by_side([lambda: tests.run("throttled to one write unit for two leases", throttled, lease_ms),
                         lambda: tests.run("silent for two and a half leases", silent, 4000),
                         lambda: tests.run("strange and damaged rows", strange_rows)])
+    tests.side_by_side([lambda n=n: tests.run(f"a table of one unit, workers: {n}", begins_on_one_unit, n) for n in (1, 3)])
     tests.side_by_side([lambda action=action: tests.run(f"the right to {action} is missing", a_right_is_missing, action)
                         for action in RIGHTS], 4)
     tests.end()

@@ -2,6 +2,8 @@
  * never, and its answer may be lost. What was sent still arrives when its sender is dead. */
 #include "sim/fleet_table.h"
 
+#include "units.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -132,13 +134,25 @@ static void served(slp_store_req *rq) {
   slp_sim_at(w->sim, fw_now(w) + way(w), give, x);
 }
 
+static void charge_read(fw_wire *x, uint64_t halves) {
+  x->w->units_read += halves;
+  if (x->w->faults.units_s) x->w->read_left -= (int64_t)halves * 500000;
+}
+
 static void got(slp_store_req *rq) {
   fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_get, rq), fw_wire, get);
+  for (size_t i = 0; i < x->get.keys_n; i++) {
+    size_t size = i < x->get.out.n ? units_row_size(&x->get.out.rows[i]) : 0;
+    charge_read(x, units_get(size, x->get.consistent));
+  }
   slp_sim_at(x->w->sim, fw_now(x->w) + way(x->w), give, x);
 }
 
 static void listed(slp_store_req *rq) {
   fw_wire *x = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), fw_wire, list);
+  size_t size = 0;
+  for (size_t i = 0; i < x->list.out.n; i++) size += units_row_size(&x->list.out.rows[i]);
+  charge_read(x, units_list(size, x->list.consistent));
   slp_sim_at(x->w->sim, fw_now(x->w) + way(x->w), give, x);
 }
 
@@ -247,6 +261,26 @@ static uint64_t behind_the_lock(const fw_wire *x, uint64_t at_us, uint64_t ends_
   return free_us < ends_us ? free_us : UINT64_MAX;
 }
 
+/* Three seconds' units are saved up. What a read costs shows when it is served, so it may leave a debt. */
+#define UNITS_SAVED 3
+static int is_paid(fw_wire *x) {
+  fw_world *w = x->w;
+  uint32_t units_s = w->faults.units_s;
+  if (!units_s) return 1;
+  int64_t most = (int64_t)slp_max_u64(units_s, UNITS_SAVED) * 1000000;
+  int64_t more = (int64_t)((fw_now(w) - w->units_us) * units_s);
+  w->units_us = fw_now(w);
+  w->write_left = slp_min_i64(most, w->write_left + more);
+  w->read_left = slp_min_i64(most, w->read_left + more);
+  int paid = (x->kind == WRITE ? w->write_left : w->read_left) > 0;
+  w->refused += (uint64_t)!paid;
+  if (paid && x->kind == WRITE) {
+    w->write_left -= 1000000;
+    w->units_written += 2;
+  }
+  return paid;
+}
+
 static void send(fw_wire *x) {
   fw_world *w = x->w;
   const fw_faults *f = &w->faults;
@@ -261,7 +295,7 @@ static void send(fw_wire *x) {
     slp_sim_at(w->sim, at, denied, x);
     return;
   }
-  if (chance(w, f->throttle_ppm) || (x->kind == WRITE && !is_granted(w))) {
+  if (chance(w, f->throttle_ppm) || (x->kind == WRITE && !is_granted(w)) || !is_paid(x)) {
     slp_sim_at(w->sim, at + way(w), throttled, x);
     return;
   }

@@ -410,7 +410,11 @@ static void on_event(void *arg, const slp_fleet_event *ev) {
     case SLP_FLEET_LEFT: w->left++, n->left = 1; break;
     case SLP_FLEET_HOLE: w->holes++; break;
     case SLP_FLEET_BAD_ROW: w->bad_rows++; break;
-    case SLP_FLEET_TROUBLE: w->trouble++; break;
+    case SLP_FLEET_TROUBLE:
+      w->trouble++;
+      if (!n->throttled_us && memmem(ev->text.p, ev->text.n, "the lease table throttles", 25))
+        n->throttled_us = fw_now(w);
+      break;
     default: break;
   }
 }
@@ -474,7 +478,7 @@ fw_node *fw_start(fw_world *w, int slot, const char *id, int32_t drift_ppm) {
                       .lease_ms = w->lease_ms,
                       .handover_ms = w->handover_ms,
                       .list_ms = w->list_ms,
-                      .checkpoint_ms = 1000,
+                      .checkpoint_ms = w->checkpoint_ms,
                       .on_event = on_event,
                       .arg = n};
   SLP_CHECK(slp_fleet_new(&n->fleet, n->mem, &o) == 0);
@@ -913,6 +917,7 @@ fw_world *fw_new_of(uint64_t seed, int shards, const fw_layout *layout) {
   w->user_us_max = 60000;
   w->skew_ms = 50000;
   w->lease_ms = 2000;
+  w->checkpoint_ms = 1000;
   w->handover_ms = 10000;
   w->producing = 1;
   w->start.kind = SLP_POSITION_OLDEST;

@@ -18,6 +18,7 @@ typedef struct fw_faults { /* chances in parts per million of all requests */
   uint64_t late_us;
   uint32_t throttle_ppm;
   uint32_t writes_s;             /* the table grants so many a second and refuses the rest; 0: all */
+  uint32_t units_s;              /* the same of units written, and of units read; three are saved up */
   uint32_t blind_ppm;            /* a refusal does not show the row */
   uint32_t rt_us_min, rt_us_max; /* each way */
 } fw_faults;
@@ -74,6 +75,7 @@ struct fw_world {
   int unlisted;                      /* listings are late: so many of the youngest shards are not in them */
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms, list_ms; /* of the workers that start; list_ms 0: the default */
+  uint32_t checkpoint_ms;                  /* likewise */
   uint32_t leases_a_key; /* of the workers that start: so many neighbours share one; 0: all leases do */
   uint8_t may_stray;     /* an operator has put a lease where it does not belong */
   uint32_t skew_ms;      /* of the workers' wall clocks, at most */
@@ -81,6 +83,9 @@ struct fw_world {
   uint8_t producing, over;
   uint64_t writes;                          /* that reached the table */
   uint64_t granted_us, grant_left, refused; /* of faults.writes_s: millionths of a write are left; refusals */
+  uint64_t units_us;                        /* of faults.units_s: what is left was reckoned then, */
+  int64_t write_left, read_left;      /* in millionths of a unit; a read that was served may cost more */
+  uint64_t units_written, units_read; /* in halves */
   uint64_t evictions, evicted, leads, lost, released, expired, failed, left, holes, bad_rows, trouble;
   char complaint[300]; /* the first thing that is wrong; "": all is well */
   struct fw_wire *wires;
@@ -129,6 +134,7 @@ struct fw_node {
   int open_n;
   uint8_t told[FW_SHARDS]; /* that it was taken, and not yet that it is gone */
   uint8_t suspended, leaving, left, cut, blocked, failed, joined, leads;
+  uint64_t throttled_us; /* its user heard then that the table throttles; 0: never */
 };
 
 fw_world *fw_new(uint64_t seed, int shards);

@@ -229,6 +229,84 @@ TEST(a_listing_that_breaks_off_gives_no_rows) {
   end();
 }
 
+/* ---- requests that are paced by who asks -------------------------------------------------------------- */
+
+TEST(a_paced_list_goes_on_at_the_page_that_was_throttled) {
+  slp_store_list l = {.rq = {.on_done = on_done, .paced = 1}, .hash = SLP_STR("a"), .prefix = SLP_STR("p")};
+  begin();
+  slp_store_rows_init(&l.out, mem);
+  slp_buf_init(&l.at, mem, 1000);
+  fake_script(&f, 200, "{\"Items\":[" ROW("1") "],\"LastEvaluatedKey\":{\"k\":1}}");
+  for (int i = 0; i < 2; i++) fake_script(&f, 400, ERROR("ProvisionedThroughputExceededException"));
+  fake_script(&f, 200, "{\"Items\":[" ROW("2") "]}");
+  for (int i = 0; i < 2; i++) { /* answered at once, and what came is kept */
+    s->ops->list(s, &l);
+    await();
+    CHECK_INT(l.rq.fail.class, SLP_THROTTLE);
+    CHECK_INT(f.sent_n, 2 + i);
+    CHECK_INT(l.out.n, 1);
+  }
+  s->ops->list(s, &l);
+  await();
+  CHECK_INT(l.rq.fail.class, SLP_FINE);
+  CHECK_INT(l.out.n, 2);
+  CHECK_STR(slp_row_text(&l.out.rows[0], SLP_STR("row")).p, "1");
+  for (int i = 1; i < 4; i++) CHECK(strstr(f.sent[i].body, "\"ExclusiveStartKey\":{\"k\":1}"));
+  CHECK_INT(l.at.n, 0); /* the next list begins at its beginning */
+  fake_script(&f, 200, "{\"Items\":[" ROW("3") "]}");
+  s->ops->list(s, &l);
+  await();
+  CHECK_INT(l.out.n, 1);
+  CHECK(!strstr(f.sent[4].body, "ExclusiveStartKey"));
+  slp_buf_free(&l.at);
+  slp_store_rows_free(&l.out);
+  end();
+}
+
+TEST(a_paced_list_that_is_throttled_at_its_first_page_keeps_nothing) {
+  slp_store_list l = {.rq = {.on_done = on_done, .paced = 1}, .hash = SLP_STR("a"), .prefix = SLP_STR("p")};
+  begin();
+  slp_store_rows_init(&l.out, mem);
+  slp_buf_init(&l.at, mem, 1000);
+  fake_script(&f, 400, ERROR("ThrottlingException"));
+  fake_script(&f, 200, "{\"Items\":[" ROW("1") "]}");
+  s->ops->list(s, &l);
+  await();
+  CHECK(l.rq.fail.class == SLP_THROTTLE && l.out.n == 0 && l.at.n == 0);
+  s->ops->list(s, &l);
+  await();
+  CHECK_INT(l.out.n, 1);
+  slp_buf_free(&l.at);
+  slp_store_rows_free(&l.out);
+  end();
+}
+
+TEST(a_paced_get_goes_on_with_the_keys_that_were_left_out) {
+  slp_row_key keys[2] = {{SLP_STR("a"), SLP_STR("1")}, {SLP_STR("a"), SLP_STR("2")}};
+  slp_store_get g = {.rq = {.on_done = on_done, .paced = 1}, .keys = keys, .keys_n = 2};
+  begin();
+  slp_store_rows_init(&g.out, mem);
+  slp_buf_init(&g.at, mem, 1000);
+  fake_script(&f, 200,
+              "{\"Responses\":{\"leases\":[" ROW("1") "]},\"UnprocessedKeys\":{\"leases\":{\"Keys\":[7]}}}");
+  fake_script(&f, 400, ERROR("ProvisionedThroughputExceededException"));
+  fake_script(&f, 200, "{\"Responses\":{\"leases\":[" ROW("2") "]},\"UnprocessedKeys\":{}}");
+  for (int i = 0; i < 2; i++) {
+    s->ops->get(s, &g);
+    await();
+    CHECK_INT(g.rq.fail.class, SLP_THROTTLE);
+    CHECK_INT(g.out.n, 1);
+  }
+  s->ops->get(s, &g);
+  await();
+  CHECK_INT(g.rq.fail.class, SLP_FINE);
+  CHECK_INT(g.out.n, 2);
+  for (int i = 1; i < 3; i++) CHECK(strstr(f.sent[i].body, "{\"RequestItems\":{\"leases\":{\"Keys\":[7]}}"));
+  slp_buf_free(&g.at);
+  slp_store_rows_free(&g.out);
+  end();
+}
+
 /* ---- writing ------------------------------------------------------------------------------------------- */
 static slp_store_write w;
 static void write_now(int urgent) {
@@ -277,6 +355,18 @@ TEST(a_heartbeat_has_a_lane_of_its_own_and_one_try) {
   CHECK_INT(s->cost.throttles, 2);
   CHECK_INT(s->cost.write_units, 1000);
   slp_store_rows_free(&w.image);
+  end();
+}
+
+TEST(a_paced_write_that_is_throttled_is_answered_at_once) {
+  begin();
+  fake_script(&f, 400, ERROR("ThrottlingException"));
+  w = (slp_store_write){.rq = {.on_done = on_done, .paced = 1}, .key = {SLP_STR("a"), SLP_STR("l/1")}};
+  slp_store_rows_init(&w.image, mem);
+  s->ops->write(s, &w);
+  await();
+  CHECK(w.written == SLP_WRITTEN_NOT_SURE && w.rq.fail.class == SLP_THROTTLE);
+  CHECK_INT(f.sent_n, 1);
   end();
 }
 
