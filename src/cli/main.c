@@ -10,6 +10,7 @@
 #include "cli/exit.h"
 #include "cli/help.h"
 #include "cli/iam.h"
+#include "cli/idle_settings.h"
 #include "cli/knobs.h"
 #include "cli/lease_command.h"
 #include "cli/migrate.h"
@@ -70,6 +71,15 @@ static int find_config(slp_buf *ret, slp_surroundings *around) {
   return slp_buf_failed(ret);
 }
 
+static void tell_idle_settings(slp_mem *mem, const slp_args *args) {
+  slp_buf lines;
+  slp_buf_init(&lines, mem, 1 << 16);
+  if (!args->quiet && slp_idle_settings_list(&lines, args) == 0)
+    for (const char *line = slp_buf_z(&lines), *end; (end = strchr(line, '\n')); line = end + 1)
+      slp_say("%.*s", (int)(end - line), line);
+  slp_buf_free(&lines);
+}
+
 int main(int argc, char **argv) {
   slp_program_fill_standard();
   slp_program_ignore_signal(SIGXFSZ); /* a file at its limit (ulimit -f): the write fails, and that is told */
@@ -87,10 +97,12 @@ int main(int argc, char **argv) {
   int code = SLP_EXIT_USAGE;
   if (slp_args_parse(&args, mem, argc, (const char *const *)argv, &around, why) != 0)
     slp_say("%s", why);
-  else if (!args.multilang)
-    code = run(mem, &args, NULL);
-  else if (!(code = slp_multilang_load(&args, &settings, mem)))
-    code = run(mem, &args, &settings);
+  else if (args.multilang && (code = slp_multilang_load(&args, &settings, mem)) != 0)
+    ; /* it was told */
+  else {
+    tell_idle_settings(mem, &args);
+    code = run(mem, &args, args.multilang ? &settings : NULL);
+  }
   slp_ml_settings_free(&settings, mem);
   slp_args_free(&args);
   slp_buf_free(&config);

@@ -546,7 +546,7 @@ int slp_man(slp_buf *b) {
   slp_buf_add_z(b, ".SH OPTIONS\n");
   for (size_t i = 0; i < slp_options_n; i++) add_option(b, &slp_options[i]);
   slp_buf_add_z(b, output);
-  slp_buf_add_z(b, ".SH SETTINGS OF \\-X\n");
+  slp_buf_add_z(b, ".SH SETTINGS OF \\-X\nOne that does nothing in what is run is told at the start.\n");
   slp_knobs_each(add_item, b);
   slp_buf_add_z(b, places);
   slp_buf_add_z(b, rest);
