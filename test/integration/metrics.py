@@ -146,9 +146,11 @@ def page(box):
                 got = {labels for labels in found[f"sloop_shard_{name}"] if ("stream", stream) in labels}
                 expect(got == want, f"sloop_shard_{name}: {got}, not {want}")
         expect(set(found["sloop_shard_unacked_records"].values()) == {0}, "unacked")
-        names = {name for name in found if not name.startswith(("sloop_shard_", "sloop_ready", "sloop_build_info"))}
+        names = {name for name in found if not name.startswith(("sloop_shard_", "sloop_ready", "sloop_build_info",
+                                                                "sloop_call_errors"))}
         missing = len(stats_of_the_header()) - len(names)
-        expect(missing == 1, f"{missing} stats are not there: more than the heartbeat of who has no leases")
+        expect(missing == 2, f"{missing} stats are not there: more than the heartbeat of who has no leases, and for how "
+               "long a lag has not been known that is known")
         # Records that are out, a lag that is seconds.
         program.tell("hold")
         producers[1].put_all(50)
