@@ -58,6 +58,7 @@ case $want in
     need curl have curl
     need nghttp2-proxy have nghttpx
     need util-linux have taskset
+    need prometheus have promtool
     need binutils have nm
     need valgrind have valgrind
     need spin have spin

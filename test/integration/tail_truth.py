@@ -175,4 +175,5 @@ def main():
     tests.end()
 
 
-main()
+if __name__ == "__main__":
+    main()
