@@ -4,6 +4,10 @@
 #include "cli/say.h"
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH | SLP_MODE_DEMO | SLP_MODE_MULTILANG)
+/* These run something: the others print a text that is about settings, or about none. */
+#define RUNS                                                                                 \
+  (READS | LEASES | SLP_MODE_LIST | SLP_MODE_SERVE | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | \
+   SLP_MODE_DEREGISTER | SLP_MODE_CHECK)
 #define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 
 static int is_mode(const slp_args *a, slp_mode modes) { return (a->mode & modes) != 0; }
@@ -32,9 +36,7 @@ static const char *polling(const slp_args *a) {
   return why ? why : is_pushed(a) ? "records are pushed" : NULL;
 }
 
-static const char *retrieving(const slp_args *a) {
-  return is_mode(a, SLP_MODE_EXPLAIN | SLP_MODE_IAM) ? NULL : reading(a);
-}
+static const char *retrieving(const slp_args *a) { return is_mode(a, SLP_MODE_EXPLAIN) ? NULL : reading(a); }
 
 static const char *pushing(const slp_args *a) {
   const char *why = retrieving(a);
@@ -90,6 +92,11 @@ static const char *decoding(const slp_args *a) {
 
 static const char *metrics(const slp_args *a) {
   return is_mode(a, SLP_MODE_TAIL | SLP_MODE_MULTILANG) ? NULL : "no metrics are told here";
+}
+
+static const char *ready(const slp_args *a) {
+  const char *why = metrics(a);
+  return why ? why : a->metrics.listen ? NULL : "nobody can ask /ready: --metrics";
 }
 
 static const char *cloudwatch(const slp_args *a) {
@@ -156,6 +163,7 @@ static const struct {
     {"stall_ms", worker, NULL},
     {"decoded_bytes_max", decoding, NULL},
     {"metrics", metrics, NULL},
+    {"unready_ms", ready, NULL},
     {"cloudwatch", metrics, "metricsLevel"},
     {"cloudwatch_as_motorway", metrics, NULL},
     {"cloudwatch_ms", cloudwatch, "metricsBufferTimeMillis"},
@@ -197,7 +205,7 @@ int slp_idle_setting_known(slp_str name) { return row_of(name) < SLP_COUNT(rows)
 
 const char *slp_idle_setting(const slp_args *a, slp_str name) {
   size_t i = row_of(name);
-  if (i == SLP_COUNT(rows)) return NULL;
+  if (i == SLP_COUNT(rows) || !is_mode(a, RUNS)) return NULL;
   if (a->multilang && rows[i].key && is_mode(a, SLP_MODE_MULTILANG | SLP_MODE_CHECK))
     return "the file of --multilang decides";
   return is_mode(a, SLP_MODE_CHECK) ? NULL : rows[i].needs(a);

@@ -25,6 +25,11 @@ static void tell(slp_shard *s, const char *what, uint64_t wait_us) {
   slp_report_error(s->consumer, &f, s, 0, s->await.n, wait_us / 1000);
 }
 
+int slp_await_may_be_listed(const slp_shard *s) {
+  return slp_lineage_is_new(s) && !slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_OLDEST &&
+         !slp_lineage_has_children(s);
+}
+
 int slp_await_listing(slp_shard *s, const char *what) {
   slp_consumer *c = s->consumer;
   slp_stream_state status = slp_listing_status(c);

@@ -12,12 +12,15 @@ typedef struct slp_await { /* of a shard */
   uint64_t told_us;        /* when the user was told last; 0: not yet */
 } slp_await;
 
+/* Returns 1 when a page has named the shard, no listing has shown it, nothing was read of it, and no children
+ * are known: a listing may show it later. A shard that was read from before is known to have been there. */
+int slp_await_may_be_listed(const slp_shard *s);
 /* The newest listing lacks what is waited for. `what` says so, behind the shard's id. Returns 1 and asks for
  * another listing, or 0 when the stream was described as not being resharded half a minute ago: then its
  * listing is taken at its word. */
 int slp_await_listing(slp_shard *s, const char *what);
-void slp_await_tell_in_vain(
-    slp_shard *s);                   /* its children were waited for, and it is taken for the last one */
+/* The shard's children were waited for, and it is taken for the last one. */
+void slp_await_tell_in_vain(slp_shard *s);
 void slp_await_forget(slp_shard *s); /* a page came: nothing is waited for */
 
 #endif

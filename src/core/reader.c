@@ -672,8 +672,7 @@ static int ends_in_silence(slp_shard *s) {
   return 0;
 }
 
-/* A closed shard may have records left, and an answer that calls it ended may be wrong: it has to say it
- * twice. */
+/* An answer that calls a closed shard ended while records are left is wrong. It has to say it twice. */
 #define END_CLAIMS 2u
 
 static void end_with_children(slp_shard *s);
@@ -775,16 +774,10 @@ static void end_with_children(slp_shard *s) {
   ended_by_listing(s, 0);
 }
 
-/* A page has named it, and it was never listed: it may have to be listed yet. What was read from before is
- * known to have been there. */
-static int may_be_listed_yet(const slp_shard *s) {
-  return slp_lineage_is_new(s) && !slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_OLDEST;
-}
-
 static void not_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
   s->reader.check_serial = slp_listing_next(c);
-  if (may_be_listed_yet(s) && !slp_lineage_has_children(s) && !slp_listing_ended(c) &&
+  if (slp_await_may_be_listed(s) && !slp_listing_ended(c) &&
       slp_await_listing(s, "is to be read from its beginning, and is not listed yet"))
     return;
   if (++s->reader.unlisted_n >= 2) {

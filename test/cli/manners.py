@@ -1136,7 +1136,8 @@ def metrics_are_told_and_never_disturb():
     with tempfile.NamedTemporaryFile() as log:
         r = run(BIN, "-c5", "--metrics", "127.0.0.1:0", "-X", "cloudwatch_ms=5000", "a", "b", "c",
                 env={"FAKE_RECORDS": 5, "FAKE_LOG": log.name})
-        equal((r.code, r.err), (0, PREFIX + "metrics at http://127.0.0.1:0/metrics\n"))
+        idle = PREFIX + "-X cloudwatch_ms has no effect here: nothing goes to CloudWatch\n"
+        equal((r.code, r.err), (0, idle + PREFIX + "metrics at http://127.0.0.1:0/metrics\n"))
         said = [line for line in noted(log.name) if line[0].startswith("metrics")]
         equal(said, [["metrics", "0", "5000"], ["metrics-add", "1", "0"], ["metrics-add", "1", "0"]])
     equal(run(BIN, "-eq", "--metrics", "x:1", "s").err, "")
