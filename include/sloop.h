@@ -295,9 +295,9 @@ typedef enum {                          /* what a shard is doing */
 typedef struct {     /* a shard as this consumer reads it; allocated by the library; may grow at its end */
   const char *shard; /* shard id */
   uint64_t epoch;    /* counts the owners of the shard's lease; 0 without leases */
-  /* How far behind its tip; -1: not known, or read to its end. The greater of the age of the oldest record
-   * fetched and not acknowledged, and what the last good answer told and the time since. 0: that answer is no
-   * older than poll_ms, but for a second. */
+  /* How far the shard is behind its tip; -1: not known, or read to its end. Whichever is more: the age of the
+   * oldest record that was fetched and not acknowledged, or what the last good answer told plus the time since.
+   * 0: the last good answer is at most poll_ms and a second old, and all of it is acknowledged. */
   int64_t behind_ms;
   uint64_t unacked;      /* records fetched and not acknowledged */
   int paused, at_tip;    /* 0 or 1. at_tip: behind_ms is 0, and the last answer was empty */
@@ -310,9 +310,9 @@ typedef struct {     /* a shard as this consumer reads it; allocated by the libr
       *other; /* WAITS_FOR_ANOTHER: shard id; "": a joined consumer that has not listed, and elsewhere */
   const char *error; /* FAILS, IS_GIVEN_UP: as the service calls it, or what kind it is; "" elsewhere */
 } sloop_shard_stats_t;
-/* Every shard that is being read or was given up, and one that was read to its end until SLOOP_SHARD_ENDED is
- * told of it, at once, in no order. Only here a callback is made before the function returns; it must not call anything of
- * this consumer. */
+/* Calls `each` for every shard that is read or was given up, and for a shard that was read to its end until
+ * SLOOP_SHARD_ENDED is told. The order is not defined. Unlike all other callbacks `each` runs before the function
+ * returns; it must not call anything of this consumer. */
 SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
                                          void *arg);
 
@@ -435,9 +435,8 @@ typedef struct {
   void (*on_shard)(sloop_t *, const sloop_shard_event_t *, void *arg);
   void (*on_tip)(sloop_t *, void *arg); /* every shard is at its tip and nothing is left to hand over or
                                    to be given back; again each time that becomes so. Not while
-                                   the stream is to list shards that go on from one that ended.
-                                   With leases: every shard that this worker reads, and there is
-                                   one */
+                                   a shard has ended and its children are not listed yet. With
+                                   leases: the shards that this worker reads, at least one */
   void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);
   void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* what is tried again, and what is fatal */
   void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);
@@ -480,8 +479,8 @@ typedef struct {
                                   there, and never deregistered. NULL: app */
   sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. ASKED: with app, schema "sloop" or "kcl" */
   uint32_t
-      unready_ms; /* 60000: /ready of metrics says no once a shard has failed, or had records wait and made
-                          no progress, for so long. UINT32_MAX: never for that */
+      unready_ms; /* 60000: /ready of metrics answers 503 once a shard has failed, or has had records wait
+                          without progress, for this time. UINT32_MAX: neither makes it answer 503 */
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
@@ -630,8 +629,8 @@ typedef struct { /* a lease as the table has it */
   int64_t written_at_ms;    /* by its writer's clock; -1: not told */
   int64_t behind_ms;        /* as its owner told when it wrote the position; -1: not told */
   const char *avoid;        /* the instance that gave it up for lack of progress */
-  int refused_n;            /* so often in a row the service refused to read from this position */
-  int64_t refused_at_ms;    /* when it did last, by that worker's clock; -1: it did not */
+  int refused_n;            /* how often in a row the service refused to read from this position */
+  int64_t refused_at_ms;    /* when it refused last, by that worker's clock; -1: it did not */
   int64_t refused_until_ms; /* no worker tries again before; -1: it was not refused */
 } sloop_lease_t;
 typedef struct {      /* a worker as the table has it */
@@ -650,7 +649,7 @@ typedef struct {
   size_t workers_n;
   const char *const *bad_rows; /* rows that make no sense: which, and why */
   size_t bad_rows_n;
-  const char *passed_over; /* which rows are left alone, for they are of other streams; "": none */
+  const char *passed_over; /* names rows of other streams, which are left alone; "": there are none */
 } sloop_leases_t;
 /* The rows of the lease table of this stream and application: read whole, once, consistently. */
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,

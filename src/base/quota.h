@@ -9,13 +9,12 @@
 
 #include "base/base.h"
 
-/* A turn that was given holds for so long. Whoever comes later, because the process was frozen say, asks
- * again. */
+/* A turn is good for this time. A caller that comes later, for example after a freeze, asks for another. */
 #define SLP_QUOTA_LATE_US 50000u
 #define SLP_QUOTA_WINDOW_US (1000000u + SLP_QUOTA_LATE_US)
 #define SLP_QUOTA_CALLS_MAX 20u /* the largest limit there is */
-/* Kinds of calls that are told apart at a time: an account's in a region at an endpoint is one. With more of
- * them in one window some share a limit. */
+/* How many kinds of calls have a limit of their own at one time. A kind is an operation of one account at one
+ * endpoint. If there are more kinds in a window, some share a limit. */
 #define SLP_QUOTA_KINDS_MAX 32u
 /* Other processes use the account too: a refusal halves the calls a second, down to an eighth, until this
  * time passes without another one; then they are doubled. */

@@ -37,7 +37,7 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
   return NULL;
 }
 
-/* What a row told, and the time since. */
+/* Returns what a row told plus the time since it was written. */
 static int64_t aged_ms(int64_t told_ms, int64_t written_at_ms, int64_t now_ms) {
   if (told_ms < 0 || written_at_ms < 0) return -1;
   return told_ms + slp_max_i64(now_ms - written_at_ms, 0);
@@ -46,7 +46,7 @@ static int64_t aged_ms(int64_t told_ms, int64_t written_at_ms, int64_t now_ms) {
 int64_t slp_worker_lag_ms(const sloop_worker_t *w, int64_t now_ms) {
   if (w->dead) return -1;
   int64_t aged = aged_ms(w->behind_ms, w->written_at_ms, now_ms);
-  /* It writes every third of a lease. */
+  /* A worker writes its row every third of a lease. */
   return aged >= 0 && now_ms - w->written_at_ms <= (int64_t)w->lease_ms / 2 ? w->behind_ms : aged;
 }
 

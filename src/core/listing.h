@@ -21,7 +21,7 @@ typedef struct slp_listing {
   size_t rows_n;
   struct slp_listed_child *children; /* owned; sorted by the parent's id; NULL: not made yet */
   size_t children_n;
-  size_t part_n; /* so many rows of the listing that is out were taken in */
+  size_t part_n; /* how many rows of the listing that is out were taken in */
   uint8_t describe_out, list_out;
   uint8_t ended;         /* by the newest one that was taken in the stream takes no more records */
   uint8_t told_end;      /* slp_told_end */

@@ -124,7 +124,7 @@ void slp_order_take(slp_shard *s, int64_t time) {
 
 /* ---- children after their parents -------------------------------------------------------------------- */
 
-/* NULL: all of them have handed out all they had. */
+/* NULL: every parent has handed out all its records. */
 static const slp_shard *parent_not_out(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);

@@ -27,10 +27,10 @@ int64_t slp_progress_behind_ms(const slp_shard *s);
 int slp_progress_is_told(const slp_shard *s);
 
 typedef struct slp_progress_sum { /* of the shards of a consumer that are told */
-  int64_t behind_ms;              /* the most of any; -1: of one it is not known, or there is none */
-  int64_t unknown_ms;             /* the most of any; -1: all are known */
-  uint64_t tip_n;                 /* shards at their tip */
-  int64_t acked_age_ms;           /* the least of any; -1: of none */
+  int64_t behind_ms;    /* the largest of all shards; -1: not known of some shard, or there is no shard */
+  int64_t unknown_ms;   /* the most of any; -1: all are known */
+  uint64_t tip_n;       /* shards at their tip */
+  int64_t acked_age_ms; /* the least of any; -1: of none */
 } slp_progress_sum;
 
 void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret);

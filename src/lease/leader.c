@@ -14,12 +14,12 @@
 #define WATCH_REST 8            /* units that a watch leaves to other reads */
 #define SETTLE_US 1000000       /* many workers that come together are assigned to in one round */
 #define SETTLE_FIRST_US 2000000 /* at the fleet's first start */
-/* Rows that nobody acts on are looked for so often, however seldom or often shards are listed. */
+/* How often the leader looks for rows that no worker acts on. Does not depend on list_ms. */
 #define REVIEW_US 60000000
 #define REVIEW_LEAST_US 50000000
 #define REST_US_MAX 5000000 /* after a table that can't be read */
-/* How long a leader that follows another one reads only the keys that it knows to be used, and how often it
- * reads all of them from then on. */
+/* For WHOLE_FIRST_US a leader that succeeds another one reads only partition keys that it knows to be in use.
+ * Then it reads every key, and again every WHOLE_EVERY_US. */
 #define WHOLE_FIRST_US 30000000
 #define WHOLE_EVERY_US UINT64_C(3600000000)
 

@@ -40,7 +40,7 @@ typedef struct slp_lease_row {
   slp_str hash_start, hash_end;
   slp_str avoid;      /* the instance that gave it up for lack of progress */
   int64_t avoid_ms;   /* when that was, by that one's clock; -1: not told */
-  uint32_t refused_n; /* so often in a row the service refused to read from this position; refused.h */
+  uint32_t refused_n; /* how often in a row the service refused to read from this position; refused.h */
   int64_t refused_ms; /* when it did last, by that worker's clock */
   uint8_t parked;
   uint8_t

@@ -33,8 +33,8 @@ static void know(slp_fleet *f, slp_spread spread) {
   f->spread.then(f);
 }
 
-/* Nobody leads here yet. A stream that was deleted and made anew begins as a new one, which is told:
- * positions of the earlier one say nothing of it. */
+/* The application has no leader yet. A stream that was deleted and made again under its name has other rows.
+ * Those of the earlier stream are named to the user, because their positions do not count. */
 static void former_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_table_form form = {.passed = ""};

@@ -22,7 +22,7 @@ typedef struct slp_spreading {
   slp_spread_state state;
   uint8_t other; /* what was assumed was not so: this worker's row is of another format than it says */
   slp_lead_seen lead;
-  slp_read read, former; /* former: rows of an earlier stream of this name */
+  slp_read read, former; /* former: reads the rows of an earlier stream of this name */
   slp_timer timer;
   void (*then)(slp_fleet *f);
 } slp_spreading;
