@@ -9,6 +9,7 @@
 
 #define ABSENT_US 60000000                /* two complete listings so far apart do not have it */
 #define TOMBSTONE_US UINT64_C(3600000000) /* longer than the life of any signed request */
+#define BAD_NAMED_MAX 100                 /* of bad rows; the others are counted */
 
 static void remember(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
@@ -144,9 +145,12 @@ static void reap_assignments(slp_fleet *f, const slp_snapshot *s) {
 /* ---- all of it --------------------------------------------------------------------------------- */
 
 void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s) {
+  size_t named = (size_t)slp_min_u64(s->bad_n, BAD_NAMED_MAX);
   if (!s->bad_n || !slp_listed_may_tell(f, SLP_LISTED_BAD_ROWS, 0)) return;
-  for (size_t i = 0; i < s->bad_n; i++)
-    slp_fleet_bad_row(f, (slp_str){NULL, 0}, &s->bad[i].key, s->bad[i].why);
+  for (size_t i = 0; i < named; i++) slp_fleet_bad_row(f, (slp_str){NULL, 0}, &s->bad[i].key, s->bad[i].why);
+  if (s->bad_n > named)
+    slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0, "and %zu more rows that make no sense",
+                   s->bad_n - named);
 }
 
 static int find_hole(slp_fleet *f, const slp_snapshot *s, char from[40], char to[40]) {
