@@ -149,7 +149,7 @@ void *slp_admin_room(slp_admin *a, size_t bytes) {
 slp_str slp_admin_keep(slp_admin *a, slp_str s) {
   char *p = slp_admin_room(a, s.n + 1);
   if (p && s.n) memcpy(p, s.p, s.n);
-  return (slp_str){p, s.n};
+  return (slp_str){p, p ? s.n : 0};
 }
 
 /* ---- DESCRIBING --------------------------------------------------------------------------------- */

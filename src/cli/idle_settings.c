@@ -43,8 +43,9 @@ static const char *pushing(const slp_args *a) {
   return why ? why : a->opts.retrieval == SLOOP_RETRIEVAL_POLL ? "records are polled; see --push" : NULL;
 }
 
+/* To --migrate it says that the positions are inside no aggregate. */
 static const char *aggregates(const slp_args *a) {
-  const char *why = reading(a);
+  const char *why = is_mode(a, SLP_MODE_MIGRATE) ? NULL : reading(a);
   return why ? why : is_of_table(a) ? "changes of a table are not aggregated" : NULL;
 }
 

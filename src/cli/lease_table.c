@@ -63,11 +63,11 @@ int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
 
 int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
   size_t gone = 0, unknown = 0;
-  int64_t worst_ms = -1;
+  slp_lease_lag worst = {-1, 0};
   for (size_t i = 0; i < l->leases_n; i++) {
-    int64_t lag_ms = slp_lease_lag_of(l->leases[i], l, now_ms).ms;
-    worst_ms = slp_max_i64(worst_ms, lag_ms);
-    unknown += lag_ms < 0;
+    slp_lease_lag of_lease = slp_lease_lag_of(l->leases[i], l, now_ms);
+    if (of_lease.ms > worst.ms) worst = of_lease;
+    unknown += of_lease.ms < 0;
   }
   for (size_t i = 0; i < l->workers_n; i++) {
     const char *word = slp_worker_word(l->workers[i], now_ms);
@@ -76,9 +76,9 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
   slp_buf_addf(b, "%zu worker%s", l->workers_n, l->workers_n == 1 ? "" : "s");
   if (gone) slp_buf_addf(b, ", %zu dead or silent", gone);
   char lag[24];
-  slp_span_text(worst_ms, lag);
-  if (worst_ms > 0) slp_buf_addf(b, "; the furthest is %s behind", lag);
-  if (worst_ms == 0 && !unknown) slp_buf_add_z(b, "; all at the tip");
+  slp_span_text(worst.ms, lag);
+  if (worst.ms > 0) slp_buf_addf(b, "; the furthest is %s%s behind", worst.at_most ? "at most " : "", lag);
+  if (worst.ms == 0 && !unknown) slp_buf_add_z(b, "; all at the tip");
   if (unknown) slp_buf_addf(b, "; %zu of unknown lag", unknown);
   return slp_buf_failed(b);
 }

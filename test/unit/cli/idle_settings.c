@@ -139,6 +139,7 @@ TEST(a_setting_that_needs_another_option_acts_with_it) {
   CHECK_INT(idle("retry_max=3", WORDS("orders")), 1);
   CHECK_INT(idle("decoded_bytes_max=500", WORDS("-s", "gzip", "orders")), 0);
   CHECK_INT(idle("cloudwatch_ms=5000", WORDS("-X", "cloudwatch=ns", "orders")), 0);
+  CHECK_INT(idle("aggregates=keep", WORDS("--migrate", "sloop:a", "motorway:b", "orders")), 0);
   CHECK_INT(idle("unready_ms=5000", WORDS("--metrics", "127.0.0.1:0", "orders")), 0);
   CHECK_INT(idle("sandbox.synthetic_seed=5", WORDS("-X", "sandbox.synthetic_bytes=100", "-M", "2")), 0);
   CHECK_INT(idle("sandbox.list_page_max=5", WORDS("orders")), 1);
