@@ -30,9 +30,14 @@ const char *slp_sts_action(const slp_sts *s) {
   return s->web_token.p ? "AssumeRoleWithWebIdentity" : "AssumeRole";
 }
 
+/* A whole answer with status 200 and no keys, or one larger than any with keys, comes from something that is
+ * not STS: the address is wrong, and stays so. */
 int slp_sts_passes(const slp_sts *s) {
   const slp_fail *f = &s->call.fail;
-  return (f->class == SLP_THROTTLE || f->class == SLP_TRANSIENT) && f->code != SLOOP_ETLS;
+  const slp_http *http = &s->call.http;
+  if ((f->class != SLP_THROTTLE && f->class != SLP_TRANSIENT) || f->code == SLOOP_ETLS) return 0;
+  if (http->error == SLOOP_ETOOBIG) return http->status == 429 || http->status >= 500;
+  return http->error || http->status != 200;
 }
 
 static void wipe(slp_sts *s) {

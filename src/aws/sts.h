@@ -26,6 +26,6 @@ void slp_sts_send(slp_sts *s);
 void slp_sts_cancel(slp_sts *s); /* wipes; idle is fine */
 void slp_sts_free(slp_sts *s);   /* cancels */
 const char *slp_sts_action(const slp_sts *s);
-int slp_sts_passes(const slp_sts *s); /* 1: what failed it passes */
+int slp_sts_passes(const slp_sts *s); /* 1: what failed it passes by itself */
 
 #endif

@@ -36,8 +36,8 @@ typedef struct bench {
   shard_row *rows; /* owned, rows_cap of them */
   uint32_t rows_cap;
   slp_spread latency_ms;
-  sloop_stats_t first;      /* when measuring began */
-  uint64_t silent_until_us; /* nothing was answered until then: the time does not run yet */
+  sloop_stats_t first;   /* when measuring began */
+  uint64_t unsettled_us; /* until then the time does not run: what may come is late */
   uint64_t begun_us, first_us, first_cpu_us, end_us, end_cpu_us, child_cpu_us;
   uint64_t sampled_us;
   /* Least squares of lag over time: sums of x (s), y (ms), xx, xy. */
@@ -126,6 +126,19 @@ static void sample_lag(bench *n) {
   n->lag_last_ms = st.behind_ms_now;
 }
 
+static void look_at(const sloop_shard_stats_t *shard, void *arg) {
+  uint8_t *unsettled = arg;
+  if (shard->state == SLOOP_SHARD_FAILS || shard->state == SLOOP_SHARD_WAITS_FOR_ANOTHER) *unsettled = 1;
+}
+
+/* Before the first record: could one come that is late for a reason that passes? A shard fails just now, or
+ * holds the records of another. Else the stream is silent. */
+static int is_unsettled(bench *n) {
+  uint8_t unsettled = !slp_cli_consumer_answered(&n->consumer);
+  if (!unsettled && n->consumer.s) sloop_shard_stats_each(n->consumer.s, look_at, &unsettled);
+  return unsettled;
+}
+
 static void on_tick(slp_app *app) {
   bench *n = app->user;
   if (n->ended) return;
@@ -133,8 +146,8 @@ static void on_tick(slp_app *app) {
   sample_lag(n);
   uint64_t seconds = app->args->seconds ? app->args->seconds : DEFAULT_SECONDS;
   uint64_t now_us = slp_program_mono_us();
-  if (!n->measuring && !slp_cli_consumer_answered(&n->consumer)) n->silent_until_us = now_us;
-  if (now_us - (n->measuring ? n->first_us : n->silent_until_us) >= seconds * 1000000u) end_bench(n);
+  if (!n->measuring && is_unsettled(n)) n->unsettled_us = now_us;
+  if (now_us - (n->measuring ? n->first_us : n->unsettled_us) >= seconds * 1000000u) end_bench(n);
   uint64_t timeout_us = app->args->timeout_ms * 1000u;
   if (timeout_us && !n->measuring && now_us - n->begun_us >= timeout_us) end_bench(n);
 }
@@ -329,7 +342,7 @@ int slp_bench_run(slp_mem *mem, const slp_args *args) {
   n->consumer.on_batch = on_batch;
   n->consumer.on_closed = on_closed;
   int r = args->stream ? 0 : start_own_sandbox(n);
-  n->begun_us = slp_program_mono_us();
+  n->begun_us = n->unsettled_us = slp_program_mono_us();
   if (!r && slp_app_open(&n->app, mem, args) == 0 &&
       slp_cli_consumer_open(&n->consumer, &n->app, &n->opts) != 0)
     slp_app_close(&n->app);

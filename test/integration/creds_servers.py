@@ -185,7 +185,8 @@ def json_answer(status, value):
 class Sources(Server):
     """STS at /, the portal and OIDC under /sso and /oidc, a container at /container, EC2 metadata under /latest.
 
-    mode: works, refuses (in the service's own way), throttles, garbage, hangs, or a status number for metadata."""
+    mode: works, refuses (in the service's own way), throttles, garbage, endless (more than anybody takes),
+    hangs, or a number: the status of every answer that would hold keys."""
 
     def __init__(self, keys, owner, mode="works", lifetime=3600):
         self.keys, self.owner, self.mode, self.lifetime = keys, owner, mode, lifetime
@@ -212,6 +213,8 @@ class Sources(Server):
         self.strict("Via" not in handler.headers, "came through a proxy")
         if self.mode == "hangs":
             return None
+        if self.mode == "endless":
+            return 200, {"Content-Type": "text/html"}, b"<html>" + b"what? " * 100000
         if path.path.startswith("/latest/"):
             return self.metadata(handler, path.path)
         if path.path == "/container":
@@ -232,6 +235,8 @@ class Sources(Server):
         self.strict(handler.headers.get("Content-Type", "").startswith("application/x-www-form-urlencoded"),
                     "STS: content type")
         self.strict(2 <= len(form.get("RoleSessionName", "")) <= 64, f"STS: session name {form}")
+        if isinstance(self.mode, int):
+            return self.mode, {}, b""
         if self.mode == "refuses":
             return sts_error(403, "AccessDenied", "User: nobody is not authorized to perform it")
         if self.mode == "throttles":
@@ -284,6 +289,8 @@ class Sources(Server):
 
     def container(self, handler):
         self.strict(handler.command == "GET", "container: method")
+        if isinstance(self.mode, int):
+            return self.mode, {}, b""
         if self.mode == "refuses" or handler.headers.get("Authorization") != self.container_token:
             return json_answer(403, {"code": "AccessDenied", "message": "who are you?"})
         if self.mode == "garbage":

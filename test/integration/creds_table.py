@@ -5,7 +5,8 @@ stream-tail reads from a sandbox behind a front that checks signatures and lets 
 keys from strict servers (creds_servers.py). "refreshes": keys live for seconds; records are read on while several of
 them come and go. "refuses" and "times out": one line that names what was asked, exit code 1, in time, and never the
 other identity: a metadata service that would give keys to anybody stands by in each of these runs, and nobody uses its
-keys. Every run's output is searched for every secret that was ever given out.
+keys. A source that fails for the time is asked on until --timeout. Every run's output is searched for every secret that
+was ever given out.
 """
 
 import hashlib
@@ -328,6 +329,22 @@ def fails(sandbox, stream, source, mode, words, seconds):
         return f"{done.seconds:.1f} s: {re.sub(re.escape(place.home), '~', line.strip())[:150]}"
 
 
+def fails_for_the_time(sandbox, stream, source, mode, words, first):
+    with Place(Keys(), sandbox, mode) as place:
+        source(place)
+        done = harness.tail(["-o", "oldest", "-e", "-J", "--timeout", str(TIMEOUT), stream], place.env, TIMEOUT + 20)
+        *told, last = done.err.decode("utf-8", "replace").splitlines()
+        expect(done.code == 1 and not done.out, str(done))
+        expect(told and all(words in line for line in told), f"not told while it lasted: {done}")
+        expect(f"nothing was answered in {TIMEOUT} s; the last error: " in last and words in last, f"{done}")
+        expect(TIMEOUT <= done.seconds < TIMEOUT + 8, f"after {done.seconds:.1f} s")
+        expect(len(place.sources.asked) > first, f"asked only {place.sources.asked}")
+        judge_secrets(place.keys, done.out, done.err)
+        judge_servers(place)
+        expect(not place.front.used, "it was let in")
+        return f"asked {len(place.sources.asked)} times"
+
+
 # ---- bad input -------------------------------------------------------------------------------------------------
 
 
@@ -387,17 +404,18 @@ def far_container(place):
 BAD = [
     ("credential_process writes junk", process, "junk", "profile work (HOME/.aws/config): credential_process wrote", 8),
     ("credential_process is not there", missing_program, "works", "credential_process can't be started (No such file", 8),
-    ("STS throttles", role, "throttles", "AssumeRole of arn:aws:iam::1:role/r: Throttling: Rate exceeded", 8),
     ("STS talks HTML", role, "garbage", "AssumeRole of arn:aws:iam::1:role/r: the answer holds no credentials", 8),
+    ("STS talks HTML and does not stop", role, "endless", "AssumeRole of arn:aws:iam::1:role/r: answer is larger", 8),
     ("SSO expired", sso_expired, "works", "profile work (HOME/.aws/config): the sign-in has expired: run aws sso login", 8),
     ("SSO expired, and the renewal refused", sso_refused, "refuses", "could not be renewed: run aws sso login", 8),
     ("SSO without a sign-in", sso_nobody, "works", "nobody is signed in: run aws sso login --profile work", 8),
     ("metadata 401", machine, 401, "status 401", 8),
     ("metadata 404", machine, 404, "status 404", 8),
-    ("metadata 500", machine, 500, "status 500", 8),
     ("metadata with an error in 200", machine, "code", "AssumeRoleUnauthorizedAccess EC2 cannot assume the role", 8),
     ("metadata with a token that forges a header", machine, "garbage", "no session token", 8),
+    ("metadata talks HTML and does not stop", machine, "endless", "answer is larger than", 8),
     ("container talks HTML", container, "garbage", "is not what it should be", 8),
+    ("container talks HTML and does not stop", container, "endless", "answer is larger than", 8),
     ("container far away", far_container, "works", "plain http is only taken from this machine, ECS and EKS", 8),
     ("a circle of source_profile", circle, "works", "profile c (HOME/.aws/config): source_profile work leads back", 8),
     ("source_profile that is not there", no_source, "works", "its source_profile gone does not exist", 8),
@@ -406,6 +424,15 @@ BAD = [
     ("a retry mode that is none", retry_mode, "works", "AWS_RETRY_MODE", 8),
     ("a line that is none", broken_line, "works", "HOME/.aws/config: line 3", 8),
 ]
+# What passes by itself: asked again until --timeout. With the requests of the first attempt.
+FOR_THE_TIME = [
+    ("STS throttles", role, "throttles", "AssumeRole of arn:aws:iam::1:role/r: Throttling: Rate exceeded", 1),
+    ("STS 503", role, 503, "AssumeRole of arn:aws:iam::1:role/r: ", 1),
+    ("metadata 500", machine, 500, "status 500", 2),
+    ("metadata 429", machine, 429, "status 429", 2),
+    ("container 503", container, 503, "status 503", 3),
+]
+TIMEOUT = 6  # seconds; an attempt takes 3 at most, and the pause behind the first is shorter than 1
 
 
 def region_of_machine(sandbox, stream, put):
@@ -513,6 +540,8 @@ def on_sandbox(tests, server):
     for what, source, mode, words, seconds in BAD:
         jobs.append((0, lambda w=what, s=source, m=mode, t=words, n=seconds:
                      tests.run(w, fails, server, stream, s, m, t, n)))
+    for row in FOR_THE_TIME:
+        jobs.append((TIMEOUT, lambda row=row: tests.run(row[0], fails_for_the_time, server, stream, *row[1:])))
     jobs.append((0, lambda: tests.run("the region of the machine", region_of_machine, server, stream, put)))
     jobs.append((0, lambda: tests.run("Ctrl-C takes a hanging program along", process_is_killed, server, stream)))
     jobs.sort(key=lambda job: job[0], reverse=True)

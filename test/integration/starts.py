@@ -138,6 +138,21 @@ def commands():
         expect(b"reader" in world.run("--consumers", world.stream).out, "--consumers has no reader")
 
 
+def bench_of_a_late_shard(knobs, keys):
+    """One shard answers at once, and one fails for longer than the time to be measured: not the silence of an empty
+    stream, whether the one has records, which are held back for the order, or none."""
+    with World() as world:
+        stream = harness.new_stream(world.kinesis, 2)
+        for key in keys:  # by hash: the first or the second shard
+            world.kinesis.put_record(StreamName=stream, Data=b"x", PartitionKey="k", ExplicitHashKey=str(key << 127))
+        world.box.faults("4 GetRecords shardId-000000000001 error ProvisionedThroughputExceededException:400:not now")
+        done = harness.tail(["--bench=1", "-J", *knobs, stream], world.env(), 60)
+        expect(done.code == 0, f"{done}")
+        seen = {shard[-1]: of["records"] for shard, of in json.loads(done.out)["by_shard"].items()}
+        expect(seen == {str(key): 1 for key in keys}, f"{seen}: {done}")
+        return f"{done.seconds:.1f} s"
+
+
 # ---- while it lasts ------------------------------------------------------------------------------------------------
 
 
@@ -242,6 +257,9 @@ def main():
         job(tests, "pushed", pushed),
         job(tests, "changes of a table", changes),
         job(tests, "commands", commands),
+        job(tests, "--bench: records wait for a shard that fails", bench_of_a_late_shard, ("-X", "order_wait_ms=60000"),
+            (0, 1)),
+        job(tests, "--bench: the only shard with records fails", bench_of_a_late_shard, (), (1,)),
         *[job(tests, f"a fleet of schema {s}", fleet, s) for s in SCHEMAS],
         job(tests, "told: describing", is_told, "DescribeStreamSummary", "ThrottlingException", ("-o", "oldest"), "not now"),
         *[job(tests, f"told: {op} {error}", is_told, op, error, ("-G", "app", "-o", "oldest"), "not now")

@@ -104,6 +104,14 @@ static void recovers(void) {
 }
 static void garbage(void) { fake_script(&f, 200, "<html>SESAME</html>"); }
 static void empty(void) { fake_script(&f, 200, ""); }
+static void endless(void) { fake_script(&f, 200, "SESAME")->error = SLOOP_ETOOBIG; }
+static void endless_refusal(void) { fake_script(&f, 403, "SESAME")->error = SLOOP_ETOOBIG; }
+static void endless_outage(void) {
+  for (int i = 0; i < 3; i++) fake_script(&f, 503, "SESAME")->error = SLOOP_ETOOBIG;
+}
+static void cut(void) {
+  for (int i = 0; i < 3; i++) fake_script(&f, 200, "SESAME")->error = -ECONNRESET;
+}
 static void short_of_token(void) {
   fake_script(&f, 200, "{\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"SESAME\",\"Expiration\":\"" SOON "\"}");
 }
@@ -132,6 +140,10 @@ TEST(failures_end_the_chain_and_tell_no_secret) {
               {fails, "~status 500"},
               {garbage, "!is not what it should be"},
               {empty, "!is empty"},
+              {endless, "!fake failure"},
+              {endless_refusal, "!fake failure"},
+              {endless_outage, "~fake failure"},
+              {cut, "~fake failure"},
               {short_of_token, "!lacks Token"},
               {without_end, "!lacks Expiration"},
               {bad_end, "!not a time"},

@@ -124,6 +124,13 @@ static void half(void) {
 static void hangs(void) {
   for (int i = 0; i < 3; i++) fake_script(&f, 0, "")->error = SLP_ETIMEDOUT;
 }
+static void all_fail(int status, int error) {
+  for (int i = 0; i < 3; i++) fake_script(&f, status, "<html>SESAME")->error = error;
+}
+static void endless(void) { all_fail(200, SLOOP_ETOOBIG); }
+static void endless_refusal(void) { all_fail(403, SLOOP_ETOOBIG); }
+static void endless_outage(void) { all_fail(503, SLOOP_ETOOBIG); }
+static void cut(void) { all_fail(200, -ECONNRESET); }
 
 TEST(failures_name_role_and_reason_and_no_token) {
   static const struct {
@@ -134,8 +141,12 @@ TEST(failures_name_role_and_reason_and_no_token) {
       {refuses, "!AWS_WEB_IDENTITY_TOKEN_FILE: " ACTION " of arn:aws:iam::1:role/x y: AccessDenied: Not"},
       {throttles, "~Throttling: Rate exceeded"},
       {old_token, "!ExpiredTokenException: Token expired"},
-      {garbage, "~holds no credentials"},
-      {half, "~holds no credentials"},
+      {garbage, "!holds no credentials"},
+      {half, "!holds no credentials"},
+      {endless, "!fake failure"},
+      {endless_refusal, "!fake failure"},
+      {endless_outage, "~fake failure"},
+      {cut, "~fake failure"},
       {hangs, "~fake failure"}};
   for (size_t i = 0; i < SLP_COUNT(rows); i++) {
     sources_open(env, files, NULL);
