@@ -142,6 +142,7 @@ static int is_unsettled(bench *n) {
 static void on_tick(slp_app *app) {
   bench *n = app->user;
   if (n->ended) return;
+  slp_cli_consumer_tick(&n->consumer);
   slp_progress_tick(&n->progress, &n->consumer);
   sample_lag(n);
   uint64_t seconds = app->args->seconds ? app->args->seconds : DEFAULT_SECONDS;

@@ -9,7 +9,6 @@
 #include "cli/show.h"
 #include "host/program.h"
 
-#define TELL_AGAIN_US 5000000u
 #define STUCK_MS 3000u
 /* A server that never answered properly is given up after this many tries in a row. With the library's
  * back-off (full jitter, doubling) this takes less than the connect timeout. */
@@ -116,33 +115,31 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500 && !*e->aws_code;
 }
 
-/* Reports an error unless the same kind was reported lately. */
-static void tell(slp_cli_consumer *c, int code) {
-  if (c->app->args->quiet || c->muted) return;
-  uint64_t now_us = slp_program_mono_us();
-  size_t at = 0;
-  for (size_t i = 0; i < SLP_TOLD_MAX; i++) {
-    if (c->told[i].code == code) {
-      at = i;
-      break;
-    }
-    if (c->told[i].at_us < c->told[at].at_us) at = i; /* else the oldest makes room */
-  }
-  if (c->told[at].code != code) {
-    c->told[at].code = code;
-    c->told[at].kept_back = 0;
-    c->told[at].at_us = 0;
-  }
-  if (c->told[at].at_us && now_us - c->told[at].at_us < TELL_AGAIN_US) {
-    c->told[at].kept_back++;
-    return;
-  }
-  if (c->told[at].kept_back)
-    slp_say_if_room("%s (and %u more like it)", c->error, c->told[at].kept_back);
+static void say(const char *line, uint32_t kept_back) {
+  if (kept_back)
+    slp_say_if_room("%s (and %u more like it)", line, kept_back);
   else
-    slp_say_if_room("%s", c->error);
-  c->told[at].kept_back = 0;
-  c->told[at].at_us = now_us;
+    slp_say_if_room("%s", line);
+}
+
+void slp_cli_consumer_tick(slp_cli_consumer *c) {
+  char line[SLP_TOLD_LINE];
+  uint32_t kept_back;
+  if (c->stopping || c->failed) return;
+  while (slp_told_later(&c->told, slp_program_mono_us(), line, &kept_back)) say(line, kept_back);
+}
+
+/* Reports c->error, unless the same kind was reported lately. `message` is what it says, perhaps behind the
+ * shard's name. */
+static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
+  uint32_t kept_back;
+  slp_str what = slp_str_of(message), name = slp_str_of(shard);
+  if (c->app->args->quiet || c->muted) return;
+  if (name.n && what.n > name.n && memcmp(what.p, name.p, name.n) == 0)
+    what = (slp_str){what.p + name.n, what.n - name.n};
+  slp_cli_consumer_tick(c); /* what is due comes first, else it would be forgotten */
+  if (slp_told_now(&c->told, kind, what, c->error, slp_program_mono_us(), &kept_back))
+    say(c->error, kept_back);
 }
 
 static int passes(const sloop_error_t *e, uint32_t tries) {
@@ -164,7 +161,7 @@ int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uin
   sloop_error_t shown = *e;
   shown.retry_in_ms = 0; /* so that the line gives no advice */
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
-  if (tries > 1) tell(c, e->code);
+  if (tries > 1) tell(c, e->code, e->shard, e->message);
   return 1;
 }
 
@@ -259,7 +256,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
            strncmp(e->message, "retrieval: ", 11) == 0) /* said once each time that it changes */
     slp_say_if_room("%s", c->error);
   else if (!c->stopping && !undecided)
-    tell(c, e->code);
+    tell(c, e->code, e->shard, e->message);
 }
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
@@ -313,7 +310,7 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   if (c->app->args->fail_on_loss && !c->stopping)
     slp_cli_consumer_fail(c, SLP_EXIT_LOSS, c->error);
   else if (!c->stopping)
-    tell(c, SLOOP_ETRIMMED);
+    tell(c, SLOOP_ETRIMMED, loss->shard, loss->message);
 }
 
 /* The kind of an event, reported once and then kept back for a while; errors have negative codes. Each bad
@@ -333,7 +330,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   size_t at = strlen(c->error);
   int trouble = slp_lease_event_line(e, c->error + at, sizeof c->error - at);
   if (trouble && !c->stopping)
-    tell(c, kind_of(e));
+    tell(c, kind_of(e), e->shard, e->text);
   else if (c->app->args->verbose && !c->app->args->quiet)
     slp_say_if_room("%s", c->error);
 }

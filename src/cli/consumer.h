@@ -4,9 +4,8 @@
 #define SLP_CLI_CONSUMER_H
 
 #include "cli/app.h"
+#include "cli/told.h"
 #include "sloop.h"
-
-#define SLP_TOLD_MAX 16
 
 typedef struct slp_cli_consumer slp_cli_consumer;
 struct slp_cli_consumer {
@@ -34,13 +33,9 @@ struct slp_cli_consumer {
   int stop_status;         /* of sloop_stop(): 0, or what was not done in time */
   uint32_t shards_stopped; /* given up before their end */
   uint64_t losses;
-  sloop_stats_t last; /* statistics at the end */
-  char error[400];    /* the last error, as it would be reported */
-  struct {            /* the errors reported lately: each kind once in five seconds */
-    int code;
-    uint32_t kept_back;
-    uint64_t at_us;
-  } told[SLP_TOLD_MAX];
+  sloop_stats_t last;        /* statistics at the end */
+  char error[SLP_TOLD_LINE]; /* the last error, as it would be reported */
+  slp_told told;
 };
 
 /* Opens and starts. The callbacks of `o` are overwritten. 0, or a negative code after telling why;
@@ -52,6 +47,8 @@ int slp_cli_consumer_start(slp_cli_consumer *c);
 /* A question failed for the tries-th time in a row. Returns 1 if asking again may help; the error was told
  * then, as passing errors are. */
 int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries);
+/* On a tick: reports what was kept back, and says something else than what was reported. */
+void slp_cli_consumer_tick(slp_cli_consumer *c);
 /* Stops it: no more batches; waits up to limit_ms for those that are out; then on_closed. Again: ignored. */
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
 /* Closes it at once, without waiting for anything: then on_closed. Again: ignored. */

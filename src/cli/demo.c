@@ -138,6 +138,7 @@ static void on_tip(slp_cli_consumer *c) {
 
 static void on_tick(slp_app *app) {
   demo *d = app->user;
+  slp_cli_consumer_tick(&d->consumer);
   slp_progress_tick(&d->progress, &d->consumer);
   if (!d->produced || d->ended) return;
   uint64_t waited_us = slp_program_mono_us() - d->produced_at_us;

@@ -206,6 +206,7 @@ static void on_overdue(slp_app *app) {
 static void on_tick(slp_app *app) {
   command *k = app->user;
   slp_cli_consumer_leave_if_stuck(&k->consumer);
+  slp_cli_consumer_tick(&k->consumer);
   uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
   char line[480];

@@ -184,6 +184,7 @@ static void on_tick(slp_app *app) {
   uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   uint64_t now_us = slp_program_mono_us();
   if (l->consumer.stopping) return;
+  slp_cli_consumer_tick(&l->consumer);
   if (l->again_us && now_us >= l->again_us) {
     l->again_us = 0;
     if (ask_or_fail(l)) return;

@@ -171,6 +171,7 @@ static void on_overdue(slp_app *app) {
 static void on_tick(slp_app *app) {
   migration *m = app->user;
   slp_cli_consumer_leave_if_stuck(&m->consumer);
+  slp_cli_consumer_tick(&m->consumer);
   uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (!timeout_us || m->consumer.stopping || slp_program_mono_us() - m->begun_us < timeout_us) return;
   char line[480];

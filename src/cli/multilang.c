@@ -324,6 +324,7 @@ static void on_tick(slp_app *app) {
     after = it->next;
     if (!k->over) slp_ml_time(&k->h, now);
   }
+  slp_cli_consumer_tick(&d->consumer);
   look(d);
   /* The consumer ended by itself, and no signal began the time that app.c measures. */
   if (d->stopping_us && !app->interrupted && now - d->stopping_us >= app->grace_ms * UINT64_C(1000))

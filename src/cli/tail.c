@@ -432,6 +432,7 @@ static void on_tick(slp_app *app) {
   if (is_stuck(t)) slp_app_leave_stuck(app);
   /* For a reader that takes little at a time, records are acknowledged as they are taken. */
   slp_output_acknowledge(&t->output);
+  for (size_t i = 0; i < t->n; i++) slp_cli_consumer_tick(&t->each[i].consumer);
   check_reader(t);
   print_some(t);
   if (!t->app.out) return; /* that was the end */

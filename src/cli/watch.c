@@ -213,6 +213,7 @@ static void on_overdue(slp_app *app) {
 static void on_tick(slp_app *app) {
   watch *w = app->user;
   slp_cli_consumer_leave_if_stuck(&w->consumer);
+  slp_cli_consumer_tick(&w->consumer);
   uint64_t limit_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (w->polls == 0 && limit_us && !w->consumer.stopping && slp_program_mono_us() - w->begun_us >= limit_us) {
     char line[480];
