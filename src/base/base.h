@@ -60,6 +60,8 @@ static inline uint64_t slp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : 
 static inline uint64_t slp_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline int64_t slp_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t slp_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+/* Returns a + b, or INT64_MAX when that is more. Neither is negative. */
+static inline int64_t slp_add_i64(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
 /* A point in time plus a length; stays at UINT64_MAX ("never") instead of wrapping. */
 static inline uint64_t slp_after_us(uint64_t at_us, uint64_t us) {

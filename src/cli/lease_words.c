@@ -40,7 +40,7 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
 /* Returns what a row told plus the time since it was written. */
 static int64_t aged_ms(int64_t told_ms, int64_t written_at_ms, int64_t now_ms) {
   if (told_ms < 0 || written_at_ms < 0) return -1;
-  return told_ms + slp_max_i64(now_ms - written_at_ms, 0);
+  return slp_add_i64(told_ms, slp_max_i64(now_ms - written_at_ms, 0));
 }
 
 int64_t slp_worker_lag_ms(const sloop_worker_t *w, int64_t now_ms) {

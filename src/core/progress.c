@@ -26,7 +26,7 @@ static int64_t oldest_age_ms(const slp_shard *s) {
   const slp_buffered *buffered;
   uint32_t i;
   if (!slp_acked_next(s, &buffered, &i)) return -1;
-  int64_t age = slp_max_i64(buffered->behind_ms, 0) + since_ms(s, buffered->came_us);
+  int64_t age = slp_add_i64(slp_max_i64(buffered->behind_ms, 0), since_ms(s, buffered->came_us));
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, now_us(s));
   int64_t arrived_ms = buffered->page ? buffered->page->recs[i].arrived_ms : -1;
   if (arrived_ms >= 0 && now_ms != INT64_MIN) age = now_ms - arrived_ms;
@@ -121,7 +121,7 @@ void slp_progress_of(const slp_shard *s, slp_progress *ret) {
   uint64_t acked_us = slp_queue_acked_us(s);
   *ret = (slp_progress){.behind_ms = -1, .unknown_ms = -1, .error = ""};
   if (told_ms >= 0 && !ended)
-    ret->behind_ms = told_ms == 0 && is_fresh(s) ? 0 : told_ms + since_ms(s, slp_lag_told_us(s));
+    ret->behind_ms = told_ms == 0 && is_fresh(s) ? 0 : slp_add_i64(told_ms, since_ms(s, slp_lag_told_us(s)));
   ret->behind_ms = slp_max_i64(ret->behind_ms, oldest_ms);
   if (ret->behind_ms < 0 && !ended) ret->unknown_ms = since_ms(s, slp_lag_told_us(s));
   ret->at_tip = slp_reading_at_tip(s) && ret->behind_ms == 0;
