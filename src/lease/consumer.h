@@ -26,7 +26,7 @@ int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg);
 /* 1: a save that was not answered, and is forgotten now. */
 int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
 /* sloop_checkpoint_at(), sloop_rewind(), sloop_hand_over(): positions that the user names. */
-int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *to, sloop_cb cb, void *arg);
+int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *where, sloop_cb cb, void *arg);
 int slp_leased_rewind(slp_consumer *c, const char *shard);
 int slp_leased_hand_over(slp_consumer *c, const char *shard);
 /* 1: a naming that was not told yet, and is forgotten now. */
