@@ -1,12 +1,14 @@
 /* quota.c - see quota.h. */
 #include "base/quota.h"
 
+#include "base/hash.h"
+
 #define SLOWED_MAX 3u
 
-/* FNV-1a. Kinds with one hash share a limit, which makes them slower and nothing else. */
+/* Kinds with the same hash share a limit, which makes them slower and nothing else. 0 is no kind. */
 static uint64_t hash_of(slp_str s) {
-  uint64_t h = 14695981039346656037u;
-  for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
+  static const slp_hash_key key = {{0x71756f7461, 0x6b696e6473}};
+  uint64_t h = slp_hash(&key, s);
   return h ? h : 1;
 }
 

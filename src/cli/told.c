@@ -1,15 +1,16 @@
 /* told.c - of each kind of trouble one line in five seconds, and the last one that says something else. */
 #include "cli/told.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 
 static uint64_t hash_of(slp_str what) {
-  uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-  for (size_t i = 0; i < what.n; i++) hash = (hash ^ (unsigned char)what.p[i]) * UINT64_C(1099511628211);
-  return hash;
+  static const slp_hash_key key = {{0x746f6c64, 0x6c696e6573}};
+  return slp_hash(&key, what);
 }
 
-/* Of two that may make room: one without a line to be told, else the older. */
+/* Returns 1 if a makes room before b: a kind without a line to be told goes first, then the older one. */
 static int goes_first(const slp_told_kind *a, const slp_told_kind *b) {
   if (!*a->later != !*b->later) return !*a->later;
   return a->at_us < b->at_us;
