@@ -5,8 +5,11 @@
 #define TRIES_MAX 5u
 
 void slp_admin_writes_init(slp_admin *a) {
-  a->writes =
-      (slp_writes){.mem = a->mem, .host = a->o.host, .name = &a->signature, .lease_ms = a->o.lease_ms};
+  a->writes = (slp_writes){.mem = a->mem,
+                           .host = a->o.host,
+                           .name = &a->signature,
+                           .absence = &a->absence,
+                           .lease_ms = a->o.lease_ms};
   slp_writes_init(&a->writes);
   for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) {
     slp_admin_slot *s = &a->slots[i];

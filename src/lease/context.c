@@ -186,6 +186,7 @@ void slp_fleet_writes_init(slp_fleet *f) {
                            .schema = f->schema,
                            .name = &f->incarnation,
                            .urgent = f->liveness->urgent,
+                           .absence = &f->absence,
                            .paced = 1,
                            .lease_ms = f->o.lease_ms,
                            .on_failure = write_failed};

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define NEVER UINT64_MAX
+#define BIT(kind) (UINT32_C(1) << (kind))
 #define THROTTLED_US_MAX UINT64_C(60000000) /* a write with a limit is throttled for so long at most */
 
 static void write_done(slp_store_req *rq);
@@ -92,6 +93,18 @@ static int build(slp_write *op) {
   int r = slp_schema_write_row(all->schema, &op->d, &op->i);
   op->built = r == 0;
   return r;
+}
+
+/* What takes from a silent worker. */
+#define OF_SILENCE (BIT(SLP_OPERATION_EVICT) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_LEAD))
+
+/* This process stood still since the write was decided on, and no copy of it is under way: those it takes
+ * from may have stood as well, and go on now. */
+static int was_overslept(const slp_write *op) {
+  const slp_writes *all = op->of;
+  if (!(OF_SILENCE & BIT(op->i.kind)) || !all->absence || op->doubt || op->reading) return 0;
+  return slp_absence_note(all->absence, slp_now_refresh_us(all->host), (uint64_t)all->lease_ms * 1000) >
+         op->asked_us;
 }
 
 static void attempt(slp_write *op) {
@@ -247,6 +260,7 @@ void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {
   SLP_CHECK(!op->busy);
   if (!op->built) sign(op);
   op->busy = 1;
+  op->asked_us = slp_now_refresh_us(all->host);
   op->reading = op->doubt = op->row_read = 0;
   memset(&op->row, 0, sizeof op->row); /* it points into the answer before this one */
   op->tries = op->refused = 0;
@@ -290,6 +304,11 @@ static void run(slp_timer *t) {
   uint64_t now = slp_now_us(all->host);
   for (slp_write *op; (op = due(all, now));) {
     op->again_us = NEVER;
+    if (was_overslept(op)) {
+      SLP_PROBE("write: decided on before an absence, and not sent after it");
+      finish(op, SLP_OUTCOME_GIVEN_UP);
+      continue;
+    }
     if (op->reading)
       read_image(op);
     else

@@ -4,6 +4,7 @@
 #ifndef SLP_LEASE_WRITE_H
 #define SLP_LEASE_WRITE_H
 
+#include "lease/absence.h"
 #include "lease/gate.h"
 #include "lease/grant.h"
 #include "lease/outcome.h"
@@ -19,7 +20,8 @@ typedef struct
   slp_str *name;   /* of its present life: signs each write, with a serial number */
   uint32_t urgent; /* bits of operations its life hangs on: before all else, short tries, no politeness */
   uint32_t lease_ms;
-  uint8_t paced; /* throttled writes are repeated by the gate, and not by the store */
+  slp_absence *absence; /* of this process; NULL: no write is made because another is silent */
+  uint8_t paced;        /* throttled writes are repeated by the gate, and not by the store */
   void (*on_failure)(slp_write *op, const slp_fail *fail); /* of one try; NULL: nobody listens */
 
   slp_list under_way;
@@ -55,6 +57,7 @@ struct slp_write {
   slp_row_request d;
   slp_row_key key;
   char op[48];
+  uint64_t asked_us;               /* when it was to be sent */
   uint64_t first_sent_us, sent_us; /* of the first copy; of the one that was answered */
   uint64_t again_us;               /* when it is sent again; SLP_NEVER: it is out */
   uint32_t tries, tries_max;       /* tries_max 0: until it is answered */

@@ -93,6 +93,31 @@ static void one_stands_with_the_lock(size_t at, int shards, uint64_t tenths) {
   over(w, &was, at, us);
 }
 
+/* The last worker is cut off for a lease, and the table throttles what the others write about that: they wait
+ * to try again when all stand, and it can write once more when all go on. */
+static uint64_t throttled_before;
+static int one_was_throttled(fw_world *w) { return w->throttled_n > throttled_before; }
+static void it_was_to_be_evicted(size_t at, int shards, uint64_t tenths) {
+  int victim = WORKERS - 1;
+  fw_world *w = rested(at, shards);
+  for (int i = 0; i < w->shards_n; i++)
+    if (fw_owner_of(w, i) == victim)
+      snprintf(w->throttled_row, sizeof w->throttled_row, "%.31s", w->shards[i].id);
+  if (!layout) snprintf(w->throttled_row, sizeof w->throttled_row, "w/%.20s", w->nodes[victim]->id);
+  CHECK(w->throttled_row[0]);
+  w->nodes[victim]->cut = 1;
+  throttled_before = w->throttled_n;
+  CHECK(fw_until(w, 3 * lease_us(w), one_was_throttled));
+  run(w, 50000); /* the refusals are in */
+  count was = count_of(w);
+  uint64_t us = lease_us(w) / 10 * tenths;
+  for (int i = 0; i < WORKERS; i++) slp_sim_freeze(w->nodes[i]->h, us + slp_sim_random_below(w->sim, 20000));
+  w->nodes[victim]->cut = 0;
+  w->throttled_row[0] = 0;
+  run(w, us);
+  over(w, &was, at, us);
+}
+
 /* With more shards than workers, and with workers that have none. Each at every length with SLOOP_TEST_FULL. */
 static void each(size_t at, void (*one)(size_t at, int shards, uint64_t tenths)) {
   static const uint64_t tenths[] = {7, 9, 13, 20, 5, 3, 6, 8, 10, 11, 50};
@@ -105,6 +130,13 @@ static void each(size_t at, void (*one)(size_t at, int shards, uint64_t tenths))
   TEST(in_##layout##_all_stand) { each(n, all_stand); }                     \
   TEST(in_##layout##_all_stand_and_one_is_first) { each(n, one_is_first); } \
   TEST(in_##layout##_one_stands_with_the_lock_of_the_store) { each(n, one_stands_with_the_lock); }
+/* With a shard a worker: the lease that the cut one has is the only one that is to be taken. */
+TEST(what_was_to_be_taken_when_all_stood_is_not_taken) {
+  static const size_t in[] = {0, 1, 2, 3, 6};
+  for (size_t k = 0; k < SLP_COUNT(in); k++)
+    for (seed = 1; seed <= 4; seed++) it_was_to_be_evicted(in[k], WORKERS, seed % 2 ? 20 : 9);
+}
+
 OF(sloop, 0)
 OF(kcl, 1)
 OF(kcl_beside, 2)

@@ -295,7 +295,9 @@ static void send(fw_wire *x) {
     slp_sim_at(w->sim, at, denied, x);
     return;
   }
-  if (chance(w, f->throttle_ppm) || (x->kind == WRITE && !is_granted(w)) || !is_paid(x)) {
+  int row_throttles = x->kind == WRITE && names(x, w->throttled_row);
+  w->throttled_n += (uint64_t)row_throttles;
+  if (row_throttles || chance(w, f->throttle_ppm) || (x->kind == WRITE && !is_granted(w)) || !is_paid(x)) {
     slp_sim_at(w->sim, at + way(w), throttled, x);
     return;
   }

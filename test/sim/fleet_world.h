@@ -101,6 +101,8 @@ struct fw_world {
   uint8_t refuses[FW_SHARDS];    /* the service refuses to read this shard from any number */
   uint64_t refusals;             /* so often it did */
   uint8_t deny_writes_beside;    /* likewise, of that table beside the leases; 0: none */
+  char throttled_row[32];        /* writes of rows whose key has this in it are throttled; "": none */
+  uint64_t throttled_n;          /* so many were */
   uint32_t drop_answers; /* so many of the next writes whose row has this prefix are done unanswered */
   char drop_prefix[32];
 };
