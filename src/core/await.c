@@ -27,7 +27,7 @@ static void tell(slp_shard *s, const char *what, uint64_t wait_us) {
 
 int slp_await_may_be_listed(const slp_shard *s) {
   return slp_lineage_is_new(s) && !slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_OLDEST &&
-         !slp_lineage_has_children(s);
+         !slp_lineage_has_children(s) && !slp_listing_has_later(s->consumer, s->id);
 }
 
 int slp_await_listing(slp_shard *s, const char *what) {

@@ -12,8 +12,8 @@ typedef struct slp_await { /* of a shard */
   uint64_t told_us;        /* when the user was told last; 0: not yet */
 } slp_await;
 
-/* Returns 1 when a page has named the shard, no listing has shown it, nothing was read of it, and no children
- * are known: a listing may show it later. A shard that was read from before is known to have been there. */
+/* Returns 1 when a page or a lease has named the shard, no listing has shown it, nothing was read of it, no
+ * children are known, and the newest listing has no shard that was made later: a listing may show it yet. */
 int slp_await_may_be_listed(const slp_shard *s);
 /* The newest listing lacks what is waited for. `what` says so, behind the shard's id. Returns 1 and asks for
  * another listing, or 0 when the stream was described as not being resharded half a minute ago: then its

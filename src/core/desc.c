@@ -38,6 +38,13 @@ slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t
   return all;
 }
 
+int slp_desc_number(slp_str id, uint64_t *ret) {
+  slp_str start = SLP_STR("shardId-"), digits = {id.p + start.n, 0};
+  if (id.n <= start.n || memcmp(id.p, start.p, start.n) != 0) return 0;
+  while (start.n + digits.n < id.n && digits.p[digits.n] >= '0' && digits.p[digits.n] <= '9') digits.n++;
+  return slp_parse_u64(digits, ret) == 0;
+}
+
 int slp_desc_range(const slp_shard_desc *d, slp_hash_range *ret) {
   return d->hash_start.n && d->hash_end.n && slp_parse_u128(d->hash_start, ret->first) == 0 &&
          slp_parse_u128(d->hash_end, ret->last) == 0;

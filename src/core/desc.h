@@ -11,6 +11,10 @@ slp_shard_desc slp_desc_copy(char **at, const slp_shard_desc *d);
 /* All of them in one block, freed with slp_free. n > 0. NULL: no memory. */
 slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t n);
 
+/* The number in a shard's id, which grows from each shard of a stream to those made later:
+ * shardId-000000000012 of Kinesis, shardId-00000001415575708000-09de7c54 of DynamoDB (a time in ms). 0: the
+ * id has none. */
+int slp_desc_number(slp_str id, uint64_t *ret);
 /* Its hash keys. 0: it does not say which. */
 int slp_desc_range(const slp_shard_desc *d, slp_hash_range *ret);
 

@@ -163,7 +163,21 @@ const slp_shard_desc *slp_listing_next_row(slp_consumer *c) {
 
 slp_consumer *slp_listing_of(slp_src_list *l) { return SLP_OWNER(l, slp_consumer, listing.list); }
 
+static void keep_newest(slp_consumer *c) {
+  uint64_t number;
+  c->listing.newest = 0;
+  for (size_t i = 0; i < c->listing.list.shards_n; i++)
+    if (slp_desc_number(c->listing.list.shards[i].id, &number))
+      c->listing.newest = slp_max_u64(c->listing.newest, number);
+}
+
+int slp_listing_has_later(const slp_consumer *c, slp_str id) {
+  uint64_t number;
+  return slp_desc_number(id, &number) && number < c->listing.newest;
+}
+
 void slp_listing_took(slp_consumer *c) {
+  keep_newest(c);
   c->listing.done = c->listing.begun;
   c->listing.ended = c->listing.list.ended != 0;
   if (c->leases) keep_rows(c);

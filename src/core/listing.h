@@ -21,7 +21,8 @@ typedef struct slp_listing {
   size_t rows_n;
   struct slp_listed_child *children; /* owned; sorted by the parent's id; NULL: not made yet */
   size_t children_n;
-  size_t part_n; /* how many rows of the listing that is out were taken in */
+  size_t part_n;   /* how many rows of the listing that is out were taken in */
+  uint64_t newest; /* the greatest number of a shard in the newest listing that was taken in */
   uint8_t describe_out, list_out;
   uint8_t ended;         /* by the newest one that was taken in the stream takes no more records */
   uint8_t told_end;      /* slp_told_end */
@@ -69,6 +70,8 @@ const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n);
  * most. */
 size_t slp_listing_children(slp_consumer *c, slp_str shard, slp_shard_desc *children, size_t max);
 void slp_listing_forget_rows(slp_consumer *c);
+/* The newest listing has a shard that was made later than the one of that id. */
+int slp_listing_has_later(const slp_consumer *c, slp_str id);
 int slp_listing_ended(const slp_consumer *c); /* it takes no more records, and gets no other shards */
 /* The next listing is to follow a description of the stream, which tells whether it is being resharded. */
 void slp_listing_want_status(slp_consumer *c);

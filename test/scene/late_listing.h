@@ -10,6 +10,7 @@ static struct {
   slp_source_ops ops;
   void (*on_listed)(slp_src_req *rq), (*on_described)(slp_src_req *rq), (*on_located)(slp_src_req *rq);
   size_t hidden_from;         /* shards of this index and later are not listed; SIZE_MAX: all are */
+  size_t hidden_to;           /* but for those of this index and later */
   int reshards, hides_places; /* as a test wants it */
   int lists, describes;       /* how often */
 } late_listing;
@@ -21,11 +22,16 @@ static size_t index_of_shard(slp_str id) {
   return index;
 }
 
+static int is_hidden(slp_str id) {
+  size_t index = index_of_shard(id);
+  return index >= late_listing.hidden_from && index < late_listing.hidden_to;
+}
+
 static void listed_late(slp_src_req *rq) {
   slp_src_list *l = SLP_OWNER(rq, slp_src_list, rq);
   size_t n = 0;
   for (size_t i = 0; i < l->shards_n; i++)
-    if (index_of_shard(l->shards[i].id) < late_listing.hidden_from) l->shards[n++] = l->shards[i];
+    if (!is_hidden(l->shards[i].id)) l->shards[n++] = l->shards[i];
   l->shards_n = n;
   late_listing.lists++;
   late_listing.on_listed(rq);
@@ -49,7 +55,7 @@ static void describe_late(slp_source *s, slp_src_describe *rq) {
 
 static void located_late(slp_src_req *rq) {
   slp_src_locate *l = SLP_OWNER(rq, slp_src_locate, rq);
-  if (late_listing.hides_places && index_of_shard(l->shard) >= late_listing.hidden_from)
+  if (late_listing.hides_places && is_hidden(l->shard))
     slp_fail_set(&rq->fail, SLP_GONE, SLOOP_EREMOTE, "no such shard");
   late_listing.on_located(rq);
 }
@@ -67,6 +73,7 @@ static inline void list_late_from(slp_source *source, size_t hidden_from) {
   late_listing.ops.describe = describe_late;
   late_listing.ops.locate = locate_late;
   late_listing.hidden_from = hidden_from;
+  late_listing.hidden_to = SIZE_MAX;
   late_listing.reshards = late_listing.hides_places = late_listing.lists = late_listing.describes = 0;
   source->ops = &late_listing.ops;
 }

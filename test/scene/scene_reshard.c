@@ -416,3 +416,23 @@ SCENE(the_end_of_a_settled_stream_without_children_is_taken_for_one_after_half_a
   late_listing.hidden_from = SIZE_MAX;
   CHECK_CAUGHT_UP(&st->u, 120000);
 }
+
+/* Both children are gone already: shards that were made later are listed, so that no listing will show them. */
+SCENE(children_that_are_gone_when_a_page_names_them_are_not_waited_for) {
+  stage_begin(st, seed, 1);
+  st->u.oracle->losses_expected = 1;
+  slp_world_put_many(st->w, st->stream, 100, 30);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 500);
+  CHECK_INT(slp_world_split(st->w, st->stream, 1), 0);
+  CHECK_INT(slp_world_split(st->w, st->stream, 2), 0);
+  slp_world_pass(st->w, 500);
+  CHECK_INT(slp_user_open(&st->u), 0);
+  list_late_from(st->u.s->consumer->source, 1);
+  late_listing.hides_places = 1;
+  late_listing.hidden_to = 3;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 8000);
+  CHECK_INT(st->u.judged->ended, 3);
+  CHECK_INT(st->u.judged->losses, 2);
+}

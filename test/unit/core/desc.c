@@ -125,3 +125,17 @@ TEST(without_memory_it_is_not_known) {
     slp_mem_drop(mem);
   }
 }
+
+TEST(the_number_in_an_id_grows_with_the_shards) {
+  uint64_t n = 0;
+  CHECK(slp_desc_number(SLP_STR("shardId-000000000012"), &n) && n == 12);
+  CHECK(slp_desc_number(SLP_STR("shardId-00000001415575708000-09de7c54"), &n) && n == 1415575708000);
+  CHECK(slp_desc_number(SLP_STR("shardId-7"), &n) && n == 7);
+  n = 5;
+  CHECK(!slp_desc_number(SLP_STR("shardId-"), &n));
+  CHECK(!slp_desc_number(SLP_STR("shardId"), &n));
+  CHECK(!slp_desc_number(SLP_STR(""), &n));
+  CHECK(!slp_desc_number(SLP_STR("shardId-x12"), &n));
+  CHECK(!slp_desc_number(SLP_STR("shardid-000000000012"), &n));
+  CHECK(!slp_desc_number(SLP_STR("shardId-18446744073709551616"), &n)); /* more than 64 bits */
+}
