@@ -174,8 +174,8 @@ static void iterator(slp_typed *t, slp_known_stream *s, slp_msg *m, slp_sim_repl
     return;
   }
   slp_world_located(t->w, &s->shards[at], slp_str_of(slp_iter_kind_name(kind)));
-  /* "Latest" was asked for by a subscription that may never have arrived. */
-  if (t->faults.dead_push && kind == SLP_ITER_AT_TIME) {
+  /* Where there are subscriptions "latest" was asked for by one that may never have arrived. */
+  if (t->faults.sub_life_ms && kind == SLP_ITER_AT_TIME) {
     s->shards[at].pushed_by_time++;
     s->shards[at].pushed_from_ms = at_ms;
   }
