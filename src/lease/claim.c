@@ -79,6 +79,15 @@ static void met(slp_lease *l, const slp_lease_row *row) {
   }
 }
 
+/* Its take was refused, or was not sent in the end: then the row may ask for it still. */
+static void missed(slp_lease *l) {
+  int unsent = l->op.end == SLP_OUTCOME_GIVEN_UP;
+  if (unsent && slp_str_eq(slp_instance_str(&l->row.claim), me(l->f)))
+    slp_ask_take_back(l);
+  else
+    slp_choice_forget(l);
+}
+
 /* ---- the rule ----------------------------------------------------------------------------------- */
 
 const slp_sharing_rule slp_sharing_by_claim = {
@@ -90,7 +99,7 @@ const slp_sharing_rule slp_sharing_by_claim = {
     .resumed = slp_steal_resumed,
     .met = met,
     .reserved_until_us = reserved_until_us,
-    .missed = slp_choice_forget,
+    .missed = missed,
     .gone = gone,
     .listed = slp_steal_listed,
     .unknown_children = slp_steal_unknown_children,

@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #define NEVER UINT64_MAX
-#define BIT(kind) (UINT32_C(1) << (kind))
 #define THROTTLED_US_MAX UINT64_C(60000000) /* a write with a limit is throttled for so long at most */
 
 static void write_done(slp_store_req *rq);
@@ -95,14 +94,17 @@ static int build(slp_write *op) {
   return r;
 }
 
-/* What takes from a silent worker. */
-#define OF_SILENCE (BIT(SLP_OPERATION_EVICT) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_LEAD))
+/* It takes from a worker that is taken for dead. */
+static int is_of_silence(const slp_operation *i) {
+  if (i->kind != SLP_OPERATION_TAKE && i->kind != SLP_OPERATION_LEAD) return i->kind == SLP_OPERATION_EVICT;
+  return i->owner.n && !slp_str_eq(i->owner, i->me);
+}
 
 /* This process stood still since the write was decided on, and no copy of it is under way: those it takes
  * from may have stood as well, and go on now. */
 static int was_overslept(const slp_write *op) {
   const slp_writes *all = op->of;
-  if (!(OF_SILENCE & BIT(op->i.kind)) || !all->absence || op->doubt || op->reading) return 0;
+  if (!is_of_silence(&op->i) || !all->absence || op->doubt || op->reading) return 0;
   return slp_absence_note(all->absence, slp_now_refresh_us(all->host), (uint64_t)all->lease_ms * 1000) >
          op->asked_us;
 }
