@@ -70,6 +70,7 @@ static void begin(slp_fleet *f) {
   d->assign_at_us = d->sync_at_us = d->sync_from_us = SLP_NEVER;
   d->since_us = slp_fleet_now(f);
   d->rest_us = d->reviewed_us = 0;
+  d->lost_one = !slp_election_made(f) && !slp_fleet_is_scarce(f); /* the leader before */
   d->whole_us = slp_after_us(d->since_us, slp_election_made(f) ? WHOLE_EVERY_US : WHOLE_FIRST_US);
   slp_assign_begin(f);
   size_t at = 0;
@@ -124,6 +125,8 @@ static uint64_t watch_one(slp_fleet *f, slp_member *p, uint32_t *others) {
   int same = memcmp(p->incarnation_took, p->incarnation, sizeof p->incarnation) == 0;
   if (now && (!p->takes || !same)) slp_leader_assign(f, SETTLE_US);
   if (!now && p->takes) slp_leader_assign(f, 0);
+  /* Who leaves proposes its leases to others; a new life of its name shows that the former one did not. */
+  if (p->takes && (now ? !same : !p->leaving)) f->leader.lost_one = 1;
   memcpy(p->incarnation_took, p->incarnation, sizeof p->incarnation);
   p->takes = (uint8_t)now;
   if ((!now && !p->older) || is_me) return SLP_NEVER;
@@ -326,6 +329,7 @@ static void table_read(slp_read *r) {
   if (!r->came || slp_snapshot_make(&s, f->schema, r->rows)) {
     uint64_t rest_us =
         slp_fleet_jitter(f, slp_min_u64(300000 << slp_min_u64(f->leader.read.failed, 6), REST_US_MAX), 50);
+    f->leader.lost_one |= f->leader.whole;
     f->leader.rest_us =
         slp_after_us(slp_fleet_now(f), rest_us); /* a shard sync that is ready waits as well */
     slp_leader_assign(f, rest_us);
@@ -389,8 +393,9 @@ static void begin_round(slp_fleet *f) {
   }
   d->assign_at_us = SLP_NEVER;
   d->sync = (uint8_t)ready;
-  d->whole = ready && now >= d->whole_us;
+  d->whole = (ready && now >= d->whole_us) || d->lost_one;
   if (d->whole) d->whole_us = slp_after_us(now, WHOLE_EVERY_US);
+  d->lost_one = 0;
   slp_read_chosen(&d->read, 1, choose_keys, table_read);
 }
 

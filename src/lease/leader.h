@@ -15,6 +15,7 @@ typedef struct slp_leader {
   uint64_t since_us;    /* it leads since then */
   uint64_t reviewed_us; /* the last round that counted what stands still; 0: none yet */
   uint64_t whole_us;    /* the next whole round is not before */
+  uint8_t lost_one;     /* a worker is gone that may have made leases of which no listing tells */
   uint64_t rest_us;     /* reading the table failed: not again before */
   uint64_t assign_at_us, sync_at_us;
   uint64_t sync_from_us; /* a shard sync waits for a listing from then on; SLP_NEVER: none waits */
