@@ -51,6 +51,29 @@ void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_
   }
 }
 
+static const slp_rec *first_new(const slp_shard *s, const slp_page *page) {
+  for (uint32_t i = 0; i < page->recs_n; i++) {
+    const slp_rec *r = &page->recs[i];
+    if (!slp_has_taken(&s->at) || slp_mark_side(&s->at.last, slp_rec_seq(page, r), r->sub) > 0) return r;
+  }
+  return NULL;
+}
+
+void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us) {
+  const slp_rec *first = first_new(s, page);
+  int64_t told_ms = slp_lag_of_page(s, page), now_ms = slp_svctime_low_ms(&s->consumer->service, asked_us);
+  int dated = first && first->arrived_ms >= 0;
+  /* Records that will be passed over do not tell how old the first record to come is. */
+  if (dated && first->arrived_ms < s->at.not_before_ms) {
+    slp_lag_forget(s);
+    return;
+  }
+  if (dated && now_ms != INT64_MIN && !SLP_MUTANT(peek_sees_no_record))
+    told_ms = slp_max_i64(told_ms, now_ms - first->arrived_ms);
+  if (first && told_ms == 0) told_ms = 1;
+  slp_lag_note(s, told_ms, asked_us);
+}
+
 int64_t slp_lag_told_ms(const slp_shard *s) { return s->lag.told_ms; }
 uint64_t slp_lag_told_us(const slp_shard *s) { return s->lag.told_us; }
 

@@ -25,7 +25,7 @@ static int64_t since_ms(const slp_shard *s, uint64_t at_us) {
 static int64_t oldest_age_ms(const slp_shard *s) {
   const slp_buffered *buffered;
   uint32_t i;
-  if (!slp_acked_next(s, &buffered, &i)) return -1;
+  if (!slp_acked_next(s, &buffered, &i) || SLP_MUTANT(held_has_no_age)) return -1;
   int64_t age = slp_add_i64(slp_max_i64(buffered->behind_ms, 0), since_ms(s, buffered->came_us));
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, now_us(s));
   int64_t arrived_ms = buffered->page ? buffered->page->recs[i].arrived_ms : -1;
@@ -34,7 +34,7 @@ static int64_t oldest_age_ms(const slp_shard *s) {
 }
 
 static int is_fresh(const slp_shard *s) {
-  if (slp_reader_listens_since_us(s) != UINT64_MAX) return 1;
+  if (slp_reader_listens_since_us(s) != UINT64_MAX || SLP_MUTANT(answer_never_old)) return 1;
   return since_ms(s, slp_lag_told_us(s)) < (int64_t)s->consumer->o->poll_ms + ANSWER_MS;
 }
 
@@ -62,6 +62,7 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
   const char *error;
   uint64_t since_us = slp_reading_fails_since_us(s, &error);
   int64_t silent_ms = unanswered_ms(s);
+  if (SLP_MUTANT(failing_is_read)) return -1;
   if (since_us) {
     ret->error = error;
     ret->fails = slp_reader_fails(s);
@@ -80,6 +81,14 @@ static int waits_for_user(const slp_shard *s, int64_t ms) {
   int fetching = slp_reading_state(s) == SLP_READER_FETCHING && !s->consumer->source->pushes;
   if (fetching && ms < OUT_MS) return 0;
   return slp_queue_is_out(s) || s->consumer->sum.batches_out || slp_queue_rests_until_us(s);
+}
+
+/* It has no records, and can't ask for any: what others have takes all the room, or all calls. */
+static void is_held_up(const slp_shard *s, slp_progress *ret) {
+  uint64_t since_us = slp_reading_held_up_since_us(s);
+  int64_t ms = since_us ? since_ms(s, since_us) : 0;
+  if (ms < OUT_MS || SLP_MUTANT(held_up_is_read)) return;
+  is_doing(ret, s->consumer->sum.batches_out ? SLOOP_SHARD_WAITS_FOR_YOU : SLOOP_SHARD_WAITS_FOR_ANOTHER, ms);
 }
 
 static void find_state(const slp_shard *s, slp_progress *ret) {
@@ -107,6 +116,8 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
     } else if (waits_for_user(s, since)) {
       is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since);
     }
+  } else {
+    is_held_up(s, ret);
   }
   if (ret->state == SLOOP_SHARD_FAILS || ret->state == SLOOP_SHARD_IS_GIVEN_UP) return;
   ret->error = "";

@@ -396,6 +396,18 @@ int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n) {
   return buffered->redelivered_n > before;
 }
 
+/* Without the body nothing else tells how old its first record that was not acknowledged is. */
+static void keep_age(const slp_shard *s, slp_buffered *buffered) {
+  uint32_t i = slp_acked_until(buffered, 0);
+  uint64_t now = slp_now_us(s->consumer->engine->host);
+  int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, now);
+  int64_t arrived_ms = i < buffered->n ? buffered->page->recs[i].arrived_ms : -1;
+  if (arrived_ms < 0 || SLP_MUTANT(dropped_has_no_age) || now_ms == INT64_MIN || now < buffered->came_us)
+    return;
+  int64_t since_ms = (int64_t)((now - buffered->came_us) / 1000);
+  buffered->behind_ms = slp_max_i64(buffered->behind_ms, now_ms - arrived_ms - since_ms);
+}
+
 /* A page that stays in the list, for what it remembers, gives its memory back. */
 static void give_body_back(slp_buffered *buffered) {
   uint64_t stays = slp_alloc_size(buffered);
@@ -418,6 +430,7 @@ static void drop_pages(slp_shard *s) {
     if (!buffered->dropped || buffered->out) continue;
     if (buffered->unacked && !bounded) {
       if (buffered->page) {
+        keep_age(s, buffered);
         slp_acked_mark(buffered, &buffered->prev);
         give_body_back(buffered);
       }

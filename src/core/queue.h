@@ -24,11 +24,11 @@ typedef struct slp_buffered {
   uint8_t dropped;   /* nothing of it is handed out any more; it goes when out is 0 */
   uint8_t *attempts; /* per record, once one was given back; stays at 255. NULL: none, or no memory */
   uint32_t redelivered_n;
-  uint32_t run;       /* batch.c: where its records may lie in the batch that is being filled */
-  int64_t floor_time; /* key time of the record before this page */
-  slp_mark prev;      /* that record, if there was one */
-  int64_t service_ms; /* service time of the answer: no key is later */
-  int64_t behind_ms;
+  uint32_t run;         /* batch.c: where its records may lie in the batch that is being filled */
+  int64_t floor_time;   /* key time of the record before this page */
+  slp_mark prev;        /* that record, if there was one */
+  int64_t service_ms;   /* service time of the answer: no key is later */
+  int64_t behind_ms;    /* of the answer; without the body: the age of its first unacknowledged record then */
   uint64_t came_us;     /* when it was taken in */
   uint64_t charged;     /* bytes in the budget */
   uint8_t *redelivered; /* bitmap of records given back, behind the acknowledged ones in bits */

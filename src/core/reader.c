@@ -648,10 +648,7 @@ static void peeked(slp_shard *s) {
   }
   all_is_well(s);
   s->reader.pace.fails = 0;
-  /* Records that will be passed over do not tell how old the first record to come is. */
-  int64_t arrived_ms = page->recs[0].arrived_ms;
-  int counts = arrived_ms < 0 || arrived_ms >= s->at.not_before_ms;
-  slp_lag_note(s, counts ? slp_lag_of_page(s, page) : -1, slp_reading_sent_us(s));
+  slp_lag_note_peek(s, page, slp_reading_sent_us(s));
   slp_reading_set_tip(s, 0);
   if (SLP_MUTANT(pause_leaks_budget)) slp_calls_settle(s, slp_calls_reserved(s));
   drop_page(s);

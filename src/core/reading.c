@@ -62,13 +62,13 @@ void slp_reading_hurry(slp_shard *s) {
 static void on_timer(slp_timer *t) { slp_reading_poke(SLP_OWNER(t, slp_shard, reading.timer)); }
 
 void slp_reading_wait(slp_shard *s, uint64_t at_us) {
-  s->reading.next_at_us = at_us;
+  s->reading.next_at_us = slp_max_u64(at_us, slp_now_us(host_of(s)));
   slp_reading_move(s, SLP_READER_WAITING);
   slp_reading_poke(s);
 }
 
 void slp_reading_at_once(slp_shard *s) {
-  s->reading.next_at_us = 0;
+  s->reading.next_at_us = slp_min_u64(s->reading.next_at_us, slp_now_us(host_of(s)));
   slp_reading_poke(s);
 }
 
@@ -125,6 +125,12 @@ void slp_reading_forgive(slp_shard *s) {
 
 uint64_t slp_reading_failing_since_us(const slp_shard *s) {
   return s->reading.refused_as == SLP_THROTTLE ? 0 : s->reading.failing_since_us;
+}
+
+uint64_t slp_reading_held_up_since_us(const slp_shard *s) {
+  uint64_t at_us = s->reading.next_at_us;
+  int waits = s->reading.state == SLP_READER_WAITING && !s->paused;
+  return waits && at_us <= slp_now_us(s->consumer->engine->host) ? at_us : 0;
 }
 
 uint64_t slp_reading_silent_since_us(const slp_shard *s, int late) {

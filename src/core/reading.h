@@ -71,6 +71,8 @@ void slp_reading_refused(slp_shard *s, const slp_fail *f); /* it failed, and why
 /* Since when calls have failed, for whatever reason; 0: they do not. *ret_error: the last one's name. */
 uint64_t slp_reading_fails_since_us(const slp_shard *s, const char **ret_error);
 uint64_t slp_reading_tip_since_us(const slp_shard *s);
+/* Since when it would like to call, and has no room or no free call; 0: it does not wait for that. */
+uint64_t slp_reading_held_up_since_us(const slp_shard *s);
 int slp_reading_is_busy(const slp_shard *s); /* another reader has the shard still, said the last call */
 void slp_reading_fine(slp_shard *s);
 void slp_reading_forgive(slp_shard *s); /* what failed before is tried only now */

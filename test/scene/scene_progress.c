@@ -135,6 +135,20 @@ SCENE(who_waits_for_another_shard_says_for_which) {
   CHECK_CAUGHT_UP(&st->u, 60000);
 }
 
+SCENE(one_record_that_waits_in_a_paused_shard_makes_it_as_far_behind_as_that_is_old) {
+  stage_begin(st, seed, 1);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  slp_user_pause(&st->u, NULL);
+  slp_world_pass(st->w, 5000);
+  slp_world_put(st->w, st->stream, 30);
+  slp_world_pass(st->w, 100000);
+  check_behind(st, 99000, 103000);
+  slp_user_resume(&st->u, NULL);
+  slp_world_pass(st->w, 5000);
+  check_at_tip(st, 1);
+}
+
 SCENE(a_shard_that_is_paused_says_since_when) {
   begin_at_tip(st, seed, 0);
   slp_user_pause(&st->u, "shardId-000000000001");
