@@ -26,7 +26,7 @@ HEAD = (
   "rules.\n")
 ENOUGH = 3
 SECONDS = 900  # of one program with one mistake
-RULE = re.compile(r"(?:^|: |BROKEN )([SLP]\d+ [a-z0-9 ]+)(?:: |$)")
+RULE = re.compile(r"(?:^|: |BROKEN )([SLPT]\d+ [a-z0-9 ]+)(?:: |$)")
 SEED = re.compile(r"^seed (\d+)\b")
 
 

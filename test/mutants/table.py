@@ -71,5 +71,12 @@ MUTANTS = [
   ("no_wait_at_tip", "herd", "a shard at its tip is asked again at once"),
   ("refused_is_tried_at_once", "refused", "a shard that the service refuses is taken again and again"),
   ("auto_never_polls", "herd_dead_push", "subscriptions that bring nothing are tried for ever, though polls are allowed"),
+  # What is told of the reading.
+  ("answer_never_old", "swarm", "a lag of 0 is told for as long as no other answer comes"),
+  ("held_has_no_age", "swarm", "records that are held make nobody older than the last answer"),
+  ("peek_sees_no_record", "swarm", "a paused shard is as far behind as the page says, whatever waits in it"),
+  ("dropped_has_no_age", "swarm", "what was dropped unacknowledged is as old as its page was behind"),
+  ("failing_is_read", "swarm", "a shard whose calls fail is told as read"),
+  ("held_up_is_read", "swarm", "a shard that gets no room to call is told as read"),
   ("named_rows_passed_over", "herd_named", "rows of the KCL that name their stream are read as another one's"),
 ]

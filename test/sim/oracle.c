@@ -279,7 +279,7 @@ static int place_range(const slp_judged *m, const slp_judged_shard *s, size_t *l
   return 1;
 }
 
-static int start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high) {
+int slp_oracle_start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high) {
   return !(m->any_stopped && is_cut_off(m, s->known)) && place_range(m, s, low, high);
 }
 
@@ -302,7 +302,7 @@ static int was_told(const slp_judged *m, const slp_known_shard *k) {
 static int is_told_and_read(const slp_judged *m, size_t i) {
   const slp_known_shard *k = &m->stream->shards[i];
   size_t low, high;
-  return was_told(m, k) && start_range(m, &m->shards[i], &low, &high) && can_be_known(m, k);
+  return was_told(m, k) && slp_oracle_start_range(m, &m->shards[i], &low, &high) && can_be_known(m, k);
 }
 
 static int has_untold_child(const slp_judged *m, size_t parent) {
@@ -326,7 +326,8 @@ static int has_key_of_open_end(const slp_judged *m, const slp_known_shard *k) {
 static int nothing_left_out(const slp_judged *m) {
   size_t low, high;
   for (size_t i = 0; i < m->stream->shards_n; i++)
-    if (was_told(m, &m->stream->shards[i]) && !start_range(m, &m->shards[i], &low, &high)) return 0;
+    if (was_told(m, &m->stream->shards[i]) && !slp_oracle_start_range(m, &m->shards[i], &low, &high))
+      return 0;
   return 1;
 }
 
@@ -346,12 +347,17 @@ static int can_be_known(const slp_judged *m, const slp_known_shard *k) {
   return 0;
 }
 
-/* Up to where all was acknowledged; a record acknowledged by itself counts before its batch is back. */
+/* A record acknowledged by itself counts before its batch is back. */
+int slp_oracle_is_done(const slp_judged *m, const slp_judged_shard *s, size_t index) {
+  uint8_t fate = s->fates[index];
+  return fate == SLP_RECORD_ACKED || fate == SLP_RECORD_SKIPPED ||
+         (fate == SLP_RECORD_OUT && is_acked_singly(m->oracle, s, index));
+}
+
+/* Up to where all was acknowledged. */
 static size_t first_unacked(const slp_judged *m, const slp_judged_shard *s) {
   size_t next = s->first;
-  while (next < s->next && (s->fates[next] == SLP_RECORD_ACKED || s->fates[next] == SLP_RECORD_SKIPPED ||
-                            (s->fates[next] == SLP_RECORD_OUT && is_acked_singly(m->oracle, s, next))))
-    next++;
+  while (next < s->next && slp_oracle_is_done(m, s, next)) next++;
   return next;
 }
 
@@ -456,7 +462,7 @@ static void check_parents_first(slp_judged *m, const slp_judged_shard *s) {
     if (at < 0) continue;
     const slp_judged_shard *p = &m->shards[at];
     size_t low, high;
-    if (!start_range(m, p, &low, &high) || p->stopped || !can_be_known(m, p->known)) continue;
+    if (!slp_oracle_start_range(m, p, &low, &high) || p->stopped || !can_be_known(m, p->known)) continue;
     if (m->from.kind == SLOOP_LATEST && !p->known->locates) continue;
     size_t next = p->started ? p->next : high;
     while (next < p->known->notes_n && p->known->notes[next].trimmed) next++;
@@ -514,7 +520,7 @@ static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note
 
 static void first_fresh(slp_judged *m, slp_judged_shard *s, size_t i) {
   size_t low, high;
-  if (!start_range(m, s, &low, &high))
+  if (!slp_oracle_start_range(m, s, &low, &high))
     slp_oracle_bad(m->oracle, "S2 order: %s is read but should not be", s->known->id);
   else if (i < low || i > high)
     slp_oracle_bad(m->oracle, "S2 order: %s begins at record %zu of %zu, not within %zu..%zu", s->known->id,
@@ -753,7 +759,7 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_event_kin
     if (!s->known->closed) slp_oracle_bad(o, "S12 contract: %s told ended and is open", shard);
     if (s->out_n || s->back_n)
       slp_oracle_bad(o, "P4 parents: %s ended with %zu out and %zu given back", shard, s->out_n, s->back_n);
-    size_t next = s->started ? s->next : start_range(m, s, &low, &high) ? high : n;
+    size_t next = s->started ? s->next : slp_oracle_start_range(m, s, &low, &high) ? high : n;
     while (next < n && (s->lost || o->silent_trims) && s->known->notes[next].trimmed) next++;
     if (next < n) slp_oracle_bad(o, "S1 loss: %s ended with %zu of %zu records handed over", shard, next, n);
     m->ended++;
@@ -850,34 +856,13 @@ void slp_oracle_paused(slp_judged *m, const char *shard, int on) {
   if (at != SIZE_MAX) m->shards[at].paused = (uint8_t)on;
 }
 
-void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st) {
-  slp_oracle *o = m->oracle;
-  /* One page: its body and its table of 40 bytes a record, which grows by doubling; small fixed parts. */
-  uint64_t page = o->world->largest_answer + 80 * (UINT64_C(10000) + o->world->aggregated) + 65536;
-  if (st->buffered_bytes_peak > m->opts->buffered_bytes_max + page)
-    slp_oracle_bad(o, "P5 budget: %" PRIu64 " bytes held, %" PRIu64 " allowed and one page of %" PRIu64,
-                   st->buffered_bytes_peak, m->opts->buffered_bytes_max, page);
-  if (st->records != m->records)
-    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " records, not %" PRIu64, st->records,
-                   m->records);
-  if (st->redelivered != m->again)
-    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " again, not %" PRIu64, st->redelivered,
-                   m->again);
-  if (st->batches != m->batches)
-    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " batches, not %" PRIu64, st->batches,
-                   m->batches);
-  if (st->batches_now != m->batches_out)
-    slp_oracle_bad(o, "S12 contract: statistics say %" PRIu64 " batches are out, not %u", st->batches_now,
-                   m->batches_out);
-}
-
 /* ---- at the end ---------------------------------------------------------------------------------------- */
 int slp_oracle_all_read(slp_judged *m, char *why, size_t why_n) {
   for (size_t i = 0; i < m->stream->shards_n; i++) {
     slp_judged_shard *s = &m->shards[i];
     const slp_known_shard *k = s->known;
     size_t low, high;
-    if (s->stopped || !start_range(m, s, &low, &high) || !can_be_known(m, k)) continue;
+    if (s->stopped || !slp_oracle_start_range(m, s, &low, &high) || !can_be_known(m, k)) continue;
     make_room(m, s);
     size_t next = s->started ? s->next : high, n = k->notes_n;
     while (n > next && k->notes[n - 1].trimmed) n--; /* gone before it could be read */

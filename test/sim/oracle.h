@@ -44,6 +44,9 @@ typedef struct slp_judged_shard {
   uint8_t started, opened, ended, stopped, paused, lost;
   uint8_t refused;    /* a record of it came back too often */
   uint8_t hopeless;   /* a call about it failed, and will not be tried again */
+  uint64_t told_us;   /* truth.c: when it was told last, */
+  uint64_t rested_us; /* and when it was told last that nothing is read, and why */
+  size_t done_n;      /* truth.c: of the notes before it all are finished with */
   size_t first, next; /* the first note ever handed over; the fresh one to come */
   size_t trimmed_at_start;
   size_t out_n, back_n, acked_n;
@@ -69,6 +72,8 @@ typedef struct slp_judged { /* one consumer */
   uint64_t records, fresh, again, late, batches, losses, errors, tips, ended, moved;
   int last_error;
   char last_aws_code[64], last_message[200];
+  uint64_t looked_us,
+      frozen_us; /* truth.c: when it was asked last what it tells of itself, when it stood last */
   uint64_t last_record_us, delay_us_max; /* from put to on_batch, fresh records */
 } slp_judged;
 
@@ -81,6 +86,7 @@ struct slp_oracle {
   uint8_t silent_trims;   /* records may vanish under a living iterator, where nobody can see it */
   uint8_t keys_good;      /* what is refused is a clock that is wrong, and that is put right unheard */
   uint8_t stops_expected; /* shards may be given up */
+  uint8_t lags_lie;       /* pages tell a lag that is none */
   uint8_t whole_seconds;  /* where reading begins at a time, it is its second */
   uint8_t memory_fails;   /* a callback may be lost and attempts may be counted too low */
   struct slp_held_by_user *held, *free_held;
@@ -117,7 +123,10 @@ void slp_oracle_on_callback(slp_judged *m, const char *name); /* any other */
 void slp_oracle_acked(slp_judged *m, sloop_batch_t *b, size_t index);
 void slp_oracle_done(slp_judged *m, sloop_batch_t *b, size_t acked); /* before the call */
 void slp_oracle_paused(slp_judged *m, const char *shard, int on);
-void slp_oracle_stats(slp_judged *m, const sloop_stats_t *st);
+/* For truth.c. The places where reading may begin in a shard; 0: nowhere. The user has finished with that
+ * record. */
+int slp_oracle_start_range(const slp_judged *m, const slp_judged_shard *s, size_t *low, size_t *high);
+int slp_oracle_is_done(const slp_judged *m, const slp_judged_shard *s, size_t index);
 
 /* Everything accepted that this consumer must have got by now was handed over and acknowledged. 0: not yet;
  * why gets a line when it is not NULL. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "sim/inside.h"
+#include "sim/truth.h"
 #include "sim/typed.h"
 
 /* ---- drawing ------------------------------------------------------------------------------------------- */
@@ -338,6 +339,12 @@ static void run_move(void *arg) {
 static void run_down(void *arg) { ((play *)arg)->w->down = 1; }
 static void run_up(void *arg) { ((play *)arg)->w->down = 0; }
 
+static void set_fault(play *g, const char *line) {
+  g->u.oracle->lags_lie |= strstr(line, "behind") != NULL;
+  slp_sim_trace(g->w->sim, "fault %s", line);
+  slp_world_faults(g->w, line);
+}
+
 static void run_script(void *arg) {
   play *g = arg;
   static const char *const ops[] = {"GetRecords",       "GetRecords", "GetRecords",
@@ -378,8 +385,7 @@ static void run_script(void *arg) {
   /* Told again and again that a closed shard has nothing more, anyone must believe it. */
   if (strcmp(action, "no-next") == 0) times = 1;
   snprintf(line, sizeof line, "%u %s %s %s\n", times, op, shard, action);
-  slp_sim_trace(g->w->sim, "fault %s", line);
-  slp_world_faults(g->w, line);
+  set_fault(g, line);
 }
 
 /* Before the first record is read, an iterator expires, a page is empty though there are records, and a
@@ -391,8 +397,7 @@ static void run_early(void *arg) {
                                       "1 GetRecords * throttle",    "1 GetShardIterator * drop"};
   char line[64];
   snprintf(line, sizeof line, "%s\n", lines[between(&g->random, 0, SLP_COUNT(lines) - 1)]);
-  slp_sim_trace(g->w->sim, "fault %s", line);
-  slp_world_faults(g->w, line);
+  set_fault(g, line);
 }
 
 static void schedule(play *g, uint32_t n, void (*fn)(void *arg), void (*undo)(void *arg)) {
@@ -439,6 +444,12 @@ static void set_options(play *g) {
   g->u.timeless = g->u.oracle->whole_seconds = g->plan->timeless;
 }
 
+/* After each event; what is broken is found at the end. */
+static int looks(void *arg) {
+  slp_truth_look(&((play *)arg)->u);
+  return 0;
+}
+
 static void first_phase(play *g) {
   const slp_plan *p = g->plan;
   for (uint32_t i = 0; i < p->backlog; i++) {
@@ -467,7 +478,7 @@ static void first_phase(play *g) {
   schedule(g, p->moves, run_move, NULL);
   if (!p->close_early) schedule(g, p->stops, run_stop, NULL);
   schedule(g, p->close_early, run_close, NULL);
-  slp_sim_run(g->w->sim, g->end_us, NULL, NULL);
+  slp_sim_run(g->w->sim, g->end_us, looks, g);
   if (p->list_too && g->u.s && !g->u.judged->close_called) slp_user_list(&g->u);
 }
 
@@ -503,8 +514,8 @@ static uint64_t remembered_bytes_max(const slp_user *u) {
 static void second_phase(play *g) {
   slp_sim *sim = g->w->sim;
   slp_sim_net *n = slp_sim_network(sim);
-  slp_sim_run(sim, slp_sim_now_us(sim) + (uint64_t)g->plan->phase_ms * 1000, NULL,
-              NULL); /* late resumes, ups */
+  slp_sim_run(sim, slp_sim_now_us(sim) + (uint64_t)g->plan->phase_ms * 1000, looks,
+              g); /* late resumes, ups */
   slp_world_faults(g->w, NULL);
   g->w->down = 0;
   n->refuse_ppm = n->reset_ppm = n->silent_ppm = n->cut_ppm = n->clip_ppm = n->slow_ppm = 0;
@@ -518,7 +529,7 @@ static void second_phase(play *g) {
   }
   if (g->u.s) slp_user_resume(&g->u, NULL);
   /* The longest back-off, an answer that never comes, a freeze; and time to read it all. */
-  slp_sim_run(sim, slp_sim_now_us(sim) + UINT64_C(90000000), NULL, NULL);
+  slp_sim_run(sim, slp_sim_now_us(sim) + UINT64_C(90000000), looks, g);
   if (is_forgotten(g)) return;
   uint64_t limit_ms = 120000 + (g->plan->freezes ? 1000000 : 0) + g->w->records_put * 60;
   /* From the oldest record on, a few with each call. */
@@ -533,6 +544,8 @@ static void second_phase(play *g) {
     slp_oracle_all_read(g->u.judged, why, sizeof why);
     slp_oracle_bad(g->u.oracle, "L1 all read: not all was read after the faults stopped: %s", why);
   }
+  if (!g->u.oracle->bad[0]) slp_sim_run(sim, slp_sim_now_us(sim) + UINT64_C(30000000), looks, g);
+  slp_truth_rest(&g->u);
   if (!g->plan->stop_first || !g->u.s || g->u.oracle->bad[0]) return;
   slp_user_stop(&g->u, 10000);
   if (!slp_user_wait(&g->u, 11000, stop_told, &g->u))

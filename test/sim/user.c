@@ -5,6 +5,7 @@
 
 #include "api/open.h"
 #include "sim/inside.h"
+#include "sim/truth.h"
 
 typedef struct later_done {
   slp_user *user;
@@ -129,7 +130,7 @@ static void on_stats(sloop_t *s, const sloop_stats_t *st, void *arg) {
   slp_user *u = arg;
   (void)s;
   slp_oracle_on_callback(u->judged, "on_stats");
-  slp_oracle_stats(u->judged, st);
+  slp_truth_stats(u->judged, st);
   told(u, "on_stats");
 }
 static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
@@ -417,6 +418,7 @@ void slp_user_revive(slp_user *u) {
   u->oracle->order_unchecked = old->order_unchecked;
   u->oracle->late_forbidden = old->late_forbidden;
   u->oracle->whole_seconds = old->whole_seconds;
+  u->oracle->lags_lie = old->lags_lie;
   u->oracle->serials = old->serials;
   memcpy(u->oracle->bad, old->bad, sizeof old->bad);
   slp_known_stream *stream = u->judged->stream;
@@ -440,7 +442,7 @@ sloop_stats_t slp_user_stats(slp_user *u) {
   memset(&st, 0, sizeof st);
   if (!u->s) return st;
   SLP_CALL(u->oracle, sloop_stats_get(u->s, &st, sizeof st));
-  slp_oracle_stats(u->judged, &st);
+  slp_truth_stats(u->judged, &st);
   return st;
 }
 
@@ -452,6 +454,7 @@ int slp_user_wait(slp_user *u, uint64_t ms, int (*cond)(void *arg), void *arg) {
 /* Looking at every shard after every event would dominate the run. */
 static int caught_up(void *arg) {
   slp_user *u = arg;
+  slp_truth_look(u);
   if (u->oracle->bad[0]) return 1;
   return slp_oracle_all_read(u->judged, NULL, 0);
 }

@@ -135,6 +135,7 @@ void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind) {
 
 void slp_world_answered(slp_world *w, slp_known_shard *sh, int refused) {
   uint64_t now_us = slp_sim_now_us(w->sim);
+  if (!refused) sh->paged_us = now_us;
   if (refused && !sh->refused_since_us) sh->refused_since_us = now_us;
   if (refused || !sh->refused_since_us) return;
   sh->refused_us = slp_max_u64(sh->refused_us, now_us - sh->refused_since_us);

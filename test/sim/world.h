@@ -40,6 +40,7 @@ typedef struct slp_known_shard {
   int64_t pushed_from_ms;   /* of the last one */
   uint64_t poll_sent_us[6]; /* the last six, as a ring */
   uint64_t last_poll_us;
+  uint64_t paged_us;              /* when the last page was made; 0: none was */
   uint64_t refused_since_us;      /* the first refusal of a page since one was answered; 0: none */
   uint64_t refused_us;            /* the longest time from such a refusal to the next page */
   size_t latest_low, latest_high; /* notes there when LATEST was first and last asked for; SIZE_MAX: never */

@@ -1,0 +1,151 @@
+/* truth.c - what a consumer tells of its reading, held against what the world knows. */
+#include "sim/truth.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- counts ------------------------------------------------------------------------------------------ */
+
+void slp_truth_stats(slp_judged *m, const sloop_stats_t *st) {
+  slp_oracle *o = m->oracle;
+  /* One page: its body and its table of 40 bytes a record, which grows by doubling; small fixed parts. */
+  uint64_t page = o->world->largest_answer + 80 * (UINT64_C(10000) + o->world->aggregated) + 65536;
+  if (st->buffered_bytes_peak > m->opts->buffered_bytes_max + page)
+    slp_oracle_bad(o, "P5 budget: %" PRIu64 " bytes held, %" PRIu64 " allowed and one page of %" PRIu64,
+                   st->buffered_bytes_peak, m->opts->buffered_bytes_max, page);
+  if (st->records != m->records)
+    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " records, not %" PRIu64, st->records,
+                   m->records);
+  if (st->redelivered != m->again)
+    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " again, not %" PRIu64, st->redelivered,
+                   m->again);
+  if (st->batches != m->batches)
+    slp_oracle_bad(o, "S12 contract: statistics count %" PRIu64 " batches, not %" PRIu64, st->batches,
+                   m->batches);
+  if (st->batches_now != m->batches_out)
+    slp_oracle_bad(o, "S12 contract: statistics say %" PRIu64 " batches are out, not %u", st->batches_now,
+                   m->batches_out);
+}
+
+/* ---- how far behind, and what is done ---------------------------------------------------------------- */
+
+#define LOOK_US 250000
+/* What a lag may be too small by: the service tells its time in whole seconds. */
+#define SLACK_MS 3000
+/* Nothing rests for longer between two calls: the longest back-off. */
+#define QUIET_MS 45000
+
+typedef struct look {
+  slp_judged *m;
+  uint64_t now_us, before_us; /* before_us: when it was asked last */
+  uint64_t awake_us;          /* awake_us: its process runs since then */
+  int at_rest;
+} look;
+
+static int64_t ms_since(const look *l, uint64_t us) { return (int64_t)((l->now_us - us) / 1000); }
+
+/* The age of the oldest record that is to be read and was not finished with; -1: there is none. */
+static int64_t oldest_age_ms(const look *l, slp_judged_shard *s) {
+  const slp_known_shard *k = s->known;
+  size_t low, high = 0;
+  if (!slp_oracle_start_range(l->m, s, &low, &high)) return -1;
+  s->done_n = slp_max_u64(s->done_n, s->started ? s->first : high);
+  while (s->started && s->done_n < s->next &&
+         (k->notes[s->done_n].trimmed || slp_oracle_is_done(l->m, s, s->done_n)))
+    s->done_n++;
+  while (s->done_n < k->notes_n && k->notes[s->done_n].trimmed) s->done_n++;
+  return s->done_n < k->notes_n ? ms_since(l, k->notes[s->done_n].put_us) : -1;
+}
+
+static const char *state_name(sloop_shard_state_t state) {
+  static const char *const names[] = {"?",     "read",      "at tip", "waits for you", "waits for another",
+                                      "fails", "suspended", "paused", "given up"};
+  return state < SLP_COUNT(names) ? names[state] : "?";
+}
+
+static void judge_lag(const look *l, const sloop_shard_stats_t *st, const slp_known_shard *k,
+                      int64_t oldest_ms) {
+  slp_oracle *o = l->m->oracle;
+  int64_t slack_ms = SLACK_MS + 1000 + l->m->opts->poll_ms, quiet_ms = ms_since(l, k->paged_us);
+  if (st->behind_ms < 0) return;
+  if (oldest_ms > st->behind_ms + slack_ms && !o->lags_lie)
+    slp_oracle_bad(o,
+                   "T1 lag: %s is told %" PRId64 " ms behind (%s, %" PRIu64
+                   " unacked), and has a record of %" PRId64 " ms",
+                   k->id, st->behind_ms, state_name(st->state), st->unacked, oldest_ms);
+  if (!k->paged_us)
+    slp_oracle_bad(o, "T1 lag: %s is told %" PRId64 " ms behind, and nobody ever answered", k->id,
+                   st->behind_ms);
+  else if (quiet_ms > st->behind_ms + slack_ms)
+    slp_oracle_bad(o, "T1 lag: %s is told %" PRId64 " ms behind, and its last page was %" PRId64 " ms ago",
+                   k->id, st->behind_ms, quiet_ms);
+}
+
+static void judge_state(const look *l, const sloop_shard_stats_t *st, const slp_known_shard *k,
+                        int64_t oldest_ms, uint64_t rested_us) {
+  slp_oracle *o = l->m->oracle;
+  int64_t quiet_ms = ms_since(l, slp_max_u64(slp_max_u64(k->paged_us, k->first_locate_us), rested_us));
+  int says_well = st->state == SLOOP_SHARD_IS_READ || st->state == SLOOP_SHARD_IS_AT_TIP;
+  if (st->state == SLOOP_SHARD_IS_AT_TIP && !st->at_tip)
+    slp_oracle_bad(o, "T2 state: %s: at_tip is %d, and its state: %s", k->id, st->at_tip,
+                   state_name(st->state));
+  if (st->at_tip && st->behind_ms)
+    slp_oracle_bad(o, "T2 state: %s is told at its tip and %" PRId64 " ms behind", k->id, st->behind_ms);
+  if (says_well && oldest_ms < 0 && quiet_ms > QUIET_MS + 2 * (int64_t)l->m->opts->poll_ms)
+    slp_oracle_bad(o, "T2 state: %s: %s, and its last page was %" PRId64 " ms ago", k->id,
+                   state_name(st->state), quiet_ms);
+  if (st->state == SLOOP_SHARD_FAILS && !st->error[0])
+    slp_oracle_bad(o, "T2 state: %s fails, and no error is named", k->id);
+}
+
+/* All is acknowledged and nothing is wrong. */
+static void judge_rest(const look *l, const sloop_shard_stats_t *st, const slp_known_shard *k) {
+  int well = st->state == SLOOP_SHARD_IS_AT_TIP && st->behind_ms == 0 && st->at_tip && !st->unacked;
+  if (!well && !k->closed && st->state != SLOOP_SHARD_IS_GIVEN_UP)
+    slp_oracle_bad(l->m->oracle, "T3 rest: %s: %s, %" PRId64 " ms behind, at tip %d, %" PRIu64 " unacked: %s",
+                   k->id, state_name(st->state), st->behind_ms, st->at_tip, st->unacked, st->error);
+}
+
+static void judge_shard(const sloop_shard_stats_t *st, void *arg) {
+  const look *l = arg;
+  size_t at = slp_world_find(l->m->stream, st->shard);
+  if (at == SIZE_MAX) return;
+  slp_judged_shard *s = &l->m->shards[at];
+  int64_t oldest_ms = oldest_age_ms(l, s);
+  judge_lag(l, st, s->known, oldest_ms);
+  /* Nothing is read then, and that is told; or it was not told at all when it was looked at last. */
+  int is_new = s->told_us != l->before_us;
+  s->told_us = l->now_us;
+  if (is_new || (st->state >= SLOOP_SHARD_WAITS_FOR_YOU && st->state != SLOOP_SHARD_FAILS))
+    s->rested_us = l->now_us;
+  judge_state(l, st, s->known, oldest_ms, slp_max_u64(s->rested_us, l->awake_us));
+  if (l->at_rest) judge_rest(l, st, s->known);
+}
+
+static int can_tell(slp_judged *m, const slp_user *u) {
+  const slp_world *w = m->oracle->world;
+  uint64_t now = slp_sim_now_us(w->sim);
+  if (slp_sim_frozen_until(u->host) > now) {
+    m->frozen_us = now;
+    return 0;
+  }
+  return u->s && m->started && !m->failed && !m->close_called && !m->stopped && !w->clock_went_back;
+}
+
+static void ask(slp_user *u, int at_rest) {
+  slp_judged *m = u->judged;
+  look l = {m, slp_sim_now_us(m->oracle->world->sim), m->looked_us, slp_max_u64(m->started_us, m->frozen_us),
+            at_rest};
+  m->looked_us = l.now_us;
+  (void)slp_now_refresh_us(u->host); /* as at the begin of a turn */
+  SLP_CALL(m->oracle, sloop_shard_stats_each(u->s, judge_shard, &l));
+}
+
+void slp_truth_look(slp_user *u) {
+  uint64_t now = slp_sim_now_us(u->world->sim);
+  if (now >= u->judged->looked_us + LOOK_US && can_tell(u->judged, u)) ask(u, 0);
+}
+
+void slp_truth_rest(slp_user *u) {
+  if (can_tell(u->judged, u)) ask(u, 1);
+}
