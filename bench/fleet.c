@@ -48,7 +48,7 @@ static void moves(fleet_world *w, const fleet_job *job, fleet_result *r) {
 static void run(const void *job_v, void *result_v) {
   const fleet_job *job = job_v;
   fleet_result *r = result_v;
-  fleet_world *w = fleet_world_new(job->shards, job->checkpoint_ms);
+  fleet_world *w = fleet_world_new(job->shards, job->checkpoint_ms, FLEET_SEED);
   for (uint32_t i = 0; i < job->workers; i++) fleet_world_start(w, 0);
   r->start_s = until_balanced(w, job, "the start");
   fleet_world_pass(w, 65 * S);

@@ -21,6 +21,7 @@
 typedef struct scale_job {
   uint32_t shards, workers, checkpoint_ms; /* 0: idle */
   uint32_t writes_s;                       /* that the table grants; 0: what the service gives a key */
+  uint32_t seed;
 } scale_job;
 
 typedef enum phase { STARTED, AT_REST, DIED, DOUBLED, PHASES } phase;
@@ -50,7 +51,7 @@ static void kill_a_tenth(fleet_world *w, uint32_t workers) {
 static void run(const void *job_v, void *result_v) {
   const scale_job *job = job_v;
   scale_result *r = result_v;
-  fleet_world *w = fleet_world_new(job->shards, job->checkpoint_ms);
+  fleet_world *w = fleet_world_new(job->shards, job->checkpoint_ms, job->seed);
   if (job->writes_s) fleet_table_grants(fleet_world_table(w), job->writes_s);
   for (uint32_t i = 0; i < job->workers; i++) fleet_world_start(w, START_US);
   note(w, r, STARTED, fleet_world_until_balanced(w, MOST_US));
@@ -90,42 +91,45 @@ static void print(const scale_job *job, const scale_result *r) {
         (unsigned long long)c->reads_throttled, (unsigned long long)c->beats_throttled,
         (unsigned long long)t->losses);
     printf(
-        "{\"bench\":\"fleet_scale\",\"shards\":%u,\"workers\":%u,\"checkpoint_ms\":%u,\"grants\":%u,"
+        "{\"bench\":\"fleet_scale\",\"shards\":%u,\"workers\":%u,\"checkpoint_ms\":%u,\"grants\":%u,\"seed\":"
+        "%u,"
         "\"phase\":\"%s\","
         "\"balanced_s\":"
         "%.2f,\"unread_s\":%.2f,\"leader_cpu_s\":%.3f,\"leader_bytes_peak\":%llu,\"write_units_hour\":%.0f,"
         "\"read_units_"
         "hour\":%.0f,\"writes_throttled\":%llu,\"reads_throttled\":%llu,\"heartbeats_throttled\":%llu,"
         "\"losses\":%llu}\n",
-        job->shards, job->workers, job->checkpoint_ms, job->writes_s, phase_names[p], r->phases[p].balanced_s,
-        t->unread_s_max, t->leader_cpu_s, (unsigned long long)t->leader_bytes_peak, writes, reads,
-        (unsigned long long)c->writes_throttled, (unsigned long long)c->reads_throttled,
+        job->shards, job->workers, job->checkpoint_ms, job->writes_s, job->seed, phase_names[p],
+        r->phases[p].balanced_s, t->unread_s_max, t->leader_cpu_s, (unsigned long long)t->leader_bytes_peak,
+        writes, reads, (unsigned long long)c->writes_throttled, (unsigned long long)c->reads_throttled,
         (unsigned long long)c->beats_throttled, (unsigned long long)t->losses);
   }
   fflush(stdout);
 }
 
 int main(int argc, char **argv) {
-  static const scale_job jobs[] = {{100, 5, 0, 0},        {100, 5, 5000, 0},   {100, 5, 5000, 10},
-                                   {1000, 50, 0, 0},      {1000, 50, 5000, 0}, {4000, 200, 5000, 0},
-                                   {10000, 500, 5000, 0}, {20000, 1000, 0, 0}};
-  int one = argc == 5, small = !one && bench_small(argc, argv, "how large a fleet may be");
+  static const uint32_t fleets[][4] = {{100, 5, 0, 0},        {100, 5, 5000, 0},   {100, 5, 5000, 10},
+                                       {1000, 50, 0, 0},      {1000, 50, 5000, 0}, {4000, 200, 5000, 0},
+                                       {10000, 500, 5000, 0}, {20000, 1000, 0, 0}};
+  int one = argc == 5 || argc == 6, small = !one && bench_small(argc, argv, "how large a fleet may be");
   int cpu = bench_cpus_find().client;
   if (one) {
-    uint32_t n[4];
-    for (int i = 0; i < 4; i++) n[i] = (uint32_t)strtoul(argv[i + 1], NULL, 10);
-    scale_job job = {n[0], n[1], n[2], n[3]};
+    uint32_t n[5] = {0, 0, 0, 0, FLEET_SEED};
+    for (int i = 0; i < argc - 1; i++) n[i] = (uint32_t)strtoul(argv[i + 1], NULL, 10);
+    scale_job job = {n[0], n[1], n[2], n[3], n[4]};
     scale_result r = {0};
-    if (!job.shards || job.workers < 2) bench_die("fleet_scale SHARDS WORKERS CHECKPOINT_MS WRITES_S");
+    if (!job.shards || job.workers < 2) bench_die("fleet_scale SHARDS WORKERS CHECKPOINT_MS WRITES_S [SEED]");
     bench_child(cpu, 3600, run, &job, &r, sizeof r);
     print(&job, &r);
     return 0;
   }
-  for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+  for (size_t i = 0; i < sizeof fleets / sizeof *fleets; i++) {
+    const uint32_t *n = fleets[i];
+    scale_job job = {n[0], n[1], n[2], n[3], FLEET_SEED};
     scale_result r = {0};
-    if (small && jobs[i].shards > 100) continue;
-    bench_child(cpu, 3600, run, &jobs[i], &r, sizeof r);
-    print(&jobs[i], &r);
+    if (small && job.shards > 100) continue;
+    bench_child(cpu, 3600, run, &job, &r, sizeof r);
+    print(&job, &r);
   }
   return 0;
 }

@@ -403,12 +403,12 @@ void fleet_world_clear(fleet_world *w) {
 
 /* ---- birth --------------------------------------------------------------------------------------------- */
 
-fleet_world *fleet_world_new(uint32_t shards, uint32_t checkpoint_ms) {
+fleet_world *fleet_world_new(uint32_t shards, uint32_t checkpoint_ms, uint64_t seed) {
   fleet_world *w = calloc(1, sizeof *w);
   if (!w) bench_die("no memory");
   w->checkpoint_ms = checkpoint_ms;
   w->mem = slp_mem_new(NULL, NULL);
-  w->sim = slp_sim_new(w->mem, 11);
+  w->sim = slp_sim_new(w->mem, seed);
   w->schema = slp_schema_sloop(w->mem, SLP_STR("billing"), SLP_STR("orders"), SLP_STR("1700000000"));
   w->table = fleet_table_new(w->mem, w->sim, w->schema, ANSWER_US);
   make_shards(w, shards);

@@ -9,8 +9,10 @@
 
 typedef struct fleet_world fleet_world;
 
-/* checkpoint_ms 0: no shard moves on. It lives as long as the process. */
-fleet_world *fleet_world_new(uint32_t shards, uint32_t checkpoint_ms);
+#define FLEET_SEED 11 /* of every run that asks for no other */
+
+/* checkpoint_ms 0: no shard moves on. A world lives as long as the process. */
+fleet_world *fleet_world_new(uint32_t shards, uint32_t checkpoint_ms, uint64_t seed);
 fleet_table *fleet_world_table(fleet_world *w);
 
 void fleet_world_start(fleet_world *w, uint64_t within_us); /* a worker more, at a moment in that time */
