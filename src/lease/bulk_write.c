@@ -87,9 +87,10 @@ static void item_done(slp_write *op) {
   send_more(f);
 }
 
+/* Where the table grants a few units a second the next write is chosen only when it can be sent. */
 static uint32_t at_once(slp_fleet *f) {
   const slp_bulk_write *j = &f->bulk;
-  if (slp_fleet_throttled(f)) return 1;
+  if (slp_fleet_is_scarce(f)) return 1;
   int shared = j->n > MANY && j->all[j->sent].i.kind < SLP_OPERATION_CREATE;
   return slp_writes_window(&f->writes, shared ? AT_ONCE_SHARED : AT_ONCE);
 }

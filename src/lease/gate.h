@@ -2,7 +2,8 @@
  * reads and one for its writes.
  *
  *   - The gate is open (gap_us is 0) until the table refuses a request for lack of capacity.
- *   - Each refusal doubles the time between two units; each request that is served takes a quarter off it.
+ *   - Each refusal makes the time between two units half as long again; each request that is served takes a
+ *     part off it.
  *   - What must not wait (heartbeats) passes by the gate, and its refusals count.
  *
  * Pure: times come from the caller. (gate.c) */
@@ -14,7 +15,8 @@
 typedef struct slp_gate {
   uint64_t gap_us;     /* between two units; 0: open */
   uint64_t next_us;    /* closed: the next request may be sent then */
-  uint64_t changed_us; /* gap_us was doubled then: what was sent before proves nothing more */
+  uint64_t changed_us; /* gap_us was widened then: what was sent before proves nothing more */
+  uint32_t served_n;   /* requests that were served since, up to a maximum */
 } slp_gate;
 
 /* Returns 1 if a request may be sent now; it counts as sent. Returns 0 if it is to wait until g->next_us.

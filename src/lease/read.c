@@ -35,8 +35,8 @@ uint64_t slp_reads_rest_us(const slp_fleet *f, uint64_t us, uint32_t units) {
 }
 
 size_t slp_reads_at_once(const slp_fleet *f, size_t most) {
-  uint64_t gap_us = f->reads.gate.gap_us;
-  return gap_us ? (size_t)slp_min_u64(most, slp_max_u64(1000000 / gap_us, 1)) : most;
+  uint64_t gap_us = f->reads.gate.gap_us, requests_s = gap_us ? slp_max_u64(1000000 / gap_us, 1) : most;
+  return (size_t)slp_min_u64(most, requests_s * requests_s);
 }
 
 static slp_read_turn *first_turn(slp_fleet *f) {

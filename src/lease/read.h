@@ -72,9 +72,9 @@ void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r));
  * is called when the rows under the first key are there. r->whole says whether every key was asked. */
 void slp_read_chosen(slp_read *r, int consistent, void (*choose)(slp_read *r, uint8_t keys[]),
                      void (*on_done)(slp_read *r));
-/* Every row of the schema's n-th table beside the table of leases. */
 /* All rows of the table of leases with this hash key and prefix, which live until on_done. */
 void slp_read_scope(slp_read *r, slp_str hash, slp_str prefix, void (*on_done)(slp_read *r));
+/* Every row of the schema's n-th table beside the table of leases. */
 void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r));
 /* The rows of these keys, which stay the caller's, by a consistent read. */
 void slp_read_keys(slp_read *r, const slp_row_key *keys, size_t n, void (*on_done)(slp_read *r));
@@ -95,7 +95,9 @@ int slp_fleet_is_scarce(const slp_fleet *f); /* 1: it gets a few reads or writes
 /* How long one kind of read waits before it is repeated: us, and so long that the table grants this worker so
  * many units for other reads meanwhile. */
 uint64_t slp_reads_rest_us(const slp_fleet *f, uint64_t us, uint32_t units);
-/* Of so many rows, how many to ask for at once: as many as the table grants in a second, and one at least. */
+/* Of so many rows, how many to ask for at once. A table that grants this worker one request a second may grant
+ * one row; where it grants n requests a second, n * n rows are asked for, so that a gate which is nearly open does
+ * not make many requests of one. */
 size_t slp_reads_at_once(const slp_fleet *f, size_t most);
 
 #endif

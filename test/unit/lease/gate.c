@@ -95,6 +95,17 @@ TEST(two_gates_come_to_equal_shares) {
                (unsigned long long)served[1]);
 }
 
+/* Many workers that asked at the same moment were refused again and again; then the table grants all. */
+TEST(a_gate_that_a_burst_has_closed_is_open_within_five_seconds) {
+  slp_gate g = {0};
+  uint64_t now = S;
+  for (; g.gap_us < 300000; now += S / 5) slp_gate_refused(&g, now, now, roll() >> 33);
+  uint64_t from_us = now;
+  for (; !slp_gate_is_open(&g) && now < from_us + 60 * S; now += 1000)
+    if (slp_gate_passes(&g, now, roll() >> 33)) slp_gate_served(&g);
+  if (now - from_us > 5 * S) CHECK_FAIL("it is open after %.1f s", (double)(now - from_us) / 1e6);
+}
+
 TEST(idle_time_opens_it) {
   slp_gate g = {0};
   for (uint64_t now = S; g.gap_us < 3 * S; now += S) slp_gate_refused(&g, now, now, 0);

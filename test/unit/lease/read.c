@@ -32,6 +32,19 @@ static slp_fail refused(void) {
   return fail;
 }
 
+/* Where a table grants several requests a second many rows fit into each of them. */
+TEST(rows_asked_for_at_once_follow_the_gap) {
+  static const struct row {
+    uint64_t gap_us;
+    size_t most;
+  } table[] = {{0, 100}, {100000, 100}, {200000, 25}, {500000, 4}, {1000000, 1}, {5000000, 1}};
+  for (size_t i = 0; i < SLP_COUNT(table); i++) {
+    f.reads.gate.gap_us = table[i].gap_us;
+    CHECK_INT(slp_reads_at_once(&f, 100), table[i].most);
+  }
+  f.reads.gate.gap_us = 0;
+}
+
 TEST(what_comes_is_not_told_of) {
   slp_read r = a_read("leases");
   slp_fail fine = {.class = SLP_FINE};
