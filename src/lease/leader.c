@@ -226,30 +226,44 @@ static int takes_what_it_makes(slp_fleet *f) {
 
 /* A write of a round is about to be sent. */
 static void to_be_written(slp_fleet *f, slp_operation *i) {
-  if (i->kind == SLP_OPERATION_CREATE) i->owns = (uint8_t)takes_what_it_makes(f);
+  if (i->kind != SLP_OPERATION_CREATE || !takes_what_it_makes(f)) return;
+  slp_lease *l = slp_lease_make(f, i->shard);
+  if (!l) return; /* no memory: the row is made without an owner */
+  i->owns = 1;
+  slp_lease_makes(l);
+}
+
+/* Returns 1 and the row that this worker has made: as it was sent, or, where the row that refused shows that
+ * an earlier copy had got in, as it is there. Returns 0 if the row is another's. */
+static int is_made_by_me(const slp_write *op, slp_lease_row *row) {
+  const slp_operation *made = &op->i;
+  if (op->w.written != SLP_WRITTEN_YES) {
+    *row = op->row.u.lease;
+    return op->row.kind == SLP_ROW_LEASE && slp_str_eq(row->owner, made->me);
+  }
+  *row = (slp_lease_row){.shard = made->shard, .epoch = made->epoch_first, .position = made->position};
+  if (made->owns) {
+    row->owner = made->me;
+    row->epoch++;
+  }
+  memcpy(row->parents, made->parents, sizeof row->parents);
+  return 1;
 }
 
 /* A lease was made, and is this worker's until an assignment says otherwise. */
-static void take_made(slp_fleet *f, const slp_operation *made) {
-  slp_lease *l = slp_lease_make(f, made->shard);
-  if (!l || l->state != SLP_LEASE_IDLE) return;
-  slp_lease_row row = {.shard = made->shard, .epoch = made->epoch_first, .position = made->position};
-  if (made->owns) {
-    row.owner = made->me;
-    row.epoch++;
-  }
-  memcpy(row.parents, made->parents, sizeof row.parents);
+static void take_made(slp_fleet *f, const slp_write *op) {
+  slp_lease_row row;
+  slp_lease *l = slp_lease_make(f, op->i.shard);
+  if (!l || !slp_lease_in(l, SLP_LEASE_UNSOUGHT) || !is_made_by_me(op, &row)) return;
   slp_lease_inherit(l);
-  slp_lease_move(l, SLP_LEASE_WANTED);
+  slp_lease_move(l, l->state == SLP_LEASE_EXPECTED ? SLP_LEASE_CLAIMED : SLP_LEASE_WANTED);
   slp_lease_saw(l, &row, slp_fleet_now(f), slp_fleet_now(f));
 }
 
 /* One write of a round is answered. */
 static void written(slp_fleet *f, const slp_write *op) {
   if (!leads(f) || op->end != SLP_OUTCOME_DONE) return;
-  if (op->i.kind == SLP_OPERATION_CREATE && op->w.written == SLP_WRITTEN_YES &&
-      (op->i.owns || takes_what_it_makes(f)))
-    take_made(f, &op->i);
+  if (op->i.kind == SLP_OPERATION_CREATE && (op->i.owns || takes_what_it_makes(f))) take_made(f, op);
   if (op->i.kind != SLP_OPERATION_ASSIGN || !slp_str_eq(op->i.id, f->o.worker)) return;
   if (op->row.kind == SLP_ROW_ASSIGNMENT)
     slp_assignment_saw(f, &op->row.u.assignment);

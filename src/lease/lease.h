@@ -20,9 +20,10 @@
  *           WAITING   IDLE              IDLE
  *
  *   IDLE        Nothing of it concerns this worker.
- *               -> WANTED when it is assigned, inherited or chosen; EXPECTED when a claim stands in its row
- *   EXPECTED    It is not wanted, but a claim of this worker may bring it: its row is read.
- *               -> CLAIMED when it is wanted again; IDLE when the claim is gone
+ *               -> WANTED when it is assigned, inherited or chosen; EXPECTED when a claim stands in its row,
+ *               or when this worker is making the row with itself as the owner
+ *   EXPECTED    It is not wanted, but such a claim or row may bring it: its row is read.
+ *               -> CLAIMED when it is wanted again; IDLE when the row is seen and has no such claim
  *   WANTED      Its row is read: what is free or a dead worker's is taken, a living worker's is claimed.
  *               -> CLAIMED when the claim is written
  *   CLAIMED     The same, and it stays so when it is wanted no more, until its row is read.
@@ -79,6 +80,7 @@ typedef enum slp_lease_state {
 
 /* Sets of states, for slp_lease_in. */
 #define SLP_LEASE_BIT(state) (1u << (state))
+#define SLP_LEASE_UNSOUGHT (SLP_LEASE_BIT(SLP_LEASE_IDLE) | SLP_LEASE_BIT(SLP_LEASE_EXPECTED))
 #define SLP_LEASE_SOUGHT (SLP_LEASE_BIT(SLP_LEASE_WANTED) | SLP_LEASE_BIT(SLP_LEASE_CLAIMED))
 /* The processor has it open. */
 #define SLP_LEASE_OPEN                                                                                     \
@@ -140,11 +142,12 @@ typedef struct slp_lease_own {
   uint64_t row_epoch;      /* the row's after this worker's last write: the same, or a counter's value */
   uint64_t since_us;       /* what was read before says nothing of it */
   uint64_t released_epoch; /* ownerships of epochs less than this were given up */
-  slp_position begin;      /* where it began to read */
-  slp_position saved;      /* the row's position, as far as is known */
-  slp_position odd;        /* the same, as long as the row may have it with other zeros in front; else NONE */
-  int64_t behind_ms;       /* at the last mark; -1: not known */
-  slp_paced takes;         /* a table that forgets who took it is not asked again and again */
+  uint64_t made_us;   /* its row was sent to be made with this worker as the owner; 0: no, or it was seen */
+  slp_position begin; /* where it began to read */
+  slp_position saved; /* the row's position, as far as is known */
+  slp_position odd;   /* the same, as long as the row may have it with other zeros in front; else NONE */
+  int64_t behind_ms;  /* at the last mark; -1: not known */
+  slp_paced takes;    /* a table that forgets who took it is not asked again and again */
 } slp_lease_own;
 
 /* WAITING, for its parents: ownership.c. */
@@ -326,6 +329,9 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n); /* 
 /* ---- ownership.c --------------------------------------------------------------------------------------- */
 
 void slp_lease_step(slp_lease *l);
+/* Its row is about to be made with this worker as the owner. Until a row is seen it is looked for: the answer
+ * may be lost, and whoever wants the lease then can only ask an owner that knows of it. */
+void slp_lease_makes(slp_lease *l);
 /* Assignments have changed: the row is read now of what is asked for, held, or may come on a claim. */
 void slp_lease_alert(slp_lease *l);
 void slp_lease_take(slp_lease *l);    /* as its image has it */

@@ -10,7 +10,8 @@
 #define SELDOM_US 1000000
 #define EXPECTED_US 20000000 /* a row that may bring a lease which is wanted no more */
 #define ALERT_US 5000000
-#define TAKE_LEAST_US 200000 /* between takes of one lease that follow each other closely */
+#define MADE_US UINT64_C(300000000) /* no copy of a signed request is accepted later */
+#define TAKE_LEAST_US 200000        /* between takes of one lease that follow each other closely */
 #define TAKE_MOST_US 5000000
 #define PARENT_AGAIN_US 20000000 /* a parent that has no row is looked for in a new listing */
 
@@ -33,6 +34,15 @@ static void want(slp_lease *l) {
   l->poll.often_us = now + ALERT_US;
   if (l->f->sharing->wants) l->f->sharing->wants(l->f);
   slp_lease_poll(l, now);
+}
+
+void slp_lease_makes(slp_lease *l) {
+  l->own.made_us = slp_fleet_now(l->f);
+  slp_lease_touch(l);
+}
+
+static int may_be_made(const slp_lease *l) {
+  return l->own.made_us && slp_fleet_now(l->f) - l->own.made_us < MADE_US;
 }
 
 void slp_lease_alert(slp_lease *l) {
@@ -234,7 +244,10 @@ static void saw_nothing(slp_lease *l) { /* its row is not made yet, or removed *
   }
   int wanted = slp_lease_wanted(l);
   slp_lease_move(l, wanted && slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_WANTED : SLP_LEASE_IDLE);
-  if (wanted) slp_lease_poll(l, soon(l));
+  if (wanted)
+    slp_lease_poll(l, soon(l));
+  else
+    slp_lease_touch(l);
 }
 
 void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uint64_t done_us) {
@@ -246,6 +259,7 @@ void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uin
     slp_lease_poll(l, now + OFTEN_US / 2);
     return;
   }
+  if (row) l->own.made_us = 0;
   if (row && slp_lease_read_image(l, row, done_us)) {
     slp_lease_poll(l, now + OFTEN_US);
   } else if (held) {
@@ -490,9 +504,12 @@ static uint64_t expected_us(const slp_lease *l, uint64_t now_us) {
 
 static void idle(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
-  if (slp_lease_wanted(l))
+  if (slp_lease_wanted(l)) {
     want(l);
-  else if (l->state == SLP_LEASE_EXPECTED)
+    return;
+  }
+  if (l->state == SLP_LEASE_IDLE && may_be_made(l)) slp_lease_move(l, SLP_LEASE_EXPECTED);
+  if (l->state == SLP_LEASE_EXPECTED)
     slp_lease_poll(l, now + expected_us(l, now));
   else if (l->want.shunned_us > now && l->want.assigned)
     slp_lease_step_at(l, l->want.shunned_us);
@@ -505,7 +522,9 @@ void slp_lease_step(slp_lease *l) {
     case SLP_LEASE_IDLE:
     case SLP_LEASE_EXPECTED: idle(l); break;
     case SLP_LEASE_WANTED:
-      if (!slp_lease_wanted(l)) slp_lease_move(l, SLP_LEASE_IDLE);
+      if (slp_lease_wanted(l)) break;
+      slp_lease_move(l, SLP_LEASE_IDLE);
+      slp_lease_touch(l);
       break;
     case SLP_LEASE_CLAIMED: break; /* wanted or not, its row is read */
     case SLP_LEASE_WAITING: waiting(l); break;

@@ -9,10 +9,12 @@
 
 #define SHARDS 8
 #define TOLD_US (10 * FW_S)
+#define CUT_US 8600000 /* longer than the lease deadline, shorter than a lease */
 
 static struct begun { /* since the workers started */
   uint64_t open_us[SHARDS];
   uint64_t from_us, first_us, all_us, told_us; /* told: by the last worker that told */
+  uint32_t rows_n;                             /* of leases, that were written */
 } begun;
 
 static int all_open(fw_world *w) {
@@ -26,8 +28,10 @@ static int all_open(fw_world *w) {
   return n == SHARDS;
 }
 
-/* Eight shards, leases of ten seconds, leases spread over 16 keys: as the command begins. */
-static fw_world *begin(uint32_t units_s, int workers) {
+/* Eight shards, leases of ten seconds, leases spread over 16 keys: as the command begins. The first `unanswered`
+ * writes of leases are done, and nobody hears of it. */
+static fw_world *begin(uint32_t units_s, int workers, uint32_t unanswered,
+                       void (*on_write)(fw_world *w, const slp_store_write *write)) {
   fw_world *w = world(SHARDS);
   memset(&begun, 0, sizeof begun);
   w->lease_ms = 10000;
@@ -36,6 +40,9 @@ static fw_world *begin(uint32_t units_s, int workers) {
   w->faults.units_s = units_s;
   w->units_us = begun.from_us = fw_now(w);
   w->write_left = w->read_left = (int64_t)slp_max_u64(units_s, 3) * 1000000;
+  w->drop_answers = unanswered;
+  w->on_write = on_write;
+  snprintf(w->drop_prefix, sizeof w->drop_prefix, "/l/");
   start(w, workers);
   until(w, 300 * FW_S, all_open);
   begun.first_us = UINT64_MAX;
@@ -64,7 +71,7 @@ static void goes_on(fw_world *w) {
 static void begin_on(uint32_t units_s, int workers, uint64_t first_us, uint64_t all_us) {
   uint64_t firsts = 0, alls = 0, tolds = 0;
   for (seed = 1; seed <= 20; seed++) {
-    fw_world *w = begin(units_s, workers);
+    fw_world *w = begin(units_s, workers, 0, NULL);
     within_bounds("the first shard is read", begun.first_us, first_us);
     within_bounds("all shards are read", begun.all_us, all_us);
     run(w, TOLD_US > begun.all_us ? TOLD_US - begun.all_us : 0);
@@ -86,10 +93,43 @@ TEST(one_worker_begins_on_one_unit) { begin_on(1, 1, 15 * FW_S, 60 * FW_S); }
 TEST(three_workers_begin_on_one_unit) { begin_on(1, 3, 15 * FW_S, 60 * FW_S); }
 TEST(three_workers_begin_on_five_units) { begin_on(5, 3, 6 * FW_S, 15 * FW_S); }
 
+/* Whoever made the rows does not hear of it. The worker to which such a lease is assigned can only ask its owner. */
+TEST(rows_that_were_made_unanswered_are_known_to_their_maker) {
+  for (seed = 1; seed <= 20; seed++) {
+    fw_world *w = begin(1, 3, SHARDS, NULL);
+    within_bounds("the first shard is read", begun.first_us, 20 * FW_S);
+    within_bounds("all shards are read", begun.all_us, 120 * FW_S);
+    goes_on(w);
+  }
+}
+
+static void connect(void *arg) { ((fw_node *)arg)->cut = 0; }
+
+/* The third row of a lease is on its way: its answer does not come, and its sender leads no more when it is
+ * connected again. */
+static void cut_the_maker(fw_world *w, const slp_store_write *write) {
+  slp_str row = write->key.range;
+  int maker = leader(w);
+  if (!memmem(row.p, row.n, "/l/", 3) || ++begun.rows_n != 3 || maker < 0) return;
+  w->nodes[maker]->cut = 1;
+  slp_sim_at(w->sim, fw_now(w) + CUT_US, connect, w->nodes[maker]);
+}
+
+TEST(rows_that_were_made_are_known_to_a_maker_that_leads_no_more) {
+  for (seed = 1; seed <= 40; seed++) {
+    fw_world *w = begin(1, 3, 0, cut_the_maker);
+    CHECK(w->leads > 1);
+    within_bounds("all shards are read", begun.all_us, 250 * FW_S);
+    w->faults.units_s = 0;
+    settle(w, 100 * FW_S);
+    finish(w);
+  }
+}
+
 /* What a table that grants all is asked for does not grow with what a small one needs. */
 TEST(a_table_that_grants_all_is_asked_for_little) {
   for (seed = 1; seed <= 20; seed++) {
-    fw_world *w = begin(0, 1);
+    fw_world *w = begin(0, 1, 0, NULL);
     within_bounds("all shards are read", begun.all_us, 2200000);
     if (w->units_read > 2 * 16) CHECK_FAIL("%llu half units are read", (unsigned long long)w->units_read);
     for (int i = 0; i < FW_NODES; i++) CHECK(!w->nodes[i] || !w->nodes[i]->throttled_us);
