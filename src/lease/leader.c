@@ -18,7 +18,7 @@
 #define REVIEW_US 60000000
 #define REVIEW_LEAST_US 50000000
 #define REST_US_MAX 5000000 /* after a table that can't be read */
-/* For WHOLE_FIRST_US a leader reads only partition keys that it knows to be in use.
+/* Until WHOLE_FIRST_US after its first shard sync a leader reads only partition keys that it knows to be in use.
  * Then it reads every key, and again every WHOLE_EVERY_US. */
 #define WHOLE_FIRST_US 30000000
 #define WHOLE_EVERY_US UINT64_C(3600000000)
@@ -72,7 +72,7 @@ static void begin(slp_fleet *f) {
   d->rest_us = d->reviewed_us = 0;
   d->lost_one = !slp_election_made(f) && !slp_fleet_is_scarce(f); /* the leader before */
   /* Also where this leader made the row of leadership: an operator may have removed one that was there. */
-  d->whole_us = slp_after_us(d->since_us, WHOLE_FIRST_US);
+  d->whole_us = SLP_NEVER;
   slp_assign_begin(f);
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));) p->takes = 0;
@@ -170,7 +170,9 @@ static void run_watch(slp_timer *t) { slp_leader_watch(SLP_OWNER(t, slp_fleet, l
 /* ---- rounds ------------------------------------------------------------------------------------ */
 
 static void next_sync(slp_fleet *f) {
-  f->leader.sync_from_us = SLP_NEVER;
+  slp_leader *d = &f->leader;
+  d->sync_from_us = SLP_NEVER;
+  if (d->whole_us == SLP_NEVER) d->whole_us = slp_after_us(slp_fleet_now(f), WHOLE_FIRST_US);
   slp_leader_sync(f, slp_fleet_jitter(f, slp_listed_every_us(f), 10));
 }
 
