@@ -20,6 +20,8 @@ typedef struct slp_pace {
 /* The service allows 5 GetRecords calls a second and shard (API_GetRecords.html, read 2026-11). An
  * endpoint that throttled once is asked no faster, even when behind. */
 #define SLP_PACE_FLOOR_US 200000
+/* A source that tells no lag is at its tip after so many empty pages in a row. Records of other shards wait
+ * until then, so a shard from which nothing has come yet is asked for them at once: so many are allowed. */
 #define SLP_PACE_EMPTIES_AT_TIP 5
 
 void slp_pace_init(slp_pace *p);

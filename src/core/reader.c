@@ -574,8 +574,7 @@ static void drop_page(slp_shard *s) {
   slp_calls_give(s);
 }
 
-/* The answer was whole and valid, and there is more to come. Without a next iterator a new one is asked for.
- */
+/* The answer was whole and valid, and more is to come. Without a next iterator a new one is asked for. */
 static void took(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
   page_facts p = facts_of(s, s->reader.page);
@@ -604,8 +603,9 @@ static void took(slp_shard *s, slp_str next) {
   note_page(s, &p);
   note_idle(s, slp_buf_str(&s->reader.cursor), &p);
   if (!next.n) p.full = 0; /* an answer that lacks something is no reason for haste */
-  int behind = p.full || p.behind_ms > 0 || (p.behind_ms < 0 && !slp_reading_at_tip(s));
-  uint64_t wait = slp_pace_wait_us(&s->reader.pace, p.full, behind, c->o->poll_ms, c->floor_learned, dice(s));
+  int seeks_tip = p.behind_ms < 0 && !slp_reading_at_tip(s), behind = p.full || p.behind_ms > 0 || seeks_tip;
+  int full = p.full || (seeks_tip && next.n && !p.n && !slp_has_taken(&s->at)); /* pace.h, EMPTIES_AT_TIP */
+  uint64_t wait = slp_pace_wait_us(&s->reader.pace, full, behind, c->o->poll_ms, c->floor_learned, dice(s));
   uint64_t at_us = slp_after_us(s->reader.fetch.rq.sent_us, wait);
   uint64_t slack_us = slp_pace_slack_us(wait, p.full, behind, c->o->poll_ms);
   if (slack_us) at_us = slp_meet_at(&c->engine->polls, at_us, slp_after_us(at_us, slack_us));

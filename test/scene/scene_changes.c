@@ -208,7 +208,7 @@ static void read_a_day(uint64_t seed, uint32_t partitions, size_t calls, uint64_
 }
 
 /* One call describes the stream, seven list 700 shards; no ended shard asks for its children. */
-STORY(a_day_of_rollovers_costs_a_listing_and_no_call_for_a_shard) { read_a_day(seed, 100, 8, 2000); }
+STORY(a_day_of_rollovers_costs_a_listing_and_no_call_for_a_shard) { read_a_day(seed, 100, 8, 700); }
 
 /* Shards are read while the pages behind them are listed, and nothing is handed out before all are. */
 TEST(seven_thousand_shards_are_listed_below_the_limit_and_read_meanwhile) {
