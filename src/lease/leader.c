@@ -13,7 +13,7 @@
 #define WATCH_US 500000
 #define WATCH_REST 8            /* units that a watch leaves to other reads */
 #define SETTLE_US 1000000       /* many workers that come together are assigned to in one round */
-#define SETTLE_FIRST_US 2000000 /* at the fleet's first start */
+#define SETTLE_FIRST_US 2000000 /* at the fleet's first start, if others have joined after SETTLE_US */
 /* How often the leader looks for rows that no worker acts on. Does not depend on list_ms. */
 #define REVIEW_US 60000000
 #define REVIEW_LEAST_US 50000000
@@ -199,7 +199,7 @@ static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   if (!leads(f)) return;
   next_sync(f);
   if (given_up) slp_leader_sync(f, 1000000);
-  uint64_t settle = f->leader.since_us + SETTLE_FIRST_US, now = slp_fleet_now(f);
+  uint64_t settle = f->leader.since_us + SETTLE_US, now = slp_fleet_now(f);
   slp_leader_assign(f, f->leader.made_first && settle > now ? settle - now : 0);
   arm(f);
 }
@@ -314,6 +314,14 @@ static int others_take(slp_fleet *f, const slp_snapshot *s) {
   return 0;
 }
 
+/* Returns 1 while workers that start together are still coming, and notes until when they are waited for. */
+static int is_settling(slp_fleet *f) {
+  uint64_t settle = f->leader.since_us + SETTLE_FIRST_US, now = slp_fleet_now(f);
+  if (!f->leader.made_first || !f->leader.others || now >= settle) return 0;
+  slp_leader_assign(f, settle - now);
+  return 1;
+}
+
 static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   uint64_t again_us;
   if (f->leader.sync) slp_shard_sync_tell_bad(f, s);
@@ -331,6 +339,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
     slp_election_changed(f);
   }
   if (f->leader.sync && sync_shards(f, s)) return;
+  if (is_settling(f)) return;
   int some = slp_assign_write(f, s, review, &again_us);
   review_later(f);
   if (again_us != SLP_NEVER) slp_leader_assign(f, again_us);

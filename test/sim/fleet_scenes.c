@@ -17,7 +17,7 @@ static void first_start(void) {
   note(settle(w, 5 * FW_S));
   finish(w);
 }
-TEST(first_start_of_one) { within("first start", 2200000, first_start); }
+TEST(first_start_of_one) { within("first start", 1200000, first_start); }
 
 static void first_start_four(void) {
   fw_world *w = world(10);
