@@ -5,6 +5,7 @@
 #include "lease/fleet_inside.h"
 
 #define AGAIN_US 500000
+#define MOMENT_US UINT64_C(10000000)   /* what was known of a row so long ago may be so no more */
 #define UNLISTED_US UINT64_C(60000000) /* a shard that is not listed for so long is gone */
 
 /* ---- children ---------------------------------------------------------------------------------- */
@@ -59,12 +60,34 @@ static void make_kid_later(slp_lease *l) {
   slp_lease_save_due(l);
 }
 
+/* Returns 1 if this worker has taken the lease of a child, or read or made its row, a moment ago. Nobody but
+ * an operator removes a row before the end of its lease. Where a whole tree of shards was listed at once
+ * every child has one, and each CREATE would cost a write to be refused. */
+static int row_is_known(slp_fleet *f, slp_str shard) {
+  const slp_lease *l = slp_lease_get(f, shard);
+  uint64_t since_us = slp_fleet_now(f) - slp_min_u64(slp_fleet_now(f), MOMENT_US);
+  return (l && slp_lease_in(l, SLP_LEASE_HELD) && l->own.since_us >= since_us) ||
+         slp_seen_has_row(f, shard, since_us);
+}
+
+static int may_make(slp_lease *l, const slp_shard_desc *kid) {
+  return !l->f->sharing->may_make || l->f->sharing->may_make(l, kid);
+}
+
+static int kids_are_made(slp_lease *l) {
+  slp_lease_end_part *end = &l->end;
+  while (end->made_n < end->kids_n && row_is_known(l->f, end->names[end->made_n]) &&
+         may_make(l, &end->kids[end->made_n]))
+    end->made_n++;
+  return end->made_n == end->kids_n;
+}
+
 static void make_kid(slp_lease *l) {
   slp_fleet *f = l->f;
   const slp_shard_desc *kid = &l->end.kids[l->end.made_n];
   slp_operation *i = &l->op.i;
   slp_str seq_start;
-  if ((f->sharing->may_make && !f->sharing->may_make(l, kid)) || !start_known(l, kid, &seq_start)) {
+  if (!may_make(l, kid) || !start_known(l, kid, &seq_start)) {
     make_kid_later(l);
     return;
   }
@@ -148,7 +171,7 @@ static void write_end(slp_lease *l, const slp_position *at) {
 void slp_lease_end(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_position mark;
-  if (l->end.made_n < l->end.kids_n) {
+  if (!kids_are_made(l)) {
     make_kid(l);
     return;
   }

@@ -93,6 +93,7 @@ static void end(slp_fleet *f) {
   slp_timer_clear(f->h, &d->watch_timer);
   slp_timer_clear(f->h, &d->timer);
   d->assign_at_us = d->sync_at_us = SLP_NEVER;
+  slp_seen_rows(f, SLP_NEVER);
   SLP_PROBE("lead: given up");
   f->stats.holes_now = 0; /* the next one looks */
   slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, slp_election_epoch(f), "leads no more");
@@ -265,6 +266,8 @@ static void take_made(slp_fleet *f, const slp_write *op) {
 /* One write of a round is answered. */
 static void written(slp_fleet *f, const slp_write *op) {
   if (!leads(f) || op->end != SLP_OUTCOME_DONE) return;
+  slp_seen_shard *seen = op->i.kind == SLP_OPERATION_CREATE ? slp_seen_of(f, op->i.shard) : NULL;
+  if (seen) slp_seen_row(f, seen);
   if (op->i.kind == SLP_OPERATION_CREATE && (op->i.owns || takes_what_it_makes(f))) take_made(f, op);
   if (op->i.kind != SLP_OPERATION_ASSIGN || !slp_str_eq(op->i.id, f->o.worker)) return;
   if (op->row.kind == SLP_ROW_ASSIGNMENT)

@@ -33,6 +33,15 @@ slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard) {
 
 slp_seen_shard *slp_seen_each(slp_fleet *f, size_t *at) { return slp_map_each(&f->seen.shards, at); }
 
+void slp_seen_rows(slp_fleet *f, uint64_t at_us) { f->seen.rows_us = at_us; }
+
+void slp_seen_row(slp_fleet *f, slp_seen_shard *s) { s->row_us = slp_fleet_now(f); }
+
+int slp_seen_has_row(const slp_fleet *f, slp_str shard, uint64_t since_us) {
+  const slp_seen_shard *s = slp_seen_get(f, shard);
+  return s && s->row_us && s->row_us >= slp_max_u64(f->seen.rows_us, since_us);
+}
+
 size_t slp_seen_n(const slp_fleet *f) { return f->seen.shards.live; }
 
 void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us) {

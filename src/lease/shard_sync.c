@@ -12,12 +12,14 @@
 #define BAD_NAMED_MAX 100                 /* of bad rows; the others are counted */
 
 static void remember(slp_fleet *f, const slp_snapshot *s) {
+  slp_seen_rows(f, slp_fleet_now(f));
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];
     slp_seen_shard *seen = slp_seen_of(f, l->shard);
     if (!seen) continue;
     int listed = slp_fleet_listed_has(f, l->shard);
     seen->row = 1;
+    slp_seen_row(f, seen);
     if (listed) seen->absent_us = 0;
     if (!listed && !seen->absent_us) seen->absent_us = slp_listed_us(f);
   }

@@ -433,11 +433,13 @@ static void saw_end(slp_fleet *f, slp_seen_shard *seen) {
 
 static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   f->stealing.table_us = f->stealing.read.rq->done_us;
+  slp_seen_rows(f, slp_fleet_now(f));
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_seen_shard *seen = slp_seen_of(f, s->leases[i].shard);
     if (!seen) continue;
     f->liveness->saw(f, seen, &s->leases[i], f->stealing.read.rq->done_us);
     seen->listed_us = f->stealing.read.rq->done_us;
+    slp_seen_row(f, seen);
     if (!seen->first_us) seen->first_us = seen->listed_us;
     seen->begun = (uint8_t)slp_sync_is_begun(&s->leases[i].position);
     if (!s->leases[i].unsaved || !s->leases[i].owner.n)

@@ -34,6 +34,7 @@ typedef struct story {
   slp_world *w;
   uint64_t called_us[CALLS_MAX]; /* DescribeStream */
   size_t calls, refused, written;
+  size_t writes;    /* of the lease table */
   uint64_t read_us; /* the first GetRecords of the tables */
 } story;
 
@@ -41,6 +42,7 @@ static void on_answer(slp_world *w, const char *op, slp_known_shard *shard, slp_
   story *t = w->user;
   (void)shard;
   if (!t->read_us && strstr(op, ".GetRecords")) t->read_us = slp_sim_now_us(w->sim);
+  t->writes += strstr(op, ".PutItem") || strstr(op, ".UpdateItem");
   if (!strstr(op, ".DescribeStream")) return;
   CHECK(t->calls < CALLS_MAX);
   t->called_us[t->calls++] = slp_sim_now_us(w->sim);
@@ -355,20 +357,33 @@ STORY(consumers_of_a_process_share_the_limit_of_the_account) {
 /* ---- a fleet ------------------------------------------------------------------------------------------- */
 
 /* Its one worker leads it: the rows of its listing tell the children. */
-STORY(a_worker_of_a_fleet_asks_for_no_child_that_was_listed) {
+static void read_a_day_in_a_fleet(uint64_t seed, const char *schema, uint32_t partitions, uint64_t ms_max,
+                                  size_t more_writes) {
   story t;
   reader r;
   begin(&t, seed);
-  a_day(&t, TABLE, 100);
+  a_day(&t, TABLE, partitions);
   process p = process_new(&t);
   reader_prepare(&r, &t, p.host, "dynamodb:" TABLE);
   r.opts.app = "billing";
+  r.opts.schema = schema;
   reader_open_now(&r);
   CHECK_INT(sloop_start(r.s), 0);
-  (void)read_all(&t, &r, 60000);
-  CHECK_INT(t.calls, 8);
+  uint64_t ms = read_all(&t, &r, 60000);
+  fprintf(stderr, "     %llu ms, %zu writes\n", (unsigned long long)ms, t.writes);
+  CHECK_BELOW(ms, ms_max);
+  /* A lease is made, taken and ended; the last generation's are not ended. */
+  CHECK_BELOW(t.writes, partitions * (3 * 7 - 1) + more_writes);
+  CHECK_INT(t.calls, 1 + (partitions * 7 + 99) / 100);
   CHECK_INT(t.refused, 0);
   reader_close(&r, &t);
   process_end(&t, &p);
   end(&t);
 }
+
+#define BEATS 30 /* and other writes of a short story */
+
+STORY(a_worker_of_a_fleet_asks_for_no_child_that_was_listed) {
+  read_a_day_in_a_fleet(seed, NULL, 100, 2500, BEATS);
+}
+STORY(in_a_table_of_the_kcl_neither) { read_a_day_in_a_fleet(seed, "kcl", 100, 2500, BEATS); }
