@@ -18,8 +18,8 @@
 #define REVIEW_US 60000000
 #define REVIEW_LEAST_US 50000000
 #define REST_US_MAX 5000000 /* after a table that can't be read */
-/* Until WHOLE_FIRST_US after its first shard sync a leader reads only partition keys that it knows to be in use.
- * Then it reads every key, and again every WHOLE_EVERY_US. */
+/* Until WHOLE_FIRST_US after its first shard sync a leader reads only partition keys that it knows to be in
+ * use. Then it reads every key, and again every WHOLE_EVERY_US. */
 #define WHOLE_FIRST_US 30000000
 #define WHOLE_EVERY_US UINT64_C(3600000000)
 
