@@ -285,9 +285,12 @@ SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 typedef enum {                          /* what a shard is doing */
                SLOOP_SHARD_IS_READ = 1, /* records are asked for */
                SLOOP_SHARD_IS_AT_TIP,   /* at_tip */
-               SLOOP_SHARD_WAITS_FOR_YOU, /* its records are out with you, or all your batches are, or you gave some back */
-               SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are there, and another's go first: other */
-               SLOOP_SHARD_FAILS,        /* calls fail, or one has not answered for seconds: error, fails */
+               SLOOP_SHARD_WAITS_FOR_YOU, /* its records are out with you, or all your batches are, or you gave some
+                                    back; it has none, and what is out takes the room to ask for any */
+               SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are there, and another's go first: other; or it has none,
+                                    and what others have takes the room, or all calls */
+               SLOOP_SHARD_FAILS,        /* calls fail, one has not answered for seconds, or no listing shows
+                                    what goes on from the shard, or it itself, yet: error, fails */
                SLOOP_SHARD_IS_SUSPENDED, /* this worker can't prove that it lives */
                SLOOP_SHARD_IS_PAUSED,    /* by sloop_pause() */
                SLOOP_SHARD_IS_GIVEN_UP /* it was stopped for a reason that on_error told: error; without leases only */

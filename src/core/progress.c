@@ -58,10 +58,17 @@ static int64_t unanswered_ms(const slp_shard *s) {
   return out && !slp_calls_is_stalled(s) && ms >= UNANSWERED_MS ? ms : -1;
 }
 
+/* For how long a listing has been waited for that tells what becomes of it; -1: none is, or not for long. */
+static int64_t unlisted_ms(const slp_shard *s) {
+  uint64_t since_us = slp_reading_failing_since_us(s);
+  if (slp_reading_state(s) != SLP_READER_CHECKING || !since_us) return -1;
+  return since_ms(s, since_us) >= UNANSWERED_MS ? since_ms(s, since_us) : -1;
+}
+
 static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
   const char *error;
   uint64_t since_us = slp_reading_fails_since_us(s, &error);
-  int64_t silent_ms = unanswered_ms(s);
+  int64_t silent_ms = unanswered_ms(s), listing_ms = unlisted_ms(s);
   if (SLP_MUTANT(failing_is_read)) return -1;
   if (since_us) {
     ret->error = error;
@@ -69,7 +76,8 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
     return since_ms(s, since_us);
   }
   if (silent_ms >= 0) ret->error = "no answer";
-  return silent_ms;
+  if (listing_ms >= 0) ret->error = "not listed";
+  return slp_max_i64(silent_ms, listing_ms);
 }
 
 /* Since its records came, or, where some were acknowledged since, that. */

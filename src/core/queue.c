@@ -398,14 +398,14 @@ int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n) {
 
 /* Without the body nothing else tells how old its first record that was not acknowledged is. */
 static void keep_age(const slp_shard *s, slp_buffered *buffered) {
+  const slp_svctime *service = &s->consumer->service;
   uint32_t i = slp_acked_until(buffered, 0);
-  uint64_t now = slp_now_us(s->consumer->engine->host);
-  int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, now);
   int64_t arrived_ms = i < buffered->n ? buffered->page->recs[i].arrived_ms : -1;
-  if (arrived_ms < 0 || SLP_MUTANT(dropped_has_no_age) || now_ms == INT64_MIN || now < buffered->came_us)
-    return;
-  int64_t since_ms = (int64_t)((now - buffered->came_us) / 1000);
-  buffered->behind_ms = slp_max_i64(buffered->behind_ms, now_ms - arrived_ms - since_ms);
+  if (arrived_ms < 0 || !slp_svctime_known(service) || SLP_MUTANT(dropped_has_no_age)) return;
+  uint64_t now = slp_now_us(s->consumer->engine->host);
+  int64_t since_ms = (int64_t)((now - slp_min_u64(now, buffered->came_us)) / 1000);
+  int64_t age_ms = slp_svctime_low_ms(service, now) - arrived_ms;
+  buffered->behind_ms = slp_max_i64(buffered->behind_ms, age_ms - since_ms);
 }
 
 /* A page that stays in the list, for what it remembers, gives its memory back. */

@@ -96,7 +96,7 @@ int slp_fleet_is_scarce(const slp_fleet *f); /* 1: it gets a few reads or writes
  * many units for other reads meanwhile. */
 uint64_t slp_reads_rest_us(const slp_fleet *f, uint64_t us, uint32_t units);
 /* Of so many rows, how many to ask for at once. A table that grants this worker one request a second may
- * grant one row; where it grants n requests a second, n * n rows are asked for, so that a gate which is nearly
+ * grant one row; where it grants n requests a second, n * n rows are asked for, so that a gate that is nearly
  * open does not make many requests of one. */
 size_t slp_reads_at_once(const slp_fleet *f, size_t most);
 
