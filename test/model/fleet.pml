@@ -53,7 +53,8 @@
 #endif
 /* -DSTALE: an image that was read before the last change of owner may still arrive.
  * -DLATEJOIN: a copy of the first registration may still arrive.
- * -DREBOOT: instances 1 and 2 are two incarnations of one id, the second over the first's tombstone (NI 3). */
+ * -DREBOOT: instances 1 and 2 are two incarnations of one id, the second over the first's tombstone (NI 3).
+ * -DOWNED: the table grants little, so any instance, as a leader, may make the child's row with itself as the owner. */
 
 #define END 9
 #define RECORDS(x) ((x)==0 -> RP : RC)
@@ -96,6 +97,10 @@ byte up[NI+1];          /* 0 not started, 1 runs, 2 dead */
 byte hold[2*NI+2], ep[2*NI+2], del[2*NI+2], ack[2*NI+2];
 byte last[2*NI+2];      /* the greatest epoch it ever released */
 bit  kid[NI+1];         /* it knows that the child has a row */
+#ifdef OWNED
+bit  born;              /* the child's row was made with an owner */
+bit  made[NI+1];        /* it has sent such a row, and has no certain answer yet */
+#endif
 typedef msg { byte kd, lx, ow, ec, ps, dst; bit frc }
 msg m[NI+1]; byte ms[NI+1];
 msg stray; byte strayfrom;
@@ -135,6 +140,33 @@ byte cko[2];            /* whose checkpoint was accepted in this epoch */
 #endif
 #define newepoch(x) epoch[x]++; cko[x]=0; claim[x]=0; dme[x]=pos[x]
 
+/* CREATE as a leader's, where the table grants little: the row has its maker as the owner, in epoch 1, as if a TAKE had
+ * followed. Bug 11: it is written over whatever row there is. A row that was born so and never taken since belongs to its
+ * maker, who may not want it. Unlike the receiver of a transfer the maker has no claim there, so it has to look for the row
+ * until it has a certain answer. */
+#ifdef OWNED
+#define ABSENT_ROW(w) (!exists[1] || (BUG==11 && w.ow!=0))
+#define bear(w) \
+  if \
+  :: w.ow!=0 -> born = 1; owner[1] = w.ow; epoch[1] = 1; pos[1] = 0; cko[1] = 0; claim[1] = 0; dme[1] = 0 \
+  :: else \
+  fi
+#define HEARS(i,x) ((x)!=1 || !born || epoch[1]!=1 || WANT(i,x) || made[i])
+#define OWNS(i) (m[i].ow!=0)
+/* Its answer is certain. Bug 12: an answer that was lost is one, too. */
+#define settled(i) made[i] = 0
+#define unsettled(i) if :: BUG==12 -> made[i] = 0 :: else fi
+#define FOUND(i) (owner[1]==(i) && epoch[1]==1)
+#else
+#define ABSENT_ROW(w) (!exists[1])
+#define bear(w) skip
+#define HEARS(i,x) true
+#define OWNS(i) false
+#define settled(i) skip
+#define unsettled(i) skip
+#define FOUND(i) false
+#endif
+
 /* ---- the server: one conditional write ----------------------------------------------------------------------------- */
 #define apply(w, from, ok) \
   ok = 0; \
@@ -158,7 +190,7 @@ byte cko[2];            /* whose checkpoint was accepted in this epoch */
        assert(ALLACKED(w.lx, RECORDS(w.lx))); \
        assert(BUG==6 || w.lx==1 || exists[1]);                      /* no end without the child's row */ \
        pos[w.lx] = END; owner[w.lx] = 0; claim[w.lx] = 0; ok = 1 \
-  :: w.kd==CREATE && !exists[1] -> exists[1] = 1; ok = 1 \
+  :: w.kd==CREATE && ABSENT_ROW(w) -> exists[1] = 1; bear(w); ok = 1 \
   :: w.kd==CLAIM && exists[w.lx] && owner[w.lx]==w.ow && epoch[w.lx]==w.ec -> claim[w.lx] = from; ok = 1 \
   :: w.kd==JOIN && (row[from]==ABSENT || (BUG==9 && row[from]==GONE)) -> /* never over its own tombstone */ \
        row[from] = ALIVE; quiet[from] = 0; ok = 1 \
@@ -182,7 +214,7 @@ byte cko[2];            /* whose checkpoint was accepted in this epoch */
 #define die(i) \
   if :: ms[i]==FLY && stray.kd==0 -> copy(m[i], stray); strayfrom = i  /* what was sent may still arrive */ \
      :: true fi; \
-  finish(i); up[i]=2; left[i]=0; kid[i]=0; \
+  finish(i); up[i]=2; left[i]=0; kid[i]=0; settled(i); \
   if :: hb[i]==1 -> skip :: else -> hb[i]=0; hbage[i]=0 fi; \
   forget(i,0); forget(i,1)
 
@@ -201,7 +233,8 @@ inline answer(i) {
      :: m[i].kd==XFER || m[i].kd==REL || m[i].kd==ENDW ->
         if :: BUG==3 && m[i].kd==ENDW && x==0 -> kid[i]=1 /* bug 3: only now it thinks of the child */ :: else fi;
         drop(i,x)
-     :: m[i].kd==CREATE -> kid[i] = 1
+     :: m[i].kd==CREATE && OWNS(i) && hold[AT(i,1)]==NONE && last[AT(i,1)]<1 -> kid[i] = 1; settled(i); begin(i, 1, 1, 0)
+     :: m[i].kd==CREATE && !(OWNS(i) && hold[AT(i,1)]==NONE && last[AT(i,1)]<1) -> kid[i] = 1; settled(i)
      :: else -> skip
      fi
   :: ms[i]==REFUSED ->                /* judged by the row as it is, read after the refusal */
@@ -209,7 +242,10 @@ inline answer(i) {
      :: m[i].kd==TAKE && owner[x]==i && epoch[x]==m[i].ec+1 && last[AT(i,x)]<epoch[x] && hold[AT(i,x)]==NONE ->
           begin(i, x, epoch[x], pos[x])                             /* a copy of it got in */
      :: m[i].kd==TAKE && owner[x]==i && epoch[x]==m[i].ec+1 && hold[AT(i,x)]==LET -> resume(i, x, epoch[x], pos[x])
-     :: m[i].kd==CREATE -> kid[i] = 1
+     :: m[i].kd==CREATE && OWNS(i) && (FOUND(i) || BUG==13) && BUG!=12 && hold[AT(i,1)]==NONE && last[AT(i,1)]<1 ->
+          kid[i] = 1; settled(i); begin(i, 1, 1, pos[1])            /* a copy of it got in; bug 13: or another's row */
+     :: m[i].kd==CREATE && !(OWNS(i) && (FOUND(i) || BUG==13) && BUG!=12 && hold[AT(i,1)]==NONE && last[AT(i,1)]<1) ->
+          kid[i] = 1; settled(i)
      :: else -> if :: hold[AT(i,x)]!=NONE && !MINE(i,x) -> drop(i,x) :: else fi
      fi
   fi;
@@ -239,8 +275,8 @@ inline answer(i) {
 :: atomic { IDLEHAND(i) && hold[AT(i,x)]==NONE && WANT(i,x) && exists[x] && pos[x]!=END && ROOM(x) && \
      (owner[x]==0 || (owner[x]!=i && VERDICT(i,owner[x]))) -> \
      send(i, TAKE, x, owner[x], epoch[x], 0, 0, 0) } \
-:: atomic { IDLEHAND(i) && hold[AT(i,x)]==NONE && exists[x] && owner[x]==i && epoch[x]>last[AT(i,x)] -> \
-     begin(i, x, epoch[x], pos[x]) }                               /* it was transferred to me */ \
+:: atomic { IDLEHAND(i) && hold[AT(i,x)]==NONE && exists[x] && owner[x]==i && epoch[x]>last[AT(i,x)] && HEARS(i,x) -> \
+     begin(i, x, epoch[x], pos[x]) }                               /* it was transferred to me, or made by me */ \
 :: atomic { OLDIMAGE(i,x) -> ADOPTOLD(i,x) } \
 :: atomic { IDLEHAND(i) && hold[AT(i,x)]==NONE && WANT(i,x) && exists[x] && pos[x]!=END && ROOM(x) && \
      owner[x]!=0 && owner[x]!=i && row[owner[x]]==ALIVE && claim[x]!=i -> \
@@ -284,8 +320,11 @@ end: do
   :: steps(i, 1)
   :: atomic { IDLEHAND(i) && BUG!=3 && BUG!=6 && hold[AT(i,0)]!=NONE && del[AT(i,0)]==RP && !kid[i] -> send(i, CREATE, 1, 0, 0, 0, 0, 0) }
   :: atomic { IDLEHAND(i) && (BUG==3 || BUG==6) && kid[i] && !exists[1] -> send(i, CREATE, 1, 0, 0, 0, 0, 0) }
+#ifdef OWNED
+  :: atomic { IDLEHAND(i) && !exists[1] && hold[AT(i,1)]==NONE && !made[i] -> made[i] = 1; send(i, CREATE, 1, i, 0, 0, 0, 0) }
+#endif
   :: atomic { up[i]==1 && (ms[i]==OKAY || ms[i]==REFUSED) -> answer(i); x=0 }
-  :: atomic { up[i]==1 && ms[i]==UNSURE -> if :: ms[i]=FLY :: finish(i) fi }       /* the same again, or given up */
+  :: atomic { up[i]==1 && ms[i]==UNSURE -> if :: ms[i]=FLY :: unsettled(i); finish(i) fi }       /* the same again, or given up */
   :: atomic { i!=NI && up[i]==1 && !calm && hold[AT(i,0)]!=DRAIN && hold[AT(i,1)]!=DRAIN &&
        del[AT(i,0)]==ack[AT(i,0)] && del[AT(i,1)]==ack[AT(i,1)] && row[i]==ALIVE -> row[i]=GONE; die(i) }  /* LEAVE */
 #ifdef REBOOT

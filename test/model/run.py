@@ -24,6 +24,7 @@ LIVELY = "-O1 -DHC4 -DNOBOUNDCHECK -DNOFAIR"
 FIRST = "-O0 -DSAFETY"
 DRAWN = "-O0 -DSAFETY -DT_RAND -DP_RAND"  # the order of trying is drawn from -RS
 SMALL = "RP=1 FAULTS=0 CRASHES=0 HBFAULTS=0 FORCE=0"
+OWNED = "OWNED RP=1 FAULTS=1 EMAX=1 CRASHES=0 HBFAULTS=0 FORCE=0"
 
 Run = collections.namedtuple("Run", "name defines cc args wanted")
 SOUND = None
@@ -50,12 +51,22 @@ ORDINARY = [
         DRAWN, "-RS2 -m90", r"owner\["),
     Run("bug 10: \"another incarnation\" by a read from before this one was named",
         "BUG=10 REBOOT NI=3 RP=1 FAULTS=0 FORCE=0 HBFAULTS=0", DRAWN, "-RS7 -m600", r"owner\["),
+    Run("every order: two workers, a crash, whoever leads makes the child's row as its owner, one write lost, late or "
+        "doubled", "OWNED RP=1 FAULTS=1 EMAX=1 HBFAULTS=0 FORCE=0", WHOLE, "-w25 -m200000", SOUND),
+    Run("bug 11: a row is made with an owner over the one that is there", f"BUG=11 {OWNED}", FIRST, "-w24 -m200000",
+        r"owner\[|epoch\[.*\]=="),
+    Run("bug 12: whoever makes a row as its owner forgets it when no answer comes", f"BUG=12 {OWNED}", FIRST,
+        "-w24 -m200000", r"pos\[0\]==9"),
+    Run("bug 13: an ownership begins with a creation that was refused, whoever owns the row", f"BUG=13 {OWNED}", FIRST,
+        "-w24 -m200000", r"owner\["),
 ]
 FULL = [
     Run("every order: two workers, a crash, a write and a heartbeat of ill fate, a deadline, a deleted row, old images",
         "RP=1 FAULTS=1 EMAX=1 OPDEL=1 STALE", WHOLE, "-w26 -m200000", SOUND),
     Run("always comes to its end: two workers, a crash, one write of a lease lost, late or doubled",
         "LTL RP=1 FAULTS=1 EMAX=1 HBFAULTS=0 FORCE=0", LIVELY, "-a -w25 -m400000", SOUND),
+    Run("always comes to its end: rows made with an owner, one write of a lease lost, late or doubled",
+        f"LTL {OWNED}", LIVELY, "-a -w25 -m400000", SOUND),
 ]
 
 
