@@ -150,21 +150,24 @@ byte cko[2];            /* whose checkpoint was accepted in this epoch */
   if \
   :: w.ow!=0 -> born = 1; owner[1] = w.ow; epoch[1] = 1; pos[1] = 0; cko[1] = 0; claim[1] = 0; dme[1] = 0 \
   :: else \
-  fi
+  fi;
 #define HEARS(i,x) ((x)!=1 || !born || epoch[1]!=1 || WANT(i,x) || made[i])
-#define OWNS(i) (m[i].ow!=0)
 /* Its answer is certain. Bug 12: an answer that was lost is one, too. */
-#define settled(i) made[i] = 0
-#define unsettled(i) if :: BUG==12 -> made[i] = 0 :: else fi
-#define FOUND(i) (owner[1]==(i) && epoch[1]==1)
+#define settled(i) made[i] = 0;
+#define unsettled(i) if :: BUG==12 -> made[i] = 0 :: else fi;
+#define BEGINS(i) (m[i].ow!=0 && hold[AT(i,1)]==NONE && last[AT(i,1)]<1)
+#define created(i) if :: BEGINS(i) -> begin(i, 1, 1, 0) :: else fi;
+/* A copy of it got in; bug 13: or another's row is there. */
+#define FOUND(i) ((owner[1]==(i) && epoch[1]==1 || BUG==13) && BUG!=12)
+#define found(i) if :: BEGINS(i) && FOUND(i) -> begin(i, 1, 1, pos[1]) :: else fi;
 #else
 #define ABSENT_ROW(w) (!exists[1])
-#define bear(w) skip
+#define bear(w)
 #define HEARS(i,x) true
-#define OWNS(i) false
-#define settled(i) skip
-#define unsettled(i) skip
-#define FOUND(i) false
+#define settled(i)
+#define unsettled(i)
+#define created(i)
+#define found(i)
 #endif
 
 /* ---- the server: one conditional write ----------------------------------------------------------------------------- */
@@ -190,7 +193,7 @@ byte cko[2];            /* whose checkpoint was accepted in this epoch */
        assert(ALLACKED(w.lx, RECORDS(w.lx))); \
        assert(BUG==6 || w.lx==1 || exists[1]);                      /* no end without the child's row */ \
        pos[w.lx] = END; owner[w.lx] = 0; claim[w.lx] = 0; ok = 1 \
-  :: w.kd==CREATE && ABSENT_ROW(w) -> exists[1] = 1; bear(w); ok = 1 \
+  :: w.kd==CREATE && ABSENT_ROW(w) -> exists[1] = 1; bear(w) ok = 1 \
   :: w.kd==CLAIM && exists[w.lx] && owner[w.lx]==w.ow && epoch[w.lx]==w.ec -> claim[w.lx] = from; ok = 1 \
   :: w.kd==JOIN && (row[from]==ABSENT || (BUG==9 && row[from]==GONE)) -> /* never over its own tombstone */ \
        row[from] = ALIVE; quiet[from] = 0; ok = 1 \
@@ -214,7 +217,7 @@ byte cko[2];            /* whose checkpoint was accepted in this epoch */
 #define die(i) \
   if :: ms[i]==FLY && stray.kd==0 -> copy(m[i], stray); strayfrom = i  /* what was sent may still arrive */ \
      :: true fi; \
-  finish(i); up[i]=2; left[i]=0; kid[i]=0; settled(i); \
+  finish(i); up[i]=2; left[i]=0; kid[i]=0; settled(i) \
   if :: hb[i]==1 -> skip :: else -> hb[i]=0; hbage[i]=0 fi; \
   forget(i,0); forget(i,1)
 
@@ -233,8 +236,7 @@ inline answer(i) {
      :: m[i].kd==XFER || m[i].kd==REL || m[i].kd==ENDW ->
         if :: BUG==3 && m[i].kd==ENDW && x==0 -> kid[i]=1 /* bug 3: only now it thinks of the child */ :: else fi;
         drop(i,x)
-     :: m[i].kd==CREATE && OWNS(i) && hold[AT(i,1)]==NONE && last[AT(i,1)]<1 -> kid[i] = 1; settled(i); begin(i, 1, 1, 0)
-     :: m[i].kd==CREATE && !(OWNS(i) && hold[AT(i,1)]==NONE && last[AT(i,1)]<1) -> kid[i] = 1; settled(i)
+     :: m[i].kd==CREATE -> settled(i) created(i) kid[i] = 1
      :: else -> skip
      fi
   :: ms[i]==REFUSED ->                /* judged by the row as it is, read after the refusal */
@@ -242,10 +244,7 @@ inline answer(i) {
      :: m[i].kd==TAKE && owner[x]==i && epoch[x]==m[i].ec+1 && last[AT(i,x)]<epoch[x] && hold[AT(i,x)]==NONE ->
           begin(i, x, epoch[x], pos[x])                             /* a copy of it got in */
      :: m[i].kd==TAKE && owner[x]==i && epoch[x]==m[i].ec+1 && hold[AT(i,x)]==LET -> resume(i, x, epoch[x], pos[x])
-     :: m[i].kd==CREATE && OWNS(i) && (FOUND(i) || BUG==13) && BUG!=12 && hold[AT(i,1)]==NONE && last[AT(i,1)]<1 ->
-          kid[i] = 1; settled(i); begin(i, 1, 1, pos[1])            /* a copy of it got in; bug 13: or another's row */
-     :: m[i].kd==CREATE && !(OWNS(i) && (FOUND(i) || BUG==13) && BUG!=12 && hold[AT(i,1)]==NONE && last[AT(i,1)]<1) ->
-          kid[i] = 1; settled(i)
+     :: m[i].kd==CREATE -> settled(i) found(i) kid[i] = 1
      :: else -> if :: hold[AT(i,x)]!=NONE && !MINE(i,x) -> drop(i,x) :: else fi
      fi
   fi;
@@ -324,7 +323,7 @@ end: do
   :: atomic { IDLEHAND(i) && !exists[1] && hold[AT(i,1)]==NONE && !made[i] -> made[i] = 1; send(i, CREATE, 1, i, 0, 0, 0, 0) }
 #endif
   :: atomic { up[i]==1 && (ms[i]==OKAY || ms[i]==REFUSED) -> answer(i); x=0 }
-  :: atomic { up[i]==1 && ms[i]==UNSURE -> if :: ms[i]=FLY :: unsettled(i); finish(i) fi }       /* the same again, or given up */
+  :: atomic { up[i]==1 && ms[i]==UNSURE -> if :: ms[i]=FLY :: unsettled(i) finish(i) fi }       /* the same again, or given up */
   :: atomic { i!=NI && up[i]==1 && !calm && hold[AT(i,0)]!=DRAIN && hold[AT(i,1)]!=DRAIN &&
        del[AT(i,0)]==ack[AT(i,0)] && del[AT(i,1)]==ack[AT(i,1)] && row[i]==ALIVE -> row[i]=GONE; die(i) }  /* LEAVE */
 #ifdef REBOOT
