@@ -31,6 +31,8 @@ void slp_fleet_list(slp_fleet *f) {
 
 static int keep(slp_fleet *f, const slp_shard_desc *d) {
   slp_map *shards = &f->listing.shards;
+  uint64_t number;
+  if (slp_desc_number(d->id, &number)) f->listing.newest = slp_max_u64(f->listing.newest, number);
   if (slp_map_get(shards, d->id)) return 0;
   slp_listed *s = slp_zalloc(f->mem, sizeof *s + slp_desc_bytes(d));
   if (!s) return SLP_ENOMEM;
@@ -45,6 +47,7 @@ static int keep(slp_fleet *f, const slp_shard_desc *d) {
 static void restart(slp_fleet *f) {
   forget(f);
   slp_map_init(&f->listing.shards, f->mem);
+  f->listing.newest = 0;
 }
 
 int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n, int *ret_ok) {
@@ -68,6 +71,11 @@ int slp_listed_since(const slp_fleet *f, uint64_t from_us) {
 }
 
 int slp_fleet_listed_has(const slp_fleet *f, slp_str shard) { return slp_listed_get(f, shard) != NULL; }
+
+int slp_listed_passed(const slp_fleet *f, slp_str shard) {
+  uint64_t number;
+  return !slp_desc_number(shard, &number) || number < f->listing.newest;
+}
 
 size_t slp_listed_n(const slp_fleet *f) { return f->listing.shards.live; }
 

@@ -14,8 +14,9 @@ typedef struct slp_listed { /* one shard, with its texts behind it */
 
 typedef enum slp_listed_told { SLP_LISTED_BAD_ROWS, SLP_LISTED_HOLE } slp_listed_told;
 typedef struct slp_fleet_listing {
-  slp_map shards; /* slp_listed */
-  uint64_t at_us; /* when that came; 0: never */
+  slp_map shards;  /* slp_listed */
+  uint64_t newest; /* the greatest number in the ids of them */
+  uint64_t at_us;  /* when that came; 0: never */
   uint64_t asked_us;
   uint64_t tells_us[2]; /* of slp_listed_told: not again before */
   uint8_t asked;        /* and not answered yet */
@@ -30,6 +31,8 @@ int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *sh
 uint64_t slp_listed_us(const slp_fleet *f);
 int slp_listed_since(const slp_fleet *f, uint64_t from_us); /* none is awaited, and it came then or later */
 int slp_fleet_listed_has(const slp_fleet *f, slp_str shard);
+/* 0: no listed shard was made later, by the numbers in their ids: it may be listed yet. */
+int slp_listed_passed(const slp_fleet *f, slp_str shard);
 size_t slp_listed_n(const slp_fleet *f);
 /* Returns how long after a shard sync the next one is due: list_ms, or 6 ms a shard if that is longer. */
 uint64_t slp_listed_every_us(const slp_fleet *f);

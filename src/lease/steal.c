@@ -10,8 +10,9 @@
 #include "lease/lease_rules.h"
 #include "lease/shard_sync.h"
 
-#define LISTED_US UINT64_C(10000000) /* a listing is believed for so long */
-#define FIRST_US 200000              /* so that workers that start together do not all read at once */
+#define LISTED_US UINT64_C(10000000)   /* a listing is believed for so long */
+#define UNLISTED_US UINT64_C(60000000) /* a shard that no listing shows for so long is gone */
+#define FIRST_US 200000                /* so that workers that start together do not all read at once */
 #define RETRY_US 300000
 #define FORGET_US UINT64_C(3600000000) /* between two listings for nothing else but to forget */
 #define STEAL_MAX 1                    /* leases at a time, from workers that live */
@@ -590,10 +591,10 @@ int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
   }
   /* Another worker may be the one that compares stream and table; and the stream may forget the parent yet,
    * and then no worker makes its row. */
-  int fresh = slp_listed_us(f) > l->end.asked_us && slp_fleet_now(f) - slp_listed_us(f) <= LISTED_US;
-  if (slp_listed_us(f) > l->end.asked_us && !slp_fleet_listed_has(f, other))
-    return 1; /* the stream has forgotten it */
-  if (!fresh) slp_fleet_list(f);
+  int answered = slp_listed_us(f) > l->end.asked_us, there = slp_fleet_listed_has(f, other);
+  int late = !there && !slp_listed_passed(f, other) && slp_fleet_now(f) - l->end.asked_us <= UNLISTED_US;
+  if (answered && !there && !late) return 1; /* the stream has forgotten it */
+  if (!answered || late || slp_fleet_now(f) - slp_listed_us(f) > LISTED_US) slp_fleet_list(f);
   if (!is_reading(f)) round_in(f, 0);
   return 0;
 }
