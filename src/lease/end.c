@@ -92,7 +92,7 @@ static void make_kid(slp_lease *l) {
     return;
   }
   if (!slp_lease_may_write(f, SLP_OPERATION_CREATE)) {
-    slp_lease_step_at(l, slp_fleet_now(f) + 20000);
+    slp_lease_wait_turn(l);
     return;
   }
   const slp_position *begin = &l->own.begin;
@@ -127,6 +127,16 @@ static int ended_row(const slp_write *op) {
   return op->row.kind == SLP_ROW_LEASE && row->position.kind == SLP_POSITION_END && row->epoch == op->i.epoch;
 }
 
+/* Leases that wait for this end. Where the children are not known it may be any of them. */
+static void touch_kids(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (!l->end.kids_n) slp_leases_touch_waiting(f);
+  for (size_t k = 0; k < l->end.kids_n; k++) {
+    slp_lease *kid = slp_lease_get(f, l->end.kids[k].id);
+    if (kid && kid->state == SLP_LEASE_WAITING) slp_lease_touch(kid);
+  }
+}
+
 static void end_written(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
@@ -143,8 +153,8 @@ static void end_written(slp_write *op) {
   }
   slp_lease_ended(l, op->i.epoch);
   if (slp_worker_is(f, SLP_WORKER_RUNS)) inherit(l);
+  touch_kids(l);
   slp_lease_gone(l, SLP_SHUTDOWN_ENDED);
-  slp_leases_touch_waiting(f); /* some of them wait for it */
   if (f->leases.unknown_kids) {
     f->leases.unknown_kids = 0;
     f->sharing->unknown_children(f);

@@ -12,8 +12,10 @@ static void run_steps(slp_event *ev) {
   slp_fleet *f = SLP_OWNER(ev, slp_fleet, due.step_ev);
   slp_list now;
   slp_list_init(&now);
+  int more = slp_leases_next_turns(f);
   slp_due_take(f, &now);
   for (slp_list *it; (it = slp_list_pop(&now));) slp_lease_step(SLP_OWNER(it, slp_lease, touched));
+  if (more) slp_due_step(f);
   slp_leave_step(f);
   save_answered(f);
 }

@@ -95,6 +95,7 @@ static void drop_text(slp_mem *mem, slp_str *s) {
 void slp_lease_free(slp_lease *l) {
   slp_mem *mem = l->f->mem;
   slp_list_remove(&l->touched);
+  slp_list_remove(&l->turn);
   slp_write_free(&l->op);
   slp_lease_drop_kids(l);
   for (int k = 0; k < 2; k++) drop_text(mem, &l->row.parents[k]);
@@ -105,6 +106,7 @@ void slp_lease_free(slp_lease *l) {
 void slp_leases_init(slp_fleet *f) {
   slp_map_init(&f->leases.all, f->mem);
   slp_former_init(&f->leases.former, f->mem);
+  slp_list_init(&f->leases.turns);
 }
 
 void slp_leases_stop(slp_fleet *f) {
@@ -112,6 +114,7 @@ void slp_leases_stop(slp_fleet *f) {
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
     slp_write_stop(&l->op);
     l->poll.row_us = l->poll.step_us = SLP_NEVER;
+    slp_list_remove(&l->turn);
   }
   f->leases.writes = 0;
 }
@@ -143,8 +146,9 @@ void slp_leases_set_version(slp_fleet *f, uint64_t version) { f->leases.version 
 
 static int is_nothing(const slp_lease *l) {
   return l->state == SLP_LEASE_IDLE && !l->want.assigned && !l->want.inherited && !l->op.busy &&
-         !slp_list_linked(&l->touched) && l->want.shunned_us <= slp_fleet_now(l->f) &&
-         l->poll.row_us == SLP_NEVER && l->poll.step_us == SLP_NEVER;
+         !slp_list_linked(&l->touched) && !slp_list_linked(&l->turn) &&
+         l->want.shunned_us <= slp_fleet_now(l->f) && l->poll.row_us == SLP_NEVER &&
+         l->poll.step_us == SLP_NEVER;
 }
 
 /* Without memory it stays as it is. */
@@ -319,6 +323,7 @@ int slp_lease_seen(slp_fleet *f, slp_str shard) {
 static void answered(slp_write *op) {
   slp_lease *l = op->owner;
   l->f->leases.writes--;
+  slp_due_step(l->f); /* the next ones have their turn */
   l->on_answer(op);
 }
 
@@ -327,10 +332,27 @@ int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind) {
   return f->leases.writes < (urgent ? URGENT_MAX : slp_writes_window(&f->writes, SLP_LEASE_WRITES_MAX));
 }
 
+void slp_lease_wait_turn(slp_lease *l) {
+  if (!slp_list_linked(&l->turn)) slp_list_add_last(&l->f->leases.turns, &l->turn);
+}
+
+int slp_leases_next_turns(slp_fleet *f) {
+  size_t most = slp_writes_window(&f->writes, SLP_LEASE_WRITES_MAX);
+  for (size_t n = f->leases.writes; n < most; n++) {
+    slp_list *it = slp_list_pop(&f->leases.turns);
+    if (!it) return 0;
+    slp_lease_touch(SLP_OWNER(it, slp_lease, turn));
+  }
+  return f->leases.writes < most && !slp_list_empty(&f->leases.turns);
+}
+
 int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_write *op)) {
   slp_fleet *f = l->f;
   if (!slp_lease_may_write(f, kind)) {
-    slp_lease_step_at(l, slp_fleet_now(f) + 20000);
+    if (f->liveness->urgent >> kind & 1)
+      slp_lease_step_at(l, slp_fleet_now(f) + 20000);
+    else
+      slp_lease_wait_turn(l);
     return 0;
   }
   f->leases.writes++;

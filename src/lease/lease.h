@@ -124,7 +124,8 @@ typedef struct slp_lease_image {
   uint32_t refused_n; /* as slp_lease_row has it */
   slp_position position;
   slp_str parents[2];   /* owned */
-  uint64_t take_us;     /* this worker first meant to take it as owner and epoch are now; 0: not yet */
+  uint64_t take_us;     /* this worker first meant to take it as owner and epoch are now, and waits for a
+                           proof of life or for its turn; 0: not yet */
   uint8_t ended;        /* it was read to its end, by whatever worker */
   uint64_t ended_epoch; /* the row's then; a greater one was set back by an operator */
 } slp_lease_image;
@@ -220,6 +221,7 @@ typedef struct slp_lease_succession {
 
 struct slp_lease {
   slp_list touched; /* in slp_due.touched: to be stepped */
+  slp_list turn;    /* in slp_worker_leases.turns: too many writes are under way for its own */
   slp_fleet *f;
   slp_str shard; /* owned */
   slp_lease_state state;
@@ -245,6 +247,7 @@ typedef struct slp_worker_leases { /* of one worker */
   slp_former former;               /* what is kept of those that were something to this worker */
   uint64_t forget_us;              /* when those that are nothing to this worker are counted again */
   size_t writes;                   /* of leases, under way */
+  slp_list turns;                  /* leases that are stepped when fewer are, the first one first */
   uint64_t version;                /* of this worker's assignment */
   uint64_t of_fleet;               /* how many the whole fleet has, as its leader tells; 0: it does not */
   uint8_t unknown_kids;            /* a shard ended and the stream did not tell of any children */
@@ -296,6 +299,9 @@ void slp_lease_step_at(slp_lease *l, uint64_t at_us);
 #define SLP_LEASE_WRITES_MAX 64 /* of leases at once; heartbeats of workers are not counted */
 /* 1: not too many of its leases are being written, by what the table grants. */
 int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind);
+void slp_lease_wait_turn(slp_lease *l); /* it is stepped as soon as slp_lease_may_write */
+/* Touches those whose turn it is. Returns 1 if more may be touched at once. */
+int slp_leases_next_turns(slp_fleet *f);
 /* Sends l->op: of this lease, unless it names another shard. 0: too many are under way, and it is stepped
  * again. */
 int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_write *op));

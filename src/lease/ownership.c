@@ -90,11 +90,24 @@ void slp_leases_proven(slp_fleet *f) {
   }
 }
 
+/* Too many writes are under way. The lease is taken as its row was read, when it has its turn: if each row
+ * were read again and again until then, thousands of leases would cost more reads than there are takes. */
+static void wait_to_take(slp_lease *l) {
+  uint64_t now = slp_fleet_now(l->f);
+  if (!l->row.take_us) l->row.take_us = now;
+  slp_lease_wait_turn(l);
+  slp_lease_poll(l, now + slp_fleet_jitter(l->f, ALERT_US, 20));
+}
+
 void slp_lease_take(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_operation *i = &l->op.i;
   if (!slp_proof_is(f, SLP_PROOF_GOOD) || !is_proven_since(l)) {
     slp_lease_poll(l, soon(l));
+    return;
+  }
+  if (!slp_lease_may_write(f, SLP_OPERATION_TAKE)) {
+    wait_to_take(l);
     return;
   }
   uint64_t now = slp_fleet_now(f), at = slp_paced_us(&l->own.takes, now, TAKE_LEAST_US, TAKE_MOST_US);
@@ -110,7 +123,7 @@ void slp_lease_take(slp_lease *l) {
   i->position = l->row.position;
   if (f->schema->liveness == SLP_BY_TICK) i->epoch_after = slp_max_u64(i->epoch, l->own.row_epoch) + 1;
   l->op.tries_max = 0;
-  if (!slp_lease_send(l, SLP_OPERATION_TAKE, taken)) slp_lease_poll(l, slp_fleet_now(f) + 20000);
+  slp_lease_send(l, SLP_OPERATION_TAKE, taken);
 }
 
 static void claimed(slp_write *op) {
@@ -522,9 +535,12 @@ void slp_lease_step(slp_lease *l) {
     case SLP_LEASE_IDLE:
     case SLP_LEASE_EXPECTED: idle(l); break;
     case SLP_LEASE_WANTED:
-      if (slp_lease_wanted(l)) break;
-      slp_lease_move(l, SLP_LEASE_IDLE);
-      slp_lease_touch(l);
+      if (!slp_lease_wanted(l)) {
+        slp_lease_move(l, SLP_LEASE_IDLE);
+        slp_lease_touch(l);
+      } else if (l->row.take_us) {
+        slp_lease_take(l);
+      }
       break;
     case SLP_LEASE_CLAIMED: break; /* wanted or not, its row is read */
     case SLP_LEASE_WAITING: waiting(l); break;
