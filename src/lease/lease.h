@@ -207,6 +207,7 @@ typedef struct slp_lease_load {
 /* How it was chosen to be taken: steal.c. */
 typedef struct slp_lease_choice {
   uint64_t counter;  /* one more than the counter it was chosen by; 0: it was not chosen */
+  uint64_t at_us;    /* when it was chosen */
   slp_instance from; /* the living worker that it is taken from; nobody: it is free */
   uint8_t unheard;   /* claims of it that were erased */
   uint64_t until_us; /* its owner is waited for so long, where it may be one that can't be asked */

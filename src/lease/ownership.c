@@ -99,9 +99,30 @@ static void wait_to_take(slp_lease *l) {
   slp_lease_poll(l, now + slp_fleet_jitter(l->f, ALERT_US, 20));
 }
 
+/* This process stood still since the lease was to be taken from another, which may have stood as well and go
+ * on now: that is decided anew. */
+static int was_overslept(slp_lease *l) {
+  slp_str owner = slp_instance_str(&l->row.owner);
+  uint64_t since_us = l->choice.at_us ? l->choice.at_us : l->row.take_us;
+  return owner.n && !slp_str_eq(owner, slp_instance_str(&l->f->me)) && since_us &&
+         slp_fleet_back_us(l->f) > since_us;
+}
+
+static void decide_anew(slp_lease *l) {
+  SLP_PROBE("lease: to be taken since before an absence");
+  l->row.take_us = 0;
+  l->op.end = SLP_OUTCOME_GIVEN_UP; /* as if that write had waited */
+  memset(&l->op.row, 0, sizeof l->op.row);
+  l->f->sharing->missed(l);
+}
+
 void slp_lease_take(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_operation *i = &l->op.i;
+  if (was_overslept(l)) {
+    decide_anew(l);
+    return;
+  }
   if (!slp_proof_is(f, SLP_PROOF_GOOD) || !is_proven_since(l)) {
     slp_lease_poll(l, soon(l));
     return;

@@ -290,7 +290,7 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
   slp_fleet *f = v->f;
   slp_lease *l = slp_lease_make(f, row->shard);
   if (!l || is_mine(l) || slp_lease_read_image(l, row, rq->done_us)) return;
-  l->choice = (slp_lease_choice){.counter = row->epoch + 1};
+  l->choice = (slp_lease_choice){.counter = row->epoch + 1, .at_us = slp_fleet_now(f)};
   if (!chosen->free) {
     slp_instance_set(&l->choice.from, row->owner);
     if (asks(f) == SLP_ASKS_OURS) l->choice.until_us = slp_fleet_now(f) + patience_us(f);
