@@ -332,8 +332,14 @@ int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind) {
   return f->leases.writes < (urgent ? URGENT_MAX : slp_writes_window(&f->writes, SLP_LEASE_WRITES_MAX));
 }
 
+/* Ends go first: behind thousands of takes they would keep the children of what is read from being read. */
 void slp_lease_wait_turn(slp_lease *l) {
-  if (!slp_list_linked(&l->turn)) slp_list_add_last(&l->f->leases.turns, &l->turn);
+  slp_list *turns = &l->f->leases.turns;
+  if (slp_list_linked(&l->turn)) return;
+  if (l->state == SLP_LEASE_ENDING)
+    slp_list_add_first(turns, &l->turn);
+  else
+    slp_list_add_last(turns, &l->turn);
 }
 
 int slp_leases_next_turns(slp_fleet *f) {
