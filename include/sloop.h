@@ -620,6 +620,19 @@ typedef enum {
   SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone or evicted; or, by its own stamp and our clock, it was
                                 not touched for its lease and 30 s more: an estimate, one read can't know */
 } sloop_lease_state_t;
+typedef enum { /* what reading at a lease's position brought to light (sloop_admin_lag()); more may come */
+               SLOOP_LAG_UNASKED =
+                   0, /* nothing was asked: its living owner tells it, or the shard was read to its end */
+               SLOOP_LAG_READ = 1, /* read_behind_ms */
+               SLOOP_LAG_TRIMMED =
+                   2, /* the stream does not keep its place any more: what came behind it may be lost */
+               SLOOP_LAG_GONE = 3,        /* the stream has no such shard any more */
+               SLOOP_LAG_REFUSED = 4,     /* the service refuses its position: nobody can go on from there */
+               SLOOP_LAG_FAILED = 5,      /* not known: the call failed; lag_error */
+               SLOOP_LAG_UNPROVEN = 6,    /* not known: pages without records, none of which proves the tip */
+               SLOOP_LAG_OUT_OF_TIME = 7, /* not known: there were too many shards for the time */
+               SLOOP_LAG_NO_POSITION = 8  /* not known: nothing says where it would be read */
+} sloop_lag_t;
 typedef struct { /* a lease as the table has it */
   const char *shard;
   const char *owner;         /* an instance */
@@ -635,6 +648,10 @@ typedef struct { /* a lease as the table has it */
   int refused_n;            /* how often in a row the service refused to read from this position */
   int64_t refused_at_ms;    /* when it refused last, by that worker's clock; -1: it did not */
   int64_t refused_until_ms; /* no worker tries again before; -1: it was not refused */
+  sloop_lag_t lag;          /* sloop_admin_lag() only */
+  int64_t read_behind_ms;   /* READ: from its position to the tip; -1: not known */
+  int64_t read_at_ms;       /* when that was read, by our clock; -1: it was not */
+  const char *lag_error;    /* REFUSED, FAILED: what the service said; else "" */
 } sloop_lease_t;
 typedef struct {      /* a worker as the table has it */
   const char *worker; /* its instance */
@@ -653,11 +670,21 @@ typedef struct {
   const char *const *bad_rows; /* rows that make no sense: which, and why */
   size_t bad_rows_n;
   const char *passed_over; /* names rows of other streams, which are left alone; "": there are none */
+  /* sloop_admin_lag() only: shards that wait to be read and have no lease; those that others descend from were
+   * read. A position of kind 0: nothing says where reading would begin. */
+  const sloop_lease_t *const *unleased;
+  size_t unleased_n;
+  const char *unlisted; /* why the stream's shards are not known; "": they are */
 } sloop_leases_t;
 /* The rows of the lease table of this stream and application: read whole, once, consistently. */
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,
                                 const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
+/* The same, and how far behind its tip each shard is that no living worker tells the lag of: it is read from
+ * its position on, one GetRecords of one or two records as a rule, at most 200 shards a second. Nothing is handed
+ * out or written. What was not read when limit_ms (0: 10 s) are over is OUT_OF_TIME; a shard drawn by lot comes
+ * first. SLOOP_EOPTION: of a consumer with another `retrieval` than SLOOP_RETRIEVAL_POLL. */
+SLOOP_EXTERN int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg);
 
 /* Why a shard is read, or is not; more may come. */
 typedef enum {

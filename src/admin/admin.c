@@ -18,15 +18,17 @@ static void prepare(slp_admin *a);
 static void list_shards(slp_admin *a);
 static void read_rows(slp_admin *a);
 static void locate(slp_admin *a);
+static void measure(slp_admin *a);
 static void evict(slp_admin *a);
 static void write_rows(slp_admin *a);
 static void notify(slp_admin *a);
 static void answer(slp_admin *a);
 
 static void (*const begin[SLP_ADMIN_STATES])(slp_admin *a) = {
-    [SLP_ADMIN_DESCRIBING] = describe, [SLP_ADMIN_PREPARING] = prepare, [SLP_ADMIN_LISTING] = list_shards,
-    [SLP_ADMIN_READING] = read_rows,   [SLP_ADMIN_LOCATING] = locate,   [SLP_ADMIN_EVICTING] = evict,
-    [SLP_ADMIN_WRITING] = write_rows,  [SLP_ADMIN_NOTIFYING] = notify,  [SLP_ADMIN_ANSWERED] = answer};
+    [SLP_ADMIN_DESCRIBING] = describe, [SLP_ADMIN_PREPARING] = prepare,  [SLP_ADMIN_LISTING] = list_shards,
+    [SLP_ADMIN_READING] = read_rows,   [SLP_ADMIN_LOCATING] = locate,    [SLP_ADMIN_EVICTING] = evict,
+    [SLP_ADMIN_MEASURING] = measure,   [SLP_ADMIN_WRITING] = write_rows, [SLP_ADMIN_NOTIFYING] = notify,
+    [SLP_ADMIN_ANSWERED] = answer};
 
 #define TO(state) (1u << SLP_ADMIN_##state)
 static const uint32_t allowed[SLP_ADMIN_STATES] = {
@@ -34,7 +36,8 @@ static const uint32_t allowed[SLP_ADMIN_STATES] = {
     [SLP_ADMIN_PREPARING] = TO(LISTING) | TO(READING) | TO(ANSWERED),
     [SLP_ADMIN_LISTING] = TO(READING) | TO(ANSWERED),
     [SLP_ADMIN_READING] = TO(READING) | TO(PREPARING) | TO(LOCATING) | TO(EVICTING) | TO(WRITING) |
-                          TO(NOTIFYING) | TO(ANSWERED),
+                          TO(NOTIFYING) | TO(MEASURING) | TO(ANSWERED),
+    [SLP_ADMIN_MEASURING] = TO(ANSWERED),
     [SLP_ADMIN_LOCATING] = TO(READING) | TO(EVICTING) | TO(WRITING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_EVICTING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_WRITING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
@@ -241,12 +244,24 @@ static int keep_listing(slp_admin *a) {
   return 0;
 }
 
+/* What has a lease can be read without a listing; that it lacks is told. */
+static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
+  if (a->o.task != SLP_ADMIN_LAG || (!slp_class_lasts(f->class) && a->tries + 1 < TRIES_MAX)) return 0;
+  char words[SLP_LAGS_WORDS];
+  slp_lags_words(f, words);
+  a->unlisted = slp_admin_keep(a, slp_str_of(words)).p;
+  return a->unlisted != NULL;
+}
+
 static void listed(slp_src_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_list, rq), slp_admin, list);
   if (rq->date_ms >= 0) slp_svctime_learn(&a->service, rq->date_ms, rq->sent_us, rq->done_us);
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
-    again(a, &f);
+    if (goes_on_unlisted(a, &f))
+      slp_admin_move(a, SLP_ADMIN_READING);
+    else
+      again(a, &f);
   } else if (keep_listing(a)) {
     slp_admin_no_memory(a);
   } else {
@@ -265,6 +280,7 @@ static void list_shards(slp_admin *a) {
 static void decide(slp_admin *a) {
   switch (a->o.task) {
     case SLP_ADMIN_LEASES: slp_admin_leases(a); return;
+    case SLP_ADMIN_LAG: slp_lags_find(a); return;
     case SLP_ADMIN_EXPLAIN: slp_admin_explain(a); return;
     case SLP_ADMIN_RELEASE: slp_admin_release(a); return;
     case SLP_ADMIN_RESET: slp_admin_reset(a); return;
@@ -346,7 +362,7 @@ static void read_rows(slp_admin *a) {
   memset(&a->rows.rq, 0, sizeof a->rows.rq);
   a->rows.rq.on_done = rows_done;
   a->rows.rq.table = a->side;
-  if (a->schema->former && a->o.task == SLP_ADMIN_LEASES)
+  if (a->schema->former && slp_admin_shows(a))
     a->schema->former(a->schema, &a->rows.hash, &a->rows.prefix);
   else
     a->schema->scope(a->schema, &a->rows.hash, &a->rows.prefix);
@@ -400,7 +416,9 @@ void slp_admin_locate(slp_admin *a, slp_str shard) {
     slp_admin_move(a, SLP_ADMIN_LOCATING);
 }
 
-/* ---- EVICTING, NOTIFYING ------------------------------------------------------------------------ */
+/* ---- MEASURING, EVICTING, NOTIFYING ------------------------------------------------------------- */
+
+static void measure(slp_admin *a) { slp_lags_measure(a); }
 
 static void evict(slp_admin *a) {
   if (a->victim)
@@ -480,6 +498,7 @@ void slp_admin_free(slp_admin *a) {
   a->o.source->ops->cancel(a->o.source, &a->list.rq);
   a->o.source->ops->cancel(a->o.source, &a->locate.rq);
   slp_buf_free(&a->locate.cursor);
+  slp_lags_free(a);
   if (a->store) {
     a->store->ops->cancel(a->store, &a->prepare.rq);
     a->store->ops->cancel(a->store, &a->rows.rq);

@@ -19,6 +19,7 @@ typedef struct slp_admin slp_admin;
 
 typedef enum slp_admin_task {
   SLP_ADMIN_LEASES,  /* all rows */
+  SLP_ADMIN_LAG,     /* the same, and how far behind each shard is */
   SLP_ADMIN_EXPLAIN, /* why one shard is read, or is not */
   SLP_ADMIN_RELEASE, /* a lease or a worker */
   SLP_ADMIN_RESET,   /* the position of one lease, or of all */
@@ -37,6 +38,7 @@ typedef struct slp_admin_opts {
   slp_str name;    /* a shard; RELEASE: or a worker; RESET: absent: all. Copied */
   slp_position to; /* RESET; LATEST becomes a time */
   uint8_t force;
+  uint32_t limit_ms;      /* LAG: of reading; not 0 */
   slp_placed_list placed; /* IMPORT: of these; they live as long as the command */
   slp_str token;          /* IMPORT: or of this token; .p NULL: none */
   uint8_t apply;          /* IMPORT: 0: only finds out what would be done */

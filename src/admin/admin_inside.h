@@ -30,6 +30,7 @@ typedef struct slp_admin_shard {
  *                                         +--- WRITING -> NOTIFYING -> ANSWERED
  *
  * RESET to a number: the first READING -> LOCATING, and on as from READING when the service knows it.
+ * LAG: READING -> MEASURING -> ANSWERED.
  *
  * After each READING the task decides from the rows what comes next, so what became of a write whose answer
  * was lost or that was refused is found out by reading again. */
@@ -37,8 +38,9 @@ typedef enum slp_admin_state {
   SLP_ADMIN_DESCRIBING,
   SLP_ADMIN_PREPARING,
   SLP_ADMIN_LISTING,
-  SLP_ADMIN_READING,  /* or waiting to read again */
-  SLP_ADMIN_LOCATING, /* the service is asked whether it knows the position */
+  SLP_ADMIN_READING,   /* or waiting to read again */
+  SLP_ADMIN_LOCATING,  /* the service is asked whether it knows the position */
+  SLP_ADMIN_MEASURING, /* shards are read at their positions */
   SLP_ADMIN_EVICTING,
   SLP_ADMIN_WRITING,
   SLP_ADMIN_NOTIFYING, /* the leader, that rows have changed */
@@ -57,6 +59,7 @@ typedef struct slp_watch slp_watch;   /* watch.c */
 typedef struct slp_edits slp_edits;   /* edits.c */
 typedef struct slp_victim slp_victim; /* release.c */
 typedef struct slp_import slp_import; /* import.c */
+typedef struct slp_lags slp_lags;     /* lag.c */
 
 typedef struct slp_admin_load { /* the newest that a worker of KCL 3 told of itself */
   int64_t wall_s;               /* by its clock; 0: none did */
@@ -106,6 +109,8 @@ struct slp_admin {
   slp_victim *victim;     /* in keep; NULL: no worker is to be evicted by name */
   slp_placed_list placed; /* SURVEY, IMPORT; in keep, or the caller's */
   slp_import *import;     /* in keep; NULL: the rows were not compared yet */
+  slp_lags *lags;         /* owned; NULL: no shard is to be read yet */
+  const char *unlisted;   /* LAG: why there is no listing, in keep; NULL: there is one */
   slp_str passed;         /* which rows are left alone, for they are of other streams; in keep */
   uint8_t changing;       /* rows say that other rules hold, or are about to */
   char changing_word[64];
@@ -154,6 +159,28 @@ void slp_admin_import(slp_admin *a);
 void slp_import_write(slp_admin *a);       /* WRITING begins, for an import */
 void slp_admin_evict_victim(slp_admin *a); /* release.c: EVICTING begins, for a worker by name */
 
+/* 1: the rows are shown, whatever they are; 0: they are acted upon. */
+static inline int slp_admin_shows(const slp_admin *a) {
+  return a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_LAG;
+}
+
+/* ---- how far behind shards are: lag.c ----------------------------------------------------------------- */
+typedef struct slp_lag_entry { /* a shard that is read at its position */
+  slp_str shard;
+  slp_position position;
+  sloop_lag_t lag;
+  int64_t behind_ms, at_ms; /* -1: not known; not read */
+  const char *error;        /* in keep; "" */
+  uint8_t leased;           /* it has a row */
+} slp_lag_entry;
+void slp_lags_find(slp_admin *a);    /* from READING: chooses the shards, and goes on to MEASURING */
+void slp_lags_measure(slp_admin *a); /* MEASURING begins */
+void slp_lags_free(slp_admin *a);
+#define SLP_LAGS_WORDS 404
+void slp_lags_words(const slp_fail *f, char out[SLP_LAGS_WORDS]); /* the error's name, and what it said */
+/* Those with a lease by shard, then those without; NULL: no more. */
+const slp_lag_entry *slp_lags_at(const slp_admin *a, size_t i);
+
 void slp_admin_locate(slp_admin *a, slp_str shard); /* LOCATING begins; slp_admin_reset() comes again */
 
 /* ---- copies of positions ------------------------------------------------------------------------------- */
@@ -190,6 +217,7 @@ const char *slp_admin_text(slp_admin *a, slp_str s);
 sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_position *p);
 const char *slp_admin_instance(slp_admin *a, const slp_worker_row *w);
 sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l);
+sloop_lease_state_t slp_admin_lease_state(slp_admin *a, slp_str owner);
 sloop_worker_t slp_admin_worker(slp_admin *a, const slp_worker_row *w);
 
 /* ---- writes: write.c ---------------------------------------------------------------------------- */

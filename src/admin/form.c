@@ -46,7 +46,7 @@ static int is_other_streams(slp_admin *a) {
 static int is_other_systems(slp_admin *a) {
   slp_parsed_row row;
   char text[400];
-  if (a->o.task == SLP_ADMIN_LEASES || a->o.task == SLP_ADMIN_IMPORT) return 0;
+  if (slp_admin_shows(a) || a->o.task == SLP_ADMIN_IMPORT) return 0;
   for (size_t i = 0; i < a->rows.out.n; i++) {
     slp_schema_read_row(a->schema, &a->rows.out.rows[i], &row);
     if (row.kind != SLP_ROW_BAD || !row.foreign) continue;

@@ -41,6 +41,56 @@ static size_t owners(const slp_admin *a, sloop_worker_t *to, const sloop_lease_t
   return found;
 }
 
+static void add_lag(sloop_lease_t *to, const slp_lag_entry *e) {
+  to->lag = e->lag;
+  to->read_behind_ms = e->behind_ms;
+  to->read_at_ms = e->at_ms;
+  to->lag_error = e->error;
+}
+
+/* Both are sorted by shard. Returns how many shards with a lease were read. */
+static size_t add_lags(const slp_admin *a, sloop_lease_t *leases, size_t n) {
+  const slp_lag_entry *e;
+  size_t at = 0, i = 0;
+  for (; (e = slp_lags_at(a, at)) != NULL && e->leased; at++) {
+    while (i < n && !slp_str_is(e->shard, leases[i].shard)) i++;
+    if (i < n) add_lag(&leases[i], e);
+  }
+  return at;
+}
+
+static sloop_lease_t no_lease(slp_admin *a, const slp_lag_entry *e) {
+  const slp_admin_shard *s = slp_admin_listed(a, e->shard);
+  sloop_lease_t l = {.shard = slp_admin_text(a, e->shard),
+                     .owner = "",
+                     .claim = "",
+                     .position = slp_admin_position(a, e->shard, &e->position),
+                     .parents = {slp_admin_text(a, s ? s->parents[0] : (slp_str){NULL, 0}),
+                                 slp_admin_text(a, s ? s->parents[1] : (slp_str){NULL, 0})},
+                     .state = SLOOP_LEASE_FREE,
+                     .written_at_ms = -1,
+                     .behind_ms = -1,
+                     .avoid = "",
+                     .refused_at_ms = -1,
+                     .refused_until_ms = -1};
+  add_lag(&l, e);
+  return l;
+}
+
+static void add_unleased(slp_admin *a, sloop_leases_t *all, size_t from) {
+  size_t n = 0;
+  while (slp_lags_at(a, from + n)) n++;
+  sloop_lease_t *rows = slp_admin_room(a, (n + 1) * sizeof *rows);
+  const sloop_lease_t **at = slp_admin_room(a, (n + 1) * sizeof(const sloop_lease_t *));
+  if (!rows || !at) return;
+  for (size_t i = 0; i < n; i++) {
+    rows[i] = no_lease(a, slp_lags_at(a, from + i));
+    at[i] = &rows[i];
+  }
+  all->unleased = at;
+  all->unleased_n = n;
+}
+
 void slp_admin_leases(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   int by_rows = a->schema->liveness == SLP_BY_WORKER || slp_admin_has_clients(a);
@@ -61,8 +111,15 @@ void slp_admin_leases(slp_admin *a) {
   if (!by_rows) workers_n = owners(a, workers, leases, s->leases_n);
   for (size_t i = 0; i < s->leases_n; i++) lease_at[i] = &leases[i];
   for (size_t i = 0; i < workers_n; i++) worker_at[i] = &workers[i];
-  *all = (sloop_leases_t){
-      lease_at, s->leases_n, worker_at, workers_n, bad, s->bad_n, a->passed.n ? a->passed.p : ""};
+  *all = (sloop_leases_t){.leases = lease_at,
+                          .leases_n = s->leases_n,
+                          .workers = worker_at,
+                          .workers_n = workers_n,
+                          .bad_rows = bad,
+                          .bad_rows_n = s->bad_n,
+                          .passed_over = a->passed.n ? a->passed.p : "",
+                          .unlisted = a->unlisted ? a->unlisted : ""};
+  add_unleased(a, all, add_lags(a, leases, s->leases_n));
   a->answer.leases = all;
   slp_admin_finish(a);
 }

@@ -50,7 +50,7 @@ static sloop_lease_state_t state_of(slp_owner_life life) {
 }
 
 /* What a worker that left still has by the rows is free: it has seen to that itself. */
-static sloop_lease_state_t lease_state(slp_admin *a, slp_str owner) {
+sloop_lease_state_t slp_admin_lease_state(slp_admin *a, slp_str owner) {
   const slp_worker_row *w = owner.n ? slp_admin_worker_of(&a->snapshot, owner) : NULL;
   if (w && w->gone.n && w->leaving) return SLOOP_LEASE_FREE;
   return state_of(slp_admin_owner_life(a, owner));
@@ -62,7 +62,7 @@ sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
                          .claim = slp_admin_text(a, l->claim),
                          .position = slp_admin_position(a, l->shard, &l->position),
                          .parents = {slp_admin_text(a, l->parents[0]), slp_admin_text(a, l->parents[1])},
-                         .state = lease_state(a, l->owner),
+                         .state = slp_admin_lease_state(a, l->owner),
                          .epoch = l->epoch,
                          .parked = l->parked,
                          .written_at_ms = l->wall_ms,
@@ -70,7 +70,10 @@ sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
                          .avoid = slp_admin_text(a, l->avoid),
                          .refused_n = (int)l->refused_n,
                          .refused_at_ms = l->refused_n ? l->refused_ms : -1,
-                         .refused_until_ms = l->refused_n ? slp_refused_until_ms(l) : -1};
+                         .refused_until_ms = l->refused_n ? slp_refused_until_ms(l) : -1,
+                         .read_behind_ms = -1,
+                         .read_at_ms = -1,
+                         .lag_error = ""};
 }
 
 /* Rows of clients do not say how much they have. */

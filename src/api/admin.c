@@ -13,6 +13,8 @@
 
 #include <stdio.h>
 
+#define LAG_MS 10000u /* sloop_admin_lag() without a limit */
+
 typedef struct table_place { /* one side of a migration */
   sloop_t *s;
   sloop_opts_t o; /* app, store, schema: owned copies */
@@ -27,6 +29,7 @@ struct slp_admin_call {
   slp_migrate *migrate;
   table_place from, to; /* of migrate */
   slp_admin_task task;
+  uint32_t limit_ms;
   sloop_leases_cb leases_cb; /* of these that of the task */
   sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
@@ -83,7 +86,8 @@ static void tell(slp_admin_call *a, const slp_fail *f, const slp_admin_answer *s
     return;
   }
   switch (a->task) {
-    case SLP_ADMIN_LEASES: a->leases_cb(a->s, status, said->leases, e, a->arg); return;
+    case SLP_ADMIN_LEASES:
+    case SLP_ADMIN_LAG: a->leases_cb(a->s, status, said->leases, e, a->arg); return;
     case SLP_ADMIN_EXPLAIN: a->explain_cb(a->s, status, said->explanation, e, a->arg); return;
     case SLP_ADMIN_RELEASE:
     case SLP_ADMIN_RESET: a->cb(a->s, status, said->result, e, a->arg); return;
@@ -157,6 +161,7 @@ static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, cons
                       .task = asker->task,
                       .name = slp_str_of(name),
                       .force = force != 0,
+                      .limit_ms = asker->limit_ms,
                       .on_again = on_again,
                       .on_done = on_done};
   slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
@@ -179,6 +184,15 @@ int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {.task = SLP_ADMIN_LEASES, .leases_cb = cb, .arg = arg};
   return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
+}
+
+/* A source that pushes would subscribe to what is to be looked at. */
+int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg) {
+  if (s->closing) return SLOOP_ESTATE;
+  slp_admin_call asker = {
+      .task = SLP_ADMIN_LAG, .limit_ms = limit_ms ? limit_ms : LAG_MS, .leases_cb = cb, .arg = arg};
+  if (!cb || s->o.retrieval != SLOOP_RETRIEVAL_POLL) return SLOOP_EOPTION;
+  return begin(s, &asker, NULL, NULL, 0);
 }
 
 int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg) {

@@ -60,7 +60,7 @@ typedef struct slp_args {
   slp_mode iam_of;        /* --iam: of --consumers or --deregister; 0: of reading */
   const char *deregister; /* --deregister: the name of a registered consumer; or NULL */
   const char *lease_name; /* --explain, --release, --reset: a shard, a worker; or NULL */
-  uint8_t to_given, force;
+  uint8_t to_given, force, no_read;
   const char *migrate; /* --migrate, as given: FROM */
   slp_migrate_place migrate_from, migrate_to;
   uint8_t write;         /* --write */

@@ -28,6 +28,15 @@ typedef struct command {
 
 static void begin(command *k);
 
+/* Shards are read for that long at most, and for half of what the command has. */
+#define READ_MS 10000u
+
+static uint64_t limit_ms(const slp_args *a) { return a->contact_ms ? a->contact_ms : a->timeout_ms; }
+static uint32_t read_ms(const slp_args *a) {
+  return limit_ms(a) ? (uint32_t)slp_min_u64(limit_ms(a) / 2, READ_MS) : READ_MS;
+}
+static int reads(const slp_args *a) { return a->mode == SLP_MODE_LEASES && !a->no_read; }
+
 static int has_more(const command *k) {
   return !k->consumer.failed && !k->app.interrupted && !k->app.out_failed &&
          k->at + 1 < k->app.args->streams_n;
@@ -207,12 +216,12 @@ static void on_tick(slp_app *app) {
   command *k = app->user;
   slp_cli_consumer_leave_if_stuck(&k->consumer);
   slp_cli_consumer_tick(&k->consumer);
-  uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
+  uint64_t timeout_us = limit_ms(app->args) * 1000u;
   if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
-  char line[480];
-  snprintf(line, sizeof line, "the lease table has not answered in %llu s%s%s",
-           (unsigned long long)(timeout_us / 1000000u), *k->consumer.error ? "; the last error: " : "",
-           k->consumer.error);
+  char line[500];
+  snprintf(line, sizeof line, "the lease table%s has not answered in %llu s%s%s",
+           reads(app->args) ? " or the stream" : "", (unsigned long long)(timeout_us / 1000000u),
+           *k->consumer.error ? "; the last error: " : "", k->consumer.error);
   slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }
 
@@ -226,6 +235,8 @@ static void begin(command *k) {
   o.retrieval = SLOOP_RETRIEVAL_POLL; /* an operator's question registers no consumer */
   if (slp_cli_consumer_open_idle(&k->consumer, &k->app, &o) != 0)
     slp_app_close(&k->app);
+  else if (reads(a))
+    failed(k, sloop_admin_lag(k->consumer.s, read_ms(a), on_leases, k), NULL);
   else
     failed(k, sloop_admin_leases(k->consumer.s, on_leases, k), NULL);
 }

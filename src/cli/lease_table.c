@@ -24,19 +24,23 @@ static void add_instance(slp_columns *c, const char *instance, size_t width) {
   slp_columns_add(c, width && dot ? id : or_dash(instance));
 }
 
-static void add_lease(slp_columns *c, const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms,
-                      size_t width) {
+static const char *state_word(const sloop_lease_t *l, int leased) {
+  return leased ? slp_lease_mood_word(slp_lease_mood_of(l)) : "unleased";
+}
+
+static void add_lease(slp_columns *c, const sloop_lease_t *l, int leased, const sloop_leases_t *all,
+                      int64_t now_ms, size_t width) {
   char age[24], lag[24], position[200];
-  slp_lease_mood mood = slp_lease_mood_of(l);
+  const char *lost = slp_lease_lost_word(l);
   slp_position_text(&l->position, position);
   slp_age_text(l->written_at_ms, now_ms, age);
   slp_lease_lag_text(slp_lease_lag_of(l, all, now_ms), lag);
   slp_columns_add(c, slp_shard_short(l->shard));
-  slp_columns_add(c, slp_lease_mood_word(mood));
+  slp_columns_add(c, state_word(l, leased));
   add_instance(c, l->owner, width);
   slp_columns_add(c, or_dash(position));
   slp_columns_add(c, age);
-  slp_columns_add(c, mood == SLP_LEASE_IS_ENDED ? "-" : lag);
+  slp_columns_add(c, slp_lease_mood_of(l) == SLP_LEASE_IS_ENDED ? "-" : lost ? lost : lag);
 }
 
 static void add_worker(slp_columns *c, const sloop_worker_t *w, int64_t now_ms, size_t width) {
@@ -58,17 +62,35 @@ int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
   for (int i = 0; i < SLP_LEASE_MOODS; i++)
     if (counts[i])
       slp_buf_addf(b, "%s %zu %s", some++ ? "," : ":", counts[i], slp_lease_mood_word((slp_lease_mood)i));
+  if (l->unleased_n)
+    slp_buf_addf(b, "; %zu shard%s without one", l->unleased_n, l->unleased_n == 1 ? "" : "s");
   return slp_buf_failed(b);
 }
 
+typedef struct lag_sum {
+  slp_lease_lag worst;
+  size_t unknown, lost;
+} lag_sum;
+
+static void count_lag(lag_sum *sum, const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms) {
+  slp_lease_lag lag = slp_lease_lag_of(l, all, now_ms);
+  if (lag.ms > sum->worst.ms) sum->worst = lag;
+  if (slp_lease_lost_word(l))
+    sum->lost++;
+  else
+    sum->unknown += lag.ms < 0;
+}
+
+static lag_sum lag_sum_of(const sloop_leases_t *l, int64_t now_ms) {
+  lag_sum sum = {.worst = {-1, 0}};
+  for (size_t i = 0; i < l->leases_n; i++) count_lag(&sum, l->leases[i], l, now_ms);
+  for (size_t i = 0; i < l->unleased_n; i++) count_lag(&sum, l->unleased[i], l, now_ms);
+  return sum;
+}
+
 int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
-  size_t gone = 0, unknown = 0;
-  slp_lease_lag worst = {-1, 0};
-  for (size_t i = 0; i < l->leases_n; i++) {
-    slp_lease_lag of_lease = slp_lease_lag_of(l->leases[i], l, now_ms);
-    if (of_lease.ms > worst.ms) worst = of_lease;
-    unknown += of_lease.ms < 0;
-  }
+  size_t gone = 0;
+  lag_sum sum = lag_sum_of(l, now_ms);
   for (size_t i = 0; i < l->workers_n; i++) {
     const char *word = slp_worker_word(l->workers[i], now_ms);
     gone += strcmp(word, "silent") == 0 || strcmp(word, "dead") == 0;
@@ -76,11 +98,69 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
   slp_buf_addf(b, "%zu worker%s", l->workers_n, l->workers_n == 1 ? "" : "s");
   if (gone) slp_buf_addf(b, ", %zu dead or silent", gone);
   char lag[24];
-  slp_span_text(worst.ms, lag);
-  if (worst.ms > 0) slp_buf_addf(b, "; the furthest is %s%s behind", worst.at_most ? "at most " : "", lag);
-  if (worst.ms == 0 && !unknown) slp_buf_add_z(b, "; all at the tip");
-  if (unknown) slp_buf_addf(b, "; %zu of unknown lag", unknown);
+  slp_span_text(sum.worst.ms, lag);
+  if (sum.worst.ms > 0)
+    slp_buf_addf(b, "; the furthest is %s%s behind", sum.worst.at_most ? "at most " : "", lag);
+  if (sum.worst.ms == 0 && !sum.unknown && !sum.lost) slp_buf_add_z(b, "; all at the tip");
+  if (sum.lost) slp_buf_addf(b, "; %zu where nobody can go on", sum.lost);
+  if (sum.unknown) slp_buf_addf(b, "; %zu of unknown lag", sum.unknown);
   return slp_buf_failed(b);
+}
+
+/* ---- why a lag is none ---------------------------------------------------------------------------- */
+
+#define NAMES_MAX 10u /* shards that a line names */
+
+static const struct {
+  sloop_lag_t lag;
+  const char *text;
+} reasons[] = {
+    {SLOOP_LAG_TRIMMED,
+     "trimmed: the stream does not keep the place any more; what came behind it may be lost"},
+    {SLOOP_LAG_GONE, "gone: the stream has no such shard any more; what was not read of it is lost"},
+    {SLOOP_LAG_REFUSED, "refused: nobody can go on from the position"},
+    {SLOOP_LAG_FAILED, "of unknown lag: the shard could not be read"},
+    {SLOOP_LAG_UNPROVEN, "of unknown lag: no page told a time, or was the last"},
+    {SLOOP_LAG_OUT_OF_TIME, "of unknown lag: not read, for there was no more time"},
+    {SLOOP_LAG_NO_POSITION, "of unknown lag: nothing says where reading would begin (-o may)"},
+};
+
+/* Leases first, then shards without one. */
+static const sloop_lease_t *shard_at(const sloop_leases_t *l, size_t i) {
+  return i < l->leases_n ? l->leases[i] : l->unleased[i - l->leases_n];
+}
+
+/* Adds a line about all shards of this kind, unless there is none. */
+static void add_reason(slp_buf *b, const sloop_leases_t *l, size_t reason, size_t width) {
+  slp_buf line;
+  const char *error = "";
+  size_t n = 0;
+  slp_buf_init(&line, b->mem, 1 << 16);
+  slp_buf_add_z(&line, reasons[reason].text);
+  for (size_t i = 0; i < l->leases_n + l->unleased_n; i++) {
+    const sloop_lease_t *one = shard_at(l, i);
+    if (one->lag != reasons[reason].lag) continue;
+    if (!*error && one->lag_error) error = one->lag_error;
+    if (n < NAMES_MAX) slp_buf_addf(&line, "%s%s", n ? ", " : ": ", slp_shard_short(one->shard));
+    n++;
+  }
+  if (n > NAMES_MAX) slp_buf_addf(&line, " and %zu more", n - NAMES_MAX);
+  if (n && *error) slp_buf_addf(&line, " (%s)", error);
+  if (n) {
+    slp_elide(b, slp_buf_z(&line), width > 20 ? width : SLP_CELL_BYTES_MAX);
+    slp_buf_add_char(b, '\n');
+  }
+  slp_buf_free(&line);
+}
+
+static int is_unlisted(const sloop_leases_t *l) { return l->unlisted && *l->unlisted; }
+
+static void add_reasons(slp_buf *b, const sloop_leases_t *l, size_t width) {
+  for (size_t i = 0; i < SLP_COUNT(reasons); i++) add_reason(b, l, i, width);
+  if (!is_unlisted(l)) return;
+  slp_buf_add_z(b, "whether shards have no lease is not known: ");
+  slp_elide(b, l->unlisted, SLP_CELL_BYTES_MAX);
+  slp_buf_add_char(b, '\n');
 }
 
 static int passed_over(const sloop_leases_t *l) { return l->passed_over && *l->passed_over; }
@@ -88,7 +168,8 @@ static int passed_over(const sloop_leases_t *l) { return l->passed_over && *l->p
 int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t width) {
   slp_columns c;
   slp_columns_init(&c, b->mem, of_leases, SLP_COUNT(of_leases));
-  for (size_t i = 0; i < l->leases_n; i++) add_lease(&c, l->leases[i], l, now_ms, width);
+  for (size_t i = 0; i < l->leases_n; i++) add_lease(&c, l->leases[i], 1, l, now_ms, width);
+  for (size_t i = 0; i < l->unleased_n; i++) add_lease(&c, l->unleased[i], 0, l, now_ms, width);
   slp_columns_show(&c, b, width);
   slp_columns_free(&c);
   slp_columns_init(&c, b->mem, of_workers, SLP_COUNT(of_workers));
@@ -106,6 +187,7 @@ int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t 
     slp_elide(b, l->passed_over, SLP_CELL_BYTES_MAX);
     slp_buf_add_char(b, '\n');
   }
+  add_reasons(b, l, width);
   slp_lease_sum(b, l);
   slp_buf_add_char(b, '\n');
   slp_worker_sum(b, l, now_ms);
@@ -124,15 +206,15 @@ static void end(slp_jw *w) {
   slp_buf_add_char(w->b, '\n');
 }
 
-static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, const sloop_leases_t *all,
-                       int64_t now_ms) {
+static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, int leased,
+                       const sloop_leases_t *all, int64_t now_ms) {
   slp_lease_lag lag = slp_lease_lag_of(l, all, now_ms);
   slp_jw w = {.b = b, .one_line = 1};
   char position[200];
   slp_position_text(&l->position, position);
   begin(&w, stream);
   slp_jw_z_or_null(&w, "shard", l->shard);
-  slp_jw_z(&w, "state", slp_lease_mood_word(slp_lease_mood_of(l)));
+  slp_jw_z(&w, "state", state_word(l, leased));
   slp_jw_z_or_null(&w, "owner", l->owner);
   slp_jw_z_or_null(&w, "claim", l->claim);
   slp_jw_u64(&w, "epoch", l->epoch);
@@ -146,6 +228,8 @@ static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, c
     if (*l->parents[i]) slp_jw_z(&w, NULL, l->parents[i]);
   slp_jw_array_end(&w);
   slp_jw_bool(&w, "behind_at_most", lag.at_most);
+  slp_jw_z(&w, "lag", slp_lease_lag_word(l, lag));
+  if (l->lag_error && *l->lag_error) slp_jw_z(&w, "lag_error", l->lag_error);
   end(&w);
 }
 
@@ -167,7 +251,8 @@ static void worker_json(slp_buf *b, const char *stream, const sloop_worker_t *k,
 }
 
 int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int64_t now_ms) {
-  for (size_t i = 0; i < l->leases_n; i++) lease_json(b, stream, l->leases[i], l, now_ms);
+  for (size_t i = 0; i < l->leases_n; i++) lease_json(b, stream, l->leases[i], 1, l, now_ms);
+  for (size_t i = 0; i < l->unleased_n; i++) lease_json(b, stream, l->unleased[i], 0, l, now_ms);
   for (size_t i = 0; i < l->workers_n; i++) worker_json(b, stream, l->workers[i], now_ms);
   for (size_t i = 0; i < l->bad_rows_n; i++) {
     slp_jw w = {.b = b, .one_line = 1};
@@ -179,6 +264,12 @@ int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int6
     slp_jw w = {.b = b, .one_line = 1};
     begin(&w, stream);
     slp_jw_z(&w, "passed_over", l->passed_over);
+    end(&w);
+  }
+  if (is_unlisted(l)) {
+    slp_jw w = {.b = b, .one_line = 1};
+    begin(&w, stream);
+    slp_jw_z(&w, "unlisted", l->unlisted);
     end(&w);
   }
   return slp_buf_failed(b);

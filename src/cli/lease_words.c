@@ -50,9 +50,40 @@ int64_t slp_worker_lag_ms(const sloop_worker_t *w, int64_t now_ms) {
   return aged >= 0 && now_ms - w->written_at_ms <= (int64_t)w->lease_ms / 2 ? w->behind_ms : aged;
 }
 
+/* Where records wait the wait grows; where none did, none may have come since. */
+static int64_t read_ms(const sloop_lease_t *l, int64_t now_ms) {
+  if (l->lag != SLOOP_LAG_READ) return -1;
+  return l->read_behind_ms ? aged_ms(l->read_behind_ms, l->read_at_ms, now_ms) : 0;
+}
+
+const char *slp_lease_lost_word(const sloop_lease_t *l) {
+  switch (l->lag) {
+    case SLOOP_LAG_TRIMMED: return "trimmed";
+    case SLOOP_LAG_GONE: return "gone";
+    case SLOOP_LAG_REFUSED: return "refused";
+    default: return NULL;
+  }
+}
+
+const char *slp_lease_lag_word(const sloop_lease_t *l, slp_lease_lag lag) {
+  const char *lost = slp_lease_lost_word(l);
+  switch (l->lag) {
+    case SLOOP_LAG_READ: return "read";
+    case SLOOP_LAG_FAILED: return "failed";
+    case SLOOP_LAG_UNPROVEN: return "unproven";
+    case SLOOP_LAG_OUT_OF_TIME: return "out_of_time";
+    case SLOOP_LAG_NO_POSITION: return "no_position";
+    default: break;
+  }
+  if (lost) return lost;
+  if (slp_lease_mood_of(l) == SLP_LEASE_IS_ENDED) return "ended";
+  return lag.ms < 0 ? "unknown" : "told";
+}
+
 slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms) {
   const sloop_worker_t *owner = *l->owner ? slp_lease_worker(all, l->owner) : NULL;
   slp_lease_mood mood = slp_lease_mood_of(l);
+  if (l->lag != SLOOP_LAG_UNASKED) return (slp_lease_lag){read_ms(l, now_ms), 0};
   if (mood != SLP_LEASE_IS_OWNED) /* nobody looks how far */
     return (slp_lease_lag){mood == SLP_LEASE_IS_ENDED ? 0 : -1, 0};
   int64_t own_ms = aged_ms(l->behind_ms, l->written_at_ms, now_ms);

@@ -21,9 +21,14 @@ typedef struct slp_lease_lag { /* how far behind its tip a shard is, as far as t
   int64_t ms;                  /* -1: it does not know, or nobody reads the shard */
   int at_most;                 /* it may be less: the table knows no more than that */
 } slp_lease_lag;
-/* now_ms: by our wall clock. A row's word grows old. The owner's word is of the worst of its shards, and
- * counts as it stands until the next one is overdue; so an idle shard's lease need not be written. */
+/* now_ms: by our wall clock. What was read at the position comes first. A row's word grows old. The owner's
+ * word is of the worst of its shards, and counts as it stands until the next one is overdue; so an idle
+ * shard's lease need not be written. */
 slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms);
+/* How that lag is known, or why it is not: "read", "told", "ended", "trimmed", "unknown" ... */
+const char *slp_lease_lag_word(const sloop_lease_t *l, slp_lease_lag lag);
+/* "trimmed", "gone" or "refused": nobody can go on from its position. NULL: it is no such lease. */
+const char *slp_lease_lost_word(const sloop_lease_t *l);
 /* Of the worst of its shards; -1: not known, or it reads none any more. */
 int64_t slp_worker_lag_ms(const sloop_worker_t *w, int64_t now_ms);
 /* "leads", "works", "leaving", "left", "silent" (not heard of for a lease, by our clock) or "dead" */

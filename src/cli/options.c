@@ -51,7 +51,9 @@ const slp_option slp_options[] = {
      "  memory          nowhere: for one process alone"},
     {O_LEASES, 0, "leases", SLP_NO_VALUE, NULL, ALL, NULL,
      "show the leases of -G APP: whose each shard is, where it is read, how old that is and how far "
-     "behind; then the workers"},
+     "behind; then the workers. A shard of which no living worker tells that is read at its checkpoint"},
+    {O_NO_READ, 0, "no-read", SLP_NO_VALUE, NULL, SLP_MODE_LEASES, NULL,
+     "read no shard: what no living worker tells is not known"},
     {O_EXPLAIN, 0, "explain", SLP_NEEDS_VALUE, "SHARD", ALL, NULL, "say why a shard is read, or is not"},
     {O_WATCH, 0, "watch", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "a live view of the leases; reads the table every 2 seconds, or SECONDS"},

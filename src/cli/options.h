@@ -45,6 +45,7 @@ typedef enum {
   O_APP,
   O_STORE,
   O_LEASES,
+  O_NO_READ,
   O_EXPLAIN,
   O_WATCH,
   O_RELEASE,

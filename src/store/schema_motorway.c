@@ -318,6 +318,7 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
       .whole_records = 1,
       .one_parent = 1,
       .names_start = 1,
+      .tells_no_start = 1,
       .keeps_listed = 1,
       .operations = operations,
       .table = table,

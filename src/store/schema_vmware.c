@@ -309,6 +309,7 @@ slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start) {
       .unnamed = 1,
       .whole_records = 1,
       .one_parent = 1,
+      .tells_no_start = 1,
       .keeps_listed = 1,
       .operations = operations,
       .table = table,

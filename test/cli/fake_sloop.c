@@ -609,6 +609,10 @@ int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
   begin_admin(s, arg)->leases_cb = cb;
   return 0;
 }
+int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg) {
+  (void)limit_ms;
+  return sloop_admin_leases(s, cb, arg);
+}
 static admin *admin_asked(sloop_t *s, const char *what, const char *name, void *arg) {
   admin *a = begin_admin(s, arg);
   snprintf(a->what, sizeof a->what, "%s %s", what, name ? name : "all");

@@ -1372,7 +1372,7 @@ ONCE = [("-L", "orders"), ("--leases", "-G", "app", "orders")]
 
 @test
 def a_list_that_is_never_answered_ends_when_told():
-    for args, part in zip(ONCE, ("no list of shards in 1 s", "the lease table has not answered in 1 s")):
+    for args, part in zip(ONCE, ("no list of shards in 1 s", "the lease table or the stream has not answered in 1 s")):
         for limit in ("--timeout=1", "-m1"):
             r = run(BIN, limit, *args, env={"FAKE_SILENT": 1})
             equal((r.code, r.out), (1, b""), args)

@@ -148,6 +148,7 @@ static void stream_asked(slp_src_req *rq, int *fails) {
   CHECK(!stream.out);
   stream.out = rq;
   slp_fail_clear(&rq->fail);
+  rq->date_ms = -1;
   if (*fails > 0) {
     (*fails)--;
     slp_fail_set(&rq->fail, SLP_THROTTLE, SLOOP_ETHROTTLE, "too fast");

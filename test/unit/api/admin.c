@@ -143,6 +143,7 @@ static const sloop_position_t oldest = {.kind = SLOOP_OLDEST};
 TEST(who_may_ask_what) {
   begin("shop");
   CHECK_INT(sloop_admin_leases(s, NULL, NULL), SLOOP_EOPTION);
+  CHECK_INT(sloop_admin_lag(s, 0, NULL, NULL), SLOOP_EOPTION);
   CHECK_INT(sloop_admin_explain(s, "x", NULL, NULL), SLOOP_EOPTION);
   CHECK_INT(sloop_admin_explain(s, NULL, on_explanation, NULL), SLOOP_EOPTION);
   CHECK_INT(sloop_admin_explain(s, "", on_explanation, NULL), SLOOP_EOPTION);

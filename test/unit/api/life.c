@@ -86,6 +86,7 @@ static const sloop_place_t token = {.size = sizeof token, .token = "{}"},
   X(sloop_admin_explain, sloop_admin_explain(s, "x", on_explanation, NULL),                               \
     sloop_admin_explain(s, NULL, on_explanation, NULL))                                                   \
   X(sloop_admin_leases, sloop_admin_leases(s, on_leases, NULL), sloop_admin_leases(s, NULL, NULL))        \
+  X(sloop_admin_lag, sloop_admin_lag(s, 0, on_leases, NULL), sloop_admin_lag(s, 0, NULL, NULL))           \
   X(sloop_admin_migrate, sloop_admin_migrate(s, &token, &app, 0, on_migration, NULL),                     \
     sloop_admin_migrate(s, NULL, NULL, 0, NULL, NULL))                                                    \
   X(sloop_admin_registered, sloop_admin_registered(s, on_registered, NULL),                               \
