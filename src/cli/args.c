@@ -285,6 +285,11 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_STORE: a->opts.store = value; return *value ? 0 : wrong(o, value, "a store", why);
     case O_LEASES: return set_mode(a, SLP_MODE_LEASES, why);
     case O_NO_READ: a->no_read = 1; return 0;
+    case O_LAG_OVER:
+      a->lag_over = value;
+      return slp_when_parse_span(slp_str_of(value), &a->lag_over_ms)
+                 ? wrong(o, value, "a length of time; use 90s, 5m, 2h30m, 1d", why)
+                 : 0;
     case O_EXPLAIN: return set_lease_command(a, o, SLP_MODE_EXPLAIN, value, why);
     case O_RELEASE: return set_lease_command(a, o, SLP_MODE_RELEASE, value, why);
     case O_RESET: return set_lease_command(a, o, SLP_MODE_RESET, value, why);

@@ -61,6 +61,8 @@ typedef struct slp_args {
   const char *deregister; /* --deregister: the name of a registered consumer; or NULL */
   const char *lease_name; /* --explain, --release, --reset: a shard, a worker; or NULL */
   uint8_t to_given, force, no_read;
+  const char *lag_over; /* --lag-over, as given; or NULL */
+  int64_t lag_over_ms;
   const char *migrate; /* --migrate, as given: FROM */
   slp_migrate_place migrate_from, migrate_to;
   uint8_t write;         /* --write */

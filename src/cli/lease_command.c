@@ -8,6 +8,7 @@
 #include "cli/consumer.h"
 #include "cli/consumers.h"
 #include "cli/lease_explain.h"
+#include "cli/lease_over.h"
 #include "cli/lease_pick.h"
 #include "cli/lease_result.h"
 #include "cli/lease_table.h"
@@ -21,6 +22,8 @@ typedef struct command {
   slp_cli_consumer consumer; /* of the stream looked at: one after the other */
   size_t at;                 /* its number */
   uint64_t begun_us;
+  size_t told_n,
+      over_n; /* --leases: streams whose leases were told, and of them those that are too far behind */
   slp_lease_pick pick;
   slp_buf name; /* pick's, for as long as the command runs */
   slp_buf text; /* an explanation that waits for what the consumers say */
@@ -92,6 +95,29 @@ static int add_leases(command *k, slp_buf *b, const sloop_leases_t *leases) {
   if (k->at > 0) slp_buf_add_char(b, '\n');
   if (a->streams_n > 1) slp_buf_addf(b, "%s\n", stream);
   return slp_lease_table(b, leases, now_ms, terminal ? columns : 0);
+}
+
+/* Says which shards are too far behind. */
+static void check_lag(command *k, const sloop_leases_t *leases) {
+  const slp_args *a = k->app.args;
+  slp_buf line;
+  k->told_n++;
+  if (!a->lag_over) return;
+  slp_buf_init(&line, k->app.mem, 1 << 14);
+  size_t n = slp_lease_over(&line, leases, slp_program_wall_ms(), a->lag_over_ms, a->lag_over);
+  if (n) slp_say("%.80s: %s", a->streams[k->at], slp_buf_failed(&line) ? "too far behind" : slp_buf_z(&line));
+  k->over_n += n > 0;
+  slp_buf_free(&line);
+}
+
+/* All is well only where all was looked at. */
+static int exit_code_of_lag(const command *k, int code) {
+  if (!k->app.args->lag_over || code) return code;
+  if (k->over_n) return SLP_EXIT_BEHIND;
+  if (k->told_n == k->app.args->streams_n) return code;
+  slp_say("%zu of %zu streams were not looked at", k->app.args->streams_n - k->told_n,
+          k->app.args->streams_n);
+  return SLP_EXIT_FAILED;
 }
 
 /* ---- --explain, --release, --reset ------------------------------------------------------------ */
@@ -177,6 +203,7 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
   slp_buf text;
   slp_buf_init(&text, k->app.mem, UINT64_C(1) << 30);
   add_leases(k, &text, leases);
+  check_lag(k, leases);
   write_and_end(k, &text);
 }
 
@@ -204,6 +231,8 @@ static void on_interrupt(slp_app *app) {
   command *k = app->user;
   if (app->args->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET))
     slp_cli_consumer_interrupt(&k->consumer, "all, some or nothing of it may be done; --leases shows it");
+  else if (app->args->lag_over && k->told_n < app->args->streams_n)
+    slp_cli_consumer_interrupt(&k->consumer, "how far behind the shards are was not told");
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 
@@ -252,7 +281,7 @@ int slp_lease_command_run(slp_mem *mem, const slp_args *args) {
   k.app.on_written = on_written;
   k.app.on_out_failed = on_out_failed;
   if (slp_app_open(&k.app, mem, args) == 0) begin(&k);
-  int code = slp_app_run(&k.app);
+  int code = exit_code_of_lag(&k, slp_app_run(&k.app));
   slp_buf_free(&k.name);
   slp_buf_free(&k.text);
   return code;

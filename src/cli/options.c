@@ -54,6 +54,10 @@ const slp_option slp_options[] = {
      "behind; then the workers. A shard of which no living worker tells that is read at its checkpoint"},
     {O_NO_READ, 0, "no-read", SLP_NO_VALUE, NULL, SLP_MODE_LEASES, NULL,
      "read no shard: what no living worker tells is not known"},
+    {O_LAG_OVER, 0, "lag-over", SLP_NEEDS_VALUE, "SPAN", SLP_MODE_LEASES, NULL,
+     "leave with status 7 when a shard is further behind than SPAN (90s, 5m, 2h30m), or not known to be "
+     "less, "
+     "and say which"},
     {O_EXPLAIN, 0, "explain", SLP_NEEDS_VALUE, "SHARD", ALL, NULL, "say why a shard is read, or is not"},
     {O_WATCH, 0, "watch", SLP_MAY_HAVE_VALUE, "SECONDS", ALL, NULL,
      "a live view of the leases; reads the table every 2 seconds, or SECONDS"},

@@ -46,6 +46,7 @@ typedef enum {
   O_STORE,
   O_LEASES,
   O_NO_READ,
+  O_LAG_OVER,
   O_EXPLAIN,
   O_WATCH,
   O_RELEASE,

@@ -28,8 +28,9 @@ static int64_t unit_ms(char unit) {
 }
 
 /* Parses 2h30m: numbers, each with a unit smaller than the one before. */
-static int parse_ago(slp_str text, int64_t *ret_ms) {
+int slp_when_parse_span(slp_str text, int64_t *ret_ms) {
   int64_t sum_ms = 0, last_unit_ms = INT64_MAX;
+  if (!text.n) return SLP_EBADDATA;
   while (text.n > 0) {
     size_t digits = 0;
     while (digits < text.n && text.p[digits] >= '0' && text.p[digits] <= '9') digits++;
@@ -88,7 +89,7 @@ int slp_when_parse(slp_str text, const slp_clock *clock, int64_t *ret_ms) {
     return 0;
   }
   int64_t ms;
-  if (parse_ago(text, &ms) == 0) {
+  if (slp_when_parse_span(text, &ms) == 0) {
     *ret_ms = ms < clock->now_ms ? clock->now_ms - ms : 0;
     return 0;
   }

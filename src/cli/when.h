@@ -12,5 +12,7 @@ typedef struct slp_clock {             /* defines "now" and "local"; a parameter
 /* Unix seconds or milliseconds (from 100000000000 on); ISO 8601, a date alone too, UTC unless it names a
  * zone; how long ago: 90s, 10m, 2h30m, 1d, 1w; 13:10 or 13:10:05: today, local time. SLP_EBADDATA. */
 int slp_when_parse(slp_str text, const slp_clock *clock, int64_t *ret_ms);
+/* A length of time: 0s, 90s, 10m, 2h30m, 1d, 1w. SLP_EBADDATA. */
+int slp_when_parse_span(slp_str text, int64_t *ret_ms);
 
 #endif

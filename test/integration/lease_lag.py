@@ -269,6 +269,48 @@ def many(box):
         expect({row["lag"] for row in rows.values()} == {"read"}, "all are read when there is time")
 
 
+def over(box):
+    """The status that a cron job looks at, and the line that it mails."""
+    kinesis = harness.client(box.url)
+    streams = [harness.new_stream(kinesis, 2) for _ in range(2)]
+    for stream in streams:
+        harness.Producer(kinesis, stream).put_all(20)
+    with tempfile.TemporaryDirectory() as folder:
+        apps = [App(box.url, stream, folder) for stream in streams]
+        code, out, err = apps[0].ask("--lag-over", "1h")
+        expect((code, out) == (1, "") and "there is no lease file" in err, f"{code} {err}")
+        for app in apps:
+            app.work(20)
+        time.sleep(2.5)
+        code, out, err = apps[0].ask("--lag-over", "0s", streams[1])
+        expect((code, err) == (0, "") and out.count("all at the tip") == 2, f"{code} {out} {err}")
+        row = kinesis.put_record(StreamName=streams[1], Data=b"one", PartitionKey="a")
+        time.sleep(3.5)
+        number = str(int(row["ShardId"][-12:]))
+        code, out, err = apps[0].ask("--lag-over", "1s", streams[1])
+        expect(code == 7 and err.count("\n") == 1, f"{code} {err}")
+        expect(f"stream-tail: {streams[1]}: more than 1s behind, or not known to be less: {number} (" in err, err)
+        expect("tip" in out and out.count("SHARD") == 2, out)  # what is shown is the same
+        expect(apps[0].ask("--lag-over", "1h", "-J", streams[1])[::2] == (0, ""), "an hour")
+        # What is not known is told, and a shard whose place is gone.
+        code, _, err = apps[0].ask("--lag-over", "1h", "--no-read", "-G", "nobody")
+        expect(code == 7 and "every shard (no lease)" in err, f"{code} {err}")
+        box.faults("* GetRecords * error AccessDeniedException:400")
+        code, _, err = apps[0].ask("--lag-over", "1h")
+        expect(code == 7 and "0 (unknown), 1 (unknown)" in err, f"{code} {err}")
+        box.clear_faults()
+        # Whoever breaks it off has not been told that all is well.
+        box.faults("* GetRecords * delay 600000")
+        running = Running([*apps[0].place, "--leases", "--lag-over", "1h", streams[0]], apps[0].env)
+        time.sleep(1)
+        running.signal(2)
+        expect(running.process.wait(10) == 1, "interrupted")
+        box.clear_faults()
+        for bad in ("", "5", "m", "-1s", "1s2m", "5 m"):
+            code, out, err = apps[0].ask("--lag-over", bad)
+            expect((code, out) == (2, "") and "is not a length of time" in err, f"{bad}: {code} {err}")
+
+
 def peer(tests, server):
     """Servers that are not ours: the first record that waits counts, whatever they make of MillisBehindLatest."""
     kinesis = harness.client(server.url)
@@ -296,7 +338,7 @@ def main():
         jobs = [(f"a dead fleet, {schema}", dead_fleet, box, schema) for schema in SCHEMAS]
         jobs += [(f"a living fleet, {schema}", living_fleet, box, schema) for schema in SCHEMAS]
         jobs += [("changes of a table", table, box), ("beyond what is kept", troubled, beyond), ("what is not known", troubled, unknown),
-                 ("children without a lease", children, box), ("more than there is time for", many, box)]
+                 ("too far behind", troubled, over), ("children without a lease", children, box), ("more than there is time for", many, box)]
         tests.side_by_side([lambda job=job: tests.run(*job) for job in jobs], at_once=4)
     for kind in (servers.Kinesalite, servers.KinesisMock, servers.Moto):
         tests.with_server(kind, lambda tests, server: peer(tests, server))

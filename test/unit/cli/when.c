@@ -99,3 +99,17 @@ TEST(what_is_no_time_is_refused) {
     CHECK_INT(ms, -7);
   }
 }
+
+TEST(lengths_of_time) {
+  static const struct {
+    const char *text;
+    int64_t ms;
+  } all[] = {{"0s", 0}, {"90s", 90000}, {"2h30m", 9000000}, {"1w", 604800000}, {"", -1},
+             {"5", -1}, {"m", -1},      {"1s2m", -1},       {"-1s", -1},       {"1 s", -1}};
+  for (size_t i = 0; i < SLP_COUNT(all); i++) {
+    int64_t ms = -1;
+    int r = slp_when_parse_span(slp_str_of(all[i].text), &ms);
+    CHECK_INT(r, all[i].ms < 0 ? SLP_EBADDATA : 0);
+    if (!r) CHECK_INT(ms, all[i].ms);
+  }
+}
