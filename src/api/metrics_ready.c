@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 const char *slp_ready_wrong(const slp_sample *s, const slp_sample_consumer *c) {
+  if (c->table.there) return slp_sample_text(s, c->stuck)[0] ? slp_sample_text(s, c->stuck) : NULL;
   switch (c->reading) {
     case SLP_READING_NOT_STARTED: return "not started";
     case SLP_READING_FINDING: return "its shards are not known yet";

@@ -50,6 +50,39 @@ int slp_sample_add(slp_sample *s, const char *app, const char *stream, const cha
   return 0;
 }
 
+int slp_sample_add_table(slp_sample *s, const char *app, const char *stream, int64_t behind_ms,
+                         int64_t unknown_ms, const char *stuck, const slp_sample_table *table) {
+  sloop_stats_t stats;
+  memset(&stats, 0xff, sizeof stats); /* not known */
+  if (behind_ms >= 0) stats.behind_ms_now = (uint64_t)behind_ms;
+  if (unknown_ms >= 0) stats.behind_unknown_ms_now = (uint64_t)unknown_ms;
+  int r = slp_sample_add(s, app, stream, NULL, SLP_READING_RUNNING, &stats);
+  if (r) return r;
+  s->of_tables = 1;
+  s->consumers[s->consumers_n - 1].table = *table;
+  s->consumers[s->consumers_n - 1].table.there = 1;
+  return *stuck ? slp_sample_set_stuck(s, stuck) : 0;
+}
+
+static int add_row(slp_sample *s, slp_sample_shard row, const char *id) {
+  if (s->shards_n == s->shards_cap) {
+    void *more = slp_doubled(s->mem, s->shards, &s->shards_cap, 64, sizeof *s->shards);
+    if (!more) return SLP_ENOMEM;
+    s->shards = more;
+  }
+  row.id = add_text(s, id);
+  if (slp_buf_failed(&s->texts)) return slp_buf_failed(&s->texts);
+  s->shards[s->shards_n++] = row;
+  s->consumers[s->consumers_n - 1].shards_end = s->shards_n;
+  return 0;
+}
+
+int slp_sample_add_lease(slp_sample *s, const char *shard, uint64_t epoch, int64_t behind_ms) {
+  slp_sample_shard row = {
+      .epoch = epoch, .behind_ms = behind_ms, .of_table = 1, .state_ms = -1, .acked_age_ms = -1};
+  return add_row(s, row, shard);
+}
+
 int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard) {
   slp_sample_shard row = {.epoch = shard->epoch,
                           .unacked = shard->unacked,
@@ -59,16 +92,7 @@ int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard) {
                           .state = shard->state,
                           .state_ms = shard->state_ms,
                           .acked_age_ms = shard->acked_age_ms};
-  if (s->shards_n == s->shards_cap) {
-    void *more = slp_doubled(s->mem, s->shards, &s->shards_cap, 64, sizeof *s->shards);
-    if (!more) return SLP_ENOMEM;
-    s->shards = more;
-  }
-  row.id = add_text(s, shard->shard);
-  if (slp_buf_failed(&s->texts)) return slp_buf_failed(&s->texts);
-  s->shards[s->shards_n++] = row;
-  s->consumers[s->consumers_n - 1].shards_end = s->shards_n;
-  return 0;
+  return add_row(s, row, shard->shard);
 }
 
 int slp_sample_set_stuck(slp_sample *s, const char *why) {

@@ -23,6 +23,10 @@ typedef enum {
   PER_CONSUMER_READY,
   PER_CONSUMER_INFO,
   PER_CONSUMER_ERRORS,
+  PER_TABLE,
+  PER_TABLE_LEASES, /* a line for each word, with the word as a label */
+  PER_TABLE_WORKERS,
+  PER_TABLE_LAGS,
   PER_PROGRAM,
   PER_SHARD,
   PER_SHARD_STATE
@@ -33,6 +37,7 @@ typedef struct other_row {
   unsigned decimals;
   /* Returns 0 when a PER_SHARD value is not known or a PER_PROGRAM value is off. */
   int (*value)(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret);
+  size_t at; /* PER_TABLE: in slp_sample_table */
 } other_row;
 
 static int behind(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
@@ -43,7 +48,7 @@ static int behind(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t
 static int unacked(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)t;
   *ret = s->unacked;
-  return 1;
+  return !s->of_table;
 }
 static int epoch(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)t;
@@ -53,12 +58,12 @@ static int epoch(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t 
 static int paused(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)t;
   *ret = s->paused;
-  return 1;
+  return !s->of_table;
 }
 static int at_tip(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)t;
   *ret = s->at_tip;
-  return 1;
+  return !s->of_table;
 }
 static int ack_age(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
   (void)t;
@@ -93,6 +98,18 @@ static const other_row others[] = {
      ack_age},
     {"sloop_shard_state_seconds", "gauge", "for how long it has been doing what the label says",
      PER_SHARD_STATE, 3, state_age},
+    {"sloop_leases", "gauge", "leases of the table, by what becomes of their shards", PER_TABLE_LEASES, 0,
+     NULL},
+    {"sloop_workers", "gauge", "workers of the table, by what they do", PER_TABLE_WORKERS, 0, NULL},
+    {"sloop_lags", "gauge", "shards, by how their lag is known, or why it is not", PER_TABLE_LAGS, 0, NULL},
+    {"sloop_leases_up", "gauge", "1: the last reading of the lease table succeeded", PER_TABLE, 0, NULL,
+     offsetof(slp_sample_table, up)},
+    {"sloop_leases_age_seconds", "gauge", "since the reading of the lease table that is shown", PER_TABLE, 3,
+     NULL, offsetof(slp_sample_table, age_ms)},
+    {"sloop_leases_readings_total", "counter", "readings of the lease table", PER_TABLE, 0, NULL,
+     offsetof(slp_sample_table, readings)},
+    {"sloop_leases_failures_total", "counter", "readings of the lease table that failed", PER_TABLE, 0, NULL,
+     offsetof(slp_sample_table, failures)},
     {"sloop_call_errors_total", "counter", "calls that failed, by the name of the error", PER_CONSUMER_ERRORS,
      0, NULL},
     {"sloop_cloudwatch_data_total", "counter", "values that CloudWatch took", PER_PROGRAM, 0, put_data},
@@ -220,6 +237,26 @@ static void add_errors(const slp_metrics_text *t, const other_row *row, const sl
   }
 }
 
+/* One line for each word that there is one of. */
+static void add_counts(const slp_metrics_text *t, const other_row *row, const slp_sample_consumer *c) {
+  const slp_sample_table *table = &c->table;
+  const slp_sample_count *counts = row->kind == PER_TABLE_LEASES    ? table->leases
+                                   : row->kind == PER_TABLE_WORKERS ? table->workers
+                                                                    : table->lags;
+  size_t n = row->kind == PER_TABLE_LEASES    ? table->leases_n
+             : row->kind == PER_TABLE_WORKERS ? table->workers_n
+                                              : table->lags_n;
+  for (size_t i = 0; i < n; i++) {
+    add_name(t, row->name, c, row->kind == PER_TABLE_LAGS ? "lag" : "state", counts[i].word);
+    add_value(t->out, counts[i].n, 0);
+  }
+}
+
+static int is_per_table(const other_row *row) {
+  return row->kind == PER_TABLE || row->kind == PER_TABLE_LEASES || row->kind == PER_TABLE_WORKERS ||
+         row->kind == PER_TABLE_LAGS;
+}
+
 static int is_per_shard(const other_row *row) {
   return row->kind == PER_SHARD || row->kind == PER_SHARD_STATE;
 }
@@ -234,6 +271,14 @@ static void add_other(const slp_metrics_text *t, const other_row *row, const slp
       break;
     case PER_CONSUMER_INFO: add_name(t, row->name, c, "version", sloop_version()); break;
     case PER_CONSUMER_ERRORS: add_errors(t, row, c); return;
+    case PER_TABLE:
+      memcpy(&value, (const char *)&c->table + row->at, sizeof value);
+      if (value == UINT64_MAX) return;
+      add_name(t, row->name, c, NULL, NULL);
+      break;
+    case PER_TABLE_LEASES:
+    case PER_TABLE_WORKERS:
+    case PER_TABLE_LAGS: add_counts(t, row, c); return;
     case PER_PROGRAM:
       if (!row->value(t, NULL, &value)) return;
       slp_buf_addf(t->out, "%s ", row->name);
@@ -310,9 +355,26 @@ static void write_other(slp_metrics_text *t, const other_row *row) {
   step(t, row->kind);
 }
 
+/* Of what is known by its lease table alone few families have a meaning; and some have one there only. */
+static int is_on_page(const slp_metrics_text *t) {
+  int of_tables = t->sample->of_tables;
+  if (t->family < SLP_COUNT(stats)) {
+    size_t at = stats[t->family].at;
+    return !of_tables || at == offsetof(sloop_stats_t, behind_ms_now) ||
+           at == offsetof(sloop_stats_t, behind_unknown_ms_now);
+  }
+  const other_row *row = &others[t->family - SLP_COUNT(stats)];
+  if (!of_tables) return !is_per_table(row);
+  return is_per_table(row) || row->kind == PER_CONSUMER_INFO || row->value == behind || row->value == epoch;
+}
+
 int slp_metrics_text_write(slp_metrics_text *t, size_t lines_max) {
   for (; t->family < FAMILIES; lines_max--) {
     if (lines_max == 0) return SLP_MORE;
+    if (!is_on_page(t)) {
+      t->family++;
+      continue;
+    }
     if (t->family < SLP_COUNT(stats))
       write_stat(t, &stats[t->family]);
     else

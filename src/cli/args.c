@@ -563,6 +563,55 @@ static int check_leases(const slp_args *a, char why[200]) {
   return SLP_EINVAL;
 }
 
+/* ---- --leases --metrics ---- */
+
+/* A file's address is for readers: whoever has one may look at leases all the same. */
+static int is_given_here(const slp_args *a, const char *setting) {
+  for (size_t i = 0; i < a->given_n; i++) {
+    const slp_given *g = &a->given[i];
+    if (!g->from_file && g->option->id == O_KNOB && strncmp(g->value, setting, strlen(setting)) == 0)
+      return 1;
+  }
+  return 0;
+}
+
+static int add_app(slp_args *a, const char *app) {
+  for (size_t i = 0; i < a->apps_n; i++)
+    if (strcmp(a->apps[i], app) == 0) return 0;
+  if (a->apps_n == SLP_ARGS_TABLES_MAX) return SLP_ELIMIT;
+  a->apps[a->apps_n++] = app;
+  return 0;
+}
+
+/* Each -G of the command line; of a file's the last one counts, as everywhere. */
+static int take_apps(slp_args *a, char why[200]) {
+  int r = 0;
+  for (size_t i = 0; i < a->given_n && !r; i++)
+    if (a->given[i].option->id == O_APP && !a->given[i].from_file) r = add_app(a, a->given[i].value);
+  if (!a->apps_n && a->opts.app) r = add_app(a, a->opts.app);
+  if (!r && a->apps_n * slp_max_u64(a->streams_n, 1) <= SLP_ARGS_TABLES_MAX) return 0;
+  snprintf(why, 200, "--leases --metrics: at most %d applications times streams at a time",
+           SLP_ARGS_TABLES_MAX);
+  return SLP_EINVAL;
+}
+
+static int check_exporter(slp_args *a, char why[200]) {
+  static const slp_option_id ends[] = {O_LAG_OVER, O_JSON, O_TIMEOUT, O_CONTACT};
+  if (a->mode != SLP_MODE_LEASES || !a->metrics.listen) return 0;
+  a->exports = on_command_line(a, O_METRICS) || is_given_here(a, "metrics=");
+  if (!a->exports) return 0;
+  for (size_t i = 0; i < SLP_COUNT(ends); i++) {
+    if (!on_command_line(a, ends[i])) continue;
+    snprintf(why, 200, "%s does not go together with --metrics, which serves until it is stopped",
+             ends[i] == O_LAG_OVER  ? "--lag-over"
+             : ends[i] == O_JSON    ? "-J"
+             : ends[i] == O_TIMEOUT ? "--timeout"
+                                    : "-m");
+    return SLP_EINVAL;
+  }
+  return take_apps(a, why);
+}
+
 int slp_args_want_metrics(const slp_args *a) {
   return a->metrics.listen || a->metrics.cloudwatch || a->metrics.cloudwatch_as_motorway;
 }
@@ -652,6 +701,7 @@ static int check(slp_args *a, char why[200]) {
   if (!r && !dump && a->multilang) r = check_multilang(a, why);
   if (!r && !dump && !a->multilang) r = check_streams(a, why);
   if (!r && !dump && !a->multilang) r = check_leases(a, why);
+  if (!r && !dump) r = check_exporter(a, why);
   if (!r) settle(a);
   return r;
 }
@@ -662,6 +712,7 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   slp_buf_init(&a->config_text, mem, 0);
   sloop_opts_init(&a->opts);
   a->decoded_bytes_max = SLP_DECODED_BYTES;
+  a->leases_ms = SLP_LEASES_MS;
   sloop_metrics_opts_init(&a->metrics);
   sloop_sandbox_opts_init(&a->sandbox);
   a->synthetic.records = UINT64_MAX;

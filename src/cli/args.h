@@ -15,7 +15,9 @@
 #define SLP_ARGS_REGEXES_MAX 32
 #define SLP_ARGS_GIVEN_MAX 1024
 #define SLP_ARGS_WHY 400
-#define SLP_WATCH_MS 2000 /* --watch without SECONDS */
+#define SLP_WATCH_MS 2000      /* --watch without SECONDS */
+#define SLP_LEASES_MS 30000    /* --leases --metrics */
+#define SLP_ARGS_TABLES_MAX 64 /* --leases --metrics: applications times streams */
 
 typedef struct slp_synthetic { /* -M: records computed when read instead of stored */
   uint64_t bytes;              /* of each record; 0: an ordinary stream */
@@ -68,8 +70,12 @@ typedef struct slp_args {
   uint8_t write;         /* --write */
   const char *multilang; /* --multilang, --check; or NULL */
   uint8_t trace_protocol;
-  slp_start to;          /* --to; a place in a shard has no shard when none was named */
-  uint32_t watch_ms;     /* --watch */
+  slp_start to;                          /* --to; a place in a shard has no shard when none was named */
+  uint32_t watch_ms;                     /* --watch */
+  uint8_t exports;                       /* --leases --metrics */
+  const char *apps[SLP_ARGS_TABLES_MAX]; /* of it: each -G once */
+  size_t apps_n;
+  uint32_t leases_ms;    /* of it: -X leases_ms */
   uint32_t serve_shards; /* -M */
   uint32_t seconds;      /* --demo, --bench; 0: not given */
   slp_start start;

@@ -28,6 +28,7 @@ struct slp_cli_consumer {
   uint8_t closing, closed;
   uint64_t closing_tick;   /* of the app: since when */
   uint8_t failed;          /* ended by an error: app->exit_code is set */
+  uint8_t lasting;         /* only a fatal error ends it, also before the first answer */
   uint8_t muted;           /* passing errors are kept in `error` and not reported */
   uint8_t joined;          /* with leases: it was registered once */
   int stop_status;         /* of sloop_stop(): 0, or what was not done in time */

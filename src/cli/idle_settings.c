@@ -95,6 +95,10 @@ static const char *metrics(const slp_args *a) {
   return is_mode(a, SLP_MODE_TAIL | SLP_MODE_MULTILANG) ? NULL : "no metrics are told here";
 }
 
+static const char *metrics_served(const slp_args *a) { return a->exports ? NULL : metrics(a); }
+
+static const char *exporting(const slp_args *a) { return a->exports ? NULL : "it is for --leases --metrics"; }
+
 static const char *ready(const slp_args *a) {
   const char *why = metrics(a);
   return why ? why : a->metrics.listen ? NULL : "nobody can ask /ready: --metrics";
@@ -162,8 +166,9 @@ static const struct {
     {"checkpoint_ms", worker, NULL},
     {"handover_ms", worker, "gracefulLeaseHandoffTimeoutMillis"},
     {"stall_ms", worker, NULL},
+    {"leases_ms", exporting, NULL},
     {"decoded_bytes_max", decoding, NULL},
-    {"metrics", metrics, NULL},
+    {"metrics", metrics_served, NULL},
     {"unready_ms", ready, NULL},
     {"cloudwatch", metrics, "metricsLevel"},
     {"cloudwatch_as_motorway", metrics, NULL},

@@ -82,6 +82,8 @@ static const knob knobs[] = {
     {"unready_ms", U32, OPT(unready_ms), 1, UINT32_MAX, "ms",
      "/ready of --metrics says no once a shard has failed, or had records wait and made no progress, for so "
      "long"},
+    {"leases_ms", U32, offsetof(slp_args, leases_ms), 1000, 3600000, "ms",
+     "between readings of a lease table by --leases --metrics"},
     {"decoded_bytes_max", U32, offsetof(slp_args, decoded_bytes_max), 1, SLP_DECODED_BYTES_MAX, "bytes",
      "that the steps of -s may make of one record together; more is not decodable. A record is printed in "
      "one go: 16 MiB in up to 0.2 s"},

@@ -13,6 +13,7 @@
 #include "cli/idle_settings.h"
 #include "cli/knobs.h"
 #include "cli/lease_command.h"
+#include "cli/lease_exporter.h"
 #include "cli/migrate.h"
 #include "cli/multilang.h"
 #include "cli/list.h"
@@ -38,6 +39,8 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
     case SLP_MODE_BENCH: return slp_bench_run(mem, args);
     case SLP_MODE_IAM: return slp_print(&b, slp_iam(&b, args));
     case SLP_MODE_LEASES:
+      if (args->exports) return slp_lease_exporter_run(mem, args);
+      return slp_lease_command_run(mem, args);
     case SLP_MODE_EXPLAIN:
     case SLP_MODE_RELEASE:
     case SLP_MODE_RESET: return slp_lease_command_run(mem, args);

@@ -300,7 +300,13 @@ static const char places[] =
     "CloudWatch once a minute.\n"
     ".BR sloop (7)\n"
     "describes them.\n"
-    "There is no authentication: listen where only Prometheus can connect.\n";
+    "There is no authentication: listen where only Prometheus can connect.\n"
+    ".PP\n"
+    "\\fB\\-\\-leases \\-\\-metrics\\fR serves what the lease tables say, of each \\fB\\-G\\fR (several may "
+    "be\n"
+    "given) and each STREAM, up to 64 of them together, whether workers live or not; a table is read\n"
+    "every 30 s (\\fB\\-X leases_ms\\fR) as by \\fB\\-\\-leases\\fR, with \\fB\\-\\-no\\-read\\fR too.\n"
+    "In a file of options \\fBmetrics\\fR is for readers: here it has to be on the command line.\n";
 static const char rest[] =
     ".SH EXIT STATUS\n"
     ".TP\n"

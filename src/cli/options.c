@@ -148,11 +148,13 @@ const slp_option slp_options[] = {
      "AWS bills each of them until it is deregistered, read or not"},
     {O_DEREGISTER, 0, "deregister", SLP_NEEDS_VALUE, "NAME", ALL, NULL,
      "remove the registered consumer NAME of the stream. Asks first: whoever reads by it is interrupted"},
-    {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT", SLP_MODE_TAIL | SLP_MODE_MULTILANG, NULL,
+    {O_METRICS, 0, "metrics", SLP_NEEDS_VALUE, "ADDRESS:PORT",
+     SLP_MODE_TAIL | SLP_MODE_MULTILANG | SLP_MODE_LEASES, NULL,
      "serve metrics to Prometheus at http://ADDRESS:PORT/metrics, and /ready (503 and why while it does not "
      "do its work) and /healthz to probes. :PORT listens on all IPv4 addresses of the machine. Port 0: any "
      "free one, which is told on standard error. For "
-     "CloudWatch: -X cloudwatch=NAMESPACE"},
+     "CloudWatch: -X cloudwatch=NAMESPACE. With --leases: what the lease tables say, read every 30 s (-X "
+     "leases_ms), of each -G and STREAM; no worker need live"},
     {O_KNOB, 'X', "set", SLP_NEEDS_VALUE, "NAME=VALUE", ALL, NULL,
      "set anything else; -X list shows all there is, -X dump what holds now"},
     {O_CONFIG, 'F', "config", SLP_NEEDS_VALUE, "FILE", ALL, NULL,

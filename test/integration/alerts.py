@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 
+import harness
 import servers
+from lease_exporter import Exporter
 from harness import Tests, expect, wait_until
 from tail_truth import SECONDS, SANDBOX, Worker, begin, get
 
@@ -39,6 +41,9 @@ def names(box):
         box.faults("3 GetRecords * error InternalFailure:500")
         page = wait_until(lambda: (lambda text: text if "sloop_call_errors_total{" in text else None)(
             get(worker.url + "/metrics")[1]), SECONDS, "an error is counted")
+        with Exporter(harness.tail_environment(box.url), "-G", "app", "-X", "leases_ms=1000", stream) as exporter:
+            exporter.wait_readings(1)
+            page += get(exporter.url + "/metrics")[1]
     box.clear_faults()
     families = set(re.findall(r"^# TYPE (\S+) ", page, re.M))
     labels = {}

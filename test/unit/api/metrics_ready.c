@@ -27,6 +27,21 @@ TEST(without_leases) {
   CHECK(strstr(judged("", SLP_READING_FAILED, STATS(0)), "orders: it failed"));
 }
 
+TEST(a_lease_table_that_is_read) {
+  char why[SLP_READY_WHY];
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_sample s;
+  slp_sample_table t = {.up = 1};
+  slp_sample_init(&s, mem);
+  CHECK_INT(slp_sample_add_table(&s, "app", "orders", -1, -1, "", &t), 0);
+  CHECK_INT(slp_ready(&s, why), 1);
+  CHECK_INT(slp_sample_add_table(&s, "other", "orders", -1, -1, "no table", &t), 0);
+  CHECK_INT(slp_ready(&s, why), 0);
+  CHECK_STR(why, "orders: no table");
+  slp_sample_free(&s);
+  slp_mem_drop(mem);
+}
+
 TEST(with_leases) {
   CHECK_STR(judged("a", SLP_READING_RUNNING, STATS(.joined_now = 1)), "");
   CHECK_STR(judged("a", SLP_READING_RUNNING, STATS(0)), "orders: this worker has not joined its application");

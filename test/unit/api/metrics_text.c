@@ -197,3 +197,62 @@ TEST(slices_change_nothing) {
   CHECK_INT(slp_metrics_text_write(&t, SIZE_MAX), SLP_ELIMIT);
   end();
 }
+
+/* Of what is known by its lease table alone: only what means the same there, and what the table says. */
+TEST(a_page_of_lease_tables) {
+  slp_sample_table t = {.up = 1, .age_ms = 1500, .readings = 3, .failures = 1};
+  t.leases[0] = (slp_sample_count){"owned", 2};
+  t.lags[0] = (slp_sample_count){"read", 1};
+  t.lags[1] = (slp_sample_count){"trimmed", 1};
+  t.leases_n = 1;
+  t.lags_n = 2;
+  begin();
+  CHECK_INT(slp_sample_add_table(&s, "app", "orders", 61000, -1, "", &t), 0);
+  CHECK_INT(slp_sample_add_lease(&s, "shardId-0", 4, 61000), 0);
+  CHECK_INT(slp_sample_add_lease(&s, "shardId-1", 0, -1), 0);
+  t = (slp_sample_table){.age_ms = UINT64_MAX};
+  CHECK_INT(slp_sample_add_table(&s, "other", "orders", -1, 2000, "not read yet", &t), 0);
+  all();
+#define OF "stream=\"orders\",app=\"app\""
+#define OF_OTHER "stream=\"orders\",app=\"other\""
+  static const char *const want[] = {"sloop_behind_seconds{" OF "} 61",
+                                     "sloop_behind_unknown_seconds{" OF_OTHER "} 2",
+                                     "sloop_shard_behind_seconds{" OF ",shard=\"shardId-0\"} 61",
+                                     "sloop_shard_epoch{" OF ",shard=\"shardId-0\"} 4",
+                                     "sloop_leases{" OF ",state=\"owned\"} 2",
+                                     "sloop_lags{" OF ",lag=\"read\"} 1",
+                                     "sloop_lags{" OF ",lag=\"trimmed\"} 1",
+                                     "sloop_leases_up{" OF "} 1",
+                                     "sloop_leases_up{" OF_OTHER "} 0",
+                                     "sloop_leases_age_seconds{" OF "} 1.5",
+                                     "sloop_leases_readings_total{" OF "} 3",
+                                     "sloop_leases_failures_total{" OF "} 1",
+                                     "sloop_build_info{" OF ",version=\"0.1.0\"} 1",
+                                     "# TYPE sloop_leases_failures_total counter",
+                                     "# TYPE sloop_lags gauge"};
+  for (size_t i = 0; i < SLP_COUNT(want); i++)
+    if (lines(want[i]) != 1) CHECK_FAIL("no %s in %s", want[i], slp_buf_z(&out));
+  static const char *const none[] = {"sloop_ready",          "sloop_records", "sloop_shard_paused",
+                                     "sloop_shard_at_tip",   "shardId-1",     "sloop_calls",
+                                     "age_seconds{" OF_OTHER};
+  for (size_t i = 0; i < SLP_COUNT(none); i++)
+    if (strstr(slp_buf_z(&out), none[i])) CHECK_FAIL("%s in %s", none[i], slp_buf_z(&out));
+  slp_buf whole;
+  slp_buf_init(&whole, mem, 1 << 20);
+  CHECK_INT(slp_buf_add(&whole, out.p, out.n), 0);
+  for (size_t max = 1; max < 40; max++) {
+    text(max, (slp_metrics_own){0});
+    CHECK(out.n == whole.n && memcmp(out.p, whole.p, out.n) == 0);
+  }
+  slp_buf_free(&whole);
+  end();
+}
+
+TEST(a_page_of_readers_says_nothing_of_tables) {
+  begin();
+  stream("orders", (sloop_stats_t){.records = 1});
+  all();
+  CHECK(!strstr(slp_buf_z(&out), "sloop_leases_up") && !strstr(slp_buf_z(&out), "sloop_lags") &&
+        !strstr(slp_buf_z(&out), "sloop_workers"));
+  end();
+}

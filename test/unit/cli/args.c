@@ -188,6 +188,50 @@ TEST(leases) {
   CHECK_REFUSED("-G: \"\" is not the name", "-G", "", "s");
 }
 
+TEST(leases_for_metrics) {
+  CHECK_PARSES("--leases", "--metrics", ":9100", "-G", "a", "-G", "b", "-G", "a", "one", "two");
+  CHECK(args.exports && args.apps_n == 2 && args.streams_n == 2 && args.leases_ms == 30000);
+  CHECK_STR(args.apps[0], "a");
+  CHECK_STR(args.apps[1], "b");
+  CHECK_PARSES("--leases", "-X", "metrics=:9100", "-X", "app=a", "-X", "leases_ms=1000", "one");
+  CHECK(args.exports && args.apps_n == 1 && args.leases_ms == 1000);
+  CHECK_PARSES("--leases", "-G", "a", "-G", "b", "one"); /* of others the last one counts */
+  CHECK(!args.exports && args.apps_n == 0);
+  CHECK_STR(args.opts.app, "b");
+  CHECK_REFUSED("--lag-over does not go together with --metrics", "--leases", "-G", "a", "--metrics", ":1",
+                "--lag-over", "5m", "one");
+  CHECK_REFUSED("-m does not go together with --metrics", "--leases", "-G", "a", "--metrics", ":1", "-m", "5",
+                "one");
+  CHECK_REFUSED("--leases needs -G APP", "--leases", "--metrics", ":1", "one");
+  static char names[2][40][8];
+  const char *words[120] = {"stream-tail", "--leases", "--metrics", ":1"};
+  int n = 4;
+  for (int i = 0; i < 13; i++) { /* 13 times 5 */
+    snprintf(names[0][i], sizeof names[0][i], "a%d", i);
+    words[n++] = "-G";
+    words[n++] = names[0][i];
+  }
+  for (int i = 0; i < 5; i++) {
+    snprintf(names[1][i], sizeof names[1][i], "s%d", i);
+    words[n++] = names[1][i];
+  }
+  CHECK_INT(parse(n - 1, words), 0);
+  CHECK_INT(args.apps_n, 13);
+  CHECK_INT(parse(n, words), SLP_EINVAL);
+  CHECK(strstr(why, "at most 64 applications times streams"));
+}
+
+TEST(how_far_behind_is_too_far) {
+  CHECK_PARSES("--leases", "-G", "a", "--lag-over", "2h30m", "--no-read", "one");
+  CHECK(args.no_read && args.lag_over_ms == 9000000);
+  CHECK_STR(args.lag_over, "2h30m");
+  CHECK_PARSES("--leases", "-G", "a", "--lag-over=0s", "one");
+  CHECK(args.lag_over && args.lag_over_ms == 0);
+  CHECK_REFUSED("is not a length of time", "--leases", "-G", "a", "--lag-over", "5", "one");
+  CHECK_REFUSED("does not go together", "-G", "a", "--lag-over", "5m", "one");
+  CHECK_REFUSED("does not go together", "-G", "a", "--no-read", "--watch", "one");
+}
+
 TEST(commands_about_leases) {
   CHECK_PARSES("--reset", "all", "--to=oldest", "-Ga", "-o", "oldest", "s");
   CHECK_INT(args.opts.start.kind, SLOOP_OLDEST);

@@ -1,0 +1,60 @@
+/* lease_page.c - owns the host and the server that --leases --metrics answers from. Apart from the exporter,
+ * because host/host.h and host/program.h are two views of one world. */
+#include "cli/lease_page.h"
+
+#include <stdio.h>
+
+#include "api/metrics_server.h"
+
+struct slp_lease_page {
+  slp_lease_page_opts o;
+  slp_host *host;
+  slp_metrics_server server;
+};
+
+static int sample(void *arg, slp_sample *into, int with_shards) {
+  const slp_lease_page *p = arg;
+  return p->o.sample(p->o.arg, into, with_shards);
+}
+
+static void nothing_of_its_own(void *arg, slp_metrics_own *ret) {
+  (void)arg;
+  *ret = (slp_metrics_own){0};
+}
+
+static void on_host_closed(slp_host *h, void *arg) {
+  slp_lease_page *p = arg;
+  slp_lease_page_opts o = p->o;
+  (void)h;
+  slp_free(o.mem, p);
+  o.on_closed(o.arg);
+}
+
+static void on_server_closed(slp_metrics_server *s) {
+  slp_lease_page *p = s->arg;
+  slp_host_close(p->host, on_host_closed, p);
+}
+
+int slp_lease_page_open(slp_lease_page **ret, const slp_lease_page_opts *o, char why[160]) {
+  slp_lease_page *p = SLP_NEW(o->mem, slp_lease_page);
+  const slp_uv_options uo = {.why = why};
+  *ret = NULL;
+  if (!p) return SLP_ENOMEM;
+  p->o = *o;
+  p->server = (slp_metrics_server){
+      .sample = sample, .own = nothing_of_its_own, .on_closed = on_server_closed, .arg = p};
+  int r = slp_uv_host_new(&p->host, o->loop, o->mem, &uo);
+  if (!r) {
+    r = slp_metrics_server_open(&p->server, p->host, o->listen, why);
+    if (r) slp_host_close(p->host, NULL, NULL);
+  }
+  if (r)
+    slp_free(o->mem, p);
+  else
+    *ret = p;
+  return r;
+}
+
+const char *slp_lease_page_url(const slp_lease_page *p) { return p->server.url; }
+
+void slp_lease_page_close(slp_lease_page *p) { slp_metrics_server_close(&p->server); }
