@@ -172,6 +172,7 @@ typedef struct slp_lag_entry { /* a shard that is read at its position */
   int64_t behind_ms, at_ms; /* -1: not known; not read */
   const char *error;        /* in keep; "" */
   uint8_t leased;           /* it has a row */
+  uint8_t may_live;         /* its owner does, as far as the rows show */
 } slp_lag_entry;
 void slp_lags_find(slp_admin *a);    /* from READING: chooses the shards, and goes on to MEASURING */
 void slp_lags_measure(slp_admin *a); /* MEASURING begins */

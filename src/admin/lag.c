@@ -28,7 +28,9 @@ typedef struct reading { /* of one shard */
   slp_page *page;
   slp_buf cursor; /* of the next page; empty: the position is to be located */
   uint32_t tries, pages, empties;
-  uint8_t relocated, met;     /* met: a page with records came */
+  uint8_t relocated;
+  uint8_t met;                /* a page with records came */
+  uint8_t from_oldest;        /* its place is not kept: what is, is read */
   char error[SLP_LAGS_WORDS]; /* of the last try */
 } reading;
 
@@ -50,17 +52,21 @@ static uint64_t now_us(const slp_admin *a) { return slp_now_us(a->o.host); }
 
 /* ---- which shards -------------------------------------------------------------------------------------- */
 
-/* The row of a worker that is heard of counts until its lease is over, by our clock. */
 static int is_told(const slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
-  return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0 &&
-         a->wall_ms - w->wall_ms <= (int64_t)w->lease_ms;
+  return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0;
+}
+
+/* Where no row of a worker says more, the owner of a lease may live. The row of one that is heard of counts
+ * until its lease is over, by our clock. */
+static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
+  const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
+  if (l->parked || slp_admin_lease_state(a, l->owner) != SLOOP_LEASE_OWNED) return 0;
+  return !w || !w->lease_ms || w->wall_ms < 0 || a->wall_ms - w->wall_ms <= (int64_t)w->lease_ms;
 }
 
 static int is_to_be_read(slp_admin *a, const slp_lease_row *l) {
-  if (l->position.kind == SLP_POSITION_END) return 0;
-  if (l->parked || slp_admin_lease_state(a, l->owner) != SLOOP_LEASE_OWNED) return 1;
-  return !is_told(a, l);
+  return l->position.kind != SLP_POSITION_END && !(owner_may_live(a, l) && is_told(a, l));
 }
 
 /* Where rows tell no beginning, "latest" is what an operator's options say if they are not given. */
@@ -108,7 +114,9 @@ static void find(slp_admin *a, slp_lags *l) {
   if (!l->entries) return;
   for (size_t i = 0; i < a->snapshot.leases_n; i++) {
     const slp_lease_row *row = &a->snapshot.leases[i];
-    if (is_to_be_read(a, row)) l->entries[l->n++] = entry_of(a, row->shard, &row->position, 1);
+    if (!is_to_be_read(a, row)) continue;
+    l->entries[l->n] = entry_of(a, row->shard, &row->position, 1);
+    l->entries[l->n++].may_live = owner_may_live(a, row) != 0;
   }
   if (!a->unlisted) add_unleased(a, l);
 }
@@ -160,6 +168,18 @@ static void try_again(reading *r, const slp_fail *f) {
     again_in(r, slp_pace_backoff_us(r->tries, f->class == SLP_THROTTLE, random));
 }
 
+static void locate(reading *r);
+
+/* The service keeps nothing there. What it keeps still is the oldest that waits for a living owner. */
+static void on_trimmed(reading *r) {
+  if (!r->entry->may_live || r->from_oldest) {
+    done(r, SLOOP_LAG_TRIMMED, -1, "");
+    return;
+  }
+  r->from_oldest = 1;
+  locate(r);
+}
+
 /* What is not allowed for one shard is allowed for none. */
 static void give_up_all(reading *r) {
   slp_admin *a = r->admin;
@@ -178,7 +198,7 @@ static void failed(reading *r, const slp_fail *f) {
   slp_buf_clear(&r->cursor);
   switch (f->class) {
     case SLP_GONE: done(r, SLOOP_LAG_GONE, -1, ""); return;
-    case SLP_TRIMMED: done(r, SLOOP_LAG_TRIMMED, -1, ""); return;
+    case SLP_TRIMMED: on_trimmed(r); return;
     case SLP_AUTH:
     case SLP_ACCESS: give_up_all(r); return;
     case SLP_REFUSED:
@@ -211,8 +231,8 @@ static void learn_time(slp_admin *a, const slp_src_req *rq) {
 
 /* ---- what a page says ---------------------------------------------------------------------------------- */
 
-/* The place is asked for AT the last record that was read, as core/reader.c does: another one that comes
- * first shows that it is not kept any more. Behind an idle mark no record was read; its age alone tells. */
+/* The place is asked for AT the last record that was read, as core/reader.c does: when another one comes
+ * first, or none at all, it is not kept any more. Behind an idle mark no record was read; its age tells. */
 static int is_located_at(const slp_position *p) {
   return p->kind == SLP_POSITION_AT || (p->kind == SLP_POSITION_AFTER && !p->mark.idle);
 }
@@ -222,12 +242,31 @@ static int is_young(const slp_admin *a, const slp_mark *m) {
   return kept_ms <= 0 || m->arrived_ms < 0 || m->arrived_ms > slp_admin_service_ms(a) - kept_ms;
 }
 
-static int is_trimmed(const reading *r) {
+/* The number that a shard begins with is no record's: reading may begin there, and no such record comes. */
+static int is_beginning(const slp_admin *a, const slp_lag_entry *e) {
+  const slp_admin_shard *s = slp_admin_listed(a, e->shard);
+  return s && s->seq_start.n && slp_num_cmp(s->seq_start, slp_mark_seq(&e->position.mark)) == 0;
+}
+
+static int is_tip(const reading *r);
+
+/* 1: the page shows that the stream does not keep the place. */
+static int is_passed(const reading *r) {
   const slp_position *p = &r->entry->position;
-  if (r->met || !r->page->recs_n) return 0;
-  if (is_located_at(p))
-    return slp_num_cmp(slp_rec_seq(r->page, &r->page->recs[0]), slp_mark_seq(&p->mark)) > 0;
-  return p->kind == SLP_POSITION_AFTER && !is_young(r->admin, &p->mark);
+  size_t n = r->page->recs_n;
+  if (r->from_oldest) return 1;
+  if (r->met || (!n && !is_tip(r))) return 0;
+  if (!is_located_at(p)) return p->kind == SLP_POSITION_AFTER && !is_young(r->admin, &p->mark);
+  if (is_beginning(r->admin, r->entry)) return 0;
+  return !n || slp_num_cmp(slp_rec_seq(r->page, &r->page->recs[0]), slp_mark_seq(&p->mark)) > 0;
+}
+
+/* A living owner reads on from elsewhere than its row says: at the tip of an idle shard the row's record
+ * grows old and goes, and nothing is lost. Only when what waits is old itself is that owner too late. */
+static int is_lost(const reading *r, int64_t behind_ms) {
+  int64_t kept_ms = r->admin->describe.retention_ms;
+  if (!is_passed(r)) return 0;
+  return !r->entry->may_live || (kept_ms > 0 && behind_ms > kept_ms / 2);
 }
 
 static int waits(const slp_position *p, const slp_page *page, const slp_rec *rec) {
@@ -273,7 +312,7 @@ static void judge(reading *r) {
   int64_t behind_ms = rec ? behind_of(r, rec) : r->page->behind_ms;
   r->pages++;
   r->empties = r->page->recs_n ? 0 : r->empties + 1;
-  if (is_trimmed(r))
+  if (is_lost(r, behind_ms))
     done(r, SLOOP_LAG_TRIMMED, -1, "");
   else if (!rec && is_tip(r))
     done(r, SLOOP_LAG_READ, 0, "");
@@ -356,6 +395,7 @@ static void locate(reading *r) {
   slp_src_locate *l = &r->locate;
   *l = (slp_src_locate){.rq = {.on_done = on_located}, .shard = r->entry->shard, .from = r->entry->position};
   if (is_located_at(&l->from)) l->from.kind = SLP_POSITION_AT;
+  if (r->from_oldest) l->from.kind = SLP_POSITION_OLDEST;
   if (l->from.kind == SLP_POSITION_TIME && !s->anchors_by_time) l->from.kind = SLP_POSITION_OLDEST;
   slp_buf_init(&l->cursor, r->admin->mem, CURSOR_MAX);
   s->ops->locate(s, l);

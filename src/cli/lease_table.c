@@ -213,7 +213,7 @@ static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, i
   char position[200];
   slp_position_text(&l->position, position);
   begin(&w, stream);
-  slp_jw_z_or_null(&w, "shard", l->shard);
+  slp_jw_z_or_null(&w, leased ? "shard" : "unleased", l->shard);
   slp_jw_z(&w, "state", state_word(l, leased));
   slp_jw_z_or_null(&w, "owner", l->owner);
   slp_jw_z_or_null(&w, "claim", l->claim);

@@ -4,6 +4,7 @@ are killed, boto3 puts more, and what is told is held against what boto3 reads b
 import datetime
 import json
 import os
+import signal
 import tempfile
 import time
 
@@ -35,10 +36,12 @@ class App:
         return [json.loads(line) for line in out.splitlines()]
 
     def shards(self, *more):
-        return {row["shard"]: row for row in self.rows(*more) if "shard" in row}
+        """Leases, and shards without one."""
+        rows = [(row.get("shard") or row.get("unleased"), row) for row in self.rows(*more)]
+        return {shard: row for shard, row in rows if shard}
 
-    def work(self, records, *more):
-        """A worker prints so many, saves where it is, and is killed."""
+    def work(self, records, *more, number=signal.SIGKILL):
+        """A worker prints so many, saves where it is, and is killed, or stopped."""
         self.workers += 1
         worker = Running(["-J", "-o", "oldest", "-X", f"worker=w{self.workers}", *QUICK, *self.place, *more, self.stream], self.env)
         try:
@@ -49,6 +52,8 @@ class App:
                 last[row["shard"]] = row["seq"]
             wait_until(lambda: all(str(self.shards("--no-read")[shard]["position"]).split(" sub ")[0] == "after " + seq
                                    for shard, seq in last.items()), SECONDS, "all of it is saved", pause=0.3)
+            worker.signal(number)
+            worker.process.wait(20)
         finally:
             worker.process.kill()
             worker.process.wait()
@@ -59,7 +64,8 @@ def waiting(kinesis, stream, row):
     kind, _, seq = row["position"].partition(" ")
     how = {"after": {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "StartingSequenceNumber": seq.split(" sub ")[0]},
            "oldest": {"ShardIteratorType": "TRIM_HORIZON"}, "latest": {"ShardIteratorType": "LATEST"}}[kind]
-    iterator = kinesis.get_shard_iterator(StreamName=stream, ShardId=row["shard"], **how)["ShardIterator"]
+    shard = row.get("shard") or row["unleased"]
+    iterator = kinesis.get_shard_iterator(StreamName=stream, ShardId=shard, **how)["ShardIterator"]
     page = kinesis.get_records(ShardIterator=iterator, Limit=1)
     first = page["Records"][0]["ApproximateArrivalTimestamp"] if page["Records"] else None
     return first, page.get("MillisBehindLatest")
@@ -182,6 +188,16 @@ def beyond(box):
         box.faults("* GetShardIterator * error InvalidArgumentException:400")
         expect({row["lag"] for row in app.shards().values()} == {"refused"}, f"{app.shards()}")
         box.clear_faults()
+        # An owner that may live has read on from its row's record, which may be gone for lack of others.
+        kcl = App(box.url, stream, folder, "-X", "schema=kcl", "--store", f"sqlite:{folder}/kcl")
+        kcl.work(20)
+        time.sleep(0.1)
+        box.admin("POST", f"trim?stream={stream}&before={int(time.time() * 1000)}")
+        expect([(row["lag"], row["behind_ms"]) for row in kcl.shards().values()] == [("read", 0)] * 2, f"{kcl.shards()}")
+        expect({row["lag"] for row in app.shards().values()} == {"trimmed"}, f"{app.shards()}")
+        time.sleep(0.1)
+        producer.put_all(20)
+        expect({row["lag"] for row in kcl.shards().values()} == {"read"}, f"{kcl.shards()}")
         box.faults("* GetShardIterator * error ResourceNotFoundException:400")
         expect({row["lag"] for row in app.shards().values()} == {"gone"}, f"{app.shards()}")
         box.clear_faults()
@@ -321,8 +337,8 @@ def peer(tests, server):
         with tempfile.TemporaryDirectory() as folder:
             app = App(server.url, stream, folder)
             producer.put_all(20)
-            app.work(20)
-            time.sleep(2.5)
+            app.work(20, number=signal.SIGTERM)
+            expect({row["state"] for row in app.shards().values()} == {"free"}, f"{app.shards()}")
             now = datetime.datetime.now(datetime.timezone.utc)
             expect(check_lags(kinesis, app, app.shards(), now) == 0, "nothing waits")
             producer.put_all(20)

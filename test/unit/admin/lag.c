@@ -117,12 +117,23 @@ static void cancel(slp_source *s, slp_src_req *rq) {
 }
 
 static slp_source_ops ops;
+static int64_t retention_ms;
+static const char *first_number;
+static void describe(slp_source *s, slp_src_describe *d) {
+  d->retention_ms = retention_ms;
+  stream_describe(s, d);
+}
+static void list(slp_source *s, slp_src_list *l) {
+  stream_list(s, l);
+  if (first_number) l->shards[0].seq_start = slp_str_of(first_number);
+}
+
 static void begin_read(const char *shards, int tells_behind) {
   begin(shards);
   memset(&service, 0, sizeof service);
   memset(all_asked, 0, sizeof all_asked);
   ops = (slp_source_ops){
-      .describe = stream_describe, .list = stream_list, .locate = locate, .fetch = fetch, .cancel = cancel};
+      .describe = describe, .list = list, .locate = locate, .fetch = fetch, .cancel = cancel};
   stream.s.ops = &ops;
   stream.s.tells_behind = stream.s.anchors_by_time = tells_behind;
   stream.s.fetch_records_max = 1000;
@@ -163,15 +174,17 @@ TEST(what_a_page_of_kinesis_proves) {
   PUT("l/s1", "epoch#2", "pos=1:00242:4294967295");
   is(READ(PAGE(REC("42", "1767323000"), BEHIND(0))), SLOOP_LAG_READ, 0);
   CHECK(service.from.kind == SLP_POSITION_AT && service.limit == 2); /* is its record still there? */
-  is(READ(PAGE("", BEHIND(0))), SLOOP_LAG_READ, 0);
-  is(READ(PAGE("", BEHIND(7000))), SLOOP_LAG_READ, 7000);
+  is(READ(PAGE("", BEHIND(0))), SLOOP_LAG_TRIMMED, -1);              /* its record is not there any more */
+  is(READ(PAGE("", BEHIND(7000))), SLOOP_LAG_READ, 7000);            /* which this page does not show */
   /* The last record that waits: what MillisBehindLatest tells is behind it. */
   is(READ(PAGE(REC("42", "1767323000") "," REC("43", "1767323015"), BEHIND(0))), SLOOP_LAG_READ, 30000);
   is(READ(PAGE(REC("42", "1767323000") "," REC("43", "1767323015"), BEHIND(40000))), SLOOP_LAG_READ, 40000);
   is(READ(PAGE(REC("42", "1767323000") "," REC("43", "1767323046"), BEHIND(0))), SLOOP_LAG_READ, 1);
   is(READ(PAGE(REC("43", "1767323015"), BEHIND(0))), SLOOP_LAG_TRIMMED, -1);
-  is(READ("{\"Records\":[],\"NextShardIterator\":null,\"ChildShards\":[]}"), SLOOP_LAG_READ, 0);
+  is(READ("{\"Records\":[" REC("42", "1767323000") "],\"NextShardIterator\":null,\"ChildShards\":[]}"),
+     SLOOP_LAG_READ, 0);
   PUT("l/s1", "pos=0:oldest");
+  is(READ(PAGE("", BEHIND(0))), SLOOP_LAG_READ, 0);
   is(READ(PAGE(REC("43", "1767323015"), BEHIND(0))), SLOOP_LAG_READ, 30000);
   CHECK(service.from.kind == SLP_POSITION_OLDEST && service.limit == 1);
   PUT("l/s1", "pos=0:time:1767323016000");
@@ -179,6 +192,48 @@ TEST(what_a_page_of_kinesis_proves) {
   PUT("l/s1", "pos=9:end");
   is(READ("!AccessDeniedException"), SLOOP_LAG_UNASKED, -1);
   CHECK_INT(service.fetched, 0);
+  end();
+}
+
+/* A worker at the tip of an idle shard has read on from its row's record, which grows old and goes. */
+TEST(a_living_owner_loses_nothing_where_its_row_stands) {
+  const char *gone = PAGE(REC("43", "1767323015"), BEHIND(0)), *nothing = PAGE("", BEHIND(0));
+  begin_read("s1", 1);
+  retention_ms = 100000;
+  worker("a", NULL);
+  PUT("l/s1", "owner=a." INCARNATION, "epoch#2", "pos=1:00242:4294967295");
+  is(READ(gone), SLOOP_LAG_READ, 30000);
+  is(READ(nothing), SLOOP_LAG_READ, 0);
+  is(READ(PAGE(REC("43", "1767322994"), BEHIND(0))), SLOOP_LAG_TRIMMED, -1); /* it waits for 51 s of 100 */
+  is(READ("!TrimmedDataAccessException", gone), SLOOP_LAG_READ, 30000);
+  CHECK(service.from.kind == SLP_POSITION_OLDEST);
+  is(READ("!TrimmedDataAccessException"), SLOOP_LAG_TRIMMED, -1);
+  PUT("w/a", "ts#1767323034000"); /* its lease is over */
+  is(READ(gone), SLOOP_LAG_TRIMMED, -1);
+  is(READ(nothing), SLOOP_LAG_TRIMMED, -1);
+  is(READ("!TrimmedDataAccessException", gone), SLOOP_LAG_TRIMMED, -1);
+  CHECK_INT(service.fetched, 1);
+  PUT("l/s1", "pos=1:00242:idle:1767323000000"); /* until then nothing had come */
+  is(READ(gone), SLOOP_LAG_READ, 30000);
+  CHECK(service.from.kind == SLP_POSITION_AFTER && service.limit == 1);
+  is(READ(nothing), SLOOP_LAG_READ, 0);
+  PUT("l/s1", "pos=1:00242:idle:1767322900000"); /* what came since then may have gone already */
+  is(READ(gone), SLOOP_LAG_TRIMMED, -1);
+  is(READ(nothing), SLOOP_LAG_TRIMMED, -1);
+  retention_ms = 0;
+  end();
+}
+
+/* The number that a shard begins with is no record's. */
+TEST(a_shards_own_number_is_not_missed) {
+  begin_read("s1", 1);
+  first_number = "40";
+  PUT("l/s1", "epoch#2", "pos=1:00240:0000000000");
+  is(READ(PAGE(REC("43", "1767323015"), BEHIND(0))), SLOOP_LAG_READ, 30000);
+  is(READ(PAGE("", BEHIND(0))), SLOOP_LAG_READ, 0);
+  first_number = "39";
+  is(READ(PAGE(REC("43", "1767323015"), BEHIND(0))), SLOOP_LAG_TRIMMED, -1);
+  first_number = NULL;
   end();
 }
 
@@ -205,7 +260,7 @@ TEST(what_pages_of_changes_prove) {
 TEST(what_fails_is_said_as_that) {
   begin_read("s1", 1);
   PUT("l/s1", "epoch#2", "pos=1:00242:4294967295");
-  const char fine[] = PAGE("", BEHIND(0));
+  const char fine[] = PAGE(REC("42", "1767323000"), BEHIND(0));
   is(READ("!ProvisionedThroughputExceededException", fine), SLOOP_LAG_READ, 0);
   is(READ("!ExpiredIteratorException", fine), SLOOP_LAG_READ, 0);
   is(READ("!InvalidArgumentException", fine), SLOOP_LAG_READ, 0); /* perhaps only the iterator was bad */

@@ -194,7 +194,8 @@ TEST(shards_without_a_lease_are_told) {
   CHECK(strstr(slp_buf_z(&b), "; the furthest is 2m behind; 1 of unknown lag\n"));
   slp_buf_clear(&b);
   CHECK_INT(slp_lease_json(&b, "s", &all, SAMPLE_NOW_MS), 0);
-  CHECK(strstr(slp_buf_z(&b), "\"state\":\"unleased\""));
+  CHECK(strstr(slp_buf_z(&b), "\"unleased\":\"shardId-000000000001\",\"state\":\"unleased\""));
+  CHECK(!strstr(slp_buf_z(&b), "\"shard\":\"shardId-000000000001\""));
   CHECK(strstr(slp_buf_z(&b), "\"behind_ms\":122000,"));
   CHECK(strstr(slp_buf_z(&b), "\"lag\":\"no_position\"}\n"));
   CHECK(strstr(slp_buf_z(&b), "{\"stream\":\"s\",\"unlisted\":\"AccessDenied: ListShards\"}\n"));
