@@ -31,12 +31,12 @@ typedef struct command {
 
 static void begin(command *k);
 
-/* Shards are read for that long at most, and for half of what the command has. */
+/* Shards are read for that long, or for half of the time that the command is given. */
 #define READ_MS 10000u
 
 static uint64_t limit_ms(const slp_args *a) { return a->contact_ms ? a->contact_ms : a->timeout_ms; }
 static uint32_t read_ms(const slp_args *a) {
-  return limit_ms(a) ? (uint32_t)slp_min_u64(limit_ms(a) / 2, READ_MS) : READ_MS;
+  return limit_ms(a) ? (uint32_t)slp_min_u64(limit_ms(a) / 2, UINT32_MAX) : READ_MS;
 }
 static int reads(const slp_args *a) { return a->mode == SLP_MODE_LEASES && !a->no_read; }
 

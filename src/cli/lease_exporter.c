@@ -12,9 +12,8 @@
 #include "cli/say.h"
 #include "host/program.h"
 
-#define READ_MS_MAX 10000u   /* that shards are read for, in one reading */
-#define STAGGER_US 100000u   /* between the first readings of two tables */
-#define OVERDUE_US 30000000u /* a reading that is out for longer has failed so far */
+#define STAGGER_US 100000u            /* between the first readings of two tables */
+#define OVERDUE_US UINT64_C(30000000) /* a reading has failed so far, so long after its shards' time */
 
 typedef struct exporter exporter;
 typedef struct place { /* one application's leases of one stream */
@@ -36,13 +35,19 @@ struct exporter {
 
 /* ---- readings ----------------------------------------------------------------------------------------- */
 
-static void failed(place *p, const char *why) {
+/* Tells once why readings fail. */
+static void tell(place *p) {
   const slp_args *a = p->e->app.args;
-  slp_lease_readings_failed(&p->readings, why);
+  const char *why = p->readings.why;
   if (!a->quiet && strcmp(p->said, p->readings.why) != 0)
     slp_say_if_room("the leases of %.80s of %.80s could not be read: %s", p->readings.app, p->readings.stream,
                     why);
   memcpy(p->said, p->readings.why, sizeof p->said);
+}
+
+static void failed(place *p, const char *why) {
+  slp_lease_readings_failed(&p->readings, why);
+  tell(p);
 }
 
 static void worked(place *p) {
@@ -64,15 +69,19 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
     failed(p, line);
   else if (slp_lease_readings_take(&p->readings, leases, slp_program_mono_us(), slp_program_wall_ms()) == 0)
     worked(p);
+  else
+    tell(p);
 }
+
+/* Of the time between two readings one may read shards for half. */
+static uint32_t read_ms(const slp_args *a) { return a->leases_ms / 2; }
 
 static void ask(place *p, uint64_t now_us) {
   const slp_args *a = p->e->app.args;
   sloop_t *s = p->consumer.s;
-  uint32_t limit_ms = (uint32_t)slp_min_u64(a->leases_ms / 2, READ_MS_MAX);
   p->asked_us = now_us;
   p->next_us = now_us + a->leases_ms * UINT64_C(1000);
-  int r = a->no_read ? sloop_admin_leases(s, on_leases, p) : sloop_admin_lag(s, limit_ms, on_leases, p);
+  int r = a->no_read ? sloop_admin_leases(s, on_leases, p) : sloop_admin_lag(s, read_ms(a), on_leases, p);
   p->asking = r == 0;
   if (r) failed(p, sloop_strerror(r));
 }
@@ -81,10 +90,11 @@ static void look(place *p, uint64_t now_us) {
   if (p->consumer.stopping || p->consumer.failed || now_us < p->next_us) return;
   if (!p->asking) {
     ask(p, now_us);
-  } else if (!p->overdue && now_us - p->asked_us >= OVERDUE_US) {
+  } else if (!p->overdue && now_us - p->asked_us >= read_ms(p->e->app.args) * UINT64_C(1000) + OVERDUE_US) {
     char line[SLP_READINGS_WHY];
     p->overdue = 1;
-    snprintf(line, sizeof line, "no answer in %u s%s%.300s", OVERDUE_US / 1000000u,
+    snprintf(line, sizeof line, "no answer in %llu s%s%.300s",
+             (unsigned long long)((now_us - p->asked_us) / 1000000u),
              *p->consumer.error ? "; the last error: " : "", p->consumer.error);
     failed(p, line);
   }
@@ -149,7 +159,7 @@ static int open_place(exporter *e, place *p, const char *app, const char *stream
   o.retrieval = SLOOP_RETRIEVAL_POLL; /* whoever looks registers no consumer */
   *p = (place){.e = e, .next_us = now_us + number * STAGGER_US};
   p->consumer = (slp_cli_consumer){.user = p, .on_closed = on_consumer_closed, .muted = 1, .lasting = 1};
-  slp_lease_readings_init(&p->readings, e->app.mem, app, stream, a->leases_ms + READ_MS_MAX, now_us);
+  slp_lease_readings_init(&p->readings, e->app.mem, app, stream, a->leases_ms + read_ms(a), now_us);
   e->places_n++;
   int r = slp_cli_consumer_open_idle(&p->consumer, &e->app, &o);
   p->consumer.closed = r != 0;

@@ -121,7 +121,7 @@ static const struct {
     {SLOOP_LAG_REFUSED, "refused: nobody can go on from the position"},
     {SLOOP_LAG_FAILED, "of unknown lag: the shard could not be read"},
     {SLOOP_LAG_UNPROVEN, "of unknown lag: no page told a time, or was the last"},
-    {SLOOP_LAG_OUT_OF_TIME, "of unknown lag: not read, for there was no more time"},
+    {SLOOP_LAG_OUT_OF_TIME, "of unknown lag: not read, for there was no more time (--timeout gives more)"},
     {SLOOP_LAG_NO_POSITION, "of unknown lag: nothing says where reading would begin (-o may)"},
 };
 

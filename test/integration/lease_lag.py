@@ -222,6 +222,9 @@ def unknown(box):
             expect(time.monotonic() - began < 20, f"{time.monotonic() - began}")
             expect({(row["lag"], row["behind_ms"]) for row in rows.values()} == {("failed", None)}, f"{rows}")
             expect(all(says in row["lag_error"] for row in rows.values()), f"{rows}")
+        began = time.monotonic()
+        expect({row["lag"] for row in app.shards("--timeout", "25").values()} == {"failed"}, "no answer")
+        expect(12 < time.monotonic() - began < 20, f"{time.monotonic() - began}")  # half of it
         box.clear_faults()
         box.faults("* ListShards * error AccessDeniedException:400")
         rows = app.rows()
