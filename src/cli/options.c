@@ -53,7 +53,7 @@ const slp_option slp_options[] = {
      "show the leases of -G APP: whose each shard is, where it is read, how old that is and how far "
      "behind; then the workers. A shard of which no living worker tells that is read at its checkpoint"},
     {O_NO_READ, 0, "no-read", SLP_NO_VALUE, NULL, SLP_MODE_LEASES, NULL,
-     "read no shard: what no living worker tells is not known"},
+     "read no shard and list none: what no living worker tells is not known"},
     {O_LAG_OVER, 0, "lag-over", SLP_NEEDS_VALUE, "SPAN", SLP_MODE_LEASES, NULL,
      "leave with status 7 when a shard is further behind than SPAN (90s, 5m, 2h30m), or not known to be "
      "less, "

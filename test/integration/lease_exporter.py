@@ -164,6 +164,22 @@ def failing(box):
             worker.process.wait()
 
 
+def outside(box):
+    """Wrong keys, and a service that is not there: it goes on, and says so."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        for env, says in ((harness.tail_environment(box.url, secret="wrong"), "EAUTH"),
+                          (harness.tail_environment(f"http://127.0.0.1:{nobody.getsockname()[1]}"), "ECONNREFUSED")):
+            with Exporter(env, "-G", "app", "-X", "leases_ms=1000", "demo") as exporter:
+                exporter.wait_readings(2)
+                now, (code, why) = exporter.page(), get(exporter.url + "/ready")
+                expect(now["sloop_leases_up"] == {("app",): 0} and now["sloop_behind_unknown_seconds"][("app",)] > 0.5, f"{now}")
+                expect("sloop_behind_seconds" not in now and "sloop_leases_age_seconds" not in now, f"{now}")
+                expect(code == 503 and says in why and exporter.said().count(says) == 1, f"{code} {why} {exporter.said()}")
+                exporter.running.signal(15)
+                expect(exporter.running.process.wait(10) == 0, "it ends")
+
+
 def promtool(box):
     tool = os.environ.get("SLOOP_TEST_PROMTOOL") or shutil.which("promtool")
     if not tool:
@@ -209,6 +225,8 @@ def main():
         tests.side_by_side([lambda job=job: tests.run(*job) for job in jobs], at_once=3)
     with servers.Sandbox(2, OPTIONS) as box:
         tests.run("a table that can't be read", failing, box)
+    with servers.Sandbox(1, OPTIONS + ("sandbox.access_key=" + harness.KEY_ID, "sandbox.secret_key=right")) as box:
+        tests.run("a service that can't be asked", outside, box)
     tests.end()
 
 
