@@ -254,8 +254,8 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
   w.begun_us = slp_program_mono_us();
   w.terminal = (uint8_t)slp_is_terminal(1);
   w.utf8 = (uint8_t)speaks_utf8();
-  w.consumer =
-      (slp_cli_consumer){.user = &w, .on_closed = on_closed, .on_failing = on_failing, .muted = w.terminal};
+  w.consumer = (slp_cli_consumer){
+      .user = &w, .on_closed = on_closed, .on_failing = on_failing, .lasting = 1, .muted = w.terminal};
   if (slp_app_open(&w.app, mem, args) == 0) {
     if (w.terminal) w.signals = slp_signals_new(mem, w.app.loop, numbers, numbers_n, on_signal, &w);
     if (slp_cli_consumer_open_idle(&w.consumer, &w.app, &o) != 0) {

@@ -829,4 +829,23 @@ def watching_without_a_terminal():
         equal((out.count(b"\n"), err), (3, b""))
 
 
+@test
+def a_watch_outlives_what_something_else_answers():
+    """A proxy, say, for as long as a look takes to give up."""
+    with Box(1, *NO_LIMITS) as box, Fleet(box, "one") as fleet:
+        fleet.wait_held(one=1)
+        p = box.start("--watch=1", "-G", "app", "demo")
+        try:
+            read_until(p.stdout.fileno(), lambda got: got.count(b" demo for app\n") >= 2)
+            box.admin("/_sandbox/faults", "* * * html\n")
+            said = read_until(p.stderr.fileno(), lambda got: got.count(b"is this an endpoint") >= 2)
+            check(p.poll() is None, said)
+            box.admin("/_sandbox/faults", method="DELETE")
+            read_until(p.stdout.fileno(), lambda got: got.count(b" demo for app\n") >= 2)
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(5), 0)
+        finally:
+            end(p)
+
+
 main(at_once=4)

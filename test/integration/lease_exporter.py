@@ -152,6 +152,13 @@ def failing(box):
                    now["sloop_lags"] == {("app", "failed"): 2} and now["sloop_leases_up"] == {("app",): 1}, f"{now}")
             box.clear_faults()
             # An answer that never comes is a failure too, though nobody knows of what. The last one is shown.
+        # Something else answers, and is asked again some times each time.
+        box.faults("* * * html")
+        with Exporter(app.env, *app.place, "-X", "leases_ms=1000", stream) as exporter:
+            exporter.wait_readings(3)
+            expect(exporter.page()["sloop_leases_up"] == {("app",): 0}, exporter.said())
+            box.clear_faults()
+            wait_until(lambda: exporter.page()["sloop_leases_up"] == {("app",): 1}, SECONDS, "it is up")
         with Exporter(app.env, "-G", "late", "--store", f"dynamodb:late-{stream}", "-X", "leases_ms=1000", stream) as exporter:
             wait_until(lambda: exporter.page().get("sloop_leases_up") == {("late",): 0} and "could not be read" in exporter.said(),
                        SECONDS, "there is no table")
