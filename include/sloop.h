@@ -219,6 +219,8 @@ typedef struct { /* records that can never be read any more; allocated by the li
   const char *to_seq;   /* where reading goes on; "" when not known */
   int certain;          /* 1: records are known to be missing; 0: they may be */
   const char *message;  /* one line, safe to print */
+  int64_t since_ms;     /* nothing that arrived before is missing; -1: not known */
+  int64_t until_ms;     /* when the record of to_seq arrived; -1: not known */
 } sloop_loss_t;
 
 typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level_t;

@@ -7,6 +7,7 @@
 #include "cli/log_filter.h"
 #include "cli/say.h"
 #include "cli/show.h"
+#include "codec/date.h"
 #include "host/program.h"
 
 #define STUCK_MS 3000u
@@ -115,31 +116,28 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500 && !*e->aws_code;
 }
 
-static void say(const char *line, uint32_t kept_back) {
-  if (kept_back)
-    slp_say_if_room("%s (and %u more like it)", line, kept_back);
-  else
-    slp_say_if_room("%s", line);
+static void tell_held(slp_cli_consumer *c, int all) {
+  char text[SLP_TOLD_TEXT];
+  while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);
 }
 
-void slp_cli_consumer_tick(slp_cli_consumer *c) {
-  char line[SLP_TOLD_LINE];
-  uint32_t kept_back;
-  if (c->stopping || c->failed) return;
-  while (slp_told_later(&c->told, slp_program_mono_us(), line, &kept_back)) say(line, kept_back);
-}
+void slp_cli_consumer_tick(slp_cli_consumer *c) { tell_held(c, 0); }
 
-/* Reports c->error, unless the same kind was reported lately. `message` is what it says, perhaps behind the
- * shard's name. */
+/* Of a loss every line has bounds of its own: so many are told one by one in five seconds. */
+#define LOSS_LINES 100u
+/* The kind of a loss: no code of an error, and no kind of an event of leases. */
+#define KIND_LOSS 0x8000
+
+/* Reports c->error, or holds it while enough of its kind was reported lately. `message` is what it says,
+ * perhaps behind the shard's name. */
 static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
-  uint32_t kept_back;
   slp_str what = slp_str_of(message), name = slp_str_of(shard);
   if (c->app->args->quiet || c->muted) return;
   if (name.n && what.n > name.n && memcmp(what.p, name.p, name.n) == 0)
     what = (slp_str){what.p + name.n, what.n - name.n};
-  slp_cli_consumer_tick(c); /* what is due comes first, else it would be forgotten */
-  if (slp_told_now(&c->told, kind, what, c->error, slp_program_mono_us(), &kept_back))
-    say(c->error, kept_back);
+  slp_told_line line = {kind, kind == KIND_LOSS ? LOSS_LINES : 1, name, what, c->error};
+  tell_held(c, 0); /* what is due comes first */
+  if (slp_told_now(&c->told, &line, slp_program_mono_us())) slp_say_if_room("%s", c->error);
 }
 
 static int passes(const sloop_error_t *e, uint32_t tries) {
@@ -176,6 +174,7 @@ static void on_closed(sloop_t *s, int status, void *arg) {
 
 void slp_cli_consumer_close(slp_cli_consumer *c) {
   if (!c->s || c->closed || c->closing) return;
+  tell_held(c, 1);
   c->closing = 1;
   c->closing_tick = c->app->ticks;
   c->stopping = 1;
@@ -203,6 +202,7 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   c->failed = 1;
   c->app->exit_code = exit_code;
   if (c->on_failing) c->on_failing(c);
+  tell_held(c, 1);
   slp_say("%s", why);
   if (c->joined && !c->stopping) { /* its leases are released, so that no worker waits for their expiry */
     slp_cli_consumer_stop(c, SLP_APP_LEAVE_MS);
@@ -300,17 +300,32 @@ static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   if (c->on_shard && !c->closing) c->on_shard(c, e->shard, e->kind);
 }
 
+static void put_bound(const char *word, const char *seq, int64_t ms, char *line, size_t n) {
+  char when[25] = "";
+  size_t at = strlen(line);
+  if (ms >= 0) slp_date_iso(ms, when);
+  if (*seq || *when)
+    snprintf(line + at, n - at, "; %s %.60s%s%s%s", word, seq, *seq && *when ? " of " : "", when,
+             strlen(seq) > 60 ? " (cut)" : "");
+}
+
+void slp_loss_line(const sloop_loss_t *loss, char *line, size_t n) {
+  snprintf(line, n, "%.130s: %.140s", loss->shard, loss->message);
+  put_bound("behind", loss->from_seq, loss->since_ms, line, n);
+  put_bound("until", loss->to_seq, loss->until_ms, line, n);
+}
+
 static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   c->losses++;
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
-  snprintf(c->error + at, sizeof c->error - at, "%s: %s", loss->shard, loss->message);
+  slp_loss_line(loss, c->error + at, sizeof c->error - at);
   if (c->app->args->fail_on_loss && !c->stopping)
     slp_cli_consumer_fail(c, SLP_EXIT_LOSS, c->error);
-  else if (!c->stopping)
-    tell(c, SLOOP_ETRIMMED, loss->shard, loss->message);
+  else
+    tell(c, KIND_LOSS, loss->shard, c->error + at);
 }
 
 /* The kind of an event, reported once and then kept back for a while; errors have negative codes. Each bad
@@ -409,6 +424,7 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
 
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms) {
   if (c->stopping || !c->s) return;
+  tell_held(c, 1);
   c->stopping = 1;
   if (sloop_stop(c->s, limit_ms, on_stopped, c) != 0) ending(c);
 }

@@ -48,7 +48,7 @@ int slp_cli_consumer_start(slp_cli_consumer *c);
 /* A question failed for the tries-th time in a row. Returns 1 if asking again may help; the error was told
  * then, as passing errors are. */
 int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries);
-/* On a tick: reports what was kept back, and says something else than what was reported. */
+/* On a tick: reports the lines that were held long enough. The others come when it stops. */
 void slp_cli_consumer_tick(slp_cli_consumer *c);
 /* Stops it: no more batches; waits up to limit_ms for those that are out; then on_closed. Again: ignored. */
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
@@ -72,5 +72,7 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
                                  char *line, size_t n);
 /* Words an error as one line: what happened, the codes, and what to do about it. */
 void slp_error_line(const sloop_error_t *e, char *line, size_t n);
+/* Words a loss as one line, with the bounds that are known. n: SLP_TOLD_LINE or more. */
+void slp_loss_line(const sloop_loss_t *loss, char *line, size_t n);
 
 #endif

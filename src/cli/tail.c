@@ -75,6 +75,16 @@ static int exit_code_of_place(int bad) { return bad == SLP_EBUSY ? SLP_EXIT_OWNE
 
 static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
 
+static void tell_undecoded(tail *t, int at_end) {
+  uint64_t now_us = slp_program_mono_us();
+  int lately = t->undecoded_at_us && now_us - t->undecoded_at_us < TELL_UNDECODED_US;
+  if (t->printer.undecoded == t->undecoded_told || t->app.args->quiet || (lately && !at_end) || t->bad)
+    return;
+  slp_say_if_room("%s; %llu printed as they came", t->printer.why, (unsigned long long)t->printer.undecoded);
+  t->undecoded_told = t->printer.undecoded;
+  t->undecoded_at_us = now_us;
+}
+
 /* Reports how the leases were released, after the user has ended the command. */
 static void tell_left(const tail *t) {
   int late = 0, joined = 0;
@@ -102,6 +112,7 @@ static void leave_if_done(tail *t) {
   /* What could not be saved is tried once more, for a disk that was full may have room by now. */
   int bad = t->app.args->save ? slp_places_write(&t->places, why) : 0;
   if (bad && !t->place_lost) tell_failed(t, exit_code_of_place(bad), why);
+  tell_undecoded(t, 1);
   if (has_leases(t))
     tell_left(t);
   else if (t->app.interrupted && !t->app.args->shard_key)
@@ -397,16 +408,6 @@ static void check_places(tail *t) {
   end_tail(t);
 }
 
-static void tell_undecoded(tail *t) {
-  uint64_t now_us = slp_program_mono_us();
-  if (t->printer.undecoded == t->undecoded_told || t->app.args->quiet ||
-      (t->undecoded_at_us && now_us - t->undecoded_at_us < TELL_UNDECODED_US))
-    return;
-  slp_say_if_room("%s; %llu printed as they came", t->printer.why, (unsigned long long)t->printer.undecoded);
-  t->undecoded_told = t->printer.undecoded;
-  t->undecoded_at_us = now_us;
-}
-
 /* A reader that stands still in the middle of a record is not waited for: leases are released with the
  * position behind the last record that it was given whole. */
 static void check_reader(tail *t) {
@@ -442,7 +443,7 @@ static void on_tick(slp_app *app) {
     for (size_t i = 0; i < t->n; i++) slp_progress_look(&t->progress, t->each[i].consumer.s);
     slp_progress_show(&t->progress, &sum);
   }
-  tell_undecoded(t);
+  tell_undecoded(t, 0);
   if (t->app.args->shard_key) {
     slp_follow_tick(&t->follow);
     leave_at_tip(t); /* it may have looked in vain for what goes on from a shard that ended */

@@ -1,4 +1,5 @@
-/* told.c - of each kind of trouble one line in five seconds, and the last one that says something else. */
+/* told.c - gathers lines of trouble. For each kind, some lines are told at once in five seconds; those that
+ * come later in them are held and told together. */
 #include "cli/told.h"
 
 #include "base/hash.h"
@@ -10,57 +11,123 @@ static uint64_t hash_of(slp_str what) {
   return slp_hash(&key, what);
 }
 
-/* Returns 1 if a makes room before b: a kind without a line to be told goes first, then the older one. */
-static int goes_first(const slp_told_kind *a, const slp_told_kind *b) {
-  if (!*a->later != !*b->later) return !*a->later;
-  return a->at_us < b->at_us;
+static int is_over(const slp_told_kind *k, uint64_t now_us) {
+  return !k->at_us || now_us - k->at_us >= SLP_TOLD_AGAIN_US;
 }
 
-static slp_told_kind *find(slp_told *t, int kind) {
+/* Returns the kind's place, or the one that was not used for longest. */
+static slp_told_kind *find_kind(slp_told *t, int kind) {
   slp_told_kind *room = &t->kinds[0];
-  for (size_t i = 0; i < SLP_TOLD_MAX; i++) {
-    if (t->kinds[i].kind == kind) return &t->kinds[i];
-    if (goes_first(&t->kinds[i], room)) room = &t->kinds[i];
+  for (size_t i = 0; i < SLP_TOLD_KINDS; i++) {
+    if (t->kinds[i].at_us && t->kinds[i].kind == kind) return &t->kinds[i];
+    if (t->kinds[i].at_us < room->at_us) room = &t->kinds[i];
   }
   *room = (slp_told_kind){.kind = kind};
   return room;
 }
 
-static void told(slp_told_kind *k, uint64_t said, uint64_t now_us) {
-  k->said = said;
-  k->at_us = now_us;
-  k->kept_back = 0;
-  *k->later = 0;
-}
+/* ---- holding ----------------------------------------------------------------------------------------- */
 
-static int is_due(const slp_told_kind *k, uint64_t now_us) {
-  return !k->at_us || now_us - k->at_us >= SLP_TOLD_AGAIN_US;
-}
-
-int slp_told_now(slp_told *t, int kind, slp_str what, const char *line, uint64_t now_us,
-                 uint32_t *ret_kept_back) {
-  slp_told_kind *k = find(t, kind);
-  uint64_t said = hash_of(what);
-  if (is_due(k, now_us)) {
-    *ret_kept_back = k->kept_back;
-    told(k, said, now_us);
-    return 1;
-  }
-  k->kept_back++;
-  if (said == k->said) return 0;
-  snprintf(k->later, sizeof k->later, "%s", line);
-  k->later_said = said;
-  return 0;
-}
-
-int slp_told_later(slp_told *t, uint64_t now_us, char line[SLP_TOLD_LINE], uint32_t *ret_kept_back) {
-  for (size_t i = 0; i < SLP_TOLD_MAX; i++) {
-    slp_told_kind *k = &t->kinds[i];
-    if (!*k->later || !is_due(k, now_us)) continue;
-    memcpy(line, k->later, SLP_TOLD_LINE);
-    *ret_kept_back = k->kept_back - 1;
-    told(k, k->later_said, now_us);
-    return 1;
+static int names_have(const slp_told_held *h, slp_str shard) {
+  for (const char *p = h->names; *p;) {
+    const char *name = p + 2, *end = strchr(name, ',');
+    size_t n = end ? (size_t)(end - name) : strlen(name);
+    if (slp_str_eq((slp_str){name, n}, shard)) return 1;
+    p = name + n;
   }
   return 0;
+}
+
+static void add_name(slp_told_held *h, slp_str shard) {
+  size_t at = strlen(h->names);
+  if (!shard.n || slp_str_eq(slp_str_of(h->shard), shard) || names_have(h, shard)) return;
+  if (memchr(shard.p, ',', shard.n) || at + 2 + shard.n >= sizeof h->names) {
+    h->unnamed_n++;
+    return;
+  }
+  snprintf(h->names + at, sizeof h->names - at, ", %.*s", (int)shard.n, shard.p);
+  h->names_n++;
+}
+
+static void begin(slp_told *t, slp_told_held *h, const slp_told_line *l, uint64_t said) {
+  *h = (slp_told_held){.kind = l->kind, .n = 1, .said = said, .serial = ++t->serial};
+  snprintf(h->line, sizeof h->line, "%s", l->text);
+  if (l->shard.n) snprintf(h->shard, sizeof h->shard, "%.*s", (int)l->shard.n, l->shard.p);
+}
+
+/* Returns 0 when there is no room for the line, and none of its kind that it could be counted with. */
+static int hold(slp_told *t, const slp_told_line *l) {
+  uint64_t said = hash_of(l->what);
+  slp_told_held *like = NULL, *kin = NULL, *room = NULL;
+  for (size_t i = 0; i < SLP_TOLD_HELD; i++) {
+    slp_told_held *h = &t->held[i];
+    if (!h->n) {
+      room = h;
+    } else if (h->kind == l->kind) {
+      if (h->said == said) like = h;
+      if (!kin || h->serial > kin->serial) kin = h;
+    }
+  }
+  if (!like && room) {
+    begin(t, room, l, said);
+    return 1;
+  }
+  if (!like && kin) kin->mixed = 1;
+  if (!like) like = kin;
+  if (!like) return 0;
+  like->n++;
+  add_name(like, l->shard);
+  return 1;
+}
+
+int slp_told_now(slp_told *t, const slp_told_line *l, uint64_t now_us) {
+  slp_told_kind *k = find_kind(t, l->kind);
+  if (is_over(k, now_us)) *k = (slp_told_kind){.kind = l->kind, .at_us = slp_max_u64(now_us, 1)};
+  if (k->n >= slp_max_u64(l->at_once, 1) && hold(t, l)) return 0;
+  k->n++;
+  return 1;
+}
+
+/* ---- telling ----------------------------------------------------------------------------------------- */
+
+static void write_text(const slp_told_held *h, char text[SLP_TOLD_TEXT]) {
+  uint32_t more = h->n - 1;
+  const char *names = h->names_n ? h->names + 2 : "";
+  int n = snprintf(text, SLP_TOLD_TEXT, "%s", h->line);
+  if (n < 0 || !more) return;
+  char *to = text + n;
+  size_t room = SLP_TOLD_TEXT - (size_t)n;
+  const char *like = h->mixed ? "of its kind" : "like it";
+  if (!h->names_n && !h->unnamed_n) {
+    snprintf(to, room, " (and %u more %s)", more, like);
+  } else if (h->names_n == more && !h->mixed) {
+    snprintf(to, room, " (and %u more shard%s: %s)", more, more == 1 ? "" : "s", names);
+  } else if (h->unnamed_n) {
+    snprintf(to, room, " (and %u more %s, also of %s; %u of them of shards not named here)", more, like,
+             names, h->unnamed_n);
+  } else {
+    snprintf(to, room, " (and %u more %s, also of %s)", more, like, names);
+  }
+}
+
+static int is_due(const slp_told *t, const slp_told_held *h, uint64_t now_us) {
+  for (size_t i = 0; i < SLP_TOLD_KINDS; i++)
+    if (t->kinds[i].at_us && t->kinds[i].kind == h->kind) return is_over(&t->kinds[i], now_us);
+  return 1;
+}
+
+int slp_told_next(slp_told *t, uint64_t now_us, int all, char text[SLP_TOLD_TEXT]) {
+  slp_told_held *first = NULL;
+  for (size_t i = 0; i < SLP_TOLD_HELD; i++) {
+    slp_told_held *h = &t->held[i];
+    if (h->n && (!first || h->serial < first->serial) && (all || is_due(t, h, now_us))) first = h;
+  }
+  if (!first) return 0;
+  write_text(first, text);
+  int kind = first->kind;
+  first->n = 0;
+  for (size_t i = 0; i < SLP_TOLD_HELD; i++)
+    if (t->held[i].n && t->held[i].kind == kind) return 1;
+  *find_kind(t, kind) = (slp_told_kind){.kind = kind, .n = UINT32_MAX, .at_us = slp_max_u64(now_us, 1)};
+  return 1;
 }

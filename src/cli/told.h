@@ -1,33 +1,55 @@
-/* told.h - which lines of trouble are told, and when: of each kind one in five seconds. What is kept back is
- * counted, and when it says something else than the line before it, it is told once that time is over: a
- * library tells much only once. Pure. */
+/* told.h - which lines of trouble are told, and when: of each kind some at once and the others together, five
+ * seconds later or at the end. Every line is told or counted, and every shard is named while there is room.
+ * Pure. */
 #ifndef SLP_CLI_TOLD_H
 #define SLP_CLI_TOLD_H
 
 #include "base/base.h"
 
-#define SLP_TOLD_MAX 16
+#define SLP_TOLD_KINDS 16
+#define SLP_TOLD_HELD 16
 #define SLP_TOLD_AGAIN_US 5000000u
-#define SLP_TOLD_LINE 400
+#define SLP_TOLD_LINE 400  /* a line as it comes, with its NUL */
+#define SLP_TOLD_NAMES 400 /* the names of other shards that a line is of, with their commas */
+#define SLP_TOLD_TEXT (SLP_TOLD_LINE + SLP_TOLD_NAMES + 120)
+
+typedef struct slp_told_line {
+  int kind;
+  uint32_t at_once; /* so many lines of the kind are told at once in five seconds; 0: one */
+  slp_str shard;    /* empty: of none */
+  slp_str what;     /* the line without the shard, as one trouble of many shards is the same */
+  const char *text; /* the line */
+} slp_told_line;
 
 typedef struct slp_told_kind {
   int kind;
-  uint32_t kept_back;        /* since the last one */
-  uint64_t at_us;            /* when one was told last; 0: never */
-  uint64_t said;             /* a hash of what that one said */
-  char later[SLP_TOLD_LINE]; /* kept back, and says something else; empty: none */
-  uint64_t later_said;
+  uint32_t n;     /* lines told at once since at_us */
+  uint64_t at_us; /* 0: none was */
 } slp_told_kind;
 
+typedef struct slp_told_held { /* lines that wait and say the same */
+  int kind;
+  uint8_t mixed; /* some say something else: there was no room for them */
+  uint32_t n;    /* 0: none */
+  uint32_t unnamed_n;
+  uint32_t names_n;
+  uint64_t serial; /* the older one is told first */
+  uint64_t said;   /* a hash of what they say */
+  char shard[132]; /* of the line */
+  char line[SLP_TOLD_LINE];
+  char names[SLP_TOLD_NAMES]; /* ", NAME, NAME": the other shards */
+} slp_told_held;
+
 typedef struct slp_told { /* zeros: nothing was told */
-  slp_told_kind kinds[SLP_TOLD_MAX];
+  slp_told_kind kinds[SLP_TOLD_KINDS];
+  slp_told_held held[SLP_TOLD_HELD];
+  uint64_t serial;
 } slp_told;
 
-/* what: the line without that of which it is told, as one trouble of many shards is the same. Returns 1 if
- * the line is to be told now; *ret_kept_back others like it were not. */
-int slp_told_now(slp_told *t, int kind, slp_str what, const char *line, uint64_t now_us,
-                 uint32_t *ret_kept_back);
-/* Copies a line that was kept back long enough, and is to be told now. Returns 0 when there is none. */
-int slp_told_later(slp_told *t, uint64_t now_us, char line[SLP_TOLD_LINE], uint32_t *ret_kept_back);
+/* Returns 1 if the line is to be told now. 0: slp_told_next gives it later. */
+int slp_told_now(slp_told *t, const slp_told_line *l, uint64_t now_us);
+/* Writes lines that have waited long enough as one, or with `all` any that wait. Returns 0 when there are
+ * none. */
+int slp_told_next(slp_told *t, uint64_t now_us, int all, char text[SLP_TOLD_TEXT]);
 
 #endif

@@ -34,7 +34,7 @@
  *      lag.c          how far behind the last good answer left a shard
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over
- *      report.c       tells the user
+ *      report.c       tells the user; loss.c: of losses, with their bounds
  *   0  budget.c, delay.c, desc.c, mark.c, meet.c, merge.c, open_ends.c, pace.c, position.c, svctime.c,
  *      token.c: pure
  *

@@ -8,6 +8,7 @@
  * its shard along). Users see the raw arrival time. */
 #include "base/probe.h"
 #include "core/core.h"
+#include "core/loss.h"
 
 static int bit_get(const uint8_t *bits, uint32_t i) { return bits[i / 8] >> (i % 8) & 1; }
 static void bit_set(uint8_t *bits, uint32_t i) { bits[i / 8] |= (uint8_t)(1u << (i % 8)); }
@@ -48,28 +49,26 @@ int slp_queue_is_young(const slp_shard *s, const slp_mark *m) {
 
 /* The iterator was asked for AT the last record taken, to see that nothing behind it was trimmed, and another
  * record came first. Records may be lost, and surely are when that one was young enough to be kept. */
-static void report_gap(slp_shard *s, slp_str wanted, slp_str first) {
+static void report_gap(slp_shard *s, const slp_page *page) {
   int certain = !s->at.idle_old && slp_queue_is_young(s, &s->at.last);
-  slp_report_loss(s->consumer, s->id, wanted, first, certain,
-                  certain ? "records were removed from the stream before they were read"
-                          : "the record to go on from is not kept any more; records after it may be missing");
+  slp_loss_tell(s, page, certain,
+                certain ? "records were removed from the stream before they were read"
+                        : "the record to go on from is not kept any more; records after it may be missing");
 }
 
 /* Whether the page, the first with records after an iterator AT some record, begins with another one. */
-static int begins_behind(const slp_shard *s, const slp_page *page, slp_str *ret_wanted) {
+static int begins_behind(const slp_shard *s, const slp_page *page) {
+  slp_str wanted;
   if (page->recs_n == 0 || s->at.from_oldest) return 0; /* or the gap was told already */
-  if (s->at.idle_old) { /* no record was there that could be missed: only its age tells */
-    *ret_wanted = slp_mark_seq(&s->at.idle);
-    return 1;
-  }
+  if (s->at.idle_old) return 1; /* no record was there that could be missed: only its age tells */
   if (slp_has_taken(&s->at) && s->at.after_last) {
-    *ret_wanted = slp_mark_seq(&s->at.last);
+    wanted = slp_mark_seq(&s->at.last);
   } else if (!slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_AT) {
-    *ret_wanted = slp_mark_seq(&s->at.start.mark);
+    wanted = slp_mark_seq(&s->at.start.mark);
   } else {
     return 0;
   }
-  return slp_num_cmp(slp_rec_seq(page, &page->recs[0]), *ret_wanted) > 0;
+  return slp_num_cmp(slp_rec_seq(page, &page->recs[0]), wanted) > 0;
 }
 
 /* A page in order that begins behind the last record taken, as nearly all do, is not looked through: its
@@ -175,9 +174,8 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   size_t bits = (page->recs_n + 7) / 8;
   slp_buffered *buffered = slp_zalloc(e->mem, sizeof *buffered + 2 * bits);
   if (!buffered) return SLP_ENOMEM;
-  slp_str wanted;
-  if (begins_behind(s, page, &wanted)) {
-    report_gap(s, wanted, slp_rec_seq(page, &page->recs[0]));
+  if (begins_behind(s, page)) {
+    report_gap(s, page);
     if (s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
       slp_free(e->mem, buffered);
       return refuse(s, page, SLOOP_ETRIMMED);

@@ -3,6 +3,7 @@
  * whole and valid. */
 #include "base/probe.h"
 #include "core/core.h"
+#include "core/loss.h"
 #include "core/start.h"
 
 /* The services give iterators of 512 bytes at most. */
@@ -111,7 +112,7 @@ static void trimmed(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   int certain = slp_reading_state(s) == SLP_READER_FETCHING || !slp_has_taken(&s->at) ||
                 slp_queue_is_young(s, &s->at.last);
-  slp_report_loss(c, s->id, slp_mark_seq(&s->at.last), (slp_str){NULL, 0}, certain, f->message);
+  slp_loss_tell(s, NULL, certain, f->message);
   if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     give_up(s, f);
     return;
@@ -743,9 +744,7 @@ static void on_fetched(slp_src_req *rq) {
 /* ---- the listing answered ----------------------------------------------------------------------------- */
 
 static void ended_by_listing(slp_shard *s, int gone) {
-  if (gone)
-    slp_report_loss(s->consumer, s->id, slp_mark_seq(&s->at.last), (slp_str){NULL, 0}, 0,
-                    "the shard is not listed any more; records not yet read are lost");
+  if (gone) slp_loss_tell(s, NULL, 0, "the shard is not listed any more; records not yet read are lost");
   if (s->consumer->leases) { /* the listing that showed the shard's end names its children too */
     slp_shard_desc children[8];
     size_t n = slp_listing_children(s->consumer, s->id, children, SLP_COUNT(children));

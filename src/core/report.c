@@ -21,6 +21,7 @@ typedef struct notice {
   sloop_log_level_t level;
   sloop_lease_event_kind_t lease;
   uint64_t epoch;
+  int64_t since_ms, until_ms;
   const char *text[4]; /* in the block itself */
   char bytes[];
 } notice;
@@ -100,12 +101,19 @@ void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_event_kin
   if (n) n->what = what;
 }
 
-void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, int certain,
-                     const char *message) {
+void slp_report_loss(slp_consumer *c, const slp_loss *loss) {
   c->counts.losses++;
+  slp_report_log(c, SLOOP_LOG_WARN, "loss: %s shard=%.*s from=%.*s to=%.*s since_ms=%lld until_ms=%lld",
+                 loss->message, (int)loss->shard.n, loss->shard.p, (int)loss->from.n,
+                 loss->from.n ? loss->from.p : "", (int)loss->to.n, loss->to.n ? loss->to.p : "",
+                 (long long)loss->since_ms, (long long)loss->until_ms);
   if (!c->o->on_loss) return;
-  notice *n = add(c, NOTICE_LOSS, 0, (slp_str[4]){shard, from, to, slp_str_of(message)});
-  if (n) n->certain = certain;
+  notice *n =
+      add(c, NOTICE_LOSS, 0, (slp_str[4]){loss->shard, loss->from, loss->to, slp_str_of(loss->message)});
+  if (!n) return;
+  n->certain = loss->certain;
+  n->since_ms = loss->since_ms;
+  n->until_ms = loss->until_ms;
 }
 
 void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str shard, slp_str worker,
@@ -170,7 +178,7 @@ static void tell(slp_consumer *c, const notice *n) {
       return;
     }
     case NOTICE_LOSS: {
-      sloop_loss_t l = {n->text[0], n->text[1], n->text[2], n->certain, n->text[3]};
+      sloop_loss_t l = {n->text[0], n->text[1], n->text[2], n->certain, n->text[3], n->since_ms, n->until_ms};
       o->on_loss(c->handle, &l, o->arg);
       return;
     }
@@ -196,9 +204,11 @@ static void run(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, notices.ev);
   if (c->notices.lost && c->o->on_log) {
     /* No memory is needed for this one. */
+    char line[60];
+    snprintf(line, sizeof line, "report: %u notices were lost", c->notices.lost);
     c->notices.lost = 0;
     slp_post(c->engine->host, &c->notices.ev);
-    c->o->on_log(c->handle, SLOOP_LOG_WARN, "report: notices were lost", c->o->arg);
+    c->o->on_log(c->handle, SLOOP_LOG_WARN, line, c->o->arg);
     return;
   }
   slp_list *it = slp_list_pop(&c->notices.all);

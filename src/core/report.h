@@ -18,11 +18,18 @@ typedef struct slp_notices { /* of a consumer */
   slp_event ev;
 } slp_notices;
 
+typedef struct slp_loss { /* as sloop_loss_t has it */
+  slp_str shard, from, to;
+  int64_t since_ms, until_ms;
+  int certain;
+  const char *message;
+} slp_loss;
+
 void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, int fatal, uint32_t attempt,
                       uint64_t retry_in_ms);
 void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_event_kind_t what);
-void slp_report_loss(slp_consumer *c, slp_str shard, slp_str from, slp_str to, int certain,
-                     const char *message);
+/* A loss is told to the user and written to the log. */
+void slp_report_loss(slp_consumer *c, const slp_loss *loss);
 void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str shard, slp_str worker,
                       slp_str text, uint64_t epoch);
 /* What the source has to tell; see slp_source. */

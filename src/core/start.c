@@ -364,8 +364,12 @@ void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g) {
   for (size_t i = 0; g->token && i < g->token->shards_n; i++) {
     const slp_token_shard *t = &g->token->shards[i];
     if (!t->active || slp_lineage_get(c, t->id)) continue;
-    slp_report_loss(c, t->id, slp_mark_seq(&t->from.mark), (slp_str){NULL, 0}, 0,
-                    "the token's shard is not kept any more; records not yet read are lost");
+    slp_report_loss(
+        c, &(slp_loss){.shard = t->id,
+                       .from = slp_mark_seq(&t->from.mark),
+                       .since_ms = t->from.mark.seq_n ? t->from.mark.arrived_ms : -1,
+                       .until_ms = -1,
+                       .message = "the token's shard is not kept any more; records not yet read are lost"});
   }
 }
 
