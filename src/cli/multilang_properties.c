@@ -225,15 +225,62 @@ static void trim(char *value) {
   while (n && (value[n - 1] == ' ' || value[n - 1] == '\t')) value[--n] = 0;
 }
 
+/* What was read of a key so far. */
+typedef struct was {
+  size_t line; /* 0: nothing */
+  const char *value;
+} was;
+
+static void say_again(slp_ml_settings *s, const key *k, const was *before, size_t line, const char *value) {
+  if (before->line && strcmp(before->value, value) != 0)
+    slp_say_to(&s->notes, "line %zu: %s is there again and wins over line %zu", line, k->name, before->line);
+}
+
+static const was *was_of(const was all[], const char *name) {
+  const key *k = key_of(name);
+  return k && all[k - keys].line ? &all[k - keys] : NULL;
+}
+
+static void say_wins(slp_ml_settings *s, const was all[], const char *name, const char *over,
+                     const char *why) {
+  const was *a = was_of(all, name), *b = was_of(all, over);
+  if (a && b)
+    slp_say_to(&s->notes, "line %zu: %s wins over %s of line %zu: %s", a->line, name, over, b->line, why);
+}
+
+static int same_end(const char *arn, const char *name, char before) {
+  const char *at = strrchr(arn, before);
+  return at && strcmp(at + 1, name) == 0;
+}
+
+/* Keys that contradict each other, and which of them counts. */
+static void say_contradictions(slp_ml_settings *s, const was all[]) {
+  if (s->stream_arn && s->stream && !same_end(s->stream_arn, s->stream, '/'))
+    say_wins(s, all, "streamArn", "streamName", "the ARN is of another stream");
+  say_wins(s, all, "initialPositionInStreamExtended", "initialPositionInStream", "a time is given");
+  if (s->retrieval == SLP_ML_POLLING) {
+    say_wins(s, all, "retrievalMode", "fanoutConfig.consumerName", "nothing is pushed");
+    say_wins(s, all, "retrievalMode", "fanoutConfig.consumerArn", "nothing is pushed");
+  }
+  if (s->retrieval == SLP_ML_FANOUT && !s->call_empty)
+    say_wins(s, all, "retrievalMode", "idleTimeBetweenReadsInMillis", "nothing is polled");
+  const char *mark = s->consumer_arn ? strstr(s->consumer_arn, "/consumer/") : NULL;
+  size_t n = s->consumer ? strlen(s->consumer) : 0;
+  if (mark && n && (strncmp(mark + 10, s->consumer, n) != 0 || (mark[10 + n] && mark[10 + n] != ':')))
+    say_wins(s, all, "fanoutConfig.consumerArn", "fanoutConfig.consumerName", "the ARN has another name");
+}
+
 /* Takes every property; `polls`: a key of polling is set. */
 static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_ML_WHY]) {
   slp_properties p = slp_properties_begin(text);
+  was all[SLP_COUNT(keys)] = {{0, NULL}};
   /* Pointers go into the text, so it must not move: a property has at most as many bytes as its lines. */
   if (slp_buf_reserve(&s->texts, 3 * text.n + 512)) return SLP_ENOMEM;
   for (;;) {
     size_t at = s->texts.n;
     int r = slp_properties_next(&p, &s->texts);
     if (r == SLP_EBADDATA) snprintf(why, SLP_ML_WHY, "line %zu: a damaged \\u escape", p.line);
+    if (r == 0) say_contradictions(s, all);
     if (r <= 0) return r == SLP_EBADDATA ? SLP_EINVAL : r;
     char *name = s->texts.p + at, *value = name + strlen(name) + 1;
     trim(value);
@@ -244,6 +291,8 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
     }
     for (size_t i = 0; i < SLP_COUNT(of_polling); i++) *polls |= strcmp(k->name, of_polling[i]) == 0;
     if ((r = store(s, k, p.line, value, why))) return r;
+    say_again(s, k, &all[k - keys], p.line, value);
+    all[k - keys] = (was){p.line, value};
   }
 }
 

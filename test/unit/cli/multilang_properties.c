@@ -101,6 +101,26 @@ TEST(keys_without_effect_and_unknown_ones_are_told_with_their_lines) {
   end();
 }
 
+TEST(of_keys_that_contradict_each_other_the_one_that_wins_is_told) {
+  CHECK_INT(take(BASE "streamArn=arn:aws:kinesis:us-east-1:1:stream/other\nregionName=a\nregionName=b\n"
+                      "initialPositionInStream=LATEST\ninitialPositionInStreamExtended=5\n"
+                      "retrievalMode=POLLING\nfanoutConfig.consumerName=x\nregionName=b\n"),
+            0);
+  CHECK(notes("streamArn wins over streamName of line 3: the ARN is of another stream\n"));
+  CHECK(notes("line 7: regionName is there again and wins over line 6\n"));
+  CHECK(!notes("line 12: regionName"));
+  CHECK(notes("line 9: initialPositionInStreamExtended wins over initialPositionInStream of line 8: "));
+  CHECK(notes("line 10: retrievalMode wins over fanoutConfig.consumerName of line 11: nothing is pushed\n"));
+  end();
+  CHECK_INT(take(BASE "streamArn=arn:aws:kinesis:us-east-1:1:stream/words\nfanoutConfig.consumerName=x\n"
+                      "fanoutConfig.consumerArn=arn:aws:kinesis:us-east-1:1:stream/s/consumer/xy:17\n"
+                      "retrievalMode=FANOUT\nidleTimeBetweenReadsInMillis=7\n"),
+            0);
+  CHECK(notes("line 7: fanoutConfig.consumerArn wins over fanoutConfig.consumerName of line 6: "));
+  CHECK(notes("line 8: retrievalMode wins over idleTimeBetweenReadsInMillis of line 9: nothing is polled\n"));
+  end();
+}
+
 TEST(what_is_missing_or_wrong_is_named) {
   refused("applicationName=a\nstreamName=b\nAwsCredentialsProvider=DefaultCredentialsProvider\n",
           "executableName is missing");
