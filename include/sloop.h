@@ -753,7 +753,8 @@ typedef enum {
   SLOOP_CHANGE_CONFLICT = 7, /* not changed: its row kept changing; with another status, for that */
   SLOOP_CHANGE_NO_ROW = 8,   /* not changed: it has no row that can be read */
   SLOOP_CHANGE_POSITION = 9, /* not changed: rows of this schema can't hold that position */
-  SLOOP_CHANGE_TAKEN = 10    /* not changed: a worker has taken it meanwhile */
+  SLOOP_CHANGE_TAKEN = 10,   /* not changed: a worker has taken it meanwhile */
+  SLOOP_CHANGE_UNKNOWN = 11  /* a write of it was sent, and what came of it is not known */
 } sloop_change_kind_t;
 typedef struct {
   const char *shard;
@@ -851,8 +852,8 @@ typedef void (*sloop_migrate_cb)(sloop_t *, int status, const sloop_migration_t 
 /* Copies the positions of all shards from one place to another, of which one at most is a token; s needs no
  * app. With write 0 it only finds out what would be done. Nothing is written while a worker lives on either
  * side, which is watched for a lease (SLOOP_EOWNED), or while anything is in the way (SLOOP_ELEASE, and the
- * moves say what): rows of the target are made, and never changed. One that was cut off is carried on by asking
- * again. The source stays as it is. SLOOP_ETOKEN, SLOOP_EOPTION. */
+ * moves say what): rows of the target are made, and never changed. A worker that begins while they are made
+ * ends it with SLOOP_ELEASE, unless all are there by then. One that was cut off is carried on by asking again. The source stays as it is. SLOOP_ETOKEN, SLOOP_EOPTION. */
 SLOOP_EXTERN int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to,
                                      int write, sloop_migrate_cb cb, void *arg);
 

@@ -121,9 +121,15 @@ void slp_admin_no_memory(slp_admin *a) {
   slp_admin_finish(a);
 }
 
+/* What was done before is told beside the failure. */
 static void fail_with(slp_admin *a, const slp_fail *f) {
   a->fail = *f;
-  slp_admin_finish(a);
+  if (a->state == SLP_ADMIN_READING && a->edits && a->may_have_changed)
+    slp_edits_conclude(a);
+  else if (a->state == SLP_ADMIN_READING && a->victim && a->changed)
+    slp_admin_tell_eviction(a);
+  else
+    slp_admin_finish(a);
 }
 
 /* This state's request failed: it is sent again after a while, or that was the end. A disk that fails or
@@ -526,6 +532,7 @@ const slp_placed_list *slp_admin_placed(const slp_admin *a) { return &a->placed;
 slp_admin_why slp_admin_reason_of(const slp_admin *a) {
   slp_admin_why why = a->why;
   why.task = a->o.task;
+  if (a->import) slp_import_count(a, &why);
   why.stream = a->describe.name;
   why.schema = a->schema ? a->schema->name : "";
   return why;

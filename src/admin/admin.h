@@ -69,7 +69,7 @@ typedef enum slp_admin_reason {
   SLP_ADMIN_NO_MEMORY,
   SLP_ADMIN_STREAM_BUSY,
   SLP_ADMIN_NO_TABLE,       /* slp_admin_fail has the store's words */
-  SLP_ADMIN_OWNED,          /* name: a shard whose owner is alive; nothing was changed */
+  SLP_ADMIN_OWNED,          /* name: a shard whose owner is alive; but for IMPORT nothing was changed */
   SLP_ADMIN_SOME_UNCHANGED, /* `left` of `all` leases */
   SLP_ADMIN_NOT_EVICTED,    /* name: a worker whose row kept changing */
   SLP_ADMIN_NO_SUCH_NAME,   /* name: neither a lease nor a worker */
@@ -93,6 +93,8 @@ typedef struct slp_admin_why {
   const char *stream, *schema; /* "" before they are known */
   slp_str name, owner;
   size_t left, all;
+  uint8_t wrote;       /* IMPORT: something was sent to the table */
+  size_t made, placed; /* IMPORT: so many rows are known to be made, of so many */
 } slp_admin_why;
 
 /* After on_done; they live as long as it does. */

@@ -115,16 +115,17 @@ struct slp_admin {
   uint8_t changing;       /* rows say that other rules hold, or are about to */
   char changing_word[64];
   slp_admin_load load;
-  uint8_t side;          /* the table beside the leases that is to be read next; 0: the leases */
-  uint32_t part;         /* the partition key that is to be read next, where leases are under several */
-  slp_store_rows parts;  /* of those before it */
-  slp_buf part_key;      /* of the one being read */
-  slp_store_rows beside; /* of workers that have theirs there, for the round that is being read */
-  uint64_t worker_ns;    /* the youngest one's time among those, */
-  slp_str worker;        /* and its worker; in keep */
-  uint8_t worker_lives;  /* a younger one came while this command looked */
-  uint8_t no_table;      /* IMPORT: there is none yet */
-  uint8_t changed;       /* something was written */
+  uint8_t side;             /* the table beside the leases that is to be read next; 0: the leases */
+  uint32_t part;            /* the partition key that is to be read next, where leases are under several */
+  slp_store_rows parts;     /* of those before it */
+  slp_buf part_key;         /* of the one being read */
+  slp_store_rows beside;    /* of workers that have theirs there, for the round that is being read */
+  uint64_t worker_ns;       /* the youngest one's time among those, */
+  slp_str worker;           /* and its worker; in keep */
+  uint8_t worker_lives;     /* a younger one came while this command looked */
+  uint8_t no_table;         /* IMPORT: there is none yet */
+  uint8_t may_have_changed; /* a lease or a worker: a write of one is done, or its answer was lost */
+  uint8_t changed;          /* such a write is known to be done */
   slp_writes writes;
   slp_admin_slot slots[SLP_ADMIN_WRITES];
   size_t busy_n;
@@ -156,8 +157,10 @@ void slp_admin_release(slp_admin *a);
 void slp_admin_reset(slp_admin *a);
 void slp_admin_survey(slp_admin *a);
 void slp_admin_import(slp_admin *a);
-void slp_import_write(slp_admin *a);       /* WRITING begins, for an import */
-void slp_admin_evict_victim(slp_admin *a); /* release.c: EVICTING begins, for a worker by name */
+void slp_import_write(slp_admin *a); /* WRITING begins, for an import */
+void slp_import_count(const slp_admin *a, slp_admin_why *ret);
+void slp_admin_evict_victim(slp_admin *a);  /* release.c: EVICTING begins, for a worker by name */
+void slp_admin_tell_eviction(slp_admin *a); /* release.c: it is done, and what was to follow has failed */
 
 /* 1: the rows are shown, whatever they are; 0: they are acted upon. */
 static inline int slp_admin_shows(const slp_admin *a) {
@@ -256,9 +259,10 @@ uint64_t slp_watch_back_us(
 /* Room for n of them. SLP_ENOMEM. force: a living owner is evicted, if it has a row, and never waited for. */
 int slp_edits_begin(slp_admin *a, size_t n, int force);
 void slp_edits_add(slp_admin *a, slp_str shard, const slp_position *to); /* to NULL: its position stays */
-void slp_edits_round(slp_admin *a); /* the rows were just read: goes on with what is not done */
-void slp_edits_evict(slp_admin *a); /* EVICTING begins */
-void slp_edits_write(slp_admin *a); /* WRITING begins */
+void slp_edits_round(slp_admin *a);    /* the rows were just read: goes on with what is not done */
+void slp_edits_evict(slp_admin *a);    /* EVICTING begins */
+void slp_edits_write(slp_admin *a);    /* WRITING begins */
+void slp_edits_conclude(slp_admin *a); /* tells what became of each, beside a->fail */
 /* The part of a result beside its leases. NULL: no memory, and the command has finished with that. */
 sloop_admin_result_t *slp_edits_result(slp_admin *a);
 /* Answers that there was nothing to do for this lease, and finishes. */

@@ -23,6 +23,7 @@ typedef struct target { /* a lease to be changed */
   slp_position was; /* before the first write of it was sent, as the next two */
   slp_str was_owner;
   uint8_t was_parked;
+  uint8_t unanswered;      /* SENT: no answer came, and no row that was read since tells what came of it */
   sloop_change_kind_t why; /* GIVEN_UP */
 } target;
 
@@ -109,6 +110,7 @@ static sloop_change_t told(slp_admin *a, const target *t) {
                                               [TARGET_WAS_SO] = SLOOP_CHANGE_WAS_SO};
   sloop_change_t c = {.shard = slp_admin_text(a, t->shard), .was_owner = ""};
   c.kind = t->state == TARGET_GIVEN_UP ? t->why : kinds[t->state];
+  if (t->state == TARGET_SENT && t->unanswered) c.kind = SLOOP_CHANGE_UNKNOWN;
   c.to = slp_admin_position(a, t->shard, &t->to);
   if (t->state != TARGET_DONE) return c;
   c.was = slp_admin_position(a, t->shard, &t->was);
@@ -119,8 +121,8 @@ static sloop_change_t told(slp_admin *a, const target *t) {
 
 static int is_so_now(const target *t) { return t->state == TARGET_DONE || t->state == TARGET_WAS_SO; }
 
-/* All that can be done was. */
-static void conclude(slp_admin *a) {
+/* All that can be done was, or a->fail says why the rest is left. */
+void slp_edits_conclude(slp_admin *a) {
   slp_edits *c = a->edits;
   sloop_admin_result_t *r = c->result;
   sloop_change_t *all = slp_admin_room(a, (c->n + 1) * sizeof *all);
@@ -146,7 +148,7 @@ static void conclude(slp_admin *a) {
 
 static void next_round(slp_admin *a) {
   if (a->fail.class != SLP_FINE || ++a->edits->rounds >= ROUNDS_MAX)
-    conclude(a);
+    slp_edits_conclude(a);
   else
     slp_admin_read_in(a, 50000 * a->edits->rounds);
 }
@@ -216,9 +218,11 @@ static void write_on(slp_admin *a);
 
 static void written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
+  target *t = &a->edits->targets[slot->about];
   slp_admin_write_is_final(slot);
+  t->unanswered = slot->op.end == SLP_OUTCOME_GIVEN_UP && (slot->op.doubt || slot->op.reading);
   if (slot->op.end == SLP_OUTCOME_DONE) {
-    move(&a->edits->targets[slot->about], TARGET_DONE);
+    move(t, TARGET_DONE);
     a->changed = 1;
   }
   write_on(a);
@@ -268,7 +272,7 @@ static void write_on(slp_admin *a) {
     next_round(a);
     return;
   }
-  conclude(a);
+  slp_edits_conclude(a);
 }
 
 void slp_edits_write(slp_admin *a) {
@@ -303,12 +307,13 @@ static void meet(slp_admin *a, target *t, obstacles *o) {
     move(t, t->state == TARGET_SENT ? TARGET_DONE : TARGET_WAS_SO);
     return;
   }
+  t->unanswered = 0;
   int r = in_the_way(a, l, &w);
   if (r == SLP_ENOMEM) a->starved = 1;
   if (r <= 0) return;
   if (w->dead || a->edits->force) {
     o->evict = 1;
-  } else if (w->alive && (a->changed || t->state == TARGET_SENT)) {
+  } else if (w->alive && (a->may_have_changed || t->state == TARGET_SENT)) {
     give_up(t, SLOOP_CHANGE_TAKEN);
   } else if (w->alive) {
     o->alive = o->alive ? o->alive : l;

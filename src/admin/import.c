@@ -152,6 +152,7 @@ static size_t count(const slp_admin *a, int (*is)(slp_import_row row)) {
 }
 
 static int is_to_do(slp_import_row row) { return row == SLP_IMPORT_MISSING || row == SLP_IMPORT_SENT; }
+static int is_made(slp_import_row row) { return row == SLP_IMPORT_MADE; }
 static int is_problem(slp_import_row row) { return row >= SLP_IMPORT_DIFFERS; }
 
 size_t slp_import_problems(const slp_admin *a) {
@@ -167,6 +168,12 @@ const slp_import_odd *slp_import_odd_of(const slp_admin *a, size_t at) {
   return a->import && at < a->import->odd_n ? &a->import->odd[at] : NULL;
 }
 
+void slp_import_count(const slp_admin *a, slp_admin_why *ret) {
+  ret->wrote = a->import->begun;
+  ret->made = count(a, is_made);
+  ret->placed = a->placed.n;
+}
+
 int slp_import_begun(const slp_admin *a) { return a->import != NULL; }
 
 int slp_import_wrote(const slp_admin *a) { return a->import && a->import->begun; }
@@ -176,7 +183,11 @@ int slp_import_wrote(const slp_admin *a) { return a->import && a->import->begun;
 static void write_on(slp_admin *a);
 
 static void written(slp_admin_slot *slot) {
+  slp_import *m = slot->admin->import;
   slp_admin_write_is_final(slot);
+  /* A row that somebody else has made is done too: what it says is read in the next round. */
+  if (slot->op.end == SLP_OUTCOME_DONE && slot->op.w.written == SLP_WRITTEN_YES)
+    m->rows[slot->about] = SLP_IMPORT_MADE; /* whoever moves it on from now on */
   write_on(slot->admin);
 }
 
@@ -271,6 +282,8 @@ void slp_admin_import(slp_admin *a) {
       slp_admin_no_memory(a);
     else if (slp_import_problems(a))
       refuse(a);
+    else if (a->import->begun && !count(a, is_to_do))
+      slp_admin_finish(a); /* a worker that has begun meanwhile goes on from these rows */
     else if (slp_admin_is_quiet(a))
       go_on(a);
   }

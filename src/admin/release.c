@@ -64,11 +64,14 @@ static void told(slp_admin *a, sloop_eviction_t what) {
 
 static void declared(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
+  if (slot->op.end == SLP_OUTCOME_DONE) a->changed = 1;
   if (slp_admin_write_is_final(slot))
     slp_admin_finish(a);
   else
     slp_admin_move(a, SLP_ADMIN_READING);
 }
+
+void slp_admin_tell_eviction(slp_admin *a) { told(a, SLOOP_EVICTION_DONE); }
 
 void slp_admin_evict_victim(slp_admin *a) {
   slp_operation i = {.kind = SLP_OPERATION_EVICT,

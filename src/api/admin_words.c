@@ -8,7 +8,17 @@ static const char *what_to_do(slp_admin_task task) {
   return task == SLP_ADMIN_RESET ? "stop it, or use force" : "stop it, or release the worker";
 }
 
+/* Says how far a copy of positions came; `nothing` when it has not begun, or there is none. */
+static const char *what_was_written(const slp_admin_why *why, const char *nothing, char text[120]) {
+  if (!why->wrote) return nothing;
+  snprintf(text, 120,
+           "%zu of %zu positions were written before that was seen, and the same command carries on",
+           why->made, why->placed);
+  return text;
+}
+
 void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
+  char wrote[120];
   char text[sizeof f->message], before[201];
   int n = (int)slp_min_u64(why->name.n, 128), owner_n = (int)slp_min_u64(why->owner.n, 128);
   const char *name = n ? why->name.p : "", *owner = owner_n ? why->owner.p : "";
@@ -21,8 +31,8 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
     case SLP_ADMIN_STREAM_BUSY: SAY("the stream is not ready yet"); break;
     case SLP_ADMIN_NO_TABLE: SAY("%s: no worker of %.80s has begun yet", before, why->stream); break;
     case SLP_ADMIN_OWNED:
-      SAY("%.*s belongs to %.*s, which is alive; nothing was changed: %s", n, name, owner_n, owner,
-          what_to_do(why->task));
+      SAY("%.*s belongs to %.*s, which is alive; %s: %s", n, name, owner_n, owner,
+          what_was_written(why, "nothing was changed", wrote), what_to_do(why->task));
       break;
     case SLP_ADMIN_SOME_UNCHANGED: SAY("%zu of %zu leases could not be changed", why->left, why->all); break;
     case SLP_ADMIN_NOT_EVICTED: SAY("worker %.*s could not be evicted", n, name); break;
@@ -43,20 +53,23 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
       break;
     case SLP_ADMIN_NO_TIMES: SAY("rows of schema %.60s hold no times", why->schema); break;
     case SLP_ADMIN_WORKS:
-      SAY("worker %.*s is alive; nothing was written: stop it first", owner_n, owner);
+      SAY("worker %.*s is alive; %s: stop it first", owner_n, owner,
+          what_was_written(why, "nothing was written", wrote));
       break;
     case SLP_ADMIN_CHANGING:
-      SAY("the table says that its workers go by other rules, or are about to (\"%.*s\"); nothing was "
-          "written",
-          n, name);
+      SAY("the table says that its workers go by other rules, or are about to (\"%.*s\"); %s", n, name,
+          what_was_written(why, "nothing was written", wrote));
       break;
     case SLP_ADMIN_OTHER_STREAM:
       SAY("token: it belongs to %.*s, and this is %.80s", n, name, why->stream);
       break;
     case SLP_ADMIN_NOTHING_LEFT: SAY("every shard is read to its end: a token can't say that"); break;
     case SLP_ADMIN_IN_THE_WAY:
-      SAY("%zu rows are in the way; %s", why->left,
-          why->all ? "they came while others were written" : "nothing was written");
+      if (why->wrote)
+        SAY("%zu rows are in the way: they came while others were written; %zu of %zu are in", why->left,
+            why->made, why->placed);
+      else
+        SAY("%zu rows are in the way; nothing was written", why->left);
       break;
   }
 #undef SAY

@@ -227,10 +227,12 @@ static void on_out_failed(slp_app *app) {
   leave_if_done(k);
 }
 
+static const char may_be_done[] = "all, some or nothing of it may be done; --leases shows it";
+
 static void on_interrupt(slp_app *app) {
   command *k = app->user;
   if (app->args->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET))
-    slp_cli_consumer_interrupt(&k->consumer, "all, some or nothing of it may be done; --leases shows it");
+    slp_cli_consumer_interrupt(&k->consumer, may_be_done);
   else if (app->args->lag_over && k->told_n < app->args->streams_n)
     slp_cli_consumer_interrupt(&k->consumer, "how far behind the shards are was not told");
   slp_cli_consumer_stop(&k->consumer, 0);
@@ -247,9 +249,11 @@ static void on_tick(slp_app *app) {
   slp_cli_consumer_tick(&k->consumer);
   uint64_t timeout_us = limit_ms(app->args) * 1000u;
   if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
-  char line[500];
-  snprintf(line, sizeof line, "the lease table%s has not answered in %llu s%s%s",
+  char line[600];
+  int changes = app->args->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET);
+  snprintf(line, sizeof line, "the lease table%s has not answered in %llu s%s%s%s%s",
            reads(app->args) ? " or the stream" : "", (unsigned long long)(timeout_us / 1000000u),
+           changes ? ": " : "", changes ? may_be_done : "",
            *k->consumer.error ? "; the last error: " : "", k->consumer.error);
   slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }

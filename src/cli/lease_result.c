@@ -50,6 +50,9 @@ static void say_change(page *p, const sloop_change_t *c) {
     case SLOOP_CHANGE_TAKEN:
       slp_lease_say(p->b, "%s: not changed: a worker has taken it meanwhile", c->shard);
       return;
+    case SLOOP_CHANGE_UNKNOWN:
+      slp_lease_say(p->b, "%s: changed or not: the table has not answered; --leases shows it", c->shard);
+      return;
   }
   slp_lease_say(p->b, "%s: outcome %d, which this program does not know", c->shard, (int)c->kind);
 }

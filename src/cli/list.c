@@ -158,10 +158,11 @@ static void on_out_failed(slp_app *app) {
   leave_if_done(l);
 }
 
+static const char may_be_done[] = "it may be done or not, --consumers shows it: no answer came";
+
 static void on_interrupt(slp_app *app) {
   list *l = app->user;
-  if (app->args->mode == SLP_MODE_DEREGISTER)
-    slp_cli_consumer_interrupt(&l->consumer, "it may be done or not; --consumers shows it");
+  if (app->args->mode == SLP_MODE_DEREGISTER) slp_cli_consumer_interrupt(&l->consumer, may_be_done);
   slp_cli_consumer_stop(&l->consumer, 0);
 }
 
@@ -190,11 +191,12 @@ static void on_tick(slp_app *app) {
     if (ask_or_fail(l)) return;
   }
   if (!timeout_us || now_us - l->begun_us < timeout_us) return;
-  char line[480];
-  snprintf(line, sizeof line, "no list of %s in %llu s%s%s",
-           app->args->mode == SLP_MODE_LIST ? "shards" : "consumers",
-           (unsigned long long)(timeout_us / 1000000u), *l->consumer.error ? "; the last error: " : "",
-           l->consumer.error);
+  char line[560];
+  const char *what = app->args->mode == SLP_MODE_LIST         ? "no list of shards"
+                     : app->args->mode == SLP_MODE_DEREGISTER ? may_be_done
+                                                              : "no list of consumers";
+  snprintf(line, sizeof line, "%s in %llu s%s%s", what, (unsigned long long)(timeout_us / 1000000u),
+           *l->consumer.error ? "; the last error: " : "", l->consumer.error);
   slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
 }
 

@@ -110,8 +110,7 @@ static void told(migration *m, const sloop_migration_t *found, int fine) {
   slp_migrate_lines(&lines, found);
   int there = fine && *found->token ? write_token(m, &out, found->token) : 0;
   if (fine && there == 0) slp_migrate_sum(&lines, found, dry);
-  if (!fine && found->wrote)
-    slp_buf_add_z(&lines, "some of it may be written: the same command carries on\n");
+  if (!fine) slp_migrate_cut_off(&lines, found);
   if (there > 0) slp_buf_addf(&lines, "%s holds this token already\n", m->app.args->migrate_to.file);
   if (slp_buf_failed(&lines) || slp_buf_failed(&out)) {
     fail(m, SLP_EXIT_FAILED, "no memory");
@@ -151,11 +150,11 @@ static void on_out_failed(slp_app *app) {
   leave_if_done(m);
 }
 
+static const char may_be_written[] = "some of it may be written; the same command carries on";
+
 static void on_interrupt(slp_app *app) {
   migration *m = app->user;
-  slp_cli_consumer_interrupt(&m->consumer, app->args->write
-                                               ? "some of it may be written; the same command carries on"
-                                               : "nothing was written");
+  slp_cli_consumer_interrupt(&m->consumer, app->args->write ? may_be_written : "nothing was written");
   slp_cli_consumer_stop(&m->consumer, 0);
 }
 
@@ -174,10 +173,11 @@ static void on_tick(slp_app *app) {
   slp_cli_consumer_tick(&m->consumer);
   uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (!timeout_us || m->consumer.stopping || slp_program_mono_us() - m->begun_us < timeout_us) return;
-  char line[480];
-  snprintf(line, sizeof line, "the tables have not answered in %llu s%s%s",
-           (unsigned long long)(timeout_us / 1000000u), *m->consumer.error ? "; the last error: " : "",
-           m->consumer.error);
+  char line[600];
+  snprintf(line, sizeof line, "the tables have not answered in %llu s: %s%s%s",
+           (unsigned long long)(timeout_us / 1000000u),
+           app->args->write ? may_be_written : "nothing was written",
+           *m->consumer.error ? "; the last error: " : "", m->consumer.error);
   fail(m, SLP_EXIT_FAILED, line);
 }
 

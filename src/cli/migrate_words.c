@@ -81,6 +81,14 @@ static size_t count(const sloop_migration_t *m, sloop_move_kind_t kind) {
   return n;
 }
 
+int slp_migrate_cut_off(slp_buf *b, const sloop_migration_t *m) {
+  if (m->wrote)
+    slp_lease_say(b, "%zu of %zu copied before it ended%s", count(m, SLOOP_MOVE_DONE),
+                  m->moves_n - m->problems_n,
+                  m->problems_n ? "" : "; more may be: the same command carries on");
+  return slp_buf_failed(b);
+}
+
 int slp_migrate_sum(slp_buf *b, const sloop_migration_t *m, int dry) {
   size_t left = count(m, SLOOP_MOVE_TO_DO), done = count(m, SLOOP_MOVE_DONE);
   if (*m->token)

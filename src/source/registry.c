@@ -62,8 +62,14 @@ static slp_op_consumer call_of(slp_registry *c, slp_consumer_call what, void (*o
 /* ---- removing ------------------------------------------------------------------------------------------ */
 static void on_removed(slp_op *op) {
   slp_registry *c = SLP_OWNER(op, slp_registry, op.op);
-  char why[320];
-  snprintf(why, sizeof why, "consumer %s: %.200s", c->remove, op->fail.message);
+  char why[400];
+  const char *known = "";
+  /* It was in the list a moment ago. */
+  if (op->tries > 1 && strcmp(op->fail.aws_code, "ResourceNotFoundException") == 0)
+    known = "; a try that got no answer may have deregistered it";
+  else if (op->fail.class == SLP_TRANSIENT && !op->fail.http_status)
+    known = "; it may be deregistered or not";
+  snprintf(why, sizeof why, "consumer %s: %.200s%s", c->remove, op->fail.message, known);
   if (op->fail.class == SLP_FINE)
     over(c, &op->fail);
   else

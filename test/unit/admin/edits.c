@@ -177,6 +177,30 @@ TEST(what_was_not_changed_comes_first_beside_the_failure) {
   done();
 }
 
+static void lists_fail(void) { harmed.lists_fail = SLP_ACCESS; }
+
+TEST(what_was_done_before_the_rows_can_t_be_read_any_more_is_told) {
+  two("s1 s2");
+  PUT("l/s1", "epoch#5", "pos=" P);
+  PUT("l/s2", "epoch#5", "pos=" P);
+  harmed.silent_row = "s1";
+  harmed.before_list = lists_fail;
+  reset(NULL, oldest, 0, SLOOP_EACCESS);
+  change(0, "s1", SLOOP_CHANGE_UNKNOWN);
+  change(1, "s2", SLOOP_CHANGE_DONE);
+  done();
+}
+
+TEST(an_eviction_that_is_done_is_told_beside_what_failed_then) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=" P, "owner=b." INCARNATION);
+  harmed.before_list = lists_fail;
+  release("b", SLOOP_EACCESS);
+  CHECK(r && r->eviction == SLOOP_EVICTION_DONE);
+  change(0, "s1", SLOOP_CHANGE_FREE);
+  done();
+}
+
 static void s2_goes(void) { PUT("l/s2", "pos=nowhere", "epoch#6"); }
 
 TEST(a_row_that_can_t_be_read_any_more) {

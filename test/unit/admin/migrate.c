@@ -113,6 +113,80 @@ TEST(rows_that_are_in_the_way) {
   done();
 }
 
+/* A worker joins between the round that found nobody and the writes. */
+static void w_joins(void) {
+  worker("w", NULL);
+  PUT("l/a", "owner=w." INCARNATION, "epoch#1", "pos=1:00277:0000000000"); /* made, and read on from */
+  beats("w/w", 1000000);
+}
+static void w_joins_and_owns_d(void) {
+  worker("w", NULL);
+  PUT("l/d", "owner=w." INCARNATION, "epoch#1", "pos=0:oldest");
+  beats("w/w", 1000000);
+}
+
+TEST(a_worker_that_begins_meanwhile_is_no_failure_when_all_is_there) {
+  begin(LINEAGE);
+  harmed.before_write = w_joins_and_owns_d;
+  import(token_of(C_IS_READ), 1, 0);
+  becomes("c", SLP_IMPORT_MADE, SLP_POSITION_AFTER, 0);
+  done();
+}
+
+TEST(rows_that_a_worker_makes_meanwhile_are_in_the_way_and_the_others_counted) {
+  begin("a b c d");
+  static const char all[] =
+      "\"active\": [\"a\", \"b\", \"c\", \"d\"], \"shards\": [{\"shard_id\": \"a\"}, "
+      "{\"shard_id\": \"b\"}, {\"shard_id\": \"c\"}, {\"shard_id\": \"d\"}]";
+  harmed.before_write = w_joins;
+  import(token_of(all), 1, SLOOP_ELEASE);
+  CHECK_STR(message(), "1 rows are in the way: they came while others were written; 3 of 4 are in");
+  becomes("a", SLP_IMPORT_DIFFERS, SLP_POSITION_AT, 0);
+  becomes("b", SLP_IMPORT_MADE, SLP_POSITION_OLDEST, 0);
+  done();
+}
+
+TEST(rows_that_were_made_count_wherever_their_reader_has_got) {
+  begin("a b");
+  static const char both[] =
+      "\"active\": [\"a\", \"b\"], \"shards\": [{\"shard_id\": \"a\"}, {\"shard_id\": \"b\"}]";
+  harmed.before_list = w_joins;
+  import(token_of(both), 1, 0);
+  becomes("a", SLP_IMPORT_MADE, SLP_POSITION_OLDEST, 0);
+  becomes("b", SLP_IMPORT_MADE, SLP_POSITION_OLDEST, 0);
+  CHECK_STR(get("l/a", "pos"), "1:00277:0000000000");
+  done();
+}
+
+/* The answers of all tries of two rows are lost, and none of them was made; then a worker is there. */
+static void w_joins_and_two_fail(void) {
+  worker("w", NULL);
+  beats("w/w", 1000000);
+  harmed.writes_fail = SLP_TRANSIENT;
+  harmed.fails_n = 10;
+}
+static void the_second_on(void) { harmed.before_write = w_joins_and_two_fail; }
+
+TEST(a_worker_that_is_found_after_some_writes_is_told_with_their_number) {
+  begin("a b c");
+  static const char all[] =
+      "\"active\": [\"a\", \"b\", \"c\"], \"shards\": [{\"shard_id\": \"a\"}, "
+      "{\"shard_id\": \"b\"}, {\"shard_id\": \"c\"}]";
+  harmed.before_write = the_second_on;
+  import(token_of(all), 1, SLOOP_ELEASE);
+  CHECK_STR(message(), "worker w." INCARNATION
+                       " is alive; 1 of 3 positions were written before that was seen, and "
+                       "the same command carries on: stop it first");
+  becomes("a", SLP_IMPORT_MADE, SLP_POSITION_OLDEST, 0);
+  becomes("b", SLP_IMPORT_SENT, SLP_POSITION_OLDEST, 0);
+  slp_timer_clear(&f.h, &heart.timer);
+  harmed.writes_fail = SLP_FINE;
+  import(token_of(all), 1, 0);
+  becomes("a", SLP_IMPORT_THERE, SLP_POSITION_OLDEST, 0);
+  becomes("b", SLP_IMPORT_MADE, SLP_POSITION_OLDEST, 0);
+  done();
+}
+
 TEST(a_worker_that_lives_and_one_that_does_not) {
   begin("a");
   static const char one[] = "\"active\": [\"a\"], \"shards\": [{\"shard_id\": \"a\"}]";

@@ -15,7 +15,8 @@ static slp_class refuse;
 static slp_ops table;
 static slp_registry *registry;
 
-static slp_fail told;
+static slp_fail told, removal; /* FINE: it is removed */
+static uint32_t removal_tries;
 
 static void on_ask(slp_event *ev) {
   (void)ev;
@@ -24,6 +25,9 @@ static void on_ask(slp_event *ev) {
   calls++;
   if (refuse != SLP_FINE) {
     slp_fail_set(&op->op.fail, refuse, SLOOP_EREMOTE, "scripted");
+  } else if (op->what == SLP_CONSUMER_DEREGISTER && removal.class) {
+    op->op.fail = removal;
+    op->op.tries = removal_tries;
   } else if (op->what == SLP_CONSUMER_DEREGISTER) {
     CHECK_TEXT(op->name, "c002");
     removed_n++;
@@ -76,6 +80,7 @@ static void begin(uint32_t most, int moves, slp_class class, const char *remove)
   pages_most = most;
   token_moves = moves;
   refuse = class;
+  slp_fail_clear(&removal);
   done = 0;
   CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &table, SLP_STR("s"), SLOOP_AGGREGATES_EXPAND), 0);
   slp_registry_opts o = {
@@ -145,6 +150,28 @@ TEST(one_is_removed_by_its_name) {
   CHECK(strstr(told.message, "no consumer c is registered; the stream has 6"));
   CHECK_INT(removed_n, 0);
   end();
+}
+
+/* What came of a removal is not known when an answer was lost, and is said so. */
+TEST(a_removal_without_an_answer_is_told_as_such) {
+  begin(3, 1, SLP_FINE, "c002");
+  slp_fail_set(&removal, SLP_TRANSIENT, SLOOP_EREMOTE, "reset");
+  removal_tries = 3;
+  fake_run(&f, 100000000);
+  CHECK_STR(told.message, "consumer c002: reset; it may be deregistered or not");
+  end();
+  for (uint32_t tries = 1; tries < 3; tries++) {
+    begin(3, 1, SLP_FINE, "c002");
+    slp_fail_set(&removal, SLP_REFUSED, SLOOP_EREFUSED, "not there");
+    snprintf(removal.aws_code, sizeof removal.aws_code, "ResourceNotFoundException");
+    removal.http_status = 400;
+    removal_tries = tries;
+    fake_run(&f, 100000000);
+    CHECK_STR(told.message, tries == 1 ? "consumer c002: not there"
+                                       : "consumer c002: not there; a try that got no answer may have "
+                                         "deregistered it");
+    end();
+  }
 }
 
 TEST(freed_while_something_is_out) {
