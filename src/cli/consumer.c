@@ -246,10 +246,15 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   const slp_args *a = c->app->args;
-  int says_more = e->code == SLOOP_EPOSITION && (a->opts.app || a->save);
+  int of_token = e->fatal && c->token_file && (e->code == SLOOP_ETOKEN || e->code == SLOOP_ETRIMMED);
+  int says_more = of_token || (e->code == SLOOP_EPOSITION && (a->opts.app || a->save));
   if (says_more) shown.retry_in_ms = 0; /* the words of every command would name no way that is open here */
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
-  if (says_more) add_way_out(c, e);
+  if (of_token)
+    snprintf(c->error + strlen(c->error), sizeof c->error - strlen(c->error),
+             "; %.80s holds it: remove that file to begin as -o says", c->token_file);
+  else if (says_more)
+    add_way_out(c, e);
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping &&

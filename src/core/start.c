@@ -324,9 +324,32 @@ static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   }
 }
 
+static size_t wanted_n(slp_consumer *c) {
+  size_t at = 0, n = 0;
+  for (slp_shard *s; (s = slp_map_each(&c->shards, &at));) n += (size_t)slp_lineage_wanted(s);
+  return n;
+}
+
+/* Ids of shards grow with time, within a stream. */
+static int is_newer_than_all(slp_consumer *c, const slp_token *t, slp_str *ret) {
+  size_t at = 0;
+  for (size_t i = 0; i < t->shards_n; i++)
+    if (t->shards[i].active && slp_str_cmp(t->shards[i].id, *ret) > 0) *ret = t->shards[i].id;
+  for (slp_shard *s; (s = slp_map_each(&c->shards, &at));)
+    if (slp_str_cmp(s->id, *ret) > 0) return 0;
+  return 1;
+}
+
+/* Nothing that is listed shows what it descends from: reading all of it leaves nothing out. */
+static void take_up_all(slp_consumer *c) {
+  size_t at = 0;
+  for (slp_shard *s; (s = slp_map_each(&c->shards, &at));)
+    if (slp_lineage_wants(c, s->id)) take_up(s);
+}
+
 static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   slp_token *t = g->token;
-  size_t at = 0, found = 0;
+  size_t at = 0;
   slp_shard *s;
   int r = check_stream(c, t->stream, f);
   if (r) return r;
@@ -349,14 +372,18 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
       return slp_fail_set(f, SLP_TRIMMED, SLOOP_ETRIMMED, "token: shard %.*s is not kept any more",
                           (int)t->shards[i].id.n, t->shards[i].id.p);
   }
-  for (at = 0; (s = slp_map_each(&c->shards, &at));) found += (size_t)slp_lineage_wanted(s);
-  if (found == 0)
-    return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN, "token: %s keeps none of its shards any more",
-                        c->stream);
+  slp_str newer = {NULL, 0};
+  if (!wanted_n(c) && is_newer_than_all(c, t, &newer))
+    return slp_fail_set(
+        f, SLP_REFUSED, SLOOP_ETOKEN,
+        "token: %s lists none of its shards, and %.*s is newer than all that it lists: it is of "
+        "another stream, or of an older one of that name",
+        c->stream, (int)newer.n, newer.p);
   if (has_open_end(c, t)) {
     take_up_strangers(c, t);
     take_up_descendants(c);
   }
+  if (!wanted_n(c)) take_up_all(c);
   return 0;
 }
 

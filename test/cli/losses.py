@@ -91,4 +91,25 @@ def each_loss_of_each_shard_is_told_with_its_bounds():
             equal(r.stop(), 0)
 
 
+@test
+def a_place_of_which_every_shard_is_gone_goes_on_with_what_is_kept():
+    with tempfile.TemporaryDirectory() as d, Box(2, *NO_LIMITS) as box:
+        args = ("--save", os.path.join(d, "place"), "-o", "oldest", "demo")
+        put(box, 20, "a")
+        read_once(box, 20, *args)
+        for path in ("split?stream=demo&shard=0", "split?stream=demo&shard=1", "merge?stream=demo&shard=2&adjacent=3",
+                     "merge?stream=demo&shard=4&adjacent=5"):
+            kind, rest = path.split("?")
+            box.admin("/_sandbox/" + kind + "?" + re.sub(r"(shard|adjacent)=(\d+)", r"\1=shardId-00000000000\2", rest))
+        time.sleep(0.1)
+        middle = now_ms(box)
+        time.sleep(0.1)
+        put(box, 20, "kept")
+        box.admin(f"/_sandbox/trim?stream=demo&before={middle}")
+        with Reader(box, *args) as r:
+            r.wait(20)
+            equal(sum("the token's shard is not kept any more" in line for line in r.told()), 2, r.told())
+            equal(r.stop(), 0, r.told())
+
+
 main(at_once=4)

@@ -199,7 +199,7 @@ SCENE(a_damaged_token_is_refused_by_open_with_the_place) {
   CHECK_STR(st->u.why, "token: shards[0].sequence_number is not a sequence number");
 }
 
-SCENE(a_token_none_of_whose_shards_is_kept_is_refused) {
+SCENE(a_token_of_shards_that_never_were_is_refused) {
   stage_begin(st, seed, 1);
   st->u.opts.start.kind = SLOOP_AT_TOKEN;
   st->u.opts.start.token =
@@ -209,6 +209,7 @@ SCENE(a_token_none_of_whose_shards_is_kept_is_refused) {
   slp_world_pass(st->w, 3000);
   CHECK(st->u.judged->failed);
   CHECK_INT(st->u.judged->last_error, SLOOP_ETOKEN);
+  CHECK(strstr(st->u.judged->last_message, "shardId-000000000099 is newer than all that it lists"));
 }
 
 /* Shard 0 splits into 1 and 2, 1 into 3 and 4; the token knows 0 only, and 0 and 1 are gone. */
@@ -239,6 +240,55 @@ SCENE(a_token_whose_shard_is_gone_goes_on_with_what_descends_from_it) {
   CHECK_CAUGHT_UP(&st->u, 20000);
   CHECK_INT(st->u.judged->losses, 1);
   for (size_t i = 2; i < 5; i++) CHECK(st->u.judged->shards[i].acked_n > 0);
+}
+
+/* 0 is split into 1 and 2, these are merged into 3, and 3 is split into 4 and 5: the token's 0 and all of its children
+ * are gone. */
+static void lose_all_that_is_known(stage *st) {
+  stage_begin(st, 1, 1);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(slp_user_save(&st->u));
+  slp_user_finish(&st->u);
+  for (int step = 0; step < 3; step++) {
+    CHECK_INT(step == 1 ? slp_world_merge(st->w, st->stream, 1, 2)
+                        : slp_world_split(st->w, st->stream, step ? 3 : 0),
+              0);
+    slp_world_pass(st->w, 1000);
+    slp_world_put_many(st->w, st->stream, 40, 30);
+    slp_world_pass(st->w, 1000);
+  }
+  slp_world_trim(st->w, st->stream, st->stream->shards[4].notes[0].arrived_ms);
+  for (size_t i = 0; i < 6; i++) CHECK_INT(st->stream->shards[i].gone, i < 4);
+}
+
+SCENE(a_token_of_which_every_shard_and_every_child_is_gone_goes_on_with_what_is_kept) {
+  (void)seed;
+  lose_all_that_is_known(st);
+  slp_user_reopen(&st->u);
+  slp_world_pass(st->w, 2000);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->losses, 1);
+  for (size_t i = 4; i < 6; i++) CHECK(st->u.judged->shards[i].acked_n > 0);
+  /* That is what is saved from then on. */
+  CHECK(slp_user_save(&st->u));
+  slp_user_finish(&st->u);
+  slp_world_put_many(st->w, st->stream, 40, 30);
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->losses, 0);
+}
+
+SCENE(a_token_of_which_every_shard_is_gone_is_refused_when_told_to_stop_there) {
+  (void)seed;
+  lose_all_that_is_known(st);
+  st->u.opts.on_trimmed = SLOOP_TRIMMED_STOP;
+  slp_user_reopen(&st->u);
+  slp_world_pass(st->w, 2000);
+  CHECK(st->u.judged->failed);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ETRIMMED);
 }
 
 static void split_and_put(stage *st, size_t shard) {
