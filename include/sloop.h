@@ -524,7 +524,8 @@ SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 
 /* Where a consumer stands, as a token: JSON that holds, for every shard not finished, what was acknowledged
  * without a gap; what is out or not handed over comes again. Same format as bloop's tokens, which can be
- * loaded here and, for DynamoDB, ours there. Besides bloop's keys a shard may have sub_sequence, arrived_at
+ * loaded here and, for DynamoDB, ours there. Besides bloop's keys a shard may have sub_sequence, arrived_at,
+ * clear_until (ms; what came behind the record until then is accounted for: nothing came, or its loss was told)
  * and not_before (ms; started at a time or at the latest, and nothing read yet), which others may ignore.
  * *len in: room in buf, out: the token's length without its NUL. UV_ENOBUFS: more room is needed, *len says
  * how much; buf may be NULL then. SLOOP_ESTATE: the consumer has an app (its leases hold the positions: see

@@ -34,7 +34,7 @@
  *      lag.c          how far behind the last good answer left a shard
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over
- *      report.c       tells the user; loss.c: of losses, with their bounds
+ *      report.c       tells the user; loss.c: finds losses
  *   0  budget.c, delay.c, desc.c, mark.c, meet.c, merge.c, open_ends.c, pace.c, position.c, svctime.c,
  *      token.c: pure
  *
@@ -121,6 +121,7 @@ struct slp_consumer {
   uint64_t suspended_us; /* since when */
   uint8_t whole_records; /* its leases hold no place inside an aggregate */
   uint8_t idle_places;   /* they hold places where no record is */
+  uint8_t clear_places;  /* they hold until when what came behind a record is accounted for */
   uint8_t floor_learned, tip_told;
   slp_seek seek;
   slp_list detached;  /* slp_buffered: out with the user since before a seek, or a lost lease */

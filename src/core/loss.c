@@ -1,6 +1,21 @@
-/* loss.c - what is told of a loss: where the gap begins and ends. */
-#include "core/core.h"
+/* loss.c - finds losses and tells them. */
 #include "core/loss.h"
+
+#include "base/probe.h"
+#include "core/core.h"
+
+/* A record may be shown some time after it arrived: an empty answer says nothing of so young ones. */
+#define SHOWN_LATE_MS 60000
+/* A mark is clear until later at most so often in the stream's retention, as a lease's row is written for it;
+ * and so often where that is not known. */
+#define STEPS 24
+#define STEP_MS_MIN 600000
+#define STEP_MS 3600000
+
+static const char removed[] = "records were removed from the stream before they were read";
+static const char maybe[] = "the record to go on from is not kept any more; records after it may be missing";
+
+/* ---- telling ----------------------------------------------------------------------------------------- */
 
 /* Returns the place behind which records are missing. */
 static const slp_mark *begin_of_gap(const slp_shard *s) {
@@ -12,11 +27,113 @@ static const slp_mark *begin_of_gap(const slp_shard *s) {
 void slp_loss_tell(slp_shard *s, const slp_page *next, int certain, const char *message) {
   const slp_mark *from = begin_of_gap(s);
   const slp_rec *first = next && next->recs_n ? &next->recs[0] : NULL;
+  s->at.gap = SLP_GAP_NONE;
   slp_report_loss(s->consumer, &(slp_loss){.shard = s->id,
                                            .from = slp_mark_seq(from),
                                            .to = first ? slp_rec_seq(next, first) : SLP_STR(""),
-                                           .since_ms = from->seq_n ? from->arrived_ms : -1,
+                                           .since_ms = from->seq_n ? slp_mark_known_ms(from) : -1,
                                            .until_ms = first ? first->arrived_ms : -1,
                                            .certain = certain,
                                            .message = message});
+}
+
+/* ---- finding ------------------------------------------------------------------------------------------ */
+
+int slp_loss_is_young(const slp_shard *s, const slp_mark *m) {
+  const slp_consumer *c = s->consumer;
+  int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
+  return m->seq_n > 0 && c->retention_ms > 0 && m->arrived_ms >= 0 && now_ms != INT64_MIN &&
+         m->arrived_ms > now_ms - c->retention_ms;
+}
+
+/* Nothing that came behind the mark, and before a record of first_ms, is missing without having been told.
+ * first_ms -1: it is not known. */
+static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms) {
+  if (m->clear_ms <= 0) return 0;
+  if (first_ms >= 0 && first_ms <= m->clear_ms) return 1;
+  slp_mark clear = *m;
+  clear.arrived_ms = m->clear_ms;
+  /* A record that should be kept and is not was removed: others may have been too. */
+  return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
+}
+
+int slp_loss_trimmed(slp_shard *s, int fetching, const char *message) {
+  int certain = fetching || !slp_has_taken(&s->at) || slp_loss_is_young(s, &s->at.last);
+  if (s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
+    slp_loss_tell(s, NULL, certain, message);
+    return 1;
+  }
+  if (is_accounted(s, &s->at.last, -1))
+    SLP_PROBE("loss: the record is not kept, and nothing came behind it");
+  else
+    s->at.gap = certain ? SLP_GAP_CERTAIN : SLP_GAP_MAYBE;
+  return 0;
+}
+
+/* Whether the page begins with another record than the one that reading goes on from. */
+static int begins_behind(const slp_shard *s, const slp_page *page) {
+  const slp_mark *wanted = slp_has_taken(&s->at) ? &s->at.last : &s->at.start.mark;
+  int64_t first_ms = page->recs[0].arrived_ms;
+  /* No record was there that could be missed: only its age tells. */
+  if (s->at.idle_old) return first_ms < 0 || first_ms > s->at.idle.arrived_ms;
+  if (slp_has_taken(&s->at) ? !s->at.after_last : s->at.start.kind != SLP_POSITION_AT) return 0;
+  if (slp_num_cmp(slp_rec_seq(page, &page->recs[0]), slp_mark_seq(wanted)) <= 0) return 0;
+  return !is_accounted(s, wanted, first_ms);
+}
+
+/* It was told until the page's first record: who begins at this mark is not told of it again. */
+static slp_mark told_until(const slp_shard *s, const slp_page *page) {
+  slp_mark m = *begin_of_gap(s);
+  int64_t first_ms = page->recs[0].arrived_ms;
+  int can_hold = !m.idle || s->consumer->idle_places || !s->consumer->leases;
+  if (!m.seq_n || first_ms < 0 || !can_hold) return (slp_mark){.seq_n = 0};
+  if (!slp_has_taken(&s->at) && !m.idle) m.sub = UINT32_MAX; /* at the record: it is lost as a whole */
+  if (m.idle)
+    m.arrived_ms = slp_max_i64(m.arrived_ms, first_ms);
+  else
+    m.clear_ms = slp_max_i64(m.clear_ms, first_ms);
+  return m;
+}
+
+int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret_behind) {
+  ret_behind->seq_n = 0;
+  if (page->recs_n == 0) return 0;
+  if (s->at.from_oldest) {
+    slp_gap gap = (slp_gap)s->at.gap;
+    s->at.gap = SLP_GAP_NONE;
+    /* A service that keeps it after all has lost nothing. */
+    if (gap == SLP_GAP_NONE || known) return 0;
+    slp_loss_tell(s, page, gap == SLP_GAP_CERTAIN, gap == SLP_GAP_CERTAIN ? removed : maybe);
+  } else if (begins_behind(s, page)) {
+    /* It may be lost, and surely is when the last record was young enough to be kept. */
+    int certain = !s->at.idle_old && slp_loss_is_young(s, &s->at.last);
+    slp_loss_tell(s, page, certain, certain ? removed : maybe);
+  } else {
+    return 0;
+  }
+  *ret_behind = told_until(s, page);
+  return 1;
+}
+
+/* ---- at the tip ---------------------------------------------------------------------------------------- */
+
+static int64_t step_ms(const slp_consumer *c) {
+  return c->retention_ms > 0 ? slp_max_i64(c->retention_ms / STEPS, STEP_MS_MIN) : STEP_MS;
+}
+
+int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int at_tip) {
+  slp_consumer *c = s->consumer;
+  int64_t now_ms = slp_svctime_low_ms(&c->service, asked_us);
+  if (at_tip && s->at.gap) /* nothing is kept that could show where the gap ends */
+    slp_loss_tell(s, NULL, s->at.gap == SLP_GAP_CERTAIN, s->at.gap == SLP_GAP_CERTAIN ? removed : maybe);
+  if (!slp_has_taken(&s->at) || s->at.idle.seq_n || behind_ms < 0 || now_ms == INT64_MIN || s->at.gap)
+    return 0;
+  int64_t clear_ms = now_ms - behind_ms - SHOWN_LATE_MS;
+  if (s->at.quiet_ms <= 0) s->at.quiet_ms = clear_ms;
+  int64_t known_ms = slp_max_i64(slp_mark_known_ms(&s->at.last), 0);
+  if (known_ms <= 0) known_ms = s->at.quiet_ms;
+  if (clear_ms - known_ms < step_ms(c)) return 0;
+  SLP_PROBE("loss: a shard is clear until later");
+  s->at.last.clear_ms = clear_ms;
+  return 1;
 }

@@ -9,6 +9,8 @@
 
 typedef struct slp_mark {
   int64_t arrived_ms; /* -1: not known */
+  int64_t clear_ms; /* what came behind the record until then is accounted for: nothing came, or its loss was
+                         told; 0, -1: not known */
   uint32_t sub;
   uint8_t seq_n; /* 0: no record */
   uint8_t part;  /* records of its aggregate follow it; 0: none do, or it is not known */
@@ -26,6 +28,12 @@ static inline void slp_mark_set(slp_mark *m, slp_str seq, uint32_t sub, int64_t 
   m->part = m->idle = m->row_n = 0;
   m->sub = sub;
   m->arrived_ms = arrived_ms;
+  m->clear_ms = -1;
+}
+
+/* Returns until when what came is known: -1, not at all. */
+static inline int64_t slp_mark_known_ms(const slp_mark *m) {
+  return m->clear_ms > m->arrived_ms && m->clear_ms > 0 ? m->clear_ms : m->arrived_ms;
 }
 
 /* ---- numbers from outside: mark.c ---------------------------------------------------------------------- */

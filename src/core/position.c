@@ -70,6 +70,12 @@ int slp_position_cmp(const slp_position *a, const slp_position *b) {
   return (a->mark.arrived_ms > b->mark.arrived_ms) - (a->mark.arrived_ms < b->mark.arrived_ms);
 }
 
+int slp_position_ahead(const slp_position *a, const slp_position *b) {
+  int c = slp_position_cmp(a, b);
+  if (c || rank(a) != 2) return c > 0;
+  return slp_max_i64(a->mark.clear_ms, 0) > slp_max_i64(b->mark.clear_ms, 0);
+}
+
 int slp_position_same(const slp_position *a, const slp_position *b) {
   int at_record = rank(a) == 2 && rank(b) == 2;
   if (!at_record && a->kind != b->kind) return 0;

@@ -27,6 +27,8 @@ void slp_position_tell(const slp_position *p, sloop_position_t *ret, char seq[SL
 /* Which is further on in a shard: < 0, 0, > 0. NONE before everything; OLDEST, TIME, LATEST count as the
  * beginning. */
 int slp_position_cmp(const slp_position *a, const slp_position *b);
+/* a is further on than b; or as far, and what came behind it is accounted for until later. */
+int slp_position_ahead(const slp_position *a, const slp_position *b);
 /* Reading begins at the same record, or in the same way. */
 int slp_position_same(const slp_position *a, const slp_position *b);
 

@@ -40,37 +40,6 @@ int slp_queue_has_room(const slp_shard *s) {
 
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
-int slp_queue_is_young(const slp_shard *s, const slp_mark *m) {
-  const slp_consumer *c = s->consumer;
-  int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
-  return m->seq_n > 0 && c->retention_ms > 0 && m->arrived_ms >= 0 && now_ms != INT64_MIN &&
-         m->arrived_ms > now_ms - c->retention_ms;
-}
-
-/* The iterator was asked for AT the last record taken, to see that nothing behind it was trimmed, and another
- * record came first. Records may be lost, and surely are when that one was young enough to be kept. */
-static void report_gap(slp_shard *s, const slp_page *page) {
-  int certain = !s->at.idle_old && slp_queue_is_young(s, &s->at.last);
-  slp_loss_tell(s, page, certain,
-                certain ? "records were removed from the stream before they were read"
-                        : "the record to go on from is not kept any more; records after it may be missing");
-}
-
-/* Whether the page, the first with records after an iterator AT some record, begins with another one. */
-static int begins_behind(const slp_shard *s, const slp_page *page) {
-  slp_str wanted;
-  if (page->recs_n == 0 || s->at.from_oldest) return 0; /* or the gap was told already */
-  if (s->at.idle_old) return 1; /* no record was there that could be missed: only its age tells */
-  if (slp_has_taken(&s->at) && s->at.after_last) {
-    wanted = slp_mark_seq(&s->at.last);
-  } else if (!slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_AT) {
-    wanted = slp_mark_seq(&s->at.start.mark);
-  } else {
-    return 0;
-  }
-  return slp_num_cmp(slp_rec_seq(page, &page->recs[0]), wanted) > 0;
-}
-
 /* A page in order that begins behind the last record taken, as nearly all do, is not looked through: its
  * bytes are cold. */
 static int is_all_new(const slp_shard *s, const slp_page *page) {
@@ -174,12 +143,11 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   size_t bits = (page->recs_n + 7) / 8;
   slp_buffered *buffered = slp_zalloc(e->mem, sizeof *buffered + 2 * bits);
   if (!buffered) return SLP_ENOMEM;
-  if (begins_behind(s, page)) {
-    report_gap(s, page);
-    if (s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
-      slp_free(e->mem, buffered);
-      return refuse(s, page, SLOOP_ETRIMMED);
-    }
+  slp_mark told;
+  int known = s->at.from_oldest && page->recs_n && slp_queue_knows(s, page, &page->recs[0]);
+  if (slp_loss_before(s, page, known, &told) && s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
+    slp_free(e->mem, buffered);
+    return refuse(s, page, SLOOP_ETRIMMED);
   }
   int bad = 0;
   int64_t latest = page->latest_ms; /* of a page cut short: at most too late, and lowered below */
@@ -209,6 +177,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
+  if (told.seq_n) buffered->prev = told;
   buffered->service_ms = slp_max_i64(service_high_ms, s->at.tail_time);
   buffered->came_us = slp_now_us(e->host);
   buffered->behind_ms = slp_lag_of_page(s, page);
@@ -489,6 +458,10 @@ int slp_queue_rewind(slp_shard *s) {
     s->at.last = buffered->prev;
   }
   s->at.idle.seq_n = s->at.idle_old = 0; /* it was behind what is forgotten now */
+  if (s->at.last.idle) {                 /* no record has that number */
+    s->at.idle = s->at.last;
+    s->at.last.seq_n = 0;
+  }
   s->at.tail_time = s->queue.key_time;
   /* The watermark goes back to the first record forgotten: the merge did not let anything pass it. */
   if (!SLP_MUTANT(rewind_keeps_bound)) {

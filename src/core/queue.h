@@ -72,8 +72,6 @@ void slp_queue_begin(slp_shard *s, int64_t floor_time); /* no key of it is earli
  * stop at gaps. The page is gone but for SLP_ENOMEM. */
 int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r); /* it brings nothing new */
-/* What was at the mark, or came behind it, should still be kept. */
-int slp_queue_is_young(const slp_shard *s, const slp_mark *m);
 int slp_queue_is_out(const slp_shard *s);    /* a batch that is out has records of it */
 int slp_queue_empty(const slp_shard *s);     /* nothing left to hand out */
 int slp_queue_all_acked(const slp_shard *s); /* every record taken in is acknowledged */

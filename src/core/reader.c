@@ -109,11 +109,7 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
 /* The service keeps nothing at our position. Where that was the last record taken, those behind it may have
  * been taken too. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
-  slp_consumer *c = s->consumer;
-  int certain = slp_reading_state(s) == SLP_READER_FETCHING || !slp_has_taken(&s->at) ||
-                slp_queue_is_young(s, &s->at.last);
-  slp_loss_tell(s, NULL, certain, f->message);
-  if (c->o->on_trimmed == SLOOP_TRIMMED_STOP) {
+  if (slp_loss_trimmed(s, slp_reading_state(s) == SLP_READER_FETCHING, f->message)) {
     give_up(s, f);
     return;
   }
@@ -226,7 +222,7 @@ static void on_located(slp_src_req *rq) {
       s->at.anchored = 1;
     }
     int idle = s->at.idle.seq_n > 0;
-    s->at.idle_old = idle && !slp_queue_is_young(s, &s->at.idle);
+    s->at.idle_old = idle && !slp_loss_is_young(s, &s->at.idle);
     s->at.after_last = slp_has_taken(&s->at) && !s->at.from_oldest && !idle;
     slp_buf_clear(&s->reader.cursor);
     if (l->cursor.n == 0) {
@@ -603,6 +599,10 @@ static void took(slp_shard *s, slp_str next) {
   slp_buf_move(&s->reader.cursor, &cursor);
   note_page(s, &p);
   note_idle(s, slp_buf_str(&s->reader.cursor), &p);
+  if (!p.n &&
+      slp_loss_note_quiet(s, c->source->pushes ? -1 : p.behind_ms, p.sent_us, slp_reading_at_tip(s)) &&
+      c->clear_places && slp_queue_all_acked(s))
+    c->leases->ops->settled(c->leases, s, 1);
   if (!next.n) p.full = 0; /* an answer that lacks something is no reason for haste */
   int seeks_tip = p.behind_ms < 0 && !slp_reading_at_tip(s), behind = p.full || p.behind_ms > 0 || seeks_tip;
   int full = p.full || (seeks_tip && next.n && !p.n && !slp_has_taken(&s->at)); /* pace.h, EMPTIES_AT_TIP */

@@ -101,9 +101,10 @@ static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
     if (e || !seq.p) return e;
     seq = slp_seq_fit(seq);
     if (!seq.n) return wrong(r, "is not a sequence number");
-    uint8_t idle = s->from.mark.idle;
-    slp_mark_set(&s->from.mark, seq, s->from.mark.sub, s->from.mark.arrived_ms);
-    s->from.mark.idle = idle;
+    slp_mark before = s->from.mark;
+    slp_mark_set(&s->from.mark, seq, before.sub, before.arrived_ms);
+    s->from.mark.idle = before.idle;
+    s->from.mark.clear_ms = before.clear_ms;
     return 0;
   }
   if (slp_str_is(key, "sub_sequence")) {
@@ -116,12 +117,15 @@ static int read_member(reader *r, slp_token_shard *s, slp_str key, size_t i) {
     s->from.mark.idle = (uint8_t)n;
     return e;
   }
-  if (slp_str_is(key, "arrived_at") || slp_str_is(key, "not_before")) {
+  int64_t *time = slp_str_is(key, "arrived_at")    ? &s->from.mark.arrived_ms
+                  : slp_str_is(key, "clear_until") ? &s->from.mark.clear_ms
+                  : slp_str_is(key, "not_before")  ? &s->not_before_ms
+                                                   : NULL;
+  if (time) {
     n = UINT64_MAX;
     e = read_count(r, INT64_MAX / 1000, &n);
-    if (e || n == UINT64_MAX) return e;
-    *(key.p[0] == 'a' ? &s->from.mark.arrived_ms : &s->not_before_ms) = (int64_t)n;
-    return 0;
+    if (!e && n != UINT64_MAX) *time = (int64_t)n;
+    return e;
   }
   return slp_json_skip(&r->j) ? broken(r) : 0;
 }
@@ -356,6 +360,8 @@ static void put_shard(slp_jw *w, const slp_token_shard *s) {
     put_count(w, "sub_sequence", at->sub);
   if (at->seq_n && at->arrived_ms >= 0) put_count(w, "arrived_at", at->arrived_ms);
   if (at->seq_n && at->idle) put_count(w, "no_record", 1);
+  if (s->from.kind == SLP_POSITION_AFTER && !at->idle && at->clear_ms > 0)
+    put_count(w, "clear_until", at->clear_ms);
   if (s->not_before_ms >= 0) put_count(w, "not_before", s->not_before_ms);
   slp_jw_object_end(w);
 }

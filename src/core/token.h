@@ -10,6 +10,8 @@
  *   sub_sequence  index inside the aggregate of sequence_number; absent: 0
  *   arrived_at    ms, when the record of sequence_number arrived
  *   no_record     1: no record has sequence_number: the service gave it while nothing came, at arrived_at
+ *   clear_until   ms; what came behind the record of sequence_number until then is accounted for: nothing
+ *                 came, or its loss was told
  *   not_before    ms; records that arrived before are not handed over: reading began at a time, or at the
  *                 latest, and nothing was read yet. A reader that knows no times starts at the oldest, and
  *                 loses nothing */

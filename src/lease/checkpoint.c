@@ -8,13 +8,13 @@ void slp_lease_mark(slp_lease *l, slp_position *ret) {
   slp_position mark;
   if (f->processor->ops->behind_ms) l->own.behind_ms = f->processor->ops->behind_ms(f->processor, l->shard);
   f->processor->ops->mark(f->processor, l->shard, &mark);
-  if (slp_position_cmp(&mark, ret) > 0) *ret = mark;
+  if (slp_position_ahead(&mark, ret)) *ret = mark;
 }
 
 int slp_lease_clean(slp_lease *l) {
   slp_position mark;
   slp_lease_mark(l, &mark);
-  return slp_position_cmp(&mark, &l->own.saved) == 0;
+  return slp_position_cmp(&mark, &l->own.saved) == 0 && !slp_position_ahead(&mark, &l->own.saved);
 }
 
 /* Raised so that a large fleet does not write more than the partitions of a table take, and by what the table
@@ -45,7 +45,7 @@ static void saved(slp_write *op) {
     l->save.dirty = 1; /* the lease is this worker's, but another's write made the row so */
     return;
   }
-  if (slp_position_cmp(&op->i.position, &l->own.saved) > 0) l->own.saved = op->i.position;
+  if (slp_position_ahead(&op->i.position, &l->own.saved)) l->own.saved = op->i.position;
   if (op->row.kind == SLP_ROW_LEASE)
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f)); /* it shows a claim */
 }
@@ -88,7 +88,7 @@ int slp_lease_put(slp_lease *l) {
   l->save.dirty = 0;
   l->save.at_us = 0;
   /* The end is not a checkpoint: it is written with the children. */
-  if (mark.kind == SLP_POSITION_END || slp_position_cmp(&mark, &l->own.saved) <= 0) {
+  if (mark.kind == SLP_POSITION_END || !slp_position_ahead(&mark, &l->own.saved)) {
     l->save.request = SLP_SAVE_NONE;
     return 0;
   }

@@ -214,6 +214,7 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
   } else if ((s->consumer->idle_places ? slp_acked_place(s, &ret->mark) : slp_acked_prefix(s, &ret->mark)) &&
              !is_before_start(s, &ret->mark) && !(s->consumer->whole_records && ret->mark.part)) {
     ret->kind = SLP_POSITION_AFTER;
+    if (!s->consumer->clear_places) ret->mark.clear_ms = -1;
     /* Kept as they came, aggregates are finished with as a whole. */
     if (whole) ret->mark.sub = UINT32_MAX;
   } else {
@@ -564,6 +565,7 @@ static void on_described(slp_leases *l) {
   }
   c->whole_records = ld->schema->whole_records;
   c->idle_places = ld->schema->idle_places;
+  c->clear_places = ld->schema->clear != NULL;
   prepare_now(ld);
 }
 

@@ -32,7 +32,8 @@
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user named, until they are told
  *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, expiry.c, grant.c,
- *                     gate.c, throttling.c, hash_range.c, shard_set.c, former.c, refused.c, *_rule.c: pure
+ *                     gate.c, throttling.c, hash_range.c, shard_set.c, former.c, refused.c, clear.c,
+ *                     *_rule.c: pure
  */
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H
@@ -41,6 +42,7 @@
 #include "lease/assign.h"
 #include "lease/assignment.h"
 #include "lease/bulk_write.h"
+#include "lease/clear.h"
 #include "lease/common_name.h"
 #include "lease/context.h"
 #include "lease/deadline.h"

@@ -400,7 +400,7 @@ void slp_lease_begin_write(slp_lease *l, const slp_write *op) {
     /* Taken anew by its owner: nobody had it between, so what was acknowledged since the last checkpoint
      * still counts. */
     int counts = op->i.kind == SLP_OPERATION_RETAKE || l->choice.restores;
-    if (counts && slp_position_cmp(&known, &l->own.saved) > 0) {
+    if (counts && slp_position_ahead(&known, &l->own.saved)) {
       l->own.begin = known;
       l->save.dirty = 1;
     }

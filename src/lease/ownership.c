@@ -396,7 +396,7 @@ static void leave_free(slp_lease *l, slp_shutdown_reason why) {
 /* 1: it is given up without having been opened. */
 static int given_up_unread(slp_lease *l) {
   slp_fleet *f = l->f;
-  int unsaved = slp_position_cmp(&l->own.begin, &l->own.saved) > 0;
+  int unsaved = slp_position_ahead(&l->own.begin, &l->own.saved);
   if (slp_worker_is(f, SLP_WORKER_LEAVING) && (unsaved || !f->liveness->frees_all)) {
     slp_lease_release(l, SLP_RELEASE_LEAVE);
   } else if (slp_worker_is(f, SLP_WORKER_LEAVING)) {

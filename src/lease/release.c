@@ -80,7 +80,7 @@ static void close_processor(slp_lease *l, slp_release_reason why) {
   slp_lease_mark(l, &mark);
   int over = mark.kind == SLP_POSITION_END, has_place = !over || mark.mark.seq_n;
   if (over && has_place) mark.kind = SLP_POSITION_AFTER;
-  if (has_place && slp_position_cmp(&mark, &l->own.saved) > 0 && !SLP_MUTANT(hand_over_forgets_place))
+  if (has_place && slp_position_ahead(&mark, &l->own.saved) && !SLP_MUTANT(hand_over_forgets_place))
     l->own.saved = mark;
   int whole = has_place && (over || l->state == SLP_LEASE_DRAINED);
   slp_shutdown_reason part = why == SLP_RELEASE_HANDOVER ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LEFT;
@@ -92,7 +92,7 @@ void slp_lease_release(slp_lease *l, slp_release_reason why) {
   int was_open = slp_lease_in(l, SLP_LEASE_OPEN);
   if (was_open)
     close_processor(l, why);
-  else if (slp_position_cmp(&l->own.begin, &l->own.saved) > 0)
+  else if (slp_position_ahead(&l->own.begin, &l->own.saved))
     l->own.saved =
         l->own.begin; /* taken anew and not opened yet: what it knew as acknowledged is not saved */
   if (why == SLP_RELEASE_STALL)
@@ -110,7 +110,7 @@ void slp_lease_release_again(slp_lease *l, const slp_lease_row *row) {
   l->own.epoch = l->own.row_epoch = row->epoch;
   l->own.saved = row->position;
   slp_lease_note_odd(l, &row->position);
-  if (slp_position_cmp(&l->own.begin, &l->own.saved) > 0) l->own.saved = l->own.begin;
+  if (slp_position_ahead(&l->own.begin, &l->own.saved)) l->own.saved = l->own.begin;
   slp_lease_move(l, SLP_LEASE_UNRELEASED);
   l->release.why = SLP_RELEASE_LEAVE;
   l->own.released_epoch = slp_max_u64(l->own.released_epoch, l->own.epoch + 1);

@@ -1,6 +1,7 @@
 /* schema.c - what every schema needs to write a row: a request that holds the texts of one write. */
 #include "lease/schema.h"
 
+#include "lease/clear.h"
 #include "lease/refused.h"
 
 #include <stdarg.h>
@@ -22,11 +23,21 @@ void slp_schema_read_row(slp_schema *s, const slp_row *row, slp_parsed_row *ret)
   if (ret->kind != SLP_ROW_LEASE && ret->kind != SLP_ROW_ELSEWHERE) return;
   slp_mark_read_canonical(&ret->u.lease.position.mark, s->number_digits_min);
   if (s->refused) slp_refused_read(slp_row_text(row, slp_str_of(s->refused)), &ret->u.lease);
+  if (s->clear) slp_clear_read(slp_row_text(row, slp_str_of(s->clear)), &ret->u.lease.position);
+}
+
+static void write_clear(const slp_schema *s, slp_row_request *d, const slp_operation *i) {
+  int moves = i->kind == SLP_OPERATION_CHECKPOINT || i->kind == SLP_OPERATION_TRANSFER ||
+              i->kind == SLP_OPERATION_RELEASE || i->kind == SLP_OPERATION_CREATE;
+  if (!s->clear || !moves) return;
+  slp_str note = {d->clear, slp_clear_write(&i->position, d->clear)};
+  if (note.n) slp_row_request_change(d, s->clear, SLP_SET, (slp_val){.kind = SLP_VAL_S, .s = note});
 }
 
 int slp_schema_write_row(slp_schema *s, slp_row_request *d, const slp_operation *i) {
   static const slp_val none = {SLP_VAL_NONE, {NULL, 0}, NULL, 0};
   int r = s->write(s, d, i);
+  if (!r) write_clear(s, d, i);
   if (r || !s->refused) return r;
   if (i->kind == SLP_OPERATION_RELEASE && i->refused_n) {
     slp_str note = {d->note, slp_refused_write(i, d->note)};

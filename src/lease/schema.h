@@ -244,7 +244,8 @@ typedef struct slp_row_request {
   slp_atom atoms[SLP_ROW_REQUEST_ATOMS];
   slp_change changes[SLP_ROW_REQUEST_CHANGES];
   slp_buf texts;  /* owned; reserved once, so that it never moves */
-  char note[192]; /* slp_schema_write's own */
+  char note[192]; /* slp_schema_write's own, as the next one */
+  char clear[160];
   slp_str *items; /* owned; of sets */
   size_t items_n;
 } slp_row_request;
@@ -291,6 +292,7 @@ typedef struct slp_schema slp_schema;
 struct slp_schema {
   const char *name;
   const char *refused; /* the attribute that holds the note of refused.h */
+  const char *clear;   /* the attribute that holds the note of clear.h; NULL: rows of this layout have none */
   slp_liveness_kind liveness;
   slp_sharing_kind share;
   uint8_t parks;          /* a row can say that nobody is to read it, or which worker could not */

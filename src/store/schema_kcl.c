@@ -575,6 +575,7 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
   s->base = (slp_schema){
       .name = "kcl",
       .refused = REFUSED,
+      .clear = "sloopClear", /* lease/clear.h writes and reads it */
       .liveness = SLP_BY_COUNTER,
       .share = SLP_BY_STEAL,
       .versions = 1,

@@ -671,6 +671,7 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
   s->base = (slp_schema){
       .name = "sloop",
       .refused = "refused",
+      .clear = "clear",
       .liveness = SLP_BY_WORKER,
       .share = SLP_BY_ASSIGNMENT,
       .parks = 1,

@@ -778,6 +778,7 @@ void slp_oracle_on_tip(slp_judged *m) {
 void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss) {
   slp_oracle_on_callback(m, "on_loss");
   m->losses++;
+  m->loss_since_ms = loss->since_ms;
   slp_sim_trace(m->oracle->world->sim, "on_loss %s from %s to %s certain %d: %s", loss->shard, loss->from_seq,
                 loss->to_seq, loss->certain, loss->message);
   if (!m->oracle->losses_expected) slp_oracle_bad(m->oracle, "S1 loss: on_loss: %s", loss->message);

@@ -70,6 +70,7 @@ typedef struct slp_judged { /* one consumer */
   const slp_saved *saved; /* borrowed; NULL: not from a token */
   uint32_t batches_out;
   uint64_t records, fresh, again, late, batches, losses, errors, tips, ended, moved;
+  int64_t loss_since_ms; /* of the last loss */
   int last_error;
   char last_aws_code[64], last_message[200];
   uint64_t looked_us,

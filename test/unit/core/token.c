@@ -173,6 +173,7 @@ TEST(what_is_written_is_bloops_format_to_the_byte) {
   slp_mark_set(&shards[3].from.mark, SLP_STR("77"), UINT32_MAX, 1790000000123);
   shards[3].from.mark.idle = 1;
   slp_mark_set(&shards[0].from.mark, SLP_STR("800000000007366876936"), 2, 1790000000123);
+  shards[0].from.mark.clear_ms = 1790003600000;
   slp_buf text;
   mem = slp_mem_new(NULL, NULL);
   slp_buf_init(&text, mem, 4096);
@@ -181,7 +182,8 @@ TEST(what_is_written_is_bloops_format_to_the_byte) {
       slp_buf_z(&text),
       "{\"stream_arn\": \"arn:x\", \"active\": [\"a\", \"c\\\"\", \"d\"], \"shards\": ["
       "{\"shard_id\": \"a\", \"iterator_type\": \"after_sequence\", \"sequence_number\": "
-      "\"800000000007366876936\", \"sub_sequence\": \"2\", \"arrived_at\": \"1790000000123\"}, "
+      "\"800000000007366876936\", \"sub_sequence\": \"2\", \"arrived_at\": \"1790000000123\", "
+      "\"clear_until\": \"1790003600000\"}, "
       "{\"shard_id\": \"b\", \"parent\": \"a\"}, "
       "{\"shard_id\": \"c\\\"\", \"iterator_type\": \"trim_horizon\", \"not_before\": \"1790000000000\"}, "
       "{\"shard_id\": \"d\", \"iterator_type\": \"after_sequence\", \"sequence_number\": \"77\", "
