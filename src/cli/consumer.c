@@ -11,6 +11,9 @@
 #include "host/program.h"
 
 #define STUCK_MS 3000u
+/* --fail-on-loss ends when no shard has lost records for so long, and after so long whatever comes. */
+#define LOSSES_MS 2000u
+#define LOSSES_MS_MAX 30000u
 /* A server that never answered properly is given up after this many tries in a row. With the library's
  * back-off (full jitter, doubling) this takes less than the connect timeout. */
 #define FIRST_CONTACT_TRIES 4
@@ -120,8 +123,6 @@ static void tell_held(slp_cli_consumer *c, int all) {
   char text[SLP_TOLD_TEXT];
   while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);
 }
-
-void slp_cli_consumer_tick(slp_cli_consumer *c) { tell_held(c, 0); }
 
 /* Of a loss every line has bounds of its own: so many are told one by one in five seconds. */
 #define LOSS_LINES 100u
@@ -267,7 +268,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
-  if (c->stopping || !c->on_batch)
+  if (c->stopping || c->lost || !c->on_batch)
     sloop_batch_done(b, 0);
   else
     c->on_batch(c, b);
@@ -327,10 +328,29 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   slp_loss_line(loss, c->error + at, sizeof c->error - at);
-  if (c->app->args->fail_on_loss && !c->stopping)
-    slp_cli_consumer_fail(c, SLP_EXIT_LOSS, c->error);
-  else
-    tell(c, KIND_LOSS, loss->shard, c->error + at);
+  tell(c, KIND_LOSS, loss->shard, c->error + at);
+  if (!c->app->args->fail_on_loss || c->stopping) return;
+  c->loss_tick = c->app->ticks;
+  if (!c->lost) c->first_loss_tick = c->app->ticks;
+  c->lost = 1;
+}
+
+/* Other shards may have lost records too, and each is to be told and noted before the end: else every start
+ * would end at the next one of them. */
+static void end_after_losses(slp_cli_consumer *c) {
+  char line[120];
+  if (!c->lost || c->stopping || c->failed) return;
+  if (slp_app_ran_ms(c->app, c->loss_tick) < LOSSES_MS &&
+      slp_app_ran_ms(c->app, c->first_loss_tick) < LOSSES_MS_MAX)
+    return;
+  snprintf(line, sizeof line, "%llu loss%s of records; --fail-on-loss ends here",
+           (unsigned long long)c->losses, c->losses == 1 ? "" : "es");
+  slp_cli_consumer_fail(c, SLP_EXIT_LOSS, line);
+}
+
+void slp_cli_consumer_tick(slp_cli_consumer *c) {
+  tell_held(c, 0);
+  end_after_losses(c);
 }
 
 /* The kind of an event, reported once and then kept back for a while; errors have negative codes. Each bad

@@ -34,8 +34,10 @@ struct slp_cli_consumer {
   int stop_status;         /* of sloop_stop(): 0, or what was not done in time */
   uint32_t shards_stopped; /* given up before their end */
   uint64_t losses;
-  sloop_stats_t last;        /* statistics at the end */
-  char error[SLP_TOLD_LINE]; /* the last error, as it would be reported */
+  uint8_t lost; /* --fail-on-loss: records were lost, so no more are taken, and it ends in a moment */
+  uint64_t loss_tick, first_loss_tick; /* of the app: since the last one, the first one */
+  sloop_stats_t last;                  /* statistics at the end */
+  char error[SLP_TOLD_LINE];           /* the last error, as it would be reported */
   slp_told told;
 };
 

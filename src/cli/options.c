@@ -126,7 +126,9 @@ const slp_option slp_options[] = {
     {O_COLOR, 0, "color", SLP_NEEDS_VALUE, "auto|always|never", SLP_MODE_TAIL, NULL,
      "auto (the default): on a terminal, unless NO_COLOR is set; late records are shown reversed"},
     {O_LOSS, 0, "fail-on-loss", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "When something fails",
-     "leave with status 3 when records can no longer be read"},
+     "leave with status 3 when records can no longer be read, after two seconds in which the losses of all "
+     "shards are told; what was told does not end the next start, which goes on behind it (with --save and "
+     "-G; not with layouts of leases other than sloop's and kcl's)"},
     {O_KEEP_GOING, 'E', "keep-going", SLP_NO_VALUE, NULL, SLP_MODE_TAIL | SLP_MODE_MULTILANG, NULL,
      "go on after what would end it: a record that can't be decoded is printed as it came, a service that "
      "can't be reached at first is tried again for ever"},

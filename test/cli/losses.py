@@ -112,4 +112,98 @@ def a_place_of_which_every_shard_is_gone_goes_on_with_what_is_kept():
             equal(r.stop(), 0, r.told())
 
 
+def forms(folder):
+    """Where places are kept that can hold until when all is accounted for."""
+    return {"--save": ("--save", os.path.join(folder, "place")), "sloop": ("-G", "billing"),
+            "sqlite": ("-G", "billing", "--store", "sqlite:" + os.path.join(folder, "leases")),
+            "kcl": ("-G", "billing", "-X", "schema=kcl")}
+
+
+def ends_once(form):
+    with tempfile.TemporaryDirectory() as d, Box(4, *NO_LIMITS) as box:
+        args = (*forms(d)[form], "-o", "oldest", "demo")
+        put(box, 40, "a")
+        read_once(box, 40, *args)
+        lose(box, 40)
+        with Reader(box, *args, "--fail-on-loss") as r:
+            equal(r.process.wait(30), 3, r.told())
+            equal(r.printed(), [])
+            told = sorted(m[1] for m in (re.match(rf"stream-tail: ({SHARD}): ", line) for line in r.told()) if m)
+            equal(told, [f"shardId-{i:012}" for i in range(4)], r.told())
+            equal([line for line in r.told() if "--fail-on-loss" in line],
+                  ["stream-tail: 4 losses of records; --fail-on-loss ends here"], r.told())
+        with Reader(box, *args, "--fail-on-loss") as r:  # goes on behind what was told
+            r.wait(40)
+            equal(sorted(r.printed()), sorted(f"kept{i}" for i in range(40)))
+            equal((r.stop(), [line for line in r.told() if "lost" in line]), (0, []), r.told())
+
+
+@test
+def a_loss_ends_a_saved_place_once():
+    ends_once("--save")
+
+
+@test
+def a_loss_ends_a_worker_once():
+    ends_once("sloop")
+
+
+@test
+def a_loss_ends_a_worker_of_a_file_once():
+    ends_once("sqlite")
+
+
+@test
+def a_loss_ends_a_worker_of_kcls_table_once():
+    ends_once("kcl")
+
+
+def hours_at_the_tip(form):
+    """30 hours at the tip of an idle stream that keeps 24, then a stop and new records: none is lost."""
+    with tempfile.TemporaryDirectory() as d, Box(3, *NO_LIMITS) as box:
+        args = (*forms(d)[form], "-o", "oldest", "demo")
+        put(box, 30, "a")
+        with Reader(box, *args) as r:
+            r.wait(30)
+            time.sleep(3)
+            for _ in range(6):
+                box.admin("/_sandbox/clock", str(5 * 3600 * 1000))
+                box.admin(f"/_sandbox/trim?stream=demo&before={now_ms(box) - 24 * 3600 * 1000}")
+                time.sleep(1.5)
+            time.sleep(6)
+            equal(r.stop(), 0, r.told())
+        put(box, 30, "b")
+        with Reader(box, *args, "--fail-on-loss") as r:
+            r.wait(30)
+            equal((r.stop(), [line for line in r.told() if "missing" in line]), (0, []), r.told())
+        # What may have come since, and is gone, is told from there.
+        box.admin("/_sandbox/clock", str(30 * 3600 * 1000))
+        put(box, 30, "c")
+        box.admin(f"/_sandbox/trim?stream=demo&before={now_ms(box) - 24 * 3600 * 1000}")
+        with Reader(box, *args) as r:
+            r.wait(30)
+            equal(sum("records after it may be missing; behind " in line for line in r.told()), 3, r.told())
+            equal(r.stop(), 0)
+
+
+@test
+def a_place_at_the_tip_of_an_idle_stream_has_lost_nothing():
+    hours_at_the_tip("--save")
+
+
+@test
+def a_worker_at_the_tip_of_an_idle_stream_has_lost_nothing():
+    hours_at_the_tip("sloop")
+
+
+@test
+def a_worker_of_a_file_at_the_tip_of_an_idle_stream_has_lost_nothing():
+    hours_at_the_tip("sqlite")
+
+
+@test
+def a_worker_of_kcls_table_at_the_tip_of_an_idle_stream_has_lost_nothing():
+    hours_at_the_tip("kcl")
+
+
 main(at_once=4)
