@@ -60,6 +60,50 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   slp_timer_set_reserved(c->engine->host, &c->timer, slp_after_us(slp_now_us(c->engine->host), wait));
 }
 
+/* ---- what may change of a stream ---------------------------------------------------------------------- */
+
+/* How long it keeps records, and whether it is the same one still, is asked so often. A stream of a table is
+ * known by its name, and keeps records for as long as all of them. */
+#define LOOK_US UINT64_C(600000000)
+#define LOOK_SOON_US UINT64_C(10000000)
+
+static void look_in(slp_consumer *c, uint64_t us) {
+  slp_host *h = c->engine->host;
+  if (c->source->anchors_by_time) slp_timer_set_reserved(h, &c->look_timer, slp_after_us(slp_now_us(h), us));
+}
+
+static void look_later(slp_consumer *c) { look_in(c, LOOK_US); }
+
+/* Records that were to be read may be gone sooner than their reader comes to them. */
+static void learn_retention(slp_consumer *c, int64_t kept_ms) {
+  size_t at = 0;
+  int64_t before_ms = c->retention_ms;
+  if (kept_ms < 0 || kept_ms == before_ms) return;
+  c->retention_ms = kept_ms;
+  slp_report_log(c, SLOOP_LOG_WARN, "stream: it keeps records for %lld hours now; before: %lld",
+                 (long long)(kept_ms / 3600000), (long long)(before_ms / 3600000));
+  for (slp_shard *s; (s = slp_map_each(&c->shards, &at));)
+    if (slp_reading_is_on(s)) slp_lag_kept_for(s);
+}
+
+/* Only whole seconds count, as in the leases: encodings round the rest differently. */
+static int made_again(const slp_consumer *c, const slp_src_describe *d) {
+  return c->created_ms >= 0 && d->created_ms >= 0 && d->created_ms / 1000 != c->created_ms / 1000;
+}
+
+/* A stream that was deleted and made again has the old one's shards by name, and other leases. */
+static void end_of_old_stream(slp_consumer *c) {
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM,
+               "stream %.200s was deleted and made again; what is known of the old one means nothing in it. "
+               "Start anew to read it",
+               c->stream);
+  if (c->leases)
+    c->leases->ops->end(c->leases, &f);
+  else
+    slp_consumer_fatal(c, &f);
+}
+
 /* ---- describing -------------------------------------------------------------------------------------- */
 
 static int replace_text(slp_consumer *c, char **text, const char *by) {
@@ -88,6 +132,7 @@ static void on_described(slp_src_req *rq) {
   c->retention_ms = d->retention_ms;
   c->created_ms = d->created_ms;
   own_call_was_fine(c);
+  look_later(c);
   /* That records are polled though push was to be had if possible is worth a warning. */
   if (c->source->told[0])
     slp_report_log(c, c->source->pushes ? SLOOP_LOG_INFO : SLOOP_LOG_WARN, "%s", c->source->told);
@@ -154,6 +199,14 @@ static void tell_end(slp_consumer *c, slp_told_end what, const char *more) {
   slp_report_error(c, &f, NULL, 0, 1, c->o->list_ms);
 }
 
+/* No listing could begin meanwhile. */
+static void after_description(slp_consumer *c) {
+  if (slp_listing_is_asked(c) && c->life == SLP_LIFE_RUNNING)
+    list_now(c);
+  else if (slp_listing_is_wanted(c))
+    slp_listing_soon(c, 0);
+}
+
 static void has_another(slp_consumer *c) {
   slp_fail f = {0};
   slp_fail_set(
@@ -181,11 +234,7 @@ static void on_latest(slp_src_req *rq) {
   else if (may_tell_end(c))
     tell_end(c, SLP_TOLD_END, rq->fail.class == SLP_GONE ? "; the table has no stream now" : "");
   if (!c->leases) list_again(c);
-  /* No listing could begin meanwhile. */
-  if (slp_listing_is_asked(c) && c->life == SLP_LIFE_RUNNING)
-    list_now(c);
-  else if (slp_listing_is_wanted(c))
-    slp_listing_soon(c, 0);
+  after_description(c);
 }
 
 /* Once the user was told of the end, a listing of the user's own is no reason to ask again: a loop of them
@@ -279,26 +328,15 @@ static void on_listed(slp_src_req *rq) {
   slp_listing_tell(c, &f); /* last: the callback may do anything */
 }
 
-/* Only whole seconds count, as in the leases: encodings round the rest differently. */
-static int made_again(const slp_consumer *c, const slp_src_describe *d) {
-  return d->created_ms >= 0 && d->created_ms / 1000 != c->created_ms / 1000;
-}
-
-/* A stream that was deleted and made again has the old one's shards by name, and other leases. */
 static void on_described_again(slp_src_req *rq) {
   slp_consumer *c = slp_listing_described(rq);
   if (rq->fail.class == SLP_FINE) slp_listing_take_status(c, slp_listing_stream(c)->reshards);
   if (rq->fail.class == SLP_FINE && c->leases && c->life == SLP_LIFE_RUNNING &&
       made_again(c, slp_listing_stream(c))) {
-    slp_fail f = {0};
-    slp_fail_set(
-        &f, SLP_GONE, SLOOP_ENOSTREAM,
-        "stream %.200s was deleted and made again; what is known of the old one means nothing in it. "
-        "Start anew to read it",
-        c->stream);
-    c->leases->ops->end(c->leases, &f);
+    end_of_old_stream(c);
     return;
   }
+  if (rq->fail.class == SLP_FINE) learn_retention(c, slp_listing_stream(c)->retention_ms);
   slp_listing_send(c, on_listed, NULL); /* a failure comes again there, and is told then */
 }
 
@@ -314,6 +352,27 @@ static void list_now(slp_consumer *c) {
     slp_listing_describe(c, on_described_again);
   else
     slp_listing_send(c, on_listed, may_begin_early(c) ? on_part : NULL);
+}
+
+static void on_looked(slp_src_req *rq) {
+  slp_consumer *c = slp_listing_described(rq);
+  const slp_src_describe *d = slp_listing_stream(c);
+  int fine = rq->fail.class == SLP_FINE;
+  if (fine && c->life == SLP_LIFE_RUNNING && made_again(c, d)) {
+    end_of_old_stream(c);
+    return;
+  }
+  if (fine) learn_retention(c, d->retention_ms);
+  after_description(c);
+}
+
+/* Not while something else is asked of the stream; a failure is no news, for reading tells of what lasts. */
+static void on_look(slp_timer *t) {
+  slp_consumer *c = SLP_OWNER(t, slp_consumer, look_timer);
+  int busy = slp_listing_is_busy(c);
+  if (c->life >= SLP_LIFE_STOPPING) return;
+  look_in(c, busy ? LOOK_SOON_US : LOOK_US);
+  if (!busy && c->life == SLP_LIFE_RUNNING) slp_listing_describe_latest(c, on_looked);
 }
 
 static void on_timer(slp_timer *t) {
@@ -429,8 +488,9 @@ static void on_stats_timer(slp_timer *t) {
   if (c->on_stats_due) c->on_stats_due(c);
 }
 
-/* Reserved, because it must not fail later: timer, stop.timer, stats_timer, and telling a fatal error. */
-#define TIMERS 3
+/* Reserved, because it must not fail later: timer, look_timer, stop.timer, stats_timer, and telling a fatal
+ * error. */
+#define TIMERS 4
 static int reserve(slp_consumer *c) {
   int r = slp_report_init(c);
   if (!r) r = slp_host_reserve_timers(c->engine->host, TIMERS);
@@ -461,6 +521,7 @@ int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloo
   slp_list_init(&c->candidates);
   c->stop.ev.run = on_stop_event;
   c->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
+  c->look_timer = (slp_timer){.at_us = UINT64_MAX, .run = on_look};
   c->stop.timer = (slp_timer){.at_us = UINT64_MAX, .run = on_stop_timer};
   c->stats_timer = (slp_timer){.at_us = UINT64_MAX, .run = on_stats_timer};
   slp_list_add_last(&e->consumers, &c->link);
@@ -483,6 +544,7 @@ void slp_consumer_silence(slp_consumer *c) {
   let_shards_go(c);
   slp_timer_clear(h, &c->stop.timer);
   slp_timer_clear(h, &c->stats_timer);
+  slp_timer_clear(h, &c->look_timer);
   slp_unpost(&c->stop.ev);
   slp_seek_silence(c);
   if (c->leases) c->leases->ops->free(c->leases);

@@ -112,6 +112,7 @@ struct slp_consumer {
   uint32_t fails;                     /* describe or list, in a row */
   uint64_t failing_since_us;          /* of them, but for throttling; 0: the last was fine */
   slp_timer timer;                    /* describe / list again */
+  slp_timer look_timer;               /* what the stream is, now and then */
   slp_start_position *start_position; /* owned; where reading began */
   uint8_t started_from;               /* a listing was turned into shards to be read, see start.c */
   slp_list candidates;                /* shards that may enter the order now, see order.c */

@@ -2,6 +2,8 @@
  * does not, the age of the newest record read stands for it, and at the tip the lag is 0. */
 #include "core/core.h"
 
+#include <stdio.h>
+
 /* A shard's lag is told once when it passes the first share of the stream's retention, and again only after
  * it fell below the second. */
 #define FAR_BEHIND_PERCENT 80
@@ -18,9 +20,14 @@ int64_t slp_lag_of_page(const slp_shard *s, const slp_page *page) {
 static void warn(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
+  int64_t left_ms = c->retention_ms - s->lag.told_ms;
+  char when[100] = "records are being lost";
+  if (left_ms > 0)
+    snprintf(when, sizeof when, "records are lost in %lld minutes unless it catches up",
+             (long long)(left_ms / 60000));
   slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EBEHIND,
-               "reading is %lld minutes behind, and the stream keeps %lld: records may go unread",
-               (long long)(s->lag.told_ms / 60000), (long long)(c->retention_ms / 60000));
+               "reading is %lld minutes behind, and the stream keeps %lld: %s",
+               (long long)(s->lag.told_ms / 60000), (long long)(c->retention_ms / 60000), when);
   slp_report_error(c, &f, s, 0, 1, UINT64_MAX);
 }
 
@@ -72,6 +79,11 @@ void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us) {
     told_ms = slp_max_i64(told_ms, now_ms - first->arrived_ms);
   if (first && told_ms == 0) told_ms = 1;
   slp_lag_note(s, told_ms, asked_us);
+}
+
+void slp_lag_kept_for(slp_shard *s) {
+  s->lag.warned = 0;
+  if (s->lag.told_ms >= 0) slp_lag_note(s, s->lag.told_ms, s->lag.told_us);
 }
 
 int64_t slp_lag_told_ms(const slp_shard *s) { return s->lag.told_ms; }

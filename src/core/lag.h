@@ -22,6 +22,8 @@ void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_
 /* Of a page that was only looked at: its records wait, and the first one that was not taken before is as old
  * as it is, also where the page reaches the tip. */
 void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us);
+/* The stream's retention has changed. May warn the user. */
+void slp_lag_kept_for(slp_shard *s);
 int64_t slp_lag_told_ms(const slp_shard *s); /* -1: not known */
 uint64_t slp_lag_told_us(const slp_shard *s);
 void slp_lag_init(slp_shard *s);

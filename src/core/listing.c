@@ -60,6 +60,8 @@ const slp_src_describe *slp_listing_stream(const slp_consumer *c) { return &c->l
 
 static int is_out(const slp_consumer *c) { return c->listing.list_out || c->listing.describe_out; }
 
+int slp_listing_is_busy(const slp_consumer *c) { return is_out(c); }
+
 int slp_listing_begin(slp_consumer *c) {
   if (is_out(c)) return 0;
   c->listing.wanted = 0;

@@ -46,6 +46,7 @@ void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
 /* The same, of the stream that its name leads to now. */
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq));
 int slp_listing_asks_latest(const slp_consumer *c);    /* that is out */
+int slp_listing_is_busy(const slp_consumer *c);        /* a description or a listing is out */
 uint64_t slp_listing_latest_us(const slp_consumer *c); /* when that was asked last; 0: never */
 slp_consumer *slp_listing_described(slp_src_req *rq);  /* first in on_done: it is not out any more */
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);

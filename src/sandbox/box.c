@@ -483,6 +483,15 @@ int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t befor
   return 0;
 }
 
+int slp_box_keep(slp_box *box, int64_t now_ms, const char *stream, uint32_t hours) {
+  slp_stream *s = ready(box, now_ms, stream);
+  if (!s) return SLP_ENOENT;
+  s->retention_ms = hours * SLP_BOX_HOUR_MS;
+  s->swept_ms = INT64_MIN;
+  slp_box_sweep(box, s, now_ms);
+  return 0;
+}
+
 /* ---- figures ------------------------------------------------------------------------------------------- */
 void slp_box_stats(const slp_box *box, sloop_sandbox_stats_t *out) { *out = box->stats; }
 

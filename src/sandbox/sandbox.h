@@ -67,6 +67,7 @@ int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *
                   const char *new_start_hash);
 int slp_box_merge(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *adjacent);
 int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t before_ms);
+int slp_box_keep(slp_box *box, int64_t now_ms, const char *stream, uint32_t hours); /* its retention */
 /* Tables and their streams; a table is named, never its stream. */
 int slp_box_table(slp_box *box, int64_t now_ms, const char *name, uint32_t partitions, const char *view_type);
 int slp_box_add_change(slp_box *box, int64_t now_ms, const char *table, slp_str keys, slp_str old_image,

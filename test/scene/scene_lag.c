@@ -120,6 +120,7 @@ SCENE(a_lag_near_retention_is_told_once_each_time) {
   slp_user_start(&st->u);
   slp_world_pass(st->w, 2000);
   consumer_of(st)->retention_ms = 600000;
+  slp_timer_clear(consumer_of(st)->engine->host, &consumer_of(st)->look_timer); /* else it would ask */
   slp_world_put_many(st->w, st->stream, 20, 30);
   slp_user_pause(&st->u, NULL);
   slp_world_pass(st->w, 400000);
@@ -136,6 +137,26 @@ SCENE(a_lag_near_retention_is_told_once_each_time) {
   slp_world_put_many(st->w, st->stream, 20, 30);
   slp_world_pass(st->w, 700000);
   CHECK_INT(warnings(st), 2);
+  CHECK(!st->u.judged->failed);
+}
+
+/* A stream that keeps 10 hours, and then one, while its reader is 44 minutes behind. */
+SCENE(a_retention_that_is_cut_is_told_to_who_is_far_behind) {
+  stage_begin(st, seed, 1);
+  CHECK_INT(slp_box_keep(st->w->box, slp_world_ms(st->w), "orders", 10), 0);
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 2000);
+  slp_world_put_many(st->w, st->stream, 20, 30);
+  slp_user_pause(&st->u, NULL);
+  slp_world_pass(st->w, 44 * UINT64_C(60000));
+  CHECK_INT(warnings(st), 0);
+  CHECK_INT(slp_box_keep(st->w->box, slp_world_ms(st->w), "orders", 1), 0);
+  slp_world_pass(st->w, 10 * UINT64_C(60000) + 5000);
+  CHECK_INT(warnings(st), 1);
+  CHECK_INT(st->u.judged->last_error, SLOOP_EBEHIND);
+  CHECK(strstr(st->u.judged->last_message, " and the stream keeps 60: records are lost in "));
+  slp_user_resume(&st->u, NULL);
+  CHECK_CAUGHT_UP(&st->u, 20000);
   CHECK(!st->u.judged->failed);
 }
 
