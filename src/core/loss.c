@@ -57,8 +57,14 @@ static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms)
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 
-int slp_loss_trimmed(slp_shard *s, int fetching, const char *message) {
-  int certain = fetching || !slp_has_taken(&s->at) || slp_loss_is_young(s, &s->at.last);
+/* That a record is gone is no proof that others were there: it is one when its aggregate was not read to its
+ * end, or when the last answer said that the shard has more. */
+static int is_certain(const slp_shard *s) {
+  return s->at.last.part || (s->consumer->source->tells_behind && slp_lag_told_ms(s) > 0);
+}
+
+int slp_loss_trimmed(slp_shard *s, const char *message) {
+  int certain = is_certain(s);
   if (s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
     slp_loss_tell(s, NULL, certain, message);
     return 1;
@@ -105,8 +111,7 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
     if (gap == SLP_GAP_NONE || known) return 0;
     slp_loss_tell(s, page, gap == SLP_GAP_CERTAIN, gap == SLP_GAP_CERTAIN ? removed : maybe);
   } else if (begins_behind(s, page)) {
-    /* It may be lost, and surely is when the last record was young enough to be kept. */
-    int certain = !s->at.idle_old && slp_loss_is_young(s, &s->at.last);
+    int certain = is_certain(s);
     slp_loss_tell(s, page, certain, certain ? removed : maybe);
   } else {
     return 0;

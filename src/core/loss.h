@@ -21,7 +21,7 @@ typedef enum slp_gap { /* found where the service keeps nothing at our position;
 void slp_loss_tell(slp_shard *s, const slp_page *next, int certain, const char *message);
 /* The service keeps nothing at our position. Returns 1 if reading is to stop, and the loss was told; 0: it
  * goes on at the oldest record, and the loss is told with it. */
-int slp_loss_trimmed(slp_shard *s, int fetching, const char *message);
+int slp_loss_trimmed(slp_shard *s, const char *message);
 /* Tells of a loss in front of the page, which is about to be taken; `known`: its first record was taken
  * before. Returns 1 if there is one; *ret_behind is the mark behind which it is accounted for then, or has no
  * number. */

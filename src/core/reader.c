@@ -109,7 +109,7 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
 /* The service keeps nothing at our position. Where that was the last record taken, those behind it may have
  * been taken too. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
-  if (slp_loss_trimmed(s, slp_reading_state(s) == SLP_READER_FETCHING, f->message)) {
+  if (slp_loss_trimmed(s, f->message)) {
     give_up(s, f);
     return;
   }

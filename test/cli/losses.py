@@ -84,8 +84,8 @@ def each_loss_of_each_shard_is_told_with_its_bounds():
         lose(box, 80)
         with Reader(box, *args) as r:
             r.wait(80)
-            told = [re.fullmatch(rf"stream-tail: ({SHARD}): records were removed from the stream before they were read; "
-                                 r"behind (\d+) of (\S+Z); until (\d+) of (\S+Z)", line) for line in r.told()]
+            told = [re.fullmatch(rf"stream-tail: ({SHARD}): the record to go on from is not kept any more; records after it "
+                                 r"may be missing; behind (\d+) of (\S+Z); until (\d+) of (\S+Z)", line) for line in r.told()]
             equal(sorted(m[1] for m in told if m), [f"shardId-{i:012}" for i in range(8)], r.told())
             check(all(int(m[2]) < int(m[4]) and m[3] < m[5] for m in told if m))
             equal(r.stop(), 0)

@@ -77,3 +77,40 @@ SCENE(a_loss_is_told_once_though_its_reader_ends_before_it_read_on) {
   CHECK_CAUGHT_UP(&st->u, 60000);
   CHECK_INT(st->u.judged->losses, 0);
 }
+
+/* The record that reading goes on from was removed, and nothing else: that there may be a loss is all that is known. */
+SCENE(a_record_that_is_removed_proves_no_loss) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(slp_user_save(&st->u));
+  slp_user_finish(&st->u);
+  slp_world_pass(st->w, 1000);
+  slp_world_trim(st->w, st->stream, slp_world_ms(st->w));
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->losses, 2);
+}
+
+/* A reader far behind loses what it had before it: its last answer said that there was more. */
+SCENE(what_a_reader_far_behind_loses_is_lost_for_certain) {
+  stage_begin(st, seed, 1);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  st->u.opts.fetch_records_max = 10;
+  slp_world_put_many(st->w, st->stream, 100, 30);
+  st->u.manners.keep = 1;
+  st->u.opts.buffered_records_per_shard_max = 10;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 5000);
+  slp_world_trim(st->w, st->stream, slp_world_ms(st->w));
+  slp_world_pass(st->w, 400000); /* its iterator expires */
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  st->u.manners.keep = 0;
+  slp_user_return_all(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  CHECK_INT(st->u.judged->losses, 1);
+  CHECK(st->u.judged->loss_certain);
+}

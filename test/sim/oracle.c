@@ -775,15 +775,45 @@ void slp_oracle_on_tip(slp_judged *m) {
       slp_oracle_bad(m->oracle, "S12 contract: on_tip with records given back");
 }
 
+static size_t note_of(const slp_known_shard *k, const char *seq) {
+  for (size_t i = 0; *seq && i < k->notes_n; i++)
+    if (strcmp(k->notes[i].seq, seq) == 0) return i;
+  return SIZE_MAX;
+}
+
+/* What is told of a gap is so: what is certain is missing, nothing is missing outside of its times, and reading
+ * goes on with a record that is kept. */
+static void check_loss(slp_judged *m, const slp_known_shard *k, const sloop_loss_t *loss) {
+  size_t from = note_of(k, loss->from_seq), to = note_of(k, loss->to_seq), missing = 0;
+  if (from == SIZE_MAX || to == SIZE_MAX) return;
+  if (from >= to || k->notes[to].trimmed)
+    slp_oracle_bad(m->oracle, "S1 loss: %s: a gap from record %zu to %zu, %s", k->id, from, to,
+                   from >= to ? "which is none" : "which is trimmed too");
+  for (size_t i = from + 1; i < to; i++) {
+    int64_t at_ms = k->notes[i].arrived_ms;
+    missing += k->notes[i].trimmed;
+    if (k->notes[i].trimmed &&
+        ((loss->since_ms >= 0 && at_ms < loss->since_ms) || (loss->until_ms >= 0 && at_ms > loss->until_ms)))
+      slp_oracle_bad(m->oracle, "S1 loss: %s: record %zu is missing, and the gap is told of other times",
+                     k->id, i);
+  }
+  if (loss->certain && !missing)
+    slp_oracle_bad(m->oracle, "S1 loss: %s: certain, and no record is missing between %zu and %zu", k->id,
+                   from, to);
+}
+
 void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss) {
   slp_oracle_on_callback(m, "on_loss");
   m->losses++;
   m->loss_since_ms = loss->since_ms;
+  m->loss_certain = loss->certain;
   slp_sim_trace(m->oracle->world->sim, "on_loss %s from %s to %s certain %d: %s", loss->shard, loss->from_seq,
                 loss->to_seq, loss->certain, loss->message);
   if (!m->oracle->losses_expected) slp_oracle_bad(m->oracle, "S1 loss: on_loss: %s", loss->message);
   size_t at = slp_world_find(m->stream, loss->shard);
-  if (at != SIZE_MAX) m->shards[at].lost = 1;
+  if (at == SIZE_MAX) return;
+  m->shards[at].lost = 1;
+  check_loss(m, &m->stream->shards[at], loss);
 }
 
 static int came_back_too_often(const slp_judged *m, const slp_judged_shard *s) {

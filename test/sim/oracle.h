@@ -71,6 +71,7 @@ typedef struct slp_judged { /* one consumer */
   uint32_t batches_out;
   uint64_t records, fresh, again, late, batches, losses, errors, tips, ended, moved;
   int64_t loss_since_ms; /* of the last loss */
+  int loss_certain;      /* the same */
   int last_error;
   char last_aws_code[64], last_message[200];
   uint64_t looked_us,
