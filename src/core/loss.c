@@ -28,6 +28,7 @@ void slp_loss_tell(slp_shard *s, const slp_page *next, int certain, const char *
   const slp_mark *from = begin_of_gap(s);
   const slp_rec *first = next && next->recs_n ? &next->recs[0] : NULL;
   s->at.gap = SLP_GAP_NONE;
+  s->at.after_last = 0;
   slp_report_loss(s->consumer, &(slp_loss){.shard = s->id,
                                            .from = slp_mark_seq(from),
                                            .to = first ? slp_rec_seq(next, first) : SLP_STR(""),
@@ -60,7 +61,8 @@ static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms)
 /* That a record is gone is no proof that others were there: it is one when its aggregate was not read to its
  * end, or when the last answer said that the shard has more. */
 static int is_certain(const slp_shard *s) {
-  return s->at.last.part || (s->consumer->source->tells_behind && slp_lag_told_ms(s) > 0);
+  return SLP_MUTANT(removed_is_lost) || s->at.last.part ||
+         (s->consumer->source->tells_behind && slp_lag_told_ms(s) > 0);
 }
 
 int slp_loss_trimmed(slp_shard *s, const char *message) {
@@ -126,11 +128,29 @@ static int64_t step_ms(const slp_consumer *c) {
   return c->retention_ms > 0 ? slp_max_i64(c->retention_ms / STEPS, STEP_MS_MIN) : STEP_MS;
 }
 
+/* The shard has nothing, and the record that was asked for did not come: what came behind it may be gone. */
+static int finds_nothing(const slp_shard *s, int64_t now_ms) {
+  const slp_mark *m = &s->at.last;
+  if (!s->at.after_last || s->at.came || !slp_has_taken(&s->at) || is_accounted(s, m, -1)) return 0;
+  /* A moment ago it was so too, and was told: a reader that begins again does not find a loss each time. */
+  return m->clear_ms <= 0 || now_ms == INT64_MIN || now_ms - m->clear_ms >= STEP_MS_MIN;
+}
+
+int slp_loss_end(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  int64_t now_ms = slp_svctime_low_ms(&c->service, slp_now_us(c->engine->host));
+  int certain = s->at.gap == SLP_GAP_CERTAIN;
+  if (s->at.gap == SLP_GAP_NONE && (c->source->pushes || !finds_nothing(s, now_ms))) return 0;
+  slp_loss_tell(s, NULL, certain, certain ? removed : maybe);
+  if (now_ms > s->at.last.clear_ms) s->at.last.clear_ms = now_ms;
+  return 1;
+}
+
 int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int at_tip) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, asked_us);
-  if (at_tip && s->at.gap) /* nothing is kept that could show where the gap ends */
-    slp_loss_tell(s, NULL, s->at.gap == SLP_GAP_CERTAIN, s->at.gap == SLP_GAP_CERTAIN ? removed : maybe);
+  int stops = c->o->on_trimmed == SLOOP_TRIMMED_STOP; /* at the next record */
+  if (at_tip && (s->at.gap || (behind_ms == 0 && !stops)) && slp_loss_end(s)) return 1;
   if (!slp_has_taken(&s->at) || s->at.idle.seq_n || behind_ms < 0 || now_ms == INT64_MIN || s->at.gap)
     return 0;
   int64_t clear_ms = now_ms - behind_ms - SHOWN_LATE_MS;

@@ -28,6 +28,8 @@ int slp_loss_trimmed(slp_shard *s, const char *message);
 int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret_behind);
 /* What was at the mark, or came behind it, should still be kept. */
 int slp_loss_is_young(const slp_shard *s, const slp_mark *m);
+/* The shard has nothing more that could show where a gap ends. Returns 1 if one was told. */
+int slp_loss_end(slp_shard *s);
 /* A page without records, whose answer was asked for at asked_us, left the shard behind_ms behind its tip.
  * Returns 1 if the shard's last mark is clear until later than it was, so much that this is worth a write. */
 int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int at_tip);

@@ -224,6 +224,7 @@ static void on_located(slp_src_req *rq) {
     int idle = s->at.idle.seq_n > 0;
     s->at.idle_old = idle && !slp_loss_is_young(s, &s->at.idle);
     s->at.after_last = slp_has_taken(&s->at) && !s->at.from_oldest && !idle;
+    s->at.came = 0;
     slp_buf_clear(&s->reader.cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
@@ -528,12 +529,13 @@ static void add_children(slp_shard *s, const slp_page *page) {
 
 /* Whatever the source keeps for the shard may go. */
 static void leave(slp_shard *s) {
-  slp_source *source = s->consumer->source;
-  if (source->ops->leave) source->ops->leave(source, s->id);
+  const slp_source_ops *ops = s->consumer->source->ops;
+  if (ops->leave) ops->leave(s->consumer->source, s->id);
 }
 
 static void end(slp_shard *s) {
   slp_consumer *c = s->consumer;
+  (void)slp_loss_end(s);
   leave(s);
   slp_reading_set_tip(s, 0);
   slp_reading_set_behind(s, 0);
@@ -722,13 +724,12 @@ static void on_fetched(slp_src_req *rq) {
   slp_listing_learn_time(c, rq);
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
-    slp_pages_back(c->engine, s->reader.page);
-    s->reader.page = NULL;
-    slp_calls_give(s);
+    drop_page(s);
     failed(s, &f);
     return;
   }
   c->counts.pages++;
+  s->at.came |= s->reader.page->recs_n > 0;
   c->counts.page_bytes += fetch->body_bytes;
   slp_report_log(c, SLOOP_LOG_DEBUG, "fetch: page shard=%s records=%u bytes=%u behind_ms=%lld took_ms=%u",
                  s->name->shard, (unsigned)s->reader.page->recs_n, (unsigned)fetch->body_bytes,

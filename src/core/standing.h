@@ -17,6 +17,7 @@ typedef struct slp_standing {
   slp_moment open;       /* LATEST: when it was surely open: its children hold nothing older */
   uint8_t anchored;      /* LATEST: there was that first iterator */
   uint8_t from_oldest;   /* the record to go on from is not kept: what is kept and known is passed over */
+  uint8_t came;          /* records came since the iterator was asked for */
   uint8_t after_last;    /* the iterator was asked for AT the last record taken: skip that one */
   uint8_t gap;           /* slp_gap, of loss.h */
   int64_t quiet_ms;      /* until when the first empty answer showed that nothing came; 0: there was none */

@@ -79,4 +79,5 @@ MUTANTS = [
   ("failing_is_read", "swarm", "a shard whose calls fail is told as read"),
   ("held_up_is_read", "swarm", "a shard that gets no room to call is told as read"),
   ("named_rows_passed_over", "herd_named", "rows of the KCL that name their stream are read as another one's"),
+  ("removed_is_lost", "swarm", "a record that is gone counts as a certain loss of what came behind it"),
 ]

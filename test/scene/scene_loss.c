@@ -114,3 +114,47 @@ SCENE(what_a_reader_far_behind_loses_is_lost_for_certain) {
   CHECK_INT(st->u.judged->losses, 1);
   CHECK(st->u.judged->loss_certain);
 }
+
+/* All that was unread is gone when its reader comes back, and nothing comes that would show it. */
+SCENE(a_loss_is_told_though_no_record_comes_any_more) {
+  stage_begin(st, seed, 2);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(slp_user_save(&st->u));
+  slp_user_finish(&st->u);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_world_pass(st->w, 1000);
+  slp_world_trim(st->w, st->stream, slp_world_ms(st->w));
+  slp_user_reopen(&st->u);
+  slp_world_pass(st->w, 5000);
+  CHECK_INT(st->u.judged->losses, 2);
+  come_back(st); /* at once, and still nothing is there */
+  slp_world_pass(st->w, 5000);
+  CHECK_INT(st->u.judged->losses, 0);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+}
+
+SCENE(a_loss_is_told_though_its_shard_has_ended) {
+  stage_begin(st, seed, 1);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_user_start(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK(slp_user_save(&st->u));
+  slp_user_finish(&st->u);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_world_pass(st->w, 2000);
+  int64_t trim_ms = slp_world_ms(st->w);
+  slp_world_pass(st->w, 2000);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 1000);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_world_trim(st->w, st->stream, trim_ms);
+  CHECK(!st->stream->shards[0].gone);
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  CHECK_INT(st->u.judged->losses, 1);
+}

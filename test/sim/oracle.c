@@ -792,8 +792,8 @@ static void check_loss(slp_judged *m, const slp_known_shard *k, const sloop_loss
   for (size_t i = from + 1; i < to; i++) {
     int64_t at_ms = k->notes[i].arrived_ms;
     missing += k->notes[i].trimmed;
-    if (k->notes[i].trimmed &&
-        ((loss->since_ms >= 0 && at_ms < loss->since_ms) || (loss->until_ms >= 0 && at_ms > loss->until_ms)))
+    int before = loss->since_ms >= 0 && at_ms < loss->since_ms && at_ms > k->loss_told_ms;
+    if (k->notes[i].trimmed && (before || (loss->until_ms >= 0 && at_ms > loss->until_ms)))
       slp_oracle_bad(m->oracle, "S1 loss: %s: record %zu is missing, and the gap is told of other times",
                      k->id, i);
   }
@@ -812,8 +812,10 @@ void slp_oracle_on_loss(slp_judged *m, const sloop_loss_t *loss) {
   if (!m->oracle->losses_expected) slp_oracle_bad(m->oracle, "S1 loss: on_loss: %s", loss->message);
   size_t at = slp_world_find(m->stream, loss->shard);
   if (at == SIZE_MAX) return;
+  slp_known_shard *k = &m->stream->shards[at];
   m->shards[at].lost = 1;
-  check_loss(m, &m->stream->shards[at], loss);
+  check_loss(m, k, loss);
+  k->loss_told_ms = loss->until_ms >= 0 ? loss->until_ms : slp_world_ms(m->oracle->world);
 }
 
 static int came_back_too_often(const slp_judged *m, const slp_judged_shard *s) {

@@ -27,6 +27,7 @@ typedef struct slp_known_shard {
   char id[129];
   int parents[2]; /* places in the stream's list; -1: none */
   uint8_t closed, gone;
+  int64_t loss_told_ms;         /* until then whatever reader has told what is missing */
   uint64_t hash_low, hash_high; /* the upper halves of its range of keys */
   uint64_t made_us, closed_us, first_locate_us;
   uint64_t told_us;       /* the last listing, or page of a parent, that names it */
