@@ -15,6 +15,18 @@
 static const char removed[] = "records were removed from the stream before they were read";
 static const char maybe[] = "the record to go on from is not kept any more; records after it may be missing";
 
+/* Returns until when what came behind the mark is accounted for; -1: not known. Rows and tokens may say
+ * anything, and nobody has seen what is to come. */
+static int64_t clear_until_ms(const slp_shard *s, const slp_mark *m) {
+  const slp_consumer *c = s->consumer;
+  int64_t now_ms = slp_svctime_high_ms(&c->service, slp_now_us(c->engine->host));
+  return m->clear_ms > 0 && m->clear_ms <= now_ms ? m->clear_ms : -1;
+}
+
+static int64_t known_until_ms(const slp_shard *s, const slp_mark *m) {
+  return m->seq_n ? slp_max_i64(clear_until_ms(s, m), m->arrived_ms) : -1;
+}
+
 /* ---- telling ----------------------------------------------------------------------------------------- */
 
 /* Returns the place behind which records are missing. */
@@ -32,7 +44,7 @@ void slp_loss_tell(slp_shard *s, const slp_page *next, int certain, const char *
   slp_report_loss(s->consumer, &(slp_loss){.shard = s->id,
                                            .from = slp_mark_seq(from),
                                            .to = first ? slp_rec_seq(next, first) : SLP_STR(""),
-                                           .since_ms = from->seq_n ? slp_mark_known_ms(from) : -1,
+                                           .since_ms = known_until_ms(s, from),
                                            .until_ms = first ? first->arrived_ms : -1,
                                            .certain = certain,
                                            .message = message});
@@ -50,10 +62,11 @@ int slp_loss_is_young(const slp_shard *s, const slp_mark *m) {
 /* Nothing that came behind the mark, and before a record of first_ms, is missing without having been told.
  * first_ms -1: it is not known. */
 static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms) {
-  if (m->clear_ms <= 0) return 0;
-  if (first_ms >= 0 && first_ms <= m->clear_ms) return 1;
+  int64_t clear_ms = clear_until_ms(s, m);
+  if (clear_ms < 0) return 0;
+  if (first_ms >= 0 && first_ms <= clear_ms) return 1;
   slp_mark clear = *m;
-  clear.arrived_ms = m->clear_ms;
+  clear.arrived_ms = clear_ms;
   /* A record that should be kept and is not was removed: others may have been too. */
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
@@ -99,7 +112,7 @@ static slp_mark told_until(const slp_shard *s, const slp_page *page) {
   if (m.idle)
     m.arrived_ms = slp_max_i64(m.arrived_ms, first_ms);
   else
-    m.clear_ms = slp_max_i64(m.clear_ms, first_ms);
+    m.clear_ms = slp_max_i64(clear_until_ms(s, &m), first_ms);
   return m;
 }
 
@@ -133,7 +146,8 @@ static int finds_nothing(const slp_shard *s, int64_t now_ms) {
   const slp_mark *m = &s->at.last;
   if (!s->at.after_last || s->at.came || !slp_has_taken(&s->at) || is_accounted(s, m, -1)) return 0;
   /* A moment ago it was so too, and was told: a reader that begins again does not find a loss each time. */
-  return m->clear_ms <= 0 || now_ms == INT64_MIN || now_ms - m->clear_ms >= STEP_MS_MIN;
+  int64_t clear_ms = clear_until_ms(s, m);
+  return clear_ms < 0 || now_ms == INT64_MIN || now_ms - clear_ms >= STEP_MS_MIN;
 }
 
 int slp_loss_end(slp_shard *s) {
@@ -142,7 +156,7 @@ int slp_loss_end(slp_shard *s) {
   int certain = s->at.gap == SLP_GAP_CERTAIN;
   if (s->at.gap == SLP_GAP_NONE && (c->source->pushes || !finds_nothing(s, now_ms))) return 0;
   slp_loss_tell(s, NULL, certain, certain ? removed : maybe);
-  if (now_ms > s->at.last.clear_ms) s->at.last.clear_ms = now_ms;
+  if (now_ms > clear_until_ms(s, &s->at.last)) s->at.last.clear_ms = now_ms;
   return 1;
 }
 
@@ -155,7 +169,7 @@ int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int 
     return 0;
   int64_t clear_ms = now_ms - behind_ms - SHOWN_LATE_MS;
   if (s->at.quiet_ms <= 0) s->at.quiet_ms = clear_ms;
-  int64_t known_ms = slp_max_i64(slp_mark_known_ms(&s->at.last), 0);
+  int64_t known_ms = known_until_ms(s, &s->at.last);
   if (known_ms <= 0) known_ms = s->at.quiet_ms;
   if (clear_ms - known_ms < step_ms(c)) return 0;
   SLP_PROBE("loss: a shard is clear until later");

@@ -31,11 +31,6 @@ static inline void slp_mark_set(slp_mark *m, slp_str seq, uint32_t sub, int64_t 
   m->clear_ms = -1;
 }
 
-/* Returns until when what came is known: -1, not at all. */
-static inline int64_t slp_mark_known_ms(const slp_mark *m) {
-  return m->clear_ms > m->arrived_ms && m->clear_ms > 0 ? m->clear_ms : m->arrived_ms;
-}
-
 /* ---- numbers from outside: mark.c ---------------------------------------------------------------------- */
 
 /* Returns the text of a sequence number as a mark can hold it; {NULL, 0}: it is none. */

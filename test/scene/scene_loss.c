@@ -158,3 +158,22 @@ SCENE(a_loss_is_told_though_its_shard_has_ended) {
   CHECK_CAUGHT_UP(&st->u, 20000);
   CHECK_INT(st->u.judged->losses, 1);
 }
+
+/* A token, or a row, that says of times to come that nothing is missing says nothing. */
+SCENE(a_clear_time_that_has_not_come_hides_no_loss) {
+  read_and_idle(st, seed, 3);
+  CHECK(slp_user_save(&st->u));
+  slp_user_finish(&st->u);
+  int found = 0;
+  static const char key[] = "clear_until\": \"";
+  for (char *p = st->u.token; (p = strstr(p, key)); found++) memset(p += sizeof key - 1, '9', 12);
+  CHECK_INT(found, 2);
+  st->u.oracle->losses_expected = st->u.oracle->silent_trims = 1;
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_world_pass(st->w, 26 * HOUR_MS);
+  keep_24_hours(st);
+  slp_world_put_many(st->w, st->stream, 30, 30);
+  slp_user_reopen(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 200000);
+  CHECK_INT(st->u.judged->losses, 2);
+}
