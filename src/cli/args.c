@@ -504,11 +504,10 @@ static int check_output(const slp_args *a, char why[200]) {
 #define SHOWS_LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 
 /* Finds the first option that a worker among others can't have: it does not choose its shards or where they
- * begin, and its own tip says nothing of the others. */
+ * begin, and when all that came before a time is printed, rows of others do not tell. */
 static const char *against_leases(const slp_args *a) {
   if (a->opts.shards_n || a->shard_key) return "-p";
   if (a->save) return "--save";
-  if (a->until_tip) return "-e";
   if (a->until_given) return "--until";
   if (a->start.kind == SLOOP_AT_SEQ) return "-o SHARD:SEQUENCE";
   return a->start.kind == SLOOP_AT_TOKEN ? "-o @FILE" : NULL;

@@ -5,8 +5,8 @@
 enum {
   SLP_EXIT_FINE = 0,   /* the end was reached (-e, -c, --until, --timeout), a first Ctrl-C, or the reader
                              of standard output left: all that was asked for was given */
-  SLP_EXIT_FAILED = 1, /* one line on standard error says why and what to do; also what changes something and
-                             was interrupted before it was done */
+  SLP_EXIT_FAILED = 1, /* one line on standard error says why and what to do; also what could not do all that
+                             was asked for, and a change that was interrupted before it was done */
   SLP_EXIT_USAGE = 2,  /* the command line is wrong */
   SLP_EXIT_LOSS = 3,   /* --fail-on-loss, and records were lost */
   SLP_EXIT_OWNED = 4,  /* --release, --reset, --migrate: a living worker owns a lease, nothing was

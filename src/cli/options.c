@@ -26,11 +26,12 @@ const slp_option slp_options[] = {
     {O_TIP, 'e', "exit-at-tip", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "leave when every shard is read to its tip, and what goes on from those that ended is listed. A stream "
      "that is written to without a pause has no tip: there, --until 0s leaves when all that came before now "
-     "is printed"},
+     "is printed. With -G: every shard of the application, those of other workers by their own word"},
     {O_NO_FOLLOW, 0, "no-follow", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "the same as -e"},
     {O_COUNT, 'c', "count", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL, NULL, "leave after printing N records"},
     {O_TIMEOUT, 0, "timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
-     "leave that long after the last record; fail when nothing was answered in that time"},
+     "leave that long after the last record; fail when nothing was answered in that time. With -G the time "
+     "runs from when every shard has a reader that lives"},
     {O_SHARD, 'p', "shard", SLP_NEEDS_VALUE, "SHARD", READS, NULL,
      "only shards whose id ends with this; several add up. key:TEXT: only the shards that records with the "
      "partition key TEXT go to, and those they are split or merged into"},

@@ -7,6 +7,7 @@
 
 #include "cli/app.h"
 #include "cli/consumer.h"
+#include "cli/fleet_look.h"
 #include "cli/follow.h"
 #include "cli/metrics.h"
 #include "cli/output.h"
@@ -18,12 +19,16 @@
 #include "host/program.h"
 
 #define TELL_UNDECODED_US 5000000u
-#define FOLLOWED_MAX 1024 /* the most generations of shards that -p key:TEXT follows */
+#define NO_SHARE_US 60000000u /* and two leases: a shard without a living reader has one by then */
+#define FOLLOWED_MAX 1024     /* the most generations of shards that -p key:TEXT follows */
 
 typedef struct reading { /* one stream */
   slp_cli_consumer consumer;
   slp_until until;
+  slp_fleet_look look; /* with leases */
   uint64_t begun_us;
+  uint64_t tip_us;  /* with leases: since when its own shards have been at their tip; 0: they are not */
+  uint64_t last_us; /* when its last record came */
   uint8_t opened;
   uint8_t at_tip; /* and nothing was handed over since */
   uint8_t ended;  /* takes no more records: closed when all of its text is written */
@@ -72,6 +77,10 @@ static void tell_failed(tail *t, int exit_code, const char *why) {
 }
 
 static int exit_code_of_place(int bad) { return bad == SLP_EBUSY ? SLP_EXIT_OWNED : SLP_EXIT_FAILED; }
+
+static int is_of_kinsumer(const slp_args *a) {
+  return a->opts.schema && strcmp(a->opts.schema, "kinsumer") == 0;
+}
 
 static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
 
@@ -254,7 +263,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
     return;
   }
   rd->at_tip = 0;
-  t->last_record_us = slp_program_mono_us();
+  rd->last_us = t->last_record_us = slp_program_mono_us();
   int first = slp_output_empty(&t->output);
   if (slp_output_add(&t->output, batch, rd) != 0) {
     sloop_batch_done(batch, 0);
@@ -266,29 +275,60 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
 
 /* ---- other news ------------------------------------------------------------------------------ */
 
-static int all_at_tip(const tail *t) {
+/* A worker's own tip says nothing of the others': their rows do. */
+static int fleet_is_at_tip(reading *rd) {
+  const slp_fleet_look *k = &rd->look;
+  return k->found >= SLP_WHOLE_BLOCKED && rd->last_us < k->begun_us;
+}
+
+static int all_at_tip(tail *t) {
   if (t->n == 0 || slp_follow_is_looking(&t->follow)) return 0;
   for (size_t i = 0; i < t->n; i++)
-    if (!t->each[i].at_tip) return 0;
+    if (has_leases(t) ? !fleet_is_at_tip(&t->each[i]) : !t->each[i].at_tip) return 0;
   return 1;
 }
 
 static void leave_at_tip(tail *t) {
+  char line[400];
   if (!t->app.args->until_tip || t->ending || !all_at_tip(t)) return;
   for (size_t i = 0; i < t->n; i++) {
-    if (!t->each[i].consumer.shards_stopped) continue;
+    reading *rd = &t->each[i];
+    if (rd->look.found == SLP_WHOLE_BLOCKED) {
+      snprintf(line, sizeof line, "not everything was read: %s", rd->look.why);
+      fail(t, rd, line);
+      return;
+    }
+    if (!rd->consumer.shards_stopped) continue;
     /* The consumer has ended without reading everything, which is no success. */
-    fail(t, &t->each[i], "some shards were given up before their end; see the lines above");
+    fail(t, rd, "some shards were given up before their end; see the lines above");
     return;
   }
   end_tail(t);
+}
+
+/* With leases: looks at the whole application while -e or --timeout depend on it. */
+static void look_at_fleet(tail *t) {
+  const slp_args *a = t->app.args;
+  for (size_t i = 0; i < t->n && has_leases(t) && !t->ending; i++) {
+    reading *rd = &t->each[i];
+    uint64_t now_us = slp_program_mono_us();
+    int mine_at_tip = a->until_tip && slp_fleet_look_mine_at_tip(&rd->look);
+    if (!mine_at_tip)
+      rd->tip_us = 0;
+    else if (!rd->tip_us)
+      rd->tip_us = now_us;
+    int wanted = a->until_tip ? mine_at_tip : a->timeout_ms && !rd->look.shared_us;
+    if (wanted) slp_fleet_look_tick(&rd->look);
+    if (rd->tip_us) slp_fleet_look_tell(&rd->look, "-e", rd->tip_us);
+  }
+  leave_at_tip(t);
 }
 
 static void on_tip(slp_cli_consumer *c) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   rd->at_tip = 1;
-  leave_at_tip(t);
+  if (!has_leases(t)) leave_at_tip(t);
 }
 
 static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what) {
@@ -369,6 +409,43 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
   return 1;
 }
 
+/* Registered, and a shard has no living reader for longer than it takes to find one. */
+static int is_without_share(const tail *t, const reading *rd, char line[480]) {
+  const slp_args *a = t->app.args;
+  const slp_fleet_look *k = &rd->look;
+  uint64_t lease_ms = a->opts.lease_ms ? a->opts.lease_ms : is_of_kinsumer(a) ? 300000 : 10000;
+  uint64_t limit_us = (a->timeout_ms + 2 * lease_ms) * 1000u + NO_SHARE_US,
+           waited_us = slp_program_mono_us() - rd->begun_us;
+  if (waited_us < limit_us) return 0;
+  snprintf(line, 480, "not every shard had a reader within %llu s%s%s",
+           (unsigned long long)(waited_us / 1000000u), *k->why ? ": " : "", k->why);
+  return 1;
+}
+
+/* Returns when a stream's silence begins to count; 0: not yet, or it has failed. */
+static uint64_t silent_since(tail *t, reading *rd) {
+  char line[480];
+  if (!slp_cli_consumer_answered(&rd->consumer)) {
+    if (is_unanswered(t, rd->consumer.error, rd->begun_us, line)) fail(t, rd, line);
+    return 0;
+  }
+  if (!has_leases(t) || !t->app.args->timeout_ms) return rd->begun_us;
+  if (!rd->look.shared_us && is_without_share(t, rd, line)) fail(t, rd, line);
+  return rd->look.shared_us;
+}
+
+/* Says of a worker why it printed nothing, when that is not because nothing came. */
+static void tell_no_share(const tail *t) {
+  for (size_t i = 0; i < t->n && has_leases(t) && !t->app.args->quiet; i++) {
+    const reading *rd = &t->each[i];
+    if (rd->look.found == SLP_WHOLE_BLOCKED)
+      slp_say("not everything was read: %s", rd->look.why);
+    else if (!rd->look.whole.mine_n && !rd->last_us)
+      slp_say("no shard was this worker's: the others of %s read them, or they were read to their end",
+              t->app.args->opts.app);
+  }
+}
+
 static void check_timeout(tail *t) {
   const slp_args *a = t->app.args;
   char line[480];
@@ -379,18 +456,17 @@ static void check_timeout(tail *t) {
       slp_cli_consumer_fail(finder, SLP_EXIT_FAILED, line);
     return;
   }
-  int silent = 1; /* streams that may still answer for the first time are waited for */
+  uint64_t since_us = t->last_record_us; /* streams that may still answer for the first time are waited for */
   for (size_t i = 0; i < t->n; i++) {
-    reading *rd = &t->each[i];
-    if (slp_cli_consumer_answered(&rd->consumer)) continue;
-    if (is_unanswered(t, rd->consumer.error, rd->begun_us, line)) {
-      fail(t, rd, line);
-      return;
-    }
-    silent = 0;
+    uint64_t one_us = silent_since(t, &t->each[i]);
+    if (t->ending) return;
+    since_us = one_us ? slp_max_u64(since_us, one_us) : UINT64_MAX;
+    if (!one_us) break;
   }
-  if (silent && a->timeout_ms && slp_program_mono_us() - t->last_record_us >= a->timeout_ms * 1000u)
-    end_tail(t);
+  if (since_us == UINT64_MAX || !a->timeout_ms || slp_program_mono_us() - since_us < a->timeout_ms * 1000u)
+    return;
+  tell_no_share(t);
+  end_tail(t);
 }
 
 static void check_places(tail *t) {
@@ -448,6 +524,7 @@ static void on_tick(slp_app *app) {
     slp_follow_tick(&t->follow);
     leave_at_tip(t); /* it may have looked in vain for what goes on from a shard that ended */
   }
+  look_at_fleet(t);
   check_places(t);
   check_until(t);
   check_timeout(t);
@@ -490,6 +567,7 @@ static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
   c->name = name_or_null;
   c->token_file = token_file_or_null;
   slp_until_init(&rd->until, t->app.mem, t->app.args->until_ms);
+  slp_fleet_look_init(&rd->look, t->app.mem, c);
   int r = slp_cli_consumer_open_idle(c, &t->app, o);
   rd->opened = !r;
   return r;
@@ -571,7 +649,10 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   } else {
     code = t.app.exit_code;
   }
-  for (size_t i = 0; i < t.n && t.each; i++) slp_until_free(&t.each[i].until);
+  for (size_t i = 0; i < t.n && t.each; i++) {
+    slp_until_free(&t.each[i].until);
+    slp_fleet_look_free(&t.each[i].look);
+  }
   slp_free(mem, t.each);
   slp_follow_free(&t.follow);
   slp_printer_close(&t.printer);

@@ -178,7 +178,8 @@ TEST(leases) {
   CHECK_REFUSED("-p does not go together with -G", "-Ga", "-p1", "s");
   CHECK_REFUSED("-p does not go together with -G", "-Ga", "-pkey:x", "s");
   CHECK_REFUSED("--save does not go together with -G", "-Ga", "--save", "f", "s");
-  CHECK_REFUSED("-e does not go together with -G", "-Ga", "-e", "s");
+  CHECK_PARSES("-Ga", "-e", "s");
+  CHECK_INT(args.until_tip, 1);
   CHECK_REFUSED("--until does not go together with -G", "-Ga", "-o", "e@5m", "s");
   CHECK_REFUSED("-o SHARD:SEQUENCE does not go together with -G", "-Ga", "-o1:2", "s");
   CHECK_REFUSED("-o @FILE does not go together with -G", "-Ga", "-o@f", "s");

@@ -1,0 +1,133 @@
+/* fleet_look.c - asks for rows, then for the listing: one question at a time, none once the worker stops. */
+#include "cli/fleet_look.h"
+
+#include <stdio.h>
+
+#include "cli/say.h"
+#include "host/program.h"
+
+#define AGAIN_US 2000000u /* as --watch does */
+#define A_LEASE_US 1000u  /* more for each lease: a look reads all rows */
+#define TELL_AFTER_US 10000000u
+#define TELL_EVERY_US 60000000u
+
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_LOOK_IDLE] = BIT(SLP_LOOK_ROWS),
+    [SLP_LOOK_ROWS] = BIT(SLP_LOOK_LISTING) | BIT(SLP_LOOK_IDLE),
+    [SLP_LOOK_LISTING] = BIT(SLP_LOOK_IDLE),
+};
+
+static void move(slp_fleet_look *k, slp_fleet_look_state to) {
+  SLP_CHECK(allowed[k->state] & BIT(to));
+  k->state = to;
+}
+
+void slp_fleet_look_init(slp_fleet_look *k, slp_mem *mem, slp_cli_consumer *c) {
+  *k = (slp_fleet_look){.c = c};
+  slp_whole_init(&k->whole, mem);
+}
+
+void slp_fleet_look_free(slp_fleet_look *k) { slp_whole_free(&k->whole); }
+
+static void end_look(slp_fleet_look *k) {
+  uint64_t now_us = slp_program_mono_us();
+  move(k, SLP_LOOK_IDLE);
+  k->tries = 0;
+  k->again_us = now_us + AGAIN_US + (uint64_t)k->whole.names.n * A_LEASE_US;
+  k->found = k->whole.state;
+  snprintf(k->why, sizeof k->why, "%s", k->whole.why);
+  if (k->found >= SLP_WHOLE_SHARED && !k->shared_us) k->shared_us = now_us;
+}
+
+/* What was asked failed. A worker goes on reading; what does not pass ends the command. */
+static void not_answered(slp_fleet_look *k, int status, const sloop_error_t *error) {
+  move(k, SLP_LOOK_IDLE);
+  k->again_us = slp_program_mono_us() + (AGAIN_US << (k->tries < 4 ? k->tries : 4));
+  if (error && slp_cli_consumer_asks_again(k->c, error, ++k->tries)) return;
+  char line[480];
+  slp_cli_consumer_error_line(k->c, status, error, line, sizeof line);
+  slp_cli_consumer_fail(k->c, SLP_EXIT_FAILED, line);
+}
+
+static void no_memory(slp_fleet_look *k) {
+  if (k->state != SLP_LOOK_IDLE) move(k, SLP_LOOK_IDLE);
+  slp_cli_consumer_fail(k->c, SLP_EXIT_FAILED, "no memory");
+}
+
+static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
+                      const sloop_error_t *error, void *arg) {
+  slp_fleet_look *k = arg;
+  (void)s;
+  if (k->c->stopping || k->state != SLP_LOOK_LISTING) return;
+  if (status)
+    not_answered(k, status, error);
+  else if (slp_whole_listed(&k->whole, shards, n))
+    no_memory(k);
+  else
+    end_look(k);
+}
+
+static void on_rows(sloop_t *s, int status, const sloop_leases_t *rows, const sloop_error_t *error,
+                    void *arg) {
+  slp_fleet_look *k = arg;
+  if (k->c->stopping || k->state != SLP_LOOK_ROWS) return;
+  if (status) {
+    not_answered(k, status, error);
+  } else if (slp_whole_rows(&k->whole, rows, sloop_worker(s))) {
+    no_memory(k);
+  } else if (k->whole.state < SLP_WHOLE_SHARED || (k->whole.state == SLP_WHOLE_SHARED && k->shared_us)) {
+    end_look(k); /* no listing could say more */
+  } else {
+    move(k, SLP_LOOK_LISTING);
+    if (sloop_list(s, on_shards, k)) move(k, SLP_LOOK_IDLE); /* it is looked anew */
+  }
+}
+
+typedef struct own_shards {
+  slp_fleet_look *k;
+  int no_memory;
+  size_t n, at_tip_n;
+} own_shards;
+
+static void note_mine(const sloop_shard_stats_t *shard, void *arg) {
+  own_shards *own = arg;
+  own->no_memory |= slp_whole_mine(&own->k->whole, shard) != 0;
+}
+
+static void count_mine(const sloop_shard_stats_t *shard, void *arg) {
+  own_shards *own = arg;
+  own->n++;
+  own->at_tip_n += shard->at_tip && !shard->unacked;
+}
+
+int slp_fleet_look_mine_at_tip(slp_fleet_look *k) {
+  own_shards own = {.k = k};
+  if (!k->c->s || k->c->closed) return 0;
+  sloop_shard_stats_each(k->c->s, count_mine, &own);
+  return own.n == own.at_tip_n;
+}
+
+void slp_fleet_look_tick(slp_fleet_look *k) {
+  uint64_t now_us = slp_program_mono_us();
+  if (k->state != SLP_LOOK_IDLE || now_us < k->again_us || !k->c->joined || k->c->stopping || k->c->failed)
+    return;
+  own_shards own = {.k = k};
+  slp_whole_begin(&k->whole);
+  sloop_shard_stats_each(k->c->s, note_mine, &own);
+  if (own.no_memory) {
+    no_memory(k);
+    return;
+  }
+  k->begun_us = now_us;
+  k->again_us = now_us + AGAIN_US; /* refused: another question is under way */
+  if (sloop_admin_leases(k->c->s, on_rows, k) == 0) move(k, SLP_LOOK_ROWS);
+}
+
+void slp_fleet_look_tell(slp_fleet_look *k, const char *what, uint64_t since_us) {
+  uint64_t now_us = slp_program_mono_us();
+  if (k->c->app->args->quiet || k->found == SLP_WHOLE_UNKNOWN || now_us - since_us < TELL_AFTER_US) return;
+  if (k->told_us && now_us - k->told_us < TELL_EVERY_US) return;
+  k->told_us = now_us;
+  slp_say_if_room("%s%s%s waits: %s", k->c->name ? k->c->name : "", k->c->name ? ": " : "", what, k->why);
+}

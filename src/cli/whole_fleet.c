@@ -1,0 +1,183 @@
+/* whole_fleet.c - judges rows of the lease table, the stream's listing and what this worker reads.
+ * fleet_look.c asks for all three; nothing is asked here.
+ * A shard must never count as read because a row is missing, old or of a worker that is dead. */
+#include "cli/whole_fleet.h"
+
+#include <stdio.h>
+
+#include "cli/lease_words.h"
+
+/* A heartbeat may be on its way when a lease is seen; the one after it tells of that lease too. */
+#define PROOF_BEATS 2
+
+void slp_whole_init(slp_whole_fleet *w, slp_mem *mem) {
+  *w = (slp_whole_fleet){.mem = mem};
+  slp_names_init(&w->names, mem);
+}
+
+void slp_whole_free(slp_whole_fleet *w) {
+  if (!w->mem) return;
+  slp_names_free(&w->names);
+  slp_free(w->mem, w->shards);
+  w->shards = NULL;
+}
+
+static slp_whole_shard *shard_of(slp_whole_fleet *w, const char *name) {
+  uint32_t number = slp_names_number(&w->names, name);
+  if (number == UINT32_MAX) return NULL;
+  if (number >= w->cap) {
+    uint32_t cap = w->cap ? w->cap * 2 : 64;
+    while (cap <= number) cap *= 2;
+    slp_whole_shard *shards = slp_realloc(w->mem, w->shards, cap * sizeof *shards);
+    if (!shards) return NULL;
+    memset(shards + w->cap, 0, (cap - w->cap) * sizeof *shards);
+    w->shards = shards;
+    w->cap = cap;
+  }
+  return &w->shards[number];
+}
+
+void slp_whole_begin(slp_whole_fleet *w) {
+  for (uint32_t i = 0; i < w->cap; i++) {
+    slp_whole_shard *s = &w->shards[i];
+    s->has_row = s->ended = s->has_child = s->is_answered = s->is_at_tip = 0;
+  }
+  w->mine_n = 0;
+}
+
+int slp_whole_mine(slp_whole_fleet *w, const sloop_shard_stats_t *shard) {
+  slp_whole_shard *s = shard_of(w, shard->shard);
+  if (!s) return SLP_ENOMEM;
+  s->is_answered = shard->behind_ms >= 0;
+  s->is_at_tip = shard->at_tip && !shard->unacked;
+  w->mine_n++;
+  return 0;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------------- */
+
+/* The first shard of the worst state is the one that is told. */
+static void lower(slp_whole_fleet *w, slp_whole_state to, const char *shard, const char *why,
+                  const char *who) {
+  if (to >= w->state) return;
+  w->state = to;
+  snprintf(w->why, sizeof w->why, "%.100s %s%.100s", shard, why, who);
+}
+
+/* Returns NULL for a parent that has no row. */
+static slp_whole_shard *parent_of(slp_whole_fleet *w, const sloop_lease_t *l, size_t k) {
+  uint32_t number = *l->parents[k] ? slp_names_find(&w->names, l->parents[k]) : UINT32_MAX;
+  return number < w->cap && w->shards[number].has_row ? &w->shards[number] : NULL;
+}
+
+static int waits_for_parent(slp_whole_fleet *w, const sloop_lease_t *l) {
+  for (size_t k = 0; k < SLP_COUNT(l->parents); k++) {
+    const slp_whole_shard *parent = parent_of(w, l, k);
+    if (parent && !parent->ended) return 1;
+  }
+  return 0;
+}
+
+static void judge_mine(slp_whole_fleet *w, const sloop_lease_t *l, const slp_whole_shard *s) {
+  if (!s->is_answered && !s->is_at_tip)
+    lower(w, SLP_WHOLE_WAITS, l->shard, "is this worker's, and was not read yet", "");
+  else if (!s->is_at_tip)
+    lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its tip by this worker", "");
+}
+
+/* Compares the lease with what was seen first; of a new epoch everything is seen first. */
+static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t *owner) {
+  uint64_t counter = owner ? owner->counter : 0;
+  int64_t owner_at_ms = owner ? owner->written_at_ms : -1;
+  int anew = !s->seen || s->epoch != l->epoch;
+  if (s->seen && (anew || counter != s->counter || l->written_at_ms != s->written_at_ms ||
+                  owner_at_ms != s->owner_written_at_ms))
+    s->alive = 1;
+  if (!anew) return;
+  s->seen = 1;
+  s->epoch = l->epoch;
+  s->counter = counter;
+  s->written_at_ms = l->written_at_ms;
+  s->owner_written_at_ms = owner_at_ms;
+}
+
+/* Has its worker told since that all it reads is at the tip? */
+static int is_proven(const slp_whole_shard *s, const sloop_worker_t *owner) {
+  return owner->counter >= s->counter + PROOF_BEATS && owner->behind_ms == 0;
+}
+
+/* A worker that was killed looks alive by its rows until its lease is over. */
+static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s,
+                         const sloop_worker_t *owner) {
+  see(s, l, owner);
+  if (!s->alive)
+    lower(w, SLP_WHOLE_WAITS, l->shard, "has an owner that has not shown a sign of life yet: ", l->owner);
+  else if (!owner || !owner->counter) /* where only leases prove life, no row tells how far a worker is */
+    lower(w, SLP_WHOLE_SHARED, l->shard,
+          "may not be at its tip: rows of this schema do not say how far behind is ", l->owner);
+  else if (!is_proven(s, owner))
+    lower(w, SLP_WHOLE_SHARED, l->shard, "has not been told to be at its tip by ", l->owner);
+}
+
+static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s, const sloop_worker_t *owner,
+                  const char *me) {
+  slp_lease_mood mood = slp_lease_mood_of(l);
+  if (mood != SLP_LEASE_IS_ENDED && waits_for_parent(w, l))
+    return; /* the parent's row is the one that tells */
+  switch (mood) {
+    case SLP_LEASE_IS_ENDED: return;
+    case SLP_LEASE_IS_PARKED:
+      lower(w, SLP_WHOLE_BLOCKED, l->shard, "is parked, and nobody reads it until --release", "");
+      return;
+    case SLP_LEASE_IS_REFUSED:
+      lower(w, SLP_WHOLE_BLOCKED, l->shard, "is not read: the service refuses its position", "");
+      return;
+    case SLP_LEASE_IS_FREE: lower(w, SLP_WHOLE_WAITS, l->shard, "is nobody's yet", ""); return;
+    case SLP_LEASE_IS_DEAD:
+      lower(w, SLP_WHOLE_WAITS, l->shard, "is not read: silent or dead is its owner ", l->owner);
+      return;
+    case SLP_LEASE_IS_OWNED:
+    case SLP_LEASE_MOODS: break;
+  }
+  /* An owner at its tip may be about to write the end. */
+  if (s->has_child) lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its end yet", "");
+  if (strcmp(l->owner, me) == 0)
+    judge_mine(w, l, s);
+  else
+    judge_others(w, l, s, owner);
+}
+
+int slp_whole_rows(slp_whole_fleet *w, const sloop_leases_t *rows, const char *me) {
+  for (size_t i = 0; i < rows->leases_n; i++) {
+    slp_whole_shard *s = shard_of(w, rows->leases[i]->shard);
+    if (!s) return SLP_ENOMEM;
+    s->has_row = 1;
+    s->ended = slp_lease_mood_of(rows->leases[i]) == SLP_LEASE_IS_ENDED;
+  }
+  for (size_t i = 0; i < rows->leases_n; i++)
+    for (size_t k = 0; k < SLP_COUNT(rows->leases[i]->parents); k++) {
+      slp_whole_shard *parent = parent_of(w, rows->leases[i], k);
+      if (parent) parent->has_child = 1;
+    }
+  w->state = SLP_WHOLE_AT_TIP;
+  w->why[0] = 0;
+  for (size_t i = 0; i < rows->leases_n; i++) {
+    const sloop_lease_t *l = rows->leases[i];
+    judge(w, l, shard_of(w, l->shard), *l->owner ? slp_lease_worker(rows, l->owner) : NULL, me);
+  }
+  if (rows->bad_rows_n)
+    lower(w, SLP_WHOLE_BLOCKED, "a row makes no sense and is left alone:", rows->bad_rows[0], "");
+  return 0;
+}
+
+/* ---- the listing -------------------------------------------------------------------------------------- */
+
+/* Every open shard comes to have a row. A child's is made before its parent's says that it ended. */
+int slp_whole_listed(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    slp_whole_shard *s = shards[i]->closed ? NULL : shard_of(w, shards[i]->id);
+    if (!shards[i]->closed && !s) return SLP_ENOMEM;
+    if (s && !s->has_row) lower(w, SLP_WHOLE_WAITS, shards[i]->id, "has no lease yet", "");
+  }
+  return 0;
+}

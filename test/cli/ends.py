@@ -1,0 +1,132 @@
+"""How stream-tail ends, on real fleets: -e and --timeout of a worker among others, what it says when it could not do what
+was asked for, and its status. SLOOP_BIN names the program."""
+
+import json
+import signal
+import threading
+import time
+
+from box import Box, NO_LIMITS
+from run import check, end, equal, main, read_until, run, test, wait_until
+
+QUICK = ("-X", "lease_ms=2000", "-X", "checkpoint_ms=500", "-X", "poll_ms=200")
+
+
+def lines(out):
+    return out.decode().splitlines()
+
+
+@test
+def a_new_application_is_read_before_silence_counts():
+    with Box(4, *NO_LIMITS) as box:
+        put = box.put(200)
+        for schema in ("sloop", "kcl", "vmware-go-kcl", "kinsumer", "motorway", "kcl-rb"):
+            r = box.tail("-G", "t-" + schema, "-X", "schema=" + schema, "-o", "oldest", "--timeout", "2", "demo", limit=40)
+            equal((r.code, r.err, sorted(lines(r.out))), (0, "", sorted(p[2] for p in put)), schema)
+
+
+@test
+def the_tip_of_an_application_is_that_of_all_its_shards():
+    with Box(4, *NO_LIMITS) as box:
+        put = box.put(300)
+        for schema in ("sloop", "kcl", "vmware-go-kcl", "kinsumer", "motorway", "kcl-rb"):
+            args = ("-G", "e-" + schema, "-X", "schema=" + schema, "-o", "oldest", "-e", "demo")
+            r = box.tail(*args, limit=40)
+            equal((r.code, r.err, sorted(lines(r.out))), (0, "", sorted(p[2] for p in put)), schema)
+            r = box.tail(*args, limit=40)  # nothing came since
+            equal((r.code, r.out, r.err), (0, b"", ""), schema)
+
+
+@test
+def workers_at_the_tip_leave_together_and_have_read_everything_once():
+    with Box(4, *NO_LIMITS) as box:
+        put = box.put(400)
+        workers = [box.start("-G", "app", "-o", "oldest", "-e", *QUICK, "demo") for _ in range(3)]
+        try:
+            got = []
+            for p in workers:
+                out, err = p.communicate(timeout=40)
+                equal(p.returncode, 0, err)
+                got += lines(out)
+            equal(sorted(got), sorted(p[2] for p in put))
+        finally:
+            for p in workers:
+                end(p)
+
+
+@test
+def the_tip_waits_for_the_shards_of_another_worker():
+    with Box(2, *NO_LIMITS) as box:
+        put = box.put(400, size=4000)
+        # It stands still in the middle of its shards, for nobody reads its output.
+        slow = box.start("-G", "app", "-o", "oldest", *QUICK, "-X", "handover_ms=600000", "demo")
+        p = None
+        try:
+            got = read_until(slow.stdout.fileno(), lambda text: b"\n" in text)
+            p = box.start("-G", "app", "-e", *QUICK, "demo")
+            time.sleep(8)
+            equal(p.poll(), None, "it left while", slow.args, "had not read its shards")
+            reader = threading.Thread(target=lambda: slow.stdout.read())
+            reader.start()  # now it goes on
+            _, err = p.communicate(timeout=40)
+            equal(p.returncode, 0, err)
+            slow.send_signal(signal.SIGINT)
+            reader.join(20)
+            equal(slow.wait(20), 0)
+            rows = [json.loads(line) for line in box.tail("--leases", "-J", "-G", "app", "demo").out.splitlines()]
+            last = {shard: seq for shard, seq, _ in put}  # of each shard
+            equal({row["shard"]: row["position"].split()[1] for row in rows if "shard" in row}, last)
+        finally:
+            end(slow)
+            if p:
+                end(p)
+
+
+@test
+def a_worker_without_a_shard_says_so_when_it_leaves():
+    with Box(1, *NO_LIMITS) as box:
+        box.put(5)
+        first = box.start("-G", "app", "-o", "oldest", *QUICK, "demo")
+        try:
+            read_until(first.stdout.fileno(), lambda text: text.count(b"\n") >= 5)
+            r = box.tail("-G", "app", "--timeout", "2", *QUICK, "demo", limit=30)
+            equal((r.code, r.out), (0, b""), r.err)
+            check("no shard was this worker's: the others of app read them" in r.err, r.err)
+        finally:
+            end(first)
+
+
+@test
+def silence_does_not_count_while_a_dead_worker_has_the_shards():
+    with Box(2, *NO_LIMITS) as box:
+        first = box.start("-G", "app", "-o", "oldest", "-X", "lease_ms=5000", "demo")
+        try:
+            box.put(4)
+            read_until(first.stdout.fileno(), lambda text: text.count(b"\n") >= 4)
+            first.kill()
+            put = box.put(20, start=4)
+            r = box.tail("-G", "app", "--timeout", "2", "-X", "lease_ms=5000", "demo", limit=40)
+            equal(r.code, 0, r.err)
+            check({p[2] for p in put} <= set(lines(r.out)), r.out, r.err)
+        finally:
+            end(first)
+
+
+@test
+def a_parked_shard_is_no_tip():
+    with Box(1, *NO_LIMITS) as box:
+        box.put(3)
+        r = box.tail("-G", "app", "-o", "oldest", "-e", *QUICK, "demo")
+        equal(r.code, 0, r.err)
+        row = next(row for row in box.dynamodb("Scan", TableName="sloop")["Items"] if row["row"]["S"].endswith("shardId-000000000000"))
+        box.dynamodb("UpdateItem", TableName="sloop", Key={"app": row["app"], "row": row["row"]}, UpdateExpression="SET park = :p",
+                     ExpressionAttributeValues={":p": {"S": "somebody"}})
+        r = box.tail("-G", "app", "-e", *QUICK, "demo", limit=30)
+        equal((r.code, r.err), (1, "stream-tail: not everything was read: shardId-000000000000 is parked, and nobody reads it "
+                                   "until --release\n"))
+        r = box.tail("-G", "app", "--timeout", "1", *QUICK, "demo", limit=30)
+        equal(r.code, 0, r.err)
+        check("not everything was read: shardId-000000000000 is parked" in r.err, r.err)
+
+
+main(at_once=4)
