@@ -28,7 +28,9 @@ const slp_option slp_options[] = {
      "that is written to without a pause has no tip: there, --until 0s leaves when all that came before now "
      "is printed. With -G: every shard of the application, those of other workers by their own word"},
     {O_NO_FOLLOW, 0, "no-follow", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL, "the same as -e"},
-    {O_COUNT, 'c', "count", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL, NULL, "leave after printing N records"},
+    {O_COUNT, 'c', "count", SLP_NEEDS_VALUE, "N", SLP_MODE_TAIL, NULL,
+     "leave after printing N records. Each record of an "
+     "aggregate is one; one of cwlogs is one, and prints a line an event"},
     {O_TIMEOUT, 0, "timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
      "leave that long after the last record; fail when nothing was answered in that time. With -G the time "
      "runs from when every shard has a reader that lives"},

@@ -93,11 +93,11 @@ static int match(slp_printer *p, slp_printer_state as, const sloop_record_t *r, 
 }
 
 /* Prints unless --grep leaves it out. */
-static int print_line(slp_printer *p, slp_buf *b, int *printed) {
+static int print_line(slp_printer *p, slp_buf *b) {
   slp_match is = p->grep ? slp_grep_step(p->grep) : SLP_MATCH_YES;
   if (is == SLP_MATCH_MORE) return A_SLICE;
   if (is == SLP_MATCH_NO) return PRINTED;
-  *printed = 1;
+  p->printed = 1;
   return add_line(p, b, &p->line, &p->line_extra);
 }
 
@@ -171,8 +171,8 @@ static int next_event(slp_printer *p, char why[100]) {
 }
 
 /* Many tiny events make far more text than they are long: their lines are bounded too. */
-static int print_event(slp_printer *p, slp_buf *b, int *printed, char why[100]) {
-  int r = print_line(p, b, printed);
+static int print_event(slp_printer *p, slp_buf *b, char why[100]) {
+  int r = print_line(p, b);
   if (r == A_SLICE) return r;
   if (!r && b->n - p->from > p->data.limit) r = SLP_ELIMIT;
   if (r == SLP_ELIMIT) slp_decode_too_much(why, "cwlogs", p->data.limit);
@@ -181,22 +181,22 @@ static int print_event(slp_printer *p, slp_buf *b, int *printed, char why[100]) 
   return A_SLICE;
 }
 
-static int one_slice(slp_printer *p, slp_buf *b, int *printed, char why[100]) {
+static int one_slice(slp_printer *p, slp_buf *b, char why[100]) {
   switch (p->state) {
     case SLP_PRINTER_IDLE: return begin_key(p);
     case SLP_PRINTER_KEY: return decode_key(p, why);
     case SLP_PRINTER_DATA: return decode_data(p, why);
-    case SLP_PRINTER_LINE: return print_line(p, b, printed);
+    case SLP_PRINTER_LINE: return print_line(p, b);
     case SLP_PRINTER_EVENTS: return next_event(p, why);
-    case SLP_PRINTER_EVENT: return print_event(p, b, printed, why);
+    case SLP_PRINTER_EVENT: return print_event(p, b, why);
   }
   return PRINTED;
 }
 
-static int cant_decode(slp_printer *p, slp_buf *b, int *printed, const char *why) {
+static int cant_decode(slp_printer *p, slp_buf *b, const char *why) {
   const sloop_record_t *r = p->as_it_came;
   slp_buf_cut(b, p->from); /* some events of it may have been printed */
-  *printed = 0;
+  p->printed = 0;
   snprintf(p->why, sizeof p->why, "%s %.40s %.*s: %s", r->stream, r->shard,
            (int)(r->seq.len < 60 ? r->seq.len : 60), r->seq.base, why);
   p->undecoded++;
@@ -212,18 +212,20 @@ static int was_seen(slp_printer *p) {
 
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
   char why[100] = "";
-  if (p->state == SLP_PRINTER_IDLE) *ret_printed = 0, p->made = 0;
+  if (p->state == SLP_PRINTER_IDLE) p->printed = 0, p->made = 0;
   p->from = b->n - p->made; /* what stands before it may have been written since the last step */
   int r = was_seen(p);
+  *ret_printed = 0;
   if (r) return r < 0 ? r : 0;
   do {
-    r = one_slice(p, b, ret_printed, why);
-    if (*why) r = cant_decode(p, b, ret_printed, why);
+    r = one_slice(p, b, why);
+    if (*why) r = cant_decode(p, b, why);
     *why = 0;
   } while (r == AT_ONCE);
   p->made = b->n - p->from;
   if (r == A_SLICE) return 1;
   if (r) slp_buf_cut(b, p->from);
+  *ret_printed = !r && p->printed;
   move(p, SLP_PRINTER_IDLE);
   return r;
 }

@@ -41,6 +41,7 @@ typedef struct slp_printer {
   sloop_record_t line; /* to be printed if it matches */
   slp_show_extra line_extra;
   char undecodable[100]; /* why it is printed as it came */
+  uint8_t printed;       /* a line of it is in the text */
   slp_decoding key, data;
   slp_cwlogs events;
   int64_t behind_ms;
@@ -56,8 +57,9 @@ void slp_printer_close(slp_printer *p);
  * dropped. */
 void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_ms);
 /* Does a slice of work on it, at the end of the text `b`, to which nobody else may add meanwhile. 1: there is
- * more to do. 0: its text is there; *ret_printed: is there any? SLP_EBADDATA: it can't be decoded, p->why
- * says why, and without -E that is the end; else no memory. Nothing of it is appended then. */
+ * more to do. 0: its text is there; *ret_printed: is there any, of whichever slice? SLP_EBADDATA: it can't
+ * be decoded, p->why says why, and without -E that is the end; else no memory. Nothing of it is appended
+ * then. */
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed);
 
 #endif

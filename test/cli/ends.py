@@ -1,8 +1,12 @@
 """How stream-tail ends, on real fleets: -e and --timeout of a worker among others, what it says when it could not do what
 was asked for, and its status. SLOOP_BIN names the program."""
 
+import base64
+import gzip
+import hashlib
 import json
 import signal
+import tempfile
 import threading
 import time
 
@@ -127,6 +131,52 @@ def a_parked_shard_is_no_tip():
         r = box.tail("-G", "app", "--timeout", "1", *QUICK, "demo", limit=30)
         equal(r.code, 0, r.err)
         check("not everything was read: shardId-000000000000 is parked" in r.err, r.err)
+
+
+def log_events(number, events):
+    """A record of a CloudWatch Logs subscription."""
+    return base64.b64encode(gzip.compress(json.dumps({
+        "messageType": "DATA_MESSAGE", "owner": "1", "logGroup": "g", "logStream": "s", "subscriptionFilters": ["f"],
+        "logEvents": [{"id": f"{number}-{i}", "timestamp": 1, "message": f"event {number} {i}"} for i in range(events)]
+    }).encode())).decode()
+
+
+def aggregate(texts):
+    """An aggregate of the Kinesis Producer Library: its magic, a protobuf message and the message's MD5."""
+    def field(number, data):
+        check(len(data) < 128, "one byte of length")
+        return bytes([number << 3 | 2, len(data)]) + data
+    records = b"".join(field(3, b"\x08\x00" + field(3, text.encode())) for text in texts)
+    message = field(1, b"key") + records
+    return base64.b64encode(b"\xf3\x89\x9a\xc2" + message + hashlib.md5(message).digest()).decode()
+
+
+@test
+def a_count_is_of_records_whatever_decodes_them():
+    with Box(1, *NO_LIMITS) as box, tempfile.TemporaryDirectory() as folder:
+        for stream, texts in (("logs", [log_events(n, 3) for n in range(6)]),
+                              ("packed", [aggregate([f"record {n} {i}" for i in range(4)]) for n in range(3)])):
+            box.make_stream(stream, 1)
+            for text in texts:
+                box.call("PutRecord", StreamName=stream, PartitionKey="k", Data=text)
+        for decoder in ("cwlogs", "gzip,cwlogs"):
+            for args, want in ((("-c", "2"), [f"event {n} {i}" for n in range(2) for i in range(3)]),
+                               (("-c", "1", "--grep", "event 4 1"), ["event 4 1"]),
+                               (("-c", "3", "--grepv", " [02]$"), ["event 0 1", "event 1 1", "event 2 1"])):
+                r = box.tail("-o", "oldest", "-s", decoder, *args, "logs", limit=15)
+                equal((r.code, r.err, lines(r.out)), (0, "", want), decoder, args)
+        # What is counted is acknowledged as well: the next one goes on inside the aggregate, or behind the whole record.
+        for stream, decoder, steps in (("logs", ("-s", "cwlogs"), (1, 2, 3)), ("packed", (), (1, 5, 6))):
+            for how in (("--save", folder + "/place-" + stream), ("-G", "app", *QUICK)):
+                got = []
+                for n in steps:
+                    r = box.tail("-o", "oldest", "-c", str(n), *decoder, *how, stream, limit=20)
+                    equal(r.code, 0, r.err)
+                    lines_of_a_record = 3 if decoder else 1
+                    equal(len(lines(r.out)), n * lines_of_a_record, stream, how, n)
+                    got += lines(r.out)
+                kind, records, parts = ("event", 6, 3) if decoder else ("record", 3, 4)
+                equal(got, [f"{kind} {n} {i}" for n in range(records) for i in range(parts)], stream, how)
 
 
 main(at_once=4)

@@ -38,8 +38,10 @@ static int add(const char *key, const char *data) {
   slp_buf_clear(&out);
   slp_printer_begin(&p, &r, 0);
   int more;
-  do more = slp_printer_step(&p, &out, &printed);
-  while (more == 1);
+  do { /* as with one that keeps nothing from step to step */
+    printed = 0;
+    more = slp_printer_step(&p, &out, &printed);
+  } while (more == 1);
   return more;
 }
 #define CHECK_PRINTS(key, data, want) \
@@ -228,4 +230,19 @@ TEST(a_large_record_does_not_hold_the_loop_for_long) {
     if (p.grep) CHECK(steps >= 64);
     done();
   }
+}
+
+/* Its lines are made one by one, and the last step of it makes none. */
+TEST(a_record_of_several_lines_counts_once) {
+#define EVENTS(first, last)                                                                           \
+  "{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[{\"message\":\"" first "\"},{\"message\":\"" last \
+  "\"}]"                                                                                              \
+  "}"
+  OPEN("-s", "cwlogs", "--grep", "a", "orders");
+  CHECK_PRINTS("k", EVENTS("a1", "a2"), "a1\na2\n");
+  CHECK_PRINTS("k", EVENTS("a1", "b"), "a1\n");
+  CHECK_PRINTS("k", EVENTS("b", "a2"), "a2\n");
+  CHECK_PRINTS("k", EVENTS("b", "c"), "");
+  CHECK_PRINTS("k", "{\"messageType\":\"CONTROL_MESSAGE\",\"logEvents\":[{\"message\":\"a\"}]}", "");
+  done();
 }
