@@ -42,6 +42,7 @@ struct run {
   uint64_t starts_us;   /* when the last child was started, were they evenly spread */
   uint64_t stopping_us; /* 0: it runs */
   uint8_t ended;        /* the consumer: it is closed when the children are gone */
+  uint8_t in_vain;      /* the grace of a stop ended before all children had answered, and that was told */
   int guard_fd;
 };
 
@@ -306,11 +307,27 @@ static void leave_if_done(run *d) {
   slp_app_close(&d->app);
 }
 
+static void fail_late(run *d) {
+  if (d->app.exit_code == SLP_EXIT_FINE) d->app.exit_code = SLP_EXIT_FAILED;
+}
+
+/* The grace of a stop is over: says whose last checkpoint is missing. */
+static void tell_in_vain(run *d) {
+  if (d->in_vain || d->ended || all_quiet(d)) return;
+  d->in_vain = 1;
+  fail_late(d);
+  SLP_LIST_EACH(&d->children, it) {
+    child *k = SLP_OWNER(it, child, link);
+    if (!k->over && !slp_ml_quiet(&k->h)) slp_ml_waited_in_vain(&k->h, d->s->grace_ms * 1000);
+  }
+}
+
 /* What has become possible. */
 static void look(run *d) {
   uint64_t now = slp_program_mono_us();
   if (!d->stopping_us) start_some(d, now);
   int waited = d->stopping_us && now - d->stopping_us >= d->s->grace_ms * 1000;
+  if (waited) tell_in_vain(d);
   if (d->stopping_us && (waited || all_quiet(d))) slp_cli_consumer_stop(&d->consumer, SLP_APP_LEAVE_MS);
   if (d->ended && all_over(d)) slp_cli_consumer_close(&d->consumer);
   leave_if_done(d);
@@ -379,6 +396,7 @@ static void on_overdue(slp_app *app) {
     after = it->next;
     if (k->over) continue;
     slp_say("%s: the child is killed: the stop took too long", k->h.id);
+    fail_late(d);
     slp_ml_abandon(&k->h);
     if (k->p) slp_piped_drop(k->p);
     k->p = NULL;
@@ -445,7 +463,8 @@ int slp_multilang_run(slp_mem *mem, const slp_args *args, const slp_ml_settings 
   d.limits = (slp_ml_limits){.timeout_us = s->timeout_s * 1000000,
                              .close_us = CLOSE_US,
                              .checkpoint_us = CHECKPOINT_US,
-                             .empty_us = s->call_empty ? s->poll_ms * 1000 : 0};
+                             .empty_us = s->call_empty ? s->poll_ms * 1000 : 0,
+                             .warn_us = s->warn_ms * 1000};
   slp_list_init(&d.children);
   d.app.user = &d;
   d.app.on_interrupt = on_interrupt;

@@ -1,7 +1,9 @@
 /* multilang_file.c - finds and reads the .properties file and the program that it names, and tells what would
  * be done with them. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/exit.h"
@@ -34,17 +36,25 @@ int slp_multilang_load(slp_args *a, slp_ml_settings *s, slp_mem *mem) {
   return 0;
 }
 
+/* Returns NULL, or why the file can't be started. */
+static const char *why_not(const char *path) {
+  struct stat st;
+  if (stat(path, &st)) return errno == ENOENT || errno == ENOTDIR ? "is not there" : "can't be looked at";
+  if (S_ISDIR(st.st_mode)) return "is a folder";
+  return !S_ISREG(st.st_mode) || access(path, X_OK) ? "can't be executed" : NULL;
+}
+
 /* As execvp does: 0 and the path, or why there is none. */
 static const char *find_program(const char *name, char path[512]) {
   const char *folders = getenv("PATH"), *worst = "is not in PATH";
   snprintf(path, 512, "%s", name);
-  if (strchr(name, '/'))
-    return access(name, F_OK) ? "is not there" : access(name, X_OK) ? "can't be executed" : NULL;
+  if (strchr(name, '/')) return why_not(name);
   for (folders = folders ? folders : "/usr/bin:/bin"; *folders;) {
     size_t n = strcspn(folders, ":");
     snprintf(path, 512, "%.*s%s%s", (int)n, folders, n ? "/" : "", name);
-    if (access(path, X_OK) == 0) return NULL;
-    if (access(path, F_OK) == 0) worst = "can't be executed";
+    const char *why = why_not(path);
+    if (!why) return NULL;
+    if (strcmp(why, "is not there") != 0) worst = "can't be executed";
     folders += n + (folders[n] == ':');
   }
   return worst;

@@ -61,6 +61,8 @@ static const key keys[] = {
     {"timeoutInSeconds", NUMBER, AT(timeout_s), 1, 86400,
      "a child that is silent for so long when it should answer is killed; its shard begins anew, not the "
      "daemon"},
+    {"logWarningForTaskAfterMillis", NUMBER, AT(warn_ms), 1, 86400000,
+     "a child that is silent for so long when it should answer is told of; 10000"},
     {"shutdownGraceMillis", NUMBER, AT(grace_ms), 0, 3600000,
      "how long a stop waits for the children; 10000 when 0 or not given"},
     {"gracefulLeaseHandoffTimeoutMillis", NUMBER, AT(handover_ms), 1, 3600000, "-X handover_ms; 30000"},
@@ -110,7 +112,6 @@ static const key keys[] = {
     {"shardPrioritization", NOTED, 0, 0, 0, "parents before children, always"},
     {"skipShardSyncAtWorkerInitializationIfLeasesExist", NOTED, 0, 0, 0, SYNC_RULE},
     {"validateSequenceNumberBeforeCheckpointing", NOTED, 0, 0, 0, "always validated"},
-    {"logWarningForTaskAfterMillis", NOTED, 0, 0, 0, "use --metrics, or timeoutInSeconds"},
     {"metricsMaxQueueSize", NOTED, 0, 0, 0, "metrics are sums, nothing queues"},
     {"metricsEnabledDimensions", NOTED, 0, 0, 0, "the dimensions are stream and shard"},
     {"initialLeaseTableReadCapacity", NOTED, 0, 0, 0, TABLE_RULE},
@@ -482,6 +483,7 @@ int slp_ml_settings_read(slp_ml_settings *s, slp_mem *mem, slp_str text, char wh
   settle_names(s);
   settle_endpoints(s);
   if (!s->grace_ms) s->grace_ms = 10000;
+  if (!s->warn_ms) s->warn_ms = 10000;
   if (s->retrieval == SLP_ML_DEFAULT) {
     s->retrieval = polls ? SLP_ML_POLLING : SLP_ML_FANOUT;
     if (!polls)

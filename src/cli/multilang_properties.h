@@ -27,7 +27,8 @@ typedef struct slp_ml_settings {
   slp_ml_retrieval retrieval; /* settled: FANOUT or POLLING */
   slp_ml_metrics metrics;
   int64_t initial_at_s; /* initialPositionInStreamExtended; -1: not given */
-  uint64_t lease_ms, batch_records, poll_ms, timeout_s, grace_ms, handover_ms, list_ms, cloudwatch_ms;
+  uint64_t lease_ms, batch_records, poll_ms, timeout_s, warn_ms, grace_ms, handover_ms, list_ms,
+      cloudwatch_ms;
   uint8_t call_empty;
 } slp_ml_settings;
 

@@ -217,6 +217,42 @@ static uint64_t patience(const slp_ml_shard *h, uint64_t now) {
   return h->limits.timeout_us ? now + h->limits.timeout_us : NEVER;
 }
 
+#define WARN_EVERY_US UINT64_C(600000000)
+
+/* Silence counts from here: a child that asks for checkpoints is at work. */
+static void listen_from(slp_ml_shard *h, uint64_t now) {
+  h->asked_us = now;
+  h->warn_us = h->limits.warn_us ? now + h->limits.warn_us : NEVER;
+}
+
+static uint64_t seconds_since(uint64_t us, uint64_t now) { return (now - us) / 1000000; }
+
+/* Nobody kills it for that unless timeoutInSeconds is set: it may be at work. */
+static void tell_silence(slp_ml_shard *h, uint64_t now) {
+  char line[300], end[80] = "waited for without end, as timeoutInSeconds is not set";
+  size_t records = 0;
+  if (h->state != SLP_ML_ASKED || now < h->warn_us) return;
+  for (size_t i = 0; i < h->queue_n; i++) records += sloop_batch_count(h->queue[i]);
+  if (h->limits.timeout_us)
+    snprintf(end, sizeof end, "killed after %llu s of silence: timeoutInSeconds",
+             (unsigned long long)(h->limits.timeout_us / 1000000));
+  snprintf(line, sizeof line, "the child has not %s %s for %llu s (%zu of its records wait; it is %s)",
+           h->put_whole ? "answered" : "read all of", slp_ml_action_name(h->action),
+           (unsigned long long)seconds_since(h->asked_us, now), records, end);
+  say(h, line);
+  h->warned = 1;
+  h->warn_us = now + slp_min_u64(now - h->asked_us, WARN_EVERY_US);
+}
+
+static void tell_answered(slp_ml_shard *h, uint64_t now) {
+  char line[120];
+  if (!h->warned) return;
+  h->warned = 0;
+  snprintf(line, sizeof line, "the child has answered %s after %llu s of silence",
+           slp_ml_action_name(h->action), (unsigned long long)seconds_since(h->asked_us, now));
+  say(h, line);
+}
+
 static void send(slp_ml_shard *h, slp_buf *b) {
   if (slp_buf_failed(b)) {
     slp_buf_free(b);
@@ -257,6 +293,8 @@ static void note_numbers(slp_ml_shard *h, const sloop_batch_t *batch) {
 static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
   slp_buf b;
   move(h, SLP_ML_ASKED, patience(h, now));
+  listen_from(h, now);
+  h->warned = 0;
   h->action = action;
   h->put_whole = 1;
   h->ops->listen(h, 1);
@@ -324,6 +362,8 @@ static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
     move(h, SLP_ML_ASKED, patience(h, now));
   else
     h->due_us = patience(h, now);
+  tell_answered(h, now);
+  listen_from(h, now);
   h->ops->listen(h, 0); /* until it has the answer: one that reads none could ask without end */
   send(h, &b);
 }
@@ -434,6 +474,7 @@ static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
     fail(h, "it answered processRecords before it was given all records");
     return;
   }
+  tell_answered(h, now);
   if (h->action == SLP_ML_LEASE_LOST || h->action == SLP_ML_SHARD_ENDED) {
     if (!is_done(h))
       say(h, "the child did not checkpoint at the end of the shard: it begins anew from the last checkpoint");
@@ -564,10 +605,30 @@ int slp_ml_quiet(const slp_ml_shard *h) {
          h->state == SLP_ML_PUSHED || (h->state == SLP_ML_IDLE && h->notice == SLP_ML_TOLD);
 }
 
+void slp_ml_waited_in_vain(slp_ml_shard *h, uint64_t grace_us) {
+  char line[300];
+  snprintf(
+      line, sizeof line,
+      "the child has not answered %s within %llu s of the stop (shutdownGraceMillis): its shard is given up "
+      "without a last checkpoint",
+      slp_ml_action_name(h->action), (unsigned long long)(grace_us / 1000000));
+  if (h->state == SLP_ML_CHECKPOINTS)
+    snprintf(
+        line, sizeof line,
+        "the lease table has not answered a checkpoint within %llu s of the stop (shutdownGraceMillis): the "
+        "shard is given up without it",
+        (unsigned long long)(grace_us / 1000000));
+  if (h->state == SLP_ML_KILLED || h->state == SLP_ML_IDLE) return; /* it was told, or nothing is missing */
+  say(h, line);
+}
+
 void slp_ml_time(slp_ml_shard *h, uint64_t now) {
   char line[120];
   tell_more(h, 0, now);
-  if (now < h->due_us) return;
+  if (now < h->due_us) {
+    tell_silence(h, now);
+    return;
+  }
   switch (h->state) {
     case SLP_ML_WAITS: /* slp_ml_start_now() */
     case SLP_ML_KILLED:

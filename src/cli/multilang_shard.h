@@ -70,6 +70,7 @@ typedef struct slp_ml_limits {
   uint64_t close_us;      /* from the end of its input to SIGTERM, and from that to SIGKILL */
   uint64_t checkpoint_us; /* how long the lease table may take before the child is told that it failed */
   uint64_t empty_us;      /* processRecords without records so often; 0: never */
+  uint64_t warn_us;       /* an answer that takes so long is told, and again when it took twice as long */
 } slp_ml_limits;
 
 typedef struct slp_ml_told { /* lines of one kind about a child */
@@ -113,6 +114,9 @@ struct slp_ml_shard {
   uint8_t stale;             /* batches of before a rewind may still come */
   uint64_t due_us;           /* WAITS: to start it; else the end of patience; UINT64_MAX: none */
   uint64_t spoke_us;         /* the last processRecords */
+  uint64_t asked_us;         /* ASKED: the child has been silent since then */
+  uint64_t warn_us;          /* ASKED: when it is told that it still is */
+  uint8_t warned;            /* it was told, and the child has not answered since */
   slp_ml_place saved;        /* the last checkpoint that the child knows of, or where it began */
   slp_ml_place named;        /* the last one that the consumer was told: it would read again from there */
   slp_ml_place written;      /* the last one that the lease table is known to have */
@@ -155,5 +159,7 @@ void slp_ml_time(slp_ml_shard *h, uint64_t now_us); /* it passes: at due_us, or 
 void slp_ml_abandon(slp_ml_shard *h); /* the daemon goes: gives its batches back; call nothing after it */
 /* 1: nothing has to be said to the child any more before the consumer stops. */
 int slp_ml_quiet(const slp_ml_shard *h);
+/* The daemon waits no longer for this child's last checkpoint: tells what it waited for. */
+void slp_ml_waited_in_vain(slp_ml_shard *h, uint64_t grace_us);
 
 #endif

@@ -32,6 +32,8 @@ def misbehave(how, action, once):
     if how == "hang":
         subprocess.Popen(["sleep", "1000"])  # in its group: it goes with it
         time.sleep(1000)
+    if how == "late":
+        time.sleep(3.3)
     if how == "wrong":
         say({"action": "status", "responseFor": "initialize"})
     if how == "input":
@@ -111,6 +113,7 @@ if len(sys.argv) > 2 and sys.argv[1] == "child":
 
 import base64
 import re
+import urllib.error
 import urllib.request
 
 from box import BIN, SANITIZED, Box
@@ -325,6 +328,49 @@ def a_child_that_dies_is_started_again():
 @test
 def a_child_that_hangs_is_killed_with_all_it_started():
     trouble("hang", "it did not answer processRecords within 4 s", ["timeoutInSeconds = 4"])
+
+
+def is_ready(d):
+    """The status of /ready, and what it says."""
+    port = re.search(r"127\.0\.0\.1:(\d+)", d.said())[1]
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/ready", timeout=5) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+@test
+def a_child_that_hangs_is_told_of_and_not_killed_unless_that_is_asked_for():
+    with Box(2) as box:
+        put(box, 0, 50)
+        with Daemon(box, "hang", ["logWarningForTaskAfterMillis = 2000", "shutdownGraceMillis = 2000"],
+                    ("--metrics", "127.0.0.1:0", "-X", "unready_ms=3000")) as d:
+            d.until(lambda: "metrics" in d.said() and is_ready(d)[0] == 200, 30, "ready")
+            said = re.compile(r"(shardId-0+[01]): the child has not answered processRecords for (\d+) s \((\d+) of its records "
+                              r"wait; it is waited for without end, as timeoutInSeconds is not set\)")
+            d.until(lambda: len(said.findall(d.said())) >= 2, 30, "a second line")
+            lines = said.findall(d.said())
+            equal(len({shard for shard, _, _ in lines}), 1, lines)
+            check(int(lines[0][1]) in (2, 3) and int(lines[1][1]) in (4, 5) and int(lines[0][2]) > 0, lines)
+            d.until(lambda: is_ready(d)[0] == 503, 20, "not ready")
+            check(lines[0][0] in is_ready(d)[1], is_ready(d))
+            equal(len(d.living()), 2, "both live on")
+            # A stop waits for its last checkpoint in vain: that is said, and no success.
+            equal(d.stop(), 1, d.said())
+            check(f"{lines[0][0]}: the child has not answered processRecords within 2 s of the stop (shutdownGraceMillis): its "
+                  "shard is given up without a last checkpoint" in d.said(), d.said())
+            check(d.said().count("of the stop") == 1, d.said())
+
+
+@test
+def a_child_that_answers_late_is_told_to_have_answered():
+    with Box(1) as box:
+        put(box, 0, 5)
+        with Daemon(box, "late", ["logWarningForTaskAfterMillis = 1000"]) as d:
+            d.until(lambda: re.search(r"the child has answered processRecords after [34] s of silence", d.said()), 30, "the line")
+            check("the child has not answered processRecords for 1 s" in d.said(), d.said())
+            equal(d.stop(), 0, d.said())
 
 
 @test
@@ -624,6 +670,16 @@ def check_starts_nothing_and_says_what_would_be():
         equal(r.code, 0, r.err)
         for part in ("stream       demo", "records      polled", "at TRIM_HORIZON", "lease table  app"):
             check(part.encode() in r.out, r.out)
+        with open(d.file, "a", encoding="utf-8") as f:
+            f.write(f"executableName = {d.folder} x\n")
+        for word in ("--check", "--multilang"):
+            r = run(BIN, word, d.file, env=box.env)
+            equal((r.code, r.err.splitlines()[-1]), (2, f"stream-tail: executableName: {d.folder} is a folder"), word)
+        with open(d.file, "a", encoding="utf-8") as f:  # one of that name in a folder of PATH is passed over
+            f.write("executableName = once x\n")
+        os.mkdir(os.path.join(d.folder, "once"))
+        r = run(BIN, "--check", d.file, env={**box.env, "PATH": d.folder})
+        equal((r.code, r.err.splitlines()[-1]), (2, "stream-tail: executableName: once can't be executed"))
         with open(d.file, "a", encoding="utf-8") as f:
             f.write("executableName = /nowhere/at/all x\nmaxActiveThreads = 3\n")
         r = run(BIN, "--check", d.file, env=box.env)

@@ -6,6 +6,7 @@
  *   - a checkpoint is refused or taken as KCL's rules say, told by the name of the right error;
  *   - the position written never goes back and never passes what the child was given;
  *   - every batch is given back once; nothing is said out of turn;
+ *   - a child that owes an answer is told of when it was silent for so long, and no other is;
  *   - when the trouble ends, every record is processed, and the shard's end is written.
  * usage: multilang_seeds [FROM [COUNT]] */
 #include "cli/multilang_shard.h"
@@ -18,6 +19,7 @@
 #define TROUBLE_US UINT64_C(300000000)
 #define LIMIT_US UINT64_C(3000000000)
 #define NEVER UINT64_MAX
+#define WARN_US UINT64_C(2500000)
 
 static uint64_t seed_now;
 #define MUST(x, ...)                                                                      \
@@ -88,6 +90,7 @@ static struct world {
   int64_t given, done, processed_to;
   uint8_t seen[RECORDS];
   uint64_t hang;
+  uint64_t to_us, from_us, silence_us; /* last: written to it, read from it, told that it is silent */
   uint8_t over;
   uint64_t deaths, killed_n, checkpoints, refused, inits, ends;
 } w;
@@ -128,10 +131,12 @@ static int op_start(slp_ml_shard *h) {
   w.hang = 0;
   w.ended_told = w.knows_end = 0;
   w.done = w.given = -3; /* until it is initialized */
+  w.from_us = w.now;
   return 0;
 }
 
 static void op_write(slp_ml_shard *h, slp_buf *b) {
+  w.to_us = w.now;
   (void)h;
   MUST(w.running && w.in_open, "written to a child without input");
   MUST(w.in_n + b->n < sizeof w.in, "too much");
@@ -199,11 +204,21 @@ static void op_hand_over(slp_ml_shard *h) {
   w.leaves_free = 1;
 }
 static void op_say(slp_ml_shard *h, const char *line) {
-  (void)h;
   if (getenv("TRACE")) fprintf(stderr, "%10.3f   %s\n", (double)w.now / 1e6, line);
+  if (!strstr(line, ": the child has not ")) return;
+  MUST(h->state == SLP_ML_ASKED && w.now >= w.from_us + WARN_US, "told of silence %llu us after a line",
+       (unsigned long long)(w.now - w.from_us));
+  w.silence_us = w.now;
+}
+static void judge_silence(void) {
+  uint64_t since_us = w.to_us > w.from_us ? w.to_us : w.from_us;
+  MUST(w.over || w.h.state != SLP_ML_ASKED || w.now < since_us + WARN_US || w.silence_us >= since_us,
+       "silent for %llu us, and nobody was told", (unsigned long long)(w.now - since_us));
 }
 static void op_trace(slp_ml_shard *h, int to, slp_str line) {
   (void)h;
+  int answers = !to && line.n && (strstr(line.p, "responseFor") || strstr(line.p, "checkpoint"));
+  if (answers) w.from_us = w.now; /* and no junk */
   if (getenv("TRACE"))
     fprintf(stderr, "%10.3f %c %.*s\n", (double)w.now / 1e6, to ? '>' : '<',
             (int)(line.n < 150 ? line.n : 150), line.n ? line.p : "");
@@ -409,7 +424,7 @@ static void hand_out(void) {
 
 static void take_lease(void) {
   static const slp_ml_limits limits = {
-      .timeout_us = 10000000, .close_us = 5000000, .checkpoint_us = 20000000};
+      .timeout_us = 10000000, .close_us = 5000000, .checkpoint_us = 20000000, .warn_us = WARN_US};
   sloop_position_t from = {.kind = SLOOP_OLDEST};
   if (w.table >= 0) {
     from.kind = SLOOP_AFTER_SEQ;
@@ -473,6 +488,7 @@ static void deliver_child(void) {
     char *end = memchr(w.lines.p, '\n', w.lines.n);
     size_t n = (size_t)(end - w.lines.p);
     memcpy(line, w.lines.p, n);
+    line[n] = 0;
     memmove(w.lines.p, end + 1, w.lines.n - n - 1);
     slp_buf_cut(&w.lines, w.lines.n - n - 1);
     slp_ml_line(&w.h, line, n, w.now);
@@ -503,6 +519,7 @@ static void play(uint64_t seed) {
     if (!w.held && (!w.alive || w.over) && w.table < RECORDS && w.now >= w.taken_us) take_lease();
     if (w.alive && !w.over) {
       slp_ml_time(&w.h, w.now);
+      judge_silence();
       if (!w.over && w.h.state == SLP_ML_WAITS && w.now >= w.h.due_us) slp_ml_start_now(&w.h, w.now);
       if (!w.over && w.running && w.now >= w.wrote_us) slp_ml_written(&w.h, w.now);
       child_runs();
