@@ -205,7 +205,8 @@ static void prepared(slp_store_req *rq) {
     again(a, &rq->fail);
   } else {
     a->no_table = 0;
-    slp_admin_move(a, a->o.task == SLP_ADMIN_LEASES || a->shards ? SLP_ADMIN_READING : SLP_ADMIN_LISTING);
+    int lists = a->o.task != SLP_ADMIN_LEASES || !a->schema->former; /* rows that may be another stream's */
+    slp_admin_move(a, lists && !a->shards ? SLP_ADMIN_LISTING : SLP_ADMIN_READING);
   }
 }
 
@@ -262,7 +263,9 @@ static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
 static void listed(slp_src_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_list, rq), slp_admin, list);
   if (rq->date_ms >= 0) slp_svctime_learn(&a->service, rq->date_ms, rq->sent_us, rq->done_us);
-  if (rq->fail.class != SLP_FINE) {
+  if (rq->fail.class != SLP_FINE && a->o.task == SLP_ADMIN_LEASES) {
+    slp_admin_move(a, SLP_ADMIN_READING); /* the rows are compared with nothing, and shown */
+  } else if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
     if (goes_on_unlisted(a, &f))
       slp_admin_move(a, SLP_ADMIN_READING);

@@ -29,6 +29,7 @@ typedef struct slp_admin_shard {
  *                                         +- EVICTING           owners that are in the way
  *                                         +--- WRITING -> NOTIFYING -> ANSWERED
  *
+ * LEASES lists the shards too where rows do not name their stream.
  * RESET to a number: the first READING -> LOCATING, and on as from READING when the service knows it.
  * LAG: READING -> MEASURING -> ANSWERED.
  *

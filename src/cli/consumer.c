@@ -232,6 +232,29 @@ static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
     snprintf(c->error + at, n, "; %.80s holds it: remove that file to begin as -o says", a->save);
 }
 
+/* Do the rows of this layout name the stream that they are of? */
+static int names_its_stream(const slp_args *a) {
+  return !a->opts.schema || strcmp(a->opts.schema, "sloop") == 0 ||
+         (strcmp(a->opts.schema, "kcl") == 0 && a->streams_n > 1);
+}
+
+/* The stream was made again, or its table has another one. */
+static void add_new_start(slp_cli_consumer *c) {
+  const slp_args *a = c->app->args;
+  size_t at = strlen(c->error), n = sizeof c->error - at;
+  const char *stream = c->name ? c->name : a->streams_n ? a->streams[0] : "STREAM";
+  if (a->opts.app && names_its_stream(a))
+    snprintf(c->error + at, n, "; the same command does, and begins as -o says");
+  else if (a->opts.app)
+    snprintf(c->error + at, n,
+             "; first stream-tail -G %.80s -X schema=%.20s --reset all --to oldest -o oldest %.80s, for its "
+             "rows do "
+             "not name their stream",
+             a->opts.app, a->opts.schema, stream);
+  else if (a->save)
+    snprintf(c->error + at, n, "; first remove %.80s", a->save);
+}
+
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
@@ -256,6 +279,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
              "; %.80s holds it: remove that file to begin as -o says", c->token_file);
   else if (says_more)
     add_way_out(c, e);
+  if (e->code == SLOOP_ENOSTREAM && strstr(e->message, "Start anew")) add_new_start(c);
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping &&

@@ -45,7 +45,10 @@ static void say_change(page *p, const sloop_change_t *c) {
       slp_lease_say(p->b, "%s: not changed: it has no row that can be read", c->shard);
       return;
     case SLOOP_CHANGE_POSITION:
-      slp_lease_say(p->b, "%s: not changed: rows of this layout can't say that position", c->shard);
+      slp_lease_say(p->b, "%s: not changed: rows of this layout can't say that position%s", c->shard,
+                    c->to.kind == SLOOP_OLDEST || c->to.kind == SLOOP_LATEST || c->to.kind == SLOOP_AT_TIME
+                        ? "; where a shard begins is -o, the same here and of each worker"
+                        : "");
       return;
     case SLOOP_CHANGE_TAKEN:
       slp_lease_say(p->b, "%s: not changed: a worker has taken it meanwhile", c->shard);

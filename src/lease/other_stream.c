@@ -59,7 +59,7 @@ int slp_other_stream_proven(const slp_other_stream *o, int late, char *text, siz
     snprintf(
         text, size,
         "the checkpoint of row %.*s, as of all %zu rows that have one, is less than any number of its shard: "
-        "another stream's, or an earlier one's of this name. %s, or --reset all --to oldest",
+        "another stream's, or an earlier one's of this name. %s, or --reset all --to oldest -o oldest",
         SHARD(o->early_shard), o->early, what_to_do);
   else if (o->beyond && late)
     snprintf(

@@ -179,4 +179,61 @@ def a_count_is_of_records_whatever_decodes_them():
                 equal(got, [f"{kind} {n} {i}" for n in range(records) for i in range(parts)], stream, how)
 
 
+def make_again(box, stream, shards=2):
+    box.call("DeleteStream", StreamName=stream)
+    time.sleep(1.2)  # a generation is a second
+    wait_until(lambda: stream not in box.call("ListStreams")["StreamNames"], 20, "the stream is gone")
+    box.make_stream(stream, shards)
+
+
+UNNAMED = ("kcl", "vmware-go-kcl", "motorway", "kcl-rb", "kinsumer")
+
+
+@test
+def rows_of_a_stream_that_was_made_again_are_said_to_be_the_old_ones():
+    """Nobody joins them; each command says so, and the one that it names goes on."""
+    words = "another stream's, or an earlier one's of this name"
+    with Box(1, *NO_LIMITS) as box:
+        for schema in UNNAMED:
+            box.make_stream(schema, 2)
+            args = ("-G", "app-" + schema, "-X", "schema=" + schema)
+            first = box.put(20, schema)
+            r = box.tail(*args, "-o", "oldest", "-e", schema, limit=40)
+            equal((r.code, len(lines(r.out))), (0, len(first)), schema, r.err)
+            make_again(box, schema)
+            second = box.put(10, schema, start=100)
+            r = box.tail(*args, "--leases", schema)
+            equal(r.code, 0, schema, r.err)
+            check(words in r.out.decode() and "no worker joins these rows" in r.out.decode(), schema, r.out)
+            r = box.tail(*args, "--leases", "-J", schema)
+            rows = [json.loads(line) for line in lines(r.out)]
+            equal([words in row["passed_over"] for row in rows if "passed_over" in row], [True], schema, r.out)
+            equal(len([row for row in rows if "shard" in row]), 2, schema)
+            for more in (("--explain", "0"), ("-o", "oldest", "-e")):
+                r = box.tail(*args, *more, schema, limit=30)
+                equal(r.code, 1, schema, more)
+                check(words in r.err and "or --reset all --to oldest -o oldest" in r.err, schema, more, r.err)
+            r = box.tail(*args, "--reset", "all", "--to", "oldest", "-o", "oldest", schema, limit=30)
+            equal(r.code, 0, schema, r.err, r.out)
+            r = box.tail(*args, "-o", "oldest", "-e", schema, limit=40)
+            equal((r.code, sorted(lines(r.out))), (0, sorted(p[2] for p in second)), schema, r.err)
+
+
+@test
+def a_worker_whose_stream_is_made_again_names_the_command_that_goes_on():
+    for schema, words in (("sloop", "Start anew to read it (ENOSTREAM); the same command does, and begins as -o says"),
+                          ("kcl", "first stream-tail -G app -X schema=kcl --reset all --to oldest -o oldest demo, for its rows")):
+        with Box(1, *NO_LIMITS) as box:
+            box.put(5)
+            p = box.start("-G", "app", "-X", "schema=" + schema, "-o", "oldest", "-X", "list_ms=1000", *QUICK, "demo")
+            try:
+                read_until(p.stdout.fileno(), lambda text: text.count(b"\n") >= 5)
+                make_again(box, "demo", 1)
+                equal(p.wait(60), 1)
+                said = p.stderr.read().decode()
+                check("was deleted and made again" in said and words in said, said)
+            finally:
+                end(p)
+
+
 main(at_once=4)
