@@ -620,8 +620,9 @@ SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 typedef enum {
   SLOOP_LEASE_FREE = 1,      /* nobody owns it, or a worker that has left */
   SLOOP_LEASE_OWNED = 2,     /* by a worker whose row looks alive */
-  SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone or evicted; or, by its own stamp and our clock, it was
-                                not touched for its lease and 30 s more: an estimate, one read can't know */
+  SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone or evicted; or the time for which it was held is over;
+                                or, by its owner's stamp and our clock, it was not touched for its lease and
+                                30 s more: an estimate, one read can't know */
 } sloop_lease_state_t;
 typedef enum { /* what reading at a lease's position brought to light (sloop_admin_lag()); more may come */
                SLOOP_LAG_UNASKED =
@@ -655,6 +656,9 @@ typedef struct { /* a lease as the table has it */
   int64_t read_behind_ms;   /* READ: from its position to the tip; -1: not known */
   int64_t read_at_ms;       /* when that was read, by our clock; -1: it was not */
   const char *lag_error;    /* REFUSED, FAILED: what the service said; else "" */
+  int64_t avoid_at_ms;      /* when avoid gave it up, by its clock; -1: not told */
+  int begin_untold;         /* 1: the row tells no beginning: position is start of sloop_opts_t, and where a
+                               worker begins is what that worker was given */
 } sloop_lease_t;
 typedef struct {      /* a worker as the table has it */
   const char *worker; /* its instance */
@@ -722,7 +726,7 @@ typedef struct {
   sloop_shard_lease_t shard;
   int64_t read_at_ms;          /* when the table was read, by our clock */
   const sloop_worker_t *owner; /* the row of the lease's owner; NULL: none */
-  const char *assigned_to;     /* the living worker's instance that the leader gives it to */
+  const char *assigned_to;     /* the worker's instance that the leader gives it to; assigned_silent_ms */
   int64_t free_in_ms;          /* OWNER_SILENT: at the latest, while another worker is alive */
   const char *bad_row;
   const sloop_shard_lease_t *waits_for;      /* PARENT: the parent; else NULL */
@@ -736,8 +740,9 @@ typedef struct {
   size_t workers_alive;            /* neither evicted, leaving nor silent */
   int epoch_is_counter;            /* 1: every write of a lease moves its epoch, not only a new owner */
   const char *hole_from, *hole_to; /* the first hash keys that no lease covers, decimal */
+  int64_t assigned_silent_ms;      /* assigned_to was silent for so long, more than its lease_ms; else 0 */
 } sloop_explanation_t;
-/* Why a shard is or is not being read. An owner whose stamps are old is watched for half a lease first.
+/* Why a shard is or is not being read. Workers whose stamps are old are watched for half a lease first.
  * SLOOP_ENOSHARD. */
 typedef void (*sloop_explain_cb)(sloop_t *, int status, const sloop_explanation_t *explanation_or_null,
                                  const sloop_error_t *error_or_null, void *arg);

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 
 #define TRIES_MAX 5u
-#define TIMERS 3 /* its own, that of its writes, and that of its absences */
+#define THROTTLED_MAX 9u /* tries, of three quarters of a minute together */
+#define PLACE_MAX 65536  /* bytes of the place where a list goes on after it was throttled */
+#define TIMERS 3         /* its own, that of its writes, and that of its absences */
 
 /* ---- states ------------------------------------------------------------------------------------- */
 
@@ -137,7 +139,10 @@ static void fail_with(slp_admin *a, const slp_fail *f) {
 static void again(slp_admin *a, const slp_fail *f) {
   int passes = f->class == SLP_THROTTLE || f->class == SLP_TRANSIENT || f->class == SLP_BUSY;
   if (f->code == -EIO) passes = 0;
-  if (!passes || ++a->tries >= TRIES_MAX) {
+  /* The table's refusals come here one by one; a stream's were tried again before. */
+  int one_by_one =
+      f->class == SLP_THROTTLE && (a->state == SLP_ADMIN_PREPARING || a->state == SLP_ADMIN_READING);
+  if (!passes || ++a->tries >= (one_by_one ? THROTTLED_MAX : TRIES_MAX)) {
     fail_with(a, f);
     return;
   }
@@ -213,6 +218,7 @@ static void prepared(slp_store_req *rq) {
 static void prepare(slp_admin *a) {
   memset(&a->prepare, 0, sizeof a->prepare);
   a->prepare.rq.on_done = prepared;
+  a->prepare.rq.paced = 1;
   a->prepare.create = a->no_table;
   a->store->ops->prepare(a->store, &a->prepare);
 }
@@ -335,6 +341,8 @@ static void rows_done(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_admin, rows);
   if (rq->fail.class != SLP_FINE) {
     a->trouble_us = rq->done_us;
+    if (a->rows.out.n > a->throttled_n) a->tries = 0; /* a page more came */
+    a->throttled_n = a->rows.out.n;
     again(a, &rq->fail);
     return;
   }
@@ -370,6 +378,7 @@ static int part_scope(slp_admin *a) {
 static void read_rows(slp_admin *a) {
   memset(&a->rows.rq, 0, sizeof a->rows.rq);
   a->rows.rq.on_done = rows_done;
+  a->rows.rq.paced = 1; /* each refusal is told, and a long list goes on where it was refused */
   a->rows.rq.table = a->side;
   if (a->schema->former && slp_admin_shows(a))
     a->schema->former(a->schema, &a->rows.hash, &a->rows.prefix);
@@ -487,6 +496,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   a->done_ev.run = on_done;
   slp_store_rows_init(&a->keep, mem);
   slp_store_rows_init(&a->rows.out, mem);
+  slp_buf_init(&a->rows.at, mem, PLACE_MAX);
   slp_store_rows_init(&a->beside, mem);
   slp_store_rows_init(&a->parts, mem);
   slp_buf_init(&a->part_key, mem, 4096);
@@ -518,6 +528,7 @@ void slp_admin_free(slp_admin *a) {
   if (a->schema) a->schema->free(a->schema);
   slp_host_unreserve_timers(a->o.host, TIMERS);
   slp_store_rows_free(&a->rows.out);
+  slp_buf_free(&a->rows.at);
   slp_store_rows_free(&a->beside);
   slp_store_rows_free(&a->parts);
   slp_buf_free(&a->part_key);

@@ -97,6 +97,7 @@ struct slp_admin {
   uint8_t located; /* the service knows the position */
   slp_snapshot snapshot;
   uint64_t trouble_us;     /* a read of the rows failed then; 0: none */
+  size_t throttled_n;      /* rows that had come when a list was throttled last */
   slp_absence absence;     /* of this process: a command may be stopped as well as a worker */
   slp_timer absence_timer; /* the next note, as long as the command runs */
   slp_admin_shard *shards; /* by id, in keep */
@@ -216,13 +217,15 @@ int slp_admin_is_instance(const slp_worker_row *w, slp_str instance);
 int slp_admin_worker_silent(const slp_admin *a, const slp_worker_row *w);
 /* By one read; a worker whose stamps are old and whose counter was seen to move is alive. */
 slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner);
+/* The same, of the lease's owner; where a row says until when it is held, by that too. */
+slp_owner_life slp_admin_lease_life(const slp_admin *a, const slp_lease_row *l);
 
 /* ---- rows as the header has them: told.c; all in keep, never NULL, "" and 0 when there is no memory  */
 const char *slp_admin_text(slp_admin *a, slp_str s);
 sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_position *p);
 const char *slp_admin_instance(slp_admin *a, const slp_worker_row *w);
 sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l);
-sloop_lease_state_t slp_admin_lease_state(slp_admin *a, slp_str owner);
+sloop_lease_state_t slp_admin_lease_state(slp_admin *a, const slp_lease_row *l);
 sloop_worker_t slp_admin_worker(slp_admin *a, const slp_worker_row *w);
 
 /* ---- writes: write.c ---------------------------------------------------------------------------- */

@@ -6,13 +6,25 @@
 #include "lease/lease_rules.h"
 #include "lease/shard_set.h"
 
+#include <stdio.h>
+
 #define ANCESTORS_MAX 64 /* generations that are looked at */
 #define LOOKS_MAX 8      /* at an owner that seems silent */
 
 /* ---- workers ------------------------------------------------------------------------------------ */
 
+/* By its stamp, unless it was seen to move since. */
+static int is_silent(const slp_admin *a, const slp_worker_row *w) {
+  char name[200];
+  if (!slp_admin_worker_silent(a, w)) return 0;
+  int n = snprintf(name, sizeof name, "%.*s.%.*s", (int)w->id.n, w->id.p, (int)w->incarnation.n,
+                   w->incarnation.n ? w->incarnation.p : "");
+  const slp_watched *seen = slp_watch_get(a, (slp_str){name, slp_min_u64((uint64_t)n, sizeof name - 1)});
+  return !seen || !seen->alive;
+}
+
 static int lives(const slp_admin *a, const slp_worker_row *w) {
-  return slp_worker_takes(w) && !slp_admin_worker_silent(a, w);
+  return slp_worker_takes(w) && !is_silent(a, w);
 }
 
 static size_t living(const slp_admin *a) {
@@ -43,15 +55,18 @@ static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
   return NULL;
 }
 
-/* The living worker that an assignment gives it to. NULL: there is none. */
+/* The worker that an assignment gives it to: one that lives, else one that is silent. NULL: there is none. */
 static const slp_worker_row *assigned_to(const slp_admin *a, slp_str shard) {
+  const slp_worker_row *silent = NULL;
   if (slp_admin_has_clients(a)) return by_index(a, shard);
   for (size_t i = 0; i < a->snapshot.assignments_n; i++) {
     const slp_assignment_row *p = &a->snapshot.assignments[i];
     const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, p->worker);
-    if (w && lives(a, w) && in_assignment(p, shard)) return w;
+    if (!w || !slp_worker_takes(w) || !in_assignment(p, shard)) continue;
+    if (!is_silent(a, w)) return w;
+    silent = w;
   }
-  return NULL;
+  return silent;
 }
 
 static sloop_leader_state_t leader_state(const slp_admin *a) {
@@ -165,7 +180,7 @@ static sloop_why_t why_owned(slp_owner_life life) {
 }
 
 static sloop_why_t why_of(const slp_admin *a, const slp_lease_row *l) {
-  slp_owner_life life = slp_admin_owner_life(a, l->owner);
+  slp_owner_life life = slp_admin_lease_life(a, l);
   const slp_str *parents = parents_of(a, l);
   int dead = life == SLP_OWNER_SILENT || life == SLP_OWNER_EVICTED || life == SLP_OWNER_MISSING;
   if (is_ended(l)) return SLOOP_WHY_ENDED;
@@ -184,6 +199,7 @@ static void explain_lease(slp_admin *a, sloop_explanation_t *e, const slp_lease_
   if (told) *told = slp_admin_worker(a, owner);
   e->owner = told;
   if (to) e->assigned_to = slp_admin_instance(a, to);
+  if (to && is_silent(a, to)) e->assigned_silent_ms = a->wall_ms - to->wall_ms;
   if (owner && e->why == SLOOP_WHY_OWNER_SILENT) e->free_in_ms = free_in_ms(a, owner);
   if (e->why == SLOOP_WHY_PARENT) {
     const slp_str *parents = parents_of(a, l);
@@ -226,13 +242,25 @@ static void find_hole(slp_admin *a, sloop_explanation_t *e) {
   e->hole_to = slp_admin_text(a, slp_str_of(to));
 }
 
-/* Returns 1 while its owner seems silent and is to be looked at once more, when it must have beaten if it
- * lives. That time begins anew after this process stood still: the owner may have stood as well. */
+/* Watches every worker that seems silent, because the answer counts those that live. Returns the one whose
+ * lease is the longest; NULL: all were heard of. */
+static const slp_watched *watch_silent(slp_admin *a) {
+  const slp_watched *longest = NULL;
+  for (size_t i = 0; i < a->snapshot.workers_n; i++) {
+    const slp_worker_row *w = &a->snapshot.workers[i];
+    if (!slp_worker_takes(w) || !is_silent(a, w)) continue;
+    const slp_watched *watched = slp_watch_add_worker(a, w);
+    if (watched && (!longest || watched->lease_us > longest->lease_us)) longest = watched;
+  }
+  return longest;
+}
+
+/* Returns 1 while a worker seems silent and is to be looked at once more, when it must have beaten if it
+ * lives. That time begins again after this process stood still: the other may have stood as well. */
 static int listens(slp_admin *a, const slp_lease_row *l) {
   if (a->watch) slp_watch_saw(a);
-  if (slp_admin_has_clients(a)) return 0; /* it beats so seldom that a stamp of two leases ago says enough */
-  if (slp_admin_owner_life(a, l->owner) != SLP_OWNER_SILENT) return 0;
-  const slp_watched *w = slp_watch_add(a, l);
+  if (slp_admin_has_clients(a)) return 0; /* it beats so seldom that a stamp of a lease ago says enough */
+  const slp_watched *w = is_ended(l) ? NULL : watch_silent(a);
   uint64_t beat_us = w ? w->lease_us / 5 * 2 : 0;
   if (!w || a->rows.rq.done_us >= slp_after_us(w->silence.since_us, beat_us) || ++a->looks > LOOKS_MAX)
     return 0;

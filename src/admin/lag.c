@@ -61,7 +61,7 @@ static int is_told(const slp_admin *a, const slp_lease_row *l) {
  * until its lease is over, by our clock. */
 static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
-  if (l->parked || slp_admin_lease_state(a, l->owner) != SLOOP_LEASE_OWNED) return 0;
+  if (l->parked || slp_admin_lease_state(a, l) != SLOOP_LEASE_OWNED) return 0;
   return !w || !w->lease_ms || w->wall_ms < 0 || a->wall_ms - w->wall_ms <= (int64_t)w->lease_ms;
 }
 

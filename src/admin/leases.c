@@ -16,16 +16,19 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const sloop_worker_t *)a)->worker, ((const sloop_worker_t *)b)->worker);
 }
 
-/* Where only leases prove life, the workers are those that leases name, each once. */
+/* Where only leases prove life, the workers are those that leases name, each once. A lease that ended keeps
+ * the name of its last owner, which may have left long ago. A worker that let all of its leases run out is
+ * dead. */
 static size_t owners(const slp_admin *a, sloop_worker_t *to, const sloop_lease_t *leases, size_t n) {
   size_t named = 0, found = 0;
   for (size_t i = 0; i < n; i++) {
-    if (!leases[i].owner[0]) continue;
+    if (!leases[i].owner[0] || leases[i].position.kind == SLOOP_AT_END) continue;
     to[named++] = (sloop_worker_t){.worker = leases[i].owner,
                                    .host = "",
                                    .lease_ms = a->o.lease_ms,
                                    .held = 1,
                                    .weight = 1,
+                                   .dead = leases[i].state == SLOOP_LEASE_OWNER_DEAD,
                                    .written_at_ms = -1,
                                    .behind_ms = -1,
                                    .rate_bytes = -1,
@@ -33,10 +36,12 @@ static size_t owners(const slp_admin *a, sloop_worker_t *to, const sloop_lease_t
   }
   if (named) qsort(to, named, sizeof *to, by_name);
   for (size_t i = 0; i < named; i++) {
-    if (found && by_name(&to[found - 1], &to[i]) == 0)
+    if (found && by_name(&to[found - 1], &to[i]) == 0) {
       to[found - 1].held++;
-    else
+      to[found - 1].dead &= to[i].dead;
+    } else {
       to[found++] = to[i];
+    }
   }
   return found;
 }

@@ -50,10 +50,10 @@ static sloop_lease_state_t state_of(slp_owner_life life) {
 }
 
 /* What a worker that left still has by the rows is free: it has seen to that itself. */
-sloop_lease_state_t slp_admin_lease_state(slp_admin *a, slp_str owner) {
-  const slp_worker_row *w = owner.n ? slp_admin_worker_of(&a->snapshot, owner) : NULL;
+sloop_lease_state_t slp_admin_lease_state(slp_admin *a, const slp_lease_row *l) {
+  const slp_worker_row *w = l->owner.n ? slp_admin_worker_of(&a->snapshot, l->owner) : NULL;
   if (w && w->gone.n && w->leaving) return SLOOP_LEASE_FREE;
-  return state_of(slp_admin_owner_life(a, owner));
+  return state_of(slp_admin_lease_life(a, l));
 }
 
 sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
@@ -62,7 +62,7 @@ sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
                          .claim = slp_admin_text(a, l->claim),
                          .position = slp_admin_position(a, l->shard, &l->position),
                          .parents = {slp_admin_text(a, l->parents[0]), slp_admin_text(a, l->parents[1])},
-                         .state = slp_admin_lease_state(a, l->owner),
+                         .state = slp_admin_lease_state(a, l),
                          .epoch = l->epoch,
                          .parked = l->parked,
                          .written_at_ms = l->wall_ms,
@@ -73,7 +73,9 @@ sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
                          .refused_until_ms = l->refused_n ? slp_refused_until_ms(l) : -1,
                          .read_behind_ms = -1,
                          .read_at_ms = -1,
-                         .lag_error = ""};
+                         .lag_error = "",
+                         .avoid_at_ms = l->avoid.n ? l->avoid_ms : -1,
+                         .begin_untold = l->begin_untold};
 }
 
 /* Rows of clients do not say how much they have. */

@@ -259,6 +259,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   if (c->failed) return;
+  snprintf(c->of_error, sizeof c->of_error, "%s", e->message ? e->message : "");
   int hopeless = is_hopeless(c, e);
   /* Before the first answer, silence either ends soon or ends the program: then it is reported, once. */
   sloop_stats_t st;
@@ -390,6 +391,11 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   if (e->kind == SLOOP_LEASE_JOINED) c->joined = 1;
+  /* What fails is an error too, and was told as that a moment ago. */
+  size_t n = strlen(c->of_error);
+  int was_told = e->kind == SLOOP_LEASE_TROUBLE && n && strncmp(c->of_error, e->text, n) == 0;
+  c->of_error[0] = 0;
+  if (was_told) return;
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   int trouble = slp_lease_event_line(e, c->error + at, sizeof c->error - at);

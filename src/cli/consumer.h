@@ -36,8 +36,9 @@ struct slp_cli_consumer {
   uint64_t losses;
   uint8_t lost; /* --fail-on-loss: records were lost, so no more are taken, and it ends in a moment */
   uint64_t loss_tick, first_loss_tick; /* of the app: since the last one, the first one */
-  sloop_stats_t last;                  /* statistics at the end */
-  char error[SLP_TOLD_LINE];           /* the last error, as it would be reported */
+  char of_error[200]; /* how the last error's message begins; "": no error since the last event of leases */
+  sloop_stats_t last; /* statistics at the end */
+  char error[SLP_TOLD_LINE]; /* the last error, as it would be reported */
   slp_told told;
 };
 

@@ -251,9 +251,9 @@ static void on_tick(slp_app *app) {
   if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
   char line[600];
   int changes = app->args->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET);
-  snprintf(line, sizeof line, "the lease table%s has not answered in %llu s%s%s%s%s",
-           reads(app->args) ? " or the stream" : "", (unsigned long long)(timeout_us / 1000000u),
-           changes ? ": " : "", changes ? may_be_done : "",
+  snprintf(line, sizeof line, "the lease table%s has not %s in %llu s%s%s%s%s",
+           reads(app->args) ? " or the stream" : "", *k->consumer.error ? "given its rows" : "answered",
+           (unsigned long long)(timeout_us / 1000000u), changes ? ": " : "", changes ? may_be_done : "",
            *k->consumer.error ? "; the last error: " : "", k->consumer.error);
   slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }

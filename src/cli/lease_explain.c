@@ -37,8 +37,8 @@ static text ago(const page *p, int64_t at_ms) {
 }
 
 static text position(const sloop_lease_t *l) {
-  text t;
-  slp_position_text(&l->position, t.p);
+  text t = {"not told by the row: where -o of the worker that takes it says"};
+  if (!slp_lease_begin_is_untold(l)) slp_position_text(&l->position, t.p);
   return t;
 }
 
@@ -107,19 +107,45 @@ static void say_children(page *p) {
 
 /* ---- the answer --------------------------------------------------------------------------------- */
 
+#define TRIED_AGAIN_MS 30000 /* a worker that gave it up for lack of progress does not take it for so long */
+#define AVOIDED_MS 600000    /* and the leader gives it to another one for so long */
+
+static int64_t given_up_ago_ms(const page *p, const sloop_lease_t *l) {
+  return l->avoid_at_ms < 0 ? INT64_MAX : p->e->read_at_ms - l->avoid_at_ms;
+}
+
+/* What becomes of a lease that is assigned: by whom it is taken, and when. */
+static text taken(const page *p, const sloop_lease_t *l) {
+  text t, id = id_of(p->e->assigned_to), when;
+  int64_t ago_ms = l && strcmp(l->avoid, p->e->assigned_to) == 0 ? given_up_ago_ms(p, l) : INT64_MAX;
+  if (p->e->assigned_silent_ms > 0) {
+    when = span(p->e->assigned_silent_ms);
+    snprintf(t.p, sizeof t.p,
+             "assigned to %.80s, last heard %.20s ago: another takes it once that one is evicted", id.p,
+             when.p);
+  } else if (ago_ms < TRIED_AGAIN_MS) {
+    when = span(TRIED_AGAIN_MS - ago_ms);
+    snprintf(t.p, sizeof t.p, "assigned to %.80s, which gave it up just now and tries again in %.20s", id.p,
+             when.p);
+  } else {
+    snprintf(t.p, sizeof t.p, "assigned to %.80s, which takes it in a moment", id.p);
+  }
+  return t;
+}
+
 static void say_free(page *p, const char *shard) {
   if (*p->e->assigned_to)
-    slp_lease_say(p->b, "%s is nobody's, and assigned to %s, which takes it in a moment", shard,
-                  id_of(p->e->assigned_to).p);
+    slp_lease_say(p->b, "%s is nobody's, and %s", shard, taken(p, p->e->shard.lease).p);
   else
     slp_lease_say(p->b, "%s is nobody's: %s", shard, who_assigns(p));
 }
 
 static void say_dead_owner(page *p, const sloop_lease_t *l) {
-  slp_lease_say(p->b, "%s is not being read: its owner %s is dead", l->shard, l->owner);
+  slp_lease_say(
+      p->b, "%s is not being read: its owner %s %s", l->shard, l->owner,
+      !p->e->owner && p->e->leader_state == SLOOP_LEADER_UNUSED ? "has let its lease run out" : "is dead");
   if (*p->e->assigned_to)
-    slp_lease_say(p->b, "it is free now, and assigned to %s, which takes it in a moment",
-                  id_of(p->e->assigned_to).p);
+    slp_lease_say(p->b, "it is free now, and %s", taken(p, l).p);
   else
     slp_lease_say(p->b, "it is free now; %s", who_assigns(p));
 }
@@ -239,6 +265,9 @@ static void say_claim(page *p, const sloop_lease_t *l) {
   else if (is_to_move(p, l) && p->e->leader_state == SLOOP_LEADER_UNUSED)
     slp_lease_say(p->b, "by their list the next owner is: %s; this one gives it up at its next look",
                   p->e->assigned_to);
+  else if (is_to_move(p, l) && p->e->assigned_silent_ms > 0)
+    slp_lease_say(p->b, "assigned to: %s, which was last heard %s ago", id_of(p->e->assigned_to).p,
+                  span(p->e->assigned_silent_ms).p);
   else if (is_to_move(p, l))
     slp_lease_say(p->b, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
 }
@@ -251,7 +280,10 @@ static void say_lease(page *p, const sloop_lease_t *l) {
   if (*l->owner) say_owner(p, l);
   if (!is_ended(l)) say_claim(p, l);
   if (*l->avoid)
-    slp_lease_say(p->b, "given up for lack of progress by: %s; not assigned to it for ten minutes", l->avoid);
+    slp_lease_say(p->b, "given up for lack of progress by: %s, %s%s", l->avoid, ago(p, l->avoid_at_ms).p,
+                  given_up_ago_ms(p, l) < AVOIDED_MS
+                      ? "; for ten minutes the leader gives it to another worker if there is one"
+                      : "");
 }
 
 int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e) {

@@ -28,11 +28,15 @@ static const char *state_word(const sloop_lease_t *l, int leased) {
   return leased ? slp_lease_mood_word(slp_lease_mood_of(l)) : "unleased";
 }
 
+static const char *word_by_row(const void *now_ms, const sloop_worker_t *w) {
+  return slp_worker_word(w, *(const int64_t *)now_ms);
+}
+
 static void add_lease(slp_columns *c, const sloop_lease_t *l, int leased, const sloop_leases_t *all,
                       int64_t now_ms, size_t width) {
   char age[24], lag[24], position[200];
   const char *lost = slp_lease_lost_word(l);
-  slp_position_text(&l->position, position);
+  slp_lease_position_text(l, position);
   slp_age_text(l->written_at_ms, now_ms, age);
   slp_lease_lag_text(slp_lease_lag_of(l, all, now_ms), lag);
   slp_columns_add(c, slp_shard_short(l->shard));
@@ -43,14 +47,15 @@ static void add_lease(slp_columns *c, const sloop_lease_t *l, int leased, const 
   slp_columns_add(c, slp_lease_mood_of(l) == SLP_LEASE_IS_ENDED ? "-" : lost ? lost : lag);
 }
 
-static void add_worker(slp_columns *c, const sloop_worker_t *w, int64_t now_ms, size_t width) {
+static void add_worker(slp_columns *c, const sloop_worker_t *w, int64_t now_ms, size_t width,
+                       const char *word) {
   char held[24], weight[24], lag[24], rate[24], seen[24];
   snprintf(held, sizeof held, "%u", (unsigned)w->held);
   snprintf(weight, sizeof weight, "%u", (unsigned)w->weight);
   slp_lag_text(slp_worker_lag_ms(w, now_ms), lag);
   slp_rate_text(w->rate_bytes, rate);
   slp_age_text(w->written_at_ms, now_ms, seen);
-  const char *const cells[] = {slp_worker_word(w, now_ms), held, weight, lag, rate, seen, or_dash(w->host)};
+  const char *const cells[] = {word, held, weight, lag, rate, seen, or_dash(w->host)};
   add_instance(c, w->worker, width);
   for (size_t i = 0; i < SLP_COUNT(cells); i++) slp_columns_add(c, cells[i]);
 }
@@ -88,15 +93,20 @@ static lag_sum lag_sum_of(const sloop_leases_t *l, int64_t now_ms) {
   return sum;
 }
 
-int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms) {
-  size_t gone = 0;
+int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms,
+                   const char *(*word_of)(const void *, const sloop_worker_t *), const void *arg) {
+  size_t gone = 0, untold = 0;
   lag_sum sum = lag_sum_of(l, now_ms);
   for (size_t i = 0; i < l->workers_n; i++) {
-    const char *word = slp_worker_word(l->workers[i], now_ms);
+    const char *word = word_of(arg, l->workers[i]);
+    untold += strcmp(word, "owns") == 0;
     gone += strcmp(word, "silent") == 0 || strcmp(word, "dead") == 0;
   }
   slp_buf_addf(b, "%zu worker%s", l->workers_n, l->workers_n == 1 ? "" : "s");
   if (gone) slp_buf_addf(b, ", %zu dead or silent", gone);
+  if (untold)
+    slp_buf_addf(b, ", %zu named by leases alone: no row says whether %s", untold,
+                 untold == 1 ? "it lives" : "they live");
   char lag[24];
   slp_span_text(sum.worst.ms, lag);
   if (sum.worst.ms > 0)
@@ -166,6 +176,11 @@ static void add_reasons(slp_buf *b, const sloop_leases_t *l, size_t width) {
 static int passed_over(const sloop_leases_t *l) { return l->passed_over && *l->passed_over; }
 
 int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t width) {
+  return slp_lease_table_with(b, l, now_ms, width, word_by_row, &now_ms);
+}
+
+int slp_lease_table_with(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t width,
+                         const char *(*word_of)(const void *, const sloop_worker_t *), const void *arg) {
   slp_columns c;
   slp_columns_init(&c, b->mem, of_leases, SLP_COUNT(of_leases));
   for (size_t i = 0; i < l->leases_n; i++) add_lease(&c, l->leases[i], 1, l, now_ms, width);
@@ -173,7 +188,8 @@ int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t 
   slp_columns_show(&c, b, width);
   slp_columns_free(&c);
   slp_columns_init(&c, b->mem, of_workers, SLP_COUNT(of_workers));
-  for (size_t i = 0; i < l->workers_n; i++) add_worker(&c, l->workers[i], now_ms, width);
+  for (size_t i = 0; i < l->workers_n; i++)
+    add_worker(&c, l->workers[i], now_ms, width, word_of(arg, l->workers[i]));
   slp_buf_add_char(b, '\n');
   slp_columns_show(&c, b, width);
   slp_columns_free(&c);
@@ -190,7 +206,7 @@ int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t 
   add_reasons(b, l, width);
   slp_lease_sum(b, l);
   slp_buf_add_char(b, '\n');
-  slp_worker_sum(b, l, now_ms);
+  slp_worker_sum(b, l, now_ms, word_of, arg);
   return slp_buf_add_char(b, '\n');
 }
 
@@ -210,8 +226,8 @@ static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, i
                        const sloop_leases_t *all, int64_t now_ms) {
   slp_lease_lag lag = slp_lease_lag_of(l, all, now_ms);
   slp_jw w = {.b = b, .one_line = 1};
-  char position[200];
-  slp_position_text(&l->position, position);
+  char position[200] = "";
+  if (!slp_lease_begin_is_untold(l)) slp_position_text(&l->position, position);
   begin(&w, stream);
   slp_jw_z_or_null(&w, leased ? "shard" : "unleased", l->shard);
   slp_jw_z(&w, "state", state_word(l, leased));

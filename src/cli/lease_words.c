@@ -96,8 +96,21 @@ slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms) {
   if (w->dead) return w->leaving ? "left" : "dead";
   if (w->leaving) return "leaving";
-  if (w->written_at_ms >= 0 && now_ms - w->written_at_ms > (int64_t)w->lease_ms) return "silent";
+  if (w->written_at_ms < 0) return w->leads ? "leads" : "owns";
+  if (now_ms - w->written_at_ms > (int64_t)w->lease_ms) return "silent";
   return w->leads ? "leads" : "works";
+}
+
+/* Latest is what holds when no -o is given; another beginning was given with this command. */
+int slp_lease_begin_is_untold(const sloop_lease_t *l) {
+  return l->begin_untold && l->position.kind == SLOOP_LATEST;
+}
+
+void slp_lease_position_text(const sloop_lease_t *l, char out[200]) {
+  if (slp_lease_begin_is_untold(l))
+    snprintf(out, 200, "as -o says");
+  else
+    slp_position_text(&l->position, out);
 }
 
 void slp_position_text(const sloop_position_t *p, char out[200]) {

@@ -31,13 +31,17 @@ const char *slp_lease_lag_word(const sloop_lease_t *l, slp_lease_lag lag);
 const char *slp_lease_lost_word(const sloop_lease_t *l);
 /* Of the worst of its shards; -1: not known, or it reads none any more. */
 int64_t slp_worker_lag_ms(const sloop_worker_t *w, int64_t now_ms);
-/* "leads", "works", "leaving", "left", "silent" (not heard of for a lease, by our clock) or "dead" */
+/* "leads", "works", "leaving", "left", "silent" (not heard of for a lease, by our clock), "dead", or
+ * "owns": leases name it, and no row says whether it lives. */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
 /* NULL: not in the table. */
 const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance);
 
 /* "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N", "end"; "" when it has no kind. */
 void slp_position_text(const sloop_position_t *p, char out[200]);
+/* The same of a lease; "as -o says" where its row tells no beginning. */
+void slp_lease_position_text(const sloop_lease_t *l, char out[200]);
+int slp_lease_begin_is_untold(const sloop_lease_t *l);
 /* Adds a line with slp_say_to, at most 1023 bytes of it. A line that the buffer may
  * not hold is left out. */
 void slp_lease_say(slp_buf *b, const char *fmt, ...) SLP_PRINTF(2, 3);

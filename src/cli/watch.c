@@ -217,9 +217,9 @@ static void on_tick(slp_app *app) {
   uint64_t limit_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (w->polls == 0 && limit_us && !w->consumer.stopping && slp_program_mono_us() - w->begun_us >= limit_us) {
     char line[480];
-    snprintf(line, sizeof line, "the lease table has not answered in %llu s%s%s",
-             (unsigned long long)(limit_us / 1000000u), *w->consumer.error ? "; the last error: " : "",
-             w->consumer.error);
+    snprintf(line, sizeof line, "the lease table has not %s in %llu s%s%s",
+             *w->consumer.error ? "given its rows" : "answered", (unsigned long long)(limit_us / 1000000u),
+             *w->consumer.error ? "; the last error: " : "", w->consumer.error);
     slp_cli_consumer_fail(&w->consumer, SLP_EXIT_FAILED, line);
     return;
   }

@@ -11,7 +11,9 @@ void slp_watch_past_init(slp_watch_past *p, slp_mem *mem) {
 
 void slp_watch_past_free(slp_watch_past *p) {
   slp_free(p->shards.mem, p->each);
+  slp_free(p->shards.mem, p->lives);
   p->each = NULL;
+  p->lives = NULL;
   slp_names_free(&p->shards);
   slp_names_free(&p->workers);
 }
@@ -32,6 +34,47 @@ static slp_watch_shard *shard_of(slp_watch_past *p, const char *name, uint32_t *
   return &p->each[number];
 }
 
+static slp_watch_worker *life_of(slp_watch_past *p, uint32_t number) {
+  if (number >= p->lives_cap) {
+    uint32_t cap = p->lives_cap ? p->lives_cap * 2 : 64;
+    while (cap <= number) cap *= 2;
+    slp_watch_worker *lives = slp_realloc(p->shards.mem, p->lives, cap * sizeof *lives);
+    if (!lives) return NULL;
+    memset(lives + p->lives_cap, 0, (cap - p->lives_cap) * sizeof *lives);
+    p->lives = lives;
+    p->lives_cap = cap;
+  }
+  return &p->lives[number];
+}
+
+static uint64_t sign_of(const slp_watch_past *p, const sloop_lease_t *l) {
+  const char *seq = l->position.seq ? l->position.seq : "";
+  return slp_hash(&p->shards.key, slp_str_of(seq)) ^ (l->epoch * UINT64_C(0x9E3779B97F4A7C15)) ^
+         (uint64_t)l->written_at_ms;
+}
+
+/* A counter, a time or a position that moves is a sign of the owner's life. */
+static int note_life(slp_watch_past *p, slp_watch_shard *s, const sloop_lease_t *l, uint32_t owner_before,
+                     uint64_t now_ms) {
+  uint64_t sign = sign_of(p, l);
+  slp_watch_worker *life = *l->owner ? life_of(p, s->owner) : NULL;
+  if (*l->owner && !life) return SLP_ENOMEM;
+  if (life && !life->first_ms) life->first_ms = now_ms;
+  if (life && s->owner == owner_before && sign != s->sign) life->moved_ms = now_ms;
+  s->sign = sign;
+  return 0;
+}
+
+const char *slp_watch_past_word(slp_watch_past *p, const sloop_worker_t *w, uint64_t now_ms,
+                                int64_t wall_ms) {
+  const char *word = slp_worker_word(w, wall_ms);
+  uint32_t number = strcmp(word, "owns") == 0 ? slp_names_find(&p->workers, w->worker) : UINT32_MAX;
+  if (number >= p->lives_cap) return word;
+  const slp_watch_worker *life = &p->lives[number];
+  if (life->moved_ms && now_ms - life->moved_ms <= w->lease_ms) return "works";
+  return now_ms - slp_max_u64(life->first_ms, life->moved_ms) > w->lease_ms ? "silent" : "owns";
+}
+
 /* A lease that was free for a while and came back to the same worker has not moved. */
 static int note_owner(slp_watch_past *p, slp_watch_shard *s, uint32_t number, const char *owner,
                       uint64_t now_ms) {
@@ -49,7 +92,9 @@ int slp_watch_past_add(slp_watch_past *p, const sloop_leases_t *leases, uint64_t
     const sloop_lease_t *l = leases->leases[i];
     uint32_t number = 0;
     slp_watch_shard *s = shard_of(p, l->shard, &number);
-    if (!s || note_owner(p, s, number, l->owner, now_ms) != 0) return SLP_ENOMEM;
+    uint32_t before = s ? s->owner : UINT32_MAX;
+    if (!s || note_owner(p, s, number, l->owner, now_ms) != 0 || note_life(p, s, l, before, now_ms) != 0)
+      return SLP_ENOMEM;
     s->lags[s->polls++ % SLP_WATCH_POLLS] = slp_lease_lag_of(l, leases, wall_ms).ms;
   }
   return 0;

@@ -231,6 +231,11 @@ static void add_shards(page *p, const slp_watch_news *n, uint32_t lines, int utf
 
 /* ---- workers ---------------------------------------------------------------------------------- */
 
+static const char *word_by_past(const void *news, const sloop_worker_t *w) {
+  const slp_watch_news *n = news;
+  return slp_watch_past_word(n->past, w, n->now_ms, n->wall_ms);
+}
+
 static void worker_line(page *p, const slp_watch_news *n, const sloop_worker_t *w, uint32_t name) {
   size_t from = p->b->n;
   char id[80], lag[24], rate[24], seen[24];
@@ -239,8 +244,7 @@ static void worker_line(page *p, const slp_watch_news *n, const sloop_worker_t *
   slp_rate_text(w->rate_bytes, rate);
   slp_age_text(w->written_at_ms, n->wall_ms, seen);
   add_field(p->b, "", id, name, 0);
-  slp_buf_addf(p->b, "  %-7s  %5u  %6s  %7s  %5s  ", slp_worker_word(w, n->wall_ms), (unsigned)w->held, lag,
-               rate, seen);
+  slp_buf_addf(p->b, "  %-7s  %5u  %6s  %7s  %5s  ", word_by_past(n, w), (unsigned)w->held, lag, rate, seen);
   slp_elide(p->b, *w->host ? w->host : "-", 40);
   end_line(p, from);
 }
@@ -302,7 +306,9 @@ static void lease_sum(slp_buf *b, const slp_watch_news *n) {
     slp_buf_addf(b, "; %zu bad row%s", n->leases->bad_rows_n, n->leases->bad_rows_n == 1 ? "" : "s");
 }
 
-static void worker_sum(slp_buf *b, const slp_watch_news *n) { slp_worker_sum(b, n->leases, n->wall_ms); }
+static void worker_sum(slp_buf *b, const slp_watch_news *n) {
+  slp_worker_sum(b, n->leases, n->wall_ms, word_by_past, n);
+}
 
 static void add_sums(page *p, const slp_watch_news *n) {
   static void (*const sums[])(slp_buf * b, const slp_watch_news *n) = {lease_sum, worker_sum, add_news};
@@ -369,7 +375,7 @@ int slp_watch_block(slp_buf *b, const slp_watch_news *n) {
   clock_of(n, n->wall_ms, clock);
   slp_buf_addf(b, "%s  %s for %s%s%s\n", clock, n->stream, n->app, n->retrieval ? ", " : "",
                n->retrieval ? n->retrieval : "");
-  slp_lease_table(b, n->leases, n->wall_ms, 0);
+  slp_lease_table_with(b, n->leases, n->wall_ms, 0, word_by_past, n);
   add_news(b, n);
   slp_buf_add_char(b, '\n');
   for (uint32_t i = 0; i < slp_watch_past_moves(n->past, n->now_ms) && i < MOVES_SHOWN; i++) {

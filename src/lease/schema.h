@@ -43,6 +43,7 @@ typedef struct slp_lease_row {
   uint32_t refused_n; /* how often in a row the service refused to read from this position; refused.h */
   int64_t refused_ms; /* when it did last, by that worker's clock */
   uint8_t parked;
+  uint8_t begin_untold; /* the row tells no position: it begins where workers and commands are told to */
   uint8_t
       unsaved; /* its owner has saved nothing yet, where rows tell: the next one would read all of it again */
   int64_t wall_ms;    /* when its owner last wrote, by its owner's clock; -1: not told */

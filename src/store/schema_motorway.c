@@ -107,6 +107,8 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   l->unsaved = l->owner.n && slp_str_eq(l->owner, slp_attr_text(row, TAKEN));
   read_parents(row, l);
   l->position = read_position(of(base), row, l->parents[0].n > 0);
+  l->begin_untold =
+      l->position.kind < SLP_POSITION_END && !slp_attr_text(row, CHECKPOINT).n && !l->parents[0].n;
   l->wall_ms = l->behind_ms = l->rate_bytes = -1;
   f->why = wrong_type(row);
   if (!f->why && slp_parse_u64(slp_attr_of(row, TICK)->s, &l->epoch)) f->why = "its " TICK " is no tick";

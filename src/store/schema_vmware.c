@@ -93,6 +93,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   l->claim = slp_attr_text(row, CLAIM);
   l->parents[0] = slp_attr_text(row, PARENT);
   l->position = read_position(s, slp_attr_text(row, CHECKPOINT), l->parents[0].n > 0);
+  l->begin_untold = !slp_attr_text(row, CHECKPOINT).n && !l->parents[0].n;
   l->wall_ms = l->behind_ms = -1;
   f->why = wrong_type(row);
   if (!f->why) f->why = wrong_value(row, l);

@@ -5,6 +5,7 @@ import base64
 import gzip
 import hashlib
 import json
+import re
 import signal
 import tempfile
 import threading
@@ -234,6 +235,104 @@ def a_worker_whose_stream_is_made_again_names_the_command_that_goes_on():
                 check("was deleted and made again" in said and words in said, said)
             finally:
                 end(p)
+
+
+def table(box, *args):
+    """Leases and workers, as --leases -J shows them, and the last line for a person."""
+    r = box.tail(*args, "--leases", "-J", "demo")
+    equal((r.code, r.err), (0, ""))
+    rows = [json.loads(line) for line in lines(r.out)]
+    return ([row for row in rows if "shard" in row], [row for row in rows if "worker" in row],
+            lines(box.tail(*args, "--leases", "demo").out)[-1])
+
+
+@test
+def a_killed_worker_is_not_said_to_work():
+    """Where rows of leases alone name workers, one look can't tell whether one lives, unless the row says until when."""
+    with Box(2, *NO_LIMITS) as box:
+        box.put(20)
+        workers = {}
+        for schema in ("kcl", "vmware-go-kcl", "motorway", "kcl-rb"):
+            workers[schema] = box.start("-G", "v-" + schema, "-X", "schema=" + schema, "-o", "oldest", "-X", "lease_ms=3000", "demo")
+        try:
+            for schema, p in workers.items():
+                read_until(p.stdout.fileno(), lambda text: text.count(b"\n") >= 20)
+            time.sleep(1)
+            for schema, p in workers.items():
+                args = ("-G", "v-" + schema, "-X", "schema=" + schema, "-X", "lease_ms=3000")
+                shards, named, last = table(box, *args)
+                equal([w["state"] for w in named], ["owns"], schema)
+                check("1 worker, 1 named by leases alone: no row says whether it lives" in last, schema, last)
+                p.kill()
+                watch = box.start(*args, "--watch=1", "demo")
+                try:
+                    def silent(text):
+                        words = re.findall(rb"^\S+ +(owns|works|silent|dead) +2 ", text, re.M)
+                        return words and words[-1] in (b"silent", b"dead")
+                    read_until(watch.stdout.fileno(), silent)
+                finally:
+                    end(watch)
+                shards, named, last = table(box, *args)
+                over = schema == "vmware-go-kcl"  # its LeaseTimeout is over
+                equal([x["state"] for x in shards], ["dead" if over else "owned"] * 2, schema)
+                equal([w["state"] for w in named], ["dead" if over else "owns"], schema)
+                r = box.tail(*args, "--explain", "0", "demo")
+                first = lines(r.out)[0]
+                check(("has let its lease run out" if over else "one look can't tell") in first, schema, first)
+        finally:
+            for p in workers.values():
+                end(p)
+
+
+@test
+def a_row_that_tells_no_beginning_is_not_said_to_begin_at_the_latest():
+    with Box(1, *NO_LIMITS) as box:
+        args = ("-G", "app", "-X", "schema=vmware-go-kcl")
+        box.put(5)
+        p = box.start(*args, "-o", "oldest", "demo")
+        try:
+            read_until(p.stdout.fileno(), lambda text: text.count(b"\n") >= 5)
+            p.send_signal(signal.SIGINT)
+            equal(p.wait(20), 0)
+        finally:
+            end(p)
+        r = box.tail(*args, "--reset", "all", "--to", "oldest", "-o", "oldest", "demo")
+        equal(r.code, 0, r.err)
+        shards, _, _ = table(box, *args)
+        equal([row["position"] for row in shards], [None])
+        out = box.tail(*args, "--leases", "demo").out
+        check(b"as -o says" in out and b"latest" not in out, out)
+        r = box.tail(*args, "--explain", "0", "demo")
+        check(b"position: not told by the row: where -o of the worker that takes it says" in r.out, r.out)
+
+
+@test
+def a_table_that_refuses_is_told_of_at_once_and_once():
+    with Box(2, *NO_LIMITS) as box:
+        p = box.start("-G", "app", "-o", "oldest", *QUICK, "demo")
+        try:
+            wait_until(lambda: box.tail("-G", "app", "--leases", "demo").code == 0, 20, "a table")
+            box.admin("/_sandbox/faults", "".join(f"* {operation} * throttle\n"
+                                                  for operation in ("Query", "UpdateItem", "GetItem", "BatchGetItem")))
+            for what in (("--leases",), ("--explain", "0"), ("--reset", "0", "--to", "oldest"), ("--release", "0")):
+                begun = time.monotonic()
+                command = box.start(*what, "-G", "app", "--timeout", "4", "demo")
+                try:
+                    read_until(command.stderr.fileno(), lambda text: b"ProvisionedThroughputExceededException" in text)
+                    check(time.monotonic() - begun < 2.5, what, time.monotonic() - begun)
+                    equal(command.wait(20), 1, what)
+                    said = command.stderr.read().decode()
+                    check("the lease table has not given its rows in 4 s; the last error: Query on table" in said, what, said)
+                finally:
+                    end(command)
+            said = read_until(p.stderr.fileno(), lambda text: b"the lease table throttles" in text).decode()
+            box.admin("/_sandbox/faults", method="DELETE")
+            p.send_signal(signal.SIGINT)
+            p.wait(20)
+            said += p.stderr.read().decode()
+            equal(said.count("the lease table throttles"), said.count("(ETHROTTLE"), said)
+        finally:
+            end(p)
 
 
 main(at_once=4)

@@ -685,7 +685,8 @@ def where_rows_tell_no_beginning_the_workers_o_says_it():
         put = box.put(50)
         fleet.wait_records(put)
         fleet.workers["one"].leave()
-        why = "not changed: rows of this layout can't say that position"
+        why = ("not changed: rows of this layout can't say that position; where a shard begins is -o, the same here and of each "
+               "worker")
         for what in (("oldest",), ("latest", "-o", "oldest")):
             r = fleet.command("--reset", "all", "--to", *what)
             equal((r.code, r.out.decode()), (1, "".join(f"shardId-00000000000{i}: {why}\n" for i in (0, 1))), r.err)

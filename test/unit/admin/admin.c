@@ -188,6 +188,22 @@ TEST(rows_of_kcl) {
   end();
 }
 
+/* A lease that ended keeps the name of its last owner, which may have left long ago. */
+TEST(an_ended_lease_names_no_worker) {
+  kcl = 1;
+  begin("");
+  PUT("s1", "leaseCounter#9", "checkpoint=SHARD_END", "leaseOwner=left");
+  PUT("s2", "leaseCounter#2", "checkpoint=LATEST", "leaseOwner=ann");
+  PUT("s3", "leaseCounter#2", "checkpoint=SHARD_END", "leaseOwner=ann");
+  const sloop_leases_t *l = leases();
+  CHECK_INT(l->workers_n, 1);
+  CHECK_STR(l->workers[0]->worker, "ann");
+  CHECK_INT(l->workers[0]->held, 1);
+  CHECK_STR(l->leases[0]->owner, "left");
+  over();
+  end();
+}
+
 /* Rows of workers come sorted from the snapshot; where only leases name them, in the order of the leases. */
 TEST(workers_that_only_leases_name_are_sorted_too) {
   kcl = 1;

@@ -158,6 +158,27 @@ TEST(a_worker_that_was_seen_to_beat_lives_whatever_its_clock_says) {
   done();
 }
 
+/* A command has a second look, and needs none of the half minute by which clocks may differ. */
+TEST(who_was_not_heard_of_for_a_lease_is_silent) {
+  two("s1");
+  PUT("w/b", "ts#1767323033000"); /* 12 s ago */
+  PUT("l/s1", "epoch#5", "pos=0:oldest", "owner=b." INCARNATION);
+  explain("s1", SLOOP_WHY_OWNER_SILENT);
+  CHECK(took_us >= 4500000 && e->workers_alive == 1);
+  PUT("l/s1", "-owner");
+  PUT("a/b", "v#9", "plus+s1");
+  explain("s1", SLOOP_WHY_FREE); /* and the one that is to take it is looked at twice as well */
+  CHECK_STR(e->assigned_to, "b." INCARNATION);
+  CHECK(took_us >= 4500000 && e->assigned_silent_ms == e->read_at_ms - 1767323033000);
+  beats("w/b", 3000000); /* its clock is wrong, and a's stamp is as old by now */
+  explain("s1", SLOOP_WHY_FREE);
+  CHECK(e->workers_alive == 1);
+  PUT("w/a", "ts#1767323060000");
+  explain("s1", SLOOP_WHY_FREE);
+  CHECK(e->assigned_silent_ms == 0 && e->workers_alive == 2);
+  done();
+}
+
 TEST(a_lease_that_nobody_owns) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "avoid=b." INCARNATION);

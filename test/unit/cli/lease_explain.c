@@ -236,7 +236,7 @@ TEST(a_clock_that_is_wrong_is_not_death) {
 TEST(it_is_nobodys) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "avoid=b." INCARNATION);
-#define AVOID "given up for lack of progress by: b." INCARNATION "; not assigned to it for ten minutes\n"
+#define AVOID "given up for lack of progress by: b." INCARNATION ", at a time it does not tell\n"
   explains("s1",
            "s1 is nobody's: the leader assigns it at its next shard sync, within about a minute\n" REST AVOID
                LEADER);
@@ -249,11 +249,41 @@ TEST(it_is_nobodys) {
   end();
 }
 
+/* No two of its lines contradict each other. */
+TEST(who_is_to_take_it_may_not_want_it_or_not_live) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=0:oldest", "avoid=b." INCARNATION, "avoid_ts#1767323033000");
+  PUT("a/b", "v#9", "plus+s1");
+#define GIVEN_UP(ago) "given up for lack of progress by: b." INCARNATION ", " ago " ago"
+#define ANOTHER "; for ten minutes the leader gives it to another worker if there is one\n"
+  explains("s1",
+           "s1 is nobody's, and assigned to b, which gave it up just now and tries again in 18.0 s\n" REST
+               GIVEN_UP("12.0 s") ANOTHER LEADER);
+  PUT("l/s1", "avoid_ts#1767322985000"); /* a minute ago: it is the only one, or was assigned anew */
+  explains("s1", "s1 is nobody's, and assigned to b, which takes it in a moment\n" REST GIVEN_UP("60.0 s")
+                     ANOTHER LEADER);
+  PUT("l/s1", "avoid_ts#1767315845000");
+  explains("s1", "s1 is nobody's, and assigned to b, which takes it in a moment\n" REST GIVEN_UP(
+                     "2 h") "\n" LEADER);
+  PUT("l/s1", "-avoid", "-avoid_ts");
+  PUT("w/b", "ts#1767323018000"); /* killed 27 s before */
+  explains("s1",
+           "s1 is nobody's, and assigned to b, last heard 31.5 s ago: another takes it once that one is "
+           "evicted\n" REST LEADER);
+  PUT("l/s1", "owner=a." INCARNATION);
+  PUT("w/a", "ts#1767323052000");
+  explains("s1", "s1 is being read by a." INCARNATION "\n" REST "owner: a." INCARNATION
+                 " on h1; heartbeat 7 2.0 s ago by its clock; lease 10000 ms\n"
+                 "assigned to: b, which was last heard 36.0 s ago\n" LEADER);
+  end();
+}
+
 TEST(its_leader_is_silent) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=0:oldest", "owner=b." INCARNATION);
   PUT("w/a", "ts#1767300000000");
-  explains("s1", "s1 is being read by b." INCARNATION "\n" REST OWNER_B "\nleader: a." INCARNATION
+  explains("s1", "s1 is being read by b." INCARNATION "\n" REST "owner: b." INCARNATION
+                 "; heartbeat 7 5.5 s ago by its clock; lease 10000 ms\nleader: a." INCARNATION
                  ", which by its stamps is silent\n");
   end();
 }

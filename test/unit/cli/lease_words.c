@@ -25,7 +25,7 @@ TEST(workers_are_found_and_have_a_word) {
   w.dead = 1;
   CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "left");
   w = (sloop_worker_t){.written_at_ms = -1, .lease_ms = 1000};
-  CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "works"); /* it does not tell when */
+  CHECK_STR(slp_worker_word(&w, SAMPLE_NOW_MS), "owns"); /* no row says whether it lives */
 }
 
 static const char *lag_of(const sloop_lease_t *l, int64_t now_ms) {

@@ -88,3 +88,33 @@ TEST(many_shards) {
   for (int i = 0; i < 1000; i++) CHECK_INT(slp_watch_past_lag(&p, names[i], 0), i);
   end();
 }
+
+static const char *word_at(uint64_t epoch, uint64_t now_ms) {
+  sloop_lease_t l = {.shard = "s",
+                     .owner = "a.1",
+                     .claim = "",
+                     .state = SLOOP_LEASE_OWNED,
+                     .epoch = epoch,
+                     .written_at_ms = -1,
+                     .behind_ms = -1};
+  sloop_worker_t w = {.worker = "a.1", .host = "", .lease_ms = 10000, .written_at_ms = -1, .evicted_by = ""};
+  const sloop_lease_t *at = &l;
+  sloop_leases_t all = {.leases = &at, .leases_n = 1};
+  CHECK_INT(slp_watch_past_add(&p, &all, now_ms, 0), 0);
+  return slp_watch_past_word(&p, &w, now_ms, 0);
+}
+
+TEST(a_worker_that_only_leases_name_works_while_they_move) {
+  begin();
+  CHECK_STR(word_at(1, 1000), "owns"); /* one look can't tell */
+  CHECK_STR(word_at(1, 4000), "owns");
+  CHECK_STR(word_at(2, 5000), "works");
+  CHECK_STR(word_at(2, 15000), "works");
+  CHECK_STR(word_at(2, 15001), "silent");
+  CHECK_STR(word_at(3, 16000), "works");
+  end();
+  begin();
+  CHECK_STR(word_at(1, 1000), "owns");
+  CHECK_STR(word_at(1, 11001), "silent");
+  end();
+}
