@@ -17,6 +17,9 @@
 #include "host/program.h"
 #include "host/terminal.h"
 
+#define OWNER_SHOWN 160
+#define WAITS_US 2000000u /* an answer that takes longer waits for an owner to show that it lives */
+
 typedef struct command {
   slp_app app;
   slp_cli_consumer consumer; /* of the stream looked at: one after the other */
@@ -25,8 +28,10 @@ typedef struct command {
   size_t told_n,
       over_n; /* --leases: streams whose leases were told, and of them those that are too far behind */
   slp_lease_pick pick;
-  slp_buf name; /* pick's, for as long as the command runs */
-  slp_buf text; /* an explanation that waits for what the consumers say */
+  slp_buf name;            /* pick's, for as long as the command runs */
+  char owner[OWNER_SHOWN]; /* of a lease that is to be changed; "": nobody's, or that was told */
+  uint64_t asked_us;       /* when that was asked for */
+  slp_buf text;            /* an explanation that waits for what the consumers say */
 } command;
 
 static void begin(command *k);
@@ -170,6 +175,27 @@ static int ask(command *k, const char *name) {
   return sloop_admin_reset(s, name, &to, a->force, on_result, k);
 }
 
+/* Notes the first owner of what is to be changed: unless it is evicted by force it is watched before. */
+static void note_owner(command *k, const sloop_leases_t *leases, const char *name) {
+  const slp_args *a = k->app.args;
+  int all = a->mode == SLP_MODE_RESET && !name;
+  if (a->force || !(a->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET))) return;
+  for (size_t i = 0; i < leases->leases_n && !*k->owner; i++) {
+    const sloop_lease_t *l = leases->leases[i];
+    int meant = all || (name && strcmp(l->shard, name) == 0);
+    if (meant && *l->owner && l->state != SLOOP_LEASE_FREE && l->position.kind != SLOOP_AT_END)
+      snprintf(k->owner, sizeof k->owner, "%s", l->owner);
+  }
+}
+
+static void tell_waiting(command *k) {
+  if (!*k->owner || k->consumer.stopping || slp_program_mono_us() - k->asked_us < WAITS_US) return;
+  if (!k->app.args->quiet && !*k->consumer.error)
+    slp_say("waits for as long as a lease lasts, to see whether %s lives%s", k->owner,
+            k->app.args->mode == SLP_MODE_RESET ? "; --force would not" : "");
+  k->owner[0] = 0;
+}
+
 static void find_and_ask(command *k, const sloop_leases_t *leases) {
   const slp_args *a = k->app.args;
   const char *name = NULL; /* all */
@@ -188,6 +214,8 @@ static void find_and_ask(command *k, const sloop_leases_t *leases) {
     }
     name = slp_buf_z(&k->name); /* the leases do not outlive this callback */
   }
+  note_owner(k, leases, name);
+  k->asked_us = slp_program_mono_us();
   failed(k, ask(k, name), NULL);
 }
 
@@ -247,6 +275,7 @@ static void on_tick(slp_app *app) {
   command *k = app->user;
   slp_cli_consumer_leave_if_stuck(&k->consumer);
   slp_cli_consumer_tick(&k->consumer);
+  tell_waiting(k);
   uint64_t timeout_us = limit_ms(app->args) * 1000u;
   if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
   char line[600];

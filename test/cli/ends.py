@@ -335,4 +335,31 @@ def a_table_that_refuses_is_told_of_at_once_and_once():
             end(p)
 
 
+@test
+def a_command_that_waits_for_an_owner_to_show_that_it_lives_says_so():
+    with Box(1, *NO_LIMITS) as box:
+        for schema in ("sloop", "kcl"):
+            args = ("-G", "w-" + schema, "-X", "schema=" + schema, "-X", "lease_ms=5000")
+            box.put(3)
+            p = box.start(*args, "-o", "oldest", "demo")
+            try:
+                read_until(p.stdout.fileno(), lambda text: text.count(b"\n") >= 3)
+                shards, _, _ = table(box, *args)
+                p.kill()
+                for what in (("--release", "0"), ("--reset", "0", "--to", "oldest")):
+                    begun = time.monotonic()
+                    command = box.start(*args, *what, "demo")
+                    try:
+                        equal(command.wait(30), 0, schema, what)
+                        waited, said = time.monotonic() - begun > 2.5, command.stderr.read().decode()
+                    finally:
+                        end(command)
+                    more = "; --force would not" if what[0] == "--reset" else ""
+                    line = f"stream-tail: waits for as long as a lease lasts, to see whether {shards[0]['owner']} lives{more}\n"
+                    equal(said, line if waited else "", schema, what)
+                    equal(waited, what[0] == "--release", schema, what)  # then it is nobody's
+            finally:
+                end(p)
+
+
 main(at_once=4)
