@@ -220,37 +220,44 @@ void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
   slp_cli_consumer_fail(c, SLP_EXIT_FAILED, line);
 }
 
-/* Where the position came from, that of a shard which the service refuses has to be set anew. */
-static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
-  const slp_args *a = c->app->args;
-  size_t at = strlen(c->error), n = sizeof c->error - at;
-  const char *stream = c->name ? c->name : a->streams_n ? a->streams[0] : "STREAM";
-  if (a->opts.app)
-    snprintf(c->error + at, n, "; stream-tail -G %.80s --reset %s --to oldest %.80s sets it anew",
-             a->opts.app, slp_shard_short(e->shard), stream);
-  else
-    snprintf(c->error + at, n, "; %.80s holds it: remove that file to begin as -o says", a->save);
-}
-
 /* Do the rows of this layout name the stream that they are of? */
 static int names_its_stream(const slp_args *a) {
   return !a->opts.schema || strcmp(a->opts.schema, "sloop") == 0 ||
          (strcmp(a->opts.schema, "kcl") == 0 && a->streams_n > 1);
 }
 
+/* The command that sets `shard`, or all, to the oldest record, as it is typed. */
+static void add_reset(slp_cli_consumer *c, const char *before, const char *shard, const char *behind) {
+  const slp_args *a = c->app->args;
+  size_t at = strlen(c->error), n = sizeof c->error - at;
+  const char *stream = c->name ? c->name : a->streams_n ? a->streams[0] : "STREAM", *schema = a->opts.schema;
+  if (schema && strcmp(schema, "sloop") == 0) schema = NULL;
+  snprintf(c->error + at, n, "; %sstream-tail -G %.80s%s%.20s%s%.80s --reset %s --to oldest%s %.80s%s",
+           before, a->opts.app, schema ? " -X schema=" : "", schema ? schema : "",
+           a->opts.store ? " --store " : "", a->opts.store ? a->opts.store : "", shard,
+           names_its_stream(a) ? "" : " -o oldest", stream, behind);
+}
+
+/* Where the position came from, that of a shard which the service refuses has to be set anew. */
+static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
+  const slp_args *a = c->app->args;
+  size_t at = strlen(c->error), n = sizeof c->error - at;
+  if (a->opts.app)
+    add_reset(c, "", slp_shard_short(e->shard),
+              names_its_stream(a) ? " sets it anew"
+                                  : " sets it anew, unless two streams share that name: then rename one");
+  else
+    snprintf(c->error + at, n, "; %.80s holds it: remove that file to begin as -o says", a->save);
+}
+
 /* The stream was made again, or its table has another one. */
 static void add_new_start(slp_cli_consumer *c) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
-  const char *stream = c->name ? c->name : a->streams_n ? a->streams[0] : "STREAM";
   if (a->opts.app && names_its_stream(a))
     snprintf(c->error + at, n, "; the same command does, and begins as -o says");
   else if (a->opts.app)
-    snprintf(c->error + at, n,
-             "; first stream-tail -G %.80s -X schema=%.20s --reset all --to oldest -o oldest %.80s, for its "
-             "rows do "
-             "not name their stream",
-             a->opts.app, a->opts.schema, stream);
+    add_reset(c, "first ", "all", ", for its rows do not name their stream");
   else if (a->save)
     snprintf(c->error + at, n, "; first remove %.80s", a->save);
 }

@@ -193,10 +193,11 @@ static void say_refused(page *p, const sloop_lease_t *l) {
       "%s is not being read: the service refused its position %d times in a row, %s; a worker tries "
       "again %s",
       l->shard, l->refused_n, ago(p, l->refused_at_ms).p, again);
-  slp_lease_say(p->b,
-                "it may be of another stream, or of an older one of that name; --reset %s --to oldest sets "
-                "it to a place that is there",
-                slp_shard_short(l->shard));
+  slp_lease_say(
+      p->b,
+      "it may be of another stream, read under the same application's name, or of an older one of that "
+      "name; --reset %s --to oldest sets it to a place that is there",
+      slp_shard_short(l->shard));
 }
 
 static void say_answer(page *p) {

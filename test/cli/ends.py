@@ -362,4 +362,31 @@ def a_command_that_waits_for_an_owner_to_show_that_it_lives_says_so():
                 end(p)
 
 
+@test
+def two_streams_under_one_name_of_the_kcl_are_told_when_their_leases_meet():
+    """Rows of the KCL do not name their stream, and shards of both have the same ids: the service alone can tell."""
+    with Box(1, *NO_LIMITS) as box:
+        args = ("-G", "app", "-X", "schema=kcl", "-o", "oldest", *QUICK)
+        for stream in ("old", "new"):
+            box.make_stream(stream, 2)
+            put = box.put(20, stream)
+            time.sleep(1.2)  # numbers tell streams of other seconds apart
+        workers = [box.start(*args, "new")]
+        try:
+            last = {shard: seq for shard, seq, _ in put}
+
+            def saved():
+                r = box.tail("-G", "app", "-X", "schema=kcl", "--leases", "-J", "new")
+                rows = [json.loads(line) for line in lines(r.out)]
+                return {row["shard"]: row["position"].partition(" ")[2] for row in rows if "shard" in row} == last
+            wait_until(saved, 25, "all is saved")
+            workers.append(box.start(*args, "old"))  # no number of the new stream is less than those of the old one
+            said = read_until(workers[1].stderr.fileno(), lambda text: b"two streams" in text).decode()
+            check("the service refuses to read from" in said and "-X schema=kcl --reset " in said and
+                  " --to oldest -o oldest old sets it anew, unless two streams share that name: then rename one" in said, said)
+        finally:
+            for p in workers:
+                end(p)
+
+
 main(at_once=4)

@@ -666,7 +666,9 @@ def a_fleet_whose_position_is_refused(schema):
         check("refused_until" not in fleet.shards()[shard], fleet.shards())
         said = fleet.workers["two"].leave() + fleet.workers["three"].leave()
         equal(said.count("EPOSITION"), 1, said)
-        check(f"stream-tail -G app --reset {number} --to oldest demo" in said, said)
+        command = {"sloop": f"stream-tail -G app --reset {number} --to oldest demo",
+                   "kcl": f"stream-tail -G app -X schema=kcl --reset {number} --to oldest -o oldest demo"}[schema]
+        check(command in said, said)
 
 
 @test
