@@ -6,6 +6,7 @@
 #include "api/metrics_server.h"
 #include "api/open.h"
 #include "base/clean.h"
+#include "core/progress.h"
 
 #include <stdio.h>
 
@@ -75,6 +76,10 @@ static int sample_one(sloop_t *s, size_t member, slp_sample *into, int with_shar
   into->consumers[into->consumers_n - 1].member = member;
   slp_sample_set_failures(into, slp_aws_stats_of(s->family->aws)->failed_as);
   sloop_shard_stats_each(s, add_shard, &rows);
+  const char *refused;
+  uint64_t ago_ms;
+  if (slp_progress_refused(s->consumer, &refused, &ago_ms))
+    rows.stuck_ms = slp_ready_is_refused(refused, ago_ms, rows.unready_ms, rows.stuck) ? 0 : rows.stuck_ms;
   if (!rows.r && rows.stuck_ms >= 0) rows.r = slp_sample_set_stuck(into, rows.stuck);
   return rows.r;
 }

@@ -50,6 +50,14 @@ int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, ch
   return why[0] != 0;
 }
 
+/* No time is given it: it is refused for good, and nobody reads the shard meanwhile. */
+int slp_ready_is_refused(const char *shard, uint64_t ago_ms, uint32_t unready_ms, char why[SLP_READY_WHY]) {
+  if (unready_ms == UINT32_MAX) return 0;
+  snprintf(why, SLP_READY_WHY, "the service refused the position of %.128s %llu s ago: --explain says more",
+           shard, (unsigned long long)(ago_ms / 1000));
+  return 1;
+}
+
 const char *slp_ready_state_word(sloop_shard_state_t state) {
   switch (state) {
     case SLOOP_SHARD_IS_READ: return "reading";

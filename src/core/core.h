@@ -118,6 +118,11 @@ struct slp_consumer {
   slp_list candidates;                /* shards that may enter the order now, see order.c */
   uint8_t entering;                   /* order.c goes through them */
   uint8_t paused_all;
+  struct { /* with leases: the last shard of which the service refused the position to this worker */
+    char shard[129];
+    uint64_t us; /* when it did; 0: it never did */
+    uint32_t n;  /* how often in a row */
+  } refusal;
   uint8_t suspended;     /* by the fleet: nothing is fetched or handed out */
   uint64_t suspended_us; /* since when */
   uint8_t whole_records; /* its leases hold no place inside an aggregate */

@@ -97,7 +97,23 @@ void slp_reading_failed(slp_shard *s) {
   s->reading.failing_from_us = s->consumer->source->pushes ? s->reading.failing_since_us : s->reading.sent_us;
 }
 
+#define ONE_REFUSAL_US 1000000u /* may come here twice: as a failure, and when the shard is given up for it */
+
+/* The lease goes, and with it the shard: the consumer remembers why. */
+static void note_refusal(slp_shard *s) {
+  slp_consumer *c = s->consumer;
+  int again = slp_str_is(s->id, c->refusal.shard);
+  uint64_t now_us = slp_now_us(c->engine->host);
+  size_t n = slp_min_u64(s->id.n, sizeof c->refusal.shard - 1);
+  if (again && now_us - c->refusal.us < ONE_REFUSAL_US) return;
+  memcpy(c->refusal.shard, s->id.p, n);
+  c->refusal.shard[n] = 0;
+  c->refusal.us = now_us;
+  c->refusal.n = again ? c->refusal.n + 1 : 1;
+}
+
 void slp_reading_refused(slp_shard *s, const slp_fail *f) {
+  if (s->consumer->leases && f->class == SLP_REFUSED) note_refusal(s);
   slp_str name = slp_str_of(f->aws_code[0] ? f->aws_code : slp_class_name(f->class));
   size_t n = slp_min_u64(name.n, sizeof s->reading.error - 1);
   slp_reading_failed(s);

@@ -10,6 +10,8 @@ import signal
 import tempfile
 import threading
 import time
+import urllib.error
+import urllib.request
 
 from box import Box, NO_LIMITS
 from run import check, end, equal, main, read_until, run, test, wait_until
@@ -383,8 +385,16 @@ def two_streams_under_one_name_of_the_kcl_are_told_when_their_leases_meet():
                 rows = [json.loads(line) for line in lines(r.out)]
                 return {row["shard"]: row["position"].partition(" ")[2] for row in rows if "shard" in row} == last
             wait_until(saved, 25, "all is saved")
-            workers.append(box.start(*args, "old"))  # no number of the new stream is less than those of the old one
+            # No number of the new stream is less than those of the old one.
+            workers.append(box.start(*args, "--metrics", "127.0.0.1:0", "old"))
             said = read_until(workers[1].stderr.fileno(), lambda text: b"two streams" in text).decode()
+            try:
+                with urllib.request.urlopen(re.search(r"http://127\.0\.0\.1:\d+", said)[0] + "/ready", timeout=5) as answer:
+                    check(False, answer.status, answer.read())
+            except urllib.error.HTTPError as error:
+                why = error.read().decode()
+                equal(error.code, 503, why)
+                check(re.search(r"old: the service refused the position of shardId-0+[01] \d s ago: --explain says more", why), why)
             check("the service refuses to read from" in said and "-X schema=kcl --reset " in said and
                   " --to oldest -o oldest old sets it anew, unless two streams share that name: then rename one" in said, said)
         finally:
