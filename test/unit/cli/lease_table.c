@@ -179,6 +179,11 @@ TEST(what_was_read_is_told_and_why_a_lag_is_none) {
   end();
 }
 
+static const char *no_word(const void *arg, const sloop_worker_t *w) {
+  (void)arg, (void)w;
+  return "";
+}
+
 TEST(shards_without_a_lease_are_told) {
   begin();
   sloop_leases_t all = read_leases();
@@ -204,7 +209,7 @@ TEST(shards_without_a_lease_are_told) {
   all.unleased_n = 1;
   spare[0].read_behind_ms = 0;
   slp_buf_clear(&b);
-  CHECK_INT(slp_worker_sum(&b, &all, SAMPLE_NOW_MS), 0);
+  CHECK_INT(slp_worker_sum(&b, &all, SAMPLE_NOW_MS, no_word, NULL), 0);
   CHECK_STR(slp_buf_z(&b), "0 workers; all at the tip");
   end();
 }
