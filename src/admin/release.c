@@ -45,12 +45,18 @@ static int fill_leases(slp_admin *a, sloop_admin_result_t *r) {
   return 0;
 }
 
-static void told(slp_admin *a, sloop_eviction_t what) {
+static sloop_admin_result_t *result(slp_admin *a, sloop_eviction_t what) {
   sloop_admin_result_t *r = slp_edits_result(a);
-  if (!r) return;
+  if (!r) return NULL;
   r->eviction = what;
   r->worker = slp_admin_instance(a, &a->victim->row);
   r->worker_lease_ms = a->victim->row.lease_ms;
+  return r;
+}
+
+static void told(slp_admin *a, sloop_eviction_t what) {
+  sloop_admin_result_t *r = result(a, what);
+  if (!r) return;
   if (fill_leases(a, r)) {
     slp_admin_no_memory(a);
     return;
@@ -71,7 +77,13 @@ static void declared(slp_admin_slot *slot) {
     slp_admin_move(a, SLP_ADMIN_READING);
 }
 
-void slp_admin_tell_eviction(slp_admin *a) { told(a, SLOOP_EVICTION_DONE); }
+/* Its leases are not told: the rows could not be read. */
+void slp_admin_tell_eviction(slp_admin *a) {
+  sloop_admin_result_t *r = result(a, SLOOP_EVICTION_DONE);
+  if (!r) return;
+  a->answer.result = r;
+  slp_admin_move(a, SLP_ADMIN_NOTIFYING);
+}
 
 void slp_admin_evict_victim(slp_admin *a) {
   slp_operation i = {.kind = SLP_OPERATION_EVICT,

@@ -390,4 +390,4 @@ STORY(in_a_table_of_the_kcl_neither) { read_a_day_in_a_fleet(seed, "kcl", 100, 2
 
 /* All were made in one moment, so their leases share a partition key, which takes 1000 writes a second: some are
  * refused and come again. The listing takes seven seconds before. */
-TEST(seven_thousand_leases_take_as_long_as_their_writes) { read_a_day_in_a_fleet(7, NULL, 1000, 28000, 600); }
+TEST(seven_thousand_leases_take_as_long_as_their_writes) { read_a_day_in_a_fleet(7, NULL, 1000, 28000, 700); }
