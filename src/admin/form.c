@@ -18,13 +18,13 @@ static int fail_with(slp_admin *a, const char *why) {
 static int compares(const slp_admin *a) {
   return a->schema->unnamed && a->shards_n &&
          (a->o.task == SLP_ADMIN_EXPLAIN || a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_RESET ||
-          a->o.task == SLP_ADMIN_LEASES);
+          slp_admin_shows(a));
 }
 
 /* A list of rows shows them all the same, and says whose they are. */
 static int say_or_fail(slp_admin *a, const char *text) {
   char line[480];
-  if (a->o.task != SLP_ADMIN_LEASES) return fail_with(a, text);
+  if (!slp_admin_shows(a)) return fail_with(a, text);
   snprintf(line, sizeof line, "no worker joins these rows: %s", text);
   a->passed = slp_admin_keep(a, slp_str_of(line));
   return 0;

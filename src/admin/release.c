@@ -24,7 +24,8 @@ static void release_lease(slp_admin *a, const slp_lease_row *l) {
 /* ---- workers with a row ------------------------------------------------------------------------- */
 
 struct slp_victim {
-  slp_worker_row row; /* as first read: id, incarnation, lease_ms; texts in keep */
+  slp_worker_row row;          /* as first read: id, incarnation, lease_ms; texts in keep */
+  sloop_admin_result_t leases; /* changes only: those that it had then */
   uint32_t rounds;
 };
 
@@ -77,10 +78,12 @@ static void declared(slp_admin_slot *slot) {
     slp_admin_move(a, SLP_ADMIN_READING);
 }
 
-/* Its leases are not told: the rows could not be read. */
+/* Its leases are those that it had: what is there now could not be read. */
 void slp_admin_tell_eviction(slp_admin *a) {
   sloop_admin_result_t *r = result(a, SLOOP_EVICTION_DONE);
   if (!r) return;
+  r->changes = a->victim->leases.changes;
+  r->changes_n = a->victim->leases.changes_n;
   a->answer.result = r;
   slp_admin_move(a, SLP_ADMIN_NOTIFYING);
 }
@@ -116,7 +119,7 @@ static void release_worker(slp_admin *a, const slp_worker_row *w) {
     v->row.incarnation = slp_admin_keep(a, w->incarnation);
     a->victim = v;
   }
-  if (a->starved)
+  if (a->starved || fill_leases(a, &v->leases))
     slp_admin_no_memory(a);
   else if (w->gone.n)
     told(a, w->leaving ? SLOOP_EVICTION_HAD_LEFT : SLOOP_EVICTION_WAS_SO);

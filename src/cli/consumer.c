@@ -203,6 +203,7 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   c->failed = 1;
   c->app->exit_code = exit_code;
   if (c->on_failing) c->on_failing(c);
+  slp_told_drop(&c->told, why);
   tell_held(c, 1);
   slp_say("%s", why);
   if (c->joined && !c->stopping) { /* its leases are released, so that no worker waits for their expiry */
@@ -367,17 +368,22 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   c->lost = 1;
 }
 
-/* Other shards may have lost records too, and each is to be told and noted before the end: else every start
- * would end at the next one of them. */
-static void end_after_losses(slp_cli_consumer *c) {
+/* Whatever ends it meanwhile. Returns 1 if it ends so. */
+static int fail_for_losses(slp_cli_consumer *c) {
   char line[120];
-  if (!c->lost || c->stopping || c->failed) return;
-  if (slp_app_ran_ms(c->app, c->loss_tick) < LOSSES_MS &&
-      slp_app_ran_ms(c->app, c->first_loss_tick) < LOSSES_MS_MAX)
-    return;
+  if (!c->lost || c->stopping || c->failed) return 0;
   snprintf(line, sizeof line, "%llu loss%s of records; --fail-on-loss ends here",
            (unsigned long long)c->losses, c->losses == 1 ? "" : "es");
   slp_cli_consumer_fail(c, SLP_EXIT_LOSS, line);
+  return 1;
+}
+
+/* Other shards may have lost records too, and each is to be told and noted before the end: else every start
+ * would end at the next one of them. */
+static void end_after_losses(slp_cli_consumer *c) {
+  if (c->lost && (slp_app_ran_ms(c->app, c->loss_tick) >= LOSSES_MS ||
+                  slp_app_ran_ms(c->app, c->first_loss_tick) >= LOSSES_MS_MAX))
+    fail_for_losses(c);
 }
 
 void slp_cli_consumer_tick(slp_cli_consumer *c) {
@@ -485,7 +491,7 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
 }
 
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms) {
-  if (c->stopping || !c->s) return;
+  if (c->stopping || !c->s || fail_for_losses(c)) return;
   tell_held(c, 1);
   c->stopping = 1;
   if (sloop_stop(c->s, limit_ms, on_stopped, c) != 0) ending(c);

@@ -131,3 +131,10 @@ int slp_told_next(slp_told *t, uint64_t now_us, int all, char text[SLP_TOLD_TEXT
   *find_kind(t, kind) = (slp_told_kind){.kind = kind, .n = UINT32_MAX, .at_us = slp_max_u64(now_us, 1)};
   return 1;
 }
+
+void slp_told_drop(slp_told *t, const char *end) {
+  for (size_t i = 0; i < SLP_TOLD_HELD; i++) {
+    slp_told_held *h = &t->held[i];
+    if (h->n && !h->mixed && !h->names_n && strncmp(end, h->line, strlen(h->line)) == 0) h->n = 0;
+  }
+}

@@ -52,4 +52,7 @@ int slp_told_now(slp_told *t, const slp_told_line *l, uint64_t now_us);
  * none. */
 int slp_told_next(slp_told *t, uint64_t now_us, int all, char text[SLP_TOLD_TEXT]);
 
+/* Lines that wait and say what begins the line that ends it all: that one tells them. */
+void slp_told_drop(slp_told *t, const char *end);
+
 #endif

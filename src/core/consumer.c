@@ -80,7 +80,7 @@ static void learn_retention(slp_consumer *c, int64_t kept_ms) {
   int64_t before_ms = c->retention_ms;
   if (kept_ms < 0 || kept_ms == before_ms) return;
   c->retention_ms = kept_ms;
-  slp_report_log(c, SLOOP_LOG_WARN, "stream: it keeps records for %lld hours now; before: %lld",
+  slp_report_log(c, SLOOP_LOG_WARN, "list: the stream keeps records for %lld hours now; before: %lld",
                  (long long)(kept_ms / 3600000), (long long)(before_ms / 3600000));
   for (slp_shard *s; (s = slp_map_each(&c->shards, &at));)
     if (slp_reading_is_on(s)) slp_lag_kept_for(s);

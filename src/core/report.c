@@ -103,10 +103,10 @@ void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_event_kin
 
 void slp_report_loss(slp_consumer *c, const slp_loss *loss) {
   c->counts.losses++;
-  slp_report_log(c, SLOOP_LOG_WARN, "loss: %s shard=%.*s from=%.*s to=%.*s since_ms=%lld until_ms=%lld",
-                 loss->message, (int)loss->shard.n, loss->shard.p, (int)loss->from.n,
-                 loss->from.n ? loss->from.p : "", (int)loss->to.n, loss->to.n ? loss->to.p : "",
-                 (long long)loss->since_ms, (long long)loss->until_ms);
+  slp_report_log(
+      c, SLOOP_LOG_WARN, "shard: loss: %s shard=%.*s from=%.*s to=%.*s since_ms=%lld until_ms=%lld",
+      loss->message, (int)loss->shard.n, loss->shard.p, (int)loss->from.n, loss->from.n ? loss->from.p : "",
+      (int)loss->to.n, loss->to.n ? loss->to.p : "", (long long)loss->since_ms, (long long)loss->until_ms);
   if (!c->o->on_loss) return;
   notice *n =
       add(c, NOTICE_LOSS, 0, (slp_str[4]){loss->shard, loss->from, loss->to, slp_str_of(loss->message)});

@@ -306,7 +306,7 @@ def records_that_unpack_to_gigabytes_cost_nobody_his_lease():
                     r = box.tail("--leases", "-J", "-G", app, "demo")
                     return [json.loads(line).get("position", "") for line in r.out.splitlines()][:1] if r.code == 0 else []
                 # It is saved how far it came while it is at work, a record takes a good part of a second without the bound.
-                wait_until(lambda: position() and position()[0].startswith("after"), 40, "a checkpoint")
+                wait_until(lambda: position() and (position()[0] or "").startswith("after"), 40, "a checkpoint")
                 time.sleep(4)
                 begun = time.monotonic()
                 p.send_signal(signal.SIGINT)
@@ -375,7 +375,7 @@ def leases_are_shown_and_explained():
         equal(sum(row["leads"] for row in rows if "worker" in row), 1)
         for row in rows:
             if "shard" in row:
-                check(row["position"].startswith("after ") or row["position"] == "oldest", row)
+                check((row["position"] or "").startswith("after ") or row["position"] == "oldest", row)
                 check(row["written_at"] > time.time() * 1000 - 60000, row)
         owner = fleet.shards()["shardId-000000000002"]["owner"]
         for name in ("2", "shardId-000000000002", "0002"):
@@ -420,7 +420,7 @@ def keeps_its_leases(schema, owner_is, kept):
         fleet.wait_records(put)
         fleet.wait_held(one=2)
         def saved():
-            return all(row["position"].startswith("after") for row in fleet.shards().values())
+            return all((row["position"] or "").startswith("after") for row in fleet.shards().values())
         wait_until(saved, 20, "saved")
         before = lease_rows(box, schema)
         owner, = {row[owner_is] for row in before.values()}

@@ -180,7 +180,9 @@ def losses_are_told_and_end_it_when_asked():
     check("no longer kept" in one_line(r.err))
     r = run(BIN, "-e", "--fail-on-loss", "orders", env={"FAKE_RECORDS": 5, "FAKE_LOSS": 1})
     equal((r.code, r.out), (3, b""))
-    check("no longer kept" in one_line(r.err))
+    loss, end = r.err.splitlines()
+    check("no longer kept" in loss, r.err)
+    equal(end, "stream-tail: 1 loss of records; --fail-on-loss ends here")
 
 
 @test

@@ -3,7 +3,8 @@
  *             finished with, nor than the time since the service last made a page of the shard
  *   T2 state  a shard of which no page was made for longer than the longest back-off is not told as read, nor
  *             at its tip; who is at its tip is 0 behind; what fails names its error
- *   T3 rest   when all is acknowledged and nothing is wrong each open shard is told at its tip, 0 behind */
+ *   T3 rest   when all is acknowledged and nothing is wrong each open shard is told at its tip, 0 behind,
+ *             or as read, behind by no more than an answer may be late */
 #ifndef SLP_TEST_SIM_TRUTH_H
 #define SLP_TEST_SIM_TRUTH_H
 

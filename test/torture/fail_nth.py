@@ -9,6 +9,7 @@ Without SLOOP_TEST_FULL=1 a sample: every so-manyth n, other ones by SLOOP_TEST_
 """
 
 import collections
+import contextlib
 import errno
 import json
 import os
@@ -39,6 +40,8 @@ PRIMES = (5, 7, 11, 13)
 
 class Story:
     """Plays a command line again and again with another call failing."""
+
+    patience = None  # seconds after which it is interrupted; None: it ends by itself
 
     def __init__(self, box, name, call, why, onward=False, short=False):
         self.box, self.name, self.call, self.why = box, name, call, why
@@ -72,6 +75,11 @@ class Story:
                     harness.wait_until(lambda: process.poll() is not None or not missing - payloads(out), LIMIT,
                                        f"the run after prints all {len(missing)} records that are missing")
                     process.send_signal(signal.SIGINT)
+                elif self.patience:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        process.wait(self.patience)
+                    if process.poll() is None:
+                        process.send_signal(signal.SIGINT)
                 _, err = process.communicate(timeout=LIMIT)
             except (subprocess.TimeoutExpired, harness.Failed) as error:
                 process.kill()
@@ -175,7 +183,10 @@ class Printing(Saving):
 
 
 class Leasing(Story):
-    """A worker whose file of leases fails. The next one may have to wait until that one counts as dead."""
+    """A worker whose file of leases fails. The next one may have to wait until that one counts as dead. One that can't write
+    waits for a minute more than --timeout for somebody to read each shard: it is interrupted before."""
+
+    patience = 1
 
     def prepare(self, folder, stream):
         path = os.path.join(folder, "leases.db")
@@ -183,6 +194,8 @@ class Leasing(Story):
         return arguments, {}, path
 
     def run_after(self, arguments, environment, out, missing):
+        if not missing:  # a signal before it is up would end it as any program
+            return self.run(arguments, environment, out)
         at = arguments.index("--timeout")
         return self.run(arguments[:at] + arguments[at + 2:], environment, out, missing)
 

@@ -138,3 +138,13 @@ TEST(many_kinds_push_out_no_line_that_waits) {
   }
   CHECK_STR(next(6000), "b");
 }
+
+TEST(what_the_last_line_says_is_not_told_before_it) {
+  begin();
+  CHECK(now(-1, "slow", 1000));
+  CHECK(!now(-1, "slow", 1001));
+  CHECK(!now(-1, "down", 1002));
+  slp_told_drop(&t, "slow; is the address right?");
+  CHECK_STR(rest(1003), "down");
+  CHECK_STR(rest(1003), "");
+}

@@ -28,8 +28,8 @@ static void on_loss(sloop_t *h, const sloop_loss_t *l, void *arg) {
 static void on_log(sloop_t *h, sloop_log_level_t level, const char *line, void *arg) {
   char of_loss[300];
   (void)h, (void)arg, (void)level;
-  snprintf(of_loss, sizeof of_loss, "loss: %s shard=%s from=%s to=%s since_ms=3 until_ms=5", good, good, good,
-           good);
+  snprintf(of_loss, sizeof of_loss, "shard: loss: %s shard=%s from=%s to=%s since_ms=3 until_ms=5", good,
+           good, good, good);
   if (strcmp(line, of_loss) == 0)
     told++;
   else
