@@ -5,6 +5,7 @@
 #include "core/core.h"
 
 /* A record may be shown some time after it arrived: an empty answer says nothing of so young ones. */
+#define ANSWER_MS_MAX 30000 /* no answer was on its way for longer */
 #define SHOWN_LATE_MS 60000
 /* A mark is clear until later at most so often in the stream's retention, as a lease's row is written for it;
  * and so often where that is not known. */
@@ -78,10 +79,18 @@ static int is_certain(const slp_shard *s) {
          (s->consumer->source->tells_behind && slp_lag_told_ms(s) > 0);
 }
 
+/* The same, of what came before a record of first_ms (-1: not known): that one may be what the shard had more,
+ * unless it came later than that answer. */
+static int is_certain_before(const slp_shard *s, int64_t first_ms) {
+  int64_t told_ms = slp_svctime_low_ms(&s->consumer->service, slp_lag_told_us(s));
+  if (SLP_MUTANT(removed_is_lost) || s->at.last.part) return 1;
+  return is_certain(s) && first_ms >= 0 && told_ms != INT64_MIN && first_ms > told_ms + ANSWER_MS_MAX;
+}
+
 int slp_loss_trimmed(slp_shard *s, const char *message) {
   int certain = is_certain(s);
   if (s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
-    slp_loss_tell(s, NULL, certain, message);
+    slp_loss_tell(s, NULL, is_certain_before(s, -1), message);
     return 1;
   }
   if (is_accounted(s, &s->at.last, -1))
@@ -124,9 +133,10 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
     s->at.gap = SLP_GAP_NONE;
     /* A service that keeps it after all has lost nothing. */
     if (gap == SLP_GAP_NONE || known) return 0;
-    slp_loss_tell(s, page, gap == SLP_GAP_CERTAIN, gap == SLP_GAP_CERTAIN ? removed : maybe);
+    int certain = gap == SLP_GAP_CERTAIN && is_certain_before(s, page->recs[0].arrived_ms);
+    slp_loss_tell(s, page, certain, certain ? removed : maybe);
   } else if (begins_behind(s, page)) {
-    int certain = is_certain(s);
+    int certain = is_certain_before(s, page->recs[0].arrived_ms);
     slp_loss_tell(s, page, certain, certain ? removed : maybe);
   } else {
     return 0;
