@@ -232,9 +232,9 @@ TEST(a_page_of_lease_tables) {
                                      "# TYPE sloop_lags gauge"};
   for (size_t i = 0; i < SLP_COUNT(want); i++)
     if (lines(want[i]) != 1) CHECK_FAIL("no %s in %s", want[i], slp_buf_z(&out));
-  static const char *const none[] = {"sloop_ready",          "sloop_records", "sloop_shard_paused",
-                                     "sloop_shard_at_tip",   "shardId-1",     "sloop_calls",
-                                     "age_seconds{" OF_OTHER};
+  static const char *const none[] = {
+      "sloop_ready", "sloop_records", "sloop_shard_paused",     "sloop_shard_at_tip",
+      "shardId-1",   "sloop_calls",   ("age_seconds{" OF_OTHER)};
   for (size_t i = 0; i < SLP_COUNT(none); i++)
     if (strstr(slp_buf_z(&out), none[i])) CHECK_FAIL("%s in %s", none[i], slp_buf_z(&out));
   slp_buf whole;
