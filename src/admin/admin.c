@@ -269,12 +269,10 @@ static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
 static void listed(slp_src_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_src_list, rq), slp_admin, list);
   if (rq->date_ms >= 0) slp_svctime_learn(&a->service, rq->date_ms, rq->sent_us, rq->done_us);
-  if (rq->fail.class != SLP_FINE && a->o.task == SLP_ADMIN_LEASES) {
-    slp_admin_move(a, SLP_ADMIN_READING); /* the rows are compared with nothing, and shown */
-  } else if (rq->fail.class != SLP_FINE) {
+  if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
-    if (goes_on_unlisted(a, &f))
-      slp_admin_move(a, SLP_ADMIN_READING);
+    if (a->o.task == SLP_ADMIN_LEASES || goes_on_unlisted(a, &f))
+      slp_admin_move(a, SLP_ADMIN_READING); /* the rows are compared with nothing, and shown */
     else
       again(a, &f);
   } else if (keep_listing(a)) {

@@ -119,7 +119,7 @@ static void release_worker(slp_admin *a, const slp_worker_row *w) {
     v->row.incarnation = slp_admin_keep(a, w->incarnation);
     a->victim = v;
   }
-  if (a->starved || fill_leases(a, &v->leases))
+  if (!v || a->starved || fill_leases(a, &v->leases))
     slp_admin_no_memory(a);
   else if (w->gone.n)
     told(a, w->leaving ? SLOOP_EVICTION_HAD_LEFT : SLOOP_EVICTION_WAS_SO);

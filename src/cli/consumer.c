@@ -267,7 +267,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   if (c->failed) return;
-  snprintf(c->of_error, sizeof c->of_error, "%s", e->message ? e->message : "");
+  snprintf(c->of_error, sizeof c->of_error, "%s", e->message);
   int hopeless = is_hopeless(c, e);
   /* Before the first answer, silence either ends soon or ends the program: then it is reported, once. */
   sloop_stats_t st;
