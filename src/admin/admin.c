@@ -374,6 +374,7 @@ static int part_scope(slp_admin *a) {
 }
 
 static void read_rows(slp_admin *a) {
+  memset(&a->snapshot, 0, sizeof a->snapshot); /* it points into the rows that go now */
   memset(&a->rows.rq, 0, sizeof a->rows.rq);
   a->rows.rq.on_done = rows_done;
   a->rows.rq.paced = 1; /* each refusal is told, and a long list goes on where it was refused */
