@@ -4,8 +4,8 @@
 #include "base/probe.h"
 #include "core/core.h"
 
-/* A record may be shown some time after it arrived: an empty answer says nothing of so young ones. */
 #define ANSWER_MS_MAX 30000 /* no answer was on its way for longer */
+/* A record may be shown some time after it arrived: an empty answer says nothing of so young ones. */
 #define SHOWN_LATE_MS 60000
 /* A mark is clear until later at most so often in the stream's retention, as a lease's row is written for it;
  * and so often where that is not known. */
@@ -72,31 +72,30 @@ static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms)
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 
-/* That a record is gone is no proof that others were there: it is one when its aggregate was not read to its
- * end, or when the last answer said that the shard has more. */
-static int is_certain(const slp_shard *s) {
-  return SLP_MUTANT(removed_is_lost) || s->at.last.part ||
-         (s->consumer->source->tells_behind && slp_lag_told_ms(s) > 0);
+/* That a record is gone does not prove that others were there. Two things do: its aggregate was not read to
+ * its end; or the last answer said that the shard has more, and that is not what reading goes on with. */
+static int is_cut(const slp_shard *s) { return SLP_MUTANT(removed_is_lost) || s->at.last.part; }
+
+static int had_more(const slp_shard *s) {
+  return s->consumer->source->tells_behind && slp_lag_told_ms(s) > 0;
 }
 
-/* The same, of what came before a record of first_ms (-1: not known): that one may be what the shard had more,
- * unless it came later than that answer. */
+/* first_ms: when the record arrived that reading goes on with; -1: not known. */
 static int is_certain_before(const slp_shard *s, int64_t first_ms) {
   int64_t told_ms = slp_svctime_low_ms(&s->consumer->service, slp_lag_told_us(s));
-  if (SLP_MUTANT(removed_is_lost) || s->at.last.part) return 1;
-  return is_certain(s) && first_ms >= 0 && told_ms != INT64_MIN && first_ms > told_ms + ANSWER_MS_MAX;
+  int came_later = first_ms >= 0 && told_ms != INT64_MIN && first_ms > told_ms + ANSWER_MS_MAX;
+  return is_cut(s) || (had_more(s) && came_later);
 }
 
 int slp_loss_trimmed(slp_shard *s, const char *message) {
-  int certain = is_certain(s);
   if (s->consumer->o->on_trimmed == SLOOP_TRIMMED_STOP) {
-    slp_loss_tell(s, NULL, is_certain_before(s, -1), message);
+    slp_loss_tell(s, NULL, is_cut(s), message);
     return 1;
   }
   if (is_accounted(s, &s->at.last, -1))
     SLP_PROBE("loss: the record is not kept, and nothing came behind it");
   else
-    s->at.gap = certain ? SLP_GAP_CERTAIN : SLP_GAP_MAYBE;
+    s->at.gap = is_cut(s) || had_more(s) ? SLP_GAP_CERTAIN : SLP_GAP_MAYBE;
   return 0;
 }
 

@@ -92,7 +92,7 @@ static int waits_for_user(const slp_shard *s, int64_t ms) {
 }
 
 /* It has no records, and can't ask for any: what others have takes all the room, or all calls. */
-static void is_held_up(const slp_shard *s, slp_progress *ret) {
+static void find_held_up(const slp_shard *s, slp_progress *ret) {
   uint64_t since_us = slp_reading_held_up_since_us(s);
   int64_t ms = since_us ? since_ms(s, since_us) : 0;
   if (ms < OUT_MS || SLP_MUTANT(held_up_is_read)) return;
@@ -125,7 +125,7 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
       is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since);
     }
   } else {
-    is_held_up(s, ret);
+    find_held_up(s, ret);
   }
   if (ret->state == SLOOP_SHARD_FAILS || ret->state == SLOOP_SHARD_IS_GIVEN_UP) return;
   ret->error = "";

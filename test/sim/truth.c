@@ -44,7 +44,7 @@ typedef struct look {
 
 static int64_t ms_since(const look *l, uint64_t us) { return (int64_t)((l->now_us - us) / 1000); }
 
-/* The age of the oldest record that is to be read and was not finished with; -1: there is none. */
+/* The age of the oldest record that the consumer must read and the user has not finished with; -1: none. */
 static int64_t oldest_age_ms(const look *l, slp_judged_shard *s) {
   const slp_known_shard *k = s->known;
   size_t low, high = 0;

@@ -1,10 +1,11 @@
-/* truth.h - what a consumer tells of its reading, held against what the world knows. The rules:
- *   T1 lag    a lag that is told is no less than the age of the oldest record that is to be read and was not
- *             finished with, nor than the time since the service last made a page of the shard
- *   T2 state  a shard of which no page was made for longer than the longest back-off is not told as read, nor
- *             at its tip; who is at its tip is 0 behind; what fails names its error
- *   T3 rest   when all is acknowledged and nothing is wrong each open shard is told at its tip, 0 behind,
- *             or as read, behind by no more than an answer may be late */
+/* truth.h - what a consumer tells of its reading, held against what the world knows.
+ *
+ *   T1 lag    A lag is never too small. The oldest record that the consumer must read, and whose batch the
+ *             user has not finished with, is no older than the lag. The shard's last page is no older either.
+ *   T2 state  A shard without a page for longer than the longest back-off is not told as read, or at its tip.
+ *             A shard at its tip is 0 behind. A shard that fails names its error.
+ *   T3 rest   When all is acknowledged and nothing is wrong, each open shard is told at its tip and 0 behind,
+ *             or as read and behind by no more than an answer may be late. */
 #ifndef SLP_TEST_SIM_TRUTH_H
 #define SLP_TEST_SIM_TRUTH_H
 
