@@ -461,7 +461,8 @@ static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, p->sent_us);
   const slp_mark *before = s->at.idle.seq_n ? &s->at.idle : &s->at.last;
-  if (!c->source->pushes || p->n || p->behind_ms < 0 || now_ms == INT64_MIN || s->at.idle_old) return;
+  if (!c->source->pushes || p->n || now_ms == INT64_MIN || s->at.idle_old) return;
+  if (p->behind_ms < 0 || p->behind_ms > now_ms) return; /* an age of before 1970 says nothing */
   if (place.n > SLP_SEQ_MAX || !slp_num_valid(place)) return;
   int64_t at_ms = now_ms - p->behind_ms;
   if (before->seq_n) {
