@@ -13,6 +13,7 @@ typedef enum { NOTICE_ERROR, NOTICE_SHARD, NOTICE_LOSS, NOTICE_TIP, NOTICE_LOG, 
 
 typedef struct notice {
   slp_list link;
+  slp_list spare; /* among those that may be dropped; empty: it may not */
   notice_kind kind;
   int code, fatal, http_status, certain;
   uint32_t attempt;
@@ -28,16 +29,13 @@ typedef struct notice {
 
 /* Drops the oldest log or non-fatal error when there are too many: a user who blocks gets the newest. */
 static void make_room(slp_consumer *c) {
-  SLP_LIST_EACH(&c->notices.all, it) {
-    notice *n = SLP_OWNER(it, notice, link);
-    if (n->kind == NOTICE_LOG || (n->kind == NOTICE_ERROR && !n->fatal)) {
-      slp_list_remove(&n->link);
-      slp_free(c->mem, n);
-      c->notices.n--;
-      c->notices.lost++;
-      return;
-    }
-  }
+  slp_list *it = slp_list_pop(&c->notices.spare);
+  if (!it) return;
+  notice *n = SLP_OWNER(it, notice, spare);
+  slp_list_remove(&n->link);
+  slp_free(c->mem, n);
+  c->notices.n--;
+  c->notices.lost++;
 }
 
 /* The room that an error's texts may take: its line, two names of a slp_fail, a shard's id of 128 characters,
@@ -72,6 +70,7 @@ static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str t
     *p++ = 0;
   }
   slp_list_add_last(&c->notices.all, &n->link);
+  if (kind == NOTICE_LOG || (kind == NOTICE_ERROR && !fatal)) slp_list_add_last(&c->notices.spare, &n->spare);
   c->notices.n++;
   slp_post(c->engine->host, &c->notices.ev);
   return n;
@@ -216,6 +215,7 @@ static void run(slp_event *ev) {
   c->notices.n--;
   if (!slp_list_empty(&c->notices.all)) slp_post(c->engine->host, &c->notices.ev);
   notice *n = SLP_OWNER(it, notice, link);
+  slp_list_remove(&n->spare);
   slp_mem *mem = slp_mem_hold(c->mem);
   tell(c, n); /* c may be gone now */
   slp_free(mem, n);
@@ -225,6 +225,7 @@ static void run(slp_event *ev) {
 void slp_report_drop(slp_consumer *c) {
   slp_list *it;
   while ((it = slp_list_pop(&c->notices.all))) slp_free(c->mem, SLP_OWNER(it, notice, link));
+  slp_list_init(&c->notices.spare);
   c->notices.n = 0;
   slp_unpost(&c->notices.ev);
 }
@@ -233,6 +234,7 @@ int slp_report_pending(const slp_consumer *c) { return c->notices.n > 0; }
 
 int slp_report_init(slp_consumer *c) {
   slp_list_init(&c->notices.all);
+  slp_list_init(&c->notices.spare);
   c->notices.ev.run = run;
   c->notices.fatal = slp_zalloc(c->mem, sizeof(notice) + ERROR_TEXT_MAX);
   return c->notices.fatal ? 0 : SLP_ENOMEM;

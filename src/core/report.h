@@ -13,6 +13,7 @@ typedef struct slp_shard slp_shard;
 
 typedef struct slp_notices { /* of a consumer */
   slp_list all;              /* callbacks to be made, oldest first */
+  slp_list spare;            /* those of them that may be dropped */
   uint32_t n, lost;
   void *fatal; /* room for one: a fatal error is told without memory too */
   slp_event ev;
