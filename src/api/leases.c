@@ -101,12 +101,15 @@ int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[1
 
 /* ---- opening ------------------------------------------------------------------------------------------ */
 
+static int is_of_table(const slp_src_describe *d) {
+  return strncmp(d->arn, "arn:", 4) == 0 && strstr(d->arn, ":dynamodb:") != NULL;
+}
+
 /* Tells a stream from one made later under the same name. */
 static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   static const char mark[] = "/stream/";
   const char *label = strstr(d->arn, mark);
-  if (label && strncmp(d->arn, "arn:", 4) == 0 && strstr(d->arn, ":dynamodb:"))
-    return slp_str_of(label + sizeof mark - 1);
+  if (label && is_of_table(d)) return slp_str_of(label + sizeof mark - 1);
   int n = snprintf(text, 32, "%lld", (long long)(d->created_ms < 0 ? 0 : d->created_ms / 1000));
   return (slp_str){text, (size_t)n};
 }
@@ -187,7 +190,10 @@ static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_
   }
   slp_schema *own = slp_schema_sloop(s->mem, slp_str_of(o->app), slp_str_of(d->name), generation);
   uint32_t block = s->family->outside.leases_a_key;
-  if (own && place->store == SLP_LEASES_DYNAMODB && block != SLP_ONE_KEY)
+  if (!own || place->store != SLP_LEASES_DYNAMODB || block == SLP_ONE_KEY) return own;
+  if (!block && is_of_table(d))
+    slp_schema_sloop_spreads_by_hash(own);
+  else
     slp_schema_sloop_spreads(own, block);
   return own;
 }

@@ -19,7 +19,7 @@ typedef struct slp_outside {
   int (*store)(void *ctx, slp_host *h, const slp_table_spec *table, slp_store **ret);
   void *ctx;
   /* How many neighbouring shards a new application keeps under one partition key. 0: as many as
-   * slp_schema_sloop_spreads says; SLP_ONE_KEY: all of them. */
+   * slp_schema_sloop_spreads says, those of a table's stream by the hash of their names; SLP_ONE_KEY: all. */
   uint32_t leases_a_key;
 } slp_outside;
 #define SLP_ONE_KEY UINT32_MAX

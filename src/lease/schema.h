@@ -76,7 +76,7 @@ static inline int slp_worker_takes(const slp_worker_row *w) { return !w->gone.n 
 #define SLP_SPREAD_KEYS_MAX 64u
 typedef struct slp_spread {
   uint32_t keys;  /* 0, 1: all are under the first key, with the rows of workers and leadership */
-  uint32_t block; /* so many shards with neighbouring numbers share a key; 0 where there is one key */
+  uint32_t block; /* so many neighbouring shards share a key; 0: the hash of a shard's name says its key */
 } slp_spread;
 static inline int slp_is_spread(const slp_spread *s) { return s->keys > 1; }
 static inline int slp_spread_same(const slp_spread *a, const slp_spread *b) {
@@ -309,6 +309,7 @@ struct slp_schema {
   uint32_t operations; /* bits of slp_operation_kind it has */
   unsigned number_digits_min; /* of the stream, as slp_source has it: set by whoever opens the schema */
   slp_spread fresh;           /* of an application that begins */
+  slp_spread fresh_before;    /* likewise, by the rules of a former version; zeros: none */
   slp_spread spread;          /* of this one, as its rows have it: set by whoever has read them (spread.h) */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
   /* The n-th table beside the table of leases, from 1; 0: there are no more. Requests name it by that number

@@ -134,7 +134,7 @@ void slp_spread_made(slp_fleet *f) {
 uint64_t slp_spread_used(const slp_fleet *f, uint64_t leases) {
   const slp_spread *s = &f->schema->spread;
   if (!slp_is_spread(s)) return 1;
-  return slp_min_u64(slp_max_u64(leases / s->block, 1), s->keys);
+  return slp_min_u64(slp_max_u64(s->block ? leases / s->block : leases, 1), s->keys);
 }
 
 static void run(slp_timer *t) { ask(SLP_OWNER(t, slp_fleet, spread.timer)); }

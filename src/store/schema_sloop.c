@@ -20,7 +20,8 @@
 /* The version of rows; a newer one is not touched. Where leases are spread a program that knows only the
  * first would look for them in the wrong place. */
 #define FORMAT_ONE_KEY 1
-#define FORMAT 2
+#define FORMAT_BLOCKS 2
+#define FORMAT 3
 #define FRESH_KEYS 16u
 #define FRESH_BLOCK 512u
 #define KEY_MARK '+'
@@ -65,14 +66,17 @@ static int owner_is_text(const slp_row *row) {
 /* keys 0: it makes no sense. */
 static slp_spread read_spread(const slp_row *row) {
   uint64_t keys = whole(row, "keys", 1), block = whole(row, "block", 0);
-  int there = slp_row_get(row, SLP_STR("keys"))->kind != SLP_VAL_NONE;
-  if (!there) return (slp_spread){.keys = 1};
-  if (keys < 2 || keys > SLP_SPREAD_KEYS_MAX || !block || block > UINT32_MAX) return (slp_spread){.keys = 0};
+  int by_hash = slp_row_get(row, SLP_STR("block"))->kind == SLP_VAL_NONE;
+  if (slp_row_get(row, SLP_STR("keys"))->kind == SLP_VAL_NONE) return (slp_spread){.keys = 1};
+  if (keys < 2 || keys > SLP_SPREAD_KEYS_MAX) return (slp_spread){.keys = 0};
+  if (by_hash) return (slp_spread){.keys = (uint32_t)keys};
+  if (!block || block > UINT32_MAX) return (slp_spread){.keys = 0};
   return (slp_spread){(uint32_t)keys, (uint32_t)block};
 }
 
-static uint32_t format_of(const sloop_schema *s) {
-  return slp_is_spread(&s->base.spread) ? FORMAT : FORMAT_ONE_KEY;
+static uint32_t format_of(const slp_spread *s) {
+  if (!slp_is_spread(s)) return FORMAT_ONE_KEY;
+  return s->block ? FORMAT_BLOCKS : FORMAT;
 }
 
 static void read_leadership(const slp_row *row, slp_parsed_row *f) {
@@ -107,7 +111,7 @@ static void read_worker(const sloop_schema *s, const slp_row *row, slp_str id, s
   w->host = text(row, "host");
   if (!id.n || !w->incarnation.n) bad(f, "it has no boot");
   if (id.n > SLP_WORKER_ID_MAX || w->incarnation.n > SLP_INCARNATION_N) bad(f, "its id or boot is too long");
-  w->older = whole(row, "fmt", 0) < format_of(s);
+  w->older = whole(row, "fmt", 0) < format_of(&s->base.spread);
   if (whole(row, "fmt", 0) > FORMAT) bad(f, "it was written by a newer version");
 }
 
@@ -169,9 +173,18 @@ static uint64_t number_of(slp_str shard) {
   return n;
 }
 
+/* FNV-1a of 32 bits (draft-eastlake-fnv). */
+static uint32_t hash_of(slp_str s) {
+  uint32_t h = 2166136261u;
+  for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 16777619u;
+  return h;
+}
+
 /* By the name alone, so that whoever knows the layout finds a row without asking. */
 static uint32_t key_of(const slp_spread *spread, slp_str shard) {
-  return slp_is_spread(spread) ? (uint32_t)(number_of(shard) / spread->block % spread->keys) : 0;
+  if (!slp_is_spread(spread)) return 0;
+  uint64_t n = spread->block ? number_of(shard) / spread->block : hash_of(shard);
+  return (uint32_t)(n % spread->keys);
 }
 
 /* 1: a row under APP+n, and which one that is. */
@@ -187,7 +200,7 @@ static void read_lease_under(const sloop_schema *s, uint32_t n, const slp_row *r
                              slp_parsed_row *f) {
   read_lease(row, shard, f);
   if (key_of(&s->base.spread, shard) == n) return;
-  bad(f, "it lies under another key than leases of this number do");
+  bad(f, "it lies under another key than its name says");
   f->astray = 1;
 }
 
@@ -215,7 +228,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
 
 static int is_lease(slp_operation_kind kind) { return kind >= SLP_OPERATION_CREATE; }
 
-static slp_str hash_of(const sloop_schema *s, slp_row_request *d, uint32_t n) {
+static slp_str partition_key_of(const sloop_schema *s, slp_row_request *d, uint32_t n) {
   if (!n) return slp_buf_str(&s->app);
   slp_str hash = slp_row_request_copy(d, slp_buf_str(&s->app));
   hash.n += slp_row_request_text(d, "%c%u", KEY_MARK, n).n; /* they lie one behind the other */
@@ -226,7 +239,7 @@ static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp
   sloop_schema *s = of(base);
   uint32_t n = is_lease(i->kind) ? key_of(&base->spread, i->shard) : 0;
   if (SLP_MUTANT(child_under_first_key) && i->kind == SLP_OPERATION_CREATE && i->parents[0].n) n = 0;
-  slp_str hash = hash_of(s, d, n), room = slp_row_request_copy(d, slp_buf_str(&s->prefix)), rest;
+  slp_str hash = partition_key_of(s, d, n), room = slp_row_request_copy(d, slp_buf_str(&s->prefix)), rest;
   if (i->kind == SLP_OPERATION_LEAD || i->kind == SLP_OPERATION_RESIGN) {
     rest = slp_row_request_copy(d, SLP_STR("lead"));
   } else if (is_lease(i->kind)) {
@@ -330,7 +343,7 @@ static void register_worker(const sloop_schema *s, slp_row_request *d, const slp
   set_n(d, "lease", i->lease_ms);
   set_s(d, "st", SLP_STR("run"));
   set_n(d, "cap", i->weight ? i->weight : 1);
-  set_n(d, "fmt", format_of(s));
+  set_n(d, "fmt", format_of(&s->base.spread));
   if (i->host.n) set_s(d, "host", i->host);
   info(d, i);
   drop(d, "gone");
@@ -342,7 +355,7 @@ static void heartbeat(const sloop_schema *s, slp_row_request *d, const slp_opera
   if (!SLP_MUTANT(evicted_beats_on)) absent(d, "gone");
   slp_row_request_when(d, "ctr", SLP_TEST_LT, slp_row_request_n(d, i->counter), 0);
   set_n(d, "ctr", i->counter);
-  if (i->tells_format) set_n(d, "fmt", format_of(s));
+  if (i->tells_format) set_n(d, "fmt", format_of(&s->base.spread));
   info(d, i);
 }
 
@@ -388,12 +401,11 @@ static void lead(slp_row_request *d, const slp_operation *i) {
   set_n(d, "epoch", i->epoch + 1);
   if (i->op.n) set_s(d, "op", i->op);
   slp_row_request_change(d, "start", SLP_SET_IF_ABSENT, pos(d, &i->start));
-  uint32_t format = slp_is_spread(&i->spread) ? FORMAT : FORMAT_ONE_KEY;
-  slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, format));
+  slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, format_of(&i->spread)));
   if (!slp_is_spread(&i->spread)) return;
   absent(d, "fmt"); /* a row that is there says where the leases are */
   set_n(d, "keys", i->spread.keys);
-  set_n(d, "block", i->spread.block);
+  if (i->spread.block) set_n(d, "block", i->spread.block);
 }
 
 static void resign(slp_row_request *d, const slp_operation *i) {
@@ -700,4 +712,9 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
 
 void slp_schema_sloop_spreads(slp_schema *s, uint32_t block) {
   s->fresh = (slp_spread){FRESH_KEYS, block ? block : FRESH_BLOCK};
+}
+
+void slp_schema_sloop_spreads_by_hash(slp_schema *s) {
+  s->fresh = (slp_spread){.keys = FRESH_KEYS};
+  s->fresh_before = (slp_spread){FRESH_KEYS, FRESH_BLOCK};
 }

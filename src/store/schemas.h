@@ -11,6 +11,9 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
 /* A new application's leases lie under several partition keys, so many shards with neighbouring numbers under
  * one; 0: 512. For a store where a key has a limit. */
 void slp_schema_sloop_spreads(slp_schema *s, uint32_t block);
+/* Likewise, each by the hash of its shard's name: for a table's stream, whose shards are made by the thousand
+ * within one second, and have the time as their number. */
+void slp_schema_sloop_spreads_by_hash(slp_schema *s);
 
 /* A table of Amazon's KCL 2.x. stream: empty where the application reads one stream, else
  * "ACCOUNT:NAME:EPOCH" (EPOCH: the stream's creation in seconds). start_ms: the time that the position

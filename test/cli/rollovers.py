@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from box import Box
@@ -61,10 +62,20 @@ def tables_that_are_read_together_share_the_limit():
         check(seconds > calls // 10 - 1, seconds)
 
 
+def keys_of_leases(box):
+    """How many leases lie under each partition key."""
+    rows = box.boto3("dynamodb").get_paginator("scan").paginate(TableName="sloop").search("Items")
+    return Counter(row["app"]["S"] for row in rows if row["row"]["S"].rpartition("/")[0].endswith(("/l", "/s")))
+
+
 @test
 def a_worker_of_a_fleet_asks_for_no_child_that_was_listed():
     with Box(1, "-X", "sandbox.roll_ms=0") as box:
         read(box, ["orders"], "-G", "billing")
+        # Made in one moment they lie under all keys: one takes 1000 writes a second.
+        leases = keys_of_leases(box)
+        equal(leases.total(), PARTITIONS * (ROLLOVERS + 1))
+        check(max(leases.values()) < leases.total() / 8, leases)
         calls, errors = describes(box)
         equal(errors, 0)
         check(calls <= 2 + 2 * PAGES, calls)  # on a slow machine it may list twice

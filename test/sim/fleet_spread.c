@@ -50,6 +50,27 @@ TEST(leases_lie_under_several_keys_and_go_on_when_workers_die) {
   }
 }
 
+/* FNV-1a of shardId-000000000000 to 7, modulo 16: 1 14 11 8 13 10 7 4. */
+TEST(leases_lie_where_the_hash_of_their_shards_name_says) {
+  for (seed = 1; seed <= 6; seed++) {
+    leases_a_key = FW_BY_HASH;
+    fw_world *w = fleet(8, 3);
+    CHECK_INT(keys_used(w), 8);
+    CHECK_STR(fw_row(w, "lead", "keys"), "16");
+    CHECK_STR(fw_row(w, "lead", "block"), "");
+    CHECK_STR(fw_row(w, "lead", "fmt"), "3");
+    CHECK_STR(fw_row(w, "w/w0", "fmt"), "3");
+    fw_kill(w, leader(w));
+    settle(w, 30 * FW_S);
+    fw_start(w, 5, "late", 0);
+    settle(w, 30 * FW_S);
+    CHECK(fw_split(w, 7));
+    settle(w, 60 * FW_S);
+    CHECK_INT(w->bad_rows, 0);
+    finish(w);
+  }
+}
+
 static int first_has_ended(fw_world *w) { return w->pos[0].kind == SLP_POSITION_END; }
 
 /* The parent is under the first key, its children are under another one that had no lease before. */

@@ -444,10 +444,17 @@ const fw_layout fw_layout_kinsumer = {"OwnerID", open_kinsumer, 1, 0};
 const fw_layout fw_layout_motorway = {"worker_id", open_motorway, 0, 1};
 const fw_layout fw_layout_kcl_rb = {"sloop_owner", open_kcl_rb, 0, 1};
 
+static void spread(slp_schema *own, uint32_t leases_a_key) {
+  if (leases_a_key == FW_BY_HASH)
+    slp_schema_sloop_spreads_by_hash(own);
+  else if (leases_a_key)
+    slp_schema_sloop_spreads(own, leases_a_key);
+}
+
 static slp_schema *schema_of(slp_mem *mem, const fw_layout *layout, uint32_t leases_a_key) {
   if (layout) return layout->open(mem);
   slp_schema *own = slp_schema_sloop(mem, SLP_STR("app"), SLP_STR("s"), SLP_STR("1"));
-  if (leases_a_key) slp_schema_sloop_spreads(own, leases_a_key);
+  spread(own, leases_a_key);
   return own;
 }
 
@@ -618,7 +625,7 @@ static void all_rows(fw_world *w, slp_store_list *l) {
   w->schema->scope(w->schema, &l->hash, &l->prefix);
   list_now(w, l);
   if (!w->leases_a_key) return;
-  slp_schema_sloop_spreads(w->schema, w->leases_a_key);
+  spread(w->schema, w->leases_a_key);
   w->schema->spread = slp_spread_of_rows(w->schema, &l->out);
   for (unsigned n = 1; n < SLP_SPREAD_KEYS_MAX; n++) {
     char hash[16];

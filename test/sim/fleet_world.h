@@ -76,9 +76,11 @@ struct fw_world {
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms, list_ms; /* of the workers that start; list_ms 0: the default */
   uint32_t checkpoint_ms;                  /* likewise */
-  uint32_t leases_a_key; /* of the workers that start: so many neighbours share one; 0: all leases do */
-  uint8_t may_stray;     /* an operator has put a lease where it does not belong */
-  uint32_t skew_ms;      /* of the workers' wall clocks, at most */
+  /* Of the workers that start: so many neighbouring shards share one; 0: all leases do. */
+#define FW_BY_HASH UINT32_MAX
+  uint32_t leases_a_key;
+  uint8_t may_stray; /* an operator has put a lease where it does not belong */
+  uint32_t skew_ms;  /* of the workers' wall clocks, at most */
   slp_position start;
   uint8_t producing, over;
   uint64_t writes;                          /* that reached the table */

@@ -76,9 +76,8 @@ TEST(leases_under_several_keys) {
     CHECK_INT(l->leases[i]->epoch, i == 0 ? 1 : i == 1 ? 3 : i == 2 ? 4 : 2);
   CHECK_STR(l->leases[1]->shard, "shardId-000000000002");
   CHECK_INT(l->bad_rows_n, 1);
-  CHECK_STR(
-      l->bad_rows[0],
-      "orders@1700000000/s/shardId-000000000002: it lies under another key than leases of this number do");
+  CHECK_STR(l->bad_rows[0],
+            "orders@1700000000/s/shardId-000000000002: it lies under another key than its name says");
   over();
   end();
 }

@@ -74,6 +74,23 @@ TEST(rows_tell_under_how_many_keys_leases_lie) {
   end();
 }
 
+/* Number 1413562048512 / 512 is 0 of 16; the hash of its name puts it elsewhere. */
+TEST(rows_tell_whether_leases_of_a_tables_stream_are_spread_by_their_hash) {
+  begin();
+  slp_schema_sloop_spreads_by_hash(schema);
+  slp_spread s = slp_spread_of_rows(schema, &rows);
+  CHECK(s.keys == 16 && !s.block);
+  add("l/shardId-00000001413562048512-2bac9cd2", "epoch#5 pos=0:oldest");
+  s = slp_spread_of_rows(schema, &rows);
+  CHECK(s.keys == 16 && s.block == 512);
+  add("l/shardId-00000001413562049536-2bac9cd2", "epoch#5 pos=0:oldest");
+  CHECK_INT(slp_spread_of_rows(schema, &rows).keys, 1);
+  add("lead", "epoch#3 start=0:oldest fmt#3 keys#9");
+  s = slp_spread_of_rows(schema, &rows);
+  CHECK(s.keys == 9 && !s.block);
+  end();
+}
+
 TEST(rows_are_sorted_by_what_they_are) {
   slp_snapshot s;
   begin();

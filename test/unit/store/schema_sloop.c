@@ -336,7 +336,7 @@ TEST(rows_of_others_are_left_alone_and_damaged_ones_named) {
   slp_attr pos = {SLP_STR("pos"), {SLP_VAL_S, SLP_STR("0:oldest"), NULL, 0}};
   slp_attr odd = {SLP_STR("pos"), {SLP_VAL_S, SLP_STR("TRIM_HORIZON"), NULL, 0}};
   slp_attr good[] = {epoch, pos}, bad_pos[] = {epoch, odd}, bad_epoch[] = {no_epoch, pos};
-  slp_attr newer[] = {epoch, {SLP_STR("fmt"), {SLP_VAL_N, SLP_STR("3"), NULL, 0}}};
+  slp_attr newer[] = {epoch, {SLP_STR("fmt"), {SLP_VAL_N, SLP_STR("4"), NULL, 0}}};
   CHECK(kind_of("orders-app", "orders@1700000000/l/s1", good, 2) == SLP_ROW_LEASE);
   CHECK(kind_of("other-app", "orders@1700000000/l/s1", good, 2) == SLP_ROW_OTHER);
   CHECK(kind_of("orders-app", "orders@1600000000/l/s1", good, 2) ==
@@ -390,6 +390,31 @@ TEST(a_lease_lies_where_its_number_says) {
   end();
 }
 
+static slp_row_kind kind_at(const char *app, const char *row) {
+  slp_attr attrs[] = {{SLP_STR("app"), {SLP_VAL_S, slp_str_of(app), NULL, 0}},
+                      {SLP_STR("row"), {SLP_VAL_S, slp_str_of(row), NULL, 0}},
+                      {SLP_STR("epoch"), {SLP_VAL_N, SLP_STR("0"), NULL, 0}},
+                      {SLP_STR("pos"), {SLP_VAL_S, SLP_STR("0:oldest"), NULL, 0}}};
+  slp_row r = {attrs, 4};
+  schema->read(schema, &r, &parsed);
+  return parsed.kind;
+}
+
+/* The hashes are those of the FNV draft's test vectors: FNV-1a of 32 bits. */
+TEST(leases_of_a_tables_stream_lie_where_the_hash_of_their_name_says) {
+  begin();
+  schema->spread = (slp_spread){.keys = 61};
+  CHECK_INT(schema->lease_key_of(schema, SLP_STR("")), 0x811c9dc5u % 61);
+  CHECK_INT(schema->lease_key_of(schema, SLP_STR("a")), 0xe40c292cu % 61);
+  CHECK_INT(schema->lease_key_of(schema, SLP_STR("foobar")), 0xbf9cf968u % 61);
+  schema->spread.keys = 16;
+  lies("foobar", "orders-app+8", "orders@1700000000/s/foobar");
+  CHECK_INT(kind_at("orders-app+8", "orders@1700000000/s/foobar"), SLP_ROW_LEASE);
+  CHECK_INT(kind_at("orders-app+7", "orders@1700000000/s/foobar"), SLP_ROW_BAD);
+  CHECK(parsed.astray);
+  end();
+}
+
 TEST(the_row_of_leadership_says_how_leases_are_spread_and_is_made_once) {
   begin();
   slp_position oldest = {.kind = SLP_POSITION_OLDEST};
@@ -401,6 +426,11 @@ TEST(the_row_of_leadership_says_how_leases_are_spread_and_is_made_once) {
   REFUSED(.kind = SLP_OPERATION_LEAD, .me = S("w2.1"), .start = oldest, .spread = {32, 4});
   DO(.kind = SLP_OPERATION_LEAD, .me = S("w2.1"), .epoch = 1, .start = oldest);
   CHECK(parsed.u.leadership.spread.keys == 16 && parsed.u.leadership.spread.block == 512);
+  end();
+  begin();
+  DO(.kind = SLP_OPERATION_LEAD, .me = S("w1.1"), .start = oldest, .spread = {.keys = 16});
+  CHECK(parsed.kind == SLP_ROW_LEADERSHIP && parsed.u.leadership.format == 3);
+  CHECK(parsed.u.leadership.spread.keys == 16 && !parsed.u.leadership.spread.block);
   end();
   begin(); /* from before */
   DO(.kind = SLP_OPERATION_LEAD, .me = S("w1.1"), .start = oldest, .spread = {1, 0});
@@ -419,17 +449,10 @@ TEST(a_worker_says_by_which_rules_it_goes) {
   CHECK(parsed.kind == SLP_ROW_WORKER && parsed.u.worker.older && !slp_worker_takes(&parsed.u.worker));
   DO(.kind = SLP_OPERATION_HEARTBEAT, .id = S("w1"), .incarnation = S("b1"), .counter = 2, .tells_format = 1);
   CHECK(slp_worker_takes(&parsed.u.worker));
+  schema->spread = (slp_spread){.keys = 16};
+  schema->read(schema, &table.rows[0], &parsed);
+  CHECK(parsed.u.worker.older);
   end();
-}
-
-static slp_row_kind kind_at(const char *app, const char *row) {
-  slp_attr attrs[] = {{SLP_STR("app"), {SLP_VAL_S, slp_str_of(app), NULL, 0}},
-                      {SLP_STR("row"), {SLP_VAL_S, slp_str_of(row), NULL, 0}},
-                      {SLP_STR("epoch"), {SLP_VAL_N, SLP_STR("0"), NULL, 0}},
-                      {SLP_STR("pos"), {SLP_VAL_S, SLP_STR("0:oldest"), NULL, 0}}};
-  slp_row r = {attrs, 4};
-  schema->read(schema, &r, &parsed);
-  return parsed.kind;
 }
 
 TEST(a_lease_counts_only_where_it_belongs) {
