@@ -503,13 +503,16 @@ static int check_output(const slp_args *a, char why[200]) {
 
 #define SHOWS_LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 
-/* Finds the first option that a worker among others can't have: it does not choose its shards or where they
- * begin, and when all that came before a time is printed, rows of others do not tell. */
-static const char *against_leases(const slp_args *a) {
+/* Finds the first option that a worker among others can't have, for it does not choose its shards or where
+ * they begin, and what to do instead. */
+static const char *against_leases(const slp_args *a, const char **ret_remedy) {
+  *ret_remedy = "leave -G away to read some shards only";
   if (a->opts.shards_n || a->shard_key) return "-p";
+  *ret_remedy = "the leases keep the place, so leave it away";
   if (a->save) return "--save";
-  if (a->until_given) return "--until";
+  *ret_remedy = "--reset SHARD --to SEQUENCE sets where a shard is read next";
   if (a->start.kind == SLOOP_AT_SEQ) return "-o SHARD:SEQUENCE";
+  *ret_remedy = "--migrate token:FILE sloop:APP makes leases of it";
   return a->start.kind == SLOOP_AT_TOKEN ? "-o @FILE" : NULL;
 }
 
@@ -541,10 +544,11 @@ static int check_multilang(const slp_args *a, char why[200]) {
 }
 
 static int check_leases(const slp_args *a, char why[200]) {
-  const char *other = a->opts.app ? against_leases(a) : needs_app(a);
+  const char *remedy, *other = a->opts.app ? against_leases(a, &remedy) : needs_app(a);
   int tail = a->mode == SLP_MODE_TAIL, shows = (a->mode & SHOWS_LEASES) != 0;
   if (other && a->opts.app && (tail || shows))
-    snprintf(why, 200, "%s does not go together with -G: the leases say what is read, and from where", other);
+    snprintf(why, 200, "%s does not go together with -G, whose leases say what is read, and from where: %s",
+             other, remedy);
   else if (other && !a->opts.app && (tail || shows))
     snprintf(why, 200, "%s%.*s needs -G APP: whose leases?", *other == '-' ? "" : "-X ",
              (int)strcspn(other, "="), other);

@@ -108,12 +108,12 @@ int slp_fleet_look_mine_at_tip(slp_fleet_look *k) {
   return own.n == own.at_tip_n;
 }
 
-void slp_fleet_look_tick(slp_fleet_look *k) {
+void slp_fleet_look_tick(slp_fleet_look *k, int by_time) {
   uint64_t now_us = slp_program_mono_us();
   if (k->state != SLP_LOOK_IDLE || now_us < k->again_us || !k->c->joined || k->c->stopping || k->c->failed)
     return;
   own_shards own = {.k = k};
-  slp_whole_begin(&k->whole);
+  slp_whole_begin(&k->whole, by_time);
   sloop_shard_stats_each(k->c->s, note_mine, &own);
   if (own.no_memory) {
     no_memory(k);

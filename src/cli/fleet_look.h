@@ -27,8 +27,9 @@ typedef struct slp_fleet_look {
 
 void slp_fleet_look_init(slp_fleet_look *k, slp_mem *mem, slp_cli_consumer *c);
 void slp_fleet_look_free(slp_fleet_look *k);
-/* Begins a look unless one is under way or it is too early. The caller knows that the answer is wanted. */
-void slp_fleet_look_tick(slp_fleet_look *k);
+/* Begins a look unless one is under way or it is too early. The caller knows that the answer is wanted.
+ * by_time: for --until, and all that this worker reads is read up to that time. */
+void slp_fleet_look_tick(slp_fleet_look *k, int by_time);
 /* Says once in a while what is waited for, when that has lasted since since_us. `what`: "-e" or the like. */
 void slp_fleet_look_tell(slp_fleet_look *k, const char *what, uint64_t since_us);
 /* Returns 1 if each shard that this worker reads is at its tip and all of it is acknowledged. Asks nobody. */

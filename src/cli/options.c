@@ -22,7 +22,8 @@ const slp_option slp_options[] = {
     {O_SINCE, 0, "since", SLP_NEEDS_VALUE, "TIME", READS, NULL, "the same as -o s@TIME"},
     {O_UNTIL, 0, "until", SLP_NEEDS_VALUE, "TIME", SLP_MODE_TAIL, NULL,
      "leave when everything that arrived before TIME is printed; what arrived at TIME or later is not "
-     "printed"},
+     "printed. With -G: when that is so of the shards that this worker has, and others that live have the "
+     "rest"},
     {O_TIP, 'e', "exit-at-tip", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "leave when every shard is read to its tip, and what goes on from those that ended is listed. A stream "
      "that is written to without a pause has no tip: there, --until 0s leaves when all that came before now "

@@ -27,7 +27,7 @@ typedef struct reading { /* one stream */
   slp_until until;
   slp_fleet_look look; /* with leases */
   uint64_t begun_us;
-  uint64_t tip_us;  /* with leases: since when its own shards have been at their tip; 0: they are not */
+  uint64_t done_us; /* with leases: since when its own shards have been at their end; 0: they are not */
   uint64_t last_us; /* when its last record came */
   uint8_t opened;
   uint8_t at_tip; /* and nothing was handed over since */
@@ -185,18 +185,34 @@ static void fail(tail *t, reading *rd, const char *why) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
+/* By time, nothing that comes after a record is earlier, whatever its shard or stream. A worker may be given
+ * another shard at any moment, and that one's records are older. */
+static uint8_t ends_everything(const tail *t) {
+  return t->app.args->opts.order == SLOOP_ORDER_TIME && !has_leases(t);
+}
+
+/* What follows the record in its batch is given back: each shard whose next record there is past the end as
+ * well is paused with it, or N shards would cost N batches. */
+static void pause_all_past(tail *t, reading *rd, const sloop_batch_t *b, const sloop_record_t *r) {
+  size_t n = sloop_batch_count(b), i = 0;
+  while (i < n && sloop_batch_at(b, i) != r) i++;
+  slp_until_begin_round(&rd->until);
+  for (; i < n; i++) {
+    const sloop_record_t *next = sloop_batch_at(b, i);
+    int passed = slp_until_next(&rd->until, next->shard, next->arrived_at_ms);
+    if (passed < 0) fail(t, rd, "no memory");
+    if (passed > 0) sloop_pause(rd->consumer.s, next->shard); /* the others go on */
+  }
+}
+
 /* Is the record, and all that follow it in its shard, past the end? */
-static int is_past_the_end(tail *t, reading *rd, const sloop_record_t *r) {
+static int is_past_the_end(tail *t, reading *rd, const sloop_batch_t *b, const sloop_record_t *r) {
   if (!t->app.args->until_given) return 0;
   int passed = slp_until_passed(&rd->until, r->shard, r->arrived_at_ms);
   if (passed < 0) fail(t, rd, "no memory");
-  if (passed > 0 && t->app.args->opts.order == SLOOP_ORDER_SHARD)
-    sloop_pause(rd->consumer.s, r->shard); /* the others go on */
+  if (passed > 0 && !ends_everything(t)) pause_all_past(t, rd, b, r);
   return passed != 0;
 }
-
-/* By time, nothing that comes after a record is earlier, whatever its shard or stream. */
-static uint8_t ends_everything(const tail *t) { return t->app.args->opts.order == SLOOP_ORDER_TIME; }
 
 static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
                 slp_buf *text) {
@@ -206,7 +222,7 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
   int printed = 0;
   if (t->bad || t->reached || (a->count && printed_of(t) >= a->count)) return SLP_MADE_NONE;
   if (begins) {
-    if (is_past_the_end(t, rd, r)) {
+    if (is_past_the_end(t, rd, b, r)) {
       t->reached = ends_everything(t);
       return SLP_MADE_NONE;
     }
@@ -275,22 +291,40 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
 
 /* ---- other news ------------------------------------------------------------------------------ */
 
-/* A worker's own tip says nothing of the others': their rows do. */
-static int fleet_is_at_tip(reading *rd) {
-  const slp_fleet_look *k = &rd->look;
-  return k->found >= SLP_WHOLE_BLOCKED && rd->last_us < k->begun_us;
+/* A worker leaves by itself when its whole application is done. */
+static int leaves_with_fleet(const tail *t) {
+  return has_leases(t) && (t->app.args->until_tip || t->app.args->until_given);
 }
 
-static int all_at_tip(tail *t) {
+/* A worker's own end says nothing of the others': their rows do. */
+static int fleet_is_done(reading *rd) {
+  const slp_fleet_look *k = &rd->look;
+  int still_done = rd->done_us && rd->done_us <= k->begun_us && rd->last_us < k->begun_us;
+  return k->found >= SLP_WHOLE_BLOCKED && still_done;
+}
+
+static int all_done(tail *t) {
   if (t->n == 0 || slp_follow_is_looking(&t->follow)) return 0;
   for (size_t i = 0; i < t->n; i++)
-    if (has_leases(t) ? !fleet_is_at_tip(&t->each[i]) : !t->each[i].at_tip) return 0;
+    if (has_leases(t) ? !fleet_is_done(&t->each[i]) : !t->each[i].at_tip) return 0;
   return 1;
+}
+
+/* Says of a worker why it printed nothing, when that is not because nothing came. */
+static void tell_no_share(const tail *t) {
+  for (size_t i = 0; i < t->n && has_leases(t) && !t->app.args->quiet; i++) {
+    const reading *rd = &t->each[i];
+    if (rd->look.found == SLP_WHOLE_BLOCKED)
+      slp_say("not everything was read: %s", rd->look.why);
+    else if (!rd->look.whole.mine_n && !rd->last_us)
+      slp_say("no shard was this worker's: the others of %s read them, or they were read to their end",
+              t->app.args->opts.app);
+  }
 }
 
 static void leave_at_tip(tail *t) {
   char line[400];
-  if (!t->app.args->until_tip || t->ending || !all_at_tip(t)) return;
+  if (!(t->app.args->until_tip || leaves_with_fleet(t)) || t->ending || !all_done(t)) return;
   for (size_t i = 0; i < t->n; i++) {
     reading *rd = &t->each[i];
     if (rd->look.found == SLP_WHOLE_BLOCKED) {
@@ -303,23 +337,27 @@ static void leave_at_tip(tail *t) {
     fail(t, rd, "some shards were given up before their end; see the lines above");
     return;
   }
+  if (t->app.args->until_given) tell_no_share(t);
   end_tail(t);
 }
 
-/* With leases: looks at the whole application while -e or --timeout depend on it. */
+static int is_read_until(tail *t, reading *rd);
+
+/* With leases: looks at the whole application while -e, --until or --timeout depend on it. */
 static void look_at_fleet(tail *t) {
   const slp_args *a = t->app.args;
   for (size_t i = 0; i < t->n && has_leases(t) && !t->ending; i++) {
     reading *rd = &t->each[i];
     uint64_t now_us = slp_program_mono_us();
-    int mine_at_tip = a->until_tip && slp_fleet_look_mine_at_tip(&rd->look);
-    if (!mine_at_tip)
-      rd->tip_us = 0;
-    else if (!rd->tip_us)
-      rd->tip_us = now_us;
-    int wanted = a->until_tip ? mine_at_tip : a->timeout_ms && !rd->look.shared_us;
-    if (wanted) slp_fleet_look_tick(&rd->look);
-    if (rd->tip_us) slp_fleet_look_tell(&rd->look, "-e", rd->tip_us);
+    int by_time = a->until_given && is_read_until(t, rd);
+    int mine_done = by_time || (a->until_tip && slp_fleet_look_mine_at_tip(&rd->look));
+    if (!mine_done)
+      rd->done_us = 0;
+    else if (!rd->done_us)
+      rd->done_us = now_us;
+    int wanted = (leaves_with_fleet(t) && mine_done) || (a->timeout_ms && !rd->look.shared_us);
+    if (wanted) slp_fleet_look_tick(&rd->look, by_time);
+    if (rd->done_us) slp_fleet_look_tell(&rd->look, a->until_tip ? "-e" : "--until", rd->done_us);
   }
   leave_at_tip(t);
 }
@@ -380,21 +418,25 @@ static void on_overdue(slp_app *app) {
 
 /* ---- time passes ----------------------------------------------------------------------------- */
 
-static void check_until(tail *t) {
+/* A worker's shard that has passed is paused, and the others have no part in its tip then. */
+static int is_read_until(tail *t, reading *rd) {
   const slp_args *a = t->app.args;
-  if (!a->until_given || t->ending || t->n == 0) return;
   uint64_t quiet_ms = slp_max_u64(2000, 2 * (uint64_t)a->opts.poll_ms + 1000);
-  for (size_t i = 0; i < t->n; i++) {
-    reading *rd = &t->each[i];
-    sloop_stats_t now;
-    slp_cli_consumer_stats(&rd->consumer, &now);
-    /* When TIME was over before we began, a shard at its tip need not be asked again. */
-    int long_over = rd->at_tip && t->begun_ms > a->until_ms + 2000;
-    if (!slp_until_all_passed(&rd->until, &now) &&
-        !slp_until_quiet(&rd->until, &now, rd->at_tip, slp_program_wall_ms(), slp_program_mono_us(),
-                         long_over ? 0 : quiet_ms))
-      return;
-  }
+  int at_tip = rd->at_tip || has_leases(t);
+  sloop_stats_t now;
+  slp_cli_consumer_stats(&rd->consumer, &now);
+  /* When TIME was over before we began, a shard at its tip need not be asked again. */
+  int long_over = at_tip && t->begun_ms > a->until_ms + 2000;
+  if (!has_leases(t) && slp_until_all_passed(&rd->until, &now)) return 1;
+  return slp_until_quiet(&rd->until, &now, at_tip, slp_program_wall_ms(), slp_program_mono_us(),
+                         long_over ? 0 : quiet_ms);
+}
+
+/* Without leases; with them look_at_fleet() does it. */
+static void check_until(tail *t) {
+  if (!t->app.args->until_given || has_leases(t) || t->ending || t->n == 0) return;
+  for (size_t i = 0; i < t->n; i++)
+    if (!is_read_until(t, &t->each[i])) return;
   end_tail(t);
 }
 
@@ -432,18 +474,6 @@ static uint64_t silent_since(tail *t, reading *rd) {
   if (!has_leases(t) || !t->app.args->timeout_ms) return rd->begun_us;
   if (!rd->look.shared_us && is_without_share(t, rd, line)) fail(t, rd, line);
   return rd->look.shared_us;
-}
-
-/* Says of a worker why it printed nothing, when that is not because nothing came. */
-static void tell_no_share(const tail *t) {
-  for (size_t i = 0; i < t->n && has_leases(t) && !t->app.args->quiet; i++) {
-    const reading *rd = &t->each[i];
-    if (rd->look.found == SLP_WHOLE_BLOCKED)
-      slp_say("not everything was read: %s", rd->look.why);
-    else if (!rd->look.whole.mine_n && !rd->last_us)
-      slp_say("no shard was this worker's: the others of %s read them, or they were read to their end",
-              t->app.args->opts.app);
-  }
 }
 
 static void check_timeout(tail *t) {

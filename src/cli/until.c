@@ -15,21 +15,29 @@ void slp_until_free(slp_until *u) {
   if (!u->mem) return;
   slp_names_free(&u->names);
   slp_free(u->mem, u->state);
+  slp_free(u->mem, u->round);
   u->state = NULL;
+  u->round = NULL;
+}
+
+static int make_room(slp_until *u, uint32_t number) {
+  uint32_t cap = u->state_cap ? u->state_cap * 2 : 64;
+  while (cap <= number) cap *= 2;
+  uint8_t *state = slp_realloc(u->mem, u->state, cap);
+  if (!state) return SLP_ENOMEM;
+  u->state = state;
+  uint32_t *round = slp_realloc(u->mem, u->round, cap * sizeof *round);
+  if (!round) return SLP_ENOMEM;
+  u->round = round;
+  memset(state + u->state_cap, NOT_READ, cap - u->state_cap);
+  memset(round + u->state_cap, 0, (cap - u->state_cap) * sizeof *round);
+  u->state_cap = cap;
+  return 0;
 }
 
 static uint8_t *state_of(slp_until *u, const char *shard) {
   uint32_t number = slp_names_number(&u->names, shard);
-  if (number == UINT32_MAX) return NULL;
-  if (number >= u->state_cap) {
-    uint32_t cap = u->state_cap ? u->state_cap * 2 : 64;
-    while (cap <= number) cap *= 2;
-    uint8_t *state = slp_realloc(u->mem, u->state, cap);
-    if (!state) return NULL;
-    memset(state + u->state_cap, NOT_READ, cap - u->state_cap);
-    u->state = state;
-    u->state_cap = cap;
-  }
+  if (number == UINT32_MAX || (number >= u->state_cap && make_room(u, number))) return NULL;
   return &u->state[number];
 }
 
@@ -45,7 +53,9 @@ int slp_until_shard(slp_until *u, const char *shard, sloop_shard_event_kind_t wh
   uint8_t *state = state_of(u, shard);
   if (!state) return SLP_ENOMEM;
   if (what == SLOOP_SHARD_OPENED && *state == NOT_READ) become(u, state, OPEN);
-  if (what == SLOOP_SHARD_ENDED || what == SLOOP_SHARD_STOPPED) become(u, state, NOT_READ);
+  if (what == SLOOP_SHARD_ENDED || what == SLOOP_SHARD_STOPPED || what == SLOOP_SHARD_LOST ||
+      what == SLOOP_SHARD_RELEASED)
+    become(u, state, NOT_READ);
   return 0;
 }
 
@@ -56,6 +66,17 @@ int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms) {
   if (arrived_at_ms < u->at_ms) return 0; /* also -1: not known */
   become(u, state, PASSED);
   return 1;
+}
+
+void slp_until_begin_round(slp_until *u) { u->rounds_n++; }
+
+int slp_until_next(slp_until *u, const char *shard, int64_t arrived_at_ms) {
+  uint8_t *state = state_of(u, shard);
+  if (!state) return SLP_ENOMEM;
+  uint32_t *round = &u->round[state - u->state];
+  if (*round == u->rounds_n) return 0;
+  *round = u->rounds_n;
+  return slp_until_passed(u, shard, arrived_at_ms);
 }
 
 int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now) {

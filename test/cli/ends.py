@@ -17,6 +17,7 @@ from box import Box, NO_LIMITS
 from run import check, end, equal, main, read_until, run, test, wait_until
 
 QUICK = ("-X", "lease_ms=2000", "-X", "checkpoint_ms=500", "-X", "poll_ms=200")
+SCHEMAS = ("sloop", "kcl", "vmware-go-kcl", "kinsumer", "motorway", "kcl-rb")
 
 
 def lines(out):
@@ -27,7 +28,7 @@ def lines(out):
 def a_new_application_is_read_before_silence_counts():
     with Box(4, *NO_LIMITS) as box:
         put = box.put(200)
-        for schema in ("sloop", "kcl", "vmware-go-kcl", "kinsumer", "motorway", "kcl-rb"):
+        for schema in SCHEMAS:
             r = box.tail("-G", "t-" + schema, "-X", "schema=" + schema, "-o", "oldest", "--timeout", "2", "demo", limit=40)
             equal((r.code, r.err, sorted(lines(r.out))), (0, "", sorted(p[2] for p in put)), schema)
 
@@ -36,12 +37,76 @@ def a_new_application_is_read_before_silence_counts():
 def the_tip_of_an_application_is_that_of_all_its_shards():
     with Box(4, *NO_LIMITS) as box:
         put = box.put(300)
-        for schema in ("sloop", "kcl", "vmware-go-kcl", "kinsumer", "motorway", "kcl-rb"):
+        for schema in SCHEMAS:
             args = ("-G", "e-" + schema, "-X", "schema=" + schema, "-o", "oldest", "-e", "demo")
             r = box.tail(*args, limit=40)
             equal((r.code, r.err, sorted(lines(r.out))), (0, "", sorted(p[2] for p in put)), schema)
             r = box.tail(*args, limit=40)  # nothing came since
             equal((r.code, r.out, r.err), (0, b"", ""), schema)
+
+
+@test
+def a_time_ends_the_workers_of_an_application():
+    """What arrived before it is printed once, by whomever; what comes behind it is there for those who read on."""
+    with Box(4, *NO_LIMITS) as box:
+        before = [p[2] for p in box.put(200)]
+        time.sleep(0.05)
+        until = box.admin("/_sandbox/clock", method="GET").decode().strip()
+        time.sleep(0.05)
+        after = [p[2] for p in box.put(200, start=200)]
+        for schema in SCHEMAS:
+            args = ("-G", "u-" + schema, "-X", "schema=" + schema, "-o", "oldest")
+            r = box.tail(*args, "--until", until, "demo", limit=40)
+            equal((r.code, r.err, sorted(lines(r.out))), (0, "", sorted(before)), schema)
+            r = box.tail(*args, "--until", until, "--order", "shard", "demo", limit=40)
+            equal((r.code, r.out, r.err), (0, b"", ""), schema)
+            r = box.tail(*args, "-e", "demo", limit=40)
+            equal((r.code, r.err, sorted(lines(r.out))), (0, "", sorted(after)), schema)
+        workers = [box.start("-G", "many", "-o", "oldest", "--until", until, *QUICK, "demo") for _ in range(3)]
+        try:
+            got = []
+            for p in workers:
+                out, err = p.communicate(timeout=60)
+                equal(p.returncode, 0, err)
+                got += lines(out)
+            equal(sorted(got), sorted(before))
+        finally:
+            for p in workers:
+                end(p)
+        r = box.tail("-G", "many", "-e", *QUICK, "demo", limit=40)
+        equal((r.code, sorted(lines(r.out))), (0, sorted(after)), r.err)
+
+
+@test
+def a_time_that_is_to_come_is_waited_for_whoever_writes():
+    with Box(2, *NO_LIMITS) as box:
+        until = time.time() + 8
+        p = box.start("-G", "app", "-o", "oldest", "--until", str(int(until * 1000)), *QUICK, "demo")
+        try:
+            n = 0
+            while p.poll() is None:  # one shard is written to without a pause, the other one is silent
+                box.call("PutRecord", StreamName="demo", PartitionKey="k", Data=base64.b64encode(b"%d" % n).decode())
+                n += 1
+                check(time.time() < until + 30, "it has not left")
+                time.sleep(0.02)
+            check(until < time.time(), "it left before the time")
+            out, err = p.communicate()
+            equal((p.returncode, err), (0, b""))
+            got = lines(out)
+            equal(got, [str(i) for i in range(len(got))])
+        finally:
+            end(p)
+        r = box.tail("-o", "oldest", "--until", str(int(until * 1000)), "demo")  # without leases
+        equal(lines(r.out), got)
+
+
+@test
+def silence_counts_beside_an_end_that_is_far_away():
+    with Box(2, *NO_LIMITS) as box:
+        put = box.put(20)
+        later = str(int(time.time()) + 3600)
+        r = box.tail("-G", "app", "-o", "oldest", "--until", later, "--timeout", "2", *QUICK, "demo", limit=30)
+        equal((r.code, r.err, sorted(lines(r.out))), (0, "", sorted(p[2] for p in put)))
 
 
 @test
@@ -99,6 +164,9 @@ def a_worker_without_a_shard_says_so_when_it_leaves():
             r = box.tail("-G", "app", "--timeout", "2", *QUICK, "demo", limit=30)
             equal((r.code, r.out), (0, b""), r.err)
             check("no shard was this worker's: the others of app read them" in r.err, r.err)
+            r = box.tail("-G", "app", "--until", "0s", *QUICK, "demo", limit=30)
+            equal((r.code, r.out), (0, b""), r.err)
+            check("no shard was this worker's: the others of app read them" in r.err, r.err)
         finally:
             end(first)
 
@@ -129,6 +197,9 @@ def a_parked_shard_is_no_tip():
         box.dynamodb("UpdateItem", TableName="sloop", Key={"app": row["app"], "row": row["row"]}, UpdateExpression="SET park = :p",
                      ExpressionAttributeValues={":p": {"S": "somebody"}})
         r = box.tail("-G", "app", "-e", *QUICK, "demo", limit=30)
+        equal((r.code, r.err), (1, "stream-tail: not everything was read: shardId-000000000000 is parked, and nobody reads it "
+                                   "until --release\n"))
+        r = box.tail("-G", "app", "--until", "0s", *QUICK, "demo", limit=30)
         equal((r.code, r.err), (1, "stream-tail: not everything was read: shardId-000000000000 is parked, and nobody reads it "
                                    "until --release\n"))
         r = box.tail("-G", "app", "--timeout", "1", *QUICK, "demo", limit=30)

@@ -180,9 +180,12 @@ TEST(leases) {
   CHECK_REFUSED("--save does not go together with -G", "-Ga", "--save", "f", "s");
   CHECK_PARSES("-Ga", "-e", "s");
   CHECK_INT(args.until_tip, 1);
-  CHECK_REFUSED("--until does not go together with -G", "-Ga", "-o", "e@5m", "s");
+  CHECK_PARSES("-Ga", "-o", "e@5m", "s");
+  CHECK_INT(args.until_given, 1);
   CHECK_REFUSED("-o SHARD:SEQUENCE does not go together with -G", "-Ga", "-o1:2", "s");
   CHECK_REFUSED("-o @FILE does not go together with -G", "-Ga", "-o@f", "s");
+  CHECK_REFUSED("--migrate token:FILE", "-Ga", "-o@f", "s");
+  CHECK_REFUSED("--reset SHARD --to SEQUENCE", "-Ga", "-o1:2", "s");
   CHECK_REFUSED("--store needs -G", "--store", "memory", "s");
   CHECK_REFUSED("-X worker needs -G", "-X", "worker=a", "s");
   CHECK_REFUSED("-G does not go together with -L", "-L", "-Ga", "s");

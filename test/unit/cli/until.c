@@ -55,6 +55,37 @@ TEST(ended_shards_do_not_count_and_children_do) {
   end();
 }
 
+TEST(a_lease_that_goes_takes_what_was_passed_with_it) {
+  begin();
+  slp_until_shard(&u, "a", SLOOP_SHARD_OPENED);
+  slp_until_passed(&u, "a", 1000);
+  slp_until_shard(&u, "a", SLOOP_SHARD_RELEASED);
+  slp_until_shard(&u, "a", SLOOP_SHARD_OPENED); /* and comes back, where its last owner was */
+  CHECK_INT(slp_until_passed(&u, "a", 999), 0);
+  slp_until_passed(&u, "a", 1000);
+  slp_until_shard(&u, "a", SLOOP_SHARD_LOST);
+  CHECK_INT(slp_until_passed(&u, "a", 999), 0);
+  end();
+}
+
+TEST(of_each_shard_the_next_record_decides) {
+  begin();
+  slp_until_begin_round(&u);
+  CHECK_INT(slp_until_next(&u, "a", 1000), 1);
+  CHECK_INT(slp_until_next(&u, "b", 999), 0); /* late: it is to be printed, whatever follows it */
+  CHECK_INT(slp_until_next(&u, "b", 1000), 0);
+  CHECK_INT(slp_until_next(&u, "a", 1001), 0); /* told already */
+  slp_until_begin_round(&u);
+  CHECK_INT(slp_until_next(&u, "b", 1000), 1);
+  for (int i = 0; i < 500; i++) {
+    char name[20];
+    snprintf(name, sizeof name, "s%d", i);
+    CHECK_INT(slp_until_next(&u, name, 1000), 1);
+    CHECK_INT(slp_until_next(&u, name, 1000), 0);
+  }
+  end();
+}
+
 #define S UINT64_C(1000000)
 
 TEST(silence_counts_when_the_time_is_over_and_all_are_at_their_tip) {

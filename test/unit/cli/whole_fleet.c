@@ -46,7 +46,7 @@ static void end(void) {
 static void look(int64_t behind_ms, int at_tip, uint64_t unacked) {
   sloop_shard_stats_t mine = {
       .shard = "shardId-000000000000", .behind_ms = behind_ms, .at_tip = at_tip, .unacked = unacked};
-  slp_whole_begin(&w);
+  slp_whole_begin(&w, 0);
   CHECK_INT(slp_whole_mine(&w, &mine), 0);
   CHECK_INT(slp_whole_rows(&w, &rows, ME), 0);
 }
@@ -94,7 +94,7 @@ TEST(its_own_shards_are_judged_by_what_this_worker_reads) {
   CHECK_INT(w.state, SLP_WHOLE_SHARED);
   look_at_tip();
   CHECK_INT(w.state, SLP_WHOLE_AT_TIP);
-  slp_whole_begin(&w); /* its row is this worker's, and it does not read it any more */
+  slp_whole_begin(&w, 0); /* its row is this worker's, and it does not read it any more */
   CHECK_INT(slp_whole_rows(&w, &rows, ME), 0);
   CHECK_INT(w.state, SLP_WHOLE_WAITS);
   end();
@@ -113,6 +113,39 @@ TEST(a_shard_without_a_living_reader_is_waited_for) {
   leases[1].position.kind = SLOOP_AT_END;
   look_at_tip();
   CHECK_INT(w.state, SLP_WHOLE_AT_TIP);
+  end();
+}
+
+static void look_by_time(void) {
+  sloop_shard_stats_t mine = {.shard = "shardId-000000000000", .behind_ms = 5000, .unacked = 7, .paused = 1};
+  slp_whole_begin(&w, 1);
+  CHECK_INT(slp_whole_mine(&w, &mine), 0);
+  CHECK_INT(slp_whole_rows(&w, &rows, ME), 0);
+}
+
+TEST(by_time_a_shard_of_another_worker_has_to_be_read_by_one_that_lives) {
+  begin();
+  leases[1] = lease("shardId-000000000002", ""); /* begins behind a parent that is read up to the time only */
+  leases[1].parents[0] = "shardId-000000000000";
+  look_by_time();
+  CHECK_INT(w.state, SLP_WHOLE_AT_TIP);
+  leases[1] = lease("shardId-000000000001", OTHER);
+  workers[1].behind_ms = 90000;
+  look_by_time();
+  CHECK_INT(w.state, SLP_WHOLE_WAITS);
+  workers[1].counter++;
+  look_by_time();
+  CHECK_INT(w.state, SLP_WHOLE_AT_TIP);
+  leases[0].shard = "shardId-000000000003"; /* this worker's, and it does not read it yet */
+  look_by_time();
+  CHECK_INT(w.state, SLP_WHOLE_WAITS);
+  leases[0].shard = "shardId-000000000000";
+  leases[1] = lease("shardId-000000000001", "");
+  look_by_time();
+  CHECK_INT(w.state, SLP_WHOLE_WAITS);
+  leases[1].parked = 1;
+  look_by_time();
+  CHECK_INT(w.state, SLP_WHOLE_BLOCKED);
   end();
 }
 
