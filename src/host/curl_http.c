@@ -4,7 +4,10 @@
  * libcurl is entered only from events, timers and the functions of host.h, never from inside its own
  * callbacks (CURLM_RECURSIVE_API_CALL in libcurl-errors(3)). Whatever may finish a transfer is followed by
  * reading the multi's messages. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "codec/date.h"
 #include "host/curl_transfer.h"
@@ -340,6 +343,25 @@ int slp_curl_lane_multiplexes(const slp_curl_lane *lane) {
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
+/* Returns a number that the next descriptors of this process will have, and another one behind it. */
+static void find_free(uv_loop_t *loop, int ret[2]) {
+  for (int i = 0; i < 2; i++) ret[i] = fcntl(uv_backend_fd(loop), F_DUPFD_CLOEXEC, 0);
+  for (int i = 0; i < 2; i++)
+    if (ret[i] >= 0) close(ret[i]);
+}
+
+/* A multi handle wakes itself by a pair of sockets. libcurl 7.88 makes them without CLOEXEC, and each child
+ * of the process would have them: it could write to them, and they count against its limit. */
+static void keep_from_children(const int fds[2]) {
+  for (int i = 0; i < 2; i++) {
+    struct sockaddr_storage address;
+    socklen_t n = sizeof address;
+    int is_pair = fds[i] >= 0 && getsockname(fds[i], (struct sockaddr *)&address, &n) == 0 &&
+                  address.ss_family == AF_UNIX;
+    if (is_pair) (void)fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+  }
+}
+
 static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) {
   lane->u = u;
   lane->running_max = running_max;
@@ -350,8 +372,11 @@ static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) 
   lane->kick.run = on_lane_kick;
   int r = slp_host_reserve_timers(&u->host, (size_t)running_max + 1);
   if (r) return r;
+  int fds[2];
+  find_free(u->loop, fds);
   lane->multi = curl_multi_init();
   if (!lane->multi) return SLP_ENOMEM;
+  keep_from_children(fds);
   if (curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer) ||
       curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane) ||
       curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING,

@@ -4,20 +4,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 #ifdef __linux__
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 #include "base/list.h"
 #include "host/program.h"
 
-#define LATE_MS 300 /* from the end of a pipe to that of the process, or the other way round */
-#define ERR_MAX 900 /* bytes of a line of standard error that go together */
-#define PIECE 65536 /* bytes of standard output that are read at once */
+#define LATE_MS 300   /* from the end of a pipe to that of the process, or the other way round */
+#define ERR_MAX 900   /* bytes of a line of standard error that go together */
+#define FDS_MAX 65536 /* descriptors that are looked at where the kernel does not close them by itself */
+#define PIECE 65536   /* bytes of standard output that are read at once */
 /* A child that writes without end gets no more of a turn of the loop than these. */
 #define LINES_A_TURN 1000
 #define ERR_PIECE 4096 /* bytes of standard error */
@@ -424,6 +428,18 @@ static void default_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* Libraries open descriptors that children inherit, as libcurl 7.88 does. Those of whoever started this
+ * program are not passed on either, as by Java. The report's is needed until exec succeeds. */
+static void close_others_at_exec(void) {
+#ifdef SYS_close_range
+  const unsigned close_on_exec = 4; /* CLOSE_RANGE_CLOEXEC, from Linux 5.11 on */
+  if (syscall(SYS_close_range, 3u, UINT_MAX, close_on_exec) == 0) return;
+#endif
+  struct rlimit limit;
+  rlim_t n = getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > FDS_MAX ? FDS_MAX : limit.rlim_cur;
+  for (int fd = 3; fd < (int)n; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
 /* Between fork and exec: only what a signal handler may do. */
 static void become(const char *const *argv, const int fds[3], int report, int guard_fd, pid_t parent) {
   int32_t me = (int32_t)getpid();
@@ -436,6 +452,7 @@ static void become(const char *const *argv, const int fds[3], int report, int gu
   for (int i = 0; i < 3; i++)
     if (dup2(fds[i], i) < 0) _exit(127);
   default_signals();
+  close_others_at_exec();
   execvp(argv[0], (char **)(uintptr_t)argv);
   int error = errno;
   if (write(report, &error, sizeof error) < 0) _exit(126);

@@ -57,9 +57,23 @@ def flood(how):
         sys.stderr.write("y" * 5000 + "\nlast words\n")
 
 
+def inherited():
+    """What it has beside its standard three."""
+    there = []
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            there += [os.readlink(f"/proc/self/fd/{fd}")] if int(fd) > 2 else []
+        except FileNotFoundError:  # that of the listing itself
+            pass
+    return there
+
+
 def child(how, folder):
     shard = None
+    descriptors = inherited()
     log = open(os.path.join(folder, f"log-{os.getpid()}"), "w", buffering=1)
+    if how == "descriptors":
+        log.write(json.dumps(["descriptors", descriptors]) + "\n")
     if how == "stay":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
@@ -126,7 +140,7 @@ ALL = tempfile.TemporaryDirectory(prefix="multilang-")
 class Daemon:
     """stream-tail --multilang over a folder of its own."""
 
-    def __init__(self, box, how="good", more=(), words=(), env=None, out=None, err=None, ignores=()):
+    def __init__(self, box, how="good", more=(), words=(), env=None, out=None, err=None, ignores=(), more_popen=None):
         self.folder = tempfile.mkdtemp(dir=ALL.name)
         self.file = os.path.join(self.folder, "app.properties")
         with open(self.file, "w", encoding="utf-8") as f:
@@ -139,7 +153,8 @@ class Daemon:
         self.out = open(os.path.join(self.folder, "out"), "wb")
         self.process = subprocess.Popen([BIN, *words, "--multilang", self.file], stdin=subprocess.DEVNULL,
                                         stdout=self.out if out is None else out, stderr=self.err if err is None else err,
-                                        env=environment({**box.env, **(env or {})}), preexec_fn=ignored(*ignores))
+                                        env=environment({**box.env, **(env or {})}), preexec_fn=ignored(*ignores),
+                                        **(more_popen or {}))
 
     def said(self):
         with open(os.path.join(self.folder, "err"), encoding="utf-8", errors="replace") as f:
@@ -318,6 +333,21 @@ def a_hangup_that_nohup_ignores_is_ignored_by_the_children_too():
             check(len(processes) == 2, processes)
             equal([bool(signals(pid, "SigIgn") & hangup) for pid in processes], [bool(ignores)] * 2)
             equal(d.stop(), 0, d.said())
+
+
+@test
+def a_child_has_no_descriptor_of_the_daemon():
+    with Box(1) as box:
+        put(box, 0, 20)
+        r, w = os.pipe()
+        os.set_inheritable(w, True)  # nor what the daemon itself was given, as under Java's
+        try:
+            with Daemon(box, "descriptors", more_popen={"close_fds": False}) as d:
+                d.until(lambda: set(d.payloads()) >= everything(20), 30, "the records")
+                equal([e for _, log in d.logs() for e in log if e[0] == "descriptors"], [["descriptors", []]])
+        finally:
+            os.close(r)
+            os.close(w)
 
 
 @test
