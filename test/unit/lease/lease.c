@@ -109,3 +109,25 @@ TEST(what_belonged_to_a_state_goes_with_it) {
   }
   end();
 }
+
+static slp_lease *next_turn(void) {
+  slp_list *it = slp_list_pop(&fleet.leases.turns);
+  return it ? SLP_OWNER(it, slp_lease, turn) : NULL;
+}
+
+TEST(ends_have_their_turn_before_takes) {
+  slp_lease take = {.f = &fleet, .state = SLP_LEASE_WANTED},
+            claimed = {.f = &fleet, .state = SLP_LEASE_CLAIMED},
+            ends = {.f = &fleet, .state = SLP_LEASE_ENDING};
+  begin();
+  slp_list_init(&fleet.leases.turns);
+  slp_lease_wait_turn(&take);
+  slp_lease_wait_turn(&claimed);
+  slp_lease_wait_turn(&ends);
+  slp_lease_wait_turn(&take); /* has its place already */
+  CHECK(next_turn() == &ends);
+  CHECK(next_turn() == &take);
+  CHECK(next_turn() == &claimed);
+  CHECK(!next_turn());
+  end();
+}
