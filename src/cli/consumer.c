@@ -263,10 +263,34 @@ static void add_new_start(slp_cli_consumer *c) {
     snprintf(c->error + at, n, "; first remove %.80s", a->save);
 }
 
+/* A failure is told again after twice as many tries: while none is told for longer, writes are answered. */
+#define UNTOLD_US 10000000u
+
+static void note_unwritten(slp_cli_consumer *c, const sloop_error_t *e) {
+  sloop_stats_t st;
+  if (!strstr(e->message, "a write of the lease table failed")) return;
+  slp_cli_consumer_stats(c, &st);
+  c->unwritten_last_us = slp_program_mono_us();
+  if (!c->unwritten_us) c->unwritten_us = c->unwritten_last_us;
+  c->unwritten_heartbeats = st.heartbeats;
+  c->unwritten_passes = e->http_status < 400 || e->http_status >= 500 || e->code == SLOOP_ETHROTTLE;
+}
+
+uint64_t slp_cli_consumer_unwritten_us(slp_cli_consumer *c, int *ret_passes) {
+  uint64_t now_us = slp_program_mono_us(), told_us = c->unwritten_last_us - c->unwritten_us;
+  sloop_stats_t st;
+  *ret_passes = c->unwritten_passes;
+  if (!c->unwritten_us) return 0;
+  slp_cli_consumer_stats(c, &st);
+  int beats = c->unwritten_passes && st.heartbeats > c->unwritten_heartbeats;
+  return beats || now_us - c->unwritten_last_us > told_us + UNTOLD_US ? 0 : now_us - c->unwritten_us;
+}
+
 static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   if (c->failed) return;
+  if (c->app->args->opts.app) note_unwritten(c, e);
   snprintf(c->of_error, sizeof c->of_error, "%s", e->message);
   int hopeless = is_hopeless(c, e);
   /* Before the first answer, silence either ends soon or ends the program: then it is reported, once. */
@@ -404,6 +428,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   if (e->kind == SLOOP_LEASE_JOINED) c->joined = 1;
+  if (e->kind == SLOOP_LEASE_TAKEN) c->unwritten_us = 0;
   /* What fails is an error too, and was told as that a moment ago. */
   size_t n = strlen(c->of_error);
   int was_told = e->kind == SLOOP_LEASE_TROUBLE && n && strncmp(c->of_error, e->text, n) == 0;

@@ -36,6 +36,10 @@ struct slp_cli_consumer {
   uint64_t losses;
   uint8_t lost; /* --fail-on-loss: records were lost, so no more are taken, and it ends in a moment */
   uint64_t loss_tick, first_loss_tick; /* of the app: since the last one, the first one */
+  /* With leases: when a write of the lease table failed for the first time since a lease was taken, and the
+   * last time; 0: none did. Then: how many heartbeats had been answered, and whether the error may pass. */
+  uint64_t unwritten_us, unwritten_last_us, unwritten_heartbeats;
+  uint8_t unwritten_passes;
   char of_error[200]; /* how the last error's message begins; "": no error since the last event of leases */
   sloop_stats_t last; /* statistics at the end */
   char error[SLP_TOLD_LINE]; /* the last error, as it would be reported */
@@ -70,6 +74,9 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
 /* Has the service ever given records or an empty page, or with leases the table a place among the workers? */
 int slp_cli_consumer_answered(slp_cli_consumer *c);
 void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret); /* now, or at the end */
+/* Returns for how long writes of the lease table have failed; 0: they do not, or are answered again.
+ * *ret_passes is 1 if the last error is one that may pass by itself. */
+uint64_t slp_cli_consumer_unwritten_us(slp_cli_consumer *c, int *ret_passes);
 /* Words the failure in a callback's status as one line. */
 void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
                                  char *line, size_t n);

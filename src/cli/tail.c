@@ -451,16 +451,21 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
   return 1;
 }
 
-/* Registered, and a shard has no living reader for longer than it takes to find one. */
-static int is_without_share(const tail *t, const reading *rd, char line[480]) {
+/* Registered, and a shard has no living reader for longer than it takes to find one; or writes of this worker
+ * have failed for as long as it is to wait, so that it can't become that reader. */
+static int is_without_share(const tail *t, reading *rd, char line[480]) {
   const slp_args *a = t->app.args;
   const slp_fleet_look *k = &rd->look;
   uint64_t lease_ms = a->opts.lease_ms ? a->opts.lease_ms : is_of_kinsumer(a) ? 300000 : 10000;
   uint64_t limit_us = (a->timeout_ms + 2 * lease_ms) * 1000u + NO_SHARE_US,
            waited_us = slp_program_mono_us() - rd->begun_us;
-  if (waited_us < limit_us) return 0;
-  snprintf(line, 480, "not every shard had a reader within %llu s%s%s",
-           (unsigned long long)(waited_us / 1000000u), *k->why ? ": " : "", k->why);
+  int passes;
+  uint64_t unwritten_us = slp_cli_consumer_unwritten_us(&rd->consumer, &passes);
+  int writes_fail = unwritten_us >= (a->timeout_ms + (passes ? lease_ms : 0)) * 1000u;
+  if (waited_us < limit_us && !writes_fail) return 0;
+  snprintf(line, 480, "not every shard had a reader within %llu s%s%.150s%s%.200s",
+           (unsigned long long)(waited_us / 1000000u), *k->why ? ": " : "", k->why,
+           unwritten_us ? "; the last error: " : "", unwritten_us ? rd->consumer.error : "");
   return 1;
 }
 

@@ -188,6 +188,23 @@ def silence_does_not_count_while_a_dead_worker_has_the_shards():
 
 
 @test
+def a_timeout_ends_a_worker_whose_writes_are_refused():
+    """It has joined, and no shard will ever be its own: waiting for a reader that lives would be in vain."""
+    with Box(2, *NO_LIMITS) as box:
+        box.put(10)
+        for schema, operation in (("sloop", "PutItem"), ("kcl", "PutItem"), ("kcl", "UpdateItem"), ("kinsumer", "UpdateItem")):
+            args = ("-G", f"app-{schema}-{operation}", "-X", "schema=" + schema, "-o", "oldest", "--timeout", "2", "demo")
+            box.admin("/_sandbox/faults", f"* {operation} * error AccessDeniedException:400:no")
+            r = box.tail(*args, limit=25)
+            box.admin("/_sandbox/faults", method="DELETE")
+            equal((r.code, r.out), (1, b""), schema, operation, r.err)
+            check("not every shard had a reader within " in r.err and
+                  "; the last error: a write of the lease table failed" in r.err, schema, operation, r.err)
+            r = box.tail(*args, limit=40)  # and when it may write again it reads
+            equal((r.code, len(lines(r.out))), (0, 10), schema, operation, r.err)
+
+
+@test
 def a_parked_shard_is_no_tip():
     with Box(1, *NO_LIMITS) as box:
         box.put(3)
