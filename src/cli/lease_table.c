@@ -52,7 +52,7 @@ static void add_worker(slp_columns *c, const sloop_worker_t *w, int64_t now_ms, 
   char held[24], weight[24], lag[24], rate[24], seen[24];
   snprintf(held, sizeof held, "%u", (unsigned)w->held);
   snprintf(weight, sizeof weight, "%u", (unsigned)w->weight);
-  slp_lag_text(slp_worker_lag_ms(w, now_ms), lag);
+  slp_lease_lag_text(slp_worker_lag_of(w, now_ms), lag);
   slp_rate_text(w->rate_bytes, rate);
   slp_age_text(w->written_at_ms, now_ms, seen);
   const char *const cells[] = {word, held, weight, lag, rate, seen, or_dash(w->host)};
@@ -108,9 +108,8 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms,
     slp_buf_addf(b, ", %zu named by leases alone: no row says whether %s", untold,
                  untold == 1 ? "it lives" : "they live");
   char lag[24];
-  slp_span_text(sum.worst.ms, lag);
-  if (sum.worst.ms > 0)
-    slp_buf_addf(b, "; the furthest is %s%s behind", sum.worst.at_most ? "at most " : "", lag);
+  slp_lease_lag_text(sum.worst, lag);
+  if (sum.worst.ms > 0) slp_buf_addf(b, "; the furthest is %s behind", lag);
   if (sum.worst.ms == 0 && !sum.unknown && !sum.lost) slp_buf_add_z(b, "; all at the tip");
   if (sum.lost) slp_buf_addf(b, "; %zu where nobody can go on", sum.lost);
   if (sum.unknown) slp_buf_addf(b, "; %zu of unknown lag", sum.unknown);
@@ -250,6 +249,7 @@ static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, i
 }
 
 static void worker_json(slp_buf *b, const char *stream, const sloop_worker_t *k, int64_t now_ms) {
+  slp_lease_lag lag = slp_worker_lag_of(k, now_ms);
   slp_jw w = {.b = b, .one_line = 1};
   begin(&w, stream);
   slp_jw_z_or_null(&w, "worker", k->worker);
@@ -260,9 +260,10 @@ static void worker_json(slp_buf *b, const char *stream, const sloop_worker_t *k,
   slp_jw_i64_or_null(&w, "lease_ms", k->lease_ms);
   slp_jw_u64(&w, "counter", k->counter);
   slp_jw_i64_or_null(&w, "written_at", k->written_at_ms);
-  slp_jw_i64_or_null(&w, "behind_ms", slp_worker_lag_ms(k, now_ms));
+  slp_jw_i64_or_null(&w, "behind_ms", lag.ms);
   slp_jw_i64_or_null(&w, "rate_bytes", k->rate_bytes);
   slp_jw_z_or_null(&w, "host", k->host);
+  slp_jw_bool(&w, "behind_at_most", lag.at_most);
   end(&w);
 }
 

@@ -43,11 +43,14 @@ static int64_t aged_ms(int64_t told_ms, int64_t written_at_ms, int64_t now_ms) {
   return slp_add_i64(told_ms, slp_max_i64(now_ms - written_at_ms, 0));
 }
 
-int64_t slp_worker_lag_ms(const sloop_worker_t *w, int64_t now_ms) {
-  if (w->dead) return -1;
-  int64_t aged = aged_ms(w->behind_ms, w->written_at_ms, now_ms);
-  /* A worker writes its row every third of a lease. */
-  return aged >= 0 && now_ms - w->written_at_ms <= (int64_t)w->lease_ms / 2 ? w->behind_ms : aged;
+slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms) {
+  if (w->dead) return (slp_lease_lag){-1, 0};
+  /* A worker writes its row every third of a lease. At its tip it stays until the next row is overdue; where
+   * records wait, the wait grows until a row says otherwise. */
+  if (w->behind_ms == 0 && now_ms - w->written_at_ms <= (int64_t)w->lease_ms / 2)
+    return (slp_lease_lag){0, 0};
+  int64_t most_ms = aged_ms(w->behind_ms, w->written_at_ms, now_ms);
+  return (slp_lease_lag){most_ms, most_ms > 0};
 }
 
 /* Where records wait the wait grows; where none did, none may have come since. */
@@ -87,10 +90,11 @@ slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all
   if (mood != SLP_LEASE_IS_OWNED) /* nobody looks how far */
     return (slp_lease_lag){mood == SLP_LEASE_IS_ENDED ? 0 : -1, 0};
   int64_t own_ms = aged_ms(l->behind_ms, l->written_at_ms, now_ms);
-  int64_t worst_ms = owner ? slp_worker_lag_ms(owner, now_ms) : -1;
-  if (worst_ms >= 0 && (own_ms < 0 || worst_ms <= own_ms))
-    return (slp_lease_lag){worst_ms, worst_ms > 0 && owner->held != 1};
-  return (slp_lease_lag){own_ms, own_ms >= 0};
+  slp_lease_lag worst = owner ? slp_worker_lag_of(owner, now_ms) : (slp_lease_lag){-1, 0};
+  /* The owner's word may be the older one. */
+  int later = owner && l->behind_ms > 0 && l->written_at_ms > owner->written_at_ms;
+  if (worst.ms >= 0 && !later && (own_ms < 0 || worst.ms <= own_ms)) return worst;
+  return (slp_lease_lag){own_ms, own_ms > 0};
 }
 
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms) {
@@ -145,21 +149,30 @@ void slp_lease_say(slp_buf *b, const char *fmt, ...) {
   if (slp_say_to(b, "%s", line) == SLP_ELIMIT) slp_buf_cut(b, before);
 }
 
+static const struct {
+  int64_t ms, least;
+  const char *unit;
+} units[] = {{86400000, 172800000, "d"}, {3600000, 7200000, "h"}, {60000, 120000, "m"}, {1000, 1000, "s"}};
+
+static size_t unit_of(int64_t ms) {
+  size_t i = 0;
+  while (i < SLP_COUNT(units) && ms < units[i].least) i++;
+  return i;
+}
+
+static int64_t unit_ms_of(int64_t ms) {
+  size_t i = unit_of(ms);
+  return i < SLP_COUNT(units) ? units[i].ms : 1;
+}
+
 void slp_span_text(int64_t ms, char out[24]) {
-  static const struct {
-    int64_t ms, least;
-    const char *unit;
-  } units[] = {{86400000, 172800000, "d"}, {3600000, 7200000, "h"}, {60000, 120000, "m"}, {1000, 1000, "s"}};
-  if (ms < 0) {
+  size_t i = unit_of(ms);
+  if (ms < 0)
     snprintf(out, 24, "-");
-    return;
-  }
-  for (size_t i = 0; i < SLP_COUNT(units); i++) {
-    if (ms < units[i].least) continue;
+  else if (i < SLP_COUNT(units))
     snprintf(out, 24, "%lld%s", (long long)(ms / units[i].ms), units[i].unit);
-    return;
-  }
-  snprintf(out, 24, ms ? "%lldms" : "0", (long long)ms);
+  else
+    snprintf(out, 24, ms ? "%lldms" : "0", (long long)ms);
 }
 
 void slp_age_text(int64_t at_ms, int64_t now_ms, char out[24]) {
@@ -173,8 +186,14 @@ void slp_lag_text(int64_t ms, char out[24]) {
     snprintf(out, 24, "tip");
 }
 
+/* What is at most so much is rounded up to the unit that is shown. */
+static int64_t rounded_up(int64_t ms) {
+  int64_t unit = unit_ms_of(ms);
+  return ms < 0 ? ms : slp_add_i64(ms, unit - 1) / unit * unit;
+}
+
 void slp_lease_lag_text(slp_lease_lag lag, char out[24]) {
-  slp_lag_text(lag.ms, out + lag.at_most);
+  slp_lag_text(lag.at_most ? rounded_up(lag.ms) : lag.ms, out + lag.at_most);
   if (lag.at_most) out[0] = '<';
 }
 

@@ -21,16 +21,18 @@ typedef struct slp_lease_lag { /* how far behind its tip a shard is, as far as t
   int64_t ms;                  /* -1: it does not know, or nobody reads the shard */
   int at_most;                 /* it may be less: the table knows no more than that */
 } slp_lease_lag;
-/* now_ms: by our wall clock. What was read at the position comes first. A row's word grows old. The owner's
- * word is of the worst of its shards, and counts as it stands until the next one is overdue; so an idle
- * shard's lease need not be written. */
+/* now_ms: by our wall clock. What was read at the position comes first. What a row told grows by the time
+ * since, and is the most that the lag can be.
+ * The owner's word is of the worst of its shards. That all of them are at their tip holds until its next
+ * word is overdue, unless the lease was written later and says otherwise: an idle shard's lease need not be
+ * written. */
 slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms);
 /* How that lag is known, or why it is not: "read", "told", "ended", "trimmed", "unknown" ... */
 const char *slp_lease_lag_word(const sloop_lease_t *l, slp_lease_lag lag);
 /* "trimmed", "gone" or "refused": nobody can go on from its position. NULL: it is no such lease. */
 const char *slp_lease_lost_word(const sloop_lease_t *l);
 /* Of the worst of its shards; -1: not known, or it reads none any more. */
-int64_t slp_worker_lag_ms(const sloop_worker_t *w, int64_t now_ms);
+slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms);
 /* "leads", "works", "leaving", "left", "silent" (not heard of for a lease, by our clock), "dead", or
  * "owns": leases name it, and no row says whether it lives. */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
@@ -52,7 +54,7 @@ void slp_span_text(int64_t ms, char out[24]);
 void slp_age_text(int64_t at_ms, int64_t now_ms, char out[24]);
 /* The same for a lag: 0 is "tip". */
 void slp_lag_text(int64_t ms, char out[24]);
-/* The same; "<12s" where it is so much at most. */
+/* The same; "<12s" where it is so much at most, rounded up. */
 void slp_lease_lag_text(slp_lease_lag lag, char out[24]);
 /* Bytes a second: "0", "999B", "12kB", "3MB"; "-": not told. */
 void slp_rate_text(int64_t bytes, char out[24]);

@@ -154,7 +154,7 @@ static const char output[] =
     "one for each worker:\n"
     ".BR stream \", \" worker \", \" state \", \" leads \", \" held \", \" weight ,\n"
     ".BR lease_ms \", \" counter \", \" written_at \", \" behind_ms ,\n"
-    ".BR rate_bytes \", \" host ;\n"
+    ".BR rate_bytes \", \" host \", \" behind_at_most ;\n"
     "one for each row that makes no sense:\n"
     ".BR stream \", \" bad_row ;\n"
     "one where rows of other streams are left alone, with the first of them:\n"

@@ -190,18 +190,21 @@ static int compare(const void *va, const void *vb) {
 
 /* Sums up the others in a line. */
 static void rest_line(page *p, const ranked *rest, size_t n) {
-  char line[160], lag[24];
+  char line[160], lag[24], behind[48] = "", unknown[48] = "";
   int64_t worst_ms = -1;
-  size_t ended = 0;
+  size_t ended = 0, unknown_n = 0;
   for (size_t i = 0; i < n; i++) {
     worst_ms = slp_max_i64(worst_ms, rest[i].lag_ms);
     ended += rest[i].mood == SLP_LEASE_IS_ENDED;
+    unknown_n += rest[i].mood != SLP_LEASE_IS_ENDED && rest[i].lag_ms < 0;
   }
-  slp_span_text(worst_ms, lag);
+  slp_lease_lag_text((slp_lease_lag){worst_ms, 1}, lag);
   if (worst_ms > 0)
-    snprintf(line, sizeof line, "and %zu more, at most %s behind; %zu of them at their end", n, lag, ended);
-  else
-    snprintf(line, sizeof line, "and %zu more, none behind; %zu of them at their end", n, ended);
+    snprintf(behind, sizeof behind, ", at most %s behind", lag + 1);
+  else if (!unknown_n)
+    snprintf(behind, sizeof behind, ", none behind");
+  if (unknown_n) snprintf(unknown, sizeof unknown, ", %zu of unknown lag", unknown_n);
+  snprintf(line, sizeof line, "and %zu more%s%s; %zu of them at their end", n, behind, unknown, ended);
   add_line(p, line);
 }
 
@@ -240,7 +243,7 @@ static void worker_line(page *p, const slp_watch_news *n, const sloop_worker_t *
   size_t from = p->b->n;
   char id[80], lag[24], rate[24], seen[24];
   id_of(w->worker, id);
-  slp_lag_text(slp_worker_lag_ms(w, n->wall_ms), lag);
+  slp_lease_lag_text(slp_worker_lag_of(w, n->wall_ms), lag);
   slp_rate_text(w->rate_bytes, rate);
   slp_age_text(w->written_at_ms, n->wall_ms, seen);
   add_field(p->b, "", id, name, 0);

@@ -35,9 +35,9 @@ static const char *lag_of(const sloop_lease_t *l, int64_t now_ms) {
 }
 
 TEST(the_word_of_an_owner_counts_where_it_is_less) {
-  CHECK_STR(lag_of(&sample_leases[0], SAMPLE_NOW_MS), "90s"); /* the only one of its owner */
-  CHECK_STR(lag_of(&sample_leases[1], SAMPLE_NOW_MS), "tip"); /* idle since: its owner is at the tip */
-  CHECK_STR(lag_of(&sample_leases[2], SAMPLE_NOW_MS), "-");   /* its owner is dead */
+  CHECK_STR(lag_of(&sample_leases[0], SAMPLE_NOW_MS), "<94s"); /* told 90 s four seconds ago */
+  CHECK_STR(lag_of(&sample_leases[1], SAMPLE_NOW_MS), "tip");  /* idle since: its owner is at the tip */
+  CHECK_STR(lag_of(&sample_leases[2], SAMPLE_NOW_MS), "-");    /* its owner is dead */
   CHECK_STR(lag_of(&sample_leases[3], SAMPLE_NOW_MS), "-");
   CHECK_STR(lag_of(&sample_leases[4], SAMPLE_NOW_MS), "tip");
   sloop_lease_t l = sample_leases[1];
@@ -56,23 +56,39 @@ TEST(what_a_row_tells_grows_old) {
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 20000);
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).at_most, 1);
   l.written_at_ms = SAMPLE_NOW_MS - 3600000;
-  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 90000);
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 95000); /* the worker's row is five seconds old */
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).at_most, 1);
+  CHECK_INT(slp_worker_lag_of(&w, SAMPLE_NOW_MS).ms, 95000);
+  CHECK_INT(slp_worker_lag_of(&w, SAMPLE_NOW_MS).at_most, 1);
   w.behind_ms = 0;
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 0);
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).at_most, 0);
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS + 1).ms, 5001); /* its next word is overdue */
-  CHECK_INT(slp_worker_lag_ms(&w, SAMPLE_NOW_MS), 0);
-  CHECK_INT(slp_worker_lag_ms(&w, SAMPLE_NOW_MS + 40000), 45000);
+  l.written_at_ms = SAMPLE_NOW_MS - 100; /* the lease was written later, and not at the tip */
+  l.behind_ms = 1000;
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 1100);
+  CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).at_most, 1);
+  l.written_at_ms = SAMPLE_NOW_MS - 3600000;
+  l.behind_ms = 0;
+  CHECK_INT(slp_worker_lag_of(&w, SAMPLE_NOW_MS).ms, 0);
+  CHECK_INT(slp_worker_lag_of(&w, SAMPLE_NOW_MS + 40000).ms, 45000);
   w.behind_ms = -1;
-  CHECK_INT(slp_worker_lag_ms(&w, SAMPLE_NOW_MS), -1);
+  CHECK_INT(slp_worker_lag_of(&w, SAMPLE_NOW_MS).ms, -1);
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, 3600000);
   l.behind_ms = -1;
   CHECK_INT(slp_lease_lag_of(&l, &all, SAMPLE_NOW_MS).ms, -1);
   w.dead = 1;
   w.behind_ms = 0;
-  CHECK_INT(slp_worker_lag_ms(&w, SAMPLE_NOW_MS), -1);
+  CHECK_INT(slp_worker_lag_of(&w, SAMPLE_NOW_MS).ms, -1);
   char out[24];
+  slp_lease_lag_text((slp_lease_lag){178000, 1}, out); /* "at most 2m" would not be so */
+  CHECK_STR(out, "<3m");
+  slp_lease_lag_text((slp_lease_lag){4001, 1}, out);
+  CHECK_STR(out, "<5s");
+  slp_lease_lag_text((slp_lease_lag){180000, 1}, out);
+  CHECK_STR(out, "<3m");
+  slp_lease_lag_text((slp_lease_lag){178000, 0}, out);
+  CHECK_STR(out, "2m");
   slp_lease_lag_text((slp_lease_lag){999, 1}, out);
   CHECK_STR(out, "<999ms");
 }
