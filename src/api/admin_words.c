@@ -29,7 +29,9 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
     case SLP_ADMIN_TOLD: return;
     case SLP_ADMIN_NO_MEMORY: SAY("no memory for what the lease table says"); break;
     case SLP_ADMIN_STREAM_BUSY: SAY("the stream is not ready yet"); break;
-    case SLP_ADMIN_NO_TABLE: SAY("%s: no worker of %.80s has begun yet", before, why->stream); break;
+    case SLP_ADMIN_NO_TABLE:
+      SAY("%.180s: no worker of %.80s has begun yet, or it was deleted", before, why->stream);
+      break;
     case SLP_ADMIN_OWNED:
       SAY("%.*s belongs to %.*s, which is alive; %s: %s", n, name, owner_n, owner,
           what_was_written(why, "nothing was changed", wrote), what_to_do(why->task));
