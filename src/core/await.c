@@ -54,4 +54,5 @@ void slp_await_tell_in_vain(slp_shard *s) {
   slp_report_error(s->consumer, &f, s, 0, s->await.n, UINT64_MAX);
 }
 
+uint32_t slp_await_listings(const slp_shard *s) { return s->await.n; }
 void slp_await_forget(slp_shard *s) { s->await = (slp_await){0}; }

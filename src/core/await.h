@@ -21,6 +21,7 @@ int slp_await_may_be_listed(const slp_shard *s);
 int slp_await_listing(slp_shard *s, const char *what);
 /* The shard's children were waited for, and it is taken for the last one. */
 void slp_await_tell_in_vain(slp_shard *s);
-void slp_await_forget(slp_shard *s); /* a page came: nothing is waited for */
+uint32_t slp_await_listings(const slp_shard *s); /* in a row that lacked what is waited for */
+void slp_await_forget(slp_shard *s);             /* a page came: nothing is waited for */
 
 #endif

@@ -75,8 +75,14 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
     ret->fails = slp_reader_fails(s);
     return since_ms(s, since_us);
   }
-  if (silent_ms >= 0) ret->error = "no answer";
-  if (listing_ms >= 0) ret->error = "not listed";
+  if (silent_ms >= 0) { /* the call that is out counts as well */
+    ret->error = "no answer";
+    ret->fails = slp_reader_fails(s) + 1;
+  }
+  if (listing_ms >= 0) {
+    ret->error = "not listed";
+    ret->fails = (uint32_t)slp_max_u64(slp_reader_unlisted(s), 1);
+  }
   return slp_max_i64(silent_ms, listing_ms);
 }
 

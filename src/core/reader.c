@@ -247,6 +247,7 @@ static void on_located(slp_src_req *rq) {
 }
 
 uint32_t slp_reader_fails(const slp_shard *s) { return s->reader.pace.fails; }
+uint32_t slp_reader_unlisted(const slp_shard *s) { return slp_await_listings(s) + s->reader.unlisted_n; }
 
 static void locate(slp_shard *s) {
   slp_consumer *c = s->consumer;

@@ -42,8 +42,9 @@ void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit); /* it calls no
 /* Since when the shard's next record comes as soon as it is stored: it is pushed, at its tip, and all that
  * came is taken. UINT64_MAX: it is not so. */
 uint64_t slp_reader_listens_since_us(const slp_shard *s);
-uint32_t slp_reader_fails(const slp_shard *s); /* calls that failed in a row */
-void slp_reader_resume(slp_shard *s);          /* its transfer goes on: there is budget again */
+uint32_t slp_reader_fails(const slp_shard *s);    /* calls that failed in a row */
+uint32_t slp_reader_unlisted(const slp_shard *s); /* listings in a row that lacked it, or its children */
+void slp_reader_resume(slp_shard *s);             /* its transfer goes on: there is budget again */
 void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for a single record */
 /* Gives back all it buffered and reads it again later. 0: not possible. */
 int slp_reader_rewind(slp_shard *s);

@@ -1,4 +1,6 @@
 /* reading.c - how far the reading of a shard is, and when it wants to call next. */
+#include <stdio.h>
+
 #include "core/core.h"
 #include "core/pace.h"
 
@@ -112,14 +114,23 @@ static void note_refusal(slp_shard *s) {
   c->refusal.n = again ? c->refusal.n + 1 : 1;
 }
 
+/* As the service calls the failure, or, where it has no name, what kind it is. */
+static void name_failure(const slp_fail *f, char *out, size_t size) {
+  if (f->aws_code[0])
+    snprintf(out, size, "%.47s", f->aws_code);
+  else if (f->code == SLOOP_EPROTO)
+    snprintf(out, size, "bad answer");
+  else if (f->http_status)
+    snprintf(out, size, "HTTP %d", f->http_status);
+  else
+    snprintf(out, size, "%s", f->class == SLP_TRANSIENT ? "no answer" : slp_class_name(f->class));
+}
+
 void slp_reading_refused(slp_shard *s, const slp_fail *f) {
   if (s->consumer->leases && f->class == SLP_REFUSED) note_refusal(s);
-  slp_str name = slp_str_of(f->aws_code[0] ? f->aws_code : slp_class_name(f->class));
-  size_t n = slp_min_u64(name.n, sizeof s->reading.error - 1);
   slp_reading_failed(s);
   s->reading.refused_as = f->class;
-  memcpy(s->reading.error, name.p, n);
-  s->reading.error[n] = 0;
+  name_failure(f, s->reading.error, sizeof s->reading.error);
 }
 
 uint64_t slp_reading_fails_since_us(const slp_shard *s, const char **ret_error) {

@@ -357,6 +357,13 @@ static void open_in_mid_reshard(stage *st, size_t shards, int children_named) {
   late_listing.reshards = 1;
 }
 
+static void check_not_listed(const sloop_shard_stats_t *shard, void *arg) {
+  (void)arg;
+  if (shard->state != SLOOP_SHARD_FAILS) return;
+  CHECK_STR(shard->error, "not listed");
+  CHECK(shard->fails > 0);
+}
+
 static void tip_comes_after_the_children(stage *st, size_t shards, size_t ended, uint64_t lag_ms,
                                          const char *said) {
   slp_user_start(&st->u);
@@ -368,6 +375,7 @@ static void tip_comes_after_the_children(stage *st, size_t shards, size_t ended,
   sloop_stats_t stats = slp_user_stats(&st->u);
   CHECK(stats.tip_age_ms_now == UINT64_MAX); /* what --until looks at */
   CHECK(stats.behind_ms_now == UINT64_MAX);
+  sloop_shard_stats_each(st->u.s, check_not_listed, NULL);
   late_listing.hidden_from = SIZE_MAX;
   late_listing.reshards = 0;
   CHECK_CAUGHT_UP(&st->u, 20000);
