@@ -274,7 +274,9 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
   X(listings_failed_now, "listings", "of the shards, in a row: new shards are not seen meanwhile")     \
   X(behind_unknown_ms_now, "ms", "for how long that of a shard has not been known; UINT64_MAX: it is") \
   X(calls_failed, "calls", "answered with an error, or not at all")                                    \
-  X(acked_age_ms_now, "ms", "since records were last acknowledged; UINT64_MAX: none was")
+  X(acked_age_ms_now, "ms", "since records were last acknowledged; UINT64_MAX: none was")              \
+  X(parked_now, "shards", "parked: nobody reads them until an operator says so; told by the leader")   \
+  X(refused_now, "shards", "whose position the service refuses: told by the leader")
 typedef struct { /* may grow at its end: say how big yours is in sloop_stats_get() */
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)
@@ -295,7 +297,11 @@ typedef enum {                          /* what a shard is doing */
                                     what goes on from the shard, or it itself, yet: error, fails */
                SLOOP_SHARD_IS_SUSPENDED, /* this worker can't prove that it lives */
                SLOOP_SHARD_IS_PAUSED,    /* by sloop_pause() */
-               SLOOP_SHARD_IS_GIVEN_UP /* it was stopped for a reason that on_error told: error; without leases only */
+               SLOOP_SHARD_IS_GIVEN_UP, /* it was stopped for a reason that on_error told: error; without leases only */
+               SLOOP_SHARD_IS_PARKED, /* nobody reads it until an operator says so */
+               SLOOP_SHARD_IS_REFUSED, /* nobody reads it: the service refuses its position, and a worker tries it
+                                    again later */
+               SLOOP_SHARD_WAITS_FOR_PARENT /* it is read when its parent is: other */
 } sloop_shard_state_t;
 typedef struct {     /* a shard as this consumer reads it; allocated by the library; may grow at its end */
   const char *shard; /* shard id */
@@ -311,12 +317,14 @@ typedef struct {     /* a shard as this consumer reads it; allocated by the libr
   uint32_t fails;       /* FAILS: calls in a row */
   int64_t state_ms;     /* for how long it has been in that state; -1: not told */
   int64_t acked_age_ms; /* since records of it were last acknowledged; -1: none was */
-  const char
-      *other; /* WAITS_FOR_ANOTHER: shard id; "": a joined consumer that has not listed, and elsewhere */
-  const char *error; /* FAILS, IS_GIVEN_UP: as the service calls it, or what kind it is; "" elsewhere */
+  const char *other;    /* WAITS_FOR_ANOTHER, WAITS_FOR_PARENT: shard id; "": a joined consumer that has not
+                        listed, and elsewhere */
+  const char *error;    /* FAILS, IS_GIVEN_UP: as the service calls it, or what kind it is; "" elsewhere */
 } sloop_shard_stats_t;
 /* Calls `each` for every shard that is read or was given up, and for a shard that was read to its end until
- * SLOOP_SHARD_ENDED is told. The order is not defined. Unlike all other callbacks `each` runs before the function
+ * SLOOP_SHARD_ENDED is told. Also for shards that are not read: those whose parents are being read; and by the
+ * worker that leads, or where nobody does the first one, those that are parked or refused, 100 at most, of
+ * which epoch is 0 and behind_ms -1. The order is not defined. Unlike all other callbacks `each` runs before the function
  * returns; it must not call anything of this consumer. */
 SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
                                          void *arg);

@@ -22,11 +22,13 @@ const char *slp_ready_wrong(const slp_sample *s, const slp_sample_consumer *c) {
   return stuck[0] ? stuck : NULL;
 }
 
-/* A shard that is paused waits because it was told to; that a worker is suspended has a line of its own. */
+/* What is parked or refused waits for an operator, and is told at once. A shard that is paused waits
+ * because it was told to; that a worker is suspended has a line of its own. */
 int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, char why[SLP_READY_WHY]) {
   long long s = (long long)(shard->state_ms / 1000);
+  int shut = shard->state == SLOOP_SHARD_IS_PARKED || shard->state == SLOOP_SHARD_IS_REFUSED;
   why[0] = 0;
-  if (unready_ms == UINT32_MAX || shard->state_ms < (int64_t)unready_ms) return 0;
+  if (unready_ms == UINT32_MAX || (!shut && shard->state_ms < (int64_t)unready_ms)) return 0;
   switch (shard->state) {
     case SLOOP_SHARD_FAILS:
       snprintf(why, SLP_READY_WHY, "%.128s has failed for %lld s: %.50s", shard->shard, s, shard->error);
@@ -42,10 +44,16 @@ int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, ch
       snprintf(why, SLP_READY_WHY, "%.128s has waited %lld s for records of %.128s in the order by time",
                shard->shard, s, shard->other[0] ? shard->other : "another stream");
       break;
+    case SLOOP_SHARD_IS_PARKED:
+      snprintf(why, SLP_READY_WHY, "%.128s is parked: nobody reads it until it is released", shard->shard);
+      break;
+    case SLOOP_SHARD_IS_REFUSED:
+      return slp_ready_is_refused(shard->shard, (uint64_t)slp_max_i64(shard->state_ms, 0), unready_ms, why);
     case SLOOP_SHARD_IS_READ:
     case SLOOP_SHARD_IS_AT_TIP:
     case SLOOP_SHARD_IS_SUSPENDED:
-    case SLOOP_SHARD_IS_PAUSED: break;
+    case SLOOP_SHARD_IS_PAUSED:
+    case SLOOP_SHARD_WAITS_FOR_PARENT: break;
   }
   return why[0] != 0;
 }
@@ -68,6 +76,9 @@ const char *slp_ready_state_word(sloop_shard_state_t state) {
     case SLOOP_SHARD_IS_SUSPENDED: return "suspended";
     case SLOOP_SHARD_IS_PAUSED: return "paused";
     case SLOOP_SHARD_IS_GIVEN_UP: return "given_up";
+    case SLOOP_SHARD_IS_PARKED: return "parked";
+    case SLOOP_SHARD_IS_REFUSED: return "refused";
+    case SLOOP_SHARD_WAITS_FOR_PARENT: return "waiting_for_parent";
   }
   return "unknown";
 }

@@ -90,13 +90,18 @@ typedef struct own_shards {
   size_t n, at_tip_n;
 } own_shards;
 
+/* Shards that this worker does not read are looked for in the rows. */
+static int is_mine(const sloop_shard_stats_t *shard) { return shard->state < SLOOP_SHARD_IS_PARKED; }
+
 static void note_mine(const sloop_shard_stats_t *shard, void *arg) {
   own_shards *own = arg;
+  if (!is_mine(shard)) return;
   own->no_memory |= slp_whole_mine(&own->k->whole, shard) != 0;
 }
 
 static void count_mine(const sloop_shard_stats_t *shard, void *arg) {
   own_shards *own = arg;
+  if (!is_mine(shard)) return;
   own->n++;
   own->at_tip_n += shard->at_tip && !shard->unacked;
 }

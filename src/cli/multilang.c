@@ -190,7 +190,7 @@ typedef struct beginning {
 
 static void on_each(const sloop_shard_stats_t *st, void *arg) {
   beginning *b = arg;
-  if (strcmp(st->shard, b->shard) != 0) return;
+  if (strcmp(st->shard, b->shard) != 0 || b->found) return;
   slp_ml_open(&b->k->h, &ops, &b->k->d->limits, b->k->d->app.mem, st->shard, &st->from,
               slp_program_mono_us());
   b->found = 1;

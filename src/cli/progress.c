@@ -54,7 +54,10 @@ static void add_standing(const slp_progress *p, char *out, size_t size) {
       [SLOOP_SHARD_WAITS_FOR_YOU] = "waiting for their records to be taken",
       [SLOOP_SHARD_WAITS_FOR_ANOTHER] = "waiting for another shard",
       [SLOOP_SHARD_IS_SUSPENDED] = "suspended",
-      [SLOOP_SHARD_IS_PAUSED] = "paused"};
+      [SLOOP_SHARD_IS_PAUSED] = "paused",
+      [SLOOP_SHARD_IS_PARKED] = "parked",
+      [SLOOP_SHARD_IS_REFUSED] = "refused by the service",
+      [SLOOP_SHARD_WAITS_FOR_PARENT] = "waiting for their parents"};
   size_t n = 0;
   out[0] = 0;
   for (size_t i = 0; i < SLP_COUNT(words); i++) {

@@ -11,7 +11,7 @@ typedef struct slp_standing { /* shards that make no progress for one reason */
 } slp_standing;
 
 typedef struct slp_progress {
-  slp_standing standing[SLOOP_SHARD_IS_GIVEN_UP + 1]; /* by state, for the next line */
+  slp_standing standing[SLOOP_SHARD_WAITS_FOR_PARENT + 1]; /* by state, for the next line */
   sloop_stats_t before;
   uint64_t at_us; /* of `before`; 0: not yet */
 } slp_progress;

@@ -608,6 +608,19 @@ static uint64_t idle_since_us(const slp_consumer *c) {
   return c->life < SLP_LIFE_RUNNING && c->started_us ? c->started_us : c->life_us;
 }
 
+/* How far behind a shard is that nobody reads is not known. */
+static void add_leases(slp_consumer *c, slp_counts *out) {
+  slp_shut_sum shut;
+  c->leases->ops->stats(c->leases, out);
+  c->leases->ops->shut(c->leases, &shut, NULL, NULL);
+  out->parked_now = shut.parked_n;
+  out->refused_now = shut.refused_n;
+  if (!shut.parked_n && !shut.refused_n) return;
+  uint64_t unknown_ms = out->behind_unknown_ms_now == UINT64_MAX ? 0 : out->behind_unknown_ms_now;
+  out->behind_ms_now = UINT64_MAX;
+  out->behind_unknown_ms_now = slp_max_u64(unknown_ms, (uint64_t)slp_max_i64(shut.longest_ms, 0));
+}
+
 void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   int no_tip = c->life < SLP_LIFE_RUNNING;
   uint64_t now_us = slp_now_us(c->engine->host), asked_us = now_us;
@@ -634,11 +647,52 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->behind_unknown_ms_now = ms_or_none(all.unknown_ms);
   out->acked_age_ms_now = ms_or_none(all.acked_age_ms);
   out->heartbeat_age_ms_now = UINT64_MAX;
-  if (c->leases) c->leases->ops->stats(c->leases, out);
+  if (c->leases) add_leases(c, out);
   out->pushed_now = (uint64_t)(c->source->pushes != 0);
   out->listings_failed_now = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING ? c->fails : 0;
   out->tip_now = all.tip_n;
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
+}
+
+typedef struct visit {
+  void (*each)(const sloop_shard_stats_t *, void *arg);
+  void *arg;
+} visit;
+
+static void tell_unread(visit *v, const char *shard, sloop_shard_state_t state, int64_t ms,
+                        const char *other) {
+  sloop_shard_stats_t st = {.shard = shard,
+                            .behind_ms = -1,
+                            .state = state,
+                            .state_ms = ms,
+                            .acked_age_ms = -1,
+                            .other = other,
+                            .error = ""};
+  v->each(&st, v->arg);
+}
+
+static void tell_shut(const slp_shut_lease *lease, void *arg) {
+  tell_unread(arg, lease->shard, lease->state, lease->ms, lease->parent);
+}
+
+/* A parent that is being read, for which the shard waits. */
+static const slp_shard *waited_for_parent(const slp_shard *s) {
+  if (slp_reading_state(s) != SLP_READER_IDLE || !slp_lineage_wanted(s)) return NULL;
+  for (int i = 0; i < 2; i++) {
+    const slp_shard *p = slp_lineage_parent(s, i);
+    if (p && slp_reading_is_on(p)) return p;
+  }
+  return NULL;
+}
+
+static void each_unread(slp_consumer *c, visit *v) {
+  size_t at = 0;
+  slp_shut_sum sum;
+  for (slp_shard *s; (s = slp_map_each(&c->shards, &at));) {
+    const slp_shard *parent = waited_for_parent(s);
+    if (parent) tell_unread(v, s->name->shard, SLOOP_SHARD_WAITS_FOR_PARENT, -1, parent->name->shard);
+  }
+  if (c->leases) c->leases->ops->shut(c->leases, &sum, tell_shut, v);
 }
 
 void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *, void *arg), void *arg) {
@@ -664,4 +718,5 @@ void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *
     if (c->leases) slp_position_tell(&s->lease.from, &st.from, seq);
     each(&st, arg);
   }
+  each_unread(c, &(visit){each, arg});
 }

@@ -42,6 +42,20 @@ typedef enum slp_hopeless {
   SLP_HOPELESS_PARK     /* nobody is to read it until an operator says so */
 } slp_hopeless;
 
+/* A lease whose shard is not read. */
+typedef struct slp_shut_lease {
+  const char *shard;
+  sloop_shard_state_t state; /* IS_PARKED, IS_REFUSED, WAITS_FOR_PARENT */
+  int64_t ms;                /* for how long; -1: not told */
+  const char *parent;        /* WAITS_FOR_PARENT; else "" */
+} slp_shut_lease;
+typedef void (*slp_shut_tell)(const slp_shut_lease *lease, void *arg);
+typedef struct slp_shut_sum {
+  uint64_t parked_n, refused_n;
+  int64_t longest_ms;  /* of those that have a name; -1: there is none */
+  int64_t rows_age_ms; /* since this worker read all rows; -1: it does not */
+} slp_shut_sum;
+
 typedef struct slp_leases slp_leases;
 typedef struct slp_leases_ops {
   /* The stream is described, in slp_listing_stream: the leases begin now. */
@@ -66,6 +80,8 @@ typedef struct slp_leases_ops {
   /* The consumer can't go on: told as a fatal error, and nothing more is written to the table. */
   void (*end)(slp_leases *l, const slp_fail *f);
   void (*stats)(slp_leases *l, struct slp_counts *out);
+  /* The leases that are shut, as far as this worker tells of them. tell may be NULL. */
+  void (*shut)(slp_leases *l, slp_shut_sum *ret, slp_shut_tell tell, void *arg);
   void (*free)(slp_leases *l); /* at once: nothing is written any more */
 } slp_leases_ops;
 

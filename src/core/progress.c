@@ -189,18 +189,20 @@ void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret) {
   if (ret->unknown_ms >= 0) ret->behind_ms = -1;
 }
 
-#define REFUSED_US UINT64_C(60000000) /* as lease/refused.c: doubled with each refusal */
-#define REFUSED_MOST_US UINT64_C(600000000)
+/* So long after a refusal the rows have a note of it, and who reads them all tells by them. */
+#define NOTED_MS UINT64_C(10000)
+/* So long after it a worker that does not read them all leaves it to the one that does. */
+#define LEFT_MS UINT64_C(60000)
 
 int slp_progress_refused(slp_consumer *c, const char **ret_shard, uint64_t *ret_ago_ms) {
-  if (!c->refusal.us) return 0;
+  slp_shut_sum shut;
+  if (!c->refusal.us || !c->leases) return 0;
   const slp_shard *s = slp_map_get(&c->shards, slp_str_of(c->refusal.shard));
-  uint64_t ago_us = slp_now_us(c->engine->host) - c->refusal.us;
-  uint32_t doubled = c->refusal.n < 5 ? c->refusal.n - 1 : 4;
-  uint64_t span_us = slp_min_u64(REFUSED_US << doubled, REFUSED_MOST_US);
-  /* The next try begins when the span is over, and takes a while. */
-  if (ago_us > span_us + span_us / 4 || (s && slp_progress_behind_ms(s) >= 0)) return 0;
+  uint64_t ago_ms = (slp_now_us(c->engine->host) - c->refusal.us) / 1000;
+  c->leases->ops->shut(c->leases, &shut, NULL, NULL);
+  int by_rows = shut.rows_age_ms >= 0 && ago_ms > NOTED_MS + (uint64_t)shut.rows_age_ms;
+  if (by_rows || ago_ms > LEFT_MS || (s && slp_progress_behind_ms(s) >= 0)) return 0;
   *ret_shard = c->refusal.shard;
-  *ret_ago_ms = ago_us / 1000;
+  *ret_ago_ms = ago_ms;
   return 1;
 }

@@ -35,8 +35,8 @@ typedef struct slp_progress_sum { /* of the shards of a consumer that are told *
 
 void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret);
 
-/* With leases: returns 1 while a shard is not read because the service has refused its position to this
- * worker: until that reads it again, or the time is over in which no worker tries. */
+/* With leases: returns 1 when the service has refused a shard's position to this worker: until that reads it
+ * again, or the rows of the leases tell it (leases.h, shut). */
 int slp_progress_refused(slp_consumer *c, const char **ret_shard, uint64_t *ret_ago_ms);
 
 #endif

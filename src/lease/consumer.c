@@ -825,6 +825,11 @@ static void add_stats(slp_leases *l, slp_counts *out) {
   if (st.heartbeats || ld->joined) out->heartbeat_age_ms_now = st.beat_age_us_now / 1000;
 }
 
+static void tell_shut(slp_leases *l, slp_shut_sum *ret, slp_shut_tell tell, void *arg) {
+  *ret = (slp_shut_sum){.longest_ms = -1, .rows_age_ms = -1};
+  if (of(l)->fleet) slp_fleet_shut(of(l)->fleet, ret, tell, arg);
+}
+
 /* ---- life ------------------------------------------------------------------------------------------- */
 
 static void free_now(slp_leases *l) {
@@ -849,21 +854,9 @@ static void free_now(slp_leases *l) {
   slp_free(mem, ld);
 }
 
-static const slp_leases_ops leases_ops = {
-    .described = on_described,
-    .listed = on_listed,
-    .gate = on_gate,
-    .settled = on_settled,
-    .read_out = on_read_out,
-    .children = on_children,
-    .hopeless = on_hopeless,
-    .leave = on_leave,
-    .left = has_left,
-    .undone = left_undone,
-    .end = end_now,
-    .stats = add_stats,
-    .free = free_now,
-};
+static const slp_leases_ops leases_ops = {on_described, on_listed,   on_gate,   on_settled, on_read_out,
+                                          on_children,  on_hopeless, on_leave,  has_left,   left_undone,
+                                          end_now,      add_stats,   tell_shut, free_now};
 
 static slp_str put(char **at, slp_str s) {
   slp_str copy = {*at, s.n};

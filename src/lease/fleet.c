@@ -138,6 +138,7 @@ void slp_fleet_free(slp_fleet *f) {
   slp_assignment_free(f);
   slp_election_free(f);
   slp_leader_free(f);
+  slp_shut_forget(f);
   slp_entry_free(f);
   slp_mode_free(f);
   slp_write_proof_free(f);

@@ -11,6 +11,7 @@
 #ifndef SLP_LEASE_FLEET_H
 #define SLP_LEASE_FLEET_H
 
+#include "core/leases.h"
 #include "lease/processor.h"
 
 typedef enum slp_fleet_event_kind {
@@ -89,6 +90,8 @@ int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), voi
 int slp_fleet_save_each(slp_fleet *f, int (*wants)(void *ctx, slp_str shard), void *ctx,
                         void (*on_saved)(void *arg), void *arg);
 void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret);
+/* Leases whose shards are not read: each is handed to `tell`, unless that is NULL. */
+void slp_fleet_shut(slp_fleet *f, slp_shut_sum *ret, slp_shut_tell tell, void *arg);
 slp_str slp_fleet_instance(const slp_fleet *f); /* "id.incarnation", as registered last */
 
 #endif

@@ -17,6 +17,7 @@
  *      election.c     which worker leads, what a follower polls
  *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
  *      common_name.c  the fleets of one process that go by one name
+ *      shut.c         leases that nobody reads
  *      write_proof.c  that the table takes writes, where workers have no row
  *      mode.c         by which rules an application of another system goes; elected.c: whom its upgrade
  *                     waits for
@@ -62,6 +63,7 @@
 #include "lease/refused.h"
 #include "lease/rules.h"
 #include "lease/seen.h"
+#include "lease/shut.h"
 #include "lease/spread.h"
 #include "lease/steal.h"
 #include "lease/throttling.h"
@@ -117,6 +119,7 @@ struct slp_fleet {
   slp_write_proof write_proof;
   slp_stealing stealing;
   slp_indexing index;
+  slp_shut shut;
   slp_leave leave;
   slp_save save;
 };

@@ -227,6 +227,10 @@ static void leases_read(slp_read *r) {
     slp_seen_shard *seen = slp_seen_of(f, s.leases[i].shard);
     if (seen) f->liveness->saw(f, seen, &s.leases[i], r->rq->done_us);
   }
+  if (f->index.leads)
+    slp_shut_saw(f, &s);
+  else
+    slp_shut_forget(f);
   use(f, &s);
 }
 

@@ -96,6 +96,7 @@ static void end(slp_fleet *f) {
   slp_seen_rows(f, SLP_NEVER);
   SLP_PROBE("lead: given up");
   f->stats.holes_now = 0; /* the next one looks */
+  slp_shut_forget(f);
   slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, slp_election_epoch(f), "leads no more");
 }
 
@@ -334,6 +335,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
     return;
   }
   slp_election_set_start(f, &s->leadership.start);
+  slp_shut_saw(f, s);
   take_own_assignment(f, s);
   f->leader.others = (uint8_t)others_take(f, s);
   int review = is_review(f);

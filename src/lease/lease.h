@@ -241,6 +241,7 @@ struct slp_lease {
   slp_lease_load load;
   slp_lease_choice choice;
   slp_lease_succession succession;
+  uint64_t parked_us; /* PARKED: since when */
 };
 
 typedef struct slp_worker_leases { /* of one worker */

@@ -486,6 +486,7 @@ static void park(slp_lease *l) {
   SLP_PROBE("lease: kept shut, parked");
   f->processor->ops->revoke(f->processor, l->shard, SLP_SHUTDOWN_LEFT);
   l->own.begin = l->own.saved;
+  l->parked_us = slp_fleet_now(f);
   slp_lease_move(l, SLP_LEASE_PARKED);
   slp_fleet_tell(f, SLP_FLEET_RELEASED, l->shard, l->own.epoch,
                  "parked: kept by this worker, unread, as long as it lives");

@@ -490,6 +490,10 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   tell_unlisted(f, s);
   forget(f, s);
   int r = take_some(f, s, &next_us);
+  if (f->stealing.first)
+    slp_shut_saw(f, s);
+  else
+    slp_shut_forget(f);
   slp_steal_keep_ended(f, s);
   sync(f, s);
   if (slp_bulk_write_n(f) && !slp_bulk_write_busy(f)) slp_bulk_write_run(f, NULL, kept);

@@ -1,6 +1,7 @@
 /* metrics_main.c - consumers with metrics, told on standard input what to do, a line each:
  *   start / stop       all of them -> "stopped NAME" for each
  *   hold / release     records are handed over and not acknowledged / acknowledged again
+ *   pause / resume     of all shards
  *   close-metrics      before the consumers; the end of the input closes the consumers only
  * It says "url URL", "tip STREAM", "log LINE", "error NAME MESSAGE"; "refused NAME WHY" when metrics can't be
  * opened. usage: metrics_main [NAME=VALUE]... STREAM...; NAME: listen, cloudwatch, motorway, cloudwatch_ms,
@@ -60,6 +61,8 @@ static void obey(const char *line) {
   for (size_t i = 0; i < consumers_n; i++) {
     if (!strcmp(line, "start")) sloop_start(consumers[i]);
     if (!strcmp(line, "stop")) sloop_stop(consumers[i], 5000, on_stopped, NULL);
+    if (!strcmp(line, "pause")) sloop_pause(consumers[i], NULL);
+    if (!strcmp(line, "resume")) sloop_resume(consumers[i], NULL);
   }
   if (!strcmp(line, "hold")) holding = 1;
   if (!strcmp(line, "close-metrics")) sloop_metrics_close(metrics);
@@ -101,6 +104,7 @@ static void set(sloop_opts_t *o, sloop_metrics_opts_t *m, const char *name, cons
   if (!strncmp(name, "worker=", 7)) o->worker = value;
   if (!strncmp(name, "lease_ms=", 9)) o->lease_ms = (uint32_t)atoi(value);
   if (!strncmp(name, "list_ms=", 8)) o->list_ms = (uint32_t)atoi(value);
+  if (!strncmp(name, "unready_ms=", 11)) o->unready_ms = (uint32_t)atoi(value);
 }
 int main(int argc, char **argv) {
   uv_loop_t loop;

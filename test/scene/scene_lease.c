@@ -624,6 +624,10 @@ STORY(a_shard_given_up_for_its_position_goes_to_another_worker) {
   CHECK_INT(c->at[0].shards[SLOOP_SHARD_STOPPED] + c->at[1].shards[SLOOP_SHARD_STOPPED], 1);
 }
 
+static void add_parked(const sloop_shard_stats_t *shard, void *arg) {
+  if (shard->state == SLOOP_SHARD_IS_PARKED) snprintf(arg, 40, "%s %d", shard->shard, (int)shard->behind_ms);
+}
+
 STORY(a_parked_shard_is_read_by_nobody) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 60, 40);
@@ -638,6 +642,13 @@ STORY(a_parked_shard_is_read_by_nobody) {
   slp_world_pass(c->w, 20000);
   CHECK_INT(stats(w).shards_now + stats(&c->at[1]).shards_now, 1);
   CHECK(all_done(c, 1) && !all_done(c, 0));
+  char parked[40] = ""; /* and how far behind it is nobody knows */
+  sloop_shard_stats_each(w->s, add_parked, parked);
+  CHECK_STR(parked, "shardId-000000000000 -1");
+  CHECK_INT(stats(w).parked_now, 1);
+  CHECK(stats(w).behind_ms_now == UINT64_MAX);
+  CHECK(stats(w).behind_unknown_ms_now >= 15000 && stats(w).behind_unknown_ms_now <= 28000);
+  CHECK_INT(stats(&c->at[1]).parked_now, 0); /* who leads tells it */
 }
 
 STORY(a_shard_without_progress_goes_to_another_worker) {

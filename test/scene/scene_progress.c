@@ -10,7 +10,7 @@ typedef struct told { /* by sloop_shard_stats_each(), of all shards */
     int64_t ms;
     uint32_t fails;
     char error[48], other[40];
-  } doing[SLOOP_SHARD_IS_GIVEN_UP + 1];
+  } doing[SLOOP_SHARD_WAITS_FOR_PARENT + 1];
 } told;
 
 static void add_shard(const sloop_shard_stats_t *shard, void *arg) {
@@ -121,6 +121,21 @@ SCENE(a_call_without_an_answer_is_told_before_it_is_given_up) {
   slp_world_faults(st->w, NULL);
   slp_world_pass(st->w, 60000);
   check_at_tip(st, 2);
+}
+
+SCENE(children_wait_for_a_parent_that_fails_and_say_for_which) {
+  begin_at_tip(st, seed, 0);
+  slp_world_faults(st->w, "* GetRecords shardId-000000000000 error InternalFailure:500\n");
+  slp_world_put_many(st->w, st->stream, 20, 30);
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 90000); /* they are listed by then */
+  check_doing(st, SLOOP_SHARD_WAITS_FOR_PARENT, 2, -1, -1);
+  CHECK_STR(ask(st).doing[SLOOP_SHARD_WAITS_FOR_PARENT].other, "shardId-000000000000");
+  slp_world_faults(st->w, NULL);
+  CHECK_CAUGHT_UP(&st->u, 60000);
+  slp_world_pass(st->w, 5000);
+  check_doing(st, SLOOP_SHARD_WAITS_FOR_PARENT, 0, 0, 0);
+  check_at_tip(st, 3);
 }
 
 SCENE(who_waits_for_another_shard_says_for_which) {

@@ -462,14 +462,17 @@ TEST(a_parked_shard_is_nobodys_until_an_operator_says_so) {
   run(w, 3 * MINUTE);
   CHECK_INT(fw_owner_of(w, 2), -1);
   CHECK(strlen(fw_row(w, row, "park")) > 0);
-  fw_kill(w, slot); /* whoever comes after leaves it alone too */
+  CHECK_INT(tell_shut(w, 1, 0), 1); /* the leader does */
+  fw_kill(w, slot);                 /* whoever comes after leaves it alone too */
   run(w, 3 * MINUTE);
   CHECK_INT(fw_owner_of(w, 2), -1);
   for (int i = 0; i < 6; i++) CHECK(i == 2 || fw_owner_of(w, i) >= 0);
+  CHECK_INT(tell_shut(w, 1, 0), 1);
   CHECK(repeats(w) <= w->shards[2].repeats + 100 && w->evictions == 0);
   fw_operator_set(w, row, "park", "");
   run(w, 2 * MINUTE);
   CHECK(fw_owner_of(w, 2) >= 0);
+  CHECK_INT(tell_shut(w, 0, 0), 0);
   finish(w);
 }
 

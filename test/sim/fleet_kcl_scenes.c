@@ -293,6 +293,7 @@ TEST(a_parked_shard_is_kept_shut) {
   uint64_t handed = w->shards[0].handed;
   run(w, 10 * LEASE);
   CHECK(fw_owner_of(w, 0) == slot && w->shards[0].handed == handed);
+  CHECK_INT(tell_shut(w, 1, 0), 1); /* who keeps it */
   CHECK(w->shards[0].acked == handed);
   fw_leave(w, slot, 1000);
   run(w, ROUND + LEASE);

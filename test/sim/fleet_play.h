@@ -72,6 +72,21 @@ static inline uint64_t repeats(const fw_world *w) {
   return n;
 }
 
+/* How many workers tell of so many parked and refused leases; those that tell of none are left out. */
+static inline int tell_shut(const fw_world *w, uint64_t parked, uint64_t refused) {
+  int n = 0;
+  for (int i = 0; i < FW_NODES; i++) {
+    slp_shut_sum sum;
+    if (!w->nodes[i] || !w->nodes[i]->fleet) continue;
+    slp_fleet_shut(w->nodes[i]->fleet, &sum, NULL, NULL);
+    if (!sum.parked_n && !sum.refused_n) continue;
+    CHECK_INT(sum.parked_n, parked);
+    CHECK_INT(sum.refused_n, refused);
+    n++;
+  }
+  return n;
+}
+
 static inline int leader(const fw_world *w) {
   for (int i = 0; i < FW_NODES; i++)
     if (w->nodes[i] && w->nodes[i]->leads) return i;

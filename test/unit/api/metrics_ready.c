@@ -69,6 +69,11 @@ TEST(a_shard_without_progress) {
             "shard-1 has waited 61 s for this program to finish with records");
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_WAITS_FOR_ANOTHER, .state_ms = 61000, .other = "shard-2")),
             "shard-1 has waited 61 s for records of shard-2 in the order by time");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_PARKED, .state_ms = 0)),
+            "shard-1 is parked: nobody reads it until it is released");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_REFUSED, .state_ms = 2000)),
+            "the service refused the position of shard-1 2 s ago: --explain says more");
+  CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_WAITS_FOR_PARENT, .state_ms = -1)), "");
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_PAUSED, .state_ms = 900000)), "");
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_AT_TIP, .state_ms = 900000)), "");
   CHECK_STR(stuck(SHARD(.state = SLOOP_SHARD_IS_READ, .state_ms = -1)), "");

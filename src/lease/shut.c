@@ -1,0 +1,118 @@
+/* shut.c - remembers which leases nobody reads, from one round over the table to the next. */
+#include "lease/shut.h"
+
+#include "lease/fleet_inside.h"
+
+#define NAMED_MAX 100u
+/* A position that was refused is tried anew when the back-off is over. Until that try has been answered, the
+ * row is the same as before. */
+#define TRIED_MS INT64_C(15000)
+
+struct slp_shut_row {
+  char shard[SLP_SHARD_ID_MAX + 1];
+  uint8_t refused;
+  uint64_t since_us;
+};
+
+static int is_refused(const slp_lease_row *row, int64_t wall_ms) {
+  return slp_refused_waits(row, wall_ms) || slp_refused_waits(row, wall_ms - TRIED_MS);
+}
+
+static uint64_t us_of_wall(slp_fleet *f, int64_t at_ms) {
+  uint64_t now = slp_fleet_now(f), ago_us = (uint64_t)slp_max_i64(slp_wall_ms(f->h) - at_ms, 0) * 1000;
+  return now > ago_us ? now - ago_us : 1;
+}
+
+/* When the lease was shut. A row that does not say is taken to have been shut when it was first seen so. */
+static uint64_t shut_since_us(slp_fleet *f, const slp_lease_row *row) {
+  if (!row->parked) return us_of_wall(f, row->refused_ms);
+  if (row->wall_ms >= 0) return us_of_wall(f, row->wall_ms);
+  for (size_t i = 0; i < f->shut.named_n; i++)
+    if (slp_str_is(row->shard, f->shut.named[i].shard)) return f->shut.named[i].since_us;
+  return slp_fleet_now(f);
+}
+
+static void name_row(slp_fleet *f, slp_shut_row *named, size_t *n, const slp_lease_row *row) {
+  if (!named || *n == NAMED_MAX || row->shard.n > SLP_SHARD_ID_MAX) return;
+  slp_shut_row *to = &named[(*n)++];
+  memcpy(to->shard, row->shard.p, row->shard.n);
+  to->refused = !row->parked;
+  to->since_us = shut_since_us(f, row);
+}
+
+void slp_shut_saw(slp_fleet *f, const slp_snapshot *s) {
+  slp_shut now = {.seen_us = slp_fleet_now(f)};
+  int64_t wall_ms = slp_wall_ms(f->h);
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_row *row = &s->leases[i];
+    int refused = !row->parked && is_refused(row, wall_ms);
+    if (row->position.kind == SLP_POSITION_END || (!row->parked && !refused)) continue;
+    /* Without memory they are counted and not named. */
+    if (!now.named) now.named = slp_zalloc_n(f->mem, NAMED_MAX, sizeof *now.named);
+    name_row(f, now.named, &now.named_n, row);
+    now.parked_n += row->parked;
+    now.refused_n += (uint64_t)refused;
+  }
+  slp_shut_forget(f);
+  f->shut = now;
+}
+
+void slp_shut_forget(slp_fleet *f) {
+  slp_free(f->mem, f->shut.named);
+  f->shut = (slp_shut){0};
+}
+
+static int64_t ms_since(slp_fleet *f, uint64_t at_us) {
+  uint64_t now = slp_fleet_now(f);
+  return now > at_us ? (int64_t)((now - at_us) / 1000) : 0;
+}
+
+static int is_taken(slp_fleet *f, const slp_shut_row *row) {
+  const slp_lease *l = slp_lease_get(f, slp_str_of(row->shard));
+  return l && slp_lease_in(l, SLP_LEASE_HELD);
+}
+
+static void tell_named(slp_fleet *f, slp_shut_sum *sum, slp_shut_tell tell, void *arg) {
+  for (size_t i = 0; i < f->shut.named_n; i++) {
+    const slp_shut_row *row = &f->shut.named[i];
+    if (is_taken(f, row)) { /* since the last round, by this worker */
+      sum->parked_n -= !row->refused;
+      sum->refused_n -= row->refused;
+      continue;
+    }
+    slp_shut_lease one = {row->shard, row->refused ? SLOOP_SHARD_IS_REFUSED : SLOOP_SHARD_IS_PARKED,
+                          ms_since(f, row->since_us), ""};
+    sum->longest_ms = slp_max_i64(sum->longest_ms, one.ms);
+    if (tell) tell(&one, arg);
+  }
+}
+
+static int copy_id(slp_str id, char out[SLP_SHARD_ID_MAX + 1]) {
+  if (id.n > SLP_SHARD_ID_MAX) return 0;
+  if (id.n) memcpy(out, id.p, id.n);
+  out[id.n] = 0;
+  return 1;
+}
+
+/* Tells of leases of this worker: what it keeps shut itself, and what waits for a parent. */
+static void tell_own(slp_lease *l, slp_shut_sum *sum, slp_shut_tell tell, void *arg) {
+  char shard[SLP_SHARD_ID_MAX + 1], parent[SLP_SHARD_ID_MAX + 1] = "";
+  int parked = slp_lease_in(l, SLP_LEASE_BIT(SLP_LEASE_PARKED));
+  int first = l->gate.parents[0] == SLP_PARENT_UNFINISHED && l->row.parents[0].n;
+  if (!parked && !slp_lease_in(l, SLP_LEASE_BIT(SLP_LEASE_WAITING))) return;
+  if (!copy_id(l->shard, shard) || (!parked && !copy_id(l->row.parents[first ? 0 : 1], parent))) return;
+  if (!parked && !parent[0]) return; /* it is about to be read */
+  slp_shut_lease one = {shard, parked ? SLOOP_SHARD_IS_PARKED : SLOOP_SHARD_WAITS_FOR_PARENT,
+                        parked ? ms_since(l->f, l->parked_us) : -1, parent};
+  sum->parked_n += (uint64_t)parked;
+  sum->longest_ms = slp_max_i64(sum->longest_ms, one.ms);
+  if (tell) tell(&one, arg);
+}
+
+void slp_fleet_shut(slp_fleet *f, slp_shut_sum *ret, slp_shut_tell tell, void *arg) {
+  size_t at = 0;
+  *ret = (slp_shut_sum){.parked_n = f->shut.parked_n, .refused_n = f->shut.refused_n, .longest_ms = -1};
+  ret->rows_age_ms = f->shut.seen_us ? ms_since(f, f->shut.seen_us) : -1;
+  tell_named(f, ret, tell, arg);
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) tell_own(l, ret, tell, arg);
+}
