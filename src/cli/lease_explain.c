@@ -200,11 +200,30 @@ static void say_refused(page *p, const sloop_lease_t *l) {
       slp_shard_short(l->shard));
 }
 
+static slp_lease_lag lag_now(const page *p, const sloop_lease_t *l) {
+  return slp_lease_lag_by(l, p->e->owner, p->e->read_at_ms);
+}
+
+#define STANDS_MS 30000 /* records wait, and no position was written, for longer: it does not get on */
+
+static void say_read(page *p, const sloop_lease_t *l) {
+  slp_lease_lag lag = lag_now(p, l);
+  int64_t unwritten_ms = l->written_at_ms < 0 ? 0 : p->e->read_at_ms - l->written_at_ms;
+  if (lag.ms < STANDS_MS || unwritten_ms < STANDS_MS) {
+    slp_lease_say(p->b, "%s is being read by %s", l->shard, l->owner);
+    return;
+  }
+  slp_lease_say(p->b, "%s does not get on: its owner %s lives, and has written no position for %s", l->shard,
+                l->owner, span(unwritten_ms).p);
+  slp_lease_say(p->b,
+                "what it waits for, or which calls fail, say /ready, the metrics and -v of that worker");
+}
+
 static void say_answer(page *p) {
   const char *shard = p->e->shard.shard;
   const sloop_lease_t *l = p->e->shard.lease;
   switch (p->e->why) {
-    case SLOOP_WHY_READ: slp_lease_say(p->b, "%s is being read by %s", shard, l->owner); return;
+    case SLOOP_WHY_READ: say_read(p, l); return;
     case SLOOP_WHY_OWNED:
       slp_lease_say(p->b,
                     "%s belongs to %s, which reads it as long as it moves its counter; one look can't tell",
@@ -273,10 +292,20 @@ static void say_claim(page *p, const sloop_lease_t *l) {
     slp_lease_say(p->b, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
 }
 
+/* A span is cut to its unit, so the next one up is the most that it can be. */
+static void say_behind(page *p, const sloop_lease_t *l) {
+  slp_lease_lag lag = lag_now(p, l);
+  char most[24];
+  slp_lease_lag_text((slp_lease_lag){lag.ms, 1}, most);
+  if (lag.ms > 0) slp_lease_say(p->b, "behind: at most %s by now", most + 1);
+  if (lag.ms == 0) slp_lease_say(p->b, "behind: at its tip, as its owner told last");
+}
+
 static void say_lease(page *p, const sloop_lease_t *l) {
   char behind[80] = "";
   if (l->behind_ms >= 0) snprintf(behind, sizeof behind, ", %.40s behind then", span(l->behind_ms).p);
   slp_lease_say(p->b, "position: %s; written %s%s", position(l).p, ago(p, l->written_at_ms).p, behind);
+  if (p->e->why == SLOOP_WHY_READ) say_behind(p, l);
   slp_lease_say(p->b, "%s: %llu", p->e->epoch_is_counter ? "counter" : "epoch", (unsigned long long)l->epoch);
   if (*l->owner) say_owner(p, l);
   if (!is_ended(l)) say_claim(p, l);

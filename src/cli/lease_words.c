@@ -84,7 +84,10 @@ const char *slp_lease_lag_word(const sloop_lease_t *l, slp_lease_lag lag) {
 }
 
 slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms) {
-  const sloop_worker_t *owner = *l->owner ? slp_lease_worker(all, l->owner) : NULL;
+  return slp_lease_lag_by(l, *l->owner ? slp_lease_worker(all, l->owner) : NULL, now_ms);
+}
+
+slp_lease_lag slp_lease_lag_by(const sloop_lease_t *l, const sloop_worker_t *owner, int64_t now_ms) {
   slp_lease_mood mood = slp_lease_mood_of(l);
   if (l->lag != SLOOP_LAG_UNASKED) return (slp_lease_lag){read_ms(l, now_ms), 0};
   if (mood != SLP_LEASE_IS_OWNED) /* nobody looks how far */

@@ -27,6 +27,8 @@ typedef struct slp_lease_lag { /* how far behind its tip a shard is, as far as t
  * word is overdue, unless the lease was written later and says otherwise: an idle shard's lease need not be
  * written. */
 slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms);
+/* The same with the row of its owner; NULL: it has none. */
+slp_lease_lag slp_lease_lag_by(const sloop_lease_t *l, const sloop_worker_t *owner, int64_t now_ms);
 /* How that lag is known, or why it is not: "read", "told", "ended", "trimmed", "unknown" ... */
 const char *slp_lease_lag_word(const sloop_lease_t *l, slp_lease_lag lag);
 /* "trimmed", "gone" or "refused": nobody can go on from its position. NULL: it is no such lease. */

@@ -40,6 +40,34 @@ TEST(it_is_read) {
                  "\n"
                  "stream: lists it as open\n"
                  "position: after 42; written 4.0 s ago, 0.2 s behind then\n"
+                 "behind: at most 5s by now\n"
+                 "epoch: 5\n" OWNER_A LEADER);
+  end();
+}
+
+TEST(it_does_not_get_on) {
+  two("s1");
+  PUT("l/s1", "owner=a." INCARNATION, "epoch#5", "pos=1:00242:0000000001", "ts#1767322945000", "lag#5000");
+  explains("s1", "s1 does not get on: its owner a." INCARNATION
+                 " lives, and has written no position for 100.0 s\n"
+                 "what it waits for, or which calls fail, say /ready, the metrics and -v of that worker\n"
+                 "stream: lists it as open\n"
+                 "position: after 42; written 100.0 s ago, 5.0 s behind then\n"
+                 "behind: at most 105s by now\n"
+                 "epoch: 5\n" OWNER_A LEADER);
+  end();
+}
+
+TEST(it_is_idle) { /* its row is old because nothing came */
+  two("s1");
+  PUT("w/a", "boot=" INCARNATION, "ctr#7", "lease#10000", "st=run", "held#1", "cap#1", "fmt#1",
+      "ts#1767323044000", "lag#0", "host=h1");
+  PUT("l/s1", "owner=a." INCARNATION, "epoch#5", "pos=1:00242:0000000001", "ts#1767322945000", "lag#5000");
+  explains("s1", "s1 is being read by a." INCARNATION
+                 "\n"
+                 "stream: lists it as open\n"
+                 "position: after 42; written 100.0 s ago, 5.0 s behind then\n"
+                 "behind: at its tip, as its owner told last\n"
                  "epoch: 5\n" OWNER_A LEADER);
   end();
 }
