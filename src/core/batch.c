@@ -181,6 +181,7 @@ void slp_batch_ack(slp_batch *b, size_t index) {
   slp_buffered *buffered = run_of(b, index)->buffered;
   slp_shard *s = b->consumer ? buffered->shard : NULL;
   int fresh = slp_queue_ack(buffered, b->items[index].i, 1) > 0;
+  if (s && fresh) slp_queue_note_ack(s);
   /* A batch may be held for long: what is acknowledged of it is saved meanwhile. */
   if (s && fresh && s->consumer->leases) s->consumer->leases->ops->settled(s->consumer->leases, s, 1);
 }

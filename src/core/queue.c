@@ -27,6 +27,7 @@ void slp_queue_begin(slp_shard *s, int64_t floor_time) {
 }
 
 uint32_t slp_queue_unacked_n(const slp_shard *s) { return s->queue.unacked_n; }
+void slp_queue_note_ack(slp_shard *s) { s->queue.acked_us = slp_now_us(s->consumer->engine->host); }
 uint64_t slp_queue_acked_us(const slp_shard *s) { return s->queue.acked_us; }
 int slp_queue_all_acked(const slp_shard *s) { return slp_list_empty(&s->queue.pages); }
 

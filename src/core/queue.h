@@ -77,6 +77,7 @@ int slp_queue_empty(const slp_shard *s);     /* nothing left to hand out */
 int slp_queue_all_acked(const slp_shard *s); /* every record taken in is acknowledged */
 int slp_queue_has_room(const slp_shard *s);  /* for another page */
 uint32_t slp_queue_unacked_n(const slp_shard *s);
+void slp_queue_note_ack(slp_shard *s);           /* a record of a batch that is still out was acknowledged */
 uint64_t slp_queue_acked_us(const slp_shard *s); /* when records were last acknowledged; 0: none was */
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub);
 const slp_key *slp_queue_watermark(const slp_shard *s);

@@ -200,6 +200,26 @@ SCENE(the_lag_is_the_age_of_the_oldest_record_that_the_user_keeps) {
   slp_user_return_all(&st->u);
 }
 
+SCENE(a_user_that_finishes_with_a_record_of_a_batch_now_and_then_gets_on) {
+  begin_at_tip(st, seed, 0);
+  st->u.manners.keep = 1;
+  for (int i = 0; i < 60; i++) slp_world_put_to(st->w, st->stream, 0, 30);
+  slp_world_pass(st->w, 3000);
+  for (uint32_t k = 0; slp_oracle_held_at(st->u.oracle, k); k++) {
+    sloop_batch_t *b = slp_oracle_held_at(st->u.oracle, k);
+    for (size_t i = 0; i < sloop_batch_count(b); i++) {
+      slp_user_ack(&st->u, b, i);
+      CHECK_INT(slp_user_stats(&st->u).acked_age_ms_now, 0);
+      slp_world_pass(st->w, 2000);
+      CHECK(ask(st).doing[SLOOP_SHARD_WAITS_FOR_YOU].ms <= 2000);
+    }
+  }
+  CHECK(ask(st).most_ms <= 1500 && ask(st).most_ms >= 0); /* all of it is acknowledged */
+  st->u.manners.keep = 0;
+  slp_user_return_all(&st->u);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+}
+
 SCENE(the_end_of_a_shard_does_not_hide_what_is_kept_of_it) {
   begin_at_tip(st, seed, 0);
   st->u.manners.keep = 1;
