@@ -37,7 +37,7 @@ static void settled(slp_write *op) {
     return;
   }
   if (slp_worker_is(f, SLP_WORKER_LEAVING)) l->succession.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
-  int gave_up = l->release.why == SLP_RELEASE_STALL || l->release.why == SLP_RELEASE_REFUSED;
+  int gave_up = l->release.why >= SLP_RELEASE_STALL; /* others, or nobody, are to read it */
   if (gave_up && done && f->sharing->gave_up) f->sharing->gave_up(f);
   slp_lease_gone(l, done || !retaken ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
 }

@@ -459,6 +459,8 @@ TEST(a_parked_shard_is_nobodys_until_an_operator_says_so) {
   char row[64];
   fw_row_of(w, 2, row);
   slp_fleet_park(w->nodes[slot]->fleet, slp_str_of(w->shards[2].id));
+  run(w, 10 * FW_S);
+  CHECK_INT(tell_shut(w, 1, 0), 1); /* the leader hears of it */
   run(w, 3 * MINUTE);
   CHECK_INT(fw_owner_of(w, 2), -1);
   CHECK(strlen(fw_row(w, row, "park")) > 0);
