@@ -797,8 +797,10 @@ typedef struct {
   size_t unfinished_parents_n;
   const char *const *children_ahead; /* and these are read on beside it, from where they stand */
   size_t children_ahead_n;
+  size_t evicted_n; /* reset with force: workers that were evicted for it, or may be */
 } sloop_admin_result_t;
-/* With a negative status: what was done all the same, or NULL. */
+/* With a negative status: what was done all the same, or NULL. With UV_ECANCELED NULL means that it is not
+ * known. */
 typedef void (*sloop_admin_cb)(sloop_t *, int status, const sloop_admin_result_t *result_or_null,
                                const sloop_error_t *error_or_null, void *arg);
 /* A shard: takes its lease from an owner that is dead, and ends its being parked. A living owner keeps it:

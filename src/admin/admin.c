@@ -506,23 +506,46 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   return 0;
 }
 
-void slp_admin_free(slp_admin *a) {
+/* What was changed until now, by a command that changes something. */
+static void tell_stopped(slp_admin *a) {
+  if (a->o.task != SLP_ADMIN_RELEASE && a->o.task != SLP_ADMIN_RESET) return;
+  if (a->answer.result) return;
+  if (a->edits) {
+    slp_edits_stop(a);
+  } else if (a->victim && a->changed) {
+    slp_admin_tell_victim(a);
+  } else if (!a->may_have_changed && !a->busy_n) { /* an eviction under way is not known to be done */
+    sloop_admin_result_t *nothing = slp_admin_room(a, sizeof *nothing);
+    if (nothing) nothing->worker = "";
+    a->answer.result = nothing;
+  }
+  if (a->starved) a->answer.result = NULL;
+}
+
+void slp_admin_stop(slp_admin *a) {
   if (!a) return;
-  slp_mem *mem = a->mem;
+  tell_stopped(a);
+  a->answer.leases = NULL;
+  a->answer.explanation = NULL;
   slp_timer_clear(a->o.host, &a->timer);
   slp_timer_clear(a->o.host, &a->absence_timer);
   slp_unpost(&a->done_ev);
   a->o.source->ops->cancel(a->o.source, &a->describe.rq);
   a->o.source->ops->cancel(a->o.source, &a->list.rq);
   a->o.source->ops->cancel(a->o.source, &a->locate.rq);
-  slp_buf_free(&a->locate.cursor);
   slp_lags_free(a);
-  if (a->store) {
-    a->store->ops->cancel(a->store, &a->prepare.rq);
-    a->store->ops->cancel(a->store, &a->rows.rq);
-    slp_admin_writes_stop(a);
-    a->store->ops->close(a->store);
-  }
+  if (!a->store) return;
+  a->store->ops->cancel(a->store, &a->prepare.rq);
+  a->store->ops->cancel(a->store, &a->rows.rq);
+  slp_admin_writes_stop(a);
+}
+
+void slp_admin_free(slp_admin *a) {
+  if (!a) return;
+  slp_mem *mem = a->mem;
+  slp_admin_stop(a);
+  if (a->store) a->store->ops->close(a->store);
+  slp_buf_free(&a->locate.cursor);
   slp_admin_writes_free(a);
   if (a->schema) a->schema->free(a->schema);
   slp_host_unreserve_timers(a->o.host, TIMERS);

@@ -59,9 +59,10 @@ typedef struct
 
 /* Begins at once. SLP_ENOMEM. */
 int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o);
-/* At once: nothing of it is in flight afterwards, though a write that was sent may still happen. NULL is
- * fine. */
-void slp_admin_free(slp_admin *a);
+/* Ends it before it is done: nothing of it is in flight afterwards, though a write that was sent may still
+ * happen, and on_done does not come. Its answer is what was done until then. NULL is fine, as below. */
+void slp_admin_stop(slp_admin *a);
+void slp_admin_free(slp_admin *a); /* as slp_admin_stop, and it is gone */
 
 /* Why a command failed. */
 typedef enum slp_admin_reason {

@@ -162,6 +162,7 @@ void slp_admin_import(slp_admin *a);
 void slp_import_write(slp_admin *a); /* WRITING begins, for an import */
 void slp_import_count(const slp_admin *a, slp_admin_why *ret);
 void slp_admin_evict_victim(slp_admin *a);  /* release.c: EVICTING begins, for a worker by name */
+void slp_admin_tell_victim(slp_admin *a);   /* release.c: the answer is that it is evicted */
 void slp_admin_tell_eviction(slp_admin *a); /* release.c: it is done, and what was to follow has failed */
 
 /* 1: the rows are shown, whatever they are; 0: they are acted upon. */
@@ -266,6 +267,7 @@ void slp_edits_add(slp_admin *a, slp_str shard, const slp_position *to); /* to N
 void slp_edits_round(slp_admin *a);    /* the rows were just read: goes on with what is not done */
 void slp_edits_evict(slp_admin *a);    /* EVICTING begins */
 void slp_edits_write(slp_admin *a);    /* WRITING begins */
+void slp_edits_stop(slp_admin *a);     /* the result is what was done until now */
 void slp_edits_conclude(slp_admin *a); /* tells what became of each, beside a->fail */
 /* The part of a result beside its leases. NULL: no memory, and the command has finished with that. */
 sloop_admin_result_t *slp_edits_result(slp_admin *a);

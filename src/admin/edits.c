@@ -30,8 +30,9 @@ typedef struct target { /* a lease to be changed */
 struct slp_edits {
   target *targets; /* in keep */
   size_t n;
-  size_t write_at; /* the next that is to be written */
-  size_t evict_at; /* the next of the watched that may have to be evicted */
+  size_t write_at;  /* the next that is to be written */
+  size_t evicted_n; /* workers that were evicted, or may be */
+  size_t evict_at;  /* the next of the watched that may have to be evicted */
   uint32_t rounds;
   uint8_t force;
   sloop_admin_result_t *result; /* in keep; NULL: not asked for yet */
@@ -121,10 +122,9 @@ static sloop_change_t told(slp_admin *a, const target *t) {
 
 static int is_so_now(const target *t) { return t->state == TARGET_DONE || t->state == TARGET_WAS_SO; }
 
-/* All that can be done was, or a->fail says why the rest is left. */
-void slp_edits_conclude(slp_admin *a) {
+/* Returns how many are not as they should be. */
+static size_t tell_all(slp_admin *a, sloop_admin_result_t *r) {
   slp_edits *c = a->edits;
-  sloop_admin_result_t *r = c->result;
   sloop_change_t *all = slp_admin_room(a, (c->n + 1) * sizeof *all);
   const sloop_change_t **at = slp_admin_room(a, (c->n + 1) * sizeof(const sloop_change_t *));
   size_t n = 0, left = 0;
@@ -139,11 +139,35 @@ void slp_edits_conclude(slp_admin *a) {
   }
   r->changes = at;
   r->changes_n = n;
+  r->evicted_n = c->evicted_n;
   a->answer.result = r;
+  return left;
+}
+
+/* All that can be done was, or a->fail says why the rest is left. */
+void slp_edits_conclude(slp_admin *a) {
+  size_t left = tell_all(a, a->edits->result);
   a->why.left = left;
-  a->why.all = c->n;
+  a->why.all = a->edits->n;
   if (left) slp_admin_note(a, SLP_ADMIN_SOME_UNCHANGED, SLP_REFUSED, SLOOP_ELEASE);
   slp_admin_move(a, SLP_ADMIN_NOTIFYING);
+}
+
+static void evicted(slp_admin_slot *slot);
+static void written(slp_admin_slot *slot);
+
+void slp_edits_stop(slp_admin *a) {
+  slp_edits *c = a->edits;
+  sloop_admin_result_t *r = c->result ? c->result : slp_admin_room(a, sizeof *r);
+  if (!r) return;
+  if (!r->worker) r->worker = "";
+  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) { /* what is under way may be done or not */
+    const slp_admin_slot *s = &a->slots[i];
+    if (!s->op.busy) continue;
+    if (s->on_done == written) c->targets[s->about].unanswered = 1;
+    c->evicted_n += s->on_done == evicted;
+  }
+  tell_all(a, r);
 }
 
 static void next_round(slp_admin *a) {
@@ -160,7 +184,9 @@ static void evict_on(slp_admin *a);
 static void evicted(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   slp_admin_write_is_final(slot);
+  int lost = slot->op.end == SLP_OUTCOME_GIVEN_UP && (slot->op.doubt || slot->op.reading);
   if (slot->op.end == SLP_OUTCOME_DONE) a->changed = 1;
+  a->edits->evicted_n += slot->op.end == SLP_OUTCOME_DONE || lost;
   evict_on(a);
 }
 

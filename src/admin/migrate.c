@@ -184,6 +184,13 @@ int slp_migrate_new(slp_migrate **ret, slp_mem *mem, const slp_migrate_opts *o) 
   return r;
 }
 
+void slp_migrate_stop(slp_migrate *m) {
+  if (!m) return;
+  slp_admin_stop(m->survey);
+  slp_admin_stop(m->import);
+  if (m->import && !m->told && slp_import_begun(m->import)) tell(m, m->import);
+}
+
 void slp_migrate_free(slp_migrate *m) {
   if (!m) return;
   slp_mem *mem = m->mem;

@@ -28,6 +28,8 @@ typedef struct slp_migrate_opts {
 
 /* Begins at once. Not both sides are tokens. SLP_ENOMEM. */
 int slp_migrate_new(slp_migrate **ret, slp_mem *mem, const slp_migrate_opts *o);
+/* Ends it before it is done, as slp_admin_stop: slp_migrate_told then has what was done until now. */
+void slp_migrate_stop(slp_migrate *m);
 void slp_migrate_free(slp_migrate *m); /* at once, as slp_admin_free; NULL is fine */
 
 /* After on_done; they live as long as it does. */

@@ -78,14 +78,24 @@ static void declared(slp_admin_slot *slot) {
     slp_admin_move(a, SLP_ADMIN_READING);
 }
 
-/* Its leases are those that it had: what is there now could not be read. */
-void slp_admin_tell_eviction(slp_admin *a) {
-  sloop_admin_result_t *r = result(a, SLOOP_EVICTION_DONE);
+/* Its leases are those that it had: what is there now was not read. */
+void slp_admin_tell_victim(slp_admin *a) {
+  sloop_admin_result_t *r = slp_admin_room(a, sizeof *r);
   if (!r) return;
-  r->changes = a->victim->leases.changes;
-  r->changes_n = a->victim->leases.changes_n;
+  *r = (sloop_admin_result_t){.changes = a->victim->leases.changes,
+                              .changes_n = a->victim->leases.changes_n,
+                              .eviction = SLOOP_EVICTION_DONE,
+                              .worker = slp_admin_instance(a, &a->victim->row),
+                              .worker_lease_ms = a->victim->row.lease_ms};
   a->answer.result = r;
-  slp_admin_move(a, SLP_ADMIN_NOTIFYING);
+}
+
+void slp_admin_tell_eviction(slp_admin *a) {
+  slp_admin_tell_victim(a);
+  if (a->answer.result)
+    slp_admin_move(a, SLP_ADMIN_NOTIFYING);
+  else
+    slp_admin_no_memory(a);
 }
 
 void slp_admin_evict_victim(slp_admin *a) {

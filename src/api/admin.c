@@ -25,7 +25,7 @@ typedef struct table_place { /* one side of a migration */
 struct slp_admin_call {
   slp_mem *mem; /* owns a reference */
   sloop_t *s;
-  slp_admin *admin; /* NULL: it was stopped, or is a migration */
+  slp_admin *admin; /* NULL: it is a migration, or about the registry */
   slp_migrate *migrate;
   table_place from, to; /* of migrate */
   slp_admin_task task;
@@ -132,11 +132,9 @@ static void on_again(void *arg, const slp_fail *f, uint32_t tries, uint64_t wait
 
 void slp_admin_call_stop(slp_admin_call *a) {
   if (!a) return;
-  slp_admin_free(a->admin);
-  slp_migrate_free(a->migrate);
+  slp_admin_stop(a->admin);
+  slp_migrate_stop(a->migrate);
   slp_registry_free(a->registry);
-  a->admin = NULL;
-  a->migrate = NULL;
   a->registry = NULL;
 }
 
@@ -145,7 +143,8 @@ void slp_admin_call_tell_closed(slp_admin_call *a) {
   const slp_admin_answer nothing = {0};
   a->s->admin = NULL;
   slp_fail_set(&f, SLP_CANCELED, SLP_ECANCELED, "the consumer was closed");
-  tell(a, &f, &nothing, NULL);
+  tell(a, &f, a->admin ? slp_admin_answered(a->admin) : &nothing,
+       a->migrate ? slp_migrate_told(a->migrate) : NULL);
   admin_free(a);
 }
 

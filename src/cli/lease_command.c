@@ -32,6 +32,7 @@ typedef struct command {
   char owner[OWNER_SHOWN]; /* of a lease that is to be changed; "": nobody's, or that was told */
   uint64_t asked_us;       /* when that was asked for */
   slp_buf text;            /* an explanation that waits for what the consumers say */
+  char cut_off[400];       /* why a change ended before it was done; "": it did not */
 } command;
 
 static void begin(command *k);
@@ -149,17 +150,37 @@ static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *e,
     write_and_end(k, &k->text);
 }
 
+/* Says what a change has done that ended before it was done. */
+static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
+  char line[600], done[200];
+  slp_lease_done_so_far(r, k->app.args->mode == SLP_MODE_RESET ? "set" : "released", done);
+  snprintf(line, sizeof line, "%.390s: %s", k->cut_off, done);
+  slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
+}
+
+/* Ends a change before it is done. What was done until then comes by its callback. */
+static void cut_off(command *k, const char *why) {
+  if (k->consumer.stopping || k->consumer.failed)
+    return; /* it is done, and only closes or waits for its reader */
+  snprintf(k->cut_off, sizeof k->cut_off, "%.390s", why);
+  slp_cli_consumer_stop(&k->consumer, 0);
+}
+
 /* Of many leases some may have been changed though others could not be: both are told. */
 static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *error,
                       void *arg) {
   command *k = arg;
   slp_buf text;
   (void)s;
-  if (k->consumer.stopping || (!r && failed(k, status, error))) return;
+  if (k->consumer.stopping && !*k->cut_off) return;
+  if (!*k->cut_off && !r && failed(k, status, error)) return;
   slp_buf_init(&text, k->app.mem, 1 << 20);
-  slp_lease_result(&text, status, r);
+  if (r) slp_lease_result(&text, status, r);
   write_text(k, &text);
-  if (!failed(k, status, error)) slp_cli_consumer_stop(&k->consumer, 0);
+  if (*k->cut_off)
+    tell_cut_off(k, r);
+  else if (!failed(k, status, error))
+    slp_cli_consumer_stop(&k->consumer, 0);
 }
 
 static int ask(command *k, const char *name) {
@@ -223,6 +244,11 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
                       void *arg) {
   command *k = arg;
   (void)s;
+  if (*k->cut_off) {
+    static const sloop_admin_result_t nothing = {.worker = ""};
+    tell_cut_off(k, &nothing);
+    return;
+  }
   if (k->consumer.stopping || failed(k, status, error)) return;
   if (k->app.args->mode != SLP_MODE_LEASES) {
     find_and_ask(k, leases);
@@ -239,6 +265,7 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
 
 static void on_closed(slp_cli_consumer *c) {
   command *k = c->user;
+  if (*k->cut_off && !c->failed) tell_cut_off(k, NULL);
   if (has_more(k)) {
     k->at++;
     begin(k);
@@ -255,12 +282,12 @@ static void on_out_failed(slp_app *app) {
   leave_if_done(k);
 }
 
-static const char may_be_done[] = "all, some or nothing of it may be done; --leases shows it";
+static int changes(const slp_args *a) { return (a->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET)) != 0; }
 
 static void on_interrupt(slp_app *app) {
   command *k = app->user;
-  if (app->args->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET))
-    slp_cli_consumer_interrupt(&k->consumer, may_be_done);
+  if (changes(app->args))
+    cut_off(k, "interrupted before the end");
   else if (app->args->lag_over && k->told_n < app->args->streams_n)
     slp_cli_consumer_interrupt(&k->consumer, "how far behind the shards are was not told");
   slp_cli_consumer_stop(&k->consumer, 0);
@@ -279,12 +306,14 @@ static void on_tick(slp_app *app) {
   uint64_t timeout_us = limit_ms(app->args) * 1000u;
   if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
   char line[600];
-  int changes = app->args->mode & (SLP_MODE_RELEASE | SLP_MODE_RESET);
-  snprintf(line, sizeof line, "the lease table%s has not %s in %llu s%s%s%s%s",
+  snprintf(line, sizeof line, "the lease table%s has not %s in %llu s%s%s",
            reads(app->args) ? " or the stream" : "", *k->consumer.error ? "given its rows" : "answered",
-           (unsigned long long)(timeout_us / 1000000u), changes ? ": " : "", changes ? may_be_done : "",
-           *k->consumer.error ? "; the last error: " : "", k->consumer.error);
-  slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
+           (unsigned long long)(timeout_us / 1000000u), *k->consumer.error ? "; the last error: " : "",
+           k->consumer.error);
+  if (changes(app->args))
+    cut_off(k, line);
+  else
+    slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }
 
 static void begin(command *k) {

@@ -94,7 +94,31 @@ static void say_what_follows(page *p, const sloop_admin_result_t *r) {
         "%zu listed shards have no lease that can be read; what is missing begins where the application "
         "began",
         r->missing_n);
+  if (p->status && r->evicted_n)
+    slp_lease_say(p->b, "%zu worker%s evicted for it, or may be, and join%s anew", r->evicted_n,
+                  r->evicted_n == 1 ? " is" : "s are", r->evicted_n == 1 ? "s" : "");
   if (r->bad_rows_n) slp_lease_say(p->b, "%zu rows make no sense and were left alone", r->bad_rows_n);
+}
+
+void slp_lease_done_so_far(const sloop_admin_result_t *r, const char *done, char out[200]) {
+  size_t so = 0, unknown = 0;
+  if (!r) {
+    snprintf(out, 200, "all, some or nothing of it may be done; --leases shows it");
+    return;
+  }
+  for (size_t i = 0; i < r->changes_n; i++) {
+    sloop_change_kind_t kind = r->changes[i]->kind;
+    so += kind == SLOOP_CHANGE_DONE || kind == SLOOP_CHANGE_WAS_SO || kind == SLOOP_CHANGE_FREE ||
+          kind == SLOOP_CHANGE_UNOWNED;
+    unknown += kind == SLOOP_CHANGE_UNKNOWN;
+  }
+  if (!r->changes_n && r->eviction == SLOOP_EVICTION_NONE)
+    snprintf(out, 200, "nothing was changed");
+  else if (unknown)
+    snprintf(out, 200, "%zu of %zu leases are %s, and %zu more may be; the same command carries on", so,
+             r->changes_n, done, unknown);
+  else
+    snprintf(out, 200, "%zu of %zu leases are %s; the same command carries on", so, r->changes_n, done);
 }
 
 int slp_lease_result(slp_buf *b, int status, const sloop_admin_result_t *r) {

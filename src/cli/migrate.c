@@ -21,6 +21,7 @@ typedef struct migration {
   slp_own_file
       *source; /* its file, so that no --save writes it meanwhile; NULL: it is none, or can't be locked */
   uint64_t begun_us;
+  char cut_off[400]; /* why it ended before it was done; "": it did not */
 } migration;
 
 static int is_standard(const slp_migrate_place *p) { return p->file && strcmp(p->file, "-") == 0; }
@@ -125,10 +126,32 @@ static void told(migration *m, const sloop_migration_t *found, int fine) {
     slp_buf_free(&out);
 }
 
+/* Says what a copy has done that ended before it was done. */
+static void tell_cut_off(migration *m, int may_have_written) {
+  char line[600];
+  snprintf(
+      line, sizeof line, "%.390s: %s", m->cut_off,
+      may_have_written ? "some of it may be written; the same command carries on" : "nothing was written");
+  fail(m, SLP_EXIT_FAILED, line);
+}
+
+/* Ends it before it is done. What was done until then comes by its callback. */
+static void cut_off(migration *m, const char *why) {
+  if (m->consumer.stopping || m->consumer.failed)
+    return; /* it is done, and only closes or waits for its reader */
+  snprintf(m->cut_off, sizeof m->cut_off, "%.390s", why);
+  slp_cli_consumer_stop(&m->consumer, 0);
+}
+
 static void on_migrated(sloop_t *s, int status, const sloop_migration_t *found, const sloop_error_t *error,
                         void *arg) {
   migration *m = arg;
   (void)s;
+  if (*m->cut_off) {
+    if (found && found->wrote) told(m, found, 0);
+    tell_cut_off(m, found && found->wrote);
+    return;
+  }
   if (m->consumer.stopping) return;
   if (found) told(m, found, status == 0);
   if (status) {
@@ -141,7 +164,12 @@ static void on_migrated(sloop_t *s, int status, const sloop_migration_t *found, 
 
 /* ---- the frame ---------------------------------------------------------------------------------------- */
 
-static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
+static void on_closed(slp_cli_consumer *c) {
+  migration *m = c->user;
+  if (*m->cut_off && !c->failed) tell_cut_off(m, m->app.args->write);
+  leave_if_done(m);
+}
+
 static void on_written(slp_app *app) { leave_if_done(app->user); }
 
 static void on_out_failed(slp_app *app) {
@@ -150,11 +178,9 @@ static void on_out_failed(slp_app *app) {
   leave_if_done(m);
 }
 
-static const char may_be_written[] = "some of it may be written; the same command carries on";
-
 static void on_interrupt(slp_app *app) {
   migration *m = app->user;
-  slp_cli_consumer_interrupt(&m->consumer, app->args->write ? may_be_written : "nothing was written");
+  cut_off(m, "interrupted before the end");
   slp_cli_consumer_stop(&m->consumer, 0);
 }
 
@@ -174,11 +200,10 @@ static void on_tick(slp_app *app) {
   uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (!timeout_us || m->consumer.stopping || slp_program_mono_us() - m->begun_us < timeout_us) return;
   char line[600];
-  snprintf(line, sizeof line, "the tables have not answered in %llu s: %s%s%s",
-           (unsigned long long)(timeout_us / 1000000u),
-           app->args->write ? may_be_written : "nothing was written",
-           *m->consumer.error ? "; the last error: " : "", m->consumer.error);
-  fail(m, SLP_EXIT_FAILED, line);
+  snprintf(line, sizeof line, "the tables have not answered in %llu s%s%s",
+           (unsigned long long)(timeout_us / 1000000u), *m->consumer.error ? "; the last error: " : "",
+           m->consumer.error);
+  cut_off(m, line);
 }
 
 static sloop_place_t place_of(const slp_migrate_place *p, const char *token) {

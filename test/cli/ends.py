@@ -455,6 +455,74 @@ def a_command_that_waits_for_an_owner_to_show_that_it_lives_says_so():
                 end(p)
 
 
+def positions(box, *args):
+    return {row["shard"]: row["position"] for row in table(box, *args)[0]}
+
+
+@test
+def a_change_that_is_cut_off_says_how_much_of_it_is_done():
+    """By rows that are read afterwards, and the same command does the rest."""
+    with Box(8, *NO_LIMITS) as box:
+        put = box.put(80)
+        for schema in ("sloop", "kcl"):
+            args = ("-G", "cut-" + schema, "-X", "schema=" + schema)
+            r = box.tail(*args, "-o", "oldest", "-e", "demo")
+            equal((r.code, len(lines(r.out))), (0, len(put)), r.err)
+            reset = (*args, "--reset", "all", "-o", "oldest", "demo", "--to")
+            before = positions(box, *args)
+            for to, how, limit in (("oldest", "error InternalServerError:500:no", ("--timeout", "3")), ("latest", "delay 60000", ())):
+                box.admin("/_sandbox/faults", f"3 UpdateItem * delay 1\n* UpdateItem * {how}")
+                p = box.start(*reset, to, *limit)
+                try:
+                    if not limit:
+                        wait_until(lambda: box.calls("UpdateItem") and
+                                   sum(x != y for x, y in zip(before.values(), positions(box, *args).values())) >= 3, 20, "3 rows")
+                        p.send_signal(signal.SIGINT)
+                    out, err = p.communicate(timeout=20)
+                finally:
+                    end(p)
+                box.admin("/_sandbox/faults", method="DELETE")
+                err = err.decode()
+                equal(p.returncode, 1, err)
+                m = re.search(r": (\d) of 8 leases are set, and (\d) more may be; the same command carries on$", err)
+                check(m, schema, to, err)
+                now = positions(box, *args)
+                changed = {shard for shard in before if before[shard] != now[shard]}
+                told = {line.split(":")[0] for line in lines(out) if ": set to " in line}
+                maybe = {line.split(":")[0] for line in lines(out) if ": changed or not" in line}
+                equal((len(told), len(maybe)), (int(m[1]), int(m[2])), out, err)
+                check(told and told <= changed <= told | maybe, told, changed, maybe)
+                r = box.tail(*reset, to)
+                equal(r.code, 0, r.err, r.out)
+                before = positions(box, *args)
+            box.admin("/_sandbox/faults", "* Query * delay 60000\n* Scan * delay 60000")
+            r = box.tail(*reset, "oldest", "--timeout", "1")
+            box.admin("/_sandbox/faults", method="DELETE")
+            equal((r.code, r.out, r.err), (1, b"", "stream-tail: the lease table has not answered in 1 s: nothing was changed\n"))
+            equal(positions(box, *args), before)
+
+
+@test
+def a_copy_that_is_cut_off_says_how_much_of_it_is_written():
+    with Box(8, *NO_LIMITS) as box:
+        box.put(80)
+        equal(box.tail("-G", "from", "-o", "oldest", "-e", "demo").code, 0)
+        copy = ("--migrate", "sloop:from", "sloop:to", "--write", "demo")
+        box.admin("/_sandbox/faults", "3 PutItem * delay 1\n* PutItem * error InternalServerError:500:no")
+        r = box.tail(*copy, "--timeout", "3")
+        box.admin("/_sandbox/faults", method="DELETE")
+        equal(r.code, 1, r.err)
+        equal(lines(r.out)[-1], "3 of 8 copied before it ended; more may be: the same command carries on")
+        equal(r.err, "stream-tail: the tables have not answered in 3 s: some of it may be written; the same command carries on\n")
+        equal(len(positions(box, "-G", "to")), 3)
+        r = box.tail(*copy)
+        equal((r.code, lines(r.out)[-1]), (0, "5 copied, 3 were there already"), r.err)
+        box.admin("/_sandbox/faults", "* Query * delay 60000")
+        r = box.tail("--migrate", "sloop:from", "sloop:other", "--write", "--timeout", "1", "demo")
+        equal((r.code, r.out, r.err), (1, b"", "stream-tail: the tables have not answered in 1 s: nothing was written\n"))
+        box.admin("/_sandbox/faults", method="DELETE")
+
+
 @test
 def two_streams_under_one_name_of_the_kcl_are_told_when_their_leases_meet():
     """Rows of the KCL do not name their stream, and shards of both have the same ids: the service alone can tell."""

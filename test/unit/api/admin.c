@@ -246,6 +246,27 @@ TEST(closing) {
     s = NULL;
     end();
   }
+  for (int turns = 0; turns < 20;
+       turns++) { /* what was done until then: nothing, while the rows are not read */
+    begin("shop");
+    make_table();
+    describes(1);
+    lists();
+    CHECK_INT(sloop_admin_reset(s, NULL, &oldest, 0, on_result, who("a")), 0);
+    for (int i = 0; i < turns && !slp_list_empty(&f.h.ready); i++) {
+      slp_event *next = SLP_OWNER(slp_list_first(&f.h.ready), slp_event, link);
+      slp_list_remove(&next->link);
+      next->run(next);
+    }
+    sloop_close(s, on_closed, NULL);
+    fake_run(&f, 1000000);
+    if (strcmp(said, "a:ECANCELED closed:OK ") == 0)
+      CHECK_INT(changes, 0);
+    else
+      CHECK_STR(said, "a:ENOSHARD closed:OK ");
+    s = NULL;
+    end();
+  }
   begin("shop");
   make_table();
   describes(1);

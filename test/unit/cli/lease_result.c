@@ -46,6 +46,32 @@ static void two(const char *shards) {
   PUT("lead", "owner=a." INCARNATION, "epoch#3", "start=0:oldest", "fmt#1");
 }
 
+static const char *so_far(const sloop_change_kind_t *kinds, size_t n, sloop_eviction_t eviction) {
+  static char out[200];
+  sloop_change_t all[4];
+  const sloop_change_t *list[4];
+  for (size_t i = 0; i < n; i++) {
+    all[i] = (sloop_change_t){.shard = "s", .kind = kinds[i], .was_owner = ""};
+    list[i] = &all[i];
+  }
+  sloop_admin_result_t r = {.changes = list, .changes_n = n, .eviction = eviction, .worker = "w"};
+  slp_lease_done_so_far(&r, "set", out);
+  return out;
+}
+
+TEST(what_is_done_so_far_is_counted) {
+  static const sloop_change_kind_t some[] = {SLOOP_CHANGE_DONE, SLOOP_CHANGE_WAS_SO, SLOOP_CHANGE_CONFLICT,
+                                             SLOOP_CHANGE_UNKNOWN};
+  CHECK_STR(so_far(NULL, 0, SLOOP_EVICTION_NONE), "nothing was changed");
+  CHECK_STR(so_far(some, 3, SLOOP_EVICTION_NONE), "2 of 3 leases are set; the same command carries on");
+  CHECK_STR(so_far(some, 4, SLOOP_EVICTION_NONE),
+            "2 of 4 leases are set, and 1 more may be; the same command carries on");
+  CHECK(!strstr(so_far(NULL, 0, SLOOP_EVICTION_DONE), "nothing"));
+  char out[200];
+  slp_lease_done_so_far(NULL, "set", out);
+  CHECK_STR(out, "all, some or nothing of it may be done; --leases shows it");
+}
+
 /* ---- releasing a lease --------------------------------------------------------------------------------- */
 
 TEST(a_lease_that_is_nobodys_stays_so) {
