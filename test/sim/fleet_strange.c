@@ -51,7 +51,7 @@ static void newer(int leads) {
   fw_world *w = fleet(6, 3);
   int slot = leads ? leader(w) : follower(w);
   char row[48];
-  fw_operator_number(w, row_of_worker(w, slot, row), "fmt", "3");
+  fw_operator_number(w, row_of_worker(w, slot, row), "fmt", "4");
   uint64_t before = reads(w), from = fw_now(w);
   run(w, 4 * LEASE);
   fw_start(w, 5, "new", 0); /* a plan, without that one */
@@ -172,11 +172,11 @@ TEST(a_damaged_row_of_the_leader_waits_for_an_operator) {
 TEST(a_worker_whose_own_row_is_of_a_newer_version_stays_out) {
   fw_world *w = fleet(4, 2);
   fw_operator_set(w, "w/new", "boot", "0123456789abcdef");
-  fw_operator_number(w, "w/new", "fmt", "3");
+  fw_operator_number(w, "w/new", "fmt", "4");
   fw_start(w, 5, "new", 0);
   run(w, 5 * FW_S);
   CHECK_INT(w->failed, 1);
-  CHECK_STR(fw_row(w, "w/new", "fmt"), "3");
+  CHECK_STR(fw_row(w, "w/new", "fmt"), "4");
   CHECK_STR(fw_row(w, "w/new", "ctr"), "");
   fw_reap(w);
   all_progress(w);
