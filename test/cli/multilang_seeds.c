@@ -10,6 +10,7 @@
  *   - when the trouble ends, every record is processed, and the shard's end is written.
  * usage: multilang_seeds [FROM [COUNT]] */
 #include "cli/multilang_shard.h"
+#include "../sim/share.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -541,7 +542,7 @@ static void play(uint64_t seed) {
 
 int main(int argc, char **argv) {
   uint64_t from = argc > 1 ? strtoull(argv[1], NULL, 10) : 1,
-           n = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000;
+           n = sim_share(argc > 2 ? strtoull(argv[2], NULL, 10) : 1000);
   uint64_t deaths = 0, inits = 0, checkpoints = 0, refused = 0, ends = 0;
   for (uint64_t seed = from; seed < from + n; seed++) {
     play(seed);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "sim/share.h"
 
 #define PART 48 /* failure points of an ordinary run, about, of each story and each way to fail */
 
@@ -125,10 +126,10 @@ static end_of_run run_apart(const oom_story *s, uint64_t n, oom_way way) {
 }
 
 /* How far one failure point is from the next: prime, so that it falls out of step with what repeats. */
-static uint64_t stride(uint64_t all, uint64_t seed) {
+static uint64_t stride(uint64_t all, uint64_t seed, uint64_t part) {
   const char *full = getenv("SLOOP_TEST_FULL");
   if (full && strcmp(full, "1") == 0) return 1;
-  uint64_t p = slp_max_u64(all / PART, 2) + seed % 16;
+  uint64_t p = slp_max_u64(all / part, 2) + seed % 16;
   for (uint64_t d = 2; d * d <= p; d++)
     if (p % d == 0) d = 1, p++;
   return p;
@@ -148,7 +149,7 @@ static uint64_t play_all(const oom_story *s, uint64_t *points) {
     printf("BROKEN without any failure: %s: %s\n", s->name, r.bad);
     return 1;
   }
-  uint64_t step = stride(r.asked, seed);
+  uint64_t step = stride(r.asked, seed, sim_share(PART));
   for (uint64_t n = 1 + seed * 7919 % step; n <= r.asked; n += step, tried++)
     for (int way = 0; way < OOM_WAYS; way++) ends[way][run_apart(s, n, (oom_way)way)]++;
   printf("%-14s %5" PRIu64 " allocations, %5" PRIu64 " tried", s->name, r.asked, tried);

@@ -69,7 +69,7 @@ static void ends_while_handed_over(void) {
   finish(w);
 }
 TEST(a_shard_ends_while_it_is_handed_over) {
-  for (seed = 1; seed <= 12; seed++) ends_while_handed_over();
+  for (seed = 1; seed <= sim_share(12); seed++) ends_while_handed_over();
 }
 
 /* A lease that waits for its parent polls it, also when the table takes long to answer. */
@@ -520,7 +520,7 @@ static void follows_the_next_life(uint64_t after) {
   finish(w);
 }
 TEST(a_leader_that_was_started_anew_is_heard_by_all) {
-  for (seed = 1; seed <= 40; seed++) follows_the_next_life(FW_S + seed * 50000);
+  for (seed = 1; seed <= sim_share(40); seed++) follows_the_next_life(FW_S + seed * 50000);
 }
 
 /* ---- an operator evicts and resets by force ---------------------------------------------------- */
@@ -550,7 +550,7 @@ static int is_taken_by_the_evicted(fw_world *w, char (*evicted)[128], int n) {
 /* A reset frees what a worker has that does not know yet that it is evicted. It finds its lease lost, and free
  * in an epoch that it has never seen. It takes nothing before a heartbeat says that it lives. */
 TEST(who_was_evicted_by_force_takes_nothing_that_was_reset) {
-  for (seed = 1; seed <= 48; seed++) {
+  for (seed = 1; seed <= sim_share(48); seed++) {
     fw_world *w = fleet(6, 3);
     char evicted[3][128], row[64];
     for (int i = 0; i < 3; i++) {

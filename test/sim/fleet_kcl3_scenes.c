@@ -128,10 +128,10 @@ static void we_join(int beside) {
   end();
 }
 TEST(our_worker_joins_and_is_given_its_share) {
-  for (seed = 1; seed <= 12; seed++) we_join(0);
+  for (seed = 1; seed <= sim_share(12); seed++) we_join(0);
 }
 TEST(our_worker_joins_an_application_of_kcl_3_0_to_3_4) {
-  for (seed = 1; seed <= 12; seed++) we_join(1);
+  for (seed = 1; seed <= sim_share(12); seed++) we_join(1);
 }
 
 /* We hold all; a worker of theirs joins, and its leader takes half from us. */
@@ -155,13 +155,13 @@ static void they_join(int beside, int ours) {
   end();
 }
 TEST(a_worker_of_kcl_3_joins_us_and_gets_its_share) {
-  for (seed = 1; seed <= 12; seed++) they_join(0, 1);
+  for (seed = 1; seed <= sim_share(12); seed++) they_join(0, 1);
   for (seed = 1; seed <= 6; seed++) they_join(1, 1);
   for (seed = 1; seed <= 6; seed++) they_join(0, 3);
 }
 
 TEST(three_of_theirs_and_three_of_ours_settle_and_stay) {
-  for (seed = 1; seed <= 20; seed++) {
+  for (seed = 1; seed <= sim_share(20); seed++) {
     begin(6 * (1 + (int)seed % 3), (int)seed % 2, "CLIENT_VERSION_3X_WITH_ROLLBACK");
     k3_make_leases(m);
     for (int i = 0; i < 3; i++) {
@@ -202,7 +202,7 @@ static int is_pending(fw_world *world) {
 
 /* A worker that stops while a hand-over is pending ends it: the next owner stays named and begins. */
 TEST(a_stop_with_a_hand_over_pending_keeps_the_next_owner) {
-  for (seed = 1; seed <= 12; seed++) {
+  for (seed = 1; seed <= sim_share(12); seed++) {
     begin(6, (int)seed % 2, "CLIENT_VERSION_3X");
     fw_start(w, 0, "ours", 0);
     until(w, 20 * LEASE, even);
@@ -225,7 +225,7 @@ TEST(a_stop_with_a_hand_over_pending_keeps_the_next_owner) {
 
 /* The user keeps a batch beyond the time of a hand-over: the lease goes all the same. */
 TEST(a_hand_over_that_overruns_goes_through) {
-  for (seed = 1; seed <= 12; seed++) {
+  for (seed = 1; seed <= sim_share(12); seed++) {
     begin(4, 0, "CLIENT_VERSION_3X");
     fw_start(w, 0, "ours", 0);
     until(w, 20 * LEASE, even);
@@ -240,7 +240,7 @@ TEST(a_hand_over_that_overruns_goes_through) {
 }
 
 TEST(a_worker_of_ours_that_dies_in_a_hand_over_loses_nothing) {
-  for (seed = 1; seed <= 12; seed++) {
+  for (seed = 1; seed <= sim_share(12); seed++) {
     begin(6, (int)seed % 2, "CLIENT_VERSION_3X");
     fw_start(w, 0, "ours", 0);
     until(w, 20 * LEASE, even);
@@ -256,7 +256,7 @@ TEST(a_worker_of_ours_that_dies_in_a_hand_over_loses_nothing) {
 
 /* Counted without repeats, but not those that are lost with a worker: the next one goes on at the checkpoint. */
 TEST(a_worker_of_theirs_that_is_killed_is_replaced_by_the_leader) {
-  for (seed = 1; seed <= 12; seed++) {
+  for (seed = 1; seed <= sim_share(12); seed++) {
     begin(8, (int)seed % 2, "CLIENT_VERSION_3X");
     k3_make_leases(m);
     int a = k3_start(m, "ip-10-0-0-1:3f2a"), b = k3_start(m, "ip-10-0-0-2:77c1");
@@ -274,7 +274,7 @@ TEST(a_worker_of_theirs_that_is_killed_is_replaced_by_the_leader) {
 
 /* Killed: nothing is taken while its lock may be held; then what is free or dead is, by us. */
 TEST(a_leader_that_is_killed_is_waited_for_as_long_as_its_lock) {
-  for (seed = 1; seed <= 12; seed++) {
+  for (seed = 1; seed <= sim_share(12); seed++) {
     begin(8, (int)seed % 2, "CLIENT_VERSION_3X");
     k3_make_leases(m);
     int a = k3_start(m, "ip-10-0-0-1:3f2a");

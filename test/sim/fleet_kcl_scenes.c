@@ -61,7 +61,7 @@ TEST(a_fleet_that_begins_at_the_latest_reads_what_is_open) {
 /* Two that begin together on a new table with records in it: what one wants it asks the other for. */
 TEST(two_that_start_together_repeat_nothing) {
   uint64_t again = 0, records = 0, slowest = 0;
-  for (seed = 1; seed <= 60; seed++) {
+  for (seed = 1; seed <= sim_share(60); seed++) {
     fw_world *w = world(8);
     w->lease_ms = 10000;
     for (int i = 0; i < 8; i++) fw_produce(w, i, 2000);
@@ -363,7 +363,7 @@ static int merged_with_a_shard_long_gone(void) {
 }
 TEST(a_merge_whose_other_parent_is_long_gone) {
   int others = 0;
-  for (seed = 1; seed <= 12; seed++) others += merged_with_a_shard_long_gone();
+  for (seed = 1; seed <= sim_share(12); seed++) others += merged_with_a_shard_long_gone();
   CHECK(others > 2);
 }
 
@@ -512,7 +512,7 @@ static void late_release(void) {
   finish(w);
 }
 TEST(a_release_comes_again_much_later) {
-  for (seed = 1; seed <= 12; seed++) late_release();
+  for (seed = 1; seed <= sim_share(12); seed++) late_release();
 }
 
 /* ---- operators, strangers ---------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #define SLP_TEST_SIM_FLEET_PLAY_H
 
 #include "sim/fleet_world.h"
+#include "sim/share.h"
 
 #include "../check.h"
 

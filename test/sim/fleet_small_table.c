@@ -70,7 +70,7 @@ static void goes_on(fw_world *w) {
 
 static void begin_on(uint32_t units_s, int workers, uint64_t first_us, uint64_t all_us) {
   uint64_t firsts = 0, alls = 0, tolds = 0;
-  for (seed = 1; seed <= 20; seed++) {
+  for (seed = 1; seed <= sim_share(20); seed++) {
     fw_world *w = begin(units_s, workers, 0, NULL);
     within_bounds("the first shard is read", begun.first_us, first_us);
     within_bounds("all shards are read", begun.all_us, all_us);
@@ -95,7 +95,7 @@ TEST(three_workers_begin_on_five_units) { begin_on(5, 3, 6 * FW_S, 15 * FW_S); }
 
 /* Whoever made the rows does not hear of it. The worker to which such a lease is assigned can only ask its owner. */
 TEST(rows_that_were_made_unanswered_are_known_to_their_maker) {
-  for (seed = 1; seed <= 20; seed++) {
+  for (seed = 1; seed <= sim_share(20); seed++) {
     fw_world *w = begin(1, 3, SHARDS, NULL);
     within_bounds("the first shard is read", begun.first_us, 20 * FW_S);
     within_bounds("all shards are read", begun.all_us, 120 * FW_S);
@@ -116,7 +116,7 @@ static void cut_the_maker(fw_world *w, const slp_store_write *write) {
 }
 
 TEST(rows_that_were_made_are_known_to_a_maker_that_leads_no_more) {
-  for (seed = 1; seed <= 40; seed++) {
+  for (seed = 1; seed <= sim_share(40); seed++) {
     fw_world *w = begin(1, 3, 0, cut_the_maker);
     CHECK(w->leads > 1);
     within_bounds("all shards are read", begun.all_us, 150 * FW_S);
@@ -128,7 +128,7 @@ TEST(rows_that_were_made_are_known_to_a_maker_that_leads_no_more) {
 
 /* What a table that grants all is asked for does not grow with what a small one needs. */
 TEST(a_table_that_grants_all_is_asked_for_little) {
-  for (seed = 1; seed <= 20; seed++) {
+  for (seed = 1; seed <= sim_share(20); seed++) {
     fw_world *w = begin(0, 1, 0, NULL);
     within_bounds("all shards are read", begun.all_us, 2200000);
     if (w->units_read > 2 * 16) CHECK_FAIL("%llu half units are read", (unsigned long long)w->units_read);
