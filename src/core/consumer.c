@@ -331,8 +331,7 @@ static void on_listed(slp_src_req *rq) {
 static void on_described_again(slp_src_req *rq) {
   slp_consumer *c = slp_listing_described(rq);
   if (rq->fail.class == SLP_FINE) slp_listing_take_status(c, slp_listing_stream(c)->reshards);
-  if (rq->fail.class == SLP_FINE && c->leases && c->life == SLP_LIFE_RUNNING &&
-      made_again(c, slp_listing_stream(c))) {
+  if (rq->fail.class == SLP_FINE && c->life == SLP_LIFE_RUNNING && made_again(c, slp_listing_stream(c))) {
     end_of_old_stream(c);
     return;
   }
@@ -340,10 +339,18 @@ static void on_described_again(slp_src_req *rq) {
   slp_listing_send(c, on_listed, NULL); /* a failure comes again there, and is told then */
 }
 
+static int has_given_up(const slp_consumer *c) {
+  size_t at = 0;
+  for (slp_shard *s; (s = slp_map_each(&c->shards, &at));)
+    if (slp_reading_state(s) == SLP_READER_GONE) return 1;
+  return 0;
+}
+
 /* A stream of a table has another name when it is made again; one of Kinesis is told by the time when it was
- * made. */
+ * made. Leases may be of the old one; without them the service refuses the positions that there are. */
 static int may_be_another(const slp_consumer *c) {
-  return c->leases && c->life == SLP_LIFE_RUNNING && c->created_ms >= 0 && c->source->anchors_by_time;
+  int told_by_time = c->life == SLP_LIFE_RUNNING && c->created_ms >= 0 && c->source->anchors_by_time;
+  return told_by_time && (c->leases || has_given_up(c));
 }
 
 static void list_now(slp_consumer *c) {

@@ -79,7 +79,7 @@ void slp_reader_bar_kin(slp_consumer *c) {
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
-  if (c->leases) slp_listing_soon(c, 0); /* is it still the stream that the leases are of? */
+  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0); /* is it still the same stream? */
   slp_reading_refused(s, f);
   stop_for_good(s);
   slp_order_take_back(s);

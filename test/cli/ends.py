@@ -327,6 +327,31 @@ def a_worker_whose_stream_is_made_again_names_the_command_that_goes_on():
                 end(p)
 
 
+@test
+def a_reader_without_leases_ends_too_when_its_stream_is_made_again():
+    with tempfile.TemporaryDirectory() as folder:
+        for args, words in (((), "Start anew to read it (ENOSTREAM)\n"), (("--order", "shard"), "Start anew to read it (ENOSTREAM)\n"),
+                            (("--save", folder + "/place"), f"(ENOSTREAM); first remove {folder}/place\n")):
+            with Box(1, *NO_LIMITS) as box:
+                box.make_stream("made", 2)
+                box.put(20, "made")
+                p = box.start(*args, "-o", "oldest", "made")
+                try:
+                    read_until(p.stdout.fileno(), lambda text: text.count(b"\n") >= 20)
+                    time.sleep(2)  # the place is saved
+                    make_again(box, "made")
+                    box.put(10, "made", start=100)
+                    equal(p.wait(30), 1, args)
+                    said = p.stderr.read().decode()
+                    check("was deleted and made again" in said and said.endswith(words), args, said)
+                finally:
+                    end(p)
+                if args and args[0] == "--save":  # and what it kept is said to be the old one's
+                    r = box.tail(*args, "-o", "oldest", "made")
+                    equal(r.code, 1, r.err)
+                    check("of another stream, or of an older one of that name: " in r.err and "remove that file" in r.err, r.err)
+
+
 def table(box, *args):
     """Leases and workers, as --leases -J shows them, and the last line for a person."""
     r = box.tail(*args, "--leases", "-J", "demo")
