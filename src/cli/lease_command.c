@@ -32,7 +32,7 @@ typedef struct command {
   char owner[OWNER_SHOWN]; /* of a lease that is to be changed; "": nobody's, or that was told */
   uint64_t asked_us;       /* when that was asked for */
   slp_buf text;            /* an explanation that waits for what the consumers say */
-  char cut_off[400];       /* why a change ended before it was done; "": it did not */
+  char cut_off[100];       /* why a change ended before it was done; "": it did not */
 } command;
 
 static void begin(command *k);
@@ -154,7 +154,8 @@ static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *e,
 static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
   char line[600], done[200];
   slp_lease_done_so_far(r, k->app.args->mode == SLP_MODE_RESET ? "set" : "released", done);
-  snprintf(line, sizeof line, "%.390s: %s", k->cut_off, done);
+  snprintf(line, sizeof line, "%.99s: %s%s%.250s", k->cut_off, done,
+           *k->consumer.error ? "; the last error: " : "", k->consumer.error);
   slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }
 
@@ -162,7 +163,7 @@ static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
 static void cut_off(command *k, const char *why) {
   if (k->consumer.stopping || k->consumer.failed)
     return; /* it is done, and only closes or waits for its reader */
-  snprintf(k->cut_off, sizeof k->cut_off, "%.390s", why);
+  snprintf(k->cut_off, sizeof k->cut_off, "%s", why);
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 
@@ -305,13 +306,14 @@ static void on_tick(slp_app *app) {
   tell_waiting(k);
   uint64_t timeout_us = limit_ms(app->args) * 1000u;
   if (!timeout_us || k->consumer.stopping || slp_program_mono_us() - k->begun_us < timeout_us) return;
-  char line[600];
-  snprintf(line, sizeof line, "the lease table%s has not %s in %llu s%s%s",
+  char why[100], line[600];
+  snprintf(why, sizeof why, "the lease table%s has not %s in %llu s",
            reads(app->args) ? " or the stream" : "", *k->consumer.error ? "given its rows" : "answered",
-           (unsigned long long)(timeout_us / 1000000u), *k->consumer.error ? "; the last error: " : "",
+           (unsigned long long)(timeout_us / 1000000u));
+  snprintf(line, sizeof line, "%s%s%s", why, *k->consumer.error ? "; the last error: " : "",
            k->consumer.error);
   if (changes(app->args))
-    cut_off(k, line);
+    cut_off(k, why);
   else
     slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }

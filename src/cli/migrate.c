@@ -21,7 +21,7 @@ typedef struct migration {
   slp_own_file
       *source; /* its file, so that no --save writes it meanwhile; NULL: it is none, or can't be locked */
   uint64_t begun_us;
-  char cut_off[400]; /* why it ended before it was done; "": it did not */
+  char cut_off[100]; /* why it ended before it was done; "": it did not */
 } migration;
 
 static int is_standard(const slp_migrate_place *p) { return p->file && strcmp(p->file, "-") == 0; }
@@ -130,8 +130,9 @@ static void told(migration *m, const sloop_migration_t *found, int fine) {
 static void tell_cut_off(migration *m, int may_have_written) {
   char line[600];
   snprintf(
-      line, sizeof line, "%.390s: %s", m->cut_off,
-      may_have_written ? "some of it may be written; the same command carries on" : "nothing was written");
+      line, sizeof line, "%.99s: %s%s%.250s", m->cut_off,
+      may_have_written ? "some of it may be written; the same command carries on" : "nothing was written",
+      *m->consumer.error ? "; the last error: " : "", m->consumer.error);
   fail(m, SLP_EXIT_FAILED, line);
 }
 
@@ -139,7 +140,7 @@ static void tell_cut_off(migration *m, int may_have_written) {
 static void cut_off(migration *m, const char *why) {
   if (m->consumer.stopping || m->consumer.failed)
     return; /* it is done, and only closes or waits for its reader */
-  snprintf(m->cut_off, sizeof m->cut_off, "%.390s", why);
+  snprintf(m->cut_off, sizeof m->cut_off, "%s", why);
   slp_cli_consumer_stop(&m->consumer, 0);
 }
 
@@ -199,11 +200,10 @@ static void on_tick(slp_app *app) {
   slp_cli_consumer_tick(&m->consumer);
   uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
   if (!timeout_us || m->consumer.stopping || slp_program_mono_us() - m->begun_us < timeout_us) return;
-  char line[600];
-  snprintf(line, sizeof line, "the tables have not answered in %llu s%s%s",
-           (unsigned long long)(timeout_us / 1000000u), *m->consumer.error ? "; the last error: " : "",
-           m->consumer.error);
-  cut_off(m, line);
+  char why[100];
+  snprintf(why, sizeof why, "the tables have not answered in %llu s",
+           (unsigned long long)(timeout_us / 1000000u));
+  cut_off(m, why);
 }
 
 static sloop_place_t place_of(const slp_migrate_place *p, const char *token) {
