@@ -215,8 +215,7 @@ static void say_read(page *p, const sloop_lease_t *l) {
   }
   slp_lease_say(p->b, "%s does not get on: its owner %s lives, and has written no position for %s", l->shard,
                 l->owner, span(unwritten_ms).p);
-  slp_lease_say(p->b,
-                "what it waits for, or which calls fail, say /ready, the metrics and -v of that worker");
+  slp_lease_say(p->b, "the metrics and -v of that worker say what it waits for, or which calls fail");
 }
 
 static void say_answer(page *p) {

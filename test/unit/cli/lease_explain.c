@@ -50,7 +50,7 @@ TEST(it_does_not_get_on) {
   PUT("l/s1", "owner=a." INCARNATION, "epoch#5", "pos=1:00242:0000000001", "ts#1767322945000", "lag#5000");
   explains("s1", "s1 does not get on: its owner a." INCARNATION
                  " lives, and has written no position for 100.0 s\n"
-                 "what it waits for, or which calls fail, say /ready, the metrics and -v of that worker\n"
+                 "the metrics and -v of that worker say what it waits for, or which calls fail\n"
                  "stream: lists it as open\n"
                  "position: after 42; written 100.0 s ago, 5.0 s behind then\n"
                  "behind: at most 105s by now\n"
