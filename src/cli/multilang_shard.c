@@ -236,6 +236,8 @@ static void tell_silence(slp_ml_shard *h, uint64_t now) {
   if (h->limits.timeout_us)
     snprintf(end, sizeof end, "killed after %llu s of silence: timeoutInSeconds",
              (unsigned long long)(h->limits.timeout_us / 1000000));
+  else if (h->stops)
+    snprintf(end, sizeof end, "killed when the stop takes too long");
   snprintf(line, sizeof line, "the child has not %s %s for %llu s (%zu of its records wait; it is %s)",
            h->put_whole ? "answered" : "read all of", slp_ml_action_name(h->action),
            (unsigned long long)seconds_since(h->asked_us, now), records, end);
@@ -620,6 +622,7 @@ void slp_ml_waited_in_vain(slp_ml_shard *h, uint64_t grace_us) {
         (unsigned long long)(grace_us / 1000000));
   if (h->state == SLP_ML_KILLED || h->state == SLP_ML_IDLE) return; /* it was told, or nothing is missing */
   say(h, line);
+  h->warn_us = NEVER; /* that was the last word about its silence */
 }
 
 void slp_ml_time(slp_ml_shard *h, uint64_t now) {
