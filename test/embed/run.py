@@ -430,6 +430,9 @@ def main():
         got = Installed(build, os.path.join(root, "root"))
         if not ok("meson install gives headers, libraries and sloop.pc", got.ok, got.log):
             return 1
+        share = [folder for folder, _, files in os.walk(root) if folder.endswith("/share/sloop/prometheus")
+                 and {"alerts.yml", "dashboard.json"} <= set(files)]
+        ok("meson install gives alerts and a dashboard", len(share) == 1, share)
         shared = got.flags("--cflags", "--libs", "sloop", "libuv")
         # The archive of the sandbox leans on the insides of the static library: both by name, in that order.
         server_program = os.path.join(root, "serve")

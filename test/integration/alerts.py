@@ -33,6 +33,11 @@ def expressions():
     return found + [variable["query"] for variable in board["templating"]["list"] if variable["type"] == "query"]
 
 
+def states_of(family):
+    found = re.findall(family + r'\{[^}]*state=~"([^"]*)"', " ".join(expressions()))
+    return {state for words in found for state in words.split("|")}
+
+
 def names(box):
     stream, _ = begin(box, 20)
     with Worker(box, "-J", "-G", "app", stream) as worker:
@@ -55,10 +60,14 @@ def names(box):
         expect(name in families, f"{name} is on no page")
         if name in labels:
             expect(wanted <= labels[name], f"{name} has {labels[name]}, not {wanted}")
-    states = set(re.findall(r"[a-z]+(?:_[a-z]+)*", "|".join(re.findall(r'state=~"([^"]*)"', " ".join(expressions())))))
+    states = states_of("sloop_shard_state_seconds")
     with open(os.path.join(servers.ROOT, "src", "api", "metrics_ready.c"), encoding="utf-8") as file:
         words = set(re.findall(r'case SLOOP_SHARD_\w+: return "(\w+)";', file.read()))
     expect(states and states <= words, f"{states - words} are no states")
+    with open(os.path.join(servers.ROOT, "src", "cli", "lease_words.c"), encoding="utf-8") as file:
+        of_workers = set(re.findall(r'"(\w+)"', file.read().split("*slp_worker_word(")[1].split("\n}")[0]))
+    states = states_of("sloop_workers")
+    expect(states and states <= of_workers, f"{states - of_workers} are no states of workers")
     return f"{len(asked)} series, {len(words)} states"
 
 
