@@ -51,7 +51,7 @@ static int add_shards(slp_sample *to, slp_sample_table *t, sum *all, const sloop
                       int64_t wall_ms) {
   int bad = 0;
   for (size_t i = 0; i < l->leases_n && !bad; i++) {
-    count(t->leases, &t->leases_n, slp_lease_mood_word(slp_lease_mood_of(l->leases[i])));
+    count(t->leases, &t->leases_n, slp_lease_mood_word(slp_lease_mood_in(l->leases[i], l)));
     bad = add_shard(to, t, all, l->leases[i], l, wall_ms);
   }
   for (size_t i = 0; i < l->unleased_n && !bad; i++) {

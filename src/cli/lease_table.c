@@ -24,8 +24,8 @@ static void add_instance(slp_columns *c, const char *instance, size_t width) {
   slp_columns_add(c, width && dot ? id : or_dash(instance));
 }
 
-static const char *state_word(const sloop_lease_t *l, int leased) {
-  return leased ? slp_lease_mood_word(slp_lease_mood_of(l)) : "unleased";
+static const char *state_word(const sloop_lease_t *l, int leased, const sloop_leases_t *all) {
+  return leased ? slp_lease_mood_word(slp_lease_mood_in(l, all)) : "unleased";
 }
 
 static const char *word_by_row(const void *now_ms, const sloop_worker_t *w) {
@@ -40,7 +40,7 @@ static void add_lease(slp_columns *c, const sloop_lease_t *l, int leased, const 
   slp_age_text(l->written_at_ms, now_ms, age);
   slp_lease_lag_text(slp_lease_lag_of(l, all, now_ms), lag);
   slp_columns_add(c, slp_shard_short(l->shard));
-  slp_columns_add(c, state_word(l, leased));
+  slp_columns_add(c, state_word(l, leased, all));
   add_instance(c, l->owner, width);
   slp_columns_add(c, or_dash(position));
   slp_columns_add(c, age);
@@ -62,7 +62,7 @@ static void add_worker(slp_columns *c, const sloop_worker_t *w, int64_t now_ms, 
 
 int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
   size_t counts[SLP_LEASE_MOODS] = {0}, some = 0;
-  for (size_t i = 0; i < l->leases_n; i++) counts[slp_lease_mood_of(l->leases[i])]++;
+  for (size_t i = 0; i < l->leases_n; i++) counts[slp_lease_mood_in(l->leases[i], l)]++;
   slp_buf_addf(b, "%zu lease%s", l->leases_n, l->leases_n == 1 ? "" : "s");
   for (int i = 0; i < SLP_LEASE_MOODS; i++)
     if (counts[i])
@@ -229,7 +229,7 @@ static void lease_json(slp_buf *b, const char *stream, const sloop_lease_t *l, i
   if (!slp_lease_begin_is_untold(l)) slp_position_text(&l->position, position);
   begin(&w, stream);
   slp_jw_z_or_null(&w, leased ? "shard" : "unleased", l->shard);
-  slp_jw_z(&w, "state", state_word(l, leased));
+  slp_jw_z(&w, "state", state_word(l, leased, all));
   slp_jw_z_or_null(&w, "owner", l->owner);
   slp_jw_z_or_null(&w, "claim", l->claim);
   slp_jw_u64(&w, "epoch", l->epoch);

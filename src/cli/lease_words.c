@@ -16,10 +16,17 @@ slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   return SLP_LEASE_IS_OWNED;
 }
 
+slp_lease_mood slp_lease_mood_in(const sloop_lease_t *l, const sloop_leases_t *all) {
+  slp_lease_mood mood = slp_lease_mood_of(l);
+  const sloop_worker_t *owner = mood == SLP_LEASE_IS_DEAD ? slp_lease_worker(all, l->owner) : NULL;
+  return owner && !owner->dead ? SLP_LEASE_IS_SILENT : mood;
+}
+
 const char *slp_lease_mood_word(slp_lease_mood mood) {
   static const char *const words[SLP_LEASE_MOODS] = {
-      [SLP_LEASE_IS_DEAD] = "dead",       [SLP_LEASE_IS_FREE] = "free",   [SLP_LEASE_IS_PARKED] = "parked",
-      [SLP_LEASE_IS_REFUSED] = "refused", [SLP_LEASE_IS_OWNED] = "owned", [SLP_LEASE_IS_ENDED] = "ended"};
+      [SLP_LEASE_IS_DEAD] = "dead",     [SLP_LEASE_IS_SILENT] = "silent",   [SLP_LEASE_IS_FREE] = "free",
+      [SLP_LEASE_IS_PARKED] = "parked", [SLP_LEASE_IS_REFUSED] = "refused", [SLP_LEASE_IS_OWNED] = "owned",
+      [SLP_LEASE_IS_ENDED] = "ended"};
   return words[mood];
 }
 

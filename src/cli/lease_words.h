@@ -6,7 +6,8 @@
 #include "sloop.h"
 
 typedef enum slp_lease_mood { /* what becomes of a shard; the first ones want to be looked at */
-                              SLP_LEASE_IS_DEAD, /* its owner is */
+                              SLP_LEASE_IS_DEAD,   /* its owner is */
+                              SLP_LEASE_IS_SILENT, /* its owner is silent, and nobody has evicted it */
                               SLP_LEASE_IS_FREE,
                               SLP_LEASE_IS_PARKED,
                               SLP_LEASE_IS_REFUSED, /* nobody's: the service refuses its position */
@@ -14,7 +15,9 @@ typedef enum slp_lease_mood { /* what becomes of a shard; the first ones want to
                               SLP_LEASE_IS_ENDED,
                               SLP_LEASE_MOODS
 } slp_lease_mood;
+/* Without its owner's row: a silent owner counts as dead. */
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l);
+slp_lease_mood slp_lease_mood_in(const sloop_lease_t *l, const sloop_leases_t *all);
 const char *slp_lease_mood_word(slp_lease_mood mood); /* static */
 
 typedef struct slp_lease_lag { /* how far behind its tip a shard is, as far as the table knows */

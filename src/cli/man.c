@@ -220,6 +220,8 @@ static const char places[] =
     "Where only some of the leases could be changed, the status is 1 and each of them is\n"
     "named, with what was done or why not.\n"
     ".PP\n"
+    "The state of a lease is owned, free, parked, refused, ended, dead (its owner was evicted, or has\n"
+    "no row, or its time is over) or silent (its owner was not heard of for its lease and 30 seconds).\n"
     "The state of a worker is leads, works, leaving, left, dead (evicted), silent (its row was\n"
     "not written for its lease, by this machine\\(aqs clock) or owns: leases name it, and no row\n"
     "says whether it lives, as in tables of the KCL, motorway and kcl\\-rb.\n"

@@ -153,7 +153,7 @@ static void shard_titles(page *p, const layout *y) {
 static void shard_line(page *p, const slp_watch_news *n, const layout *y, const sloop_lease_t *l, int utf8) {
   size_t from = p->b->n;
   char id[80], age[24], lag[24];
-  slp_lease_mood mood = slp_lease_mood_of(l);
+  slp_lease_mood mood = slp_lease_mood_in(l, n->leases);
   slp_lease_lag now = slp_lease_lag_of(l, n->leases, n->wall_ms);
   if (mood == SLP_LEASE_IS_ENDED) now.ms = -1;
   id_of(l->owner, id);
@@ -223,7 +223,7 @@ static void add_shards(page *p, const slp_watch_news *n, uint32_t lines, int utf
   }
   for (size_t i = 0; i < all; i++) {
     const sloop_lease_t *l = n->leases->leases[i];
-    r[i] = (ranked){l, slp_lease_mood_of(l), slp_lease_lag_of(l, n->leases, n->wall_ms).ms};
+    r[i] = (ranked){l, slp_lease_mood_in(l, n->leases), slp_lease_lag_of(l, n->leases, n->wall_ms).ms};
   }
   qsort(r, all, sizeof *r, compare);
   size_t shown = lines ? lines - 1 : 0;

@@ -137,6 +137,7 @@ static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s
       return;
     case SLP_LEASE_IS_FREE: lower(w, SLP_WHOLE_WAITS, l->shard, "is nobody's yet", ""); return;
     case SLP_LEASE_IS_DEAD:
+    case SLP_LEASE_IS_SILENT:
       lower(w, SLP_WHOLE_WAITS, l->shard, "is not read: silent or dead is its owner ", l->owner);
       return;
     case SLP_LEASE_IS_OWNED:

@@ -516,7 +516,7 @@ def commands_on_tables_of_kinsumer():
         equal((r.code, r.err), (0, ""))
         rows = [json.loads(line) for line in r.out.splitlines()]
         equal([(row["owner"], row["state"]) for row in rows if "shard" in row],
-              [(go.living, "owned"), (go.dead, "dead"), (None, "free")])
+              [(go.living, "owned"), (go.dead, "silent"), (None, "free")])
         equal([(row["worker"], row["state"], row["leads"], row["held"], row["host"]) for row in rows if "worker" in row],
               [(go.living, "leads", True, 1, "here"), (go.dead, "silent", False, 1, "gone")])
         for shard, words in (("0", f"is being read by {go.living}"), ("1", f"its owner {go.dead} was last heard"),

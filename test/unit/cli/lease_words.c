@@ -9,6 +9,19 @@ TEST(each_lease_has_a_mood) {
     CHECK_STR(slp_lease_mood_word(slp_lease_mood_of(&sample_leases[i])), want[i]);
 }
 
+TEST(a_silent_owner_is_not_called_dead) {
+  sloop_worker_t w = sample_workers[1];
+  const sloop_worker_t *workers[] = {&w};
+  sloop_leases_t all = {.workers = workers, .workers_n = 1};
+  sloop_lease_t l = sample_leases[0];
+  l.state = SLOOP_LEASE_OWNER_DEAD;
+  CHECK_STR(slp_lease_mood_word(slp_lease_mood_in(&l, &all)), "silent");
+  w.dead = 1; /* evicted */
+  CHECK_STR(slp_lease_mood_word(slp_lease_mood_in(&l, &all)), "dead");
+  all.workers_n = 0; /* its row is gone */
+  CHECK_STR(slp_lease_mood_word(slp_lease_mood_in(&l, &all)), "dead");
+}
+
 TEST(workers_are_found_and_have_a_word) {
   for (size_t i = 0; i < sample.workers_n; i++)
     CHECK(slp_lease_worker(&sample, sample_workers[i].worker) == sample.workers[i]);
