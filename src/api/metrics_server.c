@@ -173,7 +173,8 @@ int slp_metrics_server_open(slp_metrics_server *s, slp_host *h, const char *list
                                .request_ms_max = REQUEST_MS_MAX};
   r = slp_listen(h, &s->listener, address, port);
   if (r) {
-    snprintf(why, 160, "can't listen on %.60s: %.70s", listen, sloop_strerror(r));
+    snprintf(why, 160, "can't listen on %.60s: %.50s%s", listen, sloop_strerror(r),
+             r == -EACCES ? ": ports below 1024 are for root" : "");
     return r;
   }
   snprintf(s->url, sizeof s->url, strchr(address, ':') ? "http://[%s]:%u" : "http://%s:%u", address,

@@ -709,6 +709,13 @@ static int check(slp_args *a, char why[200]) {
   return r;
 }
 
+/* Names what led to the file; and of a file that nobody named, how to do without. */
+static void tell_config(const char *of_file, const char *by, int named, char why[SLP_ARGS_WHY]) {
+  int unread = strncmp(of_file, "can't read ", 11) == 0;
+  snprintf(why, SLP_ARGS_WHY, "%s%.330s%s", unread ? by : "", of_file,
+           unread && !named ? "; STREAM_TAIL_CONFIG=/dev/null reads none" : "");
+}
+
 int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
                    const slp_surroundings *around, char why[SLP_ARGS_WHY]) {
   memset(a, 0, sizeof *a);
@@ -727,8 +734,12 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   /* The second round meets the errors of the command line again, and reports them. */
   if (take_words(a, &look, part) == 0 && !look.quick && (look.config || around->config)) {
     int named = look.config != NULL || !around->config_may_be_absent;
-    int r = slp_config_read(a, look.config ? look.config : around->config, !named, take.clock, why);
-    if (r) return r;
+    char of_file[SLP_ARGS_WHY];
+    int r = slp_config_read(a, look.config ? look.config : around->config, !named, take.clock, of_file);
+    if (r) {
+      tell_config(of_file, look.config ? "-F: " : named ? "STREAM_TAIL_CONFIG: " : "", named, why);
+      return r;
+    }
   }
   int r = take_words(a, &take, part);
   if (!r && !answers_at_once(a)) r = check(a, part);

@@ -89,7 +89,9 @@ int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_
   if (r == SLP_ENOENT && may_be_absent) return 0;
   if (!r) r = slp_buf_reserve(&a->config_text, 1);
   if (r) {
-    snprintf(why, SLP_ARGS_WHY, "%.200s: %s", path, slp_local_why(r));
+    char trouble[SLP_LOCAL_WHY];
+    slp_local_explain(path, r, 0, trouble);
+    snprintf(why, SLP_ARGS_WHY, "can't read %.140s: %.200s", path, trouble);
     return SLP_EINVAL;
   }
   char *p = a->config_text.p, *end = p + a->config_text.n;

@@ -66,6 +66,7 @@ static void on_out(void *arg, char *line, size_t n) {
 
 static void on_err(void *arg, const char *line, size_t n) {
   child *k = arg;
+  slp_ml_complained(&k->h, line, n);
   if (!k->d->app.args->quiet) slp_say_if_room("%s: stderr: %.*s", k->h.id, (int)n, line);
 }
 
@@ -452,15 +453,15 @@ static void tell_notes(const slp_ml_settings *s) {
 
 int slp_multilang_run(slp_mem *mem, const slp_args *args, const slp_ml_settings *s) {
   run d = {.app = {.mem = mem}, .s = s};
-  char path[512];
-  const char *missing = slp_multilang_program(s, path);
-  if (missing) {
-    slp_say("executableName: %s %s", s->command[0], missing);
+  char path[SLP_EXECUTABLE_PATH], why[SLP_EXECUTABLE_WHY];
+  if (!slp_multilang_program(s, path, why)) {
+    slp_say("executableName: %s %s", s->command[0], why);
     return SLP_EXIT_USAGE;
   }
   if (!args->quiet) tell_notes(s);
   d.guard_fd = slp_guard_start();
-  d.limits = (slp_ml_limits){.timeout_us = s->timeout_s * 1000000,
+  d.limits = (slp_ml_limits){.program = s->command[0],
+                             .timeout_us = s->timeout_s * 1000000,
                              .close_us = CLOSE_US,
                              .checkpoint_us = CHECKPOINT_US,
                              .empty_us = s->call_empty ? s->poll_ms * 1000 : 0,

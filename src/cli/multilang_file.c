@@ -1,10 +1,6 @@
 /* multilang_file.c - finds and reads the .properties file and the program that it names, and tells what would
  * be done with them. */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/exit.h"
 #include "cli/multilang.h"
@@ -20,7 +16,9 @@ int slp_multilang_load(slp_args *a, slp_ml_settings *s, slp_mem *mem) {
   slp_buf_init(&text, mem, FILE_MAX);
   int r = slp_local_read(a->multilang, &text);
   if (r) {
-    slp_say("%s: %s", a->multilang, slp_local_why(r));
+    char trouble[SLP_LOCAL_WHY];
+    slp_local_explain(a->multilang, r, 0, trouble);
+    slp_say("--multilang: can't read %s: %s", a->multilang, trouble);
     slp_buf_free(&text);
     return r == SLP_ENOMEM ? SLP_EXIT_FAILED : SLP_EXIT_USAGE;
   }
@@ -36,32 +34,9 @@ int slp_multilang_load(slp_args *a, slp_ml_settings *s, slp_mem *mem) {
   return 0;
 }
 
-/* Returns NULL, or why the file can't be started. */
-static const char *why_not(const char *path) {
-  struct stat st;
-  if (stat(path, &st)) return errno == ENOENT || errno == ENOTDIR ? "is not there" : "can't be looked at";
-  if (S_ISDIR(st.st_mode)) return "is a folder";
-  return !S_ISREG(st.st_mode) || access(path, X_OK) ? "can't be executed" : NULL;
-}
-
-/* As execvp does: 0 and the path, or why there is none. */
-static const char *find_program(const char *name, char path[512]) {
-  const char *folders = getenv("PATH"), *worst = "is not in PATH";
-  snprintf(path, 512, "%s", name);
-  if (strchr(name, '/')) return why_not(name);
-  for (folders = folders ? folders : "/usr/bin:/bin"; *folders;) {
-    size_t n = strcspn(folders, ":");
-    snprintf(path, 512, "%.*s%s%s", (int)n, folders, n ? "/" : "", name);
-    const char *why = why_not(path);
-    if (!why) return NULL;
-    if (strcmp(why, "is not there") != 0) worst = "can't be executed";
-    folders += n + (folders[n] == ':');
-  }
-  return worst;
-}
-
-const char *slp_multilang_program(const slp_ml_settings *s, char path[512]) {
-  return find_program(s->command[0], path);
+int slp_multilang_program(const slp_ml_settings *s, char path[SLP_EXECUTABLE_PATH],
+                          char why[SLP_EXECUTABLE_WHY]) {
+  return slp_executable_find(s->command[0], path, why);
 }
 
 static void put(slp_buf *b, const char *what, const char *value) { slp_say_to(b, "%-12s %s", what, value); }
@@ -105,8 +80,8 @@ static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, con
 }
 
 int slp_multilang_check(slp_mem *mem, const slp_args *args, const slp_ml_settings *s) {
-  char path[512];
-  const char *missing = slp_multilang_program(s, path);
+  char path[SLP_EXECUTABLE_PATH], why[SLP_EXECUTABLE_WHY];
+  const char *missing = slp_multilang_program(s, path, why) ? NULL : why;
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 22);
   int code = slp_print(&b, describe(&b, args, s, path, missing));

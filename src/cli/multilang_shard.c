@@ -170,8 +170,18 @@ static void close_child(slp_ml_shard *h, uint64_t now) {
   h->ops->listen(h, 1); /* or it could not end */
 }
 
+void slp_ml_complained(slp_ml_shard *h, const char *line, size_t n) {
+  if (n) snprintf(h->complaint, sizeof h->complaint, "%.*s", (int)slp_min_u64(n, sizeof h->complaint), line);
+}
+
+/* Appends the last word of the child, which is the cause more often than not. */
+static void add_complaint(slp_ml_shard *h) {
+  size_t n = strlen(h->why);
+  if (h->complaint[0]) snprintf(h->why + n, sizeof h->why - n, "; it said last: %s", h->complaint);
+}
+
 void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
-  char line[300], how[60];
+  char line[400], how[60];
   if (signal)
     snprintf(how, sizeof how, "by signal %d", signal);
   else
@@ -193,8 +203,12 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
     case SLP_ML_CHECKPOINTS:
       snprintf(h->why, sizeof h->why, "it ended %s and had not answered %s", how,
                slp_ml_action_name(h->action));
+      add_complaint(h);
       break;
-    case SLP_ML_IDLE: snprintf(h->why, sizeof h->why, "it ended %s", how); break;
+    case SLP_ML_IDLE:
+      snprintf(h->why, sizeof h->why, "it ended %s", how);
+      add_complaint(h);
+      break;
     case SLP_ML_KILLED:
     case SLP_ML_STATES: break;
   }
@@ -534,8 +548,8 @@ void slp_ml_start_now(slp_ml_shard *h, uint64_t now) {
   SLP_CHECK(h->state == SLP_ML_WAITS);
   int r = h->ops->start(h);
   if (r) {
-    snprintf(h->why, sizeof h->why, "it can't be started: %s", sloop_strerror(r));
-    snprintf(line, sizeof line, "the child is missing: %s", h->why);
+    snprintf(h->why, sizeof h->why, "%.120s can't be started: %s", h->limits.program, sloop_strerror(r));
+    snprintf(line, sizeof line, "the child is missing: %.250s", h->why);
     say(h, line);
     uint64_t wait = BACKOFF_US << (h->failures < 6 ? h->failures : 6);
     h->failures++;
@@ -543,6 +557,7 @@ void slp_ml_start_now(slp_ml_shard *h, uint64_t now) {
     return;
   }
   h->starts++;
+  h->complaint[0] = 0;
   h->spoke_us = now;
   ask(h, SLP_ML_INITIALIZE, now);
 }

@@ -66,6 +66,7 @@ typedef struct slp_ml_place { /* in a shard: a record, or KCL's word for where i
 } slp_ml_place;
 
 typedef struct slp_ml_limits {
+  const char *program;    /* for messages */
   uint64_t timeout_us;    /* of the child's answers; 0: none */
   uint64_t close_us;      /* from the end of its input to SIGTERM, and from that to SIGKILL */
   uint64_t checkpoint_us; /* how long the lease table may take before the child is told that it failed */
@@ -133,7 +134,8 @@ struct slp_ml_shard {
   uint32_t failures; /* in a row, without an answer to processRecords between */
   uint64_t starts, deaths;
   slp_ml_told junk, too_long;
-  char why[200]; /* why it was killed last */
+  char why[320];       /* why it was killed last */
+  char complaint[100]; /* the last line that this child wrote to standard error, as far as it goes */
 };
 
 /* from: where the consumer begins to read it. */
@@ -149,6 +151,7 @@ void slp_ml_long_line(slp_ml_shard *h, uint64_t now_us);
 void slp_ml_broken(slp_ml_shard *h, int input); /* it lives, and has closed its input or its output */
 /* The process is gone, and all of its output was read. signal: 0, or what killed it. */
 void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now_us);
+void slp_ml_complained(slp_ml_shard *h, const char *line, size_t n); /* a line of its standard error */
 void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now_us);
 void slp_ml_repositioned(slp_ml_shard *h);
 void slp_ml_read_out(slp_ml_shard *h, uint64_t now_us);

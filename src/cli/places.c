@@ -27,13 +27,25 @@ void slp_places_free(slp_places *p) {
   for (size_t i = 0; i < SLP_ARGS_STREAMS_MAX; i++) slp_buf_free(&p->now[i]);
 }
 
+/* Reads tokens; the flag begins what is said of a failure. */
+static int read_tokens(const char *flag, const char *path, slp_places *p, slp_buf *text, const char **tokens,
+                       char why[400]) {
+  char said[SLP_TOKEN_WHY];
+  int r = slp_tokens_read(path, p->args->streams, p->args->streams_n, text, tokens, said);
+  *why = 0;
+  if (*said) snprintf(why, 400, "%s: %.380s", flag, said);
+  return r;
+}
+
 /* Takes the tokens of -o @FILE for the streams that --save does not know. */
 static int begin_from_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   const char *tokens[SLP_ARGS_STREAMS_MAX];
-  int r = slp_tokens_read(a->start.file, a->streams, a->streams_n, &p->began_o, tokens, why);
+  int r = read_tokens("-o", a->start.file, p, &p->began_o, tokens, why);
   if (r == SLP_ENOENT) {
-    snprintf(why, 400, "-o @%.300s: no such file", a->start.file);
+    char trouble[SLP_LOCAL_WHY];
+    slp_local_explain(a->start.file, r, 0, trouble);
+    snprintf(why, 400, "-o @%.150s: %.220s", a->start.file, trouble);
     return SLP_EINVAL;
   }
   for (size_t i = 0; i < a->streams_n && !r; i++) {
@@ -49,12 +61,13 @@ static int begin_from_file(slp_places *p, char why[400]) {
 
 static int say_why(const slp_places *p, int r, char why[400]) {
   const char *path = p->args->save;
+  char trouble[SLP_LOCAL_WHY] = "it is no file that can be replaced";
+  if (r && r != SLP_EINVAL) slp_local_explain(path, r, 1, trouble);
   if (r == SLP_EBUSY)
     snprintf(why, 400, "--save: another process keeps its place in %.250s%s", path,
              p->file_of_save ? ": our lock beside it was removed" : "; give each a file of its own");
   else if (r)
-    snprintf(why, 400, "--save: can't write %.250s: %s", path,
-             r == SLP_EINVAL ? "it is no file that can be replaced" : slp_local_why(r));
+    snprintf(why, 400, "--save: can't write %.150s: %.220s", path, trouble);
   return r;
 }
 
@@ -63,7 +76,7 @@ static int take_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   int r = say_why(p, slp_own_file_open(p->written.mem, a->save, &p->file_of_save), why);
   if (r) return r;
-  r = slp_tokens_read(a->save, a->streams, a->streams_n, &p->began, p->start, why);
+  r = read_tokens("--save", a->save, p, &p->began, p->start, why);
   return r == SLP_ENOENT ? 0 : r;
 }
 

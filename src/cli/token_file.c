@@ -137,7 +137,9 @@ int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_
   if (r == SLP_ENOENT) return r;
   if (!r) r = slp_buf_reserve(text, 1);
   if (r) {
-    snprintf(why, SLP_TOKEN_WHY, "%.200s: %s", path, slp_local_why(r));
+    char trouble[SLP_LOCAL_WHY];
+    slp_local_explain(path, r, 0, trouble);
+    snprintf(why, SLP_TOKEN_WHY, "can't read %.140s: %.200s", path, trouble);
     return is_of_the_machine(r) ? r : SLP_EINVAL;
   }
   if (is_blank(text->p, text->n)) {

@@ -1,6 +1,7 @@
 /* err.c - libuv's names for its codes. */
 #include "host/err.h"
 
+#include <string.h>
 #include <uv.h>
 
 const char *slp_uv_err_name(int err) {
@@ -10,6 +11,15 @@ const char *slp_uv_err_name(int err) {
     UV_ERRNO_MAP(X)
 #undef X
     default: return "UNKNOWN";
+  }
+}
+
+const char *slp_file_why(int err) {
+  switch (err) {
+    case UV_EISDIR: return "it is a folder";
+    case UV_EFBIG: return "File too large: this process may write no larger one (ulimit -f)";
+    case UV_E2BIG: return "it is too large";
+    default: return strerror(-err);
   }
 }
 

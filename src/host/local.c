@@ -1,6 +1,7 @@
 /* local.c - reads small files; local time. */
 #include "host/local.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +10,49 @@
 #include <time.h>
 #include <unistd.h>
 
-const char *slp_local_why(int error) { return error == SLP_ELIMIT ? "too large" : strerror(-error); }
+#include "host/err.h"
+
+const char *slp_local_why(int error) { return error == SLP_ELIMIT ? "too large" : slp_file_why(error); }
+
+/* ---- why ------------------------------------------------------------------------------------- */
+typedef struct path_part {
+  char path[PATH_MAX]; /* "." for the folder that we are in */
+  const char *trouble; /* NULL: nothing is wrong with it */
+} path_part;
+
+static const char *trouble_of_folder(const char *path) {
+  struct stat st;
+  if (stat(path, &st))
+    return errno == ENOENT ? "is not there" : errno == ENOTDIR ? NULL : "can't be looked at";
+  if (!S_ISDIR(st.st_mode)) return "is no folder";
+  return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? "may not be entered" : NULL;
+}
+
+/* Finds the first folder of the path that is in the way; if none is, the last one. */
+static void find_bad_folder(const char *path, path_part *ret) {
+  *ret = (path_part){.path = "."};
+  for (const char *slash = strchr(path, '/'); slash && !ret->trouble; slash = strchr(slash + 1, '/')) {
+    int n = slash == path ? 1 : (int)(slash - path);
+    if (snprintf(ret->path, sizeof ret->path, "%.*s", n, path) >= (int)sizeof ret->path) return;
+    ret->trouble = trouble_of_folder(ret->path);
+  }
+}
+
+void slp_local_explain(const char *path, int error, int writes, char why[SLP_LOCAL_WHY]) {
+  path_part folder;
+  int denied = error == -EACCES || error == -EPERM;
+  snprintf(why, SLP_LOCAL_WHY, "%s", slp_local_why(error));
+  if (!denied && error != -ENOENT && error != -ENOTDIR) return;
+  find_bad_folder(path, &folder);
+  if (folder.trouble)
+    snprintf(why, SLP_LOCAL_WHY, "%.250s %s", folder.path, folder.trouble);
+  else if (denied && writes && faccessat(AT_FDCWD, folder.path, W_OK, AT_EACCESS))
+    snprintf(why, SLP_LOCAL_WHY, "no permission to write in the folder %.250s", folder.path);
+  if (denied) {
+    size_t n = strlen(why);
+    snprintf(why + n, SLP_LOCAL_WHY - n, " (as user %u)", (unsigned)geteuid());
+  }
+}
 
 int slp_local_read(const char *path, slp_buf *ret) {
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -75,7 +75,10 @@ static int open_lock(slp_own_file *f) {
   f->made_lock = f->lock >= 0;
   int there = f->lock < 0 && errno == EEXIST;
   if (there) f->lock = openat(f->folder, f->lock_name, O_RDWR | flags);
-  if (f->lock < 0 && errno == EACCES) f->lock = openat(f->folder, f->lock_name, O_RDONLY | flags);
+  if (f->lock < 0 && errno == EACCES) {
+    f->lock = openat(f->folder, f->lock_name, O_RDONLY | flags);
+    if (f->lock < 0 && errno == ENOENT && !there) return -EACCES; /* it may not be made either */
+  }
   return f->lock >= 0 ? 0 : there && errno == ENOENT ? SLP_MORE : -errno;
 }
 

@@ -5,7 +5,9 @@
  * open until libuv has seen the end of the process: closed earlier, a killed child would stay a zombie. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 
+#include "host/executable.h"
 #include "host/uv_host.h"
 
 #define TOTAL_MS 60000
@@ -214,7 +216,11 @@ void slp_uv_spawn(slp_host *h, slp_child *child) {
   slp_uv_hold(u);
   j->handles = 3; /* uv_spawn makes the process handle, also when it fails */
   int r = start(j, child);
-  if (r) finish(j, r);
+  if (!r) return;
+  char path[SLP_EXECUTABLE_PATH], why[SLP_EXECUTABLE_WHY];
+  if (!slp_executable_find(child->argv[0], path, why))
+    snprintf(j->said, sizeof j->said, "%.52s %.105s", child->argv[0], why);
+  finish(j, r);
 }
 
 void slp_uv_spawn_cancel(slp_host *h, slp_child *child) {

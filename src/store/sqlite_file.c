@@ -15,6 +15,7 @@
  * Nothing here waits for another process: SQLITE_BUSY comes back as `busy`. */
 #include "store/sqlite_file.h"
 
+#include "host/err.h"
 #include "sloop.h"
 #include "store/item.h"
 #include "store/rows.h"
@@ -22,12 +23,14 @@
 #include "store/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #define APPLICATION_ID 0x736c6f70 /* "slop": `file` shows it */
 #define FORMAT 1
@@ -99,7 +102,7 @@ static int system_error(slp_sqlite_file *f, int rc) {
 }
 
 /* The folder in which the file and its journal lie: SQLite follows a link. 0: there is one. */
-static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret) {
+static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_may_write) {
   const char *name = f->db ? sqlite3_db_filename(f->db, "main") : NULL;
   char folder[PATH_MAX] = "./";
   struct stat st;
@@ -111,6 +114,7 @@ static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret) {
   size_t n = slash ? (size_t)(slash + 1 - name) : 0;
   if (n >= sizeof folder) return -1;
   if (n) memcpy(folder, name, n), folder[n] = 0;
+  *ret_may_write = faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) == 0;
   return statvfs(folder, ret);
 }
 
@@ -121,10 +125,15 @@ static int is_not_made(slp_sqlite_ask *a) {
   const char *path = path_of(a);
   struct statvfs fs;
   struct stat st;
-  if (ask_folder(a->file, &fs)) return 0;
+  int may_write = 0;
+  if (ask_folder(a->file, &fs, &may_write)) return 0;
   if (fs.f_flag & ST_RDONLY)
     slp_fail_set(&a->fail, SLP_ACCESS, SLOOP_EACCESS, "lease file %.150s: its file system is read-only",
                  path);
+  else if (!may_write)
+    slp_fail_set(&a->fail, SLP_ACCESS, SLOOP_EACCESS,
+                 "lease file %.150s: no permission to write in its folder, as user %u", path,
+                 (unsigned)geteuid());
   else if ((fs.f_blocks && !fs.f_bavail) || (fs.f_files && !fs.f_favail)) /* some count no files */
     slp_fail_set(&a->fail, SLP_TRANSIENT, -ENOSPC, "lease file %.150s: the disk is full", path);
   else
@@ -133,6 +142,17 @@ static int is_not_made(slp_sqlite_ask *a) {
         "lease file %.150s: %s can't be made: is the disk full, a quota used up, or the disk read-only?",
         path, stat(path, &st) ? "it" : "its journal beside it");
   return 1;
+}
+
+static int has_no_folder(const char *path) {
+  char folder[PATH_MAX];
+  struct stat st;
+  const char *slash = strrchr(path, '/');
+  size_t n = slash ? (size_t)(slash + 1 - path) : 0;
+  if (!n || n >= sizeof folder) return 0;
+  memcpy(folder, path, n);
+  folder[n] = 0;
+  return stat(folder, &st) != 0 && errno == ENOENT;
 }
 
 /* Words the failure for the user. */
@@ -172,7 +192,10 @@ static void explain(slp_sqlite_ask *a, int rc) {
       }
       slp_fail_set(f, os == EACCES || os == EPERM ? SLP_ACCESS : SLP_REFUSED,
                    os == EACCES || os == EPERM ? SLOOP_EACCESS : SLOOP_EREFUSED,
-                   "lease file %.150s can't be opened: %s", path, os ? strerror(os) : "is the folder there?");
+                   "lease file %.150s can't be opened: %s", path,
+                   os == ENOENT && has_no_folder(path) ? "its folder is not there"
+                   : os                                ? slp_file_why(-os)
+                                                       : "is the folder there?");
       break;
     case SQLITE_NOMEM: slp_table_no_memory(f); break;
     default:

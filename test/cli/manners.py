@@ -824,14 +824,14 @@ def a_damaged_or_foreign_place_is_refused_and_stays():
             equal(f.read(), text)
     r = run(BIN, "-o", "@/nonexistent/f", "orders")
     equal(r.code, 2)
-    check("/nonexistent/f: no such file" in one_line(r.err), r.err)
+    check("/nonexistent/f: /nonexistent is not there" in one_line(r.err), r.err)
 
 
 @test
 def a_place_that_can_t_be_written_is_a_failure():
     r = run(BIN, "-e", "--save", "/nonexistent/f", "orders", env={"FAKE_RECORDS": 5})
     equal((r.code, r.out), (1, b""))  # told before anything is printed
-    check("--save: can't write /nonexistent/f: No such file" in one_line(r.err), r.err)
+    check("--save: can't write /nonexistent/f: /nonexistent is not there" in one_line(r.err), r.err)
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "place")
         p = start("--save", path, "orders", env={"FAKE_RECORDS": 100000, "FAKE_SLOW_MS": 20})

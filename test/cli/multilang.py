@@ -713,7 +713,7 @@ def check_starts_nothing_and_says_what_would_be():
             f.write("executableName = once x\n")
         os.mkdir(os.path.join(d.folder, "once"))
         r = run(BIN, "--check", d.file, env={**box.env, "PATH": d.folder})
-        equal((r.code, r.err.splitlines()[-1]), (2, "stream-tail: executableName: once can't be executed"))
+        equal((r.code, r.err.splitlines()[-1]), (2, "stream-tail: executableName: once is a folder"))
         with open(d.file, "a", encoding="utf-8") as f:
             f.write("executableName = /nowhere/at/all x\nmaxActiveThreads = 3\n")
         r = run(BIN, "--check", d.file, env=box.env)

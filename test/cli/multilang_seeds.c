@@ -424,8 +424,11 @@ static void hand_out(void) {
 }
 
 static void take_lease(void) {
-  static const slp_ml_limits limits = {
-      .timeout_us = 10000000, .close_us = 5000000, .checkpoint_us = 20000000, .warn_us = WARN_US};
+  static const slp_ml_limits limits = {.program = "child",
+                                       .timeout_us = 10000000,
+                                       .close_us = 5000000,
+                                       .checkpoint_us = 20000000,
+                                       .warn_us = WARN_US};
   sloop_position_t from = {.kind = SLOOP_OLDEST};
   if (w.table >= 0) {
     from.kind = SLOOP_AFTER_SEQ;

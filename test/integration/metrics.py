@@ -436,7 +436,7 @@ def command(box):
         wait_until(lambda: len(tail.out) == 120, SECONDS, "120 lines")
         # One after the other on one port: the second is told so, in one line.
         done = harness.tail(["--metrics", f"127.0.0.1:{tail.port}", streams[0]], harness.tail_environment(box.url))
-        told = b"stream-tail: metrics: can't listen on 127.0.0.1:%d: " % tail.port
+        told = b"stream-tail: --metrics: can't listen on 127.0.0.1:%d: " % tail.port
         expect(done.code == 1 and told in done.err, f"{done}")
     done = harness.tail(["--metrics", "here", streams[0]], harness.tail_environment(box.url))
     expect(done.code == 2 and b"it must be ADDRESS:PORT" in done.err and done.err.count(b"\n") == 1, f"{done}")

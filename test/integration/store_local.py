@@ -130,7 +130,7 @@ def newer_format(folder):
 
 
 def no_folder(folder):
-    return says(told(os.path.join(folder, "no", "such.db")), "refused", "can't be opened: No such file or directory")
+    return says(told(os.path.join(folder, "no", "such.db")), "refused", "can't be opened: its folder is not there")
 
 
 def no_permission(folder):

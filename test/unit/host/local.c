@@ -2,7 +2,10 @@
 #include "host/local.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -60,6 +63,54 @@ TEST(a_file_larger_than_the_buffer_may_become_is_refused) {
   CHECK_INT(slp_local_read(path, &b), 0);
   CHECK_STR(slp_local_why(SLP_ELIMIT), "too large");
   unlink(path);
+  end();
+}
+
+static const char *explained(const char *path, int error, int writes) {
+  static char why[SLP_LOCAL_WHY];
+  slp_local_explain(path, error, writes, why);
+  return why;
+}
+
+TEST(the_part_of_a_path_that_is_in_the_way_is_named) {
+  CHECK_STR(explained("/nonexistent/a/b", -ENOENT, 1), "/nonexistent is not there");
+  CHECK_STR(explained("nonexistent/b", -ENOENT, 0), "nonexistent is not there");
+  CHECK_STR(explained("/tmp/nonexistent", -ENOENT, 0), "No such file or directory");
+  CHECK_STR(explained("nonexistent", -ENOENT, 0), "No such file or directory");
+  CHECK_STR(explained("/etc/passwd/b", -ENOTDIR, 1), "/etc/passwd is no folder");
+  CHECK_STR(explained("/etc", -EISDIR, 0), "it is a folder");
+  CHECK_STR(explained("/etc/x", -ENOSPC, 1), "No space left on device");
+  CHECK_STR(explained("/etc/x", SLP_ELIMIT, 0), "too large");
+}
+
+/* In a child, because root may write everywhere. */
+TEST(what_is_closed_to_this_user_is_named) {
+  char closed[200], within[220], want[400];
+  if (geteuid() != 0) return;
+  begin();
+  snprintf(closed, sizeof closed, "%s/closed", folder);
+  snprintf(within, sizeof within, "%s/f", closed);
+  CHECK(chmod(folder, 0755) == 0 && mkdir(closed, 0755) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+    snprintf(want, sizeof want, "no permission to write in the folder %s (as user 65534)", closed);
+    CHECK_STR(explained(within, -EACCES, 1), want);
+    CHECK_STR(explained(within, -EACCES, 0), "Permission denied (as user 65534)");
+    _exit(0);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK(chmod(closed, 0700) == 0);
+  child = fork();
+  if (child == 0) {
+    CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+    snprintf(want, sizeof want, "%s may not be entered (as user 65534)", closed);
+    CHECK_STR(explained(within, -EACCES, 1), want);
+    _exit(0);
+  }
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  CHECK_INT(rmdir(closed), 0);
   end();
 }
 

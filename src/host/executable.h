@@ -1,0 +1,15 @@
+/* executable.h - why a program can't be started: execvp() says "no such file" too of a script whose
+ * interpreter is missing. Looks at files, and so blocks as starting a program does. */
+#ifndef SLP_HOST_EXECUTABLE_H
+#define SLP_HOST_EXECUTABLE_H
+
+#include "base/base.h"
+
+#define SLP_EXECUTABLE_PATH 512
+#define SLP_EXECUTABLE_WHY 160
+
+/* Looks for the program as execvp() does. Returns 1 and its path, or 0 and why it can't be started:
+ * "is not in PATH", "is a folder", ... */
+int slp_executable_find(const char *name, char path[SLP_EXECUTABLE_PATH], char why[SLP_EXECUTABLE_WHY]);
+
+#endif
