@@ -47,15 +47,17 @@ static void decimal(const uint8_t from[16], char out[40]) {
   out[k] = 0;
 }
 
-static size_t arcs_of(arc *to, const slp_lease_row *leases, size_t n) {
-  size_t k = 0;
+/* Returns 0 if the row of a lease that is not ended does not tell its range: the lease may cover any hole. */
+static int arcs_of(arc *to, const slp_lease_row *leases, size_t n, size_t *ret_n) {
+  *ret_n = 0;
   for (size_t i = 0; i < n; i++) {
     const slp_lease_row *l = &leases[i];
-    if (l->position.kind == SLP_POSITION_END || !l->hash_start.n || !l->hash_end.n) continue;
-    if (slp_parse_u128(l->hash_start, to[k].from) || slp_parse_u128(l->hash_end, to[k].to)) continue;
-    k++;
+    arc *a = &to[*ret_n];
+    if (l->position.kind == SLP_POSITION_END) continue;
+    if (slp_parse_u128(l->hash_start, a->from) || slp_parse_u128(l->hash_end, a->to)) return 0;
+    (*ret_n)++;
   }
-  return k;
+  return 1;
 }
 
 static int first_hole(arc *arcs, size_t n, char from[40], char to[40]) {
@@ -83,9 +85,10 @@ int slp_hash_range_hole(slp_mem *mem, const slp_lease_row *leases, size_t n, cha
   if (!ranges) return 0;
   arc *arcs = slp_zalloc_n(mem, n, sizeof *arcs);
   if (!arcs) return SLP_ENOMEM;
-  size_t k = arcs_of(arcs, leases, n);
+  size_t k;
+  int known = arcs_of(arcs, leases, n, &k);
   if (k) qsort(arcs, k, sizeof *arcs, by_start);
-  int r = first_hole(arcs, k, from, to);
+  int r = known && first_hole(arcs, k, from, to);
   slp_free(mem, arcs);
   return r;
 }

@@ -5,7 +5,7 @@
 #include "lease/schema.h"
 
 /* The first range that no unfinished lease covers. 1: from and to (decimal) say where; 0: all is covered,
- * or the leases have no ranges; SLP_ENOMEM. */
+ * or a lease does not tell its range; SLP_ENOMEM. */
 int slp_hash_range_hole(slp_mem *mem, const slp_lease_row *leases, size_t n, char from[40], char to[40]);
 
 #endif
