@@ -308,7 +308,8 @@ typedef struct {     /* a shard as this consumer reads it; allocated by the libr
   uint64_t epoch;    /* counts the owners of the shard's lease; 0 without leases */
   /* How far the shard is behind its tip; -1: not known, or read to its end. Whichever is more: the age of the
    * oldest record that was fetched and not acknowledged, or what the last good answer told plus the time since.
-   * 0: the last good answer is at most poll_ms and a second old, and all of it is acknowledged. */
+   * 0: the last good answer is at most poll_ms and a second old, or the last event of a pushed shard ten seconds,
+   * and all of it is acknowledged. */
   int64_t behind_ms;
   uint64_t unacked;      /* records fetched and not acknowledged */
   int paused, at_tip;    /* 0 or 1. at_tip: behind_ms is 0, and the last answer was empty */

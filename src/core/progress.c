@@ -3,15 +3,15 @@
  * How far behind a shard is, is the greater of
  *   1. the age of the oldest record of it in our hands that is not acknowledged;
  *   2. what the last good answer told, and the time since that answer was asked for.
- * The second is 0 while the answer told 0 and the next one is not overdue, or while the shard is pushed and
- * its subscription is silent, which proves that nothing came. So the lag grows by itself while calls fail,
- * while nobody calls, and while the user keeps records. */
+ * The second is 0 while the answer told 0 and the next one, of a pushed shard the next event, is not overdue.
+ * So the lag grows by itself while calls fail, while nobody calls, and while the user keeps records. */
 #include "core/progress.h"
 
 #include "core/core.h"
 
 /* An answer may come that late before the one before it is old. */
 #define ANSWER_MS 1000u
+#define EVENT_MS (SLP_READING_EVENT_US / 1000) /* silence of a subscription proves no more after it */
 
 static uint64_t now_us(const slp_shard *s) { return slp_now_us(s->consumer->engine->host); }
 
@@ -34,8 +34,10 @@ static int64_t oldest_age_ms(const slp_shard *s) {
 }
 
 static int is_fresh(const slp_shard *s) {
-  if (slp_reader_listens_since_us(s) != UINT64_MAX || SLP_MUTANT(answer_never_old)) return 1;
-  return since_ms(s, slp_lag_told_us(s)) < (int64_t)s->consumer->o->poll_ms + ANSWER_MS;
+  int listens = slp_reader_listens_since_us(s) != UINT64_MAX;
+  if (SLP_MUTANT(answer_never_old)) return 1;
+  return since_ms(s, slp_lag_told_us(s)) <
+         (listens ? EVENT_MS : (int64_t)s->consumer->o->poll_ms + ANSWER_MS);
 }
 
 /* ---- what it is doing --------------------------------------------------------------------------------- */
@@ -53,9 +55,10 @@ static void is_doing(slp_progress *p, sloop_shard_state_t state, int64_t state_m
 /* For how long the call that is out has not been answered; -1: none is out, or an answer is on its way. */
 static int64_t unanswered_ms(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
-  int out = state == SLP_READER_LOCATING || (state == SLP_READER_FETCHING && !s->consumer->source->pushes);
+  int waits_for_event = state == SLP_READER_FETCHING && s->consumer->source->pushes;
+  int out = state == SLP_READER_LOCATING || state == SLP_READER_FETCHING;
   int64_t ms = since_ms(s, slp_reading_sent_us(s));
-  return out && !slp_calls_is_stalled(s) && ms >= UNANSWERED_MS ? ms : -1;
+  return out && !slp_calls_is_stalled(s) && ms >= (waits_for_event ? EVENT_MS : UNANSWERED_MS) ? ms : -1;
 }
 
 /* For how long a listing has been waited for that tells what becomes of it; -1: none is, or not for long. */

@@ -93,10 +93,12 @@ uint64_t slp_reading_sent_us(const slp_shard *s) { return s->reading.sent_us; }
 void slp_reading_peeks(slp_shard *s) { s->reading.peek_at_us = slp_after_us(s->reading.sent_us, PEEK_US); }
 
 void slp_reading_failed(slp_shard *s) {
+  uint64_t now_us = slp_now_us(host_of(s));
   if (s->reading.failing_since_us) return;
-  s->reading.failing_since_us = slp_now_us(host_of(s));
-  /* A pushed shard's call may have been out for minutes, and was fine. */
-  s->reading.failing_from_us = s->consumer->source->pushes ? s->reading.failing_since_us : s->reading.sent_us;
+  s->reading.failing_since_us = now_us;
+  /* A subscription may have waited for its next event, and was fine. */
+  int was_fine = s->consumer->source->pushes && now_us - s->reading.sent_us < SLP_READING_EVENT_US;
+  s->reading.failing_from_us = was_fine ? now_us : s->reading.sent_us;
 }
 
 #define ONE_REFUSAL_US 1000000u /* may come here twice: as a failure, and when the shard is given up for it */

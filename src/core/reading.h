@@ -23,6 +23,10 @@
 
 typedef struct slp_shard slp_shard;
 
+/* A subscription brings an event, empty where nothing is new, about every five seconds (Developer Guide,
+ * SubscribeToShardEvent). One that has brought none for twice as long has not answered: it may be dead. */
+#define SLP_READING_EVENT_US 10000000u
+
 typedef enum slp_reader_state {
   SLP_READER_IDLE,     /* parents unfinished, or not to be read */
   SLP_READER_WAITING,  /* for the pace timer, room to buffer, the budget or a free call */
