@@ -94,6 +94,7 @@ typedef struct slp_admin_why {
   const char *stream, *schema; /* "" before they are known */
   slp_str name, owner;
   size_t left, all;
+  size_t unknown;      /* SOME_UNCHANGED: of those left, so many got a write that was not answered */
   uint8_t wrote;       /* IMPORT: something was sent to the table */
   size_t made, placed; /* IMPORT: so many rows are known to be made, of so many */
 } slp_admin_why;

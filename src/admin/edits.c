@@ -20,10 +20,10 @@ typedef struct target { /* a lease to be changed */
   slp_str shard;        /* in keep, as the others */
   target_state state;
   slp_position to;  /* NONE: stays */
-  slp_position was; /* before the first write of it was sent, as the next two */
+  slp_position was; /* before the last write of it was sent, as the next two */
   slp_str was_owner;
   uint8_t was_parked;
-  uint8_t unanswered;      /* SENT: no answer came, and no row that was read since tells what came of it */
+  uint8_t in_doubt; /* a write of it got no answer: a row that differs since does not tell what came of it */
   sloop_change_kind_t why; /* GIVEN_UP */
 } target;
 
@@ -104,6 +104,9 @@ void slp_edits_nothing(slp_admin *a, slp_str shard, sloop_change_kind_t kind) {
   slp_admin_finish(a);
 }
 
+static int is_so_now(const target *t) { return t->state == TARGET_DONE || t->state == TARGET_WAS_SO; }
+static int is_unknown(const target *t) { return t->in_doubt && !is_so_now(t); }
+
 static sloop_change_t told(slp_admin *a, const target *t) {
   static const sloop_change_kind_t kinds[] = {[TARGET_UNSENT] = SLOOP_CHANGE_CONFLICT,
                                               [TARGET_SENT] = SLOOP_CHANGE_CONFLICT,
@@ -111,7 +114,7 @@ static sloop_change_t told(slp_admin *a, const target *t) {
                                               [TARGET_WAS_SO] = SLOOP_CHANGE_WAS_SO};
   sloop_change_t c = {.shard = slp_admin_text(a, t->shard), .was_owner = ""};
   c.kind = t->state == TARGET_GIVEN_UP ? t->why : kinds[t->state];
-  if (t->state == TARGET_SENT && t->unanswered) c.kind = SLOOP_CHANGE_UNKNOWN;
+  if (is_unknown(t)) c.kind = SLOOP_CHANGE_UNKNOWN;
   c.to = slp_admin_position(a, t->shard, &t->to);
   if (t->state != TARGET_DONE) return c;
   c.was = slp_admin_position(a, t->shard, &t->was);
@@ -120,18 +123,17 @@ static sloop_change_t told(slp_admin *a, const target *t) {
   return c;
 }
 
-static int is_so_now(const target *t) { return t->state == TARGET_DONE || t->state == TARGET_WAS_SO; }
-
-/* Returns how many are not as they should be. */
-static size_t tell_all(slp_admin *a, sloop_admin_result_t *r) {
+/* Notes how many are not as they should be. */
+static void tell_all(slp_admin *a, sloop_admin_result_t *r) {
   slp_edits *c = a->edits;
   sloop_change_t *all = slp_admin_room(a, (c->n + 1) * sizeof *all);
   const sloop_change_t **at = slp_admin_room(a, (c->n + 1) * sizeof(const sloop_change_t *));
-  size_t n = 0, left = 0;
+  size_t n = 0, left = 0, unknown = 0;
   for (int done = 0; done < 2 && all && at; done++) { /* what was not changed comes first */
     for (size_t i = 0; i < c->n; i++) {
       if (is_so_now(&c->targets[i]) != done) continue;
       left += !done;
+      unknown += is_unknown(&c->targets[i]);
       all[n] = told(a, &c->targets[i]);
       at[n] = &all[n];
       n++;
@@ -141,15 +143,15 @@ static size_t tell_all(slp_admin *a, sloop_admin_result_t *r) {
   r->changes_n = n;
   r->evicted_n = c->evicted_n;
   a->answer.result = r;
-  return left;
+  a->why.left = left;
+  a->why.unknown = unknown;
+  a->why.all = c->n;
 }
 
 /* All that can be done was, or a->fail says why the rest is left. */
 void slp_edits_conclude(slp_admin *a) {
-  size_t left = tell_all(a, a->edits->result);
-  a->why.left = left;
-  a->why.all = a->edits->n;
-  if (left) slp_admin_note(a, SLP_ADMIN_SOME_UNCHANGED, SLP_REFUSED, SLOOP_ELEASE);
+  tell_all(a, a->edits->result);
+  if (a->why.left) slp_admin_note(a, SLP_ADMIN_SOME_UNCHANGED, SLP_REFUSED, SLOOP_ELEASE);
   slp_admin_move(a, SLP_ADMIN_NOTIFYING);
 }
 
@@ -164,7 +166,7 @@ void slp_edits_stop(slp_admin *a) {
   for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) { /* what is under way may be done or not */
     const slp_admin_slot *s = &a->slots[i];
     if (!s->op.busy) continue;
-    if (s->on_done == written) c->targets[s->about].unanswered = 1;
+    if (s->on_done == written) c->targets[s->about].in_doubt = 1;
     c->evicted_n += s->on_done == evicted;
   }
   tell_all(a, r);
@@ -246,7 +248,8 @@ static void written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   target *t = &a->edits->targets[slot->about];
   slp_admin_write_is_final(slot);
-  t->unanswered = slot->op.end == SLP_OUTCOME_GIVEN_UP && (slot->op.doubt || slot->op.reading);
+  /* What is refused when it is sent again may have got in by the copy before. */
+  if (slot->op.doubt || (slot->op.end == SLP_OUTCOME_GIVEN_UP && slot->op.reading)) t->in_doubt = 1;
   if (slot->op.end == SLP_OUTCOME_DONE) {
     move(t, TARGET_DONE);
     a->changed = 1;
@@ -255,11 +258,9 @@ static void written(slp_admin_slot *slot) {
 }
 
 static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
-  if (t->state == TARGET_UNSENT) {
-    t->was = l->position;
-    t->was_owner = slp_admin_keep(a, l->owner);
-    t->was_parked = l->parked;
-  }
+  t->was = l->position;
+  t->was_owner = slp_admin_keep(a, l->owner);
+  t->was_parked = l->parked;
   move(t, TARGET_SENT);
 }
 
@@ -276,7 +277,8 @@ static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
                      .shard = l->shard,
                      .epoch = l->epoch,
                      .seq_start = listed ? listed->seq_start : (slp_str){NULL, 0},
-                     .position = as_owner ? l->position : t->to};
+                     .position = as_owner ? l->position : t->to,
+                     .odd = as_owner ? (slp_position){.kind = SLP_POSITION_NONE} : l->position};
   int r = slp_admin_write(a, &i, at, written);
   if (r == 0) remember(a, t, l);
   if (r == SLP_EINVAL) give_up(t, SLOOP_CHANGE_POSITION);
@@ -333,7 +335,6 @@ static void meet(slp_admin *a, target *t, obstacles *o) {
     move(t, t->state == TARGET_SENT ? TARGET_DONE : TARGET_WAS_SO);
     return;
   }
-  t->unanswered = 0;
   int r = in_the_way(a, l, &w);
   if (r == SLP_ENOMEM) a->starved = 1;
   if (r <= 0) return;

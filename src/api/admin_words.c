@@ -36,7 +36,10 @@ void slp_admin_words(slp_fail *f, const slp_admin_why *why) {
       SAY("%.*s belongs to %.*s, which is alive; %s: %s", n, name, owner_n, owner,
           what_was_written(why, "nothing was changed", wrote), what_to_do(why->task));
       break;
-    case SLP_ADMIN_SOME_UNCHANGED: SAY("%zu of %zu leases could not be changed", why->left, why->all); break;
+    case SLP_ADMIN_SOME_UNCHANGED:
+      SAY("%zu of %zu leases could not be changed%s", why->left, why->all,
+          why->unknown ? ", or the table has not said whether they were" : "");
+      break;
     case SLP_ADMIN_NOT_EVICTED: SAY("worker %.*s could not be evicted", n, name); break;
     case SLP_ADMIN_NO_SUCH_NAME:
       SAY("there is no lease and no worker %.*s of %.80s", n, name, why->stream);

@@ -212,7 +212,7 @@ typedef struct slp_operation { /* what is not needed stays zero */
   slp_position position; /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET; TAKE: as read; END: its last
                             record, if known */
   slp_position odd;   /* CHECKPOINT, TRANSFER, RELEASE: as the row had it, when that text is not the canonical
-                            one (slp_mark.row_n); else NONE */
+                            one (slp_mark.row_n); else NONE. RESET: as read, whatever its text */
   slp_position start; /* LEAD: the fleet's start, set when nobody had */
   slp_spread spread;  /* LEAD: where the row is made; else zeros */
   slp_str to;         /* TRANSFER */

@@ -539,6 +539,14 @@ static void remove_ended(slp_row_request *d) {
   absent(d, "owner");
 }
 
+/* The position is as it was read: an evicted owner may save until it learns so, and the operator is told what
+ * was replaced. */
+static void as_read(slp_row_request *d, const slp_operation *i) {
+  slp_operation read = {.position = i->odd};
+  if (i->odd.mark.row_n) read.odd = i->odd;
+  if (i->odd.kind) not_back(d, &read);
+}
+
 /* An operator's reset. A forced one has just evicted the owner. Without a position the stored one stays. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
@@ -547,6 +555,7 @@ static void reset(slp_row_request *d, const slp_operation *i) {
     absent(d, "owner");
   }
   is_n(d, "epoch", i->epoch);
+  as_read(d, i);
   if (i->position.kind != SLP_POSITION_NONE) {
     slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
     drop(d, "lag");

@@ -191,6 +191,35 @@ TEST(what_was_done_before_the_rows_can_t_be_read_any_more_is_told) {
   done();
 }
 
+static void a_takes_what_was_set(void) { PUT("l/s1", "owner=a." INCARNATION, "epoch#7"); }
+
+TEST(a_write_without_an_answer_is_not_called_undone_because_a_worker_has_the_lease_then) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=" P);
+  beats("w/a", 1000000);
+  harmed.silent_row = "s1"; /* it is written */
+  harmed.before_list = a_takes_what_was_set;
+  reset("s1", oldest, 0, SLOOP_ELEASE);
+  change(0, "s1", SLOOP_CHANGE_UNKNOWN);
+  CHECK_INT(slp_admin_reason_of(admin).unknown, 1);
+  over();
+  CHECK_STR(get("l/s1", "pos"), "0:oldest");
+  end();
+}
+
+static void b_takes(void) { PUT("l/s1", "owner=b." INCARNATION, "epoch#6", "pos=0:time:17"); }
+
+TEST(an_owner_that_came_before_the_write_that_was_done_is_told) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=" P);
+  harmed.before_write = b_takes;
+  reset("s1", oldest, 1, 0);
+  const sloop_change_t *c = change(0, "s1", SLOOP_CHANGE_DONE);
+  CHECK_STR(c->was_owner, "b." INCARNATION);
+  CHECK(c->was.kind == SLOOP_AT_TIME && c->was.at_ms == 17);
+  done();
+}
+
 TEST(an_eviction_that_is_done_is_told_beside_what_failed_then) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=" P, "owner=b." INCARNATION);

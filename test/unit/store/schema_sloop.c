@@ -311,7 +311,11 @@ TEST(an_operator_resets_what_nobody_owns) {
   DO(.kind = SLP_OPERATION_CREATE, .shard = S("s1"), .position = five);
   DO(.kind = SLP_OPERATION_TAKE, .shard = S("s1"), .me = S("a.1"));
   REFUSED(.kind = SLP_OPERATION_RESET, .shard = S("s1"), .epoch = 1, .position = oldest);
-  DO(.kind = SLP_OPERATION_RESET, .shard = S("s1"), .owner = S("a.1"), .epoch = 1, .position = oldest);
+  slp_position four = after("4", 0);
+  REFUSED(.kind = SLP_OPERATION_RESET, .shard = S("s1"), .owner = S("a.1"), .epoch = 1, .odd = four,
+          .position = oldest); /* its owner has saved meanwhile */
+  DO(.kind = SLP_OPERATION_RESET, .shard = S("s1"), .owner = S("a.1"), .epoch = 1, .odd = five,
+     .position = oldest);
   CHECK(!parsed.u.lease.owner.n && parsed.u.lease.epoch == 2 &&
         parsed.u.lease.position.kind == SLP_POSITION_OLDEST);
   REFUSED(.kind = SLP_OPERATION_CHECKPOINT, .shard = S("s1"), .me = S("a.1"), .epoch = 1, .position = five);
