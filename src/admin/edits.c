@@ -7,12 +7,12 @@
 
 #define ROUNDS_MAX 8u
 
-/* UNSENT -> SENT -> DONE; UNSENT -> WAS_SO; both -> GIVEN_UP. Every round's rows judge the first two. */
+/* UNSENT -> SENT -> DONE; either -> WAS_SO; both -> GIVEN_UP. Every round's rows judge the first two. */
 typedef enum target_state {
   TARGET_UNSENT,
   TARGET_SENT, /* a write of it was sent at least once */
   TARGET_DONE,
-  TARGET_WAS_SO, /* nothing had to be written */
+  TARGET_WAS_SO, /* nothing had to be written, or what was sent was refused, and it has become so by itself */
   TARGET_GIVEN_UP
 } target_state;
 
@@ -47,7 +47,7 @@ static int is_open(const target *t) { return t->state == TARGET_UNSENT || t->sta
 static void move(target *t, target_state to) {
   static const uint8_t allowed[] = {
       [TARGET_UNSENT] = 1 << TARGET_SENT | 1 << TARGET_WAS_SO | 1 << TARGET_GIVEN_UP,
-      [TARGET_SENT] = 1 << TARGET_SENT | 1 << TARGET_DONE | 1 << TARGET_GIVEN_UP,
+      [TARGET_SENT] = 1 << TARGET_SENT | 1 << TARGET_DONE | 1 << TARGET_WAS_SO | 1 << TARGET_GIVEN_UP,
       [TARGET_DONE] = 0,
       [TARGET_WAS_SO] = 0,
       [TARGET_GIVEN_UP] = 0};
@@ -330,9 +330,9 @@ static void meet(slp_admin *a, target *t, obstacles *o) {
     give_up(t, SLOOP_CHANGE_NO_ROW);
     return;
   }
-  if (is_so(t, l)) { /* it was; or it is ours, and the answer was lost */
-    if (t->state == TARGET_SENT) a->changed = 1;
-    move(t, t->state == TARGET_SENT ? TARGET_DONE : TARGET_WAS_SO);
+  if (is_so(t, l)) { /* it was, or has become so by itself; or it is ours, and the answer was lost */
+    if (t->in_doubt) a->changed = 1;
+    move(t, t->in_doubt ? TARGET_DONE : TARGET_WAS_SO);
     return;
   }
   int r = in_the_way(a, l, &w);

@@ -220,6 +220,17 @@ TEST(an_owner_that_came_before_the_write_that_was_done_is_told) {
   done();
 }
 
+static void b_sets_it_so(void) { PUT("l/s1", "epoch#7", "pos=0:oldest"); }
+
+TEST(what_has_become_so_by_itself_is_not_told_as_done) {
+  two("s1");
+  PUT("l/s1", "epoch#5", "pos=" P);
+  harmed.before_write = b_sets_it_so;
+  reset("s1", oldest, 0, 0);
+  change(0, "s1", SLOOP_CHANGE_WAS_SO);
+  done();
+}
+
 TEST(an_eviction_that_is_done_is_told_beside_what_failed_then) {
   two("s1");
   PUT("l/s1", "epoch#5", "pos=" P, "owner=b." INCARNATION);
