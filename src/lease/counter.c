@@ -24,7 +24,7 @@ static int may_open(slp_lease *l) {
   slp_fleet *f = l->f;
   if (f->liveness->settles && !l->counter.settled) return 0; /* its next proof steps it again */
   if (slp_now_refresh_us(f->h) >= slp_after_us(l->counter.good_us, slp_fleet_lease_us(f) / 10 * 8)) return 0;
-  slp_proof_set(f, slp_min_u64(slp_proof_us(f), l->counter.good_us));
+  slp_deadline_adds(f, l->counter.good_us);
   return 1;
 }
 

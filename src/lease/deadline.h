@@ -35,6 +35,8 @@ void slp_deadline_check(slp_fleet *f);
 
 uint64_t slp_proof_us(const slp_fleet *f);
 void slp_proof_set(slp_fleet *f, uint64_t sent_us);
+/* Opens a lease whose last proof was sent at sent_us: from now on it counts with the others. */
+void slp_deadline_adds(slp_fleet *f, uint64_t sent_us);
 
 /* Asks for a proof that is sent at since_us or later: one goes out now, or when the one under way is
  * answered. */

@@ -208,6 +208,21 @@ TEST(one_is_cut_off_from_the_table) {
   finish(w);
 }
 
+/* Nothing is handed out meanwhile: the suspension has to come by itself. */
+TEST(who_is_cut_off_right_after_its_first_lease_is_suspended_in_time) {
+  fw_world *w = world(1);
+  w->producing = 0;
+  start(w, 1);
+  for (int i = 0; i < 500 && !w->nodes[0]->told[0]; i++) run(w, LEASE / 200);
+  CHECK(w->nodes[0]->told[0]);
+  w->nodes[0]->cut = 1;
+  run(w, LEASE * 9 / 10);
+  CHECK(w->nodes[0]->suspended);
+  w->nodes[0]->cut = 0;
+  settle(w, 40 * FW_S);
+  finish(w);
+}
+
 /* A lease in doubt holds up all of its worker's for a moment, until its renewal is in or it is lost. */
 TEST(one_lease_in_doubt_suspends_until_it_is_settled) {
   fw_world *w = fleet(4, 2);
