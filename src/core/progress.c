@@ -195,7 +195,7 @@ void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret) {
 /* So long after a refusal the rows have a note of it, and who reads them all tells by them. */
 #define NOTED_MS UINT64_C(10000)
 /* So long after it a worker that does not read them all leaves it to the one that does. */
-#define LEFT_MS UINT64_C(60000)
+#define LEFT_MS UINT64_C(20000)
 
 int slp_progress_refused(slp_consumer *c, const char **ret_shard, uint64_t *ret_ago_ms) {
   slp_shut_sum shut;

@@ -765,6 +765,44 @@ static void on_reset(sloop_t *s, int status, const sloop_admin_result_t *r, cons
   ((worker *)arg)->saved = 1;
 }
 
+static int tells_refused(const worker *w) {
+  const char *shard;
+  uint64_t ago_ms;
+  return slp_progress_refused(w->s->consumer, &shard, &ago_ms) || stats((worker *)(uintptr_t)w).refused_now;
+}
+
+/* Or the worker that was refused is not ready although another one reads the shard. */
+STORY(a_position_that_an_operator_has_set_anew_is_not_told_refused) {
+  crew_begin(c, seed, 3);
+  for (int i = 0; i < 2; i++) start(c, i);
+  balanced(c, 3, 15000);
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  read_all(c, 20000);
+  slp_world_pass(c->w, 10000); /* what was read is saved */
+  slp_world_faults(c->w,
+                   "1 GetRecords shardId-000000000000 expired\n"
+                   "1 GetShardIterator shardId-000000000000 error InvalidArgumentException:400\n");
+  slp_world_pass(c->w, 4000);
+  CHECK_INT(c->at[0].shards[SLOOP_SHARD_STOPPED] + c->at[1].shards[SLOOP_SHARD_STOPPED], 1);
+  CHECK(tells_refused(&c->at[0]) || tells_refused(&c->at[1]));
+  start(c, 2); /* it has no shard yet, and so gets this one */
+  slp_world_pass(c->w, 3000);
+  worker *w = make(c, 3);
+  char why[160];
+  sloop_position_t to = {.kind = SLOOP_LATEST};
+  if (slp_open_on(w->host, w->mem, &outside, &w->s, &w->o, why)) CHECK_FAIL("%s", why);
+  CHECK_INT(sloop_admin_reset(w->s, "shardId-000000000000", &to, 0, on_reset, w), 0);
+  slp_world_pass(c->w, 3000);
+  CHECK_INT(w->saved, 1);
+  kill_it(w);
+  slp_world_pass(c->w, 9000);
+  CHECK_INT(stats(&c->at[2]).shards_now, 1);
+  slp_world_pass(c->w, 6000); /* the worker that was refused reads no rows, and tells so for 20 s */
+  for (int i = 0; i < 3; i++) CHECK(!tells_refused(&c->at[i]));
+  slp_world_put_many(c->w, c->stream, 60, 40);
+  read_all(c, 20000);
+}
+
 STORY(an_operator_s_latest_is_the_service_s_too) {
   crew_begin(c, seed, 2);
   slp_world_put_many(c->w, c->stream, 30, 40);
