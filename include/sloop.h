@@ -290,7 +290,8 @@ typedef enum {                          /* what a shard is doing */
                SLOOP_SHARD_IS_READ = 1, /* records are asked for */
                SLOOP_SHARD_IS_AT_TIP,   /* at_tip */
                SLOOP_SHARD_WAITS_FOR_YOU, /* its records are out with you, or all your batches are, or you gave some
-                                    back; it has none, and what is out takes the room to ask for any */
+                                    back; it has none, and what is out takes the room to ask for any;
+                                    or you are to name its end */
                SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are there, and another's go first: other; or it has none,
                                     and what others have takes the room, or all calls */
                SLOOP_SHARD_FAILS,        /* calls fail, one has not answered for seconds, or no listing shows

@@ -29,7 +29,8 @@ typedef struct slp_shard_lease { /* of a shard; lease/consumer.c writes it, but 
   slp_shard_desc *children;      /* owned, one block: as its last answer named them */
   size_t children_n;
   uint64_t progress_us; /* the last time that something was acknowledged, or that nothing waited to be */
-  uint64_t bytes;       /* of records that were handed out */
+  uint64_t held_us; /* read again: since when records of it had waited for the user by then; 0: none had */
+  uint64_t bytes;   /* of records that were handed out */
   slp_drain drain;
   slp_shard_end end;
   slp_position named; /* by the user, who names what is written; kind 0: nothing yet */

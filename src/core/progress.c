@@ -89,9 +89,28 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
   return slp_max_i64(silent_ms, listing_ms);
 }
 
-/* Since its records came, or, where some were acknowledged since, that. */
+/* Since its records came, or, where some were acknowledged since, that. Reading them again is no progress. */
+static uint64_t kept_since_us(const slp_shard *s, const slp_buffered *oldest) {
+  uint64_t acked_us = slp_queue_acked_us(s);
+  return s->lease.held_us && !acked_us ? s->lease.held_us : slp_max_u64(acked_us, oldest->came_us);
+}
+
 static int64_t kept_ms(const slp_shard *s, const slp_buffered *oldest) {
-  return since_ms(s, slp_max_u64(slp_queue_acked_us(s), oldest->came_us));
+  return since_ms(s, kept_since_us(s, oldest));
+}
+
+/* For how long records of a shard that is read again have not been finished, not one of them; -1: that is not
+ * so. */
+static int64_t held_again_ms(const slp_shard *s) {
+  int there = !slp_reading_at_tip(s) || slp_queue_unacked_n(s) > 0;
+  return s->lease.held_us && !slp_queue_acked_us(s) && there ? since_ms(s, s->lease.held_us) : -1;
+}
+
+uint64_t slp_progress_held_us(const slp_shard *s) {
+  const slp_buffered *oldest;
+  uint32_t i;
+  if (slp_acked_next(s, &oldest, &i)) return kept_since_us(s, oldest);
+  return slp_queue_acked_us(s) ? 0 : s->lease.held_us;
 }
 
 static int waits_for_user(const slp_shard *s, int64_t ms) {
@@ -112,7 +131,7 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
   const slp_consumer *c = s->consumer;
   const slp_buffered *oldest;
   uint32_t i;
-  int64_t ms = slp_reading_state(s) == SLP_READER_ENDED ? -1 : fails_ms(s, ret);
+  int64_t ms = slp_reading_state(s) == SLP_READER_ENDED ? -1 : fails_ms(s, ret), held_ms = held_again_ms(s);
   is_doing(ret, SLOOP_SHARD_IS_READ, -1);
   if (slp_reading_state(s) == SLP_READER_GONE)
     is_doing(ret, SLOOP_SHARD_IS_GIVEN_UP, ms);
@@ -120,8 +139,10 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
     is_doing(ret, SLOOP_SHARD_IS_SUSPENDED, since_ms(s, c->suspended_us));
   else if (s->paused)
     is_doing(ret, SLOOP_SHARD_IS_PAUSED, since_ms(s, s->paused_us));
-  else if (ms >= 0)
+  else if (ms >= 0 && ms >= held_ms)
     is_doing(ret, SLOOP_SHARD_FAILS, ms);
+  else if (held_ms >= 0)
+    is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, held_ms);
   else if (ret->at_tip)
     is_doing(ret, SLOOP_SHARD_IS_AT_TIP, since_ms(s, slp_reading_tip_since_us(s)));
   else if (slp_acked_next(s, &oldest, &i)) {
@@ -133,6 +154,9 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
     } else if (waits_for_user(s, since)) {
       is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since);
     }
+  } else if (c->leases && s->lease.end == SLP_END_TOLD) {
+    uint64_t ended_us = slp_lag_told_us(s); /* since then no page tells a lag any more */
+    is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since_ms(s, slp_max_u64(ended_us, slp_queue_acked_us(s))));
   } else {
     find_held_up(s, ret);
   }

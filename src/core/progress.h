@@ -39,4 +39,8 @@ void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret);
  * again, or the rows of the leases tell it (leases.h, shut). */
 int slp_progress_refused(slp_consumer *c, const char **ret_shard, uint64_t *ret_ago_ms);
 
+/* Returns since when records of the shard have waited for the user without one being acknowledged; 0: none
+ * do. */
+uint64_t slp_progress_held_us(const slp_shard *s);
+
 #endif

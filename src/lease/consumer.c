@@ -8,6 +8,7 @@
 #include "lease/common_name.h"
 #include "lease/naming.h"
 #include "core/desc.h"
+#include "core/progress.h"
 #include "core/start.h"
 
 #include <stdio.h>
@@ -42,8 +43,8 @@ struct slp_leased {
 /* A shard that the user wants to be read again; from the second step on it is not in c->shards. */
 typedef struct reopening {
   slp_list link;
-  uint8_t retired; /* what was read of it is gone */
-  uint64_t epoch;
+  uint8_t retired;         /* what was read of it is gone */
+  uint64_t epoch, held_us; /* held_us: slp_progress_held_us of what was retired */
   slp_position from;
   size_t shard_n;
   char shard[];
@@ -95,12 +96,10 @@ static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_positi
 }
 
 #define BIT(drain) (1u << (drain))
-static const unsigned allowed[] = {
-    [SLP_DRAIN_NO] = BIT(SLP_DRAIN_STOPPED),
-    [SLP_DRAIN_STOPPED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
-    [SLP_DRAIN_OFFERED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
-    [SLP_DRAIN_ASKED] = BIT(SLP_DRAIN_ASKED),
-};
+static const unsigned allowed[] = {[SLP_DRAIN_NO] = BIT(SLP_DRAIN_STOPPED),
+                                   [SLP_DRAIN_STOPPED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
+                                   [SLP_DRAIN_OFFERED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
+                                   [SLP_DRAIN_ASKED] = BIT(SLP_DRAIN_ASKED)};
 
 static void move_drain(slp_shard *s, slp_drain to) {
   SLP_CHECK(allowed[s->lease.drain] & BIT(to));
@@ -262,12 +261,10 @@ static const slp_processor_ops processor_ops = {t_open, t_drain,  t_revoke, t_su
 
 /* ---- what the consumer tells ------------------------------------------------------------------------ */
 
-static const unsigned end_allowed[] = {
-    [SLP_END_NO] = BIT(SLP_END_READ_OUT),
-    [SLP_END_READ_OUT] = BIT(SLP_END_TOLD),
-    [SLP_END_TOLD] = BIT(SLP_END_NAMED),
-    [SLP_END_NAMED] = 0,
-};
+static const unsigned end_allowed[] = {[SLP_END_NO] = BIT(SLP_END_READ_OUT),
+                                       [SLP_END_READ_OUT] = BIT(SLP_END_TOLD),
+                                       [SLP_END_TOLD] = BIT(SLP_END_NAMED),
+                                       [SLP_END_NAMED] = 0};
 
 static void move_end(slp_shard *s, slp_shard_end to) {
   SLP_CHECK(end_allowed[s->lease.end] & BIT(to));
@@ -752,10 +749,13 @@ static int reopen(slp_leased *ld, reopening *r) {
   if (!r->retired && (!s || s->lease.drain)) return 0;
   if (!r->retired) {
     if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
+    r->held_us = slp_progress_held_us(s);
     retire(s);
     r->retired = 1;
   }
-  return t_open(&ld->processor, id, r->epoch, &r->from);
+  int bad = t_open(&ld->processor, id, r->epoch, &r->from);
+  if (!bad) slp_lineage_get(c, id)->lease.held_us = r->held_us;
+  return bad;
 }
 
 static void on_reopen(slp_timer *t) {

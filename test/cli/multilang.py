@@ -20,9 +20,13 @@ def say(message):
 
 def misbehave(how, action, once):
     """Once a test: the first child that comes here."""
-    when = "shardEnded" if how == "noend" else "processRecords"
+    when = "shardEnded" if how in ("noend", "hangs-at-end") else "processRecords"
     if action != when or how == "good":
         return False
+    if how == "dies":  # each time
+        os._exit(7)
+    if how == "hangs-at-end":
+        time.sleep(1000)
     try:
         os.close(os.open(once, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -395,6 +399,28 @@ def a_child_that_hangs_is_told_of_and_not_killed_unless_that_is_asked_for():
             stop = d.said().partition("stopping: ")[2]
             check("without end" not in stop, stop)
             check("has not answered" not in stop.partition("of the stop")[2], stop)
+
+
+@test
+def what_the_children_never_finish_is_not_ready():
+    with Box(1) as box:
+        put(box, 0, 20)
+        unready = ("--metrics", "127.0.0.1:0", "-X", "unready_ms=2500")
+        with Daemon(box, "dies", (), unready) as d:  # again and again, and each time its records come again
+            d.until(lambda: "metrics" in d.said() and "has waited" in is_ready(d)[1], 30, "not ready")
+            begun = d.said().count("the child is gone")
+            seen = set()
+
+            def died_twice():
+                seen.add(is_ready(d)[0])
+                return d.said().count("the child is gone") >= begun + 2
+            d.until(died_twice, 60, "two more deaths")
+            equal(seen, {503}, "none of which is progress")
+            check("shardId-000000000000 has waited " in is_ready(d)[1], is_ready(d))
+        box.call("SplitShard", StreamName="demo", ShardToSplit="shardId-000000000000", NewStartingHashKey=str(2 ** 127))
+        with Daemon(box, "hangs-at-end", ["shutdownGraceMillis = 1"], unready) as d:
+            d.until(lambda: set(d.payloads()) >= everything(20), 60, "the records")
+            d.until(lambda: "shardId-000000000000 has waited " in is_ready(d)[1], 30, "an end that is not answered")
 
 
 @test
