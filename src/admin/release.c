@@ -29,7 +29,8 @@ struct slp_victim {
   uint32_t rounds;
 };
 
-/* The leases that the worker has, or had: free for others. */
+/* The leases that the worker has when it is met: they become free for others. Behind its eviction they may be
+ * others' already, or its own anew. */
 static int fill_leases(slp_admin *a, sloop_admin_result_t *r) {
   const slp_snapshot *s = &a->snapshot;
   sloop_change_t *all = slp_admin_room(a, (s->leases_n + 1) * sizeof *all);
@@ -58,10 +59,8 @@ static sloop_admin_result_t *result(slp_admin *a, sloop_eviction_t what) {
 static void told(slp_admin *a, sloop_eviction_t what) {
   sloop_admin_result_t *r = result(a, what);
   if (!r) return;
-  if (fill_leases(a, r)) {
-    slp_admin_no_memory(a);
-    return;
-  }
+  r->changes = a->victim->leases.changes;
+  r->changes_n = a->victim->leases.changes_n;
   a->answer.result = r;
   if (what == SLOOP_EVICTION_DONE)
     slp_admin_move(a, SLP_ADMIN_NOTIFYING);

@@ -112,7 +112,9 @@ void slp_lease_done_so_far(const sloop_admin_result_t *r, const char *done, char
           kind == SLOOP_CHANGE_UNOWNED;
     unknown += kind == SLOOP_CHANGE_UNKNOWN;
   }
-  if (!r->changes_n && r->eviction == SLOOP_EVICTION_NONE)
+  if (r->eviction != SLOOP_EVICTION_NONE)
+    snprintf(out, 200, "the worker is evicted");
+  else if (!r->changes_n)
     snprintf(out, 200, "nothing was changed");
   else if (unknown)
     snprintf(out, 200, "%zu of %zu leases are %s, and %zu more may be; the same command carries on", so,
