@@ -66,7 +66,8 @@ typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_
   X(ELEASE, -5018, "the leases can't be kept: the table, its rows or this worker's id are not usable") \
   X(EOWNED, -5019, "a living worker owns the lease")                                                   \
   X(ENOWORKER, -5020, "no such worker in this application")                                            \
-  X(EPOSITION, -5021, "the service refuses the position: it is no place in this shard")
+  X(EPOSITION, -5021, "the service refuses the position: it is no place in this shard")                \
+  X(EPROXY, -5022, "the proxy on the way to the service refuses")
 enum {
 #define X(name, num, text) SLOOP_##name = num,
   SLOOP_ERRORS(X)

@@ -306,9 +306,10 @@ static void failed(slp_call *c) {
   slp_class class = c->fail.class;
   if (class == SLP_THROTTLE) aws->stats.throttles += is_of_reading(c), c->throttles++;
   /* A throttled request had no effect, so it may be sent again even when it must not take effect twice. A
-   * certificate that was refused will be refused a moment later, too. */
-  int repeat = (class == SLP_THROTTLE && !c->paced) ||
-               (class == SLP_TRANSIENT && c->fail.code != SLOOP_ETLS && !c->once);
+   * certificate that was refused will be refused a moment later, too, and a proxy refuses again. */
+  int repeat =
+      (class == SLP_THROTTLE && !c->paced) ||
+      (class == SLP_TRANSIENT && c->fail.code != SLOOP_ETLS && c->fail.code != SLOOP_EPROXY && !c->once);
   uint32_t tries_max = c->tries_max > 1 && aws->tries_max ? aws->tries_max : c->tries_max;
   if (!repeat || c->tries >= tries_max) {
     end_later(c);
@@ -379,6 +380,7 @@ static void answer_failed(slp_call *c, int clock_fixed_before) {
                         .retry_after_ms = c->http.retry_after_ms,
                         .may_be_cut = !c->http.length_known,
                         .body = slp_buf_str(c->into),
+                        .from = c->http.error_text,
                         .secrets = slp_call_secrets(c)};
   slp_classify(&bad, &c->fail, &remedy);
   told(c);
@@ -438,7 +440,11 @@ void slp_call_bad(slp_call *c, slp_class class, int code, const char *why) {
   slp_fail_clear(&c->fail);
   c->fail.http_status = c->http.status;
   memcpy(c->fail.request_id, c->http.request_id, sizeof c->fail.request_id);
-  slp_fail_set(&c->fail, class, code, "%s", why);
+  if (c->http.error_text[0]) /* a page for people, with status 200 */
+    slp_fail_set(&c->fail, class, code, "%.120s: it is %.40s from %s", why, c->http.content_type,
+                 c->http.error_text);
+  else
+    slp_fail_set(&c->fail, class, code, "%s", why);
   told(c);
   failed(c);
 }

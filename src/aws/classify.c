@@ -354,7 +354,8 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   } else if (code.n) {
     slp_fail_set(f, class, code_number, "the service gave no text");
   } else {
-    slp_fail_set(f, class, code_number, "unreadable answer with status %d: %s", answer->status,
-                 quoted[0] ? quoted : "(empty)");
+    int known = answer->from && answer->from[0];
+    slp_fail_set(f, class, code_number, "unreadable answer with status %d%s%.120s: %s", answer->status,
+                 known ? " from " : "", known ? answer->from : "", quoted[0] ? quoted : "(empty)");
   }
 }

@@ -16,6 +16,7 @@ typedef struct slp_bad_answer {
   int status;
   const char *error_type; /* x-amzn-errortype as it came, "" */
   const char *request_id; /* "" */
+  const char *from;       /* where it came from, for people; NULL or "": not known */
   uint64_t retry_after_ms;
   uint8_t may_be_cut;  /* nothing said how long the body is: its end may be missing, or all of it */
   slp_str body;        /* read in place: is changed */

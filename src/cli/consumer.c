@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 
+#include "cli/knobs.h"
 #include "cli/lease_lines.h"
 #include "cli/log_filter.h"
+#include "cli/options.h"
 #include "cli/say.h"
 #include "cli/show.h"
 #include "codec/date.h"
@@ -25,14 +27,23 @@ static int is_unreachable(int code) {
          code == -ETIMEDOUT || (code >= -3014 && code <= -3000);
 }
 
-static const char *what_to_do(int code) {
-  if (is_unreachable(code)) return "check the endpoint (-b, AWS_ENDPOINT_URL), the region and the network";
-  switch (code) {
-    case SLOOP_EAUTH:
-      return "check the keys: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, the profile or "
-             "the role";
+/* Of an answer that the service gave no name to: another server may have given it. */
+static const char is_it_the_service[] =
+    "is this an endpoint of the service, and http or https as it should be?";
+
+static const char *what_to_do(const sloop_error_t *e) {
+  int named = e->aws_code && *e->aws_code, nameless = e->http_status && !named;
+  if (is_unreachable(e->code)) return "check the endpoint (-b, AWS_ENDPOINT_URL), the region and the network";
+  switch (e->code) {
+    case SLOOP_EAUTH: /* of a source of keys that failed, the message names the place to look at */
+      return named ? "check the keys: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, the "
+                     "profile or the role"
+                   : NULL;
     case SLOOP_EACCESS:
-      return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs";
+      if (named || !e->message || !*e->message)
+        return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs";
+      return nameless ? is_it_the_service : NULL;
+    case SLOOP_EREFUSED: return nameless ? is_it_the_service : NULL;
     case SLOOP_ELEASE: return "see --store, -X schema and -X worker";
     case SLOOP_ENOSHARD: return "stream-tail -L lists the shards, -G APP --leases the leases";
     case SLOOP_ENOWORKER: return "stream-tail --leases lists them";
@@ -42,8 +53,10 @@ static const char *what_to_do(int code) {
     case SLOOP_ETRIMMED: return "begin later, or with -o oldest";
     case SLOOP_EPOSITION:
       return "it is of another stream, or of an older one of that name: begin elsewhere (-o, --to)";
+    case -ECONNRESET:
+    case -EPIPE:
     case SLOOP_EREMOTE:
-    case SLOOP_EPROTO: return "is this an endpoint of the service, and http or https as it should be?";
+    case SLOOP_EPROTO: return is_it_the_service;
     default: return NULL;
   }
 }
@@ -54,7 +67,7 @@ void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
   int at = snprintf(line, n, "%s (%s%s%s)", message, sloop_err_name(e->code), *aws ? ", " : "", aws);
   if (at < 0 || (size_t)at >= n) return;
   if (e->retry_in_ms != UINT64_MAX && !e->fatal) return;
-  const char *hint = what_to_do(e->code);
+  const char *hint = what_to_do(e);
   /* The library's own sentence may already say it. */
   if (hint && !strstr(message, "set ") && !strstr(message, "check ") && !strstr(message, "Start anew"))
     snprintf(line + at, n - (size_t)at, "; %s", hint);
@@ -104,6 +117,7 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
     case SLOOP_EACCESS:
     case SLOOP_ENOSTREAM:
     case SLOOP_ETLS:
+    case SLOOP_EPROXY:
     case SLOOP_EOPTION:
     case SLOOP_EPOSITION:
     case SLOOP_EREFUSED: return 1;
@@ -471,6 +485,16 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
   slp_say_if_room("%s%s", name, line);
 }
 
+/* The library begins its sentence with an option of sloop.h: here that is a flag, or a setting of -X. */
+static void as_typed(const char *why, char shown[SLP_ARGS_WHY]) {
+  slp_str name = {why, strspn(why, "abcdefghijklmnopqrstuvwxyz_0123456789")};
+  const char *before = !name.n || !strchr(": ", why[name.n]) ? ""
+                       : slp_option_by_name(name)            ? "--"
+                       : slp_knob_exists(name)               ? "-X "
+                                                             : "";
+  snprintf(shown, SLP_ARGS_WHY, "%s%.390s", before, why);
+}
+
 int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
   sloop_opts_t opts = *o;
   c->app = app;
@@ -490,7 +514,9 @@ int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_op
   char name[100];
   put_name(c, name, sizeof name);
   const char *file = r == SLOOP_ETOKEN && c->token_file ? c->token_file : "";
-  slp_say("%s%s%s%s", name, file, *file ? ": " : "", *why ? why : sloop_strerror(r));
+  char shown[SLP_ARGS_WHY];
+  as_typed(*why ? why : sloop_strerror(r), shown);
+  slp_say("%s%s%s%s", name, file, *file ? ": " : "", shown);
   app->exit_code = r == SLOOP_EOPTION || r == SLOOP_ETOKEN ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
   return r;
 }

@@ -446,8 +446,10 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
   uint64_t limit_ms = a->contact_ms && a->timeout_ms ? slp_min_u64(a->contact_ms, a->timeout_ms)
                                                      : slp_max_u64(a->contact_ms, a->timeout_ms);
   if (!limit_ms || slp_program_mono_us() - begun_us < limit_ms * 1000u) return 0;
-  snprintf(line, 480, "nothing was answered in %llu s%s%s", (unsigned long long)(limit_ms / 1000u),
-           *error ? "; the last error: " : "", error);
+  snprintf(
+      line, 480, "nothing was answered in %llu s%s%s", (unsigned long long)(limit_ms / 1000u),
+      *error ? "; the last error: " : ", and no call has failed: the service, or a proxy to it, is silent",
+      error);
   return 1;
 }
 

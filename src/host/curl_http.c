@@ -118,8 +118,8 @@ static void transfer_release(slp_transfer *t) {
 /* Why a callback of ours ended it. */
 static void explain_stop(const slp_transfer *t) {
   slp_http *call = t->call;
-  char place[SLP_PLACE_MAX];
-  slp_url_place(slp_str_of(call->url), place, sizeof place);
+  char place[SLP_WHERE_MAX];
+  slp_where(slp_str_of(call->url), &t->proxy, place);
   call->error = t->stopped_by;
   if (t->stopped_by == SLOOP_ETOOBIG)
     snprintf(call->error_text, sizeof call->error_text, "answer is larger than %u bytes",
@@ -142,13 +142,26 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
       .detail = t->detail,
       .ca_file = call->ca_bundle ? call->ca_bundle : t->lane->u->ca_file,
       .https = t->https,
+      .proxy = &t->proxy,
       .connect_ms = call->connect_ms_max ? call->connect_ms_max : CONNECT_MS,
+      .sent = t->requests > 0,
       .reads_head = t->requests > 0 && !t->head_complete,
       .mem = t->lane->u->host.mem,
   };
   curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &f.os_errno);
+  curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &f.connect_code);
   if (f.rc == CURLE_COULDNT_CONNECT && !f.os_errno) f.os_errno = t->lane->socket_error;
   call->error = slp_curl_explain(call->error_text, sizeof call->error_text, slp_str_of(call->url), &f);
+}
+
+/* Notes whose answer it may be. In plain HTTP, 407 is always the proxy's. */
+static void explain_answer(slp_transfer *t) {
+  slp_http *call = t->call;
+  slp_where(slp_str_of(call->url), &t->proxy, call->error_text);
+  if (call->status != 407 || !t->proxy.variable || t->https) return;
+  call->status = 0;
+  call->error =
+      slp_refused_by_proxy(call->error_text, sizeof call->error_text, slp_str_of(call->url), &t->proxy, 407);
 }
 
 static void transfer_done(slp_transfer *t, CURLcode rc) {
@@ -161,7 +174,10 @@ static void transfer_done(slp_transfer *t, CURLcode rc) {
   call->status = (int)status;
   call->reused = connects == 0 && t->requests > 0;
   if (rc == CURLE_OK && !t->head_complete) rc = CURLE_PARTIAL_FILE;
-  if (rc != CURLE_OK) explain_failure(t, rc);
+  if (rc != CURLE_OK)
+    explain_failure(t, rc);
+  else if (status != 200 || strncmp(call->content_type, "text/", 5) == 0)
+    explain_answer(t);
   if (call->into) {
     size_t usual = t->lane->body_usual;
     t->lane->body_usual = usual - usual / 8 + t->body_n / 8;
@@ -174,12 +190,12 @@ static void on_total(slp_timer *timer) {
   slp_transfer *t = SLP_OWNER(timer, slp_transfer, total);
   slp_curl_lane *lane = t->lane;
   slp_http *call = t->call;
-  char place[SLP_PLACE_MAX];
+  char place[SLP_WHERE_MAX];
   long status = 0;
   curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
   call->status = (int)status;
   call->error = SLP_ETIMEDOUT;
-  slp_url_place(slp_str_of(call->url), place, sizeof place);
+  slp_where(slp_str_of(call->url), &t->proxy, place);
   snprintf(call->error_text, sizeof call->error_text, "%s %s within %u ms",
            status ? "answer not complete from" : "no answer from", place,
            (unsigned)(call->total_ms_max ? call->total_ms_max : TOTAL_MS));

@@ -1,6 +1,11 @@
 /* curl_text.c - turns a result of libcurl into an error code of ours and one sentence with host and port. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "host/err.h"
 #include "host/uv_host.h"
 #include "sloop.h"
 
@@ -23,6 +28,16 @@ void slp_url_place(slp_str url, char *out, size_t room) {
   snprintf(out, room, "%.*s%s", n, url.p + from, port ? "" : https ? ":443" : ":80");
 }
 
+void slp_where(slp_str url, const slp_proxy *proxy, char out[SLP_WHERE_MAX]) {
+  char place[SLP_PLACE_MAX];
+  slp_url_place(url, place, sizeof place);
+  if (proxy && proxy->variable)
+    snprintf(out, SLP_WHERE_MAX, "%.88s through the proxy %.80s (%.12s)", place, proxy->place,
+             proxy->variable);
+  else
+    snprintf(out, SLP_WHERE_MAX, "%s", place);
+}
+
 static const char *after_prefix(const char *text, const char *prefix) {
   size_t n = strlen(prefix);
   return strncmp(text, prefix, n) == 0 ? text + n : text;
@@ -33,6 +48,8 @@ static int timed_out(char *text, size_t room, const char *place, const slp_curl_
     snprintf(text, room, "name of %s not resolved within %u ms", place, (unsigned)f->connect_ms);
   else if (strstr(f->detail, "SSL connection timeout"))
     snprintf(text, room, "TLS handshake with %s not finished within %u ms", place, (unsigned)f->connect_ms);
+  else if (strstr(f->detail, "CONNECT aborted"))
+    snprintf(text, room, "%s did not answer CONNECT within %u ms", place, (unsigned)f->connect_ms);
   else
     snprintf(text, room, "no connection to %s within %u ms", place, (unsigned)f->connect_ms);
   return UV_ETIMEDOUT;
@@ -101,11 +118,82 @@ static int tls_failed(char *text, size_t room, const char *place, const slp_curl
   return SLOOP_ETLS;
 }
 
-static int certificate(char *text, size_t room, const char *place, const slp_curl_failure *f) {
+/* What is to be done about a certificate, by the words of OpenSSL and libcurl. */
+static const char *certificate_remedy(const char *why, int of_proxy) {
+  if (strstr(why, "expired") || strstr(why, "not yet valid"))
+    return "check this machine's clock, or have the certificate renewed";
+  if (strstr(why, "subject name") || strstr(why, "does not match")) return "check the address";
+  if (of_proxy) return "check that this system's certificates have its authority; ca_bundle is for servers";
+  return "check the address; the authority of a server of your own goes into ca_bundle or AWS_CA_BUNDLE";
+}
+
+static int certificate(char *text, size_t room, const char *place, const slp_curl_failure *f, int of_proxy) {
   const char *why = after_prefix(f->detail, "SSL certificate problem: ");
   why = after_prefix(why, "SSL: ");
-  snprintf(text, room, "certificate of %s not accepted: %s", place, why);
+  snprintf(text, room, "certificate of %s not accepted: %s; %s", place, why,
+           certificate_remedy(why, of_proxy));
   return SLOOP_ETLS;
+}
+
+/* Why libcurl could not use the file, which it has just opened too. */
+static const char *bundle_trouble(const char *path) {
+  struct stat st;
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return slp_file_why(-errno);
+  int folder = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+  close(fd);
+  return folder ? slp_file_why(-EISDIR) : "it holds no certificate";
+}
+
+static int bad_bundle(char *text, size_t room, const slp_curl_failure *f) {
+  const char *file = f->ca_file ? f->ca_file : "the system";
+  snprintf(text, room, "certificates to trust can't be read from %s: %s; check ca_bundle and AWS_CA_BUNDLE",
+           file, f->ca_file ? bundle_trouble(f->ca_file) : "there are none");
+  return SLOOP_ETLS;
+}
+
+/* ---- proxies --------------------------------------------------------------------------------- */
+
+int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *p, int status) {
+  char host[SLP_PLACE_MAX], remedy[240];
+  int https = url.n >= 6 && memcmp(url.p, "https:", 6) == 0;
+  int passes = status == 408 || status == 429 || status >= 500;
+  slp_url_place(url, host, sizeof host);
+  if (status == 407 && p->has_user)
+    snprintf(remedy, sizeof remedy,
+             "check the user and password in %s, percent-encoded; they are sent by Basic, as no other scheme",
+             p->variable);
+  else if (status == 407)
+    snprintf(remedy, sizeof remedy, "set user and password in %s: http://USER:PASSWORD@%s, percent-encoded",
+             p->variable, p->place);
+  else if (status == 403)
+    snprintf(remedy, sizeof remedy, "check that its rules allow this host and port");
+  else if (passes)
+    snprintf(remedy, sizeof remedy, "check that the proxy reaches this host and port");
+  else
+    snprintf(remedy, sizeof remedy, "check %s: this may be no proxy", p->variable);
+  snprintf(text, room, "the proxy %s (%s) answered %d %s %s: %s", p->place, p->variable, status,
+           https ? "to CONNECT" : "for", host, remedy);
+  return passes ? UV_EHOSTUNREACH : SLOOP_EPROXY;
+}
+
+/* libcurl quotes the whole URL of a proxy, with its password. */
+static int proxy_is_none(char *text, size_t room, const slp_curl_failure *f) {
+  snprintf(text, room, "%s is not the URL of a proxy: check it; it looks like http://HOST:PORT",
+           f->proxy->variable);
+  return SLOOP_EPROXY;
+}
+
+static int is_at_proxy(const slp_curl_failure *f) {
+  if (!f->proxy || !f->proxy->variable) return 0;
+  switch ((int)f->rc) {
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_PROXY:
+    case CURLE_COULDNT_CONNECT: return 1;
+    default: break;
+  }
+  if (f->proxy->socks) return 0;
+  return !f->https || (f->connect_code / 100 != 2 && !f->sent);
 }
 
 static int other(char *text, size_t room, const char *place, const slp_curl_failure *f) {
@@ -117,16 +205,13 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
   switch ((int)f->rc) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
-      snprintf(text, room, "name of %s%s not found",
-               f->rc == CURLE_COULDNT_RESOLVE_PROXY ? "the proxy to " : "", place);
+      snprintf(text, room, "name of %s not found", place);
       return UV_EAI_NONAME;
+    case CURLE_PROXY: snprintf(text, room, "%s refuses: %s", place, f->detail); return SLOOP_EPROXY;
     case CURLE_COULDNT_CONNECT: return not_connected(text, room, place, f);
     case CURLE_OPERATION_TIMEDOUT: return timed_out(text, room, place, f);
-    case CURLE_PEER_FAILED_VERIFICATION: return certificate(text, room, place, f);
-    case CURLE_SSL_CACERT_BADFILE:
-      snprintf(text, room, "certificates to trust can't be read from %s",
-               f->ca_file ? f->ca_file : "the system");
-      return SLOOP_ETLS;
+    case CURLE_PEER_FAILED_VERIFICATION: return certificate(text, room, place, f, is_at_proxy(f));
+    case CURLE_SSL_CACERT_BADFILE: return bad_bundle(text, room, f);
     case CURLE_SSL_CONNECT_ERROR: return tls_failed(text, room, place, f);
     case CURLE_GOT_NOTHING:
       snprintf(text, room, "%s closed the connection without an answer", place);
@@ -149,10 +234,37 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
   }
 }
 
+/* What went wrong between here and the proxy; the host behind it has no part in it. */
+static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_failure *f) {
+  char place[SLP_WHERE_MAX];
+  const slp_proxy *p = f->proxy;
+  if (strstr(f->detail, "Unsupported proxy")) return proxy_is_none(text, room, f);
+  if (f->connect_code >= 300) return slp_refused_by_proxy(text, room, url, p, (int)f->connect_code);
+  snprintf(place, sizeof place, "the proxy %s (%s)", p->place, p->variable);
+  int code;
+  if (strstr(f->detail, "CONNECT tunnel failed")) { /* and has no status */
+    snprintf(text, room, "%s does not answer in HTTP", place);
+    code = SLOOP_EPROXY;
+  } else if (f->rc == CURLE_RECV_ERROR && strstr(f->detail, "CONNECT aborted")) {
+    snprintf(text, room, "%s closed the connection without an answer to CONNECT", place);
+    code = UV_ECONNRESET;
+  } else {
+    code = explain(text, room, place, f);
+  }
+  size_t n = strlen(text);
+  if (!strstr(text, "; check ")) snprintf(text + n, room - n, "; check %s and NO_PROXY", p->variable);
+  return code;
+}
+
 int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f) {
-  char place[SLP_PLACE_MAX];
-  slp_url_place(url, place, sizeof place);
-  int code = explain(text, room, place, f);
+  char place[SLP_WHERE_MAX];
+  int code;
+  if (is_at_proxy(f)) {
+    code = explain_proxy(text, room, url, f);
+  } else {
+    slp_where(url, f->proxy, place);
+    code = explain(text, room, place, f);
+  }
   /* Certificates carry names chosen by others. */
   for (char *p = text; *p; p++)
     if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f) *p = '?';

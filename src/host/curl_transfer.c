@@ -304,6 +304,7 @@ static int connection_options(slp_transfer *t) {
   SET(CURLOPT_HTTP_VERSION, (long)(multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   SET(CURLOPT_PIPEWAIT, (long)multiplexes);
   SET(CURLOPT_FOLLOWLOCATION, 0L);
+  SET(CURLOPT_NOPROXY, "");
   SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   SET(CURLOPT_NOSIGNAL, 1L);
   /* A call that ends while its name is being looked up must not wait for the resolver's thread. */
@@ -362,6 +363,15 @@ static int set_method(slp_transfer *t, const slp_http *call) {
   return 0;
 }
 
+/* What the environment says is found here and not by libcurl, which an empty CURLOPT_NOPROXY keeps from
+ * looking: so that a message can name the proxy. */
+static int set_proxy(slp_transfer *t, slp_str url) {
+  t->proxy.variable = NULL;
+  if (!t->call->no_proxy && !is_loopback(url)) slp_proxy_find(url, &t->proxy);
+  SET(CURLOPT_PROXY, t->proxy.variable ? t->proxy.url : "");
+  return 0;
+}
+
 int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   slp_str url = slp_str_of(call->url);
   t->call = call;
@@ -389,7 +399,5 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   /* This may fail: libcurl 7.88 refuses it on a handle that still has its buffer, as after a failed
    * look-up. */
   (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)(large ? BUFFER_LARGE : BUFFER_SMALL));
-  /* "*": nothing goes through a proxy, whatever the environment says. */
-  SET(CURLOPT_NOPROXY, call->no_proxy || is_loopback(url) ? "*" : NULL);
-  return 0;
+  return set_proxy(t, url);
 }

@@ -32,6 +32,7 @@ typedef struct slp_transfer {
   slp_buf header_text; /* "Name: value\0" each */
   struct curl_slist *header_nodes;
   size_t header_nodes_n;
+  slp_proxy proxy; /* of this call */
   char detail[CURL_ERROR_SIZE];
 } slp_transfer;
 

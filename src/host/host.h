@@ -104,8 +104,10 @@ typedef struct slp_http {
   void (*on_more)(struct slp_http *call);
 
   /* The answer, set before on_done. */
-  int error;             /* 0, UV_E* (-errno), SLOOP_EREMOTE, SLOOP_ETOOBIG, SLOOP_ETLS */
-  char error_text[160];  /* what went wrong, with host and port; no secrets */
+  int error; /* 0, UV_E* (-errno), SLOOP_EREMOTE, SLOOP_ETOOBIG, SLOOP_ETLS, SLOOP_EPROXY */
+  /* What went wrong, with host and port; no secrets. Without an error: where an answer came from that is not
+   * 200 or that is a text for people, and by which proxy. */
+  char error_text[256];
   int status;            /* 0: no answer */
   int64_t date_ms;       /* the Date header, whole seconds as ms; -1: none or unreadable */
   uint64_t sent_us;      /* when the transport started this try (the clock as read then) */
@@ -240,7 +242,7 @@ typedef struct slp_child {
   const char *const *argv; /* NULL at the end; [0] is looked for in PATH; no shell. Borrowed until done */
   uint32_t total_ms_max;   /* 0: 60000; then it is killed, and whatever it started */
   slp_buf *into;           /* its standard output is appended; the max is the cap (SLP_E2BIG) */
-  char said[160];          /* the last line it wrote to standard error */
+  char said[160];          /* the last line it wrote to standard error, or what is wrong with the program */
   int error;               /* 0, or why there is no exit status: UV_E* of starting it, SLP_ETIMEDOUT, ... */
   int status;              /* its exit status */
   int signal;              /* or which signal ended it; 0: none */

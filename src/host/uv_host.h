@@ -6,6 +6,7 @@
 #include <uv.h>
 
 #include "host/host.h"
+#include "host/proxy.h"
 
 typedef struct slp_uv_host slp_uv_host;
 
@@ -80,6 +81,7 @@ int slp_curl_sockets_easy(slp_curl_lane *lane, CURL *easy);
 void slp_curl_sockets_close(slp_curl_lane *lane); /* after curl_multi_cleanup */
 
 /* curl_text.c: a CURLcode as a code of ours and one sentence. `detail` is curl's error buffer. */
+#define SLP_WHERE_MAX 208
 typedef struct slp_curl_failure {
   CURLcode rc;
   const char *detail;
@@ -87,12 +89,17 @@ typedef struct slp_curl_failure {
   int https;
   long os_errno;
   uint32_t connect_ms;
-  int connected;  /* a connection was up: what failed came after */
-  int reads_head; /* the request is out, and the answer's head not whole */
-  slp_mem *mem;   /* to see whether there is any */
+  const slp_proxy *proxy; /* NULL: none */
+  long connect_code;      /* what the proxy answered to CONNECT; 0: nothing, or it was not asked */
+  int sent;               /* the request is out */
+  int reads_head;         /* the request is out, and the answer's head not whole */
+  slp_mem *mem;           /* to see whether there is any */
 } slp_curl_failure;
 int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f);
-#define SLP_PLACE_MAX 96
+/* What a proxy's status says. SLOOP_EPROXY: the same call is refused again; UV_EHOSTUNREACH: this passes. */
+int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *p, int status);
+/* "HOST:PORT", or "HOST:PORT through the proxy HOST:PORT (VARIABLE)". */
+void slp_where(slp_str url, const slp_proxy *proxy, char out[SLP_WHERE_MAX]);
 /* "host:port" of a URL, never its user or password; the scheme's port when none is given. */
 void slp_url_place(slp_str url, char *out, size_t room);
 

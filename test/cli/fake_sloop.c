@@ -576,6 +576,7 @@ static void on_admin(uv_timer_t *timer) {
   if (a->s->errors_left && (!a->leases_cb || !getenv("FAKE_ERROR_OF_TEXT"))) {
     sloop_error_t e = {
         .code = a->s->error, .fatal = 1, .aws_code = "", .request_id = "", .shard = "", .message = "said so"};
+    if (e.code == SLOOP_EACCESS) e.aws_code = "AccessDeniedException", e.http_status = 400;
     a->s->errors_left--;
     if (a->leases_cb) a->leases_cb(a->s, e.code, NULL, &e, a->arg);
     if (a->explain_cb) a->explain_cb(a->s, e.code, NULL, &e, a->arg);

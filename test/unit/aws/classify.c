@@ -141,6 +141,21 @@ TEST(the_header_names_the_error_when_the_body_does_not) {
   CHECK_STR(fail.message, "unreadable answer with status 400: (empty)");
 }
 
+TEST(an_unreadable_answer_is_told_with_where_it_came_from) {
+  slp_bad_answer answer = {.status = 502,
+                           .error_type = "",
+                           .request_id = "",
+                           .from = "kin.example:80 through the proxy p.example:3128 (http_proxy)",
+                           .body = SLP_STR("")};
+  slp_classify(&answer, &fail, &remedy);
+  CHECK_STR(fail.message,
+            "unreadable answer with status 502 from kin.example:80 through the proxy "
+            "p.example:3128 (http_proxy): (empty)");
+  answer.from = "";
+  slp_classify(&answer, &fail, &remedy);
+  CHECK_STR(fail.message, "unreadable answer with status 502: (empty)");
+}
+
 TEST(cbor_bodies) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_buf b;

@@ -1,0 +1,72 @@
+/* proxy.c - the variables of proxies, and the hosts that need none. What libcurl makes of the same is
+ * test/wire/proxies.c. */
+#include "host/proxy.h"
+
+#include <stdlib.h>
+
+#include "check.h"
+
+static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                    "ALL_PROXY",  "no_proxy",    "NO_PROXY",    "HTTP_PROXY"};
+
+static slp_proxy found(const char *url, const char *variable, const char *value) {
+  slp_proxy p;
+  for (size_t i = 0; i < SLP_COUNT(names); i++) unsetenv(names[i]);
+  setenv(variable, value, 1);
+  slp_proxy_find(slp_str_of(url), &p);
+  return p;
+}
+
+TEST(the_variable_is_of_the_scheme_and_small_letters_come_first) {
+  CHECK_STR(found("https://kin.example/", "HTTPS_PROXY", "http://p:1").variable, "HTTPS_PROXY");
+  CHECK_STR(found("https://kin.example/", "https_proxy", "http://p:1").variable, "https_proxy");
+  CHECK_STR(found("https://kin.example/", "ALL_PROXY", "http://p:1").variable, "ALL_PROXY");
+  CHECK_STR(found("http://kin.example/", "http_proxy", "http://p:1").variable, "http_proxy");
+  CHECK(found("http://kin.example/", "HTTP_PROXY", "http://p:1").variable == NULL);
+  CHECK(found("http://kin.example/", "HTTPS_PROXY", "http://p:1").variable == NULL);
+  CHECK(found("https://kin.example/", "https_proxy", "").variable == NULL);
+}
+
+TEST(the_place_has_no_user_and_the_port_of_libcurl) {
+  static const struct {
+    const char *value, *place;
+    int has_user, socks;
+  } rows[] = {
+      {"http://p.example:3128", "p.example:3128", 0, 0},
+      {"p.example:3128/", "p.example:3128", 0, 0},
+      {"http://p.example", "p.example:1080", 0, 0},
+      {"https://p.example", "p.example:443", 0, 0},
+      {"http://me:s3cret@p.example:1", "p.example:1", 1, 0},
+      {"me:s3@cret@p.example:1", "p.example:1", 1, 0},
+      {"http://[::1]:8080/", "[::1]:8080", 0, 0},
+      {"http://[::1]", "[::1]:1080", 0, 0},
+      {"socks5h://p.example", "p.example:1080", 0, 1},
+      {"SOCKS4://p.example:9", "p.example:9", 0, 1},
+  };
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    slp_proxy p = found("https://kin.example/", "HTTPS_PROXY", rows[i].value);
+    CHECK_STR(p.place, rows[i].place);
+    CHECK_INT(p.has_user, rows[i].has_user);
+    CHECK_INT(p.socks, rows[i].socks);
+  }
+}
+
+TEST(a_place_that_is_longer_than_a_name_can_be_is_cut) {
+  char value[3000] = "http://";
+  memset(value + 7, 'x', sizeof value - 8);
+  CHECK(strlen(found("https://kin.example/", "HTTPS_PROXY", value).place) < SLP_PLACE_MAX);
+}
+
+TEST(hosts_of_the_list_have_no_proxy) {
+  setenv("no_proxy", "kin.example", 1);
+  slp_proxy p = found("https://kin.example:443/", "HTTPS_PROXY", "http://p:1");
+  CHECK(p.variable != NULL); /* found() has cleared the list */
+  setenv("NO_PROXY", "other, kin.example", 1);
+  slp_proxy_find(SLP_STR("https://u:p@kin.example:443/x"), &p);
+  CHECK(p.variable == NULL);
+  slp_proxy_find(SLP_STR("https://akin.example/"), &p);
+  CHECK_STR(p.variable, "HTTPS_PROXY");
+  setenv("no_proxy", "elsewhere", 1); /* wins */
+  slp_proxy_find(SLP_STR("https://kin.example/"), &p);
+  CHECK_STR(p.variable, "HTTPS_PROXY");
+}
