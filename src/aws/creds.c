@@ -38,8 +38,9 @@ struct slp_creds {
   char *next[3]; /* key id, secret, token of the answer; owned */
   int64_t next_expires_ms;
   uint8_t next_outlives;
-  char why[300];
-  int http_status; /* of a source that failed; 0: no answer came */
+  char why[SLP_KEYS_WHY];
+  char looked[SLP_PROFILES_LOOKED + 2]; /* of the providers that had nothing: where */
+  int http_status;                      /* of a source that failed; 0: no answer came */
 
   char *now[3]; /* the snapshot; owned; now[0] NULL: none */
   uint64_t serial;
@@ -159,6 +160,9 @@ static void on_answer(slp_provider *p, const slp_keys_answer *answer) {
     case SLP_KEYS_BROKEN:
     case SLP_KEYS_FAILED: failed(c, answer); return;
     case SLP_KEYS_NOTHING:
+      if (answer->why) snprintf(c->looked, sizeof c->looked, "%s; ", answer->why);
+      answered(c, answer->outcome);
+      return;
     case SLP_KEYS_STARVED: answered(c, answer->outcome); return;
   }
 }
@@ -189,7 +193,7 @@ static void begin(slp_creds *c, int fresh) {
   c->answer = SLP_KEYS_NOTHING;
   c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1; /* + 1 is the first */
   c->fresh = fresh != 0;
-  c->why[0] = 0;
+  c->why[0] = c->looked[0] = 0;
   c->http_status = 0;
   slp_post(c->h, &c->ev);
 }
@@ -242,7 +246,8 @@ static void attempt_failed(slp_creds *c) {
     slp_fail_set(
         &c->fail, SLP_AUTH, SLOOP_EAUTH,
         "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them in ~/.aws/credentials "
-        "(no role of this machine or container was found either)");
+        "(%sno role of this machine or container was found either)",
+        c->looked);
   }
 }
 

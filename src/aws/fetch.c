@@ -46,11 +46,11 @@ static void finish(slp_fetch *f) {
   f->on_done(f);
 }
 
-/* A certificate that was refused will be refused a moment later, too. An answer larger than any with keys
- * is judged by its status, as a whole one is. */
+/* A certificate that was refused will be refused a moment later, too, and a proxy refuses again. An answer
+ * larger than any with keys is judged by its status, as a whole one is. */
 static int worth_another_try(const slp_http *http) {
   if (http->error && http->error != SLOOP_ETOOBIG)
-    return http->error != SLOOP_ETLS && http->error != SLP_ENOMEM;
+    return http->error != SLOOP_ETLS && http->error != SLOOP_EPROXY && http->error != SLP_ENOMEM;
   if (!http->status) return 0; /* nothing was sent */
   slp_class class = slp_classify_type(http->error_type, http->status);
   return http->status != 200 && (class == SLP_THROTTLE || class == SLP_TRANSIENT);
@@ -116,8 +116,28 @@ void slp_fetch_cancel(slp_fetch *f) {
 
 int slp_fetch_passes(const slp_fetch *f) { return worth_another_try(&f->http); }
 
-const char *slp_fetch_trouble(const slp_fetch *f, char room[200]) {
+/* A body without a name and a text of an error may be anything, keys too: only what is meant for people is
+ * quoted. */
+const char *slp_fetch_trouble(slp_fetch *f, char room[SLP_FETCH_TROUBLE]) {
+  static const char unreadable[] = "unreadable answer with ";
+  slp_bad_answer bad = {.status = f->http.status,
+                        .error_type = f->http.error_type,
+                        .request_id = "",
+                        .body = slp_buf_str(&f->answer),
+                        .secrets = f->secrets};
+  slp_fail fail;
+  slp_remedy remedy;
   if (f->http.error) return f->http.error_text[0] ? f->http.error_text : "no memory";
-  snprintf(room, 200, "status %d", f->http.status);
+  int for_people = bad.body.n && strncmp(f->http.content_type, "text/", 5) == 0;
+  slp_classify(&bad, &fail, &remedy);
+  slp_hide_fail(&f->secrets, &fail);
+  int is_read = strncmp(fail.message, unreadable, sizeof unreadable - 1) != 0;
+  if (f->http.status == 200 || (!is_read && !for_people))
+    snprintf(room, SLP_FETCH_TROUBLE, "status %d", f->http.status);
+  else if (!is_read)
+    snprintf(room, SLP_FETCH_TROUBLE, "%.280s", fail.message + sizeof unreadable - 1); /* with the status */
+  else
+    snprintf(room, SLP_FETCH_TROUBLE, "status %d: %s%s%.180s", f->http.status, fail.aws_code,
+             fail.aws_code[0] ? ": " : "", fail.message);
   return room;
 }

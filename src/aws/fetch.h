@@ -38,7 +38,9 @@ void slp_fetch_cancel(slp_fetch *f); /* wipes the answer, forgets the secrets; i
 void slp_fetch_clear(slp_fetch *f);  /* wipes the answer, forgets the secrets */
 /* Returns 1 if what went wrong passes: no answer, too many requests, a server's own fault. */
 int slp_fetch_passes(const slp_fetch *f);
-/* "an answer with status 404", or what went wrong on the way. */
-const char *slp_fetch_trouble(const slp_fetch *f, char room[200]);
+/* "status 403: AccessDenied: who are you?", as far as the answer gives a reason, or what went wrong on the
+ * way. Reads the answer in its place: afterwards it is of no use. */
+#define SLP_FETCH_TROUBLE 300
+const char *slp_fetch_trouble(slp_fetch *f, char room[SLP_FETCH_TROUBLE]);
 
 #endif

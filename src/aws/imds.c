@@ -108,10 +108,11 @@ void slp_imds_get(slp_imds *m, const char *path) {
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
 static void broken(slp_imds *m, const char *what) {
-  char room[200], said[sizeof m->path]; /* the path may be a role's name, as the service told it */
+  char room[SLP_FETCH_TROUBLE],
+      said[sizeof m->path]; /* the path may be a role's name, as the service told it */
   snprintf(said, sizeof said, "%s", what);
   slp_hide_text(&m->fetch.secrets, said, strlen(said));
-  snprintf(m->why, sizeof m->why, "instance metadata at %.90s: %.100s: %.80s", m->base, said,
+  snprintf(m->why, sizeof m->why, "instance metadata at %.70s: %.60s: %.130s", m->base, said,
            slp_fetch_trouble(&m->fetch, room));
   slp_hide(&m->fetch.secrets, m->why);
   m->on_done(m, SLP_IMDS_BROKEN);

@@ -5,6 +5,7 @@
 
 #include "aws/endpoint.h"
 #include "codec/ini.h"
+#include "host/err.h"
 
 #include <stdio.h>
 
@@ -329,12 +330,13 @@ void slp_profiles_close(slp_profiles *p) {
   drop_profiles(p);
 }
 
+static const char *const variables[2] = {"AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"};
+
 /* The variable's path, or the default one under the home directory. Empty: there is none. */
 static int file_path(slp_profiles *p, int i) {
-  static const char *const variable[2] = {"AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"};
   static const char *const under_home[2] = {"/.aws/credentials", "/.aws/config"};
   slp_buf *path = &p->files[i].path;
-  const char *given = env(p, variable[i]), *home = env(p, "HOME");
+  const char *given = env(p, variables[i]), *home = env(p, "HOME");
   slp_buf_clear(path);
   p->files[i].named = given != NULL;
   if (given && given[0] == '~' && given[1] == '/' && home) {
@@ -405,11 +407,28 @@ static int file_failed(slp_profiles *p) {
       slp_buf_clear(&f->text);
       continue;
     }
-    snprintf(p->why, sizeof p->why, "can't read %.120s (%s)", slp_buf_z(&f->path),
-             error == SLP_E2BIG ? "larger than 1 MiB" : strerror(-error));
+    snprintf(p->why, sizeof p->why, "can't read %.120s: %s; check %s", slp_buf_z(&f->path),
+             error == SLP_E2BIG ? "larger than 1 MiB" : slp_file_why(error),
+             f->named ? variables[i] : "the file and its folder");
     return SLP_EBADDATA;
   }
   return 0;
+}
+
+static void put_looked(slp_profiles *p, int i, char looked[SLP_PROFILES_LOOKED]) {
+  slp_profile_file *f = &p->files[i];
+  const char *path = slp_buf_z(&f->path);
+  int error = f->file.error;
+  size_t n = strlen(looked);
+  snprintf(looked + n, SLP_PROFILES_LOOKED - n, error == SLP_ENOENT ? "%sno %.45s" : "%s%.45s: %s",
+           n ? ", " : "", path, error ? slp_file_why(error) : "no keys");
+}
+
+void slp_profiles_looked(slp_profiles *p, char looked[SLP_PROFILES_LOOKED]) {
+  looked[0] = 0;
+  for (int i = 0; i < 2; i++)
+    if (p->files[i].path.n) put_looked(p, i, looked);
+  if (!looked[0]) snprintf(looked, SLP_PROFILES_LOOKED, "HOME is not set");
 }
 
 static int parse_one(slp_profiles *p, slp_profile *into, slp_str name) {
@@ -419,7 +438,7 @@ static int parse_one(slp_profiles *p, slp_profile *into, slp_str name) {
   int r = slp_profile_parse(into, slp_buf_str(&p->files[0].text), slp_buf_str(&p->files[1].text), name, &bad,
                             &line);
   if (!r || r == SLP_ENOMEM) return r;
-  snprintf(p->why, sizeof p->why, "%.120s: line %u can't be understood", into->path[bad], line);
+  snprintf(p->why, sizeof p->why, "%.120s: line %u can't be understood: check it", into->path[bad], line);
   return SLP_EBADDATA;
 }
 
@@ -462,8 +481,8 @@ static int parse_files(slp_profiles *p) {
   if (!r) r = parse_one(p, &p->profile, slp_str_of(p->name));
   if (!r) r = parse_sources(p);
   if (!r && p->explicit_name && !p->profile.found) {
-    snprintf(p->why, sizeof p->why, "profile %.60s is not in %.90s or %.90s", p->name, path_for_people(p, 0),
-             path_for_people(p, 1));
+    snprintf(p->why, sizeof p->why, "profile %.60s is not in %.90s or %.90s; check %s", p->name,
+             path_for_people(p, 0), path_for_people(p, 1), p->chosen ? "the option profile" : "AWS_PROFILE");
     return SLP_ENOENT;
   }
   return r;

@@ -14,11 +14,15 @@ static void answer(slp_provider *p, slp_keys_outcome outcome, const slp_aws_keys
 
 void slp_keys_found(slp_provider *p, const slp_aws_keys *keys) { answer(p, SLP_KEYS_FOUND, keys); }
 void slp_keys_nothing(slp_provider *p) { answer(p, SLP_KEYS_NOTHING, NULL); }
+void slp_keys_nothing_in(slp_provider *p, const char *looked) {
+  slp_keys_answer a = {.outcome = SLP_KEYS_NOTHING, .why = looked};
+  p->answered(p, &a);
+}
 void slp_keys_starved(slp_provider *p) { answer(p, SLP_KEYS_STARVED, NULL); }
 
 static void answer_why(slp_provider *p, slp_keys_outcome outcome, int http_status, const char *fmt,
                        va_list args) {
-  char why[300];
+  char why[SLP_KEYS_WHY];
   slp_keys_answer a = {.outcome = outcome, .why = why, .http_status = http_status};
   vsnprintf(why, sizeof why, fmt, args);
   if (p->secrets) slp_hide(p->secrets, why);

@@ -18,10 +18,11 @@ typedef enum {
   SLP_KEYS_FAILED /* no answer, too many requests, 5xx: this passes */
 } slp_keys_outcome;
 
+#define SLP_KEYS_WHY 320 /* as long as a failure's message */
 typedef struct slp_keys_answer {
   slp_keys_outcome outcome;
   const slp_aws_keys *keys; /* FOUND; valid during the call only */
-  const char *why;          /* BROKEN, FAILED: one line without secrets */
+  const char *why;          /* BROKEN, FAILED: one line without secrets; NOTHING: where it looked, or NULL */
   int http_status;          /* FAILED: what the source answered; 0: nothing */
 } slp_keys_answer;
 
@@ -44,6 +45,8 @@ typedef struct slp_provider {
 /* A provider's answers. */
 void slp_keys_found(slp_provider *p, const slp_aws_keys *keys);
 void slp_keys_nothing(slp_provider *p);
+/* Says where it looked: for the message that there are no keys at all. */
+void slp_keys_nothing_in(slp_provider *p, const char *looked);
 void slp_keys_broken(slp_provider *p, const char *fmt, ...) SLP_PRINTF(2, 3); /* hides p->secrets */
 /* FAILED if it passes, else BROKEN; hides p->secrets. http_status 0: there was no answer. */
 void slp_keys_failed(slp_provider *p, int passes, int http_status, const char *fmt, ...) SLP_PRINTF(4, 5);

@@ -3,6 +3,7 @@
 #include "aws/endpoint.h"
 #include "aws/fetch.h"
 #include "codec/uri.h"
+#include "host/err.h"
 
 #include <stdio.h>
 
@@ -50,13 +51,18 @@ static int is_visible(const char *z) {
   return 1;
 }
 
+static const char *variable_of(const container *c) {
+  return env(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") ? "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"
+                                                          : "AWS_CONTAINER_CREDENTIALS_FULL_URI";
+}
+
 /* Finds the URL. NULL: it is in c->url; else what is wrong. */
 static const char *find_url(container *c, const char **ret_variable) {
   const char *relative = env(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
   const char *full = env(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
   const char *what = "";
   slp_uri uri;
-  *ret_variable = relative ? "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI" : "AWS_CONTAINER_CREDENTIALS_FULL_URI";
+  *ret_variable = variable_of(c);
   if (strlen(relative ? relative : full) > sizeof c->url - 40) return "it is too long";
   if (!is_visible(relative ? relative : full)) return "it holds characters that no URL has";
   if (relative && relative[0] != '/') return "it must begin with a slash";
@@ -71,13 +77,14 @@ static const char *find_url(container *c, const char **ret_variable) {
 static void on_fetched(slp_fetch *f) {
   container *c = SLP_OWNER(f, container, fetch);
   static const slp_keys_json form = {.token_name = "Token", .must_expire = 1};
-  char who[200], room[200];
+  char who[200], room[SLP_FETCH_TROUBLE];
   snprintf(who, sizeof who, "the container's answer (%.120s)", c->url);
   if (f->http.error == SLP_ENOMEM)
     slp_keys_starved(&c->p);
   else if (f->http.error || f->http.status != 200)
     slp_keys_failed(&c->p, slp_fetch_passes(f), f->http.status,
-                    "no credentials of the container from %.120s: %s", c->url, slp_fetch_trouble(f, room));
+                    "no credentials of the container from %.100s (%s): %.180s", c->url, variable_of(c),
+                    slp_fetch_trouble(f, room));
   else
     slp_keys_from_json(&c->p, &f->answer, &form, who);
   slp_fetch_clear(f);
@@ -118,7 +125,7 @@ static void on_file(slp_file *file) {
     slp_secret_free(&c->token);
     slp_keys_broken(&c->p, "can't read %.120s of AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE (%s)",
                     slp_buf_z(&c->path),
-                    file->error == SLP_E2BIG ? "too large for a token" : strerror(-file->error));
+                    file->error == SLP_E2BIG ? "too large for a token" : slp_file_why(file->error));
     return;
   }
   ask(c);

@@ -61,6 +61,10 @@ static int ended_well(process *x) {
 
 /* Checks the version on a copy, because reading unescapes in place. */
 static int version_is_1(process *x) {
+  if (!x->output.n) {
+    complain(x, "wrote nothing");
+    return 0;
+  }
   slp_buf copy;
   slp_field version = {.name = "Version"};
   const char *why = "";

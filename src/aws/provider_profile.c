@@ -49,7 +49,7 @@ static void on_sts(slp_sts *sts) {
     slp_keys_starved(&pp->p);
   else
     slp_keys_failed(&pp->p, slp_sts_passes(sts), fail->http_status,
-                    "profile %.40s (%.60s): AssumeRole of %.70s: %s%s%.110s", role->name,
+                    "profile %.40s (%.50s): AssumeRole of %.60s: %s%s%.220s", role->name,
                     slp_profile_where(role, SLP_PROFILE_ROLE_ARN), sts->role_arn, fail->aws_code,
                     fail->aws_code[0] ? ": " : "", fail->message);
   forget(pp);
@@ -166,8 +166,10 @@ static void on_loaded(slp_wait *wait) {
       start_plan(pp);
       return;
     }
+    char looked[SLP_PROFILES_LOOKED];
+    slp_profiles_looked(&pp->profiles, looked);
     if (r == SLP_ENOENT)
-      slp_keys_nothing(&pp->p);
+      slp_keys_nothing_in(&pp->p, looked);
     else
       slp_keys_broken(&pp->p, "%s", pp->plan.why);
   }

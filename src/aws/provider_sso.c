@@ -10,6 +10,7 @@
 #include "codec/json.h"
 #include "codec/json_write.h"
 #include "codec/uri.h"
+#include "host/err.h"
 
 #include <stdio.h>
 
@@ -101,7 +102,7 @@ static void on_keys(slp_fetch *f) {
   slp_field fields[] = {
       {"accessKeyId", {0}}, {"secretAccessKey", {0}}, {"sessionToken", {0}}, {"expiration", {0}}};
   const char *why = "";
-  char room[200];
+  char room[SLP_FETCH_TROUBLE];
   slp_aws_keys keys = {.expires_at_ms = SLP_KEYS_NEVER};
   if (f->http.error == SLP_ENOMEM) {
     starved(s);
@@ -113,9 +114,8 @@ static void on_keys(slp_fetch *f) {
   }
   if (f->http.error || f->http.status != 200) {
     slp_keys_failed(&s->p, slp_fetch_passes(f), f->http.status,
-                    "%.170s: no keys for role %.40s of account %.20s: %.120s%s%.40s", s->where, s->role,
-                    s->account, slp_fetch_trouble(f, room), f->http.error_type[0] ? " " : "",
-                    f->http.error_type);
+                    "%.120s: no keys for role %.40s of account %.20s: %.120s", s->where, s->role, s->account,
+                    slp_fetch_trouble(f, room));
     clear(s);
     return;
   }
@@ -203,7 +203,7 @@ static void note_secrets(sso *s) {
 }
 
 static void renewal_failed(sso *s, slp_fetch *f) {
-  char room[200];
+  char room[SLP_FETCH_TROUBLE];
   int passes = slp_fetch_passes(f) && s->token.expires_ms <= slp_aws_early_ms(s->aws);
   if (passes) {
     slp_keys_failed(&s->p, 1, f->http.status,
@@ -282,8 +282,8 @@ static void on_file(slp_file *file) {
     return;
   }
   if (file->error || slp_sso_cache_read(s->text.p, s->text.n, &s->token, &why)) {
-    slp_keys_broken(&s->p, "%.120s: can't use %.100s: %.60s", s->where, slp_buf_z(&s->path),
-                    file->error ? strerror(-file->error) : why);
+    slp_keys_broken(&s->p, "%.100s: can't use %.130s: %.60s", s->where, slp_buf_z(&s->path),
+                    file->error ? slp_file_why(file->error) : why);
     clear(s);
     return;
   }

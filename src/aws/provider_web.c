@@ -2,6 +2,7 @@
  * CI systems). The token's file rotates: it is read at every attempt. */
 #include "aws/provider.h"
 #include "aws/sts.h"
+#include "host/err.h"
 
 #include <stdio.h>
 
@@ -43,7 +44,7 @@ static void on_sts(slp_sts *sts) {
   if (fail->class == SLP_NOMEM)
     slp_keys_starved(&w->p);
   else if (fail->class != SLP_FINE)
-    slp_keys_failed(&w->p, slp_sts_passes(sts), fail->http_status, "%.170s: %s of %.80s: %s%s%.120s",
+    slp_keys_failed(&w->p, slp_sts_passes(sts), fail->http_status, "%.100s: %s of %.60s: %s%s%.220s",
                     w->where, slp_sts_action(sts), w->role_arn, fail->aws_code, fail->aws_code[0] ? ": " : "",
                     fail->message);
   else
@@ -62,7 +63,7 @@ static void on_file(slp_file *file) {
     return;
   }
   if (file->error || !w->token.n) {
-    const char *what = file->error == SLP_E2BIG ? "too large for a token" : strerror(-file->error);
+    const char *what = file->error == SLP_E2BIG ? "too large for a token" : slp_file_why(file->error);
     slp_keys_broken(&w->p, "%.170s: the token in %.100s: %s", w->where, slp_buf_z(&w->path),
                     file->error ? what : "the file is empty");
     clear(w);

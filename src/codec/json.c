@@ -204,7 +204,7 @@ static int number(slp_json *j) {
   size_t most = j->n - j->at > SLP_JSON_NUMBER_MAX ? j->at + SLP_JSON_NUMBER_MAX + 1 : j->n;
   size_t end = number_end(j->p, j->at, most);
   if (end - j->at > SLP_JSON_NUMBER_MAX && end) return too_much(j, "a number is too long");
-  if (!end) return bad(j, "not a number");
+  if (!end) return bad(j, strchr("-0123456789", j->p[j->at]) ? "not a number" : "no JSON value");
   j->text = (slp_str){j->p + j->at, end - j->at};
   j->at = end;
   return SLP_JSON_NUMBER;

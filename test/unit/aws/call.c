@@ -289,6 +289,10 @@ TEST(tries_end_and_the_last_failure_is_told) {
   fake_script(&f, 0, "")->error = SLOOP_ETLS;
   fail = get(5); /* not repeated */
   CHECK_INT(fail.code, SLOOP_ETLS);
+  fake_script(&f, 0, "")->error = SLOOP_EPROXY;
+  fail = get(5); /* nor this */
+  CHECK_INT(fail.code, SLOOP_EPROXY);
+  CHECK_INT(fail.class, SLP_TRANSIENT);
   fake_script(&f, 400, "{\"__type\":\"InvalidArgumentException\",\"message\":\"bad\"}");
   fail = get(5);
   CHECK_INT(fail.class, SLP_REFUSED);
@@ -692,7 +696,8 @@ TEST(missing_settings_are_told_with_their_remedy) {
   CHECK_STR(
       fail.message,
       "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them in ~/.aws/credentials "
-      "(no role of this machine or container was found either)");
+      "(no /home/x/.aws/credentials, no /home/x/.aws/config; no role of this machine or container was found "
+      "either)");
   close_all();
   open_with((slp_aws_options){.wire = SLP_WIRE_JSON, .endpoint = "http://127.0.0.1:1"});
   f.env = nothing;

@@ -47,8 +47,52 @@ TEST(an_answer_is_an_answer_whatever_its_status) {
   CHECK_INT(fetch.http.status, 404);
   CHECK_MEM(fetch.answer.p, fetch.answer.n, "no", 2);
   CHECK_INT(f.sent[0].no_proxy, 1);
-  char room[200];
+  char room[SLP_FETCH_TROUBLE];
   CHECK_STR(slp_fetch_trouble(&fetch, room), "status 404");
+  end();
+}
+
+/* What is told of an answer. */
+static void tells(int status, const char *type, const char *body, const char *want) {
+  char room[SLP_FETCH_TROUBLE];
+  open_it(1);
+  fake_script(&f, status, body)->content_type = type;
+  run();
+  CHECK_STR(slp_fetch_trouble(&fetch, room), want);
+  end();
+}
+
+TEST(the_reason_that_an_answer_gives_is_told) {
+  static const char json[] = "application/json";
+  tells(403, json, "{\"code\":\"AccessDenied\",\"message\":\"who are you?\"}",
+        "status 403: AccessDenied: who are you?");
+  tells(400, json, "{\"Code\":\"InvalidTokenException\",\"Message\":\"not valid\"}",
+        "status 400: InvalidTokenException: not valid");
+  tells(401, json, "{\"message\":\"Session token not found\"}", "status 401: Session token not found");
+  tells(404, "text/plain", "no such role\n", "status 404: no such role ");
+  tells(500, json, "", "status 500");
+  /* what nobody has called an error may hold keys */
+  tells(500, json, "{\"SecretAccessKey\":\"SESAME\"}", "status 500");
+  tells(404, json, "SESAME", "status 404");
+}
+
+TEST(a_reason_that_repeats_what_was_sent_hides_it) {
+  char room[SLP_FETCH_TROUBLE];
+  open_it(1);
+  fetch.headers[0] = (slp_http_header){SLP_STR("Authorization"), SLP_STR("token-of-this-task")};
+  fetch.headers_n = 1;
+  fake_script(&f, 403, "{\"code\":\"Denied\",\"message\":\"bad token-of-this-task\"}");
+  run();
+  CHECK_STR(slp_fetch_trouble(&fetch, room), "status 403: Denied: bad ******************");
+  end();
+}
+
+TEST(a_proxy_that_refuses_is_not_asked_again) {
+  open_it(3);
+  fake_script(&f, 0, "")->error = SLOOP_EPROXY;
+  run();
+  CHECK_INT(fetch.http.error, SLOOP_EPROXY);
+  CHECK_INT(slp_fetch_passes(&fetch), 0);
   end();
 }
 

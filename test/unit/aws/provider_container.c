@@ -136,7 +136,7 @@ TEST(failures_end_the_chain_and_tell_no_secret) {
     void (*script)(void);
     const char *want;
   } rows[] = {{recovers, "A/B/C"},
-              {refuses, "!from http://localhost/x: status 403"},
+              {refuses, "!from http://localhost/x (AWS_CONTAINER_CREDENTIALS_FULL_URI): status 403"},
               {fails, "~status 500"},
               {garbage, "!is not what it should be"},
               {empty, "!is empty"},

@@ -39,7 +39,7 @@ TEST(output_of_all_kinds) {
       {{.out = KEYS(",\"Expiration\":\"" SOON "\",\"AccountId\":\"1\"")}, "A/SESAME/C"},
       {{.out = "{\"Version\":1,\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"SESAME\"}"}, "A/SESAME/"},
       {{.out = KEYS("") "\n\n"}, "A/SESAME/C"},
-      {{.out = ""}, "!wrote something that is not"},
+      {{.out = ""}, "!wrote nothing"},
       {{.out = "SESAME junk"}, "!wrote something that is not"},
       {{.out = "{\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"SESAME\"}"}, "!wrote no \"Version\": 1"},
       {{.out = "{\"Version\":2,\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"SESAME\"}"},
