@@ -249,8 +249,10 @@ static void written(slp_admin_slot *slot) {
   target *t = &a->edits->targets[slot->about];
   slp_admin_write_is_final(slot);
   /* What is refused when it is sent again may have got in by the copy before. */
-  if (slot->op.doubt || (slot->op.end == SLP_OUTCOME_GIVEN_UP && slot->op.reading)) t->in_doubt = 1;
-  if (slot->op.end == SLP_OUTCOME_DONE) {
+  if ((slot->op.doubt && !SLP_MUTANT(doubt_forgotten)) ||
+      (slot->op.end == SLP_OUTCOME_GIVEN_UP && slot->op.reading))
+    t->in_doubt = 1;
+  if (slot->op.end == SLP_OUTCOME_DONE || (SLP_MUTANT(refused_is_done) && t->state == TARGET_SENT)) {
     move(t, TARGET_DONE);
     a->changed = 1;
   }

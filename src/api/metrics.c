@@ -66,7 +66,7 @@ static void add_shard(const sloop_shard_stats_t *shard, void *arg) {
   if (rows->with_shards && !rows->r) rows->r = slp_sample_add_shard(rows->into, shard);
 }
 
-static int sample_one(sloop_t *s, size_t member, slp_sample *into, int with_shards) {
+int slp_metrics_sample(sloop_t *s, size_t member, slp_sample *into, int with_shards) {
   sloop_stats_t stats;
   shard_rows rows = {.into = into, .unready_ms = s->o.unready_ms, .with_shards = with_shards, .stuck_ms = -1};
   sloop_stats_get(s, &stats, sizeof stats);
@@ -89,7 +89,7 @@ static int sample(void *arg, slp_sample *into, int with_shards) {
   int r = 0;
   for (size_t i = 0; i < m->members_n && !r; i++) {
     sloop_t *s = m->members[i];
-    if (s && !s->closing) r = sample_one(s, i, into, with_shards);
+    if (s && !s->closing) r = slp_metrics_sample(s, i, into, with_shards);
   }
   return r;
 }

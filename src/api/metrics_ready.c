@@ -15,7 +15,8 @@ const char *slp_ready_wrong(const slp_sample *s, const slp_sample_consumer *c) {
   }
   if (c->stats.holes_now) return "a part of the stream is not going to be read: there is a hole";
   if (slp_sample_text(s, c->app)[0]) {
-    if (c->stats.suspended_now) return "suspended: this worker can't prove that it lives";
+    if (c->stats.suspended_now && !SLP_MUTANT(suspended_is_ready))
+      return "suspended: this worker can't prove that it lives";
     if (!c->stats.joined_now) return "this worker has not joined its application";
   }
   const char *stuck = slp_sample_text(s, c->stuck);
@@ -29,6 +30,7 @@ int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, ch
   int shut = shard->state == SLOOP_SHARD_IS_PARKED || shard->state == SLOOP_SHARD_IS_REFUSED;
   why[0] = 0;
   if (unready_ms == UINT32_MAX || (!shut && shard->state_ms < (int64_t)unready_ms)) return 0;
+  if (SLP_MUTANT(stuck_is_ready)) return 0;
   switch (shard->state) {
     case SLOOP_SHARD_FAILS:
       snprintf(why, SLP_READY_WHY, "%.128s has failed for %lld s: %.50s", shard->shard, s, shard->error);

@@ -50,6 +50,7 @@ void slp_lag_note(slp_shard *s, int64_t told_ms, uint64_t asked_us) {
 
 void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_tip) {
   if (told_ms >= 0) {
+    if (SLP_MUTANT(records_tell_no_lag) && s->lag.told_ms < 0) return;
     slp_lag_note(s, told_ms, asked_us);
   } else if (s->consumer->source->tells_behind) {
     slp_lag_forget(s);

@@ -134,7 +134,7 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
     if (gap == SLP_GAP_NONE || known) return 0;
     int certain = gap == SLP_GAP_CERTAIN && is_certain_before(s, page->recs[0].arrived_ms);
     slp_loss_tell(s, page, certain, certain ? removed : maybe);
-  } else if (begins_behind(s, page)) {
+  } else if (begins_behind(s, page) && !SLP_MUTANT(gap_untold)) {
     int certain = is_certain_before(s, page->recs[0].arrived_ms);
     slp_loss_tell(s, page, certain, certain ? removed : maybe);
   } else {

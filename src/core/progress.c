@@ -35,7 +35,7 @@ static int64_t oldest_age_ms(const slp_shard *s) {
 
 static int is_fresh(const slp_shard *s) {
   int listens = slp_reader_listens_since_us(s) != UINT64_MAX;
-  if (SLP_MUTANT(answer_never_old)) return 1;
+  if (SLP_MUTANT(answer_never_old) || (listens && SLP_MUTANT(silence_is_proof))) return 1;
   return since_ms(s, slp_lag_told_us(s)) <
          (listens ? EVENT_MS : (int64_t)s->consumer->o->poll_ms + ANSWER_MS);
 }
@@ -135,7 +135,7 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
   is_doing(ret, SLOOP_SHARD_IS_READ, -1);
   if (slp_reading_state(s) == SLP_READER_GONE)
     is_doing(ret, SLOOP_SHARD_IS_GIVEN_UP, ms);
-  else if (c->suspended)
+  else if (c->suspended && !SLP_MUTANT(suspended_is_read))
     is_doing(ret, SLOOP_SHARD_IS_SUSPENDED, since_ms(s, c->suspended_us));
   else if (s->paused)
     is_doing(ret, SLOOP_SHARD_IS_PAUSED, since_ms(s, s->paused_us));
@@ -195,6 +195,7 @@ static int is_given_up(const slp_shard *s) {
 }
 
 int slp_progress_is_told(const slp_shard *s) {
+  if (SLP_MUTANT(tip_is_not_told) && slp_reading_at_tip(s)) return 0;
   int ends = slp_reading_state(s) == SLP_READER_ENDED && !s->ended_told && slp_lineage_wanted(s);
   return ends || slp_reading_is_on(s) || is_given_up(s);
 }

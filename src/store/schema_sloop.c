@@ -544,7 +544,7 @@ static void remove_ended(slp_row_request *d) {
 static void as_read(slp_row_request *d, const slp_operation *i) {
   slp_operation read = {.position = i->odd};
   if (i->odd.mark.row_n) read.odd = i->odd;
-  if (i->odd.kind) not_back(d, &read);
+  if (i->odd.kind && !SLP_MUTANT(reset_unfenced)) not_back(d, &read);
 }
 
 /* An operator's reset. A forced one has just evicted the owner. Without a position the stored one stays. */

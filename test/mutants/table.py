@@ -80,4 +80,15 @@ MUTANTS = [
   ("held_up_is_read", "swarm", "a shard that gets no room to call is told as read"),
   ("named_rows_passed_over", "herd_named", "rows of the KCL that name their stream are read as another one's"),
   ("removed_is_lost", "swarm", "a record that is gone counts as a certain loss of what came behind it"),
+  # What workers and commands say in a fleet.
+  ("silence_is_proof", "herd_push", "a subscription that is silent proves for ever that nothing came"),
+  ("stuck_is_ready", "swarm herd", "a worker is ready whatever its shards do"),
+  ("suspended_is_ready", "herd", "a worker that can't prove that it lives is ready"),
+  ("suspended_is_read", "herd", "the shards of a worker that can't prove that it lives are told as read"),
+  ("tip_is_not_told", "herd", "a shard at its tip is not told at all"),
+  ("records_tell_no_lag", "herd", "how far behind a shard is stays unknown, whatever comes"),
+  ("gap_untold", "herd", "what was trimmed before a lease was taken is not told"),
+  ("refused_is_done", "herd_command", "a command tells a write that was refused as done"),
+  ("doubt_forgotten", "herd_command", "a command whose write got no answer tells that it changed nothing"),
+  ("reset_unfenced", "herd_command", "a reset replaces another position than the one that is told"),
 ]

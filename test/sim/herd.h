@@ -59,7 +59,8 @@
   X(push, "records are pushed; a choice")                                                          \
   X(lock, "a process does nothing for a while, and has the lock of the table: no other can write") \
   X(dead_push, "no subscription ever brings an event; a choice")                                   \
-  X(named, "rows of leases name their stream, and another one's is among them; a choice")
+  X(named, "rows of leases name their stream, and another one's is among them; a choice")          \
+  X(command, "an operator looks at leases, releases some, or sets them elsewhere") /* an event */
 
 typedef enum hd_fault {
 #define X(name, what) HF_##name,
@@ -68,7 +69,7 @@ typedef enum hd_fault {
       HF_N
 } hd_fault;
 static inline int hd_is_event(size_t f) {
-  return f < HF_lose || f == HF_set_right || f == HF_keys || f == HF_lock;
+  return f < HF_lose || f == HF_set_right || f == HF_keys || f == HF_lock || f == HF_command;
 }
 const char *hd_fault_name(hd_fault f);
 hd_fault hd_fault_of(const char *name); /* HF_N: none */
@@ -109,6 +110,7 @@ typedef struct hd_wish {                       /* what the command line makes of
   int seam, schema, source;                    /* -1: as drawn */
   int push;                                    /* 1: wherever it can be; 2: and no event ever comes */
   int named;                                   /* 1: wherever it can be */
+  int commands;                                /* 1: there are some */
 } hd_wish;
 void hd_wish_none(hd_wish *wish);
 void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish);
@@ -131,15 +133,17 @@ typedef struct hd_place { /* a shard */
   uint64_t read_us;  /* when somebody last asked for its records, or was given some */
   uint64_t owned_us; /* since when its row names an owner; 0: it does not */
   uint8_t parked, avoids;
-  uint8_t kept;    /* no row of KCL's says "parked": its owner keeps it, unread, as long as it lives */
-  char owner[160]; /* as the row names it */
-  uint64_t next;   /* of changes: places told so far */
-  uint64_t latest; /* of a stream: how often it was asked for its latest */
+  uint8_t kept;     /* no row of KCL's says "parked": its owner keeps it, unread, as long as it lives */
+  char owner[160];  /* as the row names it */
+  uint64_t next;    /* of changes: places told so far */
+  uint64_t locates; /* of a stream: how often a place in it was asked for */
+  uint64_t latest;  /* of a stream: how often it was asked for its latest */
   uint64_t pushed_by_time;
   size_t put, trimmed;
 } hd_place;
 
 typedef struct hd_life hd_life;
+typedef struct hd_commander hd_commander;
 typedef struct hd_world {
   struct hd_world *twin, *main; /* the second stream's, where there is one; of a twin: the first */
   const hd_plan *plan;
@@ -164,6 +168,7 @@ typedef struct hd_world {
   uint64_t faults[HF_N]; /* how many there were */
   uint64_t trouble_us;   /* the last one */
   uint64_t end_us;       /* of the first phase */
+  uint64_t healed_us;    /* when all was healed */
   uint8_t healed, ending;
   int64_t start_ms;
   hd_seen *seen; /* room for one batch */
@@ -176,6 +181,8 @@ typedef struct hd_world {
     uint8_t gone;
   } worker_rows[128]; /* as they were last */
   size_t worker_rows_n;
+  hd_commander *commander; /* NULL: no command is under way */
+  uint8_t commanded;       /* the call at hand is the command's */
   /* The row at hand. */
   size_t writer;
   uint64_t writer_sent_us;
@@ -245,6 +252,9 @@ struct hd_life {
   uint64_t born_us, handed, handed_us; /* records, and when the last ones */
   uint32_t key, key_revoked;           /* its keys are numbered; those up to key_revoked are refused */
   uint64_t key_dies_us, no_keys_us;    /* when the present ones expire; until when it gets no others */
+  uint64_t asked_us, ready_us;         /* what it says of itself: when last; the same of its readiness */
+  uint8_t stood;                       /* it did nothing when it was to be asked */
+  char unready[400];                   /* "": it was ready */
   char last_error[200];
   char boot[24]; /* of the incarnation that has joined */
 };
@@ -262,6 +272,15 @@ sloop_stats_t hd_stats_of(hd_life *l);
 void hd_revoke_keys(hd_life *l, uint64_t no_others_us);
 /* The number of the keys that signed this call; 0: none of a life's. */
 uint32_t hd_key_of(const slp_sim_ask *ask);
+
+/* ---- herd_says.c: after each event; a worker is asked no more often than four times a second -------------- */
+void hd_ask_all(hd_world *hw, int at_rest);
+void hd_ask_ready(hd_life *l);
+
+/* ---- herd_command.c ------------------------------------------------------------------------------------ */
+void hd_command_give(hd_world *hw, uint64_t *random);
+void hd_command_stop(hd_world *hw); /* nobody waits for it any more */
+int hd_command_sent(const hd_world *hw, const slp_sim_ask *ask);
 
 /* ---- herd_nemesis.c ------------------------------------------------------------------------------------ */
 void hd_nemesis_begin(hd_world *hw);

@@ -155,6 +155,11 @@ static void ask_one(hd_world *hw, hd_fault f) {
   hw->faults[f]++;
 }
 
+static void command_one(hd_world *hw, hd_fault f) {
+  hd_command_give(hw, chance_of(hw, f));
+  happened(hw, f);
+}
+
 static slp_str member_text(const slp_av *item, const char *name) {
   const slp_av *v = item ? slp_av_member(item, slp_str_of(name)) : NULL;
   return v && v->kind == SLP_AV_S ? v->text : (slp_str){NULL, 0};
@@ -308,6 +313,7 @@ static void (*const strikes[])(hd_world *hw, hd_fault f) = {
     [HF_merge] = reshard,       [HF_trim] = trim,          [HF_drop_row] = meddle,
     [HF_edit_row] = meddle,     [HF_pause] = pause_one,    [HF_ask] = ask_one,
     [HF_set_right] = set_right, [HF_keys] = refuse_keys,   [HF_lock] = stand_with_the_lock,
+    [HF_command] = command_one,
 };
 
 static void run_strike(void *arg) {
@@ -359,6 +365,7 @@ void hd_nemesis_begin(hd_world *hw) {
 void hd_nemesis_end(hd_world *hw) {
   slp_sim_net *n = slp_sim_network(hw->w->sim);
   hw->healed = 1;
+  hw->healed_us = hd_now(hw);
   if (hw->twin) hw->twin->healed = 1;
   n->refuse_ppm = n->reset_ppm = n->silent_ppm = n->cut_ppm = n->clip_ppm = n->slow_ppm = 0;
   n->late_ppm = n->twice_ppm = 0;

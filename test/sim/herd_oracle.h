@@ -14,8 +14,9 @@
 typedef enum hd_rule {
   HD_NO_RULE,
   /* Safety. */
-  HD_S1_LOSS,  /* a stored checkpoint passes a record whose handing out had not been finished with before */
-  HD_S2_ORDER, /* within a tenancy (life, shard, epoch): a gap, a step back, or a wrong first record */
+  HD_S1_LOSS, /* a stored checkpoint passes a record whose handing out had not been finished with before; a loss
+                  is told that is none, or one is not told */
+  HD_S2_ORDER,     /* within a tenancy (life, shard, epoch): a gap, a step back, or a wrong first record */
   HD_S3_INTEGRITY, /* a record differs from what was put, or never was */
   HD_S4_LINEAGE,   /* a child begins before every known parent's end is in the table */
   HD_S5_EXCLUSIVE, /* a row changes its owner without a greater epoch, or an epoch has two owners */
@@ -35,6 +36,15 @@ typedef enum hd_rule {
   HD_L2_BALANCED,  /* every lease owned, evenly, and nobody moves any more */
   HD_L3_NO_ZOMBIE, /* owned, something to read, and nobody fetches */
   HD_L4_WATCHDOG,  /* the same in the first phase, after five leases without trouble */
+  /* What a worker says of itself is true. */
+  HD_T1_LAG, /* a lag is too small: an older record waits, or its last page came longer ago; or it is told as
+                  unknown, and records came */
+  HD_T2_STATE, /* told as read or at its tip, and no page came for long; at the tip and behind */
+  HD_T3_REST,  /* all is read and well, and a shard is told otherwise, or not told by its owner */
+  HD_T4_READY, /* ready while a shard gets no page for long, or nothing may be handed out; or not, and all is well
+                */
+  HD_T5_LEASE, /* a shard is told as read whose lease the table has had for another for longer than a lease */
+  HD_T6_COMMAND, /* a command tells of rows or of its changes what never was so, or leaves a change out */
   /* The twelve promises of the library to its user; 7 is S1 and S8, 9 is S6 and S7, 11 is S13, 12 is L1. */
   HD_P1_NOT_INSIDE, /* no callback runs inside a call */
   HD_P2_CLOSED,     /* after a close exactly one callback follows, its own */
@@ -58,9 +68,14 @@ typedef struct hd_terms {        /* what is agreed in this run */
   uint32_t batch_records_max, batches_out_max;
   uint64_t batch_bytes_max, buffered_bytes_max;
   uint64_t page_bytes_max; /* one answer more than buffered_bytes_max may be there */
-  uint8_t by_counter; /* schema kcl: after a steal from the living both hand out until the victim's write */
-  uint8_t exclusive;  /* by_counter, and nobody takes from the living */
-  uint8_t whole;      /* rows hold no place inside an aggregate */
+  uint32_t poll_ms, unready_ms;
+  uint32_t late_ms;    /* an answer may be so late */
+  uint8_t pushed;      /* an event, empty or not, comes about every five seconds */
+  uint8_t untold_lags; /* pages do not tell how far behind they are */
+  uint8_t pages_lie;   /* a page may wrongly have nothing, or tell another lag */
+  uint8_t by_counter;  /* schema kcl: after a steal from the living both hand out until the victim's write */
+  uint8_t exclusive;   /* by_counter, and nobody takes from the living */
+  uint8_t whole;       /* rows hold no place inside an aggregate */
   uint8_t clocks_beyond; /* clocks drift more than agreed, or stand: S7 is counted, not judged */
   uint8_t order_loose;   /* clocks drift by more than 0.1 %: what is late is not judged */
   uint8_t memory_fails;  /* callbacks may be lost */
@@ -136,6 +151,17 @@ void hd_on_closed(hd_oracle *o, size_t life);
 void hd_stats(hd_oracle *o, size_t life, const sloop_stats_t *st);
 void hd_memory_back(hd_oracle *o, size_t life, uint64_t bytes_live); /* after its end */
 
+/* ---- what a worker says of itself ------------------------------------------------------------------- */
+/* The service answers this life with a page of the shard, or with proof that there is none. */
+void hd_paged(hd_oracle *o, size_t life, size_t shard);
+void hd_located(hd_oracle *o, size_t life, size_t shard); /* with a place to read from */
+/* The life is asked now, for the first time since it stood if `stood`; then it tells each shard, and is ready or
+ * not. at_rest: all was read, and everything has been well for a while. */
+void hd_asked(hd_oracle *o, size_t life, int stood);
+void hd_says(hd_oracle *o, size_t life, const sloop_shard_stats_t *st, int at_rest);
+void hd_said(hd_oracle *o, size_t life, int at_rest);                            /* that was all of them */
+void hd_says_ready(hd_oracle *o, size_t life, const char *why_not, int at_rest); /* "": it is */
+
 /* ---- the table ---------------------------------------------------------------------------------------- */
 typedef struct hd_row { /* a lease's row, decoded by the driver from its attributes */
   const char *owner;    /* the instance that owns it (with its boot, as the row has it); "" nobody */
@@ -163,6 +189,16 @@ void hd_excuse(hd_oracle *o, const char *shard);
 /* The row of leadership as well: when nobody has read it, the application begins anew, and so do such leases.
  */
 void hd_begun_anew(hd_oracle *o);
+
+/* ---- an operator's commands ---------------------------------------------------------------------------- */
+void hd_command(hd_oracle *o); /* one begins; what is told below is of this one */
+/* Right after hd_row_is: this version is its write. The row of the worker of this incarnation is marked
+ * as gone: until it learns so it may read what others read already. */
+void hd_command_wrote(hd_oracle *o, const char *shard);
+void hd_command_evicts(hd_oracle *o, const char *boot, int now); /* now 0: a copy of a former one's write */
+/* Its end: what it says. r: NULL, or what it has done; message: "" or why it failed. */
+void hd_told_leases(hd_oracle *o, const sloop_leases_t *t);
+void hd_told_changes(hd_oracle *o, int status, const sloop_admin_result_t *r, const char *message);
 
 /* ---- progress ----------------------------------------------------------------------------------------- */
 /* L1 now: 1 when it holds; 0 and a line in why when not. */

@@ -114,6 +114,9 @@ static void taken(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch) {
   }
   of->taken = 1;
   of->epoch = epoch;
+  of->taken_us = hd_now(o);
+  of->losses = 0;
+  of->untold_us = 0;
   (void)hd_ownership_of(o, l, s, epoch);
 }
 
@@ -142,10 +145,14 @@ static void judge_pair(hd_oracle *o, const hd_life *l, int is, int becomes, cons
 }
 
 static void of_worker(hd_oracle *o, hd_life *l, const sloop_lease_event_t *e) {
+  if (e->kind == SLOOP_LEASE_JOINED || e->kind == SLOOP_LEASE_EVICTED) l->joined_us = hd_now(o);
+  if (e->kind == SLOOP_LEASE_SUSPENDED || e->kind == SLOOP_LEASE_RESUMED || e->kind == SLOOP_LEASE_JOINED)
+    l->suspended_us = hd_now(o);
   switch (e->kind) {
     case SLOOP_LEASE_JOINED:
       judge_pair(o, l, l->joined, 1, "joined");
       l->joined = 1;
+      l->outcast = 0;
       l->suspended = 0;
       hd_learn_instance(o, l, e->worker);
       l->instance = hd_intern(o, e->worker);
@@ -195,6 +202,7 @@ void hd_on_loss(hd_oracle *o, size_t life, const sloop_loss_t *loss) {
   if (!o->terms.losses_expected)
     hd_break(o, HD_S12_CONTRACT, loss->shard, "%s: a loss is told, and nothing was trimmed: %s", l->what,
              loss->message);
+  if (s) hd_judge_loss(o, l, s, loss);
 }
 
 void hd_on_error(hd_oracle *o, size_t life, const sloop_error_t *e) {
@@ -221,6 +229,7 @@ void hd_on_tip(hd_oracle *o, size_t life) {
 void hd_paused(hd_oracle *o, size_t life, const char *shard, int on) {
   hd_life *l = hd_life_of(o, life);
   hd_part *s = shard ? hd_find_shard(o, shard) : NULL;
+  l->unpaused_us = hd_now(o);
   if (!shard) {
     l->paused_all = (uint8_t)on;
     for (size_t i = 0; i < l->shards_cap; i++) l->shards[i].paused = 0;

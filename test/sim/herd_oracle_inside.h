@@ -5,6 +5,9 @@
  * records    what is handed out and given back
  * rows       the versions of the leases
  * contract   the callbacks that are not records
+ * commands   what an operator's commands say of the table
+ * losses     what is told of records that can't be read any more
+ * says       what a worker says of itself
  * progress   what must be so when all is healed
  * story      what happened to one shard, told */
 #ifndef SLP_TEST_SIM_HERD_ORACLE_INSIDE_H
@@ -20,7 +23,8 @@ typedef struct hd_note { /* a record as it was put */
   uint64_t put_us, content;
   uint64_t acked_us; /* when somebody was finished with it, in a tenancy that counted; HD_NEVER */
   int64_t arrived_ms;
-  size_t seq_at; /* in the shard's texts */
+  uint64_t trimmed_us; /* HD_NEVER: it is kept */
+  size_t seq_at;       /* in the shard's texts */
   uint32_t seq_n, sub;
   uint8_t handed; /* to anybody */
 } hd_note;
@@ -33,6 +37,7 @@ typedef struct hd_version { /* a row as it was committed */
   int64_t ms;
   uint32_t seq_n, sub;
   uint8_t at, latest, whole, gone, parked;
+  uint64_t command; /* the number of the command that wrote it; 0: none */
 } hd_version;
 
 typedef enum { HD_NOT_YET, HD_OUT, HD_BACK, HD_ACKED, HD_SKIPPED } hd_fate;
@@ -71,11 +76,13 @@ struct hd_part {
   size_t number;
   int parents[2];
   uint8_t closed, excused, excused_ever, unordered_times, ended_told, latest_asked;
+  uint8_t commanded;                        /* a command has set or released it */
   uint64_t closed_us, excused_us, owner_us; /* owner_us: it went to another owner last */
   size_t trimmed, row_n; /* row_n: records put when the row was made first; SIZE_MAX: never */
   size_t latest_n;       /* records put when somebody asked for the latest last */
   uint64_t knew_us;      /* its row was made last by one that knew the rows of this moment */
   size_t made;           /* in that version */
+  int64_t loss_told_ms;  /* until then somebody has told what is missing; INT64_MIN: nobody */
   hd_note *notes;
   size_t notes_n, notes_cap;
   char *texts;
@@ -101,6 +108,21 @@ typedef struct hd_of_shard { /* what a life knows of a shard */
   hd_ownership *now;         /* the latest */
   uint64_t epoch;            /* taken last */
   uint8_t taken, opened, paused;
+  uint64_t taken_us;
+  uint64_t paged_us;   /* it was last answered with a page; 0: never */
+  uint64_t located_us; /* it was first answered with a place to read from since then */
+  uint64_t moved_us;   /* records of it were last handed out, given back or acknowledged */
+  uint64_t told_us;    /* it was told at this moment last, */
+  uint64_t rested_us;  /* and then it was told that nothing is read, and why; or it was new */
+  uint64_t unknown_us; /* since then its lag is told as unknown; 0: it is not */
+  uint64_t small_us;   /* since then its lag is told as too small; 0: it is not */
+  uint64_t fresh_us;   /* the last fresh record was handed out */
+  uint64_t strange_us; /* since then the table has it for another while it is told as read; 0: it has not */
+  uint64_t untold_us;  /* since then a loss is to be told; 0: none is */
+  size_t untold;       /* of this record */
+  uint64_t losses;     /* told since it was taken */
+  sloop_shard_state_t state; /* as it was told last, and for how long */
+  int64_t state_ms;
 } hd_of_shard;
 
 typedef struct hd_top { /* the latest in the order of time that was handed out fresh */
@@ -121,7 +143,13 @@ typedef struct hd_life {
   size_t instances_n, instances_cap;
   const char *instance; /* interned: as it joined last; NULL: not, or evicted */
   int inside;
+  uint64_t asked_us, asked_before_us,
+      awake_us;          /* when it is asked what it tells of itself; it stands no more */
+  uint64_t unready_us;   /* it was last told as not ready */
+  uint64_t stood_us_max; /* the longest time in which it could not be asked */
+  uint64_t joined_us, suspended_us, unpaused_us; /* joined_us: or evicted; suspended_us: or resumed */
   uint8_t died, failed, stopping, stop_told, closing, closed, paused_all, suspended, joined, left_told, left;
+  uint8_t outcast; /* an operator has evicted it, and it has not joined anew */
   uint32_t batches_out, weight;
   uint64_t records, batches, again, late, dead_letters;
   uint64_t *table_us; /* when it asked for all rows, as it came to be known */
@@ -161,6 +189,7 @@ struct hd_oracle {
   hd_held *spare;
   uint64_t first_row_us; /* the first lease was made */
   uint64_t batches_ever;
+  uint64_t command, command_us, command_evicted; /* commands so far; when the last one began; workers */
   int64_t last_arrived_ms;
   uint8_t unordered_times, begun_anew;
   uint64_t records, repeats, again, late, overlaps, rows, ownerships, batches, acks, losses, dead_letters,
@@ -194,11 +223,21 @@ int hd_is_child(const hd_oracle *o, const hd_part *s); /* one of its parents cou
 int hd_text(hd_oracle *o, hd_part *s, slp_str text, size_t *ret_at);
 
 /* rows */
-const hd_version *hd_row_now(const hd_part *s);                /* NULL: it never had one; it may be gone */
-const hd_version *hd_row_in(const hd_part *s, uint64_t epoch); /* the first of that epoch; NULL */
-size_t hd_row_done(const hd_part *s, const hd_version *v);     /* as far as is known now */
+const hd_version *hd_row_now(const hd_part *s);                 /* NULL: it never had one; it may be gone */
+const hd_version *hd_row_in(const hd_part *s, uint64_t epoch);  /* the first of that epoch; NULL */
+size_t hd_row_done(const hd_part *s, const hd_version *v);      /* as far as is known now */
+int hd_is_behind_record(const hd_part *s, const hd_version *v); /* its position is one */
 /* Records before it are nobody's duty: the application begins behind them. */
 size_t hd_floor(const hd_oracle *o, const hd_part *s);
+
+/* The first record of the tenancy is one of [*low, *high], or the first behind them that can be read. */
+void hd_beginning(const hd_oracle *o, const hd_ownership *t, size_t *low, size_t *high);
+
+/* losses */
+/* Records of [from, to) that were gone when the lease was taken, and that nobody ever finished with, are told. */
+void hd_judge_untold(hd_oracle *o, hd_life *l, const hd_ownership *t, size_t from, size_t to);
+void hd_judge_owed(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_of_shard *of);
+void hd_judge_loss(hd_oracle *o, const hd_life *l, hd_part *s, const sloop_loss_t *loss);
 
 /* tenancies */
 hd_ownership *hd_ownership_of(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epoch); /* found, or a new one */

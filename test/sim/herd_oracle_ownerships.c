@@ -18,7 +18,7 @@ hd_ownership *hd_ownership_of(hd_oracle *o, hd_life *l, hd_part *s, uint64_t epo
   t->epoch = epoch;
   t->given_us = HD_NEVER;
   const hd_version *v = hd_row_in(s, epoch);
-  t->loose = s->excused_ever && (!v || v->us <= s->excused_us);
+  t->loose = l->outcast || (s->excused_ever && (!v || v->us <= s->excused_us));
   t->before = s->ownerships;
   s->ownerships = t;
   of->now = t;
@@ -54,6 +54,7 @@ void hd_settle(hd_oracle *o, hd_ownership *t, size_t index, hd_fate fate) {
   if (p->fate == HD_OUT) t->out_n--;
   if (p->fate == HD_BACK) t->back_n--;
   p->fate = (uint8_t)fate;
+  hd_of(o, hd_life_of(o, t->life), t->shard)->moved_us = hd_now(o);
   if (fate == HD_BACK) {
     t->back_n++;
     t->back_us = hd_now(o);

@@ -136,11 +136,10 @@ size_t hd_known_from_before(const hd_ownership *t) {
   return last && last->life == t->life && last->began ? last->prefix : 0;
 }
 
-/* The first record is one of [*low, *high], or the first behind them that can be read. */
-static void beginning(const hd_oracle *o, const hd_ownership *t, size_t *low, size_t *high) {
+void hd_beginning(const hd_oracle *o, const hd_ownership *t, size_t *low, size_t *high) {
   const hd_part *s = t->shard;
   const hd_version *v = hd_row_in(s, t->epoch);
-  int latest = o->terms.start == SLOOP_LATEST && !hd_is_child(o, s);
+  int latest = o->terms.start == SLOOP_LATEST && !hd_is_child(o, s) && (o->terms.by_counter || !s->commanded);
   *low = *high = v ? hd_row_done(s, v) : 0;
   if (!v || (v->at == HD_AT_TIME && s->unordered_times)) {
     *low = 0;
@@ -159,11 +158,14 @@ static void beginning(const hd_oracle *o, const hd_ownership *t, size_t *low, si
 static void begin(hd_oracle *o, hd_life *l, hd_ownership *t, size_t i) {
   size_t low, high;
   hd_part *s = t->shard;
-  beginning(o, t, &low, &high);
+  hd_beginning(o, t, &low, &high);
   t->began = 1;
   t->first = t->next = t->prefix = t->prefix_before = i;
   if (t->loose) return;
   judge_parents(o, l, t);
+  const hd_version *row = hd_row_in(s, t->epoch);
+  if (row && hd_is_behind_record(s, row))
+    hd_judge_untold(o, l, t, slp_max_u64(hd_row_done(s, row), hd_known_from_before(t)), i);
   if (i < low)
     hd_break(o, HD_S9_REPEATS, s->id,
              "%s in epoch %" PRIu64 " begins at record %zu, and those before %zu are saved as finished with",
@@ -227,6 +229,7 @@ static void fresh(hd_oracle *o, hd_life *l, hd_ownership *t, size_t i, const hd_
   if (t->back_n)
     hd_break(o, HD_P3_IN_ORDER, id, "%s: record %zu comes before the %zu given back", l->what, i, t->back_n);
   judge_late(o, l, t, i, r->flags);
+  hd_of(o, l, t->shard)->fresh_us = hd_now(o);
   if (t->shard->notes[i].handed) o->repeats++;
   if (i >= t->next) t->next = i + 1;
 }

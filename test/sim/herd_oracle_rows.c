@@ -25,6 +25,12 @@ static slp_str seq_of(const hd_part *s, const hd_version *v) {
   return (slp_str){s->texts + v->seq_at, v->seq_n};
 }
 
+/* A number that no record has is the place of an empty event. Nothing can be missing behind it within the retention,
+ * but where records are removed before, as here, nobody can know. */
+int hd_is_behind_record(const hd_part *s, const hd_version *v) {
+  return v->at == HD_AT_SEQ && v->done && slp_str_eq(hd_seq(s, v->done - 1), seq_of(s, v));
+}
+
 size_t hd_row_done(const hd_part *s, const hd_version *v) {
   switch (v->at) {
     case HD_AT_START: return 0;
@@ -227,6 +233,7 @@ static hd_version *add(hd_oracle *o, hd_part *s, size_t life, uint64_t sent_us, 
     place(o, s, v, row);
   } else { /* its place stays, so that it can't be read again unseen */
     if (s->versions_n > 1) *v = *was;
+    v->command = 0;
     v->us = hd_now(o);
     v->life = life;
     v->owner = hd_intern(o, "");

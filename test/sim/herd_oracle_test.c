@@ -51,7 +51,7 @@ static void begin(stage *g, int kcl, sloop_order_t order) {
                         .batch_records_max = 10,
                         .batches_out_max = 2,
                         .batch_bytes_max = 1000,
-                        .buffered_bytes_max = 10000,
+                        .buffered_bytes_max = 1 << 20,
                         .page_bytes_max = 500,
                         .by_counter = (uint8_t)kcl};
   g->o = hd_oracle_new(g->mem, &g->terms);
@@ -351,7 +351,7 @@ static void merges(stage *g) {
 static void rests(stage *g) {
   size_t both[2] = {1, 2}, one[1] = {1};
   char why[200];
-  sloop_stats_t st = {.records = 5, .batches = 2, .buffered_bytes_peak = 10500};
+  sloop_stats_t st = {.records = 5, .batches = 2, .buffered_bytes_peak = (1 << 20) + 500};
   read_some(g, 2, 4, 2, 4);
   CHECK(!hd_all_read(g->o, why, sizeof why));
   CHECK(strstr(why, "s-4: 0 of 6") != NULL);
@@ -1214,7 +1214,7 @@ static void hands_over_without_saving(stage *g) {
 
 static void asks_too_often(stage *g) { hd_break(g->o, HD_S10_RATE, shard_id(0), "%d calls in a second", 7); }
 static void holds_too_much(stage *g) {
-  sloop_stats_t st = {.records = 5, .batches = 1, .buffered_bytes_peak = 10501};
+  sloop_stats_t st = {.records = 5, .batches = 1, .buffered_bytes_peak = (1 << 20) + 501};
   hd_stats(g->o, 0, &st);
 }
 
@@ -1570,11 +1570,240 @@ static void keeps_memory(stage *g) {
 
 enum { ANY, SLOOP, KCL };         /* schema */
 enum { BOTH, BY_TIME, BY_SHARD }; /* order */
+/* ---- what is said ---------------------------------------------------------------------------------------- */
+
+static void says(stage *g, size_t life, size_t s, sloop_shard_state_t state, int64_t behind_ms) {
+  sloop_shard_stats_t st = {.shard = shard_id(s),
+                            .epoch = g->epochs[life][s],
+                            .behind_ms = behind_ms,
+                            .state = state,
+                            .at_tip = state == SLOOP_SHARD_IS_AT_TIP,
+                            .state_ms = -1,
+                            .error = state == SLOOP_SHARD_FAILS ? "no answer" : "",
+                            .other = ""};
+  hd_asked(g->o, life, 0);
+  hd_says(g->o, life, &st, 0);
+  hd_said(g->o, life, 0);
+}
+
+/* Worker 0 has read shard 0 to its tip, and says so. */
+static void at_its_tip(stage *g) {
+  read_some(g, 0, 0, 5, 5);
+  save(g, 0, 0, 10);
+  hd_paged(g->o, 0, 0);
+  says(g, 0, 0, SLOOP_SHARD_IS_AT_TIP, 0);
+  hd_says_ready(g->o, 0, "", 1);
+  must_be_silent(g, "at its tip");
+}
+
+static void tells_a_lag_younger_than_its_record(stage *g) {
+  wait_ms(g, 9000);
+  hd_paged(g->o, 0, 0);
+  says(g, 0, 0, SLOOP_SHARD_IS_READ, 4000);
+}
+static void tells_a_lag_younger_than_its_page(stage *g) {
+  at_its_tip(g);
+  wait_ms(g, 4500);
+  says(g, 0, 0, SLOOP_SHARD_IS_READ, 200);
+}
+static void tells_a_lag_without_a_page(stage *g) { says(g, 0, 0, SLOOP_SHARD_IS_READ, 100000); }
+static void does_not_know_its_lag(stage *g) {
+  hd_paged(g->o, 0, 0);
+  says(g, 0, 0, SLOOP_SHARD_IS_READ, -1);
+  wait_ms(g, 5500);
+  save(g, 0, 0, 5);
+  read_some(g, 0, 0, 5, 1);
+  says(g, 0, 0, SLOOP_SHARD_IS_READ, -1);
+}
+static void reads_without_a_page(stage *g) {
+  at_its_tip(g);
+  wait_ms(g, 8500);
+  says(g, 0, 0, SLOOP_SHARD_IS_READ, 8500);
+}
+static void is_at_its_tip_and_behind(stage *g) {
+  at_its_tip(g);
+  says(g, 0, 0, SLOOP_SHARD_IS_AT_TIP, 20);
+}
+static void fails_for_no_reason(stage *g) {
+  sloop_shard_stats_t st = {.shard = shard_id(0),
+                            .epoch = g->epochs[0][0],
+                            .behind_ms = -1,
+                            .state = SLOOP_SHARD_FAILS,
+                            .error = "",
+                            .other = ""};
+  hd_asked(g->o, 0, 0);
+  hd_says(g->o, 0, &st, 0);
+}
+static void fails_at_rest(stage *g) {
+  at_its_tip(g);
+  sloop_shard_stats_t st = {.shard = shard_id(0),
+                            .epoch = g->epochs[0][0],
+                            .behind_ms = 30,
+                            .state = SLOOP_SHARD_FAILS,
+                            .error = "no answer",
+                            .other = ""};
+  hd_asked(g->o, 0, 0);
+  hd_says(g->o, 0, &st, 1);
+}
+static void does_not_tell_what_it_owns(stage *g) {
+  at_its_tip(g);
+  wait_ms(g, 300);
+  hd_asked(g->o, 0, 0);
+  hd_said(g->o, 0, 1);
+}
+static void is_ready_and_suspended(stage *g) {
+  lease(g, 0, SLOOP_LEASE_SUSPENDED, SIZE_MAX, 0);
+  wait_ms(g, 1100);
+  hd_says_ready(g->o, 0, "", 0);
+}
+static void is_ready_and_evicted(stage *g) {
+  lease(g, 0, SLOOP_LEASE_EVICTED, SIZE_MAX, 0);
+  wait_ms(g, 1100);
+  hd_says_ready(g->o, 0, "", 0);
+}
+static void is_ready_and_nothing_comes(stage *g) {
+  wait_ms(g, 8500);
+  hd_says_ready(g->o, 0, "", 0);
+}
+static void is_not_ready_at_rest(stage *g) {
+  at_its_tip(g);
+  hd_says_ready(g->o, 0, "a part of the stream is not going to be read", 1);
+}
+static void tells_what_another_owns(stage *g) {
+  says(g, 0, 0, SLOOP_SHARD_IS_SUSPENDED, -1);
+  write_row(g, 1, 0, g->names[1], 5);
+  wait_ms(g, 4000);
+  says(g, 0, 0, SLOOP_SHARD_IS_SUSPENDED, -1); /* that may be */
+  must_be_silent(g, "suspended");
+  says(g, 0, 0, SLOOP_SHARD_FAILS, -1);
+  wait_ms(g, 2900);
+  says(g, 0, 0, SLOOP_SHARD_FAILS, -1);
+  must_be_silent(g, "it may not know yet");
+  wait_ms(g, 200);
+  says(g, 0, 0, SLOOP_SHARD_FAILS, -1);
+}
+static void tells_what_it_never_took(stage *g) {
+  says(g, 0, 1, SLOOP_SHARD_FAILS, -1);
+  wait_ms(g, 1100);
+  says(g, 0, 1, SLOOP_SHARD_FAILS, -1);
+}
+
+/* ---- losses ---------------------------------------------------------------------------------------------- */
+
+static void tell_loss(stage *g, size_t from, size_t to) {
+  char a[32], b[32];
+  snprintf(a, sizeof a, "%s", seq_of(0, from));
+  snprintf(b, sizeof b, "%s", seq_of(0, to));
+  sloop_loss_t loss = {shard_id(0), a, b, 1, "gone"};
+  hd_on_loss(g->o, 0, &loss);
+}
+static void tells_a_loss_that_is_none(stage *g) { tell_loss(g, 3, 8); }
+static void tells_a_gap_that_is_none(stage *g) { tell_loss(g, 8, 3); }
+static void goes_on_behind_a_loss(stage *g) {
+  hd_trimmed(g->o, 0, 8);
+  hd_died(g->o, 0);
+  wait_ms(g, 2100);
+  save(g, 1, 1, AT_START);
+  take(g, 1, 0);
+  read_some(g, 1, 0, 8, 1);
+  wait_ms(g, 1100);
+  hd_paged(g->o, 1, 0);
+  says(g, 1, 0, SLOOP_SHARD_IS_READ, 9000);
+}
+
+/* ---- commands -------------------------------------------------------------------------------------------- */
+
+static void told_change(stage *g, int status, sloop_change_kind_t kind, const char *was_owner,
+                        const char *why) {
+  char seq[32];
+  snprintf(seq, sizeof seq, "%s", seq_of(0, 4));
+  sloop_change_t c = {
+      .shard = shard_id(0), .kind = kind, .to = {.kind = SLOOP_OLDEST}, .was_owner = was_owner};
+  c.was = (sloop_position_t){.kind = SLOOP_AFTER_SEQ, .seq = seq, .sub = sub_of(4)};
+  const sloop_change_t *all[] = {&c};
+  sloop_admin_result_t r = {.changes = all, .changes_n = 1, .worker = ""};
+  hd_told_changes(g->o, status, &r, why);
+}
+static void reset_by_command(stage *g) {
+  hd_command(g->o);
+  g->now += MS;
+  write_as(g, SIZE_MAX, 0, (told_row){"", g->rows[0].epoch + 1, AT_START, 0}, g->now);
+  hd_command_wrote(g->o, shard_id(0));
+}
+static void a_command_is_done(stage *g) {
+  reset_by_command(g);
+  told_change(g, 0, SLOOP_CHANGE_DONE, g->names[0], "");
+}
+static void a_command_tells_what_it_did_not_do(stage *g) {
+  hd_command(g->o);
+  told_change(g, 0, SLOOP_CHANGE_DONE, g->names[0], "");
+}
+static void a_command_tells_another_owner(stage *g) {
+  reset_by_command(g);
+  told_change(g, 0, SLOOP_CHANGE_DONE, "", "");
+}
+static void a_command_denies_what_it_did(stage *g) {
+  reset_by_command(g);
+  told_change(g, SLOOP_ELEASE, SLOOP_CHANGE_TAKEN, "", "");
+}
+static void a_command_is_silent_of_what_it_did(stage *g) {
+  reset_by_command(g);
+  hd_told_changes(g->o, SLOOP_EOWNED, NULL, "nothing was changed");
+}
+static void a_command_evicts_and_denies_it(stage *g) {
+  hd_command(g->o);
+  hd_command_evicts(g->o, "0000", 1);
+  hd_told_changes(g->o, SLOOP_EOWNED, NULL, "nothing was changed");
+}
+static void a_command_succeeds_and_changes_nothing(stage *g) {
+  hd_command(g->o);
+  told_change(g, 0, SLOOP_CHANGE_CONFLICT, "", "");
+}
+static void told_lease(stage *g, const char *owner) {
+  char seq[32];
+  snprintf(seq, sizeof seq, "%s", seq_of(0, 4));
+  sloop_lease_t l[2] = {{.shard = shard_id(0), .owner = owner, .epoch = g->rows[0].epoch},
+                        {.shard = shard_id(1), .owner = g->names[1], .epoch = g->rows[1].epoch}};
+  l[0].position = (sloop_position_t){.kind = SLOOP_AFTER_SEQ, .seq = seq, .sub = sub_of(4)};
+  l[1].position = (sloop_position_t){.kind = SLOOP_OLDEST};
+  const sloop_lease_t *all[] = {&l[0], &l[1]};
+  sloop_leases_t t = {.leases = all, .leases_n = owner ? 2 : 1};
+  if (!owner) all[0] = &l[1];
+  hd_told_leases(g->o, &t);
+}
+static void a_command_tells_the_rows(stage *g) {
+  hd_command(g->o);
+  g->now += MS;
+  told_lease(g, g->names[0]);
+}
+static void a_command_tells_rows_that_never_were(stage *g) {
+  hd_command(g->o);
+  told_lease(g, g->names[1]);
+}
+static void a_command_leaves_a_row_out(stage *g) {
+  hd_command(g->o);
+  g->now += MS;
+  told_lease(g, NULL);
+}
+
+TEST(silent_while_what_is_said_is_true) {
+  static void (*const plays[])(stage * g) = {at_its_tip, a_command_is_done, a_command_tells_the_rows};
+  for (size_t i = 0; i < SLP_COUNT(plays); i++)
+    for (int kcl = 0; kcl < 2; kcl++) {
+      stage g;
+      begin(&g, kcl, SLOOP_ORDER_TIME);
+      two_workers(&g);
+      plays[i](&g);
+      must_be_silent(&g, "what is said");
+      end(&g);
+    }
+}
+
 typedef struct violation {
   hd_rule rule;
   const char *name;
   void (*play)(stage *g);
-  int schema, order;
+  int schema, order, trims;
   sloop_position_kind_t start;
 } violation;
 
@@ -1593,6 +1822,9 @@ static const violation violations[] = {
     V(HD_S1_LOSS, saves_before_it_is_acked),
     V(HD_S1_LOSS, ends_with_one_out),
     V(HD_S1_LOSS, counts_what_a_lost_tenancy_acked),
+    W(HD_S1_LOSS, tells_a_loss_that_is_none, .trims = 1),
+    W(HD_S1_LOSS, tells_a_gap_that_is_none, .trims = 1),
+    W(HD_S1_LOSS, goes_on_behind_a_loss, .trims = 1),
     V(HD_S2_ORDER, leaves_one_out),
     V(HD_S2_ORDER, leaves_one_out_in_a_batch),
     V(HD_S2_ORDER, hands_out_twice),
@@ -1703,6 +1935,29 @@ static const violation violations[] = {
     W(HD_P3_IN_ORDER, late_unflagged, .order = BY_TIME),
     V(HD_P3_IN_ORDER, flagged_late),
     W(HD_P3_IN_ORDER, mixes_shards, .order = BY_SHARD),
+    V(HD_T1_LAG, tells_a_lag_younger_than_its_record),
+    V(HD_T1_LAG, tells_a_lag_younger_than_its_page),
+    V(HD_T1_LAG, tells_a_lag_without_a_page),
+    V(HD_T1_LAG, does_not_know_its_lag),
+    V(HD_T2_STATE, reads_without_a_page),
+    V(HD_T2_STATE, is_at_its_tip_and_behind),
+    V(HD_T2_STATE, fails_for_no_reason),
+    V(HD_T3_REST, fails_at_rest),
+    V(HD_T3_REST, does_not_tell_what_it_owns),
+    V(HD_T4_READY, is_ready_and_suspended),
+    V(HD_T4_READY, is_ready_and_evicted),
+    V(HD_T4_READY, is_ready_and_nothing_comes),
+    V(HD_T4_READY, is_not_ready_at_rest),
+    V(HD_T5_LEASE, tells_what_another_owns),
+    V(HD_T5_LEASE, tells_what_it_never_took),
+    V(HD_T6_COMMAND, a_command_tells_what_it_did_not_do),
+    V(HD_T6_COMMAND, a_command_tells_another_owner),
+    V(HD_T6_COMMAND, a_command_denies_what_it_did),
+    V(HD_T6_COMMAND, a_command_is_silent_of_what_it_did),
+    V(HD_T6_COMMAND, a_command_evicts_and_denies_it),
+    V(HD_T6_COMMAND, a_command_succeeds_and_changes_nothing),
+    V(HD_T6_COMMAND, a_command_tells_rows_that_never_were),
+    V(HD_T6_COMMAND, a_command_leaves_a_row_out),
     V(HD_P4_PARENTS, begins_before_its_parent_is_read),
     V(HD_P5_BUDGET, too_many_records),
     V(HD_P5_BUDGET, too_many_bytes),
@@ -1721,8 +1976,9 @@ static int play(const violation *v, int kcl, sloop_order_t order) {
   stage g;
   const char *text;
   begin(&g, kcl, order);
-  if (v->start) {
-    g.terms.start = v->start;
+  if (v->start || v->trims) {
+    if (v->start) g.terms.start = v->start;
+    g.terms.losses_expected = (uint8_t)v->trims;
     agree(&g);
   }
   two_workers(&g);

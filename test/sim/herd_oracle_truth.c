@@ -14,6 +14,7 @@ size_t hd_shard(hd_oracle *o, const char *id, int parent, int other) {
   s->parents[1] = other;
   s->row_n = SIZE_MAX;
   s->closed_us = HD_NEVER;
+  s->loss_told_ms = INT64_MIN;
   snprintf(s->id, sizeof s->id, "%s", id);
   SLP_CHECK(slp_map_put(&o->ids, slp_str_of(s->id), s) == 0);
   o->shards[o->shards_n++] = s;
@@ -45,6 +46,7 @@ void hd_put(hd_oracle *o, size_t shard, const char *seq, uint32_t sub, int64_t a
   hd_note note = {.put_us = hd_now(o),
                   .content = content,
                   .acked_us = HD_NEVER,
+                  .trimmed_us = HD_NEVER,
                   .arrived_ms = arrived_ms,
                   .seq_n = (uint32_t)text.n,
                   .sub = sub};
@@ -70,7 +72,7 @@ void hd_trimmed(hd_oracle *o, size_t shard, size_t records) {
   hd_part *s = o->shards[shard];
   SLP_CHECK(records <= s->notes_n);
   if (records <= s->trimmed) return;
-  s->trimmed = records;
+  while (s->trimmed < records) s->notes[s->trimmed++].trimmed_us = hd_now(o);
   hd_tell(o, HD_TOLD_DEED, SIZE_MAX, shard, (hd_told){.what = "is trimmed"});
 }
 

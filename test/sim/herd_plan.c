@@ -55,7 +55,9 @@ typedef enum part {
   PART_KEYS,
   PART_PUSH,
   PART_SPREAD,
-  PART_DEAD_PUSH
+  PART_DEAD_PUSH,
+  PART_READY,
+  PART_COMMANDS
 } part;
 static uint64_t stream_of(const hd_plan *p, size_t n) {
   uint64_t state = p->seed * UINT64_C(0xd1342543de82ef95) + (n + 1) * UINT64_C(0xaf251af3b0f025b5);
@@ -214,6 +216,18 @@ static void draw_named(hd_plan *p, const hd_wish *wish) {
   p->o.start.kind = SLOOP_OLDEST;
 }
 
+static void draw_commands(hd_plan *p, const hd_wish *wish) {
+  uint64_t state = stream_of(p, PART_COMMANDS);
+  uint32_t often = (uint32_t)hd_log_between(&state, 1, 25);
+  p->rate[HF_command] = wish->commands && !(wish->without >> HF_command & 1) ? often : 0;
+}
+
+/* No reading depends on it. */
+static void draw_ready(hd_plan *p) {
+  uint64_t state = stream_of(p, PART_READY);
+  p->o.unready_ms = (uint32_t)hd_log_between(&state, 1000, 60000);
+}
+
 /* As many streams whose leases lie under several keys, with a few shards a key, as tables from before that. */
 static void draw_spread(hd_plan *p) {
   uint64_t state = stream_of(p, PART_SPREAD), *r = &state;
@@ -272,6 +286,8 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   draw_choices(p);
   draw_service(p);
   draw_spread(p);
+  draw_ready(p);
+  draw_commands(p, wish);
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
   draw_named(p, wish);

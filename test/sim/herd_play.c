@@ -13,10 +13,14 @@
   (120 * HD_S) /* so long the leader has to make a row that was deleted (sloop(7)); children wait */
 #define WATCHDOG_US \
   (120 * HD_S) /* while calls get lost: each is given up after 30 s, and one may be all there are */
+#define OLD_CALLS_US (60 * HD_S) /* after healing: calls that nobody answered are given up, and made again */
 #define BACKLOG_GAP_US_MAX 20000
 #define STOP_MS 30000
 
-static int broken(void *arg) { return hd_world_broken(arg, NULL) != HD_NO_RULE; }
+static int broken(void *arg) {
+  hd_ask_all(arg, 0);
+  return hd_world_broken(arg, NULL) != HD_NO_RULE;
+}
 
 /* 0: a rule is broken. */
 static int pass(hd_world *hw, uint64_t us) { return !slp_sim_run(hw->w->sim, hd_now(hw) + us, broken, hw); }
@@ -76,7 +80,10 @@ static void run_look(void *arg) {
   hd_world *hw = arg;
   if (hw->ending || broken(hw)) return;
   for (size_t i = 0; i < HD_WORKERS_MAX; i++)
-    if (hd_runs(hw->at[i]) && !hw->at[i]->depth) (void)hd_stats_of(hw->at[i]);
+    if (hd_runs(hw->at[i]) && !hw->at[i]->depth) {
+      (void)hd_stats_of(hw->at[i]);
+      hd_ask_ready(hw->at[i]);
+    }
   if (hw->healed && hw->plan->o.checkpoint_ms == 0)
     for (size_t i = 0; i < HD_WORKERS_MAX; i++)
       if (hd_runs(hw->at[i])) hd_save_all(hw->at[i]);
@@ -154,6 +161,11 @@ static uint64_t handed_out(const hd_world *hw) {
 /* What comes before a start that is still to come is read and passed over. */
 static int passes_over(const hd_world *hw) {
   return hw->plan->o.start.kind == SLOOP_AT_TIME && hw->start_ms > slp_world_ms(hw->w);
+}
+
+/* What is told of the reading is that all is well. */
+static int is_well(const hd_world *hw) {
+  return !passes_over(hw) && !hw->plan->rate[HF_dead_push] && hd_now(hw) >= hw->healed_us + OLD_CALLS_US;
 }
 
 /* A shard at its tip is asked once in poll_ms, or a tenth earlier. */
@@ -245,6 +257,7 @@ static int come_to_rest(hd_world *hw) {
       if (!pass(hw, us)) return 0;
       if (moves(hw) == before && handed_out(hw) == had) {
         if (!passes_over(hw)) judge_polls(hw, us);
+        if (is_well(hw)) hd_ask_all(hw, 1);
         return !broken(hw);
       }
     }
@@ -278,6 +291,7 @@ static int all_gone(void *arg) {
 static int stop_all(hd_world *hw) {
   hw->ending = 1;
   if (hw->twin) hw->twin->ending = 1;
+  hd_command_stop(hw);
   for (size_t i = 0; i < HD_WORKERS_MAX; i++)
     if (hd_runs(hw->at[i])) hd_stop(hw->at[i], STOP_MS, UINT64_MAX);
   if (!slp_sim_run(hw->w->sim, hd_now(hw) + 2 * STOP_MS * UINT64_C(1000), all_gone, hw))

@@ -416,6 +416,8 @@ static void worker_row(hd_world *hw, slp_str name, hd_attr get, const void *now)
   int by_itself = by.n >= strlen(boot) && memcmp(by.p + by.n - strlen(boot), boot, strlen(boot)) == 0;
   if (gone && !hw->worker_rows[i].gone && by.n && !by_itself && hw->writer != SIZE_MAX)
     hd_evicts(hw->o, hw->writer, hw->writer_sent_us, hw->worker_rows[i].name);
+  if (gone && !hw->worker_rows[i].gone && !by_itself && hw->writer == SIZE_MAX)
+    hd_command_evicts(hw->o, boot, hw->commanded);
   strcpy(hw->worker_rows[i].boot, boot);
   hw->worker_rows[i].gone = (uint8_t)gone;
 }
@@ -452,6 +454,7 @@ void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
   if (!now) {
     hw->shards[hd_shard_of(hw, id)].owned_us = 0;
     hd_row_is(hw->o, hw->writer, id, hw->writer_sent_us, NULL);
+    if (hw->commanded) hd_command_wrote(hw->o, id);
     return;
   }
   if (hw->plan->schema == HD_SLOOP) is_under_one_key(hw, &hw->shards[hd_shard_of(hw, id)], get(now, "app"));
@@ -485,6 +488,7 @@ void hd_row_written(hd_world *hw, slp_str shard, hd_attr get, const void *now) {
   slp_sim_trace(hw->w->sim, "row %s: \"%s\" epoch %llu at %d %s sub %u%s", id, owner_text,
                 (unsigned long long)row.epoch, (int)row.at, seq, row.sub, row.whole ? " whole" : "");
   hd_row_is(hw->o, hw->writer, id, hw->writer_sent_us, &row);
+  if (hw->commanded) hd_command_wrote(hw->o, id);
 }
 
 static slp_str av_text(const void *row, const char *name) {
@@ -542,17 +546,26 @@ static hd_life *life_of(hd_world *hw, const slp_sim_ask *ask) {
   return NULL;
 }
 
-/* Which shard a GetRecords asks for. */
-static void note_read(hd_world *hw, const slp_sim_ask *ask) {
+static void note_asked_change(hd_world *hw, uint32_t shard, size_t reader) {
+  if (shard >= hw->shards_n) return;
+  hw->shards[shard].read_us = hd_now(hw);
+  if (reader != SIZE_MAX) hd_paged(hw->o, reader, shard);
+}
+
+/* Which shard a GetRecords asks for. reader: a life that is answered; SIZE_MAX: it is not. */
+static void note_read(hd_world *hw, const slp_sim_ask *ask, size_t reader) {
   if (hw->stream) {
-    for (size_t i = 0; i < hw->shards_n; i++)
-      hw->shards[i].read_us = slp_max_u64(hw->shards[i].read_us, hw->stream->shards[i].last_poll_us);
+    for (size_t i = 0; i < hw->shards_n; i++) {
+      slp_known_shard *k = &hw->stream->shards[i];
+      hw->shards[i].read_us = slp_max_u64(hw->shards[i].read_us, k->last_poll_us);
+      if (k->paged_us && reader != SIZE_MAX) hd_paged(hw->o, reader, i);
+      k->paged_us = 0;
+    }
     return;
   }
   uint32_t shard;
   if (hd_typed_ask(ask)) {
-    if (slp_typed_change_asked(hw->w, ask->body, &shard) == 0 && shard < hw->shards_n)
-      hw->shards[shard].read_us = hd_now(hw);
+    if (slp_typed_change_asked(hw->w, ask->body, &shard) == 0) note_asked_change(hw, shard, reader);
     return;
   }
   const char *mark = "\"ShardIterator\":\"";
@@ -562,7 +575,15 @@ static void note_read(hd_world *hw, const slp_sim_ask *ask) {
   const char *quote = memchr(p, '"', (size_t)(end - p));
   slp_box_mark m;
   if (!quote || slp_changes_mark_read(hw->w->box, (slp_str){p, (size_t)(quote - p)}, &m)) return;
-  if (m.shard < hw->shards_n) hw->shards[m.shard].read_us = hd_now(hw);
+  note_asked_change(hw, m.shard, reader);
+}
+
+static void note_located(hd_world *hw, size_t reader) {
+  for (size_t i = 0; hw->stream && i < hw->shards_n; i++) {
+    uint64_t *seen = &hw->shards[i].locates, now = hw->stream->shards[i].locates;
+    if (now != *seen && reader != SIZE_MAX) hd_located(hw->o, reader, i);
+    *seen = now;
+  }
 }
 
 /* Which shards this call asked for their latest. */
@@ -604,10 +625,11 @@ static void judge_describes(hd_world *hw, hd_life *l, const slp_sim_ask *ask, co
 }
 
 /* What a call has shown and changed. */
-static void look_at(hd_world *hw, const slp_sim_ask *ask, const char *op) {
+static void look_at(hd_world *hw, const slp_sim_ask *ask, const char *op, size_t reader) {
   if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0 || strcmp(op, "typed E") == 0)
-    note_read(hw, ask);
+    note_read(hw, ask, reader);
   note_latest(hw, ask);
+  note_located(hw, reader);
   look_at_shards(hw);
 }
 
@@ -638,15 +660,18 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   if (hw->twin) written_by(hw->twin, hw->writer, ask->sent_us); /* a process has one number in both */
   note_table(hw, ask, op);
   judge_describes(hw, l, ask, op);
+  hw->commanded = (uint8_t)hd_command_sent(hw, ask);
   hw->inner(hw->inner_arg, ask, reply);
+  hw->commanded = 0;
   written_by(hw, SIZE_MAX, ask->sent_us);
   if (hw->twin) written_by(hw->twin, SIZE_MAX, ask->sent_us);
   slp_world_faults(hw->w, NULL); /* what did not fit this call is for no other one */
-  look_at(hw, ask, op);
-  if (hw->twin) look_at(hw->twin, ask, op);
+  if (!hd_reaches(hw, l, service, 1)) reply->silent = 1;
+  int answered = l && reply->status == 200 && !reply->silent && !reply->drop;
+  look_at(hw, ask, op, answered ? l->number : SIZE_MAX);
+  if (hw->twin) look_at(hw->twin, ask, op, answered ? l->number : SIZE_MAX);
   hw->faults[HF_push] += strcmp(op, "typed S") == 0 && reply->status == 200;
   hw->faults[HF_dead_push] += strcmp(op, "typed S") == 0 && hw->plan->dead_push;
-  if (!hd_reaches(hw, l, service, 1)) reply->silent = 1;
 }
 
 /* ---- birth and death ----------------------------------------------------------------------------------- */
@@ -680,6 +705,13 @@ static void make_judge(hd_world *hw) {
                     .batch_bytes_max = o->batch_bytes_max,
                     .buffered_bytes_max = o->buffered_bytes_max,
                     .page_bytes_max = 10u << 20,
+                    .poll_ms = o->poll_ms,
+                    .unready_ms = o->unready_ms,
+                    .late_ms = p->rate[HF_slow] ? p->net.slow_us_max / 1000 : 0,
+                    .pushed = p->rate[HF_push] > 0,
+                    .untold_lags = p->changes,
+                    .pages_lie = (p->rate[HF_page] && !p->typed) ||
+                                 (p->changes && (p->rate[HF_page] || p->rate[HF_listing])),
                     .by_counter = p->schema != HD_SLOOP,
                     .exclusive = p->schema == HD_VMWARE,
                     .whole = p->schema == HD_VMWARE || p->schema == HD_MOTORWAY || p->schema == HD_KCL_RB,

@@ -598,6 +598,7 @@ static void judge_record(slp_judged *m, held_record *h, const sloop_record_t *r)
   else
     fresh_record(m, s, i, r);
   s->fates[i] = SLP_RECORD_OUT;
+  s->moved_us = slp_sim_now_us(m->oracle->world->sim);
   s->attempts[i] = (uint16_t)r->attempt;
   s->out_n++;
   h->shard = s;
@@ -674,7 +675,9 @@ static slp_held_by_user **held_slot(slp_oracle *o, const sloop_batch_t *b) {
 }
 
 void slp_oracle_acked(slp_judged *m, sloop_batch_t *b, size_t index) {
-  (*held_slot(m->oracle, b))->records[index].acked = 1;
+  slp_held_by_user *h = *held_slot(m->oracle, b);
+  h->records[index].acked = 1;
+  if (h->records[index].shard) h->records[index].shard->moved_us = slp_sim_now_us(m->oracle->world->sim);
 }
 
 void slp_oracle_done(slp_judged *m, sloop_batch_t *b, size_t acked) {
@@ -686,6 +689,7 @@ void slp_oracle_done(slp_judged *m, sloop_batch_t *b, size_t acked) {
   for (size_t i = 0; i < h->n; i++) {
     slp_judged_shard *s = h->records[i].shard;
     if (!s) continue;
+    s->moved_us = slp_sim_now_us(o->world->sim);
     s->out_n--;
     if (i < acked || h->records[i].acked) {
       s->fates[h->records[i].index] = SLP_RECORD_ACKED;
@@ -733,6 +737,7 @@ void slp_oracle_on_shard(slp_judged *m, const char *shard, sloop_shard_event_kin
   if (what == SLOOP_SHARD_OPENED) {
     if (s->opened) slp_oracle_bad(o, "S12 contract: %s opened twice", shard);
     s->opened = 1;
+    s->moved_us = slp_sim_now_us(o->world->sim);
     /* It has its place: to ask for the latest once more is to lose what came since. */
     s->latest_known = s->known->latest_locates > 0;
     s->latest_high = s->known->latest_high;
@@ -880,6 +885,7 @@ void slp_oracle_on_closed(slp_judged *m) {
 }
 
 void slp_oracle_paused(slp_judged *m, const char *shard, int on) {
+  m->resumed_us = slp_sim_now_us(m->oracle->world->sim);
   if (!shard) {
     m->paused_all = (uint8_t)on;
     for (size_t i = 0; i < SLP_SHARDS_MAX; i++) m->shards[i].paused = 0;

@@ -44,6 +44,7 @@ typedef struct slp_judged_shard {
   uint8_t started, opened, ended, stopped, paused, lost;
   uint8_t refused;    /* a record of it came back too often */
   uint8_t hopeless;   /* a call about it failed, and will not be tried again */
+  uint64_t moved_us;  /* it was opened, or a record of it handed over, given back or acknowledged */
   uint64_t told_us;   /* truth.c: when it was told last, */
   uint64_t rested_us; /* and when it was told last that nothing is read, and why */
   size_t done_n;      /* truth.c: of the notes before it all are finished with */
@@ -75,7 +76,9 @@ typedef struct slp_judged { /* one consumer */
   int last_error;
   char last_aws_code[64], last_message[200];
   uint64_t looked_us,
-      frozen_us; /* truth.c: when it was asked last what it tells of itself, when it stood last */
+      frozen_us;       /* truth.c: when it was asked last what it tells of itself, when it stood last */
+  uint64_t unready_us; /* truth.c: when it was last told as not ready */
+  uint64_t looks, resumed_us;            /* truth.c: how often; it was paused or resumed last */
   uint64_t last_record_us, delay_us_max; /* from put to on_batch, fresh records */
 } slp_judged;
 

@@ -437,6 +437,8 @@ static void set_options(play *g) {
   to->stats_ms = from->stats_ms;
   to->on_retry = from->on_retry;
   to->retry_max = from->retry_max;
+  /* No reading depends on it. */
+  to->unready_ms = 1000 + (uint32_t)(g->plan->seed * UINT64_C(0x9e3779b97f4a7c15) % 40000);
   /* Where nobody on the way can have set it, the service's time is believed. */
   if (g->plan->box.access_key) to->endpoint = "http://127.0.0.1:80";
   g->u.manners = g->plan->manners;

@@ -4,6 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/metrics.h"
+#include "api/metrics_ready.h"
+#include "sim/inside.h"
+
 /* ---- counts ------------------------------------------------------------------------------------------ */
 
 void slp_truth_stats(slp_judged *m, const sloop_stats_t *st) {
@@ -30,6 +34,7 @@ void slp_truth_stats(slp_judged *m, const sloop_stats_t *st) {
 /* ---- how far behind, and what is done ---------------------------------------------------------------- */
 
 #define LOOK_US 250000
+#define READY_EVERY 4 /* so many looks at the shards go to one at the readiness */
 /* What a lag may be too small by: the service tells its time in whole seconds. */
 #define SLACK_MS 3000
 /* Nothing rests for longer between two calls: the longest back-off. */
@@ -125,6 +130,46 @@ static void judge_shard(const sloop_shard_stats_t *st, void *arg) {
   if (l->at_rest) judge_rest(l, st, s->known);
 }
 
+/* ---- readiness ---------------------------------------------------------------------------------------- */
+
+/* It has failed for one reason, and then for another; and a call that is not answered fails after a while. */
+static int64_t stands_ms_max(const slp_judged *m) {
+  return 2 * (int64_t)m->opts->unready_ms + 8000 + 2 * (int64_t)m->opts->poll_ms;
+}
+
+/* For how long nothing has come of a shard that is read; 0: it is paused, not opened, or there is nothing. */
+static int64_t stands_ms(const look *l, slp_judged_shard *s) {
+  const slp_known_shard *k = s->known;
+  if (!s->opened || s->paused || l->m->paused_all || (k->closed && oldest_age_ms(l, s) < 0)) return 0;
+  uint64_t since_us = slp_max_u64(slp_max_u64(k->paged_us, s->moved_us), l->awake_us);
+  since_us = slp_max_u64(since_us, l->m->unready_us); /* a new reason may have begun since */
+  return ms_since(l, slp_max_u64(since_us, l->m->resumed_us));
+}
+
+/* As /ready answers. */
+static void judge_ready(const look *l, sloop_t *c, slp_host *h) {
+  slp_oracle *o = l->m->oracle;
+  slp_sample sample;
+  char why[SLP_READY_WHY];
+  uint64_t now_us = o->world->sim->now_us, seen_us = h->now_us;
+  slp_sample_init(&sample, o->world->mem);
+  SLP_CHECK(slp_metrics_sample(c, 0, &sample, 0) == 0);
+  int ready = slp_ready(&sample, why);
+  slp_sample_free(&sample);
+  /* Each look at a clock takes a microsecond of the simulation. */
+  o->world->sim->now_us = now_us;
+  h->now_us = seen_us;
+  if (!ready) l->m->unready_us = l->now_us;
+  if (!ready && l->at_rest && !l->m->any_stopped)
+    slp_oracle_bad(o, "T4 ready: all is well, and it is not ready: %s", why);
+  for (size_t i = 0; ready && i < l->m->stream->shards_n; i++) {
+    int64_t ms = stands_ms(l, &l->m->shards[i]);
+    if (ms > stands_ms_max(l->m))
+      slp_oracle_bad(o, "T4 ready: it is ready, and nothing has come of %s for %" PRId64 " ms",
+                     l->m->stream->shards[i].id, ms);
+  }
+}
+
 static int can_tell(slp_judged *m, const slp_user *u) {
   const slp_world *w = m->oracle->world;
   uint64_t now = slp_sim_now_us(w->sim);
@@ -142,6 +187,7 @@ static void ask(slp_user *u, int at_rest) {
   m->looked_us = l.now_us;
   (void)slp_now_refresh_us(u->host); /* as at the begin of a turn */
   SLP_CALL(m->oracle, sloop_shard_stats_each(u->s, judge_shard, &l));
+  if (at_rest || m->looks++ % READY_EVERY == 0) SLP_CALL(m->oracle, judge_ready(&l, u->s, u->host));
 }
 
 void slp_truth_look(slp_user *u) {

@@ -453,6 +453,7 @@ static void event(slp_typed *t, slp_msg *m, slp_sim_reply *reply) {
   size_t from = first_kept(k, place[2]), n = how_many(k, from, 1000, &calls);
   int ended = from == k->notes_n && is_closed(t, k);
   if (chance(t, t->faults.empty_ppm)) n = calls = 0;
+  if (!reply->silent) k->paged_us = now_us;
   if (!n && !ended && *event_us && now_us - *event_us < IDLE_US) {
     slp_msg_u64(&reply->body, SLP_TYPED_NOT_YET);
     return;
