@@ -473,7 +473,12 @@ static void on_back(slp_timer *timer) {
   tell(p, 0, 0, NULL);
 }
 
-static int a_proxy_said_so(const slp_fail *fail) { return fail->http_status >= 400 && !fail->aws_code[0]; }
+/* Also by sending the call elsewhere (3xx), which nobody follows. */
+static int a_proxy_said_so(const slp_fail *fail) { return fail->http_status >= 300 && !fail->aws_code[0]; }
+
+static int is_no_operation_there(const slp_fail *fail) {
+  return strcmp(fail->aws_code, "UnknownOperationException") == 0;
+}
 
 /* Would a poll have brought more? A consumer or shard that is gone, another subscriber, too many calls, and
  * keys that nobody takes are no matter of the way that events come, when the service itself says so. */
@@ -483,9 +488,10 @@ static int is_vain(const sub *u, const slp_fail *fail) {
                         class == SLP_ACCESS || (class == SLP_AUTH && a_proxy_said_so(fail)));
 }
 
-/* Another subscription would be refused too: it is not allowed, or not by a proxy. */
+/* Another subscription would be refused too: it is not allowed, or not by a proxy, or not known. */
 static int is_final(const slp_fail *fail) {
-  return fail->class == SLP_ACCESS || (slp_class_lasts(fail->class) && a_proxy_said_so(fail));
+  int lasts = slp_class_lasts(fail->class) && (a_proxy_said_so(fail) || is_no_operation_there(fail));
+  return fail->class == SLP_ACCESS || lasts;
 }
 
 static void note_vain(vain *v, const sub *u, const slp_fail *fail) {
@@ -527,7 +533,10 @@ static void on_over(slp_op *op) {
   move(u, CLOSED);
   if (!u->fetch || u->expander) return; /* the next fetch begins a new one */
   if (has_enough(u, &fail) && u->p->or_poll && u->p->way == SUBSCRIBES) {
-    poll_instead(u, fail.class == SLP_FINE ? "subscriptions ended without an event" : fail.message);
+    char why[200];
+    const char *name = strstr(fail.message, fail.aws_code) ? "" : fail.aws_code;
+    snprintf(why, sizeof why, "%.120s%s%.64s%s", fail.message, name[0] ? " (" : "", name, name[0] ? ")" : "");
+    poll_instead(u, fail.class == SLP_FINE ? "subscriptions ended without an event" : why);
   } else if (is_spent(u)) {
     slp_fail_set(&fail, SLP_EXPIRED, SLOOP_EREMOTE, "the subscription ended before its first event");
     fail.class = SLP_EXPIRED;

@@ -169,10 +169,27 @@ def pushed_as_asked(way):
         expect("GetRecords" not in front.calls, "it polled")
 
 
+def no_such_operation():
+    """Known by its name alone: it is polled at once, and the name is told."""
+    with Box("stream=s:2", "change_ms=0") as box:
+        client, put = box.client(), {}
+        put_many(client, "s", 100, put)
+        box.faults("* SubscribeToShard * error UnknownOperationException:400:")
+        running = harness.Running([*AUTO, "-o", "oldest", "-J", "s"], harness.tail_environment(box.url))
+        try:
+            harness.wait_until(lambda: len(running.lines) >= 100, SECONDS, "records, by polls")
+        finally:
+            said = stop(running)
+        judge(harness.records_of(running.lines), put, harness.list_shards(client, "s"))
+        expect("retrieval: poll" in said and "UnknownOperationException" in said, f"it was not told: {said}")
+        return "100 of 100"
+
+
 def main():
     tests = harness.Tests()
     harness.boto3_or_skip()
-    jobs = [(f"{way}: all is read", all_is_read, way) for way in ("504", "403", "hold", "buffer")]
+    jobs = [(f"{way}: all is read", all_is_read, way) for way in ("504", "403", "301", "hold", "buffer")]
+    jobs += [("an endpoint without SubscribeToShard", no_such_operation)]
     jobs += [("504: from now on", from_now_on, "504"), ("hold: from now on", from_now_on, "hold")]
     jobs += [("504: the tip ends it", the_tip_ends_it, "504"), ("buffer: the tip ends it", the_tip_ends_it, "buffer")]
     jobs += [("buffer: a quiet stream", idle, "buffer"), ("504: pushed as asked", pushed_as_asked, "504")]
