@@ -57,6 +57,7 @@ case $want in
     need openssl have openssl
     need curl have curl
     need nghttp2-proxy have nghttpx
+    need tinyproxy have tinyproxy
     need util-linux have taskset
     need prometheus have promtool
     need binutils have nm
