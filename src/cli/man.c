@@ -5,7 +5,7 @@
 #include "cli/options.h"
 #include "sloop.h"
 
-#define DATE "2026-11-27" /* of the last change of this text: not of the build, which must be repeatable */
+#define DATE "2026-11-28" /* of the last change of this text: not of the build, which must be repeatable */
 
 /* Writes text of a roff line: a backslash, and a dot or quote at the beginning, have a meaning there; a plain
  * '-' would become a hyphen. */

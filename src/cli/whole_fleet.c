@@ -40,7 +40,8 @@ static slp_whole_shard *shard_of(slp_whole_fleet *w, const char *name) {
 void slp_whole_begin(slp_whole_fleet *w, int by_time) {
   for (uint32_t i = 0; i < w->cap; i++) {
     slp_whole_shard *s = &w->shards[i];
-    s->has_row = s->ended = s->has_child = s->is_answered = s->is_at_tip = 0;
+    s->has_row = s->ended = s->has_child = s->waits = 0;
+    s->is_mine = s->is_answered = s->is_at_tip = s->has_passed = 0;
   }
   w->mine_n = 0;
   w->by_time = (uint8_t)by_time;
@@ -50,7 +51,9 @@ int slp_whole_mine(slp_whole_fleet *w, const sloop_shard_stats_t *shard) {
   slp_whole_shard *s = shard_of(w, shard->shard);
   if (!s) return SLP_ENOMEM;
   s->is_answered = shard->behind_ms >= 0;
-  s->is_at_tip = w->by_time || (shard->at_tip && !shard->unacked);
+  s->is_mine = 1;
+  s->has_passed = w->by_time && shard->paused;
+  s->is_at_tip = s->has_passed || (shard->at_tip && !shard->unacked);
   w->mine_n++;
   return 0;
 }
@@ -122,6 +125,11 @@ static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_s
     lower(w, SLP_WHOLE_SHARED, l->shard, "has not been told to be at its tip by ", l->owner);
 }
 
+/* With --until: its end is not waited for, because it has passed or is another worker's. */
+static int is_left_unended(const slp_whole_fleet *w, const slp_whole_shard *s) {
+  return w->by_time && !s->ended && (s->has_passed || !s->is_mine);
+}
+
 static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s, const sloop_worker_t *owner,
                   const char *me) {
   slp_lease_mood mood = slp_lease_mood_of(l);
@@ -144,7 +152,8 @@ static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s
     case SLP_LEASE_MOODS: break;
   }
   /* An owner at its tip may be about to write the end. */
-  if (s->has_child && !w->by_time) lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its end yet", "");
+  if (s->has_child && !is_left_unended(w, s))
+    lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its end yet", "");
   if (strcmp(l->owner, me) == 0)
     judge_mine(w, l, s);
   else
@@ -176,12 +185,35 @@ int slp_whole_rows(slp_whole_fleet *w, const sloop_leases_t *rows, const char *m
 
 /* ---- the listing -------------------------------------------------------------------------------------- */
 
-/* Every open shard comes to have a row. A child's is made before its parent's says that it ended. */
-int slp_whole_listed(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
+static int is_held_back(const slp_whole_fleet *w, uint32_t number) {
+  const slp_whole_shard *s = number < w->cap ? &w->shards[number] : NULL;
+  return s && (s->has_row ? is_left_unended(w, s) : s->waits);
+}
+
+/* Notes the shards without a row that come behind one whose row is not ended. Returns whether one is new. */
+static int hold_back(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
+  int found = 0;
   for (size_t i = 0; i < n; i++) {
-    slp_whole_shard *s = shards[i]->closed ? NULL : shard_of(w, shards[i]->id);
-    if (!shards[i]->closed && !s) return SLP_ENOMEM;
-    if (s && !s->has_row) lower(w, SLP_WHOLE_WAITS, shards[i]->id, "has no lease yet", "");
+    slp_whole_shard *s = &w->shards[slp_names_find(&w->names, shards[i]->id)];
+    int waits = is_held_back(w, slp_names_find(&w->names, shards[i]->parent)) ||
+                is_held_back(w, slp_names_find(&w->names, shards[i]->adjacent_parent));
+    if (s->has_row || s->waits || !waits) continue;
+    s->waits = found = 1;
+  }
+  return found;
+}
+
+/* Every open shard comes to have a row. A child's is made before its parent's says that it ended: with
+ * --until that may be never, because the parent is read up to the time only. */
+int slp_whole_listed(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!shard_of(w, shards[i]->id)) return SLP_ENOMEM;
+  while (w->by_time && hold_back(w, shards, n))
+    continue; /* as often as generations are listed out of order */
+  for (size_t i = 0; i < n; i++) {
+    const slp_whole_shard *s = shard_of(w, shards[i]->id);
+    if (!shards[i]->closed && !s->has_row && !s->waits)
+      lower(w, SLP_WHOLE_WAITS, shards[i]->id, "has no lease yet", "");
   }
   return 0;
 }

@@ -27,10 +27,13 @@ typedef struct slp_whole_shard { /* of the name with the same number */
   int64_t owner_written_at_ms;
   uint8_t seen;    /* these four are set */
   uint8_t alive;   /* since it was first seen, it or its owner has moved */
-  uint8_t has_row; /* these five: by the look under way */
+  uint8_t has_row; /* these eight: by the look under way */
   uint8_t ended;
   uint8_t has_child;   /* a row names it as a parent, so it is closed */
-  uint8_t is_answered; /* this worker reads it, and the service has answered */
+  uint8_t is_mine;     /* this worker reads it */
+  uint8_t is_answered; /* and the service has answered */
+  uint8_t has_passed;  /* --until: this worker has paused it at the time */
+  uint8_t waits;       /* --until: no row, and comes behind a shard whose row is not ended */
   uint8_t is_at_tip;   /* this worker has it at its tip, and all of it is acknowledged */
 } slp_whole_shard;
 

@@ -83,10 +83,13 @@ def a_time_that_is_to_come_is_waited_for_whoever_writes():
         until = time.time() + 8
         p = box.start("-G", "app", "-o", "oldest", "--until", str(int(until * 1000)), *QUICK, "demo")
         try:
-            n = 0
+            n, is_split = 0, False
             while p.poll() is None:  # one shard is written to without a pause, the other one is silent
-                box.call("PutRecord", StreamName="demo", PartitionKey="k", Data=base64.b64encode(b"%d" % n).decode())
+                put = box.call("PutRecord", StreamName="demo", PartitionKey="k", Data=base64.b64encode(b"%d" % n).decode())
                 n += 1
+                if not is_split and time.time() > until + 0.3:  # it is read up to the time: its children get no leases
+                    box.admin(f"/_sandbox/split?stream=demo&shard={put['ShardId']}")
+                    is_split = True
                 check(time.time() < until + 30, "it has not left")
                 time.sleep(0.02)
             check(until < time.time(), "it left before the time")

@@ -149,6 +149,26 @@ TEST(by_time_a_shard_of_another_worker_has_to_be_read_by_one_that_lives) {
   end();
 }
 
+TEST(by_time_children_wait_behind_what_is_read_up_to_the_time_and_no_other) {
+  static const sloop_shard_t parent = {"shardId-000000000000", "", "", "", "", "", "", 1},
+                             child = {"shardId-000000000008", "shardId-000000000000", "", "", "", "", "", 1},
+                             last = {"shardId-000000000009", "", "shardId-000000000008", "", "", "", "", 0};
+  static const sloop_shard_t *const listed[] = {&last, &child, &parent}; /* the other way round */
+  begin();
+  rows.leases_n = 1;
+  look_by_time();
+  CHECK_INT(slp_whole_listed(&w, listed, 3), 0);
+  CHECK_INT(w.state, SLP_WHOLE_AT_TIP);
+  sloop_shard_stats_t ends = {.shard = "shardId-000000000000", .behind_ms = 0, .at_tip = 1}; /* not paused */
+  slp_whole_begin(&w, 1);
+  CHECK_INT(slp_whole_mine(&w, &ends), 0);
+  CHECK_INT(slp_whole_rows(&w, &rows, ME), 0);
+  CHECK_INT(slp_whole_listed(&w, listed, 3), 0);
+  CHECK_INT(w.state, SLP_WHOLE_WAITS); /* its children may have what arrived before the time */
+  CHECK_STR(w.why, "shardId-000000000009 has no lease yet");
+  end();
+}
+
 TEST(what_an_operator_must_free_is_no_success) {
   begin();
   leases[1] = lease("shardId-000000000001", "");
