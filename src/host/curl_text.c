@@ -164,8 +164,8 @@ int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *
              "check the user and password in %s, percent-encoded; they are sent by Basic, as no other scheme",
              p->variable);
   else if (status == 407)
-    snprintf(remedy, sizeof remedy, "set user and password in %s: http://USER:PASSWORD@%s, percent-encoded",
-             p->variable, p->place);
+    snprintf(remedy, sizeof remedy, "set user and password in %s: http%s://USER:PASSWORD@%s, percent-encoded",
+             p->variable, p->tls ? "s" : "", p->place);
   else if (status == 403)
     snprintf(remedy, sizeof remedy, "check that its rules allow this host and port");
   else if (passes)

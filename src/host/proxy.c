@@ -123,14 +123,15 @@ static void read_place(slp_proxy *p) {
   rest.n = n;
   const char *at = rest.n ? memrchr(rest.p, '@', rest.n) : NULL;
   p->has_user = at != NULL;
+  p->tls = begins(all, "https://") != 0;
   p->socks = begins(all, "socks") != 0;
   if (at) rest = behind(rest, (size_t)(at + 1 - rest.p));
   const char *close = rest.n ? memrchr(rest.p, ']', rest.n) : NULL;
   int port = memchr(close ? close : rest.p, ':', rest.n - (size_t)(close ? close - rest.p : 0)) != NULL;
   snprintf(p->place, sizeof p->place, "%.*s%s", (int)slp_min_u64(rest.n, SLP_PLACE_MAX - 8), rest.p,
-           port                      ? ""
-           : begins(all, "https://") ? ":443"
-                                     : ":1080");
+           port     ? ""
+           : p->tls ? ":443"
+                    : ":1080");
 }
 
 void slp_proxy_find(slp_str url, slp_proxy *ret) {

@@ -12,6 +12,7 @@ typedef struct slp_proxy {
   const char *url;           /* its value, until the environment changes */
   char place[SLP_PLACE_MAX]; /* host and port, never its user or password */
   uint8_t has_user;          /* the value holds a user */
+  uint8_t tls;               /* it is asked over TLS */
   uint8_t socks;             /* it joins connections without a word of HTTP */
 } slp_proxy;
 

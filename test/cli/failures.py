@@ -463,6 +463,30 @@ def _(p):
     return p.tail()
 
 
+@row("A proxy (HTTPS_PROXY)", "begins to answer 407 in the middle of the reading", "407", "PROXY", AWS, status=0)
+def _(p):
+    p.sandbox()
+    front = p.listen(joins(int(p.shared.box.url.rsplit(":", 1)[1])), tls="good")
+    p.trust("ca.pem")
+    del p.env["AWS_ENDPOINT_URL"]
+    begins = time.monotonic() + 3
+
+    def cut(c):
+        with contextlib.suppress(OSError):
+            c.shutdown(socket.SHUT_RDWR)
+
+    def talk(c):
+        left = begins - time.monotonic()
+        if left > 0:
+            threading.Timer(left, cut, [c]).start()
+            joins(front, connect=True)(c)
+        else:
+            answers("407 Proxy Authentication Required")(c)
+
+    p.proxy(talk)
+    return first(p.run("-o", "oldest", "demo", stop_at="407", stdout=subprocess.DEVNULL), "407")
+
+
 @row("A proxy (HTTPS_PROXY)", "has a name that is not found", "proxy.sloop.test", "HTTPS_PROXY")
 def _(p):
     p.named("nx")
@@ -602,6 +626,35 @@ def _(p):
 def _(p):
     p.proxy(silent, tls="strange")
     return p.tail()
+
+
+SYSTEM_BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
+
+
+def trusted_by_the_system(p):
+    """A world of its own, in which the certificates of the system are the authority of this file."""
+    if not os.path.exists(SYSTEM_BUNDLE):
+        raise Skip(f"there is no {SYSTEM_BUNDLE}")
+    ours = p.shared.certificates.path("ca.pem")
+    return ("unshare", "-m", "sh", "-c", f'mount --bind {ours} {SYSTEM_BUNDLE} && exec "$0" "$@"')
+
+
+@row("A proxy over TLS (HTTPS_PROXY=https://...)", "has a certificate of another name", "PROXY", "127.0.0.1", root=True)
+def _(p):
+    p.proxy(silent, tls="elsewhere")
+    return p.tail(wrap=trusted_by_the_system(p))
+
+
+@row("A proxy over TLS (HTTPS_PROXY=https://...)", "has a certificate that has expired", "PROXY", "expired", root=True)
+def _(p):
+    p.proxy(silent, tls="expired")
+    return p.tail(wrap=trusted_by_the_system(p))
+
+
+@row("A proxy over TLS (HTTPS_PROXY=https://...)", "is trusted, and answers 407", "PROXY", "407", root=True)
+def _(p):
+    p.proxy(answers("407 Proxy Authentication Required"), tls="good")
+    return p.tail(wrap=trusted_by_the_system(p))
 
 
 @row("A proxy over TLS (HTTPS_PROXY=https://...)", "is no TLS server", "PROXY", "TLS", curl=35)

@@ -48,6 +48,7 @@ TEST(the_place_has_no_user_and_the_port_of_libcurl) {
     CHECK_STR(p.place, rows[i].place);
     CHECK_INT(p.has_user, rows[i].has_user);
     CHECK_INT(p.socks, rows[i].socks);
+    CHECK_INT(p.tls, strncmp(rows[i].value, "https:", 6) == 0);
   }
 }
 

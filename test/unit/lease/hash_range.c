@@ -47,7 +47,7 @@ TEST(an_ended_lease_covers_nothing) {
   check(l, 2, "0", "9");
 }
 
-/* As rows that a KCL older than 2.3 has made, beside those of children that a newer one makes. */
+/* As rows that an older KCL has made, beside those of children that a newer one makes. */
 TEST(a_lease_that_does_not_tell_its_range_may_cover_any_hole) {
   slp_lease_row l[] = {lease("", "", 0), lease("0", "49", 0), lease("50", "99", 0)};
   check(l, 3, NULL, NULL);
