@@ -118,6 +118,7 @@ typedef struct hd_of_shard { /* what a life knows of a shard */
   uint64_t small_us;   /* since then its lag is told as too small; 0: it is not */
   uint64_t fresh_us;   /* the last fresh record was handed out */
   uint64_t strange_us; /* since then the table has it for another while it is told as read; 0: it has not */
+  uint64_t waits_us;   /* since then it is told to wait for a parent; 0: it is not */
   uint64_t untold_us;  /* since then a loss is to be told; 0: none is */
   size_t untold;       /* of this record */
   uint64_t losses;     /* told since it was taken */

@@ -30,8 +30,9 @@ static int64_t unanswered_ms(const hd_oracle *o) {
 }
 
 static const char *state_name(sloop_shard_state_t state) {
-  static const char *const states[] = {"?",     "read",      "at tip", "waits for you", "waits for another",
-                                       "fails", "suspended", "paused", "given up"};
+  static const char *const states[] = {
+      "?",         "read",   "at tip",   "waits for you", "waits for another", "fails",
+      "suspended", "paused", "given up", "parked",        "refused",           "waits for its parent"};
   return state < SLP_COUNT(states) ? states[state] : "?";
 }
 
@@ -172,6 +173,31 @@ static void judge_lease(hd_oracle *o, const hd_life *l, const hd_part *s, hd_of_
            row && row->owner[0] ? row->owner : "nobody", row ? row->epoch : 0);
 }
 
+/* ---- not read ------------------------------------------------------------------------------------------ */
+
+static int is_unread(sloop_shard_state_t state) {
+  return state == SLOOP_SHARD_IS_PARKED || state == SLOOP_SHARD_IS_REFUSED ||
+         state == SLOOP_SHARD_WAITS_FOR_PARENT;
+}
+
+/* It is told without an epoch and a lag, and waits for a parent that it has, until its worker has looked. */
+static void judge_unread(hd_oracle *o, const hd_life *l, const hd_part *s, hd_of_shard *of,
+                         const sloop_shard_stats_t *st) {
+  if (st->epoch || st->behind_ms != -1)
+    hd_break(o, HD_T2_STATE, s->id, "%s: %s, in epoch %" PRIu64 " and %" PRId64 " ms behind", l->what,
+             state_name(st->state), st->epoch, st->behind_ms);
+  if (st->state != SLOOP_SHARD_WAITS_FOR_PARENT) return;
+  if (s->parents[0] < 0 && s->parents[1] < 0)
+    hd_break(o, HD_T2_STATE, s->id, "%s: waits for %s, and it has no parent", l->what, st->other);
+  uint64_t readable_us = hd_readable_us(o, s->number);
+  if (!of->waits_us) of->waits_us = l->asked_us;
+  if (!readable_us || readable_us == HD_NEVER) return;
+  int64_t ms = ms_between(slp_max_u64(readable_us, slp_max_u64(of->waits_us, l->awake_us)), l->asked_us);
+  if (ms > HEARD_US_MAX / 1000 + by_clock(o, ms))
+    hd_break(o, HD_T2_STATE, s->id, "%s: waits for %s, and its parents ended %" PRId64 " ms ago", l->what,
+             st->other, ms);
+}
+
 /* ---- at rest ------------------------------------------------------------------------------------------- */
 
 static void judge_rest(hd_oracle *o, const hd_life *l, const hd_part *s, const sloop_shard_stats_t *st) {
@@ -215,7 +241,13 @@ void hd_says(hd_oracle *o, size_t life, const sloop_shard_stats_t *st, int at_re
   of->state = st->state;
   of->state_ms = st->state_ms;
   if (st->behind_ms >= 0) of->unknown_us = 0;
-  if (is_new) of->unknown_us = of->strange_us = of->small_us = 0;
+  if (is_new) of->unknown_us = of->strange_us = of->small_us = of->waits_us = 0;
+  if (is_unread(st->state)) {
+    of->unknown_us = of->strange_us = of->small_us = 0;
+    judge_unread(o, l, s, of, st);
+    return;
+  }
+  of->waits_us = 0;
   if (is_new || (!is_well(st->state) && st->state != SLOOP_SHARD_FAILS)) of->rested_us = l->asked_us;
   judge_lease(o, l, s, of, st);
   if (!t || t->over || t->loose) return;

@@ -1624,6 +1624,20 @@ static void is_at_its_tip_and_behind(stage *g) {
   at_its_tip(g);
   says(g, 0, 0, SLOOP_SHARD_IS_AT_TIP, 20);
 }
+static void is_parked_and_at_its_tip(stage *g) {
+  sloop_shard_stats_t st = {.shard = shard_id(0), .state = SLOOP_SHARD_IS_PARKED, .error = "", .other = ""};
+  hd_asked(g->o, 0, 0);
+  hd_says(g->o, 0, &st, 0);
+}
+static void waits_for_a_parent_that_it_has_not(stage *g) {
+  sloop_shard_stats_t st = {.shard = shard_id(0),
+                            .behind_ms = -1,
+                            .state = SLOOP_SHARD_WAITS_FOR_PARENT,
+                            .error = "",
+                            .other = "shardId-000000000001"};
+  hd_asked(g->o, 0, 0);
+  hd_says(g->o, 0, &st, 0);
+}
 static void fails_for_no_reason(stage *g) {
   sloop_shard_stats_t st = {.shard = shard_id(0),
                             .epoch = g->epochs[0][0],
@@ -1942,6 +1956,8 @@ static const violation violations[] = {
     V(HD_T2_STATE, reads_without_a_page),
     V(HD_T2_STATE, is_at_its_tip_and_behind),
     V(HD_T2_STATE, fails_for_no_reason),
+    V(HD_T2_STATE, is_parked_and_at_its_tip),
+    V(HD_T2_STATE, waits_for_a_parent_that_it_has_not),
     V(HD_T3_REST, fails_at_rest),
     V(HD_T3_REST, does_not_tell_what_it_owns),
     V(HD_T4_READY, is_ready_and_suspended),
