@@ -30,7 +30,8 @@ static void settle(slp_fleet *f, int keep) {
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_assigned(l, keep);
 }
 
-/* A newer assignment knows better: the shards that I take for ended may have been set back. */
+/* An assignment that is read was written anew, or somebody wants me to look: the shards that I take for ended
+ * may have been set back, also by an operator who came before the leader had seen that they ended. */
 static void doubt_ends(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_doubt_end(l);
@@ -43,7 +44,7 @@ static void take_assignment(slp_fleet *f, const slp_assignment_row *row) {
     slp_fleet_tell(f, SLP_FLEET_BAD_ROW, (slp_str){NULL, 0}, 0,
                    "the assignment of %.*s: its set of shards is damaged", (int)row->worker.n, row->worker.p);
   settle(f, bad);
-  if (row->version != slp_leases_version(f)) doubt_ends(f);
+  doubt_ends(f);
   slp_leases_set_version(f, row->version);
   slp_leases_of_fleet(f, row->leases);
 }

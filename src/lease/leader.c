@@ -311,6 +311,15 @@ static void take_own_assignment(slp_fleet *f, const slp_snapshot *s) {
     if (slp_str_eq(s->assignments[i].worker, f->o.worker)) slp_assignment_saw(f, &s->assignments[i]);
 }
 
+/* An operator has set a shard back that this worker takes for ended, and it is assigned to it already. */
+static void look_at_what_was_set_back(slp_fleet *f, const slp_snapshot *s) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
+    const slp_lease_row *row = l->row.ended ? slp_snapshot_lease_of(s, l->shard) : NULL;
+    if (row && row->position.kind != SLP_POSITION_END) slp_lease_doubt_end(l);
+  }
+}
+
 /* A worker that this snapshot has not joins later, and reads all that concerns it then. */
 static int others_take(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->workers_n; i++)
@@ -337,6 +346,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   slp_election_set_start(f, &s->leadership.start);
   slp_shut_saw(f, s);
   take_own_assignment(f, s);
+  look_at_what_was_set_back(f, s);
   f->leader.others = (uint8_t)others_take(f, s);
   int review = is_review(f);
   if (review && slp_shard_sync_count(f, s)) { /* perhaps its worker has not heard of its assignment */

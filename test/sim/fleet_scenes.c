@@ -474,23 +474,33 @@ static char reset_row[48];
 static int is_ended(fw_world *w) { return strcmp(fw_row(w, reset_row, "pos"), "9:end") == 0; }
 
 /* As an operator's command writes it, and notifies. The worker that read it to its end reads it again. */
-TEST(an_operator_resets_a_lease_that_ended) {
+static void resets_after_its_end(int workers, int split_before, uint64_t after_us, uint64_t within_us) {
   for (seed = 1; seed <= 6; seed++) {
-    fw_world *w = fleet(4, 1 + (int)seed % 2);
+    fw_world *w = split_before ? world(4) : fleet(4, workers);
     char row[48], number[24];
     fw_split(w, 1);
+    if (split_before) start(w, workers);
     snprintf(reset_row, sizeof reset_row, "l/%s", w->shards[1].id);
     until(w, 30 * FW_S, is_ended);
-    run(w, 5 * FW_S);
+    run(w, after_us);
     snprintf(number, sizeof number, "%llu", strtoull(fw_row(w, reset_row, "epoch"), NULL, 10) + 1);
     fw_operator_set(w, reset_row, "pos", "0:oldest");
     fw_operator_number(w, reset_row, "epoch", number);
     snprintf(row, sizeof row, "w/%s", w->nodes[leader(w)]->id);
     snprintf(number, sizeof number, "%llu", strtoull(fw_row(w, row, "pv"), NULL, 10) + 1);
     fw_operator_number(w, row, "pv", number);
-    until(w, 15 * FW_S, is_ended);
+    until(w, within_us, is_ended);
     finish(w);
   }
+}
+TEST(an_operator_resets_a_lease_that_ended) {
+  resets_after_its_end(1, 0, 5 * FW_S, 15 * FW_S);
+  resets_after_its_end(2, 0, 5 * FW_S, 15 * FW_S);
+}
+/* The leader has not seen the end: the assignment has the lease still, and is not written anew. */
+TEST(an_operator_resets_a_lease_that_has_just_ended) {
+  resets_after_its_end(1, 1, 5 * FW_S, 15 * FW_S);
+  resets_after_its_end(2, 1, 5 * FW_S, 90 * FW_S);
 }
 
 /* As a version that took zeros in front of a number wrote it: longer as text than every later position. */
