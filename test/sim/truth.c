@@ -172,11 +172,12 @@ static void judge_ready(const look *l, sloop_t *c, slp_host *h) {
 
 static int can_tell(slp_judged *m, const slp_user *u) {
   const slp_world *w = m->oracle->world;
-  uint64_t now = slp_sim_now_us(w->sim);
-  if (slp_sim_frozen_until(u->host) > now) {
-    m->frozen_us = now;
-    return 0;
-  }
+  uint64_t now = slp_sim_now_us(w->sim), thaws_us = slp_sim_frozen_until(u->host);
+  /* A frozen process runs again from thaws_us on. The last look that found it frozen may be half a minute
+   * older, because looks come with events. A shard fails since the first call that failed after the thaw, so
+   * the consumer may truly be ready for unready_ms more. */
+  m->frozen_us = slp_max_u64(m->frozen_us, slp_min_u64(thaws_us, now));
+  if (thaws_us > now) return 0;
   return u->s && m->started && !m->failed && !m->close_called && !m->stopped && !w->clock_went_back;
 }
 
