@@ -78,7 +78,7 @@ static size_t oldest_unfinished(hd_oracle *o, hd_ownership *t) {
 static void judge_unknown(hd_oracle *o, const hd_life *l, const hd_part *s, hd_of_shard *of,
                           const sloop_shard_stats_t *st) {
   /* Without room for what came, pages are dropped and asked for again: until then it is not known. */
-  int drops = o->terms.buffered_bytes_max < (o->terms.pushed ? 4u : 1u) << 20;
+  int drops = o->terms.buffered_bytes_max <= (o->terms.pushed ? 4u : 1u) << 20;
   if (st->behind_ms >= 0 || s->closed || o->terms.untold_lags || drops) {
     of->unknown_us = 0;
     return;
