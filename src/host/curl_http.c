@@ -370,7 +370,7 @@ static void find_free(uv_loop_t *loop, int ret[2]) {
  * of the process would have them: it could write to them, and they count against its limit. */
 static void keep_from_children(const int fds[2]) {
   for (int i = 0; i < 2; i++) {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t n = sizeof address;
     int is_pair = fds[i] >= 0 && getsockname(fds[i], (struct sockaddr *)&address, &n) == 0 &&
                   address.ss_family == AF_UNIX;
