@@ -787,11 +787,13 @@ static size_t note_of(const slp_known_shard *k, const char *seq) {
 }
 
 /* What is told of a gap is so: what is certain is missing, nothing is missing outside of its times, and reading
- * goes on with a record that is kept. */
+ * goes on with a record that was kept when its page was made. A page may be on its way for seconds. What is in
+ * it may be trimmed meanwhile, and the consumer has the record all the same. */
 static void check_loss(slp_judged *m, const slp_known_shard *k, const sloop_loss_t *loss) {
   size_t from = note_of(k, loss->from_seq), to = note_of(k, loss->to_seq), missing = 0;
   if (from == SIZE_MAX || to == SIZE_MAX) return;
-  if (from >= to || k->notes[to].trimmed)
+  int was_trimmed = k->notes[to].trimmed && k->notes[to].trimmed_us <= k->paged_us;
+  if (from >= to || was_trimmed)
     slp_oracle_bad(m->oracle, "S1 loss: %s: a gap from record %zu to %zu, %s", k->id, from, to,
                    from >= to ? "which is none" : "which is trimmed too");
   for (size_t i = from + 1; i < to; i++) {

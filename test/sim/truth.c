@@ -106,9 +106,16 @@ static void judge_state(const look *l, const sloop_shard_stats_t *st, const slp_
 /* All is acknowledged and nothing is wrong. */
 static void judge_rest(const look *l, const sloop_shard_stats_t *st, const slp_known_shard *k) {
   int well = st->state == SLOOP_SHARD_IS_AT_TIP && st->behind_ms == 0 && st->at_tip && !st->unacked;
+  int64_t late_ms = SLACK_MS + 1000 + (int64_t)l->m->opts->poll_ms;
+  int is_near = !st->unacked && st->behind_ms >= 0 && st->behind_ms < late_ms;
   /* An answer may be late just then. */
-  well |= st->state == SLOOP_SHARD_IS_READ && !st->unacked && st->behind_ms >= 0 &&
-          st->behind_ms < SLACK_MS + 1000 + (int64_t)l->m->opts->poll_ms;
+  well |= st->state == SLOOP_SHARD_IS_READ && is_near;
+  /* Or its turn: of more shards than calls may be out, some wait for a free call. */
+  well |= st->state == SLOOP_SHARD_WAITS_FOR_ANOTHER && is_near &&
+          l->m->opts->in_flight_max < l->m->stream->shards_n;
+  /* Or the service refused the call as one too many: the network brought it nearer to those before it. */
+  well |= st->state == SLOOP_SHARD_FAILS && is_near && k->refused_last_us &&
+          ms_since(l, k->refused_last_us) < late_ms;
   if (!well && !k->closed && st->state != SLOOP_SHARD_IS_GIVEN_UP)
     slp_oracle_bad(l->m->oracle, "T3 rest: %s: %s, %" PRId64 " ms behind, at tip %d, %" PRIu64 " unacked: %s",
                    k->id, state_name(st->state), st->behind_ms, st->at_tip, st->unacked, st->error);

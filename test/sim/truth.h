@@ -5,7 +5,8 @@
  *   T2 state  A shard without a page for longer than the longest back-off is not told as read, or at its tip.
  *             A shard at its tip is 0 behind. A shard that fails names its error.
  *   T3 rest   When all is acknowledged and nothing is wrong, each open shard is told at its tip and 0 behind,
- *             or as read and behind by no more than an answer may be late.
+ *             or is behind by no more than an answer may be late, and told as read, as waiting for a free
+ *             call where there are fewer calls than shards, or as failing where a call was just refused.
  *   T4 ready  A consumer is not ready while a shard that it reads gets no page, and none of its records moves,
  *             for longer than unready_ms, but while it is paused. When all is acknowledged and nothing is
  *             wrong, it is ready. */

@@ -136,6 +136,7 @@ void slp_world_located(slp_world *w, slp_known_shard *sh, slp_str kind) {
 void slp_world_answered(slp_world *w, slp_known_shard *sh, int refused) {
   uint64_t now_us = slp_sim_now_us(w->sim);
   if (!refused) sh->paged_us = now_us;
+  if (refused) sh->refused_last_us = now_us;
   if (refused && !sh->refused_since_us) sh->refused_since_us = now_us;
   if (refused || !sh->refused_since_us) return;
   sh->refused_us = slp_max_u64(sh->refused_us, now_us - sh->refused_since_us);
@@ -461,7 +462,10 @@ void slp_world_trim(slp_world *w, slp_known_stream *s, int64_t before_ms) {
     slp_known_shard *sh = &s->shards[i];
     size_t kept = 0;
     for (size_t k = 0; k < sh->notes_n; k++) {
-      if (sh->notes[k].arrived_ms < before_ms) sh->notes[k].trimmed = 1;
+      if (sh->notes[k].arrived_ms < before_ms && !sh->notes[k].trimmed) {
+        sh->notes[k].trimmed = 1;
+        sh->notes[k].trimmed_us = slp_sim_now_us(w->sim);
+      }
       kept += !sh->notes[k].trimmed;
     }
     /* A shard is listed for as long as a record of its last moment would be kept, so never longer than its

@@ -18,7 +18,7 @@ typedef struct slp_note { /* one accepted record of a user's */
   uint32_t sub; /* its place inside an aggregate, else 0 */
   char key[24];
   int64_t arrived_ms;
-  uint64_t id, put_us;
+  uint64_t id, put_us, trimmed_us; /* trimmed_us: where trimmed is set */
   uint32_t bytes;
   uint8_t trimmed;
 } slp_note;
@@ -43,6 +43,7 @@ typedef struct slp_known_shard {
   uint64_t last_poll_us;
   uint64_t paged_us;              /* when the last page was made; 0: none was */
   uint64_t refused_since_us;      /* the first refusal of a page since one was answered; 0: none */
+  uint64_t refused_last_us;       /* the last refusal of a page; 0: none */
   uint64_t refused_us;            /* the longest time from such a refusal to the next page */
   size_t latest_low, latest_high; /* notes there when LATEST was first and last asked for; SIZE_MAX: never */
   int64_t latest_first_ms;
