@@ -2,6 +2,8 @@
 known: boto3 puts the records, this program makes the trouble and counts what it was given. /ready, /metrics, --leases,
 --watch, --explain and -v are asked at the same moments; what they say must be true, and none may contradict another.
 
+Some of them are played with leases in a table of the KCL and with records pushed as well.
+
 As a test it looks after 4 and 9 seconds, with the span of /ready shortened. By hand, with everything as a user has it (four
 minutes), and test/situations/README.md written from what was said:
 
@@ -38,6 +40,9 @@ FILLER = "x" * 1500
 PUT_EVERY = 0.5
 LEASE_S = 10
 WIDTH = 110
+# What everybody is given, and what the worker is given beside it.
+WAYS = {"sloop": (("-G", "app"), ()), "kcl": (("-G", "app", "-X", "schema=kcl"), ()),
+        "push": (("-G", "app"), ("-X", "retrieval=push"))}
 
 
 class Look:
@@ -188,8 +193,8 @@ class Screen:
 class World:
     """A sandbox, a stream of two shards, an application of one worker, and whoever looks at it."""
 
-    def __init__(self, unready_s):
-        self.unready_s = unready_s
+    def __init__(self, unready_s, way):
+        self.unready_s, (self.app, self.of_worker) = unready_s, WAYS[way]
         self.box = servers.Sandbox(2, SANDBOX)
         self.box.__enter__()
         self.kinesis = harness.client(self.box.url)
@@ -200,12 +205,10 @@ class World:
         self.screen = self.valves = None
         self.taken_before = set()  # by a program that does not say what it takes
 
-    APP = ("-G", "app")
-
     def start_worker(self, *more, env=None):
         said = tempfile.TemporaryFile()
         worker = subprocess.Popen(
-            [servers.binary(), "-v", "-J", "-o", "oldest", *self.APP, "-X", f"worker=w{len(self.workers) + 1}",
+            [servers.binary(), "-v", "-J", "-o", "oldest", *self.app, *self.of_worker, "-X", f"worker=w{len(self.workers) + 1}",
              "-X", f"unready_ms={int(self.unready_s * 1000)}", "--metrics", "127.0.0.1:0", *more, self.stream],
             env=env or self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said,
             preexec_fn=servers.die_with_parent)
@@ -224,7 +227,7 @@ class World:
         return lines[-1] if lines else ""
 
     def tail(self, *arguments):
-        done = harness.tail([*self.APP, *arguments, self.stream], self.env, SECONDS)
+        done = harness.tail([*self.app, *arguments, self.stream], self.env, SECONDS)
         return done.code, (done.out + done.err).decode("utf-8", "replace")
 
     def is_well(self, which=0):
@@ -266,7 +269,7 @@ class World:
         self.workers[0].stdin.flush()
 
     def watch(self):
-        self.screen = Screen(self.env, [*self.APP, "--watch", self.stream])
+        self.screen = Screen(self.env, [*self.app, "--watch", self.stream])
 
     def close(self):
         self.puts.stop()
@@ -726,11 +729,14 @@ ALL = [Stuck, Slow,
        lambda: Fault("calls fail", "* GetRecords * error InternalFailure:500", "InternalFailure"),
        lambda: Fault("throttled", "* GetRecords * throttle", "ProvisionedThroughputExceeded"),
        NetworkGone, StreamGone, TableGone, Suspended, Frozen, Paused, Parked, Order, Dead]
+# With leases in a table of the KCL, and with records pushed.
+OTHER_WAYS = [(way, make) for way in ("kcl", "push") for make in (Stuck, Suspended, Frozen, Dead)]
+OTHER_WAYS += [("kcl", make) for make in ALL[2:5]]  # a subscription that runs is not refused
 
 
-def play(situation, marks, unready_s, told):
+def play(situation, marks, unready_s, told, way="sloop"):
     """Looks at the marks, judges, mends what was done and waits until all is well."""
-    world = World(unready_s)
+    world = World(unready_s, way)
     wrong = []
     try:
         situation.begin(world)
@@ -860,6 +866,10 @@ def main():
             continue
         told[situation.name] = (situation, [])
         jobs.append(lambda one=situation: tests.run(one.name, play, one, marks, unready_s, told[one.name][1]))
+    for way, make in OTHER_WAYS:
+        situation = make()
+        if not only or only in situation.name:
+            jobs.append(lambda one=situation, way=way: tests.run(f"{one.name}, {way}", play, one, marks, unready_s, [], way))
     tests.side_by_side(jobs, at_once=len(ALL))
     text = table(told)
     if write:
