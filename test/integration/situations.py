@@ -42,7 +42,7 @@ LEASE_S = 10
 WIDTH = 110
 # What everybody is given, and what the worker is given beside it.
 WAYS = {"sloop": (("-G", "app"), ()), "kcl": (("-G", "app", "-X", "schema=kcl"), ()),
-        "push": (("-G", "app"), ("-X", "retrieval=push"))}
+        "push": (("-G", "app"), ("-X", "retrieval=push")), "kinesis-mock": (("-G", "app"), ())}
 
 
 class Look:
@@ -197,13 +197,26 @@ class World:
         self.unready_s, (self.app, self.of_worker) = unready_s, WAYS[way]
         self.box = servers.Sandbox(2, SANDBOX)
         self.box.__enter__()
-        self.kinesis = harness.client(self.box.url)
+        self.mock = None
         self.stream = "demo"
         self.env = harness.tail_environment(self.box.url)
+        self.kinesis_url = self.box.url
+        if way == "kinesis-mock":
+            self.begin_mock()
+        self.kinesis = harness.client(self.kinesis_url)
         self.puts = Puts(self.kinesis, self.stream)
         self.workers, self.readers, self.said_files, self.urls = [], [], [], []
         self.screen = self.valves = None
         self.taken_before = set()  # by a program that does not say what it takes
+
+    def begin_mock(self):
+        """The stream is another server's; the leases stay in the sandbox."""
+        self.mock = servers.KinesisMock()
+        self.mock.__enter__()
+        self.kinesis_url = self.env["AWS_ENDPOINT_URL_KINESIS"] = self.mock.url
+        harness.client(self.mock.url).create_stream(StreamName=self.stream, ShardCount=2)
+        wait_until(lambda: harness.client(self.mock.url).describe_stream_summary(StreamName=self.stream)
+                   ["StreamDescriptionSummary"]["StreamStatus"] == "ACTIVE", SECONDS, "the stream")
 
     def start_worker(self, *more, env=None):
         said = tempfile.TemporaryFile()
@@ -283,6 +296,8 @@ class World:
             file.close()
         if self.valves:
             self.valves.__exit__()
+        if self.mock:
+            self.mock.__exit__()
         self.box.__exit__()
 
     # ---- what is known
@@ -572,7 +587,8 @@ class NetworkGone(Situation):
     services = ("KINESIS", "DYNAMODB")
 
     def begin(self, world):
-        world.valves = Valves({name: world.box.url for name in self.services})
+        urls = {"KINESIS": world.kinesis_url, "DYNAMODB": world.box.url}
+        world.valves = Valves({name: urls[name] for name in self.services})
         world.valves.__enter__()
         world.begin(env={**world.env, **{f"AWS_ENDPOINT_URL_{name}": world.valves.url(name) for name in self.services}})
 
@@ -729,8 +745,9 @@ ALL = [Stuck, Slow,
        lambda: Fault("calls fail", "* GetRecords * error InternalFailure:500", "InternalFailure"),
        lambda: Fault("throttled", "* GetRecords * throttle", "ProvisionedThroughputExceeded"),
        NetworkGone, StreamGone, TableGone, Suspended, Frozen, Paused, Parked, Order, Dead]
-# With leases in a table of the KCL, and with records pushed.
+# With leases in a table of the KCL, with records pushed, and with a server of the stream that is not ours.
 OTHER_WAYS = [(way, make) for way in ("kcl", "push") for make in (Stuck, Suspended, Frozen, Dead)]
+OTHER_WAYS += [("kinesis-mock", make) for make in (Stuck, StreamGone, Dead)]
 OTHER_WAYS += [("kcl", make) for make in ALL[2:5]]  # a subscription that runs is not refused
 
 
