@@ -205,7 +205,8 @@ static void judge_rest(hd_oracle *o, const hd_life *l, const hd_part *s, const s
   well |= st->state == SLOOP_SHARD_IS_READ && !st->unacked && st->behind_ms >= 0 &&
           st->behind_ms < SLACK_MS + (int64_t)o->terms.poll_ms;
   /* Between two subscriptions the service may keep the shard for the one before. */
-  well |= o->terms.pushed && st->state == SLOOP_SHARD_FAILS && strcmp(st->error, "busy") == 0;
+  well |=
+      o->terms.pushed && st->state == SLOOP_SHARD_FAILS && strcmp(st->error, "ResourceInUseException") == 0;
   if (!well && !s->closed)
     hd_break(o, HD_T3_REST, s->id, "%s: %s, %" PRId64 " ms behind, at tip %d, %" PRIu64 " unacked: %s",
              l->what, state_name(st->state), st->behind_ms, st->at_tip, st->unacked, st->error);
@@ -283,7 +284,7 @@ void hd_says_ready(hd_oracle *o, size_t life, const char *why_not, int at_rest) 
   if (why_not[0]) {
     l->unready_us = now;
     /* Between two subscriptions the service may keep a shard for the one before. */
-    if (at_rest && !(o->terms.pushed && strstr(why_not, ": busy")))
+    if (at_rest && !(o->terms.pushed && strstr(why_not, ": ResourceInUse")))
       hd_break(o, HD_T4_READY, NULL, "%s is not ready, and all is well: %s", l->what, why_not);
     return;
   }

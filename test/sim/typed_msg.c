@@ -3,6 +3,8 @@
 
 #include "sloop.h"
 
+#include <stdio.h>
+
 static uint64_t sum_of(const char *p, size_t n) { /* as FNV-1a, but of words */
   uint64_t h = UINT64_C(1469598103934665603), word;
   for (; n >= sizeof word; p += sizeof word, n -= sizeof word) {
@@ -105,6 +107,12 @@ int slp_msg_take_rows(slp_msg *m, slp_store_rows *rows) {
   return 0;
 }
 
+/* Within five seconds of the one before, as SubscribeToShard answers it. */
+static void another_subscription(slp_fail *f) {
+  slp_fail_set(f, SLP_BUSY, SLOOP_EREMOTE, "another subscription");
+  snprintf(f->aws_code, sizeof f->aws_code, "ResourceInUseException");
+}
+
 slp_class slp_typed_failure(const slp_http *http, slp_fail *f) {
   slp_fail_clear(f);
   f->http_status = http->status;
@@ -117,7 +125,7 @@ slp_class slp_typed_failure(const slp_http *http, slp_fail *f) {
   else if (strcmp(http->error_type, "throttled") == 0)
     slp_fail_set(f, SLP_THROTTLE, SLOOP_EREMOTE, "throttled");
   else if (strcmp(http->error_type, "in use") == 0)
-    slp_fail_set(f, SLP_BUSY, SLOOP_EREMOTE, "another subscription");
+    another_subscription(f);
   else if (strcmp(http->error_type, "expired") == 0)
     slp_fail_set(f, SLP_EXPIRED, SLOOP_EREMOTE, "expired");
   else if (strcmp(http->error_type, "trimmed") == 0)
