@@ -116,6 +116,8 @@ uint64_t slp_progress_held_us(const slp_shard *s) {
 static int waits_for_user(const slp_shard *s, int64_t ms) {
   int fetching = slp_reading_state(s) == SLP_READER_FETCHING && !s->consumer->source->pushes;
   if (fetching && ms < OUT_MS) return 0;
+  /* Records of it wait for their turn, also in the moment between two batches of other shards. */
+  if (ms >= OUT_MS && !slp_queue_empty(s)) return 1;
   return slp_queue_is_out(s) || s->consumer->sum.batches_out || slp_queue_rests_until_us(s);
 }
 
