@@ -121,9 +121,10 @@ static int waits_for_user(const slp_shard *s, int64_t ms) {
   return slp_queue_is_out(s) || s->consumer->sum.batches_out || slp_queue_rests_until_us(s);
 }
 
-/* It has no records, and can't ask for any: what others have takes all the room, or all calls. */
+/* It has no records, and can't ask for any, or its answer can't come in: what others have takes all the room,
+ * or all calls. */
 static void find_held_up(const slp_shard *s, slp_progress *ret) {
-  uint64_t since_us = slp_reading_held_up_since_us(s);
+  uint64_t since_us = slp_calls_is_stalled(s) ? slp_reading_sent_us(s) : slp_reading_held_up_since_us(s);
   int64_t ms = since_us ? since_ms(s, since_us) : 0;
   if (ms < OUT_MS || SLP_MUTANT(held_up_is_read)) return;
   is_doing(ret, s->consumer->sum.batches_out ? SLOOP_SHARD_WAITS_FOR_YOU : SLOOP_SHARD_WAITS_FOR_ANOTHER, ms);
