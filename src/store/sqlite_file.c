@@ -199,9 +199,8 @@ static void explain(slp_sqlite_ask *a, int rc) {
       break;
     case SQLITE_NOMEM: slp_table_no_memory(f); break;
     default:
-      slp_fail_set(f, SLP_TRANSIENT, os ? -os : SLOOP_EREMOTE, "lease file %.150s: %.100s (SQLite %d, %s)",
-                   path, db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), rc,
-                   os ? strerror(os) : "no system error");
+      slp_fail_set(f, SLP_TRANSIENT, os ? -os : -EIO, "lease file %.150s: %.100s (SQLite %d, %s)", path,
+                   db ? sqlite3_errmsg(db) : sqlite3_errstr(rc), rc, os ? strerror(os) : "no system error");
   }
 }
 

@@ -51,7 +51,7 @@ static void begin(stage *g, int kcl, sloop_order_t order) {
                         .batch_records_max = 10,
                         .batches_out_max = 2,
                         .batch_bytes_max = 1000,
-                        .buffered_bytes_max = 1 << 20,
+                        .buffered_bytes_max = (1 << 20) + 1,
                         .page_bytes_max = 500,
                         .by_counter = (uint8_t)kcl};
   g->o = hd_oracle_new(g->mem, &g->terms);
@@ -351,7 +351,7 @@ static void merges(stage *g) {
 static void rests(stage *g) {
   size_t both[2] = {1, 2}, one[1] = {1};
   char why[200];
-  sloop_stats_t st = {.records = 5, .batches = 2, .buffered_bytes_peak = (1 << 20) + 500};
+  sloop_stats_t st = {.records = 5, .batches = 2, .buffered_bytes_peak = (1 << 20) + 501};
   read_some(g, 2, 4, 2, 4);
   CHECK(!hd_all_read(g->o, why, sizeof why));
   CHECK(strstr(why, "s-4: 0 of 6") != NULL);
@@ -1214,7 +1214,7 @@ static void hands_over_without_saving(stage *g) {
 
 static void asks_too_often(stage *g) { hd_break(g->o, HD_S10_RATE, shard_id(0), "%d calls in a second", 7); }
 static void holds_too_much(stage *g) {
-  sloop_stats_t st = {.records = 5, .batches = 1, .buffered_bytes_peak = (1 << 20) + 501};
+  sloop_stats_t st = {.records = 5, .batches = 1, .buffered_bytes_peak = (1 << 20) + 502};
   hd_stats(g->o, 0, &st);
 }
 
