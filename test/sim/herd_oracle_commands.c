@@ -25,7 +25,7 @@ static int had_no_row(const hd_oracle *o, const hd_part *s) {
 static int begins(int kind) { return kind == SLOOP_OLDEST || kind == SLOOP_LATEST || kind == SLOOP_AT_TIME; }
 
 static int is_at(const hd_oracle *o, const hd_part *s, const hd_version *v, const sloop_position_t *p) {
-  slp_str seq = {s->texts + v->seq_at, v->seq_n};
+  slp_str seq = {s->texts ? s->texts + v->seq_at : NULL, v->seq_n};
   switch (v->at) {
     case HD_AT_END: return p->kind == SLOOP_AT_END;
     case HD_AT_SEQ:
