@@ -305,11 +305,9 @@ static void failed(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_class class = c->fail.class;
   if (class == SLP_THROTTLE) aws->stats.throttles += is_of_reading(c), c->throttles++;
-  /* A throttled request had no effect, so it may be sent again even when it must not take effect twice. A
-   * certificate that was refused will be refused a moment later, too, and a proxy refuses again. */
-  int repeat =
-      (class == SLP_THROTTLE && !c->paced) ||
-      (class == SLP_TRANSIENT && c->fail.code != SLOOP_ETLS && c->fail.code != SLOOP_EPROXY && !c->once);
+  /* A throttled request had no effect, so it may be sent again even when it must not take effect twice. */
+  int repeat = (class == SLP_THROTTLE && !c->paced) ||
+               (class == SLP_TRANSIENT && !slp_fails_again(c->fail.code) && !c->once);
   uint32_t tries_max = c->tries_max > 1 && aws->tries_max ? aws->tries_max : c->tries_max;
   if (!repeat || c->tries >= tries_max) {
     end_later(c);

@@ -329,6 +329,8 @@ static slp_str text_of(const slp_hiding *h, slp_str message) {
   return text;
 }
 
+int slp_fails_again(int code) { return code == SLOOP_ETLS || code == SLOOP_EPROXY; }
+
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   char quoted[EXCERPT_MAX + 1], said[TEXT_MAX + 1];
   named found = {{NULL, 0}, {NULL, 0}, 0};

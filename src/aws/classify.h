@@ -32,6 +32,8 @@ int slp_class_code(slp_class class);
 slp_class slp_classify_name(slp_str name, int status, slp_remedy *ret_remedy);
 /* Returns 1 if the table has a row for the name, whatever the status. For tests. */
 int slp_classify_knows(slp_str name);
+/* Returns 1 if the same request fails again: a certificate is not accepted, or a proxy refuses. */
+int slp_fails_again(int code);
 /* The class of an answer that has its error's name in x-amzn-errortype, as it came; "": by status. */
 slp_class slp_classify_type(const char *error_type, int status);
 

@@ -46,11 +46,10 @@ static void finish(slp_fetch *f) {
   f->on_done(f);
 }
 
-/* A certificate that was refused will be refused a moment later, too, and a proxy refuses again. An answer
- * larger than any with keys is judged by its status, as a whole one is. */
+/* An answer larger than any with keys is judged by its status, as a whole one is. */
 static int worth_another_try(const slp_http *http) {
   if (http->error && http->error != SLOOP_ETOOBIG)
-    return http->error != SLOOP_ETLS && http->error != SLOOP_EPROXY && http->error != SLP_ENOMEM;
+    return !slp_fails_again(http->error) && http->error != SLP_ENOMEM;
   if (!http->status) return 0; /* nothing was sent */
   slp_class class = slp_classify_type(http->error_type, http->status);
   return http->status != 200 && (class == SLP_THROTTLE || class == SLP_TRANSIENT);

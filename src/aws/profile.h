@@ -111,10 +111,10 @@ void slp_profiles_close(slp_profiles *p);       /* nobody waits any more */
 int slp_profiles_chosen(const slp_profiles *p); /* 1: option or environment name a profile */
 /* Reads (again). `wait` runs when it is done; one load at a time, however many wait. */
 void slp_profiles_load(slp_profiles *p, slp_wait *wait);
-/* Wipes the keys among the settings, for an owner who needs only settings. */
-/* What became of both files: "no ~/.aws/credentials, ..."; after a load. */
+/* After a load, says what became of both files: "no ~/.aws/credentials, ...". */
 #define SLP_PROFILES_LOOKED 130
 void slp_profiles_looked(slp_profiles *p, char looked[SLP_PROFILES_LOOKED]);
+/* Wipes the keys among the settings, for an owner who needs only settings. */
 void slp_profiles_forget_keys(slp_profiles *p);
 /* Wipes the text of the profiles; reading it again needs a load. */
 void slp_profiles_forget(slp_profiles *p);

@@ -35,9 +35,7 @@ const char *slp_sts_action(const slp_sts *s) {
 int slp_sts_passes(const slp_sts *s) {
   const slp_fail *f = &s->call.fail;
   const slp_http *http = &s->call.http;
-  if ((f->class != SLP_THROTTLE && f->class != SLP_TRANSIENT) || f->code == SLOOP_ETLS ||
-      f->code == SLOOP_EPROXY)
-    return 0;
+  if ((f->class != SLP_THROTTLE && f->class != SLP_TRANSIENT) || slp_fails_again(f->code)) return 0;
   if (http->error == SLOOP_ETOOBIG) return http->status == 429 || http->status >= 500;
   return http->error || http->status != 200;
 }

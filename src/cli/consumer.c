@@ -262,11 +262,11 @@ static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
               names_its_stream(a) ? " sets it anew"
                                   : " sets it anew, unless two streams share that name: then rename one");
   else
-    snprintf(c->error + at, n,
-             "; it is of another stream, or of an older one of that name: %.80s holds it, remove that file "
-             "to begin "
-             "as -o says",
-             a->save);
+    snprintf(
+        c->error + at, n,
+        "; it is of another stream, or of an older one of that name: %.80s holds it, remove that file to "
+        "begin as -o says",
+        a->save);
 }
 
 /* The stream was made again, or its table has another one. */

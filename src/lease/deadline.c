@@ -66,19 +66,23 @@ static int past_deadline(slp_fleet *f) {
   return now >= deadline_of(f, 0) && now >= deadline_of(f, 1) && !SLP_MUTANT(no_lease_deadline);
 }
 
+static void arm(slp_fleet *f) {
+  if (f->deadline.proof == SLP_PROOF_GOOD) slp_fleet_timer(f, &f->deadline.timer, deadline_of(f, 0));
+}
+
 void slp_deadline_check(slp_fleet *f) {
   if (!slp_worker_lives(f)) return;
   if (past_deadline(f))
     suspend(f);
   else
     resume(f);
-  if (f->deadline.proof == SLP_PROOF_GOOD) slp_fleet_timer(f, &f->deadline.timer, deadline_of(f, 0));
+  arm(f);
 }
 
 /* Without a lease there was no deadline, and no timer for one. */
 void slp_deadline_adds(slp_fleet *f, uint64_t sent_us) {
   slp_proof_set(f, slp_min_u64(slp_proof_us(f), sent_us));
-  if (f->deadline.proof == SLP_PROOF_GOOD) slp_fleet_timer(f, &f->deadline.timer, deadline_of(f, 0));
+  arm(f);
 }
 
 int slp_fleet_may_deliver(slp_fleet *f) {

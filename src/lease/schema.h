@@ -75,8 +75,9 @@ static inline int slp_worker_takes(const slp_worker_row *w) { return !w->gone.n 
 /* Under how many partition keys the rows of leases lie. A table serves one key only so much in a second. */
 #define SLP_SPREAD_KEYS_MAX 64u
 typedef struct slp_spread {
-  uint32_t keys;  /* 0, 1: all are under the first key, with the rows of workers and leadership */
-  uint32_t block; /* so many neighbouring shards share a key; 0: the hash of a shard's name says its key */
+  uint32_t keys; /* 0, 1: all are under the first key, with the rows of workers and leadership */
+  /* Of several keys: so many neighbouring shards share one; 0: the hash of a shard's name says which. */
+  uint32_t block;
 } slp_spread;
 static inline int slp_is_spread(const slp_spread *s) { return s->keys > 1; }
 static inline int slp_spread_same(const slp_spread *a, const slp_spread *b) {

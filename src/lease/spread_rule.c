@@ -3,8 +3,8 @@
 
 static const slp_spread one = {.keys = 1};
 
-/* The row of leadership says it, from the moment it is made. Where there is none they may lie so, unless
- * one is under the first key that would not be there. */
+/* Returns 1 if leases may be spread so, and in *spread how they are. The row of leadership says it, from the
+ * moment it is made. Without that row one lease that lies under the first key and should not says no. */
 static int may_be(slp_schema *schema, const slp_store_rows *rows, slp_spread *spread) {
   int fits = 1;
   schema->spread = *spread;

@@ -76,7 +76,8 @@ struct fw_world {
   uint64_t user_us_min, user_us_max; /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms, list_ms; /* of the workers that start; list_ms 0: the default */
   uint32_t checkpoint_ms;                  /* likewise */
-  /* Of the workers that start: so many neighbouring shards share one; 0: all leases do. */
+  /* Of the workers that start: so many neighbouring shards share a partition key. 0: all leases share one.
+   * FW_BY_HASH: the hash of a shard's name says which. */
 #define FW_BY_HASH UINT32_MAX
   uint32_t leases_a_key;
   uint8_t may_stray; /* an operator has put a lease where it does not belong */

@@ -219,7 +219,7 @@ void hd_said(hd_oracle *o, size_t life, int at_rest) {
     const hd_version *row = hd_row_now(s);
     if (!row || row->gone || row->parked || s->closed || !row->owner[0] || !hd_is_instance(o, l, row->owner))
       continue;
-    uint64_t readable_us = hd_readable_us(o, i); /* when its parents have ended, its owner hears of it */
+    uint64_t readable_us = hd_readable_us(o, i); /* the parents have ended, and the owner hears of that */
     if (readable_us && (readable_us == HD_NEVER || l->asked_us < readable_us + HEARD_US_MAX)) continue;
     if (hd_of(o, l, s)->told_us != l->asked_us)
       hd_break(o, HD_T3_REST, s->id, "%s owns it, and does not tell it", l->what);
@@ -264,11 +264,10 @@ void hd_says(hd_oracle *o, size_t life, const sloop_shard_stats_t *st, int at_re
 /* ---- readiness ----------------------------------------------------------------------------------------- */
 
 /* Since when nothing has come of this shard that its worker has to read; HD_NEVER: it has not to, or it goes on. */
-static uint64_t stands_since_us(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_of_shard *of) {
+static uint64_t stands_since_us(const hd_life *l, const hd_part *s, const hd_of_shard *of) {
   const hd_ownership *t = of->now;
   if (!of->taken || !of->opened || of->paused || l->paused_all || !t || t->over || t->loose) return HD_NEVER;
   if (s->closed && (s->trimmed == s->notes_n || (t->began && t->prefix == s->notes_n))) return HD_NEVER;
-  (void)o;
   uint64_t since_us = slp_max_u64(of->taken_us, slp_max_u64(of->paged_us, of->moved_us));
   since_us = slp_max_u64(since_us, of->located_us);
   since_us =
@@ -279,7 +278,7 @@ static uint64_t stands_since_us(hd_oracle *o, const hd_life *l, const hd_part *s
 void hd_says_ready(hd_oracle *o, size_t life, const char *why_not, int at_rest) {
   hd_life *l = hd_life_of(o, life);
   uint64_t now = hd_now(o);
-  /* It may have stood for one reason, and then for another. */
+  /* A shard may have stood for one reason, and then for another: /ready counts each by itself. */
   int64_t most_ms = 2 * (int64_t)o->terms.unready_ms + unanswered_ms(o);
   if (why_not[0]) {
     l->unready_us = now;
@@ -294,7 +293,7 @@ void hd_says_ready(hd_oracle *o, size_t life, const char *why_not, int at_rest) 
   if (!l->joined && now > slp_max_u64(l->joined_us, l->born_us) + MOMENT_US)
     hd_break(o, HD_T4_READY, NULL, "%s is ready, and has not joined", l->what);
   for (size_t i = 0; i < o->shards_n; i++) {
-    uint64_t since_us = stands_since_us(o, l, o->shards[i], hd_of(o, l, o->shards[i]));
+    uint64_t since_us = stands_since_us(l, o->shards[i], hd_of(o, l, o->shards[i]));
     int64_t ms = since_us == HD_NEVER ? 0 : ms_between(since_us, now);
     if (ms > most_ms + by_clock(o, ms))
       hd_break(

@@ -113,7 +113,7 @@ static void judge_rest(const look *l, const sloop_shard_stats_t *st, const slp_k
   /* Or its turn: of more shards than calls may be out, some wait for a free call. */
   well |= st->state == SLOOP_SHARD_WAITS_FOR_ANOTHER && is_near &&
           l->m->opts->in_flight_max < l->m->stream->shards_n;
-  /* Or the service refused the call as one too many: the network brought it nearer to those before it. */
+  /* Or the service refused the last call as one too many, because the network held the calls before it up. */
   well |= st->state == SLOOP_SHARD_FAILS && is_near && k->refused_last_us &&
           ms_since(l, k->refused_last_us) < late_ms;
   if (!well && !k->closed && st->state != SLOOP_SHARD_IS_GIVEN_UP)
@@ -139,7 +139,8 @@ static void judge_shard(const sloop_shard_stats_t *st, void *arg) {
 
 /* ---- readiness ---------------------------------------------------------------------------------------- */
 
-/* It has failed for one reason, and then for another; and a call that is not answered fails after a while. */
+/* A shard may have failed for one reason, and then for another: /ready counts each by itself. A call without an
+ * answer fails after a while. */
 static int64_t stands_ms_max(const slp_judged *m) {
   return 2 * (int64_t)m->opts->unready_ms + 8000 + 2 * (int64_t)m->opts->poll_ms;
 }

@@ -52,7 +52,7 @@ TEST(an_answer_is_an_answer_whatever_its_status) {
   end();
 }
 
-/* What is told of an answer. */
+/* The words for an answer that brings no keys. */
 static void tells(int status, const char *type, const char *body, const char *want) {
   char room[SLP_FETCH_TROUBLE];
   open_it(1);
@@ -71,7 +71,7 @@ TEST(the_reason_that_an_answer_gives_is_told) {
   tells(401, json, "{\"message\":\"Session token not found\"}", "status 401: Session token not found");
   tells(404, "text/plain", "no such role\n", "status 404: no such role ");
   tells(500, json, "", "status 500");
-  /* what nobody has called an error may hold keys */
+  /* a body that is no error of a known form may hold keys */
   tells(500, json, "{\"SecretAccessKey\":\"SESAME\"}", "status 500");
   tells(404, json, "SESAME", "status 404");
 }
