@@ -19,9 +19,10 @@
 #define REVIEW_LEAST_US 50000000
 #define REST_US_MAX 5000000 /* after a table that can't be read */
 /* Until WHOLE_FIRST_US after its first shard sync a leader reads only partition keys that it knows to be in
- * use. Then it reads every key, and again every WHOLE_EVERY_US. */
+ * use. Then it reads every key, and again every WHOLE_EVERY_US: another worker may have read a shard to its
+ * end whose children the stream has forgotten, and no listing names the leases that it made of them. */
 #define WHOLE_FIRST_US 30000000
-#define WHOLE_EVERY_US UINT64_C(3600000000)
+#define WHOLE_EVERY_US 300000000
 
 static int leads(const slp_fleet *f) { return slp_role_is(f, SLP_ROLE_LEADS); }
 
