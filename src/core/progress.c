@@ -52,13 +52,16 @@ static void is_doing(slp_progress *p, sloop_shard_state_t state, int64_t state_m
   p->state_ms = state_ms;
 }
 
-/* For how long the call that is out has not been answered; -1: none is out, or an answer is on its way. */
+/* For how long no answer has come; -1: no call is out, or an answer is on its way. A call that told only that
+ * the iterator had expired was no answer: the next one goes on waiting. */
 static int64_t unanswered_ms(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   int waits_for_event = state == SLP_READER_FETCHING && s->consumer->source->pushes;
   int out = state == SLP_READER_LOCATING || state == SLP_READER_FETCHING;
-  int64_t ms = since_ms(s, slp_reading_sent_us(s));
-  return out && !slp_calls_is_stalled(s) && ms >= (waits_for_event ? EVENT_MS : UNANSWERED_MS) ? ms : -1;
+  uint64_t lost_us = SLP_MUTANT(expired_is_an_answer) ? 0 : slp_reader_lost_us(s);
+  int64_t ms = (int64_t)(lost_us / 1000) + (out ? since_ms(s, slp_reading_sent_us(s)) : 0);
+  if (!out && !(lost_us && state == SLP_READER_WAITING)) return -1;
+  return !slp_calls_is_stalled(s) && ms >= (waits_for_event ? EVENT_MS : UNANSWERED_MS) ? ms : -1;
 }
 
 /* For how long a listing has been waited for that tells what becomes of it; -1: none is, or not for long. */

@@ -137,12 +137,12 @@ static void failed(slp_shard *s, const slp_fail *f) {
       SLP_PROBE("reader: the iterator has expired");
       s->consumer->counts.iterators_renewed++;
       slp_buf_clear(&s->reader.cursor);
-      if (s->reader.renewing) {
+      if (s->reader.lost_us) {
         SLP_PROBE("reader: a fresh iterator has expired too");
         again_later(s, f);
         return;
       }
-      s->reader.renewing = 1;
+      s->reader.lost_us = slp_max_u64(slp_now_us(s->consumer->engine->host) - slp_reading_sent_us(s), 1);
       slp_reading_wait(s, 0);
       return;
     case SLP_GONE:
@@ -247,6 +247,7 @@ static void on_located(slp_src_req *rq) {
 }
 
 uint32_t slp_reader_fails(const slp_shard *s) { return s->reader.pace.fails; }
+uint64_t slp_reader_lost_us(const slp_shard *s) { return s->reader.lost_us; }
 uint32_t slp_reader_unlisted(const slp_shard *s) { return slp_await_listings(s) + s->reader.unlisted_n; }
 
 static void locate(slp_shard *s) {
@@ -430,7 +431,7 @@ static int advance_watermark(slp_shard *s, const page_facts *p) {
 static void all_is_well(slp_shard *s) {
   slp_reading_fine(s);
   slp_await_forget(s);
-  s->reader.renewing = s->reader.relocated = 0;
+  s->reader.lost_us = s->reader.relocated = 0;
 }
 
 static void note_page(slp_shard *s, const page_facts *p) {

@@ -17,7 +17,7 @@ typedef struct slp_locating { /* a request for an iterator, only while it is out
 typedef struct slp_reader { /* of a shard; it is reading.h's how far that is */
   slp_buf cursor;           /* the iterator; empty: locate first */
   slp_pace pace;
-  uint8_t renewing;   /* an expired iterator was replaced, and no page came since */
+  uint64_t lost_us;   /* a call took so long, and told only that its iterator had expired; no page since */
   uint8_t silent_end; /* nothing moves in a pushed shard listed closed: a new subscription must say so */
   uint8_t relocated;  /* one new iterator was tried after the service called the old one invalid */
   /* the call that is out */
@@ -42,7 +42,9 @@ void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit); /* it calls no
 /* Since when the shard's next record comes as soon as it is stored: it is pushed, at its tip, and all that
  * came is taken. UINT64_MAX: it is not so. */
 uint64_t slp_reader_listens_since_us(const slp_shard *s);
-uint32_t slp_reader_fails(const slp_shard *s);    /* calls that failed in a row */
+uint32_t slp_reader_fails(const slp_shard *s); /* calls that failed in a row */
+/* So long took a call that told only that its iterator had expired; 0: none did, or a page came since. */
+uint64_t slp_reader_lost_us(const slp_shard *s);
 uint32_t slp_reader_unlisted(const slp_shard *s); /* listings in a row that lacked it, or its children */
 void slp_reader_resume(slp_shard *s);             /* its transfer goes on: there is budget again */
 void slp_reader_ask_less(slp_shard *s); /* FETCHING: gives its call up and asks again for a single record */
