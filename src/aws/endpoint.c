@@ -1,4 +1,4 @@
-/* endpoint.c - region and endpoint rules, as botocore 1.43.11 has them (its partitions.json and the endpoint
+/* endpoint.c - region and endpoint rules, as botocore 1.44.8 has them (its partitions.json and the endpoint
  * rule sets of the services; resolved side by side in test/vectors). */
 #include "aws/endpoint.h"
 
@@ -204,9 +204,7 @@ static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips,
   int gov = strcmp(p->region_starts, "us-gov-") == 0;
   /* In GovCloud the plain hosts are the FIPS hosts; of the dual-stack ones only those of CloudWatch are. */
   if (gov && (!dualstack || wish->svc == SLP_SVC_CLOUDWATCH)) host = s->host;
-  int dash = wish->svc == SLP_SVC_STREAMS && dualstack && !strstr(p->region_starts, "iso") &&
-             strcmp(p->region_starts, "eusc-") != 0;
-  if (dash) host = fips ? "streams-dynamodb-fips" : "streams-dynamodb";
+  if (wish->svc == SLP_SVC_STREAMS && dualstack) host = fips ? "streams-dynamodb-fips" : "streams-dynamodb";
   snprintf(e->host, sizeof e->host, "%s.%s.%s", host, e->region, dualstack ? p->dualstack_suffix : p->suffix);
   snprintf(e->url, sizeof e->url, "https://%s/", e->host);
   snprintf(e->path, sizeof e->path, "/");

@@ -1,4 +1,8 @@
-"""oracle.py - what the comparisons with botocore share: finding it, and talking to our programs."""
+"""oracle.py - what the comparisons with botocore share: finding it, and talking to our programs.
+
+SLOOP_TEST_BOTOCORE=FOLDER compares with another botocore than the pinned one: a virtual environment or its site-packages,
+as `python3 -m venv FOLDER && FOLDER/bin/pip install botocore` makes it."""
+import glob
 import os
 import subprocess
 import sys
@@ -12,6 +16,11 @@ def botocore_or_skip():
     if wanted and not os.environ.get("SLOOP_TEST_PYTHON_TRIED"):
         os.environ["SLOOP_TEST_PYTHON_TRIED"] = "1"
         os.execv(wanted, [wanted] + sys.argv)
+    other = os.environ.get("SLOOP_TEST_BOTOCORE")
+    if other:
+        if not os.path.isdir(other):
+            sys.exit("SLOOP_TEST_BOTOCORE=%s is no folder" % other)
+        sys.path[:0] = glob.glob(os.path.join(other, "lib", "python3*", "site-packages")) or [other]
     try:
         import botocore
     except ImportError:
