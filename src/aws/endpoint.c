@@ -75,6 +75,28 @@ int slp_region_valid(slp_str region) {
   return 1;
 }
 
+/* Copies `region` without the text `part`, wherever that stands. */
+static void copy_without(char to[64], const char *region, const char *part) {
+  size_t n = 0, part_n = strlen(part);
+  while (*region) {
+    if (strncmp(region, part, part_n) == 0)
+      region += part_n;
+    else
+      to[n++] = *region++;
+  }
+  to[n] = 0;
+}
+
+int slp_region_real(slp_str region, char ret[64]) {
+  char given[64], half[64];
+  SLP_CHECK(region.n < sizeof given);
+  memcpy(given, region.p, region.n);
+  given[region.n] = 0;
+  copy_without(half, given, "fips-");
+  copy_without(ret, half, "-fips");
+  return strlen(ret) < region.n;
+}
+
 slp_str slp_arn_region(slp_str arn) {
   size_t field = 0, from = 0;
   if (arn.n < 4 || memcmp(arn.p, "arn:", 4) != 0) return (slp_str){NULL, 0};
@@ -220,18 +242,23 @@ int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_f
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
                         "no region: set AWS_REGION, or region in ~/.aws/config, or give the stream's ARN");
   }
-  if (!slp_region_valid(region)) {
+  int is_name = slp_region_valid(region), pseudo = is_name && slp_region_real(region, e.region);
+  if (!is_name || !slp_region_valid(slp_str_of(e.region))) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
                         "region %.*s is not one: set AWS_REGION to a name like us-east-1",
                         (int)(region.n < 80 ? region.n : 80), region.p);
   }
-  memcpy(e.region, region.p, region.n);
-  int fips = is_on(wish, "AWS_USE_FIPS_ENDPOINT", SLP_PROFILE_FIPS);
+  int fips = pseudo || is_on(wish, "AWS_USE_FIPS_ENDPOINT", SLP_PROFILE_FIPS);
   int dualstack = is_on(wish, "AWS_USE_DUALSTACK_ENDPOINT", SLP_PROFILE_DUALSTACK);
   const char *missing = NULL, *url = find_url(wish, &missing);
   if (missing) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
                         "the profile names [services %.80s], which ~/.aws/config lacks", missing);
+  }
+  if (url && pseudo) {
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
+                        "a custom endpoint and the region %.*s exclude each other: set the region to %s",
+                        (int)region.n, region.p, e.region);
   }
   if (url && (fips || dualstack)) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,

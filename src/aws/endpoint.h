@@ -33,6 +33,9 @@ int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_f
 /* Takes an URL apart. 0, or SLOOP_EOPTION with a sentence. */
 int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]);
 int slp_region_valid(slp_str region);
+/* The region behind a pseudo-region: "us-west-2" of "us-west-2-fips" and "fips-us-west-2", which ask for FIPS
+ * endpoints by the region's name; other valid regions are copied. Returns 1 if it was a pseudo-region. */
+int slp_region_real(slp_str region, char ret[64]);
 /* Does anything but the machine name a region? */
 int slp_endpoint_region_named(const slp_endpoint_wish *wish);
 /* "localhost" or a numeric address of the loopback interface; IPv6 without brackets. */

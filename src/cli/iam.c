@@ -1,6 +1,7 @@
 /* iam.c - writes an IAM policy for the streams of the command line. */
 #include "cli/iam.h"
 
+#include "aws/endpoint.h"
 #include "codec/json_write.h"
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
@@ -41,7 +42,13 @@ static int is_stream_arn(const char *stream) { return is_arn(stream) && strstr(s
 static void add_resource(slp_buf *b, const slp_args *a, const char *stream, const char *suffix) {
   slp_buf arn;
   slp_buf_init(&arn, b->mem, 1 << 16);
-  const char *region = a->opts.region ? a->opts.region : "*";
+  char real[64];
+  slp_str given = slp_str_of(a->opts.region);
+  const char *region = "*";
+  if (slp_region_valid(given)) {
+    slp_region_real(given, real);
+    region = real;
+  }
   if (is_arn(stream))
     slp_buf_addf(&arn, "%s%s", stream, suffix);
   else if (is_dynamodb(stream))

@@ -1,11 +1,13 @@
 """endpoints_botocore.py PROGRAM - the endpoint of every service we call, in every region of every partition botocore
-knows, with and without FIPS and dual stack, is the one that botocore's rule set for that service gives."""
+knows, with and without FIPS and dual stack, is the one that botocore's rule set for that service gives; so are those of
+the pseudo-regions. Another botocore than the pinned one: SLOOP_TEST_BOTOCORE=FOLDER."""
 import itertools
 import sys
 
 import oracle
 
 botocore = oracle.botocore_or_skip()
+import botocore.config
 import botocore.exceptions
 import botocore.session
 from botocore.endpoint_provider import EndpointProvider
@@ -30,6 +32,33 @@ def their_url(provider, region, fips, dualstack):
     return endpoint.url.rstrip("/") + "/", endpoint.properties
 
 
+def pseudo_regions(program):
+    """REGION-fips and fips-REGION, which a client of botocore understands before it asks the rule set."""
+    session = botocore.session.Session()
+    names = [name for region in regions(session.get_component("data_loader"))
+             for name in (region + "-fips", "fips-" + region)] + ["fips-fips-a-b", "a-fips-b-fips", "a-fips-fips-1"]
+    cases = [(0, name, dualstack) for name in names for dualstack in (False, True)]
+    ours = oracle.run(program, ([str(svc), name, "0", "1" if dualstack else "0"] for svc, name, dualstack in cases))
+    theirs = []
+    for svc, name, dualstack in cases:
+        config = botocore.config.Config(use_dualstack_endpoint=dualstack, account_id_endpoint_mode="disabled")
+        try:
+            client = session.create_client(SERVICES[svc], name, aws_access_key_id="x", aws_secret_access_key="y", config=config)
+        except botocore.exceptions.EndpointVariantError:
+            theirs.append(None)  # an older table of botocore's lacks it, its rule set has it
+            continue
+        url, _, _ = client._resolve_endpoint_ruleset(client.meta.service_model.operation_model("ListStreams"), {}, {
+            "client_region": client.meta.region_name, "client_config": client.meta.config, "auth_type": None,
+            "has_streaming_input": False})
+        theirs.append(url + "/")
+    for case, our, their in zip(cases, ours, theirs):
+        if their is not None and our != their:
+            sys.exit("%r: %s, theirs %s" % (case, our, their))
+    if len(theirs) - theirs.count(None) < 100:
+        sys.exit("%d pseudo-regions were compared" % (len(theirs) - theirs.count(None)))
+    return len(theirs) - theirs.count(None)
+
+
 def main():
     loader = botocore.session.Session().get_component("data_loader")
     partitions = loader.load_data("partitions")
@@ -39,7 +68,7 @@ def main():
                                     for svc, region, fips, dualstack in cases))
     if len(ours) != len(cases):
         sys.exit("%d answers to %d cases" % (len(ours), len(cases)))
-    alike, refused, different = 0, 0, []
+    alike, refused, different = pseudo_regions(sys.argv[1]), 0, []
     for case, url in zip(cases, ours):
         svc, region, fips, dualstack = case
         theirs, why = their_url(providers[svc], region, fips, dualstack)

@@ -30,6 +30,7 @@ static void check(const char *stream, const char *region, const char *store, con
 TEST(resources) {
   CHECK_POLICY("orders", NULL, "\"kinesis:GetRecords\"", "\"arn:aws:kinesis:*:*:stream/orders\"");
   CHECK_POLICY("orders", "eu-west-1", "\"arn:aws:kinesis:eu-west-1:*:stream/orders\"");
+  CHECK_POLICY("orders", "us-west-2-fips", "\"arn:aws:kinesis:us-west-2:*:stream/orders\"");
   CHECK_POLICY("arn:aws:kinesis:r:1:stream/o", "x", "\"kinesis:ListShards\"",
                "\"arn:aws:kinesis:r:1:stream/o\"");
   CHECK_POLICY("dynamodb:t", NULL, "\"dynamodb:DescribeTable\"", "\"arn:aws:dynamodb:*:*:table/t\"",
