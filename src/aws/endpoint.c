@@ -154,6 +154,28 @@ int slp_host_is_loopback(slp_str host) {
   return host.n > 4 && memcmp(host.p, "127.", 4) == 0 && is_ipv4(host);
 }
 
+static int ends_with(slp_str s, const char *end) {
+  size_t n = strlen(end);
+  return s.n > n && memcmp(s.p + s.n - n, end, n) == 0;
+}
+
+/* Kinesis' queues and SQS have hosts of their own, which serve no stream: kinesis-queues.REGION.SUFFIX,
+ * ACCOUNT.data-kinesis-queues.REGION.SUFFIX (botocore 1.44.8, rule set of kinesis), sqs.REGION.SUFFIX. Any of
+ * them may have "-fips" behind it. */
+static int is_host_of_queues(const char *host) {
+  int amazons = 0;
+  for (size_t i = 0; i < SLP_COUNT(partitions); i++)
+    amazons |= ends_with(slp_str_of(host), partitions[i].suffix) ||
+               ends_with(slp_str_of(host), partitions[i].dualstack_suffix);
+  for (const char *label = host; amazons && *label; label += *label == '.') {
+    slp_str s = {label, strcspn(label, ".")};
+    label += s.n;
+    if (ends_with(s, "-fips")) s.n -= strlen("-fips");
+    if (slp_str_is(s, "sqs") || slp_str_is(s, "kinesis-queues") || ends_with(s, "-kinesis-queues")) return 1;
+  }
+  return 0;
+}
+
 /* The signed host must be the one that is sent, so the URL is built again: in lower case, without a port that
  * the Host header would omit. */
 int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
@@ -167,6 +189,7 @@ int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
   for (char *c = host; *c; c++) {
     if (*c >= 'A' && *c <= 'Z') *c = (char)(*c + 32);
   }
+  if (is_host_of_queues(host)) return bad_url(why, url, "serves queues, not streams: name the stream's");
   e->tls = u.tls;
   slp_str bare = slp_str_of(host);
   if (u.ipv6) bare = (slp_str){host + 1, bare.n - 2};

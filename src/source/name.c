@@ -60,6 +60,15 @@ static int read_table(slp_str resource, slp_stream_name *ret, const char **ret_w
   return wrong(ret_why, "not the ARN of a table or of a table's stream");
 }
 
+/* Queues of Kinesis have ARNs of that service, and no shards (botocore 1.44.8: ReceiveQueueRecords). */
+static const char a_queue[] =
+    "a queue, which has no shards and is read by other calls: name a stream of Kinesis or a table";
+
+static int is_queue(slp_str service, slp_str resource) {
+  return slp_str_is(service, "sqs") ||
+         (slp_str_is(service, "kinesis") && begins(resource, SLP_STR("queue/")));
+}
+
 /* arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE */
 static int read_arn(slp_str arn, slp_stream_name *ret, const char **ret_why) {
   slp_str rest = without(arn, 4);
@@ -70,6 +79,7 @@ static int read_arn(slp_str arn, slp_stream_name *ret, const char **ret_why) {
   if (fits && slp_str_is(service, "dynamodb")) return read_table(rest, ret, ret_why);
   const slp_str stream = SLP_STR("stream/");
   ret->what = SLP_NAMES_KINESIS;
+  if (fits && is_queue(service, rest)) return wrong(ret_why, a_queue);
   if (!fits || !slp_str_is(service, "kinesis") || !begins(rest, stream))
     return wrong(ret_why, "not the ARN of a stream of Kinesis or of a table of DynamoDB");
   ret->name = without(rest, stream.n);

@@ -343,6 +343,14 @@ static const url_row urls[] = {
     {"http://x y/", NULL, NULL, NULL, 0, 0},
     {"http://x\r\nh: v/", NULL, NULL, NULL, 0, 0},
     {"http://[::1", NULL, NULL, NULL, 0, 0},
+    {"https://kinesis-queues.us-east-1.amazonaws.com", NULL, NULL, NULL, 0, 0},
+    {"https://1.data-kinesis-queues-fips.cn-north-1.api.amazonwebservices.com.cn", NULL, NULL, NULL, 0, 0},
+    {"https://SQS.us-east-1.amazonaws.com/", NULL, NULL, NULL, 0, 0},
+    {"https://vpce-1.sqs.us-east-1.vpce.amazonaws.com", NULL, NULL, NULL, 0, 0},
+    {"https://sqs.us-east-1.example.com", "https://sqs.us-east-1.example.com/", "sqs.us-east-1.example.com",
+     "/", 1, 0},
+    {"https://kinesis-fips.us-east-1.amazonaws.com", "https://kinesis-fips.us-east-1.amazonaws.com/",
+     "kinesis-fips.us-east-1.amazonaws.com", "/", 1, 0},
 };
 
 TEST(urls_are_taken_apart_or_refused) {

@@ -43,6 +43,15 @@ TEST(names_and_arns_of_both_services) {
   }
 }
 
+TEST(queues_are_named) {
+  static const char *const queues[] = {"arn:aws:kinesis:us-east-1:123456789012:queue/q",
+                                       "arn:aws:sqs:us-east-1:123456789012:q"};
+  for (size_t i = 0; i < SLP_COUNT(queues); i++) {
+    CHECK_INT(read_z(queues[i]), SLOOP_EOPTION);
+    CHECK(strstr(why, "a queue, which has no shards") != NULL);
+  }
+}
+
 TEST(everything_else_is_refused_in_words) {
   static const char *const bad[] = {"",
                                     "a b",
