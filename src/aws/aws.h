@@ -31,6 +31,7 @@ typedef struct slp_aws_keys {    /* what a creds callback hands over; copied */
   int64_t expires_at_ms;         /* from SLP_KEYS_NEVER on: never; below 0: long ago */
   uint8_t
       outlives; /* used after that when there are no newer ones: their source may be unreachable for long */
+  slp_str account; /* the account's number, where their source tells it; absent: not known */
 } slp_aws_keys;
 
 typedef struct slp_aws slp_aws;

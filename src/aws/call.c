@@ -104,7 +104,7 @@ static void note_time(slp_call *c) {
 }
 
 /* Signs with keys that are valid only now; everything the transport borrows is copied into c. */
-static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
+static int sign(slp_call *c, const slp_sign_keys *keys, slp_str host, size_t *ret_headers_n) {
   const slp_endpoint *e = &c->aws->endpoints[c->svc];
   slp_signer *signer = slp_aws_signer(c->aws, c->svc);
   size_t n = 0;
@@ -112,7 +112,7 @@ static int sign(slp_call *c, const slp_sign_keys *keys, size_t *ret_headers_n) {
   add_header(c, &n, SLP_STR("Content-Type"), c->content_type);
   if (c->target.p) add_header(c, &n, SLP_STR("X-Amz-Target"), c->target);
   slp_sign_request rq = {.method = SLP_STR("POST"),
-                         .host = slp_str_of(e->host),
+                         .host = host,
                          .path = slp_str_of(e->path),
                          .query = SLP_STR(""),
                          .headers = c->headers,
@@ -149,10 +149,29 @@ static int leave_unsigned(slp_call *c, size_t *ret_headers_n) {
   return 0;
 }
 
+/* Fills account_url where the account has a host of its own, and returns the host to sign for; {NULL, 0}: the
+ * call can't be sent, and c->fail says why. */
+static slp_str choose_host(slp_call *c, slp_str keys_account) {
+  const slp_endpoint *e = &c->aws->endpoints[c->svc];
+  const size_t scheme_n = strlen("https://");
+  char host[SLP_ACCOUNT_HOST_MAX];
+  c->account_url[0] = 0;
+  int r = slp_endpoint_account_host(e, c->svc, c->target, c->arn, keys_account, host, &c->fail);
+  if (r < 0) return (slp_str){NULL, 0};
+  if (!r) return slp_str_of(e->host);
+  snprintf(c->account_url, sizeof c->account_url, "https://%s/", host);
+  return (slp_str){c->account_url + scheme_n, strlen(host)};
+}
+
 static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_aws *aws = c->aws;
   size_t headers_n = 0;
-  int r = c->anonymous ? leave_unsigned(c, &headers_n) : sign(c, keys, &headers_n);
+  slp_str host = choose_host(c, keys ? keys->account : (slp_str){NULL, 0});
+  if (!host.p) {
+    end_later(c);
+    return;
+  }
+  int r = c->anonymous ? leave_unsigned(c, &headers_n) : sign(c, keys, host, &headers_n);
   if (r) {
     end_unsigned(c, r, keys);
     return;
@@ -161,7 +180,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
   c->begun = 0;
   c->http = (slp_http){.lane = c->lane,
                        .method = "POST",
-                       .url = aws->endpoints[c->svc].url,
+                       .url = c->account_url[0] ? c->account_url : aws->endpoints[c->svc].url,
                        .headers = c->headers,
                        .headers_n = headers_n,
                        .body = c->body,

@@ -33,6 +33,7 @@ typedef struct slp_call {
   slp_str target, content_type, body; /* target absent: no such header */
   uint32_t quota_a_second; /* the account may make so many of these calls a second; 0: nobody counts them */
   slp_str quota_of; /* "REGION:ACCOUNT" where it is known; NULL, 0: endpoint and target tell calls apart */
+  slp_str arn; /* what the request names, where it names an ARN: its account may have a host of its own */
   const slp_sign_keys *keys; /* NULL: the family's; else these, which can't be renewed */
   uint8_t anonymous;         /* not signed */
   slp_str secret;            /* what of the body no message may repeat; {NULL, 0}: nothing */
@@ -70,14 +71,15 @@ typedef struct slp_call {
   size_t token_n, key_n;
   slp_http_header headers[SLP_CALL_HEADERS];
   char date[17];
-  uint64_t turn_us;                /* when the quota lets this try go; 0: not asked for */
-  int64_t signed_ms;               /* the time signed with */
-  int64_t signed_wall_ms;          /* the machine's clock then */
-  uint64_t serial;                 /* of the keys signed with */
-  uint8_t free_try;                /* the try under way is a remedy: not counted */
-  uint8_t keys_tried, stale_tried; /* each remedy once a call */
-  uint8_t clock_fixed;             /* the answer before was about the time, and the clock was set by it */
-  uint8_t late_tried;              /* refusals for the time that were read late */
+  char account_url[SLP_ACCOUNT_HOST_MAX + 10]; /* where this try goes; "": to the endpoint */
+  uint64_t turn_us;                            /* when the quota lets this try go; 0: not asked for */
+  int64_t signed_ms;                           /* the time signed with */
+  int64_t signed_wall_ms;                      /* the machine's clock then */
+  uint64_t serial;                             /* of the keys signed with */
+  uint8_t free_try;                            /* the try under way is a remedy: not counted */
+  uint8_t keys_tried, stale_tried;             /* each remedy once a call */
+  uint8_t clock_fixed; /* the answer before was about the time, and the clock was set by it */
+  uint8_t late_tried;  /* refusals for the time that were read late */
 } slp_call;
 
 void slp_call_init(slp_call *c, slp_aws *aws); /* zeroes */

@@ -1,6 +1,7 @@
 /* creds.c - the chain of providers, the snapshot of keys, refreshing, and waiting callers. */
 #include "aws/creds.h"
 
+#include "aws/endpoint.h"
 #include "aws/limits.h"
 #include "aws/retry.h"
 #include "sloop.h"
@@ -19,6 +20,7 @@
 #define JITTER_PART 16
 
 typedef enum { IDLE, ASKING, ANSWERED } attempt_state;
+enum { KEY_ID, SECRET, TOKEN, ACCOUNT, PARTS };
 
 struct slp_creds {
   slp_host *h;
@@ -34,15 +36,15 @@ struct slp_creds {
   /* The provider that gave keys first is the only one asked afterwards, so that the identity never changes.
    * SIZE_MAX: none yet. */
   size_t settled;
-  uint8_t fresh; /* this attempt must not use what was read before */
-  char *next[3]; /* key id, secret, token of the answer; owned */
+  uint8_t fresh;     /* this attempt must not use what was read before */
+  char *next[PARTS]; /* of the answer; owned */
   int64_t next_expires_ms;
   uint8_t next_outlives;
   char why[SLP_KEYS_WHY];
   char looked[SLP_PROFILES_LOOKED + 2]; /* of the providers that had nothing: where */
   int http_status;                      /* of a source that failed; 0: no answer came */
 
-  char *now[3]; /* the snapshot; owned; now[0] NULL: none */
+  char *now[PARTS]; /* the snapshot; owned; now[KEY_ID] NULL: none */
   uint64_t serial;
   int64_t expires_ms; /* 0 to SLP_KEYS_NEVER */
   uint8_t outlives;   /* used beyond that when there are no newer ones */
@@ -72,8 +74,8 @@ slp_creds *slp_creds_new(slp_host *h) {
   return c;
 }
 
-static void drop_keys(slp_mem *mem, char *keys[3]) {
-  for (int i = 0; i < 3; i++) {
+static void drop_keys(slp_mem *mem, char *keys[PARTS]) {
+  for (int i = 0; i < PARTS; i++) {
     if (keys[i]) slp_wipe(keys[i], strlen(keys[i]));
     slp_free(mem, keys[i]);
     keys[i] = NULL;
@@ -128,15 +130,16 @@ static void broken(slp_creds *c, const char *why) {
 }
 
 static void found(slp_creds *c, const slp_aws_keys *keys) {
-  const slp_str part[3] = {keys->key_id, keys->secret, keys->token};
+  const slp_str part[PARTS] = {keys->key_id, keys->secret, keys->token,
+                               slp_account_valid(keys->account) ? keys->account : (slp_str){NULL, 0}};
   if (!keys->key_id.n || !keys->secret.n) {
     broken(c,
            keys->key_id.n ? "the credentials lack the secret key" : "the credentials lack the access key id");
     return;
   }
   drop_keys(c->h->mem, c->next);
-  for (int i = 0; i < 3; i++) {
-    if (i != 1 && !sendable(part[i])) { /* the secret is never sent */
+  for (int i = 0; i < PARTS; i++) {
+    if (i != SECRET && !sendable(part[i])) { /* the secret is never sent */
       broken(c, "the credentials hold characters that no key has (a space or a line break?)");
       return;
     }
@@ -210,7 +213,7 @@ static int64_t jittered(slp_creds *c, int64_t window_ms) {
 
 static void take_keys(slp_creds *c) {
   int same = 1;
-  for (int i = 0; i < 3; i++) same = same && same_key(c->now[i], c->next[i]);
+  for (int i = 0; i < ACCOUNT; i++) same = same && same_key(c->now[i], c->next[i]);
   drop_keys(c->h->mem, c->now);
   memcpy(c->now, c->next, sizeof c->now);
   memset(c->next, 0, sizeof c->next);
@@ -285,7 +288,7 @@ static void go_on(slp_event *ev) {
 slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial,
                               slp_fail *f) {
   slp_creds_learn_clock(c, now_ms - slp_wall_ms(c->h));
-  int have = c->now[0] != NULL, expires = have && c->expires_ms < SLP_KEYS_NEVER;
+  int have = c->now[KEY_ID] != NULL, expires = have && c->expires_ms < SLP_KEYS_NEVER;
   int dead = expires && early_ms(c) >= c->expires_ms && !(c->outlives && c->failures);
   int may_ask = slp_now_us(c->h) >= c->again_us;
   int due = !have || (expires && now_ms >= c->advisory_ms);
@@ -298,7 +301,8 @@ slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, 
     if (dead && f->class == SLP_FINE) slp_fail_set(f, SLP_AUTH, SLOOP_EAUTH, "the credentials have expired");
     return SLP_CREDS_FAILED;
   }
-  *ret = (slp_sign_keys){slp_str_of(c->now[0]), slp_str_of(c->now[1]), slp_str_of(c->now[2])};
+  *ret = (slp_sign_keys){slp_str_of(c->now[KEY_ID]), slp_str_of(c->now[SECRET]), slp_str_of(c->now[TOKEN]),
+                         slp_str_of(c->now[ACCOUNT])};
   *ret_serial = c->serial;
   return SLP_CREDS_READY;
 }

@@ -97,15 +97,24 @@ int slp_region_real(slp_str region, char ret[64]) {
   return strlen(ret) < region.n;
 }
 
-slp_str slp_arn_region(slp_str arn) {
+slp_str slp_arn_field(slp_str arn, slp_arn_part part) {
   size_t field = 0, from = 0;
   if (arn.n < 4 || memcmp(arn.p, "arn:", 4) != 0) return (slp_str){NULL, 0};
   for (size_t i = 0; i < arn.n; i++) {
     if (arn.p[i] != ':') continue;
-    if (++field == 3) from = i + 1;
-    if (field == 4) return i > from ? (slp_str){arn.p + from, i - from} : (slp_str){NULL, 0};
+    if (++field == (size_t)part) from = i + 1;
+    if (field == (size_t)part + 1) return i > from ? (slp_str){arn.p + from, i - from} : (slp_str){NULL, 0};
   }
   return (slp_str){NULL, 0};
+}
+
+slp_str slp_arn_region(slp_str arn) { return slp_arn_field(arn, SLP_ARN_REGION); }
+
+int slp_account_valid(slp_str account) {
+  for (size_t i = 0; i < account.n; i++) {
+    if (account.p[i] < '0' || account.p[i] > '9') return 0;
+  }
+  return account.n > 0 && account.n <= 12;
 }
 
 /* ---- URLs ---------------------------------------------------------------------------------------------- */
@@ -241,10 +250,120 @@ int slp_endpoint_needs_profile(const slp_endpoint_wish *wish) {
   return !find_region(&bare).n || !find_url(&bare, &missing);
 }
 
+static const partition *partition_of(const char *region) {
+  const partition *p = partitions;
+  while (strncmp(region, p->region_starts, strlen(p->region_starts)) != 0) p++;
+  return p;
+}
+
+/* ---- hosts of accounts --------------------------------------------------------------------------------- */
+typedef enum { PREFERRED, DISABLED, REQUIRED, NO_MODE } account_mode;
+
+static account_mode mode_of(const slp_endpoint_wish *wish, const char **ret_text) {
+  static const char *const names[] = {
+      [PREFERRED] = "preferred", [DISABLED] = "disabled", [REQUIRED] = "required"};
+  const char *text = env(wish, "AWS_ACCOUNT_ID_ENDPOINT_MODE");
+  if (!text) text = from_profile(wish, SLP_PROFILE_ACCOUNT_MODE);
+  *ret_text = text;
+  if (!text) return PREFERRED;
+  for (size_t i = 0; i < SLP_COUNT(names); i++) {
+    if (slp_setting_is(text, names[i])) return (account_mode)i;
+  }
+  return NO_MODE;
+}
+
+static int is_one_of(const char *region, const char *const *names) {
+  for (; *names; names++) {
+    if (strcmp(region, *names) == 0) return 1;
+  }
+  return 0;
+}
+
+/* The middle of an account's host; NULL: the service has none there. As the rule sets of botocore 1.44.8 have
+ * it: Kinesis everywhere but in two partitions, DynamoDB without FIPS, its streams but for two regions. */
+static const char *account_host_of(slp_svc svc, const char *region, const partition *p, int fips) {
+  static const char *const elsewhere[] = {"us-gov-east-1", "us-gov-west-1", "cn-north-1", "cn-northwest-1",
+                                          NULL};
+  static const char *const without_streams[] = {"me-central-1", "me-south-1", NULL};
+  const char *starts = p->region_starts;
+  int commercial = !*starts;
+  switch (svc) {
+    case SLP_SVC_KINESIS:
+      if (strcmp(starts, "us-iso-") == 0 || strcmp(starts, "us-isob-") == 0) return NULL;
+      return fips ? "kinesis-fips" : "kinesis";
+    case SLP_SVC_DYNAMODB:
+    case SLP_SVC_LEASES: return !fips && (commercial || is_one_of(region, elsewhere)) ? "ddb" : NULL;
+    case SLP_SVC_STREAMS:
+      if (!commercial && strcmp(starts, "us-gov-") != 0 && strcmp(starts, "cn-") != 0) return NULL;
+      if (is_one_of(region, without_streams)) return NULL;
+      return fips ? "streams-ddb-fips" : "streams-ddb";
+    case SLP_SVC_STS:
+    case SLP_SVC_CLOUDWATCH:
+    case SLP_SVC_SSO:
+    case SLP_SVC_SSO_OIDC:
+    case SLP_SVCS: break;
+  }
+  return NULL;
+}
+
+static int has_accounts(slp_svc svc) {
+  return svc == SLP_SVC_KINESIS || svc == SLP_SVC_DYNAMODB || svc == SLP_SVC_LEASES || svc == SLP_SVC_STREAMS;
+}
+
+/* Of a public endpoint: which hosts of accounts it has. Fails when they are required and there are none. */
+static int find_account_hosts(const slp_endpoint_wish *wish, slp_endpoint *e, int fips, int dualstack,
+                              account_mode mode, slp_fail *f) {
+  const partition *p = partition_of(e->region);
+  if (mode == DISABLED || !has_accounts(wish->svc)) return 0;
+  e->account_host = account_host_of(wish->svc, e->region, p, fips);
+  e->account_suffix = dualstack ? p->dualstack_suffix : p->suffix;
+  e->account_required = mode == REQUIRED;
+  if (e->account_host || mode != REQUIRED) return 0;
+  return slp_fail_set(
+      f, SLP_REFUSED, SLOOP_EOPTION,
+      "account_id_endpoint_mode is required, and %s has no endpoints of accounts in %s%s: set "
+      "AWS_ACCOUNT_ID_ENDPOINT_MODE=preferred",
+      services[wish->svc].sign_as, e->region, fips ? " with FIPS" : "");
+}
+
+static int is_of_data(slp_str target) {
+  static const char *const calls[] = {".GetRecords", ".GetShardIterator", ".SubscribeToShard"};
+  for (size_t i = 0; i < SLP_COUNT(calls); i++) {
+    if (ends_with(target, calls[i])) return 1;
+  }
+  return 0;
+}
+
+/* The account that an ARN in the request names. DynamoDB's counts in its own region only. */
+static slp_str account_in(slp_str arn, const slp_endpoint *e) {
+  slp_str account = slp_arn_field(arn, SLP_ARN_ACCOUNT), region = slp_arn_region(arn);
+  if (!slp_account_valid(account) || !slp_str_is(slp_arn_field(arn, SLP_ARN_SERVICE), e->sign_as))
+    return (slp_str){NULL, 0};
+  if (strcmp(e->sign_as, "dynamodb") == 0 && !slp_str_is(region, e->region)) return (slp_str){NULL, 0};
+  return account;
+}
+
+int slp_endpoint_account_host(const slp_endpoint *e, slp_svc svc, slp_str target, slp_str arn,
+                              slp_str keys_account, char ret_host[SLP_ACCOUNT_HOST_MAX], slp_fail *f) {
+  if (!e->account_host) return 0;
+  slp_str account = account_in(arn, e);
+  if (!account.n) account = keys_account;
+  if (!account.n && e->account_required) {
+    return slp_fail_set(
+        f, SLP_REFUSED, SLOOP_EOPTION,
+        "account_id_endpoint_mode is required, and neither the keys nor an ARN tell the account: "
+        "set AWS_ACCOUNT_ID, or aws_account_id in the profile");
+  }
+  if (!account.n) return 0;
+  const char *kind = svc != SLP_SVC_KINESIS ? "" : is_of_data(target) ? "data-" : "control-";
+  snprintf(ret_host, SLP_ACCOUNT_HOST_MAX, "%.*s.%s%s.%s.%s", (int)account.n, account.p, kind,
+           e->account_host, e->region, e->account_suffix);
+  return 1;
+}
+
 static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips, int dualstack) {
   const service *s = &services[wish->svc];
-  const partition *p = partitions;
-  while (strncmp(e->region, p->region_starts, strlen(p->region_starts)) != 0) p++;
+  const partition *p = partition_of(e->region);
   const char *host = fips ? s->fips_host : s->host;
   int gov = strcmp(p->region_starts, "us-gov-") == 0;
   /* In GovCloud the plain hosts are the FIPS hosts; of the dual-stack ones only those of CloudWatch are. */
@@ -273,7 +392,14 @@ int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_f
   }
   int fips = pseudo || is_on(wish, "AWS_USE_FIPS_ENDPOINT", SLP_PROFILE_FIPS);
   int dualstack = is_on(wish, "AWS_USE_DUALSTACK_ENDPOINT", SLP_PROFILE_DUALSTACK);
-  const char *missing = NULL, *url = find_url(wish, &missing);
+  const char *missing = NULL, *url = find_url(wish, &missing), *mode_text = NULL;
+  account_mode mode = mode_of(wish, &mode_text);
+  if (mode == NO_MODE) {
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s %.40s is none of preferred, disabled, required",
+                        env(wish, "AWS_ACCOUNT_ID_ENDPOINT_MODE") ? "AWS_ACCOUNT_ID_ENDPOINT_MODE"
+                                                                  : "the profile's account_id_endpoint_mode",
+                        mode_text);
+  }
   if (missing) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
                         "the profile names [services %.80s], which ~/.aws/config lacks", missing);
@@ -290,6 +416,8 @@ int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_f
   }
   if (!url) {
     public_url(wish, &e, fips, dualstack);
+    int r = find_account_hosts(wish, &e, fips, dualstack, mode, f);
+    if (r) return r;
   } else if (slp_endpoint_parse_url(&e, slp_str_of(url), why)) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", why);
   }

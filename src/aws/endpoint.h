@@ -12,7 +12,14 @@ typedef struct slp_endpoint {
   char region[64];
   const char *sign_as; /* service name in signatures; static */
   uint8_t tls, loopback;
+  /* The hosts of accounts: ACCOUNT.HOST.REGION.SUFFIX, where HOST of Kinesis has "data-" or "control-" before
+   * it. NULL: there are none, or the user wants none. All static. */
+  const char *account_host, *account_suffix;
+  uint8_t account_required; /* a call without an account's host must not be sent */
 } slp_endpoint;
+
+/* The longest: 12 digits of an account and a region of 63 bytes. */
+#define SLP_ACCOUNT_HOST_MAX 160
 
 typedef struct slp_endpoint_wish {
   slp_svc svc;
@@ -40,7 +47,15 @@ int slp_region_real(slp_str region, char ret[64]);
 int slp_endpoint_region_named(const slp_endpoint_wish *wish);
 /* "localhost" or a numeric address of the loopback interface; IPv6 without brackets. */
 int slp_host_is_loopback(slp_str host);
-/* arn:partition:service:REGION:account:...; {NULL,0} when there is none. */
+/* arn:PARTITION:SERVICE:REGION:ACCOUNT:...; {NULL,0} when there is none. */
+typedef enum { SLP_ARN_PARTITION = 1, SLP_ARN_SERVICE, SLP_ARN_REGION, SLP_ARN_ACCOUNT } slp_arn_part;
+slp_str slp_arn_field(slp_str arn, slp_arn_part part);
 slp_str slp_arn_region(slp_str arn);
+int slp_account_valid(slp_str account); /* digits only, at most 12 */
+/* Writes the host that serves one account: that of `arn`, which the request names, else that of the keys.
+ * `target` is the call's X-Amz-Target. Returns 1 if there is such a host, 0 if the call goes to e->host, or
+ * SLOOP_EOPTION when the user requires an account's host, and f says what to set. */
+int slp_endpoint_account_host(const slp_endpoint *e, slp_svc svc, slp_str target, slp_str arn,
+                              slp_str keys_account, char ret_host[SLP_ACCOUNT_HOST_MAX], slp_fail *f);
 
 #endif

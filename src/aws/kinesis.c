@@ -33,19 +33,24 @@ static int ask(slp_asking *a) {
                                              : SLP_STR("application/x-amz-json-1.1");
   switch (a->kind) {
     case SLP_OP_CONSUMER:
+      c->arn = slp_consumer_op_of(a)->stream_arn;
       c->target = slp_kinesis_consumer_target(slp_consumer_op_of(a)->what);
       return slp_kinesis_put_consumer(b, slp_consumer_op_of(a));
     case SLP_OP_DESCRIBE:
-      slp_service_quota(a, SLP_KINESIS_SUMMARIES_A_SECOND, slp_describe_of(a)->arn);
+      c->arn = slp_describe_of(a)->arn;
+      slp_service_quota(a, SLP_KINESIS_SUMMARIES_A_SECOND, c->arn);
       c->target = SLP_STR("Kinesis_20131202.DescribeStreamSummary");
       return slp_kinesis_put_describe(b, slp_describe_of(a));
     case SLP_OP_LIST:
+      c->arn = slp_list_of(a)->arn;
       c->target = SLP_STR("Kinesis_20131202.ListShards");
       return slp_kinesis_put_list(b, slp_list_of(a));
     case SLP_OP_ITERATOR:
+      c->arn = slp_iterator_of(a)->arn;
       c->target = SLP_STR("Kinesis_20131202.GetShardIterator");
       return slp_kinesis_put_iterator(b, slp_iterator_of(a));
     case SLP_OP_RECORDS:
+      c->arn = slp_records_of(a)->arn;
       c->target = SLP_STR("Kinesis_20131202.GetRecords");
       return slp_kinesis_put_records(b, slp_records_of(a), a->form);
   }

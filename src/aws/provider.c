@@ -44,7 +44,7 @@ void slp_keys_failed(slp_provider *p, int passes, int http_status, const char *f
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
-enum { KEY_ID, SECRET, TOKEN, EXPIRATION, CODE, MESSAGE, FIELDS };
+enum { KEY_ID, SECRET, TOKEN, EXPIRATION, CODE, MESSAGE, ACCOUNT, FIELDS };
 
 static const char *missing(const slp_field *fields, const slp_keys_json *form) {
   for (int i = 0; i < (form->must_expire ? CODE : TOKEN); i++) {
@@ -54,9 +54,9 @@ static const char *missing(const slp_field *fields, const slp_keys_json *form) {
 }
 
 void slp_keys_from_json(slp_provider *p, slp_buf *body, const slp_keys_json *form, const char *who) {
-  slp_field fields[FIELDS] = {{"AccessKeyId", {0}},    {"SecretAccessKey", {0}},
-                              {form->token_name, {0}}, {"Expiration", {0}},
-                              {"Code", {0}},           {"Message", {0}}};
+  slp_field fields[FIELDS] = {
+      {"AccessKeyId", {0}}, {"SecretAccessKey", {0}}, {form->token_name, {0}}, {"Expiration", {0}},
+      {"Code", {0}},        {"Message", {0}},         {"AccountId", {0}}};
   const char *why = "";
   slp_aws_keys keys = {.expires_at_ms = SLP_KEYS_NEVER};
   if (!body->n) {
@@ -86,6 +86,7 @@ void slp_keys_from_json(slp_provider *p, slp_buf *body, const slp_keys_json *for
   keys.key_id = fields[KEY_ID].text;
   keys.secret = fields[SECRET].text;
   keys.token = fields[TOKEN].text;
+  keys.account = fields[ACCOUNT].text;
   slp_keys_found(p, &keys);
 }
 

@@ -35,8 +35,12 @@ static void env_begin(slp_provider *p, int fresh) {
     slp_keys_broken(p, "AWS_CREDENTIAL_EXPIRATION is not a time like 2026-01-02T03:04:05Z");
     return;
   }
-  slp_keys_found(p,
-                 &(slp_aws_keys){slp_str_of(key_id), slp_str_of(secret), slp_str_of(token), expires_at_ms});
+  slp_aws_keys keys = {.key_id = slp_str_of(key_id),
+                       .secret = slp_str_of(secret),
+                       .token = slp_str_of(token),
+                       .expires_at_ms = expires_at_ms,
+                       .account = slp_str_of(env(e, "AWS_ACCOUNT_ID"))};
+  slp_keys_found(p, &keys);
 }
 
 static void env_free(slp_provider *p) {

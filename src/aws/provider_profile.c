@@ -110,8 +110,12 @@ static void on_base(slp_provider *base, const slp_keys_answer *answer) {
   profile_provider *pp = base->owner;
   if (pp->asked != base) return;
   pp->asked = NULL;
+  slp_aws_keys keys = answer->keys ? *answer->keys : (slp_aws_keys){.expires_at_ms = SLP_KEYS_NEVER};
+  /* A program's answer may lack the account, which its profile may name. */
+  if (!keys.account.n && pp->plan.base == SLP_BASE_PROCESS)
+    keys.account = slp_str_of(slp_profile_get(pp->plan.from, SLP_PROFILE_ACCOUNT));
   switch (answer->outcome) {
-    case SLP_KEYS_FOUND: got_keys(pp, answer->keys); return;
+    case SLP_KEYS_FOUND: got_keys(pp, &keys); return;
     case SLP_KEYS_BROKEN:
     case SLP_KEYS_FAILED:
       slp_keys_failed(&pp->p, answer->outcome == SLP_KEYS_FAILED, answer->http_status, "%s", answer->why);
@@ -134,8 +138,12 @@ static void ask_base(profile_provider *pp, int which) {
 static void written_keys(profile_provider *pp, char *const *values) {
   const char *token = values[SLP_PROFILE_OLD_TOKEN]; /* botocore looks for this name first */
   if (!token) token = values[SLP_PROFILE_TOKEN];
-  slp_aws_keys keys = {slp_str_of(values[SLP_PROFILE_KEY_ID]), slp_str_of(values[SLP_PROFILE_SECRET]),
-                       slp_str_of(token), SLP_KEYS_NEVER, 0};
+  slp_aws_keys keys = {slp_str_of(values[SLP_PROFILE_KEY_ID]),
+                       slp_str_of(values[SLP_PROFILE_SECRET]),
+                       slp_str_of(token),
+                       SLP_KEYS_NEVER,
+                       0,
+                       slp_str_of(values[SLP_PROFILE_ACCOUNT])};
   got_keys(pp, &keys);
 }
 

@@ -132,6 +132,7 @@ static void on_keys(slp_fetch *f) {
     keys.key_id = fields[0].text;
     keys.secret = fields[1].text;
     keys.token = fields[2].text;
+    keys.account = slp_str_of(s->account);
     slp_keys_found(&s->p, &keys);
   }
   clear(s);

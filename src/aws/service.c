@@ -309,6 +309,7 @@ void slp_service_quota(slp_asking *a, uint32_t a_second, slp_str arn) {
 int slp_service_write(slp_asking *a) {
   slp_buf_clear(&a->request);
   slp_service_quota(a, 0, (slp_str){NULL, 0});
+  a->call.arn = (slp_str){NULL, 0};
   int r = a->service->kind->ask(a);
   a->call.body = slp_buf_str(&a->request);
   return r;

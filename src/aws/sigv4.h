@@ -9,6 +9,7 @@
 
 typedef struct slp_sign_keys {
   slp_str key_id, secret, token; /* token absent: permanent keys */
+  slp_str account;               /* whose they are, for the host; not signed; absent: not known */
 } slp_sign_keys;
 
 typedef struct slp_sign_request {

@@ -23,10 +23,12 @@ static int ask_describe(slp_asking *a) {
   if (a->step == UNDECIDED) a->step = is_stream_arn(op->arn) ? THE_STREAM : THE_TABLE;
   if (a->step == THE_TABLE) {
     c->svc = SLP_SVC_DYNAMODB;
+    c->arn = op->arn;
     c->target = SLP_STR("DynamoDB_20120810.DescribeTable");
     return slp_streams_put_table(&a->request, op->arn.n ? op->arn : op->name);
   }
   slp_str arn = is_stream_arn(op->arn) ? op->arn : slp_str_of(op->ret_arn);
+  c->arn = arn;
   slp_service_quota(a, SLP_STREAMS_DESCRIBES_A_SECOND, arn);
   c->target = SLP_STR("DynamoDBStreams_20120810.DescribeStream");
   return slp_streams_put_describe(&a->request, arn);
@@ -40,14 +42,17 @@ static int ask(slp_asking *a) {
   switch (a->kind) {
     case SLP_OP_DESCRIBE: return ask_describe(a);
     case SLP_OP_LIST:
-      slp_service_quota(a, SLP_STREAMS_DESCRIBES_A_SECOND, slp_list_of(a)->arn);
+      c->arn = slp_list_of(a)->arn;
+      slp_service_quota(a, SLP_STREAMS_DESCRIBES_A_SECOND, c->arn);
       c->target = SLP_STR("DynamoDBStreams_20120810.DescribeStream");
       return slp_streams_put_list(&a->request, slp_list_of(a));
     case SLP_OP_ITERATOR:
+      c->arn = slp_iterator_of(a)->arn;
       c->target = SLP_STR("DynamoDBStreams_20120810.GetShardIterator");
       return slp_streams_put_iterator(&a->request, slp_iterator_of(a));
     case SLP_OP_CONSUMER: return SLP_EINVAL; /* of Kinesis only */
     case SLP_OP_RECORDS:
+      c->arn = slp_records_of(a)->iterator; /* it begins with the stream's ARN */
       c->target = SLP_STR("DynamoDBStreams_20120810.GetRecords");
       return slp_streams_put_records(&a->request, slp_records_of(a));
   }

@@ -115,6 +115,18 @@ static int take(slp_sts *s, const char *name, slp_str *ret) {
   return r;
 }
 
+/* The account of the role's session; absent: the answer does not say. */
+static slp_str account_of_role(slp_sts *s) {
+  slp_str arn;
+  char path[160];
+  size_t from = s->text.n;
+  snprintf(path, sizeof path, "%sResponse/%sResult/AssumedRoleUser/Arn", slp_sts_action(s),
+           slp_sts_action(s));
+  int r = slp_xml_text(slp_buf_str(&s->answer), path, &s->text);
+  arn = (slp_str){s->text.p + from, s->text.n - from};
+  return r ? (slp_str){NULL, 0} : slp_arn_field(arn, SLP_ARN_ACCOUNT);
+}
+
 static void on_body(slp_call *c) {
   slp_sts *s = SLP_OWNER(c, slp_sts, call);
   slp_str expires;
@@ -124,6 +136,7 @@ static void on_body(slp_call *c) {
   if (!r) r = take(s, "SessionToken", &s->ready.token);
   if (!r) r = take(s, "Expiration", &expires);
   if (!r) r = slp_date_parse_iso(expires, &s->ready.expires_at_ms);
+  if (!r) s->ready.account = account_of_role(s);
   if (r)
     slp_call_bad(c, SLP_TRANSIENT, SLOOP_EREMOTE, "the answer holds no credentials");
   else

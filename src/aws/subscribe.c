@@ -344,6 +344,7 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   slp_call *c = &u->call;
   c->svc = SLP_SVC_KINESIS;
   c->lane = SLP_LANE_PUSH;
+  c->arn = op->consumer_arn;
   c->target = SLP_STR("Kinesis_20131202.SubscribeToShard");
   c->content_type = SLP_STR("application/x-amz-json-1.1"); /* the service answers CBOR with 500 here */
   c->body = slp_buf_str(&u->request);

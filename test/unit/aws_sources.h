@@ -48,6 +48,17 @@ static inline const char *sources_look(void) {
   return got;
 }
 
+/* Whose the keys in force are; "": not known. */
+static inline const char *sources_account(void) {
+  static char got[70];
+  slp_sign_keys keys;
+  slp_fail fail;
+  uint64_t serial;
+  CHECK_INT(slp_creds_get(aws->creds, slp_aws_now_ms(aws), &keys, &serial, &fail), SLP_CREDS_READY);
+  snprintf(got, sizeof got, "%.*s", (int)keys.account.n, keys.account.n ? keys.account.p : "");
+  return got;
+}
+
 /* Asks, and lets at most so much time pass. */
 static inline const char *sources_ask_for(uint64_t us) {
   CHECK_STR(sources_look(), "wait");
@@ -140,12 +151,13 @@ static inline void sources_wiped(const fake_pair *env, const fake_pair *files, v
   SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 SESAMES_10 \
       SESAMES_10
 
-#define STS_XML(action, tag, expires)                                                  \
-  "<" action "Response xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><" action   \
-  "Result>"                                                                            \
-  "<Credentials><AccessKeyId>ASIA" tag "</AccessKeyId><SecretAccessKey>s+" tag         \
-  "/=</SecretAccessKey><SessionToken>t&#43;" tag "</SessionToken><Expiration>" expires \
-  "</Expiration></Credentials></" action "Result></" action "Response>"
+#define STS_XML(action, tag, expires)                                                                 \
+  "<" action "Response xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><" action                  \
+  "Result>"                                                                                           \
+  "<Credentials><AccessKeyId>ASIA" tag "</AccessKeyId><SecretAccessKey>s+" tag                        \
+  "/=</SecretAccessKey><SessionToken>t&#43;" tag "</SessionToken><Expiration>" expires                \
+  "</Expiration></Credentials><AssumedRoleUser><Arn>arn:aws:sts::222222222222:assumed-role/r/s</Arn>" \
+  "</AssumedRoleUser></" action "Result></" action "Response>"
 #define SOON "2026-01-02T04:04:05Z" /* an hour after FAKE_WALL_MS */
 
 #endif

@@ -1,5 +1,6 @@
 """config_botocore.py PROGRAM [COUNT] [SEED] - region, endpoint and keys out of random profile files and variables are
-what botocore makes of them. Where we are stricter on purpose, an error of ours is expected; see `stricter`."""
+what botocore makes of them, and so is the account of the keys. Where we are stricter on purpose, an error of ours is
+expected; see `stricter`."""
 import os
 import random
 import sys
@@ -35,6 +36,8 @@ def keys(rng, tag):
         lines.append(setting(rng, "aws_session_token", "T==" + tag))
     if chance(rng, 0.1):
         lines.append(setting(rng, "aws_security_token", "old" + tag))
+    if chance(rng, 0.3):
+        lines.append(setting(rng, "aws_account_id", str(rng.randint(10**11, 10**12 - 1))))
     if chance(rng, 0.1):
         del lines[0]
     elif chance(rng, 0.1):
@@ -97,7 +100,8 @@ def variables(rng):
     for name, p, value in [
             ("AWS_DEFAULT_REGION", 0.5, rng.choice(REGIONS)), ("AWS_PROFILE", 0.3, rng.choice(PROFILES)),
             ("AWS_ACCESS_KEY_ID", 0.3, "AKIDENV"), ("AWS_SESSION_TOKEN", 0.2, "TOKENV"),
-            ("AWS_ENDPOINT_URL", 0.15, "https://all.test"), ("AWS_ENDPOINT_URL_KINESIS", 0.15, "http://kin.test:80"),
+            ("AWS_ACCOUNT_ID", 0.2, "123456789012"), ("AWS_ENDPOINT_URL", 0.15, "https://all.test"),
+            ("AWS_ENDPOINT_URL_KINESIS", 0.15, "http://kin.test:80"),
             ("AWS_ENDPOINT_URL_DYNAMODB_STREAMS", 0.1, "http://str.test:81"),
             ("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", 0.1, "true"),
             ("AWS_USE_FIPS_ENDPOINT", 0.15, rng.choice(["true", "false"])),
@@ -148,7 +152,7 @@ def their_keys(case, home):
         found = session_of(case, home).get_credentials()
         if found is None:
             return "error", "none"
-        return found.access_key, found.secret_key, found.token or ""
+        return found.access_key, found.secret_key, found.token or "", found.account_id or ""
     except botocore.exceptions.BotoCoreError as e:
         return "error", str(e)
 

@@ -1,7 +1,7 @@
 /* config_stdin.c - resolves the configurations it reads the way a consumer does, so that botocore's view of
  * the same files and variables can be compared. A line: service-number profile credentials-file config-file
  * (variable value)*; a profile of '-' is none, a file of '-' does not exist. Answer: two lines, "url region"
- * or "error why", and "key-id secret token" or "error why", each word in hex. */
+ * or "error why", and "key-id secret token account" or "error why", each word in hex. */
 #include "aws/aws_impl.h"
 #include "aws/endpoint.h"
 #include "base/num.h"
@@ -55,6 +55,8 @@ static void resolve_keys(slp_creds *creds, fake_host *f) {
   hex_put(keys.secret.p, keys.secret.n);
   putchar(' ');
   hex_put(keys.token.p, keys.token.n);
+  putchar(' ');
+  hex_put(keys.account.p, keys.account.n);
   putchar('\n');
 }
 

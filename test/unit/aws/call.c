@@ -727,6 +727,69 @@ TEST(region_keys_and_url_come_from_the_files_when_the_environment_is_empty) {
   close_all();
 }
 
+#define ACCOUNT_ENV(...)                                                                             \
+  (const fake_pair[]) {                                                                              \
+    {"AWS_ACCESS_KEY_ID", "AKID"}, {"AWS_SECRET_ACCESS_KEY", "secret"}, {"AWS_REGION", "us-east-1"}, \
+        __VA_ARGS__, {                                                                               \
+      NULL, NULL                                                                                     \
+    }                                                                                                \
+  }
+
+static void get_at(const fake_pair *env, slp_str arn, const char *want_url) {
+  open_with((slp_aws_options){.wire = SLP_WIRE_JSON});
+  f.env = env;
+  fake_script(&f, 200, PAGE);
+  slp_op_records op = records_op(1);
+  op.arn = arn;
+  ops->records(ops, &op);
+  fake_run(&f, 600000000);
+  CHECK_INT(op.op.fail.class, SLP_FINE);
+  CHECK_STR(f.sent[0].url, want_url);
+  close_all();
+}
+
+TEST(a_call_goes_to_the_host_of_its_account) {
+  const slp_str arn = SLP_STR("arn:aws:kinesis:us-east-1:222222222222:stream/s"), none = {NULL, 0};
+  get_at(ACCOUNT_ENV({"AWS_ACCOUNT_ID", "111111111111"}), none,
+         "https://111111111111.data-kinesis.us-east-1.amazonaws.com/");
+  get_at(ACCOUNT_ENV({"AWS_ACCOUNT_ID", "111111111111"}), arn,
+         "https://222222222222.data-kinesis.us-east-1.amazonaws.com/");
+  get_at(ACCOUNT_ENV({NULL, NULL}), arn, "https://222222222222.data-kinesis.us-east-1.amazonaws.com/");
+  get_at(ACCOUNT_ENV({NULL, NULL}), none, "https://kinesis.us-east-1.amazonaws.com/");
+  get_at(ACCOUNT_ENV({"AWS_ACCOUNT_ID", "111111111111"}, {"AWS_ACCOUNT_ID_ENDPOINT_MODE", "Disabled"}), arn,
+         "https://kinesis.us-east-1.amazonaws.com/");
+  get_at(ACCOUNT_ENV({"AWS_ACCOUNT_ID", "111111111111"}, {"AWS_ACCOUNT_ID_ENDPOINT_MODE", "required"},
+                     {"AWS_ENDPOINT_URL", "http://h:1"}),
+         arn, "http://h:1/");
+}
+
+/* The signature is made over the host that the request goes to. */
+TEST(the_host_of_the_account_is_the_one_that_is_signed) {
+  char authorization[6000];
+  get_at(ACCOUNT_ENV({"AWS_ENDPOINT_URL", "https://1.data-kinesis.us-east-1.amazonaws.com"}), SLP_STR(""),
+         "https://1.data-kinesis.us-east-1.amazonaws.com/");
+  memcpy(authorization, f.sent[0].authorization, sizeof authorization);
+  get_at(ACCOUNT_ENV({"AWS_ACCOUNT_ID", "1"}), SLP_STR(""),
+         "https://1.data-kinesis.us-east-1.amazonaws.com/");
+  CHECK_STR(f.sent[0].authorization, authorization);
+}
+
+TEST(an_account_that_is_required_and_not_known_is_told_and_nothing_sent) {
+  open_with((slp_aws_options){.wire = SLP_WIRE_JSON});
+  f.env = ACCOUNT_ENV({"AWS_ACCOUNT_ID_ENDPOINT_MODE", "required"});
+  slp_fail fail = get(3);
+  CHECK_INT(fail.class, SLP_REFUSED);
+  CHECK_INT(fail.code, SLOOP_EOPTION);
+  CHECK(strstr(fail.message, "set AWS_ACCOUNT_ID, or aws_account_id in the profile") != NULL);
+  CHECK_INT(f.sent_n, 0);
+  close_all();
+  open_with((slp_aws_options){.wire = SLP_WIRE_JSON});
+  f.env = ACCOUNT_ENV({"AWS_ACCOUNT_ID_ENDPOINT_MODE", "always"});
+  CHECK(strstr(get(3).message, "AWS_ACCOUNT_ID_ENDPOINT_MODE always is none of preferred, disabled") != NULL);
+  CHECK_INT(f.sent_n, 0);
+  close_all();
+}
+
 TEST(bad_options_are_refused_at_once) {
   char why[160];
   mem = slp_mem_new(NULL, NULL);

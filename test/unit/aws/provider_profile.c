@@ -279,6 +279,77 @@ TEST(keys_are_judged_by_the_clock_that_their_own_question_corrected) {
   sources_close();
 }
 
+static const fake_program program_that_tells = {
+    .out = "{\"Version\":1,\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"B\",\"AccountId\":\"444444444444\"}"};
+static const fake_program program = {.out =
+                                         "{\"Version\":1,\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"B\"}"};
+static void container_tells(void) {
+  fake_script(&f, 200,
+              "{\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"B\",\"Token\":\"C\",\"Expiration\":\"" SOON
+              "\",\"AccountId\":\"555555555555\"}");
+}
+
+/* As botocore 1.44.8 has it, but that what is no number counts as not told. */
+TEST(the_account_is_told_by_each_source_that_knows_it) {
+#define KEYS_OF(account) "aws_access_key_id = K\naws_secret_access_key = S\naws_account_id = " account "\n"
+  static const struct {
+    fake_pair variable[2];
+    const char *config, *credentials;
+    void (*script)(void);
+    const fake_program *program;
+    const char *want;
+  } rows[] = {
+      {{{"AWS_ACCOUNT_ID", "9"}}, "", "[a]\n" KEYS_OF("333333333333"), NULL, NULL, "333333333333"},
+      {{{NULL, NULL}}, "[profile a]\n" KEYS_OF("3"), "", NULL, NULL, "3"},
+      {{{NULL, NULL}}, "[profile a]\naws_account_id = 3\n", "[a]\n" KEYS_OF("my account"), NULL, NULL, ""},
+      {{{NULL, NULL}}, "", "[a]\n" KEYS_OF("1234567890123"), NULL, NULL, ""},
+      {{{NULL, NULL}},
+       "[profile a]\ncredential_process = x\naws_account_id = 3\n",
+       "",
+       NULL,
+       &program_that_tells,
+       "444444444444"},
+      {{{NULL, NULL}}, "[profile a]\ncredential_process = x\naws_account_id = 3\n", "", NULL, &program, "3"},
+      {{{NULL, NULL}},
+       "[profile a]\nrole_arn = r\nsource_profile = a\n" KEYS_OF("3"),
+       "",
+       one,
+       NULL,
+       "222222222222"},
+      {{{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2"}},
+       "[profile a]\nregion = x\n",
+       "",
+       container_tells,
+       NULL,
+       "555555555555"},
+  };
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    const fake_pair variables[] = {{"HOME", "/h"},       {"AWS_REGION", "eu-west-1"},
+                                   {"AWS_PROFILE", "a"}, {"AWS_EC2_METADATA_DISABLED", "true"},
+                                   rows[i].variable[0],  {NULL, NULL}};
+    const fake_pair files[] = {
+        {"/h/.aws/config", rows[i].config}, {"/h/.aws/credentials", rows[i].credentials}, {NULL, NULL}};
+    sources_open(variables, files, NULL);
+    f.program = rows[i].program;
+    if (rows[i].script) rows[i].script();
+    sources_ask();
+    if (strcmp(sources_account(), rows[i].want) != 0)
+      CHECK_FAIL("row %zu: %s, not %s", i, sources_account(), rows[i].want);
+    sources_close();
+  }
+}
+
+TEST(the_account_of_the_environments_keys) {
+  static const fake_pair variables[] = {{"AWS_ACCESS_KEY_ID", "A"},
+                                        {"AWS_SECRET_ACCESS_KEY", "B"},
+                                        {"AWS_ACCOUNT_ID", "666666666666"},
+                                        {NULL, NULL}};
+  sources_open(variables, NULL, NULL);
+  sources_expect("A/B/");
+  CHECK_STR(sources_account(), "666666666666");
+  sources_close();
+}
+
 static void secret_roles(void) {
   static char first[6000];
   snprintf(first, sizeof first,

@@ -52,6 +52,15 @@ TEST(a_profile_without_a_session_and_an_old_way_to_write_the_time) {
   with(LEGACY, LEGACY_CACHE, TOKEN("2026-01-02T08:00:00UTC") "}", good, "A/BSESAME/C");
 }
 
+TEST(the_account_is_that_of_the_profile) {
+  const fake_pair files[] = {{"/h/.aws/config", CONFIG}, {CACHE, TOKEN(LATER) "}"}, {NULL, NULL}};
+  sources_open(env, files, NULL);
+  good();
+  sources_expect("A/BSESAME/C");
+  CHECK_STR(sources_account(), "123456789012");
+  sources_close();
+}
+
 static void renews(void) {
   fake_script(
       &f, 200,

@@ -15,6 +15,14 @@ static const fake_pair files[] = {{"/t", "SESAME.jwt/+=\n"}, {NULL, NULL}};
 
 static void good(void) { fake_script(&f, 200, STS_XML(ACTION, "1", SOON)); }
 
+TEST(the_answer_tells_the_account) {
+  sources_open(env, files, NULL);
+  good();
+  sources_expect("ASIA1/s+1/=/t+1");
+  CHECK_STR(sources_account(), "222222222222");
+  sources_close();
+}
+
 TEST(the_question_is_a_form_and_not_signed) {
   sources_once(env, files, good, "ASIA1/s+1/=/t+1");
   CHECK_STR(f.sent[0].url, "https://sts.eu-west-1.amazonaws.com/");

@@ -95,7 +95,7 @@ TEST(a_table_leads_to_its_latest_stream) {
   CHECK_STR(f.sent[0].target, "DynamoDB_20120810.DescribeTable");
   CHECK_STR(f.sent[0].type, "application/x-amz-json-1.0");
   CHECK_STR(f.sent[0].body, "{\"TableName\":\"orders\"}");
-  CHECK_STR(f.sent[1].url, "https://streams.dynamodb.us-east-1.amazonaws.com/");
+  CHECK_STR(f.sent[1].url, "https://123456789012.streams-ddb.us-east-1.amazonaws.com/");
   CHECK_STR(f.sent[1].target, "DynamoDBStreams_20120810.DescribeStream");
   CHECK_STR(f.sent[1].body, "{\"StreamArn\":\"" STREAM_ARN "\",\"Limit\":1}");
   for (size_t i = 0; i < 2; i++) { /* both are signed as dynamodb */
