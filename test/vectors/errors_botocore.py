@@ -1,49 +1,17 @@
 """errors_botocore.py PROGRAM - the table of aws/classify.c against botocore's models of the services: every error of an
 operation that this library calls has a row, and every error that a model, or the retry rules of botocore, say can be
-repeated is one that is repeated. Another botocore than the pinned one: SLOOP_TEST_PYTHON=FOLDER/bin/python.
-
-The operations are read from the sources, so that a new call is compared as well."""
+repeated is one that is repeated. Another botocore than the pinned one: SLOOP_TEST_BOTOCORE=FOLDER."""
 import json
-import os
-import re
 import sys
 
 import oracle
+from used_calls import operations
 
 oracle.botocore_or_skip()
 import botocore.retries.standard
 import botocore.session
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SOURCES = ("src/aws", "src/store", "src/source", "src/api")
-# What X-Amz-Target begins with, for each service's model.
-TARGETS = {"Kinesis_20131202": "kinesis", "DynamoDB_20120810": "dynamodb", "DynamoDBStreams_20120810": "dynamodbstreams",
-           "GraniteServiceVersion20100801": "cloudwatch"}
-# Those that have no such header: the source file, and what in it shows that the operation is called.
-OTHERS = {("sts", "AssumeRole"): ("src/aws/sts.c", '"AssumeRole"'),
-          ("sts", "AssumeRoleWithWebIdentity"): ("src/aws/sts.c", '"AssumeRoleWithWebIdentity"'),
-          ("sso", "GetRoleCredentials"): ("src/aws/provider_sso.c", "/federation/credentials"),
-          ("sso-oidc", "CreateToken"): ("src/aws/provider_sso.c", '"/token"')}
 REPEATED = ("throttle", "transient")
-
-
-def text_of(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-        return f.read()
-
-
-def operations():
-    """The calls that the sources make."""
-    found = set(OTHERS)
-    for (service, operation), (path, mark) in OTHERS.items():
-        if mark not in text_of(path):
-            sys.exit("%s does not show any more that it calls %s of %s" % (path, operation, service))
-    for folder in SOURCES:
-        for name in sorted(os.listdir(os.path.join(ROOT, folder))):
-            if name.endswith((".c", ".h")):
-                for target, operation in re.findall(r'"(\w+_?20\d{6})\.([A-Z]\w+)"', text_of(os.path.join(folder, name))):
-                    found.add((TARGETS[target], operation))
-    return sorted(found)
 
 
 def in_stream(model):
