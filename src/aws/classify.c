@@ -23,10 +23,10 @@ typedef struct row {
 /* Every error that a model of the services names for an operation of ours has a row
  * (test/vectors/errors_botocore.py): an unknown one with status 400 counts as refused, and what is refused at
  * the start ends a consumer. Sources: [M] botocore 1.44.8, service models of kinesis, dynamodb,
- * dynamodbstreams, cloudwatch, sts, sso, sso-oidc; [R] botocore and AWS SDK retry rules ("standard" mode's
- * list of throttling codes); [C] "Common Errors" of the Kinesis API reference; [J] the clock and credential
- * codes of the AWS SDK for Java v2; [S] STS API reference. With and without "Exception" at its end a name
- * means the same: only one spelling is listed. */
+ * dynamodbstreams, cloudwatch, sts, sso, sso-oidc, signin; [R] botocore and AWS SDK retry rules ("standard"
+ * mode's list of throttling codes); [C] "Common Errors" of the Kinesis API reference; [J] the clock and
+ * credential codes of the AWS SDK for Java v2; [S] STS API reference. With and without "Exception" at its end
+ * a name means the same: only one spelling is listed. */
 static const row rows[] = {
     {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE}, /* [M] */
     {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] the control plane's way to throttle */
@@ -36,6 +36,7 @@ static const row rows[] = {
     {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},         /* [R] */
     {"EC2Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},             /* [R] */
     {"TooManyRequests", SLP_THROTTLE, SLP_REMEDY_NONE},          /* [R] */
+    {"TooManyRequestsError", SLP_THROTTLE, SLP_REMEDY_NONE},     /* [M] signin */
     {"RequestLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},     /* [R] */
     {"BandwidthLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},   /* [R] */
     {"SlowDown", SLP_THROTTLE, SLP_REMEDY_NONE},                 /* [R], [M] sso-oidc */

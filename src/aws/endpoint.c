@@ -26,23 +26,25 @@ static const service services[SLP_SVCS] = {
     [SLP_SVC_SSO] = {"portal.sso", "portal.sso-fips", "awsssoportal", "AWS_ENDPOINT_URL_SSO", "sso"},
     [SLP_SVC_LEASES] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
     [SLP_SVC_SSO_OIDC] = {"oidc", "oidc-fips", "sso-oauth", "AWS_ENDPOINT_URL_SSO_OIDC", "sso_oidc"},
+    [SLP_SVC_SIGNIN] = {"signin", "signin-fips", "signin", "AWS_ENDPOINT_URL_SIGNIN", "signin"},
 };
 
 typedef struct partition {
   const char *region_starts; /* "" matches all: the last row */
   const char *suffix, *dualstack_suffix;
+  const char *signin; /* behind "REGION.signin." */
 } partition;
 
 /* Longest prefixes first. A region we have never heard of is in the commercial partition. */
 static const partition partitions[] = {
-    {"us-isob-", "sc2s.sgov.gov", "api.aws.scloud"},
-    {"us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov"},
-    {"eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk"},
-    {"us-iso-", "c2s.ic.gov", "api.aws.ic.gov"},
-    {"us-gov-", "amazonaws.com", "api.aws"},
-    {"eusc-", "amazonaws.eu", "api.amazonwebservices.eu"},
-    {"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn"},
-    {"", "amazonaws.com", "api.aws"},
+    {"us-isob-", "sc2s.sgov.gov", "api.aws.scloud", "sc2shome.sgov.gov"},
+    {"us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov", "csphome.hci.ic.gov"},
+    {"eu-isoe-", "cloud.adc-e.uk", "api.cloud-aws.adc-e.uk", "csphome.adc-e.uk"},
+    {"us-iso-", "c2s.ic.gov", "api.aws.ic.gov", "c2shome.ic.gov"},
+    {"us-gov-", "amazonaws.com", "api.aws", "amazonaws-us-gov.com"},
+    {"eusc-", "amazonaws.eu", "api.amazonwebservices.eu", "amazonaws-eusc.eu"},
+    {"cn-", "amazonaws.com.cn", "api.amazonwebservices.com.cn", "amazonaws.cn"},
+    {"", "amazonaws.com", "api.aws", "aws.amazon.com"},
 };
 
 const char *slp_svc_config_name(slp_svc svc) { return services[svc].config; }
@@ -301,6 +303,7 @@ static const char *account_host_of(slp_svc svc, const char *region, const partit
     case SLP_SVC_CLOUDWATCH:
     case SLP_SVC_SSO:
     case SLP_SVC_SSO_OIDC:
+    case SLP_SVC_SIGNIN:
     case SLP_SVCS: break;
   }
   return NULL;
@@ -361,6 +364,19 @@ int slp_endpoint_account_host(const slp_endpoint *e, slp_svc svc, slp_str target
   return 1;
 }
 
+/* Signing in has hosts of its own names, and so have its FIPS hosts in GovCloud. 1: it is one of these. */
+static int signin_host(slp_endpoint *e, const partition *p, int fips, int dualstack) {
+  int gov = strcmp(p->region_starts, "us-gov-") == 0;
+  if (dualstack || (fips && !gov)) return 0;
+  if (!fips)
+    snprintf(e->host, sizeof e->host, "%s.signin.%s", e->region, p->signin);
+  else if (strcmp(e->region, "us-gov-west-1") == 0)
+    snprintf(e->host, sizeof e->host, "signin-fips.%s", p->signin);
+  else
+    snprintf(e->host, sizeof e->host, "%s.signin-fips.%s", e->region, p->signin);
+  return 1;
+}
+
 static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips, int dualstack) {
   const service *s = &services[wish->svc];
   const partition *p = partition_of(e->region);
@@ -369,7 +385,9 @@ static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips,
   /* In GovCloud the plain hosts are the FIPS hosts; of the dual-stack ones only those of CloudWatch are. */
   if (gov && (!dualstack || wish->svc == SLP_SVC_CLOUDWATCH)) host = s->host;
   if (wish->svc == SLP_SVC_STREAMS && dualstack) host = fips ? "streams-dynamodb-fips" : "streams-dynamodb";
-  snprintf(e->host, sizeof e->host, "%s.%s.%s", host, e->region, dualstack ? p->dualstack_suffix : p->suffix);
+  if (wish->svc != SLP_SVC_SIGNIN || !signin_host(e, p, fips, dualstack))
+    snprintf(e->host, sizeof e->host, "%s.%s.%s", host, e->region,
+             dualstack ? p->dualstack_suffix : p->suffix);
   snprintf(e->url, sizeof e->url, "https://%s/", e->host);
   snprintf(e->path, sizeof e->path, "/");
   e->tls = 1;

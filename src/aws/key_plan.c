@@ -1,5 +1,6 @@
-/* key_plan.c - the order within a profile, as botocore has it (credentials.py, 1.43.11): a role before
- * everything else; then web identity, SSO, keys of the credentials file, a process, keys of the config file.
+/* key_plan.c - the order within a profile, as botocore has it (credentials.py, 1.44.8): a role before
+ * everything else; then web identity, SSO, keys of the credentials file, a session of `aws login`, a
+ * process, keys of the config file.
  * A profile that another one takes its keys from is different in one thing: its own keys come before its
  * role. */
 #include "aws/key_plan.h"
@@ -92,8 +93,7 @@ static int own_keys(slp_key_plan *plan, const slp_profile *p) {
   }
   int r = keys_in(plan, p, 0);
   if (r) return r < 0 ? r : base(plan, p, SLP_BASE_CREDENTIALS);
-  if (get(p, SLP_PROFILE_LOGIN_SESSION))
-    return broken(plan, p, SLP_PROFILE_LOGIN_SESSION, "login_session can't be used here: use sso_session");
+  if (get(p, SLP_PROFILE_LOGIN_SESSION)) return base(plan, p, SLP_BASE_LOGIN);
   if (get(p, SLP_PROFILE_PROCESS)) return base(plan, p, SLP_BASE_PROCESS);
   r = keys_in(plan, p, 1);
   if (r) return r < 0 ? r : base(plan, p, SLP_BASE_CONFIG);

@@ -11,6 +11,7 @@ typedef enum {
   SLP_BASE_PROCESS,
   SLP_BASE_WEB,
   SLP_BASE_SSO,
+  SLP_BASE_LOGIN,
   SLP_BASE_ENV, /* from here on those of credential_source */
   SLP_BASE_CONTAINER,
   SLP_BASE_IMDS

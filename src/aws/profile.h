@@ -34,7 +34,7 @@ typedef enum slp_profile_key {
   SLP_PROFILE_SSO_REGION,
   SLP_PROFILE_SSO_ACCOUNT_ID,
   SLP_PROFILE_SSO_ROLE_NAME,
-  SLP_PROFILE_LOGIN_SESSION, /* known so that it is never ignored silently: it can't be used here */
+  SLP_PROFILE_LOGIN_SESSION,
   SLP_PROFILE_PROCESS,
   SLP_PROFILE_KEYS
 } slp_profile_key;

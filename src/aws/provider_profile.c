@@ -9,7 +9,7 @@
 /* A process or a sign-in, and some roles after it. */
 #define MS_MAX 300000u
 
-enum { PROCESS, WEB, SSO, ENV, CONTAINER, IMDS, BASES };
+enum { PROCESS, WEB, SSO, LOGIN, ENV, CONTAINER, IMDS, BASES };
 
 typedef struct profile_provider {
   slp_provider p;
@@ -154,6 +154,7 @@ static void start_plan(profile_provider *pp) {
     case SLP_BASE_PROCESS: ask_base(pp, PROCESS); break;
     case SLP_BASE_WEB: ask_base(pp, WEB); break;
     case SLP_BASE_SSO: ask_base(pp, SSO); break;
+    case SLP_BASE_LOGIN: ask_base(pp, LOGIN); break;
     case SLP_BASE_ENV: ask_base(pp, ENV); break;
     case SLP_BASE_CONTAINER: ask_base(pp, CONTAINER); break;
     case SLP_BASE_IMDS: ask_base(pp, IMDS); break;
@@ -211,6 +212,7 @@ static int make_bases(profile_provider *pp) {
   pp->bases[PROCESS] = slp_provider_process(h, &pp->plan.from);
   pp->bases[WEB] = slp_provider_web(aws, &pp->plan.from);
   pp->bases[SSO] = slp_provider_sso(aws, &pp->plan.from);
+  pp->bases[LOGIN] = slp_provider_login(aws, &pp->plan.from);
   pp->bases[ENV] = slp_provider_env(h, aws->getenv_fn, aws->getenv_ctx);
   pp->bases[CONTAINER] = slp_provider_container(h, aws->getenv_fn, aws->getenv_ctx);
   pp->bases[IMDS] = slp_provider_imds(h, aws->getenv_fn, aws->getenv_ctx);

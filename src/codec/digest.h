@@ -1,4 +1,5 @@
-/* digest.h - SHA-256, HMAC-SHA-256, SHA-1 and MD5 by libcrypto: the only file that includes OpenSSL. */
+/* digest.h - SHA-256, HMAC-SHA-256, SHA-1 and MD5 by libcrypto. Only this file and es256.c include
+ * OpenSSL. */
 #ifndef SLP_CODEC_DIGEST_H
 #define SLP_CODEC_DIGEST_H
 

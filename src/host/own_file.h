@@ -1,5 +1,6 @@
 /* own_file.h - a file that this process alone writes, for as long as it has it open: replaced whole or not
- * at all. Blocks; for cli/. It is the one way in which the program writes a file; the lease file is SQLite's.
+ * at all. Blocks; for cli/, and for aws/login_file.c on a thread. It is the one way in which a file is
+ * written; the lease file is SQLite's.
  *
  * A lock is held on .NAME.lock beside it, which is made and removed again. New content is written beside
  * it under a name that nobody has, .NAME.PID-N, synced, given the owner and the mode of the file that it

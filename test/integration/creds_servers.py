@@ -2,9 +2,11 @@
 pass: methods, headers, tokens, the order of questions, signatures (with botocore's own signer).
 
 Keys gives out keys and knows which are good; Front stands before a Kinesis server and lets only requests with a good
-signature of a living key through; Sources is STS, the SSO portal and OIDC, a container's endpoint and EC2 metadata.
+signature of a living key through; Sources is STS, the SSO portal and OIDC, the service that renews sessions of `aws
+login`, a container's endpoint and EC2 metadata.
 """
 
+import base64
 import datetime
 import http.client
 import http.server
@@ -14,6 +16,8 @@ import threading
 import time
 import urllib.parse
 
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec, utils
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
@@ -183,7 +187,8 @@ def json_answer(status, value):
 
 
 class Sources(Server):
-    """STS at /, the portal and OIDC under /sso and /oidc, a container at /container, EC2 metadata under /latest.
+    """STS at /, the portal and OIDC under /sso and /oidc, signing in under /signin, a container at /container, EC2
+    metadata under /latest.
 
     mode: works, refuses (in the service's own way), throttles, garbage, endless (more than anybody takes),
     hangs, or a number: the status of every answer that would hold keys."""
@@ -195,6 +200,9 @@ class Sources(Server):
         self.bearer = keys.secret(f"bearer-of-{owner}-1")
         self.refresh_token = keys.secret(f"refresh-of-{owner}-1")
         self.client_secret = keys.secret(f"client-secret-of-{owner}")
+        self.session_token = keys.secret(f"session-of-{owner}-1")
+        self.session_key = ec.generate_private_key(ec.SECP256R1())
+        self.proofs = set()
         self.metadata_tokens = set()
         self.roles_asked = 0
         self.asked = []
@@ -223,6 +231,8 @@ class Sources(Server):
             return self.portal(handler, urllib.parse.parse_qs(path.query))
         if path.path == "/oidc/token":
             return self.oidc(handler)
+        if path.path == "/signin/v1/token":
+            return self.signin(handler)
         self.strict(path.path == "/", f"asked for {handler.path}")
         return self.sts(handler)
 
@@ -278,6 +288,47 @@ class Sources(Server):
         self.refresh_token = self.keys.secret(self.refresh_token + "+")
         return json_answer(200, {"accessToken": self.bearer, "expiresIn": 28800, "refreshToken": self.refresh_token,
                                  "tokenType": "Bearer"})
+
+    def session_pem(self):
+        pem = self.session_key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL,
+                                             serialization.NoEncryption())
+        return self.keys.secret(pem.decode())
+
+    def proof(self, handler):
+        """RFC 9449: who sends the refresh token has the key."""
+        def part(text):
+            return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+        head, claims, signature = handler.headers["DPoP"].split(".")
+        signed = part(signature)
+        self.session_key.public_key().verify(
+            utils.encode_dss_signature(int.from_bytes(signed[:32], "big"), int.from_bytes(signed[32:], "big")),
+            (head + "." + claims).encode(), ec.ECDSA(hashes.SHA256()))
+        head, claims = json.loads(part(head)), json.loads(part(claims))
+        self.strict(head["typ"] == "dpop+jwt" and head["alg"] == "ES256" and set(head["jwk"]) == {"kty", "crv", "x", "y"},
+                    f"signin: {head}")
+        self.strict(claims["htm"] == "POST" and claims["htu"] == f"http://{handler.headers['Host']}{handler.path}",
+                    f"signin: {claims}")
+        self.strict(abs(claims["iat"] - time.time()) < 30 and claims["jti"] not in self.proofs, f"signin: {claims}")
+        self.proofs.add(claims["jti"])
+
+    def signin(self, handler):
+        asked = json.loads(handler.body)
+        self.proof(handler)
+        self.strict(handler.headers.get("Content-Type") == "application/json", "signin: content type")
+        self.strict("Authorization" not in handler.headers, "signin: it is signed")
+        self.strict(set(asked) == {"clientId", "grantType", "refreshToken"} and asked["grantType"] == "refresh_token",
+                    f"signin: {asked}")
+        if isinstance(self.mode, int):
+            return self.mode, {}, b""
+        if asked["refreshToken"] != self.session_token or self.mode == "refuses":
+            status, headers, body = json_answer(400, {"error": "TOKEN_EXPIRED", "message": "it is spent"})
+            return status, dict(headers, **{"x-amzn-ErrorType": "AccessDeniedException"}), body
+        self.session_token = self.keys.secret(self.session_token + "+")  # the one before serves no more
+        key = self.give()
+        return json_answer(200, {"accessToken": {"accessKeyId": key.id, "secretAccessKey": key.secret,
+                                                 "sessionToken": key.token}, "tokenType": "aws_sigv4",
+                                 "expiresIn": int(key.ends - time.time()), "refreshToken": self.session_token})
 
     # ---- containers
 

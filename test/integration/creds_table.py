@@ -61,7 +61,8 @@ class Place:
         self.env = harness.tail_environment(
             None, None, None, HOME=self.home, AWS_ENDPOINT_URL_KINESIS=self.front.url, AWS_MAX_ATTEMPTS="1",
             AWS_ENDPOINT_URL_STS=self.sources.url, AWS_ENDPOINT_URL_SSO=self.sources.url + "/sso",
-            AWS_ENDPOINT_URL_SSO_OIDC=self.sources.url + "/oidc", AWS_EC2_METADATA_DISABLED=None,
+            AWS_ENDPOINT_URL_SSO_OIDC=self.sources.url + "/oidc", AWS_ENDPOINT_URL_SIGNIN=self.sources.url + "/signin",
+            AWS_EC2_METADATA_DISABLED=None,
             AWS_EC2_METADATA_SERVICE_ENDPOINT=self.other.url,
             # Nothing listens there: whoever uses a proxy for metadata, containers or this machine fails.
             HTTPS_PROXY="http://127.0.0.1:9", HTTP_PROXY="http://127.0.0.1:9", http_proxy="http://127.0.0.1:9")
@@ -202,6 +203,21 @@ def sso_legacy(place, expires=7200):
     place.env["AWS_PROFILE"] = "work"
 
 
+SESSION = "arn:aws:iam::123456789012:user/me"
+LOGIN_CACHE = f".aws/login/cache/{hashlib.sha256(SESSION.encode()).hexdigest()}.json"
+
+
+def login(place, expires=-60):
+    place.config(f"[profile work]\nlogin_session = {SESSION}\n")
+    key = place.sources.give()
+    place.write(LOGIN_CACHE, json.dumps({
+        "accessToken": {"accessKeyId": key.id, "secretAccessKey": key.secret, "sessionToken": key.token,
+                        "accountId": "123456789012", "expiresAt": stamp(time.time() + expires)},
+        "tokenType": "aws_sigv4", "clientId": "arn:aws:signin:::devtools/same-device", "idToken": "a.b.c",
+        "refreshToken": place.sources.session_token, "dpopKey": place.sources.session_pem(), "signInRegion": "us-west-2"}))
+    place.env["AWS_PROFILE"] = "work"
+
+
 def container(place):
     place.env.update(AWS_CONTAINER_CREDENTIALS_FULL_URI=place.sources.url + "/container",
                      AWS_CONTAINER_AUTHORIZATION_TOKEN=place.sources.container_token)
@@ -246,6 +262,8 @@ SOURCES = {
                            "credential_process did not end within 60 seconds and was killed", 66),
     "SSO, session": (sso_session, "not accepted any more: run aws sso login --profile work", "no answer from", 25),
     "SSO, legacy": (sso_legacy, "not accepted any more: run aws sso login --profile work", "no answer from", 15),
+    "aws login": (login, "profile work (HOME/.aws/config): the session has expired: run aws login --profile work",
+                  "the session has expired and can't be renewed just now: no answer from", 15),
     "container": (container, "no credentials of the container from", "no answer from 127.0.0.1", 15),
     "pod identity": (pod_identity, "no credentials of the container from", "no answer from 127.0.0.1", 15),
     "EC2 metadata": (machine, "instance metadata at", "instance metadata: no answer", 8),
@@ -361,6 +379,16 @@ def sso_nobody(place):
     os.remove(os.path.join(place.home, ".aws/sso/cache", hashlib.sha1(b"corp").hexdigest() + ".json"))
 
 
+def login_nobody(place):
+    login(place)
+    os.remove(os.path.join(place.home, LOGIN_CACHE))
+
+
+def login_junk(place):
+    login(place)
+    place.write(LOGIN_CACHE, "{\"accessToken\": \"SECRET-JUNK")
+
+
 def circle(place):
     place.config("[profile work]\nrole_arn = r\nsource_profile = b\n[profile b]\nrole_arn = s\nsource_profile = c\n"
                  "[profile c]\nrole_arn = t\nsource_profile = work\n")
@@ -409,6 +437,8 @@ BAD = [
     ("SSO expired", sso_expired, "works", "profile work (HOME/.aws/config): the sign-in has expired: run aws sso login", 8),
     ("SSO expired, and the renewal refused", sso_refused, "refuses", "could not be renewed: run aws sso login", 8),
     ("SSO without a sign-in", sso_nobody, "works", "nobody is signed in: run aws sso login --profile work", 8),
+    ("aws login without a sign-in", login_nobody, "works", "nobody is signed in: run aws login --profile work", 8),
+    ("aws login with a cache that is none", login_junk, "works", "run aws login --profile work", 8),
     ("metadata 401", machine, 401, "status 401", 8),
     ("metadata 404", machine, 404, "status 404", 8),
     ("metadata with an error in 200", machine, "code", "AssumeRoleUnauthorizedAccess EC2 cannot assume the role", 8),
@@ -428,11 +458,36 @@ BAD = [
 FOR_THE_TIME = [
     ("STS throttles", role, "throttles", "AssumeRole of arn:aws:iam::1:role/r: Throttling: Rate exceeded", 1),
     ("STS 503", role, 503, "AssumeRole of arn:aws:iam::1:role/r: ", 1),
+    ("aws login 503", login, 503, "the session has expired and can't be renewed just now: ", 1),
     ("metadata 500", machine, 500, "status 500", 2),
     ("metadata 429", machine, 429, "status 429", 2),
     ("container 503", container, 503, "status 503", 3),
 ]
 TIMEOUT = 6  # seconds; an attempt takes 3 at most, and the pause behind the first is shorter than 1
+
+
+def login_is_written(sandbox, stream, put):
+    """What is renewed stands in the cache, for the AWS tools and for the next run, and four runs at once renew it once."""
+    keys = Keys()
+    with Place(keys, sandbox, "works") as place:
+        login(place)
+        path = os.path.join(place.home, LOGIN_CACHE)
+        with open(path, encoding="utf-8") as file:
+            before = json.load(file)
+        runs = [harness.Running(["-o", "oldest", "-e", "-J", stream], place.env) for _ in range(4)]
+        for run in runs:
+            run.wait_lines(len(put), 40)
+            run.kill()
+        with open(path, encoding="utf-8") as file:
+            after = json.load(file)
+        expect(place.sources.asked.count("POST /signin/v1/token") == 1, str(place.sources.asked))
+        expect(after["refreshToken"] == place.sources.session_token, "the next refresh token is not in the cache")
+        expect(after["accessToken"]["accessKeyId"] == place.front.used[0].id, "the keys are not those that were used")
+        same = set(before) - {"accessToken", "refreshToken"}
+        expect(all(after[name] == before[name] for name in same) and set(after) == set(before), str(set(after)))
+        expect(os.stat(path).st_mode & 0o777 == 0o600, oct(os.stat(path).st_mode))
+        expect(os.listdir(os.path.dirname(path)) == [os.path.basename(path)], str(os.listdir(os.path.dirname(path))))
+        judge_servers(place)
 
 
 def region_of_machine(sandbox, stream, put):
@@ -542,6 +597,7 @@ def on_sandbox(tests, server):
                      tests.run(w, fails, server, stream, s, m, t, n)))
     for row in FOR_THE_TIME:
         jobs.append((TIMEOUT, lambda row=row: tests.run(row[0], fails_for_the_time, server, stream, *row[1:])))
+    jobs.append((0, lambda: tests.run("aws login: the cache is written", login_is_written, server, stream, put)))
     jobs.append((0, lambda: tests.run("the region of the machine", region_of_machine, server, stream, put)))
     jobs.append((0, lambda: tests.run("Ctrl-C takes a hanging program along", process_is_killed, server, stream)))
     jobs.sort(key=lambda job: job[0], reverse=True)

@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DIALECTS = [("cc", "c99", "c"), ("cc", "c11", "c"), ("c++", "c++11", "cpp")]
 ONLY_WITH_CLANG = {"test/fuzz/engine.c"}
 README_LINES_MAX = 200
-AWS_NAMES = {"mfa_serial", "login_session"}  # in the README, of the AWS tools' profiles
+AWS_NAMES = {"mfa_serial"}  # in the README, of the AWS tools' profiles
 # Programs that tests and people use, no tests themselves.
 TOOLS = {"model.py", "campaign.py", "commands.py", "count.py", "coverage.py", "dashboard.py", "grown.py", "hunt.py", "libs.py", "picture.py", "proxy.py", "valve.py",
          "peer.py", "peer_bloop.py", "peer_commands.py", "peer_costs.py", "peer_multilang.py", "peer_multilang_costs.py", "peer_push.py",

@@ -33,6 +33,7 @@ typedef struct fake_answer { /* what one request gets */
 typedef struct fake_sent { /* what was asked */
   char url[5200], method[8], target[80], type[80], authorization[6000], token[6000], date[20];
   char metadata_token[1100], bearer[4200], ttl[20], accept[40]; /* of the credential sources */
+  char proof[1200];                                             /* DPoP */
   uint8_t no_proxy;
   char body[6200];
   size_t body_n;
@@ -140,6 +141,7 @@ static void fake_http_send(slp_host *h, slp_http *call) {
       fake_keep(s->metadata_token, sizeof s->metadata_token, value);
     if (slp_str_is(name, "X-aws-ec2-metadata-token-ttl-seconds")) fake_keep(s->ttl, sizeof s->ttl, value);
     if (slp_str_is(name, "x-amz-sso_bearer_token")) fake_keep(s->bearer, sizeof s->bearer, value);
+    if (slp_str_is(name, "DPoP")) fake_keep(s->proof, sizeof s->proof, value);
     if (slp_str_is(name, "Accept")) fake_keep(s->accept, sizeof s->accept, value);
     if (slp_str_is(name, "X-Amz-Date")) fake_keep(s->date, sizeof s->date, value);
   }

@@ -52,6 +52,11 @@ def load_sso(self):
                                                             config["sso_region"]), "s")
 
 
+def load_login(self):
+    config = self._load_config().get("profiles", {}).get(self._profile_name, {})
+    return botocore.credentials.Credentials("L " + config["login_session"], "s") if "login_session" in config else None
+
+
 def load_process(self):
     command = self._credential_process
     return botocore.credentials.Credentials("P " + command, "s") if command else None
@@ -63,6 +68,7 @@ def replace_the_network():
     module.AssumeRoleWithWebIdentityProvider.load = load_web
     module.SSOProvider.load = load_sso
     module.ProcessProvider.load = load_process
+    module.LoginProvider.load = load_login
     module.EnvProvider.load = lambda self: module.Credentials("E", "s")
     module.ContainerProvider.load = lambda self: module.Credentials("C", "s")
     module.InstanceMetadataProvider.load = lambda self: module.Credentials("I", "s")
@@ -106,6 +112,8 @@ def lines_of(rng, name, tag):
         lines += ["aws_access_key_id = K" + tag + name.replace(" ", "-"), "aws_secret_access_key = S"]
         if rng.random() < 0.3:
             lines += ["aws_session_token = " + "T" * rng.choice([10, 2000])]
+    if rng.random() < 0.15:
+        lines += ["login_session = arn:aws:iam::1:user/" + name.replace(" ", "-")]
     if rng.random() < 0.15:
         lines += ["credential_process = tool --for \"%s\"" % name]
     if rng.random() < 0.15:

@@ -1,6 +1,6 @@
 /* plan_stdin.c - how a profile comes to its keys: a line is profile, credentials file, config file in hex;
  * the answer is one expression in hex, "none", or "error". ROLE(arn,external id,session,seconds)<SOURCE,
- * where the innermost source is keys, P process, W web identity, S SSO, E environment, C container, I
+ * where the innermost source is keys, P process, W web identity, S SSO, L login, E environment, C container, I
  * machine. */
 #include "aws/key_plan.h"
 
@@ -29,6 +29,7 @@ static void put_base(slp_buf *b, const slp_key_plan *plan) {
           b, "S %s %s %s", get(p, SLP_PROFILE_SSO_ACCOUNT_ID), get(p, SLP_PROFILE_SSO_ROLE_NAME),
           slp_profile_get(p, SLP_PROFILE_SSO_SESSION) ? p->session_region : get(p, SLP_PROFILE_SSO_REGION));
       break;
+    case SLP_BASE_LOGIN: slp_buf_addf(b, "L %s", get(p, SLP_PROFILE_LOGIN_SESSION)); break;
     case SLP_BASE_ENV: slp_buf_add_z(b, "E"); break;
     case SLP_BASE_CONTAINER: slp_buf_add_z(b, "C"); break;
     case SLP_BASE_IMDS: slp_buf_add_z(b, "I"); break;

@@ -13,7 +13,8 @@ TARGETS = {"Kinesis_20131202": "kinesis", "DynamoDB_20120810": "dynamodb", "Dyna
 OTHERS = {("sts", "AssumeRole"): ("src/aws/sts.c", '"AssumeRole"'),
           ("sts", "AssumeRoleWithWebIdentity"): ("src/aws/sts.c", '"AssumeRoleWithWebIdentity"'),
           ("sso", "GetRoleCredentials"): ("src/aws/provider_sso.c", "/federation/credentials"),
-          ("sso-oidc", "CreateToken"): ("src/aws/provider_sso.c", '"/token"')}
+          ("sso-oidc", "CreateToken"): ("src/aws/provider_sso.c", '"/token"'),
+          ("signin", "CreateOAuth2Token"): ("src/aws/provider_login.c", '"/v1/token"')}
 
 
 def text_of(path):

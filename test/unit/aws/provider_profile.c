@@ -123,7 +123,7 @@ TEST(what_can_not_work_is_told_with_profile_and_file) {
        "!profile b (/h/.aws/config): source_profile a leads back to itself"},
       {"[profile a]\nrole_arn = r\nsource_profile = b\nmfa_serial = m\n[profile b]\n", "!mfa_serial"},
       {"[profile a]\nweb_identity_token_file = /t\n", "!needs a role_arn"},
-      {"[profile a]\nlogin_session = x\n", "!login_session"},
+      {"[profile a]\nlogin_session = x\n", "!nobody is signed in: run aws login --profile a"},
       {"[profile a]\nsso_account_id = 1\nsso_session = s\nsso_role_name = x\n",
        "!no section [sso-session s]"},
       {"[profile a]\nsso_account_id = 1\nsso_session = s\nsso_role_name = x\n[sso-session "
