@@ -139,11 +139,6 @@ static int check_role(slp_key_plan *plan, const slp_profile *p) {
     return broken(plan, p, SLP_PROFILE_ROLE_ARN, "source_profile and credential_source exclude each other");
   if (!source && !outside)
     return broken(plan, p, SLP_PROFILE_ROLE_ARN, "role_arn needs a source_profile or a credential_source");
-  if (get(p, SLP_PROFILE_MFA_SERIAL)) {
-    return broken(plan, p, SLP_PROFILE_MFA_SERIAL,
-                  "mfa_serial asks for a code that nobody can enter here: use sso_session, or a "
-                  "credential_process that knows the code");
-  }
   return 0;
 }
 

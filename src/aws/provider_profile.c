@@ -1,12 +1,15 @@
 /* provider_profile.c - keys of a profile: follows its plan, from the first keys over each role to the last.
  */
+#include "aws/ask_code.h"
 #include "aws/key_plan.h"
 #include "aws/provider.h"
 #include "aws/sts.h"
 
+#include "host/err.h"
+
 #include <stdio.h>
 
-/* A process or a sign-in, and some roles after it. */
+/* A process or a sign-in, and some roles after it; or a code that somebody types. */
 #define MS_MAX 300000u
 
 enum { PROCESS, WEB, SSO, LOGIN, ENV, CONTAINER, IMDS, BASES };
@@ -21,6 +24,8 @@ typedef struct profile_provider {
   slp_provider *asked;        /* NULL: none under way */
   slp_sts sts;
   char who[140];
+  slp_code_ask *asking; /* NULL: no code is asked for */
+  char code[SLP_CODE_MAX];
   slp_buf source; /* the keys a role is assumed with: id, secret, token */
 } profile_provider;
 
@@ -29,6 +34,9 @@ static void forget(profile_provider *pp) {
   if (pp->asked && pp->asked->cancel) pp->asked->cancel(pp->asked);
   pp->asked = NULL;
   slp_sts_cancel(&pp->sts);
+  slp_code_ask_leave(pp->asking);
+  pp->asking = NULL;
+  slp_wipe(pp->code, sizeof pp->code);
   slp_secret_free(&pp->source);
   if (!pp->profiles.loading) slp_profiles_forget(&pp->profiles);
 }
@@ -76,6 +84,31 @@ static int keep_source(profile_provider *pp, const slp_aws_keys *keys) {
   return 0;
 }
 
+static void on_code(void *arg, int error, const char *code) {
+  profile_provider *pp = arg;
+  const slp_profile *role = pp->plan.roles[pp->plan.roles_n - 1];
+  if (!error) snprintf(pp->code, sizeof pp->code, "%s", code);
+  slp_code_ask_leave(pp->asking);
+  pp->asking = NULL;
+  if (!error && pp->code[0]) {
+    pp->sts.mfa_code = pp->code;
+    slp_sts_send(&pp->sts);
+    return;
+  }
+  slp_keys_broken(&pp->p, "profile %.60s (%.100s): no code of mfa_serial was entered (%.60s)", role->name,
+                  slp_profile_where(role, SLP_PROFILE_MFA_SERIAL),
+                  error ? slp_file_why(error) : "the line is empty");
+  forget(pp);
+}
+
+/* The code is good for half a minute: it is asked for when all else is there. */
+static void send_with_code(profile_provider *pp) {
+  pp->asking = slp_code_ask_begin(pp->aws->h, pp->sts.mfa_serial, on_code, pp);
+  if (pp->asking) return;
+  slp_keys_starved(&pp->p);
+  forget(pp);
+}
+
 static void assume(profile_provider *pp, const slp_aws_keys *keys) {
   const slp_profile *role = pp->plan.roles[pp->plan.roles_n - 1];
   if (!keys->key_id.n || !keys->secret.n) {
@@ -92,8 +125,13 @@ static void assume(profile_provider *pp, const slp_aws_keys *keys) {
   pp->sts.session = slp_profile_get(role, SLP_PROFILE_ROLE_SESSION_NAME);
   pp->sts.external_id = slp_profile_get(role, SLP_PROFILE_EXTERNAL_ID);
   pp->sts.duration_s = slp_profile_get(role, SLP_PROFILE_DURATION_SECONDS);
+  pp->sts.mfa_serial = slp_profile_get(role, SLP_PROFILE_MFA_SERIAL);
+  pp->sts.mfa_code = NULL;
   pp->sts.on_done = on_sts;
-  slp_sts_send(&pp->sts);
+  if (pp->sts.mfa_serial)
+    send_with_code(pp);
+  else
+    slp_sts_send(&pp->sts);
 }
 
 static void got_keys(profile_provider *pp, const slp_aws_keys *keys) {
@@ -161,6 +199,21 @@ static void start_plan(profile_provider *pp) {
   }
 }
 
+/* A role whose code nobody can be asked for: told before anything is sent. 1: it was. */
+static int lacks_terminal(profile_provider *pp) {
+  for (size_t i = 0; i < pp->plan.roles_n; i++) {
+    const slp_profile *role = pp->plan.roles[i];
+    if (!slp_profile_get(role, SLP_PROFILE_MFA_SERIAL) || slp_codes_can_be_asked()) continue;
+    slp_keys_broken(
+        &pp->p,
+        "profile %.40s (%.70s): there is no terminal to ask for the code of its mfa_serial: start it "
+        "behind eval \"$(aws configure export-credentials --profile %.40s --format env)\"",
+        role->name, slp_profile_where(role, SLP_PROFILE_MFA_SERIAL), pp->profiles.name);
+    return 1;
+  }
+  return 0;
+}
+
 static void on_loaded(slp_wait *wait) {
   profile_provider *pp = SLP_OWNER(wait, profile_provider, wait);
   if (pp->profiles.error == SLP_ENOMEM) {
@@ -171,8 +224,12 @@ static void on_loaded(slp_wait *wait) {
     int r = slp_key_plan_make(&pp->plan, &pp->profiles);
     snprintf(pp->who, sizeof pp->who, "profile %s", pp->profiles.name);
     pp->p.what = pp->who;
-    if (!r) {
+    if (!r && !lacks_terminal(pp)) {
       start_plan(pp);
+      return;
+    }
+    if (!r) {
+      forget(pp);
       return;
     }
     char looked[SLP_PROFILES_LOOKED];

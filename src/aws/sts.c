@@ -72,6 +72,8 @@ static int put_form(slp_sts *s) {
   put(&s->body, "RoleSessionName", slp_str_of(s->session ? s->session : session));
   put(&s->body, "ExternalId", slp_str_of(s->external_id));
   put(&s->body, "DurationSeconds", slp_str_of(s->duration_s));
+  put(&s->body, "SerialNumber", slp_str_of(s->mfa_serial));
+  put(&s->body, "TokenCode", slp_str_of(s->mfa_code));
   put(&s->body, "WebIdentityToken", s->web_token);
   return slp_buf_failed(&s->body);
 }

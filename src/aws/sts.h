@@ -9,6 +9,7 @@ typedef struct slp_sts {
   /* Set by the caller; borrowed until the end. */
   const char *role_arn, *session, *external_id; /* session NULL: one of our own; external_id NULL: none */
   const char *duration_s;                       /* NULL: the service's own */
+  const char *mfa_serial, *mfa_code;            /* NULL: none */
   slp_str web_token;                            /* given: the request is not signed */
   slp_sign_keys sign_with;
   void (*on_done)(struct slp_sts *s); /* once, in a turn */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "aws/ask_code.h"
 #include "cli/args.h"
 #include "cli/bench.h"
 #include "cli/config.h"
@@ -104,6 +105,7 @@ int main(int argc, char **argv) {
     ; /* it was told */
   else {
     tell_idle_settings(mem, &args);
+    if (args.mode != SLP_MODE_WATCH) slp_codes_allow(); /* that one has the whole screen */
     code = run(mem, &args, args.multilang ? &settings : NULL);
   }
   slp_ml_settings_free(&settings, mem);

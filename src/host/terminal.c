@@ -1,9 +1,13 @@
-/* terminal.c - size of a terminal, and leaving it in order. */
+/* terminal.c - size of a terminal, asking on it, and leaving it in order. */
 #include "host/terminal.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -37,4 +41,78 @@ void slp_terminal_stop_process(void) {
   if (sigaction(SIGTSTP, &by_default, &as_before) != 0) return;
   (void)raise(SIGTSTP);
   sigaction(SIGTSTP, &as_before, NULL);
+}
+
+/* ---- asking -------------------------------------------------------------------------------------------- */
+#define LOOK_MS 100 /* at `stop` */
+
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
+/* A process in the background would be stopped by its first look at the terminal. A descriptor, or -errno. */
+static int open_ours(void) {
+  int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return errno == ENXIO || errno == ENOENT ? -ENOTTY : -errno;
+  if (tcgetpgrp(fd) == getpgrp()) return fd;
+  close(fd);
+  return -ENOTTY;
+}
+
+int slp_terminal_is_ours(void) {
+  int fd = open_ours();
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+/* The terminal gives a whole line at once. */
+static int read_line(int fd, atomic_int *stop, char *line, size_t size) {
+  struct pollfd there = {.fd = fd, .events = POLLIN};
+  while (!atomic_load(stop)) {
+    int r = poll(&there, 1, LOOK_MS);
+    if (r < 0 && errno != EINTR) return -errno;
+    if (r <= 0) continue;
+    ssize_t n = read(fd, line, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -errno;
+    if ((size_t)n == size && line[n - 1] != '\n') return SLP_ELIMIT;
+    while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r')) n--;
+    line[n] = 0;
+    return 0;
+  }
+  return SLP_ECANCELED;
+}
+
+static int write_whole(int fd, const char *text) {
+  size_t left = strlen(text);
+  while (left > 0) {
+    ssize_t n = write(fd, text, left);
+    if (n < 0 && errno != EINTR) return -errno;
+    if (n < 0) continue;
+    text += n;
+    left -= (size_t)n;
+  }
+  return 0;
+}
+
+static int ask_on(int fd, const char *question, atomic_int *stop, char *line, size_t size) {
+  struct termios as_before;
+  if (tcgetattr(fd, &as_before) != 0) return -errno;
+  struct termios silent = as_before;
+  silent.c_lflag &= ~(tcflag_t)ECHO;
+  if (tcsetattr(fd, TCSAFLUSH, &silent) != 0) return -errno;
+  int r = write_whole(fd, question);
+  if (!r) r = read_line(fd, stop, line, size);
+  (void)tcsetattr(fd, TCSANOW, &as_before);
+  (void)write_whole(fd, "\n");
+  return r;
+}
+
+int slp_terminal_ask(const char *question, atomic_int *stop, char *line, size_t size) {
+  while (pthread_mutex_trylock(&asking) != 0) {
+    if (atomic_load(stop)) return SLP_ECANCELED;
+    (void)poll(NULL, 0, LOOK_MS);
+  }
+  int fd = open_ours(), r = fd < 0 ? fd : ask_on(fd, question, stop, line, size);
+  if (fd >= 0) close(fd);
+  pthread_mutex_unlock(&asking);
+  return r;
 }

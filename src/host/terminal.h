@@ -1,7 +1,10 @@
-/* terminal.h - the terminal that a descriptor may be. For cli/ and tests. */
+/* terminal.h - the terminal that a descriptor may be, and the one that this process has. For cli/, tests, and
+ * aws/ask_code.c, which asks on it. */
 #ifndef SLP_HOST_TERMINAL_H
 #define SLP_HOST_TERMINAL_H
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* 0 and its size (80 x 24 when it does not say), or -errno: it is no terminal. */
@@ -17,5 +20,11 @@ void slp_terminal_give_back_on_crash(void);
  * where the system stops nobody, because there is no shell that could continue it (an orphaned process
  * group: ssh -t, xterm -e). */
 void slp_terminal_stop_process(void);
+/* Has this process a terminal (/dev/tty), and is it in its foreground? */
+int slp_terminal_is_ours(void);
+/* Asks on that terminal and reads one line, which is not shown while it is typed. Blocks, on a thread, until
+ * a line came or *stop is set; one question at a time, also of several threads. Returns 0; SLP_ELIMIT: the
+ * line is too long; SLP_ECANCELED: it was stopped; or -errno, -ENOTTY without a terminal. */
+int slp_terminal_ask(const char *question, atomic_int *stop, char *line, size_t size);
 
 #endif

@@ -203,6 +203,7 @@ class Sources(Server):
         self.session_token = keys.secret(f"session-of-{owner}-1")
         self.session_key = ec.generate_private_key(ec.SECP256R1())
         self.proofs = set()
+        self.device = None  # (its serial number, the code that it shows), which a role then needs
         self.metadata_tokens = set()
         self.roles_asked = 0
         self.asked = []
@@ -259,6 +260,11 @@ class Sources(Server):
                 return sts_error(400, "InvalidIdentityToken", "not that token")
             return sts_answer(form["Action"], self.give())
         self.strict(form["Action"] == "AssumeRole", f"STS: {form['Action']}")
+        if self.device:
+            if (form.get("SerialNumber"), form.get("TokenCode")) != self.device:
+                return sts_error(403, "AccessDenied", "MultiFactorAuthentication failed with invalid MFA one time pass code")
+        else:
+            self.strict("SerialNumber" not in form and "TokenCode" not in form, f"STS: {form}")
         key, wrong = self.keys.judge(handler.command, handler.path, handler.headers, handler.body)
         if wrong:
             return sts_error(403, wrong, "not with these keys")

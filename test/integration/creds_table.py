@@ -12,8 +12,12 @@ was ever given out.
 import hashlib
 import json
 import os
+import pty
 import re
+import select
+import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import threading
@@ -405,6 +409,83 @@ def mfa(place):
     place.config("[profile work]\nrole_arn = r\nsource_profile = base\nmfa_serial = arn:aws:iam::1:mfa/me\n")
 
 
+def on_terminal(place, arguments, typed, seconds=30):
+    """stream-tail with a terminal of its own, where `typed` is entered at the question; (status, stdout, terminal)."""
+    out = tempfile.TemporaryFile()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.dup2(out.fileno(), 1)
+        os.execvpe(servers.binary(), [servers.binary(), *arguments], place.env)
+    shown, asked = b"", False
+    limit = time.monotonic() + seconds
+    try:
+        while time.monotonic() < limit:
+            if select.select([terminal], [], [], 0.1)[0]:
+                try:
+                    piece = os.read(terminal, 4096)
+                except OSError:  # EIO: everybody has left it
+                    break
+                shown += piece
+            if not asked and b"Enter MFA code for " in shown and shown.rstrip().endswith(b":"):
+                os.write(terminal, typed)
+                asked = True
+        else:
+            os.kill(pid, signal.SIGKILL)
+    finally:
+        status = os.waitpid(pid, 0)[1]
+        os.close(terminal)
+    out.seek(0)
+    return os.waitstatus_to_exitcode(status), out.read(), shown
+
+
+def mfa_asked(sandbox, stream, put):
+    with Place(Keys(), sandbox, "works") as place:
+        mfa(place)
+        place.sources.device = ("arn:aws:iam::1:mfa/me", "846021")
+        code, out, shown = on_terminal(place, ["-o", "oldest", "-e", "-J", stream], b"846021\n")
+        expect(code == 0, f"{code}: {shown}")
+        harness.judge_once(harness.records_of(out), put)
+        expect(shown.count(b"Enter MFA code for arn:aws:iam::1:mfa/me: ") == 1, str(shown))
+        expect(b"846021" not in shown, f"the code is shown: {shown}")
+        judge_secrets(place.keys, out, shown)
+        judge_servers(place)
+
+
+def mfa_wrong(sandbox, stream):
+    for typed, words in ((b"000000\n", b"AccessDenied: MultiFactorAuthentication failed"),
+                         (b"\n", b"no code of mfa_serial was entered (the line is empty)")):
+        with Place(Keys(), sandbox, "works") as place:
+            mfa(place)
+            place.sources.device = ("arn:aws:iam::1:mfa/me", "846021")
+            code, out, shown = on_terminal(place, ["-o", "oldest", "-e", "-J", stream], typed)
+            expect(code == 1 and not out and words in shown, f"{code}: {shown}")
+            judge_servers(place)
+
+
+def mfa_interrupted(sandbox, stream):
+    """Ctrl-C at the question ends it at once, and the terminal shows again what is typed."""
+    with Place(Keys(), sandbox, "works") as place:
+        mfa(place)
+        before = time.monotonic()
+        code, out, shown = on_terminal(place, ["-o", "oldest", "-J", stream], b"\x03")
+        expect(code == 0 and not out and time.monotonic() - before < 10, f"{code}: {shown}")
+        expect(not place.front.used and not place.sources.asked, str(place.sources.asked))
+
+
+def mfa_without_terminal(sandbox, stream):
+    with Place(Keys(), sandbox, "works") as place:
+        mfa(place)
+        done = subprocess.run([servers.binary(), "-o", "oldest", "-e", "-J", stream], env=place.env, timeout=30,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              start_new_session=True)
+        line = done.stderr.decode()
+        expect(done.returncode == 1 and not done.stdout and line.count("\n") == 1, str(done))
+        words = f"profile work ({place.home}/.aws/config): there is no terminal to ask for the code of its mfa_serial"
+        expect(words in line, line)
+        expect('eval "$(aws configure export-credentials --profile work --format env)"' in line, line)
+        expect(not place.sources.asked, str(place.sources.asked))
+
+
 def missing_program(place):
     place.config("[profile work]\ncredential_process = /nowhere/tool --x\n")
     place.env["AWS_PROFILE"] = "work"
@@ -449,7 +530,6 @@ BAD = [
     ("container far away", far_container, "works", "plain http is only taken from this machine, ECS and EKS", 8),
     ("a circle of source_profile", circle, "works", "profile c (HOME/.aws/config): source_profile work leads back", 8),
     ("source_profile that is not there", no_source, "works", "its source_profile gone does not exist", 8),
-    ("mfa_serial", mfa, "works", "profile work (HOME/.aws/config): mfa_serial", 8),
     ("FIPS and a custom endpoint", both_endpoints, "works", "exclude each other", 8),
     ("a retry mode that is none", retry_mode, "works", "AWS_RETRY_MODE", 8),
     ("a line that is none", broken_line, "works", "HOME/.aws/config: line 3", 8),
@@ -598,6 +678,10 @@ def on_sandbox(tests, server):
     for row in FOR_THE_TIME:
         jobs.append((TIMEOUT, lambda row=row: tests.run(row[0], fails_for_the_time, server, stream, *row[1:])))
     jobs.append((0, lambda: tests.run("aws login: the cache is written", login_is_written, server, stream, put)))
+    jobs.append((0, lambda: tests.run("mfa_serial: asked for on the terminal", mfa_asked, server, stream, put)))
+    jobs.append((0, lambda: tests.run("mfa_serial: a wrong code", mfa_wrong, server, stream)))
+    jobs.append((0, lambda: tests.run("mfa_serial: Ctrl-C at the question", mfa_interrupted, server, stream)))
+    jobs.append((0, lambda: tests.run("mfa_serial: without a terminal", mfa_without_terminal, server, stream)))
     jobs.append((0, lambda: tests.run("the region of the machine", region_of_machine, server, stream, put)))
     jobs.append((0, lambda: tests.run("Ctrl-C takes a hanging program along", process_is_killed, server, stream)))
     jobs.sort(key=lambda job: job[0], reverse=True)

@@ -121,7 +121,11 @@ TEST(what_can_not_work_is_told_with_profile_and_file) {
       {"[profile a]\nrole_arn = r\nsource_profile = a\n", "!source_profile a leads back to itself"},
       {"[profile a]\nrole_arn = r\nsource_profile = b\n[profile b]\nrole_arn = s\nsource_profile = a\n",
        "!profile b (/h/.aws/config): source_profile a leads back to itself"},
-      {"[profile a]\nrole_arn = r\nsource_profile = b\nmfa_serial = m\n[profile b]\n", "!mfa_serial"},
+      {"[profile a]\nrole_arn = r\nsource_profile = b\nmfa_serial = m\n[profile b]\naws_access_key_id = K\n"
+       "aws_secret_access_key = S\n",
+       "!profile a (/h/.aws/config): there is no terminal to ask for the code of its mfa_serial: start it "
+       "behind "
+       "eval \"$(aws configure export-credentials --profile a --format env)\""},
       {"[profile a]\nweb_identity_token_file = /t\n", "!needs a role_arn"},
       {"[profile a]\nlogin_session = x\n", "!nobody is signed in: run aws login --profile a"},
       {"[profile a]\nsso_account_id = 1\nsso_session = s\nsso_role_name = x\n",
