@@ -68,6 +68,8 @@ static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, con
   else
     slp_say_to(b, "%-12s polled, %llu at most at once, every %llu ms at a shard's tip", "records",
                (unsigned long long)s->batch_records, (unsigned long long)s->poll_ms);
+  if (slp_ml_reads_table(s))
+    put(b, "data", "the whole record of a change, eventName and dynamodb; no partitionKey");
   if (s->metrics == SLP_ML_METRICS_NONE)
     put(b, "CloudWatch", "no metrics");
   else

@@ -454,6 +454,29 @@ static void settle_endpoints(slp_ml_settings *s) {
            begins(s->region, "cn-") ? ".cn" : "");
 }
 
+int slp_ml_reads_table(const slp_ml_settings *s) {
+  const char *stream = s->stream_arn ? s->stream_arn : s->stream;
+  return begins(stream, "dynamodb:") || (begins(stream, "arn:") && strstr(stream, ":dynamodb:"));
+}
+
+/* polls: a key of polling is set. Amazon's daemon for tables, StreamsMultiLangDaemon, polls and knows no
+ * retrievalMode. */
+static void settle_retrieval(slp_ml_settings *s, int polls) {
+  if (slp_ml_reads_table(s)) {
+    if (s->retrieval == SLP_ML_FANOUT || s->consumer || s->consumer_arn)
+      slp_buf_add_z(&s->notes,
+                    "the changes of a table are polled: retrievalMode = FANOUT and fanoutConfig "
+                    "have no effect\n");
+    s->retrieval = SLP_ML_POLLING;
+  }
+  if (s->retrieval != SLP_ML_DEFAULT) return;
+  s->retrieval = polls ? SLP_ML_POLLING : SLP_ML_FANOUT;
+  if (!polls)
+    slp_buf_add_z(&s->notes,
+                  "retrievalMode is not given: as in that daemon this is enhanced fan-out, which AWS "
+                  "bills; retrievalMode = POLLING reads without\n");
+}
+
 int slp_ml_settings_read(slp_ml_settings *s, slp_mem *mem, slp_str text, char why[SLP_ML_WHY]) {
   int polls = 0;
   *s = (slp_ml_settings){.initial = SLP_ML_LATEST,
@@ -484,13 +507,7 @@ int slp_ml_settings_read(slp_ml_settings *s, slp_mem *mem, slp_str text, char wh
   settle_endpoints(s);
   if (!s->grace_ms) s->grace_ms = 10000;
   if (!s->warn_ms) s->warn_ms = 10000;
-  if (s->retrieval == SLP_ML_DEFAULT) {
-    s->retrieval = polls ? SLP_ML_POLLING : SLP_ML_FANOUT;
-    if (!polls)
-      slp_buf_add_z(&s->notes,
-                    "retrievalMode is not given: as in that daemon this is enhanced fan-out, which AWS "
-                    "bills; retrievalMode = POLLING reads without\n");
-  }
+  settle_retrieval(s, polls);
   return slp_buf_failed(&s->notes);
 }
 

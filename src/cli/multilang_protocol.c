@@ -2,6 +2,7 @@
 #include "cli/multilang_protocol.h"
 
 #include "base/num.h"
+#include "cli/multilang_change.h"
 #include "codec/base64.h"
 #include "codec/json.h"
 #include "codec/utf8.h"
@@ -58,11 +59,27 @@ int slp_ml_put_records_begin(slp_buf *b) {
   return slp_buf_add_z(b, "{\"action\":\"processRecords\",\"records\":[");
 }
 
+static int put_change_base64(slp_buf *b, slp_str whole) {
+  slp_buf text;
+  slp_buf_init(&text, b->mem, UINT32_MAX);
+  int r = slp_ml_put_change(&text, whole);
+  r = r ? slp_buf_fail(b, r) : slp_base64_encode(b, slp_buf_str(&text));
+  slp_buf_free(&text);
+  return r;
+}
+
 int slp_ml_put_record(slp_buf *b, const sloop_record_t *r, int first) {
+  int of_table = r->whole.len != 0;
   slp_buf_add_z(b, first ? "{\"data\":\"" : ",{\"data\":\"");
-  slp_base64_encode(b, (slp_str){r->data.base, r->data.len});
+  if (of_table)
+    put_change_base64(b, (slp_str){r->whole.base, r->whole.len});
+  else
+    slp_base64_encode(b, (slp_str){r->data.base, r->data.len});
   slp_buf_add_z(b, "\",\"partitionKey\":");
-  put_string(b, (slp_str){r->key.base, r->key.len});
+  if (of_table)
+    slp_buf_add_z(b, "null");
+  else
+    put_string(b, (slp_str){r->key.base, r->key.len});
   slp_buf_add_z(b, ",\"sequenceNumber\":");
   put_string(b, (slp_str){r->seq.base, r->seq.len});
   slp_buf_add_z(b, ",\"approximateArrivalTimestamp\":");
@@ -70,6 +87,7 @@ int slp_ml_put_record(slp_buf *b, const sloop_record_t *r, int first) {
     slp_buf_add_z(b, "null");
   else
     slp_buf_add_i64(b, r->arrived_at_ms);
+  if (of_table) return slp_buf_add_z(b, ",\"subSequenceNumber\":null,\"action\":\"record\"}");
   return slp_buf_addf(b, ",\"subSequenceNumber\":%llu,\"action\":\"record\"}", (unsigned long long)r->sub);
 }
 

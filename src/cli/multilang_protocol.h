@@ -21,6 +21,7 @@ const char *slp_ml_action_name(slp_ml_action a); /* "processRecords"; static */
  * or KCL's word for a place (TRIM_HORIZON ...). */
 int slp_ml_put_initialize(slp_buf *b, const char *shard, const char *sequence, uint64_t sub);
 int slp_ml_put_records_begin(slp_buf *b);
+/* A change of a table has no partition key and no subsequence number. Amazon's daemon writes null. */
 int slp_ml_put_record(slp_buf *b, const sloop_record_t *r, int first);
 int slp_ml_put_records_end(slp_buf *b, int64_t behind_ms); /* -1: not known */
 /* A line of its action alone: LEASE_LOST, SHARD_ENDED, SHUTDOWN_REQUESTED. */

@@ -722,6 +722,37 @@ def an_end_that_was_not_checkpointed_is_not_written():
 
 
 @test
+def a_table_s_changes_are_told_apart():
+    """As StreamsMultiLangDaemon: no key of polling is given, and it is polled all the same."""
+    with Box(1) as box:
+        key = {"pk": {"S": "a"}}
+        box.dynamodb("CreateTable", TableName="tab", BillingMode="PAY_PER_REQUEST",
+                     KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+                     AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+                     StreamSpecification={"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"})
+        wait_until(lambda: box.dynamodb("DescribeTable", TableName="tab")["Table"]["TableStatus"] == "ACTIVE", 10, "the table")
+        arn = box.dynamodb("DescribeTable", TableName="tab")["Table"]["LatestStreamArn"]
+        box.dynamodb("PutItem", TableName="tab", Item={**key, "n": {"N": "1"}})
+        box.dynamodb("PutItem", TableName="tab", Item={**key, "n": {"N": "2"}})
+        box.dynamodb("DeleteItem", TableName="tab", Key=key)
+        with Daemon(box, "good", [f"streamArn = {arn}", "retrievalMode = DEFAULT"], words=["--trace-protocol"]) as d:
+            r = run(BIN, "--check", d.file, env=box.env)
+            check(r.code == 0 and b"polled" in r.out and b"data         the whole record of a change" in r.out, r.out, r.err)
+            d.until(lambda: len(d.payloads()) >= 3, 30, "the changes")
+            changes = [json.loads(p) for p in d.payloads()]
+            equal([c["eventName"] for c in changes], ["INSERT", "MODIFY", "REMOVE"])
+            equal([c["dynamodb"]["Keys"] for c in changes], 3 * [key])
+            check(all(isinstance(c["dynamodb"]["ApproximateCreationDateTime"], int) and c["eventSource"] == "aws:dynamodb"
+                      and 13 == len(str(c["dynamodb"]["ApproximateCreationDateTime"])) for c in changes), changes)
+            equal(d.stop(), 0, d.said())
+        with open(os.path.join(d.folder, "out"), encoding="utf-8") as f:
+            lines = [json.loads(line.split(" ", 2)[2]) for line in f if line.startswith("> ")]
+        records = [r for line in lines if line["action"] == "processRecords" for r in line["records"]]
+        equal([(r["partitionKey"], r["subSequenceNumber"]) for r in records], 3 * [(None, None)])
+        equal([r["sequenceNumber"] for r in records], [c["dynamodb"]["SequenceNumber"] for c in changes])
+
+
+@test
 def check_starts_nothing_and_says_what_would_be():
     with Box(1) as box:
         with Daemon(box, "good") as d:

@@ -93,6 +93,34 @@ TEST(keys_that_act) {
   end();
 }
 
+TEST(the_changes_of_a_table_are_polled) {
+  static const char *const streams[] = {
+      "dynamodb:tab", "arn:aws:dynamodb:us-east-1:1:table/tab/stream/2026-11-28T10:42:36.944",
+      "arn:aws-cn:dynamodb:cn-north-1:1:table/tab"};
+  char text[400];
+  for (size_t i = 0; i < SLP_COUNT(streams); i++) {
+    sloop_opts_t o;
+    sloop_metrics_opts_t m;
+    snprintf(text, sizeof text, BASE "%s=%s\n", i == 1 ? "streamArn" : "streamName", streams[i]);
+    CHECK_INT(take(text), 0);
+    CHECK_INT(slp_ml_reads_table(&s), 1);
+    CHECK(!notes("retrievalMode")); /* nothing is billed, so nothing is told */
+    sloop_opts_init(&o);
+    sloop_metrics_opts_init(&m);
+    slp_ml_settings_apply(&s, &o, &m);
+    CHECK_INT(o.retrieval, SLOOP_RETRIEVAL_POLL);
+    end();
+  }
+  CHECK_INT(take(BASE "streamArn=arn:aws:dynamodb:us-east-1:1:table/tab/stream/x\nretrievalMode=FANOUT\n"),
+            0);
+  CHECK(notes("retrievalMode = FANOUT and fanoutConfig have no effect"));
+  CHECK_INT(s.retrieval, SLP_ML_POLLING);
+  end();
+  CHECK_INT(take(BASE), 0);
+  CHECK_INT(slp_ml_reads_table(&s), 0);
+  end();
+}
+
 TEST(keys_without_effect_and_unknown_ones_are_told_with_their_lines) {
   CHECK_INT(take(BASE "maxActiveThreads = 3\nfoo=1\nExecutableName=x\nretrievalMode=polling\n"), 0);
   CHECK(notes("line 5: maxActiveThreads has no effect here: there is one thread\n"));
