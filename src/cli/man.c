@@ -598,9 +598,12 @@ static const char multilang[] =
     "What adapter 2.x gives Java programs differs by empty NewImage and OldImage where there is none.\n"
     ".PP\n"
     "Of AwsCredentialsProvider those that the chain of credentials has are known by their\n"
-    "names: Default, EnvironmentVariable, Profile (with |NAME), InstanceProfile, Container and\n"
-    "WebIdentityTokenFile; which of them comes first is the chain\\(aqs order.\n"
-    "Others are refused with what to do instead; in a list one that is known suffices.\n"
+    "names in both SDKs, with or without the package: Default and DefaultAWS...Chain,\n"
+    "EnvironmentVariable, Profile (with |NAME), InstanceProfile, Container and EC2Container...Wrapper,\n"
+    "WebIdentityToken and WebIdentityTokenFile; which of them comes first is the chain\\(aqs order.\n"
+    "Others are refused with what to do instead: of a role\\(aqs class the lines that belong into\n"
+    "~/.aws/config, with the arguments that the file gives. In a list one that is known suffices;\n"
+    "a profile that stands behind another one is told not to be read.\n"
     ".PP\n"
     "Every key of that daemon, and what it is here:\n";
 

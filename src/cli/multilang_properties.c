@@ -299,37 +299,70 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
 
 /* ---- credentials ------------------------------------------------------------------------------ */
 
-/* name; how it is found here: NULL, not at all, and `why` */
+/* Classes of the AWS SDK for Java 1.12 and 2.33 and of KCL 1.14 to 3, by their last name. The decoders of
+ * KCL 1.14.9 and 3.1.3 were run on each spelling; those that neither can construct are in public
+ * questions. */
+typedef enum provider_kind {
+  IN_CHAIN,     /* the chain of credentials has it */
+  OF_PROFILE,   /* the same; its argument is a profile's name */
+  OF_ROLE,      /* arguments: role, session, externalId=...: a profile can say so */
+  OF_WEB_TOKEN, /* arguments: role, session, file: the environment can say so */
+  NOT_HERE      /* `advice` says what to do instead */
+} provider_kind;
+
 static const struct provider {
-  const char *name, *why;
+  const char *name;
+  provider_kind kind;
+  const char *advice;
 } providers[] = {
-    {"DefaultCredentialsProvider", NULL},
-    {"DefaultAWSCredentialsProviderChain", NULL},
-    {"EnvironmentVariableCredentialsProvider", NULL},
-    {"ProfileCredentialsProvider", NULL},
-    {"InstanceProfileCredentialsProvider", NULL},
-    {"ContainerCredentialsProvider", NULL},
-    {"WebIdentityTokenFileCredentialsProvider", NULL},
-    {"StsAssumeRoleCredentialsProvider",
-     "name the role by role_arn in a profile of ~/.aws/config, and that "
-     "profile by ProfileCredentialsProvider|NAME"},
-    {"KclStsAssumeRoleCredentialsProvider",
-     "name the role by role_arn in a profile of ~/.aws/config, and that "
-     "profile by ProfileCredentialsProvider|NAME"},
-    {"SystemPropertyCredentialsProvider",
-     "there is no JVM and no -Daws.accessKeyId; use "
-     "EnvironmentVariableCredentialsProvider"},
-    {"ProcessCredentialsProvider", "name the command by credential_process in a profile of ~/.aws/config"},
-    {"StaticCredentialsProvider", "use EnvironmentVariableCredentialsProvider"},
-    {"AnonymousCredentialsProvider", "Kinesis takes no unsigned calls"},
+#define AS_PROFILE "in a profile of ~/.aws/config, and write ProfileCredentialsProvider|NAME"
+#define FILE_OF_KEYS                                                                                       \
+  "put that file's accessKey and secretKey as aws_access_key_id and aws_secret_access_key into a profile " \
+  "of "                                                                                                    \
+  "~/.aws/credentials, and write ProfileCredentialsProvider|NAME"
+    {"DefaultCredentialsProvider", IN_CHAIN, NULL},
+    {"DefaultAWSCredentialsProviderChain", IN_CHAIN, NULL},
+    {"EnvironmentVariableCredentialsProvider", IN_CHAIN, NULL},
+    /* Two arguments are a file and a profile in SDK 1; SDK 2 takes no two and reads the default profile. */
+    {"ProfileCredentialsProvider", OF_PROFILE,
+     "its one argument is a profile; for another file set AWS_SHARED_CREDENTIALS_FILE to it and write "
+     "ProfileCredentialsProvider|NAME"},
+    {"InstanceProfileCredentialsProvider", IN_CHAIN, NULL},
+    {"ContainerCredentialsProvider", IN_CHAIN, NULL},
+    {"EC2ContainerCredentialsProviderWrapper", IN_CHAIN, NULL},
+    {"WebIdentityTokenFileCredentialsProvider", IN_CHAIN, NULL},
+    {"WebIdentityTokenCredentialsProvider", IN_CHAIN, NULL},
+    {"StsWebIdentityTokenFileCredentialsProvider", IN_CHAIN, NULL},
+    {"StsAssumeRoleCredentialsProvider", OF_ROLE, NULL},
+    {"KclStsAssumeRoleCredentialsProvider", OF_ROLE, NULL},
+    {"STSAssumeRoleSessionCredentialsProvider", OF_ROLE, NULL},
+    {"KclSTSAssumeRoleSessionCredentialsProvider", OF_ROLE, NULL},
+    {"STSAssumeRoleWithWebIdentitySessionCredentialsProvider", OF_WEB_TOKEN, NULL},
+    {"StsAssumeRoleWithWebIdentityCredentialsProvider", OF_WEB_TOKEN, NULL},
+    {"SystemPropertyCredentialsProvider", NOT_HERE,
+     "there is no JVM and no -Daws.accessKeyId; use EnvironmentVariableCredentialsProvider"},
+    {"SystemPropertiesCredentialsProvider", NOT_HERE,
+     "there is no JVM and no -Daws.accessKeyId; use EnvironmentVariableCredentialsProvider"},
+    {"ClasspathPropertiesFileCredentialsProvider", NOT_HERE, FILE_OF_KEYS},
+    {"PropertiesFileCredentialsProvider", NOT_HERE, FILE_OF_KEYS},
+    {"ProcessCredentialsProvider", NOT_HERE, "name the command by credential_process " AS_PROFILE},
+    {"SsoCredentialsProvider", NOT_HERE, "name sso_session, sso_account_id and sso_role_name " AS_PROFILE},
+    {"STSSessionCredentialsProvider", NOT_HERE,
+     "name a command that gets the session's keys by credential_process " AS_PROFILE},
+    {"StsGetSessionTokenCredentialsProvider", NOT_HERE,
+     "name a command that gets the session's keys by credential_process " AS_PROFILE},
+    {"StaticCredentialsProvider", NOT_HERE, "use EnvironmentVariableCredentialsProvider"},
+    {"AWSStaticCredentialsProvider", NOT_HERE, "use EnvironmentVariableCredentialsProvider"},
+    {"AwsCredentialsProviderChain", NOT_HERE, "write its providers as a list, with commas"},
+    {"AWSCredentialsProviderChain", NOT_HERE, "write its providers as a list, with commas"},
+    {"AnonymousCredentialsProvider", NOT_HERE, "Kinesis takes no unsigned calls"},
 };
 
+/* A name without the package of the SDKs or the KCL; "profile." is how KCL 1 takes that package. */
 static const char *short_name(const char *name) {
-  static const char *const packages[] = {"software.amazon.awssdk.auth.credentials.",
-                                         "software.amazon.kinesis.multilang.auth.", "com.amazonaws.auth."};
-  for (size_t i = 0; i < SLP_COUNT(packages); i++)
-    if (begins(name, packages[i])) return name + strlen(packages[i]);
-  return name;
+  const char *dot = strrchr(name, '.');
+  int known = begins(name, "software.amazon.") || begins(name, "com.amazonaws.") || begins(name, "profile.");
+  return dot && known ? dot + 1 : name;
 }
 
 static const struct provider *provider_of(const char *name) {
@@ -338,49 +371,138 @@ static const struct provider *provider_of(const char *name) {
   return NULL;
 }
 
+static const char *name_in_other_case(const char *name) {
+  for (size_t i = 0; i < SLP_COUNT(providers); i++)
+    if (same_letters(short_name(name), providers[i].name)) return providers[i].name;
+  return NULL;
+}
+
 static int ends(const char *z, const char *with) {
   size_t n = strlen(z), m = strlen(with);
   return n >= m && strcmp(z + n - m, with) == 0;
 }
 
-/* What is named as a provider is repeated; anything else may be a key that somebody has put there. */
-static void say_unknown(slp_ml_settings *s, const char *key_name, const struct provider *p, const char *item,
-                        size_t place, char why[SLP_ML_WHY]) {
-  char name[100];
-  if (p || ends(item, "Provider") || ends(item, "ProviderChain"))
-    snprintf(name, sizeof name, "%.80s", item);
+/* An item of the list, "Name|argument|argument", taken apart. */
+#define ARGUMENTS_MAX 8
+typedef struct item {
+  char text[SLP_ML_WHY];
+  char *argument[ARGUMENTS_MAX]; /* those that are missing: "" */
+  size_t arguments_n, place;
+} item;
+
+static void take_apart(item *it, const char *text, size_t n) {
+  static char nothing[1];
+  snprintf(it->text, sizeof it->text, "%.*s", (int)slp_min_u64(n, sizeof it->text - 1), text);
+  it->arguments_n = 0;
+  for (size_t i = 0; i < ARGUMENTS_MAX; i++) it->argument[i] = nothing;
+  for (char *bar = strchr(it->text, '|'); bar && it->arguments_n < ARGUMENTS_MAX; bar = strchr(bar, '|')) {
+    *bar++ = 0;
+    it->argument[it->arguments_n++] = bar;
+  }
+  trim(it->text);
+  for (size_t i = 0; i < it->arguments_n; i++) trim(it->argument[i]);
+}
+
+static const char *named_argument(const item *it, const char *name) {
+  for (size_t i = 0; i < it->arguments_n; i++)
+    if (begins(it->argument[i], name)) return it->argument[i] + strlen(name);
+  return NULL;
+}
+
+/* An argument is repeated only behind an ARN: anything else may be a key that somebody has put there. */
+static int has_role(const item *it) { return begins(it->argument[0], "arn:"); }
+
+static const char *argument_or(const item *it, size_t i, const char *otherwise) {
+  const char *given = it->argument[i];
+  int by_name = i > 0 && strchr(given, '=') != NULL; /* externalId=... has no place in the order */
+  return *given && !by_name && has_role(it) ? given : otherwise;
+}
+
+/* A profile does the same as a role's class. */
+static void advise_role(const item *it, char advice[SLP_ML_WHY]) {
+  const char *external = has_role(it) ? named_argument(it, "externalId=") : NULL;
+  const char *endpoint = has_role(it) ? named_argument(it, "endpoint=") : NULL;
+  int endpoint_n = endpoint ? (int)slp_min_u64(strcspn(endpoint, "^"), 120) : 0;
+  snprintf(advice, SLP_ML_WHY,
+           "put these lines into ~/.aws/config, and write ProfileCredentialsProvider|kcl: [profile kcl]; "
+           "role_arn = %.130s; role_session_name = %.64s; %s%.100s%sand credential_source = Environment, "
+           "EcsContainer or Ec2InstanceMetadata, or source_profile = a profile%s%.*s",
+           argument_or(it, 0, "ARN"), argument_or(it, 1, "SESSION"), external ? "external_id = " : "",
+           external ? external : "", external ? "; " : "", endpoint ? "; set AWS_ENDPOINT_URL_STS=" : "",
+           endpoint_n, endpoint ? endpoint : "");
+}
+
+static void advise_web_token(const item *it, char advice[SLP_ML_WHY]) {
+  snprintf(advice, SLP_ML_WHY,
+           "set AWS_ROLE_ARN=%.130s, AWS_ROLE_SESSION_NAME=%.64s and AWS_WEB_IDENTITY_TOKEN_FILE=%.120s, and "
+           "write WebIdentityTokenFileCredentialsProvider",
+           argument_or(it, 0, "ARN"), argument_or(it, 1, "SESSION"), argument_or(it, 2, "FILE"));
+}
+
+static void advise_stranger(const item *it, char advice[SLP_ML_WHY]) {
+  const char *written = name_in_other_case(it->text);
+  snprintf(advice, SLP_ML_WHY, "%s%s",
+           written ? "it is written "
+                   : "it is a class of Java; the providers of the AWS SDK are known by their names",
+           written ? written : "");
+}
+
+static void advise(const struct provider *p, const item *it, char advice[SLP_ML_WHY]) {
+  if (!p)
+    advise_stranger(it, advice);
+  else if (p->kind == OF_ROLE)
+    advise_role(it, advice);
+  else if (p->kind == OF_WEB_TOKEN)
+    advise_web_token(it, advice);
   else
-    snprintf(name, sizeof name, "name %zu of the list", place);
-  snprintf(why, SLP_ML_WHY, "%s: %s can't be had here: %s", key_name, name,
-           p ? p->why : "it is a class of Java; the providers of the AWS SDK are known by their names");
+    snprintf(advice, SLP_ML_WHY, "%s", p->advice);
+}
+
+/* What is named as a provider is repeated; anything else may be a key that somebody has put there. */
+static void say_unknown(slp_ml_settings *s, const char *key_name, const struct provider *p, const item *it,
+                        char why[SLP_ML_WHY]) {
+  char name[100], advice[SLP_ML_WHY];
+  if (p || name_in_other_case(it->text) || ends(it->text, "Provider") || ends(it->text, "ProviderChain"))
+    snprintf(name, sizeof name, "%.90s", it->text);
+  else
+    snprintf(name, sizeof name, "name %zu of the list", it->place);
+  advise(p, it, advice);
+  snprintf(why, SLP_ML_WHY, "%s: %s can't be had here: %.600s", key_name, name, advice);
   slp_say_to(&s->notes, "%s", why);
+}
+
+static int can_be_had(const struct provider *p, const item *it) {
+  return p && (p->kind == IN_CHAIN || (p->kind == OF_PROFILE && it->arguments_n <= 1));
 }
 
 /* Reads "Name|arg,Name2": 0 when one of them can be had, with the profile that it names. */
 static int read_credentials(slp_ml_settings *s, const char *key_name, const char *list, char profile[130],
                             char why[SLP_ML_WHY]) {
-  int found = 0;
+  const struct provider *first = NULL;
   *profile = 0;
   for (size_t place = 1; *list; place++) {
-    char item[260], *arg;
+    item it = {.place = place};
     size_t n = strcspn(list, ",");
     while (n && *list == ' ') list++, n--;
-    snprintf(item, sizeof item, "%.*s", (int)(n < 259 ? n : 259), list);
-    trim(item);
+    take_apart(&it, list, n);
     list += n + (list[n] == ',');
-    if (!*item) continue;
-    if ((arg = strchr(item, '|'))) *arg++ = 0;
-    const struct provider *p = provider_of(item);
-    if (p && !p->why) {
-      if (!found && arg && strcmp(p->name, "ProfileCredentialsProvider") == 0)
-        snprintf(profile, 130, "%.*s", (int)strcspn(arg, "|"), arg);
-      found = 1;
-      continue;
+    if (!*it.text) continue;
+    const struct provider *p = provider_of(it.text);
+    if (!can_be_had(p, &it)) {
+      say_unknown(s, key_name, p, &it, why);
+    } else if (!first) {
+      first = p;
+      if (p->kind == OF_PROFILE) snprintf(profile, 130, "%.129s", it.argument[0]);
+    } else if (p->kind == OF_PROFILE && *it.argument[0] && strcmp(it.argument[0], profile) != 0) {
+      slp_say_to(
+          &s->notes,
+          "%s: the profile of %.60s is not read: %s stands before it in the list; write it first to have "
+          "it",
+          key_name, it.text, first->name);
     }
-    say_unknown(s, key_name, p, item, place, why);
   }
-  if (!found && !*why) snprintf(why, SLP_ML_WHY, "%s: names no provider", key_name);
-  return found ? 0 : SLP_EINVAL;
+  if (!first && !*why) snprintf(why, SLP_ML_WHY, "%s: names no provider", key_name);
+  return first ? 0 : SLP_EINVAL;
 }
 
 static int settle_credentials(slp_ml_settings *s, char why[SLP_ML_WHY]) {

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "sloop.h"
 
-#define SLP_ML_WHY 300
+#define SLP_ML_WHY 800
 
 typedef enum { SLP_ML_DEFAULT = 1, SLP_ML_FANOUT, SLP_ML_POLLING } slp_ml_retrieval;
 typedef enum { SLP_ML_METRICS_NONE = 1, SLP_ML_METRICS_SUMMARY, SLP_ML_METRICS_DETAILED } slp_ml_metrics;

@@ -178,12 +178,83 @@ TEST(providers_of_credentials_are_mapped_or_refused_with_the_reason) {
   CHECK_INT(take(CREDENTIALS "org.mine.Provider, EnvironmentVariableCredentialsProvider\n"), 0);
   CHECK(notes("org.mine.Provider can't be had here"));
   end();
-  refused(CREDENTIALS "StsAssumeRoleCredentialsProvider|arn:aws:iam::1:role/x|s\n", "role_arn in a profile");
+  refused(CREDENTIALS "StsAssumeRoleCredentialsProvider|arn:aws:iam::1:role/x|s\n",
+          "role_arn = arn:aws:iam::1:role/x; ");
   refused(CREDENTIALS "SystemPropertyCredentialsProvider\n", "there is no JVM");
   refused(CREDENTIALS "org.mine.Provider\n", "a class of Java");
   refused(CREDENTIALS " , \n", "names no provider");
   refused(CREDENTIALS
           "ProfileCredentialsProvider|a\nAwsCredentialsProviderDynamoDB=ProfileCredentialsProvider|b\n",
           "AwsCredentialsProviderDynamoDB: another profile");
+  CHECK_INT(mem->live_bytes, 0);
+}
+
+/* Spellings of KCL's own pages, samples and public questions. "had": with that profile, or none. */
+TEST(every_spelling_of_both_sdks_is_had_or_gets_its_own_advice) {
+  static const struct {
+    const char *written, *profile, *advice;
+  } rows[] = {
+      {"software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider", NULL, NULL},
+      {"com.amazonaws.auth.DefaultAWSCredentialsProviderChain", NULL, NULL},
+      {"DefaultCredentialsProvider|x", NULL, NULL}, /* KCL 3.1.3 passes over the argument */
+      {"com.amazonaws.auth.profile.ProfileCredentialsProvider", NULL, NULL},
+      {"com.amazonaws.auth.profile.ProfileCredentialsProvider|prod", "prod", NULL},
+      {"profile.ProfileCredentialsProvider|prod", "prod", NULL}, /* KCL 1.14.9 takes it */
+      {"ProfileCredentialsProvider |prod", "prod", NULL},
+      {"EC2ContainerCredentialsProviderWrapper", NULL, NULL},
+      {"com.amazonaws.auth.EC2ContainerCredentialsProviderWrapper", NULL, NULL},
+      {"WebIdentityTokenCredentialsProvider", NULL, NULL},
+      {"software.amazon.awssdk.services.sts.auth.StsWebIdentityTokenFileCredentialsProvider", NULL, NULL},
+      {"com.amazonaws.auth.profile.ProfileCredentialsProvider|/f|prod", NULL,
+       "set AWS_SHARED_CREDENTIALS_FILE to it and write ProfileCredentialsProvider|NAME"},
+      {"STSAssumeRoleSessionCredentialsProvider|arn:aws:iam::1:role/r|s", NULL,
+       "[profile kcl]; role_arn = arn:aws:iam::1:role/r; role_session_name = s; and credential_source = "},
+      {"KclSTSAssumeRoleSessionCredentialsProvider|arn:aws:iam::1:role/r|s|endpointRegion=us-east-1|"
+       "externalId=ex",
+       NULL, "role_session_name = s; external_id = ex; and "},
+      {"software.amazon.awssdk.services.sts.auth.StsAssumeRoleCredentialsProvider|arn:aws:iam::1:role/r|s|"
+       "endpoint=https://sts.x^us-east-1",
+       NULL, "; set AWS_ENDPOINT_URL_STS=https://sts.x"},
+      {"KclStsAssumeRoleCredentialsProvider|arn:aws:iam::1:role/r|externalId=ex", NULL,
+       "role_session_name = SESSION; external_id = ex; "},
+      {"KclStsAssumeRoleCredentialsProvider", NULL, "role_arn = ARN; "},
+      {"KclStsAssumeRoleCredentialsProvider|AKIDEXAMPLE|hushhush", NULL, "role_session_name = SESSION; "},
+      {"STSAssumeRoleWithWebIdentitySessionCredentialsProvider|arn:aws:iam::1:role/r|s|/var/token", NULL,
+       "AWS_ROLE_ARN=arn:aws:iam::1:role/r, AWS_ROLE_SESSION_NAME=s and "
+       "AWS_WEB_IDENTITY_TOKEN_FILE=/var/token"},
+      {"SystemPropertiesCredentialsProvider", NULL, "use EnvironmentVariableCredentialsProvider"},
+      {"ClasspathPropertiesFileCredentialsProvider|/x", NULL, "into a profile of ~/.aws/credentials"},
+      {"PropertiesFileCredentialsProvider|/x", NULL, "into a profile of ~/.aws/credentials"},
+      {"ProcessCredentialsProvider|get-keys", NULL, "credential_process in a profile"},
+      {"software.amazon.awssdk.services.sso.auth.SsoCredentialsProvider", NULL, "sso_session"},
+      {"AwsCredentialsProviderChain", NULL, "as a list, with commas"},
+      {"AnonymousCredentialsProvider", NULL, "no unsigned calls"},
+      {"stsassumerolecredentialsprovider", NULL, "it is written StsAssumeRoleCredentialsProvider"},
+      {"StaticCredentialsProvider|AKIDEXAMPLE|hushhush", NULL, "use EnvironmentVariableCredentialsProvider"},
+  };
+  char text[600];
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    snprintf(text, sizeof text, CREDENTIALS "%s\n", rows[i].written);
+    if (rows[i].advice) {
+      refused(text, rows[i].advice);
+      if (strstr(why, "hush") || strstr(why, "AKID")) CHECK_FAIL("%s", why);
+      continue;
+    }
+    if (take(text)) CHECK_FAIL("%s: %s", rows[i].written, why);
+    if (rows[i].profile)
+      CHECK_STR(s.profile, rows[i].profile);
+    else
+      CHECK(!s.profile);
+    end();
+  }
+  /* A profile behind another provider is never reached: the chain has one order. */
+  CHECK_INT(take(CREDENTIALS "EnvironmentVariableCredentialsProvider, ProfileCredentialsProvider|prod\n"), 0);
+  CHECK(!s.profile);
+  CHECK(
+      notes("the profile of ProfileCredentialsProvider is not read: EnvironmentVariableCredentialsProvider"));
+  end();
+  CHECK_INT(take(CREDENTIALS "ProfileCredentialsProvider|prod, DefaultCredentialsProvider\n"), 0);
+  CHECK(!notes("is not read"));
+  end();
   CHECK_INT(mem->live_bytes, 0);
 }
