@@ -145,6 +145,7 @@ class Daemon:
     """stream-tail --multilang over a folder of its own."""
 
     def __init__(self, box, how="good", more=(), words=(), env=None, out=None, err=None, ignores=(), more_popen=None):
+        """more: lines of the file that win over those here; the child is another one where they name it."""
         self.folder = tempfile.mkdtemp(dir=ALL.name)
         self.file = os.path.join(self.folder, "app.properties")
         with open(self.file, "w", encoding="utf-8") as f:
@@ -719,6 +720,46 @@ def an_end_that_was_not_checkpointed_is_not_written():
             put(box, 20, 20)
             d.until(lambda: set(d.payloads()) >= everything(40), 30, "the children's records")
             equal(d.stop(), 0, d.said())
+
+
+def example_of_the_manual():
+    """The child of sloop(7), as it is written there."""
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "api", "sloop.7")
+    with open(page, encoding="utf-8") as f:
+        blocks = re.findall(r"^\.nf\n\.RS 4\n(.*?)^\.RE\n\.fi$", f.read(), re.M | re.S)
+    found = [b for b in blocks if b.startswith("import ")]
+    equal(len(found), 1, "examples in Python")
+    return found[0].replace("\\-", "-").replace("\\e", "\\")
+
+
+@test
+def the_child_of_the_manual_page_reads_all_and_names_the_ends():
+    with Box(1) as box:
+        put(box, 0, 20)
+        with tempfile.NamedTemporaryFile("w", suffix=".py", dir=ALL.name) as program:
+            program.write(example_of_the_manual())
+            program.flush()
+            check(len(example_of_the_manual().splitlines()) <= 20, "it is short")
+            with Daemon(box, "good", [f"executableName = {sys.executable} {program.name}"], words=["--trace-protocol"]) as d:
+                d.until(lambda: d.said().count("b'r") >= 20, 30, "the records")
+                box.call("SplitShard", StreamName="demo", ShardToSplit="shardId-000000000000",
+                         NewStartingHashKey=str(2**127))
+                d.until(lambda: rows(box).get("shardId-000000000000", {"checkpoint": {"S": "SHARD_END"}})
+                        ["checkpoint"]["S"] == "SHARD_END", 30, "the end of the parent")
+                wait_until(lambda: box.call("DescribeStreamSummary", StreamName="demo")["StreamDescriptionSummary"]
+                           ["StreamStatus"] == "ACTIVE", 10, "the split")
+                put(box, 20, 20)
+                d.until(lambda: d.said().count("b'r") >= 40, 30, "the records of the children")
+                equal(d.stop(), 0, d.said())
+                said = d.said()
+            equal({r for r in re.findall(r"b'(r\d+)'", said)}, everything(40))
+            check("no checkpoint" not in said and "is killed" not in said, said)
+            with open(os.path.join(d.folder, "out"), encoding="utf-8") as f:
+                told = [line.split(" ", 2) for line in f]
+            asked = {json.loads(t[2])["action"] for t in told if t[0] == ">"}
+            answered = {json.loads(t[2])["responseFor"] for t in told if t[0] == "<" and '"status"' in t[2]}
+            check(answered >= {"initialize", "processRecords", "shardEnded", "shutdownRequested"}, answered)
+            equal(asked, answered | {"checkpoint"})
 
 
 @test
