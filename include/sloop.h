@@ -492,7 +492,8 @@ typedef struct {
   sloop_retrieval_t retrieval; /* SLOOP_RETRIEVAL_POLL */
   const char
       *push_consumer; /* the name of the registered consumer to read as; it is registered when it is not
-                                  there, and never deregistered. NULL: app */
+                                  there, and never deregistered. Or its ARN, also of another account: then it
+                                  is neither described nor registered. NULL: app */
   sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. ASKED: with app, schema "sloop" or "kcl" */
   uint32_t
       unready_ms; /* 60000: /ready of metrics answers 503 once a shard has failed, or has had records wait

@@ -147,10 +147,12 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   return r;
 }
 
-/* The service's names of consumers. */
-static int is_consumer_name(const char *s) {
-  size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
-  return n > 0 && n <= 128 && !s[n];
+/* Where the stream is given by its name alone, its account is not known yet. */
+static int is_consumer_of(const slp_consumer_name *consumer, const slp_stream_name *stream) {
+  slp_stream_name its;
+  const char *wrong;
+  if (stream->arn.p) return slp_str_eq(consumer->stream_arn, stream->arn);
+  return slp_stream_name_read(consumer->stream_arn, &its, &wrong) == 0 && slp_str_eq(its.name, stream->name);
 }
 
 static int check_retrieval(const sloop_opts_t *o, char why[160]) {
@@ -161,9 +163,13 @@ static int check_retrieval(const sloop_opts_t *o, char why[160]) {
   if (!r && named.what == SLP_NAMES_DYNAMODB && o->retrieval == SLOOP_RETRIEVAL_PUSH)
     return bad(why, "retrieval: streams of DynamoDB can only be polled%s", "");
   if (!name) return bad(why, "push_consumer is missing, retrieval needs it or app%s", "");
-  if (!is_consumer_name(name))
-    return bad(why, "%s: not the name of a consumer, 1 to 128 letters, digits, '_', '.' and '-'",
-               o->push_consumer ? "push_consumer" : "app");
+  slp_consumer_name consumer;
+  if (slp_consumer_name_read(slp_str_of(name), &consumer, &wrong)) {
+    snprintf(why, 160, "%s: %s", o->push_consumer ? "push_consumer" : "app", wrong);
+    return SLOOP_EOPTION;
+  }
+  if (!r && consumer.stream_arn.p && !is_consumer_of(&consumer, &named))
+    return bad(why, "push_consumer: the ARN is of a consumer of another stream%s", "");
   return 0;
 }
 

@@ -45,12 +45,14 @@ int slp_consumers_explain(slp_buf *b, const slp_args *a, const sloop_registered_
   const char *name = a->opts.push_consumer ? a->opts.push_consumer : a->opts.app;
   int or_poll = a->opts.retrieval == SLOOP_RETRIEVAL_AUTO;
   for (size_t i = 0; i < n; i++) {
-    if (strcmp(all[i]->name, name) == 0)
+    if (strcmp(all[i]->name, name) == 0 || strcmp(all[i]->arn, name) == 0)
       return slp_buf_addf(b, "push as consumer %s, which is %s%s", name, state_name(all[i]->state),
                           or_poll ? "; polled where no events come" : "");
   }
   if (error)
     return slp_buf_addf(b, "push as consumer %s; whether it is there is not known: %.200s", name, error);
+  if (strncmp(name, "arn:", 4) == 0)
+    return slp_buf_addf(b, "push as consumer %s, which is not among those that this identity sees", name);
   return slp_buf_addf(b, "%s: no consumer %s is registered, and a worker registers it%s",
                       or_poll ? "push or poll" : "push", name, or_poll ? " or, refused, polls" : "");
 }

@@ -10,6 +10,8 @@ static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:
 static const char *const pushed[] = {
     "kinesis:DescribeStreamSummary", "kinesis:ListShards", "kinesis:RegisterStreamConsumer",
     "kinesis:GetShardIterator",      "kinesis:GetRecords", NULL};
+static const char *const shards[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards", NULL};
+static const char *const subscribed[] = {"kinesis:SubscribeToShard", NULL};
 static const char *const consumer[] = {"kinesis:DescribeStreamConsumer", "kinesis:SubscribeToShard", NULL};
 /* An operator's. */
 static const char *const listed[] = {"kinesis:DescribeStreamSummary", "kinesis:ListStreamConsumers", NULL};
@@ -133,7 +135,12 @@ int slp_iam(slp_buf *b, const slp_args *a) {
       if (a->iam_of == SLP_MODE_DEREGISTER) add_statement(b, a, deregistered, stream, "/consumer/*", &first);
       continue;
     }
-    if (!is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL) {
+    if (!is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL && a->opts.push_consumer &&
+        is_arn(a->opts.push_consumer)) {
+      int or_poll = a->opts.retrieval == SLOOP_RETRIEVAL_AUTO;
+      add_statement(b, a, or_poll ? kinesis : shards, stream, "", &first);
+      add_statement(b, a, subscribed, a->opts.push_consumer, "", &first);
+    } else if (!is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL) {
       add_statement(b, a, pushed, stream, "", &first);
       add_statement(b, a, consumer, stream, "/consumer/*", &first);
     } else if (!is_dynamodb(stream)) {

@@ -36,7 +36,7 @@ static const knob knobs[] = {
     {"retrieval", CHOICE, OPT(retrieval), 0, 0, "poll|push|auto",
      "how records come; push: the same as --push; auto: push where the consumer can be had and events come, "
      "else poll"},
-    {"push_consumer", TEXT, OPT(push_consumer), 0, 0, "name", "of the registered consumer; else that of -G"},
+    {"push_consumer", TEXT, OPT(push_consumer), 0, 0, "name", "or ARN of the registered consumer; else -G"},
     {"fetch_records_max", U32, OPT(fetch_records_max), 1, 10000, "records", "asked for in one call"},
     {"buffered_bytes_max", U64, OPT(buffered_bytes_max), 1, UINT64_MAX, "bytes",
      "fetched and not yet printed"},

@@ -57,7 +57,8 @@ static const key keys[] = {
     {"retrievalMode", WORD, AT(retrieval), 0, 0,
      "DEFAULT|FANOUT|POLLING: --push or not; DEFAULT is FANOUT, and POLLING when a key of polling is set"},
     {"fanoutConfig.consumerName", TEXT, AT(consumer), 0, 0, "--push=NAME; applicationName when not given"},
-    {"fanoutConfig.consumerArn", TEXT, AT(consumer_arn), 0, 0, "--push, with the name in the ARN"},
+    {"fanoutConfig.consumerArn", TEXT, AT(consumer_arn), 0, 0,
+     "--push=ARN: it is neither looked up nor registered, and may be another account's"},
     {"timeoutInSeconds", NUMBER, AT(timeout_s), 1, 86400,
      "a child that is silent for so long when it should answer is killed; its shard begins anew, not the "
      "daemon"},
@@ -557,14 +558,20 @@ static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   return SLP_EINVAL;
 }
 
-static void settle_names(slp_ml_settings *s) {
+/* A stream that is named without its account is the consumer's: one of that name in the caller's account is
+ * another stream. */
+static void settle_consumer(slp_ml_settings *s) {
   static const char mark[] = "/consumer/";
-  const char *name = s->consumer_arn ? strstr(s->consumer_arn, mark) : NULL;
-  if (name) {
-    name += sizeof mark - 1;
-    snprintf(s->consumer_name, sizeof s->consumer_name, "%.*s", (int)strcspn(name, ":"), name);
-    s->consumer = s->consumer_name;
-  }
+  const char *at = s->consumer_arn ? strstr(s->consumer_arn, mark) : NULL;
+  if (s->consumer_arn) s->consumer = s->consumer_arn;
+  if (!at || s->stream_arn || s->retrieval != SLP_ML_FANOUT) return;
+  int n = snprintf(s->consumer_stream, sizeof s->consumer_stream, "%.*s", (int)(at - s->consumer_arn),
+                   s->consumer_arn);
+  if (n > 0 && (size_t)n < sizeof s->consumer_stream && same_end(s->consumer_stream, s->stream, '/'))
+    s->stream_arn = s->consumer_stream;
+}
+
+static void settle_names(slp_ml_settings *s) {
   snprintf(s->user_agent, sizeof s->user_agent, "sloop/%s multilang%s%.100s", sloop_version(),
            s->language ? " " : "", s->language ? s->language : "");
   if (s->table) snprintf(s->store, sizeof s->store, "dynamodb:%s", s->table);
@@ -630,6 +637,7 @@ int slp_ml_settings_read(slp_ml_settings *s, slp_mem *mem, slp_str text, char wh
   if (!s->grace_ms) s->grace_ms = 10000;
   if (!s->warn_ms) s->warn_ms = 10000;
   settle_retrieval(s, polls);
+  settle_consumer(s);
   return slp_buf_failed(&s->notes);
 }
 

@@ -22,7 +22,7 @@ typedef struct slp_ml_settings {
       *consumer, *consumer_arn, *coordinator_table, *metrics_table, *client_version;
   const char *profile;    /* that the credentials provider names */
   char dynamodb_url[200]; /* what dynamoDBEndpoint stands for when it is not given and kinesisEndpoint is */
-  char consumer_name[132], store[300], user_agent[160];
+  char consumer_stream[600], store[300], user_agent[160];
   slp_ml_initial initial;
   slp_ml_retrieval retrieval; /* settled: FANOUT or POLLING */
   slp_ml_metrics metrics;

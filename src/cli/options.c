@@ -148,7 +148,7 @@ const slp_option slp_options[] = {
      "have Kinesis send records as they arrive (enhanced fan-out), as the registered consumer NAME, which is "
      "registered when it is not there and stays; AWS bills each consumer by shard-hour and GB. NAME: that of "
      "-G, "
-     "else stream-tail"},
+     "else stream-tail; or a consumer's ARN, which is neither looked up nor registered"},
     {O_CONSUMERS, 0, "consumers", SLP_NO_VALUE, NULL, ALL, NULL,
      "list the consumers registered with the stream, whoever reads by them: name, state, since when, ARN. "
      "AWS bills each of them until it is deregistered, read or not"},

@@ -100,3 +100,32 @@ int slp_stream_name_read(slp_str text, slp_stream_name *ret, const char **ret_wh
   if (is_name(text, 1, KINESIS_NAME_MAX)) return 0;
   return wrong(ret_why, "a name is 1 to 128 of a-z A-Z 0-9 _ . -");
 }
+
+static int is_number(slp_str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if (s.p[i] < '0' || s.p[i] > '9') return 0;
+  return s.n > 0;
+}
+
+static int read_consumer_arn(slp_str arn, slp_consumer_name *ret, const char **ret_why) {
+  const slp_str mark = SLP_STR("/consumer/");
+  const char *not_one = "not the ARN of a consumer, STREAM-ARN/consumer/NAME:NUMBER";
+  slp_stream_name stream;
+  const char *why;
+  size_t at = 0;
+  while (at < arn.n && !begins(without(arn, at), mark)) at++;
+  if (at == arn.n || arn.n > SLP_CONSUMER_ARN_MAX) return wrong(ret_why, not_one);
+  slp_str rest = without(arn, at + mark.n);
+  ret->stream_arn = (slp_str){arn.p, at};
+  ret->name = cut(&rest, ':');
+  int r = slp_stream_name_read(ret->stream_arn, &stream, &why);
+  if (r || stream.what != SLP_NAMES_KINESIS || !is_number(rest)) return wrong(ret_why, not_one);
+  return is_name(ret->name, 1, KINESIS_NAME_MAX) ? 0 : wrong(ret_why, not_one);
+}
+
+int slp_consumer_name_read(slp_str text, slp_consumer_name *ret, const char **ret_why) {
+  *ret = (slp_consumer_name){.name = text};
+  if (begins(text, SLP_STR("arn:"))) return read_consumer_arn(text, ret, ret_why);
+  if (is_name(text, 1, KINESIS_NAME_MAX)) return 0;
+  return wrong(ret_why, "not the name of a consumer, 1 to 128 letters, digits, '_', '.' and '-'");
+}

@@ -1,4 +1,5 @@
-/* name.h - reads the option `stream`: a stream of Kinesis or of DynamoDB, by name or ARN. */
+/* name.h - reads the option `stream`, a stream of Kinesis or of DynamoDB by name or ARN, and `push_consumer`,
+ * a registered consumer by name or ARN. */
 #ifndef SLP_SOURCE_NAME_H
 #define SLP_SOURCE_NAME_H
 
@@ -17,5 +18,15 @@ typedef struct slp_stream_name { /* slices of what was read */
 
 /* 0, or SLOOP_EOPTION and static text that says what is wrong with it. */
 int slp_stream_name_read(slp_str text, slp_stream_name *ret, const char **ret_why);
+
+#define SLP_CONSUMER_ARN_MAX 700u
+
+typedef struct slp_consumer_name { /* of a registered consumer; slices of what was read */
+  slp_str name;
+  slp_str stream_arn; /* {NULL,0}: only a name was given */
+} slp_consumer_name;
+
+/* Reads a consumer's name, or its ARN: STREAM-ARN/consumer/NAME:NUMBER. Returns as the function above. */
+int slp_consumer_name_read(slp_str text, slp_consumer_name *ret, const char **ret_why);
 
 #endif

@@ -26,6 +26,7 @@
 #include "sloop.h"
 #include "source/kinesis_poll.h"
 #include "source/later.h"
+#include "source/name.h"
 #include "source/push_consumer.h"
 #include "source/push_trial.h"
 
@@ -107,6 +108,7 @@ struct push {
   uint64_t starved_us;                        /* when that one was polled last */
   char stream_arn[512];
   char consumer_arn[sizeof((slp_finding *)0)->arn]; /* "": not found yet */
+  char given_arn[SLP_CONSUMER_ARN_MAX + 1];         /* "": the consumer is found by its name */
   char consumer[129];
 };
 
@@ -799,6 +801,15 @@ static const slp_source_ops push_ops = {
     .close = do_close,
 };
 
+static void take_consumer(push *p, const char *consumer) {
+  slp_consumer_name named;
+  const char *wrong;
+  int by_name = slp_consumer_name_read(slp_str_of(consumer), &named, &wrong) || !named.stream_arn.p;
+  if (by_name) named.name = slp_str_of(consumer);
+  snprintf(p->consumer, sizeof p->consumer, "%.*s", (int)named.name.n, named.name.p);
+  if (!by_name) snprintf(p->given_arn, sizeof p->given_arn, "%s", consumer);
+}
+
 int slp_push_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_source *poll, const char *consumer,
                  int or_poll) {
   push *p = SLP_NEW(h->mem, push);
@@ -819,9 +830,9 @@ int slp_push_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_source *poll, 
   p->trial.on_due = on_trial_due;
   p->trial.on_over = on_trial_over;
   p->back = (slp_timer){.at_us = UINT64_MAX, .run = on_back};
-  snprintf(p->consumer, sizeof p->consumer, "%s", consumer);
+  take_consumer(p, consumer);
   slp_map_init(&p->subs, h->mem);
-  slp_finding_init(&p->finding, h, ops, p->consumer);
+  slp_finding_init(&p->finding, h, ops, p->consumer, p->given_arn);
   p->finding.on_done = on_found;
   *ret = &p->s;
   return 0;

@@ -7,7 +7,7 @@
 #include "host/host.h"
 
 /* poll: a source of the same stream, taken over; it lists, and reads where the consumer can't be had and
- * `or_poll` is set. consumer: its name, copied. ops is borrowed. */
+ * `or_poll` is set. consumer: its name or ARN, copied. ops is borrowed. */
 int slp_push_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_source *poll, const char *consumer,
                  int or_poll);
 

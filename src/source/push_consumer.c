@@ -116,8 +116,32 @@ static void on_answer(slp_op *op) {
   }
 }
 
-void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *name) {
-  *f = (slp_finding){.h = h, .ops = ops, .name = name, .timer = {.at_us = UINT64_MAX, .run = on_timer}};
+void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *name, const char *given_arn) {
+  *f = (slp_finding){.h = h,
+                     .ops = ops,
+                     .name = name,
+                     .given_arn = given_arn,
+                     .timer = {.at_us = UINT64_MAX, .run = on_timer}};
+}
+
+/* A stream of that name in this account may not be the one whose consumer was given: reading its shards from
+ * the other one's subscriptions would mix two streams. */
+static void take_given(slp_finding *f) {
+  slp_consumer_name consumer;
+  const char *wrong;
+  move(f, SLP_FINDING_ASKING);
+  if (slp_consumer_name_read(slp_str_of(f->given_arn), &consumer, &wrong)) {
+    give_up(f, SLP_REFUSED, SLOOP_EREFUSED, wrong);
+  } else if (*f->stream_arn && !slp_str_eq(consumer.stream_arn, slp_str_of(f->stream_arn))) {
+    char why[700];
+    snprintf(why, sizeof why, "its ARN is of a consumer of %.*s; name the stream by that ARN",
+             (int)consumer.stream_arn.n, consumer.stream_arn.p);
+    give_up(f, SLP_REFUSED, SLOOP_EREFUSED, why);
+  } else {
+    slp_fail_clear(&f->fail);
+    snprintf(f->arn, sizeof f->arn, "%s", f->given_arn);
+    finish(f);
+  }
 }
 
 void slp_finding_begin(slp_finding *f, const char *stream_arn) {
@@ -125,7 +149,10 @@ void slp_finding_begin(slp_finding *f, const char *stream_arn) {
   f->begun_us = slp_now_us(f->h);
   f->waits = f->refusals = 0;
   f->registered = 0;
-  call(f, SLP_CONSUMER_DESCRIBE);
+  if (*f->given_arn)
+    take_given(f);
+  else
+    call(f, SLP_CONSUMER_DESCRIBE);
 }
 
 void slp_finding_stop(slp_finding *f) {

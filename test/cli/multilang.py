@@ -763,6 +763,32 @@ def the_child_of_the_manual_page_reads_all_and_names_the_ends():
 
 
 @test
+def a_consumer_is_had_by_its_arn_and_a_foreign_one_never_made():
+    with Box(1) as box:
+        arn = box.call("DescribeStreamSummary", StreamName="demo")["StreamDescriptionSummary"]["StreamARN"]
+        mine = box.call("RegisterStreamConsumer", StreamARN=arn, ConsumerName="theirs")["Consumer"]["ConsumerARN"]
+        wait_until(lambda: box.call("DescribeStreamConsumer", ConsumerARN=mine)["ConsumerDescription"]["ConsumerStatus"]
+                   == "ACTIVE", 20, "the consumer")
+        put(box, 0, 20)
+        asked = box.calls("DescribeStreamConsumer")
+        fanout = ["retrievalMode = FANOUT", "callProcessRecordsEvenForEmptyRecordList = false"]
+        with Daemon(box, "good", [*fanout, f"fanoutConfig.consumerArn = {mine}"]) as d:
+            d.until(lambda: set(d.payloads()) >= everything(20), 30, "the records")
+            equal(d.stop(), 0, d.said())
+        r = box.tail(f"--push={mine}", "-o", "oldest", "-e", "demo")
+        equal((r.code, len(r.out.splitlines())), (0, 20), r.err)
+        for foreign, why in ((arn.replace("000000000000", "999999999999"), "name the stream by that ARN"),
+                             (arn.replace("demo", "other"), "of a consumer of another stream")):
+            r = box.tail(f"--push={foreign}/consumer/theirs:17", "-o", "oldest", "-e", "demo")
+            check(r.code and not r.out and why in r.err, r.code, r.err)
+        with Daemon(box, "good", [*fanout, f"fanoutConfig.consumerArn = {arn.replace('000000000000', '999999999999')}"
+                                           "/consumer/theirs:17"]) as d:
+            wait_until(lambda: d.process.poll() is not None or "999999999999" in d.said(), 30, "a word of the stream")
+        equal(box.calls("DescribeStreamConsumer"), asked, "nobody asks about a consumer that is given")
+        equal([c["ConsumerName"] for c in box.call("ListStreamConsumers", StreamARN=arn)["Consumers"]], ["theirs"])
+
+
+@test
 def a_table_s_changes_are_told_apart():
     """As StreamsMultiLangDaemon: no key of polling is given, and it is polled all the same."""
     with Box(1) as box:

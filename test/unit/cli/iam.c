@@ -41,6 +41,27 @@ TEST(resources) {
                "\"arn:aws:dynamodb:r:1:table/t/stream/x\"");
 }
 
+TEST(a_consumer_given_by_its_arn_needs_one_right) {
+  static const char arn[] = "arn:aws:kinesis:r:1:stream/s/consumer/c:1";
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  slp_args *args = calloc(1, sizeof *args);
+  for (int or_poll = 0; or_poll < 2; or_poll++) {
+    slp_buf b;
+    slp_buf_init(&b, mem, 1 << 20);
+    args->streams[0] = "arn:aws:kinesis:r:1:stream/s";
+    args->streams_n = 1;
+    args->opts.retrieval = or_poll ? SLOOP_RETRIEVAL_AUTO : SLOOP_RETRIEVAL_PUSH;
+    args->opts.push_consumer = arn;
+    CHECK_INT(slp_iam(&b, args), 0);
+    CHECK(strstr(slp_buf_z(&b), "\"kinesis:SubscribeToShard\"") && strstr(slp_buf_z(&b), arn));
+    CHECK(!strstr(slp_buf_z(&b), "StreamConsumer"));
+    CHECK_INT(strstr(slp_buf_z(&b), "GetRecords") != NULL, or_poll);
+    slp_buf_free(&b);
+  }
+  slp_mem_drop(mem);
+  free(args);
+}
+
 TEST(registered_consumers) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
   slp_args *args = calloc(1, sizeof *args);

@@ -83,7 +83,7 @@ TEST(keys_that_act) {
   CHECK_INT(s.call_empty, 1);
   CHECK_STR(o.kcl_coordinator, "C");
   CHECK_STR(o.kcl_metrics, "M");
-  CHECK_STR(o.push_consumer, "me");
+  CHECK_STR(o.push_consumer, "arn:aws:kinesis:a:b:stream/other/consumer/me:12");
   CHECK(strstr(o.user_agent, " multilang python/3.8"));
   end();
   CHECK_INT(take(BASE "initialPositionInStreamExtended = 1700000000\nretrievalMode=FANOUT\nmaxRecords=9\n"),
@@ -118,6 +118,27 @@ TEST(the_changes_of_a_table_are_polled) {
   end();
   CHECK_INT(take(BASE), 0);
   CHECK_INT(slp_ml_reads_table(&s), 0);
+  end();
+}
+
+TEST(a_consumer_s_arn_is_read_as_it_is_and_names_the_stream_s_account) {
+  static const char arn[] = "arn:aws:kinesis:us-east-1:999:stream/words/consumer/c:1";
+  sloop_opts_t o;
+  sloop_metrics_opts_t m;
+  char text[600];
+  snprintf(text, sizeof text, BASE "fanoutConfig.consumerArn = %s\n", arn);
+  CHECK_INT(take(text), 0);
+  sloop_opts_init(&o);
+  sloop_metrics_opts_init(&m);
+  slp_ml_settings_apply(&s, &o, &m);
+  CHECK_STR(o.push_consumer, arn);
+  CHECK_STR(o.stream, "arn:aws:kinesis:us-east-1:999:stream/words");
+  end();
+  snprintf(text, sizeof text, BASE "streamName = other\nfanoutConfig.consumerArn = %s\n", arn);
+  CHECK_INT(take(text), 0);
+  sloop_opts_init(&o);
+  slp_ml_settings_apply(&s, &o, &m);
+  CHECK_STR(o.stream, "other"); /* the library refuses the two */
   end();
 }
 

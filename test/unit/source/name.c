@@ -101,3 +101,33 @@ TEST(the_longest_names) {
               extra ? SLOOP_EOPTION : 0);
   }
 }
+
+TEST(a_consumer_is_a_name_or_an_arn) {
+  slp_consumer_name c;
+  char text[SLP_CONSUMER_ARN_MAX + 100];
+  CHECK_INT(slp_consumer_name_read(SLP_STR("stream-tail"), &c, &why), 0);
+  CHECK_TEXT(c.name, "stream-tail");
+  CHECK(!c.stream_arn.p);
+  CHECK_INT(slp_consumer_name_read(
+                SLP_STR("arn:aws-cn:kinesis:cn-north-1:12:stream/a/consumer/me.x:1700000000"), &c, &why),
+            0);
+  CHECK_TEXT(c.name, "me.x");
+  CHECK_TEXT(c.stream_arn, "arn:aws-cn:kinesis:cn-north-1:12:stream/a");
+  static const char *const bad[] = {"",
+                                    "a/b",
+                                    "arn:aws:kinesis:r:1:stream/a",
+                                    "arn:aws:kinesis:r:1:stream/a/consumer/me",
+                                    "arn:aws:kinesis:r:1:stream/a/consumer/me:",
+                                    "arn:aws:kinesis:r:1:stream/a/consumer/me:x",
+                                    "arn:aws:kinesis:r:1:stream/a/consumer/:1",
+                                    "arn:aws:kinesis:r:1:stream//consumer/me:1",
+                                    "arn:aws:kinesis:r:1:stream/a/consumer/me:1:2",
+                                    "arn:aws:dynamodb:r:1:table/abc/consumer/me:1",
+                                    "arn:aws:kinesis::1:stream/a/consumer/me:1"};
+  for (size_t i = 0; i < SLP_COUNT(bad); i++)
+    if (slp_consumer_name_read(slp_str_of(bad[i]), &c, &why) != SLOOP_EOPTION) CHECK_FAIL("%s", bad[i]);
+  int n = snprintf(text, sizeof text, "arn:aws:kinesis:r:1:stream/a/consumer/me:");
+  memset(text + n, '1', sizeof text - (size_t)n);
+  CHECK_INT(slp_consumer_name_read((slp_str){text, SLP_CONSUMER_ARN_MAX}, &c, &why), 0);
+  CHECK_INT(slp_consumer_name_read((slp_str){text, SLP_CONSUMER_ARN_MAX + 1}, &c, &why), SLOOP_EOPTION);
+}

@@ -143,6 +143,8 @@ static void on_fetched(slp_src_req *rq) {
   fetched++;
 }
 
+static const char *consumer_given = "app"; /* its name, or its ARN */
+
 static void open_push(const struct answer *scripted, size_t n, int or_poll) {
   static slp_ops table;
   slp_source *poll;
@@ -167,7 +169,7 @@ static void open_push(const struct answer *scripted, size_t n, int or_poll) {
   refuse = SLP_FINE;
   records_each = UINT64_MAX;
   CHECK_INT(slp_kinesis_poll_new(&poll, &f.h, &table, SLP_STR("s"), SLOOP_AGGREGATES_EXPAND), 0);
-  CHECK_INT(slp_push_new(&src, &f.h, &table, poll, "app", or_poll), 0);
+  CHECK_INT(slp_push_new(&src, &f.h, &table, poll, consumer_given, or_poll), 0);
   CHECK_INT(src->pushes, 1);
   page = slp_page_new(mem);
 }
@@ -585,6 +587,43 @@ TEST(one_that_is_gone_is_looked_for_again) {
       fake_run(&f, 100000000);
       CHECK_INT(fetching.rq.fail.class, SLP_EXPIRED);
     }
+    close_push();
+  }
+}
+
+#define S_ARN "arn:aws:kinesis:us-east-1:000000000000:stream/s"
+
+/* No call about the consumer is played: one would end the test. */
+TEST(one_that_is_given_by_its_arn_is_neither_described_nor_registered) {
+  consumer_given = S_ARN "/consumer/theirs:17";
+  open_push(NULL, 0, 0);
+  describe();
+  CHECK_INT(describing.rq.fail.class, SLP_FINE);
+  CHECK_STR(src->told, "retrieval: push as consumer theirs");
+  fetch("oldest");
+  fake_run(&f, 100000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_FINE);
+  CHECK_TEXT(open_sub->consumer_arn, S_ARN "/consumer/theirs:17");
+  /* Deregistered by its owner: the service's words are told, and nothing is registered in its place. */
+  src->ops->leave(src, SLP_STR("shard"));
+  refuse = SLP_GONE;
+  fetch("after:1700");
+  fake_run(&f, 100000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_GONE);
+  CHECK_STR(fetching.rq.fail.message, "refused");
+  close_push();
+}
+
+TEST(the_arn_of_another_streams_consumer_is_refused) {
+  static const char *const others[] = {"arn:aws:kinesis:us-east-1:999999999999:stream/s/consumer/app:17",
+                                       "arn:aws:kinesis:eu-west-1:000000000000:stream/s/consumer/app:17"};
+  for (size_t i = 0; i < SLP_COUNT(others); i++) {
+    consumer_given = others[i];
+    open_push(NULL, 0, 0);
+    describe();
+    CHECK_INT(describing.rq.fail.class, SLP_REFUSED);
+    CHECK(strstr(describing.rq.fail.message, "is of a consumer of arn:aws:kinesis:"));
+    CHECK(strstr(describing.rq.fail.message, ":stream/s; name the stream by that ARN"));
     close_push();
   }
 }
