@@ -11,7 +11,7 @@ void slp_pace_init(slp_pace *p) {
   *p = (slp_pace){.limit = SLP_PACE_FIRST_LIMIT, .rec_bytes = 1024 + RECORD_OVERHEAD_BYTES};
 }
 
-void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int watermark_moved,
+void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int nearer,
                    uint32_t limit_max) {
   uint32_t seen = largest_bytes + largest_bytes / 3 + RECORD_OVERHEAD_BYTES; /* base64 is a third more */
   p->fails = 0;
@@ -19,7 +19,7 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
   p->seen = 1;
   p->idle = records == 0;
   if (records == 0) {
-    p->empties = watermark_moved ? 0 : p->empties + 1;
+    p->empties = nearer ? 0 : p->empties + 1;
     return;
   }
   p->empties = 0;

@@ -7,7 +7,7 @@
 typedef struct slp_pace {
   uint32_t limit;     /* records to ask for next */
   uint32_t rec_bytes; /* the largest record seen lately, as it lies in memory */
-  uint32_t empties;   /* empty pages in a row without the watermark moving */
+  uint32_t empties;   /* empty pages in a row that brought the shard no nearer to its tip */
   uint32_t fails;     /* failed calls in a row */
   uint32_t gap_us;    /* between calls, at least; found by being throttled. 0: it was not */
   uint64_t sent_us;   /* when the last call for a page began */
@@ -25,8 +25,9 @@ typedef struct slp_pace {
 #define SLP_PACE_EMPTIES_AT_TIP 5
 
 void slp_pace_init(slp_pace *p);
-/* Learns from a page: its records, the largest of them in bytes, and whether the watermark moved. */
-void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int watermark_moved,
+/* Learns from a page: its records, and the largest of them in bytes. nearer: it brought the shard nearer to
+ * its tip, as the watermark moved or the service says that less is left. */
+void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int nearer,
                    uint32_t limit_max);
 /* Bytes to reserve for the next call, at most share_max, and the limit that goes with it. */
 uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);

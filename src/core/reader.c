@@ -436,8 +436,8 @@ static void all_is_well(slp_shard *s) {
 
 static void note_page(slp_shard *s, const page_facts *p) {
   slp_consumer *c = s->consumer;
-  int moved = advance_watermark(s, p);
-  slp_pace_page(&s->reader.pace, p->n, p->largest, p->full, moved && p->behind_ms > 0,
+  int moved = advance_watermark(s, p), nearer = p->behind_ms > 0 && slp_lag_told_ms(s) > p->behind_ms;
+  slp_pace_page(&s->reader.pace, p->n, p->largest, p->full, (moved && p->behind_ms > 0) || nearer,
                 c->o->fetch_records_max);
   all_is_well(s);
   s->reader.unlisted_n = s->reader.end_claims = 0;

@@ -35,6 +35,27 @@ SCENE(a_paused_shard_is_looked_at_once_a_minute_and_nothing_of_it_comes) {
   CHECK_INT(slp_user_stats(&st->u).behind_ms_now, 0);
 }
 
+/* A day without records is passed over in pages that are empty, each of which says that less is left. The last
+ * record taken is newer than what they say, so the watermark does not move by them. */
+SCENE(empty_pages_of_a_reader_that_is_behind_come_at_the_pace_that_the_service_allows) {
+  enum { PAGES = 20 };
+  char script[PAGES * 40] = "";
+  stage_begin(st, seed, 1);
+  slp_user_start(&st->u);
+  slp_world_put_many(st->w, st->stream, 5, 30);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+  for (int i = 0, n = 0; i < PAGES; i++)
+    n +=
+        snprintf(script + n, sizeof script - (size_t)n, "1 GetRecords * behind %d\n", 86400000 - i * 4000000);
+  slp_world_faults(st->w, script);
+  uint64_t polls = st->stream->shards[0].polls;
+  slp_world_pass(st->w, 1000 + PAGES * 200 + 400);
+  if (st->stream->shards[0].polls - polls < PAGES)
+    CHECK_FAIL("%d pages", (int)(st->stream->shards[0].polls - polls));
+  CHECK(st->stream->shards[0].polls - polls <= PAGES + 3);
+  CHECK_CAUGHT_UP(&st->u, 20000);
+}
+
 /* 200 ms is what the service allows, to a call: one that comes a little early is refused. A back-off of up to a
  * second each time made a record in a hundred wait for more than that. */
 SCENE(the_fastest_pace_that_is_not_refused_is_found) {
