@@ -24,6 +24,7 @@ typedef struct step {
   void (*fill)(slp_page *page);      /* puts records into the page; of a listing: a last act, page NULL */
   const char *arn;                   /* of the stream described */
   uint8_t stream_ended;
+  const char *words; /* of a failure; NULL: "scripted" */
 } step;
 static step steps[32];
 static size_t steps_n, played;
@@ -49,7 +50,8 @@ static inline step *take(slp_op *op, const char *fmt, slp_str a, slp_str b) {
            b.n ? b.p : "");
   step *s = &steps[played++];
   slp_fail_clear(&op->fail);
-  if (s->class != SLP_FINE) slp_fail_set(&op->fail, s->class, SLOOP_EREMOTE, "scripted");
+  if (s->class != SLP_FINE)
+    slp_fail_set(&op->fail, s->class, SLOOP_EREMOTE, "%s", s->words ? s->words : "scripted");
   if (s->aws_code) snprintf(op->fail.aws_code, sizeof op->fail.aws_code, "%s", s->aws_code);
   op->date_ms = s->date_ms ? s->date_ms : -1;
   op->sent_us = 11;

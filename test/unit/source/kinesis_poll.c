@@ -221,6 +221,38 @@ TEST(a_time_the_service_has_not_reached_becomes_a_moment_ago) {
   close_source();
 }
 
+/* kinesis-mock says ResourceNotFoundException of a number, in words that name it; of a shard, it is gone. */
+TEST(a_number_that_is_not_found_is_a_position_and_no_shard_that_is_gone) {
+  static const struct {
+    const char *words;
+    int of_number;
+  } rows[] = {{"Unable to find record with provided SequenceNumber SequenceNumber(49) in stream Some(s)", 1},
+              {"49", 1},
+              {"Could not find shardId shardId-000000000049 in stream s", 0},
+              {"Could not find shardId x in stream s49x, 490, 149", 0},
+              {"Shard x in stream s under account 000000000000 does not exist", 0},
+              {"", 0}};
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    open_source("s");
+    for (int kind = SLP_POSITION_AT; kind <= SLP_POSITION_AFTER; kind++) {
+      script((step){.class = SLP_GONE, .aws_code = "ResourceNotFoundException", .words = rows[i].words});
+      slp_src_locate rq = locate((slp_position_kind)kind, 1);
+      CHECK_INT(rq.rq.fail.class, rows[i].of_number ? SLP_REFUSED : SLP_GONE);
+      if (rows[i].of_number) {
+        CHECK_INT(rq.rq.fail.code, SLOOP_EPOSITION);
+        CHECK(strstr(rq.rq.fail.message, "refuses to read from 49: ") &&
+              strstr(rq.rq.fail.message, rows[i].words));
+      }
+      slp_buf_free(&rq.cursor);
+    }
+    script((step){.class = SLP_GONE, .aws_code = "ResourceNotFoundException", .words = rows[i].words});
+    slp_src_locate oldest = locate(SLP_POSITION_OLDEST, 1);
+    CHECK_INT(oldest.rq.fail.class, SLP_GONE);
+    slp_buf_free(&oldest.cursor);
+    close_source();
+  }
+}
+
 static int grow(slp_src_fetch *rq, size_t more) {
   (void)rq;
   return more < 100;
