@@ -1,6 +1,7 @@
 /* start.c - from a start position to a position for every shard. */
 #include "core/start.h"
 
+#include "codec/date.h"
 #include "core/open_ends.h"
 
 #include <stdio.h>
@@ -219,6 +220,24 @@ static int check_stream(const slp_consumer *c, slp_str theirs, slp_fail *f) {
                       (int)slp_min_u64(theirs.n, 130), theirs.p, (int)slp_min_u64(ours.n, 130), ours.p);
 }
 
+/* A record that is older than the stream is of an older stream of that name. Servers that begin again with
+ * the same shard ids and small numbers would pass over what the new one has before that number. */
+static int check_age(const slp_consumer *c, const slp_token *t, slp_fail *f) {
+  char theirs[32], ours[32];
+  for (size_t i = 0; c->created_ms >= 0 && i < t->shards_n; i++) {
+    int64_t at_ms = t->shards[i].from.mark.arrived_ms;
+    /* Services tell whole seconds of a stream's beginning. */
+    if (!t->shards[i].from.mark.seq_n || at_ms < 0 || at_ms >= c->created_ms / 1000 * 1000) continue;
+    slp_date_iso(at_ms, theirs);
+    slp_date_iso(c->created_ms, ours);
+    return slp_fail_set(f, SLP_REFUSED, SLOOP_ETOKEN,
+                        "token: %.*s stands at a record of %s, and this stream was made at %s: it is of an "
+                        "older stream of that name",
+                        (int)slp_min_u64(t->shards[i].id.n, 128), t->shards[i].id.p, theirs, ours);
+  }
+  return 0;
+}
+
 static void start_from(slp_shard *s, const slp_token_shard *t) {
   s->at.not_before_ms = t->not_before_ms;
   switch (t->from.kind) {
@@ -352,6 +371,7 @@ static int start_all_at_token(slp_consumer *c, slp_start_position *g, slp_fail *
   size_t at = 0;
   slp_shard *s;
   int r = check_stream(c, t->stream, f);
+  if (!r) r = check_age(c, t, f);
   if (r) return r;
   slp_token_mark_readable(t);
   for (size_t i = 0; i < t->shards_n; i++) make_canonical(c, &t->shards[i].from.mark);

@@ -166,6 +166,27 @@ SCENE(a_token_of_another_stream_is_fatal_and_says_so) {
   CHECK(strstr(st->u.judged->last_message, "stream/other"));
 }
 
+/* As of moto, whose new stream has the ids of the old one, and numbers from 1 on. */
+SCENE(a_token_of_another_life_of_the_stream_is_fatal_and_passes_over_nothing) {
+  char token[900];
+  stage_begin(st, seed, 1);
+  slp_world_put_many(st->w, st->stream, 5, 30);
+  int64_t older_ms = slp_world_ms(st->w) - 3600000;
+  snprintf(token, sizeof token,
+           "{\"stream_arn\":\"arn:aws:kinesis:us-east-1:000000000000:stream/%s\",\"active\":[\"%s\"],"
+           "\"shards\":[{\"shard_id\":\"%s\",\"iterator_type\":\"after_sequence\",\"sequence_number\":\"8\","
+           "\"arrived_at\":\"%lld\"}]}",
+           st->stream->name, st->stream->shards[0].id, st->stream->shards[0].id, (long long)older_ms);
+  st->u.opts.start.kind = SLOOP_AT_TOKEN;
+  st->u.opts.start.token = token;
+  slp_user_start(&st->u);
+  slp_world_pass(st->w, 3000);
+  CHECK(st->u.judged->failed);
+  CHECK_INT(st->u.judged->last_error, SLOOP_ETOKEN);
+  CHECK(strstr(st->u.judged->last_message, "it is of an older stream of that name"));
+  CHECK_INT(st->u.judged->records, 0);
+}
+
 SCENE(a_token_may_begin_a_shard_at_its_latest) {
   stage_begin(st, seed, 1);
   slp_world_put_many(st->w, st->stream, 30, 30);
