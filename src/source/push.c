@@ -375,6 +375,10 @@ static slp_fail who_is_gone(const push *p, const sub *u, int changed) {
     fail = p->finding.fail;
   } else if (!changed) {
     fail = u->op.op.fail;
+    /* "not found" of a consumer says nothing of the shard, and where its ARN was given none is made anew. */
+    if (p->given_arn[0] && strstr(fail.message, "onsumer"))
+      slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EREMOTE,
+                   "%.220s (given by its ARN, it is not registered anew)", u->op.op.fail.message);
   } else {
     slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EREMOTE, "consumer %s was deregistered while it was read by; %s",
                  p->consumer, p->s.pushes ? "it is registered anew" : "polling from now on");

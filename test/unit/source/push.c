@@ -16,9 +16,10 @@ static size_t subscribed_n;
 static char positions[2000][40];
 static slp_event act_ev;
 static slp_class refuse, refuse_each; /* the next one; all */
-static int silent;                    /* nothing comes of a subscription */
-static uint64_t left_here;            /* records before this subscription ends; UINT64_MAX: it stays */
-static const char *scripted_event;    /* instead of the next record */
+static const char *refusal = "refused";
+static int silent;                 /* nothing comes of a subscription */
+static uint64_t left_here;         /* records before this subscription ends; UINT64_MAX: it stays */
+static const char *scripted_event; /* instead of the next record */
 
 static void on_act(slp_event *ev) {
   (void)ev;
@@ -29,7 +30,7 @@ static void on_act(slp_event *ev) {
   if (refuse != SLP_FINE) {
     open_sub = NULL;
     waiting = NULL;
-    slp_fail_set(&op->op.fail, refuse, SLOOP_EREMOTE, "refused");
+    slp_fail_set(&op->op.fail, refuse, SLOOP_EREMOTE, "%s", refusal);
     op->op.fail.http_status = 400;
     snprintf(op->op.fail.aws_code, sizeof op->op.fail.aws_code, "ScriptedException");
     refuse = SLP_FINE;
@@ -610,7 +611,13 @@ TEST(one_that_is_given_by_its_arn_is_neither_described_nor_registered) {
   fetch("after:1700");
   fake_run(&f, 100000000);
   CHECK_INT(fetching.rq.fail.class, SLP_GONE);
-  CHECK_STR(fetching.rq.fail.message, "refused");
+  CHECK_STR(fetching.rq.fail.message, "refused"); /* of the shard, perhaps */
+  refusal = "Consumer " S_ARN "/consumer/theirs:17 not found.";
+  refuse = SLP_GONE;
+  fetch("after:1700");
+  fake_run(&f, 100000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_TRANSIENT);
+  CHECK(strstr(fetching.rq.fail.message, "/consumer/theirs:17 not found. (given by its ARN"));
   close_push();
 }
 
