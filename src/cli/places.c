@@ -1,6 +1,7 @@
 /* places.c - keeps tokens. */
 #include "cli/places.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "cli/say.h"
@@ -61,8 +62,11 @@ static int begin_from_file(slp_places *p, char why[400]) {
 
 static int say_why(const slp_places *p, int r, char why[400]) {
   const char *path = p->args->save;
-  char trouble[SLP_LOCAL_WHY] = "it is no file that can be replaced";
-  if (r && r != SLP_EINVAL) slp_local_explain(path, r, 1, trouble);
+  char trouble[SLP_LOCAL_WHY] = "it is no file";
+  if (r == -ESTALE)
+    snprintf(trouble, sizeof trouble, "somebody removed or replaced it while it was written in place");
+  else if (r && r != SLP_EINVAL)
+    slp_local_explain(path, r, 1, trouble);
   if (r == SLP_EBUSY)
     snprintf(why, 400, "--save: another process keeps its place in %.250s%s", path,
              p->file_of_save ? ": our lock beside it was removed" : "; give each a file of its own");
@@ -71,13 +75,41 @@ static int say_why(const slp_places *p, int r, char why[400]) {
   return r;
 }
 
-/* The file is this process's from here on: what is read from it is what the last one has left. */
+/* Says once that the file is written in place, and why. */
+static void say_in_place(const slp_places *p) {
+  int in_place = slp_own_file_in_place(p->file_of_save);
+  const char *path = p->args->save;
+  char trouble[SLP_LOCAL_WHY] = "it is mounted by itself (a mount of its folder would do)";
+  if (slp_own_file_is_nameless(p->file_of_save))
+    slp_say(
+        "warning: --save: %s was removed or replaced where it is mounted from: what is kept in it ends with "
+        "this mount",
+        path);
+  if (!in_place || p->args->quiet) return;
+  if (in_place != -EXDEV) slp_local_explain(path, in_place, 1, trouble);
+  slp_say("--save: %s is written in place, since it can't be replaced: %s", path, trouble);
+}
+
+/* The file is this process's from here on: what is read from it is what the last one has left. It is tried
+ * before anything is read, or each start would print the same records and then fail to keep its place. */
 static int take_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
+  char no_write[400];
   int r = say_why(p, slp_own_file_open(p->written.mem, a->save, &p->file_of_save), why);
   if (r) return r;
   r = read_tokens("--save", a->save, p, &p->began, p->start, why);
-  return r == SLP_ENOENT ? 0 : r;
+  if (r == SLP_ENOENT) r = 0;
+  int is_empty = r == SLP_EINVAL && p->began.p && !p->began.n; /* it was read, and that was all */
+  if (r && !is_empty) return r;
+  int bad = say_why(p, slp_own_file_try(p->file_of_save), no_write);
+  /* A file has to be there before it can be mounted: that one is empty at first. */
+  if (is_empty && !bad && !slp_own_file_in_place(p->file_of_save)) return r;
+  if (bad)
+    memcpy(why, no_write, sizeof no_write);
+  else
+    say_in_place(p);
+  if (!bad) *why = 0;
+  return bad;
 }
 
 int slp_places_begin(slp_places *p, char why[400]) {

@@ -51,6 +51,7 @@ typedef struct tail {
   int64_t begun_ms;   /* wall */
   uint8_t reached;    /* --until: all before it was printed */
   uint8_t ending;     /* no more records are taken */
+  uint8_t place_kept; /* --save: the file was written, or that failed, at least once */
   uint8_t place_lost; /* the position could not be saved, and that was reported */
   uint8_t overdue;    /* the time is over: text not written yet never will be */
 } tail;
@@ -271,9 +272,27 @@ static void print_some(tail *t) {
   leave_if_done(t);
 }
 
+/* Writes the positions to the file of --save. A failure ends the tail. */
+static void keep_places(tail *t) {
+  if (!t->app.args->save || t->ending) return;
+  t->places.at_us = slp_program_mono_us();
+  t->place_kept = 1;
+  char why[400] = "no memory";
+  int bad = 0;
+  for (size_t i = 0; i < t->n && !bad; i++)
+    if (t->each[i].consumer.s) bad = slp_places_note(&t->places, i, t->each[i].consumer.s);
+  if (!bad) bad = slp_places_write(&t->places, why);
+  if (!bad) return;
+  t->place_lost = 1;
+  slp_cli_consumer_fail(&t->each[0].consumer, exit_code_of_place(bad), why);
+  end_tail(t);
+}
+
 static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
+  /* A place that can't be kept is found out before the first record is printed. */
+  if (!t->place_kept) keep_places(t);
   if (t->ending || t->app.out_failed) {
     sloop_batch_done(batch, 0);
     return;
@@ -507,18 +526,7 @@ static void check_timeout(tail *t) {
 }
 
 static void check_places(tail *t) {
-  uint64_t now_us = slp_program_mono_us();
-  if (!t->app.args->save || t->ending || now_us - t->places.at_us < SLP_PLACES_EVERY_US) return;
-  t->places.at_us = now_us;
-  char why[400] = "no memory";
-  int bad = 0;
-  for (size_t i = 0; i < t->n && !bad; i++)
-    if (t->each[i].consumer.s) bad = slp_places_note(&t->places, i, t->each[i].consumer.s);
-  if (!bad) bad = slp_places_write(&t->places, why);
-  if (!bad) return;
-  t->place_lost = 1;
-  slp_cli_consumer_fail(&t->each[0].consumer, exit_code_of_place(bad), why);
-  end_tail(t);
+  if (slp_program_mono_us() - t->places.at_us >= SLP_PLACES_EVERY_US) keep_places(t);
 }
 
 /* A reader that stands still in the middle of a record is not waited for: leases are released with the

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "codec/json.h"
+#include "host/in_place.h"
 #include "host/local.h"
 
 #define TOKEN_FILE_BYTES_MAX (UINT64_C(64) << 20)
@@ -142,6 +143,10 @@ int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_
     snprintf(why, SLP_TOKEN_WHY, "can't read %.140s: %.200s", path, trouble);
     return is_of_the_machine(r) ? r : SLP_EINVAL;
   }
+  /* A file that is written in place may hold what a write left that was cut off. */
+  slp_str good = slp_in_place_good(slp_buf_str(text));
+  if (good.n) memmove(text->p, good.p, good.n);
+  slp_buf_cut(text, good.n);
   if (is_blank(text->p, text->n)) {
     snprintf(why, SLP_TOKEN_WHY, "%.200s: it is empty, and not a token of --save or of bloop", path);
     return SLP_EINVAL;

@@ -1,4 +1,4 @@
-/* own_file.c - a lock beside the file, and new content by a rename. */
+/* own_file.c - a lock beside the file, and new content by a rename; or, where that can't be, in place. */
 #include "host/own_file.h"
 
 #include <dirent.h>
@@ -13,9 +13,12 @@
 #include <unistd.h>
 
 #include "base/num.h"
+#include "host/in_place.h"
 
 #define LINKS_MAX 40 /* as the kernel */
 #define TRIES 100
+#define FILE_BYTES_MAX (UINT64_C(64) << 20)
+#define TRIAL_BYTES 4096
 
 struct slp_own_file {
   slp_mem *mem;
@@ -28,6 +31,8 @@ struct slp_own_file {
   ino_t number;
   struct timespec changed;
   uint32_t written_n; /* how often: part of a new name */
+  int in_place;       /* why it is written in place: a negative code; 0: it is replaced */
+  int file;           /* descriptor of the file, locked; in place only */
 };
 
 /* A link stays a link: the file that it names is written, whether it exists or not. 0 or -errno. */
@@ -128,6 +133,57 @@ static int is_anothers(const slp_own_file *f) {
          st.st_mtim.tv_sec != f->changed.tv_sec || st.st_mtim.tv_nsec != f->changed.tv_nsec;
 }
 
+/* ---- in place -------------------------------------------------------------------------------------- */
+
+/* Can the file not be replaced for a reason that leaves its content writable? */
+static int calls_for_place(int r) { return r == -EACCES || r == -EPERM || r == -EROFS || r == -EXDEV; }
+
+/* Opens the file and locks it. 0, SLP_EBUSY, -errno. */
+static int lock_file(slp_own_file *f) {
+  static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  f->file = openat(f->folder, f->name, flags);
+  if (f->file < 0) return -errno;
+  int r = flock(f->file, LOCK_EX | LOCK_NB) == 0 ? 0 : errno == EWOULDBLOCK ? SLP_EBUSY : -errno;
+  if (r) {
+    close(f->file);
+    f->file = -1;
+  }
+  return r;
+}
+
+/* From here on the file is written in place, because of `why`. */
+static int go_in_place(slp_own_file *f, int why) {
+  int r = lock_file(f);
+  if (r) return r;
+  f->in_place = why;
+  if (f->made_lock && is_still_there(f)) (void)unlinkat(f->folder, f->lock_name, 0);
+  drop_lock(f);
+  return 0;
+}
+
+/* Does a process write the file in place? It may see it by another mount, and hold no lock beside it. */
+static int is_locked_itself(const slp_own_file *f) {
+  int fd = openat(f->folder, f->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return 0;
+  int locked = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(fd);
+  return locked;
+}
+
+/* Is the file that we write in place still the one of that name? */
+static int is_our_name(const slp_own_file *f) {
+  struct stat there, ours;
+  return fstat(f->file, &ours) == 0 && look(f->folder, f->name, &there) == 1 && ours.st_ino == there.st_ino &&
+         ours.st_dev == there.st_dev;
+}
+
+int slp_own_file_in_place(const slp_own_file *f) { return f->in_place; }
+
+int slp_own_file_is_nameless(const slp_own_file *f) {
+  struct stat st;
+  return f->in_place && fstat(f->file, &st) == 0 && st.st_nlink == 0;
+}
+
 /* ---- the lock, again ------------------------------------------------------------------------------- */
 
 /* After a failure nothing is held, and no file of another process looks like our lock. */
@@ -139,6 +195,7 @@ static int take_lock(slp_own_file *f) {
 
 int slp_own_file_keep(slp_own_file *f) {
   if (f->taken) return SLP_EBUSY;
+  if (f->in_place) return is_our_name(f) ? 0 : -ESTALE;
   if (is_still_there(f)) return 0;
   drop_lock(f);
   int r = take_lock(f);
@@ -197,8 +254,11 @@ static int begin(slp_own_file *f, const char *path) {
   int r = open_folder(f, path);
   if (!r) r = look(f->folder, f->name, &st);
   if (r < 0) return r;
+  int there = r;
   r = take_lock(f);
+  if (there && calls_for_place(r)) return go_in_place(f, r);
   if (r) return r;
+  if (is_locked_itself(f)) return SLP_EBUSY;
   if (look(f->folder, f->name, &st) == 1) know(f, &st); /* anew: the one before us may just have written it */
   remove_left(f);
   return 0;
@@ -208,7 +268,7 @@ int slp_own_file_open(slp_mem *mem, const char *path, slp_own_file **ret) {
   slp_own_file *f = SLP_NEW(mem, slp_own_file);
   if (!f) return SLP_ENOMEM;
   f->mem = mem;
-  f->folder = f->lock = -1;
+  f->folder = f->lock = f->file = -1;
   int r = begin(f, path);
   if (r)
     slp_own_file_close(f);
@@ -221,6 +281,7 @@ void slp_own_file_close(slp_own_file *f) {
   if (!f) return;
   if (f->made_lock && is_still_there(f)) (void)unlinkat(f->folder, f->lock_name, 0);
   drop_lock(f);
+  if (f->file >= 0) close(f->file);
   if (f->folder >= 0) close(f->folder);
   slp_free(f->mem, f);
 }
@@ -264,25 +325,68 @@ static int sync_folder(const slp_own_file *f) {
   return fsync(f->folder) != 0 && errno != EINVAL ? -errno : 0;
 }
 
-int slp_own_file_replace(slp_own_file *f, slp_str bytes) {
+/* Replaces the file, or makes it. SLP_EINVAL: something is there that is no file. */
+static int replace_by_rename(slp_own_file *f, slp_str bytes) {
   struct stat old, made = {0};
   char name[NAME_MAX + 1];
-  int r = slp_own_file_keep(f);
-  if (r) return r;
   int known = look(f->folder, f->name, &old);
   if (known < 0) return known;
+  if (known && is_locked_itself(f)) {
+    f->taken = 1;
+    return SLP_EBUSY;
+  }
   int fd = make_beside(f, known ? 0600 : 0666, name); /* less the umask */
   if (fd < 0) return fd;
-  r = known ? keep_owner_and_mode(fd, &old) : 0;
+  int r = known ? keep_owner_and_mode(fd, &old) : 0;
   if (!r) r = write_all(fd, bytes);
   if (!r && (fsync(fd) != 0 || fstat(fd, &made) != 0)) r = -errno;
   if (close(fd) != 0 && !r) r = -errno;
   if (!r && renameat(f->folder, name, f->folder, f->name) != 0)
-    r = errno == EBUSY ? SLP_EINVAL : -errno; /* EBUSY: something is mounted there */
+    r = errno == EBUSY ? -EXDEV : -errno; /* EBUSY: it is mounted by itself */
   if (!r) {
     know(f, &made);
     return sync_folder(f);
   }
   (void)unlinkat(f->folder, name, 0);
+  return r;
+}
+
+int slp_own_file_replace(slp_own_file *f, slp_str bytes) {
+  struct stat st;
+  int r = slp_own_file_keep(f);
+  if (r) return r;
+  if (!f->in_place) {
+    r = replace_by_rename(f, bytes);
+    if (!calls_for_place(r) || look(f->folder, f->name, &st) != 1) return r;
+    r = go_in_place(f, r);
+  }
+  return r ? r : slp_in_place_write(f->mem, f->file, bytes);
+}
+
+/* Writes some bytes beside where the file would be, and removes them. */
+static int try_beside(slp_own_file *f) {
+  static const char bytes[TRIAL_BYTES];
+  char name[NAME_MAX + 1];
+  int fd = make_beside(f, 0600, name);
+  if (fd < 0) return fd;
+  int r = write_all(fd, (slp_str){bytes, sizeof bytes});
+  if (!r && fsync(fd) != 0) r = -errno;
+  if (close(fd) != 0 && !r) r = -errno;
+  (void)unlinkat(f->folder, name, 0);
+  return r;
+}
+
+int slp_own_file_try(slp_own_file *f) {
+  slp_buf now;
+  struct stat st;
+  int r = look(f->folder, f->name, &st);
+  if (r <= 0) return r < 0 ? r : try_beside(f);
+  int fd = openat(f->folder, f->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return -errno;
+  slp_buf_init(&now, f->mem, FILE_BYTES_MAX);
+  r = slp_in_place_read(fd, &now);
+  close(fd);
+  if (!r) r = slp_own_file_replace(f, slp_in_place_good(slp_buf_str(&now)));
+  slp_buf_free(&now);
   return r;
 }

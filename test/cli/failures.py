@@ -1274,10 +1274,41 @@ def _(p):
     return keeps(p, os.path.join(p.folder("closed"), "place"), user=NOBODY)
 
 
-@row("--save FILE", "in a folder that may not be written, where the file is", "--save", "DIR/closed", "ermission", root=True)
+@row("--save FILE", "in a folder that may not be written, where the file is", "--save", "DIR/closed", "in place", "ermission",
+     status=0, root=True)
 def _(p):
     p.folder("closed")
     return keeps(p, p.file("closed/place", "", 0o666), user=NOBODY)
+
+
+@row("--save FILE", "in a sticky folder, where the file is another user's", "--save", "DIR/sticky", "in place", status=0, root=True)
+def _(p):
+    p.folder("sticky", 0o1777)
+    path = p.file("sticky/place", "", 0o664)
+    os.chown(path, 12345, NOBODY)
+    return keeps(p, path, user=NOBODY)
+
+
+@row("--save FILE", "that is mounted by itself", "--save", "DIR/place", "in place", "mounted by itself", status=0, root=True)
+def _(p):
+    p.file("place", "")
+    return keeps(p, p.path("place"), wrap=("unshare", "-m", "sh", "-c", 'mount --bind place place && exec "$0" "$@"'))
+
+
+@row("--save FILE", "that is mounted by itself, and was removed since", "warning", "DIR/place", "ends with this mount", status=0,
+     root=True)
+def _(p):
+    p.file("place", "")
+    p.file("other", "")
+    return keeps(p, p.path("place"), wrap=("unshare", "-m", "sh", "-c",
+                                           'mount --bind other place && rm other && exec "$0" "$@"'))
+
+
+@row("--save FILE", "that is mounted by itself, to be read only", "--save", "DIR/place", "Read-only", root=True)
+def _(p):
+    p.file("place", "")
+    return keeps(p, p.path("place"), wrap=("unshare", "-m", "sh", "-c", "mount --bind place place && "
+                                           'mount -o remount,bind,ro place && exec "$0" "$@"'))
 
 
 @row("--save FILE", "in a folder that may not be entered", "--save", "DIR/closed", "65534", root=True)
@@ -1311,6 +1342,14 @@ def _(p):
 def _(p):
     p.folder("disk")
     return keeps(p, p.path("disk/place"), wrap=full_disk("touch disk/.place.lock && " + FILL))
+
+
+@row("--save FILE", "that is there, on a disk that is full", "--save", "DIR/disk/place", "No space", root=True)
+def _(p):
+    p.sandbox()
+    p.folder("disk")
+    p.run("-e", "--save", p.path("place"), "demo")
+    return keeps(p, p.path("disk/place"), wrap=full_disk("cp place disk && touch disk/.place.lock && " + FILL))
 
 
 @row("--save FILE", "of a process that may write no file of that size (ulimit -f)", "--save", "DIR/place")

@@ -1,0 +1,124 @@
+/* in_place.c - a journal behind the content. */
+#include "host/in_place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "codec/crc32.h"
+
+#define FILE_BYTES_MAX (UINT64_C(256) << 20) /* old content, new content, and both once more */
+/* Begins with a NUL, which no text of ours holds. A first byte that was written alone reads as a hole. */
+static const slp_str MARK = SLP_STR("\0#sloop-new ");
+
+static slp_str from(slp_str s, size_t at) { return (slp_str){s.p + at, s.n - at}; }
+
+/* Finds the mark, or its beginning at the end of the bytes. Returns its offset, s.n if there is none. */
+static size_t find_mark(slp_str s) {
+  for (size_t at = 0; at < s.n; at++) {
+    const char *p = memchr(s.p + at, 0, s.n - at);
+    if (!p) break;
+    at = (size_t)(p - s.p);
+    size_t n = slp_min_u64(MARK.n, s.n - at);
+    if (memcmp(p, MARK.p, n) == 0) return at;
+  }
+  return s.n;
+}
+
+/* Reads a journal that begins at the mark. Returns 1 and its content if all of it is there, 0 otherwise. */
+static int read_journal(slp_str journal, slp_str *ret_content) {
+  uint64_t length, sum;
+  if (journal.n <= MARK.n) return 0;
+  journal = from(journal, MARK.n);
+  const char *line_end = memchr(journal.p, '\n', journal.n), *space = memchr(journal.p, ' ', journal.n);
+  if (!line_end || !space || space > line_end) return 0;
+  size_t length_n = (size_t)(space - journal.p), line_n = (size_t)(line_end - journal.p);
+  if (slp_parse_u64((slp_str){journal.p, length_n}, &length) ||
+      slp_parse_u64((slp_str){space + 1, line_n - length_n - 1}, &sum))
+    return 0;
+  *ret_content = from(journal, line_n + 1);
+  return ret_content->n == length && slp_crc32(*ret_content) == sum;
+}
+
+slp_str slp_in_place_good(slp_str file) {
+  slp_str content;
+  size_t first = find_mark(file), at = first;
+  while (at < file.n) {
+    if (read_journal(from(file, at), &content)) return content;
+    at += 1 + find_mark(from(file, at + 1));
+  }
+  /* A hole before the journal, and a journal whose bytes never reached the disk, read as NULs. */
+  while (first > 0 && file.p[first - 1] == 0) first--;
+  return (slp_str){file.p, first};
+}
+
+int slp_in_place_read(int fd, slp_buf *ret) {
+  for (;;) {
+    size_t room = slp_min_u64(ret->max - ret->n, 65536);
+    if (!room) return SLP_ELIMIT;
+    if (slp_buf_reserve(ret, room)) return slp_buf_failed(ret);
+    ssize_t n = pread(fd, ret->p + ret->n, room, (off_t)ret->n);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? -errno : 0;
+    ret->n += (size_t)n;
+  }
+}
+
+static int write_at(int fd, slp_str bytes, size_t at) {
+  while (bytes.n > 0) {
+    ssize_t n = pwrite(fd, bytes.p, bytes.n, (off_t)at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -errno;
+    bytes = from(bytes, (size_t)n);
+    at += (size_t)n;
+  }
+  return 0;
+}
+
+static int sync_file(int fd) { return fsync(fd) != 0 ? -errno : 0; }
+
+static int cut(int fd, size_t n) { return ftruncate(fd, (off_t)n) != 0 ? -errno : sync_file(fd); }
+
+/* Step 1. A failure takes the journal away again. `before` is the length of the file. */
+static int append_journal(slp_mem *mem, int fd, size_t before, slp_str bytes) {
+  slp_buf b;
+  char line[64];
+  slp_buf_init(&b, mem, FILE_BYTES_MAX);
+  slp_buf_add_str(&b, MARK);
+  snprintf(line, sizeof line, "%zu %lu\n", bytes.n, (unsigned long)slp_crc32(bytes));
+  slp_buf_add_z(&b, line);
+  slp_buf_add_str(&b, bytes);
+  int r = slp_buf_failed(&b);
+  /* Step 2 must not reach the journal. The hole before it reads as NULs. */
+  if (!r) r = write_at(fd, slp_buf_str(&b), slp_max_u64(before, bytes.n));
+  if (!r) r = sync_file(fd);
+  if (r) (void)cut(fd, before);
+  slp_buf_free(&b);
+  return r;
+}
+
+/* Steps 2 and 3. */
+static int finish(int fd, slp_str bytes) {
+  int r = write_at(fd, bytes, 0);
+  if (!r) r = sync_file(fd);
+  return r ? r : cut(fd, bytes.n);
+}
+
+int slp_in_place_write(slp_mem *mem, int fd, slp_str bytes) {
+  slp_buf now;
+  slp_buf_init(&now, mem, FILE_BYTES_MAX);
+  int r = slp_in_place_read(fd, &now);
+  if (!r) {
+    slp_str file = slp_buf_str(&now), good = slp_in_place_good(file);
+    /* What a write before this one has left is finished, or taken away. */
+    if (good.p != file.p)
+      r = finish(fd, good);
+    else if (good.n < file.n)
+      r = cut(fd, good.n);
+    if (!r) r = append_journal(mem, fd, good.n, bytes);
+    if (!r) r = finish(fd, bytes);
+  }
+  slp_buf_free(&now);
+  return r;
+}
