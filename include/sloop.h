@@ -160,7 +160,7 @@ typedef enum {
  * NULL where you are told a position. */
 typedef struct {
   sloop_position_kind_t kind;
-  int64_t at_ms;     /* AT_TIME */
+  int64_t at_ms;     /* AT_TIME; what looks like Unix seconds is refused */
   const char *shard; /* AT_SEQ, AFTER_SEQ: shard id; to start or seek, the end of one is enough */
   const char *seq;   /* AT_SEQ, AFTER_SEQ: sequence number, decimal */
   uint64_t sub;      /* AT_SEQ, AFTER_SEQ: index inside an aggregate, else 0; to 4294967295 */

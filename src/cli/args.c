@@ -168,9 +168,12 @@ static int set_to(slp_args *a, const slp_option *o, const char *value, const slp
 static int set_time(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
                     char why[200]) {
   int64_t at_ms = 0;
-  if (slp_when_parse(slp_str_of(value), clock, &at_ms) != 0)
-    return wrong(o, value, "a time; use 1767225600, 2026-01-01T00:00:00Z, 2026-01-01, 13:10 or 2h30m (ago)",
-                 why);
+  if (slp_when_parse(slp_str_of(value), clock, &at_ms) != 0) {
+    const char *remedy = slp_when_number_remedy(slp_str_of(value));
+    static const char forms[] =
+        "a time; use 1767225600, 2026-01-01T00:00:00Z, 2026-01-01, 13:10 or 2h30m (ago)";
+    return wrong(o, value, remedy ? remedy : forms, why);
+  }
   if (o->id == O_UNTIL) return set_until(a, o, at_ms, why);
   a->start_given = 1;
   a->start = (slp_start){.kind = SLOOP_AT_TIME, .at_ms = at_ms};

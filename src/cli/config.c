@@ -34,14 +34,34 @@ static int belongs_in_a_file(const slp_option *o) {
          o->id != O_WRITE && o->id != O_CONSUMERS && o->id != O_DEREGISTER && o->id != O_CHECK;
 }
 
+/* Says why a line is none, and how what it seems to mean is written. */
+static void explain_unknown(slp_str name, int has_value, char why[200]) {
+  int shown = (int)slp_min_u64(name.n, 60);
+  const char *blank = slp_str_has(name, ' ') ? memchr(name.p, ' ', name.n) : NULL;
+  slp_str first = {name.p, blank ? (size_t)(blank - name.p) : name.n};
+  if (*name.p == '-')
+    snprintf(why, 200, "\"%.*s\": an option is written by its long name without dashes, as in since = 10m",
+             shown, name.p);
+  else if (*name.p == '[')
+    snprintf(why, 200, "\"%.*s\": the file has no sections; leave the line out", shown, name.p);
+  else if (!has_value && blank && (slp_option_by_name(first) || slp_knob_exists(first)))
+    snprintf(why, 200, "\"%.*s\": a \"=\" stands between a name and its value: %.*s = ...", shown, name.p,
+             (int)first.n, first.p);
+  else
+    snprintf(why, 200, "unknown setting \"%.*s\"", shown, name.p);
+}
+
 /* `line` is NUL-ended; `name` and `value` lie in it, value.p NULL: no '='. */
 static int take_line(slp_args *a, const char *line, slp_str name, slp_str value, const slp_clock *clock,
                      char why[200]) {
   const slp_option *o = slp_option_by_name(name);
   if (!o && slp_knob_exists(name)) return slp_args_take(a, slp_option_by_letter('X'), line, 1, clock, why);
-  if (!o || !belongs_in_a_file(o)) {
-    snprintf(why, 200, o ? "--%.*s can't be set in a file" : "unknown setting \"%.*s\"",
-             (int)slp_min_u64(name.n, 60), name.p);
+  if (!o) {
+    explain_unknown(name, value.p != NULL, why);
+    return SLP_EINVAL;
+  }
+  if (!belongs_in_a_file(o)) {
+    snprintf(why, 200, "--%.*s can't be set in a file", (int)slp_min_u64(name.n, 60), name.p);
     return SLP_EINVAL;
   }
   if (o->kind == SLP_NO_VALUE) {
@@ -59,19 +79,59 @@ static int take_line(slp_args *a, const char *line, slp_str name, slp_str value,
   return slp_args_take(a, o, value.p, 1, clock, why);
 }
 
+/* Finds a '#' behind a blank, or at the beginning. Returns its offset, s.n if there is none. */
+static size_t find_comment(slp_str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if (s.p[i] == '#' && (i == 0 || s.p[i - 1] == ' ' || s.p[i - 1] == '\t')) return i;
+  return s.n;
+}
+
+/* Takes the quotes off a value, and a comment behind them. A value without quotes is taken as it is; what
+ * others may read in another way is refused. */
+static int take_quotes(slp_str *value, char why[200]) {
+  slp_str s = *value;
+  if (s.n && (*s.p == '"' || *s.p == '\'')) {
+    const char *end = memchr(s.p + 1, *s.p, s.n - 1);
+    slp_str rest = end ? (slp_str){end + 1, s.n - (size_t)(end + 1 - s.p)} : (slp_str){0};
+    slp_str after = trim(rest);
+    if (end && (!after.n || (*after.p == '#' && after.p > rest.p))) {
+      *value = (slp_str){s.p + 1, (size_t)(end - s.p - 1)};
+      return 0;
+    }
+    snprintf(why, 200, "%.*s: %s; a value that begins with a quote is put between two %s as a whole",
+             (int)slp_min_u64(s.n, 40), s.p,
+             end ? "something follows the quoted text" : "a quote is not closed", *s.p == '"' ? "'" : "\"");
+    return SLP_EINVAL;
+  }
+  size_t at = find_comment(s);
+  if (at == s.n) return 0;
+  snprintf(
+      why, 200,
+      "\"%.*s\": is the # a comment? Give it a line of its own; if it is not, put the value between quotes",
+      (int)slp_min_u64(s.n, 40), s.p);
+  return SLP_EINVAL;
+}
+
 /* Makes NAME=VALUE of a line in place, spaces around the '=' gone, and takes it. */
 static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, char why[200]) {
   slp_str line = trim((slp_str){from, n});
-  if (!line.n || *line.p == '#') return 0;
+  if (!line.n || *line.p == '#' || *line.p == ';') return 0;
   if (memchr(line.p, 0, line.n)) {
     snprintf(why, 200, "a NUL byte");
     return SLP_EINVAL;
   }
   const char *equals = memchr(line.p, '=', line.n);
+  size_t comment = find_comment(line);
+  if (!equals || comment < (size_t)(equals - line.p)) { /* a flag, and nothing or a comment behind it */
+    equals = NULL;
+    line = trim((slp_str){line.p, comment});
+  }
   slp_str name = trim((slp_str){line.p, equals ? (size_t)(equals - line.p) : line.n}), value = {0};
   char *start = from + (line.p - from), *end = start + name.n;
   if (equals) {
     value = trim((slp_str){equals + 1, line.n - (size_t)(equals + 1 - line.p)});
+    int r = take_quotes(&value, why);
+    if (r) return r;
     *end++ = '=';
     memmove(end, value.p, value.n);
     value.p = end;
@@ -110,10 +170,20 @@ int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_
   return 0;
 }
 
-/* Would the value be read as it is? A line ends, and blanks around it go. */
-static int fits_a_line(const char *value) {
+/* Returns the quotes that a value needs to be read as it is: "", "'" or "\""; NULL: a file can't hold it. */
+static const char *quotes_for(const char *value) {
   slp_str all = slp_str_of(value);
-  return !strchr(value, '\n') && slp_str_eq(trim(all), all);
+  if (strchr(value, '\n')) return NULL;
+  int plain = slp_str_eq(trim(all), all) && *value != '"' && *value != '\'' && find_comment(all) == all.n;
+  return plain ? "" : !strchr(value, '\'') ? "'" : !strchr(value, '"') ? "\"" : NULL;
+}
+
+static void add_setting(slp_buf *b, slp_str name, const char *value) {
+  const char *quotes = quotes_for(value);
+  if (quotes)
+    slp_buf_addf(b, "%.*s=%s%s%s\n", (int)name.n, name.p, quotes, value, quotes);
+  else
+    slp_buf_addf(b, "# %.*s: a file can't hold this value\n", (int)name.n, name.p);
 }
 
 int slp_config_dump(slp_buf *b, const slp_args *a) {
@@ -121,18 +191,17 @@ int slp_config_dump(slp_buf *b, const slp_args *a) {
   for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];
     int knob = g->option->id == O_KNOB;
-    if (knob && (!strchr(g->value, '=') || slp_knob_is_secret(slp_str_of(g->value)))) continue;
+    const char *equals = knob ? strchr(g->value, '=') : NULL;
+    if (knob && (!equals || slp_knob_is_secret(slp_str_of(g->value)))) continue;
     if (!knob && !belongs_in_a_file(g->option)) continue;
     int url =
         g->option->id == O_ENDPOINT ||
         (knob && (strncmp(g->value, "endpoint=", 9) == 0 || strncmp(g->value, "store_endpoint=", 15) == 0));
     if (url && slp_url_has_password(g->value)) continue;
-    if (g->value && !fits_a_line(g->value))
-      slp_buf_addf(b, "# %s: a file can't hold this value\n", g->option->name);
-    else if (knob)
-      slp_buf_addf(b, "%s\n", g->value);
+    if (equals)
+      add_setting(b, (slp_str){g->value, (size_t)(equals - g->value)}, equals + 1);
     else if (g->value)
-      slp_buf_addf(b, "%s=%s\n", g->option->name, g->value);
+      add_setting(b, slp_str_of(g->option->name), g->value);
     else
       slp_buf_addf(b, "%s\n", g->option->name);
   }

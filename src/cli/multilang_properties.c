@@ -46,7 +46,7 @@ static const key keys[] = {
     {"workerId", TEXT, AT(worker), 0, 0, "-X worker"},
     {"initialPositionInStream", WORD, AT(initial), 0, 0,
      "TRIM_HORIZON|LATEST: where a new application begins; LATEST when it is not given"},
-    {"initialPositionInStreamExtended", NUMBER, AT(initial_at_s), 0, UINT32_MAX,
+    {"initialPositionInStreamExtended", NUMBER, AT(initial_at_s), 1000000000, UINT32_MAX,
      "Unix seconds: a new application begins at that time"},
     {"failoverTimeMillis", NUMBER, AT(lease_ms), 1000, 3600000, "-X lease_ms; 10000"},
     {"shardSyncIntervalMillis", NUMBER, AT(list_ms), 1000, 86400000, "-X list_ms; 60000"},

@@ -15,7 +15,8 @@ const slp_option slp_options[] = {
     {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS | SLP_MODE_MIGRATE | LEASES,
      "Where to begin and end",
      "where to begin: latest (the default), oldest, s@TIME, SHARD:SEQUENCE, SHARD:SEQUENCE.SUB, or @FILE, a "
-     "file with a token of --save or of bloop. e@TIME is --until. TIME is Unix seconds or milliseconds, "
+     "file with a token of --save or of bloop. e@TIME is --until. TIME is Unix time (10 digits: seconds, 13: "
+     "milliseconds), "
      "2026-01-31T12:00:00Z (or +01:00; UTC when no zone is given), 2026-01-31, how long ago (90s, 10m, "
      "2h30m, "
      "1d), or 13:10: today, local time. Of --reset and the like: what the workers have"},

@@ -77,12 +77,17 @@ int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char 
   } else if (strncmp(z, "s@", 2) == 0 || strncmp(z, "e@", 2) == 0) {
     start.is_end = z[0] == 'e';
     start.kind = SLOOP_AT_TIME;
-    if (slp_when_parse((slp_str){z + 2, text.n - 2}, clock, &start.at_ms) != 0) {
-      snprintf(
-          why, 200,
-          "-o: \"%.40s\" is not a time; use %c@1767225600, %c@2026-01-01T00:00:00Z, %c@13:10 or %c@2h30m "
-          "(ago)",
-          z + 2, z[0], z[0], z[0], z[0]);
+    slp_str at = {z + 2, text.n - 2};
+    if (slp_when_parse(at, clock, &start.at_ms) != 0) {
+      const char *remedy = slp_when_number_remedy(at);
+      if (remedy)
+        snprintf(why, 200, "-o: \"%.40s\" is not %s", at.p, remedy);
+      else
+        snprintf(
+            why, 200,
+            "-o: \"%.40s\" is not a time; use %c@1767225600, %c@2026-01-01T00:00:00Z, %c@13:10 or %c@2h30m "
+            "(ago)",
+            at.p, z[0], z[0], z[0], z[0]);
       return SLP_EINVAL;
     }
   } else if (strchr(z, ':')) {

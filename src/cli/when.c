@@ -5,8 +5,10 @@
 #include "codec/date.h"
 
 #define DAY_MS INT64_C(86400000)
-/* As seconds this is in the year 5138, as milliseconds in March 1973: nobody means either. */
-#define FIRST_MS_VALUE 100000000000
+/* Unix time of 2001-09-09 to 2286-11-20. A number of other digits is a span without its unit (30), a date
+ * without its dashes (20260101), or of another unit. */
+#define SECONDS_DIGITS 10
+#define MS_DIGITS 13
 /* The last millisecond of the year 9999: dates have four digits, and sums with later times would overflow. */
 #define LAST_MS INT64_C(253402300799999)
 
@@ -84,8 +86,9 @@ int slp_when_parse(slp_str text, const slp_clock *clock, int64_t *ret_ms) {
   if (text.n == 0) return SLP_EBADDATA;
   if (all_digits(text)) {
     int64_t v;
-    if (slp_parse_i64(text, &v) != 0 || v > LAST_MS) return SLP_EBADDATA;
-    *ret_ms = v < FIRST_MS_VALUE ? v * 1000 : v;
+    if (*text.p == '0' || slp_parse_i64(text, &v) != 0) return SLP_EBADDATA;
+    if (text.n != SECONDS_DIGITS && text.n != MS_DIGITS) return SLP_EBADDATA;
+    *ret_ms = text.n == SECONDS_DIGITS ? v * 1000 : v;
     return 0;
   }
   int64_t ms;
@@ -97,4 +100,9 @@ int slp_when_parse(slp_str text, const slp_clock *clock, int64_t *ret_ms) {
   if (ms < 0 || ms > LAST_MS) return SLP_EBADDATA;
   *ret_ms = ms;
   return 0;
+}
+
+const char *slp_when_number_remedy(slp_str text) {
+  if (!all_digits(text)) return NULL;
+  return "a time: Unix time has 10 digits, or 13 in milliseconds; use 30s, 30m or 30h (ago), or 2026-01-01";
 }

@@ -13,11 +13,19 @@ static int bad(char why[160], const char *what, const char *detail) {
   return SLOOP_EOPTION;
 }
 
+/* Unix seconds of 2001 to 5138 are milliseconds of 1970 to 1973, which nobody means. */
+static int check_time(int64_t at_ms, char why[160]) {
+  if (at_ms < 0) return bad(why, "start.at_ms is negative", "");
+  if (at_ms >= INT64_C(1000000000) && at_ms < INT64_C(100000000000))
+    return bad(why, "start.at_ms looks like Unix seconds; it counts milliseconds", "");
+  return 0;
+}
+
 int slp_start_position_check(const sloop_position_t *to, char why[160]) {
   switch (to->kind) {
     case SLOOP_LATEST:
     case SLOOP_OLDEST: return 0;
-    case SLOOP_AT_TIME: return to->at_ms < 0 ? bad(why, "start.at_ms is negative", "") : 0;
+    case SLOOP_AT_TIME: return check_time(to->at_ms, why);
     case SLOOP_AT_SEQ: {
       slp_str seq = slp_str_of(to->seq);
       if (!to->shard || !*to->shard) return bad(why, "start.shard is missing", "");

@@ -1407,6 +1407,26 @@ def _(p):
     return p.run("-F", p.folder("conf"), "demo")
 
 
+@row("-F FILE", "with a quote that is not closed", "DIR/conf:2", "between two '", status=2)
+def _(p):
+    return p.run("-F", p.file("conf", "json\ngrep = \"a\n"), "demo")
+
+
+@row("-F FILE", "with what may be a comment or not", "DIR/conf:1", "between quotes", status=2)
+def _(p):
+    return p.run("-F", p.file("conf", "poll_ms = 500 # half a second\n"), "demo")
+
+
+@row("-F FILE", "with an option as on a command line", "DIR/conf:1", "dashes", status=2)
+def _(p):
+    return p.run("-F", p.file("conf", "--since 10m\n"), "demo")
+
+
+@row("-F FILE", "with a time that is none", "DIR/conf:1", "30s", status=2)
+def _(p):
+    return p.run("-F", p.file("conf", "since = 30\n"), "demo")
+
+
 @row("The configuration file", "of STREAM_TAIL_CONFIG that is not there", "STREAM_TAIL_CONFIG", "DIR/conf", status=2)
 def _(p):
     p.env["STREAM_TAIL_CONFIG"] = p.path("conf")

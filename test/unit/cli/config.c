@@ -44,7 +44,7 @@ TEST(long_names_and_settings) {
       "json=yes\n"
       "shard=1\nshard=2\n"
       "endpoint=http://127.0.0.1:1/?a=b c\n"
-      "grep = a # b\n"
+      "grep = a#b\n"
       "user_agent=last line without its end",
       "orders");
   CHECK_INT(args.opts.wire, SLOOP_WIRE_JSON);
@@ -53,8 +53,30 @@ TEST(long_names_and_settings) {
   CHECK(args.until_tip && args.json && !args.quiet);
   CHECK_INT(args.opts.shards_n, 2);
   CHECK_STR(args.opts.endpoint, "http://127.0.0.1:1/?a=b c");
-  CHECK_STR(args.grep[0], "a # b");
+  CHECK_STR(args.grep[0], "a#b");
   CHECK_STR(args.opts.user_agent, "last line without its end");
+}
+
+/* As git, systemd and the shell's users write them. */
+TEST(quotes_and_comments) {
+  CHECK_TAKES(
+      "; ours too\n"
+      "format = \"%k # %s\\n\"\n"
+      "exit-at-tip # then leave\n"
+      "grep = ' \"a\": # ' # a comment\n"
+      "grep=\"it's\"\t#\r\n"
+      "grep=a\"b\"\n"
+      "grep=''\n"
+      "poll_ms = \"250\" # a quarter\n"
+      "quiet = 'yes'\n",
+      "orders");
+  CHECK_STR(args.format, "%k # %s\\n");
+  CHECK(args.until_tip && args.quiet);
+  CHECK_STR(args.grep[0], " \"a\": # ");
+  CHECK_STR(args.grep[1], "it's");
+  CHECK_STR(args.grep[2], "a\"b\"");
+  CHECK_STR(args.grep[3], "");
+  CHECK_INT(args.opts.poll_ms, 250);
 }
 
 TEST(the_command_line_comes_after_it) {
@@ -117,6 +139,18 @@ TEST(what_is_wrong_names_file_and_line) {
   refused("consumers\n", "1", "--consumers can't");
   refused("deregister=one\n", "1", "--deregister can't");
   refused("c=7\n", "1", "unknown setting \"c\""); /* long names only */
+  refused("json\ngrep = a # b\n", "2", "put the value between quotes");
+  refused("poll_ms = 500 # half a second\n", "1", "a line of its own");
+  refused("poll_ms = #\n", "1", "a line of its own");
+  refused("grep = \"a\n", "1", "a quote is not closed");
+  refused("grep = \"a\" or \"b\"\n", "1", "between two ' as a whole");
+  refused("grep = 'a'b\n", "1", "between two \" as a whole");
+  refused("grep = 'a'#b\n", "1", "something follows");
+  refused("--since 10m\n", "1", "without dashes");
+  refused("since 10m\n", "1", "since = ...");
+  refused("poll_ms 10\n", "1", "poll_ms = ...");
+  refused("[default]\n", "1", "no sections");
+  refused("since = 30\n", "1", "30s, 30m");
 }
 
 TEST(a_file_that_is_not_there) {
@@ -137,6 +171,29 @@ TEST(a_file_that_is_not_there) {
   const char *help[] = {"stream-tail", "-h", "-F", "/nonexistent/d"};
   CHECK_INT(slp_args_parse(&args, mem, 4, help, &around, why), 0);
   CHECK_INT(args.mode, SLP_MODE_HELP);
+}
+
+TEST(a_dumped_value_is_read_as_it_was) {
+  static const char *const values[] = {"plain", " blanks around ", "a # b", "#",     "'a",
+                                       "\"a\"", "it's # \"both\"", "",      "a'b\"c"};
+  for (size_t i = 0; i < SLP_COUNT(values); i++) {
+    slp_buf b;
+    char setting[100];
+    snprintf(setting, sizeof setting, "user_agent=%s", values[i]);
+    CHECK_TAKES("", "--grep", values[i], "-X", setting, "-X", "dump");
+    slp_buf_init(&b, mem, 1 << 20);
+    CHECK_INT(slp_config_dump(&b, &args), 0);
+    char *text = strdup(slp_buf_z(&b));
+    slp_buf_free(&b);
+    if (strchr(values[i], '\'') && strchr(values[i], '"') && values[i][0] == 'i') {
+      CHECK(strstr(text, "\n# grep: a file can't hold this value\n# user_agent: a file can't"));
+    } else {
+      if (parse(text, WORDS("orders"))) CHECK_FAIL("%s", why);
+      CHECK_STR(args.grep[0], values[i]);
+      CHECK_STR(args.opts.user_agent, values[i]);
+    }
+    free(text);
+  }
 }
 
 TEST(what_was_given_can_be_dumped_and_read_again) {

@@ -152,7 +152,7 @@ TEST(keys_without_effect_and_unknown_ones_are_told_with_their_lines) {
 
 TEST(of_keys_that_contradict_each_other_the_one_that_wins_is_told) {
   CHECK_INT(take(BASE "streamArn=arn:aws:kinesis:us-east-1:1:stream/other\nregionName=a\nregionName=b\n"
-                      "initialPositionInStream=LATEST\ninitialPositionInStreamExtended=5\n"
+                      "initialPositionInStream=LATEST\ninitialPositionInStreamExtended=1700000000\n"
                       "retrievalMode=POLLING\nfanoutConfig.consumerName=x\nregionName=b\n"),
             0);
   CHECK(notes("streamArn wins over streamName of line 3: the ARN is of another stream\n"));
@@ -171,6 +171,7 @@ TEST(of_keys_that_contradict_each_other_the_one_that_wins_is_told) {
 }
 
 TEST(what_is_missing_or_wrong_is_named) {
+  refused(BASE "initialPositionInStreamExtended=30\n", "initialPositionInStreamExtended");
   refused("applicationName=a\nstreamName=b\nAwsCredentialsProvider=DefaultCredentialsProvider\n",
           "executableName is missing");
   refused("executableName=x\nstreamName=b\nAwsCredentialsProvider=DefaultCredentialsProvider\n",

@@ -21,6 +21,8 @@ TEST(places_that_make_no_sense_are_named) {
   digits[130] = 0;
   refused((sloop_position_t){.kind = (sloop_position_kind_t)0}, "start.kind is none");
   refused((sloop_position_t){.kind = SLOOP_AT_TIME, .at_ms = -1}, "start.at_ms is negative");
+  refused((sloop_position_t){.kind = SLOOP_AT_TIME, .at_ms = 1767225600},
+          "start.at_ms looks like Unix seconds");
   refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .seq = "1"}, "start.shard is missing");
   refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "", .seq = "1"}, "start.shard is missing");
   refused((sloop_position_t){.kind = SLOOP_AT_SEQ, .shard = "a"},
