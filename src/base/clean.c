@@ -40,8 +40,51 @@ size_t slp_safe_length(const char *p, size_t n) {
   return n ? read_one((const unsigned char *)p, n, &c) : 0;
 }
 
+static int is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Does the host and port of a URL end before this character, or the URL? */
+static int ends_authority(char c) { return c <= ' ' || strchr("/?#\"'<>,;()", c) != NULL; }
+
+/* Returns how many bytes of an authority, [from, end), are user name and password: up to its last @, or all
+ * of it if it was cut off there. */
+static size_t length_of_secret(const char *from, const char *end) {
+  static const char ours[] = "USER:PASSWORD@"; /* how a remedy writes it */
+  size_t n = (size_t)(end - from);
+  const char *at = n ? memrchr(from, '@', n) : NULL, *colon = n ? memchr(from, ':', n) : NULL;
+  if (n >= sizeof ours - 1 && memcmp(from, ours, sizeof ours - 1) == 0) return 0;
+  if (at) return (size_t)(at - from);
+  if (*from == '[' || !colon || colon + 1 == end || is_digit(colon[1])) return 0;
+  return memcmp(colon, ":PORT", slp_min_u64(5, (size_t)(end - colon))) != 0 ? n : 0;
+}
+
+/* Returns how many bytes of user name and password follow, if "://" ends at `at`. */
+static size_t secret_behind(const char *p, size_t at, size_t n) {
+  size_t end = at;
+  while (end < n && !ends_authority(p[end])) end++;
+  return end > at ? length_of_secret(p + at, p + end) : 0;
+}
+
+int slp_has_password(const char *text) {
+  for (const char *p = text; (p = strstr(p, "://")); p += 3)
+    if (secret_behind(p, 3, strlen(p))) return 1;
+  return 0;
+}
+
+size_t slp_hide_passwords(char *p, size_t n) {
+  size_t to = 0, at = 0;
+  while (at < n) {
+    p[to++] = p[at++];
+    if (to < 3 || memcmp(p + to - 3, "://", 3) != 0) continue;
+    size_t secret = secret_behind(p, at, n);
+    for (size_t i = 0; i < secret && i < 3; i++) p[to++] = '*';
+    at += secret;
+  }
+  return to;
+}
+
 size_t slp_clean(char *p, size_t n) {
   size_t to = 0;
+  n = slp_hide_passwords(p, n);
   for (size_t at = 0; at < n;) {
     size_t bad = slp_unsafe_length(p + at, n - at);
     size_t len = bad ? bad : slp_safe_length(p + at, n - at);

@@ -1,5 +1,5 @@
 /* clean.h - text that ends in a terminal or a log: nothing in it may move the cursor, end the line or turn
- * its direction. */
+ * its direction, and no URL in it tells a user name or a password. */
 #ifndef SLP_BASE_CLEAN_H
 #define SLP_BASE_CLEAN_H
 
@@ -17,7 +17,13 @@ static inline int slp_may_be_unsafe(char byte) {
 }
 /* Length of the valid UTF-8 sequence at the beginning; 0: there is none. */
 size_t slp_safe_length(const char *p, size_t n);
-/* Makes each of them a '?', in place. Returns the new length; the text is not longer than before. */
+/* Puts *** over the user name and password of each URL (SCHEME://USER:PASSWORD@HOST), in place. A URL that
+ * was cut off before its @ is known by a ':' without a port behind it. Returns the new length; the text is
+ * not longer than before. */
+size_t slp_hide_passwords(char *p, size_t n);
+int slp_has_password(const char *text); /* would that hide something? */
+/* Makes each of them a '?', in place, and hides passwords of URLs. Returns the new length; the text is not
+ * longer than before. */
 size_t slp_clean(char *p, size_t n);
 /* A text for a caller's room: cut to fit, then cleaned, so that no character is halved. room 0: nothing. */
 void slp_clean_copy(char *to, size_t room, const char *text);

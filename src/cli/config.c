@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/clean.h"
 #include "cli/knobs.h"
 #include "host/local.h"
 
@@ -197,7 +198,7 @@ int slp_config_dump(slp_buf *b, const slp_args *a) {
     int url =
         g->option->id == O_ENDPOINT ||
         (knob && (strncmp(g->value, "endpoint=", 9) == 0 || strncmp(g->value, "store_endpoint=", 15) == 0));
-    if (url && slp_url_has_password(g->value)) continue;
+    if (g->value && (slp_has_password(g->value) || (url && slp_url_has_password(g->value)))) continue;
     if (equals)
       add_setting(b, (slp_str){g->value, (size_t)(equals - g->value)}, equals + 1);
     else if (g->value)

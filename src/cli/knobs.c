@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/clean.h"
 #include "base/num.h"
 #include "cli/help.h"
 
@@ -253,7 +254,7 @@ static int add_value(slp_buf *b, const slp_args *a, const knob *k) {
     case TEXT:
       memcpy(&z, from, sizeof z);
       if (!z) return 0;
-      secret = slp_knob_is_secret(slp_str_of(k->name)) ||
+      secret = slp_knob_is_secret(slp_str_of(k->name)) || slp_has_password(z) ||
                ((k->at == OPT(endpoint) || k->at == OPT(store_endpoint)) && slp_url_has_password(z));
       return slp_buf_add_z(b, secret ? "(secret)" : z);
     case CHOICE: memcpy(&v, from, sizeof v); return slp_buf_add_str(b, choice_name(k->unit, v));

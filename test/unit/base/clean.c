@@ -57,3 +57,31 @@ TEST(ids_of_shards_have_an_alphabet_and_a_length) {
   }
   CHECK(!slp_is_shard_id(SLP_STR("")));
 }
+
+TEST(no_url_tells_its_password) {
+  CHECK_STR(cleaned("http://user:secret@host:1/a?b is down"), "http://***@host:1/a?b is down");
+  CHECK_STR(cleaned("\"https://token@h\", then socks5h://a:b@c: no"),
+            "\"https://***@h\", then socks5h://***@c: no");
+  CHECK_STR(cleaned("http://u:p@ss@host"), "http://***@host");
+  CHECK_STR(cleaned("http://a@h http://ab@h http://@h"), "http://*@h http://**@h http://@h");
+  CHECK_STR(cleaned("http://user:secr"), "http://***"); /* cut off */
+  CHECK_STR(cleaned("\"http://user:secr\" is none"), "\"http://***\" is none");
+  CHECK_STR(cleaned("://://a:b@c"), "://://***@c");
+  CHECK_STR(cleaned("http://user:\x1b[31m@host"), "http://user:?[31m@host");
+  static const char *const fine[] = {"http://host:8080/a@b",
+                                     "http://host:8080",
+                                     "http://host:",
+                                     "http://[::1]:80/ [::1]:x",
+                                     "http://host/?x=a:b@c",
+                                     "http:// a:b@c",
+                                     "mail@host, key:user@host",
+                                     "set it: http://USER:PASSWORD@host:3128, percent-encoded",
+                                     "it looks like http://HOST:PORT",
+                                     "://",
+                                     "://@"};
+  for (size_t i = 0; i < SLP_COUNT(fine); i++) {
+    CHECK_STR(cleaned(fine[i]), fine[i]);
+    CHECK(!slp_has_password(fine[i]));
+  }
+  CHECK(slp_has_password("a=http://h and http://x@h"));
+}
