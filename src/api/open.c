@@ -122,6 +122,17 @@ static void family_free(slp_family *f) {
   slp_mem_drop(mem);
 }
 
+/* Keys that are slow to come are everybody's: the first consumer tells it. */
+static void tell_wait(void *ctx, const char *text) {
+  slp_family *f = ctx;
+  SLP_LIST_EACH(&f->engine->consumers, it) {
+    slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
+    if (c->handle->closing) continue;
+    slp_report_log(c, SLOOP_LOG_WARN, "credentials: %s", text);
+    return;
+  }
+}
+
 static slp_wire wire_of(sloop_wire_t wire) {
   switch (wire) {
     case SLOOP_WIRE_AUTO: return SLP_WIRE_AUTO;
@@ -151,6 +162,8 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, const slp_out
       .ca_bundle = o->ca_bundle,
       .creds = o->creds ? ask_creds : NULL,
       .creds_ctx = f,
+      .waits = tell_wait,
+      .waits_ctx = f,
       .getenv_fn = f->outside.getenv_fn,
       .getenv_ctx = f->outside.getenv_ctx,
       .wire = wire_of(o->wire),

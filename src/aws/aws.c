@@ -89,6 +89,8 @@ int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[1
   aws->holds = 1;
   aws->ask_user = o->creds;
   aws->ask_user_ctx = o->creds_ctx;
+  aws->waits = o->waits;
+  aws->waits_ctx = o->waits_ctx;
   aws->getenv_fn = o->getenv_fn ? o->getenv_fn : slp_process_getenv;
   aws->getenv_ctx = o->getenv_ctx;
   aws->wire = o->wire;

@@ -39,6 +39,9 @@ typedef struct slp_aws slp_aws;
 /* Asks the user for credentials; the answer is slp_aws_keys_done(), at once or later. */
 typedef void (*slp_aws_creds_fn)(void *ctx, slp_aws *aws);
 
+/* Tells the user what is waited for. */
+typedef void (*slp_aws_waits_fn)(void *ctx, const char *text);
+
 typedef struct slp_aws_options {
   const char *region;   /* NULL: from stream_arn, AWS_REGION, AWS_DEFAULT_REGION, the profile, the machine */
   const char *endpoint; /* of Kinesis, DynamoDB and its streams; NULL, and the other services:
@@ -49,6 +52,8 @@ typedef struct slp_aws_options {
   const char *ca_bundle;      /* what the host was given; NULL: AWS_CA_BUNDLE, then the profile's ca_bundle */
   slp_aws_creds_fn creds;     /* NULL: environment, web identity, profile, container, machine */
   void *creds_ctx;
+  slp_aws_waits_fn waits; /* NULL: nobody is told */
+  void *waits_ctx;
   slp_getenv_fn getenv_fn; /* NULL: the process's */
   void *getenv_ctx;
   slp_wire wire;

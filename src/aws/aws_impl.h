@@ -14,6 +14,8 @@ struct slp_aws {
       *user_agent; /* the options' texts; owned; NULL: not given */
   slp_aws_creds_fn ask_user;
   void *ask_user_ctx;
+  slp_aws_waits_fn waits;
+  void *waits_ctx;
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
   slp_wire wire;

@@ -72,7 +72,7 @@ void slp_secret_free(slp_buf *b);  /* wipes and frees */
 slp_provider *slp_provider_env(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
 slp_provider *slp_provider_web(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_profile(slp_aws *aws);
-slp_provider *slp_provider_process(slp_host *h, const slp_profile *const *from);
+slp_provider *slp_provider_process(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_sso(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_login(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_container(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);

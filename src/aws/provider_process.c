@@ -1,5 +1,6 @@
 /* provider_process.c - keys from a program of the user's: credential_process. No shell; its output is never
  * logged. */
+#include "aws/aws_impl.h"
 #include "aws/provider.h"
 #include "codec/fields.h"
 #include "codec/words.h"
@@ -7,11 +8,13 @@
 #include <stdio.h>
 
 #define TIMEOUT_MS 60000u
+#define SLOW_MS 2000u
 #define OUTPUT_MAX 65536u
 #define COMMAND_MAX 65536u
 
 typedef struct process {
   slp_provider p;
+  slp_aws *aws;
   slp_host *h;
   const slp_profile *const *from;
   char where[200];
@@ -19,21 +22,44 @@ typedef struct process {
   slp_buf words;     /* each with a NUL */
   const char **argv; /* owned */
   slp_buf output;
-  uint8_t running;
+  uint8_t running, told_slow;
 } process;
 
 static void clear(process *x) {
   if (x->running) slp_spawn_cancel(x->h, &x->child);
-  x->running = 0;
+  x->running = x->told_slow = 0;
+  slp_wipe(x->child.said, sizeof x->child.said);
   slp_secret_free(&x->output);
   slp_buf_free(&x->words);
   slp_free(x->h->mem, x->argv);
   x->argv = NULL;
 }
 
+/* Does a line of standard error miss a terminal? */
+static int misses_terminal(const char *said) {
+  return strstr(said, "tty") || strstr(said, "terminal") || strstr(said, "Inappropriate ioctl");
+}
+
 /* Fails with `what` and the last line that the program wrote to standard error. */
 static void complain(process *x, const char *what) {
-  slp_keys_broken(&x->p, "%.190s %s%s%.100s", x->where, what, x->child.said[0] ? ": " : "", x->child.said);
+  slp_keys_broken(&x->p, "%.190s %s%s%s%.100s", x->where, what,
+                  misses_terminal(x->child.said) ? " (it has no terminal here: log in by itself first)" : "",
+                  x->child.said[0] ? ": " : "", x->child.said);
+}
+
+/* The program may show an address to visit, or wait for a touch of a key. */
+static void on_slow(slp_child *child) {
+  process *x = SLP_OWNER(child, process, child);
+  char text[480];
+  if (!x->aws->waits) return;
+  int n = snprintf(text, sizeof text, "%.190s", x->where);
+  if (!x->told_slow)
+    n += snprintf(text + n, sizeof text - (size_t)n,
+                  " is waited for, %u s at most; it has no terminal and no input here", TIMEOUT_MS / 1000);
+  if (child->said[0])
+    snprintf(text + n, sizeof text - (size_t)n, "%s says: %.159s", x->told_slow ? "" : "; it", child->said);
+  x->told_slow = 1;
+  x->aws->waits(x->aws->waits_ctx, text);
 }
 
 /* Did the program end well, with output? */
@@ -47,6 +73,9 @@ static int ended_well(process *x) {
   }
   if (child->error == SLP_ETIMEDOUT)
     snprintf(what, sizeof what, "did not end within %u seconds and was killed", TIMEOUT_MS / 1000);
+  else if (child->error == SLP_ELIMIT)
+    snprintf(what, sizeof what, "wrote more than %u bytes to standard error and was killed",
+             SLP_CHILD_SAID_MAX);
   else if (child->error == SLP_E2BIG)
     snprintf(what, sizeof what, "wrote more than %u bytes", OUTPUT_MAX);
   else if (child->error)
@@ -132,8 +161,12 @@ static void begin(slp_provider *p, int fresh) {
     slp_keys_broken(p, "%s can't be run: %s", x->where, what);
     return;
   }
-  x->child =
-      (slp_child){.argv = x->argv, .total_ms_max = TIMEOUT_MS, .into = &x->output, .on_done = on_child};
+  x->child = (slp_child){.argv = x->argv,
+                         .total_ms_max = TIMEOUT_MS,
+                         .into = &x->output,
+                         .slow_ms = SLOW_MS,
+                         .on_slow = on_slow,
+                         .on_done = on_child};
   x->running = 1;
   slp_spawn(x->h, &x->child);
 }
@@ -146,10 +179,12 @@ static void process_free(slp_provider *p) {
   slp_free(x->h->mem, x);
 }
 
-slp_provider *slp_provider_process(slp_host *h, const slp_profile *const *from) {
+slp_provider *slp_provider_process(slp_aws *aws, const slp_profile *const *from) {
+  slp_host *h = aws->h;
   process *x = SLP_NEW(h->mem, process);
   if (!x) return NULL;
   *x = (process){.p = {.begin = begin, .cancel = cancel, .free = process_free, .ms_max = TIMEOUT_MS + 5000},
+                 .aws = aws,
                  .h = h,
                  .from = from};
   slp_buf_init(&x->words, h->mem, COMMAND_MAX);

@@ -266,7 +266,7 @@ static void profile_free(slp_provider *p) {
 static int make_bases(profile_provider *pp) {
   slp_aws *aws = pp->aws;
   slp_host *h = aws->h;
-  pp->bases[PROCESS] = slp_provider_process(h, &pp->plan.from);
+  pp->bases[PROCESS] = slp_provider_process(aws, &pp->plan.from);
   pp->bases[WEB] = slp_provider_web(aws, &pp->plan.from);
   pp->bases[SSO] = slp_provider_sso(aws, &pp->plan.from);
   pp->bases[LOGIN] = slp_provider_login(aws, &pp->plan.from);

@@ -476,9 +476,11 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
   (void)level; /* the library has already left out what is below log_level */
   const slp_args *a = c->app->args;
   int asked_for = a->contexts ? slp_log_contexts_have(a->contexts, line) : a->opts.log_level > SLOOP_LOG_WARN;
-  /* Warnings come as errors too; log lines are for -vv and for who set log_level. Of metrics, and of records
-   * that are polled against the wish to have them pushed, they come only here. */
-  int only_here = strncmp(line, "metrics: ", 9) == 0 || (a->verbose && strncmp(line, "retrieval: ", 11) == 0);
+  /* Warnings come as errors too; log lines are for -vv and for who set log_level. Of metrics, of
+   * keys that are slow to come, and of records that are polled against the wish to have them pushed, they
+   * come only here. */
+  int only_here = strncmp(line, "metrics: ", 9) == 0 || strncmp(line, "credentials: ", 13) == 0 ||
+                  (a->verbose && strncmp(line, "retrieval: ", 11) == 0);
   if (a->quiet || (!asked_for && !only_here)) return;
   char name[100];
   put_name(c, name, sizeof name);

@@ -9,7 +9,7 @@
 #define TALKS (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE | REGISTRY | SLP_MODE_MULTILANG)
 #define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP | SLP_MODE_CHECK)
 
-const char slp_log_contexts[] = "budget, fetch, lease, list, metrics, order, shard";
+const char slp_log_contexts[] = "budget, credentials, fetch, lease, list, metrics, order, shard";
 
 const slp_option slp_options[] = {
     {O_START, 'o', "start", SLP_NEEDS_VALUE, "POSITION", READS | SLP_MODE_MIGRATE | LEASES,

@@ -238,14 +238,21 @@ void slp_work_cancel(slp_host *h, slp_work *work); /* silence but for on_left; w
                                                       there is none */
 
 /* ---- child processes (credential_process) --------------------------------------------------- */
+#define SLP_CHILD_SAID_MAX 1048576u /* bytes of standard error */
 typedef struct slp_child {
   const char *const *argv; /* NULL at the end; [0] is looked for in PATH; no shell. Borrowed until done */
   uint32_t total_ms_max;   /* 0: 60000; then it is killed, and whatever it started */
   slp_buf *into;           /* its standard output is appended; the max is the cap (SLP_E2BIG) */
   char said[160];          /* the last line it wrote to standard error, or what is wrong with the program */
-  int error;               /* 0, or why there is no exit status: UV_E* of starting it, SLP_ETIMEDOUT, ... */
-  int status;              /* its exit status */
-  int signal;              /* or which signal ended it; 0: none */
+  uint32_t slow_ms;        /* 0: on_slow is never called */
+  /* It has run for slow_ms; and then, once a second at most, when it has written another line to standard
+   * error, or the beginning of one, which is in `said`. In a turn. */
+  void (*on_slow)(struct slp_child *child);
+  /* 0, or why there is no exit status: UV_E* of starting it, SLP_ETIMEDOUT, SLP_E2BIG, SLP_ELIMIT (it wrote
+   * more than SLP_CHILD_SAID_MAX to standard error), ... */
+  int error;
+  int status;                               /* its exit status */
+  int signal;                               /* or which signal ended it; 0: none */
   void (*on_done)(struct slp_child *child); /* from the turn queue, once; not after a cancel */
   slp_event ev;
   void *impl;

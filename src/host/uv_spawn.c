@@ -12,6 +12,8 @@
 
 #define TOTAL_MS 60000
 #define PIECE 4096
+#define SLOW_AGAIN_MS 1000
+#define NEW_LINES_MAX 8
 
 typedef struct job {
   uv_process_t process;
@@ -19,12 +21,14 @@ typedef struct job {
   slp_uv_host *u;
   slp_child *child; /* NULL: answered or cancelled */
   slp_list link;
-  slp_timer deadline;
+  slp_timer deadline, slow;
   slp_buf text; /* has room for all output from the start: growing would leave copies of secrets behind */
   char line[160], said[160];
-  size_t line_n;
+  char new_lines[NEW_LINES_MAX][160]; /* the newest that on_slow was not given */
+  size_t new_lines_n, line_n, line_told_n /* of a line that has begun: what on_slow was given */;
+  size_t said_bytes; /* of all standard error */
   int error, status, signal;
-  uint8_t started, exited, out_ended, over;
+  uint8_t started, exited, out_ended, over, is_slow;
   uint8_t handles; /* not closed yet */
   char piece[PIECE];
 } job;
@@ -44,6 +48,9 @@ static void job_free(job *j) {
   if (j->text.p) slp_wipe(j->text.p, j->text.cap);
   slp_buf_free(&j->text);
   slp_wipe(j->piece, sizeof j->piece);
+  slp_wipe(j->line, sizeof j->line);
+  slp_wipe(j->said, sizeof j->said);
+  slp_wipe(j->new_lines, sizeof j->new_lines);
   slp_list_remove(&j->link);
   slp_free(u->host.mem, j);
   slp_uv_drop(u);
@@ -63,6 +70,7 @@ static void stop(job *j) {
   if (j->over) return;
   j->over = 1;
   slp_timer_clear(&j->u->host, &j->deadline);
+  slp_timer_clear(&j->u->host, &j->slow);
   close_handle((uv_handle_t *)&j->out);
   close_handle((uv_handle_t *)&j->err);
   /* A process that still holds the output belongs to the child's group, and the group's number stays in use
@@ -78,16 +86,19 @@ static void stop(job *j) {
   }
 }
 
+/* A prompt is a line that has begun and does not end. */
+static const char *newest_words(const job *j) { return j->line_n ? j->line : j->said; }
+
 static void finish(job *j, int error) {
   slp_child *child = j->child;
   if (child) {
     j->child = NULL;
     child->impl = NULL;
-    int r = error ? error : slp_buf_add(child->into, j->text.p, j->text.n);
-    child->error = r == SLP_ELIMIT ? SLP_E2BIG : r;
+    int r = error ? 0 : slp_buf_add(child->into, j->text.p, j->text.n);
+    child->error = error ? error : r == SLP_ELIMIT ? SLP_E2BIG : r;
     child->status = j->status;
     child->signal = j->signal;
-    memcpy(child->said, j->line_n ? j->line : j->said, sizeof child->said);
+    memcpy(child->said, newest_words(j), sizeof child->said);
     answer_later(&j->u->host, child);
   }
   stop(j);
@@ -107,6 +118,38 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal) {
     return;
   }
   finish_if_over(j);
+}
+
+static int look_again(job *j, uint64_t after_ms) {
+  return slp_timer_set(&j->u->host, &j->slow, slp_after_us(slp_now_us(&j->u->host), after_ms * 1000));
+}
+
+static void keep_for_on_slow(job *j) {
+  if (j->new_lines_n == NEW_LINES_MAX)
+    memmove(j->new_lines[0], j->new_lines[1], sizeof j->new_lines - sizeof j->new_lines[0]);
+  else
+    j->new_lines_n++;
+  memcpy(j->new_lines[j->new_lines_n - 1], j->line, sizeof j->line);
+}
+
+static void tell_slow(job *j, const char words[160]) {
+  slp_child *child = j->child;
+  if (!child) return; /* it was cancelled by the call before */
+  memcpy(child->said, words, sizeof child->said);
+  child->on_slow(child);
+}
+
+static void on_slow(slp_timer *timer) {
+  job *j = SLP_OWNER(timer, job, slow);
+  static const char nothing[sizeof j->line];
+  int prompts = j->line_n > j->line_told_n;
+  if (j->over || look_again(j, SLOW_AGAIN_MS)) return; /* without memory it is told no more */
+  size_t lines_n = j->new_lines_n;
+  for (size_t i = 0; i < lines_n; i++) tell_slow(j, j->new_lines[i]);
+  if (prompts || (!lines_n && !j->is_slow)) tell_slow(j, j->line_n ? j->line : nothing);
+  j->new_lines_n = 0;
+  j->line_told_n = j->line_n;
+  j->is_slow = 1;
 }
 
 static void on_deadline(slp_timer *timer) { finish(SLP_OWNER(timer, job, deadline), SLP_ETIMEDOUT); }
@@ -143,6 +186,10 @@ static void give_room_err(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
 static void on_err(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
   job *j = stream->data;
   if (n < 0) uv_read_stop(stream);
+  if (n > 0 && (j->said_bytes += (size_t)n) > SLP_CHILD_SAID_MAX) {
+    finish(j, SLP_ELIMIT);
+    return;
+  }
   for (ssize_t i = 0; i < n; i++) {
     char c = read->base[i];
     if (c != '\n' && c != '\r' && j->line_n < sizeof j->line - 1) {
@@ -150,7 +197,8 @@ static void on_err(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
       j->line[j->line_n] = 0;
     } else if ((c == '\n' || c == '\r') && j->line_n) {
       memcpy(j->said, j->line, sizeof j->said);
-      j->line_n = 0;
+      if (j->line_n > j->line_told_n) keep_for_on_slow(j);
+      j->line_n = j->line_told_n = 0;
     }
   }
 }
@@ -185,9 +233,12 @@ static job *job_new(slp_uv_host *u, const slp_child *child) {
   slp_buf_init(&j->text, u->host.mem, child->into->max - child->into->n);
   j->u = u;
   j->deadline.run = on_deadline;
-  j->deadline.at_us = UINT64_MAX;
+  j->deadline.at_us = j->slow.at_us = UINT64_MAX;
+  j->slow.run = on_slow;
   if (slp_buf_reserve(&j->text, j->text.max) ||
-      slp_timer_set(&u->host, &j->deadline, slp_after_us(slp_now_us(&u->host), (uint64_t)ms * 1000))) {
+      slp_timer_set(&u->host, &j->deadline, slp_after_us(slp_now_us(&u->host), (uint64_t)ms * 1000)) ||
+      (child->slow_ms && look_again(j, child->slow_ms))) {
+    slp_timer_clear(&u->host, &j->deadline);
     slp_buf_free(&j->text);
     slp_free(u->host.mem, j);
     return NULL;

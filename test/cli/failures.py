@@ -1242,6 +1242,25 @@ def _(p):
     return code, re.sub(r"\d{9} s ago", "N s ago", text)
 
 
+@row("credential_process", "takes long, and says what it waits for", "waited for, 60 s", "open https://example.com", "code: ", "status 1")
+def _(p):
+    program(p, "#!/bin/sh\necho 'open https://example.com' >&2\nprintf 'code: ' >&2\nsleep 3.5\nexit 1\n")
+    return p.tail()
+
+
+@row("credential_process", "wants a terminal", "no terminal here")
+def _(p):
+    program(p, "#!/bin/bash\nread -s code </dev/tty || exit 2\n")
+    return p.tail()
+
+
+@row("credential_process", "writes to standard error without end", "1048576 bytes to standard error")
+def _(p):
+    program(p, "#!/bin/sh\nwhile :; do echo words >&2; done\n")
+    code, text = p.tail()
+    return code, "\n".join(line for line in text.splitlines() if "says: words" not in line)
+
+
 @row("credential_process", "hangs", "60 seconds")
 def _(p):
     program(p, "#!/bin/sh\nsleep 1000\n")

@@ -94,6 +94,68 @@ TEST(it_has_no_input_and_no_descriptor_of_libuv_or_libcurl) {
   wire_close(&w);
 }
 
+static char slow_words[10][160];
+static int slow_n;
+static void on_slow(slp_child *c) {
+  CHECK(slow_n < 10);
+  memcpy(slow_words[slow_n++], c->said, sizeof c->said);
+}
+
+/* Which is how somebody who has to do something learns it: an address to visit, a number that is asked for. */
+TEST(what_a_slow_one_says_is_told_while_it_runs) {
+  wire w;
+  one x;
+  wire_open(&w);
+  make(&x, &w, 100,
+       SHELL(
+           "echo one >&2; echo two >&2; printf 'code: ' >&2; sleep 2.5; echo >&2; echo late >&2; sleep 1.5"));
+  x.c.slow_ms = 500;
+  x.c.on_slow = on_slow;
+  run(&x, &w);
+  CHECK_INT(slow_n, 4);
+  CHECK_STR(slow_words[0], "one");
+  CHECK_STR(slow_words[1], "two");
+  CHECK_STR(slow_words[2], "code: ");
+  CHECK_STR(slow_words[3], "late");
+  slp_buf_free(&x.out);
+  slow_n = 0;
+  make(&x, &w, 100, SHELL("sleep 1.7")); /* it says nothing: that is told once */
+  x.c.slow_ms = 500;
+  x.c.on_slow = on_slow;
+  run(&x, &w);
+  CHECK_INT(slow_n, 1);
+  CHECK_STR(slow_words[0], "");
+  slp_buf_free(&x.out);
+  slow_n = 0;
+  make(&x, &w, 100, SHELL("echo quick >&2"));
+  x.c.slow_ms = 5000;
+  x.c.on_slow = on_slow;
+  run(&x, &w);
+  CHECK_INT(slow_n, 0);
+  CHECK_STR(x.c.said, "quick");
+  slp_buf_free(&x.out);
+  wire_close(&w);
+}
+
+TEST(standard_error_has_a_bound_too) {
+  wire w;
+  one x;
+  wire_open(&w);
+  alarm(30);
+  make(&x, &w, 100, SHELL("echo last; while :; do echo the same words again and again; done >&2"));
+  x.c.total_ms_max = 25000;
+  run(&x, &w);
+  CHECK_INT(x.c.error, SLP_ELIMIT);
+  CHECK_INT(x.out.n, 0);
+  slp_buf_free(&x.out);
+  make(&x, &w, 100, SHELL("echo fine; head -c 1000000 /dev/zero >&2"));
+  run(&x, &w);
+  CHECK_INT(x.c.error, 0);
+  CHECK_MEM(x.out.p, x.out.n, "fine\n", 5);
+  slp_buf_free(&x.out);
+  wire_close(&w);
+}
+
 TEST(what_can_not_be_started) {
   wire w;
   one x;

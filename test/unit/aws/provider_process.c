@@ -53,6 +53,9 @@ TEST(output_of_all_kinds) {
       {{.error = SLP_ENOENT}, "!can't be started (No such file"},
       {{.error = SLP_ETIMEDOUT, .said = "waiting"}, "!did not end within 60 seconds and was killed: waiting"},
       {{.error = SLP_E2BIG}, "!wrote more than 65536 bytes"},
+      {{.error = SLP_ELIMIT}, "!wrote more than 1048576 bytes to standard error"},
+      {{.status = 1, .said = "open /dev/tty: no such device"},
+       "!it has no terminal here: log in by itself first): open /dev/tty"},
   };
   for (size_t i = 0; i < SLP_COUNT(rows); i++) run("tool", &rows[i].program, rows[i].want);
 }
