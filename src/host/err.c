@@ -19,6 +19,7 @@ const char *slp_file_why(int err) {
     case UV_EISDIR: return "it is a folder";
     case UV_EFBIG: return "File too large: this process may write no larger one (ulimit -f)";
     case UV_E2BIG: return "it is too large";
+    case UV_ETIMEDOUT: return "it is a pipe, and was not written to its end within 10 seconds";
     default: return strerror(-err);
   }
 }

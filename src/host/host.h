@@ -198,6 +198,9 @@ int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port)
 void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 
 /* ---- files (profiles, tokens): read whole, off the loop ------------------------------------- */
+/* A pipe is read to its end, for so long; then SLP_ETIMEDOUT. It gives its bytes once: who reads it again
+ * gets the same. */
+#define SLP_FILE_PIPE_MS 10000u
 typedef struct slp_file {
   const char *path;                       /* borrowed until done */
   size_t bytes_max;                       /* larger: SLP_E2BIG */

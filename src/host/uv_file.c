@@ -1,21 +1,38 @@
-/* uv_file.c - reads a whole file on libuv's work threads. */
+/* uv_file.c - reads a whole file on libuv's work threads; a pipe (a FIFO, a shell's <(...)) in the loop, for
+ * a work thread that reads one may wait for ever. */
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "host/uv_host.h"
 
 #define PIECE 65536
 
-typedef struct job {
+typedef struct job job;
+typedef struct read_pipe { /* a pipe gives its bytes once, and a file of keys is read again and again */
+  slp_list link;           /* in u->pipes */
+  struct statx what;       /* names it; a later FIFO may have its number, but not its time of birth */
+  slp_buf text;
+  slp_list waiting; /* job.wait: of those that came while it was read */
+  uint8_t done;     /* text is all of it */
+} read_pipe;
+
+struct job {
   uv_fs_t fs;
   slp_uv_host *u;
   slp_file *file; /* NULL: cancelled; the job ends by itself */
   slp_list link;
-  slp_buf text; /* moved into file->into at the end: a cancelled reader's buffer is never touched */
+  slp_buf text;       /* moved into file->into at the end: a cancelled reader's buffer is never touched */
+  uv_pipe_t pipe;     /* takes the descriptor of one */
+  slp_timer deadline; /* of reading from a pipe */
   int fd;
   int error;
+  read_pipe *reads; /* the pipe that this job reads, or waits for; NULL: none */
+  slp_list wait;
+  uint8_t piped;  /* pipe is open */
   uint8_t ending; /* the descriptor is being closed: never cancel that */
   char *path;
-} job;
+};
 
 static void step_read(job *j);
 
@@ -49,6 +66,24 @@ static void on_closed(uv_fs_t *fs) {
   finish(j);
 }
 
+/* Makes room to read more into. Growing wipes what it leaves, which may hold a secret key. Room for one byte
+ * more than allowed tells "too large" from "just fits". 0, SLP_E2BIG, SLP_ENOMEM. */
+static int make_room(job *j, uv_buf_t *ret) {
+  slp_buf *b = &j->text, larger;
+  if (b->n == b->max) return SLP_E2BIG;
+  if (b->n == b->cap) {
+    slp_buf_init(&larger, b->mem, b->max);
+    int r = slp_buf_reserve(&larger, slp_min_u64(slp_max_u64(PIECE, 2 * b->cap), b->max));
+    if (r) return r;
+    if (b->n) slp_buf_add(&larger, b->p, b->n);
+    if (b->p) slp_wipe(b->p, b->cap);
+    slp_buf_free(b);
+    slp_buf_move(b, &larger);
+  }
+  *ret = uv_buf_init(b->p + b->n, (unsigned)(slp_min_u64(b->cap, b->max) - b->n));
+  return 0;
+}
+
 static void step_close(job *j, int error) {
   j->error = error;
   j->ending = 1;
@@ -72,16 +107,132 @@ static void on_read(uv_fs_t *fs) {
 }
 
 static void step_read(job *j) {
-  /* Room for one byte more than allowed tells "too large" from "just fits". */
-  int r = slp_buf_reserve(&j->text, slp_min_u64(PIECE, j->text.max - j->text.n));
-  if (!r && j->text.n == j->text.max) r = SLP_E2BIG;
+  uv_buf_t room;
+  int r = make_room(j, &room);
   if (r) {
     step_close(j, r);
     return;
   }
-  uv_buf_t room = uv_buf_init(j->text.p + j->text.n, (unsigned)slp_min_u64(PIECE, j->text.max - j->text.n));
   r = uv_fs_read(j->u->loop, &j->fs, j->fd, &room, 1, -1, on_read);
   if (r) step_close(j, r);
+}
+
+/* ---- a pipe
+ * ------------------------------------------------------------------------------------------------ */
+
+static void on_pipe_closed(uv_handle_t *handle) { finish(handle->data); }
+
+static void forget(slp_uv_host *u, read_pipe *p) {
+  if (p->text.p) slp_wipe(p->text.p, p->text.cap);
+  slp_buf_free(&p->text);
+  slp_list_remove(&p->link);
+  slp_free(u->host.mem, p);
+}
+
+void slp_uv_pipes_free(slp_uv_host *u) {
+  slp_list *it;
+  while ((it = slp_list_first(&u->pipes))) forget(u, SLP_OWNER(it, read_pipe, link));
+}
+
+/* Ends a job with what the pipe gave before. */
+static void take_text(job *j, const read_pipe *p) {
+  int r = p->text.n >= j->text.max ? SLP_E2BIG : slp_buf_add_str(&j->text, slp_buf_str(&p->text));
+  step_close(j, r);
+}
+
+/* Whoever waits for the pipe is answered. Without memory, or after a failure, it is forgotten. */
+static void end_pipe(job *j, int error) {
+  read_pipe *p = j->reads;
+  slp_list *it;
+  j->reads = NULL;
+  if (!error) error = slp_buf_add_str(&p->text, slp_buf_str(&j->text));
+  p->done = !error;
+  while ((it = slp_list_pop(&p->waiting))) {
+    job *other = SLP_OWNER(it, job, wait);
+    other->reads = NULL;
+    if (error)
+      step_close(other, error);
+    else
+      take_text(other, p);
+  }
+  if (error) forget(j->u, p);
+}
+
+/* The pipe is read no more. */
+static void leave_pipe(job *j, int error) {
+  if (j->ending) return;
+  j->ending = 1;
+  j->error = error;
+  slp_timer_clear(&j->u->host, &j->deadline);
+  end_pipe(j, error);
+  uv_close((uv_handle_t *)&j->pipe, on_pipe_closed);
+}
+
+static void on_pipe_late(slp_timer *timer) { leave_pipe(SLP_OWNER(timer, job, deadline), UV_ETIMEDOUT); }
+
+static void give_room(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
+  job *j = handle->data;
+  (void)wish;
+  j->error = make_room(j, room);
+  if (j->error) *room = uv_buf_init(NULL, 0);
+}
+
+static void on_piece(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
+  job *j = stream->data;
+  (void)read;
+  if (n > 0)
+    j->text.n += (size_t)n;
+  else if (n < 0)
+    leave_pipe(j, n == UV_EOF ? 0 : n == UV_ENOBUFS ? j->error : (int)n);
+}
+
+/* A FIFO that nobody has opened for writing yet is waited for: epoll tells no end of it. */
+static void read_once(job *j, const struct statx *what) {
+  slp_host *h = &j->u->host;
+  read_pipe *p = SLP_NEW(h->mem, read_pipe);
+  int r = p ? slp_timer_set(h, &j->deadline, slp_after_us(slp_now_us(h), SLP_FILE_PIPE_MS * UINT64_C(1000)))
+            : SLP_ENOMEM;
+  if (r) {
+    slp_free(h->mem, p);
+    step_close(j, r);
+    return;
+  }
+  *p = (read_pipe){.what = *what};
+  slp_buf_init(&p->text, h->mem, j->text.max);
+  slp_list_init(&p->waiting);
+  slp_list_add_last(&j->u->pipes, &p->link);
+  j->reads = p;
+  j->piped = 1;
+  uv_pipe_init(j->u->loop, &j->pipe, 0);
+  uv_unref((uv_handle_t *)&j->pipe); /* the host alone decides whether the loop goes on */
+  j->pipe.data = j;
+  r = uv_pipe_open(&j->pipe, j->fd);
+  if (r) close(j->fd);
+  if (!r) r = uv_read_start((uv_stream_t *)&j->pipe, give_room, on_piece);
+  if (r) leave_pipe(j, r);
+}
+
+static int is_same(const struct statx *a, const struct statx *b) {
+  return a->stx_dev_major == b->stx_dev_major && a->stx_dev_minor == b->stx_dev_minor &&
+         a->stx_ino == b->stx_ino && a->stx_btime.tv_sec == b->stx_btime.tv_sec &&
+         a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
+}
+
+/* Begins with a descriptor of a pipe. */
+static void begin_pipe(job *j, const struct statx *what) {
+  read_pipe *p = NULL;
+  SLP_LIST_EACH(&j->u->pipes, it) {
+    read_pipe *one = SLP_OWNER(it, read_pipe, link);
+    if (is_same(&one->what, what)) p = one;
+  }
+  if (!p) {
+    read_once(j, what);
+  } else if (p->done) {
+    take_text(j, p);
+  } else {
+    j->reads = p;
+    slp_list_add_last(&p->waiting, &j->wait);
+  }
 }
 
 static void on_opened(uv_fs_t *fs) {
@@ -94,6 +245,12 @@ static void on_opened(uv_fs_t *fs) {
     return;
   }
   j->fd = (int)fd;
+  struct statx what;
+  if (j->file && statx(j->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &what) == 0 &&
+      S_ISFIFO(what.stx_mode)) {
+    begin_pipe(j, &what);
+    return;
+  }
   /* O_NONBLOCK was for the opening only, where a named pipe without a writer would block a work thread. */
   int flags = fcntl(j->fd, F_GETFL);
   if (flags >= 0) fcntl(j->fd, F_SETFL, flags & ~O_NONBLOCK);
@@ -121,6 +278,8 @@ void slp_uv_file_read(slp_host *h, slp_file *file) {
   j->u = u;
   j->file = file;
   j->fs.data = j;
+  j->deadline.run = on_pipe_late;
+  j->deadline.at_us = UINT64_MAX;
   slp_buf_init(&j->text, h->mem, file->bytes_max < SIZE_MAX ? file->bytes_max + 1 : SIZE_MAX);
   int r = uv_fs_open(u->loop, &j->fs, j->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, on_opened);
   if (r) {
@@ -134,6 +293,18 @@ void slp_uv_file_read(slp_host *h, slp_file *file) {
   slp_uv_hold(u);
 }
 
+/* Nobody waits for the job any more. A pipe is read on, for what it gave would be lost. */
+static void stop(job *j) {
+  if (j->piped || j->ending) return;
+  if (j->reads) { /* another job reads it */
+    j->reads = NULL;
+    slp_list_remove(&j->wait);
+    step_close(j, UV_ECANCELED);
+  } else {
+    uv_cancel((uv_req_t *)&j->fs); /* only helps while it waits for a thread */
+  }
+}
+
 void slp_uv_file_cancel(slp_host *h, slp_file *file) {
   (void)h;
   slp_unpost(&file->ev);
@@ -141,7 +312,7 @@ void slp_uv_file_cancel(slp_host *h, slp_file *file) {
   if (!j) return;
   j->file = NULL;
   file->impl = NULL;
-  if (!j->ending) uv_cancel((uv_req_t *)&j->fs); /* only helps while it waits for a thread */
+  stop(j);
 }
 
 void slp_uv_file_close_all(slp_uv_host *u) {
@@ -149,6 +320,9 @@ void slp_uv_file_close_all(slp_uv_host *u) {
     job *j = SLP_OWNER(it, job, link);
     if (j->file) j->file->impl = NULL;
     j->file = NULL;
-    if (!j->ending) uv_cancel((uv_req_t *)&j->fs);
+    if (j->piped)
+      leave_pipe(j, UV_ECANCELED);
+    else
+      stop(j);
   }
 }

@@ -138,6 +138,7 @@ void slp_uv_hold(slp_uv_host *u) { u->holds++; }
 
 static void release(slp_uv_host *u) {
   slp_mem *mem = slp_mem_hold(u->host.mem);
+  slp_uv_pipes_free(u);
   slp_free(mem, u->ca_file);
   slp_free(mem, u->ca_path);
   slp_free(mem, u->user_agent);
@@ -228,6 +229,7 @@ int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const 
   u->date_ms = INT64_MIN;
   slp_list_init(&u->listeners);
   slp_list_init(&u->files);
+  slp_list_init(&u->pipes);
   slp_list_init(&u->children);
   int r = uv_random(NULL, NULL, u->random_pool, sizeof u->random_pool, 0, NULL);
   if (!r) r = slp_uv_threads_check(o ? o->why : NULL);

@@ -52,6 +52,7 @@ struct slp_uv_host {
 
   slp_list listeners; /* uv_listen.c */
   slp_list files;     /* uv_file.c */
+  slp_list pipes;     /* uv_file.c: what each pipe gave, which gives it once */
   slp_list children;  /* uv_spawn.c */
   int64_t date_ms;    /* the second date_text is for */
   char date_text[30];
@@ -116,6 +117,7 @@ void slp_uv_listen_close_all(slp_uv_host *u);
 void slp_uv_file_read(slp_host *h, slp_file *file);
 void slp_uv_file_cancel(slp_host *h, slp_file *file);
 void slp_uv_file_close_all(slp_uv_host *u);
+void slp_uv_pipes_free(slp_uv_host *u); /* no file is being read */
 
 /* uv_work.c */
 /* Makes as many threads as libuv's pool will, and ends them. UV_EAGAIN or UV_ENOMEM: there is no room, and

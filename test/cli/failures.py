@@ -1049,6 +1049,13 @@ def _(p):
     return p.tail()
 
 
+@row("Credentials", "are to come from a pipe (FIFO) that nobody writes to", "DIR/pipe", "10 seconds")
+def _(p):
+    os.mkfifo(p.path("pipe"))
+    p.keyless(AWS_CONFIG_FILE=p.path("pipe"))
+    return p.run("-e", "orders")
+
+
 @row("Credentials", "are in a file that can't be understood", "DIR/.aws/config", "line 2")
 def _(p):
     p.file(".aws/config", "[default]\nhello\n")
