@@ -115,6 +115,7 @@ int sloop_sandbox_trim_table(sloop_sandbox_t *b, const char *table, int64_t befo
  *   empty-gets N      N pages without records come before each page with some
  *   child-filter N    1: ShardFilter of DescribeStream is ignored; 2: it is refused
  *   keep-open 1       shards roll over no more by themselves, whatever roll_ms says
+ *   no-times 1        GetShardIterator refuses AT_TIMESTAMP, as servers do that do not know it
  *   split-every N     every N-th rollover gives two children, up to 1000 open shards */
 int sloop_sandbox_quirk(sloop_sandbox_t *b, const char *table_or_null, const char *name, uint32_t value);
 /* Eventually consistent reads of that table, and of its indexes, show what was there up to so long ago, each

@@ -51,6 +51,7 @@ typedef struct slp_change_quirks {
   uint32_t no_child_filter;  /* 1: ShardFilter is ignored; 2: refused */
   uint32_t split_every;      /* every so many rollovers make two children */
   uint32_t keep_open;        /* 1: shards roll over by order alone */
+  uint32_t no_times;         /* 1: AT_TIMESTAMP is refused, as servers do that do not know it */
 } slp_change_quirks;
 
 typedef struct slp_change {
@@ -159,6 +160,9 @@ int slp_change_store(slp_box *box, slp_changes *s, int64_t now_ms, slp_str keys,
 void slp_change_records_free(slp_box *box, slp_change_shard *sh);
 void slp_change_drop_before(slp_box *box, slp_change_shard *sh, int64_t horizon_ms);
 const slp_change *slp_change_at(const slp_change_shard *sh, uint64_t place);
+int64_t slp_change_stamp_ms(const slp_change *r); /* its ApproximateCreationDateTime: whole seconds */
+/* The place of the first record whose stamp is at_ms or later; sh->next when there is none. */
+uint64_t slp_change_first_at(const slp_change_shard *sh, int64_t at_ms);
 /* Bytes of a map of typed attributes by DynamoDB's rules; `node` of the tree. */
 uint64_t slp_change_size(const slp_box_tree *t, uint32_t node);
 

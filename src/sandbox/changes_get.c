@@ -103,7 +103,7 @@ static void put_change(slp_box_call *c, const slp_change_shard *sh, uint64_t pla
   slp_out_key(&c->out, "dynamodb");
   slp_out_map(&c->out);
   slp_out_key(&c->out, "ApproximateCreationDateTime");
-  slp_out_time(&c->out, r->at_ms / 1000 * 1000);
+  slp_out_time(&c->out, slp_change_stamp_ms(r));
   put_part(c, "Keys", r->bytes, r->keys_n);
   put_part(c, "NewImage", r->bytes + r->keys_n + r->old_n, r->new_n);
   put_part(c, "OldImage", r->bytes + r->keys_n, r->old_n);

@@ -66,6 +66,25 @@ static int from_number(slp_box_call *c, const slp_change_shard *sh, slp_str numb
   return 0;
 }
 
+/* Timestamp as botocore 1.44.8's service model dynamodbstreams 2012-08-10 documents it: the first record whose
+ * ApproximateCreationDateTime is at or after it; older than the trim horizon: the oldest record; in the
+ * future: ValidationException. The words of the refusals are the sandbox's own. */
+static int from_time(slp_box_call *c, const slp_change_shard *sh, slp_value *when, uint64_t *ret) {
+  int64_t at_ms = 0;
+  if (sh->stream->quirks.no_times)
+    return slp_box_fail(c, "ValidationException",
+                        "1 validation error detected: Value 'AT_TIMESTAMP' at 'shardIteratorType' failed to "
+                        "satisfy constraint: Member must satisfy enum value set: [AFTER_SEQUENCE_NUMBER, "
+                        "LATEST, AT_SEQUENCE_NUMBER, TRIM_HORIZON]");
+  if (!when || slp_box_tree_time_ms(c->in, when, &at_ms))
+    return slp_box_fail(c, "ValidationException", "Timestamp must be given with AT_TIMESTAMP.");
+  if (at_ms > c->now_ms)
+    return slp_box_fail(c, "ValidationException", "Timestamp is in the future: %lld ms, now it is %lld ms.",
+                        (long long)at_ms, (long long)c->now_ms);
+  *ret = slp_change_first_at(sh, at_ms);
+  return 0;
+}
+
 static int position(slp_box_call *c, const slp_change_shard *sh, uint64_t *ret) {
   slp_str type = slp_box_text(c, "ShardIteratorType"), number = slp_box_text(c, "SequenceNumber");
   int at = slp_str_is(type, "AT_SEQUENCE_NUMBER"), after = slp_str_is(type, "AFTER_SEQUENCE_NUMBER");
@@ -76,6 +95,9 @@ static int position(slp_box_call *c, const slp_change_shard *sh, uint64_t *ret) 
         "then; ShardIteratorType is %.*s.",
         (int)type.n, type.p);
   }
+  slp_value *when = slp_box_tree_get(c->in, 0, "Timestamp");
+  if (slp_str_is(type, "AT_TIMESTAMP")) return from_time(c, sh, when, ret);
+  if (when) return slp_box_fail(c, "ValidationException", "Timestamp can only be given with AT_TIMESTAMP.");
   if (at || after) return from_number(c, sh, number, after, ret);
   *ret = slp_str_is(type, "LATEST") ? sh->next : sh->first;
   return 0;

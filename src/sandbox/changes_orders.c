@@ -50,7 +50,7 @@ static uint32_t *quirk_of(slp_change_quirks *q, slp_str name) {
       {"open-parents", &q->open_parents},    {"late-children", &q->late_children_ms},
       {"empty-lists", &q->empty_lists},      {"empty-gets", &q->empty_gets},
       {"child-filter", &q->no_child_filter}, {"split-every", &q->split_every},
-      {"keep-open", &q->keep_open},
+      {"keep-open", &q->keep_open},          {"no-times", &q->no_times},
   };
   for (size_t i = 0; i < SLP_COUNT(all); i++) {
     if (slp_str_is(name, all[i].name)) return all[i].value;

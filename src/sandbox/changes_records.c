@@ -66,6 +66,15 @@ const slp_change *slp_change_at(const slp_change_shard *sh, uint64_t place) {
   return &sh->recs[sh->head + (size_t)(place - sh->first)];
 }
 
+int64_t slp_change_stamp_ms(const slp_change *r) { return r->at_ms / 1000 * 1000; }
+
+/* Not by bisection: the sandbox's clock may have been moved back, and stamps with it. */
+uint64_t slp_change_first_at(const slp_change_shard *sh, int64_t at_ms) {
+  uint64_t place = sh->first;
+  while (place < sh->next && slp_change_stamp_ms(slp_change_at(sh, place)) < at_ms) place++;
+  return place;
+}
+
 void slp_change_records_free(slp_box *box, slp_change_shard *sh) {
   for (size_t i = sh->head; i < sh->recs_n; i++) slp_free(box->mem, sh->recs[i].bytes);
   slp_free(box->mem, sh->recs);

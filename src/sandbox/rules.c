@@ -196,13 +196,15 @@ static const slp_box_rule change_filter_rules[] = {ENUM("Type", 0, change_filter
 static const slp_box_rule change_describe_rules[] = {CHANGE_STREAM, INT("Limit", 0, 1, 100),
                                                      CHANGE_SHARD("ExclusiveStartShardId", 0),
                                                      MAP("ShardFilter", change_filter_rules)};
-static const char *const change_positions[] = {"TRIM_HORIZON", "LATEST", "AT_SEQUENCE_NUMBER",
-                                               "AFTER_SEQUENCE_NUMBER", NULL};
+/* AT_TIMESTAMP: botocore 1.44.8, service model dynamodbstreams 2012-08-10. */
+static const char *const change_positions[] = {"TRIM_HORIZON",          "LATEST",       "AT_SEQUENCE_NUMBER",
+                                               "AFTER_SEQUENCE_NUMBER", "AT_TIMESTAMP", NULL};
 static const slp_box_rule change_iterator_rules[] = {
     CHANGE_STREAM,
     CHANGE_SHARD("ShardId", 1),
     ENUM("ShardIteratorType", 1, change_positions),
-    {"SequenceNumber", R_TEXT, 0, P_NONE, 21, 40, NULL, NULL, 0}};
+    {"SequenceNumber", R_TEXT, 0, P_NONE, 21, 40, NULL, NULL, 0},
+    TIME("Timestamp")};
 static const slp_box_rule change_get_rules[] = {TEXT("ShardIterator", 1, P_NONE, 2048),
                                                 INT("Limit", 0, 1, 1000)};
 

@@ -1,4 +1,4 @@
-/* changes_iterator.c - GetShardIterator: the four places, and what it refuses. */
+/* changes_iterator.c - GetShardIterator: the five places, and what it refuses. */
 #include "sandbox_changes.h"
 
 #define AT "\"ShardIteratorType\":\"AT_SEQUENCE_NUMBER\",\"SequenceNumber\":\"%s\""
@@ -44,6 +44,40 @@ TEST(each_kind_of_place) {
   CHECK_INT(first_at(&t, s, sh->id, AT, end), -1);
   CHECK_INT(first_at(&t, s, sh->id, AFTER, end), -1);
   CHECK_INT(first_at(&t, s, sh->id, LATEST, ""), -1);
+  bench_close(&t);
+}
+
+static int first_at_ms(bench *t, const slp_changes *s, int64_t ms) {
+  char at[100];
+  snprintf(at, sizeof at, "\"ShardIteratorType\":\"AT_TIMESTAMP\",\"Timestamp\":%lld.%03d",
+           (long long)(ms / 1000), (int)(ms % 1000));
+  return first_at(t, s, s->shards[0]->id, at, "");
+}
+
+/* Stamps are whole seconds: a record of 5.4 s has the stamp 5, and is not at or after 5.1. */
+TEST(a_time_leads_to_the_first_record_with_that_stamp_or_a_later_one) {
+  bench t;
+  slp_changes *s = open_table(&t, NULL, 1);
+  int64_t second = t.now_ms / 1000 * 1000 + 1000;
+  for (int i = 0; i < 10; i++) {
+    t.now_ms = second + i * 1000 + 400;
+    change(&t, "k", i);
+  }
+  for (int i = 0; i < 10; i++) {
+    CHECK_INT(first_at_ms(&t, s, second + i * 1000), i);
+    CHECK_INT(first_at_ms(&t, s, second + i * 1000 + 1), i < 9 ? i + 1 : -1);
+  }
+  CHECK_INT(first_at_ms(&t, s, second - 86400000), 0); /* older than the trim horizon */
+  CHECK_INT(slp_box_trim_table(t.box, t.now_ms, "Tbl", second + 5000), 0);
+  CHECK_INT(first_at_ms(&t, s, second + 2000), 5);
+  CHECK_INT(first_at_ms(&t, s, t.now_ms), -1);
+  CHECK_INT(first_at_ms(&t, s, t.now_ms + 1), -2); /* in the future */
+  CHECK_HAS(slp_buf_z(&t.answer.body), "com.amazon.coral.validate#ValidationException");
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "no-times", 1), 0);
+  CHECK_INT(first_at_ms(&t, s, second + 7000), -2);
+  CHECK_HAS(slp_buf_z(&t.answer.body), "com.amazon.coral.validate#ValidationException");
+  CHECK_INT(slp_box_quirk(t.box, "Tbl", "no-times", 0), 0);
+  CHECK_INT(first_at_ms(&t, s, second + 7000), 7);
   bench_close(&t);
 }
 
@@ -118,8 +152,8 @@ TEST(what_is_missing_or_unknown) {
   CHECK_HAS(ask_iterator(&t, s, "shardId-00000001795288915743-50c550be", OLDEST),
             "ResourceNotFoundException");
   CHECK_HAS(ask_iterator(&t, s, "shard", OLDEST), "ValidationException");
-  CHECK_HAS(ask_iterator(&t, s, id, "\"ShardIteratorType\":\"AT_TIMESTAMP\",\"Timestamp\":1"),
-            "ValidationException");
+  CHECK_HAS(ask_iterator(&t, s, id, "\"ShardIteratorType\":\"AT_TIMESTAMP\""), "ValidationException");
+  CHECK_HAS(ask_iterator(&t, s, id, OLDEST ",\"Timestamp\":1"), "ValidationException");
   CHECK_HAS(ask_iterator(&t, s, id, "\"ShardIteratorType\":\"AT_SEQUENCE_NUMBER\""), "ValidationException");
   CHECK_HAS(ask_iterator(&t, s, id, OLDEST ",\"SequenceNumber\":\"123456789012345678901\""),
             "ValidationException");
