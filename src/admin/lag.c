@@ -269,10 +269,17 @@ static int is_lost(const reading *r, int64_t behind_ms) {
   return !r->entry->may_live || (kept_ms > 0 && behind_ms > kept_ms / 2);
 }
 
-static int waits(const slp_position *p, const slp_page *page, const slp_rec *rec) {
-  slp_str seq = slp_rec_seq(page, rec);
+/* A row's time as the service stamps records; workers begin there too. */
+static int64_t stamp_of(const slp_source *s, int64_t at_ms) {
+  return s->anchors_by_time || at_ms < 0 ? at_ms : at_ms - at_ms % 1000;
+}
+
+static int waits(const reading *r, const slp_rec *rec) {
+  const slp_position *p = &r->entry->position;
+  slp_str seq = slp_rec_seq(r->page, rec);
   if (rec->flags & SLP_REC_EMPTY) return 0;
-  if (p->kind == SLP_POSITION_TIME) return rec->arrived_ms < 0 || rec->arrived_ms >= p->at_ms;
+  if (p->kind == SLP_POSITION_TIME)
+    return rec->arrived_ms < 0 || rec->arrived_ms >= stamp_of(r->admin->o.source, p->at_ms);
   if (p->kind == SLP_POSITION_AFTER) return slp_mark_side(&p->mark, seq, rec->sub) > 0;
   return p->kind != SLP_POSITION_AT || slp_mark_side(&p->mark, seq, rec->sub) >= 0;
 }
@@ -280,7 +287,7 @@ static int waits(const slp_position *p, const slp_page *page, const slp_rec *rec
 /* NULL: no record of the page comes behind the position. */
 static const slp_rec *first_that_waits(const reading *r) {
   for (size_t i = 0; i < r->page->recs_n; i++)
-    if (waits(&r->entry->position, r->page, &r->page->recs[i])) return &r->page->recs[i];
+    if (waits(r, &r->page->recs[i])) return &r->page->recs[i];
   return NULL;
 }
 
@@ -349,9 +356,11 @@ static size_t known_children(slp_src_fetch *f, slp_shard_desc *rows, size_t max)
   return n;
 }
 
+static int finds_times(const slp_source *s) { return s->anchors_by_time || s->finds_seconds; }
+
 static uint32_t records_wanted(const reading *r) {
   const slp_source *s = r->admin->o.source;
-  if (r->entry->position.kind == SLP_POSITION_TIME && !s->anchors_by_time) return s->fetch_records_max;
+  if (r->entry->position.kind == SLP_POSITION_TIME && !finds_times(s)) return s->fetch_records_max;
   return is_located_at(&r->entry->position) ? 2 : 1;
 }
 
@@ -396,7 +405,8 @@ static void locate(reading *r) {
   *l = (slp_src_locate){.rq = {.on_done = on_located}, .shard = r->entry->shard, .from = r->entry->position};
   if (is_located_at(&l->from)) l->from.kind = SLP_POSITION_AT;
   if (r->from_oldest) l->from.kind = SLP_POSITION_OLDEST;
-  if (l->from.kind == SLP_POSITION_TIME && !s->anchors_by_time) l->from.kind = SLP_POSITION_OLDEST;
+  if (l->from.kind == SLP_POSITION_TIME && !finds_times(s)) l->from.kind = SLP_POSITION_OLDEST;
+  if (l->from.kind == SLP_POSITION_TIME) l->from.at_ms = stamp_of(s, l->from.at_ms);
   slp_buf_init(&l->cursor, r->admin->mem, CURSOR_MAX);
   s->ops->locate(s, l);
 }

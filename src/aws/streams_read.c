@@ -1,5 +1,5 @@
 /* streams_read.c - the JSON of DynamoDB Streams' small calls. Names: botocore 1.43.11 service models
- * dynamodbstreams 2012-08-10 and dynamodb 2012-08-10. */
+ * dynamodbstreams 2012-08-10 and dynamodb 2012-08-10; AT_TIMESTAMP and Timestamp: botocore 1.44.8. */
 #include "aws/streams_read.h"
 
 #include "aws/limits.h"
@@ -34,13 +34,13 @@ int slp_streams_put_list(slp_buf *b, const slp_op_list_shards *op) {
 }
 
 int slp_streams_put_iterator(slp_buf *b, const slp_op_iterator *op) {
-  if (op->kind == SLP_ITER_AT_TIME) return SLP_EINVAL;
   slp_jw w = slp_jw_begin(b);
   slp_put_text(&w, "StreamArn", op->arn);
   slp_put_text(&w, "ShardId", op->shard);
   slp_jw_z(&w, "ShardIteratorType", slp_iter_kind_name(op->kind));
   if (op->kind == SLP_ITER_AT_SEQ || op->kind == SLP_ITER_AFTER_SEQ)
     slp_put_text(&w, "SequenceNumber", op->seq);
+  if (op->kind == SLP_ITER_AT_TIME) slp_put_seconds(&w, "Timestamp", op->at_ms);
   return slp_jw_object_end(&w);
 }
 

@@ -10,7 +10,7 @@
 int slp_streams_put_table(slp_buf *b, slp_str table); /* DescribeTable: name or ARN */
 int slp_streams_put_describe(slp_buf *b, slp_str arn);
 int slp_streams_put_list(slp_buf *b, const slp_op_list_shards *op);
-int slp_streams_put_iterator(slp_buf *b, const slp_op_iterator *op); /* SLP_EINVAL: no such place */
+int slp_streams_put_iterator(slp_buf *b, const slp_op_iterator *op);
 int slp_streams_put_records(slp_buf *b, const slp_op_records *op);
 
 /* Read in place. 0, SLP_EBADDATA, SLP_ELIMIT; *ret_why then says what was wrong.

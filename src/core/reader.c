@@ -177,8 +177,8 @@ static void failed(slp_shard *s, const slp_fail *f) {
 
 /* ---- finding the place ------------------------------------------------------------------------------ */
 
-/* "Latest" was when the shard was first asked for it. Where the service can't find a time, what came before
- * is read and passed over. */
+/* "Latest" was when the shard was first asked for it. Where the service finds no times, or no milliseconds,
+ * what came before is read and passed over. */
 static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
     rq->from.kind = SLP_POSITION_TIME;
@@ -186,8 +186,8 @@ static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
     rq->since_us = s->at.anchor.us;
     return;
   }
-  rq->from.kind = SLP_POSITION_OLDEST;
   s->at.not_before_ms = slp_max_i64(s->at.not_before_ms, slp_start_time(s->consumer, slp_lineage_anchor(s)));
+  rq->from = slp_start_place(s);
 }
 
 static void choose_place(slp_shard *s, slp_src_locate *rq) {

@@ -84,7 +84,10 @@ struct slp_source {
   uint64_t fetch_bytes_max;   /* a page is never larger */
   uint64_t fetch_bytes_full;  /* one as large as this was cut short by its size: more waits in the shard */
   int tells_behind;    /* pages carry behind_ms (Kinesis); 0: several empty pages in a row are the tip */
-  int anchors_by_time; /* AT_TIME exists (Kinesis) */
+  int anchors_by_time; /* AT_TIME exists, and stamps have milliseconds (Kinesis) */
+  /* AT_TIME exists, and stamps have whole seconds (DynamoDB Streams). Becomes 0 when the server turns out not
+   * to know it: a TIME that is asked for then, or waits for an answer, is located at the oldest record. */
+  int finds_seconds;
   unsigned
       number_digits_min; /* sequence numbers have so many digits, by zeros in front; 0, 1: they have none */
   /* A page at the end of a shard says so by having no next iterator, and names no children (DynamoDB). */

@@ -113,11 +113,17 @@ static void start_after(slp_shard *s, const slp_mark *at) {
   s->at.last = *at;
 }
 
+slp_position slp_start_place(const slp_shard *s) {
+  const slp_source *source = s->consumer->source;
+  int finds = source->anchors_by_time || source->finds_seconds;
+  if (!finds || s->at.not_before_ms < 0) return (slp_position){.kind = SLP_POSITION_OLDEST};
+  return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = s->at.not_before_ms};
+}
+
+/* Located at the oldest record, the shard passes over what came before not_before_ms. */
 static void start_at_time(slp_shard *s, int64_t at_ms) {
   s->at.not_before_ms = slp_start_time(s->consumer, at_ms);
-  if (!s->consumer->source->anchors_by_time) return; /* from the oldest on, passing over what is older */
-  s->at.start.kind = SLP_POSITION_TIME;
-  s->at.start.at_ms = at_ms;
+  s->at.start = slp_start_place(s);
 }
 
 /* Until there is a first iterator, a token says "what came since now". */

@@ -30,6 +30,9 @@ void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g);
 void slp_start_shard(slp_shard *s, const slp_position *from);
 /* The newest listing's rows become shards; later ones only if they belong to what is read. SLP_ENOMEM. */
 int slp_start_take_listing(slp_consumer *c);
+/* Where reading begins to meet every record from at.not_before_ms on: at that time, or at the oldest record
+ * where the service finds no times. */
+slp_position slp_start_place(const slp_shard *s);
 /* Times as the service stamps them: some know whole seconds only. */
 int64_t slp_start_time(const slp_consumer *c, int64_t ms);
 

@@ -66,8 +66,8 @@ static int from_number(slp_box_call *c, const slp_change_shard *sh, slp_str numb
   return 0;
 }
 
-/* Timestamp as botocore 1.44.8's service model dynamodbstreams 2012-08-10 documents it: the first record whose
- * ApproximateCreationDateTime is at or after it; older than the trim horizon: the oldest record; in the
+/* Timestamp as botocore 1.44.8's service model dynamodbstreams 2012-08-10 documents it: the first record
+ * whose ApproximateCreationDateTime is at or after it; older than the trim horizon: the oldest record; in the
  * future: ValidationException. The words of the refusals are the sandbox's own. */
 static int from_time(slp_box_call *c, const slp_change_shard *sh, slp_value *when, uint64_t *ret) {
   int64_t at_ms = 0;

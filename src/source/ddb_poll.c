@@ -1,5 +1,5 @@
 /* ddb_poll.c - what DynamoDB Streams does unlike other polled services: a table leads to its stream, a page
- * names no children, and listings are incomplete at times. */
+ * names no children, listings are incomplete at times, and not every server finds times. */
 #include "source/ddb_poll.h"
 
 #include "aws/limits.h"
@@ -14,13 +14,31 @@
 /* So many shards ask for their children at a time, however many pages a listing has: each call waits for its
  * turn in the process, and so would the pages of a listing behind them. */
 #define CHILDREN_CALLS_MAX 10u
+/* The services give iterators of 512 bytes at most. */
+#define CURSOR_MAX 4096u
+
+/* Whether the server finds times:
+ *
+ *   UNTRIED --> ASKED --> GIVEN --> SERVED     a page came with the trial's iterator
+ *      ^          |         |
+ *      +----------+         v
+ *    no answer    +-----> ABSENT               refused, or the trial's iterator is of no use
+ */
+typedef enum { TIMES_UNTRIED, TIMES_ASKED, TIMES_GIVEN, TIMES_SERVED, TIMES_ABSENT } times_state;
 
 typedef struct ddb_poll {
   slp_poll poll;
   enum { BY_NAME, BY_ARN, BY_STREAM } named; /* the user's table, or the stream itself */
   uint32_t asking_n;                         /* shards whose children are asked for */
   uint8_t unfiltered;                        /* the service has no call for the children of one shard */
+  times_state times;
+  slp_request *trial;   /* ASKED: the one that asks */
+  slp_buf trial_cursor; /* GIVEN: its iterator */
+  slp_list held;        /* ASKED: requests that wait for the trial */
 } ddb_poll;
+
+static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
+static ddb_poll *ddb_of(slp_poll *p) { return SLP_OWNER(p, ddb_poll, poll); }
 
 /* ---- which stream ------------------------------------------------------------------------------------ */
 static const char part[] = "/stream/";
@@ -70,14 +88,94 @@ static void listed(slp_poll *p, slp_listing *l) {
   }
 }
 
+/* ---- times ---------------------------------------------------------------------------------------------
+ * AT_TIMESTAMP is younger (botocore 1.44.8, service model dynamodbstreams 2012-08-10) than some servers.
+ * Those refuse it with ValidationException; moto 5.2 gives an iterator, and to GetRecords with it answers
+ * status 500 and a page of HTML. Then a time is located at the oldest record, and core passes over what came
+ * before. The first time is a trial that the others wait for, so that a server is asked once and not for each
+ * shard. */
+static void move_times(ddb_poll *v, times_state to) {
+#define BIT(state) (1u << (state))
+  static const unsigned allowed[] = {
+      [TIMES_UNTRIED] = BIT(TIMES_ASKED),
+      [TIMES_ASKED] = BIT(TIMES_UNTRIED) | BIT(TIMES_GIVEN) | BIT(TIMES_ABSENT),
+      [TIMES_GIVEN] = BIT(TIMES_SERVED) | BIT(TIMES_ABSENT),
+      [TIMES_SERVED] = 0,
+      [TIMES_ABSENT] = 0,
+  };
+  SLP_CHECK(allowed[v->times] & BIT(to));
+#undef BIT
+  v->times = to;
+  v->poll.s.finds_seconds = to != TIMES_ABSENT;
+}
+
+static int hold(slp_request *q) {
+  ddb_poll *v = ddb_of(q->poll);
+  slp_op_iterator *it = &q->op.iterator;
+  if (it->kind != SLP_ITER_AT_TIME) return 0;
+  if (v->times == TIMES_ABSENT) it->kind = SLP_ITER_OLDEST;
+  if (v->times == TIMES_ASKED) {
+    slp_list_add_last(&v->held, &q->link);
+    q->more = 1;
+    return 1;
+  }
+  if (v->times == TIMES_UNTRIED) {
+    move_times(v, TIMES_ASKED);
+    v->trial = q;
+  }
+  return 0;
+}
+
+/* A time that is in the future by the service's clock is refused as a type is that it does not know. */
+static int other_place(slp_request *q) {
+  slp_op_iterator *it = &q->op.iterator;
+  if (it->kind != SLP_ITER_AT_TIME || strcmp(it->op.fail.aws_code, "ValidationException") != 0) return 0;
+  if (!slp_request_earlier(q, 1000)) it->kind = SLP_ITER_OLDEST;
+  return 1;
+}
+
+/* What the trial's answer says. Refused for the oldest record too, it says nothing of times. */
+static times_state answer_of(ddb_poll *v, const slp_request *q) {
+  const slp_op_iterator *it = &q->op.iterator;
+  if (q->out || it->op.fail.class != SLP_FINE) return TIMES_UNTRIED;
+  if (it->kind != SLP_ITER_AT_TIME) return TIMES_ABSENT;
+  slp_buf_clear(&v->trial_cursor);
+  return slp_buf_add_str(&v->trial_cursor, slp_buf_str(&it->iterator)) ? TIMES_UNTRIED : TIMES_GIVEN;
+}
+
+static void locate_over(slp_request *q) {
+  ddb_poll *v = ddb_of(q->poll);
+  if (q->more) slp_list_remove(&q->link);
+  if (v->trial != q) return;
+  v->trial = NULL;
+  move_times(v, answer_of(v, q));
+  for (slp_list *node; v->times != TIMES_ASKED && (node = slp_list_pop(&v->held)) != NULL;) {
+    slp_request *next = SLP_OWNER(node, slp_request, link);
+    next->more = 0;
+    if (!hold(next)) slp_request_locate(next);
+  }
+}
+
+static int is_trial(const ddb_poll *v, const slp_request *q) {
+  return v->times == TIMES_GIVEN && slp_str_eq(q->op.records.iterator, slp_buf_str(&v->trial_cursor));
+}
+
+/* Status 500 without a word of the service: core asks for the place again, as if its iterator had expired. */
+static void fetch_failed(slp_request *q) {
+  ddb_poll *v = ddb_of(q->poll);
+  slp_fail *f = &q->rq->fail;
+  if (!is_trial(v, q) || f->http_status != 500 || f->aws_code[0]) return;
+  move_times(v, TIMES_ABSENT);
+  f->class = SLP_EXPIRED;
+}
+
+static void closing(slp_poll *p) { slp_buf_free(&ddb_of(p)->trial_cursor); }
+
 /* ---- the end of a shard ------------------------------------------------------------------------------
  * Nobody is asked for children that core knows. Else a call of its own asks for the children of one shard,
  * which costs one of the ten calls a second that an account has, as each page of a listing does. While more
  * shards ask than the listing has pages, or if the service knows no such call, the page goes to core without
  * children: then core lists, once for all shards that wait. */
-static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
-static ddb_poll *ddb_of(slp_poll *p) { return SLP_OWNER(p, ddb_poll, poll); }
-
 static int a_listing_is_cheaper(const ddb_poll *v) {
   uint32_t pages = (uint32_t)slp_min_u64(v->poll.last_pages_n ? v->poll.last_pages_n : 1, CHILDREN_CALLS_MAX);
   int lists_first = !v->poll.last && v->poll.lists_n; /* they may be on a page that is yet to come */
@@ -134,6 +232,7 @@ static size_t give_known_children(slp_src_fetch *f) {
 static void fetched(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   const slp_page *page = fetch_of(q)->page;
+  if (is_trial(v, q)) move_times(v, TIMES_SERVED);
   if (page->next.n || !page->records_given || give_known_children(fetch_of(q)) || a_listing_is_cheaper(v)) {
     slp_request_answer(q);
     return;
@@ -157,8 +256,13 @@ static const slp_poll_kind ddb_kind = {.list_needs_description = list_needs_desc
                                        .described = described,
                                        .listed = listed,
                                        .list_goes_on = list_goes_on,
+                                       .hold = hold,
+                                       .locate_over = locate_over,
+                                       .other_place = other_place,
                                        .fetched = fetched,
-                                       .fetch_over = fetch_over};
+                                       .fetch_failed = fetch_failed,
+                                       .fetch_over = fetch_over,
+                                       .closing = closing};
 
 int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream) {
   slp_stream_name named;
@@ -175,6 +279,9 @@ int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream
   p->s.fetch_bytes_full = SLP_STREAMS_PAGE_BYTES_FULL;
   p->s.number_digits_min = SLP_STREAMS_NUMBER_DIGITS_MIN;
   p->s.names_no_children = 1;
+  p->s.finds_seconds = 1;
+  slp_list_init(&v->held);
+  slp_buf_init(&v->trial_cursor, h->mem, CURSOR_MAX);
   *ret = &p->s;
   return 0;
 }

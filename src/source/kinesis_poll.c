@@ -10,8 +10,6 @@
 
 /* Expanders kept for the next pages: as many as a busy stream uses at once, in little memory. */
 #define IDLE_EXPANDERS_MAX 16u
-/* How far our clock may be from the service's when it says that a point in time is in the future. */
-#define FUTURE_SLACK_MS 2000
 
 typedef struct kinesis_poll {
   slp_poll p; /* first: closing it frees the block */
@@ -32,24 +30,14 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   rq->reshards = d->status == SLP_STREAM_UPDATING;
 }
 
-/* The service refuses a time that its own clock has not reached. "Latest" would skip what arrives between
- * that time and the moment of the call; a moment ago skips nothing, and core drops the records that are too
- * early. A time that was now for us once, by a wrong Date, is so long ago as our clock has run since then.
- * Any other argument that the service calls invalid is the caller's mistake. */
+/* The service refuses a time that its own clock has not reached. Any other argument that the service calls
+ * invalid is the caller's mistake. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME) return 0;
   if (strcmp(it->op.fail.aws_code, "InvalidArgumentException") != 0) return 0;
-  if (q->earlier) { /* its answer has no time, and our clock is ahead of its */
-    it->kind = SLP_ITER_OLDEST;
-    return 1;
-  }
-  int64_t now = it->op.date_ms >= 0 ? it->op.date_ms : slp_wall_ms(q->poll->h);
-  if (it->at_ms <= now - FUTURE_SLACK_MS) return 0;
-  q->earlier = 1;
-  uint64_t since_us = SLP_OWNER(q->rq, slp_src_locate, rq)->since_us, ago_us = 0;
-  if (since_us && since_us < it->op.done_us) ago_us = it->op.done_us - since_us;
-  it->at_ms = now - slp_max_i64(FUTURE_SLACK_MS, (int64_t)(ago_us / 1000) + 1);
+  if (!q->earlier) return slp_request_earlier(q, 1);
+  it->kind = SLP_ITER_OLDEST; /* its answer has no time, and our clock is ahead of its */
   return 1;
 }
 

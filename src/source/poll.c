@@ -10,6 +10,8 @@
 
 #define LIST_RESTARTS_MAX 5u
 #define IDLE_REQUESTS_MAX 64u
+/* How far our clock may be from the service's when it says that a point in time is in the future. */
+#define FUTURE_SLACK_MS 2000
 
 static slp_poll *poll_of(slp_source *s) { return SLP_OWNER(s, slp_poll, s); }
 
@@ -38,6 +40,7 @@ static void request_give_back(slp_request *q) {
     slp_buf_free(&q->token);
   }
   if (q->ask == SLP_ASK_FETCH && p->kind->fetch_over) p->kind->fetch_over(q);
+  if (q->ask == SLP_ASK_LOCATE && p->kind->locate_over) p->kind->locate_over(q);
   slp_listing_free(q->listing);
   q->listing = NULL;
   q->rq->impl = NULL;
@@ -325,6 +328,26 @@ static void on_locate(slp_op *op) {
   slp_request_answer(q);
 }
 
+void slp_request_locate(slp_request *q) {
+  q->out = &q->op.iterator.op;
+  q->poll->ops->iterator(q->poll->ops, &q->op.iterator);
+}
+
+/* "Latest" would skip what arrives between the refused time and the moment of the call; a moment ago skips
+ * nothing, and core drops the records that are too early. A time that was now for us once, by a wrong Date,
+ * is so long ago as our clock has run since then. */
+int slp_request_earlier(slp_request *q, int64_t unit_ms) {
+  slp_op_iterator *it = &q->op.iterator;
+  int64_t now = it->op.date_ms >= 0 ? it->op.date_ms : slp_wall_ms(q->poll->h);
+  if (q->earlier || it->at_ms <= now - FUTURE_SLACK_MS) return 0;
+  q->earlier = 1;
+  uint64_t since_us = SLP_OWNER(q->rq, slp_src_locate, rq)->since_us, ago_us = 0;
+  if (since_us && since_us < it->op.done_us) ago_us = it->op.done_us - since_us;
+  it->at_ms = now - slp_max_i64(FUTURE_SLACK_MS, (int64_t)(ago_us / 1000) + 1);
+  it->at_ms -= it->at_ms % unit_ms;
+  return 1;
+}
+
 static void do_locate(slp_source *s, slp_src_locate *rq) {
   slp_poll *p = poll_of(s);
   slp_request *q = request_take(p, SLP_ASK_LOCATE, &rq->rq);
@@ -342,8 +365,7 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   it->seq = slp_mark_seq(&rq->from.mark);
   it->at_ms = rq->from.at_ms;
   it->iterator = rq->cursor; /* lent; goes back with the answer or the cancel */
-  q->out = &it->op;
-  p->ops->iterator(p->ops, it);
+  if (!p->kind->hold || !p->kind->hold(q)) slp_request_locate(q);
 }
 
 /* ---- fetch ------------------------------------------------------------------------------------------- */
@@ -360,8 +382,10 @@ static void on_fetch(slp_op *op) {
   SLP_OWNER(q->rq, slp_src_fetch, rq)->body_bytes = q->op.records.body_bytes;
   if (op->fail.class == SLP_FINE)
     q->poll->kind->fetched(q);
-  else
+  else {
+    if (q->poll->kind->fetch_failed) q->poll->kind->fetch_failed(q);
     slp_request_answer(q);
+  }
 }
 
 static void do_fetch(slp_source *s, slp_src_fetch *rq) {

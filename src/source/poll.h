@@ -21,12 +21,12 @@ typedef struct slp_request { /* a request of core's, from its begin to its one a
   slp_ask ask;
   slp_poll *poll;
   slp_src_req *rq;
-  slp_list link;        /* in poll->idle */
+  slp_list link;        /* in poll->idle; LOCATE, held: the kind's own */
   slp_op *out;          /* the op in flight; NULL: none */
   uint32_t restarts;    /* LIST; FETCH: the kind's own */
   uint8_t earlier;      /* LOCATE: the point in time was in the future */
   uint8_t describing;   /* LIST: the stream is being described first */
-  uint8_t more;         /* FETCH: the kind's own, as is timer */
+  uint8_t more;         /* LOCATE, FETCH: the kind's own; FETCH: timer is, too */
   slp_timer timer;      /* LIST: to the next page */
   slp_listing *listing; /* LIST; owned */
   slp_paging pages;     /* LIST */
@@ -51,10 +51,18 @@ typedef struct slp_poll_kind {
   void (*listed)(slp_poll *p, slp_listing *l);
   /* Is the page's next token worth following? `news`: ids not on a page before. NULL: always. */
   int (*list_goes_on)(const slp_op_list_shards *page, size_t news);
+  /* Called before a position is asked for. 1: the kind holds the request, and calls slp_request_locate
+   * later. NULL: never. */
+  int (*hold)(slp_request *q);
+  /* Called when a request for a position is over. q->out tells that it was cancelled while it was out. NULL:
+   * nothing is kept for it. */
+  void (*locate_over)(slp_request *q);
   /* Called when the service refused a position. 1: q->op.iterator was changed, ask again. NULL: never. */
   int (*other_place)(slp_request *q);
   /* Takes a page (q->op.records; rq's outcome is set) and calls slp_request_answer(), now or later. */
   void (*fetched)(slp_request *q);
+  /* Called when a page failed; may change the failure in q->rq before core gets it. NULL: it stays. */
+  void (*fetch_failed)(slp_request *q);
   /* Called when the fetch is over, answered or cancelled: frees what `fetched` left in q. NULL: nothing. */
   void (*fetch_over)(slp_request *q);
   /* Called when the source is closed and nothing is in flight: frees what the kind owns. NULL: nothing. */
@@ -82,5 +90,9 @@ void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops 
 
 void slp_request_outcome(slp_request *q, const slp_op *op); /* of the op to rq */
 void slp_request_answer(slp_request *q);                    /* on_done; q is gone */
+void slp_request_locate(slp_request *q);                    /* sends what `hold` held */
+/* Called when the service refused the time of q->op.iterator: where that is in the future, sets it to a
+ * moment ago, once. A multiple of unit_ms. 1: it was changed. */
+int slp_request_earlier(slp_request *q, int64_t unit_ms);
 
 #endif

@@ -439,6 +439,7 @@ def refusals():
                 ShardIteratorType="LATEST")
         refused("ResourceNotFoundException", client.get_shard_iterator, StreamArn=arn, ShardId=shard[:-8] + "00000000",
                 ShardIteratorType="LATEST")
+        # boto3 knows a Timestamp from botocore 1.44.8 on; unit tests and tail_ddb_since.py have it.
         refused("ValidationException", client.get_shard_iterator, StreamArn=arn, ShardId=shard,
                 ShardIteratorType="AT_TIMESTAMP")
         refused("ValidationException", client.get_shard_iterator, StreamArn=arn, ShardId=shard,

@@ -87,7 +87,9 @@ typedef struct hd_plan {
   uint64_t seed;
   uint32_t workers, shards, phase_ms;
   uint8_t schema, changes, typed, aggregates, creds_later; /* schema: hd_schema */
-  uint32_t rate[HF_N];                                     /* 0: off */
+  uint8_t
+      times; /* of a table's stream; 0: it is read from the oldest record to the time, as before there were any */
+  uint32_t rate[HF_N]; /* 0: off */
   uint32_t weight[HD_WORKERS_MAX];
   uint8_t joined;
   uint32_t leases_a_key; /* of the native layout, as slp_outside has it */
@@ -111,6 +113,7 @@ typedef struct hd_wish {                       /* what the command line makes of
   int push;                                    /* 1: wherever it can be; 2: and no event ever comes */
   int named;                                   /* 1: wherever it can be */
   int commands;                                /* 1: there are some */
+  int times;                                   /* 1: a table's stream is asked for times */
 } hd_wish;
 void hd_wish_none(hd_wish *wish);
 void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish);

@@ -148,6 +148,7 @@ void hd_command_give(hd_world *hw, uint64_t *r) {
   if (hw->typed) outside = slp_typed_outside(hw->typed, op->host);
   outside.leases_a_key = hw->plan->leases_a_key;
   SLP_CHECK(slp_open_on(op->host, op->mem, &outside, &op->s, &o, why) == 0);
+  if (!hw->plan->times) op->s->consumer->source->finds_seconds = 0;
   hw->commander = op;
   hd_command(hw->o);
   if (give(op, r)) is_over(op);

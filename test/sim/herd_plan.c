@@ -288,6 +288,7 @@ void hd_plan_draw(hd_plan *p, uint64_t seed, const hd_wish *wish) {
   draw_spread(p);
   draw_ready(p);
   draw_commands(p, wish);
+  p->times = (uint8_t)wish->times; /* no seed draws it: the seeds that are kept know none */
   p->typed = (uint8_t)!bytes;
   if (wish->seam >= 0) p->typed = (uint8_t)wish->seam;
   draw_named(p, wish);

@@ -586,6 +586,7 @@ static void open_one(hd_life *l) {
     fprintf(stderr, "slp_open_on: %s\n", why);
     SLP_CHECK(!"a plan's options must be right");
   }
+  if (!hw->plan->times) l->s->consumer->source->finds_seconds = 0;
 }
 
 static void start_one(hd_life *l) {

@@ -85,9 +85,13 @@ static void iterator(slp_world *w, slp_changes *s, slp_msg *m, slp_sim_reply *re
     p.at = sh->first;
   } else if (slp_str_is(kind, "LATEST")) {
     p.at = sh->next;
-  } else if (slp_str_is(kind, "AT_TIMESTAMP")) { /* it knows no such place */
-    slp_typed_refuse(reply, 400, "refused");
-    return;
+  } else if (slp_str_is(kind, "AT_TIMESTAMP")) {
+    int64_t at_ms = (int64_t)slp_msg_take_u64(m);
+    if (at_ms > slp_world_ms(w) || s->quirks.no_times) {
+      slp_typed_refuse(reply, 400, "ValidationException");
+      return;
+    }
+    p.at = slp_change_first_at(sh, at_ms);
   } else if (!from_number(sh, number, slp_str_is(kind, "AFTER_SEQUENCE_NUMBER"), &p.at, reply)) {
     return;
   }

@@ -251,7 +251,7 @@ static void op_iterator(slp_ops *ops, slp_op_iterator *op) {
   else
     slp_msg_u64(&c->ask, (uint64_t)op->kind);
   slp_msg_str(&c->ask, op->seq);
-  if (!c->k->changes) slp_msg_u64(&c->ask, (uint64_t)op->at_ms);
+  if (!c->k->changes || op->kind == SLP_ITER_AT_TIME) slp_msg_u64(&c->ask, (uint64_t)op->at_ms);
   send(c);
 }
 

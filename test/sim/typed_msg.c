@@ -134,5 +134,7 @@ slp_class slp_typed_failure(const slp_http *http, slp_fail *f) {
     slp_fail_set(f, SLP_GONE, SLOOP_EREMOTE, "no such thing");
   else if (http->status != 200)
     slp_fail_set(f, SLP_REFUSED, SLOOP_EREMOTE, "status %d", http->status);
+  if (strcmp(http->error_type, "ValidationException") == 0)
+    snprintf(f->aws_code, sizeof f->aws_code, "%.79s", http->error_type);
   return f->class;
 }

@@ -1,4 +1,4 @@
-/* source_script.h - for tests of source/: a table of ops that answers from a script, one op at a time. */
+/* source_script.h - for tests of source/: a table of ops that answers from a script. */
 #ifndef SLP_TEST_SOURCE_SCRIPT_H
 #define SLP_TEST_SOURCE_SCRIPT_H
 
@@ -25,11 +25,13 @@ typedef struct step {
   const char *arn;                   /* of the stream described */
   uint8_t stream_ended;
   const char *words; /* of a failure; NULL: "scripted" */
+  int http_status;
 } step;
 static step steps[32];
 static size_t steps_n, played;
 static char asked[32][200], asked_arn[512]; /* the latter: of the last list or description */
-static slp_op *held;                        /* the op not answered yet */
+static slp_op *held[8];                     /* the ops not answered yet, in the order in which they came */
+static size_t held_n;
 static int resumed, cancelled, hang, endless;
 static slp_stream_status status;
 
@@ -37,13 +39,15 @@ static slp_event answer_ev;
 
 static void answer_now(slp_event *ev) {
   (void)ev;
-  slp_op *op = held;
-  held = NULL;
+  CHECK(held_n > 0);
+  slp_op *op = held[0];
+  memmove(held, held + 1, --held_n * sizeof *held);
+  if (held_n) slp_post(&f.h, &answer_ev);
   op->on_done(op);
 }
 
 static inline step *take(slp_op *op, const char *fmt, slp_str a, slp_str b) {
-  CHECK(held == NULL);
+  CHECK(held_n < SLP_COUNT(held));
   if (played == steps_n && endless) played = 0;
   if (played == steps_n) CHECK_FAIL("not expected: %s %.*s %.*s", fmt, (int)a.n, a.p, (int)b.n, b.p);
   snprintf(asked[played], sizeof asked[played], "%s %.*s %.*s", fmt, (int)a.n, a.n ? a.p : "", (int)b.n,
@@ -53,10 +57,11 @@ static inline step *take(slp_op *op, const char *fmt, slp_str a, slp_str b) {
   if (s->class != SLP_FINE)
     slp_fail_set(&op->fail, s->class, SLOOP_EREMOTE, "%s", s->words ? s->words : "scripted");
   if (s->aws_code) snprintf(op->fail.aws_code, sizeof op->fail.aws_code, "%s", s->aws_code);
+  if (s->class != SLP_FINE) op->fail.http_status = s->http_status;
   op->date_ms = s->date_ms ? s->date_ms : -1;
   op->sent_us = 11;
   op->done_us = 22;
-  held = op;
+  held[held_n++] = op;
   answer_ev.run = answer_now;
   if (!hang) slp_post(&f.h, &answer_ev);
   return s;
@@ -141,17 +146,25 @@ static void fake_records(slp_ops *o, slp_op_records *op) {
   op->body_bytes = 123;
 }
 
+/* Its place among those held; held_n: it is none of them. */
+static size_t is_held(const slp_op *op) {
+  size_t i = 0;
+  while (i < held_n && held[i] != op) i++;
+  return i;
+}
+
 static void fake_resume(slp_ops *o, slp_op *op) {
   (void)o;
-  CHECK(op == held);
+  CHECK(is_held(op) < held_n);
   resumed++;
 }
 
 static void fake_cancel(slp_ops *o, slp_op *op) {
   (void)o;
-  CHECK(op == held);
-  held = NULL;
-  slp_unpost(&answer_ev);
+  size_t i = is_held(op);
+  CHECK(i < held_n);
+  memmove(held + i, held + i + 1, (--held_n - i) * sizeof *held);
+  if (!held_n) slp_unpost(&answer_ev);
   cancelled++;
 }
 
@@ -166,7 +179,7 @@ static void on_done(slp_src_req *rq) {
 static void begin_script(void) {
   mem = slp_mem_new(NULL, NULL);
   fake_init(&f, mem);
-  steps_n = played = 0;
+  steps_n = played = held_n = 0;
   done = resumed = cancelled = hang = endless = 0;
   status = SLP_STREAM_ACTIVE;
 }

@@ -269,7 +269,7 @@ TEST(a_listing_longer_than_a_slice) {
 }
 
 /* ---- places -------------------------------------------------------------------------------------------- */
-TEST(places_and_the_one_that_does_not_exist) {
+TEST(places_and_a_request_that_is_too_long) {
   open_at("http://127.0.0.1:4567");
   static const struct {
     slp_iter_kind kind;
@@ -279,10 +279,12 @@ TEST(places_and_the_one_that_does_not_exist) {
       {SLP_ITER_LATEST, "\"LATEST\"}"},
       {SLP_ITER_AT_SEQ, "\"AT_SEQUENCE_NUMBER\",\"SequenceNumber\":\"77\"}"},
       {SLP_ITER_AFTER_SEQ, "\"AFTER_SEQUENCE_NUMBER\",\"SequenceNumber\":\"77\"}"},
+      {SLP_ITER_AT_TIME, "\"AT_TIMESTAMP\",\"Timestamp\":1791316726.480}"},
   };
   slp_op_iterator it = {
       .op = {.on_done = on_done}, .arn = SLP_STR(STREAM_ARN), .shard = SLP_STR("shardId-1")};
   it.seq = SLP_STR("77");
+  it.at_ms = INT64_C(1791316726480);
   slp_buf_init(&it.iterator, mem, 4096);
   for (size_t i = 0; i < SLP_COUNT(places); i++) {
     char want[400];
@@ -298,15 +300,20 @@ TEST(places_and_the_one_that_does_not_exist) {
     CHECK_STR(f.sent[i].body, want);
     CHECK_STR(f.sent[i].target, "DynamoDBStreams_20120810.GetShardIterator");
   }
-  it.kind = SLP_ITER_AT_TIME;
+  slp_buf endless;
+  slp_buf_init(&endless, mem, 4 << 20);
+  for (int i = 0; i < 3 << 20; i++) CHECK_INT(slp_buf_add(&endless, "1", 1), 0);
+  it.shard = slp_buf_str(&endless);
   ops->iterator(ops, &it);
   CHECK_INT(done, (long long)SLP_COUNT(places)); /* never inside the call */
   play();
-  CHECK_INT(it.op.fail.class, SLP_REFUSED);
+  CHECK_INT(it.op.fail.code, SLOOP_EPROTO);
+  CHECK_INT(f.sent_n, (long long)SLP_COUNT(places));
   ops->iterator(ops, &it); /* and it can be cancelled before it fails */
   ops->cancel(ops, &it.op);
   fake_run(&f, 1000000);
   CHECK_INT(done, (long long)SLP_COUNT(places) + 1);
+  slp_buf_free(&endless);
   slp_buf_free(&it.iterator);
   close_all();
 }

@@ -37,6 +37,7 @@ TEST(what_the_service_is_like) {
   CHECK_INT(src->tells_behind, 0);
   CHECK_INT(src->fetch_bytes_full, 1000000);
   CHECK_INT(src->anchors_by_time, 0);
+  CHECK_INT(src->finds_seconds, 1);
   close_source();
 }
 
@@ -352,6 +353,173 @@ TEST(cancelled_while_it_asks_or_waits_for_children) {
   CHECK_INT(cancelled, 1);
   fake_run(&f, 10000000);
   CHECK_INT(done, 0);
+  close_fetching();
+}
+
+/* ---- times --------------------------------------------------------------------------------------------- */
+#define UNKNOWN_TYPE ((step){.class = SLP_REFUSED, .aws_code = "ValidationException", .date_ms = 100000})
+
+static slp_src_locate locating(const char *shard, int64_t at_ms) {
+  slp_src_locate rq = {.rq = {.on_done = on_done}, .shard = slp_str_of(shard)};
+  rq.from = (slp_position){.kind = SLP_POSITION_TIME, .at_ms = at_ms};
+  slp_buf_init(&rq.cursor, mem, 4096);
+  return rq;
+}
+
+static void send_locate(slp_src_locate *rq) { src->ops->locate(src, rq); }
+
+/* The failure's class; *rq's cursor is freed. */
+static slp_class located(slp_src_locate *rq) {
+  int fine = rq->rq.fail.class == SLP_FINE;
+  CHECK_STR(fine ? slp_buf_z(&rq->cursor) : "", fine ? "cursor" : "");
+  slp_buf_free(&rq->cursor);
+  return rq->rq.fail.class;
+}
+
+static slp_class locate_at(const char *shard, int64_t at_ms) {
+  slp_src_locate rq = locating(shard, at_ms);
+  int before = done;
+  send_locate(&rq);
+  fake_run(&f, 1000);
+  CHECK_INT(done, before + 1);
+  return located(&rq);
+}
+
+TEST(a_time_is_one_call_a_shard) {
+  open_fetching();
+  for (int i = 0; i < 3; i++) {
+    script((step){.class = SLP_FINE});
+    CHECK_INT(locate_at("a", 90000 + i), SLP_FINE);
+    CHECK_STR(asked[i], "AT_TIMESTAMP a ");
+    CHECK_INT(asked_ms, 90000 + i);
+  }
+  close_fetching();
+}
+
+TEST(a_server_that_refuses_times_is_asked_once_for_all_shards) {
+  open_fetching();
+  static const char *const shards[] = {"a", "b", "c", "d", "e"};
+  slp_src_locate rq[5];
+  script(UNKNOWN_TYPE);
+  for (int i = 0; i < 5; i++) {
+    rq[i] = locating(shards[i], 90000);
+    send_locate(&rq[i]); /* all before there is an answer */
+  }
+  src->ops->cancel(src, &rq[1].rq); /* it waits, and none of its calls is out */
+  CHECK_INT(cancelled, 0);
+  script((step){.class = SLP_FINE}); /* the first one, from the oldest record */
+  for (int i = 2; i < 5; i++) script((step){.class = SLP_FINE});
+  fake_run(&f, 1000);
+  CHECK_INT(done, 4);
+  CHECK_STR(asked[0], "AT_TIMESTAMP a ");
+  CHECK_STR(asked[1], "TRIM_HORIZON a ");
+  CHECK_STR(asked[2], "TRIM_HORIZON c ");
+  CHECK_STR(asked[4], "TRIM_HORIZON e ");
+  CHECK_INT(src->finds_seconds, 0);
+  for (int i = 0; i < 5; i++) {
+    if (i == 1)
+      slp_buf_free(&rq[i].cursor);
+    else
+      CHECK_INT(located(&rq[i]), SLP_FINE);
+  }
+  script((step){.class = SLP_FINE});
+  CHECK_INT(locate_at("f", 90000), SLP_FINE);
+  CHECK_STR(asked[5], "TRIM_HORIZON f ");
+  close_fetching();
+}
+
+TEST(what_is_refused_for_the_oldest_record_too_says_nothing_of_times) {
+  open_fetching();
+  script(UNKNOWN_TYPE);
+  script((step){.class = SLP_REFUSED, .aws_code = "ValidationException"});
+  CHECK_INT(locate_at("a", 90000), SLP_REFUSED);
+  CHECK_INT(src->finds_seconds, 1);
+  script((step){.class = SLP_THROTTLE, .aws_code = "ThrottlingException"});
+  CHECK_INT(locate_at("a", 90000), SLP_THROTTLE);
+  script((step){.class = SLP_REFUSED, .aws_code = "ResourceNotFoundException"});
+  CHECK_INT(locate_at("a", 90000), SLP_REFUSED);
+  script((step){.class = SLP_FINE});
+  CHECK_INT(locate_at("a", 90000), SLP_FINE);
+  CHECK_STR(asked[4], "AT_TIMESTAMP a ");
+  close_fetching();
+}
+
+/* The service's clock is behind ours; its records have stamps of whole seconds. */
+TEST(a_time_in_the_future_becomes_a_moment_ago) {
+  open_fetching();
+  script(UNKNOWN_TYPE);
+  script((step){.class = SLP_FINE});
+  CHECK_INT(locate_at("a", 100000), SLP_FINE);
+  CHECK_STR(asked[1], "AT_TIMESTAMP a ");
+  CHECK_INT(asked_ms, 98000);
+  CHECK_INT(src->finds_seconds, 1);
+  close_fetching();
+}
+
+TEST(whoever_waits_goes_on_when_the_first_one_is_cancelled) {
+  open_fetching();
+  slp_src_locate one = locating("a", 90000), two = locating("b", 90000), three = locating("c", 90000);
+  hang = 1;
+  script((step){.class = SLP_FINE});
+  send_locate(&one);
+  send_locate(&two);
+  send_locate(&three);
+  hang = 0;
+  script((step){.class = SLP_FINE});
+  src->ops->cancel(src, &one.rq); /* the second one asks, and the third one waits for it */
+  CHECK_INT(cancelled, 1);
+  script((step){.class = SLP_FINE});
+  fake_run(&f, 1000);
+  CHECK_INT(done, 2);
+  CHECK_STR(asked[1], "AT_TIMESTAMP b ");
+  CHECK_STR(asked[2], "AT_TIMESTAMP c ");
+  slp_buf_free(&one.cursor);
+  CHECK_INT(located(&two), SLP_FINE);
+  CHECK_INT(located(&three), SLP_FINE);
+  close_fetching();
+}
+
+static slp_class fetch_from(const char *cursor) {
+  slp_src_fetch rq = fetch_rq();
+  rq.cursor = slp_str_of(cursor);
+  int before = done;
+  slp_page_reset(page);
+  src->ops->fetch(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_INT(done, before + 1);
+  return rq.rq.fail.class;
+}
+
+/* As moto does: it gives an iterator for what it does not know, and breaks at it. */
+TEST(an_iterator_that_breaks_the_server_is_of_no_use) {
+  open_fetching();
+  step broken = {.class = SLP_TRANSIENT, .http_status = 500};
+  script((step){.class = SLP_FINE});
+  CHECK_INT(locate_at("a", 90000), SLP_FINE);
+  script((step){.class = SLP_TRANSIENT, .http_status = 503}); /* any proxy's */
+  CHECK_INT(fetch_from("cursor"), SLP_TRANSIENT);
+  script((step){.class = SLP_TRANSIENT, .http_status = 500, .aws_code = "InternalServerError"});
+  CHECK_INT(fetch_from("cursor"), SLP_TRANSIENT);
+  script(broken); /* of another iterator */
+  CHECK_INT(fetch_from("other"), SLP_TRANSIENT);
+  CHECK_INT(src->finds_seconds, 1);
+  script(broken);
+  CHECK_INT(fetch_from("cursor"), SLP_EXPIRED);
+  CHECK_INT(src->finds_seconds, 0);
+  script((step){.class = SLP_FINE});
+  CHECK_INT(locate_at("a", 90000), SLP_FINE);
+  CHECK_STR(asked[5], "TRIM_HORIZON a ");
+  script(broken);
+  CHECK_INT(fetch_from("cursor"), SLP_TRANSIENT);
+  close_fetching();
+  open_fetching(); /* once a page came, times are served */
+  script((step){.class = SLP_FINE});
+  CHECK_INT(locate_at("a", 90000), SLP_FINE);
+  script((step){.fill = with_next});
+  CHECK_INT(fetch_from("cursor"), SLP_FINE);
+  script(broken);
+  CHECK_INT(fetch_from("cursor"), SLP_TRANSIENT);
+  CHECK_INT(src->finds_seconds, 1);
   close_fetching();
 }
 

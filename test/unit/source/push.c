@@ -264,7 +264,7 @@ TEST(asked_anew_while_the_consumer_is_looked_for) {
   src->ops->cancel(src, &describing.rq);
   hang = 1;
   ask_second();
-  CHECK(held);
+  CHECK_INT(held_n, 1);
   slp_post(&f.h, &consumer_ev);
   fake_run(&f, 1000000);
   CHECK_INT(second_described, 0);
