@@ -105,14 +105,15 @@ typedef struct {    /* bytes, not ended by a NUL; never grows */
 #define SLOOP_REC_RAW 2u         /* could not be decoded; data is what the service sent */
 #define SLOOP_REC_REDELIVERED 4u /* was handed over before and given back */
 #define SLOOP_REC_FOREIGN 8u     /* part of an aggregate whose key hashes into another shard's range */
+#define SLOOP_REC_KEYLESS 16u    /* has no partition key, as records of AUTO streams may; key is empty */
 
-typedef struct {         /* allocated by the library; may grow at its end */
-  const char *stream;    /* name; NUL-ended; lives as long as the batch */
-  const char *shard;     /* shard id; NUL-ended; lives as long as the batch */
-  sloop_str_t seq;       /* sequence number, decimal text */
-  uint64_t sub;          /* index inside an aggregate, else 0 */
-  sloop_str_t key;       /* partition key; may hold any byte. DynamoDB: the JSON of "Keys" */
-  sloop_str_t data;      /* payload bytes. DynamoDB: the JSON of the change ("dynamodb"), untouched */
+typedef struct {      /* allocated by the library; may grow at its end */
+  const char *stream; /* name; NUL-ended; lives as long as the batch */
+  const char *shard;  /* shard id; NUL-ended; lives as long as the batch */
+  sloop_str_t seq;    /* sequence number, decimal text */
+  uint64_t sub;       /* index inside an aggregate, else 0 */
+  sloop_str_t key;    /* partition key; may hold any byte (SLOOP_REC_KEYLESS). DynamoDB: the JSON of "Keys" */
+  sloop_str_t data;   /* payload bytes. DynamoDB: the JSON of the change ("dynamodb"), untouched */
   int64_t arrived_at_ms; /* as the service stamped it; -1: it did not say */
   uint64_t epoch;        /* counts the owners of the shard's lease; 0 without leases */
   uint32_t attempt;      /* 1 for the first time this record is handed over */

@@ -182,6 +182,11 @@ static void add_bytes(slp_buf *b, sloop_str_t v, int for_terminal) {
     slp_buf_add(b, v.base, v.len);
 }
 
+/* -1 where there is no key: 0 is the length of an empty one. */
+static void add_key_length(slp_buf *b, const sloop_record_t *r) {
+  slp_buf_add_i64(b, r->flags & SLOOP_REC_KEYLESS ? -1 : (int64_t)r->key.len);
+}
+
 int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int64_t behind_ms,
                    const char *worker_or_null, int for_terminal) {
   for (size_t i = 0; i < f->steps_n; i++) {
@@ -192,7 +197,7 @@ int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int
       case PAYLOAD_LEN: slp_buf_add_u64(b, r->data.len); break;
       case PAYLOAD_LEN_BE: add_length(b, r->data.len); break;
       case KEY: add_bytes(b, r->key, for_terminal); break;
-      case KEY_LEN: slp_buf_add_u64(b, r->key.len); break;
+      case KEY_LEN: add_key_length(b, r); break;
       case TIME: slp_buf_add_i64(b, r->arrived_at_ms); break;
       case STREAM: slp_buf_add_z(b, r->stream); break;
       case SHARD: slp_buf_add_z(b, r->shard); break;

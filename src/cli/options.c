@@ -110,8 +110,9 @@ const slp_option slp_options[] = {
     {O_FORMAT, 'f', "format", SLP_NEEDS_VALUE, "FORMAT", SLP_MODE_TAIL, NULL,
      "print this for each record; no newline is added.\n"
      "  %s payload  %S its length  %R length as 4 bytes\n"
-     "  %k key      %K its length  %T arrival time, ms\n"
+     "  %k key      %K its length, or -1 when it has none\n"
      "  %t stream   %p shard       %o sequence number\n"
+     "  %T arrival time, ms\n"
      "  %u sub-sequence            %n DynamoDB's event\n"
      "  %e epoch of the lease      %w this worker (-G)\n"
      "  %l ms behind the tip       %% percent sign\n"

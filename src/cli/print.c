@@ -121,7 +121,8 @@ static int begin_key(slp_printer *p) {
 static int decode_key(slp_printer *p, char why[100]) {
   const slp_decode_chain *c = &p->args->decode_key;
   uint64_t left = p->args->decoded_bytes_max;
-  if (c->n) {
+  int decodes = c->n && !(p->record.flags & SLOOP_REC_KEYLESS); /* no key is no damaged key */
+  if (decodes) {
     int r = slp_decoding_step(&p->key, why);
     if (r) return r;
     p->record.key = (sloop_str_t){p->key.in.p, p->key.in.n};
@@ -131,7 +132,7 @@ static int decode_key(slp_printer *p, char why[100]) {
   move(p, SLP_PRINTER_DATA);
   if (p->args->decode.n)
     slp_decoding_begin(&p->data, &p->args->decode, (slp_str){p->record.data.base, p->record.data.len}, left);
-  return c->n ? A_SLICE : AT_ONCE;
+  return decodes ? A_SLICE : AT_ONCE;
 }
 
 static int decode_data(slp_printer *p, char why[100]) {

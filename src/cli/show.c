@@ -167,7 +167,10 @@ int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *ext
   if (change) {
     add_change(&w, r);
   } else {
-    add_bytes(&w, "key", "key_b64", r->key, extra->key_is_json);
+    if (r->flags & SLOOP_REC_KEYLESS)
+      slp_jw_null(&w, "key");
+    else
+      add_bytes(&w, "key", "key_b64", r->key, extra->key_is_json);
     add_bytes(&w, "payload", "payload_b64", r->data, extra->data_is_json);
     if (extra->event) add_event(&w, extra->event);
   }

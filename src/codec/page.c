@@ -220,6 +220,7 @@ static int take_key(slp_page_reader *r) {
   if (r->text.n > UINT16_MAX) return too_much(r, "a PartitionKey is too long");
   r->rec.key_at = place_in_body(r);
   r->rec.key_n = (uint16_t)r->text.n;
+  r->rec.flags &= (uint8_t)~SLP_REC_KEYLESS;
   return 0;
 }
 
@@ -295,7 +296,10 @@ static int record_value(slp_page_reader *r, int t) {
     switch (r->field) {
       case SEQUENCE: r->rec.seq_n = 0; break;
       case ARRIVED: r->rec.arrived_ms = -1; break;
-      case KEY: r->rec.key_n = 0; break;
+      case KEY:
+        r->rec.key_n = 0;
+        r->rec.flags |= SLP_REC_KEYLESS;
+        break;
       default: /* DATA */ r->rec.data_n = 0; r->rec.flags &= (uint8_t)~SLP_REC_RAW;
     }
     return 0;
@@ -439,7 +443,7 @@ static int element(slp_page_reader *r, int t) {
   }
   if (t != T_MAP) return bad(r, "a record or child shard is no map");
   if (r->place == IN_RECORDS) {
-    r->rec = (slp_rec){.arrived_ms = -1};
+    r->rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* until its key comes */
     r->place = IN_RECORD;
   } else {
     r->child = (slp_shard_desc){.id = {NULL, 0}};

@@ -19,6 +19,7 @@ typedef struct slp_rec {
 _Static_assert(sizeof(slp_rec) == 40, "a table of them must be small");
 #define SLP_REC_RAW 1u /* could not be decoded further; data is what came (undecodable base64: its text) */
 #define SLP_REC_FOREIGN 2u /* part of an aggregate; its key hashes into another shard's range */
+#define SLP_REC_KEYLESS 8u /* has no key, as a record of an AUTO stream may; key_n is 0 */
 #define SLP_REC_EMPTY 4u   /* an aggregate without records: nothing to hand out, the position moves over it */
 
 typedef struct slp_rec_change { /* what a record of DynamoDB Streams has besides; offsets into the body */

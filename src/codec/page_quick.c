@@ -147,6 +147,7 @@ static inline const uint8_t *members(const uint8_t *p, unsigned head, const quic
     }
   } while (seen != had && p < q->end && *p != BREAK);
   if (!(seen & SEQUENCE)) return NULL;
+  q->rec->flags = seen & KEY ? 0 : SLP_REC_KEYLESS;
   if (head == OPEN_MAP) return p < q->end && *p == BREAK ? p + 1 : NULL;
   return head == MAP_OF_NONE + (unsigned)__builtin_popcount(seen) ? p : NULL;
 }

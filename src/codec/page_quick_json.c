@@ -149,6 +149,7 @@ static inline char *members(char *p, quick *q) {
     }
     if (seen == had) return NULL;
   }
+  q->rec->flags = seen & KEY ? 0 : SLP_REC_KEYLESS;
   return seen & SEQUENCE && p < q->end && *p == '}' ? p + 1 : NULL;
 }
 

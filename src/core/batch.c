@@ -94,7 +94,8 @@ static uint32_t attempt_of(const slp_buffered *buffered, uint32_t i) {
 }
 
 static uint32_t public_flags(const slp_rec *r) {
-  return (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0) | (r->flags & SLP_REC_FOREIGN ? SLOOP_REC_FOREIGN : 0);
+  return (r->flags & SLP_REC_RAW ? SLOOP_REC_RAW : 0) | (r->flags & SLP_REC_FOREIGN ? SLOOP_REC_FOREIGN : 0) |
+         (r->flags & SLP_REC_KEYLESS ? SLOOP_REC_KEYLESS : 0);
 }
 
 void slp_batch_add(slp_batch *b, slp_buffered *buffered, uint32_t i, uint32_t flags) {

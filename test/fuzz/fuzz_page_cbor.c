@@ -67,6 +67,7 @@ static void same_record(const slp_page *page, const slp_rec *r, const cbor_item_
   slp_str ours = slp_rec_data(page, r);
   same_text(member(record, "SequenceNumber"), slp_rec_seq(page, r));
   same_text(member(record, "PartitionKey"), slp_rec_key(page, r));
+  REQUIRE(!(r->flags & SLP_REC_KEYLESS) == (member(record, "PartitionKey") != NULL));
   size_t n = 0;
   char *p = data ? joined(data, &n) : NULL;
   unsigned char *out = malloc(n + 4);

@@ -18,6 +18,7 @@ static void same_record(const slp_page *page, const slp_rec *r, const json_t *re
   slp_str ours = slp_rec_data(page, r);
   same_text(json_object_get(record, "SequenceNumber"), slp_rec_seq(page, r));
   same_text(json_object_get(record, "PartitionKey"), slp_rec_key(page, r));
+  REQUIRE(!(r->flags & SLP_REC_KEYLESS) == json_is_string(json_object_get(record, "PartitionKey")));
   int64_t decoded = oracle64_decode(text, n, out);
   REQUIRE((r->flags & SLP_REC_RAW) == (decoded < 0 ? SLP_REC_RAW : 0));
   if (decoded < 0)

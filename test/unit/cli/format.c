@@ -38,6 +38,11 @@ TEST(each_token_prints_its_field) {
   CHECK_OUTPUT("%R", &r, "\0\0\0\10");
   CHECK_OUTPUT("%k", &r, "k\0y");
   CHECK_OUTPUT("%K", &r, "3");
+  sloop_record_t keyless = r;
+  keyless.key.len = 0;
+  CHECK_OUTPUT("%k %K", &keyless, " 0");
+  keyless.flags = SLOOP_REC_KEYLESS;
+  CHECK_OUTPUT("%k %K", &keyless, " -1");
   CHECK_OUTPUT("%T", &r, "1767225600123");
   CHECK_OUTPUT("%t", &r, "orders");
   CHECK_OUTPUT("%p", &r, "shardId-000000000003");

@@ -46,6 +46,16 @@ TEST(what_is_said_to_a_child) {
   slp_ml_put_records_begin(&b);
   CHECK_STR(made(slp_ml_put_records_end(&b, 70)),
             "{\"action\":\"processRecords\",\"records\":[],\"millisBehindLatest\":70}\n");
+  r.key.len = 0; /* a record without a key is told from one with an empty key */
+  slp_ml_put_record(&b, &r, 1);
+  r.flags = SLOOP_REC_KEYLESS;
+  slp_ml_put_record(&b, &r, 0);
+  CHECK_STR(
+      made(slp_buf_failed(&b)),
+      "{\"data\":\"aGk=\",\"partitionKey\":\"\",\"sequenceNumber\":\"12\",\"approximateArrivalTimestamp\":"
+      "null,\"subSequenceNumber\":3,\"action\":\"record\"},{\"data\":\"aGk=\",\"partitionKey\":null,"
+      "\"sequenceNumber\":\"12\",\"approximateArrivalTimestamp\":null,\"subSequenceNumber\":3,"
+      "\"action\":\"record\"}");
   slp_buf_free(&b);
   slp_mem_drop(mem);
 }

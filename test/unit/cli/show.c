@@ -115,6 +115,11 @@ TEST(bytes_that_are_not_utf8_come_as_base64) {
   r = record("x", 1);
   r.key = (sloop_str_t){"\xc0\x80", 2};
   CHECK_SHOWN(show_json, &r, HEAD "\"key_b64\":\"wIA=\",\"payload\":\"x\"}\n");
+  r.key.len = 0;
+  CHECK_SHOWN(show_json, &r, HEAD "\"key\":\"\",\"payload\":\"x\"}\n");
+  r.flags = SLOOP_REC_KEYLESS;
+  CHECK_SHOWN(show_json, &r, HEAD "\"key\":null,\"payload\":\"x\"}\n");
+  r.flags = 0;
 }
 
 TEST(late_and_raw_are_there_only_when_so) {

@@ -217,7 +217,7 @@ TEST(data_that_is_no_base64_comes_raw) {
       CHECK_INT(read_bytes(text, strlen(text), SLP_FORM_JSON, slice, 1), 0);
       slp_str data = slp_rec_data(page, &page->recs[0]);
       CHECK_MEM(data.p, data.n, cases[i].data, strlen(cases[i].data));
-      CHECK_INT(page->recs[0].flags, cases[i].raw ? SLP_REC_RAW : 0);
+      CHECK_INT(page->recs[0].flags & SLP_REC_RAW, cases[i].raw ? SLP_REC_RAW : 0);
       CHECK_INT(page->raw_n, cases[i].raw);
     }
   }
@@ -916,6 +916,34 @@ TEST(counts_have_limits) {
   while (r == SLP_MORE);
   CHECK_INT(r, SLP_ELIMIT);
   CHECK_INT(page->recs_n, SLP_PAGE_RECORDS_MAX);
+  finish();
+}
+
+/* By the quick readers and by the other one, to which an unknown member leads. */
+TEST(a_record_without_a_key_is_told_from_one_with_an_empty_key) {
+  static const struct {
+    const char *members; /* beside the number */
+    int keyless;
+  } cases[] = {{"\"PartitionKey\":\"\",", 0},
+               {"\"PartitionKey\":null,", 1},
+               {"", 1},
+               {"\"PartitionKey\":\"k\",", 0},
+               {"\"X\":1,", 1},
+               {"\"X\":1,\"PartitionKey\":\"\",", 0},
+               {"\"X\":1,\"Data\":\"YQ==\",", 1},
+               {"\"Data\":\"YQ==\",", 1},
+               {"\"Data\":\"!\",", 1},
+               {"\"PartitionKey\":\"k\",\"PartitionKey\":null,", 1}};
+  start();
+  for (size_t i = 0; i < SLP_COUNT(cases); i++) {
+    char text[300];
+    snprintf(text, sizeof text, "{\"Records\":[{%s\"SequenceNumber\":\"1\"}]}", cases[i].members);
+    CHECK_INT(read_json(text), 0);
+    CHECK_INT((page->recs[0].flags & SLP_REC_KEYLESS) != 0, cases[i].keyless);
+    CHECK_INT((page->recs[0].flags & SLP_REC_RAW) != 0, strstr(text, "!") != NULL);
+    CHECK_INT(page->recs[0].key_n, strstr(text, "\"k\"") && !cases[i].keyless);
+    slp_page_reset(page);
+  }
   finish();
 }
 

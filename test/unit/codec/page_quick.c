@@ -69,7 +69,7 @@ static int slowly(const maker *m, slp_rec *rec, size_t *ret_end) {
   slp_cbor c;
   memcpy(body, m->p, m->n);
   slp_cbor_begin(&c, body, m->n);
-  *rec = (slp_rec){.arrived_ms = -1};
+  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS};
   if (slp_cbor_next(&c) != SLP_CBOR_MAP) return 0;
   for (;;) {
     int t = slp_cbor_next(&c), of_text = 0;
@@ -93,6 +93,7 @@ static int slowly(const maker *m, slp_rec *rec, size_t *ret_end) {
       if (slp_cbor_text(&c, &v) || !v.p) return 0;
       rec->key_at = (uint32_t)(v.p - body);
       rec->key_n = (uint16_t)v.n;
+      rec->flags = 0;
     } else if (slp_cbor_skip(&c)) {
       return 0;
     }
