@@ -3,7 +3,8 @@
  *
  * It speaks JSON and CBOR on a loopback port, keeps the services' limits, and takes orders: put
  * records, split and merge shards, roll shards of changes over, and fail the next calls in a chosen way. Any
- * client can talk to it; credentials are not checked unless asked for. Requests that are not there whole or
+ * client can talk to it; credentials are not checked unless asked for. A member of a request to Kinesis or
+ * DynamoDB Streams that it does not know is refused, since to ignore it may be to do what was not asked for. Requests that are not there whole or
  * not answered may take 256 MiB together, those under 64 KiB apart; one that needs more gets 503.
  *
  * Rules: call these functions only on the thread of the loop given to sloop_sandbox_start().
@@ -80,7 +81,9 @@ int sloop_sandbox_stream(sloop_sandbox_t *b, const char *name, uint32_t shards);
 int sloop_sandbox_synthetic(sloop_sandbox_t *b, const char *name, uint32_t shards, uint64_t records,
                             uint32_t record_bytes, uint64_t records_per_second, uint64_t seed);
 /* Puts one record, whatever the limits of writing say. Writes the sequence number and shard id when the
- * pointers are not NULL. UV_ENOENT: no such stream; UV_EINVAL: a key that is empty, over 1024 bytes or not
+ * pointers are not NULL. key NULL: it has none, which only streams take whose RecordDistributionStrategy is
+ * AUTO (CreateStream, UpdateStreamRecordDistributionStrategy). UV_ENOENT: no such stream; UV_EINVAL: a key
+ * that is missing, empty, over 1024 bytes or not
  * UTF-8, data over 10 MiB, or a synthetic stream. */
 int sloop_sandbox_put(sloop_sandbox_t *b, const char *stream, const char *key, size_t key_len,
                       const void *data, size_t data_len, char seq[130], char shard[129]);

@@ -168,6 +168,15 @@ int slp_box_no_memory(slp_box_call *c) {
                       "The sandbox has no memory for this answer.");
 }
 
+/* botocore 1.44.8, service model kinesis 2013-12-02: GetRecords, GetShardIterator, PutRecord, PutRecords and
+ * SubscribeToShard have DryRun, and DryRunOperationException these words. */
+int slp_box_dry_run(slp_box_call *c) {
+  const slp_value *v = slp_box_tree_get(c->in, 0, "DryRun");
+  if (!v || !v->i) return 0;
+  return slp_box_fail(c, "DryRunOperationException",
+                      "The request was rejected because the DryRun parameter was specified.");
+}
+
 slp_str slp_box_text(slp_box_call *c, const char *member) {
   const slp_value *v = slp_box_tree_get(c->in, 0, member);
   return v ? v->text : (slp_str){NULL, 0};
@@ -433,13 +442,14 @@ int slp_box_put(slp_box *box, int64_t now_ms, const char *stream, slp_str key, s
   char text[SLP_BOX_SEQ_TEXT];
   slp_stream *s = ready(box, now_ms, stream);
   if (!s) return SLP_ENOENT;
-  if (s->synthetic || key.n < 1 || key.n > 1024 || data.n > SLP_BOX_RECORD_BYTES) return SLP_EINVAL;
-  if (!slp_utf8_valid(key)) return SLP_EINVAL;
+  if (s->synthetic || key.n > 1024 || data.n > SLP_BOX_RECORD_BYTES) return SLP_EINVAL;
+  if (key.p ? key.n < 1 || !slp_utf8_valid(key) : !s->spreads) return SLP_EINVAL;
   slp_box_sweep(box, s, now_ms);
-  int r = slp_box_hash_of(box, key, &hash);
+  int r = s->spreads ? 0 : slp_box_hash_of(box, key, &hash);
   if (r) return r;
-  slp_box_shard *sh = slp_box_shard_for(s, hash);
+  slp_box_shard *sh = s->spreads ? slp_box_next_in_turn(s) : slp_box_shard_for(s, hash);
   SLP_CHECK(sh != NULL);
+  s->spread_next++;
   r = slp_box_store(box, sh, now_ms, key, data, &number);
   if (r) return r;
   size_t n = slp_box_seq_text(&number, text);

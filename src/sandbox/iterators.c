@@ -171,6 +171,7 @@ int slp_box_op_iterator(slp_box_call *c) {
   if (slp_box_position(c, sh, slp_box_text(c, "ShardIteratorType"), slp_box_text(c, "StartingSequenceNumber"),
                        slp_box_tree_get(c->in, 0, "Timestamp"), &m.counter))
     return -1;
+  if (slp_box_dry_run(c)) return -1;
   slp_out_map(&c->out);
   int r = slp_box_put_mark(c, "ShardIterator", &m);
   slp_out_end(&c->out);

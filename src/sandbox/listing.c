@@ -125,6 +125,8 @@ int slp_box_op_summary(slp_box_call *c) {
   slp_out_put_i64(&c->out, "OpenShardCount", slp_box_open_shards(s));
   slp_out_put_i64(&c->out, "ConsumerCount", slp_consumers_count(c->box, s, c->now_ms));
   slp_out_put_i64(&c->out, "MaxRecordSizeInKiB", s->record_kib_max);
+  if (s->on_demand)
+    slp_out_put_z(&c->out, "RecordDistributionStrategy", s->spreads ? "AUTO" : "USER_PARTITION_KEY");
   slp_out_end(&c->out);
   slp_out_end(&c->out);
   return 0;
@@ -180,6 +182,35 @@ int slp_box_op_streams(slp_box_call *c) {
   slp_out_key(&c->out, "HasMoreStreams");
   slp_out_bool(&c->out, more);
   if (more && last) slp_out_put_z(&c->out, "NextToken", last->name);
+  slp_out_end(&c->out);
+  return 0;
+}
+
+/* ---- DescribeLimits, DescribeAccountSettings: as botocore 1.44.8 has them ----------------------------- */
+#define ON_DEMAND_STREAMS_MAX 50 /* the service's default; the sandbox has no limit */
+
+int slp_box_op_limits(slp_box_call *c) {
+  int64_t open = 0, on_demand = 0;
+  SLP_LIST_EACH(&c->box->streams, it) {
+    const slp_stream *s = SLP_OWNER(it, slp_stream, link);
+    open += slp_box_open_shards(s);
+    on_demand += s->on_demand;
+  }
+  slp_out_map(&c->out);
+  slp_out_put_i64(&c->out, "ShardLimit", SLP_BOX_SHARDS_MAX / 2);
+  slp_out_put_i64(&c->out, "OpenShardCount", open);
+  slp_out_put_i64(&c->out, "OnDemandStreamCount", on_demand);
+  slp_out_put_i64(&c->out, "OnDemandStreamCountLimit", ON_DEMAND_STREAMS_MAX);
+  slp_out_end(&c->out);
+  return 0;
+}
+
+int slp_box_op_account(slp_box_call *c) {
+  slp_out_map(&c->out);
+  slp_out_key(&c->out, "MinimumThroughputBillingCommitment");
+  slp_out_map(&c->out);
+  slp_out_put_z(&c->out, "Status", "DISABLED");
+  slp_out_end(&c->out);
   slp_out_end(&c->out);
   return 0;
 }

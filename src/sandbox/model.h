@@ -40,6 +40,7 @@ typedef struct slp_box_record {
   int64_t arrived_ms;
   char *bytes; /* owned: the key, then the data */
   uint32_t key_n, data_n;
+  uint8_t keyless; /* it has no key */
 } slp_box_record;
 
 /* The use of a limit "so much a second". */
@@ -102,6 +103,8 @@ struct slp_stream {
   int64_t swept_ms; /* retention was last applied then */
   uint32_t record_kib_max;
   uint8_t on_demand;
+  uint8_t spreads;        /* its record distribution strategy is AUTO: keys do not decide on shards */
+  uint32_t spread_next;   /* of its open shards, for the next record */
   slp_box_shard **shards; /* owned; by index, gone ones too */
   uint32_t shards_n, shards_cap;
   slp_box_change change; /* carried out at change_ms */
@@ -169,7 +172,7 @@ typedef struct slp_fault {
 /* ---- the model -------------------------------------------------------------------------------- */
 /* The services a request may ask, told apart by the prefix of its target. */
 typedef enum { SLP_BOX_KINESIS, SLP_BOX_DYNAMODB, SLP_BOX_CHANGES, SLP_BOX_CLOUDWATCH } slp_box_service;
-#define SLP_BOX_OPERATIONS 48
+#define SLP_BOX_OPERATIONS 56
 typedef struct slp_box_use {
   uint64_t calls, errors, bytes_in, bytes_out;
 } slp_box_use;
@@ -223,6 +226,9 @@ uint64_t slp_box_random(slp_box *box);
 /* Sets the call's error; always returns -1. */
 int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
 int slp_box_no_memory(slp_box_call *c);
+/* Called when a request has passed all checks and changed nothing yet: fails one that has DryRun. 0: it has
+ * not. */
+int slp_box_dry_run(slp_box_call *c);
 /* The text of a member the rules have checked; {NULL,0} when absent. */
 slp_str slp_box_text(slp_box_call *c, const char *member);
 int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise);
@@ -266,6 +272,9 @@ void slp_box_shard_start(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
 void slp_box_shard_end(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
 int slp_box_op_create(slp_box_call *c);
 int slp_box_op_delete(slp_box_call *c);
+int slp_box_op_strategy(slp_box_call *c);
+/* The n-th open shard of a stream that has more than n. */
+slp_box_shard *slp_box_open_shard(const slp_stream *s, uint32_t n);
 
 /* reshard.c: splits and merges by the service's rules. */
 typedef struct slp_box_refusal {
@@ -292,6 +301,8 @@ void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh);
 int slp_box_op_describe(slp_box_call *c);
 int slp_box_op_summary(slp_box_call *c);
 int slp_box_op_streams(slp_box_call *c);
+int slp_box_op_limits(slp_box_call *c);
+int slp_box_op_account(slp_box_call *c);
 int slp_box_op_shards(slp_box_call *c);
 
 /* records.c */
@@ -302,8 +313,10 @@ int64_t slp_box_horizon_ms(const slp_stream *s, int64_t now_ms);
 /* Is there room left in this second? The window moves on by itself. limit 0: always. */
 int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit);
 void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit);
+/* The shard that the next record of a stream that spreads goes to: each open one in turn. */
+slp_box_shard *slp_box_next_in_turn(const slp_stream *s);
 int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret); /* MD5 as a number */
-/* Stores one record, whatever the limits say. */
+/* Stores one record, whatever the limits say. key.p NULL: it has none. */
 int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, slp_str data,
                   slp_box_seq *ret_seq);
 int slp_box_op_put(slp_box_call *c);
@@ -313,7 +326,7 @@ int slp_box_op_put_many(slp_box_call *c);
 typedef struct slp_box_view {
   slp_box_seq seq;
   int64_t arrived_ms;
-  slp_str key, data;
+  slp_str key, data; /* key.p NULL: there is none */
 } slp_box_view;
 int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_view *ret);
 int64_t slp_box_arrived_ms(const slp_box_shard *sh, uint64_t counter); /* of one that is kept */

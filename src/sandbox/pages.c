@@ -78,8 +78,8 @@ static int put_record(slp_box_call *c, slp_box_shard *sh, uint64_t counter, slp_
     slp_out_text(&c->out, SLP_STR("!!!!"));
   else
     slp_out_blob(&c->out, v.data);
-  slp_out_key(&c->out, "PartitionKey");
-  slp_out_text(&c->out, v.key);
+  if (v.key.p) slp_out_key(&c->out, "PartitionKey");
+  if (v.key.p) slp_out_text(&c->out, v.key);
   slp_out_end(&c->out);
   return 0;
 }
@@ -200,7 +200,7 @@ int slp_box_op_get(slp_box_call *c) {
     return slp_box_fail(c, "InvalidArgumentException", "Limit %lld is greater than the maximum of 10000.",
                         (long long)limit);
   }
-  if (too_fast(c, sh)) return -1;
+  if (too_fast(c, sh) || slp_box_dry_run(c)) return -1;
   uint64_t end = slp_box_end(sh, c->now_ms);
   uint64_t from = slp_min_u64(slp_max_u64(m.counter, sh->first), end);
   uint64_t n =

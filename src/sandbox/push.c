@@ -231,7 +231,7 @@ int slp_push_op_subscribe(slp_box_call *c) {
                         slp_box_status_name(status));
   seat *at = seat_of(c->box, k, sh->index);
   if (!at) return slp_box_no_memory(c);
-  if (may_subscribe(c, at, k, sh) || position_of(c, sh, &counter)) return -1;
+  if (may_subscribe(c, at, k, sh) || position_of(c, sh, &counter) || slp_box_dry_run(c)) return -1;
   slp_box_sub *u = open_sub(c, at, sh, counter);
   if (!u) return slp_box_no_memory(c);
   int initial = !(c->fault && c->fault->action == SLP_FAULT_NO_INITIAL);

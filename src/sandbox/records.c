@@ -58,7 +58,7 @@ int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_
     return 0;
   }
   const slp_box_record *rec = stored(sh, counter);
-  ret->key = (slp_str){rec->bytes, rec->key_n};
+  ret->key = (slp_str){rec->keyless ? NULL : rec->bytes, rec->key_n};
   ret->data = (slp_str){rec->bytes + rec->key_n, rec->data_n};
   return 0;
 }
@@ -133,13 +133,16 @@ int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, 
                   slp_box_seq *ret_seq) {
   int r = room_for_one(box, sh);
   if (r) return r;
-  char *bytes = slp_alloc(box->mem, key.n + data.n);
+  char *bytes = slp_alloc(box->mem, key.n + data.n + 1); /* an empty record without a key needs a place too */
   if (!bytes) return SLP_ENOMEM;
   if (key.n) memcpy(bytes, key.p, key.n);
   if (data.n) memcpy(bytes + key.n, data.p, data.n);
   int64_t arrived_ms = slp_max_i64(now_ms, sh->last_arrived_ms);
-  sh->recs[sh->recs_n++] = (slp_box_record){
-      .arrived_ms = arrived_ms, .bytes = bytes, .key_n = (uint32_t)key.n, .data_n = (uint32_t)data.n};
+  sh->recs[sh->recs_n++] = (slp_box_record){.arrived_ms = arrived_ms,
+                                            .bytes = bytes,
+                                            .key_n = (uint32_t)key.n,
+                                            .data_n = (uint32_t)data.n,
+                                            .keyless = !key.p};
   sh->last_arrived_ms = arrived_ms;
   *ret_seq = (slp_box_seq){.create_s = sh->create_s,
                            .shard = sh->index,
@@ -158,9 +161,17 @@ int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret) {
   return r;
 }
 
+slp_box_shard *slp_box_next_in_turn(const slp_stream *s) {
+  return slp_box_open_shard(s, s->spread_next % slp_box_open_shards(s));
+}
+
 /* The shard that a record goes to; fails the call when the explicit hash key is not valid. */
 static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explicit_hash, slp_box_shard **ret) {
   slp_u128 hash;
+  if (s->spreads) {
+    *ret = slp_box_next_in_turn(s);
+    return 0;
+  }
   if (explicit_hash) {
     if (slp_box_hash_parse(explicit_hash->text, &hash)) {
       return slp_box_fail(
@@ -199,8 +210,15 @@ typedef struct put {
   slp_box_shard *shard;
 } put;
 
-static int read_put(slp_box_call *c, slp_stream *s, uint32_t node, put *ret) {
-  *ret = (put){.key = slp_box_tree_get(c->in, node, "PartitionKey")->text,
+/* `where` is the path of the record in the request. */
+static int read_put(slp_box_call *c, slp_stream *s, uint32_t node, const char *where, put *ret) {
+  const slp_value *key = slp_box_tree_get(c->in, node, "PartitionKey");
+  if (!key && !s->spreads)
+    return slp_box_fail(c, "ValidationException",
+                        "1 validation error detected: Value null at '%spartitionKey' failed to satisfy "
+                        "constraint: Member must not be null",
+                        where);
+  *ret = (put){.key = key ? key->text : (slp_str){NULL, 0},
                .data = slp_box_tree_get(c->in, node, "Data")->text,
                .explicit_hash = slp_box_tree_get(c->in, node, "ExplicitHashKey")};
   if (ret->data.n + ret->key.n > (uint64_t)s->record_kib_max * 1024 + 256) {
@@ -209,6 +227,14 @@ static int read_put(slp_box_call *c, slp_stream *s, uint32_t node, put *ret) {
                         ret->data.n, s->record_kib_max, s->name);
   }
   return route(c, s, ret->key, ret->explicit_hash, &ret->shard);
+}
+
+static int store(slp_box_call *c, const put *p, slp_box_seq *ret) {
+  int r = slp_box_store(c->box, p->shard, c->now_ms, p->key, p->data, ret);
+  if (r) return r;
+  slp_box_window_take(&p->shard->writes, p->key.n + p->data.n, c->box->o.write_bytes_per_second);
+  p->shard->stream->spread_next++;
+  return 0;
 }
 
 static int may_write(slp_box_call *c, const put *p) {
@@ -231,7 +257,7 @@ int slp_box_op_put(slp_box_call *c) {
   char text[SLP_BOX_SEQ_TEXT], message[256];
   put p;
   slp_stream *s = writable(c);
-  if (!s || read_put(c, s, 0, &p)) return -1;
+  if (!s || read_put(c, s, 0, "", &p)) return -1;
   slp_str after = slp_box_text(c, "SequenceNumberForOrdering");
   if (after.p && slp_box_seq_parse(after, &seq)) {
     return slp_box_fail(c, "InvalidArgumentException", "SequenceNumberForOrdering %.*s is not valid.",
@@ -241,8 +267,8 @@ int slp_box_op_put(slp_box_call *c) {
     put_too_fast(p.shard, message);
     return slp_box_fail(c, "ProvisionedThroughputExceededException", "%s", message);
   }
-  if (slp_box_store(c->box, p.shard, c->now_ms, p.key, p.data, &seq)) return slp_box_no_memory(c);
-  slp_box_window_take(&p.shard->writes, p.key.n + p.data.n, c->box->o.write_bytes_per_second);
+  if (slp_box_dry_run(c)) return -1;
+  if (store(c, &p, &seq)) return slp_box_no_memory(c);
   slp_box_seq_text(&seq, text);
   slp_out_map(&c->out);
   slp_out_put_z(&c->out, "ShardId", p.shard->id);
@@ -257,15 +283,15 @@ static void put_entry(slp_box_call *c, const put *p, uint32_t *failed) {
   slp_out_map(&c->out);
   if (!may_write(c, p)) {
     put_too_fast(p->shard, message);
+    p->shard->stream->spread_next++;
     slp_out_put_z(&c->out, "ErrorCode", "ProvisionedThroughputExceededException");
     slp_out_put_z(&c->out, "ErrorMessage", message);
     ++*failed;
-  } else if (slp_box_store(c->box, p->shard, c->now_ms, p->key, p->data, &seq)) {
+  } else if (store(c, p, &seq)) {
     slp_out_put_z(&c->out, "ErrorCode", "InternalFailure");
     slp_out_put_z(&c->out, "ErrorMessage", "Internal Service Failure");
     ++*failed;
   } else {
-    slp_box_window_take(&p->shard->writes, p->key.n + p->data.n, c->box->o.write_bytes_per_second);
     slp_box_seq_text(&seq, text);
     slp_out_put_z(&c->out, "SequenceNumber", text);
     slp_out_put_z(&c->out, "ShardId", p->shard->id);
@@ -278,10 +304,12 @@ int slp_box_op_put_many(slp_box_call *c) {
   if (!s) return -1;
   slp_value *list = slp_box_tree_get(c->in, 0, "Records");
   uint64_t bytes = 0;
-  uint32_t failed = 0;
+  uint32_t failed = 0, number = 0;
   put p;
   for (uint32_t i = list->child; i; i = c->in->v[i].next) { /* checks all records before any is stored */
-    if (read_put(c, s, i, &p)) return -1;
+    char where[40];
+    snprintf(where, sizeof where, "records.%u.member.", ++number);
+    if (read_put(c, s, i, where, &p)) return -1;
     bytes += p.key.n + p.data.n;
   }
   if (bytes > SLP_BOX_PAGE_BYTES) {
@@ -289,11 +317,12 @@ int slp_box_op_put_many(slp_box_call *c) {
                         "Records size exceeds 10 MB limit: the request holds %llu bytes.",
                         (unsigned long long)bytes);
   }
+  if (slp_box_dry_run(c)) return -1;
   slp_out_map(&c->out);
   slp_out_key(&c->out, "Records");
   slp_out_list(&c->out);
   for (uint32_t i = list->child; i; i = c->in->v[i].next) {
-    if (read_put(c, s, i, &p)) return -1;
+    if (read_put(c, s, i, "", &p)) return -1;
     put_entry(c, &p, &failed);
   }
   slp_out_end(&c->out);

@@ -72,12 +72,13 @@ static const char *const filter_types[] = {"AFTER_SHARD_ID",
                                            "FROM_TIMESTAMP",
                                            NULL};
 static const char *const modes[] = {"PROVISIONED", "ON_DEMAND", NULL};
+static const char *const strategies[] = {"AUTO", "USER_PARTITION_KEY", NULL};
 static const char *const scalings[] = {"UNIFORM_SCALING", NULL};
 
 static const slp_box_rule mode_rules[] = {ENUM("StreamMode", 1, modes)};
-static const slp_box_rule create_rules[] = {NAME("StreamName", 1), INT("ShardCount", 0, 1, INT32_MAX),
-                                            MAP("StreamModeDetails", mode_rules),
-                                            INT("MaxRecordSizeInKiB", 0, 1024, 10240)};
+static const slp_box_rule create_rules[] = {
+    NAME("StreamName", 1), INT("ShardCount", 0, 1, INT32_MAX), MAP("StreamModeDetails", mode_rules),
+    INT("MaxRecordSizeInKiB", 0, 1024, 10240), ENUM("RecordDistributionStrategy", 0, strategies)};
 static const slp_box_rule stream_rules[] = {STREAM};
 static const slp_box_rule describe_rules[] = {STREAM, INT("Limit", 0, 1, 10000),
                                               NAME("ExclusiveStartShardId", 0)};
@@ -96,18 +97,26 @@ static const slp_box_rule iterator_rules[] = {
     NAME("ShardId", 1),
     ENUM("ShardIteratorType", 1, iterator_types),
     {"StartingSequenceNumber", R_TEXT, 0, P_SEQUENCE, 1, 129, NULL, NULL, 0},
-    TIME("Timestamp")};
+    TIME("Timestamp"),
+    BOOL("DryRun")};
 static const slp_box_rule get_rules[] = {TEXT("ShardIterator", 1, P_NONE, 512),
                                          INT("Limit", 0, 1, INT32_MAX),
-                                         {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0}};
-static const slp_box_rule put_rules[] = {
-    STREAM, BLOB("Data", 1, SLP_BOX_RECORD_BYTES), TEXT("PartitionKey", 1, P_NONE, 256),
-    TEXT("ExplicitHashKey", 0, P_HASH, 39), TEXT("SequenceNumberForOrdering", 0, P_SEQUENCE, 129)};
+                                         {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0},
+                                         BOOL("DryRun")};
+/* Whether a key is needed is a matter of the stream: records.c. */
+static const slp_box_rule put_rules[] = {STREAM,
+                                         BLOB("Data", 1, SLP_BOX_RECORD_BYTES),
+                                         TEXT("PartitionKey", 0, P_NONE, 256),
+                                         TEXT("ExplicitHashKey", 0, P_HASH, 39),
+                                         TEXT("SequenceNumberForOrdering", 0, P_SEQUENCE, 129),
+                                         BOOL("DryRun")};
 static const slp_box_rule entry_rules[] = {BLOB("Data", 1, SLP_BOX_RECORD_BYTES),
-                                           TEXT("PartitionKey", 1, P_NONE, 256),
+                                           TEXT("PartitionKey", 0, P_NONE, 256),
                                            TEXT("ExplicitHashKey", 0, P_HASH, 39)};
 static const slp_box_rule put_many_rules[] = {
-    STREAM, {"Records", R_LIST, 1, P_NONE, 1, 500, NULL, entry_rules, SLP_COUNT(entry_rules)}};
+    STREAM,
+    {"Records", R_LIST, 1, P_NONE, 1, 500, NULL, entry_rules, SLP_COUNT(entry_rules)},
+    BOOL("DryRun")};
 static const slp_box_rule split_rules[] = {STREAM, NAME("ShardToSplit", 1),
                                            TEXT("NewStartingHashKey", 1, P_HASH, 39)};
 static const slp_box_rule merge_rules[] = {STREAM, NAME("ShardToMerge", 1), NAME("AdjacentShardToMerge", 1)};
@@ -129,7 +138,9 @@ static const slp_box_rule starting_rules[] = {
 static const slp_box_rule subscribe_rules[] = {
     CONSUMER_ARN(1),
     NAME("ShardId", 1),
-    {"StartingPosition", R_MAP, 1, P_NONE, 0, 0, NULL, starting_rules, SLP_COUNT(starting_rules)}};
+    {"StartingPosition", R_MAP, 1, P_NONE, 0, 0, NULL, starting_rules, SLP_COUNT(starting_rules)},
+    BOOL("DryRun")};
+static const slp_box_rule strategy_rules[] = {STREAM_ARN, ENUM("RecordDistributionStrategy", 1, strategies)};
 static const slp_box_rule resize_rules[] = {STREAM, INT("TargetShardCount", 1, 1, SLP_BOX_SHARDS_MAX / 4),
                                             ENUM("ScalingType", 1, scalings)};
 static const slp_box_rule retention_rules[] = {STREAM, INT("RetentionPeriodHours", 1, INT32_MIN, INT32_MAX)};
@@ -210,6 +221,8 @@ static const slp_box_rule change_get_rules[] = {TEXT("ShardIterator", 1, P_NONE,
 
 #define OPERATION(name, run, rules) \
   { SLP_BOX_KINESIS, name, name, run, rules, SLP_COUNT(rules) }
+#define NO_INPUT(name, run) \
+  { SLP_BOX_KINESIS, name, name, run, NULL, 0 }
 #define OF_TABLES(name, run, rules) \
   { SLP_BOX_DYNAMODB, name, name, run, rules, SLP_COUNT(rules) }
 #define OF_METRICS(name, run) \
@@ -227,6 +240,9 @@ static const slp_box_operation operations[] = {
     OPERATION("ListStreams", slp_box_op_streams, streams_rules),
     OPERATION("CreateStream", slp_box_op_create, create_rules),
     OPERATION("DeleteStream", slp_box_op_delete, delete_rules),
+    OPERATION("UpdateStreamRecordDistributionStrategy", slp_box_op_strategy, strategy_rules),
+    NO_INPUT("DescribeLimits", slp_box_op_limits),
+    NO_INPUT("DescribeAccountSettings", slp_box_op_account),
     OPERATION("RegisterStreamConsumer", slp_consumers_op_register, register_rules),
     OPERATION("DescribeStreamConsumer", slp_consumers_op_describe, consumer_rules),
     OPERATION("ListStreamConsumers", slp_consumers_op_list, consumers_rules),
@@ -436,6 +452,48 @@ static int check_list(check *k, const slp_box_rule *r, const char *path, uint32_
   return 0;
 }
 
+/* Members that change nothing a client of the sandbox could notice. StreamId: "Not Implemented. Reserved for
+ * future use" (botocore 1.44.8). */
+static const char *const harmless[] = {"StreamId", "Tags", "WarmThroughputMiBps"};
+
+static int is_known(slp_str name, const slp_box_rule *rules, uint8_t n) {
+  for (uint8_t i = 0; i < n; i++)
+    if (slp_str_is(name, rules[i].name)) return 1;
+  for (size_t i = 0; i < SLP_COUNT(harmless); i++)
+    if (slp_str_is(name, harmless[i])) return 1;
+  return 0;
+}
+
+/* Refuses a member that no rule names: to ignore it may be to do what was not asked for, such as to write at
+ * a DryRun. */
+static int check_known(slp_box_call *c, const char *operation, uint32_t node, const slp_box_rule *rules,
+                       uint8_t n) {
+  const slp_box_tree *in = c->in;
+  for (uint32_t i = in->v[node].child; i; i = in->v[i].next) {
+    slp_str name = in->v[i].key;
+    if (in->v[i].kind == SLP_VALUE_NULL || is_known(name, rules, n)) continue;
+    return slp_box_fail(c, "ValidationException",
+                        "The sandbox does not know the member %.*s of %s, and does not carry out a request "
+                        "as if it had not been given.",
+                        (int)slp_min_u64(name.n, 100), name.p, operation);
+  }
+  return 0;
+}
+
+static int check_all_known(slp_box_call *c, const slp_box_operation *op) {
+  if (check_known(c, op->name, 0, op->rules, op->rules_n)) return -1;
+  for (uint8_t i = 0; i < op->rules_n; i++) {
+    const slp_box_rule *r = &op->rules[i];
+    slp_value *v = r->inner ? slp_box_tree_get(c->in, 0, r->name) : NULL;
+    if (!v) continue;
+    uint32_t node = slp_box_tree_number(c->in, v);
+    if (r->kind == R_MAP && check_known(c, r->name, node, r->inner, r->inner_n)) return -1;
+    for (uint32_t k = c->in->v[node].child; k && r->kind == R_LIST; k = c->in->v[k].next)
+      if (check_known(c, r->name, k, r->inner, r->inner_n)) return -1;
+  }
+  return 0;
+}
+
 int slp_box_check_input(slp_box_call *c, const slp_box_operation *op) {
   check k = {.c = c};
   for (uint8_t i = 0; i < op->rules_n; i++) {
@@ -448,7 +506,9 @@ int slp_box_check_input(slp_box_call *c, const slp_box_operation *op) {
     uint32_t node = slp_box_tree_number(c->in, v);
     if (r->kind == R_MAP ? check_inner(&k, r, path, node) : check_list(&k, r, path, node)) return -1;
   }
-  if (k.findings == 0) return 0;
+  /* The rules of tables name what is checked, and not all that is known. */
+  int whole = op->service == SLP_BOX_KINESIS || op->service == SLP_BOX_CHANGES;
+  if (k.findings == 0) return whole ? check_all_known(c, op) : 0;
   return slp_box_fail(c, "ValidationException", "%u validation error%s detected: %s", k.findings,
                       k.findings == 1 ? "" : "s", k.text);
 }

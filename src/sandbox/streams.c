@@ -97,6 +97,13 @@ slp_box_shard *slp_box_shard_for(slp_stream *s, slp_u128 hash) {
   return NULL;
 }
 
+slp_box_shard *slp_box_open_shard(const slp_stream *s, uint32_t n) {
+  for (uint32_t i = 0; i < s->shards_n; i++)
+    if (slp_box_shard_open(s->shards[i]) && n-- == 0) return s->shards[i];
+  SLP_CHECK(!"there are so many");
+  return NULL;
+}
+
 uint32_t slp_box_open_shards(const slp_stream *s) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->shards_n; i++) n += (uint32_t)slp_box_shard_open(s->shards[i]);
@@ -239,8 +246,13 @@ void slp_box_change_begin(slp_box_call *c, slp_stream *s, slp_box_change change,
 }
 
 /* ---- CreateStream, DeleteStream ------------------------------------------------------------------ */
+static int not_on_demand(slp_box_call *c) {
+  return slp_box_fail(c, "InvalidArgumentException",
+                      "RecordDistributionStrategy is only supported for streams in ON_DEMAND mode.");
+}
+
 int slp_box_op_create(slp_box_call *c) {
-  slp_str name = slp_box_text(c, "StreamName");
+  slp_str name = slp_box_text(c, "StreamName"), strategy = slp_box_text(c, "RecordDistributionStrategy");
   slp_stream *s;
   int on_demand = 0;
   slp_value *mode = slp_box_tree_get(c->in, 0, "StreamModeDetails");
@@ -253,6 +265,7 @@ int slp_box_op_create(slp_box_call *c) {
     return slp_box_fail(c, "InvalidArgumentException", "ShardCount must be given for a PROVISIONED stream.");
   }
   if (on_demand) shards = ON_DEMAND_SHARDS;
+  if (strategy.p && !on_demand) return not_on_demand(c);
   if (slp_box_find(c->box, name)) {
     return slp_box_fail(c, "ResourceInUseException",
                         "Stream %.*s under account " SLP_BOX_ACCOUNT " already exists.", (int)name.n, name.p);
@@ -264,10 +277,25 @@ int slp_box_op_create(slp_box_call *c) {
   }
   if (slp_box_stream_new(c->box, c->now_ms, name, &s)) return slp_box_no_memory(c);
   s->on_demand = (uint8_t)on_demand;
+  s->spreads = slp_str_is(strategy, "AUTO");
   s->record_kib_max = (uint32_t)slp_box_int(c, "MaxRecordSizeInKiB", s->record_kib_max);
   s->change_a = (uint32_t)shards;
   slp_box_change_begin(c, s, SLP_BOX_CREATE, SLP_BOX_CREATING);
   slp_box_settle(c->box, c->now_ms);
+  return 0;
+}
+
+/* At once, and for records to come: those that are there stay where they are (botocore 1.44.8, service model
+ * kinesis 2013-12-02, as all that is said of the strategy here). */
+int slp_box_op_strategy(slp_box_call *c) {
+  slp_stream *s = slp_box_stream_of(c);
+  if (!s) return -1;
+  if (!s->on_demand) return not_on_demand(c);
+  if (s->status != SLP_BOX_ACTIVE)
+    return slp_box_fail(c, "ResourceInUseException",
+                        "Stream %s under account " SLP_BOX_ACCOUNT " is not ACTIVE, it is %s.", s->name,
+                        slp_box_status_name(s->status));
+  s->spreads = slp_str_is(slp_box_text(c, "RecordDistributionStrategy"), "AUTO");
   return 0;
 }
 

@@ -451,3 +451,153 @@ TEST(synthetic_keys_hash_into_their_shard) {
   }
   bench_close(&t);
 }
+
+/* ---- the record distribution strategy AUTO, DryRun, and what is not known ------------------------------ */
+#define AUTO "\"StreamModeDetails\":{\"StreamMode\":\"ON_DEMAND\"},\"RecordDistributionStrategy\":\"AUTO\""
+#define ARN "\"StreamARN\":\"arn:aws:kinesis:us-east-1:000000000000:stream/a\""
+
+static int records_of(bench *t, int shard) {
+  char it[600];
+  return occurrences(get(t, iterator(t, "a", shard, OLDEST, it)), "\"SequenceNumber\"");
+}
+
+TEST(a_stream_that_spreads_its_records_heeds_no_key) {
+  bench t;
+  char it[600];
+  sloop_sandbox_opts_t o = free_opts();
+  o.change_ms = 0;
+  bench_open(&t, &o);
+  call(&t, "CreateStream", "{\"StreamName\":\"a\"," AUTO "}");
+  CHECK_INT(t.answer.status, 200);
+  CHECK_HAS(call(&t, "DescribeStreamSummary", "{\"StreamName\":\"a\"}"),
+            "\"RecordDistributionStrategy\":\"AUTO\"");
+  for (int i = 0; i < 6; i++) {
+    call(&t, "PutRecord",
+         "{\"StreamName\":\"a\",\"PartitionKey\":\"k\",\"ExplicitHashKey\":\"0\",\"Data\":\"\"}");
+    CHECK_INT(t.answer.status, 200);
+  }
+  call(&t, "PutRecord", "{\"StreamName\":\"a\",\"Data\":\"\"}");
+  CHECK_INT(t.answer.status, 200);
+  CHECK_HAS(call(&t, "PutRecords",
+                 "{\"StreamName\":\"a\",\"Records\":[{\"Data\":\"\"},{\"Data\":\"YQ==\"},"
+                 "{\"Data\":\"\",\"PartitionKey\":\"k\"}]}"),
+            "\"FailedRecordCount\":0");
+  CHECK_INT(records_of(&t, 0), 3);
+  CHECK_INT(records_of(&t, 1), 3);
+  CHECK_INT(records_of(&t, 2), 2);
+  CHECK_INT(records_of(&t, 3), 2);
+  CHECK_INT(slp_box_put(t.box, t.now_ms, "a", (slp_str){NULL, 0}, SLP_STR("x"), NULL, NULL), 0);
+  const char *page = get(&t, iterator(&t, "a", 2, OLDEST, it));
+  CHECK_INT(occurrences(page, "\"PartitionKey\":\"k\""), 1); /* the key that was given comes back */
+  CHECK_INT(occurrences(page, "PartitionKey"), 1);
+  CHECK_INT(occurrences(page, "SequenceNumber"), 3);
+  /* From now on keys decide; what is there stays where it is. */
+  call(&t, "UpdateStreamRecordDistributionStrategy",
+       "{" ARN ",\"RecordDistributionStrategy\":\"USER_PARTITION_KEY\"}");
+  CHECK_INT(t.answer.status, 200);
+  CHECK_HAS(call(&t, "DescribeStreamSummary", "{\"StreamName\":\"a\"}"),
+            "\"RecordDistributionStrategy\":\"USER_PARTITION_KEY\"");
+  for (int i = 0; i < 3; i++) put(&t, "a", "k", "x");
+  int three = 0;
+  for (int i = 0; i < 4; i++) three += records_of(&t, i) >= 5;
+  CHECK_INT(three, 1);
+  CHECK_HAS(call(&t, "PutRecord", "{\"StreamName\":\"a\",\"Data\":\"\"}"),
+            "Value null at 'partitionKey' failed to satisfy constraint: Member must not be null");
+  CHECK_HAS(call(&t, "PutRecords",
+                 "{\"StreamName\":\"a\",\"Records\":[{\"Data\":\"\",\"PartitionKey\":\"k\"},"
+                 "{\"Data\":\"\"}]}"),
+            "Value null at 'records.2.member.partitionKey'");
+  CHECK_INT(slp_box_put(t.box, t.now_ms, "a", (slp_str){NULL, 0}, SLP_STR("x"), NULL, NULL), SLP_EINVAL);
+  bench_close(&t);
+}
+
+TEST(provisioned_streams_have_no_strategy) {
+  bench t;
+  sloop_sandbox_opts_t o = free_opts();
+  one_shard(&t, &o);
+  CHECK_LACKS(call(&t, "DescribeStreamSummary", "{\"StreamName\":\"s\"}"), "RecordDistributionStrategy");
+  CHECK_HAS(call(&t, "UpdateStreamRecordDistributionStrategy",
+                 "{\"StreamARN\":\"arn:aws:kinesis:us-east-1:000000000000:stream/s\","
+                 "\"RecordDistributionStrategy\":\"AUTO\"}"),
+            "InvalidArgumentException");
+  CHECK_HAS(call(&t, "CreateStream",
+                 "{\"StreamName\":\"p\",\"ShardCount\":1,\"RecordDistributionStrategy\":\"AUTO\"}"),
+            "InvalidArgumentException");
+  CHECK_HAS(call(&t, "CreateStream",
+                 "{\"StreamName\":\"p\",\"ShardCount\":1,\"RecordDistributionStrategy\":\"X\"}"),
+            "ValidationException");
+  bench_close(&t);
+}
+
+TEST(a_dry_run_is_refused_and_changes_nothing) {
+  bench t;
+  char it[600], text[900];
+  sloop_sandbox_opts_t o = free_opts();
+  one_shard(&t, &o);
+  put(&t, "s", "k", "x");
+  iterator(&t, "s", 0, OLDEST, it);
+  snprintf(text, sizeof text, "{\"ShardIterator\":\"%s\",\"DryRun\":true}", it);
+  const struct {
+    const char *operation, *body;
+  } dry[] = {{"PutRecord", "{\"StreamName\":\"s\",\"PartitionKey\":\"k\",\"Data\":\"\",\"DryRun\":true}"},
+             {"PutRecords",
+              "{\"StreamName\":\"s\",\"Records\":[{\"PartitionKey\":\"k\",\"Data\":\"\"}],\"DryRun\":true}"},
+             {"GetShardIterator",
+              "{\"StreamName\":\"s\",\"ShardId\":\"shardId-000000000000\",\"ShardIteratorType\":\"LATEST\","
+              "\"DryRun\":true}"},
+             {"GetRecords", text}};
+  for (size_t i = 0; i < SLP_COUNT(dry); i++) {
+    const char *answer = call(&t, dry[i].operation, "%s", dry[i].body);
+    CHECK_INT(t.answer.status, 400);
+    CHECK_HAS(answer, "DryRunOperationException");
+    CHECK_LACKS(answer, "ShardIterator\"");
+  }
+  CHECK_INT(occurrences(get(&t, it), "SequenceNumber"), 1);
+  call(&t, "PutRecord", "{\"StreamName\":\"s\",\"PartitionKey\":\"k\",\"Data\":\"\",\"DryRun\":false}");
+  CHECK_INT(t.answer.status, 200);
+  CHECK_HAS(
+      call(&t, "PutRecord", "{\"StreamName\":\"none\",\"PartitionKey\":\"k\",\"Data\":\"\",\"DryRun\":true}"),
+      "ResourceNotFoundException"); /* it would not have succeeded */
+  bench_close(&t);
+}
+
+TEST(members_that_are_not_known_are_not_ignored) {
+  bench t;
+  char it[600];
+  sloop_sandbox_opts_t o = free_opts();
+  one_shard(&t, &o);
+  const struct {
+    const char *operation, *body;
+  } odd[] = {
+      {"PutRecord", "{\"StreamName\":\"s\",\"PartitionKey\":\"k\",\"Data\":\"\",\"Later\":true}"},
+      {"PutRecords",
+       "{\"StreamName\":\"s\",\"Records\":[{\"PartitionKey\":\"k\",\"Data\":\"\",\"Later\":true}]}"},
+      {"CreateStream", "{\"StreamName\":\"n\",\"ShardCount\":1,\"Later\":{}}"},
+      {"CreateStream",
+       "{\"StreamName\":\"n\",\"ShardCount\":1,\"StreamModeDetails\":{\"StreamMode\":\"PROVISIONED\","
+       "\"Later\":1}}"},
+      {"DescribeLimits", "{\"Later\":1}"},
+  };
+  for (size_t i = 0; i < SLP_COUNT(odd); i++) {
+    CHECK_HAS(call(&t, odd[i].operation, "%s", odd[i].body), "does not know the member Later");
+    CHECK_HAS(slp_buf_z(&t.answer.body), "ValidationException");
+  }
+  CHECK_HAS(get(&t, iterator(&t, "s", 0, OLDEST, it)), "{\"Records\":[],");
+  call(&t, "PutRecord",
+       "{\"StreamName\":\"s\",\"PartitionKey\":\"k\",\"Data\":\"\",\"Later\":null,\"StreamId\":\"x\"}");
+  CHECK_INT(t.answer.status, 200);
+  bench_close(&t);
+}
+
+TEST(limits_and_settings_of_the_account) {
+  bench t;
+  sloop_sandbox_opts_t o = free_opts();
+  o.change_ms = 0;
+  one_shard(&t, &o);
+  call(&t, "CreateStream", "{\"StreamName\":\"a\"," AUTO "}");
+  CHECK_HAS(call(&t, "DescribeLimits", "{}"),
+            "\"OpenShardCount\":5,\"OnDemandStreamCount\":1,\"OnDemandStreamCountLimit\":50}");
+  CHECK_HAS(call(&t, "DescribeAccountSettings", "{}"),
+            "{\"MinimumThroughputBillingCommitment\":{\"Status\":\"DISABLED\"}}");
+  bench_close(&t);
+}
