@@ -1,21 +1,23 @@
 /* complete.c - completion scripts for bash and zsh. */
+#include "cli/decoder_table.h"
 #include "cli/help.h"
 #include "cli/knobs.h"
 #include "cli/options.h"
 
 static int is_words(const slp_option *o) { return o->value && strchr(o->value, '|') != NULL; }
 
-/* The words that a value is one of, or begins with; NULL: it may be anything. */
+/* The words that a value is one of, or begins with; NULL: it may be anything. Those of -s are in a table. */
 static const char *words_of(const slp_option *o) {
   if (is_words(o)) return o->value;
-  if (o->id == O_DECODE) return "base64 hex utf8 gzip cwlogs ddb-json plain-json";
+  if (o->id == O_DECODE) return "";
   if (o->id == O_START) return "latest oldest s@ e@ @";
   if (o->id == O_STORE) return "dynamodb sqlite memory";
   return o->id == O_TO ? "oldest latest s@" : NULL;
 }
 
-/* "one|two" as "one two" */
-static void add_words(slp_buf *b, const char *words) {
+/* Writes "one|two" as "one two". */
+static void add_words(slp_buf *b, const slp_option *o, const char *words) {
+  if (o->id == O_DECODE) slp_decoder_names(b, " ");
   for (; *words; words++) slp_buf_add_char(b, *words == '|' ? ' ' : *words);
 }
 
@@ -38,7 +40,7 @@ static void add_bash_case(slp_buf *b, const slp_option *o) {
   } else if (words || o->id == O_KNOB) {
     if (o->id == O_KNOB || o->id == O_STORE) slp_buf_add_z(b, "compopt -o nospace 2>/dev/null; ");
     slp_buf_add_z(b, "COMPREPLY=($(compgen -W '");
-    add_words(b, words ? words : "list dump");
+    add_words(b, o, words ? words : "list dump");
     if (o->id == O_KNOB) slp_knobs_each(add_knob_name, b);
     slp_buf_add_z(b, "' -- \"$cur\")) ;;\n");
   } else {
@@ -86,7 +88,7 @@ static void add_zsh_value(slp_buf *b, const slp_option *o) {
   slp_buf_add_z(b, ":");
   add_zsh_text(b, is_words(o) ? o->name : o->value);
   slp_buf_add_z(b, words ? ":(" : ":");
-  if (words) add_words(b, words);
+  if (words) add_words(b, o, words);
   slp_buf_add_z(b, words ? ")" : strcmp(o->value, "FILE") == 0 ? "_files" : "");
 }
 

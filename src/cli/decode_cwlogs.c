@@ -155,3 +155,9 @@ int slp_cwlogs_step(slp_cwlogs *l) {
   int r = read_some(l);
   return r == SLP_ELIMIT ? SLP_EBADDATA : r; /* JSON too deep; SLP_ELIMIT is about the unpacked bytes */
 }
+
+/* The printer reads the events: see slp_cwlogs_begin(). */
+const slp_decoder slp_decoder_cwlogs = {.name = "cwlogs",
+                                        .does = "CloudWatch Logs: a line an event",
+                                        .damaged = "it is no record of a CloudWatch Logs subscription",
+                                        .makes_events = 1};

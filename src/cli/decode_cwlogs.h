@@ -6,9 +6,11 @@
 #ifndef SLP_CLI_DECODE_CWLOGS_H
 #define SLP_CLI_DECODE_CWLOGS_H
 
-#include "base/buf.h"
+#include "cli/decoder_table.h"
 #include "codec/gunzip.h"
 #include "codec/json.h"
+
+extern const slp_decoder slp_decoder_cwlogs;
 
 typedef struct slp_log_event {
   slp_str group, stream, owner, id;

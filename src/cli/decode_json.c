@@ -231,3 +231,14 @@ int slp_decode_ddb_json(slp_buf *ret, slp_str in) {
   r = put_whole(ret, in, 1, &found);
   return r == SLP_ELIMIT ? SLP_EBADDATA : r;
 }
+
+const slp_decoder slp_decoder_ddb_json = {.name = "ddb-json",
+                                          .does = "DynamoDB's typed JSON as plain JSON",
+                                          .damaged = "it is not DynamoDB's JSON",
+                                          .run = slp_decode_ddb_json,
+                                          .makes_json = 1};
+const slp_decoder slp_decoder_plain_json = {.name = "plain-json",
+                                            .does = "on one line; with -J as a value",
+                                            .damaged = "it is not JSON",
+                                            .run = slp_decode_plain_json,
+                                            .makes_json = 1};

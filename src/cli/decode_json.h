@@ -2,7 +2,9 @@
 #ifndef SLP_CLI_DECODE_JSON_H
 #define SLP_CLI_DECODE_JSON_H
 
-#include "base/buf.h"
+#include "cli/decoder_table.h"
+
+extern const slp_decoder slp_decoder_ddb_json, slp_decoder_plain_json;
 
 /* Writes one JSON value on one line, without white space between its parts. SLP_EBADDATA. */
 int slp_decode_plain_json(slp_buf *ret, slp_str in);

@@ -64,21 +64,26 @@ int slp_help_fill(slp_buf *b, const char *text, unsigned column, unsigned indent
   return slp_buf_failed(b);
 }
 
+static void add_option(slp_buf *b, const slp_option *o) {
+  slp_buf text;
+  slp_buf_init(&text, b->mem, 1 << 16);
+  if (o->title) slp_buf_addf(b, "\n%s:\n", o->title);
+  size_t from = b->n;
+  slp_buf_add_z(b, o->letter ? "  " : "      ");
+  slp_help_names(b, o);
+  unsigned column = (unsigned)(b->n - from);
+  if (column >= NAMES_COLUMNS) { /* no room beside them */
+    slp_buf_add_char(b, '\n');
+    column = 0;
+  }
+  if (slp_option_help(&text, o) != 0) slp_buf_fail(b, slp_buf_failed(&text));
+  slp_help_fill(b, slp_buf_z(&text), column, NAMES_COLUMNS);
+  slp_buf_free(&text);
+}
+
 int slp_help(slp_buf *b) {
   slp_buf_add_z(b, head);
-  for (size_t i = 0; i < slp_options_n; i++) {
-    const slp_option *o = &slp_options[i];
-    if (o->title) slp_buf_addf(b, "\n%s:\n", o->title);
-    size_t from = b->n;
-    slp_buf_add_z(b, o->letter ? "  " : "      ");
-    slp_help_names(b, o);
-    unsigned column = (unsigned)(b->n - from);
-    if (column >= NAMES_COLUMNS) { /* no room beside them */
-      slp_buf_add_char(b, '\n');
-      column = 0;
-    }
-    slp_help_fill(b, o->help, column, NAMES_COLUMNS);
-  }
+  for (size_t i = 0; i < slp_options_n; i++) add_option(b, &slp_options[i]);
   return slp_buf_add_z(b, tail);
 }
 

@@ -54,7 +54,11 @@ static void add_option(slp_buf *b, const slp_option *o) {
     slp_buf_add_z(b, o->kind == SLP_NEEDS_VALUE ? "\\fR" : "\\fR]");
   }
   slp_buf_add_char(b, '\n');
-  add_help(b, o->help);
+  slp_buf text;
+  slp_buf_init(&text, b->mem, 1 << 16);
+  if (slp_option_help(&text, o) != 0) slp_buf_fail(b, slp_buf_failed(&text));
+  add_help(b, slp_buf_z(&text));
+  slp_buf_free(&text);
 }
 
 /* Writes .TP, "what (note)" and the text. */

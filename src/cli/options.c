@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "cli/decoder_table.h"
+
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
 #define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 #define REGISTRY (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)
@@ -100,13 +102,7 @@ const slp_option slp_options[] = {
      "leave out a record whose partition key and payload (DynamoDB: event id) are those of one of the last "
      "100,000: what a producer sent twice, or what was handed over again"},
     {O_DECODE, 's', "decode", SLP_NEEDS_VALUE, "DECODER", SLP_MODE_TAIL, "How they are printed",
-     "decode payloads; key=DECODER: decode keys. Several steps are joined by commas.\n"
-     "  base64, hex  text to bytes\n"
-     "  utf8         what is not UTF-8 becomes U+FFFD\n"
-     "  gzip         unpack gzip or zlib\n"
-     "  cwlogs       CloudWatch Logs: a line an event\n"
-     "  ddb-json     DynamoDB's typed JSON as plain JSON\n"
-     "  plain-json   on one line; with -J as a value"},
+     "decode payloads; key=DECODER: decode keys. Several steps are joined by commas."},
     {O_FORMAT, 'f', "format", SLP_NEEDS_VALUE, "FORMAT", SLP_MODE_TAIL, NULL,
      "print this for each record; no newline is added.\n"
      "  %s payload  %S its length  %R length as 4 bytes\n"
@@ -239,6 +235,11 @@ void slp_option_shown(const slp_option *o, char out[40]) {
     snprintf(out, 40, "-%c", o->letter);
   else
     snprintf(out, 40, "--%s", o->name);
+}
+
+int slp_option_help(slp_buf *b, const slp_option *o) {
+  slp_buf_add_z(b, o->help);
+  return o->id == O_DECODE ? slp_decoder_lines(b) : slp_buf_failed(b);
 }
 
 const slp_option *slp_option_by_letter(char letter) {

@@ -3,7 +3,7 @@
 #ifndef SLP_CLI_OPTIONS_H
 #define SLP_CLI_OPTIONS_H
 
-#include "base/base.h"
+#include "base/buf.h"
 
 typedef enum {
   SLP_MODE_TAIL = 1,   /* the default */
@@ -107,7 +107,7 @@ typedef struct slp_option {
   const char *value; /* what the help calls it: "one|two" are the words it takes, FILE a path */
   int modes;         /* where it makes sense */
   const char *title; /* the first option of a group: what the group is about */
-  const char *help;  /* text to be filled into lines; a line that begins with two spaces stays as it is */
+  const char *help;  /* see slp_option_help() */
 } slp_option;
 
 extern const slp_option slp_options[];
@@ -115,6 +115,9 @@ extern const size_t slp_options_n;
 
 /* Writes the option as the user types it: -c or --order. */
 void slp_option_shown(const slp_option *o, char out[40]);
+/* Writes what the option does, as text to be filled into lines; a line that begins with two spaces stays as
+ * it is. Values that another table has, as the decoders of -s, are lines of it. */
+int slp_option_help(slp_buf *b, const slp_option *o);
 const slp_option *slp_option_by_letter(char letter);
 const slp_option *slp_option_by_name(slp_str name);
 

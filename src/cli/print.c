@@ -143,7 +143,7 @@ static int decode_data(slp_printer *p, char why[100]) {
     p->record.data = (sloop_str_t){p->data.in.p, p->data.in.n};
     p->extra.data_is_json = (uint8_t)slp_decode_makes_json(c);
   }
-  if (!slp_decode_ends_with(c, SLP_DECODE_CWLOGS)) {
+  if (!slp_decode_makes_events(c)) {
     match(p, SLP_PRINTER_LINE, &p->record, &p->extra);
     return c->n ? A_SLICE : AT_ONCE;
   }
@@ -167,7 +167,7 @@ static int next_event(slp_printer *p, char why[100]) {
   if (r == SLP_ELIMIT)
     slp_decode_too_much(why, "cwlogs", p->data.limit);
   else if (r == SLP_EBADDATA)
-    snprintf(why, 100, "cwlogs: it is no record of a CloudWatch Logs subscription");
+    snprintf(why, 100, "cwlogs: %s", slp_decoder_cwlogs.damaged);
   return r;
 }
 

@@ -303,8 +303,8 @@ TEST(flags_of_kcat) {
   CHECK_INT(args.contact_ms, 5000);
   CHECK_INT(args.opts.log_level, SLOOP_LOG_DEBUG);
   CHECK_INT(args.decode.n, 2);
-  CHECK_INT(args.decode.step[1], SLP_DECODE_GZIP);
-  CHECK_INT(args.decode_key.step[0], SLP_DECODE_HEX);
+  CHECK_STR(args.decode.step[1]->name, "gzip");
+  CHECK_STR(args.decode_key.step[0]->name, "hex");
   CHECK_PARSES("--grep", "a", "--grep", "b", "--grepv=c", "--unique", "--color", "never", "--save", "f", "s");
   CHECK_INT(args.grep_n, 2);
   CHECK_STR(args.grepv[0], "c");

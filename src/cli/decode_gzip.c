@@ -1,0 +1,20 @@
+/* decode_gzip.c - gzip and zlib, told apart by their heads. */
+#include "cli/decode_gzip.h"
+
+#include "codec/gunzip.h"
+
+static void *open_gzip(slp_mem *mem, slp_str in) { return slp_gunzip_begin(mem, in); }
+
+static int step_gzip(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  (void)why;
+  return slp_gunzip_step(state, ret);
+}
+
+static void close_gzip(void *state) { slp_gunzip_end(state); }
+
+const slp_decoder slp_decoder_gzip = {.name = "gzip",
+                                      .does = "unpack gzip or zlib",
+                                      .damaged = "it is neither gzip nor zlib, or it is damaged",
+                                      .open = open_gzip,
+                                      .step = step_gzip,
+                                      .close = close_gzip};

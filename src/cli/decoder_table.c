@@ -1,0 +1,33 @@
+/* decoder_table.c - the rows of the table of decoders. */
+#include "cli/decoder_table.h"
+
+#include "cli/decode_cwlogs.h"
+#include "cli/decode_gzip.h"
+#include "cli/decode_json.h"
+#include "cli/decode_text.h"
+
+static const slp_decoder *const rows[] = {
+    &slp_decoder_base64, &slp_decoder_hex,      &slp_decoder_utf8,       &slp_decoder_gzip,
+    &slp_decoder_cwlogs, &slp_decoder_ddb_json, &slp_decoder_plain_json,
+};
+
+const slp_decoder *slp_decoder_at(size_t i) { return i < SLP_COUNT(rows) ? rows[i] : NULL; }
+
+const slp_decoder *slp_decoder_by_name(slp_str name) {
+  for (size_t i = 0; i < SLP_COUNT(rows); i++)
+    if (slp_str_is(name, rows[i]->name)) return rows[i];
+  return NULL;
+}
+
+int slp_decoder_names(slp_buf *b, const char *between) {
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    if (i) slp_buf_add_z(b, between);
+    slp_buf_add_z(b, rows[i]->name);
+  }
+  return slp_buf_failed(b);
+}
+
+int slp_decoder_lines(slp_buf *b) {
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) slp_buf_addf(b, "\n  %-10s  %s", rows[i]->name, rows[i]->does);
+  return slp_buf_failed(b);
+}

@@ -1,0 +1,37 @@
+/* decoder_table.h - the table of decoders. -s, its errors, -h, the manual page and the completions are made
+ * from it. A new decoder is a file that defines one slp_decoder, and a row in decoder_table.c. Decoders take
+ * bytes from outside: see test/fuzz. */
+#ifndef SLP_CLI_DECODER_TABLE_H
+#define SLP_CLI_DECODER_TABLE_H
+
+#include "base/buf.h"
+
+#define SLP_DECODER_WHY 100
+
+typedef struct slp_decoder {
+  const char *name;    /* as -s takes it */
+  const char *does;    /* for -h and the manual page: at most 40 bytes, to stay within 80 columns */
+  const char *damaged; /* why a text is refused: "it is not base64" */
+  /* Either `run`, which decodes a whole text at once, or the three that follow, for texts that may become
+   * very long. Both append to `ret` and never write to `in`. Errors: SLP_EBADDATA; SLP_ELIMIT: `ret` is
+   * full; SLP_ENOMEM. An empty text never comes here. */
+  int (*run)(slp_buf *ret, slp_str in);
+  void *(*open)(slp_mem *mem, slp_str in); /* NULL: no memory. `in` lives until close */
+  /* Decodes about 64 KiB more. Returns 1 while there may be more, 0 at the end. With SLP_EBADDATA it may
+   * write a better reason than `damaged` into `why`. */
+  int (*step)(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]);
+  void (*close)(void *state);
+  uint8_t makes_json;   /* the result is one JSON value */
+  uint8_t makes_events; /* the result is several texts, which the printer makes; so the last step */
+} slp_decoder;
+
+/* NULL: there is none of this name. */
+const slp_decoder *slp_decoder_by_name(slp_str name);
+/* The i-th of the table, in the order in which they are shown; NULL behind the last one. */
+const slp_decoder *slp_decoder_at(size_t i);
+/* Writes all names, with `between` between them. */
+int slp_decoder_names(slp_buf *b, const char *between);
+/* Writes a line of help for each: two spaces, name, what it does. A newline comes before each line. */
+int slp_decoder_lines(slp_buf *b);
+
+#endif
