@@ -67,8 +67,9 @@ void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, 
   d->limit = d->left = limit;
 }
 
+/* An empty text has nothing to decode. It is what Kafka calls a tombstone, and no damage. */
 static int is_over(const slp_decoding *d) {
-  return d->at == d->chain->n || d->chain->step[d->at]->makes_events;
+  return d->at == d->chain->n || d->chain->step[d->at]->makes_events || !d->in.n;
 }
 
 /* Returns 1 while the step goes on. */

@@ -21,7 +21,8 @@ int slp_decode_makes_events(const slp_decode_chain *c);
 int slp_decode_makes_json(const slp_decode_chain *c);
 
 /* A chain at work on one text, up to a step that makes events. It goes in slices, because a small packed text
- * may unpack to very much. What its steps make of the text is bounded, all of them together. */
+ * may unpack to very much. What its steps make of the text is bounded, all of them together. An empty text
+ * stays empty, whatever the steps. */
 typedef struct slp_decoding {
   slp_mem *mem;
   const slp_decode_chain *chain; /* borrowed */

@@ -102,7 +102,8 @@ const slp_option slp_options[] = {
      "leave out a record whose partition key and payload (DynamoDB: event id) are those of one of the last "
      "100,000: what a producer sent twice, or what was handed over again"},
     {O_DECODE, 's', "decode", SLP_NEEDS_VALUE, "DECODER", SLP_MODE_TAIL, "How they are printed",
-     "decode payloads; key=DECODER: decode keys. Several steps are joined by commas."},
+     "decode payloads; key=DECODER: decode keys. Several steps are joined by commas. "
+     "What is empty stays empty: a tombstone of Kafka is no damage."},
     {O_FORMAT, 'f', "format", SLP_NEEDS_VALUE, "FORMAT", SLP_MODE_TAIL, NULL,
      "print this for each record; no newline is added.\n"
      "  %s payload  %S its length  %R length as 4 bytes\n"

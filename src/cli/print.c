@@ -143,7 +143,7 @@ static int decode_data(slp_printer *p, char why[100]) {
     p->record.data = (sloop_str_t){p->data.in.p, p->data.in.n};
     p->extra.data_is_json = (uint8_t)slp_decode_makes_json(c);
   }
-  if (!slp_decode_makes_events(c)) {
+  if (!slp_decode_makes_events(c) || !p->data.in.n) {
     match(p, SLP_PRINTER_LINE, &p->record, &p->extra);
     return c->n ? A_SLICE : AT_ONCE;
   }

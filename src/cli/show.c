@@ -128,7 +128,9 @@ static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
 
 /* "NAME":"..." or "NAME_b64":"..." */
 static void add_bytes(slp_jw *w, const char *name, const char *name_b64, sloop_str_t v, int is_json) {
-  if (is_json)
+  if (is_json && v.len == 0)
+    slp_jw_null(w, name);
+  else if (is_json)
     add_json(w, name, v);
   else if (slp_utf8_valid(text_of(v)))
     slp_jw_str(w, name, text_of(v));

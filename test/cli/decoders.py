@@ -174,6 +174,53 @@ def json_on_one_line_is_the_same_json():
         equal(len(r.out.decode().splitlines()), 1)
 
 
+# What AWS DMS and Debezium put into a stream, and DynamoDB's own records of changes; a tombstone is behind a delete.
+CHANGES = {
+    "dms": {"data": {"id": 1, "note": "caf\u00e9"}, "metadata": {"timestamp": "2026-01-01T00:00:00Z", "record-type": "data",
+            "operation": "insert", "partition-key-type": "primary-key", "schema-name": "shop", "table-name": "orders"}},
+    "dms-control": {"control": {"table-def": {"columns": {"id": {"type": "INT32"}}}},
+                    "metadata": {"record-type": "control", "operation": "create-table", "table-name": "orders"}},
+    "debezium": {"schema": {"type": "struct", "fields": []}, "payload": {"op": "d", "before": {"id": 1}, "after": None,
+                 "source": {"lsn": 24023128, "snapshot": "false"}, "ts_ms": 1700000000123}},
+    "dynamodb": {"awsRegion": "us-east-1", "eventID": "8b1a", "eventName": "MODIFY", "userIdentity": None,
+                 "recordFormat": "application/json", "tableName": "orders", "eventSource": "aws:dynamodb",
+                 "dynamodb": {"ApproximateCreationDateTime": 1700000000123456, "Keys": {"id": {"S": "k"}}, "SizeBytes": 9,
+                              "NewImage": {"id": {"S": "k"}, "n": {"N": "2"}}, "OldImage": {"id": {"S": "k"}},
+                              "ApproximateCreationDateTimePrecision": "MICROSECOND"}},
+}
+
+
+@test
+def records_of_changes_pass_as_they_are():
+    for name, change in CHANGES.items():
+        raw_text = json.dumps(change, ensure_ascii=False).encode()
+        with tempfile.NamedTemporaryFile() as f:
+            f.write(raw_text)
+            f.flush()
+            env = {"FAKE_RECORDS": 1, "FAKE_DATA": f.name}
+            equal(run(BIN, "-e", "orders", env=env).out, raw_text + b"\n", name)
+            r = run(BIN, "-e", "-J", "-s", "plain-json", "orders", env=env)
+            equal((r.code, r.err), (0, ""), name)
+            equal(json.loads(r.out)["payload"], change, name)
+    r = decoded("ddb-json", json.dumps(CHANGES["dynamodb"]).encode())
+    want = json.loads(json.dumps(CHANGES["dynamodb"]))
+    want["dynamodb"].update(Keys={"id": "k"}, NewImage={"id": "k", "n": 2}, OldImage={"id": "k"})
+    equal(json.loads(r.out), want)
+
+
+@test
+def an_empty_record_is_an_empty_value():
+    for decoder, value in (("base64", ""), ("hex", ""), ("utf8", ""), ("gzip", ""), ("cwlogs", ""), ("ddb-json", None),
+                           ("plain-json", None), ("base64,gzip,plain-json", None)):
+        r = decoded(decoder, b"")
+        equal((r.code, r.err, r.out), (0, "", b""), decoder)
+        with tempfile.NamedTemporaryFile() as f:
+            r = run(BIN, "-e", "-J", "-E", "-s", decoder, "orders", env={"FAKE_RECORDS": 1, "FAKE_DATA": f.name})
+        equal((r.code, r.err), (0, ""), decoder)
+        got = json.loads(r.out)
+        equal((got["payload"], "decode_error" in got), (value, False), decoder)
+
+
 @test
 def utf8_is_what_python_can_read():
     for _ in range(40):

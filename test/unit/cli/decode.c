@@ -69,6 +69,12 @@ TEST(each_by_itself) {
   CHECK_STR(run("ddb-json", SLP_STR("{\"a\":1}")), "!ddb-json: it is not DynamoDB's JSON");
 }
 
+TEST(an_empty_text_is_empty_after_every_step) {
+  for (size_t i = 0; slp_decoder_at(i); i++) CHECK_STR(run(slp_decoder_at(i)->name, SLP_STR("")), "");
+  CHECK_STR(run("base64,hex,gzip,ddb-json", SLP_STR("")), "");
+  CHECK_STR(run("gzip,plain-json", (slp_str){"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0", 20}), "");
+}
+
 TEST(steps_follow_each_other) {
   CHECK_STR(run("hex,base64,plain-json", SLP_STR("57794a6849694264")), "[\"a\"]"); /* WyJhIiBd */
   CHECK_STR(run("hex,base64,hex", SLP_STR("57794a6849694264")), "!hex: it is not hex");

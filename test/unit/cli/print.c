@@ -127,6 +127,33 @@ TEST(a_record_of_logs_is_a_line_an_event) {
   done();
 }
 
+/* A tombstone: what a delete leaves behind it. */
+TEST(an_empty_record_is_an_empty_value_for_every_decoder) {
+  for (size_t i = 0; slp_decoder_at(i); i++) {
+    const slp_decoder *d = slp_decoder_at(i);
+    char key[40];
+    const char *empty = d->makes_json ? "null" : "\"\"";
+    snprintf(key, sizeof key, "key=%s", d->name);
+    OPEN("-s", d->name, "orders");
+    CHECK_PRINTS("k", "", "\n");
+    done();
+    OPEN("-Z", "-s", d->name, "orders");
+    CHECK_PRINTS("k", "", "NULL\n");
+    done();
+    OPEN("-JE", "-s", d->name, "orders");
+    CHECK_INT(add("k", ""), 0);
+    CHECK(strstr(slp_buf_z(&out), "\"key\":\"k\",\"payload\":"));
+    CHECK(strstr(slp_buf_z(&out), empty) && !strstr(slp_buf_z(&out), "decode_error"));
+    CHECK_INT(p.undecoded, 0);
+    done();
+    if (d->makes_events) continue;
+    OPEN("-J", "-s", key, "orders");
+    CHECK_INT(add("", "x"), 0);
+    CHECK(strstr(slp_buf_z(&out), d->makes_json ? "\"key\":null," : "\"key\":\"\","));
+    done();
+  }
+}
+
 TEST(once_is_enough) {
   OPEN("--unique", "orders");
   CHECK_PRINTS("k", "v", "v\n");
