@@ -4,22 +4,55 @@
  * the whole is known to be well-formed. */
 #include "cli/decode_cwlogs.h"
 
-#include "codec/json.h"
+#include "cli/decode_json.h"
+
+slp_str slp_log_line(slp_str message) {
+  while (message.n && (message.p[message.n - 1] == '\n' || message.p[message.n - 1] == '\r')) message.n--;
+  return message;
+}
+
+/* Hands a member on that has no place of its own; its key was just read. */
+static int keep_member(slp_jw *w, slp_json *j, const char *before) {
+  slp_buf name;
+  slp_buf_init(&name, w->b->mem, 0);
+  if (*before) {
+    slp_buf_init(&name, w->b->mem, j->text.n + 16);
+    slp_buf_add_z(&name, before);
+    slp_buf_add_str(&name, j->text);
+  }
+  slp_jw_key(w, *before ? slp_buf_str(&name) : j->text);
+  int r = slp_buf_failed(&name);
+  slp_buf_free(&name);
+  if (!r) r = slp_decode_put_value(w, j, slp_json_next(j));
+  return slp_buf_failed(w->b) ? slp_buf_failed(w->b) : r;
+}
+
+/* Returns 1 if -J writes a member of this name itself. */
+static int is_taken(slp_str name) {
+  static const char *const taken[] = {"group", "stream", "owner", "ts", "record"};
+  for (size_t i = 0; i < SLP_COUNT(taken); i++)
+    if (slp_str_is(name, taken[i])) return 1;
+  return 0;
+}
 
 /* Members may come in any order and the last of one name counts, as everywhere. */
-static int read_event(slp_json *j, slp_log_event *e) {
+static int read_event(slp_json *j, slp_log_event *e, slp_buf *more) {
+  slp_jw w = {.b = more, .one_line = 1};
   e->id = e->message = (slp_str){"", 0};
   e->ts_ms = -1;
+  slp_buf_clear(more);
   for (;;) {
     int token = slp_json_next(j);
-    if (token == SLP_JSON_OBJECT_END) return 0;
+    if (token == SLP_JSON_OBJECT_END) break;
     if (token != SLP_JSON_KEY) return SLP_EBADDATA;
     int r = slp_str_is(j->text, "id")          ? slp_json_string(j, &e->id)
             : slp_str_is(j->text, "message")   ? slp_json_string(j, &e->message)
             : slp_str_is(j->text, "timestamp") ? slp_json_i64(j, &e->ts_ms)
-                                               : slp_json_skip(j);
+                                               : keep_member(&w, j, is_taken(j->text) ? "event." : "");
     if (r) return r;
   }
+  e->more = slp_buf_str(more);
+  return 0;
 }
 
 /* ---- the first round: the members around the events ------------------------------------------------- */
@@ -33,8 +66,9 @@ static int read_type(slp_json *j, message_type *ret) {
   return r;
 }
 
-static int read_around(char *text, size_t n, slp_log_event *e, message_type *ret) {
+static int read_around(char *text, size_t n, slp_log_event *e, slp_buf *record, message_type *ret) {
   slp_json j;
+  slp_jw w = {.b = record, .one_line = 1};
   slp_json_begin(&j, text, n);
   if (slp_json_next(&j) != SLP_JSON_OBJECT) return SLP_EBADDATA;
   for (;;) {
@@ -45,9 +79,11 @@ static int read_around(char *text, size_t n, slp_log_event *e, message_type *ret
             : slp_str_is(j.text, "logStream")   ? slp_json_string(&j, &e->stream)
             : slp_str_is(j.text, "owner")       ? slp_json_string(&j, &e->owner)
             : slp_str_is(j.text, "messageType") ? read_type(&j, ret)
-                                                : slp_json_skip(&j);
+            : slp_str_is(j.text, "logEvents")   ? slp_json_skip(&j)
+                                                : keep_member(&w, &j, "");
     if (r) return r;
   }
+  e->record = slp_buf_str(record);
   return slp_json_next(&j) == SLP_JSON_END ? 0 : SLP_EBADDATA;
 }
 
@@ -57,6 +93,8 @@ void slp_cwlogs_init(slp_cwlogs *l, slp_mem *mem) {
   *l = (slp_cwlogs){.mem = mem};
   slp_buf_init(&l->text, mem, 0);
   slp_buf_init(&l->again, mem, 0);
+  slp_buf_init(&l->more, mem, 0);
+  slp_buf_init(&l->record, mem, 0);
 }
 
 void slp_cwlogs_free(slp_cwlogs *l) {
@@ -64,6 +102,8 @@ void slp_cwlogs_free(slp_cwlogs *l) {
   l->gunzip = NULL;
   slp_buf_free(&l->text);
   slp_buf_free(&l->again);
+  slp_buf_free(&l->more);
+  slp_buf_free(&l->record);
 }
 
 static const unsigned allowed[] = {
@@ -85,6 +125,9 @@ int slp_cwlogs_begin(slp_cwlogs *l, slp_str in, uint64_t limit) {
   l->event = (slp_log_event){.group = {"", 0}, .stream = {"", 0}, .owner = {"", 0}};
   slp_buf_init(&l->text, l->mem, limit);
   slp_buf_init(&l->again, l->mem, limit);
+  slp_buf_init(&l->more, l->mem, limit);
+  slp_buf_init(&l->record, l->mem, limit);
+  l->control = 0;
   int packed = in.n >= 2 && (unsigned char)in.p[0] == 0x1f && (unsigned char)in.p[1] == 0x8b;
   if (packed && !(l->gunzip = slp_gunzip_begin(l->mem, in))) return SLP_ENOMEM;
   move(l, packed ? SLP_CWLOGS_UNPACKS : SLP_CWLOGS_CHECKS);
@@ -104,10 +147,11 @@ static int check(slp_cwlogs *l) {
   int r = slp_buf_reserve(&l->text, 1);
   if (!r) r = slp_buf_add_str(&l->again, slp_buf_str(&l->text));
   if (!r) r = slp_buf_reserve(&l->again, 1);
-  if (!r) r = read_around(l->text.p, l->text.n, &l->event, &type);
+  if (!r) r = read_around(l->text.p, l->text.n, &l->event, &l->record, &type);
   if (!r && type == NO_TYPE) r = SLP_EBADDATA;
   if (r) return r;
-  if (type == CONTROL) return SLP_CWLOGS_END;
+  l->control = type == CONTROL;
+  if (l->control) return SLP_CWLOGS_END;
   slp_json_begin(&l->json, l->again.p, l->again.n);
   if (slp_json_next(&l->json) != SLP_JSON_OBJECT) return SLP_EBADDATA;
   move(l, SLP_CWLOGS_AROUND);
@@ -135,7 +179,7 @@ static int next_event(slp_cwlogs *l) {
     return SLP_CWLOGS_MORE;
   }
   if (token != SLP_JSON_OBJECT) return SLP_EBADDATA;
-  int r = read_event(&l->json, &l->event);
+  int r = read_event(&l->json, &l->event, &l->more);
   return r ? r : SLP_CWLOGS_EVENT;
 }
 
@@ -153,7 +197,8 @@ static int read_some(slp_cwlogs *l) {
 int slp_cwlogs_step(slp_cwlogs *l) {
   if (l->state == SLP_CWLOGS_UNPACKS) return unpack(l);
   int r = read_some(l);
-  return r == SLP_ELIMIT ? SLP_EBADDATA : r; /* JSON too deep; SLP_ELIMIT is about the unpacked bytes */
+  if (r != SLP_ELIMIT || slp_buf_failed(&l->more) || slp_buf_failed(&l->record)) return r;
+  return SLP_EBADDATA; /* JSON too deep; SLP_ELIMIT is about the bytes that are made of the record */
 }
 
 /* The printer reads the events: see slp_cwlogs_begin(). */

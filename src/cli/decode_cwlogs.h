@@ -14,9 +14,15 @@ extern const slp_decoder slp_decoder_cwlogs;
 
 typedef struct slp_log_event {
   slp_str group, stream, owner, id;
-  int64_t ts_ms; /* -1: not given */
-  slp_str message;
+  int64_t ts_ms;   /* -1: not given */
+  slp_str message; /* as it came; see slp_log_line() */
+  /* The other members of the event, and of the record around it, as "a":1,"b":2 on one line. An event's
+   * member that has the name of one that -J writes is called event.NAME here. */
+  slp_str more, record;
 } slp_log_event;
+
+/* Returns the message without the line ends behind it, for what is printed on a line. */
+slp_str slp_log_line(slp_str message);
 
 typedef enum slp_cwlogs_state {
   SLP_CWLOGS_NONE,
@@ -32,6 +38,8 @@ typedef struct slp_cwlogs {
   slp_gunzipper *gunzip; /* owned; while it unpacks */
   slp_buf text, again;   /* unpacked, for each of the two rounds */
   slp_json json;         /* of the second */
+  slp_buf more, record;  /* see slp_log_event */
+  uint8_t control;       /* at its end: it was a control message, by which the service tests a subscription */
   slp_log_event event;   /* the slices live until the next begin or free */
 } slp_cwlogs;
 

@@ -2,8 +2,6 @@
 #include "cli/decode_json.h"
 
 #include "cli/decode.h"
-#include "codec/json.h"
-#include "codec/json_write.h"
 
 /* Copies the text, because the reader works in place and the text is not ours to change. */
 static int begin(slp_buf *copy, slp_json *j, slp_mem *mem, slp_str in) {
@@ -32,8 +30,7 @@ static int put_token(slp_jw *w, const slp_json *j, int token) {
   return 0;
 }
 
-/* Copies the value that begins with `token`, whatever it is. */
-static int put_value(slp_jw *w, slp_json *j, int token) {
+int slp_decode_put_value(slp_jw *w, slp_json *j, int token) {
   for (uint32_t depth = 0;; token = slp_json_next(j)) {
     int r = put_token(w, j, token);
     if (r) return r;
@@ -55,7 +52,7 @@ int slp_decode_plain_json(slp_buf *ret, slp_str in) {
   slp_json j;
   slp_jw w = {.b = ret, .one_line = 1};
   int r = begin(&copy, &j, ret->mem, in);
-  if (!r) r = put_value(&w, &j, slp_json_next(&j));
+  if (!r) r = slp_decode_put_value(&w, &j, slp_json_next(&j));
   r = end(&copy, &j, ret, r);
   return r == SLP_ELIMIT ? SLP_EBADDATA : r; /* too deep */
 }
@@ -203,7 +200,7 @@ static int put_change(slp_jw *w, slp_json *j, int *found) {
     if (typed && object) *found = 1;
     r = typed && object   ? put_attributes(w, j)
         : inner && object ? put_change(w, j, found)
-                          : put_value(w, j, token);
+                          : slp_decode_put_value(w, j, token);
   }
   slp_jw_object_end(w);
   return r;

@@ -88,7 +88,9 @@ static int match(slp_printer *p, slp_printer_state as, const sloop_record_t *r, 
   move(p, as);
   p->line = *r;
   p->line_extra = *extra;
-  if (p->grep) slp_grep_begin(p->grep, (slp_str){r->data.base, r->data.len});
+  slp_str text = {r->data.base, r->data.len};
+  if (extra->event) text = slp_log_line(text); /* the same events match, with -J and without */
+  if (p->grep) slp_grep_begin(p->grep, text);
   return AT_ONCE;
 }
 
@@ -155,12 +157,17 @@ static int decode_data(slp_printer *p, char why[100]) {
 
 static int next_event(slp_printer *p, char why[100]) {
   int r = slp_cwlogs_step(&p->events);
-  if (r == SLP_CWLOGS_END) return PRINTED;
+  if (r == SLP_CWLOGS_END) {
+    p->controls += p->events.control;
+    return PRINTED;
+  }
   if (r == SLP_CWLOGS_MORE) return A_SLICE;
   if (r == SLP_CWLOGS_EVENT) {
     sloop_record_t line = p->record;
     slp_show_extra extra = p->extra;
-    line.data = (sloop_str_t){p->events.event.message.p, p->events.event.message.n};
+    slp_str message = p->events.event.message;
+    if (!p->args->json) message = slp_log_line(message);
+    line.data = (sloop_str_t){message.p, message.n};
     extra.event = &p->events.event;
     return match(p, SLP_PRINTER_EVENT, &line, &extra);
   }

@@ -32,6 +32,7 @@ typedef struct slp_printer {
   uint8_t terminal;   /* the lines are for a terminal */
   const char *worker; /* borrowed: with leases, the worker that reads the records; or NULL */
   uint64_t undecoded; /* printed as they came */
+  uint64_t controls;  /* control messages of CloudWatch Logs, which print nothing */
   char why[200];      /* of the last record that could not be decoded */
 
   slp_printer_state state; /* of the record at hand, as what follows */

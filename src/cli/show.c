@@ -152,6 +152,12 @@ static void add_event(slp_jw *w, const slp_log_event *e) {
   slp_jw_str(w, "owner", e->owner);
   slp_jw_str(w, "id", e->id);
   slp_jw_i64_or_null(w, "ts", e->ts_ms);
+  if (e->more.n) slp_jw_raw(w, NULL, e->more);
+  if (e->record.n) {
+    slp_jw_object(w, "record");
+    slp_jw_raw(w, NULL, e->record);
+    slp_jw_object_end(w);
+  }
   slp_jw_object_end(w);
 }
 

@@ -47,7 +47,8 @@ typedef struct tail {
   reading *bad;     /* owner of a record that can't be printed; NULL: none */
   int bad_code;     /* and why */
   uint64_t printed; /* records */
-  uint64_t last_record_us, begun_us /* looking for shards, or reading */, undecoded_told, undecoded_at_us;
+  uint64_t last_record_us, begun_us /* looking for shards, or reading */, undecoded_told, undecoded_at_us,
+      controls_told;
   int64_t begun_ms;   /* wall */
   uint8_t reached;    /* --until: all before it was printed */
   uint8_t ending;     /* no more records are taken */
@@ -95,6 +96,16 @@ static void tell_undecoded(tail *t, int at_end) {
   t->undecoded_at_us = now_us;
 }
 
+/* Tells the first control messages at once, because nothing else shows that a new subscription works, and the
+ * sum of all at the end. */
+static void tell_controls(tail *t, int at_end) {
+  uint64_t n = t->printer.controls;
+  if (n == t->controls_told || t->app.args->quiet || (t->controls_told && !at_end)) return;
+  slp_say_if_room("control messages of CloudWatch Logs, of which nothing is printed: %llu",
+                  (unsigned long long)n);
+  t->controls_told = n;
+}
+
 /* Reports how the leases were released, after the user has ended the command. */
 static void tell_left(const tail *t) {
   int late = 0, joined = 0;
@@ -123,6 +134,7 @@ static void leave_if_done(tail *t) {
   int bad = t->app.args->save ? slp_places_write(&t->places, why) : 0;
   if (bad && !t->place_lost) tell_failed(t, exit_code_of_place(bad), why);
   tell_undecoded(t, 1);
+  tell_controls(t, 1);
   if (has_leases(t))
     tell_left(t);
   else if (t->app.interrupted && !t->app.args->shard_key)
@@ -565,6 +577,7 @@ static void on_tick(slp_app *app) {
     slp_progress_show(&t->progress, &sum);
   }
   tell_undecoded(t, 0);
+  tell_controls(t, 0);
   if (t->app.args->shard_key) {
     slp_follow_tick(&t->follow);
     leave_at_tip(t); /* it may have looked in vain for what goes on from a shard that ended */

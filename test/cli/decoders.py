@@ -129,7 +129,9 @@ def images_of_a_change_lose_their_types_and_nothing_else_changes():
 def records_of_cloudwatch_logs():
     for packed in (True, False):
         for n in (0, 1, 50):
-            events = [{"id": str(10**55 + i), "timestamp": 1700000000000 + i, "message": f"line {i} é\nand \"more\""}
+            events = [{"id": str(10**55 + i), "timestamp": 1700000000000 + i,
+                       "message": f"line {i} é\nand \"more\"" + chance.choice(["", "\n", "\r\n", "\n\n"]),
+                       **({"extractedFields": {"@aws.account": "111122223333", "@aws.region": "us-east-1"}} if i % 2 else {})}
                       for i in range(n)]
             record = json.dumps({"messageType": "DATA_MESSAGE", "owner": "123456789012", "logGroup": "/aws/lambda/f",
                                  "logStream": "2026/01/01/[$LATEST]abc", "subscriptionFilters": ["all"],
@@ -140,13 +142,29 @@ def records_of_cloudwatch_logs():
                 f.flush()
                 env = {"FAKE_RECORDS": 1, "FAKE_DATA": f.name}
                 r = run(BIN, "-e", "-s", "cwlogs", "-D", "|", "orders", env=env)
-                equal((r.code, r.out.decode()), (0, "".join(e["message"] + "|" for e in events)))
+                equal((r.code, r.out.decode()), (0, "".join(e["message"].rstrip("\r\n") + "|" for e in events)))
                 r = run(BIN, "-e", "-s", "cwlogs", "-J", "orders", env=env)
                 got = [json.loads(line) for line in r.out.decode().split("\n")[:-1]]
                 equal([g["payload"] for g in got], [e["message"] for e in events])
                 equal([g["log"] for g in got],
                       [{"group": "/aws/lambda/f", "stream": "2026/01/01/[$LATEST]abc", "owner": "123456789012",
-                        "id": e["id"], "ts": e["timestamp"]} for e in events])
+                        "id": e["id"], "ts": e["timestamp"],
+                        **({"extractedFields": e["extractedFields"]} if "extractedFields" in e else {}),
+                        "record": {"subscriptionFilters": ["all"]}} for e in events])
+
+
+@test
+def control_messages_are_told_and_print_nothing():
+    control = {"messageType": "CONTROL_MESSAGE", "owner": "CloudwatchLogs", "logGroup": "", "logStream": "",
+               "subscriptionFilters": [], "logEvents": [{"id": "", "timestamp": 1700000000000,
+               "message": "CWL CONTROL MESSAGE: Checking health of destination Kinesis stream."}]}
+    with tempfile.NamedTemporaryFile() as f:
+        f.write(gzip.compress(json.dumps(control).encode()))
+        f.flush()
+        for args, said in (((), True), (("-J",), True), (("-q",), False)):
+            r = run(BIN, "-e", "-s", "cwlogs", *args, "orders", env={"FAKE_RECORDS": 3, "FAKE_DATA": f.name})
+            equal((r.code, r.out), (0, b""), args)
+            equal(r.err, "stream-tail: control messages of CloudWatch Logs, of which nothing is printed: 3\n" if said else "")
 
 
 @test

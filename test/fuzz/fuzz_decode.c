@@ -67,11 +67,27 @@ typedef struct events {
   size_t n, bytes;
 } events;
 
+static void are_members(slp_str text) { /* "a":1,"b":2 */
+  slp_buf object, one;
+  slp_buf_init(&object, mem, 1 << 24);
+  slp_buf_init(&one, mem, 1 << 24);
+  slp_buf_addf(&object, "{");
+  slp_buf_add_str(&object, text);
+  slp_buf_add_char(&object, '}');
+  is_one_line(text);
+  int r = slp_decode_plain_json(&one, slp_buf_str(&object));
+  REQUIRE(r == 0 && slp_str_eq(slp_buf_str(&one), slp_buf_str(&object)));
+  slp_buf_free(&object);
+  slp_buf_free(&one);
+}
+
 static int on_event(void *arg, const slp_log_event *e) {
   events *seen = arg;
   seen->n++;
   seen->bytes += e->message.n;
   REQUIRE(slp_utf8_valid(e->message) && slp_utf8_valid(e->group));
+  are_members(e->more);
+  are_members(e->record);
   return 0;
 }
 

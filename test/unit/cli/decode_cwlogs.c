@@ -7,8 +7,12 @@
 
 static char told[1000];
 
+static char more[400];
+
 static void on_event(const slp_log_event *e) {
-  size_t n = strlen(told);
+  size_t n = strlen(more);
+  snprintf(more + n, sizeof more - n, "%.*s|%.*s;", (int)e->more.n, e->more.p, (int)e->record.n, e->record.p);
+  n = strlen(told);
   snprintf(told + n, sizeof told - n, "%.*s/%.*s/%.*s/%.*s/%lld/%.*s;", (int)e->owner.n, e->owner.p,
            (int)e->group.n, e->group.p, (int)e->stream.n, e->stream.p, (int)e->id.n, e->id.p,
            (long long)e->ts_ms, (int)e->message.n, e->message.p);
@@ -16,7 +20,7 @@ static void on_event(const slp_log_event *e) {
 
 static int decode(slp_str in) {
   slp_mem *mem = slp_mem_new(NULL, NULL);
-  *told = 0;
+  *told = *more = 0;
   slp_cwlogs l;
   slp_cwlogs_init(&l, mem);
   int r = slp_cwlogs_begin(&l, in, 1 << 20);
@@ -40,6 +44,30 @@ static const char record[] =
 TEST(events_in_their_order) {
   CHECK_INT(decode(slp_str_of(record)), 0);
   CHECK_STR(told, EVENTS);
+}
+
+TEST(members_that_are_not_known_are_handed_on) {
+  CHECK_INT(decode(slp_str_of(record)), 0);
+  CHECK_STR(
+      more,
+      "|\"subscriptionFilters\":[\"f\"];\"extractedFields\":{\"a\":[1]}|\"subscriptionFilters\":[\"f\"];");
+  CHECK_INT(
+      decode(SLP_STR(
+          "{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[{\"message\":\"m\",\"stream\": 1 ,"
+          "\"\\u0000\":\"\\n\",\"extractedFields\":{\"@aws.region\":\"us-east-1\"}}],\"policyLevel\":null}")),
+      0);
+  CHECK_STR(more,
+            "\"event.stream\":1,\"\\u0000\":\"\\n\",\"extractedFields\":{\"@aws.region\":\"us-east-1\"}|"
+            "\"policyLevel\":null;");
+  CHECK_INT(decode(SLP_STR("{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[{\"x\":}]}")), SLP_EBADDATA);
+}
+
+TEST(a_line_ends_where_its_text_does) {
+  static const char *const ends[] = {"a", "a\n", "a\r\n", "a\n\n\r\n", "a\r"};
+  for (size_t i = 0; i < SLP_COUNT(ends); i++) CHECK_INT(slp_log_line(slp_str_of(ends[i])).n, 1);
+  CHECK_INT(slp_log_line(SLP_STR("a\nb\n")).n, 3);
+  CHECK_INT(slp_log_line(SLP_STR("\r\n")).n, 0);
+  CHECK_INT(slp_log_line(SLP_STR(" a ")).n, 3);
 }
 
 TEST(packed_as_the_service_does) {

@@ -127,6 +127,48 @@ TEST(a_record_of_logs_is_a_line_an_event) {
   done();
 }
 
+TEST(no_empty_line_is_behind_an_event_whatever_ends_it) {
+  OPEN("-s", "cwlogs", "--grep", "b$", "orders");
+  CHECK_PRINTS("k", LOGS("{\"message\":\"b\\n\"},{\"message\":\"a\\n\"},{\"message\":\"a\\nb\\r\\n\"}"),
+               "b\na\nb\n");
+  done();
+  OPEN("-s", "cwlogs", "--grep", "b$", "-J", "orders");
+  CHECK_INT(add("k", LOGS("{\"message\":\"b\\r\\n\",\"extractedFields\":{\"@aws.account\":\"1\"}}")), 0);
+  CHECK(strstr(slp_buf_z(&out),
+               "\"payload\":\"b\\r\\n\",\"log\":{\"group\":\"g\",\"stream\":\"\",\"owner\":\"\",\"id\":\"\","
+               "\"ts\":null,\"extractedFields\":{\"@aws.account\":\"1\"}}}\n"));
+  done();
+}
+
+TEST(control_messages_are_counted) {
+  OPEN("-s", "cwlogs", "orders");
+  CHECK_PRINTS(
+      "k", "{\"messageType\":\"CONTROL_MESSAGE\",\"logEvents\":[{\"message\":\"CWL CONTROL MESSAGE\"}]}", "");
+  CHECK_PRINTS("k", LOGS(""), "");
+  CHECK_INT(p.controls, 1);
+  done();
+}
+
+/* Members that the record has are written with each event, and bounded with it. */
+TEST(what_is_handed_on_of_logs_is_bounded) {
+  static char big[20000];
+  OPEN("-JE", "-X", "decoded_bytes_max=20000", "-s", "cwlogs", "orders");
+  size_t n = (size_t)snprintf(big, sizeof big, "{\"messageType\":\"DATA_MESSAGE\",\"x\":\"");
+  memset(big + n, '\x7f', 5000); /* each becomes six bytes */
+  snprintf(big + n + 5000, 100, "\",\"logEvents\":[{\"message\":\"m\"}]}");
+  CHECK_INT(add("k", big), 0);
+  CHECK(strstr(slp_buf_z(&out),
+               "\"decode_error\":\"cwlogs: more than 20000 bytes; see -X decoded_bytes_max\""));
+  memset(big + n, 'x', 5000);
+  snprintf(
+      big + n + 5000, 200,
+      "\",\"logEvents\":[{\"message\":\"m\"},{\"message\":\"m\"},{\"message\":\"m\"},{\"message\":\"m\"}]}");
+  CHECK_INT(add("k", big), 0);
+  CHECK(strstr(slp_buf_z(&out),
+               "\"decode_error\":\"cwlogs: more than 20000 bytes; see -X decoded_bytes_max\""));
+  done();
+}
+
 /* A tombstone: what a delete leaves behind it. */
 TEST(an_empty_record_is_an_empty_value_for_every_decoder) {
   for (size_t i = 0; slp_decoder_at(i); i++) {
