@@ -43,6 +43,10 @@ need libcurl4-openssl-dev lib libcurl
 need libssl-dev lib libcrypto
 need zlib1g-dev lib zlib
 need libsqlite3-dev lib sqlite3
+need libzstd-dev lib libzstd # these four for -s of stream-tail
+need liblz4-dev lib liblz4
+need libsnappy-dev lib snappy
+need libbrotli-dev lib libbrotlidec
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 case $want in
   build) ;;

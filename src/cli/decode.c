@@ -20,6 +20,13 @@ int slp_decode_parse(const char *text, slp_decode_chain *ret, char why[200]) {
       tell_unknown(why, at, n);
       return SLP_EINVAL;
     }
+    if (decoder->needs) {
+      snprintf(why, 200,
+               "-s: %s is not built into this stream-tail; it is where %s was installed and meson has "
+               "-D%s=enabled",
+               decoder->name, decoder->needs, decoder->name);
+      return SLP_EINVAL;
+    }
     if (c.n == SLP_DECODE_STEPS_MAX) {
       snprintf(why, 200, "-s: more than %d steps", SLP_DECODE_STEPS_MAX);
       return SLP_EINVAL;

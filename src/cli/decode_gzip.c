@@ -1,4 +1,4 @@
-/* decode_gzip.c - gzip and zlib, told apart by their heads. */
+/* decode_gzip.c - gzip and zlib. Producers call both by either name, so each takes both, by their heads. */
 #include "cli/decode_gzip.h"
 
 #include "codec/gunzip.h"
@@ -15,6 +15,12 @@ static void close_gzip(void *state) { slp_gunzip_end(state); }
 const slp_decoder slp_decoder_gzip = {.name = "gzip",
                                       .does = "unpack gzip or zlib",
                                       .damaged = "it is neither gzip nor zlib, or it is damaged",
+                                      .open = open_gzip,
+                                      .step = step_gzip,
+                                      .close = close_gzip};
+const slp_decoder slp_decoder_zlib = {.name = "zlib",
+                                      .does = "the same",
+                                      .damaged = "it is neither zlib nor gzip, or it is damaged",
                                       .open = open_gzip,
                                       .step = step_gzip,
                                       .close = close_gzip};

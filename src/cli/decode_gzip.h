@@ -1,9 +1,9 @@
-/* decode_gzip.h - the decoder gzip, over codec/gunzip.h. */
+/* decode_gzip.h - the decoders gzip and zlib, over codec/gunzip.h. */
 #ifndef SLP_CLI_DECODE_GZIP_H
 #define SLP_CLI_DECODE_GZIP_H
 
 #include "cli/decoder_table.h"
 
-extern const slp_decoder slp_decoder_gzip;
+extern const slp_decoder slp_decoder_gzip, slp_decoder_zlib;
 
 #endif

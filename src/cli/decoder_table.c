@@ -1,14 +1,19 @@
 /* decoder_table.c - the rows of the table of decoders. */
 #include "cli/decoder_table.h"
 
+#include "cli/decode_brotli.h"
 #include "cli/decode_cwlogs.h"
 #include "cli/decode_gzip.h"
 #include "cli/decode_json.h"
+#include "cli/decode_lz4.h"
+#include "cli/decode_snappy.h"
 #include "cli/decode_text.h"
+#include "cli/decode_zstd.h"
 
 static const slp_decoder *const rows[] = {
-    &slp_decoder_base64, &slp_decoder_hex,      &slp_decoder_utf8,       &slp_decoder_gzip,
-    &slp_decoder_cwlogs, &slp_decoder_ddb_json, &slp_decoder_plain_json,
+    &slp_decoder_base64, &slp_decoder_hex,    &slp_decoder_utf8,     &slp_decoder_gzip,
+    &slp_decoder_zlib,   &slp_decoder_zstd,   &slp_decoder_lz4,      &slp_decoder_snappy,
+    &slp_decoder_brotli, &slp_decoder_cwlogs, &slp_decoder_ddb_json, &slp_decoder_plain_json,
 };
 
 const slp_decoder *slp_decoder_at(size_t i) { return i < SLP_COUNT(rows) ? rows[i] : NULL; }
@@ -28,6 +33,12 @@ int slp_decoder_names(slp_buf *b, const char *between) {
 }
 
 int slp_decoder_lines(slp_buf *b) {
-  for (size_t i = 0; i < SLP_COUNT(rows); i++) slp_buf_addf(b, "\n  %-10s  %s", rows[i]->name, rows[i]->does);
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    slp_buf_addf(b, "\n  %-10s  ", rows[i]->name);
+    if (rows[i]->needs)
+      slp_buf_addf(b, "not built in (%s)", rows[i]->needs);
+    else
+      slp_buf_add_z(b, rows[i]->does);
+  }
   return slp_buf_failed(b);
 }

@@ -12,6 +12,7 @@ typedef struct slp_decoder {
   const char *name;    /* as -s takes it */
   const char *does;    /* for -h and the manual page: at most 40 bytes, to stay within 80 columns */
   const char *damaged; /* why a text is refused: "it is not base64" */
+  const char *needs;   /* this build lacks it: the Debian package that it needs. NULL: it is there */
   /* Either `run`, which decodes a whole text at once, or the three that follow, for texts that may become
    * very long. Both append to `ret` and never write to `in`. Errors: SLP_EBADDATA; SLP_ELIMIT: `ret` is
    * full; SLP_ENOMEM. An empty text never comes here. */
@@ -31,7 +32,8 @@ const slp_decoder *slp_decoder_by_name(slp_str name);
 const slp_decoder *slp_decoder_at(size_t i);
 /* Writes all names, with `between` between them. */
 int slp_decoder_names(slp_buf *b, const char *between);
-/* Writes a line of help for each: two spaces, name, what it does. A newline comes before each line. */
+/* Writes a line of help for each: two spaces, name, what it does; or that it is not built in. A newline comes
+ * before each line. */
 int slp_decoder_lines(slp_buf *b);
 
 #endif

@@ -1,5 +1,6 @@
 """-s against a second opinion: DynamoDB's typed JSON against boto3's TypeDeserializer on random items, records of
-CloudWatch Logs made by python, gzip, zlib, base64 and hex by python. SLOOP_TAIL_SCRIPTED names the program (with the
+CloudWatch Logs made by python, gzip, zlib, base64 and hex by python, zstd, lz4, snappy and brotli by cramjam, zstd and lz4
+by their own commands too, where there are. SLOOP_TAIL_SCRIPTED names the program (with the
 scripted library, whose payloads are a file's content); needs the python that has boto3 (integration/venv.py)."""
 
 import base64
@@ -8,9 +9,13 @@ import gzip
 import json
 import os
 import random
+import resource
+import shutil
+import subprocess
 import tempfile
 import zlib
 
+import cramjam
 from boto3.dynamodb.types import Binary, TypeDeserializer
 
 from run import check, equal, main, run, test
@@ -176,6 +181,73 @@ def packed_and_encoded_payloads():
                                  ("base64,gzip", base64.b64encode(gzip.compress(data)))):
             r = decoded(decoder, payload)
             equal((r.code, r.err, r.out), (0, "", data), decoder, n)
+
+
+PACKERS = [("zstd", cramjam.zstd.compress), ("lz4", cramjam.lz4.compress), ("snappy", cramjam.snappy.compress),
+           ("snappy", cramjam.snappy.compress_raw), ("brotli", lambda d: cramjam.brotli.compress(d, level=1)),
+           ("gzip", cramjam.gzip.compress), ("zlib", cramjam.zlib.compress), ("zlib", cramjam.gzip.compress)]
+HELP = run(BIN, "-h").out.decode()
+
+
+def command(*words):
+    return lambda data: subprocess.run(words, input=data, capture_output=True, check=True, timeout=60).stdout
+
+
+def packers():
+    """Those that this program can undo: decoder, packer."""
+    lines = {line.split()[0]: line for line in HELP.splitlines() if line.startswith(" " * 28) and line.strip()}
+    more = [(name, command(name, "-qc", *args)) for name in ("zstd", "lz4") if shutil.which(name)
+            for args in ((), ("-9",), ("--no-check" if name == "zstd" else "--no-frame-crc",))]
+    for decoder, pack in PACKERS + more:
+        if "not built in" not in lines[decoder]:
+            yield decoder, lambda data, pack=pack: bytes(pack(data))
+
+
+@test
+def what_others_pack_comes_out_again():
+    for n in (1, 1000, 300000):
+        for data in (chance.randbytes(n), (text() + "{}").encode() * (n // 8 + 1)):
+            for decoder, pack in packers():
+                r = decoded(decoder, pack(data))
+                equal((r.code, r.err, r.out), (0, "", data), decoder, n)
+    for decoder, pack in packers():
+        r = decoded("base64," + decoder, base64.b64encode(pack(b"in base64")))
+        equal((r.code, r.err, r.out), (0, "", b"in base64"), decoder)
+        r = decoded(decoder, pack(b""))  # nothing, packed, is nothing
+        equal((r.code, r.err, r.out), (0, "", b""), decoder)
+
+
+@test
+def a_bomb_is_refused_and_told_and_the_next_record_comes():
+    zeros = bytes(18 << 20)  # the scripted library reads 1 MiB of a file
+    for decoder, pack in packers():
+        bomb = pack(zeros)
+        r = decoded(decoder, bomb, env={"FAKE_RECORDS": 2})
+        equal((r.code, r.out), (1, b""), decoder)
+        check(" shardId-000000000000 " in r.err and f": {decoder}: more than 16777216 bytes; see -X decoded_bytes_max; "
+              "-E would go on" in r.err, r.err)
+        with tempfile.NamedTemporaryFile() as f:
+            f.write(bomb)
+            f.flush()
+            r = run(BIN, "-e", "-E", "-s", decoder, "-f", "%S,", "orders", env={"FAKE_RECORDS": 2, "FAKE_DATA": f.name})
+        equal((r.code, r.out), (0, b"%d,%d," % (len(bomb), len(bomb))), decoder)
+        twice = decoded(f"{decoder},{decoder}", pack(bomb))  # the bound holds for all steps together
+        equal(twice.code, 1, decoder)
+        check(f"{decoder}: more than 16777216 bytes" in twice.err, twice.err)
+    # KiB, of the fattest of all that ran: the record itself, 16 MiB of it unpacked, growing
+    check(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 150000)
+
+
+@test
+def what_is_damaged_is_never_printed():
+    data = json.dumps([item(3) for _ in range(20)]).encode()
+    for decoder, pack in packers():
+        packed = pack(data)
+        for at in sorted(chance.sample(range(1, len(packed)), 6)):
+            r = decoded(decoder, packed[:at])
+            check(r.code == 1 and r.out == b"" or data.startswith(r.out) and decoder == "snappy", decoder, at, len(packed))
+            r = decoded(decoder, packed[:at], "-E")
+            check(r.code == 0 and r.out == packed[:at] or decoder == "snappy", decoder, at)
 
 
 @test

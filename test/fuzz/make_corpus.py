@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import struct
 import zlib
 
@@ -433,6 +434,18 @@ decode_seeds = {
 }
 for name, text in decode_seeds.items():
     write("decode", name, text)
+
+# ---- unpackers of -s: what the formats' own tools made (test/vectors/packed.py); the first byte picks one ------------
+with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "vectors", "packed.h")) as f:
+    packed_rows = f.read().split("packed_rows[]")[1]
+for row in packed_rows.split('\n    {"')[1:]:
+    decoder, what = row.split('", "')[0], row.split('"')[2]
+    texts = [bytes(int(octal, 8) for octal in re.findall(r"\\(\d{3})", part)) for part in row.split(",\n     {")[1:]]
+    letter = {"gzip": b"g", "zlib": b"g", "zstd": b"z", "lz4": b"l", "snappy": b"w", "brotli": b"b"}[decoder]
+    seed = re.sub(r"\W+", "-", what)
+    write("unpack", seed, letter + texts[0])
+    write("unpack", seed + "-zeros", letter + texts[1])
+    write("unpack", seed + "-twice", letter + texts[0] + texts[0])
 
 # ---- requests over HTTP -----------------------------------------------------------------------------
 request_seeds = {

@@ -70,7 +70,8 @@ TEST(each_by_itself) {
 }
 
 TEST(an_empty_text_is_empty_after_every_step) {
-  for (size_t i = 0; slp_decoder_at(i); i++) CHECK_STR(run(slp_decoder_at(i)->name, SLP_STR("")), "");
+  for (size_t i = 0; slp_decoder_at(i); i++)
+    if (!slp_decoder_at(i)->needs) CHECK_STR(run(slp_decoder_at(i)->name, SLP_STR("")), "");
   CHECK_STR(run("base64,hex,gzip,ddb-json", SLP_STR("")), "");
   CHECK_STR(run("gzip,plain-json", (slp_str){"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0", 20}), "");
 }

@@ -173,6 +173,7 @@ TEST(what_is_handed_on_of_logs_is_bounded) {
 TEST(an_empty_record_is_an_empty_value_for_every_decoder) {
   for (size_t i = 0; slp_decoder_at(i); i++) {
     const slp_decoder *d = slp_decoder_at(i);
+    if (d->needs) continue;
     char key[40];
     const char *empty = d->makes_json ? "null" : "\"\"";
     snprintf(key, sizeof key, "key=%s", d->name);

@@ -1,0 +1,73 @@
+/* decode_brotli.c - a stream of Brotli, by libbrotlidec. It has neither a magic number nor a checksum. */
+#include "cli/decode_brotli.h"
+
+#include "cli/decode_pieces.h"
+
+#if SLP_HAVE_BROTLI
+#include <brotli/decode.h>
+
+typedef struct brotli_state {
+  slp_mem *mem;
+  BrotliDecoderState *z;
+  slp_str in; /* not read yet */
+} brotli_state;
+
+static void *take(void *mem, size_t n) { return slp_alloc(mem, n); }
+static void give(void *mem, void *p) { slp_free(mem, p); }
+
+static void close_brotli(void *state) {
+  brotli_state *s = state;
+  BrotliDecoderDestroyInstance(s->z);
+  slp_free(s->mem, s);
+}
+
+static void *open_brotli(slp_mem *mem, slp_str in) {
+  brotli_state *s = SLP_NEW(mem, brotli_state);
+  if (!s) return NULL;
+  *s = (brotli_state){.mem = mem, .z = BrotliDecoderCreateInstance(take, give, mem), .in = in};
+  if (s->z) return s;
+  slp_free(mem, s);
+  return NULL;
+}
+
+static int refuse(const brotli_state *s) {
+  BrotliDecoderErrorCode code = BrotliDecoderGetErrorCode(s->z);
+  int of_memory =
+      code <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES && code >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES;
+  return of_memory ? SLP_ENOMEM : SLP_EBADDATA;
+}
+
+static int make_piece(void *state, char *out, size_t room, size_t *ret_made, char why[SLP_DECODER_WHY]) {
+  brotli_state *s = state;
+  const uint8_t *in = (const uint8_t *)s->in.p;
+  uint8_t *to = (uint8_t *)out;
+  size_t left = s->in.n, room_left = room;
+  (void)why;
+  BrotliDecoderResult r = BrotliDecoderDecompressStream(s->z, &left, &in, &room_left, &to, NULL);
+  *ret_made = room - room_left;
+  s->in = (slp_str){(const char *)in, left};
+  switch (r) {
+    case BROTLI_DECODER_RESULT_SUCCESS: return left ? SLP_EBADDATA : 0; /* something follows it */
+    case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: return 1;
+    case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT: return SLP_EBADDATA; /* it is cut short */
+    case BROTLI_DECODER_RESULT_ERROR: break;
+  }
+  return refuse(s);
+}
+
+static int step_brotli(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  return slp_decode_pieces(ret, make_piece, state, why);
+}
+#endif
+
+const slp_decoder slp_decoder_brotli = {.name = "brotli",
+                                        .does = "unpack Brotli",
+                                        .damaged = "it is not Brotli, or it is damaged",
+#if SLP_HAVE_BROTLI
+                                        .open = open_brotli,
+                                        .step = step_brotli,
+                                        .close = close_brotli
+#else
+                                        .needs = "libbrotli-dev"
+#endif
+};

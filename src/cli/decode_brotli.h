@@ -1,0 +1,9 @@
+/* decode_brotli.h - the decoder brotli. Without its library it says what it needs. */
+#ifndef SLP_CLI_DECODE_BROTLI_H
+#define SLP_CLI_DECODE_BROTLI_H
+
+#include "cli/decoder_table.h"
+
+extern const slp_decoder slp_decoder_brotli;
+
+#endif

@@ -1,0 +1,117 @@
+/* decode_snappy.c - Snappy: one raw block, or the framing format (framing_format.txt of google/snappy 1.1.9),
+ * which has a head and checksums. The blocks are libsnappy's; the frame is read here. */
+#include "cli/decode_snappy.h"
+
+#include "cli/decode_pieces.h"
+
+#if SLP_HAVE_SNAPPY
+#include <snappy-c.h>
+#include <stdio.h>
+
+#define CHUNK_MAX 65536u /* unpacked bytes of a chunk */
+#define CHUNKS_A_SLICE 256
+#define RATIO_MAX 22u /* a copy of 64 bytes takes 3 */
+
+typedef struct snappy_state {
+  slp_mem *mem;
+  slp_str in; /* not read yet */
+  uint8_t framed;
+  uint32_t crc[256]; /* of each byte */
+} snappy_state;
+
+static const char head[] = "\xff\x06\0\0sNaPpY";
+enum { HEAD = sizeof head - 1 };
+
+static int is_framed(slp_str in) { return in.n >= HEAD && memcmp(in.p, head, HEAD) == 0; }
+
+static void close_snappy(void *state) { slp_free(((snappy_state *)state)->mem, state); }
+
+static void *open_snappy(slp_mem *mem, slp_str in) {
+  snappy_state *s = SLP_NEW(mem, snappy_state);
+  if (!s) return NULL;
+  s->mem = mem;
+  s->in = in;
+  s->framed = (uint8_t)is_framed(in);
+  for (uint32_t i = 0; s->framed && i < 256; i++) {
+    uint32_t c = i;
+    for (int bit = 0; bit < 8; bit++) c = c & 1 ? c >> 1 ^ 0x82f63b78u : c >> 1; /* Castagnoli's */
+    s->crc[i] = c;
+  }
+  return s;
+}
+
+static uint32_t read_u32(const char *p) {
+  const unsigned char *b = (const unsigned char *)p;
+  return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+/* Masked, as the format stores it. */
+static uint32_t checksum(const snappy_state *s, const char *p, size_t n) {
+  uint32_t c = 0xffffffffu;
+  for (size_t i = 0; i < n; i++) c = s->crc[(c ^ (unsigned char)p[i]) & 255] ^ c >> 8;
+  c = ~c;
+  return (c >> 15 | c << 17) + 0xa282ead8u;
+}
+
+static int add_block(slp_buf *ret, slp_str block, size_t max) {
+  size_t n = 0;
+  if (snappy_uncompressed_length(block.p, block.n, &n) != SNAPPY_OK || n > max || n / RATIO_MAX > block.n)
+    return SLP_EBADDATA;
+  if (n > ret->max - ret->n) return SLP_ELIMIT;
+  if (n && slp_buf_reserve(ret, n) != 0) return SLP_ENOMEM;
+  char nothing;
+  if (snappy_uncompress(block.p, block.n, n ? ret->p + ret->n : &nothing, &n) != SNAPPY_OK)
+    return SLP_EBADDATA;
+  ret->n += n;
+  return 0;
+}
+
+/* A chunk whose bytes are kept: packed or plain, behind their checksum. */
+static int add_chunk(const snappy_state *s, slp_buf *ret, unsigned type, slp_str body,
+                     char why[SLP_DECODER_WHY]) {
+  size_t from = ret->n;
+  if (body.n < 4) return SLP_EBADDATA;
+  slp_str data = {body.p + 4, body.n - 4};
+  if (type == 1 && data.n > CHUNK_MAX) return SLP_EBADDATA;
+  int r = type == 0 ? add_block(ret, data, CHUNK_MAX) : slp_buf_add_str(ret, data);
+  if (r) return r;
+  if (checksum(s, ret->p + from, ret->n - from) == read_u32(body.p)) return 0;
+  snprintf(why, SLP_DECODER_WHY, "it is damaged: a checksum is wrong");
+  return SLP_EBADDATA;
+}
+
+static int read_chunk(snappy_state *s, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  if (s->in.n < 4) return SLP_EBADDATA;
+  unsigned type = (unsigned char)s->in.p[0];
+  size_t n = read_u32(s->in.p) >> 8;
+  if (n > s->in.n - 4) return SLP_EBADDATA;
+  slp_str chunk = s->in, body = {s->in.p + 4, n};
+  s->in = (slp_str){body.p + n, s->in.n - 4 - n};
+  if (type <= 1) return add_chunk(s, ret, type, body, why);
+  if (type == 0xff) return n == HEAD - 4 && is_framed(chunk) ? 0 : SLP_EBADDATA; /* another stream follows */
+  return type >= 0x80 ? 0 : SLP_EBADDATA;                                        /* may be skipped, or not */
+}
+
+static int step_snappy(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  snappy_state *s = state;
+  size_t from = ret->n;
+  if (!s->framed) return add_block(ret, s->in, SIZE_MAX);
+  for (int i = 0; i < CHUNKS_A_SLICE && s->in.n && ret->n - from < SLP_PIECE; i++) {
+    int r = read_chunk(s, ret, why);
+    if (r) return r;
+  }
+  return s->in.n > 0;
+}
+#endif
+
+const slp_decoder slp_decoder_snappy = {.name = "snappy",
+                                        .does = "unpack Snappy, a block or framed",
+                                        .damaged = "it is not Snappy, or it is damaged",
+#if SLP_HAVE_SNAPPY
+                                        .open = open_snappy,
+                                        .step = step_snappy,
+                                        .close = close_snappy
+#else
+                                        .needs = "libsnappy-dev"
+#endif
+};

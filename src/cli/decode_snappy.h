@@ -1,0 +1,9 @@
+/* decode_snappy.h - the decoder snappy. Without its library it says what it needs. */
+#ifndef SLP_CLI_DECODE_SNAPPY_H
+#define SLP_CLI_DECODE_SNAPPY_H
+
+#include "cli/decoder_table.h"
+
+extern const slp_decoder slp_decoder_snappy;
+
+#endif

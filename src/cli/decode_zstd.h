@@ -1,0 +1,9 @@
+/* decode_zstd.h - the decoder zstd. Without its library it says what it needs. */
+#ifndef SLP_CLI_DECODE_ZSTD_H
+#define SLP_CLI_DECODE_ZSTD_H
+
+#include "cli/decoder_table.h"
+
+extern const slp_decoder slp_decoder_zstd;
+
+#endif

@@ -1,0 +1,175 @@
+/* decode_packed.c - the decoders that unpack, on what each format's own tool packed: damaged, cut short, without
+ * end, and without memory. */
+#include "check.h"
+#include "cli/decode.h"
+#include "rnd.h"
+#include "scarce.h"
+#include "vectors/packed.h"
+
+static char why[100];
+static char got[1 << 15];
+static size_t got_n;
+
+/* Unpacks a copy in memory of just that size, so that a read beyond it is found. */
+static int unpack_in(slp_mem *mem, const char *decoder, slp_str in, uint64_t limit) {
+  slp_decode_chain c;
+  slp_decoding d;
+  char reason[200];
+  char *copy = malloc(in.n ? in.n : 1);
+  CHECK_INT(slp_decode_parse(decoder, &c, reason), 0);
+  if (in.n) memcpy(copy, in.p, in.n);
+  slp_decoding_init(&d, mem);
+  slp_decoding_begin(&d, &c, (slp_str){copy, in.n}, limit);
+  *why = 0;
+  int r;
+  do r = slp_decoding_step(&d, why);
+  while (r == 1);
+  if (!r) {
+    CHECK(d.in.n <= sizeof got);
+    memcpy(got, d.in.p, d.in.n);
+    got_n = d.in.n;
+  }
+  slp_decoding_free(&d);
+  CHECK(memcmp(copy, in.p, in.n) == 0);
+  free(copy);
+  CHECK(r == 0 || r == SLP_ENOMEM || *why);
+  return r;
+}
+
+static int unpack(const char *decoder, slp_str in, uint64_t limit) {
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  int r = unpack_in(mem, decoder, in, limit);
+  CHECK_INT(mem->live_blocks, 0);
+  slp_mem_drop(mem);
+  return r;
+}
+
+static int is_text(void) { return got_n == packed_text.n && memcmp(got, packed_text.p, got_n) == 0; }
+static int is_here(const packed *p) { return !slp_decoder_by_name(slp_str_of(p->decoder))->needs; }
+#define EACH(p)                                                                      \
+  for (const packed *p = packed_rows; p < packed_rows + SLP_COUNT(packed_rows); p++) \
+    if (is_here(p))
+
+TEST(what_the_tools_pack_comes_out_again) {
+  EACH(p) {
+    CHECK_INT(unpack(p->decoder, p->text, 1 << 20), 0);
+    if (!is_text()) CHECK_FAIL("%s: another text", p->what);
+    CHECK_INT(unpack(p->decoder, p->zeros, 1 << 20), 0);
+    CHECK_INT(got_n, 20000);
+    for (size_t i = 0; i < got_n; i++) CHECK(got[i] == 0);
+  }
+}
+
+/* A frame of Snappy is a row of chunks without an end, and may have chunks in it that are to be passed over by who
+ * does not know them. So a cut between chunks is not noticed, nor a first byte of one that says so. */
+static int is_chunk(const packed *p, size_t at) { return strcmp(p->what, "snappy, framed") == 0 && at == 10; }
+
+TEST(what_ends_too_early_is_refused) {
+  EACH(p) for (size_t n = 1; n < p->text.n; n++) {
+    if (unpack(p->decoder, (slp_str){p->text.p, n}, 1 << 20) != (is_chunk(p, n) ? 0 : SLP_EBADDATA))
+      CHECK_FAIL("%s: %zu of %zu bytes are taken", p->what, n, p->text.n);
+  }
+}
+
+TEST(what_follows_is_refused_unless_it_is_more_of_the_kind) {
+  char text[2000];
+  EACH(p) {
+    memcpy(text, p->text.p, p->text.n);
+    text[p->text.n] = 'x';
+    CHECK_INT(unpack(p->decoder, (slp_str){text, p->text.n + 1}, 1 << 20), SLP_EBADDATA);
+    memcpy(text + p->text.n, p->text.p, p->text.n);
+    int r = unpack(p->decoder, (slp_str){text, 2 * p->text.n}, 1 << 20);
+    int frames = strcmp(p->decoder, "zlib") != 0 && strcmp(p->decoder, "brotli") != 0 &&
+                 strcmp(p->what, "snappy, a block") != 0;
+    if (r != (frames ? 0 : SLP_EBADDATA) || (!r && got_n != 2 * packed_text.n))
+      CHECK_FAIL("%s twice: %d, %zu bytes", p->what, r, got_n);
+  }
+}
+
+/* Where there are checksums, damage makes no other text. */
+static int damaged(const packed *p, slp_str in, size_t at) {
+  int r = unpack(p->decoder, in, 1 << 14);
+  CHECK(r == 0 || r == SLP_EBADDATA || r == SLP_ELIMIT);
+  if (r == 0 && p->checked && !is_text() && !is_chunk(p, at))
+    CHECK_FAIL("%s: damaged, and another text", p->what);
+  return r;
+}
+
+TEST(damage_at_every_offset) {
+  static const unsigned char masks[] = {1, 0x10, 0x80, 0xff};
+  char text[1000];
+  EACH(p) for (size_t at = 0; at < p->text.n; at++) for (size_t m = 0; m < sizeof masks; m++) {
+    memcpy(text, p->text.p, p->text.n);
+    text[at] = (char)((unsigned char)text[at] ^ masks[m]);
+    damaged(p, (slp_str){text, p->text.n}, at);
+  }
+}
+
+/* From the middle on, where neither a time nor a name stands that nobody checks. */
+TEST(a_thousand_damaged_ones_are_refused) {
+  char text[1000];
+  EACH(p) for (int i = 0; p->checked && i < 1000; i++) {
+    memcpy(text, p->text.p, p->text.n);
+    size_t n = 1 + rnd(8);
+    for (size_t k = 0; k < n; k++) {
+      size_t at = p->text.n / 4 + rnd(p->text.n - p->text.n / 4);
+      text[at] = (char)((unsigned char)text[at] ^ (1 + rnd(255)));
+    }
+    if (memcmp(text, p->text.p, p->text.n) != 0 && damaged(p, (slp_str){text, p->text.n}, 0) == 0)
+      CHECK_FAIL("%s: damage %d was taken", p->what, i);
+  }
+}
+
+TEST(what_becomes_more_than_the_limit_is_refused_and_no_byte_earlier) {
+  EACH(p) {
+    for (uint64_t limit = 0; limit < packed_text.n; limit++)
+      if (unpack(p->decoder, p->text, limit) != SLP_ELIMIT) CHECK_FAIL("%s: %d bytes", p->what, (int)limit);
+    CHECK_INT(unpack(p->decoder, p->text, packed_text.n), 0);
+    CHECK_INT(unpack(p->decoder, p->zeros, 19999), SLP_ELIMIT);
+    char want[100];
+    snprintf(want, sizeof want, "%s: more than 19999 bytes; see -X decoded_bytes_max", p->decoder);
+    CHECK_STR(why, want);
+    CHECK_INT(unpack(p->decoder, p->zeros, 20000), 0);
+  }
+}
+
+TEST(without_memory_that_is_what_is_told) {
+  EACH(p) for (int64_t n = 1; n < 60; n++) {
+    scarce s = {.left = n};
+    slp_mem *mem = slp_mem_new(scarce_alloc, &s);
+    int r = unpack_in(mem, p->decoder, p->text, 1 << 20);
+    if (r != (s.failed ? SLP_ENOMEM : 0)) CHECK_FAIL("%s: %d with %d allocations", p->what, r, (int)n);
+    CHECK_INT(mem->live_blocks, 0);
+    s.left = -1;
+    slp_mem_drop(mem);
+    if (!s.failed) break;
+  }
+}
+
+/* Three bytes repeat 64: the densest that Snappy knows. Its length is told first, and may be a lie. */
+TEST(a_block_of_snappy_is_not_taken_at_its_word) {
+  static char bomb[3 * 4096 + 16];
+  if (slp_decoder_by_name(SLP_STR("snappy"))->needs) return;
+  size_t n = 0;
+  uint32_t told = 1 + 64 * 4096;
+  for (; told >= 128; told >>= 7) bomb[n++] = (char)(told | 128);
+  bomb[n++] = (char)told;
+  bomb[n++] = 0, bomb[n++] = 'x';
+  for (int i = 0; i < 4096; i++) bomb[n++] = (char)(63 << 2 | 2), bomb[n++] = 1, bomb[n++] = 0;
+  CHECK_INT(unpack("snappy", (slp_str){bomb, n}, 64 * 4096), SLP_ELIMIT);
+  slp_mem *mem = slp_mem_new(NULL, NULL);
+  CHECK_INT(unpack_in(mem, "snappy", SLP_STR("\xff\xff\xff\xff\x0f\x00x"), 1u << 28), SLP_EBADDATA);
+  CHECK(mem->peak_bytes < 1 << 16);
+  slp_mem_drop(mem);
+}
+
+TEST(what_is_not_built_in_says_what_it_needs) {
+  for (size_t i = 0; slp_decoder_at(i); i++) {
+    const slp_decoder *d = slp_decoder_at(i);
+    slp_decode_chain c;
+    char reason[200];
+    int r = slp_decode_parse(d->name, &c, reason);
+    CHECK_INT(r, d->needs ? SLP_EINVAL : 0);
+    if (d->needs) CHECK(strstr(reason, d->needs) && strstr(reason, "=enabled"));
+  }
+}
