@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "codec/base64.h"
+
 /* Words the refusal of a name that no decoder has. */
 static void tell_unknown(char why[200], const char *name, size_t n) {
   int used = snprintf(why, 200, "-s: \"%.*s\" is no decoder; there are ", (int)(n < 40 ? n : 40), name);
@@ -56,7 +58,7 @@ void slp_decoding_init(slp_decoding *d, slp_mem *mem) {
 }
 
 static void close_step(slp_decoding *d) {
-  if (d->state) d->chain->step[d->at]->close(d->state);
+  if (d->state) d->by->close(d->state);
   d->state = NULL;
 }
 
@@ -95,17 +97,57 @@ void slp_decode_too_much(char why[100], const char *step, uint64_t limit) {
   snprintf(why, 100, "%s: more than %llu bytes; see -X decoded_bytes_max", step, (unsigned long long)limit);
 }
 
+/* Returns the decoder that recognizes what the text is in base64, or NULL. */
+static const slp_decoder *look_into_base64(slp_str in) {
+  char first[16];
+  if (in.n < sizeof first) return NULL;
+  int64_t n = slp_base64_decode(first, in.p, sizeof first);
+  return n < 0 ? NULL : slp_decoder_that_recognizes((slp_str){first, (size_t)n});
+}
+
+void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const char *better) {
+  const slp_decoder *seen = slp_decoder_that_recognizes(in), *within = NULL;
+  int of_text = step->makes_json || step->makes_events; /* it comes behind what unpacks */
+  if (!seen && (of_text || step->open)) within = look_into_base64(in);
+  const char *comma = of_text ? "," : "", *then = of_text ? step->name : "";
+  if (*better)
+    snprintf(why, 100, "%s: %.80s", step->name, better);
+  else if (seen == step)
+    snprintf(why, 100, "%s: it is damaged, cut short, or more follows it", step->name);
+  else if (seen && !(step->unpacks && strcmp(step->unpacks, seen->name) == 0))
+    snprintf(why, 100, "%s: it looks like %s: -s %s%s%s", step->name, seen->name, seen->name, comma, then);
+  else if (within)
+    snprintf(why, 100, "%s: it looks like %s in base64: -s base64,%s%s%s", step->name, within->name,
+             within->name, comma, then);
+  else
+    snprintf(why, 100, "%s: %.80s", step->name, step->damaged);
+}
+
+/* Sets what decodes the step to come. Returns 0 if nothing does: the text stays as it is. */
+static int pick(slp_decoding *d) {
+  const slp_decoder *asked = d->chain->step[d->at];
+  if (!d->state) d->by = asked->picks ? slp_decoder_that_recognizes(d->in) : asked;
+  return d->by != NULL;
+}
+
 int slp_decoding_step(slp_decoding *d, char why[100]) {
   if (is_over(d)) return 0;
-  const slp_decoder *step = d->chain->step[d->at];
+  if (!pick(d)) {
+    d->at++;
+    return !is_over(d);
+  }
+  if (d->by->needs) {
+    snprintf(why, 100, "auto: it looks like %s, which is not built in (%s)", d->by->name, d->by->needs);
+    return SLP_EBADDATA;
+  }
   char better[SLP_DECODER_WHY] = "";
   if (!d->next.p) slp_buf_init(&d->next, d->mem, d->left);
-  int r = run_some(d, step, better);
+  int r = run_some(d, d->by, better);
   if (r == 1 || r == SLP_ENOMEM) return r;
   if (r == SLP_ELIMIT)
-    slp_decode_too_much(why, step->name, d->limit);
+    slp_decode_too_much(why, d->by->name, d->limit);
   else if (r)
-    snprintf(why, 100, "%s: %.80s", step->name, *better ? better : step->damaged);
+    slp_decode_refuse(why, d->by, d->in, better);
   if (r) return r;
   d->left -= d->next.n;
   slp_buf_free(&d->room);

@@ -26,10 +26,11 @@ int slp_decode_makes_json(const slp_decode_chain *c);
 typedef struct slp_decoding {
   slp_mem *mem;
   const slp_decode_chain *chain; /* borrowed */
-  slp_str in;           /* of the step; when all is done, the result. In the text given, or in `room` */
-  slp_buf room, next;   /* what the last step made; what this one makes */
-  void *state;          /* owned: of a step that goes in pieces, while it does */
-  uint64_t limit, left; /* bytes that the steps may make: in all, from here on */
+  slp_str in;            /* of the step; when all is done, the result. In the text given, or in `room` */
+  slp_buf room, next;    /* what the last step made; what this one makes */
+  const slp_decoder *by; /* what decodes this step: the decoder asked for, or the one that it picked */
+  void *state;           /* owned: of a step that goes in pieces, while it does */
+  uint64_t limit, left;  /* bytes that the steps may make: in all, from here on */
   uint8_t at;
 } slp_decoding;
 
@@ -40,6 +41,9 @@ void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, 
 /* Does one slice. 1: there is more to do, 0: d->in is the result. SLP_EBADDATA or SLP_ELIMIT and `why`,
  * SLP_ENOMEM. */
 int slp_decoding_step(slp_decoding *d, char why[100]);
+/* Words the refusal of a text by `step`. When the text begins as another format does, its decoder is named.
+ * `better`: what the decoder itself says, or "". */
+void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const char *better);
 /* Words it: the step makes more than a record may become. */
 void slp_decode_too_much(char why[100], const char *step, uint64_t limit);
 

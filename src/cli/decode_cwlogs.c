@@ -205,4 +205,5 @@ int slp_cwlogs_step(slp_cwlogs *l) {
 const slp_decoder slp_decoder_cwlogs = {.name = "cwlogs",
                                         .does = "CloudWatch Logs: a line an event",
                                         .damaged = "it is no record of a CloudWatch Logs subscription",
+                                        .unpacks = "gzip",
                                         .makes_events = 1};

@@ -4,6 +4,11 @@
 
 #include "cli/decode_pieces.h"
 
+static const char head[] = "\xff\x06\0\0sNaPpY";
+enum { HEAD = sizeof head - 1 };
+
+static int is_framed(slp_str in) { return slp_begins_with(in, head, HEAD); }
+
 #if SLP_HAVE_SNAPPY
 #include <snappy-c.h>
 #include <stdio.h>
@@ -18,11 +23,6 @@ typedef struct snappy_state {
   uint8_t framed;
   uint32_t crc[256]; /* of each byte */
 } snappy_state;
-
-static const char head[] = "\xff\x06\0\0sNaPpY";
-enum { HEAD = sizeof head - 1 };
-
-static int is_framed(slp_str in) { return in.n >= HEAD && memcmp(in.p, head, HEAD) == 0; }
 
 static void close_snappy(void *state) { slp_free(((snappy_state *)state)->mem, state); }
 
@@ -107,6 +107,7 @@ static int step_snappy(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
 const slp_decoder slp_decoder_snappy = {.name = "snappy",
                                         .does = "unpack Snappy, a block or framed",
                                         .damaged = "it is not Snappy, or it is damaged",
+                                        .recognizes = is_framed,
 #if SLP_HAVE_SNAPPY
                                         .open = open_snappy,
                                         .step = step_snappy,

@@ -57,9 +57,12 @@ static int step_zstd(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
 }
 #endif
 
+static int is_zstd(slp_str in) { return slp_begins_with(in, "\x28\xb5\x2f\xfd", 4); }
+
 const slp_decoder slp_decoder_zstd = {.name = "zstd",
                                       .does = "unpack Zstandard",
                                       .damaged = "it is not zstd, or it is damaged",
+                                      .recognizes = is_zstd,
 #if SLP_HAVE_ZSTD
                                       .open = open_zstd,
                                       .step = step_zstd,

@@ -13,6 +13,10 @@ typedef struct slp_decoder {
   const char *does;    /* for -h and the manual page: at most 40 bytes, to stay within 80 columns */
   const char *damaged; /* why a text is refused: "it is not base64" */
   const char *needs;   /* this build lacks it: the Debian package that it needs. NULL: it is there */
+  /* Returns 1 if the text begins as this format does. NULL: the format has no magic bytes. */
+  int (*recognizes)(slp_str in);
+  const char
+      *unpacks; /* the decoder whose format this one takes as well, packed texts being usual; or NULL */
   /* Either `run`, which decodes a whole text at once, or the three that follow, for texts that may become
    * very long. Both append to `ret` and never write to `in`. Errors: SLP_EBADDATA; SLP_ELIMIT: `ret` is
    * full; SLP_ENOMEM. An empty text never comes here. */
@@ -22,6 +26,7 @@ typedef struct slp_decoder {
    * write a better reason than `damaged` into `why`. */
   int (*step)(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]);
   void (*close)(void *state);
+  uint8_t picks;        /* none of these: the decoder that recognizes the text decodes it, if there is one */
   uint8_t makes_json;   /* the result is one JSON value */
   uint8_t makes_events; /* the result is several texts, which the printer makes; so the last step */
 } slp_decoder;
@@ -30,6 +35,10 @@ typedef struct slp_decoder {
 const slp_decoder *slp_decoder_by_name(slp_str name);
 /* The i-th of the table, in the order in which they are shown; NULL behind the last one. */
 const slp_decoder *slp_decoder_at(size_t i);
+/* Returns the first one that recognizes the text, built in or not; or NULL. */
+const slp_decoder *slp_decoder_that_recognizes(slp_str in);
+/* Returns 1 if the text begins with these bytes. */
+int slp_begins_with(slp_str in, const char *bytes, size_t n);
 /* Writes all names, with `between` between them. */
 int slp_decoder_names(slp_buf *b, const char *between);
 /* Writes a line of help for each: two spaces, name, what it does; or that it is not built in. A newline comes

@@ -1,4 +1,5 @@
 /* man.c - the manual page, in the man macros that groff and mandoc share. */
+#include "cli/decoder_table.h"
 #include "cli/help.h"
 #include "cli/knobs.h"
 #include "cli/multilang_properties.h"
@@ -634,6 +635,43 @@ static void add_key(void *arg, const char *key, int acts, const char *meaning) {
   add_item(arg, key, acts ? "acts" : "no effect", meaning);
 }
 
+static const char decoders[] =
+    ".SH DECODERS\n"
+    "The steps of \\fB\\-s\\fR are done from left to right. What all of them make of a record\n"
+    "together is bounded: \\fB\\-X decoded_bytes_max\\fR.\n"
+    "A record that can\\(aqt be decoded is never printed in part. It ends the command, which\n"
+    "names its shard and sequence number; with \\fB\\-E\\fR it is printed as it came.\n"
+    "When a record begins as another format does, the message names the decoder of that.\n"
+    ".PP\n"
+    "\\fB\\-s auto\\fR unpacks a record that begins with the magic bytes of\n";
+static const char decoders_more[] =
+    "; any other record stays as it is.\n"
+    "It undoes one packing: \\fB\\-s auto,auto\\fR undoes two.\n"
+    "Brotli and a block of Snappy without a frame have no magic bytes and must be asked for.\n"
+    "Those of zlib are weak: a text that begins with an x and one of the bytes 01, 9C and DA is\n"
+    "taken for it. The levels 2 to 5 of zlib begin with the letters x\\(ha, which\n"
+    "\\fBauto\\fR takes for text.\n"
+    ".PP\n"
+    "gzip, zlib and framed Snappy have checksums; zstd and LZ4 have them when the packer wrote\n"
+    "them, as the commands zstd and lz4 do. Brotli and a block of Snappy have none, so damage may go\n"
+    "unnoticed. A frame of Snappy has no end: one that is cut between two chunks looks whole.\n"
+    "zstd with a dictionary, or with a window of more than 128 MiB, is refused.\n"
+    ".PP\n"
+    "\\fB\\-s cwlogs\\fR takes records of a subscription of CloudWatch Logs, packed with gzip or not.\n"
+    "Line ends behind a message are left out, but for \\fB\\-J\\fR. Control messages, by which the\n"
+    "service tests a destination, print nothing and are counted on standard error.\n";
+
+static void add_decoders(slp_buf *b) {
+  int first = 1;
+  slp_buf_add_z(b, decoders);
+  for (size_t i = 0; slp_decoder_at(i); i++) {
+    if (!slp_decoder_at(i)->recognizes) continue;
+    slp_buf_addf(b, "%s%s", first ? "" : ", ", slp_decoder_at(i)->name);
+    first = 0;
+  }
+  slp_buf_add_z(b, decoders_more);
+}
+
 int slp_man(slp_buf *b) {
   slp_buf_addf(b, ".TH STREAM\\-TAIL 1 " DATE " \"sloop %s\" \"User Commands\"\n.nh\n.ad l\n",
                sloop_version());
@@ -643,6 +681,7 @@ int slp_man(slp_buf *b) {
   slp_buf_add_z(b, description);
   slp_buf_add_z(b, ".SH OPTIONS\n");
   for (size_t i = 0; i < slp_options_n; i++) add_option(b, &slp_options[i]);
+  add_decoders(b);
   slp_buf_add_z(b, output);
   slp_buf_add_z(b, ".SH SETTINGS OF \\-X\nOne that does nothing in what is run is told at the start.\n");
   slp_knobs_each(add_item, b);

@@ -174,7 +174,7 @@ static int next_event(slp_printer *p, char why[100]) {
   if (r == SLP_ELIMIT)
     slp_decode_too_much(why, "cwlogs", p->data.limit);
   else if (r == SLP_EBADDATA)
-    snprintf(why, 100, "cwlogs: %s", slp_decoder_cwlogs.damaged);
+    slp_decode_refuse(why, &slp_decoder_cwlogs, p->data.in, "");
   return r;
 }
 

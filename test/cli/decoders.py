@@ -218,6 +218,26 @@ def what_others_pack_comes_out_again():
 
 
 @test
+def auto_unpacks_what_it_knows_and_leaves_the_rest():
+    data = text().encode() + b"{}" * 40
+    for decoder, pack in packers():
+        packed = pack(data)
+        known = decoder != "brotli" and not (decoder == "snappy" and packed[:1] != b"\xff")
+        equal(decoded("auto", packed).out, data if known else packed, decoder)
+        if known:  # one packing a step
+            equal(decoded("auto", pack(packed)).out, packed, decoder)
+            equal(decoded("auto,auto", pack(packed)).out, data, decoder)
+            r = decoded("auto", packed[:-1])
+            equal((r.code, r.out), (1, b""), decoder)
+            wrong = "zstd" if decoder != "zstd" else "gzip"
+            r = decoded(wrong, packed) if {wrong, decoder} - {"gzip", "zlib"} and wrong in dict(packers()) else None
+            check(not r or f"{wrong}: it looks like {decoder}: -s {decoder}; -E would go on" in r.err
+                  or decoder == "zlib", r and r.err)
+    for plain in (b"plain", b'{"a": 1}', b"x^2", b"\x00\xff"):
+        equal(decoded("auto", plain).out, plain)
+
+
+@test
 def a_bomb_is_refused_and_told_and_the_next_record_comes():
     zeros = bytes(18 << 20)  # the scripted library reads 1 MiB of a file
     for decoder, pack in packers():

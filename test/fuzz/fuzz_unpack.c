@@ -142,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   (void)agree, (void)comes_again, (void)once; /* used where there are libraries */
   switch (data[0]) {
     case 'g': only_ends("gzip", in); break;
+    case 'a': only_ends("auto,auto,plain-json", in); break;
 #if SLP_HAVE_ZSTD
     case 'z': try_zstd(in); break;
 #endif

@@ -446,6 +446,7 @@ for row in packed_rows.split('\n    {"')[1:]:
     write("unpack", seed, letter + texts[0])
     write("unpack", seed + "-zeros", letter + texts[1])
     write("unpack", seed + "-twice", letter + texts[0] + texts[0])
+    write("unpack", seed + "-auto", b"a" + texts[0])
 
 # ---- requests over HTTP -----------------------------------------------------------------------------
 request_seeds = {

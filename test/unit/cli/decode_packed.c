@@ -163,6 +163,49 @@ TEST(a_block_of_snappy_is_not_taken_at_its_word) {
   slp_mem_drop(mem);
 }
 
+/* Those without magic bytes stay as they are. */
+TEST(auto_knows_each_by_its_first_bytes) {
+  EACH(p) {
+    const slp_decoder *d = slp_decoder_that_recognizes(p->text);
+    int known = strcmp(p->decoder, "brotli") != 0 && strcmp(p->what, "snappy, a block") != 0;
+    CHECK_INT(d == slp_decoder_by_name(slp_str_of(p->decoder)), known);
+    CHECK_INT(unpack("auto", p->text, 1 << 20), 0);
+    if (known) CHECK(is_text());
+    if (!known) CHECK(got_n == p->text.n && memcmp(got, p->text.p, got_n) == 0);
+    CHECK_INT(unpack("auto,plain-json", p->text, 1 << 20), SLP_EBADDATA); /* it is twelve values */
+    char want[100];
+    snprintf(want, sizeof want, "%s: it is damaged, cut short, or more follows it", p->decoder);
+    if (!known) continue;
+    CHECK_INT(unpack("auto", (slp_str){p->text.p, p->text.n / 2}, 1 << 20), SLP_EBADDATA);
+    CHECK_STR(why, want);
+  }
+  CHECK_INT(unpack("auto", packed_text, 1), 0); /* a text is itself, and nothing is made */
+  CHECK(is_text());
+  CHECK_INT(unpack("auto,auto,base64", SLP_STR("aGVsbG8="), 1 << 20), 0);
+  CHECK(got_n == 5 && memcmp(got, "hello", 5) == 0);
+}
+
+/* In every pair of an asked decoder and a text that begins as another format does. */
+TEST(the_right_decoder_is_named_when_another_was_asked_for) {
+  static const char *const asked[] = {"gzip",   "zlib",   "zstd", "lz4",        "snappy",
+                                      "brotli", "base64", "hex",  "plain-json", "ddb-json"};
+  EACH(p) for (size_t i = 0; i < SLP_COUNT(asked); i++) {
+    const slp_decoder *d = slp_decoder_by_name(slp_str_of(asked[i])),
+                      *is = slp_decoder_that_recognizes(p->text);
+    int same = strcmp(asked[i], p->decoder) == 0 || (d->unpacks && strcmp(d->unpacks, p->decoder) == 0);
+    if (d->needs || same || !is) continue;
+    char want[100];
+    CHECK_INT(unpack(asked[i], p->text, 1 << 20), SLP_EBADDATA);
+    snprintf(want, sizeof want, "%s: it looks like %s: -s %s%s%s", asked[i], p->decoder, p->decoder,
+             d->makes_json ? "," : "", d->makes_json ? asked[i] : "");
+    CHECK_STR(why, want);
+  }
+  CHECK_INT(unpack("gzip", SLP_STR("H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA=="), 1 << 20), SLP_EBADDATA);
+  CHECK_STR(why, "gzip: it looks like gzip in base64: -s base64,gzip");
+  CHECK_INT(unpack("plain-json", SLP_STR("H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA=="), 1 << 20), SLP_EBADDATA);
+  CHECK_STR(why, "plain-json: it looks like gzip in base64: -s base64,gzip,plain-json");
+}
+
 TEST(what_is_not_built_in_says_what_it_needs) {
   for (size_t i = 0; slp_decoder_at(i); i++) {
     const slp_decoder *d = slp_decoder_at(i);
@@ -171,5 +214,10 @@ TEST(what_is_not_built_in_says_what_it_needs) {
     int r = slp_decode_parse(d->name, &c, reason);
     CHECK_INT(r, d->needs ? SLP_EINVAL : 0);
     if (d->needs) CHECK(strstr(reason, d->needs) && strstr(reason, "=enabled"));
+    for (size_t k = 0; d->needs && k < SLP_COUNT(packed_rows); k++) { /* auto knows what it can't unpack */
+      if (slp_decoder_that_recognizes(packed_rows[k].text) != d) continue;
+      CHECK_INT(unpack("auto", packed_rows[k].text, 1 << 20), SLP_EBADDATA);
+      CHECK(strstr(why, d->name) && strstr(why, "is not built in"));
+    }
   }
 }

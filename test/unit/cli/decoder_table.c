@@ -11,7 +11,7 @@ TEST(a_row_is_whole_and_no_name_comes_twice) {
     CHECK(slp_decoder_by_name(slp_str_of(d->name)) == d);
     CHECK(strlen(d->name) <= 10 && strlen(d->does) <= 40 && *d->damaged && strlen(d->damaged) <= 80);
     int pieces = (d->open != NULL) + (d->step != NULL) + (d->close != NULL);
-    CHECK(d->makes_events || d->needs ? !d->run && !pieces : d->run ? !pieces : pieces == 3);
+    CHECK(d->makes_events || d->needs || d->picks ? !d->run && !pieces : d->run ? !pieces : pieces == 3);
   }
   CHECK(!slp_decoder_by_name(SLP_STR("")) && !slp_decoder_by_name(SLP_STR("gzi")));
 }
@@ -49,6 +49,30 @@ static int man_without_hyphens(slp_buf *b) {
     if (b->p[i] != '\\') b->p[to++] = b->p[i];
   slp_buf_cut(b, to);
   return r;
+}
+
+TEST(what_begins_as_a_format_does_is_recognized) {
+  static const struct {
+    const char *name;
+    slp_str in;
+  } rows[] = {{"gzip", {"\x1f\x8b", 2}},
+              {"zlib", {"x\x9c", 2}},
+              {"zlib", {"x\xda", 2}},
+              {"zlib", {"x\x01", 2}},
+              {"zstd", {"\x28\xb5\x2f\xfd", 4}},
+              {"lz4", {"\x04\x22\x4d\x18", 4}},
+              {"snappy", {"\xff\x06\0\0sNaPpY", 10}},
+              {NULL, {"x^", 2}},
+              {NULL, {"x", 1}},
+              {NULL, {"{\"a\":1}", 7}},
+              {NULL, {"", 0}}};
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    const slp_decoder *d = slp_decoder_that_recognizes(rows[i].in);
+    if (d != (rows[i].name ? slp_decoder_by_name(slp_str_of(rows[i].name)) : NULL))
+      CHECK_FAIL("row %d", (int)i);
+    slp_str cut = {rows[i].in.p, rows[i].in.n - 1};
+    if (rows[i].name) CHECK(!slp_decoder_that_recognizes(cut));
+  }
 }
 
 TEST(every_text_has_every_row) {

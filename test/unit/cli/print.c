@@ -140,6 +140,15 @@ TEST(no_empty_line_is_behind_an_event_whatever_ends_it) {
   done();
 }
 
+TEST(a_packed_record_that_is_not_of_logs_is_told_as_what_it_is) {
+  OPEN("-s", "cwlogs", "orders");
+  CHECK_INT(add("k", "\x28\xb5\x2f\xfdx"), SLP_EBADDATA);
+  CHECK(strstr(p.why, "cwlogs: it looks like zstd: -s zstd,cwlogs"));
+  CHECK_INT(add("k", "\x1f\x8b\x08x"), SLP_EBADDATA);
+  CHECK(strstr(p.why, "cwlogs: it is no record of a CloudWatch Logs subscription"));
+  done();
+}
+
 TEST(control_messages_are_counted) {
   OPEN("-s", "cwlogs", "orders");
   CHECK_PRINTS(

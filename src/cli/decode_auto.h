@@ -1,0 +1,9 @@
+/* decode_auto.h - the decoder auto. */
+#ifndef SLP_CLI_DECODE_AUTO_H
+#define SLP_CLI_DECODE_AUTO_H
+
+#include "cli/decoder_table.h"
+
+extern const slp_decoder slp_decoder_auto;
+
+#endif
