@@ -47,6 +47,7 @@ need libzstd-dev lib libzstd # these four for -s of stream-tail
 need liblz4-dev lib liblz4
 need libsnappy-dev lib snappy
 need libbrotli-dev lib libbrotlidec
+need libpcre2-dev lib libpcre2-8
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 case $want in
   build) ;;
@@ -59,6 +60,7 @@ case $want in
     need nodejs have node
     need npm have npm
     need openssl have openssl
+    need ripgrep have rg
     need curl have curl
     need nghttp2-proxy have nghttpx
     need tinyproxy have tinyproxy

@@ -243,6 +243,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_SAVE: a->save = value; return *value ? 0 : wrong(o, value, "the name of a file", why);
     case O_GREP: return add_regex(o, a->grep, &a->grep_n, value, why);
     case O_GREPV: return add_regex(o, a->grepv, &a->grepv_n, value, why);
+    case O_IGNORE_CASE: a->ignore_case = 1; return 0;
     case O_UNIQUE: a->unique = 1; return 0;
     case O_DECODE: return set_decoder(a, value, why);
     case O_FORMAT: a->format = value; return 0;

@@ -59,6 +59,7 @@ typedef struct slp_args {
   uint32_t decoded_bytes_max;
   const char *grep[SLP_ARGS_REGEXES_MAX], *grepv[SLP_ARGS_REGEXES_MAX];
   size_t grep_n, grepv_n;
+  uint8_t ignore_case;    /* of these */
   slp_mode iam_of;        /* --iam: of --consumers or --deregister; 0: of reading */
   const char *deregister; /* --deregister: the name of a registered consumer; or NULL */
   const char *lease_name; /* --explain, --release, --reset: a shard, a worker; or NULL */

@@ -1,77 +1,224 @@
-/* grep.c - the expressions of each option are one program, and one of each is searched after the other. */
+/* grep.c - chooses how each expression of --grep and --grepv is searched for, and searches.
+ *
+ *   FINITE   PCRE2 searches. Where its bounds are met the side's matcher decides.
+ *   ENDLESS  PCRE2 looks for a text that every match contains; where there is one the side's matcher decides.
+ *   COUNTED  PCRE2 alone knows it. Where its bounds are met the payload is undecided.
+ *
+ * The expressions that cli/regex.h can read are one program, for one matcher a side. */
 #include "cli/grep.h"
 
 #include <stdio.h>
 
-typedef enum { WANTED, UNWANTED, OVER } side;
+#include "cli/perl.h"
+
+typedef enum { WANTED, UNWANTED, OVER } which;
+typedef enum { FINITE, ENDLESS, COUNTED } how;
+
+typedef struct expression {
+  const char *text; /* borrowed */
+  how how;
+  slp_perl *perl; /* owned; NULL, as always without PCRE2: only the matcher searches for it */
+} expression;
+
+typedef struct side {
+  expression *list; /* owned */
+  size_t n;
+  slp_regex regex;
+  slp_matcher *matcher; /* owned; NULL: no expression of it could be read by cli/regex.h */
+} side;
 
 struct slp_grep {
   slp_mem *mem;
-  slp_regex regex[OVER];
-  slp_matcher *matcher[OVER]; /* owned; NULL: the option was not given */
+  side sides[OVER];
   slp_str payload;
-  side at;
+  which at;
+  size_t next;             /* expression of that side; n: its matcher */
+  uint8_t begun;           /* it is being searched for */
+  uint8_t matcher_decides; /* some expression of the side is left to it */
+  const expression *met;   /* its bounds were met, or NULL */
+  which met_of;
 };
 
-static int compile(slp_grep *g, side to, const char *const *texts, size_t n, char why[200]) {
-  char said[100] = "";
-  int r = 0;
-  for (size_t i = 0; i < n && !r; i++) {
-    r = slp_regex_add(&g->regex[to], texts[i], said);
-    if (r == SLP_EINVAL)
-      snprintf(why, 200, "%s: \"%.60s\": %s", to == WANTED ? "--grep" : "--grepv", texts[i], said);
-  }
-  if (r || n == 0) return r;
-  g->matcher[to] = slp_matcher_new(g->mem, &g->regex[to]);
-  return g->matcher[to] ? 0 : SLP_ENOMEM;
+static const char *name_of(which to) { return to == WANTED ? "--grep" : "--grepv"; }
+
+/* ---- birth --------------------------------------------------------------------------------------------- */
+
+/* Whether cli/regex.h can read it, in the room that is left: 0, or why not. */
+static int try_to_read(const side *s, const char *text, int folds, slp_regex_traits *ret,
+                       char why[SLP_REGEX_WHY]) {
+  slp_regex alone;
+  slp_regex_init(&alone, s->regex.mem);
+  int r = slp_regex_add(&alone, text, folds, ret, why);
+  size_t all = alone.n + s->regex.n + 2;
+  slp_regex_free(&alone);
+  if (r || all <= SLP_REGEX_STEPS_MAX) return r;
+  snprintf(why, SLP_REGEX_WHY, "it is too large, alone or with those before it");
+  return SLP_EINVAL;
 }
 
-int slp_grep_new(slp_mem *mem, const char *const *wanted, size_t wanted_n, const char *const *unwanted,
-                 size_t unwanted_n, slp_grep **ret, char why[200]) {
+static int compile_perl(slp_mem *mem, expression *e, const slp_regex_traits *t, int folds,
+                        char why[SLP_REGEX_WHY]) {
+  slp_perl_opts o = {.folds = folds != 0, .steps = t->steps};
+  const char *text = e->text;
+  if (e->how == COUNTED) o.kind = SLP_PERL_COUNTED;
+  o.bytes = e->how == FINITE && !t->beyond_ascii;
+  if (e->how == ENDLESS) {
+    if (!t->literal[0]) return 0;
+    o.literal = 1;
+    o.folds = t->literal_folds;
+    o.steps = strlen(t->literal);
+    text = t->literal;
+  }
+  return slp_perl_new(mem, text, &o, &e->perl, why);
+}
+
+/* PCRE2 says whether an expression is one. */
+static int check_by_perl(slp_mem *mem, const char *text, int folds, char why[SLP_REGEX_WHY]) {
+  slp_perl *p = NULL;
+  int r = slp_perl_new(mem, text, &(slp_perl_opts){.folds = folds != 0}, &p, why);
+  slp_perl_free(p);
+  return r;
+}
+
+static int compile(slp_grep *g, side *s, const char *text, int folds, char why[SLP_REGEX_WHY]) {
+  slp_regex_traits traits = {.steps = 0};
+  char unread[SLP_REGEX_WHY];
+  expression *e = &s->list[s->n];
+  *e = (expression){.text = text, .how = COUNTED};
+  int r = slp_regex_check_dialect(text, why);
+  if (!r && slp_perl_known()) r = check_by_perl(g->mem, text, folds, why);
+  if (r) return r;
+  r = try_to_read(s, text, folds, &traits, unread);
+  if (r == SLP_ENOMEM) return r;
+  if (r && !slp_perl_known()) {
+    memcpy(why, unread, sizeof unread);
+    return r;
+  }
+  if (!r) {
+    e->how = traits.loops ? ENDLESS : FINITE;
+    r = slp_regex_add(&s->regex, text, folds, &traits, why);
+    if (r) return r;
+  }
+  if (slp_perl_known())
+    r = compile_perl(g->mem, e, &traits, folds, why);
+  else
+    r = 0;
+  if (!r) s->n++;
+  return r;
+}
+
+static int open_side(slp_grep *g, which to, const char *const *texts, size_t n, int folds,
+                     char why[SLP_GREP_WHY]) {
+  side *s = &g->sides[to];
+  char said[SLP_REGEX_WHY] = "";
+  slp_regex_init(&s->regex, g->mem);
+  if (n == 0) return 0;
+  s->list = slp_zalloc_n(g->mem, n, sizeof *s->list);
+  if (!s->list) return SLP_ENOMEM;
+  for (size_t i = 0; i < n; i++) {
+    int r = compile(g, s, texts[i], folds, said);
+    if (r == SLP_EINVAL) snprintf(why, SLP_GREP_WHY, "%s: \"%.60s\": %s", name_of(to), texts[i], said);
+    if (r) return r;
+  }
+  if (s->regex.n == 0) return 0;
+  s->matcher = slp_matcher_new(g->mem, &s->regex);
+  return s->matcher ? 0 : SLP_ENOMEM;
+}
+
+int slp_grep_new(slp_mem *mem, const slp_grep_opts *o, slp_grep **ret, char why[SLP_GREP_WHY]) {
   slp_grep *g = SLP_NEW(mem, slp_grep);
   if (!g) return SLP_ENOMEM;
   g->mem = mem;
   g->at = OVER;
-  for (int i = 0; i < OVER; i++) slp_regex_init(&g->regex[i], mem);
-  int r = compile(g, WANTED, wanted, wanted_n, why);
-  if (!r) r = compile(g, UNWANTED, unwanted, unwanted_n, why);
-  if (r) {
+  int r = open_side(g, WANTED, o->wanted, o->wanted_n, o->folds, why);
+  if (!r) r = open_side(g, UNWANTED, o->unwanted, o->unwanted_n, o->folds, why);
+  if (r)
     slp_grep_free(g);
-    return r;
-  }
-  *ret = g;
-  return 0;
+  else
+    *ret = g;
+  return r;
 }
 
 void slp_grep_free(slp_grep *g) {
   if (!g) return;
   for (int i = 0; i < OVER; i++) {
-    slp_matcher_free(g->matcher[i]);
-    slp_regex_free(&g->regex[i]);
+    side *s = &g->sides[i];
+    for (size_t k = 0; k < s->n; k++) slp_perl_free(s->list[k].perl);
+    slp_free(g->mem, s->list);
+    slp_matcher_free(s->matcher);
+    if (s->regex.mem) slp_regex_free(&s->regex);
   }
   slp_free(g->mem, g);
 }
 
-/* On to the next matcher there is. */
-static void go_on(slp_grep *g, side to) {
-  while (to < OVER && !g->matcher[to]) to++;
+/* ---- payloads ------------------------------------------------------------------------------------------ */
+
+/* On to the first expression of the next side that has any. */
+static void go_to(slp_grep *g, which to) {
+  while (to < OVER && g->sides[to].n == 0) to++;
   g->at = to;
-  if (to < OVER) slp_matcher_begin(g->matcher[to], g->payload);
+  g->next = 0;
+  g->begun = g->matcher_decides = 0;
 }
 
 void slp_grep_begin(slp_grep *g, slp_str payload) {
   g->payload = payload;
-  go_on(g, WANTED);
+  g->met = NULL;
+  go_to(g, WANTED);
+}
+
+/* Does a slice of the search for one expression by PCRE2. Returns SLP_MATCH_NO also where the matcher is to
+ * decide. */
+static slp_match search_one(slp_grep *g, const expression *e) {
+  slp_match is = SLP_MATCH_UNDECIDED;
+  if (e->perl) {
+    if (!g->begun) slp_perl_begin(e->perl, g->payload);
+    g->begun = 1;
+    is = slp_perl_step(e->perl);
+  }
+  if (is == SLP_MATCH_MORE || is == SLP_MATCH_NO) return is;
+  if (e->how == ENDLESS || (e->how == FINITE && is == SLP_MATCH_UNDECIDED)) {
+    g->matcher_decides = 1;
+    return SLP_MATCH_NO;
+  }
+  if (is == SLP_MATCH_UNDECIDED) g->met = e, g->met_of = g->at;
+  return is;
+}
+
+static slp_match search_side(slp_grep *g) {
+  side *s = &g->sides[g->at];
+  slp_match undecided = g->met && g->met_of == g->at ? SLP_MATCH_UNDECIDED : SLP_MATCH_NO;
+  while (g->next < s->n) {
+    const expression *e = &s->list[g->next];
+    slp_match is = search_one(g, e);
+    if (is == SLP_MATCH_MORE || is == SLP_MATCH_YES) return is;
+    if (is == SLP_MATCH_UNDECIDED) undecided = is;
+    g->next++;
+    g->begun = 0;
+  }
+  if (!g->matcher_decides) return undecided;
+  if (!g->begun) slp_matcher_begin(s->matcher, g->payload);
+  g->begun = 1;
+  slp_match is = slp_matcher_step(s->matcher);
+  return is == SLP_MATCH_NO ? undecided : is;
 }
 
 slp_match slp_grep_step(slp_grep *g) {
-  if (g->at == OVER) return SLP_MATCH_YES;
-  slp_match is = slp_matcher_step(g->matcher[g->at]);
-  if (is == SLP_MATCH_MORE) return is;
-  if ((is == SLP_MATCH_YES) != (g->at == WANTED)) {
-    g->at = OVER;
-    return SLP_MATCH_NO;
+  while (g->at < OVER) {
+    slp_match is = search_side(g);
+    if (is == SLP_MATCH_MORE) return is;
+    if (is != SLP_MATCH_UNDECIDED && (is == SLP_MATCH_YES) != (g->at == WANTED)) {
+      g->at = OVER;
+      return SLP_MATCH_NO;
+    }
+    /* One of the wanted is there, whatever the bounds of another one hid. */
+    if (is == SLP_MATCH_YES) g->met = NULL;
+    go_to(g, g->at + 1);
   }
-  go_on(g, g->at + 1);
-  return g->at == OVER ? SLP_MATCH_YES : SLP_MATCH_MORE;
+  return g->met ? SLP_MATCH_UNDECIDED : SLP_MATCH_YES;
+}
+
+void slp_grep_undecided(const slp_grep *g, char why[100]) {
+  snprintf(why, 100, "%s \"%.30s\": undecided: %.40s", name_of(g->met_of), g->met ? g->met->text : "",
+           g->met ? slp_perl_bound(g->met->perl) : "");
 }

@@ -7,8 +7,8 @@
 #define SLICE_BYTES ((size_t)64 << 10)
 #define SLICE_WORK 32768u /* steps of the program gone through */
 
-#define NOT_MADE UINT16_MAX
-#define MATCHED (UINT16_MAX - 1) /* a state that nothing leaves */
+#define NOT_MADE UINT32_MAX
+#define MATCHED (UINT32_MAX - 1) /* a state that nothing leaves */
 
 typedef enum { BEGIN, WORD, NO_WORD } before; /* what stands before the next byte, as far as checks need it */
 
@@ -24,10 +24,11 @@ struct slp_matcher {
   const slp_regex *r;
   uint8_t class_of[256], byte_of[256]; /* bytes that no set tells apart are a class; one byte of it */
   slp_regex_set of_words;
-  uint32_t classes; /* the end of the text comes behind them */
+  uint32_t classes; /* the end of the text comes behind them, and then a newline that is its last byte */
+  uint32_t row;     /* of nexts: classes + 2 */
   uint32_t states_n, states_max, slots;
   state *states;    /* owned, as what follows */
-  uint16_t *nexts;  /* of each state: classes + 1 */
+  uint32_t *nexts;  /* of each state: a row of where it goes, as that state's number times `row` */
   uint16_t *index;  /* hash -> state + 1; 0: none */
   uint16_t *pool;   /* sets */
   uint64_t *marks;  /* a bit a step: gone through, while a state is made */
@@ -35,20 +36,20 @@ struct slp_matcher {
   uint16_t *stack;
   size_t pool_n, pool_max, words;
   slp_str text; /* what is left of it */
-  uint32_t at;  /* state */
+  uint32_t at;  /* state, times `row` */
 };
 
 /* ---- classes ------------------------------------------------------------------------------------------- */
 
 /* Parts each class into bytes in the set and others. */
 static void split(slp_matcher *m, const slp_regex_set *set) {
-  uint16_t in[256];
+  uint32_t in[256];
   for (size_t i = 0; i < 256; i++) in[i] = NOT_MADE;
   for (uint32_t c = 0; c < 256; c++) { /* a class keeps its number for the side of its first byte */
     uint8_t class = m->class_of[c];
     if (slp_regex_in(set, (uint8_t)c) == slp_regex_in(set, m->byte_of[class])) continue;
     if (in[class] == NOT_MADE) {
-      in[class] = (uint16_t)m->classes++;
+      in[class] = m->classes++;
       m->byte_of[in[class]] = (uint8_t)c;
     }
     m->class_of[c] = (uint8_t)in[class];
@@ -76,7 +77,8 @@ slp_matcher *slp_matcher_new(slp_mem *mem, const slp_regex *r) {
   m->mem = mem;
   m->r = r;
   make_classes(m);
-  size_t row = (m->classes + 1) * sizeof *m->nexts;
+  m->row = m->classes + 2;
+  size_t row = m->row * sizeof *m->nexts;
   m->states_max = (uint32_t)slp_min_u64(STATES_MAX, ROOM_BYTES / row);
   m->slots = STATES_MAX * 2;
   m->pool_max = ROOM_BYTES / sizeof *m->pool;
@@ -110,7 +112,7 @@ void slp_matcher_free(slp_matcher *m) {
 
 /* ---- states -------------------------------------------------------------------------------------------- */
 
-/* The state of m->target, which is empty afterwards. There must be room. */
+/* Returns the state of m->target, times `row`; m->target is empty afterwards. There must be room. */
 static uint32_t state_of_target(slp_matcher *m, before b) {
   uint16_t *set = m->pool + m->pool_n;
   uint32_t n = 0, hash = 2166136261u ^ (uint32_t)b;
@@ -126,27 +128,31 @@ static uint32_t state_of_target(slp_matcher *m, before b) {
     const state *s = &m->states[m->index[slot] - 1u];
     if (s->hash == hash && s->before == b && s->set_n == n &&
         memcmp(m->pool + s->set, set, n * sizeof *set) == 0)
-      return m->index[slot] - 1u;
+      return (m->index[slot] - 1u) * m->row;
   }
   uint32_t i = m->states_n++;
   m->states[i] =
       (state){.hash = hash, .set = (uint32_t)m->pool_n, .set_n = (uint16_t)n, .before = (uint8_t)b};
-  uint16_t *nexts = m->nexts + (size_t)i * (m->classes + 1);
-  for (uint32_t k = 0; k <= m->classes; k++) nexts[k] = NOT_MADE;
+  uint32_t *nexts = m->nexts + (size_t)i * m->row;
+  for (uint32_t k = 0; k < m->row; k++) nexts[k] = NOT_MADE;
   m->pool_n += n;
   m->index[slot] = (uint16_t)(i + 1);
-  return i;
+  return i * m->row;
 }
 
-static int holds(int check, before b, int at_end, int word_next) {
+/* What comes next, as far as checks need it. */
+typedef struct after {
+  uint8_t end, last_newline, word;
+} after;
+
+static int holds(int check, before b, after next) {
   int word_before = b == WORD;
   switch ((slp_regex_check)check) {
     case SLP_REGEX_BEGIN: return b == BEGIN;
-    case SLP_REGEX_END: return at_end;
-    case SLP_REGEX_WORD_EDGE: return word_before != word_next;
-    case SLP_REGEX_NO_WORD_EDGE: return word_before == word_next;
-    case SLP_REGEX_WORD_BEGIN: return !word_before && word_next;
-    case SLP_REGEX_WORD_END: return word_before && !word_next;
+    case SLP_REGEX_END: return next.end || next.last_newline;
+    case SLP_REGEX_VERY_END: return next.end;
+    case SLP_REGEX_WORD_EDGE: return word_before != next.word;
+    case SLP_REGEX_NO_WORD_EDGE: return word_before == next.word;
   }
   return 0;
 }
@@ -158,13 +164,14 @@ static void go_to(slp_matcher *m, size_t *n, size_t step) {
   m->stack[(*n)++] = (uint16_t)step;
 }
 
-/* Goes through the program from each step of the state: 1: it matches before the next byte. Else m->target is
- * where it stands behind that byte. */
+/* Goes through the program from each step of the state: 1: it matches before the next byte. Else m->target
+ * is where it stands behind that byte. */
 static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *work) {
   const slp_regex *r = m->r;
-  int at_end = class == m->classes, matched = 0;
-  uint8_t c = at_end ? 0 : m->byte_of[class];
-  int word_next = !at_end && slp_regex_in(&m->of_words, c);
+  int matched = 0;
+  after next = {.end = class == m->classes, .last_newline = class > m->classes};
+  uint8_t c = class < m->classes ? m->byte_of[class] : '\n';
+  next.word = !next.end && slp_regex_in(&m->of_words, c);
   size_t n = 0;
   memset(m->marks, 0, m->words * sizeof *m->marks);
   go_to(m, &n, 0);
@@ -179,7 +186,7 @@ static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *
       size_t to = at + (size_t)step->to; /* modulo 2^n: it may lie behind */
       switch ((slp_regex_op)step->op) {
         case SLP_REGEX_BYTE:
-          if (!at_end && slp_regex_in(&r->sets[step->to], c))
+          if (!next.end && slp_regex_in(&r->sets[step->to], c))
             m->target[(at + 1) / 64] |= UINT64_C(1) << ((at + 1) % 64);
           break;
         case SLP_REGEX_FORK:
@@ -188,7 +195,7 @@ static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *
           break;
         case SLP_REGEX_JUMP: go_to(m, &n, to); break;
         case SLP_REGEX_CHECK:
-          if (holds(step->to, (before)s->before, at_end, word_next)) go_to(m, &n, at + 1);
+          if (holds(step->to, (before)s->before, next)) go_to(m, &n, at + 1);
       }
     }
     if (matched || i == s->set_n) break;
@@ -200,21 +207,20 @@ static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *
 
 static uint32_t first_state(slp_matcher *m) { return state_of_target(m, BEGIN); }
 
-/* What follows the state m->at; the states may be others afterwards. */
+/* Returns what follows the state m->at; the states may be others afterwards. */
 static uint32_t make_next(slp_matcher *m, uint32_t class, uint32_t *work) {
-  const state *s = &m->states[m->at];
-  uint16_t *next = &m->nexts[(size_t)m->at * (m->classes + 1) + class];
+  const state *s = &m->states[m->at / m->row];
+  uint32_t *next = &m->nexts[m->at + class];
   *work += (uint32_t)m->words * 3;
   if (go_through(m, s, class, work)) return *next = MATCHED;
-  if (class == m->classes) return m->at;
-  before b = m->r->words && slp_regex_in(&m->of_words, m->byte_of[class]) ? WORD : NO_WORD;
+  if (class == m->classes) return *next = m->at;
+  before b =
+      class < m->classes && m->r->words && slp_regex_in(&m->of_words, m->byte_of[class]) ? WORD : NO_WORD;
   if (m->states_n == m->states_max || m->pool_n + m->r->n + 1 > m->pool_max) {
     forget(m);
     return state_of_target(m, b);
   }
-  uint32_t made = state_of_target(m, b);
-  *next = (uint16_t)made;
-  return made;
+  return *next = state_of_target(m, b);
 }
 
 /* ---- texts --------------------------------------------------------------------------------------------- */
@@ -225,17 +231,33 @@ void slp_matcher_begin(slp_matcher *m, slp_str text) {
   m->at = first_state(m);
 }
 
+static uint32_t go_on(slp_matcher *m, uint32_t class, uint32_t *work) {
+  uint32_t next = m->nexts[m->at + class];
+  return next == NOT_MADE ? make_next(m, class, work) : next;
+}
+
+/* Where a byte leads back to its state the loop within waits for no load from memory. */
+static size_t go_over(slp_matcher *m, const uint8_t *text, size_t n, uint32_t *work) {
+  size_t i = 0;
+  while (i < n && m->at != MATCHED && *work < SLICE_WORK) {
+    const uint32_t *row = m->nexts + m->at;
+    while (i < n && row[m->class_of[text[i]]] == m->at) i++;
+    if (i < n) m->at = go_on(m, m->class_of[text[i++]], work);
+  }
+  return i;
+}
+
 slp_match slp_matcher_step(slp_matcher *m) {
-  size_t n = m->text.n < SLICE_BYTES ? m->text.n : SLICE_BYTES, row = m->classes + 1, i = 0;
-  const uint8_t *text = (const uint8_t *)m->text.p;
+  size_t n = m->text.n < SLICE_BYTES ? m->text.n : SLICE_BYTES;
+  int ends_with_newline = m->text.n && n == m->text.n && m->text.p[n - 1] == '\n';
   uint32_t work = 0;
-  for (; i < n && m->at != MATCHED && work < SLICE_WORK; i++) {
-    uint32_t class = m->class_of[text[i]], next = m->nexts[m->at * row + class];
-    m->at = next == NOT_MADE ? make_next(m, class, &work) : next;
+  size_t i = go_over(m, (const uint8_t *)m->text.p, n - (size_t)ends_with_newline, &work);
+  if (ends_with_newline && i == n - 1 && m->at != MATCHED) {
+    m->at = go_on(m, m->classes + 1, &work);
+    i++;
   }
   m->text = (slp_str){m->text.p + i, m->text.n - i};
   if (m->at == MATCHED) return SLP_MATCH_YES;
   if (m->text.n) return SLP_MATCH_MORE;
-  if (m->nexts[m->at * row + m->classes] == MATCHED) return SLP_MATCH_YES;
-  return make_next(m, m->classes, &work) == MATCHED ? SLP_MATCH_YES : SLP_MATCH_NO;
+  return go_on(m, m->classes, &work) == MATCHED ? SLP_MATCH_YES : SLP_MATCH_NO;
 }

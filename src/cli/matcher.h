@@ -5,7 +5,12 @@
 
 #include "cli/regex.h"
 
-typedef enum { SLP_MATCH_NO, SLP_MATCH_YES, SLP_MATCH_MORE } slp_match;
+typedef enum {
+  SLP_MATCH_NO,
+  SLP_MATCH_YES,
+  SLP_MATCH_MORE,
+  SLP_MATCH_UNDECIDED /* the bounds of cli/perl.h were met; never of a slp_matcher */
+} slp_match;
 
 typedef struct slp_matcher slp_matcher;
 slp_matcher *slp_matcher_new(slp_mem *mem, const slp_regex *r); /* `r` is borrowed. NULL: no memory */

@@ -94,10 +94,12 @@ const slp_option slp_options[] = {
     {O_TRACE_PROTOCOL, 0, "trace-protocol", SLP_NO_VALUE, NULL, SLP_MODE_MULTILANG, NULL,
      "print each line to (>) and from (<) the processes on standard output"},
     {O_GREP, 0, "grep", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, "Which records",
-     "only records whose payload, decoded, matches this extended regular expression, of bytes and without "
-     "back-references, as libc's in the C locale; several: one of them"},
+     "only records whose payload, decoded, matches this regular expression, in the dialect of Perl and grep "
+     "-P; several: one of them. The payload is what a line is to grep: ^ and $ are its ends"},
     {O_GREPV, 0, "grepv", SLP_NEEDS_VALUE, "REGEX", SLP_MODE_TAIL, NULL,
      "leave out records whose payload matches; several: any of them"},
+    {O_IGNORE_CASE, 'i', "ignore-case", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
+     "upper and lower case are the same to --grep and --grepv; (?i) does so for one of them"},
     {O_UNIQUE, 0, "unique", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "leave out a record whose partition key and payload (DynamoDB: event id) are those of one of the last "
      "100,000: what a producer sent twice, or what was handed over again"},
@@ -133,8 +135,8 @@ const slp_option slp_options[] = {
      "shards are told; what was told does not end the next start, which goes on behind it (with --save and "
      "-G; not with layouts of leases other than sloop's and kcl's)"},
     {O_KEEP_GOING, 'E', "keep-going", SLP_NO_VALUE, NULL, SLP_MODE_TAIL | SLP_MODE_MULTILANG, NULL,
-     "go on after what would end it: a record that can't be decoded is printed as it came, a service that "
-     "can't be reached at first is tried again for ever"},
+     "go on after what would end it: a record that can't be decoded is printed as it came, one that --grep "
+     "can't decide about is printed, a service that can't be reached at first is tried again for ever"},
     {O_CONTACT, 'm', "contact-timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
      "fail when the service has not answered by then"},
     {O_ENDPOINT, 'b', "endpoint", SLP_NEEDS_VALUE, "URL", TALKS, "The service and the settings",

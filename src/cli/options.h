@@ -60,6 +60,7 @@ typedef enum {
   O_TRACE_PROTOCOL,
   O_GREP,
   O_GREPV,
+  O_IGNORE_CASE,
   O_UNIQUE,
   O_DECODE,
   O_FORMAT,

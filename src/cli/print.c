@@ -8,7 +8,13 @@ static int prepare(slp_printer *p, char why[200]) {
   int r = 0;
   if (a->format) r = slp_format_new(p->mem, slp_str_of(a->format), &p->format, why);
   if (!r && a->grep_n + a->grepv_n)
-    r = slp_grep_new(p->mem, a->grep, a->grep_n, a->grepv, a->grepv_n, &p->grep, why);
+    r = slp_grep_new(p->mem,
+                     &(slp_grep_opts){.wanted = a->grep,
+                                      .wanted_n = a->grep_n,
+                                      .unwanted = a->grepv,
+                                      .unwanted_n = a->grepv_n,
+                                      .folds = a->ignore_case},
+                     &p->grep, why);
   if (!r && a->unique && !(p->unique = slp_unique_new(p->mem, SLP_UNIQUE_WINDOW))) r = SLP_ENOMEM;
   if (!r) r = slp_unescape(&p->delimiter, a->delimiter ? a->delimiter : "\\n", "-D", why);
   if (!r && a->key_delimiter) r = slp_unescape(&p->key_delimiter, a->key_delimiter, "-K", why);
@@ -94,11 +100,32 @@ static int match(slp_printer *p, slp_printer_state as, const sloop_record_t *r, 
   return AT_ONCE;
 }
 
+static void tell_record(slp_printer *p, const char *why) {
+  const sloop_record_t *r = p->as_it_came;
+  snprintf(p->why, sizeof p->why, "%s %.40s %.*s: %s", r->stream, r->shard,
+           (int)(r->seq.len < 60 ? r->seq.len : 60), r->seq.base, why);
+}
+
+/* A record of which it is not known whether it matches is printed with -E, which returns 1, and else the
+ * end. */
+static int keep_undecided(slp_printer *p) {
+  char why[100];
+  slp_grep_undecided(p->grep, why);
+  tell_record(p, why);
+  p->undecided++;
+  if (!p->line_extra.error) {
+    memcpy(p->undecidable, why, sizeof why);
+    p->line_extra.error = p->undecidable;
+  }
+  return p->args->keep_going;
+}
+
 /* Prints unless --grep leaves it out. */
 static int print_line(slp_printer *p, slp_buf *b) {
   slp_match is = p->grep ? slp_grep_step(p->grep) : SLP_MATCH_YES;
   if (is == SLP_MATCH_MORE) return A_SLICE;
   if (is == SLP_MATCH_NO) return PRINTED;
+  if (is == SLP_MATCH_UNDECIDED && !keep_undecided(p)) return SLP_EBADDATA;
   p->printed = 1;
   return add_line(p, b, &p->line, &p->line_extra);
 }
@@ -205,8 +232,7 @@ static int cant_decode(slp_printer *p, slp_buf *b, const char *why) {
   const sloop_record_t *r = p->as_it_came;
   slp_buf_cut(b, p->from); /* some events of it may have been printed */
   p->printed = 0;
-  snprintf(p->why, sizeof p->why, "%s %.40s %.*s: %s", r->stream, r->shard,
-           (int)(r->seq.len < 60 ? r->seq.len : 60), r->seq.base, why);
+  tell_record(p, why);
   p->undecoded++;
   if (!p->args->keep_going) return SLP_EBADDATA;
   snprintf(p->undecodable, sizeof p->undecodable, "%s", why);

@@ -33,7 +33,8 @@ typedef struct slp_printer {
   const char *worker; /* borrowed: with leases, the worker that reads the records; or NULL */
   uint64_t undecoded; /* printed as they came */
   uint64_t controls;  /* control messages of CloudWatch Logs, which print nothing */
-  char why[200];      /* of the last record that could not be decoded */
+  uint64_t undecided; /* printed although an expression's bounds hid whether they match */
+  char why[200];      /* of the last record that is undecoded or undecided */
 
   slp_printer_state state; /* of the record at hand, as what follows */
   const sloop_record_t *as_it_came;
@@ -42,6 +43,7 @@ typedef struct slp_printer {
   sloop_record_t line; /* to be printed if it matches */
   slp_show_extra line_extra;
   char undecodable[100]; /* why it is printed as it came */
+  char undecidable[100]; /* why a line of it is printed undecided */
   uint8_t printed;       /* a line of it is in the text */
   slp_decoding key, data;
   slp_cwlogs events;
@@ -57,10 +59,10 @@ void slp_printer_close(slp_printer *p);
 /* The record is the next to be printed, and must live until it is; what was left of another one is
  * dropped. */
 void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_ms);
-/* Does a slice of work on it, at the end of the text `b`, to which nobody else may add meanwhile. 1: there is
- * more to do. 0: its text is there; *ret_printed: is there any, of whichever slice? SLP_EBADDATA: it can't
- * be decoded, p->why says why, and without -E that is the end; else no memory. Nothing of it is appended
- * then. */
+/* Does a slice of work on it, at the end of the text `b`, to which nobody else may add meanwhile. 1: there
+ * is more to do. 0: its text is there; *ret_printed: is there any, of whichever slice? SLP_EBADDATA: it
+ * can't be decoded, or whether it matches is undecided; p->why says why, and without -E that is the end;
+ * else no memory. Nothing of it is appended then. */
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed);
 
 #endif

@@ -1,16 +1,26 @@
-/* regex.c - extended regular expressions to programs. A piece of a program is left at its end, and its jumps
+/* regex.c - Perl's regular expressions to programs. A piece of a program is left at its end, and its jumps
  * are counted from where they stand, so a piece may be moved and copied as it is. */
 #include "cli/regex.h"
 
 #include <stdio.h>
 
+#include "codec/json.h"
+#include "codec/utf8.h"
+
 #define NESTED_MAX 200
-#define REPEATED_MAX 32767 /* RE_DUP_MAX of glibc */
+#define REPEATED_MAX 65535 /* as in PCRE2 */
 
 typedef struct reader {
   slp_regex *r;
-  const char *at;
+  const char *text, *at;
   uint32_t nested;
+  uint8_t utf8;           /* of characters; 0: of bytes */
+  uint8_t folds, dot_all; /* (?i) and (?s) hold here */
+  uint8_t alternates;     /* it has a | outside of every group */
+  slp_regex_traits *traits;
+  char run[sizeof((slp_regex_traits *)0)->literal]; /* what was read last, as far as it is a text */
+  uint32_t run_n;
+  uint8_t run_folds;
   char *why;
 } reader;
 
@@ -22,8 +32,16 @@ void slp_regex_free(slp_regex *r) {
   slp_regex_init(r, r->mem);
 }
 
+/* Says where, counted in bytes from 1: at p->at. */
 static int wrong(reader *p, const char *why) {
-  snprintf(p->why, 100, "%s", why);
+  snprintf(p->why, SLP_REGEX_WHY, "%s, at byte %zu", why, (size_t)(p->at - p->text) + 1);
+  return SLP_EINVAL;
+}
+
+/* `what` is known to PCRE2 alone. */
+static int unknown(reader *p, const char *what) {
+  snprintf(p->why, SLP_REGEX_WHY, "%s is known only to a stream-tail built with PCRE2, at byte %zu", what,
+           (size_t)(p->at - p->text) + 1);
   return SLP_EINVAL;
 }
 
@@ -74,30 +92,31 @@ static int add_set(reader *p, const slp_regex_set *set) {
   return add(p, SLP_REGEX_BYTE, (int)i, 0);
 }
 
-/* ---- sets of bytes ------------------------------------------------------------------------------------- */
+/* ---- sets of characters -------------------------------------------------------------------------------- */
+
+/* Characters beyond ASCII are all in a set, or none but the two that are a letter of ASCII in another
+ * case. */
+typedef struct chars {
+  slp_regex_set bytes;
+  uint8_t high;   /* all of them; in an expression of bytes they are in `bytes` */
+  uint8_t kelvin; /* U+212A, a k */
+  uint8_t long_s; /* U+017F, an s */
+} chars;
 
 static void put(slp_regex_set *s, uint8_t c) { s->bits[c / 64] |= UINT64_C(1) << (c % 64); }
 
-static void turn_over(slp_regex_set *s) {
-  for (size_t i = 0; i < 4; i++) s->bits[i] = ~s->bits[i];
-}
-
-static int add_one(reader *p, uint8_t c) {
-  slp_regex_set s = {{0}};
-  put(&s, c);
-  return add_set(p, &s);
-}
-
-/* Of the C locale. */
+/* ASCII's; pairs of first and last. */
 typedef struct class {
   const char *name;
-  uint8_t n, ranges[8]; /* pairs: first and last */
+  uint8_t n, ranges[8];
 } class;
 static const class classes[] = {
     {"alnum", 6, "09AZaz"},   {"alpha", 4, "AZaz"},   {"blank", 4, "\t\t  "}, {"cntrl", 4, "\0\x1f\x7f\x7f"},
     {"digit", 2, "09"},       {"graph", 2, "!~"},     {"lower", 2, "az"},     {"print", 2, " ~"},
-    {"punct", 8, "!/:@[`{~"}, {"space", 4, "\t\r  "}, {"upper", 2, "AZ"},     {"xdigit", 6, "09AFaf"}};
-static const class word = {"", 8, "09AZ__az"}, space = {"", 4, "\t\r  "};
+    {"punct", 8, "!/:@[`{~"}, {"space", 4, "\t\r  "}, {"upper", 2, "AZ"},     {"xdigit", 6, "09AFaf"},
+    {"ascii", 2, "\0\x7f"},   {"word", 8, "09AZ__az"}};
+static const class word = {"", 8, "09AZ__az"}, space = {"", 4, "\t\r  "}, digit = {"", 2, "09"};
+static const class letters = {"", 4, "AZaz"};
 
 static void put_ranges(slp_regex_set *s, const class *of) {
   for (size_t i = 0; i < of->n; i += 2)
@@ -106,83 +125,99 @@ static void put_ranges(slp_regex_set *s, const class *of) {
 
 void slp_regex_put_words(slp_regex_set *s) { put_ranges(s, &word); }
 
-static int add_class(reader *p, const class *of, int reversed) {
-  slp_regex_set s = {{0}};
-  put_ranges(&s, of);
-  if (reversed) turn_over(&s);
-  return add_set(p, &s);
+static void turn_over(const reader *p, chars *c) {
+  for (size_t i = 0; i < (p->utf8 ? 2 : 4); i++) c->bytes.bits[i] = ~c->bytes.bits[i];
+  if (p->utf8) c->high = !c->high;
 }
 
-static int put_class(reader *p, slp_regex_set *s, slp_str name) {
-  for (size_t i = 0; i < SLP_COUNT(classes); i++) {
-    if (!slp_str_eq(name, slp_str_of(classes[i].name))) continue;
-    put_ranges(s, &classes[i]);
-    return 0;
+static void put_class(const reader *p, chars *c, const class *of, int reversed) {
+  chars of_class = {.high = 0};
+  put_ranges(&of_class.bytes, of);
+  if (reversed) turn_over(p, &of_class);
+  for (size_t i = 0; i < 4; i++) c->bytes.bits[i] |= of_class.bytes.bits[i];
+  c->high |= of_class.high;
+}
+
+static int is_letter(uint8_t c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
+
+static void put_char(const reader *p, chars *to, uint8_t c) {
+  put(&to->bytes, c);
+  if (!p->folds || !is_letter(c)) return;
+  put(&to->bytes, c ^ 0x20);
+  to->kelvin |= p->utf8 && (c | 0x20) == 'k';
+  to->long_s |= p->utf8 && (c | 0x20) == 's';
+}
+
+typedef struct sequence { /* bytes of a character, each from a range */
+  uint8_t n, ranges[4][2];
+} sequence;
+static const sequence beyond_ascii[] = {
+    {2, {{0xc2, 0xdf}, {0x80, 0xbf}}},
+    {3, {{0xe0, 0xe0}, {0xa0, 0xbf}, {0x80, 0xbf}}},
+    {3, {{0xe1, 0xec}, {0x80, 0xbf}, {0x80, 0xbf}}},
+    {3, {{0xed, 0xed}, {0x80, 0x9f}, {0x80, 0xbf}}},
+    {3, {{0xee, 0xef}, {0x80, 0xbf}, {0x80, 0xbf}}},
+    {4, {{0xf0, 0xf0}, {0x90, 0xbf}, {0x80, 0xbf}, {0x80, 0xbf}}},
+    {4, {{0xf1, 0xf3}, {0x80, 0xbf}, {0x80, 0xbf}, {0x80, 0xbf}}},
+    {4, {{0xf4, 0xf4}, {0x80, 0x8f}, {0x80, 0xbf}, {0x80, 0xbf}}},
+};
+static const sequence kelvin = {3, {{0xe2, 0xe2}, {0x84, 0x84}, {0xaa, 0xaa}}};
+static const sequence long_s = {2, {{0xc5, 0xc5}, {0xbf, 0xbf}}};
+
+static int add_sequence(reader *p, const sequence *q) {
+  int e = 0;
+  for (size_t i = 0; i < q->n && !e; i++) {
+    slp_regex_set s = {{0}};
+    for (uint32_t c = q->ranges[i][0]; c <= q->ranges[i][1]; c++) put(&s, (uint8_t)c);
+    e = add_set(p, &s);
   }
-  return wrong(p, "there is no such class of characters as between its [: and :]");
+  return e;
 }
 
-/* What stands between [. and .], or = or :, at the first of these two; p->at is behind them then. */
-static int between(reader *p, slp_str *ret) {
-  char kind = p->at[1];
-  const char *from = p->at + 2, *to = from;
-  while (*to && !(to[0] == kind && to[1] == ']')) to++;
-  if (!*to) return wrong(p, "it has a [ without its ]");
-  *ret = (slp_str){from, (size_t)(to - from)};
-  p->at = to + 2;
-  return 0;
-}
-
-typedef enum { ONE, CLASS, EQUIVALENTS } element;
-
-/* One element of a [ ]: *ret_c, but of a class, which is put into the set. */
-static int read_element(reader *p, int any_hyphen, slp_regex_set *s, element *ret, uint8_t *ret_c) {
-  const char *c = p->at;
-  *ret = ONE;
-  if (*c == '[' && (c[1] == ':' || c[1] == '.' || c[1] == '=')) {
-    slp_str name;
-    char kind = c[1];
-    int e = between(p, &name);
-    if (e) return e;
-    *ret = kind == ':' ? CLASS : kind == '=' ? EQUIVALENTS : ONE;
-    if (kind == ':') return put_class(p, s, name);
-    if (name.n != 1) return wrong(p, "it has a [. .] or [= =] around more than one character");
-    *ret_c = (uint8_t)name.p[0];
-    return 0;
+/* One character of those: the bytes, or else one of the sequences. */
+static int add_chars(reader *p, const chars *c) {
+  const sequence *others[SLP_COUNT(beyond_ascii)];
+  size_t n = 0, left = 0;
+  for (size_t i = 0; c->high && i < SLP_COUNT(beyond_ascii); i++) others[n++] = &beyond_ascii[i];
+  if (!c->high && c->kelvin) others[n++] = &kelvin;
+  if (!c->high && c->long_s) others[n++] = &long_s;
+  for (size_t i = 0; i < n; i++) left += others[i]->n + (i + 1 < n ? 2u : 0u);
+  p->traits->beyond_ascii |= n > 0;
+  int e = n ? add(p, SLP_REGEX_FORK, 1, 3) : 0;
+  if (!e) e = add_set(p, &c->bytes);
+  if (!e && n) e = add(p, SLP_REGEX_JUMP, (int)left + 1, 0);
+  for (size_t i = 0; i < n && !e; i++) {
+    int last = i + 1 == n;
+    if (!last) e = add(p, SLP_REGEX_FORK, 1, others[i]->n + 2);
+    if (!e) e = add_sequence(p, others[i]);
+    left -= others[i]->n + (last ? 0u : 2u);
+    if (!e && !last) e = add(p, SLP_REGEX_JUMP, (int)left + 1, 0);
   }
-  if (!*c) return wrong(p, "it has a [ without its ]");
-  if (*c == '-' && !any_hyphen && c[1] != ']') return wrong(p, "it has a - in a [ ] that is no range");
-  *ret_c = (uint8_t)*c;
-  p->at++;
-  return 0;
+  return e;
 }
 
-static int begins_range(const char *c) { return c[0] == '-' && c[1] != ']' && c[1]; }
+/* ---- what a match must contain ------------------------------------------------------------------------- */
 
-static int read_set(reader *p) {
-  slp_regex_set s = {{0}};
-  int reversed = *p->at == '^', e = 0, first = 1;
-  p->at += reversed;
-  while (first || *p->at != ']') {
-    element kind, to_kind;
-    uint8_t from = 0, to = 0;
-    e = read_element(p, first, &s, &kind, &from);
-    first = 0;
-    if (e) return e;
-    if (kind == CLASS) continue;
-    to = from;
-    if (kind == ONE && begins_range(p->at)) {
-      p->at++;
-      e = read_element(p, 1, &s, &to_kind, &to);
-      if (e) return e;
-      if (to_kind != ONE || to < from)
-        return wrong(p, "it has a range in a [ ] whose end is before its beginning");
-    }
-    for (int c = from; c <= to; c++) put(&s, (uint8_t)c);
+static void end_run(reader *p) {
+  slp_regex_traits *t = p->traits;
+  if (p->run_n > strlen(t->literal)) {
+    memcpy(t->literal, p->run, p->run_n);
+    t->literal[p->run_n] = 0;
+    t->literal_folds = p->run_folds;
   }
-  p->at++;
-  if (reversed) turn_over(&s);
-  return add_set(p, &s);
+  p->run_n = 0;
+}
+
+/* Outside of every group, the next thing that a match contains is this text. */
+static void go_on_with_run(reader *p, const char *text, size_t n) {
+  if (p->nested || memchr(text, 0, n)) {
+    end_run(p);
+    return;
+  }
+  if (p->run_n + n >= sizeof p->run || p->run_folds != p->folds) end_run(p);
+  p->run_folds = p->folds;
+  memcpy(p->run + p->run_n, text, n);
+  p->run_n += (uint32_t)n;
 }
 
 /* ---- repetitions --------------------------------------------------------------------------------------- */
@@ -226,6 +261,19 @@ static int repeat(reader *p, size_t from, int least, int most) {
   return e;
 }
 
+/* {N}, {N,} or {N,M} begins here. */
+static int is_bounds(const char *c) {
+  size_t n = strspn(c + 1, "0123456789");
+  if (n == 0) return 0;
+  c += n + 1;
+  if (*c == ',') c += strspn(c + 1, "0123456789") + 1;
+  return *c == '}';
+}
+
+static int is_repetition(const char *c) {
+  return *c == '*' || *c == '+' || *c == '?' || (*c == '{' && is_bounds(c));
+}
+
 static int read_number(reader *p) { /* -1: there is none */
   int v = -1;
   for (; *p->at >= '0' && *p->at <= '9'; p->at++)
@@ -238,53 +286,170 @@ static int read_bounds(reader *p, size_t from) {
   if (*p->at == ',') {
     p->at++;
     most = read_number(p);
-    if (least < 0) least = 0;
   }
-  if (*p->at != '}' || least < 0) return wrong(p, "it has a { } that is no {N}, {N,} or {N,M}");
-  p->at++;
   if (least > REPEATED_MAX || most > REPEATED_MAX) return wrong(p, "it is too large");
   if (most >= 0 && most < least) return wrong(p, "it has a {N,M} whose M is less than its N");
+  p->at++;
+  p->traits->loops |= most < 0;
   return repeat(p, from, least, most);
 }
 
-static int is_repetition(char c) { return c == '*' || c == '+' || c == '?' || c == '{'; }
-
-static int read_repetitions(reader *p, size_t from) {
+/* Whether a repetition takes as little or as much as it can decides only where a match ends. */
+static int read_repetition(reader *p, size_t from) {
   int e = 0;
-  while (!e && is_repetition(*p->at)) {
-    switch (*p->at++) {
-      case '*': e = repeat(p, from, 0, -1); break;
-      case '+': e = repeat(p, from, 1, -1); break;
-      case '?': e = repeat(p, from, 0, 1); break;
-      default: e = read_bounds(p, from);
-    }
+  p->traits->loops |= *p->at == '*' || *p->at == '+';
+  switch (*p->at++) {
+    case '*': e = repeat(p, from, 0, -1); break;
+    case '+': e = repeat(p, from, 1, -1); break;
+    case '?': e = repeat(p, from, 0, 1); break;
+    default: e = read_bounds(p, from);
   }
-  return e;
+  if (e) return e;
+  if (*p->at == '?') p->at++;
+  if (*p->at == '+') return unknown(p, "a possessive repetition (*+ ++ ?+)");
+  return is_repetition(p->at) ? wrong(p, "it has a repetition of a repetition") : 0;
+}
+
+/* ---- escapes ------------------------------------------------------------------------------------------- */
+
+typedef enum { ONE, SET, CHECK } escape;
+
+static int read_hex(reader *p, uint8_t *ret) {
+  int braces = *p->at == '{', digits = 0;
+  uint32_t v = 0;
+  p->at += braces;
+  for (; digits < (braces ? 8 : 2) && strchr("0123456789abcdefABCDEF", *p->at) && *p->at; digits++, p->at++)
+    v = v * 16 + (uint32_t)(*p->at <= '9' ? *p->at - '0' : (*p->at | 0x20) - 'a' + 10);
+  if (braces && (!digits || *p->at++ != '}')) return wrong(p, "it has a \\x{ that is no \\x{HEX}");
+  if (v >= (p->utf8 ? 0x80u : 0x100u)) return unknown(p, "a \\x beyond ASCII");
+  *ret = (uint8_t)v;
+  return 0;
+}
+
+/* Reads what stands behind a backslash: one byte, a set of characters, which is added to *set, or a check. */
+static int read_escaped(reader *p, int in_set, escape *ret, uint8_t *ret_byte, chars *set) {
+  static const char from[] = "tnrfea", to[] = "\t\n\r\f\033\a";
+  static const struct {
+    char c;
+    const class *is;
+  } sets[] = {{'d', &digit}, {'w', &word}, {'s', &space}};
+  static const char checks[] = "AZzbB";
+  static const slp_regex_check are[] = {SLP_REGEX_BEGIN, SLP_REGEX_END, SLP_REGEX_VERY_END,
+                                        SLP_REGEX_WORD_EDGE, SLP_REGEX_NO_WORD_EDGE};
+  char c = *p->at;
+  if (!c) return wrong(p, "it ends with a backslash");
+  const char *is = strchr(from, c);
+  *ret = ONE;
+  *ret_byte = (uint8_t)(is ? to[is - from] : c);
+  if (is || (in_set && c == 'b')) {
+    if (!is) *ret_byte = '\b';
+    p->at++;
+    return 0;
+  }
+  for (size_t i = 0; i < SLP_COUNT(sets); i++) {
+    if ((c | 0x20) != sets[i].c) continue;
+    p->at++;
+    *ret = SET;
+    put_class(p, set, sets[i].is, c != sets[i].c);
+    return 0;
+  }
+  is = strchr(checks, c);
+  if (is && !in_set) {
+    p->at++;
+    *ret = CHECK;
+    *ret_byte = (uint8_t)are[is - checks];
+    return 0;
+  }
+  if (c == 'x') {
+    p->at++;
+    return read_hex(p, ret_byte);
+  }
+  if (c >= '1' && c <= '9') return unknown(p, "a back-reference (\\1)");
+  char name[8];
+  snprintf(name, sizeof name, "\\%c", c);
+  if (is_letter((uint8_t)c) || c == '0' || (uint8_t)c >= 0x80)
+    return unknown(p, (uint8_t)c >= 0x80 ? "such an escape" : name);
+  p->at++;
+  return 0;
+}
+
+/* ---- sets in an expression ----------------------------------------------------------------------------- */
+
+/* The end of [:NAME:] and its kin, which begins at c, or NULL where it is none, as PCRE2 decides. */
+static const char *end_of_class(const char *c) {
+  char kind = c[1];
+  if (kind != ':' && kind != '.' && kind != '=') return NULL;
+  for (c += 2; *c && *c != ']'; c++) {
+    if (*c == '\\' && (c[1] == ']' || c[1] == '\\'))
+      c++;
+    else if (c[0] == '[' && c[1] == kind)
+      return NULL;
+    else if (c[0] == kind && c[1] == ']')
+      return c;
+  }
+  return NULL;
+}
+
+static int read_class(reader *p, const char *end, chars *set) {
+  if (p->at[1] != ':') return wrong(p, "it has a [. .] or [= =]");
+  int reversed = p->at[2] == '^';
+  slp_str name = {p->at + 2 + reversed, (size_t)(end - p->at - 2 - reversed)};
+  for (size_t i = 0; i < SLP_COUNT(classes); i++) {
+    const class *is = &classes[i];
+    if (!slp_str_eq(name, slp_str_of(is->name))) continue;
+    if (p->folds && (slp_str_is(name, "upper") || slp_str_is(name, "lower"))) is = &letters;
+    put_class(p, set, is, reversed);
+    p->at = end + 2;
+    return 0;
+  }
+  return wrong(p, "there is no such class of characters as between its [: and :]");
+}
+
+/* Reads an element of a [ ]: a byte, or what is added to *set. */
+static int read_element(reader *p, chars *set, escape *ret, uint8_t *ret_byte) {
+  const char *end = *p->at == '[' ? end_of_class(p->at) : NULL;
+  *ret = ONE;
+  if (!*p->at) return wrong(p, "it has a [ without its ]");
+  if (end) {
+    *ret = SET;
+    return read_class(p, end, set);
+  }
+  if (p->utf8 && (uint8_t)*p->at >= 0x80) return unknown(p, "a character beyond ASCII in a [ ]");
+  *ret_byte = (uint8_t)*p->at++;
+  return *ret_byte == '\\' ? read_escaped(p, 1, ret, ret_byte, set) : 0;
+}
+
+static int begins_range(const char *c) { return c[0] == '-' && c[1] != ']' && c[1]; }
+
+static int read_set(reader *p) {
+  if (end_of_class(p->at - 1)) return wrong(p, "a [:class:] stands in a [ ] of its own, [[:class:]]");
+  chars set = {.high = 0};
+  int reversed = *p->at == '^', e = 0;
+  p->at += reversed;
+  for (int first = 1; first || *p->at != ']'; first = 0) {
+    escape kind, to_kind;
+    uint8_t from = 0, to = 0;
+    e = read_element(p, &set, &kind, &from);
+    if (e) return e;
+    if (kind == SET && begins_range(p->at)) return unknown(p, "a - behind a class in a [ ]");
+    if (kind == SET) continue;
+    to = from;
+    if (begins_range(p->at)) {
+      p->at++;
+      e = read_element(p, &set, &to_kind, &to);
+      if (e) return e;
+      if (to_kind != ONE) return unknown(p, "a - before a class in a [ ]");
+      if (to < from) return wrong(p, "it has a range in a [ ] whose end is before its beginning");
+    }
+    for (int c = from; c <= to; c++) put_char(p, &set, (uint8_t)c);
+  }
+  p->at++;
+  if (reversed && !set.high && (set.kelvin || set.long_s)) return unknown(p, "(?i) with a k or s in a [^ ]");
+  if (reversed) turn_over(p, &set);
+  return add_chars(p, &set);
 }
 
 /* ---- expressions --------------------------------------------------------------------------------------- */
-
-/* Behind a backslash. */
-static int read_escaped(reader *p, int *ret_check) {
-  static const char checks[] = "`'bB<>";
-  char c = *p->at;
-  if (!c) return wrong(p, "it ends with a backslash");
-  p->at++;
-  const char *is = strchr(checks, c);
-  if (is) {
-    *ret_check = SLP_REGEX_BEGIN + (int)(is - checks);
-    return 0;
-  }
-  switch (c) {
-    case 'w': return add_class(p, &word, 0);
-    case 'W': return add_class(p, &word, 1);
-    case 's': return add_class(p, &space, 0);
-    case 'S': return add_class(p, &space, 1);
-    default: break;
-  }
-  if (c >= '1' && c <= '9') return wrong(p, "it has a back-reference, and its matching takes without bound");
-  return add_one(p, (uint8_t)c);
-}
 
 static int add_check(reader *p, int check) {
   p->r->words |= check >= SLP_REGEX_WORD_EDGE;
@@ -293,33 +458,120 @@ static int add_check(reader *p, int check) {
 
 static int read_all(reader *p);
 
-static int read_group(reader *p) {
+/* (?i) (?s) (?-i) (?i: and the like, behind the question mark. Returns 1 behind a colon, 0 behind a ). */
+static int read_flags(reader *p) {
+  uint8_t on = 1;
+  for (; *p->at && *p->at != ')' && *p->at != ':'; p->at++) {
+    if (*p->at == '-' && on)
+      on = 0;
+    else if (*p->at == 'i')
+      p->folds = on;
+    else if (*p->at == 's')
+      p->dot_all = on;
+    else
+      return unknown(p, "such a (?");
+  }
+  if (!*p->at) return wrong(p, "it has a ( without its )");
+  return *p->at++ == ':';
+}
+
+/* The name of a group, behind (?< or (?P<. */
+static int read_name(reader *p, char end) {
+  size_t n = 0;
+  for (; is_letter((uint8_t)p->at[n]) || p->at[n] == '_' || (n && p->at[n] >= '0' && p->at[n] <= '9'); n++) {
+  }
+  if (n == 0 || n > 32 || p->at[n] != end) return unknown(p, "such a (?");
+  p->at += n + 1;
+  return 0;
+}
+
+/* Behind a (. What its flags say ends with it, but for those of (?i) and the like, which is no group. */
+static int read_group(reader *p, int *ret_is_one) {
+  uint8_t folds = p->folds, dot_all = p->dot_all;
+  int e = 0;
+  *ret_is_one = 1;
+  if (*p->at == '*') return unknown(p, "(*");
+  if (*p->at == '?') {
+    const char *c = ++p->at;
+    if (c[0] == ':')
+      p->at++;
+    else if (c[0] == 'P' && c[1] == '<')
+      p->at += 2, e = read_name(p, '>');
+    else if (c[0] == '<' && c[1] != '=' && c[1] != '!')
+      p->at++, e = read_name(p, '>');
+    else
+      e = *ret_is_one = read_flags(p);
+    if (e < 0) return e;
+    if (!*ret_is_one) return 0;
+  }
   if (++p->nested > NESTED_MAX) return wrong(p, "its ( ) are nested too deeply");
-  int e = read_all(p);
+  e = read_all(p);
   if (e) return e;
   if (*p->at != ')') return wrong(p, "it has a ( without its )");
   p->at++;
   p->nested--;
+  p->folds = folds;
+  p->dot_all = dot_all;
   return 0;
+}
+
+/* A character that stands for itself, of one byte or more. */
+static int add_literal(reader *p, const char *c, size_t n) {
+  int e = 0;
+  if (n > 1 && p->folds) return unknown(p, "a character beyond ASCII where case is ignored");
+  for (size_t i = 0; i < n && !e; i++) {
+    chars one = {.high = 0};
+    put_char(p, &one, (uint8_t)c[i]);
+    e = add_chars(p, &one);
+  }
+  return e;
+}
+
+static int add_dot(reader *p) {
+  chars all = {.high = 0};
+  if (!p->dot_all) put(&all.bytes, '\n');
+  turn_over(p, &all);
+  return add_chars(p, &all);
 }
 
 /* One character, set, group or check, with what repeats it. A check can't be repeated. */
 static int read_one(reader *p) {
-  size_t from = p->r->n;
-  int check = -1, e = 0;
-  slp_regex_set all = {{UINT64_MAX - 1, UINT64_MAX, UINT64_MAX, UINT64_MAX}}; /* but NUL, as libc has it */
-  if (is_repetition(*p->at)) return wrong(p, "one of its * + ? { has nothing to repeat");
-  switch (*p->at++) {
-    case '(': e = read_group(p); break;
+  size_t from = p->r->n, n = 0; /* n: bytes, when it is a text */
+  const char *c = p->at;
+  char byte = 0;
+  escape kind = ONE;
+  uint8_t what = 0;
+  chars set = {.high = 0};
+  int e = 0, is_one = 1;
+  if (is_repetition(c)) return wrong(p, "one of its * + ? { has nothing to repeat");
+  p->at++;
+  switch (*c) {
+    case '(': e = read_group(p, &is_one); break;
+    case ')': p->at--; return wrong(p, "it has a ) without its (");
     case '[': e = read_set(p); break;
-    case '.': e = add_set(p, &all); break;
-    case '^': check = SLP_REGEX_BEGIN; break;
-    case '$': check = SLP_REGEX_END; break;
-    case '\\': e = read_escaped(p, &check); break;
-    default: e = add_one(p, (uint8_t)p->at[-1]);
+    case '.': e = add_dot(p); break;
+    case '^': e = add_check(p, SLP_REGEX_BEGIN), is_one = 0; break;
+    case '$': e = add_check(p, SLP_REGEX_END), is_one = 0; break;
+    case '\\':
+      e = read_escaped(p, 0, &kind, &what, &set);
+      byte = (char)what;
+      if (!e && kind == SET) e = add_chars(p, &set);
+      if (!e && kind == CHECK) e = add_check(p, what), is_one = 0;
+      if (kind == ONE) c = &byte, n = 1;
+      break;
+    default: n = p->utf8 ? slp_utf8_length(c, strlen(c)) : 1; p->at = c + n;
   }
+  if (!e && n) e = add_literal(p, c, n);
   if (e) return e;
-  return check >= 0 ? add_check(p, check) : read_repetitions(p, from);
+  if (is_one && is_repetition(p->at)) {
+    end_run(p);
+    return read_repetition(p, from);
+  }
+  if (n)
+    go_on_with_run(p, c, n);
+  else
+    end_run(p);
+  return 0;
 }
 
 /* What begins at `from` becomes the first of two alternatives; *ret_jump: where the other is jumped over. */
@@ -339,17 +591,77 @@ static int read_all(reader *p) {
     if (others++) end_other(p, jump);
     if (*p->at != '|') return 0;
     p->at++;
+    p->alternates |= p->nested == 0;
     e = begin_other(p, from, &jump);
   }
 }
 
-int slp_regex_add(slp_regex *r, const char *text, char why[100]) {
-  reader p = {.r = r, .at = text, .why = why};
-  size_t jump = 0, first = r->n == 0;
+/* `traits` knows what all alternatives share, and where there are several outside of every group, nothing. */
+int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *ret, char why[SLP_REGEX_WHY]) {
+  *ret = (slp_regex_traits){.steps = 0};
+  reader p = {.r = r, .text = text, .at = text, .folds = folds != 0, .traits = ret, .why = why};
+  p.utf8 = slp_utf8_valid(slp_str_of(text)) != 0;
+  size_t jump = 0, had = r->n, first = had == 0;
   int e = first ? 0 : begin_other(&p, 0, &jump);
   if (e) return e;
   e = read_all(&p);
   if (!e && !first) end_other(&p, jump);
+  end_run(&p);
+  if (p.alternates) ret->literal[0] = 0;
+  ret->steps = r->n - had;
   /* Without a step there would be none before the next. */
   return !e && first && r->n == 0 ? add(&p, SLP_REGEX_JUMP, 1, 0) : e;
+}
+
+/* ---- dialects ------------------------------------------------------------------------------------------ */
+
+/* The end of the set whose [ stands at c. */
+static const char *end_of_set(const char *c) {
+  c += c[1] == '^' ? 2 : 1;
+  for (int first = 1; *c && (first || *c != ']'); first = 0) {
+    const char *end = *c == '[' ? end_of_class(c) : NULL;
+    c = end ? end + 2 : *c == '\\' && c[1] ? c + 2 : c + 1;
+  }
+  return *c ? c + 1 : c;
+}
+
+const char *slp_regex_next(const char *c) {
+  if (*c == '[') return end_of_set(c);
+  if (*c != '\\' || !c[1]) return c + 1;
+  if (c[1] == 'c' && c[2]) return c + 3;
+  const char *end = c[1] == 'Q' ? strstr(c, "\\E") : NULL;
+  return end ? end + 2 : c[1] == 'Q' ? c + strlen(c) : c + 2;
+}
+
+static const char *find(const char *c, const char *end, const char *what) {
+  for (size_t n = strlen(what); c + n <= end; c++)
+    if (memcmp(c, what, n) == 0) return c;
+  return NULL;
+}
+
+/* Returns what is read in different ways at c, and how to write it, or NULL. */
+static const char *other_reading(const char *c, const char *end) {
+  if (c[0] == '\\' && (c[1] == '<' || c[1] == '>'))
+    return "\\< and \\> are edges of words to some tools, < and > to others: write \\b or [<]";
+  if (c[0] == '\\' && (c[1] == '`' || c[1] == '\''))
+    return "\\` and \\' are ends of the text to some tools: write \\A, \\z, or ` and '";
+  if (c[0] == '\\' && c[1] == 'G') return "\\G means nothing where one match is looked for: write \\A";
+  if (c[0] == '{' && !is_bounds(c)) {
+    size_t n = strspn(c + 1, "0123456789, ");
+    return n && c[n + 1] == '}' ? "tools differ about such a { }: write {N}, {N,}, {0,N}, or \\{" : NULL;
+  }
+  if (c[0] == '[' && (find(c, end, "&&") || find(c, end, "~~") || find(c, end, "--[")))
+    return "&& ~~ and --[ in a [ ] are sets of sets to some tools: write each of a set once";
+  return NULL;
+}
+
+int slp_regex_check_dialect(const char *text, char why[SLP_REGEX_WHY]) {
+  for (const char *c = text, *end; *c; c = end) {
+    end = slp_regex_next(c);
+    const char *is = other_reading(c, end);
+    if (!is) continue;
+    snprintf(why, SLP_REGEX_WHY, "%s, at byte %zu", is, (size_t)(c - text) + 1);
+    return SLP_EINVAL;
+  }
+  return 0;
 }

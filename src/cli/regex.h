@@ -1,6 +1,9 @@
-/* regex.h - reads POSIX's extended regular expressions, over bytes, as a small program for cli/matcher.h.
- * What GNU adds is known: \w \W \s \S \b \B \< \> \` \'. Back-references are refused, since their matching
- * takes without bound. */
+/* regex.h - reads a regular expression of Perl's dialect as a small program for cli/matcher.h: the part of
+ * the dialect whose matching takes one look at each byte. The rest of the dialect is refused by name here,
+ * and known to cli/perl.h.
+ *
+ * An expression in UTF-8 is of characters: "." and [^a] take a whole one, and nothing takes bytes that are
+ * not UTF-8. Any other expression is of bytes. \d \w \s \b and classes know ASCII only. */
 #ifndef SLP_CLI_REGEX_H
 #define SLP_CLI_REGEX_H
 
@@ -8,6 +11,7 @@
 
 /* Steps of a program: "a{1,50}" makes a hundred of them. */
 #define SLP_REGEX_STEPS_MAX 8192u
+#define SLP_REGEX_WHY 120
 
 typedef enum {
   SLP_REGEX_BYTE, /* takes a byte of set number `to`, and goes on behind it */
@@ -17,12 +21,11 @@ typedef enum {
 } slp_regex_op;
 
 typedef enum {
-  SLP_REGEX_BEGIN, /* of the text, as ^ and \` */
-  SLP_REGEX_END,   /* $ and \' */
+  SLP_REGEX_BEGIN,    /* of the text: ^ and \A */
+  SLP_REGEX_END,      /* $ and \Z: the text's end, or the place before a newline that is its last byte */
+  SLP_REGEX_VERY_END, /* \z */
   SLP_REGEX_WORD_EDGE,
-  SLP_REGEX_NO_WORD_EDGE,
-  SLP_REGEX_WORD_BEGIN,
-  SLP_REGEX_WORD_END
+  SLP_REGEX_NO_WORD_EDGE
 } slp_regex_check;
 
 typedef struct slp_regex_step {
@@ -44,10 +47,24 @@ typedef struct slp_regex {
   uint8_t words; /* some check asks where words begin or end */
 } slp_regex;
 
+typedef struct slp_regex_traits { /* of one expression */
+  size_t steps;                   /* about so many are its own */
+  char literal[64];               /* a text that every match contains, NUL-ended; "": none is known */
+  uint8_t literal_folds;          /* in upper or lower case */
+  uint8_t loops;                  /* some part of it may be repeated without bound */
+  uint8_t beyond_ascii; /* some part takes one character of several, and some of them are beyond ASCII */
+} slp_regex_traits;
+
 void slp_regex_init(slp_regex *r, slp_mem *mem);
 void slp_regex_free(slp_regex *r);
-/* One more expression, as an alternative to those before. SLP_EINVAL and a few words in `why`; SLP_ENOMEM.
- * Only slp_regex_free() is left to do after a failure. */
-int slp_regex_add(slp_regex *r, const char *text, char why[100]);
+/* Adds an expression as an alternative to those before; `folds`: upper and lower case are the same.
+ * Returns SLP_EINVAL and says in `why` what is wrong and where, or SLP_ENOMEM. After a failure only
+ * slp_regex_free() is left to do. */
+int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *ret, char why[SLP_REGEX_WHY]);
+/* Refuses what dialects of regular expressions read in different ways, and no tool tells: SLP_EINVAL and
+ * `why` say what, where, and how to write it. */
+int slp_regex_check_dialect(const char *text, char why[SLP_REGEX_WHY]);
+/* The end of what begins at c in an expression: a [ ], \Q \E, an escape, or one byte. */
+const char *slp_regex_next(const char *c);
 
 #endif

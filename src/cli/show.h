@@ -29,7 +29,7 @@ void slp_show_harmless(slp_buf *b, sloop_str_t v);
 typedef struct slp_show_extra { /* how key and payload were changed before printing */
   uint8_t data_is_json, key_is_json;
   const char *worker;         /* with leases: who prints it; or NULL */
-  const char *error;          /* could not be decoded; or NULL */
+  const char *error;          /* could not be decoded, or not be decided about; or NULL */
   const slp_log_event *event; /* the payload is the message of this one; or NULL */
 } slp_show_extra;
 

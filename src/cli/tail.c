@@ -89,10 +89,17 @@ static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
 static void tell_undecoded(tail *t, int at_end) {
   uint64_t now_us = slp_program_mono_us();
   int lately = t->undecoded_at_us && now_us - t->undecoded_at_us < TELL_UNDECODED_US;
-  if (t->printer.undecoded == t->undecoded_told || t->app.args->quiet || (lately && !at_end) || t->bad)
-    return;
-  slp_say_if_room("%s; %llu printed as they came", t->printer.why, (unsigned long long)t->printer.undecoded);
-  t->undecoded_told = t->printer.undecoded;
+  uint64_t all = t->printer.undecoded + t->printer.undecided;
+  if (all == t->undecoded_told || t->app.args->quiet || (lately && !at_end) || t->bad) return;
+  char undecoded[60] = "", undecided[60] = "";
+  if (t->printer.undecoded)
+    snprintf(undecoded, sizeof undecoded, "; %llu printed as they came",
+             (unsigned long long)t->printer.undecoded);
+  if (t->printer.undecided)
+    snprintf(undecided, sizeof undecided, "; %llu printed undecided",
+             (unsigned long long)t->printer.undecided);
+  slp_say_if_room("%s%s%s", t->printer.why, undecoded, undecided);
+  t->undecoded_told = all;
   t->undecoded_at_us = now_us;
 }
 
@@ -145,8 +152,8 @@ static void leave_if_done(tail *t) {
   slp_app_close(&t->app);
 }
 
-/* Closes a consumer when all of its text is written and acknowledged, or never will be; its position is noted
- * last. */
+/* Closes a consumer when all of its text is written and acknowledged, or never will be; its position is
+ * noted last. */
 static void close_if_written(tail *t, reading *rd) {
   if (!rd->ended || rd->consumer.closing || slp_output_has(&t->output, rd)) return;
   if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
@@ -198,8 +205,8 @@ static void fail(tail *t, reading *rd, const char *why) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* By time, nothing that comes after a record is earlier, whatever its shard or stream. A worker may be given
- * another shard at any moment, and that one's records are older. */
+/* By time, nothing that comes after a record is earlier, whatever its shard or stream. A worker may be
+ * given another shard at any moment, and that one's records are older. */
 static uint8_t ends_everything(const tail *t) {
   return t->app.args->opts.order == SLOOP_ORDER_TIME && !has_leases(t);
 }
@@ -484,8 +491,8 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
   return 1;
 }
 
-/* Registered, and a shard has no living reader for longer than it takes to find one; or writes of this worker
- * have failed for as long as it is to wait, so that it can't become that reader. */
+/* Registered, and a shard has no living reader for longer than it takes to find one; or writes of this
+ * worker have failed for as long as it is to wait, so that it can't become that reader. */
 static int is_without_share(const tail *t, reading *rd, char line[480]) {
   const slp_args *a = t->app.args;
   const slp_fleet_look *k = &rd->look;

@@ -1,5 +1,5 @@
-/* matcher.c - texts of every length, in slices, with states that are forgotten on the way. Whether what is found
- * is right is judged by libc in fuzz/fuzz_regex.c. */
+/* matcher.c - texts of every length, in slices, with states that are forgotten on the way. Whether what is
+ * found is right is judged by PCRE2 in fuzz/fuzz_regex.c. */
 #include "cli/matcher.h"
 #include "check.h"
 #include "cpu.h"
@@ -9,10 +9,11 @@ static slp_regex regex;
 static slp_matcher *matcher;
 
 static void open_one(const char *text) {
-  char why[100] = "";
+  char why[SLP_REGEX_WHY] = "";
+  slp_regex_traits traits;
   mem = slp_mem_new(NULL, NULL);
   slp_regex_init(&regex, mem);
-  if (slp_regex_add(&regex, text, why)) CHECK_FAIL("%s: %s", text, why);
+  if (slp_regex_add(&regex, text, 0, &traits, why)) CHECK_FAIL("%s: %s", text, why);
   matcher = slp_matcher_new(mem, &regex);
   CHECK(matcher);
 }
@@ -47,13 +48,13 @@ static char *large(const char *of) {
   return p;
 }
 
-/* What libc's regexec takes seconds to hours for. The longest slice is 100 us; here one that was interrupted by
- * the machine's other work may be longer. */
+/* What an engine that goes back over its text takes seconds to hours for. The longest slice is 100 us;
+ * here one that was interrupted by the machine's other work may be longer. */
 TEST(a_large_text_goes_in_short_slices_whatever_the_expression) {
   static const char *const all[] = {"a.*b.*zz",          "(a|b)*c{20}",
                                     "(.*a){20}zz",       "((a?){30}a{30}){4}z",
                                     "(a*)*(b*)*zz",      "^(([a-z])+.)+[A-Z]([a-z])+$",
-                                    "\\<a\\w{3}\\>\\Bzz"};
+                                    "\\ba\\w{3}\\b\\Bzz"};
   char *text = large("ab ababba\n");
   for (size_t i = 0; i < SLP_COUNT(all); i++) {
     open_one(all[i]);
@@ -68,7 +69,8 @@ TEST(a_large_text_goes_in_short_slices_whatever_the_expression) {
   free(text);
 }
 
-/* Each byte leads to a state that was never met, so all is forgotten again and again; 4 MiB are as the first. */
+/* Each byte leads to a state that was never met, so all is forgotten again and again; 4 MiB are as the
+ * first. */
 TEST(states_are_forgotten_and_what_is_found_stays_right) {
   open_one("a.{60}b.{60}c");
   char text[40000];
@@ -100,12 +102,13 @@ TEST(a_match_at_the_last_byte_of_a_slice_and_behind_it) {
 }
 
 TEST(several_expressions_are_alternatives) {
-  char why[100];
+  char why[SLP_REGEX_WHY];
+  slp_regex_traits traits;
   static const char *const all[] = {"", "b$", "c|d", "()"};
   mem = slp_mem_new(NULL, NULL);
   for (size_t from = 0; from < 2; from++) {
     slp_regex_init(&regex, mem);
-    for (size_t i = from; i < 3; i++) CHECK_INT(slp_regex_add(&regex, all[i], why), 0);
+    for (size_t i = from; i < 3; i++) CHECK_INT(slp_regex_add(&regex, all[i], 0, &traits, why), 0);
     matcher = slp_matcher_new(mem, &regex);
     CHECK_INT(find("xb", 2), 1);
     CHECK_INT(find("xd.", 3), 1);
@@ -114,4 +117,20 @@ TEST(several_expressions_are_alternatives) {
     slp_regex_free(&regex);
   }
   slp_mem_drop(mem);
+}
+
+/* The last newline is the end of a text for $ and \\Z, and a byte like others for everything else. */
+TEST(a_text_may_end_with_a_newline) {
+  static const struct {
+    const char *expression, *text;
+    int is;
+  } all[] = {{"a$", "a", 1},     {"a$", "a\n", 1},       {"a$", "a\n\n", 0},  {"a\\z", "a\n", 0},
+             {"a\\Z", "a\n", 1}, {"a\\n$", "a\n", 1},    {"a$\\n", "a\n", 1}, {"^$", "\n", 1},
+             {"a.$", "a\n", 0},  {"(?s)a.\\z", "a\n", 1}};
+  for (size_t i = 0; i < SLP_COUNT(all); i++) {
+    open_one(all[i].expression);
+    if (find(all[i].text, strlen(all[i].text)) != all[i].is)
+      CHECK_FAIL("%s in \"%s\"", all[i].expression, all[i].text);
+    close_one();
+  }
 }
