@@ -236,12 +236,17 @@ static uint32_t go_on(slp_matcher *m, uint32_t class, uint32_t *work) {
   return next == NOT_MADE ? make_next(m, class, work) : next;
 }
 
-/* Where a byte leads back to its state the loop within waits for no load from memory. */
+/* Each byte costs one load that waits for the one before it. */
 static size_t go_over(slp_matcher *m, const uint8_t *text, size_t n, uint32_t *work) {
   size_t i = 0;
   while (i < n && m->at != MATCHED && *work < SLICE_WORK) {
-    const uint32_t *row = m->nexts + m->at;
-    while (i < n && row[m->class_of[text[i]]] == m->at) i++;
+    const uint32_t *nexts = m->nexts;
+    uint32_t at = m->at, next = at;
+    for (; i < n; i++, at = next) {
+      next = nexts[at + m->class_of[text[i]]];
+      if (next >= MATCHED) break;
+    }
+    m->at = at;
     if (i < n) m->at = go_on(m, m->class_of[text[i++]], work);
   }
   return i;
