@@ -52,6 +52,8 @@ static void add_literal(slp_format *f, char c) {
   f->steps[f->steps_n - 1].n++;
 }
 
+static const char known_escapes[] = "\\n \\r \\t \\\\ \\xXX, and \\0 with no digit behind it";
+
 static int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -79,7 +81,9 @@ static size_t read_escape(slp_str text, size_t at, char *ret) {
     case 'n': *ret = '\n'; return 2;
     case 'r': *ret = '\r'; return 2;
     case 't': *ret = '\t'; return 2;
-    case '0': *ret = 0; return 2;
+    case '0': /* \012 and \033 are octal in C, printf and shells */
+      *ret = 0;
+      return at + 2 < text.n && text.p[at + 2] >= '0' && text.p[at + 2] <= '9' ? 0 : 2;
     case '\\': *ret = '\\'; return 2;
     case 'x': break;
     default: return 0;
@@ -116,7 +120,7 @@ static int compile(slp_format *f, slp_str text, char why[200]) {
       at += took;
     } else if (c == '\\') {
       size_t took = read_escape(text, at, &c);
-      if (!took) return refuse(why, text, at, "\\n \\r \\t \\0 \\\\ \\xXX");
+      if (!took) return refuse(why, text, at, known_escapes);
       add_literal(f, c);
       at += took;
     } else {
@@ -133,9 +137,8 @@ int slp_unescape(slp_buf *ret, const char *text, const char *option, char why[20
     char c = text[at];
     size_t took = c == '\\' ? read_escape(all, at, &c) : 1;
     if (!took) {
-      snprintf(why, 200,
-               "%s: \"%.40s\": unknown escape at character %zu; known are \\n \\r \\t \\0 \\\\ \\xXX", option,
-               text, at + 1);
+      snprintf(why, 200, "%s: \"%.40s\": unknown escape at character %zu; known are %s", option, text, at + 1,
+               known_escapes);
       return SLP_EINVAL;
     }
     slp_buf_add_char(ret, c);

@@ -54,6 +54,7 @@ static size_t escape(const uint8_t *data, size_t size, size_t at, char *ret) {
   const char *plain = "nrt0\\", *value = "\n\r\t\0\\";
   for (size_t i = 0; i < 5; i++)
     if (plain[i] == (char)data[at + 1]) {
+      if (plain[i] == '0' && at + 2 < size && data[at + 2] >= '0' && data[at + 2] <= '9') return 0;
       *ret = value[i];
       return 2;
     }

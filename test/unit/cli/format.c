@@ -66,6 +66,12 @@ TEST(delimiters_have_the_same_escapes) {
   CHECK_INT(slp_unescape(&b, "ab\\q", "-K", why), SLP_EINVAL);
   CHECK(strstr(why, "-K: \"ab\\q\": unknown escape at character 3"));
   CHECK_INT(slp_unescape(&b, "\\", "-K", why), SLP_EINVAL);
+  CHECK_INT(slp_unescape(&b, "a\\033[1m", "-D", why), SLP_EINVAL); /* octal to others, and not here */
+  CHECK(strstr(why, "-D: \"a\\033[1m\": unknown escape at character 2; known are "));
+  CHECK(strstr(why, "\\xXX, and \\0 with no digit behind it"));
+  slp_buf_clear(&b);
+  CHECK_INT(slp_unescape(&b, "\\0a\\0", "-D", why), 0);
+  CHECK_MEM(b.p, b.n, "\0a\0", 3);
   slp_buf_free(&b);
   slp_mem_drop(mem);
 }
