@@ -201,7 +201,8 @@ static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
   if (!leads(f)) return;
   next_sync(f);
-  if (given_up) slp_leader_sync(f, 1000000);
+  /* What was made may have closed the hole: the next shard sync looks. */
+  if (given_up || f->stats.holes_now) slp_leader_sync(f, 1000000);
   uint64_t settle = f->leader.since_us + SETTLE_US, now = slp_fleet_now(f);
   slp_leader_assign(f, f->leader.made_first && settle > now ? settle - now : 0);
   arm(f);

@@ -415,7 +415,8 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
     f->stealing.made |= (uint8_t)made;
     if (removed)
       f->stealing.sync_at_us = slp_min_u64(f->stealing.sync_at_us, now + 2 * slp_fleet_lease_us(f));
-    if (r) f->stealing.sync_at_us = now + 1000000;
+    /* What was made may have closed the hole. */
+    if (r || (made && f->stats.holes_now)) f->stealing.sync_at_us = now + 1000000;
     if (slp_bulk_write_n(f)) slp_bulk_write_run(f, NULL, synced);
   } else if (f->stealing.sync_from_us == SLP_NEVER && now >= f->stealing.sync_at_us && f->stealing.first) {
     f->stealing.sync_from_us = now;
