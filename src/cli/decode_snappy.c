@@ -1,5 +1,8 @@
-/* decode_snappy.c - Snappy: one raw block, or the framing format (framing_format.txt of google/snappy 1.1.9),
- * which has a head and checksums. The blocks are libsnappy's; the frame is read here. */
+/* decode_snappy.c - Snappy in its three forms. Their blocks are libsnappy's; the rest is read here.
+ *   block     as the library packs it: no magic bytes, no checksum
+ *   framed    framing_format.txt of google/snappy 1.1.9: a head, then chunks with checksums
+ *   of Java   what SnappyOutputStream of snappy-java 1.1.10.5 and Kafka's clients write: a head of 16 bytes,
+ *             then blocks, each behind its length in 4 bytes */
 #include "cli/decode_snappy.h"
 
 #include "cli/decode_pieces.h"
@@ -7,7 +10,15 @@
 static const char head[] = "\xff\x06\0\0sNaPpY";
 enum { HEAD = sizeof head - 1 };
 
+static const char java_head[] = "\x82SNAPPY";
+enum {
+  JAVA_MAGIC = sizeof java_head,
+  JAVA_HEAD = JAVA_MAGIC + 8
+}; /* its last byte is 0; two versions follow */
+
 static int is_framed(slp_str in) { return slp_begins_with(in, head, HEAD); }
+static int is_of_java(slp_str in) { return slp_begins_with(in, java_head, JAVA_MAGIC); }
+static int is_snappy(slp_str in) { return is_framed(in) || is_of_java(in); }
 
 #if SLP_HAVE_SNAPPY
 #include <snappy-c.h>
@@ -19,9 +30,9 @@ static int is_framed(slp_str in) { return slp_begins_with(in, head, HEAD); }
 
 typedef struct snappy_state {
   slp_mem *mem;
-  slp_str in; /* not read yet */
-  uint8_t framed;
-  uint32_t crc[256]; /* of each byte */
+  slp_str in;              /* not read yet */
+  uint8_t framed, of_java; /* neither: a block */
+  uint32_t crc[256];       /* of each byte */
 } snappy_state;
 
 static void close_snappy(void *state) { slp_free(((snappy_state *)state)->mem, state); }
@@ -32,6 +43,7 @@ static void *open_snappy(slp_mem *mem, slp_str in) {
   s->mem = mem;
   s->in = in;
   s->framed = (uint8_t)is_framed(in);
+  s->of_java = (uint8_t)is_of_java(in);
   for (uint32_t i = 0; s->framed && i < 256; i++) {
     uint32_t c = i;
     for (int bit = 0; bit < 8; bit++) c = c & 1 ? c >> 1 ^ 0x82f63b78u : c >> 1; /* Castagnoli's */
@@ -92,12 +104,28 @@ static int read_chunk(snappy_state *s, slp_buf *ret, char why[SLP_DECODER_WHY]) 
   return type >= 0x80 ? 0 : SLP_EBADDATA;                                        /* may be skipped, or not */
 }
 
+/* Reads a block of Java's stream, or the head of a stream that follows another. */
+static int read_java(snappy_state *s, slp_buf *ret) {
+  if (is_of_java(s->in)) {
+    if (s->in.n < JAVA_HEAD) return SLP_EBADDATA;
+    s->in = (slp_str){s->in.p + JAVA_HEAD, s->in.n - JAVA_HEAD};
+    return 0;
+  }
+  if (s->in.n < 4) return SLP_EBADDATA;
+  const unsigned char *b = (const unsigned char *)s->in.p;
+  size_t n = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+  if (n > s->in.n - 4) return SLP_EBADDATA;
+  slp_str block = {s->in.p + 4, n};
+  s->in = (slp_str){block.p + n, s->in.n - 4 - n};
+  return add_block(ret, block, SIZE_MAX);
+}
+
 static int step_snappy(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   snappy_state *s = state;
   size_t from = ret->n;
-  if (!s->framed) return add_block(ret, s->in, SIZE_MAX);
+  if (!s->framed && !s->of_java) return add_block(ret, s->in, SIZE_MAX);
   for (int i = 0; i < CHUNKS_A_SLICE && s->in.n && ret->n - from < SLP_PIECE; i++) {
-    int r = read_chunk(s, ret, why);
+    int r = s->framed ? read_chunk(s, ret, why) : read_java(s, ret);
     if (r) return r;
   }
   return s->in.n > 0;
@@ -105,9 +133,9 @@ static int step_snappy(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
 #endif
 
 const slp_decoder slp_decoder_snappy = {.name = "snappy",
-                                        .does = "unpack Snappy, a block or framed",
+                                        .does = "unpack Snappy: block, framed, of Java",
                                         .damaged = "it is not Snappy, or it is damaged",
-                                        .recognizes = is_framed,
+                                        .recognizes = is_snappy,
 #if SLP_HAVE_SNAPPY
                                         .open = open_snappy,
                                         .step = step_snappy,

@@ -107,7 +107,7 @@ static void try_lz4(slp_str in) {
 #if SLP_HAVE_SNAPPY
 static void try_snappy(slp_str in) {
   size_t n = LIMIT;
-  if (in.n >= 10 && memcmp(in.p, "\xff\x06\0\0sNaPpY", 10) == 0)
+  if (slp_decoder_that_recognizes(in) == slp_decoder_by_name(SLP_STR("snappy")))
     only_ends("snappy", in);
   else
     agree("snappy", in, snappy_uncompress(in.p, in.n, once, &n) == SNAPPY_OK ? (int64_t)n : -1);

@@ -1,10 +1,12 @@
 """Writes packed.h: one text packed by each format's own tool, and 20,000 zeros by the same. Run by hand, with the python
-that has cramjam (.cache/venv/bin/python test/vectors/packed.py); needs zstd, lz4 and brotli. The tools' versions are in
-the file that it writes."""
+that has cramjam (.cache/venv/bin/python test/vectors/packed.py JAR); needs zstd, lz4, brotli and java, and JAR is
+org.xerial.snappy:snappy-java of Maven. The tools' versions are in the file that it writes."""
 
 import gzip
 import os
 import subprocess
+import sys
+import tempfile
 import zlib
 
 import cramjam
@@ -35,6 +37,25 @@ def in_a_file(command, data):
         os.unlink(path)
 
 
+JAVA = """import java.io.*;
+class Pack {
+  public static void main(String[] a) throws Exception {
+    OutputStream out = new org.xerial.snappy.SnappyOutputStream(System.out, 1024); // the smallest block that it makes
+    out.write(System.in.readAllBytes());
+    out.close();
+  }
+}
+"""
+JAR = sys.argv[1]
+
+
+def by_java(data):
+    with tempfile.NamedTemporaryFile("w", suffix=".java") as f:
+        f.write(JAVA)
+        f.flush()
+        return by("java", "-cp", JAR, f.name)(data)
+
+
 ROWS = [  # decoder, what it is, has checksums, packer
     ("gzip", "gzip", 1, lambda d: gzip.compress(d, mtime=0)),
     ("zlib", "zlib", 1, zlib.compress),
@@ -44,6 +65,7 @@ ROWS = [  # decoder, what it is, has checksums, packer
     ("lz4", "lz4", 1, by("lz4", "-qc")),
     ("lz4", "lz4, blocks that are linked and have checksums", 1, by("lz4", "-qc", "-9", "-BD", "-BX", "-B4")),
     ("snappy", "snappy, framed", 1, lambda d: bytes(cramjam.snappy.compress(d))),
+    ("snappy", "snappy, of Java's stream", 0, by_java),
     ("snappy", "snappy, a block", 0, lambda d: bytes(cramjam.snappy.compress_raw(d))),
     ("brotli", "brotli", 0, by("brotli", "-c")),
 ]
@@ -60,7 +82,7 @@ with open(OUT, "w") as f:
  *   {version("zstd", "--version")}
  *   {version("lz4", "--version")}
  *   {version("brotli", "--version")}
- *   cramjam {cramjam.__version__} (snappy) */
+ *   cramjam {cramjam.__version__} (snappy), {os.path.basename(JAR)[:-4]} */
 #ifndef SLP_TEST_PACKED_H
 #define SLP_TEST_PACKED_H
 

@@ -62,6 +62,7 @@ TEST(what_begins_as_a_format_does_is_recognized) {
               {"zstd", {"\x28\xb5\x2f\xfd", 4}},
               {"lz4", {"\x04\x22\x4d\x18", 4}},
               {"snappy", {"\xff\x06\0\0sNaPpY", 10}},
+              {"snappy", {"\x82SNAPPY", 8}},
               {NULL, {"x^", 2}},
               {NULL, {"x", 1}},
               {NULL, {"{\"a\":1}", 7}},
