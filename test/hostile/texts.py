@@ -79,8 +79,12 @@ WAYS = {
     "base64": ("-s", "base64"), "cwlogs": ("-s", "cwlogs"), "gzip utf8": ("-s", "gzip,utf8"), "hex": ("-s", "hex"),
     "ddb-json": ("-s", "ddb-json"), "plain-json": ("-J", "-s", "plain-json"), "f": ("-f", "%s %k %S %K\\n"),
     "grep": ("--grep", "(a|b)*c.*\\x1b.*zz$"), "gzip grep": ("-s", "gzip", "--grep", "x.*y.*z"), "J gzip": ("-J", "-s", "gzip"),
+    "auto": ("-s", "auto,auto"),
     "unique": ("--unique",), "key": ("-K", "|", "-O"), "grepv": ("--grepv", "^$"),
 }
+HELP = subprocess.run([os.environ["SLOOP_BIN"], "-h"], capture_output=True, text=True, check=True, timeout=20).stdout
+WAYS.update({name: ("-s", name) for name in ("zstd", "lz4", "snappy", "brotli") if f" {name} " in HELP and
+             "not built in" not in HELP.split(f" {name} ")[1].split("\n")[0]})
 
 
 def ended(p, seconds):

@@ -167,6 +167,51 @@ TEST(a_block_of_snappy_is_not_taken_at_its_word) {
   slp_mem_drop(mem);
 }
 
+/* Heads of frames, by RFC 8878: what they ask for is not here. */
+TEST(zstd_says_what_it_lacks) {
+  if (slp_decoder_by_name(SLP_STR("zstd"))->needs) return;
+  CHECK_INT(unpack("zstd", SLP_STR("\x28\xb5\x2f\xfd\x21\x07\x01\x09\x00\x00x"), 1 << 20), SLP_EBADDATA);
+  CHECK_STR(why, "zstd: it was packed with a dictionary (7), which is not here");
+  CHECK_INT(unpack("zstd", SLP_STR("\x28\xb5\x2f\xfd\x00\x90\x09\x00\x00x"), 1 << 20), SLP_EBADDATA);
+  CHECK_STR(why, "zstd: its window is larger than 128 MiB (zstd --long)");
+  CHECK_INT(unpack("zstd", SLP_STR("\x28\xb5\x2f\xfd\x00\x88\x09\x00\x00x"), 1 << 20), 0); /* 128 MiB */
+  CHECK(got_n == 1 && *got == 'x');
+}
+
+/* Frames that are empty or to be passed over, as many as a record holds: no slice grows with them. */
+TEST(many_frames_of_nothing_are_bounded_work_a_slice) {
+  enum { TIMES = 20000 };
+  static const struct {
+    const char *decoder;
+    slp_str head, frame;
+  } rows[] = {{"zstd", {"", 0}, {"\x50\x2a\x4d\x18\0\0\0\0", 8}},
+              {"zstd", {"", 0}, {"\x28\xb5\x2f\xfd\x20\x00\x01\x00\x00", 9}},
+              {"lz4", {"", 0}, {"\x50\x2a\x4d\x18\0\0\0\0", 8}},
+              {"snappy", {"\xff\x06\0\0sNaPpY", 10}, {"\xfe\0\0\0", 4}}};
+  char *text = malloc(TIMES * 9 + 10), reason[200];
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    slp_mem *mem = slp_mem_new(NULL, NULL);
+    slp_decoding d;
+    slp_decode_chain c;
+    size_t n = rows[i].head.n;
+    int slices = 1, r;
+    if (slp_decode_parse(rows[i].decoder, &c, reason) == 0) {
+      memcpy(text, rows[i].head.p, n);
+      for (int k = 0; k < TIMES; k++, n += rows[i].frame.n)
+        memcpy(text + n, rows[i].frame.p, rows[i].frame.n);
+      slp_decoding_init(&d, mem);
+      slp_decoding_begin(&d, &c, (slp_str){text, n}, 1 << 20);
+      while ((r = slp_decoding_step(&d, why)) == 1) slices++;
+      CHECK_INT(r, 0);
+      CHECK_INT(d.in.n, 0);
+      if (slices < TIMES / 256 || slices > TIMES) CHECK_FAIL("%s: %d slices", rows[i].decoder, slices);
+      slp_decoding_free(&d);
+    }
+    slp_mem_drop(mem);
+  }
+  free(text);
+}
+
 /* Those without magic bytes stay as they are. */
 TEST(auto_knows_each_by_its_first_bytes) {
   EACH(p) {
