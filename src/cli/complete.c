@@ -6,7 +6,8 @@
 
 static int is_words(const slp_option *o) { return o->value && strchr(o->value, '|') != NULL; }
 
-/* The words that a value is one of, or begins with; NULL: it may be anything. Those of -s are in a table. */
+/* The words that a value is one of, or begins with; NULL: it may be anything. The decoders of
+ * -s are in a table of their own. */
 static const char *words_of(const slp_option *o) {
   if (is_words(o)) return o->value;
   if (o->id == O_DECODE) return "";

@@ -76,7 +76,8 @@ void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, 
   d->limit = d->left = limit;
 }
 
-/* An empty text has nothing to decode. It is what Kafka calls a tombstone, and no damage. */
+/* Returns 1 when no step is left. An empty text has nothing to decode: Kafka calls such a record a
+ * tombstone. */
 static int is_over(const slp_decoding *d) {
   return d->at == d->chain->n || d->chain->step[d->at]->makes_events || !d->in.n;
 }

@@ -20,15 +20,15 @@ int slp_decode_makes_events(const slp_decode_chain *c);
 /* Returns 1 if what comes out is one JSON value. */
 int slp_decode_makes_json(const slp_decode_chain *c);
 
-/* A chain at work on one text, up to a step that makes events. It goes in slices, because a small packed text
- * may unpack to very much. What its steps make of the text is bounded, all of them together. An empty text
- * stays empty, whatever the steps. */
+/* A chain at work on one text, up to a step that makes events. The work is cut into slices, because a small
+ * packed text may unpack to very much. All bytes that the steps make of one text count against `limit`. An
+ * empty text stays empty, whatever the steps. */
 typedef struct slp_decoding {
   slp_mem *mem;
   const slp_decode_chain *chain; /* borrowed */
   slp_str in;            /* of the step; when all is done, the result. In the text given, or in `room` */
   slp_buf room, next;    /* what the last step made; what this one makes */
-  const slp_decoder *by; /* what decodes this step: the decoder asked for, or the one that it picked */
+  const slp_decoder *by; /* decodes this step: the decoder asked for, or the one auto picked */
   void *state;           /* owned: of a step that goes in pieces, while it does */
   uint64_t limit, left;  /* bytes that the steps may make: in all, from here on */
   uint8_t at;

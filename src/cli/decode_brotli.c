@@ -1,4 +1,4 @@
-/* decode_brotli.c - a stream of Brotli, by libbrotlidec. It has neither a magic number nor a checksum. */
+/* decode_brotli.c - a stream of Brotli, by libbrotlidec. The format has no magic number and no checksum. */
 #include "cli/decode_brotli.h"
 
 #include "cli/decode_pieces.h"

@@ -1,4 +1,4 @@
-/* decode_brotli.h - the decoder brotli. Without its library it says what it needs. */
+/* decode_brotli.h - the decoder brotli. Built without its library, the decoder only says so (`needs`). */
 #ifndef SLP_CLI_DECODE_BROTLI_H
 #define SLP_CLI_DECODE_BROTLI_H
 

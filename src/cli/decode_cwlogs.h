@@ -16,8 +16,8 @@ typedef struct slp_log_event {
   slp_str group, stream, owner, id;
   int64_t ts_ms;   /* -1: not given */
   slp_str message; /* as it came; see slp_log_line() */
-  /* The other members of the event, and of the record around it, as "a":1,"b":2 on one line. An event's
-   * member that has the name of one that -J writes is called event.NAME here. */
+  /* Members of the event, and of the record around it, that have no field here, as "a":1,"b":2 on one line. A
+   * member of the event is called event.NAME here if -J writes another member NAME. */
   slp_str more, record;
 } slp_log_event;
 

@@ -1,4 +1,4 @@
-/* decode_gzip.c - gzip and zlib. Producers call both by either name, so each takes both, by their heads. */
+/* decode_gzip.c - gzip and zlib. Producers mix the two names up, so each decoder takes both formats. */
 #include "cli/decode_gzip.h"
 
 #include "codec/gunzip.h"

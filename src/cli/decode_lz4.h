@@ -1,4 +1,4 @@
-/* decode_lz4.h - the decoder lz4. Without its library it says what it needs. */
+/* decode_lz4.h - the decoder lz4. Built without its library, the decoder only says so (`needs`). */
 #ifndef SLP_CLI_DECODE_LZ4_H
 #define SLP_CLI_DECODE_LZ4_H
 

@@ -1,4 +1,4 @@
-/* decode_snappy.h - the decoder snappy. Without its library it says what it needs. */
+/* decode_snappy.h - the decoder snappy. Built without its library, the decoder only says so (`needs`). */
 #ifndef SLP_CLI_DECODE_SNAPPY_H
 #define SLP_CLI_DECODE_SNAPPY_H
 

@@ -1,4 +1,4 @@
-/* decode_zstd.h - the decoder zstd. Without its library it says what it needs. */
+/* decode_zstd.h - the decoder zstd. Built without its library, the decoder only says so (`needs`). */
 #ifndef SLP_CLI_DECODE_ZSTD_H
 #define SLP_CLI_DECODE_ZSTD_H
 

@@ -17,16 +17,16 @@ typedef struct slp_decoder {
   int (*recognizes)(slp_str in);
   const char
       *unpacks; /* the decoder whose format this one takes as well, packed texts being usual; or NULL */
-  /* Either `run`, which decodes a whole text at once, or the three that follow, for texts that may become
-   * very long. Both append to `ret` and never write to `in`. Errors: SLP_EBADDATA; SLP_ELIMIT: `ret` is
-   * full; SLP_ENOMEM. An empty text never comes here. */
+  /* A decoder has either `run`, which decodes a whole text at once, or the three functions below it, for
+   * texts that may become very long. They append to `ret` and never write to `in`, which is never empty.
+   * Errors: SLP_EBADDATA; SLP_ELIMIT when `ret` is full; SLP_ENOMEM. */
   int (*run)(slp_buf *ret, slp_str in);
   void *(*open)(slp_mem *mem, slp_str in); /* NULL: no memory. `in` lives until close */
   /* Decodes about 64 KiB more. Returns 1 while there may be more, 0 at the end. With SLP_EBADDATA it may
    * write a better reason than `damaged` into `why`. */
   int (*step)(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]);
   void (*close)(void *state);
-  uint8_t picks;        /* none of these: the decoder that recognizes the text decodes it, if there is one */
+  uint8_t picks;        /* auto: has none of these functions; the decoder that recognizes the text is used */
   uint8_t makes_json;   /* the result is one JSON value */
   uint8_t makes_events; /* the result is several texts, which the printer makes; so the last step */
 } slp_decoder;

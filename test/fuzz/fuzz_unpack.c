@@ -39,7 +39,7 @@ static int unpack(const char *decoder, slp_str in, uint64_t limit, slp_buf *ret)
   return r;
 }
 
-/* Both take it, and make the same of it. n below 0: the library refuses it. */
+/* Checks that the decoder makes the n bytes of `once` of the text, or refuses it when n is below 0. */
 static void agree(const char *decoder, slp_str in, int64_t n) {
   slp_buf out;
   slp_buf_init(&out, mem, LIMIT);

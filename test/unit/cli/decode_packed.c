@@ -60,9 +60,8 @@ TEST(what_the_tools_pack_comes_out_again) {
   }
 }
 
-/* A frame of Snappy is a row of chunks without an end, and may have chunks in it that are to be passed over by who
- * does not know them. So a cut between chunks is not noticed, nor a first byte of one that says so. The same goes
- * for the blocks of Java's stream. Here is one of them, behind the head. */
+/* Returns 1 if a chunk begins at `at`. Neither a frame of Snappy nor Java's stream has an end, so a cut between two
+ * chunks looks whole. A chunk of a frame whose first byte is damaged may look like one that readers must skip. */
 static int is_chunk(const packed *p, size_t at) {
   return (strcmp(p->what, "snappy, framed") == 0 && at == 10) ||
          (strcmp(p->what, "snappy, of Java's stream") == 0 && at == 16);
