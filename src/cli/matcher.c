@@ -241,10 +241,11 @@ static size_t go_over(slp_matcher *m, const uint8_t *text, size_t n, uint32_t *w
   size_t i = 0;
   while (i < n && m->at != MATCHED && *work < SLICE_WORK) {
     const uint32_t *nexts = m->nexts;
-    uint32_t at = m->at, next = at;
-    for (; i < n; i++, at = next) {
-      next = nexts[at + m->class_of[text[i]]];
+    uint32_t at = m->at;
+    for (; i < n; i++) {
+      uint32_t next = nexts[at + m->class_of[text[i]]];
       if (next >= MATCHED) break;
+      at = next;
     }
     m->at = at;
     if (i < n) m->at = go_on(m, m->class_of[text[i++]], work);
