@@ -301,7 +301,7 @@ def records_that_unpack_to_gigabytes_cost_nobody_his_lease():
         put_bombs(box, 40)
         for app, args, limit_mb in (("bounded", (), 100),
                                      ("not", ("-X", "decoded_bytes_max=268435456"), 900)):
-            p = box.start("-G", app, "-v", "-E", "-o", "oldest", "-s", "gzip,gzip", "--grep", "((.?){20}.{20})*zzz", *QUICK,
+            p = box.start("-G", app, "-v", "-E", "-o", "oldest", "-s", "gzip,gzip", "--grep", "((.?){20}.{20})*[y-z]{3}", *QUICK,
                           *slowed, *args, "demo", stdout=subprocess.DEVNULL)
             try:
                 def position():

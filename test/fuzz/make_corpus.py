@@ -785,6 +785,16 @@ regex_seeds = {
     "range-of-class": ("[a-[:digit:]]", "5"),
     "starts": ("a|*b", "b"),
     "brackets": ("[[=a=]-b][a-[.z.]]", "az"),
+    "perl-classes": ("^\\d+\\D\\s?[\\w.-]+$", "42\xc3\xa4 a.b\n"),
+    "characters": ("^.[^a]\\W{2}", "\xe2\x82\xac\xf0\x9f\x98\x80\xc3\xa4\xff"),
+    "folds": ("(?i)task|a(?-i:K)[^x]", "TA\xc5\xbf\xe2\x84\xaa"),
+    "flags": ("(?s:a.b)(?i)c(?<n>d)|(?P<m>.)\\z", "a\nbCD"),
+    "lazy": ("a+?b??c{2,3}?$", "aabccc\n"),
+    "hex": ("\\x41\\x{42}[\\x00-\\x1f\\]\\b]", "AB]"),
+    "back": ("(\\w)\\1(?=b)(?<!c)d++", "aabdd"),
+    "posix-folds": ("(?i)[[:upper:]][[:^lower:]]", "a1"),
+    "quoted": ("\\Qa.b\\E{2}", "a.bb"),
+    "two-dialects": ("\\<a{,3}[a&&b]", "a"),
 }
 for name, (expression, text) in regex_seeds.items():
     write("regex", name, expression.encode("latin-1") + b"\0" + text.encode("latin-1"))

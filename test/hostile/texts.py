@@ -78,7 +78,7 @@ WAYS = {
     "plain": (), "J": ("-J",), "gzip": ("-s", "gzip"), "gzip gzip": ("-s", "gzip,gzip"), "utf8": ("-s", "utf8"),
     "base64": ("-s", "base64"), "cwlogs": ("-s", "cwlogs"), "gzip utf8": ("-s", "gzip,utf8"), "hex": ("-s", "hex"),
     "ddb-json": ("-s", "ddb-json"), "plain-json": ("-J", "-s", "plain-json"), "f": ("-f", "%s %k %S %K\\n"),
-    "grep": ("--grep", "(a|b)*c.*\\x1b.*zz$"), "gzip grep": ("-s", "gzip", "--grep", "x.*y.*z"), "J gzip": ("-J", "-s", "gzip"),
+    "grep": ("--grep", "(a|b)*c.*\\x1b.*[y-z]+$"), "gzip grep": ("-s", "gzip", "--grep", "x.*y.*z"), "J gzip": ("-J", "-s", "gzip"),
     "auto": ("-s", "auto,auto"),
     "unique": ("--unique",), "key": ("-K", "|", "-O"), "grepv": ("--grepv", "^$"),
 }
