@@ -41,24 +41,24 @@ static char *repeat(const char *of, size_t n) {
 }
 
 /* Nested repetitions on long runs, overlapping alternatives, repetitions one behind the other that share
- * what they match, references to groups within them: each takes an engine without bounds from seconds to
- * longer than anybody waits. The units of perl.c bound a slice to some ms; it is CPU time that is
- * measured, in a machine that is busy. */
+ * what they match, references to groups within them, and a set at the end, since a letter would be looked
+ * for first: each takes an engine without bounds from seconds to longer than anybody waits. The units of
+ * perl.c bound a slice to some ms; it is CPU time that is measured, in a machine that is busy. */
 TEST(no_slice_is_long_whatever_expression_and_text) {
   static const struct {
     const char *expression, *text;
     slp_perl_kind kind;
     size_t steps;
-  } all[] = {{"^((a+)+)+\\2b", "a", SLP_PERL_COUNTED, 0},
+  } all[] = {{"^((a+)+)+\\2[b-c]", "a", SLP_PERL_COUNTED, 0},
              {"(?:(a|ab|b|ba)+)+\\1(?=c)", "ab", SLP_PERL_COUNTED, 0},
-             {"(.*)(.*)(.*)(.*)\\4\\3z", "ab ", SLP_PERL_COUNTED, 0},
-             {"(\\w+\\s?)*(?<!x)$z", "aaa b ", SLP_PERL_COUNTED, 0},
-             {"(?=(a*))\\1*c", "a", SLP_PERL_COUNTED, 0},
-             {"^(?:(?R)|a)+?b", "a", SLP_PERL_COUNTED, 0},
-             {"(?:a++b?)++c(?<=d)", "ab", SLP_PERL_COUNTED, 0},
-             {"(?:a?){30}a{30}z", "a", SLP_PERL_FINITE, 121},
-             {"(?:a|aa|ab|b){1,40}z", "aab", SLP_PERL_FINITE, 600},
-             {"[a-z]{1,200}z", "a", SLP_PERL_FINITE, 600}};
+             {"(.*)(.*)(.*)(.*)\\4\\3[y-z]", "ab ", SLP_PERL_COUNTED, 0},
+             {"(\\w+\\s?)*(?<!x)[y-z]", "aaa b ", SLP_PERL_COUNTED, 0},
+             {"(?=(a*))\\1*[c-d]", "a", SLP_PERL_COUNTED, 0},
+             {"^(?:(?R)|a)+?[b-c]", "a", SLP_PERL_COUNTED, 0},
+             {"(?:a++b?)++[c-d](?<=d)", "ab", SLP_PERL_COUNTED, 0},
+             {"(?:a?){30}a{30}[y-z]", "a", SLP_PERL_FINITE, 121},
+             {"(?:a|aa|ab|b){1,40}[y-z]", "aab", SLP_PERL_FINITE, 600},
+             {"[a-z]{1,200}[1-9]", "a", SLP_PERL_FINITE, 600}};
   for (size_t i = 0; i < SLP_COUNT(all); i++) {
     for (size_t n = 100; n <= (size_t)1 << 20; n *= 100) {
       char *text = repeat(all[i].text, n);
@@ -67,7 +67,7 @@ TEST(no_slice_is_long_whatever_expression_and_text) {
       size_t peak = mem->peak_bytes;
       CHECK(first == SLP_MATCH_NO || first == SLP_MATCH_UNDECIDED);
       if (first == SLP_MATCH_UNDECIDED) CHECK(slp_perl_bound(perl)[0]);
-      if (longest_us > 50000)
+      if (longest_us > 20000)
         CHECK_FAIL("%s on %zu bytes: a slice of %llu us", all[i].expression, n,
                    (unsigned long long)longest_us);
       uint64_t had = slices;
