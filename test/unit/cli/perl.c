@@ -112,3 +112,17 @@ TEST(a_match_at_the_edges_of_slices) {
   close_one();
   free(text);
 }
+
+/* A slice may begin within a character. */
+TEST(characters_at_the_edges_of_slices) {
+  char *text = repeat("\xe2\x82\xac", 30000);
+  open_one(".ab[^c]$", SLP_PERL_FINITE, 1000);
+  for (size_t at = 4182; at < 4200; at++) {
+    memcpy(text + at, "ab\xc3\xa4", 4);
+    CHECK_INT(find(text, at + 4), at % 3 ? SLP_MATCH_NO : SLP_MATCH_YES);
+    CHECK_INT(find(text, at + 5), SLP_MATCH_NO);
+    for (size_t i = at; i < at + 4; i++) text[i] = "\xe2\x82\xac"[i % 3];
+  }
+  close_one();
+  free(text);
+}
