@@ -4,6 +4,8 @@
  *   ENDLESS  PCRE2 looks for a text that every match contains; where there is one the side's matcher decides.
  *   COUNTED  PCRE2 alone knows it. Where its bounds are met the payload is undecided.
  *
+ * Where every match contains a text, a payload without its rarest byte is passed over before all that.
+ *
  * The expressions that cli/regex.h can read are one program, for one matcher a side. */
 #include "cli/grep.h"
 
@@ -17,6 +19,8 @@ typedef enum { FINITE, ENDLESS, COUNTED } how;
 typedef struct expression {
   const char *text; /* borrowed */
   how how;
+  char literal[sizeof((slp_regex_traits *)0)->literal]; /* every match contains it; "": none is known */
+  size_t rarest;                                        /* the place of its rarest byte */
   slp_perl *perl; /* owned; NULL, as always without PCRE2: only the matcher searches for it */
 } expression;
 
@@ -42,6 +46,19 @@ struct slp_grep {
 static const char *name_of(which to) { return to == WANTED ? "--grep" : "--grepv"; }
 
 /* ---- birth --------------------------------------------------------------------------------------------- */
+
+/* Bytes as they are common in logs and JSON, the most common one first; all others are rarer. */
+static const char common[] = " eatoinsrl\"d:,0c1u2mph3456f789-g._b/TyvwZ{}SAECkIDR=NPOL";
+
+static size_t find_rarest(const char *literal) {
+  size_t best = 0, best_rank = 0;
+  for (size_t i = 0; literal[i]; i++) {
+    const char *is = strchr(common, literal[i]);
+    size_t rank = is ? (size_t)(is - common) + 1 : sizeof common;
+    if (rank > best_rank) best = i, best_rank = rank;
+  }
+  return best;
+}
 
 /* Whether cli/regex.h can read it, in the room that is left: 0, or why not. */
 static int try_to_read(const side *s, const char *text, int folds, slp_regex_traits *ret,
@@ -96,6 +113,8 @@ static int compile(slp_grep *g, side *s, const char *text, int folds, char why[S
   }
   if (!r) {
     e->how = traits.loops ? ENDLESS : FINITE;
+    if (!traits.literal_folds) memcpy(e->literal, traits.literal, sizeof e->literal);
+    e->rarest = find_rarest(e->literal);
     r = slp_regex_add(&s->regex, text, folds, &traits, why);
     if (r) return r;
   }
@@ -167,10 +186,27 @@ void slp_grep_begin(slp_grep *g, slp_str payload) {
   go_to(g, WANTED);
 }
 
+/* Returns 0 when the payload does not contain the text, and 1 when it does, or when the byte is not rare
+ * in it. */
+static int may_contain(slp_str payload, const expression *e) {
+  size_t n = strlen(e->literal), left = payload.n / 64 + 8;
+  if (payload.n < n) return 0;
+  const char *from = payload.p + e->rarest;
+  const char *end = payload.p + payload.n - (n - 1 - e->rarest); /* from there on the rest has no room */
+  for (; left > 0; left--) {
+    const char *at = memchr(from, e->literal[e->rarest], (size_t)(end - from));
+    if (!at) return 0;
+    if (memcmp(at - e->rarest, e->literal, n) == 0) return 1;
+    from = at + 1;
+  }
+  return 1;
+}
+
 /* Does a slice of the search for one expression by PCRE2. Returns SLP_MATCH_NO also where the matcher is to
  * decide. */
 static slp_match search_one(slp_grep *g, const expression *e) {
   slp_match is = SLP_MATCH_UNDECIDED;
+  if (e->literal[0] && !g->begun && !may_contain(g->payload, e)) return SLP_MATCH_NO;
   if (e->perl) {
     if (!g->begun) slp_perl_begin(e->perl, g->payload);
     g->begun = 1;

@@ -123,3 +123,28 @@ TEST(the_rest_of_the_dialect) {
   CHECK(PASSES("\xc3\xa4", NULL, "\xc3\x84"));
   folds = 0;
 }
+
+/* A payload is passed over by the rarest byte of a text that each match contains: here x, at each place of
+ * it. */
+TEST(a_text_that_every_match_contains_is_looked_for_first) {
+  static const char *const literals[] = {"x", "xa", "ax", "axa", "aax"};
+  char text[400];
+  for (size_t i = 0; i < SLP_COUNT(literals); i++) {
+    size_t n = strlen(literals[i]);
+    for (size_t at = 0; at + n <= 300; at++) {
+      memset(text, 'e', sizeof text);
+      memcpy(text + at, literals[i], n);
+      CHECK(passes(literals[i], NULL, text, at + n));
+      CHECK(passes(literals[i], NULL, text, sizeof text));
+      CHECK(!passes(literals[i], NULL, text, at + n - 1));
+    }
+    /* Where the byte is not rare, it does not decide. */
+    memset(text, 'x', sizeof text);
+    CHECK(passes(literals[i], NULL, text, sizeof text) == (n == 1));
+    memcpy(text + sizeof text - n, literals[i], n);
+    CHECK(passes(literals[i], NULL, text, sizeof text));
+  }
+  CHECK(!PASSES("x", NULL, ""));
+  CHECK(PASSES("abx[0-9]*y", NULL, "abx12y"));
+  CHECK(!PASSES("abx[0-9]*y", NULL, "ab12y"));
+}
