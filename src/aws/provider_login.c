@@ -209,9 +209,9 @@ static int find_url(login *s, slp_fail *f) {
 }
 
 static const char *lacks(const slp_login *cached) {
-  if (!cached->client.n) return "its cache lacks clientId";
-  if (!cached->refresh.n) return "its cache lacks refreshToken";
-  return cached->dpop_key.n ? NULL : "its cache lacks dpopKey";
+  if (!cached->client.n) return "it has expired, and its cache lacks clientId";
+  if (!cached->refresh.n) return "it has expired, and its cache lacks refreshToken";
+  return cached->dpop_key.n ? NULL : "it has expired, and its cache lacks dpopKey";
 }
 
 static void renew(login *s) {
@@ -230,7 +230,7 @@ static void renew(login *s) {
   }
   if (!r) r = put_request(s);
   if (r == SLP_EBADDATA) {
-    without_renewal(s, "its cache holds no key of P-256 to renew it with");
+    without_renewal(s, "it has expired, and its cache holds no key of P-256 to renew it");
     return;
   }
   if (r) {
@@ -273,7 +273,7 @@ static void on_locked(void *arg, int error) {
       !slp_timer_set(s->aws->h, &s->busy, slp_after_us(slp_now_us(s->aws->h), BUSY_US)))
     return;
   if (error == SLP_EBUSY) {
-    without_renewal(s, "another process has its cache and does not renew it");
+    without_renewal(s, "it has expired, and another process has its cache and does not renew it");
     return;
   }
   char text[120];

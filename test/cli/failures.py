@@ -1173,6 +1173,54 @@ def _(p):
     return p.tail()
 
 
+def session(p, cache=None, mode=0o600):
+    """A profile that needs a session of `aws login`."""
+    p.file(".aws/config", "[profile work]\nlogin_session = arn:aws:iam::111122223333:user/u\n")
+    name = hashlib.sha256(b"arn:aws:iam::111122223333:user/u").hexdigest()
+    p.names[name] = "SHA256"
+    if cache is not None:
+        p.file(f".aws/login/cache/{name}.json", cache, mode)
+    p.keyless(AWS_PROFILE="work")
+
+
+def session_until(year, **more):
+    return json.dumps({"accessToken": {"accessKeyId": "AKIA", "secretAccessKey": "s3cret", "sessionToken": "t0ken",
+                                       "expiresAt": f"{year}-01-01T00:00:00Z"}, **more})
+
+
+@row("A session (aws login)", "was never made", "aws login --profile work")
+def _(p):
+    session(p)
+    return p.tail()
+
+
+@row("A session (aws login)", "has expired, and its cache lacks what renews it", "clientId", "aws login --profile work")
+def _(p):
+    session(p, session_until(2020))
+    return p.tail()
+
+
+@row("A session (aws login)", "has expired, and its cache can't be written", "can't be written", "aws login --profile work",
+     root=True)
+def _(p):
+    session(p, session_until(2020, clientId="c", refreshToken="r", dpopKey="k"), 0o644)
+    return p.tail(user=NOBODY)
+
+
+@row("A session (aws login)", "is in a file that can't be understood", "SHA256.json", "aws login --profile work")
+def _(p):
+    session(p, "hello")
+    return p.tail()
+
+
+@row("A role with mfa_serial", "is used without a terminal", "mfa_serial", "aws configure export-credentials --profile work")
+def _(p):
+    p.file(".aws/config", "[profile work]\nrole_arn = arn:aws:iam::1:role/r\nsource_profile = base\nmfa_serial = m\n"
+           "[profile base]\naws_access_key_id = AKIA\naws_secret_access_key = s3cret\n")
+    p.keyless(AWS_PROFILE="work")
+    return p.tail(before=os.setsid)
+
+
 def program(p, text, mode=0o755, name="tool"):
     p.file(name, text, mode)
     p.file(".aws/config", f"[default]\ncredential_process = {p.path(name)}\n")

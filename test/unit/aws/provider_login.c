@@ -145,7 +145,7 @@ TEST(failures_name_the_reason_and_the_line_that_works) {
   with(CACHE(PAST), silent, "~can't be renewed just now: fake failure");
   with(CACHE(PAST), garbage, "!the answer to its renewal makes no sense");
   with(CACHE(PAST), half, "!the answer to its renewal lacks secretAccessKey" RUN);
-  with("{" KEYS(PAST) "}", NULL, "!its cache lacks clientId" RUN);
+  with("{" KEYS(PAST) "}", NULL, "!it has expired, and its cache lacks clientId" RUN);
   with("{" KEYS(PAST) ",\"clientId\":\"i\",\"refreshToken\":\"r\",\"dpopKey\":\"k\"}", NULL,
        "!no key of P-256");
 }
