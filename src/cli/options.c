@@ -171,8 +171,8 @@ const slp_option slp_options[] = {
     {O_VERBOSE, 'v', "verbose", SLP_NO_VALUE, NULL, ALL, NULL,
      "a progress line a second on standard error; -vv, -vvv: logs"},
     {O_DEBUG, 'd', "debug", SLP_NEEDS_VALUE, "CONTEXT,...", TALKS, NULL,
-     "the log lines of these parts on standard error: all, or of budget, fetch, lease, list, metrics, order, "
-     "shard"},
+     "the log lines of these parts on standard error: all, or of budget, credentials, fetch, lease, list, "
+     "metrics, order, shard"},
     {O_CONSUME, 'C', "consume", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "Other things to do",
      "tail, which is what it does anyway (kcat's habit)"},
     {O_LIST, 'L', "list", SLP_NO_VALUE, NULL, ALL, NULL,

@@ -62,7 +62,7 @@ static int begin_from_file(slp_places *p, char why[400]) {
 
 static int say_why(const slp_places *p, int r, char why[400]) {
   const char *path = p->args->save;
-  char trouble[SLP_LOCAL_WHY] = "it is no file";
+  char trouble[SLP_LOCAL_WHY] = "it is no file that can be replaced";
   if (r == -ESTALE)
     snprintf(trouble, sizeof trouble, "somebody removed or replaced it while it was written in place");
   else if (r && r != SLP_EINVAL)
