@@ -150,6 +150,7 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
   };
   curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &f.os_errno);
   curl_easy_getinfo(t->easy, CURLINFO_HTTP_CONNECTCODE, &f.connect_code);
+  curl_easy_getinfo(t->easy, CURLINFO_PROXYAUTH_AVAIL, &f.proxy_schemes);
   if (f.rc == CURLE_COULDNT_CONNECT && !f.os_errno) f.os_errno = t->lane->socket_error;
   call->error = slp_curl_explain(call->error_text, sizeof call->error_text, slp_str_of(call->url), &f);
 }
@@ -159,9 +160,11 @@ static void explain_answer(slp_transfer *t) {
   slp_http *call = t->call;
   slp_where(slp_str_of(call->url), &t->proxy, call->error_text);
   if (call->status != 407 || !t->proxy.variable || t->https) return;
+  long schemes = 0;
+  curl_easy_getinfo(t->easy, CURLINFO_PROXYAUTH_AVAIL, &schemes);
   call->status = 0;
-  call->error =
-      slp_refused_by_proxy(call->error_text, sizeof call->error_text, slp_str_of(call->url), &t->proxy, 407);
+  call->error = slp_refused_by_proxy(call->error_text, sizeof call->error_text, slp_str_of(call->url),
+                                     &t->proxy, 407, schemes);
 }
 
 static void transfer_done(slp_transfer *t, CURLcode rc) {

@@ -123,7 +123,7 @@ static const char *certificate_remedy(const char *why, int of_proxy) {
   if (strstr(why, "expired") || strstr(why, "not yet valid"))
     return "check this machine's clock, or have the certificate renewed";
   if (strstr(why, "subject name") || strstr(why, "does not match")) return "check the address";
-  if (of_proxy) return "check that this system's certificates have its authority; ca_bundle is for servers";
+  if (of_proxy) return "its authority goes into " SLP_PROXY_CA ", ca_bundle or AWS_CA_BUNDLE";
   return "check the address; the authority of a server of your own goes into ca_bundle or AWS_CA_BUNDLE";
 }
 
@@ -146,6 +146,12 @@ static const char *bundle_trouble(const char *path) {
 }
 
 static int bad_bundle(char *text, size_t room, const slp_curl_failure *f) {
+  const char *of_proxy = f->proxy && f->proxy->tls ? slp_proxy_ca() : NULL;
+  if (of_proxy && strstr(f->detail, of_proxy)) {
+    snprintf(text, room, "certificates to trust can't be read from %s: %s; check " SLP_PROXY_CA, of_proxy,
+             bundle_trouble(of_proxy));
+    return SLOOP_ETLS;
+  }
   const char *file = f->ca_file ? f->ca_file : "the system";
   snprintf(text, room, "certificates to trust can't be read from %s: %s; check ca_bundle and AWS_CA_BUNDLE",
            file, f->ca_file ? bundle_trouble(f->ca_file) : "there are none");
@@ -154,12 +160,36 @@ static int bad_bundle(char *text, size_t room, const slp_curl_failure *f) {
 
 /* ---- proxies --------------------------------------------------------------------------------- */
 
-int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *p, int status) {
+/* Names the schemes that a proxy asks for, "NTLM or Negotiate"; "" if Basic is among them, or none is known.
+ * */
+static void name_schemes(long schemes, char out[60]) {
+  static const struct {
+    long bit;
+    const char *name;
+  } all[] = {{(long)CURLAUTH_DIGEST, "Digest"},
+             {(long)CURLAUTH_NTLM, "NTLM"},
+             {(long)CURLAUTH_NEGOTIATE, "Negotiate"},
+             {(long)CURLAUTH_BEARER, "Bearer"}};
+  size_t n = 0;
+  out[0] = 0;
+  for (size_t i = 0; i < SLP_COUNT(all) && !(schemes & (long)CURLAUTH_BASIC); i++)
+    if (schemes & all[i].bit) n += (size_t)snprintf(out + n, 60 - n, "%s%s", n ? " or " : "", all[i].name);
+}
+
+int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *p, int status, long schemes) {
+  char asked[60];
+  name_schemes(schemes, asked);
   char host[SLP_PLACE_MAX], remedy[240];
   int https = url.n >= 6 && memcmp(url.p, "https:", 6) == 0;
   int passes = status == 408 || status == 429 || status >= 500;
   slp_url_place(url, host, sizeof host);
-  if (status == 407 && p->has_user)
+  if (status == 407 && asked[0])
+    snprintf(remedy, sizeof remedy,
+             "it asks for %s, and only Basic is spoken here: have it let this host pass, or put a proxy that "
+             "logs in "
+             "(px, cntlm) into %s",
+             asked, p->variable);
+  else if (status == 407 && p->has_user)
     snprintf(remedy, sizeof remedy,
              "check the user and password in %s, percent-encoded; they are sent by Basic, as no other scheme",
              p->variable);
@@ -239,7 +269,8 @@ static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_fa
   char place[SLP_WHERE_MAX];
   const slp_proxy *p = f->proxy;
   if (strstr(f->detail, "Unsupported proxy")) return proxy_is_none(text, room, f);
-  if (f->connect_code >= 300) return slp_refused_by_proxy(text, room, url, p, (int)f->connect_code);
+  if (f->connect_code >= 300)
+    return slp_refused_by_proxy(text, room, url, p, (int)f->connect_code, f->proxy_schemes);
   snprintf(place, sizeof place, "the proxy %s (%s)", p->place, p->variable);
   int code;
   if (strstr(f->detail, "CONNECT tunnel failed")) { /* and has no status */

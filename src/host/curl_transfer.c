@@ -369,6 +369,12 @@ static int set_proxy(slp_transfer *t, slp_str url) {
   t->proxy.variable = NULL;
   if (!t->call->no_proxy && !is_loopback(url)) slp_proxy_find(url, &t->proxy);
   SET(CURLOPT_PROXY, t->proxy.variable ? t->proxy.url : "");
+  if (!t->proxy.tls) return 0;
+  /* What is trusted of servers is trusted of proxies, as botocore does, unless the environment names another
+   * file. */
+  const char *own = slp_proxy_ca(), *bundle = t->call->ca_bundle ? t->call->ca_bundle : t->lane->u->ca_file;
+  SET(CURLOPT_PROXY_CAINFO, own ? own : bundle);
+  SET(CURLOPT_PROXY_CAPATH, own ? NULL : t->lane->u->ca_path);
   return 0;
 }
 

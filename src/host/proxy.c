@@ -69,7 +69,29 @@ static int read_address(slp_str host, int family, unsigned char address[16]) {
 
 static int is_separator(char c) { return c == ' ' || c == '\t' || c == ','; }
 
-int slp_proxy_list_has(const char *list, slp_str host) {
+/* Takes ":PORT" off the end of an entry: a name, an IPv4 address or an [IPv6 address]. Returns 1 and the
+ * port if there was one. */
+static int take_port(slp_str *entry, uint64_t *ret_port) {
+  const char *colon = entry->n ? memrchr(entry->p, ':', entry->n) : NULL;
+  const char *close = entry->n ? memchr(entry->p, ']', entry->n) : NULL;
+  if (!colon || slp_str_has(*entry, '/')) return 0;
+  size_t before = (size_t)(colon - entry->p);
+  int bare_v6 = !close && memchr(entry->p, ':', before) != NULL;
+  if (bare_v6 || (close && close > colon) || slp_parse_u64(behind(*entry, before + 1), ret_port)) return 0;
+  entry->n = before;
+  if (close && entry->p[0] == '[' && close + 1 == colon) *entry = (slp_str){entry->p + 1, before - 2};
+  return 1;
+}
+
+/* Does the entry leave the domain itself out, as *.DOMAIN does, and .DOMAIN:PORT? Then it becomes the
+ * domain. */
+static int is_only_within(slp_str *entry, int had_port) {
+  int star = begins(*entry, "*."), dot = had_port && begins(*entry, ".");
+  *entry = behind(*entry, star ? 2 : dot ? 1 : 0);
+  return star || dot;
+}
+
+int slp_proxy_list_has(const char *list, slp_str host, uint16_t port) {
   unsigned char address[16];
   int family = 0;
   if (!host.n) return 0;
@@ -88,6 +110,11 @@ int slp_proxy_list_has(const char *list, slp_str host) {
     while (list[entry.n] && !is_separator(list[entry.n])) entry.n++;
     list += entry.n + (list[entry.n] != 0);
     if (!entry.n) continue;
+    if (slp_str_is(entry, "*")) return 1;
+    uint64_t only;
+    int had_port = take_port(&entry, &only);
+    if (had_port && only != port) continue;
+    if (!family && is_only_within(&entry, had_port) && host.n <= entry.n) continue;
     if (family ? is_in_network(family, address, entry) : is_within(host, entry)) return 1;
   }
   return 0;
@@ -113,6 +140,17 @@ static slp_str host_of(slp_str url) {
   return host;
 }
 
+static uint16_t port_of(slp_str url, int tls) {
+  slp_str host = host_of(url);
+  slp_str rest = behind(url, (size_t)(host.p + host.n - url.p));
+  uint64_t port = 0;
+  size_t n = 0;
+  if (rest.n && rest.p[0] == ':') rest = behind(rest, 1);
+  while (n < rest.n && rest.p[n] >= '0' && rest.p[n] <= '9') n++;
+  if (!n || slp_parse_u64((slp_str){rest.p, n}, &port) || port > UINT16_MAX) return tls ? 443 : 80;
+  return (uint16_t)port;
+}
+
 /* Host and port, with the port that libcurl takes where none is given. */
 static void read_place(slp_proxy *p) {
   slp_str all = slp_str_of(p->url), rest = all;
@@ -134,6 +172,8 @@ static void read_place(slp_proxy *p) {
                     : ":1080");
 }
 
+const char *slp_proxy_ca(void) { return value_of(SLP_PROXY_CA); }
+
 void slp_proxy_find(slp_str url, slp_proxy *ret) {
   static const char *const secure[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
   static const char *const plain[] = {"http_proxy", "all_proxy", "ALL_PROXY"};
@@ -145,7 +185,7 @@ void slp_proxy_find(slp_str url, slp_proxy *ret) {
   if (i == n) return;
   const char *without = value_of("no_proxy");
   if (!without) without = value_of("NO_PROXY");
-  if (without && slp_proxy_list_has(without, host_of(url))) return;
+  if (without && slp_proxy_list_has(without, host_of(url), port_of(url, tls))) return;
   ret->variable = names[i];
   ret->url = value_of(names[i]);
   read_place(ret);

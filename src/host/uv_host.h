@@ -92,13 +92,14 @@ typedef struct slp_curl_failure {
   uint32_t connect_ms;
   const slp_proxy *proxy; /* NULL: none */
   long connect_code;      /* what the proxy answered to CONNECT; 0: nothing, or it was not asked */
+  long proxy_schemes;     /* CURLAUTH_*: what it asked for with 407 */
   int sent;               /* the request is out */
   int reads_head;         /* the request is out, and the answer's head not whole */
   slp_mem *mem;           /* to see whether there is any */
 } slp_curl_failure;
 int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f);
 /* What a proxy's status says. SLOOP_EPROXY: the same call is refused again; UV_EHOSTUNREACH: this passes. */
-int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *p, int status);
+int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *p, int status, long schemes);
 /* "HOST:PORT", or "HOST:PORT through the proxy HOST:PORT (VARIABLE)". */
 void slp_where(slp_str url, const slp_proxy *proxy, char out[SLP_WHERE_MAX]);
 /* "host:port" of a URL, never its user or password; the scheme's port when none is given. */

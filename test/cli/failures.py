@@ -374,6 +374,24 @@ def _(p):
     return p.tail()
 
 
+@row("A proxy (HTTPS_PROXY)", "answers 407 and asks for NTLM or Negotiate", "407", "NTLM or Negotiate", "Basic", curl=56)
+def _(p):
+    p.proxy(answers("407 Proxy Authentication Required", "", "Proxy-Authenticate: Negotiate\r\nProxy-Authenticate: NTLM\r\n"))
+    return p.tail()
+
+
+@row("A proxy (HTTPS_PROXY)", "answers 407 and asks for Digest, and a user is given", "407", "Digest", "Basic", curl=56)
+def _(p):
+    p.proxy(answers("407 Proxy Authentication Required", "", 'Proxy-Authenticate: Digest realm="x", nonce="y"\r\n'), "me:s3cret@")
+    return p.tail()
+
+
+@row("A proxy (HTTPS_PROXY)", "answers 407 and asks for NTLM or Basic", "407", "USER:PASSWORD", curl=56)
+def _(p):
+    p.proxy(answers("407 Proxy Authentication Required", "", 'Proxy-Authenticate: NTLM\r\nProxy-Authenticate: Basic realm="x"\r\n'))
+    return p.tail()
+
+
 @row("A proxy (HTTPS_PROXY)", "answers 403", "403", "PROXY", AWS, curl=56)
 def _(p):
     p.proxy(answers("403 Forbidden", "<html>Access denied by policy 17</html>"))
@@ -655,6 +673,28 @@ def _(p):
 def _(p):
     p.proxy(answers("407 Proxy Authentication Required"), tls="good")
     return p.tail(wrap=trusted_by_the_system(p))
+
+
+@row("A proxy over TLS (HTTPS_PROXY=https://...)", "is of the authority in AWS_CA_BUNDLE, and answers 403", "PROXY", "403")
+def _(p):
+    p.trust("ca.pem")
+    p.proxy(answers("403 Forbidden"), tls="good")
+    return p.tail()
+
+
+@row("A proxy over TLS (HTTPS_PROXY=https://...)", "is of the authority in PROXY_CA_BUNDLE, and answers 403", "PROXY", "403")
+def _(p):
+    p.env["PROXY_CA_BUNDLE"] = p.shared.certificates.path("ca.pem")
+    p.proxy(answers("403 Forbidden"), tls="good")
+    return p.tail()
+
+
+@row("A proxy over TLS (HTTPS_PROXY=https://...)", "is to be judged by a bundle that is not there", "PROXY_CA_BUNDLE",
+     "DIR/nowhere.pem")
+def _(p):
+    p.env["PROXY_CA_BUNDLE"] = p.path("nowhere.pem")
+    p.proxy(silent, tls="good")
+    return p.tail()
 
 
 @row("A proxy over TLS (HTTPS_PROXY=https://...)", "is no TLS server", "PROXY", "TLS", curl=35)

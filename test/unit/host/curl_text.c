@@ -82,7 +82,8 @@ TEST(a_failure_is_told_of_the_hop_where_it_happened) {
                "name of " AT " not found"));
   CHECK(
       strstr(told_of((slp_curl_failure){.rc = CURLE_PEER_FAILED_VERIFICATION, .detail = own}, &p, SLOOP_ETLS),
-             "certificate of " AT " not accepted: self-signed certificate; check that this system's"));
+             "certificate of " AT
+             " not accepted: self-signed certificate; its authority goes into PROXY_CA_BUNDLE"));
   slp_curl_failure f = {.rc = CURLE_PEER_FAILED_VERIFICATION, .detail = own, .connect_code = 200};
   CHECK(strstr(told_of(f, &p, SLOOP_ETLS), "certificate of " BEHIND " not accepted"));
   /* a tunnel that was there before: the request went out on it */

@@ -58,6 +58,48 @@ TEST(a_place_that_is_longer_than_a_name_can_be_is_cut) {
   CHECK(strlen(found("https://kin.example/", "HTTPS_PROXY", value).place) < SLP_PLACE_MAX);
 }
 
+/* What libcurl finds nowhere, as net/http of Go 1.26.8 (ProxyFromEnvironment) takes it: each row was asked of it. */
+TEST(ports_and_stars_of_the_list_are_those_of_go) {
+  static const struct {
+    const char *list, *url;
+    int proxied;
+  } rows[] = {{"kin.example:443", "https://kin.example/", 0},
+              {"kin.example:443", "https://a.kin.example/", 0},
+              {"kin.example:443", "https://kin.example:8443/", 1},
+              {"kin.example:8443", "https://kin.example/", 1},
+              {"kin.example:8443", "https://kin.example:8443/x:443", 0},
+              {"x, kin.example:8443", "https://me:pw@kin.example:8443", 0},
+              {"*.example", "https://kin.example/", 0},
+              {"*.kin.example", "https://kin.example/", 1},
+              {"*.kin.example", "https://a.kin.example/", 0},
+              {"*.kin.example", "https://akin.example/", 1},
+              {"*.kin.example:443", "https://a.kin.example/", 0},
+              {"*.kin.example:443", "https://kin.example/", 1},
+              {".kin.example:443", "https://kin.example/", 1},
+              {".kin.example:443", "https://a.kin.example/", 0},
+              {".kin.example:443", "https://a.kin.example:8443/", 1},
+              {"other,*", "https://kin.example/", 0},
+              {"other,*", "https://[2001:db8::1]/", 0},
+              {"*:443", "https://kin.example/", 1},
+              {"10.1.2.3:443", "https://10.1.2.3/", 0},
+              {"10.1.2.3:80", "https://10.1.2.3/", 1},
+              {"10.1.2.3:80", "http://10.1.2.3/", 0},
+              {"10.0.0.0/8", "https://10.1.2.3/", 0},
+              {"10.0.0.0/8:443", "https://10.1.2.3/", 1},
+              {"[2001:db8::1]:443", "https://[2001:db8::1]/", 0},
+              {"[2001:db8::1]:444", "https://[2001:db8::1]/", 1},
+              {"2001:db8::1", "https://[2001:db8::1]/", 0},
+              {"2001:db8::/32", "https://[2001:db8::1]:444/", 0},
+              {"kin.example:x", "https://kin.example/", 1}};
+  slp_proxy p = found("https://kin.example/", "ALL_PROXY", "http://p:1");
+  setenv("ALL_PROXY", "http://p:1", 1);
+  for (size_t i = 0; i < SLP_COUNT(rows); i++) {
+    setenv("NO_PROXY", rows[i].list, 1);
+    slp_proxy_find(slp_str_of(rows[i].url), &p);
+    if ((p.variable != NULL) != rows[i].proxied) CHECK_FAIL("%s of %s", rows[i].url, rows[i].list);
+  }
+}
+
 TEST(hosts_of_the_list_have_no_proxy) {
   setenv("no_proxy", "kin.example", 1);
   slp_proxy p = found("https://kin.example:443/", "HTTPS_PROXY", "http://p:1");
