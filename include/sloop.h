@@ -557,10 +557,21 @@ SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
  * sloop_admin_reset()), or is not running; UV_ENOMEM. */
 SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 
+/* What decides on the shard of a record: the stream's RecordDistributionStrategy. */
+typedef enum {
+  SLOOP_PLACED_UNKNOWN, /* the stream could not be described, or is of DynamoDB */
+  SLOOP_PLACED_BY_KEY,  /* there is none: the hash of the key, or the producer's ExplicitHashKey */
+  /* USER_PARTITION_KEY, of a stream in on-demand mode: the same. Records that came while it was AUTO are on any
+   * shard, and the service does not tell whether it was. */
+  SLOOP_PLACED_BY_KEY_NOW,
+  SLOOP_PLACED_ANYWHERE /* AUTO: the service, whatever the key, and a record may have none (SLOOP_REC_KEYLESS);
+                           SLOOP_REC_FOREIGN is not set */
+} sloop_placement_t;
 typedef struct { /* a shard as the service lists it; allocated by the library; may grow at its end */
   const char *id, *parent, *adjacent_parent;               /* "" when none */
   const char *hash_start, *hash_end, *seq_start, *seq_end; /* "" when not given */
-  int closed; /* 1: it was split or merged, and nothing is written to it any more */
+  int closed;                  /* 1: it was split or merged, and nothing is written to it any more */
+  sloop_placement_t placement; /* of the stream's records; as it was when the stream was described last */
 } sloop_shard_t;
 /* n shards sorted by id, or a negative status, NULL and the error. */
 typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const *shards, size_t n,

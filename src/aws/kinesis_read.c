@@ -72,6 +72,18 @@ static slp_stream_status status_of(slp_str s) {
   return SLP_STREAM_ACTIVE; /* also what a later version of the service may add */
 }
 
+/* botocore 1.44.8, service model kinesis 2013-12-02: "only present for streams that use the on-demand
+ * capacity mode". Of another strategy, which a later version of the service may have, nothing is known of
+ * keys. */
+static int read_placement(slp_json *j, slp_op_describe *op) {
+  slp_str strategy = {NULL, 0};
+  int r = slp_json_string(j, &strategy);
+  if (r || !strategy.n) return r;
+  op->placement =
+      slp_str_is(strategy, "USER_PARTITION_KEY") ? SLOOP_PLACED_BY_KEY_NOW : SLOOP_PLACED_ANYWHERE;
+  return 0;
+}
+
 static int read_summary_member(slp_json *j, slp_op_describe *op, int *status_given) {
   slp_str key = j->text, status = {NULL, 0};
   if (slp_str_is(key, "StreamName")) return slp_read_z(j, op->ret_name, sizeof op->ret_name);
@@ -79,6 +91,7 @@ static int read_summary_member(slp_json *j, slp_op_describe *op, int *status_giv
   if (slp_str_is(key, "RetentionPeriodHours")) return slp_read_u32(j, &op->retention_hours);
   if (slp_str_is(key, "OpenShardCount")) return slp_read_u32(j, &op->open_shards);
   if (slp_str_is(key, "StreamCreationTimestamp")) return slp_read_time(j, &op->created_ms);
+  if (slp_str_is(key, "RecordDistributionStrategy")) return read_placement(j, op);
   if (!slp_str_is(key, "StreamStatus")) return slp_json_skip(j);
   int r = slp_json_string(j, &status);
   if (!r && status.n) {
@@ -94,6 +107,7 @@ int slp_kinesis_read_describe(slp_str body, slp_op_describe *op, const char **re
   op->created_ms = -1;
   op->ret_name[0] = op->ret_arn[0] = 0;
   op->retention_hours = op->open_shards = 0;
+  op->placement = SLOOP_PLACED_BY_KEY;
   slp_json_begin(&j, (char *)(uintptr_t)body.p, body.n);
   int r = slp_read_enter(&j, SLP_JSON_OBJECT);
   while (r > 0 && (r = slp_read_key(&j)) > 0) {

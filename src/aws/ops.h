@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "codec/page.h"
+#include "sloop.h"
 
 typedef struct slp_ops slp_ops; /* a service to send ops to: opened by aws/aws.h or a simulator */
 
@@ -38,6 +39,7 @@ typedef struct slp_op_describe { /* DescribeStreamSummary; DescribeTable and Des
   int64_t created_ms; /* -1: not given */
   uint32_t retention_hours;
   uint32_t open_shards;
+  sloop_placement_t placement;
 } slp_op_describe;
 
 typedef struct slp_op_list_shards { /* ListShards, one page */

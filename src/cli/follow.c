@@ -42,16 +42,50 @@ int slp_key_in_range(const char *hash, const char *start, const char *end) {
   return slp_num_cmp(s, h) <= 0 && slp_num_cmp(h, e) <= 0;
 }
 
+static int note_range(slp_follow *f, uint32_t number, const sloop_shard_t *s) {
+  slp_mem *mem = f->finder.app->mem;
+  if (number >= f->ranges_cap) {
+    slp_hash_range *more = slp_doubled(mem, f->ranges, &f->ranges_cap, 8, sizeof *more);
+    if (!more) return SLP_ENOMEM;
+    f->ranges = more;
+  }
+  slp_hash_range *range = &f->ranges[number];
+  int bad = slp_parse_u128(slp_str_of(s->hash_start), range->first) ||
+            slp_parse_u128(slp_str_of(s->hash_end), range->last);
+  if (bad) { /* every key fits */
+    memset(range->first, 0, sizeof range->first);
+    memset(range->last, 0xff, sizeof range->last);
+  }
+  return 0;
+}
+
 /* Collects the new ids in `ids`; returns how many, or -1: no memory. */
 static int pick(slp_follow *f, const sloop_shard_t *const *shards, size_t n, const char **ids) {
   int found = 0;
   for (size_t i = 0; i < n; i++) {
     if (!slp_key_in_range(f->hash, shards[i]->hash_start, shards[i]->hash_end)) continue;
     if (slp_names_find(&f->seen, shards[i]->id) != UINT32_MAX) continue;
-    if (slp_names_number(&f->seen, shards[i]->id) == UINT32_MAX) return -1;
+    uint32_t number = slp_names_number(&f->seen, shards[i]->id);
+    if (number == UINT32_MAX || note_range(f, number, shards[i])) return -1;
     ids[found++] = shards[i]->id;
   }
   return found;
+}
+
+/* The first listing decides which shards are read. */
+static void choose(slp_follow *f, const sloop_shard_t *const *shards, size_t n) {
+  sloop_placement_t placement = n ? shards[0]->placement : SLOOP_PLACED_UNKNOWN;
+  const slp_args *a = f->finder.app->args;
+  int now = placement == SLOOP_PLACED_BY_KEY_NOW;
+  f->every = placement == SLOOP_PLACED_ANYWHERE || (now && f->older);
+  f->compares = f->every || now;
+  if (!f->every || a->quiet) return;
+  slp_say("-p key:TEXT: %s; all %zu shards are read, and the records with the key printed",
+          now ? "this stream is on demand, and while its RecordDistributionStrategy was AUTO, which nobody "
+                "can tell "
+                "now, keys did not decide on shards"
+              : "the RecordDistributionStrategy of the stream is AUTO: keys do not decide on shards",
+          n);
 }
 
 /* There is always one shard that the key goes to now, though a listing that lags may call one open that was
@@ -85,6 +119,10 @@ static void try_again(slp_follow *f) {
   f->again_at_us = slp_program_mono_us() + (f->tries > 0 ? TRY_AGAIN_US : TRY_LATER_US);
 }
 
+static int shards_are_anywhere(const sloop_shard_t *const *shards, size_t n) {
+  return n && shards[0]->placement == SLOOP_PLACED_ANYWHERE;
+}
+
 static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
                       const sloop_error_t *error, void *arg) {
   slp_follow *f = arg;
@@ -94,6 +132,18 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
   int first = f->seen.n == 0;
   if (status != 0 && !first) { /* the shards being read are read on */
     try_again(f);
+    return;
+  }
+  if (!status && first) choose(f, shards, n);
+  if (!status && !first && shards_are_anywhere(shards, n)) {
+    slp_cli_consumer_fail(
+        &f->finder, SLP_EXIT_FAILED,
+        "-p key:TEXT: the RecordDistributionStrategy of the stream became AUTO, and keys do not "
+        "decide on shards any more; begin again to read all of them");
+    return;
+  }
+  if (f->every) {
+    f->on_found(f, NULL, 0);
     return;
   }
   const char **ids = status ? NULL : slp_zalloc_n(f->finder.app->mem, n + 1, sizeof *ids);
@@ -126,6 +176,10 @@ int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const ch
   opts.start.kind = SLOOP_OLDEST; /* it is never started */
   slp_names_init(&f->seen, app->mem);
   slp_names_init(&f->ended, app->mem);
+  f->key = key;
+  f->older = o->start.kind != SLOOP_LATEST;
+  f->digest = slp_digest_new(app->mem);
+  if (!f->digest) return SLP_ENOMEM;
   int r = slp_cli_consumer_open_idle(&f->finder, app, &opts);
   if (r) return r;
   r = slp_key_hash(app->mem, slp_str_of(key), f->hash);
@@ -137,6 +191,7 @@ int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const ch
 }
 
 void slp_follow_ended(slp_follow *f, const char *shard) {
+  if (f->every) return; /* the consumer reads on by itself */
   if (slp_names_number(&f->ended, shard) == UINT32_MAX) {
     fail(f, SLP_ENOMEM, NULL);
     return;
@@ -151,7 +206,37 @@ void slp_follow_tick(slp_follow *f) {
   if (f->again_at_us && slp_program_mono_us() >= f->again_at_us) look(f);
 }
 
+/* Does the key of a record go to the shard that it was on? The outer key of an aggregate never decides. */
+static int is_at_home(slp_follow *f, const sloop_record_t *r) {
+  uint8_t hash[16];
+  uint32_t number = slp_names_find(&f->seen, r->shard);
+  if (slp_kpl_begins_like((slp_str){r->data.base, r->data.len})) return 1;
+  if (r->flags & SLOOP_REC_KEYLESS) return 0;
+  if (number == UINT32_MAX || slp_md5(f->digest, (slp_str){r->key.base, r->key.len}, hash)) return 1;
+  const slp_hash_range *range = &f->ranges[number];
+  return memcmp(hash, range->first, sizeof hash) >= 0 && memcmp(hash, range->last, sizeof hash) <= 0;
+}
+
+static void doubt(slp_follow *f, const sloop_record_t *r) {
+  f->doubted = 1;
+  slp_say(
+      "-p key:TEXT: record %.*s of %s has %s: its producer gave an ExplicitHashKey, or the "
+      "RecordDistributionStrategy of the stream was AUTO when it came. Records with the key may be on other "
+      "shards too, which are not read; without -p all are",
+      (int)(r->seq.len < 130 ? r->seq.len : 130), r->seq.base, r->shard,
+      r->flags & SLOOP_REC_KEYLESS ? "no key" : "a key that does not go there");
+}
+
+int slp_follow_prints(slp_follow *f, const sloop_record_t *r) {
+  if (!f->every && !f->doubted && !is_at_home(f, r)) doubt(f, r);
+  if (!f->compares) return 1;
+  size_t n = strlen(f->key);
+  return !(r->flags & SLOOP_REC_KEYLESS) && r->key.len == n && memcmp(r->key.base, f->key, n) == 0;
+}
+
 void slp_follow_free(slp_follow *f) {
+  if (f->digest) slp_digest_free(f->digest);
+  if (f->ranges) slp_free(f->finder.app->mem, f->ranges);
   if (f->seen.mem) slp_names_free(&f->seen);
   if (f->ended.mem) slp_names_free(&f->ended);
 }

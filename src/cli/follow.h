@@ -1,10 +1,21 @@
 /* follow.h - -p key:TEXT: finds the shards that records with that partition key go to and, when one of them
- * ends, the shards it was split or merged into. */
+ * ends, the shards it was split or merged into. Where keys do not decide on shards, or did not while the
+ * records came, all shards are read and the keys of records are compared.
+ *
+ * | placement of the stream   | shards read                          | records printed   |
+ * |---------------------------|--------------------------------------|-------------------|
+ * | BY_KEY, UNKNOWN           | those of the key                     | all of them       |
+ * | BY_KEY_NOW, from now on   | those of the key                     | those of the key  |
+ * | BY_KEY_NOW, older records | all: they may have come while it was | those of the key  |
+ * |                           | ANYWHERE                             |                   |
+ * | ANYWHERE                  | all                                  | those of the key  | */
 #ifndef SLP_CLI_FOLLOW_H
 #define SLP_CLI_FOLLOW_H
 
 #include "cli/consumer.h"
 #include "cli/names.h"
+#include "codec/digest.h"
+#include "codec/kpl.h"
 
 #define SLP_HASH_DIGITS 40
 
@@ -17,12 +28,20 @@ typedef struct slp_follow slp_follow;
 struct slp_follow {
   slp_cli_consumer finder; /* reads nothing: it asks for the list of shards */
   char hash[SLP_HASH_DIGITS];
-  slp_names seen;  /* shards that were found before */
+  const char *key;        /* borrowed */
+  slp_names seen;         /* shards that were found before */
+  slp_hash_range *ranges; /* owned; theirs, by number */
+  size_t ranges_cap;
   slp_names ended; /* those that were read to their end */
+  slp_digest *digest;
   uint8_t looking;
+  uint8_t every;        /* all shards are read, by one consumer */
+  uint8_t compares;     /* only records with the key are printed */
+  uint8_t older;        /* records are wanted that were there before */
+  uint8_t doubted;      /* a record was on a shard that its key does not go to, and that was told */
   uint32_t tries;       /* left to find where the key goes to now, before that is done seldom */
   uint64_t again_at_us; /* 0: no need */
-  /* Called from the loop with shards that were not found before. */
+  /* Called from the loop with shards that were not found before; n 0: all there are and will be. */
   void (*on_found)(slp_follow *f, const char *const *ids, size_t n);
   void *user;
 };
@@ -35,6 +54,8 @@ void slp_follow_ended(slp_follow *f, const char *shard);
 /* Returns 1 while that is looked for, 0 when it was found, or not found for a minute. */
 int slp_follow_is_looking(const slp_follow *f);
 void slp_follow_tick(slp_follow *f);
+/* Returns 1 when the record is to be printed. Says once when it shows that keys do not decide on shards. */
+int slp_follow_prints(slp_follow *f, const sloop_record_t *r);
 void slp_follow_free(slp_follow *f);
 
 #endif

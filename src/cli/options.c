@@ -40,7 +40,10 @@ const slp_option slp_options[] = {
      "runs from when every shard has a reader that lives"},
     {O_SHARD, 'p', "shard", SLP_NEEDS_VALUE, "SHARD", READS, NULL,
      "only shards whose id ends with this; several add up. key:TEXT: only the shards that records with the "
-     "partition key TEXT go to, and those they are split or merged into"},
+     "partition key TEXT go to, and those they are split or merged into. Of a stream on demand only the "
+     "records "
+     "with that key are printed, and all shards are read where keys do not decide on shards (its "
+     "RecordDistributionStrategy is AUTO), or may not have when records came that are wanted"},
     {O_ORDER, 0, "order", SLP_NEEDS_VALUE, "time|shard", READS, NULL,
      "time (the default): by arrival, across all shards and streams; shard: each shard for itself"},
     {O_SAVE, 0, "save", SLP_NEEDS_VALUE, "FILE", SLP_MODE_TAIL, NULL,

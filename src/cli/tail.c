@@ -246,6 +246,7 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
       t->reached = ends_everything(t);
       return SLP_MADE_NONE;
     }
+    if (a->shard_key && !slp_follow_prints(&t->follow, r)) return SLP_MADE;
     t->printer.worker = has_leases(t) ? sloop_worker(rd->consumer.s) : NULL;
     slp_printer_begin(&t->printer, r, sloop_batch_behind_ms(b));
   }
@@ -668,7 +669,7 @@ static void on_found(slp_follow *f, const char *const *ids, size_t n) {
   tail *t = f->user;
   sloop_opts_t o = t->app.args->opts;
   if (t->ending || t->n == FOLLOWED_MAX) return;
-  o.shards = ids;
+  o.shards = n ? ids : NULL;
   o.shards_n = n;
   if (t->n > 0) o.start.kind = SLOOP_OLDEST;
   int r = open_next(t, &o, NULL, NULL);

@@ -285,7 +285,8 @@ void slp_listing_tell(slp_consumer *c, const slp_fail *f) {
                                 text_or_empty(&texts, d->hash_end),
                                 text_or_empty(&texts, d->seq_start),
                                 text_or_empty(&texts, d->seq_end),
-                                d->seq_end.p != NULL};
+                                d->seq_end.p != NULL,
+                                c->listing.list.placement};
     sorted[i] = &shards[i];
   }
   if (r == 0 && n) qsort(sorted, n, sizeof(const sloop_shard_t *), by_id);

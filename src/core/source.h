@@ -35,7 +35,8 @@ typedef struct slp_src_list { /* the whole listing: all pages, expired tokens de
   void (*on_part)(struct slp_src_list *l);
   slp_shard_desc *shards; /* out; owned by the source until the next list or close; valid in on_done */
   size_t shards_n;
-  int ended; /* out: no shard will ever get another record, nor the stream another shard */
+  int ended;                   /* out: no shard will ever get another record, nor the stream another shard */
+  sloop_placement_t placement; /* out; as far as the stream was described */
 } slp_src_list;
 
 typedef struct slp_src_locate { /* position in a shard -> cursor (an iterator) */

@@ -64,7 +64,9 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   rq->ready = d->status != SLP_STREAM_CREATING;
 }
 
-static int list_needs_description(const slp_poll *p) { return !is_stream_arn(p->arn); }
+static slp_list_after list_waits(const slp_poll *p) {
+  return is_stream_arn(p->arn) ? SLP_LIST_AT_ONCE : SLP_LIST_NEEDS;
+}
 
 /* ---- listings ---------------------------------------------------------------------------------------- */
 /* The token is the id of a shard: a server that does not know it (moto) gives the same page again. An empty
@@ -251,7 +253,7 @@ static void fetch_over(slp_request *q) {
   slp_op_list_free(&q->op.list);
 }
 
-static const slp_poll_kind ddb_kind = {.list_needs_description = list_needs_description,
+static const slp_poll_kind ddb_kind = {.list_waits = list_waits,
                                        .latest = latest,
                                        .described = described,
                                        .listed = listed,

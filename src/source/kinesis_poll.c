@@ -14,6 +14,7 @@
 typedef struct kinesis_poll {
   slp_poll p; /* first: closing it frees the block */
   int expand; /* aggregates */
+  uint8_t described;
   slp_hash_ranges ranges;
   slp_list idle; /* expanders */
   size_t idle_n;
@@ -28,6 +29,15 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   rq->retention_ms = d->retention_hours ? (int64_t)d->retention_hours * 3600000 : -1;
   rq->ready = d->status != SLP_STREAM_CREATING;
   rq->reshards = d->status == SLP_STREAM_UPDATING;
+  p->placement = d->placement;
+  kinesis_of(p)->described = 1;
+}
+
+/* Shards have ranges of hash keys whatever these are worth: that is told with them, if it may be asked for.
+ */
+static slp_list_after list_waits(const slp_poll *p) {
+  int described = ((const kinesis_poll *)p)->described; /* p is its first member */
+  return described ? SLP_LIST_AT_ONCE : SLP_LIST_WANTS;
 }
 
 /* The service refuses a time that its own clock has not reached. Any other argument that the service calls
@@ -76,7 +86,9 @@ static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander *
   *ret = x;
   x->arg = arg;
   x->on_done = on_done;
-  int known = slp_hash_ranges_get(&k->ranges, k->p.last, shard, &range);
+  /* Where keys do not decide, none is foreign. */
+  int known =
+      k->p.placement != SLOOP_PLACED_ANYWHERE && slp_hash_ranges_get(&k->ranges, k->p.last, shard, &range);
   slp_expander_begin(x, page, known ? &range : NULL);
   return SLP_MORE;
 }
@@ -115,6 +127,7 @@ static void closing(slp_poll *p) {
 }
 
 static const slp_poll_kind kinesis_kind = {.described = described,
+                                           .list_waits = list_waits,
                                            .listed = listed,
                                            .other_place = other_place,
                                            .fetched = fetched,

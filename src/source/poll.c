@@ -150,6 +150,7 @@ static void list_finished(slp_request *q) {
   rq->shards = p->last->shards;
   rq->shards_n = p->last->shards_n;
   rq->ended = p->last->stream_ended;
+  rq->placement = p->placement;
   slp_request_answer(q);
 }
 
@@ -236,12 +237,13 @@ static void on_described_first(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.describe.op);
   slp_src_describe learnt = {0};
   q->out = NULL;
-  if (op->fail.class != SLP_FINE) {
+  if (op->fail.class == SLP_FINE) {
+    q->poll->kind->described(q->poll, &q->op.describe, &learnt);
+  } else if (q->poll->kind->list_waits(q->poll) == SLP_LIST_NEEDS) {
     slp_request_outcome(q, op);
     slp_request_answer(q);
     return;
   }
-  q->poll->kind->described(q->poll, &q->op.describe, &learnt);
   q->describing = 0;
   begin_list(q);
 }
@@ -264,7 +266,7 @@ static void do_list(slp_source *s, slp_src_list *rq) {
     return;
   }
   q->listing = l;
-  if (p->kind->list_needs_description && p->kind->list_needs_description(p)) {
+  if (p->kind->list_waits && p->kind->list_waits(p) != SLP_LIST_AT_ONCE) {
     send_describe(q, on_described_first);
     return;
   }

@@ -40,9 +40,12 @@ typedef struct slp_request { /* a request of core's, from its begin to its one a
   } op;
 } slp_request;
 
+typedef enum { SLP_LIST_AT_ONCE, SLP_LIST_WANTS, SLP_LIST_NEEDS } slp_list_after;
+
 typedef struct slp_poll_kind {
-  /* Whether a listing must wait for a description. NULL: never. */
-  int (*list_needs_description)(const slp_poll *p);
+  /* Whether a listing waits for a description: when it fails, so does the listing (SLP_LIST_NEEDS), or it
+   * goes on without (SLP_LIST_WANTS). NULL: never. */
+  slp_list_after (*list_waits)(const slp_poll *p);
   /* The ARN with which to ask what the name leads to now; "": with none. NULL: with that of what is read. */
   slp_str (*latest)(const slp_poll *p);
   /* Fills rq from a description. */
@@ -78,6 +81,7 @@ struct slp_poll {
   char arn[SLP_STREAM_ARN_MAX + 1]; /* "": none is sent */
   slp_listing *last;                /* the last answer to list(); owned */
   uint32_t last_pages_n;            /* so many pages it had; 0: there is none */
+  sloop_placement_t placement;      /* as the kind learnt from the last description */
   slp_list idle;
   size_t idle_n, live_n, lists_n; /* lists_n: requests that list */
   slp_later starved;              /* requests for which there was no memory */

@@ -825,4 +825,90 @@ def a_key_is_followed_through_a_split_and_a_merge():
         equal([(g["shard"], g["seq"]) for g in map(json.loads, r.out.splitlines()) if g["key"] == key], want)
 
 
+def auto_stream(box):
+    box.call("CreateStream", StreamName="auto", StreamModeDetails={"StreamMode": "ON_DEMAND"},
+             RecordDistributionStrategy="AUTO")
+    return box.call("DescribeStreamSummary", StreamName="auto")["StreamDescriptionSummary"]["StreamARN"]
+
+
+def decide(box, arn, strategy):
+    box.call("UpdateStreamRecordDistributionStrategy", StreamARN=arn, RecordDistributionStrategy=strategy)
+
+
+def put_on_auto(box, n, *keys):
+    """Texts of the records with the key k, sorted."""
+    mine = []
+    for i in range(n):
+        key = keys[i % len(keys)]
+        text = f"{key} {i} {time.monotonic_ns()}".encode()
+        box.call("PutRecord", StreamName="auto", Data=base64.b64encode(text).decode(),
+                 **({"PartitionKey": key} if key else {}))
+        if key == "k":
+            mine.append(text)
+    return sorted(mine)
+
+
+def told(text):
+    return [line for line in text.splitlines() if line.startswith("stream-tail: -p key:TEXT")]
+
+
+@test
+def a_key_is_looked_for_on_all_shards_where_keys_do_not_decide():
+    with Box(1, *NO_LIMITS, "-X", "sandbox.change_ms=0") as box:
+        arn = auto_stream(box)
+        want = put_on_auto(box, 40, "k", "other", None)
+        lines = [json.loads(line) for line in box.tail("-o", "oldest", "-e", "-J", "auto").out.splitlines()]
+        check(len({r["shard"] for r in lines if r["key"] == "k"}) == 4)
+        equal(sum(r["key"] is None for r in lines), 13)
+        r = box.tail("-o", "oldest", "-e", "-p", "key:k", "auto")
+        equal((r.code, sorted(r.out.splitlines()), len(told(r.err))), (0, want, 1), r.err)
+        check("AUTO: keys do not decide on shards; all 4 shards are read" in r.err, r.err)
+        equal(box.tail("-o", "oldest", "-e", "-q", "-p", "key:k", "auto").err, "")
+        r = box.tail("-o", "oldest", "-c", "5", "-p", "key:k", "auto")
+        equal((r.code, len(r.out.splitlines())), (0, 5))
+        # Keys decide from now on, and the older records stay where they are: the service tells only the former.
+        decide(box, arn, "USER_PARTITION_KEY")
+        want = sorted(want + put_on_auto(box, 40, "k", "other"))
+        r = box.tail("-o", "oldest", "-e", "-p", "key:k", "auto")
+        equal((r.code, sorted(r.out.splitlines()), len(told(r.err))), (0, want, 1), r.err)
+        check("this stream is on demand" in r.err, r.err)
+        r = box.tail("--since", "1h", "-e", "-p", "key:none", "auto")
+        equal((r.code, r.out), (0, b""))
+
+
+@test
+def a_key_is_read_on_its_shard_until_keys_do_not_decide_any_more():
+    with Box(1, *NO_LIMITS, "-X", "sandbox.change_ms=0") as box:
+        arn = auto_stream(box)
+        decide(box, arn, "USER_PARTITION_KEY")
+        put_on_auto(box, 10, "k", "other")
+        p = box.start("-p", "key:k", "-X", "poll_ms=200", "auto")  # from now on
+        try:
+            wait_until(lambda: box.calls("GetRecords") >= 1, what="the first read")
+            want, got = put_on_auto(box, 20, "k", "other"), b""
+            while got.count(b"\n") < 10:
+                got += read_some(p.stdout.fileno())
+            equal(sorted(got.splitlines()), want)
+            asked = box.calls("GetShardIterator")
+            equal(asked, 1)  # of four shards
+            decide(box, arn, "AUTO")
+            put_on_auto(box, 40, "other", None)
+            line = p.stderr.readline().decode()
+            check("has no key" in line or "a key that does not go there" in line, line)
+            check("may be on other shards too, which are not read" in line, line)
+        finally:
+            end(p)
+
+
+@test
+def a_producer_that_placed_records_elsewhere_is_told_of():
+    with Box(2, *NO_LIMITS) as box:
+        for i in range(4):
+            box.call("PutRecord", StreamName="demo", Data="YQ==", PartitionKey="x", ExplicitHashKey=str(i % 2 * (2 ** 128 - 1)))
+        key = "k5076"  # its hash begins with zeros, that of x does not
+        r = box.tail("-o", "oldest", "-e", "-p", "key:" + key, "demo")
+        equal((r.code, r.out, len(told(r.err))), (0, b"a\na\n", 1), r.err)
+        check("ExplicitHashKey" in r.err, r.err)
+
+
 main(at_once=4)

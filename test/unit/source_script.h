@@ -26,6 +26,7 @@ typedef struct step {
   uint8_t stream_ended;
   const char *words; /* of a failure; NULL: "scripted" */
   int http_status;
+  sloop_placement_t placement; /* of the stream described */
 } step;
 static step steps[32];
 static size_t steps_n, played;
@@ -74,6 +75,7 @@ static void fake_describe(slp_ops *o, slp_op_describe *op) {
   if (s->arn) snprintf(op->ret_arn, sizeof op->ret_arn, "%s", s->arn);
   op->status = status;
   op->retention_hours = 24;
+  op->placement = s->placement;
   op->created_ms = 5;
 }
 

@@ -143,6 +143,30 @@ TEST(records_as_cbor_and_files_that_nothing_depends_on_may_be_broken) {
   close_all();
 }
 
+TEST(a_description_tells_what_decides_on_shards) {
+  static const struct {
+    const char *member;
+    sloop_placement_t placement;
+  } cases[] = {{"", SLOOP_PLACED_BY_KEY},
+               {",\"RecordDistributionStrategy\":null", SLOOP_PLACED_BY_KEY},
+               {",\"RecordDistributionStrategy\":\"USER_PARTITION_KEY\"", SLOOP_PLACED_BY_KEY_NOW},
+               {",\"RecordDistributionStrategy\":\"AUTO\"", SLOOP_PLACED_ANYWHERE},
+               {",\"RecordDistributionStrategy\":\"LATER\"", SLOOP_PLACED_ANYWHERE}};
+  open_at("http://127.0.0.1:4567", SLP_WIRE_AUTO);
+  for (size_t i = 0; i < SLP_COUNT(cases); i++) {
+    char body[300];
+    snprintf(body, sizeof body, "{\"StreamDescriptionSummary\":{\"StreamStatus\":\"ACTIVE\"%s}}",
+             cases[i].member);
+    fake_script(&f, 200, body);
+    slp_op_describe d = {.op = {.on_done = on_done}, .name = SLP_STR("s"), .placement = 77};
+    ops->describe(ops, &d);
+    fake_run(&f, 1000000);
+    CHECK_INT(d.op.fail.class, SLP_FINE);
+    CHECK_INT(d.placement, cases[i].placement);
+  }
+  close_all();
+}
+
 TEST(small_calls_are_json_and_read_whole) {
   open_at("http://127.0.0.1:4567", SLP_WIRE_AUTO);
   fake_script(

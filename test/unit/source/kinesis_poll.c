@@ -8,10 +8,24 @@
 
 static sloop_aggregates_t aggregates = SLOOP_AGGREGATES_EXPAND;
 
-static void open_source(const char *stream) {
+static void open_undescribed(const char *stream) {
   begin_script();
   CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, slp_str_of(stream), aggregates), 0);
 }
+
+/* As a consumer does, which describes its stream first. */
+static void open_placed(const char *stream, sloop_placement_t placement) {
+  open_undescribed(stream);
+  script((step){.placement = placement});
+  slp_src_describe rq = {.rq = {.on_done = on_done}};
+  src->ops->describe(src, &rq);
+  fake_run(&f, 1000);
+  CHECK_INT(done, 1);
+  steps_n = played = 0;
+  done = 0;
+}
+
+static void open_source(const char *stream) { open_placed(stream, SLOOP_PLACED_BY_KEY); }
 
 /* ---- tests --------------------------------------------------------------------------------------------- */
 TEST(streams_are_names_or_arns_of_streams) {
@@ -43,6 +57,22 @@ TEST(streams_are_names_or_arns_of_streams) {
   CHECK_INT(slp_kinesis_poll_new(&src, &f.h, &ops, (slp_str){long_name, 128}, SLOOP_AGGREGATES_EXPAND), 0);
   src->ops->close(src);
   fake_end(&f, mem);
+}
+
+TEST(a_listing_tells_what_decides_on_shards_if_that_may_be_asked_for) {
+  open_undescribed("s");
+  script((step){.class = SLP_ACCESS});
+  script((step){.shards = "a"});
+  slp_src_list l = list();
+  CHECK_INT(l.rq.fail.class, SLP_FINE);
+  CHECK_INT(l.shards_n, 1);
+  CHECK_INT(l.placement, SLOOP_PLACED_UNKNOWN);
+  script((step){.placement = SLOOP_PLACED_ANYWHERE});
+  script((step){.shards = "a"});
+  CHECK_INT(list().placement, SLOOP_PLACED_ANYWHERE);
+  script((step){.shards = "a"}); /* once is enough */
+  CHECK_INT(list().placement, SLOOP_PLACED_ANYWHERE);
+  close_source();
 }
 
 TEST(describe_tells_what_the_stream_is) {
@@ -384,6 +414,18 @@ TEST(aggregates_are_expanded_before_core_sees_them) {
   list();
   CHECK_STR(fetch("a", fill, &rq), "plain first second");
   close_source();
+}
+
+TEST(nothing_is_foreign_where_keys_do_not_decide) {
+  for (int placement = SLOOP_PLACED_UNKNOWN; placement <= SLOOP_PLACED_ANYWHERE; placement++) {
+    slp_src_fetch rq;
+    open_placed("s", (sloop_placement_t)placement);
+    script((step){.shards = "a", .hash_start = FIRST_HALF_START, .hash_end = FIRST_HALF_END});
+    list();
+    CHECK_STR(fetch("a", fill, &rq),
+              placement == SLOOP_PLACED_ANYWHERE ? "plain first second" : "plain first second*");
+    close_source();
+  }
 }
 
 TEST(aggregates_are_kept_when_asked_to) {
