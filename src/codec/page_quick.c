@@ -100,6 +100,7 @@ static inline const uint8_t *key(const uint8_t *p, const quick *q) {
   if (!all_ascii(p, n) && !slp_utf8_valid((slp_str){(const char *)p, n})) return NULL;
   q->rec->key_at = (uint32_t)(p - q->body);
   q->rec->key_n = (uint16_t)n;
+  q->rec->flags = 0;
   return p + n;
 }
 
@@ -147,7 +148,6 @@ static inline const uint8_t *members(const uint8_t *p, unsigned head, const quic
     }
   } while (seen != had && p < q->end && *p != BREAK);
   if (!(seen & SEQUENCE)) return NULL;
-  q->rec->flags = seen & KEY ? 0 : SLP_REC_KEYLESS;
   if (head == OPEN_MAP) return p < q->end && *p == BREAK ? p + 1 : NULL;
   return head == MAP_OF_NONE + (unsigned)__builtin_popcount(seen) ? p : NULL;
 }
@@ -158,7 +158,7 @@ int slp_page_quick_cbor(const char *p, size_t n, size_t at, slp_rec *rec, size_t
   quick q = {body, body + n, rec};
   unsigned head = body[at];
   if (head != OPEN_MAP && (head < MAP_OF_NONE || head > MAP_OF_NONE + 4)) return 0;
-  *rec = (slp_rec){.arrived_ms = -1};
+  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* until its key comes */
   const uint8_t *end = members(body + at + 1, head, &q);
   if (!end) return 0;
   *ret_end = (size_t)(end - body);

@@ -45,6 +45,7 @@ static inline char *key(char *p, const quick *q) {
   if (n == left || p[n] != '"' || n > UINT16_MAX) return NULL;
   q->rec->key_at = (uint32_t)(p - q->body);
   q->rec->key_n = (uint16_t)n;
+  q->rec->flags = 0;
   return p + n + 1;
 }
 
@@ -149,14 +150,13 @@ static inline char *members(char *p, quick *q) {
     }
     if (seen == had) return NULL;
   }
-  q->rec->flags = seen & KEY ? 0 : SLP_REC_KEYLESS;
   return seen & SEQUENCE && p < q->end && *p == '}' ? p + 1 : NULL;
 }
 
 int slp_page_quick_json(char *p, size_t n, size_t at, slp_rec *rec, size_t *ret_end) {
   if (at >= n || p[at] != '{') return 0;
   quick q = {.body = p, .end = p + n, .rec = rec};
-  *rec = (slp_rec){.arrived_ms = -1};
+  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* until its key comes */
   char *end = members(p + at + 1, &q);
   if (!end) {
     put_data_back(&q);
