@@ -1,7 +1,10 @@
 /* multilang_file.c - finds and reads the .properties file and the program that it names, and tells what would
  * be done with them. */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "cli/app.h"
+#include "cli/consumer.h"
 #include "cli/exit.h"
 #include "cli/multilang.h"
 #include "cli/say.h"
@@ -41,6 +44,27 @@ int slp_multilang_program(const slp_ml_settings *s, char path[SLP_EXECUTABLE_PAT
 
 static void put(slp_buf *b, const char *what, const char *value) { slp_say_to(b, "%-12s %s", what, value); }
 
+/* As aws/endpoint.c looks for it. What a profile says is read when the daemon runs. */
+static void put_region(slp_buf *b, const sloop_opts_t *o, const slp_ml_settings *s) {
+  static const char *const names[] = {"AWS_REGION", "AWS_DEFAULT_REGION"};
+  slp_str of_arn = slp_ml_stream_region(s);
+  if (o->region) {
+    put(b, "region", o->region);
+    return;
+  }
+  if (of_arn.n) {
+    slp_say_to(b, "%-12s %.*s, of the stream's ARN", "region", (int)of_arn.n, of_arn.p);
+    return;
+  }
+  for (size_t i = 0; i < SLP_COUNT(names); i++) {
+    const char *value = getenv(names[i]);
+    if (!value || !*value) continue;
+    slp_say_to(b, "%-12s %s, of %s", "region", value, names[i]);
+    return;
+  }
+  put(b, "region", "the profile's; regionName, AWS_REGION and AWS_DEFAULT_REGION are not given");
+}
+
 static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, const char *path,
                     const char *missing) {
   const sloop_opts_t *o = &a->opts;
@@ -51,7 +75,7 @@ static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, con
   put(b, "application", o->app);
   slp_say_to(b, "%-12s %s, laid out as KCL does; its rows say by which version's rules", "lease table",
              s->table ? s->table : s->app);
-  put(b, "region", o->region ? o->region : "AWS_REGION, or the profile's");
+  put_region(b, o, s);
   if (o->endpoint) put(b, "Kinesis", o->endpoint);
   if (o->store_endpoint) put(b, "DynamoDB", o->store_endpoint);
   put(b, "credentials", s->profile ? "of a profile" : "the chain that AWS tools use");
@@ -81,12 +105,27 @@ static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, con
   return slp_buf_add_str(b, slp_buf_str(&s->notes));
 }
 
+static void on_closed(slp_cli_consumer *c) { slp_app_close(c->user); }
+
+/* The library says what it would refuse. Nothing is asked of a service before a consumer is started. */
+static int try_options(slp_mem *mem, const slp_args *args) {
+  slp_app app = {.mem = mem};
+  slp_cli_consumer c = {.user = &app, .on_closed = on_closed};
+  if (slp_app_open(&app, mem, args)) return slp_app_run(&app);
+  if (slp_cli_consumer_open_idle(&c, &app, &args->opts))
+    slp_app_close(&app);
+  else
+    slp_cli_consumer_close(&c);
+  return slp_app_run(&app);
+}
+
 int slp_multilang_check(slp_mem *mem, const slp_args *args, const slp_ml_settings *s) {
   char path[SLP_EXECUTABLE_PATH], why[SLP_EXECUTABLE_WHY];
   const char *missing = slp_multilang_program(s, path, why) ? NULL : why;
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 22);
+  int refused = try_options(mem, args);
   int code = slp_print(&b, describe(&b, args, s, path, missing));
   if (missing) slp_say("executableName: %s %s", s->command[0], missing);
-  return code ? code : missing ? SLP_EXIT_USAGE : SLP_EXIT_FINE;
+  return code ? code : refused ? refused : missing ? SLP_EXIT_USAGE : SLP_EXIT_FINE;
 }

@@ -560,21 +560,52 @@ static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
 
 /* A stream that is named without its account is the consumer's: one of that name in the caller's account is
  * another stream. */
-static void settle_consumer(slp_ml_settings *s) {
+static int settle_consumer(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   static const char mark[] = "/consumer/";
   const char *at = s->consumer_arn ? strstr(s->consumer_arn, mark) : NULL;
+  if (s->consumer_arn && !begins(s->consumer_arn, "arn:")) {
+    snprintf(why, SLP_ML_WHY,
+             "fanoutConfig.consumerArn: \"%.80s\" is no ARN; fanoutConfig.consumerName takes a name",
+             s->consumer_arn);
+    return SLP_EINVAL;
+  }
   if (s->consumer_arn) s->consumer = s->consumer_arn;
-  if (!at || s->stream_arn || s->retrieval != SLP_ML_FANOUT) return;
+  if (!at || s->stream_arn || s->retrieval != SLP_ML_FANOUT) return 0;
   int n = snprintf(s->consumer_stream, sizeof s->consumer_stream, "%.*s", (int)(at - s->consumer_arn),
                    s->consumer_arn);
   if (n > 0 && (size_t)n < sizeof s->consumer_stream && same_end(s->consumer_stream, s->stream, '/'))
     s->stream_arn = s->consumer_stream;
+  return 0;
 }
 
 static void settle_names(slp_ml_settings *s) {
   snprintf(s->user_agent, sizeof s->user_agent, "sloop/%s multilang%s%.100s", sloop_version(),
            s->language ? " " : "", s->language ? s->language : "");
   if (s->table) snprintf(s->store, sizeof s->store, "dynamodb:%s", s->table);
+}
+
+static slp_str arn_part(const char *arn, size_t which) {
+  if (!begins(arn, "arn:")) return (slp_str){NULL, 0};
+  for (; which && arn; which--) arn = strchr(arn, ':') ? strchr(arn, ':') + 1 : NULL;
+  return arn ? (slp_str){arn, strcspn(arn, ":")} : (slp_str){NULL, 0};
+}
+
+slp_str slp_ml_stream_region(const slp_ml_settings *s) {
+  return arn_part(s->stream_arn ? s->stream_arn : s->stream, 3);
+}
+
+/* A call to one region about a stream of another one finds nothing. Local servers don't look at it. */
+static int check_region(slp_ml_settings *s, char why[SLP_ML_WHY]) {
+  slp_str of_arn = slp_ml_stream_region(s);
+  if (!s->region || !of_arn.n || slp_str_is(of_arn, s->region)) return 0;
+  snprintf(why, SLP_ML_WHY,
+           "regionName is %.60s, and the stream's ARN is of %.*s: remove regionName, or name "
+           "the stream of that region",
+           s->region, (int)slp_min_u64(of_arn.n, 60), of_arn.p);
+  if (!s->kinesis_endpoint) return SLP_EINVAL;
+  slp_say_to(&s->notes, "%s", why);
+  *why = 0;
+  return 0;
 }
 
 static void settle_endpoints(slp_ml_settings *s) {
@@ -637,7 +668,7 @@ int slp_ml_settings_read(slp_ml_settings *s, slp_mem *mem, slp_str text, char wh
   if (!s->grace_ms) s->grace_ms = 10000;
   if (!s->warn_ms) s->warn_ms = 10000;
   settle_retrieval(s, polls);
-  settle_consumer(s);
+  if ((r = settle_consumer(s, why)) || (r = check_region(s, why))) return r;
   return slp_buf_failed(&s->notes);
 }
 

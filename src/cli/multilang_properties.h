@@ -38,6 +38,7 @@ int slp_ml_settings_read(slp_ml_settings *s, slp_mem *mem, slp_str text, char wh
 void slp_ml_settings_free(slp_ml_settings *s, slp_mem *mem);
 /* Returns 1 when the stream is a table's: its changes are polled, and go to the children as whole records. */
 int slp_ml_reads_table(const slp_ml_settings *s);
+slp_str slp_ml_stream_region(const slp_ml_settings *s); /* its ARN's; {NULL,0}: a name was given */
 /* Sets the options that the settings stand for; o's texts live as long as s. */
 void slp_ml_settings_apply(const slp_ml_settings *s, sloop_opts_t *o, sloop_metrics_opts_t *m);
 /* Calls fn for each key: its meaning here, or why it has none. */

@@ -828,6 +828,18 @@ def check_starts_nothing_and_says_what_would_be():
         equal(r.code, 0, r.err)
         for part in ("stream       demo", "records      polled", "at TRIM_HORIZON", "lease table  app"):
             check(part.encode() in r.out, r.out)
+        for env, words in (({}, "us-east-1, of AWS_REGION"), ({"AWS_REGION": "", "AWS_DEFAULT_REGION": ""}, "the profile's; regionName, AWS_REGION")):
+            bare = os.path.join(d.folder, "bare")
+            with open(d.file, encoding="utf-8") as f, open(bare, "w", encoding="utf-8") as g:
+                g.write("".join(line for line in f if not line.startswith("regionName")))
+            r = run(BIN, "--check", bare, env={**box.env, "AWS_REGION": "us-east-1", **env})
+            check(r.code == 0 and f"region       {words}".encode() in r.out, r.out, r.err)
+        for wrong, words in (("streamName = no such name!", "stream: a name is 1 to 128"), ("tableName = x", "--store: x can't be"),
+                             ("streamName = arn:aws:kinesis:eu-west-1:1:stream/a", "the stream's ARN is of eu-west-1")):
+            with open(os.path.join(d.folder, "wrong"), "w", encoding="utf-8") as g, open(d.file, encoding="utf-8") as f:
+                g.write(f.read() + wrong + "\n")
+            r = run(BIN, "--check", os.path.join(d.folder, "wrong"), env=box.env)
+            check(r.code == 2 and words in r.err, wrong, r.code, r.err)
         with open(d.file, "a", encoding="utf-8") as f:
             f.write(f"executableName = {d.folder} x\n")
         for word in ("--check", "--multilang"):

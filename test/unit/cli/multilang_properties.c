@@ -151,7 +151,7 @@ TEST(keys_without_effect_and_unknown_ones_are_told_with_their_lines) {
 }
 
 TEST(of_keys_that_contradict_each_other_the_one_that_wins_is_told) {
-  CHECK_INT(take(BASE "streamArn=arn:aws:kinesis:us-east-1:1:stream/other\nregionName=a\nregionName=b\n"
+  CHECK_INT(take(BASE "streamArn=arn:aws:kinesis:b:1:stream/other\nregionName=a\nregionName=b\n"
                       "initialPositionInStream=LATEST\ninitialPositionInStreamExtended=1700000000\n"
                       "retrievalMode=POLLING\nfanoutConfig.consumerName=x\nregionName=b\n"),
             0);
@@ -168,6 +168,25 @@ TEST(of_keys_that_contradict_each_other_the_one_that_wins_is_told) {
   CHECK(notes("line 7: fanoutConfig.consumerArn wins over fanoutConfig.consumerName of line 6: "));
   CHECK(notes("line 8: retrievalMode wins over idleTimeBetweenReadsInMillis of line 9: nothing is polled\n"));
   end();
+}
+
+TEST(a_region_that_is_not_the_stream_s_is_refused) {
+  static const char *const streams[] = {"streamArn=arn:aws:kinesis:us-east-1:1:stream/words",
+                                        "streamName=arn:aws:kinesis:us-east-1:1:stream/words",
+                                        "streamArn=arn:aws:dynamodb:us-east-1:1:table/words"};
+  char text[400];
+  for (size_t i = 0; i < SLP_COUNT(streams); i++) {
+    snprintf(text, sizeof text, BASE "%s\nregionName=us-west-2\n", streams[i]);
+    refused(text, "regionName is us-west-2, and the stream's ARN is of us-east-1");
+    snprintf(text, sizeof text, BASE "%s\nregionName=us-east-1\n", streams[i]);
+    CHECK_INT(take(text), 0);
+    end();
+    snprintf(text, sizeof text, BASE "%s\nregionName=us-west-2\nkinesisEndpoint=http://l:1\n", streams[i]);
+    CHECK_INT(take(text), 0); /* a local server takes it */
+    CHECK(notes("regionName is us-west-2"));
+    end();
+  }
+  refused(BASE "fanoutConfig.consumerArn=me\n", "\"me\" is no ARN");
 }
 
 TEST(what_is_missing_or_wrong_is_named) {
