@@ -102,7 +102,7 @@ fi
 # Into a folder beside the final one, then renamed: a broken run leaves nothing that looks finished.
 fresh() { [ -e "$1/.made-from" ] && cmp -s "$1/.made-from" "$2"; }
 
-for name in '' -bloop; do
+for name in '' -bloop -ministack; do
   from=$root/test/servers/requirements$name.txt
   fresh "$cache/venv$name" "$from" && continue
   echo "install: Python packages of test/servers/requirements$name.txt" >&2

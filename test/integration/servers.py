@@ -1,4 +1,4 @@
-"""Starts and stops the real local servers of the integration tests: kinesis-mock, kinesalite, moto.
+"""Starts and stops the real local servers of the integration tests: kinesis-mock, kinesalite, moto, ministack.
 
 Each is bound to a free port, polled until it answers, and stopped by its own process id, also when the test dies
 (PR_SET_PDEATHSIG). What is missing raises Missing, which the tests turn into a printed skip.
@@ -204,6 +204,19 @@ class Moto(Server):
         """Looks only whether the port is open: a call would count as one of the unchecked ones."""
         with socket.create_connection(("127.0.0.1", self.port), 5):
             return 200
+
+
+class Ministack(Server):
+    """Many services in one process. A split or merge forgets its parents at once, with the records in them; a stream
+    that is made again has the shard ids of the former one, and its numbers go on by the clock."""
+
+    name = "ministack"
+
+    def command(self):
+        script = os.path.join(CACHE, "venv-ministack", "bin", "ministack")
+        if not os.path.exists(script):
+            raise Missing("ministack is not in " + CACHE)
+        return [script], {"GATEWAY_PORT": str(self.port), "BIND_HOST": "127.0.0.1"}, tempfile.gettempdir()
 
 
 class Dynalite(Server):
