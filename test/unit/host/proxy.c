@@ -58,7 +58,8 @@ TEST(a_place_that_is_longer_than_a_name_can_be_is_cut) {
   CHECK(strlen(found("https://kin.example/", "HTTPS_PROXY", value).place) < SLP_PLACE_MAX);
 }
 
-/* What libcurl finds nowhere, as net/http of Go 1.26.8 (ProxyFromEnvironment) takes it: each row was asked of it. */
+/* What libcurl finds nowhere, as net/http of Go 1.26.8 (ProxyFromEnvironment) takes it: most
+ * rows were asked of it, and the rest follow from these. */
 TEST(ports_and_stars_of_the_list_are_those_of_go) {
   static const struct {
     const char *list, *url;
