@@ -30,6 +30,7 @@ static int64_t oldest_age_ms(const slp_shard *s) {
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, now_us(s));
   int64_t arrived_ms = buffered->page ? buffered->page->recs[i].arrived_ms : -1;
   if (arrived_ms >= 0 && now_ms != INT64_MIN) age = now_ms - arrived_ms;
+  age = slp_max_i64(age, since_ms(s, buffered->came_us)); /* the service's time is known too low at times */
   return slp_max_i64(age, 1);
 }
 

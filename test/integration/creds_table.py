@@ -340,9 +340,10 @@ def fails(sandbox, stream, source, mode, words, seconds):
     with Place(keys, sandbox, mode) as place:
         source(place)
         done = harness.tail(["-o", "oldest", "-e", "-J", stream], place.env, seconds + 20)
-        line = done.err.decode("utf-8", "replace")
+        *told, line = done.err.decode("utf-8", "replace").splitlines()
         expect(done.code == 1 and not done.out, str(done))
-        expect(line.count("\n") == 1, f"not one line: {done}")
+        expect(len(told) == ("credential_process did not end" in words), f"not one line: {done}")
+        expect(all(" is waited for, " in x for x in told), f"not told while it lasts: {done}")
         expect(words.replace("HOME", place.home) in line, f"no \"{words}\" in: {line}")
         expect(done.seconds < seconds, f"only after {done.seconds:.1f} s")
         judge_secrets(keys, done.out, done.err)

@@ -132,7 +132,8 @@ static void judge_state(hd_oracle *o, const hd_life *l, const hd_part *s, const 
   if (st->at_tip && st->behind_ms)
     hd_break(o, HD_T2_STATE, s->id, "%s tells it at its tip and %" PRId64 " ms behind", l->what,
              st->behind_ms);
-  if (is_well(st->state) && oldest_ms < 0 && !s->closed && quiet_ms > most_ms + by_clock(o, quiet_ms))
+  if (is_well(st->state) && oldest_ms < 0 && !st->unacked && !s->closed &&
+      quiet_ms > most_ms + by_clock(o, quiet_ms))
     hd_break(o, HD_T2_STATE, s->id, "%s: %s, and its last page was %" PRId64 " ms ago", l->what,
              state_name(st->state), quiet_ms);
   if (st->state == SLOOP_SHARD_FAILS && !st->error[0])
