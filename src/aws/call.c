@@ -166,7 +166,7 @@ static slp_str choose_host(slp_call *c, slp_str keys_account) {
 static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_aws *aws = c->aws;
   size_t headers_n = 0;
-  slp_str host = choose_host(c, keys ? keys->account : (slp_str){NULL, 0});
+  slp_str host = choose_host(c, c->anonymous ? (slp_str){NULL, 0} : keys->account);
   if (!host.p) {
     end_later(c);
     return;

@@ -90,7 +90,7 @@ static void copy_without(char to[64], const char *region, const char *part) {
 }
 
 int slp_region_real(slp_str region, char ret[64]) {
-  char given[64], half[64];
+  char given[64] = "", half[64] = "";
   SLP_CHECK(region.n < sizeof given);
   memcpy(given, region.p, region.n);
   given[region.n] = 0;

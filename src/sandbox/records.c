@@ -255,7 +255,7 @@ static void put_too_fast(const slp_box_shard *sh, char out[256]) {
 int slp_box_op_put(slp_box_call *c) {
   slp_box_seq seq;
   char text[SLP_BOX_SEQ_TEXT], message[256];
-  put p;
+  put p = {.shard = NULL};
   slp_stream *s = writable(c);
   if (!s || read_put(c, s, 0, "", &p)) return -1;
   slp_str after = slp_box_text(c, "SequenceNumberForOrdering");
@@ -305,7 +305,7 @@ int slp_box_op_put_many(slp_box_call *c) {
   slp_value *list = slp_box_tree_get(c->in, 0, "Records");
   uint64_t bytes = 0;
   uint32_t failed = 0, number = 0;
-  put p;
+  put p = {.shard = NULL};
   for (uint32_t i = list->child; i; i = c->in->v[i].next) { /* checks all records before any is stored */
     char where[40];
     snprintf(where, sizeof where, "records.%u.member.", ++number);

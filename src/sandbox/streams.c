@@ -265,7 +265,7 @@ int slp_box_op_create(slp_box_call *c) {
     return slp_box_fail(c, "InvalidArgumentException", "ShardCount must be given for a PROVISIONED stream.");
   }
   if (on_demand) shards = ON_DEMAND_SHARDS;
-  if (strategy.p && !on_demand) return not_on_demand(c);
+  if (strategy.n && !on_demand) return not_on_demand(c);
   if (slp_box_find(c->box, name)) {
     return slp_box_fail(c, "ResourceInUseException",
                         "Stream %.*s under account " SLP_BOX_ACCOUNT " already exists.", (int)name.n, name.p);
