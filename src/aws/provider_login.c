@@ -154,27 +154,29 @@ static const char *refusal(login *s) {
 
 static void on_answer(slp_fetch *f) {
   login *s = SLP_OWNER(f, login, fetch);
+  int fine = !f->http.error && f->http.status == 200;
+  char room[SLP_FETCH_TROUBLE];
+  const char *trouble = fine ? "" : slp_fetch_trouble(f, room); /* hides what the request holds */
   slp_secret_free(&s->request);
   slp_secret_free(&s->proof);
   if (f->http.error == SLP_ENOMEM) {
     starved(s);
     return;
   }
-  if (!f->http.error && f->http.status == 200) {
+  if (fine) {
     on_body(s);
     return;
   }
   if (slp_fetch_passes(f) && !still_lives(s)) {
     slp_keys_failed(&s->p, 1, f->http.status,
                     "%.130s: the session has expired and can't be renewed just now: %.120s", s->where,
-                    slp_fetch_trouble(f, s->trouble));
+                    trouble);
     clear(s);
     return;
   }
   const char *known = f->http.error ? NULL : refusal(s);
-  char room[SLP_FETCH_TROUBLE];
   snprintf(s->trouble, sizeof s->trouble, known ? "%s" : "it could not be renewed: %.70s",
-           known ? known : slp_fetch_trouble(f, room));
+           known ? known : trouble);
   slp_fetch_clear(f);
   s->spent = 1; /* the AWS tools take no lock: their renewal may be the one that counted */
   read_cache(s);
