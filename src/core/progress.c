@@ -65,11 +65,11 @@ static int64_t unanswered_ms(const slp_shard *s) {
   return !slp_calls_is_stalled(s) && ms >= (waits_for_event ? EVENT_MS : UNANSWERED_MS) ? ms : -1;
 }
 
-/* For how long a listing has been waited for that tells what becomes of it; -1: none is, or not for long. */
+/* For how long a listing has been waited for that tells what becomes of it; -1: none is, or not for long. One
+ * that has come is no page yet. */
 static int64_t unlisted_ms(const slp_shard *s) {
   uint64_t since_us = slp_reading_failing_since_us(s);
-  if (slp_reading_state(s) != SLP_READER_CHECKING || !since_us) return -1;
-  return since_ms(s, since_us) >= UNANSWERED_MS ? since_ms(s, since_us) : -1;
+  return since_us && since_ms(s, since_us) >= UNANSWERED_MS ? since_ms(s, since_us) : -1;
 }
 
 static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
