@@ -154,19 +154,16 @@ static const char *refusal(login *s) {
 
 static void on_answer(slp_fetch *f) {
   login *s = SLP_OWNER(f, login, fetch);
-  int fine = !f->http.error && f->http.status == 200;
   char room[SLP_FETCH_TROUBLE];
-  const char *trouble = fine ? "" : slp_fetch_trouble(f, room); /* hides what the request holds */
-  slp_secret_free(&s->request);
-  slp_secret_free(&s->proof);
   if (f->http.error == SLP_ENOMEM) {
     starved(s);
     return;
   }
-  if (fine) {
+  if (!f->http.error && f->http.status == 200) {
     on_body(s);
     return;
   }
+  const char *trouble = slp_fetch_trouble(f, room);
   if (slp_fetch_passes(f) && !still_lives(s)) {
     slp_keys_failed(&s->p, 1, f->http.status,
                     "%.130s: the session has expired and can't be renewed just now: %.120s", s->where,
@@ -178,6 +175,8 @@ static void on_answer(slp_fetch *f) {
   snprintf(s->trouble, sizeof s->trouble, known ? "%s" : "it could not be renewed: %.70s",
            known ? known : trouble);
   slp_fetch_clear(f);
+  slp_secret_free(&s->request); /* not before: its secrets were looked for in all that was told */
+  slp_secret_free(&s->proof);
   s->spent = 1; /* the AWS tools take no lock: their renewal may be the one that counted */
   read_cache(s);
 }
