@@ -265,10 +265,10 @@ void hd_says(hd_oracle *o, size_t life, const sloop_shard_stats_t *st, int at_re
 /* ---- readiness ----------------------------------------------------------------------------------------- */
 
 /* Since when nothing has come of this shard that its worker has to read; HD_NEVER: it has not to, or it goes on. */
-static uint64_t stands_since_us(const hd_life *l, const hd_part *s, const hd_of_shard *of) {
-  const hd_ownership *t = of->now;
+static uint64_t stands_since_us(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_of_shard *of) {
+  hd_ownership *t = of->now;
   if (!of->taken || !of->opened || of->paused || l->paused_all || !t || t->over || t->loose) return HD_NEVER;
-  if (s->closed && (s->trimmed == s->notes_n || (t->began && t->prefix == s->notes_n))) return HD_NEVER;
+  if (s->closed && oldest_unfinished(o, t) == SIZE_MAX) return HD_NEVER;
   uint64_t since_us = slp_max_u64(of->taken_us, slp_max_u64(of->paged_us, of->moved_us));
   since_us = slp_max_u64(since_us, of->located_us);
   since_us =
@@ -294,7 +294,7 @@ void hd_says_ready(hd_oracle *o, size_t life, const char *why_not, int at_rest) 
   if (!l->joined && now > slp_max_u64(l->joined_us, l->born_us) + MOMENT_US)
     hd_break(o, HD_T4_READY, NULL, "%s is ready, and has not joined", l->what);
   for (size_t i = 0; i < o->shards_n; i++) {
-    uint64_t since_us = stands_since_us(l, o->shards[i], hd_of(o, l, o->shards[i]));
+    uint64_t since_us = stands_since_us(o, l, o->shards[i], hd_of(o, l, o->shards[i]));
     int64_t ms = since_us == HD_NEVER ? 0 : ms_between(since_us, now);
     if (ms > most_ms + by_clock(o, ms))
       hd_break(
