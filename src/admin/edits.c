@@ -186,7 +186,7 @@ static void evict_on(slp_admin *a);
 static void evicted(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   slp_admin_write_is_final(slot);
-  int lost = slot->op.end == SLP_OUTCOME_GIVEN_UP && (slot->op.doubt || slot->op.reading);
+  int lost = slot->op.doubt || (slot->op.end == SLP_OUTCOME_GIVEN_UP && slot->op.reading);
   if (slot->op.end == SLP_OUTCOME_DONE) a->changed = 1;
   a->edits->evicted_n += slot->op.end == SLP_OUTCOME_DONE || lost;
   evict_on(a);

@@ -38,7 +38,8 @@ void slp_admin_writes_free(slp_admin *a) {
 static void written(slp_write *op) {
   slp_admin_slot *s = op->owner;
   slp_admin *a = s->admin;
-  int lost = op->end == SLP_OUTCOME_GIVEN_UP && (op->doubt || op->reading);
+  /* What is refused when it is sent again may have got in by the copy before. */
+  int lost = op->doubt || (op->end == SLP_OUTCOME_GIVEN_UP && op->reading);
   a->busy_n--;
   if (op->i.kind != SLP_OPERATION_NOTIFY && (lost || op->end == SLP_OUTCOME_DONE)) a->may_have_changed = 1;
   s->on_done(s);
