@@ -239,6 +239,8 @@ int slp_admin_has(const slp_admin *a, slp_operation_kind kind); /* 1: this schem
 int slp_admin_write(slp_admin *a, slp_operation *i, size_t about, void (*on_done)(slp_admin_slot *slot));
 /* It was given up at something that reading again does not cure: that becomes the command's failure. */
 int slp_admin_write_is_final(slp_admin_slot *slot);
+/* It may be done, unanswered: a copy of it may have got in before the one that was refused. */
+int slp_admin_write_in_doubt(const slp_write *op);
 
 /* ---- owners, watched until they are proven alive or dead: watch.c ------------------------------- */
 typedef struct slp_watched {

@@ -186,9 +186,8 @@ static void evict_on(slp_admin *a);
 static void evicted(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   slp_admin_write_is_final(slot);
-  int lost = slot->op.doubt || (slot->op.end == SLP_OUTCOME_GIVEN_UP && slot->op.reading);
   if (slot->op.end == SLP_OUTCOME_DONE) a->changed = 1;
-  a->edits->evicted_n += slot->op.end == SLP_OUTCOME_DONE || lost;
+  a->edits->evicted_n += slot->op.end == SLP_OUTCOME_DONE || slp_admin_write_in_doubt(&slot->op);
   evict_on(a);
 }
 
@@ -248,10 +247,7 @@ static void written(slp_admin_slot *slot) {
   slp_admin *a = slot->admin;
   target *t = &a->edits->targets[slot->about];
   slp_admin_write_is_final(slot);
-  /* What is refused when it is sent again may have got in by the copy before. */
-  if ((slot->op.doubt && !SLP_MUTANT(doubt_forgotten)) ||
-      (slot->op.end == SLP_OUTCOME_GIVEN_UP && slot->op.reading))
-    t->in_doubt = 1;
+  if (slp_admin_write_in_doubt(&slot->op)) t->in_doubt = 1;
   if (slot->op.end == SLP_OUTCOME_DONE || (SLP_MUTANT(refused_is_done) && t->state == TARGET_SENT)) {
     move(t, TARGET_DONE);
     a->changed = 1;

@@ -356,11 +356,9 @@ static size_t known_children(slp_src_fetch *f, slp_shard_desc *rows, size_t max)
   return n;
 }
 
-static int finds_times(const slp_source *s) { return s->anchors_by_time || s->finds_seconds; }
-
 static uint32_t records_wanted(const reading *r) {
   const slp_source *s = r->admin->o.source;
-  if (r->entry->position.kind == SLP_POSITION_TIME && !finds_times(s)) return s->fetch_records_max;
+  if (r->entry->position.kind == SLP_POSITION_TIME && !slp_source_finds_times(s)) return s->fetch_records_max;
   return is_located_at(&r->entry->position) ? 2 : 1;
 }
 
@@ -405,7 +403,7 @@ static void locate(reading *r) {
   *l = (slp_src_locate){.rq = {.on_done = on_located}, .shard = r->entry->shard, .from = r->entry->position};
   if (is_located_at(&l->from)) l->from.kind = SLP_POSITION_AT;
   if (r->from_oldest) l->from.kind = SLP_POSITION_OLDEST;
-  if (l->from.kind == SLP_POSITION_TIME && !finds_times(s)) l->from.kind = SLP_POSITION_OLDEST;
+  if (l->from.kind == SLP_POSITION_TIME && !slp_source_finds_times(s)) l->from.kind = SLP_POSITION_OLDEST;
   if (l->from.kind == SLP_POSITION_TIME) l->from.at_ms = stamp_of(s, l->from.at_ms);
   slp_buf_init(&l->cursor, r->admin->mem, CURSOR_MAX);
   s->ops->locate(s, l);

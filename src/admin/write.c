@@ -35,13 +35,16 @@ void slp_admin_writes_free(slp_admin *a) {
   for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) slp_write_free(&a->slots[i].op);
 }
 
+int slp_admin_write_in_doubt(const slp_write *op) {
+  return (op->doubt && !SLP_MUTANT(doubt_forgotten)) || (op->end == SLP_OUTCOME_GIVEN_UP && op->reading);
+}
+
 static void written(slp_write *op) {
   slp_admin_slot *s = op->owner;
   slp_admin *a = s->admin;
-  /* What is refused when it is sent again may have got in by the copy before. */
-  int lost = op->doubt || (op->end == SLP_OUTCOME_GIVEN_UP && op->reading);
   a->busy_n--;
-  if (op->i.kind != SLP_OPERATION_NOTIFY && (lost || op->end == SLP_OUTCOME_DONE)) a->may_have_changed = 1;
+  if (op->i.kind != SLP_OPERATION_NOTIFY && (op->end == SLP_OUTCOME_DONE || slp_admin_write_in_doubt(op)))
+    a->may_have_changed = 1;
   s->on_done(s);
 }
 

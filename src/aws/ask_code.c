@@ -1,5 +1,6 @@
-/* ask_code.c - a question as a piece of work, with memory of its own: the thread may be in it when nobody
- * waits any more, and leaves it within a moment. */
+/* ask_code.c - asks the question on a work thread. When the caller leaves, the thread may still be waiting
+ * for the user's line, and needs a moment to stop. So each question has its own slp_mem, which is freed only
+ * when the thread no longer uses it. */
 #include "aws/ask_code.h"
 
 #include <stdio.h>

@@ -33,7 +33,7 @@ typedef struct slp_call {
   slp_str target, content_type, body; /* target absent: no such header */
   uint32_t quota_a_second; /* the account may make so many of these calls a second; 0: nobody counts them */
   slp_str quota_of; /* "REGION:ACCOUNT" where it is known; NULL, 0: endpoint and target tell calls apart */
-  slp_str arn; /* what the request names, where it names an ARN: its account may have a host of its own */
+  slp_str arn;      /* the ARN that the request names, if any; the call may go to the host of its account */
   const slp_sign_keys *keys; /* NULL: the family's; else these, which can't be renewed */
   uint8_t anonymous;         /* not signed */
   slp_str secret;            /* what of the body no message may repeat; {NULL, 0}: nothing */
@@ -78,7 +78,7 @@ typedef struct slp_call {
   uint64_t serial;                             /* of the keys signed with */
   uint8_t free_try;                            /* the try under way is a remedy: not counted */
   uint8_t keys_tried, stale_tried;             /* each remedy once a call */
-  uint8_t clock_fixed; /* the answer before was about the time, and the clock was set by it */
+  uint8_t clock_fixed; /* the last answer refused the request's time, and our clock was set by it */
   uint8_t late_tried;  /* refusals for the time that were read late */
 } slp_call;
 

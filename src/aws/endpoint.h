@@ -18,7 +18,7 @@ typedef struct slp_endpoint {
   uint8_t account_required; /* a call without an account's host must not be sent */
 } slp_endpoint;
 
-/* The longest: 12 digits of an account and a region of 63 bytes. */
+/* Holds the longest host of an account: an account has 12 digits, and a region at most 63 bytes. */
 #define SLP_ACCOUNT_HOST_MAX 160
 
 typedef struct slp_endpoint_wish {

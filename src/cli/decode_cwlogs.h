@@ -39,7 +39,7 @@ typedef struct slp_cwlogs {
   slp_buf text, again;   /* unpacked, for each of the two rounds */
   slp_json json;         /* of the second */
   slp_buf more, record;  /* see slp_log_event */
-  uint8_t control;       /* at its end: it was a control message, by which the service tests a subscription */
+  uint8_t control;       /* set at the end: a control message, by which the service tests a subscription */
   slp_log_event event;   /* the slices live until the next begin or free */
 } slp_cwlogs;
 

@@ -54,7 +54,8 @@ void slp_follow_ended(slp_follow *f, const char *shard);
 /* Returns 1 while that is looked for, 0 when it was found, or not found for a minute. */
 int slp_follow_is_looking(const slp_follow *f);
 void slp_follow_tick(slp_follow *f);
-/* Returns 1 when the record is to be printed. Says once when it shows that keys do not decide on shards. */
+/* Returns 1 if the record is to be printed, 0 otherwise. Warns once, at the first record that is in a shard
+ * to which its key does not lead: other records with the key may be in shards that are not read. */
 int slp_follow_prints(slp_follow *f, const sloop_record_t *r);
 void slp_follow_free(slp_follow *f);
 

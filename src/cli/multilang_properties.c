@@ -304,7 +304,7 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
  * KCL 1.14.9 and 3.1.3 were run on each spelling; those that neither can construct are in public
  * questions. */
 typedef enum provider_kind {
-  IN_CHAIN,     /* the chain of credentials has it */
+  IN_CHAIN,     /* sloop's own chain of credentials has such a provider */
   OF_PROFILE,   /* the same; its argument is a profile's name */
   OF_ROLE,      /* arguments: role, session, externalId=...: a profile can say so */
   OF_WEB_TOKEN, /* arguments: role, session, file: the environment can say so */

@@ -458,7 +458,8 @@ static int add_check(reader *p, int check) {
 
 static int read_all(reader *p);
 
-/* (?i) (?s) (?-i) (?i: and the like, behind the question mark. Returns 1 behind a colon, 0 behind a ). */
+/* Reads the flags of (?i), (?s), (?-i), (?i: and the like; p->at stands after the question mark. Returns 1 if
+ * the flags end with a colon, 0 if they end with a parenthesis. */
 static int read_flags(reader *p) {
   uint8_t on = 1;
   for (; *p->at && *p->at != ')' && *p->at != ':'; p->at++) {

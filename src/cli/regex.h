@@ -48,7 +48,7 @@ typedef struct slp_regex {
 } slp_regex;
 
 typedef struct slp_regex_traits { /* of one expression */
-  size_t steps;                   /* about so many are its own */
+  size_t steps;                   /* about how many steps of the program it makes */
   char literal[64];               /* a text that every match contains, NUL-ended; "": none is known */
   uint8_t literal_folds;          /* in upper or lower case */
   uint8_t loops;                  /* some part of it may be repeated without bound */

@@ -177,8 +177,8 @@ static void failed(slp_shard *s, const slp_fail *f) {
 
 /* ---- finding the place ------------------------------------------------------------------------------ */
 
-/* "Latest" was when the shard was first asked for it. Where the service finds no times, or no milliseconds,
- * what came before is read and passed over. */
+/* Chooses the place for "latest": the moment at which the shard was first asked for it. If the service can't
+ * find a time to the millisecond, reading begins earlier, and older records are passed over. */
 static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
     rq->from.kind = SLP_POSITION_TIME;

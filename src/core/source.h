@@ -102,4 +102,9 @@ struct slp_source {
   uint64_t news_retry_ms; /* of trouble: when another way is tried */
 };
 
+/* A TIME is located, if only to the second. */
+static inline int slp_source_finds_times(const slp_source *s) {
+  return s->anchors_by_time || s->finds_seconds;
+}
+
 #endif

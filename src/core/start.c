@@ -114,9 +114,8 @@ static void start_after(slp_shard *s, const slp_mark *at) {
 }
 
 slp_position slp_start_place(const slp_shard *s) {
-  const slp_source *source = s->consumer->source;
-  int finds = source->anchors_by_time || source->finds_seconds;
-  if (!finds || s->at.not_before_ms < 0) return (slp_position){.kind = SLP_POSITION_OLDEST};
+  if (!slp_source_finds_times(s->consumer->source) || s->at.not_before_ms < 0)
+    return (slp_position){.kind = SLP_POSITION_OLDEST};
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = s->at.not_before_ms};
 }
 

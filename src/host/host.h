@@ -198,8 +198,8 @@ int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port)
 void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 
 /* ---- files (profiles, tokens): read whole, off the loop ------------------------------------- */
-/* A pipe is read to its end, for so long; then SLP_ETIMEDOUT. It gives its bytes once: who reads it again
- * gets the same. */
+/* A read of a pipe fails with SLP_ETIMEDOUT when the pipe has not ended within SLP_FILE_PIPE_MS. A pipe gives
+ * its bytes only once, so the host keeps them, and a later read of the same pipe gets the same bytes. */
 #define SLP_FILE_PIPE_MS 10000u
 typedef struct slp_file {
   const char *path;                       /* borrowed until done */

@@ -28,9 +28,7 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n) {
 static void kid_made(slp_write *op) {
   slp_lease *l = op->owner;
   if (op->end == SLP_OUTCOME_DONE) {
-    /* A leader reads under its key then, also where no listing names the child. */
-    slp_seen_shard *seen = slp_seen_of(l->f, op->i.shard);
-    if (seen) slp_seen_row(l->f, seen);
+    if (l->f->sharing->made) l->f->sharing->made(l->f, op->i.shard);
     l->end.made_n++;
   }
   slp_lease_touch(l);

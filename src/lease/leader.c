@@ -266,11 +266,16 @@ static void take_made(slp_fleet *f, const slp_write *op) {
   slp_lease_saw(l, &row, slp_fleet_now(f), slp_fleet_now(f));
 }
 
+/* A follower remembers nothing: only who leads forgets again what the table has no more. */
+void slp_leader_made(slp_fleet *f, slp_str shard) {
+  slp_seen_shard *seen = leads(f) ? slp_seen_of(f, shard) : NULL;
+  if (seen) slp_seen_row(f, seen);
+}
+
 /* One write of a round is answered. */
 static void written(slp_fleet *f, const slp_write *op) {
   if (!leads(f) || op->end != SLP_OUTCOME_DONE) return;
-  slp_seen_shard *seen = op->i.kind == SLP_OPERATION_CREATE ? slp_seen_of(f, op->i.shard) : NULL;
-  if (seen) slp_seen_row(f, seen);
+  if (op->i.kind == SLP_OPERATION_CREATE) slp_leader_made(f, op->i.shard);
   if (op->i.kind == SLP_OPERATION_CREATE && (op->i.owns || takes_what_it_makes(f))) take_made(f, op);
   if (op->i.kind != SLP_OPERATION_ASSIGN || !slp_str_eq(op->i.id, f->o.worker)) return;
   if (op->row.kind == SLP_ROW_ASSIGNMENT)

@@ -32,6 +32,8 @@ void slp_leader_watch(slp_fleet *f); /* lists the workers now; nothing unless it
 void slp_leader_assign(slp_fleet *f, uint64_t in_us); /* assigns anew, by then */
 void slp_leader_sync(slp_fleet *f, uint64_t in_us);   /* compares the stream with the table, by then */
 void slp_leader_listed(slp_fleet *f, int ok);         /* the stream's listing is there, or can't be had */
+/* This worker has made the row of a lease: a leader reads under its key, also where no listing names it. */
+void slp_leader_made(slp_fleet *f, slp_str shard);
 void slp_leader_heartbeat(slp_fleet *f, const slp_member *me);
 
 #endif

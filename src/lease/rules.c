@@ -34,6 +34,7 @@ const slp_sharing_rule slp_sharing_by_assignment = {
     .met = slp_lease_met_assigned,
     .missed = look_again,
     .listed = slp_leader_listed,
+    .made = slp_leader_made,
     .unknown_children = sync_now,
     .part = slp_leave_successors,
     .leaves = slp_election_drop,

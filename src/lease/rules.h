@@ -71,6 +71,7 @@ typedef struct slp_sharing_rule {
   void (*evicted_other)(slp_fleet *f);     /* the write that evicts another worker is answered */
   /* The lease of a child of a shard that I have read to its end; 0: not yet. NULL: always. */
   int (*may_make)(slp_lease *l, const slp_shard_desc *kid);
+  void (*made)(slp_fleet *f, slp_str kid); /* its row; may be NULL */
 } slp_sharing_rule;
 
 extern const slp_liveness_rule slp_liveness_by_worker, slp_liveness_by_counter, slp_liveness_by_expiry,

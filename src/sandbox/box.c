@@ -168,8 +168,9 @@ int slp_box_no_memory(slp_box_call *c) {
                       "The sandbox has no memory for this answer.");
 }
 
-/* botocore 1.44.8, service model kinesis 2013-12-02: GetRecords, GetShardIterator, PutRecord, PutRecords and
- * SubscribeToShard have DryRun, and DryRunOperationException these words. */
+/* Refuses a call that has the member DryRun. The service model (botocore 1.44.8, kinesis 2013-12-02) has it
+ * in GetRecords, GetShardIterator, PutRecord, PutRecords and SubscribeToShard. The message below is the
+ * model's text for DryRunOperationException. */
 int slp_box_dry_run(slp_box_call *c) {
   const slp_value *v = slp_box_tree_get(c->in, 0, "DryRun");
   if (!v || !v->i) return 0;

@@ -148,7 +148,7 @@ static void fake_records(slp_ops *o, slp_op_records *op) {
   op->body_bytes = 123;
 }
 
-/* Its place among those held; held_n: it is none of them. */
+/* Returns the index of `op` in held[], or held_n if it is not there. */
 static size_t is_held(const slp_op *op) {
   size_t i = 0;
   while (i < held_n && held[i] != op) i++;

@@ -1,5 +1,6 @@
-/* change_stdin.c - a line: a change of a table as the service writes it, in hex. The answer: the record that a
- * child of the MultiLangDaemon gets of it, as the JSON of the list of records, in hex. */
+/* change_stdin.c - makes records for a child of the MultiLangDaemon. Each line of input is one change of a
+ * table in hex, as the service writes it. The answer is the change's record in hex, as the JSON that stands
+ * in the child's list of records, or "error". */
 #include "cli/multilang_protocol.h"
 
 #include "hex_lines.h"

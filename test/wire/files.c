@@ -54,7 +54,7 @@ TEST(a_pipe_is_read_to_its_end_and_gives_the_same_again) {
   for (size_t k = 0; k < SLP_COUNT(sizes); k++) {
     CHECK_INT(mkfifo(name, 0600), 0);
     pid_t child = write_later(name, sizes[k], 3, 100);
-    one x[2]; /* both at once, of whom one waits for the other */
+    one x[2]; /* two reads of one pipe at once: the second waits for the first */
     for (int i = 0; i < 2; i++) make(&x[i], &w, name, i ? SIZE_MAX : sizes[k]);
     for (int i = 0; i < 2; i++) slp_file_read(w.h, &x[i].f);
     for (int i = 0; i < 2; i++) {

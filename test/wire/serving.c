@@ -533,7 +533,9 @@ TEST(silent_peers_shut_nobody_out) {
   close_world();
 }
 
-/* One that asks in time, and one that never ends its request. 0: this process itself was too late to ask in time. */
+/* The connection `kept` sends each request in time, and is closed only when it sends no more. The connection
+ * `slow` never ends its request, and is closed. Returns 0 if this process itself was too late to send a
+ * request in time, 1 otherwise. */
 static int a_kept_and_a_slow_one(void) {
   int in_time = 1;
   open_world();

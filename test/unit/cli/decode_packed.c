@@ -149,7 +149,8 @@ TEST(without_memory_that_is_what_is_told) {
   }
 }
 
-/* Three bytes repeat 64: the densest that Snappy knows. Its length is told first, and may be a lie. */
+/* A Snappy block begins with the length of its text, and that length may be a lie. In the bomb every 3 bytes
+ * stand for 64 bytes of text, the highest ratio that the format allows. */
 TEST(a_block_of_snappy_is_not_taken_at_its_word) {
   static char bomb[3 * 4096 + 16];
   if (slp_decoder_by_name(SLP_STR("snappy"))->needs) return;
@@ -211,7 +212,7 @@ TEST(many_frames_of_nothing_are_bounded_work_a_slice) {
   free(text);
 }
 
-/* Those without magic bytes stay as they are. */
+/* The decoder `auto` leaves texts alone if their format has no magic bytes (brotli, a block of Snappy). */
 TEST(auto_knows_each_by_its_first_bytes) {
   EACH(p) {
     const slp_decoder *d = slp_decoder_that_recognizes(p->text);

@@ -108,8 +108,8 @@ TEST(a_character_is_one_whatever_bytes_it_has) {
   CHECK(PASSES("(?s)a.b", NULL, "a\nb"));
 }
 
-/* What cli/regex.h can't read. The JIT of PCRE2 10.42 does not have \D match beyond ASCII, were it asked
- * for that. */
+/* cli/regex.h can't read these expressions, so PCRE2 matches them. The JIT of PCRE2 10.42 would not let \D,
+ * \W and \S match characters beyond ASCII, so cli/perl.c gives it [\D], [\W] and [\S] instead. */
 TEST(the_rest_of_the_dialect) {
   if (!slp_perl_known()) return;
   CHECK(PASSES("(\\w)\\1{2}", NULL, "looong"));
@@ -124,8 +124,8 @@ TEST(the_rest_of_the_dialect) {
   folds = 0;
 }
 
-/* A payload is passed over by the rarest byte of a text that each match contains: here x, at each place of
- * it. */
+/* If every match contains a literal text, a payload without that text's rarest byte is passed over. Here the
+ * rarest byte is x; it stands at each place of a literal, and the literal at each place of a payload. */
 TEST(a_text_that_every_match_contains_is_looked_for_first) {
   static const char *const literals[] = {"x", "xa", "ax", "axa", "aax"};
   char text[400];
@@ -138,7 +138,7 @@ TEST(a_text_that_every_match_contains_is_looked_for_first) {
       CHECK(passes(literals[i], NULL, text, sizeof text));
       CHECK(!passes(literals[i], NULL, text, at + n - 1));
     }
-    /* Where the byte is not rare, it does not decide. */
+    /* Here the payload is full of x, so the whole literal must be compared. */
     memset(text, 'x', sizeof text);
     CHECK(passes(literals[i], NULL, text, sizeof text) == (n == 1));
     memcpy(text + sizeof text - n, literals[i], n);

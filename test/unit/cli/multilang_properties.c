@@ -288,7 +288,8 @@ TEST(every_spelling_of_both_sdks_is_had_or_gets_its_own_advice) {
       CHECK(!s.profile);
     end();
   }
-  /* A profile behind another provider is never reached: the chain has one order. */
+  /* A profile is not used if another provider stands before it in the list: sloop asks the providers of its
+   * chain in a fixed order. */
   CHECK_INT(take(CREDENTIALS "EnvironmentVariableCredentialsProvider, ProfileCredentialsProvider|prod\n"), 0);
   CHECK(!s.profile);
   CHECK(

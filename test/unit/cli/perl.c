@@ -1,5 +1,5 @@
-/* perl.c - PCRE2 within bounds: no slice is long, whatever expression and text, and what is undecided is
- * so in each run. What is found is judged in fuzz/fuzz_regex.c. */
+/* perl.c - tests the bounds of cli/perl.h: no slice is long, whatever the expression and the text are, and a
+ * search that ends as SLP_MATCH_UNDECIDED does so in each run. fuzz/fuzz_regex.c tests which texts match. */
 #include "cli/perl.h"
 #include "check.h"
 #include "cpu.h"
@@ -40,10 +40,11 @@ static char *repeat(const char *of, size_t n) {
   return p;
 }
 
-/* Nested repetitions on long runs, overlapping alternatives, repetitions one behind the other that share
- * what they match, references to groups within them, and a set at the end, since a letter would be looked
- * for first: each takes an engine without bounds from seconds to longer than anybody waits. The units of
- * perl.c bound a slice to some ms; it is CPU time that is measured, in a machine that is busy. */
+/* An engine without bounds needs seconds to years for each of these. The expressions have nested repetitions,
+ * overlapping alternatives, neighbouring repetitions that match the same text, or references to groups in a
+ * repetition. Most end in a set, because PCRE2 would search for a last letter first and find at once that the
+ * text has none. The units counted in cli/perl.c bound a slice to some ms. The test measures CPU time and
+ * allows 20 ms, because the machine may be busy. */
 TEST(no_slice_is_long_whatever_expression_and_text) {
   static const struct {
     const char *expression, *text;
@@ -95,8 +96,8 @@ TEST(a_large_text_is_decided) {
   free(text);
 }
 
-/* A match that begins before a slice's end and ends behind it, and one that begins at the first place of
- * one. */
+/* The match moves over the end of a slice: first it ends in that slice, then it begins in the slice and ends
+ * behind it, and at last it begins at the first place of the next slice. */
 TEST(a_match_at_the_edges_of_slices) {
   char *text = repeat(".", 300000);
   open_one("ab.cd", SLP_PERL_FINITE, 1000);

@@ -1,6 +1,6 @@
-/* regex.c - what is an expression of --grep to the reader of ours, how large its program may be, what is
- * told of it, and what no dialect's reader may take in silence. What they match is judged by PCRE2 in
- * fuzz/fuzz_regex.c. */
+/* regex.c - tests how cli/regex.h reads an expression of --grep: which expressions it accepts, how large a
+ * program may be, which traits it reports, and which expressions it refuses because dialects differ on them.
+ * fuzz/fuzz_regex.c compares what the expressions match with PCRE2. */
 #include "cli/regex.h"
 #include "check.h"
 

@@ -36,7 +36,7 @@ TEST(a_key_gives_its_point_and_signs) {
   CHECK_MEM((char *)y + 28, 4, (const char *)ends, 4);
   CHECK_INT(slp_es256_sign(k, SLP_STR("text"), first), 0);
   CHECK_INT(slp_es256_sign(k, SLP_STR("text"), second), 0);
-  CHECK(memcmp(first, second, 64) != 0); /* each has a random number in it */
+  CHECK(memcmp(first, second, 64) != 0); /* each signature has its own random number */
   slp_es256_free(k);
   slp_es256_free(NULL);
 }

@@ -919,7 +919,8 @@ TEST(counts_have_limits) {
   finish();
 }
 
-/* By the quick readers and by the other one, to which an unknown member leads. */
+/* The quick reader reads most of these records. A record with an unknown member ("X") goes to the general
+ * reader, which must tell the two apart in the same way. */
 TEST(a_record_without_a_key_is_told_from_one_with_an_empty_key) {
   static const struct {
     const char *members; /* beside the number */

@@ -15,8 +15,9 @@ static char path[] = "/tmp/in-place-XXXXXX";
 static slp_mem *mem;
 static int fd;
 
-/* The program's own pwrite and ftruncate, in place of libc's: after so many bytes or cuts the process dies, or the
- * disk is full. */
+/* The test replaces libc's pwrite and ftruncate. Each byte written takes one from `left`, and so does each
+ * cut of the file. When `left` is used up, the process exits. With `full_disk`, pwrite fails with ENOSPC
+ * instead, and cuts are free. */
 static long left = -1; /* no limit */
 static int full_disk;
 static size_t allow(size_t n) {

@@ -58,8 +58,8 @@ TEST(a_place_that_is_longer_than_a_name_can_be_is_cut) {
   CHECK(strlen(found("https://kin.example/", "HTTPS_PROXY", value).place) < SLP_PLACE_MAX);
 }
 
-/* What libcurl finds nowhere, as net/http of Go 1.26.8 (ProxyFromEnvironment) takes it: most
- * rows were asked of it, and the rest follow from these. */
+/* libcurl matches no host with these entries of NO_PROXY; sloop reads them as Go does. Most rows were checked
+ * with ProxyFromEnvironment of Go 1.26.8 (net/http); the others follow from those. */
 TEST(ports_and_stars_of_the_list_are_those_of_go) {
   static const struct {
     const char *list, *url;

@@ -405,9 +405,9 @@ TEST(a_server_that_refuses_times_is_asked_once_for_all_shards) {
     rq[i] = locating(shards[i], 90000);
     send_locate(&rq[i]); /* all before there is an answer */
   }
-  src->ops->cancel(src, &rq[1].rq); /* it waits, and none of its calls is out */
+  src->ops->cancel(src, &rq[1].rq); /* it waits for the trial of a, so it has no call to cancel */
   CHECK_INT(cancelled, 0);
-  script((step){.class = SLP_FINE}); /* the first one, from the oldest record */
+  script((step){.class = SLP_FINE}); /* shard a again, from the oldest record */
   for (int i = 2; i < 5; i++) script((step){.class = SLP_FINE});
   fake_run(&f, 1000);
   CHECK_INT(done, 4);
@@ -466,7 +466,7 @@ TEST(whoever_waits_goes_on_when_the_first_one_is_cancelled) {
   send_locate(&three);
   hang = 0;
   script((step){.class = SLP_FINE});
-  src->ops->cancel(src, &one.rq); /* the second one asks, and the third one waits for it */
+  src->ops->cancel(src, &one.rq); /* now `two` sends the trial, and `three` waits for its answer */
   CHECK_INT(cancelled, 1);
   script((step){.class = SLP_FINE});
   fake_run(&f, 1000);
@@ -490,7 +490,8 @@ static slp_class fetch_from(const char *cursor) {
   return rq.rq.fail.class;
 }
 
-/* As moto does: it gives an iterator for what it does not know, and breaks at it. */
+/* moto does not know AT_TIMESTAMP but gives an iterator for it, and answers a GetRecords with that iterator
+ * with status 500 and no error code. The source then finds times from the oldest record. */
 TEST(an_iterator_that_breaks_the_server_is_of_no_use) {
   open_fetching();
   step broken = {.class = SLP_TRANSIENT, .http_status = 500};
