@@ -163,7 +163,8 @@ static void on_answer(slp_fetch *f) {
     on_body(s);
     return;
   }
-  const char *trouble = slp_fetch_trouble(f, room);
+  const char *known = f->http.error ? NULL : refusal(s);
+  const char *trouble = slp_fetch_trouble(f, room); /* takes the answer apart */
   if (slp_fetch_passes(f) && !still_lives(s)) {
     slp_keys_failed(&s->p, 1, f->http.status,
                     "%.130s: the session has expired and can't be renewed just now: %.120s", s->where,
@@ -171,7 +172,6 @@ static void on_answer(slp_fetch *f) {
     clear(s);
     return;
   }
-  const char *known = f->http.error ? NULL : refusal(s);
   snprintf(s->trouble, sizeof s->trouble, known ? "%s" : "it could not be renewed: %.70s",
            known ? known : trouble);
   slp_fetch_clear(f);

@@ -43,7 +43,7 @@ size_t slp_safe_length(const char *p, size_t n) {
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Does the host and port of a URL end before this character, or the URL? */
-static int ends_authority(char c) { return c <= ' ' || strchr("/?#\"'<>,;()", c) != NULL; }
+static int ends_authority(char c) { return (unsigned char)c <= ' ' || strchr("/?#\"'<>,;()", c) != NULL; }
 
 /* Returns how many bytes of an authority, [from, end), are user name and password: up to its last @, or all
  * of it if it was cut off there. */

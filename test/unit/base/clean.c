@@ -63,6 +63,8 @@ TEST(no_url_tells_its_password) {
   CHECK_STR(cleaned("\"https://token@h\", then socks5h://a:b@c: no"),
             "\"https://***@h\", then socks5h://***@c: no");
   CHECK_STR(cleaned("http://u:p@ss@host"), "http://***@host");
+  CHECK_STR(cleaned("http://user:p\xc3\xa4ss@host"), "http://***@host");
+  CHECK_STR(cleaned("http://user:\xc3\xa4@host"), "http://***@host");
   CHECK_STR(cleaned("http://a@h http://ab@h http://@h"), "http://*@h http://**@h http://@h");
   CHECK_STR(cleaned("http://user:secr"), "http://***"); /* cut off */
   CHECK_STR(cleaned("\"http://user:secr\" is none"), "\"http://***\" is none");
