@@ -254,21 +254,6 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
   }
 }
 
-static void resume_stalled(slp_engine *e) {
-  slp_shard *starved = starving(e);
-  int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved);
-  if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
-  if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
-      slp_budget_free(&e->budget) < wakes_at(starved)) {
-    let_beyond(e, starved);
-    resume(starved);
-    slp_pump_soon(e);
-  }
-  uint64_t free = slp_budget_free(&e->budget), needs;
-  for (slp_shard *first; (first = furthest_back(e, 0)) && free >= (needs = wakes_at(first)); free -= needs)
-    resume(first);
-}
-
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine *e = s->consumer->engine;
   slp_calls_unwant(s);
@@ -293,6 +278,24 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   }
   start(s, bytes, limit);
   return 1;
+}
+
+static void resume_stalled(slp_engine *e) {
+  slp_shard *starved = starving(e);
+  int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved);
+  if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
+  /* It calls before the one whose call was given up for it. Where few calls may be out, that one may be as
+   * far back in the order, make the same call again, and be given up again, for ever. */
+  if (lacks && slp_calls_wants(starved) && call_is_free(e)) let_go(e, starved, 1);
+  if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
+      slp_budget_free(&e->budget) < wakes_at(starved)) {
+    let_beyond(e, starved);
+    resume(starved);
+    slp_pump_soon(e);
+  }
+  uint64_t free = slp_budget_free(&e->budget), needs;
+  for (slp_shard *first; (first = furthest_back(e, 0)) && free >= (needs = wakes_at(first)); free -= needs)
+    resume(first);
 }
 
 /* Building, signing and starting a call takes tens of microseconds; a hundred of them would hold the loop. */

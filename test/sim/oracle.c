@@ -283,6 +283,22 @@ int slp_oracle_start_range(const slp_judged *m, const slp_judged_shard *s, size_
   return !(m->any_stopped && is_cut_off(m, s->known)) && place_range(m, s, low, high);
 }
 
+/* A token does not tell keys. Where a shard that it reads is gone, one that names parents of which none is kept
+ * may be what has come of that: it may be read, and what descends from it, but need not be. */
+static int may_be_read(const slp_judged *m, const slp_known_shard *k) {
+  size_t low, high;
+  int has_lost = 0, is_stranger = k->parents[0] >= 0;
+  if (slp_oracle_start_range(m, &m->shards[k - m->stream->shards], &low, &high)) return 1;
+  for (int i = 0; i < 2; i++) {
+    if (k->parents[i] < 0) continue;
+    if (may_be_read(m, &m->stream->shards[k->parents[i]])) return 1;
+    if (!m->stream->shards[k->parents[i]].gone) is_stranger = 0;
+  }
+  for (size_t i = 0; m->saved && i < m->saved->shards_n; i++)
+    if (m->saved->shards[i].reads && m->stream->shards[i].gone) has_lost = 1;
+  return has_lost && is_stranger && !(m->any_stopped && is_cut_off(m, k));
+}
+
 /* ---- what can be known of kin ------------------------------------------------------------------------ */
 /* A place in a shard, and a token, leave shards out. What is listed later is read when it descends from what is
  * read, and a shard whose parents came and went between two listings does not show that. It can be known when
@@ -391,7 +407,8 @@ void slp_oracle_save(const slp_judged *m, slp_saved *ret) {
   for (size_t i = 0; i < to.shards_n; i++) {
     const slp_judged_shard *s = &m->shards[i];
     size_t low = 0, high = 0;
-    to.shards[i].reads = (uint8_t)place_range(m, s, &low, &high); /* from a token all go on */
+    int ranged = place_range(m, s, &low, &high); /* from a token all go on */
+    to.shards[i].reads = (uint8_t)(ranged || s->started);
     to.shards[i].unknown = to.shards[i].reads && !can_be_known(m, s->known);
     if (s->started) {
       low = high = first_unacked(m, s);
@@ -520,9 +537,10 @@ static void check_order(slp_judged *m, const slp_judged_shard *s, const slp_note
 
 static void first_fresh(slp_judged *m, slp_judged_shard *s, size_t i) {
   size_t low, high;
-  if (!slp_oracle_start_range(m, s, &low, &high))
+  int ranged = slp_oracle_start_range(m, s, &low, &high);
+  if (!ranged && !may_be_read(m, s->known))
     slp_oracle_bad(m->oracle, "S2 order: %s is read but should not be", s->known->id);
-  else if (i < low || i > high)
+  else if (ranged && (i < low || i > high))
     slp_oracle_bad(m->oracle, "S2 order: %s begins at record %zu of %zu, not within %zu..%zu", s->known->id,
                    i, s->known->notes_n, low, high);
   if (!s->opened && !m->oracle->memory_fails)
