@@ -100,7 +100,10 @@ static void send_more(slp_fleet *f) {
   while (j->sent < j->n && j->sent - j->done < at_once(f)) {
     slp_bulk_item *item = &j->all[j->sent++];
     slp_write_init(&item->op, &f->writes, item);
-    if (j->watch) j->watch->before(f, &item->i);
+    if (j->watch && !j->watch->before(f, &item->i)) {
+      j->done++;
+      continue;
+    }
     item->op.i = item->i;
     item->op.tries_max = TRIES;
     item->op.later = item->i.kind == SLP_OPERATION_CREATE;

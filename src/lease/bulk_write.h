@@ -13,7 +13,7 @@ typedef struct slp_bulk_item {
 } slp_bulk_item;
 
 typedef struct slp_bulk_watch {                     /* by whoever writes */
-  void (*before)(slp_fleet *f, slp_operation *i);   /* the write is about to be sent */
+  int (*before)(slp_fleet *f, slp_operation *i);    /* the write is about to be sent; 0: it need not be */
   void (*after)(slp_fleet *f, const slp_write *op); /* it is answered or given up */
 } slp_bulk_watch;
 

@@ -5,7 +5,6 @@
 #include "lease/fleet_inside.h"
 
 #define AGAIN_US 500000
-#define MOMENT_US UINT64_C(10000000)   /* what was known of a row so long ago may be so no more */
 #define UNLISTED_US UINT64_C(60000000) /* a shard that is not listed for so long is gone */
 
 /* ---- children ---------------------------------------------------------------------------------- */
@@ -68,7 +67,7 @@ static void make_kid_later(slp_lease *l) {
  * every child has one, and each CREATE would cost a write to be refused. */
 static int row_is_known(slp_fleet *f, slp_str shard) {
   const slp_lease *l = slp_lease_get(f, shard);
-  uint64_t since_us = slp_fleet_now(f) - slp_min_u64(slp_fleet_now(f), MOMENT_US);
+  uint64_t since_us = slp_seen_lately_us(f);
   return (l && slp_lease_in(l, SLP_LEASE_HELD) && l->own.since_us >= since_us) ||
          slp_seen_has_row(f, shard, since_us);
 }

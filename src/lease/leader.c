@@ -226,17 +226,29 @@ static void assigned(slp_fleet *f, uint32_t refused, int given_up) {
  * up when it is assigned to another. A larger stream needs more than such a table grants, whoever takes its
  * leases. */
 #define OWNED_MOST 64
-static int takes_what_it_makes(slp_fleet *f) {
-  return slp_fleet_is_scarce(f) && slp_listed_n(f) <= OWNED_MOST;
+
+/* Nobody else has joined since workers that started together with this one would have: all is this one's, and
+ * the write that makes a lease saves the one that claims it. */
+static int has_been_alone(slp_fleet *f) {
+  const slp_leader *d = &f->leader;
+  return d->alone && !d->others && slp_fleet_now(f) >= slp_after_us(d->since_us, SETTLE_FIRST_US);
 }
 
-/* A write of a round is about to be sent. */
-static void to_be_written(slp_fleet *f, slp_operation *i) {
-  if (i->kind != SLP_OPERATION_CREATE || !takes_what_it_makes(f)) return;
-  slp_lease *l = slp_lease_make(f, i->shard);
-  if (!l) return; /* no memory: the row is made without an owner */
+static int takes_what_it_makes(slp_fleet *f) {
+  if (slp_fleet_is_scarce(f)) return slp_listed_n(f) <= OWNED_MOST;
+  return has_been_alone(f);
+}
+
+/* A write of a round is about to be sent. Returns 0 if it need not be: this worker has read the parent of the
+ * lease to its end meanwhile, and made the row of the child itself. */
+static int to_be_written(slp_fleet *f, slp_operation *i) {
+  if (i->kind != SLP_OPERATION_CREATE) return 1;
+  if (slp_seen_has_row(f, i->shard, slp_seen_lately_us(f))) return 0;
+  slp_lease *l = takes_what_it_makes(f) ? slp_lease_make(f, i->shard) : NULL;
+  if (!l) return 1; /* no memory: the row is made without an owner */
   i->owns = 1;
   slp_lease_makes(l);
+  return 1;
 }
 
 /* Returns 1 and the row that this worker has made: as it was sent, or, where the row that refused shows that

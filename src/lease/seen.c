@@ -42,6 +42,12 @@ int slp_seen_has_row(const slp_fleet *f, slp_str shard, uint64_t since_us) {
   return s && s->row_us && s->row_us >= slp_max_u64(f->seen.rows_us, since_us);
 }
 
+#define LATELY_US UINT64_C(10000000)
+
+uint64_t slp_seen_lately_us(slp_fleet *f) {
+  return slp_fleet_now(f) - slp_min_u64(slp_fleet_now(f), LATELY_US);
+}
+
 size_t slp_seen_n(const slp_fleet *f) { return f->seen.shards.live; }
 
 void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us) {

@@ -40,6 +40,8 @@ size_t slp_seen_n(const slp_fleet *f);
 void slp_seen_rows(slp_fleet *f, uint64_t at_us);
 void slp_seen_row(slp_fleet *f, slp_seen_shard *s);
 int slp_seen_has_row(const slp_fleet *f, slp_str shard, uint64_t since_us);
+/* A row that was read or made since then counts as there: nobody but an operator removes one so early. */
+uint64_t slp_seen_lately_us(slp_fleet *f);
 /* Forgets every shard that the table has no more, nor a listing of the stream that came after its row was
  * seen last. table_us: the listed_us of what is in the snapshot. */
 void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us);

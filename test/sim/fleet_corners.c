@@ -218,6 +218,30 @@ TEST(shards_are_listed_as_often_as_list_ms_says_whatever_the_table) {
   lists_as_often(&fw_layout_kinsumer, 300000, 200000, 8, 14);
 }
 
+/* 40 shards that appear: so many writes until all are read, heartbeats and checkpoints left out. */
+static int writes_for_40(int workers) {
+  fw_world *w = world(44);
+  w->producing = 0;
+  w->list_ms = 2000;
+  w->unlisted = 40;
+  start(w, workers);
+  run(w, 15 * FW_S);
+  w->unlisted = 0;
+  uint64_t before = w->writes, from = fw_now(w);
+  settle(w, 20 * FW_S);
+  int beats = (int)((uint64_t)workers * ((fw_now(w) - from) / (LEASE / 3) + 1));
+  int n = (int)(w->writes - before) - beats;
+  finish(w);
+  return n;
+}
+
+/* The write that makes a lease takes it as well. */
+TEST(a_worker_that_has_been_alone_takes_what_it_makes) {
+  int alone = writes_for_40(1), of_two = writes_for_40(2);
+  fprintf(stderr, "     %d writes alone, %d of two\n", alone, of_two);
+  CHECK(alone >= 38 && alone <= 45 && of_two >= 80);
+}
+
 /* The fewer the listings, the longer would the leader not look at its table. */
 TEST(what_changes_in_the_table_is_seen_however_seldom_shards_are_listed) {
   fw_world *w = world(12);
