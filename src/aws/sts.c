@@ -95,7 +95,7 @@ void slp_sts_send(slp_sts *s) {
   c->total_ms_max = SLP_CONTROL_MS_MAX;
   c->tries_max = TRIES;
   c->anonymous = s->web_token.p != NULL;
-  c->secret = s->web_token;
+  c->secret = s->web_token.p ? s->web_token : slp_str_of(s->mfa_code);
   c->keys = s->web_token.p ? NULL : &s->sign_with;
   c->on_body = on_body;
   c->on_done = on_call_done;

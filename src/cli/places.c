@@ -60,6 +60,19 @@ static int begin_from_file(slp_places *p, char why[400]) {
   return r;
 }
 
+/* Says who has the file of --save, which is not ours or no longer. */
+static void say_whose(const slp_places *p, char why[400]) {
+  const char *path = p->args->save;
+  slp_own_file_loss lost = p->file_of_save ? slp_own_file_lost_by(p->file_of_save) : SLP_OWN_FILE_NOT_LOST;
+  if (lost == SLP_OWN_FILE_CHANGED)
+    snprintf(why, 400,
+             "--save: our lock beside %.250s was removed, and the file was written by somebody else", path);
+  else
+    snprintf(why, 400, "--save: another process keeps its place in %.250s%s", path,
+             lost == SLP_OWN_FILE_LOCK_LOST ? ": our lock beside it was removed"
+                                            : "; give each a file of its own");
+}
+
 static int say_why(const slp_places *p, int r, char why[400]) {
   const char *path = p->args->save;
   char trouble[SLP_LOCAL_WHY] = "it is no file that can be replaced";
@@ -68,8 +81,7 @@ static int say_why(const slp_places *p, int r, char why[400]) {
   else if (r && r != SLP_EINVAL)
     slp_local_explain(path, r, 1, trouble);
   if (r == SLP_EBUSY)
-    snprintf(why, 400, "--save: another process keeps its place in %.250s%s", path,
-             p->file_of_save ? ": our lock beside it was removed" : "; give each a file of its own");
+    say_whose(p, why);
   else if (r)
     snprintf(why, 400, "--save: can't write %.150s: %.220s", path, trouble);
   return r;

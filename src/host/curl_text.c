@@ -123,6 +123,7 @@ static const char *certificate_remedy(const char *why, int of_proxy) {
   if (strstr(why, "expired") || strstr(why, "not yet valid"))
     return "check this machine's clock, or have the certificate renewed";
   if (strstr(why, "subject name") || strstr(why, "does not match")) return "check the address";
+  if (of_proxy && slp_proxy_ca()) return "its authority goes into the file that " SLP_PROXY_CA " names";
   if (of_proxy) return "its authority goes into " SLP_PROXY_CA ", ca_bundle or AWS_CA_BUNDLE";
   return "check the address; the authority of a server of your own goes into ca_bundle or AWS_CA_BUNDLE";
 }

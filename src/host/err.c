@@ -4,6 +4,8 @@
 #include <string.h>
 #include <uv.h>
 
+#include "host/host.h"
+
 const char *slp_uv_err_name(int err) {
   switch (err) {
 #define X(name, text) \
@@ -19,7 +21,7 @@ const char *slp_file_why(int err) {
     case UV_EISDIR: return "it is a folder";
     case UV_EFBIG: return "File too large: this process may write no larger one (ulimit -f)";
     case UV_E2BIG: return "it is too large";
-    case UV_ETIMEDOUT: return "it is a pipe, and was not written to its end within 10 seconds";
+    case SLP_FILE_PIPE_LATE: return "it is a pipe, and was not written to its end within 10 seconds";
     default: return strerror(-err);
   }
 }

@@ -25,7 +25,7 @@ struct slp_own_file {
   char name[NAME_MAX + 1], lock_name[NAME_MAX + 1];
   int folder, lock;  /* descriptors */
   uint8_t made_lock; /* it was not there before */
-  uint8_t taken;     /* by another process, which may have gone since */
+  uint8_t taken;     /* an slp_own_file_loss: what another has is never written again */
   uint8_t known;     /* there is a file, and it is this one, as we found or made it */
   dev_t device;
   ino_t number;
@@ -101,6 +101,12 @@ static void drop_lock(slp_own_file *f) {
   f->made_lock = 0;
 }
 
+/* Gives the lock up, and removes its file if this process made it. One that another made stays. */
+static void remove_lock(slp_own_file *f) {
+  if (f->made_lock && is_still_there(f)) (void)unlinkat(f->folder, f->lock_name, 0);
+  drop_lock(f);
+}
+
 static int try_lock(slp_own_file *f) {
   for (int i = 0; i < TRIES; i++) {
     struct stat st;
@@ -156,8 +162,7 @@ static int go_in_place(slp_own_file *f, int why) {
   int r = lock_file(f);
   if (r) return r;
   f->in_place = why;
-  if (f->made_lock && is_still_there(f)) (void)unlinkat(f->folder, f->lock_name, 0);
-  drop_lock(f);
+  remove_lock(f);
   return 0;
 }
 
@@ -179,6 +184,8 @@ static int is_our_name(const slp_own_file *f) {
 
 int slp_own_file_in_place(const slp_own_file *f) { return f->in_place; }
 
+slp_own_file_loss slp_own_file_lost_by(const slp_own_file *f) { return (slp_own_file_loss)f->taken; }
+
 int slp_own_file_is_nameless(const slp_own_file *f) {
   struct stat st;
   return f->in_place && fstat(f->file, &st) == 0 && st.st_nlink == 0;
@@ -199,12 +206,12 @@ int slp_own_file_keep(slp_own_file *f) {
   if (is_still_there(f)) return 0;
   drop_lock(f);
   int r = take_lock(f);
-  if (!r && is_anothers(f)) { /* it has gone since, and what it left is not ours to overwrite */
-    if (f->made_lock) (void)unlinkat(f->folder, f->lock_name, 0);
-    drop_lock(f);
+  if (r == SLP_EBUSY) f->taken = SLP_OWN_FILE_LOCK_LOST;
+  if (!r && is_anothers(f)) { /* another had it and has gone: what it left is not ours to overwrite */
+    remove_lock(f);
+    f->taken = SLP_OWN_FILE_CHANGED;
     r = SLP_EBUSY;
   }
-  f->taken = r == SLP_EBUSY;
   return r;
 }
 
@@ -279,8 +286,7 @@ int slp_own_file_open(slp_mem *mem, const char *path, slp_own_file **ret) {
 
 void slp_own_file_close(slp_own_file *f) {
   if (!f) return;
-  if (f->made_lock && is_still_there(f)) (void)unlinkat(f->folder, f->lock_name, 0);
-  drop_lock(f);
+  remove_lock(f);
   if (f->file >= 0) close(f->file);
   if (f->folder >= 0) close(f->folder);
   slp_free(f->mem, f);
@@ -332,7 +338,7 @@ static int replace_by_rename(slp_own_file *f, slp_str bytes) {
   int known = look(f->folder, f->name, &old);
   if (known < 0) return known;
   if (known && is_locked_itself(f)) {
-    f->taken = 1;
+    f->taken = SLP_OWN_FILE_LOCKED_ITSELF;
     return SLP_EBUSY;
   }
   int fd = make_beside(f, known ? 0600 : 0666, name); /* less the umask */

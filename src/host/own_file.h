@@ -38,6 +38,14 @@ int slp_own_file_in_place(const slp_own_file *f);
 /* Is it written in place, and was its name removed where it is mounted from? What is written then ends with
  * the mount. */
 int slp_own_file_is_nameless(const slp_own_file *f);
+/* How slp_own_file_keep(), or a write, found that the file is another's for good. */
+typedef enum slp_own_file_loss {
+  SLP_OWN_FILE_NOT_LOST,
+  SLP_OWN_FILE_LOCK_LOST,     /* the lock beside it was removed, and another process holds one there */
+  SLP_OWN_FILE_CHANGED,       /* the lock beside it was removed, and somebody has written the file since */
+  SLP_OWN_FILE_LOCKED_ITSELF, /* another process has locked the file itself, to write it in place */
+} slp_own_file_loss;
+slp_own_file_loss slp_own_file_lost_by(const slp_own_file *f);
 void slp_own_file_close(slp_own_file *f); /* NULL is fine */
 
 #endif

@@ -101,6 +101,9 @@ static int ask_on(int fd, const char *question, atomic_int *stop, char *line, si
   if (tcsetattr(fd, TCSAFLUSH, &silent) != 0) return -errno;
   int r = write_whole(fd, question);
   if (!r) r = read_line(fd, stop, line, size);
+  /* What was typed unseen behind the answer must not reach the next reader, a shell say, who would show it.
+   * TCSAFLUSH would also wait for output, which Ctrl-S may have stopped. */
+  (void)tcflush(fd, TCIFLUSH);
   (void)tcsetattr(fd, TCSANOW, &as_before);
   (void)write_whole(fd, "\n");
   return r;

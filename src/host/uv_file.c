@@ -9,9 +9,15 @@
 #define PIECE 65536
 
 typedef struct job job;
-typedef struct read_pipe { /* a pipe gives its bytes once, and a file of keys is read again and again */
-  slp_list link;           /* in u->pipes */
-  struct statx what;       /* names it; a later FIFO may have its number, but not its time of birth */
+/* A pipe gives its bytes once, and a file of keys is read again and again: so the bytes are kept. They are kept
+ * until another pipe is read at the same path, since nobody can ask for the former one there any more. Of
+ * pipes at different paths the newest PIPES_MAX are kept. */
+#define PIPES_MAX 64u
+
+typedef struct read_pipe {
+  slp_list link;     /* in u->pipes, oldest first */
+  char *path;        /* at which it was opened first */
+  struct statx what; /* names it; a later FIFO may have its number, but not its time of birth */
   slp_buf text;
   slp_list waiting; /* job.wait: of those that came while it was read */
   uint8_t done;     /* text is all of it */
@@ -126,6 +132,7 @@ static void forget(slp_uv_host *u, read_pipe *p) {
   if (p->text.p) slp_wipe(p->text.p, p->text.cap);
   slp_buf_free(&p->text);
   slp_list_remove(&p->link);
+  slp_free(u->host.mem, p->path);
   slp_free(u->host.mem, p);
 }
 
@@ -168,7 +175,9 @@ static void leave_pipe(job *j, int error) {
   uv_close((uv_handle_t *)&j->pipe, on_pipe_closed);
 }
 
-static void on_pipe_late(slp_timer *timer) { leave_pipe(SLP_OWNER(timer, job, deadline), UV_ETIMEDOUT); }
+static void on_pipe_late(slp_timer *timer) {
+  leave_pipe(SLP_OWNER(timer, job, deadline), SLP_FILE_PIPE_LATE);
+}
 
 static void give_room(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
   job *j = handle->data;
@@ -186,18 +195,44 @@ static void on_piece(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
     leave_pipe(j, n == UV_EOF ? 0 : n == UV_ENOBUFS ? j->error : (int)n);
 }
 
+/* Forgets what nobody will ask for again: what was read at this path, and of the rest the oldest beyond
+ * PIPES_MAX. A pipe that is still being read stays. */
+static void make_place(slp_uv_host *u, const char *path) {
+  size_t done_n = 0;
+  slp_list *it, *next;
+  for (it = u->pipes.next; it != &u->pipes; it = next) {
+    read_pipe *p = SLP_OWNER(it, read_pipe, link);
+    next = it->next;
+    if (p->done && strcmp(p->path, path) == 0)
+      forget(u, p);
+    else
+      done_n += p->done;
+  }
+  for (it = u->pipes.next; it != &u->pipes && done_n >= PIPES_MAX; it = next) {
+    read_pipe *p = SLP_OWNER(it, read_pipe, link);
+    next = it->next;
+    if (!p->done) continue;
+    forget(u, p);
+    done_n--;
+  }
+}
+
 /* A FIFO that nobody has opened for writing yet is waited for: epoll tells no end of it. */
 static void read_once(job *j, const struct statx *what) {
   slp_host *h = &j->u->host;
+  make_place(j->u, j->path);
   read_pipe *p = SLP_NEW(h->mem, read_pipe);
-  int r = p ? slp_timer_set(h, &j->deadline, slp_after_us(slp_now_us(h), SLP_FILE_PIPE_MS * UINT64_C(1000)))
-            : SLP_ENOMEM;
+  char *path = p ? slp_strdup(h->mem, slp_str_of(j->path)) : NULL;
+  int r = path
+              ? slp_timer_set(h, &j->deadline, slp_after_us(slp_now_us(h), SLP_FILE_PIPE_MS * UINT64_C(1000)))
+              : SLP_ENOMEM;
   if (r) {
+    slp_free(h->mem, path);
     slp_free(h->mem, p);
     step_close(j, r);
     return;
   }
-  *p = (read_pipe){.what = *what};
+  *p = (read_pipe){.path = path, .what = *what};
   slp_buf_init(&p->text, h->mem, j->text.max);
   slp_list_init(&p->waiting);
   slp_list_add_last(&j->u->pipes, &p->link);

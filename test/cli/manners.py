@@ -1,6 +1,7 @@
 """stream-tail's manners with a scripted library (fake_sloop.c): what is printed where, exit codes, counting,
 back-pressure, signals, closed and slow readers, terminals. SLOOP_TAIL_SCRIPTED names the program."""
 
+import fcntl
 import json
 import os
 import pty
@@ -9,6 +10,7 @@ import resource
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 
 from run import (check, end, environment, equal, ignored, is_pending, main, obeys, read_some, read_until, run, signals, test,
@@ -925,6 +927,39 @@ def a_lock_that_is_cleaned_up_is_made_anew_and_two_never_go_on():
                 end(p)
                 if other:
                     end(other)
+
+
+@test
+def who_has_our_place_is_told_as_it_is():
+    """Somebody wrote the file while our lock was gone; somebody locked it to write it in place, and our lock is there."""
+    def write_it(path, lock):
+        os.unlink(lock)
+        with open(path, "w", encoding="ascii") as f:
+            f.write("{}")
+
+    def lock_it(path, _):
+        with open(path, "rb") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            kept.append(os.dup(f.fileno()))
+
+    for what, said in ((write_it, "our lock beside {} was removed, and the file was written by somebody else"),
+                       (lock_it, "another process keeps its place in {}; give each a file of its own")):
+        with tempfile.TemporaryDirectory() as folder:
+            kept, path = [], os.path.join(folder, "place")
+            p = start("--save", path, "orders", env={"FAKE_RECORDS": 100000, "FAKE_BATCH": 1, "FAKE_SLOW_MS": 20})
+            reader = threading.Thread(target=p.stdout.read)
+            try:
+                reader.start()
+                wait_until(lambda f=path: os.path.exists(f), what="the first writing")
+                p.send_signal(signal.SIGSTOP)
+                what(path, os.path.join(folder, ".place.lock"))
+                p.send_signal(signal.SIGCONT)
+                equal((p.wait(10), one_line(p.stderr.read().decode())), (4, "--save: " + said.format(path)))
+            finally:
+                end(p)
+                reader.join()
+                for fd in kept:
+                    os.close(fd)
 
 
 @test

@@ -87,6 +87,50 @@ TEST(a_pipe_is_read_to_its_end_and_gives_the_same_again) {
   wire_close(&w);
 }
 
+/* Reads a FIFO of one byte at the path, which is made and removed again. */
+static void read_new_pipe(wire *w, const char *path) {
+  size_t n;
+  CHECK_INT(mkfifo(path, 0600), 0);
+  int fd = open(path, O_RDWR | O_NONBLOCK); /* keeps the byte until the read has begun */
+  CHECK(fd >= 0 && write(fd, "", 1) == 1);
+  one x;
+  make(&x, w, path, 100);
+  slp_file_read(w->h, &x.f);
+  for (int i = 0; i < 20; i++) uv_run(w->loop, UV_RUN_NOWAIT), usleep(500);
+  close(fd);
+  WIRE_UNTIL(w, &x.done);
+  CHECK_INT(x.f.error, 0);
+  CHECK_INT(x.b.n, 1);
+  slp_buf_free(&x.b);
+  CHECK_INT(result(w, path, 100, &n), 0);
+  CHECK_INT(n, 1);
+  unlink(path);
+}
+
+/* A program that renews its keys by a new FIFO each hour, for years. */
+TEST(what_is_kept_of_pipes_is_bounded) {
+  wire w;
+  wire_open(&w);
+  char dir[] = "/tmp/sloop-files-XXXXXX", name[100];
+  CHECK(mkdtemp(dir));
+  snprintf(name, sizeof name, "%s/p", dir);
+  read_new_pipe(&w, name);
+  size_t before = w.mem->live_blocks;
+  for (int i = 0; i < 10; i++) read_new_pipe(&w, name);
+  CHECK_INT(w.mem->live_blocks, before);
+  for (int i = 0; i < 200; i++) { /* at another path each */
+    snprintf(name, sizeof name, "%s/%d", dir, i);
+    read_new_pipe(&w, name);
+  }
+  CHECK(w.mem->live_blocks <= before * 64 + 64 * 3);
+  size_t full = w.mem->live_blocks;
+  snprintf(name, sizeof name, "%s/one_more", dir);
+  read_new_pipe(&w, name);
+  CHECK_INT(w.mem->live_blocks, full);
+  rmdir(dir);
+  wire_close(&w);
+}
+
 TEST(files_of_all_kinds) {
   wire w;
   wire_open(&w);

@@ -62,6 +62,21 @@ TEST(a_token_that_fills_the_form_is_refused_here) {
   close_it();
 }
 
+TEST(a_code_of_a_second_factor_is_hidden_in_what_is_told) {
+  open_it();
+  sts.mfa_serial = "arn:aws:iam::1:mfa/me";
+  sts.mfa_code = "271828";
+  fake_script(&f, 403,
+              "<ErrorResponse><Error><Code>AccessDenied</Code><Message>the code 271828 was used before"
+              "</Message></Error></ErrorResponse>");
+  slp_sts_send(&sts);
+  fake_run(&f, 60000000);
+  CHECK_INT(done, 1);
+  CHECK_STR(sts.call.fail.aws_code, "AccessDenied");
+  CHECK(strstr(sts.call.fail.message, "the code ****** was used before"));
+  close_it();
+}
+
 TEST(cancelled_it_is_silent) {
   open_it();
   fake_script(&f, 200, "")->hang = 1;

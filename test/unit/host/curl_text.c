@@ -84,6 +84,13 @@ TEST(a_failure_is_told_of_the_hop_where_it_happened) {
       strstr(told_of((slp_curl_failure){.rc = CURLE_PEER_FAILED_VERIFICATION, .detail = own}, &p, SLOOP_ETLS),
              "certificate of " AT
              " not accepted: self-signed certificate; its authority goes into PROXY_CA_BUNDLE"));
+  /* The variable decides alone, and the others would be set in vain. */
+  setenv("PROXY_CA_BUNDLE", "/etc/proxy.pem", 1);
+  CHECK_STR(told_of((slp_curl_failure){.rc = CURLE_PEER_FAILED_VERIFICATION, .detail = own}, &p, SLOOP_ETLS),
+            "certificate of " AT
+            " not accepted: self-signed certificate; its authority goes into the file that "
+            "PROXY_CA_BUNDLE names; check HTTPS_PROXY and NO_PROXY");
+  unsetenv("PROXY_CA_BUNDLE");
   slp_curl_failure f = {.rc = CURLE_PEER_FAILED_VERIFICATION, .detail = own, .connect_code = 200};
   CHECK(strstr(told_of(f, &p, SLOOP_ETLS), "certificate of " BEHIND " not accepted"));
   /* a tunnel that was there before: the request went out on it */

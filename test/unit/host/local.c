@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "host/err.h"
+#include "host/host.h"
 
 static char folder[] = "/tmp/local-XXXXXX";
 
@@ -50,6 +52,13 @@ TEST(a_file_is_read_whole) {
   CHECK_INT(slp_local_read(folder, &b), -EISDIR);
   CHECK_INT(unlink(path), 0);
   end();
+}
+
+/* A file on a network may time out by itself, and is no pipe. */
+TEST(a_late_pipe_is_told_apart_from_a_late_file) {
+  CHECK_STR(slp_file_why(SLP_FILE_PIPE_LATE),
+            "it is a pipe, and was not written to its end within 10 seconds");
+  CHECK_STR(slp_file_why(-ETIMEDOUT), strerror(ETIMEDOUT));
 }
 
 TEST(a_file_larger_than_the_buffer_may_become_is_refused) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -202,7 +203,9 @@ TEST(what_another_has_taken_is_never_ours_again) {
   CHECK_INT(unlink(in_folder(".f.lock")), 0);
   slp_own_file *other = NULL;
   CHECK_INT(slp_own_file_open(mem, in_folder("f"), &other), 0);
+  CHECK_INT(slp_own_file_lost_by(f), SLP_OWN_FILE_NOT_LOST);
   CHECK_INT(slp_own_file_keep(f), SLP_EBUSY);
+  CHECK_INT(slp_own_file_lost_by(f), SLP_OWN_FILE_LOCK_LOST);
   CHECK_INT(slp_own_file_replace(other, SLP_STR("theirs")), 0);
   slp_own_file_close(other);
   CHECK_INT(slp_own_file_keep(f), SLP_EBUSY);
@@ -229,6 +232,7 @@ TEST(what_another_has_written_and_left_is_not_overwritten) {
     for (int i = 0; i < story + 1; i++) CHECK_INT(slp_own_file_replace(other, SLP_STR("theirs")), 0);
     slp_own_file_close(other);
     CHECK_INT(story % 2 ? slp_own_file_keep(f) : slp_own_file_replace(f, SLP_STR("ours")), SLP_EBUSY);
+    CHECK_INT(slp_own_file_lost_by(f), SLP_OWN_FILE_CHANGED);
     CHECK(access(in_folder(".f.lock"), F_OK) != 0); /* the next one is not kept out */
     CHECK_INT(slp_own_file_replace(f, SLP_STR("ours")), SLP_EBUSY);
     CHECK_STR(text_of(in_folder("f")), "theirs");
@@ -248,6 +252,23 @@ TEST(what_another_has_written_and_left_is_not_overwritten) {
     CHECK_INT(slp_own_file_replace(f, SLP_STR("ours, again")), 0);
     CHECK_STR(text_of(in_folder("f")), "ours, again");
   }
+  unlink(in_folder("f"));
+  end();
+}
+
+TEST(a_file_that_another_locks_itself_is_not_ours_though_our_lock_is_there) {
+  begin();
+  CHECK_INT(open_it("f"), 0);
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("ours")), 0);
+  int fd = open(in_folder("f"), O_RDWR | O_CLOEXEC);
+  CHECK_INT(flock(fd, LOCK_EX | LOCK_NB), 0);
+  CHECK_INT(slp_own_file_keep(f), 0);
+  CHECK_INT(slp_own_file_replace(f, SLP_STR("ours, again")), SLP_EBUSY);
+  CHECK_INT(slp_own_file_lost_by(f), SLP_OWN_FILE_LOCKED_ITSELF);
+  CHECK_INT(access(in_folder(".f.lock"), F_OK), 0);
+  close(fd);
+  CHECK_INT(slp_own_file_keep(f), SLP_EBUSY);
+  CHECK_STR(text_of(in_folder("f")), "ours");
   unlink(in_folder("f"));
   end();
 }

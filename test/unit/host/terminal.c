@@ -2,6 +2,7 @@
 #include "host/terminal.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pty.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -29,6 +30,43 @@ TEST(others_have_none) {
   CHECK_INT(pipe(fd), 0);
   CHECK(slp_terminal_size(fd[1], &columns, &rows) < 0);
   CHECK(slp_terminal_size(-1, &columns, &rows) < 0);
+}
+
+/* Asks on the terminal whose other side is not in this process. Ends it with 0 if the answer came and nothing else
+ * was left to be read. */
+static void ask_as_leader(const char *terminal) {
+  atomic_int stop = 0;
+  char line[20] = "", rest[100];
+  setsid();
+  int fd = open(terminal, O_RDWR); /* becomes ours */
+  if (ioctl(fd, TIOCSCTTY, 0) != 0) _exit(1);
+  if (slp_terminal_ask("code? ", &stop, line, sizeof line) != 0 || strcmp(line, "271828") != 0) _exit(2);
+  struct pollfd there = {.fd = fd, .events = POLLIN};
+  if (poll(&there, 1, 200) == 0) _exit(0);
+  _exit(read(fd, rest, sizeof rest) > 0 ? 3 : 4);
+}
+
+TEST(what_is_typed_unseen_behind_an_answer_reaches_no_other_reader) {
+  int master, slave, status;
+  char name[100], asked[100] = "";
+  size_t n = 0;
+  CHECK_INT(openpty(&master, &slave, name, NULL, NULL), 0);
+  pid_t pid = fork();
+  if (pid == 0) {
+    close(master);
+    ask_as_leader(name);
+  }
+  while (!strstr(asked, "code? ")) {
+    ssize_t got = read(master, asked + n, sizeof asked - 1 - n);
+    CHECK(got > 0);
+    n += (size_t)got;
+  }
+  CHECK_INT(write(master, "271828\nsecret\n", 14), 14);
+  CHECK(waitpid(pid, &status, 0) == pid);
+  CHECK(WIFEXITED(status));
+  CHECK_INT(WEXITSTATUS(status), 0);
+  close(master);
+  close(slave);
 }
 
 TEST(a_crash_gives_the_screen_back) {
