@@ -201,10 +201,11 @@ static int put_signed(slp_buf *to, const slp_es256 *key, slp_buf *part, slp_str 
 
 int slp_dpop_proof(slp_buf *to, slp_str key_pem, slp_str url, int64_t now_ms, const uint64_t unique[2]) {
   slp_buf part;
-  slp_es256 *key = slp_es256_new(key_pem);
-  if (!key) return SLP_EBADDATA;
+  slp_es256 *key;
+  int r = slp_es256_new(key_pem, &key);
+  if (r) return r;
   slp_buf_init(&part, to->mem, 4096);
-  int r = put_signed(to, key, &part, url, now_ms, unique);
+  r = put_signed(to, key, &part, url, now_ms, unique);
   slp_buf_free(&part);
   slp_es256_free(key);
   return r;

@@ -5,7 +5,7 @@
 #include "aws/provider.h"
 #include "host/own_file.h"
 
-#define BYTES_MAX 131072u
+#define BYTES_MAX 131071u
 
 typedef enum { LOCK, SAVE, CLOSE } piece;
 

@@ -18,7 +18,8 @@
 #include <stdio.h>
 
 #define TRIES 3
-#define FILE_MAX 65536u
+/* Of the cache as it is read, written and kept: what a renewal writes can be read at the next one. */
+#define FILE_MAX 131071u
 #define REQUEST_MAX 65536u
 /* botocore renews a session that has less than this left (credentials.py, 1.44.8). */
 #define RENEW_MS (5 * 60 * 1000)
@@ -126,8 +127,9 @@ static void on_body(login *s) {
     return;
   }
   if (!r) r = slp_login_cache_write(&s->renewed_text, slp_buf_str(&s->text), &s->renewed);
+  if (r) slp_secret_clear(&s->renewed_text); /* a part of a cache is none to go on from */
   if (!r) r = slp_login_file_save(s->lock, slp_buf_str(&s->renewed_text), on_saved, s);
-  if (r) on_saved(s, r); /* a cache larger than any: the keys are good all the same */
+  if (r) on_saved(s, r); /* a cache larger than any, or no memory: the keys are good all the same */
 }
 
 /* Says what the service's error means to people. */
@@ -345,8 +347,8 @@ static void read_cache(login *s) {
     starved(s);
     return;
   }
-  s->file = (slp_file){
-      .path = slp_buf_z(&s->path), .bytes_max = FILE_MAX - 1, .into = &s->text, .on_done = on_file};
+  s->file =
+      (slp_file){.path = slp_buf_z(&s->path), .bytes_max = FILE_MAX, .into = &s->text, .on_done = on_file};
   s->reading = 1;
   slp_file_read(s->aws->h, &s->file);
 }
@@ -405,11 +407,11 @@ slp_provider *slp_provider_login(slp_aws *aws, const slp_profile *const *from) {
   slp_buf_init(&s->path, mem, 8192);
   slp_buf_init(&s->text, mem, FILE_MAX);
   slp_buf_init(&s->room, mem, 2 * FILE_MAX);
-  slp_buf_init(&s->kept, mem, 2 * FILE_MAX);
+  slp_buf_init(&s->kept, mem, FILE_MAX);
   slp_buf_init(&s->url, mem, 1024);
   slp_buf_init(&s->request, mem, REQUEST_MAX);
   slp_buf_init(&s->proof, mem, 8192);
   slp_buf_init(&s->answer_room, mem, 2 * SLP_FETCH_BODY_MAX + 16);
-  slp_buf_init(&s->renewed_text, mem, 2 * FILE_MAX);
+  slp_buf_init(&s->renewed_text, mem, FILE_MAX);
   return &s->p;
 }

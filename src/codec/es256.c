@@ -2,13 +2,14 @@
 #include "codec/es256.h"
 
 #include <openssl/bn.h>
+#include <openssl/crypto.h>
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
 #define PEM_MAX 65536u
-/* An uncompressed point begins with 4. */
+/* An uncompressed point begins with 4. libcrypto gives it so, however the key was written. */
 #define POINT_MAX 65u
 
 /* libcrypto would ask for the password of an encrypted key on the terminal. */
@@ -23,8 +24,9 @@ static int is_p256(EVP_PKEY *key) {
   return EVP_PKEY_get_group_name(key, group, sizeof group, &n) == 1 && strcmp(group, "prime256v1") == 0;
 }
 
-slp_es256 *slp_es256_new(slp_str pem) {
-  BIO *bio = pem.n && pem.n <= PEM_MAX ? BIO_new_mem_buf(pem.p, (int)pem.n) : NULL;
+/* Returns the key, or NULL: it is no key that we take, or there was no memory. */
+static EVP_PKEY *read_key(slp_str pem) {
+  BIO *bio = BIO_new_mem_buf(pem.p, (int)pem.n);
   EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
   BIO_free(bio);
   if (key && !is_p256(key)) {
@@ -32,7 +34,24 @@ slp_es256 *slp_es256_new(slp_str pem) {
     key = NULL;
   }
   ERR_clear_error();
-  return (slp_es256 *)key;
+  return key;
+}
+
+static int has_memory(void) {
+  void *p = OPENSSL_malloc(PEM_MAX);
+  OPENSSL_free(p);
+  return p != NULL;
+}
+
+/* libcrypto 3.0 often gives no reason when it had no memory for a key. So a key is bad if it can't be read twice
+ * and memory is there. */
+int slp_es256_new(slp_str pem, slp_es256 **ret) {
+  EVP_PKEY *key = NULL;
+  *ret = NULL;
+  if (!pem.n || pem.n > PEM_MAX) return SLP_EBADDATA;
+  for (int i = 0; i < 2 && !key; i++) key = read_key(pem);
+  *ret = (slp_es256 *)key;
+  return key ? 0 : has_memory() ? SLP_EBADDATA : SLP_ENOMEM;
 }
 
 void slp_es256_free(slp_es256 *k) { EVP_PKEY_free((EVP_PKEY *)k); }

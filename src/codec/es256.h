@@ -6,9 +6,9 @@
 #include "base/base.h"
 
 typedef struct slp_es256 slp_es256;
-/* Reads a private key in PEM, as SEC 1 or PKCS #8, without a password. NULL: it is none of P-256, or there is
- * no memory. */
-slp_es256 *slp_es256_new(slp_str pem);
+/* Reads a private key in PEM, as SEC 1 or PKCS #8, without a password. Returns 0; SLP_EBADDATA: it is none of
+ * P-256; SLP_ENOMEM. */
+int slp_es256_new(slp_str pem, slp_es256 **ret);
 void slp_es256_free(slp_es256 *k); /* wipes; NULL is fine */
 /* The public point of the key. 0 or SLP_ENOMEM. */
 int slp_es256_public(const slp_es256 *k, uint8_t x[32], uint8_t y[32]);

@@ -3,7 +3,9 @@
 #include "aws_sources.h"
 #include "host/own_file.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -166,6 +168,35 @@ TEST(without_a_folder_to_write_nothing_is_asked) {
     CHECK_FAIL("%s", got);
   CHECK_INT(f.sent_n, 0);
   sources_close();
+}
+
+/* The cache can't be written, and its renewed content is larger than 64 KiB: the next renewal goes on from it. */
+TEST(a_large_cache_that_could_not_be_written_is_gone_on_from) {
+  static char cache[65536];
+  static const char tail[] = "\"}";
+  const struct rlimit small = {1000, RLIM_INFINITY};
+  size_t n = (size_t)snprintf(cache, sizeof cache, "{" KEYS(PAST) "," TO_RENEW ",\"idToken\":\"");
+  memset(cache + n, 'x', sizeof cache - 3 - n);
+  memcpy(cache + sizeof cache - 1 - sizeof tail, tail, sizeof tail);
+  begin();
+  signal(SIGXFSZ, SIG_IGN);
+  CHECK_INT(setrlimit(RLIMIT_FSIZE, &small), 0);
+  static const fake_pair env[] = {
+      {"HOME", "/h"}, {"AWS_PROFILE", "a"}, {"AWS_LOGIN_CACHE_DIRECTORY", folder}, {NULL, NULL}};
+  const fake_pair files[] = {{"/h/.aws/config", CONFIG}, {path, cache}, {NULL, NULL}};
+  sources_open(env, files, NULL);
+  good();
+  good();
+  CHECK_STR(sources_ask_for(1000000), "A2/B2SESAME/C2");
+  f.mono_us += UINT64_C(1000000000);
+  sources_look();
+  fake_run(&f, UINT64_C(1000000));
+  CHECK_STR(sources_look(), "A2/B2SESAME/C2");
+  CHECK_INT(f.sent_n, 2);
+  CHECK(strstr(f.sent[1].body, "\"refreshToken\":\"R2SESAME\""));
+  CHECK_STR(written(), "");
+  sources_close();
+  end();
 }
 
 TEST(a_process_that_renews_is_waited_for) {
