@@ -157,6 +157,7 @@ int slp_places_note(slp_places *p, size_t number, sloop_t *s) {
     return r == SLP_ENOMEM ? r : 0;
   }
   fresh.n = n;
+  p->noted = 1;
   slp_buf_free(b);
   slp_buf_move(b, &fresh);
   return 0;
@@ -172,6 +173,7 @@ static int add_lines(const slp_places *p, slp_buf *b) {
 }
 
 int slp_places_write(slp_places *p, char why[400]) {
+  if (!p->noted) return say_why(p, slp_own_file_keep(p->file_of_save), why);
   slp_buf text;
   slp_buf_init(&text, p->written.mem, TOKEN_BYTES_MAX);
   int r = add_lines(p, &text);
@@ -189,10 +191,17 @@ int slp_places_write(slp_places *p, char why[400]) {
   return 0;
 }
 
+/* Returns 1 if the file of --save holds a place: one that was written, or the one that was found there. */
+static int has_place(const slp_places *p) {
+  size_t n = p->noted ? p->written.n : 0;
+  for (size_t i = 0; i < p->args->streams_n && !p->noted; i++) n += p->now[i].n;
+  return n > 0;
+}
+
 void slp_places_tell(slp_places *p) {
   if (p->args->quiet) return;
   if (p->args->save) {
-    if (p->written.n && slp_own_file_keep(p->file_of_save) != SLP_EBUSY)
+    if (has_place(p) && slp_own_file_keep(p->file_of_save) != SLP_EBUSY)
       slp_say("stopped; the same command goes on from the place kept in %s", p->args->save);
     return;
   }

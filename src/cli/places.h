@@ -14,7 +14,8 @@ typedef struct slp_places {
   const char *start[SLP_ARGS_STREAMS_MAX]; /* of each stream: the token to begin from; or NULL */
   const char *file[SLP_ARGS_STREAMS_MAX];  /* borrowed; the file that token came from */
   slp_buf now[SLP_ARGS_STREAMS_MAX];       /* of each stream: its position; empty: not known */
-  slp_buf written;                         /* what the file holds, as far as we know */
+  slp_buf written;                         /* what we wrote last; empty: nothing yet */
+  uint8_t noted;                           /* a position of this run is in `now` */
   slp_own_file *file_of_save;              /* owned, from begin on; NULL: none */
   uint64_t at_us;                          /* of the last look */
 } slp_places;
@@ -27,7 +28,8 @@ void slp_places_free(slp_places *p);
 int slp_places_begin(slp_places *p, char why[400]);
 /* Notes the position of the stream of that number; without a new one the old stays. SLP_ENOMEM. */
 int slp_places_note(slp_places *p, size_t number, sloop_t *s);
-/* Writes the noted positions to the file of --save, unless it holds just that. 0, or a negative code and
+/* Writes the noted positions to the file of --save, unless it holds just that: where none was noted, the file
+ * stays byte for byte. 0, or a negative code and
  * `why`; SLP_EBUSY: the lock was removed, and another process keeps its place there: nothing is written any
  * more. */
 int slp_places_write(slp_places *p, char why[400]);

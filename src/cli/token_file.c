@@ -80,9 +80,16 @@ typedef struct reading {
   slp_mem *mem;
 } reading;
 
+static int is_blank(const char *p, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r' && p[i] != '\n') return 0;
+  return 1;
+}
+
 /* `token` is followed by a byte that may become a NUL. */
 static int take(const reading *d, char *token, size_t size, unsigned line, char why[SLP_TOKEN_WHY]) {
   slp_buf arn;
+  while (size && is_blank(token + size - 1, 1)) size--; /* a token ends with its brace */
   slp_buf_init(&arn, d->mem, TOKEN_FILE_BYTES_MAX);
   int r = read_token(d->mem, (slp_str){token, size}, &arn);
   if (r == SLP_EBADDATA)
@@ -104,12 +111,6 @@ static int take(const reading *d, char *token, size_t size, unsigned line, char 
   token[size] = 0;
   d->tokens[i] = token;
   return 0;
-}
-
-static int is_blank(const char *p, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (p[i] != ' ' && p[i] != '\t' && p[i] != '\r' && p[i] != '\n') return 0;
-  return 1;
 }
 
 static int take_lines(const reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) {

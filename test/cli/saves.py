@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -159,6 +160,49 @@ def two_that_see_the_file_by_different_mounts():
                 check("another process keeps its place" in r.err, r.err)
         finally:
             end(first)
+
+
+@test
+def a_place_that_is_refused_or_not_left_stays_byte_for_byte():
+    """A token that the library refuses, a server that is away: nothing new is known, so nothing is written."""
+    with Place() as p:
+        p.box.put(5)
+        ends = BIN, "-o", "oldest", "-e", "--save", "place", "demo"
+        equal(run(*ends, env=p.box.env, cwd=p.dir).code, 0)
+        with open(p.path("place"), "rb") as f:
+            good = f.read()
+        token = json.loads(good)
+        bad = json.dumps({**token, "shards": {}}).encode()
+        silent = socket.create_server(("127.0.0.1", 0))
+        away = dict(p.box.env, AWS_ENDPOINT_URL=f"http://127.0.0.1:{silent.getsockname()[1]}")
+        for kept in (bad, bad + b"\n", bad + b"\r\n", b"\n" + bad + b"\n\n\n", json.dumps(json.loads(bad), indent=1).encode() + b"\n"):
+            with open(p.path("place"), "wb") as f:
+                f.write(kept)
+            for _ in range(2):
+                r = run(BIN, "-e", "--save", "place", "demo", env=p.box.env, cwd=p.dir)
+                equal(r.code, 2, r.err)
+                with open(p.path("place"), "rb") as f:
+                    equal(f.read(), kept, r.err)
+        for kept in (good, good.rstrip(), good.rstrip() + b"\r\n\r\n", json.dumps(token, indent=1).encode() + b"\n"):
+            with open(p.path("place"), "wb") as f:
+                f.write(kept)
+            tail = subprocess.Popen([BIN, "--save", "place", "demo"], env=environment(away), cwd=p.dir, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            try:
+                silent.accept()[0].close()
+                time.sleep(1.2)  # longer than the time between two writings
+                tail.send_signal(signal.SIGINT)
+                said = tail.communicate(timeout=20)[1]
+                check("goes on from the place kept in place" in said, said)
+            finally:
+                end(tail)
+            with open(p.path("place"), "rb") as f:
+                equal(f.read(), kept, said)
+        with open(p.path("place"), "wb") as f:
+            f.write(good.rstrip() + b"\n\n")
+        silent.close()
+        r = run(*ends, env=p.box.env, cwd=p.dir)
+        equal((r.code, r.out), (0, b""), r.err)
 
 
 @needs_mounts
