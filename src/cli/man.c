@@ -661,8 +661,9 @@ static const char multilang[] =
     "EnvironmentVariable, Profile (with |NAME), InstanceProfile, Container and EC2Container...Wrapper,\n"
     "WebIdentityToken and WebIdentityTokenFile; which of them comes first is the chain\\(aqs order.\n"
     "Others are refused with what to do instead: of a role\\(aqs class the lines that belong into\n"
-    "~/.aws/config, with the arguments that the file gives. In a list one that is known suffices;\n"
-    "a profile that stands behind another one is told not to be read.\n"
+    "~/.aws/config, with the arguments that the file gives. In a list one that is known suffices,\n"
+    "if no role\\(aqs class stands before it: the daemon would read as that role.\n"
+    "A profile that stands behind another one is told not to be read.\n"
     ".PP\n"
     "Every key of that daemon, and what it is here:\n";
 

@@ -476,7 +476,14 @@ static int can_be_had(const struct provider *p, const item *it) {
   return p && (p->kind == IN_CHAIN || (p->kind == OF_PROFILE && it->arguments_n <= 1));
 }
 
-/* Reads "Name|arg,Name2": 0 when one of them can be had, with the profile that it names. */
+/* The daemon reads as the role of such a provider unless one before it in the list has keys. A later one would read
+ * as somebody else, in another account even. */
+static int is_of_role(const struct provider *p) {
+  return p && (p->kind == OF_ROLE || p->kind == OF_WEB_TOKEN);
+}
+
+/* Reads "Name|arg,Name2": 0 when one of them can be had, with the profile that it names, and no role stands
+ * before it. */
 static int read_credentials(slp_ml_settings *s, const char *key_name, const char *list, char profile[130],
                             char why[SLP_ML_WHY]) {
   const struct provider *first = NULL;
@@ -491,6 +498,7 @@ static int read_credentials(slp_ml_settings *s, const char *key_name, const char
     const struct provider *p = provider_of(it.text);
     if (!can_be_had(p, &it)) {
       say_unknown(s, key_name, p, &it, why);
+      if (!first && is_of_role(p)) return SLP_EINVAL;
     } else if (!first) {
       first = p;
       if (p->kind == OF_PROFILE) snprintf(profile, 130, "%.129s", it.argument[0]);

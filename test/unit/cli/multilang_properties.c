@@ -221,6 +221,20 @@ TEST(providers_of_credentials_are_mapped_or_refused_with_the_reason) {
   end();
   refused(CREDENTIALS "StsAssumeRoleCredentialsProvider|arn:aws:iam::1:role/x|s\n",
           "role_arn = arn:aws:iam::1:role/x; ");
+  /* The keys of a later provider are not the role's: the daemon would read as the role. */
+  refused(CREDENTIALS
+          "org.mine.Provider, StsAssumeRoleCredentialsProvider|arn:aws:iam::1:role/x|s, "
+          "DefaultCredentialsProvider\n",
+          "StsAssumeRoleCredentialsProvider can't be had here: put these lines into ~/.aws/config");
+  refused(CREDENTIALS
+          "STSAssumeRoleWithWebIdentitySessionCredentialsProvider|arn:aws:iam::1:role/x|s|/f,"
+          "DefaultCredentialsProvider\n",
+          "AWS_ROLE_ARN=arn:aws:iam::1:role/x");
+  CHECK_INT(take(CREDENTIALS
+                 "DefaultCredentialsProvider, StsAssumeRoleCredentialsProvider|arn:aws:iam::1:role/x|s\n"),
+            0);
+  CHECK(notes("StsAssumeRoleCredentialsProvider can't be had here"));
+  end();
   refused(CREDENTIALS "SystemPropertyCredentialsProvider\n", "there is no JVM");
   refused(CREDENTIALS "org.mine.Provider\n", "a class of Java");
   refused(CREDENTIALS " , \n", "names no provider");
