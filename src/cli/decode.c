@@ -111,10 +111,14 @@ void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const
   int of_text = step->makes_json || step->makes_events; /* it comes behind what unpacks */
   if (!seen && (of_text || step->open)) within = look_into_base64(in);
   const char *comma = of_text ? "," : "", *then = of_text ? step->name : "";
+  const slp_decoder *lacking = seen && seen->needs ? seen : within && within->needs ? within : NULL;
   if (*better)
     snprintf(why, 100, "%s: %.80s", step->name, better);
   else if (seen == step)
     snprintf(why, 100, "%s: it is damaged, cut short, or more follows it", step->name);
+  else if (lacking)
+    snprintf(why, 100, "%s: it looks like %s%s, which is not built in (%s)", step->name, lacking->name,
+             lacking == within ? " in base64" : "", lacking->needs);
   else if (seen && !(step->unpacks && strcmp(step->unpacks, seen->name) == 0))
     snprintf(why, 100, "%s: it looks like %s: -s %s%s%s", step->name, seen->name, seen->name, comma, then);
   else if (within)

@@ -699,14 +699,21 @@ static const char decoders_more[] =
     "Line ends behind a message are left out, but for \\fB\\-J\\fR. Control messages, by which the\n"
     "service tests a destination, print nothing and are counted on standard error.\n";
 
-static void add_decoders(slp_buf *b) {
-  int first = 1;
-  slp_buf_add_z(b, decoders);
+/* Names the decoders that have magic bytes: those that are built in, or those that are not. Returns how many. */
+static size_t add_recognized(slp_buf *b, int built_in, const char *before) {
+  size_t n = 0;
   for (size_t i = 0; slp_decoder_at(i); i++) {
-    if (!slp_decoder_at(i)->recognizes) continue;
-    slp_buf_addf(b, "%s%s", first ? "" : ", ", slp_decoder_at(i)->name);
-    first = 0;
+    const slp_decoder *d = slp_decoder_at(i);
+    if (!d->recognizes || (d->needs == NULL) != built_in) continue;
+    slp_buf_addf(b, "%s%s", n++ ? ", " : before, d->name);
   }
+  return n;
+}
+
+static void add_decoders(slp_buf *b) {
+  slp_buf_add_z(b, decoders);
+  add_recognized(b, 1, "");
+  if (add_recognized(b, 0, " (those of ")) slp_buf_add_z(b, " are refused: not built in)");
   slp_buf_add_z(b, decoders_more);
 }
 

@@ -112,7 +112,8 @@ static int keep_undecided(slp_printer *p) {
   char why[100];
   slp_grep_undecided(p->grep, why);
   tell_record(p, why);
-  p->undecided++;
+  p->undecided += !p->is_undecided;
+  p->is_undecided = 1;
   if (!p->line_extra.error) {
     memcpy(p->undecidable, why, sizeof why);
     p->line_extra.error = p->undecidable;
@@ -232,6 +233,8 @@ static int cant_decode(slp_printer *p, slp_buf *b, const char *why) {
   const sloop_record_t *r = p->as_it_came;
   slp_buf_cut(b, p->from); /* some events of it may have been printed */
   p->printed = 0;
+  p->undecided -= p->is_undecided;
+  p->is_undecided = 0;
   tell_record(p, why);
   p->undecoded++;
   if (!p->args->keep_going) return SLP_EBADDATA;
@@ -246,7 +249,7 @@ static int was_seen(slp_printer *p) {
 
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
   char why[100] = "";
-  if (p->state == SLP_PRINTER_IDLE) p->printed = 0, p->made = 0;
+  if (p->state == SLP_PRINTER_IDLE) p->printed = p->is_undecided = 0, p->made = 0;
   p->from = b->n - p->made; /* what stands before it may have been written since the last step */
   int r = was_seen(p);
   *ret_printed = 0;

@@ -33,8 +33,9 @@ typedef struct slp_printer {
   const char *worker; /* borrowed: with leases, the worker that reads the records; or NULL */
   uint64_t undecoded; /* printed as they came */
   uint64_t controls;  /* control messages of CloudWatch Logs, which print nothing */
-  uint64_t undecided; /* printed although an expression's bounds hid whether they match */
-  char why[200];      /* of the last record that is undecoded or undecided */
+  uint64_t
+      undecided; /* records, of which a line was printed though an expression's bounds hid whether it matches */
+  char why[200]; /* of the last record that is undecoded or undecided */
 
   slp_printer_state state; /* of the record at hand, as what follows */
   const sloop_record_t *as_it_came;
@@ -45,6 +46,7 @@ typedef struct slp_printer {
   char undecodable[100]; /* why it is printed as it came */
   char undecidable[100]; /* why a line of it is printed undecided */
   uint8_t printed;       /* a line of it is in the text */
+  uint8_t is_undecided;  /* it is counted in `undecided` */
   slp_decoding key, data;
   slp_cwlogs events;
   int64_t behind_ms;

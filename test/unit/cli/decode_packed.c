@@ -238,7 +238,9 @@ TEST(auto_knows_each_by_its_first_bytes) {
 TEST(the_right_decoder_is_named_when_another_was_asked_for) {
   static const char *const asked[] = {"gzip",   "zlib",   "zstd", "lz4",        "snappy",
                                       "brotli", "base64", "hex",  "plain-json", "ddb-json"};
-  EACH(p) for (size_t i = 0; i < SLP_COUNT(asked); i++) {
+  for (size_t k = 0; k < SLP_COUNT(packed_rows) * SLP_COUNT(asked); k++) {
+    const packed *p = &packed_rows[k / SLP_COUNT(asked)];
+    size_t i = k % SLP_COUNT(asked);
     const slp_decoder *d = slp_decoder_by_name(slp_str_of(asked[i])),
                       *is = slp_decoder_that_recognizes(p->text);
     int same = strcmp(asked[i], p->decoder) == 0 || (d->unpacks && strcmp(d->unpacks, p->decoder) == 0);
@@ -247,6 +249,9 @@ TEST(the_right_decoder_is_named_when_another_was_asked_for) {
     CHECK_INT(unpack(asked[i], p->text, 1 << 20), SLP_EBADDATA);
     snprintf(want, sizeof want, "%s: it looks like %s: -s %s%s%s", asked[i], p->decoder, p->decoder,
              d->makes_json ? "," : "", d->makes_json ? asked[i] : "");
+    if (is->needs) /* what can't be had is no advice */
+      snprintf(want, sizeof want, "%s: it looks like %s, which is not built in (%s)", asked[i], p->decoder,
+               is->needs);
     CHECK_STR(why, want);
   }
   CHECK_INT(unpack("gzip", SLP_STR("H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA=="), 1 << 20), SLP_EBADDATA);
