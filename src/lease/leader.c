@@ -66,7 +66,7 @@ static void watch_beside_rounds(slp_fleet *f) {
 
 static void begin(slp_fleet *f) {
   slp_leader *d = &f->leader;
-  d->made_first = 0;
+  d->made = d->made_first = 0;
   d->alone = 1;
   d->assign_at_us = d->sync_at_us = d->sync_from_us = SLP_NEVER;
   d->since_us = slp_fleet_now(f);
@@ -202,7 +202,7 @@ static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   if (!leads(f)) return;
   next_sync(f);
   /* What was made may have closed the hole: the next shard sync looks. */
-  if (given_up || f->stats.holes_now) slp_leader_sync(f, 1000000);
+  if (given_up || (f->leader.made && f->stats.holes_now)) slp_leader_sync(f, 1000000);
   uint64_t settle = f->leader.since_us + SETTLE_US, now = slp_fleet_now(f);
   slp_leader_assign(f, f->leader.made_first && settle > now ? settle - now : 0);
   arm(f);
@@ -315,6 +315,7 @@ static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
     f->leader.whole_us = 0;
     slp_leader_sync(f, 0);
   }
+  f->leader.made = found.made > 0;
   f->leader.made_first = found.made && !s->leases_n;
   if (slp_bulk_write_n(f)) {
     slp_bulk_write_run(f, &of_round, synced);

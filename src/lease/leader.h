@@ -9,7 +9,8 @@
 typedef struct slp_leader {
   uint8_t alone;        /* no other worker takes leases, as the watch last saw */
   uint8_t others;       /* another worker takes leases, by the rows of the round under way */
-  uint8_t made_first;   /* this fleet's first leases were made in this round */
+  uint8_t made;         /* leases were made in this round: they may have closed a hole */
+  uint8_t made_first;   /* they are this fleet's first */
   uint8_t sync;         /* the round under way compares the stream with the table, */
   uint8_t whole;        /* and reads every key under which leases may lie */
   uint64_t since_us;    /* it leads since then */

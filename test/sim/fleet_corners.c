@@ -321,6 +321,31 @@ TEST(the_rows_of_a_worker_that_was_killed_or_has_left_are_reaped_after_an_hour) 
   finish(w);
 }
 
+/* Rows that went can't have closed it. */
+TEST(a_hole_is_not_looked_for_again_because_rows_were_removed) {
+  fw_world *w = world(4);
+  w->lease_ms = 10000;
+  w->list_ms = 600000;
+  w->producing = 0;
+  start(w, 3);
+  settle(w, MINUTE);
+  int dead = follower(w);
+  char row[32];
+  snprintf(row, sizeof row, "w/w%d", dead);
+  fw_kill(w, dead);
+  settle(w, MINUTE);
+  fw_reap(w);
+  w->shards[0].trimmed = w->shards[0].excused = 1;
+  remove_row(w, 0);
+  for (int s = 0; s < 5400 && *fw_row(w, row, "boot"); s++) run(w, FW_S);
+  CHECK_STR(fw_row(w, row, "boot"), "");
+  CHECK(w->holes > 0 && w->nodes[leader(w)]->fleet->stats.holes_now);
+  uint64_t before = syncs(w);
+  run(w, 30 * FW_S);
+  CHECK_INT((int)(syncs(w) - before), 0);
+  fw_free(w);
+}
+
 TEST(a_worker_that_comes_again_within_the_hour_is_not_reaped) {
   fw_world *w = slow_fleet(4, 2);
   int dead = follower(w);
