@@ -87,7 +87,9 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
     ret->fails = slp_reader_fails(s) + 1;
   }
   if (listing_ms >= 0) {
-    ret->error = "not listed";
+    ret->error = slp_reading_state(s) == SLP_READER_CHECKING ? "not listed"
+                 : silent_ms >= 0                            ? "no answer"
+                                                             : "no page yet";
     ret->fails = (uint32_t)slp_max_u64(slp_reader_unlisted(s), 1);
   }
   return slp_max_i64(silent_ms, listing_ms);

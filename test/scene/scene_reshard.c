@@ -410,6 +410,37 @@ SCENE(children_that_a_page_names_and_nobody_lists_yet_are_waited_for) {
   tip_comes_after_the_children(st, 1, 1, 20000, "is not listed yet, and the stream is being resharded");
 }
 
+static void count_fails(const sloop_shard_stats_t *shard, void *arg) {
+  int *n = arg;
+  if (shard->state != SLOOP_SHARD_FAILS) return;
+  n[strcmp(shard->error, "not listed") == 0]++;
+  if (strcmp(shard->error, "not listed") != 0)
+    CHECK(strcmp(shard->error, "no page yet") == 0 || strcmp(shard->error, "no answer") == 0);
+}
+
+/* A listing that takes seconds shows that the shard is closed. One more page must say so too, and takes long. */
+SCENE(a_shard_that_was_listed_late_is_not_told_as_not_listed) {
+  int waits[2] = {0, 0}, listed[2] = {0, 0};
+  stage_begin(st, seed, 1);
+  slp_user_start(&st->u);
+  slp_world_put_many(st->w, st->stream, 100, 30);
+  slp_world_pass(st->w, 2000);
+  CHECK_INT(st->u.judged->records, 100);
+  slp_world_faults(st->w, "* GetRecords * no-children\n* ListShards * delay 8000\n");
+  CHECK_INT(slp_world_split(st->w, st->stream, 0), 0);
+  slp_world_pass(st->w, 7000);
+  sloop_shard_stats_each(st->u.s, count_fails, waits);
+  CHECK(waits[0] == 0 && waits[1] == 1);
+  slp_world_faults(st->w, NULL);
+  slp_world_faults(st->w, "* GetRecords * delay 10000\n");
+  slp_world_pass(st->w, 3000);
+  sloop_shard_stats_each(st->u.s, count_fails, listed);
+  CHECK(listed[0] > 0 && listed[1] == 0);
+  slp_world_faults(st->w, NULL);
+  slp_world_pass(st->w, 15000);
+  CHECK_INT(st->u.judged->ended, 1);
+}
+
 /* No service does this: the bound is for servers that know no lineage. */
 SCENE(the_end_of_a_settled_stream_without_children_is_taken_for_one_after_half_a_minute) {
   stage_begin(st, seed, 1);
