@@ -52,36 +52,41 @@ typedef struct shard_rows {
   slp_sample *into;
   uint32_t unready_ms;
   int with_shards, r;
-  int64_t stuck_ms; /* of the shard that has stood for the longest; -1: none does */
-  char stuck[SLP_READY_WHY];
+  const char *refused; /* the shard whose position was refused to this worker; NULL: none, or it is counted */
+  slp_ready_shards stuck;
 } shard_rows;
 
 static void add_shard(const sloop_shard_stats_t *shard, void *arg) {
   shard_rows *rows = arg;
-  char why[SLP_READY_WHY];
-  if (slp_ready_is_stuck(shard, rows->unready_ms, why) && shard->state_ms > rows->stuck_ms) {
-    rows->stuck_ms = shard->state_ms;
-    memcpy(rows->stuck, why, sizeof why);
-  }
+  slp_ready_count(&rows->stuck, shard, rows->unready_ms);
+  if (shard->state == SLOOP_SHARD_IS_REFUSED && rows->refused && strcmp(rows->refused, shard->shard) == 0)
+    rows->refused = NULL;
   if (rows->with_shards && !rows->r) rows->r = slp_sample_add_shard(rows->into, shard);
+}
+
+static int set_stuck(slp_sample *into, const slp_ready_shards *stuck) {
+  slp_buf b;
+  slp_buf_init(&b, into->mem, (SLP_READY_WHY + 40) * SLP_READY_STATES);
+  int r = slp_ready_put(stuck, &b);
+  if (!r && b.n) r = slp_sample_set_stuck(into, slp_buf_z(&b));
+  slp_buf_free(&b);
+  return r;
 }
 
 int slp_metrics_sample(sloop_t *s, size_t member, slp_sample *into, int with_shards) {
   sloop_stats_t stats;
-  shard_rows rows = {.into = into, .unready_ms = s->o.unready_ms, .with_shards = with_shards, .stuck_ms = -1};
+  shard_rows rows = {.into = into, .unready_ms = s->o.unready_ms, .with_shards = with_shards};
   sloop_stats_get(s, &stats, sizeof stats);
   const char *worker = s->o.worker ? s->o.worker : sloop_worker(s);
   int r = slp_sample_add(into, s->o.app, s->o.stream, worker, reading_of(s), &stats);
   if (r) return r;
   into->consumers[into->consumers_n - 1].member = member;
   slp_sample_set_failures(into, slp_aws_stats_of(s->family->aws)->failed_as);
+  uint64_t ago_ms = 0;
+  if (!slp_progress_refused(s->consumer, &rows.refused, &ago_ms)) rows.refused = NULL;
   sloop_shard_stats_each(s, add_shard, &rows);
-  const char *refused;
-  uint64_t ago_ms;
-  if (slp_progress_refused(s->consumer, &refused, &ago_ms))
-    rows.stuck_ms = slp_ready_is_refused(refused, ago_ms, rows.unready_ms, rows.stuck) ? 0 : rows.stuck_ms;
-  if (!rows.r && rows.stuck_ms >= 0) rows.r = slp_sample_set_stuck(into, rows.stuck);
-  return rows.r;
+  if (rows.refused) slp_ready_count_refused(&rows.stuck, rows.refused, ago_ms, rows.unready_ms);
+  return rows.r ? rows.r : set_stuck(into, &rows.stuck);
 }
 
 static int sample(void *arg, slp_sample *into, int with_shards) {

@@ -3,9 +3,15 @@
 
 #include <stdio.h>
 
-const char *slp_ready_wrong(const slp_sample *s, const slp_sample_consumer *c) {
-  if (c->table.there) return slp_sample_text(s, c->stuck)[0] ? slp_sample_text(s, c->stuck) : NULL;
-  switch (c->reading) {
+/* Appends one more reason of a consumer. NULL, or "", is none. */
+static void add_reason(slp_buf *b, size_t *n, const char *why) {
+  if (!why || !*why) return;
+  if (b) slp_buf_addf(b, "%s%s", *n ? "; " : "", why);
+  ++*n;
+}
+
+static const char *why_not_running(slp_reading reading) {
+  switch (reading) {
     case SLP_READING_NOT_STARTED: return "not started";
     case SLP_READING_FINDING: return "its shards are not known yet";
     case SLP_READING_STOPPING: return "stopping";
@@ -13,15 +19,29 @@ const char *slp_ready_wrong(const slp_sample *s, const slp_sample_consumer *c) {
     case SLP_READING_FAILED: return "it failed and has stopped by itself";
     case SLP_READING_RUNNING: break;
   }
-  if (c->stats.holes_now) return "a part of the stream is not going to be read: there is a hole";
-  if (slp_sample_text(s, c->app)[0]) {
-    if (c->stats.suspended_now && !SLP_MUTANT(suspended_is_ready))
-      return "suspended: this worker can't prove that it lives";
-    if (!c->stats.joined_now) return "this worker has not joined its application";
-  }
-  const char *stuck = slp_sample_text(s, c->stuck);
-  return stuck[0] ? stuck : NULL;
+  return NULL;
 }
+
+/* Appends all reasons why this consumer is not ready; b NULL: only counts them. Returns how many there are. One
+ * that does not run has this one reason. */
+static size_t add_reasons(const slp_sample *s, const slp_sample_consumer *c, slp_buf *b) {
+  size_t n = 0;
+  const char *idle = c->table.there ? NULL : why_not_running(c->reading);
+  add_reason(b, &n, idle);
+  if (idle) return n;
+  if (!c->table.there) {
+    int leases = slp_sample_text(s, c->app)[0] != 0;
+    int suspended = leases && c->stats.suspended_now && !SLP_MUTANT(suspended_is_ready);
+    if (c->stats.holes_now)
+      add_reason(b, &n, "a part of the stream is not going to be read: there is a hole");
+    if (suspended) add_reason(b, &n, "suspended: this worker can't prove that it lives");
+    if (leases && !c->stats.joined_now) add_reason(b, &n, "this worker has not joined its application");
+  }
+  add_reason(b, &n, slp_sample_text(s, c->stuck));
+  return n;
+}
+
+int slp_ready_is(const slp_sample *s, const slp_sample_consumer *c) { return !add_reasons(s, c, NULL); }
 
 /* What is parked or refused waits for an operator, and is told at once. A shard that is paused waits
  * because it was told to; that a worker is suspended has a line of its own. */
@@ -68,6 +88,40 @@ int slp_ready_is_refused(const char *shard, uint64_t ago_ms, uint32_t unready_ms
   return 1;
 }
 
+static void count(slp_ready_shards *all, sloop_shard_state_t state, int64_t ms, const char *why) {
+  SLP_CHECK((size_t)state < SLP_READY_STATES);
+  if (!all->of[state].n++ || ms > all->of[state].ms) {
+    all->of[state].ms = ms;
+    snprintf(all->of[state].why, SLP_READY_WHY, "%s", why);
+  }
+}
+
+void slp_ready_count(slp_ready_shards *all, const sloop_shard_stats_t *shard, uint32_t unready_ms) {
+  char why[SLP_READY_WHY];
+  if (slp_ready_is_stuck(shard, unready_ms, why)) count(all, shard->state, shard->state_ms, why);
+}
+
+void slp_ready_count_refused(slp_ready_shards *all, const char *shard, uint64_t ago_ms, uint32_t unready_ms) {
+  char why[SLP_READY_WHY];
+  if (slp_ready_is_refused(shard, ago_ms, unready_ms, why))
+    count(all, SLOOP_SHARD_IS_REFUSED, (int64_t)ago_ms, why);
+}
+
+int slp_ready_put(const slp_ready_shards *all, slp_buf *b) {
+  uint8_t told[SLP_READY_STATES] = {0};
+  for (size_t n = 0;;) {
+    size_t next = SLP_READY_STATES;
+    for (size_t i = 0; i < SLP_READY_STATES; i++)
+      if (all->of[i].n && !told[i] && (next == SLP_READY_STATES || all->of[i].ms > all->of[next].ms))
+        next = i;
+    if (next == SLP_READY_STATES) return slp_buf_failed(b);
+    told[next] = 1;
+    add_reason(b, &n, all->of[next].why);
+    uint32_t more = all->of[next].n - 1;
+    if (more) slp_buf_addf(b, " (and %u more shard%s)", (unsigned)more, more > 1 ? "s" : "");
+  }
+}
+
 const char *slp_ready_state_word(sloop_shard_state_t state) {
   switch (state) {
     case SLOOP_SHARD_IS_READ: return "reading";
@@ -85,14 +139,15 @@ const char *slp_ready_state_word(sloop_shard_state_t state) {
   return "unknown";
 }
 
-int slp_ready(const slp_sample *s, char why[SLP_READY_WHY]) {
-  why[0] = 0;
+int slp_ready(const slp_sample *s, slp_buf *why) {
+  size_t lines = 0;
   for (size_t i = 0; i < s->consumers_n; i++) {
     const slp_sample_consumer *c = &s->consumers[i];
-    const char *wrong = slp_ready_wrong(s, c);
-    if (!wrong) continue;
-    snprintf(why, SLP_READY_WHY, "%.100s: %s", slp_sample_text(s, c->stream), wrong);
-    return 0;
+    if (slp_ready_is(s, c)) continue;
+    size_t from = why->n;
+    slp_buf_addf(why, "%s%.100s: ", lines++ ? "\n" : "", slp_sample_text(s, c->stream));
+    add_reasons(s, c, why);
+    if (slp_buf_failed(why)) slp_buf_cut(why, from);
   }
-  return 1;
+  return !lines;
 }

@@ -6,15 +6,31 @@
 
 #define SLP_READY_WHY 400
 
-/* NULL; or why this consumer of the sample is not ready, without its name. Of the sample, or static. */
-const char *slp_ready_wrong(const slp_sample *s, const slp_sample_consumer *c);
+/* Why shards of a consumer stand: of each state how many do, and the one that does so for the longest. */
+#define SLP_READY_STATES 12
+typedef struct slp_ready_shards {
+  struct {
+    uint32_t n;
+    int64_t ms;
+    char why[SLP_READY_WHY];
+  } of[SLP_READY_STATES]; /* by sloop_shard_state_t */
+} slp_ready_shards;
+void slp_ready_count(slp_ready_shards *all, const sloop_shard_stats_t *shard, uint32_t unready_ms);
+/* Counts a shard that is none of this worker's, because the service has refused its position. */
+void slp_ready_count_refused(slp_ready_shards *all, const char *shard, uint64_t ago_ms, uint32_t unready_ms);
+/* Appends all reasons, "; " between them, those of the longest time first. */
+int slp_ready_put(const slp_ready_shards *all, slp_buf *b);
+
+/* Returns 1 if this consumer of the sample is ready. */
+int slp_ready_is(const slp_sample *s, const slp_sample_consumer *c);
 /* 1: the shard has failed, or made no progress though records wait, for unready_ms. `why` is a line. */
 int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, char why[SLP_READY_WHY]);
 /* 1: the service has refused the position of this shard, so that nobody reads it. `why` is a line. */
 int slp_ready_is_refused(const char *shard, uint64_t ago_ms, uint32_t unready_ms, char why[SLP_READY_WHY]);
 /* As a word of a label: "reading", "at_tip", "waiting_for_user" ... */
 const char *slp_ready_state_word(sloop_shard_state_t state);
-/* 1: all consumers are ready. 0: `why` is one line about the first that is not. */
-int slp_ready(const slp_sample *s, char why[SLP_READY_WHY]);
+/* 1: all consumers are ready. 0: appends a line about each that is not, without the last newline; as many as `why`
+ * may hold. */
+int slp_ready(const slp_sample *s, slp_buf *why);
 
 #endif

@@ -11,6 +11,7 @@
 #define PAGE_BYTES_MAX (256u * 1024 * 1024)
 #define PAGES_MAX 8u /* being written at once */
 #define SLICE_LINES 500u
+#define READY_BYTES_MAX (64u * 1024) /* lines of hundreds of consumers that are not ready */
 #define REQUEST_BODY_MAX 1024u
 #define CONNS_MAX 64u
 #define CONN_MS_MAX 30000u
@@ -56,7 +57,7 @@ static void answer(slp_served *rq, int status, const char *type, slp_buf *body) 
 
 static void say(slp_metrics_server *s, slp_served *rq, int status, const char *line) {
   slp_buf b;
-  slp_buf_init(&b, s->h->mem, 1000);
+  slp_buf_init(&b, s->h->mem, READY_BYTES_MAX + 2);
   if (slp_buf_addf(&b, "%s\n", line))
     slp_serve_drop(rq);
   else
@@ -65,15 +66,17 @@ static void say(slp_metrics_server *s, slp_served *rq, int status, const char *l
 }
 
 static void serve_ready(slp_metrics_server *s, slp_served *rq) {
-  char why[SLP_READY_WHY];
+  slp_buf why;
   slp_sample now;
   slp_sample_init(&now, s->h->mem);
+  slp_buf_init(&why, s->h->mem, READY_BYTES_MAX);
   if (s->sample(s->arg, &now, 0))
     say(s, rq, 503, "no memory");
-  else if (slp_ready(&now, why))
+  else if (slp_ready(&now, &why))
     say(s, rq, 200, "ready");
   else
-    say(s, rq, 503, why);
+    say(s, rq, 503, why.n ? slp_buf_z(&why) : "no memory");
+  slp_buf_free(&why);
   slp_sample_free(&now);
 }
 

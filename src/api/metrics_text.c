@@ -266,7 +266,7 @@ static void add_other(const slp_metrics_text *t, const other_row *row, const slp
   uint64_t value = 1;
   switch (row->kind) {
     case PER_CONSUMER_READY:
-      value = !slp_ready_wrong(t->sample, c);
+      value = (uint64_t)slp_ready_is(t->sample, c);
       add_name(t, row->name, c, NULL, NULL);
       break;
     case PER_CONSUMER_INFO: add_name(t, row->name, c, "version", sloop_version()); break;

@@ -2,6 +2,8 @@
  * any moment, and tells the judge. Nothing of the herd changes by it. */
 #include "sim/herd.h"
 
+#include <stdio.h>
+
 #include "api/metrics.h"
 #include "api/metrics_ready.h"
 #include "sim/inside.h"
@@ -34,7 +36,11 @@ void hd_ask_ready(hd_life *l) {
   hd_enter(hw->o, l->number);
   SLP_CHECK(slp_metrics_sample(l->s, 0, &sample, 0) == 0);
   hd_leave(hw->o, l->number);
-  (void)slp_ready(&sample, l->unready);
+  slp_buf why;
+  slp_buf_init(&why, hw->mem, 1 << 16);
+  (void)slp_ready(&sample, &why);
+  snprintf(l->unready, sizeof l->unready, "%s", why.n ? slp_buf_z(&why) : "");
+  slp_buf_free(&why);
   slp_sample_free(&sample);
   l->ready_us = now;
   hd_says_ready(hw->o, l->number, l->unready, 0);

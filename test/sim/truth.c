@@ -2,6 +2,7 @@
 #include "sim/truth.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/metrics.h"
@@ -160,10 +161,14 @@ static void judge_ready(const look *l, sloop_t *c, slp_host *h) {
   slp_oracle *o = l->m->oracle;
   slp_sample sample;
   char why[SLP_READY_WHY];
+  slp_buf text;
   uint64_t now_us = o->world->sim->now_us, seen_us = h->now_us;
   slp_sample_init(&sample, o->world->mem);
   SLP_CHECK(slp_metrics_sample(c, 0, &sample, 0) == 0);
-  int ready = slp_ready(&sample, why);
+  slp_buf_init(&text, o->world->mem, 1 << 16);
+  int ready = slp_ready(&sample, &text);
+  snprintf(why, sizeof why, "%s", text.n ? slp_buf_z(&text) : "");
+  slp_buf_free(&text);
   slp_sample_free(&sample);
   /* Each look at a clock takes a microsecond of the simulation. */
   o->world->sim->now_us = now_us;
