@@ -330,6 +330,21 @@ static slp_str text_of(const slp_hiding *h, slp_str message) {
   return text;
 }
 
+static int says(const char *message, slp_str what) {
+  return what.n && memmem(message, strlen(message), what.p, what.n) != NULL;
+}
+
+void slp_name_right(slp_fail *f, const char *prefix, slp_str target, slp_str on) {
+  char right[80], said[sizeof f->message];
+  const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+  if (f->class != SLP_ACCESS || !dot || strncmp(f->aws_code, "AccessDenied", 12) != 0) return;
+  snprintf(right, sizeof right, "%s%.*s", prefix, (int)(target.p + target.n - dot - 1), dot + 1);
+  if (says(f->message, slp_str_of(right)) && says(f->message, on)) return;
+  snprintf(said, sizeof said, "%s", f->message);
+  slp_fail_set(f, f->class, f->code, "no permission for %s%s%.*s: %s", right, on.n ? " on " : "",
+               (int)slp_min_u64(on.n, 120), on.p ? on.p : "", said);
+}
+
 int slp_fails_again(int code) { return code == SLOOP_ETLS || code == SLOOP_EPROXY; }
 
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {

@@ -25,6 +25,10 @@ typedef struct slp_bad_answer {
 
 /* Fills every field of f. */
 void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy);
+/* Called with what a call came to: where the service denied it, the message is made to name the right, as
+ * "kinesis:GetRecords", and what it is missing on. prefix: "kinesis:"; target: "Kinesis_20131202.GetRecords";
+ * on: a name or an ARN. Denied keys of KMS are no right of the call, and stay as they are. */
+void slp_name_right(slp_fail *f, const char *prefix, slp_str target, slp_str on);
 /* The code that goes with a class when nothing more exact is known: SLOOP_E* or -errno; 0 for SLP_FINE. */
 int slp_class_code(slp_class class);
 /* The class of an error name ("ThrottlingException"; "" or unknown: by status). For tests and the table's

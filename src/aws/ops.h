@@ -78,7 +78,7 @@ typedef struct slp_op_iterator { /* GetShardIterator */
 
 typedef struct slp_op_records { /* GetRecords */
   slp_op op;
-  slp_str arn;                                             /* in: may be absent */
+  slp_str name, arn;                                       /* in: may be absent; the name is not sent */
   slp_str iterator;                                        /* in */
   uint32_t limit;                                          /* in: 1..10000 */
   int (*may_grow)(struct slp_op_records *op, size_t more); /* PURE, see slp_http. NULL: always */

@@ -89,10 +89,24 @@ static void asking_give_back(slp_asking *a) {
   s->idle_n++;
 }
 
+/* What the op is about, by ARN or name. */
+static slp_str resource_of(slp_asking *a) {
+  slp_str name = {NULL, 0};
+  switch (a->kind) {
+    case SLP_OP_DESCRIBE: name = slp_describe_of(a)->name; break;
+    case SLP_OP_LIST: name = slp_list_of(a)->name; break;
+    case SLP_OP_ITERATOR: name = slp_iterator_of(a)->name; break;
+    case SLP_OP_RECORDS: name = slp_records_of(a)->name; break;
+    case SLP_OP_CONSUMER: name = slp_consumer_op_of(a)->name; break;
+  }
+  return name.n ? name : a->call.arn;
+}
+
 static void on_call_done(slp_call *c) {
   slp_asking *a = slp_asking_of(c);
   slp_op *op = a->op;
   op->fail = c->fail;
+  slp_name_right(&op->fail, c->svc == SLP_SVC_KINESIS ? "kinesis:" : "dynamodb:", c->target, resource_of(a));
   op->tries = c->tries;
   op->sent_us = c->http.sent_us;
   op->done_us = c->http.done_us;

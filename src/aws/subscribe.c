@@ -288,6 +288,7 @@ static void on_body(slp_call *c) {
 static void on_done(slp_call *c) {
   subscription *u = sub_of(c);
   u->fail = c->fail;
+  slp_name_right(&u->fail, "kinesis:", c->target, u->op->consumer_arn);
   u->left = 1;
   if (c->http.status == 200) opened(u); /* it may have broken before on_more could run */
   if (u->state == ASKED) {

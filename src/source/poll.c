@@ -401,6 +401,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   slp_op_records *op = &q->op.records;
   op->op.on_done = on_fetch;
   op->op.tries_max = 1; /* core has a back-off for each shard */
+  op->name = slp_str_of(p->name);
   op->arn = slp_str_of(p->arn);
   op->iterator = rq->cursor;
   op->limit = rq->limit;

@@ -441,7 +441,7 @@ TEST(an_error_does_not_repeat_the_secret_key) {
   open_at("http://127.0.0.1:4567", SLP_WIRE_JSON);
   fake_script(&f, 400, "{\"__type\":\"AccessDeniedException\",\"message\":\"signed with secret!\"}");
   slp_fail fail = get(1);
-  CHECK_STR(fail.message, "signed with ******!");
+  CHECK_STR(fail.message, "no permission for kinesis:GetRecords: signed with ******!");
   close_all();
 }
 

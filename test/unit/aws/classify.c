@@ -298,6 +298,33 @@ TEST(a_secret_of_one_letter_hides_no_error) {
   CHECK_STR(fail.message, "no tabl* **");
 }
 
+static const char *named(const char *code, const char *message, const char *on) {
+  fail = (slp_fail){.class = SLP_ACCESS, .code = SLOOP_EACCESS};
+  snprintf(fail.aws_code, sizeof fail.aws_code, "%s", code);
+  snprintf(fail.message, sizeof fail.message, "%s", message);
+  slp_name_right(&fail, "kinesis:", SLP_STR("Kinesis_20131202.GetRecords"), slp_str_of(on));
+  CHECK_INT(fail.class, SLP_ACCESS);
+  CHECK_INT(fail.code, SLOOP_EACCESS);
+  return fail.message;
+}
+
+TEST(a_right_that_is_missing_is_named_once) {
+  CHECK_STR(named("AccessDeniedException", "no", "orders"),
+            "no permission for kinesis:GetRecords on orders: no");
+  CHECK_STR(named("AccessDenied", "no", ""), "no permission for kinesis:GetRecords: no");
+  const char *service =
+      "User: u is not authorized to perform: kinesis:GetRecords on resource: arn:x:stream/orders";
+  CHECK_STR(named("AccessDeniedException", service, "orders"), service);
+  CHECK_STR(named("AccessDeniedException", service, "arn:y"),
+            "no permission for kinesis:GetRecords on arn:y: User: u is not authorized to perform: "
+            "kinesis:GetRecords on resource: arn:x:stream/orders");
+  CHECK_STR(named("KMSAccessDeniedException", "the key", "orders"), "the key"); /* it is kms:Decrypt */
+  CHECK_STR(named("", "a page of a proxy", "orders"), "a page of a proxy");
+  fail = (slp_fail){.class = SLP_GONE, .aws_code = "AccessDeniedException", .message = "no"};
+  slp_name_right(&fail, "kinesis:", SLP_STR("Kinesis_20131202.GetRecords"), SLP_STR("orders"));
+  CHECK_STR(fail.message, "no");
+}
+
 TEST(every_class_has_a_code) {
   for (int class = SLP_FINE + 1; class <= SLP_NOMEM; class ++) CHECK(slp_class_code((slp_class) class) < 0);
   CHECK_INT(slp_class_code(SLP_FINE), 0);
