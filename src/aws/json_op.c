@@ -77,7 +77,7 @@ void slp_json_op_send(slp_json_op *op) {
   c->svc = op->svc;
   c->lane = op->lane;
   c->target = op->target;
-  c->content_type = SLP_STR("application/x-amz-json-1.0");
+  c->content_type = op->content_type.n ? op->content_type : SLP_STR("application/x-amz-json-1.0");
   c->body = slp_buf_str(&op->request);
   c->into = &op->answer;
   c->total_ms_max = op->ms_max;

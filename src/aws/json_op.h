@@ -12,7 +12,8 @@ typedef struct slp_json_op {
   /* Set by the owner before slp_json_op_send. */
   slp_svc svc;
   slp_lane lane;
-  slp_str target; /* "DynamoDB_20120810.GetItem" */
+  slp_str target;       /* "DynamoDB_20120810.GetItem" */
+  slp_str content_type; /* absent: that of DynamoDB, application/x-amz-json-1.0 */
   slp_buf request;
   uint32_t ms_max, tries_max;
   uint8_t once;

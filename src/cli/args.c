@@ -301,6 +301,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_FORCE: a->force = 1; return 0;
     case O_MIGRATE: a->migrate = value; return set_mode(a, SLP_MODE_MIGRATE, why);
     case O_WRITE: a->write = 1; return 0;
+    case O_TRY: a->try_rights = 1; return 0;
     case O_MULTILANG:
     case O_CHECK:
       a->multilang = value;
@@ -641,6 +642,20 @@ static int take_target(slp_args *a, char why[200]) {
   return r;
 }
 
+/* A policy is written without asking anybody, and in one form. */
+static int check_iam(const slp_args *a, char why[200]) {
+  static const slp_option_id asks[] = {O_JSON, O_ENDPOINT, O_CONTACT};
+  for (size_t i = 0; i < SLP_COUNT(asks) && a->mode == SLP_MODE_IAM && !a->try_rights; i++) {
+    if (!on_command_line(a, asks[i])) continue;
+    snprintf(why, 200, "%s goes with --iam only beside --try, which asks the service",
+             asks[i] == O_JSON       ? "-J"
+             : asks[i] == O_ENDPOINT ? "-b"
+                                     : "-m");
+    return SLP_EINVAL;
+  }
+  return 0;
+}
+
 static int check_streams(const slp_args *a, char why[200]) {
   int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_LIST || a->mode == SLP_MODE_IAM ||
               (a->mode & (SHOWS_LEASES | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER));
@@ -704,6 +719,7 @@ static int check(slp_args *a, char why[200]) {
   int r = dump ? 0 : check_mode(a, why);
   let_command_line_win(a);
   if (!r) r = check_output(a, why);
+  if (!r) r = check_iam(a, why);
   if (!r && a->mode == SLP_MODE_MIGRATE) r = take_target(a, why);
   if (!r && !dump && a->multilang) r = check_multilang(a, why);
   if (!r && !dump && !a->multilang) r = check_streams(a, why);

@@ -69,6 +69,7 @@ typedef struct slp_args {
   const char *migrate; /* --migrate, as given: FROM */
   slp_migrate_place migrate_from, migrate_to;
   uint8_t write;         /* --write */
+  uint8_t try_rights;    /* --try */
   const char *multilang; /* --multilang, --check; or NULL */
   uint8_t trace_protocol;
   slp_start to;                          /* --to; a place in a shard has no shard when none was named */

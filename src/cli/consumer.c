@@ -41,7 +41,8 @@ static const char *what_to_do(const sloop_error_t *e) {
                    : NULL;
     case SLOOP_EACCESS:
       if (named || !e->message || !*e->message)
-        return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs";
+        return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs, and with "
+               "--try also what of it is missing";
       return nameless ? is_it_the_service : NULL;
     case SLOOP_EREFUSED: return nameless ? is_it_the_service : NULL;
     case SLOOP_ELEASE: return "see --store, -X schema and -X worker";

@@ -14,6 +14,7 @@ enum {
   SLP_EXIT_NO_SHARD = 5,     /* --explain, --release, --reset: there is no such shard */
   SLP_EXIT_NO_WORKER = 6,    /* --release: nor such a worker */
   SLP_EXIT_BEHIND = 7,       /* --lag-over: a shard is further behind, or not known to be less */
+  SLP_EXIT_DENIED = 8,       /* --iam --try: a right is missing */
   SLP_EXIT_INTERRUPTED = 130 /* a second Ctrl-C */
 };
 

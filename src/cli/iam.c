@@ -1,4 +1,4 @@
-/* iam.c - writes an IAM policy for the streams of the command line. */
+/* iam.c - which rights the command line needs: walked through, and written as an IAM policy. */
 #include "cli/iam.h"
 
 #include "aws/endpoint.h"
@@ -27,6 +27,7 @@ static const char *const table[] = {"dynamodb:DescribeTable", NULL};
       "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
 static const char *const leases[] = {LEASES, "dynamodb:Query", NULL};
 static const char *const leases_scanned[] = {LEASES, "dynamodb:Scan", NULL};
+static const char *const metrics[] = {"cloudwatch:PutMetricData", NULL};
 /* Tables that KCL 3.0 to 3.4 has beside that of the leases; they are never made. */
 static const char *const beside[] = {"dynamodb:DescribeTable", "dynamodb:Scan", NULL};
 static const char *const loads[] = {"dynamodb:DescribeTable", "dynamodb:Scan",       "dynamodb:GetItem",
@@ -40,119 +41,147 @@ static int is_dynamodb(const char *stream) {
 
 static int is_stream_arn(const char *stream) { return is_arn(stream) && strstr(stream, "/stream/") != NULL; }
 
-/* Unknown parts of an ARN become "*". `suffix`: of a table's streams. */
-static void add_resource(slp_buf *b, const slp_args *a, const char *stream, const char *suffix) {
-  slp_buf arn;
-  slp_buf_init(&arn, b->mem, 1 << 16);
+int slp_iam_resource(slp_buf *b, const slp_args *a, const slp_iam_statement *st) {
   char real[64];
+  const char *stream = st->of;
+  if (!stream) return slp_buf_add_char(b, '*');
   slp_str given = slp_str_of(a->opts.region);
   const char *region = "*";
   if (slp_region_valid(given)) {
     slp_region_real(given, real);
     region = real;
   }
-  if (is_arn(stream))
-    slp_buf_addf(&arn, "%s%s", stream, suffix);
-  else if (is_dynamodb(stream))
-    slp_buf_addf(&arn, "arn:aws:dynamodb:%s:*:table/%s%s", region, stream + 9, suffix);
-  else
-    slp_buf_addf(&arn, "arn:aws:kinesis:%s:*:stream/%s%s", region, stream, suffix);
-  if (slp_buf_failed(&arn)) slp_buf_fail(b, slp_buf_failed(&arn));
-  slp_buf_add_z(b, ",\n      \"Resource\": ");
-  slp_json_put_string(b, slp_buf_str(&arn));
-  slp_buf_free(&arn);
+  if (is_arn(stream)) return slp_buf_addf(b, "%s%s", stream, st->suffix);
+  if (is_dynamodb(stream))
+    return slp_buf_addf(b, "arn:aws:dynamodb:%s:*:table/%s%s", region, stream + 9, st->suffix);
+  return slp_buf_addf(b, "arn:aws:kinesis:%s:*:stream/%s%s", region, stream, st->suffix);
 }
 
-static void begin_statement(slp_buf *b, int *first) {
-  slp_buf_addf(b, "%s    {\n      \"Effect\": \"Allow\",\n      \"Action\": [", *first ? "" : ",\n");
-  *first = 0;
+/* ---- the walk ------------------------------------------------------------------------------------------ */
+typedef struct walk {
+  const slp_args *a;
+  slp_mem *mem;
+  slp_iam_fn fn;
+  void *ctx;
+  int failed; /* 0, or the first error of a buffer */
+} walk;
+
+/* name NULL: the application's with `behind` after it. */
+static void tell_table(walk *w, const char *const *actions, const char *name, const char *behind) {
+  slp_buf of;
+  slp_buf_init(&of, w->mem, 1 << 16);
+  int r = slp_buf_addf(&of, "dynamodb:%s%s", name ? name : w->a->opts.app, behind);
+  if (r && !w->failed) w->failed = r;
+  slp_iam_statement st = {
+      .actions = actions, .of = slp_buf_z(&of), .suffix = "", .subject = slp_buf_z(&of), .leases = 1};
+  w->fn(w->ctx, &st);
+  slp_buf_free(&of);
 }
 
-static void add_statement(slp_buf *b, const slp_args *a, const char *const *actions, const char *stream,
-                          const char *suffix, int *first) {
-  begin_statement(b, first);
-  for (size_t i = 0; actions[i]; i++) slp_buf_addf(b, "%s\"%s\"", i ? ", " : "", actions[i]);
-  slp_buf_add_char(b, ']');
-  add_resource(b, a, stream, suffix);
-  slp_buf_add_z(b, "\n    }");
-}
-
-/* name NULL: the application's with this behind it. */
-static void add_beside(slp_buf *b, const slp_args *a, const char *const *actions, const char *name,
-                       const char *behind, int *first) {
-  slp_buf to;
-  slp_buf_init(&to, b->mem, 1 << 16);
-  if (slp_buf_addf(&to, "dynamodb:%s%s", name ? name : a->opts.app, name ? "" : behind))
-    slp_buf_fail(b, slp_buf_failed(&to));
-  add_statement(b, a, actions, slp_buf_z(&to), "", first);
-  slp_buf_free(&to);
-}
-
-static void add_leases(slp_buf *b, const slp_args *a, int *first) {
+static void walk_leases(walk *w) {
   static const char named[] = "dynamodb:";
-  const char *store = a->opts.store ? a->opts.store : "dynamodb";
-  int foreign = a->opts.schema && strcmp(a->opts.schema, "sloop") != 0;
-  if (!a->opts.app || strncmp(store, "dynamodb", sizeof named - 2) != 0) return;
+  const sloop_opts_t *o = &w->a->opts;
+  const char *store = o->store ? o->store : "dynamodb";
+  int foreign = o->schema && strcmp(o->schema, "sloop") != 0;
+  if (!o->app || strncmp(store, "dynamodb", sizeof named - 2) != 0) return;
   const char *name = strncmp(store, named, sizeof named - 1) == 0 ? store + sizeof named - 1
-                     : foreign                                    ? a->opts.app
+                     : foreign                                    ? o->app
                                                                   : "sloop";
-  int several = a->opts.schema && strcmp(a->opts.schema, "kinsumer") == 0;
+  int several = o->schema && strcmp(o->schema, "kinsumer") == 0;
   static const char *const ends[] = {"_checkpoints", "_clients", "_metadata"};
-  for (size_t i = 0; i < (several ? SLP_COUNT(ends) : 1); i++) {
-    slp_buf stream;
-    slp_buf_init(&stream, b->mem, 1 << 16);
-    if (slp_buf_addf(&stream, "dynamodb:%s%s", name, several ? ends[i] : ""))
-      slp_buf_fail(b, slp_buf_failed(&stream));
-    add_statement(b, a, foreign ? leases_scanned : leases, slp_buf_z(&stream), "", first);
-    slp_buf_free(&stream);
-  }
-  if (strcmp(a->opts.schema ? a->opts.schema : "", "kcl") != 0) return;
-  add_beside(b, a, beside, a->opts.kcl_coordinator, "-CoordinatorState", first);
-  add_beside(b, a, loads, a->opts.kcl_metrics, "-WorkerMetricStats", first);
+  for (size_t i = 0; i < (several ? SLP_COUNT(ends) : 1); i++)
+    tell_table(w, foreign ? leases_scanned : leases, name, several ? ends[i] : "");
+  if (strcmp(o->schema ? o->schema : "", "kcl") != 0) return;
+  tell_table(w, beside, o->kcl_coordinator, o->kcl_coordinator ? "" : "-CoordinatorState");
+  tell_table(w, loads, o->kcl_metrics, o->kcl_metrics ? "" : "-WorkerMetricStats");
 }
 
 /* The right to put metrics has no resource. */
-static void add_metrics(slp_buf *b, const slp_args *a, int *first) {
-  const char *ns = a->metrics.cloudwatch               ? a->metrics.cloudwatch
-                   : a->metrics.cloudwatch_as_motorway ? "Motorway/Kinesis"
-                                                       : NULL;
-  if (!ns) return;
-  begin_statement(b, first);
-  slp_buf_add_z(b,
-                "\"cloudwatch:PutMetricData\"],\n      \"Resource\": \"*\",\n"
-                "      \"Condition\": {\"StringEquals\": {\"cloudwatch:namespace\": ");
-  slp_json_put_string(b, slp_str_of(ns));
-  slp_buf_add_z(b, "}}\n    }");
+static void walk_metrics(walk *w) {
+  const sloop_metrics_opts_t *m = &w->a->metrics;
+  slp_iam_statement st = {.actions = metrics, .suffix = "", .subject = "CloudWatch"};
+  st.ns = m->cloudwatch ? m->cloudwatch : m->cloudwatch_as_motorway ? "Motorway/Kinesis" : NULL;
+  if (st.ns) w->fn(w->ctx, &st);
+}
+
+static void tell_stream(walk *w, size_t i, const char *const *actions, const char *suffix) {
+  const char *stream = w->a->streams[i];
+  slp_iam_statement st = {.actions = actions, .of = stream, .suffix = suffix, .subject = stream, .stream = i};
+  w->fn(w->ctx, &st);
+}
+
+static void tell_consumer(walk *w, size_t i, const char *const *actions, int by_arn) {
+  const char *name = w->a->opts.push_consumer ? w->a->opts.push_consumer : w->a->opts.app;
+  slp_iam_statement st = {.actions = actions,
+                          .of = by_arn ? name : w->a->streams[i],
+                          .suffix = by_arn ? "" : "/consumer/*",
+                          .subject = w->a->streams[i],
+                          .consumer = name,
+                          .stream = i};
+  w->fn(w->ctx, &st);
+}
+
+static void walk_stream(walk *w, size_t i) {
+  const slp_args *a = w->a;
+  const char *stream = a->streams[i];
+  int pushes = !is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL;
+  if (a->iam_of) {
+    tell_stream(w, i, listed, "");
+    if (a->iam_of == SLP_MODE_DEREGISTER) tell_stream(w, i, deregistered, "/consumer/*");
+  } else if (pushes && a->opts.push_consumer && is_arn(a->opts.push_consumer)) {
+    tell_stream(w, i, a->opts.retrieval == SLOOP_RETRIEVAL_AUTO ? kinesis : shards, "");
+    tell_consumer(w, i, subscribed, 1);
+  } else if (pushes) {
+    tell_stream(w, i, pushed, "");
+    tell_consumer(w, i, consumer, 0);
+  } else if (!is_dynamodb(stream)) {
+    tell_stream(w, i, kinesis, "");
+  } else if (is_stream_arn(stream)) {
+    tell_stream(w, i, changes, "");
+  } else {
+    tell_stream(w, i, table, "");
+    tell_stream(w, i, changes, "/stream/*");
+  }
+}
+
+int slp_iam_each(slp_mem *mem, const slp_args *a, slp_iam_fn fn, void *ctx) {
+  walk w = {.a = a, .mem = mem, .fn = fn, .ctx = ctx};
+  for (size_t i = 0; i < a->streams_n; i++) walk_stream(&w, i);
+  if (!a->iam_of) walk_leases(&w);
+  if (!a->iam_of) walk_metrics(&w);
+  return w.failed;
+}
+
+/* ---- the policy ---------------------------------------------------------------------------------------- */
+typedef struct policy {
+  slp_buf *b;
+  const slp_args *a;
+  int more; /* a statement was written */
+} policy;
+
+static void add_statement(void *ctx, const slp_iam_statement *st) {
+  policy *p = ctx;
+  slp_buf *b = p->b, resource;
+  slp_buf_addf(b, "%s    {\n      \"Effect\": \"Allow\",\n      \"Action\": [", p->more ? ",\n" : "");
+  p->more = 1;
+  for (size_t i = 0; st->actions[i]; i++) slp_buf_addf(b, "%s\"%s\"", i ? ", " : "", st->actions[i]);
+  slp_buf_add_z(b, "],\n      \"Resource\": ");
+  slp_buf_init(&resource, b->mem, 1 << 16);
+  if (slp_iam_resource(&resource, p->a, st)) slp_buf_fail(b, slp_buf_failed(&resource));
+  slp_json_put_string(b, slp_buf_str(&resource));
+  slp_buf_free(&resource);
+  if (st->ns) {
+    slp_buf_add_z(b, ",\n      \"Condition\": {\"StringEquals\": {\"cloudwatch:namespace\": ");
+    slp_json_put_string(b, slp_str_of(st->ns));
+    slp_buf_add_z(b, "}}");
+  }
+  slp_buf_add_z(b, "\n    }");
 }
 
 int slp_iam(slp_buf *b, const slp_args *a) {
-  int first = 1;
+  policy p = {.b = b, .a = a};
   slp_buf_add_z(b, "{\n  \"Version\": \"2012-10-17\",\n  \"Statement\": [\n");
-  for (size_t i = 0; i < a->streams_n; i++) {
-    const char *stream = a->streams[i];
-    if (a->iam_of) {
-      add_statement(b, a, listed, stream, "", &first);
-      if (a->iam_of == SLP_MODE_DEREGISTER) add_statement(b, a, deregistered, stream, "/consumer/*", &first);
-      continue;
-    }
-    if (!is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL && a->opts.push_consumer &&
-        is_arn(a->opts.push_consumer)) {
-      int or_poll = a->opts.retrieval == SLOOP_RETRIEVAL_AUTO;
-      add_statement(b, a, or_poll ? kinesis : shards, stream, "", &first);
-      add_statement(b, a, subscribed, a->opts.push_consumer, "", &first);
-    } else if (!is_dynamodb(stream) && a->opts.retrieval != SLOOP_RETRIEVAL_POLL) {
-      add_statement(b, a, pushed, stream, "", &first);
-      add_statement(b, a, consumer, stream, "/consumer/*", &first);
-    } else if (!is_dynamodb(stream)) {
-      add_statement(b, a, kinesis, stream, "", &first);
-    } else if (is_stream_arn(stream)) {
-      add_statement(b, a, changes, stream, "", &first);
-    } else {
-      add_statement(b, a, table, stream, "", &first);
-      add_statement(b, a, changes, stream, "/stream/*", &first);
-    }
-  }
-  if (!a->iam_of) add_leases(b, a, &first);
-  if (!a->iam_of) add_metrics(b, a, &first);
+  int r = slp_iam_each(b->mem, a, add_statement, &p);
+  if (r) slp_buf_fail(b, r);
   return slp_buf_add_z(b, "\n  ]\n}\n");
 }

@@ -18,6 +18,7 @@
 #include "cli/migrate.h"
 #include "cli/multilang.h"
 #include "cli/list.h"
+#include "cli/rights.h"
 #include "cli/say.h"
 #include "cli/serve.h"
 #include "cli/tail.h"
@@ -38,7 +39,7 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
     case SLP_MODE_SERVE: return slp_serve_run(mem, args);
     case SLP_MODE_DEMO: return slp_demo_run(mem, args);
     case SLP_MODE_BENCH: return slp_bench_run(mem, args);
-    case SLP_MODE_IAM: return slp_print(&b, slp_iam(&b, args));
+    case SLP_MODE_IAM: return args->try_rights ? slp_rights_run(mem, args) : slp_print(&b, slp_iam(&b, args));
     case SLP_MODE_LEASES:
       if (args->exports) return slp_lease_exporter_run(mem, args);
       return slp_lease_command_run(mem, args);

@@ -119,8 +119,9 @@ const slp_option slp_options[] = {
      "  %e epoch of the lease      %w this worker (-G)\n"
      "  %l ms behind the tip       %% percent sign\n"
      "  \\n \\r \\t \\0 \\\\ \\xXX     one byte"},
-    {O_JSON, 'J', "json", SLP_NO_VALUE, NULL, READS | SLP_MODE_LIST | SLP_MODE_LEASES | SLP_MODE_CONSUMERS,
-     NULL, "one JSON object a line"},
+    {O_JSON, 'J', "json", SLP_NO_VALUE, NULL,
+     READS | SLP_MODE_LIST | SLP_MODE_LEASES | SLP_MODE_CONSUMERS | SLP_MODE_IAM, NULL,
+     "one JSON object a line"},
     {O_DELIMITER, 'D', "delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
      "print this after each record instead of a newline; \\n \\r \\t \\0 \\\\ \\xXX are bytes"},
     {O_KEY, 'K', "key-delimiter", SLP_NEEDS_VALUE, "TEXT", SLP_MODE_TAIL, NULL,
@@ -140,9 +141,10 @@ const slp_option slp_options[] = {
     {O_KEEP_GOING, 'E', "keep-going", SLP_NO_VALUE, NULL, SLP_MODE_TAIL | SLP_MODE_MULTILANG, NULL,
      "go on after what would end it: a record that can't be decoded is printed as it came, one that --grep "
      "can't decide about is printed, a service that can't be reached at first is tried again for ever"},
-    {O_CONTACT, 'm', "contact-timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS, NULL,
+    {O_CONTACT, 'm', "contact-timeout", SLP_NEEDS_VALUE, "SECONDS", TALKS | SLP_MODE_IAM, NULL,
      "fail when the service has not answered by then"},
-    {O_ENDPOINT, 'b', "endpoint", SLP_NEEDS_VALUE, "URL", TALKS, "The service and the settings",
+    {O_ENDPOINT, 'b', "endpoint", SLP_NEEDS_VALUE, "URL", TALKS | SLP_MODE_IAM,
+     "The service and the settings",
      "talk to this instead of AWS; else AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS), "
      "AWS_ENDPOINT_URL"},
     {O_WIRE, 0, "wire", SLP_NEEDS_VALUE, "auto|cbor|json", READS, NULL,
@@ -189,6 +191,9 @@ const slp_option slp_options[] = {
      "read STREAM to nowhere and report; without STREAM: a sandbox in a process of its own"},
     {O_IAM, 0, "iam", SLP_NO_VALUE, NULL, ALL, NULL,
      "print the IAM policy that reading each STREAM needs; with -G that of its leases too"},
+    {O_TRY, 0, "try", SLP_NO_VALUE, NULL, SLP_MODE_IAM, NULL,
+     "try these rights instead, by calls that change nothing, and print a line for each: allowed, denied, "
+     "untried or unknown, and why. Leaves with status 8 when one is denied"},
     {O_KCAT, 0, "kcat", SLP_NO_VALUE, NULL, ALL, NULL, "kcat's flags, and what they are here"},
     {O_MAN, 0, "man", SLP_NO_VALUE, NULL, ALL, NULL, "the manual page, for man -l -"},
     {O_COMPLETION, 0, "completion", SLP_NEEDS_VALUE, "bash|zsh", ALL, NULL,

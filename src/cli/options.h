@@ -91,6 +91,7 @@ typedef enum {
   O_DEMO,
   O_BENCH,
   O_IAM,
+  O_TRY,
   O_KCAT,
   O_MAN,
   O_COMPLETION,

@@ -326,6 +326,17 @@ TEST(some_answer_at_once_whatever_else_is_there) {
   CHECK_INT(args.mode, SLP_MODE_DUMP);
   CHECK_PARSES("--iam", "s");
   CHECK_INT(args.mode, SLP_MODE_IAM);
+  CHECK_INT(args.try_rights, 0);
+}
+
+TEST(rights_are_tried_beside_iam_only) {
+  CHECK_PARSES("--iam", "--try", "-J", "-b", "http://x", "-m", "3", "s");
+  CHECK_INT(args.mode, SLP_MODE_IAM);
+  CHECK_INT(args.try_rights, 1);
+  CHECK_REFUSED("--try does not go together with following a stream", "--try", "s");
+  CHECK_REFUSED("--try does not go together with -L", "-L", "--try", "s");
+  CHECK_REFUSED("-J goes with --iam only beside --try", "--iam", "-J", "s");
+  CHECK_REFUSED("-b goes with --iam only beside --try", "--iam", "-b", "http://x", "s");
 }
 
 TEST(settings) {
