@@ -128,6 +128,7 @@ typedef struct slp_op_subscribe {
   uint64_t event_us;  /* out, at an event: it was not made before. Monotonic */
   size_t event_bytes; /* out: as it came over the wire */
   uint8_t opened;     /* out: the service accepted it */
+  uint8_t silent;     /* out: it was given up because no byte had come for 30 s */
   uint8_t pending;    /* out: bytes came that are not handed out yet */
 } slp_op_subscribe;
 

@@ -33,6 +33,7 @@ typedef struct subscription {
   slp_op_subscribe *op;
   sub_state state;
   uint8_t left;   /* the call is over; fail says how */
+  uint8_t handed; /* an event was handed out */
   uint8_t paused; /* since paused_us: nobody takes bytes off the connection */
   uint64_t paused_us;
   uint64_t held_us, held_until_us; /* the last pause that was long enough to matter; 0: there was none */
@@ -194,6 +195,7 @@ static void hand_out(subscription *u) {
   u->state = READING;
   u->page = NULL;
   u->op->pending = u->in.n > 0;
+  u->handed = 1;
   pause(u);
   if (u->left) slp_post(u->aws->h, &u->step);
   u->op->on_event(u->op); /* the last thing: it may cancel */
@@ -256,12 +258,22 @@ static void watch(subscription *u) {
                 slp_after_us(slp_now_us(u->aws->h), (uint64_t)SLP_SUBSCRIPTION_SILENT_MS * 1000));
 }
 
+/* The head's texts are there as soon as it has come, its status with the first byte behind it. */
+static void give_up_silent(subscription *u) {
+  int head = u->call.http.status == 200 || strstr(u->call.http.content_type, "eventstream") != NULL;
+  u->op->silent = 1;
+  broken(u, SLP_TRANSIENT, SLP_ETIMEDOUT,
+         u->handed ? "nothing came from the subscription for 30 s"
+         : head    ? "the subscription was accepted, and no event came in 30 s"
+                   : "no answer to the subscription came in 30 s");
+}
+
 static void on_silence(slp_timer *timer) {
   subscription *u = SLP_OWNER(timer, subscription, silence);
   if (u->left || u->paused || u->state == PARSING)
     watch(u);
   else
-    broken(u, SLP_TRANSIENT, SLP_ETIMEDOUT, "nothing came from the subscription for 30 s");
+    give_up_silent(u);
 }
 
 static void opened(subscription *u) {
@@ -324,7 +336,7 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   slp_mem *mem = aws->h->mem;
   op->op.date_ms = -1;
   op->op.sent_us = op->op.done_us = 0;
-  op->opened = op->pending = 0;
+  op->opened = op->silent = op->pending = 0;
   subscription *u = SLP_NEW(mem, subscription);
   if (!u) return SLP_ENOMEM;
   slp_aws_hold(aws);

@@ -194,10 +194,19 @@ static void answer(sub *u) {
   f->rq.on_done(&f->rq);
 }
 
+/* Told of a subscription that brought nothing at all. The service sends an empty event of an idle shard every
+ * few seconds. */
+static const char held_back[] =
+    "the service sends an event every few seconds, so something between may hold answers back, as a proxy "
+    "that "
+    "buffers: have it pass on what comes (nginx: proxy_buffering off), or read with retrieval poll or auto";
+
 static void fail_fetch(sub *u, const slp_fail *fail) {
   slp_page_reset(u->fetch->page);
   u->fetch->rq.fail = *fail;
-  if (!u->p->or_poll && u->vain.n >= VAIN_MAX)
+  if (!u->p->or_poll && u->op.silent && !u->events)
+    slp_fail_set(&u->fetch->rq.fail, fail->class, fail->code, "%.90s; %s", fail->message, held_back);
+  else if (!u->p->or_poll && u->vain.n >= VAIN_MAX)
     slp_fail_set(&u->fetch->rq.fail, fail->class, fail->code,
                  "%.180s; %u subscriptions in a row brought no event: with retrieval auto it would be polled",
                  fail->message, (unsigned)u->vain.n);

@@ -5,6 +5,8 @@ subscription refused, held back or kept for ever, as proxies do that know nothin
     front.push = "504"      SubscribeToShard is answered by the front, with this status and a page of HTML
     front.push = "hold"     the head of a subscription passes, and nothing behind it
     front.push = "buffer"   what comes is passed on when BUFFER bytes are there, or when it ends
+    front.push = "whole"    the same of the head: nothing of a subscription comes before it ends
+    prefix="/kinesis"       the server is found beneath this path only
     front.push = "pass"     as it comes
 """
 
@@ -35,12 +37,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         operation = self.headers.get("X-Amz-Target", ".").rsplit(".", 1)[1]
         front.count(operation)
+        if not self.path.startswith(front.prefix):
+            return self.send(404, "text/html", PAGE)
+        path = "/" + self.path[len(front.prefix):].lstrip("/")
         if operation == "SubscribeToShard" and front.push.isdigit():
             return self.send(int(front.push), "text/html", PAGE)
         upstream = http.client.HTTPConnection(front.host, front.port, timeout=600)
         try:
             headers = {k: v for k, v in self.headers.items() if k.lower() not in ("connection", "expect")}
-            upstream.request("POST", self.path, body, headers)
+            upstream.request("POST", path, body, headers)
             answer = upstream.getresponse()
             kind = answer.getheader("Content-Type", "")
             if operation == "SubscribeToShard" and answer.status == 200:
@@ -63,12 +68,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def stream(self, front, answer, kind):
+        held = b""
+        while front.push == "whole" and (data := answer.read1(BUFFER)):
+            held += data
         self.send_response_only(200)
         self.send_header("Content-Type", kind)
         self.send_header("Connection", "close")
         self.end_headers()
         self.close_connection = True
-        held = b""
         while data := answer.read1(BUFFER):
             if front.push == "hold":
                 continue
@@ -88,11 +95,11 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Front:
-    def __init__(self, url, answer=None, push="pass"):
+    def __init__(self, url, answer=None, push="pass", prefix=""):
         to = urllib.parse.urlsplit(url)
         self.host, self.port = to.hostname, to.port
         self.answer = answer or (lambda operation, status, body: (status, body))
-        self.push = push
+        self.push, self.prefix = push, prefix
         self.calls, self.times, self.lock = {}, {}, threading.Lock()
 
     def count(self, operation):
@@ -103,7 +110,7 @@ class Front:
     def __enter__(self):
         self.http = Server(("127.0.0.1", 0), Handler)
         self.http.front = self
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
+        self.url = f"http://127.0.0.1:{self.http.server_address[1]}{self.prefix}"
         threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True).start()
         return self
 

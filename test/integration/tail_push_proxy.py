@@ -18,9 +18,9 @@ AUTO = ["-X", "retrieval=auto"]
 
 
 @contextlib.contextmanager
-def behind(way, *settings, shards=2):
+def behind(way, *settings, shards=2, prefix=""):
     with Box(f"stream=s:{shards}", "change_ms=0", *settings) as box:
-        with Front(box.url, push=way) as front:
+        with Front(box.url, push=way, prefix=prefix) as front:
             yield box, front, harness.tail_environment(front.url)
 
 
@@ -169,6 +169,38 @@ def pushed_as_asked(way):
         expect("GetRecords" not in front.calls, "it polled")
 
 
+def held_back(way, first):
+    """Records are to be pushed, and a reverse proxy beneath whose path the service is holds them back. That is told when no
+    event came for 30 s, where an idle shard has one every five seconds, with what to do."""
+    with behind(way, "idle_event_ms=5000", prefix="/kinesis") as (box, front, environment):
+        put_many(box.client(), "s", 20, {})
+        began = time.monotonic()
+        running = harness.Running(["--push", "-o", "oldest", "-J", "s"], environment)
+        try:
+            harness.wait_until(lambda: "proxy_buffering off" in running.stderr(), 60, "what to do")
+            seconds = time.monotonic() - began
+        finally:
+            said = stop(running)
+        expect(first + "; the service sends an event every few seconds, so something between may hold answers back" in said, said)
+        expect("GetRecords" not in front.calls, "it polled")
+        return f"{seconds:.1f} s"
+
+
+def nobody_holds_it_back():
+    """The same path, an idle stream, and then a slow one: nothing is told in more than twice that time."""
+    with behind("pass", "idle_event_ms=5000", prefix="/kinesis") as (box, _, environment):
+        put = {}
+        running = harness.Running(["--push", "-o", "oldest", "-J", "s"], environment)
+        try:
+            time.sleep(65)
+            put_many(box.client(), "s", 20, put)
+            harness.wait_until(lambda: len(running.lines) >= 20, SECONDS, "records")
+        finally:
+            said = stop(running)
+        judge(harness.records_of(running.lines), put)
+        expect("(ETIMEDOUT)" not in said and "hold" not in said, said)
+
+
 def no_such_operation():
     """Known by its name alone: it is polled at once, and the name is told."""
     with Box("stream=s:2", "change_ms=0") as box:
@@ -193,6 +225,11 @@ def main():
     jobs += [("504: from now on", from_now_on, "504"), ("hold: from now on", from_now_on, "hold")]
     jobs += [("504: the tip ends it", the_tip_ends_it, "504"), ("buffer: the tip ends it", the_tip_ends_it, "buffer")]
     jobs += [("buffer: a quiet stream", idle, "buffer"), ("504: pushed as asked", pushed_as_asked, "504")]
+    accepted = "the subscription was accepted, and no event came in 30 s"
+    jobs += [("hold: to be pushed, told", held_back, "hold", accepted),
+             ("buffer: to be pushed, told", held_back, "buffer", accepted),
+             ("whole: to be pushed, told", held_back, "whole", "no answer to the subscription came in 30 s"),
+             ("no fault: a quiet stream is pushed, nothing told", nobody_holds_it_back)]
     jobs += [("no fault: a quiet stream stays pushed", an_idle_stream_stays_pushed),
              ("no fault: subscriptions that end stay pushed", subscriptions_of_the_service_end)]
     if FULL:
