@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 # What the configuration depends on and Meson does not see change by itself.
-key="${CC:-cc} ${MESON_ARGS:-} $(for lib in jansson libcbor libzstd liblz4 snappy libbrotlidec libpcre2-8; do
+key="${CC:-cc} ${MESON_ARGS:-} $(for lib in jansson libcbor libzstd liblz4 snappy libbrotlidec libpcre2-8 libnghttp2; do
   pkg-config --modversion $lib 2>/dev/null || echo "no $lib"; done | tr '\n' ' ')"
 if [ ! -e "$folder/build.ninja" ] || [ "$(cat "$folder/.made-with" 2>/dev/null)" != "$key" ]; then
   rm -rf "$folder"

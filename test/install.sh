@@ -48,6 +48,7 @@ need liblz4-dev lib liblz4
 need libsnappy-dev lib snappy
 need libbrotli-dev lib libbrotlidec
 need libpcre2-dev lib libpcre2-8
+need libnghttp2-dev lib libnghttp2 # HTTP/2 of the sandbox
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 case $want in
   build) ;;

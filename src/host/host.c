@@ -280,20 +280,42 @@ void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l)) {
   l->host->ops->listen_close(l);
 }
 
+static void serve(slp_served *rq, const slp_serve_answer *answer) {
+  if (rq->by)
+    rq->by->serve(rq, answer);
+  else
+    rq->listener->host->ops->serve(rq, answer);
+}
+
 void slp_serve(slp_served *rq, const slp_serve_answer *answer) {
   SLP_CHECK(answer);
-  rq->listener->host->ops->serve(rq, answer);
+  serve(rq, answer);
 }
 
-void slp_serve_drop(slp_served *rq) { rq->listener->host->ops->serve(rq, NULL); }
+void slp_serve_drop(slp_served *rq) { serve(rq, NULL); }
 
 void slp_serve_begin(slp_served *rq, const slp_serve_answer *answer) {
-  rq->listener->host->ops->serve_begin(rq, answer);
+  if (rq->by)
+    rq->by->begin(rq, answer);
+  else
+    rq->listener->host->ops->serve_begin(rq, answer);
 }
 
-int slp_serve_more(slp_served *rq, slp_str bytes) { return rq->listener->host->ops->serve_more(rq, bytes); }
+int slp_serve_more(slp_served *rq, slp_str bytes) {
+  return rq->by ? rq->by->more(rq, bytes) : rq->listener->host->ops->serve_more(rq, bytes);
+}
 
-void slp_serve_end(slp_served *rq) { rq->listener->host->ops->serve_end(rq); }
+void slp_serve_end(slp_served *rq) {
+  if (rq->by)
+    rq->by->end(rq);
+  else
+    rq->listener->host->ops->serve_end(rq);
+}
+
+void slp_raw_write(slp_raw *raw, slp_buf *bytes) { raw->listener->host->ops->raw_write(raw, bytes); }
+void slp_raw_read(slp_raw *raw, int on) { raw->listener->host->ops->raw_read(raw, on); }
+int slp_raw_has_room(slp_raw *raw, size_t more) { return raw->listener->host->ops->raw_has_room(raw, more); }
+void slp_raw_close(slp_raw *raw, slp_raw_end how) { raw->listener->host->ops->raw_close(raw, how); }
 
 /* ---- life ---------------------------------------------------------------------------------- */
 void slp_host_init(slp_host *h, const slp_host_ops *ops, slp_mem *mem) {

@@ -140,10 +140,22 @@ void slp_http_resume(slp_host *h, slp_http *call);
 typedef struct slp_listener slp_listener;
 typedef struct slp_served slp_served;
 
+typedef struct slp_serve_answer slp_serve_answer;
+
+/* How a request is answered. The host answers those that it has read; one who reads requests out of a raw
+ * connection answers those. */
+typedef struct slp_serve_ops {
+  void (*serve)(slp_served *rq, const slp_serve_answer *answer); /* NULL: slp_serve_drop */
+  void (*begin)(slp_served *rq, const slp_serve_answer *answer);
+  int (*more)(slp_served *rq, slp_str bytes);
+  void (*end)(slp_served *rq);
+} slp_serve_ops;
+
 /* A request being served. Valid until slp_serve() was called for it, or on_gone ran. */
 struct slp_served {
   slp_listener *listener;
-  slp_str method, path; /* path with query */
+  const slp_serve_ops *by; /* NULL: the host */
+  slp_str method, path;    /* path with query */
   slp_str body;
   /* Value of a request header, name in lower case; {NULL,0} when absent. */
   slp_str (*header)(slp_served *rq, const char *name);
@@ -154,7 +166,7 @@ struct slp_served {
   size_t waiting;                  /* of an answer that goes on: bytes given that did not go out yet */
   void *user;                      /* the server's own */
 };
-typedef struct slp_serve_answer {
+struct slp_serve_answer {
   int status;
   const slp_http_header *headers; /* copied. Content-Length, Date, Connection are added */
   size_t headers_n;
@@ -163,7 +175,7 @@ typedef struct slp_serve_answer {
   size_t cut_after; /* SIZE_MAX: whole. Else: send only so many bytes of head+body,
                        then reset the connection */
   uint8_t close;    /* close the connection after the answer */
-} slp_serve_answer;
+};
 /* Answers, at once or later; the request is invalid afterwards. */
 void slp_serve(slp_served *rq, const slp_serve_answer *answer);
 /* Drops the connection without an answer, or in the middle of one that goes on. */
@@ -174,6 +186,27 @@ void slp_serve_begin(slp_served *rq, const slp_serve_answer *answer);
 /* Sends on. SLP_ENOMEM: nothing of it was taken. The bytes are copied. */
 int slp_serve_more(slp_served *rq, slp_str bytes);
 void slp_serve_end(slp_served *rq); /* once all went out the connection is free; the request is invalid */
+
+/* A connection that began with the listener's preface: its bytes are the user's. Valid until slp_raw_close()
+ * was called for it, or on_gone ran. on_raw sets the three functions; the turn queue calls them. */
+typedef struct slp_raw {
+  slp_listener *listener;
+  void (*on_bytes)(struct slp_raw *raw, slp_str bytes); /* the preface comes first */
+  void (*on_written)(struct slp_raw *raw);              /* what slp_raw_write() was given went out */
+  void (*on_gone)(struct slp_raw *raw);                 /* the connection has ended */
+  size_t held; /* the user's: bytes that its requests take, as counted in requests_bytes_max */
+  void *user;
+} slp_raw;
+void slp_raw_write(slp_raw *raw, slp_buf *bytes); /* moved out. Not again before on_written */
+void slp_raw_read(slp_raw *raw, int on);          /* 0: no on_bytes until 1, and the peer has to wait */
+/* May `more` bytes be held beside what all requests of the listener take? */
+int slp_raw_has_room(slp_raw *raw, size_t more);
+typedef enum {
+  SLP_RAW_NOW,    /* what the kernel has still goes out */
+  SLP_RAW_LINGER, /* once the peer has read all that was written, or after a second */
+  SLP_RAW_RESET   /* resets it when the kernel has sent what it has */
+} slp_raw_end;
+void slp_raw_close(slp_raw *raw, slp_raw_end how);
 
 struct slp_listener {
   void (*on_request)(slp_listener *l, slp_served *rq); /* from the turn queue */
@@ -188,6 +221,8 @@ struct slp_listener {
   size_t requests_bytes_max;
   uint32_t conn_ms_max;    /* a connection is closed when it is that old; 0: no limit */
   uint32_t request_ms_max; /* or when a request is not there whole after so long; 0: no limit */
+  slp_str preface;         /* a connection that begins with these bytes is raw; empty: none is */
+  void (*on_raw)(slp_listener *l, slp_raw *raw);
   void *impl;
   slp_host *host; /* set by slp_listen */
 };
@@ -307,6 +342,10 @@ typedef struct slp_host_ops {
   void (*serve_begin)(slp_served *rq, const slp_serve_answer *answer);
   int (*serve_more)(slp_served *rq, slp_str bytes);
   void (*serve_end)(slp_served *rq);
+  void (*raw_write)(slp_raw *raw, slp_buf *bytes);
+  void (*raw_read)(slp_raw *raw, int on);
+  int (*raw_has_room)(slp_raw *raw, size_t more);
+  void (*raw_close)(slp_raw *raw, slp_raw_end how);
   void (*file_read)(slp_host *h, slp_file *file);
   void (*file_cancel)(slp_host *h, slp_file *file);
   void (*work_send)(slp_host *h, slp_work *work);

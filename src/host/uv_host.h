@@ -114,6 +114,12 @@ int slp_uv_serve_more(slp_served *rq, slp_str bytes);
 void slp_uv_serve_end(slp_served *rq);
 void slp_uv_listen_close_all(slp_uv_host *u);
 
+/* uv_raw.c */
+void slp_uv_raw_write(slp_raw *raw, slp_buf *bytes);
+void slp_uv_raw_read(slp_raw *raw, int on);
+int slp_uv_raw_has_room(slp_raw *raw, size_t more);
+void slp_uv_raw_close(slp_raw *raw, slp_raw_end how);
+
 /* uv_file.c */
 void slp_uv_file_read(slp_host *h, slp_file *file);
 void slp_uv_file_cancel(slp_host *h, slp_file *file);

@@ -6,14 +6,11 @@
 #include <sys/socket.h>
 
 #include "codec/date.h"
-#include "host/http_request.h"
-#include "host/uv_host.h"
+#include "host/uv_conn.h"
 
 #define BODY_MAX ((size_t)16 << 20)
 #define READ_MIN (16u << 10)
 #define READ_MAX (512u << 10)
-/* Reading stops when more bytes than this wait behind the request being served. */
-#define AHEAD_MAX (64u << 10)
 /* A connection keeps buffers up to this size between requests. */
 #define KEEP_MAX (64u << 10)
 #define LINGER_US 1000000u
@@ -23,66 +20,18 @@
 #define BURST 8
 #define GRACE_US 50000u
 
-typedef struct listener {
-  uv_tcp_t tcp;
-  slp_uv_host *u;
-  slp_listener *l;
-  slp_list link;
-  slp_list conns;
-  size_t open_n; /* connections and the listening handle that are not closed yet */
-  slp_event closed;
-  uint8_t closing, silent; /* silent: the host is closing, nobody is told */
-  uint8_t accept_pending;  /* a connection waits for memory */
-} listener;
+static void conn_next(slp_conn *c);
+static void stream_write(slp_conn *c);
 
-typedef enum {
-  READING,
-  READY,
-  SERVING,
-  STREAMING,     /* an answer that goes on: all that was given went out */
-  STREAM_WRITES, /* likewise, and a piece is being written */
-  STREAM_ENDS,   /* likewise, and the last piece follows */
-  WRITING,
-  LINGERING,
-  RESETTING,
-  GONE,
-  CLOSED
-} state;
-
-typedef struct conn {
-  slp_served served;
-  uv_tcp_t tcp;
-  listener *li;
-  slp_list link;
-  state state;
-  slp_buf in;       /* bytes not yet part of a complete request */
-  slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
-  slp_request rq;
-  slp_event ev;
-  slp_timer timer; /* its age, or how long a request takes to come; then lingering or waiting to reset */
-  uint64_t born_us;
-  uint32_t tries;
-  slp_buf head, body;
-  slp_buf later; /* of an answer that goes on: what follows the piece that is being written */
-  uv_buf_t out[2];
-  uv_write_t write;
-  uv_shutdown_t shutdown;
-  uint8_t continued, reading, eof, close_after, cut, tcp_closed, shut;
-  uint8_t refused; /* its request found no room among all the others */
-} conn;
-
-static void conn_read_on(conn *c);
-static void conn_next(conn *c);
-static void stream_write(conn *c);
-
-/* The request is with the user. */
-static int is_serving(const conn *c) {
-  return c->state == SERVING || c->state == STREAMING || c->state == STREAM_WRITES;
+/* The request is with the user, or the whole connection. */
+static int is_serving(const slp_conn *c) {
+  return c->state == SLP_CONN_SERVING || c->state == SLP_CONN_STREAMING ||
+         c->state == SLP_CONN_STREAM_WRITES || c->state == SLP_CONN_RAW;
 }
 
 /* ---- closing --------------------------------------------------------------------------------- */
 static void on_listener_closed_event(slp_event *ev) {
-  listener *li = SLP_OWNER(ev, listener, closed);
+  slp_uv_listener *li = SLP_OWNER(ev, slp_uv_listener, closed);
   slp_listener *l = li->l;
   slp_uv_host *u = li->u;
   slp_list_remove(&li->link);
@@ -91,7 +40,7 @@ static void on_listener_closed_event(slp_event *ev) {
   if (l->on_closed) l->on_closed(l);
 }
 
-static void listener_let_go(listener *li) {
+static void listener_let_go(slp_uv_listener *li) {
   if (--li->open_n > 0) return;
   slp_uv_host *u = li->u;
   if (li->silent || u->closing) {
@@ -106,8 +55,8 @@ static void listener_let_go(listener *li) {
 
 static void on_connection(uv_stream_t *stream, int status);
 
-static void conn_free(conn *c) {
-  listener *li = c->li;
+static void conn_free(slp_conn *c) {
+  slp_uv_listener *li = c->li;
   slp_mem *mem = li->u->host.mem;
   slp_timer_clear(&li->u->host, &c->timer);
   slp_unpost(&c->ev);
@@ -126,18 +75,18 @@ static void conn_free(conn *c) {
 }
 
 static void on_conn_closed(uv_handle_t *handle) {
-  conn *c = handle->data;
+  slp_conn *c = handle->data;
   c->tcp_closed = 1;
-  /* GONE: the user still has the request and has not been told, or cannot be. */
-  if (c->state == CLOSED) conn_free(c);
+  /* SLP_CONN_GONE: the user still has the request and has not been told, or cannot be. */
+  if (c->state == SLP_CONN_CLOSED) conn_free(c);
 }
 
-static void conn_close_socket(conn *c) {
+static void conn_close_socket(slp_conn *c) {
   if (!uv_is_closing((uv_handle_t *)&c->tcp)) uv_close((uv_handle_t *)&c->tcp, on_conn_closed);
 }
 
-static void conn_close(conn *c) {
-  c->state = CLOSED;
+void slp_conn_close(slp_conn *c) {
+  c->state = SLP_CONN_CLOSED;
   slp_unpost(&c->ev);
   slp_timer_clear(&c->li->u->host, &c->timer);
   if (c->tcp_closed)
@@ -147,16 +96,16 @@ static void conn_close(conn *c) {
 }
 
 /* RST instead of FIN: what an overloaded or dying server does to its clients. */
-static void conn_reset(conn *c) {
-  c->state = CLOSED;
+static void conn_reset(slp_conn *c) {
+  c->state = SLP_CONN_CLOSED;
   slp_unpost(&c->ev);
   slp_timer_clear(&c->li->u->host, &c->timer);
   if (uv_tcp_close_reset(&c->tcp, on_conn_closed)) conn_close_socket(c);
 }
 
 /* The peer is gone while the user works on its request. */
-static void conn_gone(conn *c) {
-  c->state = GONE;
+void slp_conn_gone(slp_conn *c) {
+  c->state = SLP_CONN_GONE;
   conn_close_socket(c);
   slp_post(&c->li->u->host, &c->ev);
 }
@@ -193,7 +142,7 @@ static const char *date_text(slp_uv_host *u, int64_t ms) {
 }
 
 /* body_n SIZE_MAX: nobody knows how much it will be. */
-static int build_head(conn *c, const slp_serve_answer *a, size_t body_n) {
+static int build_head(slp_conn *c, const slp_serve_answer *a, size_t body_n) {
   slp_buf *b = &c->head;
   slp_uv_host *u = c->li->u;
   slp_buf_clear(b);
@@ -220,7 +169,7 @@ static int build_head(conn *c, const slp_serve_answer *a, size_t body_n) {
       b, c->close_after ? "\r\nConnection: close\r\n\r\n" : "\r\nConnection: keep-alive\r\n\r\n");
 }
 
-static void recycle(conn *c) {
+static void recycle(slp_conn *c) {
   slp_buf_free(&c->body);
   if (c->rq_bytes.cap > KEEP_MAX)
     slp_buf_free(&c->rq_bytes);
@@ -231,7 +180,7 @@ static void recycle(conn *c) {
 }
 
 static void on_reset_timer(slp_timer *timer) {
-  conn *c = SLP_OWNER(timer, conn, timer);
+  slp_conn *c = SLP_OWNER(timer, slp_conn, timer);
   uv_os_fd_t fd;
   int waiting = 0;
   /* A reset throws away what the kernel has not sent yet, and the cut would come too early. */
@@ -243,13 +192,19 @@ static void on_reset_timer(slp_timer *timer) {
   conn_reset(c);
 }
 
+void slp_conn_reset_later(slp_conn *c) {
+  c->state = SLP_CONN_RESETTING;
+  c->timer.run = on_reset_timer;
+  on_reset_timer(&c->timer);
+}
+
 /* Sets the timer to when the connection is too old, or, while a request is to come, has waited too long for
  * it. SLP_ENOMEM. */
-static int watch(conn *c) {
+static int watch(slp_conn *c) {
   slp_host *h = &c->li->u->host;
   const slp_listener *l = c->li->l;
   uint64_t at = l->conn_ms_max ? c->born_us + (uint64_t)l->conn_ms_max * 1000 : UINT64_MAX;
-  if (c->state == READING && l->request_ms_max)
+  if (c->state == SLP_CONN_READING && l->request_ms_max)
     at = slp_min_u64(at, slp_now_us(h) + (uint64_t)l->request_ms_max * 1000);
   if (at != UINT64_MAX) return slp_timer_set(h, &c->timer, at);
   slp_timer_clear(h, &c->timer);
@@ -257,67 +212,65 @@ static int watch(conn *c) {
 }
 
 static void on_too_old(slp_timer *timer) {
-  conn *c = SLP_OWNER(timer, conn, timer);
+  slp_conn *c = SLP_OWNER(timer, slp_conn, timer);
   if (is_serving(c))
-    conn_gone(c);
-  else if (c->state != GONE && c->state != CLOSED)
-    conn_close(c);
+    slp_conn_gone(c);
+  else if (c->state != SLP_CONN_GONE && c->state != SLP_CONN_CLOSED)
+    slp_conn_close(c);
 }
 
-static void on_linger_end(slp_timer *timer) { conn_close(SLP_OWNER(timer, conn, timer)); }
+static void on_linger_end(slp_timer *timer) { slp_conn_close(SLP_OWNER(timer, slp_conn, timer)); }
 
 static void on_shutdown(uv_shutdown_t *rq, int status) {
-  conn *c = rq->data;
-  if (c->state != LINGERING) return;
-  if (status < 0 || c->eof) conn_close(c);
+  slp_conn *c = rq->data;
+  if (c->state != SLP_CONN_LINGERING) return;
+  if (status < 0 || c->eof) slp_conn_close(c);
 }
 
 /* Closing a socket with unread bytes sends a reset, which may overtake the answer. So our side is
  * closed first, and what still comes is read and thrown away for a while. */
-static void conn_linger(conn *c) {
+void slp_conn_linger(slp_conn *c) {
   slp_host *h = &c->li->u->host;
-  c->state = LINGERING;
+  c->state = SLP_CONN_LINGERING;
   slp_buf_free(&c->in);
   c->timer.run = on_linger_end;
   c->shutdown.data = c;
   if (c->eof || slp_timer_set(h, &c->timer, slp_now_us(h) + LINGER_US) ||
       uv_shutdown(&c->shutdown, (uv_stream_t *)&c->tcp, on_shutdown)) {
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
-  conn_read_on(c);
+  slp_conn_read_on(c);
 }
 
-static void conn_written(conn *c) {
+static void conn_written(slp_conn *c) {
   if (c->cut) {
-    c->state = RESETTING;
-    c->timer.run = on_reset_timer;
-    on_reset_timer(&c->timer);
+    slp_conn_reset_later(c);
     return;
   }
   recycle(c);
   if (c->close_after || c->eof) {
-    conn_linger(c);
+    slp_conn_linger(c);
     return;
   }
-  c->state = READING;
+  c->state = SLP_CONN_READING;
   c->continued = 0;
   slp_request_begin(&c->rq);
   if (watch(c)) {
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
-  conn_read_on(c);
+  slp_conn_read_on(c);
   /* The next request may be here already; from the turn queue, so that a thousand small requests in one
    * segment do not pile up on the stack. */
-  if (c->state == READING && c->in.n) slp_post(&c->li->u->host, &c->ev);
+  if (c->state == SLP_CONN_READING && c->in.n) slp_post(&c->li->u->host, &c->ev);
 }
 
-static void stream_written(conn *c, int status) {
-  if (status < 0 && c->state == STREAM_WRITES) {
-    conn_gone(c);
+static void stream_written(slp_conn *c, int status) {
+  if (status < 0 && c->state == SLP_CONN_STREAM_WRITES) {
+    slp_conn_gone(c);
   } else if (status < 0) {
-    conn_close(c);
+    slp_conn_close(c);
   } else {
     c->served.waiting -= c->body.n;
     stream_write(c);
@@ -325,14 +278,14 @@ static void stream_written(conn *c, int status) {
 }
 
 static void on_written(uv_write_t *rq, int status) {
-  conn *c = rq->data;
-  if (c->state == STREAM_WRITES || c->state == STREAM_ENDS) {
+  slp_conn *c = rq->data;
+  if (c->state == SLP_CONN_STREAM_WRITES || c->state == SLP_CONN_STREAM_ENDS) {
     stream_written(c, status);
     return;
   }
-  if (c->state != WRITING) return; /* closed meanwhile */
+  if (c->state != SLP_CONN_WRITING) return; /* closed meanwhile */
   if (status < 0)
-    conn_close(c);
+    slp_conn_close(c);
   else
     conn_written(c);
 }
@@ -349,10 +302,10 @@ static void trim(uv_buf_t *bufs, size_t *n, size_t gone) {
   }
 }
 
-static void conn_write(conn *c, size_t cut_after) {
+static void conn_write(slp_conn *c, size_t cut_after) {
   uv_stream_t *stream = (uv_stream_t *)&c->tcp;
   size_t n = c->body.n ? 2 : 1, whole = c->head.n + c->body.n;
-  c->state = WRITING;
+  c->state = SLP_CONN_WRITING;
   c->out[0] = uv_buf_init(c->head.p, (unsigned)c->head.n);
   c->out[1] = uv_buf_init(c->body.p, (unsigned)c->body.n);
   if (cut_after < whole) {
@@ -365,7 +318,7 @@ static void conn_write(conn *c, size_t cut_after) {
   }
   int r = cut_after ? uv_try_write(stream, c->out, (unsigned)n) : 0;
   if (r < 0 && r != UV_EAGAIN) {
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
   trim(c->out, &n, r > 0 ? (size_t)r : 0);
@@ -374,32 +327,32 @@ static void conn_write(conn *c, size_t cut_after) {
     return;
   }
   c->write.data = c;
-  if (uv_write(&c->write, stream, c->out, (unsigned)n, on_written)) conn_close(c);
+  if (uv_write(&c->write, stream, c->out, (unsigned)n, on_written)) slp_conn_close(c);
 }
 
 /* Answers a request that can't be read; nothing after it can be read either. */
-static void conn_refuse(conn *c, int status) {
+static void conn_refuse(slp_conn *c, int status) {
   slp_serve_answer a = {.status = status, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
   c->close_after = 1;
   slp_buf_free(&c->body);
   if (build_head(c, &a, 0))
-    conn_close(c);
+    slp_conn_close(c);
   else
     conn_write(c, SIZE_MAX);
 }
 
 void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
-  conn *c = SLP_OWNER(rq, conn, served);
-  SLP_CHECK(c->state == SERVING || c->state == GONE || (!a && is_serving(c)));
-  if (c->state == GONE || !a) {
+  slp_conn *c = SLP_OWNER(rq, slp_conn, served);
+  SLP_CHECK(c->state == SLP_CONN_SERVING || c->state == SLP_CONN_GONE || (!a && is_serving(c)));
+  if (c->state == SLP_CONN_GONE || !a) {
     if (a && a->body) slp_buf_free(a->body);
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
   int head_only = slp_str_is(rq->method, "HEAD") || a->status == 204 || a->status == 304;
   size_t body_n = a->body ? a->body->n : 0;
   if (body_n > UINT32_MAX) { /* more than one uv_buf_t can say */
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
   if (!c->rq.keep_alive || a->close || c->li->closing) c->close_after = 1;
@@ -407,7 +360,7 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
   c->body.max = 0;
   if (a->body) slp_buf_move(&c->body, a->body);
   if (build_head(c, a, body_n)) {
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
   if (head_only) slp_buf_free(&c->body);
@@ -416,8 +369,8 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
 
 /* ---- an answer that goes on ------------------------------------------------------------------- */
 /* Writes what waits. The end is written as any answer's: c->state decides what comes after it. */
-static void stream_write(conn *c) {
-  if (c->state == STREAM_ENDS) {
+static void stream_write(slp_conn *c) {
+  if (c->state == SLP_CONN_STREAM_ENDS) {
     slp_buf_clear(&c->head);
     slp_buf_free(&c->body);
     slp_buf_move(&c->body, &c->later);
@@ -425,14 +378,14 @@ static void stream_write(conn *c) {
     return;
   }
   size_t n = c->later.n;
-  c->state = STREAMING;
+  c->state = SLP_CONN_STREAMING;
   slp_buf_free(&c->body);
   if (!n) {
     slp_post(&c->li->u->host, &c->ev); /* on_sent */
     return;
   }
   slp_buf_move(&c->body, &c->later);
-  c->state = STREAM_WRITES;
+  c->state = SLP_CONN_STREAM_WRITES;
   c->out[0] = uv_buf_init(c->body.p, (unsigned)n);
   c->write.data = c;
   int r = uv_try_write((uv_stream_t *)&c->tcp, c->out, 1);
@@ -443,11 +396,11 @@ static void stream_write(conn *c) {
   }
   if (r > 0) c->out[0] = uv_buf_init(c->body.p + r, (unsigned)(n - (size_t)r));
   if ((r < 0 && r != UV_EAGAIN) || uv_write(&c->write, (uv_stream_t *)&c->tcp, c->out, 1, on_written))
-    conn_gone(c);
+    slp_conn_gone(c);
 }
 
 /* A chunk as RFC 9112 has it; HTTP/1.0 has none. */
-static int stream_add(conn *c, slp_str bytes) {
+static int stream_add(slp_conn *c, slp_str bytes) {
   slp_buf *b = &c->later;
   size_t before = b->n;
   if (!bytes.n) return 0;
@@ -460,9 +413,9 @@ static int stream_add(conn *c, slp_str bytes) {
 }
 
 void slp_uv_serve_begin(slp_served *rq, const slp_serve_answer *a) {
-  conn *c = SLP_OWNER(rq, conn, served);
-  if (c->state == GONE) return; /* its on_gone comes */
-  SLP_CHECK(c->state == SERVING);
+  slp_conn *c = SLP_OWNER(rq, slp_conn, served);
+  if (c->state == SLP_CONN_GONE) return; /* its on_gone comes */
+  SLP_CHECK(c->state == SLP_CONN_SERVING);
   if (!c->rq.keep_alive || c->rq.version_1_0 || c->li->closing) c->close_after = 1;
   slp_buf_free(&c->later);
   slp_buf_init(&c->later, c->li->u->host.mem, UINT32_MAX);
@@ -472,53 +425,54 @@ void slp_uv_serve_begin(slp_served *rq, const slp_serve_answer *a) {
   rq->waiting = c->later.n;
   if (!r && a->body) r = stream_add(c, slp_buf_str(a->body));
   if (r) {
-    conn_gone(c);
+    slp_conn_gone(c);
     return;
   }
-  c->state = STREAMING;
+  c->state = SLP_CONN_STREAMING;
   stream_write(c);
 }
 
 int slp_uv_serve_more(slp_served *rq, slp_str bytes) {
-  conn *c = SLP_OWNER(rq, conn, served);
-  if (c->state == GONE) return 0;
-  SLP_CHECK(c->state == STREAMING || c->state == STREAM_WRITES);
+  slp_conn *c = SLP_OWNER(rq, slp_conn, served);
+  if (c->state == SLP_CONN_GONE) return 0;
+  SLP_CHECK(c->state == SLP_CONN_STREAMING || c->state == SLP_CONN_STREAM_WRITES);
   int r = stream_add(c, bytes);
-  if (!r && c->state == STREAMING) stream_write(c);
+  if (!r && c->state == SLP_CONN_STREAMING) stream_write(c);
   return r;
 }
 
 void slp_uv_serve_end(slp_served *rq) {
-  conn *c = SLP_OWNER(rq, conn, served);
-  if (c->state == GONE) {
-    conn_close(c);
+  slp_conn *c = SLP_OWNER(rq, slp_conn, served);
+  if (c->state == SLP_CONN_GONE) {
+    slp_conn_close(c);
     return;
   }
-  SLP_CHECK(c->state == STREAMING || c->state == STREAM_WRITES);
-  int writing = c->state == STREAM_WRITES;
+  SLP_CHECK(c->state == SLP_CONN_STREAMING || c->state == SLP_CONN_STREAM_WRITES);
+  int writing = c->state == SLP_CONN_STREAM_WRITES;
   slp_unpost(&c->ev);
   if (!c->rq.version_1_0 && slp_buf_add_z(&c->later, "0\r\n\r\n")) {
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
-  c->state = STREAM_ENDS;
+  c->state = SLP_CONN_STREAM_ENDS;
   if (!writing) stream_write(c);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 static slp_str served_header(slp_served *rq, const char *name) {
-  conn *c = SLP_OWNER(rq, conn, served);
+  slp_conn *c = SLP_OWNER(rq, slp_conn, served);
   return slp_request_header(&c->rq, &c->rq_bytes, name);
 }
 
 /* The complete request keeps the buffer it was read into; the bytes behind it move to a new one. */
-static int request_complete(conn *c) {
+static int request_complete(slp_conn *c) {
   size_t end = c->rq.end;
   slp_buf_free(&c->rq_bytes);
   slp_buf_move(&c->rq_bytes, &c->in);
   slp_buf_init(&c->in, c->li->u->host.mem, c->in.max);
   if (c->rq_bytes.n > end && slp_buf_add(&c->in, c->rq_bytes.p + end, c->rq_bytes.n - end)) return SLP_ENOMEM;
   c->rq_bytes.n = end;
+  c->asked = 1;
   const char *p = c->rq_bytes.p;
   c->served.method = (slp_str){p + c->rq.method_at, c->rq.method_n};
   c->served.path = (slp_str){p + c->rq.path_at, c->rq.path_n};
@@ -530,10 +484,17 @@ static int request_complete(conn *c) {
   return 0;
 }
 
-static size_t body_max(const conn *c) { return c->li->l->body_max ? c->li->l->body_max : BODY_MAX; }
+static size_t body_max(const slp_conn *c) { return c->li->l->body_max ? c->li->l->body_max : BODY_MAX; }
 
-static void conn_next(conn *c) {
-  int r = slp_request_read(&c->rq, &c->in, body_max(c));
+static void conn_next(slp_conn *c) {
+  slp_preface preface = slp_conn_preface(c);
+  if (preface == SLP_PREFACE_IS) {
+    c->state = SLP_CONN_RAW;
+    c->is_raw = 1;
+    slp_post(&c->li->u->host, &c->ev);
+    return;
+  }
+  int r = preface == SLP_PREFACE_MAYBE ? SLP_MORE : slp_request_read(&c->rq, &c->in, body_max(c));
   if (r == SLP_MORE) {
     if (c->rq.head_n && c->rq.expects_continue && !c->continued && !c->rq.version_1_0) {
       static char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -543,7 +504,7 @@ static void conn_next(conn *c) {
       uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
       c->continued = 1;
     }
-    if (c->eof) conn_close(c);
+    if (c->eof) slp_conn_close(c);
     return;
   }
   if (r < 0) {
@@ -551,12 +512,12 @@ static void conn_next(conn *c) {
     return;
   }
   if (request_complete(c)) {
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
-  c->state = READY;
+  c->state = SLP_CONN_READY;
   if (watch(c)) {
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
   slp_post(&c->li->u->host, &c->ev);
@@ -564,56 +525,65 @@ static void conn_next(conn *c) {
 
 /* Handles an event of the connection: a request to hand over, the next one to look for, or an error. */
 static void on_conn_event(slp_event *ev) {
-  conn *c = SLP_OWNER(ev, conn, ev);
+  slp_conn *c = SLP_OWNER(ev, slp_conn, ev);
   slp_listener *l = c->li->l;
-  if (c->state == READING) {
+  if (c->state == SLP_CONN_READING) {
     conn_next(c);
-    if (c->state != READY) return;
+    if (c->state != SLP_CONN_READY && c->state != SLP_CONN_RAW) return;
     slp_unpost(ev);
   }
-  if (c->state == READY) {
-    c->state = SERVING;
+  if (c->state == SLP_CONN_RAW) {
+    slp_conn_raw_event(c);
+  } else if (c->state == SLP_CONN_READY) {
+    c->state = SLP_CONN_SERVING;
     l->on_request(l, &c->served);
-  } else if (c->state == STREAMING) {
+  } else if (c->state == SLP_CONN_STREAMING) {
     if (c->served.on_sent) c->served.on_sent(&c->served);
-  } else if (c->state == GONE && c->served.on_gone) {
-    c->state = CLOSED; /* the callback may close the listener or the host: neither touches it then */
-    c->served.on_gone(&c->served);
-    conn_close(c);
+  } else if (c->state == SLP_CONN_GONE && (c->is_raw || c->served.on_gone)) {
+    c->state = SLP_CONN_CLOSED; /* the callback may close the listener or the host: neither touches it then */
+    if (!c->is_raw)
+      c->served.on_gone(&c->served);
+    else if (c->raw.on_gone) /* else nobody had it yet */
+      c->raw.on_gone(&c->raw);
+    slp_conn_close(c);
   }
 }
 
 static size_t large(const slp_buf *b) { return b->cap > KEEP_MAX ? b->cap : 0; }
 
+int slp_conn_has_room(const slp_uv_listener *li, const slp_conn *but_for, size_t more) {
+  size_t max = li->l->requests_bytes_max, n = more;
+  SLP_LIST_EACH(&li->conns, it) {
+    const slp_conn *c = SLP_OWNER(it, slp_conn, link);
+    n += large(&c->rq_bytes) + (c == but_for ? 0 : large(&c->in)) + c->raw.held;
+  }
+  return !max || n <= max;
+}
+
 /* Is there room for so many bytes more of a request? Looks at every connection, but only for large ones that
  * grow, and they grow by doubling. */
-static int has_room(const conn *c, size_t more) {
-  size_t max = c->li->l->requests_bytes_max, n = c->in.n + more;
-  if (!max || n <= KEEP_MAX || n <= c->in.cap) return 1;
-  SLP_LIST_EACH(&c->li->conns, it) {
-    const conn *other = SLP_OWNER(it, conn, link);
-    n += large(&other->rq_bytes) + (other == c ? 0 : large(&other->in));
-  }
-  return n <= max;
+static int has_room(const slp_conn *c, size_t more) {
+  size_t n = c->in.n + more;
+  return n <= KEEP_MAX || n <= c->in.cap || slp_conn_has_room(c->li, c, n);
 }
 
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret) {
-  conn *c = handle->data;
+  slp_conn *c = handle->data;
   size_t want = READ_MIN;
   (void)suggested;
-  if (c->state == READING && c->rq.head_n) {
+  if (c->state == SLP_CONN_READING && c->rq.head_n) {
     size_t left =
         c->rq.head_n + (size_t)c->rq.want > c->in.n ? c->rq.head_n + (size_t)c->rq.want - c->in.n : 0;
     want = (size_t)slp_min_u64(slp_max_u64(left, want), READ_MAX);
   }
   *ret = uv_buf_init(NULL, 0); /* libuv then reports UV_ENOBUFS */
-  c->refused = c->state == READING && !has_room(c, want);
+  c->refused = c->state == SLP_CONN_READING && !has_room(c, want);
   if (!c->refused && slp_buf_reserve(&c->in, want) == 0)
     *ret = uv_buf_init(c->in.p + c->in.n, (unsigned)(c->in.cap - c->in.n));
 }
 
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
-  conn *c = stream->data;
+  slp_conn *c = stream->data;
   (void)buf;
   if (n == 0) return;
   if (n == UV_ENOBUFS && c->refused) {
@@ -625,32 +595,35 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
     c->reading = 0;
     c->eof = 1;
     if (is_serving(c))
-      conn_gone(c);
-    else if (n != UV_EOF || (c->state != WRITING && c->state != STREAM_ENDS && c->state != RESETTING))
-      conn_close(c);
+      slp_conn_gone(c);
+    else if (n != UV_EOF || (c->state != SLP_CONN_WRITING && c->state != SLP_CONN_STREAM_ENDS &&
+                             c->state != SLP_CONN_RESETTING))
+      slp_conn_close(c);
     return;
   }
-  if (c->state == LINGERING) return; /* n was not added: the same room again */
+  if (c->state == SLP_CONN_LINGERING) return; /* n was not added: the same room again */
   c->in.n += (size_t)n;
-  if (c->state == READING) {
+  if (c->state == SLP_CONN_READING) {
     conn_next(c);
-  } else if (c->in.n > AHEAD_MAX) {
+  } else if (c->state == SLP_CONN_RAW) {
+    slp_conn_raw_read(c);
+  } else if (c->in.n > SLP_CONN_AHEAD_MAX) {
     uv_read_stop(stream);
     c->reading = 0;
   }
 }
 
-static void conn_read_on(conn *c) {
-  if (c->reading || c->eof) return;
+void slp_conn_read_on(slp_conn *c) {
+  if (c->reading || c->eof || c->deaf) return;
   if (uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read))
-    conn_close(c);
+    slp_conn_close(c);
   else
     c->reading = 1;
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
 /* 1: bytes of it are there to be read; 0: none; -1: the peer has left. */
-static int has_news(const conn *c) {
+static int has_news(const slp_conn *c) {
   uv_os_fd_t fd;
   char byte;
   if (uv_fileno((const uv_handle_t *)&c->tcp, &fd)) return -1;
@@ -660,46 +633,48 @@ static int has_news(const conn *c) {
 
 /* One whose peer has left, or else the oldest that waits for a request; of those that have asked one only if
  * `any` will do, and rather one that is being answered. */
-static conn *least_wanted(listener *li, int any) {
-  conn *silent = NULL, *asked = NULL, *oldest = NULL;
+static slp_conn *least_wanted(slp_uv_listener *li, int any) {
+  slp_conn *silent = NULL, *asked = NULL, *oldest = NULL;
   uint64_t now_us = slp_now_us(&li->u->host);
   SLP_LIST_EACH(&li->conns, it) {
-    conn *c = SLP_OWNER(it, conn, link);
-    int news = c->state == READING ? has_news(c) : 0;
+    slp_conn *c = SLP_OWNER(it, slp_conn, link);
+    int news = c->state == SLP_CONN_READING ? has_news(c) : 0;
     if (news < 0) return c;
-    if (c->state == READING && !news && !silent && (any || now_us - c->born_us >= GRACE_US)) silent = c;
+    if (c->state == SLP_CONN_READING && !news && !silent && (any || now_us - c->born_us >= GRACE_US))
+      silent = c;
     if (news && !asked) asked = c;
-    if (c->state != READING && c->state != CLOSED && c->state != GONE && !oldest) oldest = c;
+    if (c->state != SLP_CONN_READING && c->state != SLP_CONN_CLOSED && c->state != SLP_CONN_GONE && !oldest)
+      oldest = c;
   }
   return silent || !any ? silent : oldest ? oldest : asked;
 }
 
-static size_t conns_open(const listener *li) {
+static size_t conns_open(const slp_uv_listener *li) {
   size_t n = 0;
-  SLP_LIST_EACH(&li->conns, it) n += SLP_OWNER(it, conn, link)->state != CLOSED;
+  SLP_LIST_EACH(&li->conns, it) n += SLP_OWNER(it, slp_conn, link)->state != SLP_CONN_CLOSED;
   return n;
 }
 
 /* A new connection is taken in place of another, so that a peer that opens many and says nothing shuts nobody
  * out. All that the kernel has accepted comes before anything is read: while all have asked, there may be
  * more. */
-static void make_room(listener *li) {
+static void make_room(slp_uv_listener *li) {
   size_t max = li->l->conns_max, n = max ? conns_open(li) : 0;
   for (; max && n >= max; n--) {
-    conn *c = least_wanted(li, n >= BURST * max);
+    slp_conn *c = least_wanted(li, n >= BURST * max);
     if (!c) return;
     if (is_serving(c))
-      conn_gone(c);
+      slp_conn_gone(c);
     else
-      conn_close(c);
+      slp_conn_close(c);
   }
 }
 
 static void on_connection(uv_stream_t *stream, int status) {
-  listener *li = stream->data;
+  slp_uv_listener *li = stream->data;
   slp_mem *mem = li->u->host.mem;
   if (status < 0 || li->closing) return;
-  conn *c = SLP_NEW(mem, conn);
+  slp_conn *c = SLP_NEW(mem, slp_conn);
   if (!c) {
     li->accept_pending = 1; /* libuv waits until it is taken: tried again when a connection ends */
     return;
@@ -708,10 +683,10 @@ static void on_connection(uv_stream_t *stream, int status) {
   uv_unref((uv_handle_t *)&c->tcp);
   c->tcp.data = c;
   c->li = li;
-  c->served.listener = li->l;
+  c->served.listener = c->raw.listener = li->l;
   c->served.header = served_header;
   c->ev.run = on_conn_event;
-  size_t max = SLP_REQUEST_HEAD_MAX + AHEAD_MAX + READ_MAX;
+  size_t max = SLP_REQUEST_HEAD_MAX + SLP_CONN_AHEAD_MAX + READ_MAX;
   size_t body = body_max(c);
   slp_buf_init(&c->in, mem, body < SIZE_MAX - 2 * max ? 2 * max + body : SIZE_MAX);
   slp_buf_init(&c->rq_bytes, mem, c->in.max);
@@ -725,30 +700,31 @@ static void on_connection(uv_stream_t *stream, int status) {
   c->born_us = slp_now_us(&li->u->host);
   c->timer.run = on_too_old;
   if (uv_accept(stream, (uv_stream_t *)&c->tcp) || watch(c)) {
-    conn_close(c);
+    slp_conn_close(c);
     return;
   }
   uv_tcp_nodelay(&c->tcp, 1);
-  conn_read_on(c);
+  slp_conn_read_on(c);
 }
 
 static void on_listening_closed(uv_handle_t *handle) { listener_let_go(handle->data); }
 
-static void close_connections(listener *li) {
+static void close_connections(slp_uv_listener *li) {
   li->open_n++; /* the last of them must not take li with it */
   slp_list *it = li->conns.next;
   while (it != &li->conns) {
-    conn *c = SLP_OWNER(it, conn, link);
+    slp_conn *c = SLP_OWNER(it, slp_conn, link);
     it = it->next;
-    if (is_serving(c) && c->served.on_gone && !li->silent)
-      conn_gone(c);
-    else if (c->state != CLOSED && !(c->state == GONE && c->served.on_gone && !li->silent))
-      conn_close(c);
+    int is_told = (c->is_raw || c->served.on_gone) && !li->silent;
+    if (is_serving(c) && is_told)
+      slp_conn_gone(c);
+    else if (c->state != SLP_CONN_CLOSED && !(c->state == SLP_CONN_GONE && is_told))
+      slp_conn_close(c);
   }
   listener_let_go(li);
 }
 
-static void listener_close(listener *li) {
+static void listener_close(slp_uv_listener *li) {
   li->closing = 1;
   uv_close((uv_handle_t *)&li->tcp, on_listening_closed);
   close_connections(li);
@@ -760,7 +736,7 @@ static int parse_address(const char *address, uint16_t port, struct sockaddr_sto
   return uv_ip4_addr(address, port, (struct sockaddr_in *)(void *)ret);
 }
 
-static int bind_and_listen(listener *li, const struct sockaddr_storage *where) {
+static int bind_and_listen(slp_uv_listener *li, const struct sockaddr_storage *where) {
   struct sockaddr_storage real;
   int n = sizeof real;
   int r = uv_tcp_bind(&li->tcp, (const struct sockaddr *)(const void *)where, 0);
@@ -780,7 +756,7 @@ int slp_uv_listen(slp_host *h, slp_listener *l, const char *address, uint16_t po
   l->impl = NULL;
   int r = parse_address(address, port, &where);
   if (r) return r;
-  listener *li = SLP_NEW(h->mem, listener);
+  slp_uv_listener *li = SLP_NEW(h->mem, slp_uv_listener);
   if (!li) return SLP_ENOMEM;
   li->u = u;
   li->l = l;
@@ -802,7 +778,7 @@ int slp_uv_listen(slp_host *h, slp_listener *l, const char *address, uint16_t po
 }
 
 void slp_uv_listen_close(slp_listener *l) {
-  listener *li = l->impl;
+  slp_uv_listener *li = l->impl;
   if (!li || li->closing) return;
   l->impl = NULL;
   listener_close(li);
@@ -811,7 +787,7 @@ void slp_uv_listen_close(slp_listener *l) {
 void slp_uv_listen_close_all(slp_uv_host *u) {
   slp_list *it = u->listeners.next;
   while (it != &u->listeners) {
-    listener *li = SLP_OWNER(it, listener, link);
+    slp_uv_listener *li = SLP_OWNER(it, slp_uv_listener, link);
     it = it->next;
     li->silent = 1;
     if (!li->closing) {

@@ -290,6 +290,7 @@ static int begin(sloop_sandbox_t *b, struct uv_loop_s *loop, const sloop_sandbox
   b->listener.on_request = on_request;
   b->listener.body_max = REQUEST_BYTES_MAX;
   b->listener.requests_bytes_max = REQUESTS_BYTES_MAX;
+  slp_h2_offer(&b->h2, &b->listener);
   r = slp_listen(b->host, &b->listener, o->address, o->port);
   if (r) return r;
   write_url(b, o->address);
@@ -337,6 +338,7 @@ static void on_listener_closed(slp_listener *l) {
 void sloop_sandbox_stop(sloop_sandbox_t *b, void (*cb)(void *arg), void *arg) {
   b->on_stopped = cb;
   b->on_stopped_arg = arg;
+  slp_h2_stop(&b->h2);
   for (slp_list *it; (it = slp_list_first(&b->waiting)) != NULL;) {
     delayed *d = SLP_OWNER(it, delayed, link);
     d->rq->on_gone = NULL;

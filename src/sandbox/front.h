@@ -3,6 +3,7 @@
 #define SLP_SANDBOX_FRONT_H
 
 #include "host/host.h"
+#include "sandbox/h2.h"
 #include "sandbox/sandbox.h"
 
 struct sloop_sandbox_s {
@@ -10,6 +11,7 @@ struct sloop_sandbox_s {
   slp_host *host;
   slp_box *box;
   slp_listener listener;
+  slp_h2 h2;
   int64_t clock_offset_ms;
   slp_list waiting; /* answers delayed by a fault */
   slp_list pushed;  /* answers that go on: subscriptions */

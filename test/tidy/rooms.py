@@ -35,6 +35,7 @@ SYSTEM_HEADERS = [  # header pattern, who may include it ("room" or "room/file")
     (r"lz4\w*\.h", {"cli/decode_lz4.c"}, "each packer has its file"),
     (r"snappy\S*\.h", {"cli/decode_snappy.c"}, "each packer has its file"),
     (r"brotli/.*", {"cli/decode_brotli.c"}, "each packer has its file"),
+    (r"nghttp2/.*", {"sandbox/h2_inside.h"}, "HTTP/2 is the sandbox's"),
     (r"sqlite3\.h", {"store"}, "SQLite lives in store/"),
     (r"pthread\.h|threads\.h", {"host"}, "one thread"),
     (r"(sys/)?time\.h|sys/times\.h|sys/timeb\.h", {"host"}, "clocks live in host/"),

@@ -1,0 +1,107 @@
+/* uv_raw.c - connections that began with the listener's preface: their bytes go to the listener's user and
+ * come from there. While the user has one its state is SLP_CONN_RAW, or SLP_CONN_GONE until on_gone ran; no
+ * callback runs but from slp_conn_raw_event, in a turn. */
+#include "host/uv_conn.h"
+
+slp_preface slp_conn_preface(const slp_conn *c) {
+  slp_str preface = c->li->l->preface;
+  if (!preface.n || c->asked || c->rq.at) return SLP_PREFACE_NOT;
+  if (c->in.n && memcmp(c->in.p, preface.p, (size_t)slp_min_u64(c->in.n, preface.n)) != 0)
+    return SLP_PREFACE_NOT;
+  return c->in.n < preface.n ? SLP_PREFACE_MAYBE : SLP_PREFACE_IS;
+}
+
+void slp_conn_raw_read(slp_conn *c) {
+  slp_post(&c->li->u->host, &c->ev);
+  if (c->in.n <= SLP_CONN_AHEAD_MAX) return;
+  uv_read_stop((uv_stream_t *)&c->tcp);
+  c->reading = 0;
+}
+
+/* Hands over what has come. The user may close the connection from within. */
+static void give_bytes(slp_conn *c) {
+  slp_buf bytes;
+  slp_buf_init(&bytes, c->li->u->host.mem, 0);
+  slp_buf_move(&bytes, &c->in);
+  c->raw.on_bytes(&c->raw, slp_buf_str(&bytes));
+  slp_buf_clear(&bytes);
+  if (c->state == SLP_CONN_RAW && !c->in.p)
+    slp_buf_move(&c->in, &bytes);
+  else
+    slp_buf_free(&bytes);
+}
+
+void slp_conn_raw_event(slp_conn *c) {
+  if (!c->raw.on_gone) c->li->l->on_raw(c->li->l, &c->raw);
+  if (c->state == SLP_CONN_RAW && c->wrote) {
+    c->wrote = 0;
+    c->raw.on_written(&c->raw);
+  }
+  if (c->state == SLP_CONN_RAW && c->in.n && !c->deaf) give_bytes(c);
+  if (c->state == SLP_CONN_RAW) slp_conn_read_on(c);
+}
+
+static void written(slp_conn *c) {
+  slp_buf_free(&c->body);
+  c->wrote = 1;
+  slp_post(&c->li->u->host, &c->ev);
+}
+
+static void on_raw_written(uv_write_t *rq, int status) {
+  slp_conn *c = rq->data;
+  if (c->state != SLP_CONN_RAW) return; /* closed meanwhile */
+  if (status < 0)
+    slp_conn_gone(c);
+  else
+    written(c);
+}
+
+void slp_uv_raw_write(slp_raw *raw, slp_buf *bytes) {
+  slp_conn *c = SLP_OWNER(raw, slp_conn, raw);
+  uv_stream_t *stream = (uv_stream_t *)&c->tcp;
+  if (c->state != SLP_CONN_RAW) { /* gone: on_gone comes */
+    slp_buf_free(bytes);
+    return;
+  }
+  SLP_CHECK(!c->body.p && !c->wrote && bytes->n > 0);
+  c->body.max = 0;
+  slp_buf_move(&c->body, bytes);
+  c->out[0] = uv_buf_init(c->body.p, (unsigned)c->body.n);
+  int r = uv_try_write(stream, c->out, 1);
+  if (r >= 0 && (size_t)r == c->body.n) {
+    written(c);
+    return;
+  }
+  if (r > 0) c->out[0] = uv_buf_init(c->body.p + r, (unsigned)(c->body.n - (size_t)r));
+  c->write.data = c;
+  if ((r < 0 && r != UV_EAGAIN) || uv_write(&c->write, stream, c->out, 1, on_raw_written)) slp_conn_gone(c);
+}
+
+void slp_uv_raw_read(slp_raw *raw, int on) {
+  slp_conn *c = SLP_OWNER(raw, slp_conn, raw);
+  if (c->state != SLP_CONN_RAW || on == !c->deaf) return;
+  c->deaf = !on;
+  if (on) {
+    slp_post(&c->li->u->host, &c->ev); /* what came before, and reading goes on */
+  } else if (c->reading) {
+    uv_read_stop((uv_stream_t *)&c->tcp);
+    c->reading = 0;
+  }
+}
+
+int slp_uv_raw_has_room(slp_raw *raw, size_t more) {
+  return slp_conn_has_room(SLP_OWNER(raw, slp_conn, raw)->li, NULL, more);
+}
+
+void slp_uv_raw_close(slp_raw *raw, slp_raw_end how) {
+  slp_conn *c = SLP_OWNER(raw, slp_conn, raw);
+  SLP_CHECK(c->state == SLP_CONN_RAW || c->state == SLP_CONN_GONE);
+  raw->held = 0;
+  c->deaf = 0;
+  if (c->state == SLP_CONN_GONE || how == SLP_RAW_NOW)
+    slp_conn_close(c);
+  else if (how == SLP_RAW_LINGER)
+    slp_conn_linger(c);
+  else
+    slp_conn_reset_later(c);
+}

@@ -1,0 +1,9 @@
+/* h2_none.c - built without nghttp2: the port speaks HTTP/1.1 alone. */
+#include "sandbox/h2.h"
+
+void slp_h2_offer(slp_h2 *all, slp_listener *l) {
+  (void)l;
+  slp_list_init(&all->conns);
+}
+
+void slp_h2_stop(slp_h2 *all) { SLP_CHECK(slp_list_empty(&all->conns)); }
