@@ -1,17 +1,20 @@
 /* sloop_sandbox.h - an in-memory Kinesis, DynamoDB and DynamoDB Streams with an HTTP front, for demos,
  * tests and load.
  *
- * It speaks JSON and CBOR on a loopback port, keeps the services' limits, and takes orders: put
- * records, split and merge shards, roll shards of changes over, and fail the next calls in a chosen way. Any
- * client can talk to it; credentials are not checked unless asked for. A member of a request to Kinesis or
- * DynamoDB Streams that it does not know is refused, since to ignore it may be to do what was not asked for. Requests that are not there whole or
- * not answered may take 256 MiB together, those under 64 KiB apart; one that needs more gets 503.
+ * It speaks JSON and CBOR on a loopback port, by HTTP/1.1 and, where it was built with libnghttp2, by
+ * HTTP/2 in the clear with prior knowledge. It keeps the services' limits and takes orders: put records, split
+ * and merge shards, roll shards of changes over, and fail the next calls in a chosen way. Any client can talk
+ * to it; credentials are not checked unless asked for. A member of a request to Kinesis or DynamoDB Streams
+ * that it does not know is refused, since to ignore it may be to do what was not asked for. Requests that are
+ * not there whole or not answered may take 256 MiB together, those under 64 KiB apart; one that needs more
+ * gets 503.
  *
  * Rules: call these functions only on the thread of the loop given to sloop_sandbox_start().
  * Ignore SIGPIPE, as sloop.h says: a client that leaves before it has its answer would end the process.
  * Nothing here blocks. int results: 0, or a negative UV_E* / SLOOP_E* code.
- * _ms is milliseconds, _bytes is bytes. Link libsloop-sandbox.a and behind it libsloop.a, whose
- * insides it needs: the shared library does not show them. sloop(7) has the command. */
+ * _ms is milliseconds, _bytes is bytes. Link libsloop-sandbox.a, behind it libsloop.a, whose insides it
+ * needs (the shared library does not show them), and libnghttp2 where it was built with that. sloop(7) has
+ * the command. */
 #ifndef SLOOP_SANDBOX_H
 #define SLOOP_SANDBOX_H
 #include <stddef.h>
@@ -149,7 +152,9 @@ void sloop_sandbox_move_clock(sloop_sandbox_t *b, int64_t ms);
  *   html            status 200 and a page of text/html, as a captive portal gives
  * ACTIONs on the answer of an operation that was carried out, whatever it is:
  *   delay MS        it comes that much later
- *   cut BYTES       the connection is reset after so many bytes of head and body
+ *   cut BYTES       the connection is reset after so many bytes of head and body; by HTTP/2, of the body,
+ *                   and with 0 there is no head either. Other requests of that connection end with it, as
+ *                   with drop
  *   drop            the connection is closed without any answer; "lost" is another word for it
  *   twice           the operation is carried out two times; the answer is the second one's
  *   bad-crc         x-amz-crc32 is not the body's (holds only for calls of DynamoDB, not of its Streams)

@@ -528,6 +528,8 @@ static const char rest[] =
     ".TP\n"
     ".B stream\\-tail \\-M 4\n"
     "A sandbox of both services on loopback, until standard input ends.\n"
+    "Its port speaks HTTP/1.1 and, built with libnghttp2, HTTP/2 in the clear with prior knowledge:\n"
+    "the SDK for JavaScript and Java's asynchronous client (the KCL) send Kinesis nothing else by default.\n"
     ".TP\n"
     ".B stream\\-tail \\-\\-bench=10 orders\n"
     "Read to nowhere for ten seconds and report.\n"

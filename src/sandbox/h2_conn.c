@@ -1,10 +1,13 @@
-/* h2_conn.c - a connection by HTTP/2: bytes between the host and nghttp2, requests to the front in their turn.
+/* h2_conn.c - a connection by HTTP/2: bytes between the host and nghttp2, requests to the front in turn.
  *
- * What one connection may take is bounded: its streams (STREAMS_MAX), the head of each (SLP_REQUEST_HEAD_MAX),
- * the bodies by the listener's limits, whole answers by ANSWERS_MAX (while more wait for a slow reader no
- * further request is handed over), an answer that goes on by the front, and what nghttp2 has to say by
- * QUEUE_MAX (while more waits, the peer is not read). Floods of PING, SETTINGS, RST_STREAM and CONTINUATION end
- * the connection: nghttp2 counts them. */
+ * What one connection may take is bounded:
+ *   its streams                   STREAMS_MAX
+ *   the head of a request         SLP_REQUEST_HEAD_MAX
+ *   the bodies of requests        the listener's limits
+ *   whole answers                 ANSWERS_MAX: while more wait for a slow reader, no request is handed over
+ *   an answer that goes on        the front's limit
+ *   frames that nghttp2 has made  QUEUE_MAX: while more wait, the peer is not read
+ * nghttp2 counts floods of PING, SETTINGS, RST_STREAM and CONTINUATION, and ends the connection. */
 #include "sandbox/h2_inside.h"
 
 #include "host/http_request.h"

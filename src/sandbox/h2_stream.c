@@ -1,4 +1,4 @@
-/* h2_stream.c - one request by HTTP/2 and its answer: what comes in is kept and bounded, what goes out is given
+/* h2_stream.c - one request by HTTP/2 and its answer: what comes in is kept and bounded, what goes out goes
  * to nghttp2 as its flow control takes it. */
 #include "sandbox/h2_inside.h"
 
@@ -31,8 +31,12 @@ void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to) {
 /* ---- life --------------------------------------------------------------------------------------------- */
 static size_t large(const slp_buf *b) { return b->cap > FREE_BYTES ? b->cap : 0; }
 
-static void free_request(slp_h2_stream *st) {
+static void uncount_request(slp_h2_stream *st) {
   if (st->c && st->c->raw) st->c->raw->held -= large(&st->body);
+}
+
+static void free_request(slp_h2_stream *st) {
+  uncount_request(st);
   slp_buf_free(&st->head);
   slp_buf_free(&st->body);
 }
@@ -54,7 +58,7 @@ void slp_h2_stream_left(slp_h2_stream *st) {
     return;
   }
   slp_h2_stream_move(st, SLP_H2_GONE);
-  free_request(st);
+  uncount_request(st); /* but the front may still look into it */
   slp_buf_free(&st->answer);
   slp_list_remove(&st->link);
   st->c = NULL;
@@ -129,7 +133,7 @@ static nghttp2_nv pair(slp_str name, slp_str value) {
                       NGHTTP2_NV_FLAG_NONE};
 }
 
-/* Answers a request that is not taken. The rest of it is read and thrown away: a reset (RFC 9113, section 8.1)
+/* Answers a request that is not taken. What follows of it is read and thrown away: a reset (RFC 9113, 8.1)
  * would spare the peer that, but curl 7.88 loses the answer that came before one. */
 static int refuse(slp_h2_stream *st, const char *status) {
   nghttp2_nv head[] = {pair(SLP_STR(":status"), slp_str_of(status)),
@@ -294,7 +298,6 @@ static void begin(slp_served *rq, const slp_serve_answer *a) {
   slp_h2_stream *st = SLP_OWNER(rq, slp_h2_stream, served);
   if (st->state == SLP_H2_GONE) return; /* its on_gone comes */
   slp_h2_stream_move(st, SLP_H2_STREAMING);
-  free_request(st);
   slp_buf_init(&st->answer, st->mem, UINT32_MAX);
   if ((a->body && add(st, slp_buf_str(a->body))) || send_head(st, a, SIZE_MAX)) st->c->broken = 1;
   slp_h2_conn_kick(st->c);

@@ -437,7 +437,9 @@ def main():
         # The archive of the sandbox leans on the insides of the static library: both by name, in that order.
         server_program = os.path.join(root, "serve")
         static = [got.libdir + "/libsloop-sandbox.a", got.libdir + "/libsloop.a"]
-        others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib", "sqlite3"]).stdout.split()
+        # libnghttp2: for the sandbox, which is built with it where it is there.
+        h2 = ["libnghttp2"] if run(["pkg-config", "--exists", "libnghttp2"]).returncode == 0 else []
+        others = run(["pkg-config", "--libs", "libuv", "libcurl", "libcrypto", "zlib", "sqlite3", *h2]).stdout.split()
         built = run(["cc", "-std=gnu11", *WARN, *got.flags("--cflags", "sloop"), HERE + "/serve.c", "-o",
                      server_program, *static, *others])
         if not ok("the sandbox links from the installed archives", built.returncode == 0, built.stdout):
