@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs the peers by their ordinary clients, every version fixed, into .cache/interop/ of this checkout:
-#   sh test/interop/install.sh [PEER...]     kcl2 kcl3 kinsumer vmware gosdk motorway bloop multilang; without names all
+#   sh test/interop/install.sh [PEER...]     kcl2 kcl3 kinsumer vmware gosdk jssdk motorway bloop multilang;
+#   without names all
 # Maven for KCL and its MultiLangDaemon, Go modules for kinsumer and vmware-go-kcl-v2, PyPI for motorway, bloop and
-# amazon_kclpy, npm for aws-kcl. Nothing is asked of the network when nothing has changed. A peer whose tool is not here is
+# amazon_kclpy, npm for aws-kcl and the SDK for JavaScript. Nothing is asked of the network when nothing has changed. A peer whose tool is not here is
 # named on a line "missing PEER: why" and makes the exit code 77 when nothing else failed.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
@@ -27,7 +28,7 @@ made_from() { cat "$@" | cksum; }
 fresh() { [ -e "$cache/$1/.made-from" ] && [ "$(cat "$cache/$1/.made-from")" = "$2" ]; }
 
 kcl() {
-  from=$(made_from "$peers/kcl/src/Peer.java" "$peers/$1/pom.xml" "$peers/$1/src/Extra.java")
+  from=$(made_from "$peers/kcl/src/Peer.java" "$peers/kcl/src/Sdk.java" "$peers/$1/pom.xml" "$peers/$1/src/Extra.java")
   fresh "$1" "$from" && return 0
   command -v mvn >/dev/null && command -v javac >/dev/null || { missing "$1" "no mvn or no JDK"; return 0; }
   echo "install: $1 (Maven)" >&2
@@ -60,6 +61,19 @@ python() { # python NAME REQUIREMENTS
   echo "$from" >"$cache/$1/.made-from"
 }
 
+javascript() { # javascript NAME
+  from=$(made_from "$peers/$1"/*)
+  fresh "$1" "$from" && return 0
+  command -v npm >/dev/null || { missing "$1" "no npm"; return 0; }
+  echo "install: $1 (npm)" >&2
+  rm -rf "${cache:?}/$1"
+  mkdir -p "$cache/$1"
+  cp "$peers/$1"/* "$cache/$1/"
+  (cd "$cache/$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >"$cache/$1.log" 2>&1 </dev/null ||
+    { failed "$1"; return 0; }
+  echo "$from" >"$cache/$1/.made-from"
+}
+
 # The daemon, and what its users' processors are made with.
 multilang() {
   here=$peers/multilang
@@ -82,11 +96,12 @@ multilang() {
   echo "$from" >"$cache/multilang/.made-from"
 }
 
-[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware gosdk motorway bloop multilang
+[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware gosdk jssdk motorway bloop multilang
 for peer; do
   case $peer in
     kcl2 | kcl3) kcl "$peer" ;;
     kinsumer | vmware | gosdk) go_module "$peer" ;;
+    jssdk) javascript "$peer" ;;
     multilang) multilang ;;
     motorway) python motorway "$peers/motorway/requirements.txt" ;;
     bloop) python bloop "$root/test/servers/requirements-bloop.txt" ;;

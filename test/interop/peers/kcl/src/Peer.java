@@ -7,9 +7,6 @@ import java.net.URI;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
-import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
-import software.amazon.awssdk.http.Protocol;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.cloudwatch.CloudWatchAsyncClient;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
@@ -17,6 +14,7 @@ import software.amazon.awssdk.services.kinesis.KinesisAsyncClient;
 import software.amazon.kinesis.common.ConfigsBuilder;
 import software.amazon.kinesis.common.InitialPositionInStream;
 import software.amazon.kinesis.common.InitialPositionInStreamExtended;
+import software.amazon.kinesis.common.KinesisClientUtil;
 import software.amazon.kinesis.coordinator.Scheduler;
 import software.amazon.kinesis.exceptions.ShutdownException;
 import software.amazon.kinesis.exceptions.ThrottlingException;
@@ -127,13 +125,10 @@ public final class Peer {
   static Scheduler scheduler() {
     URI endpoint = URI.create(need("PEER_ENDPOINT"));
     Region region = Region.of("us-east-1");
-    /* Its default mode is enhanced fan-out, which the SDK speaks by HTTP/2 only: in plain text without asking first. */
+    /* The library's own default: HTTP/2, in plain text without asking first, and enhanced fan-out. */
     boolean pushed = number("PEER_PUSH", 0) != 0;
-    URI kinesisEndpoint = ENV.containsKey("PEER_KINESIS_ENDPOINT") ? URI.create(need("PEER_KINESIS_ENDPOINT")) : endpoint;
-    SdkAsyncHttpClient.Builder<?> http =
-        NettyNioAsyncHttpClient.builder().protocol(pushed ? Protocol.HTTP2 : Protocol.HTTP1_1);
-    KinesisAsyncClient kinesis =
-        KinesisAsyncClient.builder().endpointOverride(kinesisEndpoint).region(region).httpClientBuilder(http).build();
+    KinesisAsyncClient kinesis = KinesisClientUtil.createKinesisAsyncClient(
+        KinesisAsyncClient.builder().endpointOverride(endpoint).region(region));
     DynamoDbAsyncClient dynamodb =
         DynamoDbAsyncClient.builder().endpointOverride(endpoint).region(region).build();
     CloudWatchAsyncClient cloudwatch =
