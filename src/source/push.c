@@ -80,7 +80,8 @@ typedef struct sub { /* of a shard */
   uint64_t asked_us;      /* the last call */
   uint64_t taken_us;      /* the last one that the service took */
   uint64_t renew_us;
-  uint8_t events; /* one came since it was opened */
+  uint8_t events;     /* one came since it was opened */
+  uint8_t asked_gone; /* a given consumer's: the last subscription was "not found", and core was told so */
   vain vain;
   slp_timer timer;
   char shard[]; /* NUL-ended */
@@ -351,6 +352,7 @@ static void on_event(slp_op_subscribe *op) {
   f->follows = u->events;
   f->rq.sent_us = u->events ? op->event_us : op->op.sent_us; /* the answer's Date is of that call */
   u->events = 1;
+  u->asked_gone = 0;
   u->vain = u->p->vain = (vain){0};
   slp_timer_clear(u->p->h, &u->timer);
   f->rq.done_us = slp_now_us(u->p->h);
@@ -377,17 +379,27 @@ static void ask_who_is_gone(sub *u) {
   if (p->finding.state == SLP_FINDING_IDLE) slp_finding_begin(&p->finding, p->stream_arn);
 }
 
+/* A consumer given by its ARN can't be asked about. ResourceNotFoundException to SubscribeToShard may mean it
+ * or the shard: core is told that the shard is gone, and lists. If it subscribes again, the shard was listed,
+ * and the same refusal is of the consumer. The next one may be of the shard again. */
+static slp_fail given_is_gone(sub *u) {
+  slp_fail fail = u->op.op.fail;
+  u->asked_gone = !u->asked_gone;
+  if (!u->asked_gone)
+    slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EREMOTE,
+                 "%.160s (the shard is listed; consumer %.60s, given by its ARN, is not registered anew)",
+                 u->op.op.fail.message, u->p->consumer);
+  return fail;
+}
+
 /* What an ASKING shard's reader is told; it asks again, and where that was all of a place, begins anew. */
-static slp_fail who_is_gone(const push *p, const sub *u, int changed) {
+static slp_fail who_is_gone(sub *u, int changed) {
+  const push *p = u->p;
   slp_fail fail = {0};
   if (p->finding.fail.class != SLP_FINE && p->s.pushes) {
     fail = p->finding.fail;
   } else if (!changed) {
-    fail = u->op.op.fail;
-    /* "not found" of a consumer says nothing of the shard, and where its ARN was given none is made anew. */
-    if (p->given_arn[0] && strstr(fail.message, "onsumer"))
-      slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EREMOTE,
-                   "%.220s (given by its ARN, it is not registered anew)", u->op.op.fail.message);
+    fail = p->given_arn[0] ? given_is_gone(u) : u->op.op.fail;
   } else {
     slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EREMOTE, "consumer %s was deregistered while it was read by; %s",
                  p->consumer, p->s.pushes ? "it is registered anew" : "polling from now on");
@@ -399,7 +411,7 @@ static void tell_asking(push *p, int changed) {
   size_t at = 0;
   for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL;) {
     if (u->state != ASKING) continue;
-    slp_fail fail = who_is_gone(p, u, changed);
+    slp_fail fail = who_is_gone(u, changed);
     move(u, CLOSED);
     if (changed && is_spent(u)) fail.class = SLP_EXPIRED;
     fail_fetch(u, &fail);

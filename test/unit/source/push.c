@@ -611,13 +611,28 @@ TEST(one_that_is_given_by_its_arn_is_neither_described_nor_registered) {
   fetch("after:1700");
   fake_run(&f, 100000000);
   CHECK_INT(fetching.rq.fail.class, SLP_GONE);
-  CHECK_STR(fetching.rq.fail.message, "refused"); /* of the shard, perhaps */
-  refusal = "Consumer " S_ARN "/consumer/theirs:17 not found.";
+  CHECK_STR(fetching.rq.fail.message, "refused"); /* of the shard, perhaps: core lists */
+  refusal = "Nothing like that here.";            /* whatever the words are */
   refuse = SLP_GONE;
   fetch("after:1700");
   fake_run(&f, 100000000);
   CHECK_INT(fetching.rq.fail.class, SLP_TRANSIENT);
-  CHECK(strstr(fetching.rq.fail.message, "/consumer/theirs:17 not found. (given by its ARN"));
+  CHECK(strstr(fetching.rq.fail.message,
+               "Nothing like that here. (the shard is listed; consumer theirs, given by its ARN, is not"));
+  /* A shard may go later. Words that name a consumer are no proof of one. */
+  refusal = "Shard of consumer theirs not found.";
+  refuse = SLP_GONE;
+  fetch("after:1700");
+  fake_run(&f, 100000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_GONE);
+  /* An event shows that both were there. */
+  fetch("after:1700");
+  fake_run(&f, 100000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_FINE);
+  refuse = SLP_GONE;
+  fetch("after:1700");
+  fake_run(&f, 100000000);
+  CHECK_INT(fetching.rq.fail.class, SLP_GONE);
   close_push();
 }
 
