@@ -3,6 +3,7 @@
 #include "source/ddb_poll.h"
 
 #include "aws/limits.h"
+#include "base/map.h"
 #include "sloop.h"
 #include "source/poll.h"
 
@@ -14,15 +15,16 @@
 /* So many shards ask for their children at a time, however many pages a listing has: each call waits for its
  * turn in the process, and so would the pages of a listing behind them. */
 #define CHILDREN_CALLS_MAX 10u
-/* The services give iterators of 512 bytes at most. */
-#define CURSOR_MAX 4096u
+/* Iterators of times that are remembered until one of them was tried. Shards are located as many at a time as
+ * calls may be out, so this is reached only by moves to times that nothing is read from. */
+#define UNPROVEN_MAX 4096u
 
 /* Whether the server finds times:
  *
- *   UNTRIED --> ASKED --> GIVEN --> SERVED     a page came with the trial's iterator
+ *   UNTRIED --> ASKED --> GIVEN --> SERVED     a page came with an iterator of a time
  *      ^          |         |
  *      +----------+         v
- *    no answer    +-----> ABSENT               refused, or the trial's iterator is of no use
+ *    no answer    +-----> ABSENT               refused, or an iterator of a time is of no use
  */
 typedef enum { TIMES_UNTRIED, TIMES_ASKED, TIMES_GIVEN, TIMES_SERVED, TIMES_ABSENT } times_state;
 
@@ -32,9 +34,9 @@ typedef struct ddb_poll {
   uint32_t asking_n;                         /* shards whose children are asked for */
   uint8_t unfiltered;                        /* the service has no call for the children of one shard */
   times_state times;
-  slp_request *trial;   /* ASKED: the one that asks */
-  slp_buf trial_cursor; /* GIVEN: its iterator */
-  slp_list held;        /* ASKED: requests that wait for the trial */
+  slp_request *trial; /* ASKED: the one that asks */
+  slp_map unproven;   /* iterators of times that no page came with: text -> the same, owned. GIVEN, ABSENT */
+  slp_list held;      /* ASKED: requests that wait for the trial */
 } ddb_poll;
 
 static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
@@ -95,7 +97,8 @@ static void listed(slp_poll *p, slp_listing *l) {
  * Those refuse it with ValidationException; moto 5.2 gives an iterator, and to GetRecords with it answers
  * status 500 and a page of HTML. Then a time is located at the oldest record, and core passes over what came
  * before. The first time is a trial that the others wait for, so that a server is asked once and not for each
- * shard. */
+ * shard. Whether its iterator is of use any iterator of a time shows: the trial's reader may move, or leave
+ * its shard, before it fetches. */
 static void move_times(ddb_poll *v, times_state to) {
 #define BIT(state) (1u << (state))
   static const unsigned allowed[] = {
@@ -137,20 +140,52 @@ static int other_place(slp_request *q) {
 }
 
 /* What the trial's answer says. Refused for the oldest record too, it says nothing of times. */
-static times_state answer_of(ddb_poll *v, const slp_request *q) {
+static times_state answer_of(const slp_request *q) {
   const slp_op_iterator *it = &q->op.iterator;
   if (q->out || it->op.fail.class != SLP_FINE) return TIMES_UNTRIED;
   if (it->kind != SLP_ITER_AT_TIME) return TIMES_ABSENT;
-  slp_buf_clear(&v->trial_cursor);
-  return slp_buf_add_str(&v->trial_cursor, slp_buf_str(&it->iterator)) ? TIMES_UNTRIED : TIMES_GIVEN;
+  return TIMES_GIVEN;
+}
+
+static void forget(ddb_poll *v, slp_str iterator) {
+  slp_free(v->poll.h->mem, slp_map_remove(&v->unproven, iterator));
+}
+
+static void forget_all(ddb_poll *v) {
+  size_t at = 0;
+  for (char *text; (text = slp_map_each(&v->unproven, &at)) != NULL;) forget(v, slp_str_of(text));
+}
+
+/* Without memory for it the request fails, and core asks again: an iterator that nobody knows to be of a time
+ * would be asked with for ever. */
+static void remember(ddb_poll *v, slp_request *q) {
+  slp_mem *mem = v->poll.h->mem;
+  const slp_op_iterator *it = &q->op.iterator;
+  slp_str text = slp_buf_str(&it->iterator);
+  if (q->out || it->op.fail.class != SLP_FINE) return;
+  forget(v, text);
+  /* ABSENT: it was asked for before that was known. */
+  int unproven = v->times == TIMES_GIVEN || v->times == TIMES_ABSENT;
+  if (it->kind != SLP_ITER_AT_TIME || !unproven || v->unproven.live >= UNPROVEN_MAX) return;
+  char *copy = slp_strdup(mem, text);
+  if (copy && slp_map_put(&v->unproven, slp_str_of(copy), copy) == 0) return;
+  slp_free(mem, copy);
+  slp_fail_set(&q->rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
 }
 
 static void locate_over(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
-  if (q->more) slp_list_remove(&q->link);
-  if (v->trial != q) return;
+  if (q->more) {
+    slp_list_remove(&q->link);
+    return;
+  }
+  if (v->trial != q) {
+    remember(v, q);
+    return;
+  }
   v->trial = NULL;
-  move_times(v, answer_of(v, q));
+  move_times(v, answer_of(q));
+  remember(v, q);
   for (slp_list *node; v->times != TIMES_ASKED && (node = slp_list_pop(&v->held)) != NULL;) {
     slp_request *next = SLP_OWNER(node, slp_request, link);
     next->more = 0;
@@ -158,20 +193,24 @@ static void locate_over(slp_request *q) {
   }
 }
 
-static int is_trial(const ddb_poll *v, const slp_request *q) {
-  return v->times == TIMES_GIVEN && slp_str_eq(q->op.records.iterator, slp_buf_str(&v->trial_cursor));
+static int is_unproven(const ddb_poll *v, const slp_request *q) {
+  return slp_map_get(&v->unproven, q->op.records.iterator) != NULL;
 }
 
 /* Status 500 without a word of the service: core asks for the place again, as if its iterator had expired. */
 static void fetch_failed(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   slp_fail *f = &q->rq->fail;
-  if (!is_trial(v, q) || f->http_status != 500 || f->aws_code[0]) return;
-  move_times(v, TIMES_ABSENT);
+  if (!is_unproven(v, q) || f->http_status != 500 || f->aws_code[0]) return;
+  forget(v, q->op.records.iterator);
+  if (v->times == TIMES_GIVEN) move_times(v, TIMES_ABSENT);
   f->class = SLP_EXPIRED;
 }
 
-static void closing(slp_poll *p) { slp_buf_free(&ddb_of(p)->trial_cursor); }
+static void closing(slp_poll *p) {
+  forget_all(ddb_of(p));
+  slp_map_free(&ddb_of(p)->unproven);
+}
 
 /* ---- the end of a shard ------------------------------------------------------------------------------
  * Nobody is asked for children that core knows. Else a call of its own asks for the children of one shard,
@@ -234,7 +273,10 @@ static size_t give_known_children(slp_src_fetch *f) {
 static void fetched(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   const slp_page *page = fetch_of(q)->page;
-  if (is_trial(v, q)) move_times(v, TIMES_SERVED);
+  if (is_unproven(v, q)) {
+    if (v->times == TIMES_GIVEN) move_times(v, TIMES_SERVED);
+    forget_all(v);
+  }
   if (page->next.n || !page->records_given || give_known_children(fetch_of(q)) || a_listing_is_cheaper(v)) {
     slp_request_answer(q);
     return;
@@ -283,7 +325,7 @@ int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream
   p->s.names_no_children = 1;
   p->s.finds_seconds = 1;
   slp_list_init(&v->held);
-  slp_buf_init(&v->trial_cursor, h->mem, CURSOR_MAX);
+  slp_map_init(&v->unproven, h->mem);
   *ret = &p->s;
   return 0;
 }

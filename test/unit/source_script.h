@@ -128,13 +128,14 @@ static void fake_list(slp_ops *o, slp_op_list_shards *op) {
 }
 
 static int64_t asked_ms; /* of the last iterator */
+static const char *iterator_given = "cursor";
 static void fake_iterator(slp_ops *o, slp_op_iterator *op) {
   (void)o;
   asked_ms = op->at_ms;
   step *s = take(&op->op, slp_iter_kind_name(op->kind), op->shard, op->seq);
   if (s->class != SLP_FINE) return;
   slp_buf_clear(&op->iterator);
-  slp_buf_add_z(&op->iterator, "cursor");
+  slp_buf_add_z(&op->iterator, iterator_given);
 }
 
 static void fake_records(slp_ops *o, slp_op_records *op) {

@@ -371,7 +371,7 @@ static void send_locate(slp_src_locate *rq) { src->ops->locate(src, rq); }
 /* The failure's class; *rq's cursor is freed. */
 static slp_class located(slp_src_locate *rq) {
   int fine = rq->rq.fail.class == SLP_FINE;
-  CHECK_STR(fine ? slp_buf_z(&rq->cursor) : "", fine ? "cursor" : "");
+  CHECK_STR(fine ? slp_buf_z(&rq->cursor) : "", fine ? iterator_given : "");
   slp_buf_free(&rq->cursor);
   return rq->rq.fail.class;
 }
@@ -520,6 +520,44 @@ TEST(an_iterator_that_breaks_the_server_is_of_no_use) {
   CHECK_INT(fetch_from("cursor"), SLP_FINE);
   script(broken);
   CHECK_INT(fetch_from("cursor"), SLP_TRANSIENT);
+  CHECK_INT(src->finds_seconds, 1);
+  close_fetching();
+}
+
+static void locate_two(void) {
+  open_fetching();
+  for (int i = 0; i < 2; i++) {
+    iterator_given = i ? "of-b" : "of-a";
+    script((step){.class = SLP_FINE});
+    CHECK_INT(locate_at(i ? "b" : "a", 90000), SLP_FINE);
+    CHECK_STR(asked[i], i ? "AT_TIMESTAMP b " : "AT_TIMESTAMP a ");
+  }
+}
+
+/* The first reader may move before it fetches, or its shard be left: what an iterator of a time is worth is then
+ * shown by any other. Those that were given before that are found to be of no use one by one. */
+TEST(any_iterator_of_a_time_shows_what_they_are_worth) {
+  const step broken = {.class = SLP_TRANSIENT, .http_status = 500};
+  for (int order = 0; order < 2; order++) {
+    locate_two();
+    script(broken);
+    CHECK_INT(fetch_from(order ? "of-a" : "of-b"), SLP_EXPIRED);
+    CHECK_INT(src->finds_seconds, 0);
+    iterator_given = "of-c";
+    script((step){.class = SLP_FINE});
+    CHECK_INT(locate_at("c", 90000), SLP_FINE);
+    CHECK_STR(asked[3], "TRIM_HORIZON c ");
+    script(broken);
+    CHECK_INT(fetch_from(order ? "of-b" : "of-a"), SLP_EXPIRED);
+    script(broken);
+    CHECK_INT(fetch_from(order ? "of-b" : "of-a"), SLP_TRANSIENT); /* it is told once */
+    close_fetching();
+  }
+  locate_two();
+  script((step){.fill = with_next});
+  CHECK_INT(fetch_from("of-b"), SLP_FINE);
+  script(broken);
+  CHECK_INT(fetch_from("of-a"), SLP_TRANSIENT); /* a bad moment of a server that serves times */
   CHECK_INT(src->finds_seconds, 1);
   close_fetching();
 }
