@@ -289,6 +289,7 @@ static void on_listed(slp_src_req *rq) {
   slp_fail f = rq->fail;
   size_t rows_n;
   (void)slp_listing_rows(c, &rows_n);
+  slp_report_news(c);
   if (f.class == SLP_FINE) check_listing(c, &f);
   int reading = c->life == SLP_LIFE_LISTING || c->life == SLP_LIFE_RUNNING, first = !c->started_from;
   if (f.class == SLP_FINE && reading && !c->leases && slp_start_take_listing(c))

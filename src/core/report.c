@@ -157,6 +157,7 @@ void slp_report_news(slp_consumer *c) {
   int news = source->news;
   source->news = SLP_NEWS_NONE;
   if (news == SLP_NEWS_GOOD) slp_report_log(c, SLOOP_LOG_INFO, "%s", source->told);
+  if (news == SLP_NEWS_WARNING) slp_report_log(c, SLOOP_LOG_WARN, "%s", source->told);
   if (news != SLP_NEWS_TROUBLE) return;
   slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "%s", source->told);
   slp_report_error(c, &f, NULL, 0, 1, source->news_retry_ms);

@@ -10,11 +10,15 @@
 
 /* Expanders kept for the next pages: as many as a busy stream uses at once, in little memory. */
 #define IDLE_EXPANDERS_MAX 16u
+/* A description that is denied is asked for again after so long: rights change by an operator's hand. */
+#define DENIED_US (3600u * UINT64_C(1000000))
 
 typedef struct kinesis_poll {
   slp_poll p; /* first: closing it frees the block */
   int expand; /* aggregates */
   uint8_t described;
+  uint8_t undescribed_told; /* since the last description */
+  uint64_t describe_us;     /* no listing asks for one before; 0: the next one does */
   slp_hash_ranges ranges;
   slp_list idle; /* expanders */
   size_t idle_n;
@@ -31,13 +35,25 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   rq->reshards = d->status == SLP_STREAM_UPDATING;
   p->placement = d->placement;
   kinesis_of(p)->described = 1;
+  kinesis_of(p)->undescribed_told = 0;
+  if (p->s.news == SLP_NEWS_NONE) p->s.told[0] = 0;
 }
 
 /* Shards have ranges of hash keys whatever these are worth: that is told with them, if it may be asked for.
  */
 static slp_list_after list_waits(const slp_poll *p) {
-  int described = ((const kinesis_poll *)p)->described; /* p is its first member */
-  return described ? SLP_LIST_AT_ONCE : SLP_LIST_WANTS;
+  const kinesis_poll *k = (const kinesis_poll *)p; /* p is its first member */
+  return k->described || slp_now_us(p->h) < k->describe_us ? SLP_LIST_AT_ONCE : SLP_LIST_WANTS;
+}
+
+static void undescribed(slp_poll *p, const slp_fail *f) {
+  kinesis_poll *k = kinesis_of(p);
+  if (!slp_class_lasts(f->class)) return;
+  k->describe_us = slp_after_us(slp_now_us(p->h), DENIED_US);
+  if (k->undescribed_told) return;
+  k->undescribed_told = 1;
+  p->s.news = SLP_NEWS_WARNING;
+  snprintf(p->s.told, sizeof p->s.told, "whether keys decide on shards is not known: %.300s", f->message);
 }
 
 /* The service refuses a time that its own clock has not reached. Any other argument that the service calls
@@ -128,6 +144,7 @@ static void closing(slp_poll *p) {
 
 static const slp_poll_kind kinesis_kind = {.described = described,
                                            .list_waits = list_waits,
+                                           .undescribed = undescribed,
                                            .listed = listed,
                                            .other_place = other_place,
                                            .fetched = fetched,

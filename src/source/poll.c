@@ -243,6 +243,8 @@ static void on_described_first(slp_op *op) {
     slp_request_outcome(q, op);
     slp_request_answer(q);
     return;
+  } else if (q->poll->kind->undescribed) {
+    q->poll->kind->undescribed(q->poll, &op->fail);
   }
   q->describing = 0;
   begin_list(q);

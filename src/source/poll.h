@@ -50,6 +50,8 @@ typedef struct slp_poll_kind {
   slp_str (*latest)(const slp_poll *p);
   /* Fills rq from a description. */
   void (*described)(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq);
+  /* Called when the description that a listing wants has failed; it goes on without. NULL: nothing to do. */
+  void (*undescribed)(slp_poll *p, const slp_fail *f);
   /* Called when a listing is complete. May change its rows. NULL: they stay as they are. */
   void (*listed)(slp_poll *p, slp_listing *l);
   /* Is the page's next token worth following? `news`: ids not on a page before. NULL: always. */

@@ -67,6 +67,24 @@ TEST(a_listing_tells_what_decides_on_shards_if_that_may_be_asked_for) {
   CHECK_INT(l.rq.fail.class, SLP_FINE);
   CHECK_INT(l.shards_n, 1);
   CHECK_INT(l.placement, SLOOP_PLACED_UNKNOWN);
+  CHECK_INT(src->news, SLP_NEWS_WARNING);
+  CHECK_STR(src->told, "whether keys decide on shards is not known: scripted");
+  src->news = SLP_NEWS_NONE; /* it was told */
+  for (int i = 0; i < 3; i++) {
+    script((step){.shards = "a"});
+    CHECK_INT(list().shards_n, 1);
+  }
+  f.mono_us += UINT64_C(3600000000);
+  script((step){.class = SLP_ACCESS});
+  script((step){.shards = "a"});
+  CHECK_INT(list().shards_n, 1);
+  CHECK_INT(src->news, SLP_NEWS_NONE);
+  script((step){.shards = "a"});
+  CHECK_INT(list().shards_n, 1);
+  f.mono_us += UINT64_C(3600000000);
+  script((step){.class = SLP_TRANSIENT}); /* this may be over by the next listing */
+  script((step){.shards = "a"});
+  CHECK_INT(list().shards_n, 1);
   script((step){.placement = SLOOP_PLACED_ANYWHERE});
   script((step){.shards = "a"});
   CHECK_INT(list().placement, SLOOP_PLACED_ANYWHERE);
