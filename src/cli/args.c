@@ -197,6 +197,16 @@ static int set_decoder(slp_args *a, const char *value, char why[200]) {
   return slp_decode_parse(strncmp(value, "value=", 6) == 0 ? value + 6 : value, &a->decode, why);
 }
 
+static int add_schema_file(slp_args *a, const slp_option *o, const char *value, char why[200]) {
+  if (!*value) return wrong(o, value, "the name of a file", why);
+  if (a->schema_files_n == SLP_ARGS_SCHEMAS_MAX) {
+    snprintf(why, 200, "--schema-file: more than %d", SLP_ARGS_SCHEMAS_MAX);
+    return SLP_EINVAL;
+  }
+  a->schema_files[a->schema_files_n++] = value;
+  return 0;
+}
+
 static int set_choice(slp_args *a, const slp_option *o, const char *value, char why[200]) {
   int place = 0;
   int r = parse_word(o, value, &place, why);
@@ -246,6 +256,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_IGNORE_CASE: a->ignore_case = 1; return 0;
     case O_UNIQUE: a->unique = 1; return 0;
     case O_DECODE: return set_decoder(a, value, why);
+    case O_SCHEMA_FILE: return add_schema_file(a, o, value, why);
     case O_FORMAT: a->format = value; return 0;
     case O_JSON: a->json = 1; return 0;
     case O_DELIMITER: a->delimiter = value; return 0;

@@ -13,6 +13,7 @@
 #define SLP_ARGS_SHARDS_MAX 256
 #define SLP_ARGS_STREAMS_MAX 64
 #define SLP_ARGS_REGEXES_MAX 32
+#define SLP_ARGS_SCHEMAS_MAX 64
 #define SLP_ARGS_GIVEN_MAX 1024
 #define SLP_ARGS_WHY 400
 #define SLP_WATCH_MS 2000      /* --watch without SECONDS */
@@ -57,6 +58,8 @@ typedef struct slp_args {
   slp_color color;
   slp_decode_chain decode, decode_key;
   uint32_t decoded_bytes_max;
+  const char *schema_files[SLP_ARGS_SCHEMAS_MAX]; /* --schema-file, as given */
+  size_t schema_files_n;
   const char *grep[SLP_ARGS_REGEXES_MAX], *grepv[SLP_ARGS_REGEXES_MAX];
   size_t grep_n, grepv_n;
   uint8_t ignore_case;    /* of these */

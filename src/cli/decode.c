@@ -71,7 +71,7 @@ void slp_decoding_free(slp_decoding *d) {
 void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, uint64_t limit) {
   slp_decoding_free(d);
   d->chain = c;
-  d->at = 0;
+  d->at = d->makes_lines = 0;
   d->in = in;
   d->limit = d->left = limit;
 }
@@ -88,9 +88,9 @@ static int run_some(slp_decoding *d, const slp_decoder *step, char why[SLP_DECOD
     int r = step->run(&d->next, d->in);
     return slp_buf_failed(&d->next) ? slp_buf_failed(&d->next) : r; /* it has no word for "too much" */
   }
-  if (!d->state && !(d->state = step->open(d->mem, d->in))) return SLP_ENOMEM;
+  if (!d->state && !(d->state = step->open(d->mem, d->in, d->schemas))) return SLP_ENOMEM;
   int r = step->step(d->state, &d->next, why);
-  if (r != 1) close_step(d);
+  if (r != 1 && r != SLP_DECODE_WAITS) close_step(d);
   return r;
 }
 
@@ -108,10 +108,12 @@ static const slp_decoder *look_into_base64(slp_str in) {
 
 void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const char *better) {
   const slp_decoder *seen = slp_decoder_that_recognizes(in), *within = NULL;
-  int of_text = step->makes_json || step->makes_events; /* it comes behind what unpacks */
+  int of_text =
+      step->makes_json || step->makes_events || step->makes_lines; /* it comes behind what unpacks */
   if (!seen && (of_text || step->open)) within = look_into_base64(in);
-  const char *comma = of_text ? "," : "", *then = of_text ? step->name : "";
   const slp_decoder *lacking = seen && seen->needs ? seen : within && within->needs ? within : NULL;
+  int instead = !of_text || (seen && seen->makes_lines); /* what makes lines needs no step behind it */
+  const char *comma = instead ? "" : ",", *then = instead ? "" : step->name;
   if (*better)
     snprintf(why, 100, "%s: %.80s", step->name, better);
   else if (seen == step)
@@ -148,7 +150,7 @@ int slp_decoding_step(slp_decoding *d, char why[100]) {
   char better[SLP_DECODER_WHY] = "";
   if (!d->next.p) slp_buf_init(&d->next, d->mem, d->left);
   int r = run_some(d, d->by, better);
-  if (r == 1 || r == SLP_ENOMEM) return r;
+  if (r == 1 || r == SLP_ENOMEM || r == SLP_DECODE_WAITS) return r;
   if (r == SLP_ELIMIT)
     slp_decode_too_much(why, d->by->name, d->limit);
   else if (r)
@@ -158,6 +160,7 @@ int slp_decoding_step(slp_decoding *d, char why[100]) {
   slp_buf_free(&d->room);
   slp_buf_move(&d->room, &d->next);
   d->in = slp_buf_str(&d->room);
+  d->makes_lines = d->by->makes_lines;
   d->at++;
   return !is_over(d);
 }

@@ -25,6 +25,7 @@ int slp_decode_makes_json(const slp_decode_chain *c);
  * empty text stays empty, whatever the steps. */
 typedef struct slp_decoding {
   slp_mem *mem;
+  slp_schemas *schemas;          /* borrowed; set by the owner, or NULL: no schema can be had */
   const slp_decode_chain *chain; /* borrowed */
   slp_str in;            /* of the step; when all is done, the result. In the text given, or in `room` */
   slp_buf room, next;    /* what the last step made; what this one makes */
@@ -32,14 +33,16 @@ typedef struct slp_decoding {
   void *state;           /* owned: of a step that goes in pieces, while it does */
   uint64_t limit, left;  /* bytes that the steps may make: in all, from here on */
   uint8_t at;
+  uint8_t makes_lines; /* the last step did: the result is JSON values, a line each, or none */
 } slp_decoding;
 
 void slp_decoding_init(slp_decoding *d, slp_mem *mem);
 void slp_decoding_free(slp_decoding *d); /* may be begun again */
 /* Drops what was before. `in` must live until the end. */
 void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, uint64_t limit);
-/* Does one slice. 1: there is more to do, 0: d->in is the result. SLP_EBADDATA or SLP_ELIMIT and `why`,
- * SLP_ENOMEM. */
+/* Does one slice. 1: there is more to do, 0: d->in is the result. SLP_DECODE_WAITS: a schema was asked for,
+ * and there is nothing to do before it comes; calling again does no harm. SLP_EBADDATA or SLP_ELIMIT and
+ * `why`, SLP_ENOMEM. */
 int slp_decoding_step(slp_decoding *d, char why[100]);
 /* Words the refusal of a text by `step`. When the text begins as another format does, its decoder is named.
  * `better`: what the decoder itself says, or "". */

@@ -21,7 +21,8 @@ static void close_brotli(void *state) {
   slp_free(s->mem, s);
 }
 
-static void *open_brotli(slp_mem *mem, slp_str in) {
+static void *open_brotli(slp_mem *mem, slp_str in, slp_schemas *schemas) {
+  (void)schemas;
   brotli_state *s = SLP_NEW(mem, brotli_state);
   if (!s) return NULL;
   *s = (brotli_state){.mem = mem, .z = BrotliDecoderCreateInstance(take, give, mem), .in = in};

@@ -3,7 +3,10 @@
 
 #include "codec/gunzip.h"
 
-static void *open_gzip(slp_mem *mem, slp_str in) { return slp_gunzip_begin(mem, in); }
+static void *open_gzip(slp_mem *mem, slp_str in, slp_schemas *schemas) {
+  (void)schemas;
+  return slp_gunzip_begin(mem, in);
+}
 
 static int step_gzip(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   (void)why;

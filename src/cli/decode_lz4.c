@@ -19,7 +19,8 @@ static void close_lz4(void *state) {
   slp_free(s->mem, s);
 }
 
-static void *open_lz4(slp_mem *mem, slp_str in) {
+static void *open_lz4(slp_mem *mem, slp_str in, slp_schemas *schemas) {
+  (void)schemas;
   lz4_state *s = SLP_NEW(mem, lz4_state);
   if (!s) return NULL;
   *s = (lz4_state){.mem = mem, .in = in};

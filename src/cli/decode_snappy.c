@@ -37,7 +37,8 @@ typedef struct snappy_state {
 
 static void close_snappy(void *state) { slp_free(((snappy_state *)state)->mem, state); }
 
-static void *open_snappy(slp_mem *mem, slp_str in) {
+static void *open_snappy(slp_mem *mem, slp_str in, slp_schemas *schemas) {
+  (void)schemas;
   snappy_state *s = SLP_NEW(mem, snappy_state);
   if (!s) return NULL;
   s->mem = mem;
@@ -77,6 +78,8 @@ static int add_block(slp_buf *ret, slp_str block, size_t max) {
   ret->n += n;
   return 0;
 }
+
+int slp_snappy_block(slp_buf *ret, slp_str block) { return add_block(ret, block, SIZE_MAX); }
 
 /* A chunk whose bytes are kept: packed or plain, behind their checksum. */
 static int add_chunk(const snappy_state *s, slp_buf *ret, unsigned type, slp_str body,
@@ -129,6 +132,11 @@ static int step_snappy(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
     if (r) return r;
   }
   return s->in.n > 0;
+}
+#else
+int slp_snappy_block(slp_buf *ret, slp_str block) {
+  (void)ret, (void)block;
+  return SLP_EBADDATA;
 }
 #endif
 

@@ -6,4 +6,7 @@
 
 extern const slp_decoder slp_decoder_snappy;
 
+/* Unpacks one block. SLP_EBADDATA, also in a build without the library; SLP_ELIMIT, SLP_ENOMEM. */
+int slp_snappy_block(slp_buf *ret, slp_str block);
+
 #endif

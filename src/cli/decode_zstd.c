@@ -20,7 +20,8 @@ static void close_zstd(void *state) {
   slp_free(s->mem, s);
 }
 
-static void *open_zstd(slp_mem *mem, slp_str in) {
+static void *open_zstd(slp_mem *mem, slp_str in, slp_schemas *schemas) {
+  (void)schemas;
   zstd_state *s = SLP_NEW(mem, zstd_state);
   if (!s) return NULL;
   *s = (zstd_state){.mem = mem, .z = ZSTD_createDCtx(), .in = {in.p, in.n, 0}};

@@ -2,8 +2,10 @@
 #include "cli/decoder_table.h"
 
 #include "cli/decode_auto.h"
+#include "cli/decode_avro.h"
 #include "cli/decode_brotli.h"
 #include "cli/decode_cwlogs.h"
+#include "cli/decode_glue.h"
 #include "cli/decode_gzip.h"
 #include "cli/decode_json.h"
 #include "cli/decode_lz4.h"
@@ -12,10 +14,10 @@
 #include "cli/decode_zstd.h"
 
 static const slp_decoder *const rows[] = {
-    &slp_decoder_base64,     &slp_decoder_hex,  &slp_decoder_utf8,   &slp_decoder_gzip,
-    &slp_decoder_zlib,       &slp_decoder_zstd, &slp_decoder_lz4,    &slp_decoder_snappy,
-    &slp_decoder_brotli,     &slp_decoder_auto, &slp_decoder_cwlogs, &slp_decoder_ddb_json,
-    &slp_decoder_plain_json,
+    &slp_decoder_base64, &slp_decoder_hex,      &slp_decoder_utf8,       &slp_decoder_gzip,
+    &slp_decoder_zlib,   &slp_decoder_zstd,     &slp_decoder_lz4,        &slp_decoder_snappy,
+    &slp_decoder_brotli, &slp_decoder_avro,     &slp_decoder_glue,       &slp_decoder_auto,
+    &slp_decoder_cwlogs, &slp_decoder_ddb_json, &slp_decoder_plain_json,
 };
 
 const slp_decoder *slp_decoder_at(size_t i) { return i < SLP_COUNT(rows) ? rows[i] : NULL; }

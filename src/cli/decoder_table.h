@@ -7,6 +7,9 @@
 #include "base/buf.h"
 
 #define SLP_DECODER_WHY 100
+#define SLP_DECODE_WAITS 3 /* of a step: for a schema that was asked for; to be called again later */
+
+typedef struct slp_schemas slp_schemas;
 
 typedef struct slp_decoder {
   const char *name;    /* as -s takes it */
@@ -21,13 +24,15 @@ typedef struct slp_decoder {
    * texts that may become very long. They append to `ret` and never write to `in`, which is never empty.
    * Errors: SLP_EBADDATA; SLP_ELIMIT when `ret` is full; SLP_ENOMEM. */
   int (*run)(slp_buf *ret, slp_str in);
-  void *(*open)(slp_mem *mem, slp_str in); /* NULL: no memory. `in` lives until close */
-  /* Decodes about 64 KiB more. Returns 1 while there may be more, 0 at the end. With SLP_EBADDATA it may
-   * write a better reason than `damaged` into `why`. */
+  /* NULL: no memory. `in` lives until close, and so do the schemas, which may be NULL. */
+  void *(*open)(slp_mem *mem, slp_str in, slp_schemas *schemas);
+  /* Decodes about 64 KiB more. Returns 1 while there may be more, 0 at the end, or SLP_DECODE_WAITS. With
+   * SLP_EBADDATA it may write a better reason than `damaged` into `why`. */
   int (*step)(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]);
   void (*close)(void *state);
   uint8_t picks;        /* auto: has none of these functions; the decoder that recognizes the text is used */
   uint8_t makes_json;   /* the result is one JSON value */
+  uint8_t makes_lines;  /* the result is JSON values, with a newline between two of them */
   uint8_t makes_events; /* the result is several texts, which the printer makes; so the last step */
 } slp_decoder;
 

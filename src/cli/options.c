@@ -106,9 +106,13 @@ const slp_option slp_options[] = {
     {O_UNIQUE, 0, "unique", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, NULL,
      "leave out a record whose partition key and payload (DynamoDB: event id) are those of one of the last "
      "100,000: what a producer sent twice, or what was handed over again"},
-    {O_DECODE, 's', "decode", SLP_NEEDS_VALUE, "DECODER", SLP_MODE_TAIL, "How they are printed",
+    {O_DECODE, 's', "decode", SLP_NEEDS_VALUE, "DECODER", SLP_MODE_TAIL | SLP_MODE_IAM,
+     "How they are printed",
      "decode payloads; key=DECODER: decode keys. Several steps are joined by commas. "
      "What is empty stays empty: a tombstone of Kafka is no damage."},
+    {O_SCHEMA_FILE, 0, "schema-file", SLP_NEEDS_VALUE, "[ID=]FILE", SLP_MODE_TAIL, NULL,
+     "for -s avro and glue: the schema, in JSON, of records whose header has this id of a schema version; "
+     "without ID, of all for which no other file is given"},
     {O_FORMAT, 'f', "format", SLP_NEEDS_VALUE, "FORMAT", SLP_MODE_TAIL, NULL,
      "print this for each record; no newline is added.\n"
      "  %s payload  %S its length  %R length as 4 bytes\n"

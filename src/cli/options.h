@@ -63,6 +63,7 @@ typedef enum {
   O_IGNORE_CASE,
   O_UNIQUE,
   O_DECODE,
+  O_SCHEMA_FILE,
   O_FORMAT,
   O_JSON,
   O_DELIMITER,

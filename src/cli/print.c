@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-static int prepare(slp_printer *p, char why[200]) {
+static int prepare(slp_printer *p, char why[400]) {
   const slp_args *a = p->args;
   int r = 0;
   if (a->format) r = slp_format_new(p->mem, slp_str_of(a->format), &p->format, why);
@@ -16,19 +16,23 @@ static int prepare(slp_printer *p, char why[200]) {
                                       .folds = a->ignore_case},
                      &p->grep, why);
   if (!r && a->unique && !(p->unique = slp_unique_new(p->mem, SLP_UNIQUE_WINDOW))) r = SLP_ENOMEM;
+  for (size_t i = 0; i < a->schema_files_n && !r; i++)
+    r = slp_schemas_add_file(&p->schemas, a->schema_files[i], why);
   if (!r) r = slp_unescape(&p->delimiter, a->delimiter ? a->delimiter : "\\n", "-D", why);
   if (!r && a->key_delimiter) r = slp_unescape(&p->key_delimiter, a->key_delimiter, "-K", why);
   return r;
 }
 
 int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int terminal, int colour,
-                     char why[200]) {
+                     char why[400]) {
   *p = (slp_printer){.mem = mem, .args = args, .terminal = (uint8_t)terminal};
   slp_buf_init(&p->delimiter, mem, 1 << 20);
   slp_buf_init(&p->key_delimiter, mem, 1 << 20);
   slp_decoding_init(&p->key, mem);
   slp_decoding_init(&p->data, mem);
   slp_cwlogs_init(&p->events, mem);
+  slp_schemas_init(&p->schemas, mem);
+  p->key.schemas = p->data.schemas = &p->schemas;
   int r = prepare(p, why);
   if (r && !*why) snprintf(why, 200, "no memory");
   p->style = (slp_show_style){.delimiter = slp_buf_str(&p->delimiter),
@@ -48,6 +52,7 @@ void slp_printer_close(slp_printer *p) {
   slp_decoding_free(&p->key);
   slp_decoding_free(&p->data);
   slp_cwlogs_free(&p->events);
+  slp_schemas_free(&p->schemas);
 }
 
 static void show_null(sloop_str_t *v) {
@@ -78,7 +83,11 @@ static const unsigned allowed[] = {
 };
 
 /* What a step of one of them returns, beside errors. */
-enum { PRINTED = 0, A_SLICE = 1, AT_ONCE = 2 }; /* A_SLICE: time has passed; AT_ONCE: next to none */
+enum {
+  PRINTED = 0,
+  A_SLICE = 1,
+  AT_ONCE = 2
+}; /* or SLP_DECODE_WAITS. A_SLICE: time has passed; AT_ONCE: next to none */
 
 static void move(slp_printer *p, slp_printer_state to) {
   SLP_CHECK(allowed[p->state] & BIT(to));
@@ -154,9 +163,13 @@ static int decode_key(slp_printer *p, char why[100]) {
   int decodes = c->n && !(p->record.flags & SLOOP_REC_KEYLESS); /* no key is no damaged key */
   if (decodes) {
     int r = slp_decoding_step(&p->key, why);
+    if (!r && p->key.makes_lines && slp_str_has(p->key.in, '\n')) {
+      snprintf(why, 100, "%s: the key holds several values", p->key.by->name);
+      r = SLP_EBADDATA;
+    }
     if (r) return r;
     p->record.key = (sloop_str_t){p->key.in.p, p->key.in.n};
-    p->extra.key_is_json = (uint8_t)slp_decode_makes_json(c);
+    p->extra.key_is_json = (uint8_t)(slp_decode_makes_json(c) || p->key.makes_lines);
     left = p->key.left;
   }
   move(p, SLP_PRINTER_DATA);
@@ -171,7 +184,13 @@ static int decode_data(slp_printer *p, char why[100]) {
     int r = slp_decoding_step(&p->data, why);
     if (r) return r;
     p->record.data = (sloop_str_t){p->data.in.p, p->data.in.n};
-    p->extra.data_is_json = (uint8_t)slp_decode_makes_json(c);
+    p->extra.data_is_json = (uint8_t)(slp_decode_makes_json(c) || p->data.makes_lines);
+  }
+  p->rows = (slp_str){NULL, 0};
+  if (p->data.makes_lines) {
+    p->rows = p->data.in;
+    move(p, SLP_PRINTER_EVENTS);
+    return A_SLICE;
   }
   if (!slp_decode_makes_events(c) || !p->data.in.n) {
     match(p, SLP_PRINTER_LINE, &p->record, &p->extra);
@@ -183,7 +202,19 @@ static int decode_data(slp_printer *p, char why[100]) {
   return r ? r : A_SLICE;
 }
 
+/* Takes the next line that a decoder made of the record. */
+static int next_row(slp_printer *p) {
+  if (!p->rows.n) return PRINTED;
+  const char *end = memchr(p->rows.p, '\n', p->rows.n);
+  size_t n = end ? (size_t)(end - p->rows.p) : p->rows.n;
+  sloop_record_t line = p->record;
+  line.data = (sloop_str_t){p->rows.p, n};
+  p->rows = (slp_str){p->rows.p + n + (end != NULL), p->rows.n - n - (end != NULL)};
+  return match(p, SLP_PRINTER_EVENT, &line, &p->extra);
+}
+
 static int next_event(slp_printer *p, char why[100]) {
+  if (p->rows.p) return next_row(p);
   int r = slp_cwlogs_step(&p->events);
   if (r == SLP_CWLOGS_END) {
     p->controls += p->events.control;
@@ -211,7 +242,7 @@ static int print_event(slp_printer *p, slp_buf *b, char why[100]) {
   int r = print_line(p, b);
   if (r == A_SLICE) return r;
   if (!r && b->n - p->from > p->data.limit) r = SLP_ELIMIT;
-  if (r == SLP_ELIMIT) slp_decode_too_much(why, "cwlogs", p->data.limit);
+  if (r == SLP_ELIMIT) slp_decode_too_much(why, p->rows.p ? p->data.by->name : "cwlogs", p->data.limit);
   if (r) return r;
   move(p, SLP_PRINTER_EVENTS);
   return A_SLICE;
@@ -260,7 +291,7 @@ int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
     *why = 0;
   } while (r == AT_ONCE);
   p->made = b->n - p->from;
-  if (r == A_SLICE) return 1;
+  if (r == A_SLICE || r == SLP_DECODE_WAITS) return r;
   if (r) slp_buf_cut(b, p->from);
   *ret_printed = !r && p->printed;
   move(p, SLP_PRINTER_IDLE);

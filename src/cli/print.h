@@ -5,11 +5,12 @@
 #include "cli/args.h"
 #include "cli/format.h"
 #include "cli/grep.h"
+#include "cli/schemas.h"
 #include "cli/show.h"
 #include "cli/unique.h"
 
 /*   IDLE --> KEY --> DATA --> LINE                LINE: matched and printed, of the record
- *                       +---> EVENTS <--> EVENT   of those that -s cwlogs finds in it; the line of one
+ *                       +---> EVENTS <--> EVENT   of those that -s cwlogs or avro finds; the line of one
  * To LINE from KEY, EVENTS and EVENT too, when it can't be decoded and is printed as it came; and back to
  * IDLE from anywhere, when it is printed or can't be. */
 typedef enum slp_printer_state {
@@ -49,6 +50,8 @@ typedef struct slp_printer {
   uint8_t is_undecided;  /* it is counted in `undecided` */
   slp_decoding key, data;
   slp_cwlogs events;
+  slp_schemas schemas; /* of both */
+  slp_str rows;        /* EVENTS: the lines to come that a decoder made; absent: they are cwlogs's */
   int64_t behind_ms;
   size_t from; /* in the text: where its part begins, in this step */
   size_t made; /* bytes of its part, which are the last of the text */
@@ -56,15 +59,16 @@ typedef struct slp_printer {
 
 /* SLP_EINVAL (wrong usage) or SLP_ENOMEM, and `why`. */
 int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int terminal, int colour,
-                     char why[200]);
+                     char why[400]);
 void slp_printer_close(slp_printer *p);
 /* The record is the next to be printed, and must live until it is; what was left of another one is
  * dropped. */
 void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_ms);
 /* Does a slice of work on it, at the end of the text `b`, to which nobody else may add meanwhile. 1: there
- * is more to do. 0: its text is there; *ret_printed: is there any, of whichever slice? SLP_EBADDATA: it
- * can't be decoded, or whether it matches is undecided; p->why says why, and without -E that is the end;
- * else no memory. Nothing of it is appended then. */
+ * is more to do. SLP_DECODE_WAITS: for a schema; nothing can be done before it comes. 0: its text is there;
+ * *ret_printed: is there any, of whichever slice? SLP_EBADDATA: it can't be decoded, or whether it matches
+ * is undecided; p->why says why, and without -E that is the end; else no memory. Nothing of it is appended
+ * then. */
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed);
 
 #endif

@@ -16,18 +16,25 @@ struct slp_gunzipper {
 static void *take(void *mem, unsigned count, unsigned each) { return slp_zalloc_n(mem, count, each); }
 static void give(void *mem, void *p) { slp_free(mem, p); }
 
-slp_gunzipper *slp_gunzip_begin(slp_mem *mem, slp_str in) {
+static slp_gunzipper *begin(slp_mem *mem, slp_str in, int window_bits) {
   slp_gunzipper *g = SLP_NEW(mem, slp_gunzipper);
   if (!g) return NULL;
   g->mem = mem;
   g->z = (z_stream){.zalloc = take, .zfree = give, .opaque = mem};
   g->z.next_in = (z_const Bytef *)(uintptr_t)in.p; /* zlib does not write to it */
   g->z.avail_in = in.n > UINT_MAX ? 0 : (uInt)in.n;
-  g->gzip = in.n >= 2 && (unsigned char)in.p[0] == 0x1f && (unsigned char)in.p[1] == 0x8b;
-  if (inflateInit2(&g->z, 15 + 32) == Z_OK) return g; /* + 32: gzip or zlib, by its head */
+  if (inflateInit2(&g->z, window_bits) == Z_OK) return g;
   slp_free(mem, g);
   return NULL;
 }
+
+slp_gunzipper *slp_gunzip_begin(slp_mem *mem, slp_str in) {
+  slp_gunzipper *g = begin(mem, in, 15 + 32); /* + 32: gzip or zlib, by its head */
+  if (g) g->gzip = in.n >= 2 && (unsigned char)in.p[0] == 0x1f && (unsigned char)in.p[1] == 0x8b;
+  return g;
+}
+
+slp_gunzipper *slp_inflate_begin(slp_mem *mem, slp_str in) { return begin(mem, in, -15); }
 
 void slp_gunzip_end(slp_gunzipper *g) {
   if (!g) return;

@@ -91,6 +91,95 @@ TEST(records_before_it_may_be_written_while_it_is_made) {
   }
 }
 
+/* A file of Avro with the numbers 1 and 2; and a message of the version whose id is sixteen times x. */
+static const char numbers[] =
+    "Obj\x01\x02\x16"
+    "avro.schema\x0c\"long\"\0"
+    "0123456789abcdef"
+    "\x04\x04\x02\x04"
+    "0123456789abcdef",
+                  message[] = "\x03\0xxxxxxxxxxxxxxxx\x0e";
+static sloop_record_t record_of(const char *data, size_t n) {
+  return (sloop_record_t){.stream = "orders", .shard = "shardId-0", .seq = {"495", 3}, .data = {data, n}};
+}
+static int step_all(const sloop_record_t *r) {
+  int more;
+  slp_buf_clear(&out);
+  slp_printer_begin(&p, r, 0);
+  do more = slp_printer_step(&p, &out, &printed);
+  while (more == 1);
+  return more;
+}
+
+TEST(a_file_of_avro_is_a_line_a_datum) {
+  sloop_record_t r = record_of(numbers, sizeof numbers - 1);
+  OPEN("-s", "avro", "orders");
+  CHECK_INT(step_all(&r), 0);
+  CHECK_STR(slp_buf_z(&out), "1\n2\n");
+  CHECK_INT(printed, 1);
+  done();
+  OPEN("-s", "auto", "--grepv", "1", "-D", "|", "orders");
+  CHECK_INT(step_all(&r), 0);
+  CHECK_STR(slp_buf_z(&out), "2|");
+  done();
+  OPEN("-s", "avro", "-J", "orders");
+  CHECK_INT(step_all(&r), 0);
+  CHECK(strstr(slp_buf_z(&out), "\"payload\":1}\n{"));
+  CHECK(strstr(slp_buf_z(&out), "\"payload\":2}\n"));
+  done();
+  OPEN("-E", "-s", "avro", "orders"); /* damaged in its second block: no line of the first is printed */
+  char damaged[sizeof numbers + 20];
+  memcpy(damaged, numbers, sizeof numbers - 1);
+  memcpy(damaged + sizeof numbers - 1,
+         "\x02\x02\x80"
+         "0123456789abcdef",
+         19);
+  r = record_of(damaged, sizeof numbers - 1 + 19);
+  CHECK_INT(step_all(&r), 0);
+  CHECK_INT(p.undecoded, 1);
+  CHECK(out.n == r.data.len + 1 && memcmp(out.p, damaged, r.data.len) == 0);
+  done();
+}
+
+static slp_version *asked;
+static int ask(slp_schemas *s, slp_version *v, char why[SLP_DECODER_WHY]) {
+  (void)s, (void)why;
+  asked = v;
+  return 0;
+}
+
+TEST(a_record_waits_for_its_schema) {
+  sloop_record_t r = record_of(message, sizeof message - 1);
+  OPEN("-s", "glue", "orders");
+  p.schemas.ask = ask;
+  CHECK_INT(step_all(&r), SLP_DECODE_WAITS);
+  for (int i = 0; i < 3; i++) CHECK_INT(slp_printer_step(&p, &out, &printed), SLP_DECODE_WAITS);
+  CHECK_INT(out.n, 0);
+  slp_schemas_answer(&p.schemas, asked, SLP_STR("AVRO"), SLP_STR("\"long\""));
+  int more;
+  do more = slp_printer_step(&p, &out, &printed);
+  while (more == 1);
+  CHECK_INT(more, 0);
+  CHECK_STR(slp_buf_z(&out), "7\n");
+  CHECK_INT(printed, 1);
+  CHECK_INT(step_all(&r), 0); /* the next one does not */
+  done();
+  OPEN("-E", "-s", "glue", "orders");
+  p.schemas.ask = ask;
+  CHECK_INT(step_all(&r), SLP_DECODE_WAITS);
+  slp_schemas_refuse(&p.schemas, asked, "no such schema");
+  do more = slp_printer_step(&p, &out, &printed);
+  while (more == 1);
+  CHECK_INT(more, 0);
+  CHECK(strstr(p.why, "orders shardId-0 495: glue: no such schema"));
+  CHECK_INT(p.undecoded, 1);
+  done();
+  OPEN("-s", "glue", "orders"); /* closed while it waits */
+  p.schemas.ask = ask;
+  CHECK_INT(step_all(&r), SLP_DECODE_WAITS);
+  done();
+}
+
 TEST(what_can_t_be_decoded_is_printed_as_it_came_when_asked_to_go_on) {
   OPEN("-E", "-s", "hex", "--grepv", "secret", "orders");
   CHECK_PRINTS("k", "41", "A\n");

@@ -1,0 +1,269 @@
+/* avro_file.c - the head of the file, its blocks, and what they are packed with. */
+#include "cli/avro_file.h"
+
+#include <stdio.h>
+
+#include "cli/decode_snappy.h"
+#include "cli/decode_zstd.h"
+#include "codec/crc32.h"
+#include "codec/gunzip.h"
+#include "codec/json.h"
+
+static const char magic[] = "Obj\x01";
+enum { MAGIC = sizeof magic - 1, SYNC = 16, BLOCKS_A_SLICE = 256 };
+
+typedef enum { HEAD, BLOCK, UNPACKS, DATA } file_state;
+
+/* A codec of blocks: as slp_decoder has them, for one block. */
+typedef struct block_codec {
+  const char *name;
+  const char *needs; /* NULL: it is built in */
+  void *(*open)(slp_mem *mem, slp_str in, slp_schemas *schemas);
+  int (*step)(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]);
+  void (*close)(void *state);
+} block_codec;
+
+struct slp_avro_file {
+  slp_mem *mem;
+  slp_schemas *schemas; /* borrowed, or NULL */
+  slp_str in;
+  size_t at; /* in it */
+  file_state state;
+  const slp_avro_schema *schema;
+  slp_avro_schema own; /* when there are no schemas to keep it in */
+  block_codec codec;   /* open NULL: blocks are not packed */
+  char sync[SYNC];
+  void *packed;      /* owned: of the codec, while it unpacks */
+  slp_buf block;     /* unpacked */
+  slp_str data;      /* of the block */
+  uint64_t left;     /* datums to come in it */
+  uint64_t unpacked; /* bytes, of all blocks before and of this one */
+  slp_avro_value value;
+  uint8_t in_value; /* one is being written */
+  uint8_t wrote;    /* some are written */
+};
+
+int slp_avro_file_begins(slp_str in) { return slp_begins_with(in, magic, MAGIC); }
+
+/* ---- codecs ---- */
+
+static void *open_deflate(slp_mem *mem, slp_str in, slp_schemas *schemas) {
+  (void)schemas;
+  return slp_inflate_begin(mem, in);
+}
+
+static int step_deflate(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  (void)why;
+  return slp_gunzip_step(state, ret);
+}
+
+static void close_deflate(void *state) { slp_gunzip_end(state); }
+
+typedef struct snappy_block {
+  slp_mem *mem;
+  slp_str in;
+} snappy_block;
+
+static void *open_snappy(slp_mem *mem, slp_str in, slp_schemas *schemas) {
+  snappy_block *s = SLP_NEW(mem, snappy_block);
+  (void)schemas;
+  if (s) *s = (snappy_block){mem, in};
+  return s;
+}
+
+/* The CRC-32 of what it unpacks to stands behind it, its highest byte first. */
+static int step_snappy(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  const snappy_block *s = state;
+  if (s->in.n < 4) return SLP_EBADDATA;
+  size_t from = ret->n;
+  slp_str block = {s->in.p, s->in.n - 4};
+  int r = slp_snappy_block(ret, block);
+  if (r) return r;
+  const uint8_t *p = (const uint8_t *)block.p + block.n;
+  uint32_t told = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+  if (slp_crc32((slp_str){ret->p ? ret->p + from : "", ret->n - from}) == told) return 0;
+  snprintf(why, SLP_DECODER_WHY, "it is damaged: the checksum of a block is wrong");
+  return SLP_EBADDATA;
+}
+
+static void close_snappy(void *state) { slp_free(((snappy_block *)state)->mem, state); }
+
+static int find_codec(slp_str name, block_codec *ret, char why[SLP_DECODER_WHY]) {
+  const slp_decoder *zstd = &slp_decoder_zstd;
+  const block_codec known[] = {
+      {"null", NULL, NULL, NULL, NULL},
+      {"deflate", NULL, open_deflate, step_deflate, close_deflate},
+      {"snappy", slp_decoder_snappy.needs, open_snappy, step_snappy, close_snappy},
+      {"zstandard", zstd->needs, zstd->open, zstd->step, zstd->close},
+  };
+  for (size_t i = 0; i < SLP_COUNT(known); i++) {
+    if (!slp_str_is(name, known[i].name)) continue;
+    *ret = known[i];
+    if (!ret->needs) return 0;
+    snprintf(why, SLP_DECODER_WHY, "its codec %s is not built in (%s)", ret->name, ret->needs);
+    return SLP_EBADDATA;
+  }
+  snprintf(why, SLP_DECODER_WHY, "its codec is %.*s; known are null, deflate, snappy, zstandard",
+           (int)slp_min_u64(name.n, 20), name.p);
+  return SLP_EBADDATA;
+}
+
+/* ---- the head ---- */
+
+static int cut_short(char why[SLP_DECODER_WHY]) {
+  snprintf(why, SLP_DECODER_WHY, "the file is damaged or cut short");
+  return SLP_EBADDATA;
+}
+
+static int read_long(slp_avro_file *f, int64_t *ret) { return slp_avro_long(f->in, &f->at, ret); }
+
+static int read_bytes(slp_avro_file *f, slp_str *ret) {
+  int64_t n = 0;
+  int r = read_long(f, &n);
+  if (r || n < 0 || (uint64_t)n > f->in.n - f->at) return SLP_EBADDATA;
+  *ret = (slp_str){f->in.p + f->at, (size_t)n};
+  f->at += (size_t)n;
+  return 0;
+}
+
+/* Reads the metadata: a map of bytes in blocks. */
+static int read_metadata(slp_avro_file *f, slp_str *schema, slp_str *codec) {
+  for (;;) {
+    int64_t n = 0, size = 0;
+    int r = read_long(f, &n);
+    if (r || n == 0) return r;
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    if (n < 0) r = read_long(f, &size);
+    for (; !r && left; left--) {
+      slp_str key = {"", 0}, value = {"", 0};
+      r = read_bytes(f, &key);
+      if (!r && !slp_utf8_valid(key)) r = SLP_EBADDATA; /* it might have been the codec's */
+      if (!r) r = read_bytes(f, &value);
+      if (!r && slp_str_is(key, "avro.schema")) *schema = value;
+      if (!r && slp_str_is(key, "avro.codec")) *codec = value;
+    }
+    if (r) return r;
+  }
+}
+
+static int read_head(slp_avro_file *f, char why[SLP_DECODER_WHY]) {
+  slp_str schema = {NULL, 0}, codec = SLP_STR("null");
+  f->at = MAGIC;
+  if (!slp_avro_file_begins(f->in) || read_metadata(f, &schema, &codec) || f->in.n - f->at < SYNC ||
+      !schema.p)
+    return cut_short(why);
+  memcpy(f->sync, f->in.p + f->at, SYNC);
+  f->at += SYNC;
+  int r = find_codec(codec, &f->codec, why);
+  if (r) return r;
+  if (f->schemas) return slp_schemas_of_file(f->schemas, schema, &f->schema, why);
+  r = slp_avro_schema_read(&f->own, f->mem, schema, why);
+  f->schema = &f->own;
+  return r;
+}
+
+/* ---- blocks ---- */
+
+/* How many bytes the text may still become. */
+static uint64_t room_left(const slp_avro_file *f, const slp_buf *ret) {
+  uint64_t used = ret->n + f->unpacked;
+  return used < ret->max ? ret->max - used : 0;
+}
+
+static int begin_block(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  int64_t n = 0;
+  if (read_long(f, &n) || n < 0 || read_bytes(f, &f->data) || f->in.n - f->at < SYNC ||
+      memcmp(f->in.p + f->at, f->sync, SYNC) != 0)
+    return cut_short(why);
+  f->at += SYNC;
+  f->left = (uint64_t)n;
+  f->state = DATA;
+  if (!f->codec.open) return 0;
+  slp_buf_free(&f->block);
+  slp_buf_init(&f->block, f->mem, room_left(f, ret));
+  f->packed = f->codec.open(f->mem, f->data, NULL);
+  if (!f->packed) return SLP_ENOMEM;
+  f->state = UNPACKS;
+  return 0;
+}
+
+static void close_packed(slp_avro_file *f) {
+  if (f->packed) f->codec.close(f->packed);
+  f->packed = NULL;
+}
+
+static int unpack(slp_avro_file *f, char why[SLP_DECODER_WHY]) {
+  int r = f->codec.step(f->packed, &f->block, why);
+  if (r == SLP_EBADDATA && !*why) snprintf(why, SLP_DECODER_WHY, "a block can't be unpacked: it is damaged");
+  if (r) return r;
+  close_packed(f);
+  f->unpacked += f->block.n;
+  f->data = slp_buf_str(&f->block);
+  f->state = DATA;
+  return 1;
+}
+
+/* Writes some of the datums of a block. */
+static int write_some(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  if (!f->in_value && !f->left) {
+    f->state = BLOCK;
+    return f->value.at == f->data.n ? 1 : cut_short(why);
+  }
+  if (!f->in_value) {
+    if (f->wrote) slp_buf_add_char(ret, '\n');
+    f->wrote = f->in_value = 1;
+    slp_avro_value_begin(&f->value, f->schema, f->data, f->value.at);
+  }
+  int r = slp_avro_value_step(&f->value, ret, why);
+  if (r < 0) return r;
+  if (ret->n + f->unpacked > ret->max) return SLP_ELIMIT;
+  if (r == 0) f->in_value = 0, f->left--;
+  return 1;
+}
+
+/* Does a part of the work. Returns 1 while there may be more. */
+static int advance(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  int r;
+  switch (f->state) {
+    case HEAD:
+      r = read_head(f, why);
+      f->state = BLOCK;
+      return r ? r : 1;
+    case BLOCK:
+      if (f->at == f->in.n) return 0;
+      f->value.at = 0;
+      r = begin_block(f, ret, why);
+      return r ? r : 1;
+    case UNPACKS: return unpack(f, why);
+    case DATA: return write_some(f, ret, why);
+  }
+  return 0;
+}
+
+slp_avro_file *slp_avro_file_open(slp_mem *mem, slp_str in, slp_schemas *schemas) {
+  slp_avro_file *f = SLP_NEW(mem, slp_avro_file);
+  if (!f) return NULL;
+  f->mem = mem;
+  f->in = in;
+  f->schemas = schemas;
+  slp_buf_init(&f->block, mem, 0);
+  return f;
+}
+
+int slp_avro_file_step(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  size_t from = ret->n;
+  int r = 1;
+  for (int i = 0; r == 1 && i < BLOCKS_A_SLICE && ret->n - from < 65536; i++) {
+    int unpacks = f->state == UNPACKS;
+    r = advance(f, ret, why);
+    if (unpacks) break; /* that was a slice */
+  }
+  return r < 0 && slp_buf_failed(ret) && r != SLP_EBADDATA ? slp_buf_failed(ret) : r;
+}
+
+void slp_avro_file_close(slp_avro_file *f) {
+  close_packed(f);
+  slp_buf_free(&f->block);
+  slp_avro_schema_free(&f->own);
+  slp_free(f->mem, f);
+}

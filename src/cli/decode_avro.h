@@ -1,0 +1,10 @@
+/* decode_avro.h - the decoder avro: an object container file, or a value behind the header of a Glue Schema
+ * Registry. */
+#ifndef SLP_CLI_DECODE_AVRO_H
+#define SLP_CLI_DECODE_AVRO_H
+
+#include "cli/decoder_table.h"
+
+extern const slp_decoder slp_decoder_avro;
+
+#endif

@@ -1,0 +1,23 @@
+/* decode_glue.c - the row of the table. */
+#include "cli/decode_glue.h"
+
+#include "cli/glue_message.h"
+
+static void *open_glue(slp_mem *mem, slp_str in, slp_schemas *schemas) {
+  return slp_glue_open(mem, in, schemas, SLP_SCHEMA_ANY);
+}
+
+static int step_glue(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  return slp_glue_step(state, ret, why);
+}
+
+static void close_glue(void *state) { slp_glue_close(state); }
+
+const slp_decoder slp_decoder_glue = {.name = "glue",
+                                      .does = "Avro or JSON behind that header",
+                                      .damaged = "it does not begin with Glue's header",
+                                      .recognizes = slp_glue_begins,
+                                      .open = open_glue,
+                                      .step = step_glue,
+                                      .close = close_glue,
+                                      .makes_lines = 1};

@@ -1,0 +1,10 @@
+/* decode_glue.h - the decoder glue: a message behind the header of a Glue Schema Registry, whatever its
+ * format. */
+#ifndef SLP_CLI_DECODE_GLUE_H
+#define SLP_CLI_DECODE_GLUE_H
+
+#include "cli/decoder_table.h"
+
+extern const slp_decoder slp_decoder_glue;
+
+#endif

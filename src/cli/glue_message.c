@@ -1,0 +1,138 @@
+/* glue_message.c - the header, unpacking, and the value by its schema. */
+#include "cli/glue_message.h"
+
+#include <stdio.h>
+
+#include "cli/avro_value.h"
+#include "cli/decode.h"
+#include "cli/decode_json.h"
+#include "codec/gunzip.h"
+
+enum { ID_AT = 2, HEADER = ID_AT + SLP_SCHEMA_ID, PLAIN = 0x00, ZLIB = 0x05 };
+
+typedef enum { BEGINS, UNPACKS, SCHEMA, AVRO } glue_state;
+
+struct slp_glue_message {
+  slp_mem *mem;
+  slp_schemas *schemas; /* borrowed, or NULL */
+  slp_schema_format wants;
+  glue_state state;
+  slp_str in, body;      /* body: behind the header, unpacked */
+  slp_gunzipper *gunzip; /* owned, while it unpacks */
+  slp_buf text;          /* unpacked */
+  slp_avro_value value;
+};
+
+static int has_header(slp_str in) {
+  return in.n >= HEADER && in.p[0] == 3 && (in.p[1] == PLAIN || in.p[1] == ZLIB);
+}
+
+int slp_glue_begins(slp_str in) {
+  if (!has_header(in)) return 0;
+  const uint8_t *id = (const uint8_t *)in.p + ID_AT;
+  unsigned version = id[6] >> 4;
+  return version >= 1 && version <= 8 && id[8] >> 6 == 2;
+}
+
+slp_glue_message *slp_glue_open(slp_mem *mem, slp_str in, slp_schemas *schemas, slp_schema_format wants) {
+  slp_glue_message *g = SLP_NEW(mem, slp_glue_message);
+  if (!g) return NULL;
+  g->mem = mem;
+  g->in = in;
+  g->schemas = schemas;
+  g->wants = wants;
+  slp_buf_init(&g->text, mem, 0);
+  return g;
+}
+
+void slp_glue_close(slp_glue_message *g) {
+  slp_gunzip_end(g->gunzip);
+  slp_buf_free(&g->text);
+  slp_free(g->mem, g);
+}
+
+static int begin(slp_glue_message *g, const slp_buf *ret) {
+  if (!has_header(g->in)) return SLP_EBADDATA;
+  g->body = (slp_str){g->in.p + HEADER, g->in.n - HEADER};
+  g->state = SCHEMA;
+  if (g->in.p[1] == PLAIN) return 1;
+  slp_buf_init(&g->text, g->mem, ret->max - ret->n);
+  g->gunzip = slp_gunzip_begin(g->mem, g->body);
+  if (!g->gunzip) return SLP_ENOMEM;
+  g->state = UNPACKS;
+  return 1;
+}
+
+static int unpack(slp_glue_message *g, char why[SLP_DECODER_WHY]) {
+  int r = slp_gunzip_step(g->gunzip, &g->text);
+  if (r == SLP_EBADDATA) snprintf(why, SLP_DECODER_WHY, "its zlib is damaged or cut short");
+  if (r) return r;
+  slp_gunzip_end(g->gunzip);
+  g->gunzip = NULL;
+  g->body = slp_buf_str(&g->text);
+  g->state = SCHEMA;
+  return 1;
+}
+
+static const char *name_of(slp_schema_format format) {
+  switch (format) {
+    case SLP_SCHEMA_AVRO: return "avro";
+    case SLP_SCHEMA_JSON: return "JSON";
+    case SLP_SCHEMA_PROTOBUF: return "protobuf";
+    case SLP_SCHEMA_ANY: break;
+  }
+  return "glue";
+}
+
+/* Writes what is left of the room to the text: what was unpacked counts too. */
+static int is_too_much(const slp_glue_message *g, const slp_buf *ret) {
+  return ret->n + g->text.n > ret->max;
+}
+
+static int find_schema(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  const slp_schema *schema = NULL;
+  if (!g->schemas) {
+    snprintf(why, SLP_DECODER_WHY, "its schema is not here");
+    return SLP_EBADDATA;
+  }
+  int r = slp_schemas_find(g->schemas, (const uint8_t *)g->in.p + ID_AT, &schema, why);
+  if (r) return r;
+  if (g->wants != SLP_SCHEMA_ANY && schema->format != g->wants) {
+    snprintf(why, SLP_DECODER_WHY, "its schema is of %s: -s glue", name_of(schema->format));
+    return SLP_EBADDATA;
+  }
+  if (schema->format == SLP_SCHEMA_JSON) {
+    r = slp_decode_plain_json(ret, g->body);
+    if (r == SLP_EBADDATA) snprintf(why, SLP_DECODER_WHY, "its schema is of JSON, and it is no JSON");
+    return r ? r : is_too_much(g, ret) ? SLP_ELIMIT : 0;
+  }
+  if (schema->format != SLP_SCHEMA_AVRO) {
+    snprintf(why, SLP_DECODER_WHY, "its schema is of %s, which needs a --schema-file",
+             name_of(schema->format));
+    return SLP_EBADDATA;
+  }
+  slp_avro_value_begin(&g->value, &schema->avro, g->body, 0);
+  g->state = AVRO;
+  return 1;
+}
+
+static int write_some(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  int r = slp_avro_value_step(&g->value, ret, why);
+  if (r < 0) return r;
+  if (is_too_much(g, ret)) return SLP_ELIMIT;
+  if (r == 0 && g->value.at != g->body.n) {
+    snprintf(why, SLP_DECODER_WHY, "something follows its value: it is damaged or of another schema");
+    return SLP_EBADDATA;
+  }
+  return r;
+}
+
+int slp_glue_step(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  switch (g->state) {
+    case BEGINS: return begin(g, ret);
+    case UNPACKS: return unpack(g, why);
+    case SCHEMA: return find_schema(g, ret, why);
+    case AVRO: return write_some(g, ret, why);
+  }
+  return 0;
+}

@@ -1,0 +1,236 @@
+/* schemas.c - files of schemas, and the versions of a registry that are known. */
+#include "cli/schemas.h"
+
+#include <stdio.h>
+
+#include "cli/decode.h"
+#include "host/local.h"
+#include "host/program.h"
+
+static const unsigned allowed[] = {
+    [SLP_SCHEMA_ASKED] = 1u << SLP_SCHEMA_HERE | 1u << SLP_SCHEMA_FAILED,
+    [SLP_SCHEMA_HERE] = 0,
+    [SLP_SCHEMA_FAILED] = 1u << SLP_SCHEMA_ASKED,
+};
+
+static void move(slp_version *v, slp_schema_state to) {
+  SLP_CHECK(allowed[v->state] & 1u << to);
+  v->state = to;
+}
+
+static slp_version *version_of(slp_list *it) { return SLP_OWNER(it, slp_version, link); }
+
+void slp_schemas_init(slp_schemas *s, slp_mem *mem) {
+  *s = (slp_schemas){.mem = mem};
+  slp_list_init(&s->versions);
+  slp_buf_init(&s->file_text, mem, SLP_AVRO_SCHEMA_BYTES);
+}
+
+static void free_schema(slp_schema *of) { slp_avro_schema_free(&of->avro); }
+
+static void free_version(slp_schemas *s, slp_version *v) {
+  slp_list_remove(&v->link);
+  s->versions_n--;
+  free_schema(&v->schema);
+  slp_free(s->mem, v);
+}
+
+void slp_schemas_free(slp_schemas *s) {
+  if (!s->mem) return;
+  while (!slp_list_empty(&s->versions)) free_version(s, version_of(slp_list_first(&s->versions)));
+  for (size_t i = 0; i < s->files_n; i++) free_schema(&s->files[i].schema);
+  slp_avro_schema_free(&s->file_schema);
+  slp_buf_free(&s->file_text);
+  *s = (slp_schemas){.mem = NULL};
+}
+
+/* ---- ids ---- */
+
+static const char id_form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+
+void slp_schema_id_text(const uint8_t id[SLP_SCHEMA_ID], char out[SLP_SCHEMA_ID_TEXT]) {
+  static const char digits[] = "0123456789abcdef";
+  size_t nibble = 0;
+  for (size_t i = 0; i < SLP_SCHEMA_ID_TEXT; i++) {
+    out[i] = id_form[i];
+    if (id_form[i] != 'x') continue;
+    out[i] = digits[id[nibble / 2] >> (nibble % 2 ? 0 : 4) & 15];
+    nibble++;
+  }
+}
+
+static int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* Returns 1 if the text begins with an id and a '='. */
+static int parse_id(const char *text, uint8_t ret[SLP_SCHEMA_ID]) {
+  size_t nibble = 0;
+  memset(ret, 0, SLP_SCHEMA_ID);
+  for (size_t i = 0; i + 1 < sizeof id_form; i++) {
+    int v = hex_value(text[i]);
+    if (id_form[i] == 'x' ? v < 0 : text[i] != id_form[i]) return 0;
+    if (id_form[i] != 'x') continue;
+    ret[nibble / 2] = (uint8_t)(ret[nibble / 2] << 4 | v);
+    nibble++;
+  }
+  return text[sizeof id_form - 1] == '=';
+}
+
+/* ---- files ---- */
+
+static int read_file(slp_schemas *s, struct slp_schema_file *f, const char *path, char why[400]) {
+  slp_buf text;
+  char reason[SLP_AVRO_SCHEMA_WHY] = "";
+  slp_buf_init(&text, s->mem, SLP_AVRO_SCHEMA_BYTES);
+  int r = slp_local_read(path, &text);
+  if (r == SLP_ELIMIT) {
+    snprintf(why, 400, "--schema-file: %.200s is larger than %u bytes", path, SLP_AVRO_SCHEMA_BYTES);
+    r = SLP_EINVAL;
+  } else if (r && r != SLP_ENOMEM) {
+    slp_local_explain(path, r, 0, why);
+    r = SLP_EINVAL;
+  }
+  if (!r) {
+    r = slp_avro_schema_read(&f->schema.avro, s->mem, slp_buf_str(&text), reason);
+    f->schema.format = SLP_SCHEMA_AVRO;
+    if (r == SLP_EBADDATA) {
+      snprintf(why, 400, "--schema-file: %.200s is no schema of Avro: %s", path, reason);
+      r = SLP_EINVAL;
+    }
+  }
+  slp_buf_free(&text);
+  return r;
+}
+
+int slp_schemas_add_file(slp_schemas *s, const char *given, char why[400]) {
+  struct slp_schema_file f = {.has_id = 0};
+  if (s->files_n == SLP_SCHEMA_FILES_MAX) {
+    snprintf(why, 400, "--schema-file: more than %u", SLP_SCHEMA_FILES_MAX);
+    return SLP_EINVAL;
+  }
+  f.has_id = (uint8_t)parse_id(given, f.id);
+  for (size_t i = 0; i < s->files_n; i++) {
+    if (s->files[i].has_id != f.has_id || memcmp(s->files[i].id, f.id, sizeof f.id) != 0) continue;
+    snprintf(why, 400, "--schema-file: two files %s",
+             f.has_id ? "for one id" : "without an id; give ID=FILE");
+    return SLP_EINVAL;
+  }
+  int r = read_file(s, &f, f.has_id ? given + sizeof id_form : given, why);
+  if (!r) s->files[s->files_n++] = f;
+  return r;
+}
+
+static const slp_schema *file_for(slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID]) {
+  const slp_schema *any = NULL;
+  for (size_t i = 0; i < s->files_n; i++) {
+    if (!s->files[i].has_id) any = &s->files[i].schema;
+    if (s->files[i].has_id && memcmp(s->files[i].id, id, SLP_SCHEMA_ID) == 0) return &s->files[i].schema;
+  }
+  if (!any) return NULL;
+  if (!s->seen_any) memcpy(s->seen, id, SLP_SCHEMA_ID);
+  s->seen_any = 1;
+  if (memcmp(s->seen, id, SLP_SCHEMA_ID) != 0) s->seen_more = 1;
+  return any;
+}
+
+int slp_schemas_of_file(slp_schemas *s, slp_str json, const slp_avro_schema **ret,
+                        char why[SLP_DECODER_WHY]) {
+  *ret = &s->file_schema;
+  if (s->file_schema.mem && slp_str_eq(slp_buf_str(&s->file_text), json)) return 0;
+  slp_avro_schema_free(&s->file_schema);
+  slp_buf_clear(&s->file_text);
+  int r = slp_avro_schema_read(&s->file_schema, s->mem, json, why);
+  if (!r && slp_buf_add_str(&s->file_text, json)) slp_avro_schema_free(&s->file_schema), r = SLP_ENOMEM;
+  return r;
+}
+
+/* ---- versions of a registry ---- */
+
+static slp_version *version_for(const slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID]) {
+  SLP_LIST_EACH(&s->versions, it)
+  if (memcmp(version_of(it)->id, id, SLP_SCHEMA_ID) == 0) return version_of(it);
+  return NULL;
+}
+
+/* Makes room: the version that was used longest ago goes, unless its answer is still to come. */
+static void make_room(slp_schemas *s) {
+  if (s->versions_n < SLP_SCHEMAS_MAX) return;
+  SLP_LIST_EACH(&s->versions, it) {
+    if (version_of(it)->state == SLP_SCHEMA_ASKED) continue;
+    free_version(s, version_of(it));
+    return;
+  }
+}
+
+/* Asks for it; when that can't be done, it has failed. */
+static void ask(slp_schemas *s, slp_version *v) {
+  char why[SLP_DECODER_WHY] = "";
+  if (s->ask(s, v, why) != 0) slp_schemas_refuse(s, v, why);
+}
+
+int slp_schemas_find(slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID], const slp_schema **ret,
+                     char why[SLP_DECODER_WHY]) {
+  *ret = file_for(s, id);
+  if (*ret) return 0;
+  if (!s->ask) {
+    char text[SLP_SCHEMA_ID_TEXT];
+    slp_schema_id_text(id, text);
+    snprintf(why, SLP_DECODER_WHY, "no --schema-file for %s", text);
+    return SLP_EBADDATA;
+  }
+  slp_version *v = version_for(s, id);
+  if (!v) {
+    make_room(s);
+    v = SLP_NEW(s->mem, slp_version);
+    if (!v) return SLP_ENOMEM;
+    memcpy(v->id, id, SLP_SCHEMA_ID);
+    v->wait_us = SLP_SCHEMA_AGAIN_US;
+    s->versions_n++;
+    slp_list_add_last(&s->versions, &v->link);
+    ask(s, v);
+  } else if (v->state == SLP_SCHEMA_FAILED && slp_program_mono_us() >= v->again_at_us) {
+    move(v, SLP_SCHEMA_ASKED);
+    ask(s, v);
+  }
+  slp_list_remove(&v->link);
+  slp_list_add_last(&s->versions, &v->link);
+  if (v->state == SLP_SCHEMA_ASKED) return SLP_DECODE_WAITS;
+  if (v->state == SLP_SCHEMA_FAILED) {
+    snprintf(why, SLP_DECODER_WHY, "%s", v->why);
+    return SLP_EBADDATA;
+  }
+  *ret = &v->schema;
+  return 0;
+}
+
+void slp_schemas_refuse(slp_schemas *s, slp_version *v, const char *why) {
+  (void)s;
+  move(v, SLP_SCHEMA_FAILED);
+  snprintf(v->why, sizeof v->why, "%s", why);
+  v->again_at_us = slp_after_us(slp_program_mono_us(), v->wait_us);
+  v->wait_us = slp_min_u64(v->wait_us * 2, SLP_SCHEMA_AGAIN_US_MAX);
+}
+
+void slp_schemas_answer(slp_schemas *s, slp_version *v, slp_str format, slp_str definition) {
+  char why[SLP_AVRO_SCHEMA_WHY] = "";
+  int r = 0;
+  if (slp_str_is(format, "AVRO")) {
+    v->schema.format = SLP_SCHEMA_AVRO;
+    r = slp_avro_schema_read(&v->schema.avro, s->mem, definition, why);
+  } else if (slp_str_is(format, "JSON")) {
+    v->schema.format = SLP_SCHEMA_JSON;
+  } else if (slp_str_is(format, "PROTOBUF")) {
+    v->schema.format = SLP_SCHEMA_PROTOBUF;
+  } else {
+    snprintf(why, sizeof why, "the registry names the format %.*s, which is not known",
+             (int)slp_min_u64(format.n, 20), format.n ? format.p : "");
+    r = SLP_EBADDATA;
+  }
+  if (!r)
+    move(v, SLP_SCHEMA_HERE);
+  else
+    slp_schemas_refuse(s, v, r == SLP_ENOMEM ? "no memory for the schema" : why);
+}
