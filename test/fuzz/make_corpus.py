@@ -448,6 +448,29 @@ for row in packed_rows.split('\n    {"')[1:]:
     write("unpack", seed + "-twice", letter + texts[0] + texts[0])
     write("unpack", seed + "-auto", b"a" + texts[0])
 
+# ---- Avro: files and values of Java's writers (test/vectors/glue.py), and values by themselves ----------------------
+with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "vectors", "glue.json")) as f:
+    glue_rows = {name: bytes.fromhex(text) for name, text in json.load(f)["rows"].items()}
+
+
+def avro_value(schema, value):
+    return b"v" + len(schema).to_bytes(2, "big") + schema + value
+
+
+for name, text in glue_rows.items():
+    if name.startswith("file:"):
+        write("avro", name.replace(":", "-"), b"f" + text)
+    if name.startswith("avro:NONE"):
+        write("avro", "order-" + name[-1], avro_value(glue_rows["schema"], text[18:]))
+for name, (schema, value) in {
+    "list": (b'{"type":"record","name":"r","fields":[{"name":"n","type":["null","r"]}]}', bytes([2, 2, 0])),
+    "blocks": (b'{"type":"array","items":{"type":"map","values":"double"}}', bytes([1, 24, 2, 2, 97]) + bytes(9) + bytes([0])),
+    "nulls": (b'{"type":"array","items":"null"}', bytes([200, 1, 0])),
+    "decimal": (b'{"type":"fixed","name":"a.b","size":5,"logicalType":"decimal","precision":9,"scale":3}', b"\xff\x01\x02\x03\x04"),
+    "enum": (b'[{"type":"enum","name":"e","namespace":"x","symbols":["A","B"]},"x.e","bytes"]', bytes([4, 2, 255])),
+}.items():
+    write("avro", name, avro_value(schema, value))
+
 # ---- requests over HTTP -----------------------------------------------------------------------------
 request_seeds = {
     "get": "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain;version=0.0.4;q=0.3,*/*;q=0.1\r\n\r\n",

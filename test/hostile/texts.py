@@ -40,6 +40,13 @@ def bomb(times, size=64 << 20):
     return data
 
 
+def avro(schema, block):
+    """A file with one block of one datum."""
+    size = len(block) * 2  # as Avro writes a length below 8192
+    size = bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])
+    return b"Obj\x01\x02\x16avro.schema" + bytes([len(schema) * 2]) + schema + bytes(17) + b"\x02" + size + block + bytes(16)
+
+
 def random_bytes(n):
     return random.Random(7).randbytes(n)
 
@@ -68,6 +75,8 @@ RECORDS = {
     "zlib": zlib.compress(bytes(16 << 20)),
     "zstd's beginning": bytes.fromhex("28b52ffda0ffffffff") + random_bytes(1000),
     "snappy that lies": b"\xff\xff\xff\xff\x0f" + random_bytes(1000),
+    "Avro of nothing without end": avro(b'{"type":"array","items":"null"}', b"\xfe" + b"\xff" * 8 + b"\x01"),
+    "an Avro file of controls": avro(b'"string"', bytes([len(CONTROLS.encode()) * 2]) + CONTROLS.encode()),
     "an aggregate of junk": KPL + random_bytes(500),
     "an aggregate that is cut": KPL + b"\x0a\xff\xff\xff\xff\x7f" + bytes(16),
     "CloudWatch's logs": gzip.compress(json.dumps({"messageType": "DATA_MESSAGE", "logEvents": [
@@ -79,7 +88,7 @@ WAYS = {
     "base64": ("-s", "base64"), "cwlogs": ("-s", "cwlogs"), "gzip utf8": ("-s", "gzip,utf8"), "hex": ("-s", "hex"),
     "ddb-json": ("-s", "ddb-json"), "plain-json": ("-J", "-s", "plain-json"), "f": ("-f", "%s %k %S %K\\n"),
     "grep": ("--grep", "(a|b)*c.*\\x1b.*[y-z]+$"), "gzip grep": ("-s", "gzip", "--grep", "x.*y.*z"), "J gzip": ("-J", "-s", "gzip"),
-    "auto": ("-s", "auto,auto"),
+    "auto": ("-s", "auto,auto"), "avro": ("-s", "avro"), "avro J": ("-J", "-s", "avro"),
     "unique": ("--unique",), "key": ("-K", "|", "-O"), "grepv": ("--grepv", "^$"),
 }
 HELP = subprocess.run([os.environ["SLOOP_BIN"], "-h"], capture_output=True, text=True, check=True, timeout=20).stdout
