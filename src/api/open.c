@@ -2,6 +2,7 @@
 #include "api/open.h"
 
 #include "api/admin.h"
+#include "api/identity.h"
 #include "api/leases.h"
 #include "api/metrics.h"
 
@@ -178,6 +179,8 @@ static int family_new(slp_family **ret, slp_host *h, slp_mem *mem, const slp_out
   *ret = f;
   return 0;
 }
+
+slp_aws *slp_identity_of(const sloop_t *s) { return s->family->aws; }
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 

@@ -221,6 +221,7 @@ static const slp_right_call kinesis_calls[] = {
     NEVER("kinesis:RegisterStreamConsumer", WRITES),
     NEVER("kinesis:DeregisterStreamConsumer", WRITES),
     NEVER("cloudwatch:PutMetricData", WRITES),
+    NEVER("glue:GetSchemaVersion", "it needs the id of a schema, which only a record tells"),
 };
 
 static const slp_right_call dynamodb_calls[] = {

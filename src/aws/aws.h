@@ -16,6 +16,7 @@ typedef enum {
   SLP_SVC_SSO,      /* the portal that gives keys for a signed-in user */
   SLP_SVC_SSO_OIDC, /* renews that user's token */
   SLP_SVC_SIGNIN,   /* renews the session of `aws login` */
+  SLP_SVC_GLUE,     /* its Schema Registry; asked by stream-tail alone */
   SLP_SVC_LEASES,   /* the DynamoDB that a fleet's table is in */
   SLP_SVCS
 } slp_svc;

@@ -55,8 +55,11 @@ static void done_with_secrets(slp_call *c) {
   if (!c->keeps_secrets) wipe_secrets(c);
 }
 
-/* Throttled calls to CloudWatch are not counted: publishing the count would cause more of them. */
-static unsigned is_of_reading(const slp_call *c) { return c->svc != SLP_SVC_CLOUDWATCH; }
+/* Throttled calls to CloudWatch are not counted: publishing the count would cause more of them. Those to Glue
+ * read no stream. */
+static unsigned is_of_reading(const slp_call *c) {
+  return c->svc != SLP_SVC_CLOUDWATCH && c->svc != SLP_SVC_GLUE;
+}
 
 /* The one place where a try's failure becomes a message: whatever it says, it repeats no secret. */
 static void told(slp_call *c) {

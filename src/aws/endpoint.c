@@ -27,6 +27,7 @@ static const service services[SLP_SVCS] = {
     [SLP_SVC_LEASES] = {"dynamodb", "dynamodb-fips", "dynamodb", "AWS_ENDPOINT_URL_DYNAMODB", "dynamodb"},
     [SLP_SVC_SSO_OIDC] = {"oidc", "oidc-fips", "sso-oauth", "AWS_ENDPOINT_URL_SSO_OIDC", "sso_oidc"},
     [SLP_SVC_SIGNIN] = {"signin", "signin-fips", "signin", "AWS_ENDPOINT_URL_SIGNIN", "signin"},
+    [SLP_SVC_GLUE] = {"glue", "glue-fips", "glue", "AWS_ENDPOINT_URL_GLUE", "glue"},
 };
 
 typedef struct partition {
@@ -304,6 +305,7 @@ static const char *account_host_of(slp_svc svc, const char *region, const partit
     case SLP_SVC_SSO:
     case SLP_SVC_SSO_OIDC:
     case SLP_SVC_SIGNIN:
+    case SLP_SVC_GLUE:
     case SLP_SVCS: break;
   }
   return NULL;
@@ -382,8 +384,9 @@ static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips,
   const partition *p = partition_of(e->region);
   const char *host = fips ? s->fips_host : s->host;
   int gov = strcmp(p->region_starts, "us-gov-") == 0;
-  /* In GovCloud the plain hosts are the FIPS hosts; of the dual-stack ones only those of CloudWatch are. */
-  if (gov && (!dualstack || wish->svc == SLP_SVC_CLOUDWATCH)) host = s->host;
+  /* In GovCloud the plain hosts are the FIPS hosts, but for Glue's; of the dual-stack ones only those of
+   * CloudWatch are. */
+  if (gov && (!dualstack || wish->svc == SLP_SVC_CLOUDWATCH) && wish->svc != SLP_SVC_GLUE) host = s->host;
   if (wish->svc == SLP_SVC_STREAMS && dualstack) host = fips ? "streams-dynamodb-fips" : "streams-dynamodb";
   if (wish->svc != SLP_SVC_SIGNIN || !signin_host(e, p, fips, dualstack))
     snprintf(e->host, sizeof e->host, "%s.%s.%s", host, e->region,

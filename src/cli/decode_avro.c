@@ -44,4 +44,5 @@ const slp_decoder slp_decoder_avro = {.name = "avro",
                                       .open = open_avro,
                                       .step = step_avro,
                                       .close = close_avro,
+                                      .needs_schema = 1,
                                       .makes_lines = 1};

@@ -20,4 +20,5 @@ const slp_decoder slp_decoder_glue = {.name = "glue",
                                       .open = open_glue,
                                       .step = step_glue,
                                       .close = close_glue,
+                                      .needs_schema = 1,
                                       .makes_lines = 1};

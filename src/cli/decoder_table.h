@@ -32,6 +32,7 @@ typedef struct slp_decoder {
   void (*close)(void *state);
   uint8_t picks;        /* auto: has none of these functions; the decoder that recognizes the text is used */
   uint8_t makes_json;   /* the result is one JSON value */
+  uint8_t needs_schema; /* it may have to ask a registry for one */
   uint8_t makes_lines;  /* the result is JSON values, with a newline between two of them */
   uint8_t makes_events; /* the result is several texts, which the printer makes; so the last step */
 } slp_decoder;

@@ -2,6 +2,7 @@
 #include "cli/iam.h"
 
 #include "aws/endpoint.h"
+#include "cli/schemas.h"
 #include "codec/json_write.h"
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
@@ -28,6 +29,7 @@ static const char *const table[] = {"dynamodb:DescribeTable", NULL};
 static const char *const leases[] = {LEASES, "dynamodb:Query", NULL};
 static const char *const leases_scanned[] = {LEASES, "dynamodb:Scan", NULL};
 static const char *const metrics[] = {"cloudwatch:PutMetricData", NULL};
+static const char *const registry[] = {"glue:GetSchemaVersion", NULL};
 /* Tables that KCL 3.0 to 3.4 has beside that of the leases; they are never made. */
 static const char *const beside[] = {"dynamodb:DescribeTable", "dynamodb:Scan", NULL};
 static const char *const loads[] = {"dynamodb:DescribeTable", "dynamodb:Scan",       "dynamodb:GetItem",
@@ -144,11 +146,28 @@ static void walk_stream(walk *w, size_t i) {
   }
 }
 
+static int may_ask_registry(const slp_decode_chain *c) {
+  for (size_t i = 0; i < c->n; i++)
+    if (c->step[i]->picks || c->step[i]->needs_schema) return 1;
+  return 0;
+}
+
+/* A version is asked for by its id alone, which names no resource. */
+static void walk_registry(walk *w) {
+  const slp_args *a = w->a;
+  int asks = may_ask_registry(&a->decode) || may_ask_registry(&a->decode_key);
+  for (size_t i = 0; i < a->schema_files_n; i++)
+    if (!slp_schemas_has_id(a->schema_files[i])) asks = 0; /* that one is for all */
+  slp_iam_statement st = {.actions = registry, .suffix = "", .subject = "Glue"};
+  if (asks) w->fn(w->ctx, &st);
+}
+
 int slp_iam_each(slp_mem *mem, const slp_args *a, slp_iam_fn fn, void *ctx) {
   walk w = {.a = a, .mem = mem, .fn = fn, .ctx = ctx};
   for (size_t i = 0; i < a->streams_n; i++) walk_stream(&w, i);
   if (!a->iam_of) walk_leases(&w);
   if (!a->iam_of) walk_metrics(&w);
+  if (!a->iam_of) walk_registry(&w);
   return w.failed;
 }
 

@@ -110,9 +110,9 @@ const slp_option slp_options[] = {
      "How they are printed",
      "decode payloads; key=DECODER: decode keys. Several steps are joined by commas. "
      "What is empty stays empty: a tombstone of Kafka is no damage."},
-    {O_SCHEMA_FILE, 0, "schema-file", SLP_NEEDS_VALUE, "[ID=]FILE", SLP_MODE_TAIL, NULL,
+    {O_SCHEMA_FILE, 0, "schema-file", SLP_NEEDS_VALUE, "[ID=]FILE", SLP_MODE_TAIL | SLP_MODE_IAM, NULL,
      "for -s avro and glue: the schema, in JSON, of records whose header has this id of a schema version; "
-     "without ID, of all for which no other file is given"},
+     "without ID, of all for which no other file is given. For others the Glue Schema Registry is asked"},
     {O_FORMAT, 'f', "format", SLP_NEEDS_VALUE, "FORMAT", SLP_MODE_TAIL, NULL,
      "print this for each record; no newline is added.\n"
      "  %s payload  %S its length  %R length as 4 bytes\n"

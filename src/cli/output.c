@@ -49,6 +49,8 @@ static void wake(slp_output *o) {
   if (o->app->out) slp_out_wake(o->app->out);
 }
 
+void slp_output_wake(slp_output *o) { wake(o); }
+
 int slp_output_add(slp_output *o, sloop_batch_t *batch, const void *owner) {
   size_t n = sloop_batch_count(batch);
   SLP_CHECK(o->state == SLP_OUTPUT_RUNS);
@@ -213,12 +215,14 @@ static int is_wanted(slp_output *o, held *h, int first) {
 
 static void pass(slp_output *o, held *h) { h->ends[h->made++] = text_begins(o) + o->whole; }
 
-/* Makes the next record, or a part of it, or finds that nothing more of the batch is wanted. */
-static void make_one(slp_output *o, held *h, const sloop_record_t *r) {
+/* Makes the next record, or a part of it, or finds that nothing more of the batch is wanted. Returns 1 if it
+ * waits. */
+static int make_one(slp_output *o, held *h, const sloop_record_t *r) {
   int begins = !h->begun;
   h->begun = 1;
   int how = o->make(o->user, h->owner, h->batch, r, begins, &o->text);
-  if (how == SLP_MADE_PART) return;
+  if (how == SLP_MADE_WAITS) return 1;
+  if (how == SLP_MADE_PART) return 0;
   h->begun = 0;
   if (how == SLP_MADE) {
     o->whole = o->text.n;
@@ -227,6 +231,7 @@ static void make_one(slp_output *o, held *h, const sloop_record_t *r) {
     slp_buf_cut(&o->text, o->whole);
     h->n = h->made;
   }
+  return 0;
 }
 
 /* Makes text until there is enough of it, or the time is over. 0: there is nothing to be made now. */
@@ -246,7 +251,7 @@ static int make_some(slp_output *o, uint64_t until_us) {
     const sloop_record_t *r = sloop_batch_at(h->batch, h->made);
     size_t text = o->text.n;
     if (!h->begun) bytes += r->data.len + 64;
-    make_one(o, h, r);
+    if (make_one(o, h, r)) return o->whole > o->done; /* what is made before it is written meanwhile */
     if (o->text.n > text) bytes += o->text.n - text;
     if (o->text.n >= SLICE_BYTES || (o->unbuffered && o->whole > o->done)) return 1;
     if (bytes < clock_at && !h->begun) continue;

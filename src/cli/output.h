@@ -24,7 +24,7 @@ typedef enum slp_output_state {
   SLP_OUTPUT_OVER    /* nothing is written any more, and no batch is here */
 } slp_output_state;
 
-enum { SLP_MADE, SLP_MADE_PART, SLP_MADE_NONE }; /* see `make` */
+enum { SLP_MADE, SLP_MADE_PART, SLP_MADE_NONE, SLP_MADE_WAITS }; /* see `make` */
 
 typedef struct slp_output slp_output;
 struct slp_output {
@@ -42,6 +42,7 @@ struct slp_output {
   uint8_t leased;     /* ask before writing whether the records still count */
   uint8_t unbuffered; /* each record is written by itself */
   /* Appends text of the record: SLP_MADE; SLP_MADE_PART: asks to be called again, `begins` is 0 then;
+   * SLP_MADE_WAITS: the same, but not in this turn, for what comes from outside: slp_output_wake() then;
    * SLP_MADE_NONE: neither this record nor what follows it in its batch is to be printed; negative:
    * likewise. */
   int (*make)(void *user, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
@@ -53,6 +54,8 @@ void slp_output_init(slp_output *o, slp_app *app);
 void slp_output_free(slp_output *o);
 /* Takes the batch that `owner` handed over. SLP_ENOMEM: nothing has happened. */
 int slp_output_add(slp_output *o, sloop_batch_t *batch, const void *owner);
+/* What a record waited for is here: asks for a turn. */
+void slp_output_wake(slp_output *o);
 /* Does one turn: makes text, writes, gives written batches back, and asks for the next turn. */
 void slp_output_run(slp_output *o);
 /* Acknowledges what is written of a batch that will take longer. */

@@ -79,6 +79,11 @@ static int parse_id(const char *text, uint8_t ret[SLP_SCHEMA_ID]) {
   return text[sizeof id_form - 1] == '=';
 }
 
+int slp_schemas_has_id(const char *given) {
+  uint8_t id[SLP_SCHEMA_ID];
+  return parse_id(given, id);
+}
+
 /* ---- files ---- */
 
 static int read_file(slp_schemas *s, struct slp_schema_file *f, const char *path, char why[400]) {
@@ -212,6 +217,13 @@ void slp_schemas_refuse(slp_schemas *s, slp_version *v, const char *why) {
   snprintf(v->why, sizeof v->why, "%s", why);
   v->again_at_us = slp_after_us(slp_program_mono_us(), v->wait_us);
   v->wait_us = slp_min_u64(v->wait_us * 2, SLP_SCHEMA_AGAIN_US_MAX);
+}
+
+void slp_schemas_give_up(slp_schemas *s, slp_version *v) {
+  uint64_t wait_us = v->wait_us;
+  slp_schemas_refuse(s, v, "its schema was not waited for");
+  v->again_at_us = 0;
+  v->wait_us = wait_us;
 }
 
 void slp_schemas_answer(slp_schemas *s, slp_version *v, slp_str format, slp_str definition) {

@@ -76,6 +76,9 @@ int slp_schemas_of_file(slp_schemas *s, slp_str json, const slp_avro_schema **re
 /* The registry's answer: what it calls the format, and the schema. */
 void slp_schemas_answer(slp_schemas *s, slp_version *v, slp_str format, slp_str definition);
 void slp_schemas_refuse(slp_schemas *s, slp_version *v, const char *why);
+void slp_schemas_give_up(slp_schemas *s,
+                         slp_version *v);  /* not answered; asked for again when it is needed */
+int slp_schemas_has_id(const char *given); /* is [ID=]FILE with an id? */
 /* Writes an id as people see it: 8-4-4-4-12 hex digits. */
 #define SLP_SCHEMA_ID_TEXT 37
 void slp_schema_id_text(const uint8_t id[SLP_SCHEMA_ID], char out[SLP_SCHEMA_ID_TEXT]);

@@ -15,6 +15,7 @@
 #include "cli/print.h"
 #include "cli/progress.h"
 #include "cli/say.h"
+#include "cli/schema_registry.h"
 #include "cli/until.h"
 #include "host/program.h"
 
@@ -42,6 +43,7 @@ typedef struct tail {
   slp_follow follow; /* -p key:TEXT */
   slp_places places;
   slp_printer printer;
+  slp_registry registry; /* gives the printer's schemas */
   slp_progress progress;
   slp_output output;
   reading *bad;     /* owner of a record that can't be printed; NULL: none */
@@ -55,6 +57,7 @@ typedef struct tail {
   uint8_t place_kept; /* --save: the file was written, or that failed, at least once */
   uint8_t place_lost; /* the position could not be saved, and that was reported */
   uint8_t overdue;    /* the time is over: text not written yet never will be */
+  uint8_t told_mixed; /* that one file is the schema of several versions */
 } tail;
 
 /* With -c, those that were dropped because they are another worker's do not count. */
@@ -113,6 +116,15 @@ static void tell_controls(tail *t, int at_end) {
   t->controls_told = n;
 }
 
+/* A file without an id is the schema of every version, and fits one of them. */
+static void tell_mixed(tail *t) {
+  if (!t->printer.schemas.seen_more || t->told_mixed || t->app.args->quiet) return;
+  t->told_mixed = 1;
+  slp_say_if_room(
+      "records of several schema versions are decoded by the one --schema-file without an id, which "
+      "may not fit all of them; --schema-file ID=FILE gives each its own");
+}
+
 /* Reports how the leases were released, after the user has ended the command. */
 static void tell_left(const tail *t) {
   int late = 0, joined = 0;
@@ -142,6 +154,7 @@ static void leave_if_done(tail *t) {
   if (bad && !t->place_lost) tell_failed(t, exit_code_of_place(bad), why);
   tell_undecoded(t, 1);
   tell_controls(t, 1);
+  tell_mixed(t);
   if (has_leases(t))
     tell_left(t);
   else if (t->app.interrupted && !t->app.args->shard_key)
@@ -158,6 +171,7 @@ static void close_if_written(tail *t, reading *rd) {
   if (!rd->ended || rd->consumer.closing || slp_output_has(&t->output, rd)) return;
   if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
     tell_failed(t, SLP_EXIT_FAILED, "no memory");
+  if (rd->consumer.s) slp_registry_leave(&t->registry, slp_identity_of(rd->consumer.s));
   slp_cli_consumer_close(&rd->consumer);
 }
 
@@ -248,10 +262,12 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
     }
     if (a->shard_key && !slp_follow_prints(&t->follow, r)) return SLP_MADE;
     t->printer.worker = has_leases(t) ? sloop_worker(rd->consumer.s) : NULL;
+    t->registry.aws = slp_identity_of(rd->consumer.s);
     slp_printer_begin(&t->printer, r, sloop_batch_behind_ms(b));
   }
   int bad = slp_printer_step(&t->printer, text, &printed);
   if (bad == 1) return SLP_MADE_PART;
+  if (bad == SLP_DECODE_WAITS) return SLP_MADE_WAITS;
   if (bad) {
     t->bad = rd;
     t->bad_code = bad;
@@ -426,6 +442,8 @@ static void on_finder_closed(slp_cli_consumer *c) {
 
 static void on_written(slp_app *app) { print_some(app->user); }
 
+static void on_schema(slp_registry *r) { slp_output_wake(&((tail *)r->user)->output); }
+
 static void on_out_failed(slp_app *app) {
   tail *t = app->user;
   slp_output_give_up(&t->output);
@@ -586,6 +604,8 @@ static void on_tick(slp_app *app) {
   }
   tell_undecoded(t, 0);
   tell_controls(t, 0);
+  tell_mixed(t);
+  slp_registry_tick(&t->registry);
   if (t->app.args->shard_key) {
     slp_follow_tick(&t->follow);
     leave_at_tip(t); /* it may have looked in vain for what goes on from a shard that ended */
@@ -611,6 +631,10 @@ static int prepare(tail *t, const slp_args *args) {
   char why[400] = "";
   int r = slp_printer_open(&t->printer, t->app.mem, args, terminal, colour, why);
   if (!r) r = slp_places_begin(&t->places, why);
+  slp_registry_init(&t->registry, t->app.mem, &t->printer.schemas);
+  t->registry.quiet = args->quiet;
+  t->registry.on_answer = on_schema;
+  t->registry.user = t;
   if (!r)
     t->each = slp_zalloc_n(t->app.mem, args->shard_key ? FOLLOWED_MAX : args->streams_n, sizeof *t->each);
   if (!r && t->each) return 0;
@@ -721,6 +745,7 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   }
   slp_free(mem, t.each);
   slp_follow_free(&t.follow);
+  slp_registry_leave(&t.registry, NULL);
   slp_printer_close(&t.printer);
   slp_places_free(&t.places);
   slp_output_free(&t.output);

@@ -34,6 +34,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "api/identity.h"
 #include "sloop.h"
 
 #define SEQ_ROOM 64 /* behind a text */
@@ -333,6 +334,11 @@ static void on_turn(uv_timer_t *timer) {
   if (s->out == 0 && !s->told_tip++) s->o.on_tip(s, s->o.arg);
   if (!s->closing && !s->stop_cb)
     wake(s, 3600000); /* as the real one, an idle consumer keeps the loop alive */
+}
+
+slp_aws *slp_identity_of(const sloop_t *s) {
+  (void)s;
+  return NULL; /* no service is here */
 }
 
 int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why, size_t why_size) {

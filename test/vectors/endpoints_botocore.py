@@ -14,7 +14,7 @@ import botocore.session
 from botocore.endpoint_provider import EndpointProvider
 
 # In the order of slp_svc; the name under which botocore has the rule set.
-SERVICES = ["kinesis", "dynamodb", "dynamodbstreams", "sts", "cloudwatch", "sso", "sso-oidc", "signin"]
+SERVICES = ["kinesis", "dynamodb", "dynamodbstreams", "sts", "cloudwatch", "sso", "sso-oidc", "signin", "glue"]
 FUTURE = ["us-future-7", "zz-new-1"]  # regions that nobody has heard of yet
 
 

@@ -26,7 +26,7 @@ COMPARISONS = {"endpoints_stdin": "endpoints_botocore.py", "errors_stdin": "erro
                "config_stdin": "config_botocore.py", "plan_stdin": "plan_botocore.py", "sign_stdin": "sigv4_botocore.py",
                "cloudwatch_stdin": "cloudwatch_botocore.py", "eventstream_stdin": "eventstream_botocore.py"}
 # Where names of members are written and read; a word in quotes there that is a member's name counts as used.
-READERS = ("src/aws", "src/store", "src/source", "src/codec", "src/admin", "src/api")
+READERS = ("src/aws", "src/store", "src/source", "src/codec", "src/admin", "src/api", "src/cli/schema_registry.c")
 TRAITS = ("min", "max", "pattern", "enum", "timestampFormat", "sensitive", "deprecated")
 METADATA = ("apiVersion", "targetPrefix", "signingName", "endpointPrefix", "signatureVersion", "protocol", "jsonVersion")
 # Constants of ours that are the model's: file, name, service, shape, trait.
@@ -44,9 +44,9 @@ LIMITS = [("src/aws/limits.h", "SLP_KINESIS_RECORDS_MAX", "kinesis", "GetRecords
 def words_in_sources():
     words = set()
     for folder in READERS:
-        for name in sorted(os.listdir(os.path.join(used_calls.ROOT, folder))):
-            if name.endswith((".c", ".h")):
-                words |= set(re.findall(r'\\?"([A-Za-z][\w-]+?)\\?"', used_calls.text_of(os.path.join(folder, name))))
+        for name in [""] if folder.endswith(".c") else sorted(os.listdir(os.path.join(used_calls.ROOT, folder))):
+            if (folder + name).endswith((".c", ".h")):
+                words |= set(re.findall(r'\\?"([A-Za-z][\w-]+?)\\?"', used_calls.text_of(os.path.join(folder, name).rstrip("/"))))
     return words
 
 

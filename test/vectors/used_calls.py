@@ -14,6 +14,7 @@ OTHERS = {("sts", "AssumeRole"): ("src/aws/sts.c", '"AssumeRole"'),
           ("sts", "AssumeRoleWithWebIdentity"): ("src/aws/sts.c", '"AssumeRoleWithWebIdentity"'),
           ("sso", "GetRoleCredentials"): ("src/aws/provider_sso.c", "/federation/credentials"),
           ("sso-oidc", "CreateToken"): ("src/aws/provider_sso.c", '"/token"'),
+          ("glue", "GetSchemaVersion"): ("src/cli/schema_registry.c", '"AWSGlue.GetSchemaVersion"'),
           ("signin", "CreateOAuth2Token"): ("src/aws/provider_login.c", '"/v1/token"')}
 
 
