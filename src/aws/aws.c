@@ -74,7 +74,7 @@ static int make_chain(slp_aws *aws) {
   }
   if (!r) r = slp_creds_add(aws->creds, slp_provider_profile(aws));
   if (!r) r = slp_creds_add(aws->creds, slp_provider_container(h, aws->getenv_fn, aws->getenv_ctx));
-  return r ? r : slp_creds_add(aws->creds, slp_provider_imds(h, aws->getenv_fn, aws->getenv_ctx));
+  return r ? r : slp_creds_add(aws->creds, slp_provider_imds(aws));
 }
 
 static void on_machine(slp_imds *m, slp_imds_result result);
@@ -102,7 +102,7 @@ int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[1
   if (!r) r = copy_option(h->mem, &aws->user_agent, o->user_agent);
   aws->ca_bundle_given = o->ca_bundle && o->ca_bundle[0];
   slp_profiles_init(&aws->profiles, h, aws->getenv_fn, aws->getenv_ctx, aws->profile);
-  slp_imds_init(&aws->machine, h, aws->getenv_fn, aws->getenv_ctx);
+  slp_imds_init(&aws->machine, h, aws->getenv_fn, aws->getenv_ctx, &aws->profiles.profile);
   aws->machine.on_done = on_machine;
   slp_list_init(&aws->machine_waiting);
   if (!r) r = make_chain(aws);

@@ -16,6 +16,19 @@ static const char *env(const slp_imds *m, const char *name) {
   return value && value[0] ? value : NULL;
 }
 
+/* Finds a setting, in the environment before the profile. *ret_name, unless NULL, is its name there. */
+static const char *setting(const slp_imds *m, const char *variable, slp_profile_key key,
+                           const char **ret_name) {
+  const char *value = env(m, variable), *name = variable;
+  if (!value && m->profile) {
+    value = slp_profile_get(m->profile, key);
+    if (value && !value[0]) value = NULL;
+    if (value) name = slp_profile_key_name(key);
+  }
+  if (ret_name) *ret_name = name;
+  return value;
+}
+
 static void on_ev(slp_event *ev) {
   slp_imds *m = SLP_OWNER(ev, slp_imds, ev);
   m->on_done(m, m->result);
@@ -23,8 +36,10 @@ static void on_ev(slp_event *ev) {
 
 static void on_fetched(slp_fetch *f);
 
-void slp_imds_init(slp_imds *m, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
-  *m = (slp_imds){.h = h, .getenv_fn = getenv_fn, .getenv_ctx = getenv_ctx, .ev = {.run = on_ev}};
+void slp_imds_init(slp_imds *m, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx,
+                   const slp_profile *profile) {
+  *m = (slp_imds){
+      .h = h, .getenv_fn = getenv_fn, .getenv_ctx = getenv_ctx, .profile = profile, .ev = {.run = on_ev}};
   slp_fetch_init(&m->fetch, h);
   slp_buf_init(&m->token, h->mem, TOKEN_MAX);
 }
@@ -41,26 +56,29 @@ static void tell_later(slp_imds *m, slp_imds_result result) {
   slp_post(m->h, &m->ev);
 }
 
-/* Reads a number from 1 to `most` from the environment; else the default. */
-static uint32_t number(const slp_imds *m, const char *name, uint32_t otherwise, uint32_t most) {
+/* Reads a number from 1 to `most` from the settings; else the default. */
+static uint32_t number(const slp_imds *m, const char *variable, slp_profile_key key, uint32_t otherwise,
+                       uint32_t most) {
   uint64_t n;
-  const char *value = env(m, name);
+  const char *value = setting(m, variable, key, NULL);
   if (!value || slp_parse_u64(slp_str_of(value), &n) || n == 0) return otherwise;
   return (uint32_t)slp_min_u64(n, most);
 }
 
 /* Finds the base URL. Not 0: the user's URL is not valid. */
 static int find_base(slp_imds *m) {
-  const char *given = env(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT"), *what = "";
-  int ipv6 = slp_setting_is(env(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"), "ipv6");
+  const char *name, *what = "";
+  const char *given = setting(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT", SLP_PROFILE_METADATA_URL, &name);
+  const char *mode =
+      setting(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", SLP_PROFILE_METADATA_URL_MODE, NULL);
+  int ipv6 = slp_setting_is(mode, "ipv6");
   slp_uri uri;
   m->configured = given != NULL;
   if (!given) given = ipv6 ? "http://[fd00:ec2::254]/" : "http://169.254.169.254/";
   size_t n = strlen(given);
   int r = n + 2 > sizeof m->base ? SLP_EBADDATA : slp_uri_parse(slp_str_of(given), &uri, &what);
   if (r) {
-    snprintf(m->why, sizeof m->why, "AWS_EC2_METADATA_SERVICE_ENDPOINT %.100s: %s", given,
-             what[0] ? what : "too long");
+    snprintf(m->why, sizeof m->why, "%s %.100s: %s", name, given, what[0] ? what : "too long");
     return r;
   }
   snprintf(m->base, sizeof m->base, "%s%s", given, given[n - 1] == '/' ? "" : "/");
@@ -82,8 +100,8 @@ static void ask(slp_imds *m, const char *method, const char *path) {
     f->headers[f->headers_n++] =
         (slp_http_header){SLP_STR("X-aws-ec2-metadata-token"), slp_buf_str(&m->token)};
   }
-  f->total_ms_max = number(m, "AWS_METADATA_SERVICE_TIMEOUT", 1, 60) * 1000;
-  f->tries_max = number(m, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", 1, 20);
+  f->total_ms_max = number(m, "AWS_METADATA_SERVICE_TIMEOUT", SLP_PROFILE_METADATA_TIMEOUT, 1, 60) * 1000;
+  f->tries_max = number(m, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", SLP_PROFILE_METADATA_TRIES, 1, 20);
   f->on_done = on_fetched;
   slp_fetch_send(f);
 }
@@ -112,7 +130,7 @@ static void broken(slp_imds *m, const char *what) {
       said[sizeof m->path]; /* the path may be a role's name, as the service told it */
   snprintf(said, sizeof said, "%s", what);
   slp_hide_text(&m->fetch.secrets, said, strlen(said));
-  snprintf(m->why, sizeof m->why, "instance metadata at %.70s: %.60s: %.130s", m->base, said,
+  snprintf(m->why, sizeof m->why, "instance metadata at %.70s: %.100s: %.100s", m->base, said,
            slp_fetch_trouble(&m->fetch, room));
   slp_hide(&m->fetch.secrets, m->why);
   m->on_done(m, SLP_IMDS_BROKEN);
@@ -159,11 +177,15 @@ static void on_token(slp_imds *m) {
       broken(m, "no session token");
     return;
   }
-  if (slp_setting_is(env(m, "AWS_EC2_METADATA_V1_DISABLED"), "true")) {
+  const char *name;
+  if (slp_setting_is(setting(m, "AWS_EC2_METADATA_V1_DISABLED", SLP_PROFILE_METADATA_V1_DISABLED, &name),
+                     "true")) {
+    char room[100];
+    snprintf(room, sizeof room, "no session token, and %s forbids to go on without", name);
     if (http->error)
       no_answer(m);
     else
-      broken(m, "no session token, and AWS_EC2_METADATA_V1_DISABLED forbids to go on without");
+      broken(m, room);
     return;
   }
   m->without_token = 1;

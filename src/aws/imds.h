@@ -1,13 +1,15 @@
 /* imds.h - a conversation with the metadata service of an EC2 machine: a session token first (version 2),
  * then one document after the other. Never through a proxy.
  *
- * It reads from the environment: AWS_EC2_METADATA_DISABLED, AWS_EC2_METADATA_V1_DISABLED,
- * AWS_EC2_METADATA_SERVICE_ENDPOINT, AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE, AWS_METADATA_SERVICE_TIMEOUT
- * (s), AWS_METADATA_SERVICE_NUM_ATTEMPTS. */
+ * It reads AWS_EC2_METADATA_DISABLED from the environment. It reads AWS_EC2_METADATA_V1_DISABLED,
+ * AWS_EC2_METADATA_SERVICE_ENDPOINT, AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE, AWS_METADATA_SERVICE_TIMEOUT (s)
+ * and AWS_METADATA_SERVICE_NUM_ATTEMPTS from the environment, then from the profile, as botocore 1.44.8 does;
+ * the profile's names are in small letters and without aws_. */
 #ifndef SLP_AWS_IMDS_H
 #define SLP_AWS_IMDS_H
 
 #include "aws/fetch.h"
+#include "aws/profile.h"
 
 typedef enum {
   SLP_IMDS_FINE,     /* fetch.answer is the document */
@@ -21,6 +23,7 @@ typedef struct slp_imds {
   slp_host *h;
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
+  const slp_profile *profile; /* read during a get; borrowed. NULL: only the environment */
   void (*on_done)(struct slp_imds *m, slp_imds_result result); /* once a get, in a turn */
 
   slp_fetch fetch;
@@ -36,7 +39,8 @@ typedef struct slp_imds {
   uint8_t has_token, without_token;
 } slp_imds;
 
-void slp_imds_init(slp_imds *m, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
+void slp_imds_init(slp_imds *m, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx,
+                   const slp_profile *profile);
 /* `path` without a slash at its beginning, like "latest/meta-data/"; copied. */
 void slp_imds_get(slp_imds *m, const char *path);
 void slp_imds_end(slp_imds *m); /* ends a conversation, even during a get: wipes token and answer */

@@ -43,6 +43,11 @@ static const char *const key_names[SLP_PROFILE_KEYS] = {
     [SLP_PROFILE_SSO_ROLE_NAME] = "sso_role_name",
     [SLP_PROFILE_LOGIN_SESSION] = "login_session",
     [SLP_PROFILE_PROCESS] = "credential_process",
+    [SLP_PROFILE_METADATA_URL] = "ec2_metadata_service_endpoint",
+    [SLP_PROFILE_METADATA_URL_MODE] = "ec2_metadata_service_endpoint_mode",
+    [SLP_PROFILE_METADATA_V1_DISABLED] = "ec2_metadata_v1_disabled",
+    [SLP_PROFILE_METADATA_TIMEOUT] = "metadata_service_timeout",
+    [SLP_PROFILE_METADATA_TRIES] = "metadata_service_num_attempts",
 };
 
 void slp_profile_init(slp_profile *p, slp_mem *mem) { *p = (slp_profile){.mem = mem}; }

@@ -76,7 +76,7 @@ slp_provider *slp_provider_process(slp_aws *aws, const slp_profile *const *from)
 slp_provider *slp_provider_sso(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_login(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_container(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
-slp_provider *slp_provider_imds(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
+slp_provider *slp_provider_imds(slp_aws *aws);
 /* Keys from the user. `ask` runs once per attempt; the answer comes by slp_provider_user_done. */
 slp_provider *slp_provider_user(slp_host *h, void (*ask)(void *arg), void *arg);
 void slp_provider_user_done(slp_provider *p, int error, const slp_aws_keys *keys, const char *why);

@@ -1,4 +1,5 @@
 /* provider_imds.c - keys of the role of an EC2 machine. */
+#include "aws/aws_impl.h"
 #include "aws/imds.h"
 
 #include <stdio.h>
@@ -97,14 +98,15 @@ static void machine_free(slp_provider *p) {
   slp_free(m->h->mem, m);
 }
 
-slp_provider *slp_provider_imds(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx) {
+slp_provider *slp_provider_imds(slp_aws *aws) {
+  slp_host *h = aws->h;
   machine *m = SLP_NEW(h->mem, machine);
   if (!m) return NULL;
   *m = (machine){.p = {.what = "the machine", .begin = begin, .cancel = cancel, .free = machine_free},
                  .inner = {.answered = on_inner},
                  .h = h};
   m->inner.owner = m;
-  slp_imds_init(&m->imds, h, getenv_fn, getenv_ctx);
+  slp_imds_init(&m->imds, h, aws->getenv_fn, aws->getenv_ctx, &aws->profiles.profile);
   m->p.secrets = m->inner.secrets = &m->imds.fetch.secrets;
   m->imds.on_done = on_document;
   return &m->p;

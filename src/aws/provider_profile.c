@@ -272,7 +272,7 @@ static int make_bases(profile_provider *pp) {
   pp->bases[LOGIN] = slp_provider_login(aws, &pp->plan.from);
   pp->bases[ENV] = slp_provider_env(h, aws->getenv_fn, aws->getenv_ctx);
   pp->bases[CONTAINER] = slp_provider_container(h, aws->getenv_fn, aws->getenv_ctx);
-  pp->bases[IMDS] = slp_provider_imds(h, aws->getenv_fn, aws->getenv_ctx);
+  pp->bases[IMDS] = slp_provider_imds(aws);
   for (int i = 0; i < BASES; i++) {
     if (!pp->bases[i]) return SLP_ENOMEM;
     pp->bases[i]->owner = pp;

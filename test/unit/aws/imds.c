@@ -20,7 +20,7 @@ static void open_it(const fake_pair *env) {
   mem = slp_mem_new(NULL, NULL);
   fake_init(&f, mem);
   f.env = env;
-  slp_imds_init(&m, &f.h, fake_getenv, &f);
+  slp_imds_init(&m, &f.h, fake_getenv, &f, NULL);
   m.on_done = on_done;
   done = 0;
 }
@@ -72,6 +72,57 @@ TEST(addresses) {
   get("latest/a");
   CHECK_INT(last, SLP_IMDS_BROKEN);
   CHECK(strstr(m.why, "AWS_EC2_METADATA_SERVICE_ENDPOINT localhost") != NULL);
+  end();
+}
+
+TEST(a_profile_names_what_the_environment_does_not) {
+  static const fake_pair none[] = {{NULL, NULL}};
+  static const fake_pair both[] = {{"AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://localhost:1"},
+                                   {"AWS_EC2_METADATA_V1_DISABLED", "false"},
+                                   {NULL, NULL}};
+  static const char text[] =
+      "[default]\nec2_metadata_service_endpoint = http://localhost:2/\n"
+      "ec2_metadata_v1_disabled = True\nmetadata_service_timeout = 3\n"
+      "metadata_service_num_attempts = 2\n";
+  for (int i = 0; i < 2; i++) {
+    slp_profile profile;
+    int file;
+    uint32_t line;
+    open_it(i ? both : none);
+    slp_profile_init(&profile, mem);
+    CHECK_INT(slp_profile_parse(&profile, SLP_STR(""), slp_str_of(text), SLP_STR("default"), &file, &line),
+              0);
+    m.profile = &profile;
+    fake_script(&f, 500, "");
+    fake_script(&f, 404, "");
+    if (i) fake_script(&f, 200, "x");
+    get("latest/a");
+    CHECK_STR(f.sent[1].url,
+              i ? "http://localhost:1/latest/api/token" : "http://localhost:2/latest/api/token");
+    CHECK_INT(f.sent[1].total_ms_max, 3000);
+    CHECK_INT(last, i ? SLP_IMDS_FINE : SLP_IMDS_BROKEN);
+    if (!i) CHECK(strstr(m.why, "ec2_metadata_v1_disabled forbids to go on without: status 404") != NULL);
+    slp_profile_free(&profile);
+    end();
+  }
+}
+
+TEST(a_profile_may_name_a_network_of_ipv6) {
+  static const fake_pair none[] = {{NULL, NULL}};
+  slp_profile profile;
+  int file;
+  uint32_t line;
+  open_it(none);
+  slp_profile_init(&profile, mem);
+  CHECK_INT(slp_profile_parse(&profile, SLP_STR("[default]\nec2_metadata_service_endpoint_mode = IPv6\n"),
+                              SLP_STR(""), SLP_STR("default"), &file, &line),
+            0);
+  m.profile = &profile;
+  fake_script(&f, 200, "T");
+  fake_script(&f, 200, "x");
+  get("latest/a");
+  CHECK_STR(f.sent[0].url, "http://[fd00:ec2::254]/latest/api/token");
+  slp_profile_free(&profile);
   end();
 }
 
