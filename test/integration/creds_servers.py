@@ -365,7 +365,7 @@ class Sources(Server):
                 return 200, {}, b"\x01\x02"
             token = self.keys.secret(f"metadata-token-{len(self.metadata_tokens)}-of-{self.owner}")
             self.metadata_tokens.add(token)
-            return 200, {"Content-Type": "text/plain"}, token.encode()
+            return 200, {"Content-Type": "text/plain", "X-Aws-Ec2-Metadata-Token-Ttl-Seconds": "21600"}, token.encode()
         self.strict(handler.command == "GET", "metadata: method")
         if isinstance(self.mode, int):
             return self.mode, {}, b""

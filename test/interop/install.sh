@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the peers by their ordinary clients, every version fixed, into .cache/interop/ of this checkout:
-#   sh test/interop/install.sh [PEER...]     kcl2 kcl3 kinsumer vmware gosdk jssdk motorway bloop multilang;
-#   without names all
+#   sh test/interop/install.sh [PEER...]     kcl2 kcl3 kinsumer vmware gosdk jssdk motorway bloop multilang credsgo
+#   credsjs credsboto; without names all
 # Maven for KCL and its MultiLangDaemon, Go modules for kinsumer and vmware-go-kcl-v2, PyPI for motorway, bloop and
 # amazon_kclpy, npm for aws-kcl and the SDK for JavaScript. Nothing is asked of the network when nothing has changed. A peer whose tool is not here is
 # named on a line "missing PEER: why" and makes the exit code 77 when nothing else failed.
@@ -96,12 +96,13 @@ multilang() {
   echo "$from" >"$cache/multilang/.made-from"
 }
 
-[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware gosdk jssdk motorway bloop multilang
+[ $# -gt 0 ] || set -- kcl3 kcl2 kinsumer vmware gosdk jssdk motorway bloop multilang credsgo credsjs credsboto
 for peer; do
   case $peer in
     kcl2 | kcl3) kcl "$peer" ;;
-    kinsumer | vmware | gosdk) go_module "$peer" ;;
-    jssdk) javascript "$peer" ;;
+    kinsumer | vmware | gosdk | credsgo) go_module "$peer" ;;
+    jssdk | credsjs) javascript "$peer" ;;
+    credsboto) python credsboto "$peers/credsboto/requirements.txt" ;;
     multilang) multilang ;;
     motorway) python motorway "$peers/motorway/requirements.txt" ;;
     bloop) python bloop "$root/test/servers/requirements-bloop.txt" ;;

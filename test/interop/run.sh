@@ -1,7 +1,7 @@
 #!/bin/sh
 # Real programs of other systems beside ours, in the sandbox: sh test/interop/run.sh [--minutes N] [--keep FOLDER] [KIND...]
 #
-# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push sdk multilang upgrade,
+# KIND: kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push sdk multilang upgrade creds,
 # or all. Without one: the short form of kcl-3,
 # kinsumer, bloop and multilang, about eight minutes. --minutes N is the full form of the stories: whole rounds until N
 # minutes have passed; that of multilang is in the options of peer_multilang.py, which --multilang 'WORDS' hands on. What a
@@ -22,7 +22,7 @@ while [ $# -gt 0 ]; do
       multilang=$2
       shift
       ;;
-    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push sdk multilang upgrade' ;;
+    all) kinds='kcl-2 kcl-3 kinsumer vmware-go-kcl motorway bloop migrate push sdk multilang upgrade creds' ;;
     *) kinds="$kinds $1" ;;
   esac
   shift
@@ -47,6 +47,7 @@ for kind in $kinds; do
     migrate | upgrade) program='kcl2 kcl3' ;;
     push) program='gosdk vmware kcl2 kcl3' ;;
     sdk) program='jssdk kcl2 kcl3' ;;
+    creds) program='credsgo credsjs credsboto' ;;
     *) program=$kind ;;
   esac
   # shellcheck disable=SC2086 # a list of words
@@ -55,6 +56,8 @@ for kind in $kinds; do
     run "$here/peer_bloop.py"
   elif [ "$kind" = migrate ]; then
     run "$here/peer_migrate_kcl.py"
+  elif [ "$kind" = creds ]; then
+    run "$here/peer_creds.py"
   elif [ "$kind" = push ]; then
     run "$here/peer_push.py"
   elif [ "$kind" = sdk ]; then
