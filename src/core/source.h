@@ -97,8 +97,8 @@ struct slp_source {
    * there is no pace at the tip, and a page's size says nothing. May change at any time. */
   int pushes;
   char told[400]; /* what describing the stream brought to light, for the log; "": nothing */
-  /* The way that records come has changed, or something can't be known (a warning), as `told` says. Core tells
-   * it and sets SLP_NEWS_NONE again. */
+  /* The way that records come has changed, or a warning is due, as `told` says. Core tells it and sets
+   * SLP_NEWS_NONE again. */
   enum { SLP_NEWS_NONE, SLP_NEWS_GOOD, SLP_NEWS_WARNING, SLP_NEWS_TROUBLE } news;
   uint64_t news_retry_ms; /* of trouble: when another way is tried */
 };
