@@ -258,7 +258,6 @@ static void serve(slp_served *rq, const slp_serve_answer *a) {
   int head_only = slp_str_is(rq->method, "HEAD") || a->status == 204 || a->status == 304;
   size_t length = a->body ? a->body->n : 0;
   slp_h2_stream_move(st, SLP_H2_ANSWERING);
-  free_request(st);
   if (a->body && !head_only)
     slp_buf_move(&st->answer, a->body);
   else if (a->body)
@@ -266,6 +265,7 @@ static void serve(slp_served *rq, const slp_serve_answer *a) {
   c->unsent += st->answer.n;
   if (a->cut_after != SIZE_MAX) st->stop_at = (size_t)slp_min_u64(a->cut_after, st->answer.n);
   if (a->cut_after && send_head(st, a, length)) c->broken = 1;
+  free_request(st); /* the answer's headers may have pointed into it */
   if (a->close &&
       nghttp2_submit_goaway(c->session, NGHTTP2_FLAG_NONE,
                             nghttp2_session_get_last_proc_stream_id(c->session), NGHTTP2_NO_ERROR, NULL, 0))
