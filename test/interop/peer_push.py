@@ -55,7 +55,7 @@ def reads(program, pushed=True):
             first = list(dict.fromkeys(line.place[0] for line in life.lines if line.shard == shard))
             expect(first == sorted(first), f"{shard} came out of order")
         calls = {name: row["calls"] for name, row in box.stats()["operations"].items()}
-        expect(bool(calls["GetRecords"]) != pushed and bool(calls["SubscribeToShard"]) == pushed, f"the other way: {calls}")
+        expect(bool(calls["GetRecords"]) != pushed and bool(calls["SubscribeToShard"]) == pushed, f"not as told: {calls}")
         expect(harness.read_all(client, "s") == put, "boto3 reads others than were put")
         again, shards = {shard for (shard, _), n in seen.items() if n > 1}, {shard for shard, _ in seen}
         expect(len(shards) == (SHARDS + 2 if program.startswith("kcl") else SHARDS), f"records of {sorted(shards)}")

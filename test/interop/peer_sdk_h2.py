@@ -29,8 +29,8 @@ def puts_and_reads(program):
     argv = command_of(program)
     with Box("stream=s:4", "change_ms=50") as box:
         env = harness.tail_environment(box.url, PEER_ENDPOINT=box.url, PEER_STREAM="s", PEER_RECORDS=str(N))
-        done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
-                              check=False, text=True)
+        done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=300, check=False, text=True)
         expect(done.returncode == 0, f"{program} ended with {done.returncode}: {done.stderr[-1500:]}")
         rows = [line.split("\t") for line in done.stdout.splitlines()]
         seen = {(shard, int(seq)): data.encode() for shard, seq, data in rows}
