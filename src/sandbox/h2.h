@@ -1,4 +1,4 @@
-/* h2.h - HTTP/2 on the sandbox's port for clients that know it before (RFC 9113, section 3.3), by nghttp2.
+/* h2.h - HTTP/2 on the sandbox's port for clients that know it before (RFC 9113 section 3.3), by nghttp2.
  *
  * A connection that begins with the preface of HTTP/2 is an slp_h2_conn, each request on it an slp_h2_stream,
  * whose slp_served the front answers as any other. nghttp2 reads and writes the frames; h2_conn.c moves bytes

@@ -99,7 +99,7 @@ slp_h2_stream *slp_h2_stream_new(slp_h2_conn *c, int32_t id) {
 
 /* ---- the request -------------------------------------------------------------------------------------- */
 int slp_h2_stream_field(slp_h2_stream *st, slp_str name, slp_str value) {
-  /* RFC 9113, section 6.5.2, counts 32 bytes for each beside its own; and what is kept takes two. */
+  /* RFC 9113 section 6.5.2 counts 32 bytes for each beside its own; and what is kept takes two. */
   size_t list_n = st->head.n + 30 * st->fields_n + name.n + value.n + 32;
   if (list_n > SLP_REQUEST_HEAD_MAX || st->fields_n == SLP_REQUEST_HEADERS_MAX) st->too_large = 1;
   if (st->too_large) return 0;

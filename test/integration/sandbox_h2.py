@@ -371,7 +371,7 @@ def talk(box, data):
 def junk():
     """What is no HTTP/2 behind the preface ends the connection with GOAWAY, and costs nothing."""
     settings = frame(4, 0, 0, b"")
-    known = {  # name: bytes, error code of RFC 9113, section 7
+    known = {  # name: bytes, error code of RFC 9113 section 7
         "no SETTINGS": (frame(6, 0, 0, b"12345678"), 1),
         "HTTP/1.1 behind it": (b"POST / HTTP/1.1\r\nHost: x\r\n\r\n", None),
         "DATA on stream 0": (settings + frame(0, 0, 0, b"x"), 1),
