@@ -31,7 +31,7 @@ static uint32_t add_node(slp_json_nodes *d, uint32_t parent, uint32_t before) {
 
 int slp_json_nodes_read(slp_json_nodes *d, char *body, size_t n, size_t max) {
   slp_json j;
-  uint32_t open[SLP_JSON_DEPTH_MAX], last[SLP_JSON_DEPTH_MAX + 1] = {SLP_JSON_NO_NODE};
+  uint32_t open[SLP_JSON_DEPTH_MAX] = {0}, last[SLP_JSON_DEPTH_MAX + 1] = {SLP_JSON_NO_NODE};
   uint32_t depth = 0;
   slp_str key = {NULL, 0};
   slp_json_begin(&j, body, n);

@@ -13,11 +13,13 @@ static int put_odd(slp_buf *b, double x) {
   return 1;
 }
 
-static int is_minus_zero(double x) {
+static uint64_t bits_of(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
-  return bits == UINT64_C(1) << 63;
+  return bits;
 }
+
+static int is_minus_zero(double x) { return bits_of(x) == UINT64_C(1) << 63; }
 
 /* Returns 1 after writing a whole number, which most are, the quick way. */
 static int put_whole(slp_buf *b, double x, double max) {
@@ -33,8 +35,7 @@ void slp_json_put_double(slp_buf *b, double x) {
   if (put_odd(b, x) || put_whole(b, x, EXACT_MAX)) return;
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, x);
-    double again = strtod(text, NULL);
-    if (memcmp(&again, &x, sizeof x) == 0) break;
+    if (bits_of(strtod(text, NULL)) == bits_of(x)) break;
   }
   slp_buf_add_z(b, text);
 }
@@ -44,8 +45,7 @@ void slp_json_put_float(slp_buf *b, float x) {
   if (put_odd(b, (double)x) || put_whole(b, (double)x, 16777216.0)) return;
   for (int digits = 6; digits <= 9; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, (double)x);
-    float again = strtof(text, NULL);
-    if (memcmp(&again, &x, sizeof x) == 0) break;
+    if (bits_of((double)strtof(text, NULL)) == bits_of((double)x)) break;
   }
   slp_buf_add_z(b, text);
 }

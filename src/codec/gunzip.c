@@ -6,11 +6,13 @@
 
 #define PIECE 65536u
 #define MEMBERS_A_STEP 256 /* each may be empty */
+#define CHECKSUM 4         /* bytes of zlib's, behind the deflate */
 
 struct slp_gunzipper {
   slp_mem *mem;
   z_stream z;
   uint8_t gzip;
+  uint8_t raw; /* deflate alone */
 };
 
 static void *take(void *mem, unsigned count, unsigned each) { return slp_zalloc_n(mem, count, each); }
@@ -34,7 +36,11 @@ slp_gunzipper *slp_gunzip_begin(slp_mem *mem, slp_str in) {
   return g;
 }
 
-slp_gunzipper *slp_inflate_begin(slp_mem *mem, slp_str in) { return begin(mem, in, -15); }
+slp_gunzipper *slp_inflate_begin(slp_mem *mem, slp_str in) {
+  slp_gunzipper *g = begin(mem, in, -15);
+  if (g) g->raw = 1;
+  return g;
+}
 
 void slp_gunzip_end(slp_gunzipper *g) {
   if (!g) return;
@@ -64,6 +70,7 @@ int slp_gunzip_step(slp_gunzipper *g, slp_buf *ret) {
     int r = inflate_some(&g->z, ret);
     if (r) return r;
     if (g->z.avail_in == 0) return 0;
+    if (g->raw && g->z.avail_in <= CHECKSUM) return 0;
     if (!g->gzip || inflateReset(&g->z) != Z_OK) return SLP_EBADDATA;
   }
   return 1;

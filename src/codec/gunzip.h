@@ -12,7 +12,9 @@ int slp_gunzip(slp_buf *ret, slp_str in);
 /* The same in pieces of about 64 KiB. NULL: no memory. `in` must live as long. */
 typedef struct slp_gunzipper slp_gunzipper;
 slp_gunzipper *slp_gunzip_begin(slp_mem *mem, slp_str in);
-slp_gunzipper *slp_inflate_begin(slp_mem *mem, slp_str in); /* deflate alone, without a head or a checksum */
+/* The same of deflate alone, without a head. Up to 4 bytes behind it are passed over: fastavro 1.12.2 cuts
+ * zlib's head off, but leaves 3 bytes of its checksum. */
+slp_gunzipper *slp_inflate_begin(slp_mem *mem, slp_str in);
 /* Appends the next piece. 1: there may be more; else as slp_gunzip(). */
 int slp_gunzip_step(slp_gunzipper *g, slp_buf *ret);
 void slp_gunzip_end(slp_gunzipper *g); /* NULL is fine */

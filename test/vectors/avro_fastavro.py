@@ -251,6 +251,16 @@ def main():
         cases.append(("avro", "", out))
         wants.append(read)
         told.append((schema, out))
+        if codec != "zstandard":
+            written = io.BytesIO()
+            try:
+                fastavro.writer(written, parsed, read, codec=codec)
+            except Exception:  # it does not find the branch of each union again
+                written = None
+            if written:
+                cases.append(("avro", "", written.getvalue()))
+                wants.append(list(fastavro.reader(io.BytesIO(written.getvalue()))))
+                told.append((schema, written.getvalue()))
         if values and i % 4 == 0:
             path = os.path.join(folder.name, f"{i}.avsc")
             with open(path, "w") as f:

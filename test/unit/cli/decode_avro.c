@@ -365,6 +365,22 @@ TEST(schemas_that_are_none) {
   slp_mem_drop(mem);
 }
 
+/* As fastavro 1.12.2 wrote it: behind the deflate stand the first 3 bytes of zlib's checksum. More is refused. */
+TEST(a_piece_of_a_checksum_behind_a_block_is_passed_over) {
+#define LONG_FILE(size, block)      \
+  SLP_STR(                          \
+      "Obj\x01\x04\x16"             \
+      "avro.schema\x0c\"long\"\x14" \
+      "avro.codec\x0e"              \
+      "deflate\0"                   \
+      "0123456789abcdef\x02" size block "0123456789abcdef")
+  CHECK_INT(decode("avro", NO_SCHEMA, LONG_FILE("\x06", "\x63\x01\0"), MEBI), 0);
+  CHECK_STR(got, "2");
+  CHECK_INT(decode("avro", NO_SCHEMA, LONG_FILE("\x0c", "\x63\x01\0\0\x05\0"), MEBI), 0);
+  CHECK_STR(got, "2");
+  CHECK_INT(decode("avro", NO_SCHEMA, LONG_FILE("\x10", "\x63\x01\0\0\x05\0\x05\0"), MEBI), SLP_EBADDATA);
+}
+
 TEST(codecs_that_are_not_known_are_named) {
   slp_str file = row("file:null");
   char text[4000];
