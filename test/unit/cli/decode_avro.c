@@ -4,6 +4,7 @@
 #include "cli/decode.h"
 #include "cli/json_nodes.h"
 #include "cli/schemas.h"
+#include "sanitized.h"
 #include "scarce.h"
 #include "vectors/glue.h"
 
@@ -154,7 +155,7 @@ TEST(damage_at_every_offset_is_refused_or_makes_whole_json) {
   char text[4000];
   EACH(r, is_either)
   for (size_t at = 0; at < r->bytes.n; at++)
-    for (size_t m = 0; m < sizeof masks; m++) {
+    for (size_t m = SANITIZED ? sizeof masks - 1 : 0; m < sizeof masks; m++) {
       CHECK(r->bytes.n <= sizeof text);
       memcpy(text, r->bytes.p, r->bytes.n);
       text[at] = (char)((unsigned char)text[at] ^ masks[m]);
