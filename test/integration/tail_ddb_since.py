@@ -88,6 +88,9 @@ def main():
     tests.run("four shards that roll over", compare, 4, True, CHANGES, 2000, 1)
     if FULL:
         tests.run("one shard, items of 6.5 KB", compare, 1, False, CHANGES, 6500, 50)
+        # A shard that ended before the time costs two calls as well: a listing tells no times.
+        tests.run("one partition that rolls over, items of 6.5 KB", compare, 1, True, CHANGES, 6500, 25)
+        tests.run("four that roll over, items of 6.5 KB", compare, 4, True, CHANGES, 6500, 8)
     tests.run("a fleet that begins at a time, and is set to it", fleet)
     tests.end()
 
