@@ -68,6 +68,7 @@ INSIDE
 for device in null zero random urandom tty; do [ -e "$fresh/dev/$device" ] || : >"$fresh/dev/$device"; done
 # A mount namespace of its own: nothing stays mounted, whatever happens.
 exec unshare --mount --pid --fork sh -c '
+  mount --bind "$1" "$1" && cd "$1" # the new root is a mount, or no test in it could make mounts of its own
   for device in null zero random urandom tty; do mount --bind /dev/$device "$1/dev/$device"; done
   mkdir -p "$1/dev/shm" "$1/dev/pts" && mount -t tmpfs tmpfs "$1/dev/shm"
   mount -t devpts -o newinstance,ptmxmode=0666 devpts "$1/dev/pts" && ln -sf pts/ptmx "$1/dev/ptmx" # terminals
