@@ -22,8 +22,8 @@ static const char *why_not_running(slp_reading reading) {
   return NULL;
 }
 
-/* Appends all reasons why this consumer is not ready; b NULL: only counts them. Returns how many there are. One
- * that does not run has this one reason. */
+/* Appends all reasons why this consumer is not ready; b NULL: only counts them. Returns how many there are.
+ * One that does not run has this one reason. */
 static size_t add_reasons(const slp_sample *s, const slp_sample_consumer *c, slp_buf *b) {
   size_t n = 0;
   const char *idle = c->table.there ? NULL : why_not_running(c->reading);

@@ -246,3 +246,14 @@ int slp_aws_endpoint_in(slp_aws *aws, slp_svc svc, const char *region, const slp
   wish.profile = profile;
   return slp_endpoint_resolve(&wish, ret, f);
 }
+
+int slp_aws_url_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
+                   const char *path, slp_buf *url, slp_fail *f) {
+  slp_endpoint e;
+  slp_fail_clear(f);
+  if (slp_aws_endpoint_in(aws, svc, region, profile, &e, f)) return f->code;
+  size_t n = strlen(e.url);
+  slp_buf_clear(url);
+  slp_buf_add(url, e.url, e.url[n - 1] == '/' ? n - 1 : n);
+  return slp_buf_add_z(url, path);
+}

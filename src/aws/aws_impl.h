@@ -52,6 +52,10 @@ int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f);
  * `profile`; nothing is kept. */
 int slp_aws_endpoint_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
                         slp_endpoint *ret, slp_fail *f);
+/* Puts the URL of `path`, which begins with a slash, at the endpoint that slp_aws_endpoint_in() finds into
+ * `url`. Returns 0; SLP_ENOMEM or SLP_ELIMIT, as slp_buf_add(); or another code, and `f` is set. */
+int slp_aws_url_in(slp_aws *aws, slp_svc svc, const char *region, const slp_profile *profile,
+                   const char *path, slp_buf *url, slp_fail *f);
 slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc); /* NULL: no memory */
 
 #endif

@@ -2,6 +2,7 @@
  * rule sets of the services; resolved side by side in test/vectors). */
 #include "aws/endpoint.h"
 
+#include "codec/digits.h"
 #include "codec/uri.h"
 #include "sloop.h"
 
@@ -114,10 +115,7 @@ slp_str slp_arn_field(slp_str arn, slp_arn_part part) {
 slp_str slp_arn_region(slp_str arn) { return slp_arn_field(arn, SLP_ARN_REGION); }
 
 int slp_account_valid(slp_str account) {
-  for (size_t i = 0; i < account.n; i++) {
-    if (account.p[i] < '0' || account.p[i] > '9') return 0;
-  }
-  return account.n > 0 && account.n <= 12;
+  return account.n > 0 && account.n <= 12 && slp_all_digits(account.p, account.n);
 }
 
 /* ---- URLs ---------------------------------------------------------------------------------------------- */

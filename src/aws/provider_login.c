@@ -198,17 +198,10 @@ static int put_request(login *s) {
 }
 
 static int find_url(login *s, slp_fail *f) {
-  slp_endpoint e;
   char region[64];
-  slp_fail_clear(f);
   snprintf(region, sizeof region, "%.*s", (int)slp_min_u64(s->cached.region.n, 63), s->cached.region.p);
-  if (slp_aws_endpoint_in(s->aws, SLP_SVC_SIGNIN, s->cached.region.n ? region : s->aws->region, *s->from, &e,
-                          f))
-    return f->code;
-  size_t n = strlen(e.url);
-  slp_buf_clear(&s->url);
-  slp_buf_add(&s->url, e.url, e.url[n - 1] == '/' ? n - 1 : n);
-  return slp_buf_add_z(&s->url, "/v1/token");
+  return slp_aws_url_in(s->aws, SLP_SVC_SIGNIN, s->cached.region.n ? region : s->aws->region, *s->from,
+                        "/v1/token", &s->url, f);
 }
 
 static const char *lacks(const slp_login *cached) {

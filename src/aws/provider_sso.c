@@ -69,19 +69,14 @@ static int64_t now_ms(const sso *s) { return slp_aws_now_ms(s->aws); }
 
 /* Builds the URL of the service with a path after it. 0: in s->url; else answered. */
 static int find_url(sso *s, slp_svc svc, const char *path) {
-  slp_endpoint e;
   slp_fail f;
-  slp_fail_clear(&f);
-  if (slp_aws_endpoint_in(s->aws, svc, s->region, *s->from, &e, &f)) {
+  int r = slp_aws_url_in(s->aws, svc, s->region, *s->from, path, &s->url, &f);
+  if (r && f.message[0]) {
     slp_keys_broken(&s->p, "%.170s: %.120s", s->where, f.message);
     clear(s);
-    return -1;
+  } else if (r) {
+    starved(s);
   }
-  size_t n = strlen(e.url);
-  slp_buf_clear(&s->url);
-  slp_buf_add(&s->url, e.url, e.url[n - 1] == '/' ? n - 1 : n);
-  int r = slp_buf_add_z(&s->url, path);
-  if (r) starved(s);
   return r;
 }
 

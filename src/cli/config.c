@@ -192,15 +192,13 @@ int slp_config_dump(slp_buf *b, const slp_args *a) {
   for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];
     int knob = g->option->id == O_KNOB;
-    const char *equals = knob ? strchr(g->value, '=') : NULL;
-    if (knob && (!equals || slp_knob_is_secret(slp_str_of(g->value)))) continue;
-    if (!knob && !belongs_in_a_file(g->option)) continue;
-    int url =
-        g->option->id == O_ENDPOINT ||
-        (knob && (strncmp(g->value, "endpoint=", 9) == 0 || strncmp(g->value, "store_endpoint=", 15) == 0));
-    if (g->value && (slp_has_password(g->value) || (url && slp_url_has_password(g->value)))) continue;
+    const char *equals = knob ? strchr(g->value, '=') : NULL, *value = equals ? equals + 1 : g->value;
+    slp_str name = slp_str_of(g->option->id == O_ENDPOINT ? "endpoint" : "");
+    if (equals) name = (slp_str){g->value, (size_t)(equals - g->value)};
+    if (knob ? !equals : !belongs_in_a_file(g->option)) continue;
+    if (value && slp_knob_hides(name, value)) continue;
     if (equals)
-      add_setting(b, (slp_str){g->value, (size_t)(equals - g->value)}, equals + 1);
+      add_setting(b, name, value);
     else if (g->value)
       add_setting(b, slp_str_of(g->option->name), g->value);
     else

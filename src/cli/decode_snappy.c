@@ -32,7 +32,6 @@ typedef struct snappy_state {
   slp_mem *mem;
   slp_str in;              /* not read yet */
   uint8_t framed, of_java; /* neither: a block */
-  uint32_t crc[256];       /* of each byte */
 } snappy_state;
 
 static void close_snappy(void *state) { slp_free(((snappy_state *)state)->mem, state); }
@@ -45,11 +44,6 @@ static void *open_snappy(slp_mem *mem, slp_str in, slp_schemas *schemas) {
   s->in = in;
   s->framed = (uint8_t)is_framed(in);
   s->of_java = (uint8_t)is_of_java(in);
-  for (uint32_t i = 0; s->framed && i < 256; i++) {
-    uint32_t c = i;
-    for (int bit = 0; bit < 8; bit++) c = c & 1 ? c >> 1 ^ 0x82f63b78u : c >> 1; /* Castagnoli's */
-    s->crc[i] = c;
-  }
   return s;
 }
 
@@ -58,10 +52,20 @@ static uint32_t read_u32(const char *p) {
   return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
+/* Castagnoli's polynomial, reflected: of a byte, as the sum of those of its bits. */
+#define CRC(i)                                                                           \
+  (((i)&1 ? 0xf26b8303u : 0) ^ ((i)&2 ? 0xe13b70f7u : 0) ^ ((i)&4 ? 0xc79a971fu : 0) ^   \
+   ((i)&8 ? 0x8ad958cfu : 0) ^ ((i)&16 ? 0x105ec76fu : 0) ^ ((i)&32 ? 0x20bd8edeu : 0) ^ \
+   ((i)&64 ? 0x417b1dbcu : 0) ^ ((i)&128 ? 0x82f63b78u : 0))
+#define CRC_4(i) CRC(i), CRC((i) + 1), CRC((i) + 2), CRC((i) + 3)
+#define CRC_16(i) CRC_4(i), CRC_4((i) + 4), CRC_4((i) + 8), CRC_4((i) + 12)
+#define CRC_64(i) CRC_16(i), CRC_16((i) + 16), CRC_16((i) + 32), CRC_16((i) + 48)
+static const uint32_t crc_of[256] = {CRC_64(0), CRC_64(64), CRC_64(128), CRC_64(192)};
+
 /* Masked, as the format stores it. */
-static uint32_t checksum(const snappy_state *s, const char *p, size_t n) {
+static uint32_t checksum(const char *p, size_t n) {
   uint32_t c = 0xffffffffu;
-  for (size_t i = 0; i < n; i++) c = s->crc[(c ^ (unsigned char)p[i]) & 255] ^ c >> 8;
+  for (size_t i = 0; i < n; i++) c = crc_of[(c ^ (unsigned char)p[i]) & 255] ^ c >> 8;
   c = ~c;
   return (c >> 15 | c << 17) + 0xa282ead8u;
 }
@@ -82,15 +86,14 @@ static int add_block(slp_buf *ret, slp_str block, size_t max) {
 int slp_snappy_block(slp_buf *ret, slp_str block) { return add_block(ret, block, SIZE_MAX); }
 
 /* A chunk whose bytes are kept: packed or plain, behind their checksum. */
-static int add_chunk(const snappy_state *s, slp_buf *ret, unsigned type, slp_str body,
-                     char why[SLP_DECODER_WHY]) {
+static int add_chunk(slp_buf *ret, unsigned type, slp_str body, char why[SLP_DECODER_WHY]) {
   size_t from = ret->n;
   if (body.n < 4) return SLP_EBADDATA;
   slp_str data = {body.p + 4, body.n - 4};
   if (type == 1 && data.n > CHUNK_MAX) return SLP_EBADDATA;
   int r = type == 0 ? add_block(ret, data, CHUNK_MAX) : slp_buf_add_str(ret, data);
   if (r) return r;
-  if (checksum(s, ret->p + from, ret->n - from) == read_u32(body.p)) return 0;
+  if (checksum(ret->p + from, ret->n - from) == read_u32(body.p)) return 0;
   snprintf(why, SLP_DECODER_WHY, "it is damaged: a checksum is wrong");
   return SLP_EBADDATA;
 }
@@ -102,7 +105,7 @@ static int read_chunk(snappy_state *s, slp_buf *ret, char why[SLP_DECODER_WHY]) 
   if (n > s->in.n - 4) return SLP_EBADDATA;
   slp_str chunk = s->in, body = {s->in.p + 4, n};
   s->in = (slp_str){body.p + n, s->in.n - 4 - n};
-  if (type <= 1) return add_chunk(s, ret, type, body, why);
+  if (type <= 1) return add_chunk(ret, type, body, why);
   if (type == 0xff) return n == HEAD - 4 && is_framed(chunk) ? 0 : SLP_EBADDATA; /* another stream follows */
   return type >= 0x80 ? 0 : SLP_EBADDATA;                                        /* may be skipped, or not */
 }

@@ -213,8 +213,7 @@ static int is_at_home(slp_follow *f, const sloop_record_t *r) {
   if (slp_kpl_begins_like((slp_str){r->data.base, r->data.len})) return 1;
   if (r->flags & SLOOP_REC_KEYLESS) return 0;
   if (number == UINT32_MAX || slp_md5(f->digest, (slp_str){r->key.base, r->key.len}, hash)) return 1;
-  const slp_hash_range *range = &f->ranges[number];
-  return memcmp(hash, range->first, sizeof hash) >= 0 && memcmp(hash, range->last, sizeof hash) <= 0;
+  return slp_hash_range_has(&f->ranges[number], hash);
 }
 
 static void doubt(slp_follow *f, const sloop_record_t *r) {

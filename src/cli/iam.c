@@ -4,6 +4,7 @@
 #include "aws/endpoint.h"
 #include "cli/schemas.h"
 #include "codec/json_write.h"
+#include "source/name.h"
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                       "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};
@@ -37,9 +38,7 @@ static const char *const loads[] = {"dynamodb:DescribeTable", "dynamodb:Scan",  
 
 static int is_arn(const char *stream) { return strncmp(stream, "arn:", 4) == 0; }
 
-static int is_dynamodb(const char *stream) {
-  return strncmp(stream, "dynamodb:", 9) == 0 || (is_arn(stream) && strstr(stream, ":dynamodb:") != NULL);
-}
+static int is_dynamodb(const char *stream) { return slp_stream_is_of_table(slp_str_of(stream)); }
 
 static int is_stream_arn(const char *stream) { return is_arn(stream) && strstr(stream, "/stream/") != NULL; }
 

@@ -232,31 +232,26 @@ int slp_knob_exists(slp_str name) {
   return 0;
 }
 
-int slp_knob_is_secret(slp_str setting) {
+int slp_knob_hides(slp_str name, const char *value) {
   static const char *const secrets[] = {"sandbox.secret_key", "sandbox.session_token"};
-  size_t n = 0;
-  while (n < setting.n && setting.p[n] != '=') n++;
   for (size_t i = 0; i < SLP_COUNT(secrets); i++)
-    if (slp_str_is((slp_str){setting.p, n}, secrets[i])) return 1;
-  return 0;
+    if (slp_str_is(name, secrets[i])) return 1;
+  int is_url = slp_str_is(name, "endpoint") || slp_str_is(name, "store_endpoint");
+  return slp_has_password(value) || (is_url && strchr(value, '@')); /* a user name alone, too */
 }
-
-int slp_url_has_password(const char *url) { return strchr(url, '@') != NULL; }
 
 /* Writes a setting's value as the user would; "" when it has none. */
 static int add_value(slp_buf *b, const slp_args *a, const knob *k) {
   const char *from = (const char *)a + k->at;
   uint64_t u = 0;
   int64_t i;
-  int v, secret;
+  int v;
   const char *z;
   switch (k->kind) {
     case TEXT:
       memcpy(&z, from, sizeof z);
       if (!z) return 0;
-      secret = slp_knob_is_secret(slp_str_of(k->name)) || slp_has_password(z) ||
-               ((k->at == OPT(endpoint) || k->at == OPT(store_endpoint)) && slp_url_has_password(z));
-      return slp_buf_add_z(b, secret ? "(secret)" : z);
+      return slp_buf_add_z(b, slp_knob_hides(slp_str_of(k->name), z) ? "(secret)" : z);
     case CHOICE: memcpy(&v, from, sizeof v); return slp_buf_add_str(b, choice_name(k->unit, v));
     case FLAG: memcpy(&v, from, sizeof v); return slp_buf_addf(b, "%d", v);
     case I64: memcpy(&i, from, sizeof i); return slp_buf_add_i64(b, i);

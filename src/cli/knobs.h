@@ -7,8 +7,9 @@
 /* SLP_EINVAL and a sentence in `why`. The value's text must live as long as `a`. */
 int slp_knob_set(slp_args *a, slp_str setting, char why[200]);
 int slp_knob_exists(slp_str name);
-int slp_knob_is_secret(slp_str setting);   /* NAME or NAME=VALUE */
-int slp_url_has_password(const char *url); /* or a user name */
+/* Returns 1 if this value of the setting must not be shown: it is a secret, or a URL with a user or
+ * password. */
+int slp_knob_hides(slp_str name, const char *value);
 /* -X list: name, default, unit and meaning. */
 int slp_knobs_list(slp_buf *b);
 /* -X dump: "# NAME=VALUE" lines of the settings in force in `a`; secrets are left out. */

@@ -736,7 +736,8 @@ static const char decoders_more[] =
     "Line ends behind a message are left out, but for \\fB\\-J\\fR. Control messages, by which the\n"
     "service tests a destination, print nothing and are counted on standard error.\n";
 
-/* Names the decoders that have magic bytes: those that are built in, or those that are not. Returns how many. */
+/* Names the decoders that have magic bytes: those that are built in, or those that are not. Returns how
+ * many. */
 static size_t add_recognized(slp_buf *b, int built_in, const char *before) {
   size_t n = 0;
   for (size_t i = 0; slp_decoder_at(i); i++) {

@@ -5,9 +5,11 @@
 
 #include <stdio.h>
 
+#include "aws/endpoint.h"
 #include "base/num.h"
 #include "cli/say.h"
 #include "codec/properties.h"
+#include "source/name.h"
 
 typedef enum { TEXT, NUMBER, TRUTH, WORD, NOTED } key_kind;
 
@@ -476,8 +478,8 @@ static int can_be_had(const struct provider *p, const item *it) {
   return p && (p->kind == IN_CHAIN || (p->kind == OF_PROFILE && it->arguments_n <= 1));
 }
 
-/* The daemon reads as the role of such a provider unless one before it in the list has keys. A later one would read
- * as somebody else, in another account even. */
+/* The daemon reads as the role of such a provider unless one before it in the list has keys. A later one
+ * would read as somebody else, in another account even. */
 static int is_of_role(const struct provider *p) {
   return p && (p->kind == OF_ROLE || p->kind == OF_WEB_TOKEN);
 }
@@ -592,14 +594,8 @@ static void settle_names(slp_ml_settings *s) {
   if (s->table) snprintf(s->store, sizeof s->store, "dynamodb:%s", s->table);
 }
 
-static slp_str arn_part(const char *arn, size_t which) {
-  if (!begins(arn, "arn:")) return (slp_str){NULL, 0};
-  for (; which && arn; which--) arn = strchr(arn, ':') ? strchr(arn, ':') + 1 : NULL;
-  return arn ? (slp_str){arn, strcspn(arn, ":")} : (slp_str){NULL, 0};
-}
-
 slp_str slp_ml_stream_region(const slp_ml_settings *s) {
-  return arn_part(s->stream_arn ? s->stream_arn : s->stream, 3);
+  return slp_arn_region(slp_str_of(s->stream_arn ? s->stream_arn : s->stream));
 }
 
 /* A call to one region about a stream of another one finds nothing. Local servers don't look at it. */
@@ -623,8 +619,7 @@ static void settle_endpoints(slp_ml_settings *s) {
 }
 
 int slp_ml_reads_table(const slp_ml_settings *s) {
-  const char *stream = s->stream_arn ? s->stream_arn : s->stream;
-  return begins(stream, "dynamodb:") || (begins(stream, "arn:") && strstr(stream, ":dynamodb:"));
+  return slp_stream_is_of_table(slp_str_of(s->stream_arn ? s->stream_arn : s->stream));
 }
 
 /* polls: a key of polling is set. Amazon's daemon for tables, StreamsMultiLangDaemon, polls and knows no

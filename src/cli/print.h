@@ -34,9 +34,8 @@ typedef struct slp_printer {
   const char *worker; /* borrowed: with leases, the worker that reads the records; or NULL */
   uint64_t undecoded; /* printed as they came */
   uint64_t controls;  /* control messages of CloudWatch Logs, which print nothing */
-  uint64_t
-      undecided; /* records, of which a line was printed though an expression's bounds hid whether it matches */
-  char why[200]; /* of the last record that is undecoded or undecided */
+  uint64_t undecided; /* records with a line that was printed undecided: bounds hid whether it matches */
+  char why[200];      /* of the last record that is undecoded or undecided */
 
   slp_printer_state state; /* of the record at hand, as what follows */
   const sloop_record_t *as_it_came;

@@ -43,8 +43,8 @@ static int has_memory(void) {
   return p != NULL;
 }
 
-/* libcrypto 3.0 often gives no reason when it had no memory for a key. So a key is bad if it can't be read twice
- * and memory is there. */
+/* libcrypto 3.0 often gives no reason when it had no memory for a key. So a key is bad if it can't be read
+ * twice and memory is there. */
 int slp_es256_new(slp_str pem, slp_es256 **ret) {
   EVP_PKEY *key = NULL;
   *ret = NULL;

@@ -166,10 +166,6 @@ static int read_message(slp_kpl *k) {
   return 0;
 }
 
-static int is_outside(const slp_hash_range *range, const uint8_t hash[16]) {
-  return memcmp(hash, range->first, 16) < 0 || memcmp(hash, range->last, 16) > 0;
-}
-
 static slp_str text_of(const slp_kpl *k, const entry *e) { return (slp_str){k->page->body.p + e->at, e->n}; }
 
 /* Checks the next keys, several at once while they are short. */
@@ -186,7 +182,7 @@ static int judge_keys(slp_kpl *k) {
     if (slp_md5(k->digest, text_of(k, e), hashes[0])) return SLP_ENOMEM;
     k->bytes_left -= e->n + HASH_BYTES;
   }
-  for (size_t i = 0; i < n; i++) e[i].foreign = (uint8_t)is_outside(k->range, hashes[i]);
+  for (size_t i = 0; i < n; i++) e[i].foreign = !slp_hash_range_has(k->range, hashes[i]);
   k->done += n;
   k->records_left -= (int64_t)n;
   return 0;
@@ -196,7 +192,7 @@ static int judge_keys(slp_kpl *k) {
 static void judge_hash(slp_kpl *k) {
   entry *e = &k->hashes.entries[k->done++ - k->keys.n];
   uint8_t hash[16];
-  e->foreign = slp_parse_u128(text_of(k, e), hash) == 0 && is_outside(k->range, hash);
+  e->foreign = slp_parse_u128(text_of(k, e), hash) == 0 && !slp_hash_range_has(k->range, hash);
   k->records_left--;
 }
 

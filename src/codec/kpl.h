@@ -29,6 +29,10 @@ typedef struct slp_hash_range { /* of a shard: both ends belong to it; big-endia
   uint8_t first[16], last[16];
 } slp_hash_range;
 
+static inline int slp_hash_range_has(const slp_hash_range *range, const uint8_t hash[16]) {
+  return memcmp(hash, range->first, 16) >= 0 && memcmp(hash, range->last, 16) <= 0;
+}
+
 typedef struct slp_kpl slp_kpl;
 slp_kpl *slp_kpl_new(slp_mem *mem); /* for many pages, one at a time. NULL: no memory */
 void slp_kpl_free(slp_kpl *k);      /* NULL is fine */

@@ -233,9 +233,9 @@ int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port)
 void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 
 /* ---- files (profiles, tokens): read whole, off the loop ------------------------------------- */
-/* A read of a pipe fails with SLP_FILE_PIPE_LATE when the pipe has not ended within SLP_FILE_PIPE_MS. That is not
- * ETIMEDOUT, which a file of a network file system may give. A pipe gives its bytes only once, so the host keeps
- * them for later reads of the same pipe, within bounds (uv_file.c). */
+/* A read of a pipe fails with SLP_FILE_PIPE_LATE when the pipe has not ended within SLP_FILE_PIPE_MS. That
+ * is not ETIMEDOUT, which a file of a network file system may give. A pipe gives its bytes only once, so
+ * the host keeps them for later reads of the same pipe, within bounds (uv_file.c). */
 #define SLP_FILE_PIPE_MS 10000u
 #define SLP_FILE_PIPE_LATE (-ETIME)
 typedef struct slp_file {

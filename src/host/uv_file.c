@@ -9,9 +9,9 @@
 #define PIECE 65536
 
 typedef struct job job;
-/* A pipe gives its bytes once, and a file of keys is read again and again: so the bytes are kept. They are kept
- * until another pipe is read at the same path, since nobody can ask for the former one there any more. Of
- * pipes at different paths the newest PIPES_MAX are kept. */
+/* A pipe gives its bytes once, and a file of keys is read again and again: so the bytes are kept. They are
+ * kept until another pipe is read at the same path, since nobody can ask for the former one there any more.
+ * Of pipes at different paths the newest PIPES_MAX are kept. */
 #define PIPES_MAX 64u
 
 typedef struct read_pipe {

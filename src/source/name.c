@@ -1,6 +1,8 @@
 /* name.c - names and ARNs, as the services write them. */
 #include "source/name.h"
 
+#include "aws/endpoint.h"
+#include "codec/digits.h"
 #include "sloop.h"
 
 #define KINESIS_NAME_MAX 128u
@@ -101,11 +103,11 @@ int slp_stream_name_read(slp_str text, slp_stream_name *ret, const char **ret_wh
   return wrong(ret_why, "a name is 1 to 128 of a-z A-Z 0-9 _ . -");
 }
 
-static int is_number(slp_str s) {
-  for (size_t i = 0; i < s.n; i++)
-    if (s.p[i] < '0' || s.p[i] > '9') return 0;
-  return s.n > 0;
+int slp_stream_is_of_table(slp_str text) {
+  return begins(text, SLP_STR("dynamodb:")) || slp_str_is(slp_arn_field(text, SLP_ARN_SERVICE), "dynamodb");
 }
+
+static int is_number(slp_str s) { return s.n > 0 && slp_all_digits(s.p, s.n); }
 
 static int read_consumer_arn(slp_str arn, slp_consumer_name *ret, const char **ret_why) {
   const slp_str mark = SLP_STR("/consumer/");

@@ -18,6 +18,9 @@ typedef struct slp_stream_name { /* slices of what was read */
 
 /* 0, or SLOOP_EOPTION and static text that says what is wrong with it. */
 int slp_stream_name_read(slp_str text, slp_stream_name *ret, const char **ret_why);
+/* Returns 1 if the text, right or not, is meant for the stream of a table: dynamodb:..., or an ARN of
+ * DynamoDB. */
+int slp_stream_is_of_table(slp_str text);
 
 #define SLP_CONSUMER_ARN_MAX 700u
 
