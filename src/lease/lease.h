@@ -86,11 +86,11 @@ typedef enum slp_lease_state {
 #define SLP_LEASE_OPEN                                                                                     \
   (SLP_LEASE_BIT(SLP_LEASE_OWNED) | SLP_LEASE_BIT(SLP_LEASE_DRAINING) | SLP_LEASE_BIT(SLP_LEASE_DRAINED) | \
    SLP_LEASE_BIT(SLP_LEASE_ENDING) | SLP_LEASE_BIT(SLP_LEASE_CLOSING))
-/* It is this worker's, and its last write has not been sent: it is proven, and its row is to say so. */
+/* The lease is this worker's, and its last write is not sent yet: its row must be kept alive. */
 #define SLP_LEASE_HELD                                                  \
   (SLP_LEASE_BIT(SLP_LEASE_WAITING) | SLP_LEASE_BIT(SLP_LEASE_PARKED) | \
    (SLP_LEASE_OPEN & ~SLP_LEASE_BIT(SLP_LEASE_CLOSING)))
-/* It is this worker's, as far as is known. */
+/* The lease is this worker's, as far as this worker knows. */
 #define SLP_LEASE_MINE                                                                      \
   (SLP_LEASE_HELD | SLP_LEASE_BIT(SLP_LEASE_CLOSING) | SLP_LEASE_BIT(SLP_LEASE_RELEASING) | \
    SLP_LEASE_BIT(SLP_LEASE_UNRELEASED))
@@ -114,7 +114,7 @@ typedef struct slp_lease_want {
   uint64_t shunned_assignment; /* or until there is a newer assignment than that */
 } slp_lease_want;
 
-/* Its row, by the last image: lease.c. */
+/* The lease's row, by the last image that was read or written: lease.c. */
 typedef struct slp_lease_image {
   slp_instance owner, claim;
   uint64_t owner_us, claim_us; /* when an image first named that owner, that claimant */
@@ -173,7 +173,7 @@ typedef struct slp_lease_save {
   uint64_t at_us;  /* when what is dirty is due; 0: not drawn yet */
 } slp_lease_save;
 
-/* Its end and its children: end.c. */
+/* The end of the lease's shard, and its children: end.c. */
 typedef struct slp_lease_end_part {
   uint8_t reached;      /* its last record was handed out, and these are its children */
   slp_shard_desc *kids; /* owned, one block */
@@ -198,7 +198,7 @@ typedef struct slp_lease_counter {
   uint8_t settled;   /* it was moved again after the take */
 } slp_lease_counter;
 
-/* What it brings, where a leader of another system wants to know: counter.c. */
+/* Bytes a second of the lease's shard, for rows in which a leader of another system reads them: counter.c. */
 typedef struct slp_lease_load {
   uint64_t at_us, bytes; /* when it was counted last, and what had been handed out then */
   int64_t rate_bytes;    /* a second, on average; -1: not known */
@@ -214,7 +214,7 @@ typedef struct slp_lease_choice {
   uint8_t restores;  /* its row was put back over this worker's: what this one had saved still counts */
 } slp_lease_choice;
 
-/* Its successor, when the worker leaves: leave.c. */
+/* The worker that gets the lease when this one leaves: leave.c. */
 typedef struct slp_lease_succession {
   uint8_t freed; /* the leaving worker made it free: it names a successor */
   slp_member *successor;
@@ -278,7 +278,8 @@ void slp_lease_drop_kids(slp_lease *l);
 static inline int slp_lease_in(const slp_lease *l, unsigned states) { return states >> l->state & 1; }
 
 int slp_lease_wanted(const slp_lease *l);
-/* Where nobody assigns: this worker's own rule has chosen it; it has not, any more; it does not want it. */
+/* For fleets without a leader. In turn: this worker's own rule has chosen the lease; no longer chooses it;
+ * this worker does not want it. */
 void slp_lease_choose(slp_lease *l);
 void slp_lease_unchoose(slp_lease *l);
 void slp_lease_forget(slp_lease *l);
@@ -326,7 +327,8 @@ int slp_lease_put(slp_lease *l);                      /* sends a checkpoint now,
 /* The ownership is over whatever the answer; the processor does not read it any more. */
 void slp_lease_release(slp_lease *l, slp_release_reason why);
 void slp_lease_release_step(slp_lease *l);
-/* Its row names this worker in an epoch that was given up: it may not be taken up again. */
+/* Releases a lease whose row names this worker in an epoch that was given up. Such an epoch may not be used
+ * again. */
 void slp_lease_release_again(slp_lease *l, const slp_lease_row *row);
 
 /* ---- end.c --------------------------------------------------------------------------------------------- */
@@ -337,17 +339,19 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n); /* 
 /* ---- ownership.c --------------------------------------------------------------------------------------- */
 
 void slp_lease_step(slp_lease *l);
-/* Its row is about to be made with this worker as the owner. Until a row is seen it is looked for: the answer
- * may be lost, and whoever wants the lease then can only ask an owner that knows of it. */
+/* Notes that the row is about to be made with this worker as the owner. Until this worker sees the row it
+ * looks for it: the answer may be lost, and a worker that wants the lease can only ask an owner that knows
+ * of it. */
 void slp_lease_makes(slp_lease *l);
-/* Assignments have changed: the row is read now of what is asked for, held, or may come on a claim. */
+/* Reads the row now, after assignments have changed, of a lease that is asked for, held, or may come on a
+ * claim. */
 void slp_lease_alert(slp_lease *l);
 void slp_lease_take(slp_lease *l);    /* as its image has it */
 void slp_leases_proven(slp_fleet *f); /* a proof of life is answered: takes what waited for it */
 void slp_lease_claim(slp_lease *l);   /* the same: asks its owner for it */
 void slp_lease_quote_claim(const slp_lease *l, slp_operation *i); /* as the row has it */
 void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row);
-/* Its row was read by a consistent read; row NULL: there is none. */
+/* Takes the answer of a consistent read of the lease's row; row NULL: there is none. */
 void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uint64_t done_us);
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row);
 

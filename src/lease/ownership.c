@@ -5,10 +5,10 @@
 #include "lease/fleet_inside.h"
 
 #define OFTEN_US 200000
-#define WANTED_REST 3 /* units that the reading of a row which is wanted leaves to other reads, */
-#define KEPT_REST 20  /* and that of a row which this worker has */
+#define WANTED_REST 3 /* read units that reading the row of a wanted lease leaves to other reads */
+#define KEPT_REST 20  /* the same, for the row of a lease that this worker has */
 #define SELDOM_US 1000000
-#define EXPECTED_US 20000000 /* a row that may bring a lease which is wanted no more */
+#define EXPECTED_US 20000000 /* at most, between reads of the row of a lease in EXPECTED */
 #define ALERT_US 5000000
 #define MADE_US UINT64_C(300000000) /* no copy of a signed request is accepted later */
 #define TAKE_LEAST_US 200000        /* between takes of one lease that follow each other closely */
@@ -70,9 +70,10 @@ static void taken(slp_write *op) {
   f->sharing->missed(l);
 }
 
-/* Whoever has evicted a worker may have freed or reset leases since, and the worker does not know yet. So
- * where one row proves its life, a lease that is free or whose owner is gone is taken only with a heartbeat
- * that was sent after that was seen. A lease of epoch 0 never had an owner, and was never reset. */
+/* Returns 1 if this worker may take a lease that it has seen free, or without a living owner. A worker that
+ * was evicted may not know it yet, while leases are freed or reset. So where one row proves a worker's
+ * life, it takes a lease only after a heartbeat that was sent after it saw the lease. A lease of epoch 0
+ * never had an owner, and needs no proof. */
 static int is_proven_since(slp_lease *l) {
   slp_fleet *f = l->f;
   if (!f->liveness->proves_takes || !l->row.epoch) return 1;
@@ -90,8 +91,8 @@ void slp_leases_proven(slp_fleet *f) {
   }
 }
 
-/* Too many writes are under way. The lease is taken as its row was read, when it has its turn: if each row
- * were read again and again until then, thousands of leases would cost more reads than there are takes. */
+/* Lets the lease wait because too many writes are under way. In its turn it is taken by its row as it was
+ * read. Reading rows again until then would cost more reads than takes, with thousands of leases. */
 static void wait_to_take(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
   if (!l->row.take_us) l->row.take_us = now;
@@ -99,8 +100,8 @@ static void wait_to_take(slp_lease *l) {
   slp_lease_poll(l, now + slp_fleet_jitter(l->f, ALERT_US, 20));
 }
 
-/* This process stood still since the lease was to be taken from another, which may have stood as well and go
- * on now: that is decided anew. */
+/* Returns 1 if this process was paused since it chose to take the lease from another worker. The same pause
+ * may have stopped the owner, who goes on now; so the choice must be made again. */
 static int was_overslept(slp_lease *l) {
   slp_str owner = slp_instance_str(&l->row.owner);
   uint64_t since_us = l->choice.at_us ? l->choice.at_us : l->row.take_us;
@@ -154,8 +155,8 @@ static void claimed(slp_write *op) {
   if (slp_worker_is(l->f, SLP_WORKER_LEAVING) && l->f->sharing->asks) l->f->sharing->leaves(l->f);
 }
 
-/* The worker that claimed it before is evicted, perhaps an earlier life of this one: the owner will never
- * listen to that claim. */
+/* Returns 1 if the claim in the row is of an evicted worker, perhaps of an earlier life of this one. The
+ * owner never obeys such a claim. */
 static int dead_claim(slp_lease *l) {
   slp_str claim = slp_instance_str(&l->row.claim);
   if (l->f->schema->liveness != SLP_BY_WORKER) return 0;
@@ -179,14 +180,14 @@ static int is_mine(const slp_lease *l, slp_str instance) {
   return slp_str_eq(instance, slp_instance_str(&l->f->me));
 }
 
-/* Its owner lives. */
+/* Asks a living owner for the lease, by a claim in its row. */
 static void ask(slp_lease *l) {
   slp_fleet *f = l->f;
   int claims = is_mine(l, slp_instance_str(&l->row.claim));
   slp_str id, incarnation;
   slp_member *p = NULL;
   if (slp_instance_split(slp_instance_str(&l->row.owner), &id, &incarnation)) p = slp_member_get(f, id);
-  if (p) p->wanted = 1; /* it may die meanwhile */
+  if (p) p->wanted = 1; /* the owner may die meanwhile: watch it */
   if (l->want.inherited && !l->want.assigned) {
     slp_lease_unwant(l);
     slp_lease_move(l, claims ? SLP_LEASE_EXPECTED : SLP_LEASE_IDLE);
@@ -209,7 +210,7 @@ static void saw_mine_unasked(slp_lease *l, const slp_lease_row *row) {
   slp_lease_begin(l, row->epoch, &row->position);
 }
 
-/* Its row, where a leader assigns: it is taken, asked for, waited for, or forgotten. */
+/* Handles a lease's row where a leader assigns: takes the lease, asks for it, waits, or forgets it. */
 void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   if (is_mine(l, row->owner)) {
@@ -239,8 +240,9 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
 
 /* ---- having ------------------------------------------------------------------------------------ */
 
-/* A claim counts only when this worker's own assignment does not have the lease any more: so two leaders that
- * assign it differently can't make it bounce. */
+/* Returns 1 if the lease is to be handed to the worker that claims it. A claim counts only when this
+ * worker's own assignment no longer has the lease, or two leaders that disagree could make the lease
+ * bounce. */
 static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->row.claim);
@@ -270,8 +272,9 @@ static void saw_mine(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-static void saw_nothing(slp_lease *l) { /* its row is not made yet, or removed */
-  if (l->choice.counter) { /* it was in the table when it was chosen: nobody has it to be asked for */
+/* Handles an answer that has no row of the lease: it is not made yet, or removed. */
+static void saw_nothing(slp_lease *l) {
+  if (l->choice.counter) { /* chosen from a list, so the row was removed since: there is no owner to ask */
     SLP_PROBE("lease: removed after it was chosen");
     slp_choice_forget(l);
     return;
@@ -315,7 +318,8 @@ void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uin
 
 /* ---- waiting for the parents ------------------------------------------------------------------- */
 
-/* A parent without a row is to get one, or is forgotten by the stream. */
+/* Returns 1 if a child waits for a parent that has no row: until the leader makes the row, or the stream
+ * forgets the parent. */
 static int missing_blocks(const slp_fleet *f) {
   return f->sharing->missing_blocks || f->schema->keeps_listed;
 }
@@ -323,7 +327,7 @@ static int missing_blocks(const slp_fleet *f) {
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_gate *gate = &l->gate;
   if (l->state != SLP_LEASE_WAITING) return;
-  /* Listed without a row: the leader makes it one, unless the stream forgets the shard before. */
+  /* The leader makes a row for a parent that is listed, unless the stream forgets the shard first. */
   uint64_t now = slp_fleet_now(l->f);
   int anew = gate->parents[which] != SLP_PARENT_MISSING || now - gate->listing_us >= PARENT_AGAIN_US;
   if (!row && anew && missing_blocks(l->f)) {
@@ -336,11 +340,11 @@ void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_touch(l);
 }
 
-#define ABSENT_US 60000000 /* a shard that is not listed for so long is gone, and its listing not only late */
+#define ABSENT_US 60000000 /* a shard that listings lack for longer is gone, and not only new */
 
-/* A row that names one parent at most: the stream's listing has the other one. A shard that is listed no
- * more has no parent that matters; but a shard that is not listed may also be newer than the listing, when
- * its parent is. */
+/* Returns 1 if all parents of the lease's shard are known. Where rows name one parent at most, the listing
+ * of the stream names the other. A shard that the stream no longer lists has no parent that matters. But a
+ * shard may also be unlisted because it is newer than the listing; then its parent is listed. */
 static int parents_known(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_lease_gate *gate = &l->gate;
@@ -376,7 +380,8 @@ static int parent_done(slp_lease *l, int k) {
 
 static void open(slp_lease *l) {
   slp_fleet *f = l->f;
-  /* It may have been taken from this worker long ago; resuming, or its next proof, comes here again. */
+  /* Without a proof of its life this worker may have lost the lease long ago. The next proof, or the end of
+   * the suspension, calls this function again. */
   if (!slp_fleet_may_deliver(f) || (f->liveness->may_open && !f->liveness->may_open(l))) return;
   if (f->processor->ops->open(f->processor, l->shard, l->own.epoch, &l->own.begin)) {
     slp_lease_step_at(l, slp_fleet_now(f) + OFTEN_US);
@@ -387,13 +392,13 @@ static void open(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-/* The leaving worker's last write will make it free: it has nothing to be saved. */
+/* Gives a lease up that has nothing to be saved. The last write of the leaving worker frees it. */
 static void leave_free(slp_lease *l, slp_shutdown_reason why) {
   l->succession.freed = 1;
   slp_lease_gone(l, why);
 }
 
-/* 1: it is given up without having been opened. */
+/* Returns 1 if the lease is given up before its shard was opened. */
 static int given_up_unread(slp_lease *l) {
   slp_fleet *f = l->f;
   int unsaved = slp_position_ahead(&l->own.begin, &l->own.saved);
@@ -443,7 +448,7 @@ static void drain(slp_lease *l, slp_release_reason why) {
   slp_lease_poll(l, now + slp_fleet_jitter(f, SELDOM_US, 10));
 }
 
-/* Its last record was handed out before it had to go, and everything is acknowledged since. */
+/* Returns 1 if the shard was handed out to its end and every record is acknowledged. */
 static int is_over(slp_lease *l) {
   slp_position mark;
   if (!l->end.reached) return 0;
@@ -451,8 +456,8 @@ static int is_over(slp_lease *l) {
   return mark.kind == SLP_POSITION_END;
 }
 
-/* All of it is out with the user, and that may last: a worker that stops, or makes no progress, does not wait
- * for ever. */
+/* Waits until the user has acknowledged the last records of an ended shard. A worker that has to give the
+ * lease up meanwhile drains it, so that it does not wait for ever. */
 static void ending(slp_lease *l) {
   int leaves = slp_worker_is(l->f, SLP_WORKER_LEAVING);
   if ((leaves || l->release.why) && !is_over(l)) {
@@ -479,7 +484,7 @@ static void owned(slp_lease *l) {
   }
 }
 
-/* A table that has no word for "nobody is to read it": this worker keeps it, and does not read it. */
+/* Keeps a parked lease without reading it, where rows have no attribute that says "parked". */
 static void park(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_lease_put(l)) return;
@@ -510,8 +515,8 @@ static void draining(slp_lease *l) {
     slp_lease_save_due(l);
     return;
   }
-  /* The worker that claimed it may have died while the user took its time: then it is released, and taken by
-   * whatever worker it is assigned to next. */
+  /* The worker that claimed the lease may have died while the user acknowledged. Then the lease is
+   * released, and taken by the worker that it is assigned to next. */
   slp_release_reason why = (slp_release_reason)l->release.why;
   if (why == SLP_RELEASE_HANDOVER && !honours(l)) {
     SLP_PROBE("lease: who asked for it has died meanwhile");
@@ -530,8 +535,9 @@ static void draining(slp_lease *l) {
 
 /* ---- one step ---------------------------------------------------------------------------------- */
 
-/* What the owner hands over on a claim is read by nobody until this worker sees it and passes it on. An owner
- * that has not heard of the claim by and by has kept the lease: its row is read ever more seldom. */
+/* Returns how long to wait before the row of an EXPECTED lease is read again. A lease that its owner hands
+ * over on this worker's claim is read by nobody until this worker sees that and passes it on. The longer
+ * the owner has not obeyed the claim, the less often the row is read. */
 static uint64_t expected_us(const slp_lease *l, uint64_t now_us) {
   if (now_us < l->poll.often_us) return slp_fleet_jitter(l->f, OFTEN_US, 20);
   return slp_min_u64(slp_max_u64((now_us - l->poll.often_us) / 4, SELDOM_US), EXPECTED_US);
@@ -600,7 +606,8 @@ void slp_fleet_drained(slp_fleet *f, slp_str shard) {
   slp_lease_touch(l);
 }
 
-/* It is to be given up; while that is under way already, its reason stays. */
+/* Notes that the lease is to be given up, and why. The greater slp_release_reason counts until the lease
+ * drains; from then on the reason stays. */
 static void give_up(slp_lease *l, slp_release_reason why) {
   if (!is_draining(l) && why > (slp_release_reason)l->release.why) l->release.why = (uint8_t)why;
   slp_lease_touch(l);

@@ -1,7 +1,8 @@
-/* steal.c - sharing where nobody leads: every so often each worker reads the whole table and takes what
- * it may (steal_rule.c): what is dead or free, and when there is nothing of that and it holds too few, a
- * lease of the worker that holds the most. A take's condition is the counter that was read; the former
- * owner learns of it when its next write is refused. A worker of sloop is asked first, and hands it over. */
+/* steal.c - sharing leases without a leader, as KCL 2 does. About once a lease each worker reads the whole
+ * table and chooses by steal_rule.c: leases that are free or whose owner is dead; without any, and if this
+ * worker holds too few, one lease of the worker that holds the most. The condition of the write that takes a
+ * lease is the counter that was read, so the former owner learns of it when its next write is refused. An
+ * owner that is a worker of sloop is asked first, and hands the lease over. */
 #include "lease/steal.h"
 
 #include "base/probe.h"
@@ -10,11 +11,11 @@
 #include "lease/lease_rules.h"
 #include "lease/shard_sync.h"
 
-#define LISTED_US UINT64_C(10000000)   /* a listing is believed for so long */
-#define UNLISTED_US UINT64_C(60000000) /* a shard that no listing shows for so long is gone */
+#define LISTED_US UINT64_C(10000000)   /* an older listing of the stream is not relied on */
+#define UNLISTED_US UINT64_C(60000000) /* a shard that listings lack for longer is gone */
 #define FIRST_US 200000                /* so that workers that start together do not all read at once */
 #define RETRY_US 300000
-#define FORGET_US UINT64_C(3600000000) /* between two listings for nothing else but to forget */
+#define FORGET_US UINT64_C(3600000000) /* between listings that only serve forgetting shards */
 #define STEAL_MAX 1                    /* leases at a time, from workers that live */
 #define OLD_LEASES 3
 #define FRESH_LEASES 2
@@ -28,7 +29,7 @@ static int is_reading(const slp_fleet *f) { return f->stealing.read.busy || slp_
 
 /* ---- taking ------------------------------------------------------------------------------------ */
 
-/* The leader has given it to this worker, and nobody else reads it any more. */
+/* Returns 1 if the leader assigned the lease to this worker and no worker is still to hand it over. */
 static int is_given(const slp_fleet *f, const slp_lease_row *row) {
   return slp_str_eq(row->owner, slp_instance_str(&f->me)) && (!row->claim.n || row->claim_asks);
 }
@@ -39,31 +40,33 @@ static int is_old(const slp_lease *l, const slp_lease_row *row) {
 
 /* ---- asking, where both are workers of sloop --------------------------------------------------------- */
 
-/* Where rows have a place for it. */
+/* Returns which owners are asked before their lease is taken: none if rows have no place for a claim. */
 static slp_asks asks(const slp_fleet *f) {
   int can = f->schema->operations >> SLP_OPERATION_CLAIM & 1;
   return can ? (slp_asks)f->sharing->asks : SLP_ASKS_NOBODY;
 }
 
-/* Its owner can be asked: it saves, lets go, and nothing that it handed out comes again. A worker of KCL
- * can't, nor one whose lease a leader is giving away. */
+/* Returns 1 if the owner of the row can be asked for the lease. An owner that is asked saves its position
+ * and lets go, so that no record comes twice. A worker of the KCL can't be asked, nor can one whose lease a
+ * leader is giving away. */
 static int asks_owner(const slp_fleet *f, const slp_lease_row *row) {
   slp_str id, incarnation;
   if (asks(f) != SLP_ASKS_OURS) return asks(f) == SLP_ASKS_ALL;
   return slp_instance_split(row->owner, &id, &incarnation) && (!row->claim.n || row->claim_asks);
 }
 
-/* An owner that hands it over may take this long. One that does not is of a version that hears no claim. */
+/* Returns how long an owner that was asked may take to hand a lease over. An owner that takes longer is of a
+ * version that does not look at claims. */
 static uint64_t patience_us(const slp_fleet *f) {
   return (uint64_t)f->o.handover_ms * 1000 + slp_fleet_lease_us(f);
 }
 
-/* Its owner has it still. 1: that is waited for. */
+/* Returns 1 while this worker waits for a living owner to hand the lease over. */
 static int waits(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_str from = slp_instance_str(&l->choice.from);
   int may = l->choice.until_us && slp_str_eq(row->owner, from) && asks_owner(f, row);
-  /* While this worker stood its owner may have stood as well. */
+  /* A pause that stopped this worker may have stopped the owner too, so the owner gets its time again. */
   uint64_t back_us = slp_fleet_back_us(f), until_us = back_us ? slp_after_us(back_us, patience_us(f)) : 0;
   until_us = slp_max_u64(until_us, l->choice.until_us);
   if (!may || slp_fleet_now(f) >= until_us || slp_ask_owner_is_dead(l, row)) return 0;
@@ -76,8 +79,8 @@ static int waits(slp_lease *l, const slp_lease_row *row) {
   return 1;
 }
 
-/* A program of another system has put the row as it would make a new one: it had found none before there was
- * this one. What was saved is known here. */
+/* Returns 1 if a program of another system has overwritten the row as if it were new: the program had
+ * looked for the row before this worker made it. This worker still knows the position that was saved. */
 static int is_put_anew(const slp_lease *l, const slp_lease_row *row) {
   slp_str id, incarnation;
   int begins = row->position.kind == SLP_POSITION_OLDEST || row->position.kind == SLP_POSITION_LATEST ||
@@ -89,8 +92,8 @@ static int is_put_anew(const slp_lease *l, const slp_lease_row *row) {
 
 /* ---- a row that was read anew --------------------------------------------------------------------- */
 
-/* It is a child of a shard that this worker has read, was chosen from a list that took long, or was asked
- * for. */
+/* Handles a row that was read by itself. The lease is of a child of a shard that this worker has read, or was
+ * chosen from a list that took long, or its owner was asked for it. */
 static void met(slp_lease *l, const slp_lease_row *parsed) {
   slp_str me = slp_instance_str(&l->f->me), from = slp_instance_str(&l->choice.from);
   int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
@@ -110,7 +113,7 @@ static void met(slp_lease *l, const slp_lease_row *parsed) {
   slp_lease_take(l);
 }
 
-/* Its take was refused. */
+/* Handles a refused take. */
 static void missed(slp_lease *l) {
   int asked = l->row.claim_asks && slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
   if (asked || (l->op.row.kind == SLP_ROW_LEASE && slp_ask_is_mine(l, &l->op.row.u.lease)))
@@ -151,16 +154,16 @@ static int is_claiming(slp_fleet *f) {
 
 /* ---- what there is ----------------------------------------------------------------------------- */
 
-typedef struct view { /* of the table, by one complete list */
+typedef struct view { /* what steal_rule.c needs of the table, made of one complete list of its rows */
   slp_fleet *f;
   const slp_snapshot *s;
-  slp_steal_lease *leases; /* as many as there are rows; rows[i] is the row of leases[i], in the snapshot */
+  slp_steal_lease *leases; /* n of them; rows[i] is the index in the snapshot of the row of leases[i] */
   size_t *rows;
   size_t n;
   uint32_t mine_elsewhere; /* rows of other streams that name this worker */
   slp_map owners;          /* name -> number, as a pointer behind `numbers` */
   const char *numbers;
-  uint64_t next_us; /* when the next owner or claimant that shows no life now will count as dead */
+  uint64_t next_us; /* the next time at which an owner or claimant that is silent now counts as dead */
 } view;
 
 static int parents_done(const view *v, const slp_lease_row *l) {
@@ -178,7 +181,7 @@ static uint32_t number_of(view *v, slp_str owner) {
   return slp_map_put(&v->owners, owner, (void *)(uintptr_t)(v->numbers + n)) ? SLP_NOBODY : n;
 }
 
-/* It is this worker's, or will be when an answer is there. */
+/* Returns 1 if the lease is this worker's, or may become so by a write that is under way. */
 static int is_mine(const slp_lease *l) {
   return l && (slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_MINE) || l->op.busy);
 }
@@ -187,13 +190,14 @@ static int shunned(slp_fleet *f, const slp_lease *l) {
   return l && l->want.shunned_us && slp_fleet_now(f) < l->want.shunned_us;
 }
 
-/* Workers of KCL 2 know nothing of a hand-over: the new owner leaves the old one named. */
+/* Returns who is to be counted as owner of the row. While a lease is handed over the row still names the
+ * old owner, since workers of KCL 2 do not know of a hand-over. */
 static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
   int left = row->claim.n && !row->claim_asks && slp_mode_is(f, SLP_MODE_TAKE);
   return left ? row->claim : row->owner;
 }
 
-/* A leader assigns: what it has given to this worker is taken, and nothing else. */
+/* Adds the lease to the view where a leader assigns, if it was assigned to this worker. */
 static void view_led(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   const slp_lease *mine = slp_lease_get(f, row->shard);
@@ -204,13 +208,14 @@ static void view_led(view *v, const slp_lease_row *row) {
   v->rows[v->n++] = (size_t)(row - v->s->leases);
 }
 
-/* Its owner has just begun and saved nothing: all that it has handed out would come again. An idle shard has
- * nothing to be saved, so it is not waited for without end. */
+/* Returns 1 while the owner has just begun and saved nothing: if the lease were taken now, all that the
+ * owner has handed out would come again. On an idle shard nothing is ever saved, so this ends after
+ * FRESH_LEASES. */
 static int is_fresh(slp_fleet *f, const slp_seen_shard *seen) {
   return seen->unsaved_us && slp_fleet_now(f) - seen->unsaved_us < FRESH_LEASES * slp_fleet_lease_us(f);
 }
 
-/* A program that shares with nobody was started beside this fleet. */
+/* Reports, once, a program of the other system that owns a lease and never gives one up. */
 static void name_stranger(slp_fleet *f, const slp_lease_row *row) {
   if (!row->stranger || f->stealing.strange) return;
   f->stealing.strange = 1;
@@ -234,13 +239,13 @@ static int view_lease(view *v, const slp_lease_row *row) {
   if (is_mine(mine)) {
     to->owner = 0;
   } else if (slp_refused_waits(row, slp_wall_ms(f->h))) {
-    return 0; /* no worker is to have it yet */
+    return 0; /* the service refused its position lately: no worker takes it yet */
   } else if (reserved_us > slp_fleet_now(f)) {
     to->owner = number_of(v, row->claim);
     to->ready = 0;
     if (!row->owner.n) v->next_us = slp_min_u64(v->next_us, reserved_us + 1000);
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
-  } else if (!row->owner.n || by_name) { /* by_name: it released it, and heard no answer */
+  } else if (!row->owner.n || by_name) { /* by_name: this worker released it, and has no answer */
     to->free = 1;
     to->old = (uint8_t)(seen->born_free || by_name || f->liveness->dead(f, seen, OLD_LEASES));
   } else if (f->liveness->dead(f, seen, 1)) {
@@ -258,12 +263,12 @@ static int view_lease(view *v, const slp_lease_row *row) {
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
   if (shunned(f, mine) || (mine && is_old(mine, row))) to->ready = 0;
-  if (to->free && !to->ready) return 0; /* no worker can have it yet: it is no part of a fair share */
+  if (to->free && !to->ready) return 0; /* nobody can take it yet: no part of the fair share */
   v->rows[v->n++] = (size_t)(row - v->s->leases);
   return 0;
 }
 
-/* A lease of another stream: it is part of the fair share, and no choice of this worker's. */
+/* Adds a lease of another stream of the application. It counts for the fair share and is never taken here. */
 static int view_elsewhere(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -297,7 +302,7 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
     slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8));
   }
   slp_lease_choose(l);
-  /* The list took so long that its counters have been moved since. */
+  /* While a list took long the owners have written their counters again: the row must be read once more. */
   if (rq->done_us - rq->sent_us > slp_fleet_lease_us(f) / 6)
     slp_lease_poll(l, slp_fleet_now(f));
   else if (!chosen->free && asks_owner(f, row))
@@ -306,9 +311,9 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
     slp_lease_take(l);
 }
 
-/* The stream is compared with the table by one worker of sloop: of those that live, as far as names tell,
- * the first by name. KCL elects one of all workers for that, by a rule of its own. When its election falls
- * on a worker of sloop nobody of KCL's compares, so one of sloop's always does. */
+/* Returns 1 if this worker compares the stream with the table: of the living workers of sloop the first by
+ * name does. The KCL elects one of all workers for that, by a rule of its own. If a worker of sloop wins,
+ * no worker of the KCL compares; so one of sloop's always does. */
 static int am_first(const view *v) {
   slp_str me = slp_instance_str(&v->f->me);
   if (slp_mode_is(v->f, SLP_MODE_LED)) return 0; /* the leader does */
@@ -321,8 +326,9 @@ static int am_first(const view *v) {
   return 1;
 }
 
-/* How many may be stolen. Where no leader lives, workers of ours share what they have as ever, but nothing
- * is taken from others: their leader will be back. */
+/* Returns how many leases may be taken from living workers. In a fleet of KCL 3 whose leader is away,
+ * workers of sloop share among themselves and take nothing from workers of the KCL: their leader will be
+ * back. */
 static uint32_t steal_max(const view *v) {
   slp_fleet *f = v->f;
   if (slp_fleet_now(f) < slp_common_name_steal_us(f) || is_claiming(f)) return 0;
@@ -353,7 +359,7 @@ static int takes_by_itself(const slp_fleet *f) {
   return !slp_mode_is(f, SLP_MODE_LED) && !slp_mode_is(f, SLP_MODE_STRANGE);
 }
 
-/* 0, or SLP_ENOMEM: nothing was taken. */
+/* Takes what steal_rule.c chooses. Returns 0, or SLP_ENOMEM: then nothing was taken. */
 static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us) {
   view v = {.f = f, .s = s, .next_us = SLP_NEVER};
   size_t rows = s->leases_n + s->elsewhere_n;
@@ -364,7 +370,7 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
   int r = v.leases && v.rows && v.numbers ? view_all(&v) : SLP_ENOMEM;
   if (!r) {
     f->stealing.first = (uint8_t)am_first(&v);
-    if (!f->stealing.first) f->stats.holes_now = 0; /* the one that is looks for them */
+    if (!f->stealing.first) f->stats.holes_now = 0; /* only the worker that compares tells of holes */
   }
   if (!r && takes_by_itself(f)) {
     uint32_t there = slp_common_name_held_elsewhere(f);
@@ -392,13 +398,13 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
 static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
   if (given_up) {
-    f->stealing.made = 0; /* not for certain */
+    f->stealing.made = 0; /* it is not certain that rows were made */
     f->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
   }
   round_in(f, 0); /* the leases that were made can be taken */
 }
 
-/* What could not be renewed is in the next round. */
+/* Does nothing: a row of an ended shard whose renewal failed is renewed in the next round. */
 static void kept(slp_fleet *f, uint32_t refused, int given_up) {
   (void)f;
   (void)refused;
@@ -415,7 +421,7 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
     f->stealing.made |= (uint8_t)made;
     if (removed)
       f->stealing.sync_at_us = slp_min_u64(f->stealing.sync_at_us, now + 2 * slp_fleet_lease_us(f));
-    /* What was made may have closed the hole. */
+    /* Leases that were made may have closed the hole. */
     if (r || (made && f->stats.holes_now)) f->stealing.sync_at_us = now + 1000000;
     if (slp_bulk_write_n(f)) slp_bulk_write_run(f, NULL, synced);
   } else if (f->stealing.sync_from_us == SLP_NEVER && now >= f->stealing.sync_at_us && f->stealing.first) {
@@ -426,7 +432,8 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Its row may go soon. */
+/* Notes that a shard is read to its end. Its row can be removed in END_LEASES, so a shard sync is due by
+ * then. */
 static void saw_end(slp_fleet *f, slp_seen_shard *seen) {
   seen->ended_us = f->stealing.read.rq->done_us;
   f->stealing.sync_at_us =
@@ -461,15 +468,15 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* The worker that compares stream and table lists the stream every time; the others look seldom whether it
- * still has what the table has no more. */
+/* Forgets shards that neither the table nor the stream has. The worker that compares them lists the stream
+ * anyway; the others list it once in FORGET_US if they remember more shards than the table has. */
 static void forget(slp_fleet *f, const slp_snapshot *s) {
   slp_seen_forget(f, s, f->stealing.table_us);
   int more = slp_seen_n(f) > s->leases_n + s->elsewhere_n;
   if (more && slp_fleet_now(f) - slp_listed_us(f) > FORGET_US) slp_fleet_list(f);
 }
 
-/* A table that lists nothing of what it takes leaves all workers waiting, in silence. */
+/* Reports a table that accepts leases and lists none: all workers would wait in silence. */
 static void tell_unlisted(slp_fleet *f, const slp_snapshot *s) {
   slp_stealing *st = &f->stealing;
   int some = s->leases_n || s->bad_n;
@@ -569,22 +576,24 @@ void slp_steal_unknown_children(slp_fleet *f) {
   if (!is_reading(f)) round_in(f, 0);
 }
 
-/* Its row was in the last list, or said once that it was read to its end and may be gone since. An operator
- * may remove the others, with how far they were read: they are made again before their child is read. */
+/* Returns 1 if the shard's row was in the last list of the table, or once said that the shard is read to
+ * its end. A row that an operator removed before its shard's end is made again before the child of that
+ * shard is read. */
 static int has_row(slp_fleet *f, slp_str shard) {
   const slp_seen_shard *seen = slp_seen_get(f, shard);
   return seen && (seen->ended_us || seen->listed_us == f->stealing.table_us);
 }
 
-/* Its row, when last read, said that some of it is saved as read. */
+/* Returns 1 if the shard's row, when it was last read, had a position within the shard. */
 static int is_begun(slp_fleet *f, slp_str shard) {
   const slp_seen_shard *seen = slp_seen_get(f, shard);
   return seen && seen->begun;
 }
 
-/* Workers of KCL take a parent without a row for one that was read and removed, so the child of a merge gets
- * its lease when both of its parents have theirs: the other one's own parents may not have ended yet. A child
- * that is read from waits for neither of them any more, and the other's row may have been removed since. */
+/* Returns 1 if the lease of the child `kid` may be made when `l`, the lease of one parent, ends. Workers of
+ * the KCL take a parent without a row for one that was read and removed. So the child of a merge gets a row
+ * only when both parents have one; the other parent may have none yet, while its own parents are read. A
+ * child that was begun already no longer waits, and the other parent's row may have been removed since. */
 int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;
   int first = SLP_MUTANT(other_parent_is_itself) || slp_str_eq(kid->parent, l->shard);
@@ -594,8 +603,8 @@ int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
     l->end.asked_us = slp_fleet_now(f);
     slp_steal_unknown_children(f);
   }
-  /* Another worker may be the one that compares stream and table; and the stream may forget the parent yet,
-   * and then no worker makes its row. */
+  /* Another worker may compare stream and table. If the stream forgets the parent first, no worker makes its
+   * row. */
   int answered = slp_listed_us(f) > l->end.asked_us, there = slp_fleet_listed_has(f, other);
   int late = !there && !slp_listed_passed(f, other) && slp_fleet_now(f) - l->end.asked_us <= UNLISTED_US;
   if (answered && !there && !late) return 1; /* the stream has forgotten it */
@@ -609,7 +618,7 @@ static void left(slp_fleet *f) { slp_worker_out(f, "left"); }
 void slp_steal_part(slp_fleet *f) { slp_mode_leave(f, left); }
 
 const slp_sharing_rule slp_sharing_by_steal = {
-    .shun_leases = 6, /* the others take it after three */
+    .shun_leases = 6, /* other workers take a lease that was given up after three */
     .asks = SLP_ASKS_OURS,
     .claims_decide = 1,
     .begin = slp_steal_begin,
