@@ -69,8 +69,8 @@ static uint64_t waits_since_us(slp_engine *e) {
   return e->delivery.waits_since_us;
 }
 
-/* It was young when it came, however long it has waited since; or it is late, and there is no order left that
- * waiting could keep. Looks at every shard, so that a "no" is kept for a while. */
+/* Returns 1 if the first record that waits arrived in the stream shortly before it was read, or is late
+ * already, so that waiting can't keep its order. Looks at every shard, so a "no" is kept for 200 ms. */
 static int waiting_is_young(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   if (now < e->delivery.backlog_until_us) return 0;
@@ -102,16 +102,17 @@ static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listen
   return slp_min_u64(slp_after_us(until, step - until % step), slp_after_us(came_us, order_wait_us(e, s)));
 }
 
-/* It had its time: nothing of it precedes the record that waits, nor what should have come by now. Of records
- * of one time each may be the first, so the watermark passes all of them. */
+/* Raises the watermark of a shard that was waited for in vain: no record of it is expected before the one
+ * that waits, nor before the time up to which its events must have come. Records of the same time have no
+ * order among shards, so the watermark passes all of that time. */
 static void move_watermark(slp_engine *e, slp_shard *s) {
   int64_t until_ms = slp_delay_came_until_ms(&s->consumer->delay, slp_now_us(e->host));
   slp_queue_set_watermark(s, slp_max_i64(e->delivery.waits_time + 1, until_ms), SLP_STR(""), 0);
   slp_order_update(s);
 }
 
-/* As until_us; but when that is over and a backlog is read, what does not fail is waited for, and looked at
- * again then. */
+/* Returns until_us, or later: while a backlog is read, a shard that does not fail is waited for beyond
+ * until_us, and looked at again at backlog_until_us. */
 static uint64_t longer_in_backlog_us(slp_engine *e, uint64_t until_us, uint64_t failing_since_us) {
   if (slp_now_us(e->host) < until_us || failing_since_us || waiting_is_young(e)) return until_us;
   return slp_max_u64(until_us, e->delivery.backlog_until_us);
@@ -156,8 +157,8 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
     return 0;
   }
   is_blocked(e);
-  /* It is at its tip and would be asked again after poll_ms; but shards with a backlog wait for it, and what
-   * they may buffer meanwhile is soon full. */
+  /* A shard at its tip would be asked again after poll_ms. Shards with a backlog wait for it, and their
+   * buffers would be full long before. */
   if (e->behind_n) slp_reading_hurry(s);
   uint64_t listens_since_us = slp_reader_listens_since_us(s), until = patience(e, s, listens_since_us);
   if (listens_since_us == UINT64_MAX) until = settled_us(e, order_wait_us(e, s), until);
@@ -189,7 +190,8 @@ static int a_listing_is_waited_for(slp_engine *e) {
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
     if (!slp_consumer_is_yet_to_list(c)) continue;
-    /* What was read before its listing is whole stays: a record of a page to come may be earlier. */
+    /* Records that were read before the listing is whole wait: a shard that the rest of it names may have
+     * earlier ones. */
     uint64_t until = c->shards.live ? UINT64_MAX : listing_patience(e, c);
     if (slp_now_us(e->host) >= until) continue;
     is_blocked(e);

@@ -127,8 +127,8 @@ static int waits_for_user(const slp_shard *s, int64_t ms) {
   return slp_queue_is_out(s) || s->consumer->sum.batches_out || slp_queue_rests_until_us(s);
 }
 
-/* It has no records, and can't ask for any, or its answer can't come in: what others have takes all the room,
- * or all calls. */
+/* Finds a shard that has no records and can't ask for any, or whose answer can't come in, because other
+ * shards take all bytes or all calls. */
 static void find_held_up(const slp_shard *s, slp_progress *ret) {
   uint64_t since_us = slp_calls_is_stalled(s) ? slp_reading_sent_us(s) : slp_reading_held_up_since_us(s);
   int64_t ms = since_us ? since_ms(s, since_us) : 0;
@@ -196,7 +196,8 @@ int64_t slp_progress_behind_ms(const slp_shard *s) {
   return now.behind_ms;
 }
 
-/* Of a fleet's shard that is given up the lease goes, and with it the shard. */
+/* Returns 1 if the shard was given up, without leases only: with leases the lease is lost, and with it the
+ * shard. */
 static int is_given_up(const slp_shard *s) {
   const char *error;
   return slp_reading_state(s) == SLP_READER_GONE && !s->consumer->leases &&
@@ -226,9 +227,9 @@ void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret) {
   if (ret->unknown_ms >= 0) ret->behind_ms = -1;
 }
 
-/* So long after a refusal the rows have a note of it, and who reads them all tells by them. */
+/* By then the row has a note of a refusal, and the worker that reads all rows tells of it. */
 #define NOTED_MS UINT64_C(10000)
-/* So long after it a worker that does not read them all leaves it to the one that does. */
+/* From then on a worker that does not read all rows no longer tells of a refusal. */
 #define LEFT_MS UINT64_C(20000)
 
 int slp_progress_refused(slp_consumer *c, const char **ret_shard, uint64_t *ret_ago_ms) {

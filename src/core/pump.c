@@ -36,7 +36,8 @@ static int call_is_free(const slp_engine *e) { return e->calls.in_flight < e->ca
 
 static int lacks_bytes(const slp_shard *s) { return slp_calls_is_stalled(s) || slp_calls_wants(s); }
 
-/* Of the paused ones; empty: of those that have nothing to hand out. */
+/* Returns the shard with the lowest watermark of those whose answer is paused; empty: of those among them
+ * that have no record to hand out. NULL: there is none. */
 static slp_shard *furthest_back(slp_engine *e, int empty) {
   slp_shard *first = NULL;
   /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only loose nodes have no next */
@@ -69,8 +70,9 @@ static slp_shard *asked_first(slp_shard *a, slp_shard *b) {
   return !a || slp_reading_sent_us(b) < slp_reading_sent_us(a) ? b : a;
 }
 
-/* Whose turn it is of those; what has begun to come goes first. One that wants to call could not, where no
- * call is free, and would only keep the others from theirs. */
+/* Returns the shard that was asked the longest ago. Shards whose answer has begun to come go
+ * first. While no call is free, shards that want to call have no turn: they could not use it, and would
+ * block the others. */
 static slp_shard *next_in_turn(slp_engine *e) {
   slp_shard *next = NULL;
   SLP_LIST_EACH(&e->calls.stalled, it) {
@@ -123,7 +125,7 @@ static slp_shard *starving(slp_engine *e) {
   return next && right_is_free(e) ? next : NULL;
 }
 
-/* It is starving, and not because it is waited for. */
+/* Returns 1 if the shard has a turn, and the merge does not wait for it. */
 static int has_turn(slp_engine *e, const slp_shard *s) { return s != waited_for(e) && takes_turns(e, s); }
 
 static int can_rewind(const slp_shard *s) {
@@ -174,7 +176,8 @@ static uint64_t wakes_at(const slp_shard *s) {
   return slp_calls_is_stalled(s) ? slp_max_u64(RESUME_BYTES, s->call.lacks) : RESUME_BYTES;
 }
 
-/* Of pushed events each shard keeps a beginning, so that the order has a record of every shard. */
+/* Drops the end of one page that was pushed too far ahead. Each shard keeps the beginning of its events, so
+ * that the merge has a record of every shard. Returns 1 if a page became shorter. */
 static int shorten_one(slp_engine *e, const slp_shard *starved) {
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(1, 2 * (uint64_t)slp_merge_count(&e->merge));
   slp_shard *far = furthest_ahead(e, starved, slp_max_u64(1, share));
@@ -184,7 +187,8 @@ static int shorten_one(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Another one's call that holds bytes; one that is paused, rather than one that may end by itself. */
+/* Returns a shard other than `but` whose call holds bytes: rather one whose answer is paused than one whose
+ * call may end by itself. */
 static slp_shard *holds_bytes(slp_engine *e, const slp_shard *but) {
   slp_shard *oldest = NULL;
   SLP_LIST_EACH(&e->calls.out, it) {

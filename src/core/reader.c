@@ -44,13 +44,13 @@ static void again_later(slp_shard *s, const slp_fail *f) {
   slp_deliver_soon(c->engine); /* deliver.c may set the shard aside */
 }
 
-/* What was read to its end but not acknowledged is not finished either. */
+/* Gives the shard up, also one that was read to its end and has records that are not acknowledged. */
 static void stop_for_good(slp_shard *s) {
   slp_reader_stop(s);
   slp_reading_move(s, SLP_READER_GONE);
 }
 
-/* It was begun, and a parent of it is given up: nothing more of it is read or handed out. */
+/* Stops a shard that was begun and whose parent is given up: no more of it is read or handed out. */
 static void bar(slp_shard *s) {
   if (s->ended_told) { /* and its children are barred for it */
     slp_lineage_set(s, SLP_SELECT_STOPPED);
@@ -680,7 +680,7 @@ static int ends_in_silence(slp_shard *s) {
 
 static void end_with_children(slp_shard *s);
 
-/* What can't be is not taken: such a child would never be read, nor what descends from it. */
+/* Returns 1 if the page names all children. Children that can't be are not taken: they'd never be read. */
 static int names_children(slp_shard *s, const slp_page *page) {
   if (!page->children_n) return 0;
   if (!page->children_bad && slp_lineage_may_have(s, page->children, page->children_n))
