@@ -123,7 +123,7 @@ void slp_admin_no_memory(slp_admin *a) {
   slp_admin_finish(a);
 }
 
-/* What was done before is told beside the failure. */
+/* Ends with a failure, and tells what the command had changed before. */
 static void fail_with(slp_admin *a, const slp_fail *f) {
   a->fail = *f;
   if (a->state == SLP_ADMIN_READING && a->edits && a->may_have_changed)
@@ -257,7 +257,8 @@ static int keep_listing(slp_admin *a) {
   return 0;
 }
 
-/* What has a lease can be read without a listing; that it lacks is told. */
+/* Returns 1 if the command goes on without a listing of the stream: shards that have leases can be read
+ * without. The answer says that the listing is missing. */
 static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
   if (a->o.task != SLP_ADMIN_LAG || (!slp_class_lasts(f->class) && a->tries + 1 < TRIES_MAX)) return 0;
   char words[SLP_LAGS_WORDS];
@@ -302,7 +303,8 @@ static void decide(slp_admin *a) {
   }
 }
 
-/* What nobody knows there is in nobody's way, and what makes no sense there is no position to be copied. */
+/* Returns 1 if a row of another table, beside the one that is read, matters. Rows of an unknown kind never
+ * do. Damaged rows don't when positions are copied, since they hold none. */
 static int counts_beside(slp_admin *a, const slp_row *row) {
   slp_parsed_row parsed;
   slp_schema_read_row(a->schema, row, &parsed);
@@ -506,7 +508,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   return 0;
 }
 
-/* What was changed until now, by a command that changes something. */
+/* Tells what a command that changes rows had changed when it was stopped. */
 static void tell_stopped(slp_admin *a) {
   if (a->o.task != SLP_ADMIN_RELEASE && a->o.task != SLP_ADMIN_RESET) return;
   if (a->answer.result) return;

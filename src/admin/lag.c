@@ -57,8 +57,8 @@ static int is_told(const slp_admin *a, const slp_lease_row *l) {
   return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0;
 }
 
-/* Where no row of a worker says more, the owner of a lease may live. The row of one that is heard of counts
- * until its lease is over, by our clock. */
+/* Returns 1 if the owner of the lease may live. An owner without a row of its own, or whose row does not
+ * say when it was written, may live; another one may until its lease is over by our clock. */
 static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   if (l->parked || slp_admin_lease_state(a, l) != SLOOP_LEASE_OWNED) return 0;
@@ -69,7 +69,8 @@ static int is_to_be_read(slp_admin *a, const slp_lease_row *l) {
   return l->position.kind != SLP_POSITION_END && !(owner_may_live(a, l) && is_told(a, l));
 }
 
-/* Where rows tell no beginning, "latest" is what an operator's options say if they are not given. */
+/* Makes the entry of a shard. In layouts whose rows do not say where the application began, "latest" is
+ * only the default of the operator's options, and no position. */
 static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_position *position, int leased) {
   int latest = position->kind == SLP_POSITION_LATEST && a->schema->tells_no_start;
   int none = position->kind == SLP_POSITION_NONE || latest;
@@ -82,8 +83,8 @@ static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_posit
                          .leased = leased != 0};
 }
 
-/* Where a child begins is known when a lease stands above it; where a shard begins that is no lease's child,
- * the application's workers know. */
+/* Returns 1 if an ancestor of the shard has a lease: then the shard is read from its beginning. Where other
+ * shards are begun only the application's workers know. */
 static int is_below_lease(const slp_admin *a, const slp_admin_shard *s) {
   for (size_t depth = 0; s && depth <= a->shards_n; depth++) {
     const slp_admin_shard *up = NULL;
@@ -180,7 +181,7 @@ static void on_trimmed(reading *r) {
   locate(r);
 }
 
-/* What is not allowed for one shard is allowed for none. */
+/* Ends the reading of all shards, after a refusal that holds for each of them. */
 static void give_up_all(reading *r) {
   slp_admin *a = r->admin;
   if (!a->lags->for_all) a->lags->for_all = slp_admin_text(a, slp_str_of(r->error));
