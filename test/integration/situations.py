@@ -540,7 +540,8 @@ class Stuck(Situation):
         world.readers[0].may_read.set()
 
     def states(self, now):
-        return both("waiting_for_user|reading|at_tip" if now.mark < 5 else "waiting_for_user")
+        # Until the pipe is full all goes on, and a shard may wait for an answer to the other one.
+        return both("waiting_for_user|reading|at_tip|waiting_for_shard" if now.mark < 5 else "waiting_for_user")
 
     def unready(self, now, unready_s):
         return unready_s + 3, r"has waited \d+ s for this program to finish with records"
@@ -889,10 +890,10 @@ def main():
         jobs.append(lambda one=situation: tests.run(one.name, play, one, marks, unready_s, told[one.name][1]))
     for way, make in OTHER_WAYS:
         situation = make()
-        if not only or only in situation.name:
+        if not only or only in f"{situation.name}, {way}":
             jobs.append(lambda one=situation, way=way: tests.run(f"{one.name}, {way}", play, one, marks, unready_s, [], way))
     tests.side_by_side(jobs, at_once=len(ALL))
-    text = table(told)
+    text = table(told) if told else ""
     if write:
         with open(os.path.join(servers.ROOT, "test", "situations", "README.md"), "w", encoding="utf-8") as file:
             file.write(text)
