@@ -155,6 +155,8 @@ void hd_memory_back(hd_oracle *o, size_t life, uint64_t bytes_live); /* after it
 /* The service answers this life with a page of the shard, or with proof that there is none. */
 void hd_paged(hd_oracle *o, size_t life, size_t shard);
 void hd_located(hd_oracle *o, size_t life, size_t shard); /* with a place to read from */
+/* The service refused a page to this life: the shard was read too often in this second. */
+void hd_throttled(hd_oracle *o, size_t life, size_t shard);
 /* The life is asked now, for the first time since it stood if `stood`; then it tells each shard, and is ready or
  * not. at_rest: all was read, and everything has been well for a while. */
 void hd_asked(hd_oracle *o, size_t life, int stood);

@@ -109,19 +109,20 @@ typedef struct hd_of_shard { /* what a life knows of a shard */
   uint64_t epoch;            /* taken last */
   uint8_t taken, opened, paused;
   uint64_t taken_us;
-  uint64_t paged_us;   /* it was last answered with a page; 0: never */
-  uint64_t located_us; /* it was first answered with a place to read from since then */
-  uint64_t moved_us;   /* records of it were last handed out, given back or acknowledged */
-  uint64_t told_us;    /* it was told at this moment last, */
-  uint64_t rested_us;  /* and then it was told that nothing is read, and why; or it was new */
-  uint64_t unknown_us; /* since then its lag is told as unknown; 0: it is not */
-  uint64_t small_us;   /* since then its lag is told as too small; 0: it is not */
-  uint64_t fresh_us;   /* the last fresh record was handed out */
-  uint64_t strange_us; /* since then the table has it for another while it is told as read; 0: it has not */
-  uint64_t waits_us;   /* since then it is told to wait for a parent; 0: it is not */
-  uint64_t untold_us;  /* since then a loss is to be told; 0: none is */
-  size_t untold;       /* of this record */
-  uint64_t losses;     /* told since it was taken */
+  uint64_t paged_us;     /* it was last answered with a page; 0: never */
+  uint64_t throttled_us; /* a page was last refused, for the shard was read too often; 0: never */
+  uint64_t located_us;   /* it was first answered with a place to read from since then */
+  uint64_t moved_us;     /* records of it were last handed out, given back or acknowledged */
+  uint64_t told_us;      /* it was told at this moment last, */
+  uint64_t rested_us;    /* and then it was told that nothing is read, and why; or it was new */
+  uint64_t unknown_us;   /* since then its lag is told as unknown; 0: it is not */
+  uint64_t small_us;     /* since then its lag is told as too small; 0: it is not */
+  uint64_t fresh_us;     /* the last fresh record was handed out */
+  uint64_t strange_us;   /* since then the table has it for another while it is told as read; 0: it has not */
+  uint64_t waits_us;     /* since then it is told to wait for a parent; 0: it is not */
+  uint64_t untold_us;    /* since then a loss is to be told; 0: none is */
+  size_t untold;         /* of this record */
+  uint64_t losses;       /* told since it was taken */
   sloop_shard_state_t state; /* as it was told last, and for how long */
   int64_t state_ms;
 } hd_of_shard;

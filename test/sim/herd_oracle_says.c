@@ -44,6 +44,10 @@ void hd_paged(hd_oracle *o, size_t life, size_t shard) {
   hd_of(o, hd_life_of(o, life), o->shards[shard])->paged_us = hd_now(o);
 }
 
+void hd_throttled(hd_oracle *o, size_t life, size_t shard) {
+  hd_of(o, hd_life_of(o, life), o->shards[shard])->throttled_us = hd_now(o);
+}
+
 /* Only the first one is a sign of life: places may be told for ever, and no page. */
 void hd_located(hd_oracle *o, size_t life, size_t shard) {
   hd_of_shard *of = hd_of(o, hd_life_of(o, life), o->shards[shard]);
@@ -201,10 +205,15 @@ static void judge_unread(hd_oracle *o, const hd_life *l, const hd_part *s, hd_of
 
 /* ---- at rest ------------------------------------------------------------------------------------------- */
 
-static void judge_rest(hd_oracle *o, const hd_life *l, const hd_part *s, const sloop_shard_stats_t *st) {
+static void judge_rest(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_of_shard *of,
+                       const sloop_shard_stats_t *st) {
+  int64_t late_ms = SLACK_MS + (int64_t)o->terms.poll_ms;
+  int is_near = !st->unacked && st->behind_ms >= 0 && st->behind_ms < late_ms;
   int well = st->state == SLOOP_SHARD_IS_AT_TIP && st->behind_ms == 0 && st->at_tip && !st->unacked;
-  well |= st->state == SLOOP_SHARD_IS_READ && !st->unacked && st->behind_ms >= 0 &&
-          st->behind_ms < SLACK_MS + (int64_t)o->terms.poll_ms;
+  well |= st->state == SLOOP_SHARD_IS_READ && is_near;
+  /* The last call was refused as one too many, because the network held the calls before it up. */
+  well |= st->state == SLOOP_SHARD_FAILS && is_near && of->throttled_us > of->paged_us &&
+          ms_between(of->throttled_us, l->asked_us) < late_ms;
   /* Between two subscriptions the service may keep the shard for the one before. */
   well |=
       o->terms.pushed && st->state == SLOOP_SHARD_FAILS && strcmp(st->error, "ResourceInUseException") == 0;
@@ -259,7 +268,7 @@ void hd_says(hd_oracle *o, size_t life, const sloop_shard_stats_t *st, int at_re
   judge_unknown(o, l, s, of, st);
   judge_lag(o, l, s, of, st, oldest_ms);
   judge_state(o, l, s, of, st, oldest_ms);
-  if (at_rest) judge_rest(o, l, s, st);
+  if (at_rest) judge_rest(o, l, s, of, st);
 }
 
 /* ---- readiness ----------------------------------------------------------------------------------------- */

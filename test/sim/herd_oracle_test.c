@@ -1648,6 +1648,34 @@ static void fails_for_no_reason(stage *g) {
   hd_asked(g->o, 0, 0);
   hd_says(g->o, 0, &st, 0);
 }
+/* Worker 0 says at rest that shard 0 fails: the last call was refused as one too many. */
+static void is_throttled_at_rest(stage *g) {
+  at_its_tip(g);
+  wait_ms(g, 300);
+  hd_throttled(g->o, 0, 0);
+  sloop_shard_stats_t st = {.shard = shard_id(0),
+                            .epoch = g->epochs[0][0],
+                            .behind_ms = 30,
+                            .state = SLOOP_SHARD_FAILS,
+                            .error = "ProvisionedThroughputExceededException",
+                            .other = ""};
+  hd_asked(g->o, 0, 0);
+  hd_says(g->o, 0, &st, 1);
+  must_be_silent(g, "one too many at rest");
+}
+static void fails_though_a_page_came_since(stage *g) {
+  is_throttled_at_rest(g);
+  wait_ms(g, 300);
+  hd_paged(g->o, 0, 0);
+  sloop_shard_stats_t st = {.shard = shard_id(0),
+                            .epoch = g->epochs[0][0],
+                            .behind_ms = 30,
+                            .state = SLOOP_SHARD_FAILS,
+                            .error = "ProvisionedThroughputExceededException",
+                            .other = ""};
+  hd_asked(g->o, 0, 0);
+  hd_says(g->o, 0, &st, 1);
+}
 static void fails_at_rest(stage *g) {
   at_its_tip(g);
   sloop_shard_stats_t st = {.shard = shard_id(0),
@@ -1801,7 +1829,8 @@ static void a_command_leaves_a_row_out(stage *g) {
 }
 
 TEST(silent_while_what_is_said_is_true) {
-  static void (*const plays[])(stage * g) = {at_its_tip, a_command_is_done, a_command_tells_the_rows};
+  static void (*const plays[])(stage * g) = {at_its_tip, is_throttled_at_rest, a_command_is_done,
+                                             a_command_tells_the_rows};
   for (size_t i = 0; i < SLP_COUNT(plays); i++)
     for (int kcl = 0; kcl < 2; kcl++) {
       stage g;
@@ -1959,6 +1988,7 @@ static const violation violations[] = {
     V(HD_T2_STATE, is_parked_and_at_its_tip),
     V(HD_T2_STATE, waits_for_a_parent_that_it_has_not),
     V(HD_T3_REST, fails_at_rest),
+    V(HD_T3_REST, fails_though_a_page_came_since),
     V(HD_T3_REST, does_not_tell_what_it_owns),
     V(HD_T4_READY, is_ready_and_suspended),
     V(HD_T4_READY, is_ready_and_evicted),

@@ -552,14 +552,16 @@ static void note_asked_change(hd_world *hw, uint32_t shard, size_t reader) {
   if (reader != SIZE_MAX) hd_paged(hw->o, reader, shard);
 }
 
-/* Which shard a GetRecords asks for. reader: a life that is answered; SIZE_MAX: it is not. */
-static void note_read(hd_world *hw, const slp_sim_ask *ask, size_t reader) {
+/* Which shard a GetRecords asks for. reader: a life that is answered; SIZE_MAX: it is not. refused: it hears that it
+ * is refused. */
+static void note_read(hd_world *hw, const slp_sim_ask *ask, size_t reader, size_t refused) {
   if (hw->stream) {
     for (size_t i = 0; i < hw->shards_n; i++) {
       slp_known_shard *k = &hw->stream->shards[i];
       hw->shards[i].read_us = slp_max_u64(hw->shards[i].read_us, k->last_poll_us);
       if (k->paged_us && reader != SIZE_MAX) hd_paged(hw->o, reader, i);
-      k->paged_us = 0;
+      if (k->refused_last_us && refused != SIZE_MAX) hd_throttled(hw->o, refused, i);
+      k->paged_us = k->refused_last_us = 0;
     }
     return;
   }
@@ -625,9 +627,9 @@ static void judge_describes(hd_world *hw, hd_life *l, const slp_sim_ask *ask, co
 }
 
 /* What a call has shown and changed. */
-static void look_at(hd_world *hw, const slp_sim_ask *ask, const char *op, size_t reader) {
+static void look_at(hd_world *hw, const slp_sim_ask *ask, const char *op, size_t reader, size_t refused) {
   if (strcmp(op, "GetRecords") == 0 || strcmp(op, "typed R") == 0 || strcmp(op, "typed E") == 0)
-    note_read(hw, ask, reader);
+    note_read(hw, ask, reader, refused);
   note_latest(hw, ask);
   note_located(hw, reader);
   look_at_shards(hw);
@@ -668,8 +670,10 @@ static void serve(void *arg, const slp_sim_ask *ask, slp_sim_reply *reply) {
   slp_world_faults(hw->w, NULL); /* what did not fit this call is for no other one */
   if (!hd_reaches(hw, l, service, 1)) reply->silent = 1;
   int answered = l && reply->status == 200 && !reply->silent && !reply->drop;
-  look_at(hw, ask, op, answered ? l->number : SIZE_MAX);
-  if (hw->twin) look_at(hw->twin, ask, op, answered ? l->number : SIZE_MAX);
+  size_t reader = answered ? l->number : SIZE_MAX;
+  size_t refused = l && !answered && !reply->silent && !reply->drop ? l->number : SIZE_MAX;
+  look_at(hw, ask, op, reader, refused);
+  if (hw->twin) look_at(hw->twin, ask, op, reader, refused);
   hw->faults[HF_push] += strcmp(op, "typed S") == 0 && reply->status == 200;
   hw->faults[HF_dead_push] += strcmp(op, "typed S") == 0 && hw->plan->dead_push;
 }
