@@ -23,10 +23,10 @@ typedef struct row {
 /* Every error that a model of the services names for an operation of ours has a row
  * (test/vectors/errors_botocore.py): an unknown one with status 400 counts as refused, and what is refused at
  * the start ends a consumer. Sources: [M] botocore 1.44.8, service models of kinesis, dynamodb,
- * dynamodbstreams, cloudwatch, sts, sso, sso-oidc, signin; [R] botocore and AWS SDK retry rules ("standard"
- * mode's list of throttling codes); [C] "Common Errors" of the Kinesis API reference; [J] the clock and
- * credential codes of the AWS SDK for Java v2; [S] STS API reference. With and without "Exception" at its end
- * a name means the same: only one spelling is listed. */
+ * dynamodbstreams, cloudwatch, sts, sso, sso-oidc, signin, glue; [R] botocore and AWS SDK retry rules
+ * ("standard" mode's list of throttling codes); [C] "Common Errors" of the Kinesis API reference; [J] the
+ * clock and credential codes of the AWS SDK for Java v2; [S] STS API reference. With and without "Exception"
+ * at its end a name means the same: only one spelling is listed. */
 static const row rows[] = {
     {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE}, /* [M] */
     {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] the control plane's way to throttle */
@@ -53,6 +53,7 @@ static const row rows[] = {
     {"InternalServiceFault", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] cloudwatch, as its next name */
     {"InternalServiceError", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] */
     {"InternalServer", SLP_TRANSIENT, SLP_REMEDY_NONE},          /* [M] sso-oidc */
+    {"InternalService", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [M] glue */
     {"ExpiredIterator", SLP_EXPIRED, SLP_REMEDY_NONE},           /* [M] */
     {"ExpiredNextToken", SLP_EXPIRED, SLP_REMEDY_NONE},          /* [M] */
     {"ResourceNotFound", SLP_GONE, SLP_REMEDY_NONE},             /* [M] */
@@ -90,7 +91,9 @@ static const row rows[] = {
     {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE}, /* [C] */
     {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] store/dynamo.c knows what it means */
     {"ItemCollectionSizeLimitExceeded", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] */
-    {"DryRunOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] the answer to DryRun, which is not sent */
+    {"DryRunOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] the answer to DryRun, which rights.c sends */
+    {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] glue, as the next name */
+    {"InvalidInput", SLP_REFUSED, SLP_REMEDY_NONE},    /* [M] */
     {"InvalidParameterCombination", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] cloudwatch, as the next three */
     {"InvalidParameterValue", SLP_REFUSED, SLP_REMEDY_NONE},       /* [M] */
     {"MissingParameter", SLP_REFUSED, SLP_REMEDY_NONE},            /* [M] */

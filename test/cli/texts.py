@@ -97,7 +97,7 @@ def bash_completes_every_option():
         equal(bash_completes(f.name, "--order", "=", "s"), ["shard"])
         equal(bash_completes(f.name, "--wire", "="), ["auto", "cbor", "json"])
         equal(bash_completes(f.name, "-X", "poll"), ["poll_ms="])
-        equal(bash_completes(f.name, "-s", "g"), ["gzip"])
+        equal(bash_completes(f.name, "-s", "g"), ["gzip", "glue"])
         equal(bash_completes(f.name, "-F", f.name[:-3]), [f.name])
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "my place"), "w", encoding="ascii"):

@@ -58,7 +58,7 @@ def to_repeat(session, found):
         for name in getattr(checker, attribute):
             names[name] = "botocore's standard mode"
     rules = session.get_component("data_loader").load_data("_retry")
-    ours = {"__default__", "kinesis", "dynamodb", "dynamodbstreams", "cloudwatch", "sts", "sso", "sso-oidc", "signin"}
+    ours = {"__default__", "kinesis", "dynamodb", "dynamodbstreams", "cloudwatch", "sts", "sso", "sso-oidc", "signin", "glue"}
     mine = {"definitions": rules["definitions"], "retry": {k: v for k, v in rules["retry"].items() if k in ours}}
     for name in codes_in(mine):
         names[name] = "botocore's _retry.json"
