@@ -14,7 +14,7 @@ static int step_glue(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
 static void close_glue(void *state) { slp_glue_close(state); }
 
 const slp_decoder slp_decoder_glue = {.name = "glue",
-                                      .does = "Avro or JSON behind that header",
+                                      .does = "Avro, Protobuf, JSON behind that header",
                                       .damaged = "it does not begin with Glue's header",
                                       .recognizes = slp_glue_begins,
                                       .open = open_glue,

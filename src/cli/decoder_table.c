@@ -9,15 +9,16 @@
 #include "cli/decode_gzip.h"
 #include "cli/decode_json.h"
 #include "cli/decode_lz4.h"
+#include "cli/decode_protobuf.h"
 #include "cli/decode_snappy.h"
 #include "cli/decode_text.h"
 #include "cli/decode_zstd.h"
 
 static const slp_decoder *const rows[] = {
-    &slp_decoder_base64, &slp_decoder_hex,      &slp_decoder_utf8,       &slp_decoder_gzip,
-    &slp_decoder_zlib,   &slp_decoder_zstd,     &slp_decoder_lz4,        &slp_decoder_snappy,
-    &slp_decoder_brotli, &slp_decoder_avro,     &slp_decoder_glue,       &slp_decoder_auto,
-    &slp_decoder_cwlogs, &slp_decoder_ddb_json, &slp_decoder_plain_json,
+    &slp_decoder_base64, &slp_decoder_hex,    &slp_decoder_utf8,     &slp_decoder_gzip,
+    &slp_decoder_zlib,   &slp_decoder_zstd,   &slp_decoder_lz4,      &slp_decoder_snappy,
+    &slp_decoder_brotli, &slp_decoder_avro,   &slp_decoder_protobuf, &slp_decoder_glue,
+    &slp_decoder_auto,   &slp_decoder_cwlogs, &slp_decoder_ddb_json, &slp_decoder_plain_json,
 };
 
 const slp_decoder *slp_decoder_at(size_t i) { return i < SLP_COUNT(rows) ? rows[i] : NULL; }

@@ -6,11 +6,12 @@
 #include "cli/avro_value.h"
 #include "cli/decode.h"
 #include "cli/decode_json.h"
+#include "cli/protobuf_value.h"
 #include "codec/gunzip.h"
 
 enum { ID_AT = 2, HEADER = ID_AT + SLP_SCHEMA_ID, PLAIN = 0x00, ZLIB = 0x05 };
 
-typedef enum { BEGINS, UNPACKS, SCHEMA, AVRO } glue_state;
+typedef enum { BEGINS, UNPACKS, SCHEMA, AVRO, PROTOBUF } glue_state;
 
 struct slp_glue_message {
   slp_mem *mem;
@@ -21,6 +22,7 @@ struct slp_glue_message {
   slp_gunzipper *gunzip; /* owned, while it unpacks */
   slp_buf text;          /* unpacked */
   slp_avro_value value;
+  slp_pb_value *protobuf; /* owned, or NULL */
 };
 
 static int has_header(slp_str in) {
@@ -48,6 +50,8 @@ slp_glue_message *slp_glue_open(slp_mem *mem, slp_str in, slp_schemas *schemas, 
 void slp_glue_close(slp_glue_message *g) {
   slp_gunzip_end(g->gunzip);
   slp_buf_free(&g->text);
+  if (g->protobuf) slp_pb_value_end(g->protobuf);
+  slp_free(g->mem, g->protobuf);
   slp_free(g->mem, g);
 }
 
@@ -76,9 +80,9 @@ static int unpack(slp_glue_message *g, char why[SLP_DECODER_WHY]) {
 
 static const char *name_of(slp_schema_format format) {
   switch (format) {
-    case SLP_SCHEMA_AVRO: return "avro";
+    case SLP_SCHEMA_AVRO: return "Avro";
     case SLP_SCHEMA_JSON: return "JSON";
-    case SLP_SCHEMA_PROTOBUF: return "protobuf";
+    case SLP_SCHEMA_PROTOBUF: return "Protobuf";
     case SLP_SCHEMA_ANY: break;
   }
   return "glue";
@@ -87,6 +91,27 @@ static const char *name_of(slp_schema_format format) {
 /* Writes what is left of the room to the text: what was unpacked counts too. */
 static int is_too_much(const slp_glue_message *g, const slp_buf *ret) {
   return ret->n + g->text.n > ret->max;
+}
+
+/* Begins the message whose number stands before it. The registry has the text of a schema, which only protoc
+ * reads; a descriptor set comes from a file. */
+static int begin_protobuf(slp_glue_message *g, const slp_pb_schema *schema, char why[SLP_DECODER_WHY]) {
+  uint64_t number = 0;
+  size_t at = 0;
+  if (!schema->mem) {
+    snprintf(why, SLP_DECODER_WHY, "its schema is of Protobuf: a --schema-file made by protoc is needed");
+    return SLP_EBADDATA;
+  }
+  if (slp_pb_varint(g->body, &at, g->body.n, &number) || number >= schema->ordered_n) {
+    snprintf(why, SLP_DECODER_WHY, "the --schema-file has no message of its number");
+    return SLP_EBADDATA;
+  }
+  g->protobuf = slp_alloc(g->mem, sizeof *g->protobuf);
+  if (!g->protobuf) return SLP_ENOMEM;
+  slp_pb_value_begin(g->protobuf, g->mem, schema, schema->ordered[number],
+                     (slp_str){g->body.p + at, g->body.n - at});
+  g->state = PROTOBUF;
+  return 1;
 }
 
 static int find_schema(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]) {
@@ -106,11 +131,7 @@ static int find_schema(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_W
     if (r == SLP_EBADDATA) snprintf(why, SLP_DECODER_WHY, "its schema is of JSON, and it is no JSON");
     return r ? r : is_too_much(g, ret) ? SLP_ELIMIT : 0;
   }
-  if (schema->format != SLP_SCHEMA_AVRO) {
-    snprintf(why, SLP_DECODER_WHY, "its schema is of %s, which needs a --schema-file",
-             name_of(schema->format));
-    return SLP_EBADDATA;
-  }
+  if (schema->format == SLP_SCHEMA_PROTOBUF) return begin_protobuf(g, &schema->protobuf, why);
   slp_avro_value_begin(&g->value, &schema->avro, g->body, 0);
   g->state = AVRO;
   return 1;
@@ -127,12 +148,18 @@ static int write_some(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WH
   return r;
 }
 
+static int write_message(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]) {
+  int r = slp_pb_value_step(g->protobuf, ret, why);
+  return r >= 0 && is_too_much(g, ret) ? SLP_ELIMIT : r;
+}
+
 int slp_glue_step(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   switch (g->state) {
     case BEGINS: return begin(g, ret);
     case UNPACKS: return unpack(g, why);
     case SCHEMA: return find_schema(g, ret, why);
     case AVRO: return write_some(g, ret, why);
+    case PROTOBUF: return write_message(g, ret, why);
   }
   return 0;
 }

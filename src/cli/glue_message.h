@@ -2,7 +2,7 @@
  *
  * The header, as the serialisers of schema-registry-serde 1.1.25 (Maven) write it: 03, then 00 or, when the
  * message is packed with zlib, 05, then the 16 bytes of the id of its schema version. What follows is one
- * value of Avro, JSON, or of Protobuf behind the number of its message.
+ * value of Avro, JSON, or of Protobuf behind the number of its message: a varint; see protobuf_schema.h.
  *
  *   UNPACKS --> SCHEMA --> VALUE      SCHEMA: waits until `schemas` has it, or knows that it can't be had */
 #ifndef SLP_CLI_GLUE_MESSAGE_H

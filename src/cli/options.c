@@ -110,9 +110,12 @@ const slp_option slp_options[] = {
      "How they are printed",
      "decode payloads; key=DECODER: decode keys. Several steps are joined by commas. "
      "What is empty stays empty: a tombstone of Kafka is no damage."},
-    {O_SCHEMA_FILE, 0, "schema-file", SLP_NEEDS_VALUE, "[ID=]FILE", SLP_MODE_TAIL | SLP_MODE_IAM, NULL,
-     "for -s avro and glue: the schema, in JSON, of records whose header has this id of a schema version; "
-     "without ID, of all for which no other file is given. For others the Glue Schema Registry is asked"},
+    {O_SCHEMA_FILE, 0, "schema-file", SLP_NEEDS_VALUE, "[ID=]FILE[#MESSAGE]", SLP_MODE_TAIL | SLP_MODE_IAM,
+     NULL,
+     "for -s avro, protobuf and glue: the schema of records whose header has this id of a schema version; "
+     "without ID, of all for which no other file is given. Of Avro, in JSON; of Protobuf, what protoc "
+     "--descriptor_set_out writes. #MESSAGE: the message of records without that header. For others the Glue "
+     "Schema Registry is asked"},
     {O_FORMAT, 'f', "format", SLP_NEEDS_VALUE, "FORMAT", SLP_MODE_TAIL, NULL,
      "print this for each record; no newline is added.\n"
      "  %s payload  %S its length  %R length as 4 bytes\n"
@@ -229,7 +232,7 @@ const slp_kcat_row slp_kcat_rows[] = {
     {"-O", "print offsets", "-O prints the sequence number"},
     {"-Z", "NULL for null", "-Z prints NULL for empty"},
     {"-u", "unbuffered output", "-u"},
-    {"-s", "deserialize", "-s DECODER: avro, base64, gzip, cwlogs, ddb-json, ..."},
+    {"-s", "deserialize", "-s DECODER: avro, protobuf, base64, gzip, cwlogs, ..."},
     {"-r URL", "schema registry", "-s avro asks Glue's"},
     {"-H H=V", "headers to produce", "- it only reads"},
     {"-z CODEC", "compression to produce with", "- aggregates are expanded: -X aggregates=keep"},

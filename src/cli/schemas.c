@@ -26,7 +26,10 @@ void slp_schemas_init(slp_schemas *s, slp_mem *mem) {
   slp_buf_init(&s->file_text, mem, SLP_AVRO_SCHEMA_BYTES);
 }
 
-static void free_schema(slp_schema *of) { slp_avro_schema_free(&of->avro); }
+static void free_schema(slp_schema *of) {
+  slp_avro_schema_free(&of->avro);
+  slp_pb_schema_free(&of->protobuf);
+}
 
 static void free_version(slp_schemas *s, slp_version *v) {
   slp_list_remove(&v->link);
@@ -86,28 +89,72 @@ int slp_schemas_has_id(const char *given) {
 
 /* ---- files ---- */
 
-static int read_file(slp_schemas *s, struct slp_schema_file *f, const char *path, char why[400]) {
-  slp_buf text;
+/* Returns 1 if the text holds what JSON never does. A descriptor set does: the tags of its fields. */
+static int is_binary(slp_str text) {
+  for (size_t i = 0; i < text.n; i++) {
+    uint8_t c = (uint8_t)text.p[i];
+    if (c < 0x20 && c != '\t' && c != '\n' && c != '\r') return 1;
+  }
+  return 0;
+}
+
+/* Words it: the file can't be read. */
+static void explain(const char *path, int error, char why[400]) {
+  char reason[SLP_LOCAL_WHY];
+  slp_local_explain(path, error, 0, reason);
+  snprintf(why, 400, "--schema-file: %.150s: %.220s", path, reason);
+}
+
+static int parse_avro(slp_schemas *s, slp_schema *to, const char *path, slp_str text, char why[400]) {
   char reason[SLP_AVRO_SCHEMA_WHY] = "";
-  slp_buf_init(&text, s->mem, SLP_AVRO_SCHEMA_BYTES);
-  int r = slp_local_read(path, &text);
-  if (r == SLP_ELIMIT) {
-    snprintf(why, 400, "--schema-file: %.200s is larger than %u bytes", path, SLP_AVRO_SCHEMA_BYTES);
-    r = SLP_EINVAL;
-  } else if (r && r != SLP_ENOMEM) {
-    slp_local_explain(path, r, 0, why);
-    r = SLP_EINVAL;
-  }
-  if (!r) {
-    r = slp_avro_schema_read(&f->schema.avro, s->mem, slp_buf_str(&text), reason);
-    f->schema.format = SLP_SCHEMA_AVRO;
-    if (r == SLP_EBADDATA) {
-      snprintf(why, 400, "--schema-file: %.200s is no schema of Avro: %s", path, reason);
-      r = SLP_EINVAL;
-    }
-  }
-  slp_buf_free(&text);
+  int r = slp_avro_schema_read(&to->avro, s->mem, text, reason);
+  to->format = SLP_SCHEMA_AVRO;
+  if (r == SLP_EBADDATA) snprintf(why, 400, "--schema-file: %.200s is no schema of Avro: %s", path, reason);
   return r;
+}
+
+static int parse_protobuf(slp_schemas *s, slp_schema *to, const char *path, slp_str text, slp_str message,
+                          char why[400]) {
+  char reason[SLP_PB_WHY] = "";
+  int r = slp_pb_schema_read(&to->protobuf, s->mem, text, message, reason);
+  to->format = SLP_SCHEMA_PROTOBUF;
+  if (r == SLP_EBADDATA) snprintf(why, 400, "--schema-file: %.200s: %s", path, reason);
+  return r;
+}
+
+/* Reads the file; `message`: what is behind the # of its name, or absent. */
+static int read_file(slp_schemas *s, slp_schema *to, const char *path, slp_str message, char why[400]) {
+  slp_buf text;
+  slp_buf_init(&text, s->mem, SLP_PB_SET_BYTES);
+  int r = slp_local_read(path, &text), was = r;
+  int binary = message.p || is_binary(slp_buf_str(&text));
+  if (!r && !binary && text.n > SLP_AVRO_SCHEMA_BYTES) r = SLP_ELIMIT;
+  if (r == SLP_ELIMIT) {
+    snprintf(why, 400, "--schema-file: %.200s is larger than %u bytes", path,
+             was ? SLP_PB_SET_BYTES : SLP_AVRO_SCHEMA_BYTES);
+  } else if (r && r != SLP_ENOMEM && r != SLP_ENOENT) {
+    explain(path, r, why);
+  }
+  if (!r)
+    r = binary ? parse_protobuf(s, to, path, slp_buf_str(&text), message, why)
+               : parse_avro(s, to, path, slp_buf_str(&text), why);
+  slp_buf_free(&text);
+  return !r || r == SLP_ENOMEM || (was == SLP_ENOENT) ? r : SLP_EINVAL;
+}
+
+/* Reads FILE, or FILE#MESSAGE where there is no file of that whole name. */
+static int read_given(slp_schemas *s, slp_schema *to, const char *given, char why[400]) {
+  const char *mark = strrchr(given, '#');
+  int r = read_file(s, to, given, (slp_str){NULL, 0}, why);
+  if (r == SLP_ENOENT && mark) {
+    char *path = slp_strdup(s->mem, (slp_str){given, (size_t)(mark - given)});
+    r = path ? read_file(s, to, path, slp_str_of(mark + 1), why) : SLP_ENOMEM;
+    if (r == SLP_ENOENT) explain(path, r, why);
+    slp_free(s->mem, path);
+  } else if (r == SLP_ENOENT) {
+    explain(given, r, why);
+  }
+  return r == SLP_ENOENT ? SLP_EINVAL : r;
 }
 
 int slp_schemas_add_file(slp_schemas *s, const char *given, char why[400]) {
@@ -123,7 +170,7 @@ int slp_schemas_add_file(slp_schemas *s, const char *given, char why[400]) {
              f.has_id ? "for one id" : "without an id; give ID=FILE");
     return SLP_EINVAL;
   }
-  int r = read_file(s, &f, f.has_id ? given + sizeof id_form : given, why);
+  int r = read_given(s, &f.schema, f.has_id ? given + sizeof id_form : given, why);
   if (!r) s->files[s->files_n++] = f;
   return r;
 }
@@ -139,6 +186,14 @@ static const slp_schema *file_for(slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID
   s->seen_any = 1;
   if (memcmp(s->seen, id, SLP_SCHEMA_ID) != 0) s->seen_more = 1;
   return any;
+}
+
+const slp_pb_schema *slp_schemas_named(const slp_schemas *s) {
+  for (size_t i = 0; i < s->files_n; i++) {
+    const slp_pb_schema *of = &s->files[i].schema.protobuf;
+    if (!s->files[i].has_id && of->mem && of->named != SLP_PB_NONE) return of;
+  }
+  return NULL;
 }
 
 int slp_schemas_of_file(slp_schemas *s, slp_str json, const slp_avro_schema **ret,

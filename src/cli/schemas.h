@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "cli/avro_schema.h"
 #include "cli/decoder_table.h"
+#include "cli/protobuf_schema.h"
 
 #define SLP_SCHEMAS_MAX 128u
 #define SLP_SCHEMA_FILES_MAX 64u
@@ -29,6 +30,7 @@ typedef enum { SLP_SCHEMA_ASKED, SLP_SCHEMA_HERE, SLP_SCHEMA_FAILED } slp_schema
 typedef struct slp_schema {
   slp_schema_format format; /* when it is HERE */
   slp_avro_schema avro;
+  slp_pb_schema protobuf; /* mem is NULL: the registry says that it is Protobuf, and no file has it */
 } slp_schema;
 
 typedef struct slp_version { /* of a schema, in a registry */
@@ -63,7 +65,9 @@ struct slp_schemas {
 
 void slp_schemas_init(slp_schemas *s, slp_mem *mem);
 void slp_schemas_free(slp_schemas *s);
-/* Reads [ID=]FILE, whose content is an Avro schema in JSON. SLP_EINVAL and `why`, or SLP_ENOMEM. */
+/* Reads [ID=]FILE[#MESSAGE], whose content is an Avro schema in JSON or a descriptor set of Protobuf; which
+ * one, the bytes say. A file whose name has a # in it is read as it is named. SLP_EINVAL and `why`, or
+ * SLP_ENOMEM. */
 int slp_schemas_add_file(slp_schemas *s, const char *given, char why[400]);
 /* Finds the schema of a version. 0; SLP_DECODE_WAITS: it is asked for, call again later; SLP_EBADDATA and
  * `why`; SLP_ENOMEM. The schema is valid until the next call. */
@@ -72,6 +76,9 @@ int slp_schemas_find(slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID], const slp_
 /* Finds the schema that an Avro file carries; files that follow each other mostly carry the same one. Valid
  * until the next call. As slp_avro_schema_read(). */
 int slp_schemas_of_file(slp_schemas *s, slp_str json, const slp_avro_schema **ret, char why[SLP_DECODER_WHY]);
+
+/* Returns the descriptor set that names the message of texts without Glue's header, or NULL. */
+const slp_pb_schema *slp_schemas_named(const slp_schemas *s);
 
 /* The registry's answer: what it calls the format, and the schema. */
 void slp_schemas_answer(slp_schemas *s, slp_version *v, slp_str format, slp_str definition);

@@ -328,13 +328,44 @@ def a_file_for_each_version_and_one_for_all():
 
 
 @test
+def protobuf_needs_a_descriptor_set():
+    """Messages of Amazon's serialiser and the set that they were made by (glue.json)."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "vectors", "glue.json")) as f:
+        rows = {name: bytes.fromhex(text) for name, text in json.load(f)["rows"].items()}
+    with Box(1, *NO_LIMITS) as box, Registry(good("syntax = ...", "PROTOBUF")) as registry, tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "shop#1.desc")
+        with open(file, "wb") as f:
+            f.write(rows["descriptors"])
+        put(box, rows["protobuf:NONE:Zebra"], rows["protobuf:ZLIB:Apple"], rows["protobuf:NONE:Deep"])
+        r = tail(box, "-o", "oldest", "-e", "-s", "protobuf", "demo", env=keys(registry.url))
+        equal((r.code, r.out), (1, b""))
+        check("protobuf: its schema is of Protobuf: a --schema-file made by protoc is needed" in r.err, r.err)
+        asked = len(registry.calls)
+        for decoder, given in (("protobuf", f"{ID}={file}"), ("glue", file), ("auto", f"{file}#shop.Zebra")):
+            r = tail(box, "-o", "oldest", "-e", "-s", decoder, "--schema-file", given, "demo", env=keys(registry.url))
+            equal((r.code, r.err, r.out), (0, "", b'{"id":"150"}\n{"id":"150"}\n{"y":"hi"}\n'))
+        r = tail(box, "-o", "oldest", "-e", "-J", "-s", "protobuf", "--schema-file", file, "demo", env=keys(registry.url))
+        equal([json.loads(line)["payload"] for line in r.out.splitlines()], [{"id": "150"}, {"id": "150"}, {"y": "hi"}])
+        equal(len(registry.calls), asked)
+        box.boto3("kinesis").put_record(StreamName="demo", PartitionKey="k", Data=b"\x08\x07")  # no header
+        r = tail(box, "-o", "oldest", "-e", "-s", "protobuf", "--schema-file", f"{file}#shop.Zebra", "demo", env=keys(registry.url))
+        equal((r.code, r.err, r.out.splitlines()[3:]), (0, "", [b'{"id":"7"}']))
+        r = tail(box, "-o", "oldest", "-e", "-s", "protobuf", "--schema-file", file, "demo", env=keys(registry.url))
+        check(r.code == 1 and "no header of Glue, and no --schema-file FILE#MESSAGE" in r.err, r.err)
+        for given, why in ((f"{file}#shop.None", "has no message shop.None"), (f"{folder}/none.desc#shop.Zebra", "none.desc: No such file"),
+                           (f"{file}#", "no message is named behind the #")):
+            r = tail(box, "-s", "protobuf", "--schema-file", given, "demo", env=keys(registry.url))
+            check(r.code == 2 and why in r.err, (r.code, r.err))
+
+
+@test
 def the_right_is_listed():
     with Box(1, *NO_LIMITS) as box:
         def glue(*args):
             r = box.tail("--iam", *args, "demo")
             equal(r.code, 0)
             return [s for s in json.loads(r.out)["Statement"] if s["Action"] == ["glue:GetSchemaVersion"]]
-        for decoder in ("avro", "glue", "auto", "base64,avro"):
+        for decoder in ("avro", "glue", "protobuf", "auto", "base64,avro"):
             equal(glue("-s", decoder), [{"Effect": "Allow", "Action": ["glue:GetSchemaVersion"], "Resource": "*"}])
         equal(len(glue("-s", "avro", "--schema-file", f"{ID}=x.avsc")), 1)
         for args in (("-s", "gzip"), (), ("-s", "avro", "--schema-file", "x.avsc")):

@@ -471,6 +471,33 @@ for name, (schema, value) in {
 }.items():
     write("avro", name, avro_value(schema, value))
 
+# ---- Protobuf: sets of protoc and messages of PyPI's protobuf (test/vectors/protobuf.py), and Amazon's ----------------
+with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "vectors", "protobuf.h")) as f:
+    protobuf_parts = f.read().split("protobuf_rows[]")[1].split('\n    {"')[1:]
+protobuf_rows = {part.split('"')[0]: bytes(int(octal, 8) for octal in re.findall(r"\\(\d{3})", part)) for part in protobuf_parts}
+
+
+def protobuf_message(schema, message):
+    return b"s" + len(schema).to_bytes(2, "big") + schema + message
+
+
+for name, text in protobuf_rows.items():
+    if name.startswith("message:shop.Order") and text:
+        write("protobuf", name.replace(":", "-"), b"m" + text)
+    if name.startswith("message:old.Thing"):
+        write("protobuf", name.replace(":", "-"), b"o" + text)
+        write("protobuf", "set-old", protobuf_message(protobuf_rows["set:old"], text))
+for name, text in {
+    "merge": b"\xa2\x01\x03\x0a\x01x\x08\x07\xa2\x01\x02\x10\x01", "oneof": b"\xd2\x01\x03\x0a\x01x\xd8\x01\x05\xd2\x01\x02\x10\x01",
+    "map": b"\xb2\x01\x05\x0a\x01x\x10\x01\xb2\x01\x03\x0a\x01y\xb2\x01\x05\x0a\x01x\x10\x02",
+    "packed": b"\x88\x01\x01\x08\x07\x8a\x01\x02\x02\x03\x88\x01\x04", "any": b"\xb2\x02\x13\x0a\x0cx/shop.Order\x12\x02\x08\x01\x18\x01",
+    "unknown": b"\xf8\xff\xff\xff\x0f\x01\x08\x01\x0d\0\0\0\0\x0b\x0b\x0c\x0c",
+}.items():
+    write("protobuf", name, b"m" + text)
+for name, text in glue_rows.items():
+    if name.startswith("protobuf:NONE"):
+        write("protobuf", "amazon-" + name.rsplit(":", 1)[-1], protobuf_message(glue_rows["descriptors"], text[19:]))
+
 # ---- requests over HTTP -----------------------------------------------------------------------------
 request_seeds = {
     "get": "GET /metrics HTTP/1.1\r\nHost: x\r\nAccept: text/plain;version=0.0.4;q=0.3,*/*;q=0.1\r\n\r\n",
