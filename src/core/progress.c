@@ -20,17 +20,17 @@ static int64_t since_ms(const slp_shard *s, uint64_t at_us) {
   return now > at_us ? (int64_t)((now - at_us) / 1000) : 0;
 }
 
-/* The age of the oldest record that is not acknowledged; at least 1. -1: there is none. Where neither the
- * record nor the service tells a time, the record is as old as its page was behind, and the time since. */
+/* The age of the oldest record that is not acknowledged; at least 1. -1: there is none. It is as old as its
+ * page was behind, and the time since; more where its own time says so. */
 static int64_t oldest_age_ms(const slp_shard *s) {
   const slp_buffered *buffered;
   uint32_t i;
   if (!slp_acked_next(s, &buffered, &i) || SLP_MUTANT(held_has_no_age)) return -1;
-  int64_t age = slp_add_i64(slp_max_i64(buffered->behind_ms, 0), since_ms(s, buffered->came_us));
+  int64_t age = slp_add_i64(slp_max_i64(buffered->behind_ms, 0), since_ms(s, buffered->asked_us));
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, now_us(s));
   int64_t arrived_ms = buffered->page ? buffered->page->recs[i].arrived_ms : -1;
-  if (arrived_ms >= 0 && now_ms != INT64_MIN) age = now_ms - arrived_ms;
-  age = slp_max_i64(age, since_ms(s, buffered->came_us)); /* the service's time is known too low at times */
+  /* Its time alone says too little: the service's time is known too low at times. */
+  if (arrived_ms >= 0 && now_ms != INT64_MIN) age = slp_max_i64(age, now_ms - arrived_ms);
   return slp_max_i64(age, 1);
 }
 

@@ -139,7 +139,7 @@ static void trim_memory(slp_page *page, int pressed) {
   page->body.cap = n;
 }
 
-int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
+int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t service_high_ms) {
   slp_engine *e = s->consumer->engine;
   size_t bits = (page->recs_n + 7) / 8;
   slp_buffered *buffered = slp_zalloc(e->mem, sizeof *buffered + 2 * bits);
@@ -180,6 +180,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms) {
   }
   if (told.seq_n) buffered->prev = told;
   buffered->service_ms = slp_max_i64(service_high_ms, s->at.tail_time);
+  buffered->asked_us = asked_us;
   buffered->came_us = slp_now_us(e->host);
   buffered->behind_ms = slp_lag_of_page(s, page);
   buffered->charged = slp_page_bytes(page) + slp_alloc_size(buffered);
@@ -371,7 +372,7 @@ static void keep_age(const slp_shard *s, slp_buffered *buffered) {
   int64_t arrived_ms = i < buffered->n ? buffered->page->recs[i].arrived_ms : -1;
   if (arrived_ms < 0 || !slp_svctime_known(service) || SLP_MUTANT(dropped_has_no_age)) return;
   uint64_t now = slp_now_us(s->consumer->engine->host);
-  int64_t since_ms = (int64_t)((now - slp_min_u64(now, buffered->came_us)) / 1000);
+  int64_t since_ms = (int64_t)((now - slp_min_u64(now, buffered->asked_us)) / 1000);
   int64_t age_ms = slp_svctime_low_ms(service, now) - arrived_ms;
   buffered->behind_ms = slp_max_i64(buffered->behind_ms, age_ms - since_ms);
 }

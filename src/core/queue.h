@@ -29,6 +29,7 @@ typedef struct slp_buffered {
   slp_mark prev;        /* that record, if there was one */
   int64_t service_ms;   /* service time of the answer: no key is later */
   int64_t behind_ms;    /* of the answer; without the body: the age of its first unacknowledged record then */
+  uint64_t asked_us;    /* it was asked for, or pushed; the answer may have lain unread for long */
   uint64_t came_us;     /* when it was taken in */
   uint64_t charged;     /* bytes in the budget */
   uint8_t *redelivered; /* bitmap of records given back, behind the acknowledged ones in bits */
@@ -70,7 +71,7 @@ void slp_queue_begin(slp_shard *s, int64_t floor_time); /* no key of it is earli
 /* Takes the page's records in. 0; SLP_ENOMEM: nothing happened, the page is still the caller's; SLOOP_EPROTO:
  * a record went back, none was taken; SLOOP_ETRIMMED: there is a gap, and the user wants to
  * stop at gaps. The page is gone but for SLP_ENOMEM. */
-int slp_queue_admit(slp_shard *s, slp_page *page, int64_t service_high_ms);
+int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t service_high_ms);
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r); /* it brings nothing new */
 int slp_queue_is_out(const slp_shard *s);    /* a batch that is out has records of it */
 int slp_queue_empty(const slp_shard *s);     /* nothing left to hand out */

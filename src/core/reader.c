@@ -479,10 +479,10 @@ static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
 }
 
 /* Takes s->reader.page into the shard's queue. 0, or the failure was dealt with. */
-static int admit(slp_shard *s, uint64_t done_us) {
+static int admit(slp_shard *s, const slp_src_req *rq) {
   slp_page *page = s->reader.page;
   uint32_t aggregates_n = page->aggregates_n;
-  int r = slp_queue_admit(s, page, slp_svctime_high_ms(&s->consumer->service, done_us));
+  int r = slp_queue_admit(s, page, rq->sent_us, slp_svctime_high_ms(&s->consumer->service, rq->done_us));
   slp_fail f = {0};
   if (r == SLP_ENOMEM) {
     slp_pages_back(s->consumer->engine, page);
@@ -596,7 +596,7 @@ static void took(slp_shard *s, slp_str next) {
     again_later(s, &f);
     return;
   }
-  if (admit(s, s->reader.fetch.rq.done_us)) {
+  if (admit(s, &s->reader.fetch.rq)) {
     slp_buf_free(&cursor);
     return;
   }
@@ -626,7 +626,7 @@ static void last_page(slp_shard *s) {
   page_facts p = facts_of(s, s->reader.page);
   /* Children's ids lie in the page: they are added before it may be recycled. */
   add_children(s, s->reader.page);
-  if (admit(s, s->reader.fetch.rq.done_us)) return;
+  if (admit(s, &s->reader.fetch.rq)) return;
   note_page(s, &p);
   end(s);
 }
