@@ -286,11 +286,11 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
 
 static void resume_stalled(slp_engine *e) {
   slp_shard *starved = starving(e);
-  int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved);
+  int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved), all_out = !call_is_free(e);
   if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
-  /* It calls before the one whose call was given up for it. Where few calls may be out, that one may be as
-   * far back in the order, make the same call again, and be given up again, for ever. */
-  if (lacks && slp_calls_wants(starved) && call_is_free(e)) let_go(e, starved, 1);
+  /* It calls before the one whose call was given up for it. That one may be as far back in the order, make
+   * the same call again, and be given up again, for ever. */
+  if (starved && all_out && call_is_free(e) && slp_calls_wants(starved)) let_go(e, starved, 1);
   if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
       slp_budget_free(&e->budget) < wakes_at(starved)) {
     let_beyond(e, starved);
