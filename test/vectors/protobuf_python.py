@@ -1,7 +1,7 @@
 """-s protobuf against PyPI's protobuf (upb): random descriptor sets (proto2, proto3, edition 2023) and messages, written by an
 encoder of our own as odd as the format allows: fields in any order, given again, packed or not, unknown ones between them.
-What json_format makes of a message must be what ours makes; what upb refuses, ours refuses. Run by hand, with protobuf in a
-venv: protobuf_python.py PROGRAM [COUNT [SEED]], where PROGRAM is build/test/vectors/vectors_avro_stdin."""
+What json_format makes of a message must be what ours makes; what upb refuses, ours refuses. protobuf_python.py PROGRAM [COUNT
+[SEED]], where PROGRAM is build/test/vectors/vectors_avro_stdin."""
 
 import json
 import os
@@ -15,6 +15,7 @@ import zlib
 
 import oracle
 
+oracle.botocore_or_skip()
 try:
     import google.protobuf
     from google.protobuf import any_pb2, descriptor_pb2 as d, descriptor_pool, duration_pb2, empty_pb2, field_mask_pb2
