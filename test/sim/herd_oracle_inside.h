@@ -115,6 +115,7 @@ typedef struct hd_of_shard { /* what a life knows of a shard */
   uint64_t moved_us;     /* records of it were last handed out, given back or acknowledged */
   uint64_t told_us;      /* it was told at this moment last, */
   uint64_t rested_us;    /* and then it was told that nothing is read, and why; or it was new */
+  uint64_t well_us;      /* since then it is told to be read, or at its tip; 0: it is not */
   uint64_t unknown_us;   /* since then its lag is told as unknown; 0: it is not */
   uint64_t small_us;     /* since then its lag is told as too small; 0: it is not */
   uint64_t fresh_us;     /* the last fresh record was handed out */

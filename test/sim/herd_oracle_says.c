@@ -6,6 +6,7 @@
 
 /* A lag may be too small by this: the service tells its time in whole seconds, and an answer may be late. */
 #define SLACK_MS 4000
+#define WELL_MS 1000
 /* A call that is not answered is told as failing after 3 s; one may have been answered just before. */
 #define UNANSWERED_MS 8000
 /* A subscription that has brought no event for 10 s is told as failing. */
@@ -136,7 +137,9 @@ static void judge_state(hd_oracle *o, const hd_life *l, const hd_part *s, const 
   if (st->at_tip && st->behind_ms)
     hd_break(o, HD_T2_STATE, s->id, "%s tells it at its tip and %" PRId64 " ms behind", l->what,
              st->behind_ms);
-  if (is_well(st->state) && oldest_ms < 0 && !st->unacked && !s->closed &&
+  /* An answer that a stand held up may come long after it was given; the next one follows. */
+  int64_t well_ms = of->well_us ? ms_between(of->well_us, l->asked_us) : 0;
+  if (is_well(st->state) && oldest_ms < 0 && !st->unacked && !s->closed && well_ms >= WELL_MS &&
       quiet_ms > most_ms + by_clock(o, quiet_ms))
     hd_break(o, HD_T2_STATE, s->id, "%s: %s, and its last page was %" PRId64 " ms ago", l->what,
              state_name(st->state), quiet_ms);
@@ -259,6 +262,8 @@ void hd_says(hd_oracle *o, size_t life, const sloop_shard_stats_t *st, int at_re
     return;
   }
   of->waits_us = 0;
+  if (!is_well(st->state)) of->well_us = 0;
+  if (is_well(st->state) && (is_new || !of->well_us)) of->well_us = l->asked_us;
   if (is_new || (!is_well(st->state) && st->state != SLOOP_SHARD_FAILS)) of->rested_us = l->asked_us;
   judge_lease(o, l, s, of, st);
   if (!t || t->over || t->loose) return;
