@@ -30,6 +30,7 @@ from lane import BOUNDS, LEAVE_S, MEMORY_MB, SECRET, TOKEN, peak_mb, play_all, s
 from box import Box, NO_LIMITS
 
 CONTROLS = "\x1b[2J\x1b]0;x\x07\x1b]52;c;eA==\x07\r\x08\x9b31m\u202e\u2028\u2066\x7f"
+GLUE = b"\x03\x05" + bytes(16)
 KPL = bytes.fromhex("f3899ac2")
 
 
@@ -38,6 +39,29 @@ def bomb(times, size=64 << 20):
     for _ in range(times):
         data = gzip.compress(data, 9)
     return data
+
+
+def field(number, data):
+    """A length-delimited field of Protobuf."""
+    text, n = bytes([number << 3 | 2]), len(data)
+    while n > 127:
+        text, n = text + bytes([n & 127 | 128]), n >> 7
+    return text + bytes([n]) + data
+
+
+def descriptors():
+    """What protoc makes of: package h; message M { string s = 1; M m = 2; repeated int64 n = 3; } of proto3."""
+    def member(name, number, kind, label=1, of=b""):
+        return field(2, field(1, name) + bytes([0x18, number, 0x20, label, 0x28, kind]) + of)
+    message = field(1, b"M") + member(b"s", 1, 9) + member(b"m", 2, 11, of=field(6, b".h.M")) + member(b"n", 3, 3, 3)
+    return field(1, field(1, b"h.proto") + field(2, b"h") + field(4, message) + field(12, b"proto3"))
+
+
+def deep(levels):
+    text = b""
+    for _ in range(levels):
+        text = field(2, text)
+    return text
 
 
 def avro(schema, block):
@@ -77,18 +101,29 @@ RECORDS = {
     "snappy that lies": b"\xff\xff\xff\xff\x0f" + random_bytes(1000),
     "Avro of nothing without end": avro(b'{"type":"array","items":"null"}', b"\xfe" + b"\xff" * 8 + b"\x01"),
     "an Avro file of controls": avro(b'"string"', bytes([len(CONTROLS.encode()) * 2]) + CONTROLS.encode()),
+    "Protobuf that is deep": deep(5000),
+    "Protobuf of numbers": field(3, b"\x01" * 900000),
+    "Protobuf of controls": field(1, CONTROLS.encode()),
+    "Protobuf that lies": b"\x0a\xff\xff\xff\xff\x0f" + random_bytes(1000),
+    "a bomb behind Glue's header": GLUE + zlib.compress(field(1, bytes(16 << 20))),
+    "controls behind Glue's header": GLUE + zlib.compress(b"\0" + field(1, CONTROLS.encode() * 1000)),
     "an aggregate of junk": KPL + random_bytes(500),
     "an aggregate that is cut": KPL + b"\x0a\xff\xff\xff\xff\x7f" + bytes(16),
     "CloudWatch's logs": gzip.compress(json.dumps({"messageType": "DATA_MESSAGE", "logEvents": [
         {"id": CONTROLS, "timestamp": -1, "message": CONTROLS * 100}] * 200}).encode()),
     "CloudWatch's logs of junk": gzip.compress(b'{"messageType":7,"logEvents":{"a":' + b"[" * 3000),
 }
+SCHEMA = tempfile.NamedTemporaryFile(suffix=".pb")  # until this program ends
+SCHEMA.write(descriptors())
+SCHEMA.flush()
 WAYS = {
     "plain": (), "J": ("-J",), "gzip": ("-s", "gzip"), "gzip gzip": ("-s", "gzip,gzip"), "utf8": ("-s", "utf8"),
     "base64": ("-s", "base64"), "cwlogs": ("-s", "cwlogs"), "gzip utf8": ("-s", "gzip,utf8"), "hex": ("-s", "hex"),
     "ddb-json": ("-s", "ddb-json"), "plain-json": ("-J", "-s", "plain-json"), "f": ("-f", "%s %k %S %K\\n"),
     "grep": ("--grep", "(a|b)*c.*\\x1b.*[y-z]+$"), "gzip grep": ("-s", "gzip", "--grep", "x.*y.*z"), "J gzip": ("-J", "-s", "gzip"),
     "auto": ("-s", "auto,auto"), "avro": ("-s", "avro"), "avro J": ("-J", "-s", "avro"),
+    "protobuf": ("-s", "protobuf", "--schema-file", f"{SCHEMA.name}#h.M"), "glue": ("-s", "glue", "--schema-file", SCHEMA.name),
+    "J glue": ("-J", "-s", "auto", "--schema-file", SCHEMA.name),
     "unique": ("--unique",), "key": ("-K", "|", "-O"), "grepv": ("--grepv", "^$"),
 }
 HELP = subprocess.run([os.environ["SLOOP_BIN"], "-h"], capture_output=True, text=True, check=True, timeout=20).stdout
