@@ -6,6 +6,7 @@
 
 /* A lag may be too small by this: the service tells its time in whole seconds, and an answer may be late. */
 #define SLACK_MS 4000
+/* A shard that is told as read for so long must have had a page lately. */
 #define WELL_MS 1000
 /* A call that is not answered is told as failing after 3 s; one may have been answered just before. */
 #define UNANSWERED_MS 8000
@@ -137,7 +138,8 @@ static void judge_state(hd_oracle *o, const hd_life *l, const hd_part *s, const 
   if (st->at_tip && st->behind_ms)
     hd_break(o, HD_T2_STATE, s->id, "%s tells it at its tip and %" PRId64 " ms behind", l->what,
              st->behind_ms);
-  /* An answer that a stand held up may come long after it was given; the next one follows. */
+  /* The first answer behind a stand may be as old as the stand was long: the shard is read again then, and
+   * its next page follows within WELL_MS. */
   int64_t well_ms = of->well_us ? ms_between(of->well_us, l->asked_us) : 0;
   if (is_well(st->state) && oldest_ms < 0 && !st->unacked && !s->closed && well_ms >= WELL_MS &&
       quiet_ms > most_ms + by_clock(o, quiet_ms))
