@@ -1,34 +1,10 @@
 /* fuzz_avro.c - -s avro. 'f': a file as it is: its result keeps the limit and is lines of JSON. 'v': two bytes of length, a
  * schema, a value; read behind Glue's header, plain and packed, and in files of both kinds of blocks: four ways to the same
- * value, or none. What is JSON is our own reader's word, which jansson judges in fuzz_json. */
+ * value, or none. Our own reader says whether a line is JSON; jansson judges that reader in fuzz_json. */
 #include <zlib.h>
 
-#include "cli/decode.h"
 #include "cli/json_nodes.h"
-#include "cli/schemas.h"
-#include "fuzz.h"
-
-enum { LIMIT = 100000, ROOM = 200000 };
-static slp_mem *mem;
-static slp_schemas schemas;
-
-/* Returns as slp_decoding_step() does, when it is over; a result is appended. */
-static int decode(slp_str in, slp_buf *ret) {
-  slp_decode_chain c;
-  slp_decoding d;
-  char why[200] = "";
-  REQUIRE(slp_decode_parse("avro", &c, why) == 0);
-  slp_decoding_init(&d, mem);
-  d.schemas = &schemas;
-  slp_decoding_begin(&d, &c, in, LIMIT);
-  int r;
-  do r = slp_decoding_step(&d, why);
-  while (r == 1);
-  REQUIRE(r == 0 || ((r == SLP_EBADDATA || r == SLP_ELIMIT) && *why));
-  if (r == 0) REQUIRE(d.in.n <= LIMIT && d.makes_lines && slp_buf_add_str(ret, d.in) == 0);
-  slp_decoding_free(&d);
-  return r;
-}
+#include "decoding.h"
 
 static void check_lines(const slp_buf *made) {
   slp_buf copy;
@@ -116,10 +92,10 @@ static void four_ways(slp_str schema, slp_str value) {
       put_message(&text, value, way);
     else
       put_file(&text, schema, value, way - 2);
-    int r = decode(slp_buf_str(&text), &made);
+    int r = decode_by("avro", slp_buf_str(&text), &made);
     if (way == 0) first_r = r;
     if (way == 0 && !r) check_lines(&made), slp_buf_add_str(&first, slp_buf_str(&made));
-    /* What is unpacked counts too, so that near the limit the ways differ. */
+    /* The unpacked bytes count towards the limit, so near it the ways differ. */
     if (first.n + value.n < LIMIT && first_r != SLP_ELIMIT)
       REQUIRE((r == 0) == (first_r == 0) && slp_str_eq(slp_buf_str(&made), slp_buf_str(&first)));
     slp_buf_free(&text);
@@ -137,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (data[0] == 'f') {
     slp_buf made;
     slp_buf_init(&made, mem, LIMIT);
-    if (decode((slp_str){copy, size - 1}, &made) == 0) check_lines(&made);
+    if (decode_by("avro", (slp_str){copy, size - 1}, &made) == 0) check_lines(&made);
     slp_buf_free(&made);
   } else if (data[0] == 'v') {
     size_t n = slp_min_u64((size_t)data[1] << 8 | data[2], size - 3);

@@ -1,36 +1,14 @@
 /* fuzz_protobuf.c - -s protobuf. 's': two bytes of length, a descriptor set, a message, read as each of the set's first messages,
  * behind Glue's header, plain and packed: the same twice, one line of JSON within the limit, or refused. 'm': a message of
- * descriptor.proto's kin, which test/vectors/protobuf.h has the set of. What is JSON is our own reader's word, which jansson judges
- * in fuzz_json; what a message says is judged by upb in test/vectors/protobuf_python.py. */
+ * descriptor.proto's kin, which test/vectors/protobuf.h has the set of. Our own reader says whether a line is JSON, and jansson judges that
+ * reader in fuzz_json; what a message says is judged by upb in test/vectors/protobuf_python.py. */
 #include <zlib.h>
 
-#include "cli/decode.h"
 #include "cli/json_nodes.h"
-#include "cli/schemas.h"
-#include "fuzz.h"
+#include "decoding.h"
 #include "vectors/protobuf.h"
 
-enum { LIMIT = 100000, ROOM = 200000, MESSAGES = 6 };
-static slp_mem *mem;
-static slp_schemas schemas;
-
-/* Returns as slp_decoding_step() does, when it is over; a result is appended. */
-static int decode(slp_str in, slp_buf *ret) {
-  slp_decode_chain c;
-  slp_decoding d;
-  char why[200] = "";
-  REQUIRE(slp_decode_parse("protobuf", &c, why) == 0);
-  slp_decoding_init(&d, mem);
-  d.schemas = &schemas;
-  slp_decoding_begin(&d, &c, in, LIMIT);
-  int r;
-  do r = slp_decoding_step(&d, why);
-  while (r == 1);
-  REQUIRE(r == 0 || ((r == SLP_EBADDATA || r == SLP_ELIMIT) && *why));
-  if (r == 0) REQUIRE(d.in.n <= LIMIT && d.makes_lines && slp_buf_add_str(ret, d.in) == 0);
-  slp_decoding_free(&d);
-  return r;
-}
+enum { MESSAGES = 6 };
 
 static void check_line(const slp_buf *made) {
   slp_buf copy;
@@ -70,10 +48,10 @@ static void two_ways(size_t number, slp_str value) {
     slp_buf_init(&text[packed], mem, ROOM);
     slp_buf_init(&made[packed], mem, LIMIT);
     put_message(&text[packed], number, value, packed);
-    r[packed] = decode(slp_buf_str(&text[packed]), &made[packed]);
+    r[packed] = decode_by("protobuf", slp_buf_str(&text[packed]), &made[packed]);
     if (!r[packed]) check_line(&made[packed]);
   }
-  /* What is unpacked counts too, so that near the limit the ways differ. */
+  /* The unpacked bytes count towards the limit, so near it the two differ. */
   if (made[0].n + value.n + 1 < LIMIT && r[0] != SLP_ELIMIT && r[1] != SLP_ELIMIT)
     REQUIRE(r[0] == r[1] && slp_str_eq(slp_buf_str(&made[0]), slp_buf_str(&made[1])));
   for (int packed = 0; packed < 2; packed++) slp_buf_free(&text[packed]), slp_buf_free(&made[packed]);
@@ -91,7 +69,7 @@ static void try_set(slp_str set, slp_str message, slp_str value) {
   if (!r && message.p && value.n) {
     slp_buf made;
     slp_buf_init(&made, mem, LIMIT);
-    if (decode(value, &made) == 0) check_line(&made);
+    if (decode_by("protobuf", value, &made) == 0) check_line(&made);
     slp_buf_free(&made);
   }
   slp_schemas_free(&schemas);
