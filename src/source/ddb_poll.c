@@ -15,8 +15,9 @@
 /* So many shards ask for their children at a time, however many pages a listing has: each call waits for its
  * turn in the process, and so would the pages of a listing behind them. */
 #define CHILDREN_CALLS_MAX 10u
-/* Iterators of times that are remembered until one of them was tried. Shards are located as many at a time as
- * calls may be out, so this is reached only by moves to times that nothing is read from. */
+/* At most so many iterators of times are remembered until a GetRecords has tried one. No more shards are
+ * located at once than calls may be out, so only a user who moves to times again and again without reading
+ * gets here. */
 #define UNPROVEN_MAX 4096u
 
 /* Whether the server finds times:
@@ -94,11 +95,11 @@ static void listed(slp_poll *p, slp_listing *l) {
 
 /* ---- times ---------------------------------------------------------------------------------------------
  * AT_TIMESTAMP is younger (botocore 1.44.8, service model dynamodbstreams 2012-08-10) than some servers.
- * Those refuse it with ValidationException; moto 5.2 gives an iterator, and to GetRecords with it answers
- * status 500 and a page of HTML. Then a time is located at the oldest record, and core passes over what came
- * before. The first time is a trial that the others wait for, so that a server is asked once and not for each
- * shard. Whether its iterator is of use any iterator of a time shows: the trial's reader may move, or leave
- * its shard, before it fetches. */
+ * Older servers refuse it with ValidationException; moto 5.2 gives an iterator, and answers GetRecords with
+ * it by status 500 and a page of HTML. With such servers a time is located at the oldest record, and core
+ * passes over what came before. The first time is a trial that the others wait for, so that a server is
+ * asked once and not for each shard. Whether its iterator is of use any iterator of a time shows: the
+ * trial's reader may move, or leave its shard, before it fetches. */
 static void move_times(ddb_poll *v, times_state to) {
 #define BIT(state) (1u << (state))
   static const unsigned allowed[] = {
@@ -156,8 +157,9 @@ static void forget_all(ddb_poll *v) {
   for (char *text; (text = slp_map_each(&v->unproven, &at)) != NULL;) forget(v, slp_str_of(text));
 }
 
-/* Without memory for it the request fails, and core asks again: an iterator that nobody knows to be of a time
- * would be asked with for ever. */
+/* Remembers that the request's iterator is of a time. Without memory the request fails, and core asks again:
+ * if the server does not serve times, GetRecords would fail for ever with an iterator that is not
+ * remembered. */
 static void remember(ddb_poll *v, slp_request *q) {
   slp_mem *mem = v->poll.h->mem;
   const slp_op_iterator *it = &q->op.iterator;

@@ -10,7 +10,7 @@
 
 /* Expanders kept for the next pages: as many as a busy stream uses at once, in little memory. */
 #define IDLE_EXPANDERS_MAX 16u
-/* A description that is denied is asked for again after so long: rights change by an operator's hand. */
+/* A denied DescribeStreamSummary is tried again after an hour, since an operator may have given the right. */
 #define DENIED_US (3600u * UINT64_C(1000000))
 
 typedef struct kinesis_poll {

@@ -218,7 +218,8 @@ TEST(shards_are_listed_as_often_as_list_ms_says_whatever_the_table) {
   lists_as_often(&fw_layout_kinsumer, 300000, 200000, 8, 14);
 }
 
-/* 40 shards that appear: so many writes until all are read, heartbeats and checkpoints left out. */
+/* Returns how many writes a fleet of so many workers needs until it reads 40 shards that have just appeared,
+ * without heartbeats and checkpoints. */
 static int writes_for_40(int workers) {
   fw_world *w = world(44);
   w->producing = 0;

@@ -552,8 +552,8 @@ static void note_asked_change(hd_world *hw, uint32_t shard, size_t reader) {
   if (reader != SIZE_MAX) hd_paged(hw->o, reader, shard);
 }
 
-/* Which shard a GetRecords asks for. reader: a life that is answered; SIZE_MAX: it is not. refused: it hears that it
- * is refused. */
+/* Tells the judge which shard a GetRecords asks for. reader: the life that gets a page; refused: the life that gets a
+ * refusal; SIZE_MAX: no life does. */
 static void note_read(hd_world *hw, const slp_sim_ask *ask, size_t reader, size_t refused) {
   if (hw->stream) {
     for (size_t i = 0; i < hw->shards_n; i++) {

@@ -283,8 +283,9 @@ int slp_oracle_start_range(const slp_judged *m, const slp_judged_shard *s, size_
   return !(m->any_stopped && is_cut_off(m, s->known)) && place_range(m, s, low, high);
 }
 
-/* A token does not tell keys. Where a shard that it reads is gone, one that names parents of which none is kept
- * may be what has come of that: it may be read, and what descends from it, but need not be. */
+/* Returns 1 if the consumer may read this shard, though it need not. A token names shards and not their keys. When
+ * the stream has forgotten a shard of the token, a shard none of whose parents is kept may descend from it; so
+ * the consumer may read that shard and its descendants. */
 static int may_be_read(const slp_judged *m, const slp_known_shard *k) {
   size_t low, high;
   int has_lost = 0, is_stranger = k->parents[0] >= 0;

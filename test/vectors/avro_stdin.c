@@ -1,5 +1,5 @@
 /* avro_stdin.c - a line is a decoder, what its --schema-file would be given (empty: none) and a text, in hex; the answer is
- * what -s makes of it, in hex, or '!' and the reason in hex. Its bytes lie where a read beyond them is found. */
+ * what -s makes of it, in hex, or '!' and the reason in hex. The text lies in a block of its own size, so that sanitizers find a read beyond it. */
 #include "cli/decode.h"
 #include "cli/schemas.h"
 

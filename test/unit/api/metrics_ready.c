@@ -5,7 +5,7 @@
 
 static slp_mem *mem;
 
-/* What /ready says of the sample; "": it is ready. Until the next one. */
+/* Returns what /ready answers for the sample, valid until the next call; "": it is ready. */
 static const char *said_of(const slp_sample *s) {
   static char text[9000];
   slp_buf why;

@@ -271,7 +271,7 @@ TEST(of_a_oneof_the_last_member_counts) {
   CHECK_JSON("\xd2\x01\x03\x0a\x01x\xd8\x01\x05\xd2\x01\x02\x10\x01", "{\"cash\":{\"n\":-1}}");
   CHECK_JSON("\xd2\x01\x03\x0a\x01x\x08\x01\xd2\x01\x02\x10\x01",
              "{\"cash\":{\"sku\":\"x\",\"n\":-1},\"aInt32\":1}");
-  /* What does not count must be whole as well. */
+  /* A member that a later one of its oneof replaces must be whole as well. */
   CHECK_INT(decode("protobuf", TEXT("\xd2\x01\x01\x0a\xd8\x01\x05"), MEBI), SLP_EBADDATA);
   CHECK_INT(decode("protobuf", TEXT("\xca\x01\x01\xff\xd8\x01\x05"), MEBI), SLP_EBADDATA);
   end();

@@ -229,7 +229,7 @@ TEST(no_empty_line_is_behind_an_event_whatever_ends_it) {
   done();
 }
 
-/* A record of several lines is one record, and one that is printed as it came was not printed undecided. */
+/* A record of which several lines are undecided counts once. A record that is printed as it came does not count. */
 TEST(a_record_is_counted_undecided_once) {
   static const char *const expression = "^((a+)+)+\\2[b-c]";
   char data[9000], why[200];

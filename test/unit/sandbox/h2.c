@@ -246,7 +246,7 @@ TEST(an_answer_that_goes_on) {
   end();
 }
 
-/* What a peer takes of an answer decides how much of it leaves, and how many requests are handed over. */
+/* The less a peer reads of its answers, the less is sent, and the fewer of its requests are handed over. */
 TEST(a_peer_that_does_not_read) {
   char *text = malloc(20u << 20);
   memset(text, 'x', 20u << 20);
@@ -274,7 +274,7 @@ TEST(peers_that_leave) {
   slp_served *first = held[0];
   nghttp2_submit_rst_stream(p.session, NGHTTP2_FLAG_NONE, a, NGHTTP2_CANCEL);
   nghttp2_submit_rst_stream(p.session, NGHTTP2_FLAG_NONE, c, NGHTTP2_CANCEL);
-  first->on_gone = NULL; /* it answers late, and never hears that nobody listens */
+  first->on_gone = NULL; /* the server answers late, and is not told that the peer has reset the stream */
   held[0] = NULL;
   run();
   CHECK_INT(gone_n, 1);

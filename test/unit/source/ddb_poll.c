@@ -534,8 +534,8 @@ static void locate_two(void) {
   }
 }
 
-/* The first reader may move before it fetches, or its shard be left: what an iterator of a time is worth is then
- * shown by any other. Those that were given before that are found to be of no use one by one. */
+/* The first reader may move, or leave its shard, before it fetches. Then any other iterator of a time shows whether
+ * the server serves times. Iterators that were given before that are each found to be of no use when used. */
 TEST(any_iterator_of_a_time_shows_what_they_are_worth) {
   const step broken = {.class = SLP_TRANSIENT, .http_status = 500};
   for (int order = 0; order < 2; order++) {
