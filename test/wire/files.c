@@ -1,6 +1,7 @@
 /* Files read whole, off the loop. */
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,12 +92,16 @@ TEST(a_pipe_is_read_to_its_end_and_gives_the_same_again) {
 static void read_new_pipe(wire *w, const char *path) {
   size_t n;
   CHECK_INT(mkfifo(path, 0600), 0);
-  int fd = open(path, O_RDWR | O_NONBLOCK); /* keeps the byte until the read has begun */
+  int fd = open(path, O_RDWR | O_NONBLOCK); /* keeps the byte until it has been read */
   CHECK(fd >= 0 && write(fd, "", 1) == 1);
   one x;
   make(&x, w, path, 100);
   slp_file_read(w->h, &x.f);
-  for (int i = 0; i < 20; i++) uv_run(w->loop, UV_RUN_NOWAIT), usleep(500);
+  uint64_t end_us = slp_now_us(w->h) + 10000000;
+  for (int left = 1; left && slp_now_us(w->h) < end_us; usleep(500)) {
+    uv_run(w->loop, UV_RUN_NOWAIT);
+    CHECK_INT(ioctl(fd, FIONREAD, &left), 0);
+  }
   close(fd);
   WIRE_UNTIL(w, &x.done);
   CHECK_INT(x.f.error, 0);
