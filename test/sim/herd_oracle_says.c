@@ -212,7 +212,8 @@ static void judge_unread(hd_oracle *o, const hd_life *l, const hd_part *s, hd_of
 
 static void judge_rest(hd_oracle *o, const hd_life *l, const hd_part *s, const hd_of_shard *of,
                        const sloop_shard_stats_t *st) {
-  int64_t late_ms = SLACK_MS + (int64_t)o->terms.poll_ms;
+  /* Between two subscriptions the age of the last event is all that is known. */
+  int64_t late_ms = SLACK_MS + (int64_t)o->terms.poll_ms + (o->terms.pushed ? EVENT_MS : 0);
   int is_near = !st->unacked && st->behind_ms >= 0 && st->behind_ms < late_ms;
   int well = st->state == SLOOP_SHARD_IS_AT_TIP && st->behind_ms == 0 && st->at_tip && !st->unacked;
   well |= st->state == SLOOP_SHARD_IS_READ && is_near;

@@ -9,6 +9,7 @@
 #define LIVES 8
 #define AT_START (-1)
 #define AT_END 1000
+#define AT_REST_MS 4000 /* at rest a shard is told less behind */
 
 typedef struct told_row { /* as the table would have it */
   const char *owner;
@@ -1676,6 +1677,38 @@ static void fails_though_a_page_came_since(stage *g) {
   hd_asked(g->o, 0, 0);
   hd_says(g->o, 0, &st, 1);
 }
+/* Worker 0 says at rest that shard 0 is read, and so far behind. */
+static void is_read_at_rest(stage *g, int64_t behind_ms) {
+  sloop_shard_stats_t st = {.shard = shard_id(0),
+                            .epoch = g->epochs[0][0],
+                            .behind_ms = behind_ms,
+                            .state = SLOOP_SHARD_IS_READ,
+                            .error = "",
+                            .other = ""};
+  hd_asked(g->o, 0, 0);
+  hd_says(g->o, 0, &st, 1);
+}
+/* The same two workers, whose shards are pushed: the last event may be 10 s old. */
+static void is_between_subscriptions_at_rest(stage *g) {
+  int kcl = g->terms.by_counter;
+  sloop_order_t order = g->terms.order;
+  end(g);
+  begin(g, kcl, order);
+  g->terms.pushed = 1;
+  agree(g);
+  two_workers(g);
+  at_its_tip(g);
+  is_read_at_rest(g, AT_REST_MS + 10000 - 1);
+  must_be_silent(g, "between two subscriptions");
+}
+static void was_pushed_nothing_at_rest(stage *g) {
+  is_between_subscriptions_at_rest(g);
+  is_read_at_rest(g, AT_REST_MS + 10000);
+}
+static void lags_at_rest(stage *g) {
+  at_its_tip(g);
+  is_read_at_rest(g, AT_REST_MS);
+}
 static void fails_at_rest(stage *g) {
   at_its_tip(g);
   sloop_shard_stats_t st = {.shard = shard_id(0),
@@ -1829,7 +1862,8 @@ static void a_command_leaves_a_row_out(stage *g) {
 }
 
 TEST(silent_while_what_is_said_is_true) {
-  static void (*const plays[])(stage * g) = {at_its_tip, is_throttled_at_rest, a_command_is_done,
+  static void (*const plays[])(stage * g) = {at_its_tip, is_throttled_at_rest,
+                                             is_between_subscriptions_at_rest, a_command_is_done,
                                              a_command_tells_the_rows};
   for (size_t i = 0; i < SLP_COUNT(plays); i++)
     for (int kcl = 0; kcl < 2; kcl++) {
@@ -1988,6 +2022,8 @@ static const violation violations[] = {
     V(HD_T2_STATE, is_parked_and_at_its_tip),
     V(HD_T2_STATE, waits_for_a_parent_that_it_has_not),
     V(HD_T3_REST, fails_at_rest),
+    V(HD_T3_REST, lags_at_rest),
+    V(HD_T3_REST, was_pushed_nothing_at_rest),
     V(HD_T3_REST, fails_though_a_page_came_since),
     V(HD_T3_REST, does_not_tell_what_it_owns),
     V(HD_T4_READY, is_ready_and_suspended),
