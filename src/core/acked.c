@@ -1,10 +1,10 @@
-/* acked.c - what of a shard was acknowledged without a gap: where reading has to go on when all is lost but
- * the position.
+/* acked.c - finds how far a shard is acknowledged without a gap: the position from which another run would go
+ * on reading.
  *
- * The mark is not kept but found: it is the record in front of the first one that is not acknowledged, and
- * the pages that hold such a one are all in shard->queue.pages. Records that were passed over count as
- * acknowledged. Of pages that are dropped, because reading stops, the first that was not acknowledged in full
- * stays without its body: nothing behind it can count any more, and nothing else remembers that. */
+ * The acknowledged prefix is not stored. It ends in front of the first unacknowledged record, and every page
+ * with such a record is in shard->queue.pages. Records that were passed over count as acknowledged. When
+ * reading stops, pages are dropped, but the first page that is not acknowledged in full stays without its
+ * body: it is the only memory of where the prefix ends. */
 #include "core/core.h"
 
 static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffered, link); }
@@ -33,7 +33,8 @@ static int is_seq(const slp_buffered *buffered, uint32_t i, slp_str seq) {
   return i < buffered->n && slp_str_eq(slp_rec_seq(buffered->page, &buffered->page->recs[i]), seq);
 }
 
-/* Where a position names no place inside an aggregate: the first record of the one that i is of. */
+/* If the leases store no index inside an aggregate (whole_records), returns the first record of the aggregate
+ * that holds record i; otherwise returns i. */
 static uint32_t first_of_aggregate(const slp_buffered *buffered, uint32_t i) {
   const slp_shard *s = buffered->shard;
   if (!s || !s->consumer->whole_records || i >= buffered->n) return i;

@@ -1,15 +1,17 @@
-/* await.c - a shard waits for a listing that shows what the stream must have: its children, or itself.
- * Listings lag behind what pages tell, and behind a reshard. Only reader.c calls this, in CHECKING. */
+/* await.c - a shard waits until a listing of the stream shows what must exist: its children, or the shard
+ * itself. Listings lag behind what pages of records say, and behind a reshard. Only reader.c calls this, in
+ * the state CHECKING. */
 #include "core/core.h"
 
-/* The stream is listed each second, AWAITS_SOON times, then every five. */
+/* The stream is listed AWAITS_SOON times at intervals of AGAIN_US, then at intervals of AGAIN_LATER_US. */
 #define AGAIN_US 1000000u
 #define AGAIN_LATER_US 5000000u
 #define AWAITS_SOON 10u
-/* The user is told after TELL_US, and again each minute. */
+/* The user is told of the wait after TELL_US, then every TELL_AGAIN_US. */
 #define TELL_US 5000000u
 #define TELL_AGAIN_US 60000000u
-/* So long after the stream was described as settled its listing is taken at its word. */
+/* When the stream has been described as not resharding for SETTLED_US, a shard that its listing lacks does
+ * not exist. */
 #define SETTLED_US 30000000u
 
 static uint64_t now_us(const slp_shard *s) { return slp_now_us(s->consumer->engine->host); }
@@ -37,7 +39,7 @@ int slp_await_listing(slp_shard *s, const char *what) {
   if (status == SLP_STREAM_SETTLED && !s->await.settled_us) s->await.settled_us = now_us(s);
   if (s->await.settled_us && now_us(s) - s->await.settled_us >= SETTLED_US) return 0;
   uint64_t wait_us = ++s->await.n <= AWAITS_SOON ? AGAIN_US : AGAIN_LATER_US;
-  slp_lag_forget(s); /* what goes on from it may hold records */
+  slp_lag_forget(s); /* its children may hold records, so its lag is not known */
   slp_listing_want_status(c);
   slp_listing_soon(c, wait_us / 1000);
   tell(s, what, wait_us);

@@ -1,5 +1,6 @@
-/* batch.c - records out with the user, and the memory they point into. A batch outlives its consumer:
- * it holds its allocator and its pages, and looks at no dead object. */
+/* batch.c - records that are out with the user, and the memory they point into. A batch outlives its
+ * consumer: it holds its allocator and its pages, and its pointers to other objects are NULL once those are
+ * freed. */
 #include "base/probe.h"
 #include "core/core.h"
 
@@ -25,8 +26,8 @@ void slp_batch_free(slp_batch *b) {
   slp_mem_drop(mem);
 }
 
-/* What only records of DynamoDB Streams have is not written for each of the others: it stays as it was
- * written here. */
+/* Only records of DynamoDB Streams have the fields event, event_id, user and whole. For Kinesis they are
+ * emptied here once, when the array grows, and not again for each record. */
 static const char nothing[] = "";
 static void clear_changes(slp_batch *b, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
@@ -43,7 +44,7 @@ void slp_batch_recycle(slp_batch *b) {
   }
   b->consumer = NULL;
   b->shard = NULL;
-  if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n); /* all are of one stream */
+  if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n); /* one stream only */
   b->n = b->runs_n = b->flags = 0;
   b->out = b->dead = 0;
   b->payload_bytes = 0;
@@ -66,7 +67,7 @@ int slp_batch_grow(slp_batch *b) {
   return 0;
 }
 
-/* The fields that only records of DynamoDB Streams have. */
+/* Sets the fields that only records of DynamoDB Streams have. */
 static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_change *c) {
   const char *body = page->body.p;
   rec->event = (sloop_str_t){body + c->event_at, c->event_n};
@@ -75,7 +76,8 @@ static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_
   rec->whole = (sloop_str_t){body + c->whole_at, c->whole_n};
 }
 
-/* The run that the page's record i is in now. */
+/* Returns the index of the run that record i of the page belongs to: the page's last run in this batch if the
+ * record follows it, otherwise a new run. */
 static uint32_t run_with(slp_batch *b, slp_buffered *buffered, uint32_t i) {
   if (buffered->run < b->runs_n) {
     slp_batch_run *run = &b->runs[buffered->run];
@@ -136,7 +138,7 @@ static void count(slp_counts *n, const slp_batch *b) {
   }
 }
 
-/* From here on the batch is out. */
+/* Marks the batch as out with the user, and charges its tables to the budget. */
 static void hand_out(slp_batch *b) {
   slp_consumer *c = b->consumer;
   slp_engine *e = c->engine;
@@ -157,7 +159,7 @@ void slp_batch_send(slp_batch *b) {
   slp_consumer *c = b->consumer;
   hand_out(b);
   count(&c->counts, b);
-  c->o->on_batch(c->handle, b, c->o->arg); /* b may be back already, and anything may have happened */
+  c->o->on_batch(c->handle, b, c->o->arg); /* the callback may have given b back and closed c */
 }
 
 void slp_batch_bury(slp_batch *b) {
@@ -165,7 +167,7 @@ void slp_batch_bury(slp_batch *b) {
   hand_out(b);
   SLP_PROBE("batch: a dead letter");
   c->counts.dead_letters++;
-  c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* c may be gone now; b is not */
+  c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* it may free c, but not b */
   slp_batch_done(b, 1);
 }
 
@@ -183,11 +185,12 @@ void slp_batch_ack(slp_batch *b, size_t index) {
   slp_shard *s = b->consumer ? buffered->shard : NULL;
   int fresh = slp_queue_ack(buffered, b->items[index].i, 1) > 0;
   if (s && fresh) slp_queue_note_ack(s);
-  /* A batch may be held for long: what is acknowledged of it is saved meanwhile. */
+  /* The user may hold a batch for long, so each acknowledgement is passed to the leases at once. */
   if (s && fresh && s->consumer->leases) s->consumer->leases->ops->settled(s->consumer->leases, s, 1);
 }
 
-/* Acknowledges and gives back; afterwards no item may be looked at. Shards to settle go to `touched`. */
+/* Acknowledges the first `acked` records and gives the others back. Adds shards that must be settled to
+ * `touched`. Afterwards the caller must not look at the batch's items: their pages may be freed. */
 static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
   if (acked < b->n) {
     for (uint32_t i = 0; i < acked; i++) (void)slp_queue_ack(run_of(b, i)->buffered, b->items[i].i, 1);
@@ -201,13 +204,14 @@ static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
   }
 }
 
-/* A record came back too often. Nothing behind it may be handed out, since the order and the acknowledged
- * prefix end at it, so the shard is given up. */
+/* Gives a shard up because a record came back too often. Nothing behind that record may be handed out, since
+ * the order and the acknowledged prefix end at it. */
 static void give_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   int gone = slp_reading_state(s) == SLP_READER_GONE;
-  /* One whose reading failed for good hands out what it had, until a record of that comes back too often. */
+  /* Without leases, a shard whose reading failed for good still hands out the records it has. It is given up
+   * here when one of those comes back too often. */
   if (s->lease.drain || (gone && (c->leases || slp_queue_empty(s)))) return;
   slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
@@ -222,7 +226,7 @@ static void give_up(slp_shard *s) {
   }
 }
 
-/* After all records of the batch were acknowledged or given back. */
+/* Brings a shard up to date after all records of a batch were acknowledged or given back. */
 static void settle(slp_shard *s) {
   slp_leases *l = s->consumer->leases;
   int acked;
@@ -230,7 +234,7 @@ static void settle(slp_shard *s) {
   slp_queue_settle(s);
   if (slp_queue_all_acked(s)) slp_reader_told_end(s);
   if (s->consumer->o->buffered_records_per_shard_max)
-    slp_reading_poke(s); /* it may have waited for just this */
+    slp_reading_poke(s); /* its reader may have waited for fewer unacknowledged records */
   slp_order_update(s);
   if (l) l->ops->settled(l, s, acked);
 }

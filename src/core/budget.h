@@ -1,6 +1,6 @@
-/* budget.h - how many bytes a family of consumers may hold: pages being received, pages buffered
- * and what the user holds, tables included. A call reserves before it is sent; what it really
- * brought replaces the reservation. */
+/* budget.h - counts the bytes that a family of joined consumers holds: pages being received, pages buffered,
+ * and what the user holds, tables included. A call reserves bytes before it is sent. When it ends, the bytes
+ * that it really brought replace the reservation. */
 #ifndef SLP_CORE_BUDGET_H
 #define SLP_CORE_BUDGET_H
 
@@ -8,8 +8,8 @@
 
 typedef struct slp_budget {
   uint64_t max;
-  uint64_t used; /* reserved or held */
-  uint64_t peak;
+  uint64_t used; /* bytes reserved or held */
+  uint64_t peak; /* the greatest value of used so far */
 } slp_budget;
 
 static inline uint64_t slp_budget_free(const slp_budget *b) {
@@ -20,12 +20,13 @@ static inline uint64_t slp_budget_max(const slp_budget *b) { return b->max; }
 static inline uint64_t slp_budget_used(const slp_budget *b) { return b->used; }
 static inline uint64_t slp_budget_peak(const slp_budget *b) { return b->peak; }
 void slp_budget_init(slp_budget *b, uint64_t max);
-/* 1 and taken, or 0. */
+/* Takes the bytes and returns 1, or returns 0 if they are not free. */
 int slp_budget_try(slp_budget *b, uint64_t bytes);
-/* Taken whatever is free: for the one page that may go beyond, and for tables found larger. */
+/* Takes the bytes even if they are not free: for the one page that may exceed the budget, and for tables that
+ * turn out larger than reserved. */
 void slp_budget_force(slp_budget *b, uint64_t bytes);
 void slp_budget_give(slp_budget *b, uint64_t bytes);
-/* A reservation becomes what it really is. */
+/* Replaces a reservation by the bytes that are really held. */
 void slp_budget_settle(slp_budget *b, uint64_t reserved, uint64_t real);
 
 #endif

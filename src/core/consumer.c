@@ -1,8 +1,8 @@
-/* consumer.c - the life of one consumer: what stream is it, which shards has it, read, stop.
+/* consumer.c - the life of one consumer: describes the stream, lists its shards, reads, stops.
  *
- * What can't be put right by waiting (no such stream, access refused, no identity) is fatal only at first
- * contact; once the stream has answered, everything is tried again for ever: a server must survive a bad
- * hour. */
+ * A failure that waiting can't cure (no such stream, access refused, no identity) is fatal only until the
+ * first listing has succeeded. After that every call is tried again for ever, because a server must survive a
+ * bad hour. */
 #include "core/consumer.h"
 
 #include "core/start.h"
@@ -21,7 +21,7 @@ static void let_shards_go(slp_consumer *c) {
     slp_order_leave(s);
     slp_queue_drop(s);
   }
-  slp_deliver_soon(c->engine); /* joined consumers are not held back by it any more */
+  slp_deliver_soon(c->engine); /* joined consumers no longer wait for its records */
   slp_pump_soon(c->engine);
 }
 
@@ -38,7 +38,7 @@ static void own_call_was_fine(slp_consumer *c) {
   c->failing_since_us = 0;
 }
 
-/* Describing or listing failed. It is tried again later, or the consumer fails. */
+/* Handles a failed describe or list call: tries it again later, or makes the consumer fail. */
 static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   if (!c->started_from && c->life != SLP_LIFE_OPEN && slp_class_lasts(f->class)) {
     slp_consumer_fatal(c, f);
@@ -51,7 +51,8 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
     c->failing_since_us = slp_now_us(c->engine->host);
   uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
                                       (uint32_t)slp_random_below(c->engine->host, 1000));
-  /* One refusal is no news; a second in a row lasts for seconds. */
+  /* Throttling is reported from the second failure in a row on: one refusal is no news, a second means that
+   * it lasts for seconds. */
   if (f->class != SLP_THROTTLE || c->fails == 2 || c->fails % 5 == 0)
     slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "%s: call failed class=%s try=%u wait_ms=%u",
@@ -62,8 +63,9 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
 
 /* ---- what may change of a stream ---------------------------------------------------------------------- */
 
-/* How long it keeps records, and whether it is the same one still, is asked so often. A stream of a table is
- * known by its name, and keeps records for as long as all of them. */
+/* A Kinesis stream is asked every LOOK_US for how long it keeps records, and whether it is still the same
+ * stream. LOOK_SOON_US later if another call about it was out. A table's stream needs no such look: its name
+ * is unique, and all of them keep records equally long. */
 #define LOOK_US UINT64_C(600000000)
 #define LOOK_SOON_US UINT64_C(10000000)
 
@@ -74,7 +76,7 @@ static void look_in(slp_consumer *c, uint64_t us) {
 
 static void look_later(slp_consumer *c) { look_in(c, LOOK_US); }
 
-/* Records that were to be read may be gone sooner than their reader comes to them. */
+/* Notes a changed retention. Warns of shards whose records may now be gone before they are read. */
 static void learn_retention(slp_consumer *c, int64_t kept_ms) {
   size_t at = 0;
   int64_t before_ms = c->retention_ms;
@@ -86,12 +88,13 @@ static void learn_retention(slp_consumer *c, int64_t kept_ms) {
     if (slp_reading_is_on(s)) slp_lag_kept_for(s);
 }
 
-/* Only whole seconds count, as in the leases: encodings round the rest differently. */
+/* Compares whole seconds, as the leases do, because encodings round the fraction differently. */
 static int made_again(const slp_consumer *c, const slp_src_describe *d) {
   return c->created_ms >= 0 && d->created_ms >= 0 && d->created_ms / 1000 != c->created_ms / 1000;
 }
 
-/* A stream that was deleted and made again has the old one's shards by name, and other leases. */
+/* Ends the consumer: its stream was deleted and made again. The new stream has shards of the same names, so
+ * old positions and leases would be applied to it, and mean nothing in it. */
 static void end_of_old_stream(slp_consumer *c) {
   slp_fail f = {0};
   slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM,
@@ -121,7 +124,8 @@ static void on_described(slp_src_req *rq) {
   slp_fail f = rq->fail;
   if (f.class == SLP_FINE && !d->ready)
     slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "the stream is not ready yet");
-  /* A token that names the stream in another way could not be read again. */
+  /* Without the name that the service gives, a token could not be read again: no memory for it is a
+   * failure. */
   if (f.class == SLP_FINE && (replace_text(c, &c->stream, d->name) || replace_text(c, &c->arn, d->arn)))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the stream's name");
   if (f.class != SLP_FINE) {
@@ -133,7 +137,7 @@ static void on_described(slp_src_req *rq) {
   c->created_ms = d->created_ms;
   own_call_was_fine(c);
   look_later(c);
-  /* That records are polled though push was to be had if possible is worth a warning. */
+  /* Warns if the user preferred push, but this consumer polls. */
   if (c->source->told[0])
     slp_report_log(c, c->source->pushes ? SLOOP_LOG_INFO : SLOOP_LOG_WARN, "%s", c->source->told);
   if (c->leases) {
@@ -147,7 +151,7 @@ static void on_described(slp_src_req *rq) {
 
 /* ---- listing ----------------------------------------------------------------------------------------- */
 
-/* The first listing says whether the start makes sense. */
+/* Starts reading after the first listing. Fails if the start position makes no sense in it. */
 static void start_shards(slp_consumer *c) {
   slp_fail f = {0};
   if (slp_start_shards(c, c->start_position, &f)) {
@@ -157,7 +161,7 @@ static void start_shards(slp_consumer *c) {
   slp_start_tell_losses(c, c->start_position);
   c->started_from = 1;
   slp_consumer_move(c, SLP_LIFE_RUNNING);
-  slp_deliver_soon(c->engine); /* joined consumers waited for it */
+  slp_deliver_soon(c->engine); /* joined consumers waited for this listing */
 }
 
 static void list_again(slp_consumer *c) {
@@ -165,7 +169,7 @@ static void list_again(slp_consumer *c) {
   slp_listing_soon(c, c->o->list_ms - c->o->list_ms / 10 + slp_random_below(c->engine->host, span));
 }
 
-/* None of the shards of a circle would ever be read. */
+/* Refuses a listing in which shards are their own ancestors, because none of them would ever be read. */
 static void check_listing(slp_consumer *c, slp_fail *f) {
   size_t n;
   const slp_shard_desc *rows = slp_listing_rows(c, &n), *own;
@@ -180,17 +184,19 @@ static void check_listing(slp_consumer *c, slp_fail *f) {
 
 static int is_ended(const slp_consumer *c) { return c->life == SLP_LIFE_RUNNING && slp_listing_ended(c); }
 
-/* Of a consumer without leases. No worker knows that of its fleet: others may hold what is left. */
+/* Returns 1 if the stream has ended and every record of it is read and back. Returns 0 with leases, because a
+ * worker does not know what others still have to read. */
 static int all_is_read(const slp_consumer *c) {
   const slp_tally *t = &c->sum;
   return is_ended(c) && !c->leases && !slp_seek_pending(c) && !t->open_n && !t->waiting_n && !t->going_n &&
          !t->queued_n && !t->batches_out;
 }
 
-/* In a fleet as soon as it has ended. */
+/* Returns 1 if the user may be told of the end: with leases at once, otherwise when all is read. */
 static int may_tell_end(const slp_consumer *c) { return c->leases ? is_ended(c) : all_is_read(c); }
 
-/* No call fails, and no record will come: else nobody would ever know why. */
+/* Tells the user that the stream is disabled. No call fails and no record comes, so nothing else would
+ * explain why. */
 static void tell_end(slp_consumer *c, slp_told_end what, const char *more) {
   slp_fail f = {0};
   if (!slp_listing_may_tell(c, what)) return;
@@ -199,7 +205,7 @@ static void tell_end(slp_consumer *c, slp_told_end what, const char *more) {
   slp_report_error(c, &f, NULL, 0, 1, c->o->list_ms);
 }
 
-/* No listing could begin meanwhile. */
+/* Begins the listing that could not begin while a description was out. */
 static void after_description(slp_consumer *c) {
   if (slp_listing_is_asked(c) && c->life == SLP_LIFE_RUNNING)
     list_now(c);
@@ -237,30 +243,31 @@ static void on_latest(slp_src_req *rq) {
   after_description(c);
 }
 
-/* Once the user was told of the end, a listing of the user's own is no reason to ask again: a loop of them
- * would spend the calls that the account has. */
+/* Returns 1 if the table may be asked for another stream. Once the user was told of the end, that happens at
+ * most twice in list_ms: otherwise a user who lists in a loop would spend the calls of the account. */
 static int latest_is_due(const slp_consumer *c) {
   uint64_t again_us = slp_after_us(slp_listing_latest_us(c), (uint64_t)c->o->list_ms * 500);
   return slp_listing_told(c) == SLP_TOLD_NOTHING || slp_now_us(c->engine->host) >= again_us;
 }
 
-/* After a listing, or after one that failed because the stream, a day after its end, is gone. */
+/* Asks whether the table has another stream: after a listing, or after one that failed because the stream is
+ * gone, as it is a day after its end. */
 static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
   if (of_listing->class != SLP_FINE && of_listing->class != SLP_GONE) return;
-  if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c); /* it was moved back, say */
+  if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c); /* after a seek back, say */
   if (may_tell_end(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER && latest_is_due(c))
     slp_listing_describe_latest(c, on_latest);
 }
 
 /* ---- the first listing, page by page ----------------------------------------------------------------- */
 
-/* A page of DescribeStream has 100 shards, and an account gets ten a second: thousands of shards take seconds
- * to list. From the oldest records on, a shard may be read as soon as its parents are listed and read,
- * whatever the pages behind it say. Nothing is handed out before the listing is whole: a record of a later
- * page may be earlier. */
+/* Returns 1 if shards may be read before the first listing is complete. A page of DescribeStream has 100
+ * shards, and an account gets ten pages a second, so thousands of shards take seconds to list. When the start
+ * is the oldest record, a shard can be read as soon as its parents are listed and read. Nothing is handed out
+ * before the listing is complete: a later page may name a shard with earlier records. */
 static int may_begin_early(const slp_consumer *c) {
   int alone =
-      c->engine->consumers.next == c->engine->consumers.prev; /* nobody else's records wait for its listing */
+      c->engine->consumers.next == c->engine->consumers.prev; /* no joined consumer waits for the listing */
   return alone && c->life == SLP_LIFE_LISTING && !c->leases && !c->started_from && !c->o->shards_n &&
          c->engine->order == SLOOP_ORDER_TIME && c->source->names_no_children &&
          slp_start_is_oldest(c->start_position);
@@ -276,7 +283,7 @@ static void on_part(slp_src_list *l) {
   slp_order_open_ready(c);
 }
 
-/* Ends of shards that were read before the listing was whole are told now. */
+/* Tells the ends of shards that were read to their end before the listing was complete. */
 static void tell_early_ends(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -310,10 +317,10 @@ static void on_listed(slp_src_req *rq) {
       slp_reader_listed(s);
       barred |= slp_lineage_is_barred(s);
     }
-    if (c->leases) { /* lists when the fleet asks */
+    if (c->leases) { /* the fleet asks for the next listing */
       slp_consumer_check(c);
     } else {
-      if (barred) slp_reader_bar_kin(c); /* children may have been begun before their parent was listed */
+      if (barred) slp_reader_bar_kin(c); /* children may have begun before their parent was listed */
       slp_order_open_ready(c);
       slp_order_forget(c);
       list_again(c);
@@ -326,7 +333,7 @@ static void on_listed(slp_src_req *rq) {
   }
   look_for_another(c, &f);
   if (slp_listing_is_wanted(c) && c->life == SLP_LIFE_RUNNING) slp_listing_soon(c, 0);
-  slp_listing_tell(c, &f); /* last: the callback may do anything */
+  slp_listing_tell(c, &f); /* last, because the user's callback may do anything */
 }
 
 static void on_described_again(slp_src_req *rq) {
@@ -337,7 +344,7 @@ static void on_described_again(slp_src_req *rq) {
     return;
   }
   if (rq->fail.class == SLP_FINE) learn_retention(c, slp_listing_stream(c)->retention_ms);
-  slp_listing_send(c, on_listed, NULL); /* a failure comes again there, and is told then */
+  slp_listing_send(c, on_listed, NULL); /* it fails too if the description did */
 }
 
 static int has_given_up(const slp_consumer *c) {
@@ -347,8 +354,9 @@ static int has_given_up(const slp_consumer *c) {
   return 0;
 }
 
-/* A stream of a table has another name when it is made again; one of Kinesis is told by the time when it was
- * made. Leases may be of the old one; without them the service refuses the positions that there are. */
+/* Returns 1 if the stream may have been deleted and made again under the same name. Only Kinesis allows that,
+ * and only the time of creation tells the streams apart. Leases may be of the old stream. Without leases the
+ * service refuses old positions, so there is nothing to ask before a shard was given up. */
 static int may_be_another(const slp_consumer *c) {
   int told_by_time = c->life == SLP_LIFE_RUNNING && c->created_ms >= 0 && c->source->anchors_by_time;
   return told_by_time && (c->leases || has_given_up(c));
@@ -374,7 +382,8 @@ static void on_looked(slp_src_req *rq) {
   after_description(c);
 }
 
-/* Not while something else is asked of the stream; a failure is no news, for reading tells of what lasts. */
+/* Looks at the stream unless another call about it is out. A failure is not reported, because reading reports
+ * failures that last. */
 static void on_look(slp_timer *t) {
   slp_consumer *c = SLP_OWNER(t, slp_consumer, look_timer);
   int busy = slp_listing_is_busy(c);
@@ -389,7 +398,7 @@ static void on_timer(slp_timer *t) {
   if (c->life == SLP_LIFE_DESCRIBING) {
     slp_listing_describe(c, on_described);
   } else if (slp_listing_asks_latest(c)) {
-    slp_listing_soon(c, 0); /* behind the answer */
+    slp_listing_soon(c, 0); /* once the answer is here */
   } else {
     list_now(c);
   }
@@ -399,7 +408,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
   if (c->life >= SLP_LIFE_STOPPING) return SLOOP_ESTATE;
   int r = slp_listing_ask(c, cb, arg);
   if (r) return r;
-  /* While describing, the first listing follows by itself; one under way will do. */
+  /* DESCRIBING is followed by a listing, and in LISTING one is under way, unless the fleet starts it. */
   int follows = c->life == SLP_LIFE_DESCRIBING || (c->life == SLP_LIFE_LISTING && !c->leases);
   if (!follows) list_now(c);
   return 0;
@@ -419,7 +428,7 @@ static void stopped(slp_consumer *c, int status) {
 
 static void on_stop_event(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, stop.ev);
-  /* Callbacks that are due already come first. */
+  /* Callbacks that are due already come before the one that ends the stop. */
   if (slp_report_pending(c)) {
     slp_post(c->engine->host, &c->stop.ev);
     return;
@@ -451,7 +460,8 @@ static void arm_stop(slp_consumer *c, uint64_t limit_ms) {
   if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop.timer, at_us);
 }
 
-/* With leases checkpoints and rows are written after the last batch is back, or its time is over. */
+/* The least time for a stop with leases: checkpoints and rows are written after the last batch is back, or
+ * after the time for batches is over. */
 #define LEAVE_MS_MIN 2000u
 
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg) {
@@ -465,7 +475,7 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   slp_seek_cancel(c, SLP_ECANCELED);
   c->stop.cb = cb;
   c->stop.arg = arg;
-  if (c->leases) { /* it writes what is acknowledged and gives its leases away, then stop.ev is posted */
+  if (c->leases) { /* the leases write what is acknowledged and are given away, then stop.ev is posted */
     uint64_t hard_ms = slp_max_u64(limit_ms, LEAVE_MS_MIN);
     uint64_t leave_ms = slp_min_u64(limit_ms, hard_ms - slp_min_u64(hard_ms / 4, LEAVE_MS_MIN));
     c->stop.wait_us = slp_after_us(slp_now_us(h), slp_min_u64(leave_ms, UINT64_MAX / 1000) * 1000);
@@ -496,8 +506,8 @@ static void on_stats_timer(slp_timer *t) {
   if (c->on_stats_due) c->on_stats_due(c);
 }
 
-/* Reserved, because it must not fail later: timer, look_timer, stop.timer, stats_timer, and telling a fatal
- * error. */
+/* Reserves what must not fail later: the timers timer, look_timer, stop.timer and stats_timer, and the memory
+ * to report a fatal error. */
 #define TIMERS 4
 static int reserve(slp_consumer *c) {
   int r = slp_report_init(c);
@@ -580,7 +590,7 @@ void slp_consumer_free(slp_consumer *c) {
   slp_free(c->mem, c->stream);
   slp_free(c->mem, c->arn);
   slp_free(c->mem, c);
-  slp_deliver_soon(e); /* joined consumers are not held back by it any more */
+  slp_deliver_soon(e); /* joined consumers no longer wait for its records */
   slp_pump_soon(e);
 }
 
@@ -611,12 +621,14 @@ int slp_consumer_pause(slp_consumer *c, const char *shard, int on) {
 
 static uint64_t ms_or_none(int64_t ms) { return ms < 0 ? UINT64_MAX : (uint64_t)ms; }
 
-/* Nothing is read yet, or any more: since when. */
+/* Returns since when nothing is read: since the start while the consumer is not RUNNING yet, otherwise since
+ * it stopped. */
 static uint64_t idle_since_us(const slp_consumer *c) {
   return c->life < SLP_LIFE_RUNNING && c->started_us ? c->started_us : c->life_us;
 }
 
-/* How far behind a shard is that nobody reads is not known. */
+/* Adds what the leases know. The lag of a shard that is parked or refused is unknown, because nobody reads
+ * it. */
 static void add_leases(slp_consumer *c, slp_counts *out) {
   slp_shut_sum shut;
   c->leases->ops->stats(c->leases, out);
@@ -637,11 +649,12 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   slp_shard *s;
   slp_progress_of_all(c, &all);
   if (c->life == SLP_LIFE_RUNNING && !c->sum.open_n && all.unknown_ms < 0)
-    all.behind_ms = slp_max_i64(all.behind_ms, 0); /* all it had is read */
+    all.behind_ms = slp_max_i64(all.behind_ms, 0); /* every record was read */
   else if (!c->sum.open_n && all.behind_ms < 0)
     all.unknown_ms = (int64_t)((now_us - idle_since_us(c)) / 1000);
   while ((s = slp_map_each(&c->shards, &at))) {
-    /* A shard that is paused, or waits for a parent that is, hands over nothing. */
+    /* A shard that is paused, or waits for a parent that is paused, hands over nothing, so its tip does not
+     * count. */
     if (!slp_reading_is_on(s) || s->paused || !slp_order_is_in(s)) continue;
     if (!slp_reading_at_tip(s)) no_tip = 1;
     asked_us = slp_min_u64(asked_us, slp_reading_tip_asked_us(s));
@@ -683,7 +696,7 @@ static void tell_shut(const slp_shut_lease *lease, void *arg) {
   tell_unread(arg, lease->shard, lease->state, lease->ms, lease->parent);
 }
 
-/* A parent that is being read, for which the shard waits. */
+/* Returns a parent that is being read, and that the shard waits for; NULL: there is none. */
 static const slp_shard *waited_for_parent(const slp_shard *s) {
   if (slp_reading_state(s) != SLP_READER_IDLE || !slp_lineage_wanted(s)) return NULL;
   for (int i = 0; i < 2; i++) {

@@ -6,12 +6,13 @@
  *   buffered  a page of records in our hands: from its last byte until every record is acknowledged
  *   batch     records out with the user; outlives everything else
  *
- * Each is made of parts. A part is a struct of one file, declared in that file's header, and nobody else
- * looks into it: the others call the functions declared beside it. (Where two files keep a part, its header
- * names both.) Parts whose header has no file of its own, standing.h, tally.h and leases.h, and the fields of
- * the objects themselves, are everybody's. Nothing here knows AWS, libuv or a clock other than the host's.
+ * Each object is made of parts. A part is a struct of one file, declared in that file's header, and no other
+ * file reads its fields: the others call the functions declared beside it. (Where two files keep a part, its
+ * header names both.) Every file may read the fields of the objects themselves, and of the parts in
+ * standing.h, tally.h and leases.h, which have no .c file. Nothing here knows AWS, libuv or a clock other
+ * than the host's.
  *
- * The files have floors: a file calls its own floor's functions and those of lower floors. What goes up is
+ * The files have floors: a file calls functions of its own floor and of lower floors. What goes up is
  * returned, is posted (slp_deliver_soon, slp_pump_soon, the events and timers of a part), or is a call of a
  * table that was handed down: source.h, leases.h.
  *
@@ -71,8 +72,8 @@ typedef struct slp_start_position slp_start_position;
 
 struct slp_shard {
   slp_consumer *consumer;
-  slp_name *name; /* held */
-  slp_str id;     /* in name */
+  slp_name *name; /* a counted reference */
+  slp_str id;     /* points into name */
   slp_lineage lineage;
   slp_standing at;
   slp_shard_reading reading;
@@ -83,10 +84,10 @@ struct slp_shard {
   slp_order order;
   slp_shard_batches batches;
   slp_lag lag;
-  slp_shard_lease lease; /* with leases */
+  slp_shard_lease lease; /* with leases only */
   uint8_t paused;
-  uint64_t paused_us;              /* since when */
-  uint8_t opened_told, ended_told; /* SLOOP_SHARD_OPENED, SLOOP_SHARD_ENDED */
+  uint64_t paused_us;              /* when `paused` last changed */
+  uint8_t opened_told, ended_told; /* 1: the user was told SLOOP_SHARD_OPENED, SLOOP_SHARD_ENDED */
   uint8_t marked;                  /* scratch of lineage.c, start.c and save.c */
 };
 
@@ -94,48 +95,51 @@ struct slp_consumer {
   slp_engine *engine;
   slp_source *source; /* owned */
   slp_mem *mem;
-  slp_list link;         /* in engine->consumers */
-  sloop_t *handle;       /* what callbacks are given */
-  const sloop_opts_t *o; /* the api's copy */
-  char *stream;          /* name for records */
-  char *arn; /* owned; the stream's, or its name where the service gives none; NULL: not known yet */
-  int64_t retention_ms;
-  int64_t created_ms; /* -1: not told */
-  slp_life life;      /* slp_consumer_move moves it */
-  uint64_t life_us;   /* since when it is in that state */
+  slp_list link;         /* in slp_engine.consumers */
+  sloop_t *handle;       /* given to the user's callbacks */
+  const sloop_opts_t *o; /* a copy that api/ keeps */
+  char *stream;          /* the name that records carry */
+  char *arn; /* owned; the stream's ARN, or its name if the service gives none; NULL: not known yet */
+  int64_t retention_ms; /* -1: not known */
+  int64_t created_ms;   /* when the stream was made; -1: not told */
+  slp_life life;        /* only slp_consumer_move changes it */
+  uint64_t life_us;     /* when `life` last changed */
   slp_svctime service;
-  slp_delay delay; /* of what is pushed */
-  slp_map shards;  /* id -> slp_shard */
+  slp_delay delay; /* of pushed records */
+  slp_map shards;  /* shard id -> slp_shard */
   slp_tally sum;
   slp_listing listing;
   uint64_t started_us;
-  uint32_t fails;                     /* describe or list, in a row */
-  uint64_t failing_since_us;          /* of them, but for throttling; 0: the last was fine */
-  slp_timer timer;                    /* describe / list again */
-  slp_timer look_timer;               /* what the stream is, now and then */
-  slp_start_position *start_position; /* owned; where reading began */
-  uint8_t started_from;               /* a listing was turned into shards to be read, see start.c */
+  uint32_t fails;                     /* describe or list calls that failed in a row */
+  uint64_t failing_since_us;          /* since when, throttling left out; 0: they do not fail */
+  slp_timer timer;                    /* describes or lists again */
+  slp_timer look_timer;               /* asks now and then whether the stream has changed */
+  slp_start_position *start_position; /* owned; where the user wants to begin */
+  uint8_t started_from;               /* 1: a listing was turned into shards to be read, see start.c */
   slp_list candidates;                /* shards that may enter the order now, see order.c */
-  uint8_t entering;                   /* order.c goes through them */
+  uint8_t entering;                   /* 1: order.c goes through the candidates */
   uint8_t paused_all;
-  struct { /* with leases: the last shard of which the service refused the position to this worker */
+  struct { /* with leases: the last shard whose position the service refused to this worker */
     char shard[129];
-    uint64_t us; /* when it did; 0: it never did */
-    uint32_t n;  /* how often in a row */
+    uint64_t us; /* when it was refused; 0: none was */
+    uint32_t n;  /* refusals in a row */
   } refusal;
-  uint8_t suspended;     /* by the fleet: nothing is fetched or handed out */
+  uint8_t suspended;     /* 1: the fleet suspended it, so nothing is fetched or handed out */
   uint64_t suspended_us; /* since when */
-  uint8_t whole_records; /* its leases hold no place inside an aggregate */
-  uint8_t idle_places;   /* they hold places where no record is */
-  uint8_t clear_places;  /* they hold until when what came behind a record is accounted for */
+  uint8_t whole_records; /* 1: its leases can't store an index inside an aggregate */
+  uint8_t idle_places;   /* 1: its leases can store a place where no record is (mark.idle) */
+  uint8_t clear_places;  /* 1: its leases can store mark.clear_ms */
+  /* floor_learned: the service has throttled, see reader.c. tip_told: the user knows that the tip is
+   * reached. */
   uint8_t floor_learned, tip_told;
   slp_seek seek;
-  slp_list detached;  /* slp_buffered: out with the user since before a seek, or a lost lease */
-  slp_leases *leases; /* owned; NULL: no leases, every shard is read */
-  slp_list namings;   /* positions that the user named; lease/naming.h */
+  /* slp_buffered that were out with the user when a seek or a lost lease made them count no more */
+  slp_list detached;
+  slp_leases *leases; /* owned; NULL: without leases every shard is read */
+  slp_list namings;   /* positions that the user named; see lease/naming.h */
   slp_stop stop;
   slp_timer stats_timer;
-  void (*on_stats_due)(slp_consumer *c); /* set by api: the last thing its caller does */
+  void (*on_stats_due)(slp_consumer *c); /* set by api/; must be the last thing its caller does */
   slp_counts counts;
   slp_notices notices;
 };
@@ -144,23 +148,24 @@ struct slp_engine {
   slp_host *host;
   slp_mem *mem;
   slp_list consumers;
-  uint32_t shards_n; /* known shards; the heaps have room for each */
-  uint32_t behind_n; /* shards that have more to bring, as far as their last page tells */
+  uint32_t shards_n; /* known shards; both heaps have room for each */
+  uint32_t behind_n; /* shards whose last page said that more is to come */
   slp_budget budget;
   slp_pages pages;
   slp_calls calls;
   slp_meet polls;
-  slp_event pump_ev, deliver_ev; /* pump.c and deliver.c run then */
+  slp_event pump_ev, deliver_ev; /* run pump.c and deliver.c */
   sloop_order_t order;
   uint32_t order_wait_ms, batches_out_max, batch_records_max;
   uint64_t batch_bytes_max;
-  slp_merge merge;       /* ORDER_TIME */
-  slp_list ready_shards; /* ORDER_SHARD */
+  slp_merge merge;       /* ORDER_TIME: the heads of all shards */
+  slp_list ready_shards; /* ORDER_SHARD: shards with records to hand out */
   slp_delivery delivery;
   slp_batches batches;
 };
 
-/* Posted: look which shard may call, or which records may leave. */
+/* Posts the pump, which looks for a shard that may call, or the delivery, which looks for records that may
+ * leave. */
 static inline void slp_pump_soon(slp_engine *e) { slp_post(e->host, &e->pump_ev); }
 static inline void slp_deliver_soon(slp_engine *e) { slp_post(e->host, &e->deliver_ev); }
 

@@ -1,14 +1,16 @@
-/* delay.c - the least and the greatest delay of the last two spans, and what may be concluded from them. */
+/* delay.c - keeps the least and the greatest delay of the last two spans, and concludes by when a record must
+ * have come. */
 #include "core/delay.h"
 
-/* A span ends after so long and so many events, whichever is later: where little comes, what is known stays
+/* A span ends after SPAN_US and SPAN_EVENTS, whichever is later, so that a quiet stream keeps its estimate
  * longer. */
 #define SPAN_US 10000000u
 #define SPAN_EVENTS 64u
-/* Fewer show nothing. */
+/* Nothing is concluded from fewer events. */
 #define EVENTS_MIN 8u
-/* A guard that lasts longer than that is none: the clocks jumped, or the server stamps whole seconds. */
+/* Nothing is concluded if delays differ by more: the clocks jumped, or the server stamps whole seconds. */
 #define GUARD_US_MAX 10000000
+/* A later stamp would overflow in microseconds. */
 #define STAMP_MS_MAX (INT64_MAX / 4000)
 
 static slp_delay_span both(const slp_delay *d) {
@@ -38,8 +40,9 @@ void slp_delay_learn(slp_delay *d, int64_t first_ms, int64_t last_ms, uint64_t c
   d->now.most_us = slp_max_i64(d->now.most_us, (int64_t)came_us - first_ms * 1000);
 }
 
-/* The greatest delay to expect, the difference of the clocks in it: a quarter more of what delays differ by
- * than was seen, and far more while few were seen; and the grain of a stamp and of our timers. */
+/* Computes the greatest delay to expect, which includes the difference of the clocks: the greatest delay
+ * seen, a quarter of the spread of delays, more of the spread while few events were seen, and 2 ms for the
+ * grain of stamps and timers. Returns 0 if too little is known. */
 static int greatest_us(const slp_delay *d, int64_t *ret) {
   slp_delay_span all = both(d);
   if (all.n < EVENTS_MIN) return 0;
@@ -58,5 +61,5 @@ uint64_t slp_delay_over_us(const slp_delay *d, int64_t at_ms) {
 int64_t slp_delay_came_until_ms(const slp_delay *d, uint64_t now_us) {
   int64_t greatest;
   if (!greatest_us(d, &greatest)) return INT64_MIN;
-  return ((int64_t)now_us - greatest) / 1000; /* a record of this very millisecond may still come */
+  return ((int64_t)now_us - greatest) / 1000; /* a record stamped with this very millisecond may still come */
 }

@@ -1,23 +1,25 @@
-/* deliver.c - batches out of the merge: which record may leave now, how long a silent shard may hold
- * the others back, and what is late.
+/* deliver.c - takes batches out of the merge: which record may leave now, how long a silent shard may hold
+ * the others back, and which records are late.
  *
- * A record leaves when its key is the least in the merge: every other shard has a later head buffered or
- * a later watermark. When the least entry is a watermark, its shard holds everybody back. That is right
- * while it answers, and in a backlog it is waited for. A shard whose last call failed, or, at the tip, has
- * not answered for order_wait_ms, is set aside; what it brings later is flagged late. Where that happened
- * once it is no backlog that is read, however old the records are: what is late keeps nobody waiting.
+ * A record leaves when its key is the least in the merge: every other shard has a later head buffered, or a
+ * later watermark. When the least entry is a watermark, its shard holds all others back, for as long as this:
+ *   1. While the shard answers, and while a backlog is read, the others wait for it.
+ *   2. A shard that fails, or at the tip does not answer, is set aside after order_wait_ms. What it brings
+ *      later is flagged late.
+ *   3. Once records are late, waiting can't restore their order. So they do not count as a backlog, however
+ *      old they are.
  *
- * A consumer that was started and has not listed its shards holds the others back as a shard does. One that
- * is paused does not, nor one with leases: when it gets shards is up to its fleet. */
+ * A consumer that was started and has not listed its shards also holds the others back, unless it is paused
+ * or has leases: its fleet decides when it gets shards. */
 #include "base/probe.h"
 #include "core/core.h"
 
-/* Records younger than this are "at the tip": there, waiting for a silent shard costs the user latency. */
+/* Records younger than this are at the tip, where waiting for a silent shard costs the user latency. */
 #define YOUNG_MS 10000
 
 static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, delivery.timer)); }
 
-/* A record has left, or none is there. */
+/* Forgets since when a shard held the others back: a record has left, or none waits. */
 static void is_not_blocked(slp_engine *e) {
   e->delivery.waits_since_us = e->delivery.blocked_since_us = e->delivery.held_since_us = 0;
   e->delivery.prolonged = 0;
@@ -32,21 +34,22 @@ void slp_deliver_anew(slp_engine *e) {
   is_not_blocked(e);
 }
 
-/* Wakes us at at_us at the latest. */
+/* Makes the delivery run again at at_us, or earlier. */
 static void look_again(slp_engine *e, uint64_t at_us) {
   if (at_us == UINT64_MAX || e->delivery.timer.at_us <= at_us) return;
   slp_timer_set_reserved(e->host, &e->delivery.timer, at_us);
 }
 
-/* Pushed records come as soon as they are stored, 70 ms later on average (Developer Guide, "Develop enhanced
- * fan-out consumers"): a shard from which nothing comes has nothing. Its next empty event would be waited for
- * for seconds. So long is waited at most; less once delay.c knows how much the delays differ. */
+/* A pushed record comes as soon as it is stored, 70 ms later on average (Developer Guide, "Develop enhanced
+ * fan-out consumers"). So a pushed shard that is silent has nothing, and its next empty event may take
+ * seconds. PUSH_WAIT_MS is the longest wait for it; delay.c shortens that once it knows how much the delays
+ * differ. */
 #define PUSH_WAIT_MS 250u
-/* The watermark of each silent shard is moved. That is done in steps of so long for each of them, or it would
- * take most of the time where thousands are read. */
+/* Watermarks of silent shards are raised in steps of STEP_US times the number of shards. Smaller steps would
+ * take most of the time where thousands of shards are read. */
 #define STEP_US 16u
-/* After a freeze, or a long callback, the answer may lie in the socket: a shard is set aside only when the
- * loop has run for so long. */
+/* A shard is set aside only after the loop has run for SETTLES_US: after a freeze, or a long callback, its
+ * answer may lie unread in the socket. */
 #define SETTLES_US 100000u
 
 static uint64_t order_wait_us(const slp_engine *e, const slp_shard *s) {
@@ -54,7 +57,8 @@ static uint64_t order_wait_us(const slp_engine *e, const slp_shard *s) {
   return (s->consumer->source->pushes ? slp_min_u64(ms, PUSH_WAIT_MS) : ms) * 1000;
 }
 
-/* When the record that would leave next came. Looks at every shard, so that it is kept until one leaves. */
+/* Returns when the record that would leave next came. Looks at every shard, so the result is kept until a
+ * record leaves. */
 static uint64_t waits_since_us(slp_engine *e) {
   slp_buffered *buffered;
   uint32_t i;
@@ -70,7 +74,7 @@ static uint64_t waits_since_us(slp_engine *e) {
 }
 
 /* Returns 1 if the first record that waits arrived in the stream shortly before it was read, or is late
- * already, so that waiting can't keep its order. Looks at every shard, so a "no" is kept for 200 ms. */
+ * already, so that waiting can't keep its order. Looks at every shard, so 0 is kept for 200 ms. */
 static int waiting_is_young(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   if (now < e->delivery.backlog_until_us) return 0;
@@ -82,18 +86,18 @@ static int waiting_is_young(slp_engine *e) {
   return 0;
 }
 
-/* Since when the record that would leave next has waited for silent shards, whichever they were. At the tip
- * that is since it came: of many silent shards each would otherwise be waited for after the other. In a
- * backlog records come long before their turn. Looks at every shard, so that it is kept until a record
- * leaves; what comes meanwhile, and precedes it, changes nothing. */
+/* Returns since when the record that would leave next has waited for silent shards. At the tip that is since
+ * the record came, so that N silent shards cost one wait and not N. In a backlog records come long before
+ * their turn, so it is since a shard began to hold them back. Looks at every shard, so the result is kept
+ * until a record leaves. */
 static uint64_t held_since_us(slp_engine *e) {
   slp_delivery *d = &e->delivery;
   if (!d->held_since_us) d->held_since_us = waiting_is_young(e) ? waits_since_us(e) : d->blocked_since_us;
   return d->held_since_us;
 }
 
-/* Until when the merge waits for a pushed shard that listens, since then: until the shard's own records of
- * the time of the one that waits are here, and both connections were read once more. */
+/* Returns until when the merge waits for a pushed shard that has listened since listens_since_us. By then its
+ * records of the waiting record's time must have come, and both connections were read once more. */
 static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   uint64_t came_us = waits_since_us(e);
   uint64_t until = slp_max_u64(slp_delay_over_us(&s->consumer->delay, e->delivery.waits_time),
@@ -102,24 +106,24 @@ static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listen
   return slp_min_u64(slp_after_us(until, step - until % step), slp_after_us(came_us, order_wait_us(e, s)));
 }
 
-/* Raises the watermark of a shard that was waited for in vain: no record of it is expected before the one
- * that waits, nor before the time up to which its events must have come. Records of the same time have no
- * order among shards, so the watermark passes all of that time. */
+/* Raises the watermark of a shard that was waited for in vain: past the time of the record that waits, or to
+ * the time up to which the shard's events must have come. Records of the same time have no order among
+ * shards, so the watermark passes all of that time. */
 static void move_watermark(slp_engine *e, slp_shard *s) {
   int64_t until_ms = slp_delay_came_until_ms(&s->consumer->delay, slp_now_us(e->host));
   slp_queue_set_watermark(s, slp_max_i64(e->delivery.waits_time + 1, until_ms), SLP_STR(""), 0);
   slp_order_update(s);
 }
 
-/* Returns until_us, or later: while a backlog is read, a shard that does not fail is waited for beyond
- * until_us, and looked at again at backlog_until_us. */
+/* Returns until_us or a later time: in a backlog, a shard that does not fail is waited for beyond until_us,
+ * and looked at again at backlog_until_us. */
 static uint64_t longer_in_backlog_us(slp_engine *e, uint64_t until_us, uint64_t failing_since_us) {
   if (slp_now_us(e->host) < until_us || failing_since_us || waiting_is_young(e)) return until_us;
   return slp_max_u64(until_us, e->delivery.backlog_until_us);
 }
 
-/* Until when the merge waits for the shard that holds it back, which listens since then (reader.h);
- * UINT64_MAX: without a limit. */
+/* Returns until when the merge waits for the shard that holds it back; UINT64_MAX: without a limit. For
+ * listens_since_us see slp_reader_listens_since_us. */
 static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
   if (listens_since_us != UINT64_MAX) return push_patience(e, s, listens_since_us);
@@ -127,7 +131,8 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   uint64_t since_us = slp_reading_silent_since_us(s, late);
   if (since_us == UINT64_MAX) return UINT64_MAX;
   uint64_t now = slp_now_us(e->host), until = slp_after_us(since_us, order_wait_us(e, s));
-  /* A pushed shard had its time once the waiting record did, whenever its own last event was. */
+  /* The wait for a pushed shard begins when the record that waits came, however old the shard's own last
+   * event is. */
   if (s->consumer->source->pushes && !slp_reading_failing_since_us(s))
     until = slp_after_us(waits_since_us(e), order_wait_us(e, s));
   else if (now >= until)
@@ -135,8 +140,9 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   return longer_in_backlog_us(e, until, slp_reading_failing_since_us(s));
 }
 
-/* As `until_us`, or later, so that the loop has run for a while. Looks once more before it is over. A program
- * may hold each turn of the loop for longer than that, so a wait that is over is prolonged only once. */
+/* Returns until_us or a later time, so that the loop has run for a while since it last stood still. Also
+ * makes the delivery look once more before the wait is over. A program may block every turn of the loop for
+ * longer than that, so a wait that is over is prolonged only once. */
 static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until_us) {
   slp_delivery *d = &e->delivery;
   uint64_t now = slp_now_us(e->host), settles_us = slp_min_u64(SETTLES_US, order_wait_us);
@@ -150,15 +156,16 @@ static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until
   return slp_max_u64(until_us, slp_after_us(d->alive_since_us, settles_us));
 }
 
-/* The least entry is of a shard whose queue is empty. 1: it was set aside, look again. */
+/* Handles a least entry whose shard has an empty queue. Returns 1 if the shard no longer holds the others
+ * back, so that the caller must look again; 0 if it is waited for. */
 static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   if (slp_merge_ready(&e->merge) == 0) {
     is_not_blocked(e);
     return 0;
   }
   is_blocked(e);
-  /* A shard at its tip would be asked again after poll_ms. Shards with a backlog wait for it, and their
-   * buffers would be full long before. */
+  /* A shard at its tip would be asked again only after poll_ms. Shards with a backlog wait for it, and their
+   * buffers would be full long before that. */
   if (e->behind_n) slp_reading_hurry(s);
   uint64_t listens_since_us = slp_reader_listens_since_us(s), until = patience(e, s, listens_since_us);
   if (listens_since_us == UINT64_MAX) until = settled_us(e, order_wait_us(e, s), until);
@@ -176,7 +183,7 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   return 1;
 }
 
-/* Until when the merge waits for the first listing of a consumer. */
+/* Returns until when the merge waits for the first listing of a consumer. */
 static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   if (e->order_wait_ms == UINT32_MAX) return UINT64_MAX;
   uint64_t wait_us = (uint64_t)e->order_wait_ms * 1000, failing_us = c->failing_since_us;
@@ -184,14 +191,14 @@ static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   return settled_us(e, wait_us, longer_in_backlog_us(e, until, failing_us));
 }
 
-/* 1: nothing leaves now. */
+/* Returns 1 if nothing may leave now, because a consumer has not listed its shards. */
 static int a_listing_is_waited_for(slp_engine *e) {
   if (slp_merge_ready(&e->merge) == 0) return 0;
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
     if (!slp_consumer_is_yet_to_list(c)) continue;
-    /* Records that were read before the listing is whole wait: a shard that the rest of it names may have
-     * earlier ones. */
+    /* Once some shards are known, the rest of the listing may name shards with earlier records, so the wait
+     * has no limit. */
     uint64_t until = c->shards.live ? UINT64_MAX : listing_patience(e, c);
     if (slp_now_us(e->host) >= until) continue;
     is_blocked(e);
@@ -206,7 +213,8 @@ static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_byt
          (b->n && b->payload_bytes + (SLP_MUTANT(batch_one_too_many) ? 0 : next_bytes) > e->batch_bytes_max);
 }
 
-/* Moves a record that was given back into the batch. 0; 1: it has to wait, or is alone; SLP_ENOMEM. */
+/* Moves a record that was given back into the batch. Returns 0 or SLP_ENOMEM; 1 if the record has to wait, or
+ * is a dead letter and fills the batch alone. */
 static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   uint32_t i;
   slp_buffered *buffered = slp_queue_given_back(s, &i);
@@ -216,7 +224,7 @@ static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   }
   if (batch_full(e, b, slp_buffered_payload(buffered, i))) return 1;
   if (slp_queue_is_dead(s, buffered, i)) {
-    if (b->n) return 1; /* a dead letter goes alone */
+    if (b->n) return 1; /* a dead letter gets a batch of its own */
     b->dead = 1;
   }
   int r = slp_batch_room(b);
@@ -227,8 +235,9 @@ static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   return b->dead;
 }
 
-/* Moves the shard's head into the batch. by_time: it is the first of all shards' heads. 0; 1: it has to wait,
- * or is alone; SLP_ENOMEM. This is the way of every record: what is done here is paid for each of them. */
+/* Moves the head of the shard's queue into the batch. by_time: it is the first of all shards' heads. Returns
+ * 0 or SLP_ENOMEM; 1 if the record has to wait, or fills the batch alone. Runs for every record, so each
+ * instruction counts. */
 static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   if (slp_queue_gave_back(&s->queue)) return move_given_back(e, b, s);
   slp_buffered *buffered = slp_queue_next_page(&s->queue);
@@ -236,8 +245,8 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   uint32_t i = slp_queue_next_i(&s->queue), flags = 0;
   if (batch_full(e, b, slp_buffered_payload(buffered, i))) return 1;
   int64_t time = slp_queue_next_time(&s->queue);
-  /* Records of one time have no order that a user could see broken: a server that stamps whole seconds gives
-   * many the same one. */
+  /* A record of the same time as the latest is not late. Records of one time have no order that a user could
+   * see broken, and a server that stamps whole seconds gives many records the same time. */
   if (by_time && time < e->delivery.latest_ms && !SLP_MUTANT(late_not_flagged)) flags = SLOOP_REC_LATE;
   int r = slp_batch_room(b);
   if (r) return r;
@@ -247,7 +256,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   return 0;
 }
 
-/* The shard whose head is the first of all; NULL: no record may leave now. */
+/* Returns the shard whose head is the first of all; NULL: no record may leave now. */
 static slp_shard *first_in_time(slp_engine *e) {
   slp_merge_node *top;
   while ((top = slp_merge_top(&e->merge))) {
@@ -258,7 +267,7 @@ static slp_shard *first_in_time(slp_engine *e) {
   return NULL;
 }
 
-/* The next shard in turn that may send a batch. */
+/* Returns the next shard in turn that may send a batch; NULL: there is none. */
 static slp_shard *next_ready_shard(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   SLP_LIST_EACH(&e->ready_shards, it) {
@@ -273,13 +282,14 @@ static slp_shard *next_ready_shard(slp_engine *e) {
   return NULL;
 }
 
-/* As many records as may leave now and fit: of one shard, or in the order of time of all. */
+/* Fills the batch with the records that may leave now: of the shard `only`, or, if that is NULL, of all
+ * shards in the order of time. */
 static int fill(slp_engine *e, slp_batch *b, slp_shard *only) {
   int r = 0;
   slp_shard *s;
   while (!r && (s = only ? only : first_in_time(e))) {
     if (b->consumer != s->consumer) {
-      if (b->consumer) break; /* a batch is of one consumer */
+      if (b->consumer) break; /* records of a batch are of one consumer */
       b->consumer = s->consumer;
     }
     r = move_head(e, b, s, !only);
@@ -297,7 +307,7 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   return r;
 }
 
-/* Callbacks that are due already come first: a loss is told before the records behind its gap. */
+/* Callbacks that are due already come first, so that a loss is told before the records behind its gap. */
 static int somebody_is_being_told(const slp_engine *e) {
   SLP_LIST_EACH(&e->consumers, it) {
     if (slp_report_pending(SLP_OWNER(it, slp_consumer, link))) return 1;
@@ -328,11 +338,11 @@ static void run(slp_event *ev) {
   if (b->n == 0) {
     slp_batch_recycle(b);
     if (r) look_again(e, slp_after_us(slp_now_us(e->host), 100000));
-    slp_pump_soon(e); /* the shard that holds the merge back may need to go beyond the budget */
+    slp_pump_soon(e); /* the shard that holds the merge back may need bytes beyond the budget */
     SLP_LIST_EACH(&e->consumers, it) slp_consumer_check(SLP_OWNER(it, slp_consumer, link));
     return;
   }
-  slp_deliver_soon(e); /* there may be more */
+  slp_deliver_soon(e); /* more records may be ready to leave */
   if (b->dead)
     slp_batch_bury(b);
   else

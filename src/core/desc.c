@@ -1,4 +1,4 @@
-/* desc.c - descriptions of shards that outlive what they were read from. */
+/* desc.c - copies of shard descriptions and names that outlive the page or listing they came from. */
 #include "core/desc.h"
 
 #include "base/map.h"
@@ -52,9 +52,9 @@ int slp_desc_range(const slp_shard_desc *d, slp_hash_range *ret) {
 
 /* ---- circles ------------------------------------------------------------------------------------------- */
 
-typedef struct place { /* of a shard on the way up to its ancestors */
+typedef struct place { /* a shard on the way up to its ancestors */
   const slp_shard_desc *desc;
-  struct place *below;
+  struct place *below; /* the shard from which the walk came here */
   enum { UNSEEN, ON_THE_WAY, SEEN } is;
 } place;
 
@@ -63,7 +63,8 @@ static place *parent_of(const slp_map *by_id, const place *at, int i) {
   return id.n ? slp_map_get(by_id, id) : NULL;
 }
 
-/* Goes up from one shard, each way once. A shard that is met again on the way is its own ancestor. */
+/* Walks up from one shard, each way once. Returns a shard that is met again on the way, which is its own
+ * ancestor; NULL: there is none. */
 static const slp_shard_desc *go_up(const slp_map *by_id, place *at) {
   at->is = ON_THE_WAY;
   while (at) {

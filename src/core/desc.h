@@ -1,32 +1,34 @@
-/* desc.h - descriptions and names of shards that outlive what they were read from. */
+/* desc.h - copies of shard descriptions and names that outlive the page or listing they came from. */
 #ifndef SLP_CORE_DESC_H
 #define SLP_CORE_DESC_H
 
 #include "codec/kpl.h"
 #include "codec/page.h"
 
-size_t slp_desc_bytes(const slp_shard_desc *d); /* of all its texts */
-/* A copy whose texts begin at *at, which moves behind them: slp_desc_bytes of room. */
+size_t slp_desc_bytes(const slp_shard_desc *d); /* the bytes of all its texts */
+/* Returns a copy whose texts begin at *at, and moves *at behind them. There must be slp_desc_bytes of
+ * room. */
 slp_shard_desc slp_desc_copy(char **at, const slp_shard_desc *d);
-/* All of them in one block, freed with slp_free. n > 0. NULL: no memory. */
+/* Copies n > 0 descriptions into one block, to be freed with slp_free. Returns NULL without memory. */
 slp_shard_desc *slp_descs_copy(slp_mem *mem, const slp_shard_desc *descs, size_t n);
 
-/* The number in a shard's id, which grows from each shard of a stream to those made later:
- * shardId-000000000012 of Kinesis, shardId-00000001415575708000-09de7c54 of DynamoDB (a time in ms). 0: the
- * id has none. */
+/* Reads the number in a shard's id, which grows from each shard of a stream to those made later:
+ * shardId-000000000012 of Kinesis, shardId-00000001415575708000-09de7c54 of DynamoDB (a time in ms). Returns
+ * 0 if the id has none. */
 int slp_desc_number(slp_str id, uint64_t *ret);
-/* Its hash keys. 0: it does not say which. */
+/* Reads the shard's range of hash keys. Returns 0 if d does not tell it. */
 int slp_desc_range(const slp_shard_desc *d, slp_hash_range *ret);
 
-/* Is a shard of these its own ancestor? *ret: one of them; NULL: none is. SLP_ENOMEM */
+/* Looks for a shard that is its own ancestor. *ret is one of them, or NULL if there is none. Returns 0 or
+ * SLP_ENOMEM. */
 int slp_descs_circle(slp_mem *mem, const slp_shard_desc *descs, size_t n, const slp_shard_desc **ret);
 
-/* A name that outlives its shard, for records in batches. */
+/* The names that records in batches point to. They are counted, because a batch may outlive the shard. */
 typedef struct slp_name {
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* a counted reference */
   uint32_t refs;
-  const char *stream, *shard; /* NUL-ended, in text */
-  uint64_t epoch;             /* of the lease; 0: there is none */
+  const char *stream, *shard; /* NUL-ended, in `text` */
+  uint64_t epoch;             /* of the shard's lease; 0: no lease */
   size_t shard_n;
   char text[];
 } slp_name;

@@ -1,7 +1,7 @@
-/* engine.c - birth and death of an engine: what joined consumers share. */
+/* engine.c - makes and frees an engine: what joined consumers share. */
 #include "core/consumer.h"
 
-#define ENGINE_TIMERS 2 /* of deliver.c and calls.c */
+#define ENGINE_TIMERS 2 /* one of deliver.c, one of calls.c */
 
 int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts_t *o) {
   slp_engine *e = SLP_NEW(mem, slp_engine);

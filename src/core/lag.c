@@ -1,11 +1,11 @@
-/* lag.c - how far behind its tip an answer left a shard. Kinesis says so with every page; where the service
- * does not, the age of the newest record read stands for it, and at the tip the lag is 0. */
+/* lag.c - how far behind its tip each answer left a shard. Kinesis says so with every page. For other
+ * services the lag is the age of the newest record read, and 0 at the tip. */
 #include "core/core.h"
 
 #include <stdio.h>
 
-/* A shard's lag is told once when it passes the first share of the stream's retention, and again only after
- * it fell below the second. */
+/* The user is warned when a shard's lag passes FAR_BEHIND_PERCENT of the stream's retention, and again only
+ * after it fell below NEAR_AGAIN_PERCENT. */
 #define FAR_BEHIND_PERCENT 80
 #define NEAR_AGAIN_PERCENT 70
 
@@ -71,7 +71,8 @@ void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us) {
   const slp_rec *first = first_new(s, page);
   int64_t told_ms = slp_lag_of_page(s, page), now_ms = slp_svctime_low_ms(&s->consumer->service, asked_us);
   int dated = first && first->arrived_ms >= 0;
-  /* Records that will be passed over do not tell how old the first record to come is. */
+  /* The first record will be passed over, so its age says nothing about the first record that will be handed
+   * out. */
   if (dated && first->arrived_ms < s->at.not_before_ms) {
     slp_lag_forget(s);
     return;
@@ -96,7 +97,7 @@ void slp_lag_init(slp_shard *s) {
 }
 
 void slp_lag_forget(slp_shard *s) {
-  if (s->lag.told_ms < 0 && s->lag.told_us) return; /* it has not been known for longer */
+  if (s->lag.told_ms < 0 && s->lag.told_us) return; /* keep the time since which it is not known */
   s->lag.told_ms = -1;
   s->lag.told_us = slp_now_us(s->consumer->engine->host);
 }

@@ -2,7 +2,7 @@
 #include "base/probe.h"
 #include "core/core.h"
 
-/* A fleet that can't be used any more is told while the consumer stops, and after, too. */
+/* FAILED is allowed from STOPPING and STOPPED too: the fleet may turn out to be unusable at any time. */
 #define BIT(life) (1u << (life))
 static const unsigned allowed[] = {
     [SLP_LIFE_OPEN] = BIT(SLP_LIFE_DESCRIBING) | BIT(SLP_LIFE_CLOSING),

@@ -4,7 +4,7 @@
  *              |             |                     ^  ^
  *              +-------------+---------------------+  +-- FAILED
  *
- *   any but OPEN and CLOSING --> FAILED (a fatal error was told); FAILED --> STOPPED as well
+ *   any but OPEN and CLOSING --> FAILED (a fatal error was told); also FAILED --> STOPPED
  *   any --> CLOSING, then freed */
 #ifndef SLP_CORE_LIFE_H
 #define SLP_CORE_LIFE_H
@@ -15,13 +15,13 @@
 typedef struct slp_consumer slp_consumer;
 
 typedef enum slp_life {
-  SLP_LIFE_OPEN, /* not started */
+  SLP_LIFE_OPEN, /* made, and not started */
   SLP_LIFE_DESCRIBING,
-  SLP_LIFE_LISTING, /* the first listing */
+  SLP_LIFE_LISTING, /* waits for the first listing */
   SLP_LIFE_RUNNING,
-  SLP_LIFE_STOPPING, /* waits for batches */
+  SLP_LIFE_STOPPING, /* waits until the user gives its batches back */
   SLP_LIFE_STOPPED,
-  SLP_LIFE_FAILED, /* stopped by itself: a fatal error was reported */
+  SLP_LIFE_FAILED, /* a fatal error was reported, and it stopped by itself */
   SLP_LIFE_CLOSING
 } slp_life;
 
@@ -29,16 +29,16 @@ typedef struct slp_stop {
   sloop_cb cb;
   void *arg;
   slp_timer timer;
-  uint64_t wait_us; /* with leases: batches that are out are waited for until then */
+  uint64_t wait_us; /* with leases: the time until which the stop waits for batches */
   slp_event ev;
 } slp_stop;
 
-void slp_consumer_move(slp_consumer *c, slp_life to); /* the one place that changes c->life */
-/* Its first record may be the first of all that are joined, as soon as its shards are known. A paused one, or
- * one that gets shards from a fleet, is not waited for. */
+void slp_consumer_move(slp_consumer *c, slp_life to); /* the only place that changes c->life */
+/* Returns 1 while joined consumers must wait for the first listing of c, whose records may be the earliest of
+ * all. A consumer that is paused, or that gets shards from a fleet, is not waited for. */
 int slp_consumer_is_yet_to_list(const slp_consumer *c);
-/* Something came to its end: tells the tip when it is reached, and posts the end of a stop that waits for
- * nothing any more. */
+/* Called when something has come to its end. Tells the user when the tip is reached, and posts the end of a
+ * stop that waits for nothing more. */
 void slp_consumer_check(slp_consumer *c);
 
 #endif

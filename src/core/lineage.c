@@ -1,8 +1,8 @@
-/* lineage.c - which shards a consumer knows, their parents and children, and which are read at all. When they
- * are, order.c says. */
+/* lineage.c - which shards a consumer knows, their parents and children, and which of them are read at all.
+ * When they are read is decided in order.c. */
 #include "core/core.h"
 
-/* 0, SLP_ENOMEM */
+/* Returns 0 or SLP_ENOMEM. */
 static int copy_parents(slp_shard *s, slp_str parent, slp_str adjacent) {
   const slp_str ids[2] = {parent, adjacent};
   for (int i = 0; i < 2; i++) {
@@ -107,7 +107,8 @@ int slp_lineage_parent_barred(const slp_shard *s) {
   return 0;
 }
 
-/* SKIPPED and WANTED turn into each other while a start position is applied. The last two are for good. */
+/* SKIPPED and WANTED change into each other while a start position is applied. BARRED and STOPPED are
+ * final. */
 #define BIT(state) (1u << (state))
 static const unsigned allowed[] = {
     [SLP_SELECT_WANTED] =
@@ -127,7 +128,8 @@ void slp_lineage_set(slp_shard *s, slp_selection to) {
 
 /* ---- kin ----------------------------------------------------------------------------------------------- */
 
-/* A parent that was not passed yet. In a circle, which no listing may have, one edge is left out. */
+/* Returns a parent that slp_lineage_ordered has not passed yet. In a circle of parents, which no listing may
+ * have, it leaves out one edge. */
 static slp_shard *unordered_parent(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
@@ -148,7 +150,7 @@ slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how) {
   while ((s = slp_map_each(&c->shards, &at))) s->lineage.ordered = 0;
   for (at = 0; (s = slp_map_each(&c->shards, &at));) {
     slp_shard *on = s->lineage.ordered ? NULL : pass(s, NULL);
-    while (on) { /* up to the oldest, then down again */
+    while (on) { /* up to the oldest ancestor, then down again */
       slp_shard *up = unordered_parent(on);
       if (up) {
         on = pass(up, on);
@@ -174,7 +176,7 @@ static int is_barred_now(const slp_shard *s) {
   return slp_lineage_wanted(s) && slp_reading_state(s) == SLP_READER_IDLE && slp_lineage_parent_barred(s);
 }
 
-/* Descendants of a shard that was given up are not read. Those that were begun are slp_reader_bar_kin's. */
+/* Bars the shards that wait for a shard that was given up. slp_reader_bar_kin stops those that were begun. */
 static void bar_waiting(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
     if (is_barred_now(s)) slp_lineage_set(s, SLP_SELECT_BARRED);
@@ -205,7 +207,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
     return NULL;
   }
   s->lineage.added_serial = slp_listing_begun(c);
-  s->lineage.listed = 1; /* until a listing says otherwise */
+  s->lineage.listed = 1; /* until a listing lacks it */
   s->lineage.selection = slp_lineage_wants(c, id) ? SLP_SELECT_WANTED : SLP_SELECT_SKIPPED;
   if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
   if (s->paused) s->paused_us = slp_now_us(c->engine->host);
@@ -215,7 +217,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
   return s;
 }
 
-/* Some shard may have named a parent before that one was known. */
+/* Links every shard to its known parents: a shard may have named a parent before that parent was known. */
 static void link_all(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -223,14 +225,14 @@ static void link_all(slp_consumer *c) {
 }
 
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
-  int some_wait = c->sum.waiting_n > 0; /* a shard that was begun waits for no parent */
+  int some_wait = c->sum.waiting_n > 0; /* otherwise no shard needs a parent that becomes known now */
   slp_shard *s = add(c, id, parent, adjacent);
   if (s && some_wait) link_all(c);
   if (s && slp_lineage_parent_barred(s)) bar_waiting(c);
   return s;
 }
 
-/* Shards that are looked at once each: where merges and splits alternate there are far more ways up than
+/* A list that takes each shard once: where merges and splits alternate there are far more ways up than
  * ancestors. */
 typedef struct kin_list {
   slp_shard *first, *last;
@@ -258,8 +260,8 @@ static int is_named(const slp_shard_desc *children, size_t n, slp_str id) {
   return 0;
 }
 
-/* A shard of the list is one of the children, or descends from one. The list grows by all that is known of
- * what it descends from. */
+/* Returns 1 if a shard of the list is one of the children, or descends from one. Adds all known ancestors of
+ * the list's shards to the list. */
 static int one_is_above(kin_list *l, const slp_shard_desc *children, size_t n) {
   for (slp_shard *s = l->first; s; s = s->lineage.next) {
     const slp_str *parents = s->lineage.parents;
@@ -329,7 +331,7 @@ int slp_lineage_parents_read(const slp_shard *s) {
   return 1;
 }
 
-/* The latest key time of its parents. */
+/* Returns the latest key time of the known parents; 0: none is known. */
 static int64_t latest_of_parents(const slp_shard *s) {
   int64_t floor = 0;
   for (int i = 0; i < 2; i++) {
@@ -345,7 +347,7 @@ int64_t slp_lineage_anchor(const slp_shard *s) {
   return s->at.open.ms == INT64_MIN ? ms : slp_min_i64(ms, slp_svctime_moment_ms(service, &s->at.open));
 }
 
-/* The time before which every parent passes records over; INT64_MIN: none does. */
+/* Returns the time before which every parent passes records over; INT64_MIN: there is none. */
 static int64_t passed_over_by_parents(const slp_shard *s) {
   int64_t least = INT64_MAX;
   for (int i = 0; i < 2; i++) {
@@ -379,7 +381,8 @@ int slp_lineage_lacks_parent(slp_shard *s) {
 
 /* ---- listings ---------------------------------------------------------------------------------------- */
 
-/* A listing may name children before their parents. Marked are the shards that are new, or all. */
+/* Counts the children of the marked shards, which are the new ones, or all. Done after all rows are taken in,
+ * because a listing may name children before their parents. */
 static void count_children(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -393,18 +396,19 @@ static void count_children(slp_consumer *c) {
   }
 }
 
-/* 1: the listing names other parents than a page did; SLP_ENOMEM. */
+/* Corrects the parents of a shard that was not begun, if the listing names others than a page did. Returns 0:
+ * nothing to correct; 1: corrected; SLP_ENOMEM. */
 static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
   slp_lineage *l = &s->lineage;
   int same = slp_str_eq(l->parents[0], d->parent) && slp_str_eq(l->parents[1], d->adjacent_parent),
       crossed = slp_str_eq(l->parents[0], d->adjacent_parent) && slp_str_eq(l->parents[1], d->parent);
-  /* A server may leave out parents that it keeps no more. */
+  /* A row without parents corrects nothing: a server may leave out parents that it no longer keeps. */
   if (same || crossed || !d->parent.n || slp_reading_state(s) != SLP_READER_IDLE) return 0;
   unlink_parents(s);
   slp_str were[2] = {l->parents[0], l->parents[1]};
   l->parents[0] = l->parents[1] = (slp_str){NULL, 0};
   int lacks = copy_parents(s, d->parent, d->adjacent_parent);
-  if (lacks) { /* without parents it would be read at once */
+  if (lacks) { /* without parents the shard would be read at once */
     free_parents(s);
     l->parents[0] = were[0];
     l->parents[1] = were[1];
@@ -415,7 +419,8 @@ static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
   return 1;
 }
 
-/* A listing tells of a reshard only when it is done, and may itself be of a moment ago. */
+/* A shard that is listed open was surely open this long before the listing: a listing shows a reshard only
+ * when it is done, and may itself be a moment old. */
 #define OPEN_SLACK_US 10000000u
 
 static void note_open(slp_consumer *c) {
@@ -436,13 +441,14 @@ static void learn_row(slp_shard *s, const slp_shard_desc *d) {
   slp_lineage_learn_keys(s, d);
 }
 
-/* A parent that no page had so far may be on a later one. */
+/* Takes in the rows of the first listing that came so far. A parent that is not known may be on a later
+ * page. */
 void slp_lineage_take_part(slp_consumer *c) {
   const slp_shard_desc *d;
   while ((d = slp_listing_next_row(c))) {
     slp_shard *s = slp_lineage_get(c, d->id);
     if (!s) s = add(c, d->id, d->parent, d->adjacent_parent);
-    if (!s) continue; /* no memory: with the whole listing it is tried again */
+    if (!s) continue; /* no memory: the complete listing tries again */
     for (int i = 0; i < 2; i++)
       if (s->lineage.parents[i].n && !slp_lineage_parent(s, i))
         s->lineage.known_serial = slp_listing_begun(c);
@@ -476,7 +482,7 @@ int slp_lineage_take_listing(slp_consumer *c) {
       r = SLP_ENOMEM;
   }
   if (barred) bar_waiting(c);
-  corrected |= !c->started_from; /* parts of the first listing counted only the parents before them */
+  corrected |= !c->started_from; /* parts of the first listing counted only parents known then */
   for (at = 0; corrected && (s = slp_map_each(&c->shards, &at));) s->marked = 1;
   count_children(c);
   link_all(c);
@@ -511,7 +517,8 @@ void slp_lineage_note_listing(slp_consumer *c) {
   }
 }
 
-/* A listing may be incomplete, and a shard that is forgotten and listed again would be read again. */
+/* A shard is forgotten only when this many listings in a row lacked it. A listing may be incomplete, and a
+ * shard that is forgotten and listed again would be read twice. */
 #define MISSED_MIN 2
 
 int slp_lineage_is_missed(slp_shard *s) {

@@ -1,11 +1,11 @@
-/* listing.c - what is asked of the stream as a whole: what it is, and which shards it has. What follows from
- * an answer is the affair of the file that asks. */
+/* listing.c - asks about the stream as a whole: what it is, and which shards it has. The file that asks
+ * decides what follows from the answer. */
 #include "core/core.h"
 #include "core/desc.h"
 
 #include <stdlib.h>
 
-/* Between listings that follow each other closely. */
+/* The least wait between listings that follow each other closely grows from LIST_LEAST_US to LIST_MOST_US. */
 #define LIST_LEAST_US 200000
 #define LIST_MOST_US 2000000
 
@@ -20,7 +20,8 @@ void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq) {
 int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms) {
   int64_t low_ms = slp_svctime_low_ms(&c->service, rq->sent_us);
   if (rq->date_ms < 0 || rq->done_us < rq->sent_us) return low_ms;
-  /* It was that late when the answer was written, and the call was on its way for so long at most. */
+  /* The service's clock showed date_ms when the answer was written, and the call took done_us - sent_us at
+   * most. */
   int64_t own_ms = rq->date_ms - (int64_t)((rq->done_us - rq->sent_us + 999) / 1000);
   return slp_min_i64(low_ms, slp_max_i64(own_ms, begun_ms));
 }
@@ -105,7 +106,8 @@ void slp_listing_forget_rows(slp_consumer *c) {
   c->listing.rows_n = 0;
 }
 
-/* Without memory nothing is kept: the children of a shard that ends are asked for. */
+/* Keeps a copy of the newest listing's rows. Without memory none are kept, and a shard that ends has to ask
+ * for its children. */
 static void keep_rows(slp_consumer *c) {
   const slp_src_list *l = &c->listing.list;
   slp_listing_forget_rows(c);
@@ -119,8 +121,8 @@ static int by_parent(const void *a, const void *b) {
   return side ? side : (x->row > y->row) - (x->row < y->row);
 }
 
-/* A listing is sorted when the first shard ends after it: looking through all rows for each shard that ends
- * would take seconds where thousands do. */
+/* Sorts the rows by parent when the first shard asks for its children. Looking through all rows for each
+ * shard that ends would take seconds where thousands end. */
 static int sort_children(slp_consumer *c) {
   slp_listing *l = &c->listing;
   if (l->children) return 0;
@@ -258,7 +260,7 @@ static int by_id(const void *a, const void *b) {
   return strcmp((*(const sloop_shard_t *const *)a)->id, (*(const sloop_shard_t *const *)b)->id);
 }
 
-/* The texts lie in one block. The callback is the last thing that is done. */
+/* Gives the listing to the user's callback, as its last act. All texts lie in one block. */
 void slp_listing_tell(slp_consumer *c, const slp_fail *f) {
   if (!c->listing.cb) return;
   sloop_list_cb cb = c->listing.cb;

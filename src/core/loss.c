@@ -1,14 +1,15 @@
-/* loss.c - finds losses and tells them. */
+/* loss.c - finds losses and tells them to the user. */
 #include "core/loss.h"
 
 #include "base/probe.h"
 #include "core/core.h"
 
-#define ANSWER_MS_MAX 30000 /* no answer was on its way for longer */
-/* A record may be shown some time after it arrived: an empty answer says nothing of so young ones. */
+#define ANSWER_MS_MAX 30000 /* no answer is on its way for longer */
+/* A service may show a record some time after it arrived, so an empty answer says nothing of records this
+ * young. */
 #define SHOWN_LATE_MS 60000
-/* A mark is clear until later at most so often in the stream's retention, as a lease's row is written for it;
- * and so often where that is not known. */
+/* A lease's row is written whenever the clear_ms of a mark moves. So it moves at most STEPS times in the
+ * stream's retention, and by STEP_MS_MIN or more; by STEP_MS if the retention is not known. */
 #define STEPS 24
 #define STEP_MS_MIN 600000
 #define STEP_MS 3600000
@@ -17,7 +18,7 @@ static const char removed[] = "records were removed from the stream before they 
 static const char maybe[] = "the record to go on from is not kept any more; records after it may be missing";
 
 /* Returns until when what came behind the mark is accounted for; -1: not known. Rows and tokens may say
- * anything, and nobody has seen what is to come. */
+ * anything, so a time in the future does not count. */
 static int64_t clear_until_ms(const slp_shard *s, const slp_mark *m) {
   const slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_high_ms(&c->service, slp_now_us(c->engine->host));
@@ -30,7 +31,7 @@ static int64_t known_until_ms(const slp_shard *s, const slp_mark *m) {
 
 /* ---- telling ----------------------------------------------------------------------------------------- */
 
-/* Returns the place behind which records are missing. */
+/* Returns the mark behind which records are missing. */
 static const slp_mark *begin_of_gap(const slp_shard *s) {
   if (s->at.idle.seq_n) return &s->at.idle;
   if (!slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_AT) return &s->at.start.mark;
@@ -60,27 +61,28 @@ int slp_loss_is_young(const slp_shard *s, const slp_mark *m) {
          m->arrived_ms > now_ms - c->retention_ms;
 }
 
-/* Nothing that came behind the mark, and before a record of first_ms, is missing without having been told.
- * first_ms -1: it is not known. */
+/* Returns 1 if nothing is missing untold between the mark and a record that arrived at first_ms; -1: that
+ * record is not known. */
 static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms) {
   int64_t clear_ms = clear_until_ms(s, m);
   if (clear_ms < 0) return 0;
   if (first_ms >= 0 && first_ms <= clear_ms) return 1;
   slp_mark clear = *m;
   clear.arrived_ms = clear_ms;
-  /* A record that should be kept and is not was removed: others may have been too. */
+  /* A record that should be kept and is not was removed, so others may have been removed too. */
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 
-/* That a record is gone does not prove that others were there. Two things do: its aggregate was not read to
- * its end; or the last answer said that the shard has more, and that is not what reading goes on with. */
+/* Returns 1 if the last record's aggregate was not read to its end. That proves a loss; so does had_more(),
+ * if reading goes on with other records than those. That a record is gone proves nothing. */
 static int is_cut(const slp_shard *s) { return SLP_MUTANT(removed_is_lost) || s->at.last.part; }
 
 static int had_more(const slp_shard *s) {
   return s->consumer->source->tells_behind && slp_lag_told_ms(s) > 0;
 }
 
-/* first_ms: when the record arrived that reading goes on with; -1: not known. */
+/* Returns 1 if a loss is certain. first_ms: when the record arrived that reading goes on with; -1: not
+ * known. */
 static int is_certain_before(const slp_shard *s, int64_t first_ms) {
   int64_t told_ms = slp_svctime_low_ms(&s->consumer->service, slp_lag_told_us(s));
   int came_later = first_ms >= 0 && told_ms != INT64_MIN && first_ms > told_ms + ANSWER_MS_MAX;
@@ -99,24 +101,27 @@ int slp_loss_trimmed(slp_shard *s, const char *message) {
   return 0;
 }
 
-/* Whether the page begins with another record than the one that reading goes on from. */
+/* Returns 1 if the page begins with another record than the one that reading goes on from, and what lies
+ * between the two is not accounted for. */
 static int begins_behind(const slp_shard *s, const slp_page *page) {
   const slp_mark *wanted = slp_has_taken(&s->at) ? &s->at.last : &s->at.start.mark;
   int64_t first_ms = page->recs[0].arrived_ms;
-  /* No record was there that could be missed: only its age tells. */
+  /* No record was at that place, so only the age of the first record can show a gap. */
   if (s->at.idle_old) return first_ms < 0 || first_ms > s->at.idle.arrived_ms;
   if (slp_has_taken(&s->at) ? !s->at.after_last : s->at.start.kind != SLP_POSITION_AT) return 0;
   if (slp_num_cmp(slp_rec_seq(page, &page->recs[0]), slp_mark_seq(wanted)) <= 0) return 0;
   return !is_accounted(s, wanted, first_ms);
 }
 
-/* It was told until the page's first record: who begins at this mark is not told of it again. */
+/* Returns the mark at which the gap begins, made clear until the page's first record: whoever starts from
+ * that mark is not told of the gap again. */
 static slp_mark told_until(const slp_shard *s, const slp_page *page) {
   slp_mark m = *begin_of_gap(s);
   int64_t first_ms = page->recs[0].arrived_ms;
   int can_hold = !m.idle || s->consumer->idle_places || !s->consumer->leases;
   if (!m.seq_n || first_ms < 0 || !can_hold) return (slp_mark){.seq_n = 0};
-  if (!slp_has_taken(&s->at) && !m.idle) m.sub = UINT32_MAX; /* at the record: it is lost as a whole */
+  /* it starts AT the record, and all of that is lost */
+  if (!slp_has_taken(&s->at) && !m.idle) m.sub = UINT32_MAX;
   if (m.idle)
     m.arrived_ms = slp_max_i64(m.arrived_ms, first_ms);
   else
@@ -130,7 +135,7 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
   if (s->at.from_oldest) {
     slp_gap gap = (slp_gap)s->at.gap;
     s->at.gap = SLP_GAP_NONE;
-    /* A service that keeps it after all has lost nothing. */
+    /* If the service keeps the record after all, nothing is lost. */
     if (gap == SLP_GAP_NONE || known) return 0;
     int certain = gap == SLP_GAP_CERTAIN && is_certain_before(s, page->recs[0].arrived_ms);
     slp_loss_tell(s, page, certain, certain ? removed : maybe);
@@ -150,11 +155,13 @@ static int64_t step_ms(const slp_consumer *c) {
   return c->retention_ms > 0 ? slp_max_i64(c->retention_ms / STEPS, STEP_MS_MIN) : STEP_MS;
 }
 
-/* The shard has nothing, and the record that was asked for did not come: what came behind it may be gone. */
+/* Returns 1 if the shard has nothing, and the record that was asked for did not come: what came behind it may
+ * be gone too. */
 static int finds_nothing(const slp_shard *s, int64_t now_ms) {
   const slp_mark *m = &s->at.last;
   if (!s->at.after_last || s->at.came || !slp_has_taken(&s->at) || is_accounted(s, m, -1)) return 0;
-  /* A moment ago it was so too, and was told: a reader that begins again does not find a loss each time. */
+  /* A loss that was told a moment ago is not told again, or a reader that begins again would find one each
+   * time. */
   int64_t clear_ms = clear_until_ms(s, m);
   return clear_ms < 0 || now_ms == INT64_MIN || now_ms - clear_ms >= STEP_MS_MIN;
 }
@@ -172,10 +179,10 @@ int slp_loss_end(slp_shard *s) {
 int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int at_tip) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, asked_us);
-  int stops = c->o->on_trimmed == SLOOP_TRIMMED_STOP; /* at the next record */
+  int stops = c->o->on_trimmed == SLOOP_TRIMMED_STOP; /* then the gap is told with the next record */
   if (at_tip && (s->at.gap || (behind_ms == 0 && !stops)) && slp_loss_end(s)) return 1;
   if (!slp_has_taken(&s->at) || s->at.idle.seq_n || now_ms == INT64_MIN || s->at.gap) return 0;
-  if (behind_ms < 0 || behind_ms > now_ms) return 0; /* an age of before 1970 says nothing */
+  if (behind_ms < 0 || behind_ms > now_ms) return 0; /* an age that reaches before 1970 says nothing */
   int64_t clear_ms = now_ms - behind_ms - SHOWN_LATE_MS;
   if (s->at.quiet_ms <= 0) s->at.quiet_ms = clear_ms;
   int64_t known_ms = known_until_ms(s, &s->at.last);

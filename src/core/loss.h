@@ -1,8 +1,8 @@
-/* loss.h - records that can't be read any more: whether there are any, and where the gap begins and ends.
+/* loss.h - finds records that can't be read any more, and tells where the gap begins and ends.
  *
- * A record that reading goes on from may be kept no more though nothing behind it is missing. So a mark knows
- * until when what came behind it is accounted for (mark.h: clear_ms): nothing came, as the tip of the shard
- * has shown, or its loss was told. */
+ * The record that reading goes on from may be gone although nothing behind it is missing. So a mark knows
+ * until when what came behind it is accounted for (mark.h: clear_ms): nothing came, as the shard's tip
+ * showed, or its loss was told. */
 #ifndef SLP_CORE_LOSS_H
 #define SLP_CORE_LOSS_H
 
@@ -10,28 +10,26 @@
 
 typedef struct slp_shard slp_shard;
 
-typedef enum slp_gap { /* found where the service keeps nothing at our position; told with the next answer */
-                       SLP_GAP_NONE,
-                       SLP_GAP_MAYBE,
-                       SLP_GAP_CERTAIN
-} slp_gap;
+/* whether records are missing at a position that the service no longer keeps; told with the next answer */
+typedef enum slp_gap { SLP_GAP_NONE, SLP_GAP_MAYBE, SLP_GAP_CERTAIN } slp_gap;
 
-/* Tells that records behind the shard's last one are missing, or may be. next: the page with which reading
- * goes on; NULL: it is not known where that is. */
+/* Tells that records behind the shard's last one are missing (certain), or may be. next: the page with which
+ * reading goes on; NULL: not known yet. */
 void slp_loss_tell(slp_shard *s, const slp_page *next, int certain, const char *message);
-/* The service keeps nothing at our position. Returns 1 if reading is to stop, and the loss was told; 0: it
- * goes on at the oldest record, and the loss is told with it. */
+/* Handles that the service keeps nothing at our position. Returns 1 if reading stops and the loss was told; 0
+ * if reading goes on at the oldest record, with which the loss will be told. */
 int slp_loss_trimmed(slp_shard *s, const char *message);
-/* Tells of a loss in front of the page, which is about to be taken; `known`: its first record was taken
- * before. Returns 1 if there is one; *ret_behind is the mark behind which it is accounted for then, or has no
+/* Tells of a loss in front of a page that is about to be taken. `known`: its first record was taken before.
+ * Returns 1 if there is a loss; *ret_behind is then a mark with which the loss counts as told, or has no
  * number. */
 int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret_behind);
-/* What was at the mark, or came behind it, should still be kept. */
+/* Returns 1 if the service should still keep the mark's record and what came behind it. */
 int slp_loss_is_young(const slp_shard *s, const slp_mark *m);
-/* The shard has nothing more that could show where a gap ends. Returns 1 if one was told. */
+/* To be called when the shard has nothing more that could show where a gap ends. Returns 1 if a gap was
+ * told. */
 int slp_loss_end(slp_shard *s);
-/* A page without records, whose answer was asked for at asked_us, left the shard behind_ms behind its tip.
- * Returns 1 if the shard's last mark is clear until later than it was, so much that this is worth a write. */
+/* Notes a page without records, asked for at asked_us, that left the shard behind_ms behind its tip. Returns
+ * 1 if the clear_ms of the shard's last mark has moved far enough to be worth a write. */
 int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int at_tip);
 
 #endif

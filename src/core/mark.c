@@ -1,11 +1,13 @@
-/* mark.c - the one form of a sequence number.
+/* mark.c - brings a sequence number into the one form that the service knows.
  *
- * Kinesis knows its numbers without zeros in front only (0|([1-9]\d{0,128}) in its service model). DynamoDB
- * Streams has 21 digits at least, and DynamoDB Local fills its numbers up with zeros. A number that
- * a person, a child process or another program wrote may be neither, and is refused for ever. */
+ * Kinesis writes its numbers without leading zeros (0|([1-9]\d{0,128}) in its service model). DynamoDB
+ * Streams writes 21 digits at least, and DynamoDB Local fills its numbers up with zeros. A number that a
+ * person, a child process or another program wrote may have neither form, and the service refuses it for
+ * ever. */
 #include "core/mark.h"
 
-/* To n digits, by zeros in front, which are there when there are more digits than that. */
+/* Makes the number n digits long by adding or removing leading zeros. It must have the zeros that are
+ * removed. */
 static void set_digits(slp_mark *m, size_t n) {
   if (n < m->seq_n) {
     memmove(m->seq, m->seq + (m->seq_n - n), n);

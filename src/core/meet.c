@@ -1,6 +1,7 @@
-/* meet.c - which polls go out together. */
+/* meet.c - makes polls of several shards go out together. */
 #include "core/meet.h"
 
+/* One place of slp_meet for each span of this length. */
 #define PLACE_US 8192u
 
 uint64_t slp_meet_at(slp_meet *m, uint64_t from_us, uint64_t until_us) {

@@ -1,8 +1,12 @@
-/* merge.c - a tournament of shard heads. What a changed key is compared with, level by level, is known
- * before the first comparison is done, and no comparison branches: so the processor loads all of it at
- * once, and never guesses wrong, which in a binary heap costs more than all else. A node holds two words of
- * its key, the time and 19 digits, and only equal ones look at the key itself. Which digits these are follows
- * from where keys differed before (the focus): those of one stream often share the first ones. */
+/* merge.c - a tournament of shard heads.
+ *
+ * In a binary heap, wrongly guessed branches and waits for memory cost more than all else. In a tournament
+ * the entries that a changed key is compared with are known before the first comparison, and no comparison
+ * branches: the processor loads all of them at once and guesses nothing.
+ *
+ * A node holds two words of its key: the time, and 19 digits of the sequence number. Only if both are equal
+ * is the key itself looked at. Numbers of one stream often share their first digits, so the 19 digits begin
+ * where keys have differed before (the focus). */
 #include "core/merge.h"
 
 #include "base/num.h"
@@ -14,14 +18,14 @@ int slp_key_cmp(const slp_key *a, const slp_key *b) {
   return a->sub < b->sub ? -1 : a->sub > b->sub;
 }
 
-/* Orders without a sign as the time does with one. */
+/* Turns the time into a number without a sign, in the same order. */
 static inline uint64_t time_word(int64_t time) { return (uint64_t)time ^ (uint64_t)INT64_MIN; }
 
 static inline slp_merge_entry entry_of(const slp_focus *f, slp_merge_node *node, const slp_key *key) {
   return (slp_merge_entry){time_word(key->time), slp_focus_word(f, key->seq), node};
 }
 
-/* Later than every entry. */
+/* Sorts behind every entry; fills the leaves that are not used. */
 static const slp_merge_entry unused = {UINT64_MAX, UINT64_MAX, NULL};
 
 static size_t common(slp_str a, slp_str b) {
@@ -31,8 +35,8 @@ static size_t common(slp_str a, slp_str b) {
   return i;
 }
 
-/* The words are equal: the order is slp_key_cmp's. Of equal keys a record goes before a watermark, which only
- * promises that nothing earlier comes. */
+/* Compares keys whose two words are equal, as slp_key_cmp does. Of equal keys a record goes before a
+ * watermark, which only promises that nothing earlier comes. */
 __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, const slp_merge_node *b,
                                                    slp_merge_focus *f) {
   if (!a || !b) return a != NULL;
@@ -55,7 +59,7 @@ __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, cons
 
 static inline int less_words(uint64_t time_a, uint64_t word_a, uint64_t time_b, uint64_t word_b) {
 #ifdef __SIZEOF_INT128__
-  __extension__ typedef unsigned __int128 words; /* one subtraction with borrow */
+  __extension__ typedef unsigned __int128 words; /* compiles to one subtraction with borrow */
   return ((words)time_a << 64 | word_a) < ((words)time_b << 64 | word_b);
 #else
   return (time_a < time_b) | ((time_a == time_b) & (word_a < word_b));
@@ -90,8 +94,8 @@ int slp_merge_reserve(slp_merge *m, uint32_t n) {
   return 0;
 }
 
-/* Leaf i changed: it meets the least of each neighbouring part on its way up. The masks choose without a
- * branch, which would be guessed wrong every other time. */
+/* Carries the new words of leaf i upwards: at each level it meets the least entry of the neighbouring part.
+ * The masks choose the lesser one without a branch, which would be guessed wrong every other time. */
 static void play(slp_merge *m, uint32_t i) {
   slp_merge_entry *tree = m->tree;
   size_t at = m->size + i;
@@ -110,7 +114,7 @@ static void play(slp_merge *m, uint32_t i) {
   }
 }
 
-/* The lowest words but those of leaf i, which has the least key. */
+/* Remembers the lowest words of all entries except leaf i, which has the least key. */
 static void look_for_second(slp_merge *m, uint32_t i) {
   const slp_merge_entry *second = &unused;
   for (uint32_t at = m->size + i; at > 1; at /= 2) {
@@ -120,7 +124,8 @@ static void look_for_second(slp_merge *m, uint32_t i) {
   m->second_word = second->word;
 }
 
-/* Before another entry than the least one changes: what that one left out is made up for. */
+/* Must come before any entry but the least one changes. Carries up the least entry's words if
+ * slp_merge_put_word has not (m->ahead). */
 static inline void catch_up(slp_merge *m) {
   m->second_time = m->second_word = 0;
   if (!m->ahead) return;
@@ -137,8 +142,9 @@ static void resize(slp_merge *m, uint32_t size) {
     tree[at] = tree[2 * at + before(&tree[2 * at + 1], &tree[2 * at], &m->focus)];
 }
 
-/* Where the digits compared first should begin: as far in front as those that decided ties allow, for digits
- * in front change least; but no later than where the numbers begin to differ. */
+/* Returns where the digits that are compared first should begin. As far in front as the digits that decided
+ * ties allow, because digits in front change least; but no further back than where the numbers begin to
+ * differ. */
 static size_t best_from(const slp_merge *m, slp_str seq) {
   size_t from = m->focus.differ < SLP_FOCUS_DIGITS ? 0 : m->focus.differ - (SLP_FOCUS_DIGITS - 1);
   for (uint32_t i = 0; i < m->n; i++) {
@@ -153,10 +159,12 @@ static int is_same_focus(const slp_focus *f, slp_str seq, size_t from) {
   return f->length == seq.n && f->from == from && slp_focus_same(f->shared, seq.p, from);
 }
 
+/* The rarest that looks for better digits become: each look in vain doubles the ties before the next one. */
 #define VAIN_MAX 8
 
-/* Other digits tell the entries apart better. Who won where stays the same. Where no digits tell all of them
- * apart, the ones chosen stay, and with them the words of the pages that are there. */
+/* Lets the entries be compared by other digits first, which tell them apart better; who won where stays the
+ * same. If no digits tell all of them apart, the present ones stay: the pages in memory have words made of
+ * those. */
 __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   slp_merge_entry *tree = m->tree;
   slp_focus f = {.id = m->focus.digits.id + 1, .length = seq.n, .from = best_from(m, seq)};
@@ -178,7 +186,7 @@ __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   m->ahead = 0;
 }
 
-/* So many ties that a look at all entries costs little beside them, whatever keys come. */
+/* Returns 1 after so many ties that a look at all entries costs little beside them, whatever keys come. */
 static int wants_focus(const slp_merge *m) { return m->focus.ties > (32 + 2 * m->n) << m->focus.vain; }
 
 static void join(slp_merge *m, slp_merge_node *node) {
@@ -203,7 +211,7 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   int was_least = m->tree[1].node == node;
   m->tree[m->size + i] = e;
   if (was_least && less_words(e.time, e.word, m->second_time, m->second_word)) {
-    m->tree[1] = e; /* records of one shard often follow each other */
+    m->tree[1] = e; /* records of one shard often follow each other: no other node changes yet */
     m->ahead = 1;
     return;
   }
@@ -211,7 +219,8 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   catch_up(m);
   play(m, i);
   if (was_least && m->tree[1].node == node) look_for_second(m, i);
-  /* Numbers with zeros in front are told apart by their keys: by length they would be above all others. */
+  /* Numbers with leading zeros are compared by their keys: by their length they would sort behind all
+   * others. */
   if (wants_focus(m) && key->seq.n >= SLP_FOCUS_DIGITS && *key->seq.p != '0') set_focus(m, key->seq);
 }
 
@@ -219,7 +228,7 @@ void slp_merge_remove(slp_merge *m, slp_merge_node *node) {
   if (!node->slot) return;
   uint32_t i = node->slot - 1, last = m->n - 1;
   SLP_CHECK(i <= last && slp_merge_at(m, i) == node);
-  node->key.seq.n = 0; /* the bytes may be gone */
+  node->key.seq.n = 0; /* the bytes of the number may be freed already */
   catch_up(m);
   node->slot = 0;
   if (node->ready) m->ready_n--;
@@ -244,7 +253,7 @@ slp_merge_node *slp_merge_first_ready(const slp_merge *m) {
   return best ? best->node : NULL;
 }
 
-/* Whether the node is what the better of the two below it left there. */
+/* Returns 1 if node `at` holds the lesser of the two entries below it. */
 static int is_lesser(const slp_merge *m, uint32_t at) {
   slp_merge_focus not_counted = {0};
   const slp_merge_entry *e = &m->tree[at], *below = &m->tree[2 * at];

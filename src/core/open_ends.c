@@ -1,4 +1,4 @@
-/* open_ends.c - may a shard whose parents nobody knows descend from one that is read? */
+/* open_ends.c - decides whether a shard whose parents nobody knows may descend from one that is read. */
 #include "core/open_ends.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void settle(slp_open_ends *ends) {
 int slp_open_ends_reach(slp_open_ends *ends, const slp_hash_range *range) {
   if (ends->anywhere || !range) return ends->anywhere || ends->n > 0;
   if (!ends->settled) settle(ends);
-  size_t low = 0, high = ends->n; /* how many begin at its last key or before */
+  size_t low = 0, high = ends->n; /* how many ranges begin at range->last or before */
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (memcmp(ends->ranges[middle].first, range->last, sizeof range->last) <= 0)

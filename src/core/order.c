@@ -1,9 +1,9 @@
-/* order.c - which shards may be read, and a shard's place in the order.
+/* order.c - decides which shards may be read, and keeps each shard's place in the order.
  *
- * A shard is read once every parent we know of is read to its end, and hands its records out once every
- * parent has handed out all of its own: so a child's first record never precedes its parents' last,
- * whatever the clocks say, and a child's pages may be fetched meanwhile. Parents that are not listed any
- * more (trimmed), or that the start position leaves out, count as read. */
+ * A shard may be read when every known parent is read to its end. It hands out records when every parent has
+ * handed out all of its own. So a child's first record never precedes its parents' last, whatever the clocks
+ * say, and yet a child's pages may be fetched before. Parents that are no longer listed (trimmed), or that
+ * the start position leaves out, count as read. */
 #include "core/core.h"
 
 #define BIT(state) (1u << (state))
@@ -47,7 +47,7 @@ int slp_order_take_back(slp_shard *s) {
 }
 
 void slp_order_come_back(slp_shard *s) {
-  /* It left when its last record was handed out. */
+  /* The shard left the order when its last record was handed out. */
   if (s->order.state == SLP_ORDER_LEFT) move(s, SLP_ORDER_IN);
 }
 
@@ -68,7 +68,7 @@ void slp_order_update(slp_shard *s) {
   int redelivered;
   int paused = s->paused || s->consumer->suspended;
   int some = slp_order_is_in(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
-  /* Set aside means "is not waited for"; what it has, it may hand out. */
+  /* A shard that is set aside is not waited for, but may hand out what it has. */
   if (!slp_order_is_in(s) || paused || (s->order.state == SLP_ORDER_ASIDE && !some)) {
     leave_merge(s);
     return;
@@ -101,7 +101,7 @@ int slp_order_waits_for_other(const slp_shard *s) {
   return 0;
 }
 
-/* Inside a page nothing of its place changes but the key. */
+/* Takes the head of a shard. Inside a page only the key of the shard's place changes. */
 void slp_order_take(slp_shard *s, int64_t time) {
   slp_engine *e = s->consumer->engine;
   if (slp_queue_take(&s->queue, time)) {
@@ -109,7 +109,7 @@ void slp_order_take(slp_shard *s, int64_t time) {
     slp_order_update(s);
   } else if (e->order == SLOOP_ORDER_TIME) {
     slp_key key = slp_queue_next_key(&s->queue);
-    if (slp_merge_needs_numbers(&e->merge)) { /* and they are in cold memory */
+    if (slp_merge_needs_numbers(&e->merge)) { /* they lie in cold memory, so they are loaded early */
       slp_str seq = slp_queue_number_ahead(&s->queue);
       __builtin_prefetch(seq.p);
       __builtin_prefetch(seq.p + seq.n);
@@ -124,11 +124,11 @@ void slp_order_take(slp_shard *s, int64_t time) {
 
 /* ---- children after their parents -------------------------------------------------------------------- */
 
-/* NULL: every parent has handed out all its records. */
+/* Returns a parent that has not handed out all its records; NULL: every parent has. */
 static const slp_shard *parent_not_out(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
-    /* A parent that has not entered the order waits for its own parents, even when it is empty. */
+    /* A parent that has not entered the order waits for its own parents, even if it is empty. */
     if (p && !slp_lineage_skipped(p) &&
         (slp_reading_state(p) != SLP_READER_ENDED || p->order.state == SLP_ORDER_OUTSIDE ||
          (!slp_queue_empty(p) && !SLP_MUTANT(child_enters_early))))
@@ -149,8 +149,9 @@ static void may_enter(slp_shard *s) {
     slp_list_add_last(candidates, &s->order.candidate_link);
 }
 
-/* Lets in the candidates whose parents are out. One that enters may be empty and ended too, which makes its
- * children candidates: they are met in this loop, and not in calls that go deeper and deeper. */
+/* Lets candidates into the order whose parents have handed out everything. One that enters may be empty and
+ * ended, which makes its children candidates: this loop takes them too, so that calls do not nest without
+ * end. */
 static void let_in(slp_consumer *c) {
   if (c->entering) return;
   c->entering = 1;
@@ -204,7 +205,8 @@ static int is_finished(const slp_shard *s) {
          (state == SLP_READER_ENDED && s->ended_told && !slp_order_is_in(s));
 }
 
-/* While a parent of it may yet be given up, or was and is listed, it tells whom its children descend from. */
+/* Returns 1 if s still shows which shard its children descend from: a parent of s may yet be given up, or was
+ * given up and is still listed. */
 static int is_link(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     const slp_shard *p = slp_lineage_parent(s, i);

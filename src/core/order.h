@@ -1,4 +1,4 @@
-/* order.h - which shards may be read, and a shard's place in the order. */
+/* order.h - decides which shards may be read, and keeps each shard's place in the order. */
 #ifndef SLP_CORE_ORDER_H
 #define SLP_CORE_ORDER_H
 
@@ -11,39 +11,41 @@ typedef struct slp_shard slp_shard;
 
 /* OUTSIDE -> IN <-> ASIDE; IN, ASIDE -> LEFT; LEFT -> IN when records are given back. */
 typedef enum slp_order_state {
-  SLP_ORDER_OUTSIDE, /* its parents have not handed out all they had */
+  SLP_ORDER_OUTSIDE, /* its parents have not handed out all their records */
   SLP_ORDER_IN,      /* in the merge, or among the ready shards, unless it is paused */
   SLP_ORDER_ASIDE,   /* silent or failing for too long: holds nobody back until it answers */
-  SLP_ORDER_LEFT     /* all of it was handed out, or nothing of it will be */
+  SLP_ORDER_LEFT     /* all of it was handed out, or nothing more of it will be */
 } slp_order_state;
 
-typedef struct slp_order { /* of a shard */
+typedef struct slp_order { /* one per shard */
   slp_order_state state;
-  slp_merge_node node;     /* in the engine's merge; slp_shard_in_order finds the shard */
-  slp_list ready_link;     /* ORDER_SHARD: in the engine's ready shards */
-  slp_list candidate_link; /* in the consumer's candidates, while those are looked at */
+  slp_merge_node node;     /* in slp_engine.merge; slp_shard_in_order finds the shard */
+  slp_list ready_link;     /* ORDER_SHARD: in slp_engine.ready_shards */
+  slp_list candidate_link; /* in slp_consumer.candidates, while order.c goes through those */
 } slp_order;
 
 int slp_order_is_in(const slp_shard *s);
 int slp_order_is_aside(const slp_shard *s);
-void slp_order_update(slp_shard *s); /* something of it changed: its place is brought up to date */
-/* The head of a shard that is in the order is taken, one that was never handed out; time: of its key. */
+void slp_order_update(slp_shard *s); /* brings its place up to date after a change */
+/* Takes the head of a shard that is in the order; the head was never handed out before. time: of its key. */
 void slp_order_take(slp_shard *s, int64_t time);
-/* What it has waits for a shard, or for a consumer that has not listed, whose records may be earlier: then it
- * is that one which makes no progress. */
+/* Returns 1 if the shard's records wait for another shard, or for a consumer that has not listed, whose
+ * records may be earlier. Then it is that one which makes no progress. */
 int slp_order_waits_for_other(const slp_shard *s);
-/* The shard whose records go before those that this one has; NULL: there is none, or it is not known. */
+/* Returns the shard whose records must go before those of s; NULL: there is none, or it is not known. */
 const slp_shard *slp_order_waited_for(const slp_shard *s);
-void slp_order_leave(slp_shard *s);       /* nothing of it is waited for any more */
-void slp_order_come_back(slp_shard *s);   /* a record of it was given back: update follows */
-void slp_order_set_aside(slp_shard *s);   /* it holds nobody back until it answers */
-int slp_order_take_back(slp_shard *s);    /* it has answered, or never will: no longer aside. 0: it was not */
-slp_shard *slp_order_ready(slp_list *it); /* a link of the engine's ready shards */
-void slp_order_ready_again(slp_shard *s); /* at the end of them, if it is among them */
-/* Starts the readers of shards whose parents are read; lets those whose parents are out into the order. */
+void slp_order_leave(slp_shard *s);     /* s leaves the order: nobody waits for it any more */
+void slp_order_come_back(slp_shard *s); /* a record of s was given back; slp_order_update must follow */
+void slp_order_set_aside(slp_shard *s); /* s holds nobody back until it answers */
+/* s is no longer set aside: it answered, or never will. Returns 0 if it was not. */
+int slp_order_take_back(slp_shard *s);
+slp_shard *slp_order_ready(slp_list *it); /* the shard of a link in slp_engine.ready_shards */
+void slp_order_ready_again(slp_shard *s); /* moves s to the end of the ready shards, if it is one of them */
+/* Starts the readers of shards whose parents are read. Lets shards into the order whose parents have handed
+ * out everything. */
 void slp_order_open_ready(slp_consumer *c);
-void slp_order_open_children(slp_shard *s); /* the same of its children: it is read to its end */
-void slp_order_enter(slp_shard *s);         /* it enters the order, unless a parent of it is not out yet */
-void slp_order_forget(slp_consumer *c);     /* finished shards that are not listed any more */
+void slp_order_open_children(slp_shard *s); /* the same for the children of s, which is read to its end */
+void slp_order_enter(slp_shard *s);         /* s enters the order, unless a parent has records to hand out */
+void slp_order_forget(slp_consumer *c);     /* frees finished shards that are no longer listed */
 
 #endif

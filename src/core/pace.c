@@ -1,4 +1,5 @@
-/* pace.c - when to ask again: slowly at the tip, at once when behind, jittered after failures. */
+/* pace.c - decides when to ask a shard again: slowly at the tip, at once when behind, with jitter after
+ * failures. */
 #include "core/pace.h"
 
 /* Bytes that a record takes beside its payload: sequence number, key, field names, its entry in the table. */
@@ -25,7 +26,8 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
   p->empties = 0;
   uint32_t faded = p->rec_bytes / 4 * 3;
   p->rec_bytes = seen > faded ? seen : faded;
-  /* Grow while pages come full, shrink towards twice what comes: the reservation follows the traffic. */
+  /* The limit doubles while pages come full, and shrinks towards twice the records that come, so that the
+   * reservation follows the traffic. */
   uint64_t next = full ? (uint64_t)p->limit * 2 : slp_max_u64((uint64_t)records * 2, p->limit / 2);
   next = slp_max_u64(next, SLP_PACE_FIRST_LIMIT);
   p->limit = (uint32_t)slp_min_u64(next, limit_max);

@@ -1,4 +1,5 @@
-/* position.c - positions of the header and of core; the order of positions in a shard. */
+/* position.c - turns positions of sloop.h into those of core and back, and orders the positions of a
+ * shard. */
 #include "core/position.h"
 
 slp_position slp_position_of(const sloop_position_t *to) {
@@ -61,10 +62,10 @@ int slp_position_cmp(const slp_position *a, const slp_position *b) {
   if (c || rank(a) != 2) return c;
   c = slp_num_cmp(slp_mark_seq(&a->mark), slp_mark_seq(&b->mark));
   if (c) return c;
-  /* At sub-record 2 is just behind sub-record 1. */
+  /* AT sub-record 2 is the same place as AFTER sub-record 1. */
   uint64_t left = (uint64_t)a->mark.sub + (a->kind == SLP_POSITION_AFTER);
   uint64_t right = (uint64_t)b->mark.sub + (b->kind == SLP_POSITION_AFTER);
-  left += a->mark.idle; /* behind a record is before where nothing came behind it */
+  left += a->mark.idle; /* AFTER(record) sorts before an idle mark with the same number */
   right += b->mark.idle;
   if (left != right || !a->mark.idle) return left < right ? -1 : left > right;
   return (a->mark.arrived_ms > b->mark.arrived_ms) - (a->mark.arrived_ms < b->mark.arrived_ms);

@@ -1,17 +1,18 @@
-/* progress.c - what is told of a shard's progress.
+/* progress.c - computes what is told of a shard's progress.
  *
  * How far behind a shard is, is the greater of
- *   1. the age of the oldest record of it in our hands that is not acknowledged;
- *   2. what the last good answer told, and the time since that answer was asked for.
- * The second is 0 while the answer told 0 and the next one, of a pushed shard the next event, is not overdue.
- * So the lag grows by itself while calls fail, while nobody calls, and while the user keeps records. */
+ *   1. the age of its oldest record in our hands that is not acknowledged;
+ *   2. what the last good answer told, plus the time since that answer was asked for.
+ * The second is 0 while the answer told 0 and the next one is not overdue. (For a pushed shard the next one
+ * is the next event.) So the lag grows by itself while calls fail, while nobody calls, and while the user
+ * keeps records. */
 #include "core/progress.h"
 
 #include "core/core.h"
 
-/* An answer may come that late before the one before it is old. */
+/* An answer that is later than this makes the one before it old. */
 #define ANSWER_MS 1000u
-#define EVENT_MS (SLP_READING_EVENT_US / 1000) /* silence of a subscription proves no more after it */
+#define EVENT_MS (SLP_READING_EVENT_US / 1000) /* silence of a subscription proves nothing after it */
 
 static uint64_t now_us(const slp_shard *s) { return slp_now_us(s->consumer->engine->host); }
 
@@ -20,8 +21,8 @@ static int64_t since_ms(const slp_shard *s, uint64_t at_us) {
   return now > at_us ? (int64_t)((now - at_us) / 1000) : 0;
 }
 
-/* The age of the oldest record that is not acknowledged; at least 1. -1: there is none. It is as old as its
- * page was behind, and the time since; more where its own time says so. */
+/* Returns the age of the oldest record that is not acknowledged, at least 1; -1: there is none. The record
+ * was as old as its page was behind, plus the time since then; older if its own time says so. */
 static int64_t oldest_age_ms(const slp_shard *s) {
   const slp_buffered *buffered;
   uint32_t i;
@@ -29,7 +30,8 @@ static int64_t oldest_age_ms(const slp_shard *s) {
   int64_t age = slp_add_i64(slp_max_i64(buffered->behind_ms, 0), since_ms(s, buffered->asked_us));
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, now_us(s));
   int64_t arrived_ms = buffered->page ? buffered->page->recs[i].arrived_ms : -1;
-  /* Its time alone says too little: the service's time is known too low at times. */
+  /* The record's own time alone says too little, because we sometimes take the service's time for earlier
+   * than it is. */
   if (arrived_ms >= 0 && now_ms != INT64_MIN) age = slp_max_i64(age, now_ms - arrived_ms);
   return slp_max_i64(age, 1);
 }
@@ -43,9 +45,9 @@ static int is_fresh(const slp_shard *s) {
 
 /* ---- what it is doing --------------------------------------------------------------------------------- */
 
-/* A call that is out for longer has not been answered; the network gives it up later. */
+/* A call in flight for longer counts as not answered. The network gives it up later. */
 #define UNANSWERED_MS 3000
-/* Records that have been out for longer are waited for, although more are being fetched. */
+/* Records that are out for longer count as waiting for the user, even while more are fetched. */
 #define OUT_MS 1000
 
 static void is_doing(slp_progress *p, sloop_shard_state_t state, int64_t state_ms) {
@@ -53,8 +55,8 @@ static void is_doing(slp_progress *p, sloop_shard_state_t state, int64_t state_m
   p->state_ms = state_ms;
 }
 
-/* For how long no answer has come; -1: no call is out, or an answer is on its way. A call that told only that
- * the iterator had expired was no answer: the next one goes on waiting. */
+/* Returns for how long no answer has come; -1: no call is in flight, or its answer is coming. An answer that
+ * told only that the iterator had expired does not count: the next call goes on waiting. */
 static int64_t unanswered_ms(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   int waits_for_event = state == SLP_READER_FETCHING && s->consumer->source->pushes;
@@ -65,8 +67,8 @@ static int64_t unanswered_ms(const slp_shard *s) {
   return !slp_calls_is_stalled(s) && ms >= (waits_for_event ? EVENT_MS : UNANSWERED_MS) ? ms : -1;
 }
 
-/* For how long a listing has been waited for that tells what becomes of it; -1: none is, or not for long. One
- * that has come is no page yet. */
+/* Returns for how long the shard has waited for a listing that says what becomes of it; -1: it does not wait,
+ * or not for long. When the listing has come, the wait goes on until a page comes. */
 static int64_t unlisted_ms(const slp_shard *s) {
   uint64_t since_us = slp_reading_failing_since_us(s);
   return since_us && since_ms(s, since_us) >= UNANSWERED_MS ? since_ms(s, since_us) : -1;
@@ -82,7 +84,7 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
     ret->fails = slp_reader_fails(s);
     return since_ms(s, since_us);
   }
-  if (silent_ms >= 0) { /* the call that is out counts as well */
+  if (silent_ms >= 0) { /* the call in flight counts as well */
     ret->error = "no answer";
     ret->fails = slp_reader_fails(s) + 1;
   }
@@ -95,7 +97,8 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
   return slp_max_i64(silent_ms, listing_ms);
 }
 
-/* Since its records came, or, where some were acknowledged since, that. Reading them again is no progress. */
+/* Returns since when the user keeps the oldest record: since it came, or since others of the shard were last
+ * acknowledged. Reading records again is no progress. */
 static uint64_t kept_since_us(const slp_shard *s, const slp_buffered *oldest) {
   uint64_t acked_us = slp_queue_acked_us(s);
   return s->lease.held_us && !acked_us ? s->lease.held_us : slp_max_u64(acked_us, oldest->came_us);
@@ -105,7 +108,7 @@ static int64_t kept_ms(const slp_shard *s, const slp_buffered *oldest) {
   return since_ms(s, kept_since_us(s, oldest));
 }
 
-/* For how long records of a shard that is read again have not been finished, not one of them; -1: that is not
+/* Returns for how long none of the records of a shard that is read again was acknowledged; -1: that is not
  * so. */
 static int64_t held_again_ms(const slp_shard *s) {
   int there = !slp_reading_at_tip(s) || slp_queue_unacked_n(s) > 0;
@@ -122,13 +125,13 @@ uint64_t slp_progress_held_us(const slp_shard *s) {
 static int waits_for_user(const slp_shard *s, int64_t ms) {
   int fetching = slp_reading_state(s) == SLP_READER_FETCHING && !s->consumer->source->pushes;
   if (fetching && ms < OUT_MS) return 0;
-  /* Records of it wait for their turn, also in the moment between two batches of other shards. */
+  /* Its records wait for their turn, also in the moment between two batches of other shards. */
   if (ms >= OUT_MS && !slp_queue_empty(s)) return 1;
   return slp_queue_is_out(s) || s->consumer->sum.batches_out || slp_queue_rests_until_us(s);
 }
 
-/* Finds a shard that has no records and can't ask for any, or whose answer can't come in, because other
- * shards take all bytes or all calls. */
+/* Finds a shard that is starved because other shards take all bytes or all calls: it has no records and can't
+ * ask for any, or its answer can't come in. */
 static void find_held_up(const slp_shard *s, slp_progress *ret) {
   uint64_t since_us = slp_calls_is_stalled(s) ? slp_reading_sent_us(s) : slp_reading_held_up_since_us(s);
   int64_t ms = since_us ? since_ms(s, since_us) : 0;
@@ -164,7 +167,7 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
       is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since);
     }
   } else if (c->leases && s->lease.end == SLP_END_TOLD) {
-    uint64_t ended_us = slp_lag_told_us(s); /* since then no page tells a lag any more */
+    uint64_t ended_us = slp_lag_told_us(s); /* from then on no page tells a lag */
     is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since_ms(s, slp_max_u64(ended_us, slp_queue_acked_us(s))));
   } else {
     find_held_up(s, ret);
@@ -196,7 +199,7 @@ int64_t slp_progress_behind_ms(const slp_shard *s) {
   return now.behind_ms;
 }
 
-/* Returns 1 if the shard was given up, without leases only: with leases the lease is lost, and with it the
+/* Returns 1 if the shard was given up. Only without leases: with them the lease is lost, and with it the
  * shard. */
 static int is_given_up(const slp_shard *s) {
   const char *error;
@@ -227,9 +230,9 @@ void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret) {
   if (ret->unknown_ms >= 0) ret->behind_ms = -1;
 }
 
-/* By then the row has a note of a refusal, and the worker that reads all rows tells of it. */
+/* After this time the row has a note of the refusal, and the worker that reads all rows tells of it. */
 #define NOTED_MS UINT64_C(10000)
-/* From then on a worker that does not read all rows no longer tells of a refusal. */
+/* After this time a worker that does not read all rows no longer tells of a refusal. */
 #define LEFT_MS UINT64_C(20000)
 
 int slp_progress_refused(slp_consumer *c, const char **ret_shard, uint64_t *ret_ago_ms) {

@@ -1,29 +1,32 @@
-/* pump.c - which shard may call next. Shards that want to call queue by watermark: the one that is furthest
- * back in the order goes first. Each call reserves budget before it is sent.
+/* pump.c - decides which shard sends the next GetRecords call.
  *
- * When the budget is full and the user holds nothing, nothing will ever come free by itself, and the
- * shard that holds the merge back may need the very bytes that the shards ahead of it occupy. So the other
- * answers that do not fit are given up and asked for again, a single record first; that one shard may take
- * one page beyond the budget; and before a second page goes beyond it, paused shards and then the shard
- * furthest ahead forget what they fetched: of pushed events the end at first, of others all. Buffered bytes
- * stay under the budget plus one page.
+ * Shards that want to call are sorted by watermark; the lowest calls first. A call reserves its bytes in the
+ * budget before it is sent.
  *
- * Nobody waits for a shard that is set aside, so that it would never be that one. It has its turn at going
- * beyond when the one that is waited for needs no bytes, and every ten seconds though it does. Of several it
- * is the one that was asked longest ago: so each has its turn, however many of them never answer. The one
- * that is waited for goes beyond the budget meanwhile too, for it takes that right over, and what the other
- * one occupies is made up for by what is furthest ahead. Only where nothing is left to be forgotten, since
- * one page is as large as the budget, it waits: for a second, then the other one's call is given up. */
+ * A full budget can deadlock: the merge hands out nothing until its lowest shard has a record, every byte is
+ * held by pages of other shards, and the user holds no batch whose return would free some. The way out, in
+ * order:
+ *   1. cancel the paused answers that do not fit, and ask again for a single record first;
+ *   2. let the lowest shard fetch one page beyond the budget;
+ *   3. before a second page goes beyond it, drop fetched pages, first of paused shards, then of the shard
+ *      that is furthest ahead (of pushed pages first the end). They are fetched again later.
+ * So buffered bytes never exceed the budget plus one page.
+ *
+ * A shard that is set aside (order.h) is never the lowest, so rule 2 would starve it. It gets that right
+ * while the lowest shard needs no bytes, and every TURN_EVERY_US although it does; of several shards the one
+ * that was asked longest ago. The lowest shard takes the right back at once, and rule 3 makes up for the
+ * bytes of the other one. If nothing is left to drop, because one page is as large as the budget, the lowest
+ * shard waits TURN_US; then the other one's call is given up. */
 #include "core/core.h"
 
 static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, call.want); }
 
 /* ---- beyond the budget ------------------------------------------------------------------------------- */
 
-/* A call that will end soon, and change what there is: not one that is paused for lack of budget. At its tip
- * a shard has hardly anything to bring, and one whose last call failed, or that is set aside, may say nothing
- * for minutes. Those that count end: a shard brings records until its queue is full, or its next call does
- * not count. */
+/* Returns 1 if a call in flight will end soon and bring records. These do not count: a call that is paused
+ * for lack of budget; a shard at its tip, which has hardly anything to bring; a shard that failed or is set
+ * aside, which may say nothing for minutes. The calls that count do end: a shard brings records until its
+ * queue is full, or its next call no longer counts. */
 static int calls_moving(const slp_engine *e) {
   SLP_LIST_EACH(&e->calls.out, it) {
     const slp_shard *s = SLP_OWNER(it, slp_shard, call.out_link);
@@ -36,8 +39,8 @@ static int call_is_free(const slp_engine *e) { return e->calls.in_flight < e->ca
 
 static int lacks_bytes(const slp_shard *s) { return slp_calls_is_stalled(s) || slp_calls_wants(s); }
 
-/* Returns the shard with the lowest watermark of those whose answer is paused; empty: of those among them
- * that have no record to hand out. NULL: there is none. */
+/* Returns the shard with the lowest watermark of those whose answer is paused; NULL: there is none. empty:
+ * only of those that have no record to hand out. */
 static slp_shard *furthest_back(slp_engine *e, int empty) {
   slp_shard *first = NULL;
   /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only loose nodes have no next */
@@ -49,18 +52,19 @@ static slp_shard *furthest_back(slp_engine *e, int empty) {
   return first;
 }
 
-/* The shard that holds the merge back; NULL: none does. */
+/* Returns the shard that holds the merge back; NULL: none does. */
 static slp_shard *waited_for(slp_engine *e) {
   slp_merge_node *least = slp_merge_top(&e->merge);
   if (!least || least->ready) return NULL;
-  /* An event may not come for long; what is paused can't wait for it. */
+  /* Its event may not come for long, and an answer that is paused can't wait for that. */
   slp_shard *first = slp_shard_in_order(least);
   slp_shard *paused = first->consumer->source->pushes && !lacks_bytes(first) ? furthest_back(e, 1) : NULL;
   return paused ? paused : first;
 }
 
-/* Bytes that it lacks come free for nobody's sake but its own. While no record is in the merge, nobody is set
- * aside, though the one that is waited for may fail for ever: then this is said of all. */
+/* Returns 1 if nobody waits for this shard, so that nobody will free bytes for it: it is set aside. While no
+ * record is in the merge no shard is set aside, although the lowest one may fail for ever. Then every shard
+ * in the order takes turns. */
 static int takes_turns(const slp_engine *e, const slp_shard *s) {
   int all = slp_merge_count(&e->merge) && !slp_merge_ready(&e->merge);
   return slp_order_is_aside(s) || (all && slp_order_is_in(s));
@@ -70,9 +74,9 @@ static slp_shard *asked_first(slp_shard *a, slp_shard *b) {
   return !a || slp_reading_sent_us(b) < slp_reading_sent_us(a) ? b : a;
 }
 
-/* Returns the shard that was asked the longest ago. Shards whose answer has begun to come go
- * first. While no call is free, shards that want to call have no turn: they could not use it, and would
- * block the others. */
+/* Returns the shard that was asked the longest ago, of those that take turns; NULL: there is none. Shards
+ * whose answer has begun to come go first. While no call is free, shards that want to call have no turn: they
+ * could not use it, and would block the others. */
 static slp_shard *next_in_turn(slp_engine *e) {
   slp_shard *next = NULL;
   SLP_LIST_EACH(&e->calls.stalled, it) {
@@ -87,23 +91,27 @@ static slp_shard *next_in_turn(slp_engine *e) {
   return next;
 }
 
-#define TURN_US 1000000u /* so long whoever may go beyond the budget keeps that right */
-#define TURN_EVERY_US \
-  10000000u /* so often it is somebody's turn though the shard that is waited for lacks bytes */
+/* A shard that may exceed the budget keeps that right for this time. */
+#define TURN_US 1000000u
+/* A shard that nobody waits for gets the right this often, although the shard that is waited for lacks
+ * bytes. */
+#define TURN_EVERY_US 10000000u
 
+/* Returns 1 if the time `us` is past. Otherwise makes the pump run at that time. */
 static int is_past(slp_engine *e, uint64_t us) {
   if (slp_now_us(e->host) >= us) return 1;
   slp_timer_set_reserved(e->host, &e->calls.timer, us);
   return 0;
 }
 
-/* Only the shard that is waited for takes the right over at once: of two others, each would for ever. */
+/* Returns 1 if another shard may take over the right to exceed the budget. Only the shard that is waited for
+ * takes it at once: two others would take it from each other for ever. */
 static int right_is_free(slp_engine *e) {
   return !e->calls.beyond || is_past(e, slp_after_us(e->calls.beyond_us, TURN_US));
 }
 
-/* The shard that may go beyond the budget; NULL when something can be handed out, or when the user still
- * holds batches, whose return will free bytes. */
+/* Returns the shard that may exceed the budget. Returns NULL if something can be handed out, or if the user
+ * still holds batches, whose return will free bytes. */
 static slp_shard *starving(slp_engine *e) {
   if (slp_batches_out(e) || calls_moving(e)) return NULL;
   slp_merge_node *least = slp_merge_top(&e->merge);
@@ -116,7 +124,7 @@ static slp_shard *starving(slp_engine *e) {
     if (turn) return next;
     return slp_shard_in_order(least) == first || right_is_free(e) ? first : NULL;
   }
-  if (!next && !least) { /* ORDER_SHARD; or all are paused: the first one may call */
+  if (!next && !least) { /* ORDER_SHARD, or all shards are paused: the first one may call */
     slp_merge_node *top = slp_merge_top(&e->calls.want);
     if (top) next = want_owner(top);
     if (!slp_list_empty(&e->calls.stalled))
@@ -125,16 +133,18 @@ static slp_shard *starving(slp_engine *e) {
   return next && right_is_free(e) ? next : NULL;
 }
 
-/* Returns 1 if the shard has a turn, and the merge does not wait for it. */
+/* Returns 1 if the shard takes turns, and the merge does not wait for it. */
 static int has_turn(slp_engine *e, const slp_shard *s) { return s != waited_for(e) && takes_turns(e, s); }
 
+/* Returns 1 if the records that the shard fetched can be dropped and fetched again. */
 static int can_rewind(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   return slp_queue_can_rewind(s) && state != SLP_READER_GONE && state != SLP_READER_CHECKING &&
          (state != SLP_READER_ENDED || slp_lineage_is_listed(s));
 }
 
-/* Records that a paused shard, or one of a suspended consumer, has buffered can't be handed out now. */
+/* Returns a shard whose buffered records can't be handed out now, because it is paused or its consumer is
+ * suspended; NULL: there is none. */
 static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
@@ -147,8 +157,9 @@ static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   return NULL;
 }
 
-/* The shard whose next record comes last of all, in the merge or waiting for its parents; share: of those
- * that can be shortened to it. */
+/* Returns the shard, other than `but`, whose next record comes last of all, in the merge or waiting for its
+ * parents; NULL: there is none. share: if not 0, only of pushed shards that can be shortened to so many
+ * bytes. */
 static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but, uint64_t share) {
   slp_shard *far = NULL;
   slp_key far_key = {0};
@@ -168,8 +179,8 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but, uint64_t s
   return far;
 }
 
-/* Free bytes from which on a paused transfer is woken; more where its next piece is larger, or it would be
- * paused again at once, and so on. */
+/* A paused transfer is woken when this many bytes are free, or more if its next piece is larger. Otherwise it
+ * would be paused again at once, and so on. */
 #define RESUME_BYTES (64u * 1024)
 
 static uint64_t wakes_at(const slp_shard *s) {
@@ -187,8 +198,8 @@ static int shorten_one(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Returns a shard other than `but` whose call holds bytes: rather one whose answer is paused than one whose
- * call may end by itself. */
+/* Returns a shard other than `but` whose call holds bytes. One whose answer is paused comes first, because
+ * other calls may end by themselves. */
 static slp_shard *holds_bytes(slp_engine *e, const slp_shard *but) {
   slp_shard *oldest = NULL;
   SLP_LIST_EACH(&e->calls.out, it) {
@@ -200,7 +211,7 @@ static slp_shard *holds_bytes(slp_engine *e, const slp_shard *but) {
   return oldest;
 }
 
-/* 1: a call that is out was given up for the starved one. */
+/* Gives up a call in flight for the starved shard. Returns 1 if it did. */
 static int call_one_off(slp_engine *e, const slp_shard *starved) {
   slp_shard *holder = holds_bytes(e, starved);
   if (!holder) return 0;
@@ -221,9 +232,9 @@ static int drop_pages(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* At most a single page may lie beyond the budget: before a second one would, the shard that is furthest
- * ahead forgets what it fetched, and fetches it again when its turn comes nearer. 0: the starved one has to
- * wait for a call that is out. */
+/* Makes the budget free of any page beyond it, so that there is never more than one. The shard furthest ahead
+ * drops what it fetched, and fetches it again when its turn comes nearer. Returns 0 if the starved shard must
+ * wait for a call in flight. */
 static int make_room(slp_engine *e, const slp_shard *starved) {
   while (slp_budget_is_over(&e->budget)) {
     if (!drop_pages(e, starved) && !call_one_off(e, starved)) return !holds_bytes(e, starved);
@@ -242,17 +253,17 @@ static void resume(slp_shard *s) {
   slp_reader_resume(s);
 }
 
-/* Answers that were far larger than their reservations have filled the budget with beginnings, and none of
- * them can be finished: all but the starved shard's are given up and asked for again, a single record first.
- * (The service counts what it sent either way, so that is done once and thoroughly.) Single records too, when
- * they keep the starved one from calling at all. */
+/* Gives up the paused answers of all shards but the starved one, and asks for a single record first. Answers
+ * far larger than their reservations have filled the budget with beginnings, and none of them can be
+ * finished. The service counts what it sent either way, so this is done once and thoroughly. Calls for a
+ * single record are given up too if they keep the starved shard from calling at all. */
 static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
   int no_call_free = slp_calls_wants(starved) && !call_is_free(e);
   slp_list *it = e->calls.stalled.next;
   while (it != &e->calls.stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
     it = it->next;
-    /* A pushed page can't be asked for in smaller pieces; it does not keep others from calling either. */
+    /* A pushed page can't be asked for in smaller pieces. It keeps nobody from calling either. */
     if (s->consumer->source->pushes) continue;
     if (s != starved && (s->call.limit > 1 || no_call_free)) slp_reader_ask_less(s);
   }
@@ -261,7 +272,8 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine *e = s->consumer->engine;
   slp_calls_unwant(s);
-  /* Records wait for it: from now on its silence is measured, and perhaps nothing else ever happens. */
+  /* Records wait for this shard. From now on its silence is measured, and perhaps nothing else ever wakes the
+   * delivery. */
   if (slp_merge_ready(&e->merge) && slp_shard_in_order(slp_merge_top(&e->merge)) == s) slp_deliver_soon(e);
   s->call.reserved = reserved;
   s->call.limit = limit;
@@ -269,7 +281,7 @@ static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_reader_go(s, reserved, limit);
 }
 
-/* 1: it was let go. */
+/* Lets the shard call if its bytes are free, or if it may exceed the budget. Returns 1 if it calls. */
 static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   uint32_t limit = 0;
   uint64_t bytes = slp_reader_reserve(s, &limit);
@@ -277,7 +289,7 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   if (!slp_budget_try(&e->budget, bytes)) {
     if (!may_go_beyond || !make_room(e, s)) return 0;
     let_beyond(e, s);
-    bytes = slp_budget_free(&e->budget); /* the rest as it comes: it may be far less, or nothing ever */
+    bytes = slp_budget_free(&e->budget); /* the rest is taken as it comes, and may be far less */
     slp_budget_force(&e->budget, bytes);
   }
   start(s, bytes, limit);
@@ -288,8 +300,8 @@ static void resume_stalled(slp_engine *e) {
   slp_shard *starved = starving(e);
   int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved), all_out = !call_is_free(e);
   if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
-  /* It calls before the one whose call was given up for it. That one may be as far back in the order, make
-   * the same call again, and be given up again, for ever. */
+  /* The starved shard calls before the one whose call was given up for it. That one may be as far back in the
+   * order, make the same call again, and be given up again, for ever. */
   if (starved && all_out && call_is_free(e) && slp_calls_wants(starved)) let_go(e, starved, 1);
   if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
       slp_budget_free(&e->budget) < wakes_at(starved)) {
@@ -302,7 +314,8 @@ static void resume_stalled(slp_engine *e) {
     resume(first);
 }
 
-/* Building, signing and starting a call takes tens of microseconds; a hundred of them would hold the loop. */
+/* Building, signing and starting a call takes tens of microseconds, so a hundred of them would hold up the
+ * loop. */
 #define STARTS_PER_EVENT 8
 
 void slp_pump_run(slp_event *ev) {
@@ -319,8 +332,8 @@ void slp_pump_run(slp_event *ev) {
       return;
     }
   }
-  /* Last: a shard that is set aside is waited for by nobody, and where few calls may be out it would never
-   * have its turn before one that is. Then others may be starving still. */
+  /* Comes last. Nobody waits for a shard that is set aside, so where few calls may be in flight it would
+   * never have its turn before a shard that is waited for. After it others may still be starving. */
   if (!call_is_free(e) || !slp_merge_top(&e->calls.want)) return;
   slp_shard *starved = starving(e);
   if (starved && slp_calls_wants(starved) && let_go(e, starved, 1)) slp_pump_soon(e);

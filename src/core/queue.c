@@ -1,11 +1,11 @@
 /* queue.c - a shard's records on their way out and back in: pages are taken in here, records leave for
- * batches one by one, acknowledgements and give-backs are counted per page. Its place among other shards is
- * order.c's affair.
+ * batches one by one, acknowledgements and give-backs are counted per page. The shard's place among other
+ * shards is in order.c.
  *
- * The key of a record, by which shards are merged, is (time, sequence, sub-sequence). `time` is its
- * arrival time, raised to the time of the record before it in its shard (shard order is never broken), and
- * lowered to the service's clock when its page was answered (a record stamped in the future can't drag
- * its shard along). Users see the raw arrival time. */
+ * Shards are merged by the key of their next record: (time, sequence number, sub-sequence). `time` is the
+ * arrival time with two corrections. It is raised to the time of the record before it in its shard, so that
+ * shard order is never broken. It is lowered to the service's clock when its page was answered, so that a
+ * record stamped in the future can't drag its shard along. Users see the arrival time as it is. */
 #include "base/probe.h"
 #include "core/core.h"
 #include "core/loss.h"
@@ -31,8 +31,9 @@ void slp_queue_note_ack(slp_shard *s) { s->queue.acked_us = slp_now_us(s->consum
 uint64_t slp_queue_acked_us(const slp_shard *s) { return s->queue.acked_us; }
 int slp_queue_all_acked(const slp_shard *s) { return slp_list_empty(&s->queue.pages); }
 
-/* While the last page is being handed out the next is fetched, or every shard that runs dry would hold the
- * merge back for a round trip. A shard's share of the budget (slp_reader_reserve) is made for two pages. */
+/* While the last page is being handed out the next one is fetched, or every shard that runs dry would hold
+ * the merge back for a round trip. A shard's share of the budget (slp_reader_reserve) is made for two
+ * pages. */
 int slp_queue_has_room(const slp_shard *s) {
   uint32_t most = s->consumer->o->buffered_records_per_shard_max;
   if (most && s->queue.unacked_n >= most) return 0;
@@ -41,8 +42,8 @@ int slp_queue_has_room(const slp_shard *s) {
 
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
-/* A page in order that begins behind the last record taken, as nearly all do, is not looked through: its
- * bytes are cold. */
+/* Returns 1 if the whole page is new: it is in order, and begins behind the last record taken, as nearly all
+ * pages do. The other records are not looked at, because they are not in a cache. */
 static int is_all_new(const slp_shard *s, const slp_page *page) {
   if (page->recs_n == 0 || page->unordered || page->empty_n) return 0;
   if (s->at.after_last || s->at.from_oldest) return 0;
@@ -59,7 +60,7 @@ int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) 
          slp_mark_side(&s->at.start.mark, seq, r->sub) < 0;
 }
 
-/* The record is not handed out: it is empty, or reading starts behind it. */
+/* Returns 1 if the record is not to be handed out: it is empty, or reading starts behind it. */
 static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
   if (r->flags & SLP_REC_EMPTY) return 1;
   if (r->arrived_ms >= 0 && r->arrived_ms < s->at.not_before_ms) return 1;
@@ -67,9 +68,9 @@ static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
          slp_mark_side(&s->at.start.mark, seq, r->sub) < 0;
 }
 
-/* Drops what was taken before and what is to be passed over. Returns the records kept; *ret_last is the last
- * record kept or passed over, whole or inside an aggregate. *ret_bad: one went back, and then none is kept:
- * which of them are out of place can't be told. */
+/* Drops records that were taken before, and those that are passed over. Returns the number of records kept;
+ * *ret_last is the last record kept or passed over. Sets *ret_bad and keeps none if a sequence number goes
+ * back, because nobody can tell which records are out of place. */
 static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret_bad) {
   if (is_all_new(s, page)) {
     *ret_last = page->recs[page->recs_n - 1];
@@ -119,7 +120,7 @@ int slp_queue_is_out(const slp_shard *s) {
   return 0;
 }
 
-/* Gives the whole page back. */
+/* Frees the whole page and returns r. */
 static int refuse(slp_shard *s, slp_page *page, int r) {
   slp_engine *e = s->consumer->engine;
   slp_calls_give(s);
@@ -127,8 +128,9 @@ static int refuse(slp_shard *s, slp_page *page, int r) {
   return r;
 }
 
-/* A small answer in a large recycled body would hold the budget of a large one; where the budget is spent, so
- * would one that grew by doubling. Records are offsets, so the body may move. */
+/* Shrinks the body to its content. A small answer in a large recycled body would hold the budget of a large
+ * one; if the budget is spent (pressed), so would a body that grew by doubling. Records are offsets, so the
+ * body may move. */
 static void trim_memory(slp_page *page, int pressed) {
   size_t n = page->body.n;
   if (page->body.cap < 65536 || page->body.cap - n < 4096) return;
@@ -151,7 +153,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
     return refuse(s, page, SLOOP_ETRIMMED);
   }
   int bad = 0;
-  int64_t latest = page->latest_ms; /* of a page cut short: at most too late, and lowered below */
+  int64_t latest = page->latest_ms; /* too late if the page is cut; lowered below */
   slp_rec last = {0};
   uint32_t kept = filter(s, page, &last, &bad);
   if (page->recs_n > 0) s->at.after_last = 0;
@@ -174,7 +176,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
   buffered->floor_time = s->at.tail_time;
   if (slp_has_taken(&s->at)) {
     buffered->prev = s->at.last;
-  } else { /* the first record of all: the shard starts here, whatever "latest" would mean later */
+  } else { /* its first record: from now on the start is known, whatever "latest" would mean */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
@@ -202,7 +204,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
 
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
   slp_key key = {time, seq, sub};
-  if (slp_key_cmp(&key, &s->queue.watermark) <= 0) return; /* never back */
+  if (slp_key_cmp(&key, &s->queue.watermark) <= 0) return; /* it never goes back */
   if (seq.n) memcpy(s->queue.watermark_seq, seq.p, seq.n);
   s->queue.watermark = (slp_key){time, {s->queue.watermark_seq, seq.n}, sub};
 }
@@ -254,7 +256,7 @@ void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i)
 
 /* ---- and back in -------------------------------------------------------------------------------------- */
 
-/* Sets the bits from..to-1, byte by byte; returns how many of them were not set. */
+/* Sets the bits from..to-1, byte by byte. Returns how many of them were not set. */
 static uint32_t set_bits(uint8_t *bits, uint32_t from, uint32_t to) {
   uint32_t n = 0;
   while (from < to) {
@@ -277,7 +279,7 @@ uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n) {
   return fresh;
 }
 
-/* The next page may get its place in memory, and its records are not those that were tried. */
+/* Forgets the tries of a page that is freed: the next page may get its place in memory. */
 static void forget_tries(slp_shard *s, const slp_buffered *buffered) {
   if (s->queue.tried.buffered == buffered) s->queue.tried = (slp_tried){.buffered = NULL};
 }
@@ -305,7 +307,8 @@ int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t
   return s->queue.tried.dead && buffered == s->queue.tried.buffered && i == s->queue.tried.i;
 }
 
-/* The first record that is not acknowledged. 1: it was given back and waits to be handed out again. */
+/* Finds the first record that is not acknowledged. Returns 1 if it was given back and waits to be handed out
+ * again. */
 static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i) {
   SLP_LIST_EACH(&s->queue.pages, it) {
     slp_buffered *buffered = buffered_of(it);
@@ -318,8 +321,8 @@ static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t
   return 0;
 }
 
-/* A batch comes back because of its first record that was not acknowledged, so only that record's attempts
- * are counted. 1: it was handed out too often. */
+/* Counts the attempts of the first record that is not acknowledged: a batch comes back because of that
+ * record. Returns 1 if it was handed out too often. */
 static int count_tries(slp_shard *s) {
   const sloop_opts_t *o = s->consumer->o;
   slp_buffered *buffered;
@@ -327,7 +330,7 @@ static int count_tries(slp_shard *s) {
   if (!first_waits(s, &buffered, &i) || !buffered->attempts) return 0;
   uint8_t attempts = buffered->attempts[i];
   int same = buffered == s->queue.tried.buffered && i == s->queue.tried.i;
-  if (same && attempts == s->queue.tried.attempts && attempts < 255) return 0; /* another one came back */
+  if (same && attempts == s->queue.tried.attempts && attempts < 255) return 0; /* another record came back */
   if (!same || attempts < s->queue.tried.attempts) s->queue.tried.n = s->queue.tried.dead = 0;
   s->queue.tried.buffered = buffered;
   s->queue.tried.i = i;
@@ -365,7 +368,7 @@ int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n) {
   return buffered->redelivered_n > before;
 }
 
-/* Without the body nothing else tells how old its first record that was not acknowledged is. */
+/* Keeps the age of the first record that is not acknowledged: without the body nothing else tells it. */
 static void keep_age(const slp_shard *s, slp_buffered *buffered) {
   const slp_svctime *service = &s->consumer->service;
   uint32_t i = slp_acked_until(buffered, 0);
@@ -377,7 +380,7 @@ static void keep_age(const slp_shard *s, slp_buffered *buffered) {
   buffered->behind_ms = slp_max_i64(buffered->behind_ms, age_ms - since_ms);
 }
 
-/* A page that stays in the list, for what it remembers, gives its memory back. */
+/* Frees the body of a page that stays in the list for what it remembers. */
 static void give_body_back(slp_buffered *buffered) {
   uint64_t stays = slp_alloc_size(buffered);
   slp_budget_settle(&buffered->engine->budget, buffered->charged, stays);
@@ -386,8 +389,8 @@ static void give_body_back(slp_buffered *buffered) {
   buffered->page = NULL;
 }
 
-/* Frees the dropped pages of which nothing is out, but for the first that was not acknowledged in full: its
- * mark is the end of the acknowledged prefix. */
+/* Frees the dropped pages of which the user holds nothing, except the first that was not acknowledged in
+ * full: its mark is the end of the acknowledged prefix. */
 static void drop_pages(slp_shard *s) {
   int bounded = 0;
   slp_list *it = s->queue.pages.next;
@@ -410,6 +413,7 @@ static void drop_pages(slp_shard *s) {
   }
 }
 
+/* Records that were given back are handed out again after this time, which doubles up to REDELIVER_US_MAX. */
 #define REDELIVER_US_MIN 100000u
 #define REDELIVER_US_MAX 30000000u
 
@@ -420,7 +424,7 @@ int slp_queue_came_back(slp_shard *s, int *ret_acked) {
   if (s->queue.came_back) {
     uint32_t shift = s->queue.redeliver_tries < 9 ? s->queue.redeliver_tries : 9;
     s->queue.redeliver_tries++;
-    /* The callback that gives it back may have taken long. */
+    /* The callback that gives the batch back may have taken long. */
     uint64_t now = slp_now_refresh_us(s->consumer->engine->host);
     s->queue.redeliver_at_us =
         slp_after_us(now, slp_min_u64((uint64_t)REDELIVER_US_MIN << shift, REDELIVER_US_MAX));
@@ -440,7 +444,7 @@ void slp_queue_settle(slp_shard *s) {
     if (buffered->out) continue;
     if (buffered->unacked == 0 && buffered->link.prev == &s->queue.pages) {
       slp_queue_free(buffered);
-    } else if (buffered->page && !buffered->unacked) { /* it waits for an older one */
+    } else if (buffered->page && !buffered->unacked) { /* it waits for an older page */
       give_body_back(buffered);
     }
   }
@@ -459,13 +463,13 @@ int slp_queue_rewind(slp_shard *s) {
   } else {
     s->at.last = buffered->prev;
   }
-  s->at.idle.seq_n = s->at.idle_old = 0; /* it was behind what is forgotten now */
+  s->at.idle.seq_n = s->at.idle_old = 0; /* it lay behind what is dropped now */
   if (s->at.last.idle) {                 /* no record has that number */
     s->at.idle = s->at.last;
     s->at.last.seq_n = 0;
   }
   s->at.tail_time = s->queue.key_time;
-  /* The watermark goes back to the first record forgotten: the merge did not let anything pass it. */
+  /* The watermark goes back to the first record that is dropped. The merge did not let anything pass it. */
   if (!SLP_MUTANT(rewind_keeps_bound)) {
     memcpy(s->queue.watermark_seq, head.seq.p, head.seq.n);
     s->queue.watermark = (slp_key){head.time, {s->queue.watermark_seq, head.seq.n}, head.sub};
@@ -477,7 +481,7 @@ int slp_queue_rewind(slp_shard *s) {
   while (!slp_list_empty(&s->queue.pages)) {
     slp_buffered *last = buffered_of(s->queue.pages.prev);
     slp_queue_free(last);
-    if (last == buffered) break; /* only its address is looked at */
+    if (last == buffered) break; /* freed: only its address is compared */
   }
   return 1;
 }
