@@ -1,6 +1,6 @@
 /* reader.c - asks for iterators and pages, and says what the answers mean: more to come, the end of the
- * shard, or nonsense that only looks like it. The states are drawn in reading.h. A page enters the merge only
- * whole and valid. */
+ * shard, or nonsense that only looks like it. reading.h draws the states. A page enters the merge only whole
+ * and valid. */
 #include "base/probe.h"
 #include "core/core.h"
 #include "core/loss.h"
@@ -14,8 +14,8 @@ static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s
 
 /* ---- failing ------------------------------------------------------------------------------------------ */
 
-/* After a failure that will pass the same call is made again, after a back-off. Throttling is told to the
- * user only every fifth time. */
+/* Makes the same call again after a back-off: the failure will pass. Every fifth throttled call is told to
+ * the user. */
 static void again_later(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   uint64_t now = slp_now_us(host_of(s));
@@ -39,20 +39,20 @@ static void again_later(slp_shard *s, const slp_fail *f) {
     slp_report_error(c, f, s, 0, s->reader.pace.fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "shard: call failed shard=%s class=%s try=%u wait_ms=%u", s->name->shard,
                  slp_class_name(f->class), s->reader.pace.fails, (unsigned)(wait / 1000));
-  /* No chain of remedies may ask faster than the service allows. */
+  /* No sequence of retries may ask faster than the service allows. */
   slp_reading_wait(s, slp_max_u64(slp_after_us(now, wait), slp_reading_sent_us(s) + SLP_PACE_FLOOR_US));
   slp_deliver_soon(c->engine); /* deliver.c may set the shard aside */
 }
 
-/* Gives the shard up, also one that was read to its end and has records that are not acknowledged. */
+/* Gives the shard up, even if it was read to its end but still has unacknowledged records. */
 static void stop_for_good(slp_shard *s) {
   slp_reader_stop(s);
   slp_reading_move(s, SLP_READER_GONE);
 }
 
-/* Stops a shard that was begun and whose parent is given up: no more of it is read or handed out. */
+/* Stops a shard that was begun and whose parent was given up: no more of it is read or handed out. */
 static void bar(slp_shard *s) {
-  if (s->ended_told) { /* and its children are barred for it */
+  if (s->ended_told) { /* its children are barred because of it */
     slp_lineage_set(s, SLP_SELECT_STOPPED);
     return;
   }
@@ -62,7 +62,7 @@ static void bar(slp_shard *s) {
   if (s->opened_told) slp_report_shard(s->consumer, s, SLOOP_SHARD_STOPPED);
 }
 
-/* Parents first: one that waits is barred before its children, which may have been begun without it. */
+/* Parents come first: a shard that waits is barred before its children, which may have begun without it. */
 void slp_reader_bar_kin(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s)) {
     if (!slp_lineage_wanted(s)) continue;
@@ -70,16 +70,16 @@ void slp_reader_bar_kin(slp_consumer *c) {
     if (idle && barred) slp_lineage_set(s, SLP_SELECT_BARRED);
     if (!idle && (barred || SLP_MUTANT(strangers_stop))) bar(s);
   }
-  slp_deliver_soon(c->engine); /* others may have waited for one of them, or for its bytes */
+  slp_deliver_soon(c->engine); /* others may have waited for one of these, or for its bytes */
   slp_pump_soon(c->engine);
 }
 
-/* After a failure that will not pass nothing more of the shard or its children is read. What is buffered
- * still goes out. */
+/* Gives the shard up after a failure that will not pass: nothing more of it or its children is read. What is
+ * buffered still goes out. */
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
-  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0); /* is it still the same stream? */
+  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0); /* perhaps the stream was made again */
   slp_reading_refused(s, f);
   stop_for_good(s);
   slp_order_take_back(s);
@@ -87,7 +87,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_reader_bar_kin(c);
   slp_order_update(s);
   slp_deliver_soon(c->engine);
-  /* Where records are gone for good an operator must say what to do; any other failure may be this worker's
+  /* If records are gone for good, an operator must say what to do. Any other failure may be this worker's
    * alone. */
   if (c->leases)
     c->leases->ops->hopeless(c->leases, s,
@@ -98,7 +98,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
 }
 
 void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
-  if (slp_reading_state(s) == SLP_READER_GONE) /* its reading had failed before, and it was told so */
+  if (slp_reading_state(s) == SLP_READER_GONE) /* its reading had failed before, and that was told */
     slp_report_error(s->consumer, f, s, 0, 1, UINT64_MAX);
   else
     give_up(s, f);
@@ -106,8 +106,8 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
   slp_queue_drop(s);
 }
 
-/* The service keeps nothing at our position. Where that was the last record taken, those behind it may have
- * been taken too. */
+/* Handles that the service keeps nothing at our position: reading goes on at the oldest record, unless the
+ * user wants to stop at losses. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   if (slp_loss_trimmed(s, f->message)) {
     give_up(s, f);
@@ -119,13 +119,14 @@ static void trimmed(slp_shard *s, const slp_fail *f) {
   again_later(s, f);
 }
 
-/* Only the listing can tell what an answer means: whether the shard ended, is gone, or the service erred. */
+/* Lets the listing say what an answer means: the shard ended, is gone, or the service erred. unknown: the
+ * service did not know the shard. */
 static void ask_listing(slp_shard *s, int unknown) {
   slp_reading_move(s, SLP_READER_CHECKING);
   s->reader.unknown = (uint8_t)unknown;
   s->reader.check_serial = slp_listing_next(s->consumer);
   slp_reading_failed(s);
-  /* One that is out may show the children: if it does not, slp_reader_listed asks for the next one. */
+  /* A listing in flight may show the children; if it does not, slp_reader_listed asks for another. */
   if (unknown || !s->consumer->source->names_no_children || !slp_listing_is_out(s->consumer))
     slp_listing_soon(s->consumer, 0);
   slp_deliver_soon(s->consumer->engine);
@@ -151,7 +152,7 @@ static void failed(slp_shard *s, const slp_fail *f) {
       return;
     case SLP_TRIMMED: trimmed(s, f); return;
     case SLP_REFUSED:
-      if (!f->aws_code[0]) { /* perhaps it is a proxy's and not the service's */
+      if (!f->aws_code[0]) { /* a proxy may have refused, and not the service */
         again_later(s, f);
         return;
       }
@@ -177,8 +178,8 @@ static void failed(slp_shard *s, const slp_fail *f) {
 
 /* ---- finding the place ------------------------------------------------------------------------------ */
 
-/* Chooses the place for "latest": the moment at which the shard was first asked for it. If the service can't
- * find a time to the millisecond, reading begins earlier, and older records are passed over. */
+/* Chooses the place for "latest": the moment at which the shard was first asked for it. If the service finds
+ * no milliseconds, reading begins earlier, and older records are passed over. */
 static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
     rq->from.kind = SLP_POSITION_TIME;
@@ -201,7 +202,7 @@ static void choose_place(slp_shard *s, slp_src_locate *rq) {
   } else if (s->at.from_oldest) {
     rq->from.kind = SLP_POSITION_OLDEST;
   } else if (slp_has_taken(&s->at)) {
-    /* At, not after: the first record must be the one we took, else something was trimmed. */
+    /* AT, not AFTER: the first record must be the one we took, or something was trimmed. */
     rq->from.kind = SLP_POSITION_AT;
     rq->from.mark = s->at.last;
   }
@@ -228,8 +229,7 @@ static void on_located(slp_src_req *rq) {
     slp_buf_clear(&s->reader.cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
-    } else if (slp_buf_add_str(&s->reader.cursor,
-                               slp_buf_str(&l->cursor))) { /* it is no longer than may be */
+    } else if (slp_buf_add_str(&s->reader.cursor, slp_buf_str(&l->cursor))) { /* CURSOR_MAX is kept */
       slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
     }
   }
@@ -243,7 +243,7 @@ static void on_located(slp_src_req *rq) {
     s->opened_told = 1;
     slp_report_shard(s->consumer, s, SLOOP_SHARD_OPENED);
   }
-  slp_reading_wait(s, 0); /* only a page shows that calls succeed again */
+  slp_reading_wait(s, 0); /* the failure is over only when a page comes */
 }
 
 uint32_t slp_reader_fails(const slp_shard *s) { return s->reader.pace.fails; }
@@ -283,12 +283,12 @@ static void locate(slp_shard *s) {
 #define SHARE_BYTES_MIN (16u * 1024)
 
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
-  if (s->reader.cursor.n == 0) return 0; /* an iterator costs nothing worth counting */
+  if (s->reader.cursor.n == 0) return 0; /* an iterator takes hardly any bytes */
   slp_source *source = s->consumer->source;
   slp_engine *e = s->consumer->engine;
   uint32_t limit;
-  /* Nothing can leave before every shard has a page: so that all of them together stay within the budget, a
-   * shard's share shrinks with their number. */
+  /* Nothing can leave before every shard has a page. So a shard's share of the budget shrinks with their
+   * number, and all of them together stay within it. */
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(4, 2 * (uint64_t)slp_merge_count(&e->merge));
   uint64_t bytes = slp_pace_reserve(&s->reader.pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
@@ -296,7 +296,7 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max, unacked_n = slp_queue_unacked_n(s);
   if (buffered_most) most = slp_min_u64(most, buffered_most > unacked_n ? buffered_most - unacked_n : 1);
   *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
-  /* An event may not come for long, and every shard waits for one: bytes are reserved as they come. */
+  /* A push may bring nothing for long, and every shard waits for one, so bytes are reserved as they come. */
   return source->pushes ? 0 : bytes;
 }
 
@@ -368,33 +368,32 @@ typedef struct page_facts {
   uint64_t sent_us;
 } page_facts;
 
-/* -1, 0, 1: where the page's last record stands against the last one taken. */
+/* Returns -1, 0 or 1: where the page's last record stands against the last one taken. */
 static int last_side(const slp_shard *s, const slp_page *page) {
   const slp_rec *r = &page->recs[page->recs_n - 1];
   return slp_mark_side(&s->at.last, slp_rec_seq(page, r), r->sub);
 }
 
-/* A page that brings only the record we asked to go on from, perhaps an aggregate, brings nothing. */
+/* Returns 1 if the page brings only the record, or aggregate, that we asked to go on from. */
 static int only_the_known(const slp_shard *s, const slp_page *page) {
   return page->recs_n > 0 && slp_has_taken(&s->at) && s->at.after_last && last_side(s, page) <= 0;
 }
 
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
-  page_facts p = {.n = (uint32_t)page->recs_n -
-                       page->extra_n, /* what the service counts: an aggregate is one record to it */
+  page_facts p = {.n = (uint32_t)page->recs_n - page->extra_n, /* to the service an aggregate is one record */
                   .largest = page->largest_bytes,
                   .behind_ms = page->behind_ms,
                   .lag_ms = slp_lag_of_page(s, page),
                   .sent_us = s->reader.fetch.rq.sent_us};
   p.full = p.n > 0 && (p.n >= s->reader.fetch.limit ||
                        s->reader.fetch.body_bytes >= s->consumer->source->fetch_bytes_full);
-  if (s->consumer->source->pushes) p.full = 0; /* all there is comes, whatever was asked for */
+  if (s->consumer->source->pushes) p.full = 0; /* a push brings all there is, whatever was asked for */
   if (only_the_known(s, page)) p.n = 0;
   return p;
 }
 
-/* Only what was waited for shows how long the service takes: after a pause, or from a new subscription, come
- * records that might have come before. */
+/* Learns how long the service takes to push, but only from events that were waited for: after a pause, or
+ * from a new subscription, come records that might have come before. */
 static void learn_delay(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   const slp_page *page = s->reader.page;
@@ -405,16 +404,16 @@ static void learn_delay(slp_shard *s) {
                   f->rq.done_us);
 }
 
-/* No record still to come from the shard can precede its watermark. Returns whether it moved. */
+/* Raises the watermark, which no record still to come can precede. Returns 1 if it moved. */
 static int advance_watermark(slp_shard *s, const page_facts *p) {
   const slp_key *mark = slp_queue_watermark(s), before = *mark;
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
   int at_tip = p->behind_ms == 0 && !p->full;
   if (slp_has_taken(&s->at))
     slp_queue_set_watermark(s, s->at.tail_time, slp_mark_seq(&s->at.last), s->at.last.sub);
-  /* The tip of a closed shard does not move its watermark: its children hold records older than this answer.
-   * (kinesalite says 0 behind and one page more before it ends a shard.) After some empty pages it does, or a
-   * closed shard that never ends would hold up the others. */
+  /* The tip of a closed shard does not move its watermark, because its children hold records older than this
+   * answer. (kinesalite says 0 behind and one page more before it ends a shard.) After some empty pages it
+   * does, or a closed shard that never ends would hold back the others for ever. */
   int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
   if (closed && s->reader.pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {
@@ -453,18 +452,18 @@ static void note_page(slp_shard *s, const page_facts *p) {
   }
 }
 
-/* How much later a place where nothing came has to be to be worth keeping: it only shows, after a restart,
- * that what comes next follows it without a gap, and a lease's row is written for it. */
+/* A place where nothing came is kept only if it is this much later than the one before. It only shows, after
+ * a restart, that the next record follows without a gap, and a lease's row is written for it. */
 #define IDLE_STEP_MS 600000
 
-/* The service names the place that its empty answer stands at: reading can go on behind it, and what is kept
- * of the last record may go. */
+/* Keeps the place at which an empty push stands. Reading can go on behind it, even when the service no longer
+ * keeps the last record. */
 static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, p->sent_us);
   const slp_mark *before = s->at.idle.seq_n ? &s->at.idle : &s->at.last;
   if (!c->source->pushes || p->n || now_ms == INT64_MIN || s->at.idle_old) return;
-  if (p->behind_ms < 0 || p->behind_ms > now_ms) return; /* an age of before 1970 says nothing */
+  if (p->behind_ms < 0 || p->behind_ms > now_ms) return; /* an age that reaches before 1970 says nothing */
   if (place.n > SLP_SEQ_MAX || !slp_num_valid(place)) return;
   int64_t at_ms = now_ms - p->behind_ms;
   if (before->seq_n) {
@@ -478,7 +477,7 @@ static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
   if (c->leases && slp_queue_all_acked(s)) c->leases->ops->settled(c->leases, s, 1);
 }
 
-/* Takes s->reader.page into the shard's queue. 0, or the failure was dealt with. */
+/* Takes s->reader.page into the shard's queue. Returns 0; otherwise the failure was dealt with. */
 static int admit(slp_shard *s, const slp_src_req *rq) {
   slp_page *page = s->reader.page;
   uint32_t aggregates_n = page->aggregates_n;
@@ -517,7 +516,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
     if (slp_lineage_get(c, d->id)) continue;
     slp_shard *child = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
     if (!child) {
-      slp_listing_soon(c, 1000); /* no memory: the listing finds it again */
+      slp_listing_soon(c, 1000); /* no memory: the listing will show it again */
       continue;
     }
     slp_lineage_learn_keys(child, d);
@@ -530,7 +529,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
   }
 }
 
-/* Whatever the source keeps for the shard may go. */
+/* Lets the source free what it keeps for the shard. */
 static void leave(slp_shard *s) {
   const slp_source_ops *ops = s->consumer->source->ops;
   if (ops->leave) ops->leave(s->consumer->source, s->id);
@@ -542,7 +541,7 @@ static void end(slp_shard *s) {
   leave(s);
   slp_reading_set_tip(s, 0);
   slp_reading_set_behind(s, 0);
-  slp_lag_forget(s); /* no page will tell it any more */
+  slp_lag_forget(s); /* no page will tell the lag any more */
   slp_reading_move(s, SLP_READER_ENDED);
   SLP_CHECK(c->sum.open_n > 0);
   c->sum.open_n--;
@@ -557,7 +556,7 @@ static void end(slp_shard *s) {
 }
 
 void slp_reader_told_end(slp_shard *s) {
-  /* Until its end is in the table another worker may have to read it again. */
+  /* Until the end is in the table, another worker may have to read the shard again. */
   if (s->consumer->leases) return;
   slp_reader_kept_end(s);
 }
@@ -576,7 +575,7 @@ static void drop_page(slp_shard *s) {
   slp_calls_give(s);
 }
 
-/* The answer was whole and valid, and more is to come. Without a next iterator a new one is asked for. */
+/* Takes a page that is whole, when more is to come. If it has no next iterator, a new one is asked for. */
 static void took(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
   page_facts p = facts_of(s, s->reader.page);
@@ -608,9 +607,9 @@ static void took(slp_shard *s, slp_str next) {
       slp_loss_note_quiet(s, c->source->pushes ? -1 : p.behind_ms, p.sent_us, slp_reading_at_tip(s)) &&
       c->clear_places && slp_queue_all_acked(s))
     c->leases->ops->settled(c->leases, s, 1);
-  if (!next.n) p.full = 0; /* an answer that lacks something is no reason for haste */
+  if (!next.n) p.full = 0; /* a page that lacks something is no reason to hurry */
   int seeks_tip = p.behind_ms < 0 && !slp_reading_at_tip(s), behind = p.full || p.behind_ms > 0 || seeks_tip;
-  int full = p.full || (seeks_tip && next.n && !p.n && !slp_has_taken(&s->at)); /* pace.h, EMPTIES_AT_TIP */
+  int full = p.full || (seeks_tip && next.n && !p.n && !slp_has_taken(&s->at)); /* SLP_PACE_EMPTIES_AT_TIP */
   uint64_t wait = slp_pace_wait_us(&s->reader.pace, full, behind, c->o->poll_ms, c->floor_learned, dice(s));
   uint64_t at_us = slp_after_us(s->reader.fetch.rq.sent_us, wait);
   uint64_t slack_us = slp_pace_slack_us(wait, p.full, behind, c->o->poll_ms);
@@ -624,7 +623,7 @@ static void took(slp_shard *s, slp_str next) {
 
 static void last_page(slp_shard *s) {
   page_facts p = facts_of(s, s->reader.page);
-  /* Children's ids lie in the page: they are added before it may be recycled. */
+  /* The children's ids lie in the page, so they are added before it may be recycled. */
   add_children(s, s->reader.page);
   if (admit(s, &s->reader.fetch.rq)) return;
   note_page(s, &p);
@@ -642,14 +641,14 @@ static int brings_news(const slp_shard *s, const slp_page *page) {
   return page->recs_n > 0 && !slp_queue_knows(s, page, &page->recs[page->recs_n - 1]);
 }
 
-/* The shard is paused: its next record shows how far behind it is, and stays where it is. */
+/* A paused shard: its next record shows how far behind the shard is, and is not taken. */
 static void peeked(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!slp_has_taken(&s->at) &&
-      s->at.start.kind != SLP_POSITION_AT) { /* where it begins is known by this record from now on */
+      s->at.start.kind != SLP_POSITION_AT) { /* now it is known where the shard begins */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
-    /* A subscription to "latest" that is asked for again would begin behind this record. */
+    /* A new subscription to "latest" would begin behind this record. */
     if (s->consumer->source->pushes) slp_buf_clear(&s->reader.cursor);
   }
   all_is_well(s);
@@ -662,10 +661,10 @@ static void peeked(slp_shard *s) {
   slp_consumer_check(s->consumer);
 }
 
-/* The shard is pushed, and nothing moves there. 1: the event is the first of a subscription that was begun
- * when the shard was known to be closed, so that all of it was there before, and has nothing more; the end
- * was told by nobody. An event of an older one may have been made before the shard was closed: it waits in
- * the connection while the process is frozen or has no room for it, and the listing overtakes it. */
+/* Returns 1 if a pushed shard has ended without saying so: nothing moves, and the event is the first of a
+ * subscription begun after the shard was known to be closed. So all records were there before. An event of an
+ * older subscription proves nothing: it may be older than the listing, because it waits in the connection
+ * while the process is frozen or has no room for it. */
 static int ends_in_silence(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
@@ -675,12 +674,12 @@ static int ends_in_silence(slp_shard *s) {
   return 0;
 }
 
-/* An answer that calls a closed shard ended while records are left is wrong. It has to say it twice. */
+/* An answer that calls a closed shard ended while records are left is wrong, so it must come twice. */
 #define END_CLAIMS 2u
 
 static void end_with_children(slp_shard *s);
 
-/* Returns 1 if the page names all children. Children that can't be are not taken: they'd never be read. */
+/* Returns 1 if the page names all children. Impossible children are not taken: they'd never be read. */
 static int names_children(slp_shard *s, const slp_page *page) {
   if (!page->children_n) return 0;
   if (!page->children_bad && slp_lineage_may_have(s, page->children, page->children_n))
@@ -749,7 +748,7 @@ static void on_fetched(slp_src_req *rq) {
 
 static void ended_by_listing(slp_shard *s, int gone) {
   if (gone) slp_loss_tell(s, NULL, 0, "the shard is not listed any more; records not yet read are lost");
-  if (s->consumer->leases) { /* the listing that showed the shard's end names its children too */
+  if (s->consumer->leases) { /* the listing that shows the end also names the children */
     slp_shard_desc children[8];
     size_t n = slp_listing_children(s->consumer, s->id, children, SLP_COUNT(children));
     s->consumer->leases->ops->children(s->consumer->leases, s, children, n);
@@ -757,8 +756,8 @@ static void ended_by_listing(slp_shard *s, int gone) {
   end(s);
 }
 
-/* It is read to its end, and the newest listing calls it closed. Each closed shard of a stream that takes
- * records has children: without them its end would be told as the end of all there is to read. */
+/* Ends a shard that is read to its end and listed closed. In a stream that takes records it must have
+ * children: without them its end would be told as the end of all there is to read. */
 static void end_with_children(slp_shard *s) {
   slp_consumer *c = s->consumer;
   if (slp_lineage_has_all_children(s) || slp_listing_ended(c)) {
@@ -792,7 +791,8 @@ void slp_reader_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   if (slp_reading_state(s) != SLP_READER_CHECKING) return;
-  /* Where pages name no children, one without a next iterator is the end. Any listing may tell of them. */
+  /* If pages name no children (names_no_children), a page without a next iterator is the end, and any listing
+   * may show the children. */
   int certain = c->source->names_no_children && !s->reader.unknown;
   if (s->reader.check_serial > slp_listing_done(c) && !(certain && slp_lineage_has_all_children(s))) {
     if (certain) slp_listing_soon(c, 0);
@@ -826,7 +826,7 @@ void slp_reader_listed(slp_shard *s) {
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-/* Cancels the call that is out, and the wish for another. */
+/* Cancels the call in flight and the wish for another. */
 static void call_off(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_reading_call_off(s);

@@ -1,4 +1,4 @@
-/* reading.c - how far the reading of a shard is, and when it wants to call next. */
+/* reading.c - the state of a shard's reading, and when the shard wants to call next. */
 #include <stdio.h>
 
 #include "core/core.h"
@@ -12,7 +12,7 @@ static const unsigned allowed[] = {
     [SLP_READER_FETCHING] =
         BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
     [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
-    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE), /* rewound: read once more */
+    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE), /* rewound: it is read again */
     [SLP_READER_GONE] = BIT(SLP_READER_GONE),
 };
 
@@ -41,14 +41,14 @@ static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host;
 void slp_reading_poke(slp_shard *s) {
   if (s->reading.state != SLP_READER_WAITING || slp_calls_wants(s)) return;
   if (!s->paused && !slp_queue_has_room(s)) return;
-  if (s->consumer->suspended) return; /* it is poked again when that ends */
+  if (s->consumer->suspended) return; /* slp_reading_poke comes again when that ends */
   uint64_t at_us =
       s->paused ? slp_max_u64(s->reading.next_at_us, s->reading.peek_at_us) : s->reading.next_at_us;
   if (slp_now_us(host_of(s)) < at_us) {
     slp_timer_set_reserved(host_of(s), &s->reading.timer, at_us);
     return;
   }
-  slp_timer_clear(host_of(s), &s->reading.timer); /* it may have been set for later */
+  slp_timer_clear(host_of(s), &s->reading.timer); /* the timer may be set for later */
   slp_calls_want(s, slp_queue_watermark(s));
 }
 
@@ -96,14 +96,15 @@ void slp_reading_failed(slp_shard *s) {
   uint64_t now_us = slp_now_us(host_of(s));
   if (s->reading.failing_since_us) return;
   s->reading.failing_since_us = now_us;
-  /* A subscription may have waited for its next event, and was fine. */
+  /* A subscription that waited for its next event had not failed by then. */
   int was_fine = s->consumer->source->pushes && now_us - s->reading.sent_us < SLP_READING_EVENT_US;
   s->reading.failing_from_us = was_fine ? now_us : s->reading.sent_us;
 }
 
-#define ONE_REFUSAL_US 1000000u /* may come here twice: as a failure, and when the shard is given up for it */
+/* A refusal may come here twice within this time: as a failure, and when the shard is given up for it. */
+#define ONE_REFUSAL_US 1000000u
 
-/* The lease goes, and with it the shard: the consumer remembers why. */
+/* Remembers the refusal in the consumer, because the lease goes, and the shard with it. */
 static void note_refusal(slp_shard *s) {
   slp_consumer *c = s->consumer;
   int again = slp_str_is(s->id, c->refusal.shard);
@@ -116,7 +117,7 @@ static void note_refusal(slp_shard *s) {
   c->refusal.n = again ? c->refusal.n + 1 : 1;
 }
 
-/* As the service calls the failure, or, where it has no name, what kind it is. */
+/* Writes the service's name of the failure, or, if it has none, what kind of failure it is. */
 static void name_failure(const slp_fail *f, char *out, size_t size) {
   if (f->aws_code[0])
     snprintf(out, size, "%.47s", f->aws_code);
@@ -167,7 +168,8 @@ uint64_t slp_reading_silent_since_us(const slp_shard *s, int late) {
   int silent = r->state == SLP_READER_FETCHING || r->state == SLP_READER_LOCATING,
       behind = r->is_behind && !late;
   if (!r->failing_since_us && (!silent || slp_calls_is_stalled(s) || behind)) return UINT64_MAX;
-  /* Throttling is normal while a backlog is read, and the records of the shard are the earliest of all. */
+  /* Throttling is normal in a backlog, and this shard's records are the earliest of all, so it is waited
+   * for. */
   if (r->refused_as == SLP_THROTTLE && behind) return UINT64_MAX;
   return r->failing_since_us ? r->failing_since_us : r->sent_us;
 }

@@ -1,19 +1,19 @@
-/* report.c - what the user is told besides records. A callback may do anything, close included, so none
- * is made in the middle of a change: each becomes a notice, and an event makes one callback a time as its
- * last act. */
+/* report.c - tells the user everything besides records. A callback may do anything, even close the consumer,
+ * so none is made in the middle of a change. Each becomes a notice; an event makes one callback at a time, as
+ * its last act. */
 #include "base/clean.h"
 #include "core/core.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-#define NOTICES_MAX 1024
+#define NOTICES_MAX 1024 /* more than these make the oldest unimportant ones go */
 
 typedef enum { NOTICE_ERROR, NOTICE_SHARD, NOTICE_LOSS, NOTICE_TIP, NOTICE_LOG, NOTICE_LEASE } notice_kind;
 
 typedef struct notice {
   slp_list link;
-  slp_list spare; /* among those that may be dropped; empty: it may not */
+  slp_list spare; /* in slp_notices.spare if it may be dropped; else not linked */
   notice_kind kind;
   int code, fatal, http_status, certain;
   uint32_t attempt;
@@ -23,11 +23,12 @@ typedef struct notice {
   sloop_lease_event_kind_t lease;
   uint64_t epoch;
   int64_t since_ms, until_ms;
-  const char *text[4]; /* in the block itself */
+  const char *text[4]; /* point into bytes */
   char bytes[];
 } notice;
 
-/* Drops the oldest log or non-fatal error when there are too many: a user who blocks gets the newest. */
+/* Drops the oldest log line or non-fatal error, because there are too many notices. A user who blocks the
+ * loop gets the newest. */
 static void make_room(slp_consumer *c) {
   slp_list *it = slp_list_pop(&c->notices.spare);
   if (!it) return;
@@ -38,8 +39,8 @@ static void make_room(slp_consumer *c) {
   c->notices.lost++;
 }
 
-/* The room that an error's texts may take: its line, two names of a slp_fail, a shard's id of 128 characters,
- * and their ends. */
+/* Room for an error's texts: its line, two names from slp_fail, a shard's id of 128 characters, and four
+ * NULs. */
 #define LINE_MAX_N 640
 #define ERROR_TEXT_MAX \
   (LINE_MAX_N + sizeof(((slp_fail *)0)->aws_code) + sizeof(((slp_fail *)0)->request_id) + 128 + 4)
@@ -58,7 +59,7 @@ static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str t
   for (int i = 0; i < 4; i++) bytes += text[i].n;
   notice *n = block_for(c, fatal, bytes);
   if (!n) {
-    c->notices.lost++; /* told with the next one that finds memory */
+    c->notices.lost++; /* the next notice that finds memory tells how many were lost */
     return NULL;
   }
   n->kind = kind;
@@ -124,10 +125,10 @@ void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str sh
   n->epoch = epoch;
 }
 
-/* Every shard is at its tip, and nothing is left to hand out or to be given back. */
+/* Returns 1 if every shard is at its tip, and nothing is left to hand out or to be given back. */
 static int at_tip(const slp_consumer *c) {
   if (c->leases && (c->sum.open_n == 0 || c->suspended)) return 0; /* a worker without shards knows no tip */
-  if (c->sum.going_n) return 0; /* what was given back of it goes along, and the user is not told yet */
+  if (c->sum.going_n) return 0; /* records given back go with it, and the user does not know yet */
   return c->life == SLP_LIFE_RUNNING && c->sum.tip_n == c->sum.open_n && c->sum.waiting_n == 0 &&
          c->sum.queued_n == 0 && (c->sum.batches_out == 0 || SLP_MUTANT(tip_while_out));
 }
@@ -135,7 +136,7 @@ static int at_tip(const slp_consumer *c) {
 void slp_report_tip(slp_consumer *c) {
   if (!at_tip(c)) {
     c->tip_told = 0;
-  } else if (!c->tip_told) { /* without memory later */
+  } else if (!c->tip_told) { /* tried again later if there is no memory */
     c->tip_told = !c->o->on_tip || add(c, NOTICE_TIP, 0, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
   }
 }
@@ -183,7 +184,7 @@ static void tell(slp_consumer *c, const notice *n) {
       return;
     }
     case NOTICE_TIP:
-      /* A batch may have left since. Then it is told again when it is true again. */
+      /* A batch may have left since then. The tip is told when it is reached again. */
       if (at_tip(c))
         o->on_tip(c->handle, o->arg);
       else
@@ -203,7 +204,7 @@ static void tell(slp_consumer *c, const notice *n) {
 static void run(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, notices.ev);
   if (c->notices.lost && c->o->on_log) {
-    /* No memory is needed for this one. */
+    /* This message needs no memory. */
     char line[60];
     snprintf(line, sizeof line, "report: %u notices were lost", c->notices.lost);
     c->notices.lost = 0;
@@ -218,7 +219,7 @@ static void run(slp_event *ev) {
   notice *n = SLP_OWNER(it, notice, link);
   slp_list_remove(&n->spare);
   slp_mem *mem = slp_mem_hold(c->mem);
-  tell(c, n); /* c may be gone now */
+  tell(c, n); /* the callback may have freed c */
   slp_free(mem, n);
   slp_mem_drop(mem);
 }

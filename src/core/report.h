@@ -1,4 +1,4 @@
-/* report.h - callbacks to the user, later and one at a time. */
+/* report.h - makes callbacks to the user, later and one at a time. */
 #ifndef SLP_CORE_REPORT_H
 #define SLP_CORE_REPORT_H
 
@@ -11,15 +11,15 @@
 typedef struct slp_consumer slp_consumer;
 typedef struct slp_shard slp_shard;
 
-typedef struct slp_notices { /* of a consumer */
+typedef struct slp_notices { /* one per consumer */
   slp_list all;              /* callbacks to be made, oldest first */
   slp_list spare;            /* those of them that may be dropped */
-  uint32_t n, lost;
-  void *fatal; /* room for one: a fatal error is told without memory too */
+  uint32_t n, lost;          /* notices in `all`; notices dropped since that was told */
+  void *fatal;               /* a spare block, so that a fatal error is told without memory too */
   slp_event ev;
 } slp_notices;
 
-typedef struct slp_loss { /* as sloop_loss_t has it */
+typedef struct slp_loss { /* the members of sloop_loss_t */
   slp_str shard, from, to;
   int64_t since_ms, until_ms;
   int certain;
@@ -29,17 +29,17 @@ typedef struct slp_loss { /* as sloop_loss_t has it */
 void slp_report_error(slp_consumer *c, const slp_fail *f, const slp_shard *s, int fatal, uint32_t attempt,
                       uint64_t retry_in_ms);
 void slp_report_shard(slp_consumer *c, const slp_shard *s, sloop_shard_event_kind_t what);
-/* A loss is told to the user and written to the log. */
+/* Tells the user of a loss, and writes it to the log. */
 void slp_report_loss(slp_consumer *c, const slp_loss *loss);
 void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str shard, slp_str worker,
                       slp_str text, uint64_t epoch);
-/* What the source has to tell; see slp_source. */
+/* Tells what the source has to say; see slp_source.news. */
 void slp_report_news(slp_consumer *c);
-void slp_report_tip(slp_consumer *c); /* if it is reached, and was not told */
+void slp_report_tip(slp_consumer *c); /* if the tip is reached, and was not told */
 void slp_report_log(slp_consumer *c, sloop_log_level_t level, const char *fmt, ...) SLP_PRINTF(3, 4);
-int slp_report_pending(const slp_consumer *c); /* some callback is still to be made */
-void slp_report_drop(slp_consumer *c);         /* none is made any more */
-int slp_report_init(slp_consumer *c);          /* SLP_ENOMEM */
+int slp_report_pending(const slp_consumer *c); /* 1: a callback is still to be made */
+void slp_report_drop(slp_consumer *c);         /* drops the callbacks that are due */
+int slp_report_init(slp_consumer *c);          /* Returns 0 or SLP_ENOMEM. */
 void slp_report_free(slp_consumer *c);
 
 #endif

@@ -1,16 +1,17 @@
-/* save.c - a consumer's positions as a token.
+/* save.c - writes a consumer's positions as a token.
  *
- * In it are the shards that are not finished: not read to their end, or not acknowledged to it. An ended
- * shard whose children nobody named yet stays, so that they are found through it. Active are those that
- * nothing unfinished comes before: bloop starts a child when its parent ends, and would start it twice if
- * both were active. A finished shard between an unfinished one and its own children is in it too, at its end.
- */
+ * The token has the shards that are not finished: not read to their end, or not acknowledged to it. Also in
+ * it:
+ *   - an ended shard whose children nobody has named yet, since they are found through it;
+ *   - a finished shard between an unfinished one and its own children, at its end.
+ * Active are those shards that descend from no unfinished one: bloop starts a child when its parent ends, and
+ * would start it twice if both were active. */
 #include "core/consumer.h"
 #include "core/token.h"
 
 #include <stdlib.h>
 
-/* From here on the token has its children instead. */
+/* Returns 1 if the token has the shard's children in its place. */
 static int is_finished(const slp_shard *s) {
   return slp_reading_state(s) == SLP_READER_ENDED &&
          (slp_queue_all_acked(s) || SLP_MUTANT(token_forgets_ended)) && slp_lineage_has_children(s);
@@ -33,7 +34,7 @@ static void mark_held_back(slp_consumer *c) {
 
 static int belongs(const slp_shard *s) { return !slp_lineage_skipped(s) && (s->marked || is_unfinished(s)); }
 
-/* Nothing was acknowledged yet: the token says where reading started. */
+/* Sets where reading started, because nothing was acknowledged yet. */
 static void set_start(slp_token_shard *t, const slp_shard *s) {
   t->from.kind = SLP_POSITION_OLDEST;
   switch (s->at.start.kind) {
@@ -57,7 +58,7 @@ static void describe(slp_token_shard *t, const slp_shard *s) {
   t->active = !s->marked;
   if (slp_acked_place(s, &t->from.mark)) {
     t->from.kind = SLP_POSITION_AFTER;
-    /* A record that arrived later was acknowledged, so the limit is passed. */
+    /* A record that arrived later was acknowledged, so the limit is no longer needed. */
     if (SLP_MUTANT(token_drops_not_before) || t->from.mark.arrived_ms >= t->not_before_ms)
       t->not_before_ms = INT64_MIN;
   } else {

@@ -1,21 +1,25 @@
-/* seek.c - going on from somewhere else while running.
+/* seek.c - goes on from another position while the consumer runs.
  *
- * A new listing is asked for; from it new shards are built beside the old ones and given their places. If
- * that works the old ones go at once, with all they fetched; their records that are out stay with the user,
- * and what becomes of them counts no more. If not, the new ones go. The new ones are read once the user was
- * told. */
+ * The steps of a seek:
+ *   1. A new listing is asked for, and new shards are built from it beside the old ones, with the new
+ *      positions.
+ *   2. If that fails the new shards go, and the old ones stay.
+ *   3. Otherwise the old shards go at once, with all they fetched. Records that are out stay with the user,
+ *      but nothing that becomes of them counts.
+ *   4. The user is told, and then the new shards are read. */
 #include "core/seek.h"
 
 #include "core/start.h"
 
 typedef struct moving {
-  slp_list link;                      /* in consumer->seek.moves, oldest first; all but the last are over */
-  slp_start_position *start_position; /* owned until it is the consumer's */
+  /* in slp_seek.moves, oldest first; only the last may still be carried out */
+  slp_list link;
+  slp_start_position *start_position; /* owned, until the consumer owns it */
   sloop_cb cb;
   void *arg;
-  uint64_t serial; /* the first listing that is new enough */
+  uint64_t serial; /* number of the first listing that is new enough */
   int status;
-  uint8_t over, done;
+  uint8_t over, done; /* over: its callback is due; done: it was carried out */
 } moving;
 
 static moving *first_of(const slp_consumer *c) {
@@ -64,7 +68,8 @@ static void keep_pauses(slp_consumer *c, const slp_map *old) {
   }
 }
 
-/* 0: c->shards are the new ones, and *old the old ones with *old_waiting_n. Not 0: nothing has changed. */
+/* Replaces the shards of c by new ones. Returns 0: *old has the old shards, *old_waiting_n how many of them
+ * wait. Otherwise nothing has changed, and f says why. */
 static int build(slp_consumer *c, slp_start_position *start_position, slp_map *old, uint32_t *old_waiting_n,
                  slp_fail *f) {
   *old = c->shards;
@@ -126,7 +131,7 @@ static void on_event(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, seek.ev);
   moving *m = first_of(c);
   if (!m || !m->over) return;
-  if (slp_report_pending(c)) { /* what was told before comes first */
+  if (slp_report_pending(c)) { /* callbacks that are due already come first */
     slp_post(c->engine->host, &c->seek.ev);
     return;
   }

@@ -1,4 +1,4 @@
-/* start.c - from a start position to a position for every shard. */
+/* start.c - turns a start position into a position for every shard. */
 #include "core/start.h"
 
 #include "codec/date.h"
@@ -13,7 +13,8 @@ static int bad(char why[160], const char *what, const char *detail) {
   return SLOOP_EOPTION;
 }
 
-/* Unix seconds of 2001 to 5138 are milliseconds of 1970 to 1973, which nobody means. */
+/* Returns SLOOP_EOPTION for a time that looks like Unix seconds. Seconds of 2001 to 5138 would be
+ * milliseconds of 1970 to 1973, which nobody means. */
 static int check_time(int64_t at_ms, char why[160]) {
   if (at_ms < 0) return bad(why, "start.at_ms is negative", "");
   if (at_ms >= INT64_C(1000000000) && at_ms < INT64_C(100000000000))
@@ -88,7 +89,8 @@ int64_t slp_start_time(const slp_consumer *c, int64_t ms) {
   return ms - (over < 0 ? over + 1000 : over);
 }
 
-/* Where aggregates are kept as they came the whole of one is one record. */
+/* Returns the index inside an aggregate; 0 if aggregates are not expanded, because the whole of one is then
+ * one record. */
 static uint32_t sub_of(const slp_consumer *c, const slp_mark *at) {
   return c->o->aggregates == SLOOP_AGGREGATES_KEEP ? 0 : at->sub;
 }
@@ -99,8 +101,8 @@ static void start_at(slp_shard *s, const slp_mark *at) {
   s->at.start.mark.sub = sub_of(s->consumer, at);
 }
 
-/* As if that record had been read already. Of an aggregate that is not expanded any more nobody knows whether
- * all of it was: it comes again. */
+/* Starts behind a record, as if it had been read. If aggregates are no longer expanded, nobody knows whether
+ * all of this one was read, so it comes again. */
 static void start_after(slp_shard *s, const slp_mark *at) {
   if (at->idle) {
     s->at.idle = *at;
@@ -119,13 +121,14 @@ slp_position slp_start_place(const slp_shard *s) {
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = s->at.not_before_ms};
 }
 
-/* Located at the oldest record, the shard passes over what came before not_before_ms. */
+/* Starts at a time. If the service finds no times, reading starts at the oldest record and passes over what
+ * came before not_before_ms. */
 static void start_at_time(slp_shard *s, int64_t at_ms) {
   s->at.not_before_ms = slp_start_time(s->consumer, at_ms);
   s->at.start = slp_start_place(s);
 }
 
-/* Until there is a first iterator, a token says "what came since now". */
+/* Starts at the latest. Until the shard has its first iterator, a token says "what came since now". */
 static void start_at_latest(slp_shard *s) {
   slp_consumer *c = s->consumer;
   s->at.start.kind = SLP_POSITION_LATEST;
@@ -143,18 +146,18 @@ static int has_wanted_parent(const slp_shard *s) {
   return 0;
 }
 
-/* Skipped shards that descend from one that is read are read after all. */
+/* Takes up skipped shards that descend from a shard that is read. */
 static void take_up_descendants(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
     if (slp_lineage_skipped(s) && slp_lineage_wants(c, s->id) && has_wanted_parent(s)) take_up(s);
 }
 
-/* The numbers of a start position were written by people and other programs. */
+/* Brings a number that a person or another program wrote into the form that the service knows. */
 static void make_canonical(const slp_consumer *c, slp_mark *m) {
   slp_mark_canonical(m, c->source->number_digits_min);
 }
 
-/* Only the named shard and what descends from it. */
+/* Starts the named shard and what descends from it. Skips all others. */
 static int start_all_at_seq(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   size_t at = 0;
   slp_shard *s;
@@ -194,9 +197,9 @@ static void start_all_latest(slp_consumer *c, int64_t not_before_ms) {
   while ((s = slp_map_each(&c->shards, &at))) {
     if (!slp_lineage_wanted(s)) continue;
     s->at.not_before_ms = not_before_ms;
-    /* A child listed beside its still open parent: a reshard is under way. The parent's end comes
-     * first, and the child is read from its beginning. A closed shard is left out once its children are
-     * listed; before that it is read, since its end names them. */
+    /* A child that is listed beside its open parent means that a reshard is under way: the parent ends first,
+     * and the child is read from its beginning. A closed shard is skipped once its children are listed. Until
+     * then it is read, because its end names them. */
     if (slp_lineage_is_closed(s) && slp_lineage_has_children(s)) {
       skip(s);
     } else if (!open_parent_listed(s)) {
@@ -209,7 +212,7 @@ static void start_all_at_time(slp_consumer *c, int64_t at_ms) {
   size_t at = 0;
   slp_shard *s;
   int64_t now_ms = slp_svctime_high_ms(&c->service, slp_now_us(c->engine->host));
-  if (!c->source->anchors_by_time && at_ms > now_ms) { /* every record that is there is older */
+  if (!c->source->anchors_by_time && at_ms > now_ms) { /* all present records are older */
     start_all_latest(c, slp_start_time(c, at_ms));
     return;
   }
@@ -233,13 +236,14 @@ static int check_stream(const slp_consumer *c, slp_str theirs, slp_fail *f) {
                       (int)slp_min_u64(theirs.n, 130), theirs.p, (int)slp_min_u64(ours.n, 130), ours.p);
 }
 
-/* A record that is older than the stream is of an older stream of that name. Servers that begin again with
- * the same shard ids and small numbers would pass over what the new one has before that number. */
+/* Refuses a token with a record that is older than the stream: it belongs to a deleted stream of the same
+ * name. A server that begins again with the same shard ids and small numbers would otherwise pass over
+ * records of the new stream. */
 static int check_age(const slp_consumer *c, const slp_token *t, slp_fail *f) {
   char theirs[32], ours[32];
   for (size_t i = 0; c->created_ms >= 0 && i < t->shards_n; i++) {
     int64_t at_ms = t->shards[i].from.mark.arrived_ms;
-    /* Services tell whole seconds of a stream's beginning. */
+    /* Services tell the creation of a stream in whole seconds. */
     if (!t->shards[i].from.mark.seq_n || at_ms < 0 || at_ms >= c->created_ms / 1000 * 1000) continue;
     slp_date_iso(at_ms, theirs);
     slp_date_iso(c->created_ms, ours);
@@ -266,7 +270,8 @@ static void start_from(slp_shard *s, const slp_token_shard *t) {
   }
 }
 
-/* Sub-record 0 may be a record by itself or the first of an aggregate; UINT32_MAX is all of it, whatever. */
+/* Starts behind a lease's position. Index 0 may be a whole record or the first of an aggregate; UINT32_MAX is
+ * always the whole. */
 static void start_after_lease(slp_shard *s, const slp_mark *at) {
   if (at->idle) {
     s->at.idle = *at;
@@ -291,7 +296,7 @@ void slp_start_shard(slp_shard *s, const slp_position *from) {
   }
 }
 
-/* Listed shards whose parents are named by the token, but not listed any more. */
+/* Takes up listed shards whose parents the token names, and which are no longer listed themselves. */
 static void take_up_orphans(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -309,7 +314,8 @@ static void mark_named(slp_consumer *c, slp_str id) {
   if (s) s->marked = 1;
 }
 
-/* The shards of the token and all that came before them: those were read, or they would be in it. */
+/* Marks the shards of the token and all their ancestors. The ancestors were read, or the token would have
+ * them. */
 static void mark_known(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -326,7 +332,8 @@ static void mark_known(slp_consumer *c, const slp_token *t) {
   }
 }
 
-/* An active shard is not listed any more, and of its children not all are, see open_ends.h. */
+/* Returns 1 if an active shard of the token is no longer listed, and not all of its children are; see
+ * open_ends.h. */
 static int has_open_end(slp_consumer *c, slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -344,8 +351,8 @@ static int has_open_end(slp_consumer *c, slp_token *t) {
   return 0;
 }
 
-/* A token does not tell the keys of a shard. A listed shard that names a parent nobody knows, and that the
- * token does not show to be read, may descend from an open end, so it is read. */
+/* Takes up listed shards that may descend from an open end: they name a parent that nobody knows, and the
+ * token does not show that they were read. A token does not tell a shard's hash keys. */
 static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -362,7 +369,8 @@ static size_t wanted_n(slp_consumer *c) {
   return n;
 }
 
-/* Ids of shards grow with time, within a stream. */
+/* Returns 1 if no listed shard is newer than *ret, the newest active one of the token. Ids grow with time
+ * within a stream. */
 static int is_newer_than_all(slp_consumer *c, const slp_token *t, slp_str *ret) {
   size_t at = 0;
   for (size_t i = 0; i < t->shards_n; i++)
@@ -372,7 +380,8 @@ static int is_newer_than_all(slp_consumer *c, const slp_token *t, slp_str *ret) 
   return 1;
 }
 
-/* Nothing that is listed shows what it descends from: reading all of it leaves nothing out. */
+/* Takes up all shards: no listed shard shows what it descends from, and reading all of them leaves nothing
+ * out. */
 static void take_up_all(slp_consumer *c) {
   size_t at = 0;
   for (slp_shard *s; (s = slp_map_each(&c->shards, &at));)
@@ -435,7 +444,7 @@ void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g) {
 
 /* ---- all --------------------------------------------------------------------------------------------- */
 
-/* Each end of an id that the user asked for must be the end of a shard's. */
+/* Returns an error unless each id that the user asked for is the end of some shard's id. */
 static int check_asked(slp_consumer *c, slp_fail *f) {
   for (size_t i = 0; i < c->o->shards_n; i++) {
     size_t at = 0;
@@ -457,7 +466,7 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
     case SLP_POSITION_AT: r = start_all_at_seq(c, g, f); break;
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_AFTER:
-    case SLP_POSITION_END: break; /* slp_start_position_check() refuses the last two */
+    case SLP_POSITION_END: break; /* slp_start_position_check() refuses these two */
   }
   return r ? r : check_asked(c, f);
 }
@@ -466,12 +475,12 @@ int slp_start_is_oldest(const slp_start_position *g) {
   return g->from.kind == SLP_POSITION_OLDEST && !g->token;
 }
 
-/* Made by a split of a shard that nobody heard of. */
+/* Returns 1 if the shard was made by splitting a shard that nobody knows. */
 static int is_half_of_unknown(const slp_shard *s) {
   return slp_lineage_parent_id(s, 0).n && !slp_lineage_parent_id(s, 1).n && !slp_lineage_parent(s, 0);
 }
 
-/* A shard listed later: whether it belongs to what is read. */
+/* Returns 1 if a shard that was listed later descends from what is read. */
 static int belongs(const slp_shard *s, slp_open_ends *ends) {
   const slp_token *t = s->consumer->start_position->token;
   const slp_token_shard *named = t ? slp_token_find(t, s->id) : NULL;
@@ -485,7 +494,7 @@ static int belongs(const slp_shard *s, slp_open_ends *ends) {
   return 1;
 }
 
-/* Where no shard is left out that was open lately, whatever is new descends from what is read. */
+/* Collects the open ends. If no skipped shard was open lately, every new shard descends from what is read. */
 static void find_open_ends(slp_consumer *c, slp_open_ends *ends) {
   size_t at = 0;
   slp_shard *s;
@@ -507,8 +516,8 @@ static void take_up_other_halves(slp_consumer *c, const slp_open_ends *ends) {
       take_up(s);
 }
 
-/* New shards that the start leaves out; and what descends from them alone is left out with them, until a
- * listing that lacked a parent of it names one that is read. */
+/* Skips new shards that do not descend from what is read, and their descendants. A later listing that names a
+ * missing parent may take them up again. */
 static void leave_out(slp_consumer *c) {
   const slp_start_position *g = c->start_position;
   if (!g || (g->from.kind != SLP_POSITION_AT && !g->token)) return;

@@ -1,8 +1,8 @@
-/* svctime.c - intersecting one-second intervals. */
+/* svctime.c - learns the service's clock by intersecting one-second intervals. */
 #include "core/svctime.h"
 
-/* Two machines' clocks drift apart by less than this, a clock being slewed (at most 500 ppm) included. Old
- * proofs are widened by it, so that they never contradict newer ones by mere drift. */
+/* Two machines' clocks drift apart by less than this, even while one is slewed (at most 500 ppm). Old proofs
+ * are widened by it, so that drift alone never makes them contradict newer ones. */
 #define DRIFT_PPM 1000
 
 static int64_t floor_ms(int64_t us) { return us >= 0 ? us / 1000 : -((-us + 999) / 1000); }
@@ -19,8 +19,8 @@ void slp_svctime_learn(slp_svctime *t, int64_t date_ms, uint64_t sent_us, uint64
     int64_t drift = (int64_t)(since_us * DRIFT_PPM / 1000000) + 1;
     int64_t was_low = t->low_us - drift, was_high = t->high_us + drift;
     int64_t both_low = slp_max_i64(low, was_low), both_high = slp_min_i64(high, was_high);
-    /* Contradicting proofs mean that a clock was set, or that another front end answered: the newest
-     * one is believed. */
+    /* Proofs that contradict each other mean that a clock was set, or that another front end answered. The
+     * newest proof is believed. */
     if (both_low <= both_high) {
       low = both_low;
       high = both_high;

@@ -1,4 +1,4 @@
-/* token.c - tokens to text and back. */
+/* token.c - reads tokens and writes them. */
 #include "core/token.h"
 
 #include "codec/json.h"
@@ -13,7 +13,7 @@
 typedef struct reader {
   slp_json j;
   slp_token *t;
-  slp_str *active; /* owned; ids, found among the shards when all is read */
+  slp_str *active; /* owned; ids, looked up among the shards at the end */
   size_t active_n, active_cap;
   char *why;
   char where[80]; /* what is being read: "shards[3].sequence_number" */
@@ -40,7 +40,7 @@ static int is_number(slp_str s, size_t max) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-/* A string; {NULL, 0} for null. */
+/* Reads a string; {NULL, 0} for null. */
 static int read_text(reader *r, slp_str *ret, size_t max) {
   int k = slp_json_next(&r->j);
   *ret = (slp_str){NULL, 0};
@@ -54,7 +54,7 @@ static int read_text(reader *r, slp_str *ret, size_t max) {
   return 0;
 }
 
-/* Digits, in quotes or not; unchanged for null. */
+/* Reads digits, in quotes or not; null leaves *ret as it is. */
 static int read_count(reader *r, uint64_t max, uint64_t *ret) {
   int k = slp_json_next(&r->j);
   if (k == SLP_JSON_NULL) return 0;
@@ -150,10 +150,10 @@ static int read_shard(reader *r, size_t i) {
     return wrong(r, "has no_record, but not after_sequence");
   if (s.from.mark.idle) s.from.mark.sub = UINT32_MAX;
   slp_token_shard *twin = slp_token_find(t, s.id);
-  if (twin) { /* bloop's own tokens may name a shard twice, and the last one counts there */
+  if (twin) { /* bloop's own tokens may name a shard twice; the last one counts there */
     slp_str id = twin->id;
     *twin = s;
-    twin->id = id; /* the map's key */
+    twin->id = id; /* the map's key points to the first text */
     return 0;
   }
   if (t->shards_n == SLP_TOKEN_SHARDS_MAX) return wrong(r, "is one too many");
@@ -171,7 +171,7 @@ static int read_shards(reader *r) {
   snprintf(r->where, sizeof r->where, "shards");
   if (k < 0) return broken(r);
   if (k != SLP_JSON_ARRAY) return wrong(r, "is not a list");
-  /* The same key again: the last one counts. */
+  /* If the key comes twice, the last one counts. */
   slp_map_free(&r->t->ids);
   slp_map_init(&r->t->ids, r->t->mem);
   r->t->shards_n = 0;
@@ -294,7 +294,8 @@ void slp_token_mark_readable(slp_token *t) {
   for (size_t i = 0; i < t->shards_n; i++) t->shards[i].judged = t->shards[i].reads = t->shards[i].active;
   for (size_t i = 0; i < t->shards_n; i++) {
     slp_token_shard *s = &t->shards[i], *up = s;
-    /* A text may say anything: parents that go in a circle are nobody's children. */
+    /* A token may say anything: n bounds the walk, so shards whose parents go in a circle count as no
+     * children. */
     for (size_t n = 0; up && !up->judged && n < t->shards_n; n++) up = parent_in(t, up);
     uint8_t reads = up && up->reads;
     for (; s && !s->judged; s = parent_in(t, s)) {
@@ -312,7 +313,7 @@ static slp_str name_in(slp_str arn) {
 
 static int is_arn(slp_str s) { return s.n > 4 && memcmp(s.p, "arn:", 4) == 0; }
 
-/* An ARN of DynamoDB Streams up to its label, which is made anew each time the stream is enabled. */
+/* Returns the ARN of a DynamoDB stream up to its label, which is new each time the stream is enabled. */
 static slp_str table_in(slp_str arn) {
   for (size_t i = 0; i + 8 <= arn.n; i++) {
     if (memcmp(arn.p + i, "/stream/", 8) == 0) return (slp_str){arn.p, i};
@@ -323,7 +324,7 @@ static slp_str table_in(slp_str arn) {
 int slp_token_is_of(slp_str ours, slp_str theirs) {
   slp_str table = table_in(ours);
   if (slp_str_eq(ours, theirs)) return 1;
-  /* Where the service gives no ARN there is only the name to go by. */
+  /* If the service gives no ARN, only the name can be compared. */
   if (is_arn(ours) != is_arn(theirs) && slp_str_eq(name_in(ours), name_in(theirs))) return 1;
   return table.p && slp_str_eq(table, table_in(theirs)) ? -1 : 0;
 }
@@ -343,7 +344,7 @@ static const char *name_of(slp_position_kind kind) {
   return "trim_horizon";
 }
 
-/* Numbers stand in strings, as bloop has them. */
+/* Writes numbers as strings, as bloop does. */
 static void put_count(slp_jw *w, const char *name, int64_t n) {
   slp_buf_addf(slp_jw_value(w, name), "\"%lld\"", (long long)n);
 }
@@ -352,7 +353,7 @@ static void put_shard(slp_jw *w, const slp_token_shard *s) {
   slp_jw_object(w, NULL);
   slp_jw_str(w, "shard_id", s->id);
   const slp_mark *at = &s->from.mark;
-  /* A shard that is read later, and from its oldest record, is only named. */
+  /* A shard that is read later, from its oldest record, is only named. */
   if (s->active || s->from.kind != SLP_POSITION_OLDEST) slp_jw_z(w, "iterator_type", name_of(s->from.kind));
   if (at->seq_n) slp_jw_str(w, "sequence_number", slp_mark_seq(at));
   if (s->parent.p) slp_jw_str(w, "parent", s->parent);
