@@ -39,7 +39,7 @@ int slp_await_listing(slp_shard *s, const char *what) {
   if (status == SLP_STREAM_SETTLED && !s->await.settled_us) s->await.settled_us = now_us(s);
   if (s->await.settled_us && now_us(s) - s->await.settled_us >= SETTLED_US) return 0;
   uint64_t wait_us = ++s->await.n <= AWAITS_SOON ? AGAIN_US : AGAIN_LATER_US;
-  slp_lag_forget(s); /* its children may hold records, so its lag is not known */
+  slp_lag_forget(s); /* children of s may hold records, so the lag is not known */
   slp_listing_want_status(c);
   slp_listing_soon(c, wait_us / 1000);
   tell(s, what, wait_us);

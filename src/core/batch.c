@@ -44,7 +44,7 @@ void slp_batch_recycle(slp_batch *b) {
   }
   b->consumer = NULL;
   b->shard = NULL;
-  if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n); /* one stream only */
+  if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n); /* all records are of one stream */
   b->n = b->runs_n = b->flags = 0;
   b->out = b->dead = 0;
   b->payload_bytes = 0;
@@ -167,7 +167,7 @@ void slp_batch_bury(slp_batch *b) {
   hand_out(b);
   SLP_PROBE("batch: a dead letter");
   c->counts.dead_letters++;
-  c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* it may free c, but not b */
+  c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* may free c, but not b */
   slp_batch_done(b, 1);
 }
 
@@ -234,7 +234,7 @@ static void settle(slp_shard *s) {
   slp_queue_settle(s);
   if (slp_queue_all_acked(s)) slp_reader_told_end(s);
   if (s->consumer->o->buffered_records_per_shard_max)
-    slp_reading_poke(s); /* its reader may have waited for fewer unacknowledged records */
+    slp_reading_poke(s); /* the reader may wait for fewer unacknowledged records */
   slp_order_update(s);
   if (l) l->ops->settled(l, s, acked);
 }

@@ -14,7 +14,7 @@ typedef struct sloop_batch_s slp_batch;
  * stand between those of one run. */
 typedef struct slp_batch_run {
   slp_buffered *buffered;
-  uint32_t first, n; /* the index in the page of its first record, and how many records it has */
+  uint32_t first, n; /* index in the page of the run's first record; number of records */
 } slp_batch_run;
 
 typedef struct slp_batch_item { /* one per record */
@@ -36,8 +36,8 @@ struct sloop_batch_s {
   /* payload_bytes: of its records. charged: bytes of the budget that its tables take. */
   uint64_t payload_bytes, charged;
   int64_t behind_ms; /* lag of the last record's page; -1: not known */
-  uint8_t out;       /* 1: the user holds it */
-  uint8_t dead;      /* 1: its one record goes to on_dead_letter */
+  uint8_t out;       /* 1: the user holds the batch */
+  uint8_t dead;      /* 1: the one record in the batch goes to on_dead_letter */
 };
 
 typedef struct slp_batches { /* one per engine */
@@ -67,7 +67,7 @@ static inline int slp_batch_room(slp_batch *b) { return b->n < b->cap ? 0 : slp_
  * takes the record out of its queue. There must be room. */
 void slp_batch_add(slp_batch *b, slp_buffered *buffered, uint32_t i, uint32_t flags);
 void slp_batch_send(slp_batch *b);    /* calls on_batch; must be the last thing the caller does */
-void slp_batch_bury(slp_batch *b);    /* calls on_dead_letter, acknowledges; also the last thing */
+void slp_batch_bury(slp_batch *b);    /* calls on_dead_letter, acknowledges; must be last, too */
 void slp_batch_recycle(slp_batch *b); /* keeps an empty batch for the next use, or frees it */
 void slp_batches_orphan(slp_engine *e, slp_consumer *c);
 /* Makes no batch count for the shard, or for any shard of the consumer, any more. */

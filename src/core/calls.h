@@ -24,13 +24,13 @@ typedef struct slp_calls { /* one per engine */
   slp_list stalled;        /* shards whose transfer is paused for lack of budget */
   slp_list out;            /* shards with a call in flight, the oldest call first */
   slp_shard *beyond;       /* the shard whose call may exceed the budget; NULL: none */
-  uint64_t beyond_us;      /* since when it may */
-  uint64_t turn_us;        /* when a shard that the merge does not wait for last got that right */
+  uint64_t beyond_us;      /* since when `beyond` may exceed the budget */
+  uint64_t turn_us;        /* when a shard that the merge does not wait for last became `beyond` */
   slp_timer timer;         /* runs the pump again */
   uint32_t in_flight, in_flight_max;
 } slp_calls;
 
-void slp_calls_init(slp_engine *e, uint32_t in_flight_max); /* the host must have a timer reserved for it */
+void slp_calls_init(slp_engine *e, uint32_t in_flight_max); /* reserve a timer in the host first */
 void slp_calls_free(slp_engine *e);
 int slp_calls_room(slp_engine *e);                     /* for one more shard. Returns 0 or SLP_ENOMEM. */
 void slp_calls_want(slp_shard *s, const slp_key *key); /* s wants to call now; key is its watermark */

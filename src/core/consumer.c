@@ -21,7 +21,7 @@ static void let_shards_go(slp_consumer *c) {
     slp_order_leave(s);
     slp_queue_drop(s);
   }
-  slp_deliver_soon(c->engine); /* joined consumers no longer wait for its records */
+  slp_deliver_soon(c->engine); /* joined consumers waited for records of c */
   slp_pump_soon(c->engine);
 }
 
@@ -344,7 +344,7 @@ static void on_described_again(slp_src_req *rq) {
     return;
   }
   if (rq->fail.class == SLP_FINE) learn_retention(c, slp_listing_stream(c)->retention_ms);
-  slp_listing_send(c, on_listed, NULL); /* it fails too if the description did */
+  slp_listing_send(c, on_listed, NULL); /* tells the failure, if the description failed */
 }
 
 static int has_given_up(const slp_consumer *c) {
@@ -590,7 +590,7 @@ void slp_consumer_free(slp_consumer *c) {
   slp_free(c->mem, c->stream);
   slp_free(c->mem, c->arn);
   slp_free(c->mem, c);
-  slp_deliver_soon(e); /* joined consumers no longer wait for its records */
+  slp_deliver_soon(e); /* joined consumers waited for records of c */
   slp_pump_soon(e);
 }
 

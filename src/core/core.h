@@ -110,8 +110,9 @@ struct slp_consumer {
   slp_tally sum;
   slp_listing listing;
   uint64_t started_us;
-  uint32_t fails;                     /* describe or list calls that failed in a row */
-  uint64_t failing_since_us;          /* since when, throttling left out; 0: they do not fail */
+  uint32_t fails; /* describe or list calls that failed in a row */
+  /* since when describing or listing fails, throttling left out; 0: it does not */
+  uint64_t failing_since_us;
   slp_timer timer;                    /* describes or lists again */
   slp_timer look_timer;               /* asks now and then whether the stream has changed */
   slp_start_position *start_position; /* owned; where the user wants to begin */

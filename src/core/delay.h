@@ -9,7 +9,7 @@
 typedef struct slp_delay_span {
   uint32_t n; /* events seen; 0: the other fields mean nothing */
   int64_t least_us, most_us;
-  uint64_t since_us; /* when its first event came */
+  uint64_t since_us; /* when the first event of the span came */
 } slp_delay_span;
 
 typedef struct slp_delay {    /* one per consumer */

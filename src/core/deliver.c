@@ -289,7 +289,7 @@ static int fill(slp_engine *e, slp_batch *b, slp_shard *only) {
   slp_shard *s;
   while (!r && (s = only ? only : first_in_time(e))) {
     if (b->consumer != s->consumer) {
-      if (b->consumer) break; /* records of a batch are of one consumer */
+      if (b->consumer) break; /* a batch has records of one consumer only */
       b->consumer = s->consumer;
     }
     r = move_head(e, b, s, !only);

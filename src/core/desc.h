@@ -5,7 +5,7 @@
 #include "codec/kpl.h"
 #include "codec/page.h"
 
-size_t slp_desc_bytes(const slp_shard_desc *d); /* the bytes of all its texts */
+size_t slp_desc_bytes(const slp_shard_desc *d); /* the bytes of all texts in d */
 /* Returns a copy whose texts begin at *at, and moves *at behind them. There must be slp_desc_bytes of
  * room. */
 slp_shard_desc slp_desc_copy(char **at, const slp_shard_desc *d);

@@ -97,7 +97,8 @@ void slp_lag_init(slp_shard *s) {
 }
 
 void slp_lag_forget(slp_shard *s) {
-  if (s->lag.told_ms < 0 && s->lag.told_us) return; /* keep the time since which it is not known */
+  /* told_us keeps the time since which the lag is not known */
+  if (s->lag.told_ms < 0 && s->lag.told_us) return;
   s->lag.told_ms = -1;
   s->lag.told_us = slp_now_us(s->consumer->engine->host);
 }

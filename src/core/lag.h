@@ -9,8 +9,9 @@ typedef struct slp_shard slp_shard;
 
 typedef struct slp_lag { /* one per shard */
   int64_t told_ms;       /* -1: not known */
-  uint64_t told_us;      /* when that answer was asked for, or since when it is not known; 0: no call yet */
-  uint8_t warned;        /* 1: the user was warned that it is far behind */
+  /* when the answer was asked for, or since when the lag is not known; 0: no call yet */
+  uint64_t told_us;
+  uint8_t warned; /* 1: the user was warned that the shard is far behind */
 } slp_lag;
 
 /* Returns the lag in ms that the page tells, or that its newest record shows; -1: neither. */

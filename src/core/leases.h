@@ -19,7 +19,7 @@ typedef enum slp_drain {
 /* How far the end of a shard is, where the user names the positions to write. */
 typedef enum slp_shard_end {
   SLP_END_NO,
-  SLP_END_READ_OUT, /* it was read to its end and handed out, and the fleet was told */
+  SLP_END_READ_OUT, /* read to its end and handed out, and the fleet was told */
   SLP_END_TOLD,     /* all of it is acknowledged, and the user was told */
   SLP_END_NAMED     /* the user named the end as position, so it may be written */
 } slp_shard_end;
@@ -28,7 +28,7 @@ typedef struct slp_shard_lease { /* one per shard; lease/consumer.c writes it, e
   slp_position from;             /* where the lease said to begin */
   slp_shard_desc *children;      /* owned, one block: the children that the shard's last answer named */
   size_t children_n;
-  uint64_t progress_us; /* when a record was last acknowledged, or no record waited for that */
+  uint64_t progress_us; /* when a record was last acknowledged, or none waited for an acknowledgement */
   uint64_t held_us;     /* since when records waited for the user before they were fetched again; 0: none */
   uint64_t bytes;       /* payload of records that were handed out */
   slp_drain drain;
@@ -53,7 +53,7 @@ typedef struct slp_shut_lease {
 typedef void (*slp_shut_tell)(const slp_shut_lease *lease, void *arg);
 typedef struct slp_shut_sum {
   uint64_t parked_n, refused_n;
-  int64_t longest_ms;  /* the longest slp_shut_lease.ms of them; -1: there is none */
+  int64_t longest_ms;  /* the longest slp_shut_lease.ms; -1: there is none */
   int64_t rows_age_ms; /* time since this worker read all rows; -1: it does not read them */
 } slp_shut_sum;
 

@@ -21,7 +21,7 @@ typedef enum slp_life {
   SLP_LIFE_RUNNING,
   SLP_LIFE_STOPPING, /* waits until the user gives its batches back */
   SLP_LIFE_STOPPED,
-  SLP_LIFE_FAILED, /* a fatal error was reported, and it stopped by itself */
+  SLP_LIFE_FAILED, /* a fatal error was reported, and the consumer stopped by itself */
   SLP_LIFE_CLOSING
 } slp_life;
 

@@ -14,8 +14,8 @@ typedef struct slp_shard slp_shard;
 
 /* Whether a shard is read at all. */
 typedef enum slp_selection {
-  SLP_SELECT_WANTED,  /* it is being read, was read, or will be when its parents are read */
-  SLP_SELECT_SKIPPED, /* start position or shard filter leave it out; for its children it counts as read */
+  SLP_SELECT_WANTED,  /* is being read, was read, or will be when its parents are read */
+  SLP_SELECT_SKIPPED, /* left out by start position or shard filter; for its children it counts as read */
   SLP_SELECT_BARRED,  /* an ancestor was given up, so neither this shard nor its descendants are begun */
   /* Its reader was stopped: the shard was given up, or an ancestor was after this shard had begun, or the
    * consumer goes on without it. */
@@ -34,17 +34,17 @@ typedef struct slp_lineage { /* one per shard */
   slp_kin kin[2];            /* to parents[0] and parents[1] */
   uint8_t merged;            /* 1: a child has two parents, so this shard has no other child */
   uint8_t keys_known;        /* 1: `keys` is set */
-  slp_hash_range keys;       /* hash keys whose records it gets */
+  slp_hash_range keys;       /* the shard gets the records with these hash keys */
   slp_selection selection;   /* only slp_lineage_set changes it */
   uint8_t listed;            /* 1: the newest listing has it */
-  uint8_t listed_closed;     /* 1: that listing calls it closed */
+  uint8_t listed_closed;     /* 1: the newest listing calls it closed */
   uint8_t ever_listed;       /* 1: some listing has had it */
   uint8_t missed_n;          /* listings in a row that lacked it */
   uint64_t added_serial;     /* listings up to this number are too old to miss it */
   /* the listing that may show a parent that is not known; 0: no parent is missing */
   uint64_t known_serial;
   slp_shard *below, *next;  /* scratch of slp_lineage_ordered and slp_lineage_may_have */
-  uint8_t ordered, in_list; /* also scratch; in_list is 0 between two calls */
+  uint8_t ordered, in_list; /* scratch of the same functions; in_list is 0 between two calls */
 } slp_lineage;
 
 /* Adds a shard, which counts as listed until a listing lacks it. Returns NULL without memory. */
@@ -76,7 +76,7 @@ int slp_lineage_has_children(const slp_shard *s);
 /* Returns 1 if all that goes on from s is known: the child of a merge, or both children of a split. A table's
  * stream tells no hash keys, and its shards mostly have one child. */
 int slp_lineage_has_all_children(const slp_shard *s);
-/* Returns the same for children that a page names. */
+/* Does what slp_lineage_has_all_children does, for children that a page names. */
 int slp_lineage_are_all_children(const slp_shard *s, const slp_shard_desc *children, size_t n);
 /* Returns 1 if no listing has had it so far. */
 int slp_lineage_is_new(const slp_shard *s);

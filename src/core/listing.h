@@ -24,18 +24,19 @@ typedef struct slp_listing {
   size_t children_n;
   size_t part_n;                  /* rows of the listing in flight that were taken in already */
   uint64_t newest;                /* the greatest shard number in the newest listing taken in */
-  uint8_t describe_out, list_out; /* 1: such a call is in flight */
-  uint8_t ended;         /* 1: the newest listing taken in says that the stream is closed for writes */
-  uint8_t told_end;      /* slp_told_end: what the user knows of that */
-  uint8_t wanted;        /* 1: a listing that begins after now is needed */
-  uint8_t status_wanted; /* 1: before it, a description must say whether the stream is resharding */
-  uint8_t status;        /* slp_stream_state, before the newest listing */
-  slp_paced paced;       /* keeps listings apart, because whoever gets one may ask for the next at once */
-  uint64_t begun;        /* number of the newest listing begun */
-  uint64_t done;         /* number of the newest listing taken in */
-  uint64_t us;           /* when the newest listing was begun */
-  uint64_t latest_us;    /* when slp_listing_describe_latest was last called; 0: never */
-  sloop_list_cb cb;      /* the user's callback for the next listing; NULL: nobody asked */
+  uint8_t describe_out, list_out; /* 1: a description, a listing is in flight */
+  uint8_t ended;    /* 1: the newest listing taken in says that the stream is closed for writes */
+  uint8_t told_end; /* slp_told_end: what the user knows of the stream's end */
+  uint8_t wanted;   /* 1: a listing that begins after now is needed */
+  /* 1: before the next listing, a description must say whether the stream is resharding */
+  uint8_t status_wanted;
+  uint8_t status;     /* slp_stream_state, before the newest listing */
+  slp_paced paced;    /* keeps listings apart: code that asks for one may ask again at once */
+  uint64_t begun;     /* number of the newest listing begun */
+  uint64_t done;      /* number of the newest listing taken in */
+  uint64_t us;        /* when the newest listing was begun */
+  uint64_t latest_us; /* when slp_listing_describe_latest was last called; 0: never */
+  sloop_list_cb cb;   /* the user's callback for the next listing; NULL: nobody asked */
   void *cb_arg;
 } slp_listing;
 
@@ -48,19 +49,21 @@ int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int6
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
 /* Describes the stream that the name leads to now, which may be another one than is read. */
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq));
-int slp_listing_asks_latest(const slp_consumer *c);    /* 1: such a description is in flight */
-int slp_listing_is_busy(const slp_consumer *c);        /* 1: a description or a listing is in flight */
-uint64_t slp_listing_latest_us(const slp_consumer *c); /* when that was asked last; 0: never */
-slp_consumer *slp_listing_described(slp_src_req *rq);  /* first call in on_done: it is no longer in flight */
+int slp_listing_asks_latest(const slp_consumer *c); /* 1: a slp_listing_describe_latest is in flight */
+int slp_listing_is_busy(const slp_consumer *c);     /* 1: a description or a listing is in flight */
+/* when slp_listing_describe_latest was last called; 0: never */
+uint64_t slp_listing_latest_us(const slp_consumer *c);
+/* call first in on_done: ends the description in flight */
+slp_consumer *slp_listing_described(slp_src_req *rq);
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);
 
 /* Gives the next listing its number. Returns 0 if a listing or a description is in flight. */
 int slp_listing_begin(slp_consumer *c);
 /* For on_part see slp_src_list.on_part; it may be NULL. */
 void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*on_part)(slp_src_list *l));
-slp_consumer *slp_listing_listed(slp_src_req *rq); /* first call in on_done: it is no longer in flight */
+slp_consumer *slp_listing_listed(slp_src_req *rq); /* call first in on_done: ends the listing in flight */
 slp_consumer *slp_listing_of(slp_src_list *l);     /* to be called in on_part */
-int slp_listing_is_out(const slp_consumer *c);     /* 1: it was sent and not answered */
+int slp_listing_is_out(const slp_consumer *c);     /* 1: a listing was sent and not answered */
 /* Returns the next row of the listing in flight that was not taken in yet; NULL: there is none. */
 const slp_shard_desc *slp_listing_next_row(slp_consumer *c);
 void slp_listing_took(slp_consumer *c); /* the newest listing was taken in */
@@ -95,7 +98,7 @@ int slp_listing_is_wanted(const slp_consumer *c);
 void slp_listing_cancel(slp_consumer *c);
 
 /* The listing that the user asks for. */
-/* SLOOP_ESTATE: one is asked for already */
+/* SLOOP_ESTATE: the user has asked for one already */
 int slp_listing_ask(slp_consumer *c, sloop_list_cb cb, void *arg);
 int slp_listing_is_asked(const slp_consumer *c);
 void slp_listing_tell(slp_consumer *c,

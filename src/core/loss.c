@@ -4,7 +4,7 @@
 #include "base/probe.h"
 #include "core/core.h"
 
-#define ANSWER_MS_MAX 30000 /* no answer is on its way for longer */
+#define ANSWER_MS_MAX 30000 /* no answer takes longer */
 /* A service may show a record some time after it arrived, so an empty answer says nothing of records this
  * young. */
 #define SHOWN_LATE_MS 60000
@@ -179,7 +179,8 @@ int slp_loss_end(slp_shard *s) {
 int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int at_tip) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, asked_us);
-  int stops = c->o->on_trimmed == SLOOP_TRIMMED_STOP; /* then the gap is told with the next record */
+  /* 1: reading stops at the gap, once the next record shows it */
+  int stops = c->o->on_trimmed == SLOOP_TRIMMED_STOP;
   if (at_tip && (s->at.gap || (behind_ms == 0 && !stops)) && slp_loss_end(s)) return 1;
   if (!slp_has_taken(&s->at) || s->at.idle.seq_n || now_ms == INT64_MIN || s->at.gap) return 0;
   if (behind_ms < 0 || behind_ms > now_ms) return 0; /* an age that reaches before 1970 says nothing */

@@ -211,7 +211,9 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   int was_least = m->tree[1].node == node;
   m->tree[m->size + i] = e;
   if (was_least && less_words(e.time, e.word, m->second_time, m->second_word)) {
-    m->tree[1] = e; /* records of one shard often follow each other: no other node changes yet */
+    /* Records of one shard often follow each other, so only the leaf and the top change now. catch_up does
+     * the rest if another entry changes. */
+    m->tree[1] = e;
     m->ahead = 1;
     return;
   }

@@ -38,8 +38,8 @@ typedef struct slp_merge_entry {
 typedef struct slp_merge_focus {
   slp_focus digits;
   uint32_t ties; /* comparisons that other digits decided, since the last look for better ones */
-  size_t differ; /* the furthest digit that decided one of those */
-  uint32_t vain; /* looks for better digits that found none; each makes the next one rarer */
+  size_t differ; /* the furthest digit that decided a tie */
+  uint32_t vain; /* looks for better digits that found none; each makes the next look rarer */
 } slp_merge_focus;
 
 typedef struct slp_merge {

@@ -21,7 +21,7 @@ typedef struct slp_open_ends {
   uint8_t settled;  /* 1: the ranges are sorted */
   uint8_t anywhere; /* 1: the keys of an open end are not known, so any new shard may descend from it */
   slp_map parents;  /* ids of the split shards that rule 3 finds */
-  uint8_t all;      /* 1: there was no memory for one of those, so any shard counts as one */
+  uint8_t all;      /* 1: no memory for one of `parents`, so any shard counts as one */
 } slp_open_ends;
 
 void slp_open_ends_init(slp_open_ends *ends, slp_mem *mem);

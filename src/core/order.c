@@ -109,7 +109,7 @@ void slp_order_take(slp_shard *s, int64_t time) {
     slp_order_update(s);
   } else if (e->order == SLOOP_ORDER_TIME) {
     slp_key key = slp_queue_next_key(&s->queue);
-    if (slp_merge_needs_numbers(&e->merge)) { /* they lie in cold memory, so they are loaded early */
+    if (slp_merge_needs_numbers(&e->merge)) { /* numbers lie in cold memory, so they are loaded early */
       slp_str seq = slp_queue_number_ahead(&s->queue);
       __builtin_prefetch(seq.p);
       __builtin_prefetch(seq.p + seq.n);

@@ -26,7 +26,7 @@ typedef struct slp_order { /* one per shard */
 
 int slp_order_is_in(const slp_shard *s);
 int slp_order_is_aside(const slp_shard *s);
-void slp_order_update(slp_shard *s); /* brings its place up to date after a change */
+void slp_order_update(slp_shard *s); /* brings the place of s up to date after a change */
 /* Takes the head of a shard that is in the order; the head was never handed out before. time: of its key. */
 void slp_order_take(slp_shard *s, int64_t time);
 /* Returns 1 if the shard's records wait for another shard, or for a consumer that has not listed, whose
@@ -44,7 +44,7 @@ void slp_order_ready_again(slp_shard *s); /* moves s to the end of the ready sha
 /* Starts the readers of shards whose parents are read. Lets shards into the order whose parents have handed
  * out everything. */
 void slp_order_open_ready(slp_consumer *c);
-void slp_order_open_children(slp_shard *s); /* the same for the children of s, which is read to its end */
+void slp_order_open_children(slp_shard *s); /* does this for the children of s, which is read to its end */
 void slp_order_enter(slp_shard *s);         /* s enters the order, unless a parent has records to hand out */
 void slp_order_forget(slp_consumer *c);     /* frees finished shards that are no longer listed */
 

@@ -9,7 +9,7 @@ typedef struct slp_pace {
   uint32_t rec_bytes; /* bytes in memory of the largest record seen lately */
   uint32_t empties;   /* empty pages in a row that brought the shard no nearer to its tip */
   uint32_t fails;     /* failed calls in a row */
-  uint32_t gap_us;    /* least time between calls, learned from being throttled; 0: it was not */
+  uint32_t gap_us;    /* least time between calls, learned from throttling; 0: never throttled */
   uint64_t sent_us;   /* when the last call for a page began */
   uint64_t hasty_us;  /* when a call last began less than the floor after another; 0: none did */
   uint8_t seen;       /* 1: a page came */

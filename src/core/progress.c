@@ -167,7 +167,7 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
       is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since);
     }
   } else if (c->leases && s->lease.end == SLP_END_TOLD) {
-    uint64_t ended_us = slp_lag_told_us(s); /* from then on no page tells a lag */
+    uint64_t ended_us = slp_lag_told_us(s); /* since the end no page tells a lag */
     is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since_ms(s, slp_max_u64(ended_us, slp_queue_acked_us(s))));
   } else {
     find_held_up(s, ret);

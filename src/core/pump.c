@@ -93,7 +93,7 @@ static slp_shard *next_in_turn(slp_engine *e) {
 
 /* A shard that may exceed the budget keeps that right for this time. */
 #define TURN_US 1000000u
-/* A shard that nobody waits for gets the right this often, although the shard that is waited for lacks
+/* A shard that nobody waits for may exceed the budget this often, although the shard that is waited for lacks
  * bytes. */
 #define TURN_EVERY_US 10000000u
 
@@ -289,7 +289,7 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   if (!slp_budget_try(&e->budget, bytes)) {
     if (!may_go_beyond || !make_room(e, s)) return 0;
     let_beyond(e, s);
-    bytes = slp_budget_free(&e->budget); /* the rest is taken as it comes, and may be far less */
+    bytes = slp_budget_free(&e->budget); /* bytes beyond these are taken as they come */
     slp_budget_force(&e->budget, bytes);
   }
   start(s, bytes, limit);

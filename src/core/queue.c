@@ -176,7 +176,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
   buffered->floor_time = s->at.tail_time;
   if (slp_has_taken(&s->at)) {
     buffered->prev = s->at.last;
-  } else { /* its first record: from now on the start is known, whatever "latest" would mean */
+  } else { /* first record: from now on the start is known, whatever "latest" would mean */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
@@ -204,7 +204,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
 
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
   slp_key key = {time, seq, sub};
-  if (slp_key_cmp(&key, &s->queue.watermark) <= 0) return; /* it never goes back */
+  if (slp_key_cmp(&key, &s->queue.watermark) <= 0) return; /* a watermark never goes back */
   if (seq.n) memcpy(s->queue.watermark_seq, seq.p, seq.n);
   s->queue.watermark = (slp_key){time, {s->queue.watermark_seq, seq.n}, sub};
 }
@@ -444,7 +444,7 @@ void slp_queue_settle(slp_shard *s) {
     if (buffered->out) continue;
     if (buffered->unacked == 0 && buffered->link.prev == &s->queue.pages) {
       slp_queue_free(buffered);
-    } else if (buffered->page && !buffered->unacked) { /* it waits for an older page */
+    } else if (buffered->page && !buffered->unacked) { /* done, but waits for an older page */
       give_body_back(buffered);
     }
   }
@@ -463,8 +463,8 @@ int slp_queue_rewind(slp_shard *s) {
   } else {
     s->at.last = buffered->prev;
   }
-  s->at.idle.seq_n = s->at.idle_old = 0; /* it lay behind what is dropped now */
-  if (s->at.last.idle) {                 /* no record has that number */
+  s->at.idle.seq_n = s->at.idle_old = 0; /* that place lay behind what is dropped now */
+  if (s->at.last.idle) {                 /* no record has the number of an idle mark */
     s->at.idle = s->at.last;
     s->at.last.seq_n = 0;
   }

@@ -14,14 +14,14 @@ typedef struct slp_shard slp_shard;
 /* A page in our hands: from its last byte until every record is acknowledged. */
 typedef struct slp_buffered {
   slp_list link;      /* in slp_queue.pages, oldest first; or in slp_consumer.detached */
-  slp_shard *shard;   /* NULL: its records count no more, only their memory is left to give back */
-  slp_engine *engine; /* NULL: it is gone, and the budget with it */
+  slp_shard *shard;   /* NULL: the records count no more, only their memory is left to give back */
+  slp_engine *engine; /* NULL: the engine is gone, and the budget with it */
   slp_mem *mem;
   slp_name *name;      /* a counted reference */
   slp_page *page;      /* owned; NULL once every record is acknowledged */
-  uint32_t n, unacked; /* its records, and those not acknowledged */
+  uint32_t n, unacked; /* n: records in the page; unacked: those not acknowledged */
   uint32_t out;        /* records that the user holds: their bytes must stay */
-  uint8_t dropped;     /* 1: nothing more of it is handed out; it is freed when out is 0 */
+  uint8_t dropped;     /* 1: no more of the page is handed out; it is freed when out is 0 */
   uint8_t *attempts;   /* per record, once one was given back; stops at 255. NULL: none was, or no memory */
   uint32_t redelivered_n; /* records that wait to be handed out again */
   uint32_t run;           /* index of its run in the batch that is being filled; see batch.c */
@@ -30,9 +30,9 @@ typedef struct slp_buffered {
   int64_t service_ms;     /* service time of the answer: no key time is later */
   /* lag that its answer told; without the body: age of its first unacknowledged record then */
   int64_t behind_ms;
-  uint64_t asked_us;    /* when it was asked for, or pushed; the answer may have lain unread for long */
-  uint64_t came_us;     /* when it was taken into the queue */
-  uint64_t charged;     /* bytes that it holds of the budget */
+  uint64_t asked_us;    /* when the page was asked for, or pushed; it may have lain unread for long */
+  uint64_t came_us;     /* when the page was taken into the queue */
+  uint64_t charged;     /* bytes that the page holds of the budget */
   uint8_t *redelivered; /* bitmap of records given back; lies behind the acknowledged ones in `bits` */
   uint8_t bits[];       /* bitmap of acknowledged records, then of those given back */
 } slp_buffered;
@@ -43,22 +43,23 @@ static inline uint32_t slp_buffered_payload(const slp_buffered *buffered, uint32
 
 /* The record that a shard is stuck at: the first one that is not acknowledged, after it came back. */
 typedef struct slp_tried {
-  const slp_buffered *buffered; /* its page, while that is in the queue; NULL: there is no such record */
-  uint32_t i;                   /* its index in the page */
-  uint32_t n;                   /* how often it came back as the first one */
-  uint8_t attempts;             /* its entry in slp_buffered.attempts at that time */
-  uint8_t dead;                 /* 1: it goes to on_dead_letter */
+  /* the record's page, while that is in the queue; NULL: there is no such record */
+  const slp_buffered *buffered;
+  uint32_t i;       /* the record's index in the page */
+  uint32_t n;       /* how often the record came back as the first one */
+  uint8_t attempts; /* the record's entry in slp_buffered.attempts at that time */
+  uint8_t dead;     /* 1: the record goes to on_dead_letter */
 } slp_tried;
 
 typedef struct slp_queue {
   slp_list pages;           /* pages that are not yet in the acknowledged prefix; see acked.c */
-  slp_buffered *next_page;  /* of the next record that was never handed out; NULL: there is none */
-  uint32_t next_i;          /* and its index */
+  slp_buffered *next_page;  /* page of the next record that was never handed out; NULL: there is none */
+  uint32_t next_i;          /* index of that record in next_page */
   uint32_t queued_n;        /* records that were never handed out */
   uint32_t redelivered_n;   /* records given back that wait to be handed out again */
   uint32_t unacked_n;       /* records fetched and not acknowledged */
   uint32_t redeliver_tries; /* give-backs in a row without an acknowledgement */
-  uint64_t redeliver_at_us; /* when they may be */
+  uint64_t redeliver_at_us; /* when records given back may be handed out again */
   slp_tried tried;
   uint64_t acked_us; /* when records were last acknowledged; 0: none was */
   /* since it was last settled: 1: some records were given back, some acknowledged */
@@ -96,8 +97,10 @@ slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
 /* Returns 1 if records were given back. They go first, and are few. */
 static inline int slp_queue_gave_back(const slp_queue *q) { return q->redelivered_n > 0; }
-slp_buffered *slp_queue_given_back(slp_shard *s, uint32_t *ret_i); /* the first of those; there must be one */
-uint64_t slp_queue_rests_until_us(const slp_shard *s); /* until when those must wait; 0: there are none */
+/* the first record given back; there must be one */
+slp_buffered *slp_queue_given_back(slp_shard *s, uint32_t *ret_i);
+/* until when records given back must wait; 0: there are none */
+uint64_t slp_queue_rests_until_us(const slp_shard *s);
 /* Returns 1 if the record goes to on_dead_letter. */
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i);
 void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i);
@@ -151,7 +154,7 @@ static inline int slp_queue_take(slp_queue *q, int64_t time) {
 }
 
 /* Taking records back: n records of a page, from `first` on. */
-/* Acknowledges them. Returns how many were not acknowledged before. */
+/* Acknowledges records. Returns how many were not acknowledged before. */
 uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n);
 /* Takes them out of their batch: those not acknowledged are given back. Returns 1 if some were, and wait to
  * be handed out again. */
@@ -159,16 +162,17 @@ int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n);
 /* To be called for each shard of a batch, after its records came back. *ret_acked: some were acknowledged.
  * Returns 1 if a record came back retry_max times, and the user does not want it skipped. */
 int slp_queue_came_back(slp_shard *s, int *ret_acked);
-void slp_queue_settle(slp_shard *s); /* after that: frees pages of which nothing is left */
+void slp_queue_settle(slp_shard *s); /* after slp_queue_came_back: frees pages of which nothing is left */
 
 /* Freeing pages. */
 void slp_queue_drop(slp_shard *s);           /* frees everything that the user does not hold */
 void slp_queue_free(slp_buffered *buffered); /* the user must hold nothing of it */
 /* the shard goes; what the user holds belongs to the batches */
 void slp_queue_orphan(slp_shard *s);
-void slp_queue_detach(slp_shard *s, slp_list *to); /* the same, but that still counts in the budget */
-void slp_queue_forget(slp_list *detached);         /* takes it out of the budget as well */
-int slp_queue_can_rewind(const slp_shard *s);      /* as far as can be told without looking at the page */
+/* the same, but what the user holds still counts in the budget */
+void slp_queue_detach(slp_shard *s, slp_list *to);
+void slp_queue_forget(slp_list *detached);    /* takes detached pages out of the budget */
+int slp_queue_can_rewind(const slp_shard *s); /* as far as can be told without looking at the page */
 /* Drops what was fetched and never handed out. The last record handed out is again the last one taken.
  * Returns 0 if that is not possible now, because the user holds records of the page, or gave some back. */
 int slp_queue_rewind(slp_shard *s);

@@ -52,7 +52,7 @@ static void stop_for_good(slp_shard *s) {
 
 /* Stops a shard that was begun and whose parent was given up: no more of it is read or handed out. */
 static void bar(slp_shard *s) {
-  if (s->ended_told) { /* its children are barred because of it */
+  if (s->ended_told) { /* bars its children all the same */
     slp_lineage_set(s, SLP_SELECT_STOPPED);
     return;
   }
@@ -70,7 +70,7 @@ void slp_reader_bar_kin(slp_consumer *c) {
     if (idle && barred) slp_lineage_set(s, SLP_SELECT_BARRED);
     if (!idle && (barred || SLP_MUTANT(strangers_stop))) bar(s);
   }
-  slp_deliver_soon(c->engine); /* others may have waited for one of these, or for its bytes */
+  slp_deliver_soon(c->engine); /* others may have waited for a barred shard, or for its bytes */
   slp_pump_soon(c->engine);
 }
 
@@ -79,7 +79,7 @@ void slp_reader_bar_kin(slp_consumer *c) {
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
-  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0); /* perhaps the stream was made again */
+  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0); /* is it still the same stream? */
   slp_reading_refused(s, f);
   stop_for_good(s);
   slp_order_take_back(s);
@@ -98,7 +98,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
 }
 
 void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
-  if (slp_reading_state(s) == SLP_READER_GONE) /* its reading had failed before, and that was told */
+  if (slp_reading_state(s) == SLP_READER_GONE) /* it was told when its reading failed */
     slp_report_error(s->consumer, f, s, 0, 1, UINT64_MAX);
   else
     give_up(s, f);
@@ -448,7 +448,7 @@ static void note_page(slp_shard *s, const page_facts *p) {
       s->at.anchored) {
     const slp_src_req *rq = &s->reader.fetch.rq;
     slp_moment seen = {slp_listing_served_ms(c, rq, INT64_MIN), rq->sent_us};
-    slp_svctime_raise(&c->service, &s->at.anchor, seen); /* nothing came until then */
+    slp_svctime_raise(&c->service, &s->at.anchor, seen); /* no record came until `seen` */
   }
 }
 
@@ -645,7 +645,7 @@ static int brings_news(const slp_shard *s, const slp_page *page) {
 static void peeked(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!slp_has_taken(&s->at) &&
-      s->at.start.kind != SLP_POSITION_AT) { /* now it is known where the shard begins */
+      s->at.start.kind != SLP_POSITION_AT) { /* the start is known by this record now */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
     /* A new subscription to "latest" would begin behind this record. */
@@ -866,7 +866,7 @@ static void read_again(slp_shard *s) {
   slp_buf_clear(&s->reader.cursor);
   s->at.after_last = 0;
   slp_lag_forget(s);
-  if (state == SLP_READER_ENDED) s->consumer->sum.open_n++; /* its children wait for it again */
+  if (state == SLP_READER_ENDED) s->consumer->sum.open_n++; /* the shard's children wait for it again */
   if (state != SLP_READER_WAITING) slp_reading_move(s, SLP_READER_WAITING);
   slp_order_update(s);
   slp_reading_at_once(s);

@@ -28,7 +28,7 @@ typedef struct slp_reader { /* one per shard; its state is in reading.h */
   slp_page *page;         /* the page that is being filled */
   uint8_t peeking;        /* 1: the call only looks how far behind a paused shard is */
   /* in CHECKING */
-  uint8_t unknown;       /* 1: the reason is that the service did not know the shard */
+  uint8_t unknown;       /* 1: CHECKING because the service did not know the shard */
   uint8_t unlisted_n;    /* listings in a row that lacked the shard */
   uint8_t end_claims;    /* answers in a row without next iterator and children, on a shard listed closed */
   uint64_t check_serial; /* number of the first listing that may answer */
@@ -58,7 +58,7 @@ int slp_reader_rewind(slp_shard *s);
 int slp_reader_shorten(slp_shard *s, uint64_t bytes);
 void slp_reader_listed(slp_shard *s);                     /* CHECKING: a listing has come */
 void slp_reader_stop(slp_shard *s);                       /* cancels everything; the state becomes GONE */
-void slp_reader_give_up(slp_shard *s, const slp_fail *f); /* also drops what is buffered */
+void slp_reader_give_up(slp_shard *s, const slp_fail *f); /* give up, and drop what is buffered */
 /* Stops what descends from shards that were given up, or never begins it. */
 void slp_reader_bar_kin(slp_consumer *c);
 /* To be called when s is read to its end and all acknowledged: tells the end once. With leases,

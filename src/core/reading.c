@@ -12,7 +12,7 @@ static const unsigned allowed[] = {
     [SLP_READER_FETCHING] =
         BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
     [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
-    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE), /* rewound: it is read again */
+    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE), /* after a rewind: is read again */
     [SLP_READER_GONE] = BIT(SLP_READER_GONE),
 };
 
@@ -41,7 +41,7 @@ static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host;
 void slp_reading_poke(slp_shard *s) {
   if (s->reading.state != SLP_READER_WAITING || slp_calls_wants(s)) return;
   if (!s->paused && !slp_queue_has_room(s)) return;
-  if (s->consumer->suspended) return; /* slp_reading_poke comes again when that ends */
+  if (s->consumer->suspended) return; /* slp_reading_poke comes again when the suspension ends */
   uint64_t at_us =
       s->paused ? slp_max_u64(s->reading.next_at_us, s->reading.peek_at_us) : s->reading.next_at_us;
   if (slp_now_us(host_of(s)) < at_us) {

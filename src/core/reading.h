@@ -40,12 +40,12 @@ typedef enum slp_reader_state {
 typedef struct slp_shard_reading { /* one per shard */
   slp_reader_state state;
   slp_timer timer;
-  uint64_t next_at_us;       /* WAITING: no call before this, for the sake of pace */
+  uint64_t next_at_us;       /* WAITING: the pace allows no call before this */
   uint64_t sent_us;          /* when the last call was begun */
-  uint64_t peek_at_us;       /* a paused shard is not asked before this */
+  uint64_t peek_at_us;       /* a paused shard is not asked before this time */
   uint64_t failing_since_us; /* since when calls fail; 0: the last one succeeded */
   uint64_t failing_from_us;  /* when the first of the calls that fail was begun */
-  slp_class refused_as;      /* how the last call failed; SLP_FINE: it did not */
+  slp_class refused_as;      /* class of the last call's failure; SLP_FINE: it did not fail */
   char error[48];            /* of the last call that failed: the service's name for it, or its class */
   /* The next fields are what the last page told. */
   uint8_t is_behind;     /* 1: more records wait in the shard */
@@ -83,7 +83,7 @@ uint64_t slp_reading_held_up_since_us(const slp_shard *s);
 /* 1: the last call found that another reader still has the shard */
 int slp_reading_is_busy(const slp_shard *s);
 void slp_reading_fine(slp_shard *s);
-void slp_reading_forgive(slp_shard *s); /* failing counts from now: the call is only tried now */
+void slp_reading_forgive(slp_shard *s); /* calls count as failing only from now on */
 /* Returns since when calls fail for other reasons than throttling; 0: they do not. */
 uint64_t slp_reading_failing_since_us(const slp_shard *s);
 /* Returns since when a call has failed or not answered; UINT64_MAX: the others must wait for the shard. late:

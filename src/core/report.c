@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define NOTICES_MAX 1024 /* more than these make the oldest unimportant ones go */
+#define NOTICES_MAX 1024 /* beyond these, the oldest log lines and non-fatal errors are dropped */
 
 typedef enum { NOTICE_ERROR, NOTICE_SHARD, NOTICE_LOSS, NOTICE_TIP, NOTICE_LOG, NOTICE_LEASE } notice_kind;
 
@@ -128,7 +128,7 @@ void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str sh
 /* Returns 1 if every shard is at its tip, and nothing is left to hand out or to be given back. */
 static int at_tip(const slp_consumer *c) {
   if (c->leases && (c->sum.open_n == 0 || c->suspended)) return 0; /* a worker without shards knows no tip */
-  if (c->sum.going_n) return 0; /* records given back go with it, and the user does not know yet */
+  if (c->sum.going_n) return 0; /* records given back go with the lease, and the user does not know yet */
   return c->life == SLP_LIFE_RUNNING && c->sum.tip_n == c->sum.open_n && c->sum.waiting_n == 0 &&
          c->sum.queued_n == 0 && (c->sum.batches_out == 0 || SLP_MUTANT(tip_while_out));
 }

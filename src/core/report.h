@@ -13,8 +13,8 @@ typedef struct slp_shard slp_shard;
 
 typedef struct slp_notices { /* one per consumer */
   slp_list all;              /* callbacks to be made, oldest first */
-  slp_list spare;            /* those of them that may be dropped */
-  uint32_t n, lost;          /* notices in `all`; notices dropped since that was told */
+  slp_list spare;            /* notices of `all` that may be dropped */
+  uint32_t n, lost;          /* notices in `all`; notices dropped since the user was last told how many */
   void *fatal;               /* a spare block, so that a fatal error is told without memory too */
   slp_event ev;
 } slp_notices;

@@ -45,7 +45,7 @@ typedef struct slp_src_locate { /* turns a position in a shard into a cursor (an
   slp_src_req rq;
   slp_str shard;     /* in; borrowed */
   slp_position from; /* in; neither NONE nor END */
-  uint64_t since_us; /* in; TIME: our clock at that time, as far as known; 0: the user gave the time */
+  uint64_t since_us; /* in; TIME: our clock at from.at_ms, as far as known; 0: the user gave the time */
   slp_buf cursor;    /* out; replaced. core inits and frees it */
 } slp_src_locate;
 
@@ -70,7 +70,7 @@ typedef struct slp_source_ops {
   void (*list)(slp_source *s, slp_src_list *rq);
   void (*locate)(slp_source *s, slp_src_locate *rq);
   void (*fetch)(slp_source *s, slp_src_fetch *rq);
-  void (*resume)(slp_source *s, slp_src_fetch *rq); /* may_grow allows bytes again, after it returned 0 */
+  void (*resume)(slp_source *s, slp_src_fetch *rq); /* there is room again, after may_grow returned 0 */
   void (*cancel)(slp_source *s, slp_src_req *rq);   /* no answer comes any more */
   /* The shard is not read any more, or not from here on; no request of it is in flight. NULL: the source
    * keeps nothing for a shard. */
@@ -93,7 +93,7 @@ struct slp_source {
    * not to know it; then a TIME is located at the oldest record. */
   int finds_seconds;
   unsigned
-      number_digits_min; /* sequence numbers have so many digits, by zeros in front; 0, 1: they have none */
+      number_digits_min; /* zeros in front bring sequence numbers to this many digits; 0, 1: there are none */
   /* 1: a page without a next iterator is the end of the shard, and no page names children (DynamoDB). */
   int names_no_children;
   /* 1: a page comes when there are records, however long that takes. So a fetch is no call in flight, there

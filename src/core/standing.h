@@ -10,7 +10,7 @@
 typedef struct slp_standing {
   slp_position start;    /* where the first iterator is asked for */
   slp_mark last;         /* the last record taken, or passed over; no number: there is none */
-  slp_mark idle;         /* a place behind that record up to which nothing came; no number: there is none */
+  slp_mark idle;         /* a place behind `last` up to which nothing came; no number: there is none */
   int64_t tail_time;     /* key time of `last`, or the least possible one */
   int64_t not_before_ms; /* records that arrived before are passed over; INT64_MIN: none are */
   /* LATEST: when its first iterator was asked for. A token made while nothing came begins at this time. */
@@ -20,7 +20,7 @@ typedef struct slp_standing {
   /* 1: the record to go on from is gone: reads from the oldest, passing over known records */
   uint8_t from_oldest;
   uint8_t came;       /* 1: records came since the iterator was asked for */
-  uint8_t after_last; /* 1: the iterator was asked for AT the last record taken, so that one is skipped */
+  uint8_t after_last; /* 1: the iterator was asked for AT the last record taken, which must be skipped */
   uint8_t gap;        /* slp_gap, see loss.h */
   int64_t quiet_ms;   /* until when the first empty answer showed that nothing came; 0: there was none */
   /* 1: the iterator was asked for behind `idle`, and records since then may have been removed */

@@ -466,7 +466,7 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
     case SLP_POSITION_AT: r = start_all_at_seq(c, g, f); break;
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_AFTER:
-    case SLP_POSITION_END: break; /* slp_start_position_check() refuses these two */
+    case SLP_POSITION_END: break; /* slp_start_position_check() refuses AFTER and END */
   }
   return r ? r : check_asked(c, f);
 }

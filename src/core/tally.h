@@ -6,9 +6,9 @@
 #include <sloop.h>
 #include <stdint.h>
 
-typedef struct slp_tally { /* of a consumer's shards, now */
+typedef struct slp_tally { /* a consumer's shards, now */
   uint32_t open_n;         /* shards that are being read */
-  uint32_t tip_n;          /* those of them that are at their tip */
+  uint32_t tip_n;          /* open shards that are at their tip */
   uint32_t going_n;        /* shards whose lease is draining: not read any more, and not told lost yet */
   uint32_t waiting_n;      /* shards to be read whose parents are unfinished */
   uint32_t batches_out;

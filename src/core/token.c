@@ -339,7 +339,7 @@ static const char *name_of(slp_position_kind kind) {
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_TIME: return "trim_horizon";
     case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break; /* no shard of a token has these */
+    case SLP_POSITION_END: break; /* no shard of a token has NONE or END */
   }
   return "trim_horizon";
 }
