@@ -1,9 +1,9 @@
-/* curl_http.c - HTTP calls on libcurl: one multi handle per lane, a queue in front of each, and the
- * life of a transfer from slp_http_send to on_done.
+/* curl_http.c - HTTP calls on libcurl: one multi handle per lane, a queue in front of each, and the life of a
+ * transfer from slp_http_send to on_done.
  *
  * libcurl is entered only from events, timers and the functions of host.h, never from inside its own
- * callbacks (CURLM_RECURSIVE_API_CALL in libcurl-errors(3)). Whatever may finish a transfer is followed by
- * reading the multi's messages. */
+ * callbacks (CURLM_RECURSIVE_API_CALL in libcurl-errors(3)). After anything that may finish a transfer, the
+ * multi handle's messages are read. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -16,11 +16,12 @@
 #define CONNECT_MS 4000
 #define TOTAL_MS 30000
 #define PUSH_MAX 4096 /* subscriptions at a time: one for each shard that is read */
-/* When curl asks for "now" from inside "now" this often in a row it gets a millisecond instead, so that it
- * can't spin the loop. */
+/* If curl asks for "now" from inside "now" more often than this in a row, it gets a millisecond instead, so
+ * that it can't spin the loop. */
 #define KICKS_IN_ROW_MAX 8
-/* All transfers added since the last kick are started by one call into curl, 10 to 15 us each. After this
- * many the kick goes to the front of the queue: else a hundred of them make one long event. */
+/* All transfers added since the last kick are started by one call into curl, which takes 10 to 15 us for
+ * each. After this many the kick goes to the front of the queue, or a hundred of them would make one long
+ * event. */
 #define STARTS_A_KICK_MAX 16
 
 /* ---- curl's timer and the way in ------------------------------------------------------------- */
@@ -63,7 +64,7 @@ static void drain(slp_curl_lane *lane) {
   int left;
   while ((msg = curl_multi_info_read(lane->multi, &left))) {
     if (msg->msg != CURLMSG_DONE) continue;
-    CURLcode rc = msg->data.result; /* msg dies with the removal of its handle */
+    CURLcode rc = msg->data.result; /* msg is gone when its handle is removed */
     char *t = NULL;
     curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &t);
     transfer_done((slp_transfer *)(void *)t, rc);
@@ -75,8 +76,9 @@ void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events) {
   lane->acts++;
   CURLMcode rc = curl_multi_socket_action(lane->multi, fd, events, &running);
   drain(lane);
-  /* BAD_SOCKET: curl has closed the socket since, and there is nothing to tell it. The other errors (no
-   * memory, a multi handle that gave up) would leave the transfers hanging until their deadlines. */
+  /* BAD_SOCKET: curl has closed the socket meanwhile, and there is nothing to tell it. After other errors (no
+   * memory, a multi handle that gave up) the transfers would hang until their deadlines, so they are
+   * ended. */
   if (rc != CURLM_OK && rc != CURLM_BAD_SOCKET)
     while (!slp_list_empty(&lane->running)) {
       slp_transfer *t = SLP_OWNER(lane->running.next, slp_http, link)->transfer;
@@ -93,7 +95,7 @@ static void on_call_done(slp_event *ev) {
 }
 
 static void call_done(slp_uv_host *u, slp_http *call) {
-  slp_unpost(&call->more); /* on_done finds all of it */
+  slp_unpost(&call->more); /* on_done finds all of the body */
   call->done_us = slp_now_refresh_us(&u->host);
   call->ev.run = on_call_done;
   slp_post(&u->host, &call->ev);
@@ -115,7 +117,7 @@ static void transfer_release(slp_transfer *t) {
   h->turns.http_in_flight--;
 }
 
-/* Why a callback of ours ended it. */
+/* Explains why one of our callbacks ended the transfer. */
 static void explain_stop(const slp_transfer *t) {
   slp_http *call = t->call;
   char place[SLP_WHERE_MAX];
@@ -155,7 +157,7 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
   call->error = slp_curl_explain(call->error_text, sizeof call->error_text, slp_str_of(call->url), &f);
 }
 
-/* Notes whose answer it may be. In plain HTTP, 407 is always the proxy's. */
+/* Notes where the answer may come from. In plain HTTP, 407 is always the proxy's. */
 static void explain_answer(slp_transfer *t) {
   slp_http *call = t->call;
   slp_where(slp_str_of(call->url), &t->proxy, call->error_text);
@@ -208,7 +210,8 @@ static void on_total(slp_timer *timer) {
 }
 
 /* ---- pausing --------------------------------------------------------------------------------- */
-/* From inside the write callback. Time spent paused is ours, not the server's: the deadline stops. */
+/* Called from inside the write callback. Time spent paused is ours, not the server's, so the deadline
+ * stops. */
 void slp_transfer_pause(slp_transfer *t) {
   slp_host *h = &t->lane->u->host;
   uint64_t now = h->ops->mono_us(h);
@@ -225,8 +228,8 @@ static void on_resume(slp_event *ev) {
   if (t->paused) slp_timer_set_reserved(h, &t->total, slp_after_us(slp_now_refresh_us(h), t->total_left_us));
   t->paused = t->sliced = 0;
   lane->acts++;
-  /* Hands over what curl kept, by the write callback, which may pause again. A failure there is
-   * only told by the return value: curl 7.88 would go on as if the bytes had been taken. */
+  /* Hands over what curl kept, by the write callback, which may pause again. Only the return value tells a
+   * failure there: curl 7.88 would go on as if the bytes had been taken. */
   CURLcode rc = curl_easy_pause(t->easy, CURLPAUSE_CONT);
   if (rc != CURLE_OK || t->stopped_by) transfer_done(t, rc != CURLE_OK ? rc : CURLE_WRITE_ERROR);
   slp_curl_act(lane, CURL_SOCKET_TIMEOUT, 0);
@@ -346,11 +349,11 @@ void slp_curl_cancel(slp_host *h, slp_http *call) {
   }
 }
 
-/* Answers that go on for minutes share a connection only where libcurl
- *  - says of each that it was aborted, as it does since 8.0.0 ("http2: fix handling of RST and GOAWAY to
- *    recognize partial transfers", curl's commit 48cd032623); 7.88 calls most of them complete,
- *  - closes the window of a paused one, and opens it again: since 8.14.0 ("http2: fix stream window size
- *    after unpausing", 5fbd78eb2d); in some versions before, a paused answer never went on. */
+/* Answers that go on for minutes may share a connection only if libcurl
+ *   - reports each one that was aborted as aborted, as it does since 8.0.0 ("http2: fix handling of RST and
+ *     GOAWAY to recognize partial transfers", curl's commit 48cd032623); 7.88 calls most of them complete;
+ *   - closes the window of a paused one and opens it again, as it does since 8.14.0 ("http2: fix stream
+ *     window size after unpausing", 5fbd78eb2d); in some versions before, a paused answer never went on. */
 #define MULTIPLEX_SINCE 0x080e00u
 
 int slp_curl_may_multiplex(unsigned version, int features) {
@@ -362,15 +365,16 @@ int slp_curl_lane_multiplexes(const slp_curl_lane *lane) {
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
-/* Returns a number that the next descriptors of this process will have, and another one behind it. */
+/* Returns the numbers that the next two descriptors of this process will have. */
 static void find_free(uv_loop_t *loop, int ret[2]) {
   for (int i = 0; i < 2; i++) ret[i] = fcntl(uv_backend_fd(loop), F_DUPFD_CLOEXEC, 0);
   for (int i = 0; i < 2; i++)
     if (ret[i] >= 0) close(ret[i]);
 }
 
-/* A multi handle wakes itself by a pair of sockets. libcurl 7.88 makes them without CLOEXEC, and each child
- * of the process would have them: it could write to them, and they count against its limit. */
+/* Keeps the sockets by which a multi handle wakes itself from child processes. libcurl 7.88 makes this pair
+ * without CLOEXEC, so each child would have it: it could write to it, and it counts against the child's
+ * limit. */
 static void keep_from_children(const int fds[2]) {
   for (int i = 0; i < 2; i++) {
     struct sockaddr_storage address = {0};
@@ -400,7 +404,7 @@ static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) 
       curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane) ||
       curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING,
                         slp_curl_lane_multiplexes(lane) ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING) ||
-      /* Fewer than the transfers in flight, and every finished request closes the oldest connection. */
+      /* With fewer than the transfers in flight, every finished request would close the oldest connection. */
       curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)running_max))
     return SLP_ENOMEM;
   return slp_curl_sockets_multi(lane);
@@ -413,7 +417,7 @@ static int copy_paths(slp_uv_host *u, const slp_uv_options *o, const curl_versio
   u->user_agent = slp_strdup(mem, slp_str_of(agent));
   if (!u->user_agent) return SLP_ENOMEM;
   if (file && !(u->ca_file = slp_strdup(mem, slp_str_of(file)))) return SLP_ENOMEM;
-  /* A directory of certificates is used only where libcurl was built without a file: see
+  /* A directory of certificates is used only if libcurl was built without a file: see
    * slp_transfer_easy_options. */
   if (!file && v->capath && !(u->ca_path = slp_strdup(mem, slp_str_of(v->capath)))) return SLP_ENOMEM;
   return 0;
@@ -423,7 +427,7 @@ int slp_curl_open(slp_uv_host *u, const slp_uv_options *o) {
   if (curl_global_init(CURL_GLOBAL_DEFAULT)) return SLP_ENOMEM;
   u->curl_ready = 1;
   const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
-  /* Without an asynchronous resolver every look-up would hold the loop. */
+  /* Without an asynchronous resolver every look-up of a name would hold up the loop. */
   if (!(v->features & CURL_VERSION_ASYNCHDNS) || !(v->features & CURL_VERSION_SSL)) return SLOOP_EOPTION;
   u->multiplex = (uint8_t)slp_curl_may_multiplex(v->version_num, v->features);
   int r = copy_paths(u, o, v);

@@ -1,12 +1,12 @@
-/* curl_socket.c - one libuv poll handle for each socket of a lane, from its opening to its closing.
+/* curl_socket.c - keeps one libuv poll handle for each socket of a lane, from its opening to its closing.
  *
- * libcurl asks to watch a socket at the start of every transfer and to stop at its end. A poll handle
- * made and closed each time costs five system calls a request. So a handle lives as long as the
- * socket, and "stop watching" is carried out only when an event nobody waits for arrives: between
- * requests on a kept connection nothing is told to the kernel at all.
+ * libcurl asks to watch a socket at the start of every transfer and to stop at its end. A poll handle made
+ * and closed each time would cost five system calls a request. So a handle lives as long as its socket, and
+ * "stop watching" is carried out only when an event comes that nobody waits for. Between requests on a kept
+ * connection nothing is told to the kernel at all.
  *
- * A readable socket is not handed to curl from libuv's callback: it posts an event. So curl's work is
- * part of the turn (bounded, measured), and sockets take turns with all other work, first come first. */
+ * A readable socket is not handed to curl from libuv's callback, but by an event. So curl's work is part of
+ * the turn (bounded, measured), and sockets take turns with all other work. */
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,12 +16,13 @@ struct slp_curl_socket {
   uv_poll_t poll;
   slp_curl_lane *lane;
   curl_socket_t fd;
-  slp_event ev;   /* `events` wait to be told to curl */
-  uint8_t ours;   /* opened by on_open, so on_close_socket will come. Else (the wake-up pair of a
-                     resolver thread) curl closes it behind our back right after REMOVE */
-  uint8_t gone;   /* uv_close was called; only the memory is left */
+  slp_event ev; /* tells `events` to curl */
+  /* 1: opened by on_open, so on_close_socket will come. 0: the wake-up pair of a resolver thread, which curl
+   * closes without telling us, right after REMOVE. */
+  uint8_t ours;
+  uint8_t gone;   /* 1: uv_close was called; only the memory is left */
   uint8_t wanted; /* UV_READABLE | UV_WRITABLE that curl waits for now */
-  uint8_t armed;  /* the same as libuv was told */
+  uint8_t armed;  /* what libuv was told to watch for */
   uint8_t events; /* CURL_CSELECT_* */
 };
 typedef struct slp_curl_socket curl_socket;
@@ -49,9 +50,9 @@ static void forget(curl_socket *s) {
 
 static void arm(curl_socket *s);
 
-/* A paused transfer is not watched either, but data on its socket belongs to it. Nor does curl always tell
- * which connection a transfer got: when the transfer before it was watched in the same way, nothing
- * changes. */
+/* Returns 1 if no transfer uses the connection. A paused transfer is not watched either, but data on its
+ * socket belongs to it. Nor does curl always tell which connection a transfer got: if the transfer before it
+ * was watched in the same way, nothing changes. */
 static int rests(const curl_socket *s) {
   if (!s->ours) return 0;
   SLP_LIST_EACH(&s->lane->running, it) {
@@ -61,9 +62,9 @@ static int rests(const curl_socket *s) {
   return 1;
 }
 
-/* Data arrived on a connection that no transfer uses: a second answer or a farewell. libcurl 7.88 would take
- * it for the answer to the next request. It is read and thrown away here, and the socket shut down, so that
- * curl finds the connection dead and takes another before anything is sent. Over TLS a session ticket that
+/* Ends a connection on which data arrived while no transfer uses it: a second answer or a farewell. libcurl
+ * 7.88 would take that for the answer to the next request. So it is thrown away and the socket is shut down:
+ * curl finds the connection dead, and takes another before it sends anything. Over TLS a session ticket that
  * arrives so late costs a connection, nothing else. */
 static void end_if_spoken_on(const curl_socket *s) {
   char bytes[16 << 10];
@@ -82,7 +83,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
     if (!s->wanted) return;
     s->events |= CURL_CSELECT_ERR | CURL_CSELECT_IN | CURL_CSELECT_OUT;
   } else if (!(s->wanted & events)) {
-    uv_poll_stop(poll); /* the delayed half of REMOVE */
+    uv_poll_stop(poll); /* REMOVE is carried out only now */
     s->armed = 0;
     if (s->wanted)
       arm(s);
@@ -98,8 +99,8 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
 
 static void arm(curl_socket *s) {
   if (s->armed == s->wanted) return;
-  /* Fails only for a descriptor that is not open, which on_close_socket rules out; the call's own
-   * deadline is what is left then. */
+  /* This fails only for a descriptor that is not open, which on_close_socket rules out. If it failed, the
+   * call's own deadline would end the call. */
   if (uv_poll_start(&s->poll, s->wanted, on_poll) == 0) s->armed = s->wanted;
 }
 
@@ -126,9 +127,9 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
     lane->sockets = grown;
     lane->sockets_n = need;
   }
-  /* A new descriptor with an old one's number: libcurl 7.88 closes the socket of an address that it gives up
-   * for the next one without a word (cf_socket_close: "we did never publish it"). It goes on to believe that
-   * the number is watched as before, so it is. */
+  /* The descriptor is new, and has the number of an old one. libcurl 7.88 closes the socket of an address
+   * that it gives up for the next one without telling us (cf_socket_close: "we did never publish it"). It
+   * goes on to believe that the number is watched as before, so we watch it as before. */
   curl_socket *stale = lane->sockets[fd];
   uint8_t wanted = stale ? stale->wanted : 0;
   if (stale) forget(stale);
@@ -166,7 +167,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *un
     }
     s->wanted = s->events = 0;
     slp_unpost(&s->ev);
-    /* Readable may stay armed: see above. Writable would wake the loop at once. */
+    /* Readable may stay armed, see the head of this file. Writable would wake the loop at once. */
     if (s->armed & UV_WRITABLE) {
       uv_poll_stop(&s->poll);
       s->armed = 0;
@@ -176,8 +177,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *un
   if (lane->u->closing) return 0;
   if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &t) == CURLE_OK && t) ((slp_transfer *)(void *)t)->fd = fd;
   if (!s) s = make(lane, fd, 0);
-  /* Without memory to watch a resolver's wake-up pair we go on: curl looks at it by a timer as well.
-   * A negative result here would end every transfer of the lane. */
+  /* Without memory we go on, although a resolver's wake-up pair is not watched then: curl looks at it by a
+   * timer as well. A negative result would end every transfer of the lane. */
   if (!s) return 0;
   s->wanted = (uint8_t)((what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0));
   arm(s);
@@ -188,7 +189,7 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
   slp_curl_lane *lane = arg;
   (void)purpose;
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
-  lane->socket_error = fd < 0 ? errno : 0; /* libcurl says nothing of it */
+  lane->socket_error = fd < 0 ? errno : 0; /* libcurl does not report it */
   if (fd < 0) return CURL_SOCKET_BAD;
   if (lane->u->closing || !make(lane, fd, 1)) {
     close(fd);

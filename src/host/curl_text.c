@@ -9,8 +9,8 @@
 #include "host/uv_host.h"
 #include "sloop.h"
 
-#define LINE_ROOM (256u << 10) /* more than libcurl asks for to keep the longest line that it takes */
-#define TOO_LARGE 100 /* CURLE_TOO_LARGE, of libcurl 8.6.0 and later: a line is longer than it takes */
+#define LINE_ROOM (256u << 10) /* more memory than libcurl needs for the longest line that it accepts */
+#define TOO_LARGE 100 /* CURLE_TOO_LARGE of libcurl 8.6.0 and later: a line is longer than it accepts */
 
 void slp_url_place(slp_str url, char *out, size_t room) {
   int https = url.n >= 6 && memcmp(url.p, "https:", 6) == 0;
@@ -71,8 +71,8 @@ static int has_memory(slp_mem *mem) {
   return p != NULL;
 }
 
-/* libcurl 7.88 also calls it a lack of memory when a line of a head is longer than 100 KiB, or one of a
- * trailer longer than 4 KiB. */
+/* libcurl 7.88 also reports a lack of memory if a line of a head is longer than 100 KiB, or one of a trailer
+ * longer than 4 KiB. */
 static int no_memory(char *text, size_t room, const char *place, const slp_curl_failure *f, int may_be_line) {
   if (may_be_line && has_memory(f->mem)) return line_too_long(text, room, place);
   snprintf(text, room, "no memory for the call to %s", place);
@@ -81,11 +81,11 @@ static int no_memory(char *text, size_t room, const char *place, const slp_curl_
 
 static int lost(char *text, size_t room, const char *place, const slp_curl_failure *f) {
   if (strstr(f->detail, "Out of memory in chunked-encoding")) return no_memory(text, room, place, f, 1);
-  /* libcurl's way to say that a chunk's size makes no sense, or that a head has no end. */
+  /* libcurl says this if a chunk's size makes no sense, or if a head has no end. */
   if (strstr(f->detail, "chunked-encoding") || strstr(f->detail, "response headers"))
     return not_understood(text, room, place, f);
   int code = f->os_errno ? uv_translate_sys_error((int)f->os_errno) : UV_ECONNRESET;
-  /* libcurl leaves errno of something else behind; only these say something about a connection. */
+  /* errno may be left over from something else. Only these codes say something about a connection. */
   if (code != UV_EPIPE && code != UV_ETIMEDOUT && code != UV_EHOSTUNREACH && code != UV_ENETUNREACH)
     code = UV_ECONNRESET;
   snprintf(text, room, "connection to %s lost: %s", place, uv_strerror(code));
@@ -118,7 +118,7 @@ static int tls_failed(char *text, size_t room, const char *place, const slp_curl
   return SLOOP_ETLS;
 }
 
-/* What is to be done about a certificate, by the words of OpenSSL and libcurl. */
+/* Returns what to do about a certificate, judged by the words of OpenSSL and libcurl. */
 static const char *certificate_remedy(const char *why, int of_proxy) {
   if (strstr(why, "expired") || strstr(why, "not yet valid"))
     return "check this machine's clock, or have the certificate renewed";
@@ -136,7 +136,8 @@ static int certificate(char *text, size_t room, const char *place, const slp_cur
   return SLOOP_ETLS;
 }
 
-/* Why libcurl could not use the file, which it has just opened too. */
+/* Returns why libcurl could not use the file. Opening it here is safe, because libcurl has just opened it
+ * too. */
 static const char *bundle_trouble(const char *path) {
   struct stat st;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -161,8 +162,8 @@ static int bad_bundle(char *text, size_t room, const slp_curl_failure *f) {
 
 /* ---- proxies --------------------------------------------------------------------------------- */
 
-/* Names the schemes that a proxy asks for, "NTLM or Negotiate"; "" if Basic is among them, or none is known.
- * */
+/* Names the schemes that a proxy asks for, as in "NTLM or Negotiate"; "" if Basic is one of them, or none is
+ * known. */
 static void name_schemes(long schemes, char out[60]) {
   static const struct {
     long bit;
@@ -208,7 +209,7 @@ int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *
   return passes ? UV_EHOSTUNREACH : SLOOP_EPROXY;
 }
 
-/* libcurl quotes the whole URL of a proxy, with its password. */
+/* Does not use libcurl's own text, which quotes the whole URL of the proxy, with its password. */
 static int proxy_is_none(char *text, size_t room, const slp_curl_failure *f) {
   snprintf(text, room, "%s is not the URL of a proxy: check it; it looks like http://HOST:PORT",
            f->proxy->variable);
@@ -265,7 +266,7 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
   }
 }
 
-/* What went wrong between here and the proxy; the host behind it has no part in it. */
+/* Explains what went wrong between here and the proxy. The host behind the proxy has no part in it. */
 static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_failure *f) {
   char place[SLP_WHERE_MAX];
   const slp_proxy *p = f->proxy;
@@ -274,7 +275,7 @@ static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_fa
     return slp_refused_by_proxy(text, room, url, p, (int)f->connect_code, f->proxy_schemes);
   snprintf(place, sizeof place, "the proxy %s (%s)", p->place, p->variable);
   int code;
-  if (strstr(f->detail, "CONNECT tunnel failed")) { /* and has no status */
+  if (strstr(f->detail, "CONNECT tunnel failed")) { /* the answer has no status */
     snprintf(text, room, "%s does not answer in HTTP", place);
     code = SLOOP_EPROXY;
   } else if (f->rc == CURLE_RECV_ERROR && strstr(f->detail, "CONNECT aborted")) {
@@ -297,7 +298,7 @@ int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failur
     slp_where(url, f->proxy, place);
     code = explain(text, room, place, f);
   }
-  /* Certificates carry names chosen by others. */
+  /* A certificate carries names that others chose, so only printable ASCII is kept. */
   for (char *p = text; *p; p++)
     if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f) *p = '?';
   return code;

@@ -5,11 +5,11 @@
 #include "codec/date.h"
 #include "sloop.h"
 
-/* A larger Content-Length is believed only as its bytes arrive. */
+/* A larger Content-Length is not reserved at once, but believed only as its bytes arrive. */
 #define RESERVE_MAX ((uint64_t)32 << 20)
-/* curl's receive buffer, which it allocates anew for each call. No TLS record is larger than 16 KiB. In plain
- * text a larger one saves system calls; one of 256 KiB leaves the CPU's nearest cache, and what 8 calls free
- * of them glibc gives back to the system each time. */
+/* Sizes of curl's receive buffer, which it allocates again for each call. No TLS record is larger than 16
+ * KiB. In plain text a larger buffer saves system calls. One of 256 KiB leaves the CPU's nearest cache, and
+ * glibc gives the memory of 8 such buffers back to the system each time they are freed. */
 #define BUFFER_SMALL (32u << 10)
 #define BUFFER_LARGE (64u << 10)
 #define LARGE_BODY (64u << 10)
@@ -44,7 +44,7 @@ static void take_number(slp_str s, uint64_t max, uint64_t *ret) {
   if (slp_parse_u64(s, &v) == 0 && v <= max) *ret = v;
 }
 
-/* A status line begins a new head: headers of an interim answer (100, or a proxy's) do not count. */
+/* A status line begins a new head, so headers of an interim answer (100, or a proxy's) do not count. */
 static void head_begins(slp_transfer *t) {
   slp_http *call = t->call;
   t->length = UINT64_MAX;
@@ -58,7 +58,7 @@ static void head_begins(slp_transfer *t) {
 static void take_header(slp_transfer *t, slp_str name, slp_str value) {
   slp_http *call = t->call;
   uint64_t crc = UINT64_MAX;
-  switch (name.n) { /* nearly every header is passed over by its length */
+  switch (name.n) { /* the length alone rules out nearly every header */
     case 4:
       if (name_is(name, "date") && slp_date_parse_http(value, &call->date_ms)) call->date_ms = -1;
       break;
@@ -93,7 +93,8 @@ static size_t stop(slp_transfer *t, int why) {
   return 0;
 }
 
-/* libcurl keeps every header that comes. 7.88 ends heads of more than 300 KiB, and trailers never. */
+/* Takes one header line, and counts its bytes: libcurl keeps every header that comes. 7.88 ends heads of more
+ * than 300 KiB, and trailers never. */
 static size_t on_header(char *p, size_t size, size_t n, void *arg) {
   slp_transfer *t = arg;
   size_t whole = size * n, end = whole, colon = 0;
@@ -115,7 +116,7 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg) {
 }
 
 /* ---- the answer's body ----------------------------------------------------------------------- */
-/* Exactly what is announced, once: growing by doubling would copy a large page several times and
+/* Reserves exactly what is announced, once. Growing by doubling would copy a large page several times, and
  * leave up to as much again unused. */
 static int reserve_all(slp_transfer *t, slp_buf *into) {
   size_t need = into->n + (size_t)t->length;
@@ -127,10 +128,10 @@ static int reserve_all(slp_transfer *t, slp_buf *into) {
   return 0;
 }
 
-/* libcurl 7.88 reads a plain socket for as long as bytes are there, up to a hundred buffers: 25 MB in one
- * event. So a transfer that had its share pauses, and continues by an event of its own. The bytes that curl
- * has at that moment are copied aside; they are fewest at the last 16 KiB piece of a full buffer, so the
- * pause waits a little for one. */
+/* Returns 1 if the transfer has had its share of this event: it pauses, and continues by an event of its own.
+ * libcurl 7.88 reads a plain socket for as long as bytes are there, up to a hundred buffers: 25 MB in one
+ * event. curl copies aside the bytes that it has at the pause. They are fewest at the last 16 KiB piece of a
+ * full buffer, so the pause waits a little for one. */
 static int had_its_share(slp_transfer *t, size_t n) {
   slp_curl_lane *lane = t->lane;
   if (t->slice_act != lane->acts) {
@@ -159,7 +160,7 @@ static void tell_more(slp_transfer *t) {
   slp_post(&t->lane->u->host, &call->more);
 }
 
-/* What else would be known only at the end. */
+/* Tells early what would otherwise be known only at the end. */
 static void tell_head(slp_transfer *t) {
   long status = 0;
   curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -193,9 +194,9 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   return n;
 }
 
-/* Runs just before the request is written, on every connection it is written to. libcurl sends a
- * request again by itself when a kept connection dies before the first byte of an answer: a conditional
- * write would then meet its own first copy. test/wire/facts.c and answers.c show both. */
+/* Runs just before the request is written, on every connection it is written to. libcurl sends a request
+ * again by itself if a kept connection dies before the first byte of an answer. A conditional write would
+ * then meet its own first copy. test/wire/facts.c and answers.c show both. */
 static int on_request_begins(void *arg, char *ip, char *local_ip, int port, int local_port) {
   slp_transfer *t = arg;
   slp_turn_stats *stats = &t->lane->u->host.turns;
@@ -236,11 +237,11 @@ static int value_valid(slp_str value) {
   return 1;
 }
 
-/* Headers that libcurl adds by itself and we do not want; "Name:" removes one. */
+/* Headers that libcurl would add by itself; "Name:" removes one. */
 static const char *const unwanted[] = {"Expect:", "Accept:", "Content-Type:"};
 
-/* libcurl only reads the list, so its nodes and texts live in two blocks that are used again and again,
- * instead of two allocations a header. */
+/* Builds the list of headers. libcurl only reads it, so its nodes and texts lie in two blocks that are used
+ * again and again, instead of two allocations for each header. */
 static int build_headers(slp_transfer *t, const slp_http *call) {
   size_t bytes = 0, n = 0, types = 0;
   for (size_t i = 0; i < call->headers_n; i++) {
@@ -258,7 +259,7 @@ static int build_headers(slp_transfer *t, const slp_http *call) {
   }
   slp_buf *text = &t->header_text;
   slp_buf_clear(text);
-  /* All room first: the nodes point into the text, so it must not move. */
+  /* All room is made first: the nodes point into the text, so it must not move. */
   if (slp_buf_reserve(text, bytes + 64)) return bytes > text->max ? SLP_EINVAL : SLP_ENOMEM;
   for (size_t i = 0; i < call->headers_n; i++) {
     slp_str value = call->headers[i].value;
@@ -277,7 +278,8 @@ static int build_headers(slp_transfer *t, const slp_http *call) {
 }
 
 /* ---- setting up ------------------------------------------------------------------------------ */
-/* Each failure is one of memory or of an option that this libcurl does not know; both end the set-up. */
+/* Sets an option. Fails only without memory, or if this libcurl does not know the option; both end the
+ * set-up. */
 #define SET(option, value)                                                       \
   do {                                                                           \
     if (curl_easy_setopt(t->easy, option, value) != CURLE_OK) return SLP_ENOMEM; \
@@ -298,8 +300,8 @@ static int tls_options(slp_transfer *t) {
 
 static int connection_options(slp_transfer *t) {
   SET(CURLOPT_PROTOCOLS_STR, "http,https");
-  /* 2TLS: HTTP/2 where the server offers it in the TLS handshake. A call waits for the connection that is
-   * being made, to see whether it can go out on that one. */
+  /* 2TLS: HTTP/2 if the server offers it in the TLS handshake. PIPEWAIT: a call waits for a connection that
+   * is being made, to see whether it can go out on that one. */
   int multiplexes = slp_curl_lane_multiplexes(t->lane);
   SET(CURLOPT_HTTP_VERSION, (long)(multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   SET(CURLOPT_PIPEWAIT, (long)multiplexes);
@@ -359,19 +361,19 @@ static int set_method(slp_transfer *t, const slp_http *call) {
   SET(CURLOPT_POST, 1L);
   SET(CURLOPT_CUSTOMREQUEST, post ? NULL : call->method);
   SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
-  SET(CURLOPT_POSTFIELDS, call->body.n ? call->body.p : ""); /* not copied */
+  SET(CURLOPT_POSTFIELDS, call->body.n ? call->body.p : ""); /* curl does not copy it */
   return 0;
 }
 
-/* What the environment says is found here and not by libcurl, which an empty CURLOPT_NOPROXY keeps from
- * looking: so that a message can name the proxy. */
+/* Finds the proxy here and not by libcurl, so that a message can name it. The empty CURLOPT_NOPROXY keeps
+ * libcurl from looking at the environment. */
 static int set_proxy(slp_transfer *t, slp_str url) {
   t->proxy.variable = NULL;
   if (!t->call->no_proxy && !is_loopback(url)) slp_proxy_find(url, &t->proxy);
   SET(CURLOPT_PROXY, t->proxy.variable ? t->proxy.url : "");
   if (!t->proxy.tls) return 0;
-  /* What is trusted of servers is trusted of proxies, as botocore does, unless the environment names another
-   * file. */
+  /* A proxy is trusted by the same certificates as servers, as with botocore, unless the environment names
+   * another file. */
   const char *own = slp_proxy_ca(), *bundle = t->call->ca_bundle ? t->call->ca_bundle : t->lane->u->ca_file;
   SET(CURLOPT_PROXY_CAINFO, own ? own : bundle);
   SET(CURLOPT_PROXY_CAPATH, own ? NULL : t->lane->u->ca_path);
@@ -395,15 +397,16 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   if (!r) r = set_method(t, call);
   if (r) return r;
   SET(CURLOPT_URL, call->url);
-  if (t->own_ca || call->ca_bundle) { /* libcurl only shares connections that trust the same file */
+  /* libcurl shares connections only between calls that trust the same file */
+  if (t->own_ca || call->ca_bundle) {
     SET(CURLOPT_CAINFO, call->ca_bundle ? call->ca_bundle : t->lane->u->ca_file);
     t->own_ca = call->ca_bundle != NULL;
   }
   SET(CURLOPT_HTTPHEADER, t->header_nodes);
   SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(call->connect_ms_max ? call->connect_ms_max : 4000));
   int large = !t->https && t->lane->body_usual >= LARGE_BODY;
-  /* This may fail: libcurl 7.88 refuses it on a handle that still has its buffer, as after a failed
-   * look-up. */
+  /* libcurl 7.88 refuses this on a handle that still has its buffer, as after a failed look-up. Then the
+   * buffer keeps its size. */
   (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)(large ? BUFFER_LARGE : BUFFER_SMALL));
   return set_proxy(t, url);
 }

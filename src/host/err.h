@@ -4,10 +4,10 @@
 
 const char *slp_uv_err_name(int err);
 const char *slp_uv_strerror(int err);
-/* Why a file could not be read or written: strerror(), but where that says too little. */
+/* Returns why a file could not be read or written: strerror()'s text, or a clearer one. */
 const char *slp_file_why(int err);
 
-/* The libraries of this build and their versions; static. */
+/* Returns the libraries of this build and their versions; static. */
 const char *slp_features(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* executable.c - the search of execvp(), and a look at what it found. */
+/* executable.c - finds a program as execvp() does, and says why it can't be started. */
 #include "host/executable.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIRST_LINE_MAX 256 /* as the kernel: BINPRM_BUF_SIZE of Linux */
+#define FIRST_LINE_MAX 256 /* as in the kernel: BINPRM_BUF_SIZE of Linux */
 
 /* Writes the interpreter that the first line names ("#!/bin/sh -e"). Returns 1 if there is one. */
 static int read_interpreter(const char *path, char interpreter[FIRST_LINE_MAX]) {

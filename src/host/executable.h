@@ -1,5 +1,5 @@
-/* executable.h - why a program can't be started: execvp() says "no such file" too of a script whose
- * interpreter is missing. Looks at files, and so blocks as starting a program does. */
+/* executable.h - finds a program, or says why it can't be started. Of a script whose interpreter is missing
+ * execvp() says only "no such file". Looks at files, so it blocks as starting a program does. */
 #ifndef SLP_HOST_EXECUTABLE_H
 #define SLP_HOST_EXECUTABLE_H
 

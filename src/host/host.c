@@ -1,8 +1,8 @@
-/* host.c - what every host shares: the queue of events, the timer heap, the bounded turn and its
- * statistics, and the thin calls of host.h that end in the implementation's table. */
+/* host.c - what every host shares: the queue of events, the timer heap, the bounded turn and its statistics,
+ * and the functions of host.h that only call the implementation's table. */
 #include "host/host.h"
 
-/* Sub-buckets to a power of two in the histogram of turns. */
+/* Sub-buckets for each power of two in the histogram of turns. */
 #define SUB 16
 /* Due timers may use this part of a turn while events wait, so that neither starves the other. */
 #define TIMER_EVENTS_MAX (SLP_TURN_EVENTS_MAX / 2)
@@ -26,7 +26,8 @@ uint64_t slp_now_refresh_us(slp_host *h) {
   return h->now_us;
 }
 
-/* Outside a turn, in calls of the user between two turns, the kept time may be arbitrarily old. */
+/* Reads the clock outside a turn, in calls of the user between two turns: the kept time may be very old
+ * there. */
 uint64_t slp_now_us(slp_host *h) { return h->in_turn ? h->now_us : slp_now_refresh_us(h); }
 
 int64_t slp_wall_ms(slp_host *h) { return h->ops->wall_ms(h); }
@@ -118,8 +119,8 @@ void slp_host_unreserve_timers(slp_host *h, size_t n) {
 }
 
 static void timer_place(slp_host *h, slp_timer *t, uint64_t at_us) {
-  /* A deadline in the past counts as now: else a timer that keeps setting itself to 0 would stay on
-   * top of the heap and hide the others that are due. */
+  /* A deadline in the past counts as now. Otherwise a timer that keeps setting itself to 0 would stay on top
+   * of the heap and hide the others that are due. */
   uint64_t was_top = h->timers_n ? h->timers[0]->at_us : UINT64_MAX;
   t->at_us = slp_max_u64(at_us, h->now_us);
   t->order = h->timers_order++;
@@ -154,7 +155,8 @@ int slp_timer_set(slp_host *h, slp_timer *t, uint64_t at_us) {
   return 0;
 }
 
-/* An armed reserved timer holds one of timers_n and one of timers_reserved: at most n places too many. */
+/* An armed reserved timer counts in timers_n and in timers_reserved, so the heap has at most n places too
+ * many. */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us) {
   SLP_CHECK(t->slot || h->timers_n < h->timers_cap);
   timer_place(h, t, at_us);
@@ -165,7 +167,7 @@ uint64_t slp_random(slp_host *h) { return h->ops->random(h); }
 
 uint64_t slp_random_below(slp_host *h, uint64_t below) {
   if (below == 0) return 0;
-  /* The top of the range that is not a whole multiple of `below` would favour small results. */
+  /* Numbers below `skip` are not used: with them, small results would be more likely than large ones. */
   uint64_t skip = (0 - below) % below;
   for (;;) {
     uint64_t r = slp_random(h);
@@ -181,7 +183,7 @@ static size_t bucket_of(uint64_t us) {
   return i < SLP_TURN_BUCKETS ? i : SLP_TURN_BUCKETS - 1;
 }
 
-/* The largest value a bucket holds. */
+/* Returns the largest value that a bucket holds. */
 static uint64_t bucket_top(size_t i) {
   if (i < SUB) return i;
   unsigned power = (unsigned)(i / SUB) + 3;
@@ -252,7 +254,7 @@ uint64_t slp_host_turn_us_at(slp_host *h, double p) {
   for (size_t i = 0; i < SLP_TURN_BUCKETS; i++) {
     seen += h->turns.cpu_us[i];
     /* The longest turn bounds its own bucket better than the bucket's edge does. */
-    if (i == SLP_TURN_BUCKETS - 1) break; /* it has no upper edge */
+    if (i == SLP_TURN_BUCKETS - 1) break; /* the last bucket has no upper edge */
     if (seen && (double)seen >= want) return slp_min_u64(bucket_top(i), h->turns.cpu_us_max);
   }
   return h->turns.cpu_us_max;
@@ -336,7 +338,7 @@ void slp_host_close(slp_host *h, void (*on_closed)(slp_host *h, void *arg), void
 }
 
 void slp_host_closed(slp_host *h) {
-  h->timers_n = 0; /* timers somebody forgot are not touched: their memory may be gone */
+  h->timers_n = 0; /* timers that somebody forgot are not touched: their memory may be gone */
   slp_mem *mem = h->mem;
   slp_free(mem, h->timers);
   h->timers = NULL;

@@ -21,8 +21,9 @@
 #include "base/mem.h"
 #include "base/quota.h"
 
-/* A turn takes no further event when it ran so many, or for so long. An event may take as long again and
- * more: it may be a transfer's share of bytes, or the end of a page whose memory goes back to the system. */
+/* A turn takes no further event after this many events, or after this time. One event alone may take longer
+ * than that: it may be a transfer's share of bytes, or the end of a page whose memory goes back to the
+ * system. */
 #define SLP_TURN_EVENTS_MAX 256
 #define SLP_TURN_US 500
 
@@ -31,38 +32,40 @@ typedef struct slp_host slp_host;
 /* ---- events: "do this in a turn, not now" -------------------------------------------------- */
 typedef struct slp_event {
   slp_list link;                     /* linked while posted */
-  void (*run)(struct slp_event *ev); /* the event is loose again before it runs */
+  void (*run)(struct slp_event *ev); /* the event is not posted any more when it runs */
 } slp_event;
-void slp_post(slp_host *h, slp_event *ev); /* posting a posted event does nothing: FIFO */
-void slp_unpost(slp_event *ev);            /* loose is fine */
+/* events run in the order they were posted; posting one twice does nothing */
+void slp_post(slp_host *h, slp_event *ev);
+void slp_unpost(slp_event *ev); /* an event that is not posted is fine */
 
 /* ---- time ----------------------------------------------------------------------------------- */
-uint64_t slp_now_us(slp_host *h);         /* monotonic; the same during one turn, until refreshed */
-uint64_t slp_now_refresh_us(slp_host *h); /* reads the clock again; only moves forward. The transport does
-                                             so when it stamps sent_us and done_us: neither is ever ahead of
-                                             slp_now_us() */
-int64_t slp_wall_ms(slp_host *h);         /* Unix time; may jump */
+uint64_t slp_now_us(slp_host *h); /* monotonic; the same during one turn, until refreshed */
+/* Reads the monotonic clock again; it only moves forward. The transport does so when it stamps sent_us and
+ * done_us, so that neither is ever ahead of slp_now_us(). */
+uint64_t slp_now_refresh_us(slp_host *h);
+int64_t slp_wall_ms(slp_host *h); /* Unix time; may jump */
 
 typedef struct slp_timer {
   uint64_t at_us;                       /* UINT64_MAX: not armed */
   uint64_t order;                       /* equal deadlines fire in the order they were set */
   size_t slot;                          /* place in the heap + 1; 0: not armed */
-  void (*run)(struct slp_timer *timer); /* disarmed before it runs; may set itself again */
+  void (*run)(struct slp_timer *timer); /* not armed when it runs; may set itself again */
 } slp_timer;
-/* Moves it when armed. at_us in the past means the next turn. SLP_ENOMEM: not armed. */
+/* Arms the timer, or moves it if it is armed. at_us in the past means the next turn. Returns 0, or
+ * SLP_ENOMEM: not armed. */
 int slp_timer_set(slp_host *h, slp_timer *t, uint64_t at_us);
 void slp_timer_clear(slp_host *h, slp_timer *t);
 
 /* ---- randomness: seeded from the system in production, from the seed in the simulator ------- */
 uint64_t slp_random(slp_host *h);
-/* Uniform in [0, below); 0 when below is 0. */
+/* Returns a number uniform in [0, below); 0 if below is 0. */
 uint64_t slp_random_below(slp_host *h, uint64_t below);
 
 /* ---- calls that a service counts for a whole account ------------------------------------------ */
 /* Returns when a call of that kind may be sent, now or later (base/quota.h). All hosts of a process share the
  * limit, on whatever threads they run. */
 uint64_t slp_host_quota_take(slp_host *h, slp_str kind, uint32_t a_second);
-void slp_host_quota_refused(slp_host *h, slp_str kind); /* the service has refused one: too many */
+void slp_host_quota_refused(slp_host *h, slp_str kind); /* the service has refused such a call as too many */
 
 /* ---- where it runs --------------------------------------------------------------------------- */
 /* This machine's name ("" when it has none; cut when longer) and this process's number. */
@@ -70,7 +73,7 @@ void slp_host_where(slp_host *h, char name[65], uint32_t *pid);
 
 /* ---- HTTP out ------------------------------------------------------------------------------- */
 /* A call of one lane never waits for a call of another. LEASES: heartbeats. PUSH: answers that go on for
- * minutes, so it has room for very many calls. */
+ * minutes, so this lane has room for very many calls. */
 typedef enum { SLP_LANE_PAGES, SLP_LANE_CONTROL, SLP_LANE_LEASES, SLP_LANE_PUSH, SLP_LANES } slp_lane;
 typedef struct slp_http_header {
   slp_str name, value;
@@ -87,34 +90,34 @@ typedef struct slp_http {
   slp_str body;
   uint32_t connect_ms_max; /* 0: 4000 */
   uint32_t total_ms_max;   /* from sending to the last byte, waiting for a connection excluded. 0: 30000 */
-  uint8_t once;            /* 1: a write with a condition; must not reach the server twice by itself */
+  uint8_t once;            /* 1: a conditional write: the transport must not send it twice by itself */
   uint8_t no_proxy;        /* 1: never through a proxy (metadata servers) */
   const char *ca_bundle;   /* file of certificates to trust; NULL: the host's */
   slp_buf *into;           /* the answer's body is appended here; its max is the cap (SLOOP_ETOOBIG) */
-  /* PURE. May the body grow by `more` bytes? 0: pause the transfer until slp_http_resume().
-   * NULL: always. */
+  /* PURE. Returns 1 if the body may grow by `more` bytes, or 0 to pause the transfer until slp_http_resume().
+   * NULL: it always may. */
   int (*may_grow)(struct slp_http *call, size_t more);
-  /* PURE. Some of the body is in `into`, where its bytes are still in the CPU's cache; status, length and
-   * head are known. May read what is there and change it in its place. NULL: nobody asks. */
+  /* PURE. Called when a piece of the body is in `into`, and its bytes are still in the CPU's cache; status,
+   * length and head are known. May read what is there, and change it in its place. NULL: nobody asks. */
   void (*on_piece)(struct slp_http *call);
   void (*on_done)(struct slp_http *call); /* from the turn queue, once; not after a cancel */
-  /* Not NULL: `into` is looked at while it grows. Called from the turn queue, after bytes came; status and
-   * head are known then. The caller may take bytes off, and exchange the buffer's memory, but not its
-   * maximum. */
+  /* For those who look at `into` while it grows. Called from the turn queue, after bytes came; status and
+   * head are known then. May take bytes off, and exchange the buffer's memory, but not its maximum. NULL:
+   * nobody asks. */
   void (*on_more)(struct slp_http *call);
 
   /* The answer, set before on_done. */
   int error; /* 0, UV_E* (-errno), SLOOP_EREMOTE, SLOOP_ETOOBIG, SLOOP_ETLS, SLOOP_EPROXY */
-  /* What went wrong, with host and port; no secrets. Without an error: where an answer came from that is not
-   * 200 or that is a text for people, and by which proxy. */
+  /* What went wrong, with host and port, and no secrets. Without an error: which host, by which proxy, gave
+   * an answer that is not 200, or that is a text for people. */
   char error_text[256];
   int status;            /* 0: no answer */
   int64_t date_ms;       /* the Date header, whole seconds as ms; -1: none or unreadable */
   uint64_t sent_us;      /* when the transport started this try (the clock as read then) */
   uint64_t done_us;      /* when the last byte was in */
-  uint8_t reused;        /* went out on a connection that was used before */
-  uint64_t length;       /* of the body, as announced; UINT64_MAX: it was not */
-  uint8_t length_known;  /* Content-Length or chunked: a cut body would have been an error */
+  uint8_t reused;        /* 1: it went out on a connection that was used before */
+  uint64_t length;       /* announced length of the body; UINT64_MAX: none was announced */
+  uint8_t length_known;  /* 1: Content-Length or chunked, so a body that is cut is an error */
   char content_type[80]; /* lower case, without parameters */
   char error_type[160];  /* x-amzn-errortype, raw */
   char request_id[80];   /* x-amzn-requestid */
@@ -128,10 +131,10 @@ typedef struct slp_http {
   void *transfer;
 } slp_http;
 
-/* Always calls on_done, also when the call can't even start. */
+/* Sends the call. on_done always comes, even if the call can't start. */
 void slp_http_send(slp_host *h, slp_http *call);
-/* From here on on_done will not run and nothing of the call is touched again. The call may have ended
- * already. */
+/* Cancels the call: on_done will not run, and nothing of the call is touched again. A call that has ended
+ * already is fine. */
 void slp_http_cancel(slp_host *h, slp_http *call);
 /* Continues a transfer that may_grow paused. */
 void slp_http_resume(slp_host *h, slp_http *call);
@@ -142,10 +145,10 @@ typedef struct slp_served slp_served;
 
 typedef struct slp_serve_answer slp_serve_answer;
 
-/* How a request is answered. The host answers those that it has read; one who reads requests out of a raw
- * connection answers those. */
+/* How a request is answered. The host answers the requests that it has read. Code that reads requests out of
+ * a raw connection answers those. */
 typedef struct slp_serve_ops {
-  void (*serve)(slp_served *rq, const slp_serve_answer *answer); /* NULL: slp_serve_drop */
+  void (*serve)(slp_served *rq, const slp_serve_answer *answer); /* answer NULL: slp_serve_drop */
   void (*begin)(slp_served *rq, const slp_serve_answer *answer);
   int (*more)(slp_served *rq, slp_str bytes);
   void (*end)(slp_served *rq);
@@ -154,57 +157,60 @@ typedef struct slp_serve_ops {
 /* A request being served. Valid until slp_serve() was called for it, or on_gone ran. */
 struct slp_served {
   slp_listener *listener;
-  const slp_serve_ops *by; /* NULL: the host */
+  const slp_serve_ops *by; /* what answers it; NULL: the host */
   slp_str method, path;    /* path with query */
   slp_str body;
-  /* Value of a request header, name in lower case; {NULL,0} when absent. */
+  /* Returns the value of a request header, whose name is in lower case; {NULL,0} if it is absent. */
   slp_str (*header)(slp_served *rq, const char *name);
-  void (*on_gone)(slp_served *rq); /* set it to hear that the peer left before the answer; from the
-                                      turn queue; rq is invalid afterwards */
-  void (*on_sent)(slp_served *rq); /* of an answer that goes on: all bytes given went out; from the turn
-                                      queue. NULL: nobody asks */
-  size_t waiting;                  /* of an answer that goes on: bytes given that did not go out yet */
-  void *user;                      /* the server's own */
+  /* Set it to hear that the peer left before the answer. Called from the turn queue; rq is invalid
+   * afterwards. */
+  void (*on_gone)(slp_served *rq);
+  /* For an answer that goes on: called from the turn queue when all bytes given went out. NULL: nobody
+   * asks. */
+  void (*on_sent)(slp_served *rq);
+  size_t waiting; /* for an answer that goes on: bytes given that did not go out yet */
+  void *user;     /* the server's own */
 };
 struct slp_serve_answer {
   int status;
   const slp_http_header *headers; /* copied. Content-Length, Date, Connection are added */
   size_t headers_n;
-  slp_buf *body;    /* moved out of the caller's buf; NULL: empty */
-  int64_t date_ms;  /* what the Date header says; -1: now */
-  size_t cut_after; /* SIZE_MAX: whole. Else: send only so many bytes of head+body,
-                       then reset the connection */
-  uint8_t close;    /* close the connection after the answer */
+  slp_buf *body;   /* moved out of the caller's buf; NULL: empty */
+  int64_t date_ms; /* what the Date header says; -1: now */
+  /* SIZE_MAX: the whole answer is sent. Otherwise the connection is reset after so many bytes of head and
+   * body. */
+  size_t cut_after;
+  uint8_t close; /* close the connection after the answer */
 };
 /* Answers, at once or later; the request is invalid afterwards. */
 void slp_serve(slp_served *rq, const slp_serve_answer *answer);
 /* Drops the connection without an answer, or in the middle of one that goes on. */
 void slp_serve_drop(slp_served *rq);
-/* Begins an answer whose end is not known: its head, and its body as the first piece. The request stays
- * valid until slp_serve_end, slp_serve_drop or on_gone. `cut_after` and `close` do not count. */
+/* Begins an answer whose length is not known: sends its head, and its body as the first piece. The request
+ * stays valid until slp_serve_end, slp_serve_drop or on_gone. `cut_after` and `close` do not count. */
 void slp_serve_begin(slp_served *rq, const slp_serve_answer *answer);
-/* Sends on. SLP_ENOMEM: nothing of it was taken. The bytes are copied. */
+/* Sends more of the answer; the bytes are copied. Returns 0, or SLP_ENOMEM: none of them was taken. */
 int slp_serve_more(slp_served *rq, slp_str bytes);
-void slp_serve_end(slp_served *rq); /* once all went out the connection is free; the request is invalid */
+void slp_serve_end(slp_served *rq); /* when all has gone out the connection is free; rq is invalid */
 
-/* A connection that began with the listener's preface: its bytes are the user's. Valid until slp_raw_close()
+/* A connection that began with the listener's preface: its bytes go to the user. Valid until slp_raw_close()
  * was called for it, or on_gone ran. on_raw sets the three functions; the turn queue calls them. */
 typedef struct slp_raw {
   slp_listener *listener;
   void (*on_bytes)(struct slp_raw *raw, slp_str bytes); /* the preface comes first */
   void (*on_written)(struct slp_raw *raw);              /* what slp_raw_write() was given went out */
   void (*on_gone)(struct slp_raw *raw);                 /* the connection has ended */
-  size_t held; /* the user's: bytes that its requests take, as counted in requests_bytes_max */
+  size_t held; /* set by the user: bytes that its requests take, for requests_bytes_max */
   void *user;
 } slp_raw;
-void slp_raw_write(slp_raw *raw, slp_buf *bytes); /* moved out. Not again before on_written */
+void slp_raw_write(slp_raw *raw, slp_buf *bytes); /* moves the bytes out; not again before on_written */
 void slp_raw_read(slp_raw *raw, int on);          /* 0: no on_bytes until 1, and the peer has to wait */
-/* May `more` bytes be held beside what all requests of the listener take? */
+/* Returns 1 if `more` bytes may be held beside what all requests of the listener take. */
 int slp_raw_has_room(slp_raw *raw, size_t more);
 typedef enum {
-  SLP_RAW_NOW,    /* what the kernel has still goes out */
-  SLP_RAW_LINGER, /* once the peer has read all that was written, or after a second */
-  SLP_RAW_RESET   /* resets it when the kernel has sent what it has */
+  SLP_RAW_NOW,    /* closes at once; what the kernel has still goes out */
+  SLP_RAW_LINGER, /* closes when the peer has read all that was written, or after a second */
+  SLP_RAW_RESET   /* resets the connection when the kernel has sent what it has */
 } slp_raw_end;
 void slp_raw_close(slp_raw *raw, slp_raw_end how);
 
@@ -213,23 +219,23 @@ struct slp_listener {
   void (*on_closed)(slp_listener *l);                  /* set by slp_listen_close */
   uint16_t port;                                       /* the real one after slp_listen */
   size_t body_max;                                     /* larger requests get 413; 0: 16 MiB */
-  /* Connections beyond: the oldest that asks nothing is closed; beyond eight times as many, the oldest. 0: no
-   * limit. */
+  /* If this many connections are open, a new one takes the place of the oldest that asks nothing; from eight
+   * times as many on, of the oldest. 0: no limit. */
   size_t conns_max;
-  /* Memory of all requests that are not there whole or not answered, but for the first 64 KiB of each: one
+  /* Memory of all requests that are not complete or not answered, without the first 64 KiB of each. A request
    * that would need more gets 503. 0: no limit. */
   size_t requests_bytes_max;
-  uint32_t conn_ms_max;    /* a connection is closed when it is that old; 0: no limit */
-  uint32_t request_ms_max; /* or when a request is not there whole after so long; 0: no limit */
+  uint32_t conn_ms_max;    /* a connection of this age is closed; 0: no limit */
+  uint32_t request_ms_max; /* so is one whose request takes longer than this to come; 0: no limit */
   slp_str preface;         /* a connection that begins with these bytes is raw; empty: none is */
   void (*on_raw)(slp_listener *l, slp_raw *raw);
   void *impl;
   slp_host *host; /* set by slp_listen */
 };
-/* address "127.0.0.1" or "::1"; port 0: any free one. 0 or UV_E*. */
+/* address: "127.0.0.1" or "::1". port 0: any free one. Returns 0 or UV_E*. */
 int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
-/* Closes every connection; on_closed (may be NULL) comes later, then the memory is the caller's. A request
- * not yet answered: its on_gone runs before on_closed; without on_gone it is invalid from here on. */
+/* Closes every connection. on_closed (may be NULL) comes later; then the memory is the caller's. If a request
+ * was not answered, its on_gone runs before on_closed; without on_gone it is invalid from here on. */
 void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 
 /* ---- files (profiles, tokens): read whole, off the loop ------------------------------------- */
@@ -251,73 +257,76 @@ void slp_file_read(slp_host *h, slp_file *file);
 void slp_file_cancel(slp_host *h, slp_file *file);
 
 /* ---- work off the loop (SQLite) -------------------------------------------------------------- */
-/* The work of one owner, done one piece at a time. Zero it first. It must live until the last piece of its
- * work has answered or was freed. */
+/* The line in which one owner's work waits; one piece is done at a time. Zero it first. It must live until
+ * the last piece of its work has answered or was freed. */
 typedef struct slp_work_line {
-  slp_list waiting; /* slp_work.link */
-  struct slp_work *running;
+  slp_list waiting;         /* slp_work.link */
+  struct slp_work *running; /* NULL: none */
 } slp_work_line;
 
 #define SLP_WORK_ROOM 192
 typedef struct slp_work {
   slp_work_line *line;
-  uint8_t urgent;                         /* before those that wait and are not */
-  uint8_t always;                         /* runs even when it is cancelled (closing a file) */
-  void (*run)(struct slp_work *work);     /* on another thread: touches what the work owns, and no host */
+  uint8_t urgent; /* 1: goes before waiting work that is not urgent */
+  uint8_t always; /* 1: runs even if it is cancelled (closing a file) */
+  /* runs on another thread; touches only what the work owns, and no host */
+  void (*run)(struct slp_work *work);
   void (*on_done)(struct slp_work *work); /* from the turn queue, once; not after a cancel */
-  void (*on_left)(
-      struct slp_work *work); /* after a cancel, once: nobody runs it any more; maybe from inside the
-                                 cancel, maybe when the host is closing: frees, and nothing else */
+  /* After a cancel, once: no thread runs the work any more. Maybe called from inside the cancel, maybe when
+   * the host is closing. Frees, and does nothing else. */
+  void (*on_left)(struct slp_work *work);
   slp_event ev;
   slp_list link;
   void *impl;
-  _Alignas(16) char room[SLP_WORK_ROOM]; /* the implementation's: sending can't fail */
+  _Alignas(16) char room[SLP_WORK_ROOM]; /* for the implementation, so that sending can't fail */
 } slp_work;
 void slp_work_send(slp_host *h, slp_work *work);
-void slp_work_cancel(slp_host *h, slp_work *work); /* silence but for on_left; work not sent is fine, then
-                                                      there is none */
+/* Only on_left comes after this. If the work was not sent, that does not come either. */
+void slp_work_cancel(slp_host *h, slp_work *work);
 
 /* ---- child processes (credential_process) --------------------------------------------------- */
-#define SLP_CHILD_SAID_MAX 1048576u /* bytes of standard error */
+#define SLP_CHILD_SAID_MAX 1048576u /* bytes of standard error that a child may write */
 typedef struct slp_child {
   const char *const *argv; /* NULL at the end; [0] is looked for in PATH; no shell. Borrowed until done */
-  uint32_t total_ms_max;   /* 0: 60000; then it is killed, and whatever it started */
+  uint32_t total_ms_max;   /* 0: 60000. After this it is killed, with whatever it started */
   slp_buf *into;           /* its standard output is appended; the max is the cap (SLP_E2BIG) */
   char said[160];          /* the last line it wrote to standard error, or what is wrong with the program */
   uint32_t slow_ms;        /* 0: on_slow is never called */
-  /* It has run for slow_ms; and then, once a second at most, when it has written another line to standard
-   * error, or the beginning of one, which is in `said`. In a turn. */
+  /* Called in a turn, when the child has run for slow_ms. Called again when it has written another line to
+   * standard error, or the beginning of one, but once a second at most; `said` is that line. */
   void (*on_slow)(struct slp_child *child);
   /* 0, or why there is no exit status: UV_E* of starting it, SLP_ETIMEDOUT, SLP_E2BIG, SLP_ELIMIT (it wrote
    * more than SLP_CHILD_SAID_MAX to standard error), ... */
   int error;
   int status;                               /* its exit status */
-  int signal;                               /* or which signal ended it; 0: none */
+  int signal;                               /* the signal that ended it; 0: none */
   void (*on_done)(struct slp_child *child); /* from the turn queue, once; not after a cancel */
   slp_event ev;
   void *impl;
 } slp_child;
-/* Standard input is empty and there is no terminal. Always answers by on_done. */
+/* Runs the child. Its standard input is empty, and it has no terminal. Always answers by on_done. */
 void slp_spawn(slp_host *h, slp_child *child);
-void slp_spawn_cancel(slp_host *h, slp_child *child); /* kills it; a child not running is fine */
+void slp_spawn_cancel(slp_host *h, slp_child *child); /* kills the child; one that is not running is fine */
 
 /* ---- what turns cost ------------------------------------------------------------------------ */
-/* Buckets of CPU time: one for each of 0..15 us, then 16 to a power of two, so that a bucket is at most 1/16
- * wide of what it holds; the last one holds everything from 65 s on. */
+/* Buckets of CPU time: one for each of 0..15 us, then 16 for each power of two, so that no bucket is wider
+ * than 1/16 of what it holds. The last one holds everything from 65 s on. */
 #define SLP_TURN_BUCKETS 368
 typedef struct slp_turn_stats {
   uint64_t turns;
-  uint64_t cpu_us_max;               /* the longest turn, CPU time of this thread */
-  uint64_t hold_us_max;              /* the longest our code held the loop, callbacks of the user
-                                        included, wall time */
+  uint64_t cpu_us_max; /* the longest turn, CPU time of this thread */
+  /* The longest time that our code held the loop, callbacks of the user included; wall time. */
+  uint64_t hold_us_max;
   uint64_t cpu_us[SLP_TURN_BUCKETS]; /* how many turns fell into each bucket */
   uint64_t http_in_flight, http_queued;
   uint64_t connections_opened;
-  uint64_t http_replays;         /* requests libcurl sent a second time by itself (never `once` ones) */
-  uint64_t http_replays_stopped; /* of `once` calls: ended with UV_ECONNRESET instead */
+  uint64_t http_replays; /* requests libcurl sent a second time by itself (never `once` ones) */
+  /* `once` calls that libcurl would have sent again: ended with UV_ECONNRESET */
+  uint64_t http_replays_stopped;
 } slp_turn_stats;
 const slp_turn_stats *slp_host_turns(slp_host *h);
-/* The CPU time (us) that a share p (0..1) of all turns stayed at or under; an upper bound of its bucket. */
+/* Returns the CPU time (us) that a share p (0..1) of all turns did not exceed, as the upper bound of a
+ * bucket. */
 uint64_t slp_host_turn_us_at(slp_host *h, double p);
 
 /* ---- the host itself ------------------------------------------------------------------------- */
@@ -327,11 +336,12 @@ typedef struct slp_host_ops {
   int64_t (*wall_ms)(slp_host *h);
   uint64_t (*random)(slp_host *h);
   void (*where)(slp_host *h, char name[65], uint32_t *pid);
-  /* The quotas of the process; nobody else changes them until `quotas_back`. NULL: calls have no limit. */
+  /* Returns the quotas of the process; nobody else changes them until `quotas_back`. NULL: calls have no
+   * limit. */
   slp_quotas *(*quotas)(slp_host *h);
   void (*quotas_back)(slp_host *h);
-  /* Run a turn at_us at the latest; 0: as soon as possible; UINT64_MAX: only when something
-   * happens. Replaces the wish before. */
+  /* Runs a turn at at_us at the latest; 0: as soon as possible; UINT64_MAX: only when something happens.
+   * Replaces what was asked for before. */
   void (*wake)(slp_host *h, uint64_t at_us);
   void (*http_send)(slp_host *h, slp_http *call);
   void (*http_cancel)(slp_host *h, slp_http *call);
@@ -353,13 +363,13 @@ typedef struct slp_host_ops {
   void (*spawn)(slp_host *h, slp_child *child);
   void (*spawn_cancel)(slp_host *h, slp_child *child);
   void (*ref)(slp_host *h, int on); /* keeps the loop alive (1, the default) or not (0) */
-  void (*close)(slp_host *h);       /* everything of the caller is cancelled; calls
-                                       slp_host_closed() on a later turn of the loop */
+  /* Everything of the caller's must be cancelled. Calls slp_host_closed() on a later turn of the loop. */
+  void (*close)(slp_host *h);
 } slp_host_ops;
 
 struct slp_host {
   const slp_host_ops *ops;
-  slp_mem *mem; /* owns a reference */
+  slp_mem *mem; /* a counted reference */
   /* The turn queue and the timer heap; private to host.c. */
   slp_list ready;
   slp_timer **timers;
@@ -372,15 +382,17 @@ struct slp_host {
   void (*on_closed)(slp_host *h, void *arg);
   void *on_closed_arg;
 };
-/* For implementations: set up the common part (takes a hold of mem; `wake` may be called at once after);
- * run one turn; tell that closing is over: calls on_closed and drops the hold. Only then the
- * implementation frees its own memory, under a hold of its own. */
+/* For implementations:
+ *   slp_host_init    sets up the common part, and takes a reference to mem; `wake` may be called from then on
+ *   slp_host_turn    runs one turn
+ *   slp_host_closed  tells that closing is over: calls on_closed, and drops the reference. Only then the
+ *                    implementation frees its own memory, by a reference of its own */
 void slp_host_init(slp_host *h, const slp_host_ops *ops, slp_mem *mem);
 void slp_host_turn(slp_host *h);
 void slp_host_closed(slp_host *h);
-/* Reserves n places in the timer heap, so that as many timers can always be set; and gives them back. */
+/* Reserves n places in the timer heap, so that n timers can always be set. Returns 0 or SLP_ENOMEM. */
 int slp_host_reserve_timers(slp_host *h, size_t n);
-void slp_host_unreserve_timers(slp_host *h, size_t n); /* those timers are cleared */
+void slp_host_unreserve_timers(slp_host *h, size_t n); /* gives them back; their timers must be cleared */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us);
 /* Ends the host. Every call, listener, file and timer must be done, cancelled or cleared before;
  * posted events are dropped. on_closed comes on a later turn and is the last thing; the host is
@@ -394,9 +406,9 @@ typedef struct slp_uv_options {
   const char *ca_bundle;  /* file; NULL: what libcurl reports as its own. CAPATH is always off */
   const char *user_agent; /* NULL: "sloop/VERSION" */
   uint32_t in_flight_max; /* transfers per lane; 0: 128 */
-  char *why;              /* NULL, or room for 160: says what could not be made, where the code does not */
+  char *why;              /* NULL, or room for 160: says what could not be made, if the code does not */
 } slp_uv_options;
-/* SLP_ENOMEM, UV_E*, or SLOOP_EOPTION when libcurl has no asynchronous resolver or no TLS. */
+/* Returns 0, SLP_ENOMEM, UV_E*, or SLOOP_EOPTION if libcurl has no asynchronous resolver or no TLS. */
 int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const slp_uv_options *o);
 
 #endif

@@ -1,5 +1,5 @@
-/* http_request.c - the reader of HTTP/1.x requests. Strict where two readers could disagree about where
- * a request ends (RFC 9112 section 6), for the next one on the connection starts there. */
+/* http_request.c - reads HTTP/1.x requests. It is strict where two readers could disagree about where a
+ * request ends (RFC 9112 section 6), because the next one on the connection starts there. */
 #include "host/http_request.h"
 
 #include "base/num.h"
@@ -10,7 +10,7 @@
 enum { REQUEST_LINE, FIELDS, BODY, CHUNK_SIZE, CHUNK_DATA, CHUNK_END, TRAILER, COMPLETE };
 
 void slp_request_begin(slp_request *rq) {
-  /* Not the table of fields: fields_n says how much of it counts. */
+  /* The table of fields is not cleared: fields_n says how much of it counts. */
   memset(rq, 0, offsetof(slp_request, fields));
 }
 
@@ -30,7 +30,7 @@ static int is_text(const char *p, size_t n) {
   return 1;
 }
 
-/* The next line without its end. 1: *line is it and rq->at is behind it; 0: not there yet. */
+/* Takes the next line, without its end. Returns 1, with rq->at behind the line; 0: it is not complete yet. */
 static int take_line(slp_request *rq, const slp_buf *in, slp_str *line) {
   const char *from = in->p + rq->at, *end = memchr(from, '\n', in->n - rq->at);
   if (!end) return 0;
@@ -41,7 +41,7 @@ static int take_line(slp_request *rq, const slp_buf *in, slp_str *line) {
   return 1;
 }
 
-/* "http://host/path" is what clients send to a proxy; servers must take it too. */
+/* Drops "http://host" from the path. Clients send it to a proxy, and servers must accept it too. */
 static void path_only(slp_request *rq, const char *p) {
   const char *path = p + rq->path_at;
   if (rq->path_n < 7 || memcmp(path, "http://", 7) != 0) return;
@@ -117,7 +117,7 @@ static int field_line(slp_request *rq, char *p, slp_str line) {
 
 static int head_complete(slp_request *rq, size_t body_max) {
   rq->head_n = rq->at;
-  /* A request with both is refused: two readers in a row could find different ends of it. */
+  /* A request with both is refused, because two readers in a row could find different ends of it. */
   if (rq->chunked && (rq->length_given || rq->version_1_0)) return bad(rq, 400);
   if (rq->want > body_max) return bad(rq, 413);
   rq->step = rq->chunked ? CHUNK_SIZE : BODY;
@@ -185,7 +185,7 @@ static int read_chunks(slp_request *rq, slp_buf *in, size_t body_max) {
     slp_str line;
     size_t from = rq->at;
     int whole = in->n > rq->at && take_line(rq, in, &line), r = 0;
-    /* The limit also holds for a line that came at once: the result must not depend on how the bytes were
+    /* The limit holds for a line that came at once, too: the result must not depend on how the bytes were
      * cut. */
     size_t line_n = (whole ? rq->at : in->n) - from;
     if (rq->step == TRAILER && line_n > TRAILER_MAX - rq->trailer_n) return bad(rq, 431);

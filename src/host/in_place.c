@@ -1,4 +1,4 @@
-/* in_place.c - a journal behind the content. */
+/* in_place.c - writes new content by a journal behind the old content. */
 #include "host/in_place.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include "base/num.h"
 #include "codec/crc32.h"
 
-#define FILE_BYTES_MAX (UINT64_C(256) << 20) /* old content, new content, and both once more */
-/* Begins with a NUL, which no text of ours holds. A first byte that was written alone reads as a hole. */
+#define FILE_BYTES_MAX (UINT64_C(256) << 20) /* room for old content, new content, and both once more */
+/* Begins with a NUL, which no text of ours holds. If only the first byte was written, it reads as a hole. */
 static const slp_str MARK = SLP_STR("\0#sloop-new ");
 
 static slp_str from(slp_str s, size_t at) { return (slp_str){s.p + at, s.n - at}; }
@@ -80,7 +80,7 @@ static int sync_file(int fd) { return fsync(fd) != 0 ? -errno : 0; }
 
 static int cut(int fd, size_t n) { return ftruncate(fd, (off_t)n) != 0 ? -errno : sync_file(fd); }
 
-/* Step 1. A failure takes the journal away again. `before` is the length of the file. */
+/* Carries out step 1. `before` is the length of the file. After a failure the journal is cut off again. */
 static int append_journal(slp_mem *mem, int fd, size_t before, slp_str bytes) {
   slp_buf b;
   char line[64];
@@ -90,7 +90,7 @@ static int append_journal(slp_mem *mem, int fd, size_t before, slp_str bytes) {
   slp_buf_add_z(&b, line);
   slp_buf_add_str(&b, bytes);
   int r = slp_buf_failed(&b);
-  /* Step 2 must not reach the journal. The hole before it reads as NULs. */
+  /* The journal begins where step 2 does not write. The hole before it reads as NULs. */
   if (!r) r = write_at(fd, slp_buf_str(&b), slp_max_u64(before, bytes.n));
   if (!r) r = sync_file(fd);
   if (r) (void)cut(fd, before);
@@ -98,7 +98,7 @@ static int append_journal(slp_mem *mem, int fd, size_t before, slp_str bytes) {
   return r;
 }
 
-/* Steps 2 and 3. */
+/* Carries out steps 2 and 3. */
 static int finish(int fd, slp_str bytes) {
   int r = write_at(fd, bytes, 0);
   if (!r) r = sync_file(fd);
@@ -111,7 +111,7 @@ int slp_in_place_write(slp_mem *mem, int fd, slp_str bytes) {
   int r = slp_in_place_read(fd, &now);
   if (!r) {
     slp_str file = slp_buf_str(&now), good = slp_in_place_good(file);
-    /* What a write before this one has left is finished, or taken away. */
+    /* Finishes an earlier write that was cut off, or cuts its rest off. */
     if (good.p != file.p)
       r = finish(fd, good);
     else if (good.n < file.n)

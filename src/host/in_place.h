@@ -1,13 +1,14 @@
-/* in_place.h - new content for a file that can't be replaced by a rename (it is mounted by itself, or its
- * folder may not be written). own_file.c writes with it, cli/token_file.c reads with it. Blocks.
+/* in_place.h - writes new content into a file that can't be replaced by a rename, because it is mounted by
+ * itself, or its folder may not be written. own_file.c writes with it, cli/token_file.c reads with it.
+ * Blocks.
  *
  * A write goes in three steps, each synced:
  *   1. a journal is appended: a NUL, a line "#sloop-new LENGTH CRC32", and the new content;
  *   2. the new content is written at the beginning;
  *   3. the file is cut to the length of the new content.
- * A write that is cut off in step 1 leaves the old content and a journal that doesn't fit its line; one that
- * is cut off later leaves a whole journal. So a reader who asks slp_in_place_good() gets the old content or
- * the new. */
+ * A write that is cut off in step 1 leaves the old content and a journal that doesn't fit its line. One that
+ * is cut off later leaves a complete journal. So a reader who asks slp_in_place_good() gets the old content
+ * or the new. */
 #ifndef SLP_HOST_IN_PLACE_H
 #define SLP_HOST_IN_PLACE_H
 
@@ -15,10 +16,10 @@
 
 /* Returns the slice of a file's bytes that counts as its content. A file without a journal is all content. */
 slp_str slp_in_place_good(slp_str file);
-/* Appends the bytes of the whole file. 0, -errno, SLP_ELIMIT, SLP_ENOMEM. */
+/* Appends the bytes of the whole file. Returns 0, -errno, SLP_ELIMIT or SLP_ENOMEM. */
 int slp_in_place_read(int fd, slp_buf *ret);
-/* Afterwards the file holds `bytes`; after a failure slp_in_place_good() of it is what it was before, or
- * `bytes`. 0, -errno, SLP_ELIMIT, SLP_ENOMEM. */
+/* Makes `bytes` the content of the file. After a failure slp_in_place_good() finds the content from before,
+ * or `bytes`. Returns 0, -errno, SLP_ELIMIT or SLP_ENOMEM. */
 int slp_in_place_write(slp_mem *mem, int fd, slp_str bytes);
 
 #endif

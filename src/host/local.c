@@ -1,4 +1,4 @@
-/* local.c - reads small files; local time. */
+/* local.c - reads small files, explains why they can't be read, and tells local time. */
 #include "host/local.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static const char *trouble_of_folder(const char *path) {
   return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? "may not be entered" : NULL;
 }
 
-/* Finds the first folder of the path that is in the way; if none is, the last one. */
+/* Finds the first folder of the path that can't be passed; if there is none, the last folder. */
 static void find_bad_folder(const char *path, path_part *ret) {
   *ret = (path_part){.path = "."};
   for (const char *slash = strchr(path, '/'); slash && !ret->trouble; slash = strchr(slash + 1, '/')) {
@@ -59,7 +59,7 @@ int slp_local_read(const char *path, slp_buf *ret) {
   if (fd < 0) return -errno;
   int r = 0;
   for (;;) {
-    char extra; /* at the maximum: is anything left to read? */
+    char extra; /* for reading on when ret is full, to see whether anything is left */
     size_t room = slp_min_u64(ret->max - ret->n, 65536);
     if (room && (r = slp_buf_reserve(ret, room)) != 0) break;
     ssize_t n = read(fd, room ? ret->p + ret->n : &extra, room ? room : 1);

@@ -5,14 +5,15 @@
 
 #include "base/buf.h"
 
-/* Appends the whole file. -errno, SLP_ELIMIT (larger than the buf may become), SLP_ENOMEM. */
+/* Appends the whole file to ret. Returns 0, -errno, SLP_ELIMIT (it is larger than ret may become) or
+ * SLP_ENOMEM. */
 int slp_local_read(const char *path, slp_buf *ret);
 const char *slp_local_why(int error); /* the text of an error of these functions */
-/* Why the file could not be read, or written in its folder: names the part of the path that is missing, is no
- * folder, or is closed to this user. */
+/* Writes why the file could not be read, or written in its folder. Names the part of the path that is
+ * missing, is no folder, or is closed to this user. */
 #define SLP_LOCAL_WHY 400
 void slp_local_explain(const char *path, int error, int writes, char why[SLP_LOCAL_WHY]);
-/* How far local time is ahead of UTC at that moment, in ms. */
+/* Returns how far local time is ahead of UTC at that moment, in ms. */
 int64_t slp_local_offset_ms(int64_t at_ms);
 
 #endif

@@ -1,4 +1,5 @@
-/* own_file.c - a lock beside the file, and new content by a rename; or, where that can't be, in place. */
+/* own_file.c - holds a lock beside the file, and replaces its content by a rename; or, if that can't be, in
+ * place. */
 #include "host/own_file.h"
 
 #include <dirent.h>
@@ -24,23 +25,24 @@ struct slp_own_file {
   slp_mem *mem;
   char name[NAME_MAX + 1], lock_name[NAME_MAX + 1];
   int folder, lock;  /* descriptors */
-  uint8_t made_lock; /* it was not there before */
-  uint8_t taken;     /* an slp_own_file_loss: what another has is never written again */
-  uint8_t known;     /* there is a file, and it is this one, as we found or made it */
+  uint8_t made_lock; /* 1: the lock file was not there before */
+  uint8_t taken;     /* slp_own_file_loss: another process has the file, so it is never written again */
+  uint8_t known;     /* 1: there is a file, and it is the one that we found or made */
   dev_t device;
   ino_t number;
   struct timespec changed;
-  uint32_t written_n; /* how often: part of a new name */
+  uint32_t written_n; /* how often it was written, for new names */
   int in_place;       /* why it is written in place: a negative code; 0: it is replaced */
   int file;           /* descriptor of the file, locked; in place only */
 };
 
-/* A link stays a link: the file that it names is written, whether it exists or not. 0 or -errno. */
+/* Follows links, so that a link stays a link: the file that it names is written, whether it exists or not.
+ * Returns 0 or -errno. */
 static int follow_links(char path[PATH_MAX]) {
   char to[PATH_MAX], whole[PATH_MAX];
   for (int i = 0; i < LINKS_MAX; i++) {
     ssize_t n = readlink(path, to, sizeof to - 1);
-    if (n < 0) return errno == EINVAL || errno == ENOENT ? 0 : -errno; /* no link; or nothing yet */
+    if (n < 0) return errno == EINVAL || errno == ENOENT ? 0 : -errno; /* it is no link, or not there yet */
     to[n] = 0;
     const char *slash = *to == '/' ? NULL : strrchr(path, '/');
     int folder = slash ? (int)(slash - path + 1) : 0;
@@ -50,7 +52,7 @@ static int follow_links(char path[PATH_MAX]) {
   return -ELOOP;
 }
 
-/* Looks up a name of the folder. 1: a file, 0: nothing, SLP_EINVAL: something else, or -errno. */
+/* Looks up a name in the folder. Returns 1: a file, 0: nothing, SLP_EINVAL: something else, or -errno. */
 static int look(int folder, const char *name, struct stat *st) {
   if (fstatat(folder, name, st, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -errno;
   return S_ISREG(st->st_mode) ? 1 : S_ISDIR(st->st_mode) ? -EISDIR : SLP_EINVAL;
@@ -68,12 +70,12 @@ static int open_folder(slp_own_file *f, const char *given) {
     return -ENAMETOOLONG;
   if (!*name) return -EISDIR;
   if (slash) slash[1] = 0;
-  /* `name` is a part of the path, and not looked at any more. */
+  /* `name` points into the path, and is not looked at any more. */
   f->folder = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   return f->folder < 0 ? -errno : 0;
 }
 
-/* 0, SLP_MORE: it was removed between two openings, or -errno. */
+/* Opens the lock file, or makes it. Returns 0, SLP_MORE: it was removed between two openings, or -errno. */
 static int open_lock(slp_own_file *f) {
   static const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   f->lock = openat(f->folder, f->lock_name, O_RDWR | O_CREAT | O_EXCL | flags, 0666); /* less the umask */
@@ -87,8 +89,8 @@ static int open_lock(slp_own_file *f) {
   return f->lock >= 0 ? 0 : there && errno == ENOENT ? SLP_MORE : -errno;
 }
 
-/* The process that had the lock before, or one that cleans up, may have removed it: then what we hold is
- * nobody's lock. */
+/* Returns 1 if the lock that we hold is still the one of that name. The process that had it before, or one
+ * that cleans up, may have removed it: then what we hold locks nothing. */
 static int is_still_there(const slp_own_file *f) {
   struct stat there, ours;
   return fstat(f->lock, &ours) == 0 && fstatat(f->folder, f->lock_name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -101,7 +103,7 @@ static void drop_lock(slp_own_file *f) {
   f->made_lock = 0;
 }
 
-/* Gives the lock up, and removes its file if this process made it. One that another made stays. */
+/* Gives the lock up, and removes its file if this process made it. A file that another process made stays. */
 static void remove_lock(slp_own_file *f) {
   if (f->made_lock && is_still_there(f)) (void)unlinkat(f->folder, f->lock_name, 0);
   drop_lock(f);
@@ -131,7 +133,8 @@ static void know(slp_own_file *f, const struct stat *st) {
   f->changed = st->st_mtim;
 }
 
-/* Another one had the file while our lock was gone, when there is content that we neither found nor made. */
+/* Returns 1 if another process had the file while our lock was gone: it has content that we neither found nor
+ * made. */
 static int is_anothers(const slp_own_file *f) {
   struct stat st;
   if (look(f->folder, f->name, &st) != 1) return 0;
@@ -141,10 +144,10 @@ static int is_anothers(const slp_own_file *f) {
 
 /* ---- in place -------------------------------------------------------------------------------------- */
 
-/* Can the file not be replaced for a reason that leaves its content writable? */
+/* Returns 1 if the file can't be replaced for a reason that leaves its content writable. */
 static int calls_for_place(int r) { return r == -EACCES || r == -EPERM || r == -EROFS || r == -EXDEV; }
 
-/* Opens the file and locks it. 0, SLP_EBUSY, -errno. */
+/* Opens the file and locks it. Returns 0, SLP_EBUSY or -errno. */
 static int lock_file(slp_own_file *f) {
   static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   f->file = openat(f->folder, f->name, flags);
@@ -166,7 +169,8 @@ static int go_in_place(slp_own_file *f, int why) {
   return 0;
 }
 
-/* Does a process write the file in place? It may see it by another mount, and hold no lock beside it. */
+/* Returns 1 if a process writes the file in place. It may see the file by another mount, and hold no lock
+ * beside it. */
 static int is_locked_itself(const slp_own_file *f) {
   int fd = openat(f->folder, f->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return 0;
@@ -175,7 +179,7 @@ static int is_locked_itself(const slp_own_file *f) {
   return locked;
 }
 
-/* Is the file that we write in place still the one of that name? */
+/* Returns 1 if the file that we write in place is still the one of that name. */
 static int is_our_name(const slp_own_file *f) {
   struct stat there, ours;
   return fstat(f->file, &ours) == 0 && look(f->folder, f->name, &there) == 1 && ours.st_ino == there.st_ino &&
@@ -193,7 +197,7 @@ int slp_own_file_is_nameless(const slp_own_file *f) {
 
 /* ---- the lock, again ------------------------------------------------------------------------------- */
 
-/* After a failure nothing is held, and no file of another process looks like our lock. */
+/* Takes the lock. After a failure nothing is held, and another process's lock file is not taken for ours. */
 static int take_lock(slp_own_file *f) {
   int r = try_lock(f);
   if (r) drop_lock(f);
@@ -217,13 +221,14 @@ int slp_own_file_keep(slp_own_file *f) {
 
 /* ---- what a dead process has left ------------------------------------------------------------------ */
 
-/* The name of new content. 0 or -ENAMETOOLONG. */
+/* Writes the name for new content. Returns 0 or -ENAMETOOLONG. */
 static int name_beside(const slp_own_file *f, uint64_t pid, uint64_t number, char name[NAME_MAX + 1]) {
   int n = snprintf(name, NAME_MAX + 1, ".%s.%" PRIu64 "-%" PRIu64, f->name, pid, number);
   return n > NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* We have the lock, so our own number is another process's as well: that of one in an earlier container. */
+/* Returns 1 if no process of that number lives. Our own number counts as dead: we hold the lock, so the file
+ * is of another process, in an earlier container. */
 static int is_dead(uint64_t pid) {
   if (pid == 0 || pid > INT_MAX) return 0;
   return pid == (uint64_t)getpid() || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
@@ -239,11 +244,12 @@ static int is_left(const slp_own_file *f, const char *name) {
   if (!dash || slp_parse_u64((slp_str){numbers, (size_t)(dash - numbers)}, &pid) ||
       slp_parse_u64(slp_str_of(dash + 1), &number))
     return 0;
-  if (name_beside(f, pid, number, same) || strcmp(same, name) != 0) return 0; /* 007 is not of ours */
+  /* 007 is not a number of ours */
+  if (name_beside(f, pid, number, same) || strcmp(same, name) != 0) return 0;
   return is_dead(pid) && look(f->folder, name, &st) == 1 && st.st_uid == geteuid();
 }
 
-/* New content that was never renamed. Where it can't be removed it stays: it is in nobody's way. */
+/* Removes new content that was never renamed. If that fails it stays, and is in nobody's way. */
 static void remove_left(const slp_own_file *f) {
   int fd = openat(f->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -266,7 +272,8 @@ static int begin(slp_own_file *f, const char *path) {
   if (there && calls_for_place(r)) return go_in_place(f, r);
   if (r) return r;
   if (is_locked_itself(f)) return SLP_EBUSY;
-  if (look(f->folder, f->name, &st) == 1) know(f, &st); /* anew: the one before us may just have written it */
+  /* again, because the process before us may just have written it */
+  if (look(f->folder, f->name, &st) == 1) know(f, &st);
   remove_left(f);
   return 0;
 }
@@ -294,7 +301,7 @@ void slp_own_file_close(slp_own_file *f) {
 
 /* ---- new content ---------------------------------------------------------------------------------- */
 
-/* A new file under a name that nobody has. Its descriptor, or -errno. */
+/* Makes a new file under a name that nobody has. Returns its descriptor, or -errno. */
 static int make_beside(slp_own_file *f, int mode, char name[NAME_MAX + 1]) {
   for (int i = 0; i < TRIES; i++) {
     if (name_beside(f, (uint64_t)getpid(), f->written_n++, name)) return -ENAMETOOLONG;
@@ -315,8 +322,8 @@ static int write_all(int fd, slp_str bytes) {
   return 0;
 }
 
-/* A file that can't stay its owner's is not replaced. Changing the owner clears bits of the mode: it comes
- * first. */
+/* Gives a new file the owner and the mode of the old one. If that fails, the old file is not replaced. The
+ * owner comes first, because changing it clears bits of the mode. */
 static int keep_owner_and_mode(int fd, const struct stat *old) {
   struct stat now;
   if (fstat(fd, &now) != 0) return -errno;
@@ -325,13 +332,13 @@ static int keep_owner_and_mode(int fd, const struct stat *old) {
   return fchmod(fd, old->st_mode & 07777) != 0 ? -errno : 0;
 }
 
-/* The new name lasts only when its folder is synced too. A file system that can't sync folders says
+/* Syncs the folder, because only then the new name lasts. A file system that can't sync folders says
  * EINVAL. */
 static int sync_folder(const slp_own_file *f) {
   return fsync(f->folder) != 0 && errno != EINVAL ? -errno : 0;
 }
 
-/* Replaces the file, or makes it. SLP_EINVAL: something is there that is no file. */
+/* Replaces the file, or makes it. Returns SLP_EINVAL if something is there that is no file. */
 static int replace_by_rename(slp_own_file *f, slp_str bytes) {
   struct stat old, made = {0};
   char name[NAME_MAX + 1];

@@ -1,5 +1,6 @@
-/* piped.c - children with pipes, on a loop. libuv's own uv_spawn can run nothing between fork and exec, where
- * a child has to ask for its parent's death and to be known to the guard. */
+/* piped.c - runs children with pipes on a loop. libuv's own uv_spawn can run nothing between fork and exec,
+ * but there a child has to ask for the kernel's signal at its parent's death, and to make itself known to the
+ * guard. */
 #include "host/piped.h"
 
 #include <errno.h>
@@ -18,18 +19,19 @@
 #include "base/list.h"
 #include "host/program.h"
 
-#define LATE_MS 300   /* from the end of a pipe to that of the process, or the other way round */
-#define ERR_MAX 900   /* bytes of a line of standard error that go together */
-#define FDS_MAX 65536 /* descriptors that are looked at where the kernel does not close them by itself */
-#define PIECE 65536   /* bytes of standard output that are read at once */
-/* A child that writes without end gets no more of a turn of the loop than these. */
+#define LATE_MS 300   /* the end of a pipe and that of the process may lie this far apart */
+#define ERR_MAX 900   /* a longer line of standard error comes in pieces */
+#define FDS_MAX 65536 /* descriptors looked at one by one, if the kernel has no close_range() */
+#define PIECE 65536   /* bytes of standard output read at once */
+/* A child that writes without end gets no more of a turn of the loop than this. */
 #define LINES_A_TURN 1000
-#define ERR_PIECE 4096 /* bytes of standard error */
+#define ERR_PIECE 4096 /* bytes of standard error read at once */
 #define GUARDED_MAX 65536
 
 /* ---- the guard -------------------------------------------------------------------------------- */
 
-/* Numbers on its pipe: a group that is to be killed at the end, or the negative of one that is gone. */
+/* The guard's life. Its pipe brings numbers: a process group to be killed at the end, or the negative of one
+ * that is gone. */
 static void guard(int fd) {
   static int32_t groups[GUARDED_MAX];
   size_t n = 0;
@@ -38,7 +40,7 @@ static void guard(int fd) {
     if (i != SIGKILL && i != SIGSTOP) signal(i, SIG_IGN);
   setsid();
   for (int i = 0; i < 1024; i++)
-    if (i != fd) close(i); /* or they would stay open for others when the program is gone */
+    if (i != fd) close(i); /* or they would stay open when the program is gone */
   for (;;) {
     ssize_t got = read(fd, &number, sizeof number);
     if (got < 0 && errno == EINTR) continue;
@@ -66,7 +68,8 @@ int slp_guard_start(void) {
 }
 
 static void tell_guard(int fd, int32_t number) {
-  if (fd >= 0 && write(fd, &number, sizeof number) < 0) return; /* it is gone: the kernel's signal remains */
+  /* the guard is gone; the kernel's signal remains */
+  if (fd >= 0 && write(fd, &number, sizeof number) < 0) return;
 }
 
 /* ---- children --------------------------------------------------------------------------------- */
@@ -81,19 +84,19 @@ struct slp_herd {
 
 struct slp_piped {
   uv_pipe_t in, out, err;
-  uv_timer_t late; /* a pipe has ended, or the process: what becomes of the other? */
-  uv_idle_t again; /* the rest, on the next turn; lines that came while nobody listened */
-  slp_list link;   /* of the herd, until it was waited for */
+  uv_timer_t late; /* a pipe has ended but not the process, or the other way round */
+  uv_idle_t again; /* on the next turn: hands out lines that wait, and reads on */
+  slp_list link;   /* in slp_herd.all, until the process was waited for */
   slp_mem *mem;
   slp_herd *herd;
   slp_piped_user user;
-  slp_buf text, err_text; /* of lines that are not whole yet */
-  size_t done;            /* of text: was handed out */
+  slp_buf text, err_text; /* lines that are not complete yet */
+  size_t done;            /* how much of `text` was handed out */
   pid_t pid;
   int status, signal;
-  uint32_t writes; /* under way */
+  uint32_t writes; /* writes that are not done */
   uint8_t listens, pumping, reading, reading_err, too_long;
-  uint8_t more; /* whole lines wait for the next turn */
+  uint8_t more; /* 1: complete lines wait for the next turn */
   uint8_t exited, out_ended, err_ended, in_closed, in_broken, dropped, told;
   uint8_t handles;
 };
@@ -121,7 +124,7 @@ static void close_handle(uv_handle_t *handle) {
   if (!uv_is_closing(handle)) uv_close(handle, on_handle_closed);
 }
 
-/* Also of one that lives on, for what can't be killed must not keep the loop. */
+/* Closes all handles, even if the child lives on: one that can't be killed must not keep the loop alive. */
 static void close_handles(slp_piped *p) {
   close_handle((uv_handle_t *)&p->in);
   close_handle((uv_handle_t *)&p->out);
@@ -152,7 +155,7 @@ static void pump(slp_piped *p);
 static void on_late(uv_timer_t *timer) {
   slp_piped *p = timer->data;
   if (p->dropped || p->told) return;
-  if (p->exited) { /* somebody outside its group holds its pipes */
+  if (p->exited) { /* a process outside its group holds the pipes */
     uv_read_stop((uv_stream_t *)&p->out);
     uv_read_stop((uv_stream_t *)&p->err);
     p->out_ended = p->err_ended = 1;
@@ -180,7 +183,7 @@ static void go_on_next_turn(slp_piped *p) {
   if (!uv_is_closing((uv_handle_t *)&p->again)) uv_idle_start(&p->again, on_again);
 }
 
-/* Hands out whole lines for as long as somebody listens. */
+/* Hands out complete lines for as long as somebody listens. */
 static void pump(slp_piped *p) {
   size_t lines = 0;
   if (p->pumping) return;
@@ -188,7 +191,7 @@ static void pump(slp_piped *p) {
   p->more = 0;
   while (!p->dropped && (p->listens || p->exited)) {
     size_t n = p->text.n - p->done;
-    if (!n) break; /* before the first byte came there is no memory to point into */
+    if (!n) break; /* text.p is NULL before the first byte came */
     char *from = p->text.p + p->done, *end = memchr(from, '\n', n);
     if (!end && !p->out_ended) break;
     if (lines++ == LINES_A_TURN) {
@@ -222,7 +225,7 @@ static void give_room(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
   *room = slp_buf_reserve(b, n) ? uv_buf_init(NULL, 0) : uv_buf_init(b->p + b->n, n);
 }
 
-/* Nobody listens: what is here is enough, and the pipe holds the child back. */
+/* Returns 1 if nobody listens and enough has come. Then the pipe is not read, which holds the child back. */
 static int has_enough(const slp_piped *p) { return !p->listens && !p->exited && p->text.n >= PIECE; }
 
 static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
@@ -236,7 +239,7 @@ static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
   }
   pump(p);
   if (p->out_ended) return;
-  /* libuv would read on in the same turn for as long as the pipe is full. */
+  /* libuv would go on reading in the same turn for as long as the pipe is full. */
   if (n == PIECE) go_on_next_turn(p);
   if (n == PIECE || p->more || has_enough(p)) {
     p->reading = 0;
@@ -252,7 +255,7 @@ static void read_out(slp_piped *p) {
 void slp_piped_listen(slp_piped *p, int on) {
   p->listens = (uint8_t)(on != 0);
   if (!on || p->dropped) return;
-  go_on_next_turn(p); /* which reads more when all that is here was handed out */
+  go_on_next_turn(p); /* the next turn reads more when all that is here was handed out */
 }
 
 /* ---- standard error --------------------------------------------------------------------------- */
@@ -361,7 +364,7 @@ static void reap(slp_piped *p, int how) {
   waited_for(p);
   p->status = WIFEXITED(how) ? WEXITSTATUS(how) : 0;
   p->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
-  slp_piped_kill(p, SIGKILL); /* what it has left behind */
+  slp_piped_kill(p, SIGKILL); /* kills what the child has left behind */
   tell_guard(p->herd->guard_fd, -(int32_t)p->pid);
   if (p->dropped) {
     free_if_over(p);
@@ -411,14 +414,14 @@ void slp_herd_close(slp_herd *herd) {
     slp_piped *p = SLP_OWNER(it, slp_piped, link);
     after = it->next;
     SLP_CHECK(p->dropped);
-    waited_for(p); /* it was killed, and nobody waits for it any more */
+    waited_for(p); /* the child was killed, and nobody waits for it any more */
     free_if_over(p);
   }
   uv_close((uv_handle_t *)&herd->ended, on_herd_closed);
 }
 
-/* What the program ignores or handles for itself is no business of a child's. A SIGHUP that is ignored is
- * inherited by both: it is nohup's wish for all that is started below it. */
+/* Gives the child the default signals: what the program ignores or handles is no business of a child's. An
+ * ignored SIGHUP is passed on, because nohup wants that for all that is started below it. */
 static void default_signals(void) {
   sigset_t none;
   int ignored = slp_program_ignores_signal(SIGHUP);
@@ -428,8 +431,9 @@ static void default_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Libraries open descriptors that children inherit, as libcurl 7.88 does. Those of whoever started this
- * program are not passed on either, as by Java. The report's is needed until exec succeeds. */
+/* Closes all other descriptors at exec. Libraries open some that children inherit, as libcurl 7.88 does; so
+ * did whoever started this program, as Java does. They stay open until exec succeeds, because `report` is one
+ * of them. */
 static void close_others_at_exec(void) {
 #ifdef SYS_close_range
   const unsigned close_on_exec = 4; /* CLOSE_RANGE_CLOEXEC, from Linux 5.11 on */
@@ -440,14 +444,14 @@ static void close_others_at_exec(void) {
   for (int fd = 3; fd < (int)n; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* Between fork and exec: only what a signal handler may do. */
+/* Runs in the child between fork and exec, so it does only what a signal handler may do. */
 static void become(const char *const *argv, const int fds[3], int report, int guard_fd, pid_t parent) {
   int32_t me = (int32_t)getpid();
   setpgid(0, 0);
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-  if (getppid() != parent) _exit(127); /* it died before it could be asked for */
+  if (getppid() != parent) _exit(127); /* the parent died before the kernel could be asked */
   tell_guard(guard_fd, me);
   for (int i = 0; i < 3; i++)
     if (dup2(fds[i], i) < 0) _exit(127);
@@ -464,20 +468,21 @@ static void close_fds(int *fds, size_t n) {
     if (fds[i] >= 0) close(fds[i]);
 }
 
-/* fds: the child's end of each, then ours, then the report's two. 0 or -errno. */
+/* Makes the pipes. fds: the child's end of each, then ours, then the two ends of the report. Returns 0 or
+ * -errno. */
 static int make_pipes(int fds[8]) {
   int pair[2];
   for (int i = 0; i < 8; i++) fds[i] = -1;
   for (int i = 0; i < 4; i++) {
     if (pipe2(pair, O_CLOEXEC)) return -errno;
-    int in = i == 0; /* the child reads */
+    int in = i == 0; /* the child reads this one */
     fds[i < 3 ? i : 6] = pair[i < 3 ? !in : 0];
     fds[i < 3 ? 3 + i : 7] = pair[i < 3 ? in : 1];
   }
   return 0;
 }
 
-/* 0, or -errno of fork or of exec. */
+/* Returns 0, or -errno of fork or of exec. */
 static int run(int fds[8], const char *const *argv, int guard_fd, pid_t *ret_pid) {
   int error = 0;
   pid_t parent = getpid(), pid = fork();

@@ -14,8 +14,8 @@
 #define PUSH_MAX ((size_t)1 << 20)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
-/* The first loop of a process has libuv make a pipe for signals, when it holds one descriptor already. Where
- * the pipe can't be made libuv ends the process. */
+/* Returns 1 if libuv will find the descriptors that it needs. The first loop of a process makes a pipe for
+ * signals, when it holds one descriptor already. If the pipe can't be made libuv ends the process. */
 static int has_descriptors_left(void) {
   int ends[2];
   if (uv_pipe(ends, 0, 0)) return 0;
@@ -27,8 +27,8 @@ static int has_descriptors_left(void) {
 }
 
 struct uv_loop_s *slp_loop_new(slp_mem *mem) {
-  /* libcurl is told to leave signals alone, and neither OpenSSL nor libuv guard a write to a peer that is
-   * gone: a program must not die of one. The library leaves this to its user, as sloop.h says. */
+  /* A write to a peer that is gone must not end the program. libcurl is told to leave signals alone, and
+   * neither OpenSSL nor libuv guard such a write. The library leaves this to its user, as sloop.h says. */
   signal(SIGPIPE, SIG_IGN);
   uv_loop_t *loop = SLP_NEW(mem, uv_loop_t);
   if (loop && (!has_descriptors_left() || uv_loop_init(loop))) {
@@ -134,7 +134,7 @@ slp_ticker *slp_ticker_new(slp_mem *mem, struct uv_loop_s *loop, uint64_t every_
   uv_timer_init(loop, &t->timer);
   t->timer.data = t;
   uv_unref((uv_handle_t *)&t->timer);
-  uv_update_time(loop); /* else the first tick counts from when the loop last looked at the clock */
+  uv_update_time(loop); /* otherwise the first tick counts from when the loop last looked at the clock */
   uv_timer_start(&t->timer, on_tick, every_ms, every_ms);
   return t;
 }
@@ -156,10 +156,10 @@ struct slp_out {
   uv_idle_t idle; /* active while on_event is to be called */
   void (*on_event)(void *arg);
   void *arg;
-  int fd, flags;  /* flags: to put back; -1: not changed */
-  uint8_t own_fd; /* fd is our own opening of the terminal */
+  int fd, flags;  /* flags to put back; -1: they were not changed */
+  uint8_t own_fd; /* 1: fd is our own opening of the terminal */
   uint8_t polled, closing;
-  uint8_t full; /* slp_out_some found no room */
+  uint8_t full; /* 1: slp_out_some found no room */
   size_t open_n;
   int error;
   slp_list pieces;
@@ -194,7 +194,7 @@ static void out_failed(slp_out *o, int error) {
   out_tell(o);
 }
 
-/* Writes until all is out, or the descriptor takes no more, or the loop should see to others. */
+/* Writes until all is out, the descriptor takes no more, or the loop should see to others. */
 static void out_push(slp_out *o) {
   slp_list *node;
   size_t wrote = 0;
@@ -229,7 +229,7 @@ static void out_push(slp_out *o) {
 
 static void on_out_poll(uv_poll_t *poll, int status, int events) {
   slp_out *o = poll->data;
-  (void)status; /* libuv 1.44 tells POLLERR (the reader of a pipe left) as UV_EBADF: write() knows better */
+  (void)status; /* libuv 1.44 reports POLLERR (a pipe's reader left) as UV_EBADF; write() knows better */
   (void)events;
   if (!slp_list_empty(&o->pieces)) {
     out_push(o);
@@ -264,9 +264,9 @@ slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_eve
   slp_list_init(&o->pieces);
   o->flags = -1;
   if (can_be_polled(fd)) {
-    /* uv_poll_init makes the open file non-blocking, for every process that shares it: the shell on the
-     * same terminal too, and for good if we are killed. So a terminal is opened once more, for us alone;
-     * of pipes and sockets the flags are put back by slp_out_close. */
+    /* uv_poll_init makes the open file non-blocking for every process that shares it: for the shell on the
+     * same terminal too, and for good if we are killed. So a terminal is opened once more, for us alone. The
+     * flags of pipes and sockets are put back by slp_out_close. */
     char name[256];
     int own = isatty(fd) && ttyname_r(fd, name, sizeof name) == 0
                   ? open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
@@ -323,7 +323,8 @@ void slp_out_wake(slp_out *o) {
 size_t slp_out_waiting_bytes(const slp_out *o) { return o->waiting; }
 int slp_out_error(const slp_out *o) { return o->error; }
 
-/* A pipe without a reader is in error. libuv would tell of it again in every turn. */
+/* Looks whether the reader has left: a pipe without a reader is in error. libuv would report that again in
+ * every turn. */
 void slp_out_look(slp_out *o) {
   struct pollfd p = {.fd = o->fd, .events = 0};
   if (!o->polled || o->closing || o->error) return;
@@ -349,7 +350,7 @@ void slp_out_close(slp_out *o) {
 struct slp_in_end {
   slp_mem *mem;
   uv_poll_t poll;
-  uv_idle_t idle; /* files and /dev/null: they can't be waited for, and are read bit by bit */
+  uv_idle_t idle; /* files and /dev/null can't be waited for, so they are read bit by bit */
   void (*on_end)(void *arg);
   void *arg;
   int fd;
@@ -367,12 +368,12 @@ static void in_ended(slp_in_end *e) {
 
 static void in_read(slp_in_end *e) {
   char scratch[IN_PIECE];
-  /* The descriptor blocks; another process that shares it may have read the bytes already. */
+  /* The descriptor blocks, and another process that shares it may have read the bytes already. */
   struct pollfd ready = {.fd = e->fd, .events = POLLIN};
   if (poll(&ready, 1, 0) == 0) return;
   ssize_t n = read(e->fd, scratch, sizeof scratch);
   if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))) return;
-  in_ended(e); /* also on an error: there will be no more input */
+  in_ended(e); /* on an error, too: there will be no more input */
 }
 
 static void on_in_poll(uv_poll_t *poll, int status, int events) {
@@ -397,7 +398,7 @@ slp_in_end *slp_in_end_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*
   if (can_be_polled(fd)) {
     int flags = fcntl(fd, F_GETFL);
     e->polled = uv_poll_init(loop, &e->poll, fd) == 0;
-    /* Restores at once the flags that others who share it expect; see slp_out_new. */
+    /* Restores at once the flags that other processes expect; see slp_out_new. */
     if (flags >= 0) fcntl(fd, F_SETFL, flags);
     e->poll.data = e;
     e->open_n += e->polled;

@@ -1,4 +1,4 @@
-/* program.c - clocks, diagnostics and a child process, for commands. */
+/* program.c - clocks, signals, blocking writes and a child process, for commands. */
 #include "host/program.h"
 
 #include <fcntl.h>
@@ -44,11 +44,11 @@ int slp_program_ignores_signal(int number) {
 void slp_program_fill_standard(void) {
   for (int fd = 0; fd <= 2; fd++)
     if (fcntl(fd, F_GETFD) < 0)
-      (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY); /* the lowest free: fd */
+      (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY); /* opens the lowest free number: fd */
 }
 
-/* Pieces of PIPE_BUF or less: poll() calls a pipe writable when that much fits, so a blocking
- * descriptor does not block us. */
+/* Bytes are written in pieces of PIPE_BUF or less. poll() calls a pipe writable when that much fits, so even
+ * a blocking descriptor does not block us. */
 #define PIECE_MAX 4096u
 
 int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms) {
@@ -77,8 +77,8 @@ static void close_fd(int *fd) {
   *fd = -1;
 }
 
-/* 0 or -errno. The group of its own: a Ctrl-C at the terminal must not end the server before the client
- * has said goodbye to it. */
+/* Starts this program once more. Returns 0 or -errno. The child gets a process group of its own, so that a
+ * Ctrl-C at the terminal does not end the server before the client has said goodbye to it. */
 static int spawn_self(int in_fd, int out_fd, const char *const *argv, pid_t *ret_pid) {
   char *args[64]; /* posix_spawn wants pointers to char that it never writes through */
   size_t n = 0;
@@ -130,7 +130,7 @@ int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, 
     int ready = poll(&p, 1, (int)((give_up_us - now_us + 999u) / 1000u));
     if (ready <= 0) continue;
     char c;
-    ssize_t got = read(child->out_fd, &c, 1); /* a few short lines, once: byte by byte will do */
+    ssize_t got = read(child->out_fd, &c, 1); /* byte by byte, because it is only a few short lines, once */
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return SLP_ENOENT;
     if (c != '\n') {

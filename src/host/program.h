@@ -11,15 +11,16 @@ int64_t slp_program_wall_ms(void);
 uint64_t slp_program_cpu_us(void);     /* user and system time of this process, all its threads */
 uint64_t slp_program_peak_bytes(void); /* the most memory that was resident at once */
 
-/* Writes all of it to a descriptor that may be shared with others (so its flags stay as they are).
- * Waits up to wait_ms for room; SLP_ETIMEDOUT: there was none and (the rest of) the bytes are lost. */
+/* Writes all bytes to a descriptor that may be shared with other processes, so its flags stay as they are.
+ * Waits up to wait_ms for room. Returns 0, -errno, or SLP_ETIMEDOUT: there was no room, and the rest of the
+ * bytes is lost. */
 int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms);
-/* The handler of `number` becomes "ignore"; for SIGPIPE and SIGXFSZ. */
+/* Makes the process ignore the signal; for SIGPIPE and SIGXFSZ. */
 void slp_program_ignore_signal(int number);
 int slp_program_ignores_signal(int number); /* may be called between fork and exec, too */
 
-/* Descriptors 0, 1 and 2 that are closed become ones that fail to be used: else the next file opened would
- * become our standard output. */
+/* Opens descriptors 0, 1 and 2 that are closed, so that using them fails. Otherwise the next file opened
+ * would become our standard output. */
 void slp_program_fill_standard(void);
 
 /* A copy of this program with other arguments. Its standard input is a pipe that ends when we end. */
@@ -28,13 +29,13 @@ typedef struct slp_child {
   int in_fd;  /* we write, the child reads */
   int out_fd; /* the child writes, we read */
 } slp_child;
-/* argv ends with NULL; argv[0] is only the name shown. 0 or -errno. */
+/* argv ends with NULL; argv[0] is only the name shown. Returns 0 or -errno. */
 int slp_child_start(slp_child *child, const char *const *argv);
-/* Blocks until the child has written a whole line starting with `prefix`, and appends the rest of that
- * line to `ret_line`. SLP_ETIMEDOUT after wait_ms, SLP_ENOENT when the child closed its output before. */
+/* Blocks until the child has written a whole line starting with `prefix`, and appends the rest of that line
+ * to `ret_line`. Returns 0; SLP_ETIMEDOUT after wait_ms; SLP_ENOENT if the child closed its output before. */
 int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, slp_buf *ret_line);
-uint64_t slp_child_cpu_us(const slp_child *child); /* so far; 0: not known */
-/* Ends its standard input, waits up to two seconds, then kills it. */
+uint64_t slp_child_cpu_us(const slp_child *child); /* CPU time so far; 0: not known */
+/* Ends the child's standard input, waits up to two seconds, then kills it. */
 void slp_child_end(slp_child *child);
 
 #endif

@@ -1,5 +1,5 @@
-/* proxy.c - reads the variables of proxies. The rules are those of libcurl 7.88, lib/url.c and lib/noproxy.c;
- * test/wire/proxies.c holds them against the libcurl that is there. */
+/* proxy.c - finds the proxy of a URL in the environment. The rules are those of libcurl 7.88, lib/url.c and
+ * lib/noproxy.c; test/wire/proxies.c holds them against the libcurl that is installed. */
 #include "host/proxy.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static int begins(slp_str s, const char *with) {
 static slp_str behind(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
 /* ---- hosts that need no proxy ---------------------------------------------------------------- */
-/* Is the name that of the entry, or within its domain? */
+/* Returns 1 if the name is that of the entry, or within its domain. */
 static int is_within(slp_str name, slp_str entry) {
   if (entry.n && entry.p[entry.n - 1] == '.') entry.n--;
   if (entry.n && entry.p[0] == '.') entry = behind(entry, 1);
@@ -42,7 +42,7 @@ static int same_bits(const unsigned char *a, const unsigned char *b, size_t bits
   return !rest || (a[bytes] ^ b[bytes]) >> (8 - rest) == 0;
 }
 
-/* Is the address the entry's, or within its network ("10.0.0.0/8")? */
+/* Returns 1 if the address is the entry's, or within its network ("10.0.0.0/8"). */
 static int is_in_network(int family, const unsigned char *address, slp_str entry) {
   char text[ADDRESS_MAX];
   unsigned char network[16];
@@ -83,8 +83,8 @@ static int take_port(slp_str *entry, uint64_t *ret_port) {
   return 1;
 }
 
-/* Does the entry leave the domain itself out, as *.DOMAIN does, and .DOMAIN:PORT? Then it becomes the
- * domain. */
+/* Returns 1 if the entry leaves the domain itself out, as *.DOMAIN and .DOMAIN:PORT do. Then *entry becomes
+ * the domain. */
 static int is_only_within(slp_str *entry, int had_port) {
   int star = begins(*entry, "*."), dot = had_port && begins(*entry, ".");
   *entry = behind(*entry, star ? 2 : dot ? 1 : 0);
@@ -151,7 +151,7 @@ static uint16_t port_of(slp_str url, int tls) {
   return (uint16_t)port;
 }
 
-/* Host and port, with the port that libcurl takes where none is given. */
+/* Reads host and port; libcurl's default port if none is given. */
 static void read_place(slp_proxy *p) {
   slp_str all = slp_str_of(p->url), rest = all;
   const char *scheme_end = strstr(p->url, "://");

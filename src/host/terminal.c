@@ -1,4 +1,4 @@
-/* terminal.c - size of a terminal, asking on it, and leaving it in order. */
+/* terminal.c - tells a terminal's size, asks on it, and leaves it in order. */
 #include "host/terminal.h"
 
 #include <errno.h>
@@ -44,11 +44,12 @@ void slp_terminal_stop_process(void) {
 }
 
 /* ---- asking -------------------------------------------------------------------------------------------- */
-#define LOOK_MS 100 /* at `stop` */
+#define LOOK_MS 100 /* how often *stop is looked at */
 
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
-/* A process in the background would be stopped by its first look at the terminal. A descriptor, or -errno. */
+/* Opens the terminal, unless this process is in its background and would be stopped by its first look at it.
+ * Returns a descriptor or -errno. */
 static int open_ours(void) {
   int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (fd < 0) return errno == ENXIO || errno == ENOENT ? -ENOTTY : -errno;
@@ -63,7 +64,7 @@ int slp_terminal_is_ours(void) {
   return fd >= 0;
 }
 
-/* The terminal gives a whole line at once. */
+/* Reads one line, which the terminal gives at once. */
 static int read_line(int fd, atomic_int *stop, char *line, size_t size) {
   struct pollfd there = {.fd = fd, .events = POLLIN};
   while (!atomic_load(stop)) {
@@ -101,8 +102,8 @@ static int ask_on(int fd, const char *question, atomic_int *stop, char *line, si
   if (tcsetattr(fd, TCSAFLUSH, &silent) != 0) return -errno;
   int r = write_whole(fd, question);
   if (!r) r = read_line(fd, stop, line, size);
-  /* What was typed unseen behind the answer must not reach the next reader, a shell say, who would show it.
-   * TCSAFLUSH would also wait for output, which Ctrl-S may have stopped. */
+  /* What was typed unseen behind the answer must not reach the next reader, such as a shell, which would show
+   * it. TCSAFLUSH would also wait for output, which Ctrl-S may have stopped. */
   (void)tcflush(fd, TCIFLUSH);
   (void)tcsetattr(fd, TCSANOW, &as_before);
   (void)write_whole(fd, "\n");

@@ -1,13 +1,13 @@
 /* uv_conn.h - a connection of the HTTP server, for the two files that serve it: uv_listen.c speaks HTTP/1.1,
- * uv_raw.c hands the bytes to the listener's user. A connection is freed once its socket is closed and
- * slp_conn_close has said that nobody outside has it any more. */
+ * uv_raw.c hands the bytes to the listener's user. A connection is freed when its socket is closed and
+ * slp_conn_close was called, because nobody outside has it any more. */
 #ifndef SLP_HOST_UV_CONN_H
 #define SLP_HOST_UV_CONN_H
 
 #include "host/http_request.h"
 #include "host/uv_host.h"
 
-/* Reading stops when more bytes than this wait behind what is being served. */
+/* Reading stops when more bytes than this wait behind the request that is being served. */
 #define SLP_CONN_AHEAD_MAX (64u << 10)
 
 typedef struct slp_uv_listener {
@@ -18,19 +18,19 @@ typedef struct slp_uv_listener {
   slp_list conns;
   size_t open_n; /* connections and the listening handle that are not closed yet */
   slp_event closed;
-  uint8_t closing, silent; /* silent: the host is closing, nobody is told */
-  uint8_t accept_pending;  /* a connection waits for memory */
+  uint8_t closing, silent; /* silent: 1: the host is closing, so nobody is told */
+  uint8_t accept_pending;  /* 1: a connection waits for memory */
 } slp_uv_listener;
 
 typedef enum {
   SLP_CONN_READING,
   SLP_CONN_READY,
   SLP_CONN_SERVING,
-  SLP_CONN_STREAMING,     /* an answer that goes on: all that was given went out */
-  SLP_CONN_STREAM_WRITES, /* likewise, and a piece is being written */
-  SLP_CONN_STREAM_ENDS,   /* likewise, and the last piece follows */
+  SLP_CONN_STREAMING,     /* an answer that goes on; all that was given went out */
+  SLP_CONN_STREAM_WRITES, /* an answer that goes on; a piece is being written */
+  SLP_CONN_STREAM_ENDS,   /* an answer that goes on; its last piece follows */
   SLP_CONN_WRITING,
-  SLP_CONN_RAW, /* its bytes are somebody else's */
+  SLP_CONN_RAW, /* its bytes go to the listener's user */
   SLP_CONN_LINGERING,
   SLP_CONN_RESETTING,
   SLP_CONN_GONE,
@@ -48,35 +48,37 @@ typedef struct slp_conn {
   slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
   slp_request rq;
   slp_event ev;
-  slp_timer timer; /* its age, or how long a request takes to come; then lingering or waiting to reset */
+  slp_timer timer; /* its age, or how long a request takes to come; then lingering, or waiting to reset */
   uint64_t born_us;
   uint32_t tries;
   slp_buf head, body;
-  slp_buf later; /* of an answer that goes on: what follows the piece that is being written */
+  slp_buf later; /* of an answer that goes on: what follows the piece being written */
   uv_buf_t out[2];
   uv_write_t write;
   uv_shutdown_t shutdown;
   uint8_t continued, reading, eof, close_after, cut, tcp_closed, shut;
-  uint8_t refused; /* its request found no room among all the others */
-  uint8_t asked;   /* a request was read: what follows is no preface */
-  uint8_t is_raw;  /* it began with the preface, whatever its state is now */
-  uint8_t wrote;   /* RAW: on_written is to be called */
-  uint8_t deaf;    /* RAW: its user wants no bytes for now */
+  uint8_t refused; /* 1: its request found no room among all the others */
+  uint8_t asked;   /* 1: a request was read, so what follows is no preface */
+  uint8_t is_raw;  /* 1: it began with the preface, whatever its state is now */
+  uint8_t wrote;   /* RAW: 1: on_written is to be called */
+  uint8_t deaf;    /* RAW: 1: its user wants no bytes for now */
 } slp_conn;
 
-/* uv_listen.c. The peer is gone while the user has the connection or a request of it: the user is told. */
+/* In uv_listen.c. The peer is gone while the user has the connection, or a request of it: the user will be
+ * told. */
 void slp_conn_gone(slp_conn *c);
 void slp_conn_close(slp_conn *c);
 void slp_conn_linger(slp_conn *c);      /* closes once the peer has read everything, or after a second */
 void slp_conn_reset_later(slp_conn *c); /* resets once the kernel has sent everything */
 void slp_conn_read_on(slp_conn *c);
-/* Have all requests of the listener's connections room for `more` bytes beside what they take? */
+/* Returns 1 if all requests of the listener's connections may take `more` bytes beside what they take. The
+ * incoming bytes of but_for do not count. */
 int slp_conn_has_room(const slp_uv_listener *li, const slp_conn *but_for, size_t more);
 
-/* uv_raw.c. What `in` begins with: SLP_PREFACE_IS, SLP_PREFACE_NOT, or it is too short to tell. */
+/* In uv_raw.c. Compares what came with the preface; MAYBE: too few bytes came to tell. */
 typedef enum { SLP_PREFACE_NOT, SLP_PREFACE_MAYBE, SLP_PREFACE_IS } slp_preface;
 slp_preface slp_conn_preface(const slp_conn *c);
 void slp_conn_raw_read(slp_conn *c);  /* bytes came */
-void slp_conn_raw_event(slp_conn *c); /* from the turn queue */
+void slp_conn_raw_event(slp_conn *c); /* calls the user; from the turn queue */
 
 #endif

@@ -1,5 +1,5 @@
-/* uv_file.c - reads a whole file on libuv's work threads; a pipe (a FIFO, a shell's <(...)) in the loop, for
- * a work thread that reads one may wait for ever. */
+/* uv_file.c - reads a whole file on libuv's work threads. A pipe (a FIFO, a shell's <(...)) is read in the
+ * loop, because a work thread that reads one may wait for ever. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,18 +9,18 @@
 #define PIECE 65536
 
 typedef struct job job;
-/* A pipe gives its bytes once, and a file of keys is read again and again: so the bytes are kept. They are
+/* A pipe gives its bytes once, but a file of keys is read again and again, so the bytes are kept. They are
  * kept until another pipe is read at the same path, since nobody can ask for the former one there any more.
  * Of pipes at different paths the newest PIPES_MAX are kept. */
 #define PIPES_MAX 64u
 
 typedef struct read_pipe {
-  slp_list link;     /* in u->pipes, oldest first */
-  char *path;        /* at which it was opened first */
-  struct statx what; /* names it; a later FIFO may have its number, but not its time of birth */
+  slp_list link;     /* in slp_uv_host.pipes, oldest first */
+  char *path;        /* at which the pipe was opened first */
+  struct statx what; /* identifies the pipe; a later FIFO may have its number, but not its time of birth */
   slp_buf text;
-  slp_list waiting; /* job.wait: of those that came while it was read */
-  uint8_t done;     /* text is all of it */
+  slp_list waiting; /* job.wait of jobs that came while it was read */
+  uint8_t done;     /* 1: `text` is complete */
 } read_pipe;
 
 struct job {
@@ -29,14 +29,14 @@ struct job {
   slp_file *file; /* NULL: cancelled; the job ends by itself */
   slp_list link;
   slp_buf text;       /* moved into file->into at the end: a cancelled reader's buffer is never touched */
-  uv_pipe_t pipe;     /* takes the descriptor of one */
-  slp_timer deadline; /* of reading from a pipe */
+  uv_pipe_t pipe;     /* takes over the descriptor of a pipe */
+  slp_timer deadline; /* for reading from a pipe */
   int fd;
   int error;
   read_pipe *reads; /* the pipe that this job reads, or waits for; NULL: none */
   slp_list wait;
-  uint8_t piped;  /* pipe is open */
-  uint8_t ending; /* the descriptor is being closed: never cancel that */
+  uint8_t piped;  /* 1: `pipe` is open */
+  uint8_t ending; /* 1: the descriptor is being closed, and that must not be cancelled */
   char *path;
 };
 
@@ -72,8 +72,8 @@ static void on_closed(uv_fs_t *fs) {
   finish(j);
 }
 
-/* Makes room to read more into. Growing wipes what it leaves, which may hold a secret key. Room for one byte
- * more than allowed tells "too large" from "just fits". 0, SLP_E2BIG, SLP_ENOMEM. */
+/* Makes room to read more into. Growing wipes the memory that it leaves, which may hold a secret key. Room
+ * for one byte more than allowed tells "too large" from "just fits". Returns 0, SLP_E2BIG or SLP_ENOMEM. */
 static int make_room(job *j, uv_buf_t *ret) {
   slp_buf *b = &j->text, larger;
   if (b->n == b->max) return SLP_E2BIG;
@@ -123,8 +123,7 @@ static void step_read(job *j) {
   if (r) step_close(j, r);
 }
 
-/* ---- a pipe
- * ------------------------------------------------------------------------------------------------ */
+/* ---- a pipe ----------------------------------------------------------------------------------------- */
 
 static void on_pipe_closed(uv_handle_t *handle) { finish(handle->data); }
 
@@ -141,13 +140,13 @@ void slp_uv_pipes_free(slp_uv_host *u) {
   while ((it = slp_list_first(&u->pipes))) forget(u, SLP_OWNER(it, read_pipe, link));
 }
 
-/* Ends a job with what the pipe gave before. */
+/* Ends a job with the bytes that the pipe gave before. */
 static void take_text(job *j, const read_pipe *p) {
   int r = p->text.n >= j->text.max ? SLP_E2BIG : slp_buf_add_str(&j->text, slp_buf_str(&p->text));
   step_close(j, r);
 }
 
-/* Whoever waits for the pipe is answered. Without memory, or after a failure, it is forgotten. */
+/* Answers all jobs that wait for the pipe. Without memory, or after a failure, the pipe is forgotten. */
 static void end_pipe(job *j, int error) {
   read_pipe *p = j->reads;
   slp_list *it;
@@ -165,7 +164,7 @@ static void end_pipe(job *j, int error) {
   if (error) forget(j->u, p);
 }
 
-/* The pipe is read no more. */
+/* Ends the reading of the pipe. */
 static void leave_pipe(job *j, int error) {
   if (j->ending) return;
   j->ending = 1;
@@ -217,7 +216,8 @@ static void make_place(slp_uv_host *u, const char *path) {
   }
 }
 
-/* A FIFO that nobody has opened for writing yet is waited for: epoll tells no end of it. */
+/* Reads a pipe for the first time. If nobody has opened a FIFO for writing yet, this waits: epoll reports no
+ * end then. */
 static void read_once(job *j, const struct statx *what) {
   slp_host *h = &j->u->host;
   make_place(j->u, j->path);
@@ -253,7 +253,7 @@ static int is_same(const struct statx *a, const struct statx *b) {
          a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
 }
 
-/* Begins with a descriptor of a pipe. */
+/* Begins a job whose descriptor is a pipe. */
 static void begin_pipe(job *j, const struct statx *what) {
   read_pipe *p = NULL;
   SLP_LIST_EACH(&j->u->pipes, it) {
@@ -328,10 +328,10 @@ void slp_uv_file_read(slp_host *h, slp_file *file) {
   slp_uv_hold(u);
 }
 
-/* Nobody waits for the job any more. A pipe is read on, for what it gave would be lost. */
+/* Called when nobody waits for the job any more. A pipe is read on, because what it gave would be lost. */
 static void stop(job *j) {
   if (j->piped || j->ending) return;
-  if (j->reads) { /* another job reads it */
+  if (j->reads) { /* another job reads the pipe */
     j->reads = NULL;
     slp_list_remove(&j->wait);
     step_close(j, UV_ECANCELED);

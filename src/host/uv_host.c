@@ -48,7 +48,8 @@ static void where(slp_host *h, char name[65], uint32_t *pid) {
   name[n] = 0;
 }
 
-/* One for the process: its loops may run on several threads. CLOCK_OURS is the same for all of them. */
+/* The quotas of the whole process, whose loops may run on several threads. CLOCK_OURS is the same for all of
+ * them. */
 static slp_quotas process_quotas;
 static uv_mutex_t quotas_lock;
 static uv_once_t quotas_once = UV_ONCE_INIT;
@@ -76,8 +77,8 @@ static int64_t wall_ms(slp_host *h) {
   return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Straight from the system, a pool at a time: write ids must not repeat between workers that were
- * started together, which no home-grown generator seeded by a clock can promise. */
+/* Returns a number straight from the system, a pool at a time. Write ids must not repeat between workers that
+ * were started together, which no home-grown generator seeded by a clock can promise. */
 static uint64_t random_u64(slp_host *h) {
   slp_uv_host *u = slp_uv_of(h);
   if (u->random_left == 0) {
@@ -90,7 +91,7 @@ static uint64_t random_u64(slp_host *h) {
 /* ---- when turns run ------------------------------------------------------------------------ */
 static void on_timer(uv_timer_t *t) { ((slp_uv_host *)t->data)->due = 1; }
 
-/* Keeps the poll from sleeping; prepare and check do the work. */
+/* Does nothing: an active idle handle keeps the poll from sleeping. on_prepare and on_check do the work. */
 static void on_idle(uv_idle_t *idle) { (void)idle; }
 
 static void turn_if_due(slp_uv_host *u) {
@@ -164,7 +165,7 @@ static void close_handle(slp_uv_host *u, uv_handle_t *handle) {
 static void close_host(slp_host *h) {
   slp_uv_host *u = slp_uv_of(h);
   u->closing = 1;
-  /* Curl goes first: its cleanup still calls our socket and timer callbacks. */
+  /* Curl goes first, because its cleanup still calls our socket and timer callbacks. */
   slp_curl_close(u);
   slp_uv_listen_close_all(u);
   slp_uv_file_close_all(u);
@@ -207,8 +208,8 @@ static const slp_host_ops uv_ops = {
     .close = close_host,
 };
 
-/* These four can't fail and need no callback before uv_run, but once made they must be closed by the
- * loop: so they come last, after everything that can fail. */
+/* Opens the four handles. They can't fail and need no callback before uv_run, but once made they must be
+ * closed by the loop. So they come last, after everything that can fail. */
 static void open_handles(slp_uv_host *u) {
   uv_timer_init(u->loop, &u->timer);
   uv_prepare_init(u->loop, &u->prepare);
@@ -246,7 +247,7 @@ int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const 
     return r;
   }
   u->random_left = SLP_COUNT(u->random_pool);
-  slp_hash_key *key = &mem->hash_key; /* the first host's: what follows has no use for another */
+  slp_hash_key *key = &mem->hash_key; /* the first host sets it, and later ones keep it */
   if (!key->k[0] && !key->k[1]) *key = (slp_hash_key){{random_u64(&u->host), random_u64(&u->host)}};
   open_handles(u);
   *ret = &u->host;

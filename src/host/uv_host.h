@@ -14,20 +14,20 @@ typedef struct slp_uv_host slp_uv_host;
 typedef struct slp_curl_lane {
   slp_uv_host *u;
   CURLM *multi;
-  slp_list waiting;                 /* slp_http.link: no free place yet, oldest first */
-  slp_list running;                 /* slp_http.link */
+  slp_list waiting;                 /* slp_http.link of calls that wait for a place, oldest first */
+  slp_list running;                 /* slp_http.link of calls in flight */
   struct slp_curl_socket **sockets; /* by descriptor; NULL: not known */
   size_t sockets_n;
   slp_list idle; /* unused transfers */
   uint32_t running_n, running_max;
-  slp_timer timer;       /* what curl's timer callback asked for */
-  slp_event kick;        /* the same for "now" */
-  uint32_t kicks_in_row; /* "now" asked for from inside "now": see curl_http.c */
+  slp_timer timer;       /* when curl's timer callback wants to be called */
+  slp_event kick;        /* the same, if curl said "now" */
+  uint32_t kicks_in_row; /* how often in a row curl said "now" from inside "now", see curl_http.c */
   uint32_t starts;       /* transfers added since the last kick */
-  uint32_t acts;         /* calls into curl_multi_socket_action: tells one event's bytes from the next's */
+  uint32_t acts;         /* calls into curl_multi_socket_action; tells one event's bytes from the next's */
   int socket_error;      /* errno of the last attempt to make a socket; 0: it was made */
   size_t body_usual;     /* moving average of the bodies of this lane */
-  uint8_t kicking;
+  uint8_t kicking;       /* 1: curl's timeout is being handled */
 } slp_curl_lane;
 
 struct slp_uv_host {
@@ -35,26 +35,26 @@ struct slp_uv_host {
   uv_loop_t *loop;
   uv_timer_t timer;     /* the nearest deadline */
   uv_prepare_t prepare; /* runs a turn when something waits */
-  uv_check_t check;     /* the same right after the poll; the one handle that keeps the loop alive */
+  uv_check_t check;     /* the same right after the poll; the only handle that keeps the loop alive */
   uv_idle_t idle;       /* active while something waits, so that the poll does not sleep */
-  uint8_t due;          /* the timer fired and no turn ran since */
+  uint8_t due;          /* 1: the timer fired and no turn ran since */
   uint8_t closing;
-  size_t holds; /* handles, requests and jobs of libuv that still point here */
+  size_t holds; /* handles, requests and jobs of libuv that still point to the host */
 
   uint64_t random_pool[64];
   size_t random_left;
 
   CURLSH *share; /* DNS and TLS sessions, for all lanes */
   slp_curl_lane lanes[SLP_LANES];
-  uint8_t curl_ready; /* curl_global_init was done */
-  uint8_t multiplex;  /* this libcurl may have several PUSH calls on a connection, by HTTP/2 */
+  uint8_t curl_ready; /* 1: curl_global_init was done */
+  uint8_t multiplex;  /* 1: this libcurl may have several PUSH calls on a connection, by HTTP/2 */
   char *ca_file, *ca_path, *user_agent;
 
   slp_list listeners; /* uv_listen.c */
   slp_list files;     /* uv_file.c */
   slp_list pipes;     /* uv_file.c: what each pipe gave, which gives it once */
   slp_list children;  /* uv_spawn.c */
-  int64_t date_ms;    /* the second date_text is for */
+  int64_t date_ms;    /* the second that date_text shows */
   char date_text[30];
 };
 
@@ -71,17 +71,19 @@ void slp_curl_close(slp_uv_host *u); /* cancels every call; fine after a failed 
 void slp_curl_send(slp_host *h, slp_http *call);
 void slp_curl_cancel(slp_host *h, slp_http *call);
 void slp_curl_resume(slp_host *h, slp_http *call);
-/* By curl_version_info: may several calls that go on for minutes share a connection? */
+/* Returns 1 if several calls that go on for minutes may share a connection. Takes what curl_version_info
+ * tells. */
 int slp_curl_may_multiplex(unsigned version, int features);
 int slp_curl_lane_multiplexes(const slp_curl_lane *lane);
-/* curl_multi_socket_action and everything that must follow it. Never from inside curl's callbacks. */
+/* Calls curl_multi_socket_action, and does everything that must follow it. Never from inside curl's
+ * callbacks. */
 void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events);
 /* curl_socket.c: tells libuv which sockets curl waits for. */
 int slp_curl_sockets_multi(slp_curl_lane *lane); /* sets the options of lane->multi */
 int slp_curl_sockets_easy(slp_curl_lane *lane, CURL *easy);
 void slp_curl_sockets_close(slp_curl_lane *lane); /* after curl_multi_cleanup */
 
-/* curl_text.c: a CURLcode as a code of ours and one sentence. `detail` is curl's error buffer. */
+/* In curl_text.c: turns a CURLcode into a code of ours and one sentence. `detail` is curl's error buffer. */
 #define SLP_WHERE_MAX 208
 typedef struct slp_curl_failure {
   CURLcode rc;
@@ -91,18 +93,19 @@ typedef struct slp_curl_failure {
   long os_errno;
   uint32_t connect_ms;
   const slp_proxy *proxy; /* NULL: none */
-  long connect_code;      /* what the proxy answered to CONNECT; 0: nothing, or it was not asked */
-  long proxy_schemes;     /* CURLAUTH_*: what it asked for with 407 */
-  int sent;               /* the request is out */
-  int reads_head;         /* the request is out, and the answer's head not whole */
-  slp_mem *mem;           /* to see whether there is any */
+  long connect_code;      /* the proxy's answer to CONNECT; 0: none, or it was not asked */
+  long proxy_schemes;     /* CURLAUTH_* that it asked for with 407 */
+  int sent;               /* 1: the request is out */
+  int reads_head;         /* 1: the request is out, and the answer's head is not complete */
+  slp_mem *mem;           /* to see whether there is any memory */
 } slp_curl_failure;
 int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f);
-/* What a proxy's status says. SLOOP_EPROXY: the same call is refused again; UV_EHOSTUNREACH: this passes. */
+/* Explains a proxy's status. Returns SLOOP_EPROXY: the same call would be refused again; UV_EHOSTUNREACH:
+ * this passes. */
 int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *p, int status, long schemes);
-/* "HOST:PORT", or "HOST:PORT through the proxy HOST:PORT (VARIABLE)". */
+/* Writes "HOST:PORT", or "HOST:PORT through the proxy HOST:PORT (VARIABLE)". */
 void slp_where(slp_str url, const slp_proxy *proxy, char out[SLP_WHERE_MAX]);
-/* "host:port" of a URL, never its user or password; the scheme's port when none is given. */
+/* Writes "host:port" of a URL, never its user or password; the scheme's port if none is given. */
 void slp_url_place(slp_str url, char *out, size_t room);
 
 /* uv_listen.c */
@@ -124,11 +127,11 @@ void slp_uv_raw_close(slp_raw *raw, slp_raw_end how);
 void slp_uv_file_read(slp_host *h, slp_file *file);
 void slp_uv_file_cancel(slp_host *h, slp_file *file);
 void slp_uv_file_close_all(slp_uv_host *u);
-void slp_uv_pipes_free(slp_uv_host *u); /* no file is being read */
+void slp_uv_pipes_free(slp_uv_host *u); /* no file may be in reading */
 
 /* uv_work.c */
-/* Makes as many threads as libuv's pool will, and ends them. UV_EAGAIN or UV_ENOMEM: there is no room, and
- * why (may be NULL) says so. */
+/* Makes as many threads as libuv's pool will, and ends them. Returns 0; UV_EAGAIN or UV_ENOMEM: there is no
+ * room, and why (may be NULL) says so. */
 int slp_uv_threads_check(char why[160]);
 void slp_uv_work_send(slp_host *h, slp_work *work);
 void slp_uv_work_cancel(slp_host *h, slp_work *work);

@@ -15,15 +15,15 @@
 #define KEEP_MAX (64u << 10)
 #define LINGER_US 1000000u
 #define RESET_TRIES 2000u
-/* So many times as many connections as there should be are taken while all of them have asked, or may be
- * about to: a new one has so long for its first bytes. */
+/* While every connection is busy, accepts up to BURST * conns_max. A new one must send its first byte within
+ * GRACE_US. */
 #define BURST 8
 #define GRACE_US 50000u
 
 static void conn_next(slp_conn *c);
 static void stream_write(slp_conn *c);
 
-/* The request is with the user, or the whole connection. */
+/* Returns 1 if the user has a request of the connection, or the whole connection. */
 static int is_serving(const slp_conn *c) {
   return c->state == SLP_CONN_SERVING || c->state == SLP_CONN_STREAMING ||
          c->state == SLP_CONN_STREAM_WRITES || c->state == SLP_CONN_RAW;
@@ -95,7 +95,7 @@ void slp_conn_close(slp_conn *c) {
     conn_close_socket(c);
 }
 
-/* RST instead of FIN: what an overloaded or dying server does to its clients. */
+/* Sends RST instead of FIN, as an overloaded or dying server does to its clients. */
 static void conn_reset(slp_conn *c) {
   c->state = SLP_CONN_CLOSED;
   slp_unpost(&c->ev);
@@ -103,7 +103,7 @@ static void conn_reset(slp_conn *c) {
   if (uv_tcp_close_reset(&c->tcp, on_conn_closed)) conn_close_socket(c);
 }
 
-/* The peer is gone while the user works on its request. */
+/* The peer is gone while the user works on its request: closes the socket, and tells the user in a turn. */
 void slp_conn_gone(slp_conn *c) {
   c->state = SLP_CONN_GONE;
   conn_close_socket(c);
@@ -141,7 +141,7 @@ static const char *date_text(slp_uv_host *u, int64_t ms) {
   return u->date_text;
 }
 
-/* body_n SIZE_MAX: nobody knows how much it will be. */
+/* Builds the head of an answer. body_n SIZE_MAX: the length of the body is not known. */
 static int build_head(slp_conn *c, const slp_serve_answer *a, size_t body_n) {
   slp_buf *b = &c->head;
   slp_uv_host *u = c->li->u;
@@ -183,7 +183,7 @@ static void on_reset_timer(slp_timer *timer) {
   slp_conn *c = SLP_OWNER(timer, slp_conn, timer);
   uv_os_fd_t fd;
   int waiting = 0;
-  /* A reset throws away what the kernel has not sent yet, and the cut would come too early. */
+  /* A reset throws away what the kernel has not sent yet, so the answer would be cut too early. */
   if (++c->tries < RESET_TRIES && uv_fileno((uv_handle_t *)&c->tcp, &fd) == 0 &&
       ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting > 0) {
     slp_host *h = &c->li->u->host;
@@ -199,7 +199,7 @@ void slp_conn_reset_later(slp_conn *c) {
 }
 
 /* Sets the timer to when the connection is too old, or, while a request is to come, has waited too long for
- * it. SLP_ENOMEM. */
+ * it. Returns 0 or SLP_ENOMEM. */
 static int watch(slp_conn *c) {
   slp_host *h = &c->li->u->host;
   const slp_listener *l = c->li->l;
@@ -227,8 +227,8 @@ static void on_shutdown(uv_shutdown_t *rq, int status) {
   if (status < 0 || c->eof) slp_conn_close(c);
 }
 
-/* Closing a socket with unread bytes sends a reset, which may overtake the answer. So our side is
- * closed first, and what still comes is read and thrown away for a while. */
+/* Closes our side first, then reads and throws away what still comes, for a while. Closing a socket with
+ * unread bytes would send a reset, which may overtake the answer. */
 void slp_conn_linger(slp_conn *c) {
   slp_host *h = &c->li->u->host;
   c->state = SLP_CONN_LINGERING;
@@ -261,8 +261,8 @@ static void conn_written(slp_conn *c) {
     return;
   }
   slp_conn_read_on(c);
-  /* The next request may be here already; from the turn queue, so that a thousand small requests in one
-   * segment do not pile up on the stack. */
+  /* The next request may be here already. It is read from the turn queue, so that a thousand small requests
+   * in one segment do not pile up on the stack. */
   if (c->state == SLP_CONN_READING && c->in.n) slp_post(&c->li->u->host, &c->ev);
 }
 
@@ -351,7 +351,7 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
   }
   int head_only = slp_str_is(rq->method, "HEAD") || a->status == 204 || a->status == 304;
   size_t body_n = a->body ? a->body->n : 0;
-  if (body_n > UINT32_MAX) { /* more than one uv_buf_t can say */
+  if (body_n > UINT32_MAX) { /* more than one uv_buf_t can hold */
     slp_conn_close(c);
     return;
   }
@@ -368,7 +368,7 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
 }
 
 /* ---- an answer that goes on ------------------------------------------------------------------- */
-/* Writes what waits. The end is written as any answer's: c->state decides what comes after it. */
+/* Writes what waits. The end is written as that of any answer: c->state decides what comes after it. */
 static void stream_write(slp_conn *c) {
   if (c->state == SLP_CONN_STREAM_ENDS) {
     slp_buf_clear(&c->head);
@@ -381,7 +381,7 @@ static void stream_write(slp_conn *c) {
   c->state = SLP_CONN_STREAMING;
   slp_buf_free(&c->body);
   if (!n) {
-    slp_post(&c->li->u->host, &c->ev); /* on_sent */
+    slp_post(&c->li->u->host, &c->ev); /* calls on_sent */
     return;
   }
   slp_buf_move(&c->body, &c->later);
@@ -399,7 +399,7 @@ static void stream_write(slp_conn *c) {
     slp_conn_gone(c);
 }
 
-/* A chunk as RFC 9112 has it; HTTP/1.0 has none. */
+/* Adds a chunk as RFC 9112 defines it; HTTP/1.0 has no chunks. */
 static int stream_add(slp_conn *c, slp_str bytes) {
   slp_buf *b = &c->later;
   size_t before = b->n;
@@ -414,7 +414,7 @@ static int stream_add(slp_conn *c, slp_str bytes) {
 
 void slp_uv_serve_begin(slp_served *rq, const slp_serve_answer *a) {
   slp_conn *c = SLP_OWNER(rq, slp_conn, served);
-  if (c->state == SLP_CONN_GONE) return; /* its on_gone comes */
+  if (c->state == SLP_CONN_GONE) return; /* on_gone will come */
   SLP_CHECK(c->state == SLP_CONN_SERVING);
   if (!c->rq.keep_alive || c->rq.version_1_0 || c->li->closing) c->close_after = 1;
   slp_buf_free(&c->later);
@@ -499,7 +499,7 @@ static void conn_next(slp_conn *c) {
     if (c->rq.head_n && c->rq.expects_continue && !c->continued && !c->rq.version_1_0) {
       static char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
       uv_buf_t b = uv_buf_init(go_on, sizeof go_on - 1);
-      /* Lost when the socket is full, which it can't be between two answers; clients go on by
+      /* This is lost if the socket is full, which it can't be between two answers. Clients go on by
        * themselves after a second anyway. */
       uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
       c->continued = 1;
@@ -540,10 +540,11 @@ static void on_conn_event(slp_event *ev) {
   } else if (c->state == SLP_CONN_STREAMING) {
     if (c->served.on_sent) c->served.on_sent(&c->served);
   } else if (c->state == SLP_CONN_GONE && (c->is_raw || c->served.on_gone)) {
-    c->state = SLP_CONN_CLOSED; /* the callback may close the listener or the host: neither touches it then */
+    /* the callback may close the listener or the host: neither must touch c then */
+    c->state = SLP_CONN_CLOSED;
     if (!c->is_raw)
       c->served.on_gone(&c->served);
-    else if (c->raw.on_gone) /* else nobody had it yet */
+    else if (c->raw.on_gone) /* otherwise the user never had it */
       c->raw.on_gone(&c->raw);
     slp_conn_close(c);
   }
@@ -560,8 +561,8 @@ int slp_conn_has_room(const slp_uv_listener *li, const slp_conn *but_for, size_t
   return !max || n <= max;
 }
 
-/* Is there room for so many bytes more of a request? Looks at every connection, but only for large ones that
- * grow, and they grow by doubling. */
+/* Returns 1 if there is room for `more` bytes of a request. Looks at every connection, but only for large
+ * requests that grow, and they grow by doubling. */
 static int has_room(const slp_conn *c, size_t more) {
   size_t n = c->in.n + more;
   return n <= KEEP_MAX || n <= c->in.cap || slp_conn_has_room(c->li, c, n);
@@ -601,7 +602,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
       slp_conn_close(c);
     return;
   }
-  if (c->state == SLP_CONN_LINGERING) return; /* n was not added: the same room again */
+  if (c->state == SLP_CONN_LINGERING) return; /* n is not added, so the same room is used again */
   c->in.n += (size_t)n;
   if (c->state == SLP_CONN_READING) {
     conn_next(c);
@@ -622,7 +623,7 @@ void slp_conn_read_on(slp_conn *c) {
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
-/* 1: bytes of it are there to be read; 0: none; -1: the peer has left. */
+/* Returns 1: bytes are there to be read; 0: none are; -1: the peer has left. */
 static int has_news(const slp_conn *c) {
   uv_os_fd_t fd;
   char byte;
@@ -631,8 +632,8 @@ static int has_news(const slp_conn *c) {
   return n > 0 ? 1 : n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-/* One whose peer has left, or else the oldest that waits for a request; of those that have asked one only if
- * `any` will do, and rather one that is being answered. */
+/* Returns the connection to close: one whose peer has left, or else the oldest that has asked nothing. NULL
+ * if all have asked, unless `any`: then one that is being answered, or else the oldest. */
 static slp_conn *least_wanted(slp_uv_listener *li, int any) {
   slp_conn *silent = NULL, *asked = NULL, *oldest = NULL;
   uint64_t now_us = slp_now_us(&li->u->host);
@@ -655,9 +656,9 @@ static size_t conns_open(const slp_uv_listener *li) {
   return n;
 }
 
-/* A new connection is taken in place of another, so that a peer that opens many and says nothing shuts nobody
- * out. All that the kernel has accepted comes before anything is read: while all have asked, there may be
- * more. */
+/* Closes connections to make room for a new one, so that a peer that opens many and says nothing shuts nobody
+ * out. All that the kernel has accepted comes before anything is read, so more than conns_max are allowed
+ * while all have asked. */
 static void make_room(slp_uv_listener *li) {
   size_t max = li->l->conns_max, n = max ? conns_open(li) : 0;
   for (; max && n >= max; n--) {
@@ -676,7 +677,7 @@ static void on_connection(uv_stream_t *stream, int status) {
   if (status < 0 || li->closing) return;
   slp_conn *c = SLP_NEW(mem, slp_conn);
   if (!c) {
-    li->accept_pending = 1; /* libuv waits until it is taken: tried again when a connection ends */
+    li->accept_pending = 1; /* libuv keeps it until it is taken: tried again when a connection ends */
     return;
   }
   uv_tcp_init(li->u->loop, &c->tcp);
@@ -710,7 +711,7 @@ static void on_connection(uv_stream_t *stream, int status) {
 static void on_listening_closed(uv_handle_t *handle) { listener_let_go(handle->data); }
 
 static void close_connections(slp_uv_listener *li) {
-  li->open_n++; /* the last of them must not take li with it */
+  li->open_n++; /* keeps the last of them from freeing li */
   slp_list *it = li->conns.next;
   while (it != &li->conns) {
     slp_conn *c = SLP_OWNER(it, slp_conn, link);

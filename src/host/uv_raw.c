@@ -1,6 +1,6 @@
-/* uv_raw.c - connections that began with the listener's preface: their bytes go to the listener's user and
- * come from there. While the user has one its state is SLP_CONN_RAW, or SLP_CONN_GONE until on_gone ran; no
- * callback runs but from slp_conn_raw_event, in a turn. */
+/* uv_raw.c - connections that began with the listener's preface: their bytes go to the listener's user, and
+ * come from there. While the user has one its state is SLP_CONN_RAW, or SLP_CONN_GONE until on_gone ran.
+ * Callbacks run only from slp_conn_raw_event, in a turn. */
 #include "host/uv_conn.h"
 
 slp_preface slp_conn_preface(const slp_conn *c) {
@@ -18,7 +18,7 @@ void slp_conn_raw_read(slp_conn *c) {
   c->reading = 0;
 }
 
-/* Hands over what has come. The user may close the connection from within. */
+/* Hands over what has come. The user may close the connection from inside the callback. */
 static void give_bytes(slp_conn *c) {
   slp_buf bytes;
   slp_buf_init(&bytes, c->li->u->host.mem, 0);
@@ -59,7 +59,7 @@ static void on_raw_written(uv_write_t *rq, int status) {
 void slp_uv_raw_write(slp_raw *raw, slp_buf *bytes) {
   slp_conn *c = SLP_OWNER(raw, slp_conn, raw);
   uv_stream_t *stream = (uv_stream_t *)&c->tcp;
-  if (c->state != SLP_CONN_RAW) { /* gone: on_gone comes */
+  if (c->state != SLP_CONN_RAW) { /* it is gone, and on_gone will come */
     slp_buf_free(bytes);
     return;
   }
@@ -82,7 +82,7 @@ void slp_uv_raw_read(slp_raw *raw, int on) {
   if (c->state != SLP_CONN_RAW || on == !c->deaf) return;
   c->deaf = !on;
   if (on) {
-    slp_post(&c->li->u->host, &c->ev); /* what came before, and reading goes on */
+    slp_post(&c->li->u->host, &c->ev); /* hands over what came before, and reads on */
   } else if (c->reading) {
     uv_read_stop((uv_stream_t *)&c->tcp);
     c->reading = 0;

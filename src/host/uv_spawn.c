@@ -24,12 +24,12 @@ typedef struct job {
   slp_timer deadline, slow;
   slp_buf text; /* has room for all output from the start: growing would leave copies of secrets behind */
   char line[160], said[160];
-  char new_lines[NEW_LINES_MAX][160]; /* the newest that on_slow was not given */
-  size_t new_lines_n, line_n, line_told_n /* of a line that has begun: what on_slow was given */;
-  size_t said_bytes; /* of all standard error */
+  char new_lines[NEW_LINES_MAX][160]; /* the newest lines that on_slow was not given */
+  size_t new_lines_n, line_n, line_told_n /* how much of the line that has begun on_slow was given */;
+  size_t said_bytes; /* bytes of standard error in all */
   int error, status, signal;
   uint8_t started, exited, out_ended, over, is_slow;
-  uint8_t handles; /* not closed yet */
+  uint8_t handles; /* handles that are not closed yet */
   char piece[PIECE];
 } job;
 
@@ -65,7 +65,7 @@ static void close_handle(uv_handle_t *handle) {
   if (!uv_is_closing(handle)) uv_close(handle, on_closed);
 }
 
-/* The job needs the process no longer, which may still run. */
+/* Ends what the job has of the process, which may still run. */
 static void stop(job *j) {
   if (j->over) return;
   j->over = 1;
@@ -73,11 +73,11 @@ static void stop(job *j) {
   slp_timer_clear(&j->u->host, &j->slow);
   close_handle((uv_handle_t *)&j->out);
   close_handle((uv_handle_t *)&j->err);
-  /* A process that still holds the output belongs to the child's group, and the group's number stays in use
-   * while it has a member. */
+  /* The kill can't hit strangers: a process that still holds the output belongs to the child's group, and the
+   * group's number stays in use while it has a member. */
   int reaped = j->started && !(j->exited && j->out_ended) && kill(-j->process.pid, SIGKILL) && errno == ESRCH;
-  /* The group is gone and libuv saw no end: the application waited for any child. libuv won't report it any
-   * more. */
+  /* The group is gone, and libuv saw no end: the application has waited for any child. libuv will not report
+   * it any more. */
   if (reaped) j->exited = 1;
   if (j->started && !j->exited) {
     uv_ref((uv_handle_t *)&j->process); /* its end must be seen, whatever else keeps the loop going */
@@ -86,7 +86,7 @@ static void stop(job *j) {
   }
 }
 
-/* A prompt is a line that has begun and does not end. */
+/* Returns the newest words of standard error: a line that has begun, as a prompt has, or the last one. */
 static const char *newest_words(const job *j) { return j->line_n ? j->line : j->said; }
 
 static void finish(job *j, int error) {
@@ -134,7 +134,7 @@ static void keep_for_on_slow(job *j) {
 
 static void tell_slow(job *j, const char words[160]) {
   slp_child *child = j->child;
-  if (!child) return; /* it was cancelled by the call before */
+  if (!child) return; /* it was cancelled from inside the call before */
   memcpy(child->said, words, sizeof child->said);
   child->on_slow(child);
 }
@@ -143,7 +143,7 @@ static void on_slow(slp_timer *timer) {
   job *j = SLP_OWNER(timer, job, slow);
   static const char nothing[sizeof j->line];
   int prompts = j->line_n > j->line_told_n;
-  if (j->over || look_again(j, SLOW_AGAIN_MS)) return; /* without memory it is told no more */
+  if (j->over || look_again(j, SLOW_AGAIN_MS)) return; /* without memory on_slow is not called any more */
   size_t lines_n = j->new_lines_n;
   for (size_t i = 0; i < lines_n; i++) tell_slow(j, j->new_lines[i]);
   if (prompts || (!lines_n && !j->is_slow)) tell_slow(j, j->line_n ? j->line : nothing);
@@ -154,7 +154,7 @@ static void on_slow(slp_timer *timer) {
 
 static void on_deadline(slp_timer *timer) { finish(SLP_OWNER(timer, job, deadline), SLP_ETIMEDOUT); }
 
-/* With no room left, a place for one more byte tells "too much" from "just fits". */
+/* If no room is left, a place for one more byte tells "too much" from "just fits". */
 static void give_room_out(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
   job *j = handle->data;
   size_t left = j->text.cap - j->text.n;
@@ -265,7 +265,7 @@ void slp_uv_spawn(slp_host *h, slp_child *child) {
   child->impl = j;
   slp_list_add_last(&u->children, &j->link);
   slp_uv_hold(u);
-  j->handles = 3; /* uv_spawn makes the process handle, also when it fails */
+  j->handles = 3; /* uv_spawn makes the process handle even if it fails */
   int r = start(j, child);
   if (!r) return;
   char path[SLP_EXECUTABLE_PATH], why[SLP_EXECUTABLE_WHY];

@@ -1,6 +1,6 @@
-/* uv_work.c - work on libuv's threads, one piece at a time for each line.
+/* uv_work.c - does work on libuv's threads, one piece at a time for each line.
  *
- * Work that was cancelled while it ran stays in its line until the thread has left it; its owner may be gone
+ * Work that was cancelled while it ran stays in its line until the thread has left it. Its owner may be gone
  * by then, so only on_left is called. The host lives until the last piece is over. */
 #include "host/uv_host.h"
 
@@ -27,7 +27,7 @@ static void in_thread(uv_work_t *req) {
   j->work->run(j->work);
 }
 
-/* Back on the loop. status UV_ECANCELED: it never ran, because it was cancelled. */
+/* Runs on the loop again. status UV_ECANCELED: the work never ran, because it was cancelled. */
 static void after(uv_work_t *req, int status) {
   job *j = req->data;
   slp_uv_host *u = j->u;
@@ -52,7 +52,7 @@ static void start_next(slp_uv_host *u, slp_work_line *line) {
   slp_work *work = SLP_OWNER(node, slp_work, link);
   job *j = work->impl;
   line->running = work;
-  /* Fails only without a function to run. */
+  /* This fails only without a function to run. */
   SLP_CHECK(uv_queue_work(u->loop, &j->req, in_thread, after) == 0);
 }
 
@@ -77,7 +77,7 @@ void slp_uv_work_send(slp_host *h, slp_work *work) {
 void slp_uv_work_cancel(slp_host *h, slp_work *work) {
   slp_uv_host *u = slp_uv_of(h);
   job *j = work->impl;
-  if (slp_list_linked(&work->ev.link)) { /* it ran */
+  if (slp_list_linked(&work->ev.link)) { /* it has run */
     slp_unpost(&work->ev);
     work->on_left(work);
     return;
