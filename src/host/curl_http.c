@@ -95,7 +95,7 @@ static void on_call_done(slp_event *ev) {
 }
 
 static void call_done(slp_uv_host *u, slp_http *call) {
-  slp_unpost(&call->more); /* on_done finds all of the body */
+  slp_unpost(&call->more); /* on_done finds the whole body, so on_more need not come */
   call->done_us = slp_now_refresh_us(&u->host);
   call->ev.run = on_call_done;
   slp_post(&u->host, &call->ev);

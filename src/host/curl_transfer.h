@@ -22,7 +22,7 @@ typedef struct slp_transfer {
   uint8_t paused, https;
   uint8_t sliced;        /* 1: we paused it for a moment, because the event was long enough */
   uint32_t slice_act;    /* slp_curl_lane.acts of the event that slice_n counts for */
-  size_t slice_n;        /* body bytes taken in that event */
+  size_t slice_n;        /* body bytes taken in the event slice_act */
   uint8_t head_complete; /* 1: the empty line came; libcurl accepts a head without it */
   uint8_t encoded;       /* 1: in chunks or compressed, so the body's length is not Content-Length */
   uint8_t body_begun;

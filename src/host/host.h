@@ -36,7 +36,7 @@ typedef struct slp_event {
 } slp_event;
 /* events run in the order they were posted; posting one twice does nothing */
 void slp_post(slp_host *h, slp_event *ev);
-void slp_unpost(slp_event *ev); /* an event that is not posted is fine */
+void slp_unpost(slp_event *ev); /* does nothing if the event is not posted */
 
 /* ---- time ----------------------------------------------------------------------------------- */
 uint64_t slp_now_us(slp_host *h); /* monotonic; the same during one turn, until refreshed */
@@ -157,7 +157,7 @@ typedef struct slp_serve_ops {
 /* A request being served. Valid until slp_serve() was called for it, or on_gone ran. */
 struct slp_served {
   slp_listener *listener;
-  const slp_serve_ops *by; /* what answers it; NULL: the host */
+  const slp_serve_ops *by; /* who answers the request; NULL: the host */
   slp_str method, path;    /* path with query */
   slp_str body;
   /* Returns the value of a request header, whose name is in lower case; {NULL,0} if it is absent. */
@@ -226,7 +226,7 @@ struct slp_listener {
    * that would need more gets 503. 0: no limit. */
   size_t requests_bytes_max;
   uint32_t conn_ms_max;    /* a connection of this age is closed; 0: no limit */
-  uint32_t request_ms_max; /* so is one whose request takes longer than this to come; 0: no limit */
+  uint32_t request_ms_max; /* a connection whose request takes longer is closed; 0: no limit */
   slp_str preface;         /* a connection that begins with these bytes is raw; empty: none is */
   void (*on_raw)(slp_listener *l, slp_raw *raw);
   void *impl;
@@ -306,7 +306,7 @@ typedef struct slp_child {
 } slp_child;
 /* Runs the child. Its standard input is empty, and it has no terminal. Always answers by on_done. */
 void slp_spawn(slp_host *h, slp_child *child);
-void slp_spawn_cancel(slp_host *h, slp_child *child); /* kills the child; one that is not running is fine */
+void slp_spawn_cancel(slp_host *h, slp_child *child); /* kills the child; does nothing if it does not run */
 
 /* ---- what turns cost ------------------------------------------------------------------------ */
 /* Buckets of CPU time: one for each of 0..15 us, then 16 for each power of two, so that no bucket is wider
@@ -392,7 +392,7 @@ void slp_host_turn(slp_host *h);
 void slp_host_closed(slp_host *h);
 /* Reserves n places in the timer heap, so that n timers can always be set. Returns 0 or SLP_ENOMEM. */
 int slp_host_reserve_timers(slp_host *h, size_t n);
-void slp_host_unreserve_timers(slp_host *h, size_t n); /* gives them back; their timers must be cleared */
+void slp_host_unreserve_timers(slp_host *h, size_t n); /* gives n places back; their timers must be cleared */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us);
 /* Ends the host. Every call, listener, file and timer must be done, cancelled or cleared before;
  * posted events are dropped. on_closed comes on a later turn and is the last thing; the host is

@@ -78,13 +78,14 @@ static int open_folder(slp_own_file *f, const char *given) {
 /* Opens the lock file, or makes it. Returns 0, SLP_MORE: it was removed between two openings, or -errno. */
 static int open_lock(slp_own_file *f) {
   static const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  f->lock = openat(f->folder, f->lock_name, O_RDWR | O_CREAT | O_EXCL | flags, 0666); /* less the umask */
+  /* the umask takes bits off */
+  f->lock = openat(f->folder, f->lock_name, O_RDWR | O_CREAT | O_EXCL | flags, 0666);
   f->made_lock = f->lock >= 0;
   int there = f->lock < 0 && errno == EEXIST;
   if (there) f->lock = openat(f->folder, f->lock_name, O_RDWR | flags);
   if (f->lock < 0 && errno == EACCES) {
     f->lock = openat(f->folder, f->lock_name, O_RDONLY | flags);
-    if (f->lock < 0 && errno == ENOENT && !there) return -EACCES; /* it may not be made either */
+    if (f->lock < 0 && errno == ENOENT && !there) return -EACCES; /* the lock file may not be made either */
   }
   return f->lock >= 0 ? 0 : there && errno == ENOENT ? SLP_MORE : -errno;
 }
@@ -211,7 +212,7 @@ int slp_own_file_keep(slp_own_file *f) {
   drop_lock(f);
   int r = take_lock(f);
   if (r == SLP_EBUSY) f->taken = SLP_OWN_FILE_LOCK_LOST;
-  if (!r && is_anothers(f)) { /* another had it and has gone: what it left is not ours to overwrite */
+  if (!r && is_anothers(f)) { /* another process had it and has gone: what it left is not ours to overwrite */
     remove_lock(f);
     f->taken = SLP_OWN_FILE_CHANGED;
     r = SLP_EBUSY;
@@ -244,7 +245,7 @@ static int is_left(const slp_own_file *f, const char *name) {
   if (!dash || slp_parse_u64((slp_str){numbers, (size_t)(dash - numbers)}, &pid) ||
       slp_parse_u64(slp_str_of(dash + 1), &number))
     return 0;
-  /* 007 is not a number of ours */
+  /* a name with a number such as 007 is not ours */
   if (name_beside(f, pid, number, same) || strcmp(same, name) != 0) return 0;
   return is_dead(pid) && look(f->folder, name, &st) == 1 && st.st_uid == geteuid();
 }
@@ -348,14 +349,14 @@ static int replace_by_rename(slp_own_file *f, slp_str bytes) {
     f->taken = SLP_OWN_FILE_LOCKED_ITSELF;
     return SLP_EBUSY;
   }
-  int fd = make_beside(f, known ? 0600 : 0666, name); /* less the umask */
+  int fd = make_beside(f, known ? 0600 : 0666, name); /* the umask takes bits off */
   if (fd < 0) return fd;
   int r = known ? keep_owner_and_mode(fd, &old) : 0;
   if (!r) r = write_all(fd, bytes);
   if (!r && (fsync(fd) != 0 || fstat(fd, &made) != 0)) r = -errno;
   if (close(fd) != 0 && !r) r = -errno;
   if (!r && renameat(f->folder, name, f->folder, f->name) != 0)
-    r = errno == EBUSY ? -EXDEV : -errno; /* EBUSY: it is mounted by itself */
+    r = errno == EBUSY ? -EXDEV : -errno; /* EBUSY: the file is mounted by itself */
   if (!r) {
     know(f, &made);
     return sync_folder(f);

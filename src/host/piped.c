@@ -40,7 +40,7 @@ static void guard(int fd) {
     if (i != SIGKILL && i != SIGSTOP) signal(i, SIG_IGN);
   setsid();
   for (int i = 0; i < 1024; i++)
-    if (i != fd) close(i); /* or they would stay open when the program is gone */
+    if (i != fd) close(i); /* pipes of others would stay open when the program is gone */
   for (;;) {
     ssize_t got = read(fd, &number, sizeof number);
     if (got < 0 && errno == EINTR) continue;
@@ -155,7 +155,7 @@ static void pump(slp_piped *p);
 static void on_late(uv_timer_t *timer) {
   slp_piped *p = timer->data;
   if (p->dropped || p->told) return;
-  if (p->exited) { /* a process outside its group holds the pipes */
+  if (p->exited) { /* a process outside the child's group holds the pipes */
     uv_read_stop((uv_stream_t *)&p->out);
     uv_read_stop((uv_stream_t *)&p->err);
     p->out_ended = p->err_ended = 1;

@@ -9,10 +9,10 @@
 
 typedef struct slp_proxy {
   const char *variable;      /* of the environment, static; NULL: no proxy */
-  const char *url;           /* its value, valid until the environment changes */
+  const char *url;           /* value of the variable, until the environment changes */
   char place[SLP_PLACE_MAX]; /* host and port, never its user or password */
   uint8_t has_user;          /* 1: the value holds a user */
-  uint8_t tls;               /* 1: it is reached over TLS */
+  uint8_t tls;               /* 1: the proxy is reached over TLS */
   uint8_t socks;             /* 1: a SOCKS proxy, which joins connections without HTTP */
 } slp_proxy;
 

@@ -48,7 +48,7 @@ typedef struct slp_conn {
   slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
   slp_request rq;
   slp_event ev;
-  slp_timer timer; /* its age, or how long a request takes to come; then lingering, or waiting to reset */
+  slp_timer timer; /* age of the connection, or of a request to come; then lingering, or waiting to reset */
   uint64_t born_us;
   uint32_t tries;
   slp_buf head, body;
@@ -57,11 +57,11 @@ typedef struct slp_conn {
   uv_write_t write;
   uv_shutdown_t shutdown;
   uint8_t continued, reading, eof, close_after, cut, tcp_closed, shut;
-  uint8_t refused; /* 1: its request found no room among all the others */
+  uint8_t refused; /* 1: the request found no room among all the others */
   uint8_t asked;   /* 1: a request was read, so what follows is no preface */
-  uint8_t is_raw;  /* 1: it began with the preface, whatever its state is now */
+  uint8_t is_raw;  /* 1: the connection began with the preface, whatever its state is now */
   uint8_t wrote;   /* RAW: 1: on_written is to be called */
-  uint8_t deaf;    /* RAW: 1: its user wants no bytes for now */
+  uint8_t deaf;    /* RAW: 1: the user wants no bytes for now */
 } slp_conn;
 
 /* In uv_listen.c. The peer is gone while the user has the connection, or a request of it: the user will be

@@ -20,8 +20,8 @@ typedef struct slp_curl_lane {
   size_t sockets_n;
   slp_list idle; /* unused transfers */
   uint32_t running_n, running_max;
-  slp_timer timer;       /* when curl's timer callback wants to be called */
-  slp_event kick;        /* the same, if curl said "now" */
+  slp_timer timer;       /* calls curl's timeout at the time that curl asked for */
+  slp_event kick;        /* calls curl's timeout now, because curl asked for that */
   uint32_t kicks_in_row; /* how often in a row curl said "now" from inside "now", see curl_http.c */
   uint32_t starts;       /* transfers added since the last kick */
   uint32_t acts;         /* calls into curl_multi_socket_action; tells one event's bytes from the next's */
@@ -31,11 +31,11 @@ typedef struct slp_curl_lane {
 } slp_curl_lane;
 
 struct slp_uv_host {
-  slp_host host; /* first: the two addresses are the same */
+  slp_host host; /* first, so that both have the same address */
   uv_loop_t *loop;
   uv_timer_t timer;     /* the nearest deadline */
   uv_prepare_t prepare; /* runs a turn when something waits */
-  uv_check_t check;     /* the same right after the poll; the only handle that keeps the loop alive */
+  uv_check_t check;     /* runs a turn right after the poll; the only handle that keeps the loop alive */
   uv_idle_t idle;       /* active while something waits, so that the poll does not sleep */
   uint8_t due;          /* 1: the timer fired and no turn ran since */
   uint8_t closing;
@@ -52,7 +52,7 @@ struct slp_uv_host {
 
   slp_list listeners; /* uv_listen.c */
   slp_list files;     /* uv_file.c */
-  slp_list pipes;     /* uv_file.c: what each pipe gave, which gives it once */
+  slp_list pipes;     /* uv_file.c: bytes of pipes, which give them only once */
   slp_list children;  /* uv_spawn.c */
   int64_t date_ms;    /* the second that date_text shows */
   char date_text[30];
@@ -94,7 +94,7 @@ typedef struct slp_curl_failure {
   uint32_t connect_ms;
   const slp_proxy *proxy; /* NULL: none */
   long connect_code;      /* the proxy's answer to CONNECT; 0: none, or it was not asked */
-  long proxy_schemes;     /* CURLAUTH_* that it asked for with 407 */
+  long proxy_schemes;     /* CURLAUTH_* that the proxy asked for with 407 */
   int sent;               /* 1: the request is out */
   int reads_head;         /* 1: the request is out, and the answer's head is not complete */
   slp_mem *mem;           /* to see whether there is any memory */

@@ -677,7 +677,7 @@ static void on_connection(uv_stream_t *stream, int status) {
   if (status < 0 || li->closing) return;
   slp_conn *c = SLP_NEW(mem, slp_conn);
   if (!c) {
-    li->accept_pending = 1; /* libuv keeps it until it is taken: tried again when a connection ends */
+    li->accept_pending = 1; /* libuv keeps the connection; taken when another one ends */
     return;
   }
   uv_tcp_init(li->u->loop, &c->tcp);
@@ -711,7 +711,7 @@ static void on_connection(uv_stream_t *stream, int status) {
 static void on_listening_closed(uv_handle_t *handle) { listener_let_go(handle->data); }
 
 static void close_connections(slp_uv_listener *li) {
-  li->open_n++; /* keeps the last of them from freeing li */
+  li->open_n++; /* keeps the last connection from freeing li */
   slp_list *it = li->conns.next;
   while (it != &li->conns) {
     slp_conn *c = SLP_OWNER(it, slp_conn, link);
@@ -794,7 +794,7 @@ void slp_uv_listen_close_all(slp_uv_host *u) {
     if (!li->closing) {
       li->l->impl = NULL;
       listener_close(li);
-    } else if (li->open_n == 0) { /* its on_closed was posted and must not run any more */
+    } else if (li->open_n == 0) { /* on_closed is posted, and must not run any more */
       slp_list_remove(&li->link);
       slp_free(u->host.mem, li);
       slp_uv_drop(u);

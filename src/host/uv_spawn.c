@@ -80,7 +80,8 @@ static void stop(job *j) {
    * it any more. */
   if (reaped) j->exited = 1;
   if (j->started && !j->exited) {
-    uv_ref((uv_handle_t *)&j->process); /* its end must be seen, whatever else keeps the loop going */
+    /* the end of the process must be seen, whatever else keeps the loop going */
+    uv_ref((uv_handle_t *)&j->process);
   } else {
     close_handle((uv_handle_t *)&j->process);
   }
@@ -134,7 +135,7 @@ static void keep_for_on_slow(job *j) {
 
 static void tell_slow(job *j, const char words[160]) {
   slp_child *child = j->child;
-  if (!child) return; /* it was cancelled from inside the call before */
+  if (!child) return; /* the call before has cancelled it */
   memcpy(child->said, words, sizeof child->said);
   child->on_slow(child);
 }

@@ -77,7 +77,7 @@ void slp_uv_work_send(slp_host *h, slp_work *work) {
 void slp_uv_work_cancel(slp_host *h, slp_work *work) {
   slp_uv_host *u = slp_uv_of(h);
   job *j = work->impl;
-  if (slp_list_linked(&work->ev.link)) { /* it has run */
+  if (slp_list_linked(&work->ev.link)) { /* run already; on_done is due */
     slp_unpost(&work->ev);
     work->on_left(work);
     return;
