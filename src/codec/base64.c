@@ -1,9 +1,9 @@
-/* base64.c - RFC 4648 section 4 decoding by SIMD where the CPU has it, and encoding.
+/* base64.c - decodes RFC 4648 section 4 by SIMD where the CPU has it, and encodes.
  *
- * In place: a decoder writes 3 bytes where it read 4, so its output never passes its input. A SIMD step
- * stores a whole register, more than it decoded (AVX2: 32 for 24 bytes); the surplus falls on input that
- * was read already, or, in another buffer, on room that the characters still to come will fill: that is
- * why every step leaves at least 16 characters over. */
+ * Decoding in place: 3 bytes are written where 4 were read, so the output never passes the input. A SIMD step
+ * stores a whole register, more than it decoded (AVX2: 32 for 24 bytes). The surplus falls on input that was
+ * read already, or, in another buffer, on room that the characters still to come will fill. That is why every
+ * step leaves at least 16 characters over. */
 #include "codec/base64.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -30,7 +30,8 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 enum { LEVEL_TABLE, LEVEL_SSE41, LEVEL_AVX2 };
 
-/* Decodes whole groups without padding, up to the first that is not one. Returns the characters used. */
+/* Decodes whole groups without padding, up to the first that holds another character. Returns the characters
+ * used. */
 static size_t groups_by_table(char *out, const char *in, size_t n) {
   size_t i = 0;
   for (; n - i >= 4; i += 4, out += 3) {
@@ -46,16 +47,16 @@ static size_t groups_by_table(char *out, const char *in, size_t n) {
 }
 
 #ifdef HAVE_X86
-/* The alphabet by high nibble: 2x holds + and /, 3x 0-9, 4x A-O, 5x P-Z, 6x a-o, 7x p-z. A character is not
- * in it when the class bit of its high nibble is among the bits that its low nibble forbids.
+/* The alphabet by high nibble: 2x holds + and /, 3x 0-9, 4x A-O, 5x P-Z, 6x a-o, 7x p-z. A character is
+ * outside the alphabet if the class bit of its high nibble is among the bits that its low nibble forbids.
  * Class bits: 1 for 2x (low B, F), 2 for 3x (0-9), 4 for 4x and 6x (1-F), 8 for 5x and 7x (0-A), 16 for the
- * others, which all forbid. */
+ * other rows, which every low nibble forbids. */
 #define CLASS_OF_HIGH 16, 16, 1, 2, 4, 8, 4, 8, 16, 16, 16, 16, 16, 16, 16, 16
 #define FORBIDDEN_BY_LOW 21, 17, 17, 17, 17, 17, 17, 17, 17, 17, 19, 26, 27, 27, 27, 26
 /* The difference from a character to its value, by high nibble; / uses row 1x, which has no characters of its
  * own. */
 #define SHIFT_OF_HIGH 0, 16, 19, 4, -65, -65, -71, -71, 0, 0, 0, 0, 0, 0, 0, 0
-/* Three bytes, highest first, of each 32-bit word. */
+/* The order of bytes in the output: three of each 32-bit word, the highest first. */
 #define BYTES_OF_WORDS 2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1
 
 __attribute__((target("sse4.1"))) static size_t groups_by_sse41(char *out, const char *in, size_t n) {
@@ -68,7 +69,7 @@ __attribute__((target("sse4.1"))) static size_t groups_by_sse41(char *out, const
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(in + i));
     __m128i high = _mm_and_si128(_mm_srli_epi32(v, 4), nibble), low = _mm_and_si128(v, nibble);
     if (!_mm_testz_si128(_mm_shuffle_epi8(class_of_high, high), _mm_shuffle_epi8(forbidden, low))) break;
-    __m128i row = _mm_add_epi8(high, _mm_cmpeq_epi8(v, slash)); /* equal is -1 */
+    __m128i row = _mm_add_epi8(high, _mm_cmpeq_epi8(v, slash)); /* equal is -1, so / moves to row 1x */
     v = _mm_add_epi8(v, _mm_shuffle_epi8(shift_of_high, row));
     v = _mm_madd_epi16(_mm_maddubs_epi16(v, pairs), quads); /* 6 bits each -> 12 -> 24 */
     _mm_storeu_si128((__m128i *)(void *)out, _mm_shuffle_epi8(v, order));
@@ -82,7 +83,7 @@ __attribute__((target("avx2"))) static size_t groups_by_avx2(char *out, const ch
   const __m256i forbidden = _mm256_setr_epi8(FORBIDDEN_BY_LOW, FORBIDDEN_BY_LOW);
   const __m256i shift_of_high = _mm256_setr_epi8(SHIFT_OF_HIGH, SHIFT_OF_HIGH);
   const __m256i order = _mm256_setr_epi8(BYTES_OF_WORDS, BYTES_OF_WORDS);
-  const __m256i halves = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7); /* 12 + 12 bytes side by side */
+  const __m256i halves = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7); /* puts the 12 + 12 bytes side by side */
   const __m256i nibble = _mm256_set1_epi8(15), slash = _mm256_set1_epi8('/');
   const __m256i pairs = _mm256_set1_epi32(0x01400140), quads = _mm256_set1_epi32(0x00011000);
   size_t i = 0;
@@ -107,7 +108,7 @@ __attribute__((target("avx2"))) static size_t groups_by_avx2(char *out, const ch
     }
     _mm256_storeu_si256((__m256i *)(void *)out, v);
   }
-  /* gcc 12 forgot this in functions for another target: SSE code after it then ran 3 times slower. */
+  /* gcc 12 leaves this out in functions for another target. SSE code after it then ran 3 times slower. */
   _mm256_zeroupper();
   return i;
 }
@@ -121,11 +122,11 @@ int slp_base64_level(void) {
   return LEVEL_TABLE;
 }
 
-/* Decodes all groups but a last one with padding. Returns the characters used. */
+/* Decodes all groups except a last one with padding. Returns the characters used. */
 static size_t groups(int level, char *out, const char *in, size_t n) {
   size_t used = 0;
 #ifdef HAVE_X86
-  int ended = 0; /* what comes next is no group */
+  int ended = 0; /* 1: what comes next is no group */
   if (level == LEVEL_AVX2 && n >= 48) used = groups_by_avx2(out, in, n, &ended);
   if (ended) return used;
   if (level >= LEVEL_SSE41 && n - used >= 32)
@@ -177,7 +178,7 @@ static void encode_group(char *out, const char *in) {
 void slp_base64_encode_back(char *text, size_t from, size_t to) {
   for (size_t i = to; i > from; i--) {
     char three[3];
-    memcpy(three, text + 3 * (i - 1), 3); /* the group written may lie over it */
+    memcpy(three, text + 3 * (i - 1), 3); /* the group that is written may lie over it */
     encode_group(text + 4 * (i - 1), three);
   }
 }

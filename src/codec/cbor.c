@@ -7,8 +7,8 @@ enum { MAJOR_UINT, MAJOR_NEG, MAJOR_BYTES, MAJOR_TEXT, MAJOR_ARRAY, MAJOR_MAP, M
 #define INFO_INDEFINITE 31
 #define BREAK 0xFF
 
-/* Integers from here on are milliseconds, below it seconds: 1e11 s is the year 5138, 1e11 ms is 1973.
- * Kinesis sends tag 1 with ms (against RFC 8949), kinesalite seconds as floats. */
+/* Integers of this size or more are milliseconds, smaller ones are seconds: 1e11 s is the year 5138, 1e11 ms
+ * is 1973. Kinesis sends tag 1 with ms (against RFC 8949), kinesalite seconds as floats. */
 #define TIME_MS_FROM 100000000000
 
 void slp_cbor_begin(slp_cbor *c, char *body, size_t n) {
@@ -31,7 +31,8 @@ static int bad(slp_cbor *c, const char *why) {
   return SLP_EBADDATA;
 }
 
-/* The argument of a head whose first byte is at c->at; moves behind the head. Not for info 31. */
+/* Reads the argument of a head whose first byte is at c->at, and moves behind the head. info must not be
+ * 31. */
 static int argument(slp_cbor *c, uint8_t info, uint64_t *ret) {
   if (info < 24) {
     c->at++;
@@ -49,7 +50,7 @@ static int argument(slp_cbor *c, uint8_t info, uint64_t *ret) {
   return 0;
 }
 
-/* Counts a complete item in the level around it. */
+/* Counts a complete item in the map or array around it. */
 static void item_done(slp_cbor *c) {
   c->tagged = 0;
   if (!c->depth) {
@@ -78,7 +79,7 @@ static int open_level(slp_cbor *c, uint8_t major, uint8_t info) {
   } else {
     int r = argument(c, info, &left);
     if (r) return r;
-    /* Every item takes a byte, so a count beyond what is left is wrong at once. */
+    /* Every item takes a byte, so a count beyond the bytes that are left is wrong at once. */
     if (left > (c->n - c->at) / (map ? 2 : 1)) return bad(c, "a count is past the end");
     if (map) left *= 2;
   }
@@ -94,7 +95,8 @@ static int close_level(slp_cbor *c) {
   return token;
 }
 
-/* Reads the head of the next chunk of an indefinite string, or its break. 1: the string is complete. */
+/* Reads the head of the next chunk of an indefinite string, or its break. Returns 1: the string is complete;
+ * 0: a chunk follows; or an error. */
 static int next_chunk(slp_cbor *c) {
   if (c->at >= c->n) return bad(c, "the bytes end inside a string");
   uint8_t head = (uint8_t)c->p[c->at];
@@ -120,7 +122,8 @@ static int string_done(slp_cbor *c) {
   return c->long_major == MAJOR_TEXT ? SLP_CBOR_TEXT : SLP_CBOR_BYTES;
 }
 
-/* Passes over part of the chunk, checks text, and closes the gaps that chunk heads leave. */
+/* Passes over a part of the chunk, checks that text is UTF-8, and closes the gap that a chunk's head
+ * leaves. */
 static int chunk_on(slp_cbor *c) {
   size_t take = c->chunk_left, room = c->pause_at - c->at;
   if (!c->long_chunked && c->long_major == MAJOR_BYTES) room = take; /* bytes need no check */
@@ -137,7 +140,7 @@ static int chunk_on(slp_cbor *c) {
   return 0;
 }
 
-/* Goes on with a string until it is complete or pause_at is reached. */
+/* Continues a string until it is complete or pause_at is reached. */
 static int string_on(slp_cbor *c) {
   for (;;) {
     if (!c->chunk_left && !c->long_chunked) return string_done(c);
@@ -165,7 +168,7 @@ static int string(slp_cbor *c, uint8_t major, uint8_t info) {
   return string_on(c);
 }
 
-/* Half precision by its definition in RFC 8949 appendix D. */
+/* Converts half precision by its definition in RFC 8949 appendix D. */
 static double half(uint64_t bits) {
   int exponent = (int)(bits >> 10 & 31);
   double v = (double)(bits & 1023);
@@ -262,7 +265,7 @@ int slp_cbor_skip(slp_cbor *c) {
 
 /* ---- typed values ------------------------------------------------------------------------------ */
 
-/* The next token that is not a tag. */
+/* Returns the next token that is not a tag. */
 static int untagged(slp_cbor *c) {
   int t;
   do t = slp_cbor_next(c);
@@ -295,7 +298,7 @@ int slp_cbor_blob(slp_cbor *c, slp_str *ret, int *ret_is_text) {
   return 0;
 }
 
-/* Doubles at and beyond 2^63 do not fit; NaN fails both comparisons. */
+/* Returns 1 if the number fits: doubles at and beyond 2^63 do not, and NaN fails both comparisons. */
 static int fits_i64(double f) { return f >= -9223372036854775808.0 && f < 9223372036854775808.0; }
 
 static int whole_of(slp_cbor *c, int token, int64_t *ret) {

@@ -5,7 +5,7 @@
 #include "base/base.h"
 
 uint32_t slp_crc32(slp_str s);
-/* Continues a checksum: `before` is that of the bytes before, 0 at first. */
+/* Continues a checksum: `before` is that of the preceding bytes, or 0. */
 uint32_t slp_crc32_more(uint32_t before, slp_str s);
 
 #endif

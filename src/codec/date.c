@@ -1,4 +1,4 @@
-/* date.c - days and seconds since 1970 to calendar text and back, by arithmetic alone. */
+/* date.c - converts days and seconds since 1970 to calendar text and back, by arithmetic alone. */
 #include "codec/date.h"
 
 #define DAY_S 86400
@@ -10,7 +10,7 @@ typedef struct civil {
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-/* Years are counted from March so that the leap day is a year's last: then the days before a month are
+/* Years are counted from March, so that the leap day is a year's last day. Then the days before a month are
  * (153 m + 2) / 5, and 400 years are 146097 days. 719468 days lie between 0000-03-01 and 1970-01-01. */
 static int64_t days_of(int64_t year, unsigned month, unsigned day) {
   int64_t y = month <= 2 ? year - 1 : year;
@@ -110,7 +110,7 @@ void slp_date_http(int64_t ms, char out[30]) {
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-/* Exactly `width` digits at s->p; moves s behind them. */
+/* Takes exactly `width` digits off the front of s. Returns 0 if they are not there. */
 static int take_digits(slp_str *s, size_t width, unsigned *ret) {
   unsigned v = 0;
   if (s->n < width) return 0;
@@ -135,7 +135,8 @@ static int take_text(slp_str *s, slp_str text) {
   return 1;
 }
 
-/* Finds the next three letters in a table of such and moves behind them. Their index, or -1. */
+/* Takes one of the names, of three letters each, off the front of s. Returns its index in the table, or
+ * -1. */
 static int take_name(slp_str *s, const char *names, int count) {
   for (int i = 0; i < count; i++) {
     if (take_text(s, (slp_str){names + 3 * i, 3})) return i;
@@ -143,7 +144,8 @@ static int take_name(slp_str *s, const char *names, int count) {
   return -1;
 }
 
-/* A leap second (:60) is read as the second after it. */
+/* Computes the Unix time in ms. Returns 0 if there is no such date. A leap second (:60) is read as the second
+ * after it. */
 static int civil_ms(const civil *c, int64_t *ret_ms) {
   static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   if (c->month < 1 || c->month > 12 || c->day < 1 || c->hour > 23 || c->minute > 59 || c->second > 60)
@@ -175,7 +177,7 @@ int slp_date_parse_http(slp_str s, int64_t *ret_ms) {
   return 0;
 }
 
-/* .fff with any number of digits (at least one); what is below a millisecond is cut off. */
+/* Reads .fff with any number of digits, at least one. What is below a millisecond is cut off. */
 static int take_fraction(slp_str *s, unsigned *ret_ms) {
   unsigned digit, weight = 100, ms = 0;
   if (!take_digits(s, 1, &digit)) return 0;

@@ -10,9 +10,10 @@ void slp_date_basic(int64_t ms, char out[17]);
 void slp_date_iso(int64_t ms, char out[25]);
 /* "Fri, 02 Jan 2026 03:04:05 GMT" (29 + NUL) */
 void slp_date_http(int64_t ms, char out[30]);
-/* IMF-fixdate only. SLP_EBADDATA. */
+/* Reads an IMF-fixdate, and no other form. Returns 0 or SLP_EBADDATA. */
 int slp_date_parse_http(slp_str s, int64_t *ret_ms);
-/* 2026-01-02 | 2026-01-02T03:04[:05[.fff…]] with T or space, then nothing (UTC), Z, or +hh:mm / -hhmm. */
+/* Reads 2026-01-02 | 2026-01-02T03:04[:05[.fff…]] with T or a space, then nothing (UTC), Z, or +hh:mm /
+ * -hhmm. */
 int slp_date_parse_iso(slp_str s, int64_t *ret_ms);
 
 #endif

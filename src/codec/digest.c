@@ -13,7 +13,7 @@ struct slp_digest {
   slp_mem *mem;
   EVP_MD *sha256, *md5;
   EVP_MD_CTX *ctx;
-  EVP_MD_CTX *inner, *outer; /* states after the padded key, copied for each message */
+  EVP_MD_CTX *inner, *outer; /* states after the padded key; copied for each message */
   uint8_t keyed;
 };
 
@@ -88,12 +88,12 @@ int slp_hmac_keyed(slp_digest *d, slp_str in, uint8_t out[32]) {
 int slp_hmac_sha256(slp_digest *d, slp_str key, slp_str in, uint8_t out[32]) {
   int r = slp_hmac_key(d, key);
   if (!r) r = slp_hmac_keyed(d, in, out);
-  d->keyed = 0; /* slp_hmac_key() is what sets a key to keep */
+  d->keyed = 0; /* only slp_hmac_key() sets a key that stays */
   return r;
 }
 
-/* MD5 spreads partition keys and guards aggregates against accidents here, and protects nothing: "-fips"
- * takes it from the default provider. */
+/* MD5 only spreads partition keys and guards aggregates against accidents here. It protects nothing, so
+ * "-fips" may take it from the default provider. */
 static int fetch_md5(slp_digest *d) {
   if (!d->md5) d->md5 = EVP_MD_fetch(NULL, "MD5", "-fips");
   return d->md5 ? 0 : SLP_ENOMEM;

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* 0, or SLP_ENOMEM when libcrypto can't. Contexts are kept inside slp_digest for speed. */
+/* All functions return 0, or SLP_ENOMEM if libcrypto can't. Contexts are kept inside slp_digest for speed. */
 typedef struct slp_digest slp_digest;
 struct slp_mem;
 slp_digest *slp_digest_new(struct slp_mem *mem); /* NULL: no memory, or libcrypto has no SHA-256 */
@@ -16,11 +16,11 @@ int slp_hmac_sha256(slp_digest *d, slp_str key, slp_str in, uint8_t out[32]);
 int slp_hmac_key(slp_digest *d, slp_str key);
 int slp_hmac_keyed(slp_digest *d, slp_str in, uint8_t out[32]);
 int slp_md5(slp_digest *d, slp_str in, uint8_t out[16]); /* works in FIPS mode too */
-/* Digests a message in pieces; a call of any other function here ends it. */
+/* Digests a message in pieces. A call of any other function here ends it. */
 int slp_md5_begin(slp_digest *d);
 int slp_md5_add(slp_digest *d, slp_str piece);
 int slp_md5_end(slp_digest *d, uint8_t out[16]);
-int slp_sha1(slp_str in, uint8_t out[20]);            /* names of files only */
+int slp_sha1(slp_str in, uint8_t out[20]);            /* only for names of files */
 void slp_hex(char *out, const uint8_t *in, size_t n); /* 2n lower-case digits, no NUL */
 
 #endif

@@ -1,4 +1,4 @@
-/* es256.c - a private key of P-256 as libcrypto has it. */
+/* es256.c - reads and uses a private key of P-256 by libcrypto. */
 #include "codec/es256.h"
 
 #include <openssl/bn.h>
@@ -9,10 +9,10 @@
 #include <openssl/pem.h>
 
 #define PEM_MAX 65536u
-/* An uncompressed point begins with 4. libcrypto gives it so, however the key was written. */
+/* An uncompressed point begins with 4. libcrypto gives this form, however the key was written. */
 #define POINT_MAX 65u
 
-/* libcrypto would ask for the password of an encrypted key on the terminal. */
+/* Gives no password. Otherwise libcrypto would ask for that of an encrypted key on the terminal. */
 static int no_password(char *to, int size, int for_writing, void *arg) {
   (void)to, (void)size, (void)for_writing, (void)arg;
   return -1;
@@ -43,8 +43,8 @@ static int has_memory(void) {
   return p != NULL;
 }
 
-/* libcrypto 3.0 often gives no reason when it had no memory for a key. So a key is bad if it can't be read
- * twice and memory is there. */
+/* Reads the key. libcrypto 3.0 often gives no reason when it had no memory for a key. So a key is bad if it
+ * can't be read twice and memory is there. */
 int slp_es256_new(slp_str pem, slp_es256 **ret) {
   EVP_PKEY *key = NULL;
   *ret = NULL;
@@ -68,7 +68,7 @@ int slp_es256_public(const slp_es256 *k, uint8_t x[32], uint8_t y[32]) {
   return whole ? 0 : SLP_ENOMEM;
 }
 
-/* The two numbers of a signature in DER, each in 32 bytes. */
+/* Writes the two numbers of a DER signature, each in 32 bytes. */
 static int split(const unsigned char *der, size_t n, uint8_t signature[64]) {
   ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &der, (long)n);
   int ok = sig && BN_bn2binpad(ECDSA_SIG_get0_r(sig), signature, 32) == 32 &&

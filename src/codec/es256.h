@@ -6,13 +6,13 @@
 #include "base/base.h"
 
 typedef struct slp_es256 slp_es256;
-/* Reads a private key in PEM, as SEC 1 or PKCS #8, without a password. Returns 0; SLP_EBADDATA: it is none of
- * P-256; SLP_ENOMEM. */
+/* Reads a private key in PEM, as SEC 1 or PKCS #8, without a password. Returns 0; SLP_EBADDATA: it is no key
+ * of P-256; SLP_ENOMEM. */
 int slp_es256_new(slp_str pem, slp_es256 **ret);
-void slp_es256_free(slp_es256 *k); /* wipes; NULL is fine */
-/* The public point of the key. 0 or SLP_ENOMEM. */
+void slp_es256_free(slp_es256 *k); /* wipes the key; NULL is fine */
+/* Writes the public point of the key. Returns 0 or SLP_ENOMEM. */
 int slp_es256_public(const slp_es256 *k, uint8_t x[32], uint8_t y[32]);
-/* Signs the message; the signature is r and s behind each other. 0 or SLP_ENOMEM. */
+/* Signs the message. The signature is r, followed by s. Returns 0 or SLP_ENOMEM. */
 int slp_es256_sign(const slp_es256 *k, slp_str message, uint8_t signature[64]);
 
 #endif

@@ -1,5 +1,5 @@
-/* eventstream.c - messages of application/vnd.amazon.eventstream. Each byte is summed once, as it comes;
- * headers are read when the message is complete and its sum is right. */
+/* eventstream.c - reads messages of application/vnd.amazon.eventstream. Each byte is summed once, as it
+ * comes. Headers are read when the message is complete and its sum is right. */
 #include "codec/eventstream.h"
 
 #include "codec/crc32.h"
@@ -59,7 +59,7 @@ static int take_value(slp_str *rest, slp_event_header *h) {
   return 0;
 }
 
-/* 1: a header; 0: none left; -1: what follows is none. */
+/* Reads a header. Returns 1; 0: none is left; -1: what follows is no header. */
 static int header(slp_str *rest, slp_event_header *h) {
   uint64_t n, type;
   if (!rest->n) return 0;

@@ -1,5 +1,5 @@
 /* eventstream.h - reads application/vnd.amazon.eventstream, message by message, while its bytes arrive.
- * Nothing is copied: what a message holds points into the caller's bytes.
+ * Nothing is copied: a message points into the caller's bytes.
  *
  * A message is: total length, length of the headers, CRC-32 of these two, headers, payload, CRC-32 of all
  * before; numbers are big-endian. (Smithy documentation, page "Amazon Event Stream Specification"; botocore
@@ -9,10 +9,10 @@
 
 #include "base/base.h"
 
-#define SLP_EVENT_HEADERS_MAX 64u                 /* of one message; the service sends three */
-#define SLP_EVENT_HEADER_BYTES_MAX (128u * 1024)  /* of one message, as the format says */
-#define SLP_EVENT_PAYLOAD_MAX (24u * 1024 * 1024) /* likewise */
-#define SLP_EVENT_FRAME_BYTES 16u                 /* of a message without headers and payload */
+#define SLP_EVENT_HEADERS_MAX 64u                 /* headers of one message; the service sends three */
+#define SLP_EVENT_HEADER_BYTES_MAX (128u * 1024)  /* bytes of one message's headers, as the format says */
+#define SLP_EVENT_PAYLOAD_MAX (24u * 1024 * 1024) /* bytes of one message's payload, as the format says */
+#define SLP_EVENT_FRAME_BYTES 16u                 /* bytes of a message without headers and payload */
 
 typedef enum slp_event_type {
   SLP_EVENT_TRUE,
@@ -30,34 +30,34 @@ typedef enum slp_event_type {
 typedef struct slp_event_header {
   slp_str name;
   slp_event_type type;
-  int64_t number; /* of the integers, of TIME; 1 and 0 of TRUE and FALSE */
+  int64_t number; /* of the integers and TIME; 1 for TRUE, 0 for FALSE */
   slp_str bytes;  /* of BYTES, TEXT and UUID */
 } slp_event_header;
 
 typedef struct slp_event_message {
-  slp_str headers; /* all of them, checked: for slp_event_header_next */
+  slp_str headers; /* all headers, checked; read them by slp_event_header_next */
   slp_str payload;
 } slp_event_message;
 
 typedef struct slp_event_reader { /* zero it to begin */
-  size_t at;                      /* the first byte of the message that is being read */
-  size_t summed;                  /* bytes of it that are in crc */
+  size_t at;                      /* where the message that is being read begins */
+  size_t summed;                  /* bytes of that message that are in crc */
   uint32_t crc;
-  uint32_t total;     /* its length; 0: its prelude is not complete */
-  uint32_t headers_n; /* bytes */
-  int failed;         /* the error, which stays */
-  const char *why;    /* static text, with an error */
+  uint32_t total;     /* length of that message; 0: its prelude is not complete */
+  uint32_t headers_n; /* bytes of its headers */
+  int failed;         /* the first error, which stays */
+  const char *why;    /* static text that explains the error */
 } slp_event_reader;
 
 /* Reads on in p, which holds n bytes of the stream: all bytes given before, perhaps elsewhere in memory by
- * now, and maybe more. 0: *ret is a message, and the next call goes on behind it. SLP_MORE: it is not
- * complete. SLP_EBADDATA, SLP_ELIMIT: the stream can't be read any further. */
+ * now, and maybe more. Returns 0: *ret is a message, and the next call goes on behind it; SLP_MORE: it is not
+ * complete; SLP_EBADDATA, SLP_ELIMIT: the stream can't be read any further. */
 int slp_event_read(slp_event_reader *r, const char *p, size_t n, slp_event_message *ret);
-/* The first n bytes were dropped; all of them belong to messages that were read. */
+/* The caller has dropped the first n bytes, all of which belong to messages that were read. */
 void slp_event_dropped(slp_event_reader *r, size_t n);
-/* Takes a header off the front of *rest. 0: there is none left. */
+/* Takes a header off the front of *rest. Returns 0 if there is none left. */
 int slp_event_header_next(slp_str *rest, slp_event_header *ret);
-/* The text of a header; {NULL,0}: there is none of that name, or it is no text. */
+/* Returns the text of a header; {NULL,0}: there is none of that name, or it is no text. */
 slp_str slp_event_text(const slp_event_message *m, const char *name);
 
 #endif

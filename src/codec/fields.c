@@ -1,4 +1,4 @@
-/* fields.c - one pass over the object. */
+/* fields.c - reads named members in one pass over the object. */
 #include "codec/fields.h"
 
 #include "codec/json.h"
@@ -27,7 +27,7 @@ static void forget(slp_field *fields, size_t fields_n) {
   for (size_t i = 0; i < fields_n; i++) fields[i].text = (slp_str){NULL, 0};
 }
 
-/* Reads from behind { to behind }. What an object of the same name had before does not count. */
+/* Reads members from behind { to behind }. Forgets what an earlier object of the same name had. */
 static int read_members(slp_json *j, slp_field *fields, size_t fields_n) {
   forget(fields, fields_n);
   for (;;) {

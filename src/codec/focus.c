@@ -1,4 +1,4 @@
-/* focus.c - words of numbers that are written longer than they are. */
+/* focus.c - makes the words of numbers that have zeros in front. */
 #include "codec/focus.h"
 
 uint64_t slp_focus_word_padded(const slp_focus *f, slp_str seq) {

@@ -1,6 +1,6 @@
 /* focus.h - nineteen digits of a sequence number as one word. The merge orders shards by such words, and a
- * page has them in its table: they are made while the text is in the CPU's cache, for when its turn comes it
- * lies in cold memory. Which digits these are is the merge's affair (core/merge.c). */
+ * page has them in its table. They are made while the text is in the CPU's cache, because it lies in cold
+ * memory when the record's turn comes. core/merge.c chooses which digits these are. */
 #ifndef SLP_CODEC_FOCUS_H
 #define SLP_CODEC_FOCUS_H
 
@@ -11,12 +11,12 @@
 
 typedef struct slp_focus {
   uint64_t id;      /* another one for each choice of digits; 0: no focus at all */
-  size_t length;    /* of the numbers that share the digits before, no zero in front; 0: none are known */
-  size_t from;      /* so many digits are before: none, or at least eight; SLP_FOCUS_DIGITS are behind them */
-  char shared[112]; /* those digits */
+  size_t length;    /* of numbers that begin with `shared`, without zeros in front; 0: none are known */
+  size_t from;      /* digits before the nineteen: none, or at least eight */
+  char shared[112]; /* the digits before the nineteen */
 } slp_focus;
 
-/* Words of numbers that do not share the digits before. */
+/* Words of numbers that do not begin with `shared`: they sort before or behind those that do. */
 #define SLP_FOCUS_BELOW 0
 #define SLP_FOCUS_ABOVE UINT64_MAX
 
@@ -26,7 +26,7 @@ static inline uint64_t slp_focus_load(const char *p) {
   return v;
 }
 
-/* Whether n bytes are equal; n is 0 or at least 8. */
+/* Returns 1 if n bytes are equal; n is 0 or at least 8. */
 static inline int slp_focus_same(const char *a, const char *b, size_t n) {
   if (!n) return 1;
   uint64_t differ = slp_focus_load(a + n - 8) ^ slp_focus_load(b + n - 8);
@@ -34,13 +34,14 @@ static inline int slp_focus_same(const char *a, const char *b, size_t n) {
   return !differ;
 }
 
-/* Of numbers longer than the focus' that have zeros in front. */
+/* Returns the word of a number that is longer than f->length and has zeros in front. */
 uint64_t slp_focus_word_padded(const slp_focus *f, slp_str seq);
 
-/* Of numbers with different words, the one with the lower word is less. Empty text is below all numbers. */
+/* Returns the word of a number. Of two numbers with different words, the one with the lower word is less.
+ * Empty text is below all numbers. */
 static inline uint64_t slp_focus_word(const slp_focus *f, slp_str seq) {
   if (seq.n && seq.n == f->length) {
-    if (!f->from && *seq.p == '0') return SLP_FOCUS_BELOW; /* as shorter ones are, which may be greater */
+    if (!f->from && *seq.p == '0') return SLP_FOCUS_BELOW; /* like shorter numbers, which may be greater */
     if (!slp_focus_same(seq.p, f->shared, f->from))
       return memcmp(seq.p, f->shared, f->from) < 0 ? SLP_FOCUS_BELOW : SLP_FOCUS_ABOVE;
     const char *p = seq.p + f->from;

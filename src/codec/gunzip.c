@@ -1,18 +1,18 @@
-/* gunzip.c - inflate with our memory. */
+/* gunzip.c - runs zlib's inflate with our memory. */
 #include "codec/gunzip.h"
 
 #include <limits.h>
 #include <zlib.h>
 
 #define PIECE 65536u
-#define MEMBERS_A_STEP 256 /* each may be empty */
-#define CHECKSUM 4         /* bytes of zlib's, behind the deflate */
+#define MEMBERS_A_STEP 256 /* each member of a file may be empty */
+#define CHECKSUM 4         /* bytes of zlib's checksum, behind the deflate data */
 
 struct slp_gunzipper {
   slp_mem *mem;
   z_stream z;
   uint8_t gzip;
-  uint8_t raw; /* deflate alone */
+  uint8_t raw; /* 1: deflate data without head */
 };
 
 static void *take(void *mem, unsigned count, unsigned each) { return slp_zalloc_n(mem, count, each); }
@@ -48,9 +48,9 @@ void slp_gunzip_end(slp_gunzipper *g) {
   slp_free(g->mem, g);
 }
 
-/* A piece of the member: 1: there is more of it, 0: that was its end. */
+/* Unpacks a piece of the member. Returns 1: there is more of it; 0: that was its end; or an error. */
 static int inflate_some(z_stream *z, slp_buf *ret) {
-  char extra; /* at the maximum: does it end just here? */
+  char extra; /* if the buffer is full: is there more? */
   size_t room = slp_min_u64(ret->max - ret->n, PIECE);
   if (room && slp_buf_reserve(ret, room) != 0) return SLP_ENOMEM;
   z->next_out = (Bytef *)(room ? ret->p + ret->n : &extra);
@@ -61,7 +61,7 @@ static int inflate_some(z_stream *z, slp_buf *ret) {
   ret->n += made;
   if (r == Z_STREAM_END) return 0;
   if (r == Z_MEM_ERROR) return SLP_ENOMEM;
-  return r == Z_OK ? 1 : SLP_EBADDATA; /* Z_BUF_ERROR: it ends too early */
+  return r == Z_OK ? 1 : SLP_EBADDATA; /* Z_BUF_ERROR: the input ends too early */
 }
 
 int slp_gunzip_step(slp_gunzipper *g, slp_buf *ret) {

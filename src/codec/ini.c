@@ -1,11 +1,12 @@
-/* ini.c - the rules by which botocore (Python's configparser, then one level of nesting) reads ~/.aws.
+/* ini.c - reads ~/.aws by botocore's rules (Python's configparser, then one level of nesting):
  *
  * - A line whose first visible character is # or ; is a comment; empty lines mean nothing.
  * - A line indented deeper than the key above it belongs to that key: a nested key when that key's own
- *   value is empty, else more of its value.
- * - Else it is [section] (to the last ] of the line) or key = value or key: value.
- * Read in: botocore 1.43 configloader.py, Python 3.11 configparser.py.
- * Different on purpose: a section or key given twice is handed out twice (botocore refuses the file). */
+ *   value is empty, otherwise more of its value.
+ * - Any other line is [section] (to the last ] of the line) or key = value or key: value.
+ * Sources: botocore 1.43 configloader.py, Python 3.11 configparser.py.
+ * One difference is on purpose: a section or key given twice is handed out twice (botocore refuses the
+ * file). */
 #include "codec/ini.h"
 
 typedef struct reader {
@@ -13,10 +14,10 @@ typedef struct reader {
   uint32_t line;
   slp_ini_fn fn;
   void *arg;
-  slp_str section, key, value; /* key NULL: none since the section began */
+  slp_str section, key, value; /* key NULL: the section has had none yet */
   uint32_t key_line;
   size_t key_indent;
-  uint8_t handed; /* fn was called with the key */
+  uint8_t handed; /* 1: fn was called with the key */
 } reader;
 
 static int is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
@@ -36,14 +37,14 @@ static slp_str take_line(reader *r) {
   return line;
 }
 
-/* Hands out the key read before: its value can't grow any more. */
+/* Hands out the last key, whose value can't grow any more. */
 static int hand_out(reader *r) {
   if (!r->key.p || r->handed) return 0;
   r->handed = 1;
   return r->fn(r->arg, r->section, (slp_str){NULL, 0}, r->key, r->value, r->key_line);
 }
 
-/* Splits at the first of the delimiters. 0: there is none, or nothing before it. */
+/* Splits at the first of the two delimiters. Returns 0 if there is none, or nothing before it. */
 static int split(slp_str text, const char *delimiters, slp_str *ret_key, slp_str *ret_value) {
   size_t i = 0;
   while (i < text.n && text.p[i] != delimiters[0] && text.p[i] != delimiters[1]) i++;
@@ -64,7 +65,7 @@ static int continuation(reader *r, slp_str text) {
   return stop ? stop : r->fn(r->arg, r->section, r->key, key, value, r->line);
 }
 
-/* Reads [name]; what follows the last ] is ignored. 0: not a section. */
+/* Reads [name]; what follows the last ] is ignored. Returns 0 if it is no section. */
 static int section_name(slp_str text, slp_str *ret) {
   size_t n = text.n;
   while (n && text.p[n - 1] != ']') n--;
@@ -94,7 +95,7 @@ static int one_line(reader *r, slp_str line) {
 
 int slp_ini_read(slp_str text, slp_ini_fn fn, void *arg, uint32_t *ret_line) {
   reader r = {.rest = text, .fn = fn, .arg = arg};
-  /* A byte order mark, as Windows editors leave it. */
+  /* Skips a byte order mark, which Windows editors leave. */
   if (text.n >= 3 && !memcmp(text.p, "\xEF\xBB\xBF", 3)) r.rest = (slp_str){text.p + 3, text.n - 3};
   while (r.rest.n) {
     int stop = one_line(&r, take_line(&r));

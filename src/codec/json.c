@@ -1,4 +1,5 @@
-/* json.c - the JSON pull reader: tokens out of a mutable buffer, strings unescaped over their own text. */
+/* json.c - the JSON pull reader: takes tokens out of a mutable buffer, and unescapes strings over their own
+ * text. */
 #include "codec/json.h"
 
 #include "base/num.h"
@@ -83,7 +84,7 @@ static void put(slp_json *j, const char *bytes, size_t n) {
   j->long_to += n;
 }
 
-/* at is at "\u": reads the unit, and the second one of a surrogate pair. */
+/* Reads the escape \u at j->at, and the second one of a surrogate pair. */
 static int unescape_unicode(slp_json *j) {
   uint32_t c, low;
   if (j->n - j->at < 6 || !hex4(j->p + j->at + 2, &c)) return bad(j, "\\u needs four hex digits");
@@ -124,8 +125,8 @@ static int unescape(slp_json *j) {
   return 0;
 }
 
-/* Continues the string that long_from and long_to describe. 0: it is complete and text is set. SLP_MORE:
- * paused. */
+/* Continues the string that long_from and long_to describe. Returns 0: it is complete and text is set;
+ * SLP_MORE: it is paused; or an error. */
 static int string_on(slp_json *j) {
   for (;;) {
     if (j->at >= j->pause_at && j->at < j->n) return SLP_MORE;
@@ -157,12 +158,12 @@ static int string_on(slp_json *j) {
   return 0;
 }
 
-/* Reads a string; `at` is behind its opening quote. */
+/* Reads a string; j->at is behind its opening quote. */
 static int string(slp_json *j) {
   size_t end = j->pause_at < j->n ? j->pause_at : j->n;
   size_t stop = j->at < end ? slp_json_plain_end(j->p, j->at, end) : j->at;
   j->escaped = 0;
-  if (stop < end && j->p[stop] == '"') { /* nearly every string */
+  if (stop < end && j->p[stop] == '"') { /* nearly every string is plain */
     j->text = (slp_str){j->p + j->at, stop - j->at};
     j->at = stop + 1;
     return 0;
@@ -180,7 +181,8 @@ static size_t digits_end(const char *p, size_t i, size_t end) {
   return i;
 }
 
-/* RFC 8259: -? (0 | 1-9 digits) (. digits)? (e +-? digits)?. Returns its end, or 0 when none starts at i. */
+/* Finds the end of a number of RFC 8259: -? (0 | 1-9 digits) (. digits)? (e +-? digits)?. Returns 0 if none
+ * starts at i. */
 static size_t number_end(const char *p, size_t i, size_t end) {
   if (i < end && p[i] == '-') i++;
   if (i >= end || !is_digit(p[i])) return 0;
@@ -274,7 +276,8 @@ static int value(slp_json *j) {
   return token;
 }
 
-/* 1: at is on a byte that is not white space. 0: at the end. SLP_JSON_PAUSE: neither yet. */
+/* Passes over white space. Returns 1: j->at is on another byte; 0: the text ends; SLP_JSON_PAUSE: neither
+ * yet. */
 static int pass_space(slp_json *j) {
   while (j->at < j->n) {
     if (j->at >= j->pause_at) return SLP_JSON_PAUSE;
@@ -287,7 +290,8 @@ static int pass_space(slp_json *j) {
 
 static int key(slp_json *j) {
   if (j->p[j->at] != '"') return bad(j, "expected a key");
-  /* string_on() comes back through next(), which must know then that this is a key. */
+  /* If the string pauses, string_on() comes back through slp_json_next(), which must know then that this is a
+   * key. */
   j->want = WANT_KEY;
   j->at++;
   return string_token(j, 1);
@@ -358,16 +362,16 @@ int slp_json_string(slp_json *j, slp_str *ret) {
   return 0;
 }
 
-/* The value of a decimal text as digits and the place of the point among them. */
+/* The value of a decimal text: its digits, and where the point stands among them. */
 typedef struct decimal {
   slp_str text;
-  size_t from, end; /* its digits, maybe with a dot among them */
+  size_t from, end; /* the digits, maybe with a dot among them */
   int64_t point;    /* how many digits stand before the point; may be below 0 */
   int minus;
 } decimal;
 
 static int decimal_of(slp_str s, decimal *d) {
-  /* Keeps sums of exponents from overflowing; a larger exponent is out of range, or the number is zero. */
+  /* Keeps sums of exponents from overflowing. With a larger exponent the number is out of range, or zero. */
   const int64_t exponent_max = (int64_t)1 << 40;
   if (!s.n || number_end(s.p, 0, s.n) != s.n) return SLP_EBADDATA;
   *d = (decimal){.text = s, .minus = s.p[0] == '-'};
@@ -377,7 +381,7 @@ static int decimal_of(slp_str s, decimal *d) {
   if (i < s.n && s.p[i] == '.') i = digits_end(s.p, i + 1, s.n);
   d->end = i;
   if (i == s.n) return 0;
-  i++; /* e */
+  i++; /* passes over the e */
   int down = s.p[i] == '-';
   if (s.p[i] == '-' || s.p[i] == '+') i++;
   int64_t exponent = 0;
@@ -386,7 +390,8 @@ static int decimal_of(slp_str s, decimal *d) {
   return 0;
 }
 
-/* Computes number times 10^shift. *ret_exact: nothing was rounded. */
+/* Computes number * 10^shift, rounded. *ret_exact: nothing was rounded. Returns 0, SLP_ELIMIT or
+ * SLP_EBADDATA. */
 static int decimal_times(slp_str number, int shift, int64_t *ret, int *ret_exact) {
   decimal d;
   int r = decimal_of(number, &d);

@@ -8,8 +8,8 @@
 #include <emmintrin.h>
 #endif
 
-/* The first byte in p[i, end) that ends a plain run of string text: quote, backslash, control or not
- * ASCII; or end. */
+/* Returns the first place in p[i, end) that ends a plain run of string text: a quote, a backslash, a control
+ * character or a byte that is not ASCII; or end. */
 static inline size_t slp_json_plain_end(const char *p, size_t i, size_t end) {
 #ifdef __SSE2__
   const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x20);

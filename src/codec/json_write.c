@@ -1,4 +1,4 @@
-/* json_write.c - JSON into a slp_buf. */
+/* json_write.c - writes JSON into a slp_buf. */
 #include "codec/json_write.h"
 
 #include "base/clean.h"
@@ -28,14 +28,14 @@ static int put_escaped(slp_buf *b, uint8_t c) {
   }
 }
 
-/* The code point of a sequence of two or three bytes; of a longer one 0. */
+/* Returns the code point of a sequence of two or three bytes; 0 for a longer one. */
 static uint32_t code_point(const char *p, size_t len) {
   const uint8_t *u = (const uint8_t *)p;
   if (len == 2) return (u[0] & 0x1Fu) << 6 | (u[1] & 0x3Fu);
   return len == 3 ? (u[0] & 0x0Fu) << 12 | (u[1] & 0x3Fu) << 6 | (u[2] & 0x3Fu) : 0;
 }
 
-/* Writes the byte or sequence that ended a plain run; *at moves behind it. */
+/* Writes the byte or sequence that ended a plain run, and moves *at behind it. */
 static void put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
   const char *from = s.p + *at;
   if ((uint8_t)*from < 0x80) {
@@ -53,7 +53,7 @@ static void put_special(slp_buf *b, slp_str s, size_t *at, int one_line) {
     slp_buf_add(b, from, len);
 }
 
-/* The end of the bytes from i on that are written unchanged. */
+/* Returns the end of the bytes, from i on, that are written unchanged. */
 static size_t run_end(slp_str s, size_t i, int one_line) {
   size_t end = slp_json_plain_end(s.p, i, s.n);
   const char *del = one_line && end > i ? memchr(s.p + i, 0x7F, end - i) : NULL;

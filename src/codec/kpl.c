@@ -13,16 +13,16 @@
 
 #define MAGIC_N 4
 #define MD5_N 16
-/* The work of reading one field, counted in bytes of a slice. */
+/* What reading one field costs, counted in bytes of a slice. */
 #define FIELD_BYTES 32
-/* The work of an MD5 besides its bytes, in the same unit. */
+/* What an MD5 costs besides its bytes, in the same unit. */
 #define HASH_BYTES 256
 /* Tables up to this size are kept for the next page. */
 #define ENTRIES_KEPT_MAX 4096
 
 typedef enum stage { SCAN, SUM, READ, JUDGE, RESOLVE } stage;
 
-typedef struct entry { /* of the table of keys, or of explicit hash keys */
+typedef struct entry { /* a text in the table of keys, or of explicit hash keys */
   uint32_t at;
   uint16_t n;
   uint8_t foreign;
@@ -39,20 +39,20 @@ struct slp_kpl {
   slp_page *page;
   const slp_hash_range *range; /* NULL: nothing is foreign */
   stage stage;
-  int64_t bytes_left, records_left; /* of the slice */
+  int64_t bytes_left, records_left; /* what is left of the slice */
 
   /* the page */
-  size_t next;      /* of page->recs */
+  size_t next;      /* the next of page->recs */
   uint32_t magic_n; /* records still to come that begin as aggregates do */
-  slp_rec *rows;    /* owned until it is the page's */
+  slp_rec *rows;    /* owned, until the page has them */
   size_t rows_n, rows_cap;
   uint32_t aggregates_n, empty_n, raw_n;
-  uint8_t cut; /* the page ends in front of `next` */
+  uint8_t cut; /* 1: the page ends in front of `next` */
 
   /* the aggregate at work: page->recs[next] */
-  size_t first;   /* its first row */
-  size_t at, end; /* in the body: summed so far; the end of the message */
-  size_t done;    /* entries judged, rows resolved */
+  size_t first;   /* the aggregate's first row */
+  size_t at, end; /* offsets in the body: `at` is summed so far; `end` of the message */
+  size_t done;    /* entries judged, or rows resolved */
   slp_kpl_message message;
   table keys, hashes;
 };
@@ -69,7 +69,7 @@ static int grow_rows(slp_kpl *k) {
   return 0;
 }
 
-/* SLP_ELIMIT: the page is full. */
+/* Appends a row. Returns SLP_ELIMIT if the page is full. */
 static int put_row(slp_kpl *k, const slp_rec *row) {
   if (k->rows_n == k->rows_cap) {
     if (k->rows_n == SLP_KPL_PAGE_RECORDS_MAX) return SLP_ELIMIT;
@@ -131,7 +131,8 @@ static int sum(slp_kpl *k) {
   return 0;
 }
 
-/* The row holds indexes until it is resolved: the key's in key_at, the explicit hash key's in arrived_ms. */
+/* Appends a row that holds indexes until it is resolved: the key's in key_at, the explicit hash key's in
+ * arrived_ms. */
 static int put_record(slp_kpl *k) {
   const slp_kpl_message *m = &k->message;
   const slp_rec *whole = &k->page->recs[k->next];
@@ -168,7 +169,7 @@ static int read_message(slp_kpl *k) {
 
 static slp_str text_of(const slp_kpl *k, const entry *e) { return (slp_str){k->page->body.p + e->at, e->n}; }
 
-/* Checks the next keys, several at once while they are short. */
+/* Checks the next keys, several at once if they are short. */
 static int judge_keys(slp_kpl *k) {
   entry *e = &k->keys.entries[k->done];
   uint8_t hashes[SLP_MD5_MANY][16];
@@ -188,7 +189,8 @@ static int judge_keys(slp_kpl *k) {
   return 0;
 }
 
-/* An explicit hash key that is no number is not checked: the service would not have accepted it. */
+/* Checks an explicit hash key. One that is no number is not checked: the service would not have accepted
+ * it. */
 static void judge_hash(slp_kpl *k) {
   entry *e = &k->hashes.entries[k->done++ - k->keys.n];
   uint8_t hash[16];
@@ -240,7 +242,7 @@ static int resolve(slp_kpl *k) {
   return 0;
 }
 
-/* The user gets the aggregate as it came. */
+/* Puts the aggregate into the table as it came. */
 static int give_whole(slp_kpl *k) {
   slp_rec whole = k->page->recs[k->next];
   whole.flags |= SLP_REC_RAW;
@@ -279,8 +281,7 @@ static int work(slp_kpl *k) {
   return resolve(k);
 }
 
-/* Ends the page in front of `next`: records behind it must not count, and the page must not lead past
- * them. */
+/* Ends the page in front of `next`: records behind it must not count, and no iterator may lead past them. */
 static void cut_off(slp_kpl *k) {
   slp_page *page = k->page;
   page->latest_ms = -1;
@@ -333,7 +334,7 @@ void slp_kpl_free(slp_kpl *k) {
   slp_mem_drop(mem);
 }
 
-/* A range of all hash keys makes no record foreign. */
+/* Returns 1 for the range of all hash keys, which makes no record foreign. */
 static int is_whole_ring(const slp_hash_range *range) {
   for (int i = 0; i < 16; i++) {
     if (range->first[i] != 0 || range->last[i] != 0xff) return 0;

@@ -19,8 +19,8 @@ void slp_kpl_message_begin(slp_kpl_message *m, const char *p, size_t at, size_t 
 
 static size_t left(const slp_kpl_message *m) { return m->ends[m->level] - m->at; }
 
-/* 0: the level ends inside the number, or the number is too long. Bits above the 64th are dropped, as
- * protobuf's readers do. */
+/* Reads a varint. Returns 0 if the level ends inside it, or it is too long. Bits above the 64th are dropped,
+ * as by protobuf's readers. */
 static int read_varint(slp_kpl_message *m, uint64_t *ret) {
   size_t end = m->ends[m->level];
   uint64_t v = 0;
@@ -50,7 +50,7 @@ static int enter(slp_kpl_message *m, uint8_t level, size_t n) {
   return SLP_KPL_NOTHING;
 }
 
-/* The value of the field is the next n bytes. */
+/* Takes the value of a field, which is the next n bytes. */
 static int take_bytes(slp_kpl_message *m, uint32_t field, size_t n) {
   if (m->level == IN_AGGREGATE && field == AGGREGATE_RECORD) return enter(m, IN_RECORD, n);
   if (m->level == IN_RECORD && field == RECORD_TAG) return enter(m, IN_TAG, n);

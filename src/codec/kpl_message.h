@@ -20,15 +20,15 @@
 typedef struct slp_kpl_message {
   const uint8_t *p; /* borrowed; places are offsets from here */
   size_t at;        /* the next byte */
-  /* The last token. */
+  /* The next fields are about the last token. */
   size_t text_at, text_n; /* KEY, HASH: the text; RECORD: its data */
   uint64_t key_index, hash_index;
-  uint8_t has_hash; /* hash_index was given */
+  uint8_t has_hash; /* 1: hash_index was given */
   /* Private to the reader. */
   uint8_t has_key, has_data, has_tag_key;
   uint8_t level;
-  size_t ends[3];                      /* of the message and what it is in of it */
-  uint32_t groups[SLP_KPL_GROUPS_MAX]; /* fields of the unknown groups around */
+  size_t ends[3];                      /* where the message, and the parts of it that we are in, end */
+  uint32_t groups[SLP_KPL_GROUPS_MAX]; /* field numbers of the unknown groups that we are in */
   size_t groups_n;
 } slp_kpl_message;
 
@@ -41,7 +41,7 @@ typedef enum {
 } slp_kpl_token;
 
 void slp_kpl_message_begin(slp_kpl_message *m, const char *p, size_t at, size_t end);
-/* A slp_kpl_token, or SLP_EBADDATA. */
+/* Returns a slp_kpl_token, or SLP_EBADDATA. */
 int slp_kpl_message_next(slp_kpl_message *m);
 
 #endif

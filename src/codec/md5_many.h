@@ -1,4 +1,4 @@
-/* md5_many.h - the MD5 of several short strings at once. Where partition keys hash to has to be known for
+/* md5_many.h - computes the MD5 of several short strings at once. The hash of the partition key is needed for
  * every record of an aggregate, and most of a libcrypto call on a key is not the hash: measured 230 ns a key,
  * and 35 here. */
 #ifndef SLP_CODEC_MD5_MANY_H
@@ -7,9 +7,9 @@
 #include "base/base.h"
 
 #define SLP_MD5_MANY 8       /* strings at once */
-#define SLP_MD5_SHORT_MAX 55 /* with its padding, one block of 64 bytes */
+#define SLP_MD5_SHORT_MAX 55 /* one block of 64 bytes, with its padding */
 
-/* n <= SLP_MD5_MANY strings of up to SLP_MD5_SHORT_MAX bytes each. */
+/* Hashes n <= SLP_MD5_MANY strings of up to SLP_MD5_SHORT_MAX bytes each. */
 void slp_md5_many(const slp_str *in, size_t n, uint8_t (*out)[16]);
 
 #endif

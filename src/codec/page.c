@@ -1,10 +1,10 @@
 /* page.c - reads a GetRecords answer (JSON or CBOR; page_changes.c reads that of DynamoDB Streams) into a
  * table of records, in slices of bounded work.
  *
- * The two pull readers give tokens; a state machine with one place (which container) and one field (which
- * member's value comes next) turns them into rows. It never recurses, and it skips unknown values by counting
- * depth. A long string pauses inside the pull reader; the base64 of a long Data is decoded in pieces here,
- * and put back in pieces when it turns out not to be base64. */
+ * The two pull readers give tokens. A state machine with one place (which container) and one field (which
+ * member's value comes next) turns them into rows. It never recurses, and skips unknown values by counting
+ * depth. A long string pauses inside the pull reader. The base64 of a long Data is decoded in pieces here,
+ * and put back in pieces if it turns out not to be base64. */
 #include "codec/page.h"
 
 #include "codec/base64.h"
@@ -16,11 +16,11 @@
 #include "codec/page_table.h"
 
 #define CHILDREN_FIRST 4
-/* A plain record may end so far behind its slice: what does not is read anew, in slices. */
+/* A plain record may end this far behind its slice. A longer one is read again, in slices. */
 #define BEYOND_PAUSE 131072u
-/* Of an answer that is still coming: a token may end so far behind the place where the pull readers pause
- * (the longest is a number), and a record that turned out to be cut is looked at again when so many bytes
- * more are there. */
+/* For an answer that is still coming. TOKEN_BYTES: how far behind the place where the pull readers pause a
+ * token may end (the longest is a number). AGAIN_BYTES: how many more bytes must come before a record that
+ * was cut is tried again. */
 #define TOKEN_BYTES 2048u
 #define AGAIN_BYTES 32768u
 _Static_assert(TOKEN_BYTES > SLP_JSON_NUMBER_MAX + 64, "no token reaches behind what is there");
@@ -80,21 +80,21 @@ struct slp_page_reader {
   field field;
   int result; /* SLP_MORE while reading; later the final answer of slp_page_read() */
   const char *why;
-  size_t bytes;        /* of the whole answer, which may not be there yet */
-  size_t look_at;      /* the next record is thought to be there when so much of the answer is */
-  int token;           /* the pull reader's own, behind the T_ one */
-  slp_str text;        /* of the token */
-  uint32_t skip_depth; /* > 0: inside a value that nobody wants */
-  slp_rec rec;         /* being read */
+  size_t bytes;        /* of the whole answer, which may not be complete yet */
+  size_t look_at;      /* how much of the answer must be there for the next record to be tried */
+  int token;           /* the pull reader's own token, behind the T_ one */
+  slp_str text;        /* of that token */
+  uint32_t skip_depth; /* > 0: inside a value that is skipped */
+  slp_rec rec;         /* the record that is being read */
   size_t data_used;    /* characters of a base64 Data decoded so far */
-  size_t data_back;    /* groups of it still to be put back */
-  uint8_t data_on;     /* a Data is being decoded ... */
-  uint8_t data_undo;   /* ... or put back */
+  size_t data_back;    /* groups of that Data that must still be put back */
+  uint8_t data_on;     /* 1: a Data is being decoded ... */
+  uint8_t data_undo;   /* 1: ... or put back */
   slp_shard_desc child;
   uint8_t parents_n;
   slp_json json;
   slp_cbor cbor;
-  slp_changes_reader changes; /* SLP_FORM_CHANGES: all but mem, form and result is its affair */
+  slp_changes_reader changes; /* SLP_FORM_CHANGES: it reads all; only mem, form and result count here */
 };
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
@@ -170,7 +170,7 @@ typedef struct known {
   { text, sizeof(text) - 1, field }
 
 static const known answer_keys[] = {KNOWN("Records", RECORDS), KNOWN("NextShardIterator", NEXT_ITERATOR),
-                                    /* of an event of SubscribeToShard */
+                                    /* in an event of SubscribeToShard */
                                     KNOWN("ContinuationSequenceNumber", NEXT_ITERATOR),
                                     KNOWN("MillisBehindLatest", BEHIND_MS), KNOWN("ChildShards", CHILDREN)};
 static const known record_keys[] = {KNOWN("SequenceNumber", SEQUENCE),
@@ -251,8 +251,8 @@ static void data_undo(slp_page_reader *r, char *text, size_t piece) {
   if (!from) data_raw(r);
 }
 
-/* Works on about `piece` characters of the Data at rec.data_at; data_on is 0 once it is complete. rec.data_n
- * is the length of the text until then. */
+/* Works on about `piece` characters of the Data at rec.data_at. data_on becomes 0 when it is complete; until
+ * then rec.data_n is the length of the text. */
 static void data_step(slp_page_reader *r, size_t piece) {
   char *text = r->page->body.p + r->rec.data_at;
   size_t n = r->rec.data_n, used = r->data_used;
@@ -332,7 +332,7 @@ static int child_done(slp_page_reader *r) {
     }
     page->children = c;
   }
-  /* A child has one parent (split) or two (merge); with any other number the lineage has no place for it. */
+  /* A child has one parent (split) or two (merge). The lineage has no place for any other number. */
   if (!r->child.id.n || !r->child.parent.n || r->parents_n > 2) page->children_bad = 1;
   SLP_CHECK(page->children); /* cap is 0 without it */
   page->children[page->children_n++] = r->child;
@@ -381,7 +381,7 @@ static int child_value(slp_page_reader *r, int t) {
 
 /* ---- the answer ---------------------------------------------------------------------------------- */
 
-/* MillisBehindLatest is only a hint: whatever number it is, it is clamped, not refused. */
+/* MillisBehindLatest is only a hint, so whatever number it is, it is clamped, not refused. */
 static int take_behind(slp_page_reader *r) {
   const slp_cbor *c = &r->cbor;
   int64_t v = 0;
@@ -398,7 +398,8 @@ static int take_behind(slp_page_reader *r) {
   return 0;
 }
 
-/* A member given twice counts as given last: everything the first left is dropped. */
+/* Takes a member of the answer. If a member is given twice the last one counts, so everything from the first
+ * is dropped. */
 static int answer_value(slp_page_reader *r, int t) {
   slp_page *page = r->page;
   switch (r->field) {
@@ -469,7 +470,7 @@ static int value(slp_page_reader *r, int t) {
 }
 
 static int on_token(slp_page_reader *r, int t) {
-  if (t == T_TAG) return 0; /* the value it marks comes next */
+  if (t == T_TAG) return 0; /* the value that the tag marks comes next */
   if (r->skip_depth) {
     if (t == T_MAP || t == T_LIST)
       r->skip_depth++;
@@ -534,7 +535,7 @@ void slp_page_reader_begin_early(slp_page_reader *r, slp_page *page, slp_form fo
   if (bytes > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");
 }
 
-/* One record of the plain shape that ends before `there`. 0: there is none at this place. */
+/* Reads one plain record that ends before `there`. Returns 0 if there is none at this place. */
 static int quick_record(slp_page_reader *r, size_t pause_at, size_t there) {
   size_t end;
   if (r->form == SLP_FORM_CBOR) {
@@ -553,11 +554,11 @@ static int quick_record(slp_page_reader *r, size_t pause_at, size_t there) {
   return 1;
 }
 
-/* The beginning of a large page is in cold memory again when its last byte has come, and where a record
- * begins is known only when the one before it is read: the processor would wait for each in turn. Records of
- * a page are often of one size. So the places where the next ones should begin are touched, a group at once:
- * then it waits for all of them together. Small records, and base64, are read byte by byte: there it looks
- * ahead by itself. */
+/* Touches the places where the next records should begin, a group at once, so that the processor waits for
+ * all of them together. The beginning of a large page is in cold memory when its last byte has come. Where a
+ * record begins is known only when the one before it is read, so the processor would wait for each in turn.
+ * Records of a page are often of one size. Small records, and base64, are read byte by byte: there the
+ * processor looks ahead by itself. */
 #define GROUP 8
 #define SPARSE 512u /* bytes a record */
 #define HEAD_BYTES 256u
@@ -572,7 +573,7 @@ static void bring_near(const slp_page_reader *r, size_t size) {
   }
 }
 
-/* Records of the plain shape, as far as they go. 1: so many that the slice is over. */
+/* Reads plain records for as long as they come. Returns 1 if the slice is over, or an error. */
 static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) {
   size_t at = slp_page_reader_where(r), there = r->page->body.n;
   if (there < r->look_at) return 0;
@@ -590,8 +591,8 @@ static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) 
   return 0;
 }
 
-/* Whether the next token may not be there yet. Between records the quick reader is to have the next one
- * whole, unless it is too long for it anyway. */
+/* Returns 1 if the next token may not be there yet. Between records the quick reader should have the next
+ * record whole, unless that is too long for it anyway. */
 static int token_is_to_come(slp_page_reader *r) {
   size_t there = r->page->body.n;
   if (there >= r->bytes) return 0;
@@ -624,7 +625,7 @@ static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) 
     if (t == T_END) return 0;
     e = on_token(r, t);
     if (e) return e;
-    /* Records given twice start again at 0, so this counts what the table grew by. */
+    /* If Records is given twice the table starts again at 0, so this counts what it grew by. */
     if (r->page->recs_n > recs_from && r->page->recs_n - recs_from >= records_max) return SLP_MORE;
   }
 }

@@ -1,13 +1,13 @@
 /* page_changes.c - reads an answer of DynamoDB Streams into a table of changes. The pull reader passes over
- * the text and changes no byte of it; a machine with one place and one field notes where the wanted parts
- * begin and end. Members may come in any order, unknown ones are passed over, null is as good as absent, and
- * of a member given twice the last one counts. */
+ * the text and changes no byte of it. A state machine with one place and one field notes where the wanted
+ * parts begin and end. Members may come in any order, unknown ones are skipped, null is as good as absent,
+ * and of a member given twice the last one counts. */
 #include "codec/page_changes.h"
 
 #include "codec/digits.h"
 #include "codec/page_table.h"
 
-/* An escape is at most six characters for one. */
+/* The longest text with escapes: an escape takes at most six characters for one. */
 #define ESCAPED_MAX (6 * (size_t)UINT16_MAX)
 
 enum { IN_NOTHING, IN_ANSWER, IN_RECORDS, IN_RECORD, IN_CHANGE, BEHIND_ANSWER };
@@ -46,7 +46,7 @@ static int unescaped(slp_changes_reader *r, slp_str raw, uint32_t *ret_at, size_
   return 0;
 }
 
-/* Where the string just read lies as text of at most `most` bytes. */
+/* Finds where the string just read lies, as text of at most `most` bytes. */
 static int take_text(slp_changes_reader *r, size_t most, uint32_t *ret_at, size_t *ret_n) {
   slp_str text = r->json.text;
   *ret_at = (uint32_t)(text.p - r->page->body.p);
@@ -208,7 +208,7 @@ static int begin_records(slp_changes_reader *r, int t) {
 
 /* ---- values and ends ------------------------------------------------------------------------------ */
 
-/* The first token of the value of r->field. */
+/* Takes the first token of the value of r->field. */
 static int value(slp_changes_reader *r, int t) {
   int e = 0;
   switch (t == SLP_JSON_NULL ? UNKNOWN : r->field) {
@@ -312,7 +312,7 @@ int slp_changes_read(slp_changes_reader *r, size_t bytes_max, size_t records_max
     }
     int e = on_token(r, t);
     if (e) return e;
-    /* Records given twice start again at 0, so this counts what the table grew by. */
+    /* If Records is given twice the table starts again at 0, so this counts what it grew by. */
     if (r->page->recs_n > from && r->page->recs_n - from >= records_max) return SLP_MORE;
   }
 }

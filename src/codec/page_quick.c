@@ -9,7 +9,7 @@
 #define OPEN_MAP 0xBF
 #define MAP_OF_NONE 0xA0
 #define BREAK 0xFF
-/* Integers from here on are milliseconds for the pull reader too; smaller ones are seconds. */
+/* Integers of this size or more are milliseconds for the pull reader too; smaller ones are seconds. */
 #define MS_FROM 100000000000u
 #define MS_TO 100000000000000u
 
@@ -26,16 +26,16 @@ static uint64_t word_at(const uint8_t *p) {
   return w;
 }
 
-/* One expression, which compilers turn into a single load. */
+/* This is one expression, because compilers turn it into a single load. */
 static uint64_t big_endian(const uint8_t *p) {
   return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
          (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7];
 }
 
-/* The content of a string of that major type, whose first byte is there. NULL: it is something else, or not
- * all there. */
+/* Returns the content of a string of that major type, whose first byte is there. NULL: it is something else,
+ * or not complete. */
 static inline const uint8_t *string(const uint8_t *p, const uint8_t *end, unsigned major, size_t *ret_n) {
-  size_t n = p[0] - (major << 5); /* beyond any length, if it is less */
+  size_t n = p[0] - (major << 5); /* wraps to more than any length, if it is less */
   if (n < 24) {
     p += 1;
   } else if (n > 26 || end - p < 5) {
@@ -54,7 +54,7 @@ static inline const uint8_t *string(const uint8_t *p, const uint8_t *end, unsign
   return n <= (size_t)(end - p) ? p : NULL;
 }
 
-/* The last word of a longer text lies over the one before it. */
+/* Returns 1 if all bytes are ASCII. The last word of a longer text overlaps the one before it. */
 static inline int all_ascii(const uint8_t *p, size_t n) {
   const uint64_t high = 0x8080808080808080u;
   uint64_t seen = 0;
@@ -66,7 +66,7 @@ static inline int all_ascii(const uint8_t *p, size_t n) {
   return !((seen | word_at(p + n - sizeof seen)) & high);
 }
 
-/* The readers of a value return what is behind it; NULL: it is not of the plain shape. */
+/* The readers of a value return the place behind it; NULL: it is not of the plain shape. */
 
 static inline const uint8_t *sequence(const uint8_t *p, const quick *q) {
   size_t n;
@@ -77,7 +77,7 @@ static inline const uint8_t *sequence(const uint8_t *p, const quick *q) {
   return p + n;
 }
 
-/* An integer of eight bytes behind its head. */
+/* Reads an integer of eight bytes; its head was passed already. */
 static inline const uint8_t *arrived(const uint8_t *p, const quick *q) {
   uint64_t v = big_endian(p);
   q->rec->arrived_ms = (int64_t)v;
@@ -104,11 +104,13 @@ static inline const uint8_t *key(const uint8_t *p, const quick *q) {
   return p + n;
 }
 
-/* A text of constant length with so many bytes behind it: a few loads and compares. */
+/* Compares with a string literal, behind which `more` bytes must come. Its length is a constant, so this
+ * compiles to a few loads and compares. */
 #define SAME(p, text) (memcmp(p, text, sizeof(text) - 1) == 0)
 #define BEGINS(p, text, more, end) ((size_t)((end) - (p)) >= sizeof(text) - 1 + (more) && SAME(p, text))
 #define PAST(p, text) ((p) + sizeof(text) - 1)
-/* Heads and names. That of the time is in two pieces, for as one it would be a call; behind it, tag 1. */
+/* Heads and names of members. The name of the time is in two pieces, because as one the compare would be a
+ * call; tag 1 follows it. */
 #define SEQUENCE_NAME "\x6eSequenceNumber"
 #define ARRIVED_NAME \
   "\x78\x1b"         \
@@ -119,8 +121,8 @@ static inline const uint8_t *key(const uint8_t *p, const quick *q) {
   "Data"
 #define KEY_NAME "\x6cPartitionKey"
 
-/* The members, tried in the order in which the service writes them: then one round finds them all. What is
- * behind the map, or NULL. */
+/* Reads the members. They are tried in the order in which the service writes them, so that one round finds
+ * them all. Returns the place behind the map, or NULL. */
 static inline const uint8_t *members(const uint8_t *p, unsigned head, const quick *q) {
   unsigned seen = 0, had;
   do {

@@ -13,24 +13,25 @@ enum { SEQUENCE = 1, ARRIVED = 2, DATA = 4, KEY = 8 };
 typedef struct quick {
   char *body, *end;
   slp_rec *rec;
-  /* of a Data that is decoded already, to put it back */
+  /* for putting back a Data that is decoded already */
   char *text;
   size_t groups;
-  char padded[4]; /* its group with padding, or none; bits under the padding may be anything */
+  char padded[4]; /* its group with padding, if it has one; bits under the padding may be anything */
 } quick;
 
-/* A text of constant length with so many characters behind it: a few loads and compares. */
+/* Compares with a string literal, behind which `more` characters must come. Its length is a constant, so this
+ * compiles to a few loads and compares. */
 #define SAME(p, text) (memcmp(p, text, sizeof(text) - 1) == 0)
 #define BEGINS(p, text, more, end) ((size_t)((end) - (p)) >= sizeof(text) - 1 + (more) && SAME(p, text))
 #define PAST(p, text) ((p) + sizeof(text) - 1)
-/* That of the time is in two pieces, for as one it would be a call. */
+/* The name of the time is in two pieces, because as one the compare would be a call. */
 #define SEQUENCE_NAME "\"SequenceNumber\":\""
 #define ARRIVED_NAME "\"ApproximateArr"
 #define ARRIVED_REST "ivalTimestamp\":"
 #define DATA_NAME "\"Data\":\""
 #define KEY_NAME "\"PartitionKey\":\""
 
-/* The readers of a value return what is behind it; NULL: it is not of the plain shape. */
+/* The readers of a value return the place behind it; NULL: it is not of the plain shape. */
 
 static inline char *sequence(char *p, const quick *q) {
   size_t n = slp_digits_end(p, slp_min_u64((size_t)(q->end - p), SLP_PAGE_SEQ_DIGITS_MAX + 1));
@@ -49,7 +50,7 @@ static inline char *key(char *p, const quick *q) {
   return p + n + 1;
 }
 
-/* Appends digits to the number; where they end, `to` at most. */
+/* Appends digits to the number *v. Returns where they end, `to` at most. */
 static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
   if (to - at >= 8 && slp_all_digits_by_words(p + at, 8)) {
     *v = *v * 100000000 + (int64_t)slp_eight_digits(p + at);
@@ -63,10 +64,11 @@ static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
   return at;
 }
 
-/* Ten digits, maybe a dot and one to three more: seconds; or one digit, a dot, up to twelve more and E9. */
-#define WHOLE_MOST 11 /* before the dot: one too many is noticed */
+/* Reads a time: ten digits, maybe a dot and one to three more (seconds); or one digit, a dot, up to twelve
+ * more and E9. */
+#define WHOLE_MOST 11 /* digits before the dot: one too many is noticed */
 #define TIME_MOST 17
-#define TIME_ROOM (TIME_MOST + 2) /* what is looked at; "]}" stand behind a record at least */
+#define TIME_ROOM (TIME_MOST + 2) /* characters looked at; at least "]}" stands behind a record */
 static inline char *arrived(char *p, const quick *q) {
   int64_t v = *p - '0';
   size_t whole = 1, part = 0;
@@ -78,7 +80,7 @@ static inline char *arrived(char *p, const quick *q) {
     part = n - whole - 1;
     if (!part) return NULL;
   }
-  size_t missing; /* digits, until it is milliseconds */
+  size_t missing; /* digits that are missing to milliseconds */
   if (p[n] == 'E') {
     if (p[n + 1] != '9' || whole != 1 || part > 12) return NULL;
     missing = 12 - part;
@@ -92,7 +94,7 @@ static inline char *arrived(char *p, const quick *q) {
   return p + n;
 }
 
-/* Decodes to the first character that base64 does not have, which is the quote, or padding before it. */
+/* Decodes up to the first character that base64 does not have: the quote, or padding before it. */
 static inline char *data(char *p, quick *q) {
   size_t left = (size_t)(q->end - p), used = slp_base64_decode_groups(p, p, left), rest = 0;
   q->text = p;
@@ -114,15 +116,15 @@ static void put_data_back(const quick *q) {
   if (q->padded[0]) memcpy(q->text + q->groups * 4, q->padded, 4);
 }
 
-/* Behind a member: a comma and so another one. 0: the record must end. */
+/* Returns 1 if a comma follows a member, and so another one; 0: the record must end. */
 static inline int another(char **p, const quick *q) {
   if (*p == q->end || **p != ',') return 0;
   ++*p;
   return 1;
 }
 
-/* The members, tried in the order in which the service writes them: then one round finds them all. What is
- * behind the record, or NULL. */
+/* Reads the members. They are tried in the order in which the service writes them, so that one round finds
+ * them all. Returns the place behind the record, or NULL. */
 static inline char *members(char *p, quick *q) {
   unsigned seen = 0, had;
   for (;;) {

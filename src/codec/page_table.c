@@ -1,4 +1,4 @@
-/* page_table.c - a page as an object, and its table of rows growing. */
+/* page_table.c - makes, empties and frees pages, and adds rows to their tables. */
 #include "codec/page_table.h"
 
 #include "base/num.h"
@@ -91,7 +91,7 @@ void slp_page_cut(slp_page *page, size_t recs_n) {
 static slp_str put_behind(slp_buf *body, slp_str s) {
   size_t at = body->n;
   if (!s.n) return (slp_str){NULL, 0};
-  SLP_CHECK(slp_buf_add_str(body, s) == 0); /* there is room: it can't move */
+  SLP_CHECK(slp_buf_add_str(body, s) == 0); /* there is room, so the body does not move */
   return (slp_str){body->p + at, s.n};
 }
 
@@ -184,9 +184,10 @@ void slp_page_no_changes(slp_page *page) {
   page->changes = NULL;
 }
 
-/* ---- what stands in them ------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------ */
 
-/* "1767312000.123" as Kinesis writes it: seconds of 10 digits, a dot, 1 to 3 more. 0: some other form. */
+/* Reads "1767312000.123" as Kinesis writes it: seconds of 10 digits, a dot, 1 to 3 more. Returns 0 for any
+ * other form. */
 static int plain_seconds(slp_str s, int64_t *ret_ms) {
   int64_t v = 0;
   if (s.n < 12 || s.n > 14 || s.p[10] != '.') return 0;
@@ -201,7 +202,7 @@ static int plain_seconds(slp_str s, int64_t *ret_ms) {
 }
 
 int slp_page_time_ms(slp_str number, int64_t *ret_ms) {
-  /* From here on it is not seconds but milliseconds; the CBOR reader has the same rule. */
+  /* A number of this size is no seconds but milliseconds; the CBOR reader has the same rule. */
   const int64_t absurd_ms = 100000000000000;
   if (plain_seconds(number, ret_ms)) return 0;
   int r = slp_decimal_seconds_ms(number, ret_ms);

@@ -1,4 +1,4 @@
-/* page_table.h - inside of pages, for their readers: emptying a page, adding rows, and what every form of
+/* page_table.h - for the readers of pages only: empties a page, adds rows, and reads what every form of
  * answer says in the same way. */
 #ifndef SLP_CODEC_PAGE_TABLE_H
 #define SLP_CODEC_PAGE_TABLE_H
@@ -9,19 +9,20 @@
 #define SLP_PAGE_SEQ_DIGITS_MAX 129
 
 void slp_page_no_rows(slp_page *page);    /* as if no record had been read */
-void slp_page_no_answer(slp_page *page);  /* nor anything else; the body stays */
+void slp_page_no_answer(slp_page *page);  /* as if nothing had been read; the body stays */
 void slp_page_no_changes(slp_page *page); /* frees the table of changes: the form has none */
 
-/* A row with a sequence number, and what is noted of it. 0; SLP_ELIMIT and SLP_ENOMEM: *ret_why says it. */
+/* Adds a row with a sequence number, and notes what the page keeps of it. Returns 0; SLP_ELIMIT and
+ * SLP_ENOMEM: *ret_why says it. */
 int slp_page_add_row(slp_page *page, const slp_rec *rec, const char **ret_why);
-/* The same with its change; every row of the page must have one. */
+/* Does the same with the row's change; every row of the page must have one. */
 int slp_page_add_change(slp_page *page, const slp_rec *rec, const slp_rec_change *change,
                         const char **ret_why);
-/* A table of the page's twice as large, or NULL. */
+/* Returns the table, twice as large; NULL: no memory. */
 void *slp_page_doubled(slp_page *page, void *table, size_t *cap, size_t first, size_t most, size_t each);
 
-/* A time of JSON (seconds, with a fraction, maybe with an exponent; absurdly many: milliseconds) as ms.
- * SLP_ELIMIT: out of range, SLP_EBADDATA: no number. */
+/* Reads a time of JSON as ms: seconds, with a fraction, maybe with an exponent; absurdly many are
+ * milliseconds. SLP_ELIMIT: out of range; SLP_EBADDATA: no number. */
 int slp_page_time_ms(slp_str number, int64_t *ret_ms);
 
 #endif

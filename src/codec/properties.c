@@ -1,4 +1,4 @@
-/* properties.c - Java's .properties, a property at a time. */
+/* properties.c - reads Java's .properties, one property at a time. */
 #include "codec/properties.h"
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
@@ -20,7 +20,7 @@ static void pass_blanks(slp_properties *p) {
   while (more(p) && is_blank(here(p))) p->at++;
 }
 
-/* A backslash at the end of a line. */
+/* Returns 1 if a backslash at the end of a line comes next. */
 static int joins(const slp_properties *p) {
   return more(p) && here(p) == '\\' && p->at + 1 < p->text.n && is_end(p->text.p[p->at + 1]);
 }
@@ -34,8 +34,8 @@ static void pass_joined_blanks(slp_properties *p) {
   }
 }
 
-/* To the first property: past empty lines and comments, which no backslash continues. A backslash that joins
- * nothing with the next line counts as an empty line. */
+/* Goes to the first property, past empty lines and comments, which no backslash continues. A backslash that
+ * joins nothing with the next line counts as an empty line. */
 static void pass_empty(slp_properties *p) {
   for (;;) {
     pass_blanks(p);
@@ -57,7 +57,7 @@ static int hex(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Four digits. -1: damaged. */
+/* Reads four hex digits. Returns -1 if they are damaged. */
 static int32_t unit(slp_properties *p) {
   int32_t u = 0;
   for (int i = 0; i < 4; i++) {
@@ -71,7 +71,7 @@ static int32_t unit(slp_properties *p) {
 
 static int is_half(int32_t u, int32_t first) { return u >= first && u < first + 0x400; }
 
-/* Half of a pair without the other half becomes U+FFFD. */
+/* Adds the character of a \u escape. Half of a surrogate pair without the other half becomes U+FFFD. */
 static int add_escaped(slp_properties *p, slp_buf *into) {
   int32_t u = unit(p);
   if (u < 0) return SLP_EBADDATA;
@@ -86,7 +86,7 @@ static int add_escaped(slp_properties *p, slp_buf *into) {
       p->at = back;
   }
   if (is_half(u, 0xd800) || is_half(u, 0xdc00)) u = 0xfffd;
-  if (!u) u = 0xfffd; /* a text of ours has no NUL inside */
+  if (!u) u = 0xfffd; /* our texts have no NUL inside */
   char utf8[4];
   size_t n = 0;
   if (u < 0x80) {
@@ -107,7 +107,8 @@ static int add_escaped(slp_properties *p, slp_buf *into) {
   return slp_buf_add(into, utf8, n);
 }
 
-/* Behind a backslash. At the end of a line it joins the next one, without the blanks in front. */
+/* Takes an escape, from behind its backslash. At the end of a line it joins the next line, without the blanks
+ * in front. */
 static int take_escape(slp_properties *p, slp_buf *into) {
   if (!more(p)) return 0;
   char c = here(p);
@@ -127,7 +128,7 @@ static int take_escape(slp_properties *p, slp_buf *into) {
   }
 }
 
-/* A key ends at a blank, '=' or ':'; a value at the end of the line. */
+/* Takes a key, which ends at a blank, '=' or ':', or a value, which ends with the line. */
 static int take_text(slp_properties *p, slp_buf *into, int key) {
   int r = 0;
   while (more(p) && !is_end(here(p)) && !r) {

@@ -8,13 +8,13 @@
 typedef struct slp_properties {
   slp_str text;
   size_t at;
-  size_t line; /* of the property read last, from 1 */
+  size_t line; /* line of the property read last, from 1 */
   size_t next_line;
 } slp_properties;
 
 slp_properties slp_properties_begin(slp_str text);
-/* Appends key, NUL, value, NUL. 1: that was one; 0: there are no more; SLP_EBADDATA: a damaged \u escape in
- * line `line`; or an error of the buf. */
+/* Appends key, NUL, value, NUL. Returns 1; 0: there are no more properties; SLP_EBADDATA: a damaged \u escape
+ * in line `line`; or an error of the buf. */
 int slp_properties_next(slp_properties *p, slp_buf *into);
 
 #endif

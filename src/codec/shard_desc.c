@@ -1,4 +1,4 @@
-/* shard_desc.c - what a listing, or the page of a parent, may say of a shard. */
+/* shard_desc.c - checks what a listing, or the page of a parent, says of a shard. */
 #include "base/clean.h"
 #include "base/num.h"
 #include "codec/page_table.h"

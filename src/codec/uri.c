@@ -1,4 +1,4 @@
-/* uri.c - splitting endpoint URLs, and percent-encoding. */
+/* uri.c - splits endpoint URLs, and percent-encodes. */
 #include "codec/uri.h"
 
 #include "base/num.h"
@@ -16,7 +16,7 @@ static int is_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
 }
 
-/* Reads the scheme in any case; *s moves behind it. */
+/* Takes the scheme, in any case, off the front of *s. */
 static int take_scheme(slp_str *s, const char *lower) {
   size_t n = strlen(lower);
   if (s->n < n) return 0;
@@ -38,7 +38,7 @@ static int parse_port(slp_str text, slp_uri *u, const char **ret_why) {
   return 0;
 }
 
-/* host, host:port, [v6] or [v6]:port */
+/* Reads host, host:port, [v6] or [v6]:port. */
 static int parse_authority(slp_str a, slp_uri *u, const char **ret_why) {
   size_t host_n = 0, rest;
   u->authority = a;

@@ -1,4 +1,4 @@
-/* utf8.c - UTF-8 checking after the well-formed byte table of the Unicode Standard (table 3-7). */
+/* utf8.c - checks UTF-8 by the well-formed byte table of the Unicode Standard (table 3-7). */
 #include "codec/utf8.h"
 
 #ifdef __SSE2__
@@ -21,7 +21,7 @@ size_t slp_utf8_length(const char *p, size_t n) {
   return n >= 4 && follows(p[3]) ? 4 : 0;
 }
 
-/* The first byte at or after i that is not ASCII, or a place at or after stop. */
+/* Returns the first byte at or after i that is not ASCII, or a place at or after stop. */
 static size_t pass_ascii(const char *p, size_t i, size_t stop) {
 #ifdef __SSE2__
   while (i + 16 <= stop) {

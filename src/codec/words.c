@@ -9,7 +9,7 @@ static int quoted(slp_str *rest, char quote, slp_buf *into) {
     char c = rest->p[0];
     *rest = (slp_str){rest->p + 1, rest->n - 1};
     if (c == quote) return 0;
-    /* Inside "" a backslash only hides a quote and itself. */
+    /* Inside "" a backslash hides only a quote and itself. */
     if (quote == '"' && c == '\\' && rest->n && (rest->p[0] == '"' || rest->p[0] == '\\')) {
       c = rest->p[0];
       *rest = (slp_str){rest->p + 1, rest->n - 1};

@@ -7,9 +7,9 @@
 
 #define SLP_XML_DEPTH_MAX 32
 
-/* Appends the text of the first element at `path` ("Root/Child/Name": names without prefixes), entities
- * decoded, child elements left out. 0, SLP_ENOENT, SLP_EBADDATA (not XML, or cut short), SLP_ELIMIT (too
- * deep), or an error of the buf. */
+/* Appends the text of the first element at `path` ("Root/Child/Name": names without prefixes), with entities
+ * decoded and child elements left out. Returns 0, SLP_ENOENT, SLP_EBADDATA (not XML, or cut short),
+ * SLP_ELIMIT (too deep), or an error of the buf. */
 int slp_xml_text(slp_str document, const char *path, slp_buf *into);
 
 #endif
