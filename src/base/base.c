@@ -1,4 +1,4 @@
-/* base.c - the end of the process when one of our own invariants is broken. */
+/* base.c - ends the process when one of our own invariants is broken. */
 #include "base/base.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* base.h - what every file may lean on: checks, byte strings by value, small arithmetic. */
+/* base.h - what every file may use: checks, byte strings by value, small arithmetic. */
 #ifndef SLP_BASE_BASE_H
 #define SLP_BASE_BASE_H
 
@@ -9,18 +9,18 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Our own bugs end the process, in every build. Data from outside is never checked with this. */
+/* A bug of ours ends the process, in every build. Data from outside is never checked with this. */
 #define SLP_CHECK(x) ((x) ? (void)0 : slp_check_failed(__FILE__, __LINE__, #x))
 __attribute__((noreturn, cold)) void slp_check_failed(const char *file, int line, const char *what);
 
-/* The object that holds `member` at address p. */
+/* Returns the object that holds `member` at address p. */
 #define SLP_OWNER(p, type, member) ((type *)(void *)((char *)(p)-offsetof(type, member)))
 #define SLP_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SLP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define SLP_UNUSED __attribute__((unused))
 
-/* Results of functions are 0 or negative. libuv's codes are -errno on every system we build
- * for; rooms below host/ name the few they need here (host/uv_host.c asserts they agree). */
+/* Functions return 0 or a negative result. libuv's codes are -errno on every system we build for. Rooms below
+ * host/ use the few that they need by these names; host/uv_host.c asserts that they agree. */
 #define SLP_ENOMEM (-ENOMEM)
 #define SLP_ETIMEDOUT (-ETIMEDOUT)
 #define SLP_ECANCELED (-ECANCELED)
@@ -29,12 +29,12 @@ __attribute__((noreturn, cold)) void slp_check_failed(const char *file, int line
 #define SLP_EINVAL (-EINVAL)
 #define SLP_ENOENT (-ENOENT)
 #define SLP_E2BIG (-E2BIG)
-/* Internal results; they never reach the public edge. */
+/* Internal results; no public function returns them. */
 #define SLP_MORE (1)         /* not finished: call again */
 #define SLP_EBADDATA (-6001) /* bytes from outside do not follow their format */
 #define SLP_ELIMIT (-6002)   /* bytes from outside exceed a limit of ours */
 
-/* Bytes that somebody else owns. Not NUL-ended. {NULL, 0} means absent; {"", 0} means empty. */
+/* Bytes that somebody else owns, not NUL-ended. {NULL, 0} means absent; {"", 0} means empty. */
 typedef struct slp_str {
   const char *p;
   size_t n;
@@ -46,7 +46,7 @@ static inline slp_str slp_str_of(const char *z) { return (slp_str){z, z ? strlen
 static inline int slp_str_eq(slp_str a, slp_str b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
-/* -1, 0, 1 by bytes; a string comes before those that it begins. */
+/* Returns -1, 0 or 1 by bytes; a string comes before those that begin with it. */
 static inline int slp_str_cmp(slp_str a, slp_str b) {
   size_t n = a.n < b.n ? a.n : b.n;
   int c = n ? memcmp(a.p, b.p, n) : 0;
@@ -60,10 +60,10 @@ static inline uint64_t slp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : 
 static inline uint64_t slp_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline int64_t slp_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t slp_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
-/* Returns a + b, or INT64_MAX when that is more. Neither is negative. */
+/* Returns a + b, or INT64_MAX if that is more. Neither may be negative. */
 static inline int64_t slp_add_i64(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
-/* A point in time plus a length; stays at UINT64_MAX ("never") instead of wrapping. */
+/* Adds a length of time to a point in time; stays at UINT64_MAX ("never") instead of wrapping. */
 static inline uint64_t slp_after_us(uint64_t at_us, uint64_t us) {
   return at_us > UINT64_MAX - us ? UINT64_MAX : at_us + us;
 }

@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-/* The character at the beginning and its length; 0: no UTF-8 (overlong forms, surrogates, above U+10FFFF). */
+/* Reads the character at the beginning. Returns its length; 0: it is not UTF-8 (overlong forms, surrogates,
+ * above U+10FFFF). */
 static size_t read_one(const unsigned char *p, size_t n, uint32_t *ret) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   size_t len = p[0] < 0x80                   ? 1
@@ -42,11 +43,11 @@ size_t slp_safe_length(const char *p, size_t n) {
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Does the host and port of a URL end before this character, or the URL? */
+/* Returns 1 if a URL's host and port, or the URL, end before this character. */
 static int ends_authority(char c) { return (unsigned char)c <= ' ' || strchr("/?#\"'<>,;()", c) != NULL; }
 
-/* Returns how many bytes of an authority, [from, end), are user name and password: up to its last @, or all
- * of it if it was cut off there. */
+/* Returns how many bytes of an authority, [from, end), are user name and password: those up to its last @, or
+ * all if the authority was cut off there. */
 static size_t length_of_secret(const char *from, const char *end) {
   static const char ours[] = "USER:PASSWORD@"; /* how a remedy writes it */
   size_t n = (size_t)(end - from);

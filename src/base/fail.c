@@ -1,4 +1,4 @@
-/* fail.c - filling in a failure. */
+/* fail.c - fills in a failure, and names its class. */
 #include "base/fail.h"
 
 #include "base/clean.h"

@@ -1,6 +1,5 @@
-/* hash.h - the hash of tables whose keys others choose: SipHash with a key that they don't know, so that
- * nobody can send keys that share a slot. Where a thing lies in such a table must never show: not in an
- * order, not in a text. */
+/* hash.h - hashes keys that others choose: SipHash with a key that they don't know, so that nobody can send
+ * keys that share a slot. The place of a thing in such a table must never show, in no order and no text. */
 #ifndef SLP_BASE_HASH_H
 #define SLP_BASE_HASH_H
 
@@ -23,7 +22,7 @@ static inline void slp_sip_rounds(uint64_t v[4], int n) {
   }
 }
 
-/* Up to eight bytes, the least significant first. */
+/* Reads up to eight bytes, the least significant first. */
 static inline uint64_t slp_sip_word(const char *p, size_t n) {
   uint64_t v = 0;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -46,7 +45,7 @@ static inline uint64_t slp_siphash(const slp_hash_key *key, slp_str s, int block
     v[0] ^= word;
   }
   uint64_t last = (uint64_t)s.n << 56;
-  if (i < s.n) last |= slp_sip_word(s.p + i, s.n - i); /* an empty text may lie nowhere */
+  if (i < s.n) last |= slp_sip_word(s.p + i, s.n - i); /* the pointer of an empty text may be NULL */
   v[3] ^= last;
   slp_sip_rounds(v, block_rounds);
   v[0] ^= last;

@@ -1,4 +1,4 @@
-/* map.c - open addressing over an insertion-ordered array. */
+/* map.c - open addressing over an array that is in order of insertion. */
 #include "base/map.h"
 
 void slp_map_init(slp_map *m, slp_mem *mem) { *m = (slp_map){.mem = mem}; }
@@ -9,7 +9,7 @@ void slp_map_free(slp_map *m) {
   slp_map_init(m, m->mem);
 }
 
-/* The slot that holds key, or the free one where it belongs. */
+/* Returns the slot that holds the key, or the free one where it belongs. */
 static size_t slot_of(const slp_map *m, slp_str key, uint64_t hash) {
   size_t i = (size_t)hash & (m->slots_n - 1);
   while (m->slots[i]) {
@@ -26,7 +26,7 @@ void *slp_map_get(const slp_map *m, slp_str key) {
   return m->slots[i] ? m->entries[m->slots[i] - 1].value : NULL;
 }
 
-/* Drops the holes and makes room for twice the live entries. Changes nothing when there is no memory. */
+/* Drops the holes, and makes room for twice the live entries. Without memory nothing changes. */
 static int rebuild(slp_map *m) {
   size_t cap = m->live * 2 + 8, slots_n = 16;
   if (!m->slots_n) m->key = m->mem->hash_key;

@@ -1,10 +1,10 @@
-/* mem.c - counted allocation over one function and its context. */
+/* mem.c - counts allocations that go through one function and its context. */
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-/* In front of every block, so that freeing needs no size from the caller. 16 bytes keep
- * malloc's alignment. */
+/* A header in front of every block, so that freeing needs no size from the caller. 16 bytes keep malloc's
+ * alignment. */
 typedef struct block {
   size_t n;
   size_t unused;

@@ -1,4 +1,4 @@
-/* num.c - decimal text: validity and bounded parsing. */
+/* num.c - decimal text: checks, comparison, bounded parsing. */
 #include "base/num.h"
 
 int slp_num_valid(slp_str s) {
@@ -21,7 +21,8 @@ slp_str slp_num_fit(slp_str s, size_t most) {
   return s.n <= most ? s : (slp_str){NULL, 0};
 }
 
-/* Of different lengths, as they are written: without zeros in front the length decides first, then bytes. */
+/* Compares numbers that are written with different lengths. Without zeros in front the length decides first,
+ * then the bytes. */
 int slp_num_cmp_lengths(slp_str a, slp_str b) {
   a = slp_num_trim(a);
   b = slp_num_trim(b);
@@ -52,7 +53,7 @@ int slp_parse_i64(slp_str s, int64_t *ret) {
   return 0;
 }
 
-/* v * 10 + digit, in limbs of 32 bits, the least first; what does not fit is returned. */
+/* Computes v * 10 + digit, in limbs of 32 bits, the least first. Returns what does not fit. */
 static uint64_t shift_in(uint32_t v[4], unsigned digit) {
   uint64_t carry = digit;
   for (int i = 0; i < 4; i++) {

@@ -1,11 +1,11 @@
-/* quota.c - see quota.h. */
+/* quota.c - spaces calls so that a service's limit holds, see quota.h. */
 #include "base/quota.h"
 
 #include "base/hash.h"
 
 #define SLOWED_MAX 3u
 
-/* Kinds with the same hash share a limit, which makes them slower and nothing else. 0 is no kind. */
+/* Kinds with the same hash share a limit, which makes them slower and nothing else. 0 means no kind. */
 static uint64_t hash_of(slp_str s) {
   static const slp_hash_key key = {{0x71756f7461, 0x6b696e6473}};
   uint64_t h = slp_hash(&key, s);
@@ -18,8 +18,8 @@ static uint64_t newest_us(const slp_quota *k) {
   return newest;
 }
 
-/* Returns the quota of that kind, or a free one, or the one whose last call is longest ago. The latter keeps
- * its turns unless all of them are past: then two kinds share it. */
+/* Returns the quota of that kind, or a free one, or the one whose last call is longest ago. That one is
+ * emptied if all its turns are past; otherwise the two kinds share it. */
 static slp_quota *quota_of(slp_quotas *q, uint64_t kind, uint64_t now_us) {
   slp_quota *oldest = &q->all[0];
   for (size_t i = 0; i < SLP_QUOTA_KINDS_MAX; i++) {
@@ -53,7 +53,7 @@ uint64_t slp_quota_take(slp_quotas *q, slp_str kind, uint32_t a_second, uint64_t
 void slp_quota_refused(slp_quotas *q, slp_str kind, uint64_t now_us) {
   slp_quota *k = quota_of(q, hash_of(kind), now_us);
   speed_up(k, now_us);
-  /* Calls that were out together are refused together, which says one thing. */
+  /* Calls that were out together are refused together, so they count as one refusal. */
   if (k->slowed && now_us - k->refused_us < (uint64_t)SLP_QUOTA_WINDOW_US << k->slowed) return;
   if (k->slowed < SLOWED_MAX) k->slowed++;
   k->refused_us = now_us;
