@@ -48,6 +48,6 @@ typedef struct slp_paced {
 
 /* Returns when a thing may be done that is wanted at at_us: at_us or later. */
 uint64_t slp_paced_us(const slp_paced *p, uint64_t at_us, uint64_t least_us, uint64_t most_us);
-void slp_paced_done(slp_paced *p, uint64_t now_us, uint64_t most_us); /* the thing is done now */
+void slp_paced_done(slp_paced *p, uint64_t now_us, uint64_t most_us); /* notes that the thing is done now */
 
 #endif

@@ -4,11 +4,11 @@
 
 #include "base/base.h"
 
-/* "20260102T030405Z" (16 + NUL). Years 0 to 9999; others are clamped. */
+/* Writes "20260102T030405Z" (16 + NUL). Years 0 to 9999; others are clamped. */
 void slp_date_basic(int64_t ms, char out[17]);
-/* "2026-01-02T03:04:05.678Z" (24 + NUL) */
+/* Writes "2026-01-02T03:04:05.678Z" (24 + NUL). */
 void slp_date_iso(int64_t ms, char out[25]);
-/* "Fri, 02 Jan 2026 03:04:05 GMT" (29 + NUL) */
+/* Writes "Fri, 02 Jan 2026 03:04:05 GMT" (29 + NUL). */
 void slp_date_http(int64_t ms, char out[30]);
 /* Reads an IMF-fixdate, and no other form. Returns 0 or SLP_EBADDATA. */
 int slp_date_parse_http(slp_str s, int64_t *ret_ms);

@@ -342,7 +342,7 @@ int slp_json_skip(slp_json *j) {
   do {
     int t = slp_json_next(j);
     if (t < 0) return t;
-    if (t == SLP_JSON_KEY) continue; /* its value is still to come */
+    if (t == SLP_JSON_KEY) continue; /* the key's value is still to come */
     if (t == SLP_JSON_END || j->depth < depth) return bad(j, "expected a value");
   } while (j->depth > depth || j->want == WANT_VALUE || j->want == WANT_COLON);
   return 0;

@@ -21,7 +21,7 @@ slp_jw slp_jw_begin(slp_buf *b); /* plain style; begins the outermost object, wh
 void slp_jw_object(slp_jw *w, const char *name);
 int slp_jw_object_end(slp_jw *w);
 void slp_jw_array(slp_jw *w, const char *name);
-int slp_jw_array_end(slp_jw *w);         /* both ends return 0, or the first error */
+int slp_jw_array_end(slp_jw *w);         /* returns 0 or the first error, as slp_jw_object_end does */
 void slp_jw_key(slp_jw *w, slp_str key); /* a name that may be any text */
 void slp_jw_str(slp_jw *w, const char *name, slp_str s);
 void slp_jw_z(slp_jw *w, const char *name, const char *z);         /* NULL is an empty string */

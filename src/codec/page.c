@@ -83,7 +83,7 @@ struct slp_page_reader {
   size_t bytes;        /* of the whole answer, which may not be complete yet */
   size_t look_at;      /* how much of the answer must be there for the next record to be tried */
   int token;           /* the pull reader's own token, behind the T_ one */
-  slp_str text;        /* of that token */
+  slp_str text;        /* text of the pull reader's token */
   uint32_t skip_depth; /* > 0: inside a value that is skipped */
   slp_rec rec;         /* the record that is being read */
   size_t data_used;    /* characters of a base64 Data decoded so far */
