@@ -6,7 +6,7 @@
 #include "base/base.h"
 
 typedef enum slp_class {
-  SLP_FINE = 0,
+  SLP_FINE = 0,  /* it succeeded */
   SLP_THROTTLE,  /* the service asked us to slow down: same again, later */
   SLP_TRANSIENT, /* network, 5xx, cut or unreadable answer: same again, later */
   SLP_EXPIRED,   /* the iterator or next token is too old: get a new one */
@@ -17,7 +17,7 @@ typedef enum slp_class {
   SLP_ACCESS,    /* this identity may not do that (IAM, KMS) */
   SLP_REFUSED,   /* the request itself is wrong: the same again fails again */
   SLP_CANCELED,  /* we cancelled it */
-  SLP_NOMEM
+  SLP_NOMEM      /* there was no memory */
 } slp_class;
 
 typedef struct slp_fail {

@@ -13,9 +13,9 @@ typedef struct slp_map_entry {
 
 typedef struct slp_map {
   slp_mem *mem;
-  slp_map_entry *entries; /* in order of insertion; removed entries leave holes */
-  size_t entries_n, entries_cap, live;
-  uint32_t *slots; /* number of an entry + 1; 0: free */
+  slp_map_entry *entries;              /* in order of insertion; removed entries leave holes */
+  size_t entries_n, entries_cap, live; /* live: entries that were not removed */
+  uint32_t *slots;                     /* number of an entry + 1; 0: free */
   /* a power of two; at most half of the slots are taken */
   size_t slots_n;
   slp_hash_key key; /* of the hash that chooses slots */

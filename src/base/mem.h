@@ -14,7 +14,7 @@ typedef struct slp_mem {
   void *ctx;
   size_t live_bytes; /* handed out and not yet freed, our 16-byte headers included */
   size_t live_blocks;
-  size_t peak_bytes;
+  size_t peak_bytes;     /* the greatest value of live_bytes so far */
   uint32_t holds;        /* counted references to this slp_mem; the last slp_mem_drop frees it */
   slp_hash_key hash_key; /* for tables made in it; random once a host was made with it, 0 in simulations */
 } slp_mem;

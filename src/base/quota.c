@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 
+/* After refusals the window is at most 1 << SLOWED_MAX times as long. */
 #define SLOWED_MAX 3u
 
 /* Kinds with the same hash share a limit, which makes them slower and nothing else. 0 means no kind. */

@@ -16,12 +16,12 @@
 #define SLP_PAGING_VAIN_MAX 16u
 
 typedef struct slp_paging { /* a loop over the pages of one answer */
-  uint32_t pages_max;
-  uint64_t bytes_max; /* the most bytes kept; four times as many may be read for them */
-  uint64_t read;      /* bytes read so far */
-  uint32_t share;     /* how many such loops run at once for one answer; 1 if nobody sets it */
-  uint32_t n, vain;   /* n: pages; vain: pages in a row that brought nothing */
-  uint32_t looked;    /* pages whose token was looked at */
+  uint32_t pages_max;       /* the most pages */
+  uint64_t bytes_max;       /* the most bytes kept; four times as many may be read for them */
+  uint64_t read;            /* bytes read so far */
+  uint32_t share;           /* how many such loops run at once for one answer; 1 if nobody sets it */
+  uint32_t n, vain;         /* n: pages; vain: pages in a row that brought nothing */
+  uint32_t looked;          /* pages whose token was looked at */
   /* Finds a cycle of tokens as Brent does. token: hash of one that was given; a token that comes again meets
    * it, since it is replaced at page 1, 2, 4, 8 and so on. mark: the page that replaces it next. */
   uint64_t token;
@@ -42,8 +42,8 @@ int slp_paging_next(slp_paging *p, slp_str token, size_t bytes, size_t news, uin
 #define SLP_PACED_AT_ONCE 3u
 
 typedef struct slp_paced {
-  uint64_t last_us;
-  uint32_t n; /* how many times followed closely */
+  uint64_t last_us; /* when it was last done */
+  uint32_t n;       /* how many times followed closely */
 } slp_paced;
 
 /* Returns when a thing may be done that is wanted at at_us: at_us or later. */

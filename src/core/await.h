@@ -13,8 +13,9 @@ typedef struct slp_await { /* one per shard */
   uint64_t told_us;        /* when the user was last told of the wait; 0: not yet */
 } slp_await;
 
-/* Returns 1 if a later listing may still show the shard: a page or a lease named it, no listing has shown it,
- * nothing was read of it, it has no known children, and the newest listing has no shard made later. */
+/* Returns 1 if a later listing may still show the shard. That needs all of this: a page or a lease named it,
+ * and no listing has shown it; nothing was read of it; no children are known; the newest listing has no shard
+ * made later. */
 int slp_await_may_be_listed(const slp_shard *s);
 /* The caller found that the newest listing lacks what s waits for; `what` tells the user so, behind the
  * shard's id. Returns 1 after asking for another listing. Returns 0 if the stream has been described as not

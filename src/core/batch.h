@@ -23,14 +23,14 @@ typedef struct slp_batch_item { /* one per record */
 } slp_batch_item;
 
 struct sloop_batch_s {
-  slp_list link;          /* in slp_batches.out, while the user holds it */
-  slp_mem *mem;           /* a counted reference */
-  slp_engine *engine;     /* NULL once the consumer is freed */
-  slp_consumer *consumer; /* NULL once it is freed; giving back then only frees memory */
-  slp_shard *shard;       /* ORDER_SHARD: the shard of all its records; else NULL */
-  sloop_record_t *recs;
-  slp_batch_item *items;
-  slp_batch_run *runs;
+  slp_list link;           /* in slp_batches.out, while the user holds it */
+  slp_mem *mem;            /* a counted reference */
+  slp_engine *engine;      /* NULL once the consumer is freed */
+  slp_consumer *consumer;  /* NULL once it is freed; giving back then only frees memory */
+  slp_shard *shard;        /* ORDER_SHARD: the shard of all its records; else NULL */
+  sloop_record_t *recs;    /* what the user sees */
+  slp_batch_item *items;   /* where each of recs lies */
+  slp_batch_run *runs;     /* see slp_batch_run */
   uint32_t n, cap, runs_n; /* cap: room in recs, items, and runs, which are no more than records */
   uint32_t flags;          /* SLOOP_REC_* flags that at least one of its records has */
   /* payload_bytes: of its records. charged: bytes of the budget that its tables take. */

@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 typedef struct slp_budget {
-  uint64_t max;
+  uint64_t max;  /* sloop_opts_t.buffered_bytes_max */
   uint64_t used; /* bytes reserved or held */
   uint64_t peak; /* the greatest value of used so far */
 } slp_budget;

@@ -19,15 +19,15 @@ typedef struct slp_shard_call { /* one per shard */
   uint32_t limit;               /* how many records the call in flight asks for */
 } slp_shard_call;
 
-typedef struct slp_calls { /* one per engine */
-  slp_merge want;          /* shards that want to call, lowest watermark first */
-  slp_list stalled;        /* shards whose transfer is paused for lack of budget */
-  slp_list out;            /* shards with a call in flight, the oldest call first */
-  slp_shard *beyond;       /* the shard whose call may exceed the budget; NULL: none */
-  uint64_t beyond_us;      /* since when `beyond` may exceed the budget */
-  uint64_t turn_us;        /* when a shard that the merge does not wait for last became `beyond` */
-  slp_timer timer;         /* runs the pump again */
-  uint32_t in_flight, in_flight_max;
+typedef struct slp_calls {           /* one per engine */
+  slp_merge want;                    /* shards that want to call, lowest watermark first */
+  slp_list stalled;                  /* shards whose transfer is paused for lack of budget */
+  slp_list out;                      /* shards with a call in flight, the oldest call first */
+  slp_shard *beyond;                 /* the shard whose call may exceed the budget; NULL: none */
+  uint64_t beyond_us;                /* since when `beyond` may exceed the budget */
+  uint64_t turn_us;                  /* when a shard that the merge does not wait for last became `beyond` */
+  slp_timer timer;                   /* runs the pump again */
+  uint32_t in_flight, in_flight_max; /* calls in flight, and the most there may be */
 } slp_calls;
 
 void slp_calls_init(slp_engine *e, uint32_t in_flight_max); /* reserve a timer in the host first */

@@ -84,8 +84,8 @@ struct slp_shard {
   slp_order order;
   slp_shard_batches batches;
   slp_lag lag;
-  slp_shard_lease lease; /* with leases only */
-  uint8_t paused;
+  slp_shard_lease lease;           /* with leases only */
+  uint8_t paused;                  /* 1: the user paused the shard */
   uint64_t paused_us;              /* when `paused` last changed */
   uint8_t opened_told, ended_told; /* 1: the user was told SLOOP_SHARD_OPENED, SLOOP_SHARD_ENDED */
   uint8_t marked;                  /* scratch of lineage.c, start.c and save.c */
@@ -109,8 +109,8 @@ struct slp_consumer {
   slp_map shards;  /* shard id -> slp_shard */
   slp_tally sum;
   slp_listing listing;
-  uint64_t started_us;
-  uint32_t fails; /* describe or list calls that failed in a row */
+  uint64_t started_us; /* when slp_consumer_start was called */
+  uint32_t fails;      /* describe or list calls that failed in a row */
   /* since when describing or listing fails, throttling left out; 0: it does not */
   uint64_t failing_since_us;
   slp_timer timer;                    /* describes or lists again */
@@ -119,7 +119,7 @@ struct slp_consumer {
   uint8_t started_from;               /* 1: a listing was turned into shards to be read, see start.c */
   slp_list candidates;                /* shards that may enter the order now, see order.c */
   uint8_t entering;                   /* 1: order.c goes through the candidates */
-  uint8_t paused_all;
+  uint8_t paused_all;                 /* 1: the user paused all shards, also those to come */
   struct { /* with leases: the last shard whose position the service refused to this worker */
     char shard[129];
     uint64_t us; /* when it was refused; 0: none was */
@@ -148,14 +148,15 @@ struct slp_consumer {
 struct slp_engine {
   slp_host *host;
   slp_mem *mem;
-  slp_list consumers;
-  uint32_t shards_n; /* known shards; both heaps have room for each */
-  uint32_t behind_n; /* shards whose last page said that more is to come */
+  slp_list consumers; /* slp_consumer.link */
+  uint32_t shards_n;  /* known shards; both heaps have room for each */
+  uint32_t behind_n;  /* shards whose last page said that more is to come */
   slp_budget budget;
   slp_pages pages;
   slp_calls calls;
-  slp_meet polls;
+  slp_meet polls;                /* which polls go out together */
   slp_event pump_ev, deliver_ev; /* run pump.c and deliver.c */
+  /* These five are the user's options, see sloop_opts_t. */
   sloop_order_t order;
   uint32_t order_wait_ms, batches_out_max, batch_records_max;
   uint64_t batch_bytes_max;

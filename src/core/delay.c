@@ -40,8 +40,8 @@ void slp_delay_learn(slp_delay *d, int64_t first_ms, int64_t last_ms, uint64_t c
   d->now.most_us = slp_max_i64(d->now.most_us, (int64_t)came_us - first_ms * 1000);
 }
 
-/* Computes the greatest delay to expect, which includes the difference of the clocks: the greatest delay
- * seen, a quarter of the spread of delays, more of the spread while few events were seen, and 2 ms for the
+/* Computes the greatest delay to expect, the difference of the clocks in it. That is the greatest delay seen,
+ * and a margin: a quarter of the spread of delays, more of it while few events were seen, and 2 ms for the
  * grain of stamps and timers. Returns 0 if too little is known. */
 static int greatest_us(const slp_delay *d, int64_t *ret) {
   slp_delay_span all = both(d);

@@ -7,9 +7,9 @@
 #include "base/base.h"
 
 typedef struct slp_delay_span {
-  uint32_t n; /* events seen; 0: the other fields mean nothing */
-  int64_t least_us, most_us;
-  uint64_t since_us; /* when the first event of the span came */
+  uint32_t n;                /* events seen; 0: the other fields mean nothing */
+  int64_t least_us, most_us; /* the least and the greatest delay, difference of the clocks included */
+  uint64_t since_us;         /* when the first event of the span came */
 } slp_delay_span;
 
 typedef struct slp_delay {    /* one per consumer */

@@ -73,8 +73,9 @@ static uint64_t waits_since_us(slp_engine *e) {
   return e->delivery.waits_since_us;
 }
 
-/* Returns 1 if the first record that waits arrived in the stream shortly before it was read, or is late
- * already, so that waiting can't keep its order. Looks at every shard, so 0 is kept for 200 ms. */
+/* Returns 1 if the first record that waits is at the tip: it arrived in the stream shortly before it was
+ * read. Also returns 1 if it is late already, because waiting can't keep its order then. Looks at every
+ * shard, so 0 is kept for 200 ms. */
 static int waiting_is_young(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   if (now < e->delivery.backlog_until_us) return 0;

@@ -18,7 +18,7 @@ typedef struct slp_delivery { /* one per engine */
   uint64_t looked_us, alive_since_us;
   uint8_t prolonged;         /* 1: the wait was over, but went on because the loop had stood still */
   uint64_t backlog_until_us; /* until then the waiting records count as a backlog, without another look */
-  slp_timer timer;
+  slp_timer timer;           /* runs the delivery again */
 } slp_delivery;
 
 void slp_deliver_init(slp_engine *e);

@@ -25,12 +25,12 @@ int slp_descs_circle(slp_mem *mem, const slp_shard_desc *descs, size_t n, const 
 
 /* The names that records in batches point to. They are counted, because a batch may outlive the shard. */
 typedef struct slp_name {
-  slp_mem *mem; /* a counted reference */
-  uint32_t refs;
+  slp_mem *mem;               /* a counted reference */
+  uint32_t refs;              /* references; the last slp_name_drop frees it */
   const char *stream, *shard; /* NUL-ended, in `text` */
   uint64_t epoch;             /* of the shard's lease; 0: no lease */
   size_t shard_n;
-  char text[];
+  char text[]; /* the shard's id, NUL, the stream's name, NUL */
 } slp_name;
 
 slp_name *slp_name_new(slp_mem *mem, slp_str stream, slp_str shard);

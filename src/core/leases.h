@@ -10,7 +10,7 @@ struct slp_counts;
 
 /* The steps in which a worker lets a shard go; lease/consumer.c moves it. */
 typedef enum slp_drain {
-  SLP_DRAIN_NO,
+  SLP_DRAIN_NO,      /* the lease stays */
   SLP_DRAIN_STOPPED, /* nothing of the shard is fetched or handed out any more */
   SLP_DRAIN_OFFERED, /* the user was also told, and lets the shard go (sloop_hand_over) */
   SLP_DRAIN_ASKED    /* the fleet will be told when no record is out */
@@ -18,7 +18,7 @@ typedef enum slp_drain {
 
 /* How far the end of a shard is, where the user names the positions to write. */
 typedef enum slp_shard_end {
-  SLP_END_NO,
+  SLP_END_NO,       /* the end was not reached */
   SLP_END_READ_OUT, /* read to its end and handed out, and the fleet was told */
   SLP_END_TOLD,     /* all of it is acknowledged, and the user was told */
   SLP_END_NAMED     /* the user named the end as position, so it may be written */
@@ -45,16 +45,16 @@ typedef enum slp_hopeless {
 
 /* A lease whose shard nobody reads. */
 typedef struct slp_shut_lease {
-  const char *shard;
+  const char *shard;         /* its id */
   sloop_shard_state_t state; /* IS_PARKED, IS_REFUSED or WAITS_FOR_PARENT */
   int64_t ms;                /* for how long; -1: not told */
   const char *parent;        /* WAITS_FOR_PARENT: the parent's id; else "" */
 } slp_shut_lease;
 typedef void (*slp_shut_tell)(const slp_shut_lease *lease, void *arg);
 typedef struct slp_shut_sum {
-  uint64_t parked_n, refused_n;
-  int64_t longest_ms;  /* the longest slp_shut_lease.ms; -1: there is none */
-  int64_t rows_age_ms; /* time since this worker read all rows; -1: it does not read them */
+  uint64_t parked_n, refused_n; /* leases parked, and leases whose position the service refuses */
+  int64_t longest_ms;           /* the longest slp_shut_lease.ms; -1: there is none */
+  int64_t rows_age_ms;          /* time since this worker read all rows; -1: it does not read them */
 } slp_shut_sum;
 
 typedef struct slp_leases slp_leases;

@@ -15,22 +15,22 @@
 typedef struct slp_consumer slp_consumer;
 
 typedef enum slp_life {
-  SLP_LIFE_OPEN, /* made, and not started */
-  SLP_LIFE_DESCRIBING,
-  SLP_LIFE_LISTING, /* waits for the first listing */
-  SLP_LIFE_RUNNING,
-  SLP_LIFE_STOPPING, /* waits until the user gives its batches back */
-  SLP_LIFE_STOPPED,
-  SLP_LIFE_FAILED, /* a fatal error was reported, and the consumer stopped by itself */
-  SLP_LIFE_CLOSING
+  SLP_LIFE_OPEN,       /* made, and not started */
+  SLP_LIFE_DESCRIBING, /* waits for the first description of the stream */
+  SLP_LIFE_LISTING,    /* waits for the first listing */
+  SLP_LIFE_RUNNING,    /* the shards are known and read */
+  SLP_LIFE_STOPPING,   /* waits until the user gives its batches back */
+  SLP_LIFE_STOPPED,    /* the stop is over */
+  SLP_LIFE_FAILED,     /* a fatal error was reported, and the consumer stopped by itself */
+  SLP_LIFE_CLOSING     /* no callback is made any more; freed soon */
 } slp_life;
 
 typedef struct slp_stop {
-  sloop_cb cb;
+  sloop_cb cb; /* the user's callback for the end of the stop */
   void *arg;
-  slp_timer timer;
+  slp_timer timer;  /* the limit of the stop */
   uint64_t wait_us; /* with leases: the time until which the stop waits for batches */
-  slp_event ev;
+  slp_event ev;     /* ends the stop, in a turn */
 } slp_stop;
 
 void slp_consumer_move(slp_consumer *c, slp_life to); /* the only place that changes c->life */

@@ -40,7 +40,7 @@ typedef struct slp_lineage { /* one per shard */
   uint8_t listed_closed;     /* 1: the newest listing calls it closed */
   uint8_t ever_listed;       /* 1: some listing has had it */
   uint8_t missed_n;          /* listings in a row that lacked it */
-  uint64_t added_serial;     /* listings up to this number are too old to miss it */
+  uint64_t added_serial;     /* only listings after this number miss the shard */
   /* the listing that may show a parent that is not known; 0: no parent is missing */
   uint64_t known_serial;
   slp_shard *below, *next;  /* scratch of slp_lineage_ordered and slp_lineage_may_have */

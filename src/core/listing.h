@@ -15,8 +15,8 @@ typedef enum { SLP_TOLD_NOTHING, SLP_TOLD_END, SLP_TOLD_ANOTHER } slp_told_end;
 typedef enum { SLP_STREAM_NOT_ASKED, SLP_STREAM_RESHARDS, SLP_STREAM_SETTLED } slp_stream_state;
 
 typedef struct slp_listing {
-  slp_src_describe describe;
-  slp_src_list list;
+  slp_src_describe describe; /* the description in flight, or the last one */
+  slp_src_list list;         /* the listing in flight, or the last one */
   /* With leases a shard knows no parents or children, so the rows of the newest listing taken in are kept. */
   slp_shard_desc *rows; /* owned, one block; NULL: none */
   size_t rows_n;

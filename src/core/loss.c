@@ -101,12 +101,12 @@ int slp_loss_trimmed(slp_shard *s, const char *message) {
   return 0;
 }
 
-/* Returns 1 if the page begins with another record than the one that reading goes on from, and what lies
- * between the two is not accounted for. */
+/* Returns 1 if the page begins behind the record that reading goes on from, and what lies between is not
+ * accounted for. */
 static int begins_behind(const slp_shard *s, const slp_page *page) {
   const slp_mark *wanted = slp_has_taken(&s->at) ? &s->at.last : &s->at.start.mark;
   int64_t first_ms = page->recs[0].arrived_ms;
-  /* No record was at that place, so only the age of the first record can show a gap. */
+  /* No record was at the place `idle`, so only the age of the first record can show a gap. */
   if (s->at.idle_old) return first_ms < 0 || first_ms > s->at.idle.arrived_ms;
   if (slp_has_taken(&s->at) ? !s->at.after_last : s->at.start.kind != SLP_POSITION_AT) return 0;
   if (slp_num_cmp(slp_rec_seq(page, &page->recs[0]), slp_mark_seq(wanted)) <= 0) return 0;

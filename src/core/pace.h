@@ -16,7 +16,7 @@ typedef struct slp_pace {
   uint8_t idle;       /* 1: the last page was empty */
 } slp_pace;
 
-#define SLP_PACE_FIRST_LIMIT 500
+#define SLP_PACE_FIRST_LIMIT 500 /* records to ask for until pages have come */
 /* The service allows 5 GetRecords calls a second and shard (API_GetRecords.html, read 2026-11). An endpoint
  * that throttled once is asked no faster than this, even when the shard is behind. */
 #define SLP_PACE_FLOOR_US 200000
@@ -44,8 +44,8 @@ void slp_pace_sent(slp_pace *p, uint64_t now_us, int floor);
 uint64_t slp_pace_haste_over_us(const slp_pace *p);
 /* Makes the gap an eighth wider: a page was refused although the call before it was answered, so there were
  * too many calls. Further refusals in a row say nothing, because those calls came later than any gap asks
- * for, and minutes of them would slow a shard for an hour. Each page that is answered takes a 2048th of the
- * gap back, so about 1 of 240 calls finds out whether it goes faster by now. */
+ * for. Minutes of them would slow a shard for an hour. Each page that is answered takes a 2048th of the gap
+ * back, so about 1 of 240 calls finds out whether it goes faster by now. */
 #define SLP_PACE_GAP_US_MAX 2000000
 void slp_pace_throttled(slp_pace *p);
 /* Returns the wait until the next call, counted from the sending of the last one, but never less than the
@@ -61,9 +61,9 @@ uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll
 uint64_t slp_pace_slack_us(uint64_t wait_us, int full, int behind, uint32_t poll_ms);
 /* Returns the wait after the first refusal of a page: the gap, and up to a quarter more. */
 uint64_t slp_pace_gap_wait_us(const slp_pace *p, uint32_t random);
-/* Returns a back-off with full jitter: a random part of 1 s doubling to 20 s (throttled) or 200 ms doubling
- * to 20 s (failed), and at least a fifth of that, so that bad luck makes no hot loop. attempt is 1 for the
- * first failure. */
+/* Returns a back-off with full jitter: a random part of 1 s (throttled) or 200 ms (failed), which doubles up
+ * to 20 s. At least a fifth of it is waited, so that bad luck makes no hot loop. attempt is 1 for the first
+ * failure. */
 uint64_t slp_pace_backoff_us(uint32_t attempt, int throttled, uint32_t random);
 
 #endif

@@ -2,7 +2,7 @@
 #include "core/core.h"
 
 typedef struct spare {
-  slp_list link;
+  slp_list link; /* in slp_pages.spares */
   slp_page *page;
   uint64_t bytes;
 } spare;

@@ -3,8 +3,8 @@
  * Shards that want to call are sorted by watermark; the lowest calls first. A call reserves its bytes in the
  * budget before it is sent.
  *
- * A full budget can deadlock: the merge hands out nothing until its lowest shard has a record, every byte is
- * held by pages of other shards, and the user holds no batch whose return would free some. The way out, in
+ * A full budget can deadlock. The merge hands out nothing until its lowest shard has a record; every byte is
+ * held by pages of other shards; and the user holds no batch whose return would free some. The way out, in
  * order:
  *   1. cancel the paused answers that do not fit, and ask again for a single record first;
  *   2. let the lowest shard fetch one page beyond the budget;
@@ -25,8 +25,8 @@ static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_
 
 /* Returns 1 if a call in flight will end soon and bring records. These do not count: a call that is paused
  * for lack of budget; a shard at its tip, which has hardly anything to bring; a shard that failed or is set
- * aside, which may say nothing for minutes. The calls that count do end: a shard brings records until its
- * queue is full, or its next call no longer counts. */
+ * aside, which may say nothing for minutes. This does not go on for ever: a shard brings records until its
+ * queue is full, or until its next call is one of these. */
 static int calls_moving(const slp_engine *e) {
   SLP_LIST_EACH(&e->calls.out, it) {
     const slp_shard *s = SLP_OWNER(it, slp_shard, call.out_link);
@@ -332,8 +332,8 @@ void slp_pump_run(slp_event *ev) {
       return;
     }
   }
-  /* Comes last. Nobody waits for a shard that is set aside, so where few calls may be in flight it would
-   * never have its turn before a shard that is waited for. After it others may still be starving. */
+  /* Comes last. Nobody waits for a shard that is set aside. Where few calls may be in flight, it would never
+   * have its turn before a shard that is waited for. After it others may still be starving. */
   if (!call_is_free(e) || !slp_merge_top(&e->calls.want)) return;
   slp_shard *starved = starving(e);
   if (starved && slp_calls_wants(starved) && let_go(e, starved, 1)) slp_pump_soon(e);

@@ -31,8 +31,8 @@ void slp_queue_note_ack(slp_shard *s) { s->queue.acked_us = slp_now_us(s->consum
 uint64_t slp_queue_acked_us(const slp_shard *s) { return s->queue.acked_us; }
 int slp_queue_all_acked(const slp_shard *s) { return slp_list_empty(&s->queue.pages); }
 
-/* While the last page is being handed out the next one is fetched, or every shard that runs dry would hold
- * the merge back for a round trip. A shard's share of the budget (slp_reader_reserve) is made for two
+/* The next page is fetched while the last one is being handed out. Otherwise every shard that runs dry would
+ * hold the merge back for a round trip. A shard's share of the budget (slp_reader_reserve) is made for two
  * pages. */
 int slp_queue_has_room(const slp_shard *s) {
   uint32_t most = s->consumer->o->buffered_records_per_shard_max;

@@ -280,7 +280,7 @@ static void locate(slp_shard *s) {
 
 /* ---- fetching ------------------------------------------------------------------------------------------ */
 
-#define SHARE_BYTES_MIN (16u * 1024)
+#define SHARE_BYTES_MIN (16u * 1024) /* no shard's share is less */
 
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   if (s->reader.cursor.n == 0) return 0; /* an iterator takes hardly any bytes */
@@ -362,9 +362,9 @@ void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit) {
 /* ---- a page came ------------------------------------------------------------------------------------- */
 
 typedef struct page_facts {
-  uint32_t n, largest;
-  int full;
-  int64_t behind_ms, lag_ms;
+  uint32_t n, largest;       /* records as the service counts them; bytes of the largest */
+  int full;                  /* 1: more waits behind the page */
+  int64_t behind_ms, lag_ms; /* as the page tells it; by its records, if it does not */
   uint64_t sent_us;
 } page_facts;
 

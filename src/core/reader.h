@@ -16,7 +16,7 @@ typedef struct slp_locating { /* a request for an iterator; exists only while it
 
 typedef struct slp_reader { /* one per shard; its state is in reading.h */
   slp_buf cursor;           /* the iterator; empty: the next call asks for one */
-  slp_pace pace;
+  slp_pace pace;            /* how often to ask, and for how much */
   /* how long a call took that told only that its iterator had expired; 0: a page came since */
   uint64_t lost_us;
   /* 1: nothing moves in a pushed shard listed closed, so a new subscription must confirm its end */

@@ -39,7 +39,7 @@ typedef enum slp_reader_state {
 
 typedef struct slp_shard_reading { /* one per shard */
   slp_reader_state state;
-  slp_timer timer;
+  slp_timer timer;           /* WAITING: looks again at next_at_us */
   uint64_t next_at_us;       /* WAITING: the pace allows no call before this */
   uint64_t sent_us;          /* when the last call was begun */
   uint64_t peek_at_us;       /* a paused shard is not asked before this time */

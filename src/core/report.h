@@ -16,7 +16,7 @@ typedef struct slp_notices { /* one per consumer */
   slp_list spare;            /* notices of `all` that may be dropped */
   uint32_t n, lost;          /* notices in `all`; notices dropped since the user was last told how many */
   void *fatal;               /* a spare block, so that a fatal error is told without memory too */
-  slp_event ev;
+  slp_event ev;              /* makes one callback */
 } slp_notices;
 
 typedef struct slp_loss { /* the members of sloop_loss_t */

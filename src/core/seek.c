@@ -17,8 +17,8 @@ typedef struct moving {
   slp_start_position *start_position; /* owned, until the consumer owns it */
   sloop_cb cb;
   void *arg;
-  uint64_t serial; /* number of the first listing that is new enough */
-  int status;
+  uint64_t serial;    /* number of the first listing that is new enough */
+  int status;         /* given to cb */
   uint8_t over, done; /* over: its callback is due; done: it was carried out */
 } moving;
 

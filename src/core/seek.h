@@ -10,7 +10,7 @@ typedef struct slp_consumer slp_consumer;
 
 typedef struct slp_seek { /* one per consumer */
   slp_list moves;         /* seeks whose callback is still to be made */
-  slp_event ev;
+  slp_event ev;           /* makes the callback of the oldest seek */
 } slp_seek;
 
 void slp_seek_init(slp_consumer *c);

@@ -10,7 +10,7 @@
 typedef struct slp_source slp_source;
 
 typedef struct slp_src_req {
-  void (*on_done)(struct slp_src_req *rq);
+  void (*on_done)(struct slp_src_req *rq); /* from the turn queue, once */
   slp_fail fail;
   uint64_t sent_us, done_us; /* of the last try; monotonic time */
   int64_t date_ms;           /* the service's clock, in whole seconds; -1: not told */

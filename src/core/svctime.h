@@ -7,7 +7,7 @@
 #include "base/base.h"
 
 typedef struct slp_svctime {
-  int known;
+  int known;               /* 1: an answer has told the clock */
   int64_t low_us, high_us; /* the service's time minus our monotonic time lies between these */
   /* at seen_us the difference was at least this, even if our clock ran twice too fast */
   int64_t sure_us;

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define ID_MAX 128u
+#define ID_MAX 128u /* bytes of a shard's id */
 #define STREAM_MAX 2048u
 
 typedef struct reader {

@@ -34,9 +34,9 @@ typedef struct slp_token_shard {
 } slp_token_shard;
 
 typedef struct slp_token {
-  slp_mem *mem; /* a counted reference */
-  char *text;   /* owned; every string of the token lies in it */
-  slp_str stream;
+  slp_mem *mem;            /* a counted reference */
+  char *text;              /* owned; every string of the token lies in it */
+  slp_str stream;          /* ARN or name of the stream */
   slp_token_shard *shards; /* owned; no id twice */
   size_t shards_n, shards_cap;
   slp_map ids; /* id -> index in shards + 1 */

@@ -13,6 +13,7 @@
 #include "host/curl_transfer.h"
 #include "sloop.h"
 
+/* Used if a call sets no connect_ms_max or total_ms_max. */
 #define CONNECT_MS 4000
 #define TOTAL_MS 30000
 #define PUSH_MAX 4096 /* subscriptions at a time: one for each shard that is read */

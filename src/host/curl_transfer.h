@@ -18,23 +18,23 @@ typedef struct slp_transfer {
   slp_event resume;       /* goes on after a pause */
   /* why a callback of ours ended it: SLOOP_ETOOBIG, SLP_ENOMEM; SLOOP_EREMOTE: its headers */
   int stopped_by;
-  uint32_t requests; /* how often the request went out: more than 1 is curl's silent replay */
-  uint8_t paused, https;
+  uint32_t requests;     /* how often the request went out: more than 1 is curl's silent replay */
+  uint8_t paused, https; /* paused: 1: waits for slp_http_resume */
   uint8_t sliced;        /* 1: we paused it for a moment, because the event was long enough */
   uint32_t slice_act;    /* slp_curl_lane.acts of the event that slice_n counts for */
   size_t slice_n;        /* body bytes taken in the event slice_act */
   uint8_t head_complete; /* 1: the empty line came; libcurl accepts a head without it */
   uint8_t encoded;       /* 1: in chunks or compressed, so the body's length is not Content-Length */
-  uint8_t body_begun;
-  uint8_t own_ca; /* 1: the easy handle trusts a call's bundle, not the host's */
-  size_t body_n;  /* bytes of the body taken so far */
-  size_t headers_bytes;
-  uint64_t length;     /* Content-Length; UINT64_MAX: none */
-  slp_buf header_text; /* "Name: value\0" for each header of the request */
-  struct curl_slist *header_nodes;
+  uint8_t body_begun;    /* 1: some of the body was taken */
+  uint8_t own_ca;        /* 1: the easy handle trusts a call's bundle, not the host's */
+  size_t body_n;         /* bytes of the body taken so far */
+  size_t headers_bytes;  /* of all headers so far, see SLP_HEADERS_MAX */
+  uint64_t length;       /* Content-Length; UINT64_MAX: none */
+  slp_buf header_text;   /* "Name: value\0" for each header of the request */
+  struct curl_slist *header_nodes; /* libcurl's list; points into header_text */
   size_t header_nodes_n;
-  slp_proxy proxy; /* the proxy of this call */
-  char detail[CURL_ERROR_SIZE];
+  slp_proxy proxy;              /* the proxy of this call */
+  char detail[CURL_ERROR_SIZE]; /* libcurl's error buffer */
 } slp_transfer;
 
 /* curl_transfer.c */

@@ -149,9 +149,9 @@ typedef struct slp_serve_answer slp_serve_answer;
  * a raw connection answers those. */
 typedef struct slp_serve_ops {
   void (*serve)(slp_served *rq, const slp_serve_answer *answer); /* answer NULL: slp_serve_drop */
-  void (*begin)(slp_served *rq, const slp_serve_answer *answer);
-  int (*more)(slp_served *rq, slp_str bytes);
-  void (*end)(slp_served *rq);
+  void (*begin)(slp_served *rq, const slp_serve_answer *answer); /* slp_serve_begin */
+  int (*more)(slp_served *rq, slp_str bytes);                    /* slp_serve_more */
+  void (*end)(slp_served *rq);                                   /* slp_serve_end */
 } slp_serve_ops;
 
 /* A request being served. Valid until slp_serve() was called for it, or on_gone ran. */
@@ -228,7 +228,7 @@ struct slp_listener {
   uint32_t conn_ms_max;    /* a connection of this age is closed; 0: no limit */
   uint32_t request_ms_max; /* a connection whose request takes longer is closed; 0: no limit */
   slp_str preface;         /* a connection that begins with these bytes is raw; empty: none is */
-  void (*on_raw)(slp_listener *l, slp_raw *raw);
+  void (*on_raw)(slp_listener *l, slp_raw *raw); /* such a connection has begun */
   void *impl;
   slp_host *host; /* set by slp_listen */
 };
@@ -317,8 +317,8 @@ typedef struct slp_turn_stats {
   uint64_t cpu_us_max; /* the longest turn, CPU time of this thread */
   /* The longest time that our code held the loop, callbacks of the user included; wall time. */
   uint64_t hold_us_max;
-  uint64_t cpu_us[SLP_TURN_BUCKETS]; /* how many turns fell into each bucket */
-  uint64_t http_in_flight, http_queued;
+  uint64_t cpu_us[SLP_TURN_BUCKETS];    /* how many turns fell into each bucket */
+  uint64_t http_in_flight, http_queued; /* calls in flight, and those that wait for a place */
   uint64_t connections_opened;
   uint64_t http_replays; /* requests libcurl sent a second time by itself (never `once` ones) */
   /* `once` calls that libcurl would have sent again: ended with UV_ECONNRESET */
@@ -376,7 +376,7 @@ struct slp_host {
   size_t timers_n, timers_cap;
   size_t timers_reserved; /* places kept free for slp_timer_set_reserved */
   uint64_t timers_order;
-  uint64_t now_us;
+  uint64_t now_us; /* read once a turn */
   uint8_t in_turn, closing;
   slp_turn_stats turns;
   void (*on_closed)(slp_host *h, void *arg);

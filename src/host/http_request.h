@@ -12,13 +12,13 @@ typedef struct slp_request_field {
 } slp_request_field;
 
 typedef struct slp_request {
-  size_t at;     /* bytes that are understood already */
-  size_t head_n; /* where the body starts; 0: the head is not complete */
-  size_t body_n; /* bytes of the body so far; chunks are put together in place */
-  size_t end;    /* where the next request starts, once this one is complete */
-  uint64_t want; /* Content-Length; or what is left of a chunk */
-  size_t trailer_n;
-  uint32_t method_at, method_n, path_at, path_n;
+  size_t at;        /* bytes that are understood already */
+  size_t head_n;    /* where the body starts; 0: the head is not complete */
+  size_t body_n;    /* bytes of the body so far; chunks are put together in place */
+  size_t end;       /* where the next request starts, once this one is complete */
+  uint64_t want;    /* Content-Length; or what is left of a chunk */
+  size_t trailer_n; /* bytes of trailers so far */
+  uint32_t method_at, method_n, path_at, path_n; /* offsets and lengths in the buffer */
   size_t fields_n;
   uint8_t step; /* which part is being read */
   uint8_t chunked, length_given, keep_alive, version_1_0, expects_continue;

@@ -1,5 +1,5 @@
-/* piped.c - runs children with pipes on a loop. libuv's own uv_spawn can run nothing between fork and exec,
- * but there a child has to ask for the kernel's signal at its parent's death, and to make itself known to the
+/* piped.c - runs children with pipes on a loop. libuv's own uv_spawn can run nothing between fork and exec.
+ * But there a child has to ask for the kernel's signal at its parent's death, and to make itself known to the
  * guard. */
 #include "host/piped.h"
 
@@ -77,9 +77,9 @@ static void tell_guard(int fd, int32_t number) {
 struct slp_herd {
   slp_mem *mem;
   uv_loop_t *loop;
-  uv_signal_t ended;
-  slp_list all;
-  int guard_fd;
+  uv_signal_t ended; /* SIGCHLD: a child has ended */
+  slp_list all;      /* slp_piped.link */
+  int guard_fd;      /* tells the guard of groups; -1: none */
 };
 
 struct slp_piped {
@@ -98,7 +98,7 @@ struct slp_piped {
   uint8_t listens, pumping, reading, reading_err, too_long;
   uint8_t more; /* 1: complete lines wait for the next turn */
   uint8_t exited, out_ended, err_ended, in_closed, in_broken, dropped, told;
-  uint8_t handles;
+  uint8_t handles; /* handles that are not closed yet */
 };
 
 typedef struct job {

@@ -33,7 +33,7 @@ typedef struct slp_piped_user {
   /* The last call: the child has ended, and its output was read to the end. */
   void (*on_exit)(void *arg, int status, int signal);
   void *arg;
-  size_t out_max;
+  size_t out_max; /* bytes of the longest line of standard output */
 } slp_piped_user;
 
 /* Returns 0, or -errno: the child can't be started. argv ends with NULL; a name without a slash is looked for

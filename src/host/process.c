@@ -147,7 +147,7 @@ void slp_ticker_close(slp_ticker *t) {
 typedef struct piece {
   slp_list link;
   slp_buf bytes;
-  size_t done;
+  size_t done; /* bytes that were written already */
 } piece;
 
 struct slp_out {
@@ -159,11 +159,11 @@ struct slp_out {
   int fd, flags;  /* flags to put back; -1: they were not changed */
   uint8_t own_fd; /* 1: fd is our own opening of the terminal */
   uint8_t polled, closing;
-  uint8_t full; /* 1: slp_out_some found no room */
-  size_t open_n;
+  uint8_t full;  /* 1: slp_out_some found no room */
+  size_t open_n; /* handles that are not closed yet */
   int error;
-  slp_list pieces;
-  size_t waiting;
+  slp_list pieces; /* what waits to be written, oldest first */
+  size_t waiting;  /* bytes of it */
 };
 
 static void out_arm(slp_out *o, int on);

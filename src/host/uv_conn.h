@@ -23,18 +23,18 @@ typedef struct slp_uv_listener {
 } slp_uv_listener;
 
 typedef enum {
-  SLP_CONN_READING,
-  SLP_CONN_READY,
-  SLP_CONN_SERVING,
+  SLP_CONN_READING,       /* a request is to come, or is coming */
+  SLP_CONN_READY,         /* a request is complete */
+  SLP_CONN_SERVING,       /* the user has the request */
   SLP_CONN_STREAMING,     /* an answer that goes on; all that was given went out */
   SLP_CONN_STREAM_WRITES, /* an answer that goes on; a piece is being written */
   SLP_CONN_STREAM_ENDS,   /* an answer that goes on; its last piece follows */
-  SLP_CONN_WRITING,
-  SLP_CONN_RAW, /* its bytes go to the listener's user */
-  SLP_CONN_LINGERING,
-  SLP_CONN_RESETTING,
-  SLP_CONN_GONE,
-  SLP_CONN_CLOSED
+  SLP_CONN_WRITING,       /* the answer is being written */
+  SLP_CONN_RAW,           /* its bytes go to the listener's user */
+  SLP_CONN_LINGERING,     /* see slp_conn_linger */
+  SLP_CONN_RESETTING,     /* see slp_conn_reset_later */
+  SLP_CONN_GONE,          /* the peer left while the user had it; the user is to be told */
+  SLP_CONN_CLOSED         /* freed when the socket is closed */
 } slp_conn_state;
 
 typedef struct slp_conn {
@@ -48,11 +48,11 @@ typedef struct slp_conn {
   slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
   slp_request rq;
   slp_event ev;
-  slp_timer timer; /* age of the connection, or of a request to come; then lingering, or waiting to reset */
-  uint64_t born_us;
-  uint32_t tries;
-  slp_buf head, body;
-  slp_buf later; /* of an answer that goes on: what follows the piece being written */
+  slp_timer timer;  /* age of the connection, or of a request to come; then lingering, or waiting to reset */
+  uint64_t born_us; /* when it was accepted */
+  uint32_t tries;   /* looks at what the kernel has not sent, before a reset */
+  slp_buf head, body; /* of the answer */
+  slp_buf later;      /* of an answer that goes on: what follows the piece being written */
   uv_buf_t out[2];
   uv_write_t write;
   uv_shutdown_t shutdown;

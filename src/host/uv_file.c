@@ -18,9 +18,9 @@ typedef struct read_pipe {
   slp_list link;     /* in slp_uv_host.pipes, oldest first */
   char *path;        /* at which the pipe was opened first */
   struct statx what; /* identifies the pipe; a later FIFO may have its number, but not its time of birth */
-  slp_buf text;
-  slp_list waiting; /* job.wait of jobs that came while it was read */
-  uint8_t done;     /* 1: `text` is complete */
+  slp_buf text;      /* what the pipe gave so far */
+  slp_list waiting;  /* job.wait of jobs that came while it was read */
+  uint8_t done;      /* 1: `text` is complete */
 } read_pipe;
 
 struct job {
@@ -31,7 +31,7 @@ struct job {
   slp_buf text;       /* moved into file->into at the end: a cancelled reader's buffer is never touched */
   uv_pipe_t pipe;     /* takes over the descriptor of a pipe */
   slp_timer deadline; /* for reading from a pipe */
-  int fd;
+  int fd;             /* the open file */
   int error;
   read_pipe *reads; /* the pipe that this job reads, or waits for; NULL: none */
   slp_list wait;

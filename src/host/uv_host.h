@@ -18,16 +18,16 @@ typedef struct slp_curl_lane {
   slp_list running;                 /* slp_http.link of calls in flight */
   struct slp_curl_socket **sockets; /* by descriptor; NULL: not known */
   size_t sockets_n;
-  slp_list idle; /* unused transfers */
-  uint32_t running_n, running_max;
-  slp_timer timer;       /* calls curl's timeout at the time that curl asked for */
-  slp_event kick;        /* calls curl's timeout now, because curl asked for that */
-  uint32_t kicks_in_row; /* how often in a row curl said "now" from inside "now", see curl_http.c */
-  uint32_t starts;       /* transfers added since the last kick */
-  uint32_t acts;         /* calls into curl_multi_socket_action; tells one event's bytes from the next's */
-  int socket_error;      /* errno of the last attempt to make a socket; 0: it was made */
-  size_t body_usual;     /* moving average of the bodies of this lane */
-  uint8_t kicking;       /* 1: curl's timeout is being handled */
+  slp_list idle;                   /* unused transfers */
+  uint32_t running_n, running_max; /* running_max: the most calls in flight */
+  slp_timer timer;                 /* calls curl's timeout at the time that curl asked for */
+  slp_event kick;                  /* calls curl's timeout now, because curl asked for that */
+  uint32_t kicks_in_row;           /* how often in a row curl said "now" from inside "now", see curl_http.c */
+  uint32_t starts;                 /* transfers added since the last kick */
+  uint32_t acts;     /* calls into curl_multi_socket_action; tells one event's bytes from the next's */
+  int socket_error;  /* errno of the last attempt to make a socket; 0: it was made */
+  size_t body_usual; /* moving average of the bodies of this lane */
+  uint8_t kicking;   /* 1: curl's timeout is being handled */
 } slp_curl_lane;
 
 struct slp_uv_host {
@@ -41,7 +41,7 @@ struct slp_uv_host {
   uint8_t closing;
   size_t holds; /* handles, requests and jobs of libuv that still point to the host */
 
-  uint64_t random_pool[64];
+  uint64_t random_pool[64]; /* numbers from the system, of which random_left are unused */
   size_t random_left;
 
   CURLSH *share; /* DNS and TLS sessions, for all lanes */

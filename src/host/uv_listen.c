@@ -8,7 +8,7 @@
 #include "codec/date.h"
 #include "host/uv_conn.h"
 
-#define BODY_MAX ((size_t)16 << 20)
+#define BODY_MAX ((size_t)16 << 20) /* if the listener sets no body_max */
 #define READ_MIN (16u << 10)
 #define READ_MAX (512u << 10)
 /* A connection keeps buffers up to this size between requests. */

@@ -10,7 +10,7 @@
 #include "host/executable.h"
 #include "host/uv_host.h"
 
-#define TOTAL_MS 60000
+#define TOTAL_MS 60000 /* if the child has no total_ms_max */
 #define PIECE 4096
 #define SLOW_AGAIN_MS 1000
 #define NEW_LINES_MAX 8
@@ -21,9 +21,9 @@ typedef struct job {
   slp_uv_host *u;
   slp_child *child; /* NULL: answered or cancelled */
   slp_list link;
-  slp_timer deadline, slow;
+  slp_timer deadline, slow; /* deadline: ends the child; slow: calls on_slow */
   slp_buf text; /* has room for all output from the start: growing would leave copies of secrets behind */
-  char line[160], said[160];
+  char line[160], said[160];          /* line: the line that has begun; said: the last one that ended */
   char new_lines[NEW_LINES_MAX][160]; /* the newest lines that on_slow was not given */
   size_t new_lines_n, line_n, line_told_n /* how much of the line that has begun on_slow was given */;
   size_t said_bytes; /* bytes of standard error in all */

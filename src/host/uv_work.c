@@ -96,8 +96,8 @@ void slp_uv_work_cancel(slp_host *h, slp_work *work) {
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------- */
-/* libuv's pool has four threads by default, is made with the first piece of work, and ends the process where
- * one of them can't be made (libuv, src/threadpool.c, init_threads). */
+/* libuv's pool has four threads by default, and is made with the first piece of work. If one of them can't be
+ * made, libuv ends the process (libuv, src/threadpool.c, init_threads). */
 #define THREADS 4
 
 static void wait_for_leave(void *arg) { uv_sem_wait(arg); }
