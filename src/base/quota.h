@@ -24,7 +24,7 @@ typedef struct slp_quota {               /* one per kind of call */
   uint64_t kind;                         /* hash of its name */
   uint64_t sent_us[SLP_QUOTA_CALLS_MAX]; /* times of the last turns given, as a ring; 0: none yet */
   uint32_t next;                         /* index of the oldest turn in the ring */
-  uint32_t slowed;                       /* the window is longer by 1 << slowed */
+  uint32_t slowed;                       /* the window is 1 << slowed times as long */
   uint64_t refused_us;                   /* when `slowed` last changed */
 } slp_quota;
 

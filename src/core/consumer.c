@@ -51,8 +51,8 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
     c->failing_since_us = slp_now_us(c->engine->host);
   uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
                                       (uint32_t)slp_random_below(c->engine->host, 1000));
-  /* Throttling is reported from the second failure in a row on: one refusal is no news, a second means that
-   * it lasts for seconds. */
+  /* Throttling is reported at the second failure in a row and at every fifth. One refusal is no news; a
+   * second means that it lasts for seconds. */
   if (f->class != SLP_THROTTLE || c->fails == 2 || c->fails % 5 == 0)
     slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "%s: call failed class=%s try=%u wait_ms=%u",
@@ -254,7 +254,8 @@ static int latest_is_due(const slp_consumer *c) {
  * gone, as it is a day after its end. */
 static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
   if (of_listing->class != SLP_FINE && of_listing->class != SLP_GONE) return;
-  if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c); /* after a seek back, say */
+  /* Not all is read any more, for example after a seek back, so the end will be told again. */
+  if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c);
   if (may_tell_end(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER && latest_is_due(c))
     slp_listing_describe_latest(c, on_latest);
 }

@@ -10,7 +10,7 @@ typedef struct slp_delivery { /* one per engine */
   uint64_t waits_since_us;    /* when the next record to leave came; 0: not looked up yet */
   int64_t waits_time;         /* the time, in the order, of the next record to leave */
   int64_t waits_came_ms;      /* waits_since_us on the clock of the record's service; INT64_MIN: not known */
-  /* Begin when the first record in the order can't leave, and are 0 again when one leaves. */
+  /* The next fields are 0 until the first record in the order can't leave, and again when one leaves. */
   uint64_t blocked_since_us; /* since when a shard holds the others back; 0: none does */
   uint64_t held_since_us;    /* since when the next record waits for silent shards; 0: not looked up */
   /* looked_us: the last look at a wait. alive_since_us: since when those looks found the loop running without

@@ -155,8 +155,8 @@ int slp_timer_set(slp_host *h, slp_timer *t, uint64_t at_us) {
   return 0;
 }
 
-/* An armed reserved timer counts in timers_n and in timers_reserved, so the heap has at most n places too
- * many. */
+/* A reserved timer that is armed counts in timers_n and in timers_reserved: too much room is kept, never too
+ * little. */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us) {
   SLP_CHECK(t->slot || h->timers_n < h->timers_cap);
   timer_place(h, t, at_us);

@@ -50,10 +50,10 @@ struct slp_uv_host {
   uint8_t multiplex;  /* 1: this libcurl may have several PUSH calls on a connection, by HTTP/2 */
   char *ca_file, *ca_path, *user_agent;
 
-  slp_list listeners; /* uv_listen.c */
-  slp_list files;     /* uv_file.c */
+  slp_list listeners; /* open listeners, see uv_listen.c */
+  slp_list files;     /* reads that are not done, see uv_file.c */
   slp_list pipes;     /* uv_file.c: bytes of pipes, which give them only once */
-  slp_list children;  /* uv_spawn.c */
+  slp_list children;  /* children that are not done, see uv_spawn.c */
   int64_t date_ms;    /* the second that date_text shows */
   char date_text[30];
 };
