@@ -21,7 +21,7 @@ int slp_await_may_be_listed(const slp_shard *s);
  * shard's id. Returns 1 after asking for another listing. Returns 0 if the stream has been described as not
  * resharding for half a minute: then the listing is believed. */
 int slp_await_listing(slp_shard *s, const char *what);
-/* Tells the user that no listing showed children of s, so that s is taken for its last shard. */
+/* Tells the user that no listing showed shards that go on from s, so that s is taken for the last one. */
 void slp_await_tell_in_vain(slp_shard *s);
 /* the number of listings in a row that lacked what s waits for */
 uint32_t slp_await_listings(const slp_shard *s);

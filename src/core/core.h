@@ -100,12 +100,12 @@ struct slp_consumer {
   const sloop_opts_t *o; /* a copy that api/ keeps */
   char *stream;          /* the name that records carry */
   char *arn; /* owned; the stream's ARN, or its name if the service gives none; NULL: not known yet */
-  int64_t retention_ms; /* -1: not known */
+  int64_t retention_ms; /* how long the stream keeps records; -1: not known */
   int64_t created_ms;   /* when the stream was made; -1: not told */
   slp_life life;        /* only slp_consumer_move changes it */
   uint64_t life_us;     /* when `life` last changed */
   slp_svctime service;
-  slp_delay delay; /* of pushed records */
+  slp_delay delay; /* what was learned of pushed records */
   slp_map shards;  /* shard id -> slp_shard */
   slp_tally sum;
   slp_listing listing;

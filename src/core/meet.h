@@ -14,7 +14,7 @@
 typedef struct slp_meet { /* zeroed: no poll is planned */
   struct {
     uint64_t at_us;          /* a moment at which polls go out */
-    uint32_t n;              /* how many */
+    uint32_t n;              /* how many polls go out then */
   } places[SLP_MEET_PLACES]; /* by time; a later moment overwrites an earlier one */
 } slp_meet;
 

@@ -30,7 +30,7 @@ typedef struct slp_merge_node {
 /* A node of the tournament: the least entry below it. The two words decide alone unless they are equal. */
 typedef struct slp_merge_entry {
   uint64_t time; /* the key's time as a number without a sign, in the same order */
-  uint64_t word; /* of the key's sequence number, see codec/focus.h */
+  uint64_t word; /* a word of the key's sequence number, see codec/focus.h */
   slp_merge_node *node;
 } slp_merge_entry;
 

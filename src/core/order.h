@@ -44,8 +44,9 @@ void slp_order_ready_again(slp_shard *s); /* moves s to the end of the ready sha
 /* Starts the readers of shards whose parents are read. Lets shards into the order whose parents have handed
  * out everything. */
 void slp_order_open_ready(slp_consumer *c);
-void slp_order_open_children(slp_shard *s); /* does this for the children of s, which is read to its end */
-void slp_order_enter(slp_shard *s);         /* s enters the order, unless a parent has records to hand out */
-void slp_order_forget(slp_consumer *c);     /* frees finished shards that are no longer listed */
+/* slp_order_open_ready for the children of s; s is read to its end */
+void slp_order_open_children(slp_shard *s);
+void slp_order_enter(slp_shard *s);     /* s enters the order, unless a parent has records to hand out */
+void slp_order_forget(slp_consumer *c); /* frees finished shards that are no longer listed */
 
 #endif

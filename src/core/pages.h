@@ -9,7 +9,7 @@ typedef struct slp_engine slp_engine;
 
 typedef struct slp_pages { /* one per engine */
   slp_list spares;         /* recycled pages; their bytes count in the budget until it needs them */
-  uint64_t bytes;          /* of the spares */
+  uint64_t bytes;          /* bytes of all spares */
 } slp_pages;
 
 void slp_pages_init(slp_engine *e);

@@ -56,7 +56,7 @@ static slp_shard *furthest_back(slp_engine *e, int empty) {
 static slp_shard *waited_for(slp_engine *e) {
   slp_merge_node *least = slp_merge_top(&e->merge);
   if (!least || least->ready) return NULL;
-  /* Its event may not come for long, and an answer that is paused can't wait for that. */
+  /* The first shard's event may not come for long. A shard whose answer is paused can't wait for that. */
   slp_shard *first = slp_shard_in_order(least);
   slp_shard *paused = first->consumer->source->pushes && !lacks_bytes(first) ? furthest_back(e, 1) : NULL;
   return paused ? paused : first;
