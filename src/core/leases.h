@@ -16,7 +16,7 @@ typedef enum slp_drain {
   SLP_DRAIN_ASKED    /* the fleet will be told when no record is out */
 } slp_drain;
 
-/* How far the end of a shard is, where the user names the positions to write. */
+/* The steps in which a shard ends, if the user names the positions to write. */
 typedef enum slp_shard_end {
   SLP_END_NO,       /* the end was not reached */
   SLP_END_READ_OUT, /* read to its end and handed out, and the fleet was told */

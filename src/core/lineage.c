@@ -225,7 +225,7 @@ static void link_all(slp_consumer *c) {
 }
 
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
-  int some_wait = c->sum.waiting_n > 0; /* otherwise no shard needs a parent that becomes known now */
+  int some_wait = c->sum.waiting_n > 0; /* otherwise no shard waits for a parent that becomes known */
   slp_shard *s = add(c, id, parent, adjacent);
   if (s && some_wait) link_all(c);
   if (s && slp_lineage_parent_barred(s)) bar_waiting(c);

@@ -36,7 +36,7 @@ uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_m
 /* A call was given up because its answer outgrew the budget. The next call asks for a single record, which
  * tells how large records are. */
 void slp_pace_shrink(slp_pace *p);
-/* A call for a page begins. floor: it has waited for the floor. */
+/* A call for a page begins. floor: calls keep SLP_PACE_FLOOR_US apart, because the service has throttled. */
 void slp_pace_sent(slp_pace *p, uint64_t now_us, int floor);
 /* Returns until when calls made in haste, behind full pages, count against the next call, because the service
  * counts the calls of a second. A refusal before that says nothing of the gap, and an earlier call would be
