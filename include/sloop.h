@@ -24,10 +24,11 @@
  *    bytes always suffice. why may be NULL. One line, safe to print: of options that it repeats, control
  *    characters and what is no UTF-8 become '?'.
  *  - Types end in _t: handles, structs and enums. Callback types end in _cb.
- *  - A struct that you fill has a size and an init macro, which sets the size and every default; call it
- *    first. Such a struct, and one that the comment says may grow at its end, gets new members there in later
- *    versions: a program that was compiled before goes on working. sloop_position_t and sloop_str_t never
- *    grow.
+ *  - Structs get new members at their end in later versions, and a program that was compiled before goes on
+ *    working. A struct that you fill has its size first and an init macro, which sets the size and every
+ *    default: call it first. Every other struct is allocated by the library: read it where it is, and never
+ *    copy it. sloop_position_t, sloop_str_t and sloop_shard_lease_t never grow.
+ *  - An enum gets new constants in later versions: have a default where you look at one that you were told.
  *  - Do not throw or longjmp through these functions. */
 #ifndef SLOOP_H
 #define SLOOP_H
@@ -80,10 +81,12 @@ SLOOP_EXTERN const char *sloop_err_name(int err);
 SLOOP_EXTERN const char *sloop_strerror(int err);
 /* The versions it was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2 libcurl/7.88.1 ...". Static. */
 SLOOP_EXTERN const char *sloop_features(void);
-/* The library's version as "0.1.0"; static. */
+/* The version of the library that runs, as "0.1.0"; static. */
 SLOOP_EXTERN const char *sloop_version(void);
+/* The same as a number that SLOOP_VERSION_NUM, the version of the header, can be compared with. */
+SLOOP_EXTERN uint32_t sloop_version_num(void);
 
-typedef struct {          /* allocated by the library; may grow at its end */
+typedef struct sloop_error_s {
   int code;               /* SLOOP_E* or UV_E* */
   int fatal;              /* 1: the consumer has stopped by itself; close it */
   int http_status;        /* 0: no answer arrived */
@@ -96,7 +99,8 @@ typedef struct {          /* allocated by the library; may grow at its end */
 } sloop_error_t;
 
 /* ---- records ------------------------------------------------------------------------------- */
-typedef struct {    /* bytes, not ended by a NUL; never grows */
+/* Bytes, not ended by a NUL; never grows. */
+typedef struct sloop_str_s {
   const char *base; /* never NULL */
   size_t len;
 } sloop_str_t;
@@ -107,7 +111,7 @@ typedef struct {    /* bytes, not ended by a NUL; never grows */
 #define SLOOP_REC_FOREIGN 8u     /* part of an aggregate whose key hashes into another shard's range */
 #define SLOOP_REC_KEYLESS 16u    /* has no partition key, as records of AUTO streams may; key is empty */
 
-typedef struct {      /* allocated by the library; may grow at its end */
+typedef struct sloop_record_s {
   const char *stream; /* name; NUL-ended; lives as long as the batch */
   const char *shard;  /* shard id; NUL-ended; lives as long as the batch */
   sloop_str_t seq;    /* sequence number, decimal text */
@@ -136,6 +140,9 @@ SLOOP_EXTERN int64_t sloop_batch_behind_ms(const sloop_batch_t *b);
  * again: the lease is lost or was given up, or the consumer was moved or closed. For those who hold batches for
  * long: ask right before an effect that can't be taken back. Looks at the clock, not at the lease table. */
 SLOOP_EXTERN int sloop_batch_owned(sloop_batch_t *b, size_t index);
+/* A pointer of yours that the batch carries, for those who give it back later; NULL until it is set. */
+SLOOP_EXTERN void sloop_batch_set_data(sloop_batch_t *b, void *data);
+SLOOP_EXTERN void *sloop_batch_data(const sloop_batch_t *b);
 /* This record is finished with. Any order, as often as you like. */
 SLOOP_EXTERN void sloop_batch_ack(sloop_batch_t *b, size_t index);
 /* Gives the batch back: its first `acked` records and those marked by sloop_batch_ack() are finished
@@ -159,7 +166,7 @@ typedef enum {
 /* A place in a stream or a shard: where to start, where to seek, where a lease stands. It lies by value in
  * other structs and therefore never grows. Members that the kind does not name are not looked at, and 0 or
  * NULL where you are told a position. */
-typedef struct {
+typedef struct sloop_position_s {
   sloop_position_kind_t kind;
   int64_t at_ms;     /* AT_TIME; what looks like Unix seconds is refused */
   const char *shard; /* AT_SEQ, AFTER_SEQ: shard id; to start or seek, the end of one is enough */
@@ -185,10 +192,12 @@ typedef enum {
   SLOOP_SHARD_LEAVING       /* SLOOP_CHECKPOINTS_ASKED: another worker is to have it, nothing more of it is
                                handed over; sloop_hand_over() lets it go, handover_ms does in any case */
 } sloop_shard_event_kind_t;
-typedef struct { /* allocated by the library; may grow at its end */
+typedef struct sloop_shard_event_s {
   sloop_shard_event_kind_t kind;
   const char *shard; /* shard id */
 } sloop_shard_event_t;
+/* "opened": the constant's name behind SLOOP_SHARD_, in lower case; "unknown". Static, as the next one. */
+SLOOP_EXTERN const char *sloop_shard_event_name(sloop_shard_event_kind_t kind);
 
 typedef enum {
   SLOOP_LEASE_JOINED = 1,    /* this worker is registered: worker */
@@ -207,15 +216,18 @@ typedef enum {
   SLOOP_LEASE_TROUBLE,       /* text: something that keeps being tried */
   SLOOP_LEASE_LEFT           /* the last one: everything is released; not told after a fatal error */
 } sloop_lease_event_kind_t;
-typedef struct { /* allocated by the library; may grow at its end */
+typedef struct sloop_lease_event_s {
   sloop_lease_event_kind_t kind;
   const char *shard;  /* "" when it concerns no single one */
   const char *worker; /* this worker's instance: its id, a dot, and what tells its incarnations apart */
   const char *text;   /* one line, safe to print */
   uint64_t epoch;     /* counts the owners of the shard's lease */
 } sloop_lease_event_t;
+/* "joined": the constant's name behind SLOOP_LEASE_, in lower case; "unknown". */
+SLOOP_EXTERN const char *sloop_lease_event_name(sloop_lease_event_kind_t kind);
 
-typedef struct { /* records that can never be read any more; allocated by the library; may grow at its end */
+/* Records that can never be read any more. */
+typedef struct sloop_loss_s {
   const char *shard;
   const char *from_seq; /* the last position known to have been read; "" when none */
   const char *to_seq;   /* where reading goes on; "" when not known */
@@ -279,7 +291,8 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
   X(acked_age_ms_now, "ms", "since records were last acknowledged; UINT64_MAX: none was")              \
   X(parked_now, "shards", "parked: nobody reads them until an operator says so; told by the leader")   \
   X(refused_now, "shards", "whose position the service refuses: told by the leader")
-typedef struct { /* may grow at its end: say how big yours is in sloop_stats_get() */
+/* Say how big yours is in sloop_stats_get(). */
+typedef struct sloop_stats_s {
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)
 #undef X
@@ -288,25 +301,31 @@ typedef struct { /* may grow at its end: say how big yours is in sloop_stats_get
 /* Fills yours of `size` bytes; members that this library does not know yet become 0. */
 SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 
-typedef enum {                          /* what a shard is doing */
-               SLOOP_SHARD_IS_READ = 1, /* records are asked for */
-               SLOOP_SHARD_IS_AT_TIP,   /* at_tip */
-               SLOOP_SHARD_WAITS_FOR_YOU, /* its records are out with you, or all your batches are, or you gave some
+/* What a shard is doing. */
+typedef enum {
+  SLOOP_SHARD_IS_READ = 1,       /* records are asked for */
+  SLOOP_SHARD_IS_AT_TIP,         /* at_tip */
+  SLOOP_SHARD_WAITS_FOR_YOU,     /* its records are out with you, or all your batches are, or you gave some
                                     back; it has none, and what is out takes the room to ask for any;
                                     or you are to name its end */
-               SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are there, and another's go first: other; or it has none,
+  SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are there, and another's go first: other; or it has none,
                                     and what others have takes the room, or all calls */
-               SLOOP_SHARD_FAILS,        /* calls fail, one has not answered for seconds, or no listing shows
+  SLOOP_SHARD_FAILS,             /* calls fail, one has not answered for seconds, or no listing shows
                                     what goes on from the shard, or it itself, yet: error, fails */
-               SLOOP_SHARD_IS_SUSPENDED, /* this worker can't prove that it lives */
-               SLOOP_SHARD_IS_PAUSED,    /* by sloop_pause() */
-               SLOOP_SHARD_IS_GIVEN_UP, /* it was stopped for a reason that on_error told: error; without leases only */
-               SLOOP_SHARD_IS_PARKED, /* nobody reads it until an operator says so */
-               SLOOP_SHARD_IS_REFUSED, /* nobody reads it: the service refuses its position, and a worker tries it
+  SLOOP_SHARD_IS_SUSPENDED,      /* this worker can't prove that it lives */
+  SLOOP_SHARD_IS_PAUSED,         /* by sloop_pause() */
+  SLOOP_SHARD_IS_GIVEN_UP, /* it was stopped for a reason that on_error told: error; without leases only */
+  SLOOP_SHARD_IS_PARKED,   /* nobody reads it until an operator says so */
+  SLOOP_SHARD_IS_REFUSED,  /* nobody reads it: the service refuses its position, and a worker tries it
                                     again later */
-               SLOOP_SHARD_WAITS_FOR_PARENT /* it is read when its parent is: other */
+  SLOOP_SHARD_WAITS_FOR_PARENT /* it is read when its parent is: other */
 } sloop_shard_state_t;
-typedef struct {     /* a shard as this consumer reads it; allocated by the library; may grow at its end */
+/* The state as a metric's label tells it: "reading", "at_tip", "waiting_for_user", "waiting_for_shard", "failing",
+ * "suspended", "paused", "given_up", "parked", "refused", "waiting_for_parent", in the order of the constants;
+ * "unknown". Static. */
+SLOOP_EXTERN const char *sloop_shard_state_name(sloop_shard_state_t state);
+/* A shard as this consumer reads it. */
+typedef struct sloop_shard_stats_s {
   const char *shard; /* shard id */
   uint64_t epoch;    /* counts the owners of the shard's lease; 0 without leases */
   /* How far the shard is behind its tip; -1: not known, or read to its end. Whichever is more: the age of the
@@ -334,7 +353,8 @@ SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_sh
                                          void *arg);
 
 /* ---- credentials ----------------------------------------------------------------------------- */
-typedef struct {             /* your answer to a creds callback; copied */
+/* Your answer to a creds callback; copied. */
+typedef struct sloop_creds_s {
   size_t size;               /* set by sloop_creds_init() */
   const char *access_key;    /* required */
   const char *secret_key;    /* required */
@@ -398,7 +418,7 @@ typedef enum {
 } sloop_checkpoints_t;
 
 /* Behind each member stands its default. Numbers out of range make sloop_open() fail. */
-typedef struct {
+typedef struct sloop_opts_s {
   size_t size; /* set by sloop_opts_init() */
   /* The stream, and how it is reached. */
   const char *stream;     /* Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table or of one of
@@ -458,11 +478,10 @@ typedef struct {
   void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* what is tried again, and what is fatal */
   void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);
   void (*on_log)(sloop_t *, sloop_log_level_t, const char *line, void *arg);
-  void (*creds)(sloop_t *, sloop_creds_req_t *,
-                void *arg); /* NULL: the chain the AWS tools use. Else asks you
-                                          for credentials: answer by sloop_creds_done() */
-  void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* SLOOP_RETRY_SKIP needs it. The
-                                          record lives until it returns */
+  /* NULL: the chain the AWS tools use. Else asks you for credentials: answer by sloop_creds_done() */
+  void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg);
+  /* SLOOP_RETRY_SKIP needs it. The record lives until it returns */
+  void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg);
   /* Leases: workers of one application share a stream's shards. All of these need app. */
   const char *app;            /* NULL: no leases, every shard is read. Else the application's name: each shard
                                  is read by one of its workers at a time, from where the last one left off */
@@ -491,17 +510,23 @@ typedef struct {
   const char *kcl_metrics;     /* app-CoordinatorState and app-WorkerMetricStats */
   /* Enhanced fan-out. */
   sloop_retrieval_t retrieval; /* SLOOP_RETRIEVAL_POLL */
-  const char
-      *push_consumer; /* the name of the registered consumer to read as; it is registered when it is not
-                                  there, and never deregistered. Or its ARN, also of another account: then it
-                                  is neither described nor registered. NULL: app */
+  /* The name of the registered consumer to read as; it is registered when it is not there, and never
+   * deregistered. Or its ARN, also of another account: then it is neither described nor registered. NULL: app */
+  const char *push_consumer;
   sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. ASKED: with app, schema "sloop" or "kcl" */
-  uint32_t
-      unready_ms; /* 60000: /ready of metrics answers 503 once a shard has failed, or has had records wait
-                          without progress, for this time. UINT32_MAX: neither makes it answer 503 */
+  /* 60000: /ready of metrics answers 503 once a shard has failed, or has had records wait without progress, for
+   * this time. UINT32_MAX: neither makes it answer 503 */
+  uint32_t unready_ms;
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
+/* Sets an option by its name, for programs that read them from a file or are written in another language: a text, a
+ * number ("max": the most that it may be), or an enum by the last word of its constants in lower case ("acked";
+ * on_retry: "again", "stop", "park", "skip"). start is "latest" or "oldest". A text is not copied: it has to live until
+ * sloop_open(). Not by name: join, shards, the rest of start, alloc and what is called back. SLOOP_EOPTION, and o is as it
+ * was: there is no such option, or why says what its value may be. */
+SLOOP_EXTERN int sloop_opts_set(sloop_opts_t *o, const char *name, const char *value, char *why,
+                                size_t why_size);
 
 /* ---- life ---------------------------------------------------------------------------------- */
 /* Says that something is over: 0, or why it failed. arg is what came with it. */
@@ -526,6 +551,9 @@ SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *ar
 SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
 SLOOP_EXTERN void sloop_ref(sloop_t *s);   /* keeps uv_run() alive: the default */
 SLOOP_EXTERN void sloop_unref(sloop_t *s); /* does not */
+/* arg of the options, and the loop of sloop_open(), also of a joined consumer. */
+SLOOP_EXTERN void *sloop_arg(const sloop_t *s);
+SLOOP_EXTERN struct uv_loop_s *sloop_loop(const sloop_t *s);
 
 /* ---- while it runs ------------------------------------------------------------------------- */
 /* shard NULL means all, present and future. After pause returns, on_batch is not called for the shard until
@@ -567,7 +595,8 @@ typedef enum {
   SLOOP_PLACED_ANYWHERE /* AUTO: the service, whatever the key, and a record may have none (SLOOP_REC_KEYLESS);
                            SLOOP_REC_FOREIGN is not set */
 } sloop_placement_t;
-typedef struct { /* a shard as the service lists it; allocated by the library; may grow at its end */
+/* A shard as the service lists it. */
+typedef struct sloop_shard_s {
   const char *id, *parent, *adjacent_parent;               /* "" when none */
   const char *hash_start, *hash_end, *seq_start, *seq_end; /* "" when not given */
   int closed;                  /* 1: it was split or merged, and nothing is written to it any more */
@@ -581,14 +610,13 @@ typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const 
  * NULL. */
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 
-/* A registered consumer of a stream, as enhanced fan-out reads by one; allocated by the library; may grow at
- * its end. */
+/* A registered consumer of a stream, as enhanced fan-out reads by one. */
 typedef enum {
   SLOOP_REGISTERED_CREATING = 1,
   SLOOP_REGISTERED_DELETING,
   SLOOP_REGISTERED_ACTIVE
 } sloop_registered_state_t;
-typedef struct {
+typedef struct sloop_registered_s {
   const char *name, *arn;
   sloop_registered_state_t state;
   int64_t created_at_ms; /* -1: not told */
@@ -638,9 +666,8 @@ SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
  * time, with calls of its own, before start, while running, or on a consumer that never starts. cb comes
  * once, later, with what was asked for, or with a negative status and the error: SLOOP_ELEASE: there is no
  * such table (it is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: no app, another one
- * is under way, or closed; SLOOP_EOPTION, UV_ENOMEM. All that cb is given lives until cb returns; structs
- * may grow at their end, so they come as arrays of pointers. Names and reasons that are not there are "",
- * positions kind 0. */
+ * is under way, or closed; SLOOP_EOPTION, UV_ENOMEM. All that cb is given lives until cb returns. Names and
+ * reasons that are not there are "", positions kind 0. */
 typedef enum {
   SLOOP_LEASE_FREE = 1,      /* nobody owns it, or a worker that has left */
   SLOOP_LEASE_OWNED = 2,     /* by a worker whose row looks alive */
@@ -648,20 +675,20 @@ typedef enum {
                                 or, by its owner's stamp and our clock, it was not touched for its lease and
                                 30 s more: an estimate, one read can't know */
 } sloop_lease_state_t;
-typedef enum { /* what reading at a lease's position brought to light (sloop_admin_lag()); more may come */
-               SLOOP_LAG_UNASKED =
-                   0, /* nothing was asked: its living owner tells it, or the shard was read to its end */
-               SLOOP_LAG_READ = 1, /* read_behind_ms */
-               SLOOP_LAG_TRIMMED =
-                   2, /* the stream does not keep its place any more: what came behind it may be lost */
-               SLOOP_LAG_GONE = 3,        /* the stream has no such shard any more */
-               SLOOP_LAG_REFUSED = 4,     /* the service refuses its position: nobody can go on from there */
-               SLOOP_LAG_FAILED = 5,      /* not known: the call failed; lag_error */
-               SLOOP_LAG_UNPROVEN = 6,    /* not known: pages without records, none of which proves the tip */
-               SLOOP_LAG_OUT_OF_TIME = 7, /* not known: there were too many shards for the time */
-               SLOOP_LAG_NO_POSITION = 8  /* not known: nothing says where it would be read */
+/* What reading at a lease's position brought to light (sloop_admin_lag()). */
+typedef enum {
+  SLOOP_LAG_UNASKED = 0,  /* nothing was asked: its living owner tells it, or the shard was read to its end */
+  SLOOP_LAG_READ = 1,     /* read_behind_ms */
+  SLOOP_LAG_TRIMMED = 2,  /* the stream does not keep its place any more: what came behind it may be lost */
+  SLOOP_LAG_GONE = 3,     /* the stream has no such shard any more */
+  SLOOP_LAG_REFUSED = 4,  /* the service refuses its position: nobody can go on from there */
+  SLOOP_LAG_FAILED = 5,   /* not known: the call failed; lag_error */
+  SLOOP_LAG_UNPROVEN = 6, /* not known: pages without records, none of which proves the tip */
+  SLOOP_LAG_OUT_OF_TIME = 7, /* not known: there were too many shards for the time */
+  SLOOP_LAG_NO_POSITION = 8  /* not known: nothing says where it would be read */
 } sloop_lag_t;
-typedef struct { /* a lease as the table has it */
+/* A lease as the table has it. */
+typedef struct sloop_lease_s {
   const char *shard;
   const char *owner;         /* an instance */
   const char *claim;         /* the instance that has asked its owner for it */
@@ -684,7 +711,8 @@ typedef struct { /* a lease as the table has it */
   int begin_untold;         /* 1: the row tells no beginning: position is start of sloop_opts_t, and where a
                                worker begins is what that worker was given */
 } sloop_lease_t;
-typedef struct {      /* a worker as the table has it */
+/* A worker as the table has it. */
+typedef struct sloop_worker_s {
   const char *worker; /* its instance */
   const char *host;
   uint64_t counter; /* of its heartbeats */
@@ -693,7 +721,7 @@ typedef struct {      /* a worker as the table has it */
   int64_t written_at_ms, behind_ms, rate_bytes; /* by its own clock; -1: not told */
   const char *evicted_by;                       /* an instance; its own when it left */
 } sloop_worker_t;
-typedef struct {
+typedef struct sloop_leases_s {
   const sloop_lease_t *const *leases; /* sorted by shard */
   size_t leases_n;
   const sloop_worker_t *const *workers; /* sorted by name */
@@ -717,7 +745,7 @@ SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
  * first. SLOOP_EOPTION: of a consumer with another `retrieval` than SLOOP_RETRIEVAL_POLL. */
 SLOOP_EXTERN int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg);
 
-/* Why a shard is read, or is not; more may come. */
+/* Why a shard is read, or is not. */
 typedef enum {
   SLOOP_WHY_READ = 1,   /* its owner is alive and reads it */
   SLOOP_WHY_OWNED = 2,  /* it has an owner; whether that one lives, a table without rows of workers can't
@@ -740,12 +768,13 @@ typedef enum {
   SLOOP_LEADER_SILENT = 3, /* by its stamps */
   SLOOP_LEADER_DEAD = 4    /* leader is the one that led last */
 } sloop_leader_state_t;
-typedef struct { /* a shard, as far as stream and table know it */
+/* A shard, as far as stream and table know it. */
+typedef struct sloop_shard_lease_s {
   const char *shard;
   int listed, closed;         /* 1: the stream lists it; as closed */
   const sloop_lease_t *lease; /* NULL: it has none that can be read */
 } sloop_shard_lease_t;
-typedef struct {
+typedef struct sloop_explanation_s {
   sloop_why_t why;
   sloop_shard_lease_t shard;
   int64_t read_at_ms;          /* when the table was read, by our clock */
@@ -786,7 +815,7 @@ typedef enum {
   SLOOP_CHANGE_TAKEN = 10,   /* not changed: a worker has taken it meanwhile */
   SLOOP_CHANGE_UNKNOWN = 11  /* a write of it was sent, and what came of it is not known */
 } sloop_change_kind_t;
-typedef struct {
+typedef struct sloop_change_s {
   const char *shard;
   sloop_change_kind_t kind;
   sloop_position_t to;   /* kind 0: its position stays */
@@ -800,7 +829,7 @@ typedef enum {
   SLOOP_EVICTION_WAS_SO = 2, /* it was evicted before */
   SLOOP_EVICTION_HAD_LEFT = 3
 } sloop_eviction_t;
-typedef struct {
+typedef struct sloop_admin_result_s {
   const sloop_change_t *const *changes; /* leases that were not changed come first */
   size_t changes_n;
   sloop_eviction_t eviction; /* release of a worker */
@@ -840,14 +869,16 @@ SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const 
                                    int force, sloop_admin_cb cb, void *arg);
 
 /* A place where the positions of a stream are: the leases of an application, or a token. */
-typedef struct {
-  size_t size;        /* sizeof(sloop_place_t) */
+typedef struct sloop_place_s {
+  size_t size;        /* set by sloop_place_init() */
   const char *app;    /* as in sloop_opts_t, as the next two. NULL: a token */
   const char *store;  /* NULL: "dynamodb" */
   const char *schema; /* NULL: "sloop" */
   int several;        /* "kcl": rows name their stream, as where the application reads several */
   const char *token;  /* to read from, when there is no app. What is written: sloop_migration_t.token */
 } sloop_place_t;
+#define sloop_place_init(p) sloop_place_init_sized((p), sizeof *(p))
+SLOOP_EXTERN void sloop_place_init_sized(sloop_place_t *p, size_t size);
 /* The outcome for one shard, or one row; more kinds may come. From DIFFERS on they are in the way. */
 typedef enum {
   SLOOP_MOVE_TO_DO = 1,      /* is to be copied, and was not yet */
@@ -863,7 +894,7 @@ typedef enum {
   SLOOP_MOVE_BAD_TARGET = 11, /* a row of the target makes no sense: why */
   SLOOP_MOVE_FOREIGN = 12     /* a row of the target is nothing that its schema has */
 } sloop_move_kind_t;
-typedef struct {
+typedef struct sloop_move_s {
   const char *shard; /* or the key of a row */
   sloop_move_kind_t kind;
   sloop_position_t from, to; /* as the source has it, and as the target has it or will have it */
@@ -871,7 +902,7 @@ typedef struct {
                  it begins at its oldest record */
   const char *why;
 } sloop_move_t;
-typedef struct {
+typedef struct sloop_migration_s {
   const sloop_move_t *const *moves; /* sorted by shard; rows that are in the way come last */
   size_t moves_n;
   size_t problems_n; /* moves that are in the way */
@@ -891,7 +922,7 @@ SLOOP_EXTERN int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, cons
 
 /* ---- metrics ----------------------------------------------------------------------------------------- */
 typedef struct sloop_metrics_s sloop_metrics_t;
-typedef struct {
+typedef struct sloop_metrics_opts_s {
   size_t size;                /* set by sloop_metrics_opts_init() */
   const char *listen;         /* "ADDRESS:PORT": GET /metrics (Prometheus), /ready, /healthz; port 0: any free
                                  one; no ADDRESS: all IPv4 addresses of the machine. NULL: off */

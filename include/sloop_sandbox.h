@@ -26,7 +26,7 @@ extern "C" {
 
 typedef struct sloop_sandbox_s sloop_sandbox_t;
 
-typedef struct {
+typedef struct sloop_sandbox_opts_s {
   size_t size;                         /* set by sloop_sandbox_opts_init() */
   const char *address;                 /* "127.0.0.1"; only loopback addresses are taken */
   uint16_t port;                       /* 0: any free port */
@@ -207,7 +207,7 @@ int sloop_sandbox_faults(sloop_sandbox_t *b, const char *script, char *why, size
  *   GET /_sandbox/stats: calls, errors and bytes by operation as JSON, and the most GetRecords calls any
  *     shard got within one second, of a stream and of a table's stream */
 
-typedef struct {
+typedef struct sloop_sandbox_stats_s {
   uint64_t requests, errors, bytes_in, bytes_out;
   uint64_t records_in, records_out;
   uint64_t faults_used;

@@ -13,6 +13,8 @@
 
 #include <stdio.h>
 
+/* The struct grows at its end: a caller compiled against an older header has a shorter one. */
+#define PLACE_SIZE_MIN (offsetof(sloop_place_t, token) + sizeof(char *))
 #define LAG_MS 10000u /* sloop_admin_lag() without a limit */
 
 typedef struct table_place { /* one side of a migration */
@@ -285,16 +287,27 @@ static int take_place(slp_admin_call *a, const sloop_place_t *from, table_place 
   return r;
 }
 
-static int is_place(const sloop_place_t *p, int read) {
-  if (!p || p->size != sizeof *p) return 0;
-  if (!p->app) return !read || (p->token && *p->token);
-  return *p->app != 0;
+void sloop_place_init_sized(sloop_place_t *p, size_t size) {
+  if (size < sizeof p->size) return;
+  memset(p, 0, size);
+  memcpy(p, &size, sizeof size);
+}
+
+/* Reads a place of any version of the header. Returns 1 if it names one. */
+static int read_place(const sloop_place_t *p, int read, sloop_place_t *full) {
+  memset(full, 0, sizeof *full);
+  if (!p || p->size < PLACE_SIZE_MIN) return 0;
+  memcpy(full, p, slp_min_u64(p->size, sizeof *full));
+  if (!full->app) return !read || (full->token && *full->token);
+  return *full->app != 0;
 }
 
 int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to, int write,
                         sloop_migrate_cb cb, void *arg) {
+  sloop_place_t source, target;
   if (s->closing) return SLOOP_ESTATE;
-  if (!cb || !is_place(from, 1) || !is_place(to, 0) || (!from->app && !to->app)) return SLOOP_EOPTION;
+  if (!cb || !read_place(from, 1, &source) || !read_place(to, 0, &target) || (!source.app && !target.app))
+    return SLOOP_EOPTION;
   if (s->admin) return SLOOP_ESTATE;
   slp_admin_call *a = SLP_NEW(s->mem, slp_admin_call);
   if (!a) return SLP_ENOMEM;
@@ -307,9 +320,9 @@ int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place
                         .whole = s->o.aggregates == SLOOP_AGGREGATES_KEEP,
                         .on_done = on_migrated,
                         .arg = a};
-  int r = take_place(a, from, &a->from, &o.from);
-  if (!r) r = take_place(a, to, &a->to, &o.to);
-  if (to->app) a->from.other = &a->to;
+  int r = take_place(a, &source, &a->from, &o.from);
+  if (!r) r = take_place(a, &target, &a->to, &o.to);
+  if (target.app) a->from.other = &a->to;
   if (!r) r = slp_migrate_new(&a->migrate, s->mem, &o);
   if (r)
     admin_free(a);

@@ -12,6 +12,10 @@ int64_t sloop_batch_behind_ms(const sloop_batch_t *b) { return b->behind_ms; }
 
 int sloop_batch_owned(sloop_batch_t *b, size_t index) { return slp_batch_owned(b, index); }
 
+void sloop_batch_set_data(sloop_batch_t *b, void *data) { b->user = data; }
+
+void *sloop_batch_data(const sloop_batch_t *b) { return b->user; }
+
 void sloop_batch_ack(sloop_batch_t *b, size_t index) { slp_batch_ack(b, index); }
 
 void sloop_batch_done(sloop_batch_t *b, size_t acked) { slp_batch_done(b, acked); }

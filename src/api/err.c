@@ -26,4 +26,6 @@ const char *sloop_strerror(int err) {
 
 const char *sloop_version(void) { return SLP_VERSION; }
 
+uint32_t sloop_version_num(void) { return SLOOP_VERSION_NUM; }
+
 const char *sloop_features(void) { return slp_features(); }

@@ -59,6 +59,12 @@ void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *
 void sloop_ref(sloop_t *s) { set_ref(s, 1); }
 void sloop_unref(sloop_t *s) { set_ref(s, 0); }
 
+void *sloop_arg(const sloop_t *s) { return s->o.arg; }
+
+struct uv_loop_s *sloop_loop(const sloop_t *s) {
+  return s->loop;
+}
+
 void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) {
   sloop_stats_t st = {0};
   slp_counts n = {0};

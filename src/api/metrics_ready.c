@@ -122,23 +122,6 @@ int slp_ready_put(const slp_ready_shards *all, slp_buf *b) {
   }
 }
 
-const char *slp_ready_state_word(sloop_shard_state_t state) {
-  switch (state) {
-    case SLOOP_SHARD_IS_READ: return "reading";
-    case SLOOP_SHARD_IS_AT_TIP: return "at_tip";
-    case SLOOP_SHARD_WAITS_FOR_YOU: return "waiting_for_user";
-    case SLOOP_SHARD_WAITS_FOR_ANOTHER: return "waiting_for_shard";
-    case SLOOP_SHARD_FAILS: return "failing";
-    case SLOOP_SHARD_IS_SUSPENDED: return "suspended";
-    case SLOOP_SHARD_IS_PAUSED: return "paused";
-    case SLOOP_SHARD_IS_GIVEN_UP: return "given_up";
-    case SLOOP_SHARD_IS_PARKED: return "parked";
-    case SLOOP_SHARD_IS_REFUSED: return "refused";
-    case SLOOP_SHARD_WAITS_FOR_PARENT: return "waiting_for_parent";
-  }
-  return "unknown";
-}
-
 int slp_ready(const slp_sample *s, slp_buf *why) {
   size_t lines = 0;
   for (size_t i = 0; i < s->consumers_n; i++) {

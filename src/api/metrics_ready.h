@@ -27,8 +27,6 @@ int slp_ready_is(const slp_sample *s, const slp_sample_consumer *c);
 int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, char why[SLP_READY_WHY]);
 /* 1: the service has refused the position of this shard, so that nobody reads it. `why` is a line. */
 int slp_ready_is_refused(const char *shard, uint64_t ago_ms, uint32_t unready_ms, char why[SLP_READY_WHY]);
-/* As a word of a label: "reading", "at_tip", "waiting_for_user" ... */
-const char *slp_ready_state_word(sloop_shard_state_t state);
 /* 1: all consumers are ready. 0: appends a line about each that is not, without the last newline; as many
  * as `why` may hold. */
 int slp_ready(const slp_sample *s, slp_buf *why);

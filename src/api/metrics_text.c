@@ -289,7 +289,7 @@ static void add_other(const slp_metrics_text *t, const other_row *row, const slp
       if (!row->value(t, shard, &value)) return;
       add_labels(t, row->name, c);
       add_label(t->out, "shard", slp_sample_text(t->sample, shard->id), ',');
-      if (row->kind == PER_SHARD_STATE) add_label(t->out, "state", slp_ready_state_word(shard->state), ',');
+      if (row->kind == PER_SHARD_STATE) add_label(t->out, "state", sloop_shard_state_name(shard->state), ',');
       slp_buf_add_z(t->out, "} ");
       break;
   }

@@ -306,6 +306,7 @@ static int open_fresh(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t 
     slp_host_close(h, NULL, NULL);
   } else {
     (*out)->family->owns_host = 1;
+    (*out)->loop = loop;
   }
   slp_mem_drop(mem);
   return r;
@@ -330,6 +331,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     } else if (!r && full.join) {
       slp_family *f = full.join->family;
       r = slp_open_on(f->host, f->mem, NULL, out, o, text);
+      if (!r) (*out)->loop = full.join->loop;
     } else if (!r) {
       r = open_fresh(out, loop, o, text);
     }

@@ -48,7 +48,8 @@ struct sloop_s {
   slp_mem *mem;
   slp_family *family;
   slp_consumer *consumer;
-  sloop_opts_t o; /* strings are copies, owned */
+  struct uv_loop_s *loop; /* NULL: the host is the simulator's */
+  sloop_opts_t o;         /* strings are copies, owned */
   uint8_t started, closing;
   uint32_t refd;
   sloop_cb stop_cb, close_cb, save_cb; /* save_cb: of a checkpoint that closing has cut off */

@@ -1,6 +1,7 @@
 /* opts.c - options: defaults, checks that name the option, and the library's own copy. */
 #include "api/leases.h"
 #include "api/open.h"
+#include "api/settings.h"
 
 #include "codec/json.h"
 #include "core/start.h"
@@ -51,33 +52,6 @@ void sloop_opts_init_sized(sloop_opts_t *o, size_t size) {
   memcpy(o, &full, size);
   o->size = size;
 }
-
-/* name, least, most, what for */
-#define NUMBERS(X)                                                 \
-  X(start.kind, SLOOP_LATEST, SLOOP_AT_TOKEN)                      \
-  X(order, SLOOP_ORDER_TIME, SLOOP_ORDER_SHARD)                    \
-  X(wire, SLOOP_WIRE_AUTO, SLOOP_WIRE_JSON)                        \
-  X(on_trimmed, SLOOP_TRIMMED_STOP, SLOOP_TRIMMED_CONTINUE)        \
-  X(poll_ms, 1, 3600000)                                           \
-  X(fetch_records_max, 1, 10000)                                   \
-  X(buffered_bytes_max, 65536, UINT64_MAX / 4)                     \
-  X(batches_out_max, 1, 1000000)                                   \
-  X(batch_records_max, 1, 1000000)                                 \
-  X(batch_bytes_max, 1, UINT32_MAX)                                \
-  X(in_flight_max, 1, 4096)                                        \
-  X(list_ms, 1000, 86400000)                                       \
-  X(log_level, SLOOP_LOG_ERROR, SLOOP_LOG_DEBUG)                   \
-  X(aggregates, SLOOP_AGGREGATES_EXPAND, SLOOP_AGGREGATES_KEEP)    \
-  X(on_retry, SLOOP_RETRY_REDELIVER, SLOOP_RETRY_SKIP)             \
-  X(retry_max, 1, 250)                                             \
-  X(lease_ms, 0, 3600000)                                          \
-  X(checkpoint_ms, 0, 3600000)                                     \
-  X(handover_ms, 1, 3600000)                                       \
-  X(stall_ms, 0, UINT32_MAX)                                       \
-  X(weight, 1, 1000)                                               \
-  X(retrieval, SLOOP_RETRIEVAL_POLL, SLOOP_RETRIEVAL_AUTO)         \
-  X(checkpoints, SLOOP_CHECKPOINTS_ACKED, SLOOP_CHECKPOINTS_ASKED) \
-  X(unready_ms, 1, UINT32_MAX)
 
 static int bad(char why[160], const char *fmt, const char *text) {
   snprintf(why, 160, fmt, text);
@@ -176,14 +150,19 @@ static int check_retrieval(const sloop_opts_t *o, char why[160]) {
 int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   int r = check_stream(o->stream, why);
   if (r) return r;
-#define X(name, least, most)                                                                        \
-  if ((uint64_t)o->name < (uint64_t)(least) || (uint64_t)o->name > (uint64_t)(most)) {              \
-    snprintf(why, 160, #name " is %llu; it must be from %llu to %llu", (unsigned long long)o->name, \
-             (unsigned long long)(least), (unsigned long long)(most));                              \
-    return SLOOP_EOPTION;                                                                           \
+  char bounds[SLP_SETTING_WHY];
+  if (o->start.kind < SLOOP_LATEST || o->start.kind > SLOOP_AT_TOKEN) {
+    snprintf(why, 160, "start.kind is %d; it must be from %d to %d", (int)o->start.kind, (int)SLOOP_LATEST,
+             (int)SLOOP_AT_TOKEN);
+    return SLOOP_EOPTION;
   }
-  NUMBERS(X)
-#undef X
+  for (size_t i = 0; i < slp_settings_n; i++) {
+    const slp_setting *setting = &slp_settings[i];
+    int is_start = setting->at == offsetof(sloop_opts_t, start.kind); /* has more than the words of its row */
+    if (is_start || !slp_setting_check(setting, o, bounds)) continue;
+    snprintf(why, 160, "%.159s", bounds);
+    return SLOOP_EOPTION;
+  }
   if (o->lease_ms && o->lease_ms < 1000) {
     snprintf(why, 160, "lease_ms is %u; it must be 0 or from 1000 to 3600000", (unsigned)o->lease_ms);
     return SLOOP_EOPTION;

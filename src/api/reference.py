@@ -113,7 +113,7 @@ def declaration(text, before):
         if body and "#define X" in body[1]:
             return paragraphs(before)
         return code(bare) + paragraphs(before + behind)
-    head = text[:body.start()].strip()
+    head = re.sub(r" sloop_\w+_s$", "", text[:body.start()].strip())
     opening = re.match(r"\s*/\*(.*?)\*/", body[1], re.S)
     inside = body[1][opening.end():] if opening else body[1]
     about = before + (plain(opening[1]) if opening else [])

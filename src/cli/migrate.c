@@ -207,7 +207,9 @@ static void on_tick(slp_app *app) {
 }
 
 static sloop_place_t place_of(const slp_migrate_place *p, const char *token) {
-  sloop_place_t place = {.size = sizeof place, .token = token};
+  sloop_place_t place;
+  sloop_place_init(&place);
+  place.token = token;
   if (p->file) return place;
   place.app = p->app;
   place.schema = p->schema;

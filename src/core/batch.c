@@ -44,6 +44,7 @@ void slp_batch_recycle(slp_batch *b) {
   }
   b->consumer = NULL;
   b->shard = NULL;
+  b->user = NULL;
   if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n); /* all records are of one stream */
   b->n = b->runs_n = b->flags = 0;
   b->out = b->dead = 0;

@@ -36,6 +36,7 @@ struct sloop_batch_s {
   /* payload_bytes: of its records. charged: bytes of the budget that its tables take. */
   uint64_t payload_bytes, charged;
   int64_t behind_ms; /* lag of the last record's page; -1: not known */
+  void *user;        /* sloop_batch_set_data() */
   uint8_t out;       /* 1: the user holds the batch */
   uint8_t dead;      /* 1: the one record in the batch goes to on_dead_letter */
 };

@@ -641,6 +641,11 @@ int sloop_admin_reset(sloop_t *s, const char *shard, const sloop_position_t *to,
   return 0;
 }
 
+void sloop_place_init_sized(sloop_place_t *p, size_t size) {
+  memset(p, 0, size);
+  p->size = size;
+}
+
 int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to, int write,
                         sloop_migrate_cb cb, void *arg) {
   (void)from, (void)write; /* what it does is tried with the real one: migrate.py */

@@ -1,5 +1,5 @@
 """grown.py - the library of a later minor version: the tree's sources with one more member at the end of every struct
-that may grow, and one more option that is checked. usage: grown.py BUILD_DIRECTORY OUTPUT_DIRECTORY
+but those that never grow, and one more option that is checked. usage: grown.py BUILD_DIRECTORY OUTPUT_DIRECTORY
 """
 import json
 import os
@@ -10,16 +10,17 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VERSION = "0.9.0"
+NEVER = ("sloop_position_t", "sloop_str_t", "sloop_shard_lease_t")
 
 
 def grown_header(text):
-    """(the header, how many structs have grown): those with a size, and those that say they may grow at their end."""
+    """(the header, how many structs have grown)"""
     count = 0
 
     def grow(match):
         nonlocal count
         whole, name = match[0], match[1]
-        if "may grow at its end" not in whole and "size_t size;" not in whole:
+        if name in NEVER:
             return whole
         count += 1
         if "#define X" in whole:
@@ -27,7 +28,7 @@ def grown_header(text):
         member = "uint32_t grown;" if name == "sloop_opts_t" else "uint64_t grown[4];"
         return whole[:whole.rindex("}")] + "  " + member + "\n} " + name + ";"
 
-    return re.sub(r"typedef struct \{[^{}]*\}\s*(\w+);", grow, text), count
+    return re.sub(r"typedef struct \w+ \{[^{}]*\}\s*(\w+);", grow, text), count
 
 
 def edit(path, change):
@@ -51,8 +52,9 @@ def build(build_folder, to):
         return text
 
     edit(os.path.join(to, "include", "sloop.h"), grow)
-    # A new option is a row of bounds. One that reads what an old program has behind its struct is refused.
-    edit(os.path.join(to, "src", "api", "opts.c"), lambda text: text.replace("  X(weight, 1, 1000)", "  X(grown, 0, 5) X(weight, 1, 1000)"))
+    # A new option is a row with bounds. One that reads what an old program has behind its struct is refused.
+    edit(os.path.join(to, "src", "api", "settings.c"), lambda text: text.replace(
+        "    NUMBER(weight, ", '    NUMBER(grown, U32, 0, 5, "", ""),\n    NUMBER(weight, '))
     with open(os.path.join(build_folder, "compile_commands.json"), encoding="utf-8") as file:
         commands = json.load(file)
     sources = sorted({os.path.relpath(os.path.join(c["directory"], c["file"]), ROOT) for c in commands})

@@ -21,7 +21,7 @@ static void on_batch(sloop_t *s, sloop_batch_t *batch, void *arg) {
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   (void)s, (void)arg;
   if (e->kind == SLOOP_LEASE_SUSPENDED || e->kind == SLOOP_LEASE_EVICTED || e->kind == SLOOP_LEASE_HOLE)
-    fprintf(stderr, "%s: %s\n", e->worker, e->text);
+    fprintf(stderr, "%s: %s: %s\n", e->worker, sloop_lease_event_name(e->kind), e->text);
 }
 static void on_closed(sloop_t *s, int status, void *sigint) {
   (void)s, (void)status;

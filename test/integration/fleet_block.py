@@ -60,7 +60,7 @@ def keeps(box, leases):
         expect(owners(fleet) == before, f"owners were {before}, are {owners(fleet)}")
         # Suspended is no loss: the answer to the heartbeat after waking took longer than was left before the lease deadline.
         held_back = sum(event["event"] == "suspended" for event in fleet.events)
-        bad = [event for event in fleet.events if event["event"] in ("evicted", "lost", "evicted another")]
+        bad = [event for event in fleet.events if event["event"] in ("evicted", "lost", "evicted_other")]
         expect(not bad, f"{len(bad)} of these came, the first {bad[:1]}")
         verdict = judged(fleet, box, ticker)
         expect(verdict.repeats == 0, f"{verdict.repeats} repeats")

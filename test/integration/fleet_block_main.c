@@ -73,27 +73,9 @@ static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
 }
 
 static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
-  static const char *const names[] = {
-      [SLOOP_LEASE_JOINED] = "joined",
-      [SLOOP_LEASE_EVICTED] = "evicted",
-      [SLOOP_LEASE_SUSPENDED] = "suspended",
-      [SLOOP_LEASE_RESUMED] = "resumed",
-      [SLOOP_LEASE_TAKEN] = "taken",
-      [SLOOP_LEASE_LOST] = "lost",
-      [SLOOP_LEASE_RELEASED] = "released",
-      [SLOOP_LEASE_ENDED] = "ended",
-      [SLOOP_LEASE_LEADS] = "leads",
-      [SLOOP_LEASE_FOLLOWS] = "follows",
-      [SLOOP_LEASE_EVICTED_OTHER] = "evicted another",
-      [SLOOP_LEASE_HOLE] = "hole",
-      [SLOOP_LEASE_BAD_ROW] = "bad row",
-      [SLOOP_LEASE_TROUBLE] = "trouble",
-      [SLOOP_LEASE_LEFT] = "left",
-  };
-  (void)s;
   program *p = arg;
-  size_t what = (size_t)e->kind;
-  tell(p, what < sizeof names / sizeof *names && names[what] ? names[what] : "?", e->shard, e->epoch);
+  (void)s;
+  tell(p, sloop_lease_event_name(e->kind), e->shard, e->epoch);
   if (*e->text) fprintf(stderr, "%s\n", e->text);
 }
 

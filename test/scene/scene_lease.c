@@ -126,6 +126,7 @@ static void acked(worker *w, const sloop_record_t *r) {
 
 static void give(worker *w, sloop_batch_t *b) {
   size_t n = sloop_batch_count(b), i = 0;
+  CHECK(sloop_batch_data(b) == w);
   for (; i < n; i++) {
     const sloop_record_t *r = sloop_batch_at(b, i);
     size_t shard = slp_world_find(w->c->stream, r->shard);
@@ -149,7 +150,8 @@ static void give_all(worker *w) {
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
   worker *w = arg;
-  (void)s;
+  CHECK(sloop_arg(s) == arg && !sloop_batch_data(b));
+  sloop_batch_set_data(b, w);
   for (size_t i = 0; i < sloop_batch_count(b); i++) (void)judge(w, sloop_batch_at(b, i));
   if (w->block_ms) {
     slp_sim_freeze(w->host, w->block_ms * 1000);

@@ -42,7 +42,7 @@ def names_of(declaration):
 def structs(text):
     """[(type, [member])]"""
     found = []
-    for body, name in re.findall(r"typedef struct \{([^{}]*)\}\s*(\w+);", text):
+    for body, name in re.findall(r"typedef struct (?:\w+ )?\{([^{}]*)\}\s*(\w+);", text):
         if "#define X" in body:
             found.append((name, rows(text, re.search(r"(SLOOP_\w+)\(X\)", body)[1])))
         else:
@@ -94,7 +94,7 @@ def measured(texts):
 
 def check_parsing():
     """The reader of headers sees what is there, and a changed member changes the text."""
-    text = ("typedef struct { int a, *b[2]; void *(*f)(int x, char y); } one_t;\n#define SLOOP_R 1u\n"
+    text = ("typedef struct one_s { int a, *b[2]; void *(*f)(int x, char y); } one_t;\n#define SLOOP_R 1u\n"
             "typedef enum { SLOOP_A = 1, SLOOP_B } two_t;\nSLOOP_EXTERN int\n  g(one_t *, int);\n")
     assert structs(text) == [("one_t", ["a", "b", "f"])], structs(text)
     assert constants(text) == ["SLOOP_A", "SLOOP_B", "SLOOP_R"], constants(text)

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+import layout
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DIALECTS = [("cc", "c99", "c"), ("cc", "c11", "c"), ("c++", "c++11", "cpp")]
 ONLY_WITH_CLANG = {"test/fuzz/engine.c"}
@@ -170,6 +172,15 @@ def check_readme():
     return findings
 
 
+def check_settings():
+    """Members of sloop_opts_t that are texts, numbers or enums can be set by name: they have a row in api/settings.c."""
+    others = {"size", "join", "start", "shards", "shards_n", "alloc", "alloc_ctx", "arg"}
+    members = dict(layout.structs(layout.bare("sloop.h")))["sloop_opts_t"]
+    rows = set(re.findall(r"^ {4}(?:TEXT|NUMBER|CHOICE|FOR_PROGRAMS)\(\s*(\w+),", read("src", "api", "settings.c"), re.M))
+    called = {name for name in members if re.search(rf"\(\*{name}\)", read("include", "sloop.h"))}
+    return [f"sloop_opts_set() does not know {name}" for name in members if name not in rows | others | called]
+
+
 def report(name, findings):
     for finding in findings:
         print(f"  {finding}")
@@ -183,6 +194,7 @@ def main():
     bad |= report("one version", check_version())
     bad |= report("libsloop.so exports exactly the public functions", check_exports(build))
     bad |= report("what takes a consumer is tried on a closed one", check_closed())
+    bad |= report("options can be set by name", check_settings())
     bad |= report("libsloop.a defines only our names", check_static(build))
     bad |= report("no name is defined twice", check_twice(build))
     bad |= report("every test is registered", check_registered(build))

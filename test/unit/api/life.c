@@ -69,6 +69,10 @@ static int stats(sloop_t *s, size_t n) {
   CHECK_INT(n ? st.batches_now : 0, 0);
   return SLOOP_ESTATE;
 }
+static int loop_of(sloop_t *s) {
+  CHECK(sloop_loop(s) != NULL);
+  return SLOOP_ESTATE;
+}
 static int worker(sloop_t *s) {
   CHECK(sloop_worker(s) != NULL);
   return SLOOP_ESTATE;
@@ -95,12 +99,14 @@ static const sloop_place_t token = {.size = sizeof token, .token = "{}"},
     sloop_admin_release(s, "", NULL, NULL))                                                               \
   X(sloop_admin_reset, sloop_admin_reset(s, NULL, &oldest, 0, on_result, NULL),                           \
     sloop_admin_reset(s, "", &end, 0, NULL, NULL))                                                        \
+  X(sloop_arg, VOID((void)sloop_arg(s)), VOID((void)sloop_arg(s)))                                        \
   X(sloop_checkpoint, sloop_checkpoint(s, NULL, on_other_end, NULL), sloop_checkpoint(s, "", NULL, NULL)) \
   X(sloop_checkpoint_at, sloop_checkpoint_at(s, "x", &end, on_other_end, NULL),                           \
     sloop_checkpoint_at(s, NULL, NULL, NULL, NULL))                                                       \
   X(sloop_close, VOID(sloop_close(s, on_other_end, NULL)), VOID(sloop_close(s, NULL, NULL)))              \
   X(sloop_hand_over, sloop_hand_over(s, "x"), sloop_hand_over(s, NULL))                                   \
   X(sloop_list, sloop_list(s, on_list, NULL), sloop_list(s, NULL, NULL))                                  \
+  X(sloop_loop, loop_of(s), loop_of(s))                                                                   \
   X(sloop_metrics_add, sloop_metrics_add(others, s), sloop_metrics_add(others, s))                        \
   X(sloop_metrics_open, open_metrics(s, "127.0.0.1:0"), open_metrics(s, "nowhere"))                       \
   X(sloop_pause, sloop_pause(s, NULL), sloop_pause(s, ""))                                                \

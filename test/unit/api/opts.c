@@ -1,5 +1,6 @@
 /* opts.c - options: every wrong one is named, copies are deep, older callers get defaults. */
 #include "api/open.h"
+#include "api/settings.h"
 #include "check.h"
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
@@ -55,6 +56,72 @@ TEST(every_wrong_option_is_named) {
   CHECK_INT(slp_opts_check(&o, why), 0);
   o.stream = "arn:aws-cn:kinesis:cn-north-1:123456789012:stream/x";
   CHECK_INT(slp_opts_check(&o, why), 0);
+}
+
+static void set(sloop_opts_t *o, const char *name, const char *value, const char *wants) {
+  char why[160] = "x";
+  sloop_opts_t before = *o;
+  int r = sloop_opts_set(o, name, value, why, sizeof why);
+  if (!wants) {
+    CHECK_STR(why, "");
+    CHECK_INT(r, 0);
+    return;
+  }
+  CHECK_STR(why, wants);
+  CHECK_INT(r, SLOOP_EOPTION);
+  CHECK(memcmp(&before, o, sizeof before) == 0);
+}
+
+TEST(options_are_set_by_their_names) {
+  sloop_opts_t o = good();
+  set(&o, "stream", "payments", NULL);
+  CHECK_STR(o.stream, "payments");
+  set(&o, "poll_ms", "250", NULL);
+  CHECK_INT(o.poll_ms, 250);
+  set(&o, "order_wait_ms", "max", NULL);
+  CHECK_INT(o.order_wait_ms, UINT32_MAX);
+  set(&o, "buffered_bytes_max", "4611686018427387903", NULL);
+  CHECK(o.buffered_bytes_max == UINT64_MAX / 4);
+  set(&o, "start", "oldest", NULL);
+  CHECK_INT(o.start.kind, SLOOP_OLDEST);
+  set(&o, "order", "shard", NULL);
+  CHECK_INT(o.order, SLOOP_ORDER_SHARD);
+  set(&o, "wire", "json", NULL);
+  CHECK_INT(o.wire, SLOOP_WIRE_JSON);
+  set(&o, "on_retry", "skip", NULL);
+  CHECK_INT(o.on_retry, SLOOP_RETRY_SKIP);
+  set(&o, "on_retry", "again", NULL);
+  set(&o, "on_trimmed", "stop", NULL);
+  CHECK_INT(o.on_trimmed, SLOOP_TRIMMED_STOP);
+  set(&o, "aggregates", "keep", NULL);
+  CHECK_INT(o.aggregates, SLOOP_AGGREGATES_KEEP);
+  set(&o, "retrieval", "auto", NULL);
+  CHECK_INT(o.retrieval, SLOOP_RETRIEVAL_AUTO);
+  set(&o, "checkpoints", "asked", NULL);
+  CHECK_INT(o.checkpoints, SLOOP_CHECKPOINTS_ASKED);
+  set(&o, "log_level", "debug", NULL);
+  CHECK_INT(o.log_level, SLOOP_LOG_DEBUG);
+  set(&o, "app", "billing", NULL);
+  char why[160];
+  CHECK_INT(slp_opts_check(&o, why), 0);
+  set(&o, "no_such", "1", "there is no option \"no_such\" that can be set by its name");
+  set(&o, "on_batch", "1", "there is no option \"on_batch\" that can be set by its name");
+  set(&o, NULL, "1", "there is no option \"\" that can be set by its name");
+  set(&o, "weight", NULL, "weight: the value is missing");
+  set(&o, "weight", "1001", "weight: \"1001\" is not a whole number from 1 to 1000");
+  set(&o, "weight", "-1", "weight: \"-1\" is not a whole number from 1 to 1000");
+  set(&o, "order", "Time", "order: \"Time\" is not one of time|shard");
+  set(&o, "start", "yesterday", "start: \"yesterday\" is not one of latest|oldest");
+}
+
+TEST(an_option_that_an_older_caller_has_no_room_for_is_refused) {
+  sloop_opts_t o = good();
+  char why[160];
+  o.size = offsetof(sloop_opts_t, unready_ms);
+  CHECK_INT(sloop_opts_set(&o, "unready_ms", "5", why, sizeof why), SLOOP_EOPTION);
+  CHECK_STR(why, "unready_ms: the program's header does not have it");
+  CHECK_INT(o.unready_ms, 60000);
+  CHECK_INT(sloop_opts_set(&o, "weight", "5", NULL, 0), 0);
 }
 
 TEST(copies_are_deep) {

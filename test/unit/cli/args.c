@@ -341,11 +341,11 @@ TEST(rights_are_tried_beside_iam_only) {
 
 TEST(settings) {
   CHECK_PARSES("-X", "poll_ms=250", "-Xregion=eu-west-1", "-X", "on_trimmed=stop", "-X",
-               "buffered_bytes_max=1000", "s");
+               "buffered_bytes_max=100000", "s");
   CHECK_INT(args.opts.poll_ms, 250);
   CHECK_STR(args.opts.region, "eu-west-1");
   CHECK_INT(args.opts.on_trimmed, SLOOP_TRIMMED_STOP);
-  CHECK_INT(args.opts.buffered_bytes_max, 1000);
+  CHECK_INT(args.opts.buffered_bytes_max, 100000);
   CHECK_PARSES("-X", "log_level=debug", "-X", "order_wait_ms=max", "-X", "ca_bundle=", "s");
   CHECK_INT(args.opts.log_level, SLOOP_LOG_DEBUG);
   CHECK_INT(args.opts.order_wait_ms, UINT32_MAX);
@@ -362,7 +362,7 @@ TEST(settings) {
   CHECK_REFUSED("from 1 to", "-X", "poll_ms=0", "s");
   CHECK_REFUSED("from 1 to 10000", "-X", "fetch_records_max=10001", "s");
   CHECK_REFUSED("from 1 to", "-X", "poll_ms=4294967296", "s");
-  CHECK_REFUSED("from 1 on", "-X", "buffered_bytes_max=18446744073709551616", "s");
+  CHECK_REFUSED("from 65536 to 4611686018427387903", "-X", "buffered_bytes_max=18446744073709551616", "s");
   CHECK_REFUSED("stop|continue", "-X", "on_trimmed=maybe", "s");
   CHECK_REFUSED("stop|continue", "-X", "on_trimmed=", "s");
   CHECK_REFUSED("0 to 65535", "-X", "sandbox.port=65536", "-M1");

@@ -197,18 +197,18 @@ TEST(a_dumped_value_is_read_as_it_was) {
 }
 
 TEST(what_was_given_can_be_dumped_and_read_again) {
-  CHECK_TAKES("json\npoll_ms=250\n", "-c9", "-X", "buffered_bytes_max=5000", "--grep", "a=b", "-X",
+  CHECK_TAKES("json\npoll_ms=250\n", "-c9", "-X", "buffered_bytes_max=70000", "--grep", "a=b", "-X",
               "sandbox.secret_key=hidden", "-X", "dump");
   slp_buf b;
   slp_buf_init(&b, mem, 1 << 20);
   CHECK_INT(slp_config_dump(&b, &args), 0);
   char *text = strdup(slp_buf_z(&b));
-  CHECK(strstr(text, "\njson\npoll_ms=250\ncount=9\nbuffered_bytes_max=5000\ngrep=a=b\n"));
-  CHECK(strstr(text, "\n# buffered_bytes_max=5000\n") && strstr(text, "\n# list_ms=60000\n"));
+  CHECK(strstr(text, "\njson\npoll_ms=250\ncount=9\nbuffered_bytes_max=70000\ngrep=a=b\n"));
+  CHECK(strstr(text, "\n# buffered_bytes_max=70000\n") && strstr(text, "\n# list_ms=60000\n"));
   CHECK(!strstr(text, "hidden"));
   CHECK_TAKES(text, "orders");
   CHECK_INT(args.count, 9);
-  CHECK_INT(args.opts.buffered_bytes_max, 5000);
+  CHECK_INT(args.opts.buffered_bytes_max, 70000);
   CHECK_STR(args.grep[0], "a=b");
   free(text);
   slp_buf_free(&b);
