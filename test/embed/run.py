@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py - installs the library into a temporary root and builds the programs of this folder against what was installed, as
+"""run.py - installs the library into a temporary root and builds the examples that were installed with it, as a user would, as
 C99, C11 and C++11; runs each against the sandbox, one of each under valgrind. A program without a check here is a failure.
 The README's program is print.c; the commands that compile it in the README and in sloop(7) are run as they stand there.
 
@@ -74,6 +74,7 @@ class Installed:
             with open(self.pc) as f:
                 prefix = [l.split("=", 1)[1].strip() for l in f if l.startswith("prefix=")][0]
             self.prefix = os.path.join(root, prefix.lstrip("/"))
+            self.examples = os.path.join(self.prefix, "share", "doc", "sloop", "examples")
             self.env = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(self.pc))
 
     def flags(self, *what):
@@ -181,10 +182,10 @@ class Receiver:
         self.http.server_close()
 
 
-def check_poll(root, compiler_flags, server, env):
+def check_poll(root, got, compiler_flags, server, env):
     """Inside a loop of poll(2); it ends with its input instead of a signal."""
     program = os.path.join(root, "poll")
-    built = run(["cc", "-std=c99", "-D_GNU_SOURCE", *WARN, HERE + "/poll.c", "-o", program, *compiler_flags])
+    built = run(["cc", "-std=c99", "-D_GNU_SOURCE", *WARN, got.examples + "/poll.c", "-o", program, *compiler_flags])
     if not ok("poll as C99: compiles without a warning", built.returncode == 0, built.stdout):
         return
     out = program + ".out"
@@ -197,17 +198,17 @@ def check_poll(root, compiler_flags, server, env):
         check_lines("poll", server, f.read().splitlines())
 
 
-def check_lambda(root, compiler_flags, server, env):
+def check_lambda(root, got, compiler_flags, server, env):
     program = os.path.join(root, "lambda")
     warn = [flag for flag in WARN if flag != "-Wshadow"]
     if not shutil.which("c++"):
         return skip("lambda", "c++ is not installed")
-    built = run(["c++", "-std=c++11", *warn, HERE + "/lambda.cpp", "-o", program, *compiler_flags])
+    built = run(["c++", "-std=c++11", *warn, got.examples + "/lambda.cpp", "-o", program, *compiler_flags])
     if ok("lambda as C++11: compiles without a warning", built.returncode == 0, built.stdout):
-        got = subprocess.run([program, "orders", str(server.records)], env=env, stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True, timeout=60)
-        ok("lambda: exit code 0", got.returncode == 0 and not got.stderr, (got.returncode, got.stderr))
-        check_lines("lambda", server, got.stdout.splitlines())
+        done = subprocess.run([program, "orders", str(server.records)], env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
+        ok("lambda: exit code 0", done.returncode == 0 and not done.stderr, (done.returncode, done.stderr))
+        check_lines("lambda", server, done.stdout.splitlines())
     return None
 
 
@@ -247,7 +248,7 @@ def check_commands(root, got, server, env):
         return
     folder = os.path.join(root, "typed")
     os.makedirs(folder + "/bin")
-    shutil.copy(HERE + "/print.c", folder)
+    shutil.copy(got.examples + "/print.c", folder)
     shutil.copy(HERE + "/serve.c", folder)
     with open(folder + "/bin/pkg-config", "w", encoding="utf-8") as f:
         f.write('#!/bin/sh\nexec %s --define-variable=prefix=%s "$@"\n' % (shutil.which("pkg-config"), got.prefix))
@@ -433,6 +434,7 @@ def main():
         share = [folder for folder, _, files in os.walk(root) if folder.endswith("/share/sloop/prometheus")
                  and {"alerts.yml", "dashboard.json"} <= set(files)]
         ok("meson install gives alerts and a dashboard", len(share) == 1, share)
+        check_examples(got)
         shared = got.flags("--cflags", "--libs", "sloop", "libuv")
         # The archive of the sandbox leans on the insides of the static library: both by name, in that order.
         server_program = os.path.join(root, "serve")
@@ -449,9 +451,9 @@ def main():
         env = dict(os.environ, LD_LIBRARY_PATH=got.libdir, AWS_ENDPOINT_URL=server.url, AWS_REGION="us-east-1",
                    AWS_ACCESS_KEY_ID="EXAMPLE", AWS_SECRET_ACCESS_KEY="example", HOME=root)
         env.pop("AWS_PROFILE", None)
-        jobs = [(check_example, root, example, shared, server, env) for example in EXAMPLES]
+        jobs = [(check_example, root, got, example, shared, server, env) for example in EXAMPLES]
         jobs += [(check_grown, root, build, got, server, env), (check_commands, root, got, server, env),
-                 (check_poll, root, shared, server, env), (check_lambda, root, shared, server, env)]
+                 (check_poll, root, got, shared, server, env), (check_lambda, root, got, shared, server, env)]
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             for job in [pool.submit(*job) for job in jobs]:
                 job.result()
@@ -460,7 +462,20 @@ def main():
     return 1 if failed else 0
 
 
-def check_example(root, example, flags, server, env):
+def check_examples(got):
+    """Those that are installed: all but the test server, a README with a line for each and the README's own command."""
+    there = sorted(os.listdir(got.examples)) if os.path.isdir(got.examples) else []
+    want = sorted([file for name, file in programs().items() if name != "serve"] + ["README.md"])
+    if not ok("meson install gives the examples", there == want, there):
+        return
+    page = read(got.examples + "/README.md")
+    lines = sorted(re.findall(r"^- `(\S+)` .{10}", page, re.M))
+    ok("their README has a line for each, and compiles as the README does",
+       lines == [name for name in want if name != "README.md"] and re.findall("^    (cc .*)$", page, re.M) == commands_that_compile()[0],
+       (lines, page))
+
+
+def check_example(root, got, example, flags, server, env):
     """As each language, and under valgrind as C11."""
     for language, compiler in LANGUAGES:
         name = "%s as %s" % (example, language)
@@ -468,7 +483,7 @@ def check_example(root, example, flags, server, env):
             skip(name, compiler[0] + " is not installed")
             continue
         program = os.path.join(root, "%s-%s" % (example, language))
-        built = run([*compiler, *WARN, "-g", "%s/%s.c" % (HERE, example), "-o", program, *flags])
+        built = run([*compiler, *WARN, "-g", "%s/%s.c" % (got.examples, example), "-o", program, *flags])
         if ok("%s: compiles without a warning" % name, built.returncode == 0, built.stdout):
             EXAMPLES[example](name, [program], server, env, program + ".out", 60)
     if EXAMPLES[example] is check_print and os.path.exists(os.path.join(root, example + "-C11")):
