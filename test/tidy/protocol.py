@@ -1,6 +1,7 @@
-"""Holds src/lease/PROTOCOL.md and src/README.md to the source, and keeps documents that nobody has out of it.
+"""Holds src/lease/PROTOCOL.md, src/README.md and what .github/ tells contributors to the source, and keeps documents that
+nobody has out of it.
 
-Both pages: every file in backticks exists, the function or type of `file.c:name` is defined in that very file, every SLP_ name is there.
+These pages: every file in backticks exists, the function or type of `file.c:name` is defined in that very file, every SLP_ name is there.
 PROTOCOL.md: every SLP_OPERATION_ of lease/schema.h and every attribute of the two layouts is named, each with its meaning
 in a table; every rule of the simulator's judge is named. Who cites a section of it (PROTOCOL.md, "Eviction") names one
 that is there. No comment cites a document that is not in the tree, a file that is not there, or, at the head of a file,
@@ -16,14 +17,14 @@ import rooms
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROTOCOL = "src/lease/PROTOCOL.md"
-PAGES = (PROTOCOL, "src/README.md")
-TEXT = (".c", ".h", ".md", ".py", ".pml", ".sh", ".build", ".txt", ".1", ".3", ".7")
-CITED = ("src", "include", "test", "bench", ".ci")
+PAGES = (PROTOCOL, "src/README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md")
+TEXT = (".c", ".h", ".md", ".py", ".pml", ".sh", ".build", ".txt", ".1", ".3", ".7", ".yml")
+CITED = ("src", "include", "test", "bench", ".ci", ".github")
 # Papers from before the tree stood by itself. A fact about a service or a library names its public source, or the test
 # that shows it; "section 6" is fine behind the number of an RFC.
 OUTSIDE = re.compile(
     r"\bDESIGN\b|\baws-wire\b|\bfleet-protocol\b|\bseed-systems\b|\bapi-answers\b"
-    r"|\b(?!(?:README|PROTOCOL|CHANGELOG)\.md)[\w-]+\.md\b|\.\./shared|\bissue #?\d+\b"
+    r"|\b(?!(?:README|PROTOCOL|CHANGELOG|CONTRIBUTING|SECURITY)\.md)[\w-]+\.md\b|\.\./shared|\bissue #?\d+\b"
     r"|protocol's sheet|the sheet\b|\brule \d+\.\d+|(?<!RFC \d{4} )\b[Ss]ection \d+(\.\d+)*\b", re.M)
 # The attributes that each has, at least: fewer, and this check does not understand it any more.
 LAYOUTS = {"src/store/schema_sloop.c": 15, "src/store/schema_kcl.c": 15, "src/store/schema_vmware.c": 6,
