@@ -127,3 +127,12 @@ for server in kinesalite kinesis-local dynalite; do
     fail "npm ci of $server failed"
   cp "$from/package-lock.json" "$into/.made-from"
 done
+
+# Reads .github/workflows. Its package on PyPI wants GitHub while it is installed; where there is no go that can build it,
+# test/tidy/habits.py says so.
+actionlint=v1.7.12
+if [ "$want" = ci ] && have go >/dev/null && [ "$("$cache/bin/actionlint" -version 2>/dev/null | head -n 1)" != $actionlint ]; then
+  echo "install: actionlint $actionlint (Go)" >&2
+  GOBIN=$cache/bin go install "github.com/rhysd/actionlint/cmd/actionlint@$actionlint" >>"$log" 2>&1 </dev/null ||
+    echo "install: go can't build actionlint; left out" >&2
+fi
