@@ -6,7 +6,7 @@
 
 #include "bench.h"
 #include "lease/fleet.h"
-#include "store/schemas.h"
+#include "store/schema_sloop.h"
 
 #define S FLEET_S
 #define WORKERS_MAX 2048u

@@ -5,8 +5,7 @@
 #include "lease/common_name.h"
 #include "store/dynamo.h"
 #include "store/memory.h"
-#include "store/schemas.h"
-#include "store/several.h"
+#include "guest/several.h"
 #include "store/sqlite.h"
 
 #include <stdio.h>
@@ -36,38 +35,19 @@ static const char *behind(const char *s, const char *start) {
   return strncmp(s, start, n) == 0 ? s + n : NULL;
 }
 
-static const struct {
-  const char *name;
-  uint8_t own_table;  /* its rows do not name their application: it has a table of its own, by its name */
-  uint8_t one_stream; /* nor do they name their stream */
-  uint32_t lease_ms;  /* kinsumer: five of its check periods, of a minute by default */
-} layouts[] = {
-    [SLP_LAYOUT_SLOOP] = {"sloop", 0, 0, 10000},          [SLP_LAYOUT_KCL] = {"kcl", 1, 0, 10000},
-    [SLP_LAYOUT_VMWARE] = {"vmware-go-kcl", 1, 1, 10000}, [SLP_LAYOUT_KINSUMER] = {"kinsumer", 1, 1, 300000},
-    [SLP_LAYOUT_MOTORWAY] = {"motorway", 1, 1, 10000},    [SLP_LAYOUT_KCL_RB] = {"kcl-rb", 1, 1, 10000},
-};
-
-uint32_t slp_lease_ms_of(const char *schema) {
-  for (size_t i = 0; schema && i < SLP_COUNT(layouts); i++)
-    if (strcmp(layouts[i].name, schema) == 0) return layouts[i].lease_ms;
-  return layouts[SLP_LAYOUT_SLOOP].lease_ms;
-}
-
-static int read_layout(const char *name, slp_lease_layout *ret, char why[160]) {
+static int read_layout(const char *name, const slp_layout **ret, char why[160]) {
   char names[100] = "";
   size_t at = 0, i = 0;
-  while (name && i < SLP_COUNT(layouts) && strcmp(layouts[i].name, name) != 0) i++;
-  *ret = (slp_lease_layout)i;
-  if (i < SLP_COUNT(layouts)) return 0;
-  for (i = 0; i < SLP_COUNT(layouts); i++)
-    at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", layouts[i].name);
+  if ((*ret = slp_layout_of(name))) return 0;
+  for (const slp_layout *l; (l = slp_layout_at_place(i)); i++)
+    at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", l->name);
   snprintf(why, 160, "schema: %.40s is not one of %s", name, names);
   return SLOOP_EOPTION;
 }
 
 static int read_dynamodb(const sloop_opts_t *o, const char *table, slp_lease_place *ret, char why[160]) {
   ret->store = SLP_LEASES_DYNAMODB;
-  ret->name = table ? table : layouts[ret->layout].own_table ? o->app : "sloop";
+  ret->name = table ? table : ret->layout->own_table ? o->app : ret->layout->name;
   ret->coordinator = o->kcl_coordinator;
   ret->metrics = o->kcl_metrics;
   if (ret->coordinator && !is_table_name(ret->coordinator))
@@ -101,101 +81,28 @@ int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[1
 
 /* ---- opening ------------------------------------------------------------------------------------------ */
 
-static int is_of_table(const slp_src_describe *d) {
-  return strncmp(d->arn, "arn:", 4) == 0 && strstr(d->arn, ":dynamodb:") != NULL;
-}
-
-/* Tells a stream from one made later under the same name. */
-static slp_str generation_of(const slp_src_describe *d, char text[32]) {
-  static const char mark[] = "/stream/";
-  const char *label = strstr(d->arn, mark);
-  if (label && is_of_table(d)) return slp_str_of(label + sizeof mark - 1);
-  int n = snprintf(text, 32, "%lld", (long long)(d->created_ms < 0 ? 0 : d->created_ms / 1000));
-  return (slp_str){text, (size_t)n};
-}
-
-/* The n-th part of arn:PARTITION:SERVICE:REGION:ACCOUNT:..., from 0; `otherwise` where there is none. */
-static slp_str arn_part(const slp_src_describe *d, int n, const char *otherwise) {
-  const char *at = d->arn;
-  for (int colons = 0; at && colons < n; colons++) {
-    at = strchr(at, ':');
-    if (at) at++;
-  }
-  const char *end = at ? strchr(at, ':') : NULL;
-  return end && end > at ? (slp_str){at, slp_min_u64((size_t)(end - at), 64)} : slp_str_of(otherwise);
-}
-#define ARN_REGION 3
-#define ARN_ACCOUNT 4
-
-/* How rows of the KCL name a stream: ACCOUNT:NAME:EPOCH (project amazon-kinesis-client: StreamIdentifier). */
-static slp_str kcl_name(const slp_src_describe *d, slp_str generation, char text[400]) {
-  slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000");
-  int n = snprintf(text, 400, "%.*s:%s:%.*s", (int)account.n, account.p, d->name, (int)generation.n,
-                   generation.p);
-  return (slp_str){text, (size_t)n};
-}
-
-/* How its adapter for DynamoDB Streams does (project dynamodb-streams-kinesis-adapter): the stream's name
- * there is REGION$ACCOUNT$TABLE$LABEL, the label with _ for :, and every epoch is 1. Empty: a Kinesis
- * stream. */
-static slp_str kcl_alias(const slp_src_describe *d, slp_str generation, char text[700]) {
-  slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000"), region = arn_part(d, ARN_REGION, "");
-  text[0] = 0;
-  if (!strstr(d->arn, ":dynamodb:")) return slp_str_of(text);
-  int n = snprintf(text, 700, "%.*s:%.*s$%.*s$%s$%.*s:1", (int)account.n, account.p, (int)region.n, region.p,
-                   (int)account.n, account.p, d->name, (int)generation.n, generation.p);
-  for (int i = n - 2 - (int)generation.n; i < n - 2; i++)
-    if (text[i] == ':') text[i] = '_';
-  return (slp_str){text, (size_t)n};
-}
-
-static slp_schema *kcl_of(slp_mem *mem, const slp_src_describe *d, slp_str generation, int several,
-                          int64_t start_ms) {
-  char name_text[400], alias_text[700];
-  slp_str name = kcl_name(d, generation, name_text), none = {NULL, 0};
-  slp_schema *s = slp_schema_kcl(mem, several ? name : none, start_ms);
-  if (!s || slp_schema_kcl_named(s, name, kcl_alias(d, generation, alias_text)) == 0) return s;
-  s->free(s);
-  return NULL;
-}
-
-/* KCL 3 may have tables beside that of the leases, named by the application. */
-static int name_tables_beside(const sloop_opts_t *o, const slp_lease_place *place, slp_schema *schema) {
-  char coordinator[300], metrics[300];
-  if (place->layout != SLP_LAYOUT_KCL || place->store != SLP_LEASES_DYNAMODB) return 0;
-  snprintf(coordinator, sizeof coordinator, "%.255s-CoordinatorState", o->app);
-  snprintf(metrics, sizeof metrics, "%.255s-WorkerMetricStats", o->app);
-  return slp_schema_kcl_beside(schema, place->coordinator ? place->coordinator : coordinator,
-                               place->metrics ? place->metrics : metrics);
-}
-
 static const char *table_of(const sloop_opts_t *o, const slp_lease_place *place) {
   if (place->store == SLP_LEASES_DYNAMODB) return place->name;
-  return layouts[place->layout].own_table ? o->app : "leases";
+  return place->layout->own_table ? o->app : "leases";
 }
 
-static slp_schema *layout_of(const sloop_t *s, const sloop_opts_t *o, const slp_lease_place *place,
+static slp_schema *schema_of(const sloop_t *s, const sloop_opts_t *o, const slp_lease_place *place,
                              int several, const slp_src_describe *d) {
-  char text[32];
-  slp_str generation = generation_of(d, text);
+  uint32_t leases_a_key = s->family->outside.leases_a_key;
   slp_position start = slp_position_of(&s->o.start);
-  switch (place->layout) {
-    case SLP_LAYOUT_KCL:
-      return kcl_of(s->mem, d, generation, several, start.kind == SLP_POSITION_TIME ? start.at_ms : 0);
-    case SLP_LAYOUT_VMWARE: return slp_schema_vmware(s->mem, &start);
-    case SLP_LAYOUT_KINSUMER: return slp_schema_kinsumer(s->mem, table_of(o, place), s->o.lease_ms);
-    case SLP_LAYOUT_MOTORWAY: return slp_schema_motorway(s->mem, &start);
-    case SLP_LAYOUT_KCL_RB: return slp_schema_kcl_rb(s->mem);
-    case SLP_LAYOUT_SLOOP: break;
-  }
-  slp_schema *own = slp_schema_sloop(s->mem, slp_str_of(o->app), slp_str_of(d->name), generation);
-  uint32_t block = s->family->outside.leases_a_key;
-  if (!own || place->store != SLP_LEASES_DYNAMODB || block == SLP_ONE_KEY) return own;
-  if (!block && is_of_table(d))
-    slp_schema_sloop_spreads_by_hash(own);
-  else
-    slp_schema_sloop_spreads(own, block);
-  return own;
+  slp_layout_at at = {.mem = s->mem,
+                      .app = o->app,
+                      .table = table_of(o, place),
+                      .stream = d,
+                      .several = several,
+                      .in_dynamodb = place->store == SLP_LEASES_DYNAMODB,
+                      .start = &start,
+                      .lease_ms = s->o.lease_ms,
+                      .one_key = leases_a_key == SLP_ONE_KEY,
+                      .leases_a_key = leases_a_key,
+                      .coordinator = place->coordinator,
+                      .metrics = place->metrics};
+  return place->layout->open(&at);
 }
 
 static int one_store_of(sloop_t *s, const slp_lease_place *place, const slp_table_spec *spec,
@@ -220,6 +127,7 @@ static int store_of(sloop_t *s, const slp_lease_place *place, slp_schema *schema
   uint8_t n = 1;
   while (n < SLP_SEVERAL_MAX && schema->side_table && schema->side_table(schema, n, &specs[n])) n++;
   for (uint8_t i = 0; i < n; i++) {
+    specs[i].whose = slp_layouts_of_keys;
     int r = one_store_of(s, place, &specs[i], &stores[i]);
     if (!r) continue;
     while (i--) stores[i]->ops->close(stores[i]);
@@ -238,17 +146,16 @@ int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp
   *ret_schema = NULL;
   int r = slp_lease_place_read(o, &place, why);
   if (r) return slp_fail_set(f, SLP_REFUSED, r, "%s", why);
-  if (layouts[place.layout].one_stream && several)
+  if (place.layout->one_stream && several)
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION,
                         "rows of schema %s do not name their stream: an application reads one",
-                        layouts[place.layout].name);
-  slp_schema *schema = layout_of(s, o, &place, several, d);
+                        place.layout->name);
+  slp_schema *schema = schema_of(s, o, &place, several, d);
   if (!schema) return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory for the leases");
   schema->number_digits_min = s->consumer->source->number_digits_min;
   slp_table_spec spec;
   schema->table(schema, table_of(o, &place), &spec);
-  r = name_tables_beside(o, &place, schema);
-  if (!r) r = store_of(s, &place, schema, &spec, ret_store);
+  r = store_of(s, &place, schema, &spec, ret_store);
   if (r) {
     schema->free(schema);
     return slp_fail_set(f, r == SLP_ENOMEM ? SLP_NOMEM : SLP_REFUSED, r, "the lease store can't be opened");
@@ -295,7 +202,7 @@ int slp_leases_wire(sloop_t *s) {
                        .start = slp_position_of(&s->o.start)};
   slp_lease_place place;
   char why[160];
-  if (slp_lease_place_read(&s->o, &place, why) == 0 && place.layout == SLP_LAYOUT_KCL) {
+  if (slp_lease_place_read(&s->o, &place, why) == 0 && place.layout->common_name) {
     o.name = slp_common_name_of(&s->family->names, s->family->mem, slp_str_of(table_of(&s->o, &place)),
                                 slp_str_of(s->o.worker));
     if (!o.name) return SLP_ENOMEM;

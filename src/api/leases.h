@@ -2,27 +2,18 @@
 #ifndef SLP_API_LEASES_H
 #define SLP_API_LEASES_H
 
+#include "guest/layouts.h"
 #include "lease/consumer.h"
 #include <sloop.h>
 
 typedef enum slp_lease_store { SLP_LEASES_DYNAMODB, SLP_LEASES_SQLITE, SLP_LEASES_MEMORY } slp_lease_store;
-typedef enum slp_lease_layout {
-  SLP_LAYOUT_SLOOP,
-  SLP_LAYOUT_KCL,
-  SLP_LAYOUT_VMWARE,
-  SLP_LAYOUT_KINSUMER,
-  SLP_LAYOUT_MOTORWAY,
-  SLP_LAYOUT_KCL_RB
-} slp_lease_layout;
 
 typedef struct slp_lease_place {
   slp_lease_store store;
-  slp_lease_layout layout;
+  const slp_layout *layout;
   const char *name;                  /* of the table or the file; points into the options. MEMORY: "" */
   const char *coordinator, *metrics; /* KCL: of the tables beside it; NULL: by the application's name */
 } slp_lease_place;
-/* How long a lease lasts unless it is told. */
-uint32_t slp_lease_ms_of(const char *schema);
 /* 0, or SLOOP_EOPTION and why. o->app is there. */
 int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[160]);
 

@@ -110,13 +110,11 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   if (o->shards_n) return bad(why, "shards: with app all are read%s", "");
   if (!o->weight) return bad(why, "weight is 0%s", "");
   int r = slp_lease_place_read(o, &place, why);
-  if (!r && place.layout == SLP_LAYOUT_KINSUMER && o->start.kind != SLOOP_LATEST &&
-      o->start.kind != SLOOP_OLDEST)
-    return bad(why, "start: rows of schema kinsumer know the latest and the oldest only%s", "");
-  if (!r && place.layout != SLP_LAYOUT_KCL && (o->kcl_coordinator || o->kcl_metrics))
+  if (!r && place.layout->untimed_start && o->start.kind != SLOOP_LATEST && o->start.kind != SLOOP_OLDEST)
+    return bad(why, "start: rows of schema %s know the latest and the oldest only", place.layout->name);
+  if (!r && !place.layout->beside && (o->kcl_coordinator || o->kcl_metrics))
     return bad(why, "%s needs the schema kcl", o->kcl_coordinator ? "kcl_coordinator" : "kcl_metrics");
-  if (!r && o->checkpoints == SLOOP_CHECKPOINTS_ASKED && place.layout != SLP_LAYOUT_KCL &&
-      place.layout != SLP_LAYOUT_SLOOP)
+  if (!r && o->checkpoints == SLOOP_CHECKPOINTS_ASKED && !place.layout->asked)
     return bad(why, "checkpoints: asked needs the schema sloop or kcl%s", "");
   return r;
 }
@@ -216,7 +214,8 @@ int slp_opts_copy(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   defaults(&given);
   memcpy(&given, from, slp_min_u64(from->size, sizeof given));
   *to = given;
-  if (!to->lease_ms) to->lease_ms = slp_lease_ms_of(given.schema);
+  const slp_layout *layout = slp_layout_of(given.schema);
+  if (!to->lease_ms) to->lease_ms = (layout ? layout : slp_layout_of(NULL))->lease_ms;
 #define X(name) to->name = NULL;
   TEXTS(X)
 #undef X

@@ -10,6 +10,7 @@
 #include "cli/say.h"
 #include "cli/show.h"
 #include "codec/date.h"
+#include "guest/layouts.h"
 #include "host/program.h"
 
 #define STUCK_MS 3000u
@@ -238,8 +239,8 @@ void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
 
 /* Do the rows of this layout name the stream that they are of? */
 static int names_its_stream(const slp_args *a) {
-  return !a->opts.schema || strcmp(a->opts.schema, "sloop") == 0 ||
-         (strcmp(a->opts.schema, "kcl") == 0 && a->streams_n > 1);
+  const slp_layout *layout = slp_layout_of(a->opts.schema);
+  return layout && !layout->one_stream && (!layout->own_table || a->streams_n > 1);
 }
 
 /* The command that sets `shard`, or all, to the oldest record, as it is typed. */
@@ -247,7 +248,7 @@ static void add_reset(slp_cli_consumer *c, const char *before, const char *shard
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
   const char *stream = c->name ? c->name : a->streams_n ? a->streams[0] : "STREAM", *schema = a->opts.schema;
-  if (schema && strcmp(schema, "sloop") == 0) schema = NULL;
+  if (slp_layout_of(schema) == slp_layout_of(NULL)) schema = NULL;
   snprintf(c->error + at, n, "; %sstream-tail -G %.80s%s%.20s%s%.80s --reset %s --to oldest%s %.80s%s",
            before, a->opts.app, schema ? " -X schema=" : "", schema ? schema : "",
            a->opts.store ? " --store " : "", a->opts.store ? a->opts.store : "", shard,

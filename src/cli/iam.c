@@ -4,6 +4,7 @@
 #include "aws/endpoint.h"
 #include "cli/schemas.h"
 #include "codec/json_write.h"
+#include "guest/layouts.h"
 #include "source/name.h"
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
@@ -83,16 +84,17 @@ static void walk_leases(walk *w) {
   static const char named[] = "dynamodb:";
   const sloop_opts_t *o = &w->a->opts;
   const char *store = o->store ? o->store : "dynamodb";
-  int foreign = o->schema && strcmp(o->schema, "sloop") != 0;
+  const slp_layout *layout = slp_layout_of(o->schema);
+  int own = !layout || layout->own_table;
   if (!o->app || strncmp(store, "dynamodb", sizeof named - 2) != 0) return;
   const char *name = strncmp(store, named, sizeof named - 1) == 0 ? store + sizeof named - 1
-                     : foreign                                    ? o->app
-                                                                  : "sloop";
-  int several = o->schema && strcmp(o->schema, "kinsumer") == 0;
-  static const char *const ends[] = {"_checkpoints", "_clients", "_metadata"};
-  for (size_t i = 0; i < (several ? SLP_COUNT(ends) : 1); i++)
-    tell_table(w, foreign ? leases_scanned : leases, name, several ? ends[i] : "");
-  if (strcmp(o->schema ? o->schema : "", "kcl") != 0) return;
+                     : own                                        ? o->app
+                                                                  : layout->name;
+  static const char *const plain[] = {NULL};
+  const char *const *ends = layout ? layout->ends : plain;
+  do tell_table(w, own ? leases_scanned : leases, name, *ends ? *ends : "");
+  while (*ends && *++ends);
+  if (!layout || !layout->beside) return;
   tell_table(w, beside, o->kcl_coordinator, o->kcl_coordinator ? "" : "-CoordinatorState");
   tell_table(w, loads, o->kcl_metrics, o->kcl_metrics ? "" : "-WorkerMetricStats");
 }

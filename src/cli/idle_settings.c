@@ -2,6 +2,7 @@
 #include "cli/idle_settings.h"
 
 #include "cli/say.h"
+#include "guest/layouts.h"
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH | SLP_MODE_DEMO | SLP_MODE_MULTILANG)
 /* These run something: the others print a text that is about settings, or about none. */
@@ -76,9 +77,10 @@ static const char *watching(const slp_args *a) { /* a command watches for a leas
 }
 
 static const char *weight(const slp_args *a) {
-  const char *why = worker(a), *schema = a->opts.schema;
-  int ours = !schema || strcmp(schema, "sloop") == 0;
-  return why ? why : ours ? NULL : "workers of this schema have no weights";
+  const char *why = worker(a);
+  return why                                                    ? why
+         : slp_layout_of(a->opts.schema) == slp_layout_of(NULL) ? NULL
+                                                                : "workers of this schema have no weights";
 }
 
 static const char *store_url(const slp_args *a) {

@@ -17,6 +17,7 @@
 #include "cli/say.h"
 #include "cli/schema_registry.h"
 #include "cli/until.h"
+#include "guest/layouts.h"
 #include "host/program.h"
 
 #define TELL_UNDECODED_US 5000000u
@@ -83,8 +84,9 @@ static void tell_failed(tail *t, int exit_code, const char *why) {
 
 static int exit_code_of_place(int bad) { return bad == SLP_EBUSY ? SLP_EXIT_OWNED : SLP_EXIT_FAILED; }
 
-static int is_of_kinsumer(const slp_args *a) {
-  return a->opts.schema && strcmp(a->opts.schema, "kinsumer") == 0;
+static uint64_t lease_ms_of(const slp_args *a) {
+  const slp_layout *layout = slp_layout_of(a->opts.schema);
+  return a->opts.lease_ms ? a->opts.lease_ms : (layout ? layout : slp_layout_of(NULL))->lease_ms;
 }
 
 static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
@@ -515,7 +517,7 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
 static int is_without_share(const tail *t, reading *rd, char line[480]) {
   const slp_args *a = t->app.args;
   const slp_fleet_look *k = &rd->look;
-  uint64_t lease_ms = a->opts.lease_ms ? a->opts.lease_ms : is_of_kinsumer(a) ? 300000 : 10000;
+  uint64_t lease_ms = lease_ms_of(a);
   uint64_t limit_us = (a->timeout_ms + 2 * lease_ms) * 1000u + NO_SHARE_US,
            waited_us = slp_program_mono_us() - rd->begun_us;
   int passes;

@@ -53,6 +53,8 @@ typedef struct slp_table_spec { /* both keys are S */
   const char *hash_name;
   const char *range_name; /* or NULL */
   uint8_t optional;       /* never made; while it is not there it reads as empty */
+  /* Writes which layouts have a table with these keys; "": none that is known. NULL: nothing is told. */
+  void (*whose)(const char *hash, const char *range, char *to, size_t size);
 } slp_table_spec;
 
 /* ---- conditions and updates ------------------------------------------------------------------------- */

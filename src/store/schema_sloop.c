@@ -11,7 +11,7 @@
  * Creations aside, every write changes named attributes only, so that attributes of a newer version survive.
  * The safety of a fleet rests on the conditions: lease/PROTOCOL.md says what each attribute is and why each
  * condition is there. */
-#include "store/schemas.h"
+#include "store/schema_sloop.h"
 
 #include "lease/shard_set.h"
 

@@ -7,7 +7,7 @@
  * A position that is written has the zeros in front that core/mark.c gives it, and no others. SUB has
  * ten digits: 0000000000 is at the record, k+1 is behind its sub-record k, 9999999999 behind the whole
  * record. idle: no record has the number; MS, as thirteen digits, is when nothing had come up to there. */
-#include "store/schemas.h"
+#include "store/schema_sloop.h"
 
 #include <stdio.h>
 

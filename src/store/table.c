@@ -22,6 +22,7 @@ slp_table_spec *slp_table_copy(slp_mem *mem, const slp_table_spec *t) {
   copy->hash_name = put(&at, t->hash_name);
   copy->range_name = t->range_name ? put(&at, t->range_name) : NULL;
   copy->optional = t->optional;
+  copy->whose = t->whose;
   return copy;
 }
 
@@ -32,27 +33,14 @@ static void describe(char *to, size_t size, const char *hash, const char *range)
     snprintf(to, size, "\"%.60s\" alone", hash);
 }
 
-/* The layouts that are known by their keys: whoever chose the wrong one is told which it is. */
-static const char *whose(const char *hash, const char *range) {
-  static const struct {
-    const char *hash, *range, *schema;
-  } all[] = {{"app", "row", "sloop"},
-             {"leaseKey", "", "kcl"},
-             {"ShardID", "", "vmware-go-kcl"},
-             {"Shard", "", "kinsumer"},
-             {"shard_id", "", "motorway or kcl-rb"}};
-  for (size_t i = 0; i < SLP_COUNT(all); i++)
-    if (strcmp(hash, all[i].hash) == 0 && strcmp(range ? range : "", all[i].range) == 0) return all[i].schema;
-  return NULL;
-}
-
 void slp_table_other_keys(slp_fail *f, const slp_table_spec *want, const char *hash, const char *range) {
   char have[150], need[150];
   describe(have, sizeof have, hash, range);
   describe(need, sizeof need, want->hash_name, want->range_name);
-  const char *schema = whose(hash, range);
+  char schema[60] = "";
+  if (want->whose) want->whose(hash, range, schema, sizeof schema);
   slp_fail_set(f, SLP_REFUSED, SLOOP_EREFUSED, "table \"%.80s\" has the key %s%s%s; leases need %s",
-               want->name, have, schema ? ", as those of schema " : "", schema ? schema : "", need);
+               want->name, have, *schema ? ", as those of schema " : "", schema, need);
 }
 
 void slp_table_missing(slp_fail *f, const slp_table_spec *want) {

@@ -5,7 +5,8 @@
 #include "lease/shard_set.h"
 #include "store/item.h"
 #include "store/rows.h"
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
+#include "store/schema_sloop.h"
 
 #include "fuzz.h"
 

@@ -10,7 +10,7 @@
  *   list
  *
  * "-", or no more words: nothing. SPOT: oldest, latest, time, SEQUENCE/SUB. */
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 #include "store_suite.h"
 
 static slp_str word(char **at) {

@@ -3,7 +3,7 @@
  * then. Leases of 2 s. SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 60
 #include "sim/fleet_world.h"
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 
 static fw_world *motorways(uint64_t seed, int shards) { return fw_new_of(seed, shards, &fw_layout_motorway); }
 #define WORLD motorways

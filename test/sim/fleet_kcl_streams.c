@@ -7,7 +7,7 @@
 #include "sim/host.h"
 #include "store/memory.h"
 #include "store/rows.h"
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 
 #include "../check.h"
 

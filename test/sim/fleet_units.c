@@ -7,7 +7,7 @@
 #include "sim/world.h"
 #include "store/dynamo.h"
 #include "store/memory.h"
-#include "store/schemas.h"
+#include "store/schema_sloop.h"
 
 #include "../check.h"
 

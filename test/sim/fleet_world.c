@@ -7,8 +7,9 @@
 
 #include "lease/fleet_inside.h"
 #include "store/memory.h"
-#include "store/schemas.h"
-#include "store/several.h"
+#include "guest/guest_schemas.h"
+#include "store/schema_sloop.h"
+#include "guest/several.h"
 
 #define TICK_US 40000
 #define TIMERS 2

@@ -8,7 +8,8 @@
 #include "api/admin_words.h"
 #include "lease/shard_set.h"
 #include "store/memory.h"
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
+#include "store/schema_sloop.h"
 
 #include "aws_fake_host.h"
 #include "scarce.h"

@@ -4,7 +4,7 @@
 #define SLP_TEST_UNIT_SCHEMA_TABLE_H
 
 #include "store/rows.h"
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /* lease/snapshot.c: rows of every kind in any order are sorted by what they are, and found again. */
 #include "lease/snapshot.h"
-#include "store/schemas.h"
+#include "store/schema_sloop.h"
 
 #include "check.h"
 

@@ -2,7 +2,7 @@
  * is read back. Conditions and changes are judged by the rules of the stores that are no DynamoDB. */
 #include "lease/shard_set.h"
 #include "store/rows.h"
-#include "store/schemas.h"
+#include "store/schema_sloop.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* Positions as text: their byte order is progress, and what is written is read. */
-#include "store/schemas.h"
+#include "store/schema_sloop.h"
 
 #include "check.h"
 

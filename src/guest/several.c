@@ -1,5 +1,5 @@
 /* several.c - a store over several tables: each request goes to the store of the table that it names. */
-#include "store/several.h"
+#include "guest/several.h"
 
 #include "sloop.h"
 

@@ -13,13 +13,13 @@
  * Its checkpoint is a place that is read again: the oldest record that is not done, or the last one that is.
  * The number 0 is its word for a lease of which nothing is saved. It begins such a lease at the latest
  * record, so a row that is to be read from its beginning has the number with which its shard starts. */
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 
 #include "base/num.h"
 #include "lease/instance.h"
 #include "lease/shard_set.h"
-#include "store/attrs.h"
-#include "store/shard_rows.h"
+#include "guest/attrs.h"
+#include "guest/shard_rows.h"
 
 #define REFUSED "sloop_refused" /* lease/refused.h writes and reads it */
 #define KEY "shard_id"

@@ -8,14 +8,14 @@
  * puts rows whole and erases those attributes, so nothing hangs on them while a lease is free.
  *
  * The epoch is the counter; of a lease that kcl-rb has, the second at which it runs out. */
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 
 #include "base/num.h"
 #include "lease/instance.h"
 #include "lease/shard_set.h"
-#include "store/attrs.h"
-#include "store/shard_rows.h"
-#include "store/wall_time.h"
+#include "guest/attrs.h"
+#include "guest/shard_rows.h"
+#include "guest/wall_time.h"
 
 #include <stdio.h>
 

@@ -10,7 +10,7 @@
  * The Go program puts whole rows, so nothing of ours is kept in them; what a row of ours has from others
  * stays, for attributes are changed by name. It writes {"NULL": true} for what it has not; an empty text it
  * can't write. Another type makes its decoder fail, and with it every client of the application. */
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 
 #include "codec/date.h"
 #include "codec/json.h"

@@ -1,7 +1,7 @@
 /* several.h - a store over several tables: the table of leases, and those that its schema keeps beside it.
  * A request says by slp_store_req.table which of them it goes to. */
-#ifndef SLP_STORE_SEVERAL_H
-#define SLP_STORE_SEVERAL_H
+#ifndef SLP_GUEST_SEVERAL_H
+#define SLP_GUEST_SEVERAL_H
 
 #include "lease/store.h"
 

@@ -1,5 +1,5 @@
 /* wall_time.c - points in time as other systems' programs write them into rows. */
-#include "store/wall_time.h"
+#include "guest/wall_time.h"
 
 #include "codec/date.h"
 

@@ -1,7 +1,7 @@
 /* schema_kcl_form.c - tells rows that name their stream from those that do not, and decides which of them
  * a worker joins. A worker that passed over rows which are its stream's would begin at its own start: it
  * would repeat all that they say was done, or leave out what they say was not. */
-#include "store/schema_kcl_form.h"
+#include "guest/schema_kcl_form.h"
 
 #include "base/num.h"
 

@@ -1,8 +1,8 @@
 /* Rows of the KCL that name their stream, and rows that do not: which of them are a worker's own, and which tables
  * nobody joins. The keys are as MultiStreamLease.getLeaseKey and StreamIdentifier.serialize of
  * amazon-kinesis-client 3.1.0 make them. */
-#include "store/schema_kcl_form.h"
-#include "store/schemas.h"
+#include "guest/schema_kcl_form.h"
+#include "guest/guest_schemas.h"
 
 #include "check.h"
 

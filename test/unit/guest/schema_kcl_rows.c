@@ -1,5 +1,5 @@
-/* store/schema_kcl_rows.c: the rows that KCL 3 keeps beside its leases, as KCL 3.4.2 and 3.5.1 wrote them. */
-#include "store/schemas.h"
+/* guest/schema_kcl_rows.c: the rows that KCL 3 keeps beside its leases, as KCL 3.4.2 and 3.5.1 wrote them. */
+#include "guest/guest_schemas.h"
 
 #include "check.h"
 

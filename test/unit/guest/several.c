@@ -1,5 +1,5 @@
-/* store/several.c: each request goes to the table that it names; an optional table may be missing. */
-#include "store/several.h"
+/* guest/several.c: each request goes to the table that it names; an optional table may be missing. */
+#include "guest/several.h"
 
 #include "store/memory.h"
 

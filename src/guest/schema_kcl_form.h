@@ -2,8 +2,8 @@
  * of one stream have a shard's id as their key. Those of a MultiStreamTracker have
  * ACCOUNT:NAME:EPOCH:SHARD, also when it tracks one stream only (project amazon-kinesis-client:
  * MultiStreamLease.getLeaseKey, StreamIdentifier.serialize). Pure. (schema_kcl_form.c) */
-#ifndef SLP_STORE_SCHEMA_KCL_FORM_H
-#define SLP_STORE_SCHEMA_KCL_FORM_H
+#ifndef SLP_GUEST_SCHEMA_KCL_FORM_H
+#define SLP_GUEST_SCHEMA_KCL_FORM_H
 
 #include "lease/schema.h"
 

@@ -1,7 +1,7 @@
 /* shard_rows.h - for layouts with one row a shard, under its id alone, where a row of which nothing is saved
  * begins where the options of its reader say. */
-#ifndef SLP_STORE_SHARD_ROWS_H
-#define SLP_STORE_SHARD_ROWS_H
+#ifndef SLP_GUEST_SHARD_ROWS_H
+#define SLP_GUEST_SHARD_ROWS_H
 
 #include "lease/schema.h"
 

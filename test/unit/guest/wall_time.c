@@ -1,6 +1,6 @@
 /* Times as the programs of other systems write them. The texts and numbers were made by Go's time package:
  * time.Unix(0, ns).UTC().Format(time.RFC3339Nano). */
-#include "store/wall_time.h"
+#include "guest/wall_time.h"
 
 #include "check.h"
 

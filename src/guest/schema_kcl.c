@@ -13,12 +13,12 @@
  * no aggregate is done at 0. Where no record has the checkpoint's number, because the service gave it
  * while nothing came, the time in ms stands in its place: more than any number of a sub-record, so that to
  * KCL, which compares both, every record behind that number is still to come. */
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 
 #include "lease/instance.h"
 #include "lease/shard_set.h"
-#include "store/schema_kcl_form.h"
-#include "store/schema_kcl_rows.h"
+#include "guest/schema_kcl_form.h"
+#include "guest/schema_kcl_rows.h"
 
 #define REFUSED "sloopRefused" /* lease/refused.h writes and reads it */
 #define COUNTER "leaseCounter"

@@ -2,7 +2,7 @@
  * written is compared attribute by attribute, for whoever reads it is not ours. */
 #include "lease/shard_set.h"
 #include "store/rows.h"
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 
 #include "check.h"
 

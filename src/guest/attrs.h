@@ -1,6 +1,6 @@
 /* attrs.h - for layouts whose attributes are looked up and changed by name. */
-#ifndef SLP_STORE_ATTRS_H
-#define SLP_STORE_ATTRS_H
+#ifndef SLP_GUEST_ATTRS_H
+#define SLP_GUEST_ATTRS_H
 
 #include "lease/schema.h"
 

@@ -10,13 +10,13 @@
  *
  * A checkpoint is the last record that is done, as a whole: there is no place inside an aggregate. A row
  * that has none begins where each worker's own options say. */
-#include "store/schemas.h"
+#include "guest/guest_schemas.h"
 
 #include "lease/instance.h"
 #include "lease/shard_set.h"
-#include "store/attrs.h"
-#include "store/shard_rows.h"
-#include "store/wall_time.h"
+#include "guest/attrs.h"
+#include "guest/shard_rows.h"
+#include "guest/wall_time.h"
 
 #define REFUSED "SloopRefused" /* lease/refused.h writes and reads it */
 #define KEY "ShardID"

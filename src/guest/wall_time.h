@@ -1,7 +1,7 @@
 /* wall_time.h - points in time as other systems' programs write them into rows. What is read must be exactly
  * what would be written: their conditions compare the text. Pure. */
-#ifndef SLP_STORE_WALL_TIME_H
-#define SLP_STORE_WALL_TIME_H
+#ifndef SLP_GUEST_WALL_TIME_H
+#define SLP_GUEST_WALL_TIME_H
 
 #include "base/base.h"
 

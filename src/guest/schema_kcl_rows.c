@@ -2,7 +2,7 @@
  * amazon-kinesis-client: MigrationState, TableMigrationState, WorkerMetricStats; project
  * amazon-dynamodb-lock-client: AmazonDynamoDBLockClient). The key is leaseKey in the table of leases, key in
  * the table APPLICATION-CoordinatorState, wid in APPLICATION-WorkerMetricStats. */
-#include "store/schema_kcl_rows.h"
+#include "guest/schema_kcl_rows.h"
 
 static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
 static const slp_val *get(const slp_row *row, const char *name) { return slp_row_get(row, slp_str_of(name)); }

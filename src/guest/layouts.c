@@ -1,0 +1,166 @@
+/* layouts.c - the registry of lease-table layouts, and how each is opened. */
+#include "guest/layouts.h"
+
+#include "core/source.h"
+#include "guest/guest_schemas.h"
+#include "store/schema_sloop.h"
+
+#include <stdio.h>
+
+/* ---- how streams are named -------------------------------------------------------------------------- */
+
+static int is_of_table(const slp_src_describe *d) {
+  return strncmp(d->arn, "arn:", 4) == 0 && strstr(d->arn, ":dynamodb:") != NULL;
+}
+
+/* Tells a stream from one made later under the same name. */
+static slp_str generation_of(const slp_src_describe *d, char text[32]) {
+  static const char mark[] = "/stream/";
+  const char *label = strstr(d->arn, mark);
+  if (label && is_of_table(d)) return slp_str_of(label + sizeof mark - 1);
+  int n = snprintf(text, 32, "%lld", (long long)(d->created_ms < 0 ? 0 : d->created_ms / 1000));
+  return (slp_str){text, (size_t)n};
+}
+
+/* The n-th part of arn:PARTITION:SERVICE:REGION:ACCOUNT:..., from 0; `otherwise` where there is none. */
+static slp_str arn_part(const slp_src_describe *d, int n, const char *otherwise) {
+  const char *at = d->arn;
+  for (int colons = 0; at && colons < n; colons++) {
+    at = strchr(at, ':');
+    if (at) at++;
+  }
+  const char *end = at ? strchr(at, ':') : NULL;
+  return end && end > at ? (slp_str){at, slp_min_u64((size_t)(end - at), 64)} : slp_str_of(otherwise);
+}
+#define ARN_REGION 3
+#define ARN_ACCOUNT 4
+
+/* How rows of the KCL name a stream: ACCOUNT:NAME:EPOCH (project amazon-kinesis-client: StreamIdentifier). */
+static slp_str kcl_name(const slp_src_describe *d, slp_str generation, char text[400]) {
+  slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000");
+  int n = snprintf(text, 400, "%.*s:%s:%.*s", (int)account.n, account.p, d->name, (int)generation.n,
+                   generation.p);
+  return (slp_str){text, (size_t)n};
+}
+
+/* How its adapter for DynamoDB Streams does (project dynamodb-streams-kinesis-adapter): the stream's name
+ * there is REGION$ACCOUNT$TABLE$LABEL, the label with _ for :, and every epoch is 1. Empty: a Kinesis
+ * stream. */
+static slp_str kcl_alias(const slp_src_describe *d, slp_str generation, char text[700]) {
+  slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000"), region = arn_part(d, ARN_REGION, "");
+  text[0] = 0;
+  if (!strstr(d->arn, ":dynamodb:")) return slp_str_of(text);
+  int n = snprintf(text, 700, "%.*s:%.*s$%.*s$%s$%.*s:1", (int)account.n, account.p, (int)region.n, region.p,
+                   (int)account.n, account.p, d->name, (int)generation.n, generation.p);
+  for (int i = n - 2 - (int)generation.n; i < n - 2; i++)
+    if (text[i] == ':') text[i] = '_';
+  return (slp_str){text, (size_t)n};
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------ */
+
+static slp_schema *open_sloop(const slp_layout_at *at) {
+  char text[32];
+  slp_schema *s = slp_schema_sloop(at->mem, slp_str_of(at->app), slp_str_of(at->stream->name),
+                                   generation_of(at->stream, text));
+  if (!s || !at->in_dynamodb || at->one_key) return s;
+  if (!at->leases_a_key && is_of_table(at->stream))
+    slp_schema_sloop_spreads_by_hash(s);
+  else
+    slp_schema_sloop_spreads(s, at->leases_a_key);
+  return s;
+}
+
+/* KCL 3 may have tables beside that of the leases, named by the application. */
+static int name_tables_beside(const slp_layout_at *at, slp_schema *schema) {
+  char coordinator[300], metrics[300];
+  if (!at->in_dynamodb) return 0;
+  snprintf(coordinator, sizeof coordinator, "%.255s-CoordinatorState", at->app);
+  snprintf(metrics, sizeof metrics, "%.255s-WorkerMetricStats", at->app);
+  return slp_schema_kcl_beside(schema, at->coordinator ? at->coordinator : coordinator,
+                               at->metrics ? at->metrics : metrics);
+}
+
+static slp_schema *open_kcl(const slp_layout_at *at) {
+  char text[32], name_text[400], alias_text[700];
+  slp_str generation = generation_of(at->stream, text), none = {NULL, 0};
+  slp_str name = kcl_name(at->stream, generation, name_text);
+  int64_t start_ms = at->start->kind == SLP_POSITION_TIME ? at->start->at_ms : 0;
+  slp_schema *s = slp_schema_kcl(at->mem, at->several ? name : none, start_ms);
+  if (!s) return NULL;
+  if (slp_schema_kcl_named(s, name, kcl_alias(at->stream, generation, alias_text)) == 0 &&
+      name_tables_beside(at, s) == 0)
+    return s;
+  s->free(s);
+  return NULL;
+}
+
+static slp_schema *open_vmware(const slp_layout_at *at) { return slp_schema_vmware(at->mem, at->start); }
+static slp_schema *open_kinsumer(const slp_layout_at *at) {
+  return slp_schema_kinsumer(at->mem, at->table, at->lease_ms);
+}
+static slp_schema *open_motorway(const slp_layout_at *at) { return slp_schema_motorway(at->mem, at->start); }
+static slp_schema *open_kcl_rb(const slp_layout_at *at) { return slp_schema_kcl_rb(at->mem); }
+
+/* ---- the registry ------------------------------------------------------------------------------------ */
+
+static const slp_layout layouts[] = {
+    {.name = "sloop", .lease_ms = 10000, .asked = 1, .hash = "app", .range = "row", .open = open_sloop},
+    {.name = "kcl",
+     .own_table = 1,
+     .lease_ms = 10000,
+     .asked = 1,
+     .beside = 1,
+     .common_name = 1,
+     .hash = "leaseKey",
+     .range = "",
+     .open = open_kcl},
+    {.name = "vmware-go-kcl",
+     .own_table = 1,
+     .one_stream = 1,
+     .lease_ms = 10000,
+     .hash = "ShardID",
+     .range = "",
+     .open = open_vmware},
+    {.name = "kinsumer",
+     .own_table = 1,
+     .one_stream = 1,
+     .lease_ms = 300000, /* five of its check periods, of a minute by default */
+     .untimed_start = 1,
+     .hash = "Shard",
+     .range = "",
+     .ends = {"_checkpoints", "_clients", "_metadata"},
+     .open = open_kinsumer},
+    {.name = "motorway",
+     .own_table = 1,
+     .one_stream = 1,
+     .lease_ms = 10000,
+     .hash = "shard_id",
+     .range = "",
+     .open = open_motorway},
+    {.name = "kcl-rb",
+     .own_table = 1,
+     .one_stream = 1,
+     .lease_ms = 10000,
+     .hash = "shard_id",
+     .range = "",
+     .open = open_kcl_rb},
+};
+
+const slp_layout *slp_layout_at_place(size_t n) { return n < SLP_COUNT(layouts) ? &layouts[n] : NULL; }
+
+const slp_layout *slp_layout_of(const char *name) {
+  for (size_t i = 0; i < SLP_COUNT(layouts); i++)
+    if (!name || strcmp(layouts[i].name, name) == 0) return &layouts[i];
+  return NULL;
+}
+
+void slp_layouts_of_keys(const char *hash, const char *range, char *to, size_t size) {
+  size_t at = 0;
+  *to = 0;
+  for (size_t i = 0; i < SLP_COUNT(layouts) && at < size; i++) {
+    const slp_layout *l = &layouts[i];
+    if (strcmp(hash, l->hash) != 0 || strcmp(range ? range : "", l->range) != 0) continue;
+    at += (size_t)snprintf(to + at, size - at, "%s%s", at ? " or " : "", l->name);
+  }
+}
