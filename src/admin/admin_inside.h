@@ -7,6 +7,7 @@
 #include "lease/absence.h"
 #include "lease/silence.h"
 #include "lease/snapshot.h"
+#include "lease/strategy.h"
 #include "lease/write.h"
 
 #define SLP_ADMIN_WRITES 16   /* at once */
@@ -203,7 +204,9 @@ int64_t slp_admin_service_ms(const slp_admin *a); /* now, by the stream's clock 
 
 /* ---- owners, as far as the rows show: owner.c --------------------------------------------------- */
 /* 1: workers have rows in a table beside the leases: these say who lives, and only the leases what he has. */
-static inline int slp_admin_has_clients(const slp_admin *a) { return a->schema->share == SLP_BY_INDEX; }
+static inline int slp_admin_has_clients(const slp_admin *a) {
+  return a->schema->strategy && a->schema->strategy->clients;
+}
 typedef enum slp_owner_life {
   SLP_OWNER_NONE,    /* the lease is nobody's */
   SLP_OWNER_ALIVE,   /* its row was touched lately, as far as clocks can be compared */

@@ -38,7 +38,7 @@ struct slp_edits {
   sloop_admin_result_t *result; /* in keep; NULL: not asked for yet */
 };
 
-static int by_rows(const slp_admin *a) { return a->schema->liveness == SLP_BY_WORKER; }
+static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
 
 /* ---- targets ------------------------------------------------------------------------------------ */
 

@@ -51,7 +51,7 @@ static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
   size_t at = 0, n = s->assignments_n ? list->plus_n : 0, alive = living(a), place = 0;
   while (at < n && !slp_str_eq(list->plus[at], shard)) at++;
   for (size_t i = 0; at < n && i < s->workers_n; i++)
-    if (lives(a, &s->workers[i]) && slp_index_is_mine(at, place++, alive)) return &s->workers[i];
+    if (lives(a, &s->workers[i]) && a->schema->strategy->is_share(at, place++, alive)) return &s->workers[i];
   return NULL;
 }
 
@@ -70,7 +70,7 @@ static const slp_worker_row *assigned_to(const slp_admin *a, slp_str shard) {
 }
 
 static sloop_leader_state_t leader_state(const slp_admin *a) {
-  if (a->schema->share != SLP_BY_ASSIGNMENT) return SLOOP_LEADER_UNUSED;
+  if (a->schema->strategy) return SLOOP_LEADER_UNUSED;
   switch (slp_admin_owner_life(a, a->snapshot.leadership.owner)) {
     case SLP_OWNER_ALIVE: return SLOOP_LEADER_ALIVE;
     case SLP_OWNER_NONE: return SLOOP_LEADER_NONE;
@@ -291,7 +291,7 @@ void slp_admin_explain(slp_admin *a) {
                              .leader_state = leader_state(a),
                              .leader = slp_admin_text(a, a->snapshot.leadership.owner),
                              .workers_alive = living(a),
-                             .epoch_is_counter = slp_is_counted(a->schema->liveness),
+                             .epoch_is_counter = a->schema->strategy && a->schema->strategy->counts,
                              .hole_from = "",
                              .hole_to = ""};
   if (bad)

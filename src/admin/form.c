@@ -1,5 +1,5 @@
 /* form.c - whether the rows of the table are of this stream at all, as a worker decides it before it joins
- * (lease/entry.c). An operator is told the same: nothing is copied from, changed in, or explained by rows
+ * (guest/entry.c). An operator is told the same: nothing is copied from, changed in, or explained by rows
  * that no worker would read. */
 #include "admin/admin_inside.h"
 

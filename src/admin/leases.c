@@ -98,7 +98,7 @@ static void add_unleased(slp_admin *a, sloop_leases_t *all, size_t from) {
 
 void slp_admin_leases(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
-  int by_rows = a->schema->liveness == SLP_BY_WORKER || slp_admin_has_clients(a);
+  int by_rows = !a->schema->strategy || slp_admin_has_clients(a);
   size_t workers_n = by_rows ? s->workers_n : s->leases_n;
   sloop_leases_t *all = slp_admin_room(a, sizeof *all);
   sloop_lease_t *leases = slp_admin_room(a, (s->leases_n + 1) * sizeof *leases);

@@ -1,8 +1,6 @@
 /* owner.c - whether the owner of a lease lives, as far as reading the rows can show. */
 #include "admin/admin_inside.h"
 
-#include "lease/expiry.h"
-
 /* Clocks of different machines may be so far apart, or a heartbeat so late. It is not added where a second
  * look follows, or where clients judge each other by such stamps. */
 #define SKEW_MS 30000
@@ -34,8 +32,7 @@ slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner) {
   slp_str id, incarnation;
   if (!owner.n) return SLP_OWNER_NONE;
   if (slp_admin_has_clients(a)) return client_life(a, owner);
-  if (a->schema->liveness != SLP_BY_WORKER || !slp_instance_split(owner, &id, &incarnation))
-    return SLP_OWNER_UNKNOWN;
+  if (a->schema->strategy || !slp_instance_split(owner, &id, &incarnation)) return SLP_OWNER_UNKNOWN;
   const slp_worker_row *w = slp_snapshot_worker(&a->snapshot, id);
   if (!w) return SLP_OWNER_MISSING;
   if (w->gone.n || !slp_str_eq(w->incarnation, incarnation)) return SLP_OWNER_EVICTED;
@@ -46,8 +43,9 @@ slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner) {
 
 slp_owner_life slp_admin_lease_life(const slp_admin *a, const slp_lease_row *l) {
   /* A client of kinsumer's does not write the row of an idle shard. */
-  int by_time = a->schema->liveness == SLP_BY_EXPIRY && !slp_admin_has_clients(a) && l->owner.n && l->epoch;
+  const slp_strategy *s = a->schema->strategy;
+  int by_time = s && s->past_us && !slp_admin_has_clients(a) && l->owner.n && l->epoch;
   /* Whoever waits for it takes it then: no second look is needed. */
-  if (by_time && slp_expiry_past_us(l->epoch, a->wall_ms, 0, a->o.lease_ms) == 0) return SLP_OWNER_EVICTED;
+  if (by_time && s->past_us(l->epoch, a->wall_ms, 0, a->o.lease_ms) == 0) return SLP_OWNER_EVICTED;
   return slp_admin_owner_life(a, l->owner);
 }

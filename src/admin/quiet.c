@@ -9,7 +9,7 @@
 /* 0: this owner can't be watched, or need not be. */
 static int counts(const slp_admin *a, const slp_lease_row *l) {
   if (!l->owner.n) return 0;
-  if (a->schema->liveness != SLP_BY_WORKER) return l->position.kind != SLP_POSITION_END;
+  if (a->schema->strategy) return l->position.kind != SLP_POSITION_END;
   slp_owner_life life = slp_admin_owner_life(a, l->owner);
   return life != SLP_OWNER_EVICTED && life != SLP_OWNER_UNKNOWN;
 }
@@ -79,7 +79,7 @@ int slp_admin_is_quiet(slp_admin *a) {
     o.alive = a->worker;
   else if (left_us)
     o.wait_us = slp_min_u64(left_us, (uint64_t)a->o.lease_ms * 250 + 1);
-  for (size_t i = 0; i < s->workers_n && a->schema->liveness == SLP_BY_WORKER; i++) {
+  for (size_t i = 0; i < s->workers_n && !a->schema->strategy; i++) {
     const slp_worker_row *w = &s->workers[i];
     if (!w->gone.n)
       meet(a, &o, slp_watch_add_worker(a, w), (slp_str){NULL, 0}, slp_str_of(slp_admin_instance(a, w)));

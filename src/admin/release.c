@@ -161,7 +161,7 @@ static int release_all_of(slp_admin *a, slp_str owner) {
 static void choose(slp_admin *a) {
   slp_str name = a->o.name;
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, name);
-  int by_rows = a->schema->liveness == SLP_BY_WORKER;
+  int by_rows = !a->schema->strategy;
   const slp_worker_row *w = l || !by_rows ? NULL : slp_admin_worker_of(&a->snapshot, name);
   if (l) {
     release_lease(a, l);

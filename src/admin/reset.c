@@ -35,7 +35,7 @@ static slp_position place_of(const slp_admin *a, slp_str shard) {
   if (a->o.to.kind != SLP_POSITION_LATEST) return a->o.to;
   if (is_past(a, shard)) return (slp_position){.kind = SLP_POSITION_END};
   /* Where rows hold no times, "latest" is a word of theirs. */
-  if (a->schema->liveness != SLP_BY_WORKER) return a->o.to;
+  if (a->schema->strategy) return a->o.to;
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = slp_admin_service_ms(a)};
 }
 
@@ -135,7 +135,7 @@ void slp_admin_reset(slp_admin *a) {
     return;
   }
   count_children(a);
-  if (a->o.to.kind == SLP_POSITION_TIME && a->schema->liveness != SLP_BY_WORKER)
+  if (a->o.to.kind == SLP_POSITION_TIME && a->schema->strategy)
     slp_admin_failed(a, SLP_ADMIN_NO_TIMES, SLP_REFUSED, SLOOP_EOPTION, (slp_str){NULL, 0});
   else if (a->o.name.n)
     reset_one(a);

@@ -9,7 +9,7 @@ struct slp_watch {
   slp_map by_name; /* slp_watched, in keep */
 };
 
-static int by_rows(const slp_admin *a) { return a->schema->liveness == SLP_BY_WORKER; }
+static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
 
 /* A client that lives moves its own row, and none of a lease whose shard is idle. 0: it has none. */
 static uint64_t client_until_ns(const slp_admin *a, slp_str owner) {
@@ -25,7 +25,7 @@ static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
     if (!l) return (slp_sign){.missing = 1};
     slp_lease_row row = *l;
     row.epoch = slp_max_u64(row.epoch, client_until_ns(a, l->owner));
-    return slp_sign_of_lease(a->schema->liveness, &row, a->wall_ms, a->rows.rq.done_us, a->o.lease_ms);
+    return a->schema->strategy->sign(&row, a->wall_ms, a->rows.rq.done_us, a->o.lease_ms);
   }
   const slp_worker_row *row =
       slp_instance_split(w->name, &id, &incarnation) ? slp_snapshot_worker(&a->snapshot, id) : NULL;
@@ -82,7 +82,7 @@ static slp_watched *add(slp_admin *a, slp_str name) {
 }
 
 /* A client moves its row once in each check period, a fifth of a lease. One whose row is old is given two, as
- * other clients give it (lease/index.c:is_left). */
+ * other clients give it (guest/index.c:is_left). */
 slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
   slp_watched *w = add(a, by_rows(a) ? l->owner : l->shard);
   if (w && slp_admin_has_clients(a) && slp_admin_owner_life(a, l->owner) != SLP_OWNER_ALIVE)
@@ -95,7 +95,9 @@ slp_watched *slp_watch_add_worker(slp_admin *a, const slp_worker_row *w) {
 }
 
 static uint64_t dead_us(slp_admin *a, const slp_watched *w) {
-  return slp_silence_dead_us(&w->silence, a->schema->liveness, w->lease_us, trouble_us(a));
+  const slp_strategy *s = a->schema->strategy;
+  return s ? slp_strategy_dead_us(s, &w->silence, w->lease_us, trouble_us(a))
+           : slp_silence_of_worker_us(&w->silence, w->lease_us, trouble_us(a));
 }
 
 void slp_watch_saw(slp_admin *a) {
@@ -109,7 +111,8 @@ void slp_watch_saw(slp_admin *a) {
 
 uint64_t slp_watch_wait_us(const slp_admin *a, const slp_watched *w) {
   uint64_t now = slp_now_us(a->o.host);
-  uint64_t end = w->silence.since_us + slp_silence_span_us(a->schema->liveness, w->lease_us) + 1;
+  const slp_strategy *s = a->schema->strategy;
+  uint64_t end = w->silence.since_us + (s ? slp_strategy_span_us(s, w->lease_us) : w->lease_us) + 1;
   end = slp_max_u64(end, w->silence.last.until_us);
   uint64_t left = end > now ? end - now : 1;
   return slp_min_u64(left, w->lease_us / 4 + 1);

@@ -2,7 +2,7 @@
 #include "api/leases.h"
 
 #include "api/open.h"
-#include "lease/common_name.h"
+#include "guest/common_name.h"
 #include "store/dynamo.h"
 #include "store/memory.h"
 #include "guest/several.h"
@@ -191,6 +191,8 @@ static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid,
   return (slp_str){text, (size_t)len};
 }
 
+static void drop_name(void *name) { slp_common_name_drop(name); }
+
 int slp_leases_wire(sloop_t *s) {
   char machine[65], id[SLP_WORKER_ID_MAX + 1];
   uint32_t pid;
@@ -203,12 +205,13 @@ int slp_leases_wire(sloop_t *s) {
   slp_lease_place place;
   char why[160];
   if (slp_lease_place_read(&s->o, &place, why) == 0 && place.layout->common_name) {
-    o.name = slp_common_name_of(&s->family->names, s->family->mem, slp_str_of(table_of(&s->o, &place)),
-                                slp_str_of(s->o.worker));
-    if (!o.name) return SLP_ENOMEM;
+    o.guest = slp_common_name_of(&s->family->names, s->family->mem, slp_str_of(table_of(&s->o, &place)),
+                                 slp_str_of(s->o.worker));
+    o.guest_drop = drop_name;
+    if (!o.guest) return SLP_ENOMEM;
   }
   int r = slp_leased_make(s->consumer, &o);
-  if (r) slp_common_name_drop(o.name);
+  if (r) slp_common_name_drop(o.guest);
   return r;
 }
 

@@ -15,6 +15,7 @@
  * KCL, which compares both, every record behind that number is still to come. */
 #include "guest/guest_schemas.h"
 
+#include "guest/strategies.h"
 #include "lease/instance.h"
 #include "lease/shard_set.h"
 #include "guest/schema_kcl_form.h"
@@ -576,11 +577,9 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
       .name = "kcl",
       .refused = REFUSED,
       .clear = "sloopClear", /* lease/clear.h writes and reads it */
-      .liveness = SLP_BY_COUNTER,
-      .share = SLP_BY_STEAL,
+      .strategy = &slp_strategy_kcl.base,
       .versions = 1,
       .idle_places = 1,
-      .renews_ended = 1,
       .operations = operations,
       .table = table,
       .side_table = side_table,

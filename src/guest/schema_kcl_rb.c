@@ -10,6 +10,7 @@
  * The epoch is the counter; of a lease that kcl-rb has, the second at which it runs out. */
 #include "guest/guest_schemas.h"
 
+#include "guest/strategies.h"
 #include "base/num.h"
 #include "lease/instance.h"
 #include "lease/shard_set.h"
@@ -395,12 +396,10 @@ slp_schema *slp_schema_kcl_rb(slp_mem *mem) {
   s->base = (slp_schema){
       .name = "kcl-rb",
       .refused = REFUSED,
-      .liveness = SLP_BY_TICK,
-      .share = SLP_BY_STEAL,
+      .strategy = &slp_strategy_tick.base,
       .unnamed = 1,
       .whole_records = 1,
       .one_parent = 1,
-      .keeps_listed = 1,
       .operations = operations,
       .table = table,
       .scope = slp_scope_whole_table,

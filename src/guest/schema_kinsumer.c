@@ -12,6 +12,7 @@
  * can't write. Another type makes its decoder fail, and with it every client of the application. */
 #include "guest/guest_schemas.h"
 
+#include "guest/strategies.h"
 #include "codec/date.h"
 #include "codec/json.h"
 #include "codec/json_write.h"
@@ -552,12 +553,10 @@ slp_schema *slp_schema_kinsumer(slp_mem *mem, const char *app, uint32_t lease_ms
   s->base = (slp_schema){
       .name = "kinsumer",
       .refused = REFUSED,
-      .liveness = SLP_BY_EXPIRY,
-      .share = SLP_BY_INDEX,
+      .strategy = &slp_strategy_kinsumer.base,
       .unnamed = 1,
       .whole_records = 1,
       .one_parent = 1,
-      .keeps_listed = 1,
       .operations = operations,
       .table = table,
       .side_table = side_table,

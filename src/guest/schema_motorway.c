@@ -15,6 +15,7 @@
  * record, so a row that is to be read from its beginning has the number with which its shard starts. */
 #include "guest/guest_schemas.h"
 
+#include "guest/strategies.h"
 #include "base/num.h"
 #include "lease/instance.h"
 #include "lease/shard_set.h"
@@ -314,14 +315,12 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
   s->base = (slp_schema){
       .name = "motorway",
       .refused = REFUSED,
-      .liveness = SLP_BY_TICK,
-      .share = SLP_BY_STEAL,
+      .strategy = &slp_strategy_tick.base,
       .unnamed = 1,
       .whole_records = 1,
       .one_parent = 1,
       .names_start = 1,
       .tells_no_start = 1,
-      .keeps_listed = 1,
       .operations = operations,
       .table = table,
       .scope = slp_scope_whole_table,

@@ -12,6 +12,7 @@
  * that has none begins where each worker's own options say. */
 #include "guest/guest_schemas.h"
 
+#include "guest/strategies.h"
 #include "lease/instance.h"
 #include "lease/shard_set.h"
 #include "guest/attrs.h"
@@ -305,13 +306,11 @@ slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start) {
   s->base = (slp_schema){
       .name = "vmware-go-kcl",
       .refused = REFUSED,
-      .liveness = SLP_BY_EXPIRY,
-      .share = SLP_BY_CLAIM,
+      .strategy = &slp_strategy_vmware.base,
       .unnamed = 1,
       .whole_records = 1,
       .one_parent = 1,
       .tells_no_start = 1,
-      .keeps_listed = 1,
       .operations = operations,
       .table = table,
       .scope = slp_scope_whole_table,

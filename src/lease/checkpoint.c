@@ -40,7 +40,7 @@ static void saved(slp_write *op) {
     return;
   }
   f->stats.checkpoints++;
-  if (f->liveness->wrote) f->liveness->wrote(l, op);
+  if (f->strategy->wrote) f->strategy->wrote(l, op);
   if (op->row.kind == SLP_ROW_LEASE && slp_position_cmp(&op->row.u.lease.position, &op->i.position) < 0) {
     l->save.dirty = 1; /* the lease is this worker's, but another's write made the row so */
     return;
@@ -98,7 +98,7 @@ int slp_lease_put(slp_lease *l) {
   l->op.i.position = mark;
   l->op.i.odd = l->own.odd;
   l->op.i.behind_ms = l->own.behind_ms;
-  if (f->liveness->tell_load) f->liveness->tell_load(l, &l->op.i);
+  if (f->strategy->tell_load) f->strategy->tell_load(l, &l->op.i);
   l->op.tries_max = 0;
   l->op.yields = l->save.request == SLP_SAVE_NONE; /* else the user waits for it */
   if (slp_lease_send(l, SLP_OPERATION_CHECKPOINT, saved)) {

@@ -5,7 +5,7 @@
 #include "lease/consumer.h"
 
 #include "core/consumer.h"
-#include "lease/common_name.h"
+#include "lease/context.h"
 #include "lease/naming.h"
 #include "core/desc.h"
 #include "core/progress.h"
@@ -509,7 +509,7 @@ static int begin(slp_leased *ld) {
                        .processor = &ld->processor,
                        .worker = ld->o.worker,
                        .machine = ld->o.machine,
-                       .name = ld->o.name,
+                       .guest = ld->o.guest,
                        .start = ld->o.start,
                        .lease_ms = c->o->lease_ms,
                        .checkpoint_ms = c->o->checkpoint_ms ? c->o->checkpoint_ms : UINT32_MAX, /* 49 days */
@@ -848,7 +848,7 @@ static void free_now(slp_leases *l) {
   if (ld->store) ld->store->ops->close(ld->store);
   if (ld->schema) ld->schema->free(ld->schema);
   slp_host_unreserve_timers(h, TIMERS);
-  slp_common_name_drop(ld->o.name);
+  if (ld->o.guest_drop) ld->o.guest_drop(ld->o.guest);
   c->leases = NULL;
   slp_free(mem, ld->texts);
   slp_free(mem, ld);

@@ -12,10 +12,11 @@ typedef struct slp_leased_opts {
   int (*open)(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
               slp_fail *f);
   void *ctx;
-  slp_str worker;        /* its id; copied when the consumer is made */
-  slp_str machine;       /* told in its row; likewise */
-  slp_common_name *name; /* held, dropped with the consumer; NULL: a name of its own */
-  slp_position start;    /* of the application, when it is new */
+  slp_str worker;                  /* its id; copied when the consumer is made */
+  slp_str machine;                 /* told in its row; likewise */
+  void *guest;                     /* for the strategy; NULL: it needs nothing */
+  void (*guest_drop)(void *guest); /* called with the consumer's end; may be NULL */
+  slp_position start;              /* of the application, when it is new */
 } slp_leased_opts;
 
 /* Makes c, not started, a consumer with leases. SLP_ENOMEM. */

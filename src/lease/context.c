@@ -153,7 +153,7 @@ void slp_fleet_absence_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->absence_ti
  * service for a moment. */
 static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
   if (fail->class != SLP_GONE) return 0;
-  uint64_t since_us = slp_max_u64(f->liveness->good_us(f, 1), slp_life_joined_us(f));
+  uint64_t since_us = slp_max_u64(f->strategy->good_us(f, 1), slp_life_joined_us(f));
   return slp_now_us(f->h) >= slp_after_us(since_us, 2 * slp_fleet_lease_us(f));
 }
 
@@ -169,7 +169,7 @@ static void write_failed(slp_write *op, const slp_fail *fail) {
   slp_fleet *f = slp_write_fleet(op);
   uint32_t n = op->failed_before + op->tries + 1;
   if (slp_fleet_ends_without_table(f, fail)) return;
-  if (f->liveness->doubtful >> op->i.kind & 1) slp_fleet_trouble(f);
+  if (f->strategy->doubtful >> op->i.kind & 1) slp_fleet_trouble(f);
   if (fail->class == SLP_THROTTLE) {
     slp_fleet_table_refused(f, 1, fail);
     return;
@@ -185,7 +185,7 @@ void slp_fleet_writes_init(slp_fleet *f) {
                            .store = f->store,
                            .schema = f->schema,
                            .name = &f->incarnation,
-                           .urgent = f->liveness->urgent,
+                           .urgent = f->strategy->urgent,
                            .absence = &f->absence,
                            .paced = 1,
                            .lease_ms = f->o.lease_ms,

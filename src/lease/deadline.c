@@ -42,7 +42,7 @@ static void suspend(slp_fleet *f) {
   move(f, SLP_PROOF_LATE);
   slp_fleet_trouble(f); /* who can't prove its own life judges nobody's, */
   slp_fleet_tell(f, SLP_FLEET_SUSPENDED, nothing, 0, "no heartbeat was answered in time");
-  if (f->sharing->suspended) f->sharing->suspended(f);
+  if (f->strategy->suspended) f->strategy->suspended(f);
 }
 
 static void resume(slp_fleet *f) {
@@ -52,13 +52,13 @@ static void resume(slp_fleet *f) {
   move(f, SLP_PROOF_GOOD);
   slp_fleet_trouble(f); /* nor by what it saw until now */
   if (was == SLP_PROOF_LATE) slp_fleet_tell(f, SLP_FLEET_RESUMED, nothing, 0, "a heartbeat was answered");
-  if (f->sharing->resumed) f->sharing->resumed(f);
+  if (f->strategy->resumed) f->strategy->resumed(f);
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_touch(l);
 }
 
 static uint64_t deadline_of(slp_fleet *f, int exact) {
-  return slp_after_us(f->liveness->good_us(f, exact), slp_fleet_lease_us(f) / 10 * 8);
+  return slp_after_us(f->strategy->good_us(f, exact), slp_fleet_lease_us(f) / 10 * 8);
 }
 
 static int past_deadline(slp_fleet *f) {
@@ -113,12 +113,12 @@ int slp_proof_is_wanted(const slp_fleet *f, uint64_t sent_us) { return sent_us <
 void slp_fleet_beat_first(slp_fleet *f) {
   if (!slp_worker_lives(f) || slp_now_refresh_us(f->h) < f->deadline.beat_at_us) return;
   slp_timer_clear(f->h, &f->deadline.beat_timer);
-  f->liveness->beat(f);
+  f->strategy->beat(f);
 }
 
 static void run_beat(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, deadline.beat_timer);
-  if (slp_worker_lives(f) && !SLP_MUTANT(beat_behind_reading)) f->liveness->beat(f);
+  if (slp_worker_lives(f) && !SLP_MUTANT(beat_behind_reading)) f->strategy->beat(f);
 }
 
 static void run(slp_timer *t) { slp_deadline_check(SLP_OWNER(t, slp_fleet, deadline.timer)); }

@@ -27,7 +27,7 @@ int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n) {
 static void kid_made(slp_write *op) {
   slp_lease *l = op->owner;
   if (op->end == SLP_OUTCOME_DONE) {
-    if (l->f->sharing->made) l->f->sharing->made(l->f, op->i.shard);
+    if (l->f->strategy->made) l->f->strategy->made(l->f, op->i.shard);
     l->end.made_n++;
   }
   slp_lease_touch(l);
@@ -73,7 +73,7 @@ static int row_is_known(slp_fleet *f, slp_str shard) {
 }
 
 static int may_make(slp_lease *l, const slp_shard_desc *kid) {
-  return !l->f->sharing->may_make || l->f->sharing->may_make(l, kid);
+  return !l->f->strategy->may_make || l->f->strategy->may_make(l, kid);
 }
 
 static int kids_are_made(slp_lease *l) {
@@ -159,7 +159,7 @@ static void end_written(slp_write *op) {
   slp_lease_gone(l, SLP_SHUTDOWN_ENDED);
   if (f->leases.unknown_kids) {
     f->leases.unknown_kids = 0;
-    f->sharing->unknown_children(f);
+    f->strategy->unknown_children(f);
   }
 }
 
@@ -173,7 +173,7 @@ static void write_end(slp_lease *l, const slp_position *at) {
   i->position.kind = SLP_POSITION_END;
   i->shards = l->end.names;
   i->shards_n = l->end.kids_n;
-  if (l->f->liveness->tell_load) l->f->liveness->tell_load(l, i);
+  if (l->f->strategy->tell_load) l->f->strategy->tell_load(l, i);
   l->op.tries_max = 0;
   if (!slp_lease_send(l, SLP_OPERATION_END, end_written)) return;
   slp_lease_move(l, SLP_LEASE_CLOSING);

@@ -2,7 +2,7 @@
 #include "codec/json.h"
 #include "lease/fleet_inside.h"
 
-#define TIMERS 17
+#define TIMERS 12
 
 /* ---- leases that have something to do ---------------------------------------------------------- */
 
@@ -47,12 +47,11 @@ static void take_options(slp_fleet *f, const slp_fleet_opts *o) {
 static void stop_all(slp_fleet *f);
 
 int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
-  const slp_liveness_rule *liveness;
-  const slp_sharing_rule *sharing;
-  if (slp_fleet_rules(o->schema, &liveness, &sharing) || !id_is_good(o->worker)) return SLP_EINVAL;
-  slp_fleet *f = SLP_NEW(mem, slp_fleet);
+  const slp_strategy *strategy = o->schema->strategy ? o->schema->strategy : &slp_strategy_native;
+  if (!id_is_good(o->worker)) return SLP_EINVAL;
+  slp_fleet *f = slp_zalloc(mem, sizeof *f + strategy->fleet_bytes);
   if (!f) return SLP_ENOMEM;
-  if (slp_host_reserve_timers(o->host, TIMERS)) {
+  if (slp_host_reserve_timers(o->host, TIMERS + strategy->timers)) {
     slp_free(mem, f);
     return SLP_ENOMEM;
   }
@@ -61,8 +60,8 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   f->store = o->store;
   f->schema = o->schema;
   f->processor = o->processor;
-  f->liveness = liveness;
-  f->sharing = sharing;
+  f->strategy = strategy;
+  f->guest = f + 1;
   take_options(f, o);
   slp_life_init(f);
   slp_fleet_writes_init(f);
@@ -80,11 +79,7 @@ int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o) {
   slp_assignment_init(f);
   slp_election_init(f, slp_leader_leads, slp_leader_watch);
   slp_leader_init(f);
-  slp_entry_init(f);
-  slp_mode_init(f);
-  slp_write_proof_init(f);
-  slp_steal_init(f);
-  slp_indexing_init(f);
+  if (strategy->init) strategy->init(f);
   slp_leave_init(f);
   *ret = f;
   return 0;
@@ -94,7 +89,7 @@ void slp_fleet_start(slp_fleet *f) {
   slp_life_move(f, SLP_WORKER_JOINING);
   slp_fleet_absence_begin(f);
   slp_life_joined(f, slp_fleet_now(f));
-  f->liveness->begin(f);
+  f->strategy->join(f);
 }
 
 /* Cancels every request: no answer comes any more. */
@@ -110,12 +105,7 @@ static void stop_all(slp_fleet *f) {
   slp_assignment_stop(f);
   slp_election_stop(f);
   slp_leader_stop(f);
-  slp_entry_stop(f);
-  slp_mode_stop(f);
-  slp_write_proof_stop(f);
-  slp_common_name_leave(f);
-  slp_steal_stop(f);
-  slp_indexing_stop(f);
+  if (f->strategy->stop) f->strategy->stop(f);
   slp_leave_stop(f);
   slp_bulk_write_stop(f);
   slp_members_stop(f);
@@ -139,12 +129,8 @@ void slp_fleet_free(slp_fleet *f) {
   slp_election_free(f);
   slp_leader_free(f);
   slp_shut_forget(f);
-  slp_entry_free(f);
-  slp_mode_free(f);
-  slp_write_proof_free(f);
-  slp_steal_free(f);
-  slp_indexing_free(f);
-  slp_host_unreserve_timers(f->h, TIMERS);
+  if (f->strategy->free) f->strategy->free(f);
+  slp_host_unreserve_timers(f->h, TIMERS + f->strategy->timers);
   slp_free(mem, f);
   slp_mem_drop(mem);
 }
@@ -155,8 +141,7 @@ void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *
   int ok;
   if (!slp_listed_take(f, fail, shards, n, &ok)) return;
   slp_leases_touch_waiting(f);
-  slp_entry_listed(f, ok);
-  f->sharing->listed(f, ok);
+  f->strategy->listed(f, ok);
 }
 
 int slp_fleet_save_each(slp_fleet *f, int (*wants)(void *ctx, slp_str shard), void *ctx,
@@ -203,7 +188,7 @@ void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret) {
     ret->held_now += (uint64_t)slp_lease_in(l, SLP_LEASE_OPEN);
     ret->assigned_now += l->want.assigned;
   }
-  uint64_t good_us = f->liveness->good_us(f, 1), now = slp_fleet_now(f);
+  uint64_t good_us = f->strategy->good_us(f, 1), now = slp_fleet_now(f);
   ret->beat_age_us_now = good_us && good_us < now ? now - good_us : 0;
   ret->leads_now = (uint8_t)slp_role_is(f, SLP_ROLE_LEADS);
   ret->suspended_now = !slp_proof_is(f, SLP_PROOF_GOOD);

@@ -1,7 +1,6 @@
 /* fleet.h - one worker of a fleet: proves that it lives, takes the leases that are for it, keeps their
- * positions, and gives them up gracefully. Over any store, by the rules of its schema (rules.c): a row
- * a worker and a leader's assignment (it leads when nobody else does), a counter a lease and stealing, or a
- * time at which a lease runs out and claims.
+ * positions, and gives them up gracefully. Over any store, by a row a
+ * worker and a leader's assignment (it leads when nobody else does), or by the strategy of its schema.
  *
  * What keeps it safe: a worker that cannot prove its life hands out nothing; an ownership that has sent its
  * release never goes on; and nobody's lease is taken before one conditional write has evicted its
@@ -53,8 +52,6 @@ typedef struct slp_fleet_stats { /* since it began; _now: at present */
   uint8_t holes_now; /* who compares the stream with the table found one when it last did: 1 */
 } slp_fleet_stats;
 
-typedef struct slp_common_name slp_common_name;
-
 typedef struct slp_fleet_opts { /* strings are copied */
   slp_host *host;
   slp_store *store;         /* borrowed; its table is prepared */
@@ -62,7 +59,7 @@ typedef struct slp_fleet_opts { /* strings are copied */
   slp_processor *processor; /* borrowed */
   slp_str worker;           /* its id, at most 64 bytes, without a dot at its end */
   slp_str machine;          /* told in its row; may be empty */
-  slp_common_name *name;    /* borrowed; NULL: this worker has a name of its own */
+  void *guest;              /* borrowed, for the strategy; NULL: it needs nothing */
   slp_position start;       /* of the fleet, when it is the first: LATEST becomes a time once */
   uint32_t lease_ms, checkpoint_ms, handover_ms, leader_poll_ms, weight; /* 0: 10000, 5000, 30000, 750, 1 */
   uint32_t list_ms; /* between shard syncs of the worker that does them. 0: 60000 */
@@ -70,7 +67,7 @@ typedef struct slp_fleet_opts { /* strings are copied */
   void *arg;
 } slp_fleet_opts;
 
-/* SLP_ENOMEM, SLP_EINVAL: the schema has other rules, or the id can't be one. */
+/* SLP_ENOMEM, SLP_EINVAL: the id can't be one. */
 int slp_fleet_new(slp_fleet **ret, slp_mem *mem, const slp_fleet_opts *o);
 void slp_fleet_start(slp_fleet *f);
 /* Drains, saves, gives everything to the others and leaves; FLEET_LEFT tells the end, at the latest after

@@ -3,26 +3,17 @@
  *
  * The files have floors: a file calls its own floor's functions and those of lower floors. What goes up
  * is posted, is returned as an outcome, or is told through a function that the lower file was given
- * (rules.h, slp_due_init, slp_worker_init, slp_election_init).
+ * (strategy.h, slp_due_init, slp_worker_init, slp_election_init).
  *
  *   6  consumer.c     joins a consumer of core to its leases
  *   5  fleet.c        birth and death
  *      leave.c        a clean stop
- *      rules.c        which rules a schema has
+ *      strategy.c     what our own protocol does where that of another system does it otherwise
  *   4  leader.c       watches the workers, and reads the whole table in rounds; what a round writes is in
- *                     assign.c, shard_sync.c and steal_sync.c
- *      steal.c        rounds of every worker, where nobody leads; claim.c: where the living are asked;
- *                     steal_kept.c: leases of ended shards
- *      index.c        rounds where each worker reckons out its own part; index_lead.c: what the first does
+ *                     assign.c and shard_sync.c
  *      election.c     which worker leads, what a follower polls
- *   3  worker.c       joins, sends heartbeats, is evicted; counter.c: lives by its leases' counters
- *      common_name.c  the fleets of one process that go by one name
+ *   3  worker.c       joins, sends heartbeats, is evicted
  *      shut.c         leases that nobody reads
- *      write_proof.c  that the table takes writes, where workers have no row
- *      mode.c         by which rules an application of another system goes; elected.c: whom its upgrade
- *                     waits for
- *      entry.c        looks whether the table may be joined at all
- *      ask.c          a name in a row, by which a lease is asked for
  *      poll.c         reads the rows that are due
  *   2  ownership.c, release.c, end.c, checkpoint.c    one lease's life
  *      lease.c        what is known of a lease
@@ -32,7 +23,7 @@
  *   1  read.c, spread.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user named, until they are told
- *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, expiry.c, grant.c,
+ *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, grant.c,
  *                     gate.c, throttling.c, hash_range.c, shard_set.c, former.c, refused.c, clear.c,
  *                     *_rule.c: pure
  */
@@ -44,32 +35,26 @@
 #include "lease/assignment.h"
 #include "lease/bulk_write.h"
 #include "lease/clear.h"
-#include "lease/common_name.h"
 #include "lease/context.h"
 #include "lease/deadline.h"
 #include "lease/due.h"
 #include "lease/election.h"
-#include "lease/entry.h"
-#include "lease/index.h"
 #include "lease/leader.h"
 #include "lease/lease.h"
 #include "lease/leave.h"
 #include "lease/life.h"
 #include "lease/listing.h"
 #include "lease/members.h"
-#include "lease/mode.h"
 #include "lease/poll.h"
 #include "lease/read.h"
 #include "lease/refused.h"
-#include "lease/rules.h"
+#include "lease/strategy.h"
 #include "lease/seen.h"
 #include "lease/shut.h"
 #include "lease/spread.h"
-#include "lease/steal.h"
 #include "lease/throttling.h"
 #include "lease/worker.h"
 #include "lease/write.h"
-#include "lease/write_proof.h"
 
 typedef struct slp_save { /* asked for by the user, and not answered yet */
   void (*on_saved)(void *arg);
@@ -83,12 +68,10 @@ struct slp_fleet {
   slp_store *store;
   slp_schema *schema;
   slp_processor *processor;
-  const slp_liveness_rule *liveness;
-  const slp_sharing_rule *sharing;
+  const slp_strategy *strategy;
   slp_fleet_opts o; /* strings: in the two fields below */
   char id[SLP_WORKER_ID_MAX + 1], machine[128];
   slp_instance me;
-  slp_list name_link;  /* in the fleets of o.name */
   slp_str incarnation; /* in me; empty until one is drawn */
   slp_fleet_stats stats;
 
@@ -114,14 +97,10 @@ struct slp_fleet {
   slp_election election;
   slp_assign_versions assign;
   slp_leader leader;
-  slp_entry entry;
-  slp_mode mode;
-  slp_write_proof write_proof;
-  slp_stealing stealing;
-  slp_indexing index;
   slp_shut shut;
   slp_leave leave;
   slp_save save;
+  void *guest; /* what the strategy keeps, behind the fleet in its block */
 };
 
 #endif

@@ -68,13 +68,14 @@ static void recall(slp_lease *l) {
 slp_lease *slp_lease_make(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_get(f, shard);
   if (l || !shard.n || shard.n > SLP_SHARD_ID_MAX) return l;
-  l = SLP_NEW(f->mem, slp_lease);
+  l = slp_zalloc(f->mem, sizeof *l + f->strategy->lease_bytes);
   char *id = l ? slp_strdup(f->mem, shard) : NULL;
   if (!id) {
     slp_free(f->mem, l);
     return NULL;
   }
   l->f = f;
+  l->guest = l + 1;
   l->shard = (slp_str){id, shard.n};
   l->poll.row_us = l->poll.step_us = SLP_NEVER;
   slp_write_init(&l->op, &f->writes, l);
@@ -195,11 +196,6 @@ void slp_lease_forget(slp_lease *l) {
   slp_lease_unwant(l);
   slp_lease_move(l, SLP_LEASE_IDLE);
   slp_lease_touch(l);
-}
-
-void slp_choice_forget(slp_lease *l) {
-  l->choice = (slp_lease_choice){.counter = 0};
-  slp_lease_forget(l);
 }
 
 void slp_lease_shun(slp_lease *l, uint64_t us) {
@@ -328,7 +324,7 @@ static void answered(slp_write *op) {
 }
 
 int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind) {
-  int urgent = f->liveness->urgent >> kind & 1;
+  int urgent = f->strategy->urgent >> kind & 1;
   return f->leases.writes < (urgent ? URGENT_MAX : slp_writes_window(&f->writes, SLP_LEASE_WRITES_MAX));
 }
 
@@ -355,7 +351,7 @@ int slp_leases_next_turns(slp_fleet *f) {
 int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_write *op)) {
   slp_fleet *f = l->f;
   if (!slp_lease_may_write(f, kind)) {
-    if (f->liveness->urgent >> kind & 1)
+    if (f->strategy->urgent >> kind & 1)
       slp_lease_step_at(l, slp_fleet_now(f) + 20000);
     else
       slp_lease_wait_turn(l);
@@ -385,7 +381,7 @@ void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_position *position)
   slp_lease_note_odd(l, position);
   own->since_us = slp_now_refresh_us(l->f->h);
   own->behind_ms = -1;
-  l->load = (slp_lease_load){.rate_bytes = l->row.rate_bytes};
+  if (l->f->strategy->begun) l->f->strategy->begun(l);
   slp_lease_touch(l);
 }
 
@@ -396,10 +392,11 @@ void slp_lease_begin_write(slp_lease *l, const slp_write *op) {
     slp_position known = l->own.saved;
     slp_lease_begin(l, slp_epoch_after(&op->i),
                     SLP_MUTANT(begins_where_it_was) && known.kind ? &known : &op->row.u.lease.position);
-    if (l->f->liveness->wrote) l->f->liveness->wrote(l, op);
+    const slp_strategy *strategy = l->f->strategy;
+    if (strategy->wrote) strategy->wrote(l, op);
     /* Taken anew by its owner: nobody had it between, so what was acknowledged since the last checkpoint
      * still counts. */
-    int counts = op->i.kind == SLP_OPERATION_RETAKE || l->choice.restores;
+    int counts = op->i.kind == SLP_OPERATION_RETAKE || (strategy->restores && strategy->restores(l));
     if (counts && slp_position_ahead(&known, &l->own.saved)) {
       l->own.begin = known;
       l->save.dirty = 1;
@@ -418,8 +415,7 @@ void slp_lease_gone(slp_lease *l, slp_shutdown_reason why) {
   if (slp_lease_in(l, SLP_LEASE_OPEN)) f->processor->ops->revoke(f->processor, l->shard, why);
   slp_lease_move(l, SLP_LEASE_IDLE);
   slp_lease_touch(l);
-  if (f->sharing->gone) f->sharing->gone(l);
-  if (f->liveness->gone) f->liveness->gone(l);
+  if (f->strategy->gone) f->strategy->gone(l);
   if (!told) return;
   if (why == SLP_SHUTDOWN_LOST) {
     f->stats.lost++;

@@ -191,29 +191,6 @@ typedef struct slp_lease_release_part {
   slp_instance to;      /* to whom it is handed over */
 } slp_lease_release_part;
 
-/* A counter a lease: counter.c. */
-typedef struct slp_lease_counter {
-  uint64_t good_us;  /* the sending of the last write that moved it */
-  uint64_t renew_us; /* when the next one is due */
-  uint8_t settled;   /* it was moved again after the take */
-} slp_lease_counter;
-
-/* Bytes a second of the lease's shard, for rows in which a leader of another system reads them: counter.c. */
-typedef struct slp_lease_load {
-  uint64_t at_us, bytes; /* when it was counted last, and what had been handed out then */
-  int64_t rate_bytes;    /* a second, on average; -1: not known */
-} slp_lease_load;
-
-/* How it was chosen to be taken: steal.c. */
-typedef struct slp_lease_choice {
-  uint64_t counter;  /* one more than the counter it was chosen by; 0: it was not chosen */
-  uint64_t at_us;    /* when it was chosen */
-  slp_instance from; /* the living worker that it is taken from; nobody: it is free */
-  uint8_t unheard;   /* claims of it that were erased */
-  uint64_t until_us; /* its owner is waited for so long, where it may be one that can't be asked */
-  uint8_t restores;  /* its row was put back over this worker's: what this one had saved still counts */
-} slp_lease_choice;
-
 /* The worker that gets the lease when this one leaves: leave.c. */
 typedef struct slp_lease_succession {
   uint8_t freed; /* the leaving worker made it free: it names a successor */
@@ -237,11 +214,9 @@ struct slp_lease {
   slp_lease_save save;
   slp_lease_end_part end;
   slp_lease_release_part release;
-  slp_lease_counter counter;
-  slp_lease_load load;
-  slp_lease_choice choice;
   slp_lease_succession succession;
   uint64_t parked_us; /* PARKED: since when */
+  void *guest;        /* what the strategy keeps of it, behind it in its block */
 };
 
 typedef struct slp_worker_leases { /* of one worker */
@@ -283,7 +258,6 @@ int slp_lease_wanted(const slp_lease *l);
 void slp_lease_choose(slp_lease *l);
 void slp_lease_unchoose(slp_lease *l);
 void slp_lease_forget(slp_lease *l);
-void slp_choice_forget(slp_lease *l); /* it is not chosen any more */
 void slp_lease_shun(slp_lease *l, uint64_t us);
 void slp_lease_unwant(slp_lease *l);  /* not assigned, not inherited */
 void slp_lease_inherit(slp_lease *l); /* its parent was read to its end by this worker */

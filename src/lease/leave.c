@@ -45,7 +45,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
     return;
   }
   f->leave.led = (uint8_t)slp_role_is(f, SLP_ROLE_LEADS);
-  if (f->sharing->leaves) f->sharing->leaves(f);
+  if (f->strategy->leaves) f->strategy->leaves(f);
   slp_bulk_write_stop(f); /* rows that are to be made, or to go: another worker will */
   slp_life_move(f, SLP_WORKER_LEAVING);
   move(f, SLP_LEAVE_DRAIN);
@@ -150,7 +150,7 @@ void slp_leave_step(slp_fleet *f) {
   }
   switch (f->leave.phase) {
     case SLP_LEAVE_DRAIN:
-      if (drained(f)) f->sharing->part(f);
+      if (drained(f)) f->strategy->part(f);
       return;
     case SLP_LEAVE_PROPOSE:
       move(f, SLP_LEAVE_PROPOSING);

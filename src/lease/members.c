@@ -154,7 +154,7 @@ static uint64_t silence_us(const slp_fleet *f, const slp_member *p) {
 static uint64_t dead_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
   int in_my_way = slp_worker_is(f, SLP_WORKER_JOINING) && slp_member_is_me(f, p);
   if (!in_my_way && !slp_proof_is(f, SLP_PROOF_GOOD)) return SLP_NEVER;
-  return slp_silence_dead_us(&p->silence, SLP_BY_WORKER, silence_us(f, p) + more_us, slp_fleet_trouble_us(f));
+  return slp_silence_of_worker_us(&p->silence, silence_us(f, p) + more_us, slp_fleet_trouble_us(f));
 }
 
 slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) {
@@ -205,7 +205,7 @@ static void evicted(slp_write *op) {
     f->stats.evicted++;
     slp_fleet_tell(f, SLP_FLEET_EVICTED_OTHER, (slp_str){NULL, 0}, 0, "%.*s", (int)p->id_n, p->id);
   }
-  if (op->end != SLP_OUTCOME_GIVEN_UP && f->sharing->evicted_other) f->sharing->evicted_other(f);
+  if (op->end != SLP_OUTCOME_GIVEN_UP && f->strategy->evicted_other) f->strategy->evicted_other(f);
 }
 
 uint64_t slp_member_quiet_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {

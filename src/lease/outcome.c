@@ -50,63 +50,22 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
 }
 
 /* An operator's, who writes nothing else of the lease meanwhile. */
-static slp_outcome of_reset(const slp_operation *i, const slp_lease_row *l) {
+slp_outcome slp_outcome_of_reset(const slp_operation *i, const slp_lease_row *l) {
   int there = i->position.kind == SLP_POSITION_NONE || slp_position_same(&i->position, &l->position);
   return !l->owner.n && l->epoch == slp_epoch_after(i) && there ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
 }
 
 static slp_outcome of_lease(const slp_operation *i, const slp_lease_row *l) {
-  if (i->kind == SLP_OPERATION_RESET) return of_reset(i, l);
+  if (i->kind == SLP_OPERATION_RESET) return slp_outcome_of_reset(i, l);
   if (i->kind == SLP_OPERATION_CREATE) return SLP_OUTCOME_DONE;
   if (i->kind == SLP_OPERATION_CLAIM)
     return slp_str_eq(l->claim, i->me) && l->epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
   return of_owner(i, l->owner, l->epoch);
 }
 
-/* ---- a counter a lease ------------------------------------------------------------------------- */
-
-/* Every write of a lease moves its counter by one, and its owner has one write under way: the next number
- * under my name is mine. A counter never comes back, so a refused write can't happen any more, unless a
- * copy that was sent before has happened already. */
-static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
-  int mine = slp_str_eq(l->owner, i->me), next = l->epoch == slp_epoch_after(i);
-  int as_before = mine && l->epoch == i->epoch;
-  if (mine && next) SLP_PROBE("settle, kcl: a write had got in");
-  if (as_before) SLP_PROBE("settle, kcl: refused, and mine as before");
-  switch (i->kind) {
-    case SLP_OPERATION_CREATE: return SLP_OUTCOME_DONE;
-    case SLP_OPERATION_TAKE:
-    case SLP_OPERATION_RETAKE:
-    case SLP_OPERATION_CHECKPOINT:
-    case SLP_OPERATION_RENEW:
-      return mine && next && !SLP_MUTANT(own_counter_unknown) ? SLP_OUTCOME_DONE
-             : as_before                                      ? SLP_OUTCOME_UNCHANGED
-                                                              : SLP_OUTCOME_REFUSED;
-    case SLP_OPERATION_CLAIM:
-      return slp_str_eq(l->claim, i->me) && l->epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
-    case SLP_OPERATION_RELEASE:
-      return !l->owner.n && next ? SLP_OUTCOME_DONE : as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
-    case SLP_OPERATION_TRANSFER:
-      /* The next owner is named, or finds it free. */
-      if (next && (slp_str_eq(l->owner, i->to) || (!l->owner.n && l->epoch == i->epoch)))
-        return SLP_OUTCOME_DONE;
-      return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
-    case SLP_OPERATION_END:
-      if (next && l->position.kind == SLP_POSITION_END) return SLP_OUTCOME_DONE;
-      return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
-    case SLP_OPERATION_RESET: return of_reset(i, l);
-    default: return SLP_OUTCOME_REFUSED;
-  }
-}
-
-static slp_outcome of_counted(const slp_operation *i, int there, const slp_parsed_row *parsed) {
-  if (there && parsed->kind == SLP_ROW_LEASE) return counted(i, &parsed->u.lease);
-  return there && i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
-}
-
 /* ---- a row a worker ---------------------------------------------------------------------------- */
 
-static slp_outcome of_versioned(const slp_operation *i, int there, const slp_parsed_row *parsed) {
+slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_row *parsed) {
   if (!there) return SLP_OUTCOME_REFUSED;
   switch (parsed->kind) {
     case SLP_ROW_WORKER: return of_worker(i, &parsed->u.worker);
@@ -120,17 +79,6 @@ static slp_outcome of_versioned(const slp_operation *i, int there, const slp_par
     case SLP_ROW_LOCK:
     case SLP_ROW_LOAD:
     case SLP_ROW_ASSIGNMENT: return i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
-  }
-  return SLP_OUTCOME_REFUSED;
-}
-
-slp_outcome slp_outcome_of(slp_liveness_kind kind, const slp_operation *i, int there,
-                           const slp_parsed_row *parsed) {
-  switch (kind) {
-    case SLP_BY_WORKER: return of_versioned(i, there, parsed);
-    case SLP_BY_COUNTER:
-    case SLP_BY_EXPIRY:
-    case SLP_BY_TICK: return of_counted(i, there, parsed);
   }
   return SLP_OUTCOME_REFUSED;
 }

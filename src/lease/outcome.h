@@ -11,8 +11,9 @@ typedef enum slp_outcome {
   SLP_OUTCOME_GIVEN_UP   /* no answer in as many tries as were allowed */
 } slp_outcome;
 
-/* there 0: there is no row. The kind of liveness says what makes two writes of a row distinct. */
-slp_outcome slp_outcome_of(slp_liveness_kind kind, const slp_operation *i, int there,
-                           const slp_parsed_row *parsed);
+/* there 0: there is no row. A strategy may have another rule (slp_strategy.outcome). */
+slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_row *parsed);
+slp_outcome slp_outcome_of_reset(const slp_operation *i,
+                                 const slp_lease_row *l); /* the same in all layouts */
 
 #endif

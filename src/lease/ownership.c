@@ -32,7 +32,7 @@ static void want(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
   slp_lease_move(l, l->state == SLP_LEASE_EXPECTED ? SLP_LEASE_CLAIMED : SLP_LEASE_WANTED);
   l->poll.often_us = now + ALERT_US;
-  if (l->f->sharing->wants) l->f->sharing->wants(l->f);
+  if (l->f->strategy->wants) l->f->strategy->wants(l->f);
   slp_lease_poll(l, now);
 }
 
@@ -67,7 +67,7 @@ static void taken(slp_write *op) {
     slp_lease_begin_write(l, op);
     return;
   }
-  f->sharing->missed(l);
+  f->strategy->missed(l);
 }
 
 /* Returns 1 if this worker may take a lease that it has seen free, or without a living owner. A worker that
@@ -76,7 +76,7 @@ static void taken(slp_write *op) {
  * never had an owner, and needs no proof. */
 static int is_proven_since(slp_lease *l) {
   slp_fleet *f = l->f;
-  if (!f->liveness->proves_takes || !l->row.epoch) return 1;
+  if (!f->strategy->proves_takes || !l->row.epoch) return 1;
   if (!l->row.take_us) l->row.take_us = slp_now_refresh_us(f->h);
   if (slp_proof_us(f) >= l->row.take_us) return 1;
   slp_proof_want(f, l->row.take_us);
@@ -104,7 +104,8 @@ static void wait_to_take(slp_lease *l) {
  * may have stopped the owner, who goes on now; so the choice must be made again. */
 static int was_overslept(slp_lease *l) {
   slp_str owner = slp_instance_str(&l->row.owner);
-  uint64_t since_us = l->choice.at_us ? l->choice.at_us : l->row.take_us;
+  uint64_t since_us = l->f->strategy->chosen_us ? l->f->strategy->chosen_us(l) : 0;
+  if (!since_us) since_us = l->row.take_us;
   return owner.n && !slp_str_eq(owner, slp_instance_str(&l->f->me)) && since_us &&
          slp_fleet_back_us(l->f) > since_us;
 }
@@ -114,7 +115,7 @@ static void decide_anew(slp_lease *l) {
   l->row.take_us = 0;
   l->op.end = SLP_OUTCOME_GIVEN_UP; /* as if that write had waited */
   memset(&l->op.row, 0, sizeof l->op.row);
-  l->f->sharing->missed(l);
+  l->f->strategy->missed(l);
 }
 
 void slp_lease_take(slp_lease *l) {
@@ -143,7 +144,7 @@ void slp_lease_take(slp_lease *l) {
   slp_lease_quote_claim(l, i);
   i->epoch = l->row.epoch;
   i->position = l->row.position;
-  if (f->schema->liveness == SLP_BY_TICK) i->epoch_after = slp_max_u64(i->epoch, l->own.row_epoch) + 1;
+  if (f->strategy->take_epoch) i->epoch_after = f->strategy->take_epoch(l);
   l->op.tries_max = 0;
   slp_lease_send(l, SLP_OPERATION_TAKE, taken);
 }
@@ -152,14 +153,14 @@ static void claimed(slp_write *op) {
   slp_lease *l = op->owner;
   if (op->end == SLP_OUTCOME_DONE) expect(l);
   slp_lease_poll(l, soon(l));
-  if (slp_worker_is(l->f, SLP_WORKER_LEAVING) && l->f->sharing->asks) l->f->sharing->leaves(l->f);
+  if (l->f->strategy->claimed) l->f->strategy->claimed(l);
 }
 
 /* Returns 1 if the claim in the row is of an evicted worker, perhaps of an earlier life of this one. The
  * owner never obeys such a claim. */
 static int dead_claim(slp_lease *l) {
   slp_str claim = slp_instance_str(&l->row.claim);
-  if (l->f->schema->liveness != SLP_BY_WORKER) return 0;
+  if (!l->f->strategy->members) return 0;
   return claim.n && slp_member_verdict(l->f, claim, l->row.claim_us) == SLP_MEMBER_EVICTED;
 }
 
@@ -246,9 +247,9 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
 static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->row.claim);
-  if (f->sharing->only_own) return !l->want.assigned;
+  if (f->strategy->only_own) return !l->want.assigned;
   if (!claim.n || slp_str_eq(claim, slp_instance_str(&f->me)) || SLP_MUTANT(claim_ignored)) return 0;
-  if (f->sharing->claims_decide) return 1;
+  if (f->strategy->claims_decide) return 1;
   /* A lease that was only inherited goes to the worker that it is assigned to. */
   if (slp_worker_is(f, SLP_WORKER_RUNS) && l->want.assigned) return 0;
   return slp_member_verdict(f, claim, l->row.claim_us) != SLP_MEMBER_EVICTED;
@@ -262,7 +263,7 @@ static void saw_mine(slp_lease *l) {
   slp_fleet *f = l->f;
   if (l->row.claim.n && l->want.assigned && l->row.claim_version > slp_leases_version(f))
     slp_assignment_read(f);
-  if (l->row.claim.n && is_draining(l) && !f->sharing->claims_decide) {
+  if (l->row.claim.n && is_draining(l) && !f->strategy->claims_decide) {
     slp_str id, incarnation;
     slp_member *p = NULL;
     if (slp_instance_split(slp_instance_str(&l->row.claim), &id, &incarnation)) p = slp_member_make(f, id);
@@ -274,11 +275,7 @@ static void saw_mine(slp_lease *l) {
 
 /* Handles an answer that has no row of the lease: it is not made yet, or removed. */
 static void saw_nothing(slp_lease *l) {
-  if (l->choice.counter) { /* chosen from a list, so the row was removed since: there is no owner to ask */
-    SLP_PROBE("lease: removed after it was chosen");
-    slp_choice_forget(l);
-    return;
-  }
+  if (l->f->strategy->removed && l->f->strategy->removed(l)) return;
   int wanted = slp_lease_wanted(l);
   slp_lease_move(l, wanted && slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_WANTED : SLP_LEASE_IDLE);
   if (wanted)
@@ -312,7 +309,7 @@ void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uin
     l->want.inherited = 0;
     slp_lease_move(l, SLP_LEASE_IDLE);
   } else {
-    f->sharing->met(l, row);
+    f->strategy->met(l, row);
   }
 }
 
@@ -320,9 +317,7 @@ void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uin
 
 /* Returns 1 if a child waits for a parent that has no row: until the leader makes the row, or the stream
  * forgets the parent. */
-static int missing_blocks(const slp_fleet *f) {
-  return f->sharing->missing_blocks || f->schema->keeps_listed;
-}
+static int missing_blocks(const slp_fleet *f) { return f->strategy->missing_blocks; }
 
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_gate *gate = &l->gate;
@@ -382,7 +377,7 @@ static void open(slp_lease *l) {
   slp_fleet *f = l->f;
   /* Without a proof of its life this worker may have lost the lease long ago. The next proof, or the end of
    * the suspension, calls this function again. */
-  if (!slp_fleet_may_deliver(f) || (f->liveness->may_open && !f->liveness->may_open(l))) return;
+  if (!slp_fleet_may_deliver(f) || (f->strategy->may_open && !f->strategy->may_open(l))) return;
   if (f->processor->ops->open(f->processor, l->shard, l->own.epoch, &l->own.begin)) {
     slp_lease_step_at(l, slp_fleet_now(f) + OFTEN_US);
     return;
@@ -402,7 +397,7 @@ static void leave_free(slp_lease *l, slp_shutdown_reason why) {
 static int given_up_unread(slp_lease *l) {
   slp_fleet *f = l->f;
   int unsaved = slp_position_ahead(&l->own.begin, &l->own.saved);
-  if (slp_worker_is(f, SLP_WORKER_LEAVING) && (unsaved || !f->liveness->frees_all)) {
+  if (slp_worker_is(f, SLP_WORKER_LEAVING) && (unsaved || !f->strategy->frees_all)) {
     slp_lease_release(l, SLP_RELEASE_LEAVE);
   } else if (slp_worker_is(f, SLP_WORKER_LEAVING)) {
     leave_free(l, SLP_SHUTDOWN_LEFT);
@@ -439,7 +434,7 @@ static void drain(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
   slp_lease_move(l, SLP_LEASE_DRAINING);
-  if (why == SLP_RELEASE_HANDOVER && f->sharing->claims_decide) slp_lease_unwant(l);
+  if (why == SLP_RELEASE_HANDOVER && f->strategy->claims_decide) slp_lease_unwant(l);
   l->release.why = (uint8_t)why;
   l->release.deadline_us = now + (uint64_t)f->o.handover_ms * 1000;
   if (why == SLP_RELEASE_LEAVE) l->release.deadline_us = slp_worker_leave_by_us(f);
@@ -526,7 +521,7 @@ static void draining(slp_lease *l) {
     park(l);
     return;
   }
-  if (slp_worker_is(f, SLP_WORKER_LEAVING) && f->liveness->frees_all && slp_lease_clean(l)) {
+  if (slp_worker_is(f, SLP_WORKER_LEAVING) && f->strategy->frees_all && slp_lease_clean(l)) {
     leave_free(l, drained ? SLP_SHUTDOWN_LEFT : SLP_SHUTDOWN_EXPIRED);
     return;
   }

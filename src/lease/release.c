@@ -38,7 +38,7 @@ static void settled(slp_write *op) {
   }
   if (slp_worker_is(f, SLP_WORKER_LEAVING)) l->succession.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
   int gave_up = l->release.why >= SLP_RELEASE_STALL; /* others, or nobody, are to read it */
-  if (gave_up && done && f->sharing->gave_up) f->sharing->gave_up(f);
+  if (gave_up && done && f->strategy->gave_up) f->strategy->gave_up(f);
   slp_lease_gone(l, done || !retaken ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
 }
 
@@ -61,7 +61,7 @@ static void send(slp_lease *l, slp_operation_kind kind) {
 
 void slp_lease_release_step(slp_lease *l) {
   int claimed = l->row.claim.n && !slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
-  int named = claimed && l->f->sharing->claims_decide; /* the next owner, whatever the reason to go */
+  int named = claimed && l->f->strategy->claims_decide; /* the next owner, whatever the reason to go */
   if (l->state == SLP_LEASE_UNRELEASED && slp_lease_wanted(l) && !named) {
     send(l, SLP_OPERATION_RETAKE);
   } else if (named || (l->release.why == SLP_RELEASE_HANDOVER && claimed)) {
@@ -96,7 +96,7 @@ void slp_lease_release(slp_lease *l, slp_release_reason why) {
     l->own.saved =
         l->own.begin; /* taken anew and not opened yet: what it knew as acknowledged is not saved */
   if (why == SLP_RELEASE_STALL)
-    slp_lease_shun(l, slp_max_u64(SHUN_US, f->sharing->shun_leases * slp_fleet_lease_us(f)));
+    slp_lease_shun(l, slp_max_u64(SHUN_US, f->strategy->shun_leases * slp_fleet_lease_us(f)));
   slp_lease_move(l, SLP_LEASE_RELEASING);
   l->release.why = (uint8_t)why;
   l->release.was_open = (uint8_t)was_open;

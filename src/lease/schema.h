@@ -1,6 +1,6 @@
 /* schema.h - how a fleet's rows are laid out in a table, as lease/ wants it. A schema is one file in
- * store/: it reads a row, turns an operation into one conditional write, and names its two rules: of liveness
- * (how a dead worker is told from a living one) and of sharing (how it is decided which worker reads what).
+ * store/ or guest/: it reads a row, turns an operation into one conditional write, and names its strategy
+ * where workers live and share otherwise than by the protocol of this room.
  * The rows, conditions and their reasons: PROTOCOL.md. */
 #ifndef SLP_LEASE_SCHEMA_H
 #define SLP_LEASE_SCHEMA_H
@@ -273,40 +273,21 @@ typedef struct slp_table_form {
   char passed[230];  /* which rows are left alone, for they are of other streams; "": there are none */
 } slp_table_form;
 
-typedef enum slp_liveness_kind {
-  SLP_BY_WORKER,  /* one row a worker proves the life of all its leases; the dead are evicted first */
-  SLP_BY_COUNTER, /* every lease has a counter that its owner moves */
-  SLP_BY_EXPIRY,  /* every lease has a wall-clock time at which it runs out, which its owner moves */
-  SLP_BY_TICK     /* every lease has a number that its owner moves, and that may begin anew with an owner */
-} slp_liveness_kind;
-/* The epoch of a lease is a number that each write of its owner moves by one. */
-static inline int slp_is_counted(slp_liveness_kind kind) {
-  return kind == SLP_BY_COUNTER || kind == SLP_BY_TICK;
-}
-typedef enum slp_sharing_kind {
-  SLP_BY_ASSIGNMENT, /* a leader assigns, claims move leases gracefully */
-  SLP_BY_STEAL,      /* every worker takes what is dead, and steals one when it holds too few */
-  SLP_BY_CLAIM,      /* the same, but what a living worker has is asked for, and it lets go */
-  SLP_BY_INDEX /* the n-th of a list of shards is the worker's whose place among all is n modulo theirs */
-} slp_sharing_kind;
-
+typedef struct slp_strategy slp_strategy;
 typedef struct slp_schema slp_schema;
 struct slp_schema {
   const char *name;
   const char *refused; /* the attribute that holds the note of refused.h */
   const char *clear;   /* the attribute that holds the note of clear.h; NULL: rows of this layout have none */
-  slp_liveness_kind liveness;
-  slp_sharing_kind share;
-  uint8_t parks;          /* a row can say that nobody is to read it, or which worker could not */
+  const slp_strategy *strategy; /* strategy.h; NULL: the native way */
+  uint8_t parks;                /* a row can say that nobody is to read it, or which worker could not */
   uint8_t whole_records;  /* a row has no place inside an aggregate: only what is done as a whole is saved */
   uint8_t idle_places;    /* a row can say that no record has the number, and since when nothing came */
   uint8_t one_parent;     /* a row names one parent at most: the other is known from the stream's listing */
   uint8_t names_start;    /* the beginning of a shard is said by the number with which it starts */
   uint8_t tells_no_start; /* a row of which nothing is saved begins where each worker's options say */
-  uint8_t keeps_listed;   /* a shard that is listed and has no row is read as a new one: its row stays */
-  uint8_t renews_ended;   /* others take a lease that nobody renews, also when its shard has ended */
   uint8_t unnamed;     /* rows do not name their stream; where both may be (form): those of this one do not */
-  uint8_t versions;    /* rows may say that other rules hold: mode.c reads them before anything is written */
+  uint8_t versions;    /* rows may say that other rules hold: they are read before anything is written */
   uint32_t operations; /* bits of slp_operation_kind it has */
   unsigned number_digits_min; /* of the stream, as slp_source has it: set by whoever opens the schema */
   slp_spread fresh;           /* of an application that begins */

@@ -1,6 +1,5 @@
 /* shard_sync.h - the stream's shards against the table's rows: what is missing is made, what nobody needs
- * any more goes, and a hole is named. Two ways: the leader's, and that of schemas where nobody leads
- * (steal_sync.c). */
+ * any more goes, and a hole is named. */
 #ifndef SLP_LEASE_SHARD_SYNC_H
 #define SLP_LEASE_SHARD_SYNC_H
 
@@ -17,10 +16,6 @@ int slp_shard_sync_count(slp_fleet *f, const slp_snapshot *s);
 /* Leading. What is to be written is added to the bulk write. whole: the snapshot has every row of the
  * application. Otherwise nothing is done that a row which is not in it could speak against. */
 slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int whole);
-/* The same where nobody leads. ret_made: leases are made; ret_removed: rows are to go, and those of their
- * children may go next. SLP_ENOMEM: the rest of it is found the next time. */
-int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_made, int *ret_removed);
-int slp_sync_is_begun(const slp_position *position); /* some of the shard is saved as read */
 /* Names every row that can't be read. */
 void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s);
 /* Tells of the first hash keys that no unfinished lease covers. */

@@ -2,6 +2,7 @@
 #include "lease/shut.h"
 
 #include "lease/fleet_inside.h"
+#include "lease/shard_set.h"
 
 #define NAMED_MAX 100u
 /* A position that was refused is tried anew when the back-off is over. Until that try has been answered, the

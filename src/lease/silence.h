@@ -2,9 +2,8 @@
  * clock of the one who reads it. No two machines' clocks are compared, but where a lease has a time on the
  * wall at which it runs out: that must be past as well. Pure.
  *
- * Whoever judges an owner judges by this: members.c the rows of workers, counter.c the counters of leases,
- * and an operator's command (admin/watch.c) both. They hand over what a read showed, and when; the schema's
- * kind of liveness says what that proves. A further kind adds its sign and its case here. */
+ * Whoever judges an owner judges by this: members.c the rows of workers, a strategy (strategy.h) the rows of
+ * leases, and an operator's command (admin/watch.c) both. They hand over what a read showed, and when. */
 #ifndef SLP_LEASE_SILENCE_H
 #define SLP_LEASE_SILENCE_H
 
@@ -23,18 +22,14 @@ typedef struct slp_silence {
   uint32_t reads;    /* that showed it so; 0: it was never read */
 } slp_silence;
 
-/* What the row of a lease shows of its owner. By expiry: wall_ms and now_us are one moment on the reader's
- * two clocks, lease_ms what it takes for a lease of its own. */
-slp_sign slp_sign_of_lease(slp_liveness_kind kind, const slp_lease_row *row, int64_t wall_ms, uint64_t now_us,
-                           uint32_t lease_ms);
 /* A read that was answered at done_us showed this. trouble_us: the reader's own way to the table last failed
  * then; 0: never. The owner may have had the same trouble, so silence counts from behind it. 1: the sign is
  * not as it was. */
 int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint64_t trouble_us);
-/* From when on this proves that its worker is dead, which was to be heard of within lease_us. UINT64_MAX: not
- * by these reads alone, whatever the time. */
-uint64_t slp_silence_dead_us(const slp_silence *s, slp_liveness_kind kind, uint64_t lease_us,
-                             uint64_t trouble_us);
-uint64_t slp_silence_span_us(slp_liveness_kind kind, uint64_t lease_us);
+/* From when on this proves that its worker is dead, which was to be heard of within span_us and was read so
+ * at least reads_min times. UINT64_MAX: not by these reads alone, whatever the time. */
+uint64_t slp_silence_dead_us(const slp_silence *s, uint32_t reads_min, uint64_t span_us, uint64_t trouble_us);
+/* The same of a worker's own row. */
+uint64_t slp_silence_of_worker_us(const slp_silence *s, uint64_t span_us, uint64_t trouble_us);
 
 #endif

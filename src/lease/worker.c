@@ -24,7 +24,7 @@ static void evicted(slp_fleet *f, const char *why) {
   f->stats.evictions++;
   slp_proof_evicted(f);
   slp_fleet_tell(f, SLP_FLEET_EVICTED, nothing, 0, "%s", why);
-  if (f->sharing->suspended) f->sharing->suspended(f);
+  if (f->strategy->suspended) f->strategy->suspended(f);
   f->worker.stop_all(f);
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
@@ -70,10 +70,10 @@ static void beat_done(slp_write *op) {
   slp_proof_set(f, slp_max_u64(slp_proof_us(f), op->sent_us));
   slp_deadline_check(f);
   slp_leases_proven(f);
-  f->sharing->heartbeat(f, me);
+  f->strategy->heartbeat(f, me);
 }
 
-static void beat(slp_fleet *f) {
+void slp_worker_beat(slp_fleet *f) {
   slp_operation *i = &f->worker.heartbeat.i;
   slp_beat_at(f, SLP_NEVER);
   if (f->worker.heartbeat.busy) return;
@@ -87,14 +87,13 @@ static void beat(slp_fleet *f) {
   slp_write_send(&f->worker.heartbeat, beat_done);
 }
 
-static uint64_t good_us(slp_fleet *f, int exact) {
+uint64_t slp_worker_good_us(slp_fleet *f, int exact) {
   (void)exact;
   return slp_proof_us(f);
 }
 
 /* ---- joining ----------------------------------------------------------------------------------- */
 
-static void join(slp_fleet *f);
 static void read_row(slp_fleet *f);
 
 static void in(slp_fleet *f, uint64_t us) {
@@ -106,7 +105,7 @@ static void registered(slp_write *op) {
   slp_member *p = slp_member_get(f, f->o.worker);
   if (p) slp_member_saw_write(p, op);
   if (op->end != SLP_OUTCOME_DONE) { /* another process was faster, or this incarnation is evicted already */
-    join(f);
+    slp_worker_join(f);
     return;
   }
   uint64_t soon_us = next_beat_us(f);
@@ -182,7 +181,7 @@ static void read_row(slp_fleet *f) {
 /* Where leases are goes before all else: an older program would be told so by its own row. */
 static void look_up(slp_fleet *f) { slp_spread_learn(f, read_row); }
 
-static void join(slp_fleet *f) {
+void slp_worker_join(slp_fleet *f) {
   uint64_t now = slp_fleet_now(f), at = slp_paced_us(&f->worker.joins, now, JOIN_LEAST_US, JOIN_MOST_US);
   slp_life_joined(f, now);
   slp_fleet_draw_incarnation(f);
@@ -198,7 +197,7 @@ static void join_again(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, worker.join_timer);
   if (!slp_worker_is(f, SLP_WORKER_JOINING)) return;
   if (!f->incarnation.n)
-    join(f);
+    slp_worker_join(f);
   else
     look_up(f);
 }
@@ -231,7 +230,7 @@ void slp_worker_begins(slp_fleet *f) {
   slp_life_joined(f, slp_fleet_now(f));
   slp_fleet_tell(f, SLP_FLEET_JOINED, nothing, 0, "%.*s", (int)f->me.n, f->me.p);
   slp_deadline_check(f);
-  f->sharing->begin(f);
+  f->strategy->begin(f);
 }
 
 void slp_worker_mark_gone(slp_fleet *f, void (*done)(slp_write *op)) {
@@ -252,14 +251,3 @@ void slp_worker_out(slp_fleet *f, const char *why) {
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_gone(l, SLP_SHUTDOWN_EXPIRED);
   slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "%s", why);
 }
-
-#define BIT(kind) (1u << (kind))
-const slp_liveness_rule slp_liveness_by_worker = {
-    .urgent = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
-    .doubtful = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
-    .frees_all = 1,
-    .proves_takes = 1,
-    .begin = join,
-    .beat = beat,
-    .good_us = good_us,
-};

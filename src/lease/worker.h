@@ -1,4 +1,5 @@
-/* worker.h - a worker joins, lives by its heartbeat or by what its leases' rows say (rules.c), and is out. */
+/* worker.h - a worker joins, lives by its heartbeat or by what its strategy has in its place (strategy.h),
+ * and is out. */
 #ifndef SLP_LEASE_WORKER_H
 #define SLP_LEASE_WORKER_H
 
@@ -21,6 +22,11 @@ typedef struct slp_worker { /* where one row a worker proves its life */
 void slp_worker_init(slp_fleet *f, void (*stop_all)(slp_fleet *f));
 void slp_worker_stop(slp_fleet *f);
 void slp_worker_free(slp_fleet *f);
+
+/* Of slp_strategy_native. */
+void slp_worker_join(slp_fleet *f);
+void slp_worker_beat(slp_fleet *f);
+uint64_t slp_worker_good_us(slp_fleet *f, int exact);
 
 void slp_worker_begins(slp_fleet *f); /* it is registered, and lives from here on */
 void slp_worker_out(slp_fleet *f, const char *why);

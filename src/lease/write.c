@@ -4,7 +4,7 @@
 #include "lease/write.h"
 
 #include "base/probe.h"
-#include "lease/expiry.h"
+#include "lease/strategy.h"
 
 #include <stdio.h>
 
@@ -84,11 +84,13 @@ static void finish(slp_write *op, slp_outcome end) {
   op->on_done(op);
 }
 
-/* A time at which the lease runs out is drawn up with the write: its proof counts from here on. */
+/* What the write leaves in the row may hang on the time: it is drawn up here, and a proof of life counts from
+ * here on. */
 static int build(slp_write *op) {
   slp_writes *all = op->of;
-  if (all->schema->liveness == SLP_BY_EXPIRY)
-    op->i.epoch_after = slp_expiry_after(&op->i, slp_wall_ms(all->host), all->lease_ms, all->serial);
+  const slp_strategy *strategy = all->schema->strategy;
+  if (strategy && strategy->epoch_after)
+    op->i.epoch_after = strategy->epoch_after(&op->i, slp_wall_ms(all->host), all->lease_ms, all->serial);
   int r = slp_schema_write_row(all->schema, &op->d, &op->i);
   op->built = r == 0;
   return r;
@@ -154,7 +156,8 @@ static int take_row(slp_write *op, const slp_store_rows *rows) {
 
 static slp_outcome settle(slp_write *op, const slp_store_rows *rows) {
   int there = take_row(op, rows);
-  return slp_outcome_of(op->of->schema->liveness, &op->i, there, &op->row);
+  const slp_strategy *strategy = op->of->schema->strategy;
+  return (strategy ? strategy->outcome : slp_outcome_of)(&op->i, there, &op->row);
 }
 
 /* 1: this failure proves that the write did not and will not happen. */

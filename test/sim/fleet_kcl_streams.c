@@ -2,7 +2,7 @@
  * others it is one worker, and fair shares are counted over all streams. Beside it a model of KCL 2's taker
  * (project amazon-kinesis-client: DynamoDBLeaseTaker), which reads and writes attributes by itself. */
 #define CHECK_SECONDS 60
-#include "lease/common_name.h"
+#include "guest/common_name.h"
 #include "lease/fleet_inside.h"
 #include "sim/host.h"
 #include "store/memory.h"
@@ -157,7 +157,7 @@ static process *begin_process(const char *id) {
                         .schema = m->schema,
                         .processor = &m->processor,
                         .worker = slp_str_of(id),
-                        .name = p->name,
+                        .guest = p->name,
                         .start = {.kind = SLP_POSITION_OLDEST},
                         .lease_ms = LEASE / 1000};
     CHECK_INT(slp_fleet_new(&m->fleet, p->mem, &o), 0);

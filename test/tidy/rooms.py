@@ -2,7 +2,7 @@
 
 The rule: a file includes only its own room and rooms of lower rank; rooms of one rank never
 include each other. libuv and curl only in host/, OpenSSL only in codec/digest.c and es256.c, clocks and threads only in host/,
-printing only in cli/. In core/ and lease/ a file calls downwards by the floors that a header of theirs draws, and
+printing only in cli/. In core/, lease/ and guest/ a file calls downwards by the floors that a header of theirs draws, and
 looks into its own parts of their objects only. With --objects the compiled core and aws objects are read too: what a
 macro or a header of another hides from the text, the symbol table shows; and every file of test/unit and test/scene
 is in a program.
@@ -76,7 +76,7 @@ WORLD_SYMBOLS = re.compile(
     r"pthread_create|fork|execve|system|SSL_\w+|RAND_\w+|EVP_\w+|HMAC|malloc|calloc|realloc|free)$")
 WORLD_FREE_ROOMS = ("core", "aws", "source", "lease", "admin", "guest")
 LINES_MAX, COLUMNS_MAX = 900, 110
-DRAWINGS = {"core": "core.h", "lease": "fleet_inside.h"}  # room, the header that draws its floors and has its objects
+DRAWINGS = {"core": "core.h", "lease": "fleet_inside.h", "guest": "guest.h"}  # room, the header that draws its floors and has its objects
 
 
 def strip_c(text):

@@ -22,7 +22,7 @@ static slp_outcome lease(slp_operation_kind kind, slp_str owner, uint64_t epoch)
   slp_parsed_row f = {.kind = SLP_ROW_LEASE};
   f.u.lease.owner = owner;
   f.u.lease.epoch = epoch;
-  return slp_outcome_of(SLP_BY_WORKER, &i, 1, &f);
+  return slp_outcome_of(&i, 1, &f);
 }
 
 static slp_outcome worker(slp_operation_kind kind, const char *incarnation, uint64_t counter, int gone) {
@@ -31,7 +31,7 @@ static slp_outcome worker(slp_operation_kind kind, const char *incarnation, uint
   f.u.worker.incarnation = slp_str_of(incarnation);
   f.u.worker.counter = counter;
   if (gone) f.u.worker.gone = OTHER;
-  return slp_outcome_of(SLP_BY_WORKER, &i, 1, &f);
+  return slp_outcome_of(&i, 1, &f);
 }
 
 TEST(takes_are_mine_by_owner_and_next_epoch) {
@@ -66,20 +66,20 @@ TEST(a_claim_is_in_when_the_row_names_me) {
   f.u.lease.owner = OTHER;
   f.u.lease.epoch = 7;
   f.u.lease.claim = ME;
-  CHECK_INT(slp_outcome_of(SLP_BY_WORKER, &i, 1, &f), SLP_OUTCOME_DONE);
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_DONE);
   f.u.lease.claim = OTHER;
-  CHECK_INT(slp_outcome_of(SLP_BY_WORKER, &i, 1, &f), SLP_OUTCOME_REFUSED);
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_REFUSED);
   f.u.lease.claim = ME;
   f.u.lease.epoch = 8;
-  CHECK_INT(slp_outcome_of(SLP_BY_WORKER, &i, 1, &f), SLP_OUTCOME_REFUSED);
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_REFUSED);
 }
 
 TEST(a_row_that_is_there_is_made_even_when_it_is_damaged) {
   slp_operation i = operation(SLP_OPERATION_CREATE);
   slp_parsed_row f = {.kind = SLP_ROW_BAD};
-  CHECK_INT(slp_outcome_of(SLP_BY_WORKER, &i, 1, &f), SLP_OUTCOME_DONE);
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_DONE);
   CHECK_INT(lease(SLP_OPERATION_CREATE, OTHER, 3), SLP_OUTCOME_DONE);
-  CHECK_INT(slp_outcome_of(SLP_BY_WORKER, &i, 0, &f), SLP_OUTCOME_REFUSED);
+  CHECK_INT(slp_outcome_of(&i, 0, &f), SLP_OUTCOME_REFUSED);
 }
 
 TEST(heartbeats_and_registrations) {
@@ -107,76 +107,28 @@ TEST(leadership_is_mine_by_owner_and_next_epoch) {
   slp_parsed_row f = {.kind = SLP_ROW_LEADERSHIP};
   f.u.leadership.owner = ME;
   f.u.leadership.epoch = 8;
-  CHECK_INT(slp_outcome_of(SLP_BY_WORKER, &i, 1, &f), SLP_OUTCOME_DONE);
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_DONE);
   f.u.leadership.owner = OTHER;
-  CHECK_INT(slp_outcome_of(SLP_BY_WORKER, &i, 1, &f), SLP_OUTCOME_REFUSED);
-}
-
-/* ---- a counter a lease -------------------------------------------------------------------------- */
-
-static slp_outcome counted(slp_operation_kind kind, slp_str owner, uint64_t counter, slp_position_kind at) {
-  slp_operation i = operation(kind);
-  slp_parsed_row f = {.kind = SLP_ROW_LEASE};
-  f.u.lease.owner = owner;
-  f.u.lease.epoch = counter;
-  f.u.lease.position.kind = at;
-  return slp_outcome_of(SLP_BY_COUNTER, &i, 1, &f);
-}
-
-TEST(the_next_number_under_my_name_is_mine) {
-  slp_operation_kind operations[] = {SLP_OPERATION_TAKE, SLP_OPERATION_RETAKE, SLP_OPERATION_CHECKPOINT,
-                                     SLP_OPERATION_RENEW};
-  for (size_t k = 0; k < SLP_COUNT(operations); k++) {
-    CHECK_INT(counted(operations[k], ME, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);
-    CHECK_INT(counted(operations[k], ME, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_UNCHANGED);
-    CHECK_INT(counted(operations[k], ME, 9, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
-    CHECK_INT(counted(operations[k], OTHER, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
-    CHECK_INT(counted(operations[k], (slp_str){NULL, 0}, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
-  }
-}
-
-TEST(a_counted_lease_is_let_go_or_ended_by_the_next_number) {
-  slp_str nobody = {NULL, 0};
-  CHECK_INT(counted(SLP_OPERATION_RELEASE, nobody, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);
-  CHECK_INT(counted(SLP_OPERATION_RELEASE, nobody, 9, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
-  CHECK_INT(counted(SLP_OPERATION_RELEASE, ME, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_UNCHANGED);
-  CHECK_INT(counted(SLP_OPERATION_RELEASE, OTHER, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
-  CHECK_INT(counted(SLP_OPERATION_END, ME, 8, SLP_POSITION_END), SLP_OUTCOME_DONE);
-  CHECK_INT(counted(SLP_OPERATION_END, ME, 8, SLP_POSITION_AFTER), SLP_OUTCOME_REFUSED);
-  CHECK_INT(counted(SLP_OPERATION_END, ME, 7, SLP_POSITION_AFTER), SLP_OUTCOME_UNCHANGED);
-  CHECK_INT(counted(SLP_OPERATION_END, OTHER, 9, SLP_POSITION_END), SLP_OUTCOME_REFUSED);
-}
-
-TEST(a_counted_lease_is_made_when_its_row_is_there) {
-  slp_operation make = operation(SLP_OPERATION_CREATE), take = operation(SLP_OPERATION_TAKE);
-  slp_parsed_row bad = {.kind = SLP_ROW_BAD};
-  CHECK_INT(counted(SLP_OPERATION_CREATE, OTHER, 3, SLP_POSITION_AFTER), SLP_OUTCOME_DONE);
-  CHECK_INT(slp_outcome_of(SLP_BY_COUNTER, &make, 1, &bad), SLP_OUTCOME_DONE);
-  CHECK_INT(slp_outcome_of(SLP_BY_COUNTER, &make, 0, &bad), SLP_OUTCOME_REFUSED);
-  CHECK_INT(slp_outcome_of(SLP_BY_COUNTER, &take, 1, &bad), SLP_OUTCOME_REFUSED);
+  CHECK_INT(slp_outcome_of(&i, 1, &f), SLP_OUTCOME_REFUSED);
 }
 
 /* A row of a lease says nothing of a write to another kind of row. */
 TEST(what_a_row_can_not_tell_is_refused) {
   slp_operation_kind operations[] = {SLP_OPERATION_REGISTER, SLP_OPERATION_LEAD, SLP_OPERATION_ASSIGN};
   for (size_t k = 0; k < 3; k++) CHECK_INT(lease(operations[k], ME, 7), SLP_OUTCOME_REFUSED);
-  CHECK_INT(counted(SLP_OPERATION_CLAIM, ME, 8, SLP_POSITION_OLDEST),
-            SLP_OUTCOME_REFUSED); /* no claims under that rule */
 }
 
-static slp_outcome reset(slp_liveness_kind kind, slp_position to, slp_str owner, uint64_t epoch,
-                         slp_position is) {
+static slp_outcome reset(slp_position to, slp_str owner, uint64_t epoch, slp_position is) {
   slp_operation i = operation(SLP_OPERATION_RESET);
   slp_parsed_row f = {.kind = SLP_ROW_LEASE};
   i.position = to;
   f.u.lease.owner = owner;
   f.u.lease.epoch = epoch;
   f.u.lease.position = is;
-  return slp_outcome_of(kind, &i, 1, &f);
+  return slp_outcome_of(&i, 1, &f);
 }
 
 TEST(a_reset_is_in_when_the_row_is_free_one_epoch_on_and_there) {
-  static const slp_liveness_kind kinds[] = {SLP_BY_WORKER, SLP_BY_COUNTER};
   slp_position none = {.kind = SLP_POSITION_NONE}, oldest = {.kind = SLP_POSITION_OLDEST},
                end = {.kind = SLP_POSITION_END};
   slp_position time = {.kind = SLP_POSITION_TIME, .at_ms = 5},
@@ -184,60 +136,11 @@ TEST(a_reset_is_in_when_the_row_is_free_one_epoch_on_and_there) {
   slp_position at = {.kind = SLP_POSITION_AT}, after = {.kind = SLP_POSITION_AFTER};
   slp_mark_set(&at.mark, SLP_STR("42"), 3, -1);
   slp_mark_set(&after.mark, SLP_STR("42"), 2, -1);
-  for (size_t k = 0; k < 2; k++) {
-    CHECK_INT(reset(kinds[k], oldest, (slp_str){NULL, 0}, 8, oldest), SLP_OUTCOME_DONE);
-    CHECK_INT(reset(kinds[k], none, (slp_str){NULL, 0}, 8, end),
-              SLP_OUTCOME_DONE); /* it stays where it was */
-    CHECK_INT(reset(kinds[k], at, (slp_str){NULL, 0}, 8, after), SLP_OUTCOME_DONE); /* the same record */
-    CHECK_INT(reset(kinds[k], time, (slp_str){NULL, 0}, 8, later), SLP_OUTCOME_REFUSED);
-    CHECK_INT(reset(kinds[k], oldest, (slp_str){NULL, 0}, 8, end), SLP_OUTCOME_REFUSED);
-    CHECK_INT(reset(kinds[k], oldest, OTHER, 8, oldest), SLP_OUTCOME_REFUSED);
-    CHECK_INT(reset(kinds[k], oldest, (slp_str){NULL, 0}, 9, oldest), SLP_OUTCOME_REFUSED);
-  }
-}
-
-/* ---- a time at which each lease runs out -------------------------------------------------------- */
-
-/* Owners come back to a name, times do not: a release leaves the time, what proves life moves it. */
-static slp_outcome expires(slp_operation_kind kind, slp_str owner, uint64_t time, slp_position_kind at) {
-  slp_operation i = operation(kind);
-  slp_parsed_row f = {.kind = SLP_ROW_LEASE};
-  int moves = kind == SLP_OPERATION_TAKE || kind == SLP_OPERATION_RENEW || kind == SLP_OPERATION_CHECKPOINT;
-  i.epoch_after = moves ? 1007 : i.epoch;
-  f.u.lease.owner = owner;
-  f.u.lease.epoch = time;
-  f.u.lease.position.kind = at;
-  return slp_outcome_of(SLP_BY_EXPIRY, &i, 1, &f);
-}
-
-TEST(the_time_that_was_written_under_my_name_is_mine) {
-  slp_operation_kind moving[] = {SLP_OPERATION_TAKE, SLP_OPERATION_CHECKPOINT, SLP_OPERATION_RENEW};
-  slp_str nobody = {NULL, 0};
-  for (size_t k = 0; k < SLP_COUNT(moving); k++) {
-    CHECK_INT(expires(moving[k], ME, 1007, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);
-    CHECK_INT(expires(moving[k], ME, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_UNCHANGED);
-    CHECK_INT(expires(moving[k], ME, 8, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
-    CHECK_INT(expires(moving[k], OTHER, 1007, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
-  }
-  slp_operation_kind leaving[] = {SLP_OPERATION_RELEASE, SLP_OPERATION_TRANSFER};
-  for (size_t k = 0; k < SLP_COUNT(leaving); k++) {
-    CHECK_INT(expires(leaving[k], nobody, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_DONE);
-    CHECK_INT(expires(leaving[k], ME, 7, SLP_POSITION_OLDEST), SLP_OUTCOME_UNCHANGED);
-    CHECK_INT(expires(leaving[k], OTHER, 2000, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED); /* taken since */
-    CHECK_INT(expires(leaving[k], nobody, 2000, SLP_POSITION_OLDEST), SLP_OUTCOME_REFUSED);
-  }
-  CHECK_INT(expires(SLP_OPERATION_END, nobody, 7, SLP_POSITION_END), SLP_OUTCOME_DONE);
-  CHECK_INT(expires(SLP_OPERATION_END, ME, 7, SLP_POSITION_AFTER), SLP_OUTCOME_UNCHANGED);
-  CHECK_INT(expires(SLP_OPERATION_END, OTHER, 9, SLP_POSITION_AFTER), SLP_OUTCOME_REFUSED);
-}
-
-TEST(a_claim_on_a_lease_that_runs_out) {
-  slp_operation i = operation(SLP_OPERATION_CLAIM);
-  slp_parsed_row f = {.kind = SLP_ROW_LEASE};
-  f.u.lease = (slp_lease_row){.owner = OTHER, .epoch = 7, .claim = ME};
-  CHECK_INT(slp_outcome_of(SLP_BY_EXPIRY, &i, 1, &f), SLP_OUTCOME_DONE);
-  f.u.lease.claim = OTHER;
-  CHECK_INT(slp_outcome_of(SLP_BY_EXPIRY, &i, 1, &f), SLP_OUTCOME_REFUSED);
-  f.u.lease = (slp_lease_row){.owner = OTHER, .epoch = 8, .claim = ME};
-  CHECK_INT(slp_outcome_of(SLP_BY_EXPIRY, &i, 1, &f), SLP_OUTCOME_REFUSED); /* its owner goes on */
+  CHECK_INT(reset(oldest, (slp_str){NULL, 0}, 8, oldest), SLP_OUTCOME_DONE);
+  CHECK_INT(reset(none, (slp_str){NULL, 0}, 8, end), SLP_OUTCOME_DONE); /* it stays where it was */
+  CHECK_INT(reset(at, (slp_str){NULL, 0}, 8, after), SLP_OUTCOME_DONE); /* the same record */
+  CHECK_INT(reset(time, (slp_str){NULL, 0}, 8, later), SLP_OUTCOME_REFUSED);
+  CHECK_INT(reset(oldest, (slp_str){NULL, 0}, 8, end), SLP_OUTCOME_REFUSED);
+  CHECK_INT(reset(oldest, OTHER, 8, oldest), SLP_OUTCOME_REFUSED);
+  CHECK_INT(reset(oldest, (slp_str){NULL, 0}, 9, oldest), SLP_OUTCOME_REFUSED);
 }

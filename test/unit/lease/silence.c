@@ -1,4 +1,4 @@
-/* When silence proves that a worker is dead: lease/silence.c, for each kind of liveness. */
+/* When silence proves that a worker is dead: lease/silence.c. */
 #include "lease/silence.h"
 
 #include "check.h"
@@ -20,72 +20,49 @@ TEST(a_worker_is_read_three_times) {
   slp_silence s = {.reads = 0};
   CHECK_INT(saw(&s, 7, 1000, 0), 1);
   CHECK_INT(saw(&s, 7, 2000, 0), 0);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 0) == NEVER);
+  CHECK(slp_silence_of_worker_us(&s, L, 0) == NEVER);
   CHECK_INT(saw(&s, 7, 3000, 0), 0);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 0) == 1000 + L);
+  CHECK(slp_silence_of_worker_us(&s, L, 0) == 1000 + L);
 }
 
 TEST(a_lease_and_a_missing_row_are_read_once) {
   slp_silence s = {.reads = 0};
   saw(&s, 7, 1000, 0);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_COUNTER, 3 * L, 0) == 1000 + 3 * L);
+  CHECK(slp_silence_dead_us(&s, 1, 3 * L, 0) == 1000 + 3 * L);
   CHECK_INT(saw_nothing(&s, 2000), 1);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 0) == 2000 + L);
+  CHECK(slp_silence_of_worker_us(&s, L, 0) == 2000 + L);
   CHECK_INT(saw_nothing(&s, 3000), 0);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 0) == 2000 + L);
+  CHECK(slp_silence_of_worker_us(&s, L, 0) == 2000 + L);
 }
 
 TEST(any_change_begins_anew) {
   slp_silence s = {.reads = 0};
   for (uint64_t at = 1000; at <= 3000; at += 1000) saw(&s, 7, at, 0);
   CHECK_INT(saw(&s, 6, 4000, 0), 1); /* turned back is moved as well */
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 0) == NEVER);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_COUNTER, L, 0) == 4000 + L);
+  CHECK(slp_silence_of_worker_us(&s, L, 0) == NEVER);
+  CHECK(slp_silence_dead_us(&s, 1, L, 0) == 4000 + L);
   saw_nothing(&s, 5000);
   CHECK_INT(saw(&s, 6, 6000, 0), 1); /* it is there again */
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 0) == NEVER);
+  CHECK(slp_silence_of_worker_us(&s, L, 0) == NEVER);
 }
 
 TEST(silence_counts_from_behind_the_readers_own_trouble) {
   slp_silence s = {.reads = 0};
   for (uint64_t at = 1000; at <= 3000; at += 1000) saw(&s, 7, at, 0);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 3500) == NEVER); /* nothing was read since */
-  CHECK(slp_silence_dead_us(&s, SLP_BY_COUNTER, L, 3500) == NEVER);
+  CHECK(slp_silence_of_worker_us(&s, L, 3500) == NEVER); /* nothing was read since */
+  CHECK(slp_silence_dead_us(&s, 1, L, 3500) == NEVER);
   CHECK_INT(saw(&s, 7, 4000, 3500), 0);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_COUNTER, L, 3500) == 4000 + L);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 3500) == NEVER);
+  CHECK(slp_silence_dead_us(&s, 1, L, 3500) == 4000 + L);
+  CHECK(slp_silence_of_worker_us(&s, L, 3500) == NEVER);
   saw(&s, 7, 5000, 3500);
   saw(&s, 7, 6000, 3500);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 3500) == 4000 + L);
+  CHECK(slp_silence_of_worker_us(&s, L, 3500) == 4000 + L);
 }
 
 TEST(what_was_never_read_proves_nothing) {
   slp_silence s = {.reads = 0};
-  CHECK(slp_silence_dead_us(&s, SLP_BY_COUNTER, L, 0) == NEVER);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_WORKER, L, 0) == NEVER);
-}
-
-/* A tick may begin anew with each owner, and stand where it stood: owner and place count as well. Silence counts
- * from the second look on, as motorway's workers wait. */
-TEST(a_tick_counts_with_its_owner_and_takes_two_leases) {
-  slp_lease_row row = {.owner = SLP_STR("a"), .epoch = 5, .position = {.kind = SLP_POSITION_AFTER}};
-  slp_silence s = {.reads = 0};
-  slp_mark_set(&row.position.mark, SLP_STR("7"), UINT32_MAX, -1);
-  slp_sign first = slp_sign_of_lease(SLP_BY_TICK, &row, 0, 0, 10000), next = first;
-  slp_silence_saw(&s, &first, 1000, 0);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_TICK, L, 0) == 1000 + 2 * L);
-  CHECK(slp_silence_span_us(SLP_BY_TICK, L) == 2 * L && slp_silence_span_us(SLP_BY_COUNTER, L) == L);
-  CHECK_INT(slp_silence_saw(&s, &next, 2000, 0), 0);
-  row.epoch = 6;
-  next = slp_sign_of_lease(SLP_BY_TICK, &row, 0, 0, 10000);
-  CHECK_INT(slp_silence_saw(&s, &next, 3000, 0), 1);
-  row.owner = SLP_STR("b");
-  next = slp_sign_of_lease(SLP_BY_TICK, &row, 0, 0, 10000);
-  CHECK_INT(slp_silence_saw(&s, &next, 4000, 0), 1);
-  slp_mark_set(&row.position.mark, SLP_STR("8"), UINT32_MAX, -1);
-  next = slp_sign_of_lease(SLP_BY_TICK, &row, 0, 0, 10000);
-  CHECK_INT(slp_silence_saw(&s, &next, 5000, 0), 1);
-  CHECK(slp_silence_dead_us(&s, SLP_BY_TICK, L, 0) == 5000 + 2 * L);
+  CHECK(slp_silence_dead_us(&s, 1, L, 0) == NEVER);
+  CHECK(slp_silence_of_worker_us(&s, L, 0) == NEVER);
 }
 
 /* Trouble begins a silence anew, and is no sign of life. */

@@ -1,0 +1,75 @@
+/* ask.c - what steal.c and claim.c have in common: a lease that a living worker has is asked for by a name in
+ * its row, and the row is looked at until the owner has let go. A name that is not wanted any more is taken
+ * back. */
+#include "guest/ask.h"
+
+#include "base/probe.h"
+#include "guest/counter.h"
+#include "guest/guest.h"
+
+#define LOOK_US 500000
+#define TAKE_BACK_TRIES 3 /* of a name that only keeps others away for a while */
+
+/* The owner may have handed it over before: then it is this worker's, which wants it no more. */
+static void taken_back(slp_write *op) {
+  slp_lease *l = op->owner;
+  const slp_lease_row *row = &op->row.u.lease;
+  int here = op->end == SLP_OUTCOME_REFUSED && op->row.kind == SLP_ROW_LEASE;
+  slp_lease_touch(l);
+  if (here && slp_str_eq(row->owner, slp_instance_str(&l->f->me)) && !l->row.ended) {
+    SLP_PROBE("ask: taken back too late");
+    l->own.begin = row->position; /* what an earlier tenancy of this worker knew is over */
+    if (slp_lease_read_image(l, row, slp_fleet_now(l->f)) == 0) slp_lease_release_again(l, row);
+  }
+}
+
+void slp_choice_forget(slp_lease *l) {
+  slp_guest_lease_of(l)->choice = (slp_lease_choice){.counter = 0};
+  slp_lease_forget(l);
+}
+
+uint64_t slp_choice_us(const slp_lease *l) { return slp_guest_lease_of(l)->choice.at_us; }
+
+int slp_choice_restores(const slp_lease *l) { return slp_guest_lease_of(l)->choice.restores; }
+
+/* It was chosen from a list, so the row was removed since: there is no owner to ask. */
+int slp_choice_removed(slp_lease *l) {
+  if (!slp_guest_lease_of(l)->choice.counter) return 0;
+  SLP_PROBE("lease: removed after it was chosen");
+  slp_choice_forget(l);
+  return 1;
+}
+
+void slp_ask_take_back(slp_lease *l) {
+  slp_choice_forget(l);
+  slp_fleet_operation(l->f, &l->op.i, SLP_OPERATION_UNCLAIM);
+  l->op.tries_max = slp_guest_rules_of(l->f)->asks == SLP_ASKS_OURS ? 0 : TAKE_BACK_TRIES;
+  slp_lease_send(l, SLP_OPERATION_UNCLAIM, taken_back);
+}
+
+void slp_ask_look_soon(slp_lease *l) {
+  slp_lease_poll(l, slp_fleet_now(l->f) + slp_fleet_jitter(l->f, LOOK_US, 20));
+}
+
+void slp_ask_claimed(slp_lease *l) {
+  if (slp_worker_is(l->f, SLP_WORKER_LEAVING)) slp_ask_leaves(l->f);
+}
+
+void slp_ask_leaves(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
+    int asked = l->state == SLP_LEASE_CLAIMED ||
+                (l->state == SLP_LEASE_WANTED && slp_guest_lease_of(l)->choice.from.n);
+    if (asked && !l->op.busy) slp_ask_take_back(l);
+  }
+}
+
+int slp_ask_owner_is_dead(slp_lease *l, const slp_lease_row *row) {
+  slp_fleet *f = l->f;
+  const slp_seen_shard *seen = slp_seen_get(f, l->shard);
+  return seen && seen->silence.last.counter == row->epoch && slp_counter_dead(f, seen, 1);
+}
+
+int slp_ask_is_mine(const slp_lease *l, const slp_lease_row *row) {
+  return slp_str_eq(row->claim, slp_instance_str(&l->f->me));
+}

@@ -1,0 +1,83 @@
+/* counted.c - rows of leases whose number or time each write of their owner moves. */
+#include "guest/counted.h"
+
+#include "base/mutant.h"
+#include "base/probe.h"
+#include "guest/expiry.h"
+
+/* ---- a counter a lease ------------------------------------------------------------------------- */
+
+/* Every write of a lease moves its counter by one, and its owner has one write under way: the next number
+ * under my name is mine. A counter never comes back, so a refused write can't happen any more, unless a
+ * copy that was sent before has happened already. */
+static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
+  int mine = slp_str_eq(l->owner, i->me), next = l->epoch == slp_epoch_after(i);
+  int as_before = mine && l->epoch == i->epoch;
+  if (mine && next) SLP_PROBE("settle, kcl: a write had got in");
+  if (as_before) SLP_PROBE("settle, kcl: refused, and mine as before");
+  switch (i->kind) {
+    case SLP_OPERATION_CREATE: return SLP_OUTCOME_DONE;
+    case SLP_OPERATION_TAKE:
+    case SLP_OPERATION_RETAKE:
+    case SLP_OPERATION_CHECKPOINT:
+    case SLP_OPERATION_RENEW:
+      return mine && next && !SLP_MUTANT(own_counter_unknown) ? SLP_OUTCOME_DONE
+             : as_before                                      ? SLP_OUTCOME_UNCHANGED
+                                                              : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_CLAIM:
+      return slp_str_eq(l->claim, i->me) && l->epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_RELEASE:
+      return !l->owner.n && next ? SLP_OUTCOME_DONE : as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_TRANSFER:
+      /* The next owner is named, or finds it free. */
+      if (next && (slp_str_eq(l->owner, i->to) || (!l->owner.n && l->epoch == i->epoch)))
+        return SLP_OUTCOME_DONE;
+      return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_END:
+      if (next && l->position.kind == SLP_POSITION_END) return SLP_OUTCOME_DONE;
+      return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
+    case SLP_OPERATION_RESET: return slp_outcome_of_reset(i, l);
+    default: return SLP_OUTCOME_REFUSED;
+  }
+}
+
+slp_outcome slp_counted_outcome(const slp_operation *i, int there, const slp_parsed_row *parsed) {
+  if (there && parsed->kind == SLP_ROW_LEASE) return counted(i, &parsed->u.lease);
+  return there && i->kind == SLP_OPERATION_CREATE ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
+}
+
+/* ---- signs of life ------------------------------------------------------------------------------ */
+
+slp_sign slp_counted_sign(const slp_lease_row *row, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms) {
+  (void)wall_ms;
+  (void)now_us;
+  (void)lease_ms;
+  return (slp_sign){.counter = row->epoch};
+}
+
+static uint64_t mix_text(uint64_t h, slp_str s) {
+  for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * UINT64_C(0x100000001b3);
+  return (h ^ s.n) * UINT64_C(0x100000001b3);
+}
+
+/* A number that may begin anew proves nothing without its owner's name; and a program may save and move
+ * nothing else. */
+static uint64_t mix(const slp_lease_row *row) {
+  uint64_t h = mix_text(UINT64_C(0xcbf29ce484222325), row->owner);
+  h = (h ^ row->epoch) * UINT64_C(0x100000001b3);
+  return mix_text(h ^ (uint64_t)row->position.kind, slp_mark_seq(&row->position.mark));
+}
+
+slp_sign slp_counted_sign_of_tick(const slp_lease_row *row, int64_t wall_ms, uint64_t now_us,
+                                  uint32_t lease_ms) {
+  (void)wall_ms;
+  (void)now_us;
+  (void)lease_ms;
+  return (slp_sign){.counter = mix(row)};
+}
+
+slp_sign slp_counted_sign_of_time(const slp_lease_row *row, int64_t wall_ms, uint64_t now_us,
+                                  uint32_t lease_ms) {
+  return (slp_sign){.counter = row->epoch,
+                    .until_us = slp_expiry_past_us(row->epoch, wall_ms, now_us, lease_ms)};
+}

@@ -1,0 +1,177 @@
+/* counter.c - proof of life where every lease has a counter that its owner moves, or a time on the wall at
+ * which it runs out. Each write of a lease moves it, a checkpoint too, so a lease that is dirty is saved
+ * when its renewal is due. A worker that finds a counter where it left it owns the lease still, whatever
+ * happened meanwhile: a take would have moved it. So a worker that was away goes on where it was, unless a
+ * renewal is refused. */
+#include "guest/counter.h"
+
+#include "guest/common_name.h"
+#include "guest/guest.h"
+
+#define BUSY_US 20000
+#define RETRY_US 200000
+
+/* ---- the proof --------------------------------------------------------------------------------- */
+
+uint64_t slp_counter_good_us(slp_fleet *f, int exact) {
+  if (!exact) return slp_proof_us(f);
+  size_t at = 0;
+  uint64_t oldest = SLP_NEVER;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
+    if (slp_lease_in(l, SLP_LEASE_OPEN)) oldest = slp_min_u64(oldest, slp_guest_lease_of(l)->counter.good_us);
+  slp_proof_set(f, oldest);
+  return oldest;
+}
+
+int slp_counter_may_open(slp_lease *l) {
+  slp_fleet *f = l->f;
+  if (slp_guest_rules_of(f)->settles && !slp_guest_lease_of(l)->counter.settled)
+    return 0; /* its next proof steps it again */
+  if (slp_now_refresh_us(f->h) >=
+      slp_after_us(slp_guest_lease_of(l)->counter.good_us, slp_fleet_lease_us(f) / 10 * 8))
+    return 0;
+  slp_deadline_adds(f, slp_guest_lease_of(l)->counter.good_us);
+  return 1;
+}
+
+static uint64_t period_us(slp_fleet *f) {
+  uint64_t third = slp_fleet_lease_us(f) / 3, tick = slp_guest_rules_of(f)->tick_us;
+  return slp_fleet_jitter(f, tick ? slp_min_u64(third, tick) : third, 10);
+}
+
+void slp_counter_wrote(slp_lease *l, const slp_write *op) {
+  slp_fleet *f = l->f;
+  uint64_t sent_us = slp_guest_rules_of(f)->of_first ? op->first_sent_us : op->sent_us;
+  slp_write_proof_got(f, op->sent_us);
+  l->own.row_epoch = slp_epoch_after(&op->i);
+  slp_guest_lease_of(l)->counter.good_us = sent_us;
+  slp_guest_lease_of(l)->counter.renew_us = slp_after_us(sent_us, period_us(f));
+  if (!slp_guest_lease_of(l)->counter.settled && op->i.kind != SLP_OPERATION_TAKE) slp_lease_touch(l);
+  slp_guest_lease_of(l)->counter.settled = op->i.kind != SLP_OPERATION_TAKE;
+  l->own.since_us = slp_now_refresh_us(f->h);
+  if (slp_guest_lease_of(l)->counter.renew_us < slp_beat_at_us(f))
+    slp_beat_at(f, slp_guest_lease_of(l)->counter.renew_us);
+  slp_deadline_check(f);
+}
+
+/* The next take is made at the counter that this worker's last write left or met, or at a greater one. A
+ * row with this worker's name and the counter that a take would leave is read as proof that the take got
+ * in; that holds only when no earlier write of this worker can have made the same row. */
+void slp_counter_gone(slp_lease *l) {
+  const slp_write *op = &l->op;
+  const slp_lease_row *row = &op->row.u.lease;
+  int of_it = slp_str_eq(op->i.shard, l->shard);
+  if (of_it && op->end == SLP_OUTCOME_DONE)
+    l->own.row_epoch = slp_max_u64(l->own.row_epoch, slp_epoch_after(&op->i));
+  if (of_it && op->row.kind == SLP_ROW_LEASE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, row->epoch);
+  if (!slp_proof_is(l->f, SLP_PROOF_GOOD))
+    slp_deadline_check(l->f); /* this lease may have been the only one in doubt */
+}
+
+void slp_counter_begun(slp_lease *l) {
+  slp_guest_lease_of(l)->load = (slp_lease_load){.rate_bytes = l->row.rate_bytes};
+}
+
+/* ---- renewals ---------------------------------------------------------------------------------- */
+
+/* What the lease brought in the last third of a lease, on average with what it brought before: as KCL does
+ * with each renewal (project amazon-kinesis-client: Lease, with an exponential moving average of one half). A
+ * checkpoint that comes sooner tells what is known. KCL renews a lease whose shard has ended until nothing is
+ * left of that average; here the end itself says so. */
+void slp_counter_tell_rate(slp_lease *l, slp_operation *i) {
+  slp_fleet *f = l->f;
+  slp_lease_load *load = &slp_guest_lease_of(l)->load;
+  uint64_t now = slp_fleet_now(f), us = now - load->at_us;
+  if (!slp_mode_publishes(f) || !f->processor->ops->bytes || !slp_lease_in(l, SLP_LEASE_OPEN)) return;
+  if (i->kind == SLP_OPERATION_END) {
+    load->rate_bytes = 0;
+  } else if (!load->at_us || us >= slp_fleet_lease_us(f) / 4) {
+    uint64_t bytes = f->processor->ops->bytes(f->processor, l->shard);
+    int64_t rate = load->at_us && bytes > load->bytes ? (int64_t)((bytes - load->bytes) * 1000000 / us) : 0;
+    if (load->at_us) load->rate_bytes = load->rate_bytes < 0 ? rate : (load->rate_bytes + rate) / 2;
+    load->at_us = now;
+    load->bytes = bytes;
+  }
+  i->rate_bytes = load->rate_bytes;
+  i->tells_rate = 1;
+}
+
+static void renew_soon(slp_lease *l, uint64_t us) {
+  slp_fleet *f = l->f;
+  slp_guest_lease_of(l)->counter.renew_us = slp_after_us(slp_fleet_now(f), us);
+  if (slp_guest_lease_of(l)->counter.renew_us < slp_beat_at_us(f))
+    slp_beat_at(f, slp_guest_lease_of(l)->counter.renew_us);
+}
+
+/* Refused though the counter is as this worker left it: a leader has named the next owner meanwhile. The
+ * lease is still this worker's, which renews it again, knowing that. */
+static void was_claimed(slp_lease *l, const slp_write *op) {
+  if (op->row.kind == SLP_ROW_LEASE) slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
+  renew_soon(l, l->row.claim.n ? 0 : RETRY_US);
+}
+
+static void renewed(slp_write *op) {
+  slp_lease *l = op->owner;
+  slp_lease_touch(l);
+  if (op->end == SLP_OUTCOME_UNCHANGED) {
+    was_claimed(l, op);
+    return;
+  }
+  if (op->end != SLP_OUTCOME_DONE) {
+    slp_lease_gone(l, SLP_SHUTDOWN_LOST);
+    return;
+  }
+  l->f->stats.heartbeats++;
+  slp_counter_wrote(l, op);
+  /* A claim is seen, or may have been taken back. */
+  if ((l->row.claim.n || slp_guest_rules_of(l->f)->asks) && op->row.kind == SLP_ROW_LEASE)
+    slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
+}
+
+static int renew(slp_lease *l) {
+  slp_operation *i = &l->op.i;
+  if (slp_lease_put(l)) return 1;
+  slp_fleet_operation(l->f, i, SLP_OPERATION_RENEW);
+  i->epoch = l->own.row_epoch;
+  slp_lease_quote_claim(l, i);
+  slp_counter_tell_rate(l, i);
+  l->op.tries_max = 0;
+  return slp_lease_send(l, SLP_OPERATION_RENEW, renewed);
+}
+
+void slp_counter_beat(slp_fleet *f) {
+  uint64_t now = slp_now_refresh_us(f->h), slack = slp_fleet_lease_us(f) / 40, next = SLP_NEVER;
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
+    if (!slp_lease_in(l, SLP_LEASE_HELD)) continue;
+    if (slp_guest_lease_of(l)->counter.renew_us > now + slack)
+      next = slp_min_u64(next, slp_guest_lease_of(l)->counter.renew_us);
+    else if (l->op.busy || !renew(l)) /* another write of it is under way, or there is no room for one */
+      next = slp_min_u64(next, now + BUSY_US);
+  }
+  slp_beat_at(f, next);
+}
+
+/* ---- others ------------------------------------------------------------------------------------ */
+
+void slp_counter_saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us) {
+  slp_sign sign = f->strategy->sign(row, slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
+  if (!seen->silence.reads) seen->born_free = !row->owner.n;
+  if (row->owner.n) seen->born_free = 0;
+  slp_silence_saw(&seen->silence, &sign, done_us, slp_fleet_trouble_us(f));
+}
+
+int slp_counter_dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) {
+  if (!slp_proof_is(f, SLP_PROOF_GOOD) || !slp_write_proof_covers(f, seen->silence.since_us)) return 0;
+  uint64_t at = slp_strategy_dead_us(f->strategy, &seen->silence, leases * slp_fleet_lease_us(f),
+                                     slp_fleet_trouble_us(f));
+  return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
+}
+
+/* Each life has a name of its own: the counter can't tell two of one name apart. */
+void slp_counter_join(slp_fleet *f) {
+  slp_common_name_take(f);
+  slp_proof_set(f, SLP_NEVER);
+  slp_beat_at(f, SLP_NEVER);
+  slp_entry_begin(f, slp_guest_rules_of(f)->joins ? slp_guest_rules_of(f)->joins : slp_mode_begin);
+}

@@ -1,0 +1,47 @@
+/* elected.c - an upgrade from KCL 2 to 3 is decided by the worker that KCL 2's rule elects among all names
+ * that own leases, those of sloop too, and workers of sloop decide nothing. While the rule elects one of them
+ * the upgrade waits, and nobody of KCL's says why. */
+#include "guest/elected.h"
+
+#include "guest/guest.h"
+#include "guest/guest_rules.h"
+
+#include <stdlib.h>
+
+static int by_name(const void *a, const void *b) {
+  return slp_str_cmp(*(const slp_str *)a, *(const slp_str *)b);
+}
+
+/* The names that KCL sees as owners, each once, in order. */
+static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
+  size_t n = 0, kept = 0;
+  for (size_t i = 0; i < rows->n; i++) {
+    slp_parsed_row row;
+    slp_schema_read_row(f->schema, &rows->rows[i], &row);
+    const slp_lease_row *l = &row.u.lease;
+    if (row.kind != SLP_ROW_LEASE && row.kind != SLP_ROW_ELSEWHERE) continue;
+    names[n] = l->claim.n && !l->claim_asks ? l->claim : l->owner;
+    n += names[n].n > 0;
+  }
+  if (n) qsort(names, n, sizeof *names, by_name);
+  for (size_t i = 0; i < n; i++)
+    if (!kept || !slp_str_eq(names[kept - 1], names[i])) names[kept++] = names[i];
+  return kept;
+}
+
+int slp_elected_saw(slp_fleet *f, const slp_store_rows *rows, int was) {
+  slp_str *names = slp_zalloc_n(f->mem, rows->n + 1, sizeof *names);
+  if (!names) return was; /* the next round */
+  size_t n = owners(f, rows, names);
+  uint32_t first = n && n < UINT32_MAX ? slp_elected((uint32_t)n, f->mem) : SLP_NOBODY;
+  int mine = first != SLP_NOBODY && slp_str_eq(names[first], slp_instance_str(&f->me));
+  slp_free(f->mem, names);
+  if (mine && !was)
+    slp_fleet_tell(
+        f, SLP_FLEET_TROUBLE, (slp_str){NULL, 0}, 0,
+        "the upgrade of the application to KCL 3 waits for this worker, which can't decide it: by the "
+        "rule of KCL 2 it is elected, %u. of %zu names that own leases; stop it for a quarter of an "
+        "hour, or give it a name of another place",
+        first + 1, n);
+  return mine;
+}

@@ -1,0 +1,199 @@
+/* entry.c - the table is looked at before anything is written. A row without what each row of the layout
+ * has says that it is another system's. Rows that do not name their stream are compared with its shards.
+ * Rows that a program has written which shares with nobody are looked at again for a while: when they
+ * change it runs, and no worker joins it. */
+#include "guest/entry.h"
+
+#include "guest/common_name.h"
+#include "guest/guest.h"
+#include "lease/other_stream.h"
+
+#include <stdio.h>
+
+#define RETRY_US 300000
+#define LOOK_US 1000000
+#define IDLE_US 5000000 /* such a program takes what is free once a second, and gives it up again */
+#define UNLISTED_MAX 3  /* the stream may not be listed, and its leases be read all the same */
+#define DOUBTS_MAX 3    /* a listing may be some seconds late */
+
+static const slp_str nothing = {NULL, 0};
+
+static void look_in(slp_fleet *f, uint64_t us) {
+  slp_fleet_timer(f, &slp_guest_of(f)->entry.timer, slp_fleet_now(f) + us);
+}
+
+/* ---- keeping out ------------------------------------------------------------------------------------- */
+
+static void keep_out(slp_fleet *f, const char *why) {
+  slp_life_move(f, SLP_WORKER_OUT);
+  slp_common_name_leave(f);
+  slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "schema %s: %s", f->schema->name, why);
+}
+
+static void refuse(slp_fleet *f, slp_str row, const char *why) {
+  char text[400];
+  snprintf(text, sizeof text, "row %.*s of the table: %s", (int)slp_min_u64(row.n, 128), row.p, why);
+  keep_out(f, text);
+}
+
+/* ---- the shards of the stream ------------------------------------------------------------------------ */
+
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_ENTRY_UNLISTED] = BIT(SLP_ENTRY_ASKED),
+    [SLP_ENTRY_ASKED] = BIT(SLP_ENTRY_LISTED) | BIT(SLP_ENTRY_UNLISTED) | BIT(SLP_ENTRY_GIVEN_UP),
+    [SLP_ENTRY_LISTED] = BIT(SLP_ENTRY_UNLISTED),
+    [SLP_ENTRY_GIVEN_UP] = 0,
+};
+
+static void move(slp_fleet *f, slp_entry_listing to) {
+  SLP_CHECK(allowed[slp_guest_of(f)->entry.listing] & BIT(to));
+  slp_guest_of(f)->entry.listing = to;
+}
+
+static void ask_listing(slp_fleet *f) {
+  move(f, SLP_ENTRY_ASKED);
+  slp_fleet_list(f);
+}
+
+void slp_entry_listed(slp_fleet *f, int ok) {
+  slp_entry *e = &slp_guest_of(f)->entry;
+  if (e->listing != SLP_ENTRY_ASKED || !slp_worker_is(f, SLP_WORKER_JOINING)) return;
+  if (ok) {
+    move(f, SLP_ENTRY_LISTED);
+  } else if (++e->unlisted_n < UNLISTED_MAX) {
+    move(f, SLP_ENTRY_UNLISTED);
+  } else {
+    move(f, SLP_ENTRY_GIVEN_UP);
+    slp_fleet_tell(f, SLP_FLEET_TROUBLE, nothing, 0,
+                   "the stream could not be listed, so whether these rows are its own is not known");
+  }
+  look_in(f, ok ? 0 : RETRY_US);
+}
+
+/* 1: the worker keeps out, or looks again. */
+static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
+  slp_entry *e = &slp_guest_of(f)->entry;
+  char text[400];
+  if (slp_other_stream_proven(o, e->doubts >= DOUBTS_MAX, text, sizeof text)) {
+    keep_out(f, text);
+    return 1;
+  }
+  if (!o->beyond) return 0;
+  e->doubts++;
+  move(f, SLP_ENTRY_UNLISTED);
+  look_in(f, 2 * LOOK_US);
+  return 1;
+}
+
+/* ---- a look ------------------------------------------------------------------------------------------ */
+
+/* 1: a stranger has written it since the last look. */
+static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
+  slp_seen_shard *seen = slp_seen_of(f, l->shard);
+  slp_sign sign = {.counter = l->stranger};
+  if (!seen) return 0;
+  int known = seen->silence.reads && seen->silence.last.counter;
+  return slp_silence_saw(&seen->silence, &sign, done_us, 0) && known && l->stranger;
+}
+
+typedef struct sight { /* of one look */
+  size_t leases;
+  int strangers;
+  slp_other_stream other;
+} sight;
+
+/* 1: the worker keeps out. */
+static int see_lease(slp_read *r, sight *s, const slp_parsed_row *row) {
+  slp_fleet *f = r->f;
+  const slp_lease_row *l = &row->u.lease;
+  const slp_listed *listed = slp_listed_get(f, l->shard);
+  if (l->stranger && has_changed(f, l, r->rq->done_us)) {
+    refuse(f, row->key.hash,
+           "a worker of the other system is at work here, which takes what others hold: stop it first");
+    return 1;
+  }
+  s->leases++;
+  s->strangers |= l->stranger != 0;
+  slp_guest_of(f)->entry.owned |= l->stranger && l->owner.n;
+  if (slp_guest_of(f)->entry.listing == SLP_ENTRY_LISTED)
+    slp_other_stream_saw(&s->other, l, listed ? &listed->desc : NULL);
+  return 0;
+}
+
+static int see_all(slp_read *r, sight *s) {
+  slp_fleet *f = r->f;
+  slp_parsed_row row;
+  size_t at = 0;
+  if (slp_guest_of(f)->entry.listing == SLP_ENTRY_LISTED)
+    for (slp_listed *d; (d = slp_listed_each(f, &at));) slp_other_stream_newest(&s->other, d->desc.id);
+  while (slp_read_next(r, &row)) {
+    if (row.kind == SLP_ROW_BAD && row.foreign) {
+      refuse(f, row.key.hash, row.why);
+      return 1;
+    }
+    if (row.kind == SLP_ROW_LEASE && see_lease(r, s, &row)) return 1;
+  }
+  return 0;
+}
+
+/* Decides how the rows of this stream are named. 1: the worker keeps out. */
+static int see_form(slp_read *r, slp_table_form *ret) {
+  slp_fleet *f = r->f;
+  ret->refused[0] = ret->passed[0] = 0;
+  if (f->schema->form) f->schema->form(f->schema, r->rows, ret);
+  if (ret->refused[0]) keep_out(f, ret->refused);
+  return ret->refused[0] != 0;
+}
+
+static void looked(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_entry *e = &slp_guest_of(f)->entry;
+  slp_table_form form;
+  sight s = {0};
+  if (!r->came) {
+    look_in(f, slp_fleet_jitter(f, RETRY_US, 50));
+    return;
+  }
+  e->owned = 0;
+  if (see_form(r, &form) || see_all(r, &s)) return;
+  if (s.leases && f->schema->unnamed && e->listing == SLP_ENTRY_UNLISTED) {
+    ask_listing(f);
+    return;
+  }
+  if (e->listing == SLP_ENTRY_LISTED && is_other_streams(f, &s.other)) return;
+  uint64_t now = slp_fleet_now(f), lease_us = slp_fleet_lease_us(f);
+  if (!e->since_us) e->since_us = now;
+  uint64_t watch_us = !s.strangers ? 0 : e->owned ? slp_max_u64(lease_us, IDLE_US) : IDLE_US;
+  if (now - e->since_us < watch_us) {
+    look_in(f, slp_min_u64(LOOK_US, watch_us - (now - e->since_us)));
+    return;
+  }
+  if (form.passed[0]) slp_fleet_tell(f, SLP_FLEET_TROUBLE, nothing, 0, "%s", form.passed);
+  e->then(f);
+}
+
+static void run(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_guest, entry.timer)->f;
+  slp_read_all(&slp_guest_of(f)->entry.read, 1, looked);
+}
+
+void slp_entry_begin(slp_fleet *f, void (*then)(slp_fleet *f)) {
+  slp_guest_of(f)->entry.then = then;
+  slp_guest_of(f)->entry.since_us = 0;
+  slp_read_all(&slp_guest_of(f)->entry.read, 1, looked);
+}
+
+/* ---- birth and death --------------------------------------------------------------------------------- */
+
+void slp_entry_init(slp_fleet *f) {
+  slp_read_init(&slp_guest_of(f)->entry.read, f, "the lease table", 0);
+  slp_fleet_timer_init(&slp_guest_of(f)->entry.timer, run);
+}
+
+void slp_entry_stop(slp_fleet *f) {
+  slp_read_stop(&slp_guest_of(f)->entry.read);
+  slp_timer_clear(f->h, &slp_guest_of(f)->entry.timer);
+}
+
+void slp_entry_free(slp_fleet *f) { slp_read_free(&slp_guest_of(f)->entry.read); }

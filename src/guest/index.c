@@ -1,0 +1,469 @@
+/* index.c - rounds of a worker that shares by index. What is its own it takes once nobody else has it, and
+ * what is not it gives up; what stays its own when others come and go it keeps. */
+#include "guest/index.h"
+
+#include "base/probe.h"
+#include "guest/common_name.h"
+#include "guest/counter.h"
+#include "guest/guest.h"
+#include "guest/guest_rules.h"
+#include "lease/shard_sync.h"
+
+#define NS_PER_US UINT64_C(1000)
+#define RETRY_US 500000
+#define SOON_US 100000
+#define REFUSED_US 10000000 /* between looks at a row whose position the service refuses */
+#define LOOK_US 500000      /* between looks at a row that is still somebody's */
+#define TRIES 3
+
+static const slp_str nothing = {NULL, 0};
+
+static uint64_t period_us(const slp_fleet *f) { return slp_fleet_lease_us(f) / 5; }
+
+/* ---- phases ------------------------------------------------------------------------------------------ */
+
+#define BIT(phase) (1u << SLP_INDEX_##phase)
+static const unsigned allowed[] = {
+    [SLP_INDEX_REST] = BIT(REST) | BIT(TELLING) | BIT(WORKERS) | BIT(PARTING),
+    [SLP_INDEX_TELLING] = BIT(WORKERS) | BIT(REST),
+    [SLP_INDEX_WORKERS] = BIT(LIST) | BIT(REST),
+    [SLP_INDEX_LIST] = BIT(LEADING) | BIT(SHARDS) | BIT(LEASES) | BIT(REST),
+    [SLP_INDEX_LEADING] = BIT(SHARDS) | BIT(LEASES) | BIT(REST),
+    [SLP_INDEX_SHARDS] = BIT(LEASES) | BIT(REST),
+    [SLP_INDEX_LEASES] = BIT(WRITING) | BIT(REST),
+    [SLP_INDEX_WRITING] = BIT(REST),
+    [SLP_INDEX_PARTING] = BIT(REST),
+};
+
+static void move(slp_fleet *f, slp_index_phase to) {
+  SLP_CHECK(allowed[slp_guest_of(f)->index.phase] & 1u << to);
+  slp_guest_of(f)->index.phase = to;
+}
+
+static int is_in(const slp_fleet *f, slp_index_phase phase) { return slp_guest_of(f)->index.phase == phase; }
+
+static void rest(slp_fleet *f, uint64_t us) {
+  move(f, SLP_INDEX_REST);
+  slp_fleet_timer(f, &slp_guest_of(f)->index.timer, slp_after_us(slp_fleet_now(f), us));
+}
+
+/* The others count this worker as gone, or will: what it has kept is theirs. */
+static void give_up_all(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
+    if (!l->want.assigned) continue;
+    slp_lease_unwant(l);
+    slp_lease_touch(l);
+  }
+}
+
+static void failed(slp_fleet *f) {
+  slp_bulk_write_stop(f);
+  slp_guest_of(f)->index.look |= slp_guest_of(f)->index.listed;
+  if (slp_guest_of(f)->index.round_us &&
+      slp_fleet_now(f) - slp_guest_of(f)->index.round_us > slp_fleet_lease_us(f)) {
+    SLP_PROBE("index: no round for a whole lease");
+    give_up_all(f);
+  }
+  rest(f, slp_fleet_jitter(f, RETRY_US, 50));
+}
+
+/* ---- names ------------------------------------------------------------------------------------------- */
+
+static int same(const slp_index_names *have, const slp_str *names, size_t n) {
+  if (have->n != n) return 0;
+  for (size_t i = 0; i < n; i++)
+    if (!slp_str_eq(have->all[i], names[i])) return 0;
+  return 1;
+}
+
+/* Copies of them. SLP_ENOMEM: the old ones stay. */
+static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t n) {
+  size_t bytes = 0;
+  if (same(to, names, n)) return 0;
+  for (size_t i = 0; i < n; i++) bytes += names[i].n;
+  slp_str *all = slp_alloc(f->mem, (n + 1) * sizeof *all + bytes);
+  if (!all) return SLP_ENOMEM;
+  char *at = (char *)(all + n + 1);
+  for (size_t i = 0; i < n; i++) {
+    memcpy(at, names[i].p, names[i].n);
+    all[i] = (slp_str){at, names[i].n};
+    at += names[i].n;
+  }
+  slp_free(f->mem, to->all);
+  *to = (slp_index_names){all, n};
+  slp_guest_of(f)->index.changed_us = slp_now_refresh_us(f->h);
+  slp_leases_set_version(f, ++slp_guest_of(f)->index.version);
+  return 0;
+}
+
+/* ---- rows that make no sense ------------------------------------------------------------------------- */
+
+/* Before it has joined, and so before anything is written. */
+static void refuse(slp_fleet *f, const slp_parsed_row *row) {
+  slp_str key = row->key.hash;
+  slp_indexing_stop(f);
+  slp_life_move(f, SLP_WORKER_OUT);
+  slp_common_name_leave(f);
+  slp_fleet_tell(f, SLP_FLEET_FAILED, nothing, 0, "row \"%.*s\" is not as schema %s has it: %s", (int)key.n,
+                 key.p, f->schema->name, row->why);
+}
+
+/* 1: the round is over. */
+static int is_bad(slp_fleet *f, const slp_parsed_row *row) {
+  if (row->kind != SLP_ROW_BAD) return 0;
+  if (slp_worker_is(f, SLP_WORKER_JOINING)) {
+    refuse(f, row);
+    return 1;
+  }
+  slp_fleet_bad_row(f, nothing, &row->key, row->why);
+  return 0;
+}
+
+/* ---- whose is it? ------------------------------------------------------------------------------------ */
+
+static int lives(const slp_fleet *f, slp_str worker) {
+  const slp_index_names *all = &slp_guest_of(f)->index.workers;
+  for (size_t i = 0; i < all->n; i++)
+    if (slp_str_eq(all->all[i], worker)) return 1;
+  return 0;
+}
+
+/* Its owner is gone, by its rows' times and by this worker's own clock. A client of kinsumer writes nothing
+ * while its shard is idle, so the row of one that lives is left alone until it must have heard of the last
+ * change and let go. */
+static int is_left(slp_lease *l, const slp_lease_row *row) {
+  slp_fleet *f = l->f;
+  slp_seen_shard *seen = slp_seen_of(f, l->shard);
+  uint64_t now = slp_now_refresh_us(f->h), lease_us = slp_fleet_lease_us(f);
+  if (!row->owner.n || slp_str_eq(row->owner, slp_instance_str(&f->me))) return 1;
+  if (!seen || !slp_proof_is(f, SLP_PROOF_GOOD)) return 0;
+  slp_counter_saw(f, seen, row, now);
+  int alive = lives(f, row->owner);
+  uint64_t at = slp_strategy_dead_us(f->strategy, &seen->silence, alive ? lease_us : 2 * period_us(f),
+                                     slp_fleet_trouble_us(f));
+  if (alive) at = slp_max_u64(at, slp_after_us(slp_guest_of(f)->index.changed_us, lease_us));
+  return now >= at;
+}
+
+/* Its row was read: it is taken when nobody has it, else looked at again. */
+void slp_indexing_met(slp_lease *l, const slp_lease_row *row) {
+  if (!slp_lease_wanted(l) || !l->want.assigned)
+    slp_lease_forget(l);
+  else if (slp_refused_waits(row, slp_wall_ms(l->f->h)))
+    slp_lease_poll(l, slp_fleet_now(l->f) + slp_fleet_jitter(l->f, REFUSED_US, 20));
+  else if (is_left(l, row))
+    slp_lease_take(l);
+  else
+    slp_lease_poll(l, slp_fleet_now(l->f) + slp_fleet_jitter(l->f, LOOK_US, 20));
+}
+
+void slp_indexing_missed(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f) + LOOK_US / 4); }
+
+static void share(slp_fleet *f, const slp_snapshot *s) {
+  const slp_indexing *x = &slp_guest_of(f)->index;
+  size_t at = 0;
+  for (size_t i = 0; i < x->list.n; i++) {
+    const slp_lease_row *row = slp_snapshot_lease_of(s, x->list.all[i]);
+    if (!slp_index_is_mine(i, x->place, x->workers.n)) continue;
+    slp_lease *l = slp_lease_make(f, x->list.all[i]);
+    if (!l) continue; /* no memory: the next time */
+    slp_lease_assign(l);
+    if (!row && !slp_snapshot_is_bad(s, x->list.all[i])) slp_guest_of(f)->index.look = 1;
+  }
+  for (slp_lease *l; (l = slp_lease_each(f, &at));) {
+    const slp_lease_row *row = slp_snapshot_lease_of(s, l->shard);
+    int was = l->want.assigned || l->want.inherited;
+    slp_lease_unwant(l);
+    slp_lease_assigned(l, 0);
+    if (was && !l->want.assigned) slp_lease_touch(l);
+    if (row && row->position.kind != SLP_POSITION_END) slp_lease_doubt_end(l);
+  }
+}
+
+/* ---- a round, from its end to its beginning ------------------------------------------------------------ */
+
+/* The shards are listed in rounds, so the worker that lists them has as many as list_ms asks for. */
+static void again(slp_fleet *f, int soon) {
+  uint64_t us = period_us(f);
+  if (slp_guest_of(f)->index.leads) us = slp_min_u64(us, slp_listed_every_us(f));
+  rest(f, soon ? SOON_US : slp_fleet_jitter(f, us / 20 * 19, 5));
+}
+
+static void written(slp_fleet *f, uint32_t refused, int given_up) {
+  (void)refused; /* somebody else has made it, or was faster */
+  if (given_up)
+    failed(f);
+  else
+    again(f, slp_guest_of(f)->index.listed); /* what was made can be shared and taken */
+}
+
+static void use(slp_fleet *f, const slp_snapshot *s) {
+  int made, removed; /* rows stay in such a table */
+  slp_seen_forget(f, s, 0);
+  if (slp_guest_of(f)->index.listed) {
+    slp_guest_of(f)->index.look = 0;
+    slp_shard_sync_tell_bad(f, s);
+    if (slp_steal_sync_write(f, s, &made, &removed)) slp_guest_of(f)->index.look = 1;
+    slp_index_write_list(f, s);
+    f->stats.shard_syncs++;
+  }
+  slp_polls_forget_leases(f);
+  if (slp_guest_of(f)->index.list.n) share(f, s);
+  if (!slp_bulk_write_n(f)) {
+    again(f, slp_guest_of(f)->index.look && !slp_guest_of(f)->index.listed);
+    return;
+  }
+  move(f, SLP_INDEX_WRITING);
+  slp_bulk_write_run(f, NULL, written);
+}
+
+static void leases_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_snapshot s;
+  if (!r->came || slp_snapshot_make(&s, f->schema, r->rows)) {
+    slp_fleet_trouble(f);
+    failed(f);
+    return;
+  }
+  for (size_t i = 0; i < s.leases_n; i++) {
+    slp_seen_shard *seen = slp_seen_of(f, s.leases[i].shard);
+    if (seen) slp_counter_saw(f, seen, &s.leases[i], r->rq->done_us);
+  }
+  if (slp_guest_of(f)->index.leads)
+    slp_shut_saw(f, &s);
+  else
+    slp_shut_forget(f);
+  use(f, &s);
+}
+
+static void read_leases(slp_fleet *f) {
+  move(f, SLP_INDEX_LEASES);
+  slp_read_all(&slp_guest_of(f)->index.read, 1, leases_read);
+}
+
+void slp_indexing_listed(slp_fleet *f, int ok) {
+  if (!is_in(f, SLP_INDEX_SHARDS)) return;
+  slp_guest_of(f)->index.listed = (uint8_t)ok;
+  if (ok)
+    read_leases(f);
+  else
+    failed(f);
+}
+
+static void list_shards(slp_fleet *f) {
+  slp_guest_of(f)->index.listed = 0;
+  if (slp_guest_of(f)->index.look || !slp_guest_of(f)->index.list.n || slp_index_renews(f)) {
+    move(f, SLP_INDEX_SHARDS);
+    slp_fleet_list(f);
+  } else {
+    read_leases(f);
+  }
+}
+
+/* A write is given up before it has failed often enough to be told of, and begins anew in the next round: so
+ * the tries of all rounds count. n: how often it has failed in a row. */
+static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
+  const slp_fail *fail = slp_write_fail(op);
+  uint32_t to = *n + TRIES;
+  if (op->end != SLP_OUTCOME_GIVEN_UP) {
+    *n = 0;
+    return;
+  }
+  while (*n < to) {
+    (*n)++;
+    if (*n > TRIES && slp_fleet_tells(f, *n, fail)) /* the first ones are told of as of any write */
+      slp_fleet_tell_fail(f, fail, nothing, 0, "a write of the lease table failed %u times: %s", *n,
+                          fail->message);
+  }
+}
+
+static void led(slp_write *op) {
+  slp_fleet *f = slp_write_fleet(op);
+  int leads = op->end == SLP_OUTCOME_DONE && op->i.kind == SLP_OPERATION_LEAD;
+  int given_up = op->end == SLP_OUTCOME_GIVEN_UP;
+  count_failures(f, op, &slp_guest_of(f)->index.unled);
+  if (leads != slp_guest_of(f)->index.leads)
+    slp_fleet_tell(f, leads ? SLP_FLEET_LEADS : SLP_FLEET_FOLLOWS, nothing, 0, "%s",
+                   leads      ? "renews the list of shards"
+                   : given_up ? "can't write that it renews the list of shards"
+                              : "another worker renews the list of shards");
+  slp_guest_of(f)->index.leads = (uint8_t)leads;
+  if (given_up)
+    failed(f);
+  else
+    list_shards(f);
+}
+
+static void send(slp_fleet *f, slp_operation_kind kind, void (*on_done)(slp_write *op)) {
+  slp_write *op = &slp_guest_of(f)->index.write;
+  slp_fleet_operation(f, &op->i, kind);
+  op->i.owner = slp_instance_str(&slp_guest_of(f)->index.leader);
+  op->i.epoch = slp_guest_of(f)->index.leader_ns;
+  op->tries_max = TRIES;
+  slp_write_send(op, on_done);
+}
+
+static void lead(slp_fleet *f) {
+  int named = slp_str_eq(slp_instance_str(&slp_guest_of(f)->index.leader), slp_instance_str(&f->me));
+  if (slp_index_may_lead(f)) {
+    move(f, SLP_INDEX_LEADING);
+    send(f, SLP_OPERATION_LEAD, led);
+  } else if (named) {
+    move(f, SLP_INDEX_LEADING);
+    send(f, SLP_OPERATION_RESIGN, led);
+  } else {
+    slp_guest_of(f)->index.leads = 0;
+    list_shards(f);
+  }
+}
+
+static void list_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_indexing *x = &slp_guest_of(f)->index;
+  slp_parsed_row row;
+  int bad = 0, kept = 0, there = 0;
+  slp_instance_set(&x->leader, nothing);
+  x->leader_ns = 0;
+  while (r->came && slp_read_next(r, &row)) {
+    if (is_bad(f, &row) && slp_worker_is(f, SLP_WORKER_OUT)) return;
+    if (row.kind == SLP_ROW_BAD) bad = 1;
+    if (row.kind == SLP_ROW_LEADERSHIP) {
+      slp_instance_set(&x->leader, row.u.leadership.owner);
+      x->leader_ns = row.u.leadership.epoch;
+    }
+    if (row.kind != SLP_ROW_ASSIGNMENT) continue;
+    there = 1;
+    x->list_ns = row.u.assignment.version;
+    kept = keep(f, &x->list, row.u.assignment.plus, row.u.assignment.plus_n);
+  }
+  if (!r->came || bad || kept) {
+    failed(f);
+  } else if (slp_worker_is(f, SLP_WORKER_JOINING)) {
+    move(f, SLP_INDEX_REST);
+    slp_worker_begins(f);
+  } else {
+    if (!there) {
+      x->list_ns = 0;
+      keep(f, &x->list, NULL, 0);
+    }
+    lead(f);
+  }
+}
+
+/* One that lived when this worker stood still, or could not write, may have had the same trouble: it gets a
+ * lease to be heard of again. */
+static int is_alive(slp_fleet *f, const slp_worker_row *w) {
+  int64_t since_ns = (int64_t)w->counter + (int64_t)(slp_fleet_lease_us(f) * NS_PER_US);
+  uint64_t trouble_us = slp_fleet_trouble_us(f), until_us = slp_after_us(trouble_us, slp_fleet_lease_us(f));
+  int spared = trouble_us && slp_fleet_now(f) < until_us && lives(f, w->id);
+  return spared || since_ns / 1000000 > slp_wall_ms(f->h);
+}
+
+static void workers_read(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_str *names = r->came ? slp_store_rows_get(r->rows, (r->rows->n + 1) * sizeof *names) : NULL;
+  slp_parsed_row row;
+  size_t n = 0;
+  while (names && slp_read_next(r, &row)) {
+    if (is_bad(f, &row)) return;
+    if (row.kind != SLP_ROW_WORKER) continue;
+    if (is_alive(f, &row.u.worker))
+      names[n++] = row.u.worker.id;
+    else if (slp_guest_of(f)->index.leads)
+      slp_index_reap(f, &row.u.worker);
+  }
+  size_t place = names ? slp_index_place(names, n, slp_instance_str(&f->me)) : 0;
+  int here = slp_worker_is(f, SLP_WORKER_JOINING) || place < n; /* else somebody has deleted its row */
+  if (!names || !here || keep(f, &slp_guest_of(f)->index.workers, names, n)) {
+    failed(f);
+    return;
+  }
+  slp_guest_of(f)->index.place = place;
+  move(f, SLP_INDEX_LIST);
+  slp_read_side(&slp_guest_of(f)->index.read, 2, list_read);
+}
+
+static void read_workers(slp_fleet *f) {
+  move(f, SLP_INDEX_WORKERS);
+  slp_read_side(&slp_guest_of(f)->index.read, 1, workers_read);
+}
+
+static void told(slp_write *op) {
+  slp_fleet *f = slp_write_fleet(op);
+  count_failures(f, op, &slp_guest_of(f)->index.unpublished);
+  if (op->end != SLP_OUTCOME_DONE) {
+    failed(f);
+    return;
+  }
+  slp_guest_of(f)->index.told = 1;
+  slp_guest_of(f)->index.round_us = op->sent_us;
+  f->stats.heartbeats++;
+  read_workers(f);
+}
+
+static void run(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_guest, index.timer)->f;
+  if (!is_in(f, SLP_INDEX_REST)) return;
+  if (slp_worker_is(f, SLP_WORKER_JOINING)) {
+    read_workers(f);
+  } else if (slp_worker_is(f, SLP_WORKER_RUNS)) {
+    move(f, SLP_INDEX_TELLING);
+    send(f, SLP_OPERATION_PUBLISH, told);
+  }
+}
+
+/* ---- the rule ------------------------------------------------------------------------------------------ */
+
+void slp_indexing_joins(slp_fleet *f) { rest(f, 0); }
+void slp_indexing_begin(slp_fleet *f) { rest(f, 0); }
+void slp_indexing_unknown_children(slp_fleet *f) { slp_guest_of(f)->index.look = 1; }
+
+void slp_indexing_leaves(slp_fleet *f) {
+  slp_read_stop(&slp_guest_of(f)->index.read);
+  slp_write_stop(&slp_guest_of(f)->index.write);
+  slp_timer_clear(f->h, &slp_guest_of(f)->index.timer);
+  move(f, SLP_INDEX_REST);
+}
+
+static void resigned(slp_write *op) {
+  slp_fleet *f = slp_write_fleet(op);
+  move(f, SLP_INDEX_REST);
+  slp_worker_out(f, "left");
+}
+
+static void withdrawn(slp_write *op) {
+  slp_fleet *f = slp_write_fleet(op);
+  if (slp_guest_of(f)->index.leads)
+    send(f, SLP_OPERATION_RESIGN, resigned);
+  else
+    resigned(op);
+}
+
+void slp_indexing_part(slp_fleet *f) {
+  if (!is_in(f, SLP_INDEX_REST)) return;
+  move(f, SLP_INDEX_PARTING);
+  send(f, SLP_OPERATION_WITHDRAW, withdrawn);
+}
+
+/* ---- birth and death ----------------------------------------------------------------------------------- */
+
+void slp_indexing_init(slp_fleet *f) {
+  slp_fleet_timer_init(&slp_guest_of(f)->index.timer, run);
+  slp_read_init(&slp_guest_of(f)->index.read, f, "the workers and shards", 0);
+  slp_write_init(&slp_guest_of(f)->index.write, &f->writes, f);
+}
+
+void slp_indexing_stop(slp_fleet *f) {
+  slp_read_stop(&slp_guest_of(f)->index.read);
+  slp_write_stop(&slp_guest_of(f)->index.write);
+  slp_timer_clear(f->h, &slp_guest_of(f)->index.timer);
+  move(f, SLP_INDEX_REST);
+}
+
+void slp_indexing_free(slp_fleet *f) {
+  slp_read_free(&slp_guest_of(f)->index.read);
+  slp_write_free(&slp_guest_of(f)->index.write);
+  slp_free(f->mem, slp_guest_of(f)->index.workers.all);
+  slp_free(f->mem, slp_guest_of(f)->index.list.all);
+}

@@ -1,0 +1,48 @@
+/* steal_kept.c - leases whose shards were read to their end, until their rows go. A worker of Amazon's KCL
+ * goes on renewing such a lease (project amazon-kinesis-client, classes DynamoDBLeaseRenewer and
+ * LeaseCleanupManager), and takes one that nobody renews before any other (DynamoDBLeaseTaker); each counts
+ * in its share. One that joined would have its share full of ended leases, and no shard to read from. So the
+ * worker that ended a shard renews its lease in each round over the table, and what an owner that is gone
+ * left behind is renewed by the one that compares stream and table. Workers of sloop neither count these
+ * leases nor take them otherwise. */
+#include "guest/steal.h"
+
+#include "guest/counter.h"
+#include "guest/guest.h"
+
+/* By then theirs would have taken it, had one of them been there. */
+#define LEFT_LEASES 2
+
+/* The one that wrote its end may still be waiting for the answer. */
+static int is_settled(slp_fleet *f, slp_str shard) {
+  const slp_lease *l = slp_lease_get(f, shard);
+  return !l || (!slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_MINE) && !l->op.busy);
+}
+
+static slp_operation_kind kept_by(slp_fleet *f, const slp_lease_row *row) {
+  const slp_seen_shard *seen = slp_seen_get(f, row->shard);
+  if (slp_str_eq(row->owner, slp_instance_str(&f->me)) && !row->claim.n) return SLP_OPERATION_RENEW;
+  int left =
+      slp_guest_of(f)->stealing.first && seen && (!row->owner.n || slp_counter_dead(f, seen, LEFT_LEASES));
+  return left ? SLP_OPERATION_TAKE : SLP_OPERATIONS;
+}
+
+void slp_steal_keep_ended(slp_fleet *f, const slp_snapshot *s) {
+  if (!slp_guest_rules_of(f)->renews_ended ||
+      !(slp_mode_is(f, SLP_MODE_TAKE) || slp_mode_is(f, SLP_MODE_UPGRADE)))
+    return;
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_row *row = &s->leases[i];
+    if (row->position.kind != SLP_POSITION_END || !is_settled(f, row->shard)) continue;
+    slp_operation_kind kind = kept_by(f, row);
+    if (kind == SLP_OPERATIONS) continue;
+    slp_operation *o = slp_bulk_write_add(f, kind, row->shard.n + row->owner.n + row->claim.n, 0);
+    if (!o) return; /* the next time */
+    o->shard = slp_bulk_write_text(f, row->shard);
+    o->owner = slp_bulk_write_text(f, row->owner);
+    o->claim = slp_bulk_write_text(f, row->claim);
+    o->claim_asks = row->claim_asks;
+    o->epoch = row->epoch;
+    o->position = row->position;
+  }
+}

@@ -1,0 +1,73 @@
+/* steal_rule.c - which leases one worker takes where nobody assigns them, by the rules of Amazon's KCL 2: all
+ * that were free for long, without regard to fairness; else free ones up to a fair share; else, when there
+ * are none, one from the worker with the most. */
+#include "guest/guest_rules.h"
+
+static uint64_t held_by(const uint32_t *counts, const slp_steal *s) {
+  return (uint64_t)counts[s->me] + s->me_more;
+}
+
+/* Takes `wanted` of the leases for which is(l, who) holds, at random. */
+static void take_some(slp_steal *s, uint64_t wanted, int (*is)(const slp_steal_lease *l, uint32_t who),
+                      uint32_t who) {
+  uint64_t there = 0;
+  for (size_t i = 0; i < s->leases_n; i++) there += (uint64_t)is(&s->leases[i], who);
+  for (size_t i = 0; i < s->leases_n && wanted; i++) {
+    if (!is(&s->leases[i], who)) continue;
+    /* Each of those left is as likely as any other. */
+    if (s->below(s->ctx, (uint32_t)there--) >= wanted) continue;
+    s->leases[i].ret = 1;
+    wanted--;
+  }
+}
+
+static int is_old(const slp_steal_lease *l, uint32_t who) {
+  (void)who;
+  return l->old && l->ready;
+}
+static int is_free(const slp_steal_lease *l, uint32_t who) {
+  (void)who;
+  return l->free && l->ready;
+}
+static int is_his(const slp_steal_lease *l, uint32_t who) { return !l->free && l->ready && l->owner == who; }
+
+static uint64_t count(const slp_steal *s, int (*is)(const slp_steal_lease *l, uint32_t who)) {
+  uint64_t n = 0;
+  for (size_t i = 0; i < s->leases_n; i++) n += (uint64_t)is(&s->leases[i], 0);
+  return n;
+}
+
+static void steal(slp_steal *s, const uint32_t *counts, uint64_t need, uint64_t target) {
+  uint32_t most = SLP_NOBODY;
+  for (uint32_t w = 0; w < s->workers_n; w++) {
+    if (w != s->me && (most == SLP_NOBODY || counts[w] > counts[most])) most = w;
+  }
+  if (most == SLP_NOBODY || counts[most] == 0) return;
+  uint64_t over = counts[most] > target ? counts[most] - target : 0;
+  uint64_t n = slp_min_u64(need, over);
+  if (n == 0 && need > 1) n = 1;
+  take_some(s, slp_min_u64(n, s->steal_max), is_his, most);
+}
+
+int slp_steal_make(slp_steal *s, slp_mem *mem) {
+  uint32_t *counts = slp_zalloc_n(mem, s->workers_n, sizeof *counts);
+  if (!counts) return SLP_ENOMEM;
+  uint64_t workers = 1, leases = 0; /* this worker is one, whatever it holds */
+  for (size_t i = 0; i < s->leases_n; i++) {
+    slp_steal_lease *l = &s->leases[i];
+    l->ret = 0;
+    leases++;
+    if (!l->free && l->owner != SLP_NOBODY && counts[l->owner]++ == 0 && l->owner != s->me) workers++;
+  }
+  uint64_t max = s->held_max ? s->held_max : UINT64_MAX, mine = held_by(counts, s);
+  uint64_t target = slp_min_u64(workers >= leases ? 1 : (leases + workers - 1) / workers, max);
+  if (count(s, is_old)) {
+    take_some(s, mine < max ? max - mine : 0, is_old, 0);
+  } else if (mine < target && count(s, is_free)) {
+    take_some(s, target - mine, is_free, 0);
+  } else if (mine < target) {
+    steal(s, counts, target - mine, target);
+  }
+  slp_free(mem, counts);
+  return 0;
+}

@@ -1,0 +1,136 @@
+/* strategies.c - which of the ways in which workers live and share are those of which system. */
+#include "guest/strategies.h"
+
+#include "guest/ask.h"
+#include "guest/claim.h"
+#include "guest/common_name.h"
+#include "guest/counted.h"
+#include "guest/counter.h"
+#include "guest/expiry.h"
+#include "guest/guest.h"
+#include "guest/guest_rules.h"
+
+/* ---- birth and death, of all ------------------------------------------------------------------------ */
+
+static void init(slp_fleet *f) {
+  slp_guest_of(f)->f = f;
+  slp_entry_init(f);
+  slp_mode_init(f);
+  slp_write_proof_init(f);
+  slp_steal_init(f);
+  slp_indexing_init(f);
+}
+
+static void stop(slp_fleet *f) {
+  slp_entry_stop(f);
+  slp_mode_stop(f);
+  slp_write_proof_stop(f);
+  slp_common_name_leave(f);
+  slp_steal_stop(f);
+  slp_indexing_stop(f);
+}
+
+static void all_free(slp_fleet *f) {
+  slp_entry_free(f);
+  slp_mode_free(f);
+  slp_write_proof_free(f);
+  slp_steal_free(f);
+  slp_indexing_free(f);
+}
+
+/* ---- the stream's shards ---------------------------------------------------------------------------- */
+
+static void listed_where_stolen(slp_fleet *f, int ok) {
+  slp_entry_listed(f, ok);
+  slp_steal_listed(f, ok);
+}
+
+static void listed_by_index(slp_fleet *f, int ok) {
+  slp_entry_listed(f, ok);
+  slp_indexing_listed(f, ok);
+}
+
+/* ---- an ownership is over --------------------------------------------------------------------------- */
+
+static void gone_where_stolen(slp_lease *l) {
+  slp_steal_gone(l, slp_steal_is_put_anew);
+  slp_counter_gone(l);
+}
+
+static void gone_where_claimed(slp_lease *l) {
+  slp_steal_gone(l, slp_claim_is_put_back);
+  slp_counter_gone(l);
+}
+
+/* Of a number that begins anew with an owner: greater than what it is, and than all that this worker has
+ * written. */
+static uint64_t take_epoch_of_tick(const slp_lease *l) {
+  return slp_max_u64(l->row.epoch, l->own.row_epoch) + 1;
+}
+
+/* ---- the systems ------------------------------------------------------------------------------------ */
+
+#define BIT(kind) (1u << (kind))
+
+/* A lease is proven by its own row, whatever it holds. */
+#define BY_LEASE                                                                                       \
+  .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease), .timers = 5, .init = init, \
+  .stop = stop, .free = all_free, .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join,              \
+  .beat = slp_counter_beat, .good_us = slp_counter_good_us, .may_open = slp_counter_may_open,          \
+  .wrote = slp_counter_wrote, .begun = slp_counter_begun, .chosen_us = slp_choice_us,                  \
+  .restores = slp_choice_restores, .removed = slp_choice_removed, .outcome = slp_counted_outcome
+
+#define BY_TIME                                                                          \
+  .epoch_after = slp_expiry_after, .sign = slp_counted_sign_of_time, .silent_leases = 1, \
+  .past_us = slp_expiry_past_us, .doubtful = BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_PUBLISH)
+
+/* Others take a lease that was given up after three. */
+#define BY_ROUNDS                                                                               \
+  .shun_leases = 6, .claims_decide = 1, .begin = slp_steal_begin, .resumed = slp_steal_resumed, \
+  .listed = listed_where_stolen, .unknown_children = slp_steal_unknown_children,                \
+  .may_make = slp_steal_may_make, .part = slp_steal_part, .claimed = slp_ask_claimed,           \
+  .leaves = slp_ask_leaves
+
+#define BY_STEALING .met = slp_steal_met, .missed = slp_steal_missed, .gone = gone_where_stolen
+
+const slp_guest_strategy slp_strategy_kcl = {
+    .base = {BY_LEASE, BY_ROUNDS, BY_STEALING, .doubtful = BIT(SLP_OPERATION_TAKE),
+             .tell_load = slp_counter_tell_rate, .sign = slp_counted_sign, .silent_leases = 1, .counts = 1},
+    .grows = 1,
+    .asks = SLP_ASKS_OURS,
+    .renews_ended = 1,
+};
+
+/* A number that begins anew with an owner; and a peer's take may not look at it, so that it puts its row over
+ * that of another worker which has just taken it. A program of motorway's waits its span out twice before it
+ * takes a lease, and does not tick for as long when it was throttled. */
+const slp_guest_strategy slp_strategy_tick = {
+    .base = {BY_LEASE, BY_ROUNDS, BY_STEALING, .doubtful = BIT(SLP_OPERATION_TAKE), .missing_blocks = 1,
+             .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2,
+             .counts = 1},
+    .settles = 1,
+    .asks = SLP_ASKS_OURS,
+    .keeps_listed = 1,
+    .tick_us = 1000000, /* as motorway's workers do */
+};
+
+const slp_guest_strategy slp_strategy_vmware = {
+    /* Its name on a claim is all there is: these tables have no rows of workers. */
+    .base = {BY_LEASE, BY_TIME, BY_ROUNDS, .missing_blocks = 1, .met = slp_claim_met,
+             .missed = slp_claim_missed, .gone = gone_where_claimed},
+    .of_first = 1,
+    .asks = SLP_ASKS_ALL,
+    .keeps_listed = 1,
+    .reserved_until_us = slp_claim_reserved_until_us,
+};
+
+const slp_guest_strategy slp_strategy_kinsumer = {
+    .base = {BY_LEASE, BY_TIME, .missing_blocks = 1, .only_own = 1, .begin = slp_indexing_begin,
+             .met = slp_indexing_met, .missed = slp_indexing_missed, .gone = slp_counter_gone,
+             .listed = listed_by_index, .unknown_children = slp_indexing_unknown_children,
+             .part = slp_indexing_part, .leaves = slp_indexing_leaves, .clients = 1,
+             .is_share = slp_index_is_mine},
+    .of_first = 1,
+    .keeps_listed = 1,
+    .joins = slp_indexing_joins,
+};

@@ -1,0 +1,189 @@
+/* sync_rule.c - which leases a stream's shards need, by the rules of Amazon's KCL: for every shard that has
+ * no children, and for its ancestors up to the first that already has a lease. KCL does so for open shards
+ * too. One that has children is closed, but a server may list it as open, even when its row has gone.
+ * A child whose row an operator has removed would bring back ancestors that were read. It does not, as long
+ * as the row of another descendant shows that they were. */
+#include "guest/guest_rules.h"
+
+typedef enum {
+  NEW,
+  ON_STACK,
+  NOTHING,
+  COMES,
+  DONE
+} state; /* COMES: it has a lease, or will when its turn is */
+
+typedef struct walk {
+  slp_sync_shard *shards;
+  state *states;
+  size_t *stack, depth;
+  uint8_t *removed; /* its row is to be made again */
+  uint8_t *read;    /* to its end, as the row of a descendant shows */
+  int latest;
+} walk;
+
+static size_t parent_in(const walk *w, size_t i, state s) {
+  for (int k = 0; k < 2; k++) {
+    size_t p = w->shards[i].parents[k];
+    if (p != SLP_NO_SHARD && w->states[p] == s) return p;
+  }
+  return SLP_NO_SHARD;
+}
+
+static void make(walk *w, size_t i, slp_sync_make how) {
+  w->shards[i].ret = (uint8_t)how;
+  w->states[i] = COMES;
+}
+
+/* Its parents are resolved, and it has no row. */
+static void resolve(walk *w, size_t i) {
+  int comes = parent_in(w, i, COMES) != SLP_NO_SHARD, done = parent_in(w, i, DONE) != SLP_NO_SHARD;
+  if (comes || done) {
+    /* A parent is known, so the other is read as well, and both before this one. */
+    for (size_t p; (p = parent_in(w, i, NOTHING)) != SLP_NO_SHARD; comes = 1) make(w, p, SLP_SYNC_AT_START);
+    if (comes)
+      w->states[i] = COMES;
+    else
+      make(w, i, SLP_SYNC_AT_OLDEST); /* both were read, so its own turn has come */
+  } else if (!w->read[i] && (!w->latest || w->shards[i].open)) {
+    make(w, i, SLP_SYNC_AT_START);
+  } else {
+    w->states[i] = NOTHING;
+  }
+}
+
+static void visit(walk *w, size_t from) {
+  w->stack[w->depth++] = from;
+  w->states[from] = ON_STACK; /* a circle ends here */
+  while (w->depth) {
+    size_t i = w->stack[w->depth - 1], p;
+    if (!w->shards[i].row && (p = parent_in(w, i, NEW)) != SLP_NO_SHARD) {
+      w->states[p] = ON_STACK;
+      w->stack[w->depth++] = p;
+      continue;
+    }
+    w->depth--;
+    if (w->shards[i].row)
+      w->states[i] = w->shards[i].row == SLP_SYNC_ENDED ? DONE : COMES;
+    else
+      resolve(w, i);
+  }
+}
+
+/* ---- merges whose other parent lost its row ----------------------------------------------------------
+ * The end of one parent waits until the other has a row (steal.c). Nobody but an operator removes
+ * the row of a parent before its merge's child is read from, so it is missing for ever unless it is made
+ * here: above, the walk stops at the child's row. How far that parent was read is lost with its row, so it is
+ * read from its oldest record. */
+
+static int is_read_now(const walk *w, size_t i) {
+  return w->shards[i].row == SLP_SYNC_UNREAD || w->shards[i].row == SLP_SYNC_UNFINISHED;
+}
+
+/* The parent without a row, when the other one is yet to be finished. */
+static size_t other_without_row(const walk *w, size_t i) {
+  const size_t *p = w->shards[i].parents;
+  for (int k = 0; k < 2 && p[0] != SLP_NO_SHARD && p[1] != SLP_NO_SHARD; k++)
+    if (is_read_now(w, p[k]) && !w->shards[p[1 - k]].row) return p[1 - k];
+  return SLP_NO_SHARD;
+}
+
+static void make_removed(walk *w, size_t n) {
+  for (size_t i = 0, p; i < n; i++) {
+    if ((p = other_without_row(w, i)) == SLP_NO_SHARD) continue;
+    if (!w->shards[i].row && w->states[i] == NEW)
+      visit(w, i);
+    else if (w->shards[i].row == SLP_SYNC_UNREAD)
+      w->removed[p] = 1;
+  }
+  for (size_t i = 0; i < n; i++) {
+    int later = !w->removed[i];
+    for (int k = 0; k < 2 && !later; k++) {
+      size_t p = w->shards[i].parents[k];
+      later = p != SLP_NO_SHARD && (w->removed[p] || w->states[p] == COMES || is_read_now(w, p));
+    }
+    int comes = w->states[i] == COMES && !w->shards[i].ret; /* with the end of a parent */
+    if (!later && !comes) make(w, i, SLP_SYNC_AT_OLDEST);
+  }
+}
+
+/* All that the shard descends from. */
+static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
+  w->stack[w->depth++] = from;
+  while (w->depth) {
+    const size_t *parents = w->shards[w->stack[--w->depth]].parents;
+    for (int k = 0; k < 2; k++) {
+      if (parents[k] == SLP_NO_SHARD || ancestors[parents[k]]) continue;
+      ancestors[parents[k]] = 1;
+      w->stack[w->depth++] = parents[k];
+    }
+  }
+}
+
+/* What descends from a shard is read after its end. The parents of a merge are left out: the end of one waits
+ * for the row of the other, and they have no other child that could ask for them. */
+static void mark_read(walk *w, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (w->shards[i].row >= SLP_SYNC_UNFINISHED) mark_ancestors(w, w->read, i);
+  for (size_t i = 0; i < n; i++) {
+    const size_t *parents = w->shards[i].parents;
+    if (parents[0] == SLP_NO_SHARD || parents[1] == SLP_NO_SHARD) continue;
+    w->read[parents[0]] = w->read[parents[1]] = 0;
+  }
+}
+
+int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
+  state *states = slp_zalloc_n(mem, n + 1, sizeof *states);
+  size_t *stack = slp_zalloc_n(mem, n + 1, sizeof *stack);
+  uint8_t *followed = slp_zalloc_n(mem, n + 1, 1), *removed = slp_zalloc_n(mem, n + 1, 1);
+  uint8_t *ancestors = slp_zalloc_n(mem, n + 1, 1), *read = slp_zalloc_n(mem, n + 1, 1);
+  walk w = {shards, states, stack, 0, removed, read, latest};
+  int r = states && stack && followed && removed && ancestors && read ? 0 : SLP_ENOMEM;
+  for (size_t i = 0; i < n && !r; i++) {
+    shards[i].ret = SLP_SYNC_NOT;
+    for (int k = 0; k < 2; k++)
+      if (shards[i].parents[k] != SLP_NO_SHARD) followed[shards[i].parents[k]] = 1;
+  }
+  for (size_t i = 0; i < n && !r; i++)
+    if (!followed[i]) mark_ancestors(&w, ancestors, i);
+  if (!r) mark_read(&w, n);
+  for (size_t i = 0; i < n && !r; i++) /* what is open and no ancestor stands in a circle */
+    if (states[i] == NEW && (!followed[i] || (shards[i].open && !ancestors[i]))) visit(&w, i);
+  if (!r) make_removed(&w, n);
+  slp_free(mem, states);
+  slp_free(mem, stack);
+  slp_free(mem, followed);
+  slp_free(mem, removed);
+  slp_free(mem, ancestors);
+  slp_free(mem, read);
+  return r;
+}
+
+/* ---- a lease for each ---------------------------------------------------------------------------------- */
+
+/* Some shard in front of it has a row: it is no part of the stream as the application found it. 1: that was
+ * not known yet. */
+static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
+  if (known[i]) return 0;
+  for (int k = 0; k < 2; k++) {
+    size_t p = shards[i].parents[k];
+    if (p != SLP_NO_SHARD && p != i && (shards[p].row || known[p])) known[i] = 1;
+  }
+  return known[i];
+}
+
+int slp_sync_every(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
+  uint8_t *known = slp_zalloc_n(mem, n + 1, 1);
+  if (!known) return SLP_ENOMEM;
+  /* Parents are listed before their children, so one round is the rule. */
+  for (int learned = 1; learned;) {
+    learned = 0;
+    for (size_t i = 0; i < n; i++) learned |= learn(shards, known, i);
+  }
+  for (size_t i = 0; i < n; i++) {
+    slp_sync_make start = latest && !shards[i].open ? SLP_SYNC_AT_END : SLP_SYNC_AT_START;
+    shards[i].ret = (uint8_t)(shards[i].row ? SLP_SYNC_NOT : known[i] ? SLP_SYNC_AT_OLDEST : start);
+  }
+  slp_free(mem, known);
+  return 0;
+}

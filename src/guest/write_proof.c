@@ -1,0 +1,104 @@
+/* write_proof.c - proof that the table takes this worker's writes, where only leases have counters. */
+#include "guest/write_proof.h"
+
+#include "base/probe.h"
+#include "guest/guest.h"
+
+/* Longer than the third of a lease after which held leases are renewed: a worker with leases renews nothing
+ * in vain. */
+static uint64_t every_us(const slp_fleet *f) { return slp_fleet_lease_us(f) / 5 * 2; }
+
+static int judges(const slp_fleet *f) {
+  return slp_guest_of(f)->write_proof.shard[0] && slp_worker_is(f, SLP_WORKER_RUNS) &&
+         slp_proof_is(f, SLP_PROOF_GOOD);
+}
+
+static uint64_t due_us(slp_fleet *f) {
+  const slp_write_proof *p = &slp_guest_of(f)->write_proof;
+  return p->answered_us ? slp_after_us(p->answered_us, every_us(f)) : slp_fleet_now(f);
+}
+
+static void arm(slp_fleet *f) {
+  uint64_t soonest = slp_fleet_now(f) + slp_fleet_lease_us(f) / 20;
+  slp_fleet_timer(f, &slp_guest_of(f)->write_proof.timer,
+                  slp_guest_of(f)->write_proof.shard[0] ? slp_max_u64(due_us(f), soonest) : SLP_NEVER);
+}
+
+/* Writes are answered each two fifths of a lease, or the table takes none for a while; others have the same
+ * trouble then. */
+void slp_write_proof_got(slp_fleet *f, uint64_t sent_us) {
+  slp_write_proof *p = &slp_guest_of(f)->write_proof;
+  uint64_t now = slp_now_refresh_us(f->h), lease_us = slp_fleet_lease_us(f);
+  if (p->shard[0] && p->answered_us && now - p->answered_us > lease_us / 2) {
+    SLP_PROBE("write proof: none for half a lease");
+    slp_fleet_trouble(f);
+  }
+  p->answered_us = now;
+  p->sent_us = slp_max_u64(p->sent_us, sent_us);
+}
+
+int slp_write_proof_covers(const slp_fleet *f, uint64_t since_us) {
+  return slp_guest_of(f)->write_proof.sent_us >= slp_after_us(since_us, slp_fleet_lease_us(f) / 2);
+}
+
+static void renewed(slp_write *op) {
+  slp_fleet *f = slp_write_fleet(op);
+  int fails = op->end == SLP_OUTCOME_GIVEN_UP;
+  op->failed_before = fails ? op->failed_before + 1 : 0;
+  if (fails)
+    slp_fleet_trouble(f);
+  else
+    slp_write_proof_got(f, op->sent_us);
+  arm(f);
+}
+
+static void run(slp_timer *t) {
+  slp_fleet *f = SLP_OWNER(t, slp_guest, write_proof.timer)->f;
+  slp_write_proof *p = &slp_guest_of(f)->write_proof;
+  if (!judges(f) || due_us(f) > slp_fleet_now(f)) {
+    arm(f);
+    return;
+  }
+  slp_fleet_operation(f, &p->renewal.i, SLP_OPERATION_RENEW);
+  p->renewal.i.shard = slp_str_of(p->shard);
+  p->renewal.tries_max = 1;
+  slp_write_send(&p->renewal, renewed);
+}
+
+/* No lease that is this worker's own: at epoch 0 its renewal would be refused all the same. */
+static const slp_lease_row *another_s(const slp_fleet *f, const slp_snapshot *s) {
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_row *row = &s->leases[i];
+    int fits = row->shard.n && row->shard.n <= SLP_SHARD_ID_MAX && row->position.kind != SLP_POSITION_END;
+    if (fits && row->owner.n && !slp_str_eq(row->owner, slp_instance_str(&f->me))) return row;
+  }
+  return NULL;
+}
+
+void slp_write_proof_saw(slp_fleet *f, const slp_snapshot *s) {
+  slp_write_proof *p = &slp_guest_of(f)->write_proof;
+  if (p->renewal.busy) return; /* it uses the name */
+  const slp_lease_row *row =
+      slp_mode_is(f, SLP_MODE_LED) || slp_mode_is(f, SLP_MODE_STRANGE) ? NULL : another_s(f, s);
+  if (!row || !p->shard[0]) p->answered_us = 0; /* what was before proves nothing about a new silence */
+  p->shard[0] = 0;
+  if (row) {
+    memcpy(p->shard, row->shard.p, row->shard.n);
+    p->shard[row->shard.n] = 0;
+  }
+  arm(f);
+}
+
+void slp_write_proof_init(slp_fleet *f) {
+  slp_fleet_timer_init(&slp_guest_of(f)->write_proof.timer, run);
+  slp_write_init(&slp_guest_of(f)->write_proof.renewal, &f->writes, f);
+}
+
+void slp_write_proof_stop(slp_fleet *f) {
+  slp_timer_clear(f->h, &slp_guest_of(f)->write_proof.timer);
+  slp_write_stop(&slp_guest_of(f)->write_proof.renewal);
+  slp_guest_of(f)->write_proof.shard[0] = 0;
+  slp_guest_of(f)->write_proof.answered_us = 0;
+}
+
+void slp_write_proof_free(slp_fleet *f) { slp_write_free(&slp_guest_of(f)->write_proof.renewal); }

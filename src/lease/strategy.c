@@ -1,0 +1,52 @@
+/* strategy.c - the protocol of PROTOCOL.md as the strategy that a schema names by NULL: one row proves the
+ * life of all that a worker has, and a leader assigns. */
+#include "lease/strategy.h"
+
+#include "lease/fleet_inside.h"
+
+static void look_again(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f)); }
+
+static void resumed(slp_fleet *f) { slp_election_seek(f, 0); }
+
+static void sync_now(slp_fleet *f) { slp_leader_sync(f, 0); }
+
+/* A worker was evicted: whether it led or owned a lease, every other one looks again. */
+static void evicted_other(slp_fleet *f) {
+  slp_leader_assign(f, 0);
+  if (slp_role_is(f, SLP_ROLE_FOLLOWS)) slp_election_seek(f, 0);
+  size_t at = 0;
+  for (slp_lease *l; (l = slp_lease_each(f, &at));)
+    if (slp_lease_in(l, SLP_LEASE_SOUGHT)) slp_lease_poll(l, slp_fleet_now(f));
+}
+
+static void gave_up(slp_fleet *f) {
+  slp_notify_leader(f);
+  slp_leader_assign(f, 0); /* when that is me */
+}
+
+#define BIT(kind) (1u << (kind))
+const slp_strategy slp_strategy_native = {
+    .urgent = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
+    .doubtful = BIT(SLP_OPERATION_REGISTER) | BIT(SLP_OPERATION_HEARTBEAT),
+    .members = 1,
+    .proves_takes = 1,
+    .frees_all = 1,
+    .join = slp_worker_join,
+    .beat = slp_worker_beat,
+    .good_us = slp_worker_good_us,
+    .missing_blocks = 1,
+    .begin = slp_election_begin,
+    .suspended = slp_election_drop,
+    .resumed = resumed,
+    .met = slp_lease_met_assigned,
+    .missed = look_again,
+    .listed = slp_leader_listed,
+    .made = slp_leader_made,
+    .unknown_children = sync_now,
+    .part = slp_leave_successors,
+    .leaves = slp_election_drop,
+    .wants = slp_election_alert_soon,
+    .gave_up = gave_up,
+    .heartbeat = slp_leader_heartbeat,
+    .evicted_other = evicted_other,
+};
