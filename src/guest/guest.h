@@ -1,6 +1,6 @@
 /* guest.h - a worker in a table of another system as the files of this room see it: what they keep behind a
  * fleet and behind each lease, and the rules by which the systems differ.
- * lease/PROTOCOL.md, "Tables of Amazon's KCL" and behind it, has the systems.
+ * GUESTS.md has the systems.
  *
  * The files have floors: a file calls its own floor's functions and those of lower floors.
  *

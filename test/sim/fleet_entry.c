@@ -1,5 +1,5 @@
 /* fleet_entry.c - a worker before a table that may be another system's, or one that a program is at work
- * in which shares with nobody (src/lease/entry.c): whether it joins, when, and what it has written until
+ * in which shares with nobody (src/guest/entry.c): whether it joins, when, and what it has written until
  * then. Leases of 2 s. SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 60
 #include "sim/fleet_world.h"

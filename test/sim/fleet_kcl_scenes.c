@@ -1,5 +1,5 @@
 /* fleet_kcl_scenes.c - a fleet over a table of KCL 2.x in virtual time, scene by scene (leases of 2 s, so a
- * look at the table every 2 s). What its protocol is too weak to promise stands in src/lease/PROTOCOL.md.
+ * look at the table every 2 s). What its protocol is too weak to promise stands in src/guest/GUESTS.md.
  * SCENE_TRACE=1 prints what happens. */
 #define CHECK_SECONDS 120
 #include "lease/bulk_write.h"

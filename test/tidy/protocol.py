@@ -1,10 +1,11 @@
-"""Holds src/lease/PROTOCOL.md, src/README.md and what .github/ tells contributors to the source, and keeps documents that
-nobody has out of it.
+"""Holds src/lease/PROTOCOL.md, src/guest/GUESTS.md, src/README.md and what .github/ tells contributors to the source,
+and keeps documents that nobody has out of it.
 
-These pages: every file in backticks exists, the function or type of `file.c:name` is defined in that very file, every SLP_ name is there.
-PROTOCOL.md: every SLP_OPERATION_ of lease/schema.h and every attribute of the two layouts is named, each with its meaning
-in a table; every rule of the simulator's judge is named. Who cites a section of it (PROTOCOL.md, "Eviction") names one
-that is there. No comment cites a document that is not in the tree, a file that is not there, or, at the head of a file,
+All pages: every file in backticks exists, the function or type of `file.c:name` is defined in that very file, every SLP_ name is there.
+PROTOCOL.md and GUESTS.md: every SLP_OPERATION_ of lease/schema.h is named in one of them, every attribute of the native
+layout in the first and of the others in the second, each with its meaning in a table; every rule of the simulator's judge
+is named. Who cites a section of a page (PROTOCOL.md, "Eviction") names one that is there. No comment cites a document
+that is not in the tree, a file that is not there, or, at the head of a file,
 another name than its own. src/README.md has the rooms and ranks that rooms.py checks.
 """
 
@@ -17,14 +18,15 @@ import rooms
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROTOCOL = "src/lease/PROTOCOL.md"
-PAGES = (PROTOCOL, "src/README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md")
+GUESTS = "src/guest/GUESTS.md"
+PAGES = (PROTOCOL, GUESTS, "src/README.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md")
 TEXT = (".c", ".h", ".md", ".py", ".pml", ".sh", ".build", ".txt", ".1", ".3", ".7", ".yml")
 CITED = ("src", "include", "test", "bench", ".ci", ".github")
 # Papers from before the tree stood by itself. A fact about a service or a library names its public source, or the test
 # that shows it; "section 6" is fine behind the number of an RFC.
 OUTSIDE = re.compile(
     r"\bDESIGN\b|\baws-wire\b|\bfleet-protocol\b|\bseed-systems\b|\bapi-answers\b"
-    r"|\b(?!(?:README|PROTOCOL|CHANGELOG|CONTRIBUTING|SECURITY)\.md)[\w-]+\.md\b|\.\./shared|\bissue #?\d+\b"
+    r"|\b(?!(?:README|PROTOCOL|GUESTS|CHANGELOG|CONTRIBUTING|SECURITY)\.md)[\w-]+\.md\b|\.\./shared|\bissue #?\d+\b"
     r"|protocol's sheet|the sheet\b|\brule \d+\.\d+|(?<!RFC \d{4} )\b[Ss]ection \d+(\.\d+)*\b", re.M)
 # The attributes that each has, at least: fewer, and this check does not understand it any more.
 LAYOUTS = {"src/store/schema_sloop.c": 15, "src/guest/schema_kcl.c": 15, "src/guest/schema_vmware.c": 6,
@@ -113,20 +115,26 @@ def attributes(layout_c):
     return names
 
 
-def check_complete(page):
+def cells_of(page):
+    """The first column of every table: what it tells the meaning of."""
+    return " ".join(re.findall(r"^\|([^|]*)\|", page, re.M)) + " ".join(re.findall(r"^One table, keys.*$", page, re.M))
+
+
+def check_complete(pages):
+    """pages: path -> text, of PROTOCOL and GUESTS."""
     found = []
-    cells = " ".join(re.findall(r"^\|([^|]*)\|", page, re.M)) + " ".join(re.findall(r"^One table, keys.*$", page, re.M))
     for name in operations(read("src/lease/schema.h")):
-        if name not in ("SLP_OPERATIONS",) and not re.search(rf"^\| {name} \|", page, re.M):
+        if name not in ("SLP_OPERATIONS",) and not any(re.search(rf"^\| {name} \|", page, re.M) for page in pages.values()):
             found.append(f"{PROTOCOL}: no row of a table says what {name} is")
     for layout, least in LAYOUTS.items():
+        page = GUESTS if layout.startswith("src/guest/") else PROTOCOL
         names = attributes(read(layout))
         if len(names) < least:
             found.append(f"{layout}: only {len(names)} attributes were found: this check does not understand it any more")
-        found += [f"{PROTOCOL}: no row of a table says what attribute {name} of {layout} is"
-                  for name in sorted(names) if f"`{name}`" not in cells]
+        found += [f"{page}: no row of a table says what attribute {name} of {layout} is"
+                  for name in sorted(names) if f"`{name}`" not in cells_of(pages[page])]
     for rule in re.findall(r"^\s*HD_([SLP]\d+)_", read("test/sim/herd_oracle.h"), re.M):
-        if not re.search(rf"\b{rule}\b", page):
+        if not re.search(rf"\b{rule}\b", pages[PROTOCOL]):
             found.append(f"{PROTOCOL}: rule {rule} of the judge is not named")
     return found
 
@@ -134,9 +142,11 @@ def check_complete(page):
 # ---- who cites what ---------------------------------------------------------------------------------------------------
 
 def check_citations(path, text, sections):
+    """sections: of each page by its name, such as "PROTOCOL.md"."""
     plain = re.sub(r"\n[ \t]*(?:\*|#|//)?[ \t]*", " ", text)
-    return [f'{path}: PROTOCOL.md has no section "{title}"'
-            for title in re.findall(r'PROTOCOL\.md, "([^"]+)"', plain) if title not in sections]
+    return [f'{path}: {page} has no section "{title}"'
+            for page, titles in sections.items()
+            for title in re.findall(rf'{re.escape(page)}`?, "([^"]+)"', plain) if title not in titles]
 
 
 @functools.cache
@@ -192,7 +202,7 @@ SELF_TEST = [  # text, must it be found?
 
 def self_test():
     wrong = [text for text, must in SELF_TEST if bool(check_outside("x", text)) != must]
-    wrong += [text for text in ('PROTOCOL.md,\n * "Evictions"',) if not check_citations("x", text, {"Eviction"})]
+    wrong += [text for text in ('PROTOCOL.md,\n * "Evictions"',) if not check_citations("x", text, {"PROTOCOL.md": {"Eviction"}})]
     wrong += [f"file {name}" for name in ("nowhere.c", "lease/nowhere.c") if places_of(name, PROTOCOL)]
     wrong += [f"function {name}" for name, is_there in (("slp_write_send", 1), ("slp_write_sent", 0), ("slp_worker_trouble", 0))
               if defines("src/lease/write.c", name) != bool(is_there)]
@@ -211,14 +221,15 @@ def report(name, findings):
 
 def main():
     me = os.path.relpath(os.path.abspath(__file__), ROOT)
-    page = read(PROTOCOL)
-    sections = set(re.findall(r"^#+ (.*?)(?: \(.*\))?$", page, re.M))
+    pages = {path: read(path) for path in (PROTOCOL, GUESTS)}
+    sections = {os.path.basename(path): set(re.findall(r"^#+ (.*?)(?: \(.*\))?$", page, re.M))
+                for path, page in pages.items()}
     all_text = {path: read(path) for path in files(*CITED) if path != me}
     all_text.update((path, read(path)) for path in ("README.md", "meson.build", "meson_options.txt"))
     words = set(re.findall(r"\b\w+\b", "\n".join(text for path, text in all_text.items() if path not in PAGES)))
     bad = report("the checker finds what it must and nothing else", self_test())
     bad |= report("files and functions that the pages name", sum((check_names(p, read(p), words) for p in PAGES), []))
-    bad |= report("operations, attributes and rules are on the page", check_complete(page))
+    bad |= report("operations, attributes and rules are on the pages", check_complete(pages))
     bad |= report("sections that are cited are there",
                   sum((check_citations(path, text, sections) for path, text in all_text.items()), []))
     bad |= report("src/README.md has the rooms and their ranks", check_rooms(read("src/README.md")))
