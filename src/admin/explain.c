@@ -23,6 +23,11 @@ static int is_silent(const slp_admin *a, const slp_worker_row *w) {
   return !seen || !seen->alive;
 }
 
+/* The other one is known from the stream's listing. */
+static int names_one_parent(const slp_admin *a) {
+  return a->schema->strategy && a->schema->strategy->knows_parents;
+}
+
 static int lives(const slp_admin *a, const slp_worker_row *w) {
   return slp_worker_takes(w) && !is_silent(a, w);
 }
@@ -120,7 +125,7 @@ static int holds_back(const slp_admin *a, slp_str parent) {
  * of another system goes by the row. */
 static const slp_str *parents_of(const slp_admin *a, const slp_lease_row *l) {
   slp_str id, incarnation;
-  const slp_admin_shard *listed = a->schema->one_parent ? slp_admin_listed(a, l->shard) : NULL;
+  const slp_admin_shard *listed = names_one_parent(a) ? slp_admin_listed(a, l->shard) : NULL;
   if (!listed || (l->owner.n && !slp_instance_split(l->owner, &id, &incarnation))) return l->parents;
   return listed->parents;
 }
@@ -208,7 +213,7 @@ static void explain_lease(slp_admin *a, sloop_explanation_t *e, const slp_lease_
     e->waits_for = relative(a, parent);
     if (!slp_str_eq(cause, parent)) e->waits_for_last = relative(a, cause);
   }
-  add_parents(a, e, listed && a->schema->one_parent ? listed->parents : l->parents);
+  add_parents(a, e, listed && names_one_parent(a) ? listed->parents : l->parents);
   if (is_ended(l) || e->shard.closed) add_children(a, e, l->shard);
 }
 

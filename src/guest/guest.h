@@ -17,6 +17,7 @@
  *                     waits for
  *      entry.c        looks whether the table may be joined at all
  *      ask.c          a name in a row, by which a lease is asked for
+ *      from_listing.c what rows do not tell of a shard
  *   0  counted.c, expiry.c, wall_time.c, *_rule.c: pure
  *      several.c      a store over several tables
  */

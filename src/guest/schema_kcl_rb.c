@@ -396,10 +396,9 @@ slp_schema *slp_schema_kcl_rb(slp_mem *mem) {
   s->base = (slp_schema){
       .name = "kcl-rb",
       .refused = REFUSED,
-      .strategy = &slp_strategy_tick.base,
+      .strategy = &slp_strategy_kcl_rb.base,
       .unnamed = 1,
       .whole_records = 1,
-      .one_parent = 1,
       .operations = operations,
       .table = table,
       .scope = slp_scope_whole_table,

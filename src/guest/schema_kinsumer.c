@@ -556,7 +556,6 @@ slp_schema *slp_schema_kinsumer(slp_mem *mem, const char *app, uint32_t lease_ms
       .strategy = &slp_strategy_kinsumer.base,
       .unnamed = 1,
       .whole_records = 1,
-      .one_parent = 1,
       .operations = operations,
       .table = table,
       .side_table = side_table,

@@ -315,11 +315,9 @@ slp_schema *slp_schema_motorway(slp_mem *mem, const slp_position *start) {
   s->base = (slp_schema){
       .name = "motorway",
       .refused = REFUSED,
-      .strategy = &slp_strategy_tick.base,
+      .strategy = &slp_strategy_motorway.base,
       .unnamed = 1,
       .whole_records = 1,
-      .one_parent = 1,
-      .names_start = 1,
       .tells_no_start = 1,
       .operations = operations,
       .table = table,

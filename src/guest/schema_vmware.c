@@ -309,7 +309,6 @@ slp_schema *slp_schema_vmware(slp_mem *mem, const slp_position *start) {
       .strategy = &slp_strategy_vmware.base,
       .unnamed = 1,
       .whole_records = 1,
-      .one_parent = 1,
       .tells_no_start = 1,
       .operations = operations,
       .table = table,

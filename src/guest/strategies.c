@@ -7,6 +7,7 @@
 #include "guest/counted.h"
 #include "guest/counter.h"
 #include "guest/expiry.h"
+#include "guest/from_listing.h"
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
 
@@ -78,7 +79,8 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
   .stop = stop, .free = all_free, .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join,              \
   .beat = slp_counter_beat, .good_us = slp_counter_good_us, .may_open = slp_counter_may_open,          \
   .wrote = slp_counter_wrote, .begun = slp_counter_begun, .chosen_us = slp_choice_us,                  \
-  .restores = slp_choice_restores, .removed = slp_choice_removed, .outcome = slp_counted_outcome
+  .restores = slp_choice_restores, .removed = slp_choice_removed, .outcome = slp_counted_outcome,      \
+  .keeps_parked = 1
 
 #define BY_TIME                                                                          \
   .epoch_after = slp_expiry_after, .sign = slp_counted_sign_of_time, .silent_leases = 1, \
@@ -104,20 +106,27 @@ const slp_guest_strategy slp_strategy_kcl = {
 /* A number that begins anew with an owner; and a peer's take may not look at it, so that it puts its row over
  * that of another worker which has just taken it. A program of motorway's waits its span out twice before it
  * takes a lease, and does not tick for as long when it was throttled. */
-const slp_guest_strategy slp_strategy_tick = {
-    .base = {BY_LEASE, BY_ROUNDS, BY_STEALING, .doubtful = BIT(SLP_OPERATION_TAKE), .missing_blocks = 1,
-             .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2,
-             .counts = 1},
-    .settles = 1,
-    .asks = SLP_ASKS_OURS,
-    .keeps_listed = 1,
-    .tick_us = 1000000, /* as motorway's workers do */
+#define BY_TICK                                                                                         \
+  .doubtful = BIT(SLP_OPERATION_TAKE), .missing_blocks = 1, .knows_parents = slp_listing_knows_parents, \
+  .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2, .counts = 1
+
+#define OF_TICK \
+  .settles = 1, .asks = SLP_ASKS_OURS, .keeps_listed = 1, .tick_us = 1000000 /* as motorway's workers do */
+
+const slp_guest_strategy slp_strategy_motorway = {
+    .base = {BY_LEASE, BY_ROUNDS, BY_STEALING, BY_TICK, .knows_start = slp_listing_knows_start},
+    OF_TICK,
+};
+
+const slp_guest_strategy slp_strategy_kcl_rb = {
+    .base = {BY_LEASE, BY_ROUNDS, BY_STEALING, BY_TICK},
+    OF_TICK,
 };
 
 const slp_guest_strategy slp_strategy_vmware = {
     /* Its name on a claim is all there is: these tables have no rows of workers. */
-    .base = {BY_LEASE, BY_TIME, BY_ROUNDS, .missing_blocks = 1, .met = slp_claim_met,
-             .missed = slp_claim_missed, .gone = gone_where_claimed},
+    .base = {BY_LEASE, BY_TIME, BY_ROUNDS, .missing_blocks = 1, .knows_parents = slp_listing_knows_parents,
+             .met = slp_claim_met, .missed = slp_claim_missed, .gone = gone_where_claimed},
     .of_first = 1,
     .asks = SLP_ASKS_ALL,
     .keeps_listed = 1,
@@ -125,11 +134,11 @@ const slp_guest_strategy slp_strategy_vmware = {
 };
 
 const slp_guest_strategy slp_strategy_kinsumer = {
-    .base = {BY_LEASE, BY_TIME, .missing_blocks = 1, .only_own = 1, .begin = slp_indexing_begin,
-             .met = slp_indexing_met, .missed = slp_indexing_missed, .gone = slp_counter_gone,
-             .listed = listed_by_index, .unknown_children = slp_indexing_unknown_children,
-             .part = slp_indexing_part, .leaves = slp_indexing_leaves, .clients = 1,
-             .is_share = slp_index_is_mine},
+    .base = {BY_LEASE, BY_TIME, .missing_blocks = 1, .knows_parents = slp_listing_knows_parents,
+             .only_own = 1, .begin = slp_indexing_begin, .met = slp_indexing_met,
+             .missed = slp_indexing_missed, .gone = slp_counter_gone, .listed = listed_by_index,
+             .unknown_children = slp_indexing_unknown_children, .part = slp_indexing_part,
+             .leaves = slp_indexing_leaves, .clients = 1, .is_share = slp_index_is_mine},
     .of_first = 1,
     .keeps_listed = 1,
     .joins = slp_indexing_joins,

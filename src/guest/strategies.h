@@ -29,7 +29,7 @@ typedef struct slp_guest_strategy {
 extern const slp_guest_strategy slp_strategy_kcl;      /* a counter a lease; steals */
 extern const slp_guest_strategy slp_strategy_vmware;   /* a time at which each lease runs out; asks */
 extern const slp_guest_strategy slp_strategy_kinsumer; /* likewise; the n-th shard is the n-th worker's */
-extern const slp_guest_strategy
-    slp_strategy_tick; /* motorway, kcl-rb: a number that may begin anew; steals */
+extern const slp_guest_strategy slp_strategy_motorway; /* a number that may begin anew; steals */
+extern const slp_guest_strategy slp_strategy_kcl_rb;   /* likewise */
 
 #endif

@@ -5,7 +5,6 @@
 #include "lease/fleet_inside.h"
 
 #define AGAIN_US 500000
-#define UNLISTED_US UINT64_C(60000000) /* a shard that is not listed for so long is gone */
 
 /* ---- children ---------------------------------------------------------------------------------- */
 
@@ -38,18 +37,9 @@ static uint64_t epoch_first(slp_fleet *f, slp_str shard) {
   return slp_lease_seen(f, shard) ? (uint64_t)(slp_wall_ms(f->h) / 1000) : 0;
 }
 
-/* The end of a shard tells of its children, but not with which number they start. */
 static int start_known(slp_lease *l, const slp_shard_desc *kid, slp_str *ret) {
-  slp_fleet *f = l->f;
   *ret = kid->seq_start;
-  if (kid->seq_start.n || !f->schema->names_start) return 1;
-  const slp_listed *listed = slp_listed_get(f, kid->id);
-  if (!l->end.listing_us) l->end.listing_us = slp_fleet_now(f);
-  if (listed)
-    *ret = listed->desc.seq_start;
-  else if (slp_listed_us(f) <= l->end.listing_us + UNLISTED_US)
-    slp_fleet_list(f);
-  return listed || slp_listed_us(f) > l->end.listing_us + UNLISTED_US;
+  return kid->seq_start.n || !l->f->strategy->knows_start || l->f->strategy->knows_start(l, kid, ret);
 }
 
 static void make_kid_later(slp_lease *l) {

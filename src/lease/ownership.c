@@ -335,25 +335,8 @@ void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_touch(l);
 }
 
-#define ABSENT_US 60000000 /* a shard that listings lack for longer is gone, and not only new */
-
-/* Returns 1 if all parents of the lease's shard are known. Where rows name one parent at most, the listing
- * of the stream names the other. A shard that the stream no longer lists has no parent that matters. But a
- * shard may also be unlisted because it is newer than the listing; then its parent is listed. */
 static int parents_known(slp_lease *l) {
-  slp_fleet *f = l->f;
-  slp_lease_gate *gate = &l->gate;
-  if (!f->schema->one_parent || gate->known) return 1;
-  const slp_listed *listed = slp_listed_get(f, l->shard);
-  if (!gate->asked_us) gate->asked_us = slp_fleet_now(f);
-  uint64_t wait_us = slp_fleet_listed_has(f, l->row.parents[0]) ? ABSENT_US : 0;
-  if (listed)
-    gate->known = slp_lease_know_parents(l, &listed->desc) == 0;
-  else if (slp_listed_us(f) > gate->asked_us + wait_us)
-    gate->known = 1;
-  else
-    slp_fleet_list(f);
-  return gate->known;
+  return !l->f->strategy->knows_parents || l->f->strategy->knows_parents(l);
 }
 
 static int parent_done(slp_lease *l, int k) {
@@ -517,7 +500,7 @@ static void draining(slp_lease *l) {
     SLP_PROBE("lease: who asked for it has died meanwhile");
     why = SLP_RELEASE_LEAVE;
   }
-  if (why == SLP_RELEASE_PARK && !f->schema->parks && slp_worker_is(f, SLP_WORKER_RUNS)) {
+  if (why == SLP_RELEASE_PARK && f->strategy->keeps_parked && slp_worker_is(f, SLP_WORKER_RUNS)) {
     park(l);
     return;
   }

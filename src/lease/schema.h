@@ -280,11 +280,8 @@ struct slp_schema {
   const char *refused; /* the attribute that holds the note of refused.h */
   const char *clear;   /* the attribute that holds the note of clear.h; NULL: rows of this layout have none */
   const slp_strategy *strategy; /* strategy.h; NULL: the native way */
-  uint8_t parks;                /* a row can say that nobody is to read it, or which worker could not */
   uint8_t whole_records;  /* a row has no place inside an aggregate: only what is done as a whole is saved */
   uint8_t idle_places;    /* a row can say that no record has the number, and since when nothing came */
-  uint8_t one_parent;     /* a row names one parent at most: the other is known from the stream's listing */
-  uint8_t names_start;    /* the beginning of a shard is said by the number with which it starts */
   uint8_t tells_no_start; /* a row of which nothing is saved begins where each worker's options say */
   uint8_t unnamed;     /* rows do not name their stream; where both may be (form): those of this one do not */
   uint8_t versions;    /* rows may say that other rules hold: they are read before anything is written */

@@ -45,6 +45,7 @@ struct slp_strategy {
   uint8_t missing_blocks; /* a parent without a row is waited for as long as the stream lists it */
   uint8_t claims_decide;  /* a claim, of the next owner or by a leader in its name, is always heard */
   uint8_t only_own;       /* what is not assigned to this worker any more is given up, unasked */
+  uint8_t keeps_parked;   /* rows can't say that nobody is to read them: their owner keeps them, unread */
   void (*begin)(slp_fleet *f);     /* the worker has joined: finds out what is there for it. Never NULL */
   void (*suspended)(slp_fleet *f); /* the lease deadline passed, or it was evicted */
   void (*resumed)(slp_fleet *f);
@@ -59,6 +60,12 @@ struct slp_strategy {
   void (*gone)(slp_lease *l);           /* its ownership is over */
   void (*listed)(slp_fleet *f, int ok); /* the stream's shards. Never NULL */
   void (*unknown_children)(slp_fleet *f); /* a shard ended and the stream did not tell of any. Never NULL */
+  /* Whether all parents of a lease that waits for them are known, where a row names one at most. 0: not
+   * yet. NULL: a row names both. */
+  int (*knows_parents)(slp_lease *l);
+  /* The number with which a child starts, where its row is to say it and the end of its parent did not. 0:
+   * not yet. NULL: no row says it. */
+  int (*knows_start)(slp_lease *l, const slp_shard_desc *kid, slp_str *ret);
   /* The lease of a child of a shard that I have read to its end; 0: not yet. NULL: always. */
   int (*may_make)(slp_lease *l, const slp_shard_desc *kid);
   void (*made)(slp_fleet *f, slp_str kid); /* its row */

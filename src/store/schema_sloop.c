@@ -693,7 +693,6 @@ slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str 
       .name = "sloop",
       .refused = "refused",
       .clear = "clear",
-      .parks = 1,
       .idle_places = 1,
       .operations = (1u << SLP_OPERATION_RENEW) - 1,
       .table = table,

@@ -131,8 +131,8 @@ TEST(a_tick_counts_with_its_owner_and_takes_two_leases) {
   slp_mark_set(&row.position.mark, SLP_STR("7"), UINT32_MAX, -1);
   slp_sign first = slp_counted_sign_of_tick(&row, 0, 0, 10000), next = first;
   slp_silence_saw(&s, &first, 1000, 0);
-  CHECK(slp_strategy_dead_us(&slp_strategy_tick.base, &s, L, 0) == 1000 + 2 * L);
-  CHECK(slp_strategy_span_us(&slp_strategy_tick.base, L) == 2 * L &&
+  CHECK(slp_strategy_dead_us(&slp_strategy_motorway.base, &s, L, 0) == 1000 + 2 * L);
+  CHECK(slp_strategy_span_us(&slp_strategy_motorway.base, L) == 2 * L &&
         slp_strategy_span_us(&slp_strategy_kcl.base, L) == L);
   CHECK_INT(slp_silence_saw(&s, &next, 2000, 0), 0);
   row.epoch = 6;
@@ -144,5 +144,5 @@ TEST(a_tick_counts_with_its_owner_and_takes_two_leases) {
   slp_mark_set(&row.position.mark, SLP_STR("8"), UINT32_MAX, -1);
   next = slp_counted_sign_of_tick(&row, 0, 0, 10000);
   CHECK_INT(slp_silence_saw(&s, &next, 5000, 0), 1);
-  CHECK(slp_strategy_dead_us(&slp_strategy_tick.base, &s, L, 0) == 5000 + 2 * L);
+  CHECK(slp_strategy_dead_us(&slp_strategy_motorway.base, &s, L, 0) == 5000 + 2 * L);
 }
