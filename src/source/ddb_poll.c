@@ -1,5 +1,5 @@
-/* ddb_poll.c - what DynamoDB Streams does unlike other polled services: a table leads to its stream, a page
- * names no children, listings are incomplete at times, and not every server finds times. */
+/* ddb_poll.c - what sets DynamoDB Streams apart from other polled services. A table leads to its stream, a
+ * page names no children, listings are incomplete at times, and not every server can start at a time. */
 #include "source/ddb_poll.h"
 
 #include "aws/limits.h"
@@ -9,35 +9,36 @@
 
 #include <stdio.h>
 
-/* How often more, after 0.25, 0.5 and 1 s, the children of an ended shard that has none are asked for. */
+/* The service may list the child of an ended shard late. The children are asked for again up to
+ * CHILDREN_TRIES times, after 0.25, 0.5 and 1 s. */
 #define CHILDREN_TRIES 3u
 #define CHILDREN_WAIT_US 250000u
-/* So many shards ask for their children at a time, however many pages a listing has: each call waits for its
- * turn in the process, and so would the pages of a listing behind them. */
+/* At most this many shards ask for their children at a time. The process limits these calls, and the pages of
+ * a listing would wait behind them. */
 #define CHILDREN_CALLS_MAX 10u
-/* At most so many iterators of times are remembered until a GetRecords has tried one. No more shards are
- * located at once than calls may be out, so only a user who moves to times again and again without reading
- * gets here. */
+/* At most this many iterators made for a time are remembered until a GetRecords has tried one. Core asks
+ * for few iterators at once, so only a user who seeks to times again and again without reading reaches this
+ * limit. */
 #define UNPROVEN_MAX 4096u
 
-/* Whether the server finds times:
+/* Whether the server can start reading at a time:
  *
- *   UNTRIED --> ASKED --> GIVEN --> SERVED     a page came with an iterator of a time
+ *   UNTRIED --> ASKED --> GIVEN --> SERVED     a page came with an iterator made for a time
  *      ^          |         |
  *      +----------+         v
- *    no answer    +-----> ABSENT               refused, or an iterator of a time is of no use
- */
+ *    no answer    +-----> ABSENT               times are refused, or the iterator for a time does not work */
 typedef enum { TIMES_UNTRIED, TIMES_ASKED, TIMES_GIVEN, TIMES_SERVED, TIMES_ABSENT } times_state;
 
 typedef struct ddb_poll {
   slp_poll poll;
-  enum { BY_NAME, BY_ARN, BY_STREAM } named; /* the user's table, or the stream itself */
-  uint32_t asking_n;                         /* shards whose children are asked for */
-  uint8_t unfiltered;                        /* the service has no call for the children of one shard */
+  enum { BY_NAME, BY_ARN, BY_STREAM } named; /* what the user named: a table, or one stream of a table */
+  uint32_t asking_n;                         /* shards that are asking for their children now */
+  uint8_t unfiltered; /* the server can't list the children of one shard (it ignores or refuses the filter) */
   times_state times;
-  slp_request *trial; /* ASKED: the one that asks */
-  slp_map unproven;   /* iterators of times that no page came with: text -> the same, owned. GIVEN, ABSENT */
-  slp_list held;      /* ASKED: requests that wait for the trial */
+  slp_request *trial; /* ASKED: the first request for a time; its answer decides `times` */
+  /* iterators made for a time with which no page has come yet: text -> the same text, owned. GIVEN, ABSENT */
+  slp_map unproven;
+  slp_list held; /* ASKED: other requests for a time, which wait for the trial's answer */
 } ddb_poll;
 
 static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
@@ -47,7 +48,8 @@ static ddb_poll *ddb_of(slp_poll *p) { return SLP_OWNER(p, ddb_poll, poll); }
 static const char part[] = "/stream/";
 static int is_stream_arn(const char *arn) { return strstr(arn, part) != NULL; }
 
-/* The table's, for that has the latest stream. */
+/* Returns the ARN of the table, so that a description leads to the table's latest stream. Returns "" if the
+ * user gave only a name. */
 static slp_str latest(const slp_poll *p) {
   const char *end = strstr(p->arn, part);
   switch (((const ddb_poll *)p)->named) { /* p is its first member */
@@ -72,18 +74,19 @@ static slp_list_after list_waits(const slp_poll *p) {
 }
 
 /* ---- listings ---------------------------------------------------------------------------------------- */
-/* The token is the id of a shard: a server that does not know it (moto) gives the same page again. An empty
- * page says nothing of the kind, whatever its token: the listing has a next page as long as there is one. */
+/* A page's token is the id of a shard. A server that does not know the token (moto) sends the first page
+ * again, so a page without new ids ends the listing. An empty page does not: as long as it has a token, the
+ * listing goes on. */
 static int list_goes_on(const slp_op_list_shards *page, size_t news) {
   return news > 0 || page->shards_n == 0;
 }
 
 static void close_shard(slp_shard_desc *d) {
-  if (d && !d->seq_end.p) d->seq_end = SLP_STR(""); /* closed at an unknown place */
+  if (d && !d->seq_end.p) d->seq_end = SLP_STR(""); /* closed, but its last sequence number is not known */
 }
 
-/* A shard with a child takes no more records, though it may be listed as open for a while; when the stream is
- * disabled no shard does. */
+/* Marks shards as closed that take no more records. A shard with a child is closed, though the service may
+ * list it as open for a while; in a disabled stream every shard is closed. */
 static void listed(slp_poll *p, slp_listing *l) {
   (void)p;
   for (size_t i = 0; i < l->shards_n; i++) {
@@ -95,11 +98,13 @@ static void listed(slp_poll *p, slp_listing *l) {
 
 /* ---- times ---------------------------------------------------------------------------------------------
  * AT_TIMESTAMP is younger (botocore 1.44.8, service model dynamodbstreams 2012-08-10) than some servers.
- * Older servers refuse it with ValidationException; moto 5.2 gives an iterator, and answers GetRecords with
- * it by status 500 and a page of HTML. With such servers a time is located at the oldest record, and core
- * passes over what came before. The first time is a trial that the others wait for, so that a server is
- * asked once and not for each shard. Whether its iterator is of use any iterator of a time shows: the
- * trial's reader may move, or leave its shard, before it fetches. */
+ * Older servers refuse it with ValidationException; moto 5.2 gives an iterator, but answers GetRecords for
+ * that iterator with status 500 and a page of HTML. With such servers a time is located at the oldest record,
+ * and core drops the records before the time.
+ * The first request for a time is a trial, and the others wait for its answer, so that the server is asked
+ * once and not once for each shard. Whether iterators made for a time work is learnt from the first such
+ * iterator that is used. That need not be the trial's: its reader may move or leave the shard before it
+ * fetches. */
 static void move_times(ddb_poll *v, times_state to) {
 #define BIT(state) (1u << (state))
   static const unsigned allowed[] = {
@@ -115,6 +120,7 @@ static void move_times(ddb_poll *v, times_state to) {
   v->poll.s.finds_seconds = to != TIMES_ABSENT;
 }
 
+/* Called before an iterator is asked for. Returns 1 if the request waits for the trial's answer. */
 static int hold(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   slp_op_iterator *it = &q->op.iterator;
@@ -132,7 +138,8 @@ static int hold(slp_request *q) {
   return 0;
 }
 
-/* A time that is in the future by the service's clock is refused as a type is that it does not know. */
+/* A server refuses a time in the future with ValidationException, the same error as for an iterator type that
+ * it does not know. So a time a moment ago is tried first, and the oldest record after that. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME || strcmp(it->op.fail.aws_code, "ValidationException") != 0) return 0;
@@ -140,7 +147,8 @@ static int other_place(slp_request *q) {
   return 1;
 }
 
-/* What the trial's answer says. Refused for the oldest record too, it says nothing of times. */
+/* Returns what the trial's answer says about times. If the server refused the oldest record too, the answer
+ * says nothing about times. */
 static times_state answer_of(const slp_request *q) {
   const slp_op_iterator *it = &q->op.iterator;
   if (q->out || it->op.fail.class != SLP_FINE) return TIMES_UNTRIED;
@@ -157,16 +165,16 @@ static void forget_all(ddb_poll *v) {
   for (char *text; (text = slp_map_each(&v->unproven, &at)) != NULL;) forget(v, slp_str_of(text));
 }
 
-/* Remembers that the request's iterator is of a time. Without memory the request fails, and core asks again:
- * if the server does not serve times, GetRecords would fail for ever with an iterator that is not
- * remembered. */
+/* Remembers that the request's iterator was made for a time. Without memory the request fails, and core asks
+ * again. If it were merely not remembered, a server that can't start at times would fail GetRecords with that
+ * iterator for ever. */
 static void remember(ddb_poll *v, slp_request *q) {
   slp_mem *mem = v->poll.h->mem;
   const slp_op_iterator *it = &q->op.iterator;
   slp_str text = slp_buf_str(&it->iterator);
   if (q->out || it->op.fail.class != SLP_FINE) return;
   forget(v, text);
-  /* ABSENT: it was asked for before that was known. */
+  /* In ABSENT the iterator was asked for before that state was known. */
   int unproven = v->times == TIMES_GIVEN || v->times == TIMES_ABSENT;
   if (it->kind != SLP_ITER_AT_TIME || !unproven || v->unproven.live >= UNPROVEN_MAX) return;
   char *copy = slp_strdup(mem, text);
@@ -175,6 +183,8 @@ static void remember(ddb_poll *v, slp_request *q) {
   slp_fail_set(&q->rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
 }
 
+/* Called when a request for an iterator is over, answered or cancelled. The trial's end lets the waiting
+ * requests go on. */
 static void locate_over(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   if (q->more) {
@@ -199,7 +209,8 @@ static int is_unproven(const ddb_poll *v, const slp_request *q) {
   return slp_map_get(&v->unproven, q->op.records.iterator) != NULL;
 }
 
-/* Status 500 without a word of the service: core asks for the place again, as if its iterator had expired. */
+/* Status 500 without an AWS error code, for an iterator made for a time: the server can't use such iterators.
+ * Core is told that the iterator expired, so that it asks for the place again. */
 static void fetch_failed(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   slp_fail *f = &q->rq->fail;
@@ -215,13 +226,15 @@ static void closing(slp_poll *p) {
 }
 
 /* ---- the end of a shard ------------------------------------------------------------------------------
- * Nobody is asked for children that core knows. Else a call of its own asks for the children of one shard,
- * which costs one of the ten calls a second that an account has, as each page of a listing does. While more
- * shards ask than the listing has pages, or if the service knows no such call, the page goes to core without
- * children: then core lists, once for all shards that wait. */
+ * If core knows the children already, no call is made. Otherwise one call asks for the children of this
+ * shard. It costs one of the ten calls a second that an account has, as much as one page of a listing.
+ * A listing is cheaper if more shards ask for children than the listing has pages, or if the service can't
+ * list the children of one shard. Then the page goes to core without children, and core lists once for all
+ * shards that wait. */
 static int a_listing_is_cheaper(const ddb_poll *v) {
   uint32_t pages = (uint32_t)slp_min_u64(v->poll.last_pages_n ? v->poll.last_pages_n : 1, CHILDREN_CALLS_MAX);
-  int lists_first = !v->poll.last && v->poll.lists_n; /* they may be on a page that is yet to come */
+  /* the children may be on a page that has not come yet */
+  int lists_first = !v->poll.last && v->poll.lists_n;
   return v->unfiltered || lists_first || v->asking_n >= pages;
 }
 
@@ -229,8 +242,8 @@ static void ask_children(slp_request *q);
 
 static void on_later(slp_timer *t) { ask_children(SLP_OWNER(t, slp_request, timer)); }
 
-/* A shard that ended has a child unless the stream was disabled, but the service may list it a moment late; a
- * listing without it would end the reading there. */
+/* A shard that ended has a child unless the stream was disabled, but the service may list the child a moment
+ * late. Core would take a listing without the child for the end of the stream. */
 static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   slp_host *h = q->poll->h;
   if (l->stream_ended || q->restarts == CHILDREN_TRIES) return 0;
@@ -238,7 +251,7 @@ static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   return slp_timer_set(h, &q->timer, slp_after_us(slp_now_us(h), wait)) == 0;
 }
 
-/* Without children or an answer, core asks for the listing. */
+/* If no children are found, the page goes to core without any, and core asks for the listing. */
 static void on_children(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
   const slp_op_list_shards *l = &q->op.list;
@@ -265,13 +278,14 @@ static void ask_children(slp_request *q) {
   p->ops->list_shards(p->ops, l);
 }
 
+/* Puts the children that core knows already into the page. Returns how many there are. */
 static size_t give_known_children(slp_src_fetch *f) {
   slp_shard_desc rows[SLP_PAGE_CHILDREN_MAX];
   size_t n = f->known_children ? f->known_children(f, rows, SLP_COUNT(rows)) : 0;
   return n && slp_page_give_children(f->page, rows, n) == 0 ? n : 0;
 }
 
-/* A page at the end of a shard says so by having no next iterator. */
+/* A page ends its shard if it has no next iterator. */
 static void fetched(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   const slp_page *page = fetch_of(q)->page;
@@ -283,7 +297,7 @@ static void fetched(slp_request *q) {
     slp_request_answer(q);
     return;
   }
-  slp_op_list_init(&q->op.list, q->poll->h->mem); /* in the place of the page's op */
+  slp_op_list_init(&q->op.list, q->poll->h->mem); /* reuses the union member that held the GetRecords */
   q->more = 1;
   v->asking_n++;
   q->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_later};

@@ -6,8 +6,9 @@
 #include "core/source.h"
 #include "host/host.h"
 
-/* stream: "dynamodb:TABLE", the ARN of a table, or of a table's stream. A table's latest stream is looked up
- * once, and stays the one that is read. ops is borrowed. */
+/* Makes a source that polls a table's stream. `stream` is "dynamodb:TABLE", or the ARN of a table or of a
+ * table's stream. A table's latest stream is looked up once; the source then reads that stream until it is
+ * closed. `ops` is borrowed. */
 int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream);
 
 #endif

@@ -1,7 +1,8 @@
-/* expander.c - codec/kpl.c driven by the turn queue. */
+/* expander.c - runs the parser of aggregates (codec/kpl.c) in slices from the event queue. */
 #include "source/expander.h"
 
-/* About 150 us of MD5, and half of that for the rest. */
+/* A slice takes about 150 us for MD5 sums, and half of that for the rest. Larger slices would hold up the
+ * loop. */
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 2048u
 
@@ -11,7 +12,7 @@ static void on_slice(slp_event *ev) {
   if (r == SLP_MORE)
     slp_post(x->h, ev);
   else
-    x->on_done(x, r); /* the last thing: x may be gone */
+    x->on_done(x, r); /* last, because on_done may free x */
 }
 
 slp_expander *slp_expander_new(slp_host *h) {

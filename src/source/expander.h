@@ -1,4 +1,4 @@
-/* expander.h - expands the aggregates of a page, a slice a turn. */
+/* expander.h - expands the aggregated records of a page, one slice in each turn of the event queue. */
 #ifndef SLP_SOURCE_EXPANDER_H
 #define SLP_SOURCE_EXPANDER_H
 
@@ -7,10 +7,11 @@
 
 typedef struct slp_expander slp_expander;
 struct slp_expander {
-  slp_list link;                                 /* the owner's, while it is idle */
-  void *arg;                                     /* the owner's */
-  void (*on_done)(slp_expander *x, int verdict); /* from the turn queue, not after a stop: 0; SLP_ENOMEM: the
-                                                    page is as it was */
+  slp_list link; /* for the owner: a list of idle expanders */
+  void *arg;     /* for the owner */
+  /* Called from the event queue, never after slp_expander_stop. `verdict` is 0 or SLP_ENOMEM, which leaves
+   * the page unchanged. */
+  void (*on_done)(slp_expander *x, int verdict);
   /* Private. */
   slp_host *h;
   slp_kpl *kpl;
@@ -18,10 +19,12 @@ struct slp_expander {
   slp_event slice;
 };
 
-slp_expander *slp_expander_new(slp_host *h); /* for many pages, one at a time. NULL: no memory */
+slp_expander *slp_expander_new(slp_host *h); /* Used for many pages, one after the other. NULL: no memory */
 void slp_expander_free(slp_expander *x);
-/* The expander owns the page until on_done. range: copied; NULL: not known. */
+/* Expands the aggregates of `page`, which the expander owns until on_done. `range` holds the hash keys of the
+ * shard, and is copied; NULL if it is not known. */
 void slp_expander_begin(slp_expander *x, slp_page *page, const slp_hash_range *range);
-void slp_expander_stop(slp_expander *x); /* on_done will not run; the page is as it was. Idle is fine */
+/* on_done will not run, and the page is unchanged. May be called when idle */
+void slp_expander_stop(slp_expander *x);
 
 #endif

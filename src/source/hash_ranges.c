@@ -1,5 +1,5 @@
-/* hash_ranges.c - ranges by shard. A shard's range never changes, so any source of it is as good as
- * another. */
+/* hash_ranges.c - the ranges of hash keys by shard. A shard's range never changes, so it does not matter
+ * whether the listing or a page told it. */
 #include "source/hash_ranges.h"
 
 #include "core/desc.h"

@@ -1,5 +1,5 @@
-/* kinesis_poll.c - what Kinesis does unlike other polled services: names and ARNs, points in time that are in
- * the future, and what a page of records needs before core gets it. */
+/* kinesis_poll.c - what sets Kinesis apart from other polled services: streams have ARNs, points in time may
+ * be in the future, and aggregates are expanded before core gets a page. */
 #include "source/kinesis_poll.h"
 
 #include "aws/limits.h"
@@ -8,19 +8,21 @@
 
 #include <stdio.h>
 
-/* Expanders kept for the next pages: as many as a busy stream uses at once, in little memory. */
+/* This many idle expanders are kept for the next pages. A busy stream uses about as many at once, and they
+ * take little memory. */
 #define IDLE_EXPANDERS_MAX 16u
-/* A denied DescribeStreamSummary is tried again after an hour, since an operator may have given the right. */
+/* If DescribeStreamSummary is denied, it is tried again after an hour, because an operator may have granted
+ * the right. */
 #define DENIED_US (3600u * UINT64_C(1000000))
 
 typedef struct kinesis_poll {
-  slp_poll p; /* first: closing it frees the block */
-  int expand; /* aggregates */
+  slp_poll p; /* first member: freeing it frees the block */
+  int expand; /* whether aggregates are expanded */
   uint8_t described;
-  uint8_t undescribed_told; /* since the last description */
-  uint64_t describe_us;     /* no listing asks for one before; 0: the next one does */
+  uint8_t undescribed_told; /* the failure was logged since the last successful description */
+  uint64_t describe_us;     /* listings ask for no description before this time; 0: the next one asks */
   slp_hash_ranges ranges;
-  slp_list idle; /* expanders */
+  slp_list idle; /* expanders kept for reuse */
   size_t idle_n;
 } kinesis_poll;
 
@@ -39,8 +41,8 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   if (p->s.news == SLP_NEWS_NONE) p->s.told[0] = 0;
 }
 
-/* Shards have ranges of hash keys whatever these are worth: that is told with them, if it may be asked for.
- */
+/* The description tells whether hash keys decide on shards at all (`placement`). So a listing waits for one
+ * description, but goes on without it if it is denied. */
 static slp_list_after list_waits(const slp_poll *p) {
   const kinesis_poll *k = (const kinesis_poll *)p; /* p is its first member */
   return k->described || slp_now_us(p->h) < k->describe_us ? SLP_LIST_AT_ONCE : SLP_LIST_WANTS;
@@ -56,14 +58,15 @@ static void undescribed(slp_poll *p, const slp_fail *f) {
   snprintf(p->s.told, sizeof p->s.told, "whether keys decide on shards is not known: %.300s", f->message);
 }
 
-/* The service refuses a time that its own clock has not reached. Any other argument that the service calls
- * invalid is the caller's mistake. */
+/* Kinesis refuses a time that is in the future by its own clock. Any other argument that it calls invalid is
+ * the caller's mistake. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME) return 0;
   if (strcmp(it->op.fail.aws_code, "InvalidArgumentException") != 0) return 0;
   if (!q->earlier) return slp_request_earlier(q, 1);
-  it->kind = SLP_ITER_OLDEST; /* its answer has no time, and our clock is ahead of its */
+  /* the time was moved to the past already, but our clock is ahead of the service's: start at the oldest */
+  it->kind = SLP_ITER_OLDEST;
   return 1;
 }
 
@@ -91,7 +94,8 @@ static void give_expander_back(slp_request *q) {
   if (x) give_back(kinesis_of(q->poll), x);
 }
 
-/* 0: there is nothing to expand; SLP_MORE: on_done runs later; SLP_ENOMEM. */
+/* Starts to expand the aggregates of `page`. Returns 0 if there is nothing to expand, SLP_MORE if on_done
+ * runs later, or SLP_ENOMEM. */
 static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander **ret,
                   void (*on_done)(slp_expander *x, int verdict), void *arg) {
   slp_hash_range range;
@@ -102,7 +106,8 @@ static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander *
   *ret = x;
   x->arg = arg;
   x->on_done = on_done;
-  /* Where keys do not decide, none is foreign. */
+  /* Records of an aggregate whose keys belong to another shard are dropped. If the stream places records
+   * without regard to keys, no range is given, so that none is dropped. */
   int known =
       k->p.placement != SLOOP_PLACED_ANYWHERE && slp_hash_ranges_get(&k->ranges, k->p.last, shard, &range);
   slp_expander_begin(x, page, known ? &range : NULL);
@@ -163,7 +168,7 @@ int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str st
   k->expand = aggregates == SLOOP_AGGREGATES_EXPAND;
   slp_list_init(&k->idle);
   slp_hash_ranges_init(&k->ranges, h->mem);
-  /* A name alone is sent without an ARN: kinesalite knows none. */
+  /* If the user gave a name alone, no ARN is sent: kinesalite does not know ARNs. */
   slp_poll_init(p, &kinesis_kind, h, ops, &named);
   p->s.fetch_records_max = SLP_KINESIS_RECORDS_MAX;
   p->s.fetch_bytes_max = SLP_KINESIS_PAGE_BYTES_MAX;

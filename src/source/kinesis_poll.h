@@ -8,15 +8,17 @@
 #include "sloop.h"
 #include "source/expander.h"
 
-/* stream: a name or an ARN (then the ARN is sent as well as the name). ops is borrowed. aggregates: whether
- * pages come with those of the producer library expanded. */
+/* Makes a source that polls a Kinesis stream. `stream` is a name or an ARN; an ARN is sent together with the
+ * name. `aggregates` says whether pages come with the records of the Kinesis Producer Library expanded. `ops`
+ * is borrowed. */
 int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream,
                          sloop_aggregates_t aggregates);
 
-/* For a source beside it, which reads the same shards in another way. Expands the aggregates of a page where
- * they are to be. 0: there are none; SLP_MORE: on_done runs later; SLP_ENOMEM. */
+/* Expands the aggregates of a page that another source (push.c) read from the same stream, if the option
+ * `aggregates` asks for that. Returns 0 if there are none, SLP_MORE if on_done runs later, or SLP_ENOMEM. */
 int slp_kinesis_poll_expand(slp_source *poll, slp_page *page, slp_str shard, slp_expander **ret,
                             void (*on_done)(slp_expander *x, int verdict), void *arg);
-void slp_kinesis_poll_expanded(slp_source *poll, slp_expander *x); /* in on_done, or to stop it */
+/* called in on_done, or earlier to stop the work */
+void slp_kinesis_poll_expanded(slp_source *poll, slp_expander *x);
 
 #endif

@@ -1,4 +1,4 @@
-/* later.c - requests that a source answers by itself. */
+/* later.c - a list of answered requests whose on_done runs from the event queue. */
 #include "source/later.h"
 
 static void run(slp_event *ev) {

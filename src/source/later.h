@@ -1,4 +1,5 @@
-/* later.h - requests that a source answers by itself: in the next turns, one each. */
+/* later.h - requests that a source answers without a call. Each is answered in a later turn of the event
+ * queue, one in each turn, so that no callback runs inside core's call. */
 #ifndef SLP_SOURCE_LATER_H
 #define SLP_SOURCE_LATER_H
 
@@ -12,10 +13,11 @@ typedef struct slp_later {
 } slp_later;
 
 void slp_later_init(slp_later *l, slp_host *h);
-/* Its on_done comes later: the answer is in it. */
+/* Has rq->on_done called in a later turn. The caller has put the answer into rq already. */
 void slp_later_add(slp_later *l, slp_src_req *rq);
 int slp_later_has(const slp_later *l, const slp_src_req *rq);
-int slp_later_cancel(slp_later *l, slp_src_req *rq); /* 1: it was to be answered, and will not be */
-void slp_later_end(slp_later *l);                    /* nothing is to be answered any more */
+/* Returns 1 if rq was waiting; on_done will not run then */
+int slp_later_cancel(slp_later *l, slp_src_req *rq);
+void slp_later_end(slp_later *l); /* Called at close; nothing may be waiting */
 
 #endif

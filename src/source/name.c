@@ -1,4 +1,4 @@
-/* name.c - names and ARNs, as the services write them. */
+/* name.c - parses names and ARNs of streams, tables and registered consumers. */
 #include "source/name.h"
 
 #include "aws/endpoint.h"
@@ -12,7 +12,8 @@ static int begins(slp_str s, slp_str with) { return s.n >= with.n && memcmp(s.p,
 
 static slp_str without(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
-/* The same characters in Kinesis' StreamName and DynamoDB's TableName (botocore 1.43.11 service models). */
+/* Names of Kinesis streams and DynamoDB tables consist of the same characters (StreamName, TableName:
+ * botocore 1.43.11, service models). */
 static int is_name(slp_str s, size_t least, size_t most) {
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i];
@@ -30,8 +31,8 @@ static int is_printable(slp_str s) {
   return 1;
 }
 
-/* Cuts s at the next such character, which is dropped, and returns the part before it; s keeps the rest.
- * {NULL,0}: there is none. */
+/* Cuts s at the first `at`, which is dropped. Returns the part before it, and s keeps the rest. Returns
+ * {NULL,0} and leaves s alone if there is no `at`. */
 static slp_str cut(slp_str *s, char at) {
   const char *end = s->n ? memchr(s->p, at, s->n) : NULL;
   if (!end) return (slp_str){NULL, 0};
@@ -45,7 +46,7 @@ static int wrong(const char **ret_why, const char *why) {
   return SLOOP_EOPTION;
 }
 
-/* table/NAME or table/NAME/stream/LABEL */
+/* Parses the resource part of a DynamoDB ARN: table/NAME or table/NAME/stream/LABEL. */
 static int read_table(slp_str resource, slp_stream_name *ret, const char **ret_why) {
   const slp_str table = SLP_STR("table/"), stream = SLP_STR("stream/");
   ret->what = SLP_NAMES_DYNAMODB;
@@ -62,7 +63,7 @@ static int read_table(slp_str resource, slp_stream_name *ret, const char **ret_w
   return wrong(ret_why, "not the ARN of a table or of a table's stream");
 }
 
-/* Queues of Kinesis have ARNs of that service, and no shards (botocore 1.44.8: ReceiveQueueRecords). */
+/* Kinesis queues have ARNs of the service "kinesis", but no shards (botocore 1.44.8: ReceiveQueueRecords). */
 static const char a_queue[] =
     "a queue, which has no shards and is read by other calls: name a stream of Kinesis or a table";
 
@@ -71,7 +72,7 @@ static int is_queue(slp_str service, slp_str resource) {
          (slp_str_is(service, "kinesis") && begins(resource, SLP_STR("queue/")));
 }
 
-/* arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE */
+/* Parses arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE. */
 static int read_arn(slp_str arn, slp_stream_name *ret, const char **ret_why) {
   slp_str rest = without(arn, 4);
   slp_str partition = cut(&rest, ':'), service = cut(&rest, ':'), region = cut(&rest, ':');

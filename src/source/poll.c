@@ -1,6 +1,6 @@
-/* poll.c - core's source over a table of polling calls: it joins pages to whole listings, turns positions
- * into iterators, and passes on pages of records. It judges no page: what a pairing of iterator and children
- * means is core's affair. */
+/* poll.c - the source that all polling services share. It joins pages to whole listings, turns positions into
+ * iterators and passes pages of records on. It does not judge pages: core decides what a missing iterator or
+ * a list of children means. */
 #include "source/poll.h"
 
 #include "aws/limits.h"
@@ -10,7 +10,8 @@
 
 #define LIST_RESTARTS_MAX 5u
 #define IDLE_REQUESTS_MAX 64u
-/* How far our clock may be from the service's when it says that a point in time is in the future. */
+/* The service says that a time is in the future. A time up to this much before its clock counts as one, since
+ * its clock and ours differ. */
 #define FUTURE_SLACK_MS 2000
 
 static slp_poll *poll_of(slp_source *s) { return SLP_OWNER(s, slp_poll, s); }
@@ -67,7 +68,7 @@ void slp_request_answer(slp_request *q) {
   rq->on_done(rq);
 }
 
-/* There is no memory even to ask. */
+/* Answers a request for which there is no memory: it fails with SLP_NOMEM in a later turn. */
 static void starve(slp_poll *p, slp_src_req *rq) {
   rq->date_ms = -1;
   slp_fail_clear(&rq->fail);
@@ -111,7 +112,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
 /* ---- list -------------------------------------------------------------------------------------------- */
 static void on_list_page(slp_op *op);
 
-/* The token is sent only when the service gave one: kinesalite ends when it sees one. */
+/* A token is sent only if the service gave one: kinesalite exits when it receives one. */
 static void send_list(slp_request *q) {
   slp_poll *p = q->poll;
   slp_str next_token = slp_buf_str(&q->token);
@@ -166,13 +167,14 @@ static void tell_part(slp_request *q) {
 
 static void on_page_due(slp_timer *t) { send_list(SLP_OWNER(t, slp_request, timer)); }
 
-/* Asks for the next page, when that is due. */
+/* Asks for the next page now, or after the wait that slp_paging_next demands. */
 static void list_on(slp_request *q, size_t news) {
   slp_host *h = q->poll->h;
   slp_str token = q->op.list.ret_next;
   uint64_t wait_us;
   char why[160];
-  /* DescribeStream may give an empty page, and go on from where it was. */
+  /* DescribeStream may give an empty page with the same key as before, so only the key of a page with shards
+   * must move. */
   slp_str moves = q->op.list.shards_n ? token : (slp_str){NULL, 0};
   int r = slp_paging_next(&q->pages, moves, q->op.list.body.n, news, q->listing->bytes, &wait_us, why);
   slp_buf_clear(&q->token);
@@ -186,7 +188,7 @@ static void list_on(slp_request *q, size_t news) {
     send_list(q);
 }
 
-/* From the first page on. */
+/* Begins the listing again from its first page. */
 static void list_anew(slp_request *q) {
   slp_listing_clear(q->listing);
   slp_buf_clear(&q->token);
@@ -200,7 +202,7 @@ static void on_list_page(slp_op *op) {
   slp_op_list_shards *page = &q->op.list;
   q->out = NULL;
   slp_request_outcome(q, op);
-  /* Kinesis' token lives 300 s; the pages read before it are too old a snapshot to continue. */
+  /* Kinesis' token lives 300 s. The pages read before it expired are too old to be joined with new ones. */
   if (op->fail.class == SLP_EXPIRED && page->next_token.n && q->restarts < LIST_RESTARTS_MAX) {
     q->restarts++;
     if (SLP_MUTANT(expired_list_is_whole)) {
@@ -212,7 +214,8 @@ static void on_list_page(slp_op *op) {
     return;
   }
   if (op->fail.class != SLP_FINE) {
-    if (op->fail.class == SLP_EXPIRED) q->rq->fail.class = SLP_TRANSIENT; /* core has no token to renew */
+    /* for core "expired" means an iterator, and it has none here */
+    if (op->fail.class == SLP_EXPIRED) q->rq->fail.class = SLP_TRANSIENT;
     slp_request_answer(q);
     return;
   }
@@ -256,7 +259,7 @@ static void do_list(slp_source *s, slp_src_list *rq) {
   rq->shards_n = 0;
   rq->ended = 0;
   slp_request *q = request_take(p, SLP_ASK_LIST, &rq->rq);
-  if (q) { /* nothing of it is to be freed yet */
+  if (q) { /* until the listing begins, q->op.list holds nothing that must be freed */
     q->describing = 1;
     q->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_page_due};
     slp_buf_init(&q->token, p->h->mem, SLP_KINESIS_NEXT_TOKEN_MAX);
@@ -285,7 +288,7 @@ static slp_iter_kind iter_kind(slp_position_kind kind) {
     case SLP_POSITION_AT: return SLP_ITER_AT_SEQ;
     case SLP_POSITION_AFTER: return SLP_ITER_AFTER_SEQ;
     case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break; /* core asks for neither */
+    case SLP_POSITION_END: break; /* core never locates these two */
   }
   return SLP_ITER_OLDEST;
 }
@@ -294,8 +297,9 @@ static int is_of_a_name(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
 }
 
-/* kinesis-mock 0.6.2 says ResourceNotFoundException of a number that no record has, as of a stream or shard
- * that is not there. Its words name the number then, which Kinesis never does. */
+/* kinesis-mock 0.6.2 answers ResourceNotFoundException for a sequence number that no record has, the same as
+ * for a stream or shard that does not exist. Its message then contains the number; a message of Kinesis never
+ * does. */
 static int is_said_of_the_number(const slp_fail *f, const slp_mark *mark) {
   char number[SLP_SEQ_MAX + 1];
   if (f->class != SLP_GONE || !mark->seq_n) return 0;
@@ -305,11 +309,12 @@ static int is_said_of_the_number(const slp_fail *f, const slp_mark *mark) {
   return 0;
 }
 
-/* A number at which the service gives no iterator is none of this shard, whoever asks. */
+/* If the service refuses an iterator at a sequence number, that number is not in this shard. Core is told
+ * SLOOP_EPOSITION, so that it does not try again. */
 static void say_position(const slp_src_locate *l, slp_fail *f) {
   char words[sizeof f->message];
   if (l->from.kind != SLP_POSITION_AT && l->from.kind != SLP_POSITION_AFTER) return;
-  if (!f->aws_code[0]) return; /* it may be a proxy's word */
+  if (!f->aws_code[0]) return; /* without an AWS error code a proxy may have answered */
   if (f->class != SLP_REFUSED && !is_said_of_the_number(f, &l->from.mark)) return;
   snprintf(words, sizeof words, "%s", f->message);
   slp_fail_set(f, SLP_REFUSED, SLOOP_EPOSITION, "the service refuses to read from %.*s: %.110s",
@@ -337,9 +342,9 @@ void slp_request_locate(slp_request *q) {
   q->poll->ops->iterator(q->poll->ops, &q->op.iterator);
 }
 
-/* "Latest" would skip what arrives between the refused time and the moment of the call; a moment ago skips
- * nothing, and core drops the records that are too early. A time that was now for us once, by a wrong Date,
- * is so long ago as our clock has run since then. */
+/* Moves a refused time to a moment ago. "Latest" would skip the records between the refused time and the
+ * call; a moment ago skips nothing, and core drops records that are too early. If the time came from our own
+ * clock (since_us), it is moved back by as long as our clock has run since then. */
 int slp_request_earlier(slp_request *q, int64_t unit_ms) {
   slp_op_iterator *it = &q->op.iterator;
   int64_t now = it->op.date_ms >= 0 ? it->op.date_ms : slp_wall_ms(q->poll->h);
@@ -368,7 +373,7 @@ static void do_locate(slp_source *s, slp_src_locate *rq) {
   it->kind = iter_kind(rq->from.kind);
   it->seq = slp_mark_seq(&rq->from.mark);
   it->at_ms = rq->from.at_ms;
-  it->iterator = rq->cursor; /* lent; goes back with the answer or the cancel */
+  it->iterator = rq->cursor; /* core's buffer; given back with the answer or the cancel */
   if (!p->kind->hold || !p->kind->hold(q)) slp_request_locate(q);
 }
 
@@ -402,7 +407,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   }
   slp_op_records *op = &q->op.records;
   op->op.on_done = on_fetch;
-  op->op.tries_max = 1; /* core has a back-off for each shard */
+  op->op.tries_max = 1; /* core has a back-off for each shard, so it repeats the call */
   op->name = slp_str_of(p->name);
   op->arn = slp_str_of(p->arn);
   op->iterator = rq->cursor;

@@ -1,23 +1,27 @@
-/* push.c - one subscription for each shard that is read, renewed before the service ends it, and resumed
- * after the continuation number of the last event.
+/* push.c - one subscription for each shard that is read (SubscribeToShard). It is renewed before the service
+ * ends it, and goes on after the ContinuationSequenceNumber of the last event.
  *
- * CLOSED --a page is wanted--> WAITING --its time has come--> OPEN
- * OPEN --over, given up, or due for renewal--> CLOSED
- * OPEN --consumer, shard or stream is gone--> ASKING --which of them is known--> CLOSED
+ * The states of a subscription (sub_state):
  *
- * With or_poll the stream is polled instead where subscriptions bring nothing that a poll would:
+ * CLOSED --core wants a page--> WAITING --the rate limit allows a call--> OPEN
+ * OPEN --ended, cancelled, or due for renewal--> CLOSED
+ * OPEN --ResourceNotFoundException--> ASKING (is it the consumer, or the shard?) --answered--> CLOSED
  *
- * SUBSCRIBES --a shard's subscriptions bring no event--> POLLS --TRY_US later--> TRIES --an event--> RETURNS
- * TRIES --no event--> POLLS: twice as long     RETURNS --the trial's five seconds are over--> SUBSCRIBES
+ * With or_poll, the stream is polled when subscriptions bring no events. The states of the stream (push_way):
+ *
+ * SUBSCRIBES --subscriptions bring no event--> POLLS --try_us later--> TRIES --an event--> RETURNS
+ * TRIES --no event--> POLLS, for twice as long     RETURNS --after TAKEN_US--> SUBSCRIBES
  * any --the consumer can't be had--> POLLS_ONLY
  *
- * Each change ends what is out for shards with "expired", and core goes on from what it has taken.
+ * Each change between push and poll ends all open fetches with "expired"; core then goes on after the
+ * last record that it has taken.
  *
  * An event is a page. A cursor is a position as text: "oldest", "latest", "time:MS", "at:NUMBER",
- * "after:NUMBER", or the bare continuation number that an event gave. That one text is the service's: only
- * digits are let in, and the words of ours begin with letters. A fetch whose cursor is where the open
- * subscription stands gets its next event; any other cursor begins a new one, as does a fetch that asks for
- * that. */
+ * "after:NUMBER", or the bare continuation number of an event. A continuation number comes from the service,
+ * so only digits are accepted; all other cursors begin with a letter and can't be confused with it.
+ *
+ * A fetch whose cursor is where the open subscription stands gets the next event. Any other cursor, or a
+ * fetch with `anew`, begins a new subscription. */
 #include "source/push.h"
 
 #include "aws/limits.h"
@@ -32,27 +36,28 @@
 
 #include <stdio.h>
 
-/* The service allows one call a second for each consumer and shard, and refuses one that comes within five
- * seconds of the last one that it took (API reference, SubscribeToShard). */
+/* The service allows one call a second for each consumer and shard. It refuses a call within five seconds of
+ * the last one that it accepted (API reference, SubscribeToShard). */
 #define CALL_US 1000000u
 #define TAKEN_US 5000000u
-/* A subscription lives five minutes. Renewed before that at an event of its own, it leaves no gap in time;
- * up to half a minute earlier, so that those begun together do not end together. */
+/* The service ends a subscription after five minutes. It is renewed before that, right after an event, so
+ * that no time is missed. The jitter keeps subscriptions that began together from ending together. */
 #define RENEW_US (270u * 1000000u)
 #define RENEW_JITTER_US (30u * 1000000u)
 #define CURSOR_MAX 160u
 #define SHARD_MAX 129u
 _Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for every number");
-/* The number of an idle shard grows from event to event at the service. Where it stands still for so long,
- * the shard may be closed, and the server not one to say so: kinesis-mock 0.6.2 goes on with empty events. */
+/* At the service, the continuation number of an idle shard grows with each event. If it has not changed for
+ * UNMOVED_US, the shard may be closed: kinesis-mock 0.6.2 goes on to send empty events for a closed shard. */
 #define UNMOVED_US 8000000u
 
-/* So many subscriptions of a shard in a row that a server answered, and that brought no event, are enough; or
- * as many that broke without an answer, when they took so long: the network may be down for polls as well. */
+/* When to give up subscriptions in favour of polls: after VAIN_MAX subscriptions of a shard in a row that the
+ * server answered but that brought no event. Subscriptions that broke without an answer count only if they
+ * took VAIN_US, because polls may fail as well while the network is down. */
 #define VAIN_MAX 3u
 #define VAIN_US 20000000u
-/* Polled instead, the stream is tried again after so long, then after twice as long each time. A return that
- * lasted HELD_US makes the pace new. */
+/* While the stream is polled, subscribing is tried again after TRY_US, then after twice as long each time, up
+ * to TRY_US_MAX. If push then worked for HELD_US, the next wait is TRY_US again. */
 #define TRY_US (60u * 1000000u)
 #define TRY_US_MAX (3600u * 1000000u)
 #define HELD_US (600u * 1000000u)
@@ -60,56 +65,62 @@ _Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for ev
 typedef enum { CLOSED, WAITING, OPEN, ASKING } sub_state;
 typedef enum { SUBSCRIBES, POLLS, TRIES, RETURNS, POLLS_ONLY } push_way;
 
-/* Subscriptions since the last event. */
+/* Counts subscriptions since the last event. */
 typedef struct vain {
-  uint32_t n;          /* those that ended */
-  uint32_t answered_n; /* of them, those that a server had answered */
-  uint64_t since_us;   /* when the first of them was begun */
-  uint64_t silent_us;  /* others were open for so long, until their shard was left */
+  uint32_t n;          /* subscriptions that ended without an event */
+  uint32_t answered_n; /* how many of these a server had answered */
+  uint64_t since_us;   /* when the first of them began */
+  uint64_t silent_us;  /* time that subscriptions were open without an event before their shard was left */
 } vain;
 
 typedef struct push push;
-typedef struct sub { /* of a shard */
+typedef struct sub { /* the subscription of one shard */
   push *p;
   sub_state state;
   slp_op_subscribe op;
-  slp_src_fetch *fetch;   /* that waits for an event; NULL: none */
-  slp_expander *expander; /* while the event's aggregates are expanded */
-  char at[CURSOR_MAX];    /* where it stands */
-  uint64_t moved_us;      /* since then it stands there */
-  uint64_t asked_us;      /* the last call */
-  uint64_t taken_us;      /* the last one that the service took */
+  slp_src_fetch *fetch;   /* the request that waits for an event; NULL: none */
+  slp_expander *expander; /* set while the aggregates of an event are expanded */
+  char at[CURSOR_MAX];    /* the cursor: where the subscription stands */
+  uint64_t moved_us;      /* when `at` last changed */
+  uint64_t asked_us;      /* when it last called the service */
+  uint64_t taken_us;      /* when the service last accepted a call */
+  /* when to replace the subscription by a new one */
   uint64_t renew_us;
-  uint8_t events;     /* one came since it was opened */
-  uint8_t asked_gone; /* a given consumer's: the last subscription was "not found", and core was told so */
+  uint8_t events; /* an event came since it was opened */
+  /* only with given_arn: the last call was "not found", and core was told that the shard is gone */
+  uint8_t asked_gone;
   vain vain;
   slp_timer timer;
-  char shard[]; /* NUL-ended */
+  /* NUL-terminated */
+  char shard[];
 } sub;
 
 struct push {
-  slp_source s; /* first: closing it frees the block */
+  slp_source s; /* first member: freeing it frees the block */
   slp_host *h;
   slp_ops *ops;
-  slp_source *poll; /* owned */
+  slp_source *poll; /* owned; lists, and reads when the stream is polled */
   slp_finding finding;
-  slp_src_describe inner; /* the poll's */
-  uint8_t describing;     /* it is out */
-  slp_src_req *describes; /* that wait for it, linked by impl: core's, and an operator's beside it */
-  slp_map subs;           /* shard id -> sub */
-  slp_later later;        /* what is answered without a call: positions, descriptions */
+  slp_src_describe inner; /* the description that was asked of `poll` */
+  uint8_t describing;     /* `inner` is in flight */
+  /* requests that wait for `inner`, linked by impl: of core, and of an operator's command */
+  slp_src_req *describes;
+  slp_map subs;    /* shard id -> sub */
+  slp_later later; /* requests that are answered without a call: positions, descriptions */
   uint8_t or_poll;
   push_way way;
   slp_push_trial trial;
-  vain vain;                                  /* of all shards */
-  uint64_t try_us;                            /* between giving subscriptions up and trying one */
-  uint64_t returned_us;                       /* the last time that they were taken up again */
-  slp_timer back;                             /* RETURNS */
-  char starved[SHARD_MAX], polled[SHARD_MAX]; /* the shard that got nothing; the one polled last */
-  uint64_t starved_us;                        /* when that one was polled last */
+  vain vain;            /* subscriptions of all shards */
+  uint64_t try_us;      /* how long the stream is polled before subscribing is tried again */
+  uint64_t returned_us; /* when push was last resumed */
+  slp_timer back;       /* RETURNS: runs out when the service accepts a new subscription */
+  /* the shard that got no event, and the shard polled last; one of them is tried */
+  char starved[SHARD_MAX], polled[SHARD_MAX];
+  uint64_t starved_us; /* when `starved` was last polled */
   char stream_arn[512];
-  char consumer_arn[sizeof((slp_finding *)0)->arn]; /* "": not found yet */
-  char given_arn[SLP_CONSUMER_ARN_MAX + 1];         /* "": the consumer is found by its name */
+  char consumer_arn[sizeof((slp_finding *)0)->arn]; /* "": not known yet */
+  char given_arn[SLP_CONSUMER_ARN_MAX + 1]; /* the user's consumer as an ARN; "": the user gave a name */
+  /* the consumer's name */
   char consumer[129];
 };
 
@@ -128,7 +139,7 @@ static void move(sub *u, sub_state to) {
   u->state = to;
 }
 
-/* s.pushes follows. */
+/* Changes the state of the stream. s.pushes is 1 only in SUBSCRIBES. */
 static void move_way(push *p, push_way to) {
   static const unsigned allowed[] = {
       [SUBSCRIBES] = BIT(POLLS) | BIT(POLLS_ONLY),
@@ -156,7 +167,7 @@ static int put_cursor(const slp_position *from, char out[CURSOR_MAX]) {
       return snprintf(out, CURSOR_MAX, "after:%.*s", (int)from->mark.seq_n, from->mark.seq);
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break; /* core asks for neither */
+    case SLP_POSITION_END: break; /* core never locates these two */
   }
   return snprintf(out, CURSOR_MAX, "oldest");
 }
@@ -177,7 +188,8 @@ static void take_cursor(slp_op_subscribe *op, const char *at) {
   }
 }
 
-/* An iterator of the service is base64, and never digits alone. */
+/* Returns 1 if this source made the cursor, 0 if it is an iterator of the service. Iterators are base64 and
+ * never consist of digits alone. */
 static int is_own_cursor(slp_str at) {
   static const char *const words[] = {"oldest", "latest", "time:", "at:", "after:"};
   for (size_t i = 0; i < SLP_COUNT(words); i++) {
@@ -195,8 +207,8 @@ static void answer(sub *u) {
   f->rq.on_done(&f->rq);
 }
 
-/* Told of a subscription that brought nothing at all. The service sends an empty event of an idle shard every
- * few seconds. */
+/* Added to the failure of a subscription that brought nothing at all. The service sends an event every few
+ * seconds even for an idle shard, so something in between holds the answer back. */
 static const char held_back[] =
     "the service sends an event every few seconds, so something between may hold answers back, as a proxy "
     "that "
@@ -217,7 +229,7 @@ static void fail_fetch(sub *u, const slp_fail *fail) {
   answer(u);
 }
 
-/* Without a callback now: the answer comes in a turn of its own. */
+/* Answers in a later turn of the event queue, so that no callback runs inside core's call. */
 static void answer_later(push *p, slp_src_fetch *f, slp_class class, int code, const char *why) {
   slp_page_reset(f->page);
   slp_fail_clear(&f->rq.fail);
@@ -266,7 +278,8 @@ static void subscribe(sub *u) {
 
 static void poll_instead(sub *u, const char *why);
 
-/* Always from the turn queue: nothing may be answered from inside a fetch. OPEN: it has brought no event. */
+/* Runs from the event queue: nothing may be answered inside core's call of fetch. In OPEN the timer means
+ * that no event came within SLP_PUSH_SILENT_US. */
 static void on_timer(slp_timer *timer) {
   sub *u = SLP_OWNER(timer, sub, timer);
   if (u->state != OPEN)
@@ -275,6 +288,7 @@ static void on_timer(slp_timer *timer) {
     poll_instead(u, "a subscription brought no event in 10 s");
 }
 
+/* Calls the service as soon as both of its rate limits allow. */
 static void begin(sub *u) {
   uint64_t now = slp_now_us(u->p->h), at_us = now;
   slp_fail fail = {0};
@@ -288,11 +302,12 @@ static void begin(sub *u) {
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
+/* Answers core with the event's page. Closes the subscription if it is due for renewal or the shard has
+ * ended. */
 static void hand_out(sub *u) {
   push *p = u->p;
   int stays = u->at[0] && slp_now_us(p->h) < u->renew_us;
-  if (!stays && u->state == OPEN)
-    close_sub(u); /* at an event of its own: nothing is lost, nothing comes twice */
+  if (!stays && u->state == OPEN) close_sub(u); /* right after an event: no record is lost or comes twice */
   answer(u);
 }
 
@@ -305,9 +320,10 @@ static void on_expanded(slp_expander *x, int r) {
   hand_out(u);
 }
 
-/* The service ends a shard by an event with children and no number to go on after. Others give both
- * (ferrokinesis 0.7): as long as records come with them, or may come, it is no end; without any it is, for a
- * closed shard gets no more. */
+/* Decides whether a page with children ends its shard. The service ends a shard by an event with children and
+ * without a continuation number. Other servers send both (ferrokinesis 0.7). Such a page is not the end if it
+ * has records, or if more may come (behind_ms); otherwise it is, because a closed shard gets no more
+ * records. */
 static void judge_end(slp_page *page) {
   if (!page->next.n || !page->children_n) return;
   if (page->recs_n || page->behind_ms) {
@@ -317,6 +333,7 @@ static void judge_end(slp_page *page) {
   }
 }
 
+/* Returns 1 if the shard was empty and its continuation number did not change for UNMOVED_US. */
 static int stands_still(sub *u, const slp_page *page) {
   uint64_t now = slp_now_us(u->p->h);
   if (page->recs_n || page->behind_ms || page->children_n || !slp_str_is(page->next, u->at))
@@ -324,14 +341,15 @@ static int stands_still(sub *u, const slp_page *page) {
   return now - u->moved_us >= UNMOVED_US;
 }
 
-/* "Latest" was when the service took the subscription: asked for once more, it would be another moment. What
- * a gateway answers (5xx) says nothing of whether the service took it. */
+/* Returns 1 if the position "latest" may not be asked for again. It stood for the moment when the service
+ * accepted the subscription; asked for again it would be a later one, and records between would be lost. An
+ * error of a gateway (5xx) does not tell whether the service accepted. */
 static int is_spent(const sub *u) {
   return strcmp(u->at, "latest") == 0 &&
          (u->op.opened || !u->op.op.fail.http_status || u->op.op.fail.http_status >= 500);
 }
 
-/* What it came with is dropped, to be asked for again from where this event began. */
+/* Drops an event with a malformed continuation number. Core asks again from where the event began. */
 static void refuse_number(sub *u, slp_str number) {
   slp_fail fail = {0};
   slp_fail_set(&fail, is_spent(u) ? SLP_EXPIRED : SLP_TRANSIENT, SLOOP_EPROTO,
@@ -350,7 +368,8 @@ static void on_event(slp_op_subscribe *op) {
     f->rq.date_ms = op->op.date_ms;
   }
   f->follows = u->events;
-  f->rq.sent_us = u->events ? op->event_us : op->op.sent_us; /* the answer's Date is of that call */
+  /* the Date header that date_ms came from belongs to the first event only */
+  f->rq.sent_us = u->events ? op->event_us : op->op.sent_us;
   u->events = 1;
   u->asked_gone = 0;
   u->vain = u->p->vain = (vain){0};
@@ -372,16 +391,17 @@ static void on_event(slp_op_subscribe *op) {
 }
 
 /* ---- the consumer is gone, or the shard ---------------------------------------------------------------- */
-/* The service names neither. Its consumer is looked for again, and made where it was deregistered. */
+/* ResourceNotFoundException names neither the consumer nor the shard. So the consumer is looked up, and
+ * registered again if somebody deregistered it. */
 static void ask_who_is_gone(sub *u) {
   push *p = u->p;
   move(u, ASKING);
   if (p->finding.state == SLP_FINDING_IDLE) slp_finding_begin(&p->finding, p->stream_arn);
 }
 
-/* A consumer given by its ARN can't be asked about. ResourceNotFoundException to SubscribeToShard may mean it
- * or the shard: core is told that the shard is gone, and lists. If it subscribes again, the shard was listed,
- * and the same refusal is of the consumer. The next one may be of the shard again. */
+/* Decides what was not found when the user gave the consumer's ARN, which can't be looked up. The first time
+ * core is told that the shard is gone, so it lists. If core subscribes to the shard again, the shard was in
+ * the listing, and a second refusal means the consumer. A third one may mean the shard again. */
 static slp_fail given_is_gone(sub *u) {
   slp_fail fail = u->op.op.fail;
   u->asked_gone = !u->asked_gone;
@@ -392,7 +412,8 @@ static slp_fail given_is_gone(sub *u) {
   return fail;
 }
 
-/* What an ASKING shard's reader is told; it asks again, and where that was all of a place, begins anew. */
+/* Returns the failure that ends the fetch of a shard in ASKING. `changed`: the consumer has another ARN now,
+ * or can't be had. */
 static slp_fail who_is_gone(sub *u, int changed) {
   const push *p = u->p;
   slp_fail fail = {0};
@@ -415,12 +436,13 @@ static void tell_asking(push *p, int changed) {
     move(u, CLOSED);
     if (changed && is_spent(u)) fail.class = SLP_EXPIRED;
     fail_fetch(u, &fail);
-    at = 0; /* the answer may have ended any of them */
+    at = 0; /* the callback may have freed any of them, so begin again */
   }
 }
 
 /* ---- polling instead ---------------------------------------------------------------------------------- */
 
+/* Prepares the message that core logs: why the stream is polled now, or that push works again. */
 static void tell(push *p, int trouble, uint64_t retry_us, const char *why) {
   if (trouble)
     snprintf(p->s.told, sizeof p->s.told,
@@ -432,8 +454,9 @@ static void tell(push *p, int trouble, uint64_t retry_us, const char *why) {
   p->s.news_retry_ms = retry_us / 1000;
 }
 
-/* Fetches of all shards end with "expired": core asks for a place anew, from what it has taken. An event that
- * is whole is still handed out. */
+/* Ends the fetches of all shards with "expired", because the cursors of push and poll differ. Core then asks
+ * for a new cursor after the last record that it has. An event that is already complete is still handed
+ * out. */
 static void end_fetches(push *p) {
   size_t at = 0;
   for (sub *u; (u = slp_map_each(&p->subs, &at)) != NULL;) {
@@ -447,7 +470,7 @@ static void end_fetches(push *p) {
 }
 
 static void try_later(push *p) {
-  /* Without memory for it polling goes on until the consumer is opened anew. */
+  /* If there is no memory for the timer, the stream is polled until the consumer is opened again. */
   (void)slp_push_trial_later(&p->trial, slp_after_us(slp_now_us(p->h), p->try_us));
 }
 
@@ -468,7 +491,8 @@ static void poll_instead(sub *u, const char *why) {
   try_later(p);
 }
 
-/* Which shard is tried: the one that got nothing, while it is still read. */
+/* Chooses the shard of the trial: the one that got no event if it was polled lately, otherwise the one polled
+ * last. */
 static void on_trial_due(slp_push_trial *t) {
   push *p = SLP_OWNER(t, push, trial);
   int reads = slp_now_us(p->h) - p->starved_us < TRY_US;
@@ -500,22 +524,25 @@ static void on_back(slp_timer *timer) {
   tell(p, 0, 0, NULL);
 }
 
-/* Also by sending the call elsewhere (3xx), which nobody follows. */
+/* Returns 1 if a proxy refused the call, not AWS. Redirects (3xx) count too, because they are not
+ * followed. */
 static int a_proxy_said_so(const slp_fail *fail) { return fail->http_status >= 300 && !fail->aws_code[0]; }
 
 static int is_no_operation_there(const slp_fail *fail) {
   return strcmp(fail->aws_code, "UnknownOperationException") == 0;
 }
 
-/* Would a poll have brought more? A consumer or shard that is gone, another subscriber, too many calls, and
- * keys that nobody takes are no matter of the way that events come, when the service itself says so. */
+/* Returns 1 if a subscription brought no event where a poll might have. Returns 0 for failures that a poll
+ * would meet as well, when AWS itself reports them: a missing consumer or shard, another subscriber, too many
+ * calls, bad credentials. */
 static int is_vain(const sub *u, const slp_fail *fail) {
   slp_class class = fail->class;
   return !u->events && (class == SLP_FINE || class == SLP_TRANSIENT || class == SLP_REFUSED ||
                         class == SLP_ACCESS || (class == SLP_AUTH && a_proxy_said_so(fail)));
 }
 
-/* Another subscription would be refused too: it is not allowed, or not by a proxy, or not known. */
+/* Returns 1 if every further subscription would fail too: it is not allowed, a proxy blocks it, or the server
+ * does not know the operation. */
 static int is_final(const slp_fail *fail) {
   int lasts = slp_class_lasts(fail->class) && (a_proxy_said_so(fail) || is_no_operation_there(fail));
   return fail->class == SLP_ACCESS || lasts;
@@ -526,8 +553,9 @@ static void note_vain(vain *v, const sub *u, const slp_fail *fail) {
   v->answered_n += u->op.opened || fail->http_status;
 }
 
-/* The subscription of an OPEN shard is over. Returns 1 if the shard has had enough of them that brought
- * nothing, or the stream as a whole has: in a fleet a shard may move to another worker before. */
+/* Called when the subscription of an OPEN shard is over. Returns 1 if this shard, or all shards of the stream
+ * together, had enough subscriptions without an event. The stream counts too, because in a fleet a shard may
+ * move to another worker before its own count is reached. */
 static int has_enough(sub *u, const slp_fail *fail) {
   push *p = u->p;
   if (!is_vain(u, fail) || SLP_MUTANT(auto_never_polls)) return 0;
@@ -539,8 +567,8 @@ static int has_enough(sub *u, const slp_fail *fail) {
          (p->vain.answered_n >= VAIN_MAX && now - p->vain.since_us >= TAKEN_US);
 }
 
-/* A shard is left. Returns 1 if subscriptions that were silent when their shards were left took VAIN_US in
- * all. */
+/* Called when core leaves a shard. Returns 1 if silent subscriptions of shards that were left add up to
+ * VAIN_US. */
 static int was_silent(sub *u) {
   push *p = u->p;
   if (u->state != OPEN || u->events || u->op.pending || SLP_MUTANT(auto_never_polls)) return 0;
@@ -558,7 +586,7 @@ static void on_over(slp_op *op) {
     return;
   }
   move(u, CLOSED);
-  if (!u->fetch || u->expander) return; /* the next fetch begins a new one */
+  if (!u->fetch || u->expander) return; /* the next fetch begins a new subscription */
   if (has_enough(u, &fail) && u->p->or_poll && u->p->way == SUBSCRIBES) {
     char why[200];
     const char *name = strstr(fail.message, fail.aws_code) ? "" : fail.aws_code;
@@ -572,7 +600,8 @@ static void on_over(slp_op *op) {
     begin(u);
   } else {
     if (ended) slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended without an event");
-    /* Another subscription is in its first five seconds: an owner before us, or ours of a moment ago. */
+    /* Another subscription is in its first five seconds: that of another worker that had the shard before, or
+     * ours of a moment ago. */
     if (fail.class == SLP_BUSY) fail.retry_after_us = TAKEN_US;
     fail_fetch(u, &fail);
   }
@@ -593,7 +622,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
   p->poll->ops->describe(p->poll, &p->inner);
 }
 
-/* The answer is for all that wait. */
+/* Answers all requests for a description with the same answer. */
 static void described(push *p) {
   for (slp_src_req *rq; (rq = p->describes) != NULL;) {
     slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
@@ -615,7 +644,7 @@ static void on_described(slp_src_req *rq) {
     described(p);
     return;
   }
-  if (p->finding.state != SLP_FINDING_IDLE) return; /* its end answers this too */
+  if (p->finding.state != SLP_FINDING_IDLE) return; /* on_found answers this request too */
   snprintf(p->stream_arn, sizeof p->stream_arn, "%s", p->inner.arn);
   p->consumer_arn[0] = 0;
   slp_finding_begin(&p->finding, p->stream_arn);
@@ -635,9 +664,9 @@ static void on_found(slp_finding *f) {
     snprintf(p->s.told, sizeof p->s.told, "retrieval: poll, because of %s", f->fail.message);
   } else if (p->describes && !p->describing) {
     p->inner.rq.fail = f->fail;
-    p->stream_arn[0] = 0; /* asked for again with the next description */
+    p->stream_arn[0] = 0; /* so that the next description searches for the consumer again */
   }
-  /* Those that asked for the description which began this may have left, and others wait for a new one. */
+  /* If the stream is being described again, on_described answers the requests that wait. */
   if (!p->describing) described(p);
   tell_asking(p, changed);
 }
@@ -744,7 +773,7 @@ static void do_resume(slp_source *s, slp_src_fetch *rq) {
   if (u && u->fetch == rq) {
     if (u->state == OPEN) p->ops->resume_events(p->ops, &u->op);
   } else if (!slp_later_has(&p->later, &rq->rq)) {
-    p->poll->ops->resume(p->poll, rq); /* it was begun while the stream was polled */
+    p->poll->ops->resume(p->poll, rq); /* the fetch began while the stream was polled */
   }
 }
 
@@ -758,7 +787,7 @@ static void cancel_fetch(sub *u) {
   u->fetch = NULL;
 }
 
-/* 1: it waited for a description of the stream. */
+/* Returns 1 if rq was a request for a description, which is cancelled. */
 static int cancel_describe(push *p, slp_src_req *rq) {
   slp_src_req *it = p->describes;
   while (it && it != rq && it->impl != rq) it = it->impl;
@@ -769,7 +798,7 @@ static int cancel_describe(push *p, slp_src_req *rq) {
     it->impl = rq->impl;
   rq->impl = NULL;
   if (p->describes) return 1;
-  p->poll->ops->cancel(p->poll, &p->inner.rq); /* what is found meanwhile is kept */
+  p->poll->ops->cancel(p->poll, &p->inner.rq); /* a search for the consumer goes on, and its result is kept */
   p->describing = 0;
   return 1;
 }

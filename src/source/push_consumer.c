@@ -1,5 +1,5 @@
-/* push_consumer.c - the registered consumer of a stream: described, registered, waited for. It is never
- * deregistered here: others may read as the same one. */
+/* push_consumer.c - looks up the registered consumer of a stream, registers it, waits for it. It never
+ * deregisters a consumer, because other processes may read as the same one. */
 #include "source/push_consumer.h"
 
 #include "sloop.h"
@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#define WAITS_MAX 60u   /* of a second each, until a consumer is ACTIVE; the service takes a few */
-#define REFUSALS_MAX 4u /* "limit exceeded" is said of too many calls, and of too many consumers */
+#define WAITS_MAX 60u   /* pauses of one second until the consumer is ACTIVE; the service takes a few */
+#define REFUSALS_MAX 4u /* LimitExceededException means too many calls, or too many consumers */
 #define PAUSE_US 1000000u
 
 #define BIT(state) (1u << (state))
@@ -52,7 +52,7 @@ static void give_up(slp_finding *f, slp_class class, int code, const char *why) 
   finish(f);
 }
 
-/* Final for a reader that begins. One that had the consumer before is at work, and goes on trying. */
+/* A reader that begins takes the failure as final. One that already read as this consumer goes on trying. */
 static slp_class final_class(const slp_finding *f) { return f->arn[0] ? SLP_BUSY : SLP_REFUSED; }
 
 static void waited_in_vain(slp_finding *f, const char *what) {
@@ -62,7 +62,8 @@ static void waited_in_vain(slp_finding *f, const char *what) {
   give_up(f, final_class(f), SLOOP_ESTREAMBUSY, why);
 }
 
-/* what: its state, as the service calls it, or else what the service said. */
+/* Waits a second before the next look-up. `what` is the consumer's state in the service's words, or what the
+ * service answered; it goes into the failure if the wait is too long. */
 static void pause(slp_finding *f, const char *what) {
   if (++f->waits > WAITS_MAX) {
     waited_in_vain(f, what);
@@ -92,7 +93,7 @@ static void refused(slp_finding *f) {
   snprintf(why, sizeof why, "%.300s", f->fail.message);
   if (f->fail.class == SLP_THROTTLE && ++f->refusals < REFUSALS_MAX)
     pause(f, "refused");
-  else if (f->fail.class == SLP_THROTTLE) /* not the rate, then: nothing that passes by itself */
+  else if (f->fail.class == SLP_THROTTLE) /* too many consumers, not too many calls: waiting does not help */
     give_up(f, final_class(f), SLOOP_EREFUSED, why);
   else
     give_up(f, f->fail.class, f->fail.code, why);
@@ -109,7 +110,7 @@ static void on_answer(slp_op *op) {
     pause(f, "CREATING");
   } else if (f->fail.class == SLP_GONE && !registering) {
     call(f, SLP_CONSUMER_REGISTER);
-  } else if (f->fail.class == SLP_BUSY && registering) { /* another one registered it meanwhile */
+  } else if (f->fail.class == SLP_BUSY && registering) { /* another process registered it meanwhile */
     pause(f, "in use");
   } else {
     refused(f);
@@ -124,8 +125,9 @@ void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *nam
                      .timer = {.at_us = UINT64_MAX, .run = on_timer}};
 }
 
-/* A stream of that name in this account may not be the one whose consumer was given: reading its shards from
- * the other one's subscriptions would mix two streams. */
+/* Accepts the consumer ARN of the user. It must name the stream that is read: an ARN of another account may
+ * be of a stream with the same name, and reading that stream's records for our shards would mix two
+ * streams. */
 static void take_given(slp_finding *f) {
   slp_consumer_name consumer;
   const char *wrong;

@@ -1,13 +1,15 @@
-/* push_consumer.h - finds the registered consumer that a stream is read as, or registers it, and waits until
- * it is ACTIVE.
+/* push_consumer.h - finds the registered consumer as which a stream is read, or registers it, and waits
+ * until it is ACTIVE.
  *
- *   ASKING --ACTIVE--> done
- *     | not found --> REGISTERING --made, or it exists by now--> ASKING
- *     | CREATING, DELETING, busy --> PAUSING --a second later--> ASKING
+ *   ASKING --ACTIVE--> IDLE, done
+ *     | not found --> REGISTERING --registered, or it exists by now--> ASKING
+ *     | CREATING, DELETING, in use --> PAUSING --a second later--> ASKING
  *
- * One that is given by its ARN is not asked about, and never registered: that may be another account's right.
+ * A consumer that the user gave by its ARN is not looked up and never registered: the right to do that may
+ * belong to another account.
  *
- * After a minute of pauses it fails: SLP_REFUSED, which lasts, or SLP_BUSY where it was ACTIVE before. */
+ * After a minute of pauses the search fails. The failure is SLP_REFUSED, which is final, or SLP_BUSY, which
+ * is retried, if the consumer was ACTIVE before. */
 #ifndef SLP_SOURCE_PUSH_CONSUMER_H
 #define SLP_SOURCE_PUSH_CONSUMER_H
 
@@ -23,26 +25,29 @@ typedef enum {
 
 typedef struct slp_finding {
   slp_host *h;
-  slp_ops *ops;                           /* borrowed */
-  const char *name;                       /* of the consumer; borrowed */
-  const char *given_arn;                  /* "": it is found by its name; borrowed */
-  void (*on_done)(struct slp_finding *f); /* fail says how it went; in a turn */
+  slp_ops *ops;          /* borrowed */
+  const char *name;      /* of the consumer; borrowed */
+  const char *given_arn; /* the user's ARN; "": the consumer is found by its name; borrowed */
+  void (*on_done)(struct slp_finding *f); /* called in a turn of the event queue; fail says how it went */
   slp_fail fail;                          /* out */
-  char arn[768];                          /* out; of the last one that was ACTIVE, "": none was */
-  uint8_t registered;                     /* out: by us */
+  char arn[768];                          /* out; of the consumer that was last ACTIVE; "": none was */
+  uint8_t registered;                     /* out: it did not exist, and we registered it */
   /* Private. */
   slp_finding_state state;
   const char *stream_arn;
   slp_op_consumer op;
   slp_consumer_row row;
+  /* when the search began */
   slp_timer timer;
   uint64_t begun_us;
+  /* pauses, and refusals because of too many calls */
   uint32_t waits, refusals;
 } slp_finding;
 
 void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *name, const char *given_arn);
-/* stream_arn: borrowed until on_done, which runs before this returns where an ARN is given. */
+/* Starts the search. stream_arn is borrowed until on_done. If the user gave an ARN, on_done runs before this
+ * function returns. */
 void slp_finding_begin(slp_finding *f, const char *stream_arn);
-void slp_finding_stop(slp_finding *f); /* on_done will not run; idle is fine */
+void slp_finding_stop(slp_finding *f); /* on_done will not run; may be called when idle */
 
 #endif

@@ -1,9 +1,10 @@
-/* push_trial.c - a subscription that only shows whether an event comes by it. */
+/* push_trial.c - opens one subscription, waits for its first event, closes it. */
 #include "source/push_trial.h"
 
 #include "sloop.h"
 
-/* The most that an event of it may take. One that is larger is paused, and has shown that events come. */
+/* The trial buffers at most this much of an event. A larger event is paused; it shows by itself that events
+ * come. */
 #define EVENT_BYTES_MAX (256u * 1024)
 
 #define BIT(state) (1u << (state))

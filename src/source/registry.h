@@ -1,7 +1,7 @@
-/* registry.h - an operator's look at the registered consumers of a stream (enhanced fan-out), and the removal
- * of one.
+/* registry.h - lists the registered consumers of a stream (enhanced fan-out) for an operator, and can
+ * deregister one.
  *
- *   DESCRIBING (the stream) --> LISTING, page after page --> REMOVING, where one is named --> over */
+ *   DESCRIBING (the stream) --> LISTING, page after page --> REMOVING, if opts.remove is set --> OVER */
 #ifndef SLP_SOURCE_REGISTRY_H
 #define SLP_SOURCE_REGISTRY_H
 
@@ -13,17 +13,17 @@ typedef struct slp_registry slp_registry;
 
 typedef struct slp_registry_opts {
   slp_host *h;
-  slp_ops *ops;       /* borrowed, as source */
+  slp_ops *ops;       /* borrowed, as is source */
   slp_source *source; /* describes the stream */
-  const char *remove; /* the name of the one to be deregistered, copied; NULL: none */
-  /* In a turn; the last thing done with it: it may be freed from there. */
+  const char *remove; /* name of the consumer to deregister, copied; NULL: none */
+  /* Called in a turn of the event queue when all is done. May free c. */
   void (*on_done)(slp_registry *c, const slp_fail *fail, void *arg);
   void *arg;
 } slp_registry_opts;
 
 int slp_registry_new(slp_registry **ret, slp_mem *mem, const slp_registry_opts *o);
-void slp_registry_free(slp_registry *c); /* at any time; NULL is fine */
-/* Sorted by name. With `remove`, only that one, as it was. */
+void slp_registry_free(slp_registry *c); /* at any time; c may be NULL */
+/* Returns the consumers, sorted by name. With opts.remove, only that one, as it was before. */
 const slp_consumer_row *slp_registry_rows(const slp_registry *c, size_t *ret_n);
 
 #endif
