@@ -1,4 +1,4 @@
-/* entry.h - whether a worker may join a table at all, found out before it writes anything. (entry.c)
+/* entry.h - decides whether a worker may join a table at all, before the worker writes anything. (entry.c)
  *
  * A table may be another system's, where the rows of two have one key; another stream's, where rows do not
  * name theirs; or of an application that names its leases in another way. A program that shares with
@@ -9,28 +9,29 @@
 
 #include "lease/read.h"
 
-/* The stream's shards, with which rows are compared that do not name it. */
+/* The listing of the stream's shards. Rows that do not name their stream are compared with it. */
 typedef enum slp_entry_listing {
   SLP_ENTRY_UNLISTED,
   SLP_ENTRY_ASKED,
   SLP_ENTRY_LISTED,
-  SLP_ENTRY_GIVEN_UP /* they could not be had: the rows are taken as they are, and that is told */
+  SLP_ENTRY_GIVEN_UP /* no listing could be had: the rows are accepted unchecked, and the user is told */
 } slp_entry_listing;
 
 typedef struct slp_entry {
   slp_read read;
   slp_timer timer;
   slp_entry_listing listing;
-  uint32_t unlisted_n;        /* listings in a row that failed */
-  uint32_t doubts;            /* listings that lacked a shard of which there is a row */
-  uint64_t since_us;          /* the first complete look was answered then; 0: there was none */
-  uint8_t owned;              /* a stranger had a lease in the last look */
-  void (*then)(slp_fleet *f); /* the worker may join */
+  uint32_t unlisted_n;        /* failed listings in a row */
+  uint32_t doubts;            /* listings without a shard that has a row in the table */
+  uint64_t since_us;          /* when the first complete look was answered; 0: not yet */
+  uint8_t owned;              /* in the last look, a program that shares with nobody had a lease */
+  void (*then)(slp_fleet *f); /* called when the worker may join */
 } slp_entry;
 
-/* Then `then`, or the worker is out and the user told why. */
+/* Looks at the table. Calls `then` if the worker may join; otherwise ends the worker and tells the user
+ * why. */
 void slp_entry_begin(slp_fleet *f, void (*then)(slp_fleet *f));
-void slp_entry_listed(slp_fleet *f, int ok); /* the stream's shards */
+void slp_entry_listed(slp_fleet *f, int ok); /* the answer to the listing of the stream's shards */
 
 void slp_entry_init(slp_fleet *f);
 void slp_entry_stop(slp_fleet *f);

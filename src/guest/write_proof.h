@@ -12,9 +12,10 @@
 #include "lease/write.h"
 
 typedef struct slp_write_proof {
-  char shard[SLP_SHARD_ID_MAX + 1]; /* whose lease is renewed in vain; "": nobody is to be judged */
-  uint64_t answered_us;             /* when the last write was answered for certain; 0: none was */
-  uint64_t sent_us;                 /* and when that one was sent */
+  /* the lease that is renewed for the refusal; "": there is no owner to judge */
+  char shard[SLP_SHARD_ID_MAX + 1];
+  uint64_t answered_us; /* when a write last got a certain answer; 0: never */
+  uint64_t sent_us;     /* when that write was sent */
   slp_write renewal;
   slp_timer timer;
 } slp_write_proof;
@@ -22,11 +23,12 @@ typedef struct slp_write_proof {
 void slp_write_proof_init(slp_fleet *f);
 void slp_write_proof_stop(slp_fleet *f);
 void slp_write_proof_free(slp_fleet *f);
-/* The table was read: whether there is somebody to be judged, and a lease to be renewed in vain. */
+/* The table was read: decides whether there is an owner to judge, and which lease to renew for the
+ * refusal. */
 void slp_write_proof_saw(slp_fleet *f, const slp_snapshot *s);
-/* A write of a lease, sent at sent_us, got a certain answer now. */
+/* A write of a lease, sent at sent_us, has now got a certain answer. */
 void slp_write_proof_got(slp_fleet *f, uint64_t sent_us);
-/* Returns 1 if a write was answered that was sent half a lease after since_us or later: an owner renews each
+/* Returns 1 if a write was answered that was sent at least half a lease after since_us. An owner renews every
  * third of a lease, so it could have renewed by then. */
 int slp_write_proof_covers(const slp_fleet *f, uint64_t since_us);
 

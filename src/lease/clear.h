@@ -1,9 +1,10 @@
-/* clear.h - the note of a lease that says until when what came behind its position is accounted for:
+/* clear.h - a note in the row of a lease: until when the shard is known to have no further record after the
+ * lease's position.
  *
  *   MS:NUMBER     NUMBER: the position's sequence number
  *
- * It tells of the stream, not of its reader, so it is true whoever reads the row. It is void once the
- * position has another number: programs that do not know it move that alone. Pure. */
+ * The note is about the stream, so it is true for every worker that reads the row. It is void once the row's
+ * position has another number, because programs that do not know the note change the position alone. Pure. */
 #ifndef SLP_LEASE_CLEAR_H
 #define SLP_LEASE_CLEAR_H
 
@@ -11,7 +12,7 @@
 
 #define SLP_CLEAR_TEXT 160
 
-/* Returns how many bytes it has; 0: there is nothing to say. */
+/* Writes the note into out. Returns its length; 0: there is nothing to note. */
 size_t slp_clear_write(const slp_position *p, char out[SLP_CLEAR_TEXT]);
 void slp_clear_read(slp_str text, slp_position *p);
 

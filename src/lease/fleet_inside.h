@@ -1,5 +1,5 @@
-/* fleet_inside.h - a fleet's worker as its parts see it. Each part is a struct of one file, declared in
- * that file's header, and nobody else looks into it: the others call the functions declared beside it.
+/* fleet_inside.h - a fleet's worker as its parts see it. Each part is a struct of one file, declared in that
+ * file's header. Other files do not look into it; they call the functions declared beside it.
  *
  * The files have floors: a file calls its own floor's functions and those of lower floors. What goes up
  * is posted, is returned as an outcome, or is told through a function that the lower file was given
@@ -15,18 +15,17 @@
  *   3  worker.c       joins, sends heartbeats, is evicted
  *      shut.c         leases that nobody reads
  *      poll.c         reads the rows that are due
- *   2  ownership.c, release.c, end.c, checkpoint.c    one lease's life
+ *   2  ownership.c, release.c, end.c, checkpoint.c    the life of one lease
  *      lease.c        what is known of a lease
- *      assignment.c   what this worker is to read
+ *      assignment.c   what this worker should read
  *      deadline.c     the lease deadline
- *      members.c      the other workers, observed
+ *      members.c      the other workers, as observed
  *   1  read.c, spread.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user named, until they are told
  *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, grant.c,
  *                     gate.c, throttling.c, hash_range.c, shard_set.c, former.c, refused.c, clear.c,
- *                     *_rule.c: pure
- */
+ *                     *_rule.c: pure */
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H
 
@@ -56,14 +55,14 @@
 #include "lease/worker.h"
 #include "lease/write.h"
 
-typedef struct slp_save { /* asked for by the user, and not answered yet */
+typedef struct slp_save { /* a save that the user asked for and that is not answered yet */
   void (*on_saved)(void *arg);
   void *arg;
 } slp_save;
 
 struct slp_fleet {
-  /* Every part needs these. */
-  slp_mem *mem; /* held */
+  /* Used by every part. */
+  slp_mem *mem; /* holds a reference */
   slp_host *h;
   slp_store *store;
   slp_schema *schema;
@@ -80,9 +79,9 @@ struct slp_fleet {
   slp_writes writes;
   slp_reads reads;
   slp_throttling throttling;
-  uint64_t trouble_us; /* the worker's own way to the table last failed then */
+  uint64_t trouble_us; /* when this worker's own access to the table last failed */
   slp_absence absence;
-  slp_timer absence_timer; /* the next note; set as long as this fleet may judge others */
+  slp_timer absence_timer; /* runs for the next note of an absence, as long as this worker may judge others */
   slp_bulk_write bulk;
   slp_fleet_listing listing;
   slp_seen seen;

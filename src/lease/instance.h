@@ -6,7 +6,7 @@
 
 #define SLP_INSTANCE_MAX (SLP_WORKER_ID_MAX + 1 + SLP_INCARNATION_N)
 
-#define SLP_NAME_MAX 200 /* of a worker of another system: often a host's name and a UUID */
+#define SLP_NAME_MAX 200 /* for a worker of another system, whose name is often a host name and a UUID */
 
 typedef struct slp_instance { /* n 0: nobody */
   char p[SLP_NAME_MAX];
@@ -14,7 +14,7 @@ typedef struct slp_instance { /* n 0: nobody */
 } slp_instance;
 
 static inline slp_str slp_instance_str(const slp_instance *i) { return (slp_str){i->n ? i->p : NULL, i->n}; }
-/* A name that is too long is taken for nobody's: no row will ever prove that instance alive. */
+/* Sets a name. One that is too long becomes "nobody", so no row will ever prove that this instance lives. */
 static inline void slp_instance_set(slp_instance *i, slp_str s) {
   i->n = s.n <= sizeof i->p ? (uint8_t)s.n : 0;
   if (i->n) memcpy(i->p, s.p, i->n);

@@ -1,13 +1,11 @@
-/* life.h - the states of a worker's life. The files of the fleet ask here; what is done in each state is in
- * worker.c, counter.c and leave.c.
+/* life.h - the states of a worker's life. worker.c, counter.c and leave.c say what is done in each.
  *
  *          start               registered           leave                 all is given away
  *   NEW ------------> JOINING ------------> RUNS ------------> LEAVING ------------> OUT
  *    |                 ^   |                  |                   |                   ^
  *    |                 |   |     evicted      |                   +--- evicted, ------+
  *    |                 +---|------------------+                        or too late    |
- *    +-- leaves before ----+-- leaves before it has joined, or its row can't be used -+
- */
+ *    +-- leaves before ----+-- leaves before it has joined, or its row can't be used -+ */
 #ifndef SLP_LEASE_LIFE_H
 #define SLP_LEASE_LIFE_H
 
@@ -23,14 +21,14 @@ typedef enum slp_worker_state {
 
 typedef struct slp_worker_life {
   slp_worker_state state;
-  uint64_t joined_us;   /* JOINING: when it drew its incarnation; later: when it registered */
-  uint64_t leave_by_us; /* LEAVING: when what is not drained by then is given up */
+  uint64_t joined_us;   /* JOINING: when it drew its incarnation. Later: when it registered */
+  uint64_t leave_by_us; /* LEAVING: what is not drained by then is given up */
 } slp_worker_life;
 
 void slp_life_init(slp_fleet *f);
 void slp_life_move(slp_fleet *f, slp_worker_state to);
 int slp_worker_is(const slp_fleet *f, slp_worker_state state);
-int slp_worker_lives(const slp_fleet *f); /* RUNS or LEAVING: it is registered */
+int slp_worker_lives(const slp_fleet *f); /* RUNS or LEAVING, so it is registered */
 
 uint64_t slp_life_joined_us(const slp_fleet *f);
 void slp_life_joined(slp_fleet *f, uint64_t at_us);

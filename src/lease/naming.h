@@ -1,7 +1,8 @@
-/* naming.h - positions that the user named, until they are told what became of each: a list, oldest first.
+/* naming.h - positions that the user named (sloop_checkpoint_at), oldest first, until the user is told what
+ * became of each.
  *
- *   WAITS --- written with all others that wait ---> SENT ---> OVER: to be told
- *     ^------------ not sent after all ---------------+ */
+ *   WAITS --- written together with all others that wait ---> SENT ---> OVER: to be told
+ *     ^---------------- not sent after all ----------------------+ */
 #ifndef SLP_LEASE_NAMING_H
 #define SLP_LEASE_NAMING_H
 
@@ -15,21 +16,21 @@ typedef struct slp_naming {
   slp_list link;
   slp_naming_state state;
   int status;
-  sloop_cb cb; /* or NULL */
+  sloop_cb cb; /* may be NULL */
   void *arg;
   slp_str shard;
 } slp_naming;
 
-/* SLP_ENOMEM. */
+/* Returns 0 or SLP_ENOMEM. */
 int slp_namings_add(slp_list *all, slp_mem *mem, slp_str shard, slp_naming_state state, sloop_cb cb,
                     void *arg);
-/* Is there one in this state, of this shard or ({NULL, 0}) of any? */
+/* Returns 1 if there is one in this state, of this shard or, with {NULL, 0}, of any. */
 int slp_namings_have(const slp_list *all, slp_naming_state state, slp_str shard);
 void slp_namings_move(slp_list *all, slp_naming_state from, slp_naming_state to);
-/* Those that were sent are over; of a shard that is not here any more, as failed. */
+/* Moves those in SENT to OVER. A naming of a shard that is no longer here has failed. */
 void slp_namings_written(slp_list *all, int (*is_here)(void *ctx, slp_str shard), void *ctx);
-/* Takes the oldest out (over: that is to be told) and frees it; ret has no link and no shard. 0: there is
- * none. */
+/* Takes the oldest one out and frees it; `over`: the oldest in OVER. ret has neither link nor shard. Returns
+ * 0 if there is none. */
 int slp_namings_take(slp_list *all, int over, slp_mem *mem, slp_naming *ret);
 
 #endif

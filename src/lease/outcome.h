@@ -1,14 +1,15 @@
-/* outcome.h - what became of a write, and what a refusal means by the row that refused. Pure. */
+/* outcome.h - decides what became of a write, and what a refusal means, by the row that refused it. Pure. */
 #ifndef SLP_LEASE_OUTCOME_H
 #define SLP_LEASE_OUTCOME_H
 
 #include "lease/schema.h"
 
 typedef enum slp_outcome {
-  SLP_OUTCOME_DONE,      /* it is in, by whichever copy; parsed: the row after it, where the store tells */
-  SLP_OUTCOME_UNCHANGED, /* refused, and the row is as it was before: not done, an old copy may still land */
-  SLP_OUTCOME_REFUSED,   /* refused: parsed is the row that refused; OTHER: there is none */
-  SLP_OUTCOME_GIVEN_UP   /* no answer in as many tries as were allowed */
+  SLP_OUTCOME_DONE, /* one copy of the write is in the table; parsed: the row after it, if the store tells */
+  /* refused, and the row is as it was before. The write is not done, but an old copy may still land */
+  SLP_OUTCOME_UNCHANGED,
+  SLP_OUTCOME_REFUSED, /* refused; parsed: the row that refused, of kind OTHER if there is none */
+  SLP_OUTCOME_GIVEN_UP /* no answer in the number of tries that were allowed */
 } slp_outcome;
 
 /* there 0: there is no row. A strategy may have another rule (slp_strategy.outcome). */

@@ -1,4 +1,4 @@
-/* poll.h - reading the rows of leases and of their owners, as many as are due in one call. */
+/* poll.h - reads the rows of leases and of their owners, as many as are due in one call. */
 #ifndef SLP_LEASE_POLL_H
 #define SLP_LEASE_POLL_H
 
@@ -12,23 +12,23 @@ typedef struct slp_member slp_member;
 typedef struct slp_poll_item {
   slp_lease *lease;
   slp_member *member;
-  uint8_t which; /* 0: its own row; 1, 2: a parent's */
+  uint8_t which; /* 0: the lease's own row; 1, 2: the row of a parent */
 } slp_poll_item;
 
 typedef struct slp_polls {
   slp_read read;
   slp_poll_item items[SLP_POLL_KEYS];
   slp_row_key keys[SLP_POLL_KEYS];
-  size_t n, most; /* as many as are asked for, and may be */
+  size_t n, most; /* n: keys of this read; most: how many the table's capacity allows */
 } slp_polls;
 
 void slp_polls_init(slp_fleet *f);
 void slp_polls_stop(slp_fleet *f);
 void slp_polls_free(slp_fleet *f);
-void slp_polls_run(slp_timer *t); /* of slp_due */
-/* Members and leases that nobody has needed for long are forgotten, unless their rows are being read. Every
- * round over the table calls one of these. leader: the id of the worker that is followed. */
+void slp_polls_run(slp_timer *t); /* called by the timer of slp_due */
+/* Forgets members and leases that nobody has needed for long, unless their rows are being read. Each round
+ * over the table calls this or the next function. leader: the id of the worker that is followed. */
 void slp_polls_forget(slp_fleet *f, slp_str leader);
-void slp_polls_forget_leases(slp_fleet *f); /* where there are no members */
+void slp_polls_forget_leases(slp_fleet *f); /* for fleets without members */
 
 #endif

@@ -1,9 +1,9 @@
-/* shard_set.h - a set of shard ids as few bytes, for assignments that live in one row. The first byte is the
- * coding.
- *   1: ids of Kinesis (shardId- and twelve digits), as runs of neighbours: for each run the gap to the one
- *      before and its length, both as LEB128.
- *   2: any ids: for each the number of bytes shared with the one before and of its own, both as LEB128, and
- *      then its own bytes. */
+/* shard_set.h - a set of shard ids in few bytes, for an assignment that is kept in one row. The first byte is
+ * the coding:
+ *   1: ids of Kinesis (shardId- and twelve digits), as runs of consecutive numbers. For each run the gap to
+ *      the run before and its length, both as LEB128.
+ *   2: any ids. For each id the number of bytes that it shares with the id before and the number of its own
+ *      bytes, both as LEB128, then its own bytes. */
 #ifndef SLP_LEASE_SHARD_SET_H
 #define SLP_LEASE_SHARD_SET_H
 
@@ -11,18 +11,19 @@
 
 #define SLP_SHARD_ID_MAX 128
 
-/* Sorts ids in place. No id twice. SLP_ENOMEM, SLP_ELIMIT. */
+/* Codes the ids, each of which must be there once, and sorts them in place. Returns 0, SLP_ENOMEM or
+ * SLP_ELIMIT. */
 int slp_shard_set_write(slp_buf *to, slp_str *ids, size_t n);
 
 typedef struct slp_shard_set_reader {
   slp_str left;
   uint8_t form;
-  uint64_t next, run; /* form 1 */
+  uint64_t next, run; /* coding 1 */
   size_t id_n;
   char id[SLP_SHARD_ID_MAX];
 } slp_shard_set_reader;
-void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set); /* empty: no ids */
-/* 1: *ret is the next id, until the next call. 0: that was all. SLP_EBADDATA. */
+void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set); /* an empty set has no ids */
+/* Returns 1 and the next id, valid until the next call; 0 after the last one; SLP_EBADDATA. */
 int slp_shard_set_next(slp_shard_set_reader *r, slp_str *ret);
 
 #endif

@@ -1,6 +1,6 @@
-/* silence.h - when a worker may be taken for dead: its proof of life was the same for long enough, on the
- * clock of the one who reads it. No two machines' clocks are compared, but where a lease has a time on the
- * wall at which it runs out: that must be past as well. Pure.
+/* silence.h - when a worker may be taken for dead: its proof of life has not changed for long enough, by the
+ * clock of the worker that reads it. Clocks of two machines are never compared, except where a lease has a
+ * wall-clock time at which it runs out; then that time must have passed as well. Pure.
  *
  * Whoever judges an owner judges by this: members.c the rows of workers, a strategy (strategy.h) the rows of
  * leases, and an operator's command (admin/watch.c) both. They hand over what a read showed, and when. */
@@ -9,17 +9,18 @@
 
 #include "lease/schema.h"
 
-typedef struct slp_sign { /* of life, as one read showed it */
+typedef struct slp_sign { /* a sign of life, as one read showed it */
   uint8_t missing;        /* there is no such row */
-  uint64_t counter;       /* its owner moves it; one that is turned back counts as moved */
-  uint64_t until_us; /* on the reader's clock: it says itself that it lives until then; 0: it says nothing */
+  uint64_t counter;       /* moved by the owner; a smaller value counts as moved too */
+  /* on the reader's clock: the row says that its owner lives until then; 0: it says nothing */
+  uint64_t until_us;
 } slp_sign;
 
 typedef struct slp_silence {
   slp_sign last;
-  uint64_t since_us; /* the sign has been the same since then, for a reader who had no trouble meanwhile */
-  uint64_t moved_us; /* a read showed another sign than the one before; 0: none did */
-  uint32_t reads;    /* that showed it so; 0: it was never read */
+  uint64_t since_us; /* since when the sign has been the same, and the reader had no trouble */
+  uint64_t moved_us; /* when a read last showed a different sign; 0: never */
+  uint32_t reads;    /* reads that showed this sign; 0: none yet */
 } slp_silence;
 
 /* A read that was answered at done_us showed this. trouble_us: the reader's own way to the table last failed

@@ -7,14 +7,14 @@
 #include "lease/read.h"
 #include "lease/write.h"
 
-typedef struct slp_worker { /* where one row a worker proves its life */
-  slp_read row;             /* its own, before it registers */
+typedef struct slp_worker { /* for schemas in which a row for each worker proves its life */
+  slp_read row;             /* reads this worker's own row before it registers */
   slp_write registration;
   slp_write heartbeat;
-  uint64_t counter; /* of the last heartbeat that is in */
+  uint64_t counter; /* of the last heartbeat that is in the table */
   slp_timer join_timer;
-  slp_paced joins;     /* a table that refuses each registration makes it begin again and again */
-  slp_paced evictions; /* of the row in its way; a damaged one refuses each */
+  slp_paced joins;     /* bounds repeated joining, for a table that refuses every registration */
+  slp_paced evictions; /* bounds evictions of the row in its way, for a damaged row that refuses each one */
   void (*stop_all)(slp_fleet *f);
 } slp_worker;
 
@@ -30,7 +30,7 @@ uint64_t slp_worker_good_us(slp_fleet *f, int exact);
 
 void slp_worker_begins(slp_fleet *f); /* it is registered, and lives from here on */
 void slp_worker_out(slp_fleet *f, const char *why);
-/* Its last write: its row says that it has left. done comes when that is answered, or given up. */
+/* Writes that the worker has left: its last write. done is called when that is answered or given up. */
 void slp_worker_mark_gone(slp_fleet *f, void (*done)(slp_write *op));
 
 #endif
