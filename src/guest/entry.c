@@ -12,8 +12,8 @@
 
 #define RETRY_US 300000
 #define LOOK_US 1000000
-#define IDLE_US 5000000 /* such a program takes what is free once a second, and gives it up again */
-#define UNLISTED_MAX 3  /* the stream may not be listed, and its leases be read all the same */
+#define IDLE_US 5000000 /* such a program takes free leases once a second, and gives them up again */
+#define UNLISTED_MAX 3  /* listing the stream may be forbidden, but its leases can be read nevertheless */
 #define DOUBTS_MAX 3    /* a listing may be some seconds late */
 
 static const slp_str nothing = {NULL, 0};
@@ -71,7 +71,7 @@ void slp_entry_listed(slp_fleet *f, int ok) {
   look_in(f, ok ? 0 : RETRY_US);
 }
 
-/* 1: the worker keeps out, or looks again. */
+/* Returns 1 if the worker stays out, or must look again. */
 static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
   slp_entry *e = &slp_guest_of(f)->entry;
   char text[400];
@@ -88,7 +88,7 @@ static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
 
 /* ---- a look ------------------------------------------------------------------------------------------ */
 
-/* 1: a stranger has written it since the last look. */
+/* Returns 1 if a program that does not share leases has written the row since the last look. */
 static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
   slp_seen_shard *seen = slp_seen_of(f, l->shard);
   slp_sign sign = {.counter = l->stranger};
@@ -97,13 +97,13 @@ static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
   return slp_silence_saw(&seen->silence, &sign, done_us, 0) && known && l->stranger;
 }
 
-typedef struct sight { /* of one look */
+typedef struct sight { /* what one look has found */
   size_t leases;
   int strangers;
   slp_other_stream other;
 } sight;
 
-/* 1: the worker keeps out. */
+/* Returns 1 if the worker stays out. */
 static int see_lease(slp_read *r, sight *s, const slp_parsed_row *row) {
   slp_fleet *f = r->f;
   const slp_lease_row *l = &row->u.lease;
@@ -137,7 +137,7 @@ static int see_all(slp_read *r, sight *s) {
   return 0;
 }
 
-/* Decides how the rows of this stream are named. 1: the worker keeps out. */
+/* Decides how the rows of this stream are named. Returns 1 if the worker stays out. */
 static int see_form(slp_read *r, slp_table_form *ret) {
   slp_fleet *f = r->f;
   ret->refused[0] = ret->passed[0] = 0;

@@ -24,7 +24,7 @@ typedef struct slp_entry {
   uint32_t unlisted_n;        /* failed listings in a row */
   uint32_t doubts;            /* listings without a shard that has a row in the table */
   uint64_t since_us;          /* when the first complete look was answered; 0: not yet */
-  uint8_t owned;              /* in the last look, a program that shares with nobody had a lease */
+  uint8_t owned;              /* in the last look, a program that does not share leases had one */
   void (*then)(slp_fleet *f); /* called when the worker may join */
 } slp_entry;
 

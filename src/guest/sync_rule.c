@@ -10,15 +10,16 @@ typedef enum {
   ON_STACK,
   NOTHING,
   COMES,
+  /* COMES: it has a lease, or gets one when its parents have ended. NOTHING: it needs none */
   DONE
-} state; /* COMES: it has a lease, or will when its turn is */
+} state;
 
 typedef struct walk {
   slp_sync_shard *shards;
   state *states;
   size_t *stack, depth;
-  uint8_t *removed; /* its row is to be made again */
-  uint8_t *read;    /* to its end, as the row of a descendant shows */
+  uint8_t *removed; /* the row of this shard must be created again */
+  uint8_t *read;    /* the row of a descendant shows that this shard was read to its end */
   int latest;
 } walk;
 
@@ -35,16 +36,16 @@ static void make(walk *w, size_t i, slp_sync_make how) {
   w->states[i] = COMES;
 }
 
-/* Its parents are resolved, and it has no row. */
+/* Decides about a shard without a row, when its parents are decided. */
 static void resolve(walk *w, size_t i) {
   int comes = parent_in(w, i, COMES) != SLP_NO_SHARD, done = parent_in(w, i, DONE) != SLP_NO_SHARD;
   if (comes || done) {
-    /* A parent is known, so the other is read as well, and both before this one. */
+    /* One parent has or gets a lease, so the other one is read too, and both before this shard. */
     for (size_t p; (p = parent_in(w, i, NOTHING)) != SLP_NO_SHARD; comes = 1) make(w, p, SLP_SYNC_AT_START);
-    if (comes)
-      w->states[i] = COMES;
+    if (comes) w->states[i] = COMES;
+    /* both were read, so it is this shard's turn */
     else
-      make(w, i, SLP_SYNC_AT_OLDEST); /* both were read, so its own turn has come */
+      make(w, i, SLP_SYNC_AT_OLDEST);
   } else if (!w->read[i] && (!w->latest || w->shards[i].open)) {
     make(w, i, SLP_SYNC_AT_START);
   } else {
@@ -54,7 +55,7 @@ static void resolve(walk *w, size_t i) {
 
 static void visit(walk *w, size_t from) {
   w->stack[w->depth++] = from;
-  w->states[from] = ON_STACK; /* a circle ends here */
+  w->states[from] = ON_STACK; /* ends a walk that goes in a circle */
   while (w->depth) {
     size_t i = w->stack[w->depth - 1], p;
     if (!w->shards[i].row && (p = parent_in(w, i, NEW)) != SLP_NO_SHARD) {
@@ -71,16 +72,16 @@ static void visit(walk *w, size_t from) {
 }
 
 /* ---- merges whose other parent lost its row ----------------------------------------------------------
- * The end of one parent waits until the other has a row (steal.c). Nobody but an operator removes
- * the row of a parent before its merge's child is read from, so it is missing for ever unless it is made
- * here: above, the walk stops at the child's row. How far that parent was read is lost with its row, so it is
- * read from its oldest record. */
+ * The end of one parent waits until the other has a row (steal.c). Only an operator removes the row of a
+ * parent before something of the merged child is read. Such a row would be missing for ever unless it is
+ * created here, because the walk above stops at the child's row. How far the parent was read is lost with its
+ * row, so it is read from its oldest record. */
 
 static int is_read_now(const walk *w, size_t i) {
   return w->shards[i].row == SLP_SYNC_UNREAD || w->shards[i].row == SLP_SYNC_UNFINISHED;
 }
 
-/* The parent without a row, when the other one is yet to be finished. */
+/* Returns the parent without a row, if the other parent is not finished yet. */
 static size_t other_without_row(const walk *w, size_t i) {
   const size_t *p = w->shards[i].parents;
   for (int k = 0; k < 2 && p[0] != SLP_NO_SHARD && p[1] != SLP_NO_SHARD; k++)
@@ -102,12 +103,12 @@ static void make_removed(walk *w, size_t n) {
       size_t p = w->shards[i].parents[k];
       later = p != SLP_NO_SHARD && (w->removed[p] || w->states[p] == COMES || is_read_now(w, p));
     }
-    int comes = w->states[i] == COMES && !w->shards[i].ret; /* with the end of a parent */
+    int comes = w->states[i] == COMES && !w->shards[i].ret; /* its lease is created at the end of a parent */
     if (!later && !comes) make(w, i, SLP_SYNC_AT_OLDEST);
   }
 }
 
-/* All that the shard descends from. */
+/* Marks all ancestors of the shard. */
 static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
   w->stack[w->depth++] = from;
   while (w->depth) {
@@ -120,8 +121,9 @@ static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
   }
 }
 
-/* What descends from a shard is read after its end. The parents of a merge are left out: the end of one waits
- * for the row of the other, and they have no other child that could ask for them. */
+/* Marks shards that were read, because something of a descendant was, and a descendant is read only after
+ * their end. The parents of a merge are left out: the end of one waits for the row of the other, and no other
+ * child could ask for them. */
 static void mark_read(walk *w, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (w->shards[i].row >= SLP_SYNC_UNFINISHED) mark_ancestors(w, w->read, i);
@@ -147,7 +149,7 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   for (size_t i = 0; i < n && !r; i++)
     if (!followed[i]) mark_ancestors(&w, ancestors, i);
   if (!r) mark_read(&w, n);
-  for (size_t i = 0; i < n && !r; i++) /* what is open and no ancestor stands in a circle */
+  for (size_t i = 0; i < n && !r; i++) /* an open shard that is no ancestor may be part of a circle */
     if (states[i] == NEW && (!followed[i] || (shards[i].open && !ancestors[i]))) visit(&w, i);
   if (!r) make_removed(&w, n);
   slp_free(mem, states);
@@ -159,10 +161,10 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   return r;
 }
 
-/* ---- a lease for each ---------------------------------------------------------------------------------- */
+/* ---- a lease for each shard: slp_sync_every ------------------------------------------------------------ */
 
-/* Some shard in front of it has a row: it is no part of the stream as the application found it. 1: that was
- * not known yet. */
+/* Notes a shard if some ancestor has a row; such a shard came after the application began. Returns 1 if that
+ * was not known yet. */
 static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
   if (known[i]) return 0;
   for (int k = 0; k < 2; k++) {
@@ -175,7 +177,7 @@ static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
 int slp_sync_every(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
   uint8_t *known = slp_zalloc_n(mem, n + 1, 1);
   if (!known) return SLP_ENOMEM;
-  /* Parents are listed before their children, so one round is the rule. */
+  /* Parents are mostly listed before their children, so one round is usually enough. */
   for (int learned = 1; learned;) {
     learned = 0;
     for (size_t i = 0; i < n; i++) learned |= learn(shards, known, i);

@@ -4,8 +4,8 @@
 #include "base/probe.h"
 #include "guest/guest.h"
 
-/* Longer than the third of a lease after which held leases are renewed: a worker with leases renews nothing
- * in vain. */
+/* Returns how often a foreign lease is renewed for its refusal. It is longer than the third of a lease after
+ * which held leases are renewed, so a worker with leases never does it. */
 static uint64_t every_us(const slp_fleet *f) { return slp_fleet_lease_us(f) / 5 * 2; }
 
 static int judges(const slp_fleet *f) {
@@ -24,8 +24,8 @@ static void arm(slp_fleet *f) {
                   slp_guest_of(f)->write_proof.shard[0] ? slp_max_u64(due_us(f), soonest) : SLP_NEVER);
 }
 
-/* Writes are answered each two fifths of a lease, or the table takes none for a while; others have the same
- * trouble then. */
+/* Notes that a write was answered. Writes are answered at least every 2/5 of a lease, unless the table takes
+ * none for a while; then other workers have the same trouble, and their silence proves nothing. */
 void slp_write_proof_got(slp_fleet *f, uint64_t sent_us) {
   slp_write_proof *p = &slp_guest_of(f)->write_proof;
   uint64_t now = slp_now_refresh_us(f->h), lease_us = slp_fleet_lease_us(f);
@@ -65,7 +65,7 @@ static void run(slp_timer *t) {
   slp_write_send(&p->renewal, renewed);
 }
 
-/* No lease that is this worker's own: at epoch 0 its renewal would be refused all the same. */
+/* Returns a lease that another worker owns; its renewal by this worker, with epoch 0, is refused. */
 static const slp_lease_row *another_s(const slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *row = &s->leases[i];

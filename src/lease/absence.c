@@ -1,4 +1,4 @@
-/* absence.c - whether this process stood still. */
+/* absence.c - finds out whether this process stood still. */
 #include "lease/absence.h"
 
 #include "base/probe.h"

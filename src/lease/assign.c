@@ -1,16 +1,18 @@
-/* assign.c - leading: which worker is to read which lease. A lease stays where it is read as far as
- * fairness allows, and only rows that change are written. */
+/* assign.c - the leader decides which worker should read which lease. A lease stays where it is read as far
+ * as fairness allows, and only rows that change are written. */
 #include "lease/assign.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/lease_rules.h"
 #include "lease/shard_set.h"
 
-#define MOVES_MIN 20    /* of one worker's leases, that may move in one round; or a tenth of an even share */
-#define MORE_US 2000000 /* until the next round, when it had so many */
-/* A worker that could not read a shard does not get it back sooner. */
+/* leases of one worker that may move in one round: this many, or a tenth of an even share if that is more */
+#define MOVES_MIN 20
+#define MORE_US 2000000 /* if that many moved: the time until the next round */
+/* A worker that could not read a shard does not get it back before this time is over. */
 #define AVOID_MS (INT64_C(10) * 60 * 1000)
-/* In so many rounds that count, a minute apart, an assigned lease may be nobody's or its former owner's. */
+/* In this many counting rounds, a minute apart, an assigned lease may be free or still with its former
+ * owner. */
 #define UNOWNED_MAX 3
 
 void slp_assign_begin(slp_fleet *f) { f->assign.base = f->assign.serial = 0; }
@@ -44,9 +46,9 @@ static void fill_assigned(const slp_snapshot *s, slp_assign *p) {
   }
 }
 
-/* It has waited too long for the worker it is assigned to. An owner that was asked to give it up and has
- * not done so does not know of it (the table is from a backup): assigned to that owner again it will
- * know. */
+/* Returns 1 if the lease has waited too long for the worker to which it is assigned. If a living owner was
+ * asked to give it up and did not, that owner does not know that it has the lease (the table was restored
+ * from a backup). Assigned to that owner again, it will find out. */
 static int is_stuck(slp_seen_shard *seen, int counts, const slp_assign *p, const slp_assign_lease *l) {
   int waits = !l->out && l->assigned != SLP_NOBODY && l->assigned != l->owner;
   int owned = waits && l->owner != SLP_NOBODY && p->workers[l->assigned].takes;
@@ -83,7 +85,7 @@ static void fill(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign *p)
   }
 }
 
-/* ---- what is written of it --------------------------------------------------------------------- */
+/* ---- which rows are written --------------------------------------------------------------------- */
 
 static const slp_assignment_row *assignment_of(const slp_snapshot *s, slp_str id) {
   for (size_t i = 0; i < s->assignments_n; i++)
@@ -91,7 +93,7 @@ static const slp_assignment_row *assignment_of(const slp_snapshot *s, slp_str id
   return NULL;
 }
 
-/* 1: the row says just that already. */
+/* Returns 1 if the row already has exactly this plan. */
 static int is_so(const slp_snapshot *s, const slp_assign *p, uint32_t w, const slp_assignment_row *row) {
   slp_shard_set_reader r;
   slp_str id;
@@ -108,7 +110,7 @@ static int is_so(const slp_snapshot *s, const slp_assign *p, uint32_t w, const s
   return !more && n == p->workers[w].ret_n;
 }
 
-/* All that are read: how often each may be saved depends on it. */
+/* Counts the leases that are read; how often each may be saved depends on it. */
 static uint64_t leases_of(const slp_assign *p) {
   uint64_t n = 0;
   for (size_t i = 0; i < p->leases_n; i++) n += !p->leases[i].out;
@@ -141,9 +143,10 @@ static int write_row(slp_fleet *f, const slp_snapshot *s, const slp_assign *p, u
   }
   slp_buf_free(&set);
   slp_free(f->mem, ids);
-  return i || r == SLP_ELIMIT ? 0 : SLP_ENOMEM; /* the others' are written all the same */
+  return i || r == SLP_ELIMIT ? 0 : SLP_ENOMEM; /* SLP_ELIMIT: the rows of other workers are still written */
 }
 
+/* Versions of a new leader must be greater than those of every earlier one. */
 static void choose_base(slp_fleet *f, const slp_snapshot *s) {
   if (f->assign.base) return;
   f->assign.base = slp_election_epoch(f) * 1000000;
@@ -151,7 +154,7 @@ static void choose_base(slp_fleet *f, const slp_snapshot *s) {
     f->assign.base = slp_max_u64(f->assign.base, s->assignments[i].version);
 }
 
-/* Until the first lease is to be tried again that the service refused. */
+/* Returns the time until the first lease that the service refused may be tried again. */
 static uint64_t retry_us(slp_fleet *f, const slp_snapshot *s) {
   int64_t now_ms = slp_wall_ms(f->h), least_ms = INT64_MAX;
   for (size_t i = 0; i < s->leases_n; i++)
@@ -160,6 +163,7 @@ static uint64_t retry_us(slp_fleet *f, const slp_snapshot *s) {
   return least_ms == INT64_MAX ? SLP_NEVER : (uint64_t)least_ms * 1000;
 }
 
+/* Returns when to assign again, if some worker still has as many leases to give up as one round may move. */
 static uint64_t again_us(const slp_assign *p) {
   for (size_t w = 0; w < p->workers_n; w++) {
     uint32_t n = 0;
@@ -182,7 +186,8 @@ static int write_all(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign
   return 0;
 }
 
-/* Each assignment makes every worker look at all it holds, so large shares do not move by twenties. */
+/* Each assignment makes every worker look at all its leases. So large shares move in tenths, not in many
+ * small rounds. */
 static uint32_t moves_max(const slp_snapshot *s) {
   return (uint32_t)slp_max_u64(MOVES_MIN, s->leases_n / (s->workers_n + 1) / 10);
 }

@@ -1,19 +1,20 @@
-/* assign_rule.c - the leader's assignment: fair within one, and with as few moves as that takes.
+/* assign_rule.c - the leader's assignment: fair to within one lease, with as few moves as that takes.
  *
- * Each worker has a quota: the floor of its share, or the ceiling for as many as are left over, first for
- * those who hold more already. Whoever holds more than its quota gives up the surplus; what nobody holds goes
- * to who is furthest below. */
+ * Each worker has a quota, its share rounded down. The leases left over raise some quotas by one, first those
+ * of workers that hold more already. A worker that holds more than its quota gives up the surplus. A lease
+ * that nobody holds goes to the worker that is furthest below its quota. */
 #include "lease/lease_rules.h"
 
 #include <stdlib.h>
 
 typedef struct quota {
   uint32_t worker;
-  uint64_t held, least, rest; /* rest: of the division, so that larger fractions come first */
+  /* held: leases that the plan gives it so far. least: its share, rounded down */
+  uint64_t held, least, rest; /* rest: remainder of the division; larger remainders are rounded up first */
   uint64_t quota;
 } quota;
 
-/* Ceilings go first to those who hold more than their floor, then to the larger fractions. */
+/* Sorts the workers whose quota is rounded up first: those that hold more than `least`, then by remainder. */
 static int ceiling_first(const void *a, const void *b) {
   const quota *x = a, *y = b;
   int over_x = x->held > x->least, over_y = y->held > y->least;
@@ -28,7 +29,7 @@ static uint32_t takers(const slp_assign *p) {
   return n;
 }
 
-/* Where the lease is now, as far as it may stay there. */
+/* Returns the worker that has the lease now and may keep it, or SLP_NOBODY. */
 static uint32_t home_of(const slp_assign *p, const slp_assign_lease *l, uint32_t takers_n) {
   uint32_t at = l->owner;
   if (at == SLP_NOBODY || !p->workers[at].takes) at = l->assigned;
@@ -53,7 +54,8 @@ static void set_quotas(const slp_assign *p, quota *q, size_t n, uint64_t leases)
   }
 }
 
-/* The worker that is furthest below its quota and may have it; `full`: also one at or over it. NULL: none. */
+/* Returns the worker that is furthest below its quota, except not_to. `full`: workers at or over their quota
+ * count too. NULL: there is none. */
 static quota *furthest_below(quota *q, size_t n, uint32_t not_to, int full) {
   quota *best = NULL;
   for (size_t i = 0; i < n; i++) {
@@ -64,15 +66,15 @@ static quota *furthest_below(quota *q, size_t n, uint32_t not_to, int full) {
   return best;
 }
 
-/* When everybody below its quota is to be avoided: who has no more than its floor takes one that was left
- * over, in their stead. */
+/* Called when the only workers below their quota must be avoided. Returns another worker that may take one
+ * lease more, because its share has a remainder and it holds no more than the share rounded down. */
 static quota *at_its_floor(quota *q, size_t n, uint32_t not_to) {
   for (size_t i = 0; i < n; i++)
     if (q[i].worker != not_to && q[i].rest && q[i].held <= q[i].least) return &q[i];
   return NULL;
 }
 
-/* Leases that nobody has. Those that must avoid a worker are given first, while there is a choice. */
+/* Places the leases that nobody has. Leases that must avoid a worker come first, while there is a choice. */
 static void place_homeless(slp_assign *p, quota *q, size_t n) {
   for (int choosy = 1; choosy >= 0; choosy--) {
     for (size_t i = 0; i < p->leases_n; i++) {
@@ -85,8 +87,8 @@ static void place_homeless(slp_assign *p, quota *q, size_t n) {
   }
 }
 
-/* The surplus of one above its quota goes to those below theirs: first what it does not read yet. 1: quotas
- * are not what they were any more. */
+/* Moves the surplus of `from` to workers below their quota, first leases that it does not read yet. Returns 1
+ * if a worker that was not below its quota took one, so that quotas must be computed again. */
 static int give_up(slp_assign *p, quota *q, size_t n, quota *from) {
   int instead = 0;
   for (int reading = 0; reading < 2; reading++) {
@@ -112,7 +114,7 @@ static void even_out(slp_assign *p, quota *q, size_t n, uint64_t leases) {
   int instead = 0;
   for (size_t i = 0; i < n; i++) instead |= give_up(p, q, n, &q[i]);
   if (!instead) return;
-  set_quotas(p, q, n, leases); /* who took one in others' stead may have another for them */
+  set_quotas(p, q, n, leases); /* a worker that took a lease instead of another may get that one's quota */
   for (size_t i = 0; i < n; i++) (void)give_up(p, q, n, &q[i]);
 }
 

@@ -1,4 +1,4 @@
-/* assignment.c - what the leader wants this worker to read, from its row of assignments. */
+/* assignment.c - reads this worker's row of assignments, and tells the leases what the leader wants. */
 #include "lease/assignment.h"
 
 #include "lease/fleet_inside.h"
@@ -10,11 +10,11 @@ static void assign_one(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_make(f, shard);
   if (l)
     slp_lease_assign(l);
-  else if (shard.n <= SLP_SHARD_ID_MAX) /* no memory; a longer name is no shard's */
+  else if (shard.n <= SLP_SHARD_ID_MAX) /* no memory; a longer name is not a shard id */
     f->assignment.short_of = 1;
 }
 
-/* 0, or the set can't be understood. */
+/* Returns 0, or an error if the set is damaged. */
 static int assign_set(slp_fleet *f, slp_str set) {
   slp_shard_set_reader r;
   slp_str id;
@@ -24,14 +24,15 @@ static int assign_set(slp_fleet *f, slp_str set) {
   return more;
 }
 
-/* keep: the row can't be read whole, so what is assigned stays so. */
+/* Ends taking in an assignment. `keep`: the row can't be read whole, so leases that it does not name stay
+ * assigned. */
 static void settle(slp_fleet *f, int keep) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_assigned(l, keep);
 }
 
-/* An assignment that is read was written anew, or somebody wants me to look: the shards that I take for ended
- * may have been set back, also by an operator who came before the leader had seen that they ended. */
+/* Reads the rows of assigned leases again that this worker takes for ended. An operator may have set them
+ * back, even before the leader had seen that they ended. */
 static void doubt_ends(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_doubt_end(l);
@@ -67,7 +68,8 @@ static void row_read(slp_read *r) {
     later(f, slp_fleet_jitter(f, AGAIN_US, 20));
     return;
   }
-  if (r->rq->sent_us <= f->assignment.saw_us) { /* it may be older than what was seen meanwhile */
+  /* this answer may be older than what was seen in another way since */
+  if (r->rq->sent_us <= f->assignment.saw_us) {
     later(f, 0);
     return;
   }

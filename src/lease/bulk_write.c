@@ -1,5 +1,5 @@
-/* bulk_write.c - many writes of one worker, some at a time: rows of leases that are made or removed,
- * assignments, proposals, rows of workers that are reaped. */
+/* bulk_write.c - many writes of one worker, some at a time: rows of leases that are created or removed,
+ * assignments, proposals, and rows of dead workers that are removed. */
 #include "lease/bulk_write.h"
 
 #include "base/probe.h"
@@ -7,13 +7,13 @@
 #include "lease/fleet_inside.h"
 
 #define AT_ONCE 16
-/* Rows of workers and assignments share a partition key with the heartbeats of all, which gets 1000 units
- * a second: where there are many only a few are under way. */
+/* Rows of workers and assignments share one partition key with all heartbeats, which gets 1000 units a
+ * second. If there are more than MANY such writes, only this many are under way. */
 #define AT_ONCE_SHARED 4
 #define MANY 64
 #define TRIES 6
 
-/* All operations are added before the first is sent: the writes do not move any more then. */
+/* All operations are added before the first is sent, because a write must not move while it is under way. */
 static int make_room(slp_fleet *f) {
   slp_bulk_write *j = &f->bulk;
   if (j->n < j->cap) return 0;
@@ -87,7 +87,8 @@ static void item_done(slp_write *op) {
   send_more(f);
 }
 
-/* Where the table grants a few units a second the next write is chosen only when it can be sent. */
+/* Returns how many writes may be under way. Where the table grants only a few units a second, it is one, so
+ * that each write is chosen only when it can be sent. */
 static uint32_t at_once(slp_fleet *f) {
   const slp_bulk_write *j = &f->bulk;
   if (slp_fleet_is_scarce(f)) return 1;

@@ -1,4 +1,4 @@
-/* checkpoint.c - how far a lease's shard is acknowledged, and writing that to its row. */
+/* checkpoint.c - how far a shard is acknowledged, and writing that to the row of its lease. */
 #include "lease/fleet_inside.h"
 
 void slp_lease_mark(slp_lease *l, slp_position *ret) {
@@ -17,8 +17,8 @@ int slp_lease_clean(slp_lease *l) {
   return slp_position_cmp(&mark, &l->own.saved) == 0 && !slp_position_ahead(&mark, &l->own.saved);
 }
 
-/* Raised so that a large fleet does not write more than the partitions of a table take, and by what the table
- * grants: its own units may be far less. */
+/* Returns the time between two checkpoints. It is longer for a large fleet, so that its writes stay within
+ * what the partitions of a table take, and for a table that throttles. */
 static uint64_t period_us(slp_fleet *f) {
   uint64_t leases = slp_max_u64(f->leases.all.live, f->leases.of_fleet);
   uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / (400 * slp_spread_used(f, leases)));
@@ -28,9 +28,10 @@ static uint64_t period_us(slp_fleet *f) {
 static void saved(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
-  if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE; /* else it was asked for since */
+  /* otherwise the user asked again since */
+  if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE;
   slp_lease_touch(l);
-  if (op->end == SLP_OUTCOME_GIVEN_UP) { /* throttled: its period is longer now, and most of it has passed */
+  if (op->end == SLP_OUTCOME_GIVEN_UP) { /* throttled: the period is longer now, and most of it has passed */
     l->save.dirty = 1;
     l->save.at_us = slp_fleet_now(f) + period_us(f) / 4;
     return;
@@ -42,12 +43,13 @@ static void saved(slp_write *op) {
   f->stats.checkpoints++;
   if (f->strategy->wrote) f->strategy->wrote(l, op);
   if (op->row.kind == SLP_ROW_LEASE && slp_position_cmp(&op->row.u.lease.position, &op->i.position) < 0) {
-    l->save.dirty = 1; /* the lease is this worker's, but another's write made the row so */
+    /* the lease is still this worker's, but an operator's write has set the position back */
+    l->save.dirty = 1;
     return;
   }
   if (slp_position_ahead(&op->i.position, &l->own.saved)) l->own.saved = op->i.position;
-  if (op->row.kind == SLP_ROW_LEASE)
-    slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f)); /* it shows a claim */
+  /* the row may show a claim */
+  if (op->row.kind == SLP_ROW_LEASE) slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(f));
 }
 
 void slp_lease_save_now(slp_lease *l) {
@@ -57,8 +59,8 @@ void slp_lease_save_now(slp_lease *l) {
 
 int slp_lease_is_saving(const slp_lease *l) { return l->save.request != SLP_SAVE_NONE; }
 
-/* A checkpoint that nobody waits for goes when the table grants it at once. It does not stand in the row of
- * writes, where it would keep leases from being taken. */
+/* Returns 1 if a checkpoint that nobody waits for must be sent later. It is sent only when the table can take
+ * it at once; waiting in the queue of writes, it would delay the taking of leases. */
 static int waits_for_others(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t open_us = slp_writes_open_us(&f->writes), gap_us = slp_writes_gap_us(&f->writes);
@@ -87,7 +89,7 @@ int slp_lease_put(slp_lease *l) {
   slp_lease_mark(l, &mark);
   l->save.dirty = 0;
   l->save.at_us = 0;
-  /* The end is not a checkpoint: it is written with the children. */
+  /* The end is not written as a checkpoint, but together with the children (end.c). */
   if (mark.kind == SLP_POSITION_END || !slp_position_ahead(&mark, &l->own.saved)) {
     l->save.request = SLP_SAVE_NONE;
     return 0;
@@ -100,7 +102,7 @@ int slp_lease_put(slp_lease *l) {
   l->op.i.behind_ms = l->own.behind_ms;
   if (f->strategy->tell_load) f->strategy->tell_load(l, &l->op.i);
   l->op.tries_max = 0;
-  l->op.yields = l->save.request == SLP_SAVE_NONE; /* else the user waits for it */
+  l->op.yields = l->save.request == SLP_SAVE_NONE; /* otherwise the user waits for it */
   if (slp_lease_send(l, SLP_OPERATION_CHECKPOINT, saved)) {
     if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT;
     return 1;

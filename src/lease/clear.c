@@ -1,4 +1,4 @@
-/* clear.c - the note of clear.h. */
+/* clear.c - writes and reads the note of clear.h. */
 #include "lease/clear.h"
 
 #include <stdio.h>

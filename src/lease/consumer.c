@@ -1,7 +1,8 @@
-/* consumer.c - a consumer whose shards come by leases: it is the shard processor of lease/processor.h.
+/* consumer.c - a consumer whose shards come by leases. It is the shard processor of lease/processor.h.
  *
- * A shard is here from open to revoke and is nobody's child: whoever opened it knows that its parents are
- * read. What is out with the user when a lease goes stays theirs and counts for nothing, as after a move. */
+ * A shard exists here from `open` to `revoke`, and without its parents: the fleet opened it, so its parents
+ * are read. If a lease goes while records of it are out with the user, they stay with the user and no longer
+ * count. */
 #include "lease/consumer.h"
 
 #include "core/consumer.h"
@@ -16,35 +17,36 @@
 #define TIMERS 2
 
 struct slp_leased {
-  slp_leases leases; /* how core sees it */
+  slp_leases leases; /* what core sees */
   slp_processor processor;
   slp_consumer *c;
   slp_leased_opts o; /* worker and machine point into texts */
   char *texts;       /* owned */
-  slp_store *store;  /* owned, as the others; NULL: not yet */
+  slp_store *store;  /* owned, as the next two; NULL: not yet */
   slp_schema *schema;
   slp_fleet *fleet;
   slp_store_prepare prepare;
   uint8_t preparing, joined, leaving, left, list_asked;
-  uint64_t load_us, load_bytes; /* when the load was told last, and what had been handed out then */
-  uint64_t list_serial;         /* the first listing that answers the fleet */
-  slp_timer timer;              /* prepare again; afterwards: look for shards without progress */
-  slp_event end_ev;             /* the fleet goes: it can't be used */
+  /* when the load was last told, and how many bytes had been handed out by then */
+  uint64_t load_us, load_bytes;
+  uint64_t list_serial; /* the first listing that answers the fleet's request */
+  slp_timer timer;      /* to prepare the table again; later, to look for shards without progress */
+  slp_event end_ev;     /* frees a fleet that can't be used */
   sloop_cb save_cb;
   void *save_arg;
   uint8_t save_done;
   slp_event save_ev;
-  slp_event named_ev;  /* namings are to be written or told */
-  slp_list reopenings; /* shards that are to be read anew */
-  slp_timer reopen;    /* looks after them */
+  slp_event named_ev;  /* namings are to be written, or to be told */
+  slp_list reopenings; /* shards to be read again (reopening.link) */
+  slp_timer reopen;    /* runs on_reopen */
   char instance[160];
 };
 
-/* A shard that the user wants to be read again; from the second step on it is not in c->shards. */
+/* A shard that the user wants to be read again. Once it is retired, c->shards does not have it. */
 typedef struct reopening {
   slp_list link;
-  uint8_t retired;         /* what was read of it is gone */
-  uint64_t epoch, held_us; /* held_us: slp_progress_held_us of what was retired */
+  uint8_t retired;         /* what was read of the shard is gone */
+  uint64_t epoch, held_us; /* held_us: slp_progress_held_us of the shard before */
   slp_position from;
   size_t shard_n;
   char shard[];
@@ -66,7 +68,7 @@ static reopening *reopening_of(slp_leased *ld, slp_str id) {
   return NULL;
 }
 
-/* 1: it was retired and not opened again yet. */
+/* Drops a reopening. Returns 1 if its shard was retired and not opened again. */
 static int forget_reopening(slp_leased *ld, slp_str id) {
   reopening *r = reopening_of(ld, id);
   int retired = r && r->retired;
@@ -76,12 +78,12 @@ static int forget_reopening(slp_leased *ld, slp_str id) {
   return retired;
 }
 
-/* ---- what the fleet asks for ------------------------------------------------------------------------ */
+/* ---- what the fleet asks for: the functions of slp_processor_ops ------------------------------------- */
 
 static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_position *from) {
   slp_leased *ld = leased_of(t);
   slp_consumer *c = ld->c;
-  if (ld->left) return SLP_ENOMEM; /* it ended by itself a moment ago */
+  if (ld->left) return SLP_ENOMEM; /* the fleet has just ended by itself */
   SLP_CHECK(!slp_lineage_get(c, id));
   slp_shard *s = slp_lineage_add(c, id, (slp_str){NULL, 0}, (slp_str){NULL, 0});
   if (!s) return SLP_ENOMEM;
@@ -106,7 +108,7 @@ static void move_drain(slp_shard *s, slp_drain to) {
   s->lease.drain = to;
 }
 
-/* Reading ends and what was not handed out goes; what is out is waited for. */
+/* Stops reading and drops what was not handed out; records that are out are waited for. */
 static void stop_reading(slp_shard *s) {
   if (s->lease.drain) return;
   move_drain(s, SLP_DRAIN_STOPPED);
@@ -146,7 +148,7 @@ static void t_drain(slp_processor *t, slp_str id) {
   go_on(ld->c);
 }
 
-/* It is not here any more; what is out of it stays with the user and counts no more. */
+/* Removes the shard. Records of it that are out stay with the user and no longer count. */
 static void retire(slp_shard *s) {
   slp_consumer *c = s->consumer;
   stop_reading(s);
@@ -180,7 +182,7 @@ static void t_suspend(slp_processor *t, int on) {
     slp_order_update(s);
     if (on) {
       slp_calls_unwant(s);
-    } else { /* what failed before may have failed for the same reason, and is tried only now */
+    } else { /* earlier failures may have had the same cause as the suspension */
       slp_reading_forgive(s);
       s->lease.progress_us = slp_now_us(host_of(leased_of(t)));
       slp_reading_poke(s);
@@ -189,8 +191,8 @@ static void t_suspend(slp_processor *t, int on) {
   go_on(c);
 }
 
-/* A place in the stream says nothing of the start that the shard still looks for: whoever goes on from there
- * would hand out what is older. */
+/* Returns 1 if a place is older than the start time that the shard is still looking for. Saved, it would make
+ * the next owner hand out records from before the start. */
 static int is_before_start(const slp_shard *s, const slp_mark *at) {
   return at->arrived_ms >= 0 && at->arrived_ms < s->at.not_before_ms;
 }
@@ -214,7 +216,7 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
              !is_before_start(s, &ret->mark) && !(s->consumer->whole_records && ret->mark.part)) {
     ret->kind = SLP_POSITION_AFTER;
     if (!s->consumer->clear_places) ret->mark.clear_ms = -1;
-    /* Kept as they came, aggregates are finished with as a whole. */
+    /* An aggregate that is handed out as one record is acknowledged as a whole. */
     if (whole) ret->mark.sub = UINT32_MAX;
   } else {
     *ret = s->lease.from;
@@ -259,7 +261,7 @@ static uint64_t t_bytes(slp_processor *t, slp_str id) {
 static const slp_processor_ops processor_ops = {t_open, t_drain,  t_revoke, t_suspend,    t_mark,
                                                 t_list, t_behind, t_load,   t_service_ms, t_bytes};
 
-/* ---- what the consumer tells ------------------------------------------------------------------------ */
+/* ---- what the consumer reports ------------------------------------------------------------------------ */
 
 static const unsigned end_allowed[] = {[SLP_END_NO] = BIT(SLP_END_READ_OUT),
                                        [SLP_END_READ_OUT] = BIT(SLP_END_TOLD),
@@ -271,7 +273,7 @@ static void move_end(slp_shard *s, slp_shard_end to) {
   s->lease.end = to;
 }
 
-/* Positions that the user names: the end too. */
+/* If the user names positions, the end too must be named: tells the user that the shard is read out. */
 static void offer_end(slp_shard *s) {
   if (!is_named(s->consumer) || s->lease.end != SLP_END_READ_OUT || !slp_queue_all_acked(s)) return;
   move_end(s, SLP_END_TOLD);
@@ -280,7 +282,7 @@ static void offer_end(slp_shard *s) {
 
 static void on_settled(slp_leases *l, slp_shard *s, int acked) {
   slp_leased *ld = of(l);
-  if (!ld->fleet) return; /* it ended by itself: nobody counts any more */
+  if (!ld->fleet) return; /* the fleet has ended by itself, so nothing is counted */
   if (acked) {
     slp_fleet_progressed(ld->fleet, s->id);
     s->lease.progress_us = slp_now_us(host_of(ld));
@@ -297,7 +299,7 @@ static void on_read_out(slp_leases *l, slp_shard *s) {
   offer_end(s);
 }
 
-/* Without memory the leader's next listing finds them. */
+/* Keeps the children for slp_fleet_ended. Without memory for them the leader's next listing finds them. */
 static void on_children(slp_leases *l, slp_shard *s, const slp_shard_desc *children, size_t n) {
   (void)l;
   slp_mem *mem = s->consumer->mem;
@@ -319,7 +321,7 @@ static void on_gate(slp_leases *l) {
   slp_leased *ld = of(l);
   if (!ld->fleet) return;
   slp_fleet_beat_first(ld->fleet);
-  (void)slp_fleet_may_deliver(ld->fleet); /* says by `suspend` when not */
+  (void)slp_fleet_may_deliver(ld->fleet); /* calls t_suspend if records may not be handed out */
 }
 
 static void on_listed(slp_leases *l, const slp_fail *f) {
@@ -336,8 +338,9 @@ static void on_listed(slp_leases *l, const slp_fail *f) {
 
 /* ---- shards without progress ------------------------------------------------------------------------ */
 
-/* What another worker would meet as well: the listings that tell whether the shard ended or is gone take so
- * long, and so long the service keeps a shard for its last subscriber. */
+/* A shard counts as stuck this much later if another worker would meet the same. CHECKING_US is how long
+ * listings take to tell whether the shard ended. BUSY_US is how long the service keeps it for its last
+ * subscriber. */
 #define CHECKING_US UINT64_C(60000000)
 #define BUSY_US UINT64_C(5000000)
 
@@ -356,7 +359,8 @@ static void look_for_stuck(slp_leased *ld) {
   uint64_t now = slp_now_us(host_of(ld)), limit_us = (uint64_t)ld->c->o->stall_ms * 1000;
   size_t at = 0;
   if (!limit_us || ld->leaving) return;
-  uint64_t back_us = slp_min_u64(slp_fleet_back_us(ld->fleet), now); /* before, this process stood still */
+  /* before back_us this process stood still */
+  uint64_t back_us = slp_min_u64(slp_fleet_back_us(ld->fleet), now);
   for (slp_shard *s; (s = slp_map_each(&ld->c->shards, &at));)
     if (is_stuck(s, now, back_us, limit_us)) slp_fleet_stalled(ld->fleet, s->id);
   slp_timer_set_reserved(host_of(ld), &ld->timer, slp_after_us(now, limit_us / 4 + 1));
@@ -364,7 +368,7 @@ static void look_for_stuck(slp_leased *ld) {
 
 /* ---- events of the fleet ---------------------------------------------------------------------------- */
 
-/* How an event is told to the user, and the words in front of it in the log. */
+/* How an event is reported to the user, and how its line in the log begins. */
 static const struct {
   sloop_lease_event_kind_t as;
   const char *words;
@@ -393,7 +397,7 @@ static void remember_instance(slp_leased *ld) {
   ld->instance[n] = 0;
 }
 
-/* Events of the fleet are logged too, for users without on_lease. */
+/* Also logs events of the fleet, for users without on_lease. */
 static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
   slp_consumer *c = ld->c;
   slp_fail f = {0};
@@ -410,7 +414,8 @@ static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
                  ev->shard.n ? ": " : "", (int)ev->text.n, ev->text.n ? ev->text.p : "");
 }
 
-/* At first contact what lasts is the end, as with the stream. A table that is gone is context.c's affair. */
+/* Before the worker has joined, a failure that waiting does not mend ends the consumer, as with the stream. A
+ * missing table is handled in context.c. */
 static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
   if (ev->kind != SLP_FLEET_TROUBLE || !ev->fail) return 0;
   return ev->ends || (slp_class_lasts(ev->fail->class) && ev->fail->class != SLP_GONE && !ld->instance[0]);
@@ -534,7 +539,7 @@ static void on_prepared(slp_store_req *rq) {
   slp_leased *ld = SLP_OWNER(p, slp_leased, prepare);
   slp_fail f = rq->fail;
   ld->preparing = 0;
-  if (ld->c->life != SLP_LIFE_LISTING) return; /* a listing has failed for good meanwhile */
+  if (ld->c->life != SLP_LIFE_LISTING) return; /* meanwhile a listing has failed for good */
   int r = f.class == SLP_FINE ? begin(ld) : 0;
   if (r == SLP_ENOMEM) slp_fail_set(&f, SLP_NOMEM, r, "no memory to join the fleet");
   if (r && r != SLP_ENOMEM)
@@ -661,15 +666,16 @@ static void on_named_saved(void *arg) {
   slp_post(host_of(ld), &ld->named_ev);
 }
 
-/* All that wait are written at once, when what was written before them is. */
+/* Writes all namings that wait in one save, once the save before is done. */
 static void write_namings(slp_leased *ld) {
   slp_list *all = &ld->c->namings;
   slp_str any = {NULL, 0};
   if (!ld->fleet || slp_namings_have(all, SLP_NAMING_SENT, any)) return;
   if (!slp_namings_have(all, SLP_NAMING_WAITS, any)) return;
   slp_namings_move(all, SLP_NAMING_WAITS, SLP_NAMING_SENT);
+  /* a save is under way, and its end calls this again */
   if (slp_fleet_save_each(ld->fleet, is_sent, ld, on_named_saved, ld))
-    slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_WAITS); /* a save is under way, which comes here */
+    slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_WAITS);
 }
 
 static void on_named_event(slp_event *ev) {
@@ -689,8 +695,9 @@ static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp
   return *ret_s ? 0 : SLOOP_ENOSHARD;
 }
 
-/* What is not further than the row is not written; any other number may be of another stream, and the service
- * would refuse it for ever to whoever reads next. */
+/* Returns 1 if the position may be written. One that is not beyond the row's is ignored later. Any other must
+ * be a number that was read here: one of another stream would be refused to every later owner of the
+ * lease. */
 static int may_be_written(const slp_shard *s, const slp_position *to) {
   const slp_position *saved = s->lease.named.kind ? &s->lease.named : &s->lease.from;
   return slp_position_cmp(to, saved) <= 0 || slp_has_taken_number(&s->at, slp_mark_seq(&to->mark));
@@ -705,7 +712,7 @@ int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *wher
   if (ends && s->lease.end < SLP_END_TOLD) return SLOOP_ESTATE;
   slp_mark_canonical(&to.mark, c->source->number_digits_min);
   if (!ends && !may_be_written(s, &to)) return SLOOP_EOPTION;
-  /* The end is written by the fleet in its own time. */
+  /* The fleet writes the end in its own time. */
   r = slp_namings_add(&c->namings, c->mem, s->id, ends ? SLP_NAMING_OVER : SLP_NAMING_WAITS, cb, arg);
   if (r) return r;
   s->lease.progress_us = slp_now_us(host_of(ld));
@@ -737,11 +744,11 @@ int slp_leased_hand_over(slp_consumer *c, const char *shard) {
   return 0;
 }
 
-/* ---- reading again ------------------------------------------------------------------------------------ */
+/* ---- reading a shard again: slp_leased_rewind --------------------------------------------------------- */
 
 #define REOPEN_AGAIN_US 200000
 
-/* 0: it is read again, or has gone meanwhile. */
+/* Returns 0 if the shard is open again or gone, otherwise an error to try again. */
 static int reopen(slp_leased *ld, reopening *r) {
   slp_consumer *c = ld->c;
   slp_str id = {r->shard, r->shard_n};
@@ -811,7 +818,7 @@ static void add_stats(slp_leases *l, slp_counts *out) {
   }
   slp_fleet_stats st = {0};
   if (ld->fleet) slp_fleet_stats_get(ld->fleet, &st);
-  if (!st.taken) out->behind_ms_now = UINT64_MAX; /* it never had a lease, and has read nothing */
+  if (!st.taken) out->behind_ms_now = UINT64_MAX; /* no lease yet, so nothing was read */
   if (!ld->fleet) return;
   out->holes_now = st.holes_now;
   out->leases_taken = st.taken;

@@ -1,4 +1,4 @@
-/* context.c - the clock, the timers, the keys, the name and the voice of a fleet's worker. */
+/* context.c - the clock, timers, keys and name of a fleet's worker, and the events that it tells. */
 #include "lease/context.h"
 
 #include "lease/fleet_inside.h"
@@ -31,9 +31,9 @@ void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us) {
 
 /* ---- telling ----------------------------------------------------------------------------------- */
 
-/* Before the first heartbeat, a failure that waiting will not mend is told at once, and always one of the
- * disk (EIO) or of libuv's threads (EAGAIN): a lease file that stands still, and a thread that would ask it,
- * were waited for already. Any other is told when it has lasted, and then ever more seldom. */
+/* Two kinds of failures are told at once: before the first heartbeat, one that waiting will not mend; and
+ * always, one of the disk (EIO) or of libuv's threads (EAGAIN), because a file or thread that does not answer
+ * was waited for already. Others are told when they have lasted, and then ever more rarely. */
 int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail) {
   int at_once =
       (slp_class_lasts(fail->class) && !f->stats.heartbeats) || fail->code == -EIO || fail->code == -EAGAIN;
@@ -148,9 +148,9 @@ void slp_fleet_absence_begin(slp_fleet *f) {
 
 void slp_fleet_absence_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->absence_timer); }
 
-/* Every lease went with the table, and is another worker's by now if anybody made it anew. In the time
- * before, somebody may be making it; and a table that was made just now may be unknown to a part of the
- * service for a moment. */
+/* Returns 1 if the table has been gone for two leases. Its leases are lost then, and if somebody has created
+ * the table again, other workers have them. Before that, somebody may be creating it; and for a moment a part
+ * of the service may not know a new table. */
 static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
   if (fail->class != SLP_GONE) return 0;
   uint64_t since_us = slp_max_u64(f->strategy->good_us(f, 1), slp_life_joined_us(f));

@@ -1,11 +1,12 @@
 /* deadline.c - the lease deadline, and when the next proof of life is due.
  *
- * The deadline is 0.8 of a lease after the SENDING of the last good proof: nobody may take anything from this
- * worker before a whole lease after that, so between the two lies the room for clocks that run unevenly.
- * Where every lease is proven by itself the oldest proof of those that are open counts: as long as one lease
- * is in doubt nothing is handed out at all. Writes are repeated until they are answered, so such a doubt is
- * over soon (the proof came through, or the lease is lost and doubtful no more), and no record is thrown away
- * for a table that was away for a while. */
+ * The deadline is 0.8 of a lease after the last good proof was SENT. Others may take this worker's leases
+ * only a whole lease after that, so a fifth of a lease is left for clocks that run unevenly.
+ *
+ * If each lease has a proof of its own, the oldest proof of all open leases counts: while one lease is in
+ * doubt, nothing at all is handed out. Writes are repeated until they are answered, so the doubt ends soon:
+ * the proof came through, or the lease is lost and no longer counts. So no record is thrown away because the
+ * table could not be reached for a while. */
 #include "lease/deadline.h"
 
 #include "base/probe.h"
@@ -31,7 +32,7 @@ int slp_proof_is(const slp_fleet *f, slp_proof proof) { return f->deadline.proof
 uint64_t slp_proof_us(const slp_fleet *f) { return f->deadline.good_us; }
 void slp_proof_set(slp_fleet *f, uint64_t sent_us) { f->deadline.good_us = sent_us; }
 
-/* Again, when it joined anew and no proof of that was in time. */
+/* May be called twice: the worker joined again, and no proof of the new life came in time. */
 void slp_proof_evicted(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_EVICTED) move(f, SLP_PROOF_EVICTED);
 }
@@ -40,7 +41,7 @@ static void suspend(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_GOOD) return;
   SLP_PROBE("deadline: suspended");
   move(f, SLP_PROOF_LATE);
-  slp_fleet_trouble(f); /* who can't prove its own life judges nobody's, */
+  slp_fleet_trouble(f); /* a worker that can't prove its own life must not judge others, */
   slp_fleet_tell(f, SLP_FLEET_SUSPENDED, nothing, 0, "no heartbeat was answered in time");
   if (f->strategy->suspended) f->strategy->suspended(f);
 }
@@ -50,7 +51,7 @@ static void resume(slp_fleet *f) {
   if (was == SLP_PROOF_GOOD) return;
   SLP_PROBE("deadline: resumed");
   move(f, SLP_PROOF_GOOD);
-  slp_fleet_trouble(f); /* nor by what it saw until now */
+  slp_fleet_trouble(f); /* nor judge them by what it saw until now */
   if (was == SLP_PROOF_LATE) slp_fleet_tell(f, SLP_FLEET_RESUMED, nothing, 0, "a heartbeat was answered");
   if (f->strategy->resumed) f->strategy->resumed(f);
   size_t at = 0;
@@ -79,7 +80,7 @@ void slp_deadline_check(slp_fleet *f) {
   arm(f);
 }
 
-/* Without a lease there was no deadline, and no timer for one. */
+/* Without an open lease there was no deadline and no timer. */
 void slp_deadline_adds(slp_fleet *f, uint64_t sent_us) {
   slp_proof_set(f, slp_min_u64(slp_proof_us(f), sent_us));
   arm(f);
@@ -94,7 +95,7 @@ int slp_fleet_may_deliver(slp_fleet *f) {
   return f->deadline.proof == SLP_PROOF_GOOD;
 }
 
-/* ---- proofs that are due ----------------------------------------------------------------------- */
+/* ---- proofs that are due ------------------------------------------------------------------------- */
 
 void slp_beat_at(slp_fleet *f, uint64_t at_us) {
   f->deadline.beat_at_us = at_us;

@@ -1,4 +1,4 @@
-/* due.c - when something is to be done about a lease. */
+/* due.c - when something must be done about a lease. */
 #include "lease/due.h"
 
 #include "lease/fleet_inside.h"

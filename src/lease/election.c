@@ -1,19 +1,19 @@
-/* election.c - which worker leads, and what a follower polls: one small row, the leader's own, which
- * shows that it lives, and by a counter that something has changed. When the leader is gone, the first
- * worker to write the row of leadership leads. */
+/* election.c - which worker leads, and what a follower polls: the leader's own row. It shows that the leader
+ * lives, and by a counter that something has changed. When the leader is gone, the first worker that writes
+ * the row of leadership leads. */
 #include "lease/election.h"
 
 #include "lease/fleet_inside.h"
 
 #define ALERT_US 200000
-#define POLL_REST 8 /* units that a poll of the leader's row leaves to other reads */
+#define POLL_REST 8 /* units that a poll of the leader's row leaves for other reads */
 #define ALERT_FOR_US 5000000
-#define MEMBERS_US 1000000               /* how often all workers are read while the leader is silent */
-#define MEMBERS_SQUARED 50000            /* longer where all of them do so, and each reads all the others */
+#define MEMBERS_US 1000000    /* how often all workers are read while the leader is silent */
+#define MEMBERS_SQUARED 50000 /* longer in a large fleet, because each worker then reads all the others */
 #define LEADERSHIP_US UINT64_C(60000000) /* how often a follower reads the row of leadership again */
 #define SEEK_LEAST_US 200000             /* between attempts to lead that follow each other closely */
 #define SEEK_MOST_US 2000000
-#define TURN_US 200000 /* followers do not all evict in the same moment */
+#define TURN_US 200000 /* spreads the evictions by followers, so that not all evict in the same moment */
 
 static void leadership_read(slp_read *r);
 static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us);
@@ -120,14 +120,16 @@ static void run(slp_timer *t) {
 
 /* ---- leadership -------------------------------------------------------------------------------- */
 
-/* By the service's clock, if it is known: ours may be ahead, and what comes until then would not be read. */
+/* Returns the service's time if it is known. Our clock may be ahead, and records until then would be left
+ * out. */
 static int64_t service_ms(slp_fleet *f) {
   int64_t ms = f->processor->ops->service_ms ? f->processor->ops->service_ms(f->processor) : INT64_MIN;
   return ms > 0 ? ms : slp_wall_ms(f->h);
 }
 
-/* LATEST means the moment in which the fleet began: a time, before any lease exists. A worker that has
- * read it writes it again when an operator has removed the row: what came since then would be left out. */
+/* Returns where the fleet begins. LATEST becomes the time at which the fleet began, fixed before any lease
+ * exists. If an operator removes the row, a worker that has read this time writes it again; a new LATEST
+ * would leave out what came since. */
 static slp_position start_position(slp_fleet *f) {
   slp_position s = f->o.start, known = f->election.start;
   if (s.kind == SLP_POSITION_TIME) return s;
@@ -138,7 +140,7 @@ static slp_position start_position(slp_fleet *f) {
 
 void slp_election_set_start(slp_fleet *f, const slp_position *start) { f->election.start = *start; }
 
-/* When this owner of leadership was first read. */
+/* Returns when this owner of leadership was first read. */
 static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
   slp_election *e = &f->election;
   if (!slp_str_eq(owner, slp_instance_str(&e->named))) e->named_us = now_us;
@@ -146,7 +148,7 @@ static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
   return e->named_us;
 }
 
-/* The row that refused names a worker that was faster and lives. */
+/* Returns 1 if the row that refused the write names another worker, which was faster and lives. */
 static int another_was_faster(slp_fleet *f, const slp_write *op) {
   if (op->end != SLP_OUTCOME_REFUSED || op->row.kind != SLP_ROW_LEADERSHIP || op->row_read) return 0;
   const slp_leadership_row *lead = &op->row.u.leadership;
@@ -171,7 +173,7 @@ static void elected(slp_write *op) {
   move(f, SLP_ROLE_LEADS);
 }
 
-/* lead NULL: there is no row, and this write makes it. */
+/* Writes this worker as the leader. `lead` is NULL if there is no row; the write then creates it. */
 static void run_for(slp_fleet *f, const slp_leadership_row *lead) {
   slp_election *e = &f->election;
   slp_operation *i = &e->write.i;
@@ -200,7 +202,7 @@ static void follow(slp_fleet *f, slp_str owner) {
   int same = e->changes_known && slp_str_eq(owner, slp_instance_str(&e->leader));
   move(f, SLP_ROLE_FOLLOWS);
   in(f, slp_reads_rest_us(f, 0, POLL_REST));
-  slp_polls_forget(f, slp_election_leader_id(f)); /* about once a minute */
+  slp_polls_forget(f, slp_election_leader_id(f)); /* the row of leadership is read about once a minute */
   if (same) {
     slp_assignment_read(f);
     return;
@@ -208,7 +210,8 @@ static void follow(slp_fleet *f, slp_str owner) {
   slp_instance_set(&e->leader, owner);
   e->changes_known = 0;
   e->exact_next = 1;
-  /* A leader that was alone does not look for others by itself, unless the table throttles. */
+  /* A leader that was alone does not look for other workers by itself, so it must be notified. A table that
+   * throttles is spared that write. */
   if (!slp_fleet_writes_throttled(f)) slp_notify_leader(f);
 }
 
@@ -217,8 +220,9 @@ void slp_election_listed(slp_fleet *f, int there) {
   if (there) f->election.unlisted_n = 0;
 }
 
-/* The row names me as it did before a consistent list lacked it. A table that lists nothing would have its
- * leader begin again and again, and all wait in silence. */
+/* Reports a table that contradicts itself: the row of leadership names this worker with the same epoch as
+ * before a consistent list lacked that row. Without a word, the leader would begin again and again, and all
+ * workers would wait. */
 static void tell_unlisted(slp_fleet *f, const slp_leadership_row *lead) {
   slp_election *e = &f->election;
   int contradicts = e->unlisted && lead->epoch == e->epoch;
@@ -254,7 +258,7 @@ static void leadership_read(slp_read *r) {
   know_leadership(f, lead, r->rq->done_us);
 }
 
-/* lead NULL: at at_us there was no row. */
+/* Acts on the row of leadership; `lead` is NULL if there was none at at_us. */
 static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us) {
   slp_election *e = &f->election;
   e->read_us = at_us;
@@ -280,14 +284,15 @@ static uint64_t silent_us(slp_fleet *f, const slp_member *p) {
   return now > since ? now - since : 0;
 }
 
-/* The assignment is read behind the first look at the leader's row, so no change between both is missed. */
+/* Takes the leader's change counter. The assignment is read after the first look at the leader's row, so that
+ * no change between the two is missed. */
 static void listen(slp_fleet *f, uint64_t changes) {
   if (!f->election.changes_known || changes != f->election.changes) slp_election_changed(f);
   f->election.changes = changes;
   f->election.changes_known = 1;
 }
 
-/* A worker that is alone does not wait for its turn. */
+/* Returns how long this worker waits before it evicts the leader; a worker that is alone does not wait. */
 static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));)
@@ -295,13 +300,15 @@ static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   return slp_members_list_came(f) ? 0 : f->election.turn_us;
 }
 
-/* A thousand followers that each read a thousand rows once a second would ask for 20,000 units in each. */
+/* Returns how often to read all workers. If a thousand followers each read a thousand rows once a second,
+ * that would cost 20,000 units in each second. */
 static uint64_t members_us(const slp_fleet *f) {
   uint64_t n = slp_members_n(f);
   return MEMBERS_US * slp_max_u64(n * n / MEMBERS_SQUARED, 1);
 }
 
-/* After half a lease of silence a worker that may lead next begins to observe the others. */
+/* After half a lease of silence a follower begins to observe the other workers, because it may have to
+ * lead. */
 static void worry(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_fleet_now(f);
   if (silent_us(f, p) < slp_fleet_lease_us(f) / 2) {
@@ -332,7 +339,7 @@ static void leader_read(slp_read *r) {
     return;
   }
   slp_member *p = slp_member_make(f, slp_election_leader_id(f));
-  /* Now and then the row of leadership itself: an operator may have touched it. */
+  /* The row of leadership is read now and then, because an operator may have changed it. */
   int stale = r->came && slp_fleet_now(f) - e->read_us > LEADERSHIP_US;
   if (!r->came || (!p && !stale)) {
     if (p) slp_member_unread(p);
@@ -340,7 +347,7 @@ static void leader_read(slp_read *r) {
     return;
   }
   slp_read_one(r, &row);
-  if (!p || row.kind == SLP_ROW_BAD) { /* a name that is nobody's; a row that can't be read: it stays */
+  if (!p || row.kind == SLP_ROW_BAD) { /* the id is not valid, or its row can't be read and stays as it is */
     if (p) slp_member_saw_bad(p, &row);
     if (!e->changes_known) listen(f, UINT64_MAX);
     if (stale)
@@ -367,13 +374,14 @@ int slp_election_differs(const slp_fleet *f, uint64_t changes) { return changes 
 
 int slp_election_heard(slp_fleet *f, uint64_t changes) {
   slp_election *e = &f->election;
-  uint64_t known = e->changes_known ? e->changes : 0; /* a row begins with none */
+  uint64_t known = e->changes_known ? e->changes : 0; /* a new row begins with 0 */
   e->changes = changes;
   e->changes_known = 1;
   return changes != known;
 }
 
-/* My own notification is the one more; any other is another worker's, and I am to hear it. */
+/* Takes the counter after this worker's own notification, which adds one. Returns 1 if others have notified
+ * too, so that this worker must act on it. */
 static int others_notified(slp_fleet *f, uint64_t changes) {
   slp_election *e = &f->election;
   int others = !e->changes_known || changes != e->changes + 1;

@@ -1,6 +1,6 @@
-/* end.c - a shard that was read to its end: the rows of its children are made first, and its own end is
- * written once every record is acknowledged. So no worker can ever take a shard that was read for a new one,
- * and no child is without a row or read too early. */
+/* end.c - a shard that was read to its end. The rows of its children are created first; its end is written
+ * once every record is acknowledged. So no worker takes a shard that was read for a new one, and each child
+ * has a row and is not read too early. */
 #include "core/desc.h"
 #include "lease/fleet_inside.h"
 
@@ -32,7 +32,8 @@ static void kid_made(slp_write *op) {
   slp_lease_touch(l);
 }
 
-/* A row that was there before and was removed is made with epochs that were not, as by the shard sync. */
+/* A row that existed and was removed is created again with an epoch that was never used, as shard_sync.c
+ * does. */
 static uint64_t epoch_first(slp_fleet *f, slp_str shard) {
   return slp_lease_seen(f, shard) ? (uint64_t)(slp_wall_ms(f->h) / 1000) : 0;
 }
@@ -52,9 +53,9 @@ static void make_kid_later(slp_lease *l) {
   slp_lease_save_due(l);
 }
 
-/* Returns 1 if this worker has taken the lease of a child, or read or made its row, a moment ago. Nobody but
- * an operator removes a row before the end of its lease. Where a whole tree of shards was listed at once
- * every child has one, and each CREATE would cost a write to be refused. */
+/* Returns 1 if this worker took the lease of the child, or read or created its row, a moment ago. Only an
+ * operator removes a row so soon. Without this check, each child would cost a CREATE that is refused where a
+ * whole tree of shards was listed at once. */
 static int row_is_known(slp_fleet *f, slp_str shard) {
   const slp_lease *l = slp_lease_get(f, shard);
   uint64_t since_us = slp_seen_lately_us(f);
@@ -89,7 +90,7 @@ static void make_kid(slp_lease *l) {
   }
   const slp_position *begin = &l->own.begin;
   slp_fleet_operation(f, i, SLP_OPERATION_CREATE);
-  /* A time stays the beginning as long as nothing behind it was acknowledged. */
+  /* A start time is passed on to the children as long as nothing after it was acknowledged. */
   i->position = begin->kind == SLP_POSITION_TIME ? *begin : (slp_position){.kind = SLP_POSITION_OLDEST};
   i->parents[0] = kid->parent;
   i->parents[1] = kid->adjacent_parent;
@@ -102,13 +103,13 @@ static void make_kid(slp_lease *l) {
   slp_lease_send(l, SLP_OPERATION_CREATE, kid_made);
 }
 
-/* A child is read by the worker that read its first parent, until a newer assignment says otherwise. */
+/* The worker that read a child's first parent reads the child, until a newer assignment says otherwise. */
 static void inherit(slp_lease *l) {
   slp_fleet *f = l->f;
   for (size_t k = 0; k < l->end.kids_n; k++) {
     if (!slp_str_eq(l->end.kids[k].parent, l->shard)) continue;
     slp_lease *kid = slp_lease_make(f, l->end.kids[k].id);
-    if (kid) slp_lease_inherit(kid); /* without memory: the shard sync will have it assigned */
+    if (kid) slp_lease_inherit(kid); /* without memory, the shard sync will have it assigned */
   }
 }
 
@@ -119,7 +120,7 @@ static int ended_row(const slp_write *op) {
   return op->row.kind == SLP_ROW_LEASE && row->position.kind == SLP_POSITION_END && row->epoch == op->i.epoch;
 }
 
-/* Leases that wait for this end. Where the children are not known it may be any of them. */
+/* Steps the leases that wait for this end. If the children are not known, it may be any waiting lease. */
 static void touch_kids(slp_lease *l) {
   slp_fleet *f = l->f;
   if (!l->end.kids_n) slp_leases_touch_waiting(f);
@@ -134,7 +135,7 @@ static void end_written(slp_write *op) {
   slp_fleet *f = l->f;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
-    /* Everything is acknowledged: the same write again is all there is to do. */
+    /* Everything is acknowledged, so the same write is simply sent again. */
     slp_lease_move(l, SLP_LEASE_ENDING);
     slp_lease_step_at(l, slp_fleet_now(f) + 100000);
     return;
@@ -157,7 +158,7 @@ static void write_end(slp_lease *l, const slp_position *at) {
   slp_operation *i = &l->op.i;
   slp_fleet_operation(l->f, i, SLP_OPERATION_END);
   i->epoch = l->own.row_epoch;
-  /* Its last record, as far as the reading knows it; what was saved is no further. */
+  /* The last record, as far as the reader knows it; never before what was saved. */
   i->position =
       slp_num_cmp(slp_mark_seq(&at->mark), slp_mark_seq(&l->own.saved.mark)) < 0 ? l->own.saved : *at;
   i->position.kind = SLP_POSITION_END;

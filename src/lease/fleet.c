@@ -1,4 +1,4 @@
-/* fleet.c - a worker's birth and death, and what the shard processor tells it. */
+/* fleet.c - birth and death of a worker, and what the shard processor reports to it. */
 #include "codec/json.h"
 #include "lease/fleet_inside.h"
 
@@ -26,7 +26,7 @@ static int id_is_good(slp_str id) {
   if (!id.n || id.n > SLP_WORKER_ID_MAX || id.p[id.n - 1] == '.') return 0;
   for (size_t i = 0; i < id.n; i++)
     if ((unsigned char)id.p[i] <= ' ' || id.p[i] == '/' || (unsigned char)id.p[i] == 127) return 0;
-  return slp_utf8_valid(id); /* a table takes nothing else */
+  return slp_utf8_valid(id); /* a table takes only UTF-8 */
 }
 
 static void take_options(slp_fleet *f, const slp_fleet_opts *o) {
@@ -92,7 +92,7 @@ void slp_fleet_start(slp_fleet *f) {
   f->strategy->join(f);
 }
 
-/* Cancels every request: no answer comes any more. */
+/* Cancels every request, so that no answer comes any more. */
 static void stop_all(slp_fleet *f) {
   slp_spread_stop(f);
   slp_worker_stop(f);

@@ -1,11 +1,11 @@
-/* former.c - what is kept of leases that are nothing to this worker any more. */
+/* former.c - what is kept of leases that no longer concern this worker. */
 #include "lease/former.h"
 
 #include <string.h>
 
 typedef struct former {
   slp_former_numbers numbers;
-  uint8_t minutes; /* that it has been kept */
+  uint8_t minutes; /* for how many minutes it has been kept */
   uint8_t id_n;
   char id[];
 } former;

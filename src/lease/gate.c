@@ -1,26 +1,29 @@
-/* gate.c - spaces the requests of one worker by what the lease table grants. */
+/* gate.c - spaces the requests of one worker by the capacity that the lease table grants. */
 #include "lease/gate.h"
 
-#define GAP_LEAST_US UINT64_C(10000) /* a shorter one is none */
+#define GAP_LEAST_US UINT64_C(10000) /* a shorter gap opens the gate */
+/* the gap after the first refusal */
 #define GAP_FIRST_US UINT64_C(20000)
-#define PAUSE_US UINT64_C(200000) /* after a refusal, at least */
+#define PAUSE_US UINT64_C(200000) /* at least this long nothing is sent after a refusal */
 #define GAP_MOST_US UINT64_C(5000000)
-/* A request that is served takes at least such a part off the gap, and the more the longer it is. */
+/* Each request that is served takes at least 1/SERVED_PART off the gap; a longer gap shrinks faster. */
 #define SERVED_PART 16
-/* A shorter gap was often widened by a burst that is over. There every STREAK requests that are served in a
- * row double the part, to half of the gap at most. */
+/* A gap shorter than BURST_US often comes from a burst that is over. Such a gap shrinks faster: every STREAK
+ * requests served in a row double the part, at most DOUBLED_MOST times, so to half of the gap. */
 #define BURST_US UINT64_C(200000)
 #define STREAK 8
 #define DOUBLED_MOST 3
+/* how fast long gaps shrink, in ms^2; see shrink() */
 #define FAIR UINT64_C(4000000)
 
-/* Between three and five quarters of the gap. */
+/* Returns a random time between 3/4 and 5/4 of the gap. */
 static uint64_t uneven(uint64_t gap_us, uint64_t dice) {
   return gap_us - gap_us / 4 + dice % (gap_us / 2 + 1);
 }
 
-/* The rate grows by the same amount each second, whatever it is, and is cut by a part at each refusal. So
- * workers that share a table come to equal rates, and one whose gap has become long is soon back. */
+/* Shortens the gap after a request that was served. The rate grows by the same amount each second, whatever
+ * it is, and a refusal cuts it by a part. So workers that share a table reach equal rates, and a worker with
+ * a long gap recovers soon. */
 static void shrink(slp_gate *g) {
   uint64_t gap_ms = g->gap_us / 1000, fair_us = g->gap_us * FAIR / (FAIR + gap_ms * gap_ms);
   uint32_t doubled = g->gap_us < BURST_US ? g->served_n / STREAK : 0;
@@ -29,8 +32,8 @@ static void shrink(slp_gate *g) {
   if (g->gap_us < GAP_LEAST_US) g->gap_us = g->next_us = 0;
 }
 
-/* Each gap of idle time counts as a request that was served: what this worker did not ask for was left to the
- * table. The gap shrinks by a part each time, so the loop is short. */
+/* Counts each gap of idle time as a request that was served, because this worker left that capacity to the
+ * table. Each gap is shorter than the one before, so the loop is short. */
 static void shrink_by_idle_time(slp_gate *g, uint64_t now_us) {
   while (g->gap_us && now_us - g->next_us >= g->gap_us) {
     g->next_us += g->gap_us;

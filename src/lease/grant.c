@@ -1,10 +1,11 @@
-/* grant.c - how long checkpoints wait, by what the table grants. */
+/* grant.c - how much longer checkpoints wait, by the capacity that the table grants. */
 #include "lease/grant.h"
 
-#define HOLD_US \
-  UINT64_C(2500000) /* what a change has brought shows only after a while, as it lengthens waits */
+/* A change is followed by no other one for this long, which is stretched as well. Waits are longer now, so
+ * the effect of a change shows late. */
+#define HOLD_US UINT64_C(2500000)
 #define STEP 25u
-#define MOST 6300u /* 64 times as long */
+#define MOST 6300u /* percent: 64 times as long */
 
 uint64_t slp_grant_us(const slp_grant *g, uint64_t us) { return us + us / 100 * g->stretch; }
 

@@ -1,4 +1,4 @@
-/* hash_range.c - do the leases that are not ended cover every hash key? */
+/* hash_range.c - checks whether the unfinished leases cover every hash key. */
 #include "lease/hash_range.h"
 
 #include "base/num.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 typedef struct arc {
-  uint8_t from[16], to[16]; /* both included; the greatest byte first */
+  uint8_t from[16], to[16]; /* both are included; most significant byte first */
 } arc;
 
 static int by_start(const void *a, const void *b) {
@@ -14,7 +14,7 @@ static int by_start(const void *a, const void *b) {
   return memcmp(x->from, y->from, 16);
 }
 
-/* 0: it was the greatest there is. */
+/* Returns 0 if n was the greatest number, and is 0 now. */
 static int add_one(uint8_t n[16]) {
   for (int i = 15; i >= 0; i--)
     if (++n[i]) return 1;
@@ -47,7 +47,8 @@ static void decimal(const uint8_t from[16], char out[40]) {
   out[k] = 0;
 }
 
-/* Returns 0 if the row of a lease that is not ended does not tell its range: the lease may cover any hole. */
+/* Collects the ranges. Returns 0 if an unfinished lease does not tell its range, because that lease may cover
+ * any gap. */
 static int arcs_of(arc *to, const slp_lease_row *leases, size_t n, size_t *ret_n) {
   *ret_n = 0;
   for (size_t i = 0; i < n; i++) {

@@ -1,8 +1,9 @@
-/* leader.c - leading: watch which workers come and go, and when to read the whole table and assign anew.
+/* leader.c - what the leader does: watches which workers come and go, and decides when to read the whole
+ * table and assign again.
  *
- * One round at a time: read all rows; if the stream is to be compared with the table and its listing is
- * fresh, write what the table lacks; else assign. Everything is only a hint to the others, so a leader
- * that was replaced without knowing does no harm. */
+ * One round runs at a time. It reads all rows. If the stream must be compared with the table and its listing
+ * is fresh, the round writes the rows that the table lacks; otherwise it assigns. Whatever the leader writes
+ * is only a hint to the other workers, so a leader that was replaced without knowing it does no harm. */
 #include "lease/leader.h"
 
 #include "base/probe.h"
@@ -11,22 +12,25 @@
 #include "lease/shard_sync.h"
 
 #define WATCH_US 500000
-#define WATCH_REST 8            /* units that a watch leaves to other reads */
-#define SETTLE_US 1000000       /* many workers that come together are assigned to in one round */
-#define SETTLE_FIRST_US 2000000 /* at the fleet's first start, if others have joined after SETTLE_US */
-/* How often the leader looks for rows that no worker acts on. Does not depend on list_ms. */
+#define WATCH_REST 8 /* read units that a watch leaves for other reads */
+/* waits this long, so that workers that start together are assigned to in one round */
+#define SETTLE_US 1000000
+/* the same at the fleet's first start, if others have joined after SETTLE_US */
+#define SETTLE_FIRST_US 2000000
+/* How often the leader looks for rows that no worker acts on, whatever list_ms is. */
 #define REVIEW_US 60000000
 #define REVIEW_LEAST_US 50000000
-#define REST_US_MAX 5000000 /* after a table that can't be read */
-/* Until WHOLE_FIRST_US after its first shard sync a leader reads only partition keys that it knows to be in
- * use. Then it reads every key, and again every WHOLE_EVERY_US: another worker may have read a shard to its
- * end whose children the stream has forgotten, and no listing names the leases that it made of them. */
+#define REST_US_MAX 5000000 /* the longest wait after the table could not be read */
+/* Until WHOLE_FIRST_US after its first shard sync, a leader reads only the partition keys that it knows to be
+ * in use. Then it reads every key, and again every WHOLE_EVERY_US. Another worker may have read a shard to
+ * its end whose children the stream has forgotten; no listing names the leases that it created for them. */
 #define WHOLE_FIRST_US 30000000
 #define WHOLE_EVERY_US 300000000
 
 static int leads(const slp_fleet *f) { return slp_role_is(f, SLP_ROLE_LEADS); }
 
-/* A shard sync waits for a listing that was asked for after it was due; assigning does not wait for it. */
+/* Returns 1 if the listing for a shard sync is there. It must be one that was asked for after the sync was
+ * due. Assigning does not wait for it. */
 static int sync_ready(const slp_fleet *f) {
   return f->leader.sync_from_us != SLP_NEVER && slp_listed_since(f, f->leader.sync_from_us);
 }
@@ -56,7 +60,8 @@ static uint64_t next_watch_us(slp_fleet *f) {
   return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, WATCH_US, 10), WATCH_REST);
 }
 
-/* A round is due, and the table may grant one read in seconds: that one is the round's. */
+/* Lists the workers, unless the table throttles. It may then grant one read in several seconds, and the round
+ * needs that one. */
 static void watch_beside_rounds(slp_fleet *f) {
   if (slp_fleet_throttled(f))
     slp_fleet_timer(f, &f->leader.watch_timer, next_watch_us(f));
@@ -72,7 +77,8 @@ static void begin(slp_fleet *f) {
   d->since_us = slp_fleet_now(f);
   d->rest_us = d->reviewed_us = 0;
   d->lost_one = !slp_election_made(f) && !slp_fleet_is_scarce(f); /* the leader before */
-  /* Also where this leader made the row of leadership: an operator may have removed one that was there. */
+  /* whole_us is not set earlier even if this leader created the row of leadership: an operator may have
+   * removed an older one. */
   d->whole_us = SLP_NEVER;
   slp_assign_begin(f);
   size_t at = 0;
@@ -80,9 +86,9 @@ static void begin(slp_fleet *f) {
   slp_fleet_tell(f, SLP_FLEET_LEADS, (slp_str){NULL, 0}, slp_election_epoch(f), "leads");
   slp_leader_sync(f, 0);
   watch_beside_rounds(f);
-  if (slp_election_made(f)) return; /* nobody led before: there is nothing to assign, and nothing was */
-  slp_leader_assign(f, 0);          /* the shards of a leader that died do not wait for a shard sync */
-  /* Assignments that were written before and never heard of, by me or by the leader before. */
+  if (slp_election_made(f)) return; /* nobody led before, so nothing was assigned and nothing has to be */
+  slp_leader_assign(f, 0);          /* the shards of a dead leader do not wait for a shard sync */
+  /* Assignments may be in the table of which no worker has heard, this one included. */
   slp_notify_leader(f);
   slp_election_changed(f);
 }
@@ -96,7 +102,7 @@ static void end(slp_fleet *f) {
   d->assign_at_us = d->sync_at_us = SLP_NEVER;
   slp_seen_rows(f, SLP_NEVER);
   SLP_PROBE("lead: given up");
-  f->stats.holes_now = 0; /* the next one looks */
+  f->stats.holes_now = 0; /* the next leader looks */
   slp_shut_forget(f);
   slp_fleet_tell(f, SLP_FLEET_FOLLOWS, (slp_str){NULL, 0}, slp_election_epoch(f), "leads no more");
 }
@@ -110,7 +116,8 @@ void slp_leader_leads(slp_fleet *f, int on) {
 
 /* ---- the watch --------------------------------------------------------------------------------- */
 
-/* A worker that can be assigned to. One whose row is missing can until it was missing for a lease. */
+/* Returns 1 if leases can be assigned to the worker. One whose row is missing keeps its leases until it was
+ * missing for a lease. */
 static int takes(slp_fleet *f, slp_member *p) {
   if (p->gone || p->leaving || p->older || !p->incarnation_n) return 0;
   if (!slp_member_is_missing(p)) return p->in_list || p->takes;
@@ -119,17 +126,18 @@ static int takes(slp_fleet *f, slp_member *p) {
   return slp_member_verdict(f, slp_instance_str(&i), 0) != SLP_MEMBER_EVICTED && p->takes;
 }
 
-/* Returns when it is to be looked at again, if that is soon. */
+/* Returns when to look at the worker again; SLP_NEVER: no need. */
 static uint64_t watch_one(slp_fleet *f, slp_member *p, uint32_t *others) {
   int is_me = slp_member_is_me(f, p), now = takes(f, p);
   *others += !is_me && now;
   if (!p->in_list && p->takes) p->wanted = 1;
-  *others += p->wanted; /* it is not known for sure yet */
+  *others += p->wanted; /* it may be another worker; that is not certain yet */
   if (p->wanted) slp_poll_soon(f, slp_fleet_now(f));
   int same = memcmp(p->incarnation_took, p->incarnation, sizeof p->incarnation) == 0;
   if (now && (!p->takes || !same)) slp_leader_assign(f, SETTLE_US);
   if (!now && p->takes) slp_leader_assign(f, 0);
-  /* Who leaves proposes its leases to others; a new life of its name shows that the former one did not. */
+  /* A worker that leaves proposes its leases to others. A new life under its name shows that the former one
+   * died and did not. */
   if (p->takes && (now ? !same : !p->leaving)) f->leader.lost_one = 1;
   memcpy(p->incarnation_took, p->incarnation, sizeof p->incarnation);
   p->takes = (uint8_t)now;
@@ -149,10 +157,11 @@ static void watched(slp_fleet *f) {
     slp_member *me = slp_member_get(f, f->o.worker);
     if (me && slp_election_heard(f, me->changes)) {
       slp_election_changed(f);
-      slp_leader_assign(f, 0); /* somebody has left, or gave up what it can't read */
+      slp_leader_assign(f, 0); /* a worker has left, or gave up a shard that it can't read */
     }
   }
-  /* While the table throttles a worker that joins does not notify its leader: that would be a write more. */
+  /* While the table throttles, a worker that joins does not notify its leader, to spare the write. So the
+   * leader must look. */
   if (!f->leader.alone || !slp_members_list_came(f) || slp_fleet_throttled(f))
     slp_fleet_timer(f, &f->leader.watch_timer, next);
 }
@@ -163,7 +172,7 @@ void slp_leader_watch(slp_fleet *f) {
   slp_fleet_timer(f, &f->leader.watch_timer, next_watch_us(f));
 }
 
-/* Its heartbeat shows its own row: others have written to it to notify it. */
+/* A heartbeat shows the leader's own row, and so the counter by which others notify it. */
 void slp_leader_heartbeat(slp_fleet *f, const slp_member *me) {
   if (me && leads(f) && slp_election_differs(f, me->changes)) slp_leader_watch(f);
 }
@@ -179,8 +188,9 @@ static void next_sync(slp_fleet *f) {
   slp_leader_sync(f, slp_fleet_jitter(f, slp_listed_every_us(f), 10));
 }
 
-/* Returns 1 if this round counts: a lease that stayed nobody's, or with its former owner, for several rounds
- * that count is assigned elsewhere (assign.c), and its worker needs that long to act. */
+/* Returns 1 if this round counts. A lease that stays free, or with its former owner, for several counting
+ * rounds is assigned to another worker (assign.c). Counting rounds are far apart, because its worker needs
+ * that time to act. */
 static int is_review(slp_fleet *f) {
   slp_leader *d = &f->leader;
   uint64_t now = slp_fleet_now(f);
@@ -189,19 +199,19 @@ static int is_review(slp_fleet *f) {
   return 1;
 }
 
-/* A shard sync reviews as well, if it comes in time. */
+/* Has a round in REVIEW_US, unless a shard sync comes soon enough; that one reviews as well. */
 static void review_later(slp_fleet *f) {
   slp_leader *d = &f->leader;
   if (d->sync_at_us != SLP_NEVER && d->sync_at_us > slp_after_us(slp_fleet_now(f), 2 * REVIEW_US))
     slp_leader_assign(f, slp_fleet_jitter(f, REVIEW_US, 10));
 }
 
-/* The rows that the table lacked are in: assign with what there is now. */
+/* The rows that the table lacked are written: assigns what there is now. */
 static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
   if (!leads(f)) return;
   next_sync(f);
-  /* What was made may have closed the hole: the next shard sync looks. */
+  /* The leases created may have closed the gap; the next shard sync looks. */
   if (given_up || (f->leader.made && f->stats.holes_now)) slp_leader_sync(f, 1000000);
   uint64_t settle = f->leader.since_us + SETTLE_US, now = slp_fleet_now(f);
   slp_leader_assign(f, f->leader.made_first && settle > now ? settle - now : 0);
@@ -221,14 +231,14 @@ static void assigned(slp_fleet *f, uint32_t refused, int given_up) {
 
 /* ---- what a round has written ------------------------------------------------------------------ */
 
-/* Where the table grants a write a second, the others hear of their assignment long after the leases are
- * made. So the leader takes each lease with the very write that makes it, or right behind it, and gives it
- * up when it is assigned to another. A larger stream needs more than such a table grants, whoever takes its
- * leases. */
+/* On a table that grants about one write a second, other workers hear of their assignments long after the
+ * leases are created. So the leader takes each lease with the write that creates it, or right after it, and
+ * gives it up when it is assigned to another worker. A larger stream needs more capacity than such a table
+ * grants, whoever takes its leases. */
 #define OWNED_MOST 64
 
-/* Nobody else has joined since workers that started together with this one would have: all is this one's, and
- * the write that makes a lease saves the one that claims it. */
+/* Returns 1 if no other worker has joined in the time in which workers that start together do. All leases are
+ * then this worker's, and creating a lease with an owner saves the write that would take it. */
 static int has_been_alone(slp_fleet *f) {
   const slp_leader *d = &f->leader;
   return d->alone && !d->others && slp_fleet_now(f) >= slp_after_us(d->since_us, SETTLE_FIRST_US);
@@ -239,20 +249,20 @@ static int takes_what_it_makes(slp_fleet *f) {
   return has_been_alone(f);
 }
 
-/* A write of a round is about to be sent. Returns 0 if it need not be: this worker has read the parent of the
- * lease to its end meanwhile, and made the row of the child itself. */
+/* Called when a write of a round is about to be sent. Returns 0 if it is not needed: this worker has read the
+ * parent of the lease to its end meanwhile, and created the child's row itself. */
 static int to_be_written(slp_fleet *f, slp_operation *i) {
   if (i->kind != SLP_OPERATION_CREATE) return 1;
   if (slp_seen_has_row(f, i->shard, slp_seen_lately_us(f))) return 0;
   slp_lease *l = takes_what_it_makes(f) ? slp_lease_make(f, i->shard) : NULL;
-  if (!l) return 1; /* no memory: the row is made without an owner */
+  if (!l) return 1; /* no memory: the row is created without an owner */
   i->owns = 1;
   slp_lease_makes(l);
   return 1;
 }
 
-/* Returns 1 and the row that this worker has made: as it was sent, or, where the row that refused shows that
- * an earlier copy had got in, as it is there. Returns 0 if the row is another's. */
+/* Returns 1 and the row that this worker has created: as it was sent, or, if the row that refused shows that
+ * an earlier copy had landed, as it is in the table. Returns 0 if another worker created it. */
 static int is_made_by_me(const slp_write *op, slp_lease_row *row) {
   const slp_operation *made = &op->i;
   if (op->w.written != SLP_WRITTEN_YES) {
@@ -268,7 +278,7 @@ static int is_made_by_me(const slp_write *op, slp_lease_row *row) {
   return 1;
 }
 
-/* A lease was made, and is this worker's until an assignment says otherwise. */
+/* A lease was created; this worker owns it until an assignment says otherwise. */
 static void take_made(slp_fleet *f, const slp_write *op) {
   slp_lease_row row;
   slp_lease *l = slp_lease_make(f, op->i.shard);
@@ -278,13 +288,13 @@ static void take_made(slp_fleet *f, const slp_write *op) {
   slp_lease_saw(l, &row, slp_fleet_now(f), slp_fleet_now(f));
 }
 
-/* A follower remembers nothing: only who leads forgets again what the table has no more. */
+/* Only a leader remembers rows, because only a leader forgets those that the table no longer has. */
 void slp_leader_made(slp_fleet *f, slp_str shard) {
   slp_seen_shard *seen = leads(f) ? slp_seen_of(f, shard) : NULL;
   if (seen) slp_seen_row(f, seen);
 }
 
-/* One write of a round is answered. */
+/* Called when one write of a round is answered. */
 static void written(slp_fleet *f, const slp_write *op) {
   if (!leads(f) || op->end != SLP_OUTCOME_DONE) return;
   if (op->i.kind == SLP_OPERATION_CREATE) slp_leader_made(f, op->i.shard);
@@ -300,18 +310,18 @@ static const slp_bulk_watch of_round = {to_be_written, written};
 
 /* ---- rounds, continued ------------------------------------------------------------------------- */
 
-/* Another worker leads, by the row itself. */
+/* Returns 1 if another worker leads, by the row of leadership itself. */
 static int displaced(slp_fleet *f, const slp_snapshot *s) {
   return !s->leadership_there || s->leadership.epoch != slp_election_epoch(f) ||
          !slp_str_eq(s->leadership.owner, slp_instance_str(&f->me));
 }
 
-/* 1: rows are written, and the round goes on when they are in. */
+/* Returns 1 if rows are written; the round goes on when they are in the table. */
 static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
   f->stats.shard_syncs++;
   watch_beside_rounds(f);
   slp_sync_found found = slp_shard_sync_write(f, s, f->leader.read.whole);
-  if (found.doubt) { /* what was not read may cover it */
+  if (found.doubt) { /* a key that was not read may have a lease that covers the gap */
     f->leader.whole_us = 0;
     slp_leader_sync(f, 0);
   }
@@ -325,13 +335,14 @@ static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
   return 0;
 }
 
-/* This worker knows its own assignment as the rows have it, and need not read it by itself. */
+/* Takes this worker's own assignment from the rows, so that it need not be read separately. */
 static void take_own_assignment(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->assignments_n; i++)
     if (slp_str_eq(s->assignments[i].worker, f->o.worker)) slp_assignment_saw(f, &s->assignments[i]);
 }
 
-/* An operator has set a shard back that this worker takes for ended, and it is assigned to it already. */
+/* Finds shards that an operator has set back: this worker takes them for ended, and they are assigned to it
+ * already. */
 static void look_at_what_was_set_back(slp_fleet *f, const slp_snapshot *s) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
@@ -340,14 +351,15 @@ static void look_at_what_was_set_back(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* A worker that this snapshot has not joins later, and reads all that concerns it then. */
+/* Returns 1 if another worker takes leases. One that is not in this snapshot joins later, and then reads all
+ * that concerns it. */
 static int others_take(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->workers_n; i++)
     if (slp_worker_takes(&s->workers[i]) && !slp_str_eq(s->workers[i].id, f->o.worker)) return 1;
   return 0;
 }
 
-/* Returns 1 while workers that start together are still coming, and notes until when they are waited for. */
+/* Returns 1 while workers that start together may still come; the leader then assigns after that time. */
 static int is_settling(slp_fleet *f) {
   uint64_t settle = f->leader.since_us + SETTLE_FIRST_US, now = slp_fleet_now(f);
   if (!f->leader.made_first || !f->leader.others || now >= settle) return 0;
@@ -391,8 +403,8 @@ static void table_read(slp_read *r) {
     uint64_t rest_us =
         slp_fleet_jitter(f, slp_min_u64(300000 << slp_min_u64(f->leader.read.failed, 6), REST_US_MAX), 50);
     f->leader.lost_one |= f->leader.whole;
-    f->leader.rest_us =
-        slp_after_us(slp_fleet_now(f), rest_us); /* a shard sync that is ready waits as well */
+    /* a shard sync that is ready waits as well */
+    f->leader.rest_us = slp_after_us(slp_fleet_now(f), rest_us);
     slp_leader_assign(f, rest_us);
   } else {
     use_snapshot(f, &s);
@@ -402,7 +414,7 @@ static void table_read(slp_read *r) {
 
 /* ---- which keys a round reads ------------------------------------------------------------------ */
 
-/* Every shard that an assignment in these rows names. */
+/* Marks the key of every shard that an assignment in these rows names. */
 static void mark_assigned(slp_read *r, uint8_t keys[]) {
   slp_schema *schema = r->f->schema;
   slp_parsed_row row;
@@ -418,8 +430,8 @@ static void mark_assigned(slp_read *r, uint8_t keys[]) {
   r->next = 0;
 }
 
-/* Marks the keys under which a lease may lie, by the stream's listing, the assignments, earlier rounds and
- * what this worker knows of leases. The others are not read, because an empty key costs a unit too. A lease
+/* Marks the keys that may have a lease, by the stream's listing, the assignments, earlier rounds, and what
+ * this worker knows of leases. Other keys are not read, because an empty key costs a read unit too. A lease
  * that none of these names waits for the next whole round: the stream has forgotten its shard. */
 static void choose_keys(slp_read *r, uint8_t keys[]) {
   slp_fleet *f = r->f;

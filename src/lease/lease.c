@@ -1,11 +1,12 @@
 /* lease.c - one lease as its worker sees it: the table of its states, what is known of its row, its one write
- * at a time, and how an ownership of it begins and ends. */
+ * at a time, and how an ownership begins and ends. */
 #include "lease/lease.h"
 
 #include "lease/fleet_inside.h"
 
 #include "lease/shard_set.h"
 
+/* urgent writes of leases that may be under way at once */
 #define URGENT_MAX 256
 
 /* ---- states -------------------------------------------------------------------------------------------- */
@@ -44,18 +45,19 @@ void slp_lease_move(slp_lease *l, slp_lease_state to) {
     l->save.dirty = 0;
     l->save.at_us = 0;
   }
-  /* A position that the user wants saved goes along with a release. */
+  /* A position that the user wants to be saved is written with the release. */
   if (from & SLP_LEASE_MINE && at & (NOT_MINE | BIT(WAITING) | BIT(PARKED))) {
     l->save.request = SLP_SAVE_NONE;
     l->release = (slp_lease_release_part){.why = SLP_RELEASE_NONE};
   }
 }
 
-/* ---- those that are known ------------------------------------------------------------------------------ */
+/* ---- the leases that are known
+ * -------------------------------------------------------------------------- */
 
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard) { return slp_map_get(&f->leases.all, shard); }
 
-/* Gives back the numbers that were kept of it, if it was nothing to this worker for a while. */
+/* Restores the numbers that were kept of the lease while it did not concern this worker. */
 static void recall(slp_lease *l) {
   slp_former_numbers numbers;
   if (!slp_former_take(&l->f->leases.former, l->shard, &numbers)) return;
@@ -140,9 +142,10 @@ void slp_leases_of_fleet(slp_fleet *f, uint64_t n) { f->leases.of_fleet = n; }
 uint64_t slp_leases_version(const slp_fleet *f) { return f->leases.version; }
 void slp_leases_set_version(slp_fleet *f, uint64_t version) { f->leases.version = version; }
 
-/* Longer than a copy of any write of this worker can be under way: what it has released may be forgotten. */
+/* Longer than a copy of any write of this worker can be in flight; after that, what it has released may be
+ * forgotten. */
 #define FORGET_MINUTES 60
-#define FORMER_MINUTES 5   /* until only its numbers are kept */
+#define FORMER_MINUTES 5   /* after this long only its numbers are kept */
 #define MINUTE_US 50000000 /* rounds that come each minute vary by a tenth */
 
 static int is_nothing(const slp_lease *l) {
@@ -152,7 +155,7 @@ static int is_nothing(const slp_lease *l) {
          l->poll.step_us == SLP_NEVER;
 }
 
-/* Without memory it stays as it is. */
+/* Without memory for the numbers, the lease stays as it is. */
 static void make_former(slp_lease *l) {
   slp_worker_leases *all = &l->f->leases;
   slp_former_numbers numbers = {l->row.epoch, l->own.released_epoch, l->row.ended_epoch, l->row.ended};
@@ -229,8 +232,8 @@ void slp_lease_inherit(slp_lease *l) {
 #define FAR_US 1000000
 #define GRID_US UINT64_C(50000)
 
-/* Leases that are due far from now are due together, and the more of them the more leases there are: one pass
- * over all of them then serves many. */
+/* Rounds a time up to a grid, so that leases that are due far from now are due together: one pass over all
+ * leases then serves many. The more leases, the coarser the grid. */
 static uint64_t on_grid(slp_fleet *f, uint64_t at_us) {
   uint64_t grid = GRID_US * (1 + slp_min_u64(f->leases.all.live / 1000, 3));
   return at_us > SLP_NEVER - grid ? at_us : (at_us + grid - 1) / grid * grid;
@@ -257,7 +260,8 @@ static int know_parents(slp_lease *l, const slp_str parents[2]) {
   slp_str *known = l->row.parents;
   for (int k = 0; k < 2; k++) {
     slp_str parent = parents[k];
-    /* A row and the listing may have them in another order; what is found out of one stays in its place. */
+    /* The row and the listing may name the parents in another order. What was found out about one stays in
+     * its place. */
     if (!parent.n || slp_str_eq(parent, known[0]) || slp_str_eq(parent, known[1])) continue;
     int at = known[k].n && !known[1 - k].n ? 1 - k : k;
     char *p = slp_strdup(mem, parent);
@@ -293,7 +297,7 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
     image->ended = 1;
     image->ended_epoch = row->epoch;
   } else if (image->ended && row->epoch > image->ended_epoch) {
-    image->ended = 0; /* nobody undoes an end but an operator */
+    image->ended = 0; /* only an operator undoes an end */
   }
   return 0;
 }
@@ -319,7 +323,7 @@ int slp_lease_seen(slp_fleet *f, slp_str shard) {
 static void answered(slp_write *op) {
   slp_lease *l = op->owner;
   l->f->leases.writes--;
-  slp_due_step(l->f); /* the next ones have their turn */
+  slp_due_step(l->f); /* the next leases have their turn */
   l->on_answer(op);
 }
 
@@ -328,7 +332,8 @@ int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind) {
   return f->leases.writes < (urgent ? URGENT_MAX : slp_writes_window(&f->writes, SLP_LEASE_WRITES_MAX));
 }
 
-/* Ends go first: behind thousands of takes they would keep the children of what is read from being read. */
+/* Puts the lease into the queue for a write. Ends go first: behind thousands of takes they would delay the
+ * reading of their children. */
 void slp_lease_wait_turn(slp_lease *l) {
   slp_list *turns = &l->f->leases.turns;
   if (slp_list_linked(&l->turn)) return;
@@ -365,7 +370,8 @@ int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_
   return 1;
 }
 
-/* This worker's own writes have no such text, so that what was noted once is never wrong later. */
+/* Notes how the row spells the position. This worker's own writes are always canonical, so the note can't
+ * become wrong later. */
 void slp_lease_note_odd(slp_lease *l, const slp_position *position) {
   l->own.odd = (slp_position){.kind = SLP_POSITION_NONE};
   if (position->mark.row_n) l->own.odd = *position;
@@ -403,7 +409,7 @@ void slp_lease_begin_write(slp_lease *l, const slp_write *op) {
     }
     return;
   }
-  slp_lease_move(l, SLP_LEASE_CLAIMED); /* it is this worker's, and its row will say from where to read */
+  slp_lease_move(l, SLP_LEASE_CLAIMED); /* this worker owns it, and its row will tell from where to read */
   slp_lease_poll(l, now);
 }
 

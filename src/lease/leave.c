@@ -1,5 +1,5 @@
-/* leave.c - a clean stop. The successors act on the leader's change counter, so nothing waits for a lease
- * to run out. */
+/* leave.c - an orderly stop. Successors act on the leader's change counter, so nothing waits for a lease to
+ * run out. */
 #include "lease/leave.h"
 
 #include "lease/fleet_inside.h"
@@ -27,7 +27,7 @@ static void move(slp_fleet *f, slp_leave_phase to) {
   f->leave.phase = to;
 }
 
-/* The phase begins at the next step. */
+/* Changes the phase; it begins at the next step. */
 static void next(slp_fleet *f, slp_leave_phase phase) {
   move(f, phase);
   slp_due_step(f);
@@ -85,7 +85,7 @@ static void to_successor(slp_fleet *f) {
   for (size_t i = 0; (p = slp_member_each(f, &i));) {
     if (!p->given) continue;
     slp_operation *proposal = slp_bulk_write_add(f, SLP_OPERATION_PROPOSE, p->id_n, p->given);
-    if (!proposal) continue; /* the leader assigns them */
+    if (!proposal) continue; /* no memory: the leader will assign them */
     proposal->id = slp_bulk_write_text(f, slp_member_id(p));
     at = 0;
     for (slp_lease *l; (l = slp_lease_each(f, &at));)
@@ -93,7 +93,7 @@ static void to_successor(slp_fleet *f) {
   }
 }
 
-/* ---- one after the other ----------------------------------------------------------------------- */
+/* ---- the phases, one after the other -------------------------------------------------------------- */
 
 static void out(slp_fleet *f, slp_leave_phase how, const char *why) {
   move(f, how);
@@ -168,7 +168,7 @@ void slp_leave_step(slp_fleet *f) {
       move(f, SLP_LEAVE_GOING);
       slp_worker_mark_gone(f, gone);
       return;
-    default: return; /* an answer is awaited */
+    default: return; /* waits for an answer */
   }
 }
 

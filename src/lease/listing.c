@@ -1,13 +1,14 @@
-/* listing.c - the stream's shards as they were last listed, completely. */
+/* listing.c - the last complete listing of the stream's shards. */
 #include "lease/listing.h"
 
 #include "core/desc.h"
 #include "lease/fleet_inside.h"
 
 #define ANSWER_US UINT64_C(60000000) /* a listing that has not come by then is asked for again */
-/* A sync reads every row and lists every shard, so its cost must not grow with both shards and list_ms. */
+/* A shard sync reads every row and lists every shard. Its cost must not grow with the number of shards, so in
+ * a large stream syncs are further apart than list_ms. */
 #define A_SHARD_US 6000u
-#define TELL_US 50000000 /* between two reports of the same, however often shards are listed */
+#define TELL_US 50000000 /* between two reports of the same finding, however often shards are listed */
 
 void slp_listed_init(slp_fleet *f) { slp_map_init(&f->listing.shards, f->mem); }
 

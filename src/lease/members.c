@@ -1,5 +1,5 @@
-/* members.c - the other workers, as far as reading their rows shows: a value, and since when it has been
- * so on my own clock. No two machines' clocks are ever compared. */
+/* members.c - the other workers, as far as their rows show: a value, and since when it has been the same by
+ * this worker's own clock. Clocks of two machines are never compared. */
 #include "lease/members.h"
 
 #include "base/probe.h"
@@ -57,8 +57,8 @@ slp_member *slp_member_make(slp_fleet *f, slp_str id) {
   return NULL;
 }
 
-/* Most ids are of one process, and never come again. A worker that is forgotten and named once more is
- * observed from the beginning, like a new one. */
+/* Most ids belong to one process and never come again. A worker that was forgotten and is named again is
+ * observed from the start, like a new one. */
 void slp_members_forget(slp_fleet *f, slp_str keep) {
   uint64_t now = slp_fleet_now(f);
   size_t at = 0;
@@ -80,7 +80,7 @@ void slp_member_instance(const slp_member *p, slp_instance *ret) {
 }
 
 static void saw_nothing(slp_member *p, int exact, const slp_store_req *rq) {
-  if (!exact) return; /* a replica may not have it yet */
+  if (!exact) return; /* a replica may not have the row yet */
   slp_fleet *f = slp_write_fleet(&p->op);
   slp_sign sign = {.missing = 1, .counter = p->silence.last.counter};
   slp_silence_saw(&p->silence, &sign, rq->done_us, slp_fleet_trouble_us(f));
@@ -90,7 +90,7 @@ static void saw_nothing(slp_member *p, int exact, const slp_store_req *rq) {
 
 void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp_store_req *rq) {
   p->last_ok = 1;
-  if (rq->sent_us < p->exact_us) exact = 0; /* overtaken by a later one */
+  if (rq->sent_us < p->exact_us) exact = 0; /* a later read was answered earlier */
   if (!w) {
     saw_nothing(p, exact, rq);
     return;
@@ -98,7 +98,7 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
   slp_fleet *f = slp_write_fleet(&p->op);
   slp_str incarnation = {p->incarnation, p->incarnation_n};
   int same = slp_str_eq(incarnation, w->incarnation);
-  /* A replica may be behind what a consistent read has shown; or that worker has joined anew. */
+  /* A replica may be behind a consistent read; or the worker has joined again. */
   if (!exact && p->exact_us && (!same || w->counter < p->silence.last.counter || (p->gone && !w->gone.n))) {
     SLP_PROBE("member: a replica is behind");
     if (same) return;
@@ -148,9 +148,9 @@ static uint64_t silence_us(const slp_fleet *f, const slp_member *p) {
   return slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
 }
 
-/* From when on it is proven dead. A worker that can't prove its own life judges nobody's. One that joins has
- * nothing to prove yet and judges the row in its way, that of its own id, also when it was evicted before:
- * nobody else may be left to do so. */
+/* Returns from when on the worker is proven dead. A worker that can't prove its own life must not judge
+ * others. One that joins has nothing to prove yet, and judges the row of its own id, even if it was evicted
+ * before: perhaps no other worker is left to do so. */
 static uint64_t dead_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
   int in_my_way = slp_worker_is(f, SLP_WORKER_JOINING) && slp_member_is_me(f, p);
   if (!in_my_way && !slp_proof_is(f, SLP_PROOF_GOOD)) return SLP_NEVER;
@@ -160,21 +160,21 @@ static uint64_t dead_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
 slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) {
   slp_str id, incarnation;
   if (slp_str_eq(instance, slp_instance_str(&f->me))) return SLP_MEMBER_ALIVE;
-  /* A name that is not of our kind can't be evicted; an operator can release its leases. */
+  /* A name of another kind can't be evicted; an operator can release its leases. */
   if (!slp_instance_split(instance, &id, &incarnation)) return SLP_MEMBER_ALIVE;
   slp_member *p = slp_member_make(f, id);
   if (!p) return SLP_MEMBER_UNKNOWN;
   int same = slp_str_eq((slp_str){p->incarnation, p->incarnation_n}, incarnation);
   if (same && p->gone) {
     SLP_PROBE("member: evicted by its row");
-    return SLP_MEMBER_EVICTED; /* for ever: no incarnation comes back */
+    return SLP_MEMBER_EVICTED; /* for ever, because no incarnation comes back */
   }
   if (p->strange) {
     p->wanted = 1;
     return SLP_MEMBER_ALIVE;
   }
-  /* Another incarnation, or no row, proves something only when it was read after this one was named
-   * somewhere: else the read may be from before this one had joined. */
+  /* Another incarnation, or no row, proves something only if it was read after this instance was named. An
+   * earlier read may be from before the instance had joined. */
   if (!p->exact_us || (p->exact_us < named_us && !SLP_MUTANT(old_read_is_proof))) {
     SLP_PROBE("member: what was read is from before it was named");
     if (same && !slp_member_is_missing(p)) return SLP_MEMBER_ALIVE;
@@ -220,11 +220,11 @@ void slp_member_evict(slp_fleet *f, slp_member *p) {
   memcpy(p->evicting_incarnation, p->incarnation, p->incarnation_n);
   p->op.i.incarnation = (slp_str){p->evicting_incarnation, p->incarnation_n};
   p->op.i.counter = p->silence.last.counter;
-  p->op.tries_max = 1; /* whoever goes on observing judges anew */
+  p->op.tries_max = 1; /* the next read judges again, so the write is not repeated */
   slp_write_send(&p->op, evicted);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------- */
+/* ---- all workers --------------------------------------------------------------------------------- */
 
 static void see_rows(slp_fleet *f, slp_read *r) {
   slp_parsed_row row;

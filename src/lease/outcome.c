@@ -1,6 +1,6 @@
-/* outcome.c - what a refused write means, by the row that refused it. A copy that was sent before may
- * have got in, so a refusal alone proves nothing. (owner, epoch) identifies an ownership, so nothing here
- * depends on the row's op. */
+/* outcome.c - what a refused write means, by the row that refused it. A copy that was sent earlier may have
+ * landed, so a refusal alone proves nothing. Owner and epoch identify an ownership, so the row's `op` is not
+ * needed. */
 #include "lease/outcome.h"
 
 #include "base/probe.h"
@@ -17,7 +17,7 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
       if (!same_incarnation(w, i) || w->gone.n || SLP_MUTANT(own_write_unknown)) return SLP_OUTCOME_REFUSED;
       if (w->counter >= i->counter) SLP_PROBE("outcome: a heartbeat had got in");
       return w->counter >= i->counter ? SLP_OUTCOME_DONE : SLP_OUTCOME_UNCHANGED;
-    /* It is evicted, by whomever; another incarnation proves the same. */
+    /* Evicted, by any worker. A row with another incarnation proves it too. */
     case SLP_OPERATION_EVICT:
       return !same_incarnation(w, i) || w->gone.n ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_LEAVE:
@@ -26,7 +26,7 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
   }
 }
 
-/* DONE when the row shows the ownership that the operation would begin; UNCHANGED when it shows the one
+/* Returns DONE if the row shows the ownership that the operation would begin, UNCHANGED if it shows the one
  * that the operation would end. */
 static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoch) {
   int mine = slp_str_eq(owner, i->me);
@@ -38,7 +38,7 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
     case SLP_OPERATION_RETAKE:
       if (mine && epoch == i->epoch + 1) return SLP_OUTCOME_DONE;
       return mine && epoch == i->epoch ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
-    /* The row is mine still, so a later checkpoint of mine is in. */
+    /* The row is still mine, so this checkpoint or a later one of mine has landed. */
     case SLP_OPERATION_CHECKPOINT: return mine && epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_TRANSFER:
     case SLP_OPERATION_RELEASE:
@@ -71,7 +71,7 @@ slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_r
     case SLP_ROW_WORKER: return of_worker(i, &parsed->u.worker);
     case SLP_ROW_LEADERSHIP: return of_owner(i, parsed->u.leadership.owner, parsed->u.leadership.epoch);
     case SLP_ROW_LEASE: return of_lease(i, &parsed->u.lease);
-    case SLP_ROW_BAD: /* a row that can't be read is there: nobody makes it anew */
+    case SLP_ROW_BAD: /* a row that can't be read exists, so it is not created again */
     case SLP_ROW_OTHER:
     case SLP_ROW_ELSEWHERE:
     case SLP_ROW_VERSION:

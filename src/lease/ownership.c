@@ -1,19 +1,21 @@
 /* ownership.c - what is done in each state of a lease's life: it is wanted, taken or asked for, waits for its
- * parents, is read, and is given up or ended. The table of its states is in lease.c, the drawing in lease.h.
- * Whenever the row shows another owner or epoch the ownership is gone at once. */
+ * parents, is read, and is given up or ended. The table of states is in lease.c, the drawing in lease.h. When
+ * the row shows another owner or epoch, the ownership is over at once. */
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
+/* between reads of a row: while something is about to happen, and otherwise (SELDOM_US) */
 #define OFTEN_US 200000
-#define WANTED_REST 3 /* read units that reading the row of a wanted lease leaves to other reads */
-#define KEPT_REST 20  /* the same, for the row of a lease that this worker has */
+#define WANTED_REST 3 /* read units that a read of a wanted lease's row leaves for other reads */
+#define KEPT_REST 20  /* the same, for a lease that this worker has */
 #define SELDOM_US 1000000
-#define EXPECTED_US 20000000 /* at most, between reads of the row of a lease in EXPECTED */
+#define EXPECTED_US 20000000 /* the longest time between reads of the row of a lease in EXPECTED */
+/* for how long a row is read often */
 #define ALERT_US 5000000
-#define MADE_US UINT64_C(300000000) /* no copy of a signed request is accepted later */
-#define TAKE_LEAST_US 200000        /* between takes of one lease that follow each other closely */
+#define MADE_US UINT64_C(300000000) /* AWS accepts no copy of a signed request that is older than this */
+#define TAKE_LEAST_US 200000        /* between takes of the same lease that follow each other closely */
 #define TAKE_MOST_US 5000000
-#define PARENT_AGAIN_US 20000000 /* a parent that has no row is looked for in a new listing */
+#define PARENT_AGAIN_US 20000000 /* when to look in a new listing again for a parent without a row */
 
 static uint64_t soon(slp_lease *l) {
   slp_fleet *f = l->f;
@@ -54,7 +56,7 @@ void slp_lease_alert(slp_lease *l) {
   slp_lease_poll(l, now);
 }
 
-/* A claim of this worker stands in the row: it may bring the lease even when it is wanted no more. */
+/* This worker's claim is in the row. It may bring the lease even if it is no longer wanted. */
 static void expect(slp_lease *l) {
   slp_lease_move(l, slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_CLAIMED : SLP_LEASE_EXPECTED);
 }
@@ -70,10 +72,10 @@ static void taken(slp_write *op) {
   f->strategy->missed(l);
 }
 
-/* Returns 1 if this worker may take a lease that it has seen free, or without a living owner. A worker that
- * was evicted may not know it yet, while leases are freed or reset. So where one row proves a worker's
- * life, it takes a lease only after a heartbeat that was sent after it saw the lease. A lease of epoch 0
- * never had an owner, and needs no proof. */
+/* Returns 1 if this worker may take a lease that it has seen free or without a living owner. A worker that
+ * was evicted may not know it yet while leases are freed or reset. So if one row proves a worker's life, it
+ * takes a lease only after a heartbeat that was sent after it saw the lease. A lease of epoch 0 never had an
+ * owner and needs no proof. */
 static int is_proven_since(slp_lease *l) {
   slp_fleet *f = l->f;
   if (!f->strategy->proves_takes || !l->row.epoch) return 1;
@@ -91,8 +93,9 @@ void slp_leases_proven(slp_fleet *f) {
   }
 }
 
-/* Lets the lease wait because too many writes are under way. In its turn it is taken by its row as it was
- * read. Reading rows again until then would cost more reads than takes, with thousands of leases. */
+/* Lets the lease wait because too many writes are under way. In its turn it is taken as its row was last
+ * read. Reading the row again each time would cost more reads than there are takes, with thousands of
+ * leases. */
 static void wait_to_take(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
   if (!l->row.take_us) l->row.take_us = now;
@@ -100,8 +103,8 @@ static void wait_to_take(slp_lease *l) {
   slp_lease_poll(l, now + slp_fleet_jitter(l->f, ALERT_US, 20));
 }
 
-/* Returns 1 if this process was paused since it chose to take the lease from another worker. The same pause
- * may have stopped the owner, who goes on now; so the choice must be made again. */
+/* Returns 1 if this process stood still since it chose to take the lease from another worker. The same pause
+ * may have stopped the owner, which goes on now. So the choice must be made again. */
 static int was_overslept(slp_lease *l) {
   slp_str owner = slp_instance_str(&l->row.owner);
   uint64_t since_us = l->f->strategy->chosen_us ? l->f->strategy->chosen_us(l) : 0;
@@ -113,7 +116,7 @@ static int was_overslept(slp_lease *l) {
 static void decide_anew(slp_lease *l) {
   SLP_PROBE("lease: to be taken since before an absence");
   l->row.take_us = 0;
-  l->op.end = SLP_OUTCOME_GIVEN_UP; /* as if that write had waited */
+  l->op.end = SLP_OUTCOME_GIVEN_UP; /* as if that write had not been sent */
   memset(&l->op.row, 0, sizeof l->op.row);
   l->f->strategy->missed(l);
 }
@@ -156,8 +159,8 @@ static void claimed(slp_write *op) {
   if (l->f->strategy->claimed) l->f->strategy->claimed(l);
 }
 
-/* Returns 1 if the claim in the row is of an evicted worker, perhaps of an earlier life of this one. The
- * owner never obeys such a claim. */
+/* Returns 1 if the claim in the row is of an evicted worker, perhaps of an earlier life of this one. An owner
+ * never obeys such a claim. */
 static int dead_claim(slp_lease *l) {
   slp_str claim = slp_instance_str(&l->row.claim);
   if (!l->f->strategy->members) return 0;
@@ -188,7 +191,7 @@ static void ask(slp_lease *l) {
   slp_str id, incarnation;
   slp_member *p = NULL;
   if (slp_instance_split(slp_instance_str(&l->row.owner), &id, &incarnation)) p = slp_member_get(f, id);
-  if (p) p->wanted = 1; /* the owner may die meanwhile: watch it */
+  if (p) p->wanted = 1; /* the owner may die meanwhile, so its row is read too */
   if (l->want.inherited && !l->want.assigned) {
     slp_lease_unwant(l);
     slp_lease_move(l, claims ? SLP_LEASE_EXPECTED : SLP_LEASE_IDLE);
@@ -241,8 +244,8 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
 
 /* ---- having ------------------------------------------------------------------------------------ */
 
-/* Returns 1 if the lease is to be handed to the worker that claims it. A claim counts only when this
- * worker's own assignment no longer has the lease, or two leaders that disagree could make the lease
+/* Returns 1 if the lease should be handed to the worker that claims it. A claim counts only when this
+ * worker's own assignment no longer has the lease. Otherwise two leaders that disagree could make the lease
  * bounce. */
 static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
@@ -273,7 +276,7 @@ static void saw_mine(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-/* Handles an answer that has no row of the lease: it is not made yet, or removed. */
+/* Handles an answer without a row of the lease: it is not created yet, or was removed. */
 static void saw_nothing(slp_lease *l) {
   if (l->f->strategy->removed && l->f->strategy->removed(l)) return;
   int wanted = slp_lease_wanted(l);
@@ -315,14 +318,14 @@ void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uin
 
 /* ---- waiting for the parents ------------------------------------------------------------------- */
 
-/* Returns 1 if a child waits for a parent that has no row: until the leader makes the row, or the stream
+/* Returns 1 if a child must wait for a parent without a row, until the leader creates the row or the stream
  * forgets the parent. */
 static int missing_blocks(const slp_fleet *f) { return f->strategy->missing_blocks; }
 
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_gate *gate = &l->gate;
   if (l->state != SLP_LEASE_WAITING) return;
-  /* The leader makes a row for a parent that is listed, unless the stream forgets the shard first. */
+  /* The leader creates a row for a listed parent, unless the stream forgets the shard first. */
   uint64_t now = slp_fleet_now(l->f);
   int anew = gate->parents[which] != SLP_PARENT_MISSING || now - gate->listing_us >= PARENT_AGAIN_US;
   if (!row && anew && missing_blocks(l->f)) {
@@ -343,8 +346,8 @@ static int parent_done(slp_lease *l, int k) {
   slp_fleet *f = l->f;
   slp_str parent = l->row.parents[k];
   if (!parent.n || l->gate.parents[k] == SLP_PARENT_ENDED || SLP_MUTANT(gate_open)) return 1;
-  /* A parent that this worker has read just now needs no proof; one that was read long ago may have been set
-   * back by an operator. */
+  /* A parent that this worker has just read to the end needs no proof. One that was read long ago may have
+   * been set back by an operator. */
   slp_lease *p = l->want.inherited ? slp_lease_get(f, parent) : NULL;
   if (p && p->row.ended) return 1;
   if (l->gate.parents[k] != SLP_PARENT_MISSING) return 0;
@@ -370,7 +373,7 @@ static void open(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-/* Gives a lease up that has nothing to be saved. The last write of the leaving worker frees it. */
+/* Gives up a lease that has nothing to save. The last write of the leaving worker frees it. */
 static void leave_free(slp_lease *l, slp_shutdown_reason why) {
   l->succession.freed = 1;
   slp_lease_gone(l, why);
@@ -407,7 +410,7 @@ static void waiting(slp_lease *l) {
     if (*wait_ms > 10000) *wait_ms = 10000;
     slp_lease_poll(l, now + slp_fleet_jitter(f, (uint64_t)*wait_ms * 1000, 20));
   }
-  /* The read may be due long since: while the table takes its time to answer, none is sent. */
+  /* The read may be overdue: while the table has not answered, no other one is sent. */
   slp_lease_step_at(l, slp_max_u64(l->poll.row_us, now) + OFTEN_US);
 }
 
@@ -434,8 +437,8 @@ static int is_over(slp_lease *l) {
   return mark.kind == SLP_POSITION_END;
 }
 
-/* Waits until the user has acknowledged the last records of an ended shard. A worker that has to give the
- * lease up meanwhile drains it, so that it does not wait for ever. */
+/* Waits until the user has acknowledged the last records of an ended shard. If the worker must give the lease
+ * up meanwhile, it drains the lease, so that it does not wait for ever. */
 static void ending(slp_lease *l) {
   int leaves = slp_worker_is(l->f, SLP_WORKER_LEAVING);
   if ((leaves || l->release.why) && !is_over(l)) {
@@ -462,7 +465,7 @@ static void owned(slp_lease *l) {
   }
 }
 
-/* Keeps a parked lease without reading it, where rows have no attribute that says "parked". */
+/* Keeps a parked lease without reading its shard, in layouts whose rows can't say "parked". */
 static void park(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_lease_put(l)) return;
@@ -480,7 +483,7 @@ static void draining(slp_lease *l) {
   uint64_t now = slp_fleet_now(f), *deadline_us = &l->release.deadline_us;
   int drained = l->state == SLP_LEASE_DRAINED;
   if (!drained && now >= *deadline_us) SLP_PROBE("lease: the deadline of a hand-over");
-  if (is_over(l)) { /* nobody else is to read it: only its end and its children are left to be written */
+  if (is_over(l)) { /* only its end and its children must be written, so no other worker should read it */
     SLP_PROBE("lease: over while it was to be handed on");
     slp_lease_move(l, SLP_LEASE_ENDING);
     slp_lease_end(l);
@@ -493,8 +496,8 @@ static void draining(slp_lease *l) {
     slp_lease_save_due(l);
     return;
   }
-  /* The worker that claimed the lease may have died while the user acknowledged. Then the lease is
-   * released, and taken by the worker that it is assigned to next. */
+  /* The worker that claimed the lease may have died while the user acknowledged. Then the lease is released,
+   * and taken by the worker that it is assigned to next. */
   slp_release_reason why = (slp_release_reason)l->release.why;
   if (why == SLP_RELEASE_HANDOVER && !honours(l)) {
     SLP_PROBE("lease: who asked for it has died meanwhile");
@@ -513,8 +516,8 @@ static void draining(slp_lease *l) {
 
 /* ---- one step ---------------------------------------------------------------------------------- */
 
-/* Returns how long to wait before the row of an EXPECTED lease is read again. A lease that its owner hands
- * over on this worker's claim is read by nobody until this worker sees that and passes it on. The longer
+/* Returns how long to wait before the row of an EXPECTED lease is read again. If the owner hands the lease
+ * over on this worker's claim, nobody reads the shard until this worker notices and passes it on. The longer
  * the owner has not obeyed the claim, the less often the row is read. */
 static uint64_t expected_us(const slp_lease *l, uint64_t now_us) {
   if (now_us < l->poll.often_us) return slp_fleet_jitter(l->f, OFTEN_US, 20);
@@ -548,7 +551,7 @@ void slp_lease_step(slp_lease *l) {
         slp_lease_take(l);
       }
       break;
-    case SLP_LEASE_CLAIMED: break; /* wanted or not, its row is read */
+    case SLP_LEASE_CLAIMED: break; /* its row is read, whether it is wanted or not */
     case SLP_LEASE_WAITING: waiting(l); break;
     case SLP_LEASE_PARKED:
       if (!given_up_unread(l)) l->poll.row_us = SLP_NEVER;
@@ -584,7 +587,7 @@ void slp_fleet_drained(slp_fleet *f, slp_str shard) {
   slp_lease_touch(l);
 }
 
-/* Notes that the lease is to be given up, and why. The greater slp_release_reason counts until the lease
+/* Notes that the lease must be given up, and why. The greater slp_release_reason counts until the lease
  * drains; from then on the reason stays. */
 static void give_up(slp_lease *l, slp_release_reason why) {
   if (!is_draining(l) && why > (slp_release_reason)l->release.why) l->release.why = (uint8_t)why;

@@ -1,17 +1,19 @@
-/* read.c - one read of the lease table, from the question to its answer. */
+/* read.c - one read of the lease table, from the request to its answer. */
 #include "lease/read.h"
 
 #include "lease/fleet_inside.h"
 #include "sloop.h"
 
+/* an answer that came this late is told at once; see took_long() */
 #define TOOK_LONG_US UINT64_C(5000000)
-#define PLACE_MAX (1u << 20) /* where a throttled request goes on: the keys of 100 rows take less */
+/* bound of the note where a throttled request goes on; the keys of 100 rows take less */
+#define PLACE_MAX (1u << 20)
 
 static const slp_str nothing = {NULL, 0};
 
 /* ---- turns ------------------------------------------------------------------------------------- */
 
-#define SCARCE_US 200000 /* between two units */
+#define SCARCE_US 200000 /* if a gap between two units is this long, the table is scarce */
 
 static void run_turns(slp_timer *t);
 
@@ -72,7 +74,7 @@ static void run_turns(slp_timer *t) {
   arm(f);
 }
 
-/* The request is not answered any more. */
+/* Ends the request; it will not be answered. */
 static void drop_turn(slp_read_turn *turn, slp_store_req *rq) {
   slp_store *store = turn->of->f->store;
   if (slp_list_linked(&turn->link))
@@ -81,7 +83,7 @@ static void drop_turn(slp_read_turn *turn, slp_store_req *rq) {
     store->ops->cancel(store, rq);
 }
 
-/* Returns 1 if the request was throttled and takes another turn, 0 if this is its answer. */
+/* Returns 1 if the request was throttled and waits for another turn, 0 if this is its answer. */
 static int takes_another_turn(slp_read_turn *turn, slp_store_req *rq) {
   slp_fleet *f = turn->of->f;
   uint64_t now = slp_fleet_now(f);
@@ -229,7 +231,7 @@ int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*o
 
 static void part_listed(slp_store_req *rq);
 
-/* Under how many keys beside the first one leases lie. */
+/* Returns how many keys beside the first one have leases. */
 static uint32_t other_keys(const slp_schema *s) {
   return s->lease_key && slp_is_spread(&s->spread) && !SLP_MUTANT(one_key_is_read) ? s->spread.keys - 1 : 0;
 }
@@ -254,7 +256,7 @@ static int make_parts(slp_read *r, const uint8_t keys[]) {
   slp_str hash, prefix;
   r->f->schema->scope(r->f->schema, &hash, &prefix);
   slp_buf_clear(&r->text);
-  /* Reserved once: the keys point into it. */
+  /* Reserved once, because the keys point into it. */
   if (slp_buf_reserve(&r->text, r->others * (hash.n + prefix.n + 32))) return SLP_ENOMEM;
   r->parts = slp_zalloc_n(r->f->mem, r->others, sizeof *r->parts);
   if (!r->parts) return SLP_ENOMEM;
@@ -270,7 +272,7 @@ static void send_part(slp_read_turn *turn) {
   store->ops->list(store, &p->list);
 }
 
-/* The rows under the first key are there: asks for the others. */
+/* Called when the rows under the first key have come: asks for those under the other keys. */
 static void list_parts(slp_read *r) {
   uint8_t keys[SLP_SPREAD_KEYS_MAX];
   memset(keys, !r->choose, sizeof keys);
@@ -309,7 +311,8 @@ void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
 
 /* ---- the answer -------------------------------------------------------------------------------- */
 
-/* Pages that bring nothing are waited for ever longer: one such list has lasted as long as four others. */
+/* Returns 1 if an answer that made no sense took long. A list waits ever longer for the next page while pages
+ * bring nothing, so one such list lasts as long as four failed ones. */
 static int took_long(const slp_read *r, const slp_fail *fail) {
   return fail->code == SLOOP_EPROTO && r->rq && r->rq->done_us >= slp_after_us(r->rq->sent_us, TOOK_LONG_US);
 }
@@ -343,7 +346,7 @@ static void got(slp_store_req *rq) {
   if (!takes_another_turn(&r->turn, rq)) end(r);
 }
 
-/* All parts make one answer, and a part that failed fails it. */
+/* Makes one answer of all parts. If one part failed, the whole read has failed. */
 static void join_parts(slp_read *r) {
   slp_fail *fail = &r->list.rq.fail;
   int starved = r->starved;
@@ -356,7 +359,8 @@ static void join_parts(slp_read *r) {
     slp_fail_set(fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the rows of the fleet");
 }
 
-/* Lists are long: their memory goes back as soon as they were read. */
+/* Ends a list when all its parts have come. Lists are long, so their memory is freed as soon as they were
+ * used. */
 static void all_came(slp_read *r) {
   for (uint32_t i = 0; i < r->parts_n; i++)
     if (!r->parts[i].done) return;

@@ -1,16 +1,18 @@
 /* refused.c - the note of a lease whose position the service refuses, and how long it holds:
  *
- *   COUNT:MS:NUMBER     NUMBER: the position's sequence number; none where it has no number */
+ *   COUNT:MS:NUMBER     NUMBER: the position's sequence number; empty if the position has none */
 #include "lease/refused.h"
 
 #include <stdio.h>
 
 #define SPAN_MS INT64_C(60000)
-/* Where no number is at fault it may be the request of this worker alone: another one tries soon. */
+/* The first back-off of a position without a number. The number can't be the reason, so perhaps only this
+ * worker's request is refused, and another worker should try soon. */
 #define SPAN_SHORT_MS INT64_C(5000)
 #define SPANS_MS_MAX INT64_C(600000)
 #define COUNT_MAX 1000u
-/* A clock that is further ahead signs no request that AWS takes (five minutes): such a note is nonsense. */
+/* A note from further in the future is ignored: AWS accepts no request signed by a clock that is ahead by
+ * more than five minutes. */
 #define AHEAD_MS_MAX INT64_C(900000)
 
 size_t slp_refused_write(const slp_operation *i, char out[SLP_REFUSED_TEXT]) {
@@ -21,7 +23,7 @@ size_t slp_refused_write(const slp_operation *i, char out[SLP_REFUSED_TEXT]) {
   return (size_t)n;
 }
 
-/* Cuts off what is in front of the next colon. */
+/* Cuts off the number before the next colon. */
 static int cut_number(slp_str *s, uint64_t *ret) {
   const char *colon = s->n ? memchr(s->p, ':', s->n) : NULL;
   if (!colon || slp_parse_u64((slp_str){s->p, (size_t)(colon - s->p)}, ret)) return 0;

@@ -1,10 +1,12 @@
-/* release.c - giving a lease up. Once the first such write was sent this ownership never reads again,
- * whatever is answered: a copy of it may land at any later moment. What is refused and still this worker's
- * is released again, or taken anew with a higher epoch, which no old copy can touch. */
+/* release.c - gives a lease up. Once the first such write was sent, this ownership never reads again,
+ * whatever the answer: a copy of the write may land at any later moment. If the release is refused and the
+ * lease is still this worker's, it is released again, or taken with a higher epoch, which no old copy can
+ * touch. */
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
-#define SHUN_US 30000000 /* what made no progress here is not taken up again sooner, unless assigned anew */
+/* a lease without progress is not taken again before this, unless it is assigned again */
+#define SHUN_US 30000000
 
 static void unchanged(slp_lease *l, const slp_write *op) {
   const slp_lease_row *row = &op->row.u.lease;
@@ -72,8 +74,8 @@ void slp_lease_release_step(slp_lease *l) {
   }
 }
 
-/* Everything that is acknowledged goes along. The end is only ever written with the rows of the children;
- * behind the last record is as good a place. */
+/* Closes the shard and takes along all that is acknowledged. The end is written only together with the rows
+ * of the children (end.c), so at the end the position after the last record is used instead. */
 static void close_processor(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   slp_position mark;
@@ -90,17 +92,17 @@ static void close_processor(slp_lease *l, slp_release_reason why) {
 void slp_lease_release(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   int was_open = slp_lease_in(l, SLP_LEASE_OPEN);
-  if (was_open)
-    close_processor(l, why);
+  if (was_open) close_processor(l, why);
+  /* retaken and not opened yet: what was acknowledged before is not saved yet */
   else if (slp_position_ahead(&l->own.begin, &l->own.saved))
-    l->own.saved =
-        l->own.begin; /* taken anew and not opened yet: what it knew as acknowledged is not saved */
+    l->own.saved = l->own.begin;
   if (why == SLP_RELEASE_STALL)
     slp_lease_shun(l, slp_max_u64(SHUN_US, f->strategy->shun_leases * slp_fleet_lease_us(f)));
   slp_lease_move(l, SLP_LEASE_RELEASING);
   l->release.why = (uint8_t)why;
   l->release.was_open = (uint8_t)was_open;
-  if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT; /* its position goes along */
+  /* the user's position is written with the release */
+  if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT;
   l->own.released_epoch = slp_max_u64(l->own.released_epoch, l->own.epoch + 1);
   slp_lease_release_step(l);
 }

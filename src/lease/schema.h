@@ -52,7 +52,8 @@ typedef struct slp_lease_row {
   int64_t behind_ms;  /* how far the shard was behind then; -1: not told */
   int64_t rate_bytes; /* bytes handed out in a second, on average; -1: not told */
   slp_str op;         /* incarnation and serial number of the last write */
-  /* a program that shares with nobody has or had it; the number changes with each of its writes. 0: none */
+  /* 0: none. Otherwise a program that does not share leases has or had it, and changes this number with each
+   * of its writes. */
   uint64_t stranger;
 } slp_lease_row;
 

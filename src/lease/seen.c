@@ -1,4 +1,4 @@
-/* seen.c - what this worker remembers of every shard from one round over the table to the next. */
+/* seen.c - what this worker remembers of each shard from one round over the table to the next. */
 #include "lease/seen.h"
 
 #include "lease/fleet_inside.h"
@@ -56,7 +56,8 @@ void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us) {
     slp_str id = slp_str_of(seen->id);
     if (slp_snapshot_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
     int listed_since = slp_listed_us(f) && slp_listed_us(f) >= seen->listed_us;
-    int elsewhere = s->elsewhere_n && slp_str_has(id, ':'); /* of another stream, which is not listed here */
+    /* the shard of another stream, which is not listed here */
+    int elsewhere = s->elsewhere_n && slp_str_has(id, ':');
     if (elsewhere ? seen->listed_us == table_us : !listed_since) continue;
     slp_map_remove(&f->seen.shards, id);
     drop(f, seen);

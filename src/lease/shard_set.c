@@ -1,4 +1,4 @@
-/* shard_set.c - see shard_set.h. */
+/* shard_set.c - codes and decodes the sets of shard_set.h. */
 #include "lease/shard_set.h"
 
 #include "base/num.h"
@@ -8,10 +8,10 @@
 
 #define FORM_RUNS 1
 #define FORM_PREFIXES 2
-#define FORM_ENDLESS 255 /* never written: a damaged set, which is not begun */
+#define FORM_ENDLESS 255 /* never written: marks a damaged set that is not read */
 #define KINESIS "shardId-"
 #define DIGITS 12
-#define SET_MAX 131072 /* some bytes can name any number of shards: no worker has more */
+#define SET_MAX 131072 /* no worker has more shards; a few damaged bytes can claim any number */
 
 static int by_bytes(const void *a, const void *b) {
   const slp_str *x = a, *y = b;
@@ -19,7 +19,7 @@ static int by_bytes(const void *a, const void *b) {
   return c ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-/* 1: the id is one of Kinesis, and this its number. */
+/* Returns 1 and the number if the id is one of Kinesis. */
 static int number_of(slp_str id, uint64_t *ret) {
   slp_str digits = {id.p + sizeof KINESIS - 1, DIGITS};
   if (id.n != sizeof KINESIS - 1 + DIGITS || memcmp(id.p, KINESIS, sizeof KINESIS - 1) != 0) return 0;
@@ -38,7 +38,7 @@ static int add_leb(slp_buf *to, uint64_t v) {
 }
 
 static int write_runs(slp_buf *to, const slp_str *ids, size_t n) {
-  uint64_t before = 0; /* the number behind the last run */
+  uint64_t before = 0; /* the number after the last run */
   int r = slp_buf_add_char(to, FORM_RUNS);
   for (size_t i = 0; i < n && !r;) {
     uint64_t first = 0, number = 0, length = 0;
@@ -97,14 +97,14 @@ static int take_leb(slp_str *left, uint64_t *ret) {
   return SLP_EBADDATA;
 }
 
-/* 1: the runs are of so many shards as can be. */
+/* Returns 1 if the runs have at most SET_MAX shards in all. */
 static int runs_are_short(slp_str left) {
   uint64_t all = 0, gap, run;
   while (left.n && !take_leb(&left, &gap) && !take_leb(&left, &run)) {
     if (run > SET_MAX - all) return 0;
     all += run;
   }
-  return 1; /* where it is cut off, reading finds out */
+  return 1; /* reading the set reports whether it is cut off */
 }
 
 void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set) {

@@ -1,15 +1,15 @@
-/* shard_sync.c - leading: the stream's listing against the table's rows. Leases that are missing are
- * made, those of shards that are long gone are removed, rows of evicted workers reaped, and a hole is
- * named. */
+/* shard_sync.c - the leader compares the stream's listing with the table's rows. It creates leases that are
+ * missing, removes those of shards that the stream has forgotten, removes the rows of evicted workers, and
+ * reports gaps in the hash keys. */
 #include "lease/shard_sync.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/hash_range.h"
 #include "lease/shard_set.h"
 
-#define ABSENT_US 60000000                /* two complete listings so far apart do not have it */
-#define TOMBSTONE_US UINT64_C(3600000000) /* longer than the life of any signed request */
-#define BAD_NAMED_MAX 100                 /* of bad rows; the others are counted */
+#define ABSENT_US 60000000 /* a shard is gone when two complete listings this far apart lack it */
+#define TOMBSTONE_US UINT64_C(3600000000) /* longer than any signed request is valid */
+#define BAD_NAMED_MAX 100                 /* bad rows that are told one by one; the others are only counted */
 
 static void remember(slp_fleet *f, const slp_snapshot *s) {
   slp_seen_rows(f, slp_fleet_now(f));
@@ -61,14 +61,14 @@ static void mark_damaged(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* It had a row before: the epoch in its records may not come again. */
+/* Returns 1 if the shard had a row before. A new row must then begin with an epoch that was never used. */
 static int was_there(slp_fleet *f, const slp_listed *d) {
   const slp_seen_shard *seen = slp_seen_get(f, d->desc.id);
   return (seen && seen->row) || d->assigned || slp_lease_seen(f, d->desc.id);
 }
 
-/* Where a shard without a row begins: with the fleet, unless a parent of it is known, whose end comes first.
- */
+/* Returns where a shard without a row begins: where the fleet began; or at its oldest record, if a parent has
+ * a row, because the parent is read first. */
 static slp_position begin_of(const slp_snapshot *s, const slp_shard_desc *d) {
   slp_position at = s->leadership.start;
   slp_str parents[2] = {d->parent, d->adjacent_parent};
@@ -82,11 +82,11 @@ static slp_position begin_of(const slp_snapshot *s, const slp_shard_desc *d) {
 
 static void make_lease(slp_fleet *f, const slp_snapshot *s, const slp_listed *listed) {
   slp_operation *i = slp_bulk_write_create(f, &listed->desc, was_there(f, listed));
-  if (!i) return; /* the next time */
+  if (!i) return; /* no memory: the next shard sync creates it */
   i->position = begin_of(s, &listed->desc);
 }
 
-/* A row that is there, whatever it says, is not made. */
+/* Creates a lease for each listed shard without a row. A row that exists is kept, even if it is damaged. */
 static size_t make_missing(slp_fleet *f, const slp_snapshot *s) {
   size_t at = 0, n = 0;
   mark_assigned(f, s);
@@ -99,7 +99,7 @@ static size_t make_missing(slp_fleet *f, const slp_snapshot *s) {
   return n;
 }
 
-/* ---- rows that are to go ----------------------------------------------------------------------- */
+/* ---- rows that are removed ----------------------------------------------------------------------- */
 
 static void remove_ended(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
@@ -136,7 +136,7 @@ static void reap_workers(slp_fleet *f, const slp_snapshot *s) {
 }
 
 static void reap_assignments(slp_fleet *f, const slp_snapshot *s) {
-  for (size_t i = 0; i < s->assignments_n; i++) { /* of a worker that was reaped */
+  for (size_t i = 0; i < s->assignments_n; i++) { /* rows of workers that were removed */
     slp_str id = s->assignments[i].worker;
     if (slp_snapshot_worker(s, id) || slp_snapshot_is_bad(s, id)) continue;
     slp_operation *operation = slp_bulk_write_add(f, SLP_OPERATION_UNASSIGN, id.n, 0);
@@ -178,7 +178,7 @@ slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int who
   found.doubt = !found.made && !whole && find_hole(f, s, from, to) == 1;
   if (!found.made && !found.doubt) slp_shard_sync_name_hole(f, s);
   remove_ended(f, s);
-  if (whole) reap_workers(f, s); /* no lease may name one that goes */
+  if (whole) reap_workers(f, s); /* no lease may name a worker whose row is removed */
   reap_assignments(f, s);
   return found;
 }

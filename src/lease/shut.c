@@ -1,12 +1,13 @@
-/* shut.c - remembers which leases nobody reads, from one round over the table to the next. */
+/* shut.c - remembers which leases no worker reads, from one round over the table to the next. */
 #include "lease/shut.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/shard_set.h"
 
+/* leases that are remembered by name; the others are only counted */
 #define NAMED_MAX 100u
-/* A position that was refused is tried anew when the back-off is over. Until that try has been answered, the
- * row is the same as before. */
+/* When the back-off is over, a worker tries the refused position again. Until that try is answered, the row
+ * looks the same as before. So the lease counts as refused for this much longer. */
 #define TRIED_MS INT64_C(15000)
 
 struct slp_shut_row {
@@ -24,7 +25,7 @@ static uint64_t us_of_wall(slp_fleet *f, int64_t at_ms) {
   return now > ago_us ? now - ago_us : 1;
 }
 
-/* When the lease was shut. A row that does not say is taken to have been shut when it was first seen so. */
+/* Returns since when nobody reads the lease; if the row does not say, since it was first seen so. */
 static uint64_t shut_since_us(slp_fleet *f, const slp_lease_row *row) {
   if (!row->parked) return us_of_wall(f, row->refused_ms);
   if (row->wall_ms >= 0) return us_of_wall(f, row->wall_ms);
@@ -48,7 +49,7 @@ void slp_shut_saw(slp_fleet *f, const slp_snapshot *s) {
     const slp_lease_row *row = &s->leases[i];
     int refused = !row->parked && is_refused(row, wall_ms);
     if (row->position.kind == SLP_POSITION_END || (!row->parked && !refused)) continue;
-    /* Without memory they are counted and not named. */
+    /* Without memory they are counted, but not told by name. */
     if (!now.named) now.named = slp_zalloc_n(f->mem, NAMED_MAX, sizeof *now.named);
     name_row(f, now.named, &now.named_n, row);
     now.parked_n += row->parked;
@@ -76,7 +77,7 @@ static int is_taken(slp_fleet *f, const slp_shut_row *row) {
 static void tell_named(slp_fleet *f, slp_shut_sum *sum, slp_shut_tell tell, void *arg) {
   for (size_t i = 0; i < f->shut.named_n; i++) {
     const slp_shut_row *row = &f->shut.named[i];
-    if (is_taken(f, row)) { /* since the last round, by this worker */
+    if (is_taken(f, row)) { /* this worker has taken it since the last round */
       sum->parked_n -= !row->refused;
       sum->refused_n -= row->refused;
       continue;
@@ -95,7 +96,7 @@ static int copy_id(slp_str id, char out[SLP_SHARD_ID_MAX + 1]) {
   return 1;
 }
 
-/* Tells of leases of this worker: what it keeps shut itself, and what waits for a parent. */
+/* Reports leases of this worker: those that it keeps parked itself, and those that wait for a parent. */
 static void tell_own(slp_lease *l, slp_shut_sum *sum, slp_shut_tell tell, void *arg) {
   char shard[SLP_SHARD_ID_MAX + 1], parent[SLP_SHARD_ID_MAX + 1] = "";
   int parked = slp_lease_in(l, SLP_LEASE_BIT(SLP_LEASE_PARKED));

@@ -1,12 +1,12 @@
-/* spread.c - reads under how many partition keys the leases lie, before a worker joins: the row of leadership
- * says it; where there is none, the leases that are under the first key. */
+/* spread.c - finds out, before a worker joins, how many partition keys the leases are spread over. The row of
+ * leadership says it; without that row, the leases under the first key show it. */
 #include "lease/spread.h"
 
 #include "lease/fleet_inside.h"
 
 #define AGAIN_US 200000
 #define BAD_US 5000000
-#define LEAD_FRESH_US 30000000 /* a row that was read so long ago is read again */
+#define LEAD_FRESH_US 30000000 /* a row that was read longer ago is read again */
 
 static void leadership_read(slp_read *r);
 static void leases_read(slp_read *r);
@@ -15,7 +15,7 @@ static void in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->spread.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
-/* A worker that has joined keeps what it knows: its leases are there. */
+/* A worker that has joined keeps what it knows, because its leases are there. */
 static const unsigned allowed[] = {
     [SLP_SPREAD_UNKNOWN] = 1u << SLP_SPREAD_ASSUMED | 1u << SLP_SPREAD_KNOWN,
     [SLP_SPREAD_ASSUMED] = 1u << SLP_SPREAD_KNOWN,
@@ -33,8 +33,9 @@ static void know(slp_fleet *f, slp_spread spread) {
   f->spread.then(f);
 }
 
-/* The application has no leader yet. A stream that was deleted and made again under its name has other rows.
- * Those of the earlier stream are named to the user, because their positions do not count. */
+/* The application has no leader yet. If a stream was deleted and created again under the same name, the
+ * earlier stream's rows may be in the table. The user is told of them, because their positions do not
+ * count. */
 static void former_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_table_form form = {.passed = ""};

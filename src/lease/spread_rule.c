@@ -1,10 +1,11 @@
-/* spread_rule.c - under how many partition keys an application's leases lie, as its rows show it. */
+/* spread_rule.c - how many partition keys an application's leases are spread over, as its rows show. */
 #include "lease/schema.h"
 
 static const slp_spread one = {.keys = 1};
 
-/* Returns 1 if leases may be spread so, and in *spread how they are. The row of leadership says it, from the
- * moment it is made. Without that row one lease that lies under the first key and should not says no. */
+/* Returns 1 if leases may be spread like *spread, and sets *spread to what the rows say. The row of
+ * leadership says it as soon as it exists. Without that row, a lease under the first key that belongs under
+ * another one says no. */
 static int may_be(slp_schema *schema, const slp_store_rows *rows, slp_spread *spread) {
   int fits = 1;
   schema->spread = *spread;
@@ -20,7 +21,8 @@ static int may_be(slp_schema *schema, const slp_store_rows *rows, slp_spread *sp
   return fits;
 }
 
-/* As a new application's leases are spread, or as those of an older one of format 2, or not at all. */
+/* Returns the spread of a new application, or that of an older one of format 2, or none, whichever fits the
+ * rows. */
 slp_spread slp_spread_of_rows(slp_schema *schema, const slp_store_rows *rows) {
   slp_spread was = schema->spread, found = schema->fresh;
   if (!may_be(schema, rows, &found)) {

@@ -1,16 +1,16 @@
-/* store.c - rows of values, and the arena that holds what a store answered. */
+/* store.c - rows of values, and the arena that holds what a store has answered. */
 #include "lease/store.h"
 
 #include "base/num.h"
 
-/* Small values share blocks, and a row that is kept alone is small: so the first block is. A large value has
- * one of its own. */
+/* Small values share blocks. The first block is small, because a row that is kept alone is small. A large
+ * value has a block of its own. */
 #define BLOCK_BYTES_MIN 1024u
 #define BLOCK_BYTES_MAX 16384u
 #define ALIGN 16u
 
 typedef struct slp_rows_block {
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* holds a reference */
   struct slp_rows_block *next;
   size_t used, cap;
   _Alignas(16) char bytes[];
@@ -60,7 +60,7 @@ static slp_rows_block *block_new(slp_mem *mem, size_t cap) {
   return b;
 }
 
-/* Room for n bytes at the end of a new block. */
+/* Adds a block with room for n bytes. */
 static slp_rows_block *block_add(slp_store_rows *rows, size_t n) {
   slp_rows_block *newest = rows->blocks;
   size_t cap = newest ? slp_min_u64(newest->cap * 4, BLOCK_BYTES_MAX) : BLOCK_BYTES_MIN;
@@ -68,7 +68,7 @@ static slp_rows_block *block_add(slp_store_rows *rows, size_t n) {
   slp_rows_block *b = block_new(rows->mem, large ? n : cap);
   if (!b) return NULL;
   rows->bytes += b->cap;
-  if (newest && large) { /* behind the one that has room left */
+  if (newest && large) { /* a large value goes behind the block that still has room */
     b->next = newest->next;
     newest->next = b;
   } else {
@@ -115,7 +115,8 @@ int slp_store_rows_val(slp_store_rows *rows, const slp_val *from, slp_val *ret) 
 }
 
 int slp_store_rows_add(slp_store_rows *rows, const slp_attr *attrs, size_t n) {
-  if (rows->n == rows->cap) { /* the old array stays in the arena: at most as much again */
+  /* the old array stays in the arena; all old ones together are at most as large */
+  if (rows->n == rows->cap) {
     size_t cap = rows->cap ? rows->cap * 2 : 1;
     slp_row *more = slp_store_rows_get(rows, cap * sizeof *more);
     if (!more) return SLP_ENOMEM;
@@ -146,7 +147,7 @@ int slp_store_rows_join(slp_store_rows *to, slp_store_rows *from) {
   to->rows = all;
   to->n = to->cap = n;
   to->bytes += from->bytes;
-  slp_rows_block **end = &to->blocks; /* behind the newest, which may have room left */
+  slp_rows_block **end = &to->blocks; /* behind the newest block, which may have room */
   while (*end) end = &(*end)->next;
   *end = from->blocks;
   slp_store_rows_init(from, from->mem);

@@ -1,9 +1,10 @@
-/* throttling.c - decides when the user hears that the lease table throttles a worker. */
+/* throttling.c - decides when the user hears that the lease table throttles this worker. */
 #include "lease/throttling.h"
 
-#define LASTS_US 2000000 /* a table that was asked for much at once grants it a moment later */
+/* told only if it lasts this long: after a burst a table grants requests a moment later */
+#define LASTS_US 2000000
 #define LASTS_N 3
-#define QUIET_US UINT64_C(60000000) /* without a refusal: the throttling is over */
+#define QUIET_US UINT64_C(60000000) /* after this long without a refusal the throttling is over */
 #define REST_LEAST_US UINT64_C(60000000)
 #define REST_MOST_US UINT64_C(3600000000)
 

@@ -1,9 +1,10 @@
-/* worker.c - the life of a worker where one row proves it: it joins over nothing or over the row of an
- * incarnation that is gone, sends heartbeats, and is evicted when one of them is refused. A row of the
- * same id that still moves belongs to another process; one that does not for a whole lease is evicted
- * first.
+/* worker.c - the life of a worker where a row for each worker proves its life.
  *
- * The states are drawn in life.h; what happens between RUNS and OUT when it leaves is in leave.c. */
+ * It joins if there is no row of its id, or the row of an incarnation that is gone. It sends heartbeats. It
+ * is evicted when one of them is refused. If a row of its id still moves, that belongs to another process. If
+ * the row has not moved for a whole lease, it is evicted first.
+ *
+ * The states are drawn in life.h; what happens when a worker leaves is in leave.c. */
 #include "lease/worker.h"
 
 #include "base/probe.h"
@@ -31,17 +32,17 @@ static void evicted(slp_fleet *f, const char *why) {
     slp_lease_gone(l, SLP_SHUTDOWN_LOST);
     slp_lease_unwant(l);
   }
-  if (slp_worker_is(f, SLP_WORKER_LEAVING)) { /* nothing left to give */
+  if (slp_worker_is(f, SLP_WORKER_LEAVING)) { /* there is nothing left to give away */
     slp_life_move(f, SLP_WORKER_OUT);
     slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "evicted while it was leaving");
     return;
   }
-  slp_life_move(f, SLP_WORKER_JOINING); /* at most once a lease */
+  slp_life_move(f, SLP_WORKER_JOINING); /* so it joins at most once in a lease */
   slp_fleet_timer(f, &f->worker.join_timer, slp_max_u64(now, earliest));
 }
 
-/* While the table throttles writes heartbeats come more seldom, but never so late that less than
- * THROTTLED_US is left for tries until the lease deadline. */
+/* Returns when the next heartbeat is due. While the table throttles writes, heartbeats come more rarely, but
+ * they leave at least THROTTLED_US for tries until the lease deadline. */
 static uint64_t next_beat_us(slp_fleet *f) {
   uint64_t lease_us = slp_fleet_lease_us(f), third_us = lease_us / 3, late_us = lease_us / 10 * 8;
   uint64_t seldom_us = late_us > THROTTLED_US ? slp_min_u64(late_us - THROTTLED_US, lease_us / 2) : 0;
@@ -58,8 +59,8 @@ static void beat_done(slp_write *op) {
     return;
   }
   f->worker.counter = op->i.counter;
-  if (op->end ==
-      SLP_OUTCOME_UNCHANGED) { /* nothing in the row speaks against it: again, with a higher number */
+  /* the row does not contradict it: send it again with a higher number */
+  if (op->end == SLP_OUTCOME_UNCHANGED) {
     slp_fleet_trouble(f);
     slp_beat_at(f, slp_fleet_now(f) + 100000);
     return;
@@ -128,7 +129,7 @@ static void send_registration(slp_fleet *f, const slp_member *p) {
   slp_write_send(&f->worker.registration, registered);
 }
 
-/* There is a row of this id, and it is not evicted. */
+/* The row of this worker's id exists and is not evicted. */
 static void meet(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_now_refresh_us(f->h), since = slp_life_joined_us(f);
   uint64_t lease_us = slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
@@ -178,7 +179,7 @@ static void read_row(slp_fleet *f) {
   if (slp_read_row(&f->worker.row, SLP_OPERATION_REGISTER, f->o.worker, 1, row_read)) in(f, 100000);
 }
 
-/* Where leases are goes before all else: an older program would be told so by its own row. */
+/* Where the leases are is learnt first, because the worker's own row says it, for older programs. */
 static void look_up(slp_fleet *f) { slp_spread_learn(f, read_row); }
 
 void slp_worker_join(slp_fleet *f) {
@@ -192,7 +193,7 @@ void slp_worker_join(slp_fleet *f) {
     look_up(f);
 }
 
-/* It was evicted a while ago, or met a row of its id. */
+/* Joins after an eviction, or after it met a row of its id. */
 static void join_again(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, worker.join_timer);
   if (!slp_worker_is(f, SLP_WORKER_JOINING)) return;
@@ -202,7 +203,7 @@ static void join_again(slp_timer *t) {
     look_up(f);
 }
 
-/* ---- in and out -------------------------------------------------------------------------------- */
+/* ---- begins and ends ------------------------------------------------------------------------------ */
 
 void slp_worker_init(slp_fleet *f, void (*stop_all)(slp_fleet *f)) {
   f->worker.stop_all = stop_all;

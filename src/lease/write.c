@@ -1,6 +1,6 @@
-/* write.c - one write of the lease table, from its operation to a certain outcome. As long as there is no
- * answer the same write is sent again, byte for byte. A refusal is judged by the row that refused, which
- * is read where the server does not show it. */
+/* write.c - one write of the lease table, from its operation to a certain outcome. Until there is an answer,
+ * the same write is sent again, byte for byte. A refusal is judged by the row that refused it; the row is
+ * read if the server does not show it. */
 #include "lease/write.h"
 
 #include "base/probe.h"
@@ -9,7 +9,8 @@
 #include <stdio.h>
 
 #define NEVER UINT64_MAX
-#define THROTTLED_US_MAX UINT64_C(60000000) /* a write with a limit is throttled for so long at most */
+/* a write with a limit of tries is given up when it was throttled this long */
+#define THROTTLED_US_MAX UINT64_C(60000000)
 
 static void write_done(slp_store_req *rq);
 static void read_done(slp_store_req *rq);
@@ -41,12 +42,13 @@ static uint32_t try_ms(const slp_write *op) {
   return (uint32_t)slp_min_u64(slp_max_u64(lease_ms / 3, 20), 5000);
 }
 
-/* A heartbeat may not lose its lease to politeness; everything else may wait. */
+/* Returns how long to wait before the next try. A heartbeat must not wait so long that its worker loses its
+ * leases; everything else may. */
 static uint64_t wait_us(slp_write *op, int throttled) {
   uint32_t k = op->tries < 6 ? op->tries : 6;
   uint64_t lease_us = (uint64_t)op->of->lease_ms * 1000, cap = is_beat(op) ? lease_us / 6 : 5000000;
-  if (throttled && is_beat(op))
-    k = 0; /* what is refused here costs nothing, and others are served at random */
+  /* a refusal costs nothing, and a throttling table serves requests at random */
+  if (throttled && is_beat(op)) k = 0;
   if (throttled) return slp_random_below(op->of->host, slp_min_u64(UINT64_C(200000) << k, cap) + 1);
   uint64_t base = 100000 + slp_random_below(op->of->host, 300001);
   return slp_min_u64(is_beat(op) ? base : base << (k ? k - 1 : 0), cap);
@@ -67,7 +69,7 @@ static int passes(slp_write *op) {
   return slp_gate_passes(gate, slp_now_us(h), slp_gate_is_open(gate) ? 0 : slp_random(h));
 }
 
-/* Returns 1 if the write is to wait, and notes until when. */
+/* Returns 1 if the write must wait for the gate, and notes until when. */
 static int gate_is_closed(slp_write *op) {
   slp_gate *gate = &op->of->gate;
   if (is_beat(op) || !op->of->paced || passes(op)) return 0;
@@ -96,14 +98,14 @@ static int build(slp_write *op) {
   return r;
 }
 
-/* It takes from a worker that is taken for dead. */
+/* Returns 1 if the write takes something from a worker that is believed dead. */
 static int is_of_silence(const slp_operation *i) {
   if (i->kind != SLP_OPERATION_TAKE && i->kind != SLP_OPERATION_LEAD) return i->kind == SLP_OPERATION_EVICT;
   return i->owner.n && !slp_str_eq(i->owner, i->me);
 }
 
-/* This process stood still since the write was decided on, and no copy of it is under way: those it takes
- * from may have stood as well, and go on now. */
+/* Returns 1 if this process stood still after the write was decided on, and no copy of it is in flight. The
+ * worker that it takes from may have stood still as well, and go on now. */
 static int was_overslept(const slp_write *op) {
   const slp_writes *all = op->of;
   if (!is_of_silence(&op->i) || !all->absence || op->doubt || op->reading) return 0;
@@ -120,7 +122,7 @@ static void attempt(slp_write *op) {
     return;
   }
   all->sent++;
-  uint8_t table = op->w.rq.table; /* the schema has said which */
+  uint8_t table = op->w.rq.table; /* set by the schema */
   memset(&op->w.rq, 0, sizeof op->w.rq);
   op->w.rq.table = table;
   op->w.rq.on_done = write_done;
@@ -160,24 +162,26 @@ static slp_outcome settle(slp_write *op, const slp_store_rows *rows) {
   return (strategy ? strategy->outcome : slp_outcome_of)(&op->i, there, &op->row);
 }
 
-/* 1: this failure proves that the write did not and will not happen. */
+/* Returns 1 if this failure proves that the write did not happen and will not. */
 static int surely_not(slp_class class) { return class == SLP_THROTTLE || slp_class_lasts(class); }
 
-/* What is urgent is repeated without a gap, so its refusals close the gate and do not widen the gap. */
+/* Notes a refusal in the gate: it closes the gate or widens its gap. Urgent writes are repeated without a
+ * gap, so their refusals only close an open gate. */
 static void gate_refused(slp_write *op) {
   slp_gate *gate = &op->of->gate;
   if (op->reading || (is_beat(op) && !slp_gate_is_open(gate))) return;
   slp_gate_refused(gate, op->w.rq.sent_us, slp_now_us(op->of->host), slp_random(op->of->host));
 }
 
-/* The table took the write, or refused it by its condition, which costs as much. */
+/* The table took the write, or refused it by its condition, which costs as much capacity. */
 static void was_granted(slp_write *op) {
   uint64_t now = slp_now_us(op->of->host);
   slp_grant_served(&op->of->grant, now);
   if (!is_beat(op)) slp_gate_served(&op->of->gate);
 }
 
-/* A try that was throttled costs nothing: what is paced is repeated for a while before it is given up. */
+/* Returns 1 if the write has used up its tries. A throttled try costs nothing, so a paced write is repeated
+ * for THROTTLED_US_MAX before it is given up. */
 static int is_tried_enough(const slp_write *op, int throttled) {
   if (!op->tries_max) return 0;
   if (throttled && op->of->paced)
@@ -267,7 +271,7 @@ void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {
   op->busy = 1;
   op->asked_us = slp_now_refresh_us(all->host);
   op->reading = op->doubt = op->row_read = 0;
-  memset(&op->row, 0, sizeof op->row); /* it points into the answer before this one */
+  memset(&op->row, 0, sizeof op->row); /* it points into the answer to the write before this one */
   op->tries = op->refused = 0;
   op->first_sent_us = op->sent_us = 0;
   op->on_done = on_done;
@@ -318,12 +322,12 @@ static void run(slp_timer *t) {
       read_image(op);
     else
       attempt(op);
-    if (op->busy && op->again_us <= now) op->again_us = now + 1; /* no memory: not in this turn */
+    if (op->busy && op->again_us <= now) op->again_us = now + 1; /* no memory: not again in this turn */
   }
   arm(all);
 }
 
-/* ---- of one worker or command ------------------------------------------------------------------ */
+/* ---- all writes of one worker or command ---------------------------------------------------------- */
 
 void slp_writes_init(slp_writes *all) {
   slp_list_init(&all->under_way);
