@@ -14,21 +14,21 @@ static inline int slp_attr_is_absent(const slp_row *row, const char *name) {
   return slp_attr_of(row, name)->kind == SLP_VAL_NONE;
 }
 
-/* Returns 1 when the row has attributes beside its key, and none that the layout knows: it is another
- * system's. */
+/* Returns 1 if the row has attributes besides its key, but none of those in `known`: it belongs to another
+ * system. */
 static inline int slp_attrs_are_foreign(const slp_row *row, const char *const *known, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!slp_attr_is_absent(row, known[i])) return 0;
   return row->n > 1;
 }
 
-/* It is a text, or not there. */
+/* Returns 1 if the attribute is a text or absent. */
 static inline int slp_attr_may_be_text(const slp_row *row, const char *name) {
   slp_val_kind kind = slp_attr_of(row, name)->kind;
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* Empty: it is not there, or no text. */
+/* Returns the text; empty if the attribute is absent or not a text. */
 static inline slp_str slp_attr_text(const slp_row *row, const char *name) {
   const slp_val *v = slp_attr_of(row, name);
   return v->kind == SLP_VAL_S ? v->s : (slp_str){NULL, 0};
@@ -40,7 +40,8 @@ static inline void slp_set_text(slp_row_request *d, const char *name, slp_str s)
 static inline void slp_set_number(slp_row_request *d, const char *name, uint64_t n) {
   slp_row_request_change(d, name, SLP_SET, slp_row_request_n(d, n));
 }
-/* A row that is put has what is set, and nothing else. */
+/* Removes an attribute. A row that is put (SLP_WRITE_PUT) needs no removal, because it has only what is
+ * set. */
 static inline void slp_drop(slp_row_request *d, const char *name) {
   if (d->write->kind == SLP_WRITE_UPDATE) slp_row_request_change(d, name, SLP_REMOVE, slp_no_val);
 }

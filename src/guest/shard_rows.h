@@ -5,8 +5,8 @@
 
 #include "lease/schema.h"
 
-/* Begins the update of the operation's row and gives its key: the shard, or none where it is about no shard.
- * text_bytes and lists are those of slp_row_request_begin. 0 or SLP_ENOMEM. */
+/* Begins the update of the operation's row and returns the row's key: the shard, or empty if the operation is
+ * not about a shard. text_bytes and lists are those of slp_row_request_begin. Returns 0 or SLP_ENOMEM. */
 static inline int slp_shard_row_begin(slp_row_request *d, const slp_operation *i, size_t text_bytes,
                                       size_t lists, slp_row_key *ret) {
   slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
@@ -15,21 +15,21 @@ static inline int slp_shard_row_begin(slp_row_request *d, const slp_operation *i
   return 0;
 }
 
-/* All rows of the table are of this application. */
+/* All rows of the table belong to this application. */
 static inline void slp_scope_whole_table(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   (void)base;
   *ret_hash = *ret_prefix = (slp_str){"", 0};
 }
 
-/* Where rows begin of which nothing is saved: the latest, a time, or the oldest. */
+/* Returns where rows without a saved position begin: LATEST, a time, or OLDEST. */
 static inline slp_position slp_start_of_rows(const slp_position *asked) {
   slp_position start = *asked;
   if (start.kind != SLP_POSITION_LATEST && start.kind != SLP_POSITION_TIME) start.kind = SLP_POSITION_OLDEST;
   return start;
 }
 
-/* The same of one row. A child that is told of begins with its first record when the fleet began at the
- * latest: its parent was read before. */
+/* Returns where one such row begins. If the fleet began at LATEST, a child whose parent is known begins with
+ * its first record, because its parent was read before. */
 static inline slp_position slp_begin_of_row(const slp_position *start, int has_parent) {
   if (start->kind != SLP_POSITION_LATEST || !has_parent) return *start;
   return (slp_position){.kind = SLP_POSITION_OLDEST};

@@ -5,14 +5,8 @@
  * as the row of another descendant shows that they were. */
 #include "guest/guest_rules.h"
 
-typedef enum {
-  NEW,
-  ON_STACK,
-  NOTHING,
-  COMES,
-  /* COMES: it has a lease, or gets one when its parents have ended. NOTHING: it needs none */
-  DONE
-} state;
+/* COMES: it has a lease, or gets one when its parents have ended. NOTHING: it needs none. */
+typedef enum { NEW, ON_STACK, NOTHING, COMES, DONE } state;
 
 typedef struct walk {
   slp_sync_shard *shards;
@@ -42,10 +36,10 @@ static void resolve(walk *w, size_t i) {
   if (comes || done) {
     /* One parent has or gets a lease, so the other one is read too, and both before this shard. */
     for (size_t p; (p = parent_in(w, i, NOTHING)) != SLP_NO_SHARD; comes = 1) make(w, p, SLP_SYNC_AT_START);
-    if (comes) w->states[i] = COMES;
-    /* both were read, so it is this shard's turn */
+    if (comes)
+      w->states[i] = COMES;
     else
-      make(w, i, SLP_SYNC_AT_OLDEST);
+      make(w, i, SLP_SYNC_AT_OLDEST); /* both were read, so it is this shard's turn */
   } else if (!w->read[i] && (!w->latest || w->shards[i].open)) {
     make(w, i, SLP_SYNC_AT_START);
   } else {

@@ -673,9 +673,8 @@ static void write_namings(slp_leased *ld) {
   if (!ld->fleet || slp_namings_have(all, SLP_NAMING_SENT, any)) return;
   if (!slp_namings_have(all, SLP_NAMING_WAITS, any)) return;
   slp_namings_move(all, SLP_NAMING_WAITS, SLP_NAMING_SENT);
-  /* a save is under way, and its end calls this again */
   if (slp_fleet_save_each(ld->fleet, is_sent, ld, on_named_saved, ld))
-    slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_WAITS);
+    slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_WAITS); /* a save is under way, which ends here again */
 }
 
 static void on_named_event(slp_event *ev) {

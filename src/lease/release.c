@@ -92,10 +92,10 @@ static void close_processor(slp_lease *l, slp_release_reason why) {
 void slp_lease_release(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   int was_open = slp_lease_in(l, SLP_LEASE_OPEN);
-  if (was_open) close_processor(l, why);
-  /* retaken and not opened yet: what was acknowledged before is not saved yet */
+  if (was_open)
+    close_processor(l, why);
   else if (slp_position_ahead(&l->own.begin, &l->own.saved))
-    l->own.saved = l->own.begin;
+    l->own.saved = l->own.begin; /* retaken, not opened yet: what was acknowledged before is not saved */
   if (why == SLP_RELEASE_STALL)
     slp_lease_shun(l, slp_max_u64(SHUN_US, f->strategy->shun_leases * slp_fleet_lease_us(f)));
   slp_lease_move(l, SLP_LEASE_RELEASING);

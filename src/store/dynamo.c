@@ -1,9 +1,9 @@
-/* dynamo.c - the store in DynamoDB: each request is one asking, which makes one call after another.
+/* dynamo.c - the store in DynamoDB. Each request becomes an `asking`, which makes one call after another.
  *
- *   prepare: DESCRIBE -> (not there) CREATE -> DESCRIBE ... until ACTIVE          waits between: a timer
- *   get:     GetItem, or BatchGetItem until nothing is left unprocessed           waits between: a timer
- *   list:    Query or Scan, page after page                                       waits between: a timer
- *   write:   one call, at most once unless throttled */
+ *   prepare: DESCRIBE -> (does not exist) CREATE -> DESCRIBE ... until ACTIVE      waits between calls
+ *   get:     GetItem, or BatchGetItem until no key is left unprocessed             waits between calls
+ *   list:    Query or Scan, page after page                                        waits between calls
+ *   write:   one call; repeated only if it was throttled */
 #include "store/dynamo.h"
 
 #include "aws/json_op.h"
@@ -15,17 +15,17 @@
 
 #define TRIES_MAX 6u
 #define CALL_MS_MAX 10000u
-#define KEYS_MAX 100u /* of a BatchGetItem (API reference) */
-/* BatchGetItem answers 16 MB at most (API reference), which JSON's escapes and base64 can double. */
+#define KEYS_MAX 100u /* keys of one BatchGetItem (API reference) */
+/* BatchGetItem answers at most 16 MB (API reference); escapes and base64 in JSON can double that. */
 #define ANSWER_MAX (40u * 1024 * 1024)
 /* Query and Scan answer 1 MB of items (API reference), which JSON can make several times as long. */
 #define PAGE_MAX (16u * 1024 * 1024)
-#define SLICE_BYTES 65536u /* as much as a slice of a page of records; a row is read whole */
-/* CreateTable takes some seconds; the table is polled until it is there. */
+#define SLICE_BYTES 65536u /* as much as a slice of a page of records; a row is always read whole */
+/* CreateTable takes some seconds; the table is polled until it is ACTIVE. */
 #define PREPARE_US_MAX 120000000u
 #define POLL_US_MIN 100000u
 #define POLL_US_MAX 2000000u
-#define BATCH_US_MAX 10000000u /* keys that stay unprocessed */
+#define BATCH_US_MAX 10000000u /* how long keys may stay unprocessed */
 
 typedef enum {
   ASK_DESCRIBE,
@@ -42,24 +42,26 @@ typedef enum {
 typedef struct dynamo {
   slp_store s;
   slp_host *h;
-  slp_aws *aws;         /* owns a reference */
+  slp_aws *aws;         /* holds a reference */
   slp_table_spec *spec; /* owned */
-  /* A refused write brought its row once, so a refusal without one means that there is no row. */
+  /* A refused write has shown its row once. So this server shows rows, and a refusal without one means that
+   * there is no row. */
   uint8_t tells_images;
 } dynamo;
 
+/* a request, and the call that it makes now */
 typedef struct asking {
   slp_json_op op;
   dynamo *d;
   ask_kind kind;
   slp_store_req *rq;
   slp_dynamo_reader reader;
-  slp_buf rest; /* where the next call continues */
+  slp_buf rest; /* where the next call goes on */
   slp_dynamo_table table;
-  size_t rows_before; /* of the pages before this one */
-  slp_paging pages;   /* of a list */
+  size_t rows_before; /* rows of earlier pages */
+  slp_paging pages;   /* limits of a list */
   uint64_t poll_us, give_up_us;
-  uint8_t asked_before; /* rq->sent_us is set */
+  uint8_t asked_before; /* rq->sent_us is set already */
   slp_timer pause;
 } asking;
 
@@ -123,14 +125,14 @@ static void asking_free(asking *a) {
 static void over(asking *a) {
   slp_store_req *rq = a->rq;
   slp_secrets secrets = slp_call_secrets(&a->op.call);
-  /* A message may quote an answer that was good: a table's state, its keys. */
+  /* The message may quote an answer with secrets in it, even a good one: a table's state, its keys. */
   slp_hide_fail(&secrets, &rq->fail);
   rq->impl = NULL;
   asking_free(a);
   rq->on_done(rq);
 }
 
-/* Ends a request for which nothing was sent, in the next turn. */
+/* Ends a request that was not sent, in the next turn. */
 static void end_unsent(asking *a, int r) {
   slp_store_req *rq = a->rq;
   slp_host *h = a->d->h;
@@ -201,7 +203,8 @@ static slp_store_rows *rows_of(asking *a) {
   return NULL;
 }
 
-/* Drops the rows of a page that could not be read to its end: the page is asked for again. */
+/* Begins to read a page. Rows of a page that could not be read to its end are dropped, because the page is
+ * asked for again. */
 static void begin_reading(asking *a) {
   slp_store_rows *rows = rows_of(a);
   if (rows && a->kind == ASK_UPDATE) slp_store_rows_free(rows);
@@ -237,7 +240,7 @@ static void explain(asking *a) {
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-/* Sets the timer of the next call. 0: give_up_us has passed, or there is no memory. */
+/* Sets the timer for the next call. Returns 0 if give_up_us has passed or there is no memory. */
 static int pause(asking *a, uint64_t us) {
   slp_host *h = a->d->h;
   uint64_t now = slp_now_us(h);
@@ -250,7 +253,7 @@ static void on_pause_over(slp_timer *timer) {
   ask(a, a->kind == ASK_CREATE ? ASK_DESCRIBE : a->kind);
 }
 
-/* The table is being made: poll it again, less and less often. */
+/* Polls a table that is being created, less and less often. */
 static void poll_again(asking *a) {
   const char *state = a->table.status[0] ? a->table.status : "not there yet";
   if (pause(a, a->poll_us)) {
@@ -285,10 +288,10 @@ static void described(asking *a) {
 static void prepare_answered(asking *a) {
   slp_class class = a->op.fail.class;
   slp_store_prepare *p = prepare_of(a);
-  /* BUSY: another client created it first. TRANSIENT: in doubt. */
+  /* BUSY: another client created it first. TRANSIENT: it may have been created. */
   int on_its_way =
       a->kind == ASK_CREATE && (class == SLP_FINE || class == SLP_BUSY || class == SLP_TRANSIENT);
-  /* CreateTable has answered, but DescribeTable does not know the table yet. */
+  /* CreateTable was answered, but DescribeTable does not know the table yet. */
   int unseen = a->kind == ASK_DESCRIBE && class == SLP_GONE && p->created;
   if (on_its_way) p->created = class == SLP_FINE;
   if (on_its_way || unseen) {
@@ -306,13 +309,13 @@ static void prepare_answered(asking *a) {
 
 static int is_list(const asking *a) { return a->kind == ASK_QUERY || a->kind == ASK_SCAN; }
 
-/* Where a request that is paced goes on after it was throttled. NULL: it keeps nothing. */
+/* Returns the note where a paced request goes on after it was throttled; NULL if it keeps none. */
 static slp_buf *place_of(asking *a) {
   slp_buf *at = is_list(a) ? &list_of(a)->at : &get_of(a)->at;
   return a->rq->paced && at->max ? at : NULL;
 }
 
-/* Ends a read that was throttled. What came before is kept if whoever asks goes on from there. */
+/* Ends a read that was throttled. Rows of earlier pages are kept if the caller can go on from there. */
 static void end_throttled(asking *a) {
   slp_buf *at = place_of(a);
   if (at) slp_buf_clear(at);
@@ -330,7 +333,8 @@ static void fail_unprocessed(asking *a) {
   end_throttled(a);
 }
 
-/* A partition that is out of capacity must not hold up the rows of all others for ever. */
+/* Ends a batch whose keys stayed unprocessed. A partition without capacity must not delay the rows of all
+ * others for ever. */
 static void give_up_batch(asking *a) {
   if (slp_now_us(a->d->h) < a->give_up_us)
     end_unsent(a, SLP_ENOMEM);
@@ -338,7 +342,7 @@ static void give_up_batch(asking *a) {
     fail_unprocessed(a);
 }
 
-/* Asks for the next page of a list, when that is due. */
+/* Asks for the next page of a list, now or after a wait. */
 static void next_page(asking *a) {
   slp_store_rows *rows = rows_of(a);
   slp_host *h = a->d->h;
@@ -359,7 +363,7 @@ static void next_page(asking *a) {
   }
 }
 
-/* Takes a page of rows. */
+/* Takes a page of rows, or the failure of one. */
 static void rows_answered(asking *a) {
   if (a->op.fail.class == SLP_THROTTLE) {
     explain(a);
@@ -374,7 +378,7 @@ static void rows_answered(asking *a) {
     over(a);
   } else if (!a->rest.n) {
     over(a);
-  } else if (a->kind == ASK_BATCH) { /* the service throttles by leaving keys unprocessed */
+  } else if (a->kind == ASK_BATCH) { /* the service throttles a batch by leaving keys unprocessed */
     a->d->s.cost.throttles++;
     a->rows_before = rows_of(a)->n;
     if (a->rq->paced)
@@ -388,7 +392,7 @@ static void rows_answered(asking *a) {
   }
 }
 
-/* The condition did not hold; the error may have brought the row. */
+/* The condition did not hold. The error may have the row. */
 static void refused(asking *a) {
   slp_store_write *w = write_of(a);
   slp_dynamo_reader r;
@@ -396,7 +400,7 @@ static void refused(asking *a) {
   slp_store_rows_free(&w->image);
   slp_dynamo_reader_begin(&r, slp_buf_str(&a->op.refusal), &w->image, &a->rest);
   int q = SLP_MORE;
-  /* Behind a second row it is no image, whatever follows. */
+  /* A second row would mean that this is not the refusing row, so reading stops there. */
   while (a->op.refusal.n && q == SLP_MORE && w->image.n <= 1) q = slp_dynamo_read(&r, SLICE_BYTES);
   if (q || w->image.n > 1) slp_store_rows_free(&w->image); /* an image that can't be read counts as none */
   if (w->image.n) a->d->tells_images = 1;
@@ -428,7 +432,7 @@ static void count(asking *a) {
     cost->read_calls++;
     cost->read_units += a->reader.units;
   }
-  a->reader.units = 0; /* an answer that fails has none */
+  a->reader.units = 0; /* a failed answer has no units */
 }
 
 static void on_answer(slp_json_op *op) {
@@ -463,7 +467,7 @@ static void op_prepare(slp_store *s, slp_store_prepare *p) {
   ask(a, ASK_DESCRIBE);
 }
 
-/* The request was throttled before: it is asked from there on, and its rows so far stay. */
+/* Lets a request that was throttled go on where it stopped; its rows so far stay. */
 static void go_on(asking *a, slp_buf *at, size_t rows_n) {
   slp_buf_free(&a->rest);
   slp_buf_move(&a->rest, at);
@@ -475,7 +479,7 @@ static void op_get(slp_store *s, slp_store_get *g) {
   SLP_CHECK(g->keys_n <= KEYS_MAX);
   int goes_on = g->rq.paced && g->at.n;
   if (!goes_on) slp_store_rows_free(&g->out);
-  if (!g->keys_n) { /* the service wants one at least */
+  if (!g->keys_n) { /* the service demands at least one key */
     slp_fail_clear(&g->rq.fail);
     g->rq.sent_us = slp_now_us(d->h);
     slp_store_answer(d->h, &g->rq);

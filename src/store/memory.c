@@ -6,8 +6,8 @@
 #include "store/table.h"
 
 typedef struct kept { /* a row */
-  slp_row_key key;    /* points into it */
-  slp_store_rows row; /* exactly one */
+  slp_row_key key;    /* points into row */
+  slp_store_rows row; /* has exactly one row */
 } kept;
 
 typedef struct place {
@@ -22,7 +22,7 @@ typedef struct table {
 } table;
 
 struct slp_memory {
-  slp_mem *mem; /* owns a reference */
+  slp_mem *mem; /* holds a reference */
   uint32_t holds;
   table *tables; /* owned */
 };
@@ -86,7 +86,7 @@ static table *table_make(memory_store *s) {
   return t;
 }
 
-/* The first row whose key is not below this one. */
+/* Returns the first row whose key is not less than `key`. */
 static size_t place_of(const table *t, const slp_row_key *key) {
   size_t from = 0, to = t->rows_n;
   while (from < to) {
@@ -109,7 +109,7 @@ static kept *at_key(const table *t, const slp_row_key *key, size_t *ret_place) {
   return slp_str_eq(k->key.hash, key->hash) && slp_str_eq(k->key.range, key->range) ? k : NULL;
 }
 
-/* Finds the table; when there is none the request's failure is set. */
+/* Finds the table; if there is none, sets the request's failure. */
 static table *table_of(slp_store_req *rq) {
   memory_store *s = store_of(rq);
   table *t = table_find(s);
@@ -211,7 +211,7 @@ static void remove_at(slp_mem *mem, table *t, size_t i) {
   memmove(t->rows + i, t->rows + i + 1, (t->rows_n - i) * sizeof *t->rows);
 }
 
-/* Stores the row as the write makes it, in place of `old` (NULL: there was none). */
+/* Stores the row that the write makes, in place of `old` (NULL: there was none). */
 static int change(slp_store_write *w, table *t, kept *old, size_t at, const char **why) {
   slp_mem *mem = store_of(&w->rq)->m->mem;
   kept *fresh = SLP_NEW(mem, kept);

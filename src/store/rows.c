@@ -1,12 +1,12 @@
-/* rows.c - conditions and changes. */
+/* rows.c - conditions and changes of rows. */
 #include "store/rows.h"
 
 #include "store/number.h"
 
-#define ROW_BYTES_MAX (400u * 1024) /* the service's, for an item (developer guide, "Constraints") */
+#define ROW_BYTES_MAX (400u * 1024) /* the service's limit for an item (developer guide, "Constraints") */
 
 /* ---- comparing ----------------------------------------------------------------------------------------- */
-/* Compares two values of one kind, S, N or B. 2: they have no order. */
+/* Compares two values of the same kind S, N or B. Returns 2 if they have no order. */
 static int cmp(const slp_val *a, const slp_val *b) {
   slp_decimal x, y;
   if (a->kind != b->kind) return 2;
@@ -28,7 +28,7 @@ int slp_val_equal(const slp_val *a, const slp_val *b) {
     case SLP_VAL_SS: break;
   }
   if (a->n != b->n) return 0;
-  for (size_t i = 0; i < a->n; i++) { /* both are sorted */
+  for (size_t i = 0; i < a->n; i++) { /* both sets are sorted */
     if (!slp_str_eq(a->items[i], b->items[i])) return 0;
   }
   return 1;
@@ -64,7 +64,7 @@ int slp_rows_hold(const slp_row *row, const slp_atom *when, size_t when_n) {
 }
 
 /* ---- changing ------------------------------------------------------------------------------------------ */
-typedef struct making { /* a row being made */
+typedef struct making { /* a row that is being made */
   slp_store_rows *to;
   slp_attr *attrs;
   size_t n;
@@ -78,7 +78,7 @@ static slp_attr *find(making *m, slp_str name) {
   return NULL;
 }
 
-static int set_to(making *m, slp_str name, const slp_val *v) { /* room for it was made */
+static int set_to(making *m, slp_str name, const slp_val *v) { /* the caller made room for it */
   slp_attr *a = find(m, name);
   if (!a) {
     a = &m->attrs[m->n];
@@ -101,7 +101,7 @@ static int add_number(making *m, const slp_change *c) {
   return set_to(m, c->name, &(slp_val){.kind = SLP_VAL_N, .s = slp_decimal_text(&sum, room)});
 }
 
-/* Union or difference of two sorted sets. */
+/* Makes the union or the difference of two sorted sets. */
 static int change_set(making *m, const slp_change *c) {
   slp_attr *a = find(m, c->name);
   m->why = "a set is changed by a set";

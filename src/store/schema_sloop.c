@@ -1,12 +1,12 @@
-/* schema_sloop.c - the native layout: one table, keys `app` and `row`. P is STREAM@GENERATION/.
+/* schema_sloop.c - the native layout: one table with the keys `app` and `row`. P is STREAM@GENERATION/.
  *
- *   P lead      leadership: its owner, and the fleet's constants
+ *   P lead      leadership: its owner, and constants of the fleet
  *   P w/ID      a worker: its incarnation, its counter, whether it is evicted
  *   P a/ID      the assignment of one worker
  *   P l/SHARD   a lease: owner, epoch, position
  *
- * Where leases are spread, those of the n-th key are P s/SHARD under APP+n: another letter, so that no
- * application takes what is another one's for its own, whatever their names.
+ * If leases are spread, those of the n-th key are P s/SHARD under APP+n. The letter differs, so that an
+ * application whose name is APP+n does not take them for its own.
  *
  * Creations aside, every write changes named attributes only, so that attributes of a newer version survive.
  * The safety of a fleet rests on the conditions: lease/PROTOCOL.md says what each attribute is and why each
@@ -17,8 +17,8 @@
 
 #include <stdio.h>
 
-/* The version of rows; a newer one is not touched. Where leases are spread a program that knows only the
- * first would look for them in the wrong place. */
+/* The version of rows. A row of a newer version is not touched. A program that knows only FORMAT_ONE_KEY
+ * would look for spread leases in the wrong place. */
 #define FORMAT_ONE_KEY 1
 #define FORMAT_BLOCKS 2
 #define FORMAT 3
@@ -29,7 +29,7 @@
 
 typedef struct sloop_schema {
   slp_schema base;
-  slp_mem *mem; /* owns a reference */
+  slp_mem *mem; /* holds a reference */
   slp_buf app, prefix;
 } sloop_schema;
 
@@ -57,13 +57,13 @@ static void bad(slp_parsed_row *f, const char *why) {
   f->why = why;
 }
 
-/* The owner is a text or absent: a condition can ask for nothing else. */
+/* Returns 1 if the owner is a text or absent; a condition can test nothing else. */
 static int owner_is_text(const slp_row *row) {
   slp_val_kind kind = slp_row_get(row, SLP_STR("owner"))->kind;
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* keys 0: it makes no sense. */
+/* Returns keys 0 if the row makes no sense. */
 static slp_spread read_spread(const slp_row *row) {
   uint64_t keys = whole(row, "keys", 1), block = whole(row, "block", 0);
   int by_hash = slp_row_get(row, SLP_STR("block"))->kind == SLP_VAL_NONE;
@@ -162,9 +162,9 @@ static void read_lease(const slp_row *row, slp_str shard, slp_parsed_row *f) {
   if (!owner_is_text(row)) bad(f, "its owner is no text");
 }
 
-/* ---- under which key ------------------------------------------------------------------------------- */
+/* ---- which key a lease is under -------------------------------------------------------------------- */
 
-/* The number in a shard's name: shardId-NUMBER, or shardId-NUMBER-MORE as DynamoDB Streams has it. */
+/* Returns the number in a shard's id: shardId-NUMBER, or shardId-NUMBER-MORE for DynamoDB Streams. */
 static uint64_t number_of(slp_str shard) {
   uint64_t n = 0;
   if (!cut(&shard, SLP_STR("shardId-"))) return 0;
@@ -173,21 +173,22 @@ static uint64_t number_of(slp_str shard) {
   return n;
 }
 
-/* FNV-1a of 32 bits (draft-eastlake-fnv). */
+/* 32-bit FNV-1a (draft-eastlake-fnv). */
 static uint32_t hash_of(slp_str s) {
   uint32_t h = 2166136261u;
   for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 16777619u;
   return h;
 }
 
-/* By the name alone, so that whoever knows the layout finds a row without asking. */
+/* Returns the key from the shard's id alone, so that every program that knows the layout finds the row
+ * without asking. */
 static uint32_t key_of(const slp_spread *spread, slp_str shard) {
   if (!slp_is_spread(spread)) return 0;
   uint64_t n = spread->block ? number_of(shard) / spread->block : hash_of(shard);
   return (uint32_t)(n % spread->keys);
 }
 
-/* 1: a row under APP+n, and which one that is. */
+/* Returns 1 and n if the hash key is APP+n. */
 static int under_key(const sloop_schema *s, slp_str hash, uint32_t *ret) {
   uint64_t n;
   if (!cut(&hash, slp_buf_str(&s->app)) || hash.n < 2 || hash.p[0] != KEY_MARK || hash.p[1] == '0') return 0;
@@ -231,7 +232,7 @@ static int is_lease(slp_operation_kind kind) { return kind >= SLP_OPERATION_CREA
 static slp_str partition_key_of(const sloop_schema *s, slp_row_request *d, uint32_t n) {
   if (!n) return slp_buf_str(&s->app);
   slp_str hash = slp_row_request_copy(d, slp_buf_str(&s->app));
-  hash.n += slp_row_request_text(d, "%c%u", KEY_MARK, n).n; /* they lie one behind the other */
+  hash.n += slp_row_request_text(d, "%c%u", KEY_MARK, n).n; /* the two texts lie next to each other */
   return hash;
 }
 
@@ -251,7 +252,7 @@ static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp
     rest = slp_row_request_copy(d, assignment ? SLP_STR("a/") : SLP_STR("w/"));
     rest.n += slp_row_request_copy(d, i->id).n;
   }
-  room.n += rest.n; /* they lie one behind the other */
+  room.n += rest.n; /* the two texts lie next to each other */
   *ret = (slp_row_key){hash, room};
   return 0;
 }
@@ -276,14 +277,15 @@ static slp_val pos(slp_row_request *d, const slp_position *position) {
   return slp_row_request_s(d, (slp_str){out, slp_pos_write(position, out)});
 }
 
-/* This worker owns the row in this epoch. */
+/* Condition: this worker owns the row in this epoch. */
 static void mine(slp_row_request *d, const slp_operation *i) {
   is_text(d, "owner", i->me);
   is_n(d, "epoch", i->epoch);
 }
 
-/* A number with zeros in front is longer as text than a later one without them: a row that was read with such
- * a number is asked for by that text as well. */
+/* Condition: the row's position is not beyond the new one. As text, a number with leading zeros is longer,
+ * and so greater, than a later number without them. If the row was read with such a number, exactly that text
+ * is accepted as well. */
 static void not_back(slp_row_request *d, const slp_operation *i) {
   slp_position odd = i->odd;
   odd.mark = slp_mark_of_row(&i->odd.mark);
@@ -306,7 +308,7 @@ static void stamp(slp_row_request *d, const slp_operation *i) {
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 
-/* Writes a position and, when its owner knows it, how far behind the tip that is. */
+/* Writes a position and, if the owner knows it, how far behind the tip it is. */
 static void move_to(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   if (i->behind_ms >= 0)
@@ -331,8 +333,8 @@ static void info(slp_row_request *d, const slp_operation *i) {
 
 static void register_worker(const sloop_schema *s, slp_row_request *d, const slp_operation *i) {
   if (i->over_tombstone) {
-    /* Only over the row of another incarnation that is gone: a delayed copy of an old registration can't
-     * revive its own. */
+    /* Only over the row of another incarnation that is gone, so that a delayed copy of an old registration
+     * can't revive itself. */
     there(d, "gone");
     is_text(d, "boot", i->incarnation_before);
   } else {
@@ -392,7 +394,8 @@ static void lead(slp_row_request *d, const slp_operation *i) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
-    /* The epoch too: a copy of an old request that arrives after its sender resigned meets another epoch. */
+    /* The epoch is tested too: a copy of an old request that arrives after its sender resigned finds another
+     * epoch. */
     absent(d, "owner");
     if (!i->epoch) slp_row_request_when(d, "epoch", SLP_TEST_ABSENT, none, 1);
     is_n(d, "epoch", i->epoch);
@@ -403,7 +406,7 @@ static void lead(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "start", SLP_SET_IF_ABSENT, pos(d, &i->start));
   slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, format_of(&i->spread)));
   if (!slp_is_spread(&i->spread)) return;
-  absent(d, "fmt"); /* a row that is there says where the leases are */
+  absent(d, "fmt"); /* a row that exists says where the leases are */
   set_n(d, "keys", i->spread.keys);
   if (i->spread.block) set_n(d, "block", i->spread.block);
 }
@@ -434,7 +437,7 @@ static void create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
-  absent(d, "row"); /* the row exists already, whatever it says */
+  absent(d, "row"); /* the row may exist already, whatever is in it */
   set_n(d, "epoch", i->epoch_first + i->owns);
   if (i->owns) set_s(d, "owner", i->me);
   if (i->owns) stamp(d, i);
@@ -442,16 +445,16 @@ static void create(slp_row_request *d, const slp_operation *i) {
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
   if (n) slp_row_request_change(d, "parents", SLP_SET, slp_row_request_set(d, parents, n));
-  if (i->hash_start.n) { /* from outside, so it may have any length */
+  if (i->hash_start.n) { /* comes from outside, so it may have any length */
     slp_str range = slp_row_request_copy(d, i->hash_start);
     range.n += slp_row_request_copy(d, SLP_STR("-")).n;
-    range.n += slp_row_request_copy(d, i->hash_end).n; /* they lie one behind the other */
+    range.n += slp_row_request_copy(d, i->hash_end).n; /* the texts lie next to each other */
     set_s(d, "range", range);
   }
   if (i->seq_start.n) set_s(d, "first", i->seq_start);
 }
 
-/* Takes a free lease that is not ended, or one whose owner is known to be evicted. */
+/* Takes a lease that is free and not ended, or one whose owner is known to be evicted. */
 static void take(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
@@ -501,7 +504,7 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
 }
 
-/* With a time of its own: the next owner's writes move the row's. */
+/* Has a time of its own, because the next owner's writes change the row's. */
 static void avoid(slp_row_request *d, const slp_operation *i) {
   set_s(d, "avoid", i->me);
   if (i->wall_ms > 0)
@@ -539,15 +542,16 @@ static void remove_ended(slp_row_request *d) {
   absent(d, "owner");
 }
 
-/* The position is as it was read: an evicted owner may save until it learns so, and the operator is told what
- * was replaced. */
+/* Condition: the position is as it was read. An evicted owner may go on to save until it learns of that, and
+ * the operator is told which position was replaced. */
 static void as_read(slp_row_request *d, const slp_operation *i) {
   slp_operation read = {.position = i->odd};
   if (i->odd.mark.row_n) read.odd = i->odd;
   if (i->odd.kind && !SLP_MUTANT(reset_unfenced)) not_back(d, &read);
 }
 
-/* An operator's reset. A forced one has just evicted the owner. Without a position the stored one stays. */
+/* An operator's reset. If it is forced, the owner was evicted just before. Without a position, the stored one
+ * stays. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
@@ -609,8 +613,8 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_RESET: reset(d, i); return 0;
     case SLP_OPERATION_RENEW:
     case SLP_OPERATION_PUBLISH:
-    case SLP_OPERATION_WITHDRAW: /* the worker's row proves life */
-    case SLP_OPERATION_UNCLAIM:  /* a claim that is not wanted any more falls with the next one */
+    case SLP_OPERATION_WITHDRAW: /* in this layout the worker's row proves life */
+    case SLP_OPERATION_UNCLAIM:  /* the next claim replaces one that is no longer wanted */
     case SLP_OPERATIONS: break;
   }
   return SLP_EINVAL;
@@ -633,7 +637,7 @@ static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_prefix = slp_buf_str(&of(base)->prefix);
 }
 
-/* Up to the generation. No name of a stream has an @. */
+/* Returns the prefix up to the generation. Names of streams have no @. */
 static slp_str name_part(const sloop_schema *s) {
   slp_str prefix = slp_buf_str(&s->prefix);
   const char *at = memchr(prefix.p, '@', prefix.n);
@@ -645,8 +649,8 @@ static void former(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_prefix = name_part(of(base));
 }
 
-/* A key has stream and generation, so rows of other streams are never taken for this one's. Those of an
- * earlier stream of this name are told of. */
+/* A key has stream and generation, so rows of other streams are never mistaken for this one's. The user is
+ * told of rows of an earlier stream with this name. */
 static void form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
   const sloop_schema *s = of(base);
   size_t n = 0;

@@ -1,5 +1,5 @@
-/* schema_sloop_pos.c - writes a position as text whose byte order is its progress, so that the table itself
- * refuses to go back:
+/* schema_sloop_pos.c - writes a position as text. The later position has the greater text, byte by byte, so
+ * that the table itself refuses to go back:
  *
  *   0:oldest   0:time:MS   <   1:LLLDIGITS:SUB   <   1:LLLDIGITS:idle:MS   <   9:end
  *

@@ -1,16 +1,17 @@
-/* sqlite.c - the store in a file: requests become jobs, which run one after the other off the loop.
+/* sqlite.c - the store in a file. Requests become jobs, which run one after the other outside the loop.
  *
  *   a job: in line -> on the thread -> answered
- *                          |  ^ the file is locked by another process: waits for a timer, not in the thread
+ *                          |  ^ another process has locked the file: waits for a timer, not in the thread
  *                          v  |
  *                         PAUSING
  *
- * A job owns copies of what it was asked and has memory of its own, because a thread may still be with it
- * when the request was cancelled and the store closed. The file (sqlite_file.c) is closed by a last job.
+ * A job owns copies of its request and has a memory of its own. A thread may still run it when the request
+ * was cancelled and the store closed. A last job closes the file (sqlite_file.c).
  *
- * A disk may stand still, and a thread with it. Then every request fails that has waited SILENT_MS without an
- * answer of the file to anybody; its job is left to the thread. The threads are the program's too: when no
- * thread is with the file, it is them that the request has waited for, and that is told instead. */
+ * If a disk does not answer, the thread does not come back. Then each request fails that has waited SILENT_MS
+ * during which the file answered nothing at all; its job is left to the thread. The threads also belong to
+ * the program. If none of them is working on the file, the request has waited for a thread, and the failure
+ * says that instead. */
 #include "store/sqlite.h"
 
 #include "sloop.h"
@@ -19,9 +20,9 @@
 
 #include <errno.h>
 
-/* How long a request waits for other processes in all, when it does not say, and between two tries. */
+/* How long a request waits for other processes, if it does not say, and how long between two tries. */
 #define BUSY_MS_MAX 10000u
-#define SILENT_MS 5000u /* a list of all leases there may be takes less, but its rows count as answers */
+#define SILENT_MS 5000u /* the longest list takes less, and each of its rows counts as an answer */
 #define PAUSE_US_MIN 1000u
 #define PAUSE_US_MAX 20000u
 
@@ -29,7 +30,7 @@ typedef struct file_owner { /* outlives the store while a thread uses it */
   slp_work_line line;
   slp_work closing;
   slp_sqlite_file *file; /* owned */
-  slp_mem *mem;          /* owns a reference */
+  slp_mem *mem;          /* holds a reference */
 } file_owner;
 
 typedef struct sqlite_store {
@@ -41,14 +42,14 @@ typedef struct sqlite_store {
 typedef struct job {
   slp_work work;
   slp_sqlite_ask ask;
-  slp_mem *mem; /* its own: the thread allocates too */
+  slp_mem *mem; /* its own, because the thread allocates too */
   slp_host *h;
   slp_store_req *rq; /* NULL: cancelled */
   sqlite_store *store;
   slp_timer pause, silence;
   uint64_t give_up_us;
-  uint64_t silent_us; /* when silence is to end it */
-  uint32_t answers;   /* what the file had answered when silence was set */
+  uint64_t silent_us; /* when the timer `silence` was meant to run */
+  uint32_t answers;   /* answers of the file when `silence` was set */
 } job;
 
 /* ---- jobs ---------------------------------------------------------------------------------------------- */
@@ -72,7 +73,7 @@ static void on_pause_over(slp_timer *timer) {
   slp_work_send(j->h, &j->work);
 }
 
-/* Sets the timer of the next try. 0: give_up_us has passed, or there is no memory. */
+/* Sets the timer for the next try. Returns 0 if give_up_us has passed or there is no memory. */
 static int pause(job *j) {
   uint64_t now = slp_now_us(j->h), wait = PAUSE_US_MIN + slp_random_below(j->h, PAUSE_US_MAX - PAUSE_US_MIN);
   return now < j->give_up_us && !slp_timer_set(j->h, &j->pause, slp_after_us(now, wait));
@@ -84,7 +85,7 @@ static int wait_for_answers(job *j) {
   return slp_timer_set(j->h, &j->silence, j->silent_us);
 }
 
-/* Nobody waits for the job any more. */
+/* Gives the job up; its request is no longer waited for. */
 static void leave(job *j) {
   j->rq = NULL;
   atomic_store(&j->ask.stop, 1);
@@ -100,12 +101,14 @@ static void leave(job *j) {
 static void on_silence(slp_timer *timer) {
   job *j = SLP_OWNER(timer, job, silence);
   slp_store_req *rq = j->rq;
-  int asked = slp_sqlite_file_asked(j->ask.file); /* first: an answer that comes meanwhile is seen below */
-  /* Much too late: the loop, the process or the machine stood still, and the thread perhaps as well. */
+  /* read first, so that an answer that comes meanwhile is seen below */
+  int asked = slp_sqlite_file_asked(j->ask.file);
+  /* If the timer is far too late, the loop, the process or the machine stood still, and perhaps the thread as
+   * well. */
   int late = slp_now_us(j->h) >= slp_after_us(j->silent_us, SILENT_MS * UINT64_C(100));
   if ((late || j->answers != slp_sqlite_file_answers(j->ask.file)) && !wait_for_answers(j)) return;
-  /* Not a time limit of the request's own, but trouble with the disk, or threads that are busy or stuck
-   * elsewhere: told at once, by codes of their own (lease/context.c). */
+  /* This is not the request's time limit, but a disk in trouble, or threads that are busy or stuck elsewhere.
+   * Both have codes of their own, and lease/context.c tells them at once. */
   if (asked)
     slp_fail_set(&rq->fail, SLP_TRANSIENT, -EIO, "lease file %.150s has not answered for %u s",
                  slp_sqlite_file_path(j->ask.file), SILENT_MS / 1000);
@@ -196,7 +199,8 @@ static void send(sqlite_store *s, slp_store_req *rq, job *j, int r) {
   slp_store_answer(s->h, rq);
 }
 
-/* ---- what is asked, copied ----------------------------------------------------------------------------- */
+/* ---- copies of what was asked
+ * --------------------------------------------------------------------------- */
 static int copy_text(slp_store_rows *to, slp_str from, slp_str *ret) {
   *ret = (slp_str){NULL, 0};
   if (!from.p) return 0;
@@ -300,7 +304,7 @@ static void op_close(slp_store *store) {
   slp_host *h = s->h;
   slp_free(o->mem, s);
   slp_work_send(h, &o->closing);
-  slp_work_cancel(h, &o->closing); /* it runs all the same, but its end is not reported */
+  slp_work_cancel(h, &o->closing); /* it runs nevertheless, but its end is not reported */
 }
 
 static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_cancel, op_close};

@@ -1,18 +1,20 @@
-/* sqlite_file.c - SQLite: opening and checking the file, reading and changing rows in it.
+/* sqlite_file.c - SQLite: opens and checks the file, reads and changes rows in it.
  *
- *   tables(name, hash_name, range_name)      one row a table
- *   rows(tbl, hash, range, attrs)            attrs: the item as DynamoDB's JSON; range '' where there is none
+ *   tables(name, hash_name, range_name)      one row for each table
+ *   rows(tbl, hash, range, attrs)            attrs: the item in DynamoDB's JSON; range: '' if there is none
  *
- * Crash-safe by a rollback journal, whose folder is synchronised too: after a power cut no epoch is given out
- * twice. Not by a write-ahead log (WAL): its index, FILE-shm, is mapped memory, and a process whose mapped
- * file is cut short, as `cp` does when a backup is put back, dies of SIGBUS. A journal costs four or five
- * synchronisations a write instead of one, and readers and writers exclude each other for a moment.
+ * A rollback journal makes it safe against crashes. Its folder is synchronised too, so that after a power cut
+ * no epoch is given out twice. A write-ahead log (WAL) is not used: its index, FILE-shm, is mapped memory,
+ * and a process dies of SIGBUS if its mapped file is truncated, as `cp` does when a backup is restored. The
+ * price: a write costs four or five synchronisations instead of one, and readers and writers exclude each
+ * other for a moment.
  *
- * Workers of 0.1.0 put the file into WAL when they open it, and it stays so, for all, while one of them has
- * it open: SQLite leaves WAL only for a process that is alone with the file. So as long as it is in WAL we
- * let go of the file after each request, and the first one of us that finds itself alone brings it back.
+ * Workers of version 0.1.0 switch the file to WAL when they open it. It stays in WAL for all while one of
+ * them has it open, because SQLite leaves WAL only for a process that is alone with the file. So while the
+ * file is in WAL, this program closes it after each request; the first process that finds itself alone
+ * switches it back.
  *
- * Nothing here waits for another process: SQLITE_BUSY comes back as `busy`. */
+ * Nothing here waits for another process: SQLITE_BUSY is returned as `busy`. */
 #include "store/sqlite_file.h"
 
 #include "host/err.h"
@@ -32,24 +34,26 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define APPLICATION_ID 0x736c6f70 /* "slop": `file` shows it */
+#define APPLICATION_ID 0x736c6f70 /* "slop", as the command `file` shows it */
 #define FORMAT 1
-#define STOP_STEPS 10000 /* of SQLite's machine, between two looks at `stop`: a write takes some hundred */
+/* steps of SQLite's virtual machine between two looks at `stop`; a write takes some hundred */
+#define STOP_STEPS 10000
 #define TABLES_SQL \
   "CREATE TABLE tables(name TEXT PRIMARY KEY, hash_name TEXT NOT NULL, range_name TEXT NOT NULL)"
 #define ROWS_SQL                                                                                       \
   "CREATE TABLE rows(tbl TEXT NOT NULL, hash TEXT NOT NULL, range TEXT NOT NULL, attrs TEXT NOT NULL," \
   " PRIMARY KEY(tbl, hash, range))"
-#define ITEM_TEXT_MAX (4u * 1024 * 1024) /* 400 KB with every byte escaped, and base64 */
+#define ITEM_TEXT_MAX (4u * 1024 * 1024) /* 400 KB with every byte escaped, or in base64 */
 
 struct slp_sqlite_file {
-  slp_mem *mem;          /* owns a reference */
+  slp_mem *mem;          /* holds a reference */
   char *path;            /* owned */
   slp_table_spec *table; /* owned */
   sqlite3 *db;           /* NULL: not open */
-  struct stat opened;    /* which file it is */
-  slp_sqlite_ask *ask;   /* being run; NULL: none */
-  uint8_t stained; /* the connection keeps what the system said of a failure: the next request has another */
+  struct stat opened;    /* which file was opened */
+  slp_sqlite_ask *ask;   /* the one that runs; NULL: none */
+  /* the connection keeps the system's error of a failure, so the next request gets a new connection */
+  uint8_t stained;
   _Atomic uint32_t answers;
   _Atomic uint8_t asked; /* a thread is in slp_sqlite_do */
 };
@@ -89,26 +93,27 @@ int slp_sqlite_there(void) { return 1; }
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
-/* What the system said of this failure. SQLite hears of it with these two codes only, and then keeps it for
- * as long as the connection is open, so with any other code it is of something that is over. Undoing what a
- * failed write began can lose it; the file's own is a last resort. */
+/* Returns the system's error (errno) of this failure. SQLite hears of it with these two codes only, and then
+ * keeps it while the connection is open. With any other code it belongs to an earlier failure. Rolling back a
+ * failed write can lose it; the error of the file itself is the last resort. */
 static int system_error(slp_sqlite_file *f, int rc) {
   int os = 0, kind = rc & 0xff;
   if (!f->db || (kind != SQLITE_IOERR && kind != SQLITE_CANTOPEN)) return 0;
-  f->stained = 1; /* a write that fails as it is committed may not replace it either */
+  f->stained = 1; /* a write that fails at its commit may not replace the old error either */
   os = sqlite3_system_errno(f->db);
   if (!os && kind == SQLITE_IOERR) (void)sqlite3_file_control(f->db, "main", SQLITE_FCNTL_LAST_ERRNO, &os);
   return os;
 }
 
-/* The folder in which the file and its journal lie: SQLite follows a link. 0: there is one. */
+/* Looks at the folder in which the file and its journal are; SQLite follows a symbolic link. Returns 0 if
+ * there is one. */
 static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_may_write) {
   const char *name = f->db ? sqlite3_db_filename(f->db, "main") : NULL;
   char folder[PATH_MAX] = "./";
   struct stat st;
   if (!name || !name[0]) {
     name = f->path;
-    if (!lstat(name, &st) && S_ISLNK(st.st_mode)) return -1; /* to somewhere else, which is not there */
+    if (!lstat(name, &st) && S_ISLNK(st.st_mode)) return -1; /* a link to a file that does not exist */
   }
   const char *slash = strrchr(name, '/');
   size_t n = slash ? (size_t)(slash + 1 - name) : 0;
@@ -118,9 +123,9 @@ static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_ma
   return statvfs(folder, ret);
 }
 
-/* What can't be made SQLite tries to open for reading only, and tells what the system says of that: there is
- * no such file. When its folder is there, it could not be made: the journal of a write, or the file itself.
- * 1: that is it, and the failure is set. */
+/* Finds out why a file could not be created. SQLite then tries to open it for reading, and reports that
+ * error: no such file. If the folder exists, the journal of a write or the file itself could not be created.
+ * Returns 1 if that is so, with the failure set. */
 static int is_not_made(slp_sqlite_ask *a) {
   const char *path = path_of(a);
   struct statvfs fs;
@@ -134,7 +139,7 @@ static int is_not_made(slp_sqlite_ask *a) {
     slp_fail_set(&a->fail, SLP_ACCESS, SLOOP_EACCESS,
                  "lease file %.150s: no permission to write in its folder, as user %u", path,
                  (unsigned)geteuid());
-  else if ((fs.f_blocks && !fs.f_bavail) || (fs.f_files && !fs.f_favail)) /* some count no files */
+  else if ((fs.f_blocks && !fs.f_bavail) || (fs.f_files && !fs.f_favail)) /* some do not count files */
     slp_fail_set(&a->fail, SLP_TRANSIENT, -ENOSPC, "lease file %.150s: the disk is full", path);
   else
     slp_fail_set(
@@ -155,7 +160,7 @@ static int has_no_folder(const char *path) {
   return stat(folder, &st) != 0 && errno == ENOENT;
 }
 
-/* Words the failure for the user. */
+/* Sets the failure, in words for the user. */
 static void explain(slp_sqlite_ask *a, int rc) {
   sqlite3 *db = a->file->db;
   const char *path = path_of(a);
@@ -186,7 +191,7 @@ static void explain(slp_sqlite_ask *a, int rc) {
       break;
     case SQLITE_CANTOPEN:
       if (os == ENOENT && is_not_made(a)) break;
-      if (os == EMFILE || os == ENFILE || os == ENOMEM || os == EINTR) { /* it passes */
+      if (os == EMFILE || os == ENFILE || os == ENOMEM || os == EINTR) { /* these pass by themselves */
         slp_fail_set(f, SLP_TRANSIENT, -os, "lease file %.150s can't be opened now: %s", path, strerror(os));
         break;
       }
@@ -204,7 +209,7 @@ static void explain(slp_sqlite_ask *a, int rc) {
   }
 }
 
-/* 0, or the failure is set. */
+/* Returns 0, or an error with the failure set. */
 static int check(slp_sqlite_ask *a, int rc) {
   if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW) return 0;
   explain(a, rc);
@@ -230,7 +235,7 @@ static int bind(slp_sqlite_ask *a, sqlite3_stmt *st, int at, slp_str s) {
   return check(a, sqlite3_bind_text64(st, at, s.p ? s.p : "", s.n, SQLITE_STATIC, SQLITE_UTF8));
 }
 
-/* Steps to the next row. 1: there is one; 0: no more; else the failure is set. */
+/* Steps to the next row. Returns 1 if there is one, 0 if there are no more, or -1 with the failure set. */
 static int step(slp_sqlite_ask *a, sqlite3_stmt *st) {
   int rc = sqlite3_step(st);
   if (rc == SQLITE_ROW) return 1;
@@ -253,8 +258,8 @@ static int number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
-/* Locks of a network file system are not to be relied on.
- * Numbers: statfs(2), and the kernel's include/uapi/linux/magic.h. */
+/* Locks on a network file system are not reliable.
+ * The numbers are from statfs(2) and the kernel's include/uapi/linux/magic.h. */
 int slp_sqlite_network_fs(uint64_t type) {
   static const uint32_t remote[] = {0x6969 /* nfs */,      0x517b /* smb */,        0xff534d42 /* cifs */,
                                     0xfe534d42 /* smb2 */, 0x5346414f /* afs */,    0x6b414653 /* kafs */,
@@ -278,7 +283,7 @@ static int is_stopped(void *arg) {
   return f->ask && atomic_load(&f->ask->stop);
 }
 
-/* The file may come from anywhere: nothing that its author put into it is run, also not later. */
+/* The file may come from anywhere, so nothing that its author put into it may run, now or later. */
 static int run_nothing_of_it(slp_sqlite_ask *a) {
   static const int settings[][2] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
                                     {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
@@ -291,7 +296,7 @@ static int run_nothing_of_it(slp_sqlite_ask *a) {
   return r;
 }
 
-/* As far as is known without another look at the file. */
+/* Judges without another look at the file. */
 static int is_in_wal(sqlite3 *db) {
   sqlite3_stmt *st = NULL;
   int r = sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &st, NULL) == SQLITE_OK &&
@@ -300,7 +305,8 @@ static int is_in_wal(sqlite3 *db) {
   return r;
 }
 
-/* While others have the file open in WAL this is SQLITE_BUSY, and works all the same. */
+/* While other processes have the file open in WAL, SQLite returns SQLITE_BUSY. The file can be used
+ * nevertheless. */
 static int leave_wal(slp_sqlite_ask *a) {
   if (!exec(a, "PRAGMA journal_mode=DELETE")) return 0;
   if (!a->busy || !is_in_wal(a->file->db)) return SQLITE_ERROR;
@@ -309,8 +315,8 @@ static int leave_wal(slp_sqlite_ask *a) {
   return 0;
 }
 
-/* Checks that both tables are as we make them, with no trigger or index of somebody else's: a view could be
- * read without end, and a trigger write what nobody asked for. */
+/* Checks that both tables are as this program makes them, without triggers or indexes of others. A view could
+ * be read without end, and a trigger could write what was not asked for. */
 static int check_tables(slp_sqlite_ask *a) {
   int64_t made = 0;
   char text[160];
@@ -332,8 +338,8 @@ static int check_tables(slp_sqlite_ask *a) {
   return made == 2 ? 0 : refuse(a, "it lacks its table \"tables\" or \"rows\"");
 }
 
-/* Checks that the file is ours and of a known format. An empty file becomes ours. Runs within a transaction,
- * because another process could make the file between two of its queries. */
+/* Checks that the file is ours and of a known format; an empty file becomes ours. Runs in a transaction,
+ * because another process could create the format between two queries. */
 static int check_format(slp_sqlite_ask *a, int *ret_empty) {
   int64_t id = 0, format = 0, things = 0;
   char text[120];
@@ -356,7 +362,7 @@ static int make_format(slp_sqlite_ask *a) {
 }
 
 static void undo(slp_sqlite_ask *a) {
-  /* Fails only when SQLite already rolled back by itself. */
+  /* Fails only if SQLite has rolled back by itself. */
   (void)sqlite3_exec(a->file->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
@@ -374,13 +380,14 @@ static int open_checked(slp_sqlite_ask *a) {
     return SQLITE_ERROR;
   if (!empty) return 0;
   if (exec(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;
-  /* Another process may have made it meanwhile. */
+  /* Another process may have created it meanwhile. */
   if (!check_format(a, &empty) && (!empty || !make_format(a)) && !exec(a, "COMMIT")) return 0;
   undo(a);
   return SQLITE_ERROR;
 }
 
-/* The file was removed or replaced: no other worker will ever see what is written to the old one. */
+/* Returns 1 if the file was removed or replaced. Other workers will never see what is written to the old
+ * one. */
 static int is_another(const slp_sqlite_file *f) {
   struct stat now;
   return stat(f->path, &now) || now.st_ino != f->opened.st_ino || now.st_dev != f->opened.st_dev;
@@ -394,13 +401,13 @@ static int remember_file(slp_sqlite_ask *a) {
   return SQLITE_ERROR;
 }
 
-/* SQLite opens a FIFO or a device, and what it says of it then is not the cause. */
+/* Returns 1 for a FIFO or a device. SQLite opens these, and its error then hides the cause. */
 static int is_no_file(const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-/* Opens the file. create 0: does not make one. */
+/* Opens the file. `create` 0: the file is not created. */
 static int open_file(slp_sqlite_ask *a, int create) {
   slp_sqlite_file *f = a->file;
   int flags =
@@ -418,7 +425,7 @@ static int open_file(slp_sqlite_ask *a, int create) {
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
-/* Finds the table. 1: it exists with our keys; 0: it does not; else the failure is set. */
+/* Finds the table. Returns 1 if it has our keys, 0 if it does not exist, or -1 with the failure set. */
 static int find_table(slp_sqlite_ask *a) {
   const slp_table_spec *t = a->file->table;
   sqlite3_stmt *st = prepare(a, "SELECT hash_name, range_name FROM tables WHERE name=?1");
@@ -457,15 +464,15 @@ static void do_prepare(slp_sqlite_ask *a) {
     return;
   }
   if (exec(a, "BEGIN IMMEDIATE")) return;
-  there = find_table(a); /* another process may have made it meanwhile */
+  there = find_table(a); /* another process may have created it meanwhile */
   int bad = there < 0 || (there == 0 && add_table(a) < 0) || exec(a, "COMMIT");
   if (bad) undo(a);
   a->created = !bad && there == 0;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
-/* A row that was written by something else and can't be read has its key and nothing more: it is that row's
- * reader who says so, and all others are read. */
+/* Adds a row that has its key and nothing more, for one that another program wrote and that can't be read.
+ * The reader of that row will say so, and all other rows can be read. */
 static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *rows) {
   const slp_table_spec *t = a->file->table;
   size_t n = t->range_name ? 2 : 1;
@@ -480,7 +487,7 @@ static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *
   return attrs ? slp_store_rows_add(rows, attrs, n) : SLP_ENOMEM;
 }
 
-/* For a write the row must be readable: it would be written back. */
+/* For a write the row must be readable, because it is written back. */
 static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, slp_store_rows *rows) {
   slp_json j;
   size_t n = rows->n;
@@ -502,7 +509,7 @@ static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, 
   return SQLITE_NOMEM;
 }
 
-/* Reads a row. 1: one more row in `rows`; 0: there is none. */
+/* Reads a row into `rows`. Returns 1, 0 if it does not exist, or -1 with the failure set. */
 static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key, slp_store_rows *rows) {
   int r = bind(a, st, 1, slp_str_of(a->file->table->name)) || bind(a, st, 2, key->hash) ||
                   bind(a, st, 3, key->range)
@@ -518,7 +525,7 @@ static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key,
 static void do_get(slp_sqlite_ask *a) {
   sqlite3_stmt *st = prepare(a, SELECT_ROW);
   if (!st) return;
-  if (!exec(a, "BEGIN")) { /* so that all rows are of one moment */
+  if (!exec(a, "BEGIN")) { /* so that all rows are of the same moment */
     int r = 0;
     for (size_t i = 0; i < a->keys_n && r >= 0; i++) r = read_row(a, st, &a->keys[i], &a->out);
     undo(a);
@@ -579,7 +586,7 @@ static int delete_row(slp_sqlite_ask *a) {
   return r;
 }
 
-/* Changes the row inside the transaction. 0: commit. */
+/* Changes the row inside the transaction. Returns 0 if the transaction should be committed. */
 static int change_row(slp_sqlite_ask *a, const slp_row *old) {
   slp_store_write *w = &a->write;
   const char *why = "";
@@ -647,5 +654,5 @@ void slp_sqlite_do(slp_sqlite_ask *a) {
   f->ask = NULL;
   if (f->db && (f->stained || is_in_wal(f->db))) slp_sqlite_file_close(f);
   atomic_fetch_add(&f->answers, 1);
-  atomic_store(&f->asked, 0); /* last: who sees this sees the answer too */
+  atomic_store(&f->asked, 0); /* last, so that who sees 0 sees the answer too */
 }

@@ -1,4 +1,4 @@
-/* sqlite_none.c - built where there is no SQLite: opening such a store fails with a text that says so. */
+/* sqlite_none.c - built if SQLite is not there. Opening such a store fails with a text that says so. */
 #include "store/sqlite_file.h"
 
 #include "store/sqlite.h"

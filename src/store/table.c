@@ -1,4 +1,4 @@
-/* table.c - names and keys of tables. */
+/* table.c - names and keys of tables, and failures about them. */
 #include "store/table.h"
 
 #include "sloop.h"
