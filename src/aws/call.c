@@ -8,9 +8,10 @@
 
 #include <stdio.h>
 
-/* Key id, scope, names of headers and the signature come to about 300 bytes; a longer one grows. */
+/* Key id, scope, header names and signature take about 300 bytes; a longer text makes the buffer grow. */
 #define AUTHORIZATION_MAX 1024u
-/* Refusals for the time that were read too late to say anything about it: so many are asked again, a call. */
+/* How often a call is repeated after it was refused for its time, if the refusal was read too late to say
+ * anything about the clock. */
 #define LATE_MAX 3u
 
 static void settle(slp_call *c);
@@ -50,18 +51,18 @@ slp_secrets slp_call_secrets(const slp_call *c) {
       {{c->secrets.p, c->token_n}, {c->key_n ? c->secrets.p + c->token_n : NULL, c->key_n}, c->secret}};
 }
 
-/* The answer is dealt with. */
+/* Called when the answer was handled: wipes the secrets, unless the owner still needs them. */
 static void done_with_secrets(slp_call *c) {
   if (!c->keeps_secrets) wipe_secrets(c);
 }
 
-/* Throttled calls to CloudWatch are not counted: publishing the count would cause more of them. Those to Glue
- * read no stream. */
+/* Returns 1 if the call counts in the statistics. Calls to CloudWatch do not count: publishing the count of
+ * throttled ones would cause more of them. Calls to Glue read no stream. */
 static unsigned is_of_reading(const slp_call *c) {
   return c->svc != SLP_SVC_CLOUDWATCH && c->svc != SLP_SVC_GLUE;
 }
 
-/* The one place where a try's failure becomes a message: whatever it says, it repeats no secret. */
+/* Every failed try passes here before its message is used: removes secrets from it, and counts it. */
 static void told(slp_call *c) {
   slp_secrets secrets = slp_call_secrets(c);
   slp_hide_fail(&secrets, &c->fail);
@@ -83,7 +84,7 @@ static void end_later(slp_call *c) {
   slp_post(c->aws->h, &c->ev);
 }
 
-/* Whether there was no memory to sign, or no room for such keys. */
+/* Ends a call that could not be signed, for lack of memory or because the keys are too long. */
 static void end_unsigned(slp_call *c, int r, const slp_sign_keys *keys) {
   slp_fail_clear(&c->fail);
   if (r == SLP_ELIMIT)
@@ -106,7 +107,7 @@ static void note_time(slp_call *c) {
   c->signed_wall_ms = slp_wall_ms(c->aws->h);
 }
 
-/* Signs with keys that are valid only now; everything the transport borrows is copied into c. */
+/* Signs with keys that are valid only now, so everything that the transport borrows is copied into c. */
 static int sign(slp_call *c, const slp_sign_keys *keys, slp_str host, size_t *ret_headers_n) {
   const slp_endpoint *e = &c->aws->endpoints[c->svc];
   slp_signer *signer = slp_aws_signer(c->aws, c->svc);
@@ -125,10 +126,10 @@ static int sign(slp_call *c, const slp_sign_keys *keys, slp_str host, size_t *re
                          .service = slp_str_of(e->sign_as)};
   wipe_secrets(c);
   note_time(c);
-  /* Room for all of it: growing would leave a copy of the token behind. */
+  /* Reserves room for everything: a buffer that grows would leave a copy of the token behind. */
   slp_buf_reserve(&c->secrets, keys->token.n + keys->secret.n + AUTHORIZATION_MAX);
   int r = slp_buf_add_str(&c->secrets, keys->token);
-  if (!r) r = slp_buf_add_str(&c->secrets, keys->secret); /* so that no answer can make us repeat it */
+  if (!r) r = slp_buf_add_str(&c->secrets, keys->secret); /* so that slp_hide finds the key in an answer */
   size_t before = c->secrets.n;
   if (!r) r = slp_sign(signer, &rq, keys, c->signed_ms, c->date, &c->secrets);
   if (r) return r;
@@ -152,8 +153,8 @@ static int leave_unsigned(slp_call *c, size_t *ret_headers_n) {
   return 0;
 }
 
-/* Fills account_url where the account has a host of its own, and returns the host to sign for; {NULL, 0}: the
- * call can't be sent, and c->fail says why. */
+/* Fills account_url if the account has a host of its own, and returns the host to sign for. Returns {NULL, 0}
+ * with c->fail set if the call can't be sent. */
 static slp_str choose_host(slp_call *c, slp_str keys_account) {
   const slp_endpoint *e = &c->aws->endpoints[c->svc];
   const size_t scheme_n = strlen("https://");
@@ -206,14 +207,14 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_http_send(aws->h, &c->http);
 }
 
-/* Sends a call whose owner gave its keys, or that is not signed. */
+/* Sends a call whose owner gave the keys, or that is not signed. */
 static void send_without_family(slp_call *c) {
   slp_fail_clear(&c->fail);
   send(c, c->keys);
 }
 
-/* Adds why there are no new keys to the service's error: alone, that would send the user after keys that were
- * fine yesterday. */
+/* Adds to the service's error why there are no new keys. The error alone would make the user look at keys
+ * that were fine yesterday. */
 static void tell_why_no_new_keys(slp_call *c) {
   const slp_fail *last = slp_creds_last(c->aws->creds);
   char refusal[sizeof c->fail.message];
@@ -222,7 +223,7 @@ static void tell_why_no_new_keys(slp_call *c) {
   slp_fail_set(&c->fail, c->fail.class, c->fail.code, "%.100s No new keys: %.200s", refusal, last->message);
 }
 
-/* ---- calls that are counted for a whole account -------------------------------------------------------- */
+/* ---- calls that the service counts for a whole account ------------------------------------------------- */
 #define KIND_MAX 512u
 
 static slp_str kind_of(const slp_call *c, char room[KIND_MAX]) {
@@ -231,7 +232,8 @@ static slp_str kind_of(const slp_call *c, char room[KIND_MAX]) {
   return (slp_str){room, (size_t)n};
 }
 
-/* Asks for a turn, again when the last one was missed. 1: it is yet to come, and the timer is set. */
+/* Asks for a turn, also again if the last one was missed. Returns 1 if the turn is yet to come; the timer is
+ * set then. */
 static int waits_for_turn(slp_call *c) {
   slp_host *h = c->aws->h;
   char room[KIND_MAX];
@@ -240,7 +242,8 @@ static int waits_for_turn(slp_call *c) {
   if (!c->turn_us || now > c->turn_us + SLP_QUOTA_LATE_US)
     c->turn_us = slp_host_quota_take(h, kind_of(c, room), c->quota_a_second);
   if (c->turn_us <= slp_now_us(h)) return 0;
-  if (slp_timer_set(h, &c->timer, c->turn_us)) return 0; /* without memory nothing is asked often */
+  /* without memory for the timer the call is sent at once */
+  if (slp_timer_set(h, &c->timer, c->turn_us)) return 0;
   c->state = SLP_CALL_PAUSING;
   return 1;
 }
@@ -281,7 +284,7 @@ static void settle(slp_call *c) {
   aws->stats.creds_refreshes = slp_creds_refreshes(aws->creds);
   if (c->keys_tried == 1 && serial == c->serial) {
     tell_why_no_new_keys(c);
-    end_later(c); /* the keys did not change and were refused; c->fail says so */
+    end_later(c); /* the keys were refused and have not changed; c->fail says so */
     return;
   }
   if (c->keys_tried == 1) c->keys_tried = 2;
@@ -316,18 +319,19 @@ void slp_call_cancel(slp_call *c) {
   c->state = SLP_CALL_IDLE;
 }
 
-/* ---- what became of it --------------------------------------------------------------------------------- */
+/* ---- what became of a try
+ * -------------------------------------------------------------------------------- */
 static void again_free(slp_call *c) {
   c->free_try = 1;
   settle(c);
 }
 
-/* Handles a failure (c->fail): waits and tries again, or ends the call. */
+/* Handles a failed try (c->fail): waits and tries again, or ends the call. */
 static void failed(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_class class = c->fail.class;
   if (class == SLP_THROTTLE) aws->stats.throttles += is_of_reading(c), c->throttles++;
-  /* A throttled request had no effect, so it may be sent again even when it must not take effect twice. */
+  /* A throttled request had no effect, so it is sent again even if it must not take effect twice. */
   int repeat = (class == SLP_THROTTLE && !c->paced) ||
                (class == SLP_TRANSIENT && !slp_fails_again(c->fail.code) && !c->once);
   uint32_t tries_max = c->tries_max > 1 && aws->tries_max ? aws->tries_max : c->tries_max;
@@ -346,7 +350,8 @@ static void failed(slp_call *c) {
 
 static void network_failed(slp_call *c) {
   const slp_http *http = &c->http;
-  /* The server closed a kept connection while we were writing to it, which says nothing about the service. */
+  /* The server closed a kept connection while the request was written. That says nothing about the
+   * service. */
   int stale = http->reused && http->status == 0 && http->error != SLP_ETIMEDOUT && !c->once;
   if (stale && !c->stale_tried) {
     SLP_PROBE("call: sent again, its connection was stale");
@@ -363,9 +368,9 @@ static void network_failed(slp_call *c) {
   failed(c);
 }
 
-/* Corrects the clock offset by the answer's Date, which is believed only where nobody on the way can have set
- * it. 1: corrected. Not twice running: a service that refuses the time it told itself is not asked for ever.
- * With anything else in between, minutes may have passed, and this is a clock set wrong once more. */
+/* Corrects the clock offset by the answer's Date, if nobody between could have set that header. Returns 1 if
+ * it was corrected. Not done twice in a row, or a service that refuses the time that it told would be asked
+ * for ever. After any other answer minutes may have passed, so the clock may be wrong again. */
 static int fix_clock(slp_call *c, int fixed_before) {
   slp_aws *aws = c->aws;
   const slp_endpoint *e = &aws->endpoints[c->svc];
@@ -373,7 +378,7 @@ static int fix_clock(slp_call *c, int fixed_before) {
   if (fixed_before || date < 0 || SLP_MUTANT(skew_stays) || !(e->tls || e->loopback)) return 0;
   int64_t off = date - c->signed_ms;
   if (off < SLP_CLOCK_SKEW_MS_MIN && off > -SLP_CLOCK_SKEW_MS_MIN) return 0;
-  /* Another call may have corrected it since this one was signed; setting it again is harmless. */
+  /* Another call may have corrected it since this one was signed. Setting it again does no harm. */
   aws->clock_offset_ms = SLP_MUTANT(skew_adds_up) ? aws->clock_offset_ms + off : date - slp_wall_ms(aws->h);
   slp_creds_learn_clock(aws->creds, aws->clock_offset_ms);
   SLP_PROBE("call: the clock is set right");
@@ -382,9 +387,9 @@ static int fix_clock(slp_call *c, int fixed_before) {
   return 1;
 }
 
-/* So much passed from signing to reading, on either clock, that the answer says nothing about the time now:
- * the process was frozen, the machine slept, or the clock was set meanwhile. The signature may have been too
- * old when it went out, and a Date may be as old. */
+/* Returns 1 if so much time passed between signing and reading, by either clock, that the answer says nothing
+ * about the present time. The process was frozen, the machine slept, or the clock was set. The signature may
+ * have been too old when it was sent, and a Date may be just as old. */
 static int is_read_late(const slp_call *c) {
   int64_t by_clock = slp_wall_ms(c->aws->h) - c->signed_wall_ms;
   uint64_t waited_us = slp_now_us(c->aws->h) - c->http.sent_us;
@@ -460,7 +465,7 @@ void slp_call_bad(slp_call *c, slp_class class, int code, const char *why) {
   slp_fail_clear(&c->fail);
   c->fail.http_status = c->http.status;
   memcpy(c->fail.request_id, c->http.request_id, sizeof c->fail.request_id);
-  if (c->http.error_text[0]) /* a page for people, with status 200 */
+  if (c->http.error_text[0]) /* an HTML or text page with status 200 */
     slp_fail_set(&c->fail, class, code, "%.120s: it is %.40s from %s", why, c->http.content_type,
                  c->http.error_text);
   else

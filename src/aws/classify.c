@@ -1,4 +1,4 @@
-/* classify.c - error names to classes, and reading the name out of JSON, CBOR, XML, HTML or a header. */
+/* classify.c - maps error names to classes, and finds the name in JSON, CBOR, XML, HTML or a header. */
 #include "aws/classify.h"
 
 #include "codec/cbor.h"
@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-/* Longer bodies are not errors of the service; of those only the first bytes are quoted. */
+/* A longer body is not an error of the service; only its first bytes are quoted. */
 #define ERROR_BODY_MAX 65536u
 #define EXCERPT_MAX 120u
 #define TEXT_MAX 256u
-/* A part of a secret that TEXT_MAX would cut is read to its end: each byte may take six. */
+/* If TEXT_MAX would cut a secret, that part is read on to its end. Each byte may be written as six. */
 #define SECRET_CUT_MAX (6u * SLP_SECRET_RUN)
 
 typedef struct row {
@@ -20,16 +20,17 @@ typedef struct row {
   slp_remedy remedy;
 } row;
 
-/* Every error that a model of the services names for an operation of ours has a row
- * (test/vectors/errors_botocore.py): an unknown one with status 400 counts as refused, and what is refused at
- * the start ends a consumer. Sources: [M] botocore 1.44.8, service models of kinesis, dynamodb,
- * dynamodbstreams, cloudwatch, sts, sso, sso-oidc, signin, glue; [R] botocore and AWS SDK retry rules
- * ("standard" mode's list of throttling codes); [C] "Common Errors" of the Kinesis API reference; [J] the
- * clock and credential codes of the AWS SDK for Java v2; [S] STS API reference. With and without "Exception"
- * at its end a name means the same: only one spelling is listed. */
+/* Every error that the services' models name for an operation that we use has a row
+ * (test/vectors/errors_botocore.py). An unknown name with status 400 would count as refused, and that ends a
+ * consumer at its start.
+ * Sources: [M] botocore 1.44.8, service models of kinesis, dynamodb, dynamodbstreams, cloudwatch, sts, sso,
+ * sso-oidc, signin, glue; [R] retry rules of botocore and the AWS SDKs (throttling codes of the mode
+ * "standard"); [C] "Common Errors" of the Kinesis API reference; [J] clock and credential codes of the AWS
+ * SDK for Java v2; [S] STS API reference.
+ * A name means the same with and without "Exception" at its end, so only one spelling is listed. */
 static const row rows[] = {
     {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE}, /* [M] */
-    {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] the control plane's way to throttle */
+    {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] how the control plane throttles */
     {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] missing from the SDKs' lists */
     {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},               /* [R] */
     {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},                /* [R] */
@@ -50,7 +51,7 @@ static const row rows[] = {
     {"IDPCommunicationError", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* [R] [S] */
     {"ReplicatedWriteConflict", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* [M] [R] another Region writes the item */
     {"TransactionConflict", SLP_TRANSIENT, SLP_REMEDY_NONE},     /* [M] a transaction has the item just now */
-    {"InternalServiceFault", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] cloudwatch, as its next name */
+    {"InternalServiceFault", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] cloudwatch; so is the next name */
     {"InternalServiceError", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] */
     {"InternalServer", SLP_TRANSIENT, SLP_REMEDY_NONE},          /* [M] sso-oidc */
     {"InternalService", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [M] glue */
@@ -63,38 +64,39 @@ static const row rows[] = {
     {"NotAuthorized", SLP_ACCESS, SLP_REMEDY_NONE},              /* [C] */
     {"OptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},              /* [C] */
     {"SubscriptionRequired", SLP_ACCESS, SLP_REMEDY_NONE},       /* [C] */
-    {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},            /* [M] key trouble: an operator must act */
-    {"KMSDisabled", SLP_ACCESS, SLP_REMEDY_NONE},                /* [M] */
-    {"KMSInvalidState", SLP_ACCESS, SLP_REMEDY_NONE},            /* [M] */
-    {"KMSNotFound", SLP_ACCESS, SLP_REMEDY_NONE},                /* [M] */
-    {"KMSOptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},           /* [M] */
-    {"RegionDisabled", SLP_ACCESS, SLP_REMEDY_NONE},             /* [M] sts */
-    {"IDPRejectedClaim", SLP_AUTH, SLP_REMEDY_NONE},             /* [M] sts, as the next two: a token */
-    {"InvalidIdentityToken", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] */
-    {"InvalidContextAssertion", SLP_AUTH, SLP_REMEDY_NONE},      /* [M] */
-    {"Unauthorized", SLP_AUTH, SLP_REMEDY_NONE},               /* [M] sso: sign in again, as the next three */
-    {"InvalidClient", SLP_AUTH, SLP_REMEDY_NONE},              /* [M] sso-oidc */
-    {"InvalidGrant", SLP_AUTH, SLP_REMEDY_NONE},               /* [M] sso-oidc */
-    {"UnauthorizedClient", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] sso-oidc */
-    {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},               /* [C] [S] */
-    {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},               /* [J] */
-    {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS},         /* [C] */
-    {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS},       /* [C] [S] */
-    {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},         /* seen from moto, S3's spelling */
-    {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},          /* [J] */
-    {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},     /* [J] */
-    {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},               /* [J] */
-    {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},            /* [C] [J] */
-    {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},      /* [J] */
-    {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},        /* [J] */
-    {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},        /* [C] */
-    {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE}, /* [C] */
-    {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] store/dynamo.c knows what it means */
+    {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},  /* [M] trouble with the key: an operator must act */
+    {"KMSDisabled", SLP_ACCESS, SLP_REMEDY_NONE},      /* [M] */
+    {"KMSInvalidState", SLP_ACCESS, SLP_REMEDY_NONE},  /* [M] */
+    {"KMSNotFound", SLP_ACCESS, SLP_REMEDY_NONE},      /* [M] */
+    {"KMSOptInRequired", SLP_ACCESS, SLP_REMEDY_NONE}, /* [M] */
+    {"RegionDisabled", SLP_ACCESS, SLP_REMEDY_NONE},   /* [M] sts */
+    /* [M] sts; so are the next two: a token is not accepted */
+    {"IDPRejectedClaim", SLP_AUTH, SLP_REMEDY_NONE},
+    {"InvalidIdentityToken", SLP_AUTH, SLP_REMEDY_NONE},    /* [M] */
+    {"InvalidContextAssertion", SLP_AUTH, SLP_REMEDY_NONE}, /* [M] */
+    {"Unauthorized", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] sso: sign in again; also for the next three */
+    {"InvalidClient", SLP_AUTH, SLP_REMEDY_NONE},        /* [M] sso-oidc */
+    {"InvalidGrant", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] sso-oidc */
+    {"UnauthorizedClient", SLP_AUTH, SLP_REMEDY_NONE},   /* [M] sso-oidc */
+    {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},         /* [C] [S] */
+    {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},         /* [J] */
+    {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS},   /* [C] */
+    {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS}, /* [C] [S] */
+    {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},   /* seen from moto, S3's spelling */
+    {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},    /* [J] */
+    {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},             /* [J] */
+    {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},                       /* [J] */
+    {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},                    /* [C] [J] */
+    {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},              /* [J] */
+    {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},                /* [J] */
+    {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},                /* [C] */
+    {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE},         /* [C] */
+    {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},          /* [M] handled in store/dynamo.c */
     {"ItemCollectionSizeLimitExceeded", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] */
     {"DryRunOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] the answer to DryRun, which rights.c sends */
-    {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] glue, as the next name */
+    {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] glue; so is the next name */
     {"InvalidInput", SLP_REFUSED, SLP_REMEDY_NONE},    /* [M] */
-    {"InvalidParameterCombination", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] cloudwatch, as the next three */
+    {"InvalidParameterCombination", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] cloudwatch; so are the next three */
     {"InvalidParameterValue", SLP_REFUSED, SLP_REMEDY_NONE},       /* [M] */
     {"MissingParameter", SLP_REFUSED, SLP_REMEDY_NONE},            /* [M] */
     {"MissingRequiredParameter", SLP_REFUSED, SLP_REMEDY_NONE},    /* [M] */
@@ -103,13 +105,14 @@ static const row rows[] = {
     {"InvalidRequest", SLP_REFUSED, SLP_REMEDY_NONE},              /* [M] sso, sso-oidc */
     {"InvalidScope", SLP_REFUSED, SLP_REMEDY_NONE},                /* [M] sso-oidc */
     {"UnsupportedGrantType", SLP_REFUSED, SLP_REMEDY_NONE},        /* [M] sso-oidc */
-    {"AuthorizationPending", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] sso-oidc, to a grant that is not asked */
-    {"InvalidArgument", SLP_REFUSED, SLP_REMEDY_NONE},      /* [M] */
-    {"Validation", SLP_REFUSED, SLP_REMEDY_NONE},           /* [M] */
-    {"ValidationError", SLP_REFUSED, SLP_REMEDY_NONE},      /* [C] */
-    {"Serialization", SLP_REFUSED, SLP_REMEDY_NONE},        /* [C] */
-    {"UnknownOperation", SLP_REFUSED, SLP_REMEDY_NONE},     /* [C] */
-    {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},        /* [C] */
+    /* [M] sso-oidc, for a kind of grant that is not used here */
+    {"AuthorizationPending", SLP_REFUSED, SLP_REMEDY_NONE},
+    {"InvalidArgument", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] */
+    {"Validation", SLP_REFUSED, SLP_REMEDY_NONE},       /* [M] */
+    {"ValidationError", SLP_REFUSED, SLP_REMEDY_NONE},  /* [C] */
+    {"Serialization", SLP_REFUSED, SLP_REMEDY_NONE},    /* [C] */
+    {"UnknownOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* [C] */
+    {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},    /* [C] */
 };
 
 _Static_assert(SLP_COUNT(rows) + 2 <= SLP_FAILURES, "each name has a number");
@@ -119,7 +122,7 @@ int slp_class_code(slp_class class) {
     case SLP_FINE: return 0;
     case SLP_THROTTLE: return SLOOP_ETHROTTLE;
     case SLP_TRANSIENT:
-    case SLP_EXPIRED: return SLOOP_EREMOTE; /* core renews the iterator, so that the code reaches no user */
+    case SLP_EXPIRED: return SLOOP_EREMOTE; /* core renews the iterator, so no user sees this code */
     case SLP_GONE: return SLOOP_ENOSTREAM;
     case SLP_BUSY: return SLOOP_ESTREAMBUSY;
     case SLP_TRIMMED: return SLOOP_ETRIMMED;
@@ -146,7 +149,7 @@ static slp_class by_status(int status, slp_remedy *ret_remedy) {
     *ret_remedy = SLP_REMEDY_CLOCK; /* front ends refuse a wrong time without a name that we know [J] */
     return status == 401 ? SLP_AUTH : SLP_ACCESS;
   }
-  return SLP_REFUSED; /* 3xx: redirects are never followed; 4xx: the same again fails again */
+  return SLP_REFUSED; /* 3xx: redirects are never followed. 4xx: the same request fails again */
 }
 
 static const row *row_of(slp_str name) {
@@ -175,7 +178,7 @@ const char *slp_failure_name(size_t number) {
   return number == SLP_COUNT(rows) ? "other" : number == SLP_COUNT(rows) + 1 ? "no answer" : NULL;
 }
 
-/* "com.amazonaws.kinesis#Name:http://..." is Name. */
+/* Returns the bare name: "com.amazonaws.kinesis#Name:http://..." becomes "Name". */
 static slp_str bare_name(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     if (s.p[i] == ':') s.n = i;
@@ -186,7 +189,7 @@ static slp_str bare_name(slp_str s) {
   return s;
 }
 
-/* A name is ASCII letters, digits, '.', '_' and '-': anything else is not from the service. */
+/* Returns 1 if s consists of ASCII letters, digits, '.', '_' and '-'. Other names are not the service's. */
 static int is_name(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i];
@@ -203,7 +206,7 @@ slp_class slp_classify_type(const char *error_type, int status) {
   return slp_classify_name(is_name(name) ? name : (slp_str){NULL, 0}, status, &remedy);
 }
 
-/* A text may hold a NUL, where printf would stop. */
+/* Replaces NULs, at which printf would stop. */
 static const char *without_nuls(slp_str s, char room[TEXT_MAX + 1]) {
   size_t n = slp_min_u64(s.n, TEXT_MAX);
   for (size_t i = 0; i < n; i++) room[i] = s.p[i] ? s.p[i] : '?';
@@ -219,7 +222,7 @@ static void copy_z(char *to, size_t size, slp_str from) {
 
 typedef struct named {
   slp_str code, message;
-  int damaged; /* it begins as an error of the service does, and does not go on as one */
+  int damaged; /* it begins like an error of the service, and then is not valid */
 } named;
 
 static slp_str *wanted(named *found, slp_str key) {
@@ -228,8 +231,8 @@ static slp_str *wanted(named *found, slp_str key) {
   return NULL;
 }
 
-/* Finds the first name and message on the top level or one below (front ends of kinesalite wrap errors in
- * "Output"). */
+/* Finds the first name and message, on the top level or one below: front ends of kinesalite wrap errors in
+ * "Output". */
 static void read_json(slp_str body, named *found) {
   slp_json j;
   slp_json_begin(&j, (char *)(uintptr_t)body.p, body.n);
@@ -258,7 +261,7 @@ static void read_cbor(slp_str body, named *found) {
   }
 }
 
-/* The text between <tag> and the next '<'. Entities are not decoded. */
+/* Returns the text between <tag> and the next '<'. Entities are not decoded. */
 static slp_str xml_text(slp_str body, const char *tag) {
   const char *at = memmem(body.p, body.n, tag, strlen(tag));
   if (!at) return (slp_str){NULL, 0};
@@ -286,9 +289,9 @@ static void read_body(slp_str body, named *found) {
   if (first >= 0xa0 && first <= 0xbf) read_cbor(body, found);
 }
 
-/* Quotes the first bytes of an unreadable body, made printable and without secrets: a run of white space or
- * junk becomes one mark. The body stays as it is: it has yet to be read, and a short secret may be part of
- * any word in it. */
+/* Quotes the first bytes of an unreadable body, printable and without secrets. A run of white space or junk
+ * becomes one character. The body itself is not changed: it has yet to be read, and a short secret may be
+ * part of any word in it. */
 static void excerpt(const slp_hiding *h, slp_str body, char out[EXCERPT_MAX + 1]) {
   size_t n = 0, hidden_until = 0;
   for (size_t i = 0; i < body.n && n < EXCERPT_MAX; i++) {
@@ -302,7 +305,7 @@ static void excerpt(const slp_hiding *h, slp_str body, char out[EXCERPT_MAX + 1]
   out[n] = 0;
 }
 
-/* The first line, cut before the place where the service quotes the request, because that holds the token. */
+/* Returns the first line, up to the place where the service quotes the request, which contains the token. */
 static slp_str first_line(slp_str s) {
   s = trim_left(s);
   const char *end = s.n ? memchr(s.p, '\n', s.n) : NULL;
@@ -313,7 +316,7 @@ static slp_str first_line(slp_str s) {
   return s;
 }
 
-/* The error's name; none, where it is not one, or holds a secret. */
+/* Returns the error's name; empty if it is not a valid name or contains a secret. */
 static slp_str name_of(const slp_hiding *h, slp_str raw) {
   slp_str name = bare_name(raw);
   size_t told = slp_min_u64(name.n, sizeof((slp_fail *)0)->aws_code);
@@ -325,7 +328,7 @@ static slp_str name_of(const slp_hiding *h, slp_str raw) {
   return name;
 }
 
-/* The text that the service gives, without secrets. A slice of the body, which is changed anyway. */
+/* Returns the service's text without secrets. It is a slice of the body, which is changed in place. */
 static slp_str text_of(const slp_hiding *h, slp_str message) {
   slp_str text = first_line(message);
   text.n = slp_min_u64(text.n, TEXT_MAX + SECRET_CUT_MAX);
@@ -355,12 +358,12 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   named found = {{NULL, 0}, {NULL, 0}, 0};
   slp_hiding h;
   slp_hiding_begin(&h, &answer->secrets);
-  excerpt(&h, answer->body, quoted); /* before reading changes it */
+  excerpt(&h, answer->body, quoted); /* first, because reading changes the body */
   read_body(answer->body, &found);
   slp_str code = name_of(&h, found.code), text = text_of(&h, found.message);
   if (!code.n) code = name_of(&h, slp_str_of(answer->error_type));
   slp_class class = slp_classify_name(code, answer->status, ret_remedy);
-  /* Why it was refused is not known. */
+  /* The reason of the refusal is not known. */
   int cut = found.damaged || (answer->may_be_cut && !answer->body.n);
   if (cut && !code.n && class == SLP_REFUSED) class = SLP_TRANSIENT;
   slp_fail_clear(f);

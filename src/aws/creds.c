@@ -1,4 +1,4 @@
-/* creds.c - the chain of providers, the snapshot of keys, refreshing, and waiting callers. */
+/* creds.c - the chain of providers, the current keys, their renewal, and the callers that wait for it. */
 #include "aws/creds.h"
 
 #include "aws/endpoint.h"
@@ -9,13 +9,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* botocore's windows: try from 15 minutes before expiry, insist from 10 minutes before. Keys that live
- * shorter than that are renewed after half of their life, and insisted on after three quarters. */
+/* When keys are renewed, as in botocore: tried from 15 minutes before expiry, waited for from 10 minutes
+ * before. Keys with a shorter life are renewed after half of it, and waited for after three quarters. */
 #define ADVISORY_MS (15 * 60 * 1000)
 #define MANDATORY_MS (10 * 60 * 1000)
 /* Refused keys are not fetched more often than this while they stay the same. */
 #define REFUSED_AGAIN_US 5000000u
-/* Both windows shrink by up to this part of themselves, at random: a fleet that got its keys together does
+/* Both windows are shortened at random by up to this part, so that a fleet that got its keys together does
  * not renew them together. */
 #define JITTER_PART 16
 
@@ -26,35 +26,35 @@ struct slp_creds {
   slp_host *h;
   slp_provider *chain[SLP_CREDS_PROVIDERS_MAX];
   size_t chain_n;
-  slp_event ev;       /* goes on with the attempt */
-  slp_timer deadline; /* of the provider being asked */
+  slp_event ev;       /* continues the attempt */
+  slp_timer deadline; /* limits the provider that is asked */
   slp_list waiting;
 
   attempt_state attempt;
   slp_keys_outcome answer;
-  size_t asking; /* index in chain */
-  /* The provider that gave keys first is the only one asked afterwards, so that the identity never changes.
+  size_t asking; /* index in chain of the provider that is asked */
+  /* The provider that gave keys first. Afterwards only that one is asked, so that the identity never changes.
    * SIZE_MAX: none yet. */
   size_t settled;
   uint8_t fresh;     /* this attempt must not use what was read before */
-  char *next[PARTS]; /* of the answer; owned */
+  char *next[PARTS]; /* the keys of the answer; owned */
   int64_t next_expires_ms;
   uint8_t next_outlives;
   char why[SLP_KEYS_WHY];
-  char looked[SLP_PROFILES_LOOKED + 2]; /* of the providers that had nothing: where */
-  int http_status;                      /* of a source that failed; 0: no answer came */
+  char looked[SLP_PROFILES_LOOKED + 2]; /* where the providers without keys have looked */
+  int http_status;                      /* of a source that failed; 0: it did not answer */
 
-  char *now[PARTS]; /* the snapshot; owned; now[KEY_ID] NULL: none */
+  char *now[PARTS]; /* the current keys; owned; now[KEY_ID] NULL: none */
   uint64_t serial;
   int64_t expires_ms; /* 0 to SLP_KEYS_NEVER */
-  uint8_t outlives;   /* used beyond that when there are no newer ones */
+  uint8_t outlives;   /* still used after expiry if there are no newer keys */
   int64_t advisory_ms, mandatory_ms;
-  uint32_t failures; /* attempts in a row that failed */
-  uint64_t again_us; /* no attempt before that time */
+  uint32_t failures; /* failed attempts in a row */
+  uint64_t again_us; /* no attempt before this time */
   uint64_t fetched_us;
   uint64_t refreshes;
   int64_t clock_offset_ms; /* the service's time minus our wall clock, as the users of the keys know it */
-  slp_fail fail;           /* of the last attempt; class FINE: it went well */
+  slp_fail fail;           /* of the last attempt; class SLP_FINE: it succeeded */
 };
 
 static void go_on(slp_event *ev);
@@ -102,7 +102,8 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
 }
 
 /* ---- answers of providers ------------------------------------------------------------------------------ */
-/* A late answer of a provider that was given up is ignored: the attempt is not ASKING then. */
+/* Ends the question to one provider. A late answer of a provider that was given up is ignored, because the
+ * attempt is no longer ASKING. */
 static void answered(slp_creds *c, slp_keys_outcome outcome) {
   c->answer = outcome;
   c->attempt = ANSWERED;
@@ -110,7 +111,8 @@ static void answered(slp_creds *c, slp_keys_outcome outcome) {
   slp_post(c->h, &c->ev);
 }
 
-/* The text goes into a header: only visible ASCII, because a line break could forge headers. */
+/* Returns 1 if the text may go into a header: only visible ASCII, because a line break could forge
+ * headers. */
 static int sendable(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     if ((unsigned char)s.p[i] <= 0x20 || (unsigned char)s.p[i] >= 0x7f) return 0;
@@ -139,7 +141,7 @@ static void found(slp_creds *c, const slp_aws_keys *keys) {
   }
   drop_keys(c->h->mem, c->next);
   for (int i = 0; i < PARTS; i++) {
-    if (i != SECRET && !sendable(part[i])) { /* the secret is never sent */
+    if (i != SECRET && !sendable(part[i])) { /* the secret itself is never sent */
       broken(c, "the credentials hold characters that no key has (a space or a line break?)");
       return;
     }
@@ -194,7 +196,7 @@ static void begin(slp_creds *c, int fresh) {
   if (c->attempt != IDLE) return;
   c->attempt = ANSWERED;
   c->answer = SLP_KEYS_NOTHING;
-  c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1; /* + 1 is the first */
+  c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1; /* + 1 is the first one */
   c->fresh = fresh != 0;
   c->why[0] = c->looked[0] = 0;
   c->http_status = 0;
@@ -202,7 +204,7 @@ static void begin(slp_creds *c, int fresh) {
 }
 
 static int64_t service_ms(const slp_creds *c) { return slp_wall_ms(c->h) + c->clock_offset_ms; }
-/* As slp_aws_early_ms: what has not expired by it may live. */
+/* The same as slp_aws_early_ms: what has not expired by this time may still be valid. */
 static int64_t early_ms(const slp_creds *c) { return slp_wall_ms(c->h) + slp_min_i64(c->clock_offset_ms, 0); }
 
 static int same_key(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
@@ -220,7 +222,7 @@ static void take_keys(slp_creds *c) {
   if (!same) c->serial++;
   c->expires_ms = c->next_expires_ms;
   int64_t life = c->expires_ms - service_ms(c);
-  /* Keys that live for seconds, or not at all by the service's time, must not make us ask in every turn. */
+  /* Keys that live for seconds, or have expired by the service's time, must not make us ask in every turn. */
   c->again_us = life < 60000 ? slp_after_us(slp_now_us(c->h), 1000000) : 0;
   if (life <= 0) life = c->expires_ms - early_ms(c);
   c->outlives = c->next_outlives;
@@ -284,7 +286,8 @@ static void go_on(slp_event *ev) {
   slp_wait_run_all(&c->waiting);
 }
 
-/* ---- users --------------------------------------------------------------------------------------------- */
+/* ---- for callers
+ * ------------------------------------------------------------------------------------------ */
 slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial,
                               slp_fail *f) {
   slp_creds_learn_clock(c, now_ms - slp_wall_ms(c->h));

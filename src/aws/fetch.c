@@ -40,13 +40,14 @@ static void note_secrets(slp_fetch *f) {
 
 static void finish(slp_fetch *f) {
   f->busy = 0;
-  /* What users quote and may cut. */
+  /* These texts are quoted, and may be cut, by the owner. */
   slp_hide_text(&f->secrets, f->http.error_text, strlen(f->http.error_text));
   slp_hide_text(&f->secrets, f->http.error_type, strlen(f->http.error_type));
   f->on_done(f);
 }
 
-/* An answer larger than any with keys is judged by its status, as a whole one is. */
+/* Returns 1 if another try may help. An answer that is too large to have keys is judged by its status, like a
+ * whole one. */
 static int worth_another_try(const slp_http *http) {
   if (http->error && http->error != SLOOP_ETOOBIG)
     return !slp_fails_again(http->error) && http->error != SLP_ENOMEM;
@@ -115,8 +116,8 @@ void slp_fetch_cancel(slp_fetch *f) {
 
 int slp_fetch_passes(const slp_fetch *f) { return worth_another_try(&f->http); }
 
-/* A body without a name and a text of an error may be anything, keys too: only what is meant for people is
- * quoted. */
+/* A body without an error's name and text may be anything, even keys. So only a body that is meant for people
+ * is quoted. */
 const char *slp_fetch_trouble(slp_fetch *f, char room[SLP_FETCH_TROUBLE]) {
   static const char unreadable[] = "unreadable answer with ";
   slp_bad_answer bad = {.status = f->http.status,
@@ -134,7 +135,8 @@ const char *slp_fetch_trouble(slp_fetch *f, char room[SLP_FETCH_TROUBLE]) {
   if (f->http.status == 200 || (!is_read && !for_people))
     snprintf(room, SLP_FETCH_TROUBLE, "status %d", f->http.status);
   else if (!is_read)
-    snprintf(room, SLP_FETCH_TROUBLE, "%.280s", fail.message + sizeof unreadable - 1); /* with the status */
+    /* the message contains the status */
+    snprintf(room, SLP_FETCH_TROUBLE, "%.280s", fail.message + sizeof unreadable - 1);
   else
     snprintf(room, SLP_FETCH_TROUBLE, "status %d: %s%s%.180s", f->http.status, fail.aws_code,
              fail.aws_code[0] ? ": " : "", fail.message);

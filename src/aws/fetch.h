@@ -1,4 +1,5 @@
-/* fetch.h - one small, unsigned HTTP request to a source of credentials, with tries and a wiped answer.
+/* fetch.h - one small, unsigned HTTP request to a source of credentials, with several tries and a wiped
+ * answer.
  *
  *   IDLE -> SENT -> PAUSING -> SENT ... -> IDLE, on_done; never from inside slp_fetch_send */
 #ifndef SLP_AWS_FETCH_H
@@ -10,21 +11,21 @@
 
 typedef struct slp_fetch {
   slp_host *h;
-  /* Set by the owner; borrowed until the end. */
+  /* Set by the owner, and borrowed until the end. */
   const char *method, *url;
   slp_http_header headers[3];
   size_t headers_n;
-  slp_str body, body_secrets[2]; /* what of the body, or of one before, no message may repeat */
+  slp_str body, body_secrets[2]; /* parts of this body, or of an earlier one, that no message may repeat */
   uint32_t total_ms_max, tries_max;
   uint8_t no_proxy;
   const char *ca_bundle;
-  void (*on_done)(struct slp_fetch *f); /* once, in a turn */
+  void (*on_done)(struct slp_fetch *f); /* called once, in a turn */
 
   /* The answer to the last try: http.error, http.error_text, http.status, answer. */
   slp_http http;
   slp_buf answer;
-  /* What was sent and no message may repeat: the body's secrets, and the value of every header that is not
-   * known to be public. Of use while the owner keeps what it lent; empty after a clear or cancel. */
+  /* What was sent and no message may repeat: the secrets of the body, and the value of each header that is
+   * not known to be public. Valid while the owner keeps what it lent; empty after a clear or cancel. */
   slp_secrets secrets;
 
   slp_timer timer;
@@ -34,12 +35,12 @@ typedef struct slp_fetch {
 
 void slp_fetch_init(slp_fetch *f, slp_host *h); /* zeroes */
 void slp_fetch_send(slp_fetch *f);
-void slp_fetch_cancel(slp_fetch *f); /* wipes the answer, forgets the secrets; idle is fine */
-void slp_fetch_clear(slp_fetch *f);  /* wipes the answer, forgets the secrets */
-/* Returns 1 if what went wrong passes: no answer, too many requests, a server's own fault. */
+void slp_fetch_cancel(slp_fetch *f); /* wipes the answer and forgets the secrets; may be called when idle */
+void slp_fetch_clear(slp_fetch *f);  /* wipes the answer and forgets the secrets */
+/* Returns 1 if the failure may pass: no answer, too many requests, or a server error. */
 int slp_fetch_passes(const slp_fetch *f);
-/* "status 403: AccessDenied: who are you?", as far as the answer gives a reason, or what went wrong on the
- * way. Reads the answer in its place: afterwards it is of no use. */
+/* Returns the reason of a failure, such as "status 403: AccessDenied: who are you?", as far as the answer or
+ * the transport gives one. Reads the answer in place, so it can't be used afterwards. */
 #define SLP_FETCH_TROUBLE 300
 const char *slp_fetch_trouble(slp_fetch *f, char room[SLP_FETCH_TROUBLE]);
 

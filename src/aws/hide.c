@@ -23,7 +23,7 @@ static int hex_of(char c) {
   return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-/* The value of n hexadecimal digits; -1: there are not so many. */
+/* Returns the value of n hexadecimal digits, or -1 if there are fewer. */
 static int hex_value(slp_str text, size_t n) {
   int v = 0;
   if (text.n < n) return -1;
@@ -37,7 +37,7 @@ static int hex_value(slp_str text, size_t n) {
 
 static slp_str rest_of(slp_str s, size_t at) { return (slp_str){s.p + at, s.n - at}; }
 
-/* Reads one character, itself or as JSON or a URL writes it. How many bytes it takes. */
+/* Reads one character, plain or as JSON or a URL writes it. Returns how many bytes it takes. */
 static size_t read_one(slp_str text, char *ret) {
   int json = text.p[0] == '\\' && text.n >= 2, url = text.p[0] == '%';
   int unicode = json && text.p[1] == 'u' ? hex_value(rest_of(text, 2), 4) : -1;
@@ -46,7 +46,7 @@ static size_t read_one(slp_str text, char *ret) {
   return v < 0 ? 1 + (size_t)json : url ? 3 : 6;
 }
 
-/* Reads n characters. How many bytes they take; 0: there are not so many. */
+/* Reads n characters. Returns how many bytes they take, or 0 if there are fewer. */
 static size_t read_plain(slp_str text, size_t n, char *out) {
   size_t at = 0;
   for (size_t i = 0; i < n; i++) {
@@ -103,7 +103,7 @@ void slp_hide(const slp_secrets *secrets, char *z) {
   size_t n = strlen(z);
   for (size_t i = 0, from = 0, until = 0; i <= n; i++) {
     size_t part = i < n ? slp_hiding_at(&h, (slp_str){z + i, n - i}, SLP_SECRET_RUN) : 0;
-    if (i >= until) { /* a stretch of parts has ended */
+    if (i >= until) { /* a stretch of hidden parts has ended */
       if (until - from >= SLP_SECRET_IN_WORDS_MIN) memset(z + from, '*', until - from);
       from = until = i;
     }

@@ -1,4 +1,4 @@
-/* imds.c - the session token, version 1 where version 2 is not available, and the meaning of answers. */
+/* imds.c - the session token, version 1 if version 2 is not available, and what answers mean. */
 #include "aws/imds.h"
 
 #include "aws/limits.h"
@@ -16,7 +16,7 @@ static const char *env(const slp_imds *m, const char *name) {
   return value && value[0] ? value : NULL;
 }
 
-/* Finds a setting, in the environment before the profile. *ret_name, unless NULL, is its name there. */
+/* Finds a setting in the environment, then in the profile. *ret_name, unless NULL, is its name there. */
 static const char *setting(const slp_imds *m, const char *variable, slp_profile_key key,
                            const char **ret_name) {
   const char *value = env(m, variable), *name = variable;
@@ -56,7 +56,7 @@ static void tell_later(slp_imds *m, slp_imds_result result) {
   slp_post(m->h, &m->ev);
 }
 
-/* Reads a number from 1 to `most` from the settings; else the default. */
+/* Reads a number from 1 to `most` from the settings, or returns the default. */
 static uint32_t number(const slp_imds *m, const char *variable, slp_profile_key key, uint32_t otherwise,
                        uint32_t most) {
   uint64_t n;
@@ -65,7 +65,7 @@ static uint32_t number(const slp_imds *m, const char *variable, slp_profile_key 
   return (uint32_t)slp_min_u64(n, most);
 }
 
-/* Finds the base URL. Not 0: the user's URL is not valid. */
+/* Finds the base URL. Returns an error if the user's URL is not valid. */
 static int find_base(slp_imds *m) {
   const char *name, *what = "";
   const char *given = setting(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT", SLP_PROFILE_METADATA_URL, &name);
@@ -127,7 +127,7 @@ void slp_imds_get(slp_imds *m, const char *path) {
 /* ---- answers ------------------------------------------------------------------------------------------- */
 static void broken(slp_imds *m, const char *what) {
   char room[SLP_FETCH_TROUBLE],
-      said[sizeof m->path]; /* the path may be a role's name, as the service told it */
+      said[sizeof m->path]; /* the path may be a role's name that the service told */
   snprintf(said, sizeof said, "%s", what);
   slp_hide_text(&m->fetch.secrets, said, strlen(said));
   snprintf(m->why, sizeof m->why, "instance metadata at %.70s: %.100s: %.100s", m->base, said,
@@ -153,8 +153,8 @@ static int sendable(slp_str s) {
   return s.n > 0;
 }
 
-/* Inside a container the answer to the PUT may not get through (a hop limit of 1): then, and where the
- * service knows of no tokens, documents are asked for without one. */
+/* Inside a container the answer to the PUT may not arrive (a hop limit of 1), and some services do not know
+ * tokens. In both cases documents are asked for without a token. */
 static void on_token(slp_imds *m) {
   const slp_http *http = &m->fetch.http;
   slp_str token = slp_buf_str(&m->fetch.answer);

@@ -1,4 +1,4 @@
-/* json_op.c - the life of one call in JSON. */
+/* json_op.c - one call with a JSON body and a JSON answer. */
 #include "aws/json_op.h"
 
 #include "aws/limits.h"
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define REQUEST_MAX (17u * 1024 * 1024) /* DynamoDB takes 16 MB at most */
+#define REQUEST_MAX (17u * 1024 * 1024) /* DynamoDB accepts at most 16 MB */
 
 static slp_json_op *op_of(slp_call *c) { return SLP_OWNER(c, slp_json_op, call); }
 
@@ -40,8 +40,8 @@ static void on_body(slp_call *c) {
     read_on(op_of(c), 1);
 }
 
-/* Called first for every answer: reading an error's name changes its body, which may hold the row of a
- * refused write. */
+/* Called first for each answer. Keeps the body of an error: reading the error's name changes it, and it may
+ * have the row of a refused write. */
 static int look(slp_call *c) {
   slp_json_op *op = op_of(c);
   slp_buf_clear(&op->refusal);

@@ -1,8 +1,8 @@
-/* key_plan.c - the order within a profile, as botocore has it (credentials.py, 1.44.8): a role before
- * everything else; then web identity, SSO, keys of the credentials file, a session of `aws login`, a
- * process, keys of the config file.
- * A profile that another one takes its keys from is different in one thing: its own keys come before its
- * role. */
+/* key_plan.c - the order of sources within a profile, as in botocore (credentials.py, 1.44.8): a role first;
+ * then web identity, SSO, keys of the credentials file, a session of `aws login`, a process, keys of the
+ * config file.
+ * If another profile takes its keys from this one, the order differs in one point: its own keys come before
+ * its role. */
 #include "aws/key_plan.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 static const char *get(const slp_profile *p, slp_profile_key key) { return slp_profile_get(p, key); }
 
-/* "profile NAME (FILE): ..." - the file is the one that has `key`. */
+/* Sets plan->why to "profile NAME (FILE): ...", where FILE is the file that has `key`. */
 SLP_PRINTF(4, 5)
 static int broken(slp_key_plan *plan, const slp_profile *p, slp_profile_key key, const char *fmt, ...) {
   va_list args;
@@ -30,8 +30,8 @@ static int is_role(const slp_profile *p) {
   return get(p, SLP_PROFILE_ROLE_ARN) && !get(p, SLP_PROFILE_WEB_IDENTITY);
 }
 
-/* Finds id and secret in one file: an id is never combined with a secret of the other file. 1: keys; 0: none;
- * else broken. */
+/* Finds id and secret in one file. An id is never combined with a secret of the other file. Returns 1 if both
+ * are there, 0 if neither is, or an error. */
 static int keys_in(slp_key_plan *plan, const slp_profile *p, int config) {
   char *const *values = config ? p->in_config : p->in_credentials;
   const char *id = values[SLP_PROFILE_KEY_ID], *secret = values[SLP_PROFILE_SECRET];
@@ -65,7 +65,8 @@ static int differs(const char *in_profile, const char *in_session) {
   return in_profile && in_session && strcmp(in_profile, in_session) != 0;
 }
 
-/* The same setting has two values in two places: which one is meant is unknown. */
+/* Checks that a setting does not have two values in two places, because it would be unknown which one is
+ * meant. */
 static int sso_agrees(slp_key_plan *plan, const slp_profile *p) {
   int region = differs(get(p, SLP_PROFILE_SSO_REGION), p->session_region);
   if (!region && !differs(get(p, SLP_PROFILE_SSO_START_URL), p->session_url)) return 0;
@@ -79,7 +80,7 @@ static int base(slp_key_plan *plan, const slp_profile *p, slp_base_kind kind) {
   return 0;
 }
 
-/* Finds the keys of a profile apart from any role. */
+/* Finds the keys of a profile, apart from any role. */
 static int own_keys(slp_key_plan *plan, const slp_profile *p) {
   if (get(p, SLP_PROFILE_WEB_IDENTITY)) {
     if (!get(p, SLP_PROFILE_ROLE_ARN))
@@ -116,7 +117,7 @@ static int from_outside(slp_key_plan *plan, const slp_profile *p, const char *so
                 "credential_source %.60s is none of Environment, Ec2InstanceMetadata, EcsContainer", source);
 }
 
-/* The profile among the sources, or NULL. */
+/* Returns the loaded profile of that name, or NULL. */
 static const slp_profile *find(const slp_profiles *all, const char *name) {
   if (strcmp(name, all->profile.name) == 0) return &all->profile;
   for (size_t i = 0; i < all->sources_n; i++) {
@@ -142,7 +143,7 @@ static int check_role(slp_key_plan *plan, const slp_profile *p) {
   return 0;
 }
 
-/* Follows a role's source: *ret is the next role, or NULL when the base is found. */
+/* Follows the source of a role. *ret is the next role, or NULL when the base is found. */
 static int follow(slp_key_plan *plan, const slp_profiles *all, const slp_profile *role,
                   const slp_profile **ret) {
   const char *name = get(role, SLP_PROFILE_SOURCE_PROFILE);

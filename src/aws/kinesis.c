@@ -1,13 +1,13 @@
-/* kinesis.c - Kinesis as a service: CBOR or JSON, and the fall-back from one to the other. */
+/* kinesis.c - the Kinesis service: CBOR or JSON, and the fall-back from CBOR to JSON. */
 #include "aws/kinesis_read.h"
 #include "aws/limits.h"
 #include "aws/service.h"
 #include "aws/subscribe.h"
 
-/* After so many requests whose CBOR failed and whose JSON worked, the endpoint gets no more CBOR. */
+/* After this many requests that failed in CBOR and worked in JSON, the endpoint gets no more CBOR. */
 #define CBOR_STRIKES_MAX 2u
 
-/* slp_asking.step */
+/* values of slp_asking.step */
 enum { FIRST_FORM, FELL_BACK /* from CBOR to JSON, in this op */ };
 
 typedef struct kinesis {
@@ -57,7 +57,7 @@ static int ask(slp_asking *a) {
   return SLP_EINVAL;
 }
 
-/* Prepares the same request as JSON, unless the user insisted on a form. 1: ready. */
+/* Prepares the same request as JSON, unless the user insisted on a form. Returns 1 if it is ready. */
 static int fall_back(slp_asking *a) {
   if (a->form != SLP_FORM_CBOR || a->service->aws->wire != SLP_WIRE_AUTO) return 0;
   a->step = FELL_BACK;
@@ -75,7 +75,8 @@ static int is_cbor(const slp_http *http, slp_str body) {
   return body.n && (unsigned char)body.p[0] >= 0xa0 && (unsigned char)body.p[0] <= 0xbf;
 }
 
-/* Is the answer to a CBOR request not CBOR? An empty 5xx or 429 proves nothing. */
+/* Returns 1 if the answer to a CBOR request is not CBOR, and the request was prepared as JSON. An empty 5xx
+ * or 429 proves nothing. */
 static int reroute(slp_call *c) {
   slp_asking *a = slp_asking_of(c);
   slp_str body = slp_buf_str(c->into);
@@ -105,7 +106,8 @@ static void read_small(slp_asking *a) {
     slp_call_good(&a->call);
 }
 
-/* Counts a request where JSON worked and CBOR did not. An outage that fails both ways proves nothing. */
+/* Counts a request for which JSON worked and CBOR did not. An outage that fails in both forms proves
+ * nothing. */
 static void over(slp_asking *a) {
   const slp_fail *f = &a->call.fail;
   if (a->step == FELL_BACK && (f->class == SLP_FINE || f->aws_code[0])) kinesis_of(a)->cbor_strikes++;

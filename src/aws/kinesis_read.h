@@ -1,12 +1,12 @@
-/* kinesis_read.h - requests to Kinesis as JSON or CBOR, and its JSON description of a stream. Other answers:
- * answers.h, codec/page.h. */
+/* kinesis_read.h - writes Kinesis' requests in JSON or CBOR, and reads its descriptions of streams and
+ * consumers. Other answers: answers.h, codec/page.h. */
 #ifndef SLP_AWS_KINESIS_READ_H
 #define SLP_AWS_KINESIS_READ_H
 
 #include "aws/ops.h"
 
-/* Requests are written into b, which must be empty. 0, SLP_ENOMEM, SLP_EBADDATA (a name that is not UTF-8).
- */
+/* These write a request into b, which must be empty. They return 0, SLP_ENOMEM, or SLP_EBADDATA for a name
+ * that is not UTF-8. */
 int slp_kinesis_put_describe(slp_buf *b, const slp_op_describe *op);
 int slp_kinesis_put_list(slp_buf *b, const slp_op_list_shards *op);
 int slp_kinesis_put_iterator(slp_buf *b, const slp_op_iterator *op);
@@ -15,7 +15,7 @@ int slp_kinesis_put_records(slp_buf *b, const slp_op_records *op, slp_form form)
 slp_str slp_kinesis_consumer_target(slp_consumer_call what);
 int slp_kinesis_put_consumer(slp_buf *b, const slp_op_consumer *op);
 
-/* Read in place. 0, SLP_EBADDATA, SLP_ELIMIT; *ret_why then says what was wrong. */
+/* These read in place. They return 0, SLP_EBADDATA or SLP_ELIMIT; *ret_why then says what is wrong. */
 int slp_kinesis_read_describe(slp_str body, slp_op_describe *op, const char **ret_why);
 int slp_kinesis_read_consumer(slp_str body, slp_op_consumer *op, const char **ret_why);
 

@@ -1,5 +1,5 @@
-/* login_file.c - pieces of work over host/own_file.h. The struct has memory of its own, because a thread
- * allocates from it, and outlives its owner until the last piece is over. */
+/* login_file.c - runs the functions of host/own_file.h on a thread. The struct has memory of its own, because
+ * the thread allocates from it, and it lives until the last piece of work is over. */
 #include "aws/login_file.h"
 
 #include "aws/provider.h"
@@ -76,7 +76,8 @@ slp_login_file *slp_login_file_new(slp_host *h, const char *path) {
   slp_list_init(&f->line.waiting);
   slp_buf_init(&f->path, mem, 4096);
   slp_buf_init(&f->bytes, mem, BYTES_MAX);
-  /* Room for the content at once: when it is to be saved, the refresh token before it is spent. */
+  /* Reserves room for the content now, before the refresh token is spent, so that the save can't fail for
+   * lack of memory. */
   if (!slp_buf_add_z(&f->path, path) && !slp_secret_room(&f->bytes)) return f;
   file_free(f);
   return NULL;
@@ -99,5 +100,5 @@ void slp_login_file_leave(slp_login_file *f) {
     return;
   }
   if (!f->under_way) send(f, CLOSE, NULL, NULL);
-  slp_work_cancel(f->h, &f->work); /* a save, or closing, runs all the same; then on_left frees */
+  slp_work_cancel(f->h, &f->work); /* a save or a close runs nevertheless; then on_left frees */
 }

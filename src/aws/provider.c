@@ -1,4 +1,4 @@
-/* provider.c - the answers of providers, and the common reader of JSON answers. */
+/* provider.c - answers of providers, and reading keys from JSON. */
 #include "aws/provider.h"
 
 #include "codec/date.h"

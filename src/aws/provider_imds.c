@@ -5,19 +5,19 @@
 #include <stdio.h>
 
 #define ROLES "latest/meta-data/iam/security-credentials/"
-/* Expired keys are used for botocore's extra time: the metadata service can be hours late, and the services
- * allow for it. */
+/* Expired keys are used for some extra time, as in botocore: the metadata service can be hours late, and the
+ * services allow for that. */
 #define EXTRA_MS (15 * 60 * 1000)
 #define EXTRA_JITTER_MIN_MS (2 * 60 * 1000)
 #define EXTRA_JITTER_MAX_MS (10 * 60 * 1000)
 
 typedef struct machine {
-  slp_provider p; /* the asker's answers go through `inner` first */
+  slp_provider p; /* keys for the asker go through `inner` first */
   slp_provider inner;
   slp_host *h;
   slp_imds imds;
   char path[256];
-  uint8_t named; /* the role is known, its keys were asked for */
+  uint8_t named; /* the role is known, and its keys were asked for */
 } machine;
 
 static void on_inner(slp_provider *inner, const slp_keys_answer *answer) {
@@ -35,7 +35,8 @@ static void on_inner(slp_provider *inner, const slp_keys_answer *answer) {
   }
 }
 
-/* The first line is the role; its name becomes part of a URL. */
+/* Builds the path of the role, the first line of the answer. Its name becomes part of a URL, so its
+ * characters are checked. */
 static int role_path(machine *m) {
   slp_str role = slp_buf_str(&m->imds.fetch.answer);
   size_t n = 0;

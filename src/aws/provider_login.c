@@ -1,11 +1,11 @@
-/* provider_login.c - keys for a user who signed in with `aws login`: those in the cache of the AWS tools,
- * renewed when they have less than RENEW_MS left.
+/* provider_login.c - keys for a user who signed in with `aws login`. They are in the cache of the AWS tools,
+ * and are renewed when they have less than RENEW_MS left.
  *
- * A refresh token serves once, and whoever uses the cache must find the next one there. So a renewal
- *   1. locks the cache against other processes of ours, and waits where one of them renews it just now;
- *   2. reads it again, and takes the keys where somebody has renewed it meanwhile;
- *   3. asks for new keys, and writes the cache anew before it gives them away.
- * Nothing is asked where the cache can't be locked, because then it could not be written either. */
+ * A refresh token can be used once, and all users of the cache must find the next one there. So a renewal
+ *   1. locks the cache against other processes of this program, and waits if one of them is renewing it;
+ *   2. reads it again, and takes the keys if another process has renewed it meanwhile;
+ *   3. asks for new keys, and writes the cache before it gives them away.
+ * If the cache can't be locked, nothing is asked, because it could not be written either. */
 #include "aws/aws_impl.h"
 #include "aws/fetch.h"
 #include "aws/limits.h"
@@ -18,12 +18,13 @@
 #include <stdio.h>
 
 #define TRIES 3
-/* Of the cache as it is read, written and kept: what a renewal writes can be read at the next one. */
+/* For reading, writing and keeping the cache alike, so that what a renewal writes can be read at the next
+ * one. */
 #define FILE_MAX 131071u
 #define REQUEST_MAX 65536u
 /* botocore renews a session that has less than this left (credentials.py, 1.44.8). */
 #define RENEW_MS (5 * 60 * 1000)
-/* How long another process of ours may have the cache. */
+/* How long another process of this program may keep the cache locked. */
 #define BUSY_US 250000u
 #define BUSY_TRIES 120
 #define MS_MAX 120000u
@@ -37,16 +38,16 @@ typedef struct login {
   slp_file file;
   slp_buf path, text, room; /* of the cache; `cached` points into room */
   slp_login cached;
-  slp_buf kept;            /* a cache that could not be written: its content; empty: none */
-  int64_t kept_expires_ms; /* of the cache that it would have replaced */
-  slp_login_file *lock;    /* NULL: not wanted yet */
+  slp_buf kept;            /* content of a cache that could not be written; empty: none */
+  int64_t kept_expires_ms; /* expiry in the cache that it should have replaced */
+  slp_login_file *lock;    /* NULL: no lock was wanted yet */
   slp_timer busy;
   uint32_t busy_tries;
   slp_fetch fetch;
   slp_buf url, request, proof, answer_room, renewed_text;
-  slp_login renewed; /* into answer_room */
+  slp_login renewed; /* points into answer_room */
   uint8_t reading, locked;
-  uint8_t spent; /* the renewal was refused: somebody else may have made it */
+  uint8_t spent; /* the renewal was refused, perhaps because another process has made it */
   char trouble[SLP_FETCH_TROUBLE];
 } login;
 
@@ -90,7 +91,7 @@ static void give(login *s, const slp_login *from) {
 
 static int still_lives(const login *s) { return s->cached.expires_ms > slp_aws_early_ms(s->aws); }
 
-/* The keys serve until their end, or the user must sign in. */
+/* Gives the cached keys if they are still valid; otherwise the user must sign in. */
 static void without_renewal(login *s, const char *why) {
   if (still_lives(s))
     give(s, &s->cached);
@@ -127,12 +128,12 @@ static void on_body(login *s) {
     return;
   }
   if (!r) r = slp_login_cache_write(&s->renewed_text, slp_buf_str(&s->text), &s->renewed);
-  if (r) slp_secret_clear(&s->renewed_text); /* a part of a cache is none to go on from */
+  if (r) slp_secret_clear(&s->renewed_text); /* a partial cache must not be kept */
   if (!r) r = slp_login_file_save(s->lock, slp_buf_str(&s->renewed_text), on_saved, s);
-  if (r) on_saved(s, r); /* a cache larger than any, or no memory: the keys are good all the same */
+  if (r) on_saved(s, r); /* the cache is too large, or there is no memory; the keys are good nevertheless */
 }
 
-/* Says what the service's error means to people. */
+/* Returns what the service's error means, in words for people; NULL: not known. */
 static const char *refusal(login *s) {
   slp_field error = {.name = "error"};
   const char *why = "";
@@ -166,7 +167,7 @@ static void on_answer(slp_fetch *f) {
     return;
   }
   const char *known = f->http.error ? NULL : refusal(s);
-  const char *trouble = slp_fetch_trouble(f, room); /* takes the answer apart */
+  const char *trouble = slp_fetch_trouble(f, room); /* changes the answer */
   if (slp_fetch_passes(f) && !still_lives(s)) {
     slp_keys_failed(&s->p, 1, f->http.status,
                     "%.130s: the session has expired and can't be renewed just now: %.120s", s->where,
@@ -177,9 +178,9 @@ static void on_answer(slp_fetch *f) {
   snprintf(s->trouble, sizeof s->trouble, known ? "%s" : "it could not be renewed: %.70s",
            known ? known : trouble);
   slp_fetch_clear(f);
-  slp_secret_free(&s->request); /* not before: its secrets were looked for in all that was told */
+  slp_secret_free(&s->request); /* not earlier: the messages above were checked for its secrets */
   slp_secret_free(&s->proof);
-  s->spent = 1; /* the AWS tools take no lock: their renewal may be the one that counted */
+  s->spent = 1; /* the AWS tools take no lock, so their renewal may be the one that counted */
   read_cache(s);
 }
 
@@ -187,7 +188,8 @@ static int put_request(login *s) {
   slp_buf *b = &s->request;
   uint64_t unique[2] = {slp_random(s->aws->h), slp_random(s->aws->h)};
   if (slp_secret_room(b) || slp_secret_room(&s->proof)) return SLP_ENOMEM;
-  /* Also for what comes after the answer: then the refresh token is spent, and nothing may fail any more. */
+  /* Also for what comes after the answer: the refresh token is spent then, and nothing may fail for lack of
+   * memory. */
   if (slp_secret_room(&s->answer_room) || slp_secret_room(&s->renewed_text)) return SLP_ENOMEM;
   slp_jw w = slp_jw_begin(b);
   slp_jw_str(&w, "clientId", s->cached.client);
@@ -264,7 +266,7 @@ static void on_locked(void *arg, int error) {
     starved(s);
     return;
   }
-  /* Another process renews it just now: what it writes serves us as well. */
+  /* Another process is renewing it just now; what it writes will do for us as well. */
   if (error == SLP_EBUSY && !still_lives(s) && ++s->busy_tries < BUSY_TRIES &&
       !slp_timer_set(s->aws->h, &s->busy, slp_after_us(slp_now_us(s->aws->h), BUSY_US)))
     return;
@@ -285,7 +287,8 @@ static void lock(login *s) {
     starved(s);
 }
 
-/* What could not be written before goes before what is still there; a new sign-in goes before both. */
+/* Content that could not be written earlier is preferred to what the file still has; a new sign-in is
+ * preferred to both. */
 static int use_kept(login *s) {
   slp_login kept;
   const char *why = "";

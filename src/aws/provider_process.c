@@ -1,5 +1,5 @@
-/* provider_process.c - keys from a program of the user's: credential_process. No shell; its output is never
- * logged. */
+/* provider_process.c - keys from a program of the user: credential_process. It runs without a shell, and its
+ * output is never logged. */
 #include "aws/aws_impl.h"
 #include "aws/provider.h"
 #include "codec/fields.h"
@@ -19,7 +19,7 @@ typedef struct process {
   const slp_profile *const *from;
   char where[200];
   slp_child child;
-  slp_buf words;     /* each with a NUL */
+  slp_buf words;     /* separated by NULs */
   const char **argv; /* owned */
   slp_buf output;
   uint8_t running, told_slow;
@@ -35,7 +35,7 @@ static void clear(process *x) {
   x->argv = NULL;
 }
 
-/* Does a line of standard error miss a terminal? */
+/* Returns 1 if a line of standard error complains about a missing terminal. */
 static int misses_terminal(const char *said) {
   return strstr(said, "tty") || strstr(said, "terminal") || strstr(said, "Inappropriate ioctl");
 }
@@ -47,7 +47,7 @@ static void complain(process *x, const char *what) {
                   x->child.said[0] ? ": " : "", x->child.said);
 }
 
-/* The program may show an address to visit, or wait for a touch of a key. */
+/* Called when the program takes long. It may show an address to visit, or wait for a touch of a key. */
 static void on_slow(slp_child *child) {
   process *x = SLP_OWNER(child, process, child);
   char text[480];
@@ -62,7 +62,7 @@ static void on_slow(slp_child *child) {
   x->aws->waits(x->aws->waits_ctx, text);
 }
 
-/* Did the program end well, with output? */
+/* Returns 1 if the program ended well; otherwise it has answered with the reason. */
 static int ended_well(process *x) {
   const slp_child *child = &x->child;
   char what[80];
@@ -125,7 +125,7 @@ static void on_child(slp_child *child) {
   clear(x);
 }
 
-/* Splits the command into argv. NULL: done; else what is wrong. */
+/* Splits the command into argv. Returns NULL, or what is wrong. */
 static const char *split(process *x, const char *command, int *ret_error) {
   const char *why = NULL;
   size_t n = 0;

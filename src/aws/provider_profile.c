@@ -1,5 +1,5 @@
-/* provider_profile.c - keys of a profile: follows its plan, from the first keys over each role to the last.
- */
+/* provider_profile.c - keys of a profile: follows its plan from the first keys over each role to the last
+ * one. */
 #include "aws/ask_code.h"
 #include "aws/key_plan.h"
 #include "aws/provider.h"
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* A process or a sign-in, and some roles after it; or a code that somebody types. */
+/* Long enough for a process or a sign-in and some roles after it, or for a code that somebody types. */
 #define MS_MAX 300000u
 
 enum { PROCESS, WEB, SSO, LOGIN, ENV, CONTAINER, IMDS, BASES };
@@ -17,16 +17,16 @@ enum { PROCESS, WEB, SSO, LOGIN, ENV, CONTAINER, IMDS, BASES };
 typedef struct profile_provider {
   slp_provider p;
   slp_aws *aws;
-  slp_profiles profiles; /* its own, so that nobody reloads them during an attempt */
+  slp_profiles profiles; /* its own, so that nobody loads them again during an attempt */
   slp_wait wait;
   slp_key_plan plan;
   slp_provider *bases[BASES]; /* owned */
-  slp_provider *asked;        /* NULL: none under way */
+  slp_provider *asked;        /* NULL: none is being asked */
   slp_sts sts;
   char who[140];
-  slp_code_ask *asking; /* NULL: no code is asked for */
+  slp_code_ask *asking; /* NULL: no code is being asked for */
   char code[SLP_CODE_MAX];
-  slp_buf source; /* the keys a role is assumed with: id, secret, token */
+  slp_buf source; /* the keys with which a role is assumed: id, secret, token */
 } profile_provider;
 
 static void forget(profile_provider *pp) {
@@ -63,7 +63,7 @@ static void on_sts(slp_sts *sts) {
   forget(pp);
 }
 
-/* Copies the keys that the next call signs with: their memory is valid during the answer only. */
+/* Copies the keys that the next call signs with, because they are valid during the answer only. */
 static int keep_source(profile_provider *pp, const slp_aws_keys *keys) {
   slp_buf copy;
   slp_buf_init(&copy, pp->aws->h->mem, keys->key_id.n + keys->secret.n + keys->token.n + 1);
@@ -101,7 +101,7 @@ static void on_code(void *arg, int error, const char *code) {
   forget(pp);
 }
 
-/* The code is good for half a minute: it is asked for when all else is there. */
+/* Asks for the code last, because it is valid for half a minute only. */
 static void send_with_code(profile_provider *pp) {
   pp->asking = slp_code_ask_begin(pp->aws->h, pp->sts.mfa_serial, on_code, pp);
   if (pp->asking) return;
@@ -149,7 +149,7 @@ static void on_base(slp_provider *base, const slp_keys_answer *answer) {
   if (pp->asked != base) return;
   pp->asked = NULL;
   slp_aws_keys keys = answer->keys ? *answer->keys : (slp_aws_keys){.expires_at_ms = SLP_KEYS_NEVER};
-  /* A program's answer may lack the account, which its profile may name. */
+  /* A program's answer may lack the account, but the profile may name it. */
   if (!keys.account.n && pp->plan.base == SLP_BASE_PROCESS)
     keys.account = slp_str_of(slp_profile_get(pp->plan.from, SLP_PROFILE_ACCOUNT));
   switch (answer->outcome) {
@@ -199,7 +199,8 @@ static void start_plan(profile_provider *pp) {
   }
 }
 
-/* A role whose code nobody can be asked for: told before anything is sent. 1: it was. */
+/* Returns 1 and answers if a role needs a code and there is no terminal to ask for it. That is checked before
+ * anything is sent. */
 static int lacks_terminal(profile_provider *pp) {
   for (size_t i = 0; i < pp->plan.roles_n; i++) {
     const slp_profile *role = pp->plan.roles[i];
@@ -242,7 +243,7 @@ static void on_loaded(slp_wait *wait) {
   forget(pp);
 }
 
-/* The files are read at every attempt: somebody may have rotated the keys in them. */
+/* The files are read at every attempt, because the keys in them may have been rotated. */
 static void begin(slp_provider *p, int fresh) {
   profile_provider *pp = SLP_OWNER(p, profile_provider, p);
   (void)fresh;

@@ -6,7 +6,7 @@ typedef struct user_provider {
   slp_host *h;
   void (*ask)(void *arg);
   void *arg;
-  uint8_t asked; /* asked and not answered: not asked again, even in a later attempt */
+  uint8_t asked; /* asked and not answered; not asked again, even in a later attempt */
 } user_provider;
 
 static void user_begin(slp_provider *p, int fresh) {

@@ -1,5 +1,5 @@
-/* provider_web.c - keys for a token of somebody else's: STS AssumeRoleWithWebIdentity (EKS service accounts,
- * CI systems). The token's file rotates: it is read at every attempt. */
+/* provider_web.c - keys for a token of another identity provider: STS AssumeRoleWithWebIdentity (EKS service
+ * accounts, CI systems). The token's file is read at every attempt, because the token rotates. */
 #include "aws/provider.h"
 #include "aws/sts.h"
 #include "host/err.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #define TOKEN_MAX 20000u /* STS API reference, WebIdentityToken */
-/* File, and three tries of the call. */
+/* Enough for the file and three tries of the call. */
 #define MS_MAX 120000u
 
 typedef struct web {
@@ -15,7 +15,7 @@ typedef struct web {
   slp_aws *aws;
   const slp_profile *const *from; /* NULL: the environment */
   char where[200];                /* for messages */
-  char *role_arn, *session;       /* owned, as long as an attempt lasts */
+  char *role_arn, *session;       /* owned; for the time of one attempt */
   slp_buf path, token;
   slp_file file;
   slp_sts sts;

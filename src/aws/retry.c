@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-/* The first ceilings of the SDKs' 2026 retry rules: 50 ms after a network failure or 5xx, one second after
- * being throttled (a shard that ran out of its five calls a second is refused for a second). */
+/* The first ceilings, from the SDKs' retry rules of 2026: 50 ms after a network failure or 5xx, one second
+ * after throttling, because a shard that has used its five calls a second is refused for a second. */
 #define TRANSIENT_FIRST_US 50000u
 #define THROTTLE_FIRST_US 1000000u
 
@@ -21,7 +21,7 @@ uint64_t slp_retry_wait_us(slp_class class, uint32_t tries, uint64_t random, uin
   return slp_min_u64(slp_max_u64(wait, retry_after_us), wait + SLP_RETRY_AFTER_EXTRA_US);
 }
 
-/* The numbers of tries of botocore's modes. Its adaptive mode also paces calls; ours are paced per shard
+/* Tries of botocore's modes. Its adaptive mode also paces calls, but here calls are paced for each shard
  * anyway. */
 int slp_retry_tries(const char *mode, const char *attempts, uint32_t *ret_tries, char why[160]) {
   static const struct {

@@ -1,4 +1,4 @@
-/* service.c - the life of an op, from the table's function to on_done. */
+/* service.c - the life of an op, from the function in the table to on_done. */
 #include "aws/service.h"
 
 #include "aws/limits.h"
@@ -7,19 +7,20 @@
 
 #include <stdio.h>
 
-/* A slice of parsing is at most this much, so that one large page does not hold the loop: bench/turn.c
- * measures the turns that this makes. */
+/* A slice of parsing is at most this large, so that a large page does not hold up the loop; bench/turn.c
+ * measures the turns. */
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 256u
 #define SLICE_ROWS 256u
+/* pages of at least this size are read while they come */
 #define EARLY_BYTES (64u * 1024)
 #define IDLE_CALLS_MAX 64u
-/* Escapes can double a token. */
+/* Escapes can double the length of a token. */
 #define REQUEST_MAX (SLP_KINESIS_NEXT_TOKEN_MAX * 2 + 4096)
 
 static slp_service *service_of(slp_ops *o) { return SLP_OWNER(o, slp_service, ops); }
 
-/* ---- the life of an asking ----------------------------------------------------------------------------- */
+/* ---- the life of an op in flight (slp_asking) ---------------------------------------------------------- */
 static void on_slice(slp_event *ev);
 
 static void asking_free(slp_asking *a) {
@@ -89,7 +90,7 @@ static void asking_give_back(slp_asking *a) {
   s->idle_n++;
 }
 
-/* What the op is about, by ARN or name. */
+/* Returns what the op is about: a name or an ARN. */
 static slp_str resource_of(slp_asking *a) {
   slp_str name = {NULL, 0};
   switch (a->kind) {
@@ -113,13 +114,14 @@ static void on_call_done(slp_call *c) {
   op->date_ms = c->http.date_ms;
   if (a->service->kind->over) a->service->kind->over(a);
   if (c->fail.class != SLP_FINE && a->kind == SLP_OP_RECORDS)
-    slp_page_reset(slp_records_of(a)->page); /* nothing of what came is kept */
+    slp_page_reset(slp_records_of(a)->page); /* nothing of a failed answer is kept */
   asking_give_back(a);
   op->on_done(op);
 }
 
 /* ---- checksums ----------------------------------------------------------------------------------------- */
-/* Continues the CRC-32 that DynamoDB sends over the next bytes of the body. 0: not wrong so far. */
+/* Continues the CRC-32 that DynamoDB sends over the next bytes of the body. Returns 1 if the whole body was
+ * checked and the sum is wrong. */
 static int check_sum(slp_asking *a, size_t body_n, size_t bytes_max) {
   const slp_http *http = &a->call.http;
   size_t n = body_n - a->sum_at;
@@ -163,7 +165,8 @@ static void bad_page(slp_asking *a, int r) {
 }
 
 static void read_page(slp_asking *a) {
-  /* The reader may add to the body, and changes it in place only where no checksum is sent. */
+  /* The checksum goes first: the reader may add to the body, and changes it in place only if no checksum was
+   * sent. */
   if (check_sum(a, slp_records_of(a)->body_bytes, SLICE_BYTES)) {
     wrong_sum(a);
     return;
@@ -181,9 +184,9 @@ static void read_page(slp_asking *a) {
   }
 }
 
-/* A large page is read while it comes, each piece as long as it is in the CPU's cache: its beginning is not
- * any more when the last byte is there. What is wrong with it is told then, and what came of a call that
- * fails is forgotten. */
+/* Returns 1 if a large page can be read while it comes. Each piece is then read while it is in the CPU's
+ * cache; the beginning of the page no longer is when its last byte comes. An error is reported when the page
+ * is complete. If the call fails, what was read is dropped. */
 static int may_begin_early(const slp_asking *a) {
   const slp_http *http = &a->call.http;
   const slp_buf *body = a->call.into;
@@ -303,7 +306,8 @@ static int may_grow(slp_http *http, size_t more) {
   return op->may_grow ? op->may_grow(op, more) : 1;
 }
 
-/* "REGION:ACCOUNT" of arn:PARTITION:SERVICE:REGION:ACCOUNT:NAME; {NULL, 0}: it is no ARN. */
+/* Returns "REGION:ACCOUNT" of arn:PARTITION:SERVICE:REGION:ACCOUNT:NAME, or {NULL, 0} if arn is not an
+ * ARN. */
 static slp_str account_of(slp_str arn) {
   size_t from = 0, colons = 0;
   for (size_t i = 0; i < arn.n; i++) {
@@ -341,7 +345,7 @@ void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   op->tries = 0;
   slp_asking *a = asking_take(s, kind, op);
   int r = a ? slp_service_write(a) : SLP_ENOMEM;
-  if (r) { /* a name that is not text is impossible, because api/ checks names */
+  if (r) { /* a name that is not UTF-8 can't come here, because api/ checks names */
     if (a) asking_give_back(a);
     fail_unsent(s, op, r);
     return;
@@ -369,7 +373,7 @@ static void op_records(slp_ops *o, slp_op_records *op) {
   slp_service_begin(o, SLP_OP_RECORDS, &op->op);
 }
 
-/* Removes the op from the unsent ones. 1: it was one. */
+/* Removes the op from those that were not sent. Returns 1 if it was one of them. */
 static int take_unsent(slp_service *s, slp_op *op) {
   slp_op *before = NULL;
   for (slp_op *it = s->unsent; it; before = it, it = it->call) {

@@ -1,5 +1,5 @@
-/* sigv4.c - the canonical request, the string to sign, the key of the day, the signature.
- * Rules: AWS General Reference, "Signature Version 4"; checked against botocore by test/vectors. */
+/* sigv4.c - the canonical request, the string to sign, the key of the day, the signature. The rules are in
+ * the AWS General Reference, "Signature Version 4"; test/vectors compares them with botocore. */
 #include "aws/sigv4.h"
 
 #include "codec/date.h"
@@ -9,21 +9,21 @@
 #define DATE_BASIC_N 16 /* YYYYMMDDTHHMMSSZ */
 #define DATE_N 8        /* YYYYMMDD */
 
-/* What requests of one kind have in common: most differ from the one before in the time and the body only. So
- * the texts around those are kept, and put together around others. */
+/* What requests of the same kind have in common. Most requests differ from the one before only in time, token
+ * and body, so the text around those is kept. */
 typedef struct form {
-  slp_buf of;        /* what it was made of, each with its length */
-  slp_buf canonical; /* the request, without the date, the token and the body's hash, which is its end */
+  slp_buf of;        /* the inputs that it was made from, each with its length */
+  slp_buf canonical; /* the request without date, token and, at its end, the body's hash */
   size_t date_at, token_at, names_at, names_n;
-  slp_buf scope, authorization; /* all of it but the signature */
+  slp_buf scope, authorization; /* complete except for the signature */
 } form;
 
 struct slp_signer {
   slp_mem *mem;
   slp_digest *digest; /* holds the HMAC state of the day's key */
-  slp_buf key_of;     /* the inputs of the day's key: date, region, service, secret, each with its length */
+  slp_buf key_of;     /* the inputs of the day's key (date, region, service, secret), each with its length */
   form form;
-  slp_buf scratch; /* wiped after each use, as it may hold the token or the secret */
+  slp_buf scratch; /* wiped after each use, because it may have the token or the secret */
 };
 
 /* Headers that proxies and servers may add, drop or change are not signed. */
@@ -60,7 +60,7 @@ slp_signer *slp_signer_new(slp_mem *mem) {
   slp_buf_init(&s->key_of, mem, CANONICAL_MAX);
   slp_buf_init(&s->scratch, mem, CANONICAL_MAX);
   s->digest = slp_digest_new(mem);
-  /* Room from the start: growing would leave copies of secrets behind. */
+  /* Reserves room from the start, because a buffer that grows would leave copies of secrets behind. */
   if (!s->digest || slp_buf_reserve(&s->key_of, 1024) || slp_buf_reserve(&s->scratch, 4096)) {
     slp_signer_free(s);
     return NULL;
@@ -102,7 +102,7 @@ static int is_unsigned(slp_str name) {
   return 0;
 }
 
-/* Keeps the list sorted; equal names stay in the order they were given. */
+/* Keeps the list sorted; equal names stay in the order in which they were given. */
 static int insert_header(slp_http_header *sorted, size_t *n, slp_http_header header) {
   if (is_unsigned(header.name)) return 0;
   if (*n == SLP_SIGN_HEADERS_MAX) return SLP_ELIMIT;
@@ -117,7 +117,7 @@ static void add_lower(slp_buf *b, slp_str name) {
   for (size_t i = 0; i < name.n; i++) b->p[b->n++] = lower(name.p[i]);
 }
 
-/* Adds the value without white space at its ends, and with runs inside as one space. */
+/* Adds the value without white space at its ends, and with one space for each run inside. */
 static void add_value(slp_buf *b, slp_str value) {
   if (slp_buf_reserve(b, value.n)) return;
   int gap = 0;
@@ -134,7 +134,7 @@ static void add_value(slp_buf *b, slp_str value) {
   }
 }
 
-/* The values of these two are not the form's: they stand where the form says. */
+/* Stand in for the values of date and token, which the form does not have; only their places are noted. */
 static const char date_place[] = "date", token_place[] = "token";
 
 static void add_headers(form *f, const slp_http_header *sorted, size_t n) {
@@ -180,14 +180,15 @@ static void add_line(slp_buf *b, slp_str s) {
   slp_buf_add_char(b, '\n');
 }
 
-/* ---- what something was made of ------------------------------------------------------------------------ */
+/* ---- remembering inputs
+ * ---------------------------------------------------------------------------------- */
 static void add_counted(slp_buf *b, slp_str s) {
   uint64_t n = s.n;
   slp_buf_add(b, &n, sizeof n);
   slp_buf_add_str(b, s);
 }
 
-/* Is s what stands at *at, with its length? Goes behind it. */
+/* Returns 1 if s is the next noted input at *at, and moves *at behind it. */
 static int is_next(const slp_buf *b, size_t *at, slp_str s) {
   uint64_t n;
   if (b->n - *at < sizeof n + s.n) return 0;
@@ -276,7 +277,7 @@ static int put_authorization(form *f, slp_str key_id) {
   return slp_buf_add_str(b, SLP_STR(", Signature="));
 }
 
-/* Makes the form that of this request. Afterwards `of` is empty when that failed. */
+/* Makes f the form of this request, unless it is already. If that fails, f->of is empty. */
 static int use_form(form *f, const slp_sign_request *rq, const slp_sign_keys *keys, slp_str day) {
   slp_http_header sorted[SLP_SIGN_HEADERS_MAX];
   size_t n = 0;
@@ -333,14 +334,15 @@ static int use_key(slp_signer *s, const slp_sign_request *rq, slp_str secret, sl
 }
 
 /* ---- a signature --------------------------------------------------------------------------------------- */
-/* Into scratch, until the string to sign takes its place there. */
+/* Builds the canonical request in scratch; the string to sign will replace it there. */
 static int canonical_request(slp_signer *s, slp_str body, slp_str date, slp_str token) {
   const form *f = &s->form;
   const char *p = f->canonical.p;
   slp_buf *b = &s->scratch;
   size_t at = f->date_at;
   slp_buf_clear(b);
-  slp_buf_reserve(b, f->canonical.n + token.n + 128); /* growing would leave a copy of the token behind */
+  /* a buffer that grows would leave a copy of the token behind */
+  slp_buf_reserve(b, f->canonical.n + token.n + 128);
   slp_buf_add(b, p, at);
   slp_buf_add_str(b, date);
   if (token.n) {
@@ -369,7 +371,8 @@ static int string_to_sign(slp_signer *s, slp_str date) {
 int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms,
              char date[17], slp_buf *authorization) {
   uint8_t mac[32];
-  slp_date_basic(now_ms, date); /* one reading for header and scope: midnight can't fall between them */
+  /* the time is read once for header and scope, so midnight can't fall between them */
+  slp_date_basic(now_ms, date);
   slp_str whole = {date, DATE_BASIC_N}, day = {date, DATE_N};
   int r = use_form(&s->form, rq, keys, day);
   if (!r) r = use_key(s, rq, keys->secret, day);

@@ -9,16 +9,17 @@
 
 typedef struct slp_sign_keys {
   slp_str key_id, secret, token; /* token absent: permanent keys */
-  slp_str account;               /* whose they are, for the host; not signed; absent: not known */
+  slp_str account; /* the account of the keys, to choose the host; not signed; absent: not known */
 } slp_sign_keys;
 
 typedef struct slp_sign_request {
   slp_str method;
-  slp_str host;  /* as the Host header will say it: port only when it is not the scheme's own */
-  slp_str path;  /* as sent; only characters that need no encoding, no "." or ".." parts */
+  slp_str host;  /* as in the Host header: with a port only if it is not the scheme's default */
+  slp_str path;  /* as sent; only characters that need no encoding, without "." or ".." parts */
   slp_str query; /* as sent, without '?': encoded and sorted; usually empty */
-  const slp_http_header *headers; /* any case, any order; host, x-amz-date and the token are added here, and
-                                     headers that a proxy may change are left out */
+  /* in any case and order. host, x-amz-date and the token are added here; headers that a proxy may change are
+   * left out */
+  const slp_http_header *headers;
   size_t headers_n;
   slp_str body;
   slp_str region, service;
@@ -26,9 +27,9 @@ typedef struct slp_sign_request {
 
 typedef struct slp_signer slp_signer;
 slp_signer *slp_signer_new(slp_mem *mem); /* NULL: no memory */
-void slp_signer_free(slp_signer *s);      /* wipes; NULL is fine */
-/* Appends the value of Authorization and sets that of X-Amz-Date; both must be sent, and the token as
- * X-Amz-Security-Token. SLP_ENOMEM or SLP_ELIMIT. */
+void slp_signer_free(slp_signer *s);      /* wipes it; s may be NULL */
+/* Appends the value of the header Authorization, and sets that of X-Amz-Date. Both must be sent, and the
+ * token as X-Amz-Security-Token. Returns 0, SLP_ENOMEM or SLP_ELIMIT. */
 int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms,
              char date[17], slp_buf *authorization);
 

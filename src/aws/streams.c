@@ -1,5 +1,5 @@
-/* streams.c - DynamoDB Streams as a service. DynamoDB itself is asked for a table's stream, which is then
- * described: two requests, one op. */
+/* streams.c - the DynamoDB Streams service. To describe a table's stream, DynamoDB is asked for the table's
+ * stream first, and then the stream is described: two requests in one op. */
 #include "aws/limits.h"
 #include "aws/service.h"
 #include "aws/streams_read.h"
@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-/* slp_asking.step of a description */
+/* values of slp_asking.step in a description */
 enum { UNDECIDED, THE_TABLE, THE_STREAM };
 
-/* arn:...:table/NAME/stream/LABEL, as opposed to the table's own. */
+/* Returns 1 for arn:...:table/NAME/stream/LABEL, 0 for the ARN of a table. */
 static int is_stream_arn(slp_str arn) {
   const slp_str part = SLP_STR("/stream/");
   return arn.n && memmem(arn.p, arn.n, part.p, part.n) != NULL;
@@ -50,7 +50,7 @@ static int ask(slp_asking *a) {
       c->arn = slp_iterator_of(a)->arn;
       c->target = SLP_STR("DynamoDBStreams_20120810.GetShardIterator");
       return slp_streams_put_iterator(&a->request, slp_iterator_of(a));
-    case SLP_OP_CONSUMER: return SLP_EINVAL; /* of Kinesis only */
+    case SLP_OP_CONSUMER: return SLP_EINVAL; /* only Kinesis has consumers */
     case SLP_OP_RECORDS:
       c->arn = slp_records_of(a)->iterator; /* it begins with the stream's ARN */
       c->target = SLP_STR("DynamoDBStreams_20120810.GetRecords");
@@ -102,8 +102,8 @@ static void read_small(slp_asking *a) {
     slp_call_good(&a->call);
 }
 
-/* Drops shards that are not children, which servers send that ignore the filter (moto, DynamoDB Local before
- * 3). */
+/* Drops shards that are not children: servers that ignore the filter (moto, DynamoDB Local before 3) send
+ * all. */
 static void listed(slp_asking *a) {
   slp_op_list_shards *op = slp_list_of(a);
   size_t kept = 0;

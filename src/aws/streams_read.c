@@ -1,5 +1,6 @@
-/* streams_read.c - the JSON of DynamoDB Streams' small calls. Names: botocore 1.43.11 service models
- * dynamodbstreams 2012-08-10 and dynamodb 2012-08-10; AT_TIMESTAMP and Timestamp: botocore 1.44.8. */
+/* streams_read.c - writes and reads the small calls of DynamoDB Streams in JSON. Names: botocore 1.43.11,
+ * service models dynamodbstreams 2012-08-10 and dynamodb 2012-08-10; AT_TIMESTAMP and Timestamp: botocore
+ * 1.44.8. */
 #include "aws/streams_read.h"
 
 #include "aws/limits.h"
@@ -12,7 +13,7 @@ int slp_streams_put_table(slp_buf *b, slp_str table) {
   return slp_jw_object_end(&w);
 }
 
-/* Asks for as few shards as possible: another call lists them. */
+/* Asks for as few shards as possible, because another call lists them. */
 int slp_streams_put_describe(slp_buf *b, slp_str arn) {
   slp_jw w = slp_jw_begin(b);
   slp_put_text(&w, "StreamArn", arn);
@@ -52,7 +53,7 @@ int slp_streams_put_records(slp_buf *b, const slp_op_records *op) {
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-/* Hands each member of the one object inside the answer to `take`. */
+/* Calls `take` for each member of the object `inside` the answer. */
 static int read_inside(slp_json *j, slp_str body, const char *inside,
                        int (*take)(slp_json *j, slp_op_describe *op), slp_op_describe *op) {
   int given = 0;
@@ -97,7 +98,7 @@ int slp_streams_read_table(slp_str body, slp_op_describe *op, const char **ret_w
   return r;
 }
 
-/* A stream that is disabled, or being disabled, can be read to its end. */
+/* A stream that is disabled, or is being disabled, can still be read to its end, so it counts as active. */
 static int take_status(slp_json *j, slp_op_describe *op) {
   slp_str status = {NULL, 0};
   int r = slp_json_string(j, &status);

@@ -1,4 +1,4 @@
-/* sts.c - the query protocol of STS (API version 2011-06-15): a form in, XML out. */
+/* sts.c - the query protocol of STS (API version 2011-06-15): sends a form, reads XML. */
 #include "aws/sts.h"
 
 #include "aws/limits.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #define TRIES 3
-/* A web token may be 20,000 characters long, and each may take three in the form. */
+/* A web token may have 20,000 characters, each of which may take three in the form. */
 #define FORM_MAX (64u * 1024 + 4096)
 #define ANSWER_MAX (64u * 1024)
 #define TEXT_MAX (32u * 1024)
@@ -30,8 +30,8 @@ const char *slp_sts_action(const slp_sts *s) {
   return s->web_token.p ? "AssumeRoleWithWebIdentity" : "AssumeRole";
 }
 
-/* A whole answer with status 200 and no keys, or one larger than any with keys, comes from something that is
- * not STS: the address is wrong, and stays so. */
+/* Returns 1 if the failure may pass. A complete answer with status 200 and no keys, or one that is too large
+ * to have keys, does not come from STS: the address is wrong and will stay so. */
 int slp_sts_passes(const slp_sts *s) {
   const slp_fail *f = &s->call.fail;
   const slp_http *http = &s->call.http;
@@ -56,7 +56,8 @@ void slp_sts_free(slp_sts *s) {
   slp_call_free(&s->call);
 }
 
-/* ---- the question -------------------------------------------------------------------------------------- */
+/* ---- the request
+ * ----------------------------------------------------------------------------------------- */
 static void put(slp_buf *b, const char *name, slp_str value) {
   if (!value.p) return;
   slp_buf_addf(b, "&%s=", name);
@@ -65,7 +66,7 @@ static void put(slp_buf *b, const char *name, slp_str value) {
 
 static int put_form(slp_sts *s) {
   char session[64];
-  /* Names of sessions need not be unique; the time tells them apart in the service's logs. */
+  /* Session names need not be unique; the time tells them apart in the service's logs. */
   snprintf(session, sizeof session, "sloop-%lld", (long long)(slp_aws_now_ms(s->call.aws) / 1000));
   slp_buf_addf(&s->body, "Action=%s&Version=2011-06-15", slp_sts_action(s));
   put(&s->body, "RoleArn", slp_str_of(s->role_arn));
@@ -117,7 +118,7 @@ static int take(slp_sts *s, const char *name, slp_str *ret) {
   return r;
 }
 
-/* The account of the role's session; absent: the answer does not say. */
+/* Returns the account of the role's session; absent if the answer does not tell it. */
 static slp_str account_of_role(slp_sts *s) {
   slp_str arn;
   char path[160];

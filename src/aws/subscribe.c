@@ -1,10 +1,10 @@
 /* subscribe.c - the life of a subscription, from the request to its last event.
  *
- * ASKED --on the first byte of a 200--> READING <--an event is whole, and there is a page--> PARSING ASKED,
- * READING, PARSING --the connection is over--> LEFT: what came whole is still handed out, then on_done
+ * ASKED --the first byte of a 200--> READING <--an event is complete, and there is a page--> PARSING
+ * any --the connection is over--> `left`: complete events are still handed out, then on_done
  *
- * Bytes are taken off the connection only while there is a page for the next event and no whole event waits,
- * so that nothing lies here that the reader's budget does not know of but for one piece of curl's. */
+ * Bytes are read from the connection only while there is a page for the next event and no complete event
+ * waits. So the reader's budget knows of everything that is kept here, except for one piece of curl's. */
 #include "aws/subscribe.h"
 
 #include "aws/call.h"
@@ -17,11 +17,12 @@
 
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 256u
-/* An event that was made long before it came would move the order across shards too far: no delay is assumed
- * to be longer. The service's own is 70 ms on average (Developer Guide, "Develop enhanced fan-out
- * consumers"). */
+/* The longest delay of an event that is assumed. An event made much earlier than it came would move too far
+ * in the order across shards. The service's own delay is 70 ms on average (Developer Guide, "Develop enhanced
+ * fan-out consumers"). */
 #define EVENT_DELAY_US 500000u
-/* After a pause the connection holds events that were made during it; this long they are taken for such. */
+/* After a pause the connection holds events that were made during it. Events that come within this time count
+ * as such. */
 #define CATCH_UP_US 2000000u
 #define LONG_PAUSE_US 200000u
 
@@ -29,19 +30,19 @@ typedef enum { ASKED, READING, PARSING } sub_state;
 
 typedef struct subscription {
   slp_call call;
-  slp_aws *aws; /* owns a reference */
+  slp_aws *aws; /* holds a reference */
   slp_op_subscribe *op;
   sub_state state;
-  uint8_t left;   /* the call is over; fail says how */
+  uint8_t left;   /* the call is over; `fail` says how */
   uint8_t handed; /* an event was handed out */
-  uint8_t paused; /* since paused_us: nobody takes bytes off the connection */
+  uint8_t paused; /* since paused_us no bytes are read from the connection */
   uint64_t paused_us;
   uint64_t held_us, held_until_us; /* the last pause that was long enough to matter; 0: there was none */
   slp_fail fail;
   slp_buf request, in;
   slp_event_reader events;
   slp_page_reader *reader;
-  slp_page *page; /* of the next event; NULL: nobody wants one */
+  slp_page *page; /* for the next event; NULL: core wants none */
   slp_event step;
   slp_timer silence;
 } subscription;
@@ -79,8 +80,8 @@ static void go_on(subscription *u) {
   if (u->call.state == SLP_CALL_SENT) slp_http_resume(u->aws->h, &u->call.http);
 }
 
-/* Is a whole message there? Its length is only checked when it is read, which takes all 12 bytes that a
- * message begins with: a damaged one may claim fewer. */
+/* Returns 1 if a complete message has come. Its length is checked only when it is read, which takes the first
+ * 12 bytes: a damaged message may claim fewer. */
 static int has_whole(const subscription *u) {
   size_t n = u->in.n - u->events.at;
   if (n < 12) return 0;
@@ -119,7 +120,7 @@ static void broken(subscription *u, slp_class class, int code, const char *why) 
   over(u);
 }
 
-/* An exception or error message inside the stream. */
+/* Ends the subscription by an exception or error message inside the stream. */
 static void refused(subscription *u, const slp_event_message *m, slp_str name) {
   slp_remedy remedy;
   char type[160];
@@ -136,7 +137,7 @@ static void refused(subscription *u, const slp_event_message *m, slp_str name) {
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
-/* The event may have been made as early as that. */
+/* Returns the earliest time at which the event may have been made. */
 static uint64_t made_us(const subscription *u) {
   uint64_t now = slp_now_us(u->aws->h);
   uint64_t at = now > EVENT_DELAY_US ? now - EVENT_DELAY_US : 0;
@@ -144,7 +145,8 @@ static uint64_t made_us(const subscription *u) {
   return slp_max_u64(at, u->call.http.sent_us);
 }
 
-/* Takes the event's payload out: its memory becomes the page's; what follows moves to the page's old. */
+/* Moves the event's payload to the page by exchanging the buffers: the page gets this memory, and the bytes
+ * after the event go to the page's old memory. */
 static int take_payload(subscription *u, slp_str payload) {
   slp_buf *in = &u->in, *body = &u->page->body;
   size_t end = u->events.at, rest = in->n - end, at = (size_t)(payload.p - in->p);
@@ -177,7 +179,7 @@ static void drop_read(subscription *u) {
 
 static void on_step(slp_event *ev);
 
-/* 1: the page is read; 0: it is read on later, or the subscription is over. */
+/* Returns 1 if the page is read, 0 if it is read on later or the subscription is over. */
 static int parse(subscription *u) {
   char text[200];
   int r = slp_page_read(u->reader, SLICE_BYTES, SLICE_RECORDS);
@@ -198,10 +200,10 @@ static void hand_out(subscription *u) {
   u->handed = 1;
   pause(u);
   if (u->left) slp_post(u->aws->h, &u->step);
-  u->op->on_event(u->op); /* the last thing: it may cancel */
+  u->op->on_event(u->op); /* last, because it may cancel the subscription */
 }
 
-/* Deals with one message. 1: there may be another one. */
+/* Handles one message. Returns 1 if there may be another one. */
 static int message(subscription *u, const slp_event_message *m) {
   slp_str kind = slp_event_text(m, ":message-type");
   if (slp_str_is(kind, "exception")) {
@@ -213,7 +215,7 @@ static int message(subscription *u, const slp_event_message *m) {
     return 0;
   }
   if (!slp_str_is(slp_event_text(m, ":event-type"),
-                  "SubscribeToShardEvent")) { /* the initial response; news */
+                  "SubscribeToShardEvent")) { /* the initial response, or a kind of event that is not known */
     drop_read(u);
     return 1;
   }
@@ -246,7 +248,7 @@ static void step(subscription *u) {
       slp_fail_set(&u->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended within an event");
     over(u);
   } else if (u->page) {
-    go_on(u); /* a whole message was in the way */
+    go_on(u); /* a complete message was in the way */
   }
 }
 
@@ -258,7 +260,7 @@ static void watch(subscription *u) {
                 slp_after_us(slp_now_us(u->aws->h), (uint64_t)SLP_SUBSCRIPTION_SILENT_MS * 1000));
 }
 
-/* The head's texts are there as soon as it has come, its status with the first byte behind it. */
+/* The header's texts are there as soon as it has come; its status only with the first byte after it. */
 static void give_up_silent(subscription *u) {
   int head = u->call.http.status == 200 || strstr(u->call.http.content_type, "eventstream") != NULL;
   u->op->silent = 1;
@@ -302,7 +304,7 @@ static void on_done(slp_call *c) {
   u->fail = c->fail;
   slp_name_right(&u->fail, "kinesis:", c->target, u->op->consumer_arn);
   u->left = 1;
-  if (c->http.status == 200) opened(u); /* it may have broken before on_more could run */
+  if (c->http.status == 200) opened(u); /* the connection may have broken before on_more could run */
   if (u->state == ASKED) {
     u->op->op.sent_us = c->http.sent_us;
     u->op->op.date_ms = c->http.date_ms;
@@ -325,7 +327,7 @@ static int put_request(slp_buf *b, const slp_op_subscribe *op) {
   return slp_jw_object_end(&w);
 }
 
-/* There is no memory even to ask: told in the next turn. */
+/* Reports in the next turn that there is no memory for the request. */
 static void on_unsent(slp_event *ev) {
   subscription *u = SLP_OWNER(ev, subscription, step);
   slp_fail_set(&u->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
@@ -359,10 +361,10 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   c->lane = SLP_LANE_PUSH;
   c->arn = op->consumer_arn;
   c->target = SLP_STR("Kinesis_20131202.SubscribeToShard");
-  c->content_type = SLP_STR("application/x-amz-json-1.1"); /* the service answers CBOR with 500 here */
+  c->content_type = SLP_STR("application/x-amz-json-1.1"); /* the service answers CBOR with status 500 here */
   c->body = slp_buf_str(&u->request);
   c->total_ms_max = SLP_SUBSCRIPTION_MS_MAX;
-  c->tries_max = 1;     /* the shard's reader repeats it, from where it is then */
+  c->tries_max = 1;     /* the shard's reader subscribes again, from where it is then */
   c->keeps_secrets = 1; /* the last message may be read when the connection is gone */
   c->into = &u->in;
   c->may_grow = may_grow;
