@@ -1,41 +1,46 @@
-/* edits.c - leases that an operator changes, one conditional write each.
+/* edits.c - leases that an operator changes, each with one conditional write.
  *
- * In rounds: every row is read; an owner that is in the way is proven dead, or by force evicted, before
- * anything is written; then the writes. What was refused, or got no answer, is judged by the next round's
- * rows. */
+ * The work goes in rounds. Every round reads all rows. Then an owner that is in the way is proven dead, or
+ * evicted by force. Only after that the leases are written. What became of a write that was refused, or got
+ * no answer, is judged from the next round's rows. */
 #include "admin/admin_inside.h"
 
 #define ROUNDS_MAX 8u
 
-/* UNSENT -> SENT -> DONE; either -> WAS_SO; both -> GIVEN_UP. Every round's rows judge the first two. */
+/* UNSENT -> SENT -> DONE. UNSENT and SENT may also become WAS_SO or GIVEN_UP. Each round's rows judge the
+ * targets in UNSENT and SENT. */
 typedef enum target_state {
   TARGET_UNSENT,
-  TARGET_SENT, /* a write of it was sent at least once */
+  TARGET_SENT, /* a write was sent at least once */
   TARGET_DONE,
-  TARGET_WAS_SO, /* nothing had to be written, or what was sent was refused, and it has become so by itself */
+  /* the row is as wanted without a write of ours: it was so before, or became so after a refusal */
+  TARGET_WAS_SO,
   TARGET_GIVEN_UP
 } target_state;
 
-typedef struct target { /* a lease to be changed */
-  slp_str shard;        /* in keep, as the others */
+typedef struct target { /* a lease that is to be changed */
+  slp_str shard;        /* in `keep`, as the other texts */
   target_state state;
-  slp_position to;  /* NONE: stays */
-  slp_position was; /* before the last write of it was sent, as the next two */
+  slp_position to;  /* NONE: the position stays */
+  slp_position was; /* read before the last write was sent, as the next two */
   slp_str was_owner;
   uint8_t was_parked;
-  uint8_t in_doubt; /* a write of it got no answer: a row that differs since does not tell what came of it */
-  sloop_change_kind_t why; /* GIVEN_UP */
+  /* 1: a write got no answer. If the row differs since then, that does not tell whether the write took
+   * effect */
+  uint8_t in_doubt;
+  sloop_change_kind_t why; /* GIVEN_UP: the reason */
 } target;
 
 struct slp_edits {
-  target *targets; /* in keep */
+  target *targets; /* in `keep` */
   size_t n;
-  size_t write_at;  /* the next that is to be written */
+  size_t write_at;  /* the target that is written next */
   size_t evicted_n; /* workers that were evicted, or may be */
-  size_t evict_at;  /* the next of the watched that may have to be evicted */
+  size_t evict_at;  /* the watched owner that is looked at next */
+  /* Rounds that did not finish the work. */
   uint32_t rounds;
   uint8_t force;
-  sloop_admin_result_t *result; /* in keep; NULL: not asked for yet */
+  sloop_admin_result_t *result; /* in `keep`; NULL: not made yet */
 };
 
 static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
@@ -123,7 +128,7 @@ static sloop_change_t told(slp_admin *a, const target *t) {
   return c;
 }
 
-/* Notes how many are not as they should be. */
+/* Puts all targets into the result, and notes how many of them are not as they should be. */
 static void tell_all(slp_admin *a, sloop_admin_result_t *r) {
   slp_edits *c = a->edits;
   sloop_change_t *all = slp_admin_room(a, (c->n + 1) * sizeof *all);
@@ -148,7 +153,7 @@ static void tell_all(slp_admin *a, sloop_admin_result_t *r) {
   a->why.all = c->n;
 }
 
-/* All that can be done was, or a->fail says why the rest is left. */
+/* Ends the edits: all that can be done was done, or a->fail says why the rest is left. */
 void slp_edits_conclude(slp_admin *a) {
   tell_all(a, a->edits->result);
   if (a->why.left) slp_admin_note(a, SLP_ADMIN_SOME_UNCHANGED, SLP_REFUSED, SLOOP_ELEASE);
@@ -163,7 +168,7 @@ void slp_edits_stop(slp_admin *a) {
   sloop_admin_result_t *r = c->result ? c->result : slp_admin_room(a, sizeof *r);
   if (!r) return;
   if (!r->worker) r->worker = "";
-  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) { /* what is under way may be done or not */
+  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) { /* a write that is under way may be done or not */
     const slp_admin_slot *s = &a->slots[i];
     if (!s->op.busy) continue;
     if (s->on_done == written) c->targets[s->about].in_doubt = 1;
@@ -191,7 +196,8 @@ static void evicted(slp_admin_slot *slot) {
   evict_on(a);
 }
 
-/* By force whatever it does; else only if it has not moved since it was watched. */
+/* Marks a watched owner as evicted. By force this is done whatever the owner does; otherwise only if its
+ * counter is still the one that was watched. */
 static int evict(slp_admin *a, const slp_watched *w) {
   slp_operation i = {.kind = SLP_OPERATION_EVICT,
                      .me = slp_str_of(a->me),
@@ -200,14 +206,14 @@ static int evict(slp_admin *a, const slp_watched *w) {
   return slp_admin_write(a, &i, 0, evicted);
 }
 
-/* All that were watched; what came of it, the next round's rows tell. */
+/* Evicts all watched owners. The next round's rows tell what came of it. */
 static void evict_on(slp_admin *a) {
   slp_edits *c = a->edits;
   const slp_watched *w;
   while (a->fail.class == SLP_FINE && (w = slp_watch_each(a, &c->evict_at))) {
     int r = evict(a, w);
     if (r == SLP_ENOBUFS) {
-      c->evict_at--; /* when a slot is free */
+      c->evict_at--; /* go on with this one when a slot is free */
       return;
     }
     if (r) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
@@ -220,22 +226,23 @@ void slp_edits_evict(slp_admin *a) {
   evict_on(a);
 }
 
-/* The owner that must be proven dead before its lease is touched; NULL and 0: none. */
+/* Finds the owner that must be proven dead before its lease is touched.
+ * 1: it is in the way: *ret is watched. 0: nobody is. SLP_ENOMEM. */
 static int in_the_way(slp_admin *a, const slp_lease_row *l, slp_watched **ret) {
   int force = a->edits->force;
   *ret = NULL;
   if (!l->owner.n) return 0;
   if (by_rows(a)) {
     slp_owner_life life = slp_admin_owner_life(a, l->owner);
-    /* An owner that is no instance has no row that could ever be evicted. */
+    /* An owner that is no instance can have no row, so it could never be evicted. */
     if (life == SLP_OWNER_EVICTED || life == SLP_OWNER_UNKNOWN) return 0;
     if (life == SLP_OWNER_MISSING && force) return 0;
   } else if (force || l->position.kind == SLP_POSITION_END) {
-    return 0; /* the counter that was read is the proof; an ended one keeps its owner's name */
+    return 0; /* the counter in the lease's row is the proof, and a lease that ended keeps its owner's name */
   }
   *ret = slp_watch_add(a, l);
   if (!*ret) return SLP_ENOMEM;
-  /* An owner whose row can be marked as evicted is, first. */
+  /* An owner whose row can be marked as evicted gets that mark before its lease is written. */
   return (*ret)->dead && ((*ret)->silence.last.missing || !by_rows(a)) ? 0 : 1;
 }
 
@@ -255,6 +262,7 @@ static void written(slp_admin_slot *slot) {
   write_on(a);
 }
 
+/* Keeps what the row says before our write, for the result. */
 static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
   t->was = l->position;
   t->was_owner = slp_admin_keep(a, l->owner);
@@ -264,7 +272,7 @@ static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
 
 static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
   target *t = &a->edits->targets[at];
-  /* Where a counter is all there is, a release is what its owner would write. */
+  /* If liveness is known from leases only, a release is the same write as its owner would make. */
   int as_owner = !by_rows(a) && t->to.kind == SLP_POSITION_NONE;
   const slp_admin_shard *listed = slp_admin_listed(a, l->shard);
   slp_operation i = {.kind = as_owner ? SLP_OPERATION_RELEASE : SLP_OPERATION_RESET,
@@ -308,6 +316,7 @@ void slp_edits_write(slp_admin *a) {
 
 /* ---- a round, when the rows were read ----------------------------------------------------------- */
 
+/* Returns 1 if the row is already as the target wants it, so that no write is needed. */
 static int is_so(const target *t, const slp_lease_row *l) {
   int ended = l->position.kind == SLP_POSITION_END;
   if (l->parked || l->refused_n || (l->owner.n && !(ended && t->to.kind == SLP_POSITION_END))) return 0;
@@ -316,9 +325,9 @@ static int is_so(const target *t, const slp_lease_row *l) {
 }
 
 typedef struct obstacles {
-  const slp_lease_row *alive; /* its owner has shown that it lives */
-  uint64_t wait_us;           /* until an owner is to be looked at again; UINT64_MAX: no need */
-  int evict;                  /* an owner is to be evicted */
+  const slp_lease_row *alive; /* a lease whose owner has proven that it lives */
+  uint64_t wait_us;           /* how long to wait before an owner is looked at again; UINT64_MAX: no need */
+  int evict;                  /* 1: an owner is to be evicted */
 } obstacles;
 
 static void meet(slp_admin *a, target *t, obstacles *o) {
@@ -328,7 +337,8 @@ static void meet(slp_admin *a, target *t, obstacles *o) {
     give_up(t, SLOOP_CHANGE_NO_ROW);
     return;
   }
-  if (is_so(t, l)) { /* it was, or has become so by itself; or it is ours, and the answer was lost */
+  /* it was so before, or became so by itself, or our write did it and its answer was lost */
+  if (is_so(t, l)) {
     if (t->in_doubt) a->changed = 1;
     move(t, t->in_doubt ? TARGET_DONE : TARGET_WAS_SO);
     return;

@@ -1,5 +1,5 @@
-/* explain.c - why a shard is read, or is not. All of it follows from one consistent read of the table and one
- * listing of the stream. */
+/* explain.c - why a shard is read, or is not. The answer follows from one consistent read of the table and
+ * one listing of the stream. */
 #include "admin/admin_inside.h"
 
 #include "lease/hash_range.h"
@@ -8,12 +8,12 @@
 
 #include <stdio.h>
 
-#define ANCESTORS_MAX 64 /* generations that are looked at */
-#define LOOKS_MAX 8      /* at an owner that seems silent */
+#define ANCESTORS_MAX 64 /* generations that are looked at, from a shard upwards */
+#define LOOKS_MAX 8      /* how often rows are read again for a worker that seems silent */
 
 /* ---- workers ------------------------------------------------------------------------------------ */
 
-/* By its stamp, unless it was seen to move since. */
+/* Judges by the stamp in the worker's row. A worker whose row was seen to change is not silent. */
 static int is_silent(const slp_admin *a, const slp_worker_row *w) {
   char name[200];
   if (!slp_admin_worker_silent(a, w)) return 0;
@@ -49,7 +49,8 @@ static int in_assignment(const slp_assignment_row *p, slp_str shard) {
   return 0;
 }
 
-/* The worker whose place among the living is that of the shard in their list. NULL: there is none. */
+/* In layouts where all workers go through one list of shards, each takes the shards whose place in the list
+ * fits its own place among the living workers. Returns the worker of this shard. NULL: there is none. */
 static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
   const slp_snapshot *s = &a->snapshot;
   const slp_assignment_row *list = s->assignments;
@@ -60,7 +61,8 @@ static const slp_worker_row *by_index(const slp_admin *a, slp_str shard) {
   return NULL;
 }
 
-/* The worker that an assignment gives it to: one that lives, else one that is silent. NULL: there is none. */
+/* Returns the worker that the assignment gives the shard to: preferably one that lives, otherwise a silent
+ * one. NULL: there is none. */
 static const slp_worker_row *assigned_to(const slp_admin *a, slp_str shard) {
   const slp_worker_row *silent = NULL;
   if (slp_admin_has_clients(a)) return by_index(a, shard);
@@ -87,8 +89,8 @@ static sloop_leader_state_t leader_state(const slp_admin *a) {
   return SLOOP_LEADER_DEAD;
 }
 
-/* When others may take a silent worker for dead: their clocks run from when they saw its last heartbeat; if
- * it led, they began to look at it after half a lease. */
+/* When others may take a silent worker for dead. Their clocks run from the moment when they saw its last
+ * heartbeat. If it was the leader, they began to watch its row only after half a lease. */
 static int64_t free_in_ms(const slp_admin *a, const slp_worker_row *w) {
   return slp_max_i64(0, w->wall_ms + (int64_t)w->lease_ms + w->lease_ms / 2 + 2000 - a->wall_ms);
 }
@@ -114,15 +116,17 @@ static const sloop_shard_lease_t *relative(slp_admin *a, slp_str id) {
 
 static int is_ended(const slp_lease_row *l) { return l && l->position.kind == SLP_POSITION_END; }
 
-/* A parent that must be read first. Without a row it holds nobody back, unless it is still listed. */
+/* Returns 1 if the parent must be read first. A parent without a row holds nobody back, unless it is still
+ * listed. */
 static int holds_back(const slp_admin *a, slp_str parent) {
   const slp_lease_row *p = slp_snapshot_lease_of(&a->snapshot, parent);
   if (!parent.n || is_ended(p)) return 0;
   return p || slp_admin_listed(a, parent);
 }
 
-/* Where a row names one parent or none, a worker of ours knows them from the stream, and waits for both. One
- * of another system goes by the row. */
+/* Returns the parents that the owner waits for. In some layouts a row names one parent at most. A worker of
+ * libsloop then knows both from the stream, and waits for both; a worker of another system goes by the
+ * row. */
 static const slp_str *parents_of(const slp_admin *a, const slp_lease_row *l) {
   slp_str id, incarnation;
   const slp_admin_shard *listed = names_one_parent(a) ? slp_admin_listed(a, l->shard) : NULL;
@@ -130,7 +134,7 @@ static const slp_str *parents_of(const slp_admin *a, const slp_lease_row *l) {
   return listed->parents;
 }
 
-/* Up from a shard to the first that itself waits for nobody. */
+/* Goes up from a shard to the first ancestor that waits for nobody. */
 static slp_str first_cause(const slp_admin *a, slp_str shard) {
   for (int n = 0; n < ANCESTORS_MAX; n++) {
     const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, shard);
@@ -155,7 +159,7 @@ static int has_parent(const slp_str parents[2], slp_str shard) {
   return slp_str_eq(parents[0], shard) || slp_str_eq(parents[1], shard);
 }
 
-/* The listing may not know yet what the table knows already. */
+/* A listing may be older than the table, so children that only the table knows are added too. */
 static void add_children(slp_admin *a, sloop_explanation_t *e, slp_str shard) {
   const slp_snapshot *s = &a->snapshot;
   const sloop_shard_lease_t **all =
@@ -219,7 +223,7 @@ static void explain_lease(slp_admin *a, sloop_explanation_t *e, const slp_lease_
 
 /* ---- a shard without ---------------------------------------------------------------------------- */
 
-/* Why its row can't be used, or NULL. */
+/* Returns why the shard's row can't be used. NULL: it has no bad row. */
 static const char *bad_row_of(slp_admin *a, slp_str shard) {
   slp_store_write none = {.rq = {0}};
   slp_row_request request;
@@ -247,8 +251,8 @@ static void find_hole(slp_admin *a, sloop_explanation_t *e) {
   e->hole_to = slp_admin_text(a, slp_str_of(to));
 }
 
-/* Watches every worker that seems silent, because the answer counts those that live. Returns the one whose
- * lease is the longest; NULL: all were heard of. */
+/* Watches every worker that seems silent, because the answer counts those that live. Returns the one with the
+ * longest lease. NULL: none seems silent. */
 static const slp_watched *watch_silent(slp_admin *a) {
   const slp_watched *longest = NULL;
   for (size_t i = 0; i < a->snapshot.workers_n; i++) {
@@ -260,11 +264,13 @@ static const slp_watched *watch_silent(slp_admin *a) {
   return longest;
 }
 
-/* Returns 1 while a worker seems silent and is to be looked at once more, when it must have beaten if it
- * lives. That time begins again after this process stood still: the other may have stood as well. */
+/* Returns 1 if the rows are to be read once more because a worker seems silent. If it lives, it must have
+ * written its row by then. If this process was stopped, that time begins again: the worker may have been
+ * stopped with it. */
 static int listens(slp_admin *a, const slp_lease_row *l) {
   if (a->watch) slp_watch_saw(a);
-  if (slp_admin_has_clients(a)) return 0; /* it beats so seldom that a stamp of a lease ago says enough */
+  /* a client writes its row so seldom that a stamp older than a lease tells enough */
+  if (slp_admin_has_clients(a)) return 0;
   const slp_watched *w = is_ended(l) ? NULL : watch_silent(a);
   uint64_t beat_us = w ? w->lease_us / 5 * 2 : 0;
   if (!w || a->rows.rq.done_us >= slp_after_us(w->silence.since_us, beat_us) || ++a->looks > LOOKS_MAX)

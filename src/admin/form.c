@@ -14,14 +14,15 @@ static int fail_with(slp_admin *a, const char *why) {
   return 1;
 }
 
-/* A worker's leases may be given back whatever they say. */
+/* Returns 1 if the rows are compared with the stream's shards. RELEASE does not: leases may be given back
+ * whatever their rows say. IMPORT does not either, and names each row that does not fit. */
 static int compares(const slp_admin *a) {
   return a->schema->unnamed && a->shards_n &&
          (a->o.task == SLP_ADMIN_EXPLAIN || a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_RESET ||
           slp_admin_shows(a));
 }
 
-/* A list of rows shows them all the same, and says whose they are. */
+/* Commands that only show rows go on, and tell whose rows these are. All others fail. */
 static int say_or_fail(slp_admin *a, const char *text) {
   char line[480];
   if (!slp_admin_shows(a)) return fail_with(a, text);
@@ -41,8 +42,8 @@ static void see(const slp_admin *a, slp_other_stream *o, const slp_lease_row *ro
   }
 }
 
-/* Checkpoints that are too old are what a reset mends, and it leaves rows alone whose shards are not
- * listed. */
+/* A reset mends positions that are too old, and leaves rows alone whose shards are not listed. So it does not
+ * take these as a proof of another stream. */
 static int is_other_streams(slp_admin *a) {
   slp_other_stream o = {.early = 0};
   char text[400];
@@ -52,7 +53,8 @@ static int is_other_streams(slp_admin *a) {
   return slp_other_stream_proven(&o, 1, text, sizeof text) && say_or_fail(a, text);
 }
 
-/* A list of rows names each, and so does a copy into them. */
+/* Fails if a row is of another system. Commands that show rows name each such row anyway, and so does an
+ * import. */
 static int is_other_systems(slp_admin *a) {
   slp_parsed_row row;
   char text[400];

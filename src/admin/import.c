@@ -1,22 +1,25 @@
-/* import.c - positions become rows of a table that nobody works with.
+/* import.c - makes rows of positions, in a table that nobody works with.
  *
- * In rounds: all rows are read, and compared with what is to be there. A row with another position, of a
- * shard that is not among those, or that makes no sense is in the way; then nothing is written. Else what is
- * missing is made, row by row under the condition that it is not there, and the next round judges what became
- * of it. So a command that was cut off is carried on by the next one, and one that finds all as it should be
- * is done. */
+ * The work goes in rounds. Every round reads all rows and compares them with the positions. A row is in the
+ * way if it has another position, is of a shard without a position here, or can't be read. Then nothing is
+ * written. Otherwise the missing rows are made, each under the condition that it does not exist. The next
+ * round judges what became of them.
+ *
+ * So the next command carries on what an interrupted one began, and does nothing if all rows are as
+ * wanted. */
 #include "admin/admin_inside.h"
 
 #define ROUNDS_MAX 8u
 
 struct slp_import {
-  slp_import_row *rows; /* one for each of placed */
-  slp_position *to;     /* the same: as the target's rows have it */
-  slp_import_odd *odd;  /* rows of the target that are in the way, all in keep */
+  slp_import_row *rows; /* one for each of `placed` */
+  slp_position *to;     /* one for each of `placed`: its position as rows of the target can hold it */
+  slp_import_odd *odd;  /* rows of the target that are in the way; in `keep` */
   size_t odd_n;
+  /* Which of `placed` is written next. */
   size_t write_at;
   uint32_t rounds;
-  uint8_t begun; /* something was sent */
+  uint8_t begun; /* 1: something was sent */
 };
 
 /* ---- can a row hold it? ------------------------------------------------------------------------------- */
@@ -35,7 +38,7 @@ static void operation_of(const slp_admin *a, const slp_placed *p, const slp_posi
                        .shards_n = n};
 }
 
-/* The row that a write would make, read back. */
+/* Reads back the row that a write would make. 1: it is the row of a lease. */
 static int read_back(slp_admin *a, const slp_row_request *d, slp_parsed_row *ret) {
   slp_attr attrs[SLP_ROW_REQUEST_CHANGES + 2];
   slp_table_spec spec;
@@ -53,7 +56,8 @@ static int read_back(slp_admin *a, const slp_row_request *d, slp_parsed_row *ret
   return ret->kind == SLP_ROW_LEASE;
 }
 
-/* A layout has its own words for positions, and not for every one: what counts is what it would read. */
+/* Returns 1 if a row of the target can hold the position. Layouts have their own words for positions, and not
+ * for each one. So a row is made and read back: only what comes back counts. */
 static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   slp_store_write none = {.rq = {0}};
   slp_row_request request;
@@ -68,7 +72,8 @@ static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   return same;
 }
 
-/* Where nothing was read yet of what comes from now on: a layout without that word gets the time. */
+/* Finds the position for a row of the target. "Latest" means from now on; a layout without a word for it gets
+ * the present time. */
 static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position *to) {
   *to = p->position;
   if (p->bad) return SLP_IMPORT_BAD;
@@ -76,7 +81,7 @@ static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position 
   if (to->kind == SLP_POSITION_TIME && to->at_ms <= 0) return SLP_IMPORT_NO_TIME;
   if (can_hold(a, p, to)) return SLP_IMPORT_MISSING;
   if (a->o.whole && to->kind == SLP_POSITION_AFTER && !to->mark.sub) {
-    to->mark.sub = UINT32_MAX; /* a layout that knows no places inside aggregates says it so */
+    to->mark.sub = UINT32_MAX; /* a layout that knows no places inside aggregates says it this way */
     return can_hold(a, p, to) ? SLP_IMPORT_MISSING : SLP_IMPORT_POSITION;
   }
   if (to->kind == SLP_POSITION_TIME || to->kind == SLP_POSITION_OLDEST) return SLP_IMPORT_START;
@@ -106,7 +111,7 @@ static void odd(slp_admin *a, slp_import_row what, slp_str name, const char *why
   if (at) o->position = *at;
 }
 
-/* A row that was made late in the last round counts by what it says now. */
+/* Compares a row with its position. A row that was made late in the last round counts as it is now. */
 static void compare(slp_admin *a, const slp_lease_row *l) {
   slp_import *m = a->import;
   const slp_placed *p = slp_placed_find(&a->placed, l->shard);
@@ -117,7 +122,7 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
   slp_import_row *row = &m->rows[p - a->placed.all];
   slp_position *to = &m->to[p - a->placed.all];
   if (*row != SLP_IMPORT_MISSING && *row != SLP_IMPORT_SENT) return;
-  /* A time that stands for the latest: that of an earlier command is as good. */
+  /* A time may stand for "latest" here; the time that an earlier command wrote is as good. */
   int time = p->position.kind == SLP_POSITION_LATEST && to->kind == SLP_POSITION_TIME &&
              l->position.kind == SLP_POSITION_TIME;
   if (time || slp_position_same(&l->position, to)) {
@@ -128,6 +133,7 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
   *to = l->position;
 }
 
+/* Judges one row of the target: a lease is compared, any other row may be in the way. */
 static void judge(slp_admin *a, const slp_row *from) {
   slp_parsed_row row;
   slp_schema_read_row(a->schema, from, &row);
@@ -185,13 +191,13 @@ static void write_on(slp_admin *a);
 static void written(slp_admin_slot *slot) {
   slp_import *m = slot->admin->import;
   slp_admin_write_is_final(slot);
-  /* A row that somebody else has made is done too: what it says is read in the next round. */
+  /* A row that somebody else has made needs no write either; the next round reads what it says. */
   if (slot->op.end == SLP_OUTCOME_DONE && slot->op.w.written == SLP_WRITTEN_YES)
-    m->rows[slot->about] = SLP_IMPORT_MADE; /* whoever moves it on from now on */
+    m->rows[slot->about] = SLP_IMPORT_MADE; /* ours, even if somebody moves it on from now */
   write_on(slot->admin);
 }
 
-/* Its children, as the stream lists them. */
+/* Finds the shard's children in the stream's listing. */
 static size_t children_of(const slp_admin *a, slp_str shard, slp_str ret[SLP_ADMIN_CHILDREN]) {
   size_t n = 0;
   for (size_t i = 0; i < a->shards_n && n < SLP_ADMIN_CHILDREN; i++)
@@ -236,7 +242,7 @@ void slp_import_write(slp_admin *a) {
 
 static void refuse(slp_admin *a) {
   a->why.left = slp_import_problems(a);
-  a->why.all = a->import->begun; /* then somebody else has written meanwhile */
+  a->why.all = a->import->begun; /* not 0: somebody else has written meanwhile */
   slp_admin_failed(a, SLP_ADMIN_IN_THE_WAY, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
 }
 
@@ -245,7 +251,7 @@ static void go_on(slp_admin *a) {
   if (!a->o.apply || !left) {
     slp_admin_finish(a);
   } else if (a->no_table) {
-    slp_admin_move(a, SLP_ADMIN_PREPARING); /* it is made, now that nothing is in the way */
+    slp_admin_move(a, SLP_ADMIN_PREPARING); /* makes the table, since nothing is in the way */
   } else if (++a->import->rounds > ROUNDS_MAX) {
     a->why.left = left;
     a->why.all = a->placed.n;
@@ -275,7 +281,7 @@ void slp_admin_import(slp_admin *a) {
   if (r == SLP_ENOMEM || a->starved) {
     slp_admin_no_memory(a);
   } else if (r) {
-    slp_admin_finish(a); /* the failure is there */
+    slp_admin_finish(a); /* a->fail or a->why is set already */
   } else {
     judge_all(a);
     if (a->starved)
@@ -283,7 +289,7 @@ void slp_admin_import(slp_admin *a) {
     else if (slp_import_problems(a))
       refuse(a);
     else if (a->import->begun && !count(a, is_to_do))
-      slp_admin_finish(a); /* a worker that has begun meanwhile goes on from these rows */
+      slp_admin_finish(a); /* a worker that has started meanwhile goes on from these rows */
     else if (slp_admin_is_quiet(a))
       go_on(a);
   }

@@ -1,9 +1,9 @@
-/* lag.c - how far behind shards are that no living worker tells the lag of: each is read at its position, as
- * a worker that took it now would begin. Nothing is written, and no record is kept.
+/* lag.c - how far behind a shard is, if no living worker tells it. Each such shard is read at its position,
+ * where a worker that took it now would begin. Nothing is written, and no record is kept.
  *
- * What it costs is bounded: so many shards at once, so many begun in a second, a few pages and tries for
- * each, and a limit on the time of all. A shard drawn by lot comes first, so that of too many shards others
- * are read each time. */
+ * The cost has limits: on the shards that are read at once and begun in a second, on pages and tries for
+ * each, and on the total time. The first shard is chosen at random. So if the time is not enough for all,
+ * each command reads others. */
 #include "admin/admin_inside.h"
 
 #include "core/pace.h"
@@ -11,37 +11,44 @@
 #include <stdio.h>
 
 #define AT_ONCE_MAX 64u
-#define AT_ONCE_OF_LARGE 16u /* Kinesis: two records may be 20 MiB */
+#define AT_ONCE_OF_LARGE 16u /* for Kinesis: two records may be 20 MiB */
 #define BEGIN_GAP_US 5000u
-#define PAGE_GAP_US SLP_PACE_FLOOR_US /* five calls a second and shard are allowed */
+#define PAGE_GAP_US SLP_PACE_FLOOR_US /* Kinesis allows five calls a second for each shard */
 #define PAGES_MAX 12u
 #define TRIES_MAX 4u
 #define CURSOR_MAX 4096u
-#define BEGIN_PERCENT 80 /* of the limit; in the rest of it those that are out may end */
+#define BEGIN_PERCENT 80 /* of the time limit; the rest is for shards that are being read */
 
-typedef struct reading { /* of one shard */
+typedef struct reading { /* the reading of one shard */
   slp_admin *admin;
-  slp_lag_entry *entry; /* NULL: the place is free */
+  slp_lag_entry *entry; /* NULL: this place is free */
   slp_timer timer;      /* to the next try or page */
   slp_src_locate locate;
   slp_src_fetch fetch;
   slp_page *page;
-  slp_buf cursor; /* of the next page; empty: the position is to be located */
+  slp_buf cursor; /* of the next page; empty: the position must be located first */
+  /* Tries that failed; pages that came; empty pages in a row. */
   uint32_t tries, pages, empties;
+  /* 1: an iterator was refused, and the position is located once more. */
   uint8_t relocated;
-  uint8_t met;                /* a page with records came */
-  uint8_t from_oldest;        /* its place is not kept: what is, is read */
+  uint8_t met;                /* 1: a page with records came */
+  uint8_t from_oldest;        /* 1: the position is trimmed, so the oldest record is read instead */
   char error[SLP_LAGS_WORDS]; /* of the last try */
 } reading;
 
 struct slp_lags {
-  slp_lag_entry *entries; /* in keep: leased ones by shard, then the others */
+  slp_lag_entry *entries; /* in `keep`: shards with a lease, by name, then the others */
+  /* n: entries. first: the one that is begun first. begun: entries looked at. out: shards being read. */
   size_t n, first, begun, out;
-  uint64_t begin_us, end_us; /* none is begun from begin_us on; all are over at end_us */
-  uint64_t next_us;          /* the next may be begun */
-  const char *for_all;       /* nobody else need ask: the call is not allowed. In keep */
+  uint64_t begin_us, end_us; /* no shard is begun after begin_us; all readings end at end_us */
+  uint64_t next_us;          /* no shard is begun before this */
+  /* the error that holds for all shards, as when the call is not allowed: no other shard is tried. In
+   * `keep` */
+  const char *for_all;
+  /* pace: runs until next_us. end: runs until end_us. */
   slp_timer pace, end;
   uint8_t reserved;
+  /* Places that may be used: fewer if records may be large. */
   size_t places_n;
   reading places[AT_ONCE_MAX];
 };
@@ -52,13 +59,14 @@ static uint64_t now_us(const slp_admin *a) { return slp_now_us(a->o.host); }
 
 /* ---- which shards -------------------------------------------------------------------------------------- */
 
+/* 1: the owner's row tells how far behind it is. */
 static int is_told(const slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0;
 }
 
-/* Returns 1 if the owner of the lease may live. An owner without a row of its own, or whose row does not
- * say when it was written, may live; another one may until its lease is over by our clock. */
+/* Returns 1 if the owner of the lease may live. An owner without a row, or with a row that tells no time, may
+ * live. Any other may live until its lease is over by our clock. */
 static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   if (l->parked || slp_admin_lease_state(a, l) != SLOOP_LEASE_OWNED) return 0;
@@ -69,8 +77,8 @@ static int is_to_be_read(slp_admin *a, const slp_lease_row *l) {
   return l->position.kind != SLP_POSITION_END && !(owner_may_live(a, l) && is_told(a, l));
 }
 
-/* Makes the entry of a shard. In layouts whose rows do not say where the application began, "latest" is
- * only the default of the operator's options, and no position. */
+/* Makes the entry of a shard. Some layouts do not keep where the application began. In these "latest" is only
+ * the default of the operator's options, and no position. */
 static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_position *position, int leased) {
   int latest = position->kind == SLP_POSITION_LATEST && a->schema->tells_no_start;
   int none = position->kind == SLP_POSITION_NONE || latest;
@@ -83,8 +91,8 @@ static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_posit
                          .leased = leased != 0};
 }
 
-/* Returns 1 if an ancestor of the shard has a lease: then the shard is read from its beginning. Where other
- * shards are begun only the application's workers know. */
+/* Returns 1 if an ancestor of the shard has a lease, since the shard is then read from its beginning. Where
+ * other shards are begun is known only to the application's workers. */
 static int is_below_lease(const slp_admin *a, const slp_admin_shard *s) {
   for (size_t depth = 0; s && depth <= a->shards_n; depth++) {
     const slp_admin_shard *up = NULL;
@@ -171,7 +179,8 @@ static void try_again(reading *r, const slp_fail *f) {
 
 static void locate(reading *r);
 
-/* The service keeps nothing there. What it keeps still is the oldest that waits for a living owner. */
+/* Called when the service does not keep the position any more. If the owner may live, it may be further than
+ * its row says; what waits for it is then counted from the oldest record that is kept. */
 static void on_trimmed(reading *r) {
   if (!r->entry->may_live || r->from_oldest) {
     done(r, SLOOP_LAG_TRIMMED, -1, "");
@@ -181,7 +190,7 @@ static void on_trimmed(reading *r) {
   locate(r);
 }
 
-/* Ends the reading of all shards, after a refusal that holds for each of them. */
+/* Ends the reading of all shards, after an error that holds for each of them. */
 static void give_up_all(reading *r) {
   slp_admin *a = r->admin;
   if (!a->lags->for_all) a->lags->for_all = slp_admin_text(a, slp_str_of(r->error));
@@ -207,7 +216,8 @@ static void failed(reading *r, const slp_fail *f) {
         done(r, SLOOP_LAG_REFUSED, -1, r->error);
         return;
       }
-      r->relocated = (uint8_t)had_cursor; /* perhaps only the iterator was bad */
+      /* perhaps only the iterator was bad, so the position is located once more */
+      r->relocated = (uint8_t)had_cursor;
       break;
     case SLP_FINE:
     case SLP_THROTTLE:
@@ -232,18 +242,22 @@ static void learn_time(slp_admin *a, const slp_src_req *rq) {
 
 /* ---- what a page says ---------------------------------------------------------------------------------- */
 
-/* The place is asked for AT the last record that was read, as core/reader.c does: when another one comes
- * first, or none at all, it is not kept any more. Behind an idle mark no record was read; its age tells. */
+/* Returns 1 if the position is asked for AT the last record that was read, as core/reader.c does. If another
+ * record comes first, or none, that record is not kept any more.
+ *
+ * Behind an idle mark no record was read, so only its age can tell. */
 static int is_located_at(const slp_position *p) {
   return p->kind == SLP_POSITION_AT || (p->kind == SLP_POSITION_AFTER && !p->mark.idle);
 }
 
+/* 1: the stream must still keep a record of this age, or the age is not known. */
 static int is_young(const slp_admin *a, const slp_mark *m) {
   int64_t kept_ms = a->describe.retention_ms;
   return kept_ms <= 0 || m->arrived_ms < 0 || m->arrived_ms > slp_admin_service_ms(a) - kept_ms;
 }
 
-/* The number that a shard begins with is no record's: reading may begin there, and no such record comes. */
+/* Returns 1 if the position is the number that the shard begins with. No record has that number, yet reading
+ * may begin there. */
 static int is_beginning(const slp_admin *a, const slp_lag_entry *e) {
   const slp_admin_shard *s = slp_admin_listed(a, e->shard);
   return s && s->seq_start.n && slp_num_cmp(s->seq_start, slp_mark_seq(&e->position.mark)) == 0;
@@ -251,7 +265,7 @@ static int is_beginning(const slp_admin *a, const slp_lag_entry *e) {
 
 static int is_tip(const reading *r);
 
-/* 1: the page shows that the stream does not keep the place. */
+/* Returns 1 if the page shows that the stream does not keep the position any more. */
 static int is_passed(const reading *r) {
   const slp_position *p = &r->entry->position;
   size_t n = r->page->recs_n;
@@ -262,19 +276,22 @@ static int is_passed(const reading *r) {
   return !n || slp_num_cmp(slp_rec_seq(r->page, &r->page->recs[0]), slp_mark_seq(&p->mark)) > 0;
 }
 
-/* A living owner reads on from elsewhere than its row says: at the tip of an idle shard the row's record
- * grows old and goes, and nothing is lost. Only when what waits is old itself is that owner too late. */
+/* Returns 1 if records are lost for the reader. A living owner reads on from another place than its row says.
+ * On an idle shard the record in the row grows old and is removed, and nothing is lost. So a living owner is
+ * too late only if what waits for it is old itself. */
 static int is_lost(const reading *r, int64_t behind_ms) {
   int64_t kept_ms = r->admin->describe.retention_ms;
   if (!is_passed(r)) return 0;
   return !r->entry->may_live || (kept_ms > 0 && behind_ms > kept_ms / 2);
 }
 
-/* A row's time as the service stamps records; workers begin there too. */
+/* Returns a row's time in the precision with which the service stamps records. Workers begin to read there
+ * too. */
 static int64_t stamp_of(const slp_source *s, int64_t at_ms) {
   return s->anchors_by_time || at_ms < 0 ? at_ms : at_ms - at_ms % 1000;
 }
 
+/* 1: the record is at or behind the position, so that it waits to be read. */
 static int waits(const reading *r, const slp_rec *rec) {
   const slp_position *p = &r->entry->position;
   slp_str seq = slp_rec_seq(r->page, rec);
@@ -285,21 +302,21 @@ static int waits(const reading *r, const slp_rec *rec) {
   return p->kind != SLP_POSITION_AT || slp_mark_side(&p->mark, seq, rec->sub) >= 0;
 }
 
-/* NULL: no record of the page comes behind the position. */
+/* NULL: the page has no record behind the position. */
 static const slp_rec *first_that_waits(const reading *r) {
   for (size_t i = 0; i < r->page->recs_n; i++)
     if (waits(r, &r->page->recs[i])) return &r->page->recs[i];
   return NULL;
 }
 
-/* At least 1: a record waits. -1: neither the record nor the service tells a time. */
+/* Returns at least 1, since a record waits. -1: neither the record nor the service tells a time. */
 static int64_t behind_of(const reading *r, const slp_rec *rec) {
   int64_t age = -1;
   if (rec->arrived_ms >= 0) age = slp_max_i64(slp_admin_service_ms(r->admin) - rec->arrived_ms, 1);
   return slp_max_i64(age, r->page->behind_ms > 0 ? r->page->behind_ms : -1);
 }
 
-/* No record of the page waits. 1: and none at all does. */
+/* Called when no record of the page waits. 1: no record waits at all. */
 static int is_tip(const reading *r) {
   const slp_page *p = r->page;
   if (p->behind_ms == 0 || !p->next.n) return 1;
@@ -315,6 +332,7 @@ static void next_page(reading *r) {
     again_in(r, PAGE_GAP_US);
 }
 
+/* Draws from a page how far behind the shard is, or asks for the next page. */
 static void judge(reading *r) {
   const slp_rec *rec = first_that_waits(r);
   int64_t behind_ms = rec ? behind_of(r, rec) : r->page->behind_ms;

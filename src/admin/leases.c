@@ -1,4 +1,4 @@
-/* leases.c - all that the table says. */
+/* leases.c - the answer with all rows of the table. */
 #include "admin/admin_inside.h"
 
 #include <stdio.h>
@@ -16,9 +16,8 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const sloop_worker_t *)a)->worker, ((const sloop_worker_t *)b)->worker);
 }
 
-/* Where only leases prove life, the workers are those that leases name, each once. A lease that ended keeps
- * the name of its last owner, which may have left long ago. A worker that let all of its leases run out is
- * dead. */
+/* Lists workers that are known only from leases, each once. A lease that ended still names its last owner,
+ * which may have left long ago, so it does not count. A worker is dead if all of its leases have run out. */
 static size_t owners(const slp_admin *a, sloop_worker_t *to, const sloop_lease_t *leases, size_t n) {
   size_t named = 0, found = 0;
   for (size_t i = 0; i < n; i++) {
@@ -53,7 +52,8 @@ static void add_lag(sloop_lease_t *to, const slp_lag_entry *e) {
   to->lag_error = e->error;
 }
 
-/* Both are sorted by shard. Returns how many shards with a lease were read. */
+/* Adds the lags to the leases; both lists are sorted by shard. Returns how many shards with a lease were
+ * read. */
 static size_t add_lags(const slp_admin *a, sloop_lease_t *leases, size_t n) {
   const slp_lag_entry *e;
   size_t at = 0, i = 0;

@@ -8,11 +8,12 @@
 struct slp_migrate {
   slp_mem *mem; /* held */
   slp_migrate_opts o;
-  char *token;       /* owned; of `from` */
-  slp_admin *survey; /* of `from`; NULL: it is a token */
-  slp_admin *import; /* of `to`; NULL: not begun, or a token */
-  slp_admin *last;   /* of both the one whose outcome counts */
-  slp_buf text;      /* a token that was made */
+  char *token;       /* of `from`; owned */
+  slp_admin *survey; /* reads `from`; NULL: `from` is a token */
+  slp_admin *import; /* writes `to`; NULL: not begun, or `to` is a token */
+  slp_admin *last;   /* `survey` or `import`: the one whose outcome counts */
+  slp_buf text;      /* the token that was made */
+  /* NULL: there is nothing to tell yet. */
   sloop_migration_t *told;
 };
 
@@ -52,7 +53,7 @@ static sloop_move_t odd_of(slp_admin *a, const slp_import_odd *o) {
                         .why = o->why};
 }
 
-/* Rows of the source that a token can't be made of. */
+/* Returns what is wrong with a row of the source that can't become part of a token. */
 static sloop_move_kind_t of_token(const slp_placed *p) {
   if (p->bad) return SLOOP_MOVE_BAD_SOURCE;
   if (p->parked) return SLOOP_MOVE_PARKED;
@@ -62,7 +63,7 @@ static sloop_move_kind_t of_token(const slp_placed *p) {
 
 static int is_problem(sloop_move_kind_t kind) { return kind >= SLOOP_MOVE_DIFFERS; }
 
-/* Lists all that is to be copied, and the rows that are in the way. */
+/* Lists all positions that are to be copied, and the rows that are in the way. */
 static void tell(slp_migrate *m, slp_admin *a) {
   const slp_placed_list *list = slp_admin_placed(a);
   size_t odd = 0;
@@ -94,7 +95,7 @@ static void tell(slp_migrate *m, slp_admin *a) {
 
 static void finish(slp_migrate *m, slp_admin *last) {
   m->last = last;
-  m->o.on_done(m, m->o.arg); /* the last act: it may be gone now */
+  m->o.on_done(m, m->o.arg); /* the last act: on_done may free m */
 }
 
 /* ---- to rows ------------------------------------------------------------------------------------------ */

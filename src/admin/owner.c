@@ -1,4 +1,4 @@
-/* owner.c - whether the owner of a lease lives, as far as reading the rows can show. */
+/* owner.c - whether the owner of a lease lives, as far as its row shows. */
 #include "admin/admin_inside.h"
 
 /* Clocks of different machines may be so far apart, or a heartbeat so late. It is not added where a second

@@ -1,10 +1,11 @@
-/* placed.c - the positions of a stream's shards, made of rows or of a token, and made a token.
+/* placed.c - the positions of a stream's shards, made from rows or from a token, and made into a token.
  *
- * Neither names all shards. Workers remove the rows of shards that were read, and a token leaves them out; a
- * child gets its row when its parent has ended. In another layout what is missing would begin at the oldest
- * record or where the application began, so all that the stream lists gets a position here: whatever comes
- * before a shard with a position was read to its end, or it would have one; what comes after, or stands by
- * itself, begins at its oldest record. */
+ * Neither rows nor a token name all shards. Workers remove the rows of shards that were read to their end,
+ * and a token leaves such shards out. A child gets its row only when its parent has ended. In another layout
+ * a missing shard would begin at the oldest record, or where the application began. So every shard that the
+ * stream lists gets a position here:
+ * - an ancestor of a shard with a position was read to its end, or it would have a position itself;
+ * - a descendant, or a shard without relatives, begins at its oldest record. */
 #include "admin/admin_inside.h"
 
 #include "core/token.h"
@@ -26,7 +27,7 @@ static void sort(slp_placed_list *list) {
 
 /* ---- of rows ------------------------------------------------------------------------------------------ */
 
-/* The rows do not live as long as the command. */
+/* Copies a text, since the rows do not live as long as the command. */
 static slp_str keep(slp_admin *a, slp_str s) { return s.n ? slp_admin_keep(a, s) : (slp_str){NULL, 0}; }
 
 void slp_placed_of_rows(slp_admin *a) {
@@ -53,8 +54,8 @@ void slp_placed_of_rows(slp_admin *a) {
 
 /* ---- of a token --------------------------------------------------------------------------------------- */
 
-/* A record from before the time that reading began at is not handed over, until one of that time was: a token
- * says both, a row only one of them. */
+/* A token holds a place and a time before which records are not delivered; a row holds only one of them. At
+ * the oldest record the time counts, otherwise the place. */
 static slp_position position_of(const slp_admin *a, const slp_token_shard *t) {
   slp_position from = t->from;
   if (from.kind == SLP_POSITION_OLDEST && t->not_before_ms >= 0)
@@ -109,7 +110,8 @@ static void complete(slp_admin *a, slp_placed *p) {
   }
 }
 
-/* Everything listed that comes before these parents was read. */
+/* Marks all listed ancestors, from these parents upwards, that have no position: they were read to their
+ * end. */
 static void mark_before(slp_admin *a, const slp_placed_list *named, const slp_str parents[2],
                         const slp_admin_shard **stack, uint8_t *before) {
   size_t n = 0;
@@ -150,6 +152,7 @@ void slp_placed_fill(slp_admin *a) {
 
 /* ---- to a token --------------------------------------------------------------------------------------- */
 
+/* 1: there is still something to read in the shard. */
 static int is_read(const slp_placed *p) { return p && !p->bad && p->position.kind != SLP_POSITION_END; }
 
 static slp_token_shard shard_of(const slp_placed_list *list, const slp_placed *p) {

@@ -1,5 +1,5 @@
-/* placed.h - the positions of a stream's shards on their way from one place to another: what rows or a token
- * say, and what follows from it for the shards that they do not name. */
+/* placed.h - the positions of a stream's shards while they are copied: what rows or a token say, and what
+ * follows from it for shards that these do not name. */
 #ifndef SLP_ADMIN_PLACED_H
 #define SLP_ADMIN_PLACED_H
 
@@ -8,9 +8,9 @@
 typedef struct slp_placed {
   slp_str shard, parents[2], hash_start, hash_end;
   slp_position position;
-  const char *bad; /* its row can't be read, and why; NULL: it can */
+  const char *bad; /* why its row can't be read; NULL: it can */
   uint8_t parked;
-  uint8_t filled; /* nothing names it: its position follows from those that are named */
+  uint8_t filled; /* 1: rows or token do not name the shard; its position follows from those of others */
 } slp_placed;
 
 typedef struct slp_placed_list { /* sorted by shard */

@@ -1,12 +1,12 @@
-/* quiet.c - does nobody work with these rows? Every worker that they name is watched until it is proven dead;
- * one that lives ends the command. */
+/* quiet.c - decides whether nobody works with these rows. Every worker that they name is watched until it is
+ * proven dead. A worker that lives ends the command. */
 #include "admin/admin_inside.h"
 
-#define LOAD_S 60 /* KCL takes a worker for dead that has not told for so long */
+#define LOAD_S 60 /* KCL takes a worker for dead whose load row is older */
 #define LOAD_US (LOAD_S * UINT64_C(1000000))
 #define LOAD_AGAIN_US UINT64_C(5000000)
 
-/* 0: this owner can't be watched, or need not be. */
+/* Returns 0 if this owner can't be watched, or need not be. */
 static int counts(const slp_admin *a, const slp_lease_row *l) {
   if (!l->owner.n) return 0;
   if (a->schema->strategy) return l->position.kind != SLP_POSITION_END;
@@ -15,7 +15,7 @@ static int counts(const slp_admin *a, const slp_lease_row *l) {
 }
 
 typedef struct obstacle {
-  uint64_t wait_us; /* until somebody is to be looked at again; UINT64_MAX: no need */
+  uint64_t wait_us; /* how long to wait before somebody is looked at again; UINT64_MAX: no need */
   slp_str shard, alive;
 } obstacle;
 
@@ -29,8 +29,8 @@ static void meet(slp_admin *a, obstacle *o, const slp_watched *w, slp_str shard,
   }
 }
 
-/* A worker may have no lease, and is known by its row only, which it moves while it lives. The youngest of
- * all is enough: it grows when any of them is moved. */
+/* A client without a lease is known only by its own row, which it writes as long as it lives. It is enough to
+ * watch the newest time of all such rows: it grows when any client writes its row. */
 static void see_clients(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;
   uint64_t youngest = a->worker_ns;
@@ -42,13 +42,15 @@ static void see_clients(slp_admin *a) {
   a->worker_lives |= youngest && a->worker_ns > youngest;
 }
 
-/* How much of us is left since this process came back from an absence; 0: there was none, or it is over. */
+/* Returns how much is left of `us` since this process came back after it had been stopped. 0: it was not
+ * stopped, or that time is over. */
 static uint64_t left_since_back_us(slp_admin *a, uint64_t us) {
   uint64_t back_us = slp_watch_back_us(a), now = slp_now_us(a->o.host), until_us = slp_after_us(back_us, us);
   return back_us && until_us > now ? until_us - now : 0;
 }
 
-/* How long that row has yet to stand still. While this process stood its worker may have stood as well. */
+/* Returns how long the newest row must still stay unchanged before its worker counts as dead. If this process
+ * was stopped, that time begins again: the worker may have been stopped with it. */
 static uint64_t worker_left_us(slp_admin *a) {
   int64_t end_ms = (int64_t)(a->worker_ns / 1000000) + (int64_t)a->o.lease_ms;
   if (!a->worker_ns) return 0;
@@ -56,7 +58,7 @@ static uint64_t worker_left_us(slp_admin *a) {
   return slp_max_u64(left_us, left_since_back_us(a, (uint64_t)a->o.lease_ms * 1000));
 }
 
-/* A worker of KCL 3 that has no lease shows its life only by what it tells of itself, each half a minute. */
+/* A worker of KCL 3 without a lease shows that it lives only by its load row, written every half a minute. */
 static void meet_load(slp_admin *a, obstacle *o) {
   slp_admin_load *load = &a->load;
   uint64_t here_us = slp_now_us(a->o.host) - load->seen_us;

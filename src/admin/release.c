@@ -1,9 +1,9 @@
-/* release.c - a lease is taken from its owner, or a worker loses all it has.
+/* release.c - takes a lease from its owner, or all leases from a worker.
  *
- * A single lease can't be taken from a worker that lives: it would go on handing out beside the next owner
- * until it looks at its row again. A worker that is named loses all it has, whether it lives or not: where
- * workers have rows it is evicted, which it learns by its next heartbeat; where only leases name it, each of
- * them is taken, which it learns by its next write of that lease. */
+ * A single lease can't be taken from a worker that lives: until it looks at its row again, it would go on
+ * delivering records beside the next owner. A worker that is named loses all its leases, whether it lives or
+ * not. If workers have rows, it is evicted, and learns so by its next heartbeat. If only leases name it, each
+ * of them is taken, and it learns so when it next writes that lease. */
 #include "admin/admin_inside.h"
 
 #define ROUNDS_MAX 8u
@@ -24,13 +24,14 @@ static void release_lease(slp_admin *a, const slp_lease_row *l) {
 /* ---- workers with a row ------------------------------------------------------------------------- */
 
 struct slp_victim {
-  slp_worker_row row;          /* as first read: id, incarnation, lease_ms; texts in keep */
-  sloop_admin_result_t leases; /* changes only: those that it had then */
+  slp_worker_row row;          /* as first read; its texts are in `keep` */
+  sloop_admin_result_t leases; /* only `changes` is used: the leases that the worker had at that time */
+  /* Evictions that the rows did not confirm. */
   uint32_t rounds;
 };
 
-/* The leases that the worker has when it is met: they become free for others. Behind its eviction they may be
- * others' already, or its own anew. */
+/* Lists the leases that the worker has before it is evicted: these become free for others. Read after the
+ * eviction they may already be others' leases, or its own again. */
 static int fill_leases(slp_admin *a, sloop_admin_result_t *r) {
   const slp_snapshot *s = &a->snapshot;
   sloop_change_t *all = slp_admin_room(a, (s->leases_n + 1) * sizeof *all);
@@ -77,7 +78,8 @@ static void declared(slp_admin_slot *slot) {
     slp_admin_move(a, SLP_ADMIN_READING);
 }
 
-/* Its leases are those that it had: what is there now was not read. */
+/* Makes the answer that the worker is evicted. It lists the leases that were read before, since the rows were
+ * not read again. */
 void slp_admin_tell_victim(slp_admin *a) {
   sloop_admin_result_t *r = slp_admin_room(a, sizeof *r);
   if (!r) return;
@@ -106,12 +108,12 @@ void slp_admin_evict_victim(slp_admin *a) {
   if (slp_admin_write(a, &i, 0, declared)) slp_admin_no_memory(a);
 }
 
-/* The rows after its eviction was written, or not. */
+/* Judges from the rows whether the eviction took effect. */
 static void look_again(slp_admin *a) {
   slp_victim *v = a->victim;
   const slp_worker_row *w = slp_snapshot_worker(&a->snapshot, v->row.id);
   if (!w || w->gone.n || !slp_str_eq(w->incarnation, v->row.incarnation)) {
-    a->changed = 1; /* by this write or by another */
+    a->changed = 1; /* by this write or by another one */
     told(a, SLOOP_EVICTION_DONE);
   } else if (++v->rounds < ROUNDS_MAX) {
     slp_admin_move(a, SLP_ADMIN_EVICTING);
@@ -142,7 +144,7 @@ static int is_of(const slp_lease_row *l, slp_str owner) {
   return slp_str_eq(l->owner, owner) && l->position.kind != SLP_POSITION_END;
 }
 
-/* 0: it has none. */
+/* 0: the worker has no lease. */
 static int release_all_of(slp_admin *a, slp_str owner) {
   const slp_snapshot *s = &a->snapshot;
   size_t n = 0;

@@ -1,11 +1,12 @@
-/* reset.c - where leases are set to. Of all of them those that the stream lists no more are left alone: there
- * is nothing to read; a child is read after its parents as ever, whose ends are undone with the rest.
+/* reset.c - sets the position of one lease, or of all. When all are set, leases stay as they are if the
+ * stream does not list their shards any more: there is nothing to read. Children are read after their parents
+ * as always, because a parent's "ended" is undone with the rest.
  *
- * The latest is a moment, as for a fleet that begins: a shard that was closed before it, and whose children
- * have leases, has nothing behind that moment and counts as read. */
+ * "Latest" is the present moment, as for a fleet that begins. A shard that is closed, and whose children all
+ * have leases, has nothing behind that moment: it counts as read to its end. */
 #include "admin/admin_inside.h"
 
-/* Whether a shard has children, and all of them have leases. */
+/* Finds out of each shard whether it has children, and whether all of them have leases. */
 static void count_children(slp_admin *a) {
   for (size_t i = 0; i < a->shards_n; i++) {
     int there = slp_snapshot_lease_of(&a->snapshot, a->shards[i].id) != NULL;
@@ -19,13 +20,13 @@ static void count_children(slp_admin *a) {
   }
 }
 
-/* Closed, and its children are there. */
+/* 1: the shard is closed, and all of its children have leases. */
 static int is_past(const slp_admin *a, slp_str shard) {
   const slp_admin_shard *s = slp_admin_listed(a, shard);
   return s && !s->open && s->has_children && !s->lacks_leases;
 }
 
-/* Ours may be ahead of the service's, and what comes till then would not be read. */
+/* Our own clock may be ahead of the service's. Records that came until then would not be read. */
 int64_t slp_admin_service_ms(const slp_admin *a) {
   int64_t ms = slp_svctime_low_ms(&a->service, slp_now_us(a->o.host));
   return ms > 0 ? ms : a->wall_ms;
@@ -46,7 +47,7 @@ static void add(slp_admin *a, slp_str shard) {
 
 /* ---- one ---------------------------------------------------------------------------------------- */
 
-/* It has got somewhere, or is about to. */
+/* 1: the child was read to some place, or is about to be read. */
 static int is_ahead(const slp_lease_row *child) {
   return child->position.kind >= SLP_POSITION_AT || child->owner.n;
 }
@@ -90,7 +91,7 @@ static void reset_one(slp_admin *a) {
     return;
   }
   if (is_number(&a->o.to) && !a->located) {
-    slp_admin_locate(a, name); /* what the service does not know would be refused to every worker */
+    slp_admin_locate(a, name); /* a position unknown to the service would be refused to every worker */
     return;
   }
   if (slp_edits_begin(a, 1, a->o.force)) {

@@ -1,23 +1,24 @@
-/* watch.c - is an owner dead? It is found out as a worker does, by the same rule (lease/silence.h): what
- * proves life is read until it has been the same for a whole lease by our own clock. The stamps of others'
- * clocks are not looked at. */
+/* watch.c - decides whether an owner is dead, by the same rule as a worker does (lease/silence.h). Its sign
+ * of life is read until it has been the same for a whole lease by our own clock. Stamps by other machines'
+ * clocks do not count. */
 #include "admin/admin_inside.h"
 
 #include "base/map.h"
 
 struct slp_watch {
-  slp_map by_name; /* slp_watched, in keep */
+  slp_map by_name; /* values: slp_watched, in `keep` */
 };
 
 static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
 
-/* A client that lives moves its own row, and none of a lease whose shard is idle. 0: it has none. */
+/* Returns until when a client's own row proves that it lives, since it does not write the leases of idle
+ * shards. 0: it has no row. */
 static uint64_t client_until_ns(const slp_admin *a, slp_str owner) {
   const slp_worker_row *w = slp_admin_has_clients(a) ? slp_snapshot_worker(&a->snapshot, owner) : NULL;
   return w ? w->counter + (uint64_t)a->o.lease_ms * 1000000 : 0;
 }
 
-/* Its sign of life, as the rows that were read last have it. */
+/* Returns the owner's sign of life from the rows that were read last. */
 static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   slp_str id, incarnation;
   if (!by_rows(a)) {
@@ -35,15 +36,17 @@ static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   return (slp_sign){.counter = row->counter};
 }
 
-/* With the command's own lease: nobody is watched for less (slp_watch_add). */
+/* Notes the absence with the command's own lease, because nobody is watched for a shorter time
+ * (slp_watch_add). */
 uint64_t slp_watch_back_us(slp_admin *a) {
   return slp_absence_note(&a->absence, slp_now_refresh_us(a->o.host), (uint64_t)a->o.lease_ms * 1000);
 }
 
-/* Silence before it proves nothing: a read failed, or this process stood still. */
+/* Returns the last moment when a read failed or this process was stopped. Silence before it proves
+ * nothing. */
 static uint64_t trouble_us(slp_admin *a) { return slp_max_u64(a->trouble_us, slp_watch_back_us(a)); }
 
-/* The rows were read; 1: the sign has changed. */
+/* Compares an owner with the rows that were just read. 1: its sign of life has changed. */
 static int saw(slp_admin *a, slp_watched *w) {
   slp_sign sign = sign_of(a, w);
   return slp_silence_saw(&w->silence, &sign, a->rows.rq.done_us, trouble_us(a));
@@ -103,7 +106,7 @@ static uint64_t dead_us(slp_admin *a, const slp_watched *w) {
 void slp_watch_saw(slp_admin *a) {
   size_t at = 0;
   for (slp_watched *w; a->watch && (w = slp_map_each(&a->watch->by_name, &at));) {
-    /* Once seen alive, a worker counts as alive for the rest of this command. */
+    /* A worker that was seen alive counts as alive for the rest of this command. */
     if (saw(a, w) && !w->evicted) w->alive = 1;
     w->dead = !w->alive && a->rows.rq.done_us >= dead_us(a, w);
   }

@@ -1,5 +1,5 @@
-/* write.c - a command's writes, some at a time. Each is repeated until its outcome is certain, as a worker's
- * are (lease/write.c); what was refused is judged by reading the rows again. */
+/* write.c - the writes of a command, several at a time. Each is repeated until its outcome is certain, as a
+ * worker's writes are (lease/write.c). A write that was refused is judged by reading the rows again. */
 #include "admin/admin_inside.h"
 
 #define TRIES_MAX 5u
