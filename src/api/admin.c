@@ -1,5 +1,5 @@
-/* admin.c - the entry points of an operator's commands: one at a time for a consumer, each with a store, a
- * schema and requests of its own, so that it works before start and beside a fleet that runs. */
+/* admin.c - the entry points of an operator's commands. A consumer runs one command at a time. Each command
+ * has its own store, schema and requests, so it works before sloop_start and beside a fleet that runs. */
 #include "api/admin.h"
 
 #include "api/admin_words.h"
@@ -19,24 +19,25 @@
 
 typedef struct table_place { /* one side of a migration */
   sloop_t *s;
-  sloop_opts_t o; /* app, store, schema: owned copies */
+  sloop_opts_t o; /* app, store and schema are copies, and owned */
+  /* 1: rows of other streams may be in the table. */
   int several;
-  const struct table_place *other; /* of the source: the target; NULL: it is a token */
+  const struct table_place *other; /* set for the source: the target; NULL: the target is a token */
 } table_place;
 
 struct slp_admin_call {
   slp_mem *mem; /* owns a reference */
   sloop_t *s;
-  slp_admin *admin; /* NULL: it is a migration, or about the registry */
+  slp_admin *admin; /* NULL: the command is a migration, or about registered consumers */
   slp_migrate *migrate;
-  table_place from, to; /* of migrate */
+  table_place from, to; /* for `migrate` */
   slp_admin_task task;
   uint32_t limit_ms;
-  sloop_leases_cb leases_cb; /* of these that of the task */
+  sloop_leases_cb leases_cb; /* only the callback of the task is set */
   sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
   sloop_migrate_cb migrate_cb;
-  slp_registry *registry; /* it is about these, not about leases */
+  slp_registry *registry; /* set if the command is about registered consumers, not about leases */
   sloop_registered_cb registered_cb;
   void *arg;
 };
@@ -115,7 +116,7 @@ static void admin_free(slp_admin_call *a) {
   slp_mem_drop(mem);
 }
 
-/* The callback may ask for the next, or close. */
+/* The callback may start the next command, or close the consumer. */
 static void on_done(slp_admin *done, void *arg) {
   slp_admin_call *a = arg;
   slp_fail f = *slp_admin_fail(done);
@@ -126,7 +127,8 @@ static void on_done(slp_admin *done, void *arg) {
   admin_free(a);
 }
 
-/* What a service answered is told; whether one answers at all, the end of the command tells. */
+/* Reports an error that a service answered. A call without any answer is reported only by the end of the
+ * command. */
 static void on_again(void *arg, const slp_fail *f, uint32_t tries, uint64_t wait_us) {
   slp_admin_call *a = arg;
   if (f->http_status) slp_report_error(a->s->consumer, f, NULL, 0, tries, wait_us / 1000);
@@ -150,7 +152,7 @@ void slp_admin_call_tell_closed(slp_admin_call *a) {
   admin_free(a);
 }
 
-/* Of a consumer that is not closed: its family and consumer are there. */
+/* Starts a command. The consumer must not be closed, so that its family and its `consumer` exist. */
 static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, const slp_position *to,
                  int force) {
   if (!s->o.app || s->admin) return SLOOP_ESTATE;
@@ -187,7 +189,7 @@ int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
   return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
 }
 
-/* A source that pushes would subscribe to what is to be looked at. */
+/* Only a consumer that polls may do this: a push source would subscribe to the shards that are looked at. */
 int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg) {
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {
@@ -237,12 +239,13 @@ static int open_place(void *ctx, const slp_src_describe *d, slp_store **ret_stor
   table_place *p = ctx;
   slp_lease_place place;
   char why[160];
-  int r = p->other ? slp_lease_place_read(&p->other->o, &place, why) : 0; /* before the source is watched */
+  /* a bad target must be found before the source is watched */
+  int r = p->other ? slp_lease_place_read(&p->other->o, &place, why) : 0;
   if (r) return slp_fail_set(f, SLP_REFUSED, r, "%s", why);
   return slp_leases_open_at(p->s, &p->o, p->several, d, ret_store, ret_schema, f);
 }
 
-/* A failure says on which side it was; rows that are in the way are named one by one. */
+/* Puts the side that failed before the message. Rows that are in the way are listed one by one instead. */
 static void name_side(slp_fail *f, const slp_migrate *m, const slp_admin_why *why) {
   char text[sizeof f->message];
   if (f->class == SLP_FINE || f->code == SLOOP_EOPTION || why->reason == SLP_ADMIN_IN_THE_WAY) return;
@@ -349,7 +352,7 @@ static int has_consumers(const sloop_t *s) {
   return named.what != SLP_NAMES_DYNAMODB && s->family->kinesis && s->family->kinesis->consumer;
 }
 
-/* remove NULL: they are listed. */
+/* `remove`: the consumer to deregister; NULL: lists the registered consumers. */
 static int begin_consumers(sloop_t *s, const char *remove, sloop_registered_cb cb, void *arg) {
   if (s->closing) return SLOOP_ESTATE;
   if (!cb || (remove && !*remove) || !has_consumers(s)) return SLOOP_EOPTION;

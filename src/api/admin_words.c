@@ -1,14 +1,16 @@
-/* admin_words.c - why an operator's command failed, in words. */
+/* admin_words.c - texts that tell why an operator's command failed. */
 #include "api/admin_words.h"
 
 #include <stdio.h>
 
+/* Tells the operator what to do about a worker that lives. */
 static const char *what_to_do(slp_admin_task task) {
   if (task == SLP_ADMIN_SURVEY || task == SLP_ADMIN_IMPORT) return "stop it first";
   return task == SLP_ADMIN_RESET ? "stop it, or use force" : "stop it, or release the worker";
 }
 
-/* Says how far a copy of positions came; `nothing` when it has not begun, or there is none. */
+/* Tells how many positions a copy had written. Returns `nothing` if it had written none, or there was no
+ * copy. */
 static const char *what_was_written(const slp_admin_why *why, const char *nothing, char text[120]) {
   if (!why->wrote) return nothing;
   snprintf(text, 120,

@@ -1,10 +1,10 @@
-/* admin_words.h - why an operator's command failed, in words. */
+/* admin_words.h - texts that tell why an operator's command failed. */
 #ifndef SLP_API_ADMIN_WORDS_H
 #define SLP_API_ADMIN_WORDS_H
 
 #include "admin/admin.h"
 
-/* Puts the reason into f's message; class and code stay. */
+/* Puts the reason into f's message; the class and the code stay. */
 void slp_admin_words(slp_fail *f, const slp_admin_why *why);
 
 #endif

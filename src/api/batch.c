@@ -1,4 +1,4 @@
-/* batch.c - the user's side of a batch. */
+/* batch.c - the functions of sloop.h that an application calls for a batch. */
 #include "core/core.h"
 
 size_t sloop_batch_count(const sloop_batch_t *b) { return b->n; }

@@ -1,4 +1,4 @@
-/* err.c - names and texts of result codes, ours and libuv's. */
+/* err.c - names and texts of the result codes of libsloop and of libuv. */
 #include "host/err.h"
 #include <sloop.h>
 

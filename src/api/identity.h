@@ -1,4 +1,4 @@
-/* identity.h - the identity of a consumer, for calls to services of which the library knows nothing. */
+/* identity.h - the identity of a consumer, for calls to services that the library does not know. */
 #ifndef SLP_API_IDENTITY_H
 #define SLP_API_IDENTITY_H
 
@@ -6,8 +6,8 @@
 
 typedef struct slp_aws slp_aws;
 
-/* Borrowed: it lives until the consumer's on_closed, and every call with it must have ended or been cancelled
- * before sloop_close(). NULL: it has none. */
+/* Returns the consumer's identity, borrowed until its on_closed. Every call with it must have ended, or been
+ * cancelled, before sloop_close(). NULL: the consumer has none. */
 slp_aws *slp_identity_of(const sloop_t *s);
 
 #endif

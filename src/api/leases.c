@@ -1,4 +1,4 @@
-/* leases.c - opens the store and schema of a consumer's leases. */
+/* leases.c - opens the store and the schema of a consumer's leases. */
 #include "api/leases.h"
 
 #include "api/open.h"
@@ -17,7 +17,7 @@ static int bad(char why[160], const char *fmt, const char *text) {
   return SLOOP_EOPTION;
 }
 
-/* The rules are DynamoDB's. */
+/* Checks DynamoDB's rules for a table's name. */
 static int is_table_name(const char *s) {
   size_t n = strlen(s);
   if (n < 3 || n > 255) return 0;
@@ -30,6 +30,7 @@ static int is_table_name(const char *s) {
   return 1;
 }
 
+/* Returns what follows `start` in s. NULL: s does not begin with it. */
 static const char *behind(const char *s, const char *start) {
   size_t n = strlen(start);
   return strncmp(s, start, n) == 0 ? s + n : NULL;
@@ -176,7 +177,7 @@ static int open_for(void *ctx, const slp_src_describe *d, slp_store **ret_store,
 
 /* ---- wiring ------------------------------------------------------------------------------------------- */
 
-/* HOST-PID-RANDOM; a long host name loses its end. */
+/* Makes a worker's name HOST-PID-RANDOM. The end of a long host name is cut off. */
 static slp_str invent_worker(sloop_t *s, const char *machine, uint32_t pid,
                              char text[SLP_WORKER_ID_MAX + 1]) {
   char host[33];

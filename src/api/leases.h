@@ -17,14 +17,14 @@ typedef struct slp_lease_place {
 /* 0, or SLOOP_EOPTION and why. o->app is there. */
 int slp_lease_place_read(const sloop_opts_t *o, slp_lease_place *ret, char why[160]);
 
-/* The store and layout that s's options name, for the stream as described; both are the caller's to close.
- * Does no I/O. 0, or f says why not. */
+/* Opens the store and the schema that the options of s name, for the described stream. The caller closes
+ * both. Does no I/O. 0, or an error with the reason in f. */
 int slp_leases_open(sloop_t *s, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
                     slp_fail *f);
-/* The same with the app, store and schema of o. several: the application reads several streams. */
+/* The same with `app`, `store` and `schema` of o. `several`: the application reads several streams. */
 int slp_leases_open_at(sloop_t *s, const sloop_opts_t *o, int several, const slp_src_describe *d,
                        slp_store **ret_store, slp_schema **ret_schema, slp_fail *f);
-/* Gives s's consumer its leases. SLP_ENOMEM. */
+/* Gives the consumer of s its leases. SLP_ENOMEM. */
 int slp_leases_wire(sloop_t *s);
 
 #endif

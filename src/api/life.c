@@ -1,4 +1,5 @@
-/* life.c - start, stop, pause, list, statistics: each checks its arguments and calls core. */
+/* life.c - starts, stops, pauses and lists a consumer, and gets its statistics. Each function checks its
+ * arguments and calls core. */
 #include "api/metrics.h"
 #include "api/open.h"
 
@@ -8,7 +9,8 @@ int sloop_start(sloop_t *s) {
   return slp_consumer_start(s->consumer);
 }
 
-/* The status is kept, so that close can report a stop that never finished. */
+/* Tells the application that the consumer has stopped. While stop_cb is set the stop is not over, and closing
+ * must call it. */
 static void on_stopped(sloop_t *s, int status, void *arg) {
   sloop_cb cb = s->stop_cb;
   (void)arg;
@@ -40,7 +42,8 @@ int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg) {
 
 void slp_family_ref(slp_family *f) { slp_host_ref(f->host, f->unrefs < f->members); }
 
-/* Consumers on one host share its reference on the loop, which is dropped when none of them wants it. */
+/* Notes whether the consumer wants to keep the loop alive. Consumers on one host share its reference on the
+ * loop. It is dropped when none of them wants it. */
 static void set_ref(sloop_t *s, uint32_t on) {
   if (s->refd == on || s->closing) return;
   s->refd = on;

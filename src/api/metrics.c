@@ -1,4 +1,4 @@
-/* metrics.c - sloop_metrics_*: the consumers that metrics cover, and both ways to publish them. */
+/* metrics.c - sloop_metrics_*: the consumers that metrics cover, and the two ways to publish metrics. */
 #include "api/metrics.h"
 
 #include "api/metrics_push.h"
@@ -10,14 +10,17 @@
 
 #include <stdio.h>
 
+/* The least interval for CloudWatch. */
 #define CLOUDWATCH_MS_MIN 1000u
 
 struct sloop_metrics_s {
   slp_list link; /* in family->metrics */
   slp_mem *mem;  /* owns a reference */
   slp_family *family;
+  /* The consumer that the metrics were opened for: they end when it is closed. */
   sloop_t *owner;
-  sloop_t **members; /* NULL: closed. A place is never used again, because its index is the member's number */
+  /* NULL: closed. A place is never used again, because its index is the member's number in samples */
+  sloop_t **members;
   size_t members_n, members_cap;
   slp_metrics_server server;
   slp_metrics_push push;
@@ -52,7 +55,8 @@ typedef struct shard_rows {
   slp_sample *into;
   uint32_t unready_ms;
   int with_shards, r;
-  const char *refused; /* the shard whose position was refused to this worker; NULL: none, or it is counted */
+  /* a shard whose position the service refused to this worker; NULL: none, or it is counted already */
+  const char *refused;
   slp_ready_shards stuck;
 } shard_rows;
 
@@ -235,7 +239,8 @@ static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_
   m->owner = s;
   r = add_member(m, s);
   if (!r && ns) r = open_push(m, ns, o);
-  if (!r && o->listen) r = open_server(m, o->listen, why); /* opened last, because closing it takes a turn */
+  /* last, because closing it takes a turn of the loop */
+  if (!r && o->listen) r = open_server(m, o->listen, why);
   if (r) {
     slp_metrics_push_close(&m->push);
     metrics_free(m);

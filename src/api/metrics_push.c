@@ -1,7 +1,8 @@
-/* metrics_push.c - one round: sample -> call -> call ... -> until the next time. */
+/* metrics_push.c - publishes in rounds: a sample, then as many calls as it takes, then nothing until the next
+ * round is due. */
 #include "api/metrics_push.h"
 
-/* The totals of one more consumer fit behind this: 20 data with the longest names. */
+/* Below these sizes, a call has room for the totals of one more consumer: 20 data with the longest names. */
 #define NEARLY_FULL_BYTES (SLP_CLOUDWATCH_BODY_MAX - 200000u)
 #define NEARLY_FULL_DATA (SLP_CLOUDWATCH_DATA_MAX - SLP_METRICS_TOTALS_MAX)
 
@@ -56,7 +57,7 @@ static void send_some(slp_metrics_push *p) {
   while (!r && have_next(p)) {
     r = slp_cw_put_add(&p->put, &p->next);
     p->next_waits = r == SLP_MORE;
-    if (r == SLP_EBADDATA) r = 0; /* a name that CloudWatch does not accept is skipped */
+    if (r == SLP_EBADDATA) r = 0; /* a name that CloudWatch would not accept is skipped */
   }
   if (r && r != SLP_MORE)
     starved(p);
@@ -78,7 +79,7 @@ static void on_put(slp_cw_put *put) {
   send_some(p);
 }
 
-/* Makes room for all members: their numbers are consecutive. */
+/* Makes room in `told` for all members; their numbers have no gaps. */
 static int room_for_told(slp_metrics_push *p) {
   size_t want = 0;
   for (size_t i = 0; i < p->now.consumers_n; i++) want = slp_max_u64(want, p->now.consumers[i].member + 1);
@@ -94,7 +95,7 @@ static int room_for_told(slp_metrics_push *p) {
 static void on_time(slp_timer *timer) {
   slp_metrics_push *p = SLP_OWNER(timer, slp_metrics_push, timer);
   slp_timer_set_reserved(p->h, timer, slp_after_us(slp_now_us(p->h), (uint64_t)p->every_ms * 1000));
-  if (p->busy) return; /* the round before is not over: the next one publishes the rest */
+  if (p->busy) return; /* the last round is not over; the next one publishes what this one would have */
   p->busy = 1;
   p->next_waits = 0;
   p->totals_to = 0;

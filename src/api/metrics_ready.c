@@ -1,9 +1,9 @@
-/* metrics_ready.c - what makes a consumer not ready. */
+/* metrics_ready.c - finds out why a consumer is not ready. */
 #include "api/metrics_ready.h"
 
 #include <stdio.h>
 
-/* Appends one more reason of a consumer. NULL, or "", is none. */
+/* Appends one reason to those of a consumer. NULL or "": no reason. */
 static void add_reason(slp_buf *b, size_t *n, const char *why) {
   if (!why || !*why) return;
   if (b) slp_buf_addf(b, "%s%s", *n ? "; " : "", why);
@@ -22,8 +22,8 @@ static const char *why_not_running(slp_reading reading) {
   return NULL;
 }
 
-/* Appends all reasons why this consumer is not ready; b NULL: only counts them. Returns how many there are.
- * One that does not run has this one reason. */
+/* Appends all reasons why this consumer is not ready. Returns their number; b NULL: only counts them. A
+ * consumer that does not run has just that reason. */
 static size_t add_reasons(const slp_sample *s, const slp_sample_consumer *c, slp_buf *b) {
   size_t n = 0;
   const char *idle = c->table.there ? NULL : why_not_running(c->reading);
@@ -43,8 +43,8 @@ static size_t add_reasons(const slp_sample *s, const slp_sample_consumer *c, slp
 
 int slp_ready_is(const slp_sample *s, const slp_sample_consumer *c) { return !add_reasons(s, c, NULL); }
 
-/* What is parked or refused waits for an operator, and is told at once. A shard that is paused waits
- * because it was told to; that a worker is suspended has a line of its own. */
+/* A parked or refused shard needs an operator, so it is reported at once. A paused shard is not stuck: it was
+ * told to wait. A suspended worker has a reason of its own. */
 int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, char why[SLP_READY_WHY]) {
   long long s = (long long)(shard->state_ms / 1000);
   int shut = shard->state == SLOOP_SHARD_IS_PARKED || shard->state == SLOOP_SHARD_IS_REFUSED;
@@ -80,7 +80,7 @@ int slp_ready_is_stuck(const sloop_shard_stats_t *shard, uint32_t unready_ms, ch
   return why[0] != 0;
 }
 
-/* No time is given it: it is refused for good, and nobody reads the shard meanwhile. */
+/* Such a shard is stuck at once: it is refused for good, and nobody reads it. */
 int slp_ready_is_refused(const char *shard, uint64_t ago_ms, uint32_t unready_ms, char why[SLP_READY_WHY]) {
   if (unready_ms == UINT32_MAX) return 0;
   snprintf(why, SLP_READY_WHY, "the service refused the position of %.128s %llu s ago: --explain says more",

@@ -1,4 +1,4 @@
-/* metrics_sample.c - growing a sample. */
+/* metrics_sample.c - builds a sample. */
 #include "api/metrics_sample.h"
 
 #define TEXTS_MAX (64u * 1024 * 1024)
@@ -21,7 +21,8 @@ static size_t add_text(slp_sample *s, const char *z) {
   return at;
 }
 
-/* Numbers consumers of the same stream and application, so that no series has the same name twice. */
+/* Numbers consumers that have the same stream and application. Otherwise two series would have the same
+ * name. */
 static uint32_t twin_of(const slp_sample *s, const slp_sample_consumer *c) {
   uint32_t same = 0;
   for (size_t i = 0; i < s->consumers_n; i++) {

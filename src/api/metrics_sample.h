@@ -1,5 +1,5 @@
-/* metrics_sample.h - a copy of the statistics of a program's consumers at one moment, so that it can be
- * written out in slices while they continue. */
+/* metrics_sample.h - a copy of the statistics of a program's consumers at one moment. It can be written out
+ * in slices while the consumers go on. */
 #ifndef SLP_API_METRICS_SAMPLE_H
 #define SLP_API_METRICS_SAMPLE_H
 
@@ -9,7 +9,7 @@
 
 typedef enum slp_reading {
   SLP_READING_NOT_STARTED,
-  SLP_READING_FINDING, /* looking for the stream and its shards */
+  SLP_READING_FINDING, /* looks for the stream and its shards */
   SLP_READING_RUNNING,
   SLP_READING_STOPPING,
   SLP_READING_STOPPED,
@@ -17,31 +17,32 @@ typedef enum slp_reading {
 } slp_reading;
 
 #define SLP_SAMPLE_WORDS 12
-typedef struct slp_sample_count { /* how many there are of a kind */
+typedef struct slp_sample_count { /* a kind of leases, workers or lags, and how many there are */
   const char *word;               /* static; a label's value */
   uint64_t n;
 } slp_sample_count;
 
-typedef struct
-    slp_sample_table { /* what a lease table says, read from outside: nothing is read of the stream */
-  uint8_t there;       /* 1: the sample's consumer is one of these */
-  uint64_t up;         /* 1: the last reading of it succeeded */
-  uint64_t age_ms;     /* of the reading that is shown; UINT64_MAX: none succeeded */
+/* What a lease table says to a program that only reads the table, and nothing of the stream. */
+typedef struct slp_sample_table {
+  uint8_t there;   /* 1: the consumer is known from its lease table only */
+  uint64_t up;     /* 1: the last reading of the table succeeded */
+  uint64_t age_ms; /* of the reading that is shown; UINT64_MAX: none succeeded */
   uint64_t readings, failures;
   slp_sample_count leases[SLP_SAMPLE_WORDS], workers[SLP_SAMPLE_WORDS], lags[SLP_SAMPLE_WORDS];
-  size_t leases_n, workers_n, lags_n; /* words */
+  size_t leases_n, workers_n, lags_n; /* used entries of the arrays above */
 } slp_sample_table;
 
 typedef struct slp_sample_consumer {
-  size_t app, stream, worker; /* for slp_sample_text(); "" when there is none */
-  size_t member;              /* the sampler's own number for it, the same in every sample */
-  uint32_t twin;              /* from 2 on: number among those of the same stream and application; else 0 */
+  size_t app, stream, worker; /* for slp_sample_text(); a text is "" if there is none */
+  size_t member;              /* the caller's own number for the consumer, the same in every sample */
+  uint32_t twin; /* 0 for the first consumer of its stream and application; 2, 3, ... for the next ones */
   slp_reading reading;
   sloop_stats_t stats;
   size_t stuck; /* for slp_sample_text(): a shard that makes no progress, and why; "": there is none */
-  uint64_t failed_as[SLP_FAILURES]; /* calls, by slp_failure_number() */
+  uint64_t failed_as[SLP_FAILURES]; /* calls that failed, by slp_failure_number() */
   slp_sample_table table;
-  size_t shards_end; /* its shards end before this one, and begin where those of the consumer before end */
+  /* the consumer's shards end before this index, and begin where those of the last consumer end */
+  size_t shards_end;
 } slp_sample_consumer;
 
 typedef struct slp_sample_shard {
@@ -51,7 +52,7 @@ typedef struct slp_sample_shard {
   uint8_t paused, at_tip;
   uint8_t of_table; /* only its lag and epoch are known */
   sloop_shard_state_t state;
-  int64_t state_ms, acked_age_ms; /* -1: not told */
+  int64_t state_ms, acked_age_ms; /* -1: not known */
 } slp_sample_shard;
 
 typedef struct slp_sample {
@@ -61,21 +62,22 @@ typedef struct slp_sample {
   slp_sample_shard *shards;
   size_t shards_n, shards_cap;
   slp_buf texts;
-  uint8_t of_tables; /* all consumers are known by their lease tables alone */
+  uint8_t of_tables; /* 1: all consumers are known from their lease tables only */
 } slp_sample;
 
 void slp_sample_init(slp_sample *s, slp_mem *mem);
-void slp_sample_free(slp_sample *s); /* back to empty */
-/* 0, SLP_ENOMEM, SLP_ELIMIT. app and worker: "" or NULL for none. */
+void slp_sample_free(slp_sample *s); /* empties the sample; it may be used again */
+/* Adds a consumer. `app` and `worker`: "" or NULL for none. 0, SLP_ENOMEM, SLP_ELIMIT. */
 int slp_sample_add(slp_sample *s, const char *app, const char *stream, const char *worker,
                    slp_reading reading, const sloop_stats_t *stats);
-/* The same of the last consumer added. */
+/* Add to the consumer that was added last. 0, SLP_ENOMEM, SLP_ELIMIT. */
 int slp_sample_add_shard(slp_sample *s, const sloop_shard_stats_t *shard);
 int slp_sample_set_stuck(slp_sample *s, const char *why);
-/* One that is known by its lease table alone. ms: -1: not known. stuck: why it is not ready; or "". */
+/* Adds a consumer that is known from its lease table only. A time of -1: not known. `stuck`: why it is not
+ * ready, or "". */
 int slp_sample_add_table(slp_sample *s, const char *app, const char *stream, int64_t behind_ms,
                          int64_t unknown_ms, const char *stuck, const slp_sample_table *table);
-/* A shard of it. */
+/* Adds a shard of such a consumer. */
 int slp_sample_add_lease(slp_sample *s, const char *shard, uint64_t epoch, int64_t behind_ms);
 void slp_sample_set_failures(slp_sample *s, const uint64_t failed_as[SLP_FAILURES]);
 

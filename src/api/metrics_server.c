@@ -1,5 +1,5 @@
-/* metrics_server.c - answers requests: with a few words at once, or with a page that an event writes slice by
- * slice. */
+/* metrics_server.c - answers requests. Short answers are sent at once. A page of metrics is written by an
+ * event, slice by slice. */
 #include "api/metrics_server.h"
 
 #include "api/metrics_ready.h"
@@ -7,11 +7,11 @@
 
 #include <stdio.h>
 
-/* A page of 100,000 shards is 60 MB. Scrapers come one at a time; probes ask for a line. */
+/* A page of 100,000 shards has 60 MB. A scraper comes once in a while; probes get one line. */
 #define PAGE_BYTES_MAX (256u * 1024 * 1024)
-#define PAGES_MAX 8u /* being written at once */
+#define PAGES_MAX 8u /* that are written at the same time */
 #define SLICE_LINES 500u
-#define READY_BYTES_MAX (64u * 1024) /* lines of hundreds of consumers that are not ready */
+#define READY_BYTES_MAX (64u * 1024) /* lines about hundreds of consumers that are not ready */
 #define REQUEST_BODY_MAX 1024u
 #define CONNS_MAX 64u
 #define CONN_MS_MAX 30000u

@@ -1,4 +1,5 @@
-/* open.c - wiring a consumer: host, identity, service, source, engine, consumer; and unwiring it. */
+/* open.c - puts a consumer together from host, identity, service, source, engine and consumer; and takes it
+ * apart. */
 #include "api/open.h"
 
 #include "api/admin.h"
@@ -23,12 +24,13 @@ struct sloop_creds_req_s {
 
 /* ---- credentials from the user ------------------------------------------------------------------------ */
 
-/* slp_aws asks; the user's callback must not run inside whatever made it ask, so it is asked from an
- * event. */
+/* A request of slp_aws for credentials. The application's callback must not run inside the code that made
+ * slp_aws ask. So an event calls it. */
 typedef struct slp_creds_ask {
-  slp_mem *mem; /* held: the user may answer after everything else is gone */
+  slp_mem *mem; /* held: the application may answer after everything else is freed */
   slp_event ev;
   struct sloop_creds_req_s rq;
+  /* 1: the application's callback was called. */
   uint8_t asked;
 } slp_creds_ask;
 
@@ -82,7 +84,7 @@ static void answer_keys(slp_aws *aws, const sloop_creds_t *creds) {
   slp_aws_keys_done(aws, 0, &keys, NULL);
 }
 
-/* Up to the last member of the first layout: no caller's struct is shorter. */
+/* The size up to the last member of the first layout. No caller's struct is shorter. */
 #define CREDS_SIZE_MIN (offsetof(sloop_creds_t, expires_at_ms) + sizeof(int64_t))
 
 void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds, const char *why) {
@@ -109,7 +111,7 @@ static void family_free(slp_family *f) {
   if (!f) return;
   slp_mem *mem = f->mem;
   if (f->creds_ask && f->creds_ask->asked) {
-    f->creds_ask->rq.family = NULL; /* freed when the user answers */
+    f->creds_ask->rq.family = NULL; /* freed when the application answers */
   } else if (f->creds_ask) {
     slp_unpost(&f->creds_ask->ev);
     ask_free(f->creds_ask);
@@ -123,7 +125,7 @@ static void family_free(slp_family *f) {
   slp_mem_drop(mem);
 }
 
-/* Keys that are slow to come are everybody's: the first consumer tells it. */
+/* Slow credentials concern all consumers of the family. One of them reports it. */
 static void tell_wait(void *ctx, const char *text) {
   slp_family *f = ctx;
   SLP_LIST_EACH(&f->engine->consumers, it) {
@@ -323,7 +325,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     sloop_opts_t full;
     sloop_opts_init(&full);
     memcpy(&full, o, slp_min_u64(o->size, sizeof full));
-    /* Checked before anything is made, so that a wrong option leaves nothing to close. */
+    /* Options are checked before anything is made, so that a wrong option leaves nothing to close. */
     r = slp_opts_check(&full, text);
     if (!r && full.join && (full.join->closing || full.join->started)) {
       snprintf(text, sizeof text, "join: that consumer is already started or closed");
@@ -337,7 +339,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     }
   }
   if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
-  slp_clean_copy(why, why_size, r ? text : ""); /* it repeats options, which may come from anywhere */
+  slp_clean_copy(why, why_size, r ? text : ""); /* the text repeats options, which may come from anywhere */
   return r;
 }
 
@@ -355,7 +357,8 @@ static void on_host_closed(slp_host *h, void *arg) {
   tell_closed(arg);
 }
 
-/* The closing one has left the engine already. */
+/* Finds another consumer whose application gives credentials. The one that is being closed is no longer in
+ * the engine's list. */
 static sloop_t *another_with_creds(slp_family *f) {
   SLP_LIST_EACH(&f->engine->consumers, it) {
     sloop_t *s = (SLP_OWNER(it, slp_consumer, link))->handle;
@@ -364,6 +367,8 @@ static sloop_t *another_with_creds(slp_family *f) {
   return NULL;
 }
 
+/* Ends one thing in each run: first every call that waits for a callback, then the metrics, then the
+ * consumer. A callback may do anything, so the event is posted again before it. */
 static void on_close_event(slp_event *ev) {
   sloop_t *s = SLP_OWNER(ev, sloop_t, close_ev);
   slp_family *f = s->family;
@@ -391,7 +396,7 @@ static void on_close_event(slp_event *ev) {
     if (move_cb) move_cb(s, SLP_ECANCELED, move_arg);
     return;
   }
-  if (s->stop_cb) { /* first word of the end goes to a pending stop */
+  if (s->stop_cb) { /* a pending stop is told before the end */
     sloop_cb cb = s->stop_cb;
     s->stop_cb = NULL;
     slp_post(f->host, &s->close_ev);
@@ -420,7 +425,7 @@ static void on_close_event(slp_event *ev) {
 
 void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   if (!s || s->closing) return;
-  sloop_ref(s); /* the loop must live until cb */
+  sloop_ref(s); /* the loop must live until cb is called */
   s->closing = 1;
   s->close_cb = cb;
   s->close_arg = arg;

@@ -1,4 +1,4 @@
-/* opts.c - options: defaults, checks that name the option, and the library's own copy. */
+/* opts.c - options: their defaults, checks that name the option, and the library's own copy. */
 #include "api/leases.h"
 #include "api/open.h"
 #include "api/settings.h"
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* The struct grows at its end: a caller compiled against an older header has a shorter one. */
+/* The struct grows at its end. So a caller that was compiled with an older header has a shorter one. */
 #define OPTS_SIZE_MIN offsetof(sloop_opts_t, creds)
 
 static void defaults(sloop_opts_t *o) {
@@ -67,8 +67,8 @@ static int check_stream(const char *stream, char why[160]) {
   return r;
 }
 
-/* A token is read once more when the consumer is made; here it only has to make sense, before anything is
- * made that would have to be closed. */
+/* Checks only whether a token can be read, since nothing that would need closing exists yet. The token is
+ * read once more when the consumer is made. */
 static int check_start(const sloop_opts_t *o, char why[160]) {
   slp_token *token = NULL;
   int r = slp_start_position_check(&o->start, why);
@@ -81,13 +81,13 @@ static int check_start(const sloop_opts_t *o, char why[160]) {
   return r;
 }
 
-/* Names become parts of keys, and of lines that people read. */
+/* Names become parts of keys, and of lines for people. */
 static int is_name(const char *s, size_t most) {
   size_t n = strlen(s);
   if (!n || n > most) return 0;
   for (size_t i = 0; i < n; i++)
     if ((unsigned char)s[i] <= ' ' || s[i] == '/' || (unsigned char)s[i] == 127) return 0;
-  return slp_utf8_valid((slp_str){s, n}); /* a table takes nothing else */
+  return slp_utf8_valid((slp_str){s, n}); /* a table takes no other text */
 }
 
 static int check_leases(const sloop_opts_t *o, char why[160]) {
@@ -119,7 +119,7 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   return r;
 }
 
-/* Where the stream is given by its name alone, its account is not known yet. */
+/* Compares names if the stream is given by its name, since its account is not known yet. */
 static int is_consumer_of(const slp_consumer_name *consumer, const slp_stream_name *stream) {
   slp_stream_name its;
   const char *wrong;
@@ -179,7 +179,7 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   return r ? r : check_leases(o, why);
 }
 
-/* Every option that is text. */
+/* All options that are text. */
 #define TEXTS(X)      \
   X(stream);          \
   X(region);          \

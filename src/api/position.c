@@ -1,4 +1,4 @@
-/* position.c - tells and moves the position of a consumer. */
+/* position.c - saves and moves the position of a consumer. */
 #include "api/open.h"
 #include "core/seek.h"
 

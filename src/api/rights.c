@@ -1,9 +1,9 @@
-/* rights.c - one right after the other: its call is sent, and the answer judged.
+/* rights.c - tries one right after the other: sends its call, and judges the answer.
  *
  * WAITING --an event--> SENT --answered--> WAITING ... OVER
  *
- * A call that is a writer's, or would interrupt another reader, is sent with DryRun or not at all. Before
- * SubscribeToShard a server must have shown that it honours DryRun, or be Amazon's own. */
+ * A call that would write, or would interrupt another reader, is sent with DryRun or not at all.
+ * SubscribeToShard is sent only to a server that has shown that it honours DryRun, or to Amazon's own. */
 #include "api/rights.h"
 
 #include "api/open.h"
@@ -26,7 +26,7 @@ struct slp_rights {
   rights_state state;
   slp_event ev;
   slp_json_op op;
-  const slp_right_call *call; /* SENT */
+  const slp_right_call *call; /* set in SENT */
   slp_right_facts facts;
   slp_rights_fn on_done;
   void *arg;
@@ -65,7 +65,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   slp_rights *t = SLP_OWNER(op, slp_rights, op);
   slp_json j;
   slp_str name = {NULL, 0};
-  (void)begin; /* an answer is read at once: each of these is small */
+  (void)begin; /* not needed: each answer is small, and read in one go */
   t->facts.section[0] = 0;
   slp_json_begin(&j, op->answer.p, op->answer.n);
   for (int token; (token = slp_json_next(&j)) != SLP_JSON_END;) {
@@ -82,10 +82,11 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   return 0;
 }
 
-/* By a name of the service: what a proxy refuses says nothing of rights. */
+/* Returns 1 if the service itself denies the right. A refusal by a proxy has no error name of the service,
+ * and says nothing about rights. */
 static int is_denied(const slp_fail *f) { return f->class == SLP_ACCESS && f->aws_code[0]; }
 
-/* Nothing else would be answered either. */
+/* Returns 1 if no other call would be answered either. */
 static int ends_all(const slp_fail *f) {
   return f->class == SLP_AUTH || f->class == SLP_NOMEM || (f->class != SLP_FINE && !f->http_status);
 }
@@ -129,7 +130,7 @@ static int ends_with(const char *host, const char *end) {
   return n > m && strcmp(host + n - m, end) == 0;
 }
 
-/* Known once a call to Kinesis was sent. */
+/* Known only after a call to Kinesis was sent. */
 static int is_amazons_own(const slp_aws *aws) {
   const char *host = aws->endpoints[SLP_SVC_KINESIS].host;
   return aws->endpoint_known[SLP_SVC_KINESIS] &&
