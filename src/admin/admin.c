@@ -88,7 +88,7 @@ void slp_admin_read_in(slp_admin *a, uint64_t us) {
   wait(a, us);
 }
 
-/* ---- ending ------------------------------------------------------------------------------------- */
+/* ---- the end of a command ----------------------------------------------------------------------- */
 
 static void on_done(slp_event *ev) {
   slp_admin *a = SLP_OWNER(ev, slp_admin, done_ev);
@@ -484,7 +484,7 @@ static void note_absence(slp_timer *t) {
   slp_timer_set_reserved(a->o.host, t, slp_after_us(slp_now_us(a->o.host), every_us));
 }
 
-/* ---- birth and death ---------------------------------------------------------------------------- */
+/* ---- creating and freeing ----------------------------------------------------------------------- */
 
 int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   slp_admin *a = SLP_NEW(mem, slp_admin);

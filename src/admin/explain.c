@@ -95,7 +95,7 @@ static int64_t free_in_ms(const slp_admin *a, const slp_worker_row *w) {
   return slp_max_i64(0, w->wall_ms + (int64_t)w->lease_ms + w->lease_ms / 2 + 2000 - a->wall_ms);
 }
 
-/* ---- relatives ---------------------------------------------------------------------------------- */
+/* ---- parents and children ----------------------------------------------------------------------- */
 
 static sloop_shard_lease_t shard_of(slp_admin *a, slp_str id) {
   const slp_lease_row *l = slp_snapshot_lease_of(&a->snapshot, id);
@@ -221,7 +221,7 @@ static void explain_lease(slp_admin *a, sloop_explanation_t *e, const slp_lease_
   if (is_ended(l) || e->shard.closed) add_children(a, e, l->shard);
 }
 
-/* ---- a shard without ---------------------------------------------------------------------------- */
+/* ---- a shard without a lease -------------------------------------------------------------------- */
 
 /* Returns why the shard's row can't be used. NULL: it has no bad row. */
 static const char *bad_row_of(slp_admin *a, slp_str shard) {
@@ -240,7 +240,7 @@ static const char *bad_row_of(slp_admin *a, slp_str shard) {
   return why;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------- */
+/* ---- the whole explanation ---------------------------------------------------------------------- */
 
 static void find_hole(slp_admin *a, sloop_explanation_t *e) {
   char from[40], to[40];

@@ -22,7 +22,7 @@ struct slp_import {
   uint8_t begun; /* 1: something was sent */
 };
 
-/* ---- can a row hold it? ------------------------------------------------------------------------------- */
+/* ---- which positions a row can hold ------------------------------------------------------------------- */
 
 static void operation_of(const slp_admin *a, const slp_placed *p, const slp_position *to,
                          const slp_str *children, size_t n, slp_operation *i) {
@@ -102,7 +102,7 @@ static int begin(slp_admin *a) {
   return a->starved ? SLP_ENOMEM : 0;
 }
 
-/* ---- what is there ------------------------------------------------------------------------------------ */
+/* ---- the rows of the target --------------------------------------------------------------------------- */
 
 static void odd(slp_admin *a, slp_import_row what, slp_str name, const char *why, const slp_position *at) {
   slp_import *m = a->import;

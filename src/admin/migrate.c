@@ -169,7 +169,7 @@ static int begin_survey(slp_migrate *m) {
   return slp_admin_new(&m->survey, m->mem, &o);
 }
 
-/* ---- birth and death ---------------------------------------------------------------------------------- */
+/* ---- creating and freeing ----------------------------------------------------------------------------- */
 
 int slp_migrate_new(slp_migrate **ret, slp_mem *mem, const slp_migrate_opts *o) {
   slp_migrate *m = SLP_NEW(mem, slp_migrate);

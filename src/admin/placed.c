@@ -98,7 +98,7 @@ int slp_placed_of_token(slp_admin *a, slp_str text) {
   return r;
 }
 
-/* ---- what nothing names ------------------------------------------------------------------------------- */
+/* ---- shards that neither rows nor token name ---------------------------------------------------------- */
 
 static void complete(slp_admin *a, slp_placed *p) {
   const slp_admin_shard *s = slp_admin_listed(a, p->shard);

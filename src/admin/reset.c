@@ -45,7 +45,7 @@ static void add(slp_admin *a, slp_str shard) {
   slp_edits_add(a, shard, &to);
 }
 
-/* ---- one ---------------------------------------------------------------------------------------- */
+/* ---- one lease ---------------------------------------------------------------------------------- */
 
 /* 1: the child was read to some place, or is about to be read. */
 static int is_ahead(const slp_lease_row *child) {
@@ -105,7 +105,7 @@ static void reset_one(slp_admin *a) {
   slp_edits_round(a);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------- */
+/* ---- all leases --------------------------------------------------------------------------------- */
 
 static void reset_all(slp_admin *a) {
   const slp_snapshot *s = &a->snapshot;

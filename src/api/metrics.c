@@ -110,7 +110,7 @@ static void own(void *arg, slp_metrics_own *ret) {
   *ret = (slp_metrics_own){m->ns != NULL, m->push.data_told, m->push.failures};
 }
 
-/* ---- CloudWatch's news --------------------------------------------------------------------------------- */
+/* ---- CloudWatch fails, and works again ----------------------------------------------------------------- */
 static void on_trouble(void *arg, const slp_fail *f) {
   const sloop_metrics_t *m = arg;
   if (m->owner->closing) return;
@@ -124,7 +124,7 @@ static void on_fine(void *arg) {
   slp_report_log(m->owner->consumer, SLOOP_LOG_INFO, "metrics: CloudWatch takes them again");
 }
 
-/* ---- life ---------------------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 static void metrics_free(sloop_metrics_t *m) {
   slp_mem *mem = m->mem;
   slp_list_remove(&m->link);

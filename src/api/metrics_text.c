@@ -297,7 +297,7 @@ static void add_other(const slp_metrics_text *t, const other_row *row, const slp
   add_value(t->out, value, row->decimals);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------- */
+/* ---- the whole text ------------------------------------------------------------------------------------ */
 void slp_metrics_text_begin(slp_metrics_text *t, const slp_sample *sample, const slp_metrics_own *own,
                             slp_buf *out) {
   *t = (slp_metrics_text){.sample = sample, .own = *own, .out = out};

@@ -192,7 +192,7 @@ static void on_event(slp_event *ev) {
     finish(t, &fine);
 }
 
-/* ---- its life ------------------------------------------------------------------------------------------ */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 int slp_rights_new(slp_rights **ret, sloop_t *s, slp_right *rights, size_t n, slp_rights_fn on_done,
                    void *arg) {
   slp_rights *t = SLP_NEW(s->mem, slp_rights);

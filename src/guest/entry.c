@@ -22,7 +22,7 @@ static void look_in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &slp_guest_of(f)->entry.timer, slp_fleet_now(f) + us);
 }
 
-/* ---- keeping out ------------------------------------------------------------------------------------- */
+/* ---- staying out of the fleet ------------------------------------------------------------------------ */
 
 static void keep_out(slp_fleet *f, const char *why) {
   slp_life_move(f, SLP_WORKER_OUT);
@@ -86,7 +86,7 @@ static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
   return 1;
 }
 
-/* ---- a look ------------------------------------------------------------------------------------------ */
+/* ---- reading the rows -------------------------------------------------------------------------------- */
 
 /* Returns 1 if a program that does not share leases has written the row since the last look. */
 static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
@@ -184,7 +184,7 @@ void slp_entry_begin(slp_fleet *f, void (*then)(slp_fleet *f)) {
   slp_read_all(&slp_guest_of(f)->entry.read, 1, looked);
 }
 
-/* ---- birth and death --------------------------------------------------------------------------------- */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 
 void slp_entry_init(slp_fleet *f) {
   slp_read_init(&slp_guest_of(f)->entry.read, f, "the lease table", 0);

@@ -479,7 +479,7 @@ static void on_fleet(void *arg, const slp_fleet_event *ev) {
   slp_consumer_check(c);
 }
 
-/* ---- beginning -------------------------------------------------------------------------------------- */
+/* ---- starting --------------------------------------------------------------------------------------- */
 
 static void prepare_now(slp_leased *ld);
 
@@ -603,7 +603,7 @@ static int left_undone(const slp_leases *l) {
   return st.undone;
 }
 
-/* ---- saving ----------------------------------------------------------------------------------------- */
+/* ---- saving positions ------------------------------------------------------------------------------- */
 
 static void on_save_event(slp_event *ev) {
   slp_leased *ld = SLP_OWNER(ev, slp_leased, save_ev);
@@ -802,7 +802,7 @@ int slp_leased_rewind(slp_consumer *c, const char *shard) {
   return 0;
 }
 
-/* ---- figures ---------------------------------------------------------------------------------------- */
+/* ---- statistics ------------------------------------------------------------------------------------- */
 
 const char *slp_leased_instance(const slp_consumer *c) { return c->leases ? leased_by(c)->instance : ""; }
 
@@ -836,7 +836,7 @@ static void tell_shut(slp_leases *l, slp_shut_sum *ret, slp_shut_tell tell, void
   if (of(l)->fleet) slp_fleet_shut(of(l)->fleet, ret, tell, arg);
 }
 
-/* ---- life ------------------------------------------------------------------------------------------- */
+/* ---- creating and freeing --------------------------------------------------------------------------- */
 
 static void free_now(slp_leases *l) {
   slp_leased *ld = of(l);

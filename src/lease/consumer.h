@@ -24,7 +24,7 @@ typedef struct slp_leased_opts {
 /* Gives the consumer c, which is not started yet, leases. Returns 0 or SLP_ENOMEM. */
 int slp_leased_make(slp_consumer *c, const slp_leased_opts *o);
 
-/* ---- for api ---------------------------------------------------------------------------------------- */
+/* ---- functions for src/api -------------------------------------------------------------------------- */
 int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg);
 /* Returns 1 and drops a save that was not answered yet. */
 int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);

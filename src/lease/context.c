@@ -29,7 +29,7 @@ void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us) {
     slp_timer_set_reserved(f->h, t, at_us);
 }
 
-/* ---- telling ----------------------------------------------------------------------------------- */
+/* ---- reports of events ------------------------------------------------------------------------- */
 
 /* Two kinds of failures are told at once: before the first heartbeat, one that waiting will not mend; and
  * always, one of the disk (EIO) or of libuv's threads (EAGAIN), because a file or thread that does not answer

@@ -95,7 +95,7 @@ int slp_fleet_may_deliver(slp_fleet *f) {
   return f->deadline.proof == SLP_PROOF_GOOD;
 }
 
-/* ---- proofs that are due ------------------------------------------------------------------------- */
+/* ---- heartbeats that are due --------------------------------------------------------------------- */
 
 void slp_beat_at(slp_fleet *f, uint64_t at_us) {
   f->deadline.beat_at_us = at_us;

@@ -428,7 +428,7 @@ void slp_notify_leader_then(slp_fleet *f, void (*done)(slp_fleet *f)) {
   slp_notify_leader(f);
 }
 
-/* ---- birth and death --------------------------------------------------------------------------- */
+/* ---- creating and freeing ---------------------------------------------------------------------- */
 
 void slp_election_init(slp_fleet *f, void (*leads)(slp_fleet *f, int on), void (*news)(slp_fleet *f)) {
   slp_election *e = &f->election;

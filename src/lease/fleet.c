@@ -20,7 +20,7 @@ static void run_steps(slp_event *ev) {
   save_answered(f);
 }
 
-/* ---- birth ------------------------------------------------------------------------------------- */
+/* ---- creating ---------------------------------------------------------------------------------- */
 
 static int id_is_good(slp_str id) {
   if (!id.n || id.n > SLP_WORKER_ID_MAX || id.p[id.n - 1] == '.') return 0;

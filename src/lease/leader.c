@@ -114,7 +114,7 @@ void slp_leader_leads(slp_fleet *f, int on) {
     end(f);
 }
 
-/* ---- the watch --------------------------------------------------------------------------------- */
+/* ---- watching the workers ---------------------------------------------------------------------- */
 
 /* Returns 1 if leases can be assigned to the worker. One whose row is missing keeps its leases until it was
  * missing for a lease. */
@@ -484,7 +484,7 @@ void slp_leader_listed(slp_fleet *f, int ok) {
   }
 }
 
-/* ---- birth and death --------------------------------------------------------------------------- */
+/* ---- creating and freeing ---------------------------------------------------------------------- */
 
 void slp_leader_init(slp_fleet *f) {
   slp_leader *d = &f->leader;

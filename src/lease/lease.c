@@ -177,7 +177,7 @@ void slp_leases_forget(slp_fleet *f) {
   }
 }
 
-/* ---- whether it is wanted ------------------------------------------------------------------------------ */
+/* ---- whether the lease is wanted ----------------------------------------------------------------------- */
 
 int slp_lease_wanted(const slp_lease *l) {
   slp_fleet *f = l->f;
@@ -227,7 +227,7 @@ void slp_lease_inherit(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-/* ---- when it is stepped -------------------------------------------------------------------------------- */
+/* ---- when the lease is looked at next ------------------------------------------------------------------ */
 
 #define FAR_US 1000000
 #define GRID_US UINT64_C(50000)

@@ -28,7 +28,7 @@ static uint64_t seldom(slp_fleet *f) {
   return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, SELDOM_US, 10), KEPT_REST);
 }
 
-/* ---- wanting ----------------------------------------------------------------------------------- */
+/* ---- a lease that this worker wants ------------------------------------------------------------ */
 
 static void want(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
@@ -242,7 +242,7 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
   }
 }
 
-/* ---- having ------------------------------------------------------------------------------------ */
+/* ---- a lease that this worker has -------------------------------------------------------------- */
 
 /* Returns 1 if the lease should be handed to the worker that claims it. A claim counts only when this
  * worker's own assignment no longer has the lease. Otherwise two leaders that disagree could make the lease
@@ -514,7 +514,7 @@ static void draining(slp_lease *l) {
   slp_lease_release(l, why);
 }
 
-/* ---- one step ---------------------------------------------------------------------------------- */
+/* ---- one step of a lease ----------------------------------------------------------------------- */
 
 /* Returns how long to wait before the row of an EXPECTED lease is read again. If the owner hands the lease
  * over on this worker's claim, nobody reads the shard until this worker notices and passes it on. The longer

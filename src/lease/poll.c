@@ -18,7 +18,7 @@ static void arm(slp_fleet *f) {
   slp_due_arm(f, at);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- asking for rows --------------------------------------------------------------------------- */
 
 static int add(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
   slp_polls *poll = &f->poll;

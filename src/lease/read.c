@@ -11,7 +11,7 @@
 
 static const slp_str nothing = {NULL, 0};
 
-/* ---- turns ------------------------------------------------------------------------------------- */
+/* ---- reads wait for their turn ----------------------------------------------------------------- */
 
 #define SCARCE_US 200000 /* if a gap between two units is this long, the table is scarce */
 
@@ -101,7 +101,7 @@ static int takes_another_turn(slp_read_turn *turn, slp_store_req *rq) {
   return 1;
 }
 
-/* ---- birth and death --------------------------------------------------------------------------- */
+/* ---- creating and freeing ---------------------------------------------------------------------- */
 
 void slp_read_init(slp_read *r, slp_fleet *f, const char *of, uint32_t share) {
   memset(r, 0, sizeof *r);
@@ -144,7 +144,7 @@ void slp_read_free(slp_read *r) {
   slp_buf_free(&r->text);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- requests ---------------------------------------------------------------------------------- */
 
 static void request(slp_read *r, slp_store_req *rq, uint8_t table, void (*answered)(slp_store_req *rq)) {
   r->f->stats.reads++;

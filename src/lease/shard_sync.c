@@ -144,7 +144,7 @@ static void reap_assignments(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- the whole comparison ---------------------------------------------------------------------- */
 
 void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s) {
   size_t named = (size_t)slp_min_u64(s->bad_n, BAD_NAMED_MAX);

@@ -203,7 +203,7 @@ static void join_again(slp_timer *t) {
     look_up(f);
 }
 
-/* ---- begins and ends ------------------------------------------------------------------------------ */
+/* ---- the worker begins and ends ------------------------------------------------------------------- */
 
 void slp_worker_init(slp_fleet *f, void (*stop_all)(slp_fleet *f)) {
   f->worker.stop_all = stop_all;

@@ -418,7 +418,7 @@ static void do_fetch(slp_source *s, slp_src_fetch *rq) {
   p->ops->records(p->ops, op);
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------- */
+/* ---- resuming, cancelling, closing ------------------------------------------------------------------- */
 static void do_resume(slp_source *s, slp_src_fetch *rq) {
   slp_poll *p = poll_of(s);
   slp_request *q = slp_later_has(&p->starved, &rq->rq) ? NULL : rq->rq.impl;

@@ -86,7 +86,7 @@ static const struct {
     [ASK_DELETE] = {"DeleteItem", "DynamoDB_20120810.DeleteItem"},
 };
 
-/* ---- the life of an asking ----------------------------------------------------------------------------- */
+/* ---- creating and freeing a request -------------------------------------------------------------------- */
 static int read_answer(slp_json_op *op, int begin, const char **why);
 static void on_answer(slp_json_op *op);
 static void on_pause_over(slp_timer *timer);
