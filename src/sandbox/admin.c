@@ -5,25 +5,26 @@
 #include "sandbox/front.h"
 
 #define PREFIX "/_sandbox/"
-#define NAME_ROOM 256 /* of the longest name, a table's, and its NUL */
+#define NAME_ROOM 256 /* for the longest name, that of a table, and its NUL */
 
 int slp_control_is(slp_str path) {
   return path.n >= sizeof PREFIX - 1 && memcmp(path.p, PREFIX, sizeof PREFIX - 1) == 0;
 }
 
+/* Returns 1 if the Host header names this machine: localhost, or any IP address. */
 int slp_control_is_here(slp_str host) {
   static const char name[] = "localhost";
   size_t n = 0, digits = 0, same = 0;
-  if (!host.n || host.p[0] == '[') return 1; /* an address of IPv6 */
+  if (!host.n || host.p[0] == '[') return 1; /* an IPv6 address */
   for (; n < host.n && host.p[n] != ':'; n++) {
     digits += host.p[n] == '.' || (host.p[n] >= '0' && host.p[n] <= '9');
     same += n < sizeof name - 1 && (host.p[n] | 0x20) == name[n];
   }
-  if (digits == n) return n > 0; /* an address of IPv4: no name is all digits */
+  if (digits == n) return n > 0; /* an IPv4 address: no name has only digits */
   return n == sizeof name - 1 && same == n;
 }
 
-/* The value of a query parameter as it stands: our values need no escapes. */
+/* Returns the value of a query parameter as it stands: the values used here need no escapes. */
 static slp_str parameter(slp_str query, const char *name) {
   size_t n = strlen(name);
   while (query.n) {
@@ -66,7 +67,7 @@ static void say_result(slp_control_answer *a, int r) {
     say(a, 500, "failed\n");
 }
 
-/* Copies a parameter into a NUL-ended text; "" when it is absent or too long. */
+/* Copies a parameter into a text with a NUL; "" if it is absent or too long. */
 static const char *text_of(slp_str query, const char *name, char room[NAME_ROOM]) {
   slp_str v = parameter(query, name);
   if (v.n >= NAME_ROOM) v.n = 0;
@@ -190,7 +191,7 @@ static int set_quirk(sloop_sandbox_t *b, slp_str query, slp_str body) {
                              (uint32_t)value);
 }
 
-/* Takes one of three columns; "-" and an empty one mean absent. NULL: no memory. */
+/* Takes the next of a line's three columns. "-" and an empty column mean absent. NULL: no memory. */
 static char *column(sloop_sandbox_t *b, slp_str *line) {
   size_t n = 0;
   while (n < line->n && line->p[n] != '\t') n++;
@@ -214,7 +215,7 @@ static int one_change(sloop_sandbox_t *b, const char *table, int by_ttl, slp_str
   return r;
 }
 
-/* Reads lines of KEYS<tab>OLD<tab>NEW. */
+/* Reads lines of KEYS<tab>OLD<tab>NEW, one change each. */
 static int make_changes(sloop_sandbox_t *b, slp_str query, slp_str body) {
   char table[NAME_ROOM];
   int r = 0, by_ttl = slp_str_is(parameter(query, "ttl"), "1");

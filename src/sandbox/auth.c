@@ -1,17 +1,17 @@
-/* auth.c - checks Signature Version 4 as a server does. Written from the protocol's description and
- * independently of the client's signer, so that the two do not share mistakes. */
+/* auth.c - checks Signature Version 4 as a server does. It is written from the description of the protocol,
+ * independently of the client's signer. So the two do not share mistakes. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
 
 #include "codec/date.h"
 
-#define SKEW_MS INT64_C(300000) /* the services' tolerance */
+#define SKEW_MS INT64_C(300000) /* how far the services let clocks differ */
 
 struct slp_box_auth {
   slp_mem *mem;
   slp_digest *digest;                                  /* keyed with the signing key of `scope` */
-  const char *access_key, *secret_key, *session_token; /* the box's */
+  const char *access_key, *secret_key, *session_token; /* the box's own */
   char scope[96];
   slp_buf text;
 };
@@ -55,7 +55,8 @@ static slp_str trim_spaces(slp_str s) {
   return s;
 }
 
-/* "AWS4-HMAC-SHA256 Credential=ID/DATE/REGION/SERVICE/aws4_request, SignedHeaders=a;b, Signature=hex" */
+/* Reads "AWS4-HMAC-SHA256 Credential=ID/DATE/REGION/SERVICE/aws4_request, SignedHeaders=a;b,
+ * Signature=hex". */
 static int read_claim(slp_str authorization, claim *ret) {
   static const char algorithm[] = "AWS4-HMAC-SHA256 ";
   size_t n = sizeof algorithm - 1;
@@ -118,7 +119,7 @@ static int is_signed(slp_str names, const char *wanted) {
 
 static void put_value(slp_buf *b, slp_str value) {
   value = trim_spaces(value);
-  for (size_t i = 0; i < value.n; i++) { /* runs of spaces count as one */
+  for (size_t i = 0; i < value.n; i++) { /* several spaces in a row count as one */
     if (i > 0 && value.p[i] == ' ' && value.p[i - 1] == ' ') continue;
     slp_buf_add_char(b, value.p[i]);
   }
@@ -151,6 +152,7 @@ static int canonical(slp_box_auth *a, const slp_box_request *rq, const claim *k)
   return put_digest(a, rq->body, b);
 }
 
+/* Derives the signing key for this scope, unless the digest has it already. */
 static int use_key(slp_box_auth *a, const claim *k) {
   uint8_t key[32];
   slp_buf secret;

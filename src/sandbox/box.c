@@ -1,4 +1,5 @@
-/* box.c - the model's life, and the way of one request to its answer: operation, permission, result. */
+/* box.c - makes and frees the sandbox's model, and answers one request: finds the operation, checks signature
+ * and input, and writes the result or the error. */
 #include "sandbox/model.h"
 
 #include <stdarg.h>
@@ -14,7 +15,7 @@
 #define TYPE_JSON_10 "application/x-amz-json-1.0"
 #define TYPE_CBOR "application/x-amz-cbor-1.1"
 
-/* ---- life ------------------------------------------------------------------------------------------ */
+/* ---- creating and freeing -------------------------------------------------------------------------- */
 void sloop_sandbox_opts_init_sized(sloop_sandbox_opts_t *o, size_t size) {
   sloop_sandbox_opts_t full = {
       .size = size,
@@ -56,7 +57,7 @@ static void free_text(slp_mem *mem, const char *text) {
   if (text) slp_free(mem, (void *)(uintptr_t)text);
 }
 
-/* Copies the caller's options, of whatever size, over the defaults. */
+/* Copies the caller's options over the defaults. The caller's struct may be shorter or longer than ours. */
 static int take_options(slp_box *box, const sloop_sandbox_opts_t *given) {
   sloop_sandbox_opts_t *o = &box->o;
   sloop_sandbox_opts_init_sized(o, sizeof *o);
@@ -142,7 +143,8 @@ uint64_t slp_box_random(slp_box *box) { /* splitmix64 */
 }
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
-/* Quoted bytes may not be UTF-8, or be cut within a character: no answer could hold them. */
+/* Replaces bytes that are not UTF-8. Quoted bytes may be of any kind, or cut within a character, and no
+ * answer could hold them. */
 static void make_utf8(char *z) {
   for (size_t n = strlen(z); n;) {
     size_t one = slp_utf8_length(z, n);
@@ -188,7 +190,7 @@ int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise) {
   return v && v->kind == SLP_VALUE_INT ? v->i : otherwise;
 }
 
-/* The form of the body; -1: neither of the two. */
+/* Returns the wire form that the content type names. -1: an unknown type. */
 static int wire_of(slp_str type) {
   slp_str bare = {type.p, 0};
   while (bare.n < type.n && type.p[bare.n] != ';' && type.p[bare.n] != ' ') bare.n++;
@@ -199,7 +201,7 @@ static int wire_of(slp_str type) {
   return -1;
 }
 
-/* The service that a target names; the rest of it is the operation. */
+/* Returns the service that the target names. The rest of the target is the operation. */
 static slp_box_service service_of(slp_str target, slp_str *ret_operation) {
   static const char *const prefixes[] = {[SLP_BOX_KINESIS] = "Kinesis_20131202.",
                                          [SLP_BOX_DYNAMODB] = "DynamoDB_20120810.",
@@ -224,7 +226,8 @@ static const slp_box_operation *operation_of(slp_box_call *c, slp_str target, sl
   return NULL;
 }
 
-/* The shard a call is about, for the fault script; copied because iterators only hold its number. */
+/* Returns the shard that a call is about, for the fault script. `room` holds it if the call has an iterator,
+ * which only has the shard's number. */
 static slp_str subject(slp_box_call *c, char room[24]) {
   static const char *const members[] = {"ShardId", "ShardToSplit", "ShardToMerge"};
   slp_box_mark m;
@@ -241,7 +244,7 @@ static slp_str subject(slp_box_call *c, char room[24]) {
   return (slp_str){NULL, 0};
 }
 
-/* Carries out the first of two deliveries of a request, whose answer nobody sees. */
+/* Carries out the first of two deliveries of the same request. Nobody sees its answer. */
 static int run_unseen(slp_box_call *c, const slp_box_operation *op, const slp_box_request *rq,
                       slp_box_answer *answer) {
   slp_wire wire = c->out.wire;
@@ -278,7 +281,7 @@ static void run_operation(slp_box_call *c, const slp_box_operation *op, const sl
   if (slp_out_failed(&c->out)) slp_box_no_memory(c);
 }
 
-/* DynamoDB's error types name the API that they come from. */
+/* Returns what stands before an error's name: DynamoDB names the API that the error comes from. */
 static const char *error_prefix(const slp_box_call *c) {
   static const struct {
     const char *error, *prefix;
@@ -308,7 +311,7 @@ static void put_error_name(slp_box_call *c) {
   slp_out_put_z(&c->out, "__type", type);
 }
 
-/* Three errors have the member Message where all others have message. */
+/* Three errors have the member Message; all others have message. */
 static const char *message_member(const slp_box_call *c) {
   int capital =
       c->service == SLP_BOX_DYNAMODB && (strcmp(c->error, "TransactionCanceledException") == 0 ||
@@ -385,7 +388,8 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *receive
     else
       op = operation_of(&c, rq->target, name, &number);
   }
-  if (c.service == SLP_BOX_DYNAMODB || c.service == SLP_BOX_CHANGES) { /* these two speak JSON only */
+  /* DynamoDB and its streams speak JSON only */
+  if (c.service == SLP_BOX_DYNAMODB || c.service == SLP_BOX_CHANGES) {
     if (wire == SLP_WIRE_CBOR) {
       op = NULL;
       slp_box_fail(&c, "SerializationException", "DynamoDB takes %s.", TYPE_JSON_10);
@@ -416,7 +420,7 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *receive
   count(box, number, received, answer);
 }
 
-/* ---- orders ------------------------------------------------------------------------------------------ */
+/* ---- control requests -------------------------------------------------------------------------------- */
 int slp_box_stream(slp_box *box, int64_t now_ms, const char *name, uint32_t shards) {
   slp_stream *s;
   slp_str z = slp_str_of(name);
@@ -503,7 +507,7 @@ int slp_box_keep(slp_box *box, int64_t now_ms, const char *stream, uint32_t hour
   return 0;
 }
 
-/* ---- figures ------------------------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------------------- */
 void slp_box_stats(const slp_box *box, sloop_sandbox_stats_t *out) { *out = box->stats; }
 
 static void put_use(slp_box_out *o, const char *name, const slp_box_use *use) {

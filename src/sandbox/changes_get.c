@@ -2,9 +2,9 @@
 #include "codec/digest.h"
 #include "sandbox/changes.h"
 
-#define READER_MS 1000 /* a reader that asked within that time still reads */
+#define READER_MS 1000 /* a reader counts for so long after it asked */
 
-/* ---- whose iterator, and may it be used ------------------------------------------------------------ */
+/* ---- the iterator of a request, and whether it may be used ----------------------------------------- */
 static int expired(slp_box_call *c, const slp_box_mark *m) {
   char then[64], now[64];
   if (c->now_ms - m->issued_ms <= (int64_t)c->box->o.change_iterator_ms) return 0;
@@ -35,7 +35,7 @@ static slp_change_shard *shard_of(slp_box_call *c, slp_box_mark *m) {
   return sh;
 }
 
-/* Lets a reader in when fewer than that many others read within the last second. A refused reader is not
+/* Lets a reader in if fewer than readers_max others have read within the last second. A refused reader is not
  * counted. */
 static int let_in(slp_change_shard *sh, uint16_t id, int64_t now_ms, uint32_t readers_max) {
   uint32_t others = 0, place = SLP_CHANGE_READERS, oldest = 0;
@@ -90,7 +90,7 @@ static void put_part(slp_box_call *c, const char *name, const char *p, uint32_t 
 static void put_change(slp_box_call *c, const slp_change_shard *sh, uint64_t place, int foreign) {
   const slp_change *r = slp_change_at(sh, place);
   char number[SLP_CHANGE_NUMBER_TEXT], id[33];
-  /* A number that belongs to no shard: far beyond this lineage. */
+  /* a number that belongs to no shard: far beyond those of this shard and its relatives */
   slp_change_text(sh, foreign ? place + (UINT64_C(1) << 40) : place, number);
   slp_hex(id, r->id, sizeof r->id);
   id[32] = 0;
@@ -183,6 +183,6 @@ int slp_changes_shape_fits(slp_box_call *c, slp_fault_action action) {
     case SLP_FAULT_REPEAT:
     case SLP_FAULT_FOREIGN: return n >= 1;
     case SLP_FAULT_BACKWARDS: return n >= 2;
-    default: return 0; /* these pages have no such part */
+    default: return 0; /* pages of DynamoDB Streams have nothing that such a fault could change */
   }
 }

@@ -3,7 +3,7 @@
 
 #include "sandbox/changes.h"
 
-#define PAGE 100 /* default and most, of both */
+#define PAGE 100 /* the default and the most, for both requests */
 
 static int over_limit(slp_box_call *c, slp_box_window *w, uint32_t per_second) {
   if (!slp_box_window_open(w, c->now_ms, per_second, 0)) {
@@ -42,7 +42,7 @@ int slp_changes_op_list(slp_box_call *c) {
   slp_out_list(&c->out);
   SLP_LIST_EACH(&all->streams, it) {
     const slp_changes *s = SLP_OWNER(it, slp_changes, link);
-    if (from) { /* not listed yet */
+    if (from) { /* behind this stream the listing goes on */
       if (s == from) from = NULL;
       continue;
     }
@@ -115,7 +115,7 @@ static void put_description(slp_box_call *c, const slp_changes *s) {
   slp_out_end(&c->out);
 }
 
-/* Ids ascend with the index, as text too. */
+/* Returns the index behind this id. Ids ascend with the index, also when compared as text. */
 static uint32_t first_after(const slp_changes *s, slp_str id) {
   for (uint32_t i = 0; id.p && i < s->shards_n; i++) {
     if (!s->shards[i]) continue;
@@ -126,13 +126,14 @@ static uint32_t first_after(const slp_changes *s, slp_str id) {
   return id.p ? s->shards_n : 0;
 }
 
+/* Returns 1 if the shard belongs to the listing now. */
 static int listed(const slp_box_call *c, const slp_change_shard *sh, slp_str children_of) {
   if (!sh) return 0;
   if (children_of.p && !slp_str_is(children_of, sh->parent)) return 0;
   return !sh->parent[0] || c->now_ms - sh->born_ms >= (int64_t)sh->stream->quirks.late_children_ms;
 }
 
-/* Reads the shard whose children are wanted, or absent. */
+/* Reads which shard's children are wanted. {NULL, 0}: no filter. */
 static int read_filter(slp_box_call *c, const slp_changes *s, slp_str *ret) {
   slp_value *filter = slp_box_tree_get(c->in, 0, "ShardFilter");
   *ret = (slp_str){NULL, 0};
@@ -149,7 +150,7 @@ static int read_filter(slp_box_call *c, const slp_changes *s, slp_str *ret) {
   return 0;
 }
 
-/* Quirk: every other page is empty, and the listing continues from where it was. */
+/* With the quirk empty_lists every other page is empty, and the listing goes on from where it was. */
 static int empty_page(slp_box_call *c, slp_changes *s, slp_str after) {
   if (!s->quirks.empty_lists || s->descriptions++ % 2 != 0) return 0;
   slp_out_end(&c->out);

@@ -1,9 +1,12 @@
-/* changes_number.c - the sequence numbers of changes: 21 to 40 digits, longer as a lineage grows older.
+/* changes_number.c - the sequence numbers of changes: 21 to 40 digits. They get longer from generation to
+ * generation of shards.
  *
- * A number is a counter, then zeros, then 17 digits that nobody can guess. The counter continues from a shard
- * to its children and the zeros never become fewer, so numbers ascend along a lineage; numbers of different
- * lineages can't be compared. A shard's start has the counter `base`, its record at place p has base + 1 + p,
- * and its end the one after the last. */
+ * A number is a counter, then zeros, then 17 digits that nobody can guess. The counter goes on from a shard
+ * to its children, and the zeros never get fewer. So numbers ascend from parents to children. Numbers of
+ * shards that are not related can't be compared.
+ *
+ * A shard's start has the counter `base`. Its record at place p has base + 1 + p. Its end has the counter
+ * behind the last record. */
 #include <stdio.h>
 
 #include "base/num.h"
@@ -13,14 +16,14 @@
 #define LOW_RANGE UINT64_C(100000000000000000)
 #define ZEROS_MAX 10
 
-/* A zero for each doubling of the counter since its smallest value. */
+/* Adds a zero each time the counter has doubled since its smallest value. */
 static unsigned zeros(uint64_t counter) {
   unsigned n = 0;
   for (uint64_t v = counter / SLP_CHANGE_BASE_MIN; v > 1 && n < ZEROS_MAX; v /= 2) n++;
   return n;
 }
 
-static uint64_t mix(uint64_t v) { /* the finisher of splitmix64 */
+static uint64_t mix(uint64_t v) { /* the last step of splitmix64 */
   v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
   return v ^ v >> 31;

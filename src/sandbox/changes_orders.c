@@ -1,5 +1,5 @@
-/* changes_orders.c - control requests to the streams of tables: roll over, trim, misbehave, and make changes
- * without a write. */
+/* changes_orders.c - control requests for the streams of tables: roll over, trim, switch quirks on, and add
+ * changes without a write. */
 #include "codec/json.h"
 #include "codec/json_write.h"
 #include "sandbox/ddb.h"
@@ -22,7 +22,8 @@ int slp_box_roll(slp_box *box, int64_t now_ms, const char *table, int split) {
   slp_changes *s = latest(box, now_ms, table);
   if (!s || s->status != SLP_CHANGES_ENABLED) return SLP_ENOENT;
   int r = 0;
-  /* Children take their parents' places; the second children of splits follow behind these. */
+  /* Children take their parents' places in s->open. The second children of splits come behind these, and are
+   * not rolled over now. */
   for (uint32_t i = 0, n = s->open_n; !r && i < n && s->live < SLP_CHANGE_SHARDS_MAX; i++) {
     r = slp_change_roll(box, s, s->shards[s->open[i]], now_ms, split ? 2 : 1);
   }
@@ -73,7 +74,7 @@ int slp_box_quirk(slp_box *box, const char *table, const char *name, uint32_t va
   return found ? 0 : SLP_ENOENT;
 }
 
-/* Carries out an operation of DynamoDB as if it had been requested; nobody sees its answer. */
+/* Carries out an operation of DynamoDB as if a client had requested it. Nobody sees the answer. */
 static int carry_out(slp_box *box, int64_t now_ms, const char *operation, slp_str body) {
   uint32_t number;
   slp_buf answer;
@@ -118,11 +119,12 @@ int slp_box_table(slp_box *box, int64_t now_ms, const char *name, uint32_t parti
   int r = slp_jw_object_end(&w);
   if (!r) r = carry_out(box, now_ms, "CreateTable", slp_buf_str(&body));
   slp_buf_free(&body);
-  if (r) return r == SLP_ELIMIT || r == SLP_EBADDATA ? SLP_EINVAL : r; /* too long, or no UTF-8 */
+  /* the name is too long, or is not UTF-8 */
+  if (r) return r == SLP_ELIMIT || r == SLP_EBADDATA ? SLP_EINVAL : r;
   slp_table *t = slp_table_find(box, slp_str_of(name));
   SLP_CHECK(t && t->changes);
   t->changes->partitions = partitions;
-  t->change_ms = t->changes->change_ms = now_ms; /* at once */
+  t->change_ms = t->changes->change_ms = now_ms; /* the table and its stream are ready at once */
   slp_ddb_settle(box, now_ms);
   slp_changes_settle(box, now_ms);
   return 0;

@@ -1,12 +1,13 @@
-/* changes_shards.c - the shards of a table's stream: birth, rollover into children, closing, fading. */
+/* changes_shards.c - the shards of a table's stream: they are made, roll over into children, are closed, and
+ * are removed when all of their records have expired. */
 #include <stdio.h>
 
 #include "sandbox/changes.h"
 
-#define GENERATIONS_MAX 32  /* rollovers of one shard made up at once, after the clock jumped */
-#define SPLIT_OPEN_MAX 1000 /* open shards; with more than that none splits by itself */
+#define GENERATIONS_MAX 32 /* rollovers of one shard that are caught up with at once after the clock jumped */
+#define SPLIT_OPEN_MAX 1000 /* open shards; if there are more, none splits by itself */
 #define BASE_RANGE 9000u
-#define COUNTER_GAP 512u /* numbers between a shard's end and its child's start */
+#define COUNTER_GAP 512u /* the most numbers that are skipped between a shard's end and its child's start */
 
 static int room_for(slp_mem *mem, void **array, uint32_t *cap, uint64_t wanted, size_t each) {
   if (wanted <= *cap) return 0;
@@ -18,7 +19,7 @@ static int room_for(slp_mem *mem, void **array, uint32_t *cap, uint64_t wanted, 
   return 0;
 }
 
-/* Makes room for so many more shards, all of them open. */
+/* Makes room for `more` further shards, all of them open. */
 static int reserve(slp_box *box, slp_changes *s, uint32_t more) {
   void *shards = s->shards, *open = s->open;
   int r = room_for(box->mem, &shards, &s->shards_cap, (uint64_t)s->shards_n + more, sizeof(void *));
@@ -28,7 +29,8 @@ static int reserve(slp_box *box, slp_changes *s, uint32_t more) {
   return r;
 }
 
-/* Ids ascend with the index: the time first, then digits that ascend within one millisecond. */
+/* Names a shard so that ids ascend with the index: first the time, then digits that ascend within one
+ * millisecond. */
 static void name_shard(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   uint64_t ms = sh->born_ms > 0 ? (uint64_t)sh->born_ms : 0;
   uint64_t tail = slp_box_random(box) >> 33;
@@ -49,7 +51,7 @@ static void name_shard(slp_box *box, slp_changes *s, slp_change_shard *sh) {
 static int64_t roll_time(slp_box *box, int64_t born_ms) {
   int64_t roll_ms = (int64_t)box->o.roll_ms;
   if (roll_ms == 0) return INT64_MAX;
-  /* Spreads rollovers from three quarters to five quarters of the time. */
+  /* Rollovers are spread from three quarters to five quarters of the time. */
   return born_ms + roll_ms * 3 / 4 + (int64_t)(slp_box_random(box) % (uint64_t)(roll_ms / 2 + 1)) + 1;
 }
 
@@ -71,7 +73,7 @@ static slp_change_shard *shard_new(slp_box *box, slp_changes *s, int64_t at_ms,
   return sh;
 }
 
-/* Adds the shard; reserve() was called before. */
+/* Adds the shard. reserve() must have made room for it. */
 static void take_in(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   name_shard(box, s, sh);
   sh->index = s->shards_n;
@@ -148,6 +150,7 @@ int slp_change_roll_due(slp_box *box, slp_changes *s, int64_t now_ms) {
   return 0;
 }
 
+/* Removes a closed shard whose records are gone. */
 static void fade(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   slp_change_records_free(box, sh);
   s->shards[sh->index] = NULL;
@@ -155,7 +158,7 @@ static void fade(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   slp_free(box->mem, sh);
 }
 
-/* When the first record of the shard will expire. */
+/* Returns when the oldest record of the shard expires, or an empty closed shard is removed. */
 static int64_t fades_ms(const slp_change_shard *sh) {
   if (sh->first < sh->next) return slp_change_at(sh, sh->first)->at_ms + SLP_CHANGE_KEPT_MS + 1;
   return slp_change_open(sh) ? INT64_MAX : sh->closed_ms + SLP_CHANGE_KEPT_MS;
@@ -164,7 +167,7 @@ static int64_t fades_ms(const slp_change_shard *sh) {
 void slp_change_sweep(slp_box *box, slp_changes *s, int64_t now_ms) {
   if (now_ms < s->sweep_ms) return;
   int64_t horizon_ms = slp_max_i64(s->trimmed_ms, now_ms - SLP_CHANGE_KEPT_MS);
-  s->sweep_ms = now_ms + SLP_CHANGE_KEPT_MS; /* records from now on stay that long */
+  s->sweep_ms = now_ms + SLP_CHANGE_KEPT_MS; /* records from now on are kept that long */
   for (uint32_t i = 0; i < s->shards_n; i++) {
     slp_change_shard *sh = s->shards[i];
     if (!sh) continue;

@@ -1,9 +1,9 @@
 /* changes_size.c - how many bytes a map of typed attributes counts for, by DynamoDB's rules. */
 #include "sandbox/changes.h"
 
-#define CONTAINER 3 /* of a list or map, and one for each of its elements */
+#define CONTAINER 3 /* for a list or map; each of its elements counts one more */
 
-/* The size of a number: two significant digits a byte, one more byte, and one for the sign. */
+/* Returns the size of a number: a byte for two significant digits, one more byte, and one for the sign. */
 static uint64_t number_size(slp_str text) {
   size_t first = SIZE_MAX, last = 0, digits = 0;
   for (size_t i = 0; i < text.n && text.p[i] != 'e' && text.p[i] != 'E'; i++) {
@@ -27,7 +27,7 @@ static uint64_t scalar_size(char type, const slp_value *v) {
   return type == 'S' ? v->text.n : type == 'N' ? number_size(v->text) : bytes_size(v->text);
 }
 
-/* The size of v, {"S":"x"}; the reader of the tree bounds the depth. */
+/* Returns the size of v, such as {"S":"x"}. The depth needs no check: the reader of the tree limits it. */
 static uint64_t value_size(const slp_box_tree *t, const slp_value *v) {
   if (v->kind != SLP_VALUE_MAP || v->count == 0) return 0;
   const slp_value *in = &t->v[v->child];

@@ -1,4 +1,4 @@
-/* changes_streams.c - the streams of tables: their names, their states, and the effects of time on them. */
+/* changes_streams.c - the streams of tables: their names and states, and what time does to them. */
 #include <stdio.h>
 
 #include "codec/date.h"
@@ -44,7 +44,8 @@ static int order(const slp_changes *s, slp_str table, const char *label) {
   return by_name ? by_name : strcmp(s->label, label);
 }
 
-/* A label is the time in milliseconds; two streams that a table gets within one have different labels. */
+/* Finds the place of a new stream in the list, and its label. A label is the time in milliseconds. If a table
+ * gets two streams within one, the second gets the next label that is free. */
 static slp_list *place_of(slp_changes_all *all, int64_t now_ms, slp_str table, char label[25]) {
   for (;; now_ms++) {
     slp_date_iso(now_ms, label);
@@ -120,7 +121,7 @@ void slp_changes_settle(slp_box *box, int64_t now_ms) {
   while (it != &box->changes_all->streams) {
     slp_changes *s = SLP_OWNER(it, slp_changes, link);
     it = it->next;
-    /* Without memory a state or a rollover is late and done at the next request. */
+    /* Without memory a state or rollover is late: it is done with the next request. */
     if (!slp_changes_tick(box, s, now_ms) && s->gone && !s->held) slp_changes_free(box, s);
   }
 }
@@ -137,7 +138,7 @@ uint64_t slp_changes_asked_max(const slp_box *box) {
 }
 
 /* ---- finding ------------------------------------------------------------------------------------ */
-/* arn:aws:dynamodb:REGION:ACCOUNT:table/NAME/stream/LABEL in its two last parts. */
+/* Takes table and label from arn:aws:dynamodb:REGION:ACCOUNT:table/NAME/stream/LABEL. */
 static int parts_of(slp_str arn, slp_str *ret_table, slp_str *ret_label) {
   static const char table_mark[] = ":table/", stream_mark[] = "/stream/";
   const char *at = memmem(arn.p, arn.n, table_mark, sizeof table_mark - 1);
@@ -171,7 +172,7 @@ slp_changes *slp_changes_find_uid(slp_box *box, uint64_t uid) {
 }
 
 slp_changes *slp_changes_latest(slp_box *box, slp_str table) {
-  slp_changes *latest = NULL; /* labels ascend with time and the list is in their order */
+  slp_changes *latest = NULL; /* labels ascend with time, and the list is sorted by them */
   SLP_LIST_EACH(&box->changes_all->streams, it) {
     slp_changes *s = SLP_OWNER(it, slp_changes, link);
     if (!s->gone && slp_str_is(table, s->table)) latest = s;

@@ -1,5 +1,5 @@
-/* cloudwatch.c - PutMetricData: three forms of a request, one set of rules (API reference of CloudWatch,
- * "PutMetricData", "MetricDatum"). */
+/* cloudwatch.c - PutMetricData: a request in three forms, with the same rules for all (API reference of
+ * CloudWatch, "PutMetricData", "MetricDatum"). */
 #include "sandbox/cloudwatch.h"
 
 #include "base/num.h"
@@ -14,8 +14,8 @@
 #define VALUES_MAX 150
 #define PAIRS_MAX 200000u
 
-/* ---- a form as JSON -------------------------------------------------------------------------------- */
-typedef struct pair { /* "MetricData.member.1.Value=3", without escapes */
+/* ---- turning a form into JSON ---------------------------------------------------------------------- */
+typedef struct pair { /* as in "MetricData.member.1.Value=3", without escapes */
   slp_str name, value;
 } pair;
 
@@ -31,7 +31,7 @@ static int digit(char ch) {
   return ch >= 'A' && ch <= 'F' ? ch - 'A' + 10 : -1;
 }
 
-/* Takes the escapes out of a name or a value, over its own bytes. */
+/* Replaces the escapes in a name or value, in place. */
 static int unescape(char *p, size_t n, slp_str *ret) {
   size_t to = 0;
   for (size_t i = 0; i < n; i++) {
@@ -81,7 +81,7 @@ static slp_str part_of(const pair *p, size_t from) {
   return part;
 }
 
-/* A form has text only; these members are numbers. */
+/* Returns 1 if the member is a number. A form has texts only; these members are numbers. */
 static int is_number(slp_str name, slp_str value) {
   static const char *const names[] = {"Value",   "SampleCount",       "Sum",    "Minimum",
                                       "Maximum", "StorageResolution", "Values", "Counts"};
@@ -97,8 +97,8 @@ static int is_number(slp_str name, slp_str value) {
   return 0;
 }
 
-/* Writes the pairs [from, to), which agree on their first `skip` bytes, as one value. Members come in a row,
- * as every client writes them; of one that comes again later the last counts. */
+/* Writes the pairs [from, to), which agree in their first `skip` bytes, as one value. The members of a value
+ * follow each other, as every client writes them. If one comes again later, the last one counts. */
 static void put_value(slp_jw *w, const pairs *f, size_t from, size_t to, size_t skip, slp_str name,
                       int depth) {
   const pair *first = &f->v[from];
@@ -120,7 +120,7 @@ static void put_value(slp_jw *w, const pairs *f, size_t from, size_t to, size_t 
     size_t end = i + 1;
     while (end < to && f->v[end].name.n >= at && slp_str_eq(part_of(&f->v[end], at), part)) end++;
     if (!list) slp_jw_key(w, part);
-    /* The Value of a dimension is a text. */
+    /* the Value of a dimension is a text, not a number */
     int dimension = slp_str_is(name, "Dimensions");
     put_value(w, f, i, end, at + part.n + 1, list || dimension ? name : part, depth + 1);
     i = end;
@@ -131,7 +131,7 @@ static void put_value(slp_jw *w, const pairs *f, size_t from, size_t to, size_t 
     slp_jw_object_end(w);
 }
 
-/* Turns box->unpacked from a form into JSON. */
+/* Turns the form in box->unpacked into JSON there. */
 static int form_to_json(slp_box *box, slp_str *ret_action) {
   pairs f = {.mem = box->mem};
   slp_buf *b = &box->scratch;
@@ -149,11 +149,11 @@ static int form_to_json(slp_box *box, slp_str *ret_action) {
       slp_jw_raw(&w, NULL, SLP_STR("{}"));
     r = slp_buf_failed(b);
   }
-  /* The action's text is in the JSON too, which outlives the form. */
+  /* The action's text is put before the JSON, because the form is overwritten. */
   char name[64];
   size_t n = slp_min_u64(ret_action->n, sizeof name);
   if (n) memcpy(name, ret_action->p, n);
-  if (!n) name[n++] = '?'; /* no operation, but this service's answer */
+  if (!n) name[n++] = '?'; /* no operation is named, but this service answers */
   slp_buf_clear(&box->unpacked);
   if (!r) r = slp_buf_add(&box->unpacked, TARGET, sizeof TARGET - 1);
   if (!r) r = slp_buf_add(&box->unpacked, name, n);
@@ -174,7 +174,7 @@ static int begins(slp_str s, const char *with) {
   return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
-/* Large requests come packed. */
+/* Copies the body into box->unpacked. Large requests come packed with gzip. */
 static int unpack(slp_box *box, const slp_box_request *rq) {
   slp_buf_clear(&box->unpacked);
   if (slp_str_is(header_of(rq, "content-encoding"), "gzip")) return slp_gunzip(&box->unpacked, rq->body);
@@ -196,7 +196,7 @@ int slp_metrics_request(slp_box *box, const slp_box_request *rq, slp_box_request
   ret->target = SLP_STR(TARGET "?");
   if (path) {
     *ret_form = SLP_METRICS_PATH;
-    /* The two forms name the operation behind the same word, with another sign before it. */
+    /* Both forms name the operation by the same word, with "/" or "." before it. */
     ret->content_type = SLP_STR("application/x-amz-cbor-1.1");
     slp_str name = {rq->path.p + sizeof PATH_PREFIX - 1, rq->path.n - (sizeof PATH_PREFIX - 1)};
     slp_buf_clear(&box->scratch);
@@ -233,7 +233,7 @@ static void put_xml_text(slp_buf *b, const char *z) {
   }
 }
 
-/* The form's codes are older than the others' and shorter. */
+/* Returns the older, shorter error code that the query form uses. */
 static const char *query_code(const char *code) {
   static const char *const names[][2] = {
       {"MissingRequiredParameterException", "MissingParameter"},
@@ -287,7 +287,7 @@ static int wrong(slp_box_call *c, const char *what, const char *why) {
   return slp_box_fail(c, "InvalidParameterValueException", "The value for parameter %s %s.", what, why);
 }
 
-/* A text of 1 to `most` bytes. */
+/* Checks that the member is a text of 1 to `most` bytes. */
 static int check_name(slp_box_call *c, uint32_t node, const char *member, const char *what, size_t most) {
   const slp_value *v = slp_box_tree_get(c->in, node, member);
   if (!v) return missing(c, what);
@@ -340,7 +340,7 @@ static int check_set(slp_box_call *c, const slp_value *set) {
   return 0;
 }
 
-/* One of Value, Values and StatisticValues. */
+/* Checks that there is exactly one of Value, Values and StatisticValues. */
 static int check_values(slp_box_call *c, uint32_t node) {
   const slp_value *value = slp_box_tree_get(c->in, node, "Value");
   const slp_value *values = slp_box_tree_get(c->in, node, "Values");

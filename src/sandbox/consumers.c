@@ -1,19 +1,19 @@
 /* consumers.c - the registered consumers of a stream: RegisterStreamConsumer, DescribeStreamConsumer,
- * ListStreamConsumers, DeregisterStreamConsumer. Limits and rates: Amazon Kinesis Data Streams Developer
- * Guide, page "Quotas and limits". */
+ * ListStreamConsumers, DeregisterStreamConsumer. Limits and rates are from the Amazon Kinesis Data Streams
+ * Developer Guide, page "Quotas and limits". */
 #include "sandbox/model.h"
 
 #include <stdio.h>
 
 #define CONSUMERS_MAX 20u /* of a stream */
-#define CREATING_MAX 5u   /* of a stream, at once */
+#define CREATING_MAX 5u   /* of a stream, at the same time */
 #define LIST_PAGE 100
 #define REGISTERS_PER_SECOND 5u   /* of the account */
 #define DESCRIBES_PER_SECOND 20u  /* of a stream */
-#define LISTS_PER_SECOND 5u       /* likewise */
-#define DEREGISTERS_PER_SECOND 5u /* likewise */
+#define LISTS_PER_SECOND 5u       /* of a stream */
+#define DEREGISTERS_PER_SECOND 5u /* of a stream */
 
-/* ---- the rows ----------------------------------------------------------------------------------------- */
+/* ---- the list of consumers ---------------------------------------------------------------------------- */
 static void consumer_free(slp_box *box, slp_box_consumer *k) {
   slp_push_forget_consumer(box, k);
   slp_list_remove(&k->link);
@@ -58,7 +58,7 @@ static size_t put_epoch(char out[24], const slp_box_consumer *k) {
   return (size_t)snprintf(out, 24, "%lld", (long long)(k->created_ms / 1000));
 }
 
-/* The place of the first `what` in s; s.n: there is none. */
+/* Returns the place of the first `what` in s; s.n: there is none. */
 static size_t find(slp_str s, const char *what) {
   size_t n = strlen(what);
   for (size_t i = 0; i + n <= s.n; i++) {
@@ -67,7 +67,8 @@ static size_t find(slp_str s, const char *what) {
   return s.n;
 }
 
-/* ...:stream/STREAM/consumer/NAME:EPOCH. The ARN of a deregistered consumer of that name names none. */
+/* Finds the consumer of ...:stream/STREAM/consumer/NAME:EPOCH. If a consumer was deregistered and another one
+ * has its name now, the old ARN finds none. */
 static slp_box_consumer *by_arn(slp_box_call *c, slp_str arn, slp_stream **ret_stream) {
   char epoch[24];
   size_t stream_at = find(arn, ":stream/") + 8, consumer_at = find(arn, "/consumer/");
@@ -95,7 +96,8 @@ slp_box_consumer *slp_consumer_by_arn(slp_box_call *c, slp_str arn, slp_stream *
   return k;
 }
 
-/* The consumer that the request names, by its ARN or by that of its stream and its name. */
+/* Returns the consumer that the request names, by the consumer's ARN, or by the stream's ARN and the
+ * consumer's name. */
 static slp_box_consumer *consumer_of(slp_box_call *c, slp_stream **ret_stream) {
   slp_str arn = slp_box_text(c, "ConsumerARN"), name = slp_box_text(c, "ConsumerName");
   if (arn.p) return slp_consumer_by_arn(c, arn, ret_stream);
@@ -154,7 +156,8 @@ static slp_box_consumer *add(slp_box_call *c, slp_stream *s, slp_str name) {
   }
   k->uid = ++c->box->uids;
   k->created_ms = c->now_ms;
-  /* The name and the second make the ARN: one made again within the second would be the old one. */
+  /* The ARN is made of the name and the second of creation. A consumer that is made again within the same
+   * second would get the old ARN, so its time is moved on. */
   SLP_LIST_EACH(&s->consumers, it) {
     slp_box_consumer *other = SLP_OWNER(it, slp_box_consumer, link);
     if (slp_str_is(name, other->name)) k->created_ms = other->created_ms + 1000;
@@ -225,7 +228,7 @@ int slp_consumers_op_deregister(slp_box_call *c) {
   return 0;
 }
 
-/* A token names the last consumer that was listed. */
+/* Reads where a listing goes on: its token names the last consumer that was listed. */
 static int list_from(slp_box_call *c, const slp_stream *s, uint64_t *ret_after) {
   slp_box_mark m;
   slp_str token = slp_box_text(c, "NextToken");

@@ -51,7 +51,7 @@ int slp_in_list(slp_box_call *c, uint32_t node, const char *name, uint32_t *ret)
 }
 
 void slp_out_item(slp_box_call *c, const slp_av *item) {
-  slp_out_raw(&c->out, (slp_str){"", 0}); /* the comma before it */
+  slp_out_raw(&c->out, (slp_str){"", 0}); /* writes the comma before the item */
   slp_item_put_json(c->out.b, item);
 }
 

@@ -1,4 +1,4 @@
-/* ddb_batch.c - BatchGetItem and BatchWriteItem: many reads or writes, each on its own. */
+/* ddb_batch.c - BatchGetItem and BatchWriteItem: many reads or writes that do not depend on each other. */
 #include "sandbox/ddb.h"
 
 #define GETS_MAX 100
@@ -9,6 +9,7 @@ static int throttled(const slp_box_call *c) {
   return c->error && strcmp(c->error, "ProvisionedThroughputExceededException") == 0;
 }
 
+/* Takes back the call's failure, since another part of the batch succeeded. */
 static void forgive(slp_box_call *c) {
   c->error = NULL;
   c->error_more = (slp_str){NULL, 0};
@@ -18,11 +19,11 @@ static void forgive(slp_box_call *c) {
 typedef struct get {
   slp_key key;
   slp_av *map;
-  uint8_t left; /* for another request */
+  uint8_t left; /* 1: not read, and left for the client's next request */
   const slp_av *show;
 } get;
 
-typedef struct part { /* the requests for one table */
+typedef struct part { /* the keys that are asked of one table */
   slp_table *t;
   uint32_t node;
   slp_str name;
@@ -60,7 +61,7 @@ static int read_gets(slp_box_call *c, part *p, uint32_t *total) {
   return 0;
 }
 
-/* NULL: the call has failed. */
+/* Reads the keys that are asked of one table. NULL: the call has failed. */
 static part *read_part(slp_box_call *c, uint32_t node, uint32_t *total) {
   slp_words w;
   part *p = SLP_ARENA_NEW(slp_call_arena(c), part);
@@ -116,7 +117,7 @@ static void put_found(slp_box_call *c, const part *p) {
   slp_out_end(&c->out);
 }
 
-/* Returns a table's members unchanged, except for the keys that were read. */
+/* Writes the members of a table as the request had them, with only those keys that were not read. */
 static void put_left(slp_box_call *c, const part *p) {
   static const char *const texts[] = {"ProjectionExpression"};
   uint32_t names;
@@ -244,7 +245,7 @@ static int do_write(slp_box_call *c, slp_action *a, slp_cost **costs) {
 }
 
 static void put_unwritten(slp_box_call *c, const writing *w) {
-  const slp_table *t = NULL; /* writes of one table are together */
+  const slp_table *t = NULL; /* writes for the same table follow each other */
   slp_out_key(&c->out, "UnprocessedItems");
   slp_out_map(&c->out);
   for (uint32_t i = 0; i < w->n; i++) {

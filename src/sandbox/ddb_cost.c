@@ -1,4 +1,4 @@
-/* ddb_cost.c - the cost of operations and the units of provisioned tables. Amounts are halves of a unit. */
+/* ddb_cost.c - what operations cost, and the units of provisioned tables. Amounts are in halves of a unit. */
 #include <stdio.h>
 
 #include "sandbox/ddb.h"
@@ -35,7 +35,8 @@ static int same_keys(const slp_index *x, const slp_av *a, const slp_av *b) {
   return 1;
 }
 
-/* Adds the cost of an index: an entry that moves is deleted and put; an invisible change costs nothing. */
+/* Adds the cost of changing an index. An entry whose key changes is deleted and put. A change that the index
+ * does not show costs nothing. */
 static int of_index(slp_box_call *c, slp_cost *to, uint32_t n, const slp_av *was, const slp_av *now,
                     int times) {
   const slp_index *x = &to->t->index[n];
@@ -94,7 +95,8 @@ static int throttled(slp_box_call *c, const slp_table *t, uint32_t n, const char
   return -1;
 }
 
-/* A local index uses the table's units. */
+/* Returns what a write takes from the units of index n. Local indexes use the table's units, so those are
+ * added to the table's. */
 static int64_t writes_of(const slp_cost *cost, uint32_t n) {
   int64_t sum = cost->writes[n];
   for (uint32_t i = 1; n == 0 && i < cost->t->indexes_n; i++) {
@@ -111,7 +113,7 @@ int slp_cost_take_writes(slp_box_call *c, slp_cost *cost) {
     if (t->index[n].local) continue;
     refill(b, c->now_ms);
     int64_t wanted = writes_of(cost, n) * 1000;
-    /* an operation that costs more than can be saved up passes when all is saved up */
+    /* An operation that costs more than can be saved up may go on when all is saved up. */
     if (b->thousandths < wanted && b->thousandths < b->units * UNIT * BURST_S * 1000) {
       return throttled(c, t, n, "Write");
     }

@@ -45,7 +45,7 @@ static void put_throughput(slp_box_out *o, const slp_index *x) {
   slp_out_end(o);
 }
 
-/* The number of items in an index. */
+/* Returns the number of items in an index. */
 static uint64_t held(const slp_table *t, const slp_index *x) {
   uint64_t n = 0;
   for (size_t i = 0; i < t->rows_n; i++) {

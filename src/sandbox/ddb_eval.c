@@ -1,4 +1,4 @@
-/* ddb_eval.c - evaluates conditions and projections for an item. */
+/* ddb_eval.c - decides whether a condition holds for an item, and takes the projected parts of an item. */
 #include "sandbox/ddb.h"
 
 slp_av *slp_path_find(const slp_path *p, const slp_av *item) {
@@ -12,7 +12,7 @@ slp_av *slp_path_find(const slp_path *p, const slp_av *item) {
   return v;
 }
 
-/* size() of a value; SIZE_MAX for kinds that have none. */
+/* Returns what size() gives for a value. SIZE_MAX: values of this kind have no size. */
 static size_t extent(const slp_av *v) {
   switch (v->kind) {
     case SLP_AV_S:
@@ -24,11 +24,12 @@ static size_t extent(const slp_av *v) {
   }
 }
 
-/* An operand's value; a size is made in room and digits. NULL: there is none. */
+/* Returns an operand's value. The number that size() gives is made in `room` and `digits`. NULL: there is no
+ * value. */
 static const slp_av *value_of(const slp_x *x, const slp_av *item, slp_av *room, char digits[24]) {
   if (x->op == SLP_X_VALUE) return x->value;
   if (x->op == SLP_X_PATH) return item ? slp_path_find(x->path, item) : NULL;
-  if (x->op != SLP_X_SIZE) return NULL; /* the others are only in updates */
+  if (x->op != SLP_X_SIZE) return NULL; /* the other operators occur only in updates */
   const slp_av *of = value_of(x->a, item, room, digits);
   size_t n = of ? extent(of) : SIZE_MAX, at = 24;
   if (n == SIZE_MAX) return NULL;
@@ -122,7 +123,7 @@ int slp_x_holds(const slp_x *x, const slp_av *item) {
 }
 
 /* ---- projections --------------------------------------------------------------------------------------- */
-/* The remaining steps of the paths that lead through this member or element. */
+/* Finds the paths that go through this member or element, and returns what remains of them. */
 static int rests(slp_arena *a, const slp_paths *paths, const slp_av *member, uint32_t index,
                  slp_paths **ret) {
   slp_paths **to = ret;
@@ -155,7 +156,7 @@ slp_av *slp_project(slp_arena *a, const slp_paths *paths, const slp_av *v) {
     if (on->path && !container) continue;
     slp_av *part = on->path ? slp_project(a, on, m) : slp_av_shallow(a, m);
     if (!part) return NULL;
-    if (on->path && part->count == 0) continue; /* no path leads into it */
+    if (on->path && part->count == 0) continue; /* no path leads to anything in it */
     *to = part;
     to = &part->next;
     out->count++;

@@ -1,10 +1,11 @@
-/* ddb_extras.c - what a table has beside its items: tags, and continuous backups (described and switched;
- * nothing can be restored). By the API reference of DynamoDB, "TagResource", "UpdateContinuousBackups". */
+/* ddb_extras.c - what tables have beside items: tags, and continuous backups. Backups can be described and
+ * switched, but nothing can be restored. Follows the API reference of DynamoDB, "TagResource",
+ * "UpdateContinuousBackups". */
 #include "sandbox/ddb.h"
 
 #define TAGS_MAX 50
 #define RECOVERY_DAYS 35
-#define RECOVERY_LAG_MS INT64_C(300000) /* the latest restorable time is some minutes ago */
+#define RECOVERY_LAG_MS INT64_C(300000) /* the latest time that could be restored is some minutes ago */
 
 struct slp_table_tag {
   char *key, *value; /* owned */
@@ -84,7 +85,7 @@ static slp_table *tagged(slp_box_call *c) {
   return NULL;
 }
 
-/* Both answer with nothing at all. */
+/* TagResource and UntagResource have empty answers. */
 int slp_table_op_tag(slp_box_call *c) {
   slp_table *t = tagged(c);
   return t ? slp_table_tags_read(c, t) : -1;
@@ -135,7 +136,7 @@ static int describe(slp_box_call *c, const slp_table *t) {
   slp_out_map(o);
   slp_out_key(o, "ContinuousBackupsDescription");
   slp_out_map(o);
-  slp_out_put_z(o, "ContinuousBackupsStatus", "ENABLED"); /* the service's word for every table */
+  slp_out_put_z(o, "ContinuousBackupsStatus", "ENABLED"); /* the service says so for every table */
   slp_out_key(o, "PointInTimeRecoveryDescription");
   slp_out_map(o);
   slp_out_put_z(o, "PointInTimeRecoveryStatus", t->recovery_from_ms ? "ENABLED" : "DISABLED");

@@ -1,4 +1,4 @@
-/* ddb_input.c - reads attribute values and items out of a request, and refuses them in the service's
+/* ddb_input.c - reads attribute values and items from a request, and refuses bad ones in the service's
  * words. */
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ static slp_av *read_number(slp_box_call *c, slp_str text) {
   return v ? v : no_memory(c);
 }
 
-/* Reads an element of a set, or the value of S, N and B. */
+/* Reads an element of a set, or the value of an S, N or B. */
 static slp_av *read_scalar(slp_box_call *c, slp_av_kind kind, uint32_t node) {
   slp_value *from = &c->in->v[node];
   if (from->kind != SLP_VALUE_TEXT && from->kind != SLP_VALUE_BYTES)
@@ -49,7 +49,7 @@ static slp_av *read_scalar(slp_box_call *c, slp_av_kind kind, uint32_t node) {
   return v;
 }
 
-/* Writes "[a, a]", cut when it is long. */
+/* Writes the set as "[a, a]", cut off if it is long. */
 static void set_text(const slp_av *set, char out[300]) {
   size_t at = 0;
   out[at++] = '[';

@@ -1,21 +1,22 @@
-/* ddb_keys.c - the units that one partition key gets, whatever its table has: 1000 written and 3000 read in a
- * second (DynamoDB Developer Guide, "Best practices for designing and using partition keys effectively").
+/* ddb_keys.c - the units that one partition key may use, however many its table has: 1000 for writes and 3000
+ * for reads in a second (DynamoDB Developer Guide, "Best practices for designing and using partition keys
+ * effectively").
  *
- * The guide says that a partition saves up to 300 s of unused capacity, and that a key that stays busy is
- * spread over partitions by its sort keys ("DynamoDB burst and adaptive capacity"), but promises neither.
- * Here one second is saved and no more: what runs under this runs in the service. Transactions, indexes and
- * scans are not counted. */
+ * The guide says that a partition saves up to 300 s of unused capacity. It also says that a key that stays
+ * busy is spread over partitions by its sort keys ("DynamoDB burst and adaptive capacity"). It promises
+ * neither. So the sandbox saves up one second only: a program that manages with this manages in the service
+ * too. Transactions, indexes and scans are not counted. */
 #include <stdio.h>
 
 #include "sandbox/ddb.h"
 
-#define WRITES_MS INT64_C(2) /* halves of a unit in a millisecond */
+#define WRITES_MS INT64_C(2) /* halves of a unit for each millisecond */
 #define READS_MS INT64_C(6)
 #define SAVED_MS INT64_C(1000)
-#define KEYS_MIN 4096u /* fewer are kept as they are */
+#define KEYS_MIN 4096u /* if there are fewer keys, none is forgotten */
 
 struct slp_key_load {
-  slp_str name; /* lives behind this struct */
+  slp_str name; /* its bytes follow this struct */
   int64_t at_ms, writes, reads;
 };
 
@@ -27,8 +28,8 @@ static slp_key_load *refilled(slp_key_load *k, int64_t now_ms) {
   return k;
 }
 
-/* Those that have been quiet for a second. The next look is due when the keys have doubled: a look at each
- * new key, while all others are busy, would make a million keys a million times as long. */
+/* Forgets keys that were not used for a second. The next time is due when the number of keys has doubled. If
+ * all keys were looked at for each new one, a million busy keys would take a million times as long. */
 static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
   size_t at = 0;
   for (slp_key_load *k; (k = slp_map_each(&t->keys, &at));) {
@@ -40,7 +41,7 @@ static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
   t->keys_max = 2 * t->keys.live;
 }
 
-/* NULL: no limit, or no memory to count by. */
+/* NULL: there is no limit, or no memory to count with. */
 static slp_key_load *load_of(slp_box_call *c, slp_table *t, const slp_av *hash) {
   slp_box *box = c->box;
   if (!box->o.key_limits) return NULL;

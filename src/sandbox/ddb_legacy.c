@@ -1,5 +1,5 @@
-/* ddb_legacy.c - turns the parameters from before expressions (Expected, AttributeUpdates, ScanFilter,
- * KeyConditions, AttributesToGet) into the trees of expressions. */
+/* ddb_legacy.c - turns the parameters that are older than expressions (Expected, AttributeUpdates,
+ * ScanFilter, KeyConditions, AttributesToGet) into the trees of expressions. */
 #include "sandbox/ddb.h"
 
 #define INVALID "One or more parameter values were invalid: "
@@ -7,7 +7,7 @@
 static const struct comparison {
   const char *name;
   slp_x_op op;
-  uint8_t least, most; /* values */
+  uint8_t least, most; /* the least and the most values it takes */
 } comparisons[] = {{"EQ", SLP_X_EQ, 1, 1},
                    {"NE", SLP_X_NE, 1, 1},
                    {"LE", SLP_X_LE, 1, 1},
@@ -87,7 +87,7 @@ static slp_x *by_operator(slp_box_call *c, uint32_t from, slp_str attribute, slp
   return path ? node(c, k->op, path, first) : NULL;
 }
 
-/* Reads an attribute of Expected. */
+/* Reads what Expected says about one attribute. */
 static slp_x *expectation(slp_box_call *c, uint32_t from, slp_str attribute) {
   int bad = 0;
   slp_str op = slp_in_text(c, from, "ComparisonOperator", &bad);
@@ -115,7 +115,7 @@ static slp_x *expectation(slp_box_call *c, uint32_t from, slp_str attribute) {
   return is ? node(c, SLP_X_EQ, path, is) : NULL;
 }
 
-/* Joins all members of the map by the ConditionalOperator. */
+/* Joins the conditions for all members of the map by the ConditionalOperator. */
 static int join(slp_box_call *c, uint32_t node_of, uint32_t map, int expected, slp_x **ret) {
   int bad = 0;
   slp_str how = slp_in_text(c, node_of, "ConditionalOperator", &bad);

@@ -39,7 +39,7 @@ static int bad(parser *p, const char *fmt, ...) {
 
 static int no_memory(parser *p) { return slp_box_no_memory(p->w->c); }
 
-/* ---- words -------------------------------------------------------------------------------------------- */
+/* ---- splitting the text into tokens ------------------------------------------------------------------- */
 static int letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static int digit(char c) { return c >= '0' && c <= '9'; }
 

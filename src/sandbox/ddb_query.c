@@ -159,7 +159,7 @@ static int read_start(reading *r) {
   return 0;
 }
 
-/* ---- what there is to read ------------------------------------------------------------------- */
+/* ---- which entries are read ------------------------------------------------------------------ */
 static int cmp_entries(const void *a, const void *b) {
   const entry *x = a, *y = b;
   int c = slp_row_key_cmp(&x->key, &y->key);

@@ -5,7 +5,7 @@
 
 #define CHANGING_MAX 500 /* tables being made, changed or deleted at a time */
 
-/* ---- life -------------------------------------------------------------------------------------------- */
+/* ---- creating and freeing ---------------------------------------------------------------------------- */
 slp_ddb *slp_ddb_new(slp_mem *mem) {
   slp_ddb *d = SLP_NEW(mem, slp_ddb);
   if (!d) return NULL;
@@ -117,7 +117,7 @@ int slp_box_stale(slp_box *box, int64_t now_ms, const char *table, uint32_t ms) 
   return t ? 0 : SLP_ENOENT;
 }
 
-/* ---- making ------------------------------------------------------------------------------------- */
+/* ---- creating a table --------------------------------------------------------------------------- */
 static void link_by_name(slp_box *box, slp_table *t) {
   slp_list *at = box->ddb->tables.next;
   while (at != &box->ddb->tables && strcmp(SLP_OWNER(at, slp_table, link)->name, t->name) < 0) at = at->next;
@@ -197,7 +197,7 @@ int slp_table_op_create(slp_box_call *c) {
   return answer(c, t);
 }
 
-/* ---- changing and ending ------------------------------------------------------------------------ */
+/* ---- changing and deleting ---------------------------------------------------------------------- */
 static slp_table *at_rest(slp_box_call *c) {
   static const char *const doing[] = {
       [SLP_BOX_CREATING] = "created", [SLP_BOX_UPDATING] = "updated", [SLP_BOX_DELETING] = "deleted"};

@@ -81,7 +81,7 @@ static int value_of(update *u, const slp_x *x, const slp_av **ret) {
   }
 }
 
-/* ---- places ------------------------------------------------------------------------------------- */
+/* ---- places in the item ------------------------------------------------------------------------- */
 /* The container of the path's last step, in the copy; fails when it is not there or of another kind. */
 static slp_av *container_of(update *u, const slp_path *p, const slp_path_step **ret_last) {
   slp_av *in = u->item;
@@ -192,7 +192,7 @@ static int remove_elements(update *u, slp_av *in, const slp_path_step *last, con
   return left->count ? put(u, in, last, left) : take_out(u, in, last);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------- */
+/* ---- the whole update --------------------------------------------------------------------------- */
 static int act(update *u, const slp_up *up) {
   const slp_path_step *last;
   const slp_av *value = NULL;

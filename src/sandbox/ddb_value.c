@@ -86,7 +86,7 @@ size_t slp_item_size(const slp_av *item) {
   return n;
 }
 
-/* ---- making ------------------------------------------------------------------------------------------ */
+/* ---- creating and changing --------------------------------------------------------------------------- */
 slp_av *slp_av_new(slp_arena *a, slp_av_kind kind) {
   slp_av *v = SLP_ARENA_NEW(a, slp_av);
   if (v) v->kind = kind;

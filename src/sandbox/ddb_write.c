@@ -100,7 +100,7 @@ int slp_action_read(slp_box_call *c, uint32_t node, slp_act_kind kind, slp_actio
   return keys_stay(c, a);
 }
 
-/* ---- doing it -------------------------------------------------------------------------------- */
+/* ---- carrying out an action ------------------------------------------------------------------ */
 static uint32_t depth_of(const slp_av *v) {
   uint32_t deepest = 0;
   if (v->kind != SLP_AV_M && v->kind != SLP_AV_L) return 1;

@@ -51,7 +51,7 @@ static const struct {
 
 static int is_shape(slp_fault_action a) { return (a >= SLP_FAULT_NO_NEXT && a <= SLP_FAULT_BAD_BASE64); }
 
-/* ---- reading ------------------------------------------------------------------------------------------ */
+/* ---- reading the script ------------------------------------------------------------------------------- */
 static void fault_free(slp_box *box, slp_fault *f) {
   slp_free(box->mem, f->operation);
   slp_free(box->mem, f->shard);
@@ -223,7 +223,7 @@ int slp_box_faults(slp_box *box, const char *script, char why[160]) {
   return r;
 }
 
-/* ---- finding ------------------------------------------------------------------------------------------ */
+/* ---- finding the line for a call ---------------------------------------------------------------------- */
 static int ends_with(slp_str s, const char *end) {
   size_t n = strlen(end);
   return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
@@ -310,7 +310,7 @@ void slp_box_fault_find(slp_box_call *c, slp_str shard) {
   }
 }
 
-/* ---- doing -------------------------------------------------------------------------------------------- */
+/* ---- carrying out a line ------------------------------------------------------------------------------ */
 static const char html_page[] =
     "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in to use this "
     "network.</body></html>";

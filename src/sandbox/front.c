@@ -254,7 +254,7 @@ static void on_request(slp_listener *l, slp_served *served) {
   slp_buf_free(&answer.body);
 }
 
-/* ---- life --------------------------------------------------------------------------------------------- */
+/* ---- starting and stopping ---------------------------------------------------------------------------- */
 static void free_all(sloop_sandbox_t *b) {
   slp_mem *mem = b->mem;
   slp_box_free(b->box);
@@ -354,7 +354,7 @@ void sloop_sandbox_stop(sloop_sandbox_t *b, void (*cb)(void *arg), void *arg) {
   slp_listen_close(&b->listener, on_listener_closed);
 }
 
-/* ---- orders -------------------------------------------------------------------------------------------- */
+/* ---- control requests ---------------------------------------------------------------------------------- */
 int sloop_sandbox_stream(sloop_sandbox_t *b, const char *name, uint32_t shards) {
   return slp_box_stream(b->box, slp_front_now_ms(b), name, shards);
 }

@@ -26,7 +26,7 @@
 #define RESETS_BURST 1000
 #define RESETS_A_SECOND 100
 
-/* ---- its end ------------------------------------------------------------------------------------------ */
+/* ---- the end of a connection -------------------------------------------------------------------------- */
 static void conn_free(slp_h2_conn *c) {
   if (!c->busy) slp_free(c->mem, c);
 }
@@ -49,7 +49,7 @@ void slp_h2_conn_end(slp_h2_conn *c, slp_raw_end how) {
 
 static void on_raw_gone(slp_raw *raw) { let_go(raw->user); }
 
-/* ---- out ---------------------------------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------------------------ */
 void slp_h2_conn_kick(slp_h2_conn *c) { slp_post(c->host, &c->ev); }
 
 void slp_h2_conn_send(slp_h2_conn *c) {
@@ -177,7 +177,7 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t error,
   return 0;
 }
 
-/* ---- its beginning ------------------------------------------------------------------------------------ */
+/* ---- the beginning of a connection -------------------------------------------------------------------- */
 static void *mem_malloc(size_t n, void *user) { return slp_alloc(user, n); }
 static void mem_free(void *p, void *user) { slp_free(user, p); }
 static void *mem_calloc(size_t count, size_t each, void *user) { return slp_zalloc_n(user, count, each); }

@@ -28,7 +28,7 @@ void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to) {
   st->state = to;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------- */
+/* ---- creating and freeing ----------------------------------------------------------------------------- */
 static size_t large(const slp_buf *b) { return b->cap > FREE_BYTES ? b->cap : 0; }
 
 static void uncount_request(slp_h2_stream *st) {
