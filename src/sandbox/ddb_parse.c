@@ -1,4 +1,5 @@
-/* ddb_parse.c - the expressions of requests: words, then trees. Limits and refusals are the service's. */
+/* ddb_parse.c - parses the expressions of requests: first into tokens, then into trees. Limits and refusals
+ * are those of the service. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -13,18 +14,18 @@
 typedef enum { T_END, T_WORD, T_NAME, T_VALUE, T_NUMBER, T_SIGN, T_BAD } token_kind;
 typedef struct token {
   token_kind kind;
-  slp_str text; /* T_NAME and T_VALUE with # and : */
+  slp_str text; /* T_NAME begins with #, T_VALUE with : */
 } token;
 
 typedef struct parser {
   slp_words *w;
   slp_arena *a;
-  const char *kind; /* "ConditionExpression" */
+  const char *kind; /* such as "ConditionExpression" */
   slp_str text;
   token *t; /* ends with T_END */
   uint32_t at, operators, depth;
-  uint32_t group_from, group_to; /* tokens of the last pair of parentheses */
-  uint8_t update;                /* inside an UpdateExpression: other functions are known */
+  uint32_t group_from, group_to; /* the tokens of the last pair of parentheses */
+  uint8_t update;                /* 1: inside an UpdateExpression, where other functions are allowed */
 } parser;
 
 static int bad(parser *p, const char *fmt, ...) SLP_PRINTF(2, 3);
@@ -113,7 +114,7 @@ static int is_sign(const parser *p, const char *sign) {
   return p->t[p->at].kind == T_SIGN && slp_str_is(p->t[p->at].text, sign);
 }
 
-/* Keywords may be written in either case. */
+/* Keywords may be in upper or lower case. */
 static int word_is(const token *t, const char *keyword) {
   if (t->kind != T_WORD || t->text.n != strlen(keyword)) return 0;
   for (size_t i = 0; i < t->text.n; i++) {
@@ -271,6 +272,7 @@ static int wrong_type(parser *p, const char *function, const slp_x *x) {
              function, slp_av_kind_name(x->value->kind));
 }
 
+/* 1: the operand is a value of another kind than `not`, so it is wrong for any item. */
 static int fixed(const slp_x *x, slp_av_kind not ) { return x->op == SLP_X_VALUE && x->value->kind != not ; }
 
 /* Checks the operands as far as that is possible without an item. */
@@ -319,7 +321,7 @@ static slp_x *call_of(parser *p) {
         p->update ? "an update" : "a condition", f->name);
     return NULL;
   }
-  p->at += 2; /* the name and ( */
+  p->at += 2; /* the name and "(" */
   if (operator_counts(p)) return NULL;
   slp_x *first = NULL, **to = &first;
   uint32_t n = 0;
@@ -481,7 +483,7 @@ static slp_x *in(parser *p, slp_x *a) {
     return NULL;
   }
   do {
-    p->at++; /* ( or , */
+    p->at++; /* "(" or "," */
     *to = operand(p);
     if (!*to) return NULL;
     to = &(*to)->next;
@@ -497,8 +499,8 @@ static slp_x *in(parser *p, slp_x *a) {
   return node(p, SLP_X_IN, a, first);
 }
 
-/* Parses the rest of a comparison after its operand. `alone`: there may be none (the operand stands in
- * parentheses). */
+/* Parses the rest of a comparison, behind its first operand. `alone`: there may be no rest, as the operand is
+ * in parentheses. */
 static slp_x *comparison(parser *p, slp_x *a, int alone) {
   slp_x *x = NULL;
   if (alone && is_sign(p, ")")) return a;
@@ -559,6 +561,7 @@ static slp_x *one(parser *p) {
   return comparison(p, x, from > 0 && slp_str_is(p->t[from - 1].text, "("));
 }
 
+/* Parses parts that are joined by the keyword. Each part must be a condition, not an operand. */
 static slp_x *chain(parser *p, const char *keyword, slp_x_op op, slp_x *(*part)(parser *p)) {
   slp_x *x = part(p);
   while (x && is_word(p, keyword)) {
@@ -701,7 +704,7 @@ int slp_parse_update(slp_words *w, slp_str text, slp_up **ret) {
       return bad(&p, "The \"%s\" section can only be used once in an update expression;", sections[kind]);
     }
     do {
-      p.at++; /* the keyword or the comma */
+      p.at++; /* the keyword, or the comma */
       if (action(&p, (slp_up_kind)kind, *ret, to)) return -1;
       to = &(*to)->next;
     } while (is_sign(&p, ","));
@@ -727,7 +730,7 @@ static int read_entries(slp_box_call *c, uint32_t map, slp_names *names, char ma
     }
     if (mark == ':') {
       e->value = slp_av_read(c, i);
-      if (!e->value && strcmp(c->error, "ValidationException") == 0) { /* the message names the value */
+      if (!e->value && strcmp(c->error, "ValidationException") == 0) { /* the message must name the value */
         char why[700];
         snprintf(why, sizeof why, "%.690s", c->error_message);
         slp_box_fail(c, c->error, "%s contains invalid value: %s for key %.*s", member_name, why,

@@ -1,4 +1,4 @@
-/* ddb_query.c - Query and Scan, of tables and of their secondary indexes. */
+/* ddb_query.c - Query and Scan, for tables and for their secondary indexes. */
 #include <stdlib.h>
 
 #include "sandbox/ddb.h"
@@ -6,30 +6,31 @@
 #define PAGE_BYTES (1u << 20)
 #define SEGMENTS_MAX 1000000
 
-typedef struct entry { /* an item as the index sees it */
+typedef struct entry { /* an item as the index has it */
   const slp_row *row;
   const slp_item *item;
-  slp_key key; /* of the index */
+  slp_key key; /* in the index */
 } entry;
 
 typedef struct reading {
   slp_box_call *c;
   slp_table *t;
   slp_index *x;
-  int query, consistent, forward, full; /* full: a local index fetches the missing attributes of its items */
+  /* full: attributes that a local index lacks are fetched from the items */
+  int query, consistent, forward, full;
   int count_only;
   int64_t moment, limit;
   slp_words w;
   slp_paths *paths;
   slp_x *filter;
-  const slp_av *hash; /* of a query */
-  const slp_x *sort;  /* of a query; NULL: all */
+  const slp_av *hash; /* for a query */
+  const slp_x *sort;  /* for a query; NULL: all sort keys */
   uint64_t segment, segments;
   int has_start;
-  entry start; /* its item is NULL */
+  entry start; /* `item` is not set */
   slp_row start_row;
-  entry *entries;  /* of a secondary index, sorted; owned */
-  size_t from, to; /* the range to read: of entries, or of the table's rows */
+  entry *entries;  /* for a secondary index: sorted; owned */
+  size_t from, to; /* the range that is left to read, in `entries` or in the table's rows */
   slp_cost *cost;
 } reading;
 
@@ -88,13 +89,13 @@ static int conditions(reading *r, const slp_x *x) {
 }
 
 static int read_conditions(reading *r, const slp_x *x) {
-  SLP_CHECK(x != NULL); /* read_filter refuses a query without */
+  SLP_CHECK(x != NULL); /* read_filter has refused a query without conditions */
   if (conditions(r, x)) return -1;
   if (r->hash) return 0;
   return slp_refuse(r->c, "Query condition missed key schema element: %s", r->x->part[0].name);
 }
 
-/* A filter of a query must not name the keys. */
+/* Checks that the filter of a query does not name its keys. */
 static int filter_is_apart(reading *r, const slp_x *x) {
   if (!x) return 0;
   for (uint8_t i = 0; x->op == SLP_X_PATH && i < r->x->parts_n; i++) {
@@ -110,14 +111,15 @@ static int filter_is_apart(reading *r, const slp_x *x) {
   return 0;
 }
 
-/* ---- where to begin -------------------------------------------------------------------------- */
+/* ---- where the page begins ------------------------------------------------------------------- */
 static const slp_av *part_of(const reading *r, const slp_av *map, const slp_index *x, uint8_t i) {
   const slp_av *v = i < x->parts_n ? slp_av_member(map, slp_str_of(x->part[i].name)) : NULL;
   (void)r;
   return v && v->kind == x->part[i].kind ? v : NULL;
 }
 
-static uint32_t names_in(const reading *r) { /* of a starting key: those of the index and of the table */
+/* Returns how many names a starting key has: those of the index and of the table's key. */
+static uint32_t names_in(const reading *r) {
   const slp_index *own = &r->t->index[0];
   uint32_t n = r->x->parts_n;
   for (uint8_t i = 0; r->x != own && i < own->parts_n; i++) {
@@ -236,7 +238,7 @@ static int put_last_key(reading *r, const entry *last) {
   return 0;
 }
 
-/* The item that filter and projection see, and its size. NULL: no memory. */
+/* Returns the item as the filter and the projection see it, and its size. NULL: no memory. */
 static const slp_av *seen(reading *r, const entry *e, size_t *ret_bytes) {
   *ret_bytes = e->item->size;
   if (number(r) == 0) return e->item->value;

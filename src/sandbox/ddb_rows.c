@@ -1,4 +1,5 @@
-/* ddb_rows.c - the items of a table in the order of a scan, each with as many versions as reads may want. */
+/* ddb_rows.c - the items of a table, in the order of a scan. Each item has the older versions that a read may
+ * still want. */
 #include <stdio.h>
 
 #include "sandbox/ddb.h"
@@ -6,13 +7,15 @@
 #define HASH_KEY_BYTES 2048
 #define SORT_KEY_BYTES 1024
 #define SWEEP_MS 1000
-#define PAST_MAX_S INT64_C(157680000) /* an expiry more than five years ago is not taken for a time */
+/* an expiry that lies more than five years back is not taken for a time */
+#define PAST_MAX_S INT64_C(157680000)
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 uint64_t slp_place_of(const slp_av *hash) {
   uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)hash->kind;
   for (size_t i = 0; i < hash->text.n; i++) h = (h ^ (uint8_t)hash->text.p[i]) * UINT64_C(0x100000001b3);
-  h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93); /* the high bits decide, and must depend on all */
+  /* The order depends on the high bits, so these must depend on all others. */
+  h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
   h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
   return h ^ h >> 32;
 }
@@ -217,12 +220,12 @@ static void row_insert(slp_table *t, slp_row *row) {
   t->rows_n++;
 }
 
-/* Frees versions that no read can want any more, and rows without an item. */
+/* Frees versions that no read can want any more, and the row if it has no item left. */
 static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   int64_t wanted_ms = now_ms - t->stale_ms;
   slp_version *v = row->now;
   SLP_CHECK(v != NULL);
-  while (v && v->from_ms > wanted_ms) v = v->older; /* v is the version of that moment */
+  while (v && v->from_ms > wanted_ms) v = v->older; /* now v is the version of that moment */
   if (v) {
     versions_free(box->mem, v->older);
     v->older = NULL;
@@ -234,11 +237,12 @@ static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   row_free(box->mem, row);
 }
 
-/* Frees rows of deleted items that were kept for reads of the past. */
+/* Frees rows of deleted items that were only kept for stale reads. */
 static void prune_all(slp_box *box, slp_table *t, int64_t now_ms) {
   for (size_t i = t->rows_n; i-- > 0;) prune(box, t, t->rows[i], now_ms);
 }
 
+/* Reports the change of an item to the table's stream. */
 static int tell(slp_box *box, slp_table *t, int64_t now_ms, const slp_av *was, const slp_av *now,
                 int by_ttl) {
   slp_buf part[3];
@@ -318,7 +322,7 @@ void slp_rows_expire(slp_box *box, slp_table *t, int64_t now_ms) {
   for (size_t i = t->rows_n; i-- > 0;) {
     slp_row *row = t->rows[i];
     if (!expired(t, slp_row_at(row, INT64_MAX), now_ms / 1000)) continue;
-    if (slp_row_write(box, t, now_ms, &row->key, NULL, 1)) return; /* no memory: at the next sweep */
+    if (slp_row_write(box, t, now_ms, &row->key, NULL, 1)) return; /* no memory: the next sweep tries again */
   }
 }
 

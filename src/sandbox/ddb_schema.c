@@ -1,4 +1,4 @@
-/* ddb_schema.c - keys, secondary indexes and throughput, as CreateTable and UpdateTable define them. */
+/* ddb_schema.c - reads keys, secondary indexes and throughput from CreateTable and UpdateTable. */
 #include "sandbox/ddb.h"
 
 #define INVALID "One or more parameter values were invalid: "
@@ -61,7 +61,7 @@ static int read_definitions(schema *s) {
   return 0;
 }
 
-/* The kind of a key attribute. When an index is added, the keys of the table are known without being defined
+/* Finds the kind of a key attribute. When an index is added, the request need not define the table's keys
  * again. */
 static int kind_of(schema *s, slp_str name, slp_av_kind *ret) {
   for (uint32_t i = 0; i < s->n; i++) {
@@ -197,7 +197,7 @@ static int plain_name(slp_str name) {
          (name.n <= 128 || slp_box_name_valid((slp_str){name.p + 128, name.n - 128}));
 }
 
-/* Reads a secondary index into the next place of the table. */
+/* Reads a secondary index into the next free place of the table. */
 static int read_index(schema *s, uint32_t node, int local) {
   slp_table *t = s->t;
   slp_index *x = &t->index[t->indexes_n];
@@ -325,7 +325,7 @@ int slp_schema_globals(slp_box_call *c, slp_table *t) {
   uint32_t list;
   if (slp_in_list(c, 0, "GlobalSecondaryIndexUpdates", &list)) return -1;
   if (!list || c->in->v[list].count == 0) return 1;
-  if (c->in->v[list].count > 1) { /* the service makes or ends one at a time */
+  if (c->in->v[list].count > 1) { /* the service makes or deletes one at a time */
     return slp_box_fail(
         c, "LimitExceededException",
         "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per "

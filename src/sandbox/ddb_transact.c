@@ -1,4 +1,4 @@
-/* ddb_transact.c - TransactWriteItems and TransactGetItems: all or nothing. */
+/* ddb_transact.c - TransactWriteItems and TransactGetItems: all actions are done, or none. */
 #include <stdio.h>
 
 #include "codec/json_write.h"
@@ -7,10 +7,10 @@
 #define ACTIONS_MAX 100
 #define TRANSACTION_BYTES (4u << 20)
 #define TOKEN_MS INT64_C(600000)
-#define TIMES 2 /* a transaction costs every unit twice */
+#define TIMES 2 /* a transaction costs twice the units */
 
 typedef struct reason {
-  const char *code; /* NULL: None */
+  const char *code; /* NULL: this action has no reason, which is answered as "None" */
   char message[300];
   const slp_av *item;
 } reason;
@@ -33,8 +33,8 @@ void slp_tokens_free(slp_box *box) {
   }
 }
 
-/* Was the token used? 0: no; 1: for the same request, which was carried out; -1: for another one, or no
- * memory. */
+/* Finds out whether the token was used. 0: it was not. 1: it was used for the same request, which was carried
+ * out. -1: it was used for another request, or there is no memory; the call has failed. */
 static int seen_before(slp_box_call *c, slp_str token, uint8_t digest[32]) {
   slp_list *next, *head = &c->box->ddb->tokens;
   if (slp_sha256(c->box->digest, slp_buf_str(&c->in->body), digest)) return slp_box_no_memory(c);
@@ -189,7 +189,7 @@ static int remember(slp_box_call *c, slp_str token, const uint8_t digest[32]) {
   if (!k) return slp_box_no_memory(c);
   k->at_ms = c->now_ms;
   memcpy(k->digest, digest, sizeof k->digest);
-  memcpy(k->text, token.p, token.n); /* at most 36 characters, by the rules */
+  memcpy(k->text, token.p, token.n); /* at most 36 characters: the rules have checked it */
   slp_list_add_last(&c->box->ddb->tokens, &k->link);
   return 0;
 }
@@ -208,7 +208,7 @@ static int answer(slp_box_call *c, const slp_cost *costs) {
   return slp_out_failed(&c->out) ? slp_box_no_memory(c) : 0;
 }
 
-/* Answers a request that was carried out before, for the cost of reading the items. */
+/* Answers a request that was carried out before. It costs what reading the items costs. */
 static int again(slp_box_call *c, transaction *x) {
   slp_cost *costs = NULL;
   for (uint32_t i = 0; i < x->n; i++) {

@@ -1,11 +1,13 @@
-/* ddb_update.c - applies an update's actions to an item. All of them see the item as it was before. */
+/* ddb_update.c - applies the actions of an update to an item. Every action sees the item as it was before the
+ * update. */
 #include "sandbox/ddb.h"
 
 #define WRONG_TYPE "An operand in the update expression has an incorrect data type"
 #define WRONG_PATH "The document path provided in the update expression is invalid for update"
 
-typedef struct pending { /* list elements to take out or to put behind the end, once all paths were followed
-                          */
+/* list elements that are removed or appended after all paths were followed, so that indexes stay valid until
+ * then */
+typedef struct pending {
   slp_av *list, *element;
   uint32_t index;
   struct pending *next;
@@ -16,6 +18,7 @@ typedef struct update {
   slp_arena *a;
   const slp_av *was; /* NULL: there was no item */
   slp_av *item;      /* a copy that may be changed */
+  /* out: elements to remove. behind: elements to append. */
   pending *out, *behind;
 } update;
 
@@ -82,7 +85,8 @@ static int value_of(update *u, const slp_x *x, const slp_av **ret) {
 }
 
 /* ---- places in the item ------------------------------------------------------------------------- */
-/* The container of the path's last step, in the copy; fails when it is not there or of another kind. */
+/* Finds the container of the path's last step in the copy. NULL: it does not exist or has the wrong kind, and
+ * the call has failed. */
 static slp_av *container_of(update *u, const slp_path *p, const slp_path_step **ret_last) {
   slp_av *in = u->item;
   for (; p->next; p = p->next) {
@@ -111,7 +115,7 @@ static int later(update *u, pending **queue, slp_av *list, slp_av *element, uint
   return 0;
 }
 
-/* Puts a value at the path. Elements beyond a list's end are appended in the order of their numbers. */
+/* Puts a value at the path. Elements beyond the end of a list are appended, in the order of their indexes. */
 static int put(update *u, slp_av *in, const slp_path_step *last, const slp_av *value) {
   slp_av *v = slp_av_shallow(u->a, value);
   if (!v) return no_memory(u);
@@ -148,7 +152,7 @@ static int has(const slp_av *set, const slp_av *element) {
   return 0;
 }
 
-/* The difference of a and b or, with `join`, their union. */
+/* Returns a without the elements of b; with `join`, the union of a and b. */
 static slp_av *set_of(update *u, const slp_av *a, const slp_av *b, int join) {
   slp_av *set = slp_av_new(u->a, a->kind), **to = set ? &set->first : NULL;
   for (const slp_av *v = a->first; set && v; v = v->next) {

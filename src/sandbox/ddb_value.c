@@ -1,8 +1,8 @@
-/* ddb_value.c - attribute values: looking into them, order, size, copies, and their JSON. */
+/* ddb_value.c - attribute values: finding members, order, size, copies, and their JSON. */
 #include "codec/json_write.h"
 #include "sandbox/ddb.h"
 
-#define OVERHEAD 3 /* bytes a list or map counts for, beside one for each thing in it */
+#define OVERHEAD 3 /* bytes that a list or map counts for, and one more for each thing in it */
 
 const char *slp_av_kind_name(slp_av_kind kind) {
   static const char *const names[] = {"S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"};
@@ -28,7 +28,7 @@ slp_av *slp_av_item(const slp_av *list, uint32_t index) {
 /* ---- order ------------------------------------------------------------------------------------------ */
 static slp_n38 number_of(const slp_av *v) {
   slp_n38 n;
-  slp_n38_parse(v->text, &n); /* it was checked on input */
+  slp_n38_parse(v->text, &n); /* the text was checked when it was read */
   return n;
 }
 
@@ -43,7 +43,7 @@ int slp_av_equal(const slp_av *a, const slp_av *b) {
   switch (a->kind) {
     case SLP_AV_S:
     case SLP_AV_B:
-    case SLP_AV_N: return slp_str_eq(a->text, b->text); /* numbers are normalised */
+    case SLP_AV_N: return slp_str_eq(a->text, b->text); /* numbers are stored in one form only */
     case SLP_AV_BOOL: return a->on == b->on;
     case SLP_AV_NULL: return 1;
     default: break;
@@ -146,7 +146,7 @@ void slp_av_remove_member(slp_av *map, slp_str name) {
   }
 }
 
-/* Merge sort; by name in maps, by value in sets. */
+/* The order for sorting: by name in maps, by value in sets. The sort below is a merge sort. */
 static int in_order(const slp_av *a, const slp_av *b, int by_name) {
   return by_name ? slp_str_cmp(a->name, b->name) : slp_av_cmp(a, b);
 }

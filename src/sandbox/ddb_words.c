@@ -1,4 +1,4 @@
-/* ddb_words.c - the words that DynamoDB does not accept as names in expressions. */
+/* ddb_words.c - the reserved words that DynamoDB does not accept as names in expressions. */
 #include "sandbox/ddb.h"
 
 static const char *const reserved[] = {

@@ -1,4 +1,4 @@
-/* ddb_write.c - PutItem, UpdateItem, DeleteItem; each is one action, of which transactions have many. */
+/* ddb_write.c - PutItem, UpdateItem, DeleteItem. Each is one action; a transaction has many. */
 #include "sandbox/ddb.h"
 
 /* ---- reading an action ----------------------------------------------------------------------- */
@@ -143,7 +143,8 @@ int slp_action_apply(slp_box_call *c, const slp_action *a) {
 }
 
 /* ---- one action as a request -------------------------------------------------------------------- */
-/* Reads ReturnValues, ALL_OLD and the like: the item to return; NULL: none. -1: no memory. */
+/* Finds the item to return, by ReturnValues: ALL_OLD, UPDATED_NEW and so on. *ret NULL: none. -1: no
+ * memory. */
 static int shown(slp_box_call *c, const slp_action *a, slp_str how, const slp_av **ret) {
   slp_paths *paths = NULL, **to = &paths;
   *ret = NULL;
@@ -214,7 +215,7 @@ static int run(slp_box_call *c, slp_act_kind kind) {
   if (slp_cost_take_writes(c, cost) || slp_key_take_write(c, a.t, &a.key, cost->writes[0])) return -1;
   if (judged == 1) return failed_condition(c, &a);
   if (shown(c, &a, slp_box_text(c, "ReturnValues"), &show)) return -1;
-  /* the answer first, because the old item is freed by the change */
+  /* The answer is written first, because the change frees the old item. */
   slp_out_map(&c->out);
   if (show) {
     slp_out_key(&c->out, "Attributes");

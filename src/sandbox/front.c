@@ -1,16 +1,17 @@
-/* front.c - the model behind a loopback port: HTTP requests in, answers out, on the caller's loop. */
+/* front.c - serves the model at a loopback port: takes HTTP requests and sends answers, on the caller's
+ * loop. */
 #include "sandbox/front.h"
 
 #include "base/clean.h"
 
 #include <stdio.h>
 
-#define REQUEST_BYTES_MAX (16u << 20)   /* the service takes 10 MiB of records; base64 and JSON add a third */
-#define REQUESTS_BYTES_MAX (256u << 20) /* of all connections together */
+#define REQUEST_BYTES_MAX (16u << 20)   /* the service takes records of 10 MiB; base64 and JSON add a third */
+#define REQUESTS_BYTES_MAX (256u << 20) /* for all connections together */
 #define ANSWER_BYTES_MAX (64u << 20)
 
 /* ---- one request ------------------------------------------------------------------------------------ */
-typedef struct delayed { /* an answer that waits for its time */
+typedef struct delayed { /* an answer that is sent later */
   slp_list link;
   slp_timer timer;
   sloop_sandbox_t *b;
@@ -84,7 +85,7 @@ static void on_delay_over(slp_timer *timer) {
 static void on_peer_left(slp_served *rq) { delayed_free(rq->user); }
 
 /* ---- subscriptions ------------------------------------------------------------------------------------ */
-#define WAITING_MAX (1u << 20) /* a client that does not read gets no more than that */
+#define WAITING_MAX (1u << 20) /* a client that does not read gets no more than this */
 #define BURST 16               /* events of one subscription in a row */
 
 typedef struct pushed { /* a subscription and its connection */
@@ -107,8 +108,8 @@ static void pushed_drop(pushed *p) {
   pushed_free(p);
 }
 
-/* Sends what is due. One that has more to send, or whose client does not read, is not asked again before its
- * time. */
+/* Sends what is due. If more is to be sent, or the client does not read, the next call comes by the timer or
+ * by on_sent. */
 static void push_on(pushed *p) {
   sloop_sandbox_t *b = p->b;
   int64_t now_ms = slp_front_now_ms(b), at_ms = INT64_MAX;
@@ -182,7 +183,7 @@ static int delay(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
   if (!d) return SLP_ENOMEM;
   d->b = b;
   d->rq = rq;
-  d->answer = *answer; /* the body's memory moves along */
+  d->answer = *answer; /* the memory of the body goes with it */
   d->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_delay_over};
   int r =
       slp_timer_set(b->host, &d->timer, slp_after_us(slp_now_us(b->host), (uint64_t)answer->delay_ms * 1000));
@@ -211,9 +212,9 @@ static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
   slp_buf_free(&a.body);
 }
 
-/* A browser names the page that a request comes from, and no client of these services is a page: one that
- * somebody has open may not change what is served on this machine. Nor may it read what /_sandbox/ tells, by
- * a name of its own that has this machine's address. */
+/* A browser sends the Origin of the page that makes a request, and no client of these services is a page. A
+ * page that somebody has open must not change what is served on this machine. It must not read /_sandbox/
+ * either, with a host name of its own that leads to this machine. */
 static void refuse_page(slp_served *served) {
   slp_serve_answer out = {.status = 403, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
   slp_serve(served, &out);

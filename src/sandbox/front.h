@@ -1,4 +1,4 @@
-/* front.h - the running sandbox: model, host, listener, clock. Shared by front.c and admin.c. */
+/* front.h - the running sandbox: model, host, listener and clock. Shared by front.c and admin.c. */
 #ifndef SLP_SANDBOX_FRONT_H
 #define SLP_SANDBOX_FRONT_H
 
@@ -13,25 +13,25 @@ struct sloop_sandbox_s {
   slp_listener listener;
   slp_h2 h2;
   int64_t clock_offset_ms;
-  slp_list waiting; /* answers delayed by a fault */
-  slp_list pushed;  /* answers that go on: subscriptions */
-  slp_event news;   /* looks what subscriptions have to send */
+  slp_list waiting; /* answers that a fault delays */
+  slp_list pushed;  /* subscriptions: answers that go on */
+  slp_event news;   /* sends what subscriptions have to send */
   char url[64];
   void (*on_stopped)(void *arg);
   void *on_stopped_arg;
 };
 
-int64_t slp_front_now_ms(sloop_sandbox_t *b); /* Unix time of the service */
+int64_t slp_front_now_ms(sloop_sandbox_t *b); /* the service's Unix time */
 
-/* admin.c: requests under /_sandbox/. Fills status and body (text or JSON). */
+/* admin.c: requests under /_sandbox/. slp_control_handle sets the status and the body (text or JSON). */
 typedef struct slp_control_answer {
   int status;
   const char *content_type;
   slp_buf body;
 } slp_control_answer;
 int slp_control_is(slp_str path);
-/* May a request with that Host give orders? It names this machine: localhost, or an address. One without a
- * Host comes from no browser. */
+/* Returns 1 if a request with this Host may give control requests: it names this machine by localhost or an
+ * IP address. A request without a Host does not come from a browser. */
 int slp_control_is_here(slp_str host);
 void slp_control_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body,
                         slp_control_answer *answer);

@@ -1,11 +1,12 @@
-/* h2.h - HTTP/2 on the sandbox's port for clients that know it before (RFC 9113 section 3.3), by nghttp2.
+/* h2.h - HTTP/2 at the sandbox's port, for clients that know that the server speaks it (RFC 9113 section
+ * 3.3). Uses nghttp2.
  *
- * A connection that begins with the preface of HTTP/2 is an slp_h2_conn, each request on it an slp_h2_stream,
- * whose slp_served the front answers as any other. nghttp2 reads and writes the frames; h2_conn.c moves bytes
- * between it and the host, h2_stream.c keeps what a request and its answer are made of.
+ * A connection that begins with the preface of HTTP/2 becomes an slp_h2_conn. Each request on it is an
+ * slp_h2_stream, and the front answers the slp_served in it as any other. nghttp2 reads and writes the
+ * frames. h2_conn.c moves bytes between nghttp2 and the host. h2_stream.c keeps requests and their answers.
  *
- * The rule: nothing of the front runs inside a function of nghttp2. Its callbacks change a stream and post an
- * event; requests are handed over, and peers that left are told, in turns. */
+ * Rule: no code of the front runs inside a function of nghttp2. The callbacks of nghttp2 only change a stream
+ * and post an event. That event hands requests over, and tells the front about peers that left. */
 #ifndef SLP_SANDBOX_H2_H
 #define SLP_SANDBOX_H2_H
 
@@ -15,9 +16,10 @@ typedef struct slp_h2 {
   slp_list conns;
 } slp_h2;
 
-/* Before slp_listen: from then on the listener's port speaks HTTP/2, too. Without nghttp2 it does nothing. */
+/* Makes the listener's port speak HTTP/2 too. Must be called before slp_listen. Without nghttp2 it does
+ * nothing. */
 void slp_h2_offer(slp_h2 *all, slp_listener *l);
-/* Says GOAWAY on every connection and ends it. Requests that the front has get on_gone, or wait for their
+/* Sends GOAWAY on every connection and ends it. Requests that the front has get on_gone, or wait for their
  * answer. */
 void slp_h2_stop(slp_h2 *all);
 

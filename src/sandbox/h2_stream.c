@@ -1,5 +1,5 @@
-/* h2_stream.c - one request by HTTP/2 and its answer: what comes in is kept and bounded, what goes out goes
- * to nghttp2 as its flow control takes it. */
+/* h2_stream.c - one request of HTTP/2 and its answer. The request is kept, within limits. The answer goes to
+ * nghttp2 as far as the peer's flow control allows. */
 #include "sandbox/h2_inside.h"
 
 #include <stdio.h>
@@ -8,7 +8,8 @@
 #include "codec/date.h"
 #include "host/http_request.h"
 
-#define FREE_BYTES (64u << 10) /* of a request, that count in no limit of all requests (slp_listener) */
+/* bytes of a request that do not count for the limit of all requests (slp_listener) */
+#define FREE_BYTES (64u << 10)
 #define ANSWER_HEADERS_MAX 16
 
 #define BIT(state) (1u << (state))
@@ -58,7 +59,7 @@ void slp_h2_stream_left(slp_h2_stream *st) {
     return;
   }
   slp_h2_stream_move(st, SLP_H2_GONE);
-  uncount_request(st); /* but the front may still look into it */
+  uncount_request(st); /* the front may still look into it */
   slp_buf_free(&st->answer);
   slp_list_remove(&st->link);
   st->c = NULL;
@@ -99,7 +100,8 @@ slp_h2_stream *slp_h2_stream_new(slp_h2_conn *c, int32_t id) {
 
 /* ---- the request -------------------------------------------------------------------------------------- */
 int slp_h2_stream_field(slp_h2_stream *st, slp_str name, slp_str value) {
-  /* RFC 9113 section 6.5.2 counts 32 bytes for each beside its own; and what is kept takes two. */
+  /* RFC 9113 section 6.5.2 counts 32 bytes for each field beside its text. Two of these are in `head`
+   * already, as NULs. */
   size_t list_n = st->head.n + 30 * st->fields_n + name.n + value.n + 32;
   if (list_n > SLP_REQUEST_HEAD_MAX || st->fields_n == SLP_REQUEST_HEADERS_MAX) st->too_large = 1;
   if (st->too_large) return 0;
@@ -110,7 +112,7 @@ int slp_h2_stream_field(slp_h2_stream *st, slp_str name, slp_str value) {
   return slp_buf_add_char(&st->head, 0);
 }
 
-/* The first field of that name. nghttp2 has refused those with a NUL in them. */
+/* Returns the first field with that name. nghttp2 has refused fields with a NUL in them. */
 static slp_str field_of(const slp_h2_stream *st, const char *name) {
   const char *p = st->head.p;
   for (size_t i = 0; i < st->fields_n; i++) {
@@ -133,8 +135,8 @@ static nghttp2_nv pair(slp_str name, slp_str value) {
                       NGHTTP2_NV_FLAG_NONE};
 }
 
-/* Answers a request that is not taken. What follows of it is read and thrown away: a reset (RFC 9113, 8.1)
- * would spare the peer that, but curl 7.88 loses the answer that came before one. */
+/* Answers a request that is not accepted. The rest of it is read and thrown away. A reset (RFC 9113, 8.1)
+ * would spare the peer from sending it, but curl 7.88 loses an answer that comes before a reset. */
 static int refuse(slp_h2_stream *st, const char *status) {
   nghttp2_nv head[] = {pair(SLP_STR(":status"), slp_str_of(status)),
                        pair(SLP_STR("content-length"), SLP_STR("0"))};
@@ -195,7 +197,7 @@ static ssize_t read_answer(nghttp2_session *session, int32_t id, uint8_t *to, si
   if (st->state == SLP_H2_ANSWERING) st->c->unsent -= n;
   if (st->state == SLP_H2_STREAMING) {
     st->served.waiting = st->answer.n - st->sent;
-    if (n && !st->served.waiting) slp_post(st->host, &st->ev); /* on_sent */
+    if (n && !st->served.waiting) slp_post(st->host, &st->ev); /* for on_sent */
   } else if (st->sent == st->answer.n) {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
   }
@@ -211,7 +213,7 @@ static void go_on(slp_h2_stream *st) {
   slp_h2_conn_kick(st->c);
 }
 
-/* length SIZE_MAX: nobody knows how much it will be. */
+/* `length` SIZE_MAX: the length is not known yet. */
 static int send_head(slp_h2_stream *st, const slp_serve_answer *a, size_t length) {
   nghttp2_nv head[ANSWER_HEADERS_MAX];
   char status[8], date[30], digits[24];
@@ -229,16 +231,16 @@ static int send_head(slp_h2_stream *st, const slp_serve_answer *a, size_t length
                                  st->answer.n || length == SIZE_MAX ? &from : NULL);
 }
 
-/* Ends the connection without an answer, or behind what went out of one. */
+/* Ends the connection without an answer, or after the part of an answer that was sent. */
 static void drop(slp_h2_stream *st) {
   slp_h2_conn *c = st->c;
-  slp_h2_conn_send(c); /* what an answer that goes on was given; may close the stream */
+  slp_h2_conn_send(c); /* sends what an answer that goes on was given; may close the stream */
   if (st->c) nghttp2_session_set_stream_user_data(c->session, st->id, NULL);
   stream_over(st);
   slp_h2_conn_end(c, SLP_RAW_NOW);
 }
 
-/* The front answers a request whose peer has left. */
+/* The front answers a request whose peer has left: the answer is thrown away. */
 static void serve_nobody(slp_h2_stream *st, const slp_serve_answer *a) {
   if (a && a->body) slp_buf_free(a->body);
   stream_over(st);
@@ -265,12 +267,12 @@ static void serve(slp_served *rq, const slp_serve_answer *a) {
   c->unsent += st->answer.n;
   if (a->cut_after != SIZE_MAX) st->stop_at = (size_t)slp_min_u64(a->cut_after, st->answer.n);
   if (a->cut_after && send_head(st, a, length)) c->broken = 1;
-  free_request(st); /* the answer's headers may have pointed into it */
+  free_request(st); /* the answer's headers may have pointed into the request */
   if (a->close &&
       nghttp2_submit_goaway(c->session, NGHTTP2_FLAG_NONE,
                             nghttp2_session_get_last_proc_stream_id(c->session), NGHTTP2_NO_ERROR, NULL, 0))
     c->broken = 1;
-  if (st->stop_at == 0) { /* no byte of the body will say that it is time */
+  if (st->stop_at == 0) { /* no byte of the body will be sent, so read_answer would not set `cut` */
     slp_h2_conn_send(c);
     c->cut = 1;
   }
