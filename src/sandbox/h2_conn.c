@@ -6,7 +6,7 @@
  *   the head of a request            SLP_REQUEST_HEAD_MAX
  *   the bodies of requests           the listener's limits
  *   whole answers                    ANSWERS_MAX: while more wait to be sent, no request is handed over
- *   over an answer that goes on           the front's limit
+ *   an answer that goes on           the front's limit
  *   frames that nghttp2 has made     QUEUE_MAX: while more wait, the peer is not read
  * nghttp2 counts floods of PING, SETTINGS, RST_STREAM and CONTINUATION, and ends the connection. */
 #include "sandbox/h2_inside.h"

@@ -1,4 +1,5 @@
-/* iterators.c - shard iterators and listing tokens: positions as signed, opaque text that expires. */
+/* iterators.c - shard iterators and listing tokens: positions as signed texts that expire, and that clients
+ * can't read. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -6,8 +7,9 @@
 #include "codec/base64.h"
 #include "codec/date.h"
 
-/* 8 bytes 0...01 (the service's start with AAAAAAAAAAE too), the fields, 16 bytes of signature, and
- * filler, so that an idle poll carries as many bytes as one of the service's: 224 characters. */
+/* A mark has 8 bytes 0...01 (the service's own text begins with AAAAAAAAAAE too), the fields, and 16 bytes of
+ * signature. Filler makes it as long as the service's iterators, 224 characters, so that an idle poll carries
+ * as many bytes. */
 #define MARK_FIELDS 32
 #define MARK_SIGNED (8 + MARK_FIELDS)
 #define MARK_TAG 16
@@ -69,7 +71,7 @@ int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *re
                         .counter = get_be(raw + 24, 8),
                         .issued_ms = (int64_t)get_be(raw + 32, 8)};
   if (encode(box, ret, again)) return SLP_ENOMEM;
-  return memcmp(raw, again, MARK_BYTES) == 0 ? 0 : SLP_EBADDATA; /* ours, and of this kind */
+  return memcmp(raw, again, MARK_BYTES) == 0 ? 0 : SLP_EBADDATA; /* the mark is ours, and of this kind */
 }
 
 void slp_box_when(int64_t ms, char out[64]) {
@@ -105,7 +107,8 @@ static int from_sequence(slp_box_call *c, slp_box_shard *sh, slp_str text, int a
                         "account " SLP_BOX_ACCOUNT " is invalid because it is beyond the end of the shard.",
                         (int)text.n, text.p, sh->id, s->name);
   }
-  /* The service serves a trimmed position from the oldest record it still has, without telling. */
+  /* The service serves a position that is trimmed from the oldest record that it still has, and does not say
+   * so. */
   *ret = slp_max_u64(slp_min_u64(at, end), sh->first);
   return 0;
 }

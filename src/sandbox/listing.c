@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define DESCRIBE_PAGE 100 /* default and most */
+#define DESCRIBE_PAGE 100 /* the default and the most */
 #define NAMES_PAGE 100
 
 static void put_arn_of(slp_box_call *c, const slp_stream *s, const char *region) {
@@ -54,7 +54,7 @@ static void put_mode(slp_box_call *c, const slp_stream *s) {
   slp_out_end(&c->out);
 }
 
-/* Writes the common part of the two descriptions. */
+/* Writes what both descriptions have. */
 static void put_description(slp_box_call *c, const slp_stream *s) {
   slp_out_put_z(&c->out, "StreamName", s->name);
   slp_out_key(&c->out, "StreamARN");
@@ -75,7 +75,8 @@ static void put_description(slp_box_call *c, const slp_stream *s) {
   slp_out_put_z(&c->out, "EncryptionType", "NONE");
 }
 
-/* The index at which a listing after `id` continues; ids compare as text, as the service's do. */
+/* Returns the index at which a listing behind `id` goes on. Ids are compared as texts, as the service
+ * does. */
 static uint32_t first_after(const slp_stream *s, slp_str id) {
   if (!id.p) return 0;
   for (uint32_t i = 0; i < s->shards_n; i++) {
@@ -161,7 +162,7 @@ int slp_box_op_streams(slp_box_call *c) {
   int64_t limit = slp_min_i64(slp_box_int(c, "Limit", NAMES_PAGE), 10000);
   const slp_stream *last = NULL;
   int more = 0;
-  if (token.p) after = token; /* names are no secret and this token never expires */
+  if (token.p) after = token; /* names are not secret, and this token never expires */
   slp_out_map(&c->out);
   for (int summary = 0; summary < 2; summary++) {
     int64_t left = limit;
@@ -226,12 +227,12 @@ static const char *const filter_names[FILTERS] = {
 typedef struct listing {
   slp_stream *s;
   uint8_t filter;
-  int64_t at_ms; /* of the two filters with a time */
-  uint32_t from; /* index */
+  int64_t at_ms; /* for the two filters with a time */
+  uint32_t from; /* the index of the first shard */
 } listing;
 
-/* The first shards belong to the stream from its own start: CreateStream is answered before they are made,
- * and no time a listing may name comes before it. */
+/* Returns when a shard began. The first shards of a stream count from the stream's own start. CreateStream is
+ * answered before they are made, and no time that a listing may name lies before that. */
 static int64_t starts_ms(const slp_box_shard *sh) {
   return sh->parent < 0 ? sh->stream->created_ms : sh->created_ms;
 }
@@ -244,7 +245,7 @@ static int listed(const listing *l, const slp_box_shard *sh, int64_t horizon_ms)
     case AT_TRIM_HORIZON: return starts_ms(sh) <= horizon_ms && sh->closed_ms >= horizon_ms;
     case AT_TIMESTAMP: return starts_ms(sh) <= at_ms && sh->closed_ms >= at_ms;
     case FROM_TIMESTAMP: return sh->closed_ms >= at_ms;
-    default: return 1; /* everything kept; where to begin is `from` */
+    default: return 1; /* all shards that are kept; `from` says where to begin */
   }
 }
 

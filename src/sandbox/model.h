@@ -1,4 +1,4 @@
-/* model.h - the data of the sandbox and the functions its files share. Private to this room. */
+/* model.h - the data of the sandbox, and the functions that its files share. Private to this room. */
 #ifndef SLP_SANDBOX_MODEL_H
 #define SLP_SANDBOX_MODEL_H
 
@@ -11,7 +11,7 @@
 #define SLP_BOX_PAGE_RECORDS 10000u
 #define SLP_BOX_PAGE_BYTES (10u * 1024 * 1024)
 #define SLP_BOX_RECORD_BYTES (10u * 1024 * 1024)
-#define SLP_BOX_SHARDS_MAX 20000u /* of one stream, closed ones included */
+#define SLP_BOX_SHARDS_MAX 20000u /* of one stream, with the closed ones */
 #define SLP_BOX_HOUR_MS INT64_C(3600000)
 
 typedef unsigned __int128 slp_u128; /* hash keys: MD5 as a number */
@@ -19,20 +19,22 @@ typedef struct slp_stream slp_stream;
 
 /* ---- seq.c: sequence numbers in the service's 56-digit layout, hash keys as text ------------- */
 typedef struct slp_box_seq {
-  uint64_t create_s; /* when the shard was made, Unix seconds */
-  uint32_t shard;    /* its index */
-  uint64_t counter;  /* 0 is the shard's start, the first record has 1 */
-  uint64_t arrive_s; /* when the record came, Unix seconds */
+  uint64_t create_s; /* when the shard was made, in Unix seconds */
+  uint32_t shard;    /* the shard's index */
+  uint64_t counter;  /* 0: the shard's start; the first record has 1 */
+  uint64_t arrive_s; /* when the record came, in Unix seconds */
 } slp_box_seq;
 #define SLP_BOX_SEQ_END UINT64_C(0x7fffffffffffffff) /* the counter of a closed shard's last number */
 #define SLP_BOX_SEQ_TEXT 64
-/* As three digits in base 10^19, lowest first: adding one record is cheap there. */
+/* A sequence number as three digits in base 10^19, the lowest first. In this form adding one record is
+ * cheap. */
 void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]);
-void slp_box_seq_chunks_next(uint64_t chunk[3]);                                 /* counter + 1 */
-size_t slp_box_chunks_text(const uint64_t chunk[3], char out[SLP_BOX_SEQ_TEXT]); /* length, no NUL */
-size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]);       /* and a NUL */
-int slp_box_seq_parse(slp_str text, slp_box_seq *ret); /* SLP_EBADDATA: not of our layout */
-void slp_box_hash_text(slp_u128 hash, char out[40]);   /* decimal and a NUL */
+void slp_box_seq_chunks_next(uint64_t chunk[3]); /* counter + 1 */
+/* returns the length; no NUL */
+size_t slp_box_chunks_text(const uint64_t chunk[3], char out[SLP_BOX_SEQ_TEXT]);
+size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]); /* the same, with a NUL */
+int slp_box_seq_parse(slp_str text, slp_box_seq *ret); /* SLP_EBADDATA: the text does not have our layout */
+void slp_box_hash_text(slp_u128 hash, char out[40]);   /* decimal, with a NUL */
 int slp_box_hash_parse(slp_str text, slp_u128 *ret);   /* SLP_EBADDATA, SLP_ELIMIT */
 
 /* ---- streams and shards ---------------------------------------------------------------------- */
@@ -40,10 +42,10 @@ typedef struct slp_box_record {
   int64_t arrived_ms;
   char *bytes; /* owned: the key, then the data */
   uint32_t key_n, data_n;
-  uint8_t keyless; /* it has no key */
+  uint8_t keyless; /* 1: the record has no key */
 } slp_box_record;
 
-/* The use of a limit "so much a second". */
+/* How much of a limit "so much a second" is used. */
 typedef struct slp_box_window {
   int64_t from_ms, until_ms;
   uint64_t calls, bytes;
@@ -54,23 +56,23 @@ typedef struct slp_box_shard {
   uint32_t index;
   char id[24];
   slp_u128 hash_start, hash_end;
-  int64_t parent, adjacent_parent; /* index or -1 */
+  int64_t parent, adjacent_parent; /* an index, or -1 */
   uint32_t child[2], child_n;
-  uint64_t create_s; /* part of its sequence numbers; later than its parents' */
+  uint64_t create_s; /* a part of the shard's sequence numbers; later than that of its parents */
   int64_t created_ms;
-  int64_t closed_ms;    /* INT64_MAX: open */
-  uint8_t gone;         /* closed, and its last record is out of retention: not listed, not readable */
-  slp_box_record *recs; /* owned; recs[head] has the counter `first` */
+  int64_t closed_ms; /* INT64_MAX: open */
+  uint8_t gone; /* 1: closed, and its last record is out of retention, so it is neither listed nor readable */
+  slp_box_record *recs;          /* owned; recs[head] has the counter `first` */
   size_t head, recs_n, recs_cap; /* recs_n counts from recs[0] */
-  uint64_t first;                /* counter of the oldest record kept */
-  uint64_t next;                 /* counter of the record to come */
+  uint64_t first;                /* the counter of the oldest record that is kept */
+  uint64_t next;                 /* the counter of the next record */
   int64_t last_arrived_ms;
   slp_box_window reads, writes, asked;
-  uint64_t asked_max; /* the most GetRecords calls within one second, refused ones included */
-  int64_t synthetic_from_ms, synthetic_cap_ms; /* its computed records arrive from, at the latest */
+  uint64_t asked_max; /* the most GetRecords calls within one second, with the refused ones */
+  int64_t synthetic_from_ms, synthetic_cap_ms; /* computed records arrive between these times */
   uint64_t synthetic_records;
   uint64_t synthetic_word;
-  char synthetic_key[24]; /* hashes into this shard */
+  char synthetic_key[24]; /* a key whose hash belongs to this shard */
 } slp_box_shard;
 
 typedef enum { SLP_BOX_CREATING, SLP_BOX_ACTIVE, SLP_BOX_UPDATING, SLP_BOX_DELETING } slp_box_status;
@@ -83,29 +85,29 @@ typedef enum {
   SLP_BOX_RESIZE
 } slp_box_change;
 
-typedef struct slp_box_consumer { /* a registered one: consumers.c */
-  slp_list link;                  /* of the stream's consumers, oldest first */
+typedef struct slp_box_consumer { /* a registered consumer: consumers.c */
+  slp_list link;                  /* in the stream's consumers, oldest first */
   char *name;                     /* owned */
   uint64_t uid;
   int64_t created_ms; /* its second is part of the ARN */
   int64_t active_ms;
-  int64_t gone_ms; /* INT64_MAX: not deregistered */
-  slp_list seats;  /* push.c: a shard each that it subscribed to */
+  int64_t gone_ms; /* INT64_MAX: the consumer is not deregistered */
+  slp_list seats;  /* push.c: one for each shard that the consumer subscribed to */
 } slp_box_consumer;
 
 struct slp_stream {
-  slp_list link; /* of box->streams, by name */
+  slp_list link; /* in box->streams, sorted by name */
   char *name;    /* owned */
-  uint64_t uid;  /* a stream made again under the same name is another one */
+  uint64_t uid;  /* differs if a stream is made again under the same name */
   slp_box_status status;
-  int64_t created_ms, trimmed_ms; /* trimmed_ms: nothing older than this is kept, by order */
+  int64_t created_ms, trimmed_ms; /* trimmed_ms: nothing older is kept, because a control request said so */
   int64_t retention_ms;
-  int64_t swept_ms; /* retention was last applied then */
+  int64_t swept_ms; /* when retention was last applied */
   uint32_t record_kib_max;
   uint8_t on_demand;
-  uint8_t spreads;        /* its record distribution strategy is AUTO: keys do not decide on shards */
-  uint32_t spread_next;   /* of its open shards, for the next record */
-  slp_box_shard **shards; /* owned; by index, gone ones too */
+  uint8_t spreads;        /* 1: the record distribution strategy is AUTO, so keys do not decide on shards */
+  uint32_t spread_next;   /* which open shard gets the next record */
+  slp_box_shard **shards; /* owned; by index, with shards that are gone */
   uint32_t shards_n, shards_cap;
   slp_box_change change; /* carried out at change_ms */
   int64_t change_ms;
@@ -115,7 +117,7 @@ struct slp_stream {
   uint32_t record_bytes;
   uint64_t records_per_second, seed, synthetic_records;
   slp_list consumers;
-  int64_t consumer_ms; /* the next consumer is not older */
+  int64_t consumer_ms; /* the next consumer is created no earlier than this */
   slp_box_window consumer_describes, consumer_lists, consumer_deregisters;
 };
 
@@ -153,24 +155,24 @@ typedef enum {
   SLP_FAULT_NO_INITIAL,
   SLP_FAULT_UNKNOWN_EVENT
 } slp_fault_action;
-/* Stands for an operation in lines about the events of subscriptions. */
+/* Stands for an operation in script lines about the events of subscriptions. */
 #define SLP_BOX_EVENT "SubscribeToShardEvent"
 
 typedef struct slp_fault {
   slp_list link;
-  uint64_t left;           /* calls still to hit; UINT64_MAX: for ever */
+  uint64_t left;           /* calls that the line still applies to; UINT64_MAX: all */
   char *operation, *shard; /* owned; NULL: any */
-  char *table;             /* owned: the same word as the name of a table; NULL: any */
+  char *table;             /* owned: the same word, taken as a table's name; NULL: any */
   slp_fault_action action;
-  char *argument; /* owned, NUL-ended; or NULL */
+  char *argument; /* owned, with a NUL; may be NULL */
   size_t argument_n;
-  uint64_t number;     /* of delay, cut, status */
-  int status;          /* of error */
-  const char *message; /* of error: into argument, after the code's NUL */
+  uint64_t number;     /* for delay, cut and status */
+  int status;          /* for error */
+  const char *message; /* for error: points into `argument`, behind the code's NUL */
 } slp_fault;
 
 /* ---- the model -------------------------------------------------------------------------------- */
-/* The services a request may ask, told apart by the prefix of its target. */
+/* The services that a request may be for. The prefix of its target tells which. */
 typedef enum { SLP_BOX_KINESIS, SLP_BOX_DYNAMODB, SLP_BOX_CHANGES, SLP_BOX_CLOUDWATCH } slp_box_service;
 #define SLP_BOX_OPERATIONS 56
 typedef struct slp_box_use {
@@ -178,83 +180,85 @@ typedef struct slp_box_use {
 } slp_box_use;
 
 typedef struct slp_box_auth slp_box_auth;
-typedef struct slp_ddb slp_ddb; /* ddb.h: the tables of DynamoDB and what belongs to them */
+typedef struct slp_ddb slp_ddb; /* ddb.h: the tables of DynamoDB, and what belongs to them */
 struct slp_box {
   slp_mem *mem;           /* owns a reference */
   sloop_sandbox_opts_t o; /* its texts are owned copies */
   slp_list streams, faults;
   slp_ddb *ddb;                        /* owned */
   struct slp_changes_all *changes_all; /* owned; changes.h: the streams of tables */
-  uint64_t random;                     /* state of the generator */
+  uint64_t random;                     /* the state of the generator */
   uint64_t uids;
-  uint32_t changes;   /* streams with a change to come */
-  slp_digest *marker; /* keyed: signs iterators and tokens */
+  uint32_t changes;   /* streams that wait for a change */
+  slp_digest *marker; /* has a key: signs iterators and tokens */
   slp_digest *digest; /* MD5 of partition keys */
-  slp_box_auth *auth; /* NULL: requests are not checked */
-  slp_box_tree tree;  /* of the request at hand */
+  slp_box_auth *auth; /* NULL: signatures are not checked */
+  slp_box_tree tree;  /* of the request that is being answered */
   slp_buf scratch;
-  slp_buf unpacked;     /* a request to CloudWatch in the common form */
-  uint64_t metric_data; /* taken by PutMetricData */
+  slp_buf unpacked;     /* a request to CloudWatch in the form that the other services use */
+  uint64_t metric_data; /* data that PutMetricData took */
   sloop_sandbox_stats_t stats;
-  slp_box_use use[SLP_BOX_OPERATIONS + 1]; /* the last is for all other requests */
+  slp_box_use use[SLP_BOX_OPERATIONS + 1]; /* the last one is for all other requests */
   slp_list subs;                           /* all subscriptions */
-  slp_list news;                           /* those to which something happened */
+  slp_list news;                           /* subscriptions to which something happened */
   slp_box_window registers;                /* RegisterStreamConsumer calls of the account */
 };
 
-/* A call being answered. */
+/* A call that is being answered. */
 typedef struct slp_box_call {
   slp_box *box;
   int64_t now_ms;
   char region[32];
   slp_box_service service;
-  const char *operation; /* "GetRecords" */
+  const char *operation; /* such as "GetRecords" */
   slp_box_tree *in;
   slp_box_out out;
-  slp_fault *fault;       /* the line that holds for this call, or NULL */
-  slp_fault_action shape; /* its action, when it changes the page */
-  uint8_t fault_used;     /* the shape could be applied */
+  slp_fault *fault;       /* the script line that applies to this call; may be NULL */
+  slp_fault_action shape; /* the line's action, if it changes the page */
+  uint8_t fault_used;     /* 1: the shape could be applied */
   const char *error;      /* NULL: no error */
   int error_status;
   char error_message[1024];
-  slp_box_sub *subscription; /* that it opened, or NULL */
-  slp_str error_more;        /* members of the error beside its message, as JSON: "Item":{...}; or absent */
+  slp_box_sub *subscription; /* the subscription that the call opened; may be NULL */
+  slp_str error_more; /* members of the error beside its message, as JSON: "Item":{...}; may be absent */
 } slp_box_call;
 
 /* box.c */
 uint64_t slp_box_random(slp_box *box);
-/* Sets the call's error; always returns -1. */
+/* Sets the call's error. Always returns -1. */
 int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
 int slp_box_no_memory(slp_box_call *c);
-/* Called when a request has passed all checks and changed nothing yet: fails one that has DryRun. 0: it has
- * not. */
+/* Called when a request has passed all checks and has changed nothing yet. -1: the request has DryRun, and
+ * the call has failed. 0: it has none. */
 int slp_box_dry_run(slp_box_call *c);
-/* The text of a member the rules have checked; {NULL,0} when absent. */
+/* Returns the text of a member that the rules have checked. {NULL, 0}: it is absent. */
 slp_str slp_box_text(slp_box_call *c, const char *member);
 int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise);
 
-/* rules.c: the shape of every operation's input. */
+/* rules.c: the input of every operation. */
 typedef struct slp_box_operation {
   slp_box_service service;
   const char *name;
-  const char *label; /* the name, in figures; Kinesis and DynamoDB Streams share some names */
+  const char *label; /* the name in statistics: Kinesis and DynamoDB Streams share some names */
   int (*run)(slp_box_call *c);
   const struct slp_box_rule *rules;
   uint8_t rules_n;
 } slp_box_operation;
-/* NULL when there is no such operation. Its number within [0, SLP_BOX_OPERATIONS) by *ret_number. */
+/* NULL: there is no such operation. *ret_number: the operation's number, below SLP_BOX_OPERATIONS. */
 const slp_box_operation *slp_box_operation_find(slp_box_service service, slp_str name, uint32_t *ret_number);
-int slp_box_operation_known(slp_str name);            /* of any of the services */
-const char *slp_box_operation_label(uint32_t number); /* NULL past the last */
-/* Checks types and constraints: SerializationException or ValidationException in the service's words. */
+int slp_box_operation_known(slp_str name);            /* by any of the services */
+const char *slp_box_operation_label(uint32_t number); /* NULL: behind the last one */
+/* Checks types and constraints. -1: the call has failed with SerializationException or ValidationException,
+ * in the service's words. */
 int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
 
 /* streams.c */
 int slp_box_name_valid(slp_str name);
 slp_stream *slp_box_find(slp_box *box, slp_str name);
-/* Finds the stream by StreamName or StreamARN of the request; fails the call when there is none. */
+/* Finds the stream by StreamName or StreamARN of the request. NULL: there is none, and the call has
+ * failed. */
 slp_stream *slp_box_stream_of(slp_box_call *c);
-slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id); /* NULL: none, or gone */
+slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id); /* NULL: there is none, or it is gone */
 slp_box_shard *slp_box_shard_for(slp_stream *s, slp_u128 hash);
 int slp_box_stream_new(slp_box *box, int64_t now_ms, slp_str name, slp_stream **ret);
 void slp_box_stream_free(slp_box *box, slp_stream *s);
@@ -263,32 +267,34 @@ void slp_box_settle(slp_box *box, int64_t now_ms); /* carries out the changes th
 uint32_t slp_box_open_shards(const slp_stream *s);
 int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from, slp_u128 to,
                       const slp_box_shard *parent, const slp_box_shard *adjacent, slp_box_shard **ret);
-/* Begins a change: the stream is in state `meanwhile` until it is carried out, change_ms from now. */
+/* Starts a change. The stream has the status `meanwhile` until the change is carried out, change_ms from
+ * now. */
 void slp_box_change_begin(slp_box_call *c, slp_stream *s, slp_box_change change, slp_box_status meanwhile);
 const char *slp_box_status_name(slp_box_status status);
 static inline int slp_box_shard_open(const slp_box_shard *sh) { return sh->closed_ms == INT64_MAX; }
-/* The two numbers that a listing shows; the end only of a closed shard. */
+/* Write the two numbers that a listing shows. The end is for closed shards only. */
 void slp_box_shard_start(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
 void slp_box_shard_end(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
 int slp_box_op_create(slp_box_call *c);
 int slp_box_op_delete(slp_box_call *c);
 int slp_box_op_strategy(slp_box_call *c);
-/* The n-th open shard of a stream that has more than n. */
+/* Returns the n-th open shard. The stream must have more than n. */
 slp_box_shard *slp_box_open_shard(const slp_stream *s, uint32_t n);
 
-/* reshard.c: splits and merges by the service's rules. */
+/* reshard.c: splits and merges shards by the service's rules. */
 typedef struct slp_box_refusal {
   const char *code; /* NULL: allowed */
   char message[512];
 } slp_box_refusal;
-/* May this shard be split there, or these two be merged (a and b in either order)? */
+/* Check whether this shard may be split there, and whether these two shards, in either order, may be
+ * merged. */
 void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, slp_box_refusal *why,
                        slp_box_shard **ret_shard, slp_u128 *ret_at);
 void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why, slp_box_shard **ret_a,
                        slp_box_shard **ret_b);
 int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *sh, slp_u128 at);
 int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *a, slp_box_shard *b);
-int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms); /* s->change */
+int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms); /* carries out s->change */
 int slp_box_op_split(slp_box_call *c);
 int slp_box_op_merge(slp_box_call *c);
 int slp_box_op_resize(slp_box_call *c);
@@ -296,7 +302,7 @@ int slp_box_op_retention_up(slp_box_call *c);
 int slp_box_op_retention_down(slp_box_call *c);
 
 /* listing.c */
-void slp_box_put_arn(slp_box_call *c, const slp_stream *s); /* a value */
+void slp_box_put_arn(slp_box_call *c, const slp_stream *s); /* as a value */
 void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh);
 int slp_box_op_describe(slp_box_call *c);
 int slp_box_op_summary(slp_box_call *c);
@@ -307,60 +313,62 @@ int slp_box_op_shards(slp_box_call *c);
 
 /* records.c */
 void slp_box_records_free(slp_box *box, slp_box_shard *sh);
-/* Drops what is out of retention, and closed shards left empty. */
+/* Removes records that are out of retention, and closed shards without records. */
 void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms);
 int64_t slp_box_horizon_ms(const slp_stream *s, int64_t now_ms);
-/* Is there room left in this second? The window moves on by itself. limit 0: always. */
+/* Returns 1 if there is room left in this second. The window moves on by itself. A limit of 0: no limit. */
 int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit);
 void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit);
-/* The shard that the next record of a stream that spreads goes to: each open one in turn. */
+/* Returns the shard for the next record of a stream that spreads: the open shards take turns. */
 slp_box_shard *slp_box_next_in_turn(const slp_stream *s);
 int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret); /* MD5 as a number */
-/* Stores one record, whatever the limits say. key.p NULL: it has none. */
+/* Stores one record; limits do not count here. key.p NULL: the record has no key. */
 int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, slp_str data,
                   slp_box_seq *ret_seq);
 int slp_box_op_put(slp_box_call *c);
 int slp_box_op_put_many(slp_box_call *c);
 
-/* A record, stored or computed. Valid until the next slp_box_view_get() or change. */
+/* A record that is stored or computed. Valid until the next slp_box_view_get() or change. */
 typedef struct slp_box_view {
   slp_box_seq seq;
   int64_t arrived_ms;
-  slp_str key, data; /* key.p NULL: there is none */
+  slp_str key, data; /* key.p NULL: there is no key */
 } slp_box_view;
 int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_view *ret);
-int64_t slp_box_arrived_ms(const slp_box_shard *sh, uint64_t counter); /* of one that is kept */
-uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms); /* counter after the last one there now */
-/* The first counter that arrived at that time or later; the end when there is none. */
+int64_t slp_box_arrived_ms(const slp_box_shard *sh, uint64_t counter); /* the record must be kept */
+/* the counter behind the last record that is there now */
+uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms);
+/* Returns the counter of the first record that arrived at that time or later. The end: there is none. */
 uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms);
 
 /* synthetic.c */
 uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms); /* how many have arrived */
 int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter);
 void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, size_t n);
-int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from); /* shards from that index on */
-/* Can the records be written by slp_synthetic_write()? Only when their encodings have one length. */
+int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from); /* for shards from that index on */
+/* Returns 1 if slp_synthetic_write() can write the records: their encodings must have the same length. */
 int slp_synthetic_alike(const slp_box_shard *sh, uint64_t from, uint64_t n);
 /* Writes records [from, from + n) as items of the open list, straight into the answer. */
 int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n);
 
-/* iterators.c: opaque and signed; nothing is stored. */
+/* iterators.c: a mark is signed and can't be read by clients; nothing is stored for it. */
 typedef struct slp_box_mark {
-  uint8_t kind;    /* 'i' iterator, 't' token of a shard listing, 'c' iterator of changes */
-  uint8_t filter;  /* token: the listing's filter; of changes: empty pages to come first */
-  uint16_t reader; /* of changes: the reader, to count readers */
+  /* 'i' iterator, 't' token of a shard listing, 'k' token of a consumer listing, 'c' iterator of changes */
+  uint8_t kind;
+  uint8_t filter;  /* token: the filter of the listing; 'c': how many empty pages come first */
+  uint16_t reader; /* 'c': a number of the reader, for counting readers */
   uint64_t stream_uid;
-  uint32_t shard;   /* iterator: its index; token: the first index of the next page */
+  uint32_t shard;   /* iterator: the shard's index; token: the first index of the next page */
   uint64_t counter; /* iterator: the next record; token: the filter's time */
   int64_t issued_ms;
 } slp_box_mark;
 int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* appends text */
-/* The mark as a member of the answer. 0, or what slp_box_no_memory returns. */
+/* Writes the mark as a member of the answer. 0, or what slp_box_no_memory returns. */
 int slp_box_put_mark(slp_box_call *c, const char *member, const slp_box_mark *m);
 int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret);
 void slp_box_when(int64_t ms, char out[64]); /* writes a time as the service's messages do */
 int slp_box_op_iterator(slp_box_call *c);
-/* The record that a position names. seq, when: absent when not given. */
+/* Finds the record that a position names. `seq` and `when` are absent if they were not given. */
 int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str seq, slp_value *when,
                      uint64_t *ret);
 slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
@@ -369,17 +377,17 @@ slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 void slp_consumers_free(slp_box *box, slp_stream *s);
 uint32_t slp_consumers_count(slp_box *box, slp_stream *s, int64_t now_ms);
 slp_box_status slp_consumer_status(const slp_box_consumer *k, int64_t now_ms);
-/* Fails the call when there is none. */
+/* NULL: there is none, and the call has failed. */
 slp_box_consumer *slp_consumer_by_arn(slp_box_call *c, slp_str arn, slp_stream **ret_stream);
 int slp_consumers_op_register(slp_box_call *c);
 int slp_consumers_op_describe(slp_box_call *c);
 int slp_consumers_op_list(slp_box_call *c);
 int slp_consumers_op_deregister(slp_box_call *c);
 
-/* push.c; more of it in sandbox.h */
+/* push.c; sandbox.h has more of it */
 int slp_push_op_subscribe(slp_box_call *c);
-void slp_push_news(slp_box *box, const slp_box_shard *sh); /* a record came, or it was closed */
-slp_box_sub *slp_push_of(slp_list *link);                  /* a link of box->subs */
+void slp_push_news(slp_box *box, const slp_box_shard *sh); /* a record came, or the shard was closed */
+slp_box_sub *slp_push_of(slp_list *link);                  /* `link` is in box->subs */
 void slp_push_end_consumer(slp_box *box, slp_box_consumer *k);
 void slp_push_forget_consumer(slp_box *box, slp_box_consumer *k);
 
@@ -387,33 +395,35 @@ void slp_push_forget_consumer(slp_box *box, slp_box_consumer *k);
 int slp_box_put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n,
                         slp_fault_action shape);
 void slp_box_put_children(slp_box_call *c, const slp_box_shard *sh);
-/* MillisBehindLatest of [from, next). */
+/* Returns MillisBehindLatest for the page [from, next). */
 int64_t slp_box_behind_ms(const slp_box_shard *sh, uint64_t from, uint64_t next, uint64_t end,
                           int64_t now_ms);
-/* The number of records from `from` on that fit one page: at least one, whatever its size. */
+/* Returns how many records from `from` on fit into one page: at least one, however large it is. */
 uint64_t slp_box_page_size(const slp_box_shard *sh, uint64_t from, uint64_t most, uint64_t bytes_max,
                            uint64_t *ret_bytes);
 int slp_box_op_get(slp_box_call *c);
-/* Would that action change the page that this GetRecords is about to get? */
+/* Returns 1 if that action would change the page that this GetRecords is about to get. */
 int slp_box_shape_fits(slp_box_call *c, slp_fault_action action);
 
 /* faults.c */
 void slp_box_faults_clear(slp_box *box);
-/* The first line that holds for this call, or NULL; sets c->fault and c->shape. shard may be absent. */
+/* Sets c->fault and c->shape from the first line that applies to this call. NULL: none does. `shard` may be
+ * absent. */
 void slp_box_fault_find(slp_box_call *c, slp_str shard);
-/* Carries out faults that replace the operation. 1: the answer, or the call's error, is made. */
+/* Carries out faults that replace the operation. 1: the answer or the call's error is complete. */
 int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer);
-void slp_box_fault_use(slp_box *box, slp_fault *f); /* uses the line up */
-int slp_box_fault_twice(const slp_box_call *c);     /* is the operation carried out twice? */
-/* Carries out faults that change the finished answer. Uses the line up. */
+/* counts one use of the line, and removes it after the last */
+void slp_box_fault_use(slp_box *box, slp_fault *f);
+int slp_box_fault_twice(const slp_box_call *c); /* 1: the operation is carried out twice */
+/* Carries out faults that change the finished answer, and counts the use of the line. */
 void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer);
 
 /* auth.c */
 slp_box_auth *slp_box_auth_new(slp_mem *mem, const sloop_sandbox_opts_t *o); /* NULL: no memory */
 void slp_box_auth_free(slp_box_auth *a);
-/* 0, or the call's error is set. */
+/* 0, or -1: the call has failed. */
 int slp_box_auth_check(slp_box_auth *a, slp_box_call *c, const slp_box_request *rq);
-/* The region of the request's credential scope; us-east-1 when there is none. */
+/* Writes the region of the request's credential scope; us-east-1 if there is none. */
 void slp_box_region_of(slp_str authorization, char out[32]);
 
 #endif

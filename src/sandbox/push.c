@@ -1,8 +1,9 @@
-/* push.c - SubscribeToShard: subscriptions, the events that are due, and how they end. Rules: Amazon Kinesis
- * Data Streams API Reference, page "SubscribeToShard".
+/* push.c - SubscribeToShard: subscriptions, the events that are due, and how subscriptions end. The rules are
+ * from the Amazon Kinesis Data Streams API Reference, page "SubscribeToShard".
  *
- * A subscription is OPEN until it is ENDED (five minutes, the end of the shard, an exception), CUT or SILENT
- * by a fault. What it has to send is asked for by slp_push_more, at a time or when there is news. */
+ * A subscription is OPEN until it is ENDED: after five minutes, at the end of the shard, or by an exception.
+ * A fault makes it CUT or SILENT. slp_push_more writes what it has to send, at a time that it names or when
+ * there is news. */
 #include "sandbox/model.h"
 
 #include "codec/crc32.h"
@@ -11,31 +12,32 @@
 
 #define EVENT_RECORDS 10000u
 #define EVENT_BYTES (1u << 20)
-#define SYNTHETIC_WAKE_MS 20 /* records that are computed come without news */
+#define SYNTHETIC_WAKE_MS 20 /* computed records come without news */
 #define CONTENT_TYPE "application/x-amz-json-1.1"
 
 typedef enum { OPEN, LAST_WORD, SILENT, ENDED, CUT } push_state;
 
-typedef struct seat { /* a consumer on a shard: when it subscribed last, and what is open */
+typedef struct seat { /* a consumer at a shard: when it subscribed last, and its open subscription */
   slp_list link;      /* in the consumer's seats */
   uint32_t shard;
-  int64_t subscribed_ms; /* the last successful call; INT64_MIN: none */
+  int64_t subscribed_ms; /* the last call that succeeded; INT64_MIN: none */
   slp_box_window calls, sent;
-  slp_box_sub *sub; /* NULL: none open */
+  slp_box_sub *sub; /* NULL: none is open */
 } seat;
 
 struct slp_box_sub {
   slp_box *box;
   slp_list link;      /* in box->subs */
-  slp_list news_link; /* in box->news, while something happened to it */
-  seat *seat;         /* NULL: another one took over, or the consumer is gone */
+  slp_list news_link; /* in box->news, if something happened to the subscription */
+  seat *seat;         /* NULL: another subscription took over, or the consumer is gone */
   uint64_t stream_uid;
   uint32_t shard;
   push_state state;
-  uint64_t counter;             /* the next record */
-  int64_t until_ms, next_ms;    /* its end; an event is due then at the latest */
-  int64_t not_before_ms;        /* of a delayed event */
-  const char *exception, *said; /* LAST_WORD: the exception, and its message */
+  uint64_t counter; /* the next record */
+  /* until_ms: when the subscription ends. next_ms: when an event is due at the latest */
+  int64_t until_ms, next_ms;
+  int64_t not_before_ms;        /* the time of a delayed event */
+  const char *exception, *said; /* LAST_WORD: the exception and its message */
   slp_buf payload;
 };
 
@@ -53,13 +55,13 @@ static void put_header(slp_buf *b, const char *name, const char *value) {
   size_t n = strlen(value);
   slp_buf_add_char(b, (char)strlen(name));
   slp_buf_add_z(b, name);
-  slp_buf_add_char(b, 7); /* text */
+  slp_buf_add_char(b, 7); /* the type of a text */
   slp_buf_add_char(b, (char)(n >> 8));
   slp_buf_add_char(b, (char)n);
   slp_buf_add_z(b, value);
 }
 
-/* headers: names and values in turn, then NULL. */
+/* `headers`: names and values in turn, then NULL. */
 static int put_message(slp_buf *to, const char *const *headers, slp_str payload, int bad_sum) {
   size_t from = to->n, n = 0;
   for (size_t i = 0; headers[i]; i += 2) n += header_bytes(headers[i], headers[i + 1]);
@@ -214,7 +216,7 @@ static slp_box_sub *open_sub(slp_box_call *c, seat *at, const slp_box_shard *sh,
 int slp_push_op_subscribe(slp_box_call *c) {
   slp_stream *s;
   uint64_t counter;
-  /* The service answers such a request with 500: LocalStack, tests/aws/services/kinesis/test_kinesis.py. */
+  /* The service answers such a request with 500 (LocalStack, tests/aws/services/kinesis/test_kinesis.py). */
   if (c->out.wire == SLP_WIRE_CBOR)
     return slp_box_fail(c, "InternalFailure", "Subscriptions are asked for as JSON.");
   slp_box_consumer *k = slp_consumer_by_arn(c, slp_box_text(c, "ConsumerARN"), &s);
@@ -250,8 +252,8 @@ static slp_box_shard *shard_of(slp_box_sub *u, int64_t now_ms) {
   return s && u->shard < s->shards_n && !s->shards[u->shard]->gone ? s->shards[u->shard] : NULL;
 }
 
-/* A number behind the last record given, or behind the shard's start, and before any record to come. It
- * grows with time, as the service's does. */
+/* Writes a number behind the last record that was sent, or behind the shard's start, and before the next
+ * record. It grows with time, as the service's number does. */
 static void put_continuation(slp_box_call *c, const slp_box_sub *u, const slp_box_shard *sh) {
   char text[SLP_BOX_SEQ_TEXT];
   slp_box_seq seq = {.create_s = sh->create_s,
@@ -262,7 +264,7 @@ static void put_continuation(slp_box_call *c, const slp_box_sub *u, const slp_bo
   slp_out_put_z(&c->out, "ContinuationSequenceNumber", text);
 }
 
-/* The fault for the next event; its line is used up. */
+/* Finds the fault for the next event, and counts the use of its line. */
 static slp_fault_action fault_of(slp_box_sub *u, slp_box_call *c, const slp_box_shard *sh, slp_buf *to,
                                  uint64_t *ret_number) {
   slp_box_fault_find(c, slp_str_of(sh->id));
@@ -282,7 +284,7 @@ static slp_fault_action fault_of(slp_box_sub *u, slp_box_call *c, const slp_box_
   return action;
 }
 
-/* Writes an event with the n records at the place, and moves behind them. */
+/* Writes an event with the next n records, and moves on behind them. */
 static int write_event(slp_box_sub *u, slp_box_call *c, slp_box_shard *sh, uint64_t n, uint64_t end,
                        slp_buf *to, slp_fault_action fault) {
   uint64_t from = u->counter;
@@ -339,7 +341,7 @@ static int event(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, slp_buf *to)
   return 0;
 }
 
-/* Is there an event to send, and if not, when? */
+/* Returns 1 if an event is to be sent now. 0: *ret_at_ms says when to ask again. */
 static int is_due(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, int64_t *ret_at_ms) {
   uint64_t most = u->box->o.push_bytes_per_second;
   *ret_at_ms = slp_min_i64(u->next_ms, u->until_ms);

@@ -1,14 +1,14 @@
-/* records.c - records as they are put and kept: routing, limits a second, storage, retention. */
+/* records.c - puts and keeps records: routing, limits for each second, storage, retention. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
 
 #define SECOND_MS 1000
 
-/* ---- limits a second -------------------------------------------------------------------------------
- * A second begins with the first call after the one before ended. When a call took more bytes than
- * a second has, the second lasts as long as those bytes need: a 10 MiB page at 2 MiB a second makes
- * calls fail for 5 s from its start, as the service says. */
+/* ---- limits for each second ------------------------------------------------------------------------
+ * A second begins with the first call after the last one has ended. If a call takes more bytes than a
+ * second has, the second lasts as long as these bytes need. For example, a page of 10 MiB at 2 MiB a second
+ * makes calls fail for 5 s from its start. The service says the same. */
 int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit) {
   if (now_ms >= w->until_ms || now_ms < w->from_ms) {
     *w = (slp_box_window){.from_ms = now_ms, .until_ms = now_ms + SECOND_MS};
@@ -26,7 +26,7 @@ void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit
   }
 }
 
-/* ---- looking at records ---------------------------------------------------------------------------- */
+/* ---- reading records ------------------------------------------------------------------------------- */
 uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms) {
   if (!sh->stream->synthetic || !slp_box_shard_open(sh)) return sh->next;
   return slp_max_u64(slp_synthetic_there(sh, now_ms) + 1, sh->first);
@@ -63,7 +63,7 @@ int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_
   return 0;
 }
 
-/* Arrival times never decrease within a shard, so bisection finds the place. */
+/* Arrival times never decrease within a shard, so the search can go by halves. */
 uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms) {
   uint64_t low = sh->first, high = slp_box_end(sh, now_ms);
   while (low < high) {
@@ -120,7 +120,7 @@ void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms) {
   }
 }
 
-/* ---- putting ---------------------------------------------------------------------------------------- */
+/* ---- storing records -------------------------------------------------------------------------------- */
 static int room_for_one(slp_box *box, slp_box_shard *sh) {
   if (sh->recs_n < sh->recs_cap) return 0;
   slp_box_record *recs = slp_doubled(box->mem, sh->recs, &sh->recs_cap, 64, sizeof *recs);
@@ -133,7 +133,8 @@ int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, 
                   slp_box_seq *ret_seq) {
   int r = room_for_one(box, sh);
   if (r) return r;
-  char *bytes = slp_alloc(box->mem, key.n + data.n + 1); /* an empty record without a key needs a place too */
+  /* even an empty record without a key needs an address */
+  char *bytes = slp_alloc(box->mem, key.n + data.n + 1);
   if (!bytes) return SLP_ENOMEM;
   if (key.n) memcpy(bytes, key.p, key.n);
   if (data.n) memcpy(bytes + key.n, data.p, data.n);
@@ -165,7 +166,7 @@ slp_box_shard *slp_box_next_in_turn(const slp_stream *s) {
   return slp_box_open_shard(s, s->spread_next % slp_box_open_shards(s));
 }
 
-/* The shard that a record goes to; fails the call when the explicit hash key is not valid. */
+/* Finds the shard that a record goes to. -1: the explicit hash key is not valid, and the call has failed. */
 static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explicit_hash, slp_box_shard **ret) {
   slp_u128 hash;
   if (s->spreads) {
@@ -188,7 +189,7 @@ static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explici
   return 0;
 }
 
-/* The stream of a put. For writers a stream does not exist while it is being made. */
+/* Finds the stream of a put. While a stream is being made, it does not exist for writers. */
 static slp_stream *writable(slp_box_call *c) {
   slp_stream *s = slp_box_stream_of(c);
   if (!s) return NULL;
@@ -243,7 +244,7 @@ static int may_write(slp_box_call *c, const put *p) {
   slp_box_window *w = &p->shard->writes;
   uint64_t bytes = p->key.n + p->data.n, limit = o->write_bytes_per_second;
   if (!slp_box_window_open(w, c->now_ms, o->write_records_per_second, limit)) return 0;
-  /* A record larger than a whole second's share must be able to pass, alone. */
+  /* A record that is larger than a second's share may pass if it comes alone. */
   return !limit || w->bytes == 0 || w->bytes + bytes <= limit;
 }
 
@@ -306,7 +307,7 @@ int slp_box_op_put_many(slp_box_call *c) {
   uint64_t bytes = 0;
   uint32_t failed = 0, number = 0;
   put p = {.shard = NULL};
-  for (uint32_t i = list->child; i; i = c->in->v[i].next) { /* checks all records before any is stored */
+  for (uint32_t i = list->child; i; i = c->in->v[i].next) { /* checks all records before it stores any */
     char where[40];
     snprintf(where, sizeof where, "records.%u.member.", ++number);
     if (read_put(c, s, i, where, &p)) return -1;

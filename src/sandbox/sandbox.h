@@ -1,6 +1,6 @@
-/* sandbox.h - the model behind the HTTP front, without any I/O: a request in, an answer out, time as an
- * argument. The simulator and unit tests drive it; the front (sandbox/front.c) adds HTTP. It includes only
- * host, codec and base, never aws or core, so that client and server can't share a mistake. */
+/* sandbox.h - the model behind the HTTP front, without any I/O: it takes a request and the time, and gives an
+ * answer. The simulator and unit tests use it directly; sandbox/front.c adds HTTP. It includes only host,
+ * codec and base, never aws or core, so that client and server can't share a mistake. */
 #ifndef SLP_SANDBOX_SANDBOX_H
 #define SLP_SANDBOX_SANDBOX_H
 
@@ -14,12 +14,12 @@ void slp_box_free(slp_box *box);
 
 typedef struct slp_box_request {
   slp_str method, path, host;
-  slp_str target; /* X-Amz-Target, whole */
+  slp_str target; /* X-Amz-Target, as it came */
   slp_str content_type;
   slp_str authorization, amz_date, security_token;
   slp_str body;
-  /* Any header of the request, name in lower case, for signatures over more than the above; may be
-   * NULL. */
+  /* Returns any header of the request by its name in lower case, for signatures over more headers than those
+   * above. NULL: there are no others. */
   slp_str (*header)(void *arg, const char *name);
   void *header_arg;
 } slp_box_request;
@@ -31,30 +31,32 @@ typedef struct slp_box_answer {
   const char *content_type;     /* NULL: none */
   const char *content_encoding; /* NULL: none */
   const char *protocol;         /* the header smithy-protocol; NULL: none */
-  slp_buf body;                 /* owned by the caller: init before, free after */
+  slp_buf body;                 /* the caller's: initialised before, freed afterwards */
   char request_id[40];
   char error_type[80];       /* x-amzn-errortype, or "" */
-  uint8_t has_crc32;         /* DynamoDB's answers carry x-amz-crc32 */
-  uint8_t bad_crc32;         /* fault: and it is wrong */
-  uint32_t crc32;            /* of the body as it goes out */
+  uint8_t has_crc32;         /* 1: the answer has x-amz-crc32, as DynamoDB's answers do */
+  uint8_t bad_crc32;         /* fault: x-amz-crc32 is wrong */
+  uint32_t crc32;            /* of the body as it is sent */
   uint32_t delay_ms;         /* fault: answer so much later */
-  size_t cut_after;          /* fault: SIZE_MAX: none */
-  int drop;                  /* fault: no answer at all */
-  slp_box_sub *subscription; /* not NULL: the body is only its beginning; owned by the caller */
+  size_t cut_after;          /* fault: bytes after which the connection is cut; SIZE_MAX: none */
+  int drop;                  /* fault: 1: no answer at all */
+  slp_box_sub *subscription; /* not NULL: the body is only the beginning of the answer; the caller owns it */
 } slp_box_answer;
 
-/* now_ms: Unix time of the service. */
+/* now_ms: the service's Unix time. */
 void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *received, slp_box_answer *answer);
 
-/* Subscriptions: what is due goes out in pieces, when there is news and at times that they name. */
+/* Subscriptions. What is due is sent in pieces: when there is news, and at times that slp_push_more names. */
 typedef enum {
   SLP_PUSH_OPEN,
   SLP_PUSH_ENDED,
-  SLP_PUSH_CUT /* the connection breaks behind these bytes */
+  SLP_PUSH_CUT /* the connection breaks after these bytes */
 } slp_push_next;
-/* Appends one event or none. It is to be called again at *ret_at_ms (maybe now), and at news. */
+/* Appends one event or none. It must be called again at *ret_at_ms, which may be now, and when there is
+ * news. */
 slp_push_next slp_push_more(slp_box_sub *u, int64_t now_ms, slp_buf *to, int64_t *ret_at_ms);
-slp_box_sub *slp_push_next_news(slp_box *box); /* one to which something happened; NULL: none is left */
+/* a subscription to which something happened; NULL: none is left */
+slp_box_sub *slp_push_next_news(slp_box *box);
 void slp_push_close(slp_box_sub *u);
 
 /* The functions of sloop_sandbox.h, with the time as an argument. */
@@ -67,8 +69,8 @@ int slp_box_split(slp_box *box, int64_t now_ms, const char *stream, const char *
                   const char *new_start_hash);
 int slp_box_merge(slp_box *box, int64_t now_ms, const char *stream, const char *shard, const char *adjacent);
 int slp_box_trim(slp_box *box, int64_t now_ms, const char *stream, int64_t before_ms);
-int slp_box_keep(slp_box *box, int64_t now_ms, const char *stream, uint32_t hours); /* its retention */
-/* Tables and their streams; a table is named, never its stream. */
+int slp_box_keep(slp_box *box, int64_t now_ms, const char *stream, uint32_t hours); /* sets its retention */
+/* Tables and their streams. Always the table is named, never its stream. */
 int slp_box_table(slp_box *box, int64_t now_ms, const char *name, uint32_t partitions, const char *view_type);
 int slp_box_add_change(slp_box *box, int64_t now_ms, const char *table, slp_str keys, slp_str old_image,
                        slp_str new_image, int by_ttl);
@@ -78,6 +80,6 @@ int slp_box_trim_table(slp_box *box, int64_t now_ms, const char *table, int64_t 
 int slp_box_quirk(slp_box *box, const char *table_or_null, const char *name, uint32_t value);
 int slp_box_faults(slp_box *box, const char *script, char why[160]);
 void slp_box_stats(const slp_box *box, sloop_sandbox_stats_t *out);
-int slp_box_stats_json(const slp_box *box, slp_buf *to); /* calls and bytes by operation */
+int slp_box_stats_json(const slp_box *box, slp_buf *to); /* calls and bytes of each operation */
 
 #endif

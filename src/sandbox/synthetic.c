@@ -1,7 +1,8 @@
-/* synthetic.c - records that are computed when they are read, for loads that no memory could hold.
+/* synthetic.c - records that are computed when they are read, for loads that would not fit into memory.
  *
- * Record `number` (0, 1, ...) of a shard has counter number + 1. Its payload is the number and the shard's
- * index, each 8 bytes little-endian, then one 8-byte word repeated, cut to size. */
+ * Record `number` (0, 1, ...) of a shard has the counter number + 1. Its payload is the number and the index
+ * of the shard, each as 8 bytes little-endian, and then one word of 8 bytes again and again, cut to the size
+ * of the record. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #define AT_ONCE_SPREAD_MS (12 * SLP_BOX_HOUR_MS) /* from this long ago on */
 #define HEADER 16
 
-static uint64_t mix(uint64_t v) { /* splitmix64's output function */
+static uint64_t mix(uint64_t v) { /* the output function of splitmix64 */
   v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
   return v ^ v >> 31;
@@ -42,14 +43,14 @@ static void put_le(char *to, uint64_t v) {
   for (int i = 0; i < 8; i++) to[i] = (char)(v >> (8 * i));
 }
 
-/* Repeats the last `period` bytes before `to`, which must exist, for n bytes. */
+/* Fills n bytes by repeating the `period` bytes before `to`, which must exist. */
 static void repeat(char *to, size_t period, size_t n) {
   while (n > 0) {
     size_t part = n < period ? n : period;
     memcpy(to, to - period, part);
     to += part;
     n -= part;
-    period *= 2; /* the bytes just written repeat too, so the copies get longer */
+    period *= 2; /* the bytes just written repeat too, so each copy can be twice as long */
   }
 }
 
@@ -64,7 +65,7 @@ void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, 
 
 /* ---- partition keys that hash into their shard ------------------------------------------------------ */
 static slp_box_shard *owner_of(slp_stream *s, uint32_t from, slp_u128 hash) {
-  if (from == 0) { /* fresh: equal parts */
+  if (from == 0) { /* a new stream has equal parts */
     slp_u128 width = s->shards[0]->hash_end - s->shards[0]->hash_start;
     uint64_t i = width == ~(slp_u128)0 ? 0 : (uint64_t)(hash / (width + 1));
     return s->shards[slp_min_u64(i, s->shards_n - 1)];
@@ -77,7 +78,8 @@ static slp_box_shard *owner_of(slp_stream *s, uint32_t from, slp_u128 hash) {
 
 static int choose_keys(slp_box *box, slp_stream *s, uint32_t from) {
   uint32_t missing = s->shards_n - from;
-  /* About n ln n tries find a key for each of n equal shards; a shard too narrow for that keeps "k". */
+  /* About n * ln n tries find a key for each of n equal shards. A shard that is too narrow for that keeps
+   * "k". */
   for (uint32_t i = from; i < s->shards_n; i++) snprintf(s->shards[i]->synthetic_key, 2, "k");
   for (uint32_t i = 0; i < 40u * s->shards_n + 1000 && missing > 0; i++) {
     char key[24];
@@ -113,8 +115,7 @@ int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t s
     return SLP_EINVAL;
   }
   if (slp_box_find(box, z)) return -EEXIST;
-  /* A stream whose records exist from the beginning got them over the last hours; so it was made before
-   * them. */
+  /* A stream whose records all exist at once got them over the last hours. So it was made before that. */
   if (records_per_second == 0) now_ms -= AT_ONCE_SPREAD_MS;
   int r = slp_box_stream_new(box, now_ms, z, &s);
   if (r) return r;
@@ -131,10 +132,10 @@ int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t s
 }
 
 /* ---- pages, straight into the answer ------------------------------------------------------------------
- * All records of a page look alike but for number, time and payload: one is encoded by the ordinary
+ * The records of a page differ only in number, time and payload. So one record is encoded by the ordinary
  * writer, and the places that differ are found in it. */
 typedef struct pattern {
-  slp_buf text; /* one record as encoded */
+  slp_buf text; /* one record, encoded */
   size_t seq_at, time_at, time_n, data_at, data_n;
 } pattern;
 
@@ -163,7 +164,7 @@ static int make_pattern(slp_box_call *c, slp_box_shard *sh, uint64_t counter, pa
   return slp_out_failed(&o);
 }
 
-/* Writes the payload in base64. From byte 18 on it repeats every 24 bytes = 32 characters. */
+/* Writes the payload in base64. From byte 18 on it repeats every 24 bytes, which are 32 characters. */
 static int write_base64(slp_box_shard *sh, uint64_t counter, slp_buf *to, size_t n) {
   char head[18 + 24 + 24];
   if (n <= sizeof head) {
@@ -214,7 +215,7 @@ int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint6
   uint64_t chunk[3], second = UINT64_MAX;
   slp_buf_init(&p.text, c->box->mem, SIZE_MAX);
   int r = make_pattern(c, sh, from, &p);
-  /* Each record has a comma, and the encoder of base64 may need room beyond the end. */
+  /* Each record has a comma, and the base64 encoder may need room beyond the end. */
   if (!r) r = slp_buf_reserve(o->b, (size_t)n * (p.text.n + 1) + 256);
   for (uint64_t i = from; !r && i < from + n; i++) {
     int64_t arrived_ms = slp_synthetic_arrived_ms(sh, i);
@@ -225,7 +226,7 @@ int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint6
     } else {
       slp_box_seq_chunks_next(chunk);
     }
-    slp_out_raw(o, (slp_str){"", 0}); /* the comma before it */
+    slp_out_raw(o, (slp_str){"", 0}); /* the comma before the record */
     r = write_one(c, sh, &p, i, chunk, arrived_ms);
   }
   slp_buf_free(&p.text);
