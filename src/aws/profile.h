@@ -115,7 +115,7 @@ typedef struct slp_profiles {
 
 void slp_profiles_init(slp_profiles *p, slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx,
                        const char *chosen);
-void slp_profiles_close(slp_profiles *p); /* nobody waits any more */
+void slp_profiles_close(slp_profiles *p); /* nothing may wait for p then */
 /* returns 1 if an option or the environment names a profile */
 int slp_profiles_chosen(const slp_profiles *p);
 /* Reads the files, again if they were read before. `wait` runs when that is done. There is one load at a

@@ -13,7 +13,7 @@
 #define RETRY_US 300000
 #define LOOK_US 1000000
 #define IDLE_US 5000000 /* such a program takes free leases once a second, and gives them up again */
-#define UNLISTED_MAX 3  /* listing the stream may be forbidden, but its leases can be read nevertheless */
+#define UNLISTED_MAX 3  /* tries: a worker that may not list the stream joins all the same */
 #define DOUBTS_MAX 3    /* a listing may be some seconds late */
 
 static const slp_str nothing = {NULL, 0};

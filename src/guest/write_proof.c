@@ -4,8 +4,9 @@
 #include "base/probe.h"
 #include "guest/guest.h"
 
-/* Returns how often a foreign lease is renewed for its refusal. It is longer than the third of a lease after
- * which held leases are renewed, so a worker with leases never does it. */
+/* A worker without leases proves its writes by renewing a foreign lease, which the table refuses. Returns how
+ * often it does so. Held leases are renewed earlier, after a third of a lease, so a worker that has leases
+ * never does it. */
 static uint64_t every_us(const slp_fleet *f) { return slp_fleet_lease_us(f) / 5 * 2; }
 
 static int judges(const slp_fleet *f) {
