@@ -87,8 +87,8 @@ static void item_done(slp_write *op) {
   send_more(f);
 }
 
-/* Returns how many writes may be under way. Where the table grants only a few units a second, it is one, so
- * that each write is chosen only when it can be sent. */
+/* Returns how many writes may be under way at once. If the table grants only a few units a second, only one
+ * may. So each write is chosen only when it can be sent. */
 static uint32_t at_once(slp_fleet *f) {
   const slp_bulk_write *j = &f->bulk;
   if (slp_fleet_is_scarce(f)) return 1;

@@ -31,7 +31,8 @@ static void saved(slp_write *op) {
   /* otherwise the user asked again since */
   if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE;
   slp_lease_touch(l);
-  if (op->end == SLP_OUTCOME_GIVEN_UP) { /* throttled: the period is longer now, and most of it has passed */
+  /* The table throttles, so the period has become longer. The rest of it is short. */
+  if (op->end == SLP_OUTCOME_GIVEN_UP) {
     l->save.dirty = 1;
     l->save.at_us = slp_fleet_now(f) + period_us(f) / 4;
     return;

@@ -36,7 +36,7 @@ struct slp_leased {
   void *save_arg;
   uint8_t save_done;
   slp_event save_ev;
-  slp_event named_ev;  /* namings are to be written, or to be told */
+  slp_event named_ev;  /* writes positions that the user named, or tells the user what became of them */
   slp_list reopenings; /* shards to be read again (reopening.link) */
   slp_timer reopen;    /* runs on_reopen */
   char instance[160];
@@ -694,9 +694,9 @@ static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp
   return *ret_s ? 0 : SLOOP_ENOSHARD;
 }
 
-/* Returns 1 if the position may be written. One that is not beyond the row's is ignored later. Any other must
- * be a number that was read here: one of another stream would be refused to every later owner of the
- * lease. */
+/* Returns 1 if the position may be written. A position that is not beyond the row's is ignored later. Any
+ * other position must have a number that was read here. The service would refuse a number of another stream
+ * to every later owner of the lease. */
 static int may_be_written(const slp_shard *s, const slp_position *to) {
   const slp_position *saved = s->lease.named.kind ? &s->lease.named : &s->lease.from;
   return slp_position_cmp(to, saved) <= 0 || slp_has_taken_number(&s->at, slp_mark_seq(&to->mark));

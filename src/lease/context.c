@@ -148,9 +148,9 @@ void slp_fleet_absence_begin(slp_fleet *f) {
 
 void slp_fleet_absence_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->absence_timer); }
 
-/* Returns 1 if the table has been gone for two leases. Its leases are lost then, and if somebody has created
- * the table again, other workers have them. Before that, somebody may be creating it; and for a moment a part
- * of the service may not know a new table. */
+/* Returns 1 if the table has been gone for two leases. The leases of this worker are lost then: if the table
+ * was created again, other workers have them. Until then somebody may be creating the table, and for a moment
+ * a part of the service may not know a new table. */
 static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
   if (fail->class != SLP_GONE) return 0;
   uint64_t since_us = slp_max_u64(f->strategy->good_us(f, 1), slp_life_joined_us(f));

@@ -39,12 +39,12 @@ void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, cons
 int slp_fleet_key(slp_fleet *f, slp_operation_kind kind, slp_str name, slp_buf *text, slp_row_key *ret);
 /* Begins an operation of this worker: sets its name and the time. The caller fills in the rest. */
 void slp_fleet_operation(slp_fleet *f, slp_operation *i, slp_operation_kind kind);
-/* Sets up this worker's writes. Their failures are told to the user, and they make doubtful what was seen of
- * other workers. */
+/* Sets up this worker's writes. If one fails, the user is told, and the silence of other workers until then
+ * proves nothing. */
 void slp_fleet_writes_init(slp_fleet *f);
 slp_fleet *slp_write_fleet(const slp_write *op); /* the fleet of the worker that writes op */
-/* This worker's own access to the table has failed just now. So the silence of other workers until now proves
- * nothing about them. */
+/* Notes that this worker's own access to the table has failed just now. The silence of other workers until
+ * now then proves nothing about them. */
 void slp_fleet_trouble(slp_fleet *f);
 /* Returns when slp_fleet_trouble was last called, or when this process came back from an absence, whichever
  * is later; 0: never. */

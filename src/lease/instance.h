@@ -14,7 +14,7 @@ typedef struct slp_instance { /* n 0: nobody */
 } slp_instance;
 
 static inline slp_str slp_instance_str(const slp_instance *i) { return (slp_str){i->n ? i->p : NULL, i->n}; }
-/* Sets a name. One that is too long becomes "nobody", so no row will ever prove that this instance lives. */
+/* Sets the name. A name that is too long becomes empty, so no row ever proves that this instance lives. */
 static inline void slp_instance_set(slp_instance *i, slp_str s) {
   i->n = s.n <= sizeof i->p ? (uint8_t)s.n : 0;
   if (i->n) memcpy(i->p, s.p, i->n);

@@ -60,8 +60,8 @@ static uint64_t next_watch_us(slp_fleet *f) {
   return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, WATCH_US, 10), WATCH_REST);
 }
 
-/* Lists the workers, unless the table throttles. It may then grant one read in several seconds, and the round
- * needs that one. */
+/* Lists the workers, unless the table throttles. A table that throttles may grant one read in several
+ * seconds, and the round needs that read. */
 static void watch_beside_rounds(slp_fleet *f) {
   if (slp_fleet_throttled(f))
     slp_fleet_timer(f, &f->leader.watch_timer, next_watch_us(f));
@@ -116,8 +116,8 @@ void slp_leader_leads(slp_fleet *f, int on) {
 
 /* ---- watching the workers ---------------------------------------------------------------------- */
 
-/* Returns 1 if leases can be assigned to the worker. One whose row is missing keeps its leases until it was
- * missing for a lease. */
+/* Returns 1 if leases can be assigned to the worker. A worker whose row is missing keeps its leases until the
+ * row has been missing for a lease. */
 static int takes(slp_fleet *f, slp_member *p) {
   if (p->gone || p->leaving || p->older || !p->incarnation_n) return 0;
   if (!slp_member_is_missing(p)) return p->in_list || p->takes;
@@ -237,8 +237,9 @@ static void assigned(slp_fleet *f, uint32_t refused, int given_up) {
  * grants, whoever takes its leases. */
 #define OWNED_MOST 64
 
-/* Returns 1 if no other worker has joined in the time in which workers that start together do. All leases are
- * then this worker's, and creating a lease with an owner saves the write that would take it. */
+/* Returns 1 if no other worker has joined within SETTLE_FIRST_US, the time that workers which start together
+ * need. All leases are then this worker's. Creating a lease with this worker as its owner saves the write
+ * that would take it. */
 static int has_been_alone(slp_fleet *f) {
   const slp_leader *d = &f->leader;
   return d->alone && !d->others && slp_fleet_now(f) >= slp_after_us(d->since_us, SETTLE_FIRST_US);
@@ -341,8 +342,8 @@ static void take_own_assignment(slp_fleet *f, const slp_snapshot *s) {
     if (slp_str_eq(s->assignments[i].worker, f->o.worker)) slp_assignment_saw(f, &s->assignments[i]);
 }
 
-/* Finds shards that an operator has set back: this worker takes them for ended, and they are assigned to it
- * already. */
+/* Finds shards of this worker that an operator has set back. They are assigned to this worker already, but it
+ * still takes them for ended. */
 static void look_at_what_was_set_back(slp_fleet *f, const slp_snapshot *s) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {

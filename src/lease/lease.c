@@ -260,8 +260,8 @@ static int know_parents(slp_lease *l, const slp_str parents[2]) {
   slp_str *known = l->row.parents;
   for (int k = 0; k < 2; k++) {
     slp_str parent = parents[k];
-    /* The row and the listing may name the parents in another order. What was found out about one stays in
-     * its place. */
+    /* The row and the listing may name the parents in different orders. A known parent keeps its place,
+     * because gate.parents says in the same order what was found out about each. */
     if (!parent.n || slp_str_eq(parent, known[0]) || slp_str_eq(parent, known[1])) continue;
     int at = known[k].n && !known[1 - k].n ? 1 - k : k;
     char *p = slp_strdup(mem, parent);

@@ -149,8 +149,8 @@ static uint64_t silence_us(const slp_fleet *f, const slp_member *p) {
 }
 
 /* Returns from when on the worker is proven dead. A worker that can't prove its own life must not judge
- * others. One that joins has nothing to prove yet, and judges the row of its own id, even if it was evicted
- * before: perhaps no other worker is left to do so. */
+ * others. There is one exception: a worker that joins has nothing to prove yet, and judges the row of its own
+ * id. Otherwise that row might stay, since perhaps no other worker is left. */
 static uint64_t dead_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
   int in_my_way = slp_worker_is(f, SLP_WORKER_JOINING) && slp_member_is_me(f, p);
   if (!in_my_way && !slp_proof_is(f, SLP_PROOF_GOOD)) return SLP_NEVER;

@@ -58,8 +58,8 @@ void slp_members_forget(slp_fleet *f, slp_str keep);
 void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp_store_req *rq);
 /* takes what a write of this worker showed of its row */
 void slp_member_saw_write(slp_member *p, const slp_write *op);
-/* Its row is damaged or of a newer version. The user is told once; the member is neither missing nor ever
- * evicted. */
+/* Notes that the member's row is damaged or of a newer version. The user is told once. The member does not
+ * count as missing, and is never evicted. */
 void slp_member_saw_bad(slp_member *p, const slp_parsed_row *row);
 void slp_member_unread(slp_member *p); /* a read of its row failed */
 

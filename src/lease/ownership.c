@@ -56,7 +56,8 @@ void slp_lease_alert(slp_lease *l) {
   slp_lease_poll(l, now);
 }
 
-/* This worker's claim is in the row. It may bring the lease even if it is no longer wanted. */
+/* This worker's claim is in the row. The owner may give the lease up to it even if this worker no longer
+ * wants it. */
 static void expect(slp_lease *l) {
   slp_lease_move(l, slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_CLAIMED : SLP_LEASE_EXPECTED);
 }
@@ -346,8 +347,8 @@ static int parent_done(slp_lease *l, int k) {
   slp_fleet *f = l->f;
   slp_str parent = l->row.parents[k];
   if (!parent.n || l->gate.parents[k] == SLP_PARENT_ENDED || SLP_MUTANT(gate_open)) return 1;
-  /* A parent that this worker has just read to the end needs no proof. One that was read long ago may have
-   * been set back by an operator. */
+  /* A parent that this worker has just read to the end needs no proof. A parent that was read long ago may
+   * have been set back by an operator. */
   slp_lease *p = l->want.inherited ? slp_lease_get(f, parent) : NULL;
   if (p && p->row.ended) return 1;
   if (l->gate.parents[k] != SLP_PARENT_MISSING) return 0;

@@ -34,26 +34,28 @@ typedef struct slp_lease_row {
    * runs out: that time, in nanoseconds since 1970 */
   uint64_t epoch;
   slp_position position;
-  slp_str claim; /* who asked the owner for it, or whom a leader named as the next owner */
-  /* the version of the assignment that wants it */
+  /* the instance that asked the owner for the lease, or that a leader named as the next owner */
+  slp_str claim;
+  /* the version of the assignment for which the claim was made */
   uint64_t claim_version;
   uint8_t claim_asks; /* if rows have both kinds of claims: 1: the claimant asked */
   slp_str parents[2];
   slp_str hash_start, hash_end;
-  slp_str avoid;      /* the instance that gave it up for lack of progress */
+  slp_str avoid;      /* the instance that gave the lease up for lack of progress */
   int64_t avoid_ms;   /* when it did, by its own clock; -1: not told */
   uint32_t refused_n; /* how often in a row the service refused this position; see refused.h */
   int64_t refused_ms; /* when it last refused, by the clock of the worker that asked */
   uint8_t parked;
   uint8_t begin_untold; /* the row has no position: it begins where the options of workers and commands say */
-  /* if rows tell: the owner has saved nothing yet, so the next owner would read all of it again */
+  /* 1: the owner has saved nothing yet, so the next owner would read all records again. Only some schemas
+   * tell it */
   uint8_t unsaved;
   int64_t wall_ms;    /* when the owner last wrote, by the owner's clock; -1: not told */
   int64_t behind_ms;  /* how far the shard was behind then; -1: not told */
   int64_t rate_bytes; /* bytes handed out in a second, on average; -1: not told */
   slp_str op;         /* incarnation and serial number of the last write */
-  /* 0: none. Otherwise a program that does not share leases has or had it, and changes this number with each
-   * of its writes. */
+  /* Not 0: a program that does not share leases has or had this lease. It changes this number with each of
+   * its writes. */
   uint64_t stranger;
 } slp_lease_row;
 

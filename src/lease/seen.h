@@ -11,7 +11,8 @@ typedef struct slp_seen_shard {
   char *id;
   uint64_t absent_us; /* the first complete listing without it; 0: the stream lists it */
   uint32_t unowned_n; /* counting rounds in a row in which the shard was assigned, but its lease was free */
-  /* counting rounds in a row in which a living worker owned it, but another one was assigned to it */
+  /* counting rounds in a row in which a living worker owned the lease although it was assigned to another
+   * one */
   uint32_t stuck_n;
   uint8_t row;       /* it had a row, */
   uint64_t row_us;   /* which was read or created at this time; 0: never */

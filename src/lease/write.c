@@ -104,8 +104,8 @@ static int is_of_silence(const slp_operation *i) {
   return i->owner.n && !slp_str_eq(i->owner, i->me);
 }
 
-/* Returns 1 if this process stood still after the write was decided on, and no copy of it is in flight. The
- * worker that it takes from may have stood still as well, and go on now. */
+/* Returns 1 if this process stood still after the write was decided on, and no copy of the write is in
+ * flight. The worker that the write would take from may have stood still as well, and may go on now. */
 static int was_overslept(const slp_write *op) {
   const slp_writes *all = op->of;
   if (!is_of_silence(&op->i) || !all->absence || op->doubt || op->reading) return 0;
