@@ -1,8 +1,7 @@
 /* consumer.c - a consumer whose shards come by leases. It is the shard processor of lease/processor.h.
  *
- * A shard exists here from `open` to `revoke`, and without its parents: the fleet opened it, so its parents
- * are read. If a lease goes while records of it are out with the user, they stay with the user and no longer
- * count. */
+ * A shard exists here from `open` to `revoke`, without its parents: these are read, or it would not be open.
+ * Records that are out with the user when a lease goes stay with the user, and no longer count. */
 #include "lease/consumer.h"
 
 #include "core/consumer.h"
@@ -27,11 +26,10 @@ struct slp_leased {
   slp_fleet *fleet;
   slp_store_prepare prepare;
   uint8_t preparing, joined, leaving, left, list_asked;
-  /* when the load was last told, and how many bytes had been handed out by then */
-  uint64_t load_us, load_bytes;
-  uint64_t list_serial; /* the first listing that answers the fleet's request */
-  slp_timer timer;      /* to prepare the table again; later, to look for shards without progress */
-  slp_event end_ev;     /* frees a fleet that can't be used */
+  uint64_t load_us, load_bytes; /* when the load was last told; the bytes handed out by then */
+  uint64_t list_serial;         /* the first listing that answers the fleet's request */
+  slp_timer timer;              /* to prepare the table again; later, to look for shards without progress */
+  slp_event end_ev;             /* frees a fleet that can't be used */
   sloop_cb save_cb;
   void *save_arg;
   uint8_t save_done;
@@ -359,8 +357,7 @@ static void look_for_stuck(slp_leased *ld) {
   uint64_t now = slp_now_us(host_of(ld)), limit_us = (uint64_t)ld->c->o->stall_ms * 1000;
   size_t at = 0;
   if (!limit_us || ld->leaving) return;
-  /* before back_us this process stood still */
-  uint64_t back_us = slp_min_u64(slp_fleet_back_us(ld->fleet), now);
+  uint64_t back_us = slp_min_u64(slp_fleet_back_us(ld->fleet), now); /* until then this process stood still */
   for (slp_shard *s; (s = slp_map_each(&ld->c->shards, &at));)
     if (is_stuck(s, now, back_us, limit_us)) slp_fleet_stalled(ld->fleet, s->id);
   slp_timer_set_reserved(host_of(ld), &ld->timer, slp_after_us(now, limit_us / 4 + 1));
@@ -694,9 +691,8 @@ static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp
   return *ret_s ? 0 : SLOOP_ENOSHARD;
 }
 
-/* Returns 1 if the position may be written. A position that is not beyond the row's is ignored later. Any
- * other position must have a number that was read here. The service would refuse a number of another stream
- * to every later owner of the lease. */
+/* Returns 1 if the position may be written: it is not beyond the row's, or its number was read here. The
+ * service would refuse a number of another stream to every later owner of the lease. */
 static int may_be_written(const slp_shard *s, const slp_position *to) {
   const slp_position *saved = s->lease.named.kind ? &s->lease.named : &s->lease.from;
   return slp_position_cmp(to, saved) <= 0 || slp_has_taken_number(&s->at, slp_mark_seq(&to->mark));
