@@ -1,5 +1,5 @@
-/* settings.h - the options of a consumer as text: one table of their names, bounds and meanings, for sloop_opts_set(),
- * for the check of sloop_open(), and for stream-tail's -X. */
+/* settings.h - the options of a consumer as text: one table of their names, bounds and meanings, for
+ * sloop_opts_set(), for the checks of sloop_open(), and for stream-tail's -X. */
 #ifndef SLP_API_SETTINGS_H
 #define SLP_API_SETTINGS_H
 
