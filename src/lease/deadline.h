@@ -1,5 +1,5 @@
-/* deadline.h - the lease deadline: a worker that can't prove its life hands out nothing. What counts as a
- * proof is up to the liveness rule (rules.h).
+/* deadline.h - the lease deadline: a worker that can't prove that it lives hands out nothing, whatever
+ * strategy (strategy.h) the proof follows.
  *
  *         0.8 of a lease since the last good proof was sent
  *   GOOD ---------------------------------------------------> LATE
