@@ -310,9 +310,9 @@ def records_that_unpack_to_gigabytes_cost_nobody_his_lease():
                 # It is saved how far it came while it is at work, a record takes a good part of a second without the bound.
                 wait_until(lambda: position() and (position()[0] or "").startswith("after"), 40, "a checkpoint")
                 time.sleep(4)
+                mb = peak_mb(p)  # while it is there to be asked
                 begun = time.monotonic()
                 p.send_signal(signal.SIGINT)
-                mb = peak_mb(p)
                 equal(p.wait(10), 0)
                 check(time.monotonic() - begun < 2, time.monotonic() - begun)
                 if not SANITIZED:
