@@ -130,23 +130,23 @@ static int read_number(const slp_setting *s, slp_str value, uint64_t *u) {
   return slp_parse_u64(value, u) || *u < s->min || *u > s->max ? SLP_EINVAL : 0;
 }
 
-int slp_setting_write(const slp_setting *s, void *struct_, slp_str value, char why[SLP_SETTING_WHY]) {
+int slp_setting_write(const slp_setting *s, void *to, slp_str value, char why[SLP_SETTING_WHY]) {
   _Static_assert(sizeof(sloop_trimmed_t) == sizeof(int) && sizeof(sloop_log_level_t) == sizeof(int),
                  "choices are stored as int");
-  char *to = (char *)struct_ + s->at;
+  char *at = (char *)to + s->at;
   uint64_t u = 0;
   int64_t i = 0;
   int choice;
   switch (s->kind) {
-    case SLP_SETTING_TEXT: memcpy(to, &value.p, sizeof value.p); return 0;
+    case SLP_SETTING_TEXT: memcpy(at, &value.p, sizeof value.p); return 0;
     case SLP_SETTING_CHOICE:
       choice = find_choice(s->unit, value);
       if (!choice) return refuse(s, value, why);
-      memcpy(to, &choice, sizeof choice);
+      memcpy(at, &choice, sizeof choice);
       return 0;
     case SLP_SETTING_I64:
       if (slp_parse_i64(value, &i) != 0) return refuse(s, value, why);
-      memcpy(to, &i, sizeof i);
+      memcpy(at, &i, sizeof i);
       return 0;
     case SLP_SETTING_FLAG:
     case SLP_SETTING_U16:
@@ -154,10 +154,10 @@ int slp_setting_write(const slp_setting *s, void *struct_, slp_str value, char w
     case SLP_SETTING_U64: break;
   }
   if (read_number(s, value, &u)) return refuse(s, value, why);
-  if (s->kind == SLP_SETTING_U16) memcpy(to, &(uint16_t){(uint16_t)u}, sizeof(uint16_t));
-  if (s->kind == SLP_SETTING_U32) memcpy(to, &(uint32_t){(uint32_t)u}, sizeof(uint32_t));
-  if (s->kind == SLP_SETTING_U64) memcpy(to, &u, sizeof u);
-  if (s->kind == SLP_SETTING_FLAG) memcpy(to, &(int){(int)u}, sizeof(int));
+  if (s->kind == SLP_SETTING_U16) memcpy(at, &(uint16_t){(uint16_t)u}, sizeof(uint16_t));
+  if (s->kind == SLP_SETTING_U32) memcpy(at, &(uint32_t){(uint32_t)u}, sizeof(uint32_t));
+  if (s->kind == SLP_SETTING_U64) memcpy(at, &u, sizeof u);
+  if (s->kind == SLP_SETTING_FLAG) memcpy(at, &(int){(int)u}, sizeof(int));
   return 0;
 }
 
@@ -175,24 +175,24 @@ size_t slp_setting_size(const slp_setting *s) {
 }
 
 /* A text has no number: 0. */
-static uint64_t number_of(const slp_setting *s, const void *struct_) {
-  const char *from = (const char *)struct_ + s->at;
+static uint64_t number_of(const slp_setting *s, const void *from) {
+  const char *at = (const char *)from + s->at;
   int v = 0;
   switch (s->kind) {
-    case SLP_SETTING_U16: return *(const uint16_t *)(const void *)from;
-    case SLP_SETTING_U32: return *(const uint32_t *)(const void *)from;
-    case SLP_SETTING_U64: return *(const uint64_t *)(const void *)from;
+    case SLP_SETTING_U16: return *(const uint16_t *)(const void *)at;
+    case SLP_SETTING_U32: return *(const uint32_t *)(const void *)at;
+    case SLP_SETTING_U64: return *(const uint64_t *)(const void *)at;
     case SLP_SETTING_CHOICE:
-    case SLP_SETTING_FLAG: memcpy(&v, from, sizeof v); return (uint64_t)(int64_t)v;
+    case SLP_SETTING_FLAG: memcpy(&v, at, sizeof v); return (uint64_t)(int64_t)v;
     case SLP_SETTING_I64:
     case SLP_SETTING_TEXT: break;
   }
   return 0;
 }
 
-int slp_setting_check(const slp_setting *s, const void *struct_, char why[SLP_SETTING_WHY]) {
+int slp_setting_check(const slp_setting *s, const void *from, char why[SLP_SETTING_WHY]) {
   if (s->kind == SLP_SETTING_TEXT || s->kind == SLP_SETTING_I64) return 0;
-  uint64_t u = number_of(s, struct_), min = s->min, max = s->max;
+  uint64_t u = number_of(s, from), min = s->min, max = s->max;
   if (s->kind == SLP_SETTING_CHOICE) {
     min = max = 1;
     for (const char *p = s->unit; *p; p++) max += *p == '|';
@@ -203,14 +203,14 @@ int slp_setting_check(const slp_setting *s, const void *struct_, char why[SLP_SE
   return SLP_EINVAL;
 }
 
-int slp_setting_put(const slp_setting *s, const void *struct_, slp_buf *b) {
-  const char *from = (const char *)struct_ + s->at, *text;
+int slp_setting_put(const slp_setting *s, const void *from, slp_buf *b) {
+  const char *at = (const char *)from + s->at, *text;
   int64_t i;
-  uint64_t u = number_of(s, struct_);
+  uint64_t u = number_of(s, from);
   switch (s->kind) {
-    case SLP_SETTING_TEXT: memcpy(&text, from, sizeof text); return text ? slp_buf_add_z(b, text) : 0;
+    case SLP_SETTING_TEXT: memcpy(&text, at, sizeof text); return text ? slp_buf_add_z(b, text) : 0;
     case SLP_SETTING_CHOICE: return slp_buf_add_str(b, choice_name(s->unit, (int)u));
-    case SLP_SETTING_I64: memcpy(&i, from, sizeof i); return slp_buf_add_i64(b, i);
+    case SLP_SETTING_I64: memcpy(&i, at, sizeof i); return slp_buf_add_i64(b, i);
     case SLP_SETTING_FLAG:
     case SLP_SETTING_U16:
     case SLP_SETTING_U32:

@@ -16,6 +16,7 @@ static int is_of_table(const slp_src_describe *d) {
 /* Tells a stream from one made later under the same name. */
 static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   static const char mark[] = "/stream/";
+  SLP_CHECK(d);
   const char *label = strstr(d->arn, mark);
   if (label && is_of_table(d)) return slp_str_of(label + sizeof mark - 1);
   int n = snprintf(text, 32, "%lld", (long long)(d->created_ms < 0 ? 0 : d->created_ms / 1000));
