@@ -214,8 +214,7 @@ int slp_opts_copy(sloop_opts_t *to, const sloop_opts_t *from, slp_mem *mem) {
   defaults(&given);
   memcpy(&given, from, slp_min_u64(from->size, sizeof given));
   *to = given;
-  const slp_layout *layout = slp_layout_of(given.schema);
-  if (!to->lease_ms) to->lease_ms = (layout ? layout : slp_layout_of(NULL))->lease_ms;
+  if (!to->lease_ms) to->lease_ms = slp_layout_lease_ms(given.schema);
 #define X(name) to->name = NULL;
   TEXTS(X)
 #undef X

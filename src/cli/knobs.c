@@ -84,19 +84,18 @@ typedef struct knob {
 } knob;
 
 #define KNOBS_MAX (slp_settings_n + SLP_COUNT(own))
+#define AT_OPTS offsetof(slp_args, opts)
 
 /* Returns the i-th setting, or one whose `s` is NULL: the library's, and -X does not have it. */
 static knob knob_at(size_t i) {
   if (i >= slp_settings_n) return (knob){&own[i - slp_settings_n], 0};
-  return (knob){slp_settings[i].for_programs ? NULL : &slp_settings[i], offsetof(slp_args, opts)};
+  return (knob){slp_settings[i].for_programs ? NULL : &slp_settings[i], AT_OPTS};
 }
 
 static knob find_knob(slp_str name) {
-  for (size_t i = 0; i < KNOBS_MAX; i++) {
-    knob k = knob_at(i);
-    if (k.s && slp_str_is(name, k.s->name)) return k;
-  }
-  return (knob){NULL, 0};
+  const slp_setting *s = slp_setting_find(slp_settings, slp_settings_n, name);
+  if (s) return (knob){s->for_programs ? NULL : s, AT_OPTS};
+  return (knob){slp_setting_find(own, SLP_COUNT(own), name), 0};
 }
 
 int slp_knob_set(slp_args *a, slp_str setting, char why[200]) {

@@ -85,8 +85,7 @@ static void tell_failed(tail *t, int exit_code, const char *why) {
 static int exit_code_of_place(int bad) { return bad == SLP_EBUSY ? SLP_EXIT_OWNED : SLP_EXIT_FAILED; }
 
 static uint64_t lease_ms_of(const slp_args *a) {
-  const slp_layout *layout = slp_layout_of(a->opts.schema);
-  return a->opts.lease_ms ? a->opts.lease_ms : (layout ? layout : slp_layout_of(NULL))->lease_ms;
+  return a->opts.lease_ms ? a->opts.lease_ms : slp_layout_lease_ms(a->opts.schema);
 }
 
 static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }

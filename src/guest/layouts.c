@@ -156,6 +156,11 @@ const slp_layout *slp_layout_of(const char *name) {
   return NULL;
 }
 
+uint32_t slp_layout_lease_ms(const char *name) {
+  const slp_layout *layout = slp_layout_of(name);
+  return (layout ? layout : slp_layout_of(NULL))->lease_ms;
+}
+
 void slp_layouts_of_keys(const char *hash, const char *range, char *to, size_t size) {
   size_t at = 0;
   *to = 0;

@@ -42,6 +42,9 @@ typedef struct slp_layout {
 
 /* The layout of that name; NULL: there is none. name NULL: the native one. */
 const slp_layout *slp_layout_of(const char *name);
+/* How long a lease lasts in the layout of that name unless the user says so; without one of that name as in
+ * the native one. */
+uint32_t slp_layout_lease_ms(const char *name);
 /* The n-th, from 0, the native one first; NULL behind the last. */
 const slp_layout *slp_layout_at_place(size_t n);
 /* Writes which layouts have tables with these keys, joined with "or"; "" where none has. range NULL or "":

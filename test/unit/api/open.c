@@ -54,6 +54,78 @@ static void end(int closes) {
   closed = asked = 0;
 }
 
+static int migrated;
+static void on_migrated(sloop_t *s, int status, const sloop_migration_t *m, const sloop_error_t *e,
+                        void *arg) {
+  (void)s, (void)m, (void)e, (void)arg;
+  CHECK_INT(status, UV_ECANCELED); /* closed before */
+  migrated++;
+}
+
+/* Programs of an older header have a shorter place, those of a newer one a longer. */
+TEST(a_place_of_another_size_is_taken) {
+  struct {
+    sloop_place_t place;
+    char behind[32];
+  } from, to;
+  size_t first = offsetof(sloop_place_t, token) + sizeof(char *),
+         sizes[] = {first, sizeof(sloop_place_t), sizeof from};
+  sloop_t *s;
+  char why[160];
+  sloop_opts_t o = opts();
+  begin();
+  for (size_t i = 0; i < SLP_COUNT(sizes); i++) {
+    memset(&from, 'x', sizeof from);
+    memset(&to, 'x', sizeof to);
+    sloop_place_init_sized(&from.place, sizes[i]);
+    sloop_place_init_sized(&to.place, sizes[i]);
+    from.place.token = "{}";
+    to.place.app = "a";
+    to.place.store = "memory";
+    CHECK_INT(sloop_open(&s, &loop, &o, why, sizeof why), 0);
+    CHECK_INT(sloop_admin_migrate(s, &from.place, &to.place, 0, on_migrated, NULL), 0);
+    sloop_close(s, on_closed, NULL);
+  }
+  from.place.size = first - 1;
+  CHECK_INT(sloop_open(&s, &loop, &o, why, sizeof why), 0);
+  CHECK_INT(sloop_admin_migrate(s, &from.place, &to.place, 0, on_migrated, NULL), SLOOP_EOPTION);
+  sloop_close(s, on_closed, NULL);
+  end(4);
+  CHECK_INT(migrated, 3);
+}
+
+static void all_differ(const char *const *names, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < i; k++) CHECK(strcmp(names[i], names[k]) != 0);
+}
+
+TEST(each_kind_and_state_has_a_name_of_its_own) {
+  const char *names[64];
+  size_t n = 0;
+  for (int k = SLOOP_SHARD_OPENED; k <= SLOOP_SHARD_LEAVING; k++)
+    names[n++] = sloop_shard_event_name((sloop_shard_event_kind_t)k);
+  CHECK_STR(names[0], "opened");
+  CHECK_STR(names[n - 1], "leaving");
+  names[n++] = sloop_shard_event_name((sloop_shard_event_kind_t)(SLOOP_SHARD_LEAVING + 1));
+  all_differ(names, n);
+  n = 0;
+  for (int k = SLOOP_LEASE_JOINED; k <= SLOOP_LEASE_LEFT; k++)
+    names[n++] = sloop_lease_event_name((sloop_lease_event_kind_t)k);
+  CHECK_STR(names[0], "joined");
+  CHECK_STR(names[n - 1], "left");
+  names[n++] = sloop_lease_event_name((sloop_lease_event_kind_t)(SLOOP_LEASE_LEFT + 1));
+  all_differ(names, n);
+  n = 0;
+  for (int k = SLOOP_SHARD_IS_READ; k <= SLOOP_SHARD_WAITS_FOR_PARENT; k++)
+    names[n++] = sloop_shard_state_name((sloop_shard_state_t)k);
+  CHECK_STR(names[0], "reading");
+  CHECK_STR(names[n - 1], "waiting_for_parent");
+  names[n++] = sloop_shard_state_name((sloop_shard_state_t)(SLOOP_SHARD_WAITS_FOR_PARENT + 1));
+  all_differ(names, n);
+  CHECK_STR(names[n - 1], "unknown");
+  CHECK_INT(sloop_version_num(), SLOOP_VERSION_NUM);
+}
+
 TEST(who_has_started_or_closed_is_not_joined) {
   sloop_t *a, *b, *c;
   char why[160];
@@ -64,6 +136,7 @@ TEST(who_has_started_or_closed_is_not_joined) {
   o.join = a;
   o.creds = NULL;
   CHECK_INT(sloop_open(&b, &loop, &o, why, sizeof why), 0);
+  CHECK(sloop_loop(a) == &loop && sloop_loop(b) == &loop);
   CHECK_INT(sloop_start(a), 0);
   CHECK_INT(sloop_open(&c, &loop, &o, why, sizeof why), SLOOP_EOPTION);
   CHECK(c == NULL);

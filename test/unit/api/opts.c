@@ -1,6 +1,7 @@
 /* opts.c - options: every wrong one is named, copies are deep, older callers get defaults. */
 #include "api/open.h"
 #include "api/settings.h"
+#include "guest/layouts.h"
 #include "check.h"
 
 static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
@@ -112,6 +113,14 @@ TEST(options_are_set_by_their_names) {
   set(&o, "weight", "-1", "weight: \"-1\" is not a whole number from 1 to 1000");
   set(&o, "order", "Time", "order: \"Time\" is not one of time|shard");
   set(&o, "start", "yesterday", "start: \"yesterday\" is not one of latest|oldest");
+}
+
+TEST(the_words_of_schema_are_the_layouts) {
+  char words[200] = "";
+  const slp_layout *l;
+  for (size_t i = 0; (l = slp_layout_at_place(i)); i++)
+    snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", i ? "|" : "", l->name);
+  CHECK_STR(slp_setting_find(slp_settings, slp_settings_n, SLP_STR("schema"))->unit, words);
 }
 
 TEST(an_option_that_an_older_caller_has_no_room_for_is_refused) {
