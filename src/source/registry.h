@@ -23,7 +23,7 @@ typedef struct slp_registry_opts {
 
 int slp_registry_new(slp_registry **ret, slp_mem *mem, const slp_registry_opts *o);
 void slp_registry_free(slp_registry *c); /* at any time; c may be NULL */
-/* Returns the consumers, sorted by name. With opts.remove, only that one, as it was before. */
+/* Returns the consumers, sorted by name. With opts.remove, only the removed consumer, as it was before. */
 const slp_consumer_row *slp_registry_rows(const slp_registry *c, size_t *ret_n);
 
 #endif

@@ -44,7 +44,7 @@ typedef struct dynamo {
   slp_host *h;
   slp_aws *aws;         /* holds a reference */
   slp_table_spec *spec; /* owned */
-  /* A refused write has shown its row once. So this server shows rows, and a refusal without one means that
+  /* 1: a refused write has shown its row before. This server shows rows, so a refusal without one means that
    * there is no row. */
   uint8_t tells_images;
 } dynamo;

@@ -1,5 +1,5 @@
-/* memory.h - keeps leases in this process: tables that several consumers share. They are freed with the last
- * consumer. */
+/* memory.h - keeps leases in this process, in tables that several consumers share. The last consumer frees
+ * the tables. */
 #ifndef SLP_STORE_MEMORY_H
 #define SLP_STORE_MEMORY_H
 

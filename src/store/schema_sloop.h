@@ -8,11 +8,12 @@
  * or the label of a table's stream, so that a stream made again under its name has other rows. NULL: no
  * memory. */
 slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str generation);
-/* A new application's leases lie under several partition keys, so many shards with neighbouring numbers under
- * one; 0: 512. For a store where a key has a limit. */
+/* Spreads a new application's leases over several partition keys, each for `block` shards with neighbouring
+ * numbers; 0: 512. For a store that limits the writes of one key. */
 void slp_schema_sloop_spreads(slp_schema *s, uint32_t block);
-/* Likewise, each by the hash of its shard's name: for a table's stream, whose shards are made by the thousand
- * within one second, and have the time as their number. */
+/* Spreads a new application's leases over several partition keys by the hash of their shards' names. For a
+ * table's stream: its shards are made by the thousand within one second, and their numbers are times, so
+ * that neighbours would all be written at once. */
 void slp_schema_sloop_spreads_by_hash(slp_schema *s);
 
 /* schema_sloop_pos.c: a position as text whose byte order is progress. */

@@ -93,9 +93,9 @@ int slp_sqlite_there(void) { return 1; }
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
-/* Returns the system's error (errno) of this failure. SQLite hears of it with these two codes only, and then
- * keeps it while the connection is open. With any other code it belongs to an earlier failure. Rolling back a
- * failed write can lose it; the error of the file itself is the last resort. */
+/* Returns the system's error (errno) of this failure, or 0. SQLite learns an errno only with SQLITE_IOERR and
+ * SQLITE_CANTOPEN, and keeps that errno while the connection is open; with any other code the errno belongs
+ * to an earlier failure. A rollback can clear the errno; then the file's own last error is asked for. */
 static int system_error(slp_sqlite_file *f, int rc) {
   int os = 0, kind = rc & 0xff;
   if (!f->db || (kind != SQLITE_IOERR && kind != SQLITE_CANTOPEN)) return 0;
