@@ -72,7 +72,7 @@ class Fleet:
                         for i in range(WORKERS)]
 
     def read(self):
-        return [int(line) for worker in self.workers for line in list(worker.lines) if line.endswith(b"\n")]
+        return [int(line) for worker in self.workers for line in list(worker.lines)]
 
     def said(self):
         for worker in self.workers:
@@ -153,7 +153,8 @@ def naps(schema, store, folder):
             feed = Feed(box.client(), stream)
             fleet.wait_read(200, 60)
             fleet.rest()
-            before, told, each = len(fleet.gone()), len(fleet.read()) - len(set(fleet.read())), []
+            settled = fleet.read()  # once: more comes while one counts
+            before, told, each = len(fleet.gone()), len(settled) - len(set(settled)), []
             for _ in range(ROUNDS):
                 was = len(fleet.gone())
                 if LOCK:

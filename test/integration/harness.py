@@ -331,7 +331,8 @@ def tail(arguments, env, seconds=120, pinned=False, stdin=subprocess.DEVNULL):
 
 
 class Running:
-    """A stream-tail that runs while the test goes on. Its output is read as it comes."""
+    """A stream-tail that runs while the test goes on. Its output is read as it comes, in whole lines: what it was killed
+    while writing is no line."""
 
     def __init__(self, arguments, env):
         self.argv = [servers.binary(), *arguments]
@@ -344,7 +345,8 @@ class Running:
 
     def read(self):
         for line in self.process.stdout:
-            self.lines.append(line)
+            if line.endswith(b"\n"):
+                self.lines.append(line)
 
     def signal(self, number):
         self.process.send_signal(number)
