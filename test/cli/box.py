@@ -7,11 +7,10 @@ import re
 import subprocess
 import urllib.request
 
-from run import end, environment, equal, read_some, run, wait_until
+from run import end, environment, equal, read_some, run, sanitized, wait_until
 
 BIN = os.environ["SLOOP_BIN"]
-with open(BIN, "rb") as _f:
-    SANITIZED = b"__asan_init" in _f.read()  # its memory is not ours
+SANITIZED = sanitized(BIN)
 
 
 class Box:
