@@ -1884,6 +1884,12 @@ def run_all(shared, wanted):
     return seen, skipped
 
 
+def late(one, seen, table):
+    """Did it come to a time limit that the table's row knows nothing of? A busy machine's rows beside it may have held it up."""
+    known = table.get(one[:2])
+    return known and one[:2] in seen and "ETIMEDOUT" in seen[one[:2]][1] and "ETIMEDOUT" not in known[1]
+
+
 def main():
     arguments = sys.argv[1:]
     write = "--write" in arguments
@@ -1895,6 +1901,9 @@ def main():
         shared.box = stack.enter_context(Box(1))
         shared.box.put(3)
         seen, skipped = run_all(shared, wanted)
+        for one in [one for one in wanted if late(one, seen, table)]:
+            print(f"again, alone: {one[0]}: {one[1]}: {seen[one[:2]][1]}", flush=True)
+            seen.update(run_all(shared, [one])[0])
     bad = 0
     for one in wanted:
         name = f"{one[0]}: {one[1]}"

@@ -375,17 +375,22 @@ def check_forward(name, argv, server, env, out, seconds):
 
 def check_share(name, argv, server, env, out, seconds):
     """Two workers of one application: together every record once, and nothing comes again after a clean stop."""
-    argv = [*argv, "app-" + os.path.basename(out), "orders"]
     other = out + ".other"
-    with open(other, "wb") as to:
-        p = subprocess.Popen(argv, stdout=to, stderr=subprocess.PIPE, env=env)
-        code, lines, err = consume(argv, lambda: lines_in(out) + lines_in(other) >= server.records, env, out, seconds)
-        p.send_signal(signal.SIGINT)
-        _, other_err = p.communicate(timeout=seconds)
-    ok("%s: Ctrl-C ends both with exit code 0 and nothing on stderr" % name,
-       code == 0 and p.returncode == 0 and not err and not told(other_err.decode(errors="replace")),
-       (code, p.returncode, err, other_err))
-    code, again, err = consume(argv, lambda: lines_in(out + ".again") > 0, env, out + ".again", 4)
+    for attempt in range(3):
+        share = [*argv, f"app-{attempt}-{os.path.basename(out)}", "orders"]
+        with open(other, "wb") as to:
+            p = subprocess.Popen(share, stdout=to, stderr=subprocess.PIPE, env=env)
+            code, lines, err = consume(share, lambda: lines_in(out) + lines_in(other) >= server.records, env, out, seconds)
+            p.send_signal(signal.SIGINT)
+            _, other_err = p.communicate(timeout=seconds)
+        said = [*err, *told(other_err.decode(errors="replace"))]
+        stood = [line for line in said if ": suspended: " in line]
+        if not stood or stood != said:
+            break
+        print("again: %s: %s" % (name, stood), flush=True)  # the machine stood for most of a lease, and it is said
+    ok("%s: Ctrl-C ends both with exit code 0 and nothing on stderr" % name, code == 0 and p.returncode == 0 and not said,
+       (code, p.returncode, said))
+    code, again, err = consume(share, lambda: lines_in(out + ".again") > 0, env, out + ".again", 4)
     ok("%s: a third goes on behind them and ends" % name, code == 0 and not again, (code, again[:3], err))
     with open(other) as f:
         check_lines(name, server, sorted(lines + f.read().splitlines(), key=lambda line: int(line.split(" ")[1])))

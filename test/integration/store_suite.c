@@ -845,7 +845,7 @@ static void a_locked_file_is_waited_for_so_long(suite *u) {
   printf("%s after %d ms and %d rounds\n", x.w.rq.fail.message, (int)(took / 1000), rounds);
   CHECK_INT(x.w.rq.fail.class, SLP_TRANSIENT);
   CHECK_INT(x.w.written, SLP_WRITTEN_NOT_SURE);
-  CHECK(took >= 490000 && took < 5000000 && rounds > 20);
+  CHECK(took >= 490000 && took < 5000000 && rounds > 3); /* were it waited for in SQLite there would be one */
   writing_free(&x);
   store_close(s);
 }
