@@ -278,6 +278,7 @@ static void on_part(slp_src_list *l) {
   slp_consumer *c = slp_listing_of(l);
   size_t at = 0;
   slp_shard *s;
+  if (c->leases) c->leases->ops->listed_part(c->leases);
   if (!may_begin_early(c)) return;
   slp_lineage_take_part(c);
   while ((s = slp_map_each(&c->shards, &at))) slp_reader_listed(s);
@@ -368,7 +369,7 @@ static void list_now(slp_consumer *c) {
   if (may_be_another(c) || slp_listing_wants_status(c))
     slp_listing_describe(c, on_described_again);
   else
-    slp_listing_send(c, on_listed, may_begin_early(c) ? on_part : NULL);
+    slp_listing_send(c, on_listed, c->leases || may_begin_early(c) ? on_part : NULL);
 }
 
 static void on_looked(slp_src_req *rq) {

@@ -63,6 +63,8 @@ typedef struct slp_leases_ops {
   void (*described)(slp_leases *l);
   /* A listing has come, see slp_listing_rows, or has failed (f). */
   void (*listed)(slp_leases *l, const slp_fail *f);
+  /* More of the listing in flight has come, see slp_listing_next_row. */
+  void (*listed_part)(slp_leases *l);
   /* Called before anything is handed out. Sends a heartbeat if one is due, and suspends the consumer if the
    * lease deadline has passed. */
   void (*gate)(slp_leases *l);

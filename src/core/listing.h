@@ -64,8 +64,10 @@ void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*
 slp_consumer *slp_listing_listed(slp_src_req *rq); /* call first in on_done: ends the listing in flight */
 slp_consumer *slp_listing_of(slp_src_list *l);     /* to be called in on_part */
 int slp_listing_is_out(const slp_consumer *c);     /* 1: a listing was sent and not answered */
-/* Returns the next row of the listing in flight that was not taken in yet; NULL: there is none. */
+/* Return the next row, or all rows, of the listing in flight that were not taken in yet; NULL: there is
+ * none. */
 const slp_shard_desc *slp_listing_next_row(slp_consumer *c);
+const slp_shard_desc *slp_listing_next_rows(slp_consumer *c, size_t *ret_n);
 void slp_listing_took(slp_consumer *c); /* the newest listing was taken in */
 uint64_t slp_listing_begun(const slp_consumer *c);
 uint64_t slp_listing_done(const slp_consumer *c);

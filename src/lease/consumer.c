@@ -334,6 +334,15 @@ static void on_listed(slp_leases *l, const slp_fail *f) {
   slp_fleet_listed(ld->fleet, f, fine ? rows : NULL, fine ? n : 0);
 }
 
+static void on_listed_part(slp_leases *l) {
+  slp_leased *ld = of(l);
+  slp_consumer *c = ld->c;
+  if (!ld->fleet || !ld->list_asked || slp_listing_begun(c) < ld->list_serial) return;
+  size_t n;
+  const slp_shard_desc *rows = slp_listing_next_rows(c, &n);
+  slp_fleet_listed_part(ld->fleet, rows, n);
+}
+
 /* ---- shards without progress ------------------------------------------------------------------------ */
 
 /* A shard counts as stuck this much later if another worker would meet the same. CHECKING_US is how long
@@ -856,9 +865,9 @@ static void free_now(slp_leases *l) {
   slp_free(mem, ld);
 }
 
-static const slp_leases_ops leases_ops = {on_described, on_listed,   on_gate,   on_settled, on_read_out,
-                                          on_children,  on_hopeless, on_leave,  has_left,   left_undone,
-                                          end_now,      add_stats,   tell_shut, free_now};
+static const slp_leases_ops leases_ops = {on_described, on_listed,   on_listed_part, on_gate,   on_settled,
+                                          on_read_out,  on_children, on_hopeless,    on_leave,  has_left,
+                                          left_undone,  end_now,     add_stats,      tell_shut, free_now};
 
 static slp_str put(char **at, slp_str s) {
   slp_str copy = {*at, s.n};

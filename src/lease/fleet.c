@@ -144,6 +144,11 @@ void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *
   f->strategy->listed(f, ok);
 }
 
+void slp_fleet_listed_part(slp_fleet *f, const slp_shard_desc *shards, size_t n) {
+  if (!f->strategy->listed_part || slp_listed_take_part(f, shards, n)) return;
+  f->strategy->listed_part(f);
+}
+
 int slp_fleet_save_each(slp_fleet *f, int (*wants)(void *ctx, slp_str shard), void *ctx,
                         void (*on_saved)(void *arg), void *arg) {
   if (f->save.on_saved) return SLP_ENOBUFS;

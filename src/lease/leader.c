@@ -72,6 +72,7 @@ static void watch_beside_rounds(slp_fleet *f) {
 static void begin(slp_fleet *f) {
   slp_leader *d = &f->leader;
   d->made = d->made_first = 0;
+  d->early = SLP_EARLY_UNKNOWN;
   d->alone = 1;
   d->assign_at_us = d->sync_at_us = d->sync_from_us = SLP_NEVER;
   d->since_us = slp_fleet_now(f);
@@ -483,6 +484,72 @@ void slp_leader_listed(slp_fleet *f, int ok) {
     f->leader.sync_from_us = SLP_NEVER;
     slp_leader_sync(f, 1000000);
   }
+}
+
+/* ---- leases before the first listing is complete -------------------------------------------------- */
+
+/* A page of DescribeStream has 100 shards, and an account gets ten pages a second, so a table of 1,000
+ * partitions is listed for seconds. The first leader of an application, if it is alone and the application
+ * begins at the oldest record, creates the leases of each page when it has come, as its own. Then every
+ * position is the same whatever the other pages have, and no other worker waits for its share. A child is not
+ * read before its parent: a parent without a row is waited for until a complete listing lacks it
+ * (slp_lease_parent_saw).
+ *
+ *   state     what it means                                    next
+ *   UNKNOWN   no part has come, or not while it was alone      LOOKS
+ *   LOOKS     all rows are being read                          MAY, NOT
+ *   MAY       the table had no lease: what is listed is made   NOT
+ *   NOT       the first round after the listing makes the rest -   */
+static void early_move(slp_fleet *f, slp_early to) {
+  static const unsigned allowed[] = {
+      [SLP_EARLY_UNKNOWN] = 1u << SLP_EARLY_LOOKS,
+      [SLP_EARLY_LOOKS] = 1u << SLP_EARLY_MAY | 1u << SLP_EARLY_NOT,
+      [SLP_EARLY_MAY] = 1u << SLP_EARLY_NOT,
+      [SLP_EARLY_NOT] = 0,
+  };
+  SLP_CHECK(allowed[f->leader.early] & 1u << to);
+  f->leader.early = (uint8_t)to;
+}
+
+static void early_made(slp_fleet *f, uint32_t refused, int given_up) {
+  if (!leads(f)) return;
+  if (refused || given_up) early_move(f, SLP_EARLY_NOT);
+  slp_leader_listed_part(f); /* more may have come meanwhile */
+  arm(f);
+}
+
+static void make_early(slp_fleet *f) {
+  size_t at = 0;
+  for (slp_listed *d; (d = slp_listed_each(f, &at));) {
+    slp_operation *i = d->early ? NULL : slp_bulk_write_create(f, &d->desc, 0);
+    if (i) i->position = (slp_position){.kind = SLP_POSITION_OLDEST};
+    d->early = 1;
+  }
+  if (!slp_bulk_write_n(f)) return;
+  SLP_PROBE("lead: leases are created before the listing is complete");
+  slp_bulk_write_run(f, &of_round, early_made);
+}
+
+static void early_looked(slp_read *r) {
+  slp_fleet *f = r->f;
+  slp_snapshot s;
+  if (!leads(f)) return;
+  int first = r->came && r->whole && !slp_snapshot_make(&s, f->schema, r->rows) && !displaced(f, &s) &&
+              !s.leases_n && !s.assignments_n && !s.bad_n && !others_take(f, &s) &&
+              s.leadership.start.kind == SLP_POSITION_OLDEST;
+  early_move(f, first ? SLP_EARLY_MAY : SLP_EARLY_NOT);
+  slp_leader_listed_part(f);
+  arm(f);
+}
+
+void slp_leader_listed_part(slp_fleet *f) {
+  slp_leader *d = &f->leader;
+  if (!leads(f) || !slp_election_made(f) || slp_listed_us(f) || d->sync_from_us == SLP_NEVER) return;
+  if (round_runs(f) || !has_been_alone(f) || slp_fleet_is_scarce(f) || slp_fleet_throttled(f)) return;
+  if (d->early == SLP_EARLY_MAY) make_early(f);
+  if (d->early != SLP_EARLY_UNKNOWN) return;
+  early_move(f, SLP_EARLY_LOOKS);
+  slp_read_all(&d->read, 1, early_looked);
 }
 
 /* ---- creating and freeing ---------------------------------------------------------------------- */

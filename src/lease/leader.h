@@ -6,6 +6,8 @@
 #include "lease/members.h"
 #include "lease/read.h"
 
+typedef enum slp_early { SLP_EARLY_UNKNOWN, SLP_EARLY_LOOKS, SLP_EARLY_MAY, SLP_EARLY_NOT } slp_early;
+
 typedef struct slp_leader {
   uint8_t alone;        /* in the last watch no other worker took leases */
   uint8_t others;       /* in the round under way another worker takes leases */
@@ -13,6 +15,7 @@ typedef struct slp_leader {
   uint8_t made_first;   /* the leases created are the first of this fleet */
   uint8_t sync;         /* the round under way compares the stream with the table, */
   uint8_t whole;        /* and reads every key that may have leases */
+  uint8_t early;        /* slp_early: leases are created before the first listing is complete */
   uint64_t since_us;    /* when this worker began to lead */
   uint64_t reviewed_us; /* the last round that counted leases that are stuck; 0: none yet */
   uint64_t whole_us;    /* the next round over all keys is not before */
@@ -36,6 +39,7 @@ void slp_leader_watch(slp_fleet *f);
 void slp_leader_assign(slp_fleet *f, uint64_t in_us); /* assigns again within in_us */
 void slp_leader_sync(slp_fleet *f, uint64_t in_us);   /* compares the stream with the table within in_us */
 void slp_leader_listed(slp_fleet *f, int ok); /* the stream's listing has come; ok 0: it could not be had */
+void slp_leader_listed_part(slp_fleet *f);    /* some of the first listing has come */
 /* This worker has created the row of a lease. A leader then also reads the key of that row, even if no
  * listing names the shard yet. */
 void slp_leader_made(slp_fleet *f, slp_str shard);

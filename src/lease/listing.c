@@ -32,8 +32,6 @@ void slp_fleet_list(slp_fleet *f) {
 
 static int keep(slp_fleet *f, const slp_shard_desc *d) {
   slp_map *shards = &f->listing.shards;
-  uint64_t number;
-  if (slp_desc_number(d->id, &number)) f->listing.newest = slp_max_u64(f->listing.newest, number);
   if (slp_map_get(shards, d->id)) return 0;
   slp_listed *s = slp_zalloc(f->mem, sizeof *s + slp_desc_bytes(d));
   if (!s) return SLP_ENOMEM;
@@ -51,13 +49,25 @@ static void restart(slp_fleet *f) {
   f->listing.newest = 0;
 }
 
+static void note_newest(slp_fleet *f, slp_str id) {
+  uint64_t number;
+  if (slp_desc_number(id, &number)) f->listing.newest = slp_max_u64(f->listing.newest, number);
+}
+
+int slp_listed_take_part(slp_fleet *f, const slp_shard_desc *shards, size_t n) {
+  int r = !f->listing.asked || f->listing.at_us;
+  for (size_t i = 0; i < n && !r; i++) r = keep(f, &shards[i]);
+  return r;
+}
+
 int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n, int *ret_ok) {
   int r = fail->class != SLP_FINE;
   if (!f->listing.asked) return 0;
   f->listing.asked = 0;
-  if (!r) {
-    restart(f);
-    for (size_t i = 0; i < n && !r; i++) r = keep(f, &shards[i]);
+  if (!r || !f->listing.at_us) restart(f); /* parts of one that failed are no listing */
+  for (size_t i = 0; i < n && !r; i++) {
+    note_newest(f, shards[i].id);
+    r = keep(f, &shards[i]);
     if (r) restart(f);
   }
   if (!r) f->listing.at_us = slp_fleet_now(f);

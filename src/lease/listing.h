@@ -1,4 +1,6 @@
-/* listing.h - the last complete listing of the stream's shards, kept until the next one. */
+/* listing.h - the last complete listing of the stream's shards, kept until the next one; or, before the first
+ * one is complete, what has come of it. Then slp_listed_us is 0, and a shard that is not there may still
+ * come. */
 #ifndef SLP_LEASE_LISTING_H
 #define SLP_LEASE_LISTING_H
 
@@ -10,6 +12,7 @@ typedef struct slp_listed { /* one shard; its texts follow the struct */
   uint8_t open;
   uint8_t assigned; /* an assignment of some worker names it */
   uint8_t damaged;  /* its row exists but can't be read */
+  uint8_t early;    /* its lease was to be created before the listing was complete */
 } slp_listed;
 
 typedef enum slp_listed_told { SLP_LISTED_BAD_ROWS, SLP_LISTED_HOLE } slp_listed_told;
@@ -30,6 +33,9 @@ void slp_fleet_list(slp_fleet *f); /* asks the processor for a listing; slp_flee
 /* Takes the answer to slp_fleet_list. Returns 0 if none was asked for. *ret_ok 0: the listing failed, and the
  * one before stays, if there is one. */
 int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n, int *ret_ok);
+/* Takes some shards of the first listing. Returns 0, or not 0 if they are not needed, or there is no memory
+ * for them. */
+int slp_listed_take_part(slp_fleet *f, const slp_shard_desc *shards, size_t n);
 uint64_t slp_listed_us(const slp_fleet *f);
 /* returns 1 if no listing is under way, and the last one came at from_us or later */
 int slp_listed_since(const slp_fleet *f, uint64_t from_us);

@@ -67,5 +67,7 @@ void slp_fleet_refused(slp_fleet *f,
 void slp_fleet_park(slp_fleet *f, slp_str shard); /* nobody should read it until an operator says so */
 /* The answer to `list`. If fail is SLP_FINE, `shards` has all of them. */
 void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n);
+/* Before that, may be called with the shards of each page that another page follows. */
+void slp_fleet_listed_part(slp_fleet *f, const slp_shard_desc *shards, size_t n);
 
 #endif

@@ -41,6 +41,7 @@ const slp_strategy slp_strategy_native = {
     .met = slp_lease_met_assigned,
     .missed = look_again,
     .listed = slp_leader_listed,
+    .listed_part = slp_leader_listed_part,
     .made = slp_leader_made,
     .unknown_children = sync_now,
     .part = slp_leave_successors,

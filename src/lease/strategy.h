@@ -59,6 +59,7 @@ struct slp_strategy {
   int (*restores)(const slp_lease *l);  /* 1: what was known as acknowledged before this take still counts */
   void (*gone)(slp_lease *l);           /* its ownership is over */
   void (*listed)(slp_fleet *f, int ok); /* the stream's shards. Never NULL */
+  void (*listed_part)(slp_fleet *f);    /* some of them, of the first listing */
   void (*unknown_children)(slp_fleet *f); /* a shard ended and the stream did not tell of any. Never NULL */
   /* Whether all parents of a lease that waits for them are known, where a row names one at most. 0: not
    * yet. NULL: a row names both. */

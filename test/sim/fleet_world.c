@@ -265,6 +265,7 @@ static void t_mark(slp_processor *t, slp_str shard, slp_position *ret) {
 
 static void t_list(slp_processor *t) {
   fw_node *n = node_of(t);
+  n->listed_n = 0;
   slp_timer_set_reserved(n->h, &n->list_timer, slp_now_us(n->h) + 20000);
 }
 
@@ -276,11 +277,21 @@ static void run_list(slp_timer *timer) {
   size_t k = 0;
   slp_fail fine;
   slp_fail_clear(&fine);
-  for (int i = 0; i < w->shards_n - w->unlisted; i++)
+  int listed = w->shards_n - w->unlisted;
+  for (int j = 0; j < listed; j++) {
+    int i = w->page_back ? listed - 1 - j : j;
     if (!w->shards[i].trimmed) {
       all[k] = describe(w, i, &texts[k]);
       k++;
     }
+  }
+  size_t page = (size_t)w->page_n;
+  if (page && n->listed_n + page < k) {
+    slp_fleet_listed_part(n->fleet, all + n->listed_n, page);
+    n->listed_n += page;
+    slp_timer_set_reserved(n->h, &n->list_timer, slp_now_us(n->h) + w->page_ms * UINT64_C(1000));
+    return;
+  }
   slp_fleet_listed(n->fleet, &fine, all, k);
 }
 

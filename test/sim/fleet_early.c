@@ -1,0 +1,148 @@
+/* fleet_early.c - a stream whose first listing takes seconds: leases are made before it is complete, where that can
+ * do no harm. SCENE_TRACE=1 prints what happens. */
+#define CHECK_SECONDS 120
+#include "lease/fleet_inside.h"
+#include "sim/fleet_world.h"
+
+#define WORLD fw_new
+#include "sim/fleet_play.h"
+
+#define SHARDS 24
+#define PAGE 3
+#define LISTED_US (SHARDS / PAGE * FW_S) /* when the listing is complete, or later */
+
+/* Each page of three shards comes a second after the one before. */
+static fw_world *slow_world(void) {
+  fw_world *w = world(SHARDS);
+  w->page_n = PAGE;
+  w->page_ms = 1000;
+  w->lease_ms = 4000;
+  return w;
+}
+
+static size_t rows_made(fw_world *w) {
+  char row[40];
+  size_t n = 0;
+  for (int i = 0; i < w->shards_n; i++) {
+    snprintf(row, sizeof row, "l/%s", w->shards[i].id);
+    n += fw_row(w, row, "epoch")[0] != 0;
+  }
+  return n;
+}
+
+static int opened(const fw_world *w) {
+  int n = 0;
+  for (int i = 0; i < FW_NODES; i++) n += w->nodes[i] ? w->nodes[i]->open_n : 0;
+  return n;
+}
+
+TEST(one_worker_reads_what_is_listed_while_the_rest_is_listed) {
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = slow_world();
+    start(w, 1);
+    run(w, 2 * LISTED_US / 3);
+    CHECK(rows_made(w) >= SHARDS / 3 && rows_made(w) < SHARDS);
+    CHECK(opened(w) >= SHARDS / 3);
+    settle(w, 30 * FW_S);
+    CHECK_INT(rows_made(w), SHARDS);
+    CHECK_INT(repeats(w), 0);
+    finish(w);
+  }
+}
+
+/* Leases are shared when all are known: nobody takes what is another's share a second later. */
+TEST(workers_that_start_together_share_when_all_is_listed) {
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = slow_world();
+    start(w, 3);
+    run(w, 2 * LISTED_US / 3);
+    CHECK_INT(rows_made(w), 0);
+    settle(w, 40 * FW_S);
+    finish(w);
+  }
+}
+
+TEST(one_that_joins_meanwhile_gets_its_share) {
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = slow_world();
+    start(w, 1);
+    run(w, LISTED_US / 2 + seed * 150000);
+    fw_start(w, 1, "w1", 0);
+    settle(w, 60 * FW_S);
+    CHECK(w->nodes[0]->open_n && w->nodes[1]->open_n);
+    CHECK_INT(w->evictions, 0);
+    finish(w);
+  }
+}
+
+/* Its leases are taken over, and the next leader makes the rest. */
+TEST(a_leader_that_dies_meanwhile_leaves_rows_that_others_go_on_with) {
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = slow_world();
+    start(w, 1);
+    run(w, LISTED_US / 2 + seed * 150000);
+    CHECK(rows_made(w) > 0);
+    fw_kill(w, 0);
+    fw_start(w, 1, "w1", 0);
+    settle(w, 60 * FW_S);
+    CHECK_INT(rows_made(w), w->shards_n);
+    finish(w);
+  }
+}
+
+/* A child comes with a page before its parent's: its lease is made, and nobody reads it before the parent is read. The
+ * world's judge looks. */
+TEST(children_that_are_listed_before_their_parents_wait_for_them) {
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = slow_world();
+    for (int i = 0; i < 12; i++) {
+      fw_produce(w, i, 20);
+      fw_split(w, i);
+    }
+    w->page_back = 1;
+    start(w, 1);
+    run(w, 2 * LISTED_US / 3);
+    CHECK(rows_made(w) > 0);
+    settle(w, 60 * FW_S);
+    CHECK_INT(repeats(w), 0);
+    finish(w);
+  }
+}
+
+/* An operator has taken the row of leadership away, and the leases stay: who leads next may not take the table for
+ * empty, nor make rows of an epoch that was used. */
+TEST(a_table_with_leases_is_not_taken_for_new) {
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = slow_world();
+    start(w, 1);
+    settle(w, 40 * FW_S);
+    fw_kill(w, 0);
+    run(w, 10 * FW_S);
+    char row[40];
+    for (int i = 0; i < SHARDS / 2; i++) {
+      snprintf(row, sizeof row, "l/%s", w->shards[i].id);
+      w->shards[i].excused = 1;
+      fw_operator_delete(w, row);
+    }
+    fw_operator_delete(w, "lead");
+    fw_start(w, 1, "w1", 0);
+    run(w, 2 * LISTED_US / 3);
+    CHECK_INT(rows_made(w), SHARDS / 2);
+    settle(w, 60 * FW_S);
+    CHECK_INT(rows_made(w), SHARDS);
+    finish(w);
+  }
+}
+
+/* Where an application begins at its start, a shard's beginning hangs on what its parents' rows say. */
+TEST(an_application_that_begins_now_waits_for_the_whole_listing) {
+  for (seed = 1; seed <= 12; seed++) {
+    fw_world *w = slow_world();
+    w->start = (slp_position){.kind = SLP_POSITION_LATEST};
+    start(w, 1);
+    run(w, 2 * LISTED_US / 3);
+    CHECK_INT(rows_made(w), 0);
+    settle(w, 40 * FW_S);
+    finish(w);
+  }
+}
