@@ -167,10 +167,10 @@ const slp_shard_desc *slp_listing_next_row(slp_consumer *c) {
 
 const slp_shard_desc *slp_listing_next_rows(slp_consumer *c, size_t *ret_n) {
   slp_listing *l = &c->listing;
-  const slp_shard_desc *rows = l->list.shards + l->part_n;
-  *ret_n = l->list.shards_n - l->part_n;
+  size_t from = l->part_n;
+  *ret_n = l->list.shards_n - from;
   l->part_n = l->list.shards_n;
-  return *ret_n ? rows : NULL;
+  return *ret_n ? &l->list.shards[from] : NULL;
 }
 
 slp_consumer *slp_listing_of(slp_src_list *l) { return SLP_OWNER(l, slp_consumer, listing.list); }
