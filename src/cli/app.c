@@ -1,4 +1,4 @@
-/* app.c - loop, signals, ticker and standard output of a mode. */
+/* app.c - runs the loop of a mode, with its signals, its ticker and standard output. */
 #include "cli/app.h"
 
 #include <signal.h>
@@ -11,10 +11,10 @@
 
 static void on_signal(void *arg, int number) {
   slp_app *app = arg;
-  /* A SIGHUP asks for the end and is in no hurry, for nobody counts them: a terminal that goes away sends
-   * some, and a service manager may send one right behind its SIGTERM. */
+  /* A SIGHUP asks for the end but never counts as the second request. A terminal that goes away sends
+   * several, and a service manager may send one right behind its SIGTERM. */
   if (number != SIGHUP && app->asked) {
-    /* The second request: the flags of standard output are restored, and nothing else is waited for. */
+    /* Second request: restores the flags of standard output and waits for nothing else. */
     if (app->out) slp_out_close(app->out);
     _exit(SLP_EXIT_INTERRUPTED);
   }
@@ -31,7 +31,8 @@ int slp_app_out_error(const slp_app *app) {
   return app->out ? slp_out_error(app->out) : 0;
 }
 
-/* A reader that left is no failure: `stream-tail ... | head` is done when head is. */
+/* Reports the error once and tells the mode. EPIPE is no failure: in `stream-tail ... | head` the reader
+ * leaves when it has enough. */
 static void tell_out_failed(slp_app *app) {
   if (app->out_failed) return;
   app->out_failed = 1;
@@ -51,7 +52,7 @@ static void on_out_event(void *arg) {
     app->on_written(app);
 }
 
-/* The lease files that the command line names: --migrate may have two. */
+/* Returns how many lease files the command line names, and their paths. --migrate may name two. */
 static size_t lease_files(const slp_args *a, const char *files[3]) {
   const char *const stores[] = {a->opts.store, a->migrate_from.store, a->migrate_to.store};
   size_t n = 0;
@@ -62,7 +63,8 @@ static size_t lease_files(const slp_args *a, const char *files[3]) {
   return n;
 }
 
-/* Everything is closed but for what a thread is busy with: a disk, say, that stands still. */
+/* Ends the process while a thread is still inside a call that does not return, such as a read of a stalled
+ * disk. Everything else is closed already. */
 void slp_app_leave_stuck(slp_app *app) {
   const char *files[3];
   size_t n = lease_files(app->args, files);
@@ -86,7 +88,8 @@ uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick) {
 static void on_tick(void *arg) {
   slp_app *app = arg;
   app->ticks++;
-  if (app->out) slp_out_look(app->out); /* a stream that is quiet gives nothing to write */
+  /* looks here too, because a quiet stream gives nothing to write and a write would be the only look */
+  if (app->out) slp_out_look(app->out);
   if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
   if (!app->overdue && app->on_overdue && is_past(app, app->grace_ms)) {
     app->overdue = 1;
@@ -101,8 +104,8 @@ static void on_tick(void *arg) {
 }
 
 int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
-  /* nohup ignores a SIGHUP on purpose. A SIGINT is ignored by every shell without job control for what it
-   * runs in the background, whether anybody wants that or not: it ends the program all the same. */
+  /* nohup ignores SIGHUP on purpose, so an ignored SIGHUP stays ignored. A shell without job control makes
+   * every background command ignore SIGINT, wanted or not, so SIGINT ends the program even then. */
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGHUP) ? 1 : 0);
   app->mem = mem;
@@ -122,11 +125,12 @@ int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
   return SLP_ENOMEM;
 }
 
+/* The error of a write is reported by on_out_event or by the next tick, not here. */
 void slp_app_write(slp_app *app, slp_buf *b) {
   if (b->n > 0 && app->out && !slp_app_out_error(app)) {
     int r = slp_out_write(app->out, b);
-    /* Bytes that `out` has taken and can't write show in slp_out_error(); bytes it couldn't take are lost.
-     * on_out_event or the next tick reports either. */
+    /* `out` keeps the error of bytes that it took and could not write: slp_out_error() returns it. Bytes that
+     * it could not take are lost, which only out_error says. */
     if (r == SLP_ENOMEM) app->out_error = r;
   }
   slp_buf_free(b);
@@ -137,7 +141,8 @@ size_t slp_app_unwritten(const slp_app *app) {
 }
 
 void slp_app_close(slp_app *app) {
-  app->on_out_failed = NULL; /* the last write may have failed a moment ago: only the failure is reported */
+  /* if the last write failed a moment ago, that is reported below, but the mode is not called again */
+  app->on_out_failed = NULL;
   if (app->out && slp_app_out_error(app)) tell_out_failed(app);
   if (app->out) slp_out_close(app->out);
   if (app->signals) slp_signals_close(app->signals);

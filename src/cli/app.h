@@ -1,4 +1,5 @@
-/* app.h - the frame every mode runs in: loop, signals, a ticker, standard output, the way out. */
+/* app.h - the frame that every mode runs in: loop, signals, ticker, standard output, and the way out. A mode
+ * fills in its callbacks, calls slp_app_open and slp_app_run, and closes the app from a callback. */
 #ifndef SLP_CLI_APP_H
 #define SLP_CLI_APP_H
 
@@ -8,12 +9,15 @@
 #include "host/process.h"
 
 #define SLP_APP_TICK_MS 100
-#define SLP_APP_GRACE_MS 1500 /* a first Ctrl-C is obeyed within 2 s, whatever is stuck */
-/* Of these 2 s, for a standard error that nobody reads, all lines together; and when the grace is over. */
+#define SLP_APP_GRACE_MS 1500 /* so that a first Ctrl-C ends the program within 2 s, whatever is stuck */
+/* Of these 2 s, all lines to a standard error that nobody reads may wait so long together: after a first
+ * signal, and after the grace is over. */
 #define SLP_APP_SAY_MS 1000
 #define SLP_APP_SAY_LATE_MS 300
-#define SLP_APP_STUCK_MS 500   /* from on_overdue on, of ticks: what is not closed then waits for a thread */
-#define SLP_APP_LEAVE_MS 10000 /* with leases: they are released by writes, which a slow table may delay */
+/* so long after on_overdue, counted in ticks, the process exits: only a thread can still hold it up */
+#define SLP_APP_STUCK_MS 500
+/* with leases, sloop_stop() may take so long: the leases are released by writes, which a slow table delays */
+#define SLP_APP_LEAVE_MS 10000
 
 typedef struct slp_app slp_app;
 struct slp_app {
@@ -24,38 +28,44 @@ struct slp_app {
   slp_signals *signals;   /* owned */
   slp_ticker *ticker;     /* owned; does not keep the loop alive */
   int exit_code;
-  uint32_t grace_ms;   /* from a first signal to on_overdue */
-  uint8_t interrupted; /* a first signal came */
-  uint8_t asked;       /* and one of them was a SIGINT or SIGTERM: the next of these ends the process */
-  uint8_t overdue;     /* grace_ms have passed since */
-  int out_error;       /* ours: no memory to take what should be written */
-  uint8_t out_failed;  /* on_out_failed was called */
+  uint32_t grace_ms;   /* from the first signal to on_overdue; 0 before slp_app_open: SLP_APP_GRACE_MS */
+  uint8_t interrupted; /* a first signal has come */
+  uint8_t asked;       /* a SIGINT or SIGTERM has come; the next one ends the process */
+  uint8_t overdue;     /* grace_ms have passed since the first signal */
+  int out_error; /* SLP_ENOMEM: there was no memory to take what should be written; 0: see slp_out_error() */
+  uint8_t out_failed; /* on_out_failed was called */
   uint64_t interrupted_at_us;
-  uint64_t ticks; /* came so far: a process that is stopped, or stands with its machine, gets none */
-  uint64_t overdue_tick;
-  /* Set by the mode, called from the loop; NULL is fine. */
-  void (*on_interrupt)(slp_app *app); /* the first signal */
-  void (*on_overdue)(slp_app *app); /* grace_ms after it: go now; what can't is left SLP_APP_STUCK_MS later */
+  /* ticks that came so far; a process that is stopped, or whose machine is suspended, gets none */
+  uint64_t ticks;
+  uint64_t overdue_tick; /* the tick at which `overdue` was set */
+  /* Callbacks, set by the mode and called from the loop. Any of them may be NULL. */
+  void (*on_interrupt)(slp_app *app); /* at the first signal */
+  /* grace_ms after the first signal: close now. SLP_APP_STUCK_MS later the process exits */
+  void (*on_overdue)(slp_app *app);
   void (*on_tick)(slp_app *app);    /* every SLP_APP_TICK_MS */
-  void (*on_written)(slp_app *app); /* everything given to `out` was written */
-  void (*on_out_failed)(slp_app *app); /* once: nothing more can be written; exit_code is set */
-  void *user;
+  void (*on_written)(slp_app *app); /* everything that was given to `out` is written */
+  /* once, when nothing more can be written; exit_code is set, unless the reader left */
+  void (*on_out_failed)(slp_app *app);
+  void *user; /* the mode's own */
 };
 
-/* 0, or a negative code after telling why on standard error. */
+/* Returns 0, or a negative code. It has then said why on standard error, set exit_code and closed
+ * everything. */
 int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args);
-/* Takes the content of b. Failures arrive by on_out_failed, on a later turn. */
+/* Writes b to standard output and frees it. A failure is reported later, by on_out_failed. */
 void slp_app_write(slp_app *app, slp_buf *b);
-int slp_app_out_error(const slp_app *app);    /* 0, or why nothing more can be written */
-size_t slp_app_unwritten(const slp_app *app); /* 0 when writing has failed: nothing is waited for */
-/* Closes what slp_app_open opened, so that the loop can end. Again: ignored. */
+int slp_app_out_error(const slp_app *app); /* returns 0, or why nothing more can be written */
+/* bytes not written yet; 0 after a failure, because nothing will be written any more */
+size_t slp_app_unwritten(const slp_app *app);
+/* Closes what slp_app_open opened, so that the loop can end. A second call does nothing. */
 void slp_app_close(slp_app *app);
-/* The time since a tick, without that in which the process stood: what a Ctrl-Z kept from being done is no
- * reason to give it up. */
+/* Returns the time since a tick, without the time for which the process was stopped. Work that a Ctrl-Z has
+ * held up must not be given up for it. */
 uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick);
-/* Ends the process, for a thread that never returns keeps it from ending. */
+/* Ends the process with exit_code, although a thread still runs that never returns. */
 void slp_app_leave_stuck(slp_app *app);
-/* Runs the loop to its end, frees it, returns the exit code. slp_app_close must come from a callback. */
+/* Runs the loop to its end, frees it and returns exit_code. A callback must call slp_app_close, or it never
+ * ends. */
 int slp_app_run(slp_app *app);
 
 #endif

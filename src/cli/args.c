@@ -1,4 +1,5 @@
-/* args.c - the parser of the command line, made from the table of options. */
+/* args.c - parses the command line by the table of options (options.h), in two rounds: the first one only
+ * looks for -F, the second one takes the options, after those of the file. Then checks what goes together. */
 #include "cli/args.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ static int parse_seconds(const slp_option *o, const char *value, uint64_t *ret_m
   return r;
 }
 
-/* Finds value among the words of o->value ("one|two"), counted from 1. */
+/* Sets *ret to the place of value among the words of o->value ("one|two"), counted from 1. */
 static int parse_word(const slp_option *o, const char *value, int *ret, char why[200]) {
   const char *words = o->value;
   for (int place = 1;; place++) {
@@ -48,7 +49,7 @@ static int parse_word(const slp_option *o, const char *value, int *ret, char why
   }
 }
 
-/* The name of the option that chooses a mode. */
+/* Returns the option that chooses a mode, for error lines. */
 static const char *mode_shown(slp_mode mode) {
   switch (mode) {
     case SLP_MODE_LIST: return "-L";
@@ -117,7 +118,7 @@ static int add_regex(const slp_option *o, const char **list, size_t *n, const ch
   return 0;
 }
 
-/* The command line comes after the file. */
+/* Removes an end that the file gave (--until, -o e@TIME), because the command line gives another one. */
 static void forget_end_of_file(slp_args *a) {
   size_t n = 0;
   for (size_t i = 0; i < a->given_n; i++) {
@@ -154,7 +155,8 @@ static int set_start(slp_args *a, const slp_option *o, const char *value, const 
   return 0;
 }
 
-/* Parses as -o does, but the shard is named elsewhere: a sequence number stands alone. */
+/* Parses the position of --to as -o does, except that a sequence number stands alone: the option itself names
+ * the shard. */
 static int set_to(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
                   char why[200]) {
   a->to_given = 1;
@@ -223,14 +225,16 @@ static int set_choice(slp_args *a, const slp_option *o, const char *value, char 
   return 0;
 }
 
-/* --iam beside it asks which rights it needs. */
+/* --consumers or --deregister together with --iam do nothing themselves: --iam prints the rights that they
+ * need. */
 static int set_registry(slp_args *a, slp_mode mode, char why[200]) {
   if (a->mode != SLP_MODE_IAM) return set_mode(a, mode, why);
   a->iam_of = mode;
   return 0;
 }
 
-/* take_option has checked that value_or_null is given where the option needs a value. */
+/* Sets what the option says. take_option has checked that value_or_null is not NULL if the option needs a
+ * value. */
 static int set_option(slp_args *a, const slp_option *o, const char *value_or_null, const slp_clock *clock,
                       char why[200]) {
   const char *value = value_or_null ? value_or_null : "";
@@ -344,16 +348,18 @@ int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, i
   return 0;
 }
 
-/* ---- words ---------------------------------------------------------------------------------- */
+/* ---- words of the command line ------------------------------------------------------------------ */
 
 typedef struct words {
   int argc;
   const char *const *argv;
   int at; /* the next word */
   const slp_clock *clock;
-  /* The first of two rounds only looks for -F, whose file must be read before the rest, and for modes that
-   * need no file. */
+  /* 1 in the first of two rounds. It only looks for -F, whose file must be read before the rest, and for
+   * modes that need no file. */
+  /* found in the first round: a mode that needs no file */
   uint8_t looking, quick;
+  /* path that -F gave */
   const char *config;
 } words;
 
@@ -433,7 +439,7 @@ static int answers_at_once(const slp_args *a) {
          a->mode == SLP_MODE_MAN || a->mode == SLP_MODE_COMPLETION || a->mode == SLP_MODE_KCAT;
 }
 
-/* Takes the words of the command line, in one of two rounds. */
+/* Takes the words of the command line, in one of the two rounds. */
 static int take_words(slp_args *a, words *w, char why[200]) {
   int only_stream = 0;
   while (w->at < w->argc) {
@@ -448,17 +454,18 @@ static int take_words(slp_args *a, words *w, char why[200]) {
     else
       r = take_letters(a, w, word + 1, why);
     if (r) return r;
-    if (answers_at_once(a)) return 0; /* whatever else is there */
+    if (answers_at_once(a)) return 0; /* such a mode ignores all other words */
   }
   return 0;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- checks of the whole command line ------------------------------------------------------------ */
 
 static int check_mode(const slp_args *a, char why[200]) {
   for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];
-    if (g->from_file || (g->option->modes & (int)a->mode)) continue; /* a file is for every mode */
+    /* options of the file are for every mode, so one that does not fit is no error */
+    if (g->from_file || (g->option->modes & (int)a->mode)) continue;
     char name[40];
     slp_option_shown(g->option, name);
     snprintf(why, 200, "%s does not go together with %s", name, mode_shown(a->mode));
@@ -486,7 +493,8 @@ static void forget(slp_args *a, slp_option_id id) {
   if (id == O_NULL) a->show_null = 0;
 }
 
-/* The file's options about the form of lines give way to those of the command line. */
+/* Drops options of the file that contradict the command line about the form of output lines. -J replaces all
+ * of them; -f replaces -J, -D, -K and -O; each of -D, -K and -O replaces -J and -f; -Z replaces -J. */
 static void let_command_line_win(slp_args *a) {
   static const slp_option_id parts[] = {O_DELIMITER, O_KEY, O_OFFSET, O_NULL};
   int json = on_command_line(a, O_JSON), format = on_command_line(a, O_FORMAT), part = 0;
@@ -500,7 +508,8 @@ static void let_command_line_win(slp_args *a) {
   if ((json || part) && !format) forget(a, O_FORMAT);
 }
 
-/* -J and -f say all about a line; -D, -K and -O are parts of a plain one. */
+/* Refuses contradictions: -J and -f describe a whole line, and -D, -K, -O and -Z are parts of a plain one. -Z
+ * also goes with -f. */
 static int check_output(const slp_args *a, char why[200]) {
   const char *whole = a->json ? "-J" : a->format ? "-f" : NULL;
   const char *part = a->delimiter       ? "-D"
@@ -519,8 +528,8 @@ static int check_output(const slp_args *a, char why[200]) {
 
 #define SHOWS_LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 
-/* Finds the first option that a worker among others can't have, for it does not choose its shards or where
- * they begin, and what to do instead. */
+/* Returns the first given option that does not go with leases: a worker chooses neither its shards nor where
+ * they begin. Sets *ret_remedy to what to do instead. Returns NULL if there is no such option. */
 static const char *against_leases(const slp_args *a, const char **ret_remedy) {
   *ret_remedy = "leave -G away to read some shards only";
   if (a->opts.shards_n || a->shard_key) return "-p";
@@ -532,8 +541,8 @@ static const char *against_leases(const slp_args *a, const char **ret_remedy) {
   return a->start.kind == SLOOP_AT_TOKEN ? "-o @FILE" : NULL;
 }
 
-/* Finds an option about leases on the command line when there is no application. A file may have such options
- * for commands with one. */
+/* Returns an option or setting on the command line that needs an application when none is given, or NULL. The
+ * file may hold such options: they are meant for commands that do have an application. */
 static const char *needs_app(const slp_args *a) {
   static const char *const settings[] = {"store=", "store_endpoint=", "schema=", "worker="};
   for (size_t i = 0; i < a->given_n; i++) {
@@ -546,7 +555,7 @@ static const char *needs_app(const slp_args *a) {
   return a->mode & SHOWS_LEASES ? mode_shown(a->mode) : NULL;
 }
 
-/* The file names stream and application. */
+/* Checks what goes with --multilang. Its file names the stream and the application. */
 static int check_multilang(const slp_args *a, char why[200]) {
   if (!(a->mode & (SLP_MODE_MULTILANG | SLP_MODE_CHECK | SHOWS_LEASES)))
     snprintf(why, 200, "--multilang does not go together with %s", mode_shown(a->mode));
@@ -584,7 +593,8 @@ static int check_leases(const slp_args *a, char why[200]) {
 
 /* ---- --leases --metrics ---- */
 
-/* A file's address is for readers: whoever has one may look at leases all the same. */
+/* Returns 1 if -X on the command line sets `setting`, such as "metrics=". A file's metrics address is meant
+ * for readers of records; with it in the file, --leases still prints. */
 static int is_given_here(const slp_args *a, const char *setting) {
   for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];
@@ -602,7 +612,7 @@ static int add_app(slp_args *a, const char *app) {
   return 0;
 }
 
-/* Each -G of the command line; of a file's the last one counts, as everywhere. */
+/* Takes each -G of the command line. If there is none, takes the last -G of the file. */
 static int take_apps(slp_args *a, char why[200]) {
   int r = 0;
   for (size_t i = 0; i < a->given_n && !r; i++)
@@ -635,7 +645,7 @@ int slp_args_want_metrics(const slp_args *a) {
   return a->metrics.listen || a->metrics.cloudwatch || a->metrics.cloudwatch_as_motorway;
 }
 
-/* The first of the words is where to. */
+/* Takes FROM and TO of --migrate. TO was taken as the first stream's name. */
 static int take_target(slp_args *a, char why[200]) {
   if (a->streams_n != 2) {
     snprintf(why, 200, "--migrate FROM TO STREAM: %s",
@@ -653,7 +663,7 @@ static int take_target(slp_args *a, char why[200]) {
   return r;
 }
 
-/* A policy is written without asking anybody, and in one form. */
+/* Refuses options that --iam alone can't use: it asks no service, and it prints a policy in one form. */
 static int check_iam(const slp_args *a, char why[200]) {
   static const slp_option_id asks[] = {O_JSON, O_ENDPOINT, O_CONTACT};
   for (size_t i = 0; i < SLP_COUNT(asks) && a->mode == SLP_MODE_IAM && !a->try_rights; i++) {
@@ -703,7 +713,8 @@ static int check_streams(const slp_args *a, char why[200]) {
 
 static void settle(slp_args *a) {
   a->opts.stream = a->stream;
-  if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL; /* a file's */
+  /* it came from a file */
+  if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL;
   if (!a->opts.app) a->opts.store = a->opts.schema = a->opts.worker = NULL;
   if (!a->opts.app && a->mode != SLP_MODE_MIGRATE) a->opts.store_endpoint = NULL;
   if (!a->opts.push_consumer && !a->opts.app && !a->multilang) a->opts.push_consumer = "stream-tail";
@@ -716,8 +727,8 @@ static void settle(slp_args *a) {
       a->opts.start.sub = a->start.sub;
     }
   }
-  /* A command that asks for a definite set of records wants them in order, however long a slow shard
-   * takes. */
+  /* A command that asks for a definite set of records wants them in order, however long that takes with a
+   * slow shard. */
   if ((a->until_tip || a->count || a->until_given) && !a->order_wait_given)
     a->opts.order_wait_ms = UINT32_MAX;
   if (a->verbose > 1) a->opts.log_level = a->verbose > 2 ? SLOOP_LOG_DEBUG : SLOOP_LOG_INFO;
@@ -740,7 +751,8 @@ static int check(slp_args *a, char why[200]) {
   return r;
 }
 
-/* Names what led to the file; and of a file that nobody named, how to do without. */
+/* Writes why the file could not be used, and whether -F or STREAM_TAIL_CONFIG named it. If nobody named it,
+ * says how to run without it. */
 static void tell_config(const char *of_file, const char *by, int named, char why[SLP_ARGS_WHY]) {
   int unread = strncmp(of_file, "can't read ", 11) == 0;
   snprintf(why, SLP_ARGS_WHY, "%s%.330s%s", unread ? by : "", of_file,
@@ -762,7 +774,7 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   char part[200] = "";
   words look = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock, .looking = 1};
   words take = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock};
-  /* The second round meets the errors of the command line again, and reports them. */
+  /* An error of the command line ends the first round early and is reported by the second one. */
   if (take_words(a, &look, part) == 0 && !look.quick && (look.config || around->config)) {
     int named = look.config != NULL || !around->config_may_be_absent;
     char of_file[SLP_ARGS_WHY];

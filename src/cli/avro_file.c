@@ -1,4 +1,5 @@
-/* avro_file.c - the head of the file, its blocks, and what they are packed with. */
+/* avro_file.c - reads the head of the file and its blocks, and unpacks a block by the codec that the head
+ * names. */
 #include "cli/avro_file.h"
 
 #include <stdio.h>
@@ -14,10 +15,10 @@ enum { MAGIC = sizeof magic - 1, SYNC = 16, BLOCKS_A_SLICE = 256 };
 
 typedef enum { HEAD, BLOCK, UNPACKS, DATA } file_state;
 
-/* A codec of blocks: as slp_decoder has them, for one block. */
+/* A codec of blocks. The functions are like those of slp_decoder, for one block. */
 typedef struct block_codec {
   const char *name;
-  const char *needs; /* NULL: it is built in */
+  const char *needs; /* package that this build lacks; NULL: the codec is built in */
   void *(*open)(slp_mem *mem, slp_str in, slp_schemas *schemas);
   int (*step)(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]);
   void (*close)(void *state);
@@ -27,20 +28,20 @@ struct slp_avro_file {
   slp_mem *mem;
   slp_schemas *schemas; /* borrowed, or NULL */
   slp_str in;
-  size_t at; /* in it */
+  size_t at; /* read so far of `in` */
   file_state state;
   const slp_avro_schema *schema;
-  slp_avro_schema own; /* when there are no schemas to keep it in */
-  block_codec codec;   /* open NULL: blocks are not packed */
+  slp_avro_schema own; /* holds the schema if `schemas` is NULL */
+  block_codec codec;   /* `open` is NULL: blocks are not packed */
   char sync[SYNC];
-  void *packed;      /* owned: of the codec, while it unpacks */
-  slp_buf block;     /* unpacked */
-  slp_str data;      /* of the block */
-  uint64_t left;     /* datums to come in it */
-  uint64_t unpacked; /* bytes, of all blocks before and of this one */
+  void *packed;      /* owned; the codec's state, while a block is being unpacked */
+  slp_buf block;     /* the unpacked block */
+  slp_str data;      /* datums of the block that is being read */
+  uint64_t left;     /* datums of the block that are still to come */
+  uint64_t unpacked; /* unpacked bytes of all blocks so far */
   slp_avro_value value;
-  uint8_t in_value; /* one is being written */
-  uint8_t wrote;    /* some are written */
+  uint8_t in_value; /* a datum is partly written */
+  uint8_t wrote;    /* at least one datum was begun, so that the next one is preceded by a newline */
 };
 
 int slp_avro_file_begins(slp_str in) { return slp_begins_with(in, magic, MAGIC); }
@@ -71,7 +72,7 @@ static void *open_snappy(slp_mem *mem, slp_str in, slp_schemas *schemas) {
   return s;
 }
 
-/* The CRC-32 of what it unpacks to stands behind it, its highest byte first. */
+/* Unpacks a block. Its last 4 bytes are the CRC-32 of the unpacked bytes, highest byte first. */
 static int step_snappy(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   const snappy_block *s = state;
   if (s->in.n < 4) return SLP_EBADDATA;
@@ -137,7 +138,7 @@ static int read_metadata(slp_avro_file *f, slp_str *schema, slp_str *codec) {
     for (; !r && left; left--) {
       slp_str key = {"", 0}, value = {"", 0};
       r = read_bytes(f, &key);
-      if (!r && !slp_utf8_valid(key)) r = SLP_EBADDATA; /* it might have been the codec's */
+      if (!r && !slp_utf8_valid(key)) r = SLP_EBADDATA; /* an invalid key could be a damaged "avro.codec" */
       if (!r) r = read_bytes(f, &value);
       if (!r && slp_str_is(key, "avro.schema")) *schema = value;
       if (!r && slp_str_is(key, "avro.codec")) *codec = value;
@@ -164,7 +165,8 @@ static int read_head(slp_avro_file *f, char why[SLP_DECODER_WHY]) {
 
 /* ---- blocks ---- */
 
-/* How many bytes the text may still become. */
+/* Returns how many bytes a block may unpack to: what ret->max leaves after the text and the unpacked
+ * blocks. */
 static uint64_t room_left(const slp_avro_file *f, const slp_buf *ret) {
   uint64_t used = ret->n + f->unpacked;
   return used < ret->max ? ret->max - used : 0;
@@ -203,7 +205,7 @@ static int unpack(slp_avro_file *f, char why[SLP_DECODER_WHY]) {
   return 1;
 }
 
-/* Writes some of the datums of a block. */
+/* Writes the next slice of a datum, or ends the block. */
 static int write_some(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   if (!f->in_value && !f->left) {
     f->state = BLOCK;
@@ -221,7 +223,7 @@ static int write_some(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY])
   return 1;
 }
 
-/* Does a part of the work. Returns 1 while there may be more. */
+/* Does one part of the work. Returns 1 while there may be more, 0 at the end, or an error. */
 static int advance(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   int r;
   switch (f->state) {
@@ -256,7 +258,7 @@ int slp_avro_file_step(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]
   for (int i = 0; r == 1 && i < BLOCKS_A_SLICE && ret->n - from < 65536; i++) {
     int unpacks = f->state == UNPACKS;
     r = advance(f, ret, why);
-    if (unpacks) break; /* that was a slice */
+    if (unpacks) break; /* one step of unpacking is a slice by itself */
   }
   return r < 0 && slp_buf_failed(ret) && r != SLP_EBADDATA ? slp_buf_failed(ret) : r;
 }

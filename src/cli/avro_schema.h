@@ -1,14 +1,14 @@
-/* avro_schema.h - a schema of Avro (specification 1.12) as a table of types, which avro_value.c walks. Made
- * once for each schema; read-only afterwards.
+/* avro_schema.h - a schema of Avro (specification 1.12) as a table of types, which avro_value.c walks. It is
+ * made once for each schema and never changes afterwards.
  *
- * Names may be anything that JSON can hold: other readers check them, and their spelling decides nothing
- * here. */
+ * Names may be anything that JSON can hold. Other readers check names; here their spelling decides
+ * nothing. */
 #ifndef SLP_CLI_AVRO_SCHEMA_H
 #define SLP_CLI_AVRO_SCHEMA_H
 
 #include "base/buf.h"
 
-#define SLP_AVRO_SCHEMA_BYTES (1u << 20)
+#define SLP_AVRO_SCHEMA_BYTES (1u << 20) /* the longest text of a schema */
 #define SLP_AVRO_SCHEMA_WHY 80
 
 typedef enum {
@@ -19,7 +19,7 @@ typedef enum {
   SLP_AVRO_FLOAT,
   SLP_AVRO_DOUBLE,
   SLP_AVRO_BYTES,
-  SLP_AVRO_STRING, /* the last one that has only a name */
+  SLP_AVRO_STRING, /* the last type that is complete with its name alone */
   SLP_AVRO_RECORD,
   SLP_AVRO_ENUM,
   SLP_AVRO_ARRAY,
@@ -30,26 +30,29 @@ typedef enum {
 
 typedef struct slp_avro_type {
   uint8_t kind;    /* slp_avro_kind */
-  uint8_t decimal; /* of bytes or fixed: a number of `scale` digits behind the point */
+  uint8_t decimal; /* 1, for bytes or fixed: a number with `scale` digits behind the point */
   uint16_t scale;
-  uint32_t first, n; /* its parts; of an array or map one, its items. n of a fixed: its size */
+  /* n parts from parts[first]. An array or a map has one part, the type of its items. For a fixed, n is its
+   * size */
+  uint32_t first, n;
 } slp_avro_type;
 
-typedef struct slp_avro_part { /* a field, a branch of a union, a symbol, the items */
-  uint32_t type;               /* of a symbol: none */
-  uint32_t label, label_n;     /* in labels: what is written before a field's value, or for a symbol */
+typedef struct slp_avro_part { /* a field, a branch of a union, a symbol, or the items of an array or a map */
+  uint32_t type;               /* index in types; not used by a symbol */
+  uint32_t label, label_n;     /* in `labels`: what is written before the value of a field, or as a symbol */
 } slp_avro_part;
 
 typedef struct slp_avro_schema {
   slp_mem *mem;
-  slp_avro_type *types; /* owned, as the next ones */
+  slp_avro_type *types; /* owned, as parts and labels */
   slp_avro_part *parts;
   slp_buf labels;
   size_t types_n, types_cap, parts_n, parts_cap;
-  uint32_t root; /* in types */
+  uint32_t root; /* index in types of the whole value's type */
 } slp_avro_schema;
 
-/* Reads a schema in JSON. SLP_EBADDATA or SLP_ELIMIT and `why`, SLP_ENOMEM; nothing is left to free then. */
+/* Reads a schema in JSON. Returns 0; SLP_EBADDATA and `why`; SLP_ELIMIT; SLP_ENOMEM. After an error nothing
+ * is left to free. */
 int slp_avro_schema_read(slp_avro_schema *s, slp_mem *mem, slp_str json, char why[SLP_AVRO_SCHEMA_WHY]);
 void slp_avro_schema_free(slp_avro_schema *s);
 

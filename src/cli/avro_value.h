@@ -1,44 +1,49 @@
-/* avro_value.h - one value of Avro's binary encoding to JSON on one line, in slices.
+/* avro_value.h - turns one value of Avro's binary encoding into JSON on one line, in slices.
  *
- * | Avro                     | JSON                                                                       |
- * |--------------------------|----------------------------------------------------------------------------|
- * | int, long                | a number                                                                   |
- * | float, double            | a number, the shortest that reads as the same; "NaN", "Infinity" a string  |
- * | bytes, fixed             | a string, each byte the character of that number, as Avro's own JSON       |
- * | these, of type decimal   | a number with all its digits                                               |
- * | enum                     | its symbol                                                                 |
- * | union                    | the value alone, without the name of its branch                            |
+ *   | Avro                     | JSON                                                                      |
+ *   |--------------------------|---------------------------------------------------------------------------|
+ *   | int, long                | a number                                                                  |
+ *   | float, double            | the shortest number that reads as the same; "NaN", "Infinity" as a string |
+ *   | bytes, fixed             | a string; each byte is the character with that number, as in Avro's JSON  |
+ *   | bytes, fixed as decimal  | a number with all its digits                                              |
+ *   | enum                     | its symbol                                                                |
+ *   | union                    | the value alone, without the name of its branch                           |
  *
- * Other logical types stay the number or text that they are stored as. There is no recursion. */
+ * Values of other logical types stay the number or text that they are stored as. There is no recursion. */
 #ifndef SLP_CLI_AVRO_VALUE_H
 #define SLP_CLI_AVRO_VALUE_H
 
 #include "cli/avro_schema.h"
 
-#define SLP_AVRO_DEPTH_MAX 96 /* as deep as the JSON readers go */
+#define SLP_AVRO_DEPTH_MAX 96 /* the same depth as the JSON readers allow */
 #define SLP_AVRO_WHY 80
 
-typedef struct slp_avro_frame { /* a record, array or map that is begun */
-  uint32_t type, at;            /* of a record: the field to come; else: items that were written, up to 1 */
-  uint64_t left;                /* of an array or map: items left in this block */
-  size_t end;                   /* where the block has to end; SIZE_MAX: it does not say */
+typedef struct slp_avro_frame { /* a record, array or map whose end is not written yet */
+  /* type: in the schema; at: of a record, the next field; of an array or map, 1 once an item was written */
+  uint32_t type, at;
+  uint64_t left; /* array or map: items left in this block */
+  size_t end;    /* array or map: where the block must end; SIZE_MAX: the block does not say */
 } slp_avro_frame;
 
 typedef struct slp_avro_value {
   const slp_avro_schema *schema; /* borrowed */
-  slp_str in;                    /* all there is; the value may end before */
-  size_t at;                     /* in it: read so far */
-  uint8_t begun;                 /* something of it is written */
-  uint32_t depth;
+  slp_str in;                    /* the input; the value may end before its end */
+  size_t at;                     /* how far `in` has been read */
+  uint8_t begun;                 /* something of the value has been written */
+  uint32_t depth;                /* frames in use of `open` */
   slp_avro_frame open[SLP_AVRO_DEPTH_MAX];
 } slp_avro_value;
 
-/* Reads a long or int from in[*at...]. 0, or SLP_EBADDATA: it is cut short or has too many bits. */
+/* Reads a long or int at in[*at] and moves *at behind it. Returns 0, or SLP_EBADDATA if the number is cut
+ * short or has too many bits. */
 int slp_avro_long(slp_str in, size_t *at, int64_t *ret);
-/* Begins the value that in[at...] begins with. */
+/* Prepares to write the value that begins at in[at]. */
 void slp_avro_value_begin(slp_avro_value *v, const slp_avro_schema *schema, slp_str in, size_t at);
-/* Writes about 64 KiB more of it. 1: there is more to do; 0: all is written, and v->at is behind it;
- * SLP_EBADDATA and `why`; SLP_ELIMIT, SLP_ENOMEM: of the buffer. */
+/* Writes about 64 KiB more of the value. Returns
+ *     1: there is more to do;
+ *     0: all is written, and v->at is behind the value;
+ *     SLP_EBADDATA: the value is damaged, and `why` says how;
+ *     SLP_ELIMIT, SLP_ENOMEM: the error of the buffer. */
 int slp_avro_value_step(slp_avro_value *v, slp_buf *ret, char why[SLP_AVRO_WHY]);
 
 #endif
