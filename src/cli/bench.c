@@ -1,5 +1,5 @@
-/* bench.c - measures reading. Without a stream it reads a synthetic one from a sandbox in a child
- * process, so that the server's work is not measured as ours. */
+/* bench.c - measures reading. Without a stream on the command line it reads a synthetic one from a sandbox in
+ * a child process, so that the CPU time of the server does not count as the reader's. */
 #include "cli/bench.h"
 
 #include <stdio.h>
@@ -19,9 +19,11 @@
 #define OWN_SHARDS "4"
 #define OWN_RECORD_BYTES 1024
 #define CHILD_START_MS 10000
-#define AT_TIP_MS 2000 /* records read further behind than this waited for us, not for the wire */
+/* Latency is measured only for batches that are at most this far behind the tip. Older records waited for
+ * this program, not for the wire. */
+#define AT_TIP_MS 2000
 
-typedef struct shard_row {
+typedef struct shard_row { /* what was read of a shard */
   uint64_t records, bytes;
 } shard_row;
 
@@ -29,22 +31,24 @@ typedef struct bench {
   slp_app app;
   slp_cli_consumer consumer;
   slp_progress progress;
-  slp_child child; /* pid -1: none */
-  slp_buf url;
+  slp_child child; /* pid -1: there is no child */
+  slp_buf url;     /* endpoint of the child's sandbox */
   sloop_opts_t opts;
   slp_names names;
-  shard_row *rows; /* owned, rows_cap of them */
+  shard_row *rows; /* owned; by the shard's number in `names` */
   uint32_t rows_cap;
-  slp_spread latency_ms;
-  sloop_stats_t first;   /* when measuring began */
-  uint64_t unsettled_us; /* until then the time does not run: what may come is late */
+  slp_spread latency_ms; /* from arrival to callback */
+  sloop_stats_t first;   /* statistics when measuring began */
+  /* before the first record: when is_unsettled was last true; the time without a record counts from then */
+  uint64_t unsettled_us;
+  /* *_cpu_us: CPU time of this process, child_cpu_us: of the child; the others are monotonic times */
   uint64_t begun_us, first_us, first_cpu_us, end_us, end_cpu_us, child_cpu_us;
-  uint64_t sampled_us;
-  /* Least squares of lag over time: sums of x (s), y (ms), xx, xy. */
+  uint64_t sampled_us; /* when the lag was last sampled */
+  /* For the least squares of lag over time: sums of x (s), y (ms), x*x and x*y. */
   double lag_n, lag_x, lag_y, lag_xx, lag_xy;
   uint64_t lag_last_ms;
   uint64_t records;
-  uint8_t measuring, ended;
+  uint8_t measuring, ended; /* measuring: the first record has come; ended: consumer is stopped */
 } bench;
 
 static void begin_measuring(bench *n) {
@@ -103,7 +107,7 @@ static void end_bench(bench *n) {
   n->end_cpu_us = slp_program_cpu_us();
   uint64_t child_us = slp_child_cpu_us(&n->child);
   n->child_cpu_us = child_us > n->child_cpu_us ? child_us - n->child_cpu_us : 0;
-  if (!n->measuring) { /* no record came: the time since the start was measured */
+  if (!n->measuring) { /* no record came: reports the time since the start */
     n->first_us = n->begun_us;
     n->first_cpu_us = n->end_cpu_us;
   }
@@ -131,8 +135,8 @@ static void look_at(const sloop_shard_stats_t *shard, void *arg) {
   if (shard->state == SLOOP_SHARD_FAILS || shard->state == SLOOP_SHARD_WAITS_FOR_ANOTHER) *unsettled = 1;
 }
 
-/* Before the first record: could one come that is late for a reason that passes? A shard fails just now, or
- * holds the records of another. Else the stream is silent. */
+/* Before the first record: returns 1 if a record may still come that is only delayed. No answer has come yet,
+ * or a shard fails just now, or a shard waits for another one. Returns 0 if the stream is silent. */
 static int is_unsettled(bench *n) {
   uint8_t unsettled = !slp_cli_consumer_answered(&n->consumer);
   if (!unsettled && n->consumer.s) sloop_shard_stats_each(n->consumer.s, look_at, &unsettled);
@@ -298,7 +302,7 @@ static void on_overdue(slp_app *app) {
   if (n->consumer.closed) slp_app_close(app);
 }
 
-/* ---- the sandbox of our own ----------------------------------------------------------------- */
+/* ---- a sandbox in a child process ------------------------------------------------------------------ */
 
 static int start_own_sandbox(bench *n) {
   char bytes[64];
@@ -325,13 +329,14 @@ static int start_own_sandbox(bench *n) {
 }
 
 int slp_bench_run(slp_mem *mem, const slp_args *args) {
-  bench *n = SLP_NEW(mem, bench); /* the buckets are too much for a stack */
+  bench *n = SLP_NEW(mem, bench); /* the buckets of latency_ms are too large for the stack */
   if (!n) return SLP_EXIT_FAILED;
   n->child = (slp_child){.pid = -1, .in_fd = -1, .out_fd = -1};
   slp_buf_init(&n->url, mem, 4096);
   slp_names_init(&n->names, mem);
   n->opts = args->opts;
-  if (!args->start_given) n->opts.start.kind = SLOOP_OLDEST; /* else there is nothing to be fast at */
+  /* from the latest record on there may be nothing to measure */
+  if (!args->start_given) n->opts.start.kind = SLOOP_OLDEST;
   n->app.mem = mem;
   n->app.args = args;
   n->app.user = n->consumer.user = n;

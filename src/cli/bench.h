@@ -1,9 +1,9 @@
-/* bench.h - --bench: reads a stream to nowhere and reports what that took. */
+/* bench.h - --bench: reads a stream, throws its records away and reports how fast that was. */
 #ifndef SLP_CLI_BENCH_H
 #define SLP_CLI_BENCH_H
 
 #include "cli/args.h"
 
-int slp_bench_run(slp_mem *mem, const slp_args *args); /* the exit code */
+int slp_bench_run(slp_mem *mem, const slp_args *args); /* returns the exit code */
 
 #endif

@@ -1,4 +1,5 @@
-/* columns.c - lays out tables. Text is counted in bytes: ids are ASCII, and what is not shows as '?'. */
+/* columns.c - lays out tables. Widths are counted in bytes: ids are ASCII, and any other byte is shown as
+ * '?'. */
 #include "cli/columns.h"
 
 #define GAP 2
@@ -12,6 +13,7 @@ void slp_columns_init(slp_columns *c, slp_mem *mem, const slp_column *columns, s
 
 void slp_columns_free(slp_columns *c) { slp_buf_free(&c->cells); }
 
+/* Appends the text; bytes that a terminal might obey become '?'. */
 static void add_harmless(slp_buf *b, const char *p, size_t n) {
   for (size_t i = 0; i < n; i++) slp_buf_add_char(b, p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '?');
 }
@@ -29,14 +31,16 @@ int slp_elide(slp_buf *b, const char *text, size_t width) {
     add_harmless(b, text, n <= width ? n : width);
     return slp_buf_failed(b);
   }
-  size_t head = (width - 2) / 3, tail = width - 2 - head; /* ids differ at their ends */
+  /* ids differ at their ends, so more of the end is kept */
+  size_t head = (width - 2) / 3, tail = width - 2 - head;
   add_harmless(b, text, head);
   slp_buf_add_z(b, "..");
   add_harmless(b, text + n - tail, tail);
   return slp_buf_failed(b);
 }
 
-/* Takes the excess from the widest column that may be narrower, again and again. */
+/* Narrows the columns until the table fits into `width`: always the widest column that is above its
+ * minimum. */
 static void squeeze(const slp_columns *c, size_t *widths, size_t width) {
   size_t total = GAP * (c->n - 1);
   for (size_t i = 0; i < c->n; i++) total += widths[i];
@@ -59,7 +63,7 @@ static void add_cell(const slp_columns *c, slp_buf *b, size_t column, const char
   if (column) add_spaces(b, GAP);
   if (c->columns[column].right) add_spaces(b, width - n);
   slp_elide(b, text, width);
-  /* Nothing but the end of the line follows the last one. */
+  /* after the last column only the newline follows */
   if (!c->columns[column].right && column + 1 < c->n) add_spaces(b, width - n);
   if (column + 1 == c->n) slp_buf_add_char(b, '\n');
 }
@@ -67,7 +71,8 @@ static void add_cell(const slp_columns *c, slp_buf *b, size_t column, const char
 int slp_columns_show(const slp_columns *c, slp_buf *b, size_t width) {
   SLP_CHECK(c->n > 0);
   size_t widths[SLP_COLUMNS_MAX];
-  if (slp_buf_failed(&c->cells)) return slp_buf_fail(b, slp_buf_failed(&c->cells)); /* cells are missing */
+  /* some cells are missing */
+  if (slp_buf_failed(&c->cells)) return slp_buf_fail(b, slp_buf_failed(&c->cells));
   memcpy(widths, c->widest, sizeof widths);
   squeeze(c, widths, width);
   for (size_t i = 0; i < c->n; i++) add_cell(c, b, i, c->columns[i].title, widths[i]);

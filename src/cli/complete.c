@@ -1,4 +1,4 @@
-/* complete.c - completion scripts for bash and zsh. */
+/* complete.c - writes completion scripts for bash and zsh. */
 #include "cli/decoder_table.h"
 #include "cli/help.h"
 #include "cli/knobs.h"
@@ -6,8 +6,8 @@
 
 static int is_words(const slp_option *o) { return o->value && strchr(o->value, '|') != NULL; }
 
-/* The words that a value is one of, or begins with; NULL: it may be anything. The decoders of
- * -s are in a table of their own. */
+/* Returns the words to propose for the value of an option, or NULL if the value may be anything. The
+ * proposals for -s are the names of the decoders, which add_words adds. */
 static const char *words_of(const slp_option *o) {
   if (is_words(o)) return o->value;
   if (o->id == O_DECODE) return "";
@@ -16,7 +16,7 @@ static const char *words_of(const slp_option *o) {
   return o->id == O_TO ? "oldest latest s@" : NULL;
 }
 
-/* Writes "one|two" as "one two". */
+/* Writes the words with a space between them: "one|two" as "one two". */
 static void add_words(slp_buf *b, const slp_option *o, const char *words) {
   if (o->id == O_DECODE) slp_decoder_names(b, " ");
   for (; *words; words++) slp_buf_add_char(b, *words == '|' ? ' ' : *words);
@@ -28,7 +28,7 @@ static void add_knob_name(void *arg, const char *name, const char *unit, const c
   slp_buf_addf(arg, " %s=", name);
 }
 
-/* Writes the case of an option's value: the next word is completed as the option says. */
+/* Writes the branch of bash's `case` that completes the value of an option. */
 static void add_bash_case(slp_buf *b, const slp_option *o) {
   const char *words = words_of(o);
   if (o->kind != SLP_NEEDS_VALUE) return;
@@ -45,7 +45,7 @@ static void add_bash_case(slp_buf *b, const slp_option *o) {
     if (o->id == O_KNOB) slp_knobs_each(add_knob_name, b);
     slp_buf_add_z(b, "' -- \"$cur\")) ;;\n");
   } else {
-    slp_buf_add_z(b, "COMPREPLY=() ;;\n"); /* anything: nothing to propose */
+    slp_buf_add_z(b, "COMPREPLY=() ;;\n"); /* the value may be anything, so nothing is proposed */
   }
 }
 
@@ -74,7 +74,7 @@ int slp_completion_bash(slp_buf *b) {
                        "complete -F _stream_tail stream-tail\n");
 }
 
-/* Writes the first clause of the help, without characters that have a meaning inside '...[...]'. */
+/* Writes the first clause of the help text, without the characters that have a meaning inside '...[...]'. */
 static void add_zsh_text(slp_buf *b, const char *text) {
   for (size_t n = 0; *text && *text != '\n' && *text != ';'; text++, n++) {
     if (*text == '.' && (text[1] == ' ' || text[1] == '\n' || !text[1])) break;

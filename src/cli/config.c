@@ -15,7 +15,7 @@ static slp_str trim(slp_str s) {
   return s;
 }
 
-/* 1 yes, 0 no, -1 neither */
+/* Returns 1 for yes, 0 for no, -1 for anything else. */
 static int truth(slp_str s) {
   static const char *const yes[] = {"1", "yes", "true", "on"}, *const no[] = {"0", "no", "false", "off"};
   for (size_t i = 0; i < SLP_COUNT(yes); i++) {
@@ -25,8 +25,8 @@ static int truth(slp_str s) {
   return -1;
 }
 
-/* Options that are no settings: they would make every command print a help text, or read files in circles; or
- * be the word by which somebody asks for a change. */
+/* Returns 1 if the option is a setting. The others would make every command print a help text, or would read
+ * files in circles, or are the word by which somebody asks for a change. */
 static int belongs_in_a_file(const slp_option *o) {
   return o->id != O_CONFIG && o->id != O_KNOB && o->id != O_HELP && o->id != O_VERSION && o->id != O_MAN &&
          o->id != O_COMPLETION && o->id != O_KCAT && o->id != O_IAM && o->id != O_LIST && o->id != O_SERVE &&
@@ -35,7 +35,7 @@ static int belongs_in_a_file(const slp_option *o) {
          o->id != O_WRITE && o->id != O_CONSUMERS && o->id != O_DEREGISTER && o->id != O_CHECK;
 }
 
-/* Says why a line is none, and how what it seems to mean is written. */
+/* Writes why the line is not understood, and how to write what it seems to mean. */
 static void explain_unknown(slp_str name, int has_value, char why[200]) {
   int shown = (int)slp_min_u64(name.n, 60);
   const char *blank = slp_str_has(name, ' ') ? memchr(name.p, ' ', name.n) : NULL;
@@ -52,7 +52,8 @@ static void explain_unknown(slp_str name, int has_value, char why[200]) {
     snprintf(why, 200, "unknown setting \"%.*s\"", shown, name.p);
 }
 
-/* `line` is NUL-ended; `name` and `value` lie in it, value.p NULL: no '='. */
+/* Takes a line of the file. `line` ends with a NUL and contains `name` and `value`. value.p is NULL if the
+ * line has no '='. */
 static int take_line(slp_args *a, const char *line, slp_str name, slp_str value, const slp_clock *clock,
                      char why[200]) {
   const slp_option *o = slp_option_by_name(name);
@@ -80,15 +81,16 @@ static int take_line(slp_args *a, const char *line, slp_str name, slp_str value,
   return slp_args_take(a, o, value.p, 1, clock, why);
 }
 
-/* Finds a '#' behind a blank, or at the beginning. Returns its offset, s.n if there is none. */
+/* Returns the offset of the first '#' that stands at the beginning or behind a blank; s.n if there is
+ * none. */
 static size_t find_comment(slp_str s) {
   for (size_t i = 0; i < s.n; i++)
     if (s.p[i] == '#' && (i == 0 || s.p[i - 1] == ' ' || s.p[i - 1] == '\t')) return i;
   return s.n;
 }
 
-/* Takes the quotes off a value, and a comment behind them. A value without quotes is taken as it is; what
- * others may read in another way is refused. */
+/* Takes the quotes off a value, with a comment behind them. A value without quotes is taken as it is. Refuses
+ * a value that other programs might read in another way. */
 static int take_quotes(slp_str *value, char why[200]) {
   slp_str s = *value;
   if (s.n && (*s.p == '"' || *s.p == '\'')) {
@@ -113,7 +115,7 @@ static int take_quotes(slp_str *value, char why[200]) {
   return SLP_EINVAL;
 }
 
-/* Makes NAME=VALUE of a line in place, spaces around the '=' gone, and takes it. */
+/* Makes NAME=VALUE of a line, in place and without spaces around the '=', and takes it. */
 static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, char why[200]) {
   slp_str line = trim((slp_str){from, n});
   if (!line.n || *line.p == '#' || *line.p == ';') return 0;
@@ -123,7 +125,7 @@ static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, 
   }
   const char *equals = memchr(line.p, '=', line.n);
   size_t comment = find_comment(line);
-  if (!equals || comment < (size_t)(equals - line.p)) { /* a flag, and nothing or a comment behind it */
+  if (!equals || comment < (size_t)(equals - line.p)) { /* a flag, perhaps with a comment behind it */
     equals = NULL;
     line = trim((slp_str){line.p, comment});
   }
@@ -138,7 +140,7 @@ static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, 
     value.p = end;
     end += value.n;
   }
-  *end = 0; /* at most where the line's own end was */
+  *end = 0; /* the line has only become shorter, so this is not beyond its end */
   return take_line(a, start, (slp_str){start, name.n}, value, clock, why);
 }
 
@@ -171,7 +173,8 @@ int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_
   return 0;
 }
 
-/* Returns the quotes that a value needs to be read as it is: "", "'" or "\""; NULL: a file can't hold it. */
+/* Returns the quotes around a value with which it is read back unchanged: "", "'" or "\"". Returns NULL if a
+ * file can't hold the value. */
 static const char *quotes_for(const char *value) {
   slp_str all = slp_str_of(value);
   if (strchr(value, '\n')) return NULL;

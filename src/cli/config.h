@@ -4,14 +4,16 @@
 
 #include "cli/args.h"
 
-/* Reads the file and applies every line to `a`, which keeps its text:
+/* Reads the file and applies every line to `a`, which keeps the text:
  *   # a comment      ; another      wire = json      exit-at-tip      quiet = no      grep = "a # b" # why
- * A flag alone, or =1, yes, true, on, sets it; =0, no, false, off does not. A value is all of the line, or
- * what stands between two quotes; nothing in it is an escape. A comment follows a flag or a quote; where a #
- * may be one or part of a value, the line is refused. SLP_EINVAL, and `why` names file and line. */
+ * A flag is set if it stands alone or has =1, =yes, =true or =on. It is not set with =0, =no, =false or =off.
+ * A value is the rest of the line, or what stands between two quotes; there are no escapes. A comment may
+ * follow a flag or a closing quote. A line is refused if its # may be a comment or a part of the value.
+ * Returns 0, or SLP_EINVAL, and then `why` names file and line. may_be_absent: a missing file is no error. */
 int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_clock *clock,
                     char why[SLP_ARGS_WHY]);
-/* -X dump: what was given, as lines of such a file, and the settings of -X as comments after it. */
+/* -X dump: writes what was given as lines for such a file, then all settings of -X as comments. Returns 0, or
+ * the buffer's error. */
 int slp_config_dump(slp_buf *b, const slp_args *a);
 
 #endif

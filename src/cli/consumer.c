@@ -1,4 +1,4 @@
-/* consumer.c - runs a sloop_t for a command. */
+/* consumer.c - runs a sloop_t for a command, and words its errors and events. */
 #include "cli/consumer.h"
 
 #include <stdio.h>
@@ -13,30 +13,32 @@
 #include "guest/layouts.h"
 #include "host/program.h"
 
-#define STUCK_MS 3000u
-/* --fail-on-loss ends when no shard has lost records for so long, and after so long whatever comes. */
+#define STUCK_MS 3000u /* a consumer that closes for longer is stuck */
+/* --fail-on-loss ends the command LOSSES_MS after the last loss, but at most LOSSES_MS_MAX after the first
+ * one. */
 #define LOSSES_MS 2000u
 #define LOSSES_MS_MAX 30000u
-/* A server that never answered properly is given up after this many tries in a row. With the library's
- * back-off (full jitter, doubling) this takes less than the connect timeout. */
+/* A server that has never answered properly is given up after so many failures in a row. With the library's
+ * back-off (full jitter, doubling) they take less than the connect timeout. */
 #define FIRST_CONTACT_TRIES 4
 
-/* libuv's codes for an unreachable server: numbers are -errno, and -3014..-3000 for names that do not
+/* Returns 1 for libuv's codes of an unreachable server: -errno, and -3014..-3000 for names that do not
  * resolve. */
 static int is_unreachable(int code) {
   return code == -ECONNREFUSED || code == -EHOSTUNREACH || code == -ENETUNREACH || code == -ENETDOWN ||
          code == -ETIMEDOUT || (code >= -3014 && code <= -3000);
 }
 
-/* Of an answer that the service gave no name to: another server may have given it. */
+/* The advice for an answer without an error name of the service: another kind of server may have given it. */
 static const char is_it_the_service[] =
     "is this an endpoint of the service, and http or https as it should be?";
 
+/* Returns the advice for an error, or NULL. */
 static const char *what_to_do(const sloop_error_t *e) {
   int named = e->aws_code && *e->aws_code, nameless = e->http_status && !named;
   if (is_unreachable(e->code)) return "check the endpoint (-b, AWS_ENDPOINT_URL), the region and the network";
   switch (e->code) {
-    case SLOOP_EAUTH: /* of a source of keys that failed, the message names the place to look at */
+    case SLOOP_EAUTH: /* no error name: a source of keys failed, and its message says where to look */
       return named ? "check the keys: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, the "
                      "profile or the role"
                    : NULL;
@@ -70,7 +72,7 @@ void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
   if (at < 0 || (size_t)at >= n) return;
   if (e->retry_in_ms != UINT64_MAX && !e->fatal) return;
   const char *hint = what_to_do(e);
-  /* The library's own sentence may already say it. */
+  /* Leaves the advice out if the library's own sentence has one. */
   if (hint && !strstr(message, "set ") && !strstr(message, "check ") && !strstr(message, "Start anew"))
     snprintf(line + at, n - (size_t)at, "; %s", hint);
 }
@@ -89,7 +91,7 @@ void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret) {
     *ret = c->last;
 }
 
-/* With several streams a line says which one it is about. */
+/* Writes "STREAM: " if the command has several streams, so that the line says which one it is about. */
 static void put_name(slp_cli_consumer *c, char *line, size_t n) {
   *line = 0;
   if (c->name) snprintf(line, n, "%.80s: ", c->name);
@@ -99,22 +101,24 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
                                  char *line, size_t n) {
   sloop_error_t e = {.code = status, .aws_code = "", .message = ""};
   if (error_or_null) e = *error_or_null;
-  e.retry_in_ms = UINT64_MAX; /* so that the line says what to do */
+  e.retry_in_ms = UINT64_MAX; /* so that slp_error_line adds its advice */
   put_name(c, line, n);
   size_t at = strlen(line);
   slp_error_line(&e, line + at, n - at);
 }
 
-/* A server must survive a bad hour; a person at a terminal wants to know at once that the name, the keys or
- * the address are wrong. So until the first good answer these errors end the program. */
+/* Returns 1 if the error ends the command. A worker must survive a bad hour, but a person at a terminal wants
+ * to know at once that the name, the keys or the address is wrong. So until the first good answer those
+ * errors end the command. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
-  if (c->app->args->keep_going || c->lasting) return 0; /* -E */
+  if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that outlives errors */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0 || c->joined) return 0;
   switch (e->code) {
-    /* Of no shard and not fatal: the source of the keys fails just now. */
+    /* Without a shard and not fatal: the source of the keys fails just now. With an HTTP status it may
+     * recover, and a worker waits for it. */
     case SLOOP_EAUTH: return *e->shard || (!e->http_status && !c->app->args->opts.app);
     case SLOOP_EACCESS:
     case SLOOP_ENOSTREAM:
@@ -127,41 +131,48 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
     case SLOOP_ESTREAMBUSY: return 0;
     default: break;
   }
-  /* A worker's tries are short, so that it renews its leases in time; -m is for those who want an end. */
+  /* A worker's calls have short time limits, so that it renews its leases in time: one timeout proves
+   * nothing. Who wants an end gives -m. */
   if (c->app->args->opts.app && e->code == SLP_ETIMEDOUT) return 0;
-  if (st.shards_now > 0) return 0; /* the listing was answered: this is a bad moment, not a bad address */
+  /* the listing was answered, so the address is right and the error passes */
+  if (st.shards_now > 0) return 0;
   if (is_unreachable(e->code)) return 1;
-  /* What the service calls by name came from the service, and passes. */
+  /* An error with an AWS error name comes from the service, so the address is right and the error passes. */
   return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500 && !*e->aws_code;
 }
 
+/* Reports lines that were held long enough, or with `all` every line that is held. */
 static void tell_held(slp_cli_consumer *c, int all) {
   char text[SLP_TOLD_TEXT];
   while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);
 }
 
-/* Of a loss every line has bounds of its own: so many are told one by one in five seconds. */
+/* Every line about a loss has bounds of its own, so up to this many are told one by one within five
+ * seconds. */
 #define LOSS_LINES 100u
-/* The kind of a loss: no code of an error, and no kind of an event of leases. */
+/* The kind of a line about a loss (told.h). It differs from all codes of errors and all kinds of lease
+ * events. */
 #define KIND_LOSS 0x8000
 
-/* Reports c->error, or holds it while enough of its kind was reported lately. `message` is what it says,
- * perhaps behind the shard's name. */
+/* Reports c->error, or holds it if enough lines of its kind were reported lately. `message` is what the line
+ * says; it may begin with the shard's name, which is removed, so that the same trouble of several shards is
+ * one. */
 static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
   slp_str what = slp_str_of(message), name = slp_str_of(shard);
   if (c->app->args->quiet || c->muted) return;
   if (name.n && what.n > name.n && memcmp(what.p, name.p, name.n) == 0)
     what = (slp_str){what.p + name.n, what.n - name.n};
   slp_told_line line = {kind, kind == KIND_LOSS ? LOSS_LINES : 1, name, what, c->error};
-  tell_held(c, 0); /* what is due comes first */
+  tell_held(c, 0); /* lines that are due were there first */
   if (slp_told_now(&c->told, &line, slp_program_mono_us())) slp_say_if_room("%s", c->error);
 }
 
+/* Returns 1 if the error of a question may pass, so that asking again helps. tries: failures in a row. */
 static int passes(const sloop_error_t *e, uint32_t tries) {
   switch (e->code) {
     case SLOOP_ETHROTTLE:
     case SLOOP_ESTREAMBUSY: return 1;
-    case SLOOP_EAUTH: return e->http_status == 429 || e->http_status >= 500; /* of the source of the keys */
+    case SLOOP_EAUTH: return e->http_status == 429 || e->http_status >= 500; /* from the source of the keys */
     case SLOOP_EREMOTE:
     case SLOOP_EPROTO: return e->http_status >= 500 || *e->aws_code || tries < FIRST_CONTACT_TRIES;
     case -ECONNRESET: return tries < FIRST_CONTACT_TRIES;
@@ -174,7 +185,7 @@ int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uin
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   sloop_error_t shown = *e;
-  shown.retry_in_ms = 0; /* so that the line gives no advice */
+  shown.retry_in_ms = 0; /* so that slp_error_line adds no advice */
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
   if (tries > 1) tell(c, e->code, e->shard, e->message);
   return 1;
@@ -207,6 +218,7 @@ void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c) {
   if (slp_cli_consumer_is_stuck(c) && slp_app_unwritten(c->app) == 0) slp_app_leave_stuck(c->app);
 }
 
+/* Tells the mode that the consumer may be closed, or closes it. */
 static void ending(slp_cli_consumer *c) {
   if (c->on_ending && c->s && !c->closing)
     c->on_ending(c);
@@ -222,7 +234,7 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   slp_told_drop(&c->told, why);
   tell_held(c, 1);
   slp_say("%s", why);
-  if (c->joined && !c->stopping) { /* its leases are released, so that no worker waits for their expiry */
+  if (c->joined && !c->stopping) { /* releases the leases, so that no other worker waits until they expire */
     slp_cli_consumer_stop(c, SLP_APP_LEAVE_MS);
     return;
   }
@@ -232,18 +244,20 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
 
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
   char line[200];
-  if (c->stopping || c->failed) return; /* it is done, and only closes or waits for its reader */
+  /* it is done: it only closes, or waits for the reader of its output */
+  if (c->stopping || c->failed) return;
   snprintf(line, sizeof line, "interrupted before the end: %s", more);
   slp_cli_consumer_fail(c, SLP_EXIT_FAILED, line);
 }
 
-/* Do the rows of this layout name the stream that they are of? */
+/* Returns 1 if the rows of the lease table name the stream that they belong to. */
 static int names_its_stream(const slp_args *a) {
   const slp_layout *layout = slp_layout_of(a->opts.schema);
   return layout && !layout->one_stream && (!layout->own_table || a->streams_n > 1);
 }
 
-/* The command that sets `shard`, or all, to the oldest record, as it is typed. */
+/* Appends to c->error the command that sets `shard`, or "all", to the oldest record, ready to be typed.
+ * `before` and `behind` are the words around it. */
 static void add_reset(slp_cli_consumer *c, const char *before, const char *shard, const char *behind) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
@@ -255,7 +269,8 @@ static void add_reset(slp_cli_consumer *c, const char *before, const char *shard
            names_its_stream(a) ? "" : " -o oldest", stream, behind);
 }
 
-/* Where the position came from, that of a shard which the service refuses has to be set anew. */
+/* Appends what to do about a position that the service refuses: replace it where it is kept, which is a lease
+ * or the file of --save. */
 static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
@@ -271,7 +286,7 @@ static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
         a->save);
 }
 
-/* The stream was made again, or its table has another one. */
+/* Appends how to start anew, after the stream was created again or its table got another stream. */
 static void add_new_start(slp_cli_consumer *c) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
@@ -283,9 +298,11 @@ static void add_new_start(slp_cli_consumer *c) {
     snprintf(c->error + at, n, "; first remove %.80s", a->save);
 }
 
-/* A failure is told again after twice as many tries: while none is told for longer, writes are answered. */
+/* The library reports a failure that lasts again after twice as many tries. If it reports none for this much
+ * longer than the failure had lasted until its last report, writes are answered again. */
 #define UNTOLD_US 10000000u
 
+/* Notes when writes of the lease table fail, for slp_cli_consumer_unwritten_us(). */
 static void note_unwritten(slp_cli_consumer *c, const sloop_error_t *e) {
   sloop_stats_t st;
   if (!strstr(e->message, "a write of the lease table failed")) return;
@@ -313,19 +330,22 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (c->app->args->opts.app) note_unwritten(c, e);
   snprintf(c->of_error, sizeof c->of_error, "%s", e->message);
   int hopeless = is_hopeless(c, e);
-  /* Before the first answer, silence either ends soon or ends the program: then it is reported, once. */
+  /* Before the first answer, an error without an HTTP status is not reported yet. It passes soon, or it
+   * becomes hopeless, ends the program and is reported then, once. */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0 &&
-                  !c->app->args->opts.app; /* a worker waits for as long as it takes */
+                  /* a worker waits for as long as it takes, so it reports the error */
+                  !c->app->args->opts.app;
   sloop_error_t shown = *e;
-  if (hopeless) shown.retry_in_ms = UINT64_MAX; /* so that the line says what to do */
+  if (hopeless) shown.retry_in_ms = UINT64_MAX; /* so that slp_error_line adds its advice */
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   const slp_args *a = c->app->args;
   int of_token = e->fatal && c->token_file && (e->code == SLOOP_ETOKEN || e->code == SLOOP_ETRIMMED);
   int says_more = of_token || (e->code == SLOOP_EPOSITION && (a->opts.app || a->save));
-  if (says_more) shown.retry_in_ms = 0; /* the words of every command would name no way that is open here */
+  /* the general advice does not help here; better advice is appended below */
+  if (says_more) shown.retry_in_ms = 0;
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
   if (of_token)
     snprintf(c->error + strlen(c->error), sizeof c->error - strlen(c->error),
@@ -336,7 +356,8 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping &&
-           strncmp(e->message, "retrieval: ", 11) == 0) /* said once each time that it changes */
+           /* the library says this once for each change, so none of these lines is held back */
+           strncmp(e->message, "retrieval: ", 11) == 0)
     slp_say_if_room("%s", c->error);
   else if (!c->stopping && !undecided)
     tell(c, e->code, e->shard, e->message);
@@ -376,7 +397,7 @@ static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   }
   char name[100];
   put_name(c, name, sizeof name);
-  /* With leases, on_lease tells the same and more. */
+  /* With leases, on_lease reports the other events, and more about them. */
   int wanted = c->app->args->verbose && (!c->app->args->opts.app || e->kind == SLOOP_SHARD_OPENED);
   if (!c->app->args->quiet && (e->kind == SLOOP_SHARD_STOPPED || wanted))
     slp_say_if_room("%s%s: %s", name, e->shard, text);
@@ -412,7 +433,8 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   c->lost = 1;
 }
 
-/* Whatever ends it meanwhile. Returns 1 if it ends so. */
+/* If --fail-on-loss has seen a loss, ends the command for that reason, whatever else is about to end it.
+ * Returns 1 if it does. */
 static int fail_for_losses(slp_cli_consumer *c) {
   char line[120];
   if (!c->lost || c->stopping || c->failed) return 0;
@@ -422,8 +444,8 @@ static int fail_for_losses(slp_cli_consumer *c) {
   return 1;
 }
 
-/* Other shards may have lost records too, and each is to be told and noted before the end: else every start
- * would end at the next one of them. */
+/* Ends the command some time after a loss. Other shards may have lost records too, and each loss must be
+ * reported and saved before the end. Otherwise every start would end at the next one of them. */
 static void end_after_losses(slp_cli_consumer *c) {
   if (c->lost && (slp_app_ran_ms(c->app, c->loss_tick) >= LOSSES_MS ||
                   slp_app_ran_ms(c->app, c->first_loss_tick) >= LOSSES_MS_MAX))
@@ -435,8 +457,8 @@ void slp_cli_consumer_tick(slp_cli_consumer *c) {
   end_after_losses(c);
 }
 
-/* The kind of an event, reported once and then kept back for a while; errors have negative codes. Each bad
- * row is a kind of its own. */
+/* Returns the kind of a lease event, by which its lines are reported or held (told.h). Errors have negative
+ * codes, so they differ. Each bad row has a kind of its own. */
 static int kind_of(const sloop_lease_event_t *e) {
   uint32_t hash = 2166136261u;
   if (e->kind != SLOOP_LEASE_BAD_ROW) return (int)e->kind;
@@ -449,7 +471,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   (void)s;
   if (e->kind == SLOOP_LEASE_JOINED) c->joined = 1;
   if (e->kind == SLOOP_LEASE_TAKEN) c->unwritten_us = 0;
-  /* What fails is an error too, and was told as that a moment ago. */
+  /* A failure comes as an error first, with the same text, and was reported then. */
   size_t n = strlen(c->of_error);
   int was_told = e->kind == SLOOP_LEASE_TROUBLE && n && strncmp(c->of_error, e->text, n) == 0;
   c->of_error[0] = 0;
@@ -475,12 +497,12 @@ static void on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
 static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
-  (void)level; /* the library has already left out what is below log_level */
+  (void)level; /* the library leaves out what is below log_level */
   const slp_args *a = c->app->args;
   int asked_for = a->contexts ? slp_log_contexts_have(a->contexts, line) : a->opts.log_level > SLOOP_LOG_WARN;
-  /* Warnings come as errors too; log lines are for -vv and for who set log_level. Of metrics, of
-   * keys that are slow to come, and of records that are polled against the wish to have them pushed, they
-   * come only here. */
+  /* A warning also comes as an error, so log lines are printed only with -vv or if log_level was set. Three
+   * kinds of warnings come only as log lines: of metrics, of keys that are slow to come, and, wanted with -v
+   * only, of records that are polled although push was preferred. */
   int only_here = strncmp(line, "metrics: ", 9) == 0 || strncmp(line, "credentials: ", 13) == 0 ||
                   (a->verbose && strncmp(line, "retrieval: ", 11) == 0);
   if (a->quiet || (!asked_for && !only_here)) return;
@@ -489,7 +511,8 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
   slp_say_if_room("%s%s", name, line);
 }
 
-/* The library begins its sentence with an option of sloop.h: here that is a flag, or a setting of -X. */
+/* Writes the library's sentence for a user of the command. It may begin with the name of an option in
+ * sloop.h, which is here a flag or a setting of -X. */
 static void as_typed(const char *why, char shown[SLP_ARGS_WHY]) {
   slp_str name = {why, strspn(why, "abcdefghijklmnopqrstuvwxyz_0123456789")};
   const char *before = !name.n || !strchr(": ", why[name.n]) ? ""
@@ -546,7 +569,7 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   c->stop_status = status;
-  if (status != SLP_ECANCELED) ending(arg); /* canceled: the close is already under way */
+  if (status != SLP_ECANCELED) ending(arg); /* canceled: the consumer is being closed already */
 }
 
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms) {

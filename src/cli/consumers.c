@@ -1,4 +1,5 @@
-/* consumers.c - how the consumers registered with a stream are shown, and whether one is to go. */
+/* consumers.c - shows the consumers that are registered with a stream, and asks whether one is to be
+ * removed. */
 #include "cli/consumers.h"
 
 #include <stdio.h>
