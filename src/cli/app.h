@@ -10,8 +10,8 @@
 
 #define SLP_APP_TICK_MS 100
 #define SLP_APP_GRACE_MS 1500 /* so that a first Ctrl-C ends the program within 2 s, whatever is stuck */
-/* Of these 2 s, all lines to a standard error that nobody reads may wait so long together: after a first
- * signal, and after the grace is over. */
+/* How long all lines together may wait for a standard error that nobody reads: from the first signal on, and
+ * once the grace is over. */
 #define SLP_APP_SAY_MS 1000
 #define SLP_APP_SAY_LATE_MS 300
 /* so long after on_overdue, counted in ticks, the process exits: only a thread can still hold it up */
@@ -64,8 +64,8 @@ void slp_app_close(slp_app *app);
 uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick);
 /* Ends the process with exit_code, although a thread still runs that never returns. */
 void slp_app_leave_stuck(slp_app *app);
-/* Runs the loop to its end, frees it and returns exit_code. A callback must call slp_app_close, or it never
- * ends. */
+/* Runs the loop to its end, frees it and returns exit_code. The loop ends after a callback has called
+ * slp_app_close. */
 int slp_app_run(slp_app *app);
 
 #endif

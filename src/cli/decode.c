@@ -5,7 +5,7 @@
 
 #include "codec/base64.h"
 
-/* Words the refusal of a name that no decoder has. */
+/* Writes the error about a name that no decoder has. */
 static void tell_unknown(char why[200], const char *name, size_t n) {
   int used = snprintf(why, 200, "-s: \"%.*s\" is no decoder; there are ", (int)(n < 40 ? n : 40), name);
   for (size_t i = 0; slp_decoder_at(i) && used < 200; i++)
@@ -49,7 +49,7 @@ int slp_decode_makes_events(const slp_decode_chain *c) { return c->n > 0 && c->s
 
 int slp_decode_makes_json(const slp_decode_chain *c) { return c->n > 0 && c->step[c->n - 1]->makes_json; }
 
-/* ---- a chain, step by step ---------------------------------------------------------------------- */
+/* ---- a chain at work ---------------------------------------------------------------------------- */
 
 void slp_decoding_init(slp_decoding *d, slp_mem *mem) {
   *d = (slp_decoding){.mem = mem};
@@ -76,17 +76,18 @@ void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, 
   d->limit = d->left = limit;
 }
 
-/* Returns 1 when no step is left. An empty text has nothing to decode: Kafka calls such a record a
+/* Returns 1 if no step is left to do here. An empty text is never decoded: in Kafka such a record is a
  * tombstone. */
 static int is_over(const slp_decoding *d) {
   return d->at == d->chain->n || d->chain->step[d->at]->makes_events || !d->in.n;
 }
 
-/* Returns 1 while the step goes on. */
+/* Runs a slice of the step. Returns 1 while the step goes on. */
 static int run_some(slp_decoding *d, const slp_decoder *step, char why[SLP_DECODER_WHY]) {
   if (step->run) {
     int r = step->run(&d->next, d->in);
-    return slp_buf_failed(&d->next) ? slp_buf_failed(&d->next) : r; /* it has no word for "too much" */
+    /* `run` need not report that the buffer is full */
+    return slp_buf_failed(&d->next) ? slp_buf_failed(&d->next) : r;
   }
   if (!d->state && !(d->state = step->open(d->mem, d->in, d->schemas))) return SLP_ENOMEM;
   int r = step->step(d->state, &d->next, why);
@@ -98,7 +99,7 @@ void slp_decode_too_much(char why[100], const char *step, uint64_t limit) {
   snprintf(why, 100, "%s: more than %llu bytes; see -X decoded_bytes_max", step, (unsigned long long)limit);
 }
 
-/* Returns the decoder that recognizes what the text is in base64, or NULL. */
+/* Returns the decoder that recognizes the text after base64 is decoded, or NULL. */
 static const slp_decoder *look_into_base64(slp_str in) {
   char first[16];
   if (in.n < sizeof first) return NULL;
@@ -109,10 +110,12 @@ static const slp_decoder *look_into_base64(slp_str in) {
 void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const char *better) {
   const slp_decoder *seen = slp_decoder_that_recognizes(in), *within = NULL;
   int of_text =
-      step->makes_json || step->makes_events || step->makes_lines; /* it comes behind what unpacks */
+      /* the step reads text, so a step that unpacks would come before it */
+      step->makes_json || step->makes_events || step->makes_lines;
   if (!seen && (of_text || step->open)) within = look_into_base64(in);
   const slp_decoder *lacking = seen && seen->needs ? seen : within && within->needs ? within : NULL;
-  int instead = !of_text || (seen && seen->makes_lines); /* what makes lines needs no step behind it */
+  /* the suggestion replaces this step: nothing decodes lines of JSON any further */
+  int instead = !of_text || (seen && seen->makes_lines);
   const char *comma = instead ? "" : ",", *then = instead ? "" : step->name;
   if (*better)
     snprintf(why, 100, "%s: %.80s", step->name, better);
@@ -130,7 +133,7 @@ void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const
     snprintf(why, 100, "%s: %.80s", step->name, step->damaged);
 }
 
-/* Sets what decodes the step to come. Returns 0 if nothing does: the text stays as it is. */
+/* Sets d->by for the next step. Returns 0 if there is no decoder, so that the text stays as it is. */
 static int pick(slp_decoding *d) {
   const slp_decoder *asked = d->chain->step[d->at];
   if (!d->state) d->by = asked->picks ? slp_decoder_that_recognizes(d->in) : asked;

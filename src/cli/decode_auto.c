@@ -1,4 +1,5 @@
-/* decode_auto.c - unpacks what begins as a packed text does. The chain (decode.c) picks the decoder. */
+/* decode_auto.c - unpacks a text that begins like a packed one. decode.c picks the decoder by the first
+ * bytes. */
 #include "cli/decode_auto.h"
 
 const slp_decoder slp_decoder_auto = {.name = "auto",

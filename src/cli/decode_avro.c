@@ -1,4 +1,4 @@
-/* decode_avro.c - picks the reader by the first bytes. */
+/* decode_avro.c - picks the reader by the first bytes: an Avro file, or a message with Glue's header. */
 #include "cli/decode_avro.h"
 
 #include <stdio.h>
@@ -8,8 +8,8 @@
 
 typedef struct avro_state {
   slp_mem *mem;
-  slp_avro_file *file;    /* owned, or NULL */
-  slp_glue_message *glue; /* likewise */
+  slp_avro_file *file;    /* owned; NULL: the text is no Avro file */
+  slp_glue_message *glue; /* owned; NULL: it is one */
 } avro_state;
 
 static void close_avro(void *state) {

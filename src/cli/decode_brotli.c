@@ -1,4 +1,5 @@
-/* decode_brotli.c - a stream of Brotli, by libbrotlidec. The format has no magic number and no checksum. */
+/* decode_brotli.c - unpacks a stream of Brotli with libbrotlidec. The format has no magic number and no
+ * checksum. */
 #include "cli/decode_brotli.h"
 
 #include "cli/decode_pieces.h"
@@ -9,7 +10,7 @@
 typedef struct brotli_state {
   slp_mem *mem;
   BrotliDecoderState *z;
-  slp_str in; /* not read yet */
+  slp_str in; /* what is not read yet */
 } brotli_state;
 
 static void *take(void *mem, size_t n) { return slp_alloc(mem, n); }
@@ -48,9 +49,9 @@ static int make_piece(void *state, char *out, size_t room, size_t *ret_made, cha
   *ret_made = room - room_left;
   s->in = (slp_str){(const char *)in, left};
   switch (r) {
-    case BROTLI_DECODER_RESULT_SUCCESS: return left ? SLP_EBADDATA : 0; /* something follows it */
+    case BROTLI_DECODER_RESULT_SUCCESS: return left ? SLP_EBADDATA : 0; /* bytes follow the end */
     case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: return 1;
-    case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT: return SLP_EBADDATA; /* it is cut short */
+    case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT: return SLP_EBADDATA; /* the text is cut short */
     case BROTLI_DECODER_RESULT_ERROR: break;
   }
   return refuse(s);

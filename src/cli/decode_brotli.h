@@ -1,4 +1,5 @@
-/* decode_brotli.h - the decoder brotli. Built without its library, the decoder only says so (`needs`). */
+/* decode_brotli.h - the decoder brotli. If it is built without the library, it only names the package
+ * (`needs`). */
 #ifndef SLP_CLI_DECODE_BROTLI_H
 #define SLP_CLI_DECODE_BROTLI_H
 

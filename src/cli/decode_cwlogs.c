@@ -1,7 +1,7 @@
-/* decode_cwlogs.c - the events in a record of a CloudWatch Logs subscription.
+/* decode_cwlogs.c - reads the events in a record of a CloudWatch Logs subscription.
  *
- * It is read in two rounds: the group may be named after the events, and no event may be handed out before
- * the whole is known to be well-formed. */
+ * It reads the record in two rounds. The name of the group may stand behind the events, and no event may be
+ * handed out before the whole record is known to be well-formed. */
 #include "cli/decode_cwlogs.h"
 
 #include "cli/decode_json.h"
@@ -11,7 +11,8 @@ slp_str slp_log_line(slp_str message) {
   return message;
 }
 
-/* Hands a member on that has no place of its own; its key was just read. */
+/* Appends a member that has no field in slp_log_event. Its key was just read; `before` is put before its
+ * name. */
 static int keep_member(slp_jw *w, slp_json *j, const char *before) {
   slp_buf name;
   slp_buf_init(&name, w->b->mem, 0);
@@ -35,7 +36,7 @@ static int is_taken(slp_str name) {
   return 0;
 }
 
-/* Members may come in any order and the last of one name counts, as everywhere. */
+/* Reads an event. Its members may come in any order, and the last one of a name counts, as everywhere. */
 static int read_event(slp_json *j, slp_log_event *e, slp_buf *more) {
   slp_jw w = {.b = more, .one_line = 1};
   e->id = e->message = (slp_str){"", 0};
@@ -141,7 +142,8 @@ static int unpack(slp_cwlogs *l) {
   return SLP_CWLOGS_MORE;
 }
 
-/* The reader works in place, so the second round needs a text of its own. */
+/* First round: checks the whole record and reads all but the events. The JSON reader changes the text in
+ * place, so the second round gets a copy. */
 static int check(slp_cwlogs *l) {
   message_type type = NO_TYPE;
   int r = slp_buf_reserve(&l->text, 1);
@@ -158,6 +160,7 @@ static int check(slp_cwlogs *l) {
   return SLP_CWLOGS_MORE;
 }
 
+/* Second round: looks for the next array of events. */
 static int look_for_events(slp_cwlogs *l) {
   int token;
   while ((token = slp_json_next(&l->json)) == SLP_JSON_KEY) {
@@ -198,10 +201,10 @@ int slp_cwlogs_step(slp_cwlogs *l) {
   if (l->state == SLP_CWLOGS_UNPACKS) return unpack(l);
   int r = read_some(l);
   if (r != SLP_ELIMIT || slp_buf_failed(&l->more) || slp_buf_failed(&l->record)) return r;
-  return SLP_EBADDATA; /* JSON too deep; SLP_ELIMIT is about the bytes that are made of the record */
+  return SLP_EBADDATA; /* JSON too deep; SLP_ELIMIT would mean that the record becomes too many bytes */
 }
 
-/* The printer reads the events: see slp_cwlogs_begin(). */
+/* It has no functions: the printer reads the events, with slp_cwlogs_begin(). */
 const slp_decoder slp_decoder_cwlogs = {.name = "cwlogs",
                                         .does = "CloudWatch Logs: a line an event",
                                         .damaged = "it is no record of a CloudWatch Logs subscription",

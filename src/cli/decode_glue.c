@@ -1,4 +1,4 @@
-/* decode_glue.c - the row of the table. */
+/* decode_glue.c - the decoder glue, over glue_message.h. */
 #include "cli/decode_glue.h"
 
 #include "cli/glue_message.h"

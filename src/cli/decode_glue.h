@@ -1,5 +1,4 @@
-/* decode_glue.h - the decoder glue: a message behind the header of a Glue Schema Registry, whatever its
- * format. */
+/* decode_glue.h - the decoder glue: a message of any format behind the header of a Glue Schema Registry. */
 #ifndef SLP_CLI_DECODE_GLUE_H
 #define SLP_CLI_DECODE_GLUE_H
 

@@ -1,4 +1,5 @@
-/* decode_gzip.c - gzip and zlib. Producers mix the two names up, so each decoder takes both formats. */
+/* decode_gzip.c - unpacks gzip and zlib. Producers confuse the two names, so each decoder takes both
+ * formats. */
 #include "cli/decode_gzip.h"
 
 #include "codec/gunzip.h"
@@ -17,7 +18,8 @@ static void close_gzip(void *state) { slp_gunzip_end(state); }
 
 static int is_gzip(slp_str in) { return slp_begins_with(in, "\x1f\x8b", 2); }
 
-/* A window of 32 KiB and the usual levels. Level 2 to 5 begins as a text may: "x^". */
+/* Recognizes zlib with a window of 32 KiB and the usual levels. Levels 2 to 5 are left out: they begin with
+ * "x^", as a text may. */
 static int is_zlib(slp_str in) {
   return slp_begins_with(in, "x\x01", 2) || slp_begins_with(in, "x\x9c", 2) ||
          slp_begins_with(in, "x\xda", 2);

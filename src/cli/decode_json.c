@@ -1,13 +1,13 @@
-/* decode_json.c - JSON to JSON: on one line, and without DynamoDB's types. */
+/* decode_json.c - turns JSON into JSON: on one line, or without DynamoDB's types. */
 #include "cli/decode_json.h"
 
 #include "cli/decode.h"
 
-/* Copies the text, because the reader works in place and the text is not ours to change. */
+/* Begins to read a copy of the text, because the JSON reader changes the text in place. */
 static int begin(slp_buf *copy, slp_json *j, slp_mem *mem, slp_str in) {
   slp_buf_init(copy, mem, SLP_DECODED_BYTES_MAX);
   slp_buf_add_str(copy, in);
-  int r = slp_buf_reserve(copy, 1); /* an empty text has an address too */
+  int r = slp_buf_reserve(copy, 1); /* an empty copy too must have an address */
   if (!r) slp_json_begin(j, copy->p, copy->n);
   return r;
 }
@@ -40,7 +40,7 @@ int slp_decode_put_value(slp_jw *w, slp_json *j, int token) {
   }
 }
 
-/* Checks that nothing follows the value; an error of writing comes before one of reading. */
+/* Ends the reading and returns its error. Nothing may follow the value. An error of `ret` comes first. */
 static int end(slp_buf *copy, slp_json *j, const slp_buf *ret, int r) {
   if (!r && slp_json_next(j) != SLP_JSON_END) r = SLP_EBADDATA;
   slp_buf_free(copy);
@@ -54,12 +54,12 @@ int slp_decode_plain_json(slp_buf *ret, slp_str in) {
   int r = begin(&copy, &j, ret->mem, in);
   if (!r) r = slp_decode_put_value(&w, &j, slp_json_next(&j));
   r = end(&copy, &j, ret, r);
-  return r == SLP_ELIMIT ? SLP_EBADDATA : r; /* too deep */
+  return r == SLP_ELIMIT ? SLP_EBADDATA : r; /* the JSON is too deep */
 }
 
 /* ---- DynamoDB's types --------------------------------------------------------------------------- */
 
-/* A JSON number: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
+/* Returns 1 for a number of JSON: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
 static int is_json_number(slp_str s) {
   size_t at = 0, from;
   if (at < s.n && s.p[at] == '-') at++;
@@ -108,6 +108,7 @@ static int find_type(slp_str name, kind *ret) {
   return 0;
 }
 
+/* Writes a number of DynamoDB as it is, or as a string if JSON has no such number. */
 static void put_number(slp_jw *w, slp_str number) {
   if (is_json_number(number))
     slp_jw_raw(w, NULL, number);
@@ -131,7 +132,7 @@ static int put_set(slp_jw *w, slp_json *j, int numbers) {
 
 static int put_attribute(slp_jw *w, slp_json *j, int token);
 
-/* Writes the members of a map of attributes and its '}'; its '{' was read. */
+/* Writes the members of a map of attributes, and the '}'. The '{' was read. */
 static int put_attributes(slp_jw *w, slp_json *j) {
   int token, r = 0;
   slp_jw_object(w, NULL);
@@ -174,8 +175,8 @@ static int put_typed(slp_jw *w, slp_json *j, kind k) {
   return SLP_EBADDATA;
 }
 
-/* Writes the value of {"TYPE": ...}, of which `token` was read. It is as deep as the reader allows, so the
- * recursion has a bound. */
+/* Writes the value of {"TYPE": ...}, whose first token was read. The JSON reader bounds the depth, and so the
+ * recursion. */
 static int put_attribute(slp_jw *w, slp_json *j, int token) {
   kind k;
   if (token != SLP_JSON_OBJECT || slp_json_next(j) != SLP_JSON_KEY || !find_type(j->text, &k))
@@ -185,7 +186,8 @@ static int put_attribute(slp_jw *w, slp_json *j, int token) {
   return slp_json_next(j) == SLP_JSON_OBJECT_END ? 0 : SLP_EBADDATA;
 }
 
-/* Writes a change, whose '{' was read: images and keys lose their types, everything else stays. */
+/* Writes a change, whose '{' was read. Images and keys lose their types, and everything else stays. Sets
+ * *found if it has any images or keys. */
 static int put_change(slp_jw *w, slp_json *j, int *found) {
   int token, r = 0;
   slp_jw_object(w, NULL);
@@ -206,7 +208,7 @@ static int put_change(slp_jw *w, slp_json *j, int *found) {
   return r;
 }
 
-/* Writes an object, as a change or as an item; it must be all of the text. */
+/* Writes an object, as a change or as an item. Nothing may follow it. */
 static int put_whole(slp_buf *ret, slp_str in, int as_item, int *found) {
   slp_buf copy;
   slp_json j;
@@ -223,7 +225,7 @@ int slp_decode_ddb_json(slp_buf *ret, slp_str in) {
   int r = put_whole(ret, in, 0, &found);
   if (!r && found) return 0;
   if (r && r != SLP_EBADDATA && r != SLP_ELIMIT) return r;
-  /* It is no change: then an item or keys. */
+  /* The text is no change, so it is an item or a map of keys. */
   slp_buf_cut(ret, from);
   r = put_whole(ret, in, 1, &found);
   return r == SLP_ELIMIT ? SLP_EBADDATA : r;

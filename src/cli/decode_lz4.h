@@ -1,4 +1,4 @@
-/* decode_lz4.h - the decoder lz4. Built without its library, the decoder only says so (`needs`). */
+/* decode_lz4.h - the decoder lz4. If it is built without the library, it only names the package (`needs`). */
 #ifndef SLP_CLI_DECODE_LZ4_H
 #define SLP_CLI_DECODE_LZ4_H
 

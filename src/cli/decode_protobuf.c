@@ -1,5 +1,5 @@
-/* decode_protobuf.c - picks the reader by the first byte. Glue's header begins with 03, which is the tag of a
- * field 0: no message begins so. */
+/* decode_protobuf.c - picks the reader by the first byte. Glue's header begins with 03. In a message that
+ * byte would be the tag of a field 0, which no message has. */
 #include "cli/decode_protobuf.h"
 
 #include <stdio.h>
@@ -11,10 +11,10 @@ enum { GLUE = 3 };
 
 typedef struct protobuf_state {
   slp_mem *mem;
-  slp_glue_message *glue; /* owned, or NULL */
+  slp_glue_message *glue; /* owned; NULL: the text has no header of Glue */
   slp_schemas *schemas;   /* borrowed, or NULL */
   slp_str in;
-  slp_pb_value *value; /* owned; NULL until it is begun */
+  slp_pb_value *value; /* owned; NULL: not begun yet */
 } protobuf_state;
 
 static void close_protobuf(void *state) {

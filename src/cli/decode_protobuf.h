@@ -1,5 +1,5 @@
 /* decode_protobuf.h - the decoder protobuf: a message behind the header of a Glue Schema Registry, or without
- * it the message that --schema-file FILE#MESSAGE names. */
+ * that header the message that --schema-file FILE#MESSAGE names. */
 #ifndef SLP_CLI_DECODE_PROTOBUF_H
 #define SLP_CLI_DECODE_PROTOBUF_H
 

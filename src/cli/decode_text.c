@@ -1,4 +1,4 @@
-/* decode_text.c - text to bytes, and bytes to valid UTF-8. */
+/* decode_text.c - turns base64 and hex into bytes, and any bytes into valid UTF-8. */
 #include "cli/decode_text.h"
 
 #include "codec/base64.h"
@@ -6,7 +6,7 @@
 
 static int decode_base64(slp_buf *ret, slp_str in) {
   while (in.n && (in.p[in.n - 1] == '\n' || in.p[in.n - 1] == '\r'))
-    in.n--; /* as command-line tools add it */
+    in.n--; /* command-line tools add line ends */
   if (slp_buf_reserve(ret, in.n / 4 * 3 + 4) != 0) return SLP_ENOMEM;
   int64_t n = slp_base64_decode(ret->p + ret->n, in.p, in.n);
   if (n < 0) return (int)n;

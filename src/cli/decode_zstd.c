@@ -1,4 +1,4 @@
-/* decode_zstd.c - frames of Zstandard, by libzstd. */
+/* decode_zstd.c - unpacks frames of Zstandard with libzstd. */
 #include "cli/decode_zstd.h"
 
 #include "cli/decode_pieces.h"
@@ -41,7 +41,7 @@ static int refuse(const zstd_state *s, size_t result, char why[SLP_DECODER_WHY])
   return SLP_EBADDATA;
 }
 
-/* Frames follow each other; some are empty, or are to be skipped. */
+/* The text is any number of frames. Some are empty, and some are to be skipped. */
 static int make_piece(void *state, char *out, size_t room, size_t *ret_made, char why[SLP_DECODER_WHY]) {
   zstd_state *s = state;
   ZSTD_outBuffer made = {out, room, 0};
@@ -50,7 +50,7 @@ static int make_piece(void *state, char *out, size_t room, size_t *ret_made, cha
   if (ZSTD_isError(result)) return refuse(s, result, why);
   int all_read = s->in.pos == s->in.size;
   if (result == 0) return !all_read;
-  return all_read && made.pos < room ? SLP_EBADDATA : 1; /* it ends within a frame */
+  return all_read && made.pos < room ? SLP_EBADDATA : 1; /* the text ends inside a frame */
 }
 
 static int step_zstd(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {

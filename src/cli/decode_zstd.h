@@ -1,4 +1,5 @@
-/* decode_zstd.h - the decoder zstd. Built without its library, the decoder only says so (`needs`). */
+/* decode_zstd.h - the decoder zstd. If it is built without the library, it only names the package
+ * (`needs`). */
 #ifndef SLP_CLI_DECODE_ZSTD_H
 #define SLP_CLI_DECODE_ZSTD_H
 

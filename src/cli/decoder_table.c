@@ -1,4 +1,4 @@
-/* decoder_table.c - the rows of the table of decoders. */
+/* decoder_table.c - the rows of the table of decoders, in the order in which they are shown. */
 #include "cli/decoder_table.h"
 
 #include "cli/decode_auto.h"

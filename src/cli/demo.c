@@ -1,5 +1,5 @@
-/* demo.c - shows everything at work and checks it against the producer's own book (ledger.h), not against the
- * library's own statistics. */
+/* demo.c - shows everything at work. It checks the result against the producer's own record (ledger.h), not
+ * against the library's statistics. */
 #include "cli/demo.h"
 
 #include <stdio.h>
@@ -17,12 +17,12 @@
 #define STREAM "demo"
 #define SHARDS 4
 #define DEFAULT_SECONDS 8
-#define RECORDS_MIN 12000 /* at least so many are put, however short the time is */
-#define RATE_MIN 2000     /* records a second */
+#define RECORDS_MIN 12000 /* at least this many are put, however short the time is */
+#define RATE_MIN 2000     /* at least this many records a second are put */
 #define PUT_EVERY_MS 10
 #define PUTS_A_TICK_MAX 1000
-#define SHOW_EVERY 400 /* records: about one in so many is printed */
-#define WAIT_FOR_REST_US 15000000u
+#define SHOW_EVERY 400             /* about one of this many records is printed */
+#define WAIT_FOR_REST_US 15000000u /* the demo fails if records are missing for longer after the last put */
 
 typedef struct demo {
   slp_app app;
@@ -31,15 +31,18 @@ typedef struct demo {
   slp_ledger ledger;
   sloop_sandbox_t *box; /* owned */
   slp_ticker *producer; /* owned */
+  /* produce_us: for how long records are put; produced_at_us: when the last one was put */
   uint64_t begun_us, produce_us, produced_at_us;
-  uint64_t rate;
-  uint64_t put;   /* confirmed puts */
-  uint64_t late;  /* flagged by the library; shown beside our own count of late records */
+  uint64_t rate;  /* records to be put in a second */
+  uint64_t put;   /* puts that the sandbox has confirmed */
+  uint64_t late;  /* records that the library flagged as late; printed beside the ledger's own count */
   uint32_t stage; /* 0: before the split, 1: before the merge, 2: after */
+  /* produced: all records are put; ended: the consumer is stopped; terminal: standard output is one */
   uint8_t produced, ended, terminal;
 } demo;
 
-static void mix(uint64_t *x) { /* splitmix64's finaliser: keys that hash apart, the same every time */
+/* splitmix64's finaliser: keys whose hashes are far apart, the same in each run */
+static void mix(uint64_t *x) {
   *x = (*x ^ *x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   *x = (*x ^ *x >> 27) * UINT64_C(0x94d049bb133111eb);
   *x ^= *x >> 31;
@@ -53,7 +56,8 @@ static void end_demo(demo *d) {
   slp_cli_consumer_stop(&d->consumer, 500);
 }
 
-/* Puts one record. 0: taken; 1: refused for the moment (a change is under way, a limit); negative: broken. */
+/* Puts one record. Returns 0; 1 if the sandbox refuses it for the moment (a change is under way, or a limit);
+ * negative on a failure. */
 static int put_one(demo *d) {
   uint64_t user = d->put;
   mix(&user);
@@ -71,19 +75,20 @@ static int put_one(demo *d) {
   return 0;
 }
 
+/* Returns 1 if `part` thirds of the time for putting are over. */
 static int is_due(const demo *d, uint64_t now_us, uint64_t part) {
   return now_us - d->begun_us >= d->produce_us * part / 3;
 }
 
-/* Split and merge are tried again at every tick until the sandbox takes them. */
+/* Splits a shard, later merges two. Each is tried again at every tick until the sandbox accepts it. */
 static void reshard(demo *d, uint64_t now_us) {
   if (d->stage == 0 && is_due(d, now_us, 1)) {
     if (sloop_sandbox_split(d->box, STREAM, "shardId-000000000001", NULL) != 0) return;
-    (void)slp_ledger_change(&d->ledger, "shardId-000000000001",
-                            NULL); /* unknown only if never put to: no parent */
+    /* it fails only if nothing was ever put into that shard, which then is no parent */
+    (void)slp_ledger_change(&d->ledger, "shardId-000000000001", NULL);
     d->stage = 1;
   } else if (d->stage == 1 && is_due(d, now_us, 2) && d->ledger.phase == 1) {
-    /* Merges the upper half of the split shard and its neighbour: a grandchild with parents of two
+    /* Merges the upper half of the split shard with its neighbour, so that the child has parents of two
      * generations. */
     if (sloop_sandbox_merge(d->box, STREAM, "shardId-000000000005", "shardId-000000000002") != 0) return;
     (void)slp_ledger_change(&d->ledger, "shardId-000000000005", "shardId-000000000002");
@@ -132,7 +137,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
 
 static void on_tip(slp_cli_consumer *c) {
   demo *d = c->user;
-  /* Every shard is at its tip: all late copies have arrived. */
+  /* Every shard is at its tip, so all late records have come. */
   if (d->produced && d->ledger.read >= d->ledger.put) end_demo(d);
 }
 
@@ -148,6 +153,8 @@ static void on_tick(slp_app *app) {
 
 /* ---- the verdict ---------------------------------------------------------------------------- */
 
+/* Returns 1 if the ledger proves what the demo promises: every record once and in order, through 4, 5 and 4
+ * shards. */
 static int is_proven(const demo *d) {
   const slp_ledger *l = &d->ledger;
   return slp_ledger_proven(l) && l->put >= 10000 && l->phase == 2 && slp_ledger_width(l, 0) == 4 &&
@@ -217,7 +224,7 @@ static void on_overdue(slp_app *app) {
 
 static int start_box(demo *d) {
   sloop_sandbox_opts_t o = d->app.args->sandbox;
-  o.write_records_per_second = 0; /* the producer may catch up after a hiccup of the machine */
+  o.write_records_per_second = 0; /* so that the producer may catch up after the machine has paused */
   o.write_bytes_per_second = 0;
   int r = sloop_sandbox_start(&d->box, d->app.loop, &o);
   if (!r) r = sloop_sandbox_stream(d->box, STREAM, SHARDS);
@@ -234,7 +241,7 @@ static int start_consumer(demo *d) {
   o.region = SLP_SANDBOX_REGION;
   o.creds = slp_sandbox_creds;
   o.start.kind = SLOOP_OLDEST;
-  o.poll_ms = 250; /* nobody else reads this stream */
+  o.poll_ms = 250; /* nobody else reads this stream, so the limit of reads is all this consumer's */
   if (!d->app.args->order_wait_given) o.order_wait_ms = UINT32_MAX;
   return slp_cli_consumer_open(&d->consumer, &d->app, &o);
 }
@@ -260,7 +267,8 @@ int slp_demo_run(slp_mem *mem, const slp_args *args) {
   d.consumer.on_tip = on_tip;
   d.consumer.on_closed = on_closed;
   uint64_t seconds = args->seconds ? args->seconds : DEFAULT_SECONDS;
-  d.produce_us = (seconds > 2 ? seconds - 1 : seconds) * 1000000u; /* the rest is for reading the tip */
+  /* the rest of the time is for reading to the tip */
+  d.produce_us = (seconds > 2 ? seconds - 1 : seconds) * 1000000u;
   d.rate = RECORDS_MIN * UINT64_C(1000000) / d.produce_us + 1;
   if (d.rate < RATE_MIN) d.rate = RATE_MIN;
   if (slp_app_open(&d.app, mem, args) == 0) {
