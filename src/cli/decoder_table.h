@@ -20,8 +20,8 @@ typedef struct slp_decoder {
   const char *needs;   /* the Debian package that this build lacks; NULL: the decoder is built in */
   /* Returns 1 if the text begins as this format does. NULL: the format has no magic bytes. */
   int (*recognizes)(slp_str in);
-  /* Name of the other decoder whose format this one takes too; NULL: none. If that format is seen, the refusal
-   * does not suggest the other decoder. */
+  /* Name of the other decoder whose format this one takes too; NULL: none. If that format is seen, the
+   * refusal does not suggest the other decoder. */
   const char *unpacks;
   /* A decoder has either `run`, which decodes a whole text at once, or open, step and close, for texts that
    * may become very long. They append to `ret` and never write to `in`, which is never empty. Errors:

@@ -1,5 +1,5 @@
-/* given_numbers.c - which numbers a child was given, as hashes. A number that
- * it was not given is taken for one of them with a chance of 1 in 2^64 each. */
+/* given_numbers.c - remembers the numbers that a child was given, as hashes of 64 bits. A number that the
+ * child was not given is mistaken for each remembered one with a chance of 1 in 2^64. */
 #include "cli/given_numbers.h"
 
 #include "base/hash.h"
@@ -12,7 +12,7 @@ static uint64_t hash_of(slp_str number) {
   return slp_hash(&key, slp_num_trim(number));
 }
 
-/* Makes room for one more. 0: there is none. */
+/* Makes room for one more number, if needed by forgetting the older half. Returns 0 if there is no memory. */
 static int has_room(slp_given_numbers *g, slp_mem *mem) {
   if (g->n < g->cap) return 1;
   if (g->cap == SLP_GIVEN_MAX) {
@@ -38,7 +38,7 @@ void slp_given_add(slp_given_numbers *g, slp_mem *mem, slp_str number) {
     g->forgot = 1;
 }
 
-/* Its place, or n. */
+/* Returns the index of the number in `all`, or n. */
 static uint32_t find(const slp_given_numbers *g, slp_str number) {
   uint64_t hash = hash_of(number);
   uint32_t i = g->n;

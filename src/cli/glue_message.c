@@ -1,4 +1,4 @@
-/* glue_message.c - the header, unpacking, and the value by its schema. */
+/* glue_message.c - reads the header, unpacks the message, and writes its value by its schema. */
 #include "cli/glue_message.h"
 
 #include <stdio.h>
@@ -15,12 +15,12 @@ typedef enum { BEGINS, UNPACKS, SCHEMA, AVRO, PROTOBUF } glue_state;
 
 struct slp_glue_message {
   slp_mem *mem;
-  slp_schemas *schemas; /* borrowed, or NULL */
-  slp_schema_format wants;
+  slp_schemas *schemas;    /* borrowed; NULL: there are none */
+  slp_schema_format wants; /* the only format that is allowed, or SLP_SCHEMA_ANY */
   glue_state state;
-  slp_str in, body;      /* body: behind the header, unpacked */
-  slp_gunzipper *gunzip; /* owned, while it unpacks */
-  slp_buf text;          /* unpacked */
+  slp_str in, body;      /* body: what follows the header, unpacked */
+  slp_gunzipper *gunzip; /* owned, while the message is being unpacked */
+  slp_buf text;          /* the unpacked message, if it was packed */
   slp_avro_value value;
   slp_pb_value *protobuf; /* owned, or NULL */
 };
@@ -88,13 +88,13 @@ static const char *name_of(slp_schema_format format) {
   return "glue";
 }
 
-/* Writes what is left of the room to the text: what was unpacked counts too. */
+/* Returns 1 if the output and the unpacked bytes together are more than the output may become. */
 static int is_too_much(const slp_glue_message *g, const slp_buf *ret) {
   return ret->n + g->text.n > ret->max;
 }
 
-/* Begins the message whose number stands before it. The registry has the text of a schema, which only protoc
- * reads; a descriptor set comes from a file. */
+/* Begins the message of Protobuf whose number stands in front of it. The registry has schemas only as texts,
+ * which protoc alone can read, so the descriptor set comes from a file. */
 static int begin_protobuf(slp_glue_message *g, const slp_pb_schema *schema, char why[SLP_DECODER_WHY]) {
   uint64_t number = 0;
   size_t at = 0;

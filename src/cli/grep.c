@@ -1,12 +1,13 @@
-/* grep.c - chooses how each expression of --grep and --grepv is searched for, and searches.
+/* grep.c - chooses how to search for each expression of --grep and --grepv, and searches.
  *
- *   FINITE   PCRE2 searches. Where its bounds are met the side's matcher decides.
- *   ENDLESS  PCRE2 looks for a text that every match contains; where there is one the side's matcher decides.
- *   COUNTED  PCRE2 alone knows it. Where its bounds are met the payload is undecided.
+ *     FINITE   PCRE2 searches. If it meets its bounds, the side's matcher decides.
+ *     ENDLESS  A part may repeat without bound. PCRE2 searches for a text that every match contains. If the
+ *              payload has it, or if no such text is known, the side's matcher decides.
+ *     COUNTED  Only PCRE2 can read it. If PCRE2 meets its bounds, the payload is undecided.
  *
- * Where every match contains a text, a payload without its rarest byte is passed over before all that.
+ * If every match contains a known text, a payload without the rarest byte of that text is rejected first.
  *
- * The expressions that cli/regex.h can read are one program, for one matcher a side. */
+ * A side is --grep or --grepv. Its expressions that cli/regex.h can read are one program, for one matcher. */
 #include "cli/grep.h"
 
 #include <stdio.h>
@@ -19,37 +20,39 @@ typedef enum { FINITE, ENDLESS, COUNTED } how;
 typedef struct expression {
   const char *text; /* borrowed */
   how how;
-  char literal[sizeof((slp_regex_traits *)0)->literal]; /* every match contains it; "": none is known */
-  size_t rarest;                                        /* the place of its rarest byte */
-  slp_perl *perl; /* owned; NULL, as always without PCRE2: only the matcher searches for it */
+  /* a text that every match contains; "": none is known */
+  char literal[sizeof((slp_regex_traits *)0)->literal];
+  size_t rarest;  /* index of its rarest byte */
+  slp_perl *perl; /* owned; NULL: only the matcher searches for it, which is always so without PCRE2 */
 } expression;
 
 typedef struct side {
   expression *list; /* owned */
   size_t n;
-  slp_regex regex;
-  slp_matcher *matcher; /* owned; NULL: no expression of it could be read by cli/regex.h */
+  slp_regex regex;      /* those expressions that cli/regex.h can read, as one program */
+  slp_matcher *matcher; /* owned; NULL: cli/regex.h can read none of them */
 } side;
 
 struct slp_grep {
   slp_mem *mem;
   side sides[OVER];
   slp_str payload;
-  which at;
-  size_t next;             /* expression of that side; n: its matcher */
-  uint8_t begun;           /* it is being searched for */
-  uint8_t matcher_decides; /* some expression of the side is left to it */
-  const expression *met;   /* its bounds were met, or NULL */
-  which met_of;
+  which at;                /* the side that is searched now; OVER: all is decided */
+  size_t next;             /* index of the expression that is searched for; n: the matcher's turn */
+  uint8_t begun;           /* that search has begun */
+  uint8_t matcher_decides; /* the matcher must search for some expression of the side */
+  const expression *met;   /* an expression whose bounds were met; NULL: none */
+  which met_of;            /* the side of `met` */
 };
 
 static const char *name_of(which to) { return to == WANTED ? "--grep" : "--grepv"; }
 
-/* ---- birth --------------------------------------------------------------------------------------------- */
+/* ---- making and freeing ---------------------------------------------------------------------------- */
 
-/* Bytes as they are common in logs and JSON, the most common one first; all others are rarer. */
+/* Bytes by how common they are in logs and JSON, the most common one first. All other bytes are rarer. */
 static const char common[] = " eatoinsrl\"d:,0c1u2mph3456f789-g._b/TyvwZ{}SAECkIDR=NPOL";
 
+/* Returns the index of the rarest byte of the text. */
 static size_t find_rarest(const char *literal) {
   size_t best = 0, best_rank = 0;
   for (size_t i = 0; literal[i]; i++) {
@@ -60,7 +63,8 @@ static size_t find_rarest(const char *literal) {
   return best;
 }
 
-/* Whether cli/regex.h can read it, in the room that is left: 0, or why not. */
+/* Returns 0 if cli/regex.h can read the expression and the side's program has room for it. Otherwise an
+ * error, and `why`. */
 static int try_to_read(const side *s, const char *text, int folds, slp_regex_traits *ret,
                        char why[SLP_REGEX_WHY]) {
   slp_regex alone;
@@ -89,7 +93,7 @@ static int compile_perl(slp_mem *mem, expression *e, const slp_regex_traits *t, 
   return slp_perl_new(mem, text, &o, &e->perl, why);
 }
 
-/* PCRE2 says whether an expression is one. */
+/* Asks PCRE2 whether the expression is valid. */
 static int check_by_perl(slp_mem *mem, const char *text, int folds, char why[SLP_REGEX_WHY]) {
   slp_perl *p = NULL;
   int r = slp_perl_new(mem, text, &(slp_perl_opts){.folds = folds != 0}, &p, why);
@@ -172,7 +176,7 @@ void slp_grep_free(slp_grep *g) {
 
 /* ---- payloads ------------------------------------------------------------------------------------------ */
 
-/* On to the first expression of the next side that has any. */
+/* Goes on to the first expression of side `to`, or of the next side that has expressions. */
 static void go_to(slp_grep *g, which to) {
   while (to < OVER && g->sides[to].n == 0) to++;
   g->at = to;
@@ -186,13 +190,14 @@ void slp_grep_begin(slp_grep *g, slp_str payload) {
   go_to(g, WANTED);
 }
 
-/* Returns 0 when the payload does not contain the text, and 1 when it does, or when the byte is not rare
- * in it. */
+/* Returns 0 if the payload does not contain the expression's text. Returns 1 if it does, or if the rarest
+ * byte comes too often to go on looking. */
 static int may_contain(slp_str payload, const expression *e) {
   size_t n = strlen(e->literal), left = payload.n / 64 + 8;
   if (payload.n < n) return 0;
   const char *from = payload.p + e->rarest;
-  const char *end = payload.p + payload.n - (n - 1 - e->rarest); /* from there on the rest has no room */
+  /* behind this, the rest of the text has no room */
+  const char *end = payload.p + payload.n - (n - 1 - e->rarest);
   for (; left > 0; left--) {
     const char *at = memchr(from, e->literal[e->rarest], (size_t)(end - from));
     if (!at) return 0;
@@ -202,8 +207,7 @@ static int may_contain(slp_str payload, const expression *e) {
   return 1;
 }
 
-/* Does a slice of the search for one expression by PCRE2. Returns SLP_MATCH_NO also where the matcher is to
- * decide. */
+/* Does a slice of PCRE2's search for one expression. Also returns SLP_MATCH_NO if the matcher must decide. */
 static slp_match search_one(slp_grep *g, const expression *e) {
   slp_match is = SLP_MATCH_UNDECIDED;
   if (e->literal[0] && !g->begun && !may_contain(g->payload, e)) return SLP_MATCH_NO;
@@ -247,7 +251,7 @@ slp_match slp_grep_step(slp_grep *g) {
       g->at = OVER;
       return SLP_MATCH_NO;
     }
-    /* One of the wanted is there, whatever the bounds of another one hid. */
+    /* A wanted expression matches, so it no longer matters that another one met its bounds. */
     if (is == SLP_MATCH_YES) g->met = NULL;
     go_to(g, g->at + 1);
   }

@@ -1,9 +1,9 @@
-/* help.c - the texts of -h and --kcat. */
+/* help.c - writes the texts of -h and --kcat. */
 #include "cli/help.h"
 
 #include "cli/options.h"
 
-#define NAMES_COLUMNS 26
+#define NAMES_COLUMNS 26 /* width of the column of names in -h */
 
 static const char head[] =
     "Usage: stream-tail [options] STREAM...\n"
@@ -25,7 +25,7 @@ int slp_help_names(slp_buf *b, const slp_option *o) {
 
 static void add_spaces(slp_buf *b, unsigned n) { slp_buf_addf(b, "%*s", (int)n, ""); }
 
-/* Fills one line of the text into as many lines as it needs. */
+/* Breaks one line of the text into as many lines as it needs. */
 static void fill_line(slp_buf *b, const char *text, size_t n, unsigned column, unsigned indent) {
   unsigned at = column;
   for (size_t i = 0; i < n;) {
@@ -72,7 +72,7 @@ static void add_option(slp_buf *b, const slp_option *o) {
   slp_buf_add_z(b, o->letter ? "  " : "      ");
   slp_help_names(b, o);
   unsigned column = (unsigned)(b->n - from);
-  if (column >= NAMES_COLUMNS) { /* no room beside them */
+  if (column >= NAMES_COLUMNS) { /* too wide: the text begins on the next line */
     slp_buf_add_char(b, '\n');
     column = 0;
   }

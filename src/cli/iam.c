@@ -1,4 +1,4 @@
-/* iam.c - which rights the command line needs: walked through, and written as an IAM policy. */
+/* iam.c - finds out which rights the command line needs, and writes them as an IAM policy. */
 #include "cli/iam.h"
 
 #include "aws/endpoint.h"
@@ -9,22 +9,23 @@
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                       "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};
-/* A consumer's resource is its stream's ARN with more behind it. */
+/* For records that are pushed. A consumer is registered by a right on its stream. The other rights on it are
+ * on its own ARN, which is the stream's with more behind it. */
 static const char *const pushed[] = {
     "kinesis:DescribeStreamSummary", "kinesis:ListShards", "kinesis:RegisterStreamConsumer",
     "kinesis:GetShardIterator",      "kinesis:GetRecords", NULL};
 static const char *const shards[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards", NULL};
 static const char *const subscribed[] = {"kinesis:SubscribeToShard", NULL};
 static const char *const consumer[] = {"kinesis:DescribeStreamConsumer", "kinesis:SubscribeToShard", NULL};
-/* An operator's. */
+/* For --consumers and --deregister. */
 static const char *const listed[] = {"kinesis:DescribeStreamSummary", "kinesis:ListStreamConsumers", NULL};
 static const char *const deregistered[] = {"kinesis:DeregisterStreamConsumer", NULL};
 static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetShardIterator",
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
 
-/* The rights on the lease table, which is made when it is not there. Layouts other than ours have no key to
- * query by, so their rows are scanned. */
+/* The rights on the lease table, which is created if it does not exist. Tables of other layouts than ours
+ * have no key to query by, so their rows are scanned. */
 #define LEASES                                                                                   \
   "dynamodb:DescribeTable", "dynamodb:CreateTable", "dynamodb:GetItem", "dynamodb:BatchGetItem", \
       "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
@@ -32,7 +33,7 @@ static const char *const leases[] = {LEASES, "dynamodb:Query", NULL};
 static const char *const leases_scanned[] = {LEASES, "dynamodb:Scan", NULL};
 static const char *const metrics[] = {"cloudwatch:PutMetricData", NULL};
 static const char *const registry[] = {"glue:GetSchemaVersion", NULL};
-/* Tables that KCL 3.0 to 3.4 has beside that of the leases; they are never made. */
+/* Tables that KCL 3.0 to 3.4 has beside its lease table. This program never creates them. */
 static const char *const beside[] = {"dynamodb:DescribeTable", "dynamodb:Scan", NULL};
 static const char *const loads[] = {"dynamodb:DescribeTable", "dynamodb:Scan",       "dynamodb:GetItem",
                                     "dynamodb:UpdateItem",    "dynamodb:DeleteItem", NULL};
@@ -59,7 +60,7 @@ int slp_iam_resource(slp_buf *b, const slp_args *a, const slp_iam_statement *st)
   return slp_buf_addf(b, "arn:aws:kinesis:%s:*:stream/%s%s", region, stream, st->suffix);
 }
 
-/* ---- the walk ------------------------------------------------------------------------------------------ */
+/* ---- all statements, one by one -------------------------------------------------------------------- */
 typedef struct walk {
   const slp_args *a;
   slp_mem *mem;
@@ -68,7 +69,8 @@ typedef struct walk {
   int failed; /* 0, or the first error of a buffer */
 } walk;
 
-/* name NULL: the application's with `behind` after it. */
+/* Tells the rights on a table, named `name`, or like the application if that is NULL, with `behind`
+ * appended. */
 static void tell_table(walk *w, const char *const *actions, const char *name, const char *behind) {
   slp_buf of;
   slp_buf_init(&of, w->mem, 1 << 16);
@@ -99,7 +101,7 @@ static void walk_leases(walk *w) {
   tell_table(w, loads, o->kcl_metrics, o->kcl_metrics ? "" : "-WorkerMetricStats");
 }
 
-/* The right to put metrics has no resource. */
+/* Tells the right to put metrics, which has no resource. */
 static void walk_metrics(walk *w) {
   const sloop_metrics_opts_t *m = &w->a->metrics;
   slp_iam_statement st = {.actions = metrics, .suffix = "", .subject = "CloudWatch"};
@@ -153,12 +155,13 @@ static int may_ask_registry(const slp_decode_chain *c) {
   return 0;
 }
 
-/* A version is asked for by its id alone, which names no resource. */
+/* Tells the right to ask for a schema version. The question has only an id, which names no resource. */
 static void walk_registry(walk *w) {
   const slp_args *a = w->a;
   int asks = may_ask_registry(&a->decode) || may_ask_registry(&a->decode_key);
   for (size_t i = 0; i < a->schema_files_n; i++)
-    if (!slp_schemas_has_id(a->schema_files[i])) asks = 0; /* that one is for all */
+    /* a file without an id is for all versions, so the registry is never asked */
+    if (!slp_schemas_has_id(a->schema_files[i])) asks = 0;
   slp_iam_statement st = {.actions = registry, .suffix = "", .subject = "Glue"};
   if (asks) w->fn(w->ctx, &st);
 }
@@ -176,7 +179,7 @@ int slp_iam_each(slp_mem *mem, const slp_args *a, slp_iam_fn fn, void *ctx) {
 typedef struct policy {
   slp_buf *b;
   const slp_args *a;
-  int more; /* a statement was written */
+  int more; /* a statement was written, so that the next one follows a comma */
 } policy;
 
 static void add_statement(void *ctx, const slp_iam_statement *st) {

@@ -1,12 +1,13 @@
-/* json_number.c - floating point and decimals as JSON. */
+/* json_number.c - writes floating-point numbers and decimals as JSON. */
 #include "cli/json_number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EXACT_MAX 9007199254740992.0 /* 2^53: up to here each whole number is one */
+#define EXACT_MAX 9007199254740992.0 /* 2^53: up to here a double is exact for every whole number */
 
-/* Returns 1 after writing a number that is none in JSON. By its bits, without libm. */
+/* Writes NaN or an infinity, which JSON lacks, and returns 1. Returns 0 for any other number. Needs no
+ * libm. */
 static int put_odd(slp_buf *b, double x) {
   if (x - x == 0) return 0;
   slp_buf_add_z(b, x != x ? "\"NaN\"" : x > 0 ? "\"Infinity\"" : "\"-Infinity\"");
@@ -21,7 +22,8 @@ static uint64_t bits_of(double x) {
 
 static int is_minus_zero(double x) { return bits_of(x) == UINT64_C(1) << 63; }
 
-/* Returns 1 after writing a whole number, which most are, the quick way. */
+/* Writes a whole number of at most `max` the quick way, and returns 1. Returns 0 for any other number. Most
+ * are whole. */
 static int put_whole(slp_buf *b, double x, double max) {
   if (!(x >= -max && x <= max) || is_minus_zero(x)) return 0;
   int64_t whole = (int64_t)x;
@@ -54,7 +56,7 @@ void slp_json_put_float(slp_buf *b, float x) {
 
 enum { WORDS = SLP_DECIMAL_BYTES_MAX / 4 + 1, DIGITS = SLP_DECIMAL_BYTES_MAX * 5 / 2 + 12 };
 
-/* Takes the magnitude into words, the lowest first. Returns 1 if the number is negative. */
+/* Reads the magnitude into words, the lowest first. Returns 1 if the number is negative. */
 static int read_words(slp_str bytes, uint32_t words[WORDS]) {
   int negative = bytes.n && (bytes.p[0] & 0x80);
   memset(words, 0, WORDS * sizeof *words);
@@ -67,7 +69,7 @@ static int read_words(slp_str bytes, uint32_t words[WORDS]) {
   return negative;
 }
 
-/* Divides the words by 10^9; returns what is left over. */
+/* Divides the words by 10^9 and returns the remainder. */
 static uint32_t divide(uint32_t words[WORDS]) {
   uint64_t rest = 0;
   for (size_t i = WORDS; i-- > 0;) {
@@ -87,7 +89,7 @@ static int is_zero(const uint32_t words[WORDS]) {
 void slp_json_put_decimal(slp_buf *b, slp_str bytes, unsigned scale) {
   uint32_t words[WORDS];
   char digits[DIGITS + 12];
-  size_t n = 0; /* digits, the lowest first */
+  size_t n = 0; /* digits found so far, the lowest first */
   SLP_CHECK(bytes.n <= SLP_DECIMAL_BYTES_MAX);
   int negative = read_words(bytes, words);
   while (!is_zero(words)) {

@@ -1,4 +1,5 @@
-/* knobs.c - the table behind -X: the options of the library by its own table, and the rest. */
+/* knobs.c - the table behind -X: the options of the library, from its own table (api/settings.h), and the
+ * settings of this command. */
 #include "cli/knobs.h"
 
 #include <stdio.h>
@@ -77,7 +78,7 @@ static const slp_setting own[] = {
      "of the computed payloads", 0},
 };
 
-/* A row, and where the struct that it is about lies in slp_args. */
+/* A row of a table, and the offset in slp_args of the struct that the row is about. */
 typedef struct knob {
   const slp_setting *s;
   size_t at;
@@ -86,7 +87,7 @@ typedef struct knob {
 #define KNOBS_MAX (slp_settings_n + SLP_COUNT(own))
 #define AT_OPTS offsetof(slp_args, opts)
 
-/* Returns the i-th setting, or one whose `s` is NULL: the library's, and -X does not have it. */
+/* Returns the i-th setting. Its `s` is NULL if it is an option of the library that -X does not have. */
 static knob knob_at(size_t i) {
   if (i >= slp_settings_n) return (knob){&own[i - slp_settings_n], 0};
   return (knob){slp_settings[i].for_programs ? NULL : &slp_settings[i], AT_OPTS};
@@ -128,10 +129,10 @@ int slp_knob_hides(slp_str name, const char *value) {
   for (size_t i = 0; i < SLP_COUNT(secrets); i++)
     if (slp_str_is(name, secrets[i])) return 1;
   int is_url = slp_str_is(name, "endpoint") || slp_str_is(name, "store_endpoint");
-  return slp_has_password(value) || (is_url && strchr(value, '@')); /* a user name alone, too */
+  return slp_has_password(value) || (is_url && strchr(value, '@')); /* also a user name alone */
 }
 
-/* Writes a setting's value as the user would; "" when it has none. */
+/* Writes the value of a setting as a user would type it; nothing if it has none; "(secret)" for a secret. */
 static int add_value(slp_buf *b, const slp_args *a, knob k) {
   const char *text;
   if (k.s->kind == SLP_SETTING_TEXT) {

@@ -1,5 +1,5 @@
-/* lease_command.c - looks into a lease table, and changes it when asked to. Each command reads the table
- * first: to print it, or to find out what a name means. */
+/* lease_command.c - reads a lease table, and changes it if asked to. Every command reads the table first: to
+ * print it, or to find out which lease or worker a name means. */
 #include "cli/lease_command.h"
 
 #include <stdio.h>
@@ -18,26 +18,27 @@
 #include "host/terminal.h"
 
 #define OWNER_SHOWN 160
-#define WAITS_US 2000000u /* an answer that takes longer waits for an owner to show that it lives */
+#define WAITS_US 2000000u /* an answer that takes longer waits to see whether an owner lives */
 
 typedef struct command {
   slp_app app;
-  slp_cli_consumer consumer; /* of the stream looked at: one after the other */
-  size_t at;                 /* its number */
-  uint64_t begun_us;
+  slp_cli_consumer consumer; /* of the stream that is looked at; the streams come one after the other */
+  size_t at;                 /* index of that stream */
+  uint64_t begun_us;         /* when the look at that stream began */
   size_t told_n,
-      over_n; /* --leases: streams whose leases were told, and of them those that are too far behind */
+      over_n; /* --leases: told_n streams whose leases were printed; over_n of them are too far behind */
   slp_lease_pick pick;
-  slp_buf name;            /* pick's, for as long as the command runs */
-  char owner[OWNER_SHOWN]; /* of a lease that is to be changed; "": nobody's, or that was told */
-  uint64_t asked_us;       /* when that was asked for */
-  slp_buf text;            /* an explanation that waits for what the consumers say */
-  char cut_off[100];       /* why a change ended before it was done; "": it did not */
+  slp_buf name; /* the name in `pick`, kept for as long as the command runs */
+  /* owner of a lease that is to be changed; "": it has none, or tell_waiting has told about it */
+  char owner[OWNER_SHOWN];
+  uint64_t asked_us; /* when the change was asked for */
+  slp_buf text;      /* an explanation, while it waits for the list of consumers */
+  char cut_off[100]; /* why a change ended before it was done; "": it did not */
 } command;
 
 static void begin(command *k);
 
-/* Shards are read for that long, or for half of the time that the command is given. */
+/* Shards are read for READ_MS, or for half of the time that the command has (-m, --timeout). */
 #define READ_MS 10000u
 
 static uint64_t limit_ms(const slp_args *a) { return a->contact_ms ? a->contact_ms : a->timeout_ms; }
@@ -66,7 +67,7 @@ static int exit_code_of(int status) {
   }
 }
 
-/* 1: it has failed, and that was told. */
+/* Returns 1 if `status` is a failure, which it has then reported. */
 static int failed(command *k, int status, const sloop_error_t *error) {
   if (status == 0) return 0;
   char line[400];
@@ -103,7 +104,7 @@ static int add_leases(command *k, slp_buf *b, const sloop_leases_t *leases) {
   return slp_lease_table(b, leases, now_ms, terminal ? columns : 0);
 }
 
-/* Says which shards are too far behind. */
+/* Reports which shards are too far behind. */
 static void check_lag(command *k, const sloop_leases_t *leases) {
   const slp_args *a = k->app.args;
   slp_buf line;
@@ -116,7 +117,8 @@ static void check_lag(command *k, const sloop_leases_t *leases) {
   slp_buf_free(&line);
 }
 
-/* All is well only where all was looked at. */
+/* Returns `code`, or SLP_EXIT_BEHIND if --lag-over has found a shard that is too far behind. If not every
+ * stream was looked at, returns a failure, because 0 would say that all is well. */
 static int exit_code_of_lag(const command *k, int code) {
   if (!k->app.args->lag_over || code) return code;
   if (k->over_n) return SLP_EXIT_BEHIND;
@@ -150,7 +152,7 @@ static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *e,
     write_and_end(k, &k->text);
 }
 
-/* Says what a change has done that ended before it was done. */
+/* Reports what a change has done that ended before it was done. */
 static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
   char line[600], done[200];
   slp_lease_done_so_far(r, k->app.args->mode == SLP_MODE_RESET ? "set" : "released", done);
@@ -159,15 +161,15 @@ static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
   slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }
 
-/* Ends a change before it is done. What was done until then comes by its callback. */
+/* Ends a change before it is done. Its callback reports what was done until then. */
 static void cut_off(command *k, const char *why) {
   if (k->consumer.stopping || k->consumer.failed)
-    return; /* it is done, and only closes or waits for its reader */
+    return; /* it is done: it only closes, or waits for the reader of its output */
   snprintf(k->cut_off, sizeof k->cut_off, "%s", why);
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 
-/* Of many leases some may have been changed though others could not be: both are told. */
+/* Some leases may have been changed although others could not be. Both are reported. */
 static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *error,
                       void *arg) {
   command *k = arg;
@@ -184,6 +186,7 @@ static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, con
     slp_cli_consumer_stop(&k->consumer, 0);
 }
 
+/* Asks for the change or the explanation. name NULL: all leases. Returns 0, or a negative code. */
 static int ask(command *k, const char *name) {
   const slp_args *a = k->app.args;
   sloop_t *s = k->consumer.s;
@@ -197,7 +200,8 @@ static int ask(command *k, const char *name) {
   return sloop_admin_reset(s, name, &to, a->force, on_result, k);
 }
 
-/* Notes the first owner of what is to be changed: unless it is evicted by force it is watched before. */
+/* Notes the first owner among the leases that are to be changed. An owner that is not evicted by force is
+ * watched first, which tell_waiting reports. */
 static void note_owner(command *k, const sloop_leases_t *leases, const char *name) {
   const slp_args *a = k->app.args;
   int all = a->mode == SLP_MODE_RESET && !name;
@@ -220,7 +224,7 @@ static void tell_waiting(command *k) {
 
 static void find_and_ask(command *k, const sloop_leases_t *leases) {
   const slp_args *a = k->app.args;
-  const char *name = NULL; /* all */
+  const char *name = NULL; /* NULL: all leases */
   if (a->mode != SLP_MODE_RESET || strcmp(a->lease_name, "all") != 0) {
     slp_lease_find(leases, a->lease_name, a->mode == SLP_MODE_RELEASE, &k->pick);
     if (k->pick.second) {
@@ -234,7 +238,7 @@ static void find_and_ask(command *k, const sloop_leases_t *leases) {
       slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, "no memory");
       return;
     }
-    name = slp_buf_z(&k->name); /* the leases do not outlive this callback */
+    name = slp_buf_z(&k->name); /* the leases do not live longer than this callback */
   }
   note_owner(k, leases, name);
   k->asked_us = slp_program_mono_us();
@@ -325,7 +329,7 @@ static void begin(command *k) {
   if (a->streams_n > 1) k->consumer.name = a->streams[k->at];
   k->begun_us = slp_program_mono_us();
   o.stream = a->streams[k->at];
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* an operator's question registers no consumer */
+  o.retrieval = SLOOP_RETRIEVAL_POLL; /* asking a question must not register a consumer */
   if (slp_cli_consumer_open_idle(&k->consumer, &k->app, &o) != 0)
     slp_app_close(&k->app);
   else if (reads(a))
