@@ -1,4 +1,5 @@
-/* lease_explain.c - an explanation in words. Ages of what others stamped are told by our clock, as such. */
+/* lease_explain.c - puts an explanation into words. The age of a time that another machine has stamped is
+ * the difference to this machine's clock. */
 #include "cli/lease_explain.h"
 
 #include <stdio.h>
@@ -6,16 +7,16 @@
 #include "cli/lease_words.h"
 #include "cli/show.h"
 
-typedef struct page { /* lines for a person */
+typedef struct page { /* a text for a person, and what it explains */
   slp_buf *b;
   const sloop_explanation_t *e;
 } page;
 
-typedef struct text {
+typedef struct text { /* a text that functions return by value */
   char p[200];
 } text;
 
-/* "3.2 s", "4 min", "2 h", "5 d" */
+/* Returns a length of time as text: "3.2 s", "4 min", "2 h", "5 d". */
 static text span(int64_t ms) {
   text t;
   if (ms < 0) ms = 0;
@@ -30,6 +31,7 @@ static text span(int64_t ms) {
   return t;
 }
 
+/* Returns how long before the reading of the table something was, as text. */
 static text ago(const page *p, int64_t at_ms) {
   text t = {"at a time it does not tell"};
   if (at_ms >= 0) snprintf(t.p, sizeof t.p, "%.40s ago", span(p->e->read_at_ms - at_ms).p);
@@ -42,7 +44,8 @@ static text position(const sloop_lease_t *l) {
   return t;
 }
 
-/* The instance's id: what tells its lives apart is not for people. */
+/* Returns the id of an instance. The part behind the last dot, which tells its incarnations apart, is not for
+ * people. */
 static text id_of(const char *instance) {
   text t;
   const char *dot = strrchr(instance, '.');
@@ -70,6 +73,7 @@ static void say_leader(page *p) {
   }
 }
 
+/* Returns what happens to a free lease that is assigned to nobody. */
 static const char *who_assigns(const page *p) {
   if (p->e->leader_state == SLOOP_LEADER_UNUSED) return "whichever worker finds it next takes it";
   if (p->e->leader_state == SLOOP_LEADER_ALIVE)
@@ -78,7 +82,7 @@ static const char *who_assigns(const page *p) {
                              : "no worker is alive; the first that starts assigns it";
 }
 
-/* ---- relatives ---------------------------------------------------------------------------------- */
+/* ---- parents and children ------------------------------------------------------------------------ */
 
 static void say_relative(page *p, const char *what, const sloop_shard_lease_t *s) {
   const sloop_lease_t *l = s->lease;
@@ -105,16 +109,17 @@ static void say_children(page *p) {
   if (!p->e->children_n) slp_lease_say(p->b, "children: none that are known");
 }
 
-/* ---- the answer --------------------------------------------------------------------------------- */
+/* ---- the first lines: why the shard is read or not ------------------------------------------------- */
 
-#define TRIED_AGAIN_MS 30000 /* a worker that gave it up for lack of progress does not take it for so long */
-#define AVOIDED_MS 600000    /* and the leader gives it to another one for so long */
+/* a worker that gave the lease up for lack of progress does not take it again for this long */
+#define TRIED_AGAIN_MS 30000
+#define AVOIDED_MS 600000 /* for this long the leader gives it to another worker */
 
 static int64_t given_up_ago_ms(const page *p, const sloop_lease_t *l) {
   return l->avoid_at_ms < 0 ? INT64_MAX : p->e->read_at_ms - l->avoid_at_ms;
 }
 
-/* What becomes of a lease that is assigned: by whom it is taken, and when. */
+/* Returns by whom, and when, a lease is taken that is assigned. l NULL: the shard has no lease. */
 static text taken(const page *p, const sloop_lease_t *l) {
   text t, id = id_of(p->e->assigned_to), when;
   int64_t ago_ms = l && strcmp(l->avoid, p->e->assigned_to) == 0 ? given_up_ago_ms(p, l) : INT64_MAX;
@@ -204,7 +209,8 @@ static slp_lease_lag lag_now(const page *p, const sloop_lease_t *l) {
   return slp_lease_lag_by(l, p->e->owner, p->e->read_at_ms);
 }
 
-#define STANDS_MS 30000 /* records wait, and no position was written, for longer: it does not get on */
+/* If records wait and no position was written for longer than this, the shard makes no progress. */
+#define STANDS_MS 30000
 
 static void say_read(page *p, const sloop_lease_t *l) {
   slp_lease_lag lag = lag_now(p, l);
@@ -253,7 +259,7 @@ static void say_answer(page *p) {
   slp_lease_say(p->b, "%s: reason %d, which this program does not know", shard, (int)p->e->why);
 }
 
-/* ---- what it rests on --------------------------------------------------------------------------- */
+/* ---- the other lines: what the answer rests on ----------------------------------------------------- */
 
 static void say_owner(page *p, const sloop_lease_t *l) {
   const sloop_worker_t *w = p->e->owner;
@@ -271,7 +277,7 @@ static void say_owner(page *p, const sloop_lease_t *l) {
                 (unsigned)w->lease_ms, gone);
 }
 
-/* Its owner is seen to live, and the leader gives it to another. */
+/* Returns 1 if the owner looks alive and the leader has assigned the lease to another worker. */
 static int is_to_move(const page *p, const sloop_lease_t *l) {
   const sloop_worker_t *w = p->e->owner;
   return *p->e->assigned_to && l->state == SLOOP_LEASE_OWNED && w && strcmp(w->worker, l->owner) == 0 &&
@@ -291,7 +297,8 @@ static void say_claim(page *p, const sloop_lease_t *l) {
     slp_lease_say(p->b, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
 }
 
-/* A span is cut to its unit, so the next one up is the most that it can be. */
+/* Says how far behind the shard is at most. A length of time is cut to its unit, so the next higher number of
+ * that unit is the most it can be. */
 static void say_behind(page *p, const sloop_lease_t *l) {
   slp_lease_lag lag = lag_now(p, l);
   char most[24];

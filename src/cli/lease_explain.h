@@ -1,11 +1,12 @@
-/* lease_explain.h - why a shard is read, or is not, for a person. */
+/* lease_explain.h - says in words why a shard is read or not. */
 #ifndef SLP_CLI_LEASE_EXPLAIN_H
 #define SLP_CLI_LEASE_EXPLAIN_H
 
 #include "base/buf.h"
 #include "sloop.h"
 
-/* The first line is the answer, the others are what it rests on. 0, or the error that the buffer has. */
+/* Appends lines of text. The first line is the answer, and the others are what it rests on. Returns 0, or the
+ * buffer's error. */
 int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e);
 
 #endif

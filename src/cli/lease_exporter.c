@@ -1,6 +1,6 @@
-/* lease_exporter.c - reads lease tables again and again, each application's of each stream, and serves what
- * they say to Prometheus. It outlives whatever it reads: a table that can't be read is told as that, and what
- * was read last grows old. */
+/* lease_exporter.c - reads lease tables again and again, one for each application and stream, and serves what
+ * they say to Prometheus. Failures of what it reads never end it. If a table can't be read, the metrics say
+ * that, and what was read last grows old. */
 #include "cli/lease_exporter.h"
 
 #include <stdio.h>
@@ -12,17 +12,18 @@
 #include "cli/say.h"
 #include "host/program.h"
 
-#define STAGGER_US 100000u            /* between the first readings of two tables */
-#define OVERDUE_US UINT64_C(30000000) /* a reading has failed so far, so long after its shards' time */
+#define STAGGER_US 100000u /* pause between the first readings of two tables */
+/* a reading without an answer for this long after its time for reading shards is reported as failed */
+#define OVERDUE_US UINT64_C(30000000)
 
 typedef struct exporter exporter;
-typedef struct place { /* one application's leases of one stream */
+typedef struct place { /* the leases of one application and stream */
   exporter *e;
   slp_cli_consumer consumer;
   slp_lease_readings readings;
-  uint64_t asked_us, next_us;
-  uint8_t asking, overdue;
-  char said[SLP_READINGS_WHY]; /* the failure that was told last; "": none since it worked */
+  uint64_t asked_us, next_us;  /* when the last reading was asked for; when the next one is due */
+  uint8_t asking, overdue;     /* asking: a reading is under way; overdue: it was reported as failed */
+  char said[SLP_READINGS_WHY]; /* the failure that was reported last; "": none since a reading succeeded */
 } place;
 
 struct exporter {
@@ -35,7 +36,7 @@ struct exporter {
 
 /* ---- readings ----------------------------------------------------------------------------------------- */
 
-/* Tells once why readings fail. */
+/* Reports why readings fail, once for each reason. */
 static void tell(place *p) {
   const slp_args *a = p->e->app.args;
   const char *why = p->readings.why;
@@ -73,7 +74,7 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
     tell(p);
 }
 
-/* Of the time between two readings one may read shards for half. */
+/* Returns for how long a reading may read shards: half of the time between two readings. */
 static uint32_t read_ms(const slp_args *a) { return a->leases_ms / 2; }
 
 static void ask(place *p, uint64_t now_us) {
@@ -135,7 +136,7 @@ static void close_all(exporter *e) {
 
 static void on_consumer_closed(slp_cli_consumer *c) {
   exporter *e = ((place *)c->user)->e;
-  close_all(e); /* one that failed for good: its line was told */
+  close_all(e); /* if this consumer failed for good, its reason was reported */
   leave_if_done(e);
 }
 
@@ -156,7 +157,7 @@ static int open_place(exporter *e, place *p, const char *app, const char *stream
   sloop_opts_t o = a->opts;
   o.app = app;
   o.stream = stream;
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* whoever looks registers no consumer */
+  o.retrieval = SLOOP_RETRIEVAL_POLL; /* looking on must not register a consumer */
   *p = (place){.e = e, .next_us = now_us + number * STAGGER_US};
   p->consumer = (slp_cli_consumer){.user = p, .on_closed = on_consumer_closed, .muted = 1, .lasting = 1};
   slp_lease_readings_init(&p->readings, e->app.mem, app, stream, a->leases_ms + read_ms(a), now_us);
@@ -168,7 +169,7 @@ static int open_place(exporter *e, place *p, const char *app, const char *stream
 
 static int open_places(exporter *e) {
   const slp_args *a = e->app.args;
-  size_t apps_n = a->apps_n ? a->apps_n : 1; /* --multilang: the file names one */
+  size_t apps_n = a->apps_n ? a->apps_n : 1; /* 0: the file of --multilang names the only one, opts.app */
   e->places = slp_zalloc_n(e->app.mem, apps_n * a->streams_n, sizeof *e->places);
   if (!e->places) return SLP_ENOMEM;
   for (size_t i = 0; i < apps_n; i++)

@@ -1,8 +1,9 @@
-/* lease_lines.c - events of leases as lines. */
+/* lease_lines.c - words lease events as lines. */
 #include "cli/lease_lines.h"
 
 #include <stdio.h>
 
+/* The next three functions write an event as a line. They return 1 if a person should see it without -v. */
 static int about_shard(const sloop_lease_event_t *e, const char *what, char *line, size_t n) {
   snprintf(line, n, "%s: %s, epoch %llu", e->shard, what, (unsigned long long)e->epoch);
   return 0;
@@ -13,7 +14,7 @@ static int about_worker(const sloop_lease_event_t *e, const char *what, int trou
   return trouble;
 }
 
-/* The text says more than we know. */
+/* for an event whose text says what happened */
 static int as_told(const sloop_lease_event_t *e, const char *what, int trouble, char *line, size_t n) {
   snprintf(line, n, "%s%s%s%s%s", e->shard, *e->shard ? ": " : "", what, *e->text ? ": " : "", e->text);
   return trouble;

@@ -1,5 +1,6 @@
-/* lease_page.c - owns the host and the server that --leases --metrics answers from. Apart from the exporter,
- * because host/host.h and host/program.h are two views of one world. */
+/* lease_page.c - owns the host and the server from which --leases --metrics answers. It is not part of
+ * lease_exporter.c, because host/host.h and host/program.h are two views of the same things and do not
+ * mix. */
 #include "cli/lease_page.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ static int sample(void *arg, slp_sample *into, int with_shards) {
   return p->o.sample(p->o.arg, into, with_shards);
 }
 
+/* The page has nothing about a program of its own: it shows tables only. */
 static void nothing_of_its_own(void *arg, slp_metrics_own *ret) {
   (void)arg;
   *ret = (slp_metrics_own){0};

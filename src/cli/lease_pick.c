@@ -1,4 +1,4 @@
-/* lease_pick.c - finds what a name means. */
+/* lease_pick.c - finds which shard or worker a name on the command line means. */
 #include "cli/lease_pick.h"
 
 #include "cli/start.h"
@@ -9,7 +9,8 @@ static int is_shard(const sloop_leases_t *all, const char *name) {
   return 0;
 }
 
-/* An instance is an id, a dot, and what tells its lives apart. */
+/* Returns 1 if the name is a worker's instance, or the id of one. An instance is the worker's id, a dot, and
+ * what tells its incarnations apart. */
 static int is_worker(const sloop_leases_t *all, const char *name) {
   size_t n = strlen(name);
   for (size_t i = 0; i < all->workers_n; i++) {
@@ -40,6 +41,6 @@ void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, s
   }
   if (found)
     ret->name = found;
-  else if (*ret->room && !workers) /* it may be a worker's */
+  else if (*ret->room && !workers) /* with `workers` a number may be a worker's id */
     ret->name = ret->room;
 }

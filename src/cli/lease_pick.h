@@ -6,14 +6,14 @@
 #include "sloop.h"
 
 typedef struct slp_lease_pick {
-  const char *name;   /* whole; points into the leases, the name that was given, or `room` */
-  const char *second; /* not NULL: `name` and this one are meant alike */
-  char room[129];
+  const char *name;   /* the full name; points into the leases, the given name, or `room` */
+  const char *second; /* NULL, or another shard that the given name may mean as well */
+  char room[129];     /* memory for a shard id that was completed */
 } slp_lease_pick;
 
-/* A shard by its id, by the number in shardId-000000000012, or by the end of its id; with `workers` also a
- * worker by its id or its instance. What is not there stays as it was given; a number
- * that can only be a shard's is completed. */
+/* Finds a shard by its id, by the number in shardId-000000000012, or by the end of its id. With `workers` it
+ * also finds a worker, by its id or its instance. A name that is not in the table stays as it was given. A
+ * number that can only be a shard's is completed to an id. */
 void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, slp_lease_pick *ret);
 
 #endif

@@ -1,13 +1,13 @@
-/* lease_result.c - what was done, in words. */
+/* lease_result.c - puts into words what a change of leases has done. */
 #include "cli/lease_result.h"
 
 #include <stdio.h>
 
 #include "cli/lease_words.h"
 
-#define LINES_MAX 100u /* leases that are told one by one */
+#define LINES_MAX 100u /* leases that have a line of their own */
 
-typedef struct page { /* lines for a person */
+typedef struct page { /* a text for a person, and the status of the change */
   slp_buf *b;
   int status;
 } page;
@@ -37,9 +37,9 @@ static void say_change(page *p, const sloop_change_t *c) {
       slp_lease_say(p->b, "%s has no lease that can be read: there is nothing to release", c->shard);
       return;
     case SLOOP_CHANGE_CONFLICT:
-      slp_lease_say(
-          p->b, "%s: not changed%s", c->shard,
-          p->status == SLOOP_ELEASE ? ": its row kept changing" : ""); /* else the failure says why */
+      /* without SLOOP_ELEASE the error that comes with the result says why */
+      slp_lease_say(p->b, "%s: not changed%s", c->shard,
+                    p->status == SLOOP_ELEASE ? ": its row kept changing" : "");
       return;
     case SLOOP_CHANGE_NO_ROW:
       slp_lease_say(p->b, "%s: not changed: it has no row that can be read", c->shard);

@@ -1,4 +1,4 @@
-/* lease_table.c - prints leases. */
+/* lease_table.c - prints leases and workers, as a table or as JSON lines. */
 #include "cli/lease_table.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@ static const slp_column of_workers[] = {{"WORKER", 12, 0}, {"STATE", 0, 0}, {"HE
 
 static const char *or_dash(const char *z) { return *z ? z : "-"; }
 
-/* Where there is little room, a worker's id is enough; what tells its lives apart is not for people. */
+/* Adds a cell with a worker's instance. A narrow table shows only its id: the part behind the last dot, which
+ * tells its incarnations apart, is not for people. */
 static void add_instance(slp_columns *c, const char *instance, size_t width) {
   const char *dot = strrchr(instance, '.');
   char id[SLP_CELL_BYTES_MAX];
@@ -72,9 +73,10 @@ int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
   return slp_buf_failed(b);
 }
 
+/* The lags of all shards together. */
 typedef struct lag_sum {
-  slp_lease_lag worst;
-  size_t unknown, lost;
+  slp_lease_lag worst;  /* the largest lag; ms -1: none is known */
+  size_t unknown, lost; /* shards whose lag is not known; shards from whose position nobody can go on */
 } lag_sum;
 
 static void count_lag(lag_sum *sum, const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms) {
@@ -116,7 +118,7 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms,
   return slp_buf_failed(b);
 }
 
-/* ---- why a lag is none ---------------------------------------------------------------------------- */
+/* ---- why a lag is not known --------------------------------------------------------------------------- */
 
 #define NAMES_MAX 10u /* shards that a line names */
 
@@ -134,12 +136,12 @@ static const struct {
     {SLOOP_LAG_NO_POSITION, "of unknown lag: nothing says where reading would begin (-o may)"},
 };
 
-/* Leases first, then shards without one. */
+/* Returns the i-th shard: leases come first, then shards without a lease. */
 static const sloop_lease_t *shard_at(const sloop_leases_t *l, size_t i) {
   return i < l->leases_n ? l->leases[i] : l->unleased[i - l->leases_n];
 }
 
-/* Adds a line about all shards of this kind, unless there is none. */
+/* Adds a line about all shards of this reason, unless there are none. */
 static void add_reason(slp_buf *b, const sloop_leases_t *l, size_t reason, size_t width) {
   slp_buf line;
   const char *error = "";

@@ -1,67 +1,76 @@
-/* lease_words.h - what a lease table says, in the words people read. */
+/* lease_words.h - what a lease table says, in words for people. */
 #ifndef SLP_CLI_LEASE_WORDS_H
 #define SLP_CLI_LEASE_WORDS_H
 
 #include "base/buf.h"
 #include "sloop.h"
 
-typedef enum slp_lease_mood { /* what becomes of a shard; the first ones want to be looked at */
-                              SLP_LEASE_IS_DEAD,   /* its owner is */
-                              SLP_LEASE_IS_SILENT, /* its owner is silent, and nobody has evicted it */
-                              SLP_LEASE_IS_FREE,
-                              SLP_LEASE_IS_PARKED,
-                              SLP_LEASE_IS_REFUSED, /* nobody's: the service refuses its position */
-                              SLP_LEASE_IS_OWNED,
-                              SLP_LEASE_IS_ENDED,
-                              SLP_LEASE_MOODS
+/* What state a shard is in, for a person. The states that need attention most come first. */
+typedef enum slp_lease_mood {
+  SLP_LEASE_IS_DEAD,    /* its owner is dead */
+  SLP_LEASE_IS_SILENT,  /* its owner is silent, and nobody has evicted the owner yet */
+  SLP_LEASE_IS_FREE,    /* nobody owns it */
+  SLP_LEASE_IS_PARKED,  /* nobody reads it until an operator releases it */
+  SLP_LEASE_IS_REFUSED, /* nobody owns it: the service refuses its position */
+  SLP_LEASE_IS_OWNED,   /* its owner looks alive */
+  SLP_LEASE_IS_ENDED,   /* read to its end */
+  SLP_LEASE_MOODS       /* how many there are */
 } slp_lease_mood;
-/* Without its owner's row: a silent owner counts as dead. */
+/* Returns the state by the lease's row alone, so a silent owner counts as dead. */
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l);
+/* Returns the state by the lease's row and its owner's row. */
 slp_lease_mood slp_lease_mood_in(const sloop_lease_t *l, const sloop_leases_t *all);
 const char *slp_lease_mood_word(slp_lease_mood mood); /* static */
 
-typedef struct slp_lease_lag { /* how far behind its tip a shard is, as far as the table knows */
-  int64_t ms;                  /* -1: it does not know, or nobody reads the shard */
-  int at_most;                 /* it may be less: the table knows no more than that */
+typedef struct slp_lease_lag { /* how far a shard is behind its tip, as far as the table tells */
+  int64_t ms;                  /* -1: the table does not tell, or nobody reads the shard */
+  int at_most;                 /* 1: it may be less, but not more */
 } slp_lease_lag;
-/* now_ms: by our wall clock. What was read at the position comes first. What a row told grows by the time
- * since, and is the most that the lag can be.
- * The owner's word is of the worst of its shards. That all of them are at their tip holds until its next
- * word is overdue, unless the lease was written later and says otherwise: an idle shard's lease need not be
- * written. */
+/* Returns the lag of a lease. now_ms: this machine's wall clock. The rules, in order:
+ *   1. The lag that was read at the position counts, if sloop_admin_lag() has read it.
+ *   2. A lag that a row told grows by the time since the row was written. That is the most it can be.
+ *   3. The owner's row tells the lag of the worst of its shards. If it says that all are at their tip, that
+ *      holds until its next row is overdue, although the lease may be old: the lease of an idle shard need
+ *      not be written. It does not hold if the lease was written later and says otherwise. */
 slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms);
-/* The same with the row of its owner; NULL: it has none. */
+/* Does the same with the row of the lease's owner. owner NULL: it has no row. */
 slp_lease_lag slp_lease_lag_by(const sloop_lease_t *l, const sloop_worker_t *owner, int64_t now_ms);
-/* How that lag is known, or why it is not: "read", "told", "ended", "trimmed", "unknown" ... */
+/* Returns how that lag is known, or why it is not: "read", "told", "ended", "trimmed", "unknown" ...
+ * Static. */
 const char *slp_lease_lag_word(const sloop_lease_t *l, slp_lease_lag lag);
-/* "trimmed", "gone" or "refused": nobody can go on from its position. NULL: it is no such lease. */
+/* Returns "trimmed", "gone" or "refused" if nobody can go on from the lease's position, otherwise NULL.
+ * Static. */
 const char *slp_lease_lost_word(const sloop_lease_t *l);
-/* Of the worst of its shards; -1: not known, or it reads none any more. */
+/* Returns the lag of the worst shard of a worker; ms -1: not known, or the worker reads no shard any more. */
 slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms);
-/* "leads", "works", "leaving", "left", "silent" (not heard of for a lease, by our clock), "dead", or
- * "owns": leases name it, and no row says whether it lives. */
+/* Returns the state of a worker: "leads", "works", "leaving", "left", "dead", "silent" (not heard of for a
+ * lease, by this machine's clock), or "owns" (leases name it, and no row says whether it lives). Static. */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
-/* NULL: not in the table. */
+/* Returns the row of the worker, or NULL. */
 const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance);
 
-/* "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N", "end"; "" when it has no kind. */
+/* Writes "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N" or "end"; "" if the position
+ * has no kind. */
 void slp_position_text(const sloop_position_t *p, char out[200]);
-/* The same of a lease; "as -o says" where its row tells no beginning. */
+/* Writes the position of a lease in the same way; "as -o says" if it is not known where reading begins. */
 void slp_lease_position_text(const sloop_lease_t *l, char out[200]);
+/* Returns 1 if neither the row nor -o says where reading begins. */
 int slp_lease_begin_is_untold(const sloop_lease_t *l);
-/* Adds a line with slp_say_to, at most 1023 bytes of it. A line that the buffer may
- * not hold is left out. */
+/* Adds a line with slp_say_to, at most 1023 bytes of it. Leaves the line out if the buffer has no room for
+ * it. */
 void slp_lease_say(slp_buf *b, const char *fmt, ...) SLP_PRINTF(2, 3);
 
-/* A length of time in at most 6 characters: "0", "340ms", "12s", "59m", "23h", "365d"; "-": not known. */
+/* Writes a length of time in at most 6 characters: "0", "340ms", "12s", "59m", "23h", "365d"; "-": not
+ * known. */
 void slp_span_text(int64_t ms, char out[24]);
-/* How long ago; "-": not told. A clock ahead of ours says 0. */
+/* Writes how long ago at_ms is; "-": not told. A time in the future counts as 0, because another clock may be
+ * ahead. */
 void slp_age_text(int64_t at_ms, int64_t now_ms, char out[24]);
-/* The same for a lag: 0 is "tip". */
+/* Writes a lag as slp_span_text does, except that 0 is "tip". */
 void slp_lag_text(int64_t ms, char out[24]);
-/* The same; "<12s" where it is so much at most, rounded up. */
+/* Writes a lag as slp_lag_text does; "<12s", rounded up, if it is only known to be at most that. */
 void slp_lease_lag_text(slp_lease_lag lag, char out[24]);
-/* Bytes a second: "0", "999B", "12kB", "3MB"; "-": not told. */
+/* Writes bytes a second: "0", "999B", "12kB", "3MB"; "-": not told. */
 void slp_rate_text(int64_t bytes, char out[24]);
 
 #endif
