@@ -88,7 +88,7 @@ uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick) {
 static void on_tick(void *arg) {
   slp_app *app = arg;
   app->ticks++;
-  /* looks here too, because a quiet stream gives nothing to write and a write would be the only look */
+  /* A write would look too, but a quiet stream gives nothing to write. */
   if (app->out) slp_out_look(app->out);
   if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
   if (!app->overdue && app->on_overdue && is_past(app, app->grace_ms)) {
@@ -141,7 +141,7 @@ size_t slp_app_unwritten(const slp_app *app) {
 }
 
 void slp_app_close(slp_app *app) {
-  /* if the last write failed a moment ago, that is reported below, but the mode is not called again */
+  /* The last write may have failed a moment ago. That is reported below, but the mode is not called again. */
   app->on_out_failed = NULL;
   if (app->out && slp_app_out_error(app)) tell_out_failed(app);
   if (app->out) slp_out_close(app->out);

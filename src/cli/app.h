@@ -14,9 +14,9 @@
  * once the grace is over. */
 #define SLP_APP_SAY_MS 1000
 #define SLP_APP_SAY_LATE_MS 300
-/* so long after on_overdue, counted in ticks, the process exits: only a thread can still hold it up */
+/* After this many ms of ticks since on_overdue the process exits. Only a thread can still hold it up then. */
 #define SLP_APP_STUCK_MS 500
-/* with leases, sloop_stop() may take so long: the leases are released by writes, which a slow table delays */
+/* With leases sloop_stop() may take this long: leases are released by writes, which a slow table delays. */
 #define SLP_APP_LEAVE_MS 10000
 
 typedef struct slp_app slp_app;
@@ -49,8 +49,8 @@ struct slp_app {
   void *user; /* the mode's own */
 };
 
-/* Returns 0, or a negative code. It has then said why on standard error, set exit_code and closed
- * everything. */
+/* Returns 0, or a negative code. In that case the function has said why on standard error, has set exit_code
+ * and has closed everything. */
 int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args);
 /* Writes b to standard output and frees it. A failure is reported later, by on_out_failed. */
 void slp_app_write(slp_app *app, slp_buf *b);
@@ -59,8 +59,8 @@ int slp_app_out_error(const slp_app *app); /* returns 0, or why nothing more can
 size_t slp_app_unwritten(const slp_app *app);
 /* Closes what slp_app_open opened, so that the loop can end. A second call does nothing. */
 void slp_app_close(slp_app *app);
-/* Returns the time since a tick, without the time for which the process was stopped. Work that a Ctrl-Z has
- * held up must not be given up for it. */
+/* Returns the time since a tick, without the time for which the process was stopped. Nothing is given up as
+ * too slow because a Ctrl-Z held it up. */
 uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick);
 /* Ends the process with exit_code, although a thread still runs that never returns. */
 void slp_app_leave_stuck(slp_app *app);

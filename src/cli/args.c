@@ -1,5 +1,6 @@
-/* args.c - parses the command line by the table of options (options.h), in two rounds: the first one only
- * looks for -F, the second one takes the options, after those of the file. Then checks what goes together. */
+/* args.c - parses the command line by the table of options (options.h), in two rounds. The first round only
+ * looks for -F. The second round takes the options, after those of the file, and then checks which go
+ * together. */
 #include "cli/args.h"
 
 #include <stdio.h>
@@ -225,7 +226,7 @@ static int set_choice(slp_args *a, const slp_option *o, const char *value, char 
   return 0;
 }
 
-/* --consumers or --deregister together with --iam do nothing themselves: --iam prints the rights that they
+/* --consumers and --deregister do nothing themselves if --iam is given: it prints the rights that they
  * need. */
 static int set_registry(slp_args *a, slp_mode mode, char why[200]) {
   if (a->mode != SLP_MODE_IAM) return set_mode(a, mode, why);
@@ -355,8 +356,8 @@ typedef struct words {
   const char *const *argv;
   int at; /* the next word */
   const slp_clock *clock;
-  /* 1 in the first of two rounds. It only looks for -F, whose file must be read before the rest, and for
-   * modes that need no file. */
+  /* 1 in the first of the two rounds. That round only looks for -F, whose file must be read before the rest,
+   * and for modes that need no file. */
   /* found in the first round: a mode that needs no file */
   uint8_t looking, quick;
   /* path that -F gave */
@@ -528,8 +529,8 @@ static int check_output(const slp_args *a, char why[200]) {
 
 #define SHOWS_LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 
-/* Returns the first given option that does not go with leases: a worker chooses neither its shards nor where
- * they begin. Sets *ret_remedy to what to do instead. Returns NULL if there is no such option. */
+/* Returns the first given option that does not go with leases, or NULL. The leases decide which shards a
+ * worker reads and where it begins. Sets *ret_remedy to what the user can do instead. */
 static const char *against_leases(const slp_args *a, const char **ret_remedy) {
   *ret_remedy = "leave -G away to read some shards only";
   if (a->opts.shards_n || a->shard_key) return "-p";
@@ -593,8 +594,8 @@ static int check_leases(const slp_args *a, char why[200]) {
 
 /* ---- --leases --metrics ---- */
 
-/* Returns 1 if -X on the command line sets `setting`, such as "metrics=". A file's metrics address is meant
- * for readers of records; with it in the file, --leases still prints. */
+/* Returns 1 if an -X on the command line sets `setting`, such as "metrics=". A metrics address in the file is
+ * meant for commands that read records: with it, --leases still prints. */
 static int is_given_here(const slp_args *a, const char *setting) {
   for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];

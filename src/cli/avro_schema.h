@@ -54,6 +54,7 @@ typedef struct slp_avro_schema {
 /* Reads a schema in JSON. Returns 0; SLP_EBADDATA and `why`; SLP_ELIMIT; SLP_ENOMEM. After an error nothing
  * is left to free. */
 int slp_avro_schema_read(slp_avro_schema *s, slp_mem *mem, slp_str json, char why[SLP_AVRO_SCHEMA_WHY]);
+/* Frees what slp_avro_schema_read has made; zeros are fine. */
 void slp_avro_schema_free(slp_avro_schema *s);
 
 #endif

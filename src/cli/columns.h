@@ -21,6 +21,7 @@ typedef struct slp_columns {
   size_t widest[SLP_COLUMNS_MAX]; /* width of the widest cell or title, for each column */
 } slp_columns;
 
+/* Begins a table of n columns; `columns` is borrowed. */
 void slp_columns_init(slp_columns *c, slp_mem *mem, const slp_column *columns, size_t n);
 void slp_columns_free(slp_columns *c);
 /* Adds the next cell. Bytes that a terminal might obey become '?'. slp_columns_show() reports an error. */

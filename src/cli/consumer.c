@@ -117,8 +117,8 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0 || c->joined) return 0;
   switch (e->code) {
-    /* Without a shard and not fatal: the source of the keys fails just now. With an HTTP status it may
-     * recover, and a worker waits for it. */
+    /* An error of no shard that is not fatal comes from the source of the keys, which fails just now. The
+     * source may recover if there is an HTTP status, and a worker always waits for that. */
     case SLOOP_EAUTH: return *e->shard || (!e->http_status && !c->app->args->opts.app);
     case SLOOP_EACCESS:
     case SLOOP_ENOSTREAM:
@@ -131,8 +131,8 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
     case SLOOP_ESTREAMBUSY: return 0;
     default: break;
   }
-  /* A worker's calls have short time limits, so that it renews its leases in time: one timeout proves
-   * nothing. Who wants an end gives -m. */
+  /* A worker's calls have short time limits, so that it renews its leases in time. One timeout proves
+   * nothing. A user who wants the command to end gives -m. */
   if (c->app->args->opts.app && e->code == SLP_ETIMEDOUT) return 0;
   /* the listing was answered, so the address is right and the error passes */
   if (st.shards_now > 0) return 0;
@@ -147,7 +147,7 @@ static void tell_held(slp_cli_consumer *c, int all) {
   while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);
 }
 
-/* Every line about a loss has bounds of its own, so up to this many are told one by one within five
+/* Every line about a loss has bounds of its own, so up to LOSS_LINES lines are told one by one within five
  * seconds. */
 #define LOSS_LINES 100u
 /* The kind of a line about a loss (told.h). It differs from all codes of errors and all kinds of lease
@@ -155,8 +155,8 @@ static void tell_held(slp_cli_consumer *c, int all) {
 #define KIND_LOSS 0x8000
 
 /* Reports c->error, or holds it if enough lines of its kind were reported lately. `message` is what the line
- * says; it may begin with the shard's name, which is removed, so that the same trouble of several shards is
- * one. */
+ * says. A shard name at its beginning is removed, so that the same trouble of several shards becomes one
+ * line. */
 static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
   slp_str what = slp_str_of(message), name = slp_str_of(shard);
   if (c->app->args->quiet || c->muted) return;
@@ -286,7 +286,8 @@ static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
         a->save);
 }
 
-/* Appends how to start anew, after the stream was created again or its table got another stream. */
+/* Appends how to begin again after the stream was deleted and created, or after its table got another
+ * stream. */
 static void add_new_start(slp_cli_consumer *c) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
@@ -298,8 +299,8 @@ static void add_new_start(slp_cli_consumer *c) {
     snprintf(c->error + at, n, "; first remove %.80s", a->save);
 }
 
-/* The library reports a failure that lasts again after twice as many tries. If it reports none for this much
- * longer than the failure had lasted until its last report, writes are answered again. */
+/* The library reports a lasting failure again after twice as many tries, so at growing intervals. Writes are
+ * answered again if no report has come for UNTOLD_US plus the time from the first report to the last. */
 #define UNTOLD_US 10000000u
 
 /* Notes when writes of the lease table fail, for slp_cli_consumer_unwritten_us(). */

@@ -72,15 +72,15 @@ int slp_cli_consumer_is_stuck(const slp_cli_consumer *c);
 /* On a tick of a command with one consumer: ends the process if the consumer is stuck and all output is
  * written. While output is left, only an interrupt ends the waiting (app.h). */
 void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c);
-/* A first Ctrl-C while a command that changes something waits for the outcome. Fails with a line that ends
- * with `more`, so that nobody believes the change is done. */
+/* For a first Ctrl-C while a command that changes something waits for the outcome. Fails with a line that
+ * ends with `more`, so that nobody takes the change for done. */
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more);
 /* After a permanent failure: reports `why`, sets exit_code and stops the consumer. */
 void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
 /* Returns 1 if the service has ever given records or an empty page, or, with leases, if the worker was
  * registered. */
 int slp_cli_consumer_answered(slp_cli_consumer *c);
-/* returns the present statistics, or, once the consumer is closed, those of when closing began */
+/* Returns the present statistics or, once the consumer is closed, those of when closing began. */
 void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret);
 /* Returns for how long writes of the lease table have failed; 0: they do not fail, or are answered again.
  * *ret_passes is 1 if the last error may pass by itself. */

@@ -11,9 +11,10 @@ int slp_consumers_show(slp_buf *b, const char *stream, int several, const sloop_
  * ACTIVE". `all`: the n consumers of the stream. `error`: why they are not known, or NULL. */
 int slp_consumers_explain(slp_buf *b, const slp_args *a, const sloop_registered_t *const *all, size_t n,
                           const char *error);
+/* Writes that a consumer was deregistered, and the state it was in. */
 int slp_consumers_show_removed(slp_buf *b, const sloop_registered_t *c);
-/* Returns 1 if --deregister may go on. Whoever reads as this consumer is interrupted, so a person at a
- * terminal is asked. Elsewhere --force is needed. */
+/* Returns 1 if --deregister may go on. Programs that read as this consumer are interrupted, so a person at a
+ * terminal is asked. Without a terminal --force is needed. */
 int slp_consumers_removal_is_meant(const slp_args *args);
 
 #endif

@@ -36,6 +36,7 @@ typedef struct slp_decoding {
   uint8_t makes_lines;   /* the last step makes lines: the result is any number of JSON values, one a line */
 } slp_decoding;
 
+/* The owner sets `schemas` after this, if there are any. */
 void slp_decoding_init(slp_decoding *d, slp_mem *mem);
 void slp_decoding_free(slp_decoding *d); /* slp_decoding_begin may follow */
 /* Drops the text before, and begins the next one. `in` must live until the decoding is over. */

@@ -204,7 +204,7 @@ int slp_cwlogs_step(slp_cwlogs *l) {
   return SLP_EBADDATA; /* JSON too deep; SLP_ELIMIT would mean that the record becomes too many bytes */
 }
 
-/* It has no functions: the printer reads the events, with slp_cwlogs_begin(). */
+/* The decoder has no functions: the printer reads the events, with slp_cwlogs_begin(). */
 const slp_decoder slp_decoder_cwlogs = {.name = "cwlogs",
                                         .does = "CloudWatch Logs: a line an event",
                                         .damaged = "it is no record of a CloudWatch Logs subscription",

@@ -7,14 +7,14 @@
 #include "base/buf.h"
 
 #define SLP_DECODER_WHY 100 /* room for the reason of a refusal */
-/* result of a step: it waits for a schema that was asked for; call it again later */
+/* Result of a step that waits for a schema which was asked for. It is called again later. */
 #define SLP_DECODE_WAITS 3
 
 typedef struct slp_schemas slp_schemas;
 
 typedef struct slp_decoder {
   const char *name; /* the name that -s takes */
-  /* what it does, for -h and the manual page; at most 40 bytes, to stay within 80 columns */
+  /* What it does, for -h and the manual page. At most 40 bytes, to stay within 80 columns. */
   const char *does;
   const char *damaged; /* the reason of a refusal, unless `step` gives a better one: "it is not base64" */
   const char *needs;   /* the Debian package that this build lacks; NULL: the decoder is built in */
@@ -33,7 +33,7 @@ typedef struct slp_decoder {
    * SLP_EBADDATA it may write a better reason than `damaged` into `why`. */
   int (*step)(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]);
   void (*close)(void *state);
-  /* only auto: it has none of these functions, and the decoder that recognizes the text is used */
+  /* Only auto, which has none of these functions: the decoder that recognizes the text is used. */
   uint8_t picks;
   uint8_t makes_json;   /* the result is one JSON value */
   uint8_t needs_schema; /* it may have to ask a registry for a schema */

@@ -1,5 +1,5 @@
-/* demo.c - shows everything at work. It checks the result against the producer's own record (ledger.h), not
- * against the library's statistics. */
+/* demo.c - shows everything at work. The demo checks the result against a ledger of what it has put
+ * (ledger.h), not against the statistics of the library. */
 #include "cli/demo.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ static int is_due(const demo *d, uint64_t now_us, uint64_t part) {
 static void reshard(demo *d, uint64_t now_us) {
   if (d->stage == 0 && is_due(d, now_us, 1)) {
     if (sloop_sandbox_split(d->box, STREAM, "shardId-000000000001", NULL) != 0) return;
-    /* it fails only if nothing was ever put into that shard, which then is no parent */
+    /* An error only means that nothing was put into the shard, so that no child must wait for it. */
     (void)slp_ledger_change(&d->ledger, "shardId-000000000001", NULL);
     d->stage = 1;
   } else if (d->stage == 1 && is_due(d, now_us, 2) && d->ledger.phase == 1) {

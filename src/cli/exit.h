@@ -4,7 +4,7 @@
 
 enum {
   /* The end was reached (-e, -c, --until, --timeout), a first Ctrl-C came, or the reader of standard output
-   * left: all that was asked for was given. */
+   * left. Everything that was asked for was given. */
   SLP_EXIT_FINE = 0,
   /* One line on standard error says why it failed and what to do. Also: not all that was asked for could be
    * done, or a change was interrupted before it was done. */

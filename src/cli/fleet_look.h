@@ -26,6 +26,7 @@ typedef struct slp_fleet_look {
   char why[sizeof((slp_whole_fleet *)0)->why]; /* words about `found` */
 } slp_fleet_look;
 
+/* The consumer c must live as long as k. */
 void slp_fleet_look_init(slp_fleet_look *k, slp_mem *mem, slp_cli_consumer *c);
 void slp_fleet_look_free(slp_fleet_look *k);
 /* Begins a look, unless one is under way or it is too early. The caller makes sure that the answer is wanted.

@@ -90,8 +90,8 @@ static void choose(slp_follow *f, const sloop_shard_t *const *shards, size_t n) 
           n);
 }
 
-/* Returns 1 if the listing has the shard that the key goes to now. There always is one, but a listing that
- * lags may show a shard as open that was read to its end. */
+/* Returns 1 if the listing has the shard that the key goes to now. The stream always has one, but a listing
+ * that lags may show a shard as open that was read to its end. */
 static int goes_on(slp_follow *f, const sloop_shard_t *const *shards, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!shards[i]->closed && slp_key_in_range(f->hash, shards[i]->hash_start, shards[i]->hash_end) &&

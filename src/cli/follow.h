@@ -40,8 +40,8 @@ struct slp_follow {
   uint8_t compares; /* only records with the key are printed */
   uint8_t older;    /* records are wanted that came before this program began */
   uint8_t doubted;  /* the warning about a record in a shard that its key does not go to was given */
-  /* looks left to find where the key goes to now, before they become rare; 0: not looking, or looking
-   * rarely */
+  /* Looks that are left to find the shard that the key goes to now, before they become rare. 0: no looks are
+   * due, or they are rare. */
   uint32_t tries;
   uint64_t again_at_us; /* when to look again; 0: not at all */
   /* Called from the loop with n shards that were not found before. n 0: read all shards, including those to

@@ -15,6 +15,7 @@
 typedef struct slp_format slp_format;
 /* Compiles a format. Returns 0; SLP_ENOMEM; or SLP_EINVAL, and then `why` names the token and its place. */
 int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]);
+/* NULL is fine. */
 void slp_format_free(slp_format *f);
 /* Appends the text with its escapes resolved, which are those above; % means nothing here. Returns 0;
  * SLP_EINVAL and `why`; or SLP_ENOMEM. */

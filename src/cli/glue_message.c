@@ -93,8 +93,8 @@ static int is_too_much(const slp_glue_message *g, const slp_buf *ret) {
   return ret->n + g->text.n > ret->max;
 }
 
-/* Begins the message of Protobuf whose number stands in front of it. The registry has schemas only as texts,
- * which protoc alone can read, so the descriptor set comes from a file. */
+/* Begins the message of Protobuf whose number stands in front of the value. The registry has a schema only as
+ * text, which protoc alone can read, so the descriptor set comes from a file. */
 static int begin_protobuf(slp_glue_message *g, const slp_pb_schema *schema, char why[SLP_DECODER_WHY]) {
   uint64_t number = 0;
   size_t at = 0;

@@ -27,6 +27,7 @@ void slp_grep_begin(slp_grep *g, slp_str payload);
  *     SLP_MATCH_MORE: call again;
  *     SLP_MATCH_UNDECIDED: an expression met its bounds, and slp_grep_undecided() says which. */
 slp_match slp_grep_step(slp_grep *g);
+/* Writes which expression has met which bound, after SLP_MATCH_UNDECIDED. */
 void slp_grep_undecided(const slp_grep *g, char why[100]);
 
 #endif

@@ -9,8 +9,8 @@
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                       "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};
-/* For records that are pushed. A consumer is registered by a right on its stream. The other rights on it are
- * on its own ARN, which is the stream's with more behind it. */
+/* For pushed records. The right to register a consumer is on the stream. The other rights on a consumer are
+ * on its own ARN, which is the stream's ARN with more behind it. */
 static const char *const pushed[] = {
     "kinesis:DescribeStreamSummary", "kinesis:ListShards", "kinesis:RegisterStreamConsumer",
     "kinesis:GetShardIterator",      "kinesis:GetRecords", NULL};

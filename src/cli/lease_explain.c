@@ -119,7 +119,7 @@ static int64_t given_up_ago_ms(const page *p, const sloop_lease_t *l) {
   return l->avoid_at_ms < 0 ? INT64_MAX : p->e->read_at_ms - l->avoid_at_ms;
 }
 
-/* Returns by whom, and when, a lease is taken that is assigned. l NULL: the shard has no lease. */
+/* Returns which worker takes an assigned lease, and when. l NULL: the shard has no lease. */
 static text taken(const page *p, const sloop_lease_t *l) {
   text t, id = id_of(p->e->assigned_to), when;
   int64_t ago_ms = l && strcmp(l->avoid, p->e->assigned_to) == 0 ? given_up_ago_ms(p, l) : INT64_MAX;

@@ -1,6 +1,6 @@
-/* lease_readings.h - the last successful reading of a lease table, kept for metrics. Until the next one it
- * grows old, as core/progress.c does it for a reader: a lag grows with the time, and a lag of 0 stays 0 only
- * until the next reading is overdue. */
+/* lease_readings.h - the last successful reading of a lease table, kept for metrics. Its lags grow with the
+ * time since that reading, as core/progress.c does it for a reader. A lag of 0 stays 0 until the next reading
+ * is overdue. */
 #ifndef SLP_CLI_LEASE_READINGS_H
 #define SLP_CLI_LEASE_READINGS_H
 
@@ -24,6 +24,7 @@ typedef struct slp_lease_readings { /* readings of one application and stream */
   char why[SLP_READINGS_WHY]; /* why it failed */
 } slp_lease_readings;
 
+/* `app` and `stream` must live as long as r. fresh_ms: for how long a lag of 0 stays 0. */
 void slp_lease_readings_init(slp_lease_readings *r, slp_mem *mem, const char *app, const char *stream,
                              uint32_t fresh_ms, uint64_t now_us);
 void slp_lease_readings_free(slp_lease_readings *r);

@@ -12,8 +12,8 @@ slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   if (l->refused_n && l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_REFUSED;
   if (l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_FREE;
   if (l->state == SLOOP_LEASE_OWNER_DEAD) return SLP_LEASE_IS_DEAD;
-  /* A claim changes nothing here: it may be one that the assignment no longer wants, and then the owner keeps
-   * the lease. */
+  /* A claim in the row changes nothing here. The assignment may no longer want the claim, and then the owner
+   * keeps the lease. */
   return SLP_LEASE_IS_OWNED;
 }
 
@@ -162,7 +162,7 @@ void slp_lease_say(slp_buf *b, const char *fmt, ...) {
   if (slp_say_to(b, "%s", line) == SLP_ELIMIT) slp_buf_cut(b, before);
 }
 
-/* From `least` on, a length of time is shown in the unit. */
+/* The units of a length of time, each for lengths of at least `least`. */
 static const struct {
   int64_t ms, least;
   const char *unit;

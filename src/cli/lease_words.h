@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "sloop.h"
 
-/* What state a shard is in, for a person. The states that need attention most come first. */
+/* The state of a shard, for a person. The states that need attention most come first. */
 typedef enum slp_lease_mood {
   SLP_LEASE_IS_DEAD,    /* its owner is dead */
   SLP_LEASE_IS_SILENT,  /* its owner is silent, and nobody has evicted the owner yet */
