@@ -112,7 +112,7 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
  * errors end the command. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
-  if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that outlives errors */
+  if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that goes on after errors */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0 || c->joined) return 0;

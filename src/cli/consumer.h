@@ -56,8 +56,8 @@ int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t 
 int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
 /* Starts what was only opened. Returns 0, or a negative code; then the reason has been reported. */
 int slp_cli_consumer_start(slp_cli_consumer *c);
-/* A question has failed, `tries` times in a row by now. Returns 1 if asking again may help. From the second
- * failure on the error is then reported too. */
+/* Call this when a question has failed `tries` times in a row. Returns 1 if asking again may help. It then
+ * also reports the error, from the second failure on. */
 int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries);
 /* On a tick: reports lines that were held long enough. The other lines are reported when the consumer
  * stops. */

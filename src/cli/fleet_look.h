@@ -1,5 +1,5 @@
 /* fleet_look.h - asks the lease table and the stream, again and again, how far a worker's whole application
- * has come (whole_fleet.h). Every worker of tail.c that has to leave by itself has one. */
+ * has come (whole_fleet.h). Every worker of tail.c that ends by itself (-e, --until) has one. */
 #ifndef SLP_CLI_FLEET_LOOK_H
 #define SLP_CLI_FLEET_LOOK_H
 
