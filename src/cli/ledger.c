@@ -1,4 +1,4 @@
-/* ledger.c - keeps the producer's book and compares a reader with it. */
+/* ledger.c - keeps the list of a producer's puts and compares what a reader hands out with it. */
 #include "cli/ledger.h"
 
 typedef struct entry {
@@ -22,7 +22,8 @@ void slp_ledger_free(slp_ledger *l) {
   slp_names_free(&l->names);
 }
 
-/* Grows the array and links the lists anew: they point at themselves, so realloc can't move them. */
+/* Grows the array of shards. A list's head points at itself, so realloc would break it; the entries are moved
+ * to new lists instead. */
 static int grow(slp_ledger *l) {
   uint32_t cap = l->shards_cap ? l->shards_cap * 2 : 16;
   slp_ledger_shard *to = slp_zalloc_n(l->mem, cap, sizeof *to);
@@ -60,7 +61,7 @@ int slp_ledger_put(slp_ledger *l, const char *shard, const char *seq, int *ret_n
   entry *e = slp_zalloc(l->mem, sizeof *e + n + 1);
   if (!e) return SLP_ENOMEM;
   memcpy(e->seq, seq, n + 1);
-  /* The change takes effect with the first put to a new child. */
+  /* A split or merge takes effect, and a new phase begins, with the first put to a new child. */
   if (*ret_new && s->parents[0] != UINT32_MAX && l->shards[s->parents[0]].phases & 1u << l->phase &&
       l->phase + 1 < SLP_LEDGER_PHASES_MAX)
     l->phase++;

@@ -1,4 +1,5 @@
-/* list.c - lists shards, or the consumers registered with a stream, of which it can deregister one. */
+/* list.c - lists the shards of each stream, or the consumers registered with it, or deregisters a
+ * consumer. */
 #include "cli/list.h"
 
 #include <stdio.h>
@@ -12,20 +13,20 @@
 
 typedef struct list {
   slp_app app;
-  slp_cli_consumer consumer; /* of the stream being listed: one after the other */
-  size_t at;                 /* its number */
+  slp_cli_consumer consumer; /* of the stream being listed; the streams are listed one after another */
+  size_t at;                 /* index of that stream in args->streams */
   uint64_t begun_us;
-  uint64_t again_us; /* it is asked again then; 0: it is asked, or answered */
-  uint32_t tries;    /* that failed in a row */
+  uint64_t again_us; /* when to ask again; 0: a question is under way, or was answered */
+  uint32_t tries;    /* how many questions failed in a row */
 } list;
 
-/* Between questions that fail in a row: 0.5 s, doubled three times. */
+/* The wait after a question that failed: 0.5 s, doubled with each failure in a row, up to 4 s. */
 #define AGAIN_US UINT64_C(250000)
 #define AGAIN_DOUBLED 4
 
 static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
 
-/* Shards of DynamoDB Streams have no range of hashes. */
+/* Appends a shard as a line. Shards of DynamoDB Streams have no hash-key range, so the line leaves it out. */
 static void show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_t *s) {
   const char *also = s->adjacent_parent, *hash = or_dash(s->hash_start);
   int hashed = *hash != '-';
@@ -35,7 +36,8 @@ static void show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_
              hashed ? or_dash(s->hash_end) : "", or_dash(s->seq_start), s->seq_end ? s->seq_end : "");
 }
 
-/* Sequence numbers and hash keys do not fit JSON numbers everywhere: they are strings, as the service's. */
+/* Appends a shard as a JSON object. Sequence numbers and hash keys are strings, as the service sends them,
+ * because not every reader of JSON keeps all digits of a large number. */
 static void show_json(slp_buf *b, const char *stream, const sloop_shard_t *s) {
   slp_jw w = {.b = b, .one_line = 1};
   slp_jw_object(&w, NULL);
@@ -72,12 +74,14 @@ static void leave_if_done(list *l) {
     slp_app_close(&l->app);
 }
 
-/* One that was deregistered by a try without an answer is not there the next time. */
+/* Returns 1 if the question may be repeated. A deregistration without an answer may have been done, and its
+ * repetition would fail because the consumer is gone. So it is repeated only after throttling. */
 static int may_ask_again(const list *l, const sloop_error_t *error) {
   return error && (l->app.args->mode != SLP_MODE_DEREGISTER || error->code == SLOOP_ETHROTTLE);
 }
 
-/* 1: there is an answer to show. */
+/* Returns 1 and initialises `text` if there is an answer to show. Returns 0 if the consumer is ending, or if
+ * the question failed: then it is asked again later, or the consumer fails. */
 static int answered(list *l, int status, const sloop_error_t *error, slp_buf *text) {
   if (l->consumer.stopping || l->consumer.failed) return 0;
   if (status != 0 && may_ask_again(l, error) &&

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 
-/* Is the word among "one, two" or "one,two"? */
+/* Returns 1 if `words`, such as "one, two" or "one,two", contains the word. */
 static int has_word(const char *words, const char *word, size_t n) {
   while (*words) {
     words += strspn(words, ", ");

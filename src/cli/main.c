@@ -1,4 +1,4 @@
-/* main.c - stream-tail: reads the command line and hands over to a mode. */
+/* main.c - main() of stream-tail: reads the command line and runs the mode that it asks for. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,8 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
   return SLP_EXIT_FAILED;
 }
 
-/* STREAM_TAIL_CONFIG, else the usual place. "": none. */
+/* Finds the configuration file: $STREAM_TAIL_CONFIG, else stream-tail.conf in $XDG_CONFIG_HOME or ~/.config.
+ * around->config is NULL if none of these variables is set. Returns 0, or why ret failed. */
 static int find_config(slp_buf *ret, slp_surroundings *around) {
   const char *named = getenv("STREAM_TAIL_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
   if (named && *named)
@@ -87,7 +88,9 @@ static void tell_idle_settings(slp_mem *mem, const slp_args *args) {
 
 int main(int argc, char **argv) {
   slp_program_fill_standard();
-  slp_program_ignore_signal(SIGXFSZ); /* a file at its limit (ulimit -f): the write fails, and that is told */
+  /* A write beyond a file's limit (ulimit -f) then fails with an error, which is reported, instead of ending
+   * the process. */
+  slp_program_ignore_signal(SIGXFSZ);
   slp_args args;
   char why[SLP_ARGS_WHY] = "no memory";
   slp_mem *mem = slp_mem_new(NULL, NULL);
@@ -103,10 +106,11 @@ int main(int argc, char **argv) {
   if (slp_args_parse(&args, mem, argc, (const char *const *)argv, &around, why) != 0)
     slp_say("%s", why);
   else if (args.multilang && (code = slp_multilang_load(&args, &settings, mem)) != 0)
-    ; /* it was told */
+    ; /* slp_multilang_load has said why */
   else {
     tell_idle_settings(mem, &args);
-    if (args.mode != SLP_MODE_WATCH) slp_codes_allow(); /* that one has the whole screen */
+    /* --watch has the whole screen, so it can't ask for MFA codes */
+    if (args.mode != SLP_MODE_WATCH) slp_codes_allow();
     code = run(mem, &args, args.multilang ? &settings : NULL);
   }
   slp_ml_settings_free(&settings, mem);

@@ -1,4 +1,4 @@
-/* man.c - the manual page, in the man macros that groff and mandoc share. */
+/* man.c - writes the manual page, in the man macros that both groff and mandoc know. */
 #include "cli/decoder_table.h"
 #include "cli/help.h"
 #include "cli/knobs.h"
@@ -6,10 +6,11 @@
 #include "cli/options.h"
 #include "sloop.h"
 
-#define DATE "2026-11-28" /* of the last change of this text: not of the build, which must be repeatable */
+/* The day when this text was last changed. The day of the build would make builds differ. */
+#define DATE "2026-11-28"
 
-/* Writes text of a roff line: a backslash, and a dot or quote at the beginning, have a meaning there; a plain
- * '-' would become a hyphen. */
+/* Escapes text for a line of roff. A backslash is special there, and so is a dot or quote at the beginning of
+ * a line. A plain '-' would become a hyphen, and '~' and '^' would become accents. */
 static void add_text(slp_buf *b, const char *text, size_t n) {
   if (n && (*text == '.' || *text == '\'')) slp_buf_add_z(b, "\\&");
   for (size_t i = 0; i < n; i++) {
@@ -26,7 +27,7 @@ static void add_text(slp_buf *b, const char *text, size_t n) {
   }
 }
 
-/* Writes lines of help text; those that begin with two spaces keep their shape. */
+/* Writes lines of help text. Lines that begin with two spaces keep their line breaks. */
 static void add_help(slp_buf *b, const char *text) {
   int kept = 0;
   while (*text) {
@@ -62,7 +63,7 @@ static void add_option(slp_buf *b, const slp_option *o) {
   slp_buf_free(&text);
 }
 
-/* Writes .TP, "what (note)" and the text. */
+/* Writes a tagged paragraph (.TP): "what (note)" and the text. A callback of slp_knobs_each. */
 static void add_item(void *arg, const char *what, const char *note, const char *text) {
   slp_buf *b = arg;
   slp_buf_add_z(b, ".TP\n\\fB");
@@ -759,8 +760,8 @@ static const char decoders_more[] =
     "Line ends behind a message are left out, but for \\fB\\-J\\fR. Control messages, by which the\n"
     "service tests a destination, print nothing and are counted on standard error.\n";
 
-/* Names the decoders that have magic bytes: those that are built in, or those that are not. Returns how
- * many. */
+/* Lists the names of the decoders that recognise records by magic bytes, with `before` in front of the first:
+ * those that are built in, or those that are not. Returns how many there are. */
 static size_t add_recognized(slp_buf *b, int built_in, const char *before) {
   size_t n = 0;
   for (size_t i = 0; slp_decoder_at(i); i++) {

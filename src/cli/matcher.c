@@ -1,20 +1,26 @@
-/* matcher.c - a machine whose states are made when they are first met: each is the set of steps of the
- * program at which a match may stand. What was made is kept while there is room, and then forgotten. */
+/* matcher.c - a deterministic automaton (DFA) whose states are made when they are first needed.
+ *
+ * A state is the set of the program's steps (regex.h) at which a match may stand, and what kind of byte came
+ * before. States are kept while there is room. When there is none, all are forgotten and made again as
+ * needed. */
 #include "cli/matcher.h"
 
-#define ROOM_BYTES ((size_t)512 << 10) /* for sets, and again for what follows a state */
+#define ROOM_BYTES ((size_t)512 << 10) /* the most for `pool`, and the most for `nexts` */
 #define STATES_MAX 4096u
 #define SLICE_BYTES ((size_t)64 << 10)
-#define SLICE_WORK 32768u /* steps of the program gone through */
+#define SLICE_WORK 32768u /* units of work a slice: steps of the program gone through while states are made */
 
-#define NOT_MADE UINT32_MAX
-#define MATCHED (UINT32_MAX - 1) /* a state that nothing leaves */
+#define NOT_MADE UINT32_MAX      /* in nexts: the next state was not made yet; in split: no number yet */
+#define MATCHED (UINT32_MAX - 1) /* in nexts: the expression matches, whatever follows */
 
-typedef enum { BEGIN, WORD, NO_WORD } before; /* what stands before the next byte, as far as checks need it */
+/* The kind of the byte before the next one, as far as checks need it: none, one of a word, or another. */
+typedef enum { BEGIN, WORD, NO_WORD } before;
 
 typedef struct state {
   uint32_t hash;
-  uint32_t set; /* in the pool: steps in rising order, without step 0, which is always among them */
+  /* index in `pool` of the steps, in rising order. Step 0 is not stored: it is in every state, because a
+   * match may begin anywhere. */
+  uint32_t set;
   uint16_t set_n;
   uint8_t before;
 } state;
@@ -22,30 +28,35 @@ typedef struct state {
 struct slp_matcher {
   slp_mem *mem;
   const slp_regex *r;
-  uint8_t class_of[256], byte_of[256]; /* bytes that no set tells apart are a class; one byte of it */
+  /* class_of: the class of each byte; bytes that no set of the program tells apart share a class. byte_of:
+   * one byte of each class. */
+  uint8_t class_of[256], byte_of[256];
   slp_regex_set of_words;
-  uint32_t classes; /* the end of the text comes behind them, and then a newline that is its last byte */
-  uint32_t row;     /* of nexts: classes + 2 */
+  /* How many classes of bytes. Two more symbols follow them in each row of nexts: number `classes` is the end
+   * of the text, number `classes` + 1 a newline that is the last byte. */
+  uint32_t classes;
+  uint32_t row; /* length of a row of nexts: classes + 2 */
   uint32_t states_n, states_max, slots;
-  state *states;    /* owned, as what follows */
-  uint32_t *nexts;  /* of each state: a row of where it goes, as that state's number times `row` */
-  uint16_t *index;  /* hash -> state + 1; 0: none */
-  uint16_t *pool;   /* sets */
-  uint64_t *marks;  /* a bit a step: gone through, while a state is made */
-  uint64_t *target; /* likewise: the set of the next state */
-  uint16_t *stack;
+  state *states; /* owned, as are the next six */
+  /* per state a row: for each class, the next state's number times `row`, NOT_MADE or MATCHED */
+  uint32_t *nexts;
+  uint16_t *index;  /* hash table of states, `slots` long: number + 1; 0: free */
+  uint16_t *pool;   /* the steps of all states */
+  uint64_t *marks;  /* one bit per step: already visited by go_through */
+  uint64_t *target; /* one bit per step: the set of the next state; all 0 in between */
+  uint16_t *stack;  /* steps that go_through has still to visit */
   size_t pool_n, pool_max, words;
-  slp_str text; /* what is left of it */
-  uint32_t at;  /* state, times `row` */
+  slp_str text; /* the part not searched yet */
+  uint32_t at;  /* the current state's number times `row`, or MATCHED */
 };
 
 /* ---- classes ------------------------------------------------------------------------------------------- */
 
-/* Parts each class into bytes in the set and others. */
+/* Splits each class into the bytes that are in the set and those that are not. */
 static void split(slp_matcher *m, const slp_regex_set *set) {
   uint32_t in[256];
   for (size_t i = 0; i < 256; i++) in[i] = NOT_MADE;
-  for (uint32_t c = 0; c < 256; c++) { /* a class keeps its number for the side of its first byte */
+  for (uint32_t c = 0; c < 256; c++) { /* the part with byte_of[class] keeps the class's number */
     uint8_t class = m->class_of[c];
     if (slp_regex_in(set, (uint8_t)c) == slp_regex_in(set, m->byte_of[class])) continue;
     if (in[class] == NOT_MADE) {
@@ -65,6 +76,7 @@ static void make_classes(slp_matcher *m) {
 
 /* ---- birth --------------------------------------------------------------------------------------------- */
 
+/* Forgets all states. */
 static void forget(slp_matcher *m) {
   m->states_n = 0;
   m->pool_n = 0;
@@ -112,7 +124,8 @@ void slp_matcher_free(slp_matcher *m) {
 
 /* ---- states -------------------------------------------------------------------------------------------- */
 
-/* Returns the state of m->target, times `row`; m->target is empty afterwards. There must be room. */
+/* Finds or makes the state with the set m->target and b before it, and empties m->target. Returns the state's
+ * number times `row`. The caller has checked that there is room for one more state. */
 static uint32_t state_of_target(slp_matcher *m, before b) {
   uint16_t *set = m->pool + m->pool_n;
   uint32_t n = 0, hash = 2166136261u ^ (uint32_t)b;
@@ -140,11 +153,13 @@ static uint32_t state_of_target(slp_matcher *m, before b) {
   return i * m->row;
 }
 
-/* What comes next, as far as checks need it. */
+/* The next byte, as far as checks need it: 1 in `end`: the text is over; in `last_newline`: a newline that is
+ * the last byte; in `word`: a byte of a word. */
 typedef struct after {
   uint8_t end, last_newline, word;
 } after;
 
+/* Returns 1 if the check holds between b and next. */
 static int holds(int check, before b, after next) {
   int word_before = b == WORD;
   switch ((slp_regex_check)check) {
@@ -157,6 +172,7 @@ static int holds(int check, before b, after next) {
   return 0;
 }
 
+/* Pushes a step on the stack, unless it was visited before. */
 static void go_to(slp_matcher *m, size_t *n, size_t step) {
   uint64_t bit = UINT64_C(1) << (step % 64);
   if (m->marks[step / 64] & bit) return;
@@ -164,8 +180,9 @@ static void go_to(slp_matcher *m, size_t *n, size_t step) {
   m->stack[(*n)++] = (uint16_t)step;
 }
 
-/* Goes through the program from each step of the state: 1: it matches before the next byte. Else m->target
- * is where it stands behind that byte. */
+/* Runs the program from every step of s over one symbol, `class`. Returns 1 if the expression matches before
+ * that symbol. Returns 0 otherwise, and m->target holds the steps behind it. Adds the steps visited to
+ * *work. */
 static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *work) {
   const slp_regex *r = m->r;
   int matched = 0;
@@ -183,7 +200,7 @@ static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *
         break;
       }
       const slp_regex_step *step = &r->steps[at];
-      size_t to = at + (size_t)step->to; /* modulo 2^n: it may lie behind */
+      size_t to = at + (size_t)step->to; /* unsigned wrap-around: step->to may be negative */
       switch ((slp_regex_op)step->op) {
         case SLP_REGEX_BYTE:
           if (!next.end && slp_regex_in(&r->sets[step->to], c))
@@ -207,7 +224,8 @@ static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *
 
 static uint32_t first_state(slp_matcher *m) { return state_of_target(m, BEGIN); }
 
-/* Returns what follows the state m->at; the states may be others afterwards. */
+/* Makes the state that follows m->at on `class`, and returns its entry of nexts. If there is no room, all
+ * states are forgotten, and their numbers are no longer valid. */
 static uint32_t make_next(slp_matcher *m, uint32_t class, uint32_t *work) {
   const state *s = &m->states[m->at / m->row];
   uint32_t *next = &m->nexts[m->at + class];
@@ -231,12 +249,14 @@ void slp_matcher_begin(slp_matcher *m, slp_str text) {
   m->at = first_state(m);
 }
 
+/* Returns what follows m->at on `class`, made now if necessary. */
 static uint32_t go_on(slp_matcher *m, uint32_t class, uint32_t *work) {
   uint32_t next = m->nexts[m->at + class];
   return next == NOT_MADE ? make_next(m, class, work) : next;
 }
 
-/* Each byte costs one load that waits for the one before it. */
+/* Moves the automaton over up to n bytes, and returns over how many. The inner loop follows states that were
+ * made already; there each byte costs one load that depends on the load before. */
 static size_t go_over(slp_matcher *m, const uint8_t *text, size_t n, uint32_t *work) {
   size_t i = 0;
   while (i < n && m->at != MATCHED && *work < SLICE_WORK) {

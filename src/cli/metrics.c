@@ -1,4 +1,4 @@
-/* metrics.c - metrics of the command. */
+/* metrics.c - opens the metrics that the command line asks for. */
 #include "cli/metrics.h"
 
 #include "cli/exit.h"

@@ -17,11 +17,13 @@
 typedef struct migration {
   slp_app app;
   slp_cli_consumer consumer;
-  slp_buf token; /* the source's */
+  slp_buf token; /* text of the source's token */
   slp_own_file
-      *source; /* its file, so that no --save writes it meanwhile; NULL: it is none, or can't be locked */
+      /* The token's file, locked so that no --save writes it meanwhile. NULL: the source is no file, or the
+       * file can't be locked. */
+      *source;
   uint64_t begun_us;
-  char cut_off[100]; /* why it ended before it was done; "": it did not */
+  char cut_off[100]; /* why the copy was ended early; "": it was not */
 } migration;
 
 static int is_standard(const slp_migrate_place *p) { return p->file && strcmp(p->file, "-") == 0; }
@@ -34,6 +36,7 @@ static void fail(migration *m, int code, const char *why) { slp_cli_consumer_fai
 
 /* ---- the token that was made -------------------------------------------------------------------------- */
 
+/* *ret_same is 1 if the file holds `text`, line ends aside. Returns 0, or the error of reading the file. */
 static int file_has(migration *m, const char *path, slp_str text, int *ret_same) {
   slp_buf is;
   slp_buf_init(&is, m->app.mem, TEXT_MAX);
@@ -54,7 +57,9 @@ static int make_file(migration *m, const char *path, slp_str line) {
   return r;
 }
 
-/* A file that is there is never changed: it may be what a reader goes on from. */
+/* Writes the token to its file, or to `out` for standard output. An existing file is never changed, because a
+ * reader may go on from it. Returns 0 if it was written or, without --write, would be; 1 if the file holds
+ * the same token already; -1 on failure, which it has told. */
 static int write_token(migration *m, slp_buf *out, const char *token) {
   const slp_migrate_place *to = &m->app.args->migrate_to;
   char why[400];
@@ -92,7 +97,7 @@ static int exit_code_of(int status) {
   }
 }
 
-/* Lines for a person go to standard error when standard output gets the token. */
+/* Writes the lines, and frees them. They go to standard error if standard output gets the token. */
 static void put_lines(migration *m, slp_buf *lines) {
   if (!is_standard(&m->app.args->migrate_to)) {
     slp_app_write(&m->app, lines);
@@ -103,6 +108,7 @@ static void put_lines(migration *m, slp_buf *lines) {
   slp_buf_free(lines);
 }
 
+/* Prints what the copy has found and done. `fine`: it succeeded. */
 static void told(migration *m, const sloop_migration_t *found, int fine) {
   slp_buf lines, out;
   int dry = !m->app.args->write;
@@ -126,7 +132,7 @@ static void told(migration *m, const sloop_migration_t *found, int fine) {
     slp_buf_free(&out);
 }
 
-/* Says what a copy has done that ended before it was done. */
+/* Says that the copy was ended early, and whether something may have been written. */
 static void tell_cut_off(migration *m, int may_have_written) {
   char line[600];
   snprintf(
@@ -136,10 +142,10 @@ static void tell_cut_off(migration *m, int may_have_written) {
   fail(m, SLP_EXIT_FAILED, line);
 }
 
-/* Ends it before it is done. What was done until then comes by its callback. */
+/* Ends the copy early. on_migrated then tells what was done until then. */
 static void cut_off(migration *m, const char *why) {
   if (m->consumer.stopping || m->consumer.failed)
-    return; /* it is done, and only closes or waits for its reader */
+    return; /* the copy is over; only closing, or the reader of the output, is waited for */
   snprintf(m->cut_off, sizeof m->cut_off, "%s", why);
   slp_cli_consumer_stop(&m->consumer, 0);
 }
@@ -218,7 +224,8 @@ static sloop_place_t place_of(const slp_migrate_place *p, const char *token) {
   return place;
 }
 
-/* 0, or it was told why not. */
+/* Reads the source's token; *ret is NULL if the source is no token. Returns 0, or an error that it has
+ * told. */
 static int read_token(migration *m, const char **ret) {
   const slp_args *a = m->app.args;
   const slp_migrate_place *from = &a->migrate_from;

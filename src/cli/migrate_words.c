@@ -1,11 +1,11 @@
-/* migrate_words.c - what a migration does, or would do, for a person. */
+/* migrate_words.c - lines of text that tell a person what a migration did or would do. */
 #include "cli/migrate_words.h"
 
 #include <stdio.h>
 
 #include "cli/lease_words.h"
 
-/* Where it was in the source, and what it is called in the target when that differs. */
+/* Writes the position in the source and, if it differs, the position in the target. */
 static void say_places(const sloop_move_t *m, char out[480]) {
   char from[200], to[200];
   slp_position_text(&m->from, from);

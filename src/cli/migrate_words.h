@@ -1,15 +1,17 @@
-/* migrate_words.h - what a migration does, or would do, for a person. */
+/* migrate_words.h - lines of text that tell a person what a migration did or would do. */
 #ifndef SLP_CLI_MIGRATE_WORDS_H
 #define SLP_CLI_MIGRATE_WORDS_H
 
 #include "base/buf.h"
 #include "sloop.h"
 
-/* A line for every shard and every row that is in the way. 0, or the error that the buffer has. */
+/* Appends a line for every shard and for every row that is in the way. Returns 0, or why b failed. */
 int slp_migrate_lines(slp_buf *b, const sloop_migration_t *m);
-/* The last line of one that ended early: how far it came, when anything was sent. */
+/* Appends the last line of a migration that ended early: how many positions were copied. Appends nothing if
+ * nothing was sent to the target. Returns 0, or why b failed. */
 int slp_migrate_cut_off(slp_buf *b, const sloop_migration_t *m);
-/* The last line: how many, and whether anything was written. dry: nothing was to be. */
+/* Appends the last line of a migration that succeeded: how many positions were copied or are there already.
+ * `dry`: --write was not given. Returns 0, or why b failed. */
 int slp_migrate_sum(slp_buf *b, const sloop_migration_t *m, int dry);
 
 #endif
