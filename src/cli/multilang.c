@@ -1,5 +1,6 @@
-/* multilang.c - the daemon: a consumer whose shards each have a child (multilang_shard.h), over nothing of
- * the library but sloop.h. What a child was given and has not checkpointed is read again when it dies. */
+/* multilang.c - the daemon of --multilang: a consumer, and a child process for each of its shards
+ * (multilang_shard.h decides what is said to it). Uses only sloop.h of the library. When a child dies, the
+ * records that it was given and has not checkpointed are read again. */
 #include "cli/multilang.h"
 
 #include <signal.h>
@@ -15,10 +16,13 @@
 #include "host/piped.h"
 #include "host/program.h"
 
-#define CLOSE_US UINT64_C(5000000) /* a child may take so long to end, and as long after SIGTERM */
+/* how long a child may take to end after its input is closed, and again after SIGTERM */
+#define CLOSE_US UINT64_C(5000000)
+/* how long a checkpoint may take before the child is told that it failed */
 #define CHECKPOINT_US UINT64_C(20000000)
-#define BEGINNING_MAX 8 /* children that have not answered initialize yet */
+#define BEGINNING_MAX 8 /* the most children that were started and have not answered initialize yet */
 #define STARTS_A_SECOND 10
+/* unwritten bytes of the trace, beyond which it leaves out lines */
 #define TRACE_WAITING_MAX ((size_t)8 << 20)
 
 typedef struct run run;
@@ -26,9 +30,9 @@ typedef struct child {
   slp_list link;
   slp_ml_shard h;
   run *d;
-  slp_piped *p;   /* owned; NULL: none */
-  uint32_t asked; /* checkpoints that the library has not answered */
-  uint8_t over;   /* freed when those are */
+  slp_piped *p;   /* the process; owned; NULL: none runs */
+  uint32_t asked; /* checkpoints that the library has not answered yet */
+  uint8_t over;   /* 1: the shard's life is over; freed when `asked` is 0 */
 } child;
 
 struct run {
@@ -36,20 +40,22 @@ struct run {
   slp_cli_consumer consumer;
   const slp_ml_settings *s;
   slp_ml_limits limits;
-  slp_herd *herd;
-  slp_list children;
+  slp_herd *herd;    /* owned: all child processes */
+  slp_list children; /* child.link */
   slp_progress progress;
-  uint64_t starts_us;   /* when the last child was started, were they evenly spread */
-  uint64_t stopping_us; /* 0: it runs */
-  uint8_t ended;        /* the consumer: it is closed when the children are gone */
-  uint8_t in_vain;      /* the grace of a stop ended before all children had answered, and that was told */
+  /* limits the rate of starts: each start adds 1/STARTS_A_SECOND s, and it never passes the present */
+  uint64_t starts_us;
+  uint64_t stopping_us; /* when the stop began; 0: it did not */
+  uint8_t ended;        /* 1: the consumer has ended; it is closed when all children are over */
+  /* 1: the grace of the stop passed before all children had answered, and the user was told */
+  uint8_t in_vain;
   int guard_fd;
 };
 
 static void look(run *d);
 static void on_overdue(slp_app *app);
 
-/* ---- what a shard's life asks for ------------------------------------------------------------- */
+/* ---- what multilang_shard.c asks for (slp_ml_ops) ------------------------------------------------- */
 
 static child *child_of(slp_ml_shard *h) { return SLP_OWNER(h, child, h); }
 
@@ -132,7 +138,8 @@ static int op_checkpoint(slp_ml_shard *h, const slp_ml_place *place) {
   return r;
 }
 
-/* When it can't be read again its lease is about to go. */
+/* Reads the shard again from its last checkpoint. Any failure but SLP_ENOMEM is ignored: the lease is then
+ * about to go. */
 static void op_rewind(slp_ml_shard *h) {
   run *d = child_of(h)->d;
   int r = d->consumer.s ? sloop_rewind(d->consumer.s, h->id) : SLOOP_ESTATE;
@@ -144,12 +151,13 @@ static void op_hand_over(slp_ml_shard *h) {
   if (d->consumer.s) (void)sloop_hand_over(d->consumer.s, h->id);
 }
 
-/* Other shards are read meanwhile: a standard error that nobody reads holds none of them up. */
+/* Drops the line if standard error is full, so that nobody's reading it holds up no other shard. */
 static void op_say(slp_ml_shard *h, const char *line) {
   if (!child_of(h)->d->app.args->quiet) slp_say_if_room("%s", line);
 }
 
-/* A line a piece: "> shard text" to the child, "< shard text" from it. */
+/* --trace-protocol: prints "> shard text" for a line to the child, "< shard text" for one from it. Leaves
+ * lines out while more than TRACE_WAITING_MAX bytes are unwritten. */
 static void op_trace(slp_ml_shard *h, int to_child, slp_str line) {
   run *d = child_of(h)->d;
   slp_buf b;
@@ -174,7 +182,8 @@ static const slp_ml_ops ops = {op_start,  op_write,     op_close_input, op_kill,
 
 /* ---- shards come and go ----------------------------------------------------------------------- */
 
-/* The one that has the lease; another of this shard may still be taking leave. */
+/* Returns the child whose shard holds a lease, NULL if there is none. An earlier child of the same shard,
+ * whose lease is gone, may still be ending. */
 static child *find(run *d, const char *shard) {
   SLP_LIST_EACH(&d->children, it) {
     child *k = SLP_OWNER(it, child, link);
@@ -206,7 +215,7 @@ static void begin(run *d, const char *shard) {
   k->d = d;
   beginning b = {.shard = shard, .k = k};
   sloop_shard_stats_each(d->consumer.s, on_each, &b);
-  if (!b.found) { /* it has gone again meanwhile */
+  if (!b.found) { /* the shard is already gone again */
     slp_free(d->app.mem, k);
     return;
   }
@@ -226,7 +235,8 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
       if (k) slp_ml_repositioned(&k->h);
       break;
     case SLOOP_SHARD_READ_OUT:
-      if (!k) { /* the service has forgotten it: no reading began, and its end is to be named all the same */
+      /* the service no longer has the shard, so it never opened; still, a child has to checkpoint its end */
+      if (!k) {
         begin(d, shard);
         k = find(d, shard);
       }
@@ -259,6 +269,8 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
 
 /* ---- time passes ------------------------------------------------------------------------------ */
 
+/* Starts children that are due, at most STARTS_A_SECOND, with a burst of BEGINNING_MAX, and while fewer than
+ * BEGINNING_MAX have not answered initialize. */
 static void start_some(run *d, uint64_t now) {
   uint64_t each = 1000000 / STARTS_A_SECOND;
   size_t beginning_n = 0;
@@ -277,6 +289,7 @@ static void start_some(run *d, uint64_t now) {
   }
 }
 
+/* Returns 1 if nothing has to be said to any child before the consumer stops. */
 static int all_quiet(const run *d) {
   SLP_LIST_EACH(&d->children, it) {
     const child *k = SLP_OWNER(it, child, link);
@@ -292,7 +305,8 @@ static int all_over(const run *d) {
   return 1;
 }
 
-/* A reader of the trace that stands still is not waited for. */
+/* Returns 1 if unwritten lines of the trace may be dropped: SLP_APP_GRACE_MS after the stop began, so that a
+ * reader that has stopped reading can't keep the daemon alive. */
 static int may_cut_trace(const run *d) {
   return d->stopping_us && slp_program_mono_us() - d->stopping_us >= SLP_APP_GRACE_MS * UINT64_C(1000);
 }
@@ -312,7 +326,7 @@ static void fail_late(run *d) {
   if (d->app.exit_code == SLP_EXIT_FINE) d->app.exit_code = SLP_EXIT_FAILED;
 }
 
-/* The grace of a stop is over: says whose last checkpoint is missing. */
+/* The grace of a stop is over: names the children whose last checkpoint is missing, once. */
 static void tell_in_vain(run *d) {
   if (d->in_vain || d->ended || all_quiet(d)) return;
   d->in_vain = 1;
@@ -323,7 +337,8 @@ static void tell_in_vain(run *d) {
   }
 }
 
-/* What has become possible. */
+/* Takes every step that is now possible: starts children, stops the consumer, closes it, leaves. Called after
+ * each event. */
 static void look(run *d) {
   uint64_t now = slp_program_mono_us();
   if (!d->stopping_us) start_some(d, now);
@@ -344,7 +359,7 @@ static void on_tick(slp_app *app) {
   }
   slp_cli_consumer_tick(&d->consumer);
   look(d);
-  /* The consumer ended by itself, and no signal began the time that app.c measures. */
+  /* If the consumer ended by itself, no signal came, so app.c does not measure the grace. */
   if (d->stopping_us && !app->interrupted && now - d->stopping_us >= app->grace_ms * UINT64_C(1000))
     on_overdue(app);
   if (!app->out || !d->consumer.s || !slp_progress_due(&d->progress, app->args)) return;
@@ -373,7 +388,7 @@ static void on_interrupt(slp_app *app) {
   stop(d);
 }
 
-/* Its leases are gone, or never were: the children take leave. */
+/* The consumer ends, and its leases are gone or never came: tells every child that its lease is lost. */
 static void on_ending(slp_cli_consumer *c) {
   run *d = c->user;
   uint64_t now = slp_program_mono_us();
@@ -389,7 +404,7 @@ static void on_ending(slp_cli_consumer *c) {
 
 static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 
-/* Whatever still lives is killed. */
+/* The stop took too long: kills every child that is still alive. */
 static void on_overdue(slp_app *app) {
   run *d = app->user;
   for (slp_list *it = d->children.next, *after; it != &d->children; it = after) {

@@ -1,9 +1,9 @@
 /* multilang_change.c - rewrites a record of DynamoDB Streams as RecordAdapter.getData() of
- * dynamodb-streams-kinesis-adapter 1.6.1 does (test/vectors/change_adapter.json is what that jar wrote):
- *   1. ApproximateCreationDateTime is whole milliseconds; the service sends seconds.
+ * dynamodb-streams-kinesis-adapter 1.6.1 does (test/vectors/change_adapter.json was written by that jar):
+ *   1. ApproximateCreationDateTime is in whole milliseconds; the service sends seconds.
  *   2. userIdentity has principalId and type; the service sends PrincipalId and Type.
  *   3. A member that is null is left out.
- * A member that the jar's model does not know is handed on; the jar drops it. */
+ * One difference remains: a member that the jar's model does not know is kept here, and the jar drops it. */
 #include "cli/multilang_change.h"
 
 #include "codec/json.h"
@@ -24,7 +24,7 @@ static slp_str name_to_write(object_kind in, slp_str name) {
 
 static int is_between(char c) { return c == ':' || c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* Where the value begins whose key was just read. */
+/* Returns the offset at which the value of the key read last begins. */
 static size_t value_begins(const slp_json *j) {
   size_t at = j->at;
   while (at < j->n && is_between(j->p[at])) at++;
@@ -37,7 +37,7 @@ static void put_name(slp_buf *b, slp_str name, int first) {
   slp_buf_add_z(b, "\":");
 }
 
-/* Copies the value from `from` on. A time is written in milliseconds. */
+/* Copies the value that begins at offset `from`. With is_time, seconds are written as milliseconds. */
 static int put_value(slp_json *j, slp_buf *b, size_t from, int is_time) {
   int64_t ms;
   int r = slp_json_skip(j);
@@ -47,14 +47,15 @@ static int put_value(slp_json *j, slp_buf *b, size_t from, int is_time) {
   return slp_buf_add_str(b, text);
 }
 
-/* The object's brace was read. Calls itself for the objects inside a record: two levels. */
+/* Rewrites the members of an object whose opening brace was read. Calls itself for the objects inside a
+ * record, which are one level deep. */
 static int put_members(slp_json *j, slp_buf *b, object_kind in) {
   int r = slp_buf_add_char(b, '{'), t = 0, first = 1;
   while (!r && (t = slp_json_next(j)) == SLP_JSON_KEY) {
     slp_str name = j->text;
     size_t from = value_begins(j);
     object_kind inner = kind_of_member(in, name);
-    if (from < j->n && j->p[from] == 'n') { /* no other JSON value begins so */
+    if (from < j->n && j->p[from] == 'n') { /* null: no other JSON value begins with n */
       r = slp_json_skip(j);
       continue;
     }
@@ -74,7 +75,7 @@ static int put_members(slp_json *j, slp_buf *b, object_kind in) {
 int slp_ml_put_change(slp_buf *b, slp_str whole) {
   slp_json j;
   slp_json_begin(&j, (char *)(uintptr_t)whole.p, whole.n);
-  j.keep = 1; /* so the reader writes nothing into the user's record */
+  j.keep = 1; /* the reader must not unescape in place: the text is the user's record */
   int t = slp_json_next(&j);
   int r = t == SLP_JSON_OBJECT ? put_members(&j, b, RECORD) : SLP_EBADDATA;
   return r ? slp_buf_fail(b, r) : slp_buf_failed(b);

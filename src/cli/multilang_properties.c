@@ -1,5 +1,5 @@
-/* multilang_properties.c - the table of the MultiLangDaemon's keys. Names, defaults and what is required are
- * those of amazon-kinesis-client-multilang (MultiLangDaemonConfig, KinesisClientLibConfigurator,
+/* multilang_properties.c - the table of the MultiLangDaemon's keys. Names, defaults, and which keys are
+ * required are those of amazon-kinesis-client-multilang (MultiLangDaemonConfig, KinesisClientLibConfigurator,
  * MultiLangDaemonConfiguration and its beans). */
 #include "cli/multilang_properties.h"
 
@@ -11,14 +11,15 @@
 #include "codec/properties.h"
 #include "source/name.h"
 
+/* NOTED: the key is known and has no effect here */
 typedef enum { TEXT, NUMBER, TRUTH, WORD, NOTED } key_kind;
 
 typedef struct key {
   const char *name;
   key_kind kind;
-  size_t at; /* in slp_ml_settings */
-  uint64_t min, max;
-  const char *meaning; /* WORD: "one|two: meaning"; NOTED: why it has none */
+  size_t at;           /* offset of its member in slp_ml_settings */
+  uint64_t min, max;   /* NUMBER: the bounds, inclusive */
+  const char *meaning; /* WORD: "one|two: meaning"; NOTED: why the key has no effect */
 } key;
 
 #define AT(member) offsetof(slp_ml_settings, member)
@@ -136,7 +137,7 @@ static const key keys[] = {
     {"workerMetricsTags", NOTED, 0, 0, 0, TABLE_RULE},
 };
 
-/* Keys of PollingConfig: one of them makes the retrieval mode DEFAULT mean polling. */
+/* Keys of PollingConfig. If one of them is set, retrievalMode DEFAULT means polling. */
 static const char *const of_polling[] = {"retryGetRecordsInSeconds", "maxGetRecordsThreadPool",
                                          "idleTimeBetweenReadsInMillis",
                                          "millisBehindLatestThresholdForReducedTps", "maxRecords"};
@@ -149,6 +150,7 @@ void slp_ml_keys_each(void (*fn)(void *arg, const char *key, int acts, const cha
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
+/* Returns 1 if the strings are equal but for the case of ASCII letters. */
 static int same_letters(const char *a, const char *b) {
   while (*a && lower(*a) == lower(*b)) a++, b++;
   return lower(*a) == lower(*b);
@@ -156,7 +158,8 @@ static int same_letters(const char *a, const char *b) {
 
 static int begins(const char *z, const char *with) { return strncmp(z, with, strlen(with)) == 0; }
 
-/* The daemon takes AwsCredentialsProvider in any letters' case, and no other key. */
+/* Finds a key in the table; NULL: unknown. Case does not matter in the letters "AwsCredentialsProvider", and
+ * matters everywhere else, as in the MultiLangDaemon. */
 static const key *key_of(const char *name) {
   static const char credentials[] = "awscredentialsprovider";
   char head[sizeof credentials] = "";
@@ -174,6 +177,7 @@ static const key *key_of(const char *name) {
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
+/* Returns the place, from 1, of `value` among the words "one|two: ...", in any case of letters; 0: none. */
 static int find_word(const char *words, const char *value) {
   for (int place = 1;; place++) {
     size_t n = strcspn(words, "|:");
@@ -197,6 +201,7 @@ static int refuse(const key *k, size_t line, const char *value, char why[SLP_ML_
   return SLP_EINVAL;
 }
 
+/* Checks a value and sets the member of its key. Returns 0, or SLP_EINVAL and why. */
 static int store(slp_ml_settings *s, const key *k, size_t line, const char *value, char why[SLP_ML_WHY]) {
   char *to = (char *)s + k->at;
   uint64_t u = 0;
@@ -224,17 +229,19 @@ static int store(slp_ml_settings *s, const key *k, size_t line, const char *valu
   return 0;
 }
 
+/* Removes blanks at the end. */
 static void trim(char *value) {
   size_t n = strlen(value);
   while (n && (value[n - 1] == ' ' || value[n - 1] == '\t')) value[--n] = 0;
 }
 
-/* What was read of a key so far. */
+/* A key that was read before. */
 typedef struct was {
-  size_t line; /* 0: nothing */
+  size_t line; /* 0: the key was not read yet */
   const char *value;
 } was;
 
+/* Notes that a key is given twice with different values, if it is. */
 static void say_again(slp_ml_settings *s, const key *k, const was *before, size_t line, const char *value) {
   if (before->line && strcmp(before->value, value) != 0)
     slp_say_to(&s->notes, "line %zu: %s is there again and wins over line %zu", line, k->name, before->line);
@@ -245,6 +252,7 @@ static const was *was_of(const was all[], const char *name) {
   return k && all[k - keys].line ? &all[k - keys] : NULL;
 }
 
+/* Notes that the key `name` overrides the key `over`, if the file has both. */
 static void say_wins(slp_ml_settings *s, const was all[], const char *name, const char *over,
                      const char *why) {
   const was *a = was_of(all, name), *b = was_of(all, over);
@@ -252,12 +260,13 @@ static void say_wins(slp_ml_settings *s, const was all[], const char *name, cons
     slp_say_to(&s->notes, "line %zu: %s wins over %s of line %zu: %s", a->line, name, over, b->line, why);
 }
 
+/* Returns 1 if the part of the ARN behind the last `before` is `name`. */
 static int same_end(const char *arn, const char *name, char before) {
   const char *at = strrchr(arn, before);
   return at && strcmp(at + 1, name) == 0;
 }
 
-/* Keys that contradict each other, and which of them counts. */
+/* Notes keys that contradict each other, and which of them counts. */
 static void say_contradictions(slp_ml_settings *s, const was all[]) {
   if (s->stream_arn && s->stream && !same_end(s->stream_arn, s->stream, '/'))
     say_wins(s, all, "streamArn", "streamName", "the ARN is of another stream");
@@ -274,11 +283,12 @@ static void say_contradictions(slp_ml_settings *s, const was all[]) {
     say_wins(s, all, "fanoutConfig.consumerArn", "fanoutConfig.consumerName", "the ARN has another name");
 }
 
-/* Takes every property; `polls`: a key of polling is set. */
+/* Reads every property into s. Sets *polls to 1 if a key of of_polling is set. */
 static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_ML_WHY]) {
   slp_properties p = slp_properties_begin(text);
   was all[SLP_COUNT(keys)] = {{0, NULL}};
-  /* Pointers go into the text, so it must not move: a property has at most as many bytes as its lines. */
+  /* Members of s point into `texts`, so it must not move: room for all is reserved here. A property never has
+   * more bytes than its lines. */
   if (slp_buf_reserve(&s->texts, 3 * text.n + 512)) return SLP_ENOMEM;
   for (;;) {
     size_t at = s->texts.n;
@@ -302,14 +312,14 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
 
 /* ---- credentials ------------------------------------------------------------------------------ */
 
-/* Classes of the AWS SDK for Java 1.12 and 2.33 and of KCL 1.14 to 3, by their last name. The decoders of
- * KCL 1.14.9 and 3.1.3 were run on each spelling; those that neither can construct are in public
- * questions. */
+/* The table below has the credentials providers of the AWS SDK for Java 1.12 and 2.33 and of KCL 1.14 to 3,
+ * by the class's name without its package. Each spelling was run through the decoders of KCL 1.14.9 and
+ * 3.1.3. Names that neither of them can construct are here because people use them in public questions. */
 typedef enum provider_kind {
-  IN_CHAIN,     /* sloop's own chain of credentials has such a provider */
-  OF_PROFILE,   /* the same; its argument is a profile's name */
-  OF_ROLE,      /* arguments: role, session, externalId=...: a profile can say so */
-  OF_WEB_TOKEN, /* arguments: role, session, file: the environment can say so */
+  IN_CHAIN,     /* the library's chain of credentials has such a provider */
+  OF_PROFILE,   /* as IN_CHAIN; its argument is a profile's name */
+  OF_ROLE,      /* arguments: role, session, externalId=...; a profile can do the same */
+  OF_WEB_TOKEN, /* arguments: role, session, file; environment variables can do the same */
   NOT_HERE      /* `advice` says what to do instead */
 } provider_kind;
 
@@ -326,7 +336,8 @@ static const struct provider {
     {"DefaultCredentialsProvider", IN_CHAIN, NULL},
     {"DefaultAWSCredentialsProviderChain", IN_CHAIN, NULL},
     {"EnvironmentVariableCredentialsProvider", IN_CHAIN, NULL},
-    /* Two arguments are a file and a profile in SDK 1; SDK 2 takes no two and reads the default profile. */
+    /* With two arguments: SDK 1 takes them for a file and a profile; SDK 2 ignores both and reads the default
+     * profile. So two are refused here. */
     {"ProfileCredentialsProvider", OF_PROFILE,
      "its one argument is a profile; for another file set AWS_SHARED_CREDENTIALS_FILE to it and write "
      "ProfileCredentialsProvider|NAME"},
@@ -361,7 +372,8 @@ static const struct provider {
     {"AnonymousCredentialsProvider", NOT_HERE, "Kinesis takes no unsigned calls"},
 };
 
-/* A name without the package of the SDKs or the KCL; "profile." is how KCL 1 takes that package. */
+/* Returns the name without the package, if that is one of the SDKs or the KCL. KCL 1 takes "profile." for
+ * such a package. */
 static const char *short_name(const char *name) {
   const char *dot = strrchr(name, '.');
   int known = begins(name, "software.amazon.") || begins(name, "com.amazonaws.") || begins(name, "profile.");
@@ -374,6 +386,8 @@ static const struct provider *provider_of(const char *name) {
   return NULL;
 }
 
+/* Returns the right spelling of a name that differs from it in the case of letters, or equals it; NULL:
+ * none. */
 static const char *name_in_other_case(const char *name) {
   for (size_t i = 0; i < SLP_COUNT(providers); i++)
     if (same_letters(short_name(name), providers[i].name)) return providers[i].name;
@@ -385,12 +399,12 @@ static int ends(const char *z, const char *with) {
   return n >= m && strcmp(z + n - m, with) == 0;
 }
 
-/* An item of the list, "Name|argument|argument", taken apart. */
+/* An item of the list of providers, "Name|argument|argument", split. */
 #define ARGUMENTS_MAX 8
 typedef struct item {
   char text[SLP_ML_WHY];
-  char *argument[ARGUMENTS_MAX]; /* those that are missing: "" */
-  size_t arguments_n, place;
+  char *argument[ARGUMENTS_MAX]; /* "" if missing */
+  size_t arguments_n, place;     /* place: in the list, from 1 */
 } item;
 
 static void take_apart(item *it, const char *text, size_t n) {
@@ -406,22 +420,26 @@ static void take_apart(item *it, const char *text, size_t n) {
   for (size_t i = 0; i < it->arguments_n; i++) trim(it->argument[i]);
 }
 
+/* Returns the value of an argument such as "externalId=..."; `name` includes the '='. NULL: not given. */
 static const char *named_argument(const item *it, const char *name) {
   for (size_t i = 0; i < it->arguments_n; i++)
     if (begins(it->argument[i], name)) return it->argument[i] + strlen(name);
   return NULL;
 }
 
-/* An argument is repeated only behind an ARN: anything else may be a key that somebody has put there. */
+/* Returns 1 if the first argument is an ARN. Only then does advice repeat arguments; otherwise one of them
+ * may be a secret key that somebody wrote there. */
 static int has_role(const item *it) { return begins(it->argument[0], "arn:"); }
 
+/* Returns argument i if it may be repeated and is given, else `otherwise`. */
 static const char *argument_or(const item *it, size_t i, const char *otherwise) {
   const char *given = it->argument[i];
-  int by_name = i > 0 && strchr(given, '=') != NULL; /* externalId=... has no place in the order */
+  /* a named one, such as externalId=..., may stand anywhere */
+  int by_name = i > 0 && strchr(given, '=') != NULL;
   return *given && !by_name && has_role(it) ? given : otherwise;
 }
 
-/* A profile does the same as a role's class. */
+/* Advises a profile that assumes the same role. */
 static void advise_role(const item *it, char advice[SLP_ML_WHY]) {
   const char *external = has_role(it) ? named_argument(it, "externalId=") : NULL;
   const char *endpoint = has_role(it) ? named_argument(it, "endpoint=") : NULL;
@@ -461,7 +479,9 @@ static void advise(const struct provider *p, const item *it, char advice[SLP_ML_
     snprintf(advice, SLP_ML_WHY, "%s", p->advice);
 }
 
-/* What is named as a provider is repeated; anything else may be a key that somebody has put there. */
+/* Writes to `why` and to the notes that a provider can't be used here, and what to do instead. Repeats the
+ * name only if it looks like a provider's name; otherwise it may be a secret key that somebody wrote
+ * there. */
 static void say_unknown(slp_ml_settings *s, const char *key_name, const struct provider *p, const item *it,
                         char why[SLP_ML_WHY]) {
   char name[100], advice[SLP_ML_WHY];
@@ -474,18 +494,21 @@ static void say_unknown(slp_ml_settings *s, const char *key_name, const struct p
   slp_say_to(&s->notes, "%s", why);
 }
 
+/* Returns 1 if the library can get credentials as this provider does. */
 static int can_be_had(const struct provider *p, const item *it) {
   return p && (p->kind == IN_CHAIN || (p->kind == OF_PROFILE && it->arguments_n <= 1));
 }
 
-/* The daemon reads as the role of such a provider unless one before it in the list has keys. A later one
- * would read as somebody else, in another account even. */
+/* Returns 1 if the provider assumes a role. The MultiLangDaemon reads as that role, unless a provider before
+ * it in the list has keys. To skip it and use a later one would read as another identity, maybe in another
+ * account. */
 static int is_of_role(const struct provider *p) {
   return p && (p->kind == OF_ROLE || p->kind == OF_WEB_TOKEN);
 }
 
-/* Reads "Name|arg,Name2": 0 when one of them can be had, with the profile that it names, and no role stands
- * before it. */
+/* Reads a list such as "Name|arg,Name2". Returns 0 and the profile that it names ("": none) if the library
+ * has one of the providers and no provider of a role stands before it. Returns SLP_EINVAL and why
+ * otherwise. */
 static int read_credentials(slp_ml_settings *s, const char *key_name, const char *list, char profile[130],
                             char why[SLP_ML_WHY]) {
   const struct provider *first = NULL;
@@ -516,6 +539,8 @@ static int read_credentials(slp_ml_settings *s, const char *key_name, const char
   return first ? 0 : SLP_EINVAL;
 }
 
+/* Reads all three lists of providers. They must mean the same profile, because a consumer has one
+ * identity. */
 static int settle_credentials(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   char first[130], other[130];
   const char *others[2] = {s->credentials_dynamodb, s->credentials_cloudwatch};
@@ -541,7 +566,8 @@ static int settle_credentials(slp_ml_settings *s, char why[SLP_ML_WHY]) {
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-/* As String.split(" +") does: a space in front makes an empty first word, which no system can run. */
+/* Splits executableName into words at runs of spaces, as String.split(" +") does. Spaces in front are skipped
+ * here; in Java they would make an empty first word, which can't be run. */
 static int split_command(slp_ml_settings *s, slp_mem *mem) {
   size_t n = 0, at = s->texts.n;
   if (slp_buf_add_z(&s->texts, s->executable) || slp_buf_add_char(&s->texts, 0)) return SLP_ENOMEM;
@@ -557,6 +583,7 @@ static int split_command(slp_ml_settings *s, slp_mem *mem) {
   return 0;
 }
 
+/* Checks that all required keys are given. */
 static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   const char *missing = !s->executable                 ? "executableName"
                         : !s->app                      ? "applicationName"
@@ -568,8 +595,9 @@ static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   return SLP_EINVAL;
 }
 
-/* A stream that is named without its account is the consumer's: one of that name in the caller's account is
- * another stream. */
+/* Checks fanoutConfig.consumerArn. If the stream is given by name only, takes the stream's ARN out of the
+ * consumer's: that stream may be another account's, and the caller's stream of the same name is a different
+ * one. */
 static int settle_consumer(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   static const char mark[] = "/consumer/";
   const char *at = s->consumer_arn ? strstr(s->consumer_arn, mark) : NULL;
@@ -598,7 +626,8 @@ slp_str slp_ml_stream_region(const slp_ml_settings *s) {
   return slp_arn_region(slp_str_of(s->stream_arn ? s->stream_arn : s->stream));
 }
 
-/* A call to one region about a stream of another one finds nothing. Local servers don't look at it. */
+/* Refuses a regionName that differs from the region in the stream's ARN: that region would not find the
+ * stream. With kinesisEndpoint it is only noted, because local servers ignore the region. */
 static int check_region(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   slp_str of_arn = slp_ml_stream_region(s);
   if (!s->region || !of_arn.n || slp_str_is(of_arn, s->region)) return 0;
@@ -622,8 +651,8 @@ int slp_ml_reads_table(const slp_ml_settings *s) {
   return slp_stream_is_of_table(slp_str_of(s->stream_arn ? s->stream_arn : s->stream));
 }
 
-/* polls: a key of polling is set. Amazon's daemon for tables, StreamsMultiLangDaemon, polls and knows no
- * retrievalMode. */
+/* Decides between fan-out and polling. `polls`: a key of of_polling is set. Streams of tables are always
+ * polled; Amazon's daemon for tables, StreamsMultiLangDaemon, has no retrievalMode. */
 static void settle_retrieval(slp_ml_settings *s, int polls) {
   if (slp_ml_reads_table(s)) {
     if (s->retrieval == SLP_ML_FANOUT || s->consumer || s->consumer_arn)

@@ -19,10 +19,11 @@ const char *slp_ml_action_name(slp_ml_action a) { return names[a]; }
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-/* Jackson's escapes: the short ones, \u00XX with capitals for other control characters, all else as it is.
- * Bytes that are not UTF-8, which no service sends as a key, become U+FFFD. */
+/* Appends a JSON string with Jackson's escapes: short ones such as \n, \u00XX with capital digits for other
+ * control characters, and everything else as it is. Bytes that are not UTF-8 become U+FFFD; no service sends
+ * such a key. */
 static int put_string(slp_buf *b, slp_str s) {
-  static const char shorts[] = "btn\0fr"; /* for 8 to 13 */
+  static const char shorts[] = "btn\0fr"; /* for bytes 8 to 13; 0: has none */
   slp_buf_add_char(b, '"');
   for (size_t i = 0; i < s.n;) {
     unsigned char c = (unsigned char)s.p[i];
@@ -131,8 +132,8 @@ typedef struct fields {
   int64_t sub;
 } fields;
 
-/* Text, or as Jackson takes it a number or a truth where text belongs. 1: it is there, 0: null. Of a member
- * that comes twice the last one counts, also when it is null. */
+/* Reads a text. As in Jackson, a number, true or false counts as a text too. Returns 1 if there is one, 0 for
+ * null, or SLP_EBADDATA. If a member comes twice, the later one counts, even if it is null. */
 static int take_text(slp_json *j, slp_str *ret) {
   int t = slp_json_next(j);
   *ret = (slp_str){NULL, 0};
@@ -146,7 +147,8 @@ static int take_text(slp_json *j, slp_str *ret) {
   return 1;
 }
 
-/* A whole number, which may stand in quotes; an empty text counts as null. */
+/* Reads a whole number, which may stand in quotes. Returns 1 if there is one, 0 for null or an empty text, or
+ * SLP_EBADDATA. */
 static int take_number(slp_json *j, int64_t *ret) {
   int t = slp_json_next(j);
   *ret = 0;

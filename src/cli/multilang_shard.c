@@ -1,5 +1,6 @@
-/* multilang_shard.c - a shard and its child. What a checkpoint may name, and the names of its errors, are as
- * in KCL: software.amazon.kinesis.checkpoint.ShardRecordProcessorCheckpointer and MultiLangProtocol. */
+/* multilang_shard.c - one shard and its child (the states: multilang_shard.h). Which places a checkpoint may
+ * name, and the names of its errors, are those of KCL:
+ * software.amazon.kinesis.checkpoint.ShardRecordProcessorCheckpointer and MultiLangProtocol. */
 #include "cli/multilang_shard.h"
 
 #include <signal.h>
@@ -8,7 +9,7 @@
 #include "base/num.h"
 
 #define NEVER UINT64_MAX
-#define BACKOFF_US UINT64_C(1000000)
+#define BACKOFF_US UINT64_C(1000000) /* wait before the next child; doubled with each failure in a row */
 #define BACKOFF_MOST_US UINT64_C(60000000)
 
 #define BIT(state) (1u << (state))
@@ -45,7 +46,7 @@ static void set_place(slp_ml_place *p, const sloop_position_t *from) {
     case SLOOP_AFTER_SEQ:
     case SLOOP_AT_SEQ:
       snprintf(p->seq, sizeof p->seq, "%s", from->seq);
-      p->sub = from->sub == UINT32_MAX ? 0 : from->sub; /* rows without a sub-sequence number */
+      p->sub = from->sub == UINT32_MAX ? 0 : from->sub; /* UINT32_MAX: the row has no sub-sequence number */
       return;
     case SLOOP_LATEST: snprintf(p->word, sizeof p->word, "LATEST"); return;
     case SLOOP_AT_TIME: snprintf(p->word, sizeof p->word, "AT_TIMESTAMP"); return;
@@ -56,7 +57,7 @@ static void set_place(slp_ml_place *p, const sloop_position_t *from) {
   snprintf(p->word, sizeof p->word, "TRIM_HORIZON");
 }
 
-/* Where it begins is before every record. */
+/* Compares two places. A word, such as TRIM_HORIZON, is before every record. */
 static int compare(const slp_ml_place *a, const slp_ml_place *b) {
   if (!*a->seq || !*b->seq) return (*a->seq != 0) - (*b->seq != 0);
   int c = slp_num_cmp(slp_str_of(a->seq), slp_str_of(b->seq));
@@ -104,7 +105,7 @@ static void tell_kept_back(slp_ml_shard *h, slp_ml_told *t, const char *kind) {
 static const char junk[] = "a line of the child's output that is no message";
 static const char too_long[] = "a line of the child's output is too long and left out";
 
-/* A child may print without end, and the log of it may not. */
+/* Tells a line of one kind, or only counts it: a child may print without end, and the log must not. */
 static void tell_some(slp_ml_shard *h, slp_ml_told *t, const char *kind, const char *line, uint64_t now) {
   if (now - t->since_us >= SLP_ML_TOLD_US) {
     tell_kept_back(h, t, kind);
@@ -118,7 +119,7 @@ static void tell_some(slp_ml_shard *h, slp_ml_told *t, const char *kind, const c
   say(h, line);
 }
 
-/* What was kept back long enough, or all of it. */
+/* Tells how many lines were kept back: for each kind whose interval is over, or (`all`) for both. */
 static void tell_more(slp_ml_shard *h, int all, uint64_t now) {
   if (all || now - h->junk.since_us >= SLP_ML_TOLD_US) tell_kept_back(h, &h->junk, junk);
   if (all || now - h->too_long.since_us >= SLP_ML_TOLD_US) tell_kept_back(h, &h->too_long, too_long);
@@ -131,9 +132,11 @@ static void be_over(slp_ml_shard *h) {
   h->ops->over(h);
 }
 
+/* Returns 1 if no other child is to be started for this shard. */
 static int is_done(const slp_ml_shard *h) { return h->lease == SLP_ML_GONE || h->end >= SLP_ML_NAMED; }
 
-/* Without a child, while the lease is held: it begins anew from the last checkpoint, later each time. */
+/* The child is gone and the shard is not done: waits for a new child, longer after each failure, and has the
+ * shard read again from the last checkpoint. If the lease is leaving, hands it over instead. */
 static void wait_again(slp_ml_shard *h, uint64_t now) {
   uint64_t wait = BACKOFF_US << (h->failures < 8 ? h->failures : 8);
   h->failures++;
@@ -154,6 +157,7 @@ static void wait_again(slp_ml_shard *h, uint64_t now) {
   h->ops->rewind(h);
 }
 
+/* Kills the child because of `why`. */
 static void fail(slp_ml_shard *h, const char *why) {
   char line[300];
   snprintf(h->why, sizeof h->why, "%s", why);
@@ -167,14 +171,14 @@ static void fail(slp_ml_shard *h, const char *why) {
 static void close_child(slp_ml_shard *h, uint64_t now) {
   move(h, SLP_ML_CLOSES, now + h->limits.close_us);
   h->ops->close_input(h);
-  h->ops->listen(h, 1); /* or it could not end */
+  h->ops->listen(h, 1); /* a child that is blocked on a full pipe could not end */
 }
 
 void slp_ml_complained(slp_ml_shard *h, const char *line, size_t n) {
   if (n) snprintf(h->complaint, sizeof h->complaint, "%.*s", (int)slp_min_u64(n, sizeof h->complaint), line);
 }
 
-/* Appends the last word of the child, which is the cause more often than not. */
+/* Appends the last line of the child's standard error to h->why: most often it is the cause. */
 static void add_complaint(slp_ml_shard *h) {
   size_t n = strlen(h->why);
   if (h->complaint[0]) snprintf(h->why + n, sizeof h->why - n, "; it said last: %s", h->complaint);
@@ -216,7 +220,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
     snprintf(line, sizeof line, "the child is gone: %s", h->why);
     say(h, line);
     if (h->state == SLP_ML_CHECKPOINTS) h->late += h->end != SLP_ML_NAMED;
-    h->ops->kill(h, SIGKILL); /* what it has started */
+    h->ops->kill(h, SIGKILL); /* the processes that it started */
     move(h, SLP_ML_KILLED, NEVER);
   }
   if (is_done(h))
@@ -233,7 +237,8 @@ static uint64_t patience(const slp_ml_shard *h, uint64_t now) {
 
 #define WARN_EVERY_US UINT64_C(600000000)
 
-/* Silence counts from here: a child that asks for checkpoints is at work. */
+/* The child's silence is counted from now on. A child that asks for checkpoints is at work, so it is called
+ * then too. */
 static void listen_from(slp_ml_shard *h, uint64_t now) {
   h->asked_us = now;
   h->warn_us = h->limits.warn_us ? now + h->limits.warn_us : NEVER;
@@ -241,7 +246,8 @@ static void listen_from(slp_ml_shard *h, uint64_t now) {
 
 static uint64_t seconds_since(uint64_t us, uint64_t now) { return (now - us) / 1000000; }
 
-/* Nobody kills it for that unless timeoutInSeconds is set: it may be at work. */
+/* Reports at warn_us that the child owes an answer. The child is not killed for it unless timeoutInSeconds is
+ * set: it may be at work. */
 static void tell_silence(slp_ml_shard *h, uint64_t now) {
   char line[300], end[80] = "waited for without end, as timeoutInSeconds is not set";
   size_t records = 0;
@@ -281,7 +287,8 @@ static void send(slp_ml_shard *h, slp_buf *b) {
 
 static void begin_text(slp_ml_shard *h, slp_buf *b) { slp_buf_init(b, h->mem, UINT32_MAX); }
 
-/* Some more of processRecords, until enough is on its way. */
+/* Prepares and writes the next piece of the processRecords line: about SLP_ML_PIECE bytes. More follows when
+ * it is written (slp_ml_written). */
 static void put_more(slp_ml_shard *h) {
   const sloop_batch_t *batch = h->queue[0];
   size_t n = sloop_batch_count(batch);
@@ -299,6 +306,7 @@ static void put_more(slp_ml_shard *h) {
   send(h, &b);
 }
 
+/* Notes the sequence numbers that a checkpoint of this child may name. */
 static void note_numbers(slp_ml_shard *h, const sloop_batch_t *batch) {
   for (size_t i = 0, n = sloop_batch_count(batch); i < n; i++) {
     const sloop_record_t *r = sloop_batch_at(batch, i);
@@ -306,6 +314,8 @@ static void note_numbers(slp_ml_shard *h, const sloop_batch_t *batch) {
   }
 }
 
+/* Sends an action to the child. SLP_ML_RECORDS: the first batch of the queue, or no records if it is
+ * empty. */
 static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
   slp_buf b;
   move(h, SLP_ML_ASKED, patience(h, now));
@@ -346,7 +356,7 @@ void slp_ml_written(slp_ml_shard *h, uint64_t now) {
     put_more(h);
 }
 
-/* What is to be said to a child that waits. */
+/* In IDLE: sends the child the next action, if there is one. */
 static void next(slp_ml_shard *h, uint64_t now) {
   int goes = h->stops || h->lease == SLP_ML_LEAVING;
   if (h->state != SLP_ML_IDLE) return;
@@ -358,7 +368,7 @@ static void next(slp_ml_shard *h, uint64_t now) {
     h->notice = SLP_ML_TOLD;
     ask(h, SLP_ML_SHUTDOWN_REQUESTED, now);
   } else if (goes) {
-    return; /* until the lease is gone */
+    return; /* the child was told; nothing more until the lease is gone */
   } else if (h->end == SLP_ML_READ_OUT && !h->queue_n) {
     ask(h, SLP_ML_SHARD_ENDED, now);
   } else if (h->queue_n || (h->limits.empty_us && now >= h->spoke_us + h->limits.empty_us)) {
@@ -370,6 +380,7 @@ static void next(slp_ml_shard *h, uint64_t now) {
 
 /* ---- checkpoints ------------------------------------------------------------------------------ */
 
+/* Answers the child's checkpoint; error: NULL, or the name of one. */
 static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
   slp_buf b;
   begin_text(h, &b);
@@ -380,11 +391,14 @@ static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
     h->due_us = patience(h, now);
   tell_answered(h, now);
   listen_from(h, now);
-  h->ops->listen(h, 0); /* until it has the answer: one that reads none could ask without end */
+  /* Until the answer is written no further line is read: a child that asks for checkpoints and reads no
+   * answers would fill the memory. */
+  h->ops->listen(h, 0);
   send(h, &b);
 }
 
-/* The place that is asked for: 0, or the name of the error. `whole`: the end of the shard. */
+/* Finds the place of h->asked. Returns NULL, or the name of the error. *whole is 1 if the end of the shard is
+ * asked for. */
 static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *whole) {
   const slp_ml_message *m = &h->asked;
   int ended = h->action == SLP_ML_SHARD_ENDED;
@@ -416,12 +430,12 @@ static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *wh
 
 static void checkpoint(slp_ml_shard *h, const slp_ml_message *m, uint64_t now) {
   int whole;
-  if (!h->put_whole) { /* the answer would come in the middle of the records */
+  if (!h->put_whole) { /* the answer would be written in the middle of the records */
     fail(h, "it asked for a checkpoint before it was given all records");
     return;
   }
   h->asked = *m;
-  /* A text that is too long for a sequence number is refused, and repeated as far as it goes. */
+  /* A text that is too long for a sequence number is refused. The refusal repeats as much of it as fits. */
   size_t n = m->text.n < sizeof h->asked_text ? m->text.n : sizeof h->asked_text;
   if (n) memcpy(h->asked_text, m->text.p, n);
   h->asked.text = (slp_str){h->asked_text, n};
@@ -459,7 +473,7 @@ void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
     return;
   }
   if (h->state != SLP_ML_CHECKPOINTS) return;
-  if (h->end == SLP_ML_NAMED) { /* the end is not written yet: slp_ml_gone() says so */
+  if (h->end == SLP_ML_NAMED) { /* success is answered by slp_ml_gone(), once the end is written */
     if (!status) return;
     h->end = SLP_ML_READ_OUT;
   }
@@ -478,6 +492,7 @@ void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
+/* The child has answered the action `of`. */
 static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
   char line[160];
   if (!slp_str_is(of, slp_ml_action_name(h->action))) {
@@ -502,7 +517,7 @@ static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
     if (h->put_n && h->queue_n) finish_first(h);
     h->put_n = 0;
   }
-  h->ops->listen(h, 0); /* as that daemon, which reads only when it has asked */
+  h->ops->listen(h, 0); /* as the MultiLangDaemon, which reads only while it waits for an answer */
   move(h, SLP_ML_IDLE, NEVER);
   if (h->action == SLP_ML_SHUTDOWN_REQUESTED && h->lease == SLP_ML_LEAVING) h->ops->hand_over(h);
   next(h, now);
@@ -601,7 +616,7 @@ void slp_ml_gone(slp_ml_shard *h, int ended, uint64_t now) {
   if (h->state == SLP_ML_WAITS) {
     be_over(h);
   } else if (h->state == SLP_ML_CHECKPOINTS && h->end >= SLP_ML_NAMED) {
-    if (!ended) h->end = SLP_ML_READ_OUT; /* another worker ends it */
+    if (!ended) h->end = SLP_ML_READ_OUT; /* the lease was lost before the end was written */
     answer(h, ended ? NULL : "ShutdownException", now);
   } else {
     next(h, now);
@@ -635,9 +650,10 @@ void slp_ml_waited_in_vain(slp_ml_shard *h, uint64_t grace_us) {
         "the lease table has not answered a checkpoint within %llu s of the stop (shutdownGraceMillis): the "
         "shard is given up without it",
         (unsigned long long)(grace_us / 1000000));
-  if (h->state == SLP_ML_KILLED || h->state == SLP_ML_IDLE) return; /* it was told, or nothing is missing */
+  /* the kill was told already; or IDLE: nothing is missing */
+  if (h->state == SLP_ML_KILLED || h->state == SLP_ML_IDLE) return;
   say(h, line);
-  h->warn_us = NEVER; /* that was the last word about its silence */
+  h->warn_us = NEVER; /* its silence is not reported again */
 }
 
 void slp_ml_time(slp_ml_shard *h, uint64_t now) {
@@ -648,7 +664,7 @@ void slp_ml_time(slp_ml_shard *h, uint64_t now) {
     return;
   }
   switch (h->state) {
-    case SLP_ML_WAITS: /* slp_ml_start_now() */
+    case SLP_ML_WAITS: /* the caller calls slp_ml_start_now() instead */
     case SLP_ML_KILLED:
     case SLP_ML_OVER:
     case SLP_ML_STATES: return;
