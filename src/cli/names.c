@@ -1,4 +1,4 @@
-/* names.c - a small hash table of shard ids. */
+/* names.c - a hash table of shard ids. */
 #include "cli/names.h"
 
 void slp_names_init(slp_names *t, slp_mem *mem) { *t = (slp_names){.mem = mem}; }
@@ -10,7 +10,7 @@ void slp_names_free(slp_names *t) {
   slp_names_init(t, t->mem);
 }
 
-/* The slot that holds the name, or the free one where it belongs. */
+/* Returns the slot that holds the name, or the free slot where it belongs. */
 static uint32_t slot_of(const slp_names *t, const char *name) {
   uint32_t at = (uint32_t)slp_hash(&t->key, slp_str_of(name)) & (t->slots_n - 1);
   while (t->slots[at] && strcmp(t->name[t->slots[at] - 1], name) != 0) at = (at + 1) & (t->slots_n - 1);

@@ -1,4 +1,4 @@
-/* options.c - the table of options. */
+/* options.c - the table of options, and the table of kcat's flags. */
 #include "cli/options.h"
 
 #include <stdio.h>
@@ -6,8 +6,10 @@
 #include "cli/decoder_table.h"
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
+/* the modes that look at or change leases */
 #define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 #define REGISTRY (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)
+/* the modes that call a service */
 #define TALKS (READS | SLP_MODE_LIST | LEASES | SLP_MODE_MIGRATE | REGISTRY | SLP_MODE_MULTILANG)
 #define ALL (TALKS | SLP_MODE_SERVE | SLP_MODE_DEMO | SLP_MODE_IAM | SLP_MODE_DUMP | SLP_MODE_CHECK)
 

@@ -107,26 +107,29 @@ typedef struct slp_option {
   char letter; /* or 0 */
   const char *name;
   slp_value_kind kind;
-  const char *value; /* what the help calls it: "one|two" are the words it takes, FILE a path */
-  int modes;         /* where it makes sense */
-  const char *title; /* the first option of a group: what the group is about */
-  const char *help;  /* see slp_option_help() */
+  const char *value; /* the value's name in the help; in "one|two" the words are the values; FILE is a path */
+  int modes;         /* bits of slp_mode: the modes in which the option has an effect */
+  /* title of the group that begins with this option; NULL: it belongs to the group before */
+  const char *title;
+  const char *help; /* see slp_option_help() */
 } slp_option;
 
 extern const slp_option slp_options[];
 extern const size_t slp_options_n;
 
-/* Writes the option as the user types it: -c or --order. */
+/* Writes the option as a user types it, such as -c or --order. */
 void slp_option_shown(const slp_option *o, char out[40]);
-/* Writes what the option does, as text to be filled into lines; a line that begins with two spaces stays as
- * it is. Values that another table has, as the decoders of -s, are lines of it. */
+/* Appends what the option does. The text is to be wrapped into lines, except lines that begin with two
+ * spaces. Values that come from another table, such as the decoders of -s, are appended as such lines.
+ * Returns 0, or why b failed. */
 int slp_option_help(slp_buf *b, const slp_option *o);
+/* Both return NULL if there is no such option. */
 const slp_option *slp_option_by_letter(char letter);
 const slp_option *slp_option_by_name(slp_str name);
 
 typedef struct slp_kcat_row { /* a flag of kcat and its counterpart here */
   const char *flag, *kcat;
-  const char *here; /* begins with our flag, or with "-" when there is none */
+  const char *here; /* text that begins with the flag of stream-tail, or with "-" if there is none */
 } slp_kcat_row;
 extern const slp_kcat_row slp_kcat_rows[];
 extern const size_t slp_kcat_rows_n;

@@ -1,25 +1,25 @@
-/* output.c - batches to text to standard output. */
+/* output.c - turns batches into text and writes it to standard output. */
 #include "cli/output.h"
 
 #include "host/program.h"
 
-/* A turn makes about so much text, of about so many bytes read, or takes so long: whichever comes first. */
+/* A turn ends after about SLICE_BYTES of text, or about so many bytes of records read, or after SLICE_US. */
 #define SLICE_BYTES ((size_t)256 << 10)
 #define SLICE_US 2000
-#define CLOCK_BYTES 16384 /* of input and text between two looks at the clock */
+#define CLOCK_BYTES 16384 /* bytes of records and text between two looks at the clock */
 #define TEXT_MAX (UINT64_C(1) << 31)
-#define TEXT_KEPT ((size_t)4 << 20) /* a text that grew beyond this is given back */
+#define TEXT_KEPT ((size_t)4 << 20) /* a buffer that grew beyond this is freed when it is empty */
 
-typedef struct held { /* a batch */
+typedef struct held { /* a batch and how far it is printed */
   slp_list link;
   sloop_batch_t *batch;
   const void *owner;
-  size_t n;         /* records to be printed: the first n */
-  size_t made;      /* of them: text, or passed over */
-  size_t told;      /* of them: acknowledged one by one */
-  uint8_t begun;    /* record number `made` is in the making */
-  uint8_t doubtful; /* some lease is gone since it was handed over */
-  uint64_t ends[];  /* of those made: where the text ends, counted from the beginning of the output */
+  size_t n;         /* the first n records of the batch are to be printed */
+  size_t made;      /* the first so many are text already, or were passed over */
+  size_t told;      /* the first so many were acknowledged one by one */
+  uint8_t begun;    /* 1: a part of record number `made` is text */
+  uint8_t doubtful; /* 1: a lease went after the batch was handed over, so each record is checked */
+  uint64_t ends[];  /* for each record made, the offset in the whole output where its text ends */
 } held;
 
 static held *held_of(slp_list *it) { return SLP_OWNER(it, held, link); }
@@ -74,7 +74,7 @@ int slp_output_empty(const slp_output *o) { return slp_list_empty(&o->batches); 
 
 /* ---- giving back --------------------------------------------------------------------------------------- */
 
-/* Where the text ends of the record before number i. */
+/* Returns the offset in the whole output where the text before record i of h ends. */
 static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
   if (i > 0) return h->ends[i - 1];
   if (h->link.prev == &o->batches) return o->returned;
@@ -82,10 +82,12 @@ static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
   return before->made ? before->ends[before->made - 1] : end_before(o, before, 0);
 }
 
+/* Returns 1 if all that is to be printed of the batch is written. */
 static int is_written(const slp_output *o, const held *h) {
   return h->made == h->n && end_before(o, h, h->n) <= o->written;
 }
 
+/* Gives the batch back with its first `accepted` records acknowledged. */
 static void give_back(slp_output *o, held *h, size_t accepted) {
   o->returned = end_before(o, h, accepted);
   slp_list_remove(&h->link);
@@ -101,6 +103,7 @@ static void give_back_written(slp_output *o) {
   }
 }
 
+/* Returns how many records at the front of the batch are written whole. */
 static size_t written_of(const slp_output *o, const held *h) {
   size_t n = h->told;
   while (n < h->made && h->ends[n] <= o->written) n++;
@@ -116,12 +119,13 @@ void slp_output_acknowledge(slp_output *o) {
 
 /* ---- what may be written ------------------------------------------------------------------------------- */
 
-/* Where text.p[0] lies in the output. */
+/* Returns the offset of text.p[0] in the whole output. */
 static uint64_t text_begins(const slp_output *o) { return o->written - o->done; }
 
-/* Takes the text of records that are another worker's out of what waits. A record that is begun stays. */
+/* Removes from `text` the records whose shard another worker has. A record that is partly written stays. */
 static void drop_lost(slp_output *o) {
-  uint64_t from = text_begins(o), was = o->returned, now = was; /* the end of the record before: old, new */
+  /* where the record before ends: until now, and after the removals */
+  uint64_t from = text_begins(o), was = o->returned, now = was;
   SLP_LIST_EACH(&o->batches, it) {
     held *h = held_of(it);
     for (size_t i = 0; i < h->made; i++) {
@@ -146,7 +150,7 @@ void slp_output_doubt(slp_output *o) {
   wake(o);
 }
 
-/* The first record of the batch whose text is not written whole; `made`: none. */
+/* Returns the first record of the batch whose text is not wholly written; h->made: there is none. */
 static size_t first_unwritten(const slp_output *o, const held *h) {
   size_t low = h->told, high = h->made;
   while (low < high) {
@@ -159,11 +163,13 @@ static size_t first_unwritten(const slp_output *o, const held *h) {
   return low;
 }
 
-/* How many bytes of the text may be written now. Asks once a batch: a lease deadline is the whole
- * worker's, and a lease that is lost by itself is told. */
+/* Returns how many bytes of the text may be written now. Asks only about the first unwritten record of each
+ * batch: a lease deadline is that of the whole worker, and slp_output_doubt tells when a single lease is
+ * lost. */
 static size_t may_write(slp_output *o) {
   if (!o->leased || o->state == SLP_OUTPUT_CUTS) return o->whole - o->done;
-  if (o->doubt && o->whole < o->text.n) return 0; /* the record in the making is done soon */
+  /* drop_lost needs whole records, and the one in the making is done soon */
+  if (o->doubt && o->whole < o->text.n) return 0;
   if (o->doubt) drop_lost(o);
   o->doubt = 0;
   SLP_LIST_EACH(&o->batches, it) {
@@ -171,20 +177,22 @@ static size_t may_write(slp_output *o) {
     size_t i = first_unwritten(o, h);
     if (i == h->made) continue;
     uint64_t begin = end_before(o, h, i);
-    if (begin < o->written) return (size_t)(h->ends[i] - o->written); /* first of all, what is begun */
+    /* the rest of the record that is partly written */
+    if (begin < o->written) return (size_t)(h->ends[i] - o->written);
     int owned = sloop_batch_owned(h->batch, i);
-    if (owned < 0) o->doubt = 1; /* it will be told, and is not waited for */
+    if (owned < 0) o->doubt = 1; /* the event that tells it is not waited for */
     if (owned <= 0) return (size_t)(begin - o->written);
   }
   return o->whole - o->done;
 }
 
-/* Writes until all is written, or the reader takes no more, or it may not. 1: all is written. */
+/* Writes until all is written, the reader takes no more, or no more may be written. Returns 1 if all whole
+ * records are written. */
 static int push(slp_output *o) {
   while (o->done < o->whole) {
     size_t n = may_write(o);
-    if (o->done == o->whole) break;                            /* what waited was another worker's */
-    if (n == 0 && o->doubt && o->whole == o->text.n) continue; /* something is to be dropped first */
+    if (o->done == o->whole) break;                            /* all the rest was dropped */
+    if (n == 0 && o->doubt && o->whole == o->text.n) continue; /* may_write drops something first */
     int64_t wrote = n ? slp_out_some(o->app->out, o->text.p + o->done, n) : 0;
     if (wrote <= 0) return 0;
     o->done += (size_t)wrote;
@@ -205,7 +213,8 @@ static held *first_unmade(const slp_output *o) {
   return NULL;
 }
 
-/* 1: the record is to be made, 0: it is passed over, -1: not now. */
+/* Returns 1 if the next record of h is to be made, 0 if it is passed over, -1 if it can't be decided now.
+ * `first`: it is the first record of h in this turn. */
 static int is_wanted(slp_output *o, held *h, int first) {
   if (!o->leased || h->begun || (!first && !h->doubtful)) return 1;
   int owned = sloop_batch_owned(h->batch, h->made);
@@ -213,10 +222,11 @@ static int is_wanted(slp_output *o, held *h, int first) {
   return owned < 0 ? 0 : owned ? 1 : -1;
 }
 
+/* The next record is done: its text ends at `whole`. */
 static void pass(slp_output *o, held *h) { h->ends[h->made++] = text_begins(o) + o->whole; }
 
-/* Makes the next record, or a part of it, or finds that nothing more of the batch is wanted. Returns 1 if it
- * waits. */
+/* Makes text of the next record, or a part of it. If `make` wants no more of the batch, cuts h->n. Returns 1
+ * for SLP_MADE_WAITS, else 0. */
 static int make_one(slp_output *o, held *h, const sloop_record_t *r) {
   int begins = !h->begun;
   h->begun = 1;
@@ -234,7 +244,7 @@ static int make_one(slp_output *o, held *h, const sloop_record_t *r) {
   return 0;
 }
 
-/* Makes text until there is enough of it, or the time is over. 0: there is nothing to be made now. */
+/* Makes text until a slice is full or until_us has passed. Returns 0 if nothing can be made now. */
 static int make_some(slp_output *o, uint64_t until_us) {
   size_t bytes = 0, clock_at = CLOCK_BYTES;
   const held *before = NULL;
@@ -251,7 +261,7 @@ static int make_some(slp_output *o, uint64_t until_us) {
     const sloop_record_t *r = sloop_batch_at(h->batch, h->made);
     size_t text = o->text.n;
     if (!h->begun) bytes += r->data.len + 64;
-    if (make_one(o, h, r)) return o->whole > o->done; /* what is made before it is written meanwhile */
+    if (make_one(o, h, r)) return o->whole > o->done; /* text made before it is written meanwhile */
     if (o->text.n > text) bytes += o->text.n - text;
     if (o->text.n >= SLICE_BYTES || (o->unbuffered && o->whole > o->done)) return 1;
     if (bytes < clock_at && !h->begun) continue;
@@ -263,7 +273,8 @@ static int make_some(slp_output *o, uint64_t until_us) {
 void slp_output_run(slp_output *o) {
   if (!o->app->out || o->state == SLP_OUTPUT_OVER || slp_app_out_error(o->app)) return;
   uint64_t until_us = slp_program_mono_us() + SLICE_US;
-  /* When the reader takes no more, on_event comes; what may not be written now is tried at the next tick. */
+  /* If the reader takes no more, slp_out's on_event comes later. If text may not be written now, the next
+   * tick tries again. */
   while (push(o) && make_some(o, until_us)) {
     give_back_written(o);
     if (slp_program_mono_us() < until_us) continue;
@@ -276,7 +287,7 @@ void slp_output_run(slp_output *o) {
 
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
-/* Nothing becomes text any more: of each batch only what is text is waited for. */
+/* Forgets every record that is not text yet, and the part of a record in the making. */
 static void forget_unmade(slp_output *o) {
   slp_buf_cut(&o->text, o->whole);
   slp_list *it = o->batches.next;
@@ -295,7 +306,7 @@ void slp_output_drain(slp_output *o) {
   forget_unmade(o);
 }
 
-/* Cuts the text behind the record that is begun. */
+/* Returns the offset where the output ends if only the record that is partly written is finished. */
 static uint64_t cut_at(const slp_output *o) {
   SLP_LIST_EACH(&o->batches, it) {
     const held *h = held_of(it);

@@ -1,5 +1,4 @@
-/* perl.c - calls PCRE2. slp_perl_step() is the one place that may take time, and its comments say how
- * much. */
+/* perl.c - calls PCRE2. Only slp_perl_step() may take long; its comment says how long. */
 #include "cli/perl.h"
 
 #ifndef SLP_HAVE_PCRE2
@@ -15,42 +14,45 @@ int slp_perl_known(void) { return SLP_HAVE_PCRE2; }
 
 #include "codec/json.h"
 
-/* Of a finite expression: ways that are tried at one place, places a call times steps of the expression. */
+/* SLP_PERL_FINITE: ways tried at one place, places tried in a call, and the most of places times steps in a
+ * call. */
 #define WAYS_MAX 64u
 #define FINITE_PLACES 65536u
 #define FINITE_WORK (UINT64_C(1) << 22)
-/* Of a counted one, in units of about 10 ns: a call from one part of the expression to the next, or
- * BYTES_A_UNIT bytes that were gone over on the way there. */
+/* SLP_PERL_COUNTED: bounds in units of about 10 ns. One unit is a callback between two parts of the
+ * expression; every BYTES_A_UNIT bytes that were gone over in between cost another. */
 #define BYTES_A_UNIT 32u
+/* SLICE_UNITS: a slice ends when this is spent, but not while its first place is tried. PLACE_UNITS: the most
+ * for one place. TEXT_UNITS, and TEXT_UNITS_A_BYTE for each byte of the text: the most for one record. */
 #define SLICE_UNITS UINT64_C(20000)
-#define PLACE_UNITS \
-  UINT64_C(200000) /* where one place takes more than a slice: a slice is this long at most */
+#define PLACE_UNITS UINT64_C(200000)
 #define TEXT_UNITS UINT64_C(2000000)
 #define TEXT_UNITS_A_BYTE 16u
 #define STACK_FIRST ((size_t)32 << 10)
-#define STACK_MAX ((size_t)1 << 20) /* for ways that are to be gone back to */
+#define STACK_MAX ((size_t)1 << 20) /* bytes for backtracking */
 
 struct slp_perl {
   slp_mem *mem;
   slp_perl_kind kind;
-  uint64_t places; /* of a finite one: tried in a call */
+  uint64_t places; /* SLP_PERL_FINITE: places tried in a call */
   pcre2_general_context *general;
   pcre2_match_context *context;
   pcre2_code *code;
   pcre2_match_data *data;
   pcre2_jit_stack *stack;
   slp_str text;
-  size_t from;                      /* no match begins before it */
-  size_t at, first;                 /* where the last call back was, and at which place the slice begins */
-  uint64_t slice_units, text_units; /* spent */
-  const char *bound;                /* that was met; NULL: none */
-  char said[80];
+  size_t from;                      /* offset at which the next slice begins: no match begins before it */
+  size_t at, first;                 /* offsets: of the last callback, and where the slice began */
+  uint64_t slice_units, text_units; /* spent in this slice, and for this text */
+  const char *bound;                /* the bound that was reached; NULL: none */
+  char said[80];                    /* PCRE2's words for an error, to which `bound` may point */
 };
 
 static void *take(size_t n, void *mem) { return slp_alloc((slp_mem *)mem, n); }
 static void give(void *p, void *mem) { slp_free((slp_mem *)mem, p); }
 
-/* PCRE2 calls this between the parts of the expression. Returns 0 to go on. */
+/* The callback of PCRE2 between the parts of the expression. Returns 0 to go on. Ends the call otherwise:
+ * with p->bound if a bound was reached, else with p->from at the place where the next slice begins. */
 static int count_work(pcre2_callout_block *b, void *arg) {
   slp_perl *p = (slp_perl *)arg;
   size_t at = b->current_position, moved = at > p->at ? at - p->at : p->at - at;
@@ -70,7 +72,7 @@ static int count_work(pcre2_callout_block *b, void *arg) {
   return PCRE2_ERROR_CALLOUT;
 }
 
-/* PCRE2's words for an error, with the place in the expression, counted from 1. */
+/* Writes PCRE2's words for an error and the place in the expression, counted from byte 1. */
 static int tell_wrong(int error, size_t at, char why[SLP_REGEX_WHY]) {
   char said[90] = "";
   pcre2_get_error_message(error, (PCRE2_UCHAR *)said, sizeof said);
@@ -78,8 +80,9 @@ static int tell_wrong(int error, size_t at, char why[SLP_REGEX_WHY]) {
   return SLP_EINVAL;
 }
 
-/* A copy with [\D] [\W] [\S] for \D \W \S, or NULL. What these mean is the same, but the JIT of PCRE2
- * 10.42 does not have them match characters beyond ASCII with PCRE2_MATCH_INVALID_UTF. */
+/* Returns a copy of the expression with [\D] [\W] [\S] for \D \W \S; NULL: no memory. Both forms mean the
+ * same, but with PCRE2_MATCH_INVALID_UTF the JIT of PCRE2 10.42 matches characters beyond ASCII only by the
+ * first. */
 static char *go_round_jit(slp_mem *mem, const char *text) {
   char *copy = slp_alloc(mem, strlen(text) * 2 + 1), *to = copy;
   if (!copy) return NULL;
@@ -117,7 +120,7 @@ static int compile(slp_perl *p, const char *text, const slp_perl_opts *o, char w
     slp_free(p->mem, copy);
   }
   pcre2_compile_context_free(how);
-  /* Where code can't be made at run time, as some systems forbid it, PCRE2 interprets. */
+  /* On systems that forbid making code at run time this fails, and PCRE2 interprets the expression. */
   if (!r) (void)pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
   return r;
 }
@@ -170,9 +173,9 @@ void slp_perl_begin(slp_perl *p, slp_str text) {
   p->bound = NULL;
 }
 
-/* Of a finite expression a call takes some ms at worst, and some us as a rule: each of the places takes
- * WAYS_MAX ways of `steps` steps, or fails for it. Of a counted one it takes PLACE_UNITS at worst, and
- * what one part of the expression does between two calls back, which is to go over the text once. */
+/* How long a call takes. SLP_PERL_FINITE: usually some us, some ms at worst, when each place takes WAYS_MAX
+ * ways of `steps` steps. SLP_PERL_COUNTED: PLACE_UNITS at worst, and what one part of the expression does
+ * between two callbacks, which is to go over the text once. */
 slp_match slp_perl_step(slp_perl *p) {
   size_t from = p->from;
   p->first = p->at = from;
@@ -193,7 +196,7 @@ slp_match slp_perl_step(slp_perl *p) {
 
 const char *slp_perl_bound(const slp_perl *p) { return p->bound ? p->bound : "no bound"; }
 
-#else /* nothing may call these */
+#else /* without PCRE2: never called */
 
 int slp_perl_new(slp_mem *mem, const char *text, const slp_perl_opts *o, slp_perl **ret,
                  char why[SLP_REGEX_WHY]) {

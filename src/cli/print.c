@@ -1,4 +1,4 @@
-/* print.c - makes text of records. */
+/* print.c - turns records into text. */
 #include "cli/print.h"
 
 #include <stdio.h>
@@ -82,12 +82,12 @@ static const unsigned allowed[] = {
     [SLP_PRINTER_EVENT] = BIT(SLP_PRINTER_EVENTS) | BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_IDLE),
 };
 
-/* What a step of one of them returns, beside errors. */
+/* What the function of a state returns, besides errors and SLP_DECODE_WAITS. */
 enum {
-  PRINTED = 0,
-  A_SLICE = 1,
-  AT_ONCE = 2
-}; /* or SLP_DECODE_WAITS. A_SLICE: time has passed; AT_ONCE: next to none */
+  PRINTED = 0, /* the record is done */
+  A_SLICE = 1, /* there is more, and time has passed */
+  AT_ONCE = 2  /* there is more, and next to no time has passed */
+};
 
 static void move(slp_printer *p, slp_printer_state to) {
   SLP_CHECK(allowed[p->state] & BIT(to));
@@ -98,25 +98,26 @@ static void move(slp_printer *p, slp_printer_state to) {
   if (p->args->decode.n) slp_cwlogs_free(&p->events);
 }
 
-/* Next: is this line to be printed? */
+/* Begins to match a line, in state `as`. It is printed if it matches. */
 static int match(slp_printer *p, slp_printer_state as, const sloop_record_t *r, const slp_show_extra *extra) {
   move(p, as);
   p->line = *r;
   p->line_extra = *extra;
   slp_str text = {r->data.base, r->data.len};
-  if (extra->event) text = slp_log_line(text); /* the same events match, with -J and without */
+  if (extra->event) text = slp_log_line(text); /* so that the same events match with -J and without */
   if (p->grep) slp_grep_begin(p->grep, text);
   return AT_ONCE;
 }
 
+/* Sets p->why: names the record, and says why. */
 static void tell_record(slp_printer *p, const char *why) {
   const sloop_record_t *r = p->as_it_came;
   snprintf(p->why, sizeof p->why, "%s %.40s %.*s: %s", r->stream, r->shard,
            (int)(r->seq.len < 60 ? r->seq.len : 60), r->seq.base, why);
 }
 
-/* A record of which it is not known whether it matches is printed with -E, which returns 1, and else the
- * end. */
+/* Notes that it is not known whether the record matches. Returns 1 if it is printed all the same (-E), 0 if
+ * the command ends. */
 static int keep_undecided(slp_printer *p) {
   char why[100];
   slp_grep_undecided(p->grep, why);
@@ -130,7 +131,7 @@ static int keep_undecided(slp_printer *p) {
   return p->args->keep_going;
 }
 
-/* Prints unless --grep leaves it out. */
+/* Matches p->line by a slice, and prints it unless --grep leaves it out. */
 static int print_line(slp_printer *p, slp_buf *b) {
   slp_match is = p->grep ? slp_grep_step(p->grep) : SLP_MATCH_YES;
   if (is == SLP_MATCH_MORE) return A_SLICE;
@@ -146,7 +147,7 @@ void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_m
   p->behind_ms = behind_ms;
 }
 
-/* All that is made of a record, of its key and its data together, is bounded. */
+/* Begins a record. decoded_bytes_max bounds what the decoders make of key and payload together. */
 static int begin_key(slp_printer *p) {
   p->record = *p->as_it_came;
   p->extra = (slp_show_extra){.worker = p->worker};
@@ -160,7 +161,8 @@ static int begin_key(slp_printer *p) {
 static int decode_key(slp_printer *p, char why[100]) {
   const slp_decode_chain *c = &p->args->decode_key;
   uint64_t left = p->args->decoded_bytes_max;
-  int decodes = c->n && !(p->record.flags & SLOOP_REC_KEYLESS); /* no key is no damaged key */
+  /* a record without a key has nothing to decode */
+  int decodes = c->n && !(p->record.flags & SLOOP_REC_KEYLESS);
   if (decodes) {
     int r = slp_decoding_step(&p->key, why);
     if (!r && p->key.makes_lines && slp_str_has(p->key.in, '\n')) {
@@ -202,7 +204,7 @@ static int decode_data(slp_printer *p, char why[100]) {
   return r ? r : A_SLICE;
 }
 
-/* Takes the next line that a decoder made of the record. */
+/* Begins to match the next of p->rows. */
 static int next_row(slp_printer *p) {
   if (!p->rows.n) return PRINTED;
   const char *end = memchr(p->rows.p, '\n', p->rows.n);
@@ -213,6 +215,7 @@ static int next_row(slp_printer *p) {
   return match(p, SLP_PRINTER_EVENT, &line, &p->extra);
 }
 
+/* Begins to match the next line of the record: of p->rows, or the next event of CloudWatch Logs. */
 static int next_event(slp_printer *p, char why[100]) {
   if (p->rows.p) return next_row(p);
   int r = slp_cwlogs_step(&p->events);
@@ -237,7 +240,8 @@ static int next_event(slp_printer *p, char why[100]) {
   return r;
 }
 
-/* Many tiny events make far more text than they are long: their lines are bounded too. */
+/* Matches and prints a line of many. The text of all lines is bounded too, because it can be far larger than
+ * the record, if that has many tiny events. */
 static int print_event(slp_printer *p, slp_buf *b, char why[100]) {
   int r = print_line(p, b);
   if (r == A_SLICE) return r;
@@ -260,9 +264,10 @@ static int one_slice(slp_printer *p, slp_buf *b, char why[100]) {
   return PRINTED;
 }
 
+/* The record can't be decoded: removes its text. With -E begins to match it as it came. */
 static int cant_decode(slp_printer *p, slp_buf *b, const char *why) {
   const sloop_record_t *r = p->as_it_came;
-  slp_buf_cut(b, p->from); /* some events of it may have been printed */
+  slp_buf_cut(b, p->from); /* some of its lines may be in the text */
   p->printed = 0;
   p->undecided -= p->is_undecided;
   p->is_undecided = 0;
@@ -274,6 +279,7 @@ static int cant_decode(slp_printer *p, slp_buf *b, const char *why) {
   return match(p, SLP_PRINTER_LINE, r, &extra);
 }
 
+/* --unique: returns 1 if the record was seen before, 0 if not, or a negative code. */
 static int was_seen(slp_printer *p) {
   return p->unique && p->state == SLP_PRINTER_IDLE ? slp_unique_seen(p->unique, p->as_it_came) : 0;
 }
@@ -281,7 +287,7 @@ static int was_seen(slp_printer *p) {
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
   char why[100] = "";
   if (p->state == SLP_PRINTER_IDLE) p->printed = p->is_undecided = 0, p->made = 0;
-  p->from = b->n - p->made; /* what stands before it may have been written since the last step */
+  p->from = b->n - p->made; /* text before it may have been written and removed since the last step */
   int r = was_seen(p);
   *ret_printed = 0;
   if (r) return r < 0 ? r : 0;

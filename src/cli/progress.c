@@ -1,4 +1,4 @@
-/* progress.c - prints the progress line. */
+/* progress.c - collects and prints the line of -v. */
 #include "cli/progress.h"
 
 #include <stdio.h>
@@ -6,7 +6,8 @@
 #include "cli/say.h"
 #include "host/program.h"
 
-#define SOON_MS 5000u /* so long the first answers may take */
+/* a lag that has not been known for less than this is no news: the first answers take time */
+#define SOON_MS 5000u
 
 static void show_behind(const sloop_stats_t *now, char out[40]) {
   uint64_t ms = now->behind_ms_now, unknown_ms = now->behind_unknown_ms_now;
@@ -30,7 +31,7 @@ int slp_progress_due(slp_progress *p, const slp_args *args) {
   return now_us - p->at_us >= every_us;
 }
 
-#define STANDS_MS 2000 /* shorter waits are part of reading */
+#define STANDS_MS 2000 /* shorter waits belong to ordinary reading */
 
 static void look_at(const sloop_shard_stats_t *shard, void *arg) {
   slp_progress *p = arg;
@@ -46,7 +47,7 @@ void slp_progress_look(slp_progress *p, sloop_t *s) {
   if (s) sloop_shard_stats_each(s, look_at, p);
 }
 
-/* ", 2 failing for 45 s: AccessDeniedException, 1 paused" */
+/* Writes such as ", 2 failing for 45 s: AccessDeniedException, 1 paused". */
 static void add_standing(const slp_progress *p, char *out, size_t size) {
   static const char *const words[SLP_COUNT(p->standing)] = {
       [SLOOP_SHARD_FAILS] = "failing",

@@ -1,31 +1,33 @@
-/* progress.h - the line of -v: what happened since the line before. */
+/* progress.h - the line that -v prints each second: what has happened since the line before. */
 #ifndef SLP_CLI_PROGRESS_H
 #define SLP_CLI_PROGRESS_H
 
 #include "cli/consumer.h"
 
-typedef struct slp_standing { /* shards that make no progress for one reason */
-  size_t n;
-  int64_t ms;     /* the one that has stood for the longest */
-  char error[48]; /* its error, or "" */
+typedef struct slp_standing { /* shards in one state, most often one that keeps them from making progress */
+  size_t n;                   /* how many shards */
+  int64_t ms;                 /* the longest time that one of them has been in the state; -1: not told */
+  char error[48];             /* the error of that shard; "" */
 } slp_standing;
 
 typedef struct slp_progress {
-  slp_standing standing[SLOOP_SHARD_WAITS_FOR_PARENT + 1]; /* by state, for the next line */
-  sloop_stats_t before;
-  uint64_t at_us; /* of `before`; 0: not yet */
+  slp_standing standing[SLOOP_SHARD_WAITS_FOR_PARENT + 1]; /* indexed by state; collected for the next line */
+  sloop_stats_t before;                                    /* statistics when the last line was printed */
+  uint64_t at_us;                                          /* when the last line was printed; 0: never */
 } slp_progress;
 
-/* Is a line due? Then call slp_progress_show with the current statistics. */
+/* Returns 1 if a line is due. The caller then calls slp_progress_look for each consumer and
+ * slp_progress_show. */
 int slp_progress_due(slp_progress *p, const slp_args *args);
-/* Before it, for each consumer: what its shards are doing. */
+/* Collects what the consumer's shards are doing; s may be NULL. */
 void slp_progress_look(slp_progress *p, sloop_t *s);
+/* Prints the line from the present statistics, and begins to collect for the next one. */
 void slp_progress_show(slp_progress *p, const sloop_stats_t *now);
-/* Does both for a mode with one consumer. */
+/* Does all of this on a tick, for a mode with one consumer. */
 void slp_progress_tick(slp_progress *p, slp_cli_consumer *c);
-/* The last line: totals. */
+/* Prints the last line of -v: totals. */
 void slp_progress_end(const slp_args *args, const sloop_stats_t *at_end);
-/* Adds the statistics of several consumers. */
+/* Adds the statistics of one consumer to a sum; only members that the lines show. */
 void slp_progress_add(sloop_stats_t *sum, const sloop_stats_t *one);
 
 #endif
