@@ -1,16 +1,17 @@
-/* protobuf_map.c - a table of places in the text. The keys stay there; a comparison reads them again. */
+/* protobuf_map.c - a hash table of entries, by their offsets in the text. Keys are not copied: each
+ * comparison reads them in the text again. */
 #include "cli/protobuf_map.h"
 
 #include "cli/protobuf_text.h"
 
 typedef struct entry_key {
-  uint8_t counts; /* 0: the entry is an unknown field */
-  uint64_t number;
-  slp_str text; /* of strings */
+  uint8_t counts;  /* 0: the entry counts as an unknown field */
+  uint64_t number; /* any other key */
+  slp_str text;    /* a key that is a string */
 } entry_key;
 
-/* Reads the key of the entry at in[at...end). An entry with an unknown field, such as a value that is an
- * unknown number of a closed enum, is unknown as a whole: upb decides so. */
+/* Reads the key of the entry at in[at...end). An entry with an unknown field, such as an unknown number of a
+ * closed enum as its value, is unknown as a whole: upb does the same. */
 static entry_key read_key(slp_pb_value *v, uint32_t type, size_t at, size_t end) {
   const slp_pb_schema *s = v->schema;
   entry_key k = {.counts = 1, .text = {"", 0}};
@@ -37,7 +38,7 @@ static entry_key read_key(slp_pb_value *v, uint32_t type, size_t at, size_t end)
 /* Reads the key of the entry whose tag is at in[from]. */
 static entry_key key_at(slp_pb_value *v, uint32_t type, size_t from) {
   slp_pb_token t = {0};
-  (void)slp_pb_field_at(v->in, from, v->in.n, &t); /* it was read before */
+  (void)slp_pb_field_at(v->in, from, v->in.n, &t); /* can't fail: it was read before */
   return read_key(v, type, t.value, t.end);
 }
 
@@ -45,7 +46,7 @@ static uint32_t type_of(const slp_pb_value *v, const slp_pb_frame *f) {
   return v->schema->fields[f->field].type;
 }
 
-/* Returns the slot of a key: its own, or the free one where it belongs. */
+/* Returns the slot of a key, or the free slot where it belongs. */
 static uint32_t *find_slot(slp_pb_value *v, const slp_pb_frame *f, const entry_key *k) {
   slp_str bytes = k->text.n ? k->text : (slp_str){(const char *)&k->number, sizeof k->number};
   size_t i = (size_t)slp_hash(&v->mem->hash_key, bytes) & (f->slots_n - 1);

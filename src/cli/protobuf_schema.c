@@ -1,5 +1,5 @@
-/* protobuf_schema.c - enters the name of each message and enum first, because a field may name one that comes
- * later; then reads what is in them. */
+/* protobuf_schema.c - reads a descriptor set in two passes: the first enters the names of all messages and
+ * enums, because a field may name one that comes later; the second reads their fields and symbols. */
 #include "cli/protobuf_schema.h"
 
 #include <stdio.h>
@@ -11,11 +11,11 @@
 
 enum { NESTING_MAX = 64 };
 
-/* The numbers of descriptor.proto's fields. */
+/* Field numbers of descriptor.proto, and values of its enums. */
 enum { SET_FILE = 1 };
 enum { FILE_PACKAGE = 2, FILE_MESSAGE = 4, FILE_ENUM = 5, FILE_EXTENSION = 7, FILE_OPTIONS = 8 };
 enum { FILE_SYNTAX = 12, FILE_EDITION = 14, FILE_FEATURES = 50 };
-enum { NAME = 1 }; /* of a message, field, enum or symbol */
+enum { NAME = 1 }; /* the name of a message, field, enum or symbol */
 enum { MESSAGE_FIELD = 2, MESSAGE_NESTED = 3, MESSAGE_ENUM = 4, MESSAGE_EXTENSION = 6, MESSAGE_OPTIONS = 7 };
 enum { MESSAGE_ONEOF = 8, MESSAGE_IS_SET = 1, MESSAGE_IS_ENTRY = 7, MESSAGE_FEATURES = 12 };
 enum { FIELD_EXTENDEE = 2, FIELD_NUMBER = 3, FIELD_LABEL = 4, FIELD_TYPE = 5, FIELD_TYPE_NAME = 6 };
@@ -23,23 +23,23 @@ enum { FIELD_OPTIONS = 8, FIELD_ONEOF = 9, FIELD_JSON_NAME = 10, FIELD_FEATURES 
 enum { ENUM_VALUE = 2, ENUM_OPTIONS = 3, ENUM_FEATURES = 7, SYMBOL_NUMBER = 2 };
 enum { EDITION_PROTO2 = 998, EDITION_PROTO3 = 999, EDITION_2023 = 1000, EDITION_2024 = 1001 };
 
-/* What is in force, by FeatureSet's numbers. */
+/* The features in force, by the field numbers of FeatureSet, and the values that matter. */
 enum { PRESENCE = 1, ENUM_TYPE = 2, UTF8 = 4, ENCODING = 5, FEATURES_N = 6 };
 enum { IMPLICIT = 2, CLOSED = 2, VERIFY = 2, DELIMITED = 2 };
 typedef struct features {
   uint8_t of[FEATURES_N];
 } features;
 
-typedef struct slp_pb_name { /* the key of the map is `text` */
+typedef struct slp_pb_name { /* a value of the map `names`; its key is `text` */
   slp_str text;              /* owned */
-  uint32_t at;
+  uint32_t at;               /* index in messages or enums */
   uint8_t is_enum;
 } slp_pb_name;
 
-typedef struct place { /* where a message, an enum or an extension stands in the set */
-  slp_str text, scope; /* scope: the full name around it; of an extension */
-  features in;
-  uint32_t next; /* extension of the same message, or SLP_PB_NONE */
+typedef struct place { /* where a message, an enum or an extension is in the set */
+  slp_str text, scope; /* scope: set for an extension: the full name around it */
+  features in;         /* in force for it */
+  uint32_t next;       /* the next extension of the same message; SLP_PB_NONE: none */
 } place;
 
 typedef struct places {
@@ -50,8 +50,8 @@ typedef struct places {
 typedef struct reading {
   slp_pb_schema *s;
   places messages, enums, extensions;
-  uint32_t *first_extension; /* of each message */
-  uint32_t file;
+  uint32_t *first_extension; /* per message: its first extension; owned */
+  uint32_t file;             /* number of the file being read */
   char *why;
 } reading;
 
@@ -65,13 +65,14 @@ static int damaged(reading *r) { return refuse(r, "the descriptor set is damaged
 
 /* ---- fields of descriptors ---- */
 
+/* A walk over the fields of a descriptor; t is the present field. */
 typedef struct walk {
   slp_str in;
   size_t at;
   slp_pb_token t;
 } walk;
 
-/* Returns 1 for each field, 0 at the end, or SLP_EBADDATA. */
+/* Goes to the next field. Returns 1 if there is one, 0 at the end, or SLP_EBADDATA. */
 static int next_field(walk *w) {
   if (w->at == w->in.n) return 0;
   if (slp_pb_field_at(w->in, w->at, w->in.n, &w->t)) return SLP_EBADDATA;
@@ -89,11 +90,11 @@ static slp_str text_of(const walk *w) { return (slp_str){w->in.p + w->t.value, w
 static uint64_t number_of(const walk *w) {
   uint64_t v = 0;
   size_t at = w->t.value;
-  (void)slp_pb_varint(w->in, &at, w->t.end, &v); /* next_field() has read it */
+  (void)slp_pb_varint(w->in, &at, w->t.end, &v); /* can't fail: next_field() has read it */
   return v;
 }
 
-/* Returns the last text of this number, or an absent one. */
+/* Returns the last text field with this number; absent (p NULL) if there is none. */
 static slp_str find_text(slp_str in, uint32_t number) {
   slp_str found = {NULL, 0};
   walk w = {.in = in};
@@ -102,6 +103,7 @@ static slp_str find_text(slp_str in, uint32_t number) {
   return found;
 }
 
+/* Returns the last number field with this number, or `other` if there is none. */
 static uint64_t find_number(slp_str in, uint32_t number, uint64_t other) {
   walk w = {.in = in};
   while (next_field(&w) == 1)
@@ -109,6 +111,7 @@ static uint64_t find_number(slp_str in, uint32_t number, uint64_t other) {
   return other;
 }
 
+/* Returns 1 if all fields can be read. */
 static int is_whole(slp_str in) {
   walk w = {.in = in};
   int more;
@@ -117,7 +120,7 @@ static int is_whole(slp_str in) {
   return more == 0;
 }
 
-/* Takes the features of some options over what is in force. */
+/* Sets those features that the options give; `number` is the options' field for features. */
 static void take_features(features *f, slp_str options, uint32_t number) {
   slp_str set = find_text(options, number);
   for (uint32_t i = 1; set.n && i < FEATURES_N; i++) {
@@ -140,6 +143,7 @@ static int full_name(const reading *r, slp_str scope, slp_str name, slp_str *ret
 
 static void free_name(const reading *r, slp_str name) { slp_free(r->s->mem, (char *)(uintptr_t)name.p); }
 
+/* Enters the full name of a message or enum. *ret is owned by the map. */
 static int add_name(reading *r, slp_str scope, slp_str text, uint32_t at, int is_enum, slp_str *ret) {
   slp_str name = find_text(text, NAME);
   if (!name.n) return refuse(r, "a type of the descriptor set has no name", SLP_STR(""));
@@ -171,7 +175,7 @@ static int add_place(reading *r, places *to, place p) {
   return 0;
 }
 
-/* Makes room for one more element of a table; what it holds is set to 0. */
+/* Makes room for one more element of a table, and sets it to 0. */
 static int grow(slp_mem *mem, void *table, size_t n, size_t *cap, size_t each) {
   void **at = table;
   if (n == *cap) {
@@ -195,7 +199,7 @@ static int enter_enum(reading *r, slp_str text, slp_str scope, features in) {
   return add_place(r, &r->enums, (place){.text = text, .in = in});
 }
 
-/* Recursive, up to NESTING_MAX. */
+/* Enters a message and what is nested in it. Recursive, to NESTING_MAX. */
 static int enter_message(reading *r, slp_str text, slp_str scope, features in, int depth) {
   slp_pb_schema *s = r->s;
   slp_str options = find_text(text, MESSAGE_OPTIONS), name = {NULL, 0};
@@ -221,7 +225,7 @@ static int enter_message(reading *r, slp_str text, slp_str scope, features in, i
   return bad;
 }
 
-/* Sets what is in force in the file by its syntax or edition. */
+/* Sets the features that the file's syntax or edition has by default, then those of its options. */
 static int begin_features(reading *r, slp_str file, features *f) {
   slp_str syntax = find_text(file, FILE_SYNTAX);
   uint64_t edition = find_number(file, FILE_EDITION, 0);
@@ -255,9 +259,9 @@ static int enter_file(reading *r, slp_str file) {
   return bad;
 }
 
-/* ---- what is in them ---- */
+/* ---- fields and symbols ---- */
 
-/* Adds what is written for a name: "NAME" or, of a field, "NAME": */
+/* Adds a label: the name in quotes, with `behind` after it, which is ":" for a field. */
 static int add_label(reading *r, slp_str name, const char *behind, uint32_t *ret, uint32_t *ret_n) {
   slp_buf *labels = &r->s->labels;
   size_t from = labels->n;
@@ -269,7 +273,7 @@ static int add_label(reading *r, slp_str name, const char *behind, uint32_t *ret
   return slp_buf_failed(labels);
 }
 
-/* Labels a field by its json_name; without one, by its name in lowerCamelCase, as protoc makes it. */
+/* Labels a field by its json_name. Without one, by its name in lowerCamelCase, as protoc makes it. */
 static int label_field(reading *r, slp_str text, slp_pb_field *f, slp_str name) {
   slp_str json = find_text(text, FIELD_JSON_NAME);
   slp_buf camel;
@@ -300,7 +304,7 @@ static int label_extension(reading *r, slp_pb_field *f, slp_str scope, slp_str n
   return bad;
 }
 
-/* Finds the message or enum that the field names. */
+/* Finds the message or enum that the field names as its type. */
 static int find_type(reading *r, slp_str text, slp_pb_field *f, slp_str name) {
   slp_str type_name = find_text(text, FIELD_TYPE_NAME);
   int by_name = f->kind == 0 || slp_pb_has_parts(f->kind) || f->kind == SLP_PB_ENUM;
@@ -315,7 +319,7 @@ static int find_type(reading *r, slp_str text, slp_pb_field *f, slp_str name) {
   return 0;
 }
 
-/* Appends a field to the table. */
+/* Reads a field of m, or an extension of m, and appends it to the table. */
 static int read_field(reading *r, const place *p, int is_extension, slp_pb_message *m) {
   slp_pb_schema *s = r->s;
   slp_str name = find_text(p->text, NAME);
@@ -349,12 +353,13 @@ static int compare_fields(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Returns 1 if a map can have keys of this kind. */
+/* Returns 1 if the field can be the key of a map. */
 static int is_key(const slp_pb_field *f) {
   return !f->repeated && !slp_pb_has_parts(f->kind) && f->kind != SLP_PB_DOUBLE && f->kind != SLP_PB_FLOAT &&
          f->kind != SLP_PB_BINARY && f->kind != SLP_PB_ENUM;
 }
 
+/* Sorts the fields of m, checks them, and finds out whether m is a known message. */
 static int check_message(reading *r, slp_pb_message *m) {
   slp_pb_field *f = m->n ? r->s->fields + m->first : NULL;
   if (f) qsort(f, m->n, sizeof *f, compare_fields);
@@ -374,7 +379,7 @@ static int read_message(reading *r, size_t at) {
   place p = r->messages.all[at];
   int bad = 0;
   m->first = (uint32_t)r->s->fields_n;
-  walk w = {.in = p.text}; /* enter_message() has found it whole */
+  walk w = {.in = p.text}; /* can't fail: enter_message() has read it */
   while (next_field(&w) == 1) m->oneofs_n += (uint32_t)is_text(&w, MESSAGE_ONEOF);
   w.at = 0;
   while (!bad && next_field(&w) == 1) {
@@ -390,7 +395,7 @@ static int read_message(reading *r, size_t at) {
 static int compare_symbols(const void *a, const void *b) {
   const slp_pb_symbol *x = a, *y = b;
   if (x->number != y->number) return x->number > y->number ? 1 : -1;
-  return (x->label > y->label) - (x->label < y->label); /* labels are in the order of the enum */
+  return (x->label > y->label) - (x->label < y->label); /* labels are in the order of the enum's definition */
 }
 
 static int read_enum(reading *r, size_t at) {
@@ -416,7 +421,7 @@ static int read_enum(reading *r, size_t at) {
   return bad;
 }
 
-/* Enters each extension with the message that it extends. */
+/* Puts each extension into the list of the message that it extends. */
 static int sort_extensions(reading *r) {
   r->first_extension = slp_zalloc_n(r->s->mem, r->s->messages_n + 1, sizeof *r->first_extension);
   if (!r->first_extension) return SLP_ENOMEM;
@@ -431,7 +436,7 @@ static int sort_extensions(reading *r) {
   return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the set ---- */
 
 typedef struct by_name {
   slp_str name;
@@ -442,9 +447,9 @@ static int compare_names(const void *a, const void *b) {
   return slp_str_cmp(((const by_name *)a)->name, ((const by_name *)b)->name);
 }
 
-/* The numbers that Amazon's serialiser gives to messages (schema-registry-serde 1.1.25 of Maven, by running
- * it): over all messages of the file, also nested ones and entries of maps, sorted by full name; none of the
- * files that it imports. */
+/* Sorts messages as Amazon's serialiser numbers them (found by running schema-registry-serde 1.1.25 of
+ * Maven): all messages of the file, also nested ones and entries of maps, by full name; no messages of
+ * imported files. */
 static int order_messages(reading *r) {
   slp_pb_schema *s = r->s;
   uint32_t file = s->named != SLP_PB_NONE ? s->messages[s->named].file : r->file - 1;
@@ -533,7 +538,7 @@ const slp_pb_symbol *slp_pb_symbol_of(const slp_pb_schema *s, uint32_t of, int32
   if (!e->n) return NULL;
   const slp_pb_symbol *all = s->symbols + e->first;
   uint32_t from = 0, to = e->n;
-  while (from < to) { /* the first one that is not less */
+  while (from < to) { /* finds the first symbol whose number is not less */
     uint32_t middle = from + (to - from) / 2;
     if (all[middle].number < number)
       from = middle + 1;

@@ -1,8 +1,9 @@
-/* protobuf_schema.h - a FileDescriptorSet, as `protoc --descriptor_set_out=FILE --include_imports` writes it,
- * as tables of messages, fields and enums, which protobuf_value.c walks. Made once; read-only afterwards.
+/* protobuf_schema.h - reads a FileDescriptorSet, as `protoc --descriptor_set_out=FILE --include_imports`
+ * writes it, into tables of messages, fields and enums, which protobuf_value.c walks. Read-only once it is
+ * read.
  *
- * Files of proto2, proto3 and of editions. Of the features of editions, those count that change what a
- * reader makes of the bytes: presence, closed enums, UTF-8, delimited messages. Numbers are those of
+ * Files of proto2, proto3 and editions are understood. Of the features of editions, those count that change
+ * how bytes are read: presence, closed enums, UTF-8, delimited messages. All numbers are those of
  * https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/descriptor.proto. */
 #ifndef SLP_CLI_PROTOBUF_SCHEMA_H
 #define SLP_CLI_PROTOBUF_SCHEMA_H
@@ -10,11 +11,11 @@
 #include "base/buf.h"
 #include "base/map.h"
 
-#define SLP_PB_SET_BYTES (16u << 20)
-#define SLP_PB_WHY 80
-#define SLP_PB_NONE UINT32_MAX
+#define SLP_PB_SET_BYTES (16u << 20) /* the largest set */
+#define SLP_PB_WHY 80                /* bytes for a sentence that says what is wrong */
+#define SLP_PB_NONE UINT32_MAX       /* no index of a table */
 
-typedef enum { /* as FieldDescriptorProto.Type */
+typedef enum { /* the numbers of FieldDescriptorProto.Type */
                SLP_PB_DOUBLE = 1,
                SLP_PB_FLOAT,
                SLP_PB_INT64,
@@ -35,7 +36,7 @@ typedef enum { /* as FieldDescriptorProto.Type */
                SLP_PB_SINT64
 } slp_pb_kind;
 
-typedef enum { /* messages whose JSON is another one than that of their fields */
+typedef enum { /* messages with a JSON form of their own */
                SLP_PB_ORDINARY,
                SLP_PB_TIMESTAMP,
                SLP_PB_DURATION,
@@ -45,67 +46,72 @@ typedef enum { /* messages whose JSON is another one than that of their fields *
                SLP_PB_VALUE,
                SLP_PB_LIST_VALUE,
                SLP_PB_ANY,
-               SLP_PB_MESSAGE_SET /* refused: it has a wire format of its own */
+               SLP_PB_MESSAGE_SET /* refused: it has its own wire format */
 } slp_pb_known;
 
 typedef struct slp_pb_field {
   uint32_t number;
-  uint32_t type;  /* its message or enum */
-  uint32_t oneof; /* in its message, or SLP_PB_NONE */
+  uint32_t type;  /* index in messages or enums; meaningless for other kinds */
+  uint32_t oneof; /* number of its oneof in the message; SLP_PB_NONE: it is in none */
   uint8_t kind;   /* slp_pb_kind */
   uint8_t repeated, is_map;
-  uint8_t implicit;        /* its default is the same as no value */
-  uint8_t utf8;            /* a string that is not UTF-8 makes the message a damaged one */
-  uint32_t label, label_n; /* in labels: what is written before its value */
+  uint8_t implicit; /* 1: it has no presence: a value equal to the default counts as not set */
+  uint8_t utf8;     /* 1: a string must be UTF-8, or the message is damaged */
+  /* offset and length in labels of the text written before its value: its JSON name in quotes, and a colon */
+  uint32_t label, label_n;
 } slp_pb_field;
 
 typedef struct slp_pb_message {
-  slp_str name; /* owned by names */
-  uint32_t file;
-  uint32_t first, n; /* fields, sorted by number */
+  slp_str name;      /* points into slp_pb_schema.names */
+  uint32_t file;     /* number of its file in the set, from 0 */
+  uint32_t first, n; /* its fields in the table: n from first on, sorted by number */
   uint32_t oneofs_n;
   uint8_t known;    /* slp_pb_known */
-  uint8_t is_entry; /* of a map: fields 1 and 2 are its key and value */
+  uint8_t is_entry; /* 1: an entry of a map; field 1 is its key and field 2 its value */
 } slp_pb_message;
 
-typedef struct slp_pb_symbol { /* of an enum */
-  int32_t number;
+typedef struct slp_pb_symbol { /* a name of an enum's number */
+  int32_t number;              /* several symbols of one enum may have the same number */
   uint32_t label, label_n;
 } slp_pb_symbol;
 
 typedef struct slp_pb_enum {
-  uint32_t first, n; /* symbols, sorted by number; the first one of several is the one that is written */
-  uint8_t closed;    /* a number without a symbol is an unknown field */
-  uint8_t is_null;   /* google.protobuf.NullValue */
-  int32_t zero;      /* what a map's value is when it is not given */
+  /* its symbols in the table: n from first on, sorted by number. Of several names of one number, the first is
+   * written. */
+  uint32_t first, n;
+  uint8_t closed;  /* 1: a field with a number that has no symbol is an unknown field */
+  uint8_t is_null; /* google.protobuf.NullValue */
+  /* the default, used for a map's value that is not given: the number of the first symbol */
+  int32_t zero;
 } slp_pb_enum;
 
 typedef struct slp_pb_schema {
   slp_mem *mem;
-  slp_pb_message *messages; /* owned, as the next ones */
+  slp_pb_message *messages; /* owned, as are the next three tables and `ordered` */
   slp_pb_field *fields;
   slp_pb_enum *enums;
   slp_pb_symbol *symbols;
-  slp_buf labels;
-  slp_map names;     /* of messages and enums, to slp_pb_name */
-  uint32_t *ordered; /* messages of the file that Glue's numbers are for, sorted by name */
+  slp_buf labels;    /* texts of names in quotes, one after another */
+  slp_map names;     /* full names of messages and enums; the values are slp_pb_name */
+  uint32_t *ordered; /* the messages that the numbers in Glue's header mean, sorted by name */
   size_t messages_n, messages_cap, fields_n, fields_cap, enums_n, enums_cap, symbols_n, symbols_cap;
   size_t ordered_n;
-  uint32_t named;   /* the message that was named, or SLP_PB_NONE */
-  uint32_t slots_n; /* the most fields and oneofs that a message has */
+  uint32_t named;   /* the message that was named to slp_pb_schema_read; SLP_PB_NONE: none */
+  uint32_t slots_n; /* the most fields and oneofs together that any message has */
 } slp_pb_schema;
 
-/* Reads a set. `message`: the full name of the message that texts without Glue's header are, or absent.
- * Glue's numbers are for the file that has this message, else for the last one of the set, where protoc
- * writes the file that it was given. SLP_EBADDATA and `why`, SLP_ENOMEM; nothing is left to free then. */
+/* Reads a set. `message` is the full name of the message that records without Glue's header hold; absent (p
+ * NULL): none is named. The numbers in Glue's header are about the file that has this message, else about the
+ * last file of the set, where protoc puts the file that it was given. Returns 0, SLP_EBADDATA and `why`, or
+ * SLP_ENOMEM; on failure nothing has to be freed. */
 int slp_pb_schema_read(slp_pb_schema *s, slp_mem *mem, slp_str set, slp_str message, char why[SLP_PB_WHY]);
 void slp_pb_schema_free(slp_pb_schema *s);
-/* Returns the field of this number, or NULL. */
+/* Returns the message's field with this number, or NULL. */
 const slp_pb_field *slp_pb_field_of(const slp_pb_schema *s, uint32_t message, uint32_t number);
-/* Returns the symbol of this number, or NULL. */
+/* Returns the symbol of enum `of` with this number, or NULL. */
 const slp_pb_symbol *slp_pb_symbol_of(const slp_pb_schema *s, uint32_t of, int32_t number);
-uint32_t slp_pb_message_named(const slp_pb_schema *s, slp_str name); /* or SLP_PB_NONE */
-/* Returns 1 if the kind is a message. */
+uint32_t slp_pb_message_named(const slp_pb_schema *s, slp_str name); /* SLP_PB_NONE: there is none */
+/* Returns 1 if a field of this kind holds a message. */
 static inline int slp_pb_has_parts(uint8_t kind) { return kind == SLP_PB_MESSAGE || kind == SLP_PB_GROUPED; }
 /* Returns the wire type of a value of this kind; see slp_pb_wire. */
 uint8_t slp_pb_wire_of(uint8_t kind);

@@ -1,4 +1,4 @@
-/* protobuf_text.c - the JSON of a value by its kind. */
+/* protobuf_text.c - writes a value as JSON, by the kind of its field. */
 #include "cli/protobuf_text.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ uint64_t slp_pb_number(const slp_pb_field *f, slp_str in, size_t *at, size_t end
   uint64_t v = 0;
   uint8_t wire = slp_pb_wire_of(f->kind);
   if (wire == SLP_PB_VARINT) {
-    (void)slp_pb_varint(in, at, end, &v); /* the check has read it */
+    (void)slp_pb_varint(in, at, end, &v); /* can't fail: the check has read it */
   } else {
     size_t n = wire == SLP_PB_FIXED_32 ? 4 : 8;
     SLP_CHECK(end - *at >= n);
@@ -50,7 +50,8 @@ static void put_double(slp_buf *b, uint64_t bits) {
   slp_json_put_double(b, x);
 }
 
-/* Writes what stands without quotes, but where it is a key. Returns 0 if the kind is another one. */
+/* Appends a number of 32 bits or a bool, which has quotes only as a key. Returns 0 if the field is of another
+ * kind. */
 static int put_short(slp_buf *b, const slp_pb_field *f, uint64_t stored) {
   switch ((slp_pb_kind)f->kind) {
     case SLP_PB_INT32:
@@ -74,7 +75,7 @@ int slp_pb_put_number(slp_buf *b, const slp_pb_schema *s, const slp_pb_field *f,
     if (quoted) slp_buf_add_char(b, '"');
     return slp_buf_failed(b);
   }
-  if (!quoted) slp_buf_add_char(b, '"'); /* 64 bits */
+  if (!quoted) slp_buf_add_char(b, '"'); /* 64-bit integers always have quotes */
   if (f->kind == SLP_PB_UINT64 || f->kind == SLP_PB_FIXED64)
     slp_buf_add_u64(b, stored);
   else

@@ -1,5 +1,6 @@
-/* protobuf_value.c - indexes a message, then writes it, with a stack of its own. The check has read all of
- * the text before, so what is read here is whole; a text that is not would still end in an error. */
+/* protobuf_value.c - indexes a message, then writes it, with a stack of its own instead of recursion. The
+ * check has read the whole text before, so what is read here is well-formed. If it were not, the result would
+ * be an error. */
 #include "cli/protobuf_value.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 #define SLICE_BYTES 65536u
 #define SLICE_WORK 16384u
-enum { CHECKED_AT_ONCE = 16384 };
+enum { CHECKED_AT_ONCE = 16384 }; /* fields checked in a slice */
 
 static int refuse(char why[SLP_PB_WHY], const char *what) {
   snprintf(why, SLP_PB_WHY, "%s", what);
@@ -20,6 +21,8 @@ static int refuse(char why[SLP_PB_WHY], const char *what) {
 static slp_pb_frame *top(slp_pb_value *v) { return &v->open[v->depth - 1]; }
 static const slp_pb_field *field_at(const slp_pb_value *v, uint32_t at) { return &v->schema->fields[at]; }
 
+/* Reads the field at in[at...end), and counts the work. A group counts its bytes, because it is read to its
+ * end. */
 static int read_field(slp_pb_value *v, size_t at, size_t end, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   int r = slp_pb_field_at(v->in, at, end, ret);
   v->work += 1 + (ret->wire == SLP_PB_GROUP && !r ? ret->next - ret->from : 0);
@@ -32,11 +35,12 @@ static slp_str text_of(const slp_pb_value *v, const slp_pb_token *t) {
 
 /* ---- the index ---- */
 
+/* Returns a cursor at the first field of the run. */
 static slp_pb_cursor cursor_of(const slp_pb_value *v, uint32_t run) {
   return (slp_pb_cursor){run, run == SLP_PB_NONE ? 0 : v->runs[run].from};
 }
 
-/* Reads the next field of some runs. Returns 1, 0 at the end, or SLP_EBADDATA. */
+/* Reads the next field of a cursor's runs. Returns 1, 0 at the end, or SLP_EBADDATA. */
 static int next_of(slp_pb_value *v, slp_pb_cursor *c, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   while (c->run != SLP_PB_NONE) {
     const slp_pb_run *run = &v->runs[c->run];
@@ -55,7 +59,7 @@ static int is_packed(const slp_pb_field *f, const slp_pb_token *t) {
   return f->repeated && t->wire == SLP_PB_BYTES && wire != SLP_PB_BYTES && wire != SLP_PB_GROUP;
 }
 
-/* Returns the field that a token is of, or NULL: it is an unknown one. */
+/* Returns the field that a token belongs to; NULL: it is an unknown field. */
 static const slp_pb_field *known_field(const slp_pb_value *v, uint32_t type, const slp_pb_token *t) {
   const slp_pb_field *f = slp_pb_field_of(v->schema, type, t->number);
   size_t at = t->value;
@@ -77,16 +81,18 @@ static int add_run(slp_pb_value *v, slp_pb_run run, char why[SLP_PB_WHY]) {
   return 0;
 }
 
-/* Lets this member of the oneof be the one that counts. Returns 1 if another one did. */
+/* Makes field f, whose index is `at`, the member of its oneof that counts. Returns 1 if it replaces another
+ * member. */
 static int choose(slp_pb_value *v, const slp_pb_frame *frame, const slp_pb_field *f, uint32_t at) {
   slp_pb_slot *oneof = &v->last[v->schema->messages[frame->type].n + f->oneof];
   int other = oneof->serial == frame->serial && v->runs[oneof->run].field != at;
   if (other) v->runs[oneof->run].dead = 1;
   if (!other && oneof->serial == frame->serial) return 0;
-  *oneof = (slp_pb_slot){frame->serial, (uint32_t)v->runs_n}; /* its first run comes next */
+  *oneof = (slp_pb_slot){frame->serial, (uint32_t)v->runs_n}; /* the run that index_field adds next */
   return other;
 }
 
+/* Adds a field of the message to its index: to the last run of the same number, or in a run of its own. */
 static int index_field(slp_pb_value *v, slp_pb_frame *frame, const slp_pb_token *t, char why[SLP_PB_WHY]) {
   const slp_pb_field *f = known_field(v, frame->type, t);
   if (!f) return 0;
@@ -96,7 +102,7 @@ static int index_field(slp_pb_value *v, slp_pb_frame *frame, const slp_pb_token 
   slp_pb_run run = {at, (uint32_t)t->from, (uint32_t)t->next, 1, SLP_PB_NONE, 1, 0};
   if (last->serial == frame->serial) {
     slp_pb_run *before = &v->runs[last->run];
-    if (!f->repeated && !slp_pb_has_parts(f->kind)) { /* the last one counts */
+    if (!f->repeated && !slp_pb_has_parts(f->kind)) { /* of a single value the last one counts */
       before->from = run.from;
       before->end = run.end;
       return 0;
@@ -113,7 +119,7 @@ static int index_field(slp_pb_value *v, slp_pb_frame *frame, const slp_pb_token 
   return add_run(v, run, why);
 }
 
-/* Returns the first run of a field, or SLP_PB_NONE. */
+/* Returns the first run of the field with this number; SLP_PB_NONE: it is not set. */
 static uint32_t run_of(const slp_pb_value *v, const slp_pb_frame *frame, uint32_t number) {
   for (size_t i = frame->runs_from; i < v->runs_n; i++)
     if (v->runs[i].first && !v->runs[i].dead && field_at(v, v->runs[i].field)->number == number)
@@ -121,13 +127,14 @@ static uint32_t run_of(const slp_pb_value *v, const slp_pb_frame *frame, uint32_
   return SLP_PB_NONE;
 }
 
-/* Reads the value that counts of a field without parts. Returns 0 if it is not set. */
+/* Reads the value of a field that holds no message. Returns 0 if the field is not set. */
 static int value_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t number, slp_pb_token *ret) {
   uint32_t run = run_of(v, frame, number);
   *ret = (slp_pb_token){0};
   return run != SLP_PB_NONE && !slp_pb_field_at(v->in, v->runs[run].from, v->runs[run].end, ret);
 }
 
+/* Returns the number in a field; 0 if it is not set. */
 static uint64_t number_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t number) {
   slp_pb_token t;
   const slp_pb_field *f = slp_pb_field_of(v->schema, frame->type, number);
@@ -136,7 +143,7 @@ static uint64_t number_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t n
 
 /* ---- messages ---- */
 
-/* Opens the message in in[at...end) and the pieces that follow. */
+/* Opens the message that consists of in[at...end) and of the pieces of `more`. */
 static int open_message(slp_pb_value *v, uint32_t type, size_t at, size_t end, slp_pb_cursor more,
                         char why[SLP_PB_WHY]) {
   if (v->depth == SLP_COUNT(v->open)) return refuse(why, "it is nested deeper than 100");
@@ -163,14 +170,14 @@ static int leave(slp_pb_value *v, slp_buf *b) {
 
 static const slp_pb_cursor no_more = {SLP_PB_NONE, 0};
 
-/* Writes a value without parts. */
+/* Appends a value that is no message. */
 static int put_value(slp_pb_value *v, slp_buf *b, const slp_pb_field *f, slp_pb_token *t,
                      char why[SLP_PB_WHY]) {
   if (f->kind == SLP_PB_STRING || f->kind == SLP_PB_BINARY) return slp_pb_put_text(b, f, text_of(v, t), why);
   return slp_pb_put_number(b, v->schema, f, slp_pb_number(f, v->in, &t->value, t->end), 0);
 }
 
-/* Writes what stands for a value that is not set. */
+/* Appends the default, for a value that is not set. */
 static int put_default(const slp_pb_value *v, slp_buf *b, const slp_pb_field *f, int quoted) {
   if (f->kind == SLP_PB_STRING || f->kind == SLP_PB_BINARY) return slp_buf_add_z(b, "\"\"");
   int64_t zero = f->kind == SLP_PB_ENUM ? v->schema->enums[f->type].zero : 0;
@@ -204,7 +211,7 @@ static int put_wrapper(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame, c
   return value_of(v, frame, 1, &t) ? put_value(v, b, f, &t, why) : put_default(v, b, f, 0);
 }
 
-/* Writes a Value. Its frame stays below that of a Struct or list. */
+/* Appends a google.protobuf.Value. If that is a Struct or a list, its frame is opened on top of this one. */
 static int put_any_value(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   enum { NULL_VALUE = 1, NUMBER_VALUE, STRING_VALUE, BOOL_VALUE, STRUCT_VALUE, LIST_VALUE };
   slp_pb_token t;
@@ -220,9 +227,11 @@ static int put_any_value(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame,
   return slp_buf_add_z(b, "null");
 }
 
-/* Returns 1 if an Any puts the JSON of this message under "value", instead of its members beside "@type". */
+/* Returns 1 if an Any has the JSON of this message under "value". Returns 0 if the message's members stand
+ * beside "@type". */
 static int is_under_value(slp_pb_known known) { return known != SLP_PB_ORDINARY; }
 
+/* Begins an Any: appends its type, opens its message, and has that checked first. */
 static int put_any(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token url, value;
   int has_url = value_of(v, frame, 1, &url), has_value = value_of(v, frame, 2, &value), r = 0;
@@ -251,7 +260,7 @@ static int put_any(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SL
   return 0;
 }
 
-/* Writes a message that is one text, or one value. */
+/* Appends or begins a message that has a JSON form of its own. */
 static int put_known(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   frame->state = SLP_PB_LEAVE;
   switch ((slp_pb_known)v->schema->messages[frame->type].known) {
@@ -281,7 +290,7 @@ static int put_known(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[
 
 /* ---- entries of maps ---- */
 
-/* Writes the key and the value of an entry that is indexed. */
+/* Appends the key and the value of a map's entry, once the entry is indexed. */
 static int put_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   const slp_pb_field *f = v->schema->fields + v->schema->messages[frame->type].first;
   slp_pb_token t;
@@ -300,7 +309,7 @@ static int put_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[
   return value_of(v, frame, 2, &t) ? put_value(v, b, &f[1], &t, why) : put_default(v, b, &f[1], 0);
 }
 
-/* Begins a map, or writes that it has no entries. */
+/* KEYS: notes the key of the next entry. After the last entry the map is written, from its first entry on. */
 static int put_keys(slp_pb_value *v, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   int r = next_of(v, &frame->cursor, &t, why);
@@ -313,7 +322,7 @@ static int put_keys(slp_pb_value *v, slp_pb_frame *frame, char why[SLP_PB_WHY]) 
 
 /* ---- fields ---- */
 
-/* Writes what stands before a member. */
+/* Appends the comma and the label before a member. */
 static void put_label(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame) {
   const slp_pb_field *f = field_at(v, frame->field);
   if (frame->alone) return;
@@ -322,7 +331,7 @@ static void put_label(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame) {
   slp_buf_add(b, v->schema->labels.p + f->label, f->label_n);
 }
 
-/* Leaves the field that was written for the next one. */
+/* The field is written: goes on to the next one. */
 static int next_field(slp_pb_value *v, slp_pb_frame *frame) {
   slp_free(v->mem, frame->slots);
   frame->slots = NULL;
@@ -332,6 +341,7 @@ static int next_field(slp_pb_value *v, slp_pb_frame *frame) {
   return 0;
 }
 
+/* MAP: opens the next entry if it counts. After the last one closes the map. */
 static int put_map_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   int r = next_of(v, &frame->cursor, &t, why);
@@ -349,7 +359,7 @@ static int put_map_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char 
     frame->opened = 1;
   }
   r = open_message(v, field_at(v, frame->field)->type, t.value, t.end, no_more, why);
-  if (!r) top(v)->alone = 1; /* its key and value, without braces */
+  if (!r) top(v)->alone = 1; /* an entry is written as its key and value, without braces */
   return r;
 }
 
@@ -359,7 +369,7 @@ static void begin_element(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame) {
   frame->opened = 1;
 }
 
-/* Writes the next number of a packed field. */
+/* Appends the next number of a packed field. */
 static int put_packed(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const slp_pb_field *f) {
   uint64_t stored = slp_pb_number(f, v->in, &frame->packed_at, frame->packed_end);
   v->work++;
@@ -368,7 +378,7 @@ static int put_packed(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const sl
   return slp_pb_put_number(b, v->schema, f, stored, 0);
 }
 
-/* Writes the next element of a repeated field. */
+/* LIST: appends or opens the next element of a repeated field. After the last one closes the list. */
 static int put_element(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   const slp_pb_field *f = field_at(v, frame->field);
   slp_pb_token t;
@@ -389,6 +399,7 @@ static int put_element(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char wh
   return put_value(v, b, f, &t, why);
 }
 
+/* Appends or opens a field that is not repeated. */
 static int put_single(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const slp_pb_run *run,
                       char why[SLP_PB_WHY]) {
   const slp_pb_field *f = field_at(v, run->field);
@@ -408,7 +419,7 @@ static int put_single(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const sl
   return put_value(v, b, f, &t, why);
 }
 
-/* Begins the next field that counts, or ends the message. */
+/* FIELDS: begins the next run that counts, or ends the message after the last one. */
 static int put_field(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   v->work++;
   if (frame->run == v->runs_n) {
@@ -433,7 +444,7 @@ static int put_field(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[
   return slp_pb_map_begin(v, frame, n);
 }
 
-/* Indexes a field. Behind the last one the message is begun. */
+/* INDEX: indexes the next field. After the last one begins to write the message. */
 static int put_index(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   if (frame->at < frame->end) {
@@ -489,7 +500,7 @@ void slp_pb_value_end(slp_pb_value *v) {
   v->mem = NULL;
 }
 
-/* Opens the message that the text is. */
+/* Opens the outermost message. */
 static int open_root(slp_pb_value *v, char why[SLP_PB_WHY]) {
   v->last = slp_zalloc_n(v->mem, (size_t)v->schema->slots_n + 1, sizeof *v->last);
   return v->last ? open_message(v, v->open[0].type, 0, v->in.n, no_more, why) : SLP_ENOMEM;
