@@ -24,9 +24,8 @@ typedef struct slp_ledger {
   slp_ledger_shard *shards; /* owned, shards_cap of them; indexed by the number that `names` gives */
   uint32_t shards_cap;
   uint32_t phase; /* phase of the next put, from 0; a phase ends when a split or merge takes effect */
-  uint32_t
-      /* Numbers of the shards being split or merged; shards that appear next are their children. */
-      changing[SLP_LEDGER_PARENTS_MAX];
+  /* Numbers of the shards being split or merged; shards that appear next are their children. */
+  uint32_t changing[SLP_LEDGER_PARENTS_MAX];
   uint64_t put, read;
   uint64_t put_in[SLP_LEDGER_PHASES_MAX], read_in[SLP_LEDGER_PHASES_MAX];
   /* records read that are not waiting: read twice, after a later record of the shard, or never put */

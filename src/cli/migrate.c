@@ -18,10 +18,9 @@ typedef struct migration {
   slp_app app;
   slp_cli_consumer consumer;
   slp_buf token; /* text of the source's token */
-  slp_own_file
-      /* The token's file, locked so that no --save writes it meanwhile. NULL: the source is no file, or the
-       * file can't be locked. */
-      *source;
+  /* The token's file, locked so that no --save writes it meanwhile. NULL: the source is no file, or the file
+   * can't be locked. */
+  slp_own_file *source;
   uint64_t begun_us;
   char cut_off[100]; /* why the copy was ended early; "": it was not */
 } migration;

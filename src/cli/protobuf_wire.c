@@ -1,4 +1,4 @@
-/* protobuf_wire.c - tags, varints and lengths. */
+/* protobuf_wire.c - reads tags, varints and lengths. */
 #include "cli/protobuf_wire.h"
 
 int slp_pb_varint(slp_str in, size_t *at, size_t end, uint64_t *ret) {
@@ -52,7 +52,7 @@ int slp_pb_head_at(slp_str in, size_t at, size_t end, slp_pb_token *ret) {
   return 0;
 }
 
-/* Passes over the fields of a group, and of those within it, up to its end tag. */
+/* Skips the fields of a group, and of groups inside it, up to its end tag. */
 static int skip_group(slp_str in, size_t end, slp_pb_token *of) {
   uint32_t open[SLP_PB_DEPTH_MAX + 1];
   size_t depth = 0, at = of->value;

@@ -1,8 +1,8 @@
-/* protobuf_wire.h - the fields of a message in Protobuf's binary encoding, one by one. Offsets instead of
- * pointers, so that an index of them is small.
+/* protobuf_wire.h - reads the fields of a message in Protobuf's binary encoding, one by one. Results are
+ * offsets and not pointers, so that an index of them is small.
  *
- * Takes what protobuf's own readers take: a varint has at most 10 bytes, and its bits above the 64th are
- * dropped; a tag has at most 5 bytes and 32 bits; no field has the number 0. */
+ * It accepts what protobuf's own readers accept: a varint has at most 10 bytes, and its bits above the 64th
+ * are dropped; a tag has at most 5 bytes and 32 bits; no field has the number 0. */
 #ifndef SLP_CLI_PROTOBUF_WIRE_H
 #define SLP_CLI_PROTOBUF_WIRE_H
 
@@ -19,19 +19,24 @@ typedef enum {
   SLP_PB_FIXED_32 = 5
 } slp_pb_wire;
 
-typedef struct slp_pb_token { /* one field */
+typedef struct slp_pb_token { /* one field; all offsets are in the text */
   uint32_t number;
-  uint8_t wire;                  /* slp_pb_wire */
-  size_t from, value, end, next; /* its tag; its value, without length and end tag; what follows the field */
+  uint8_t wire; /* slp_pb_wire */
+  /* from: its tag; value to end: its value, without length and end tag; next: behind the field */
+  size_t from, value, end, next;
 } slp_pb_token;
 
-/* Each reads from in[*at...], which ends at `end`. 0, or SLP_EBADDATA. */
+/* Both read at in[*at], not beyond `end`, and move *at behind what they read. They return 0 or
+ * SLP_EBADDATA. */
 int slp_pb_varint(slp_str in, size_t *at, size_t end, uint64_t *ret);
 int slp_pb_tag(slp_str in, size_t *at, size_t end, uint32_t *ret_number, uint8_t *ret_wire);
-/* Reads a field whole; of a group, all that is in it. SLP_EBADDATA also for the end of a group. */
+/* Reads a whole field; a group with everything inside. Returns 0, or SLP_EBADDATA, also at the end tag of a
+ * group. */
 int slp_pb_field_at(slp_str in, size_t at, size_t end, slp_pb_token *ret);
-/* The same without what is in a group: `next` is then where its fields begin. */
+/* Reads a field like slp_pb_field_at, but of a group only its tag: `next` is then where its first field
+ * begins. The end tag of a group is a field here. Returns 0 or SLP_EBADDATA. */
 int slp_pb_head_at(slp_str in, size_t at, size_t end, slp_pb_token *ret);
-uint64_t slp_pb_fixed(slp_str in, size_t at, size_t bytes); /* 4 or 8, the lowest byte first */
+/* Reads a fixed number of 4 or 8 bytes, lowest byte first. The bytes must be there. */
+uint64_t slp_pb_fixed(slp_str in, size_t at, size_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* regex.c - Perl's regular expressions to programs. A piece of a program is left at its end, and its jumps
- * are counted from where they stand, so a piece may be moved and copied as it is. */
+/* regex.c - compiles Perl's regular expressions to programs. Every function of the reader appends its piece
+ * of the program at the end. Jumps are relative, so a piece may be moved and copied without changes. */
 #include "cli/regex.h"
 
 #include <stdio.h>
@@ -14,11 +14,11 @@ typedef struct reader {
   slp_regex *r;
   const char *text, *at;
   uint32_t nested;
-  uint8_t utf8;           /* of characters; 0: of bytes */
-  uint8_t folds, dot_all; /* (?i) and (?s) hold here */
-  uint8_t alternates;     /* it has a | outside of every group */
+  uint8_t utf8;           /* 1: the expression is about characters; 0: about bytes */
+  uint8_t folds, dot_all; /* 1: (?i), (?s) are in force here */
+  uint8_t alternates;     /* 1: there is a | outside of all groups */
   slp_regex_traits *traits;
-  char run[sizeof((slp_regex_traits *)0)->literal]; /* what was read last, as far as it is a text */
+  char run[sizeof((slp_regex_traits *)0)->literal]; /* the literal text that was read last */
   uint32_t run_n;
   uint8_t run_folds;
   char *why;
@@ -32,13 +32,13 @@ void slp_regex_free(slp_regex *r) {
   slp_regex_init(r, r->mem);
 }
 
-/* Says where, counted in bytes from 1: at p->at. */
+/* Writes `why` and the place p->at, counted in bytes from 1. */
 static int wrong(reader *p, const char *why) {
   snprintf(p->why, SLP_REGEX_WHY, "%s, at byte %zu", why, (size_t)(p->at - p->text) + 1);
   return SLP_EINVAL;
 }
 
-/* `what` is known to PCRE2 alone. */
+/* Refuses `what`, which only PCRE2 knows. */
 static int unknown(reader *p, const char *what) {
   snprintf(p->why, SLP_REGEX_WHY, "%s is known only to a stream-tail built with PCRE2, at byte %zu", what,
            (size_t)(p->at - p->text) + 1);
@@ -47,6 +47,7 @@ static int unknown(reader *p, const char *what) {
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
+/* Makes room for more steps. */
 static int room(reader *p, size_t more) {
   slp_regex *r = p->r;
   if (r->n + more > SLP_REGEX_STEPS_MAX) return wrong(p, "it is too large");
@@ -76,6 +77,7 @@ static int insert(reader *p, size_t at, slp_regex_op op, int to, int or_to) {
   return 0;
 }
 
+/* Adds a step that takes a byte of the set. Equal sets are stored once. */
 static int add_set(reader *p, const slp_regex_set *set) {
   slp_regex *r = p->r;
   size_t i = 0;
@@ -94,18 +96,18 @@ static int add_set(reader *p, const slp_regex_set *set) {
 
 /* ---- sets of characters -------------------------------------------------------------------------------- */
 
-/* Characters beyond ASCII are all in a set, or none but the two that are a letter of ASCII in another
- * case. */
+/* A set of characters. Of those beyond ASCII it has either all, or none but the two that are an ASCII letter
+ * in another case. */
 typedef struct chars {
   slp_regex_set bytes;
-  uint8_t high;   /* all of them; in an expression of bytes they are in `bytes` */
-  uint8_t kelvin; /* U+212A, a k */
-  uint8_t long_s; /* U+017F, an s */
+  uint8_t high;   /* 1: all characters beyond ASCII; 0 in an expression about bytes, where `bytes` has them */
+  uint8_t kelvin; /* 1: U+212A, another case of k */
+  uint8_t long_s; /* 1: U+017F, another case of s */
 } chars;
 
 static void put(slp_regex_set *s, uint8_t c) { s->bits[c / 64] |= UINT64_C(1) << (c % 64); }
 
-/* ASCII's; pairs of first and last. */
+/* A class of ASCII characters: ranges are pairs of first and last, n bytes in all. */
 typedef struct class {
   const char *name;
   uint8_t n, ranges[8];
@@ -125,6 +127,7 @@ static void put_ranges(slp_regex_set *s, const class *of) {
 
 void slp_regex_put_words(slp_regex_set *s) { put_ranges(s, &word); }
 
+/* Complements a set. */
 static void turn_over(const reader *p, chars *c) {
   for (size_t i = 0; i < (p->utf8 ? 2 : 4); i++) c->bytes.bits[i] = ~c->bytes.bits[i];
   if (p->utf8) c->high = !c->high;
@@ -140,6 +143,7 @@ static void put_class(const reader *p, chars *c, const class *of, int reversed) 
 
 static int is_letter(uint8_t c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
+/* Adds a character of one byte, and its other cases if case is ignored. */
 static void put_char(const reader *p, chars *to, uint8_t c) {
   put(&to->bytes, c);
   if (!p->folds || !is_letter(c)) return;
@@ -148,7 +152,7 @@ static void put_char(const reader *p, chars *to, uint8_t c) {
   to->long_s |= p->utf8 && (c | 0x20) == 's';
 }
 
-typedef struct sequence { /* bytes of a character, each from a range */
+typedef struct sequence { /* the bytes of some characters in UTF-8, each with its range */
   uint8_t n, ranges[4][2];
 } sequence;
 static const sequence beyond_ascii[] = {
@@ -174,7 +178,7 @@ static int add_sequence(reader *p, const sequence *q) {
   return e;
 }
 
-/* One character of those: the bytes, or else one of the sequences. */
+/* Adds steps that take one character of the set: one of its bytes, or one of its sequences. */
 static int add_chars(reader *p, const chars *c) {
   const sequence *others[SLP_COUNT(beyond_ascii)];
   size_t n = 0, left = 0;
@@ -198,6 +202,7 @@ static int add_chars(reader *p, const chars *c) {
 
 /* ---- what a match must contain ------------------------------------------------------------------------- */
 
+/* The literal text is over. Keeps it in the traits if it is the longest. */
 static void end_run(reader *p) {
   slp_regex_traits *t = p->traits;
   if (p->run_n > strlen(t->literal)) {
@@ -208,7 +213,7 @@ static void end_run(reader *p) {
   p->run_n = 0;
 }
 
-/* Outside of every group, the next thing that a match contains is this text. */
+/* The next thing that every match contains is this text. Only text outside of all groups is kept. */
 static void go_on_with_run(reader *p, const char *text, size_t n) {
   if (p->nested || memchr(text, 0, n)) {
     end_run(p);
@@ -222,6 +227,7 @@ static void go_on_with_run(reader *p, const char *text, size_t n) {
 
 /* ---- repetitions --------------------------------------------------------------------------------------- */
 
+/* Appends a copy of n steps. */
 static int copy(reader *p, size_t from, size_t n) {
   int e = room(p, n);
   if (e) return e;
@@ -230,6 +236,7 @@ static int copy(reader *p, size_t from, size_t n) {
   return 0;
 }
 
+/* These make the piece from step `from` to the end optional (?), repeated (+), or both (*). */
 static int maybe(reader *p, size_t from) {
   return insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 1);
 }
@@ -239,7 +246,7 @@ static int any(reader *p, size_t from) {
   return e ? e : add(p, SLP_REGEX_JUMP, -(n + 1), 0);
 }
 
-/* Of the piece at `from`; most < 0: without end. */
+/* Repeats the piece from step `from` to the end, `least` to `most` times; most < 0: without bound. */
 static int repeat(reader *p, size_t from, int least, int most) {
   size_t n = p->r->n - from;
   int e = 0;
@@ -261,7 +268,7 @@ static int repeat(reader *p, size_t from, int least, int most) {
   return e;
 }
 
-/* {N}, {N,} or {N,M} begins here. */
+/* Returns 1 if {N}, {N,} or {N,M} begins at c. */
 static int is_bounds(const char *c) {
   size_t n = strspn(c + 1, "0123456789");
   if (n == 0) return 0;
@@ -274,7 +281,7 @@ static int is_repetition(const char *c) {
   return *c == '*' || *c == '+' || *c == '?' || (*c == '{' && is_bounds(c));
 }
 
-static int read_number(reader *p) { /* -1: there is none */
+static int read_number(reader *p) { /* returns -1 if there is none */
   int v = -1;
   for (; *p->at >= '0' && *p->at <= '9'; p->at++)
     if (v <= REPEATED_MAX) v = (v < 0 ? 0 : v * 10) + (*p->at - '0');
@@ -294,7 +301,8 @@ static int read_bounds(reader *p, size_t from) {
   return repeat(p, from, least, most);
 }
 
-/* Whether a repetition takes as little or as much as it can decides only where a match ends. */
+/* Reads a repetition. Whether it is lazy (*?) does not matter: it decides only where a match ends, not
+ * whether there is one. */
 static int read_repetition(reader *p, size_t from) {
   int e = 0;
   p->traits->loops |= *p->at == '*' || *p->at == '+';
@@ -326,7 +334,8 @@ static int read_hex(reader *p, uint8_t *ret) {
   return 0;
 }
 
-/* Reads what stands behind a backslash: one byte, a set of characters, which is added to *set, or a check. */
+/* Reads what follows a backslash. *ret is ONE: a byte; SET: characters, added to *set; CHECK: *ret_byte is a
+ * slp_regex_check. */
 static int read_escaped(reader *p, int in_set, escape *ret, uint8_t *ret_byte, chars *set) {
   static const char from[] = "tnrfea", to[] = "\t\n\r\f\033\a";
   static const struct {
@@ -375,7 +384,8 @@ static int read_escaped(reader *p, int in_set, escape *ret, uint8_t *ret_byte, c
 
 /* ---- sets in an expression ----------------------------------------------------------------------------- */
 
-/* The end of [:NAME:] and its kin, which begins at c, or NULL where it is none, as PCRE2 decides. */
+/* Returns where the :] of a [:NAME:] that begins at c stands, or that of [.NAME.] and [=NAME=]; NULL: there
+ * is none, by PCRE2's rules. */
 static const char *end_of_class(const char *c) {
   char kind = c[1];
   if (kind != ':' && kind != '.' && kind != '=') return NULL;
@@ -405,7 +415,7 @@ static int read_class(reader *p, const char *end, chars *set) {
   return wrong(p, "there is no such class of characters as between its [: and :]");
 }
 
-/* Reads an element of a [ ]: a byte, or what is added to *set. */
+/* Reads an element of a [ ]: ONE byte, or a SET that is added to *set. */
 static int read_element(reader *p, chars *set, escape *ret, uint8_t *ret_byte) {
   const char *end = *p->at == '[' ? end_of_class(p->at) : NULL;
   *ret = ONE;
@@ -421,6 +431,7 @@ static int read_element(reader *p, chars *set, escape *ret, uint8_t *ret_byte) {
 
 static int begins_range(const char *c) { return c[0] == '-' && c[1] != ']' && c[1]; }
 
+/* Reads a [ ]; p->at stands after the [. */
 static int read_set(reader *p) {
   if (end_of_class(p->at - 1)) return wrong(p, "a [:class:] stands in a [ ] of its own, [[:class:]]");
   chars set = {.high = 0};
@@ -476,7 +487,7 @@ static int read_flags(reader *p) {
   return *p->at++ == ':';
 }
 
-/* The name of a group, behind (?< or (?P<. */
+/* Reads the name of a group after (?< or (?P<, and skips it. */
 static int read_name(reader *p, char end) {
   size_t n = 0;
   for (; is_letter((uint8_t)p->at[n]) || p->at[n] == '_' || (n && p->at[n] >= '0' && p->at[n] <= '9'); n++) {
@@ -486,7 +497,8 @@ static int read_name(reader *p, char end) {
   return 0;
 }
 
-/* Behind a (. What its flags say ends with it, but for those of (?i) and the like, which is no group. */
+/* Reads a group; p->at stands after the (. Flags set inside a group end with it. (?i) and the like are no
+ * group: then *ret_is_one is 0, and the flags stay in force. */
 static int read_group(reader *p, int *ret_is_one) {
   uint8_t folds = p->folds, dot_all = p->dot_all;
   int e = 0;
@@ -516,7 +528,7 @@ static int read_group(reader *p, int *ret_is_one) {
   return 0;
 }
 
-/* A character that stands for itself, of one byte or more. */
+/* Adds a literal character of n bytes. */
 static int add_literal(reader *p, const char *c, size_t n) {
   int e = 0;
   if (n > 1 && p->folds) return unknown(p, "a character beyond ASCII where case is ignored");
@@ -535,9 +547,9 @@ static int add_dot(reader *p) {
   return add_chars(p, &all);
 }
 
-/* One character, set, group or check, with what repeats it. A check can't be repeated. */
+/* Reads a character, set, group or check, and its repetition. A check can't be repeated. */
 static int read_one(reader *p) {
-  size_t from = p->r->n, n = 0; /* n: bytes, when it is a text */
+  size_t from = p->r->n, n = 0; /* n: bytes of a literal; 0: it is none */
   const char *c = p->at;
   char byte = 0;
   escape kind = ONE;
@@ -575,7 +587,8 @@ static int read_one(reader *p) {
   return 0;
 }
 
-/* What begins at `from` becomes the first of two alternatives; *ret_jump: where the other is jumped over. */
+/* Makes the piece from step `from` the first of two alternatives. The caller appends the other one, and then
+ * calls end_other with *ret_jump. */
 static int begin_other(reader *p, size_t from, size_t *ret_jump) {
   int e = insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 2);
   *ret_jump = p->r->n;
@@ -597,7 +610,7 @@ static int read_all(reader *p) {
   }
 }
 
-/* `traits` knows what all alternatives share, and where there are several outside of every group, nothing. */
+/* `literal` must be in every match, so it is "" if there are alternatives outside of all groups. */
 int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *ret, char why[SLP_REGEX_WHY]) {
   *ret = (slp_regex_traits){.steps = 0};
   reader p = {.r = r, .text = text, .at = text, .folds = folds != 0, .traits = ret, .why = why};
@@ -610,13 +623,14 @@ int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *r
   end_run(&p);
   if (p.alternates) ret->literal[0] = 0;
   ret->steps = r->n - had;
-  /* Without a step there would be none before the next. */
+  /* A first expression without steps gets one, because begin_other needs a piece before the next
+   * alternative. */
   return !e && first && r->n == 0 ? add(&p, SLP_REGEX_JUMP, 1, 0) : e;
 }
 
 /* ---- dialects ------------------------------------------------------------------------------------------ */
 
-/* The end of the set whose [ stands at c. */
+/* Returns the end of the set whose [ is at c. */
 static const char *end_of_set(const char *c) {
   c += c[1] == '^' ? 2 : 1;
   for (int first = 1; *c && (first || *c != ']'); first = 0) {
@@ -640,7 +654,8 @@ static const char *find(const char *c, const char *end, const char *what) {
   return NULL;
 }
 
-/* Returns what is read in different ways at c, and how to write it, or NULL. */
+/* Returns a sentence if tools read the element at c in different ways: what it is, and how to write it. NULL:
+ * they agree. */
 static const char *other_reading(const char *c, const char *end) {
   if (c[0] == '\\' && (c[1] == '<' || c[1] == '>'))
     return "\\< and \\> are edges of words to some tools, < and > to others: write \\b or [<]";

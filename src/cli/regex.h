@@ -1,31 +1,32 @@
-/* regex.h - reads a regular expression of Perl's dialect as a small program for cli/matcher.h: the part of
- * the dialect whose matching takes one look at each byte. The rest of the dialect is refused by name here,
- * and known to cli/perl.h.
+/* regex.h - compiles a regular expression of Perl's dialect to a small program for cli/matcher.h. It covers
+ * the part of the dialect that can be matched in one pass over the text. The rest is refused by name here; it
+ * is left to cli/perl.h.
  *
- * An expression in UTF-8 is of characters: "." and [^a] take a whole one, and nothing takes bytes that are
- * not UTF-8. Any other expression is of bytes. \d \w \s \b and classes know ASCII only. */
+ * An expression that is valid UTF-8 is about characters: "." and [^a] match a whole character, and nothing
+ * matches bytes that are not UTF-8. Any other expression is about bytes. \d \w \s \b and classes know ASCII
+ * only. */
 #ifndef SLP_CLI_REGEX_H
 #define SLP_CLI_REGEX_H
 
 #include "base/mem.h"
 
-/* Steps of a program: "a{1,50}" makes a hundred of them. */
+/* The most steps of a program; "a{1,50}" makes about a hundred. */
 #define SLP_REGEX_STEPS_MAX 8192u
-#define SLP_REGEX_WHY 120
+#define SLP_REGEX_WHY 120 /* bytes for a sentence that says what is wrong */
 
 typedef enum {
-  SLP_REGEX_BYTE, /* takes a byte of set number `to`, and goes on behind it */
-  SLP_REGEX_FORK, /* goes on at `to` and at `or_to`, both counted from here, as for */
-  SLP_REGEX_JUMP, /* `to` */
-  SLP_REGEX_CHECK /* goes on if what slp_regex_check `to` says holds here */
+  SLP_REGEX_BYTE, /* takes a byte that is in set number `to`, and goes on at the next step */
+  SLP_REGEX_FORK, /* goes on at both `to` and `or_to`, which are relative to this step */
+  SLP_REGEX_JUMP, /* goes on at `to`, relative to this step */
+  SLP_REGEX_CHECK /* goes on at the next step if the check `to` (slp_regex_check) holds here */
 } slp_regex_op;
 
 typedef enum {
-  SLP_REGEX_BEGIN,    /* of the text: ^ and \A */
-  SLP_REGEX_END,      /* $ and \Z: the text's end, or the place before a newline that is its last byte */
-  SLP_REGEX_VERY_END, /* \z */
-  SLP_REGEX_WORD_EDGE,
-  SLP_REGEX_NO_WORD_EDGE
+  SLP_REGEX_BEGIN,    /* ^ and \A: the beginning of the text */
+  SLP_REGEX_END,      /* $ and \Z: the end of the text, or the place before a newline that is its last byte */
+  SLP_REGEX_VERY_END, /* \z: the end of the text */
+  SLP_REGEX_WORD_EDGE,   /* \b */
+  SLP_REGEX_NO_WORD_EDGE /* \B */
 } slp_regex_check;
 
 typedef struct slp_regex_step {
@@ -33,38 +34,38 @@ typedef struct slp_regex_step {
   int16_t to, or_to;
 } slp_regex_step;
 
-typedef struct slp_regex_set { /* of bytes */
+typedef struct slp_regex_set { /* a set of bytes */
   uint64_t bits[4];
 } slp_regex_set;
 static inline int slp_regex_in(const slp_regex_set *s, uint8_t c) { return s->bits[c / 64] >> (c % 64) & 1; }
-void slp_regex_put_words(slp_regex_set *s); /* the bytes of words */
+void slp_regex_put_words(slp_regex_set *s); /* Adds the bytes of words: letters, digits and '_'. */
 
 typedef struct slp_regex {
   slp_mem *mem;
-  slp_regex_step *steps; /* owned, as the next; behind the last one it matches */
+  slp_regex_step *steps; /* owned, as is the next; when a run passes the last step, the text matches */
   slp_regex_set *sets;
   size_t n, cap, sets_n, sets_cap;
-  uint8_t words; /* some check asks where words begin or end */
+  uint8_t words; /* 1: a step checks for the edge of a word */
 } slp_regex;
 
-typedef struct slp_regex_traits { /* of one expression */
-  size_t steps;                   /* about how many steps of the program it makes */
-  char literal[64];               /* a text that every match contains, NUL-ended; "": none is known */
-  uint8_t literal_folds;          /* in upper or lower case */
-  uint8_t loops;                  /* some part of it may be repeated without bound */
-  uint8_t beyond_ascii; /* some part takes one character of several, and some of them are beyond ASCII */
+typedef struct slp_regex_traits { /* what is known about one expression */
+  size_t steps;                   /* about how many steps its program has */
+  char literal[64];               /* a text that every match contains, ended by a NUL; "": none is known */
+  uint8_t literal_folds;          /* 1: `literal` may be in upper or lower case */
+  uint8_t loops;                  /* 1: a part may be repeated without bound */
+  uint8_t beyond_ascii;           /* 1: a part matches one of several characters, some of them beyond ASCII */
 } slp_regex_traits;
 
 void slp_regex_init(slp_regex *r, slp_mem *mem);
 void slp_regex_free(slp_regex *r);
-/* Adds an expression as an alternative to those before; `folds`: upper and lower case are the same.
- * Returns SLP_EINVAL and says in `why` what is wrong and where, or SLP_ENOMEM. After a failure only
- * slp_regex_free() is left to do. */
+/* Adds an expression as an alternative to those added before. `folds`: upper and lower case are the same.
+ * Returns 0; SLP_EINVAL, and `why` says what is wrong and where; or SLP_ENOMEM. After a failure only
+ * slp_regex_free() may be called. */
 int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *ret, char why[SLP_REGEX_WHY]);
-/* Refuses what dialects of regular expressions read in different ways, and no tool tells: SLP_EINVAL and
- * `why` say what, where, and how to write it. */
+/* Refuses what dialects of regular expressions read in different ways without a warning. Returns 0, or
+ * SLP_EINVAL, and `why` says what, where, and how to write it instead. */
 int slp_regex_check_dialect(const char *text, char why[SLP_REGEX_WHY]);
-/* The end of what begins at c in an expression: a [ ], \Q \E, an escape, or one byte. */
+/* Returns the end of the element of an expression that begins at c: a [ ], \Q \E, an escape, or one byte. */
 const char *slp_regex_next(const char *c);
 
 #endif

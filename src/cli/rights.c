@@ -1,5 +1,5 @@
-/* rights.c - tries the rights of the policy that --iam prints, those of one stream after those of the other,
- * and prints a line for each. */
+/* rights.c - tries the rights of the policy that --iam prints, stream by stream, and prints a line for
+ * each. */
 #include "cli/rights.h"
 
 #include <stdio.h>
@@ -15,19 +15,19 @@
 #define RIGHTS_MAX 1024u
 
 typedef struct row {
-  slp_right right; /* its texts but the action are owned */
+  slp_right right; /* owns its texts, except the action */
   char *resource;  /* owned */
-  size_t stream;
+  size_t stream;   /* index of the stream with whose consumer it is tried */
 } row;
 
 typedef struct tried {
   slp_app app;
-  slp_cli_consumer consumer; /* of the stream whose rights are tried */
+  slp_cli_consumer consumer; /* of the stream whose rights are being tried */
   slp_rights *rights;
   row *rows;
-  slp_right *batch; /* copies of the rows of one stream, which are the next n of rows */
+  slp_right *batch; /* owned: copies of the rights of that stream, which are batch_n rows from `at` on */
   size_t n, at, batch_n;
-  int failed; /* collecting: no memory, or too many */
+  int failed; /* 1: the rights could not be collected: no memory, or too many */
   uint64_t begun_us;
 } tried;
 
@@ -55,7 +55,7 @@ static void collect(void *ctx, const slp_iam_statement *st) {
   slp_buf_free(&resource);
 }
 
-/* The walk tells leases and metrics last, of stream 0: they are tried with those of the last stream. */
+/* slp_iam_each names leases and metrics last, and as stream 0. They are tried with the last stream. */
 static void order_rows(tried *t) {
   size_t stream = 0;
   for (size_t i = 0; i < t->n; i++) {
@@ -109,7 +109,7 @@ static size_t count(const tried *t, slp_right_verdict verdict, const row **ret_f
   return n;
 }
 
-/* The exit status of a run that came to its end. */
+/* All rights were tried: names the first missing one, and sets the exit code. */
 static void conclude(tried *t) {
   const row *first = NULL;
   size_t denied = count(t, SLP_RIGHT_DENIED, &first),
@@ -121,7 +121,7 @@ static void conclude(tried *t) {
   t->app.exit_code = denied ? SLP_EXIT_DENIED : SLP_EXIT_FAILED;
 }
 
-/* ---- one stream after the other ------------------------------------------------------------------------ */
+/* ---- one stream after another -------------------------------------------------------------------------- */
 static void begin(tried *t);
 
 static int has_more(const tried *t) {
@@ -219,7 +219,7 @@ static void begin(tried *t) {
   if (a->streams_n > 1) t->consumer.name = a->streams[stream];
   t->begun_us = slp_program_mono_us();
   o.stream = a->streams[stream];
-  /* Nothing is read and no lease table looked at by it: it has keys, region and endpoints. */
+  /* The consumer only provides keys, region and endpoints. It reads nothing and looks at no lease table. */
   o.app = o.store = o.schema = o.worker = o.push_consumer = NULL;
   o.retrieval = SLOOP_RETRIEVAL_POLL;
   if (slp_cli_consumer_open_idle(&t->consumer, &t->app, &o) != 0)

@@ -1,4 +1,4 @@
-/* say.c - lines for people: what is said to them goes through base/clean.h here. */
+/* say.c - writes lines for people. All text from outside goes through slp_clean here. */
 #include "cli/say.h"
 
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include "sloop.h"
 
 #define WAIT_MS 1000
-#define TEXT_MAX 1024 /* with its newline */
+#define TEXT_MAX 1024 /* bytes of a line, with its newline */
 
 static const char prefix[] = "stream-tail: ";
-static uint32_t left_ms = WAIT_MS; /* that slp_say() may still wait */
-static uint8_t hurries;
-static uint64_t dropped; /* lines in a row that found no room */
+static uint32_t left_ms = WAIT_MS; /* how long slp_say() may still wait */
+static uint8_t hurries;            /* 1: slp_say_hurry was called */
+static uint64_t dropped;           /* lines dropped since the last one that was written */
 
 static int say(uint32_t wait_ms, const char *fmt, va_list args) {
   char text[TEXT_MAX + 120];
@@ -32,13 +32,13 @@ static int say(uint32_t wait_ms, const char *fmt, va_list args) {
   if (n < 0) return 0;
   size_t end = slp_clean(line, (size_t)n < room ? (size_t)n : room - 1);
   line[end++] = '\n';
-  /* A failure of standard error itself can't be reported anywhere. */
+  /* a failure of standard error itself can't be reported anywhere */
   int r = slp_program_write(2, (slp_str){text, (size_t)(line - text) + end}, wait_ms);
   dropped = r ? dropped + 1 : 0;
   return r;
 }
 
-/* Calls of slp_say() and the like: r of one that began then. */
+/* Adjusts left_ms after a write that began at since_us and returned r. */
 static void waited(uint64_t since_us, int r) {
   uint64_t took_ms = (slp_program_mono_us() - since_us + 999) / 1000;
   if (hurries)

@@ -1,7 +1,8 @@
-/* schema_registry.c - one GetSchemaVersion a version.
+/* schema_registry.c - one call of GetSchemaVersion for each version.
  *
- * The request and the answer are those of botocore 1.44.8 (glue 2017-03-31, JSON 1.1): SchemaVersionId in;
- * SchemaVersionId, DataFormat and SchemaDefinition, of at most 170,000 characters, out. */
+ * Request and answer are those of botocore 1.44.8 (glue 2017-03-31, JSON 1.1). The request has
+ * SchemaVersionId. The answer has SchemaVersionId, DataFormat, and SchemaDefinition of at most 170,000
+ * characters. */
 #include "cli/schema_registry.h"
 
 #include <stdio.h>
@@ -12,17 +13,18 @@
 #include "codec/fields.h"
 #include "codec/json_write.h"
 
-#define ANSWER_MAX (2u << 20) /* 170,000 characters, each written as two escapes of 6 bytes */
-#define TELL_WAIT_US 3000000u
+/* bytes: 170,000 characters, each written as two escapes of 6 bytes, and more */
+#define ANSWER_MAX (2u << 20)
+#define TELL_WAIT_US 3000000u /* a call that takes longer is told */
 
 typedef struct registry_call {
   slp_list link;
   slp_registry *registry;
-  slp_version *version; /* stays ASKED, and so lives, until it is answered */
+  slp_version *version; /* borrowed; stays ASKED until the call is answered, and is not freed before */
   slp_json_op op;
   uint64_t begun_us;
-  uint8_t told;               /* that it is waited for */
-  slp_str format, definition; /* in op.answer */
+  uint8_t told;               /* 1: the user was told that it is waited for */
+  slp_str format, definition; /* point into op.answer */
 } registry_call;
 
 static registry_call *call_of(slp_list *it) { return SLP_OWNER(it, registry_call, link); }
@@ -52,7 +54,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   return *why ? SLP_EBADDATA : 0;
 }
 
-/* What to do about it, for the line about the registry. */
+/* Tells why the registry does not give a version, and what to do about it. */
 static void tell(const registry_call *c, const char *id) {
   const slp_fail *f = &c->op.fail;
   const char *what = strcmp(f->aws_code, "EntityNotFoundException") == 0

@@ -1,4 +1,4 @@
-/* schemas.c - files of schemas, and the versions of a registry that are known. */
+/* schemas.c - reads files of schemas, and keeps versions that a registry gave. */
 #include "cli/schemas.h"
 
 #include <stdio.h>
@@ -89,7 +89,8 @@ int slp_schemas_has_id(const char *given) {
 
 /* ---- files ---- */
 
-/* Returns 1 if the text holds what JSON never does. A descriptor set does: the tags of its fields. */
+/* Returns 1 if the text has a byte that JSON never has. A descriptor set has such bytes: the tags of its
+ * fields. */
 static int is_binary(slp_str text) {
   for (size_t i = 0; i < text.n; i++) {
     uint8_t c = (uint8_t)text.p[i];
@@ -98,7 +99,7 @@ static int is_binary(slp_str text) {
   return 0;
 }
 
-/* Words it: the file can't be read. */
+/* Writes why the file can't be read. */
 static void explain(const char *path, int error, char why[400]) {
   char reason[SLP_LOCAL_WHY];
   slp_local_explain(path, error, 0, reason);
@@ -122,7 +123,7 @@ static int parse_protobuf(slp_schemas *s, slp_schema *to, const char *path, slp_
   return r;
 }
 
-/* Reads the file; `message`: what is behind the # of its name, or absent. */
+/* Reads a file. `message` is what follows the # of its name, absent (p NULL) if there is no #. */
 static int read_file(slp_schemas *s, slp_schema *to, const char *path, slp_str message, char why[400]) {
   slp_buf text;
   slp_buf_init(&text, s->mem, SLP_PB_SET_BYTES);
@@ -142,7 +143,7 @@ static int read_file(slp_schemas *s, slp_schema *to, const char *path, slp_str m
   return !r || r == SLP_ENOMEM || (was == SLP_ENOENT) ? r : SLP_EINVAL;
 }
 
-/* Reads FILE, or FILE#MESSAGE where there is no file of that whole name. */
+/* Reads FILE if there is one of this whole name, else takes the name for FILE#MESSAGE. */
 static int read_given(slp_schemas *s, slp_schema *to, const char *given, char why[400]) {
   const char *mark = strrchr(given, '#');
   int r = read_file(s, to, given, (slp_str){NULL, 0}, why);
@@ -175,6 +176,7 @@ int slp_schemas_add_file(slp_schemas *s, const char *given, char why[400]) {
   return r;
 }
 
+/* Returns the schema of the file for this id, else of the file without an id, or NULL. */
 static const slp_schema *file_for(slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID]) {
   const slp_schema *any = NULL;
   for (size_t i = 0; i < s->files_n; i++) {
@@ -215,7 +217,8 @@ static slp_version *version_for(const slp_schemas *s, const uint8_t id[SLP_SCHEM
   return NULL;
 }
 
-/* Makes room: the version that was used longest ago goes, unless its answer is still to come. */
+/* Makes room for a version: drops the one whose last use is longest ago, unless its answer is still to
+ * come. */
 static void make_room(slp_schemas *s) {
   if (s->versions_n < SLP_SCHEMAS_MAX) return;
   SLP_LIST_EACH(&s->versions, it) {
@@ -225,7 +228,7 @@ static void make_room(slp_schemas *s) {
   }
 }
 
-/* Asks for it; when that can't be done, it has failed. */
+/* Asks for v. If it can't be asked for, v has failed. */
 static void ask(slp_schemas *s, slp_version *v) {
   char why[SLP_DECODER_WHY] = "";
   if (s->ask(s, v, why) != 0) slp_schemas_refuse(s, v, why);
