@@ -1,4 +1,4 @@
-/* serve.h - -M: a sandbox for other programs. */
+/* serve.h - -M: serves a sandbox to other programs. */
 #ifndef SLP_CLI_SERVE_H
 #define SLP_CLI_SERVE_H
 
@@ -6,9 +6,10 @@
 
 #define SLP_SANDBOX_REGION "us-east-1"
 
-/* For opts.creds of a consumer of our own sandbox: its keys, whatever the environment has. */
+/* A creds callback (sloop_opts_t.creds) for consumers of this process's own sandbox: answers with the
+ * sandbox's keys, whatever keys the environment has. */
 void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg);
 
-int slp_serve_run(slp_mem *mem, const slp_args *args); /* the exit code */
+int slp_serve_run(slp_mem *mem, const slp_args *args); /* runs to the end; returns the exit code */
 
 #endif

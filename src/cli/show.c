@@ -1,4 +1,4 @@
-/* show.c - prints records. */
+/* show.c - prints a record in the fixed formats. */
 #include "cli/show.h"
 
 #include <stdio.h>
@@ -32,13 +32,14 @@ const char *slp_shard_short(const char *id) {
   const char *digits = id + sizeof usual - 1;
   size_t n = strspn(digits, "0123456789");
   if (n == 0) return id;
-  if (digits[n] == '-' && digits[n + 1]) return digits + n + 1; /* of DynamoDB: after the time */
+  if (digits[n] == '-' && digits[n + 1]) return digits + n + 1; /* DynamoDB: the part after the time */
   if (digits[n]) return id;
   while (n > 1 && *digits == '0') digits++, n--;
   return digits;
 }
 
-/* Neighbours get different colours, because the numbers of ids are consecutive. */
+/* Appends stream and shard before a line. The colour is made of the id's digits, so that neighbouring shards,
+ * whose numbers are consecutive, get different colours. */
 static void add_prefix(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
   static const unsigned char colours[] = {36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
   const char *name = slp_shard_short(r->shard);
@@ -52,11 +53,12 @@ static void add_prefix(slp_buf *b, const sloop_record_t *r, const slp_show_style
   slp_buf_add_z(b, style->colour ? "\033[0m " : " ");
 }
 
+/* Returns how many bytes at s[at] could control a terminal; 0: none. Tabs are allowed. */
 static size_t control_bytes(slp_str s, size_t at) {
   return s.p[at] == '\t' ? 0 : slp_unsafe_length(s.p + at, s.n - at);
 }
 
-/* As \x1B, what is not harmless at the beginning of s[at]. Returns where it ends. */
+/* Appends the unsafe bytes at s[at], in the form \x1B. Returns where they end. */
 static size_t add_escaped(slp_buf *b, slp_str s, size_t at) {
   static const char hex[] = "0123456789ABCDEF";
   char text[1024];
@@ -111,14 +113,15 @@ static int is_harmless(slp_str s) {
   return 1;
 }
 
-/* Writes JSON from outside as it is, when nothing in it could end the line or steer a terminal; else anew. */
+/* Writes JSON from outside as it is, if nothing in it could end the line or control a terminal; otherwise
+ * writes it again with escapes. */
 static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
   slp_jw_value(w, name);
   size_t from = w->b->n;
   if (is_harmless(text_of(v))) {
     slp_buf_add(w->b, v.base, v.len);
   } else if (!slp_buf_failed(w->b) && slp_decode_plain_json(w->b, text_of(v)) == SLP_EBADDATA) {
-    slp_buf_cut(w->b, from); /* not JSON, although the service promised it: written as text */
+    slp_buf_cut(w->b, from); /* not JSON, although the service promised it: a string, or null */
     if (slp_utf8_valid(text_of(v)))
       slp_json_put_line_string(w->b, text_of(v));
     else
@@ -126,7 +129,7 @@ static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
   }
 }
 
-/* "NAME":"..." or "NAME_b64":"..." */
+/* Writes "NAME":"...", or "NAME_b64":"..." for bytes that are not UTF-8. JSON that is empty becomes null. */
 static void add_bytes(slp_jw *w, const char *name, const char *name_b64, sloop_str_t v, int is_json) {
   if (is_json && v.len == 0)
     slp_jw_null(w, name);

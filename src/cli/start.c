@@ -1,4 +1,4 @@
-/* start.c - parses start positions. */
+/* start.c - parses the positions of -o. */
 #include "cli/start.h"
 
 #include <stdio.h>

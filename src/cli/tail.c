@@ -1,5 +1,5 @@
-/* tail.c - prints streams. A batch goes back only when its bytes were written (cli/output.h): so a slow
- * reader stops the fetching, and only printed records are acknowledged. */
+/* tail.c - prints the records of streams. A batch is given back only when its text was written (output.h), so
+ * a slow reader stops the fetching, and only printed records are acknowledged. */
 #include "cli/tail.h"
 
 #include <stdio.h>
@@ -20,48 +20,52 @@
 #include "guest/layouts.h"
 #include "host/program.h"
 
-#define TELL_UNDECODED_US 5000000u
-#define NO_SHARE_US 60000000u /* and two leases: a shard without a living reader has one by then */
-#define FOLLOWED_MAX 1024     /* the most generations of shards that -p key:TEXT follows */
+#define TELL_UNDECODED_US 5000000u /* how often undecoded records are told */
+/* plus --timeout and two leases: by then every shard should have a living reader */
+#define NO_SHARE_US 60000000u
+#define FOLLOWED_MAX 1024 /* the most generations of shards that -p key:TEXT follows */
 
-typedef struct reading { /* one stream */
+/* one consumer and how far it is: a stream, or with -p key:TEXT a generation of shards */
+typedef struct reading {
   slp_cli_consumer consumer;
   slp_until until;
-  slp_fleet_look look; /* with leases */
-  uint64_t begun_us;
-  uint64_t done_us; /* with leases: since when its own shards have been at their end; 0: they are not */
-  uint64_t last_us; /* when its last record came */
-  uint8_t opened;
-  uint8_t at_tip; /* and nothing was handed over since */
-  uint8_t ended;  /* takes no more records: closed when all of its text is written */
+  slp_fleet_look look; /* with leases: the state of the whole application */
+  uint64_t begun_us;   /* when it was opened */
+  uint64_t done_us;    /* with leases: since when all its own shards have been done; 0: they are not */
+  uint64_t last_us;    /* when its last record came */
+  uint8_t opened;      /* 1: opening the consumer has not failed */
+  uint8_t at_tip;      /* 1: at its tip, and no batch came since */
+  uint8_t ended;       /* 1: takes no more records, and is closed when all of its text is written */
 } reading;
 
 typedef struct tail {
   slp_app app;
-  reading *
-      each; /* owned: one a stream, the first joined by the others; -p key:TEXT: one a generation of shards */
-  size_t n;
+  /* Owned: one per stream, the first joined by the others; with -p key:TEXT one per generation of shards. */
+  reading *each;
+  size_t n;          /* number opened so far */
   slp_follow follow; /* -p key:TEXT */
   slp_places places;
   slp_printer printer;
-  slp_registry registry; /* gives the printer's schemas */
+  slp_registry registry; /* asks for schemas that the printer needs */
   slp_progress progress;
   slp_output output;
-  reading *bad;     /* owner of a record that can't be printed; NULL: none */
-  int bad_code;     /* and why */
-  uint64_t printed; /* records */
-  uint64_t last_record_us, begun_us /* looking for shards, or reading */, undecoded_told, undecoded_at_us,
-      controls_told;
-  int64_t begun_ms;   /* wall */
-  uint8_t reached;    /* --until: all before it was printed */
-  uint8_t ending;     /* no more records are taken */
-  uint8_t place_kept; /* --save: the file was written, or that failed, at least once */
-  uint8_t place_lost; /* the position could not be saved, and that was reported */
-  uint8_t overdue;    /* the time is over: text not written yet never will be */
-  uint8_t told_mixed; /* that one file is the schema of several versions */
+  reading *bad;     /* the one whose record can't be printed; NULL: none */
+  int bad_code;     /* bad: the error of slp_printer_step */
+  uint64_t printed; /* records printed, those of output.dropped included */
+  /* last_record_us: when the last batch came. begun_us: when the command began. undecoded_told,
+   * controls_told: counts of the printer that were told. undecoded_at_us: when. */
+  uint64_t last_record_us, begun_us, undecoded_told, undecoded_at_us, controls_told;
+  int64_t begun_ms;   /* when the command began, by the wall clock */
+  uint8_t reached;    /* 1: --until: every record before the time was printed */
+  uint8_t ending;     /* 1: no more batches are taken */
+  uint8_t place_kept; /* 1: --save: the file was written, or writing it failed, at least once */
+  uint8_t place_lost; /* 1: the position could not be saved, which was told */
+  uint8_t overdue;    /* 1: on_overdue came: text that is not written by now never will be */
+  uint8_t told_mixed; /* 1: told that one file is used as the schema of several versions */
 } tail;
 
-/* With -c, those that were dropped because they are another worker's do not count. */
+/* Returns how many records were printed, for -c. Records that were dropped because another worker has their
+ * shard do not count. */
 static uint64_t printed_of(const tail *t) { return t->printed - t->output.dropped; }
 
 static size_t number_of(const tail *t, const reading *rd) { return (size_t)(rd - t->each); }
@@ -90,6 +94,7 @@ static uint64_t lease_ms_of(const slp_args *a) {
 
 static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
 
+/* Tells about records that could not be decoded or decided, every TELL_UNDECODED_US and at the end. */
 static void tell_undecoded(tail *t, int at_end) {
   uint64_t now_us = slp_program_mono_us();
   int lately = t->undecoded_at_us && now_us - t->undecoded_at_us < TELL_UNDECODED_US;
@@ -107,8 +112,8 @@ static void tell_undecoded(tail *t, int at_end) {
   t->undecoded_at_us = now_us;
 }
 
-/* Tells the first control messages at once, because nothing else shows that a new subscription works, and the
- * sum of all at the end. */
+/* Tells how many control messages came: the first ones at once, because nothing else shows that a new
+ * subscription works, and the total at the end. */
 static void tell_controls(tail *t, int at_end) {
   uint64_t n = t->printer.controls;
   if (n == t->controls_told || t->app.args->quiet || (t->controls_told && !at_end)) return;
@@ -117,7 +122,8 @@ static void tell_controls(tail *t, int at_end) {
   t->controls_told = n;
 }
 
-/* A file without an id is the schema of every version, and fits one of them. */
+/* Warns, once, that a file without an id was used for several schema versions: it may fit only one of
+ * them. */
 static void tell_mixed(tail *t) {
   if (!t->printer.schemas.seen_more || t->told_mixed || t->app.args->quiet) return;
   t->told_mixed = 1;
@@ -126,7 +132,7 @@ static void tell_mixed(tail *t) {
       "may not fit all of them; --schema-file ID=FILE gives each its own");
 }
 
-/* Reports how the leases were released, after the user has ended the command. */
+/* Tells how the leases were released. */
 static void tell_left(const tail *t) {
   int late = 0, joined = 0;
   for (size_t i = 0; i < t->n; i++) {
@@ -150,7 +156,7 @@ static void leave_if_done(tail *t) {
   if (t->follow.finder.s) return;
   slp_output_give_up(&t->output);
   char why[400];
-  /* What could not be saved is tried once more, for a disk that was full may have room by now. */
+  /* A failed save is tried once more: a disk that was full may have room by now. */
   int bad = t->app.args->save ? slp_places_write(&t->places, why) : 0;
   if (bad && !t->place_lost) tell_failed(t, exit_code_of_place(bad), why);
   tell_undecoded(t, 1);
@@ -166,8 +172,8 @@ static void leave_if_done(tail *t) {
   slp_app_close(&t->app);
 }
 
-/* Closes a consumer when all of its text is written and acknowledged, or never will be; its position is
- * noted last. */
+/* Closes a consumer when all of its text is written and acknowledged, or never will be. Its position is noted
+ * before. */
 static void close_if_written(tail *t, reading *rd) {
   if (!rd->ended || rd->consumer.closing || slp_output_has(&t->output, rd)) return;
   if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
@@ -186,13 +192,14 @@ static void stop_all(tail *t) {
       slp_cli_consumer_stop(&t->each[i].consumer, has_leases(t) ? SLP_APP_LEAVE_MS : SLP_APP_GRACE_MS);
 }
 
-/* Leases are released when all printed records are written, however slow the reader is: only then do the
- * positions include them. A Ctrl-C does not wait for that: the output is cut. */
+/* Stops the consumers, which releases the leases, once all text is written, however slow the reader is:
+ * before that the positions would not include it. After a Ctrl-C the output is cut instead, and nothing is
+ * waited for. */
 static void stop_if_written(tail *t) {
   if (t->ending && (t->app.interrupted || slp_output_empty(&t->output))) stop_all(t);
 }
 
-/* No more batches are taken; what is here is printed. */
+/* Ends the command: no more batches are taken, and what is here is still printed. */
 static void end_tail(tail *t) {
   if (t->ending) return;
   t->ending = 1;
@@ -209,7 +216,7 @@ static void on_ending(slp_cli_consumer *c) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   rd->ended = 1;
-  end_tail(t); /* when one has failed, the others end too */
+  end_tail(t); /* if one has failed, the others end too */
   close_if_written(t, rd);
 }
 
@@ -220,14 +227,15 @@ static void fail(tail *t, reading *rd, const char *why) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* By time, nothing that comes after a record is earlier, whatever its shard or stream. A worker may be
- * given another shard at any moment, and that one's records are older. */
+/* Returns 1 if a record past the end of --until ends everything. By time, no later record of any shard or
+ * stream is earlier. With leases this is not so: a worker may get another shard at any moment, whose records
+ * are older. */
 static uint8_t ends_everything(const tail *t) {
   return t->app.args->opts.order == SLOOP_ORDER_TIME && !has_leases(t);
 }
 
-/* What follows the record in its batch is given back: each shard whose next record there is past the end as
- * well is paused with it, or N shards would cost N batches. */
+/* Record r of batch b is past the end, so r and the records after it are given back. Pauses every shard whose
+ * next record in that part is past the end too; otherwise N shards would cost N batches. */
 static void pause_all_past(tail *t, reading *rd, const sloop_batch_t *b, const sloop_record_t *r) {
   size_t n = sloop_batch_count(b), i = 0;
   while (i < n && sloop_batch_at(b, i) != r) i++;
@@ -236,11 +244,11 @@ static void pause_all_past(tail *t, reading *rd, const sloop_batch_t *b, const s
     const sloop_record_t *next = sloop_batch_at(b, i);
     int passed = slp_until_next(&rd->until, next->shard, next->arrived_at_ms);
     if (passed < 0) fail(t, rd, "no memory");
-    if (passed > 0) sloop_pause(rd->consumer.s, next->shard); /* the others go on */
+    if (passed > 0) sloop_pause(rd->consumer.s, next->shard); /* other shards go on */
   }
 }
 
-/* Is the record, and all that follow it in its shard, past the end? */
+/* Returns 1 if the record, and so all that follow in its shard, are past the end of --until. */
 static int is_past_the_end(tail *t, reading *rd, const sloop_batch_t *b, const sloop_record_t *r) {
   if (!t->app.args->until_given) return 0;
   int passed = slp_until_passed(&rd->until, r->shard, r->arrived_at_ms);
@@ -249,6 +257,7 @@ static int is_past_the_end(tail *t, reading *rd, const sloop_batch_t *b, const s
   return passed != 0;
 }
 
+/* slp_output.make: makes text of a record. */
 static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
                 slp_buf *text) {
   tail *t = arg;
@@ -278,6 +287,7 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
   return SLP_MADE;
 }
 
+/* Fails because of t->bad. */
 static void fail_bad(tail *t) {
   char line[300];
   if (t->bad_code == SLP_EBADDATA) {
@@ -291,7 +301,7 @@ static void fail_bad(tail *t) {
 
 static void check_until(tail *t);
 
-/* A turn of the output, and what follows from what it printed. */
+/* Does a turn of the output, then whatever the printed records allow: ends, stops, closes. */
 static void print_some(tail *t) {
   uint64_t count = t->app.args->count;
   slp_output_run(&t->output);
@@ -309,7 +319,7 @@ static void print_some(tail *t) {
   leave_if_done(t);
 }
 
-/* Writes the positions to the file of --save. A failure ends the tail. */
+/* Notes all positions and writes them to the file of --save. A failure ends the command. */
 static void keep_places(tail *t) {
   if (!t->app.args->save || t->ending) return;
   t->places.at_us = slp_program_mono_us();
@@ -328,7 +338,7 @@ static void keep_places(tail *t) {
 static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
-  /* A place that can't be kept is found out before the first record is printed. */
+  /* that positions can't be saved must be noticed before the first record is printed */
   if (!t->place_kept) keep_places(t);
   if (t->ending || t->app.out_failed) {
     sloop_batch_done(batch, 0);
@@ -341,24 +351,26 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
     sloop_batch_done(batch, 0);
     fail(t, rd, "no memory");
   } else if (first) {
-    print_some(t); /* its records are still warm */
+    print_some(t); /* its records are still in the CPU's cache */
   }
 }
 
 /* ---- other news ------------------------------------------------------------------------------ */
 
-/* A worker leaves by itself when its whole application is done. */
+/* Returns 1 if this worker leaves by itself once its whole application is done. */
 static int leaves_with_fleet(const tail *t) {
   return has_leases(t) && (t->app.args->until_tip || t->app.args->until_given);
 }
 
-/* A worker's own end says nothing of the others': their rows do. */
+/* Returns 1 if the whole application is done. This worker's own shards must be done since before the look at
+ * the rows began; the rows tell about the other workers. */
 static int fleet_is_done(reading *rd) {
   const slp_fleet_look *k = &rd->look;
   int still_done = rd->done_us && rd->done_us <= k->begun_us && rd->last_us < k->begun_us;
   return k->found >= SLP_WHOLE_BLOCKED && still_done;
 }
 
+/* Returns 1 if all streams are at their tip; with leases, if the whole application is done. */
 static int all_done(tail *t) {
   if (t->n == 0 || slp_follow_is_looking(&t->follow)) return 0;
   for (size_t i = 0; i < t->n; i++)
@@ -366,7 +378,7 @@ static int all_done(tail *t) {
   return 1;
 }
 
-/* Says of a worker why it printed nothing, when that is not because nothing came. */
+/* Tells why this worker read nothing or not everything. */
 static void tell_no_share(const tail *t) {
   for (size_t i = 0; i < t->n && has_leases(t) && !t->app.args->quiet; i++) {
     const reading *rd = &t->each[i];
@@ -378,6 +390,7 @@ static void tell_no_share(const tail *t) {
   }
 }
 
+/* Ends the command if -e, or --until with leases, is fulfilled; as a failure if some shards were not read. */
 static void leave_at_tip(tail *t) {
   char line[400];
   if (!(t->app.args->until_tip || leaves_with_fleet(t)) || t->ending || !all_done(t)) return;
@@ -389,7 +402,7 @@ static void leave_at_tip(tail *t) {
       return;
     }
     if (!rd->consumer.shards_stopped) continue;
-    /* The consumer has ended without reading everything, which is no success. */
+    /* not everything was read, which is no success */
     fail(t, rd, "some shards were given up before their end; see the lines above");
     return;
   }
@@ -399,7 +412,8 @@ static void leave_at_tip(tail *t) {
 
 static int is_read_until(tail *t, reading *rd);
 
-/* With leases: looks at the whole application while -e, --until or --timeout depend on it. */
+/* With leases: looks at the rows of the whole application while -e, --until or --timeout need that, and
+ * leaves if they are fulfilled. */
 static void look_at_fleet(tail *t) {
   const slp_args *a = t->app.args;
   for (size_t i = 0; i < t->n && has_leases(t) && !t->ending; i++) {
@@ -437,7 +451,7 @@ static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 
 static void on_finder_closed(slp_cli_consumer *c) {
   tail *t = c->user;
-  end_tail(t); /* it has failed, or it is the end already */
+  end_tail(t); /* the finder has failed, or the command is ending anyway */
   leave_if_done(t);
 }
 
@@ -461,7 +475,7 @@ static void on_interrupt(slp_app *app) {
   stop_all(t);
 }
 
-/* The output or the stop takes longer than a Ctrl-C may. */
+/* Writing or stopping takes longer than a Ctrl-C may: gives both up. */
 static void on_overdue(slp_app *app) {
   tail *t = app->user;
   slp_output_give_up(&t->output);
@@ -476,21 +490,23 @@ static void on_overdue(slp_app *app) {
 
 /* ---- time passes ----------------------------------------------------------------------------- */
 
-/* A worker's shard that has passed is paused, and the others have no part in its tip then. */
+/* Returns 1 if all of rd's shards are read up to the time of --until. With leases, shards that have passed
+ * are paused, and the statistics of the tip are about the others only. */
 static int is_read_until(tail *t, reading *rd) {
   const slp_args *a = t->app.args;
   uint64_t quiet_ms = slp_max_u64(2000, 2 * (uint64_t)a->opts.poll_ms + 1000);
   int at_tip = rd->at_tip || has_leases(t);
   sloop_stats_t now;
   slp_cli_consumer_stats(&rd->consumer, &now);
-  /* When TIME was over before we began, a shard at its tip need not be asked again. */
+  /* if TIME was over before the command began, one answer at the tip is enough */
   int long_over = at_tip && t->begun_ms > a->until_ms + 2000;
   if (!has_leases(t) && slp_until_all_passed(&rd->until, &now)) return 1;
   return slp_until_quiet(&rd->until, &now, at_tip, slp_program_wall_ms(), slp_program_mono_us(),
                          long_over ? 0 : quiet_ms);
 }
 
-/* Without leases; with them look_at_fleet() does it. */
+/* Without leases: ends the command when everything is read up to the time of --until. With leases
+ * look_at_fleet() does that. */
 static void check_until(tail *t) {
   if (!t->app.args->until_given || has_leases(t) || t->ending || t->n == 0) return;
   for (size_t i = 0; i < t->n; i++)
@@ -498,7 +514,7 @@ static void check_until(tail *t) {
   end_tail(t);
 }
 
-/* Is there no answer after the longest time allowed? */
+/* Returns 1 and a line if nothing was answered within -m or --timeout, whichever is shorter. */
 static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, char line[480]) {
   const slp_args *a = t->app.args;
   uint64_t limit_ms = a->contact_ms && a->timeout_ms ? slp_min_u64(a->contact_ms, a->timeout_ms)
@@ -511,8 +527,8 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
   return 1;
 }
 
-/* Registered, and a shard has no living reader for longer than it takes to find one; or writes of this
- * worker have failed for as long as it is to wait, so that it can't become that reader. */
+/* Returns 1 and a line if a shard has had no living reader for longer than it takes to find one, or if this
+ * worker's writes have failed so long that it can't become that reader. */
 static int is_without_share(const tail *t, reading *rd, char line[480]) {
   const slp_args *a = t->app.args;
   const slp_fleet_look *k = &rd->look;
@@ -529,7 +545,8 @@ static int is_without_share(const tail *t, reading *rd, char line[480]) {
   return 1;
 }
 
-/* Returns when a stream's silence begins to count; 0: not yet, or it has failed. */
+/* Returns from when silence of the stream counts for --timeout. Returns 0 if it does not count yet, or if the
+ * stream has failed. */
 static uint64_t silent_since(tail *t, reading *rd) {
   char line[480];
   if (!slp_cli_consumer_answered(&rd->consumer)) {
@@ -541,17 +558,19 @@ static uint64_t silent_since(tail *t, reading *rd) {
   return rd->look.shared_us;
 }
 
+/* Ends the command by --timeout or -m, unless text is still to be written. */
 static void check_timeout(tail *t) {
   const slp_args *a = t->app.args;
   char line[480];
   if (t->ending || !slp_output_empty(&t->output)) return;
-  if (t->n == 0) { /* -p key:TEXT: no shards are known yet */
+  if (t->n == 0) { /* -p key:TEXT, and no shards are known yet */
     slp_cli_consumer *finder = &t->follow.finder;
     if (is_unanswered(t, finder->error, t->begun_us, line))
       slp_cli_consumer_fail(finder, SLP_EXIT_FAILED, line);
     return;
   }
-  uint64_t since_us = t->last_record_us; /* streams that may still answer for the first time are waited for */
+  /* while a stream may still give its first answer, there is no timeout */
+  uint64_t since_us = t->last_record_us;
   for (size_t i = 0; i < t->n; i++) {
     uint64_t one_us = silent_since(t, &t->each[i]);
     if (t->ending) return;
@@ -568,15 +587,15 @@ static void check_places(tail *t) {
   if (slp_program_mono_us() - t->places.at_us >= SLP_PLACES_EVERY_US) keep_places(t);
 }
 
-/* A reader that stands still in the middle of a record is not waited for: leases are released with the
- * position behind the last record that it was given whole. */
+/* After a Ctrl-C, a reader that stops reading in the middle of a record is not waited for. The position is
+ * then behind the last record that was written whole. */
 static void check_reader(tail *t) {
   if (t->app.interrupted &&
       slp_program_mono_us() - t->app.interrupted_at_us >= SLP_APP_GRACE_MS * UINT64_C(1000))
     slp_output_give_up(&t->output);
 }
 
-/* All is written, and what is not closed does not close. */
+/* Returns 1 if all is written, and every consumer that is not closed is stuck in closing. */
 static int is_stuck(const tail *t) {
   int stuck = 0;
   if (t->follow.finder.s || !slp_output_empty(&t->output)) return 0;
@@ -591,12 +610,12 @@ static int is_stuck(const tail *t) {
 static void on_tick(slp_app *app) {
   tail *t = app->user;
   if (is_stuck(t)) slp_app_leave_stuck(app);
-  /* For a reader that takes little at a time, records are acknowledged as they are taken. */
+  /* for a slow reader, records are acknowledged as they are written, not batch by batch */
   slp_output_acknowledge(&t->output);
   for (size_t i = 0; i < t->n; i++) slp_cli_consumer_tick(&t->each[i].consumer);
   check_reader(t);
   print_some(t);
-  if (!t->app.out) return; /* that was the end */
+  if (!t->app.out) return; /* print_some has ended everything */
   if (slp_progress_due(&t->progress, app->args)) {
     sloop_stats_t sum;
     sum_stats(t, &sum);
@@ -609,7 +628,7 @@ static void on_tick(slp_app *app) {
   slp_registry_tick(&t->registry);
   if (t->app.args->shard_key) {
     slp_follow_tick(&t->follow);
-    leave_at_tip(t); /* it may have looked in vain for what goes on from a shard that ended */
+    leave_at_tip(t); /* the finder may have found that nothing goes on from a shard that ended */
   }
   look_at_fleet(t);
   check_places(t);
@@ -621,7 +640,7 @@ static void on_tick(slp_app *app) {
 
 static int terminal_wants_colour(void) {
   const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-  if (no_color && *no_color) return 0; /* no-color.org: present and not empty */
+  if (no_color && *no_color) return 0; /* no-color.org: it counts if set and not empty */
   return term && *term && strcmp(term, "dumb") != 0;
 }
 
@@ -644,6 +663,7 @@ static int prepare(tail *t, const slp_args *args) {
   return SLP_EINVAL;
 }
 
+/* Opens the consumer of a stream or a generation of shards, as the next of t->each. */
 static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
                      const char *token_file_or_null) {
   reading *rd = &t->each[t->n++];
@@ -664,7 +684,7 @@ static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
   return r;
 }
 
-/* Opens metrics, which end with the first stream. */
+/* Opens the metrics of all streams. They end with the first consumer. */
 static int open_metrics(tail *t) {
   sloop_metrics_t *m = NULL;
   int r = slp_cli_metrics_open(&m, &t->app, t->each[0].consumer.s);
@@ -689,7 +709,8 @@ static int open_streams(tail *t, const slp_args *args) {
   return r;
 }
 
-/* The first shards begin where -o says; their children, at their beginning. */
+/* -p key:TEXT: reads the shards that were found. The first generation begins where -o says, later ones at
+ * their beginning. */
 static void on_found(slp_follow *f, const char *const *ids, size_t n) {
   tail *t = f->user;
   sloop_opts_t o = t->app.args->opts;
@@ -725,7 +746,7 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   t.app.on_tick = on_tick;
   t.app.on_written = on_written;
   t.app.on_out_failed = on_out_failed;
-  /* A stop has its own limit; a consumer stuck even then is abandoned. */
+  /* a stop with leases has a limit of its own; a consumer that is stuck even then is abandoned */
   if (args->opts.app) t.app.grace_ms = SLP_APP_LEAVE_MS + 500;
   t.begun_us = t.last_record_us = t.places.at_us = slp_program_mono_us();
   t.begun_ms = slp_program_wall_ms();

@@ -1,5 +1,5 @@
-/* told.c - gathers lines of trouble. For each kind, some lines are told at once in five seconds; those that
- * come later in them are held and told together. */
+/* told.c - holds lines about trouble. Of each kind, some lines are told at once in five seconds; lines that
+ * come later within these five seconds are held and told together. */
 #include "cli/told.h"
 
 #include "base/hash.h"
@@ -15,7 +15,8 @@ static int is_over(const slp_told_kind *k, uint64_t now_us) {
   return !k->at_us || now_us - k->at_us >= SLP_TOLD_AGAIN_US;
 }
 
-/* Returns the kind's place, or the one that was not used for longest. */
+/* Returns the place of the kind. If it has none, it gets a free one, or the one that has not been used for
+ * longest. */
 static slp_told_kind *find_kind(slp_told *t, int kind) {
   slp_told_kind *room = &t->kinds[0];
   for (size_t i = 0; i < SLP_TOLD_KINDS; i++) {
@@ -38,6 +39,7 @@ static int names_have(const slp_told_held *h, slp_str shard) {
   return 0;
 }
 
+/* Adds a shard to the names, or counts it if there is no room. */
 static void add_name(slp_told_held *h, slp_str shard) {
   size_t at = strlen(h->names);
   if (!shard.n || slp_str_eq(slp_str_of(h->shard), shard) || names_have(h, shard)) return;
@@ -55,7 +57,8 @@ static void begin(slp_told *t, slp_told_held *h, const slp_told_line *l, uint64_
   if (l->shard.n) snprintf(h->shard, sizeof h->shard, "%.*s", (int)l->shard.n, l->shard.p);
 }
 
-/* Returns 0 when there is no room for the line, and none of its kind that it could be counted with. */
+/* Holds a line: with equal lines, else in a free place, else with other lines of its kind. Returns 0 if there
+ * is no place for it. */
 static int hold(slp_told *t, const slp_told_line *l) {
   uint64_t said = hash_of(l->what);
   slp_told_held *like = NULL, *kin = NULL, *room = NULL;

@@ -1,4 +1,5 @@
-/* unique.c - a window of digests: a circular buffer in the order they came, and chains to find them by. */
+/* unique.c - remembers digests in a circular buffer, in the order in which they came, and finds them by hash
+ * chains. */
 #include "cli/unique.h"
 
 #include "codec/digest.h"
@@ -7,15 +8,15 @@
 
 typedef struct entry {
   uint8_t digest[16];
-  uint32_t next; /* in its chain */
+  uint32_t next; /* next entry of its chain, or NONE */
 } entry;
 
 struct slp_unique {
   slp_mem *mem;
   slp_digest *digest;
-  entry *ring;      /* owned: `window` of them */
-  uint32_t *chains; /* owned: `window` heads */
-  uint32_t window, n, at;
+  entry *ring;            /* owned: `window` of them */
+  uint32_t *chains;       /* owned: heads of `window` chains; NONE: empty */
+  uint32_t window, n, at; /* n: entries in the ring; at: where the next one goes */
 };
 
 slp_unique *slp_unique_new(slp_mem *mem, uint32_t window) {
@@ -42,7 +43,8 @@ void slp_unique_free(slp_unique *u) {
   slp_free(u->mem, u);
 }
 
-/* The digest is made of digests of fixed length, so that the parts can't run into each other. */
+/* Makes the digest of a record out of digests of its parts. They have a fixed length, so that no two
+ * different records have their parts joined to the same bytes. */
 static int digest_of(slp_unique *u, const sloop_record_t *r, uint8_t out[16]) {
   char parts[48];
   int change = r->event_id.len > 0;
@@ -60,6 +62,7 @@ static uint32_t *chain_of(slp_unique *u, const uint8_t digest[16]) {
   return &u->chains[h % u->window];
 }
 
+/* Removes an entry from its chain. */
 static void forget(slp_unique *u, uint32_t which) {
   uint32_t *link = chain_of(u, u->ring[which].digest);
   while (*link != which) link = &u->ring[*link].next;

@@ -1,17 +1,17 @@
-/* unique.h - --unique: has this record, or one with the same content, been seen lately? */
+/* unique.h - --unique: finds out whether a record, or one with the same content, was seen lately. */
 #ifndef SLP_CLI_UNIQUE_H
 #define SLP_CLI_UNIQUE_H
 
 #include "base/mem.h"
 #include "sloop.h"
 
-#define SLP_UNIQUE_WINDOW 100000
+#define SLP_UNIQUE_WINDOW 100000 /* records that are remembered */
 
 typedef struct slp_unique slp_unique;
 slp_unique *slp_unique_new(slp_mem *mem, uint32_t window); /* NULL: no memory */
 void slp_unique_free(slp_unique *u);                       /* NULL is fine */
-/* 1: its stream, key and payload (DynamoDB: event id) are those of one of the last `window` different
- * records; 0: not, and it is remembered. SLP_ENOMEM. */
+/* Returns 1 if stream, key and payload of r (DynamoDB: stream and event id) are those of one of the last
+ * `window` different records. Otherwise remembers r and returns 0. SLP_ENOMEM. */
 int slp_unique_seen(slp_unique *u, const sloop_record_t *r);
 
 #endif
