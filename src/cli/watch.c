@@ -1,6 +1,6 @@
-/* watch.c - polls a lease table and shows it. On a terminal it takes the screen, draws in place, and gives
- * it back however it ends. A frame that a slow terminal has no room for is not drawn: the next poll comes
- * soon. */
+/* watch.c - polls a lease table and shows it. On a terminal it takes the whole screen, draws in place, and
+ * gives the screen back however the command ends. A frame that a slow terminal has no room for is dropped;
+ * the next poll brings another. */
 #include "cli/watch.h"
 
 #include <signal.h>
@@ -17,27 +17,28 @@
 #include "host/program.h"
 #include "host/terminal.h"
 
-#define DRAW_WAIT_MS 100
-#define GIVE_BACK_WAIT_MS 500
-#define CONSUMERS_EVERY_US (60u * 1000000u)
+#define DRAW_WAIT_MS 100                    /* how long a frame may wait for a slow terminal */
+#define GIVE_BACK_WAIT_MS 500               /* how long giving the screen back may wait */
+#define CONSUMERS_EVERY_US (60u * 1000000u) /* how often the registered consumers are asked for */
 
 typedef struct watch {
   slp_app app;
   slp_cli_consumer consumer;
   slp_watch_past past;
-  slp_signals *signals; /* owned: of a terminal */
-  uint64_t begun_us, next_us;
-  uint64_t polls;
-  uint8_t terminal, taken, utf8;
-  uint8_t polling;
-  uint64_t consumers_us; /* when the stream's consumers are asked for next */
-  slp_buf retrieval;     /* what they said */
+  slp_signals *signals;          /* owned: on a terminal: size changes, stop and continue; else NULL */
+  uint64_t begun_us, next_us;    /* next_us: when to poll next */
+  uint64_t polls;                /* polls that succeeded */
+  uint8_t terminal, taken, utf8; /* terminal: output is one; taken: the screen is taken */
+  uint8_t polling;               /* 1: a question is under way */
+  uint64_t consumers_us;         /* when to ask for the stream's registered consumers next */
+  slp_buf retrieval;             /* what is shown of the registered consumers */
 } watch;
 
 /* ---- the terminal ----------------------------------------------------------------------------- */
 
 static void send(const char *text, size_t n, uint32_t wait_ms) {
-  (void)slp_program_write(1, (slp_str){text, n}, wait_ms); /* lost output is drawn again */
+  /* a frame that is lost is replaced by the next one */
+  (void)slp_program_write(1, (slp_str){text, n}, wait_ms);
 }
 
 static void take(watch *w) {
@@ -60,7 +61,7 @@ static int speaks_utf8(void) {
   return v && (strstr(v, "UTF-8") || strstr(v, "utf8") || strstr(v, "UTF8") || strstr(v, "utf-8"));
 }
 
-/* A screen as it is written to the terminal: each line erases what stood behind it. */
+/* Appends a screen with the terminal's control sequences: each line erases what was to its right before. */
 static int add_frame(slp_buf *frame, slp_str screen) {
   slp_buf_add_z(frame, "\033[H");
   for (size_t i = 0; i < screen.n; i++) {
@@ -110,7 +111,7 @@ static int show(watch *w, const sloop_leases_t *leases) {
   return bad;
 }
 
-/* Keeps the last frame on the screen; its last line says why it is not newer. */
+/* Says why a poll failed: on the last line of the screen, over the last frame. */
 static int show_trouble(watch *w, const char *why) {
   uint32_t columns, rows;
   slp_buf text;
@@ -161,7 +162,8 @@ static void on_registered(sloop_t *s, int status, const sloop_registered_t *cons
   look(w);
 }
 
-/* 1: the stream's consumers are being asked for, before the leases. */
+/* Returns 1 if it has asked for the stream's registered consumers. The leases are asked for after the
+ * answer. */
 static int ask_consumers(watch *w, uint64_t now_us) {
   if (w->app.args->opts.retrieval == SLOOP_RETRIEVAL_POLL || now_us < w->consumers_us) return 0;
   w->consumers_us = now_us + CONSUMERS_EVERY_US;
@@ -169,9 +171,10 @@ static int ask_consumers(watch *w, uint64_t now_us) {
   return w->polling;
 }
 
+/* Polls if it is time. */
 static void look(watch *w) {
   uint64_t now_us = slp_program_mono_us();
-  /* A reader that does not read gets no more blocks: they would only pile up. */
+  /* while the reader does not read, no further block is made */
   if (w->polling || w->consumer.stopping || now_us < w->next_us || slp_app_unwritten(&w->app) > 0) return;
   if (ask_consumers(w, now_us)) return;
   w->next_us = now_us + w->app.args->watch_ms * UINT64_C(1000);
@@ -228,21 +231,21 @@ static void on_tick(slp_app *app) {
 
 static void on_signal(void *arg, int number) {
   watch *w = arg;
-  if (number == SIGTSTP) { /* the terminal is given back while the process is stopped */
+  if (number == SIGTSTP) { /* gives the screen back while the process is stopped */
     give_back(w);
     slp_terminal_stop_process();
   }
-  w->next_us = 0; /* the size changed, or the process continues */
+  w->next_us = 0; /* draw now: the size has changed, or the process continues */
   look(w);
 }
 
 int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
-  /* Who ignores a Ctrl-Z does not want the command to be stopped by it. */
+  /* If SIGTSTP is ignored, it stays ignored: the last of these signals is then left out. */
   static const int numbers[] = {SIGWINCH, SIGCONT, SIGTSTP};
   size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGTSTP) ? 1 : 0);
   watch w = {.app = {.mem = mem}};
   sloop_opts_t o = args->opts;
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* one that watches registers no consumer */
+  o.retrieval = SLOOP_RETRIEVAL_POLL; /* --watch must not register a consumer */
   slp_watch_past_init(&w.past, mem);
   slp_buf_init(&w.retrieval, mem, 4096);
   w.app.user = &w;

@@ -1,4 +1,4 @@
-/* watch.h - --watch: a live view of leases. */
+/* watch.h - --watch: shows the leases of an application live. */
 #ifndef SLP_CLI_WATCH_H
 #define SLP_CLI_WATCH_H
 

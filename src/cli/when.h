@@ -4,18 +4,21 @@
 
 #include "base/base.h"
 
-typedef struct slp_clock {             /* defines "now" and "local"; a parameter, so that tests choose */
-  int64_t now_ms;                      /* Unix time */
-  int64_t (*offset_ms)(int64_t at_ms); /* how far local time is ahead of UTC then; NULL: not at all */
+/* the present time and the time zone; passed in so that tests can choose them */
+typedef struct slp_clock {
+  int64_t now_ms; /* present Unix time */
+  /* returns how far local time is ahead of UTC at that time; NULL: it is UTC */
+  int64_t (*offset_ms)(int64_t at_ms);
 } slp_clock;
 
-/* Unix seconds (10 digits) or milliseconds (13 digits); ISO 8601, a date alone too, UTC unless it names a
- * zone; how long ago: 90s, 10m, 2h30m, 1d, 1w; 13:10 or 13:10:05: today, local time. SLP_EBADDATA. */
+/* Parses Unix seconds (10 digits) or milliseconds (13 digits); ISO 8601, also a date alone, in UTC unless it
+ * names a zone; how long ago: 90s, 10m, 2h30m, 1d, 1w; or a time of today in local time: 13:10 or 13:10:05.
+ * Returns 0 or SLP_EBADDATA. */
 int slp_when_parse(slp_str text, const slp_clock *clock, int64_t *ret_ms);
-/* Returns what a bare number should be that slp_when_parse() refuses: "a time: ..."; NULL: the text is no
- * number. */
+/* Returns what to write instead of a bare number that slp_when_parse() refuses: "a time: ..."; NULL if the
+ * text is no number. */
 const char *slp_when_number_remedy(slp_str text);
-/* A length of time: 0s, 90s, 10m, 2h30m, 1d, 1w. SLP_EBADDATA. */
+/* Parses a length of time: 0s, 90s, 10m, 2h30m, 1d, 1w. Returns 0 or SLP_EBADDATA. */
 int slp_when_parse_span(slp_str text, int64_t *ret_ms);
 
 #endif

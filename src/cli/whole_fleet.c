@@ -1,13 +1,15 @@
-/* whole_fleet.c - judges rows of the lease table, the stream's listing and what this worker reads.
- * fleet_look.c asks for all three; nothing is asked here.
- * A shard must never count as read because a row is missing, old or of a worker that is dead. */
+/* whole_fleet.c - judges the rows of the lease table, the stream's listing, and what this worker reads.
+ * fleet_look.c gets all three; nothing is asked for here.
+ *
+ * The rule to keep: a shard must never count as read because a row is missing, old, or of a dead worker. */
 #include "cli/whole_fleet.h"
 
 #include <stdio.h>
 
 #include "cli/lease_words.h"
 
-/* A heartbeat may be on its way when a lease is seen; the one after it tells of that lease too. */
+/* The first heartbeat after a lease was seen may have been under way before; the second one surely covers
+ * that lease. */
 #define PROOF_BEATS 2
 
 void slp_whole_init(slp_whole_fleet *w, slp_mem *mem) {
@@ -60,7 +62,7 @@ int slp_whole_mine(slp_whole_fleet *w, const sloop_shard_stats_t *shard) {
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
-/* The first shard of the worst state is the one that is told. */
+/* Lowers the state. `why` names the first shard of the lowest state. */
 static void lower(slp_whole_fleet *w, slp_whole_state to, const char *shard, const char *why,
                   const char *who) {
   if (to >= w->state) return;
@@ -68,7 +70,7 @@ static void lower(slp_whole_fleet *w, slp_whole_state to, const char *shard, con
   snprintf(w->why, sizeof w->why, "%.100s %s%.100s", shard, why, who);
 }
 
-/* Returns NULL for a parent that has no row. */
+/* Returns parent k of the lease; NULL if it has none or the parent has no row. */
 static slp_whole_shard *parent_of(slp_whole_fleet *w, const sloop_lease_t *l, size_t k) {
   uint32_t number = *l->parents[k] ? slp_names_find(&w->names, l->parents[k]) : UINT32_MAX;
   return number < w->cap && w->shards[number].has_row ? &w->shards[number] : NULL;
@@ -89,7 +91,7 @@ static void judge_mine(slp_whole_fleet *w, const sloop_lease_t *l, const slp_who
     lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its tip by this worker", "");
 }
 
-/* Compares the lease with what was seen first; of a new epoch everything is seen first. */
+/* Compares the lease with what was seen first in this epoch. In a new epoch this is the first sight. */
 static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t *owner) {
   uint64_t counter = owner ? owner->counter : 0;
   int64_t owner_at_ms = owner ? owner->written_at_ms : -1;
@@ -105,12 +107,13 @@ static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t
   s->owner_written_at_ms = owner_at_ms;
 }
 
-/* Has its worker told since that all it reads is at the tip? */
+/* Returns 1 if the owner has told, since the lease was first seen, that all it reads is at the tip. */
 static int is_proven(const slp_whole_shard *s, const sloop_worker_t *owner) {
   return owner->counter >= s->counter + PROOF_BEATS && owner->behind_ms == 0;
 }
 
-/* A worker that was killed looks alive by its rows until its lease is over. */
+/* Judges a lease of another worker. A sign of life is required, because a worker that was killed looks alive
+ * by its rows until its lease is over. */
 static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s,
                          const sloop_worker_t *owner) {
   see(s, l, owner);
@@ -118,14 +121,16 @@ static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_s
     lower(w, SLP_WHOLE_WAITS, l->shard, "has an owner that has not shown a sign of life yet: ", l->owner);
   else if (w->by_time)
     return;
-  else if (!owner || !owner->counter) /* where only leases prove life, no row tells how far a worker is */
+  /* schemas whose workers have no heartbeat do not tell how far a worker is */
+  else if (!owner || !owner->counter)
     lower(w, SLP_WHOLE_SHARED, l->shard,
           "may not be at its tip: rows of this schema do not say how far behind is ", l->owner);
   else if (!is_proven(s, owner))
     lower(w, SLP_WHOLE_SHARED, l->shard, "has not been told to be at its tip by ", l->owner);
 }
 
-/* With --until: its end is not waited for, because it has passed or is another worker's. */
+/* Returns 1 if, with --until, the end of the shard is not waited for: it is paused at the time, or another
+ * worker has it. */
 static int is_left_unended(const slp_whole_fleet *w, const slp_whole_shard *s) {
   return w->by_time && !s->ended && (s->has_passed || !s->is_mine);
 }
@@ -133,8 +138,7 @@ static int is_left_unended(const slp_whole_fleet *w, const slp_whole_shard *s) {
 static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s, const sloop_worker_t *owner,
                   const char *me) {
   slp_lease_mood mood = slp_lease_mood_of(l);
-  if (mood != SLP_LEASE_IS_ENDED && waits_for_parent(w, l))
-    return; /* the parent's row is the one that tells */
+  if (mood != SLP_LEASE_IS_ENDED && waits_for_parent(w, l)) return; /* the parent's row decides */
   switch (mood) {
     case SLP_LEASE_IS_ENDED: return;
     case SLP_LEASE_IS_PARKED:
@@ -151,7 +155,7 @@ static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s
     case SLP_LEASE_IS_OWNED:
     case SLP_LEASE_MOODS: break;
   }
-  /* An owner at its tip may be about to write the end. */
+  /* a closed shard at its tip is not done: its owner has still to write its end */
   if (s->has_child && !is_left_unended(w, s))
     lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its end yet", "");
   if (strcmp(l->owner, me) == 0)
@@ -185,12 +189,14 @@ int slp_whole_rows(slp_whole_fleet *w, const sloop_leases_t *rows, const char *m
 
 /* ---- the listing -------------------------------------------------------------------------------------- */
 
+/* Returns 1 if children of this shard may have no row for as long as --until lasts. */
 static int is_held_back(const slp_whole_fleet *w, uint32_t number) {
   const slp_whole_shard *s = number < w->cap ? &w->shards[number] : NULL;
   return s && (s->has_row ? is_left_unended(w, s) : s->waits);
 }
 
-/* Notes the shards without a row that come behind one whose row is not ended. Returns whether one is new. */
+/* Marks shards without a row that descend from a shard whose row is not ended. Returns 1 if it has marked
+ * one. */
 static int hold_back(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
   int found = 0;
   for (size_t i = 0; i < n; i++) {
@@ -203,13 +209,14 @@ static int hold_back(slp_whole_fleet *w, const sloop_shard_t *const *shards, siz
   return found;
 }
 
-/* Every open shard comes to have a row. A child's is made before its parent's says that it ended: with
- * --until that may be never, because the parent is read up to the time only. */
+/* Every open shard gets a row sometime, and a child gets it before its parent's row is ended. With --until
+ * the parent's row may never be ended, because the parent is read up to the time only; so such a child is not
+ * waited for. */
 int slp_whole_listed(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!shard_of(w, shards[i]->id)) return SLP_ENOMEM;
   while (w->by_time && hold_back(w, shards, n))
-    continue; /* as often as generations are listed out of order */
+    continue; /* once more for each generation that is listed out of order */
   for (size_t i = 0; i < n; i++) {
     const slp_whole_shard *s = shard_of(w, shards[i]->id);
     if (!shards[i]->closed && !s->has_row && !s->waits)
