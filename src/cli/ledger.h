@@ -1,6 +1,6 @@
-/* ledger.h - a producer's list of the records that it put into a stream, against which the records that a
- * reader hands out are checked. The ledger knows only shard ids, sequence numbers and times, and nothing of
- * the library that it judges. --demo uses it. */
+/* ledger.h - a list of the records that a producer put into a stream. The records that a reader hands out are
+ * checked against it. The ledger knows only shard ids, sequence numbers and times, and nothing of the library
+ * that it judges. Used by --demo. */
 #ifndef SLP_CLI_LEDGER_H
 #define SLP_CLI_LEDGER_H
 

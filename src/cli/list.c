@@ -74,8 +74,8 @@ static void leave_if_done(list *l) {
     slp_app_close(&l->app);
 }
 
-/* Returns 1 if the question may be repeated. A deregistration without an answer may have been done, and its
- * repetition would fail because the consumer is gone. So it is repeated only after throttling. */
+/* Returns 1 if the question may be repeated. A deregistration without an answer may have been done, and
+ * repeating it would fail because the consumer is gone; it is repeated only after throttling. */
 static int may_ask_again(const list *l, const sloop_error_t *error) {
   return error && (l->app.args->mode != SLP_MODE_DEREGISTER || error->code == SLOOP_ETHROTTLE);
 }

@@ -31,7 +31,7 @@ struct slp_matcher {
   /* class_of: the class of each byte; bytes that no set of the program tells apart share a class. byte_of:
    * one byte of each class. */
   uint8_t class_of[256], byte_of[256];
-  slp_regex_set of_words;
+  slp_regex_set of_words; /* the bytes of words */
   /* How many classes of bytes. Two more symbols follow them in each row of nexts: number `classes` is the end
    * of the text, number `classes` + 1 a newline that is the last byte. */
   uint32_t classes;
@@ -40,14 +40,14 @@ struct slp_matcher {
   state *states; /* owned, as are the next six */
   /* per state a row: for each class, the next state's number times `row`, NOT_MADE or MATCHED */
   uint32_t *nexts;
-  uint16_t *index;  /* hash table of states, `slots` long: number + 1; 0: free */
-  uint16_t *pool;   /* the steps of all states */
-  uint64_t *marks;  /* one bit per step: already visited by go_through */
-  uint64_t *target; /* one bit per step: the set of the next state; all 0 in between */
-  uint16_t *stack;  /* steps that go_through has still to visit */
-  size_t pool_n, pool_max, words;
-  slp_str text; /* the part not searched yet */
-  uint32_t at;  /* the current state's number times `row`, or MATCHED */
+  uint16_t *index;                /* hash table of states, `slots` long: number + 1; 0: free */
+  uint16_t *pool;                 /* the steps of all states */
+  uint64_t *marks;                /* one bit per step: already visited by go_through */
+  uint64_t *target;               /* one bit per step: the set of the next state; all 0 in between */
+  uint16_t *stack;                /* steps that go_through has still to visit */
+  size_t pool_n, pool_max, words; /* words: length of marks and target, in 64-bit words */
+  slp_str text;                   /* the part not searched yet */
+  uint32_t at;                    /* the current state's number times `row`, or MATCHED */
 };
 
 /* ---- classes ------------------------------------------------------------------------------------------- */

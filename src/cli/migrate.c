@@ -96,7 +96,8 @@ static int exit_code_of(int status) {
   }
 }
 
-/* Writes the lines, and frees them. They go to standard error if standard output gets the token. */
+/* Writes the lines and frees them: to standard error if standard output gets the token, else to standard
+ * output. */
 static void put_lines(migration *m, slp_buf *lines) {
   if (!is_standard(&m->app.args->migrate_to)) {
     slp_app_write(&m->app, lines);

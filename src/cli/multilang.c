@@ -151,7 +151,7 @@ static void op_hand_over(slp_ml_shard *h) {
   if (d->consumer.s) (void)sloop_hand_over(d->consumer.s, h->id);
 }
 
-/* Drops the line if standard error is full, so that nobody's reading it holds up no other shard. */
+/* Tells a line, or drops it if standard error is full: other shards must not wait for its reader. */
 static void op_say(slp_ml_shard *h, const char *line) {
   if (!child_of(h)->d->app.args->quiet) slp_say_if_room("%s", line);
 }

@@ -1,7 +1,6 @@
-/* multilang_change.h - a change of a DynamoDB table, as text for a child process. It is the text that
- * Amazon's StreamsMultiLangDaemon gives its children: RecordAdapter.getData() of
- * dynamodb-streams-kinesis-adapter 1.x. multilang_change.c lists how it differs from what the service
- * sends. */
+/* multilang_change.h - writes a change of a DynamoDB table as text for a child process. Amazon's
+ * StreamsMultiLangDaemon gives its children the same text: RecordAdapter.getData() of
+ * dynamodb-streams-kinesis-adapter 1.x. multilang_change.c lists how the text differs from the service's. */
 #ifndef SLP_CLI_MULTILANG_CHANGE_H
 #define SLP_CLI_MULTILANG_CHANGE_H
 

@@ -150,7 +150,7 @@ void slp_ml_keys_each(void (*fn)(void *arg, const char *key, int acts, const cha
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* Returns 1 if the strings are equal but for the case of ASCII letters. */
+/* Returns 1 if the strings are equal, or differ only in the case of ASCII letters. */
 static int same_letters(const char *a, const char *b) {
   while (*a && lower(*a) == lower(*b)) a++, b++;
   return lower(*a) == lower(*b);
@@ -336,8 +336,8 @@ static const struct provider {
     {"DefaultCredentialsProvider", IN_CHAIN, NULL},
     {"DefaultAWSCredentialsProviderChain", IN_CHAIN, NULL},
     {"EnvironmentVariableCredentialsProvider", IN_CHAIN, NULL},
-    /* With two arguments: SDK 1 takes them for a file and a profile; SDK 2 ignores both and reads the default
-     * profile. So two are refused here. */
+    /* Two arguments are refused, because the SDKs disagree: SDK 1 takes them for a file and a profile, SDK 2
+     * ignores both and reads the default profile. */
     {"ProfileCredentialsProvider", OF_PROFILE,
      "its one argument is a profile; for another file set AWS_SHARED_CREDENTIALS_FILE to it and write "
      "ProfileCredentialsProvider|NAME"},
@@ -386,8 +386,8 @@ static const struct provider *provider_of(const char *name) {
   return NULL;
 }
 
-/* Returns the right spelling of a name that differs from it in the case of letters, or equals it; NULL:
- * none. */
+/* Finds a name without regard to the case of letters. Returns its right spelling; NULL: it is none of the
+ * table. */
 static const char *name_in_other_case(const char *name) {
   for (size_t i = 0; i < SLP_COUNT(providers); i++)
     if (same_letters(short_name(name), providers[i].name)) return providers[i].name;
@@ -559,7 +559,8 @@ static int settle_credentials(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   if (r) return r;
   size_t at = s->texts.n;
   if (!*first) return 0;
-  if (slp_buf_add(&s->texts, first, strlen(first) + 1)) return SLP_ENOMEM; /* take_all has left room */
+  /* take_all has reserved the room */
+  if (slp_buf_add(&s->texts, first, strlen(first) + 1)) return SLP_ENOMEM;
   s->profile = s->texts.p + at;
   return 0;
 }

@@ -246,8 +246,8 @@ static void listen_from(slp_ml_shard *h, uint64_t now) {
 
 static uint64_t seconds_since(uint64_t us, uint64_t now) { return (now - us) / 1000000; }
 
-/* Reports at warn_us that the child owes an answer. The child is not killed for it unless timeoutInSeconds is
- * set: it may be at work. */
+/* Reports at warn_us that the child owes an answer. It may be at work, so it is not killed for its silence
+ * unless timeoutInSeconds is set. */
 static void tell_silence(slp_ml_shard *h, uint64_t now) {
   char line[300], end[80] = "waited for without end, as timeoutInSeconds is not set";
   size_t records = 0;

@@ -30,7 +30,7 @@
 /* batches of one shard that are held at most; the consumer never hands out so many */
 #define SLP_ML_QUEUE_MAX 4
 #define SLP_ML_LINE_MAX 262144 /* bytes of a line of a child's output; a longer line is left out */
-/* at most so many lines of one kind are told about a child in SLP_ML_TOLD_US */
+/* the most lines of one kind that are told about a child in SLP_ML_TOLD_US */
 #define SLP_ML_TOLD_MAX 10
 #define SLP_ML_TOLD_US UINT64_C(5000000)
 #define SLP_ML_PIECE 65536 /* bytes that are prepared for a child at once; the last record may go beyond it */
@@ -74,12 +74,12 @@ typedef struct slp_ml_place { /* a record of the shard, or KCL's word for where 
 
 typedef struct slp_ml_limits {
   const char *program; /* the child's program, for messages */
-  uint64_t timeout_us; /* a child silent for so long while it owes an answer is killed; 0: never */
+  uint64_t timeout_us; /* a child that owes an answer is killed after this much silence; 0: never */
   uint64_t close_us;   /* from the closing of its input to SIGTERM, and from SIGTERM to SIGKILL */
   /* when the lease table takes longer, the child is told that its checkpoint failed */
   uint64_t checkpoint_us;
   uint64_t empty_us; /* interval of processRecords without records; 0: never sent */
-  /* a child silent for so long while it owes an answer is reported, again after twice as long */
+  /* a child that owes an answer is reported after this much silence, and again after twice as much */
   uint64_t warn_us;
 } slp_ml_limits;
 
@@ -90,7 +90,7 @@ typedef struct slp_ml_told { /* limits how many lines of one kind are told about
 } slp_ml_told;
 
 typedef struct slp_ml_shard slp_ml_shard;
-/* What the shard asks of the daemon. */
+/* Functions by which the shard acts. */
 typedef struct slp_ml_ops {
   /* Starts the child. Returns 0, or a negative code that sloop_strerror() explains. */
   int (*start)(slp_ml_shard *h);
@@ -151,7 +151,7 @@ struct slp_ml_shard {
   uint32_t late;
   /* children that failed in a row, without a processRecords answered or a checkpoint written */
   uint32_t failures;
-  uint64_t starts, deaths; /* counts of children started, and of those that ended too early */
+  uint64_t starts, deaths; /* number of children started; number that ended too early */
   slp_ml_told junk, too_long;
   char why[320];       /* why the last child was killed or is missing */
   char complaint[100]; /* the beginning of the last line that this child wrote to standard error; "": none */

@@ -17,7 +17,7 @@ typedef struct slp_names {
 
 void slp_names_init(slp_names *t, slp_mem *mem);
 void slp_names_free(slp_names *t);
-/* Returns the number of the name, which gets one if it has none. UINT32_MAX: no memory, or SLP_NAMES_MAX
+/* Returns the number of the name. A new name gets the next number. UINT32_MAX: no memory, or SLP_NAMES_MAX
  * names. */
 uint32_t slp_names_number(slp_names *t, const char *name);
 /* Returns the number of the name; UINT32_MAX: it has none. */

@@ -3,7 +3,8 @@
 
 #include "host/program.h"
 
-/* A turn ends after about SLICE_BYTES of text, or about so many bytes of records read, or after SLICE_US. */
+/* A turn ends when about SLICE_BYTES of text were made, when about SLICE_BYTES of records were read, or after
+ * SLICE_US. */
 #define SLICE_BYTES ((size_t)256 << 10)
 #define SLICE_US 2000
 #define CLOCK_BYTES 16384 /* bytes of records and text between two looks at the clock */
@@ -14,9 +15,9 @@ typedef struct held { /* a batch and how far it is printed */
   slp_list link;
   sloop_batch_t *batch;
   const void *owner;
-  size_t n;         /* the first n records of the batch are to be printed */
-  size_t made;      /* the first so many are text already, or were passed over */
-  size_t told;      /* the first so many were acknowledged one by one */
+  size_t n;         /* records at the front of the batch that shall be printed */
+  size_t made;      /* records at the front that are text already, or were passed over */
+  size_t told;      /* records at the front that were acknowledged one by one */
   uint8_t begun;    /* 1: a part of record number `made` is text */
   uint8_t doubtful; /* 1: a lease went after the batch was handed over, so each record is checked */
   uint64_t ends[];  /* for each record made, the offset in the whole output where its text ends */
@@ -82,7 +83,7 @@ static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
   return before->made ? before->ends[before->made - 1] : end_before(o, before, 0);
 }
 
-/* Returns 1 if all that is to be printed of the batch is written. */
+/* Returns 1 if the text of the batch is made and written. */
 static int is_written(const slp_output *o, const held *h) {
   return h->made == h->n && end_before(o, h, h->n) <= o->written;
 }

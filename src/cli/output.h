@@ -43,12 +43,11 @@ struct slp_output {
   /* Set by the user. */
   uint8_t leased;     /* 1: before writing, ask sloop_batch_owned() whether the records still count */
   uint8_t unbuffered; /* 1: each record is written by itself */
-  /* Appends text of the record r of batch b, which `owner` handed over. `begins` is 1 at the first call for
-   * r.
+  /* Appends text of the record r of batch b, which `owner` handed over. begins: 1 at the first call for r.
    *   SLP_MADE        the text is complete
    *   SLP_MADE_PART   there is more to do: it is called again, with begins 0
    *   SLP_MADE_WAITS  the same, but only after slp_output_wake(): something from outside is missing
-   *   SLP_MADE_NONE   neither r nor the records after it in b are to be printed
+   *   SLP_MADE_NONE   do not print r and the records after it in b
    *   negative        an error, treated as SLP_MADE_NONE */
   int (*make)(void *user, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
               slp_buf *text);

@@ -103,9 +103,9 @@ static void say_in_place(const slp_places *p) {
   slp_say("--save: %s is written in place, since it can't be replaced: %s", path, trouble);
 }
 
-/* Takes the file of --save for this process, and then reads it, so that it holds what the last process left.
- * Tries to write it before any record is read; otherwise each start would print the same records and then
- * fail to keep its place. */
+/* Locks the file of --save for this process before it reads it, so that the content is what the last process
+ * left. Tries to write it before any record is read; otherwise each start would print the same records and
+ * then fail to keep its place. */
 static int take_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   char no_write[400];
@@ -194,7 +194,7 @@ int slp_places_write(slp_places *p, char why[400]) {
   return 0;
 }
 
-/* Returns 1 if the file of --save holds a place: one that was written, or the one that was found there. */
+/* Returns 1 if the file of --save holds a position, written by this process or found at the start. */
 static int has_place(const slp_places *p) {
   size_t n = p->noted ? p->written.n : 0;
   for (size_t i = 0; i < p->args->streams_n && !p->noted; i++) n += p->now[i].n;

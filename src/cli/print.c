@@ -82,7 +82,7 @@ static const unsigned allowed[] = {
     [SLP_PRINTER_EVENT] = BIT(SLP_PRINTER_EVENTS) | BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_IDLE),
 };
 
-/* What the function of a state returns, besides errors and SLP_DECODE_WAITS. */
+/* Results of the functions of states, besides errors and SLP_DECODE_WAITS. */
 enum {
   PRINTED = 0, /* the record is done */
   A_SLICE = 1, /* there is more, and time has passed */
@@ -98,7 +98,7 @@ static void move(slp_printer *p, slp_printer_state to) {
   if (p->args->decode.n) slp_cwlogs_free(&p->events);
 }
 
-/* Begins to match a line, in state `as`. It is printed if it matches. */
+/* Begins to match a line, in state `as`. The line is printed if it matches. */
 static int match(slp_printer *p, slp_printer_state as, const sloop_record_t *r, const slp_show_extra *extra) {
   move(p, as);
   p->line = *r;

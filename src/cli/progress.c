@@ -6,7 +6,7 @@
 #include "cli/say.h"
 #include "host/program.h"
 
-/* a lag that has not been known for less than this is no news: the first answers take time */
+/* the first answers may take this long: until then an unknown lag is shown without its duration */
 #define SOON_MS 5000u
 
 static void show_behind(const sloop_stats_t *now, char out[40]) {

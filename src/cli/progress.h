@@ -4,10 +4,11 @@
 
 #include "cli/consumer.h"
 
-typedef struct slp_standing { /* shards in one state, most often one that keeps them from making progress */
+typedef struct slp_standing { /* the shards that are in one state */
   size_t n;                   /* how many shards */
-  int64_t ms;                 /* the longest time that one of them has been in the state; -1: not told */
-  char error[48];             /* the error of that shard; "" */
+  /* how long the shard that has been in the state for longest has been in it; -1: not told */
+  int64_t ms;
+  char error[48]; /* the error of that shard; "" */
 } slp_standing;
 
 typedef struct slp_progress {

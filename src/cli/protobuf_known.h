@@ -6,10 +6,10 @@
 
 #include "cli/protobuf_schema.h"
 
-/* Returns which of them a message is, by its full name and its fields, sorted by number. A message of such a
- * name with other fields is SLP_PB_ORDINARY. */
+/* Returns which known message a message is, by its full name and its fields, sorted by number. A message with
+ * such a name but other fields is SLP_PB_ORDINARY. */
 slp_pb_known slp_pb_known_of(slp_str name, const slp_pb_field *fields, uint32_t n);
-/* Both append a text in quotes. They return 0 or why b failed, or SLP_EBADDATA and `why` if the value is out
+/* Both append a text in quotes. Both return 0 or why b failed, or SLP_EBADDATA and `why` if the value is out
  * of range. */
 int slp_pb_put_timestamp(slp_buf *b, int64_t seconds, int32_t nanos, char why[SLP_PB_WHY]);
 int slp_pb_put_duration(slp_buf *b, int64_t seconds, int32_t nanos, char why[SLP_PB_WHY]);

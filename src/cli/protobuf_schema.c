@@ -225,7 +225,8 @@ static int enter_message(reading *r, slp_str text, slp_str scope, features in, i
   return bad;
 }
 
-/* Sets the features that the file's syntax or edition has by default, then those of its options. */
+/* Sets the default features of the file's syntax or edition, then the features that the file's options
+ * set. */
 static int begin_features(reading *r, slp_str file, features *f) {
   slp_str syntax = find_text(file, FILE_SYNTAX);
   uint64_t edition = find_number(file, FILE_EDITION, 0);

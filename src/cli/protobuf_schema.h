@@ -13,7 +13,7 @@
 
 #define SLP_PB_SET_BYTES (16u << 20) /* the largest set */
 #define SLP_PB_WHY 80                /* bytes for a sentence that says what is wrong */
-#define SLP_PB_NONE UINT32_MAX       /* no index of a table */
+#define SLP_PB_NONE UINT32_MAX       /* in place of an index: there is none */
 
 typedef enum { /* the numbers of FieldDescriptorProto.Type */
                SLP_PB_DOUBLE = 1,

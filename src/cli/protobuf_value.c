@@ -21,8 +21,8 @@ static int refuse(char why[SLP_PB_WHY], const char *what) {
 static slp_pb_frame *top(slp_pb_value *v) { return &v->open[v->depth - 1]; }
 static const slp_pb_field *field_at(const slp_pb_value *v, uint32_t at) { return &v->schema->fields[at]; }
 
-/* Reads the field at in[at...end), and counts the work. A group counts its bytes, because it is read to its
- * end. */
+/* Reads the field at in[at...end), and counts the work: 1, and for a group also its bytes, because it is read
+ * to its end. */
 static int read_field(slp_pb_value *v, size_t at, size_t end, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   int r = slp_pb_field_at(v->in, at, end, ret);
   v->work += 1 + (ret->wire == SLP_PB_GROUP && !r ? ret->next - ret->from : 0);
@@ -81,8 +81,8 @@ static int add_run(slp_pb_value *v, slp_pb_run run, char why[SLP_PB_WHY]) {
   return 0;
 }
 
-/* Makes field f, whose index is `at`, the member of its oneof that counts. Returns 1 if it replaces another
- * member. */
+/* Makes field f, whose index is `at`, the member of its oneof that counts. Returns 1 if another member
+ * counted before. */
 static int choose(slp_pb_value *v, const slp_pb_frame *frame, const slp_pb_field *f, uint32_t at) {
   slp_pb_slot *oneof = &v->last[v->schema->messages[frame->type].n + f->oneof];
   int other = oneof->serial == frame->serial && v->runs[oneof->run].field != at;

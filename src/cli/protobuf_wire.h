@@ -26,7 +26,7 @@ typedef struct slp_pb_token { /* one field; all offsets are in the text */
   size_t from, value, end, next;
 } slp_pb_token;
 
-/* Both read at in[*at], not beyond `end`, and move *at behind what they read. They return 0 or
+/* Both read at in[*at], not beyond `end`, and move *at behind what was read. Both return 0 or
  * SLP_EBADDATA. */
 int slp_pb_varint(slp_str in, size_t *at, size_t end, uint64_t *ret);
 int slp_pb_tag(slp_str in, size_t *at, size_t end, uint32_t *ret_number, uint8_t *ret_wire);

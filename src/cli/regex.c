@@ -96,8 +96,8 @@ static int add_set(reader *p, const slp_regex_set *set) {
 
 /* ---- sets of characters -------------------------------------------------------------------------------- */
 
-/* A set of characters. Of those beyond ASCII it has either all, or none but the two that are an ASCII letter
- * in another case. */
+/* A set of characters. It has all characters beyond ASCII, or none except the two that are an ASCII letter in
+ * another case. */
 typedef struct chars {
   slp_regex_set bytes;
   uint8_t high;   /* 1: all characters beyond ASCII; 0 in an expression about bytes, where `bytes` has them */
@@ -236,7 +236,7 @@ static int copy(reader *p, size_t from, size_t n) {
   return 0;
 }
 
-/* These make the piece from step `from` to the end optional (?), repeated (+), or both (*). */
+/* maybe, many and any make the piece from step `from` to the end optional (?), repeated (+), or both (*). */
 static int maybe(reader *p, size_t from) {
   return insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 1);
 }
@@ -587,7 +587,7 @@ static int read_one(reader *p) {
   return 0;
 }
 
-/* Makes the piece from step `from` the first of two alternatives. The caller appends the other one, and then
+/* Makes the piece from step `from` the first of two alternatives. The caller appends the second, and then
  * calls end_other with *ret_jump. */
 static int begin_other(reader *p, size_t from, size_t *ret_jump) {
   int e = insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 2);

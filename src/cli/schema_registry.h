@@ -25,7 +25,8 @@ typedef struct slp_registry {
   void *user;
 } slp_registry;
 
-/* Sets it up, so that `schemas` asks it for schemas that no file has. */
+/* Initialises r, and makes `schemas` ask r for schemas that no file has. r->quiet, on_answer and user are the
+ * caller's to set. */
 void slp_registry_init(slp_registry *r, slp_mem *mem, slp_schemas *schemas);
 /* Cancels the calls that use this identity; NULL: all calls. Their versions are asked for again when a record
  * needs them. */

@@ -58,7 +58,7 @@ struct slp_schemas {
   slp_buf file_text;           /* the JSON of file_schema */
   slp_avro_schema file_schema; /* the schema of the last Avro file; mem NULL: none */
   uint8_t seen[SLP_SCHEMA_ID]; /* the first id for which the file without an id was used */
-  /* seen_any: there was such an id; seen_more: and a different one, which that schema may not fit */
+  /* seen_any: 1: `seen` is set; seen_more: 1: that file was used for another id too, and may not fit both */
   uint8_t seen_any, seen_more;
   /* Asks a registry for v, which is ASKED. Returns 0, and later slp_schemas_answer or slp_schemas_refuse is
    * called, not from inside `ask`; or a negative code and `why`: it can't be asked now. NULL: there is no
@@ -70,7 +70,7 @@ struct slp_schemas {
 void slp_schemas_init(slp_schemas *s, slp_mem *mem);
 void slp_schemas_free(slp_schemas *s);
 /* Reads a schema given as [ID=]FILE[#MESSAGE]. The content is an Avro schema in JSON or a descriptor set of
- * Protobuf, which is recognised by its bytes. If a file has the whole name, # included, that one is read.
+ * Protobuf, which is recognised by its bytes. A file whose name contains the whole FILE#MESSAGE is preferred.
  * Returns 0, SLP_EINVAL and `why`, or SLP_ENOMEM. */
 int slp_schemas_add_file(slp_schemas *s, const char *given, char why[400]);
 /* Finds the schema of a version. Returns 0; SLP_DECODE_WAITS: it was asked for, call again later;

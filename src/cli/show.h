@@ -30,7 +30,7 @@ void slp_show_harmless(slp_buf *b, sloop_str_t v);
 typedef struct slp_show_extra {      /* what is known of a line besides the record */
   uint8_t data_is_json, key_is_json; /* 1: a decoder has made JSON of it */
   const char *worker;                /* with leases: this worker; or NULL */
-  /* why it could not be decoded, or why it is undecided whether it matches; or NULL */
+  /* why the record could not be decoded, or why it is not known whether it matches; or NULL */
   const char *error;
   const slp_log_event *event; /* the log event whose message is the payload; or NULL */
 } slp_show_extra;
@@ -42,7 +42,7 @@ typedef struct slp_show_extra {      /* what is known of a line besides the reco
  *  - A change of DynamoDB is {"stream","shard","seq","ts","event","id","change"}, and "user" if it has one.
  * `extra` may be NULL. */
 int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra);
-/* Shortens a shard's id to an end of it, as -p takes it: "shardId-000000000012" to "12",
+/* Shortens a shard's id to a part at its end, which -p takes: "shardId-000000000012" to "12",
  * "shardId-00000001795292410065-69e87ba0" to "69e87ba0". Other ids stay whole. Returns a pointer into id. */
 const char *slp_shard_short(const char *id);
 

@@ -172,8 +172,8 @@ static void leave_if_done(tail *t) {
   slp_app_close(&t->app);
 }
 
-/* Closes a consumer when all of its text is written and acknowledged, or never will be. Its position is noted
- * before. */
+/* Closes a consumer when all of its text is written and acknowledged, or never will be. Notes the consumer's
+ * position before. */
 static void close_if_written(tail *t, reading *rd) {
   if (!rd->ended || rd->consumer.closing || slp_output_has(&t->output, rd)) return;
   if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
@@ -362,8 +362,8 @@ static int leaves_with_fleet(const tail *t) {
   return has_leases(t) && (t->app.args->until_tip || t->app.args->until_given);
 }
 
-/* Returns 1 if the whole application is done. This worker's own shards must be done since before the look at
- * the rows began; the rows tell about the other workers. */
+/* Returns 1 if the whole application is done: the rows say so, and this worker's own shards were done before
+ * the look at the rows began, and have been since. */
 static int fleet_is_done(reading *rd) {
   const slp_fleet_look *k = &rd->look;
   int still_done = rd->done_us && rd->done_us <= k->begun_us && rd->last_us < k->begun_us;
@@ -527,8 +527,8 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
   return 1;
 }
 
-/* Returns 1 and a line if a shard has had no living reader for longer than it takes to find one, or if this
- * worker's writes have failed so long that it can't become that reader. */
+/* Returns 1 and a line in two cases: a shard has had no living reader for longer than finding one takes; or
+ * this worker's writes have failed for the time of --timeout, so it can't become that reader. */
 static int is_without_share(const tail *t, reading *rd, char line[480]) {
   const slp_args *a = t->app.args;
   const slp_fleet_look *k = &rd->look;
@@ -587,8 +587,8 @@ static void check_places(tail *t) {
   if (slp_program_mono_us() - t->places.at_us >= SLP_PLACES_EVERY_US) keep_places(t);
 }
 
-/* After a Ctrl-C, a reader that stops reading in the middle of a record is not waited for. The position is
- * then behind the last record that was written whole. */
+/* After a Ctrl-C, waits SLP_APP_GRACE_MS for a reader that stops reading in the middle of a record. The
+ * position is then behind the last record that was written whole. */
 static void check_reader(tail *t) {
   if (t->app.interrupted &&
       slp_program_mono_us() - t->app.interrupted_at_us >= SLP_APP_GRACE_MS * UINT64_C(1000))
@@ -684,7 +684,7 @@ static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
   return r;
 }
 
-/* Opens the metrics of all streams. They end with the first consumer. */
+/* Opens the metrics of all streams. The metrics end with the first consumer. */
 static int open_metrics(tail *t) {
   sloop_metrics_t *m = NULL;
   int r = slp_cli_metrics_open(&m, &t->app, t->each[0].consumer.s);

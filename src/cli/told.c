@@ -1,4 +1,4 @@
-/* told.c - holds lines about trouble. Of each kind, some lines are told at once in five seconds; lines that
+/* told.c - holds lines about trouble. Some lines of each kind are told at once in five seconds; lines that
  * come later within these five seconds are held and told together. */
 #include "cli/told.h"
 
@@ -15,8 +15,8 @@ static int is_over(const slp_told_kind *k, uint64_t now_us) {
   return !k->at_us || now_us - k->at_us >= SLP_TOLD_AGAIN_US;
 }
 
-/* Returns the place of the kind. If it has none, it gets a free one, or the one that has not been used for
- * longest. */
+/* Returns the place of the kind. A kind without a place gets a free one, or that of the kind that was told
+ * longest ago. */
 static slp_told_kind *find_kind(slp_told *t, int kind) {
   slp_told_kind *room = &t->kinds[0];
   for (size_t i = 0; i < SLP_TOLD_KINDS; i++) {
@@ -57,8 +57,8 @@ static void begin(slp_told *t, slp_told_held *h, const slp_told_line *l, uint64_
   if (l->shard.n) snprintf(h->shard, sizeof h->shard, "%.*s", (int)l->shard.n, l->shard.p);
 }
 
-/* Holds a line: with equal lines, else in a free place, else with other lines of its kind. Returns 0 if there
- * is no place for it. */
+/* Holds a line: with equal lines, else in a free place, else with other lines of its kind. Returns 0 if none
+ * of these exists. */
 static int hold(slp_told *t, const slp_told_line *l) {
   uint64_t said = hash_of(l->what);
   slp_told_held *like = NULL, *kin = NULL, *room = NULL;

@@ -1,5 +1,5 @@
-/* told.h - decides which lines about trouble are told, and when. Of each kind, some are told at once; the
- * others are held and told together five seconds later, or at the end. Every line is told or counted, and
+/* told.h - decides which lines about trouble are told, and when. Some lines of each kind are told at once.
+ * The others are held and told together five seconds later, or at the end. Every line is told or counted, and
  * every shard is named while there is room. Pure. */
 #ifndef SLP_CLI_TOLD_H
 #define SLP_CLI_TOLD_H
@@ -29,13 +29,14 @@ typedef struct slp_told_kind { /* a kind of which lines were told */
 
 typedef struct slp_told_held { /* lines that are held together */
   int kind;
-  uint8_t mixed;      /* 1: some of them say something else, because there was no other place to hold them */
-  uint32_t n;         /* how many lines; 0: the place is free */
-  uint32_t unnamed_n; /* lines of shards for whose names there was no room */
-  uint32_t names_n;   /* number of shards in names */
-  uint64_t serial;    /* the lowest is the oldest, and is told first */
-  uint64_t said;      /* a hash of slp_told_line.what */
-  char shard[132];    /* the shard of `line` */
+  /* 1: lines with another text are counted in, because there was no other place to hold them */
+  uint8_t mixed;
+  uint32_t n;                 /* how many lines; 0: the place is free */
+  uint32_t unnamed_n;         /* lines of shards for whose names there was no room */
+  uint32_t names_n;           /* number of shards in names */
+  uint64_t serial;            /* the lowest is the oldest, and is told first */
+  uint64_t said;              /* a hash of slp_told_line.what */
+  char shard[132];            /* the shard of `line` */
   char line[SLP_TOLD_LINE];   /* the first of the lines */
   char names[SLP_TOLD_NAMES]; /* further shards, as ", NAME, NAME" */
 } slp_told_held;
@@ -51,7 +52,8 @@ int slp_told_now(slp_told *t, const slp_told_line *l, uint64_t now_us);
 /* Writes the oldest held lines that are due as one line; `all`: due or not. Returns 0 if there are none. */
 int slp_told_next(slp_told *t, uint64_t now_us, int all, char text[SLP_TOLD_TEXT]);
 
-/* Drops held lines that `end`, the line that ends everything, repeats at its beginning. */
+/* Forgets held lines that are the beginning of `end`, the line that ends everything, because it tells
+ * them. */
 void slp_told_drop(slp_told *t, const char *end);
 
 #endif

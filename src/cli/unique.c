@@ -43,8 +43,8 @@ void slp_unique_free(slp_unique *u) {
   slp_free(u->mem, u);
 }
 
-/* Makes the digest of a record out of digests of its parts. They have a fixed length, so that no two
- * different records have their parts joined to the same bytes. */
+/* Makes the digest of a record from digests of its parts. Digests have a fixed length, so different parts
+ * can't be joined to the same bytes. */
 static int digest_of(slp_unique *u, const sloop_record_t *r, uint8_t out[16]) {
   char parts[48];
   int change = r->event_id.len > 0;

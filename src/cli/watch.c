@@ -240,7 +240,7 @@ static void on_signal(void *arg, int number) {
 }
 
 int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
-  /* If SIGTSTP is ignored, it stays ignored: the last of these signals is then left out. */
+  /* if SIGTSTP is ignored, it stays ignored, and is not among the signals that are caught */
   static const int numbers[] = {SIGWINCH, SIGCONT, SIGTSTP};
   size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGTSTP) ? 1 : 0);
   watch w = {.app = {.mem = mem}};

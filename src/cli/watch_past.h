@@ -42,9 +42,8 @@ void slp_watch_past_init(slp_watch_past *p, slp_mem *mem);
 void slp_watch_past_free(slp_watch_past *p);
 /* Notes what a poll found. Returns 0 or SLP_ENOMEM. */
 int slp_watch_past_add(slp_watch_past *p, const sloop_leases_t *leases, uint64_t now_ms, int64_t wall_ms);
-/* Returns the word of slp_worker_word(), with one exception: instead of "owns", returns "works" if the rows
- * of the worker's leases have changed within the time of a lease, and "silent" if they have not for that
- * long. */
+/* Returns the word of slp_worker_word(), except that "owns" becomes "works" if rows of the worker's leases
+ * have changed within the last lease_ms, or "silent" if no row has changed for longer. */
 const char *slp_watch_past_word(slp_watch_past *p, const sloop_worker_t *w, uint64_t now_ms, int64_t wall_ms);
 /* Returns how many leases came to another worker in the last minute, at most SLP_WATCH_MOVES. */
 uint32_t slp_watch_past_moves(const slp_watch_past *p, uint64_t now_ms);

@@ -14,7 +14,7 @@
 typedef enum slp_whole_state {
   SLP_WHOLE_UNKNOWN, /* no look was done yet */
   SLP_WHOLE_WAITS,   /* a shard has no lease, or no reader that has shown a sign of life; `why` names it */
-  /* every shard is ended, is being read, or nobody may read it; one is not at its tip, and `why` names it */
+  /* every shard is ended, is being read, or is blocked; one is not at its tip, and `why` names it */
   SLP_WHOLE_SHARED,
   SLP_WHOLE_BLOCKED, /* as AT_TIP, except a shard that nobody reads until an operator helps; `why` names it */
   /* every shard is ended, or was at its tip with all of it acknowledged. With --until: every shard is ended,
