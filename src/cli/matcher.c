@@ -52,11 +52,12 @@ struct slp_matcher {
 
 /* ---- classes ------------------------------------------------------------------------------------------- */
 
-/* Splits each class into the bytes that are in the set and those that are not. */
+/* Splits each class in two: bytes that are in the set, and bytes that are not. */
 static void split(slp_matcher *m, const slp_regex_set *set) {
   uint32_t in[256];
   for (size_t i = 0; i < 256; i++) in[i] = NOT_MADE;
-  for (uint32_t c = 0; c < 256; c++) { /* the part with byte_of[class] keeps the class's number */
+  /* bytes that are in the set just as byte_of[class] keep the class's number; the others get a new one */
+  for (uint32_t c = 0; c < 256; c++) {
     uint8_t class = m->class_of[c];
     if (slp_regex_in(set, (uint8_t)c) == slp_regex_in(set, m->byte_of[class])) continue;
     if (in[class] == NOT_MADE) {

@@ -237,8 +237,8 @@ static uint64_t patience(const slp_ml_shard *h, uint64_t now) {
 
 #define WARN_EVERY_US UINT64_C(600000000)
 
-/* The child's silence is counted from now on. A child that asks for checkpoints is at work, so it is called
- * then too. */
+/* Counts the child's silence from now on. Also called when the child asks for a checkpoint, because it is at
+ * work then. */
 static void listen_from(slp_ml_shard *h, uint64_t now) {
   h->asked_us = now;
   h->warn_us = h->limits.warn_us ? now + h->limits.warn_us : NEVER;

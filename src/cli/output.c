@@ -262,7 +262,7 @@ static int make_some(slp_output *o, uint64_t until_us) {
     const sloop_record_t *r = sloop_batch_at(h->batch, h->made);
     size_t text = o->text.n;
     if (!h->begun) bytes += r->data.len + 64;
-    if (make_one(o, h, r)) return o->whole > o->done; /* text made before it is written meanwhile */
+    if (make_one(o, h, r)) return o->whole > o->done; /* earlier text is written while this record waits */
     if (o->text.n > text) bytes += o->text.n - text;
     if (o->text.n >= SLICE_BYTES || (o->unbuffered && o->whole > o->done)) return 1;
     if (bytes < clock_at && !h->begun) continue;

@@ -287,7 +287,8 @@ static int was_seen(slp_printer *p) {
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
   char why[100] = "";
   if (p->state == SLP_PRINTER_IDLE) p->printed = p->is_undecided = 0, p->made = 0;
-  p->from = b->n - p->made; /* text before it may have been written and removed since the last step */
+  /* counted from the end of b, because earlier text may have been removed from b since the last step */
+  p->from = b->n - p->made;
   int r = was_seen(p);
   *ret_printed = 0;
   if (r) return r < 0 ? r : 0;

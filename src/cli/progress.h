@@ -8,7 +8,7 @@ typedef struct slp_standing { /* the shards that are in one state */
   size_t n;                   /* how many shards */
   /* how long the shard that has been in the state for longest has been in it; -1: not told */
   int64_t ms;
-  char error[48]; /* the error of that shard; "" */
+  char error[48]; /* the error of that shard; "": none */
 } slp_standing;
 
 typedef struct slp_progress {

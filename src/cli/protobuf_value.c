@@ -231,7 +231,8 @@ static int put_any_value(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame,
  * beside "@type". */
 static int is_under_value(slp_pb_known known) { return known != SLP_PB_ORDINARY; }
 
-/* Begins an Any: appends its type, opens its message, and has that checked first. */
+/* Begins an Any: appends its type, opens the message inside, and has that message checked before it is
+ * written. */
 static int put_any(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token url, value;
   int has_url = value_of(v, frame, 1, &url), has_value = value_of(v, frame, 2, &value), r = 0;

@@ -22,7 +22,7 @@ typedef enum {
 typedef struct slp_pb_token { /* one field; all offsets are in the text */
   uint32_t number;
   uint8_t wire; /* slp_pb_wire */
-  /* from: its tag; value to end: its value, without length and end tag; next: behind the field */
+  /* from: its tag; value, end: its value without length and end tag; next: what follows the field */
   size_t from, value, end, next;
 } slp_pb_token;
 

@@ -49,7 +49,7 @@ typedef struct tail {
   slp_registry registry; /* asks for schemas that the printer needs */
   slp_progress progress;
   slp_output output;
-  reading *bad;     /* the one whose record can't be printed; NULL: none */
+  reading *bad;     /* the stream whose record can't be printed; NULL: none */
   int bad_code;     /* bad: the error of slp_printer_step */
   uint64_t printed; /* records printed, those of output.dropped included */
   /* last_record_us: when the last batch came. begun_us: when the command began. undecoded_told,
@@ -61,7 +61,7 @@ typedef struct tail {
   uint8_t place_kept; /* 1: --save: the file was written, or writing it failed, at least once */
   uint8_t place_lost; /* 1: the position could not be saved, which was told */
   uint8_t overdue;    /* 1: on_overdue came: text that is not written by now never will be */
-  uint8_t told_mixed; /* 1: told that one file is used as the schema of several versions */
+  uint8_t told_mixed; /* 1: the user was told that one file is used as the schema of several versions */
 } tail;
 
 /* Returns how many records were printed, for -c. Records that were dropped because another worker has their

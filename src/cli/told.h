@@ -21,7 +21,7 @@ typedef struct slp_told_line {
   const char *text; /* the whole line */
 } slp_told_line;
 
-typedef struct slp_told_kind { /* a kind of which lines were told */
+typedef struct slp_told_kind { /* a kind of lines that was told */
   int kind;
   uint32_t n;     /* lines told at once since then */
   uint64_t at_us; /* when the present five seconds began; 0: the place is free */
@@ -52,8 +52,7 @@ int slp_told_now(slp_told *t, const slp_told_line *l, uint64_t now_us);
 /* Writes the oldest held lines that are due as one line; `all`: due or not. Returns 0 if there are none. */
 int slp_told_next(slp_told *t, uint64_t now_us, int all, char text[SLP_TOLD_TEXT]);
 
-/* Forgets held lines that are the beginning of `end`, the line that ends everything, because it tells
- * them. */
+/* Forgets held lines with which `end` begins. `end` is the line that ends everything, so it tells them. */
 void slp_told_drop(slp_told *t, const char *end);
 
 #endif

@@ -80,7 +80,7 @@ int slp_until_next(slp_until *u, const char *shard, int64_t arrived_at_ms) {
 }
 
 int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now) {
-  /* a shard that was not answered yet is not counted in open_n, but then some tip is unknown */
+  /* a shard without an answer yet is not counted in open_n, but then tip_age_ms_now is unknown */
   return u->open_n > 0 && u->passed_n == u->open_n && now->tip_age_ms_now != UINT64_MAX;
 }
 

@@ -23,8 +23,8 @@ typedef struct slp_watch_shard {
   uint64_t sign;
 } slp_watch_shard;
 
-typedef struct slp_watch_worker { /* a worker that leases name; it may have no row of its own */
-  /* first_ms: when it was first seen; moved_ms: when the row of a lease of its last changed; 0: never */
+typedef struct slp_watch_worker { /* an owner of leases; it may have no row of its own */
+  /* first_ms: when the worker was first seen; moved_ms: when a row of its leases changed last; 0: never */
   uint64_t first_ms, moved_ms;
 } slp_watch_worker;
 
