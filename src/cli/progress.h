@@ -14,7 +14,8 @@ typedef struct slp_standing { /* the shards that are in one state */
 typedef struct slp_progress {
   slp_standing standing[SLOOP_SHARD_WAITS_FOR_PARENT + 1]; /* indexed by state; collected for the next line */
   sloop_stats_t before;                                    /* statistics when the last line was printed */
-  uint64_t at_us;                                          /* when the last line was printed; 0: never */
+  /* when the last line was printed, or slp_progress_due was first called; 0: neither yet */
+  uint64_t at_us;
 } slp_progress;
 
 /* Returns 1 if a line is due. The caller then calls slp_progress_look for each consumer and

@@ -70,7 +70,7 @@ typedef struct slp_pb_message {
   uint8_t is_entry; /* 1: an entry of a map; field 1 is its key and field 2 its value */
 } slp_pb_message;
 
-typedef struct slp_pb_symbol { /* a name of an enum's number */
+typedef struct slp_pb_symbol { /* a symbol of an enum: a number and its name */
   int32_t number;              /* several symbols of one enum may have the same number */
   uint32_t label, label_n;
 } slp_pb_symbol;

@@ -67,11 +67,12 @@ typedef struct slp_pb_frame { /* an open message */
   uint8_t closes; /* LEAVE: 1: a closing brace is to be written */
   /* 1: a Struct or ListValue, of which only the value of its one field is written; or an entry of a map */
   uint8_t alone;
-  uint8_t opened;               /* LIST, MAP: 1: the opening bracket or brace is written */
-  uint32_t runs_from;           /* index in runs where this message's runs begin */
-  uint32_t run;                 /* FIELDS, LIST, KEYS, MAP: index in runs of the run to write */
-  size_t at, end;               /* INDEX: offsets of the piece that is being read */
-  slp_pb_cursor more;           /* INDEX: the pieces that follow, which are runs of the message around it */
+  uint8_t opened;     /* LIST, MAP: 1: the opening bracket or brace is written */
+  uint32_t runs_from; /* index in runs where this message's runs begin */
+  uint32_t run;       /* FIELDS, LIST, KEYS, MAP: index in runs of the run to write */
+  size_t at, end;     /* INDEX: offsets of the piece that is being read */
+  /* INDEX: the further pieces of this message; they are runs of the message around it */
+  slp_pb_cursor more;
   uint32_t field;               /* index in the schema's table of the field being written */
   slp_pb_cursor cursor;         /* LIST, KEYS, MAP: the elements or entries still to come */
   size_t packed_at, packed_end; /* LIST: offsets of what is left of a packed field */
