@@ -1,16 +1,17 @@
-/* ask.c - what steal.c and claim.c have in common: a lease that a living worker has is asked for by a name in
- * its row, and the row is looked at until the owner has let go. A name that is not wanted any more is taken
- * back. */
+/* ask.c - the common part of steal.c and claim.c. To ask a living owner for a lease, this worker writes its
+ * name into the row (a claim), and reads the row until the owner has let go. A claim that is no longer wanted
+ * is taken back. */
 #include "guest/ask.h"
 
 #include "base/probe.h"
 #include "guest/counter.h"
 #include "guest/guest.h"
 
-#define LOOK_US 500000
-#define TAKE_BACK_TRIES 3 /* of a name that only keeps others away for a while */
+#define LOOK_US 500000    /* between two reads of the row of a lease that was asked for */
+#define TAKE_BACK_TRIES 3 /* where a claim that is left behind runs out by itself */
 
-/* The owner may have handed it over before: then it is this worker's, which wants it no more. */
+/* Takes the answer to UNCLAIM. The owner may have handed the lease over just before. Then the lease is this
+ * worker's, which does not want it, so it is released. */
 static void taken_back(slp_write *op) {
   slp_lease *l = op->owner;
   const slp_lease_row *row = &op->row.u.lease;
@@ -18,7 +19,7 @@ static void taken_back(slp_write *op) {
   slp_lease_touch(l);
   if (here && slp_str_eq(row->owner, slp_instance_str(&l->f->me)) && !l->row.ended) {
     SLP_PROBE("ask: taken back too late");
-    l->own.begin = row->position; /* what an earlier tenancy of this worker knew is over */
+    l->own.begin = row->position; /* what this worker knew from an earlier ownership no longer counts */
     if (slp_lease_read_image(l, row, slp_fleet_now(l->f)) == 0) slp_lease_release_again(l, row);
   }
 }
@@ -32,7 +33,7 @@ uint64_t slp_choice_us(const slp_lease *l) { return slp_guest_lease_of(l)->choic
 
 int slp_choice_restores(const slp_lease *l) { return slp_guest_lease_of(l)->choice.restores; }
 
-/* It was chosen from a list, so the row was removed since: there is no owner to ask. */
+/* A chosen lease was in a list of all rows, so its row was removed since. There is no owner to ask. */
 int slp_choice_removed(slp_lease *l) {
   if (!slp_guest_lease_of(l)->choice.counter) return 0;
   SLP_PROBE("lease: removed after it was chosen");

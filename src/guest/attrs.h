@@ -1,4 +1,4 @@
-/* attrs.h - for layouts whose attributes are looked up and changed by name. */
+/* attrs.h - reads, writes and tests attributes by their names. For the layouts of this room. */
 #ifndef SLP_GUEST_ATTRS_H
 #define SLP_GUEST_ATTRS_H
 

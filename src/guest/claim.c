@@ -1,11 +1,16 @@
-/* claim.c - sharing where nobody leads and nobody takes from the living: a worker that holds too few asks
- * for a lease of the one with the most, by its name in the row, and takes it when its owner has let go. All
- * else is as where leases are stolen (steal.c).
+/* claim.c - sharing in tables of vmware-go-kcl, where no worker leads and none takes a lease from a living
+ * owner. A worker that holds too few leases asks the worker that holds the most for one, by its name in the
+ * row (a claim), and takes the lease when the owner has let go. All else is as where leases are stolen
+ * (steal.c).
  *
- * One claim at a time. A peer may not see it: each checkpoint of the Go program puts a whole row and erases
- * it before the next renewal has a look, and one that is not made to share erases every claim. It is made
- * again for a while; then the next one is made later, and ever later. A claim that is not wanted any more is
- * taken back: while it stands nobody else takes the lease. */
+ *   - A worker makes one claim at a time.
+ *   - The owner may not see the claim. A checkpoint of the Go program puts the whole row, and so erases a
+ *     claim before the program's next renewal looks for it. A Go program that is configured not to share
+ *     erases every claim.
+ *   - A claim that was erased is made again, up to CLAIMS_MAX times. After that the wait until the next claim
+ *     doubles each time (slp_steal_unheard).
+ *   - A claim that is no longer wanted is taken back, because no other worker takes the lease while it
+ *     stands. */
 #include "guest/claim.h"
 
 #include "base/probe.h"
@@ -13,12 +18,12 @@
 #include "guest/expiry.h"
 #include "guest/guest.h"
 
-#define CLAIMS_MAX 20 /* one in five is heard of an owner that saves each second and renews each 2.5 s */
+#define CLAIMS_MAX 20 /* an owner that saves each second and renews each 2.5 s hears one claim in five */
 
 static slp_str me(const slp_fleet *f) { return slp_instance_str(&f->me); }
 
-/* The time in the row is by the clock of the last owner, which may be ahead. A claim on a row that has stood
- * still for a lease on this worker's own clock is over as well, where one of ours made it. */
+/* The time in the row is by the last owner's clock, which may be ahead. So a claim that a worker of sloop
+ * made also ends when the row has stood still for a lease on this worker's own clock. */
 uint64_t slp_claim_reserved_until_us(slp_fleet *f, const slp_lease_row *row) {
   const slp_seen_shard *seen = slp_seen_get(f, row->shard);
   uint64_t until_us = slp_expiry_reserved_us(row, me(f), slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
@@ -34,18 +39,19 @@ static int reserved(slp_fleet *f, const slp_lease_row *row) {
 
 /* ---- asking ------------------------------------------------------------------------------------ */
 
+/* Gives the claim up for now: the owner does not hear it. */
 static void unheard(slp_lease *l) {
   slp_steal_unheard(l->f, 1);
   slp_choice_forget(l);
 }
 
-/* It is another's, and that one lives. */
+/* Handles the row of a lease that was chosen from a living owner and is not free yet. */
 static void wait(slp_lease *l, const slp_lease_row *row) {
   int asked = slp_ask_is_mine(l, row);
   int as_chosen = slp_str_eq(row->owner, slp_instance_str(&slp_guest_lease_of(l)->choice.from));
   if (asked && as_chosen) {
     slp_ask_look_soon(l);
-  } else if (asked) { /* somebody took it all the same */
+  } else if (asked) { /* another worker took the lease in spite of the claim */
     slp_ask_take_back(l);
   } else if (as_chosen &&
              (l->state == SLP_LEASE_WANTED || ++slp_guest_lease_of(l)->choice.unheard < CLAIMS_MAX)) {
@@ -55,13 +61,15 @@ static void wait(slp_lease *l, const slp_lease_row *row) {
   }
 }
 
-/* A peer's late checkpoint, which has no condition, has put an older row over mine: its time is one that the
- * lease had before it was mine. No take makes a time that is earlier than the one it replaces. */
+/* A checkpoint of the Go program has no condition, so a late one puts the program's older row over this
+ * worker's. Its time is then one that the lease had before this worker took it. A take never does that: it
+ * makes a time that is later than the one it replaces. */
 int slp_claim_is_put_back(const slp_lease *l, const slp_lease_row *row) {
   return row->owner.n && !slp_str_eq(row->owner, me(l->f)) && row->epoch < l->own.row_epoch;
 }
 
-/* Its row was read: what was chosen is asked for, waited for, and taken when it is free. */
+/* Handles a row that was read by itself. A chosen lease is asked for, waited for, and taken when it is
+ * free. */
 void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   int free = !row->owner.n || slp_str_eq(row->owner, me(f)) || slp_ask_owner_is_dead(l, row) ||
@@ -80,7 +88,8 @@ void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
   }
 }
 
-/* Its take was refused, or was not sent in the end: then the row may ask for it still. */
+/* Handles a take that was refused, or was given up before it was sent. In the second case this worker's claim
+ * may still be in the row. */
 void slp_claim_missed(slp_lease *l) {
   int unsent = l->op.end == SLP_OUTCOME_GIVEN_UP;
   if (unsent && slp_str_eq(slp_instance_str(&l->row.claim), me(l->f)))

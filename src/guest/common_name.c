@@ -1,16 +1,17 @@
-/* common_name.c - one name for the fleets of one process. */
+/* common_name.c - one name for the fleets of one process. It lives while somebody holds it; fleets join and
+ * leave its list as they take the name and give it up. */
 #include "guest/common_name.h"
 
 #include "guest/guest.h"
 
 struct slp_common_name {
-  slp_list link; /* in the list of its owner */
-  slp_mem *mem;  /* held */
-  char *key;     /* owned */
+  slp_list link; /* in the list that was given to slp_common_name_of */
+  slp_mem *mem;  /* holds a reference */
+  char *key;     /* owned; "WORKER TABLE" */
   size_t key_n;
-  uint32_t holds;
-  slp_list fleets; /* slp_guest.name_link: those that go by it, the first to come first */
-  uint64_t steal_us;
+  uint32_t holds;    /* slp_common_name_of adds one, slp_common_name_drop takes one */
+  slp_list fleets;   /* of slp_guest.name_link: fleets that have the name, in the order in which they came */
+  uint64_t steal_us; /* none of them takes a lease from a living worker before this time */
 };
 
 slp_common_name *slp_common_name_of(slp_list *all, slp_mem *mem, slp_str table, slp_str worker) {

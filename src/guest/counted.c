@@ -1,15 +1,16 @@
-/* counted.c - rows of leases whose number or time each write of their owner moves. */
+/* counted.c - judges writes and signs of life in tables where each write of a lease moves a number or a time
+ * in its row. */
 #include "guest/counted.h"
 
 #include "base/mutant.h"
 #include "base/probe.h"
 #include "guest/expiry.h"
 
-/* ---- a counter a lease ------------------------------------------------------------------------- */
+/* ---- what became of a write -------------------------------------------------------------------- */
 
-/* Every write of a lease moves its counter by one, and its owner has one write under way: the next number
- * under my name is mine. A counter never comes back, so a refused write can't happen any more, unless a
- * copy that was sent before has happened already. */
+/* An owner has one write of a lease under way, and each write leaves one certain next number. So a row with
+ * this worker's name and that number was made by a copy of this very write. A number never comes back, so a
+ * write that was refused can't happen any more, unless an earlier copy of it has happened already. */
 static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
   int mine = slp_str_eq(l->owner, i->me), next = l->epoch == slp_epoch_after(i);
   int as_before = mine && l->epoch == i->epoch;
@@ -29,7 +30,7 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
     case SLP_OPERATION_RELEASE:
       return !l->owner.n && next ? SLP_OUTCOME_DONE : as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_TRANSFER:
-      /* The next owner is named, or finds it free. */
+      /* Either the row names the next owner, or TRANSFER frees the lease and leaves its time as it was. */
       if (next && (slp_str_eq(l->owner, i->to) || (!l->owner.n && l->epoch == i->epoch)))
         return SLP_OUTCOME_DONE;
       return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
@@ -60,8 +61,8 @@ static uint64_t mix_text(uint64_t h, slp_str s) {
   return (h ^ s.n) * UINT64_C(0x100000001b3);
 }
 
-/* A number that may begin anew proves nothing without its owner's name; and a program may save and move
- * nothing else. */
+/* Hashes owner, number and position. The owner: the number may begin again with each one, so alone it proves
+ * nothing. The position: a program may save a checkpoint and not move the number. */
 static uint64_t mix(const slp_lease_row *row) {
   uint64_t h = mix_text(UINT64_C(0xcbf29ce484222325), row->owner);
   h = (h ^ row->epoch) * UINT64_C(0x100000001b3);

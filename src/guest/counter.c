@@ -1,15 +1,18 @@
-/* counter.c - proof of life where every lease has a counter that its owner moves, or a time on the wall at
- * which it runs out. Each write of a lease moves it, a checkpoint too, so a lease that is dirty is saved
- * when its renewal is due. A worker that finds a counter where it left it owns the lease still, whatever
- * happened meanwhile: a take would have moved it. So a worker that was away goes on where it was, unless a
- * renewal is refused. */
+/* counter.c - a worker proves its life by the rows of its leases. Each row has a counter that its owner
+ * moves, or a wall-clock time at which the lease runs out. Both are called counter here.
+ *
+ *   - Each write of a lease moves its counter, a checkpoint too. So when a renewal is due and there is
+ *     something to save, a checkpoint is sent instead.
+ *   - A worker that finds the counter where it left it still owns the lease, whatever happened meanwhile,
+ *     because a take would have moved the counter. So a worker that was away goes on with its leases, unless
+ *     a renewal is refused. */
 #include "guest/counter.h"
 
 #include "guest/common_name.h"
 #include "guest/guest.h"
 
-#define BUSY_US 20000
-#define RETRY_US 200000
+#define BUSY_US 20000   /* until the next try to renew a lease that another write keeps busy */
+#define RETRY_US 200000 /* after a renewal that was refused for no reason that the row shows */
 
 /* ---- the proof --------------------------------------------------------------------------------- */
 
@@ -26,7 +29,7 @@ uint64_t slp_counter_good_us(slp_fleet *f, int exact) {
 int slp_counter_may_open(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_guest_rules_of(f)->settles && !slp_guest_lease_of(l)->counter.settled)
-    return 0; /* its next proof steps it again */
+    return 0; /* the first renewal sets `settled` and steps the lease again */
   if (slp_now_refresh_us(f->h) >=
       slp_after_us(slp_guest_lease_of(l)->counter.good_us, slp_fleet_lease_us(f) / 10 * 8))
     return 0;
@@ -34,6 +37,7 @@ int slp_counter_may_open(slp_lease *l) {
   return 1;
 }
 
+/* Returns the time between two renewals of a lease. */
 static uint64_t period_us(slp_fleet *f) {
   uint64_t third = slp_fleet_lease_us(f) / 3, tick = slp_guest_rules_of(f)->tick_us;
   return slp_fleet_jitter(f, tick ? slp_min_u64(third, tick) : third, 10);
@@ -54,9 +58,9 @@ void slp_counter_wrote(slp_lease *l, const slp_write *op) {
   slp_deadline_check(f);
 }
 
-/* The next take is made at the counter that this worker's last write left or met, or at a greater one. A
- * row with this worker's name and the counter that a take would leave is read as proof that the take got
- * in; that holds only when no earlier write of this worker can have made the same row. */
+/* Keeps in row_epoch the greatest counter that this worker's last write left or met, and the next take goes
+ * on from there. A row with this worker's name and the counter that a take would leave counts as proof that
+ * the take happened. That holds only if no earlier write of this worker can have made the same row. */
 void slp_counter_gone(slp_lease *l) {
   const slp_write *op = &l->op;
   const slp_lease_row *row = &op->row.u.lease;
@@ -65,7 +69,7 @@ void slp_counter_gone(slp_lease *l) {
     l->own.row_epoch = slp_max_u64(l->own.row_epoch, slp_epoch_after(&op->i));
   if (of_it && op->row.kind == SLP_ROW_LEASE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, row->epoch);
   if (!slp_proof_is(l->f, SLP_PROOF_GOOD))
-    slp_deadline_check(l->f); /* this lease may have been the only one in doubt */
+    slp_deadline_check(l->f); /* this lease may have been the only one whose proof was too old */
 }
 
 void slp_counter_begun(slp_lease *l) {
@@ -74,10 +78,11 @@ void slp_counter_begun(slp_lease *l) {
 
 /* ---- renewals ---------------------------------------------------------------------------------- */
 
-/* What the lease brought in the last third of a lease, on average with what it brought before: as KCL does
- * with each renewal (project amazon-kinesis-client: Lease, with an exponential moving average of one half). A
- * checkpoint that comes sooner tells what is known. KCL renews a lease whose shard has ended until nothing is
- * left of that average; here the end itself says so. */
+/* Puts into the write how many bytes a second the shard brings: the mean of the rate since the last count and
+ * the average until then. KCL does the same with each renewal (project amazon-kinesis-client: Lease, with an
+ * exponential moving average of one half). A write within a quarter of a lease after the last count repeats
+ * the known average. KCL renews the lease of an ended shard until nothing is left of that average; here END
+ * itself writes 0. */
 void slp_counter_tell_rate(slp_lease *l, slp_operation *i) {
   slp_fleet *f = l->f;
   slp_lease_load *load = &slp_guest_lease_of(l)->load;
@@ -103,8 +108,9 @@ static void renew_soon(slp_lease *l, uint64_t us) {
     slp_beat_at(f, slp_guest_lease_of(l)->counter.renew_us);
 }
 
-/* Refused though the counter is as this worker left it: a leader has named the next owner meanwhile. The
- * lease is still this worker's, which renews it again, knowing that. */
+/* Handles a renewal that was refused although the counter is as this worker left it: a leader has named the
+ * next owner meanwhile. The lease is still this worker's. It is renewed again, and this time the
+ * write allows for the claim. */
 static void was_claimed(slp_lease *l, const slp_write *op) {
   if (op->row.kind == SLP_ROW_LEASE) slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
   renew_soon(l, l->row.claim.n ? 0 : RETRY_US);
@@ -123,7 +129,7 @@ static void renewed(slp_write *op) {
   }
   l->f->stats.heartbeats++;
   slp_counter_wrote(l, op);
-  /* A claim is seen, or may have been taken back. */
+  /* The row may show a new claim, or that the known one was taken back. */
   if ((l->row.claim.n || slp_guest_rules_of(l->f)->asks) && op->row.kind == SLP_ROW_LEASE)
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
 }
@@ -146,7 +152,7 @@ void slp_counter_beat(slp_fleet *f) {
     if (!slp_lease_in(l, SLP_LEASE_HELD)) continue;
     if (slp_guest_lease_of(l)->counter.renew_us > now + slack)
       next = slp_min_u64(next, slp_guest_lease_of(l)->counter.renew_us);
-    else if (l->op.busy || !renew(l)) /* another write of it is under way, or there is no room for one */
+    else if (l->op.busy || !renew(l)) /* another write is under way, or too many writes of other leases are */
       next = slp_min_u64(next, now + BUSY_US);
   }
   slp_beat_at(f, next);
@@ -168,7 +174,8 @@ int slp_counter_dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) 
   return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
 }
 
-/* Each life has a name of its own: the counter can't tell two of one name apart. */
+/* Takes a new incarnation first. Each life needs a name of its own, because a counter can't tell two lives of
+ * one name apart. */
 void slp_counter_join(slp_fleet *f) {
   slp_common_name_take(f);
   slp_proof_set(f, SLP_NEVER);

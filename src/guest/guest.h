@@ -1,25 +1,27 @@
-/* guest.h - a worker in a table of another system as the files of this room see it: what they keep behind a
- * fleet and behind each lease, and the rules by which the systems differ.
- * GUESTS.md has the systems.
+/* guest.h - a worker in a table of another system, as the files of this room see it: what they keep behind a
+ * fleet and behind each lease, and the rules by which the systems differ. GUESTS.md describes the systems.
  *
  * The files have floors: a file calls its own floor's functions and those of lower floors.
  *
  *   5  layouts.c      the registry of layouts
  *   4  schema_*.c     how rows are laid out
- *   3  strategies.c   which of the functions below are which system's
- *   2  steal.c        rounds of every worker, where nobody leads; claim.c: where the living are asked;
- *                     steal_kept.c: leases of ended shards; steal_sync.c: the stream against the table
- *      index.c        rounds where each worker reckons out its own part; index_lead.c: what the first does
- *   1  counter.c      lives by its leases' counters
- *      common_name.c  the fleets of one process that go by one name
- *      write_proof.c  that the table takes writes, where workers have no row
- *      mode.c         by which rules an application of another system goes; elected.c: whom its upgrade
- *                     waits for
- *      entry.c        looks whether the table may be joined at all
- *      ask.c          a name in a row, by which a lease is asked for
- *      from_listing.c what rows do not tell of a shard
+ *   3  strategies.c   which system uses which of the functions below
+ *   2  steal.c        rounds over the table, where each worker takes leases for itself
+ *      claim.c        the same, where a living owner is asked and never stolen from
+ *      steal_kept.c   keeps leases of ended shards from being taken by others
+ *      steal_sync.c   compares the stream with the table
+ *      index.c        rounds where each worker computes which shards are its own
+ *      index_lead.c   what the first of these workers does for all of them
+ *   1  counter.c      a worker proves its life by the rows of its leases
+ *      common_name.c  one name for the fleets of one process
+ *      write_proof.c  proves that the table takes writes, where workers have no rows
+ *      mode.c         which rules the workers of a KCL application follow
+ *      elected.c      tells the user that an upgrade of the KCL waits for this worker
+ *      entry.c        decides whether the table may be joined at all
+ *      ask.c          asks for a lease by this worker's name in its row
+ *      from_listing.c learns from the stream's listing what rows don't tell of a shard
  *   0  counted.c, expiry.c, wall_time.c, *_rule.c: pure
- *      several.c      a store over several tables
+ *      several.c      one store over several tables
  */
 #ifndef SLP_GUEST_GUEST_H
 #define SLP_GUEST_GUEST_H
@@ -32,9 +34,9 @@
 #include "guest/write_proof.h"
 #include "lease/fleet_inside.h"
 
-struct slp_guest { /* behind the fleet */
+struct slp_guest { /* what this room keeps of a fleet: slp_fleet.guest */
   slp_fleet *f;
-  slp_list name_link; /* in the fleets of the common name */
+  slp_list name_link; /* in slp_common_name.fleets */
   slp_entry entry;
   slp_mode mode;
   slp_write_proof write_proof;
@@ -42,30 +44,31 @@ struct slp_guest { /* behind the fleet */
   slp_indexing index;
 };
 
-/* A counter a lease: counter.c. */
+/* The counter in the row of this worker's lease: counter.c. */
 typedef struct slp_lease_counter {
-  uint64_t good_us;  /* the sending of the last write that moved it */
-  uint64_t renew_us; /* when the next one is due */
-  uint8_t settled;   /* it was moved again after the take */
+  uint64_t good_us;  /* when the last write that moved the counter was sent */
+  uint64_t renew_us; /* when the next renewal is due */
+  uint8_t settled;   /* a write after the take has moved the counter too */
 } slp_lease_counter;
 
-/* Bytes a second of the lease's shard, for rows in which a leader of another system reads them: counter.c. */
+/* How many bytes a second the lease's shard brings. A leader of another system reads this in the row:
+ * counter.c. */
 typedef struct slp_lease_load {
-  uint64_t at_us, bytes; /* when it was counted last, and what had been handed out then */
-  int64_t rate_bytes;    /* a second, on average; -1: not known */
+  uint64_t at_us, bytes; /* when bytes were last counted, and how many had been handed out by then */
+  int64_t rate_bytes;    /* bytes a second, on average; -1: not known */
 } slp_lease_load;
 
-/* How it was chosen to be taken: steal.c. */
+/* This worker has chosen the lease, and means to take it: steal.c. */
 typedef struct slp_lease_choice {
-  uint64_t counter;  /* one more than the counter it was chosen by; 0: it was not chosen */
-  uint64_t at_us;    /* when it was chosen */
-  slp_instance from; /* the living worker that it is taken from; nobody: it is free */
-  uint8_t unheard;   /* claims of it that were erased */
-  uint64_t until_us; /* its owner is waited for so long, where it may be one that can't be asked */
-  uint8_t restores;  /* its row was put back over this worker's: what this one had saved still counts */
+  uint64_t counter;  /* one more than the counter of the row when the lease was chosen; 0: it is not chosen */
+  uint64_t at_us;    /* when the lease was chosen */
+  slp_instance from; /* the living worker that it is taken from; empty: it is free */
+  uint8_t unheard;   /* how many claims on it were erased by others */
+  uint64_t until_us; /* SLP_ASKS_OURS: an owner that was asked is stolen from after this time */
+  uint8_t restores;  /* a peer put an older row over this worker's, and the lease is taken back for that */
 } slp_lease_choice;
 
-typedef struct slp_guest_lease { /* behind each lease */
+typedef struct slp_guest_lease { /* what this room keeps of a lease: slp_lease.guest */
   slp_lease_counter counter;
   slp_lease_load load;
   slp_lease_choice choice;
