@@ -1,6 +1,6 @@
-/* elected.c - an upgrade from KCL 2 to 3 is decided by the worker that KCL 2's rule elects among all names
- * that own leases, those of sloop too, and workers of sloop decide nothing. While the rule elects one of them
- * the upgrade waits, and nobody of KCL's says why. */
+/* elected.c - tells the user when an upgrade from KCL 2 to 3 waits for this worker. The upgrade is decided by
+ * the worker that KCL 2's rule elects among all names that own leases. The rule may elect a worker of sloop,
+ * which decides nothing. Then the upgrade waits, and no worker of the KCL says why. */
 #include "guest/elected.h"
 
 #include "guest/guest.h"
@@ -12,7 +12,7 @@ static int by_name(const void *a, const void *b) {
   return slp_str_cmp(*(const slp_str *)a, *(const slp_str *)b);
 }
 
-/* The names that KCL sees as owners, each once, in order. */
+/* Puts into `names` the names that the KCL sees as owners, sorted, each once. Returns how many there are. */
 static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
   size_t n = 0, kept = 0;
   for (size_t i = 0; i < rows->n; i++) {
@@ -31,7 +31,7 @@ static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
 
 int slp_elected_saw(slp_fleet *f, const slp_store_rows *rows, int was) {
   slp_str *names = slp_zalloc_n(f->mem, rows->n + 1, sizeof *names);
-  if (!names) return was; /* the next round */
+  if (!names) return was; /* no memory: the next round tries again */
   size_t n = owners(f, rows, names);
   uint32_t first = n && n < UINT32_MAX ? slp_elected((uint32_t)n, f->mem) : SLP_NOBODY;
   int mine = first != SLP_NOBODY && slp_str_eq(names[first], slp_instance_str(&f->me));

@@ -1,12 +1,12 @@
-/* elected.h - an upgrade from KCL 2 to 3 that waits for this worker. (elected.c) */
+/* elected.h - tells the user when an upgrade from KCL 2 to 3 waits for this worker. (elected.c) */
 #ifndef SLP_GUEST_ELECTED_H
 #define SLP_GUEST_ELECTED_H
 
 #include "lease/context.h"
 #include "lease/store.h"
 
-/* The rows of a round while such an upgrade is under way. 1: it waits for this worker, which is said unless
- * it was so before. */
+/* Takes the rows of a round over the table while such an upgrade is under way. Returns 1 if the upgrade waits
+ * for this worker. Tells the user so, unless `was` is 1. `was`: what the round before returned. */
 int slp_elected_saw(slp_fleet *f, const slp_store_rows *rows, int was);
 
 #endif

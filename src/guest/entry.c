@@ -1,7 +1,9 @@
-/* entry.c - the table is looked at before anything is written. A row without what each row of the layout
- * has says that it is another system's. Rows that do not name their stream are compared with its shards.
- * Rows that a program has written which shares with nobody are looked at again for a while: when they
- * change it runs, and no worker joins it. */
+/* entry.c - reads the whole table before a worker joins it and writes anything.
+ *
+ *   - A row without the attributes that each row of the layout has shows that the table is another system's.
+ *   - Rows that do not name their stream are compared with the stream's shards.
+ *   - Rows of a program that does not share leases (slp_lease_row.stranger) are watched for a while. If they
+ *     change, the program runs, and the worker does not join. */
 #include "guest/entry.h"
 
 #include "guest/common_name.h"
@@ -10,11 +12,12 @@
 
 #include <stdio.h>
 
-#define RETRY_US 300000
-#define LOOK_US 1000000
-#define IDLE_US 5000000 /* such a program takes free leases once a second, and gives them up again */
-#define UNLISTED_MAX 3  /* tries: a worker that may not list the stream joins all the same */
-#define DOUBTS_MAX 3    /* a listing may be some seconds late */
+#define RETRY_US 300000 /* after a read or a listing that failed */
+#define LOOK_US 1000000 /* between two reads of the table */
+/* How long rows are watched. A stranger takes free leases once a second, and gives them up again. */
+#define IDLE_US 5000000
+#define UNLISTED_MAX 3 /* failed listings; after that the worker joins without one */
+#define DOUBTS_MAX 3   /* listings that must lack the shard of a row, since one may be some seconds late */
 
 static const slp_str nothing = {NULL, 0};
 
@@ -71,7 +74,7 @@ void slp_entry_listed(slp_fleet *f, int ok) {
   look_in(f, ok ? 0 : RETRY_US);
 }
 
-/* Returns 1 if the worker stays out, or must look again. */
+/* Decides whether the rows belong to another stream. Returns 1 if the worker stays out or must look again. */
 static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
   slp_entry *e = &slp_guest_of(f)->entry;
   char text[400];
@@ -97,13 +100,13 @@ static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
   return slp_silence_saw(&seen->silence, &sign, done_us, 0) && known && l->stranger;
 }
 
-typedef struct sight { /* what one look has found */
+typedef struct sight { /* what one read of the table has shown */
   size_t leases;
-  int strangers;
+  int strangers; /* a program that does not share leases has written some row */
   slp_other_stream other;
 } sight;
 
-/* Returns 1 if the worker stays out. */
+/* Takes in the row of a lease. Returns 1 if the worker stays out. */
 static int see_lease(slp_read *r, sight *s, const slp_parsed_row *row) {
   slp_fleet *f = r->f;
   const slp_lease_row *l = &row->u.lease;

@@ -1,9 +1,11 @@
 /* entry.h - decides whether a worker may join a table at all, before the worker writes anything. (entry.c)
  *
- * A table may be another system's, where the rows of two have one key; another stream's, where rows do not
- * name theirs; or of an application that names its leases in another way. A program that shares with
- * nobody may be at work in it. Such a table is never read as an empty one: the worker keeps out and says
- * which row it was. */
+ * The worker stays out, and says which row shows it, when the table
+ *   - is another system's, whose rows happen to have the same key;
+ *   - is another stream's, where rows do not name their stream;
+ *   - is of an application that names its leases in another way;
+ *   - is used by a running program that does not share leases.
+ * A worker must never take such a table for an empty one. */
 #ifndef SLP_GUEST_ENTRY_H
 #define SLP_GUEST_ENTRY_H
 
@@ -24,7 +26,7 @@ typedef struct slp_entry {
   uint32_t unlisted_n;        /* failed listings in a row */
   uint32_t doubts;            /* listings without a shard that has a row in the table */
   uint64_t since_us;          /* when the first complete look was answered; 0: not yet */
-  uint8_t owned;              /* in the last look, a program that does not share leases had one */
+  uint8_t owned;              /* a program that does not share leases owned one when last looked at */
   void (*then)(slp_fleet *f); /* called when the worker may join */
 } slp_entry;
 

@@ -1,9 +1,9 @@
-/* expiry.c - leases that run out by the clock on the wall. */
+/* expiry.c - computes with the wall-clock times at which leases run out. */
 #include "guest/expiry.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define AHEAD_NS (3600 * 1000 * NS_PER_MS)
-/* A claim of a peer counts for so long behind the time of its lease: vmware-go-kcl-v2's default of
+#define AHEAD_NS (3600 * 1000 * NS_PER_MS) /* a time that is further ahead is wrong, and replaced */
+/* How long the claim of a Go program counts after the lease's time: vmware-go-kcl-v2's default of
  * LeaseStealingClaimTimeoutMillis. */
 #define PEER_CLAIM_MS 120000
 

@@ -1,11 +1,12 @@
-/* from_listing.c - what the stream's listing tells of a shard, where rows of leases tell less than ours. */
+/* from_listing.c - learns from the stream's listing what a lease's row doesn't tell of its shard, in layouts
+ * whose rows tell less than the native ones. */
 #include "guest/from_listing.h"
 
 #include "guest/guest.h"
 
-#define UNLISTED_US UINT64_C(60000000) /* a shard that is not listed for so long is gone */
+#define UNLISTED_US UINT64_C(60000000) /* a child that listings lack for longer than this is gone */
 
-#define ABSENT_US 60000000 /* a shard that listings lack for longer is gone, and not only new */
+#define ABSENT_US 60000000 /* a shard that listings lack for longer than this is gone, and not only new */
 
 /* Returns 1 if all parents of the lease's shard are known. Where rows name one parent at most, the listing
  * of the stream names the other. A shard that the stream no longer lists has no parent that matters. But a
@@ -26,7 +27,8 @@ int slp_listing_knows_parents(slp_lease *l) {
   return gate->known;
 }
 
-/* The end of a shard tells of its children, but not with which number they start. */
+/* The end of a shard names its children, but not the sequence numbers with which they start. Sets *ret to the
+ * number from the listing. Returns 1 with *ret unset if listings lack the child for UNLISTED_US. */
 int slp_listing_knows_start(slp_lease *l, const slp_shard_desc *kid, slp_str *ret) {
   slp_fleet *f = l->f;
   const slp_listed *listed = slp_listed_get(f, kid->id);

@@ -13,7 +13,7 @@ static int is_of_table(const slp_src_describe *d) {
   return strncmp(d->arn, "arn:", 4) == 0 && strstr(d->arn, ":dynamodb:") != NULL;
 }
 
-/* Tells a stream from one made later under the same name. */
+/* Returns what tells this stream from another one of the same name that was made earlier or later. */
 static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   static const char mark[] = "/stream/";
   SLP_CHECK(d);
@@ -23,7 +23,8 @@ static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   return (slp_str){text, (size_t)n};
 }
 
-/* The n-th part of arn:PARTITION:SERVICE:REGION:ACCOUNT:..., from 0; `otherwise` where there is none. */
+/* Returns the n-th part of arn:PARTITION:SERVICE:REGION:ACCOUNT:..., counted from 0, or `otherwise` if there
+ * is none. */
 static slp_str arn_part(const slp_src_describe *d, int n, const char *otherwise) {
   const char *at = d->arn;
   for (int colons = 0; at && colons < n; colons++) {
@@ -36,7 +37,8 @@ static slp_str arn_part(const slp_src_describe *d, int n, const char *otherwise)
 #define ARN_REGION 3
 #define ARN_ACCOUNT 4
 
-/* How rows of the KCL name a stream: ACCOUNT:NAME:EPOCH (project amazon-kinesis-client: StreamIdentifier). */
+/* Returns the name of a stream in rows of the KCL: ACCOUNT:NAME:EPOCH (project amazon-kinesis-client:
+ * StreamIdentifier). */
 static slp_str kcl_name(const slp_src_describe *d, slp_str generation, char text[400]) {
   slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000");
   int n = snprintf(text, 400, "%.*s:%s:%.*s", (int)account.n, account.p, d->name, (int)generation.n,
@@ -44,9 +46,9 @@ static slp_str kcl_name(const slp_src_describe *d, slp_str generation, char text
   return (slp_str){text, (size_t)n};
 }
 
-/* How its adapter for DynamoDB Streams does (project dynamodb-streams-kinesis-adapter): the stream's name
- * there is REGION$ACCOUNT$TABLE$LABEL, the label with _ for :, and every epoch is 1. Empty: a Kinesis
- * stream. */
+/* Returns the name in rows of the KCL's adapter for DynamoDB Streams (project
+ * dynamodb-streams-kinesis-adapter), ACCOUNT:STREAM:1. STREAM is REGION$ACCOUNT$TABLE$LABEL, with _ for each
+ * : of the label, and every epoch is 1. Empty: it is a Kinesis stream. */
 static slp_str kcl_alias(const slp_src_describe *d, slp_str generation, char text[700]) {
   slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000"), region = arn_part(d, ARN_REGION, "");
   text[0] = 0;
@@ -72,7 +74,8 @@ static slp_schema *open_sloop(const slp_layout_at *at) {
   return s;
 }
 
-/* KCL 3 may have tables beside that of the leases, named by the application. */
+/* KCL 3 may have tables beside the leases. They are named after the application, unless the user says
+ * otherwise. */
 static int name_tables_beside(const slp_layout_at *at, slp_schema *schema) {
   char coordinator[300], metrics[300];
   if (!at->in_dynamodb) return 0;
