@@ -1,5 +1,6 @@
-/* index.c - rounds of a worker that shares by index. What is its own it takes once nobody else has it, and
- * what is not it gives up; what stays its own when others come and go it keeps. */
+/* index.c - the rounds of a worker that shares by index (index.h). The worker takes the leases of its own
+ * share when nobody else has them, and gives up those that are no longer in its share. A lease that stays in
+ * its share while other workers come and go is kept without a break. */
 #include "guest/index.h"
 
 #include "base/probe.h"
@@ -10,11 +11,11 @@
 #include "lease/shard_sync.h"
 
 #define NS_PER_US UINT64_C(1000)
-#define RETRY_US 500000
-#define SOON_US 100000
-#define REFUSED_US 10000000 /* between looks at a row whose position the service refuses */
-#define LOOK_US 500000      /* between looks at a row that is still somebody's */
-#define TRIES 3
+#define RETRY_US 500000     /* until the round after one that failed */
+#define SOON_US 100000      /* until the next round, when rows were made or the stream must be listed */
+#define REFUSED_US 10000000 /* between two reads of a row whose position the service refuses */
+#define LOOK_US 500000      /* between two reads of a row that another worker still owns */
+#define TRIES 3             /* for the writes of a round */
 
 static const slp_str nothing = {NULL, 0};
 
@@ -47,7 +48,7 @@ static void rest(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &slp_guest_of(f)->index.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
-/* The others count this worker as gone, or will: what it has kept is theirs. */
+/* Gives up every lease. The other workers count this one as gone, or soon will, so its share is theirs. */
 static void give_up_all(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
@@ -57,6 +58,7 @@ static void give_up_all(slp_fleet *f) {
   }
 }
 
+/* Ends a round that failed. If the round listed the stream's shards, the next one lists them again. */
 static void failed(slp_fleet *f) {
   slp_bulk_write_stop(f);
   slp_guest_of(f)->index.look |= slp_guest_of(f)->index.listed;
@@ -77,7 +79,8 @@ static int same(const slp_index_names *have, const slp_str *names, size_t n) {
   return 1;
 }
 
-/* Copies of them. SLP_ENOMEM: the old ones stay. */
+/* Replaces `to` by copies of the names, if they differ, and notes when that was. Returns 0, or SLP_ENOMEM;
+ * the old names stay then. */
 static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t n) {
   size_t bytes = 0;
   if (same(to, names, n)) return 0;
@@ -99,7 +102,7 @@ static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t 
 
 /* ---- rows that make no sense ------------------------------------------------------------------------- */
 
-/* Before it has joined, and so before anything is written. */
+/* Ends a worker that has found a damaged row before it joined, and so before it has written anything. */
 static void refuse(slp_fleet *f, const slp_parsed_row *row) {
   slp_str key = row->key.hash;
   slp_indexing_stop(f);
@@ -109,7 +112,7 @@ static void refuse(slp_fleet *f, const slp_parsed_row *row) {
                  key.p, f->schema->name, row->why);
 }
 
-/* 1: the round is over. */
+/* Tells of a row that makes no sense. Returns 1 if it ends the worker, because the worker has not joined. */
 static int is_bad(slp_fleet *f, const slp_parsed_row *row) {
   if (row->kind != SLP_ROW_BAD) return 0;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {
@@ -129,9 +132,10 @@ static int lives(const slp_fleet *f, slp_str worker) {
   return 0;
 }
 
-/* Its owner is gone, by its rows' times and by this worker's own clock. A client of kinsumer writes nothing
- * while its shard is idle, so the row of one that lives is left alone until it must have heard of the last
- * change and let go. */
+/* Returns 1 if the lease may be taken: nobody else owns it, or its owner is gone by the time in its row and
+ * by this worker's own clock. A Go client writes nothing while its shard is idle. So the lease of a client
+ * that lives is left alone for longer: until its row has stood still for a lease, and the workers and the
+ * list have not changed for a lease. By then the client must have heard of the last change and let go. */
 static int is_left(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_seen_shard *seen = slp_seen_of(f, l->shard);
@@ -146,7 +150,8 @@ static int is_left(slp_lease *l, const slp_lease_row *row) {
   return now >= at;
 }
 
-/* Its row was read: it is taken when nobody has it, else looked at again. */
+/* Handles the row of a lease that was read by itself. The lease is taken if nobody has it; otherwise its row
+ * is read again later. */
 void slp_indexing_met(slp_lease *l, const slp_lease_row *row) {
   if (!slp_lease_wanted(l) || !l->want.assigned)
     slp_lease_forget(l);
@@ -160,6 +165,8 @@ void slp_indexing_met(slp_lease *l, const slp_lease_row *row) {
 
 void slp_indexing_missed(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f) + LOOK_US / 4); }
 
+/* Assigns the leases of this worker's share, by list and workers, and no others. A shard of the share that
+ * has no row makes the next round list the stream's shards. */
 static void share(slp_fleet *f, const slp_snapshot *s) {
   const slp_indexing *x = &slp_guest_of(f)->index;
   size_t at = 0;
@@ -167,7 +174,7 @@ static void share(slp_fleet *f, const slp_snapshot *s) {
     const slp_lease_row *row = slp_snapshot_lease_of(s, x->list.all[i]);
     if (!slp_index_is_mine(i, x->place, x->workers.n)) continue;
     slp_lease *l = slp_lease_make(f, x->list.all[i]);
-    if (!l) continue; /* no memory: the next time */
+    if (!l) continue; /* no memory: the next round tries again */
     slp_lease_assign(l);
     if (!row && !slp_snapshot_is_bad(s, x->list.all[i])) slp_guest_of(f)->index.look = 1;
   }
@@ -183,7 +190,8 @@ static void share(slp_fleet *f, const slp_snapshot *s) {
 
 /* ---- a round, from its end to its beginning ------------------------------------------------------------ */
 
-/* The shards are listed in rounds, so the worker that lists them has as many as list_ms asks for. */
+/* Sets the time of the next round. Shards are listed in rounds, so the leader's rounds come at least as often
+ * as list_ms asks for. */
 static void again(slp_fleet *f, int soon) {
   uint64_t us = period_us(f);
   if (slp_guest_of(f)->index.leads) us = slp_min_u64(us, slp_listed_every_us(f));
@@ -191,15 +199,15 @@ static void again(slp_fleet *f, int soon) {
 }
 
 static void written(slp_fleet *f, uint32_t refused, int given_up) {
-  (void)refused; /* somebody else has made it, or was faster */
+  (void)refused; /* another worker has made that row, or was faster */
   if (given_up)
     failed(f);
   else
-    again(f, slp_guest_of(f)->index.listed); /* what was made can be shared and taken */
+    again(f, slp_guest_of(f)->index.listed); /* soon, to share and take the leases that were made */
 }
 
 static void use(slp_fleet *f, const slp_snapshot *s) {
-  int made, removed; /* rows stay in such a table */
+  int made, removed; /* not used: this layout removes no rows of leases */
   slp_seen_forget(f, s, 0);
   if (slp_guest_of(f)->index.listed) {
     slp_guest_of(f)->index.look = 0;
@@ -261,8 +269,9 @@ static void list_shards(slp_fleet *f) {
   }
 }
 
-/* A write is given up before it has failed often enough to be told of, and begins anew in the next round: so
- * the tries of all rounds count. n: how often it has failed in a row. */
+/* Counts in *n how often a write has failed in a row, and tells the user when that is due. A round gives a
+ * write up after TRIES, too few to be told of, and the next round sends it again. So the tries of all rounds
+ * count. */
 static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
   const slp_fail *fail = slp_write_fail(op);
   uint32_t to = *n + TRIES;
@@ -272,7 +281,7 @@ static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
   }
   while (*n < to) {
     (*n)++;
-    if (*n > TRIES && slp_fleet_tells(f, *n, fail)) /* the first ones are told of as of any write */
+    if (*n > TRIES && slp_fleet_tells(f, *n, fail)) /* the first TRIES are told of as in any write */
       slp_fleet_tell_fail(f, fail, nothing, 0, "a write of the lease table failed %u times: %s", *n,
                           fail->message);
   }
@@ -351,8 +360,9 @@ static void list_read(slp_read *r) {
   }
 }
 
-/* One that lived when this worker stood still, or could not write, may have had the same trouble: it gets a
- * lease to be heard of again. */
+/* Returns 1 if the worker has written its row within the last lease, by the wall clock. If this process stood
+ * still or could not reach the table, a worker that lived before may have had the same trouble. So it counts
+ * as alive for a lease more, and can be heard of again. */
 static int is_alive(slp_fleet *f, const slp_worker_row *w) {
   int64_t since_ns = (int64_t)w->counter + (int64_t)(slp_fleet_lease_us(f) * NS_PER_US);
   uint64_t trouble_us = slp_fleet_trouble_us(f), until_us = slp_after_us(trouble_us, slp_fleet_lease_us(f));
@@ -374,7 +384,7 @@ static void workers_read(slp_read *r) {
       slp_index_reap(f, &row.u.worker);
   }
   size_t place = names ? slp_index_place(names, n, slp_instance_str(&f->me)) : 0;
-  int here = slp_worker_is(f, SLP_WORKER_JOINING) || place < n; /* else somebody has deleted its row */
+  int here = slp_worker_is(f, SLP_WORKER_JOINING) || place < n; /* 0: its row was deleted by others */
   if (!names || !here || keep(f, &slp_guest_of(f)->index.workers, names, n)) {
     failed(f);
     return;
@@ -413,7 +423,7 @@ static void run(slp_timer *t) {
   }
 }
 
-/* ---- the rule ------------------------------------------------------------------------------------------ */
+/* ---- functions of the strategy ------------------------------------------------------------------------- */
 
 void slp_indexing_joins(slp_fleet *f) { rest(f, 0); }
 void slp_indexing_begin(slp_fleet *f) { rest(f, 0); }

@@ -1,6 +1,6 @@
-/* index_lead.c - what the first of all workers does for the others: it renews the list of shards that all
- * of them share, and removes the rows of workers that are long gone. A list that is missing is made by
- * everybody. Whatever is written has what was read as its condition: of two leaders one changes nothing. */
+/* index_lead.c - the first worker works for all others: it renews the list of shards that all of them share,
+ * and removes the rows of workers that are long gone. If there is no list, every worker tries to make it.
+ * Each write has what was read as its condition, so of two leaders one changes nothing. */
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
 
@@ -40,7 +40,7 @@ static int in_order(const void *a, const void *b) {
   return slp_str_cmp(((const slp_index_shard *)a)->id, ((const slp_index_shard *)b)->id);
 }
 
-/* Every shard that the stream or the list has; returns how many. */
+/* Collects every shard that the stream or the list has, each once. Returns how many there are. */
 static size_t collect(slp_fleet *f, const slp_snapshot *s, slp_index_shard *to) {
   const slp_index_names *list = &slp_guest_of(f)->index.list;
   size_t at = 0, n = 0;
@@ -62,7 +62,7 @@ static void write(slp_fleet *f, const slp_index_shard *shards, size_t n) {
   size_t bytes = 0;
   for (size_t i = 0; i < n; i++) bytes += shards[i].id.n;
   slp_operation *o = slp_bulk_write_add(f, SLP_OPERATION_ASSIGN, bytes, n);
-  if (!o) return; /* the next time */
+  if (!o) return; /* no memory: the next round tries again */
   o->version = slp_guest_of(f)->index.list_ns;
   for (; o->shards_n < n; o->shards_n++)
     slp_bulk_write_list(f)[o->shards_n] = slp_bulk_write_text(f, shards[o->shards_n].id);

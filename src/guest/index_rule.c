@@ -1,5 +1,6 @@
-/* index_rule.c - which shards of a list are one worker's, and what is on that list: as kinsumer does it
- * (github.com/twitchscience/kinsumer: refreshShards in kinsumer.go, diffShardIDs in leader.go). */
+/* index_rule.c - computes which shards of the shared list are one worker's, and which shards are on the list,
+ * as kinsumer does (github.com/twitchscience/kinsumer: refreshShards in kinsumer.go, diffShardIDs in
+ * leader.go). */
 #include "guest/guest_rules.h"
 
 #include <stdlib.h>

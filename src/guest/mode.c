@@ -1,7 +1,7 @@
-/* mode.c - by which rules the workers of an application go. As Amazon's KCL 3 does it (project
- * amazon-kinesis-client: DynamicMigrationComponentsInitializer, LeaseAssignmentManager,
- * WorkerMetricStatsReporter; project amazon-dynamodb-lock-client): one row has the version, one is the
- * leader's lock, and each worker has a row with its load, by which the leader knows that it lives. */
+/* mode.c - finds out which rules the workers of an application follow. Amazon's KCL 3 says so in rows
+ * (project amazon-kinesis-client: DynamicMigrationComponentsInitializer, LeaseAssignmentManager,
+ * WorkerMetricStatsReporter; project amazon-dynamodb-lock-client). One row has the version, one is the
+ * leader's lock, and each worker has a row with its load, by which the leader knows that the worker lives. */
 #include "guest/mode.h"
 
 #include "guest/elected.h"
@@ -10,20 +10,22 @@
 
 #include <stdio.h>
 
-#define RETRY_US 300000
-#define PUBLISH_US UINT64_C(30000000) /* KCL's workers tell their load so often, */
-#define ALIVE_US (2 * PUBLISH_US)     /* and count as dead without news for so long */
-#define NEXT_LEADER_US ALIVE_US       /* KCL's workers look for the lock every 30 s */
-#define WATCH_US UINT64_C(5000000)    /* whether this worker is to publish, when it does not yet */
+#define RETRY_US 300000               /* after a read that failed */
+#define PUBLISH_US UINT64_C(30000000) /* how often workers of the KCL tell their load */
+#define ALIVE_US (2 * PUBLISH_US)     /* a worker that has not told its load for so long counts as dead */
+#define NEXT_LEADER_US ALIVE_US /* within this a new leader is found: workers look for the lock every 30 s */
+#define WATCH_US UINT64_C(5000000) /* between two checks whether it is this fleet that publishes */
 
 static const slp_str nothing = {NULL, 0};
 
-typedef struct slp_mode_load { /* of another worker */
-  char *worker;
-  int64_t wall_s;
-  uint64_t moved_us; /* another time than before was first seen then; 0: only one was */
+typedef struct slp_mode_load { /* what another worker tells of its load */
+  char *worker;                /* owned */
+  int64_t wall_s;              /* when it last told, by its own clock */
+  uint64_t moved_us;           /* when this worker last saw wall_s change; 0: never */
+  /* the pass under way has its row; the row is in a table beside the leases; it tells how busy its processor
+   * is */
   uint8_t in_pass, beside, cpu;
-  uint8_t lived; /* when it was last looked at */
+  uint8_t lived; /* it was alive when the last pass ended */
 } slp_mode_load;
 
 /* ---- states ------------------------------------------------------------------------------------------ */
@@ -83,7 +85,7 @@ static void drop_load(slp_fleet *f, slp_mode_load *l) {
 static void saw_load(slp_fleet *f, int beside, const slp_load_row *row) {
   if (slp_str_eq(row->worker, slp_instance_str(&f->me))) return;
   slp_mode_load *l = load_of(f, row->worker);
-  if (!l) return; /* no memory: the next time */
+  if (!l) return; /* no memory: the next pass tries again */
   if (l->wall_s && l->wall_s != row->wall_s) l->moved_us = slp_fleet_now(f);
   l->wall_s = row->wall_s;
   l->in_pass = 1;
@@ -91,6 +93,7 @@ static void saw_load(slp_fleet *f, int beside, const slp_load_row *row) {
   l->cpu = row->cpu;
 }
 
+/* Takes in one row. beside: it is in a table beside the leases. */
 static void see(slp_fleet *f, int beside, const slp_parsed_row *row) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   slp_mode_place *place = &pass->place[beside];
@@ -120,8 +123,9 @@ static void see(slp_fleet *f, int beside, const slp_parsed_row *row) {
   }
 }
 
-/* It told lately; by this worker's clock when that was seen, else by both clocks. While this worker stood
- * still it may have stood as well. */
+/* Returns 1 if the worker has told its load within ALIVE_US: by this worker's clock if a change was seen,
+ * otherwise by the wall clocks of both. After an absence of this process, a worker that lived before counts
+ * as alive for ALIVE_US more, because it may have stood still too. */
 static int load_is_alive(slp_fleet *f, const slp_mode_load *l) {
   uint64_t now = slp_fleet_now(f), back_us = slp_fleet_back_us(f);
   if (l->lived && back_us && now - back_us <= ALIVE_US) return 1;
@@ -130,6 +134,7 @@ static int load_is_alive(slp_fleet *f, const slp_mode_load *l) {
   return age_s <= (int64_t)(ALIVE_US / 1000000) && age_s >= -(int64_t)(ALIVE_US / 1000000);
 }
 
+/* Ends a pass: counts which other workers live, and forgets those whose rows are gone. */
 static void count_loads(slp_fleet *f) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   size_t at = 0;
@@ -148,21 +153,24 @@ static void count_loads(slp_fleet *f) {
   }
 }
 
-/* The table whose rows count. After they were moved into the table of leases the other may be there still. */
+/* Returns which rows count: 0: those in the table of leases; 1: those in the tables beside it. The tables
+ * beside it may still be there after their rows were moved into the table of leases. */
 static int place_that_counts(const slp_mode_pass *pass) {
   int in_one = pass->has_places && pass->places == SLP_PLACES_ONE && pass->place[0].has_version;
   return pass->place[1].has_version && !in_one;
 }
 
-/* Where this worker's load goes: while rows are being moved, where the others' are. */
+/* Returns the number of the table in which this worker tells its load. While rows are being moved between
+ * tables, it is the one in which the other workers tell theirs. */
 static uint8_t table_of_loads(const slp_mode_pass *pass) {
   int beside = place_that_counts(pass);
   if (beside && pass->has_places && pass->places == SLP_PLACES_MOVING && pass->place[0].others) beside = 0;
   return beside ? 2 : 0;
 }
 
-/* Somebody holds the lock and showed a sign of life within its lease, on this worker's clock; or somebody is
- * about to, for others live that may. */
+/* Returns 1 if a leader holds the lock and has shown a sign of life within the lock's own duration, on this
+ * worker's clock. Also returns 1 if nobody has held the lock for less than NEXT_LEADER_US and a worker of the
+ * KCL lives, because that worker may soon lead. */
 static int leader_lives(slp_fleet *f) {
   slp_mode *m = &slp_guest_of(f)->mode;
   const slp_mode_place *place = &m->pass.place[place_that_counts(&m->pass)];
@@ -172,7 +180,7 @@ static int leader_lives(slp_fleet *f) {
     copy(m->lock, sizeof m->lock, slp_str_of(place->lock));
     m->lock_us = now;
   }
-  if (m->lock_us <= slp_fleet_trouble_us(f)) m->lock_us = now; /* it may have had the same trouble */
+  if (m->lock_us <= slp_fleet_trouble_us(f)) m->lock_us = now; /* the leader may have had the same trouble */
   if (held) {
     m->leaderless_us = 0;
     return now - m->lock_us <= place->lock_lease_us;
@@ -196,7 +204,7 @@ static slp_mode_kind decided(slp_fleet *f) {
   return SLP_MODE_STRANGE;
 }
 
-/* Says in one line what is strange about it. */
+/* Writes one line: which row can't be understood, and why. */
 static void strange(slp_fleet *f, char *text, size_t size) {
   slp_table_spec spec;
   const slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
@@ -219,7 +227,8 @@ static void strange(slp_fleet *f, char *text, size_t size) {
 
 /* ---- the load of this worker ------------------------------------------------------------------------- */
 
-/* How busy the loop's thread was since the last time: it has one, so 100 means that it can carry no more. */
+/* Notes how busy the loop's thread was since the last note. The loop has one thread, so at 100 percent this
+ * worker can read no more shards. */
 static void note_cpu(slp_fleet *f) {
   slp_mode *m = &slp_guest_of(f)->mode;
   uint64_t now = slp_fleet_now(f), cpu_us = f->h->ops->cpu_us(f->h);
@@ -233,6 +242,7 @@ static void note_cpu(slp_fleet *f) {
   m->cpu_us = cpu_us;
 }
 
+/* Takes the answer to PUBLISH or WITHDRAW. */
 static void told(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   void (*after)(slp_fleet * f) = slp_guest_of(f)->mode.after;
@@ -267,7 +277,7 @@ static void tell_when_due(slp_fleet *f) {
 void slp_mode_leave(slp_fleet *f, void (*then)(slp_fleet *f)) {
   slp_mode *m = &slp_guest_of(f)->mode;
   slp_timer_clear(f->h, &m->timer);
-  if (m->after) return; /* it is under way */
+  if (m->after) return; /* the write is under way; it calls `after` */
   if (!slp_common_name_is_last(f) || (!m->published && !m->publish.busy)) {
     then(f);
     return;
@@ -396,7 +406,7 @@ void slp_mode_begin(slp_fleet *f) {
   read_beside(f);
 }
 
-/* A read failed, or it is time to publish. */
+/* Runs when a read has failed, and when it is time to publish. */
 static void run(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_guest, mode.timer)->f;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {

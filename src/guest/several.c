@@ -5,17 +5,17 @@
 
 #include "store/table.h"
 
-#define AGAIN_US 500000 /* somebody else may be making the tables just now */
-#define LOOKS_MAX 10
-#define LOOK_FOR_US 30000000 /* between two looks for a table that was missing */
+#define AGAIN_US 500000      /* until the next look, when another worker may be making the tables just now */
+#define LOOKS_MAX 10         /* looks that found some needed tables and not all; then that is an error */
+#define LOOK_FOR_US 30000000 /* between two looks for an optional table that is missing */
 
 typedef struct part {
   slp_store *store;       /* owned */
   slp_table_spec *spec;   /* owned */
-  slp_store_prepare look; /* for one that is missing */
-  uint64_t look_us;       /* when the next one may be */
-  uint8_t looking;        /* it is under way */
-  uint8_t missing;        /* not there when it was looked for last: an optional one, or until it is made */
+  slp_store_prepare look; /* looks whether a missing table is there now */
+  uint64_t look_us;       /* when the next look may begin */
+  uint8_t looking;        /* a look is under way */
+  uint8_t missing;        /* the table was not there at the last look */
 } part;
 
 typedef struct several {
@@ -24,11 +24,11 @@ typedef struct several {
   slp_host *h;
   part parts[SLP_SEVERAL_MAX];
   size_t n;
-  slp_store_prepare *asked; /* the caller's; NULL: none is under way */
-  slp_store_prepare one;    /* of the part that is being prepared */
-  size_t at;
-  uint8_t makes; /* tables that are missing are made; else it is only seen which are there */
-  uint8_t looks; /* that found some, and not all */
+  slp_store_prepare *asked; /* the caller's request; NULL: none is under way */
+  slp_store_prepare one;    /* the request to the part that is being prepared */
+  size_t at;                /* the place of that part */
+  uint8_t makes;            /* this pass makes missing tables; 0: it only sees which are there */
+  uint8_t looks;            /* how many passes found some needed tables and not all */
   slp_timer timer;
 } several;
 
@@ -53,7 +53,8 @@ static void looked_for(slp_store_req *rq) {
   if (rq->fail.class == SLP_FINE) p->missing = 0;
 }
 
-/* A program of others, which has it, may join an application that had none. */
+/* Looks whether a missing table is there now. A KCL that has such tables may join an application that had
+ * none. */
 static void look_for(several *v, part *p) {
   uint64_t now = slp_now_us(v->h);
   if (v->asked || p->looking || now < p->look_us) return;
@@ -110,11 +111,13 @@ static void op_cancel(slp_store *s, slp_store_req *rq);
 
 /* ---- preparing --------------------------------------------------------------------------------------- */
 
-/* The optional ones come first: whether one is there decides whether the table of leases may be made. */
+/* Returns which part is prepared after `at`. The table of leases, 0, is the last, because it may only be made
+ * if no optional table is there. */
 static size_t next_of(const several *v, size_t at) { return at + 1 < v->n ? at + 1 : 0; }
 
 static void prepare_part(several *v);
 
+/* Answers the caller with the outcome of the last part. */
 static void over(several *v) {
   slp_store_prepare *asked = v->asked;
   v->asked = NULL;
@@ -125,7 +128,7 @@ static void over(several *v) {
   slp_store_answer(v->h, &asked->rq);
 }
 
-/* Of the tables that are needed, as many as are there or missing. */
+/* Returns how many needed tables are missing, or with missing 0 how many are there. *ret_one: one of them. */
 static size_t needed(const several *v, int missing, const part **ret_one) {
   size_t n = 0;
   for (size_t i = v->n; i--;) {
@@ -145,8 +148,9 @@ static void begin_pass(several *v, int makes) {
 
 static void look_again(slp_timer *t) { begin_pass(SLP_OWNER(t, several, timer), 0); }
 
-/* It is known which tables are there. Half of them is no application, and not for this worker to mend; or
- * another one is about to make the rest. */
+/* Decides what to do when it is known which needed tables are there. If all are, preparing is over. If none
+ * is, they are made. If some are, another worker may be making the rest, so this looks again some times. If
+ * they stay missing, that is an error: half an application is not for this worker to mend. */
 static void looked(several *v) {
   const part *have = NULL, *lack = NULL;
   size_t there = needed(v, 0, &have), missing = needed(v, 1, &lack);
@@ -209,7 +213,7 @@ static void op_prepare(slp_store *s, slp_store_prepare *asked) {
   v->looks = 0;
   for (size_t i = 0; i < v->n; i++) v->parts[i].missing = 0;
   size_t all = needed(v, 0, NULL);
-  begin_pass(v, all == 1); /* one that is needed is there or made */
+  begin_pass(v, all == 1); /* a single needed table can be made at once if it is missing */
 }
 
 static void op_cancel(slp_store *s, slp_store_req *rq) {
@@ -223,7 +227,7 @@ static void op_cancel(slp_store *s, slp_store_req *rq) {
     part *p = part_of(s, rq);
     p->store->ops->cancel(p->store, rq);
   }
-  slp_unpost(&rq->ev); /* answered from here */
+  slp_unpost(&rq->ev); /* the answer may have been posted by this file */
 }
 
 /* ---- the store --------------------------------------------------------------------------------------- */

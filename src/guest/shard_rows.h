@@ -1,5 +1,5 @@
-/* shard_rows.h - for layouts with one row a shard, under its id alone, where a row of which nothing is saved
- * begins where the options of its reader say. */
+/* shard_rows.h - for layouts with one row for each shard, whose only key is the shard's id. In some of them a
+ * row without a saved position begins where the options of its reader say. */
 #ifndef SLP_GUEST_SHARD_ROWS_H
 #define SLP_GUEST_SHARD_ROWS_H
 
@@ -15,7 +15,7 @@ static inline int slp_shard_row_begin(slp_row_request *d, const slp_operation *i
   return 0;
 }
 
-/* All rows of the table belong to this application. */
+/* scope of slp_schema: all rows of the table belong to this application. */
 static inline void slp_scope_whole_table(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   (void)base;
   *ret_hash = *ret_prefix = (slp_str){"", 0};

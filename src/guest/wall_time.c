@@ -1,4 +1,4 @@
-/* wall_time.c - points in time as other systems' programs write them into rows. */
+/* wall_time.c - writes and reads points in time as other systems' programs have them in rows. */
 #include "guest/wall_time.h"
 
 #include "codec/date.h"

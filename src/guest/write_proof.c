@@ -1,4 +1,4 @@
-/* write_proof.c - proof that the table takes this worker's writes, where only leases have counters. */
+/* write_proof.c - proves that the table takes this worker's writes, where only leases have counters. */
 #include "guest/write_proof.h"
 
 #include "base/probe.h"
@@ -9,6 +9,7 @@
  * never does it. */
 static uint64_t every_us(const slp_fleet *f) { return slp_fleet_lease_us(f) / 5 * 2; }
 
+/* Returns 1 if there is an owner whose silence this worker may judge. */
 static int judges(const slp_fleet *f) {
   return slp_guest_of(f)->write_proof.shard[0] && slp_worker_is(f, SLP_WORKER_RUNS) &&
          slp_proof_is(f, SLP_PROOF_GOOD);
@@ -78,10 +79,10 @@ static const slp_lease_row *another_s(const slp_fleet *f, const slp_snapshot *s)
 
 void slp_write_proof_saw(slp_fleet *f, const slp_snapshot *s) {
   slp_write_proof *p = &slp_guest_of(f)->write_proof;
-  if (p->renewal.busy) return; /* it uses the name */
+  if (p->renewal.busy) return; /* the write under way uses p->shard */
   const slp_lease_row *row =
       slp_mode_is(f, SLP_MODE_LED) || slp_mode_is(f, SLP_MODE_STRANGE) ? NULL : another_s(f, s);
-  if (!row || !p->shard[0]) p->answered_us = 0; /* what was before proves nothing about a new silence */
+  if (!row || !p->shard[0]) p->answered_us = 0; /* earlier answers prove nothing about a new silence */
   p->shard[0] = 0;
   if (row) {
     memcpy(p->shard, row->shard.p, row->shard.n);
