@@ -15,13 +15,15 @@
 
 #define LISTED_US UINT64_C(10000000)   /* an older listing of the stream is not relied on */
 #define UNLISTED_US UINT64_C(60000000) /* a shard that listings lack for longer is gone */
-#define FIRST_US 200000                /* so that workers that start together do not all read at once */
-#define RETRY_US 300000
-#define FORGET_US UINT64_C(3600000000) /* between listings that only serve forgetting shards */
-#define STEAL_MAX 1                    /* leases at a time, from workers that live */
+#define FIRST_US 200000                /* spreads the first reads of workers that start together */
+#define RETRY_US 300000                /* after a round that failed, or could not begin */
+#define FORGET_US UINT64_C(3600000000) /* between listings that only serve to forget shards */
+#define STEAL_MAX 1                    /* how many leases are taken from a living worker at a time */
+/* Spans in leases. OLD: after so long without a renewal a lease is taken beyond the fair share. FRESH: see
+ * is_fresh. END: the children of an ended shard have been begun by then. */
 #define OLD_LEASES 3
 #define FRESH_LEASES 2
-#define END_LEASES 3 /* its children have been begun by then */
+#define END_LEASES 3
 
 static void round_in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &slp_guest_of(f)->stealing.timer, slp_after_us(slp_fleet_now(f), us));
@@ -38,6 +40,7 @@ static int is_given(const slp_fleet *f, const slp_lease_row *row) {
   return slp_str_eq(row->owner, slp_instance_str(&f->me)) && (!row->claim.n || row->claim_asks);
 }
 
+/* Returns 1 if the row was read before this worker's own last write of it. */
 static int is_old(const slp_lease *l, const slp_lease_row *row) {
   return slp_guest_rules_of(l->f)->grows && row->epoch < l->own.row_epoch;
 }
@@ -118,7 +121,7 @@ void slp_steal_met(slp_lease *l, const slp_lease_row *parsed) {
   slp_lease_take(l);
 }
 
-/* Handles a refused take. */
+/* Handles a refused take. If this worker's claim is still in the row, it is taken back. */
 void slp_steal_missed(slp_lease *l) {
   int asked = l->row.claim_asks && slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
   if (asked || (l->op.row.kind == SLP_ROW_LEASE && slp_ask_is_mine(l, &l->op.row.u.lease)))
@@ -139,7 +142,7 @@ void slp_steal_gone(slp_lease *l, int (*undone)(const slp_lease *l, const slp_le
   slp_lease_poll(l, slp_fleet_now(l->f));
 }
 
-#define UNHEARD_MAX 6
+#define UNHEARD_MAX 6 /* the wait is doubled so often at most */
 
 void slp_steal_unheard(slp_fleet *f, int unheard) {
   slp_stealing *st = &slp_guest_of(f)->stealing;
@@ -148,6 +151,7 @@ void slp_steal_unheard(slp_fleet *f, int unheard) {
   if (unheard) slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_jitter(f, wait_us, 10)));
 }
 
+/* Returns 1 if this worker asks a living owner for some lease. */
 static int is_claiming(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
@@ -155,7 +159,7 @@ static int is_claiming(slp_fleet *f) {
   return 0;
 }
 
-/* ---- what there is ----------------------------------------------------------------------------- */
+/* ---- what the table shows ---------------------------------------------------------------------- */
 
 typedef struct view { /* what steal_rule.c needs of the table, made of one complete list of its rows */
   slp_fleet *f;
@@ -229,6 +233,7 @@ static void name_stranger(slp_fleet *f, const slp_lease_row *row) {
       (int)row->owner.n, row->owner.p);
 }
 
+/* Adds the lease to the view where each worker takes for itself. Returns 0 or SLP_ENOMEM. */
 static int view_lease(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -267,12 +272,13 @@ static int view_lease(view *v, const slp_lease_row *row) {
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
   if (shunned(f, mine) || (mine && is_old(mine, row))) to->ready = 0;
-  if (to->free && !to->ready) return 0; /* nobody can take it yet: no part of the fair share */
+  if (to->free && !to->ready) return 0; /* nobody can take it yet, so it does not count for the fair share */
   v->rows[v->n++] = (size_t)(row - v->s->leases);
   return 0;
 }
 
-/* Adds a lease of another stream of the application. It counts for the fair share and is never taken here. */
+/* Adds a lease of another stream of the application. It counts for the fair share, and is never taken
+ * here. Returns 0 or SLP_ENOMEM. */
 static int view_elsewhere(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -294,6 +300,7 @@ static int view_elsewhere(view *v, const slp_lease_row *row) {
 
 static uint32_t below(void *ctx, uint32_t n) { return (uint32_t)slp_random_below(ctx, n); }
 
+/* Chooses the lease, and takes it, or asks its owner for it. */
 static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *row,
                    const slp_store_req *rq) {
   slp_fleet *f = v->f;
@@ -315,9 +322,9 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
     slp_lease_take(l);
 }
 
-/* Returns 1 if this worker compares the stream with the table: of the living workers of sloop the first by
- * name does. The KCL elects one of all workers for that, by a rule of its own. If a worker of sloop wins,
- * no worker of the KCL compares; so one of sloop's always does. */
+/* Returns 1 if this worker compares the stream with the table. Of the living workers of sloop, the first by
+ * name does that. The KCL elects one of all workers for it, by a rule of its own. If it elects a worker of
+ * sloop, no worker of the KCL compares, so one of sloop's always does. */
 static int am_first(const view *v) {
   slp_str me = slp_instance_str(&v->f->me);
   if (slp_mode_is(v->f, SLP_MODE_LED)) return 0; /* the leader does */
@@ -406,7 +413,7 @@ static void synced(slp_fleet *f, uint32_t refused, int given_up) {
     slp_guest_of(f)->stealing.made = 0; /* it is not certain that rows were made */
     slp_guest_of(f)->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
   }
-  round_in(f, 0); /* the leases that were made can be taken */
+  round_in(f, 0); /* now the leases that were made can be taken */
 }
 
 /* Does nothing: a row of an ended shard whose renewal failed is renewed in the next round. */
@@ -416,6 +423,8 @@ static void kept(slp_fleet *f, uint32_t refused, int given_up) {
   (void)given_up;
 }
 
+/* Compares the stream with the table if this round has a listing for it; otherwise asks for a listing when a
+ * shard sync is due. */
 static void sync(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
   if (slp_guest_of(f)->stealing.sync) {
@@ -448,6 +457,7 @@ static void saw_end(slp_fleet *f, slp_seen_shard *seen) {
                                                      slp_fleet_now(f) + END_LEASES * slp_fleet_lease_us(f));
 }
 
+/* Notes what a complete list of the table shows of each lease. */
 static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   slp_guest_of(f)->stealing.table_us = slp_guest_of(f)->stealing.read.rq->done_us;
   slp_seen_rows(f, slp_fleet_now(f));

@@ -1,5 +1,5 @@
-/* steal.h - sharing where nobody leads: every worker reads the whole table in rounds, and takes what it
- * may. (steal.c, steal_kept.c, common_name.c) */
+/* steal.h - sharing where nobody leads: each worker reads the whole table in rounds, and takes leases by
+ * rules of its own. (steal.c, steal_kept.c, steal_sync.c) */
 #ifndef SLP_GUEST_STEAL_H
 #define SLP_GUEST_STEAL_H
 
@@ -8,42 +8,43 @@
 #include "lease/snapshot.h"
 
 typedef struct slp_stealing {
-  uint8_t first;     /* of the living workers, this one compares the stream with the table */
-  uint8_t sync;      /* the round under way compares the stream with the table */
-  uint8_t strange;   /* a program that shares with nobody was told of */
-  uint8_t made;      /* rows, since the last list that had some */
-  uint32_t unlisted; /* so many lists in a row had none, though some were made or are kept */
-  uint8_t unheard;   /* claims in a row that nobody listened to */
-  uint64_t next_us;  /* nothing is taken from the living before */
-  uint64_t table_us; /* the last complete list of its rows was answered then */
-  uint64_t sync_at_us;
-  uint64_t sync_from_us; /* a shard sync waits for a listing from then on; SLP_NEVER: none waits */
+  uint8_t first;         /* of all living workers, this one compares the stream with the table */
+  uint8_t sync;          /* the round under way compares the stream with the table */
+  uint8_t strange;       /* the user was told of a program that does not share leases */
+  uint8_t made;          /* rows were made since a list of the table last had some */
+  uint32_t unlisted;     /* lists in a row without a row, though rows were made or leases are renewed */
+  uint8_t unheard;       /* claims in a row that the owner did not hear, up to a maximum */
+  uint64_t next_us;      /* no lease is taken from a living worker before this time */
+  uint64_t table_us;     /* when the last complete list of the table was answered */
+  uint64_t sync_at_us;   /* when the next shard sync is due; SLP_NEVER: the worker does not run */
+  uint64_t sync_from_us; /* a shard sync waits for a listing made after this time; SLP_NEVER: none waits */
   slp_timer timer;
   slp_read read;
 } slp_stealing;
 
-/* As slp_strategy has them. */
+/* Functions of slp_strategy. */
 void slp_steal_met(slp_lease *l, const slp_lease_row *parsed);
 void slp_steal_missed(slp_lease *l);
 void slp_steal_begin(slp_fleet *f);
 void slp_steal_resumed(slp_fleet *f);
-/* It is not this worker's any more. Where the row says that a peer has undone what happened meanwhile, it is
- * wanted back at once. */
+/* Forgets the choice of a lease that is no longer this worker's. If `undone` says that a peer has put an
+ * older row over this worker's, the lease is chosen again at once. */
 void slp_steal_gone(slp_lease *l, int (*undone)(const slp_lease *l, const slp_lease_row *row));
-/* A program of another system has written the row as if it were new. */
+/* Returns 1 if a program of another system has overwritten the row as if it were new. */
 int slp_steal_is_put_anew(const slp_lease *l, const slp_lease_row *row);
 void slp_steal_listed(slp_fleet *f, int ok);
 void slp_steal_unknown_children(slp_fleet *f);
 int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid);
 void slp_steal_part(slp_fleet *f);
-/* The stream's shards against the rows: steal_sync.c. What is to be written is added to the bulk write.
- * ret_made: leases are made; ret_removed: rows are to go, and those of their children may go next.
- * SLP_ENOMEM: the rest of it is found the next time. */
+/* Compares the stream's shards with the rows, and adds what must be written to the bulk write: steal_sync.c.
+ * ret_made: leases are made. ret_removed: rows are removed; then rows of their children may go soon. Returns
+ * 0, or SLP_ENOMEM; the next shard sync then finds what is left out. */
 int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_made, int *ret_removed);
-int slp_sync_is_begun(const slp_position *position); /* some of the shard is saved as read */
-/* Adds to the bulk write what keeps leases of ended shards from being taken: steal_kept.c. */
+int slp_sync_is_begun(const slp_position *position); /* returns 1 if some of the shard is saved as read */
+/* Adds to the bulk write the renewals that keep leases of ended shards from being taken: steal_kept.c. */
 void slp_steal_keep_ended(slp_fleet *f, const slp_snapshot *s);
-/* A claim was not heard: the next one is made later, and ever later. 0: it was. */
+/* unheard 1: the owner did not hear a claim, so the wait until the next claim doubles, up to 64 leases.
+ * unheard 0: the owner heard it, and the wait begins again at its shortest. */
 void slp_steal_unheard(slp_fleet *f, int unheard);
 
 void slp_steal_init(slp_fleet *f);

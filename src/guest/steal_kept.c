@@ -1,24 +1,28 @@
-/* steal_kept.c - leases whose shards were read to their end, until their rows go. A worker of Amazon's KCL
- * goes on renewing such a lease (project amazon-kinesis-client, classes DynamoDBLeaseRenewer and
- * LeaseCleanupManager), and takes one that nobody renews before any other (DynamoDBLeaseTaker); each counts
- * in its share. One that joined would have its share full of ended leases, and no shard to read from. So the
- * worker that ended a shard renews its lease in each round over the table, and what an owner that is gone
- * left behind is renewed by the one that compares stream and table. Workers of sloop neither count these
- * leases nor take them otherwise. */
+/* steal_kept.c - renews leases whose shards were read to their end, until their rows are removed.
+ *
+ * A worker of Amazon's KCL goes on renewing such a lease (project amazon-kinesis-client, classes
+ * DynamoDBLeaseRenewer and LeaseCleanupManager). It takes an ended lease that nobody renews before any other
+ * (DynamoDBLeaseTaker), and counts it in its share. So a KCL worker that joined would fill its share with
+ * ended leases, and have no shard to read. To prevent that:
+ *   - The worker that ended a shard renews its lease in each round over the table.
+ *   - If that worker is gone, the worker that compares stream and table takes the lease over.
+ * Workers of sloop do not count these leases, and take them for no other reason. */
 #include "guest/steal.h"
 
 #include "guest/counter.h"
 #include "guest/guest.h"
 
-/* By then theirs would have taken it, had one of them been there. */
+/* After so many leases of silence a worker of the KCL would have taken the lease, if one were there. */
 #define LEFT_LEASES 2
 
-/* The one that wrote its end may still be waiting for the answer. */
+/* Returns 1 if this worker neither wants nor holds the lease, and has no write of it under way. The write
+ * that ended it may still wait for its answer. */
 static int is_settled(slp_fleet *f, slp_str shard) {
   const slp_lease *l = slp_lease_get(f, shard);
   return !l || (!slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_MINE) && !l->op.busy);
 }
 
+/* Returns RENEW or TAKE, or SLP_OPERATIONS if this worker leaves the lease alone. */
 static slp_operation_kind kept_by(slp_fleet *f, const slp_lease_row *row) {
   const slp_seen_shard *seen = slp_seen_get(f, row->shard);
   if (slp_str_eq(row->owner, slp_instance_str(&f->me)) && !row->claim.n) return SLP_OPERATION_RENEW;
@@ -37,7 +41,7 @@ void slp_steal_keep_ended(slp_fleet *f, const slp_snapshot *s) {
     slp_operation_kind kind = kept_by(f, row);
     if (kind == SLP_OPERATIONS) continue;
     slp_operation *o = slp_bulk_write_add(f, kind, row->shard.n + row->owner.n + row->claim.n, 0);
-    if (!o) return; /* the next time */
+    if (!o) return; /* no memory: the next round tries again */
     o->shard = slp_bulk_write_text(f, row->shard);
     o->owner = slp_bulk_write_text(f, row->owner);
     o->claim = slp_bulk_write_text(f, row->claim);

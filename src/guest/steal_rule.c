@@ -1,20 +1,23 @@
-/* steal_rule.c - which leases one worker takes where nobody assigns them, by the rules of Amazon's KCL 2: all
- * that were free for long, without regard to fairness; else free ones up to a fair share; else, when there
- * are none, one from the worker with the most. */
+/* steal_rule.c - decides which leases one worker takes where nobody assigns them, by the rules of Amazon's
+ * KCL 2. The first of these that applies:
+ *   1. leases have been free for long: all of them, beyond the fair share too;
+ *   2. leases are free: as many as are missing to the fair share;
+ *   3. no lease is free, and leases are missing to the fair share: up to steal_max of the worker
+ *      with the most. */
 #include "guest/guest_rules.h"
 
 static uint64_t held_by(const uint32_t *counts, const slp_steal *s) {
   return (uint64_t)counts[s->me] + s->me_more;
 }
 
-/* Takes `wanted` of the leases for which is(l, who) holds, at random. */
+/* Takes `wanted` leases at random of those for which is(l, who) returns 1. */
 static void take_some(slp_steal *s, uint64_t wanted, int (*is)(const slp_steal_lease *l, uint32_t who),
                       uint32_t who) {
   uint64_t there = 0;
   for (size_t i = 0; i < s->leases_n; i++) there += (uint64_t)is(&s->leases[i], who);
   for (size_t i = 0; i < s->leases_n && wanted; i++) {
     if (!is(&s->leases[i], who)) continue;
-    /* Each of those left is as likely as any other. */
+    /* Of the leases that are left, each is taken with the same probability. */
     if (s->below(s->ctx, (uint32_t)there--) >= wanted) continue;
     s->leases[i].ret = 1;
     wanted--;
@@ -52,7 +55,7 @@ static void steal(slp_steal *s, const uint32_t *counts, uint64_t need, uint64_t 
 int slp_steal_make(slp_steal *s, slp_mem *mem) {
   uint32_t *counts = slp_zalloc_n(mem, s->workers_n, sizeof *counts);
   if (!counts) return SLP_ENOMEM;
-  uint64_t workers = 1, leases = 0; /* this worker is one, whatever it holds */
+  uint64_t workers = 1, leases = 0; /* this worker counts, even if it holds nothing */
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_steal_lease *l = &s->leases[i];
     l->ret = 0;

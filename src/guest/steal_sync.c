@@ -1,28 +1,30 @@
-/* steal_sync.c - the stream's listing against the table's rows where nobody leads: leases that are
- * missing are made, as KCL would (sync_rule.c), those that nobody needs any more go, and a hole is named. */
+/* steal_sync.c - compares the stream's listing with the table's rows, where nobody leads. It makes leases
+ * that are missing, as the KCL would (sync_rule.c), removes rows of ended shards that nobody needs any more,
+ * and reports hash keys that no lease covers. */
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
 #include "lease/shard_sync.h"
 
 #include <stdlib.h>
 
-/* An old copy of the write that made a row can come as long as its signature is good, five minutes (IAM user
- * guide, "Elements of an AWS API request signature"). It is to find that row. */
+/* How long a row stays at least. A late copy of the write that made the row is accepted while its signature
+ * is valid, five minutes (IAM user guide, "Elements of an AWS API request signature"). It must find the row,
+ * or it would make the row again. */
 #define COPIES_US UINT64_C(360000000)
 
 typedef struct place {
-  const slp_shard_desc *desc; /* NULL: it is not listed, and has a lease */
+  const slp_shard_desc *desc; /* NULL: the stream does not list the shard, which has a lease */
   slp_str parents[2];
 } place;
 
 typedef struct sync {
   slp_fleet *f;
   const slp_snapshot *s;
-  slp_sync_shard *shards;
-  place *places;
-  slp_map numbers; /* id -> its place in shards */
+  slp_sync_shard *shards; /* owned; n of them */
+  place *places;          /* owned; places[i] tells of shards[i] */
+  slp_map numbers;        /* id -> an element of `shards` */
   size_t n;
-  uint8_t removed; /* some rows are to go */
+  uint8_t removed; /* some rows are removed */
 } sync;
 
 /* ---- the stream and the table as one tree -------------------------------------------------------- */
@@ -51,7 +53,8 @@ static slp_sync_row row_of(const slp_lease_row *l) {
   return slp_sync_is_begun(&l->position) ? SLP_SYNC_UNFINISHED : SLP_SYNC_UNREAD;
 }
 
-/* A row that can't be read is there: it is not made. What was read of its shard is not known. */
+/* Marks shards whose rows can't be read: such a row is there, so it is not made, and nothing is known of its
+ * position. */
 static void mark_damaged(sync *y) {
   for (size_t i = 0; i < y->s->bad_n; i++) {
     size_t number = number_of(y, y->s->bad[i].name);
@@ -63,8 +66,9 @@ static place listed(const slp_listed *d) {
   return (place){&d->desc, {d->desc.parent, d->desc.adjacent_parent}};
 }
 
-/* A listing that is late shows a parent without its children. Their rows name it, so that it is not taken for
- * a shard that nothing follows: its own row may have gone after it was read to its end. */
+/* Makes the place of a shard that has a row and is not listed. A listing may be late, and show a parent
+ * without its children. The children's rows name the parent, so it is not taken for a shard without children
+ * and made again: its own row may have been removed after it was read to its end. */
 static place unlisted(const slp_lease_row *l) { return (place){NULL, {l->parents[0], l->parents[1]}}; }
 
 static int fill(sync *y) {
@@ -97,7 +101,7 @@ static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
   const slp_seen_shard *seen = slp_seen_get(y->f, d->id);
   slp_operation *i =
       slp_bulk_write_create(y->f, d, (seen && seen->silence.reads) || slp_lease_seen(y->f, d->id));
-  if (!i) return; /* the next time */
+  if (!i) return; /* no memory: the next shard sync tries again */
   /* A start at a time is the same for all shards. A start at LATEST is not: a child of a shard that was read
    * begins at its oldest record. */
   i->position = y->f->o.start;
@@ -116,7 +120,7 @@ static int make_missing(sync *y, size_t *ret_made) {
                    : slp_sync_shards(y->shards, y->n, latest, y->f->mem);
   for (size_t i = 0; i < y->n && !r; i++)
     if (y->shards[i].ret && y->places[i].desc) missing[n++] = y->places[i];
-  /* In the order of their beginnings: of a start that breaks off the rest is found the next time. */
+  /* Older shards first. If the writes break off, the next shard sync finds the rest. */
   if (n) qsort(missing, n, sizeof *missing, by_start);
   for (size_t i = 0; i < n; i++)
     make_lease(y, missing[i].desc, (slp_sync_make)y->shards[number_of(y, missing[i].desc->id)].ret);
@@ -125,7 +129,7 @@ static int make_missing(sync *y, size_t *ret_made) {
   return r;
 }
 
-/* ---- rows that are to go --------------------------------------------------------------------------- */
+/* ---- rows to be removed ----------------------------------------------------------------------------- */
 
 enum { HAS_CHILD = 1, NEEDED = 2 };
 
@@ -133,10 +137,11 @@ static void mark(uint8_t *marks, size_t parent, int needed) {
   if (parent != SLP_NO_SHARD) marks[parent] |= (uint8_t)(needed ? HAS_CHILD | NEEDED : HAS_CHILD);
 }
 
-/* A shard is needed until each child has a row and has got somewhere: what is in front of it is read and
- * saved, and nobody will make that row anew. */
+/* Marks each parent that has children. A parent is needed until each child has a row with a position within
+ * the shard. Then everything before that position is read and saved, and nobody makes the child's row
+ * again. */
 static void mark_parents(const sync *y, uint8_t *marks) {
-  for (size_t i = 0; i < y->n; i++) /* those that are listed and have no row */
+  for (size_t i = 0; i < y->n; i++) /* shards that are listed and have no row */
     for (int k = 0; k < 2 && !y->shards[i].row; k++) mark(marks, y->shards[i].parents[k], 1);
   for (size_t i = 0; i < y->s->leases_n; i++) {
     const slp_lease_row *kid = &y->s->leases[i];
@@ -145,6 +150,7 @@ static void mark_parents(const sync *y, uint8_t *marks) {
   }
 }
 
+/* Returns 1 if the row must stay. */
 static int is_needed(const sync *y, const slp_lease_row *l, uint8_t marks) {
   slp_fleet *f = y->f;
   const slp_seen_shard *seen = slp_seen_get(f, l->shard);
@@ -156,7 +162,7 @@ static int is_needed(const sync *y, const slp_lease_row *l, uint8_t marks) {
 }
 
 static void remove_ended(sync *y) {
-  if (!(y->f->schema->operations >> SLP_OPERATION_REMOVE & 1)) return; /* rows stay in such a table */
+  if (!(y->f->schema->operations >> SLP_OPERATION_REMOVE & 1)) return; /* this layout removes no rows */
   uint8_t *marks = slp_zalloc_n(y->f->mem, y->n + 1, 1);
   if (marks) mark_parents(y, marks);
   for (size_t i = 0; i < y->s->leases_n && marks; i++) {
@@ -170,7 +176,7 @@ static void remove_ended(sync *y) {
   slp_free(y->f->mem, marks);
 }
 
-/* ---- both -------------------------------------------------------------------------------------------- */
+/* ---- the shard sync ---------------------------------------------------------------------------------- */
 
 int slp_steal_sync_write(slp_fleet *f, const slp_snapshot *s, int *ret_made, int *ret_removed) {
   sync y = {.f = f, .s = s};

@@ -1,4 +1,5 @@
-/* strategies.c - which of the ways in which workers live and share are those of which system. */
+/* strategies.c - says which functions and rules each system uses: how its workers prove their life, and how
+ * they share leases. */
 #include "guest/strategies.h"
 
 #include "guest/ask.h"
@@ -11,7 +12,7 @@
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
 
-/* ---- birth and death, of all ------------------------------------------------------------------------ */
+/* ---- creating and freeing, in all systems ----------------------------------------------------------- */
 
 static void init(slp_fleet *f) {
   slp_guest_of(f)->f = f;
@@ -63,8 +64,8 @@ static void gone_where_claimed(slp_lease *l) {
   slp_counter_gone(l);
 }
 
-/* Of a number that begins anew with an owner: greater than what it is, and than all that this worker has
- * written. */
+/* Returns the number that a take writes, where numbers begin again with each owner. It is greater than the
+ * row's number and than every number that this worker has written. */
 static uint64_t take_epoch_of_tick(const slp_lease *l) {
   return slp_max_u64(l->row.epoch, l->own.row_epoch) + 1;
 }
@@ -73,7 +74,7 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 
 #define BIT(kind) (1u << (kind))
 
-/* A lease is proven by its own row, whatever it holds. */
+/* The proof of life is in the row of each lease. */
 #define BY_LEASE                                                                                       \
   .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease), .timers = 5, .init = init, \
   .stop = stop, .free = all_free, .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join,              \
@@ -82,11 +83,13 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
   .restores = slp_choice_restores, .removed = slp_choice_removed, .outcome = slp_counted_outcome,      \
   .keeps_parked = 1
 
+/* The row has a time at which the lease runs out. */
 #define BY_TIME                                                                          \
   .epoch_after = slp_expiry_after, .sign = slp_counted_sign_of_time, .silent_leases = 1, \
   .past_us = slp_expiry_past_us, .doubtful = BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_PUBLISH)
 
-/* Others take a lease that was given up after three. */
+/* Each worker takes leases in rounds over the table. A lease that was given up for lack of progress is
+ * shunned for six leases, because others take it after three. */
 #define BY_ROUNDS                                                                               \
   .shun_leases = 6, .claims_decide = 1, .begin = slp_steal_begin, .resumed = slp_steal_resumed, \
   .listed = listed_where_stolen, .unknown_children = slp_steal_unknown_children,                \
@@ -103,13 +106,15 @@ const slp_guest_strategy slp_strategy_kcl = {
     .renews_ended = 1,
 };
 
-/* A number that begins anew with an owner; and a peer's take may not look at it, so that it puts its row over
- * that of another worker which has just taken it. A program of motorway's waits its span out twice before it
- * takes a lease, and does not tick for as long when it was throttled. */
+/* The row has a number, the tick, that begins again with each owner. A lease is dead after two leases of
+ * silence: a motorway program waits its span out twice before it takes a lease, and may not tick for as long
+ * when it was throttled. */
 #define BY_TICK                                                                                         \
   .doubtful = BIT(SLP_OPERATION_TAKE), .missing_blocks = 1, .knows_parents = slp_listing_knows_parents, \
   .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2, .counts = 1
 
+/* settles: a motorway program's take has no condition on the tick, so it may put its row over that of a
+ * worker that has just taken the lease. */
 #define OF_TICK \
   .settles = 1, .asks = SLP_ASKS_OURS, .keeps_listed = 1, .tick_us = 1000000 /* as motorway's workers do */
 
@@ -124,7 +129,7 @@ const slp_guest_strategy slp_strategy_kcl_rb = {
 };
 
 const slp_guest_strategy slp_strategy_vmware = {
-    /* Its name on a claim is all there is: these tables have no rows of workers. */
+    /* These tables have no rows of workers, so nothing is known of a claimant but its name. */
     .base = {BY_LEASE, BY_TIME, BY_ROUNDS, .missing_blocks = 1, .knows_parents = slp_listing_knows_parents,
              .met = slp_claim_met, .missed = slp_claim_missed, .gone = gone_where_claimed},
     .of_first = 1,

@@ -1,11 +1,14 @@
-/* sync_rule.c - which leases a stream's shards need, by the rules of Amazon's KCL: for every shard that has
- * no children, and for its ancestors up to the first that already has a lease. KCL does so for open shards
- * too. One that has children is closed, but a server may list it as open, even when its row has gone.
- * A child whose row an operator has removed would bring back ancestors that were read. It does not, as long
- * as the row of another descendant shows that they were. */
+/* sync_rule.c - decides which leases a stream's shards need, by the rules of Amazon's KCL. A lease is needed
+ * by each shard without children, and by its ancestors up to the first that already has a lease.
+ *
+ *   - The KCL begins at open shards too. A shard with children is closed, but a server may list it as open,
+ *     even when its row has gone. So here a shard with children is never where the search begins.
+ *   - If an operator has removed the row of a child, its ancestors would get leases again, though they were
+ *     read. They do not, as long as the row of another descendant shows that they were read. */
 #include "guest/guest_rules.h"
 
-/* COMES: it has a lease, or gets one when its parents have ended. NOTHING: it needs none. */
+/* NEW: not visited. NOTHING: the shard needs no lease. COMES: it has a lease, or gets one now or when its
+ * parents have ended. DONE: it was read to its end. */
 typedef enum { NEW, ON_STACK, NOTHING, COMES, DONE } state;
 
 typedef struct walk {
@@ -17,6 +20,7 @@ typedef struct walk {
   int latest;
 } walk;
 
+/* Returns a parent that is in state s, or SLP_NO_SHARD. */
 static size_t parent_in(const walk *w, size_t i, state s) {
   for (int k = 0; k < 2; k++) {
     size_t p = w->shards[i].parents[k];
@@ -47,6 +51,7 @@ static void resolve(walk *w, size_t i) {
   }
 }
 
+/* Decides about a shard after its ancestors, up to the first that has a row. */
 static void visit(walk *w, size_t from) {
   w->stack[w->depth++] = from;
   w->states[from] = ON_STACK; /* ends a walk that goes in a circle */
@@ -157,8 +162,8 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
 
 /* ---- a lease for each shard: slp_sync_every ------------------------------------------------------------ */
 
-/* Notes a shard if some ancestor has a row; such a shard came after the application began. Returns 1 if that
- * was not known yet. */
+/* Marks a shard as known if some ancestor has a row, which shows that the shard came after the application
+ * began. Returns 1 if the shard was not known before. */
 static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
   if (known[i]) return 0;
   for (int k = 0; k < 2; k++) {
