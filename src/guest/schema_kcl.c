@@ -1,18 +1,19 @@
-/* schema_kcl.c - the lease table of Amazon's KCL 2.x, as its own workers read and write it: one table an
- * application, key leaseKey, one row a shard. There are only rows of leases; a worker is known by the
- * leases that name it, and counts as alive while it moves their counters.
+/* schema_kcl.c - the lease table of Amazon's KCL 2.x, as the KCL's own workers read and write it. An
+ * application has one table, with key leaseKey and one row for each shard. Workers of KCL 2 have no rows: a
+ * worker is known by the leases that name it, and counts as alive while it moves their counters.
  *
- * Every write has the counter that was read as its condition and adds one to it. So the counter is the
- * proof of life, the fencing token and the epoch: when another worker has moved it, my write fails.
- * Attributes are changed by name, and only those that KCL changes itself, so that attributes of its other
- * versions survive; as KCL leaves alone the one that only we know.
- *
- * leaseKey is the shard's id or ACCOUNT:NAME:EPOCH:SHARD: which of both is decided from the rows before
- * any is made (schema_kcl_form.c), and all that is made goes by it. A checkpoint is the last record that
- * is done, so reading continues after it; the number of its sub-record counts from 0, so a record that is
- * no aggregate is done at 0. Where no record has the checkpoint's number, because the service gave it
- * while nothing came, the time in ms stands in its place: more than any number of a sub-record, so that to
- * KCL, which compares both, every record behind that number is still to come. */
+ *   - Each write that takes, keeps or gives up a lease has the counter that was read as its condition, and
+ *     adds one to it. So the counter is the proof of life, the fencing token and the epoch: once another
+ *     worker has moved it, the former owner's next write fails.
+ *   - Attributes are changed by name, and only those that the KCL changes itself, so attributes of its other
+ *     versions survive. The KCL leaves alone those that only sloop knows.
+ *   - leaseKey is SHARD or ACCOUNT:NAME:EPOCH:SHARD. The rows decide which of both, before this worker makes
+ *     any (schema_kcl_form.c), and every row that it makes has that form.
+ *   - A checkpoint is the last record that is done, so reading continues after it. Its sub-sequence number
+ *     counts from 0, so a record that is no aggregate is done at 0.
+ *   - The service may give a sequence number while no record comes, and no record has that number. Then the
+ *     sub-sequence number is the time in ms. It is greater than that of any sub-record, and the KCL compares
+ *     both numbers, so to the KCL every record behind the checkpoint is still to come. */
 #include "guest/guest_schemas.h"
 
 #include "guest/strategies.h"
@@ -25,8 +26,7 @@
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
 #define HAND_OVER "checkpointOwner" /* KCL 3: the worker that still reads while leaseOwner names the next */
-#define CLAIM \
-  "sloopClaim" /* a worker of sloop's that asks the owner, another one of sloop's, for the lease */
+#define CLAIM "sloopClaim" /* the worker of sloop that asks the owner, also of sloop, for the lease */
 #define CHECKPOINT "checkpoint"
 #define SUB "checkpointSubSequenceNumber"
 #define SWITCHES "ownerSwitchesSinceCheckpoint"
@@ -37,14 +37,14 @@
 typedef struct kcl_schema {
   slp_schema base;
   slp_mem *mem; /* owns a reference */
-  slp_buf
-      names[SLP_KCL_NAMES]; /* "ACCOUNT:NAME:EPOCH", by which rows may name this stream; empty: not known */
-  slp_kcl_key key;          /* of this worker's leases: PLAIN, OURS or ALIAS */
-  uint8_t several;          /* the application reads several streams: it is never PLAIN */
-  slp_buf beside;           /* the names of the tables beside it, each with a zero behind it */
-  size_t metrics;           /* where the second one begins; 0: there are none */
-  uint8_t tagged;           /* leases have an ENTITY: a row of one that has was read */
-  int64_t start_ms;
+  /* "ACCOUNT:NAME:EPOCH", the two ways in which rows may name this stream; empty: it has no such name */
+  slp_buf names[SLP_KCL_NAMES];
+  slp_kcl_key key;  /* the form of keys of this worker's leases: PLAIN, OURS or ALIAS */
+  uint8_t several;  /* the application reads several streams, so `key` is never PLAIN */
+  slp_buf beside;   /* the names of the two tables beside the leases, each with a NUL behind it */
+  size_t metrics;   /* where in `beside` the second name begins; 0: there are no such tables */
+  uint8_t tagged;   /* a lease with an ENTITY was read, so new leases get one too */
+  int64_t start_ms; /* what AT_TIMESTAMP stands for */
 } kcl_schema;
 
 static kcl_schema *of(slp_schema *s) { return SLP_OWNER(s, kcl_schema, base); }
@@ -57,18 +57,20 @@ static const slp_str none_s = {NULL, 0};
 static const slp_val *get(const slp_row *row, const char *name) { return slp_row_get(row, slp_str_of(name)); }
 static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
 
-/* The attribute is a text or absent. */
+/* Returns 1 if the attribute is a text or absent. */
 static int is_text(const slp_row *row, const char *name) {
   slp_val_kind kind = get(row, name)->kind;
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* A name is not empty: KCL never writes such a one, and no condition of ours could tell it from none. */
+/* Returns 1 if the attribute is a name or absent. An empty text is no name: the KCL never writes one, and no
+ * condition here could tell it from an absent one. */
 static int is_name(const slp_row *row, const char *name) {
   return is_text(row, name) && (get(row, name)->kind == SLP_VAL_NONE || text(row, name).n);
 }
 
-/* Is the row a lease? KCL 3 keeps rows of its workers, its leader and others beside them. */
+/* Returns 1 if the row is a lease. KCL 3 keeps rows of its workers, its leader and others in the same
+ * table. */
 static int is_lease(const slp_row *row) {
   slp_str entity = text(row, "entityType");
   if (!text(row, "leaseKey").n || (entity.n && !slp_str_is(entity, "LEASE"))) return 0;
@@ -119,7 +121,8 @@ static void read_parents(const slp_row *row, slp_lease_row *l) {
     l->parents[i] = parents->items[i];
 }
 
-/* A decimal number of KB, of which six digits behind the point are written. */
+/* Reads a decimal number of KB; digits behind the sixth after the point are ignored. Returns bytes; -1: it is
+ * absent or no such number. */
 static int64_t read_rate(const slp_row *row) {
   slp_str text = slp_row_text(row, SLP_STR(RATE));
   uint64_t whole = 0, part = 0, digit = 1000000;
@@ -136,7 +139,8 @@ static int64_t read_rate(const slp_row *row) {
   return i == text.n ? (int64_t)(whole * 1024 + part * 1024 / 1000000) : -1;
 }
 
-/* Only workers of sloop know this attribute; one that can't be its name says nothing. */
+/* Returns the worker that asks the owner for the lease. Only workers of sloop write this attribute; a value
+ * that can't be a worker's name is ignored. */
 static slp_str asked(const slp_row *row) {
   slp_str name = is_text(row, CLAIM) ? text(row, CLAIM) : none_s;
   return name.n <= SLP_NAME_MAX ? name : none_s;
@@ -182,7 +186,7 @@ static const char *why_not_ours(slp_kcl_key key) {
   return "it names this stream otherwise than the other leases do";
 }
 
-/* A lease whose key this worker's leases do not have. */
+/* Reads a lease whose key has another form than the keys of this worker's leases. */
 static void read_lease_elsewhere(kcl_schema *s, const slp_row *row, slp_kcl_key key, slp_parsed_row *f) {
   read_lease(s, row, f->key.hash, f);
   if (key == SLP_KCL_KEY_OTHER || key == SLP_KCL_KEY_FORMER || key == SLP_KCL_KEY_MISNAMED) {
@@ -209,7 +213,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
     read_lease_elsewhere(s, row, key, f);
 }
 
-/* Once it is decided every row that this worker makes has that form. */
+/* Decides how leases name their stream. From then on every row that this worker makes has that form. */
 static void decide_form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
   kcl_schema *s = of(base);
   slp_str names[SLP_KCL_NAMES] = {slp_buf_str(&s->names[0]), slp_buf_str(&s->names[1])};
@@ -231,7 +235,7 @@ static void set_n(slp_row_request *d, const char *name, uint64_t n) {
 }
 static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
-/* The counter must be as it was read; this write moves it by one. */
+/* Condition: the counter is as it was read. This write moves it by one. */
 static void move_on(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(takes_without_counter) || i->kind != SLP_OPERATION_TAKE)
     slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
@@ -247,13 +251,14 @@ static void set_position(slp_row_request *d, const slp_position *position) {
   set_n(d, SUB, record ? sub : 0);
 }
 
-/* KCL can't store "at" a whole record: it would be "after" the record before, whose number is not known. */
+/* Returns 1 if a row can hold the position. The KCL has no word for "at" a whole record: that would be
+ * "after" the record before it, whose number is not known. */
 static int can_say(const slp_position *position) {
   return position->kind != SLP_POSITION_NONE &&
          !(position->kind == SLP_POSITION_AT && position->mark.sub == 0);
 }
 
-/* Writes a checkpoint and clears what KCL clears along with one. */
+/* Writes a checkpoint, and clears the attributes that the KCL clears with one. */
 static void checkpoint(slp_row_request *d, const slp_position *position) {
   set_position(d, position);
   set_n(d, SWITCHES, 0);
@@ -264,7 +269,7 @@ static void checkpoint(slp_row_request *d, const slp_position *position) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* Empty: the application's only one. */
+/* Returns how this worker's rows name the stream; empty: they do not name it. */
 static slp_str name_in_rows(const kcl_schema *s) {
   return s->key == SLP_KCL_KEY_PLAIN ? none_s : slp_buf_str(&s->names[s->key == SLP_KCL_KEY_ALIAS]);
 }
@@ -299,14 +304,15 @@ static void when_s(slp_row_request *d, const char *name, slp_str s) {
     slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
 }
 
-/* As one read them: it has the value, or it is absent. */
+/* Condition: the attribute has that value or is absent. */
 static void when_or_absent(slp_row_request *d, const char *name, slp_str s) {
   slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_s(d, s), 1);
   slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
 }
 
-/* Both are as they were read: a leader of KCL 3 changes them without moving the counter. A worker of KCL 2
- * that frees a lease leaves checkpointOwner behind, so a lone owner may stand in either. */
+/* Condition: OWNER and HAND_OVER are as they were read. A leader of KCL 3 changes them without moving the
+ * counter. A worker of KCL 2 that frees a lease leaves HAND_OVER behind, so the name of a lone owner may be
+ * in either attribute. */
 static void when_owners(slp_row_request *d, const slp_operation *i) {
   slp_str next = i->claim_asks ? none_s : i->claim;
   if (next.n || !i->owner.n) {
@@ -318,7 +324,7 @@ static void when_owners(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* The rate that this worker's leases bring, for a leader of KCL 3. KCL writes six digits behind the point. */
+/* Writes the rate of the lease, for a leader of KCL 3. The KCL writes six digits behind the point. */
 static void set_rate(slp_row_request *d, const slp_operation *i) {
   if (!i->tells_rate || i->rate_bytes < 0) return;
   uint64_t bytes = (uint64_t)slp_min_i64(i->rate_bytes, RATE_BYTES_MAX);
@@ -333,18 +339,20 @@ static void take(slp_row_request *d, const slp_operation *i) {
   set_s(d, OWNER, i->me);
   drop(d, HAND_OVER);
   drop(d, CLAIM);
-  int other = i->owner.n && !slp_str_eq(i->owner, i->me); /* a free lease has no owner to be switched */
+  int other = i->owner.n && !slp_str_eq(i->owner, i->me); /* a free lease has no owner to switch from */
   if (other) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
-/* Nobody else is named: the worker stands alone, in either place. */
+/* Condition: neither OWNER nor HAND_OVER names another worker. */
 static void when_alone(slp_row_request *d, const slp_operation *i) {
   when_or_absent(d, OWNER, i->me);
   when_or_absent(d, HAND_OVER, i->me);
 }
 
-/* Refused when a leader of KCL 3 has named the next owner: so the present one learns of it. Once it knows, it
- * renews until it has handed the lease over. When the next owner has gone, it is put into its place again. */
+/* Renews a lease. While this worker knows of no hand-over, the write asks that no other worker is named. So
+ * it is refused when a leader of KCL 3 has named the next owner, and this worker learns of that. From then on
+ * it renews by the counter alone, until it has handed the lease over. If the next owner's name is
+ * gone again, the renewal moves this worker's name from HAND_OVER back to OWNER. */
 static void renew(slp_row_request *d, const slp_operation *i) {
   if (!i->claim.n || i->claim_asks) {
     when_alone(d, i);
@@ -362,8 +370,8 @@ static void save(slp_row_request *d, const slp_operation *i) {
   set_rate(d, i);
 }
 
-/* Gives the lease up as KCL does, with a checkpoint in the same write where there is one. Not when a leader
- * has named the next owner: that name has to stay. */
+/* Gives the lease up as the KCL does, with a checkpoint in the same write if there is one. The write is
+ * refused if a leader has named the next owner, because that name has to stay. */
 static void release(slp_row_request *d, const slp_operation *i) {
   when_alone(d, i);
   move_on(d, i);
@@ -373,14 +381,15 @@ static void release(slp_row_request *d, const slp_operation *i) {
   drop(d, CLAIM);
 }
 
-/* To the worker of sloop that asked for it. */
+/* Hands the lease over to the worker of sloop that asked for it. */
 static void transfer_to_asker(slp_row_request *d, const slp_operation *i) {
   when_s(d, CLAIM, i->to);
   when_alone(d, i);
   set_s(d, OWNER, i->to);
 }
 
-/* The end of a hand-over: the next owner, whom a leader has named already, may begin now. */
+/* Hands the lease over: to the worker of sloop that asked for it, or to the next owner that a leader of KCL 3
+ * has named already. The next owner may begin now. */
 static void transfer(slp_row_request *d, const slp_operation *i) {
   if (i->claim_asks) {
     transfer_to_asker(d, i);
@@ -394,9 +403,11 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
   drop(d, CLAIM);
 }
 
-/* Asks its owner, a worker of sloop, for the lease. The counter stays, so the owner's next write gets in and
- * its answer shows this. The counter is a condition, so a late copy of a claim that was taken back does not
- * get in. A later claim takes the place of an earlier one. */
+/* Asks the owner, a worker of sloop, for the lease.
+ *
+ *   - The counter stays as it is, so the owner's next write succeeds, and its answer shows the claim.
+ *   - The counter is a condition, so a late copy of a claim that was taken back is refused.
+ *   - A later claim replaces an earlier one. */
 static void claim(slp_row_request *d, const slp_operation *i) {
   slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
   when_s(d, OWNER, i->owner);
@@ -409,7 +420,7 @@ static void unclaim(slp_row_request *d, const slp_operation *i) {
   drop(d, CLAIM);
 }
 
-/* The owner stays named, as KCL leaves it. */
+/* Writes the shard's end. The row goes on naming the owner, as in the KCL. */
 static void end(slp_row_request *d, const slp_operation *i) {
   slp_position at = {.kind = SLP_POSITION_END};
   move_on(d, i);
@@ -425,7 +436,7 @@ static void remove_ended(slp_row_request *d) {
   slp_row_request_when(d, CHECKPOINT, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("SHARD_END")), 0);
 }
 
-/* An operator's reset. The moved counter makes the next write of the former owner fail. */
+/* Resets the lease for an operator. The former owner's next write fails, because the counter has moved. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_owners(d, i);
   move_on(d, i);
@@ -435,15 +446,16 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   drop(d, CLAIM);
 }
 
-/* One row a worker, by the name that it has in OWNER. Averages of the processor's load with the newest last;
- * with none, a leader goes by the leases' throughput. `sup` 1: it can also tell in the table of leases. */
+/* Writes this worker's load into the row with the name that the worker has in OWNER. `sts`: averages of the
+ * processor's load, the newest last; without any, a leader goes by the leases' throughput. `opr`: their
+ * limit. `sup` 1: this worker can also tell its load in the table of leases. */
 static void publish(slp_row_request *d, const slp_operation *i) {
   slp_str used = slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[" : "{\"M\":{}}");
   for (size_t k = 0; k < i->cpu_n; k++)
     used.n += slp_row_request_text(d, "%s{\"N\":\"%u.%03u\"}", k ? "," : "", i->cpu_millis[k] / 1000,
                                    i->cpu_millis[k] % 1000)
                   .n;
-  if (i->cpu_n) used.n += slp_row_request_text(d, "]}}}").n; /* one text, piece by piece */
+  if (i->cpu_n) used.n += slp_row_request_text(d, "]}}}").n; /* the pieces lie side by side: one text */
   slp_str most =
       slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}" : "{\"M\":{}}");
   uint64_t wall_s = (uint64_t)slp_max_i64(i->wall_ms, 0) / 1000;
@@ -465,7 +477,7 @@ static void withdraw(slp_row_request *d, const slp_operation *i) {
 
 static slp_str key_of(kcl_schema *s, slp_row_request *d, slp_str shard) {
   slp_str key = slp_row_request_copy(d, name_in_rows(s));
-  if (key.n) key.n += slp_row_request_copy(d, SLP_STR(":")).n; /* all copies lie side by side */
+  if (key.n) key.n += slp_row_request_copy(d, SLP_STR(":")).n; /* the copies lie side by side: one text */
   key.n += slp_row_request_copy(d, shard).n;
   return key;
 }
@@ -528,7 +540,7 @@ static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
   *ret = (slp_table_spec){name, "leaseKey", NULL};
 }
 
-/* KCL 3.0 to 3.4 make these two; KCL 3.5 has their rows in the table of leases. */
+/* KCL 3.0 to 3.4 make these two tables. KCL 3.5 has their rows in the table of leases. */
 static int side_table(slp_schema *base, uint8_t n, slp_table_spec *ret) {
   const kcl_schema *s = of(base);
   if (!s->metrics || n < 1 || n > 2) return 0;
@@ -546,7 +558,7 @@ int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char 
   return r ? SLP_ENOMEM : 0;
 }
 
-/* The scope is the whole table: KCL's keys allow no smaller one. */
+/* The scope is the whole table, because the KCL's keys allow no smaller one. */
 static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   (void)base;
   *ret_hash = *ret_prefix = (slp_str){"", 0};

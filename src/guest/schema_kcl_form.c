@@ -1,6 +1,6 @@
-/* schema_kcl_form.c - tells rows that name their stream from those that do not, and decides which of them
- * a worker joins. A worker that passed over rows which are its stream's would begin at its own start: it
- * would repeat all that they say was done, or leave out what they say was not. */
+/* schema_kcl_form.c - tells rows that name their stream from those that do not, and decides which form this
+ * worker's rows have. If the worker passed over rows of its own stream, it would begin at its own start: it
+ * would repeat what those rows say was done, or leave out what they say was not done. */
 #include "guest/schema_kcl_form.h"
 
 #include "base/num.h"
@@ -8,13 +8,14 @@
 #include <stdio.h>
 
 #define KINESIS_BEGAN_S 1383264000 /* November 2013: no stream is older */
-#define SHOWN 90                   /* so much of a key */
+#define SHOWN 90                   /* how many bytes of a key messages show */
 
 typedef struct stream_name {
   slp_str account, name, epoch;
 } stream_name;
 
-/* An epoch of DynamoDB Streams is a label with colons of its own. 0: it has not three parts. */
+/* Splits ACCOUNT:NAME:EPOCH. An epoch of DynamoDB Streams is a label, which has colons of its own. Returns 0
+ * if there are fewer than three parts, or an empty one. */
 static int split(slp_str text, stream_name *ret) {
   const char *a = text.n ? memchr(text.p, ':', text.n) : NULL;
   const char *b = a ? memchr(a + 1, ':', text.n - (size_t)(a + 1 - text.p)) : NULL;
@@ -25,7 +26,7 @@ static int split(slp_str text, stream_name *ret) {
   return ret->account.n && ret->name.n && ret->epoch.n;
 }
 
-/* Behind the last colon; 0: there is none. */
+/* Cuts the shard, the part behind the last colon, off the key. Returns 0 if there is no colon. */
 static int cut_shard(slp_str *key, slp_str *ret_shard) {
   size_t n = key->n;
   while (n && key->p[n - 1] != ':') n--;
@@ -35,7 +36,8 @@ static int cut_shard(slp_str *key, slp_str *ret_shard) {
   return 1;
 }
 
-/* Another stream of this one's name was made before it, unless the time makes no sense for that. */
+/* Returns FORMER if a stream of the same name may have been made at that time, before this one; MISNAMED if
+ * the time makes no sense for that. */
 static slp_kcl_key of_same_name(slp_str epoch, slp_str ours) {
   uint64_t then, now;
   if (slp_parse_u64(ours, &now)) return SLP_KCL_KEY_FORMER; /* a label */
@@ -63,7 +65,7 @@ void slp_kcl_keys_count(slp_kcl_keys *keys, const slp_str names[SLP_KCL_NAMES], 
   if (!keys->n[kind]++) keys->first[kind] = key;
 }
 
-/* ---- in words ------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------- */
 
 #define SAY(to, ...) snprintf(to, sizeof(to), __VA_ARGS__)
 #define KEY(kind) shown(keys->first[kind]), keys->first[kind].n ? keys->first[kind].p : ""
@@ -118,7 +120,7 @@ static void tell_passed(const slp_kcl_keys *keys, int several, slp_table_form *r
 
 /* ---- deciding ------------------------------------------------------------------------------------- */
 
-/* Rows that name any stream; *ret: which kind of them there is. */
+/* Returns how many rows name a stream. *ret: the first kind of such keys that occurs, as an example. */
 static size_t named_n(const slp_kcl_keys *keys, slp_kcl_key *ret) {
   static const slp_kcl_key named[] = {SLP_KCL_KEY_OURS, SLP_KCL_KEY_ALIAS, SLP_KCL_KEY_FORMER,
                                       SLP_KCL_KEY_OTHER};

@@ -1,13 +1,16 @@
-/* schema_kcl_rb.c - the table of kcl-rb (Ruby), as its worker reads and writes it: key shard_id, one row a
- * shard, of one stream.
+/* schema_kcl_rb.c - the table of kcl-rb (Ruby), as kcl-rb's worker reads and writes it. The table is of one
+ * stream, with key shard_id and one row for each shard.
  *
- * Its worker can share with nobody: it takes a lease as long as that one's time has not run out, and ends
- * when it has. The one state that it leaves alone is the checkpoint SHARD_END. So a lease of ours is parked:
- * the row says SHARD_END and names no owner, and owner, counter and the real checkpoint stand in attributes
- * that begin with sloop_. Given up, the row is as kcl-rb leaves it, and its worker goes on from there. It
- * puts rows whole and erases those attributes, so nothing hangs on them while a lease is free.
- *
- * The epoch is the counter; of a lease that kcl-rb has, the second at which it runs out. */
+ *   - A worker of kcl-rb can share with nobody: it takes another worker's lease as long as the lease's time
+ *     has not run out, and ends with an exception when it has. It only leaves rows with the checkpoint
+ *     SHARD_END alone.
+ *   - So a worker of sloop parks its lease: CHECKPOINT is SHARD_END, there is no OWNER, and the real owner,
+ *     counter and checkpoint are in attributes that begin with sloop_.
+ *   - A lease that is given up has a row as kcl-rb leaves it, and kcl-rb's worker goes on from there. kcl-rb
+ *     puts whole rows, and so erases the attributes that begin with sloop_. A free lease needs them only to
+ *     begin at a place for which kcl-rb has no word.
+ *   - The epoch is the counter. If a worker of kcl-rb has the lease, the epoch is the time in seconds at
+ *     which the lease runs out. */
 #include "guest/guest_schemas.h"
 
 #include "guest/strategies.h"
@@ -28,9 +31,9 @@
 #define PARENT "parent_shard_id"
 #define OURS "sloop_owner"
 #define COUNTER "sloop_counter"
-#define TAKEN "sloop_taken" /* its owner, as long as that one has saved nothing */
-#define PLACE \
-  "sloop_checkpoint" /* of a parked lease the real one; else where it begins, if not at the oldest */
+#define TAKEN "sloop_taken" /* the owner, as long as it has saved nothing */
+/* The real checkpoint of a parked lease. Of a free one: where it begins, if not at the oldest record. */
+#define PLACE "sloop_checkpoint"
 #define ENDED "SHARD_END"
 #define AT_TIME "AT_TIMESTAMP:"
 static const char at_latest[] = "LATEST";
@@ -50,7 +53,7 @@ static slp_position read_time(slp_str ms) {
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = (int64_t)at};
 }
 
-/* No checkpoint is the oldest record, as it is for kcl-rb. */
+/* Reads a checkpoint. An empty one is the oldest record, as for kcl-rb. */
 static slp_position read_place(slp_str at) {
   slp_position position = {.kind = SLP_POSITION_NONE};
   size_t word = sizeof AT_TIME - 1;
@@ -89,13 +92,14 @@ static const char *wrong_type(const slp_row *row) {
   return NULL;
 }
 
-/* Instances are ours; kcl-rb's names are its users'. */
+/* Returns 1 if the owner is a worker of sloop, whose names have the form of instances. */
 static int is_ours(slp_str owner) {
   slp_str id, incarnation;
   return slp_instance_split(owner, &id, &incarnation);
 }
 
-/* An empty name, or one in the other's place, would fit no condition: the lease would never be taken. */
+/* Returns what is wrong with the owners' names, or NULL. No condition could match an empty name, or a name in
+ * the other system's attribute, so the lease could never be taken. */
 static const char *wrong_owner(const slp_row *row) {
   const slp_val *ours = slp_attr_of(row, OURS), *theirs = slp_attr_of(row, OWNER);
   if (ours->kind == SLP_VAL_S && !is_ours(ours->s)) return "its " OURS " is no worker of ours";
@@ -123,7 +127,8 @@ static uint64_t mix(uint64_t h, slp_str s) {
   return (h ^ 0xff) * UINT64_C(0x100000001b3);
 }
 
-/* By the attributes that only kcl-rb writes. The checkpoint of a lease that it has not may be ours. */
+/* Returns slp_lease_row.stranger: a hash of the attributes that only kcl-rb writes. The checkpoint counts
+ * only if kcl-rb has the lease, because otherwise a worker of sloop may have written it. */
 static uint64_t sign_of_kcl_rb(const slp_row *row) {
   slp_str timeout = slp_attr_text(row, TIMEOUT), owner = slp_attr_text(row, OWNER);
   if (!timeout.n || slp_attr_text(row, OURS).n) return 0;
@@ -131,9 +136,11 @@ static uint64_t sign_of_kcl_rb(const slp_row *row) {
   return (owner.n ? mix(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
 }
 
-/* A row of ours for a shard that is read from its oldest record has nothing but its key. */
+/* A row has at least one of these, or nothing but its key: such is a row that sloop has made for a shard that
+ * is read from its oldest record. */
 static const char *const known[] = {OWNER, TIMEOUT, CHECKPOINT, PARENT, OURS, COUNTER, TAKEN, PLACE};
 
+/* Returns why the row is another system's, or NULL. */
 static const char *whose(const slp_row *row) {
   if (!slp_attr_is_absent(row, "worker_id") || !slp_attr_is_absent(row, "heartbeat"))
     return "it has a worker_id or a heartbeat: that is motorway's, and not kcl-rb's";
@@ -176,7 +183,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
 
 static const slp_val nil = {SLP_VAL_NULL, {NULL, 0}, NULL, 0};
 
-/* An attribute that is nil in Ruby is written as NULL, or not at all. */
+/* Condition: the attribute is nil in Ruby. kcl-rb writes that as NULL, or leaves the attribute out. */
 static void when_nil(slp_row_request *d, const char *name) {
   slp_row_request_when(d, name, SLP_TEST_ABSENT, slp_no_val, 1);
   slp_row_request_when(d, name, SLP_TEST_EQ, nil, 0);
@@ -229,7 +236,7 @@ static void count(slp_row_request *d, const slp_operation *i) {
   slp_set_number(d, COUNTER, slp_epoch_after(i));
 }
 
-/* Where a lease is that is parked, or that begins where kcl-rb has no word for. */
+/* Writes the position of a parked lease, or a beginning that kcl-rb has no word for. */
 static void set_place(slp_row_request *d, const slp_position *p) {
   switch (p->kind) {
     case SLP_POSITION_AFTER: slp_set_text(d, PLACE, slp_mark_seq(&p->mark)); break;
@@ -241,7 +248,7 @@ static void set_place(slp_row_request *d, const slp_position *p) {
   }
 }
 
-/* As kcl-rb reads it. */
+/* Writes the position of a free lease, as kcl-rb reads it. */
 static void set_position(slp_row_request *d, const slp_position *p) {
   switch (p->kind) {
     case SLP_POSITION_NONE: return;
@@ -281,7 +288,8 @@ static void create(slp_row_request *d, const slp_operation *i) {
   if (i->parents[0].n) slp_set_text(d, PARENT, i->parents[0]);
 }
 
-/* A free lease is parked with the checkpoint that was read, which is a condition. */
+/* Parks the lease, unless it is parked by another worker of sloop. The checkpoint that was read becomes
+ * PLACE, and is a condition. */
 static void take(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   slp_set_text(d, OURS, i->me);
@@ -305,7 +313,7 @@ static void save(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, TAKEN);
 }
 
-/* An operator's command gives up for a worker of kcl-rb as well. */
+/* Gives the lease up. An operator's command does that for a worker of kcl-rb too. */
 static void release(slp_row_request *d, const slp_operation *i) {
   if (is_ours(i->me))
     when_ours(d, i->me, i->epoch);
@@ -329,7 +337,7 @@ static void remove_ended(slp_row_request *d) {
   slp_when_absent(d, OURS);
 }
 
-/* An operator's. Where the position stays, it is the one that was read. */
+/* Resets the lease for an operator. If the position is to stay, it is the one that was read. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   set_position(d, &i->position);
@@ -352,7 +360,8 @@ static const uint32_t operations =
     BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
     BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
     BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
-/* These write the position that they are given. A free row says it itself, so a release needs it too. */
+/* Operations that write the position they are given. RELEASE is one of them, because the row of a free lease
+ * has the position in another attribute than that of a parked one. */
 #define PLACES                                                                              \
   (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | \
    BIT(SLP_OPERATION_RESET))

@@ -1,7 +1,7 @@
-/* schema_kcl_rows.c - the rows that KCL 3 keeps beside its leases, as its own classes write them (project
- * amazon-kinesis-client: MigrationState, TableMigrationState, WorkerMetricStats; project
- * amazon-dynamodb-lock-client: AmazonDynamoDBLockClient). The key is leaseKey in the table of leases, key in
- * the table APPLICATION-CoordinatorState, wid in APPLICATION-WorkerMetricStats. */
+/* schema_kcl_rows.c - reads the rows that KCL 3 keeps beside its leases, as its own classes write them
+ * (project amazon-kinesis-client: MigrationState, TableMigrationState, WorkerMetricStats; project
+ * amazon-dynamodb-lock-client: AmazonDynamoDBLockClient). Their key is leaseKey in the table of leases, key
+ * in the table APPLICATION-CoordinatorState, and wid in APPLICATION-WorkerMetricStats. */
 #include "guest/schema_kcl_rows.h"
 
 static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
@@ -44,7 +44,7 @@ static void read_places(const slp_row *row, slp_parsed_row *f) {
     if (slp_str_is(p->word, words[i].word)) p->is = words[i].is;
 }
 
-/* leaseDuration is a text of milliseconds. */
+/* leaseDuration is a text with a number of milliseconds. */
 static void read_lock(const slp_row *row, slp_parsed_row *f) {
   slp_lock_row *l = &f->u.lock;
   const slp_val *lease = get(row, "leaseDuration");
@@ -59,7 +59,7 @@ static void read_lock(const slp_row *row, slp_parsed_row *f) {
     bad(f, "it has no recordVersionNumber");
 }
 
-/* A map with a list C in it, as the table writes it. */
+/* Returns 1 if sts, in DynamoDB's JSON, is a map with an entry C: averages of the processor's load. */
 static int tells_cpu(const slp_val *sts) {
   static const char mark[] = "\"C\"";
   return sts->kind == SLP_VAL_OTHER && memmem(sts->s.p, sts->s.n, mark, sizeof mark - 1) != NULL;
@@ -74,7 +74,8 @@ static void read_load(const slp_row *row, slp_parsed_row *f) {
   if (l->wall_s < 0) bad(f, "its lut is no time");
 }
 
-/* A row under the key of a lease that is none: nobody can make the lease, and nobody can take it. */
+/* Returns 1 if the key looks like that of a lease. A row under such a key that is no lease is told of,
+ * because the lease can then neither be made nor taken. */
 static int keeps_a_lease_away(slp_str key) {
   static const char mark[] = "shardId-";
   return key.n && memmem(key.p, key.n, mark, sizeof mark - 1) != NULL;
