@@ -1,15 +1,15 @@
 /* schema_kinsumer.c - the three tables of github.com/twitchscience/kinsumer, as its clients read and write
- * them: APP_checkpoints (key Shard, a row a shard), APP_clients (key ID, a row a client) and APP_metadata
- * (key Key, the rows ShardCache and Leader). Times are nanoseconds since 1970 in a number, LastUpdate, with
- * a text beside it that nobody reads.
+ * them: APP_checkpoints (key Shard, a row for each shard), APP_clients (key ID, a row for each client) and
+ * APP_metadata (key Key, the rows ShardCache and Leader).
  *
- * A row of a shard is its owner's until LastUpdate is five of the fleet's check periods old: that is the
- * lease here, and the time at which it runs out is the epoch. Every write of ours that proves life moves
- * LastUpdate and has the value before as its condition.
- *
- * The Go program puts whole rows, so nothing of ours is kept in them; what a row of ours has from others
- * stays, for attributes are changed by name. It writes {"NULL": true} for what it has not; an empty text it
- * can't write. Another type makes its decoder fail, and with it every client of the application. */
+ *   - A time is a number, LastUpdate, in nanoseconds since 1970, with a text beside it that nobody reads.
+ *   - A shard belongs to its owner until LastUpdate is five of the fleet's check periods old. That span is
+ *     the lease here, and the time at which it runs out is the epoch. Each write of sloop that proves life
+ *     moves LastUpdate, and has the value before as its condition.
+ *   - The Go program puts whole rows, so attributes of sloop would be lost. Sloop changes attributes by name,
+ *     so what others have written into a row stays.
+ *   - The Go program writes {"NULL": true} for a value that it has not, and can't write an empty text. An
+ *     attribute of another type makes its decoder fail, and with it every client of the application. */
 #include "guest/guest_schemas.h"
 
 #include "guest/strategies.h"
@@ -39,7 +39,8 @@
 #define LATEST "LATEST"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define CLIENTS 1 /* the tables beside the checkpoints */
+/* Numbers of the tables beside APP_checkpoints, which is 0. */
+#define CLIENTS 1
 #define METADATA 2
 #define TABLES 3
 
@@ -48,8 +49,9 @@ typedef struct kinsumer_schema {
   slp_mem *mem; /* owns a reference */
   uint64_t lease_ns;
   char *names[TABLES]; /* owned */
-  slp_buf shards_text; /* of the shard cache that was read last */
-  slp_str *shards;     /* owned; the same */
+  /* The list of the ShardCache row that was read last: its texts, and an array that points into them. */
+  slp_buf shards_text;
+  slp_str *shards; /* owned */
   size_t shards_cap;
 } kinsumer_schema;
 
@@ -69,7 +71,8 @@ static slp_str text(const slp_row *row, const char *name) {
   return v->kind == SLP_VAL_S ? v->s : (slp_str){NULL, 0};
 }
 
-/* An empty text is not nothing there. */
+/* Returns 1 if the attribute is absent, NULL, or a text that is not empty: the Go program can't write an
+ * empty one. */
 static int is_text(const slp_row *row, const char *name) {
   const slp_val *v = get(row, name);
   return is_nothing(v) || (v->kind == SLP_VAL_S && v->s.n);
@@ -114,7 +117,7 @@ static const char *wrong_lease(const slp_row *row, const slp_lease_row *l) {
   return NULL;
 }
 
-/* A row has attributes beside its key, and none that kinsumer's have. */
+/* Returns 1 if the row has attributes besides its key, but none that a row of kinsumer's has. */
 static int is_foreign(const slp_row *row) {
   static const char *const known[] = {OWNER,    OWNER_NAME, UPDATED,      UPDATED_TEXT,
                                       SEQUENCE, FINISHED,   FINISHED_TEXT};
@@ -166,7 +169,7 @@ static void read_leader(const slp_row *row, slp_parsed_row *f) {
   f->kind = f->why ? SLP_ROW_BAD : SLP_ROW_LEADERSHIP;
 }
 
-/* 1, or SLP_ENOMEM, SLP_EBADDATA. */
+/* Adds a shard to s->shards. Returns 1, SLP_ENOMEM or SLP_EBADDATA. */
 static int add_shard(kinsumer_schema *s, size_t *n, slp_str id) {
   size_t at = s->shards_text.n;
   if (!id.n || id.n > SLP_SHARD_ID_MAX) return SLP_EBADDATA;
@@ -175,7 +178,7 @@ static int add_shard(kinsumer_schema *s, size_t *n, slp_str id) {
     if (!more) return SLP_ENOMEM;
     s->shards = more;
   }
-  slp_buf_add_str(&s->shards_text, id); /* the room was reserved */
+  slp_buf_add_str(&s->shards_text, id); /* read_ids has reserved the room */
   s->shards[(*n)++] = (slp_str){s->shards_text.p + at, id.n};
   return 1;
 }
@@ -185,7 +188,7 @@ static int comes_key(slp_json *j, const char *key) {
   return comes(j, SLP_JSON_KEY) && slp_str_is(j->text, key);
 }
 
-/* The next of {"L": [{"S": ID}, ...]}. 1: *ret is one; 0: that was all; or SLP_EBADDATA. */
+/* Reads the next ID of {"L": [{"S": ID}, ...]}. Returns 1 if *ret is one, 0 at the end, or SLP_EBADDATA. */
 static int next_shard(slp_json *j, slp_str *ret) {
   int token = slp_json_next(j);
   if (token == SLP_JSON_ARRAY_END) return 0;
@@ -235,7 +238,7 @@ static void read_shards(kinsumer_schema *s, const slp_row *row, slp_parsed_row *
   f->kind = f->why ? SLP_ROW_BAD : SLP_ROW_ASSIGNMENT;
 }
 
-/* The key says which table a row is of. */
+/* The name of a row's key says which table it is from. */
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   memset(f, 0, sizeof *f);
   slp_str key = text(row, KEY);
@@ -257,7 +260,7 @@ static void set(slp_row_request *d, const char *name, slp_str s) {
 }
 static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
-/* Go's RFC1123Z of a time in UTC: "Tue, 14 Nov 2023 22:13:20 +0000". */
+/* Writes a time as a number, and as a text like Go's RFC1123Z in UTC: "Tue, 14 Nov 2023 22:13:20 +0000". */
 static void set_time(slp_row_request *d, const char *name, const char *name_text, uint64_t ns) {
   char http[30];
   slp_date_http((int64_t)(ns / NS_PER_MS), http);
@@ -373,7 +376,8 @@ static void release(const kinsumer_schema *s, slp_row_request *d, const slp_oper
   disown(d);
 }
 
-/* With its last number: a client of Go's may read a finished shard once more, from there. */
+/* Writes the shard's end, with the last record's number, because a Go client may read a finished shard once
+ * more, from there. */
 static void end(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   slp_str last = slp_mark_seq(&i->position.mark);
   when_mine(s, d, i);
@@ -382,7 +386,7 @@ static void end(const kinsumer_schema *s, slp_row_request *d, const slp_operatio
   disown(d);
 }
 
-/* An operator's. The former owner's next write fails by its name. */
+/* Resets the lease for an operator. The former owner's next write fails, because the row names it no more. */
 static void reset(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   when_text(d, OWNER, i->owner);
   when_time(s, d, i->epoch);
@@ -518,7 +522,7 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
 /* ---- the schema ------------------------------------------------------------------------------------- */
 
 static void table(slp_schema *base, const char *name, slp_table_spec *ret) {
-  name = of(base)->names[0]; /* all three are named alike */
+  name = of(base)->names[0]; /* all three tables are named after the application */
   *ret = (slp_table_spec){name, SHARD, NULL, 0};
 }
 

@@ -1,18 +1,20 @@
-/* schema_motorway.c - the control table of motorway's Kinesis ramp, as its workers read and write it: one
- * table a stream, key shard_id, one row a shard. A worker is known by the leases that name it. A lease is its
- * owner's as long as that one moves the number in heartbeat, the tick, which begins anew with each owner of
- * motorway's.
+/* schema_motorway.c - the control table of motorway's Kinesis ramp, as motorway's workers read and write it.
+ * Each stream has one table, with key shard_id and one row for each shard. A worker is known by the leases
+ * that name it.
  *
- * The tick is the lease's epoch here. A take of ours begins above every tick that its worker ever wrote, so
- * that no late copy of an old write finds its condition true again.
- *
- * A program of motorway's reads every row whole: worker_id, heartbeat and checkpoint are in each row, or all
- * its threads end. A free lease names "nobody". It puts rows back as it read them, with what it does not
- * know; so what its own attributes can't say is kept beside them, in attributes that begin with sloop_.
- *
- * Its checkpoint is a place that is read again: the oldest record that is not done, or the last one that is.
- * The number 0 is its word for a lease of which nothing is saved. It begins such a lease at the latest
- * record, so a row that is to be read from its beginning has the number with which its shard starts. */
+ *   - A lease belongs to its owner as long as the owner moves the number in heartbeat, called the tick here.
+ *     With a motorway owner the tick begins again at 0.
+ *   - The tick is the lease's epoch. A worker of sloop takes a lease with a tick above every one that it ever
+ *     wrote, so that the condition of a late copy of an old write never holds again.
+ *   - A motorway program needs worker_id, heartbeat and checkpoint in each row, or all its threads end. So a
+ *     free lease names "nobody".
+ *   - A motorway program puts rows back as it read them, with attributes that it does not know. So attributes
+ *     that begin with sloop_ hold what motorway's own can't say.
+ *   - The record at the checkpoint is read again: it is the oldest record that is not done, or the last one
+ *     that is.
+ *   - The checkpoint 0, a number, says that nothing is saved. motorway begins such a lease at the latest
+ *     record. So if a shard is to be read from its beginning, its checkpoint is the sequence number with
+ *     which the shard starts. */
 #include "guest/guest_schemas.h"
 
 #include "guest/strategies.h"
@@ -27,17 +29,17 @@
 #define OWNER "worker_id"
 #define TICK "heartbeat"
 #define CHECKPOINT "checkpoint"
-#define DONE "sloop_done"     /* this record is done, when it is the checkpoint; or the shard's end */
-#define OLDEST "sloop_oldest" /* this number, when it is the checkpoint, is no record's: the beginning */
+#define DONE "sloop_done"     /* if equal to CHECKPOINT: that record is done. ENDED: the shard is */
+#define OLDEST "sloop_oldest" /* if equal to CHECKPOINT: that is where the shard starts, and no record */
 #define PARENTS "sloop_parents"
-#define TAKEN "sloop_taken" /* its owner, as long as that one has saved nothing */
+#define TAKEN "sloop_taken" /* the owner, as long as it has saved nothing */
 #define ENDED "SHARD_END"
 #define NOBODY "nobody"
 
 typedef struct motorway_schema {
   slp_schema base;
   slp_mem *mem;       /* owns a reference */
-  slp_position start; /* where a row begins of which nothing is saved */
+  slp_position start; /* where a row without a saved position begins */
 } motorway_schema;
 
 static motorway_schema *of(slp_schema *s) { return SLP_OWNER(s, motorway_schema, base); }
@@ -169,8 +171,8 @@ static void set_position(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* A beginning can be said by the number with which the shard starts; else it can only be that which the rows
- * of this application are read with. */
+/* Returns 1 if a row can hold the position. Of beginnings a row can hold the sequence number with which the
+ * shard starts; any other beginning must be the one with which rows of this application are read. */
 static int can_say(const motorway_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;
   int is_child = i->kind == SLP_OPERATION_CREATE && i->parents[0].n;
@@ -187,7 +189,8 @@ static int can_say(const motorway_schema *s, const slp_operation *i) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* Parents are left out where reading begins at the latest, so that the row can be told from a child's. */
+/* Makes the row. If reading begins at the latest record, PARENTS is left out, because a row with parents is
+ * read from the oldest record. */
 static void create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
@@ -221,7 +224,8 @@ static void save(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, TAKEN);
 }
 
-/* motorway has no word for it: there a lease is free when its tick stands still. */
+/* Gives the lease up by the name "nobody". motorway has no word for a free lease, and takes one when its tick
+ * stands still. */
 static void release(slp_row_request *d, const slp_operation *i) {
   renew(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_position(d, i);
@@ -229,8 +233,8 @@ static void release(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, TAKEN);
 }
 
-/* A program of motorway's takes it again, reads what is at the checkpoint and behind it, and that thread
- * ends: so the checkpoint is the last record. */
+/* Writes the shard's end. A motorway program takes the lease again, reads the record at the checkpoint and
+ * those behind it, and ends the shard's thread. So the checkpoint is the last record. */
 static void end(slp_row_request *d, const slp_operation *i) {
   slp_str last = slp_mark_seq(&i->position.mark);
   renew(d, i);
@@ -246,7 +250,7 @@ static void remove_ended(slp_row_request *d) {
   slp_when_text(d, DONE, SLP_STR(ENDED));
 }
 
-/* An operator's. The former owner's next write fails by its name. */
+/* Resets the lease for an operator. The former owner's next write fails, because the row names it no more. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner, i->epoch);
   if (i->position.kind != SLP_POSITION_NONE) set_position(d, i);
@@ -272,6 +276,7 @@ static const uint32_t operations =
     BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
 #define PLACES (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RESET))
 
+/* Returns 1 if the operation writes a position. */
 static int says_place(const slp_operation *i) {
   return PLACES & BIT(i->kind) && !(i->kind == SLP_OPERATION_RESET && i->position.kind == SLP_POSITION_NONE);
 }

@@ -1,15 +1,16 @@
-/* schema_vmware.c - the lease table of vmware-go-kcl (and -v2), as its workers read and write it: one table
- * an application, key ShardID, one row a shard. A worker is known by the leases that name it. A lease is its
- * owner's until the wall-clock time in LeaseTimeout, which the owner moves.
+/* schema_vmware.c - the lease table of vmware-go-kcl (and -v2), as the Go program's workers read and write
+ * it. An application has one table, with key ShardID and one row for each shard. A worker is known by the
+ * leases that name it.
  *
- * That time, in nanoseconds, is the lease's epoch here: every write of an owner moves it and has the one
- * before as its condition, so it is the fencing token too. Attributes are changed by name, so that the claim
- * of another worker survives; what is not known here would be erased by the next write of the Go program,
- * which puts whole rows, so nothing of ours is kept there. All attributes are texts: another type makes it
- * panic.
- *
- * A checkpoint is the last record that is done, as a whole: there is no place inside an aggregate. A row
- * that has none begins where each worker's own options say. */
+ *   - A lease belongs to its owner until the wall-clock time in LeaseTimeout, which the owner moves.
+ *   - That time, in nanoseconds, is the lease's epoch. Each write of an owner has the time before as its
+ *     condition, so the time is the fencing token too.
+ *   - Attributes are changed by name, so that another worker's claim survives.
+ *   - The Go program puts whole rows, and so erases attributes that it does not know. So sloop keeps none of
+ *     its own in a row, except the note of lease/refused.h.
+ *   - All attributes are texts. An attribute of another type makes the Go program panic.
+ *   - A checkpoint is the last record that is done as a whole: there is no position inside an aggregate. A
+ *     row without a checkpoint begins where each worker's own options say. */
 #include "guest/guest_schemas.h"
 
 #include "guest/strategies.h"
@@ -28,8 +29,8 @@
 #define CLAIM "ClaimRequest"
 #define ENDED "SHARD_END"
 
-/* The owner "" of a row: the Go program's late checkpoint leaves it behind when the lease was released. It is
- * nobody, but the row counts as owned until its time is over. */
+/* The owner that stands for an empty AssignedTo. A late checkpoint of the Go program leaves that behind after
+ * the lease was released. Nobody owns the lease, but it counts as owned until its time is over. */
 #define NAMELESS "(nameless)"
 
 typedef struct vmware_schema {
@@ -113,13 +114,13 @@ static void when_owner(slp_row_request *d, slp_str owner) {
     slp_when_absent(d, OWNER);
     return;
   }
-  /* Some worker may be called so. */
+  /* A worker may really be called NAMELESS, so either value is right. */
   if (slp_str_is(owner, NAMELESS))
     slp_row_request_when(d, OWNER, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("")), 1);
   slp_when_text(d, OWNER, owner);
 }
 
-/* The text that was read: it is exactly the one that is written for that time. */
+/* Condition: the time is as it was read. wall_time.h writes exactly the text that was read. */
 static void when_time(slp_row_request *d, uint64_t epoch) {
   if (epoch)
     slp_row_request_when(d, TIMEOUT, SLP_TEST_EQ, time_of(d, epoch), 0);
@@ -148,8 +149,9 @@ static void set_position(slp_row_request *d, const slp_position *p) {
                                              : SLP_STR(""));
 }
 
-/* A beginning can only be that which the rows of this application are read with. What a child has is behind
- * its parent, so its first record is behind the time as well. */
+/* Returns 1 if a row can hold the position. A beginning must be the one with which rows of this application
+ * are read. A child may always begin at its oldest record: if the application begins at a time, the child's
+ * records are behind that time, because they are behind those of its parent. */
 static int can_say(const vmware_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;
   int is_child = i->kind == SLP_OPERATION_CREATE && i->parents[0].n;
@@ -165,9 +167,9 @@ static int can_say(const vmware_schema *s, const slp_operation *i) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* With an empty checkpoint at once: a row without the attribute is no parent that a worker of Go's would wait
- * for, and one whose lease it would take from a living owner. The parent is left out where reading begins at
- * the latest, so that the row can be told from a child's. */
+/* Makes the row, with an empty checkpoint if nothing is saved. If the attribute were absent, a Go worker
+ * would not wait for this shard as a parent, and would take its lease from a living owner. If reading begins
+ * at the latest record, PARENT is left out, because a row with a parent is read from the oldest record. */
 static void create(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_PUT;
   slp_when_absent(d, KEY);
@@ -203,7 +205,8 @@ static void save(slp_row_request *d, const slp_operation *i) {
   set_position(d, &i->position);
 }
 
-/* As its owner lets go there: the time stays, and the claim that it makes room for. */
+/* Gives the lease up as the Go program does. The time stays, and the claim stays, so that the claimant can
+ * take the lease. */
 static void release(slp_row_request *d, const slp_operation *i) {
   when_mine(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_position(d, &i->position);
@@ -235,7 +238,7 @@ static void remove_ended(slp_row_request *d) {
   slp_when_text(d, CHECKPOINT, SLP_STR(ENDED));
 }
 
-/* An operator's. The former owner's next write fails by its name. */
+/* Resets the lease for an operator. The former owner's next write fails, because the row names it no more. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner);
   when_time(d, i->epoch);
