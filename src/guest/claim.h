@@ -4,7 +4,7 @@
 
 #include "lease/lease.h"
 
-/* reserved_until_us of slp_guest_strategy; met and missed of slp_strategy. */
+/* These are slp_guest_strategy.reserved_until_us, and slp_strategy.met and .missed. */
 uint64_t slp_claim_reserved_until_us(slp_fleet *f, const slp_lease_row *row);
 void slp_claim_met(slp_lease *l, const slp_lease_row *row);
 void slp_claim_missed(slp_lease *l);

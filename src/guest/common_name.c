@@ -1,5 +1,5 @@
-/* common_name.c - one name for the fleets of one process. It lives while somebody holds it; fleets join and
- * leave its list as they take the name and give it up. */
+/* common_name.c - one name for the fleets of one process. It lives while it has holds. Fleets take the name
+ * when they join, and leave it when they end. */
 #include "guest/common_name.h"
 
 #include "guest/guest.h"

@@ -6,10 +6,10 @@
 #include "lease/outcome.h"
 #include "lease/silence.h"
 
-/* outcome of slp_strategy. */
+/* This is slp_strategy.outcome. */
 slp_outcome slp_counted_outcome(const slp_operation *i, int there, const slp_parsed_row *parsed);
-/* sign of slp_strategy. slp_counted_sign: the row has a counter. of_tick: the row has a number that may begin
- * again with each owner. of_time: the row has a time at which the lease runs out. */
+/* These are slp_strategy.sign. slp_counted_sign: the row has a counter. of_tick: the row has a number that
+ * may begin again with each owner. of_time: the row has a time at which the lease runs out. */
 slp_sign slp_counted_sign(const slp_lease_row *row, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms);
 slp_sign slp_counted_sign_of_tick(const slp_lease_row *row, int64_t wall_ms, uint64_t now_us,
                                   uint32_t lease_ms);

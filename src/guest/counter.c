@@ -58,9 +58,9 @@ void slp_counter_wrote(slp_lease *l, const slp_write *op) {
   slp_deadline_check(f);
 }
 
-/* Keeps in row_epoch the greatest counter that this worker's last write left or met, and the next take goes
- * on from there. A row with this worker's name and the counter that a take would leave counts as proof that
- * the take happened. That holds only if no earlier write of this worker can have made the same row. */
+/* Raises row_epoch to the counter that this worker's last write has left or found in the row. The next take
+ * goes on from there. A row with this worker's name and the counter that a take would leave counts as proof
+ * that the take happened. That holds only if no earlier write of this worker can have made the same row. */
 void slp_counter_gone(slp_lease *l) {
   const slp_write *op = &l->op;
   const slp_lease_row *row = &op->row.u.lease;

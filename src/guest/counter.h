@@ -15,7 +15,7 @@ void slp_counter_wrote(slp_lease *l, const slp_write *op);
 void slp_counter_tell_rate(slp_lease *l, slp_operation *i);
 void slp_counter_begun(slp_lease *l);
 void slp_counter_gone(slp_lease *l);
-/* urgent of slp_strategy. A lease has one write at a time, so each of these delays its next renewal. */
+/* slp_strategy.urgent. A lease has one write at a time, so each of these writes delays its next renewal. */
 #define SLP_COUNTER_URGENT                                                                    \
   (1u << SLP_OPERATION_CREATE | 1u << SLP_OPERATION_RETAKE | 1u << SLP_OPERATION_CHECKPOINT | \
    1u << SLP_OPERATION_RELEASE | 1u << SLP_OPERATION_TRANSFER | 1u << SLP_OPERATION_END |     \
@@ -23,9 +23,9 @@ void slp_counter_gone(slp_lease *l);
 
 /* Notes what a read of the lease's row, answered at done_us, shows of its owner. */
 void slp_counter_saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us);
-/* Returns 1 if the owner has shown no sign of life for `leases` times what proves death
- * (slp_strategy_span_us), while this worker could read and write the table. Returns 0 while this worker can't
- * prove its own life. */
+/* Returns 1 if the owner has shown no sign of life for `leases` times the span that
+ * proves death (slp_strategy_span_us), while this worker could read and write the table. Returns 0 while this
+ * worker can't prove its own life. */
 int slp_counter_dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "lease/read.h"
 
-/* The listing of the stream's shards. Rows that do not name their stream are compared with it. */
+/* How far the listing of the stream's shards is. Rows that do not name their stream are compared with it. */
 typedef enum slp_entry_listing {
   SLP_ENTRY_UNLISTED,
   SLP_ENTRY_ASKED,

@@ -2,10 +2,10 @@
  * worker may take the lease when that time is past on its own wall clock. The time, in nanoseconds since
  * 1970, is the lease's epoch. Pure. (expiry.c)
  *
- * This compares the clocks of two machines, as the other system's programs do. So it is not enough to call a
- * lease dead: its row must also have stood still for a whole lease on the reader's own monotonic clock. Then
- * a worker whose clock is ahead takes nothing from living owners, and one whose clock is behind takes
- * later. */
+ * A reader compares its wall clock with the owner's, as the other system's programs do. A time that is past
+ * does not prove alone that the owner is dead. The row must also have stood still for a whole lease on the
+ * reader's own monotonic clock. So a reader whose wall clock is ahead takes nothing from living owners, and
+ * one whose wall clock is behind takes leases later. */
 #ifndef SLP_GUEST_EXPIRY_H
 #define SLP_GUEST_EXPIRY_H
 

@@ -5,7 +5,7 @@
 
 #include "lease/lease.h"
 
-/* knows_parents and knows_start of slp_strategy. */
+/* These are slp_strategy.knows_parents and .knows_start. */
 int slp_listing_knows_parents(slp_lease *l);
 int slp_listing_knows_start(slp_lease *l, const slp_shard_desc *kid, slp_str *ret);
 

@@ -65,7 +65,7 @@ typedef struct slp_lease_choice {
   slp_instance from; /* the living worker that it is taken from; empty: it is free */
   uint8_t unheard;   /* how many claims on it were erased by others */
   uint64_t until_us; /* SLP_ASKS_OURS: an owner that was asked is stolen from after this time */
-  uint8_t restores;  /* a peer put an older row over this worker's, and the lease is taken back for that */
+  uint8_t restores;  /* chosen because a peer put an older row over this worker's */
 } slp_lease_choice;
 
 typedef struct slp_guest_lease { /* what this room keeps of a lease: slp_lease.guest */

@@ -46,8 +46,9 @@ typedef struct slp_index_shard {
   uint8_t listed, cached, finished;
 } slp_index_shard;
 /* Makes the list that workers are to share from now on: shards that the stream lists and nobody has finished,
- * sorted. `shards` has all that are listed or cached, each once, in any order. The new list comes to stand at
- * its beginning, and *ret_n is its length. Returns 1 if the new list differs from what is cached. */
+ * sorted. `shards` has all that are listed or cached, each once, in any order. It is reordered so that
+ * the new list comes first; *ret_n is the list's length. Returns 1 if the new list differs from what is
+ * cached. */
 int slp_index_list(slp_index_shard *shards, size_t n, size_t *ret_n);
 
 /* ---- KCL 2's election ---------------------------------------------------------------------------------- */

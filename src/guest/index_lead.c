@@ -1,6 +1,7 @@
 /* index_lead.c - the first worker works for all others: it renews the list of shards that all of them share,
  * and removes the rows of workers that are long gone. If there is no list, every worker tries to make it.
- * Each write has what was read as its condition, so of two leaders one changes nothing. */
+ * Each write has what was read as its condition, so if two workers lead, one of them changes
+ * nothing. */
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
 

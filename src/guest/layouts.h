@@ -12,7 +12,7 @@ struct slp_position;
 struct slp_schema;
 struct slp_src_describe;
 
-/* What a layout is opened for. Texts are borrowed for the call. */
+/* The arguments of slp_layout.open. Texts are borrowed for the call. */
 typedef struct slp_layout_at {
   slp_mem *mem;
   const char *app, *table;

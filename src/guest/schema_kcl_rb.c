@@ -2,8 +2,8 @@
  * stream, with key shard_id and one row for each shard.
  *
  *   - A worker of kcl-rb can share with nobody: it takes another worker's lease as long as the lease's time
- *     has not run out, and ends with an exception when it has. It only leaves rows with the checkpoint
- *     SHARD_END alone.
+ *     has not run out, and ends with an exception when it has. The only rows that it leaves alone are
+ *     those with the checkpoint SHARD_END.
  *   - So a worker of sloop parks its lease: CHECKPOINT is SHARD_END, there is no OWNER, and the real owner,
  *     counter and checkpoint are in attributes that begin with sloop_.
  *   - A lease that is given up has a row as kcl-rb leaves it, and kcl-rb's worker goes on from there. kcl-rb
@@ -136,8 +136,8 @@ static uint64_t sign_of_kcl_rb(const slp_row *row) {
   return (owner.n ? mix(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
 }
 
-/* A row has at least one of these, or nothing but its key: such is a row that sloop has made for a shard that
- * is read from its oldest record. */
+/* A row of kcl-rb's has at least one of these. A row that sloop has made may have nothing but its key, if the
+ * shard is read from its oldest record. */
 static const char *const known[] = {OWNER, TIMEOUT, CHECKPOINT, PARENT, OURS, COUNTER, TAKEN, PLACE};
 
 /* Returns why the row is another system's, or NULL. */
@@ -337,7 +337,8 @@ static void remove_ended(slp_row_request *d) {
   slp_when_absent(d, OURS);
 }
 
-/* Resets the lease for an operator. If the position is to stay, it is the one that was read. */
+/* Resets the lease for an operator. If the position is to stay, i->position is the one that was
+ * read. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   set_position(d, &i->position);

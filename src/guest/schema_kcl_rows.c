@@ -74,8 +74,8 @@ static void read_load(const slp_row *row, slp_parsed_row *f) {
   if (l->wall_s < 0) bad(f, "its lut is no time");
 }
 
-/* Returns 1 if the key looks like that of a lease. A row under such a key that is no lease is told of,
- * because the lease can then neither be made nor taken. */
+/* Returns 1 if the key looks like that of a lease. A row under such a key that is no lease is reported,
+ * because it keeps the lease from being made or taken. */
 static int keeps_a_lease_away(slp_str key) {
   static const char mark[] = "shardId-";
   return key.n && memmem(key.p, key.n, mark, sizeof mark - 1) != NULL;

@@ -171,8 +171,8 @@ static void set_position(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* Returns 1 if a row can hold the position. Of beginnings a row can hold the sequence number with which the
- * shard starts; any other beginning must be the one with which rows of this application are read. */
+/* Returns 1 if a row can hold the position. A beginning can be held if the sequence number with which the
+ * shard starts is known, or if rows without a saved position begin there anyway (s->start). */
 static int can_say(const motorway_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;
   int is_child = i->kind == SLP_OPERATION_CREATE && i->parents[0].n;

@@ -149,9 +149,9 @@ static void set_position(slp_row_request *d, const slp_position *p) {
                                              : SLP_STR(""));
 }
 
-/* Returns 1 if a row can hold the position. A beginning must be the one with which rows of this application
- * are read. A child may always begin at its oldest record: if the application begins at a time, the child's
- * records are behind that time, because they are behind those of its parent. */
+/* Returns 1 if a row can hold the position. A beginning can be held only if rows without a checkpoint begin
+ * there anyway (s->start). A child may always begin at its oldest record: if the application begins at a
+ * time, the child's records are behind that time, because they are behind those of its parent. */
 static int can_say(const vmware_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;
   int is_child = i->kind == SLP_OPERATION_CREATE && i->parents[0].n;

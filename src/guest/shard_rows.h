@@ -15,7 +15,7 @@ static inline int slp_shard_row_begin(slp_row_request *d, const slp_operation *i
   return 0;
 }
 
-/* scope of slp_schema: all rows of the table belong to this application. */
+/* This is slp_schema.scope where all rows of the table belong to the application. */
 static inline void slp_scope_whole_table(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   (void)base;
   *ret_hash = *ret_prefix = (slp_str){"", 0};

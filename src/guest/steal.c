@@ -197,8 +197,9 @@ static int shunned(slp_fleet *f, const slp_lease *l) {
   return l && l->want.shunned_us && slp_fleet_now(f) < l->want.shunned_us;
 }
 
-/* Returns who is to be counted as owner of the row. While a lease is handed over the row still names the
- * old owner, since workers of KCL 2 do not know of a hand-over. */
+/* Returns the worker in whose share the lease counts. Under the rules of KCL 2, a row may still have a
+ * hand-over that a leader of KCL 3 began. The next owner counts then, because workers of KCL 2 see only
+ * leaseOwner. */
 static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
   int left = row->claim.n && !row->claim_asks && slp_mode_is(f, SLP_MODE_TAKE);
   return left ? row->claim : row->owner;

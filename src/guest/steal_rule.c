@@ -1,9 +1,9 @@
 /* steal_rule.c - decides which leases one worker takes where nobody assigns them, by the rules of Amazon's
  * KCL 2. The first of these that applies:
  *   1. leases have been free for long: all of them, beyond the fair share too;
- *   2. leases are free: as many as are missing to the fair share;
- *   3. no lease is free, and leases are missing to the fair share: up to steal_max of the worker
- *      with the most. */
+ *   2. leases are free: as many as this worker lacks for its fair share;
+ *   3. no lease is free, and this worker lacks some for its fair share: up to steal_max of the worker with
+ *      the most. */
 #include "guest/guest_rules.h"
 
 static uint64_t held_by(const uint32_t *counts, const slp_steal *s) {
@@ -17,7 +17,7 @@ static void take_some(slp_steal *s, uint64_t wanted, int (*is)(const slp_steal_l
   for (size_t i = 0; i < s->leases_n; i++) there += (uint64_t)is(&s->leases[i], who);
   for (size_t i = 0; i < s->leases_n && wanted; i++) {
     if (!is(&s->leases[i], who)) continue;
-    /* Of the leases that are left, each is taken with the same probability. */
+    /* Each lease that is left is taken with the same probability. */
     if (s->below(s->ctx, (uint32_t)there--) >= wanted) continue;
     s->leases[i].ret = 1;
     wanted--;

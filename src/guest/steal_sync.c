@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-/* How long a row stays at least. A late copy of the write that made the row is accepted while its signature
- * is valid, five minutes (IAM user guide, "Elements of an AWS API request signature"). It must find the row,
- * or it would make the row again. */
+/* How long a row stays at least, since it was first seen. A late copy of the write that made the row is
+ * accepted while its signature is valid, five minutes (IAM user guide, "Elements of an AWS API request
+ * signature"). It must find the row, or it would make the row again. */
 #define COPIES_US UINT64_C(360000000)
 
 typedef struct place {
@@ -66,9 +66,9 @@ static place listed(const slp_listed *d) {
   return (place){&d->desc, {d->desc.parent, d->desc.adjacent_parent}};
 }
 
-/* Makes the place of a shard that has a row and is not listed. A listing may be late, and show a parent
- * without its children. The children's rows name the parent, so it is not taken for a shard without children
- * and made again: its own row may have been removed after it was read to its end. */
+/* Makes the place of a shard that has a row and is not listed. A late listing shows a parent without its
+ * children. If the parent's row was removed after the parent was read to its end, the parent would be taken
+ * for a new shard and its row made again. The children's rows prevent that, because they name the parent. */
 static place unlisted(const slp_lease_row *l) { return (place){NULL, {l->parents[0], l->parents[1]}}; }
 
 static int fill(sync *y) {

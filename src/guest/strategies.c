@@ -107,8 +107,8 @@ const slp_guest_strategy slp_strategy_kcl = {
 };
 
 /* The row has a number, the tick, that begins again with each owner. A lease is dead after two leases of
- * silence: a motorway program waits its span out twice before it takes a lease, and may not tick for as long
- * when it was throttled. */
+ * silence. A motorway program waits its span out twice before it takes a lease, and a program that is
+ * throttled may not tick for as long. */
 #define BY_TICK                                                                                         \
   .doubtful = BIT(SLP_OPERATION_TAKE), .missing_blocks = 1, .knows_parents = slp_listing_knows_parents, \
   .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2, .counts = 1

@@ -38,7 +38,8 @@ static void make(walk *w, size_t i, slp_sync_make how) {
 static void resolve(walk *w, size_t i) {
   int comes = parent_in(w, i, COMES) != SLP_NO_SHARD, done = parent_in(w, i, DONE) != SLP_NO_SHARD;
   if (comes || done) {
-    /* One parent has or gets a lease, so the other one is read too, and both before this shard. */
+    /* One parent has or gets a lease. So the other parent is read too, and both are read before this shard.
+     * */
     for (size_t p; (p = parent_in(w, i, NOTHING)) != SLP_NO_SHARD; comes = 1) make(w, p, SLP_SYNC_AT_START);
     if (comes)
       w->states[i] = COMES;
@@ -107,7 +108,7 @@ static void make_removed(walk *w, size_t n) {
   }
 }
 
-/* Marks all ancestors of the shard. */
+/* Marks all ancestors of the shard `from`. */
 static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
   w->stack[w->depth++] = from;
   while (w->depth) {
@@ -121,8 +122,8 @@ static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
 }
 
 /* Marks shards that were read, because something of a descendant was, and a descendant is read only after
- * their end. The parents of a merge are left out: the end of one waits for the row of the other, and no other
- * child could ask for them. */
+ * their end. The parents of a merge are not marked: the end of one waits for the row of the other, and
+ * they have no other child that could bring that row back. */
 static void mark_read(walk *w, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (w->shards[i].row >= SLP_SYNC_UNFINISHED) mark_ancestors(w, w->read, i);
