@@ -8,8 +8,8 @@
  *     moves LastUpdate, and has the value before as its condition.
  *   - The Go program puts whole rows, so attributes of sloop would be lost. Sloop changes attributes by name,
  *     so what others have written into a row stays.
- *   - The Go program writes {"NULL": true} for a value that it has not, and can't write an empty text. An
- *     attribute of another type makes its decoder fail, and with it every client of the application. */
+ *   - The Go program writes {"NULL": true} for a value that it does not have, and can't write an empty text.
+ *     An attribute of another type makes its decoder fail, and with it every client of the application. */
 #include "guest/guest_schemas.h"
 
 #include "guest/strategies.h"

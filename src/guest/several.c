@@ -26,7 +26,7 @@ typedef struct several {
   size_t n;
   slp_store_prepare *asked; /* the caller's request; NULL: none is under way */
   slp_store_prepare one;    /* the request to the part that is being prepared */
-  size_t at;                /* the place of that part */
+  size_t at;                /* the index of that part */
   uint8_t makes;            /* this pass makes missing tables; 0: it only sees which are there */
   uint8_t looks;            /* how many passes found some needed tables and not all */
   slp_timer timer;

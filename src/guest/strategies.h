@@ -15,7 +15,8 @@ typedef struct slp_guest_strategy {
   /* The epoch of a lease never goes back, so a row with a smaller epoch was read before this worker's own
    * last write. */
   uint8_t grows;
-  /* The row holds a time, so a proof of life counts from the sending of the write's first copy. */
+  /* The row holds a time, and all copies of a write carry the same one. So a proof of life counts from the
+   * sending of the first copy. */
   uint8_t of_first;
   /* A peer may put an older row over a take. So a lease that was taken is only read when a renewal has shown
    * that the row is still this worker's. */

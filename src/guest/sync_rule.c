@@ -38,8 +38,7 @@ static void make(walk *w, size_t i, slp_sync_make how) {
 static void resolve(walk *w, size_t i) {
   int comes = parent_in(w, i, COMES) != SLP_NO_SHARD, done = parent_in(w, i, DONE) != SLP_NO_SHARD;
   if (comes || done) {
-    /* One parent has or gets a lease. So the other parent is read too, and both are read before this shard.
-     * */
+    /* One parent has or gets a lease. So the other one is read too, and both come before this shard. */
     for (size_t p; (p = parent_in(w, i, NOTHING)) != SLP_NO_SHARD; comes = 1) make(w, p, SLP_SYNC_AT_START);
     if (comes)
       w->states[i] = COMES;
