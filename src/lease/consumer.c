@@ -1,12 +1,11 @@
-/* consumer.c - a consumer whose shards come by leases. It is the shard processor of lease/processor.h.
+/* consumer.c - a consumer whose shards come by leases: what core tells of them, what the fleet reports, and
+ * how it starts and ends.
  *
- * A shard exists here from `open` to `revoke`, without its parents: these are read, or it would not be open.
- * Records that are out with the user when a lease goes stay with the user, and no longer count. */
+ * Shards have no parents here: these are read, or the shard would not be open. */
 #include "lease/consumer.h"
 
-#include "core/consumer.h"
 #include "lease/context.h"
-#include "lease/naming.h"
+#include "lease/leased.h"
 #include "core/desc.h"
 #include "core/progress.h"
 #include "core/start.h"
@@ -15,266 +14,17 @@
 
 #define TIMERS 2
 
-struct slp_leased {
-  slp_leases leases; /* what core sees */
-  slp_processor processor;
-  slp_consumer *c;
-  slp_leased_opts o; /* worker and machine point into texts */
-  char *texts;       /* owned */
-  slp_store *store;  /* owned, as the next two; NULL: not yet */
-  slp_schema *schema;
-  slp_fleet *fleet;
-  slp_store_prepare prepare;
-  uint8_t preparing, joined, leaving, left, list_asked;
-  uint64_t load_us, load_bytes; /* when the load was last told; the bytes handed out by then */
-  uint64_t list_serial;         /* the first listing that answers the fleet's request */
-  slp_timer timer;              /* to prepare the table again; later, to look for shards without progress */
-  slp_event end_ev;             /* frees a fleet that can't be used */
-  sloop_cb save_cb;
-  void *save_arg;
-  uint8_t save_done;
-  slp_event save_ev;
-  slp_event named_ev;  /* writes positions that the user named, or tells the user what became of them */
-  slp_list reopenings; /* shards to be read again (reopening.link) */
-  slp_timer reopen;    /* runs on_reopen */
-  char instance[160];
-};
-
-/* A shard that the user wants to be read again. Once it is retired, c->shards does not have it. */
-typedef struct reopening {
-  slp_list link;
-  uint8_t retired;         /* what was read of the shard is gone */
-  uint64_t epoch, held_us; /* held_us: slp_progress_held_us of the shard before */
-  slp_position from;
-  size_t shard_n;
-  char shard[];
-} reopening;
-
-static slp_host *host_of(const slp_leased *ld) { return ld->c->engine->host; }
-static slp_leased *leased_of(slp_processor *t) { return SLP_OWNER(t, slp_leased, processor); }
 static slp_leased *of(const slp_leases *l) {
   return SLP_OWNER((slp_leases *)(uintptr_t)l, slp_leased, leases);
 }
-static slp_leased *leased_by(const slp_consumer *c) { return c->leases ? of(c->leases) : NULL; }
-static int is_named(const slp_consumer *c) { return c->o->checkpoints == SLOOP_CHECKPOINTS_ASKED; }
-
-static reopening *reopening_of(slp_leased *ld, slp_str id) {
-  SLP_LIST_EACH(&ld->reopenings, it) {
-    reopening *r = SLP_OWNER(it, reopening, link);
-    if (slp_str_eq((slp_str){r->shard, r->shard_n}, id)) return r;
-  }
-  return NULL;
-}
-
-/* Drops a reopening. Returns 1 if its shard was retired and not opened again. */
-static int forget_reopening(slp_leased *ld, slp_str id) {
-  reopening *r = reopening_of(ld, id);
-  int retired = r && r->retired;
-  if (!r) return 0;
-  slp_list_remove(&r->link);
-  slp_free(ld->c->mem, r);
-  return retired;
-}
-
-/* ---- what the fleet asks for: the functions of slp_processor_ops ------------------------------------- */
-
-static int t_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_position *from) {
-  slp_leased *ld = leased_of(t);
-  slp_consumer *c = ld->c;
-  if (ld->left) return SLP_ENOMEM; /* the fleet has just ended by itself */
-  SLP_CHECK(!slp_lineage_get(c, id));
-  slp_shard *s = slp_lineage_add(c, id, (slp_str){NULL, 0}, (slp_str){NULL, 0});
-  if (!s) return SLP_ENOMEM;
-  if (SLP_MUTANT(pause_forgets_leased)) s->paused = c->paused_all;
-  s->name->epoch = epoch;
-  s->lease.from = *from;
-  s->lease.progress_us = slp_now_us(host_of(ld));
-  slp_start_shard(s, from);
-  slp_lineage_start(s);
-  slp_order_enter(s);
-  return 0;
-}
-
-#define BIT(drain) (1u << (drain))
-static const unsigned allowed[] = {[SLP_DRAIN_NO] = BIT(SLP_DRAIN_STOPPED),
-                                   [SLP_DRAIN_STOPPED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
-                                   [SLP_DRAIN_OFFERED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
-                                   [SLP_DRAIN_ASKED] = BIT(SLP_DRAIN_ASKED)};
-
-static void move_drain(slp_shard *s, slp_drain to) {
-  SLP_CHECK(allowed[s->lease.drain] & BIT(to));
-  s->lease.drain = to;
-}
-
-/* Stops reading and drops what was not handed out; records that are out are waited for. */
-static void stop_reading(slp_shard *s) {
-  if (s->lease.drain) return;
-  move_drain(s, SLP_DRAIN_STOPPED);
-  s->consumer->sum.going_n++;
-  slp_reader_stop(s);
-  slp_order_leave(s);
-  slp_queue_drop(s);
-}
-
-static void go_on(slp_consumer *c) {
-  slp_deliver_soon(c->engine); /* others may have waited for what is gone */
-  slp_pump_soon(c->engine);
-  slp_consumer_check(c);
-}
-
-static void let_go(slp_shard *s) {
-  move_drain(s, SLP_DRAIN_ASKED);
-  if (!slp_queue_is_out(s)) slp_fleet_drained(leased_by(s->consumer)->fleet, s->id);
-}
-
-static void t_drain(slp_processor *t, slp_str id) {
-  slp_leased *ld = leased_of(t);
-  slp_shard *s = slp_lineage_get(ld->c, id);
-  if (!s) {
-    if (forget_reopening(ld, id)) slp_fleet_drained(ld->fleet, id);
-    return;
-  }
-  stop_reading(s);
-  if (is_named(ld->c) && !ld->leaving) {
-    if (s->lease.drain == SLP_DRAIN_STOPPED) {
-      move_drain(s, SLP_DRAIN_OFFERED);
-      slp_report_shard(ld->c, s, SLOOP_SHARD_LEAVING);
-    }
-  } else {
-    let_go(s);
-  }
-  go_on(ld->c);
-}
-
-/* Removes the shard. Records of it that are out stay with the user and no longer count. */
-static void retire(slp_shard *s) {
-  slp_consumer *c = s->consumer;
-  stop_reading(s);
-  c->sum.going_n--;
-  slp_batches_forget_shard(s);
-  slp_queue_detach(s, &c->detached);
-  slp_lineage_drop(s);
-}
-
-static void t_revoke(slp_processor *t, slp_str id, slp_shutdown_reason why) {
-  slp_leased *ld = leased_of(t);
-  slp_consumer *c = ld->c;
-  slp_shard *s = slp_lineage_get(c, id);
-  forget_reopening(ld, id);
-  if (!s || (SLP_MUTANT(lost_and_read_on) && why == SLP_SHUTDOWN_LOST)) return;
-  if (why == SLP_SHUTDOWN_ENDED) {
-    slp_reader_kept_end(s);
-  } else if (s->opened_told)
-    slp_report_shard(c, s, why == SLP_SHUTDOWN_LOST ? SLOOP_SHARD_LOST : SLOOP_SHARD_RELEASED);
-  retire(s);
-  go_on(c);
-}
-
-static void t_suspend(slp_processor *t, int on) {
-  slp_consumer *c = leased_of(t)->c;
-  c->suspended = (uint8_t)on;
-  c->suspended_us = slp_now_us(c->engine->host);
-  size_t at = 0;
-  slp_shard *s;
-  while ((s = slp_map_each(&c->shards, &at))) {
-    slp_order_update(s);
-    if (on) {
-      slp_calls_unwant(s);
-    } else { /* earlier failures may have had the same cause as the suspension */
-      slp_reading_forgive(s);
-      s->lease.progress_us = slp_now_us(host_of(leased_of(t)));
-      slp_reading_poke(s);
-    }
-  }
-  go_on(c);
-}
-
-/* Returns 1 if a place is older than the start time that the shard is still looking for. Saved, it would make
- * the next owner hand out records from before the start. */
-static int is_before_start(const slp_shard *s, const slp_mark *at) {
-  return at->arrived_ms >= 0 && at->arrived_ms < s->at.not_before_ms;
-}
-
-static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
-  slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
-  const reopening *reopened = s ? NULL : reopening_of(leased_of(t), id);
-  SLP_CHECK(s || reopened);
-  memset(ret, 0, sizeof *ret);
-  if (!s || (is_named(s->consumer) && s->lease.end != SLP_END_NAMED)) {
-    *ret = !s ? reopened->from : s->lease.named.kind ? s->lease.named : s->lease.from;
-    return;
-  }
-  int whole = s->consumer->whole_records || s->consumer->o->aggregates == SLOOP_AGGREGATES_KEEP;
-  if (s->lease.end != SLP_END_NO &&
-      (SLP_MUTANT(no_batch_is_acknowledged) ? slp_batches_of(s) == 0 : slp_queue_all_acked(s))) {
-    (void)slp_acked_prefix(s, &ret->mark);
-    ret->kind = SLP_POSITION_END;
-    if (s->consumer->whole_records) ret->mark.sub = UINT32_MAX;
-  } else if ((s->consumer->idle_places ? slp_acked_place(s, &ret->mark) : slp_acked_prefix(s, &ret->mark)) &&
-             !is_before_start(s, &ret->mark) && !(s->consumer->whole_records && ret->mark.part)) {
-    ret->kind = SLP_POSITION_AFTER;
-    if (!s->consumer->clear_places) ret->mark.clear_ms = -1;
-    /* An aggregate that is handed out as one record is acknowledged as a whole. */
-    if (whole) ret->mark.sub = UINT32_MAX;
-  } else {
-    *ret = s->lease.from;
-  }
-}
-
-static int64_t t_behind(slp_processor *t, slp_str id) {
-  const slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
-  return s ? slp_progress_behind_ms(s) : -1;
-}
-
-static void t_list(slp_processor *t) {
-  slp_leased *ld = leased_of(t);
-  ld->list_asked = 1;
-  ld->list_serial = slp_listing_next(ld->c);
-  slp_listing_soon(ld->c, 0);
-}
-
-static void t_load(slp_processor *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes) {
-  slp_leased *ld = leased_of(t);
-  uint64_t now = slp_now_us(host_of(ld)), bytes = ld->c->counts.payload_bytes;
-  slp_progress_sum all;
-  slp_progress_of_all(ld->c, &all);
-  *ret_behind_ms = all.behind_ms;
-  *ret_rate_bytes = -1;
-  uint64_t ms = (now - ld->load_us) / 1000;
-  if (ld->load_us && ms) *ret_rate_bytes = (int64_t)((bytes - ld->load_bytes) * 1000 / ms);
-  ld->load_us = now;
-  ld->load_bytes = bytes;
-}
-
-static int64_t t_service_ms(slp_processor *t) {
-  slp_leased *ld = leased_of(t);
-  return slp_svctime_low_ms(&ld->c->service, slp_now_us(host_of(ld)));
-}
-
-static uint64_t t_bytes(slp_processor *t, slp_str id) {
-  const slp_shard *s = slp_lineage_get(leased_of(t)->c, id);
-  return s ? s->lease.bytes : 0;
-}
-
-static const slp_processor_ops processor_ops = {t_open, t_drain,  t_revoke, t_suspend,    t_mark,
-                                                t_list, t_behind, t_load,   t_service_ms, t_bytes};
 
 /* ---- what the consumer reports ------------------------------------------------------------------------ */
 
-static const unsigned end_allowed[] = {[SLP_END_NO] = BIT(SLP_END_READ_OUT),
-                                       [SLP_END_READ_OUT] = BIT(SLP_END_TOLD),
-                                       [SLP_END_TOLD] = BIT(SLP_END_NAMED),
-                                       [SLP_END_NAMED] = 0};
-
-static void move_end(slp_shard *s, slp_shard_end to) {
-  SLP_CHECK(end_allowed[s->lease.end] & BIT(to));
-  s->lease.end = to;
-}
-
 /* If the user names positions, the end too must be named: tells the user that the shard is read out. */
 static void offer_end(slp_shard *s) {
-  if (!is_named(s->consumer) || s->lease.end != SLP_END_READ_OUT || !slp_queue_all_acked(s)) return;
-  move_end(s, SLP_END_TOLD);
+  if (!slp_leased_is_named(s->consumer) || s->lease.end != SLP_END_READ_OUT || !slp_queue_all_acked(s))
+    return;
+  slp_leased_move_end(s, SLP_END_TOLD);
   slp_report_shard(s->consumer, s, SLOOP_SHARD_READ_OUT);
 }
 
@@ -283,7 +33,7 @@ static void on_settled(slp_leases *l, slp_shard *s, int acked) {
   if (!ld->fleet) return; /* the fleet has ended by itself, so nothing is counted */
   if (acked) {
     slp_fleet_progressed(ld->fleet, s->id);
-    s->lease.progress_us = slp_now_us(host_of(ld));
+    s->lease.progress_us = slp_now_us(slp_leased_host(ld));
   }
   if (s->lease.drain == SLP_DRAIN_ASKED && !slp_queue_is_out(s)) slp_fleet_drained(ld->fleet, s->id);
   if (!s->lease.drain) offer_end(s);
@@ -292,7 +42,7 @@ static void on_settled(slp_leases *l, slp_shard *s, int acked) {
 static void on_read_out(slp_leases *l, slp_shard *s) {
   slp_leased *ld = of(l);
   if (s->lease.end != SLP_END_NO || s->lease.drain) return;
-  move_end(s, SLP_END_READ_OUT);
+  slp_leased_move_end(s, SLP_END_READ_OUT);
   slp_fleet_ended(ld->fleet, s->id, s->lease.children, s->lease.children_n);
   offer_end(s);
 }
@@ -363,13 +113,13 @@ static int is_stuck(slp_shard *s, uint64_t now, uint64_t back_us, uint64_t limit
 }
 
 static void look_for_stuck(slp_leased *ld) {
-  uint64_t now = slp_now_us(host_of(ld)), limit_us = (uint64_t)ld->c->o->stall_ms * 1000;
+  uint64_t now = slp_now_us(slp_leased_host(ld)), limit_us = (uint64_t)ld->c->o->stall_ms * 1000;
   size_t at = 0;
   if (!limit_us || ld->leaving) return;
   uint64_t back_us = slp_min_u64(slp_fleet_back_us(ld->fleet), now); /* until then this process stood still */
   for (slp_shard *s; (s = slp_map_each(&ld->c->shards, &at));)
     if (is_stuck(s, now, back_us, limit_us)) slp_fleet_stalled(ld->fleet, s->id);
-  slp_timer_set_reserved(host_of(ld), &ld->timer, slp_after_us(now, limit_us / 4 + 1));
+  slp_timer_set_reserved(slp_leased_host(ld), &ld->timer, slp_after_us(now, limit_us / 4 + 1));
 }
 
 /* ---- events of the fleet ---------------------------------------------------------------------------- */
@@ -439,7 +189,7 @@ static void end_now(slp_leases *l, const slp_fail *f) {
   ld->left = 1;
   ld->joined = 0;
   slp_consumer_fatal(ld->c, f);
-  slp_post(host_of(ld), &ld->end_ev);
+  slp_post(slp_leased_host(ld), &ld->end_ev);
 }
 
 static void on_fleet(void *arg, const slp_fleet_event *ev) {
@@ -500,7 +250,7 @@ static void on_timer(slp_timer *t) {
 
 static void not_prepared(slp_leased *ld, const slp_fail *f) {
   slp_consumer *c = ld->c;
-  slp_host *h = host_of(ld);
+  slp_host *h = slp_leased_host(ld);
   if (slp_class_lasts(f->class)) {
     slp_consumer_fatal(c, f);
     return;
@@ -514,7 +264,7 @@ static void not_prepared(slp_leased *ld, const slp_fail *f) {
 
 static int begin(slp_leased *ld) {
   slp_consumer *c = ld->c;
-  slp_fleet_opts fo = {.host = host_of(ld),
+  slp_fleet_opts fo = {.host = slp_leased_host(ld),
                        .store = ld->store,
                        .schema = ld->schema,
                        .processor = &ld->processor,
@@ -586,7 +336,7 @@ static void on_leave(slp_leases *l, uint64_t limit_ms) {
   slp_shard *s;
   if (ld->leaving) return;
   ld->leaving = 1;
-  slp_timer_clear(host_of(ld), &ld->timer);
+  slp_timer_clear(slp_leased_host(ld), &ld->timer);
   if (ld->preparing) ld->store->ops->cancel(ld->store, &ld->prepare.rq);
   ld->preparing = 0;
   if (!ld->fleet || ld->left) {
@@ -594,8 +344,8 @@ static void on_leave(slp_leases *l, uint64_t limit_ms) {
     return;
   }
   while ((s = slp_map_each(&c->shards, &at))) {
-    stop_reading(s);
-    if (s->lease.drain == SLP_DRAIN_OFFERED) let_go(s);
+    slp_leased_stop_reading(s);
+    if (s->lease.drain == SLP_DRAIN_OFFERED) slp_leased_let_go(s);
   }
   slp_deliver_soon(c->engine);
   slp_fleet_leave(ld->fleet, (uint32_t)slp_min_u64(limit_ms, UINT32_MAX));
@@ -608,208 +358,9 @@ static int left_undone(const slp_leases *l) {
   if (of(l)->fleet) slp_fleet_stats_get(of(l)->fleet, &st);
   return st.undone;
 }
-
-/* ---- saving positions ------------------------------------------------------------------------------- */
-
-static void on_save_event(slp_event *ev) {
-  slp_leased *ld = SLP_OWNER(ev, slp_leased, save_ev);
-  sloop_cb cb = ld->save_cb;
-  void *arg = ld->save_arg;
-  if (!ld->save_done) return;
-  ld->save_done = 0;
-  ld->save_cb = NULL;
-  cb(ld->c->handle, 0, arg);
-}
-
-static void nothing(sloop_t *s, int status, void *arg) {
-  (void)s;
-  (void)status;
-  (void)arg;
-}
-
-static void on_saved(void *arg) {
-  slp_leased *ld = arg;
-  ld->save_done = 1;
-  slp_post(host_of(ld), &ld->save_ev);
-}
-
-int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg) {
-  slp_leased *ld = leased_by(c);
-  if (!ld || !ld->fleet || ld->left || ld->save_cb || is_named(c) || c->life != SLP_LIFE_RUNNING)
-    return SLOOP_ESTATE;
-  if (shard && !slp_lineage_get(c, slp_str_of(shard))) return SLOOP_ENOSHARD;
-  if (slp_fleet_save(ld->fleet, slp_str_of(shard), on_saved, ld)) return SLOOP_ESTATE;
-  ld->save_cb = cb ? cb : nothing;
-  ld->save_arg = arg;
-  return 0;
-}
-
-int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
-  slp_leased *ld = leased_by(c);
-  if (!ld || !ld->save_cb) return 0;
-  *ret_cb = ld->save_cb;
-  *ret_arg = ld->save_arg;
-  ld->save_cb = NULL;
-  ld->save_done = 0;
-  return 1;
-}
-
-/* ---- positions that the user names --------------------------------------------------------------------- */
-
-static int is_sent(void *arg, slp_str shard) {
-  slp_leased *ld = arg;
-  return slp_namings_have(&ld->c->namings, SLP_NAMING_SENT, shard);
-}
-
-static int is_here(void *arg, slp_str shard) {
-  slp_leased *ld = arg;
-  return slp_lineage_get(ld->c, shard) || reopening_of(ld, shard);
-}
-
-static void on_named_saved(void *arg) {
-  slp_leased *ld = arg;
-  slp_namings_written(&ld->c->namings, is_here, ld);
-  slp_post(host_of(ld), &ld->named_ev);
-}
-
-/* Writes all namings that wait in one save, once the save before is done. */
-static void write_namings(slp_leased *ld) {
-  slp_list *all = &ld->c->namings;
-  slp_str any = {NULL, 0};
-  if (!ld->fleet || slp_namings_have(all, SLP_NAMING_SENT, any)) return;
-  if (!slp_namings_have(all, SLP_NAMING_WAITS, any)) return;
-  slp_namings_move(all, SLP_NAMING_WAITS, SLP_NAMING_SENT);
-  if (slp_fleet_save_each(ld->fleet, is_sent, ld, on_named_saved, ld))
-    slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_WAITS); /* a save is under way, which ends here again */
-}
-
-static void on_named_event(slp_event *ev) {
-  slp_leased *ld = SLP_OWNER(ev, slp_leased, named_ev);
-  slp_consumer *c = ld->c;
-  slp_naming told;
-  write_namings(ld);
-  if (!slp_namings_take(&c->namings, 1, c->mem, &told)) return;
-  slp_post(host_of(ld), &ld->named_ev);
-  if (told.cb) told.cb(c->handle, told.status, told.arg);
-}
-
-static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp_shard **ret_s) {
-  slp_leased *ld = *ret_ld = leased_by(c);
-  if (!ld || !ld->fleet || ld->left || !is_named(c) || c->life != SLP_LIFE_RUNNING) return SLOOP_ESTATE;
-  *ret_s = slp_lineage_get(c, slp_str_of(shard));
-  return *ret_s ? 0 : SLOOP_ENOSHARD;
-}
-
-/* Returns 1 if the position may be written: it is not beyond the row's, or its number was read here. The
- * service would refuse a number of another stream to every later owner of the lease. */
-static int may_be_written(const slp_shard *s, const slp_position *to) {
-  const slp_position *saved = s->lease.named.kind ? &s->lease.named : &s->lease.from;
-  return slp_position_cmp(to, saved) <= 0 || slp_has_taken_number(&s->at, slp_mark_seq(&to->mark));
-}
-
-int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *where, sloop_cb cb, void *arg) {
-  slp_leased *ld;
-  slp_shard *s;
-  slp_position to = *where;
-  int r = may_name(c, shard, &ld, &s), ends = to.kind == SLP_POSITION_END;
-  if (r) return r;
-  if (ends && s->lease.end < SLP_END_TOLD) return SLOOP_ESTATE;
-  slp_mark_canonical(&to.mark, c->source->number_digits_min);
-  if (!ends && !may_be_written(s, &to)) return SLOOP_EOPTION;
-  /* The fleet writes the end in its own time. */
-  r = slp_namings_add(&c->namings, c->mem, s->id, ends ? SLP_NAMING_OVER : SLP_NAMING_WAITS, cb, arg);
-  if (r) return r;
-  s->lease.progress_us = slp_now_us(host_of(ld));
-  if (ends) {
-    if (s->lease.end == SLP_END_TOLD) move_end(s, SLP_END_NAMED);
-  } else if (slp_position_cmp(&to, &s->lease.named) > 0) {
-    s->lease.named = to;
-  }
-  slp_fleet_progressed(ld->fleet, s->id);
-  slp_post(host_of(ld), &ld->named_ev);
-  return 0;
-}
-
-int slp_leased_naming_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
-  slp_naming told;
-  if (!slp_namings_take(&c->namings, 0, c->mem, &told)) return 0;
-  *ret_cb = told.cb;
-  *ret_arg = told.arg;
-  return 1;
-}
-
-int slp_leased_hand_over(slp_consumer *c, const char *shard) {
-  slp_leased *ld;
-  slp_shard *s;
-  int r = may_name(c, shard, &ld, &s);
-  if (r) return r;
-  if (s->lease.drain != SLP_DRAIN_OFFERED) return SLOOP_ESTATE;
-  let_go(s);
-  return 0;
-}
-
-/* ---- reading a shard again: slp_leased_rewind --------------------------------------------------------- */
-
-#define REOPEN_AGAIN_US 200000
-
-/* Returns 0 if the shard is open again or gone, otherwise an error to try again. */
-static int reopen(slp_leased *ld, reopening *r) {
-  slp_consumer *c = ld->c;
-  slp_str id = {r->shard, r->shard_n};
-  slp_shard *s = slp_lineage_get(c, id);
-  if (!r->retired && (!s || s->lease.drain)) return 0;
-  if (!r->retired) {
-    if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
-    r->held_us = slp_progress_held_us(s);
-    retire(s);
-    r->retired = 1;
-  }
-  int bad = t_open(&ld->processor, id, r->epoch, &r->from);
-  if (!bad) slp_lineage_get(c, id)->lease.held_us = r->held_us;
-  return bad;
-}
-
-static void on_reopen(slp_timer *t) {
-  slp_leased *ld = SLP_OWNER(t, slp_leased, reopen);
-  slp_list again;
-  slp_list_init(&again);
-  for (slp_list *it; !ld->left && (it = slp_list_first(&ld->reopenings));) {
-    reopening *r = SLP_OWNER(it, reopening, link);
-    int bad = reopen(ld, r);
-    slp_list_remove(it);
-    if (bad)
-      slp_list_add_last(&again, it);
-    else
-      slp_free(ld->c->mem, r);
-  }
-  for (slp_list *it; (it = slp_list_pop(&again));) {
-    slp_list_add_last(&ld->reopenings, it);
-    slp_timer_set_reserved(host_of(ld), &ld->reopen, slp_after_us(slp_now_us(host_of(ld)), REOPEN_AGAIN_US));
-  }
-  go_on(ld->c);
-}
-
-int slp_leased_rewind(slp_consumer *c, const char *shard) {
-  slp_leased *ld;
-  slp_shard *s;
-  int r = may_name(c, shard, &ld, &s);
-  if (r) return r;
-  if (s->lease.drain || s->lease.end == SLP_END_NAMED) return SLOOP_ESTATE;
-  if (reopening_of(ld, s->id)) return 0;
-  reopening *o = slp_zalloc(c->mem, sizeof *o + s->id.n);
-  if (!o) return SLP_ENOMEM;
-  o->epoch = s->name->epoch;
-  o->from = s->lease.named.kind ? s->lease.named : s->lease.from;
-  o->shard_n = s->id.n;
-  memcpy(o->shard, s->id.p, s->id.n);
-  slp_list_add_last(&ld->reopenings, &o->link);
-  slp_timer_set_reserved(host_of(ld), &ld->reopen, slp_now_us(host_of(ld)));
-  return 0;
-}
-
 /* ---- statistics ------------------------------------------------------------------------------------- */
 
-const char *slp_leased_instance(const slp_consumer *c) { return c->leases ? leased_by(c)->instance : ""; }
+const char *slp_leased_instance(const slp_consumer *c) { return c->leases ? slp_leased_by(c)->instance : ""; }
 
 static void add_stats(slp_leases *l, slp_counts *out) {
   slp_leased *ld = of(l);
@@ -847,13 +398,10 @@ static void free_now(slp_leases *l) {
   slp_leased *ld = of(l);
   slp_consumer *c = ld->c;
   slp_mem *mem = c->mem;
-  slp_host *h = host_of(ld);
+  slp_host *h = slp_leased_host(ld);
   slp_timer_clear(h, &ld->timer);
-  slp_timer_clear(h, &ld->reopen);
-  slp_unpost(&ld->save_ev);
-  slp_unpost(&ld->named_ev);
+  slp_leased_requests_free(ld);
   slp_unpost(&ld->end_ev);
-  for (slp_list *it; (it = slp_list_pop(&ld->reopenings));) slp_free(mem, SLP_OWNER(it, reopening, link));
   if (ld->preparing) ld->store->ops->cancel(ld->store, &ld->prepare.rq);
   slp_fleet_free(ld->fleet);
   if (ld->store) ld->store->ops->close(ld->store);
@@ -890,12 +438,9 @@ int slp_leased_make(slp_consumer *c, const slp_leased_opts *o) {
   char *at = texts;
   ld->o.worker = put(&at, o->worker);
   ld->o.machine = put(&at, o->machine);
-  ld->processor.ops = &processor_ops;
+  ld->processor.ops = &slp_leased_processor_ops;
   ld->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_timer};
-  ld->reopen = (slp_timer){.at_us = UINT64_MAX, .run = on_reopen};
-  slp_list_init(&ld->reopenings);
-  ld->save_ev.run = on_save_event;
-  ld->named_ev.run = on_named_event;
+  slp_leased_requests_init(ld);
   ld->end_ev.run = on_end_event;
   ld->leases.ops = &leases_ops;
   c->leases = &ld->leases;

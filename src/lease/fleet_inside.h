@@ -6,6 +6,8 @@
  * (strategy.h, slp_due_init, slp_worker_init, slp_election_init).
  *
  *   6  consumer.c     joins a consumer of core to its leases
+ *      requests.c     what the user asks of shards with leases
+ *      processor.c    what the fleet asks of the consumer
  *   5  fleet.c        birth and death
  *      leave.c        a clean stop
  *      strategy.c     what our own protocol does where that of another system does it otherwise

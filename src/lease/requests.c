@@ -1,0 +1,221 @@
+/* requests.c - what the user asks of shards with leases: to save, to write a position that the user names, to
+ * hand a shard over, to read it again from its position. */
+#include "lease/leased.h"
+#include "lease/naming.h"
+
+/* ---- saving positions ------------------------------------------------------------------------------- */
+
+static void on_save_event(slp_event *ev) {
+  slp_leased *ld = SLP_OWNER(ev, slp_leased, save_ev);
+  sloop_cb cb = ld->save_cb;
+  void *arg = ld->save_arg;
+  if (!ld->save_done) return;
+  ld->save_done = 0;
+  ld->save_cb = NULL;
+  cb(ld->c->handle, 0, arg);
+}
+
+static void nothing(sloop_t *s, int status, void *arg) {
+  (void)s;
+  (void)status;
+  (void)arg;
+}
+
+static void on_saved(void *arg) {
+  slp_leased *ld = arg;
+  ld->save_done = 1;
+  slp_post(slp_leased_host(ld), &ld->save_ev);
+}
+
+int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg) {
+  slp_leased *ld = slp_leased_by(c);
+  if (!ld || !ld->fleet || ld->left || ld->save_cb || slp_leased_is_named(c) || c->life != SLP_LIFE_RUNNING)
+    return SLOOP_ESTATE;
+  if (shard && !slp_lineage_get(c, slp_str_of(shard))) return SLOOP_ENOSHARD;
+  if (slp_fleet_save(ld->fleet, slp_str_of(shard), on_saved, ld)) return SLOOP_ESTATE;
+  ld->save_cb = cb ? cb : nothing;
+  ld->save_arg = arg;
+  return 0;
+}
+
+int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
+  slp_leased *ld = slp_leased_by(c);
+  if (!ld || !ld->save_cb) return 0;
+  *ret_cb = ld->save_cb;
+  *ret_arg = ld->save_arg;
+  ld->save_cb = NULL;
+  ld->save_done = 0;
+  return 1;
+}
+
+/* ---- positions that the user names --------------------------------------------------------------------- */
+
+static int is_sent(void *arg, slp_str shard) {
+  slp_leased *ld = arg;
+  return slp_namings_have(&ld->c->namings, SLP_NAMING_SENT, shard);
+}
+
+static int is_here(void *arg, slp_str shard) {
+  slp_leased *ld = arg;
+  return slp_lineage_get(ld->c, shard) || slp_leased_reopening(ld, shard);
+}
+
+static void on_named_saved(void *arg) {
+  slp_leased *ld = arg;
+  slp_namings_written(&ld->c->namings, is_here, ld);
+  slp_post(slp_leased_host(ld), &ld->named_ev);
+}
+
+/* Writes all namings that wait in one save, once the save before is done. */
+static void write_namings(slp_leased *ld) {
+  slp_list *all = &ld->c->namings;
+  slp_str any = {NULL, 0};
+  if (!ld->fleet || slp_namings_have(all, SLP_NAMING_SENT, any)) return;
+  if (!slp_namings_have(all, SLP_NAMING_WAITS, any)) return;
+  slp_namings_move(all, SLP_NAMING_WAITS, SLP_NAMING_SENT);
+  if (slp_fleet_save_each(ld->fleet, is_sent, ld, on_named_saved, ld))
+    slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_WAITS); /* a save is under way, which ends here again */
+}
+
+static void on_named_event(slp_event *ev) {
+  slp_leased *ld = SLP_OWNER(ev, slp_leased, named_ev);
+  slp_consumer *c = ld->c;
+  slp_naming told;
+  write_namings(ld);
+  if (!slp_namings_take(&c->namings, 1, c->mem, &told)) return;
+  slp_post(slp_leased_host(ld), &ld->named_ev);
+  if (told.cb) told.cb(c->handle, told.status, told.arg);
+}
+
+static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp_shard **ret_s) {
+  slp_leased *ld = *ret_ld = slp_leased_by(c);
+  if (!ld || !ld->fleet || ld->left || !slp_leased_is_named(c) || c->life != SLP_LIFE_RUNNING)
+    return SLOOP_ESTATE;
+  *ret_s = slp_lineage_get(c, slp_str_of(shard));
+  return *ret_s ? 0 : SLOOP_ENOSHARD;
+}
+
+/* Returns 1 if the position may be written: it is not beyond the row's, or its number was read here. The
+ * service would refuse a number of another stream to every later owner of the lease. */
+static int may_be_written(const slp_shard *s, const slp_position *to) {
+  const slp_position *saved = s->lease.named.kind ? &s->lease.named : &s->lease.from;
+  return slp_position_cmp(to, saved) <= 0 || slp_has_taken_number(&s->at, slp_mark_seq(&to->mark));
+}
+
+int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *where, sloop_cb cb, void *arg) {
+  slp_leased *ld;
+  slp_shard *s;
+  slp_position to = *where;
+  int r = may_name(c, shard, &ld, &s), ends = to.kind == SLP_POSITION_END;
+  if (r) return r;
+  if (ends && s->lease.end < SLP_END_TOLD) return SLOOP_ESTATE;
+  slp_mark_canonical(&to.mark, c->source->number_digits_min);
+  if (!ends && !may_be_written(s, &to)) return SLOOP_EOPTION;
+  /* The fleet writes the end in its own time. */
+  r = slp_namings_add(&c->namings, c->mem, s->id, ends ? SLP_NAMING_OVER : SLP_NAMING_WAITS, cb, arg);
+  if (r) return r;
+  s->lease.progress_us = slp_now_us(slp_leased_host(ld));
+  if (ends) {
+    if (s->lease.end == SLP_END_TOLD) slp_leased_move_end(s, SLP_END_NAMED);
+  } else if (slp_position_cmp(&to, &s->lease.named) > 0) {
+    s->lease.named = to;
+  }
+  slp_fleet_progressed(ld->fleet, s->id);
+  slp_post(slp_leased_host(ld), &ld->named_ev);
+  return 0;
+}
+
+int slp_leased_naming_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
+  slp_naming told;
+  if (!slp_namings_take(&c->namings, 0, c->mem, &told)) return 0;
+  *ret_cb = told.cb;
+  *ret_arg = told.arg;
+  return 1;
+}
+
+int slp_leased_hand_over(slp_consumer *c, const char *shard) {
+  slp_leased *ld;
+  slp_shard *s;
+  int r = may_name(c, shard, &ld, &s);
+  if (r) return r;
+  if (s->lease.drain != SLP_DRAIN_OFFERED) return SLOOP_ESTATE;
+  slp_leased_let_go(s);
+  return 0;
+}
+
+/* ---- reading a shard again: slp_leased_rewind --------------------------------------------------------- */
+
+#define REOPEN_AGAIN_US 200000
+
+/* Returns 0 if the shard is open again or gone, otherwise an error to try again. */
+static int reopen(slp_leased *ld, slp_reopening *r) {
+  slp_consumer *c = ld->c;
+  slp_str id = {r->shard, r->shard_n};
+  slp_shard *s = slp_lineage_get(c, id);
+  if (!r->retired && (!s || s->lease.drain)) return 0;
+  if (!r->retired) {
+    if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
+    r->held_us = slp_progress_held_us(s);
+    slp_leased_retire(s);
+    r->retired = 1;
+  }
+  int bad = slp_leased_open(&ld->processor, id, r->epoch, &r->from);
+  if (!bad) slp_lineage_get(c, id)->lease.held_us = r->held_us;
+  return bad;
+}
+
+static void on_reopen(slp_timer *t) {
+  slp_leased *ld = SLP_OWNER(t, slp_leased, reopen);
+  slp_list again;
+  slp_list_init(&again);
+  for (slp_list *it; !ld->left && (it = slp_list_first(&ld->reopenings));) {
+    slp_reopening *r = SLP_OWNER(it, slp_reopening, link);
+    int bad = reopen(ld, r);
+    slp_list_remove(it);
+    if (bad)
+      slp_list_add_last(&again, it);
+    else
+      slp_free(ld->c->mem, r);
+  }
+  for (slp_list *it; (it = slp_list_pop(&again));) {
+    slp_list_add_last(&ld->reopenings, it);
+    slp_timer_set_reserved(slp_leased_host(ld), &ld->reopen,
+                           slp_after_us(slp_now_us(slp_leased_host(ld)), REOPEN_AGAIN_US));
+  }
+  slp_leased_go_on(ld->c);
+}
+
+int slp_leased_rewind(slp_consumer *c, const char *shard) {
+  slp_leased *ld;
+  slp_shard *s;
+  int r = may_name(c, shard, &ld, &s);
+  if (r) return r;
+  if (s->lease.drain || s->lease.end == SLP_END_NAMED) return SLOOP_ESTATE;
+  if (slp_leased_reopening(ld, s->id)) return 0;
+  slp_reopening *o = slp_zalloc(c->mem, sizeof *o + s->id.n);
+  if (!o) return SLP_ENOMEM;
+  o->epoch = s->name->epoch;
+  o->from = s->lease.named.kind ? s->lease.named : s->lease.from;
+  o->shard_n = s->id.n;
+  memcpy(o->shard, s->id.p, s->id.n);
+  slp_list_add_last(&ld->reopenings, &o->link);
+  slp_timer_set_reserved(slp_leased_host(ld), &ld->reopen, slp_now_us(slp_leased_host(ld)));
+  return 0;
+}
+
+/* ---- creating and freeing --------------------------------------------------------------------------- */
+
+void slp_leased_requests_init(slp_leased *ld) {
+  ld->reopen = (slp_timer){.at_us = UINT64_MAX, .run = on_reopen};
+  slp_list_init(&ld->reopenings);
+  ld->save_ev.run = on_save_event;
+  ld->named_ev.run = on_named_event;
+}
+
+void slp_leased_requests_free(slp_leased *ld) {
+  slp_timer_clear(slp_leased_host(ld), &ld->reopen);
+  slp_unpost(&ld->save_ev);
+  slp_unpost(&ld->named_ev);
+  for (slp_list *it; (it = slp_list_pop(&ld->reopenings));)
+    slp_free(ld->c->mem, SLP_OWNER(it, slp_reopening, link));
+}
