@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/say.h"
-#include "host/program.h"
+#include "program/program.h"
 #include "sloop.h"
 
 static void on_signal(void *arg, int number) {

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "cli/args.h"
 #include "cli/exit.h"
-#include "host/process.h"
+#include "program/process.h"
 
 #define SLP_APP_TICK_MS 100
 #define SLP_APP_GRACE_MS 1500 /* so that a first Ctrl-C ends the program within 2 s, whatever is stuck */

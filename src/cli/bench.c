@@ -12,7 +12,7 @@
 #include "cli/serve.h"
 #include "cli/spread.h"
 #include "codec/json_write.h"
-#include "host/program.h"
+#include "program/program.h"
 
 #define DEFAULT_SECONDS 10
 #define OWN_STREAM "bench"

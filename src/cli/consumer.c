@@ -11,7 +11,7 @@
 #include "cli/show.h"
 #include "codec/date.h"
 #include "guest/layouts.h"
-#include "host/program.h"
+#include "program/program.h"
 
 #define STUCK_MS 3000u /* a consumer that closes for longer is stuck */
 /* --fail-on-loss ends the command LOSSES_MS after the last loss, but at most LOSSES_MS_MAX after the first

@@ -7,7 +7,7 @@
 #include "cli/say.h"
 #include "codec/date.h"
 #include "codec/json_write.h"
-#include "host/process.h"
+#include "program/process.h"
 
 static const char *state_name(sloop_registered_state_t state) {
   switch (state) {

@@ -11,7 +11,7 @@
 #include "cli/say.h"
 #include "cli/serve.h"
 #include "cli/show.h"
-#include "host/program.h"
+#include "program/program.h"
 #include "sloop_sandbox.h"
 
 #define STREAM "demo"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/say.h"
-#include "host/program.h"
+#include "program/program.h"
 
 #define AGAIN_US 2000000u /* pause after a look, the same as of --watch */
 #define A_LEASE_US 1000u  /* added to the pause for each lease, because a look reads all rows */

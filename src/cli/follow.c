@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "cli/say.h"
 #include "codec/digest.h"
-#include "host/program.h"
+#include "program/program.h"
 
 #define TRIES 30u /* this many looks in vain, TRY_AGAIN_US apart, before the pauses become TRY_LATER_US */
 #define TRY_AGAIN_US 2000000u

@@ -13,8 +13,8 @@
 #include "cli/lease_result.h"
 #include "cli/lease_table.h"
 #include "cli/say.h"
-#include "host/process.h"
-#include "host/program.h"
+#include "program/process.h"
+#include "program/program.h"
 #include "host/terminal.h"
 
 #define OWNER_SHOWN 160

@@ -10,7 +10,7 @@
 #include "cli/lease_page.h"
 #include "cli/lease_readings.h"
 #include "cli/say.h"
-#include "host/program.h"
+#include "program/program.h"
 
 #define STAGGER_US 100000u /* pause between the first readings of two tables */
 /* a reading without an answer for this long after its time for reading shards is reported as failed */

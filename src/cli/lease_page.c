@@ -1,5 +1,5 @@
 /* lease_page.c - owns the host and the server from which --leases --metrics answers. They are not in
- * lease_exporter.c, because host/host.h and host/program.h are two views of the same things and do not
+ * lease_exporter.c, because host/host.h and program/program.h are two views of the same things and do not
  * mix. */
 #include "cli/lease_page.h"
 

@@ -9,7 +9,7 @@
 #include "cli/consumers.h"
 #include "cli/say.h"
 #include "codec/json_write.h"
-#include "host/program.h"
+#include "program/program.h"
 
 typedef struct list {
   slp_app app;

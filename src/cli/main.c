@@ -24,7 +24,7 @@
 #include "cli/tail.h"
 #include "cli/watch.h"
 #include "host/local.h"
-#include "host/program.h"
+#include "program/program.h"
 
 static int make_version(slp_buf *b) { return slp_buf_addf(b, "stream-tail (sloop) %s\n", sloop_version()); }
 

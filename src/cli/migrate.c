@@ -10,7 +10,7 @@
 #include "cli/token_file.h"
 #include "host/local.h"
 #include "host/own_file.h"
-#include "host/program.h"
+#include "program/program.h"
 
 #define TEXT_MAX (UINT64_C(64) << 20)
 

@@ -13,8 +13,8 @@
 #include "cli/multilang_shard.h"
 #include "cli/progress.h"
 #include "cli/say.h"
-#include "host/piped.h"
-#include "host/program.h"
+#include "program/piped.h"
+#include "program/program.h"
 
 /* how long a child may take to end after its input is closed, and again after SIGTERM */
 #define CLOSE_US UINT64_C(5000000)

@@ -8,7 +8,7 @@
 #include "aws/endpoint.h"
 #include "base/num.h"
 #include "cli/say.h"
-#include "codec/properties.h"
+#include "cli/properties.h"
 #include "source/name.h"
 
 /* NOTED: the key is known and has no effect here */

@@ -1,7 +1,7 @@
 /* output.c - turns batches into text and writes it to standard output. */
 #include "cli/output.h"
 
-#include "host/program.h"
+#include "program/program.h"
 
 /* A turn ends when about SLICE_BYTES of text were made, when about SLICE_BYTES of records were read, or after
  * SLICE_US. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/say.h"
-#include "host/program.h"
+#include "program/program.h"
 
 /* the first answers may take this long: until then an unknown lag is shown without its duration */
 #define SOON_MS 5000u

@@ -10,7 +10,7 @@
 #include "cli/iam.h"
 #include "cli/say.h"
 #include "codec/json_write.h"
-#include "host/program.h"
+#include "program/program.h"
 
 #define RIGHTS_MAX 1024u
 

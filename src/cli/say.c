@@ -8,7 +8,7 @@
 
 #include "base/clean.h"
 #include "cli/exit.h"
-#include "host/program.h"
+#include "program/program.h"
 #include "sloop.h"
 
 #define WAIT_MS 1000

@@ -5,7 +5,7 @@
 
 #include "cli/decode.h"
 #include "host/local.h"
-#include "host/program.h"
+#include "program/program.h"
 
 static const unsigned allowed[] = {
     [SLP_SCHEMA_ASKED] = 1u << SLP_SCHEMA_HERE | 1u << SLP_SCHEMA_FAILED,

@@ -18,7 +18,7 @@
 #include "cli/schema_registry.h"
 #include "cli/until.h"
 #include "guest/layouts.h"
-#include "host/program.h"
+#include "program/program.h"
 
 #define TELL_UNDECODED_US 5000000u /* how often undecoded records are told */
 /* plus --timeout and two leases: by then every shard should have a living reader */

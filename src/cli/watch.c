@@ -14,7 +14,7 @@
 #include "cli/watch_past.h"
 #include "cli/watch_view.h"
 #include "host/local.h"
-#include "host/program.h"
+#include "program/program.h"
 #include "host/terminal.h"
 
 #define DRAW_WAIT_MS 100                    /* how long a frame may wait for a slow terminal */

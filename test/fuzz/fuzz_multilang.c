@@ -3,7 +3,7 @@
  * is. Of a file: keys and values end where they should, and settings are made or refused with a reason. */
 #include "cli/multilang_properties.h"
 #include "cli/multilang_protocol.h"
-#include "codec/properties.h"
+#include "cli/properties.h"
 
 #if SLP_HAVE_JANSSON
 #include <jansson.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "host/process.h"
+#include "program/process.h"
 #include "sloop_sandbox.h"
 
 typedef struct program {

@@ -6,7 +6,7 @@
 #include <uv.h>
 
 #include "aws/aws.h"
-#include "host/process.h"
+#include "program/process.h"
 #include "store/memory.h"
 #include "store/dynamo.h"
 #include "store/sqlite.h"

@@ -1,8 +1,8 @@
 """Checks who includes whom and who touches the world: rooms.py [--objects BUILD-FOLDER] [--self-test].
 
 The rule: a file includes only its own room and rooms of lower rank; rooms of one rank never
-include each other. libuv and curl only in host/, OpenSSL only in codec/digest.c and es256.c, clocks and threads only in host/,
-printing only in cli/. In core/, lease/ and guest/ a file calls downwards by the floors that a header of theirs draws, and
+include each other. Only in host/: curl, threads; only there and in program/: libuv, clocks, processes. OpenSSL only in
+codec/digest.c and es256.c, printing only in cli/. In core/, lease/ and guest/ a file calls downwards by the floors that a header of theirs draws, and
 looks into its own parts of their objects only. With --objects the compiled core and aws objects are read too: what a
 macro or a header of another hides from the text, the symbol table shows; and every file of test/unit and test/scene
 is in a program.
@@ -18,17 +18,19 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RANK = {
-    "base": 0, "codec": 1, "host": 2, "aws": 3, "core": 3,
+    "base": 0, "codec": 1, "host": 2, "program": 3, "aws": 3, "core": 3,
     "lease": 4, "sandbox": 4, "source": 5, "store": 5, "admin": 5, "guest": 6, "api": 7, "cli": 8,
 }
 # The sandbox is the judge of aws and core, and no part of the library. (Rank alone would let them meet.)
 NEVER = {("sandbox", "aws"), ("sandbox", "core"), ("api", "sandbox"), ("lease", "aws"), ("admin", "aws"), ("source", "lease"),
-         ("guest", "aws"), ("guest", "admin"), ("guest", "source")}
+         ("guest", "aws"), ("guest", "admin"), ("guest", "source"),
+         # What whole programs need is no part of the library.
+         *((room, "program") for room in ("lease", "sandbox", "source", "store", "admin", "guest", "api"))}
 # sloop.h holds the error numbers, so every room may see it; the sandbox's header is for its makers and users.
 PUBLIC_HEADERS = {"sloop.h": set(RANK), "sloop_sandbox.h": {"sandbox", "cli"}}
 
 SYSTEM_HEADERS = [  # header pattern, who may include it ("room" or "room/file"), why
-    (r"uv(\.h|/.*)", {"host"}, "libuv lives in host/"),
+    (r"uv(\.h|/.*)", {"host", "program"}, "libuv lives in host/ and program/"),
     (r"curl/.*", {"host"}, "curl lives in host/"),
     (r"openssl/.*", {"codec/digest.c", "codec/es256.c"}, "OpenSSL lives in codec/digest.c and es256.c"),
     (r"zlib\.h", {"codec"}, "zlib lives in codec/"),
@@ -39,8 +41,8 @@ SYSTEM_HEADERS = [  # header pattern, who may include it ("room" or "room/file")
     (r"nghttp2/.*", {"sandbox/h2_inside.h"}, "HTTP/2 is the sandbox's"),
     (r"sqlite3\.h", {"store"}, "SQLite lives in store/"),
     (r"pthread\.h|threads\.h", {"host"}, "one thread"),
-    (r"(sys/)?time\.h|sys/times\.h|sys/timeb\.h", {"host"}, "clocks live in host/"),
-    (r"sys/(socket|epoll|select|poll|wait)\.h|poll\.h|netinet/.*|arpa/.*|netdb\.h", {"host"}, "the net is host/'s"),
+    (r"(sys/)?time\.h|sys/times\.h|sys/timeb\.h", {"host", "program"}, "clocks live in host/"),
+    (r"sys/(socket|epoll|select|poll|wait)\.h|poll\.h|netinet/.*|arpa/.*|netdb\.h", {"host", "program"}, "the net is host/'s"),
     (r"locale\.h|ctype\.h|wctype\.h|setjmp\.h", set(), "locale and long jumps are banned"),
 ]
 NOT_OUTSIDE = [  # function, where it may be used, why
@@ -55,18 +57,18 @@ NOT_OUTSIDE = [  # function, where it may be used, why
     (r"malloc|calloc|realloc|free|strdup|strndup|asprintf|vasprintf|posix_memalign|aligned_alloc", {"base/mem.c"},
      "memory comes from base/mem.h"),
     (r"time|gettimeofday|clock_gettime|clock|localtime|gmtime|localtime_r|gmtime_r|mktime|timegm|strftime|strptime",
-     {"host"}, "clocks live in host/; dates in codec/date"),
-    (r"sleep|usleep|nanosleep|poll|select|epoll_wait", {"host"}, "nothing blocks"),
+     {"host", "program"}, "clocks live in host/; dates in codec/date"),
+    (r"sleep|usleep|nanosleep|poll|select|epoll_wait", {"host", "program"}, "nothing blocks"),
     (r"getrandom|getentropy|arc4random\w*|RAND_bytes", {"host"}, "randomness comes from host/"),
     (r"printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|putc|fputc|fwrite|perror|fopen|fdopen|fread|fgets|fgetc",
      {"cli", "base/base.c"}, "printing is cli/'s; base.c's is the last word of a failed check"),
     (r"curl_easy_perform|curl_easy_recv|curl_easy_send", set(), "blocks"),
-    (r"uv_run|uv_default_loop|uv_stop", {"host/process.c"}, "the loop is the user's"),
+    (r"uv_run|uv_default_loop|uv_stop", {"program/process.c"}, "the loop is the user's"),
     (r"pthread_\w+|thrd_\w+|mtx_\w+|uv_thread_\w+|uv_mutex_\w+", {"host"}, "one thread"),
-    (r"system|popen|fork|vfork|execve|execv|execvp|execl|execlp|posix_spawn\w*", {"host"}, "processes are host/'s"),
+    (r"system|popen|fork|vfork|execve|execv|execvp|execl|execlp|posix_spawn\w*", {"host", "program"}, "processes are host/'s"),
     (r"getenv|secure_getenv|setenv|putenv", {"host", "cli", "aws/aws.c"}, "the environment is handed in"),
-    (r"exit|_exit|quick_exit", {"cli", "host/program.c", "host/piped.c"}, "a library never ends the program"),
-    (r"signal|sigaction|sigprocmask|pthread_sigmask", {"host"}, "signals are the program's"),
+    (r"exit|_exit|quick_exit", {"cli", "program"}, "a library never ends the program"),
+    (r"signal|sigaction|sigprocmask|pthread_sigmask", {"host", "program"}, "signals are the program's"),
     (r"setlocale|setjmp|longjmp", set(), "banned"),
 ]
 # Symbols that objects of core and aws may not ask the linker for.

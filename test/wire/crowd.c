@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 #include "check.h"
-#include "host/process.h"
+#include "program/process.h"
 
 #define AT_ONCE 200
 #define LEASED_AT_ONCE 60 /* heartbeats must not wait for the others' turns */

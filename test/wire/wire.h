@@ -14,7 +14,7 @@
 
 #include "check.h"
 #include "host/host.h"
-#include "host/process.h"
+#include "program/process.h"
 #include "sloop.h"
 
 typedef struct wire {

@@ -8,7 +8,7 @@
 #include <uv.h>
 
 #include "check.h"
-#include "host/process.h"
+#include "program/process.h"
 
 #define RECORD 30000 /* bytes of text: two fit into a pipe of 64 KiB, the third only in part */
 

@@ -1,7 +1,7 @@
 /* front.c - the sandbox on a loop: what start refuses, and that it leaves nothing behind. */
 #include <errno.h>
 
-#include "host/process.h"
+#include "program/process.h"
 #include "sandbox/front.h"
 #include "sandbox_box.h"
 

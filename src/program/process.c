@@ -1,5 +1,5 @@
 /* process.c - a program's own loop, signals, ticks, non-blocking standard output, end of standard input. */
-#include "host/process.h"
+#include "program/process.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* process.h - what a whole program needs and a library must not touch: its own loop, signals,
  * a standard output that never blocks, and the end of standard input. For cli/, tests and benches;
  * so libuv stays in host/. */
-#ifndef SLP_HOST_PROCESS_H
-#define SLP_HOST_PROCESS_H
+#ifndef SLP_PROGRAM_PROCESS_H
+#define SLP_PROGRAM_PROCESS_H
 
 #include "base/buf.h"
 #include "base/mem.h"

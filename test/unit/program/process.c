@@ -7,7 +7,7 @@
 #include <uv.h>
 
 #include "check.h"
-#include "host/process.h"
+#include "program/process.h"
 
 typedef struct seen {
   int events, number, ends;

@@ -4,8 +4,8 @@
  * No child outlives the program, whatever ends the program. The kernel kills each child at its parent's death
  * (Linux). And a guard, a process that was forked before anything else, sees the end of a pipe and kills the
  * children's groups. */
-#ifndef SLP_HOST_PIPED_H
-#define SLP_HOST_PIPED_H
+#ifndef SLP_PROGRAM_PIPED_H
+#define SLP_PROGRAM_PIPED_H
 
 #include "base/buf.h"
 

@@ -1,7 +1,7 @@
 /* properties.h - reads Java's .properties files: the class java.util.Properties says what they are. Text is
  * taken as UTF-8, where Java takes bytes as Latin-1; \uXXXX means the same. */
-#ifndef SLP_CODEC_PROPERTIES_H
-#define SLP_CODEC_PROPERTIES_H
+#ifndef SLP_CLI_PROPERTIES_H
+#define SLP_CLI_PROPERTIES_H
 
 #include "base/buf.h"
 

@@ -1,5 +1,5 @@
-/* Java's .properties: codec/properties.c. The answers are those of java.util.Properties. */
-#include "codec/properties.h"
+/* Java's .properties: cli/properties.c. The answers are those of java.util.Properties. */
+#include "cli/properties.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /* program.c - clocks of the program, writing to a descriptor that may be full, and a child that is this
  * program once more. */
-#include "host/program.h"
+#include "program/program.h"
 
 #include <fcntl.h>
 #include <signal.h>

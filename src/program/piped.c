@@ -1,7 +1,7 @@
 /* piped.c - runs children with pipes on a loop. libuv's own uv_spawn can run nothing between fork and exec.
  * But there a child has to ask for the kernel's signal at its parent's death, and to make itself known to the
  * guard. */
-#include "host/piped.h"
+#include "program/piped.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #endif
 
 #include "base/list.h"
-#include "host/program.h"
+#include "program/program.h"
 
 #define LATE_MS 300   /* the end of a pipe and that of the process may lie this far apart */
 #define ERR_MAX 900   /* a longer line of standard error comes in pieces */

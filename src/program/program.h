@@ -1,8 +1,8 @@
 /* program.h - what a command needs from the system beyond process.h: clocks, its own CPU time, a
  * diagnostic stream that can't hold the loop, and a child process to measure against. For cli/, tests
  * and benches; libraries use the seam in host.h. */
-#ifndef SLP_HOST_PROGRAM_H
-#define SLP_HOST_PROGRAM_H
+#ifndef SLP_PROGRAM_PROGRAM_H
+#define SLP_PROGRAM_PROGRAM_H
 
 #include "base/buf.h"
 

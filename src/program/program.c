@@ -1,5 +1,5 @@
 /* program.c - clocks, signals, blocking writes and a child process, for commands. */
-#include "host/program.h"
+#include "program/program.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 /* properties.c - reads Java's .properties, one property at a time. */
-#include "codec/properties.h"
+#include "cli/properties.h"
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\f'; }
 static int is_end(char c) { return c == '\n' || c == '\r'; }
