@@ -5,7 +5,7 @@
 
 #include "base/clean.h"
 #include "cli/knobs.h"
-#include "host/local.h"
+#include "program/local.h"
 
 #define CONFIG_BYTES_MAX (1 << 20)
 

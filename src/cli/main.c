@@ -23,7 +23,7 @@
 #include "cli/serve.h"
 #include "cli/tail.h"
 #include "cli/watch.h"
-#include "host/local.h"
+#include "program/local.h"
 #include "program/program.h"
 
 static int make_version(slp_buf *b) { return slp_buf_addf(b, "stream-tail (sloop) %s\n", sloop_version()); }

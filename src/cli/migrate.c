@@ -8,7 +8,7 @@
 #include "cli/migrate_words.h"
 #include "cli/say.h"
 #include "cli/token_file.h"
-#include "host/local.h"
+#include "program/local.h"
 #include "host/own_file.h"
 #include "program/program.h"
 

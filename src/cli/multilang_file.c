@@ -8,7 +8,7 @@
 #include "cli/exit.h"
 #include "cli/multilang.h"
 #include "cli/say.h"
-#include "host/local.h"
+#include "program/local.h"
 
 #define FILE_MAX (1 << 20)
 

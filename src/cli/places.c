@@ -6,7 +6,7 @@
 
 #include "cli/say.h"
 #include "cli/token_file.h"
-#include "host/local.h"
+#include "program/local.h"
 
 #define TOKEN_BYTES_MAX (UINT64_C(64) << 20)
 

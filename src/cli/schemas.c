@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/decode.h"
-#include "host/local.h"
+#include "program/local.h"
 #include "program/program.h"
 
 static const unsigned allowed[] = {

@@ -6,7 +6,7 @@
 
 #include "codec/json.h"
 #include "host/in_place.h"
-#include "host/local.h"
+#include "program/local.h"
 
 #define TOKEN_FILE_BYTES_MAX (UINT64_C(64) << 20)
 

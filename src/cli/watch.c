@@ -13,7 +13,7 @@
 #include "cli/say.h"
 #include "cli/watch_past.h"
 #include "cli/watch_view.h"
-#include "host/local.h"
+#include "program/local.h"
 #include "program/program.h"
 #include "host/terminal.h"
 

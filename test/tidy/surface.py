@@ -76,6 +76,20 @@ def check_static(build):
                       if not name.startswith(("slp_", "sloop_", "__odr_asan", "__asan", "__x86.get_pc"))]
 
 
+def check_reached(build):
+    """Each file of the static archive is needed by some function of sloop.h: the linker takes it for one of them."""
+    archive = os.path.join(build, "src", "libsloop.a")
+    members = set(subprocess.run(["ar", "t", archive], capture_output=True, text=True, check=True).stdout.split())
+    with tempfile.TemporaryDirectory() as folder:
+        taken = os.path.join(folder, "map")
+        # What libsloop itself needs of others stays undefined: the map tells before that.
+        subprocess.run(["cc", "-r", "-nostdlib", "-o", os.path.join(folder, "all.o"), *(f"-Wl,-u,{name}" for name in listed_symbols()),
+                        archive, f"-Wl,-Map={taken}"], check=True)
+        with open(taken, encoding="utf-8") as file:
+            reached = set(re.findall(r"libsloop\.a\(([^)]+)\)", file.read()))
+    return [f"libsloop.a has {name}, which no function of sloop.h needs" for name in sorted(members - reached)]
+
+
 def check_twice(build):
     """No name is defined in two of the archives: which of them the linker takes is anybody's guess."""
     seen, findings = {}, []
@@ -196,6 +210,7 @@ def main():
     bad |= report("what takes a consumer is tried on a closed one", check_closed())
     bad |= report("options can be set by name", check_settings())
     bad |= report("libsloop.a defines only our names", check_static(build))
+    bad |= report("each file of libsloop.a is needed by a function of sloop.h", check_reached(build))
     bad |= report("no name is defined twice", check_twice(build))
     bad |= report("every test is registered", check_registered(build))
     bad |= report("the README is short, its program is the tested one, and what it names exists", check_readme())

@@ -1,7 +1,7 @@
 /* local.h - what a command needs of the machine it runs on: small files, read at once, and local
  * time. Blocks; for cli/, tests and benches. Libraries use the seam in host.h. */
-#ifndef SLP_HOST_LOCAL_H
-#define SLP_HOST_LOCAL_H
+#ifndef SLP_PROGRAM_LOCAL_H
+#define SLP_PROGRAM_LOCAL_H
 
 #include "base/buf.h"
 

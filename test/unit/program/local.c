@@ -1,5 +1,5 @@
 /* local.c - small files, read whole; local time against libc's own calendar. */
-#include "host/local.h"
+#include "program/local.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* local.c - reads small files, explains why they can't be read, and tells local time. */
-#include "host/local.h"
+#include "program/local.h"
 
 #include <errno.h>
 #include <fcntl.h>
