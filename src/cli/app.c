@@ -11,10 +11,12 @@
 
 static void on_signal(void *arg, int number) {
   slp_app *app = arg;
-  /* A SIGHUP asks for the end but never counts as the second request. A terminal that goes away sends
-   * several, and a service manager may send one right behind its SIGTERM. */
+  /* SIGHUP asks the program to end, but it never counts as the second request, which ends the process at
+   * once. A closed terminal sends SIGHUP several times, and a service manager may send it right after
+   * SIGTERM. */
   if (number != SIGHUP && app->asked) {
-    /* Second request: restores the flags of standard output and waits for nothing else. */
+    /* This is the second request: the process restores the flags of standard output and waits for nothing
+     * else. */
     if (app->out) slp_out_close(app->out);
     _exit(SLP_EXIT_INTERRUPTED);
   }
@@ -31,8 +33,8 @@ int slp_app_out_error(const slp_app *app) {
   return app->out ? slp_out_error(app->out) : 0;
 }
 
-/* Reports the error once and tells the mode. EPIPE is no failure: in `stream-tail ... | head` the reader
- * leaves when it has enough. */
+/* Reports a failure of standard output once and calls on_out_failed. EPIPE is not reported as an error: in
+ * `stream-tail ... | head` the reader leaves when it has enough. */
 static void tell_out_failed(slp_app *app) {
   if (app->out_failed) return;
   app->out_failed = 1;
@@ -52,7 +54,8 @@ static void on_out_event(void *arg) {
     app->on_written(app);
 }
 
-/* Returns how many lease files the command line names, and their paths. --migrate may name two. */
+/* Writes the paths of the lease files on the command line to `files` and returns their number. With --migrate
+ * there may be two lease files. */
 static size_t lease_files(const slp_args *a, const char *files[3]) {
   const char *const stores[] = {a->opts.store, a->migrate_from.store, a->migrate_to.store};
   size_t n = 0;
@@ -63,8 +66,8 @@ static size_t lease_files(const slp_args *a, const char *files[3]) {
   return n;
 }
 
-/* Ends the process while a thread is still inside a call that does not return, such as a read of a stalled
- * disk. Everything else is closed already. */
+/* Ends the process while one of its threads is inside a system call that does not return, such as a read of a
+ * stalled disk. Everything else is closed already. */
 void slp_app_leave_stuck(slp_app *app) {
   const char *files[3];
   size_t n = lease_files(app->args, files);
@@ -88,7 +91,8 @@ uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick) {
 static void on_tick(void *arg) {
   slp_app *app = arg;
   app->ticks++;
-  /* A write would look too, but a quiet stream gives nothing to write. */
+  /* Checks standard output at each tick, because a quiet stream writes nothing, and only a write would find
+   * the failure otherwise. */
   if (app->out) slp_out_look(app->out);
   if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
   if (!app->overdue && app->on_overdue && is_past(app, app->grace_ms)) {
@@ -104,8 +108,9 @@ static void on_tick(void *arg) {
 }
 
 int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
-  /* nohup ignores SIGHUP on purpose, so an ignored SIGHUP stays ignored. A shell without job control makes
-   * every background command ignore SIGINT, wanted or not, so SIGINT ends the program even then. */
+  /* A program that nohup starts ignores SIGHUP on purpose, so an ignored SIGHUP stays ignored. An ignored
+   * SIGINT does not stay ignored: a shell without job control starts every background command with SIGINT
+   * ignored, even if nobody wants that. */
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGHUP) ? 1 : 0);
   app->mem = mem;
@@ -125,12 +130,12 @@ int slp_app_open(slp_app *app, slp_mem *mem, const slp_args *args) {
   return SLP_ENOMEM;
 }
 
-/* The error of a write is reported by on_out_event or by the next tick, not here. */
+/* Does not report a failed write: on_out_event or the next tick does. */
 void slp_app_write(slp_app *app, slp_buf *b) {
   if (b->n > 0 && app->out && !slp_app_out_error(app)) {
     int r = slp_out_write(app->out, b);
-    /* `out` keeps the error of bytes that it took and could not write: slp_out_error() returns it. Bytes that
-     * it could not take are lost, which only out_error says. */
+    /* If `out` accepted bytes and failed to write them later, slp_out_error() returns the error. If `out` had
+     * no memory to accept the bytes, they are lost, and only out_error records that. */
     if (r == SLP_ENOMEM) app->out_error = r;
   }
   slp_buf_free(b);
@@ -141,7 +146,8 @@ size_t slp_app_unwritten(const slp_app *app) {
 }
 
 void slp_app_close(slp_app *app) {
-  /* The last write may have failed a moment ago. That is reported below, but the mode is not called again. */
+  /* The last write may have failed a moment ago. tell_out_failed below reports such a failure, but
+   * on_out_failed is not called any more. */
   app->on_out_failed = NULL;
   if (app->out && slp_app_out_error(app)) tell_out_failed(app);
   if (app->out) slp_out_close(app->out);
@@ -155,7 +161,7 @@ void slp_app_close(slp_app *app) {
 int slp_app_run(slp_app *app) {
   if (!app->loop) return app->exit_code;
   slp_loop_run(app->loop);
-  SLP_CHECK(!app->out); /* the loop ended without slp_app_close */
+  SLP_CHECK(!app->out); /* slp_app_close must be called before the loop ends */
   SLP_CHECK(slp_loop_free(app->mem, app->loop) == 0);
   app->loop = NULL;
   return app->exit_code;

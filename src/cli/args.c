@@ -1,6 +1,7 @@
-/* args.c - parses the command line by the table of options (options.h), in two rounds. The first round only
- * looks for -F. The second round takes the options, after those of the file, and then checks which go
- * together. */
+/* args.c - parses the command line by the table of options (options.h), in two rounds.
+ *   1. The first round only looks for -F, because that file must be read before the other options.
+ *   2. The second round takes the options of the command line, after those of the file. Checks then refuse
+ *      options that do not go together. */
 #include "cli/args.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ static int parse_seconds(const slp_option *o, const char *value, uint64_t *ret_m
   return r;
 }
 
-/* Sets *ret to the place of value among the words of o->value ("one|two"), counted from 1. */
+/* Sets *ret to the position of `value` in the list o->value ("one|two"), counted from 1. */
 static int parse_word(const slp_option *o, const char *value, int *ret, char why[200]) {
   const char *words = o->value;
   for (int place = 1;; place++) {
@@ -50,7 +51,7 @@ static int parse_word(const slp_option *o, const char *value, int *ret, char why
   }
 }
 
-/* Returns the option that chooses a mode, for error lines. */
+/* Returns how an error line shows a mode: by the option that chooses it. */
 static const char *mode_shown(slp_mode mode) {
   switch (mode) {
     case SLP_MODE_LIST: return "-L";
@@ -119,7 +120,8 @@ static int add_regex(const slp_option *o, const char **list, size_t *n, const ch
   return 0;
 }
 
-/* Removes an end that the file gave (--until, -o e@TIME), because the command line gives another one. */
+/* Removes the end of reading that the file sets (--until, -o e@TIME), because the command line sets another
+ * end. */
 static void forget_end_of_file(slp_args *a) {
   size_t n = 0;
   for (size_t i = 0; i < a->given_n; i++) {
@@ -156,8 +158,8 @@ static int set_start(slp_args *a, const slp_option *o, const char *value, const 
   return 0;
 }
 
-/* Parses the position of --to as -o does, except that a sequence number stands alone: the option itself names
- * the shard. */
+/* Parses the position of --to. The syntax is that of -o, except that a sequence number is given without a
+ * shard, because --reset names the shard. */
 static int set_to(slp_args *a, const slp_option *o, const char *value, const slp_clock *clock,
                   char why[200]) {
   a->to_given = 1;
@@ -226,16 +228,16 @@ static int set_choice(slp_args *a, const slp_option *o, const char *value, char 
   return 0;
 }
 
-/* --consumers and --deregister do nothing themselves if --iam is given: it prints the rights that they
- * need. */
+/* Handles --consumers and --deregister. After --iam they do not choose a mode: --iam prints the rights that
+ * they need. */
 static int set_registry(slp_args *a, slp_mode mode, char why[200]) {
   if (a->mode != SLP_MODE_IAM) return set_mode(a, mode, why);
   a->iam_of = mode;
   return 0;
 }
 
-/* Sets what the option says. take_option has checked that value_or_null is not NULL if the option needs a
- * value. */
+/* Stores the option in `a`. take_option has already refused a missing value, so value_or_null is NULL only if
+ * the option may stand without one. */
 static int set_option(slp_args *a, const slp_option *o, const char *value_or_null, const slp_clock *clock,
                       char why[200]) {
   const char *value = value_or_null ? value_or_null : "";
@@ -272,7 +274,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
     case O_LOSS: a->fail_on_loss = 1; return 0;
     case O_KEEP_GOING: a->keep_going = 1; return 0;
     case O_ENDPOINT: a->opts.endpoint = value; return 0;
-    case O_METRICS: a->metrics.listen = value; return 0; /* read when it is opened */
+    case O_METRICS: a->metrics.listen = value; return 0; /* the address is checked when the server opens */
     case O_PUSH:
       a->opts.retrieval = SLOOP_RETRIEVAL_PUSH;
       if (value_or_null) a->opts.push_consumer = value;
@@ -283,7 +285,7 @@ static int set_option(slp_args *a, const slp_option *o, const char *value_or_nul
       return *value ? set_registry(a, SLP_MODE_DEREGISTER, why)
                     : wrong(o, value, "the name of a consumer", why);
     case O_KNOB: return set_knob(a, value, why);
-    case O_CONFIG: return 0; /* read before everything else */
+    case O_CONFIG: return 0; /* slp_args_parse has read this file already */
     case O_QUIET: a->quiet = 1; return 0;
     case O_VERBOSE: a->verbose++; return 0;
     case O_DEBUG: a->contexts = value; return slp_log_contexts_check(value, why);
@@ -354,13 +356,12 @@ int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, i
 typedef struct words {
   int argc;
   const char *const *argv;
-  int at; /* the next word */
+  int at; /* index of the next word in argv */
   const slp_clock *clock;
-  /* 1 in the first of the two rounds. That round only looks for -F, whose file must be read before the rest,
-   * and for modes that need no file. */
-  /* found in the first round: a mode that needs no file */
+  /* 1 in the first round, which only looks for -F and for modes that need no file */
+  /* quick: the first round found a mode that needs no file */
   uint8_t looking, quick;
-  /* path that -F gave */
+  /* the path that -F gives */
   const char *config;
 } words;
 
@@ -401,7 +402,8 @@ static int take_long(slp_args *a, words *w, const char *word, char why[200]) {
   return take_option(a, w, o, value, why);
 }
 
-/* Takes -eJ, -c5 and -c 5: letters until one has a value, which is the rest of the word or the next word. */
+/* Takes short options in one word: -eJ, -c5 or -c 5. Letters are options until one of them needs a value. The
+ * value is the rest of the word or the next word. */
 static int take_letters(slp_args *a, words *w, const char *letters, char why[200]) {
   for (; *letters; letters++) {
     const slp_option *o = slp_option_by_letter(*letters);
@@ -440,7 +442,7 @@ static int answers_at_once(const slp_args *a) {
          a->mode == SLP_MODE_MAN || a->mode == SLP_MODE_COMPLETION || a->mode == SLP_MODE_KCAT;
 }
 
-/* Takes the words of the command line, in one of the two rounds. */
+/* Takes the words of the command line. Both rounds call it. */
 static int take_words(slp_args *a, words *w, char why[200]) {
   int only_stream = 0;
   while (w->at < w->argc) {
@@ -455,7 +457,7 @@ static int take_words(slp_args *a, words *w, char why[200]) {
     else
       r = take_letters(a, w, word + 1, why);
     if (r) return r;
-    if (answers_at_once(a)) return 0; /* such a mode ignores all other words */
+    if (answers_at_once(a)) return 0; /* a mode that answers at once ignores all other words */
   }
   return 0;
 }
@@ -465,7 +467,7 @@ static int take_words(slp_args *a, words *w, char why[200]) {
 static int check_mode(const slp_args *a, char why[200]) {
   for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];
-    /* options of the file are for every mode, so one that does not fit is no error */
+    /* The file is for all commands, so an option of the file that does not fit this mode is no error. */
     if (g->from_file || (g->option->modes & (int)a->mode)) continue;
     char name[40];
     slp_option_shown(g->option, name);
@@ -494,8 +496,9 @@ static void forget(slp_args *a, slp_option_id id) {
   if (id == O_NULL) a->show_null = 0;
 }
 
-/* Drops options of the file that contradict the command line about the form of output lines. -J replaces all
- * of them; -f replaces -J, -D, -K and -O; each of -D, -K and -O replaces -J and -f; -Z replaces -J. */
+/* Drops options of the file that contradict options of the command line about output lines. On the command
+ * line -J drops the file's -f, -D, -K, -O and -Z; -f drops -J, -D, -K and -O; each of -D, -K and -O drops -J
+ * and -f; -Z drops -J. */
 static void let_command_line_win(slp_args *a) {
   static const slp_option_id parts[] = {O_DELIMITER, O_KEY, O_OFFSET, O_NULL};
   int json = on_command_line(a, O_JSON), format = on_command_line(a, O_FORMAT), part = 0;
@@ -509,8 +512,8 @@ static void let_command_line_win(slp_args *a) {
   if ((json || part) && !format) forget(a, O_FORMAT);
 }
 
-/* Refuses contradictions: -J and -f describe a whole line, and -D, -K, -O and -Z are parts of a plain one. -Z
- * also goes with -f. */
+/* Refuses contradictions about output lines. -J and -f each describe a whole line; -D, -K, -O and -Z describe
+ * parts of a plain line. -Z also goes with -f. */
 static int check_output(const slp_args *a, char why[200]) {
   const char *whole = a->json ? "-J" : a->format ? "-f" : NULL;
   const char *part = a->delimiter       ? "-D"
@@ -529,8 +532,8 @@ static int check_output(const slp_args *a, char why[200]) {
 
 #define SHOWS_LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 
-/* Returns the first given option that does not go with leases, or NULL. The leases decide which shards a
- * worker reads and where it begins. Sets *ret_remedy to what the user can do instead. */
+/* Returns the first given option that contradicts leases, or NULL. Leases decide which shards a worker reads
+ * and from which position. Sets *ret_remedy to what the user can do instead. */
 static const char *against_leases(const slp_args *a, const char **ret_remedy) {
   *ret_remedy = "leave -G away to read some shards only";
   if (a->opts.shards_n || a->shard_key) return "-p";
@@ -542,8 +545,8 @@ static const char *against_leases(const slp_args *a, const char **ret_remedy) {
   return a->start.kind == SLOOP_AT_TOKEN ? "-o @FILE" : NULL;
 }
 
-/* Returns an option or setting on the command line that needs an application when none is given, or NULL. The
- * file may hold such options: they are meant for commands that do have an application. */
+/* If no application is given, returns an option or setting of the command line that needs an application, or
+ * NULL. The file may hold such options, because they are meant for commands that have an application. */
 static const char *needs_app(const slp_args *a) {
   static const char *const settings[] = {"store=", "store_endpoint=", "schema=", "worker="};
   for (size_t i = 0; i < a->given_n; i++) {
@@ -556,7 +559,8 @@ static const char *needs_app(const slp_args *a) {
   return a->mode & SHOWS_LEASES ? mode_shown(a->mode) : NULL;
 }
 
-/* Checks what goes with --multilang. Its file names the stream and the application. */
+/* Checks the options that are given together with --multilang. The stream and the application come from its
+ * file. */
 static int check_multilang(const slp_args *a, char why[200]) {
   if (!(a->mode & (SLP_MODE_MULTILANG | SLP_MODE_CHECK | SHOWS_LEASES)))
     snprintf(why, 200, "--multilang does not go together with %s", mode_shown(a->mode));
@@ -594,8 +598,8 @@ static int check_leases(const slp_args *a, char why[200]) {
 
 /* ---- --leases --metrics ---- */
 
-/* Returns 1 if an -X on the command line sets `setting`, such as "metrics=". A metrics address in the file is
- * meant for commands that read records: with it, --leases still prints. */
+/* Returns 1 if an -X on the command line sets `setting`, such as "metrics=". A metrics address in the file
+ * does not turn --leases into a server, because it is meant for commands that read records. */
 static int is_given_here(const slp_args *a, const char *setting) {
   for (size_t i = 0; i < a->given_n; i++) {
     const slp_given *g = &a->given[i];
@@ -646,7 +650,8 @@ int slp_args_want_metrics(const slp_args *a) {
   return a->metrics.listen || a->metrics.cloudwatch || a->metrics.cloudwatch_as_motorway;
 }
 
-/* Takes FROM and TO of --migrate. TO was taken as the first stream's name. */
+/* Takes FROM and TO of --migrate FROM TO STREAM. take_words has put TO into `streams` as the first stream's
+ * name. */
 static int take_target(slp_args *a, char why[200]) {
   if (a->streams_n != 2) {
     snprintf(why, 200, "--migrate FROM TO STREAM: %s",
@@ -664,7 +669,8 @@ static int take_target(slp_args *a, char why[200]) {
   return r;
 }
 
-/* Refuses options that --iam alone can't use: it asks no service, and it prints a policy in one form. */
+/* Refuses options that --iam can't use without --try. --iam alone asks no service and prints a policy in one
+ * form only. */
 static int check_iam(const slp_args *a, char why[200]) {
   static const slp_option_id asks[] = {O_JSON, O_ENDPOINT, O_CONTACT};
   for (size_t i = 0; i < SLP_COUNT(asks) && a->mode == SLP_MODE_IAM && !a->try_rights; i++) {
@@ -714,7 +720,7 @@ static int check_streams(const slp_args *a, char why[200]) {
 
 static void settle(slp_args *a) {
   a->opts.stream = a->stream;
-  /* it came from a file */
+  /* this mode does not use an application, so `app` can only come from the file */
   if (!(a->mode & (SLP_MODE_TAIL | SLP_MODE_IAM | SHOWS_LEASES))) a->opts.app = NULL;
   if (!a->opts.app) a->opts.store = a->opts.schema = a->opts.worker = NULL;
   if (!a->opts.app && a->mode != SLP_MODE_MIGRATE) a->opts.store_endpoint = NULL;
@@ -728,8 +734,8 @@ static void settle(slp_args *a) {
       a->opts.start.sub = a->start.sub;
     }
   }
-  /* A command that asks for a definite set of records wants them in order, however long that takes with a
-   * slow shard. */
+  /* With -e, -c or --until the user asks for a definite set of records. The user wants that set in order, so
+   * the command waits for slow shards without a limit. */
   if ((a->until_tip || a->count || a->until_given) && !a->order_wait_given)
     a->opts.order_wait_ms = UINT32_MAX;
   if (a->verbose > 1) a->opts.log_level = a->verbose > 2 ? SLOOP_LOG_DEBUG : SLOOP_LOG_INFO;
@@ -752,8 +758,8 @@ static int check(slp_args *a, char why[200]) {
   return r;
 }
 
-/* Writes why the file could not be used, and whether -F or STREAM_TAIL_CONFIG named it. If nobody named it,
- * says how to run without it. */
+/* Writes why the file could not be used. If the file could not be read, the sentence says whether -F or
+ * STREAM_TAIL_CONFIG gave the path, or, if neither did, how to run without a file. */
 static void tell_config(const char *of_file, const char *by, int named, char why[SLP_ARGS_WHY]) {
   int unread = strncmp(of_file, "can't read ", 11) == 0;
   snprintf(why, SLP_ARGS_WHY, "%s%.330s%s", unread ? by : "", of_file,
@@ -775,7 +781,8 @@ int slp_args_parse(slp_args *a, slp_mem *mem, int argc, const char *const *argv,
   char part[200] = "";
   words look = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock, .looking = 1};
   words take = {.argc = argc, .argv = argv, .at = 1, .clock = &around->clock};
-  /* An error of the command line ends the first round early and is reported by the second one. */
+  /* An error of the command line ends the first round early; the second round finds the same error and
+   * reports it. */
   if (take_words(a, &look, part) == 0 && !look.quick && (look.config || around->config)) {
     int named = look.config != NULL || !around->config_may_be_absent;
     char of_file[SLP_ARGS_WHY];

@@ -1,5 +1,5 @@
-/* avro_file.c - reads the head of the file and its blocks, and unpacks a block by the codec that the head
- * names. */
+/* avro_file.c - reads the head and the blocks of an Avro file. The head says which codec packed the
+ * blocks. */
 #include "cli/avro_file.h"
 
 #include <stdio.h>
@@ -15,10 +15,10 @@ enum { MAGIC = sizeof magic - 1, SYNC = 16, BLOCKS_A_SLICE = 256 };
 
 typedef enum { HEAD, BLOCK, UNPACKS, DATA } file_state;
 
-/* A codec of blocks. The functions are like those of slp_decoder, for one block. */
+/* Unpacks blocks of one codec. The functions are called as those of slp_decoder are, once for each block. */
 typedef struct block_codec {
   const char *name;
-  const char *needs; /* package that this build lacks; NULL: the codec is built in */
+  const char *needs; /* the package that this build lacks; NULL: the codec is built in */
   void *(*open)(slp_mem *mem, slp_str in, slp_schemas *schemas);
   int (*step)(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]);
   void (*close)(void *state);
@@ -28,20 +28,20 @@ struct slp_avro_file {
   slp_mem *mem;
   slp_schemas *schemas; /* borrowed, or NULL */
   slp_str in;
-  size_t at; /* read so far of `in` */
+  size_t at; /* how far `in` has been read */
   file_state state;
   const slp_avro_schema *schema;
   slp_avro_schema own; /* holds the schema if `schemas` is NULL */
-  block_codec codec;   /* `open` is NULL: blocks are not packed */
+  block_codec codec;   /* if `open` is NULL, the blocks are not packed */
   char sync[SYNC];
-  void *packed;      /* owned; the codec's state, while a block is being unpacked */
-  slp_buf block;     /* the unpacked block */
-  slp_str data;      /* datums of the block that is being read */
-  uint64_t left;     /* datums of the block that are still to come */
-  uint64_t unpacked; /* unpacked bytes of all blocks so far */
+  void *packed;      /* owned; state of the codec while it unpacks a block */
+  slp_buf block;     /* the block, unpacked */
+  slp_str data;      /* the values (datums) of the block that is being read */
+  uint64_t left;     /* number of datums of this block that are not written yet */
+  uint64_t unpacked; /* unpacked bytes of all blocks together */
   slp_avro_value value;
-  uint8_t in_value; /* a datum is partly written */
-  uint8_t wrote;    /* at least one datum was begun, so that the next one is preceded by a newline */
+  uint8_t in_value; /* 1: part of a datum is written */
+  uint8_t wrote;    /* 1: a datum was written, so the next datum needs a newline before it */
 };
 
 int slp_avro_file_begins(slp_str in) { return slp_begins_with(in, magic, MAGIC); }
@@ -72,7 +72,8 @@ static void *open_snappy(slp_mem *mem, slp_str in, slp_schemas *schemas) {
   return s;
 }
 
-/* Unpacks a block. Its last 4 bytes are the CRC-32 of the unpacked bytes, highest byte first. */
+/* Unpacks a block of Snappy. The last 4 bytes of the block are the CRC-32 of the unpacked bytes, highest byte
+ * first. */
 static int step_snappy(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   const snappy_block *s = state;
   if (s->in.n < 4) return SLP_EBADDATA;
@@ -127,7 +128,7 @@ static int read_bytes(slp_avro_file *f, slp_str *ret) {
   return 0;
 }
 
-/* Reads the metadata: a map of bytes in blocks. */
+/* Reads the metadata, which is a map of bytes, stored in blocks. */
 static int read_metadata(slp_avro_file *f, slp_str *schema, slp_str *codec) {
   for (;;) {
     int64_t n = 0, size = 0;
@@ -138,7 +139,8 @@ static int read_metadata(slp_avro_file *f, slp_str *schema, slp_str *codec) {
     for (; !r && left; left--) {
       slp_str key = {"", 0}, value = {"", 0};
       r = read_bytes(f, &key);
-      if (!r && !slp_utf8_valid(key)) r = SLP_EBADDATA; /* an invalid key could be a damaged "avro.codec" */
+      /* refuses an invalid key, because it could be a damaged "avro.codec" */
+      if (!r && !slp_utf8_valid(key)) r = SLP_EBADDATA;
       if (!r) r = read_bytes(f, &value);
       if (!r && slp_str_is(key, "avro.schema")) *schema = value;
       if (!r && slp_str_is(key, "avro.codec")) *codec = value;
@@ -165,8 +167,8 @@ static int read_head(slp_avro_file *f, char why[SLP_DECODER_WHY]) {
 
 /* ---- blocks ---- */
 
-/* Returns how many bytes a block may unpack to: what ret->max leaves after the text and the unpacked
- * blocks. */
+/* Returns how many bytes a block may unpack to. The text so far and all unpacked blocks count against
+ * ret->max. */
 static uint64_t room_left(const slp_avro_file *f, const slp_buf *ret) {
   uint64_t used = ret->n + f->unpacked;
   return used < ret->max ? ret->max - used : 0;
@@ -205,7 +207,7 @@ static int unpack(slp_avro_file *f, char why[SLP_DECODER_WHY]) {
   return 1;
 }
 
-/* Writes the next slice of a datum, or ends the block. */
+/* Writes the next slice of a datum. After the last datum the block ends. */
 static int write_some(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   if (!f->in_value && !f->left) {
     f->state = BLOCK;
@@ -223,7 +225,7 @@ static int write_some(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY])
   return 1;
 }
 
-/* Does one part of the work. Returns 1 while there may be more, 0 at the end, or an error. */
+/* Does one part of the work. Returns 1 while more work may be left, 0 at the end of the file, or an error. */
 static int advance(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]) {
   int r;
   switch (f->state) {
@@ -258,7 +260,7 @@ int slp_avro_file_step(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]
   for (int i = 0; r == 1 && i < BLOCKS_A_SLICE && ret->n - from < 65536; i++) {
     int unpacks = f->state == UNPACKS;
     r = advance(f, ret, why);
-    if (unpacks) break; /* one step of unpacking is a slice by itself */
+    if (unpacks) break; /* one step of unpacking is long enough to be a slice by itself */
   }
   return r < 0 && slp_buf_failed(ret) && r != SLP_EBADDATA ? slp_buf_failed(ret) : r;
 }

@@ -1,5 +1,5 @@
-/* avro_schema.c - turns a schema in JSON into a table of types. A type is entered before its parts are read,
- * because a record may contain itself. */
+/* avro_schema.c - turns a schema in JSON into a table of types. A type gets its row before its parts are
+ * read, because a record may contain itself. */
 #include "cli/avro_schema.h"
 
 #include <stdio.h>
@@ -11,11 +11,12 @@
 #define NODES_MAX 100000u
 #define PARTS_MAX 100000u
 #define FIXED_MAX (1u << 30)
-/* A decimal's bytes are turned into digits by long division. Java's largest types have 38 digits. */
+/* The highest precision of a decimal that is accepted. Digits are found by long division, so the precision
+ * bounds the time. Java's largest decimals have 38 digits. */
 #define PRECISION_MAX 300
 
-typedef struct named { /* a type that has a name; the key in the map is `name` */
-  slp_str name;        /* owned; includes the namespace */
+typedef struct named { /* a type that has a name; `name` is also the key in the map */
+  slp_str name;        /* owned; the full name with its namespace */
   uint32_t type;
 } named;
 
@@ -36,14 +37,15 @@ static int refuse(reading *r, const char *what, slp_str name) {
 
 static const slp_json_node *node(const reading *r, uint32_t at) { return &r->doc.all[at]; }
 
-/* Returns the text of the member `name` if it is a string, else an empty one with p NULL. */
+/* Returns the text of the object's member `name` if it is a string. Otherwise returns an empty text with p
+ * NULL. */
 static slp_str text_of(const reading *r, uint32_t object, const char *name) {
   uint32_t at = slp_json_member(&r->doc, object, name);
   return at != SLP_JSON_NO_NODE && node(r, at)->kind == SLP_JSON_STRING ? node(r, at)->text
                                                                         : (slp_str){NULL, 0};
 }
 
-/* Returns the member `name` if it is a whole number from 0 to `max`, else -1. */
+/* Returns the object's member `name` if it is a whole number from 0 to `max`. Otherwise returns -1. */
 static int64_t number_of(const reading *r, uint32_t object, const char *name, int64_t max) {
   uint32_t at = slp_json_member(&r->doc, object, name);
   if (at == SLP_JSON_NO_NODE || node(r, at)->kind != SLP_JSON_NUMBER) return -1;
@@ -69,8 +71,8 @@ static int add_type(reading *r, slp_avro_type type, uint32_t *ret) {
   return 0;
 }
 
-/* Reserves room for n parts of a type. They must lie side by side, so this comes before the types of the
- * parts are read, which reserve room of their own. */
+/* Reserves room for the n parts of a type, side by side. Must be called before the types of the parts are
+ * read, because those types reserve room for parts too. */
 static int add_parts(reading *r, uint32_t type, uint32_t n) {
   slp_avro_schema *s = r->s;
   if (n > PARTS_MAX - s->parts_n) return refuse(r, "the schema has too many parts", (slp_str){NULL, 0});
@@ -91,7 +93,7 @@ static uint32_t children_of(const reading *r, uint32_t at) {
   return n;
 }
 
-/* Writes the label of a part, which is printed as it stands: "NAME": for a field, "NAME" for a symbol. */
+/* Writes the label of a part exactly as it will be printed: "NAME": for a field, "NAME" for a symbol. */
 static int set_label(reading *r, uint32_t part, slp_str name, int is_field) {
   slp_buf *labels = &r->s->labels;
   size_t from = labels->n;
@@ -111,8 +113,8 @@ static slp_str namespace_in(slp_str full) {
   return (slp_str){"", 0};
 }
 
-/* Puts the namespace that a name stands in before the name, unless the name has one itself. The result is
- * owned. */
+/* Sets *ret to the full name: the namespace `space`, a dot and the name. A name that already has a namespace
+ * is copied unchanged. The caller owns *ret. */
 static int full_name(const reading *r, slp_str name, slp_str space, slp_str *ret) {
   slp_buf b;
   slp_buf_init(&b, r->s->mem, UINT32_MAX);
@@ -125,7 +127,7 @@ static int full_name(const reading *r, slp_str name, slp_str space, slp_str *ret
   return slp_buf_failed(&b);
 }
 
-/* Enters a type under its name. Sets *ret_space to the namespace that its parts stand in. */
+/* Adds a type to the map of names. Sets *ret_space to the namespace for names inside this type. */
 static int add_name(reading *r, uint32_t at, uint32_t type, slp_str space, slp_str *ret_space) {
   slp_str name = text_of(r, at, "name"), own = text_of(r, at, "namespace");
   if (!name.n) return refuse(r, "a type of the schema has no name", (slp_str){NULL, 0});
@@ -144,7 +146,7 @@ static int add_name(reading *r, uint32_t at, uint32_t type, slp_str space, slp_s
   return 0;
 }
 
-/* Finds a type by its name: one of the eight simple types, or a type that was defined before. */
+/* Finds a type by its name: one of the eight simple types, or a type that the schema has defined before. */
 static int find_type(reading *r, slp_str name, slp_str space, uint32_t *ret) {
   slp_str full;
   for (uint32_t i = 0; i < SLP_COUNT(simple); i++)
@@ -153,8 +155,8 @@ static int find_type(reading *r, slp_str name, slp_str space, uint32_t *ret) {
   int bad = full_name(r, name, space, &full);
   const named *of = bad ? NULL : slp_map_get(&r->names, full);
   if (full.n) slp_free(r->s->mem, (char *)(uintptr_t)full.p);
-  if (!of && !bad) /* Java's reader falls back to the bare name if its namespace has no such type */
-    of = slp_map_get(&r->names, name);
+  /* as Java's reader does, looks for the name without a namespace if the namespace has no such type */
+  if (!of && !bad) of = slp_map_get(&r->names, name);
   if (bad) return bad;
   if (!of) return refuse(r, "the schema does not define", name);
   *ret = of->type;
@@ -219,8 +221,8 @@ static int read_union(reading *r, uint32_t at, slp_str space, uint32_t *ret) {
   return bad;
 }
 
-/* Notes the logical type decimal. A decimal that is not valid for its type is ignored, as the specification
- * demands. */
+/* Sets `decimal` and `scale` if the logical type is decimal. An invalid decimal is ignored, as the
+ * specification demands. */
 static void note_decimal(reading *r, uint32_t at, slp_avro_type *type) {
   if (!slp_str_is(text_of(r, at, "logicalType"), "decimal")) return;
   int64_t precision = number_of(r, at, "precision", PRECISION_MAX);
@@ -273,11 +275,11 @@ static int read_object(reading *r, uint32_t at, slp_str space, uint32_t *ret) {
     note_decimal(r, at, &type);
     if (type.decimal) return add_type(r, type, ret);
   }
-  return read_type(r, of, space, ret); /* {"type": "string"}, or {"type": {"type": ...}} */
+  /* the value of "type" is a name or another type: {"type": "string"}, {"type": {"type": ...}} */
+  return read_type(r, of, space, ret);
 }
 
-/* Reads any type and sets *ret to its place in `types`. It is recursive, and the JSON reader bounds the
- * depth. */
+/* Reads any type and sets *ret to its index in `types`. It calls itself; the JSON reader bounds the depth. */
 static int read_type(reading *r, uint32_t at, slp_str space, uint32_t *ret) {
   switch (node(r, at)->kind) {
     case SLP_JSON_STRING: return find_type(r, node(r, at)->text, space, ret);
@@ -321,7 +323,7 @@ int slp_avro_schema_read(slp_avro_schema *s, slp_mem *mem, slp_str json, char wh
   reading r = {.s = s, .why = why};
   slp_json_nodes_init(&r.doc, mem);
   slp_map_init(&r.names, mem);
-  char *text = slp_strdup(mem, json); /* the JSON reader changes the text in place */
+  char *text = slp_strdup(mem, json); /* copied, because the JSON reader changes the text in place */
   int bad = text ? read_json(&r, text, json.n) : SLP_ENOMEM;
   free_reading(&r);
   slp_free(mem, text);

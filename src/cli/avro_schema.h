@@ -1,14 +1,14 @@
-/* avro_schema.h - a schema of Avro (specification 1.12) as a table of types, which avro_value.c walks. It is
- * made once for each schema and never changes afterwards.
+/* avro_schema.h - a schema of Avro (specification 1.12) as a table of types, which avro_value.c reads. The
+ * table is built once for each schema and never changes afterwards.
  *
- * Names may be anything that JSON can hold. Other readers check names; here their spelling decides
- * nothing. */
+ * A name of a type, field or symbol may be any JSON string. Other readers refuse some names; this reader does
+ * not, because it only compares and prints names. */
 #ifndef SLP_CLI_AVRO_SCHEMA_H
 #define SLP_CLI_AVRO_SCHEMA_H
 
 #include "base/buf.h"
 
-#define SLP_AVRO_SCHEMA_BYTES (1u << 20) /* the longest text of a schema */
+#define SLP_AVRO_SCHEMA_BYTES (1u << 20) /* a longer text of a schema is refused */
 #define SLP_AVRO_SCHEMA_WHY 80
 
 typedef enum {
@@ -19,7 +19,7 @@ typedef enum {
   SLP_AVRO_FLOAT,
   SLP_AVRO_DOUBLE,
   SLP_AVRO_BYTES,
-  SLP_AVRO_STRING, /* the last type that is complete with its name alone */
+  SLP_AVRO_STRING, /* the last of the types that need nothing but their name */
   SLP_AVRO_RECORD,
   SLP_AVRO_ENUM,
   SLP_AVRO_ARRAY,
@@ -29,32 +29,33 @@ typedef enum {
 } slp_avro_kind;
 
 typedef struct slp_avro_type {
-  uint8_t kind;    /* slp_avro_kind */
-  uint8_t decimal; /* 1, for bytes or fixed: a number with `scale` digits behind the point */
+  uint8_t kind; /* slp_avro_kind */
+  /* bytes or fixed: 1 if the value is a decimal number with `scale` digits after the point */
+  uint8_t decimal;
   uint16_t scale;
-  /* n parts from parts[first]. An array or a map has one part, the type of its items. For a fixed, n is its
-   * size */
+  /* The parts of the type are parts[first] to parts[first + n - 1]. An array or a map has one part, the type
+   * of its items. A fixed has no parts, and n is its size. */
   uint32_t first, n;
 } slp_avro_type;
 
 typedef struct slp_avro_part { /* a field, a branch of a union, a symbol, or the items of an array or a map */
-  uint32_t type;               /* index in types; not used by a symbol */
-  uint32_t label, label_n;     /* in `labels`: what is written before the value of a field, or as a symbol */
+  uint32_t type;               /* index in `types`; a symbol does not use it */
+  uint32_t label, label_n;     /* place and length in `labels` of the printed name of a field or symbol */
 } slp_avro_part;
 
 typedef struct slp_avro_schema {
   slp_mem *mem;
-  slp_avro_type *types; /* owned, as parts and labels */
+  slp_avro_type *types; /* owned, as are `parts` and `labels` */
   slp_avro_part *parts;
   slp_buf labels;
   size_t types_n, types_cap, parts_n, parts_cap;
-  uint32_t root; /* index in types of the whole value's type */
+  uint32_t root; /* index in `types` of the type of the whole value */
 } slp_avro_schema;
 
-/* Reads a schema in JSON. Returns 0; SLP_EBADDATA and `why`; SLP_ELIMIT; SLP_ENOMEM. After an error nothing
- * is left to free. */
+/* Reads a schema in JSON. Returns 0; SLP_EBADDATA with a reason in `why`; SLP_ELIMIT; SLP_ENOMEM. After an
+ * error the caller has nothing to free. */
 int slp_avro_schema_read(slp_avro_schema *s, slp_mem *mem, slp_str json, char why[SLP_AVRO_SCHEMA_WHY]);
-/* Frees what slp_avro_schema_read has made; zeros are fine. */
+/* Frees a schema that slp_avro_schema_read filled in. A zeroed struct is fine. */
 void slp_avro_schema_free(slp_avro_schema *s);
 
 #endif

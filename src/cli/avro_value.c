@@ -1,6 +1,6 @@
-/* avro_value.c - turns the binary encoding into JSON, with a stack of its own instead of recursion. Every
- * item writes at least one byte, even an item that takes no bytes of input. So the maximum of the text also
- * bounds the work. */
+/* avro_value.c - turns Avro's binary encoding into JSON. It keeps a stack of frames instead of calling
+ * itself. Every item writes at least one byte of JSON, even an item without bytes in the input, so the
+ * maximum of the output also bounds the work. */
 #include "cli/avro_value.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static int read_long(slp_avro_value *v, int64_t *ret, char why[SLP_AVRO_WHY]) {
   return slp_avro_long(v->in, &v->at, ret) ? cut_short(why) : 0;
 }
 
-/* Takes the next n bytes. */
+/* Sets *ret to the next n bytes of the input and moves past them. */
 static int take(slp_avro_value *v, uint64_t n, slp_str *ret, char why[SLP_AVRO_WHY]) {
   if (n > v->in.n - v->at) return cut_short(why);
   *ret = (slp_str){v->in.p + v->at, (size_t)n};
@@ -46,7 +46,7 @@ static int take(slp_avro_value *v, uint64_t n, slp_str *ret, char why[SLP_AVRO_W
   return 0;
 }
 
-/* Takes bytes that stand behind their length. */
+/* Reads a length and then takes that many bytes. */
 static int take_bytes(slp_avro_value *v, slp_str *ret, char why[SLP_AVRO_WHY]) {
   int64_t n = 0;
   int r = read_long(v, &n, why);
@@ -58,8 +58,8 @@ static int take_bytes(slp_avro_value *v, slp_str *ret, char why[SLP_AVRO_WHY]) {
 
 static int is_plain(uint8_t c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
-/* Writes each byte as the character with that number. U+0080 to U+009F can steer a terminal, so they are
- * escaped. */
+/* Writes each byte as the character with the same number. U+0080 to U+009F could control a terminal, so they
+ * are escaped. */
 static void put_bytes(slp_buf *b, slp_str s) {
   slp_buf_add_char(b, '"');
   for (size_t i = 0; i < s.n && !slp_buf_failed(b);) {
@@ -157,7 +157,7 @@ static int open_frame(slp_avro_value *v, slp_buf *b, uint32_t type, char why[SLP
   return slp_buf_add_char(b, v->schema->types[type].kind == SLP_AVRO_ARRAY ? '[' : '{');
 }
 
-/* Writes a value without parts, or opens a value that has parts. */
+/* Writes a value that has no parts, or opens a frame for a value that has parts. */
 static int put_value(slp_avro_value *v, slp_buf *b, uint32_t type, char why[SLP_AVRO_WHY]) {
   const slp_avro_type *t = &v->schema->types[type];
   slp_str s;
@@ -181,12 +181,12 @@ static int put_value(slp_avro_value *v, slp_buf *b, uint32_t type, char why[SLP_
   }
   r = read_long(v, &branch, why);
   if (!r && (branch < 0 || branch >= t->n)) r = cut_short(why);
-  /* the branch of a union is never a union */
+  /* a branch of a union is never a union, so this call is not repeated */
   return r ? r : put_value(v, b, v->schema->parts[t->first + (uint32_t)branch].type, why);
 }
 
-/* Reads the head of the next block of an array or map. A block of 0 items ends it. A block may also state its
- * size in bytes, and must then end there. */
+/* Reads the head of the next block of an array or map. A block of 0 items ends the array or map. The head may
+ * also give the size of the block in bytes; then the block must end exactly there. */
 static int begin_block(slp_avro_value *v, slp_avro_frame *f, char why[SLP_AVRO_WHY]) {
   int64_t n = 0, size = 0;
   if (f->end != SIZE_MAX && f->end != v->at) return cut_short(why);
@@ -203,7 +203,7 @@ static int begin_block(slp_avro_value *v, slp_avro_frame *f, char why[SLP_AVRO_W
   return r;
 }
 
-/* Writes the next item of an array or map, or closes it. */
+/* Writes the next item of an array or map. After the last item closes the array or map. */
 static int put_item(slp_avro_value *v, slp_buf *b, slp_avro_frame *f, char why[SLP_AVRO_WHY]) {
   const slp_avro_type *t = &v->schema->types[f->type];
   int is_map = t->kind == SLP_AVRO_MAP, r = 0;
@@ -241,7 +241,7 @@ void slp_avro_value_begin(slp_avro_value *v, const slp_avro_schema *schema, slp_
   v->depth = 0;
 }
 
-/* Writes one more item. Returns 1 while there is more, 0 at the end, or an error. */
+/* Writes one more item. Returns 1 while the value has more items, 0 at its end, or an error. */
 static int advance(slp_avro_value *v, slp_buf *b, char why[SLP_AVRO_WHY]) {
   int r;
   if (!v->begun) {

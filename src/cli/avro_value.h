@@ -18,30 +18,31 @@
 #define SLP_AVRO_DEPTH_MAX 96 /* the same depth as the JSON readers allow */
 #define SLP_AVRO_WHY 80
 
-typedef struct slp_avro_frame { /* a record, array or map whose end is not written yet */
-  /* type: in the schema; at: of a record, the next field; of an array or map, 1 once an item was written */
+typedef struct slp_avro_frame { /* a record, array or map that is still being written */
+  /* type: index in the schema; at: for a record, the next field; for an array or map, 1 once an item was
+   * written */
   uint32_t type, at;
-  uint64_t left; /* array or map: items left in this block */
-  size_t end;    /* array or map: where the block must end; SIZE_MAX: the block does not say */
+  uint64_t left; /* array or map: items of this block that are not written yet */
+  size_t end;    /* array or map: where the block must end; SIZE_MAX: its head gives no size */
 } slp_avro_frame;
 
 typedef struct slp_avro_value {
   const slp_avro_schema *schema; /* borrowed */
-  slp_str in;                    /* the input; the value may end before its end */
+  slp_str in;                    /* the input; more bytes may follow the value */
   size_t at;                     /* how far `in` has been read */
-  uint8_t begun;                 /* something of the value has been written */
-  uint32_t depth;                /* frames in use of `open` */
+  uint8_t begun;                 /* 1: a part of the value has been written */
+  uint32_t depth;                /* number of frames in `open` that are in use */
   slp_avro_frame open[SLP_AVRO_DEPTH_MAX];
 } slp_avro_value;
 
-/* Reads a long or int at in[*at] and moves *at behind it. Returns 0, or SLP_EBADDATA if the number is cut
- * short or has too many bits. */
+/* Reads a long or int at in[*at] and moves *at past it. Returns 0, or SLP_EBADDATA if the number is cut short
+ * or has too many bits. */
 int slp_avro_long(slp_str in, size_t *at, int64_t *ret);
 /* Prepares to write the value that begins at in[at]. */
 void slp_avro_value_begin(slp_avro_value *v, const slp_avro_schema *schema, slp_str in, size_t at);
 /* Writes about 64 KiB more of the value. Returns
- *     1: there is more to do;
- *     0: all is written, and v->at is behind the value;
+ *     1: there is more to write;
+ *     0: all is written, and v->at is the end of the value;
  *     SLP_EBADDATA: the value is damaged, and `why` says how;
  *     SLP_ELIMIT, SLP_ENOMEM: the error of the buffer. */
 int slp_avro_value_step(slp_avro_value *v, slp_buf *ret, char why[SLP_AVRO_WHY]);

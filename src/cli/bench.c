@@ -1,5 +1,5 @@
-/* bench.c - measures reading. Without a stream on the command line it reads a synthetic one from a sandbox in
- * a child process, so that the CPU time of the server does not count as the reader's. */
+/* bench.c - measures how fast a stream is read. If the command line gives no stream, a sandbox in a child
+ * process serves a synthetic stream. The CPU time of that server does not count as the reader's. */
 #include "cli/bench.h"
 
 #include <stdio.h>
@@ -19,11 +19,11 @@
 #define OWN_SHARDS "4"
 #define OWN_RECORD_BYTES 1024
 #define CHILD_START_MS 10000
-/* Latency is measured only for batches that are at most this far behind the tip. Older records waited for
- * this program, not for the wire. */
+/* Latency is measured only for batches that are at most this far behind the tip. An older record had been
+ * waiting in the stream before this program asked for it, so its age is not the latency of reading. */
 #define AT_TIP_MS 2000
 
-typedef struct shard_row { /* what was read of a shard */
+typedef struct shard_row { /* what was read from one shard */
   uint64_t records, bytes;
 } shard_row;
 
@@ -31,24 +31,27 @@ typedef struct bench {
   slp_app app;
   slp_cli_consumer consumer;
   slp_progress progress;
-  slp_child child; /* pid -1: there is no child */
+  slp_child child; /* the sandbox's process; pid -1: there is no child */
   slp_buf url;     /* endpoint of the child's sandbox */
   sloop_opts_t opts;
   slp_names names;
-  shard_row *rows; /* owned; by the shard's number in `names` */
+  shard_row *rows; /* owned; the index is the shard's number in `names` */
   uint32_t rows_cap;
-  slp_spread latency_ms; /* from arrival to callback */
+  slp_spread latency_ms; /* from a record's arrival in the stream to the callback */
   sloop_stats_t first;   /* statistics when measuring began */
-  /* before the first record: when is_unsettled was last true; the time without a record counts from then */
+  /* Before the first record: when is_unsettled() last returned 1. The limit for waiting without a record
+   * counts from then. */
   uint64_t unsettled_us;
-  /* *_cpu_us: CPU time of this process, child_cpu_us: of the child; the others are monotonic times */
+  /* begun_us, first_us and end_us are monotonic times. first_cpu_us and end_cpu_us are CPU time of this
+   * process; child_cpu_us is CPU time of the child. */
   uint64_t begun_us, first_us, first_cpu_us, end_us, end_cpu_us, child_cpu_us;
   uint64_t sampled_us; /* when the lag was last sampled */
-  /* For the least squares of lag over time: sums of x (s), y (ms), x*x and x*y. */
+  /* For a least-squares fit of lag (y, in ms) over time (x, in s): the count of samples and the sums of x, y,
+   * x*x and x*y. */
   double lag_n, lag_x, lag_y, lag_xx, lag_xy;
   uint64_t lag_last_ms;
   uint64_t records;
-  uint8_t measuring, ended; /* measuring: the first record has come; ended: consumer is stopped */
+  uint8_t measuring, ended; /* measuring: the first record has come; ended: the consumer was stopped */
 } bench;
 
 static void begin_measuring(bench *n) {
@@ -107,7 +110,7 @@ static void end_bench(bench *n) {
   n->end_cpu_us = slp_program_cpu_us();
   uint64_t child_us = slp_child_cpu_us(&n->child);
   n->child_cpu_us = child_us > n->child_cpu_us ? child_us - n->child_cpu_us : 0;
-  if (!n->measuring) { /* no record came: reports the time since the start */
+  if (!n->measuring) { /* no record has come: the report covers the time since the start */
     n->first_us = n->begun_us;
     n->first_cpu_us = n->end_cpu_us;
   }
@@ -135,8 +138,8 @@ static void look_at(const sloop_shard_stats_t *shard, void *arg) {
   if (shard->state == SLOOP_SHARD_FAILS || shard->state == SLOOP_SHARD_WAITS_FOR_ANOTHER) *unsettled = 1;
 }
 
-/* Before the first record: returns 1 if a record may still come that is only delayed. No answer has come yet,
- * or a shard fails just now, or a shard waits for another one. Returns 0 if the stream is silent. */
+/* Before the first record: returns 1 if records may still come, because no answer has come yet, a shard fails
+ * at the moment, or a shard waits for another shard. Returns 0 if the stream is silent. */
 static int is_unsettled(bench *n) {
   uint8_t unsettled = !slp_cli_consumer_answered(&n->consumer);
   if (!unsettled && n->consumer.s) sloop_shard_stats_each(n->consumer.s, look_at, &unsettled);
@@ -329,13 +332,15 @@ static int start_own_sandbox(bench *n) {
 }
 
 int slp_bench_run(slp_mem *mem, const slp_args *args) {
-  bench *n = SLP_NEW(mem, bench); /* the buckets of latency_ms are too large for the stack */
+  /* allocated, because the buckets of latency_ms are too large for the stack */
+  bench *n = SLP_NEW(mem, bench);
   if (!n) return SLP_EXIT_FAILED;
   n->child = (slp_child){.pid = -1, .in_fd = -1, .out_fd = -1};
   slp_buf_init(&n->url, mem, 4096);
   slp_names_init(&n->names, mem);
   n->opts = args->opts;
-  /* from the latest record on there may be nothing to measure */
+  /* reads from the oldest record unless -o is given, because a silent stream has nothing to measure after its
+   * latest record */
   if (!args->start_given) n->opts.start.kind = SLOOP_OLDEST;
   n->app.mem = mem;
   n->app.args = args;

@@ -1,4 +1,4 @@
-/* bench.h - --bench: reads a stream, throws its records away and reports how fast that was. */
+/* bench.h - --bench: reads a stream, throws the records away and reports how fast the reading was. */
 #ifndef SLP_CLI_BENCH_H
 #define SLP_CLI_BENCH_H
 

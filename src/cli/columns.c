@@ -1,5 +1,5 @@
-/* columns.c - lays out tables. Widths are counted in bytes: ids are ASCII, and any other byte is shown as
- * '?'. */
+/* columns.c - lays out tables. A width is a number of bytes: cells are ASCII, and every other byte is shown
+ * as '?'. */
 #include "cli/columns.h"
 
 #define GAP 2
@@ -13,7 +13,7 @@ void slp_columns_init(slp_columns *c, slp_mem *mem, const slp_column *columns, s
 
 void slp_columns_free(slp_columns *c) { slp_buf_free(&c->cells); }
 
-/* Appends the text; bytes that a terminal might obey become '?'. */
+/* Appends the text. Bytes that could control a terminal become '?'. */
 static void add_harmless(slp_buf *b, const char *p, size_t n) {
   for (size_t i = 0; i < n; i++) slp_buf_add_char(b, p[i] >= 0x20 && p[i] < 0x7f ? p[i] : '?');
 }
@@ -31,7 +31,7 @@ int slp_elide(slp_buf *b, const char *text, size_t width) {
     add_harmless(b, text, n <= width ? n : width);
     return slp_buf_failed(b);
   }
-  /* ids differ at their ends, so more of the end is kept */
+  /* keeps more of the end than of the beginning, because ids differ at their ends */
   size_t head = (width - 2) / 3, tail = width - 2 - head;
   add_harmless(b, text, head);
   slp_buf_add_z(b, "..");
@@ -39,7 +39,7 @@ int slp_elide(slp_buf *b, const char *text, size_t width) {
   return slp_buf_failed(b);
 }
 
-/* Narrows the columns until the table fits into `width`: always the widest column that is above its
+/* Narrows columns until the table fits into `width`. Each step narrows the widest column that is above its
  * minimum. */
 static void squeeze(const slp_columns *c, size_t *widths, size_t width) {
   size_t total = GAP * (c->n - 1);
@@ -63,7 +63,7 @@ static void add_cell(const slp_columns *c, slp_buf *b, size_t column, const char
   if (column) add_spaces(b, GAP);
   if (c->columns[column].right) add_spaces(b, width - n);
   slp_elide(b, text, width);
-  /* after the last column only the newline follows */
+  /* no spaces after the last column */
   if (!c->columns[column].right && column + 1 < c->n) add_spaces(b, width - n);
   if (column + 1 == c->n) slp_buf_add_char(b, '\n');
 }
@@ -71,7 +71,7 @@ static void add_cell(const slp_columns *c, slp_buf *b, size_t column, const char
 int slp_columns_show(const slp_columns *c, slp_buf *b, size_t width) {
   SLP_CHECK(c->n > 0);
   size_t widths[SLP_COLUMNS_MAX];
-  /* some cells are missing */
+  /* a failure means that some cells are missing */
   if (slp_buf_failed(&c->cells)) return slp_buf_fail(b, slp_buf_failed(&c->cells));
   memcpy(widths, c->widest, sizeof widths);
   squeeze(c, widths, width);

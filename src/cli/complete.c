@@ -6,8 +6,8 @@
 
 static int is_words(const slp_option *o) { return o->value && strchr(o->value, '|') != NULL; }
 
-/* Returns the words to propose for the value of an option, or NULL if the value may be anything. The
- * proposals for -s are the names of the decoders, which add_words adds. */
+/* Returns the words that completion proposes as the value of an option, or NULL if the value may be anything.
+ * For -s it returns "", because add_words proposes the names of the decoders. */
 static const char *words_of(const slp_option *o) {
   if (is_words(o)) return o->value;
   if (o->id == O_DECODE) return "";
@@ -45,7 +45,7 @@ static void add_bash_case(slp_buf *b, const slp_option *o) {
     if (o->id == O_KNOB) slp_knobs_each(add_knob_name, b);
     slp_buf_add_z(b, "' -- \"$cur\")) ;;\n");
   } else {
-    slp_buf_add_z(b, "COMPREPLY=() ;;\n"); /* the value may be anything, so nothing is proposed */
+    slp_buf_add_z(b, "COMPREPLY=() ;;\n"); /* proposes nothing, because the value may be anything */
   }
 }
 
@@ -74,7 +74,8 @@ int slp_completion_bash(slp_buf *b) {
                        "complete -F _stream_tail stream-tail\n");
 }
 
-/* Writes the first clause of the help text, without the characters that have a meaning inside '...[...]'. */
+/* Writes the first clause of the help text. Leaves out the characters that have a meaning inside zsh's
+ * '...[...]'. */
 static void add_zsh_text(slp_buf *b, const char *text) {
   for (size_t n = 0; *text && *text != '\n' && *text != ';'; text++, n++) {
     if (*text == '.' && (text[1] == ' ' || text[1] == '\n' || !text[1])) break;

@@ -25,8 +25,9 @@ static int truth(slp_str s) {
   return -1;
 }
 
-/* Returns 1 if the option is a setting. The others would make every command print a help text, or would read
- * files in circles, or are the word by which somebody asks for a change. */
+/* Returns 1 if the option may stand in the file. Other options would make every command print a help text,
+ * or would make files include each other without end, or ask for a change, which the user must type each
+ * time. */
 static int belongs_in_a_file(const slp_option *o) {
   return o->id != O_CONFIG && o->id != O_KNOB && o->id != O_HELP && o->id != O_VERSION && o->id != O_MAN &&
          o->id != O_COMPLETION && o->id != O_KCAT && o->id != O_IAM && o->id != O_LIST && o->id != O_SERVE &&
@@ -35,7 +36,7 @@ static int belongs_in_a_file(const slp_option *o) {
          o->id != O_WRITE && o->id != O_CONSUMERS && o->id != O_DEREGISTER && o->id != O_CHECK;
 }
 
-/* Writes why the line is not understood, and how to write what it seems to mean. */
+/* Writes why the line is not understood, and how to write what the user probably meant. */
 static void explain_unknown(slp_str name, int has_value, char why[200]) {
   int shown = (int)slp_min_u64(name.n, 60);
   const char *blank = slp_str_has(name, ' ') ? memchr(name.p, ' ', name.n) : NULL;
@@ -52,8 +53,8 @@ static void explain_unknown(slp_str name, int has_value, char why[200]) {
     snprintf(why, 200, "unknown setting \"%.*s\"", shown, name.p);
 }
 
-/* Takes a line of the file. `line` ends with a NUL and contains `name` and `value`. value.p is NULL if the
- * line has no '='. */
+/* Takes one line of the file. `line` ends with a NUL and contains `name` and `value`. If the line has no '=',
+ * value.p is NULL. */
 static int take_line(slp_args *a, const char *line, slp_str name, slp_str value, const slp_clock *clock,
                      char why[200]) {
   const slp_option *o = slp_option_by_name(name);
@@ -81,7 +82,7 @@ static int take_line(slp_args *a, const char *line, slp_str name, slp_str value,
   return slp_args_take(a, o, value.p, 1, clock, why);
 }
 
-/* Returns the offset of the first '#' that stands at the beginning or behind a blank; s.n if there is
+/* Returns the offset of the first '#' at the beginning of s or after a blank. Returns s.n if there is
  * none. */
 static size_t find_comment(slp_str s) {
   for (size_t i = 0; i < s.n; i++)
@@ -89,7 +90,7 @@ static size_t find_comment(slp_str s) {
   return s.n;
 }
 
-/* Takes the quotes off a value, with a comment behind them. A value without quotes is taken as it is. Refuses
+/* Removes the quotes around a value and a comment after them. Leaves a value without quotes as it is. Refuses
  * a value that other programs might read in another way. */
 static int take_quotes(slp_str *value, char why[200]) {
   slp_str s = *value;
@@ -115,7 +116,7 @@ static int take_quotes(slp_str *value, char why[200]) {
   return SLP_EINVAL;
 }
 
-/* Makes NAME=VALUE of a line, in place and without spaces around the '=', and takes it. */
+/* Turns a line into NAME=VALUE, in place and without spaces around the '=', and takes the option. */
 static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, char why[200]) {
   slp_str line = trim((slp_str){from, n});
   if (!line.n || *line.p == '#' || *line.p == ';') return 0;
@@ -125,7 +126,7 @@ static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, 
   }
   const char *equals = memchr(line.p, '=', line.n);
   size_t comment = find_comment(line);
-  if (!equals || comment < (size_t)(equals - line.p)) { /* a flag, perhaps with a comment behind it */
+  if (!equals || comment < (size_t)(equals - line.p)) { /* the line is a flag; a comment may follow it */
     equals = NULL;
     line = trim((slp_str){line.p, comment});
   }
@@ -140,7 +141,9 @@ static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, 
     value.p = end;
     end += value.n;
   }
-  *end = 0; /* the line has only become shorter, so this is not beyond its end */
+  /* the line has only become shorter, so `end` is at most its newline, or the byte reserved after the last
+   * line */
+  *end = 0;
   return take_line(a, start, (slp_str){start, name.n}, value, clock, why);
 }
 
@@ -173,8 +176,8 @@ int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_
   return 0;
 }
 
-/* Returns the quotes around a value with which it is read back unchanged: "", "'" or "\"". Returns NULL if a
- * file can't hold the value. */
+/* Returns the quotes to write around a value so that it is read back unchanged: "", "'" or "\"". Returns NULL
+ * if no line of a file can hold the value. */
 static const char *quotes_for(const char *value) {
   slp_str all = slp_str_of(value);
   if (strchr(value, '\n')) return NULL;

@@ -1,4 +1,4 @@
-/* consumer.c - runs a sloop_t for a command, and words its errors and events. */
+/* consumer.c - runs a sloop_t for a command, and turns its errors and events into lines for people. */
 #include "cli/consumer.h"
 
 #include <stdio.h>
@@ -13,32 +13,34 @@
 #include "guest/layouts.h"
 #include "program/program.h"
 
-#define STUCK_MS 3000u /* a consumer that closes for longer is stuck */
+#define STUCK_MS 3000u /* a consumer that has been closing for longer than this is stuck */
 /* --fail-on-loss ends the command LOSSES_MS after the last loss, but at most LOSSES_MS_MAX after the first
- * one. */
+ * loss. */
 #define LOSSES_MS 2000u
 #define LOSSES_MS_MAX 30000u
-/* A server that has never answered properly is given up after so many failures in a row. With the library's
- * back-off (full jitter, doubling) they take less than the connect timeout. */
+/* The command gives up a server that has never answered properly after this many failed tries in a row. The
+ * library's back-off (full jitter, doubling) makes these tries take less time than the connect timeout. */
 #define FIRST_CONTACT_TRIES 4
 
-/* Returns 1 for libuv's codes of an unreachable server: -errno, and -3014..-3000 for names that do not
- * resolve. */
+/* Returns 1 for libuv's codes of a server that can't be reached: some errno codes, negative, and -3014..-3000
+ * for names that do not resolve. */
 static int is_unreachable(int code) {
   return code == -ECONNREFUSED || code == -EHOSTUNREACH || code == -ENETUNREACH || code == -ENETDOWN ||
          code == -ETIMEDOUT || (code >= -3014 && code <= -3000);
 }
 
-/* The advice for an answer without an error name of the service: another kind of server may have given it. */
+/* The advice for an HTTP answer without an error name of the service: the server may be something else than
+ * the service. */
 static const char is_it_the_service[] =
     "is this an endpoint of the service, and http or https as it should be?";
 
-/* Returns the advice for an error, or NULL. */
+/* Returns what the user can do about an error, or NULL. */
 static const char *what_to_do(const sloop_error_t *e) {
   int named = e->aws_code && *e->aws_code, nameless = e->http_status && !named;
   if (is_unreachable(e->code)) return "check the endpoint (-b, AWS_ENDPOINT_URL), the region and the network";
   switch (e->code) {
-    case SLOOP_EAUTH: /* no error name: a source of keys failed, and its message says where to look */
+    /* without an error name, a source of keys failed, and its own message says where to look */
+    case SLOOP_EAUTH:
       return named ? "check the keys: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, the "
                      "profile or the role"
                    : NULL;
@@ -72,7 +74,7 @@ void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
   if (at < 0 || (size_t)at >= n) return;
   if (e->retry_in_ms != UINT64_MAX && !e->fatal) return;
   const char *hint = what_to_do(e);
-  /* Leaves the advice out if the library's own sentence has one. */
+  /* no advice is added if the library's own message already contains some */
   if (hint && !strstr(message, "set ") && !strstr(message, "check ") && !strstr(message, "Start anew"))
     snprintf(line + at, n - (size_t)at, "; %s", hint);
 }
@@ -91,7 +93,7 @@ void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret) {
     *ret = c->last;
 }
 
-/* Writes "STREAM: " if the command has several streams, so that the line says which one it is about. */
+/* Writes "STREAM: " if the command reads several streams, so that the line says which stream it is about. */
 static void put_name(slp_cli_consumer *c, char *line, size_t n) {
   *line = 0;
   if (c->name) snprintf(line, n, "%.80s: ", c->name);
@@ -101,24 +103,25 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
                                  char *line, size_t n) {
   sloop_error_t e = {.code = status, .aws_code = "", .message = ""};
   if (error_or_null) e = *error_or_null;
-  e.retry_in_ms = UINT64_MAX; /* so that slp_error_line adds its advice */
+  e.retry_in_ms = UINT64_MAX; /* makes slp_error_line add its advice */
   put_name(c, line, n);
   size_t at = strlen(line);
   slp_error_line(&e, line + at, n - at);
 }
 
-/* Returns 1 if the error ends the command. A worker must survive a bad hour, but a person at a terminal wants
- * to know at once that the name, the keys or the address is wrong. So until the first good answer those
- * errors end the command. */
+/* Returns 1 if the error ends the command. After the first good answer only fatal errors do, because a worker
+ * must survive an hour of trouble. Before it, errors about the stream's name, the keys or the address end the
+ * command too: a person at a terminal wants to know about them at once. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
-  if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that goes on after errors */
+  if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that survives errors */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0 || c->joined) return 0;
   switch (e->code) {
-    /* An error of no shard that is not fatal comes from the source of the keys, which fails just now. The
-     * source may recover if there is an HTTP status, and a worker always waits for that. */
+    /* An error of the keys that is not fatal and not about one shard means that the source of the keys fails
+     * at the moment. That ends the command, with two exceptions: with an HTTP status the source may recover,
+     * and a worker always waits. */
     case SLOOP_EAUTH: return *e->shard || (!e->http_status && !c->app->args->opts.app);
     case SLOOP_EACCESS:
     case SLOOP_ENOSTREAM:
@@ -131,48 +134,51 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
     case SLOOP_ESTREAMBUSY: return 0;
     default: break;
   }
-  /* A worker's calls have short time limits, so that it renews its leases in time. One timeout proves
-   * nothing. A user who wants the command to end gives -m. */
+  /* The calls of a worker have short time limits, because it must renew its leases in time. So one timeout
+   * proves nothing about the server. A user who wants the command to end gives -m. */
   if (c->app->args->opts.app && e->code == SLP_ETIMEDOUT) return 0;
-  /* the listing was answered, so the address is right and the error passes */
+  /* The list of shards was answered, so the address is right and the error will pass. */
   if (st.shards_now > 0) return 0;
   if (is_unreachable(e->code)) return 1;
-  /* An error with an AWS error name comes from the service, so the address is right and the error passes. */
+  /* An AWS error name shows that the service itself answered. So the address is right and the error will
+   * pass. */
   return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500 && !*e->aws_code;
 }
 
-/* Reports lines that were held long enough, or with `all` every line that is held. */
+/* Reports the held lines whose time has come. With `all`, reports every held line. */
 static void tell_held(slp_cli_consumer *c, int all) {
   char text[SLP_TOLD_TEXT];
   while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);
 }
 
-/* Every line about a loss has bounds of its own, so up to LOSS_LINES lines are told one by one within five
- * seconds. */
+/* Lines about losses differ in their bounds, so none stands for another. Up to LOSS_LINES of them are
+ * reported one by one within five seconds. */
 #define LOSS_LINES 100u
-/* The kind of a line about a loss (told.h). It differs from all codes of errors and all kinds of lease
- * events. */
+/* The kind (told.h) of all lines about losses. It differs from every error code and from every kind of lease
+ * event. */
 #define KIND_LOSS 0x8000
 
-/* Reports c->error, or holds it if enough lines of its kind were reported lately. `message` is what the line
- * says. A shard name at its beginning is removed, so that the same trouble of several shards becomes one
- * line. */
+/* Reports the line c->error, or holds it back if enough lines of its kind were reported lately. `message` is
+ * the part of the line that tells the trouble. If it begins with the shard's name, the name is left out, so
+ * that the same trouble of several shards becomes one line. */
 static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
   slp_str what = slp_str_of(message), name = slp_str_of(shard);
   if (c->app->args->quiet || c->muted) return;
   if (name.n && what.n > name.n && memcmp(what.p, name.p, name.n) == 0)
     what = (slp_str){what.p + name.n, what.n - name.n};
   slp_told_line line = {kind, kind == KIND_LOSS ? LOSS_LINES : 1, name, what, c->error};
-  tell_held(c, 0); /* lines that are due were there first */
+  tell_held(c, 0); /* held lines that are due are older, so they are reported first */
   if (slp_told_now(&c->told, &line, slp_program_mono_us())) slp_say_if_room("%s", c->error);
 }
 
-/* Returns 1 if the error of a question may pass, so that asking again helps. tries: failures in a row. */
+/* Returns 1 if asking again may help, because the error may pass. tries: how often the question has failed in
+ * a row. */
 static int passes(const sloop_error_t *e, uint32_t tries) {
   switch (e->code) {
     case SLOOP_ETHROTTLE:
     case SLOOP_ESTREAMBUSY: return 1;
-    case SLOOP_EAUTH: return e->http_status == 429 || e->http_status >= 500; /* from the source of the keys */
+    /* the server that gives the keys answered with this status, and may recover */
+    case SLOOP_EAUTH: return e->http_status == 429 || e->http_status >= 500;
     case SLOOP_EREMOTE:
     case SLOOP_EPROTO: return e->http_status >= 500 || *e->aws_code || tries < FIRST_CONTACT_TRIES;
     case -ECONNRESET: return tries < FIRST_CONTACT_TRIES;
@@ -185,7 +191,7 @@ int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uin
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   sloop_error_t shown = *e;
-  shown.retry_in_ms = 0; /* so that slp_error_line adds no advice */
+  shown.retry_in_ms = 0; /* makes slp_error_line leave out its advice */
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
   if (tries > 1) tell(c, e->code, e->shard, e->message);
   return 1;
@@ -218,7 +224,8 @@ void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c) {
   if (slp_cli_consumer_is_stuck(c) && slp_app_unwritten(c->app) == 0) slp_app_leave_stuck(c->app);
 }
 
-/* Tells the mode that the consumer may be closed, or closes it. */
+/* Calls on_ending, so that the mode closes the consumer when it has written its output. Without on_ending
+ * closes the consumer at once. */
 static void ending(slp_cli_consumer *c) {
   if (c->on_ending && c->s && !c->closing)
     c->on_ending(c);
@@ -234,7 +241,8 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
   slp_told_drop(&c->told, why);
   tell_held(c, 1);
   slp_say("%s", why);
-  if (c->joined && !c->stopping) { /* releases the leases, so that no other worker waits until they expire */
+  /* releases the leases first, or other workers would wait until the leases expire */
+  if (c->joined && !c->stopping) {
     slp_cli_consumer_stop(c, SLP_APP_LEAVE_MS);
     return;
   }
@@ -244,20 +252,20 @@ void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) 
 
 void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
   char line[200];
-  /* it is done: it only closes, or waits for the reader of its output */
+  /* The command has done its work: it only closes, or waits for the reader of its output. */
   if (c->stopping || c->failed) return;
   snprintf(line, sizeof line, "interrupted before the end: %s", more);
   slp_cli_consumer_fail(c, SLP_EXIT_FAILED, line);
 }
 
-/* Returns 1 if the rows of the lease table name the stream that they belong to. */
+/* Returns 1 if each row of the lease table says which stream it belongs to. */
 static int names_its_stream(const slp_args *a) {
   const slp_layout *layout = slp_layout_of(a->opts.schema);
   return layout && !layout->one_stream && (!layout->own_table || a->streams_n > 1);
 }
 
-/* Appends to c->error the command that sets `shard`, or "all", to the oldest record, ready to be typed.
- * `before` and `behind` are the words around it. */
+/* Appends to c->error the command, ready to be typed, that sets the lease of `shard` to the oldest record, or
+ * all leases for "all". `before` and `behind` are put before and after the command. */
 static void add_reset(slp_cli_consumer *c, const char *before, const char *shard, const char *behind) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
@@ -269,8 +277,8 @@ static void add_reset(slp_cli_consumer *c, const char *before, const char *shard
            names_its_stream(a) ? "" : " -o oldest", stream, behind);
 }
 
-/* Appends what to do about a position that the service refuses: replace it where it is kept, which is a lease
- * or the file of --save. */
+/* Appends what the user can do about a position that the service refuses. The position must be replaced where
+ * it is kept: in a lease, or in the file of --save. */
 static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
@@ -286,8 +294,8 @@ static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
         a->save);
 }
 
-/* Appends how to begin again after the stream was deleted and created, or after its table got another
- * stream. */
+/* Appends how the user can begin again after the stream was deleted and created again, or after the table got
+ * a new stream. */
 static void add_new_start(slp_cli_consumer *c) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
@@ -299,11 +307,12 @@ static void add_new_start(slp_cli_consumer *c) {
     snprintf(c->error + at, n, "; first remove %.80s", a->save);
 }
 
-/* The library reports a lasting failure again after twice as many tries, so at growing intervals. Writes are
- * answered again if no report has come for UNTOLD_US plus the time from the first report to the last. */
+/* While a failure lasts, the library reports it again each time the number of tries has doubled, so the time
+ * between reports grows. If no report has come for UNTOLD_US plus the time from the first report to the last,
+ * the writes are taken to succeed again. */
 #define UNTOLD_US 10000000u
 
-/* Notes when writes of the lease table fail, for slp_cli_consumer_unwritten_us(). */
+/* If the error is a failed write of the lease table, keeps its time for slp_cli_consumer_unwritten_us(). */
 static void note_unwritten(slp_cli_consumer *c, const sloop_error_t *e) {
   sloop_stats_t st;
   if (!strstr(e->message, "a write of the lease table failed")) return;
@@ -331,21 +340,22 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (c->app->args->opts.app) note_unwritten(c, e);
   snprintf(c->of_error, sizeof c->of_error, "%s", e->message);
   int hopeless = is_hopeless(c, e);
-  /* Before the first answer, an error without an HTTP status is not reported yet. It passes soon, or it
-   * becomes hopeless, ends the program and is reported then, once. */
+  /* Before the first answer, an error without an HTTP status is not reported yet. Either it passes soon, or
+   * is_hopeless() becomes true, and then it is reported once, at the end of the program. */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0 &&
-                  /* a worker waits for as long as it takes, so it reports the error */
+                  /* a worker waits without a limit, so it reports such errors */
                   !c->app->args->opts.app;
   sloop_error_t shown = *e;
-  if (hopeless) shown.retry_in_ms = UINT64_MAX; /* so that slp_error_line adds its advice */
+  if (hopeless) shown.retry_in_ms = UINT64_MAX; /* makes slp_error_line add its advice */
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   const slp_args *a = c->app->args;
   int of_token = e->fatal && c->token_file && (e->code == SLOOP_ETOKEN || e->code == SLOOP_ETRIMMED);
   int says_more = of_token || (e->code == SLOOP_EPOSITION && (a->opts.app || a->save));
-  /* the general advice does not help here; better advice is appended below */
+  /* leaves out the advice of slp_error_line, because add_way_out or the line about the token file gives
+   * better advice */
   if (says_more) shown.retry_in_ms = 0;
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
   if (of_token)
@@ -357,7 +367,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping &&
-           /* the library says this once for each change, so none of these lines is held back */
+           /* the library sends such a message only once for each change, so no line is held back */
            strncmp(e->message, "retrieval: ", 11) == 0)
     slp_say_if_room("%s", c->error);
   else if (!c->stopping && !undecided)
@@ -398,7 +408,8 @@ static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
   }
   char name[100];
   put_name(c, name, sizeof name);
-  /* With leases, on_lease reports the other events, and more about them. */
+  /* With leases, on_lease reports every event but SLOOP_SHARD_OPENED and SLOOP_SHARD_STOPPED, and with more
+   * details. */
   int wanted = c->app->args->verbose && (!c->app->args->opts.app || e->kind == SLOOP_SHARD_OPENED);
   if (!c->app->args->quiet && (e->kind == SLOOP_SHARD_STOPPED || wanted))
     slp_say_if_room("%s%s: %s", name, e->shard, text);
@@ -434,8 +445,8 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   c->lost = 1;
 }
 
-/* If --fail-on-loss has seen a loss, ends the command for that reason, whatever else is about to end it.
- * Returns 1 if it does. */
+/* If --fail-on-loss has seen a loss, ends the command with that as the reason, even if something else was
+ * about to end it. Returns 1 if it has ended the command. */
 static int fail_for_losses(slp_cli_consumer *c) {
   char line[120];
   if (!c->lost || c->stopping || c->failed) return 0;
@@ -445,8 +456,9 @@ static int fail_for_losses(slp_cli_consumer *c) {
   return 1;
 }
 
-/* Ends the command some time after a loss. Other shards may have lost records too, and each loss must be
- * reported and saved before the end. Otherwise every start would end at the next one of them. */
+/* Ends the command some time after a loss, not at once. Other shards may have lost records too, and every
+ * loss must be reported and saved before the end. Otherwise each new start would end at the next of these
+ * losses. */
 static void end_after_losses(slp_cli_consumer *c) {
   if (c->lost && (slp_app_ran_ms(c->app, c->loss_tick) >= LOSSES_MS ||
                   slp_app_ran_ms(c->app, c->first_loss_tick) >= LOSSES_MS_MAX))
@@ -458,8 +470,9 @@ void slp_cli_consumer_tick(slp_cli_consumer *c) {
   end_after_losses(c);
 }
 
-/* Returns the kind of a lease event, by which its lines are reported or held (told.h). Errors have negative
- * codes, so they differ. Each bad row has a kind of its own. */
+/* Returns the kind (told.h) of the line about a lease event. Lines of one kind are reported or held back
+ * together. Error codes are negative, so no error has the same kind. Each bad row has its own kind, made from
+ * its text. */
 static int kind_of(const sloop_lease_event_t *e) {
   uint32_t hash = 2166136261u;
   if (e->kind != SLOOP_LEASE_BAD_ROW) return (int)e->kind;
@@ -472,7 +485,7 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   (void)s;
   if (e->kind == SLOOP_LEASE_JOINED) c->joined = 1;
   if (e->kind == SLOOP_LEASE_TAKEN) c->unwritten_us = 0;
-  /* A failure comes as an error first, with the same text, and was reported then. */
+  /* A failure also comes as an error with the same text, and earlier, so on_error has reported it. */
   size_t n = strlen(c->of_error);
   int was_told = e->kind == SLOOP_LEASE_TROUBLE && n && strncmp(c->of_error, e->text, n) == 0;
   c->of_error[0] = 0;
@@ -498,12 +511,12 @@ static void on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
 static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
-  (void)level; /* the library leaves out what is below log_level */
+  (void)level; /* the library has already left out lines below log_level */
   const slp_args *a = c->app->args;
   int asked_for = a->contexts ? slp_log_contexts_have(a->contexts, line) : a->opts.log_level > SLOOP_LOG_WARN;
-  /* A warning also comes as an error, so log lines are printed only with -vv or if log_level was set. Three
-   * kinds of warnings come only as log lines: of metrics, of keys that are slow to come, and, wanted with -v
-   * only, of records that are polled although push was preferred. */
+  /* on_error reports warnings, so log lines are printed only with -vv or if log_level was set. Three kinds of
+   * warnings come only as log lines, and are printed here: about metrics, about keys that take long to come,
+   * and, with -v only, about records that are polled although push was preferred. */
   int only_here = strncmp(line, "metrics: ", 9) == 0 || strncmp(line, "credentials: ", 13) == 0 ||
                   (a->verbose && strncmp(line, "retrieval: ", 11) == 0);
   if (a->quiet || (!asked_for && !only_here)) return;
@@ -512,8 +525,8 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
   slp_say_if_room("%s%s", name, line);
 }
 
-/* Writes the library's sentence for a user of the command. It may begin with the name of an option in
- * sloop.h, which is here a flag or a setting of -X. */
+/* Rewords an error sentence of the library for a user of the command. The sentence may begin with the name of
+ * an option of sloop.h; the command has a flag or a setting of -X instead. */
 static void as_typed(const char *why, char shown[SLP_ARGS_WHY]) {
   slp_str name = {why, strspn(why, "abcdefghijklmnopqrstuvwxyz_0123456789")};
   const char *before = !name.n || !strchr(": ", why[name.n]) ? ""
@@ -570,7 +583,8 @@ static void on_stopped(sloop_t *s, int status, void *arg) {
   slp_cli_consumer *c = arg;
   (void)s;
   c->stop_status = status;
-  if (status != SLP_ECANCELED) ending(arg); /* canceled: the consumer is being closed already */
+  /* canceled: slp_cli_consumer_close() was called, so the consumer is being closed already */
+  if (status != SLP_ECANCELED) ending(arg);
 }
 
 void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms) {

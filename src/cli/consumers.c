@@ -1,5 +1,5 @@
-/* consumers.c - shows the consumers that are registered with a stream, and asks whether one is to be
- * removed. */
+/* consumers.c - prints the consumers that are registered with a stream, and asks the user whether a consumer
+ * is to be deregistered. */
 #include "cli/consumers.h"
 
 #include <stdio.h>

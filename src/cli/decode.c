@@ -1,11 +1,11 @@
-/* decode.c - chains of decoders. */
+/* decode.c - runs the decoders of -s one after the other over a text. */
 #include "cli/decode.h"
 
 #include <stdio.h>
 
 #include "codec/base64.h"
 
-/* Writes the error about a name that no decoder has. */
+/* Writes the error for a name that is not the name of a decoder. */
 static void tell_unknown(char why[200], const char *name, size_t n) {
   int used = snprintf(why, 200, "-s: \"%.*s\" is no decoder; there are ", (int)(n < 40 ? n : 40), name);
   for (size_t i = 0; slp_decoder_at(i) && used < 200; i++)
@@ -76,17 +76,18 @@ void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, 
   d->limit = d->left = limit;
 }
 
-/* Returns 1 if no step is left to do here. An empty text is never decoded: in Kafka such a record is a
- * tombstone. */
+/* Returns 1 if no step is left that this file runs; the printer runs a step that makes events. An empty text
+ * is never decoded, because a record without a payload is a tombstone in Kafka. */
 static int is_over(const slp_decoding *d) {
   return d->at == d->chain->n || d->chain->step[d->at]->makes_events || !d->in.n;
 }
 
-/* Runs a slice of the step. Returns 1 while the step goes on. */
+/* Runs a slice of the step. Returns 1 while the step has more work, 0 at its end, SLP_DECODE_WAITS, or an
+ * error. */
 static int run_some(slp_decoding *d, const slp_decoder *step, char why[SLP_DECODER_WHY]) {
   if (step->run) {
     int r = step->run(&d->next, d->in);
-    /* `run` need not report that the buffer is full */
+    /* `run` may ignore that the buffer is full, so the buffer is asked */
     return slp_buf_failed(&d->next) ? slp_buf_failed(&d->next) : r;
   }
   if (!d->state && !(d->state = step->open(d->mem, d->in, d->schemas))) return SLP_ENOMEM;
@@ -99,7 +100,7 @@ void slp_decode_too_much(char why[100], const char *step, uint64_t limit) {
   snprintf(why, 100, "%s: more than %llu bytes; see -X decoded_bytes_max", step, (unsigned long long)limit);
 }
 
-/* Returns the decoder that recognizes the text after base64 is decoded, or NULL. */
+/* Returns the decoder that recognizes the text after its base64 is decoded, or NULL. */
 static const slp_decoder *look_into_base64(slp_str in) {
   char first[16];
   if (in.n < sizeof first) return NULL;
@@ -110,11 +111,12 @@ static const slp_decoder *look_into_base64(slp_str in) {
 void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const char *better) {
   const slp_decoder *seen = slp_decoder_that_recognizes(in), *within = NULL;
   int of_text =
-      /* the step reads text, so a step that unpacks would come before it */
+      /* this step reads text, so a step that unpacks belongs before it */
       step->makes_json || step->makes_events || step->makes_lines;
   if (!seen && (of_text || step->open)) within = look_into_base64(in);
   const slp_decoder *lacking = seen && seen->needs ? seen : within && within->needs ? within : NULL;
-  /* the suggestion replaces this step: nothing decodes lines of JSON any further */
+  /* The suggested decoder goes before this step if this step reads text, and otherwise replaces it. A decoder
+   * that makes lines of JSON always replaces this step, because no decoder reads such lines. */
   int instead = !of_text || (seen && seen->makes_lines);
   const char *comma = instead ? "" : ",", *then = instead ? "" : step->name;
   if (*better)
@@ -133,7 +135,7 @@ void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const
     snprintf(why, 100, "%s: %.80s", step->name, step->damaged);
 }
 
-/* Sets d->by for the next step. Returns 0 if there is no decoder, so that the text stays as it is. */
+/* Sets d->by to the decoder of this step. Returns 0 if there is none; then the text stays as it is. */
 static int pick(slp_decoding *d) {
   const slp_decoder *asked = d->chain->step[d->at];
   if (!d->state) d->by = asked->picks ? slp_decoder_that_recognizes(d->in) : asked;

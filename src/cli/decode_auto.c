@@ -1,5 +1,5 @@
-/* decode_auto.c - unpacks a text that begins like a packed one. decode.c picks the decoder by the first
- * bytes. */
+/* decode_auto.c - the decoder auto, which unpacks a packed text and leaves other texts alone. decode.c looks
+ * at the first bytes of the text and picks the decoder that unpacks it. */
 #include "cli/decode_auto.h"
 
 const slp_decoder slp_decoder_auto = {.name = "auto",

@@ -1,4 +1,5 @@
-/* decode_avro.c - picks the reader by the first bytes: an Avro file, or a message with Glue's header. */
+/* decode_avro.c - picks one of two readers by the first bytes of the text: that of Avro files, or that of
+ * messages with Glue's header. */
 #include "cli/decode_avro.h"
 
 #include <stdio.h>
@@ -8,8 +9,8 @@
 
 typedef struct avro_state {
   slp_mem *mem;
-  slp_avro_file *file;    /* owned; NULL: the text is no Avro file */
-  slp_glue_message *glue; /* owned; NULL: it is one */
+  slp_avro_file *file;    /* owned; NULL: the text is not an Avro file */
+  slp_glue_message *glue; /* owned; NULL: the text is an Avro file */
 } avro_state;
 
 static void close_avro(void *state) {

@@ -10,7 +10,7 @@
 typedef struct brotli_state {
   slp_mem *mem;
   BrotliDecoderState *z;
-  slp_str in; /* what is not read yet */
+  slp_str in; /* the part of the text that is not read yet */
 } brotli_state;
 
 static void *take(void *mem, size_t n) { return slp_alloc(mem, n); }
@@ -49,9 +49,11 @@ static int make_piece(void *state, char *out, size_t room, size_t *ret_made, cha
   *ret_made = room - room_left;
   s->in = (slp_str){(const char *)in, left};
   switch (r) {
-    case BROTLI_DECODER_RESULT_SUCCESS: return left ? SLP_EBADDATA : 0; /* bytes follow the end */
+    /* bytes after the end of the stream are an error */
+    case BROTLI_DECODER_RESULT_SUCCESS: return left ? SLP_EBADDATA : 0;
     case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: return 1;
-    case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT: return SLP_EBADDATA; /* the text is cut short */
+    /* the text ends before the stream does */
+    case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT: return SLP_EBADDATA;
     case BROTLI_DECODER_RESULT_ERROR: break;
   }
   return refuse(s);

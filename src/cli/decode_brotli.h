@@ -1,5 +1,5 @@
-/* decode_brotli.h - the decoder brotli. If it is built without the library, it only names the package
- * (`needs`). */
+/* decode_brotli.h - the decoder brotli. Without libbrotlidec in the build, the decoder only says which
+ * package is missing (`needs`). */
 #ifndef SLP_CLI_DECODE_BROTLI_H
 #define SLP_CLI_DECODE_BROTLI_H
 

@@ -1,7 +1,7 @@
 /* decode_cwlogs.c - reads the events in a record of a CloudWatch Logs subscription.
  *
- * It reads the record in two rounds. The name of the group may stand behind the events, and no event may be
- * handed out before the whole record is known to be well-formed. */
+ * The record is read twice, for two reasons. The name of the log group may come after the events in the JSON.
+ * No event may be handed out before the whole record is known to be well-formed. */
 #include "cli/decode_cwlogs.h"
 
 #include "cli/decode_json.h"
@@ -11,8 +11,8 @@ slp_str slp_log_line(slp_str message) {
   return message;
 }
 
-/* Appends a member that has no field in slp_log_event. Its key was just read; `before` is put before its
- * name. */
+/* Appends to w a member that has no field in slp_log_event. The reader j has just read the member's key.
+ * `before` is put before the key. */
 static int keep_member(slp_jw *w, slp_json *j, const char *before) {
   slp_buf name;
   slp_buf_init(&name, w->b->mem, 0);
@@ -28,7 +28,7 @@ static int keep_member(slp_jw *w, slp_json *j, const char *before) {
   return slp_buf_failed(w->b) ? slp_buf_failed(w->b) : r;
 }
 
-/* Returns 1 if -J writes a member of this name itself. */
+/* Returns 1 if -J itself writes a member with this name. */
 static int is_taken(slp_str name) {
   static const char *const taken[] = {"group", "stream", "owner", "ts", "record"};
   for (size_t i = 0; i < SLP_COUNT(taken); i++)
@@ -36,7 +36,8 @@ static int is_taken(slp_str name) {
   return 0;
 }
 
-/* Reads an event. Its members may come in any order, and the last one of a name counts, as everywhere. */
+/* Reads an event. Its members may come in any order. If two members have the same name, the last one wins, as
+ * in all readers of this command. */
 static int read_event(slp_json *j, slp_log_event *e, slp_buf *more) {
   slp_jw w = {.b = more, .one_line = 1};
   e->id = e->message = (slp_str){"", 0};
@@ -56,7 +57,7 @@ static int read_event(slp_json *j, slp_log_event *e, slp_buf *more) {
   return 0;
 }
 
-/* ---- the first round: the members around the events ------------------------------------------------- */
+/* ---- first round: everything in the record except the events ------------------------------------------ */
 
 typedef enum { NO_TYPE, DATA, CONTROL } message_type;
 
@@ -88,7 +89,8 @@ static int read_around(char *text, size_t n, slp_log_event *e, slp_buf *record, 
   return slp_json_next(&j) == SLP_JSON_END ? 0 : SLP_EBADDATA;
 }
 
-/* ---- the events, one by one -------------------------------------------------------------------------- */
+/* ---- second round: the events, one by one
+ * ---------------------------------------------------------------- */
 
 void slp_cwlogs_init(slp_cwlogs *l, slp_mem *mem) {
   *l = (slp_cwlogs){.mem = mem};
@@ -142,8 +144,8 @@ static int unpack(slp_cwlogs *l) {
   return SLP_CWLOGS_MORE;
 }
 
-/* First round: checks the whole record and reads all but the events. The JSON reader changes the text in
- * place, so the second round gets a copy. */
+/* First round: checks the whole record and reads everything except the events. The JSON reader changes the
+ * text in place, so the second round gets a copy of the text. */
 static int check(slp_cwlogs *l) {
   message_type type = NO_TYPE;
   int r = slp_buf_reserve(&l->text, 1);
@@ -160,7 +162,7 @@ static int check(slp_cwlogs *l) {
   return SLP_CWLOGS_MORE;
 }
 
-/* Second round: looks for the next array of events. */
+/* Second round: moves to the next array of events. */
 static int look_for_events(slp_cwlogs *l) {
   int token;
   while ((token = slp_json_next(&l->json)) == SLP_JSON_KEY) {
@@ -201,10 +203,11 @@ int slp_cwlogs_step(slp_cwlogs *l) {
   if (l->state == SLP_CWLOGS_UNPACKS) return unpack(l);
   int r = read_some(l);
   if (r != SLP_ELIMIT || slp_buf_failed(&l->more) || slp_buf_failed(&l->record)) return r;
-  return SLP_EBADDATA; /* JSON too deep; SLP_ELIMIT would mean that the record becomes too many bytes */
+  /* the JSON is nested too deep; SLP_ELIMIT may only mean that the record unpacks to too many bytes */
+  return SLP_EBADDATA;
 }
 
-/* The decoder has no functions: the printer reads the events, with slp_cwlogs_begin(). */
+/* This decoder has no functions, because the printer itself reads the events, with slp_cwlogs_begin(). */
 const slp_decoder slp_decoder_cwlogs = {.name = "cwlogs",
                                         .does = "CloudWatch Logs: a line an event",
                                         .damaged = "it is no record of a CloudWatch Logs subscription",

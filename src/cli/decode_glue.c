@@ -1,4 +1,4 @@
-/* decode_glue.c - the decoder glue, over glue_message.h. */
+/* decode_glue.c - the decoder glue. glue_message.h does the work. */
 #include "cli/decode_glue.h"
 
 #include "cli/glue_message.h"

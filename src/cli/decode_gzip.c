@@ -1,5 +1,5 @@
-/* decode_gzip.c - unpacks gzip and zlib. Producers confuse the two names, so each decoder takes both
- * formats. */
+/* decode_gzip.c - unpacks gzip and zlib. Producers confuse the two names, so the decoders gzip and zlib both
+ * accept both formats. */
 #include "cli/decode_gzip.h"
 
 #include "codec/gunzip.h"
@@ -18,8 +18,8 @@ static void close_gzip(void *state) { slp_gunzip_end(state); }
 
 static int is_gzip(slp_str in) { return slp_begins_with(in, "\x1f\x8b", 2); }
 
-/* Recognizes zlib with a window of 32 KiB and the usual levels. Levels 2 to 5 are left out: they begin with
- * "x^", as a text may. */
+/* Recognizes zlib with a window of 32 KiB and the usual levels. Levels 2 to 5 are left out, because their
+ * first bytes are "x^", which an ordinary text may begin with too. */
 static int is_zlib(slp_str in) {
   return slp_begins_with(in, "x\x01", 2) || slp_begins_with(in, "x\x9c", 2) ||
          slp_begins_with(in, "x\xda", 2);

@@ -1,4 +1,4 @@
-/* decode_gzip.h - the decoders gzip and zlib, over codec/gunzip.h. */
+/* decode_gzip.h - the decoders gzip and zlib. codec/gunzip.h does the work. */
 #ifndef SLP_CLI_DECODE_GZIP_H
 #define SLP_CLI_DECODE_GZIP_H
 

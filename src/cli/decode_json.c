@@ -1,18 +1,20 @@
-/* decode_json.c - turns JSON into JSON: on one line, or without DynamoDB's types. */
+/* decode_json.c - two decoders that turn JSON into JSON: one writes it on one line, the other removes
+ * DynamoDB's types. */
 #include "cli/decode_json.h"
 
 #include "cli/decode.h"
 
-/* Begins to read a copy of the text, because the JSON reader changes the text in place. */
+/* Starts to read a copy of the text, because the JSON reader changes the text in place. */
 static int begin(slp_buf *copy, slp_json *j, slp_mem *mem, slp_str in) {
   slp_buf_init(copy, mem, SLP_DECODED_BYTES_MAX);
   slp_buf_add_str(copy, in);
-  int r = slp_buf_reserve(copy, 1); /* an empty copy too must have an address */
+  /* reserves a byte, so that the copy of an empty text has an address too */
+  int r = slp_buf_reserve(copy, 1);
   if (!r) slp_json_begin(j, copy->p, copy->n);
   return r;
 }
 
-/* Writes a token as it was read. */
+/* Writes a token unchanged. */
 static int put_token(slp_jw *w, const slp_json *j, int token) {
   switch (token) {
     case SLP_JSON_OBJECT: slp_jw_object(w, NULL); break;
@@ -40,7 +42,8 @@ int slp_decode_put_value(slp_jw *w, slp_json *j, int token) {
   }
 }
 
-/* Ends the reading and returns its error. Nothing may follow the value. An error of `ret` comes first. */
+/* Ends the reading and returns its error. A further token after the value is an error. If `ret` has failed,
+ * returns the error of `ret` instead. */
 static int end(slp_buf *copy, slp_json *j, const slp_buf *ret, int r) {
   if (!r && slp_json_next(j) != SLP_JSON_END) r = SLP_EBADDATA;
   slp_buf_free(copy);
@@ -54,12 +57,13 @@ int slp_decode_plain_json(slp_buf *ret, slp_str in) {
   int r = begin(&copy, &j, ret->mem, in);
   if (!r) r = slp_decode_put_value(&w, &j, slp_json_next(&j));
   r = end(&copy, &j, ret, r);
-  return r == SLP_ELIMIT ? SLP_EBADDATA : r; /* the JSON is too deep */
+  /* SLP_ELIMIT of the JSON reader means that the JSON is nested too deep */
+  return r == SLP_ELIMIT ? SLP_EBADDATA : r;
 }
 
 /* ---- DynamoDB's types --------------------------------------------------------------------------- */
 
-/* Returns 1 for a number of JSON: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
+/* Returns 1 if the text is a number in JSON's syntax: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
 static int is_json_number(slp_str s) {
   size_t at = 0, from;
   if (at < s.n && s.p[at] == '-') at++;
@@ -108,7 +112,7 @@ static int find_type(slp_str name, kind *ret) {
   return 0;
 }
 
-/* Writes a number of DynamoDB as it is, or as a string if JSON has no such number. */
+/* Writes a number of DynamoDB unchanged. If it is not a number in JSON's syntax, writes it as a string. */
 static void put_number(slp_jw *w, slp_str number) {
   if (is_json_number(number))
     slp_jw_raw(w, NULL, number);
@@ -132,7 +136,7 @@ static int put_set(slp_jw *w, slp_json *j, int numbers) {
 
 static int put_attribute(slp_jw *w, slp_json *j, int token);
 
-/* Writes the members of a map of attributes, and the '}'. The '{' was read. */
+/* Writes a map of attributes as an object without types. The reader j is after the map's '{'. */
 static int put_attributes(slp_jw *w, slp_json *j) {
   int token, r = 0;
   slp_jw_object(w, NULL);
@@ -175,8 +179,8 @@ static int put_typed(slp_jw *w, slp_json *j, kind k) {
   return SLP_EBADDATA;
 }
 
-/* Writes the value of {"TYPE": ...}, whose first token was read. The JSON reader bounds the depth, and so the
- * recursion. */
+/* Writes the value of {"TYPE": ...} without its type. `token` is the first token of that object. The function
+ * calls itself; the JSON reader bounds the depth. */
 static int put_attribute(slp_jw *w, slp_json *j, int token) {
   kind k;
   if (token != SLP_JSON_OBJECT || slp_json_next(j) != SLP_JSON_KEY || !find_type(j->text, &k))
@@ -186,8 +190,8 @@ static int put_attribute(slp_jw *w, slp_json *j, int token) {
   return slp_json_next(j) == SLP_JSON_OBJECT_END ? 0 : SLP_EBADDATA;
 }
 
-/* Writes a change, whose '{' was read. Images and keys lose their types, and everything else stays. Sets
- * *found if it has any images or keys. */
+/* Writes a change record. The reader j is after its '{'. Images and keys lose their types, and everything
+ * else stays as it is. Sets *found to 1 if the change has any images or keys. */
 static int put_change(slp_jw *w, slp_json *j, int *found) {
   int token, r = 0;
   slp_jw_object(w, NULL);
@@ -208,7 +212,7 @@ static int put_change(slp_jw *w, slp_json *j, int *found) {
   return r;
 }
 
-/* Writes an object, as a change or as an item. Nothing may follow it. */
+/* Writes the whole text, which must be one object, as an item or as a change. */
 static int put_whole(slp_buf *ret, slp_str in, int as_item, int *found) {
   slp_buf copy;
   slp_json j;
@@ -225,7 +229,7 @@ int slp_decode_ddb_json(slp_buf *ret, slp_str in) {
   int r = put_whole(ret, in, 0, &found);
   if (!r && found) return 0;
   if (r && r != SLP_EBADDATA && r != SLP_ELIMIT) return r;
-  /* The text is no change, so it is an item or a map of keys. */
+  /* The text is not a change, so it is read again as an item or a map of keys. */
   slp_buf_cut(ret, from);
   r = put_whole(ret, in, 1, &found);
   return r == SLP_ELIMIT ? SLP_EBADDATA : r;

@@ -1,5 +1,5 @@
-/* decode_lz4.c - unpacks frames of LZ4 with liblz4. A block without a frame has no length and can't be
- * unpacked. */
+/* decode_lz4.c - unpacks frames of LZ4 with liblz4. A bare block of LZ4, without a frame, does not tell its
+ * length, so it can't be unpacked. */
 #include "cli/decode_lz4.h"
 
 #include "cli/decode_pieces.h"
@@ -11,7 +11,7 @@
 typedef struct lz4_state {
   slp_mem *mem;
   LZ4F_dctx *z;
-  slp_str in; /* what is not read yet */
+  slp_str in; /* the part of the text that is not read yet */
 } lz4_state;
 
 static void close_lz4(void *state) {
@@ -38,7 +38,8 @@ static int refuse(size_t result, char why[SLP_DECODER_WHY]) {
   return SLP_EBADDATA;
 }
 
-/* The text is any number of frames. Some are empty, and some are to be skipped. */
+/* Unpacks the next piece. The text is a sequence of frames. A frame may be empty or skippable, and then it
+ * makes no bytes. */
 static int make_piece(void *state, char *out, size_t room, size_t *ret_made, char why[SLP_DECODER_WHY]) {
   lz4_state *s = state;
   size_t made = room, read = s->in.n;
@@ -47,7 +48,8 @@ static int make_piece(void *state, char *out, size_t room, size_t *ret_made, cha
   *ret_made = made;
   s->in = (slp_str){s->in.p + read, s->in.n - read};
   if (result == 0) return s->in.n > 0;
-  return s->in.n == 0 && made < room ? SLP_EBADDATA : 1; /* the text ends inside a frame */
+  /* if all input is read and `out` is not full, the text ends inside a frame */
+  return s->in.n == 0 && made < room ? SLP_EBADDATA : 1;
 }
 
 static int step_lz4(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {

@@ -1,4 +1,5 @@
-/* decode_lz4.h - the decoder lz4. If it is built without the library, it only names the package (`needs`). */
+/* decode_lz4.h - the decoder lz4. Without liblz4 in the build, the decoder only says which package is missing
+ * (`needs`). */
 #ifndef SLP_CLI_DECODE_LZ4_H
 #define SLP_CLI_DECODE_LZ4_H
 

@@ -1,12 +1,14 @@
-/* decode_pieces.c - does one slice of unpacking, piece by piece. */
+/* decode_pieces.c - does one slice of unpacking, which is several pieces. */
 #include "cli/decode_pieces.h"
 
-#define PIECES_A_SLICE 256 /* bounds the work, because a piece may be empty */
+#define PIECES_A_SLICE 256 /* the most pieces in a slice; bounds the work, because a piece may be empty */
 
 int slp_decode_pieces(slp_buf *ret, slp_make_piece *make, void *state, char why[SLP_DECODER_WHY]) {
   size_t from = ret->n;
   for (int i = 0; i < PIECES_A_SLICE && ret->n - from < SLP_PIECE; i++) {
-    char beyond; /* room for one byte when `ret` is full, because the text may end exactly there */
+    /* Receives one byte when `ret` is full. If no byte comes, the text ends exactly at the limit, which is no
+     * error. */
+    char beyond;
     size_t room = slp_min_u64(ret->max - ret->n, SLP_PIECE), made = 0;
     if (room && slp_buf_reserve(ret, room) != 0) return SLP_ENOMEM;
     int r = make(state, room ? ret->p + ret->n : &beyond, room ? room : 1, &made, why);

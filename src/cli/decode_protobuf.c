@@ -1,5 +1,6 @@
-/* decode_protobuf.c - picks the reader by the first byte. Glue's header begins with 03. In a message that
- * byte would be the tag of a field 0, which no message has. */
+/* decode_protobuf.c - picks one of two readers by the first bytes of the text. Glue's header begins with the
+ * byte 03. A message of Protobuf never begins with 03, because that would be the tag of a field 0, which no
+ * message has. */
 #include "cli/decode_protobuf.h"
 
 #include <stdio.h>
@@ -11,10 +12,10 @@ enum { GLUE = 3 };
 
 typedef struct protobuf_state {
   slp_mem *mem;
-  slp_glue_message *glue; /* owned; NULL: the text has no header of Glue */
+  slp_glue_message *glue; /* owned; NULL: the text does not begin with Glue's header */
   slp_schemas *schemas;   /* borrowed, or NULL */
   slp_str in;
-  slp_pb_value *value; /* owned; NULL: not begun yet */
+  slp_pb_value *value; /* owned; NULL: the reading has not started yet */
 } protobuf_state;
 
 static void close_protobuf(void *state) {

@@ -1,5 +1,5 @@
-/* decode_protobuf.h - the decoder protobuf: a message behind the header of a Glue Schema Registry, or without
- * that header the message that --schema-file FILE#MESSAGE names. */
+/* decode_protobuf.h - the decoder protobuf. It reads a message that follows the header of a Glue Schema
+ * Registry. Without such a header it reads the message type that --schema-file FILE#MESSAGE gives. */
 #ifndef SLP_CLI_DECODE_PROTOBUF_H
 #define SLP_CLI_DECODE_PROTOBUF_H
 

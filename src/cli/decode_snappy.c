@@ -1,8 +1,9 @@
-/* decode_snappy.c - Snappy in its three forms. libsnappy unpacks the blocks; the rest is read here.
+/* decode_snappy.c - unpacks the three forms of Snappy. libsnappy unpacks single blocks; this file reads what
+ * is around them.
  *     block     as the library packs it: no magic bytes, no checksum
  *     framed    framing_format.txt of google/snappy 1.1.9: a head, then chunks with checksums
  *     of Java   as SnappyOutputStream of snappy-java 1.1.10.5 and Kafka's clients write it: a head of 16
- *               bytes, then blocks, each behind its length in 4 bytes */
+ *               bytes, then blocks; before each block its length in 4 bytes */
 #include "cli/decode_snappy.h"
 
 #include "cli/decode_pieces.h"
@@ -14,7 +15,7 @@ static const char java_head[] = "\x82SNAPPY";
 enum {
   JAVA_MAGIC = sizeof java_head,
   JAVA_HEAD = JAVA_MAGIC + 8
-}; /* java_head with its NUL is the magic; two versions of 4 bytes follow */
+}; /* the magic is java_head with its NUL; two version numbers of 4 bytes each follow */
 
 static int is_framed(slp_str in) { return slp_begins_with(in, head, HEAD); }
 static int is_of_java(slp_str in) { return slp_begins_with(in, java_head, JAVA_MAGIC); }
@@ -24,16 +25,16 @@ static int is_snappy(slp_str in) { return is_framed(in) || is_of_java(in); }
 #include <snappy-c.h>
 #include <stdio.h>
 
-#define CHUNK_MAX 65536u /* most unpacked bytes of a chunk */
+#define CHUNK_MAX 65536u /* a chunk unpacks to at most this many bytes */
 #define CHUNKS_A_SLICE 256
-/* A copy of 64 bytes takes 3 bytes, so a block never unpacks to more than RATIO_MAX times its length. The
- * check comes before memory is reserved for a length that the block only claims. */
+/* The highest ratio of unpacked to packed bytes: 3 packed bytes can stand for 64. A block that claims more is
+ * refused before any memory is reserved. */
 #define RATIO_MAX 22u
 
 typedef struct snappy_state {
   slp_mem *mem;
-  slp_str in;              /* what is not read yet */
-  uint8_t framed, of_java; /* both 0: the text is a block */
+  slp_str in;              /* the part of the text that is not read yet */
+  uint8_t framed, of_java; /* if both are 0, the text is a single block */
 } snappy_state;
 
 static void close_snappy(void *state) { slp_free(((snappy_state *)state)->mem, state); }
@@ -54,7 +55,7 @@ static uint32_t read_u32(const char *p) {
   return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* The CRC-32C of one byte (Castagnoli's polynomial, reflected): the sum of the CRCs of its bits. */
+/* The CRC-32C of one byte (Castagnoli's polynomial, reflected): the exclusive or of the CRCs of its bits. */
 #define CRC(i)                                                                           \
   (((i)&1 ? 0xf26b8303u : 0) ^ ((i)&2 ? 0xe13b70f7u : 0) ^ ((i)&4 ? 0xc79a971fu : 0) ^   \
    ((i)&8 ? 0x8ad958cfu : 0) ^ ((i)&16 ? 0x105ec76fu : 0) ^ ((i)&32 ? 0x20bd8edeu : 0) ^ \
@@ -64,7 +65,7 @@ static uint32_t read_u32(const char *p) {
 #define CRC_64(i) CRC_16(i), CRC_16((i) + 16), CRC_16((i) + 32), CRC_16((i) + 48)
 static const uint32_t crc_of[256] = {CRC_64(0), CRC_64(64), CRC_64(128), CRC_64(192)};
 
-/* Returns the CRC-32C, masked as the format stores it. */
+/* Returns the CRC-32C in the masked form that the format stores. */
 static uint32_t checksum(const char *p, size_t n) {
   uint32_t c = 0xffffffffu;
   for (size_t i = 0; i < n; i++) c = crc_of[(c ^ (unsigned char)p[i]) & 255] ^ c >> 8;
@@ -72,7 +73,7 @@ static uint32_t checksum(const char *p, size_t n) {
   return (c >> 15 | c << 17) + 0xa282ead8u;
 }
 
-/* Unpacks a block of at most `max` bytes. */
+/* Unpacks a block. Refuses a block that unpacks to more than `max` bytes. */
 static int add_block(slp_buf *ret, slp_str block, size_t max) {
   size_t n = 0;
   if (snappy_uncompressed_length(block.p, block.n, &n) != SNAPPY_OK || n > max || n / RATIO_MAX > block.n)
@@ -88,7 +89,8 @@ static int add_block(slp_buf *ret, slp_str block, size_t max) {
 
 int slp_snappy_block(slp_buf *ret, slp_str block) { return add_block(ret, block, SIZE_MAX); }
 
-/* Adds the data of a chunk, packed (type 0) or plain (type 1). A checksum stands before the data. */
+/* Appends the data of a chunk, which is packed (type 0) or plain (type 1). The first 4 bytes of the chunk are
+ * the checksum of the unpacked data. */
 static int add_chunk(slp_buf *ret, unsigned type, slp_str body, char why[SLP_DECODER_WHY]) {
   size_t from = ret->n;
   if (body.n < 4) return SLP_EBADDATA;
@@ -110,11 +112,13 @@ static int read_chunk(snappy_state *s, slp_buf *ret, char why[SLP_DECODER_WHY]) 
   slp_str chunk = s->in, body = {s->in.p + 4, n};
   s->in = (slp_str){body.p + n, s->in.n - 4 - n};
   if (type <= 1) return add_chunk(ret, type, body, why);
-  if (type == 0xff) return n == HEAD - 4 && is_framed(chunk) ? 0 : SLP_EBADDATA; /* another stream begins */
-  return type >= 0x80 ? 0 : SLP_EBADDATA; /* types from 0x80 may be skipped, the others not */
+  /* a chunk of type 0xff is the head of a further stream */
+  if (type == 0xff) return n == HEAD - 4 && is_framed(chunk) ? 0 : SLP_EBADDATA;
+  /* chunks of the types from 0x80 on may be skipped; unknown types below 0x80 are errors */
+  return type >= 0x80 ? 0 : SLP_EBADDATA;
 }
 
-/* Reads a block of Java's form, or the head of another stream behind the first one. */
+/* Reads a block of Java's form, or the head of a further stream after the first. */
 static int read_java(snappy_state *s, slp_buf *ret) {
   if (is_of_java(s->in)) {
     if (s->in.n < JAVA_HEAD) return SLP_EBADDATA;

@@ -1,5 +1,5 @@
-/* decode_snappy.h - the decoder snappy. If it is built without the library, it only names the package
- * (`needs`). */
+/* decode_snappy.h - the decoder snappy. Without libsnappy in the build, the decoder only says which package
+ * is missing (`needs`). */
 #ifndef SLP_CLI_DECODE_SNAPPY_H
 #define SLP_CLI_DECODE_SNAPPY_H
 
@@ -7,8 +7,8 @@
 
 extern const slp_decoder slp_decoder_snappy;
 
-/* Unpacks one block. Returns 0; SLP_EBADDATA, always in a build without the library; SLP_ELIMIT;
- * SLP_ENOMEM. */
+/* Unpacks one block. Returns 0, SLP_EBADDATA, SLP_ELIMIT or SLP_ENOMEM. A build without libsnappy always
+ * returns SLP_EBADDATA. */
 int slp_snappy_block(slp_buf *ret, slp_str block);
 
 #endif

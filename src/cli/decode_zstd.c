@@ -41,7 +41,8 @@ static int refuse(const zstd_state *s, size_t result, char why[SLP_DECODER_WHY])
   return SLP_EBADDATA;
 }
 
-/* The text is any number of frames. Some are empty, and some are to be skipped. */
+/* Unpacks the next piece. The text is a sequence of frames. A frame may be empty or skippable, and then it
+ * makes no bytes. */
 static int make_piece(void *state, char *out, size_t room, size_t *ret_made, char why[SLP_DECODER_WHY]) {
   zstd_state *s = state;
   ZSTD_outBuffer made = {out, room, 0};
@@ -50,7 +51,8 @@ static int make_piece(void *state, char *out, size_t room, size_t *ret_made, cha
   if (ZSTD_isError(result)) return refuse(s, result, why);
   int all_read = s->in.pos == s->in.size;
   if (result == 0) return !all_read;
-  return all_read && made.pos < room ? SLP_EBADDATA : 1; /* the text ends inside a frame */
+  /* if all input is read and the output is not full, the text ends inside a frame */
+  return all_read && made.pos < room ? SLP_EBADDATA : 1;
 }
 
 static int step_zstd(void *state, slp_buf *ret, char why[SLP_DECODER_WHY]) {

@@ -1,5 +1,5 @@
-/* decode_zstd.h - the decoder zstd. If it is built without the library, it only names the package
- * (`needs`). */
+/* decode_zstd.h - the decoder zstd. Without libzstd in the build, the decoder only says which package is
+ * missing (`needs`). */
 #ifndef SLP_CLI_DECODE_ZSTD_H
 #define SLP_CLI_DECODE_ZSTD_H
 

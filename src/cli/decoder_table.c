@@ -1,4 +1,5 @@
-/* decoder_table.c - the rows of the table of decoders, in the order in which they are shown. */
+/* decoder_table.c - the table of decoders. The help and the errors list the decoders in the order of its
+ * rows. */
 #include "cli/decoder_table.h"
 
 #include "cli/decode_auto.h"
