@@ -6,7 +6,8 @@
 
 /* Reads the file and applies every line to `a`, which keeps the text. Examples of lines:
  *     # a comment    ; another comment    wire = json    exit-at-tip    quiet = no    grep = "a # b" # why
- *  1. A flag is set if it stands alone or has =1, =yes, =true or =on. It is not set with =0, =no, =false, =off.
+ *  1. A flag is set if it stands alone or has =1, =yes, =true or =on. It is not set with =0, =no, =false or
+ *     =off.
  *  2. A value is the rest of the line, or the text between two quotes. There are no escapes.
  *  3. A comment may follow a flag or a closing quote. A line is refused if its '#' could begin a comment or
  *     could be a part of the value.

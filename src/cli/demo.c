@@ -1,5 +1,6 @@
-/* demo.c - shows everything at work. The demo checks the result against a ledger of what it has put
- * (ledger.h), not against the statistics of the library. */
+/* demo.c - shows the library at work on a stream in a sandbox. The demo checks what the consumer hands out
+ * against its own list of the records that it has put (ledger.h), not against the statistics of the
+ * library. */
 #include "cli/demo.h"
 
 #include <stdio.h>
@@ -17,12 +18,13 @@
 #define STREAM "demo"
 #define SHARDS 4
 #define DEFAULT_SECONDS 8
-#define RECORDS_MIN 12000 /* at least this many are put, however short the time is */
-#define RATE_MIN 2000     /* at least this many records a second are put */
+#define RECORDS_MIN 12000 /* the demo puts at least this many records, however short its time is */
+#define RATE_MIN 2000     /* the demo puts at least this many records per second */
 #define PUT_EVERY_MS 10
 #define PUTS_A_TICK_MAX 1000
-#define SHOW_EVERY 400             /* about one of this many records is printed */
-#define WAIT_FOR_REST_US 15000000u /* the demo fails if records are missing for longer after the last put */
+#define SHOW_EVERY 400 /* about one of this many records is printed */
+/* the demo fails if records are still missing this long after the last put */
+#define WAIT_FOR_REST_US 15000000u
 
 typedef struct demo {
   slp_app app;
@@ -31,17 +33,19 @@ typedef struct demo {
   slp_ledger ledger;
   sloop_sandbox_t *box; /* owned */
   slp_ticker *producer; /* owned */
-  /* produce_us: for how long records are put; produced_at_us: when the last one was put */
+  /* produce_us: how long the demo puts records; produced_at_us: when it put the last record */
   uint64_t begun_us, produce_us, produced_at_us;
-  uint64_t rate;  /* records to be put in a second */
-  uint64_t put;   /* puts that the sandbox has confirmed */
-  uint64_t late;  /* records that the library flagged as late; printed beside the ledger's own count */
+  uint64_t rate; /* records to put per second */
+  uint64_t put;  /* number of puts that the sandbox has confirmed */
+  /* number of records that the library flagged as late; printed next to the ledger's own count */
+  uint64_t late;
   uint32_t stage; /* 0: before the split, 1: before the merge, 2: after */
-  /* produced: all records are put; ended: the consumer is stopped; terminal: standard output is one */
+  /* produced: all records are put; ended: the consumer is stopped; terminal: standard output is a terminal */
   uint8_t produced, ended, terminal;
 } demo;
 
-/* splitmix64's finaliser: keys whose hashes are far apart, the same in each run */
+/* The last step of splitmix64. It turns 0, 1, 2 ... into keys whose hashes are far apart, the same in each
+ * run. */
 static void mix(uint64_t *x) {
   *x = (*x ^ *x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   *x = (*x ^ *x >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -56,8 +60,8 @@ static void end_demo(demo *d) {
   slp_cli_consumer_stop(&d->consumer, 500);
 }
 
-/* Puts one record. Returns 0; 1 if the sandbox refuses it for the moment (a change is under way, or a limit);
- * negative on a failure. */
+/* Puts one record. Returns 0; 1 if the sandbox refuses the record for the moment, because of a change of
+ * shards or a limit; or a negative code on a failure. */
 static int put_one(demo *d) {
   uint64_t user = d->put;
   mix(&user);
@@ -75,21 +79,22 @@ static int put_one(demo *d) {
   return 0;
 }
 
-/* Returns 1 if `part` thirds of the time for putting are over. */
+/* Returns 1 if `part` thirds of produce_us have passed. */
 static int is_due(const demo *d, uint64_t now_us, uint64_t part) {
   return now_us - d->begun_us >= d->produce_us * part / 3;
 }
 
-/* Splits a shard, later merges two. Each is tried again at every tick until the sandbox accepts it. */
+/* After a third of the time splits a shard, and after two thirds merges two shards. If the sandbox refuses
+ * the change, the next tick tries it again. */
 static void reshard(demo *d, uint64_t now_us) {
   if (d->stage == 0 && is_due(d, now_us, 1)) {
     if (sloop_sandbox_split(d->box, STREAM, "shardId-000000000001", NULL) != 0) return;
-    /* An error only means that nothing was put into the shard, so that no child must wait for it. */
+    /* An error only means that no record was put into this shard, so no child shard has to wait for it. */
     (void)slp_ledger_change(&d->ledger, "shardId-000000000001", NULL);
     d->stage = 1;
   } else if (d->stage == 1 && is_due(d, now_us, 2) && d->ledger.phase == 1) {
-    /* Merges the upper half of the split shard with its neighbour, so that the child has parents of two
-     * generations. */
+    /* Merges the upper half of the split shard with the shard next to it, so that the child's two parents are
+     * of different generations. */
     if (sloop_sandbox_merge(d->box, STREAM, "shardId-000000000005", "shardId-000000000002") != 0) return;
     (void)slp_ledger_change(&d->ledger, "shardId-000000000005", "shardId-000000000002");
     d->stage = 2;
@@ -137,7 +142,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
 
 static void on_tip(slp_cli_consumer *c) {
   demo *d = c->user;
-  /* Every shard is at its tip, so all late records have come. */
+  /* All shards are at their tips, so no late record can come any more. */
   if (d->produced && d->ledger.read >= d->ledger.put) end_demo(d);
 }
 
@@ -153,8 +158,8 @@ static void on_tick(slp_app *app) {
 
 /* ---- the verdict ---------------------------------------------------------------------------- */
 
-/* Returns 1 if the ledger proves what the demo promises: every record once and in order, through 4, 5 and 4
- * shards. */
+/* Returns 1 if the ledger proves what the demo promises: every record was handed out once and in order, while
+ * the stream had first 4, then 5, then 4 shards. */
 static int is_proven(const demo *d) {
   const slp_ledger *l = &d->ledger;
   return slp_ledger_proven(l) && l->put >= 10000 && l->phase == 2 && slp_ledger_width(l, 0) == 4 &&
@@ -224,7 +229,8 @@ static void on_overdue(slp_app *app) {
 
 static int start_box(demo *d) {
   sloop_sandbox_opts_t o = d->app.args->sandbox;
-  o.write_records_per_second = 0; /* so that the producer may catch up after the machine has paused */
+  /* no limit, so that the producer may catch up after the machine was paused */
+  o.write_records_per_second = 0;
   o.write_bytes_per_second = 0;
   int r = sloop_sandbox_start(&d->box, d->app.loop, &o);
   if (!r) r = sloop_sandbox_stream(d->box, STREAM, SHARDS);
@@ -241,7 +247,7 @@ static int start_consumer(demo *d) {
   o.region = SLP_SANDBOX_REGION;
   o.creds = slp_sandbox_creds;
   o.start.kind = SLOOP_OLDEST;
-  o.poll_ms = 250; /* nobody else reads this stream, so the limit of reads is all this consumer's */
+  o.poll_ms = 250; /* fast polling, because no other consumer shares this stream's limit of reads */
   if (!d->app.args->order_wait_given) o.order_wait_ms = UINT32_MAX;
   return slp_cli_consumer_open(&d->consumer, &d->app, &o);
 }
@@ -267,7 +273,7 @@ int slp_demo_run(slp_mem *mem, const slp_args *args) {
   d.consumer.on_tip = on_tip;
   d.consumer.on_closed = on_closed;
   uint64_t seconds = args->seconds ? args->seconds : DEFAULT_SECONDS;
-  /* the rest of the time is for reading to the tip */
+  /* leaves the last second for reading to the tip */
   d.produce_us = (seconds > 2 ? seconds - 1 : seconds) * 1000000u;
   d.rate = RECORDS_MIN * UINT64_C(1000000) / d.produce_us + 1;
   if (d.rate < RATE_MIN) d.rate = RATE_MIN;

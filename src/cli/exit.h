@@ -3,21 +3,21 @@
 #define SLP_CLI_EXIT_H
 
 enum {
-  /* The end was reached (-e, -c, --until, --timeout), a first Ctrl-C came, or the reader of standard output
-   * left. Everything that was asked for was given. */
+  /* The command has done everything that the user asked for. It ended at its end (-e, -c, --until,
+   * --timeout), at a first Ctrl-C, or because the reader of standard output left. */
   SLP_EXIT_FINE = 0,
-  /* One line on standard error says why it failed and what to do. Also: not all that was asked for could be
-   * done, or a change was interrupted before it was done. */
+  /* The command failed; one line on standard error says why and what to do. Also used if only a part of the
+   * work could be done, or if a change was interrupted before it was complete. */
   SLP_EXIT_FAILED = 1,
   SLP_EXIT_USAGE = 2, /* the command line is wrong */
   SLP_EXIT_LOSS = 3,  /* --fail-on-loss: records were lost */
-  /* --release, --reset, --migrate: a living worker owns a lease, and nothing was changed. --save: another
-   * process keeps its place in the file. */
+  /* --release, --reset, --migrate: nothing was changed, because a living worker owns a lease. --save: another
+   * process keeps its position in the same file. */
   SLP_EXIT_OWNED = 4,
-  SLP_EXIT_NO_SHARD = 5,     /* --explain, --release, --reset: there is no such shard */
-  SLP_EXIT_NO_WORKER = 6,    /* --release: there is no such worker, and no such shard */
-  SLP_EXIT_BEHIND = 7,       /* --lag-over: a shard is further behind, or may be */
-  SLP_EXIT_DENIED = 8,       /* --iam --try: a right is missing */
+  SLP_EXIT_NO_SHARD = 5,  /* --explain, --release, --reset: there is no such shard */
+  SLP_EXIT_NO_WORKER = 6, /* --release: there is neither such a worker nor such a shard */
+  SLP_EXIT_BEHIND = 7,    /* --lag-over: a shard is further behind than the limit, or its lag is not known */
+  SLP_EXIT_DENIED = 8,    /* --iam --try: a right is missing */
   SLP_EXIT_INTERRUPTED = 130 /* a second Ctrl-C */
 };
 

@@ -1,5 +1,5 @@
-/* fleet_look.c - asks the table for all rows, then the stream for its shards. Only one question is under way
- * at a time, and none is asked once the worker stops. */
+/* fleet_look.c - asks the lease table for all rows, then the stream for its shards. The two questions follow
+ * one another, never at the same time. No question is asked once the worker stops. */
 #include "cli/fleet_look.h"
 
 #include <stdio.h>
@@ -7,9 +7,10 @@
 #include "cli/say.h"
 #include "program/program.h"
 
-#define AGAIN_US 2000000u /* pause after a look, the same as of --watch */
-#define A_LEASE_US 1000u  /* added to the pause for each lease, because a look reads all rows */
-/* slp_fleet_look_tell says nothing before this long, and then no more often than TELL_EVERY_US */
+#define AGAIN_US 2000000u /* pause after a look; --watch makes the same pause */
+#define A_LEASE_US 1000u  /* the pause is longer by this much for each lease, because a look reads all rows */
+/* slp_fleet_look_tell is silent until this much time has passed, and then speaks at most every
+ * TELL_EVERY_US. */
 #define TELL_AFTER_US 10000000u
 #define TELL_EVERY_US 60000000u
 
@@ -42,8 +43,8 @@ static void end_look(slp_fleet_look *k) {
   if (k->found >= SLP_WHOLE_SHARED && !k->shared_us) k->shared_us = now_us;
 }
 
-/* A question failed. An error that may pass lets the worker go on, and the look begins again later. Any other
- * error ends the command. */
+/* Called when a question has failed. If the error may pass, the worker goes on and a new look starts later.
+ * Any other error ends the command. */
 static void not_answered(slp_fleet_look *k, int status, const sloop_error_t *error) {
   move(k, SLP_LOOK_IDLE);
   k->again_us = slp_program_mono_us() + (AGAIN_US << (k->tries < 4 ? k->tries : 4));
@@ -80,10 +81,10 @@ static void on_rows(sloop_t *s, int status, const sloop_leases_t *rows, const sl
   } else if (slp_whole_rows(&k->whole, rows, sloop_worker(s))) {
     no_memory(k);
   } else if (k->whole.state < SLP_WHOLE_SHARED || (k->whole.state == SLP_WHOLE_SHARED && k->shared_us)) {
-    end_look(k); /* the listing could not say more */
+    end_look(k); /* the rows have decided the result, so the shards are not asked for */
   } else {
     move(k, SLP_LOOK_LISTING);
-    /* another question is under way: the look begins again later */
+    /* sloop_list fails while another question is under way; then a new look starts later */
     if (sloop_list(s, on_shards, k)) move(k, SLP_LOOK_IDLE);
   }
 }
@@ -94,7 +95,7 @@ typedef struct own_shards {
   size_t n, at_tip_n;
 } own_shards;
 
-/* Returns 1 if this worker reads the shard. The others are looked for in the rows. */
+/* Returns 1 if this worker reads the shard. For all other shards the rows of the lease table are used. */
 static int is_mine(const sloop_shard_stats_t *shard) { return shard->state < SLOOP_SHARD_IS_PARKED; }
 
 static void note_mine(const sloop_shard_stats_t *shard, void *arg) {
@@ -129,7 +130,8 @@ void slp_fleet_look_tick(slp_fleet_look *k, int by_time) {
     return;
   }
   k->begun_us = now_us;
-  k->again_us = now_us + AGAIN_US; /* if the question below is refused: another one is under way */
+  /* if the question below fails because another question is under way, the next look starts then */
+  k->again_us = now_us + AGAIN_US;
   if (sloop_admin_leases(k->c->s, on_rows, k) == 0) move(k, SLP_LOOK_ROWS);
 }
 

@@ -1,4 +1,4 @@
-/* follow.c - follows a partition key through the shards of a stream. */
+/* follow.c - finds the shards that a partition key goes to, also after splits and merges. */
 #include "cli/follow.h"
 
 #include <stdio.h>
@@ -8,7 +8,8 @@
 #include "codec/digest.h"
 #include "program/program.h"
 
-#define TRIES 30u /* this many looks in vain, TRY_AGAIN_US apart, before the pauses become TRY_LATER_US */
+/* the first TRIES searches for the next shard are TRY_AGAIN_US apart, later searches TRY_LATER_US */
+#define TRIES 30u
 #define TRY_AGAIN_US 2000000u
 #define TRY_LATER_US 30000000u
 
@@ -21,7 +22,7 @@ int slp_key_hash(slp_mem *mem, slp_str key, char out[SLP_HASH_DIGITS]) {
   char digits[SLP_HASH_DIGITS];
   size_t at = sizeof digits;
   digits[--at] = 0;
-  for (int more = 1; more;) { /* divides by ten until nothing is left */
+  for (int more = 1; more;) { /* divides by ten until the quotient is 0 */
     unsigned rest = 0;
     more = 0;
     for (size_t i = 0; i < sizeof n; i++) {
@@ -52,15 +53,15 @@ static int note_range(slp_follow *f, uint32_t number, const sloop_shard_t *s) {
   slp_hash_range *range = &f->ranges[number];
   int bad = slp_parse_u128(slp_str_of(s->hash_start), range->first) ||
             slp_parse_u128(slp_str_of(s->hash_end), range->last);
-  if (bad) { /* the range can't be read: every key is taken to be in it */
+  if (bad) { /* if the range can't be read, treats every key as inside it */
     memset(range->first, 0, sizeof range->first);
     memset(range->last, 0xff, sizeof range->last);
   }
   return 0;
 }
 
-/* Notes the shards of the key that were not found before, and their ids in `ids`. Returns how many, or -1 if
- * there is no memory. */
+/* Adds to `seen` the shards of the key that were not found before, and writes their ids to `ids`. Returns
+ * their number, or -1 if there is no memory. */
 static int pick(slp_follow *f, const sloop_shard_t *const *shards, size_t n, const char **ids) {
   int found = 0;
   for (size_t i = 0; i < n; i++) {
@@ -73,7 +74,7 @@ static int pick(slp_follow *f, const sloop_shard_t *const *shards, size_t n, con
   return found;
 }
 
-/* Decides, by the first listing, whether all shards are read and whether keys are compared: the table in
+/* Decides at the first listing whether to read all shards and whether to compare keys, by the table in
  * follow.h. */
 static void choose(slp_follow *f, const sloop_shard_t *const *shards, size_t n) {
   sloop_placement_t placement = n ? shards[0]->placement : SLOOP_PLACED_UNKNOWN;
@@ -90,8 +91,9 @@ static void choose(slp_follow *f, const sloop_shard_t *const *shards, size_t n) 
           n);
 }
 
-/* Returns 1 if the listing has the shard that the key goes to now. The stream always has one, but a listing
- * that lags may show a shard as open that was read to its end. */
+/* Returns 1 if the listing contains the shard that the key goes to now. The stream always has such a shard.
+ * But a listing that lags may show a shard as open that was already read to its end, so shards in `ended` are
+ * left out. */
 static int goes_on(slp_follow *f, const sloop_shard_t *const *shards, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!shards[i]->closed && slp_key_in_range(f->hash, shards[i]->hash_start, shards[i]->hash_end) &&
@@ -132,7 +134,8 @@ static void on_listed(sloop_t *s, int status, const sloop_shard_t *const *shards
   f->looking = 0;
   if (f->finder.stopping) return;
   int first = f->seen.n == 0;
-  if (status != 0 && !first) { /* the shards that are being read are read on */
+  /* the shards found before are still being read, so a failed listing does no harm */
+  if (status != 0 && !first) {
     try_again(f);
     return;
   }
@@ -175,7 +178,8 @@ static void look(slp_follow *f) {
 
 int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const char *key) {
   sloop_opts_t opts = *o;
-  opts.start.kind = SLOOP_OLDEST; /* never started, so no record is read from there */
+  /* no record is read from this position, because the finder is never started */
+  opts.start.kind = SLOOP_OLDEST;
   slp_names_init(&f->seen, app->mem);
   slp_names_init(&f->ended, app->mem);
   f->key = key;
@@ -193,7 +197,7 @@ int slp_follow_open(slp_follow *f, slp_app *app, const sloop_opts_t *o, const ch
 }
 
 void slp_follow_ended(slp_follow *f, const char *shard) {
-  if (f->every) return; /* the consumer of all shards finds the next ones by itself */
+  if (f->every) return; /* with `every` one consumer reads all shards and finds child shards by itself */
   if (slp_names_number(&f->ended, shard) == UINT32_MAX) {
     fail(f, SLP_ENOMEM, NULL);
     return;
@@ -208,8 +212,8 @@ void slp_follow_tick(slp_follow *f) {
   if (f->again_at_us && slp_program_mono_us() >= f->again_at_us) look(f);
 }
 
-/* Returns 1 if the record is in the shard that its key goes to, or if that can't be told. The outer key of an
- * aggregate decides nothing. */
+/* Returns 1 if the record is in the shard that its key goes to, or if the shard can't be checked. An
+ * aggregate is not checked, because the keys of its inner records are what counts. */
 static int is_at_home(slp_follow *f, const sloop_record_t *r) {
   uint8_t hash[16];
   uint32_t number = slp_names_find(&f->seen, r->shard);

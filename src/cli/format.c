@@ -1,4 +1,4 @@
-/* format.c - compiles a format into steps and runs them. */
+/* format.c - compiles a format into steps, and runs the steps for each record. */
 #include "cli/format.h"
 
 #include "cli/show.h"
@@ -25,12 +25,12 @@ typedef enum {
 
 typedef struct step {
   op op;
-  size_t from, n; /* for LITERAL: which bytes of the format's `text` */
+  size_t from, n; /* LITERAL: offset and length in the format's `text` */
 } step;
 
 struct slp_format {
   slp_mem *mem;
-  char *text;  /* owned: all literal bytes, unescaped */
+  char *text;  /* owned; all literal bytes, with escapes resolved */
   step *steps; /* owned */
   size_t steps_n, text_n;
 };
@@ -74,15 +74,15 @@ static int refuse(char why[200], slp_str text, size_t at, const char *all) {
   return SLP_EINVAL;
 }
 
-/* Reads the escape that begins with the '\\' at text.p[at]. Returns how many characters it takes, or 0 if
- * there is no such escape. */
+/* Reads the escape that begins with the '\\' at text.p[at]. Returns its length in the text, or 0 if it is not
+ * a valid escape. */
 static size_t read_escape(slp_str text, size_t at, char *ret) {
   if (at + 1 >= text.n) return 0;
   switch (text.p[at + 1]) {
     case 'n': *ret = '\n'; return 2;
     case 'r': *ret = '\r'; return 2;
     case 't': *ret = '\t'; return 2;
-    case '0': /* refused before a digit: C, printf and shells read \012 and \033 as octal */
+    case '0': /* refused if a digit follows, because C, printf and shells read \012 and \033 as octal */
       *ret = 0;
       return at + 2 < text.n && text.p[at + 2] >= '0' && text.p[at + 2] <= '9' ? 0 : 2;
     case '\\': *ret = '\\'; return 2;
@@ -96,7 +96,7 @@ static size_t read_escape(slp_str text, size_t at, char *ret) {
   return 4;
 }
 
-/* Adds a step for the token that begins with the '%' at text.p[at]. Returns how many characters it takes (2),
+/* Adds a step for the token that begins with the '%' at text.p[at]. Returns the token's length, which is 2,
  * or 0 if there is no such token. */
 static size_t read_token(slp_format *f, slp_str text, size_t at) {
   if (at + 1 >= text.n) return 0;
@@ -153,7 +153,8 @@ int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]) 
   slp_format *f = SLP_NEW(mem, slp_format);
   if (!f) return SLP_ENOMEM;
   f->mem = mem;
-  /* Every step and every literal byte takes at least one character of the text, so this is enough room. */
+  /* Each step and each literal byte comes from at least one character of the text, so text.n is enough room
+   * for each. */
   f->text = slp_alloc(mem, text.n);
   f->steps = slp_zalloc_n(mem, text.n ? text.n : 1, sizeof *f->steps);
   int r = f->text && f->steps ? compile(f, text, why) : SLP_ENOMEM;
@@ -172,7 +173,7 @@ void slp_format_free(slp_format *f) {
   slp_free(f->mem, f);
 }
 
-/* Writes a length as 4 bytes, the highest byte first. */
+/* Writes a length as 4 bytes, highest byte first. */
 static int add_length(slp_buf *b, size_t n) {
   uint32_t v = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
   unsigned char bytes[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16), (unsigned char)(v >> 8),
@@ -180,7 +181,7 @@ static int add_length(slp_buf *b, size_t n) {
   return slp_buf_add(b, bytes, sizeof bytes);
 }
 
-/* A record must not be able to steer the terminal. */
+/* Appends bytes of a record. For a terminal, escapes bytes that could control it. */
 static void add_bytes(slp_buf *b, sloop_str_t v, int for_terminal) {
   if (for_terminal)
     slp_show_harmless(b, v);
@@ -188,7 +189,7 @@ static void add_bytes(slp_buf *b, sloop_str_t v, int for_terminal) {
     slp_buf_add(b, v.base, v.len);
 }
 
-/* Writes -1 if there is no key, because 0 is the length of an empty key. */
+/* Writes the length of the key, or -1 if the record has no key. An empty key has the length 0. */
 static void add_key_length(slp_buf *b, const sloop_record_t *r) {
   slp_buf_add_i64(b, r->flags & SLOOP_REC_KEYLESS ? -1 : (int64_t)r->key.len);
 }

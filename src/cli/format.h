@@ -1,11 +1,12 @@
-/* format.h - the text that is printed for each record (-f): compiled once, run for each record. */
+/* format.h - -f: the text that is printed for each record. A format is compiled once and run for each
+ * record. */
 #ifndef SLP_CLI_FORMAT_H
 #define SLP_CLI_FORMAT_H
 
 #include "base/buf.h"
 #include "sloop.h"
 
-/* Tokens of a format:
+/* A compiled format. The tokens in its text:
  *   %s payload          %S its length       %R its length as 4 bytes, the highest byte first
  *   %k partition key    %K its length       %T arrival time in ms (-1: not given)
  *   %t stream           %p shard            %o sequence number     %u sub-sequence number
@@ -13,15 +14,16 @@
  *   %e epoch of the shard's lease (0: none) %w this worker ("": no leases)
  *   \n \r \t \0 \\ \xXX one byte */
 typedef struct slp_format slp_format;
-/* Compiles a format. Returns 0; SLP_ENOMEM; or SLP_EINVAL, and then `why` names the token and its place. */
+/* Compiles a format. Returns 0; SLP_ENOMEM; or SLP_EINVAL and a sentence in `why` with the wrong token and
+ * its place. */
 int slp_format_new(slp_mem *mem, slp_str text, slp_format **ret, char why[200]);
-/* NULL is fine. */
+/* f may be NULL. */
 void slp_format_free(slp_format *f);
-/* Appends the text with its escapes resolved, which are those above; % means nothing here. Returns 0;
- * SLP_EINVAL and `why`; or SLP_ENOMEM. */
+/* Appends the text with the escapes above resolved; '%' is an ordinary character here. Returns 0; SLP_ENOMEM;
+ * or SLP_EINVAL and a sentence in `why`. */
 int slp_unescape(slp_buf *ret, const char *text, const char *option, char why[200]);
-/* Appends what the format makes of a record. for_terminal: what could steer a terminal is escaped. Returns 0,
- * or the buffer's error. */
+/* Appends the text of a record in this format. for_terminal: bytes that could control a terminal are escaped.
+ * Returns 0, or the buffer's error. */
 int slp_format_run(const slp_format *f, slp_buf *b, const sloop_record_t *r, int64_t behind_ms,
                    const char *worker_or_null, int for_terminal);
 

@@ -1,5 +1,5 @@
-/* given_numbers.c - remembers the numbers that a child was given, as hashes of 64 bits. A number that the
- * child was not given is mistaken for each remembered one with a chance of 1 in 2^64. */
+/* given_numbers.c - remembers sequence numbers as hashes of 64 bits. A number that the child was not given
+ * has the hash of a certain remembered number with a chance of 1 in 2^64. */
 #include "cli/given_numbers.h"
 
 #include "base/hash.h"
@@ -12,7 +12,8 @@ static uint64_t hash_of(slp_str number) {
   return slp_hash(&key, slp_num_trim(number));
 }
 
-/* Makes room for one more number, if needed by forgetting the older half. Returns 0 if there is no memory. */
+/* Makes room for one more number. If the array has its largest size, forgets the older half. Returns 0 if
+ * there is no memory. */
 static int has_room(slp_given_numbers *g, slp_mem *mem) {
   if (g->n < g->cap) return 1;
   if (g->cap == SLP_GIVEN_MAX) {
@@ -31,14 +32,15 @@ static int has_room(slp_given_numbers *g, slp_mem *mem) {
 
 void slp_given_add(slp_given_numbers *g, slp_mem *mem, slp_str number) {
   uint64_t hash = hash_of(number);
-  if (g->n && g->all[g->n - 1] == hash) return; /* the next record of the same aggregate */
+  /* the record before, from the same aggregate, has the same number */
+  if (g->n && g->all[g->n - 1] == hash) return;
   if (has_room(g, mem))
     g->all[g->n++] = hash;
   else
     g->forgot = 1;
 }
 
-/* Returns the index of the number in `all`, or n. */
+/* Returns the index of the number's hash in `all`, or n if it is not there. */
 static uint32_t find(const slp_given_numbers *g, slp_str number) {
   uint64_t hash = hash_of(number);
   uint32_t i = g->n;

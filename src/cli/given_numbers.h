@@ -1,25 +1,26 @@
-/* given_numbers.h - the sequence numbers that a child process was given and has not checkpointed yet. The
- * child may checkpoint only at one of them: a number between two of them may not exist in the stream, and the
- * service would refuse it for ever. */
+/* given_numbers.h - the sequence numbers of records that a child process was given and has not checkpointed
+ * yet. The child may checkpoint only at one of these numbers. Other numbers may not exist in the stream, and
+ * then the service would refuse to read from there, for ever. */
 #ifndef SLP_CLI_GIVEN_NUMBERS_H
 #define SLP_CLI_GIVEN_NUMBERS_H
 
 #include "base/mem.h"
 
-#define SLP_GIVEN_MAX 131072u /* how many are remembered; older ones are forgotten */
+#define SLP_GIVEN_MAX 131072u /* the most numbers that are remembered; older numbers are forgotten */
 
 typedef struct slp_given_numbers {
-  uint64_t *all; /* owned; a hash for each number, the newest last */
+  uint64_t *all; /* owned; the hash of each number, newest last */
   uint32_t n, cap;
-  uint8_t forgot; /* 1: there were too many, or no memory, so any number may have been given */
+  /* 1: a number could not be kept, for lack of room or memory, so any number may have been given */
+  uint8_t forgot;
 } slp_given_numbers;
 
-/* Leading zeros of a number are ignored. */
+/* Adds a number. Its leading zeros are ignored. */
 void slp_given_add(slp_given_numbers *g, slp_mem *mem, slp_str number);
-/* returns 1 if it was given, or may have been */
+/* Returns 1 if the number was given, or may have been given because `forgot` is set. */
 int slp_given_has(const slp_given_numbers *g, slp_str number);
-/* Forgets the numbers before this one, because they are checkpointed. */
+/* Forgets the numbers that were added before this number, because they are checkpointed. */
 void slp_given_forget_before(slp_given_numbers *g, slp_str number);
-void slp_given_clear(slp_given_numbers *g, slp_mem *mem); /* forgets all, and frees the memory */
+void slp_given_clear(slp_given_numbers *g, slp_mem *mem); /* forgets all numbers and frees the memory */
 
 #endif

@@ -1,4 +1,5 @@
-/* glue_message.c - reads the header, unpacks the message, and writes its value by its schema. */
+/* glue_message.c - reads Glue's header, unpacks the message, and writes its value with the help of its
+ * schema. */
 #include "cli/glue_message.h"
 
 #include <stdio.h>
@@ -15,12 +16,12 @@ typedef enum { BEGINS, UNPACKS, SCHEMA, AVRO, PROTOBUF } glue_state;
 
 struct slp_glue_message {
   slp_mem *mem;
-  slp_schemas *schemas;    /* borrowed; NULL: there are none */
+  slp_schemas *schemas;    /* borrowed; NULL: there are no schemas */
   slp_schema_format wants; /* the only format that is allowed, or SLP_SCHEMA_ANY */
   glue_state state;
-  slp_str in, body;      /* body: what follows the header, unpacked */
-  slp_gunzipper *gunzip; /* owned, while the message is being unpacked */
-  slp_buf text;          /* the unpacked message, if it was packed */
+  slp_str in, body;      /* in: the whole text; body: the part after the header, unpacked */
+  slp_gunzipper *gunzip; /* owned; exists while the message is being unpacked */
+  slp_buf text;          /* the unpacked message; empty if the message was not packed */
   slp_avro_value value;
   slp_pb_value *protobuf; /* owned, or NULL */
 };
@@ -88,13 +89,13 @@ static const char *name_of(slp_schema_format format) {
   return "glue";
 }
 
-/* Returns 1 if the output and the unpacked bytes together are more than the output may become. */
+/* Returns 1 if the output and the unpacked bytes together exceed the maximum of the output. */
 static int is_too_much(const slp_glue_message *g, const slp_buf *ret) {
   return ret->n + g->text.n > ret->max;
 }
 
-/* Begins the message of Protobuf whose number stands in front of the value. The registry has a schema only as
- * text, which protoc alone can read, so the descriptor set comes from a file. */
+/* Starts to read a Protobuf message. The index of its type in the schema comes before its value. The registry
+ * has the schema only as text, which only protoc can read, so the descriptor set comes from a file. */
 static int begin_protobuf(slp_glue_message *g, const slp_pb_schema *schema, char why[SLP_DECODER_WHY]) {
   uint64_t number = 0;
   size_t at = 0;

@@ -1,13 +1,14 @@
-/* grep.c - chooses how to search for each expression of --grep and --grepv, and searches.
+/* grep.c - chooses how to search for each expression of --grep and --grepv, and searches for it.
  *
- *     FINITE   PCRE2 searches. If it meets its bounds, the side's matcher decides.
- *     ENDLESS  A part may repeat without bound. PCRE2 searches for a text that every match contains. If the
- *              payload has it, or if no such text is known, the side's matcher decides.
- *     COUNTED  Only PCRE2 can read it. If PCRE2 meets its bounds, the payload is undecided.
+ *     FINITE   PCRE2 searches. If PCRE2 reaches one of its bounds, the side's matcher decides.
+ *     ENDLESS  A part may repeat without bound. PCRE2 only searches for a text that every match contains. If
+ *              the payload has that text, or if no such text is known, the side's matcher decides.
+ *     COUNTED  Only PCRE2 can read the expression. If PCRE2 reaches a bound, the payload is undecided.
  *
- * If every match contains a known text, a payload without the rarest byte of that text is rejected first.
+ * If every match contains a known text, a payload without the rarest byte of that text is rejected at once.
  *
- * A side is --grep or --grepv. Its expressions that cli/regex.h can read are one program, for one matcher. */
+ * A side is --grep or --grepv. All expressions of a side that cli/regex.h can read are one program, which one
+ * matcher runs. */
 #include "cli/grep.h"
 
 #include <stdio.h>
@@ -20,36 +21,37 @@ typedef enum { FINITE, ENDLESS, COUNTED } how;
 typedef struct expression {
   const char *text; /* borrowed */
   how how;
-  /* a text that every match contains; "": none is known */
+  /* a text that every match contains; "": no such text is known */
   char literal[sizeof((slp_regex_traits *)0)->literal];
-  size_t rarest;  /* index of its rarest byte */
-  slp_perl *perl; /* owned; NULL: only the matcher searches for it, which is always so without PCRE2 */
+  size_t rarest; /* index in `literal` of its rarest byte */
+  /* owned; NULL: only the matcher searches for the expression, as always in a build without PCRE2 */
+  slp_perl *perl;
 } expression;
 
 typedef struct side {
   expression *list; /* owned */
   size_t n;
-  slp_regex regex;      /* those expressions that cli/regex.h can read, as one program */
-  slp_matcher *matcher; /* owned; NULL: cli/regex.h can read none of them */
+  slp_regex regex;      /* the program of all expressions in `list` that cli/regex.h can read */
+  slp_matcher *matcher; /* owned; NULL: cli/regex.h can read no expression of this side */
 } side;
 
 struct slp_grep {
   slp_mem *mem;
   side sides[OVER];
   slp_str payload;
-  which at;                /* the side that is searched now; OVER: all is decided */
-  size_t next;             /* index of the expression that is searched for; n: the matcher's turn */
-  uint8_t begun;           /* that search has begun */
-  uint8_t matcher_decides; /* the matcher must search for some expression of the side */
-  const expression *met;   /* an expression whose bounds were met; NULL: none */
-  which met_of;            /* the side of `met` */
+  which at;      /* the side that is being searched for; OVER: the payload is decided */
+  size_t next;   /* index of the expression that is being searched for; n: the matcher is searching */
+  uint8_t begun; /* 1: the search for that expression or by the matcher has started */
+  uint8_t matcher_decides; /* 1: the matcher must search for at least one expression of this side */
+  const expression *met;   /* an expression that reached a bound of PCRE2; NULL: none has */
+  which met_of;            /* the side that `met` belongs to */
 };
 
 static const char *name_of(which to) { return to == WANTED ? "--grep" : "--grepv"; }
 
 /* ---- making and freeing ---------------------------------------------------------------------------- */
 
-/* Bytes by how common they are in logs and JSON, the most common one first. All other bytes are rarer. */
+/* Bytes from the most common to the least common in logs and JSON. All other bytes are rarer. */
 static const char common[] = " eatoinsrl\"d:,0c1u2mph3456f789-g._b/TyvwZ{}SAECkIDR=NPOL";
 
 /* Returns the index of the rarest byte of the text. */
@@ -63,8 +65,8 @@ static size_t find_rarest(const char *literal) {
   return best;
 }
 
-/* Returns 0 if cli/regex.h can read the expression and the side's program has room for it. Otherwise an
- * error, and `why`. */
+/* Returns 0 if cli/regex.h can read the expression and the side's program has room for it. Otherwise returns
+ * an error, with the reason in `why`. */
 static int try_to_read(const side *s, const char *text, int folds, slp_regex_traits *ret,
                        char why[SLP_REGEX_WHY]) {
   slp_regex alone;
@@ -93,7 +95,7 @@ static int compile_perl(slp_mem *mem, expression *e, const slp_regex_traits *t, 
   return slp_perl_new(mem, text, &o, &e->perl, why);
 }
 
-/* Asks PCRE2 whether the expression is valid. */
+/* Checks with PCRE2 whether the expression is valid. */
 static int check_by_perl(slp_mem *mem, const char *text, int folds, char why[SLP_REGEX_WHY]) {
   slp_perl *p = NULL;
   int r = slp_perl_new(mem, text, &(slp_perl_opts){.folds = folds != 0}, &p, why);
@@ -176,7 +178,7 @@ void slp_grep_free(slp_grep *g) {
 
 /* ---- payloads ------------------------------------------------------------------------------------------ */
 
-/* Goes on to the first expression of side `to`, or of the next side that has expressions. */
+/* Moves the search to the first expression of side `to`, or of a later side if `to` has no expressions. */
 static void go_to(slp_grep *g, which to) {
   while (to < OVER && g->sides[to].n == 0) to++;
   g->at = to;
@@ -190,13 +192,13 @@ void slp_grep_begin(slp_grep *g, slp_str payload) {
   go_to(g, WANTED);
 }
 
-/* Returns 0 if the payload does not contain the expression's text. Returns 1 if it does, or if the rarest
- * byte comes too often to go on looking. */
+/* Returns 0 if the payload does not contain e->literal. Returns 1 if it does, or if the rarest byte is so
+ * frequent that the search stops early. */
 static int may_contain(slp_str payload, const expression *e) {
   size_t n = strlen(e->literal), left = payload.n / 64 + 8;
   if (payload.n < n) return 0;
   const char *from = payload.p + e->rarest;
-  /* behind this, the rest of the text has no room */
+  /* a rarest byte at or after `end` leaves no room for the rest of the literal */
   const char *end = payload.p + payload.n - (n - 1 - e->rarest);
   for (; left > 0; left--) {
     const char *at = memchr(from, e->literal[e->rarest], (size_t)(end - from));
@@ -207,7 +209,7 @@ static int may_contain(slp_str payload, const expression *e) {
   return 1;
 }
 
-/* Does a slice of PCRE2's search for one expression. Also returns SLP_MATCH_NO if the matcher must decide. */
+/* Does a slice of PCRE2's search for one expression. Returns SLP_MATCH_NO also if the matcher must decide. */
 static slp_match search_one(slp_grep *g, const expression *e) {
   slp_match is = SLP_MATCH_UNDECIDED;
   if (e->literal[0] && !g->begun && !may_contain(g->payload, e)) return SLP_MATCH_NO;
@@ -251,7 +253,7 @@ slp_match slp_grep_step(slp_grep *g) {
       g->at = OVER;
       return SLP_MATCH_NO;
     }
-    /* A wanted expression matches, so it no longer matters that another one met its bounds. */
+    /* One wanted expression matches, so another expression that reached its bound no longer matters. */
     if (is == SLP_MATCH_YES) g->met = NULL;
     go_to(g, g->at + 1);
   }

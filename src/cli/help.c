@@ -3,7 +3,7 @@
 
 #include "cli/options.h"
 
-#define NAMES_COLUMNS 26 /* width of the column of names in -h */
+#define NAMES_COLUMNS 26 /* width of the column with the options' names in -h */
 
 static const char head[] =
     "Usage: stream-tail [options] STREAM...\n"
@@ -25,7 +25,7 @@ int slp_help_names(slp_buf *b, const slp_option *o) {
 
 static void add_spaces(slp_buf *b, unsigned n) { slp_buf_addf(b, "%*s", (int)n, ""); }
 
-/* Breaks one line of the text into as many lines as it needs. */
+/* Writes one line of the text, broken into as many lines as it needs. */
 static void fill_line(slp_buf *b, const char *text, size_t n, unsigned column, unsigned indent) {
   unsigned at = column;
   for (size_t i = 0; i < n;) {
@@ -72,7 +72,8 @@ static void add_option(slp_buf *b, const slp_option *o) {
   slp_buf_add_z(b, o->letter ? "  " : "      ");
   slp_help_names(b, o);
   unsigned column = (unsigned)(b->n - from);
-  if (column >= NAMES_COLUMNS) { /* too wide: the text begins on the next line */
+  /* the names are too wide for their column, so the text starts on the next line */
+  if (column >= NAMES_COLUMNS) {
     slp_buf_add_char(b, '\n');
     column = 0;
   }

@@ -1,4 +1,4 @@
-/* iam.c - finds out which rights the command line needs, and writes them as an IAM policy. */
+/* iam.c - finds out which rights the command line needs, and writes an IAM policy with these rights. */
 #include "cli/iam.h"
 
 #include "aws/endpoint.h"
@@ -9,23 +9,23 @@
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                       "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};
-/* For pushed records. The right to register a consumer is on the stream. The other rights on a consumer are
- * on its own ARN, which is the stream's ARN with more behind it. */
+/* The rights for pushed records. The right to register a consumer is on the stream. The rights in `consumer`
+ * below are on the consumer's own ARN, which is the stream's ARN with a suffix. */
 static const char *const pushed[] = {
     "kinesis:DescribeStreamSummary", "kinesis:ListShards", "kinesis:RegisterStreamConsumer",
     "kinesis:GetShardIterator",      "kinesis:GetRecords", NULL};
 static const char *const shards[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards", NULL};
 static const char *const subscribed[] = {"kinesis:SubscribeToShard", NULL};
 static const char *const consumer[] = {"kinesis:DescribeStreamConsumer", "kinesis:SubscribeToShard", NULL};
-/* For --consumers and --deregister. */
+/* The rights for --consumers and --deregister. */
 static const char *const listed[] = {"kinesis:DescribeStreamSummary", "kinesis:ListStreamConsumers", NULL};
 static const char *const deregistered[] = {"kinesis:DeregisterStreamConsumer", NULL};
 static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetShardIterator",
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
 
-/* The rights on the lease table, which is created if it does not exist. Tables of other layouts than ours
- * have no key to query by, so their rows are scanned. */
+/* The rights on the lease table, which is created if it does not exist. `leases` adds Query; tables of other
+ * layouts than the native layout have no key to query by, so their rows are scanned. */
 #define LEASES                                                                                   \
   "dynamodb:DescribeTable", "dynamodb:CreateTable", "dynamodb:GetItem", "dynamodb:BatchGetItem", \
       "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
@@ -33,7 +33,8 @@ static const char *const leases[] = {LEASES, "dynamodb:Query", NULL};
 static const char *const leases_scanned[] = {LEASES, "dynamodb:Scan", NULL};
 static const char *const metrics[] = {"cloudwatch:PutMetricData", NULL};
 static const char *const registry[] = {"glue:GetSchemaVersion", NULL};
-/* Tables that KCL 3.0 to 3.4 has beside its lease table. This program never creates them. */
+/* The rights on tables that KCL 3.0 to 3.4 uses in addition to its lease table. This program never creates
+ * such tables. */
 static const char *const beside[] = {"dynamodb:DescribeTable", "dynamodb:Scan", NULL};
 static const char *const loads[] = {"dynamodb:DescribeTable", "dynamodb:Scan",       "dynamodb:GetItem",
                                     "dynamodb:UpdateItem",    "dynamodb:DeleteItem", NULL};
@@ -69,8 +70,8 @@ typedef struct walk {
   int failed; /* 0, or the first error of a buffer */
 } walk;
 
-/* Tells the rights on a table, named `name`, or like the application if that is NULL, with `behind`
- * appended. */
+/* Calls fn with the rights on a table. Its name is `name`, or the application's name if `name` is NULL, with
+ * `behind` appended. */
 static void tell_table(walk *w, const char *const *actions, const char *name, const char *behind) {
   slp_buf of;
   slp_buf_init(&of, w->mem, 1 << 16);
@@ -101,7 +102,7 @@ static void walk_leases(walk *w) {
   tell_table(w, loads, o->kcl_metrics, o->kcl_metrics ? "" : "-WorkerMetricStats");
 }
 
-/* Tells the right to put metrics, which has no resource. */
+/* Calls fn with the right to put metrics, which applies to no resource. */
 static void walk_metrics(walk *w) {
   const sloop_metrics_opts_t *m = &w->a->metrics;
   slp_iam_statement st = {.actions = metrics, .suffix = "", .subject = "CloudWatch"};
@@ -155,12 +156,13 @@ static int may_ask_registry(const slp_decode_chain *c) {
   return 0;
 }
 
-/* Tells the right to ask for a schema version. The question has only an id, which names no resource. */
+/* Calls fn with the right to ask for a schema version. That call has only the version's id, so the right
+ * applies to no resource. */
 static void walk_registry(walk *w) {
   const slp_args *a = w->a;
   int asks = may_ask_registry(&a->decode) || may_ask_registry(&a->decode_key);
   for (size_t i = 0; i < a->schema_files_n; i++)
-    /* a file without an id is for all versions, so the registry is never asked */
+    /* a schema file without an id holds for all versions, so the registry is never asked */
     if (!slp_schemas_has_id(a->schema_files[i])) asks = 0;
   slp_iam_statement st = {.actions = registry, .suffix = "", .subject = "Glue"};
   if (asks) w->fn(w->ctx, &st);
@@ -179,7 +181,7 @@ int slp_iam_each(slp_mem *mem, const slp_args *a, slp_iam_fn fn, void *ctx) {
 typedef struct policy {
   slp_buf *b;
   const slp_args *a;
-  int more; /* a statement was written, so that the next one follows a comma */
+  int more; /* 1: a statement was written, so a comma comes before the next statement */
 } policy;
 
 static void add_statement(void *ctx, const slp_iam_statement *st) {

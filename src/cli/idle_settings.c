@@ -1,11 +1,12 @@
-/* idle_settings.c - the table of what each setting of -X needs in order to act. */
+/* idle_settings.c - a table that says for each setting of -X what it needs to have an effect. */
 #include "cli/idle_settings.h"
 
 #include "cli/say.h"
 #include "guest/layouts.h"
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH | SLP_MODE_DEMO | SLP_MODE_MULTILANG)
-/* The modes that run something. The other modes only print a text, and no setting is called idle there. */
+/* The modes that run something. The other modes only print a text, so in them no setting is reported as
+ * idle. */
 #define RUNS                                                                                 \
   (READS | LEASES | SLP_MODE_LIST | SLP_MODE_SERVE | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | \
    SLP_MODE_DEREGISTER | SLP_MODE_CHECK)
@@ -19,7 +20,7 @@ static int is_of_table(const slp_args *a) {
   return strncmp(stream, "dynamodb:", 9) == 0 || strstr(stream, ":dynamodb:") != NULL;
 }
 
-/* ---- each returns NULL if what a setting needs is there, else what is missing ---------------------- */
+/* ---- needs: each function returns NULL if the need is met, or else what is missing ----------------- */
 
 static const char *services(const slp_args *a) {
   return is_mode(a, SLP_MODE_SERVE | SLP_MODE_DEMO) ? "no service is asked, the sandbox is in this process"
@@ -44,7 +45,8 @@ static const char *pushing(const slp_args *a) {
   return why ? why : a->opts.retrieval == SLOOP_RETRIEVAL_POLL ? "records are polled; see --push" : NULL;
 }
 
-/* --migrate reads no records, but needs to know whether a position can be inside an aggregate. */
+/* --migrate reads no records. But it needs `aggregates` to know whether a position can be inside an
+ * aggregate. */
 static const char *aggregates(const slp_args *a) {
   const char *why = is_mode(a, SLP_MODE_MIGRATE) ? NULL : reading(a);
   return why ? why : is_of_table(a) ? "changes of a table are not aggregated" : NULL;
@@ -71,7 +73,7 @@ static const char *worker(const slp_args *a) {
                                                           : "it is a worker's, and none is started";
 }
 
-static const char *watching(const slp_args *a) { /* commands on leases, too, watch whether an owner lives */
+static const char *watching(const slp_args *a) { /* commands on leases also watch whether an owner lives */
   const char *why = app(a);
   return why || is_mode(a, SLP_MODE_TAIL | SLP_MODE_MULTILANG | SLP_MODE_MIGRATE | LEASES) ? why : worker(a);
 }
@@ -127,11 +129,11 @@ static const char *synthetic_bytes(const slp_args *a) {
   return is_mode(a, SLP_MODE_BENCH) && !a->stream ? NULL : is_mode(a, SLP_MODE_SERVE) ? NULL : sandbox(a);
 }
 
-/* Has a row for each setting of cli/knobs.c. */
+/* Has one row for each setting of cli/knobs.c. */
 static const struct {
   const char *name;
   const char *(*needs)(const slp_args *a);
-  /* key of the properties file of --multilang that decides in place of the setting; NULL: none does */
+  /* the key in the file of --multilang that overrides the setting; NULL: no key does */
   const char *key;
 } rows[] = {
     {"region", services, NULL},

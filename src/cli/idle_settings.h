@@ -1,17 +1,17 @@
-/* idle_settings.h - tells which settings of -X do nothing in what is about to run, and why. That is printed
- * at the start, so that nobody trusts in a setting that is ignored. The lines of the configuration file are
- * for every command, so they are not judged. */
+/* idle_settings.h - finds the settings of -X that have no effect in this run, and says why. They are reported
+ * at the start, so that nobody relies on a setting that is ignored. Lines of the configuration file are for
+ * all commands, so they are not checked. */
 #ifndef SLP_CLI_IDLE_SETTINGS_H
 #define SLP_CLI_IDLE_SETTINGS_H
 
 #include "cli/args.h"
 
-/* Returns why the setting of that name does nothing with these arguments, or NULL if it acts. The file of
+/* Returns why the setting `name` has no effect with these arguments, or NULL if it has one. The file of
  * --multilang must have been read before. */
 const char *slp_idle_setting(const slp_args *a, slp_str name);
-/* For tests: returns 1 if the table has the name. */
+/* For tests: returns 1 if the table has a row for the setting. */
 int slp_idle_setting_known(slp_str name);
-/* Adds a line for each -X of the command line that does nothing. Returns 0, or the buffer's error. */
+/* Adds a line for each -X on the command line that has no effect. Returns 0, or the buffer's error. */
 int slp_idle_settings_list(slp_buf *b, const slp_args *a);
 
 #endif

@@ -1,4 +1,4 @@
-/* json_nodes.c - turns the tokens of a JSON document into nodes. */
+/* json_nodes.c - builds an array of nodes from the tokens of a JSON document. */
 #include "cli/json_nodes.h"
 
 void slp_json_nodes_init(slp_json_nodes *d, slp_mem *mem) { *d = (slp_json_nodes){.mem = mem}; }
@@ -12,8 +12,8 @@ static int ends(int token) {
   return token == SLP_JSON_OBJECT_END || token == SLP_JSON_ARRAY_END || token == SLP_JSON_END;
 }
 
-/* Appends a node: behind `before`, or, if that is SLP_JSON_NO_NODE, as the first child of `parent`. Returns
- * the number of the node, or SLP_JSON_NO_NODE if there is no memory. */
+/* Appends a node as the next sibling of `before`. If `before` is SLP_JSON_NO_NODE, the node becomes the first
+ * child of `parent`. Returns the number of the node, or SLP_JSON_NO_NODE if there is no memory. */
 static uint32_t add_node(slp_json_nodes *d, uint32_t parent, uint32_t before) {
   if (d->n == d->cap) {
     slp_json_node *more = slp_doubled(d->mem, d->all, &d->cap, 64, sizeof *more);

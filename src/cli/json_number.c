@@ -1,13 +1,13 @@
-/* json_number.c - writes floating-point numbers and decimals as JSON. */
+/* json_number.c - writes floating-point numbers and decimals in JSON's syntax. */
 #include "cli/json_number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define EXACT_MAX 9007199254740992.0 /* 2^53: up to here a double is exact for every whole number */
+#define EXACT_MAX 9007199254740992.0 /* 2^53: every whole number up to this one is exact as a double */
 
-/* Writes NaN or an infinity, which JSON lacks, and returns 1. Returns 0 for any other number. Needs no
- * libm. */
+/* JSON has no NaN and no infinities. Writes such a number as a string and returns 1. Returns 0 for any other
+ * number. Uses no function of libm. */
 static int put_odd(slp_buf *b, double x) {
   if (x - x == 0) return 0;
   slp_buf_add_z(b, x != x ? "\"NaN\"" : x > 0 ? "\"Infinity\"" : "\"-Infinity\"");
@@ -22,8 +22,8 @@ static uint64_t bits_of(double x) {
 
 static int is_minus_zero(double x) { return bits_of(x) == UINT64_C(1) << 63; }
 
-/* Writes a whole number of at most `max` the quick way, and returns 1. Returns 0 for any other number. Most
- * are whole. */
+/* The fast path, because most numbers are whole: writes a whole number of at most `max` and returns 1.
+ * Returns 0 for any other number. */
 static int put_whole(slp_buf *b, double x, double max) {
   if (!(x >= -max && x <= max) || is_minus_zero(x)) return 0;
   int64_t whole = (int64_t)x;
@@ -56,7 +56,8 @@ void slp_json_put_float(slp_buf *b, float x) {
 
 enum { WORDS = SLP_DECIMAL_BYTES_MAX / 4 + 1, DIGITS = SLP_DECIMAL_BYTES_MAX * 5 / 2 + 12 };
 
-/* Reads the magnitude into words, the lowest first. Returns 1 if the number is negative. */
+/* Reads the absolute value of a number in two's complement into words, the lowest word first. Returns 1 if
+ * the number is negative. */
 static int read_words(slp_str bytes, uint32_t words[WORDS]) {
   int negative = bytes.n && (bytes.p[0] & 0x80);
   memset(words, 0, WORDS * sizeof *words);
@@ -69,7 +70,7 @@ static int read_words(slp_str bytes, uint32_t words[WORDS]) {
   return negative;
 }
 
-/* Divides the words by 10^9 and returns the remainder. */
+/* Divides the number in `words` by 10^9 and returns the remainder. */
 static uint32_t divide(uint32_t words[WORDS]) {
   uint64_t rest = 0;
   for (size_t i = WORDS; i-- > 0;) {
@@ -89,7 +90,7 @@ static int is_zero(const uint32_t words[WORDS]) {
 void slp_json_put_decimal(slp_buf *b, slp_str bytes, unsigned scale) {
   uint32_t words[WORDS];
   char digits[DIGITS + 12];
-  size_t n = 0; /* digits found so far, the lowest first */
+  size_t n = 0; /* number of digits found so far; the lowest digit comes first */
   SLP_CHECK(bytes.n <= SLP_DECIMAL_BYTES_MAX);
   int negative = read_words(bytes, words);
   while (!is_zero(words)) {

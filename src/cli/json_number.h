@@ -1,17 +1,18 @@
-/* json_number.h - writes numbers of binary formats as JSON, for Avro and Protobuf. */
+/* json_number.h - writes numbers of binary formats (Avro, Protobuf) as JSON. */
 #ifndef SLP_CLI_JSON_NUMBER_H
 #define SLP_CLI_JSON_NUMBER_H
 
 #include "base/buf.h"
 
-/* Writes the shortest number that reads as the same value. JSON lacks NaN and infinities: they become the
- * strings "NaN", "Infinity" and "-Infinity", as in the JSON of Protobuf. */
+/* Writes the shortest number that is read back as the same value. JSON has no NaN and no infinities, so they
+ * become the strings "NaN", "Infinity" and "-Infinity", as in the JSON of Protobuf. */
 void slp_json_put_double(slp_buf *b, double x);
 void slp_json_put_float(slp_buf *b, float x);
 
-#define SLP_DECIMAL_BYTES_MAX 128u /* the longest decimal */
-/* Writes a decimal with all its digits: the number in two's complement, highest byte first, divided by
- * 10^scale. It has at most SLP_DECIMAL_BYTES_MAX bytes; no bytes are 0. */
+#define SLP_DECIMAL_BYTES_MAX 128u /* most bytes of a decimal */
+/* Writes a decimal with all its digits. `bytes` is a whole number in two's complement, highest byte first;
+ * the value is that number divided by 10^scale. There are at most SLP_DECIMAL_BYTES_MAX bytes; no bytes mean
+ * 0. */
 void slp_json_put_decimal(slp_buf *b, slp_str bytes, unsigned scale);
 
 #endif

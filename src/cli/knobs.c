@@ -1,5 +1,5 @@
-/* knobs.c - the table behind -X: the options of the library, from its own table (api/settings.h), and the
- * settings of this command. */
+/* knobs.c - the table of the settings of -X. It has the options of the library, from api/settings.h, and then
+ * the command's own settings. */
 #include "cli/knobs.h"
 
 #include <stdio.h>
@@ -78,7 +78,7 @@ static const slp_setting own[] = {
      "of the computed payloads", 0},
 };
 
-/* A row of a table, and the offset in slp_args of the struct that the row is about. */
+/* A setting, and the offset in slp_args of the struct that holds its value. */
 typedef struct knob {
   const slp_setting *s;
   size_t at;
@@ -87,7 +87,7 @@ typedef struct knob {
 #define KNOBS_MAX (slp_settings_n + SLP_COUNT(own))
 #define AT_OPTS offsetof(slp_args, opts)
 
-/* Returns the i-th setting. Its `s` is NULL if it is an option of the library that -X does not have. */
+/* Returns the i-th setting. If that is an option of the library that -X does not have, `s` is NULL. */
 static knob knob_at(size_t i) {
   if (i >= slp_settings_n) return (knob){&own[i - slp_settings_n], 0};
   return (knob){slp_settings[i].for_programs ? NULL : &slp_settings[i], AT_OPTS};
@@ -129,10 +129,12 @@ int slp_knob_hides(slp_str name, const char *value) {
   for (size_t i = 0; i < SLP_COUNT(secrets); i++)
     if (slp_str_is(name, secrets[i])) return 1;
   int is_url = slp_str_is(name, "endpoint") || slp_str_is(name, "store_endpoint");
-  return slp_has_password(value) || (is_url && strchr(value, '@')); /* also a user name alone */
+  /* a user name without a password counts too */
+  return slp_has_password(value) || (is_url && strchr(value, '@'));
 }
 
-/* Writes the value of a setting as a user would type it; nothing if it has none; "(secret)" for a secret. */
+/* Writes the value of a setting as a user would type it. Writes nothing if the setting has no value, and
+ * "(secret)" for a secret. */
 static int add_value(slp_buf *b, const slp_args *a, knob k) {
   const char *text;
   if (k.s->kind == SLP_SETTING_TEXT) {

@@ -1,5 +1,5 @@
-/* lease_command.c - reads a lease table, and changes it if asked to. Every command reads the table first: to
- * print it, or to find out which lease or worker a name means. */
+/* lease_command.c - runs the commands that print or change leases. Every command first reads the lease table:
+ * to print it, or to find out which lease or worker the user's name stands for. */
 #include "cli/lease_command.h"
 
 #include <stdio.h>
@@ -18,27 +18,29 @@
 #include "host/terminal.h"
 
 #define OWNER_SHOWN 160
-#define WAITS_US 2000000u /* an answer that takes longer waits to see whether an owner lives */
+/* if an answer takes longer than this, the command is watching whether an owner lives */
+#define WAITS_US 2000000u
 
 typedef struct command {
   slp_app app;
-  slp_cli_consumer consumer; /* of the stream that is looked at; the streams come one after the other */
-  size_t at;                 /* index of that stream */
-  uint64_t begun_us;         /* when the look at that stream began */
+  slp_cli_consumer consumer; /* the consumer of the current stream; streams are handled one after the other */
+  size_t at;                 /* index of the current stream */
+  uint64_t begun_us;         /* when the command started with the current stream */
   size_t told_n,
-      over_n; /* --leases: told_n streams whose leases were printed; over_n of them are too far behind */
+      over_n; /* told_n: streams whose leases were printed; over_n: those of them that are too far behind */
   slp_lease_pick pick;
-  slp_buf name; /* the name in `pick`, kept for as long as the command runs */
-  /* owner of a lease that is to be changed; "": it has none, or tell_waiting has told about it */
+  slp_buf name; /* a copy of pick.name that lives as long as the command */
+  /* the owner of a lease that the command wants to change; "": no owner, or tell_waiting has already reported
+   * it */
   char owner[OWNER_SHOWN];
-  uint64_t asked_us; /* when the change was asked for */
-  slp_buf text;      /* an explanation, while it waits for the list of consumers */
-  char cut_off[100]; /* why a change ended before it was done; "": it did not */
+  uint64_t asked_us; /* when the change was sent to the library */
+  slp_buf text;      /* the explanation, kept until the list of consumers has come */
+  char cut_off[100]; /* why the change was ended early; "": it was not */
 } command;
 
 static void begin(command *k);
 
-/* Shards are read for READ_MS, or for half of the time that the command has (-m, --timeout). */
+/* --leases reads shards for READ_MS, or for half of the command's time limit (-m, --timeout). */
 #define READ_MS 10000u
 
 static uint64_t limit_ms(const slp_args *a) { return a->contact_ms ? a->contact_ms : a->timeout_ms; }
@@ -67,7 +69,7 @@ static int exit_code_of(int status) {
   }
 }
 
-/* Returns 1 if `status` is a failure, which it has then reported. */
+/* Returns 1 if `status` is a failure, and reports it. Returns 0 otherwise. */
 static int failed(command *k, int status, const sloop_error_t *error) {
   if (status == 0) return 0;
   char line[400];
@@ -104,7 +106,7 @@ static int add_leases(command *k, slp_buf *b, const sloop_leases_t *leases) {
   return slp_lease_table(b, leases, now_ms, terminal ? columns : 0);
 }
 
-/* Reports which shards are too far behind. */
+/* Reports the shards that are further behind than --lag-over allows. */
 static void check_lag(command *k, const sloop_leases_t *leases) {
   const slp_args *a = k->app.args;
   slp_buf line;
@@ -117,8 +119,8 @@ static void check_lag(command *k, const sloop_leases_t *leases) {
   slp_buf_free(&line);
 }
 
-/* Returns `code`, or SLP_EXIT_BEHIND if --lag-over has found a shard that is too far behind. If not every
- * stream was looked at, returns a failure, because 0 would say that all is well. */
+/* Returns `code`, or SLP_EXIT_BEHIND if --lag-over has found a shard that is too far behind. If some streams
+ * were not looked at, returns a failure, because 0 would say that all is well. */
 static int exit_code_of_lag(const command *k, int code) {
   if (!k->app.args->lag_over || code) return code;
   if (k->over_n) return SLP_EXIT_BEHIND;
@@ -152,7 +154,7 @@ static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *e,
     write_and_end(k, &k->text);
 }
 
-/* Reports what a change has done that ended before it was done. */
+/* Reports how much of a change was done before it was ended early. */
 static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
   char line[600], done[200];
   slp_lease_done_so_far(r, k->app.args->mode == SLP_MODE_RESET ? "set" : "released", done);
@@ -161,15 +163,15 @@ static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
   slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, line);
 }
 
-/* Ends a change before it is done. Its callback reports what was done until then. */
+/* Ends a change early. The callback of the change then reports what was done. */
 static void cut_off(command *k, const char *why) {
   if (k->consumer.stopping || k->consumer.failed)
-    return; /* it is done: it only closes, or waits for the reader of its output */
+    return; /* the work is done: the command only closes, or waits for the reader of its output */
   snprintf(k->cut_off, sizeof k->cut_off, "%s", why);
   slp_cli_consumer_stop(&k->consumer, 0);
 }
 
-/* Some leases may have been changed although others could not be. Both are reported. */
+/* Some leases may have been changed while others could not be changed. Reports both. */
 static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, const sloop_error_t *error,
                       void *arg) {
   command *k = arg;
@@ -186,7 +188,8 @@ static void on_result(sloop_t *s, int status, const sloop_admin_result_t *r, con
     slp_cli_consumer_stop(&k->consumer, 0);
 }
 
-/* Asks for the change or the explanation. name NULL: all leases. Returns 0, or a negative code. */
+/* Asks the library for the change or the explanation. name: a shard or worker; NULL: all leases. Returns 0,
+ * or a negative code. */
 static int ask(command *k, const char *name) {
   const slp_args *a = k->app.args;
   sloop_t *s = k->consumer.s;
@@ -200,8 +203,8 @@ static int ask(command *k, const char *name) {
   return sloop_admin_reset(s, name, &to, a->force, on_result, k);
 }
 
-/* Notes the first owner among the leases that are to be changed. An owner that is not evicted by force is
- * watched first, which tell_waiting reports. */
+/* Stores in k->owner the first owner among the leases that the command wants to change. Unless --force evicts
+ * the owner, the library first watches whether it lives, and tell_waiting reports that. */
 static void note_owner(command *k, const sloop_leases_t *leases, const char *name) {
   const slp_args *a = k->app.args;
   int all = a->mode == SLP_MODE_RESET && !name;
@@ -224,7 +227,7 @@ static void tell_waiting(command *k) {
 
 static void find_and_ask(command *k, const sloop_leases_t *leases) {
   const slp_args *a = k->app.args;
-  const char *name = NULL; /* NULL: all leases */
+  const char *name = NULL; /* a shard or worker; NULL: all leases */
   if (a->mode != SLP_MODE_RESET || strcmp(a->lease_name, "all") != 0) {
     slp_lease_find(leases, a->lease_name, a->mode == SLP_MODE_RELEASE, &k->pick);
     if (k->pick.second) {
@@ -238,7 +241,7 @@ static void find_and_ask(command *k, const sloop_leases_t *leases) {
       slp_cli_consumer_fail(&k->consumer, SLP_EXIT_FAILED, "no memory");
       return;
     }
-    name = slp_buf_z(&k->name); /* the leases do not live longer than this callback */
+    name = slp_buf_z(&k->name); /* copied, because the leases live only as long as this callback */
   }
   note_owner(k, leases, name);
   k->asked_us = slp_program_mono_us();
@@ -329,7 +332,7 @@ static void begin(command *k) {
   if (a->streams_n > 1) k->consumer.name = a->streams[k->at];
   k->begun_us = slp_program_mono_us();
   o.stream = a->streams[k->at];
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* asking a question must not register a consumer */
+  o.retrieval = SLOOP_RETRIEVAL_POLL; /* a command that only asks must not register a consumer */
   if (slp_cli_consumer_open_idle(&k->consumer, &k->app, &o) != 0)
     slp_app_close(&k->app);
   else if (reads(a))

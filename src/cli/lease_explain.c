@@ -1,5 +1,5 @@
-/* lease_explain.c - puts an explanation into words. The age of a time that another machine has stamped is
- * the difference to this machine's clock. */
+/* lease_explain.c - puts an explanation of a shard's lease into words. Many times in it were taken by other
+ * machines; their ages are computed with this machine's clock. */
 #include "cli/lease_explain.h"
 
 #include <stdio.h>
@@ -7,16 +7,16 @@
 #include "cli/lease_words.h"
 #include "cli/show.h"
 
-typedef struct page { /* a text for a person, and what it explains */
+typedef struct page { /* the output, and the explanation that it words */
   slp_buf *b;
   const sloop_explanation_t *e;
 } page;
 
-typedef struct text { /* a text that functions return by value */
+typedef struct text { /* a string that functions can return by value */
   char p[200];
 } text;
 
-/* Returns a length of time as text: "3.2 s", "4 min", "2 h", "5 d". */
+/* Returns a length of time in words: "3.2 s", "4 min", "2 h", "5 d". */
 static text span(int64_t ms) {
   text t;
   if (ms < 0) ms = 0;
@@ -31,7 +31,7 @@ static text span(int64_t ms) {
   return t;
 }
 
-/* Returns how long before the reading of the table something was, as text. */
+/* Returns in words how long before the reading of the table the time at_ms was. */
 static text ago(const page *p, int64_t at_ms) {
   text t = {"at a time it does not tell"};
   if (at_ms >= 0) snprintf(t.p, sizeof t.p, "%.40s ago", span(p->e->read_at_ms - at_ms).p);
@@ -44,8 +44,8 @@ static text position(const sloop_lease_t *l) {
   return t;
 }
 
-/* Returns the id of an instance. The part behind the last dot, which tells its incarnations apart, is not for
- * people. */
+/* Returns the worker's id, which is the instance without its last dot and the part after it. That part tells
+ * apart several lives of one worker and means nothing to people. */
 static text id_of(const char *instance) {
   text t;
   const char *dot = strrchr(instance, '.');
@@ -73,7 +73,7 @@ static void say_leader(page *p) {
   }
 }
 
-/* Returns what happens to a free lease that is assigned to nobody. */
+/* Returns in words what will happen to a free lease that is not assigned to a worker. */
 static const char *who_assigns(const page *p) {
   if (p->e->leader_state == SLOOP_LEADER_UNUSED) return "whichever worker finds it next takes it";
   if (p->e->leader_state == SLOOP_LEADER_ALIVE)
@@ -111,15 +111,15 @@ static void say_children(page *p) {
 
 /* ---- the first lines: why the shard is read or not ------------------------------------------------- */
 
-/* a worker that gave the lease up for lack of progress does not take it again for this long */
+/* A worker that gave the lease up because it made no progress does not take it again for this long. */
 #define TRIED_AGAIN_MS 30000
-#define AVOIDED_MS 600000 /* for this long the leader gives it to another worker */
+#define AVOIDED_MS 600000 /* the leader gives the lease to another worker for this long */
 
 static int64_t given_up_ago_ms(const page *p, const sloop_lease_t *l) {
   return l->avoid_at_ms < 0 ? INT64_MAX : p->e->read_at_ms - l->avoid_at_ms;
 }
 
-/* Returns which worker takes an assigned lease, and when. l NULL: the shard has no lease. */
+/* Returns in words which worker will take an assigned lease, and when. l NULL: the shard has no lease. */
 static text taken(const page *p, const sloop_lease_t *l) {
   text t, id = id_of(p->e->assigned_to), when;
   int64_t ago_ms = l && strcmp(l->avoid, p->e->assigned_to) == 0 ? given_up_ago_ms(p, l) : INT64_MAX;
@@ -209,7 +209,7 @@ static slp_lease_lag lag_now(const page *p, const sloop_lease_t *l) {
   return slp_lease_lag_by(l, p->e->owner, p->e->read_at_ms);
 }
 
-/* If records wait and no position was written for longer than this, the shard makes no progress. */
+/* The shard makes no progress if records wait in it and no position was written for longer than this. */
 #define STANDS_MS 30000
 
 static void say_read(page *p, const sloop_lease_t *l) {
@@ -259,7 +259,7 @@ static void say_answer(page *p) {
   slp_lease_say(p->b, "%s: reason %d, which this program does not know", shard, (int)p->e->why);
 }
 
-/* ---- the other lines: what the answer rests on ----------------------------------------------------- */
+/* ---- the other lines: the facts behind the first line ---------------------------------------------- */
 
 static void say_owner(page *p, const sloop_lease_t *l) {
   const sloop_worker_t *w = p->e->owner;
@@ -297,8 +297,8 @@ static void say_claim(page *p, const sloop_lease_t *l) {
     slp_lease_say(p->b, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
 }
 
-/* Says how far behind the shard is at most. A length of time is cut to its unit, so the next higher number of
- * that unit is the most it can be. */
+/* Writes how far behind the shard is at most. The text cuts the lag to a whole number of its unit, so the
+ * bound is the next number of that unit. */
 static void say_behind(page *p, const sloop_lease_t *l) {
   slp_lease_lag lag = lag_now(p, l);
   char most[24];

@@ -5,8 +5,8 @@
 #include "base/buf.h"
 #include "sloop.h"
 
-/* Appends lines of text. The first line is the answer, and the others are what it rests on. Returns 0, or the
- * buffer's error. */
+/* Appends lines of text. The first line says whether and why the shard is read; the other lines give the
+ * facts behind that. Returns 0, or the buffer's error. */
 int slp_lease_explain(slp_buf *b, const sloop_explanation_t *e);
 
 #endif

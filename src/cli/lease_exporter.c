@@ -1,6 +1,6 @@
-/* lease_exporter.c - reads lease tables again and again, one for each application and stream, and serves what
- * they say to Prometheus. Failures of what it reads never end it. If a table can't be read, the metrics say
- * that, and what was read last grows old. */
+/* lease_exporter.c - reads lease tables again and again, one for each application and stream, and serves the
+ * results as metrics to Prometheus. A failed reading never ends the command. The metrics then say that the
+ * table can't be read, and the last results grow old. */
 #include "cli/lease_exporter.h"
 
 #include <stdio.h>
@@ -12,8 +12,9 @@
 #include "cli/say.h"
 #include "program/program.h"
 
-#define STAGGER_US 100000u /* pause between the first readings of two tables */
-/* a reading without an answer for this long after its time for reading shards is reported as failed */
+/* time between the first reading of one table and the first reading of the next table */
+#define STAGGER_US 100000u
+/* A reading may take its time for reading shards and this much more. After that it is reported as failed. */
 #define OVERDUE_US UINT64_C(30000000)
 
 typedef struct exporter exporter;
@@ -21,14 +22,16 @@ typedef struct place { /* the leases of one application and stream */
   exporter *e;
   slp_cli_consumer consumer;
   slp_lease_readings readings;
-  uint64_t asked_us, next_us;  /* when the last reading was asked for; when the next one is due */
-  uint8_t asking, overdue;     /* asking: a reading is under way; overdue: it was reported as failed */
-  char said[SLP_READINGS_WHY]; /* the failure that was reported last; "": none since a reading succeeded */
+  /* asked_us: when the last reading was asked for; next_us: when the next reading is due */
+  uint64_t asked_us, next_us;
+  /* asking: a reading is under way; overdue: that reading was reported as failed because it takes too long */
+  uint8_t asking, overdue;
+  char said[SLP_READINGS_WHY]; /* the failure that was reported last; "": the last reading succeeded */
 } place;
 
 struct exporter {
   slp_app app;
-  slp_lease_page *page; /* owned; NULL: it is not open */
+  slp_lease_page *page; /* owned; NULL: the page is not open */
   uint8_t closing;
   place *places; /* owned */
   size_t places_n;
@@ -36,7 +39,7 @@ struct exporter {
 
 /* ---- readings ----------------------------------------------------------------------------------------- */
 
-/* Reports why readings fail, once for each reason. */
+/* Reports why the readings of a table fail. The same reason is reported only once. */
 static void tell(place *p) {
   const slp_args *a = p->e->app.args;
   const char *why = p->readings.why;
@@ -74,7 +77,7 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
     tell(p);
 }
 
-/* Returns for how long a reading may read shards: half of the time between two readings. */
+/* Returns for how long a reading may read shards: half of the time from one reading to the next. */
 static uint32_t read_ms(const slp_args *a) { return a->leases_ms / 2; }
 
 static void ask(place *p, uint64_t now_us) {
@@ -136,7 +139,7 @@ static void close_all(exporter *e) {
 
 static void on_consumer_closed(slp_cli_consumer *c) {
   exporter *e = ((place *)c->user)->e;
-  close_all(e); /* if this consumer failed for good, its reason was reported */
+  close_all(e); /* if this consumer failed for good, its reason has already been reported */
   leave_if_done(e);
 }
 
@@ -157,7 +160,7 @@ static int open_place(exporter *e, place *p, const char *app, const char *stream
   sloop_opts_t o = a->opts;
   o.app = app;
   o.stream = stream;
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* looking on must not register a consumer */
+  o.retrieval = SLOOP_RETRIEVAL_POLL; /* a command that only looks must not register a consumer */
   *p = (place){.e = e, .next_us = now_us + number * STAGGER_US};
   p->consumer = (slp_cli_consumer){.user = p, .on_closed = on_consumer_closed, .muted = 1, .lasting = 1};
   slp_lease_readings_init(&p->readings, e->app.mem, app, stream, a->leases_ms + read_ms(a), now_us);
@@ -169,7 +172,8 @@ static int open_place(exporter *e, place *p, const char *app, const char *stream
 
 static int open_places(exporter *e) {
   const slp_args *a = e->app.args;
-  size_t apps_n = a->apps_n ? a->apps_n : 1; /* 0: the file of --multilang names the only one, opts.app */
+  /* without -G there is one application, opts.app, which the file of --multilang gives */
+  size_t apps_n = a->apps_n ? a->apps_n : 1;
   e->places = slp_zalloc_n(e->app.mem, apps_n * a->streams_n, sizeof *e->places);
   if (!e->places) return SLP_ENOMEM;
   for (size_t i = 0; i < apps_n; i++)

@@ -1,9 +1,10 @@
-/* lease_lines.c - words lease events as lines. */
+/* lease_lines.c - turns lease events into lines of text. */
 #include "cli/lease_lines.h"
 
 #include <stdio.h>
 
-/* The next three functions write an event as a line. They return 1 if a person should see it without -v. */
+/* Writes an event about a shard as a line. This function and the next two return 1 if a person should see the
+ * line without -v. */
 static int about_shard(const sloop_lease_event_t *e, const char *what, char *line, size_t n) {
   snprintf(line, n, "%s: %s, epoch %llu", e->shard, what, (unsigned long long)e->epoch);
   return 0;
@@ -14,7 +15,7 @@ static int about_worker(const sloop_lease_event_t *e, const char *what, int trou
   return trouble;
 }
 
-/* for an event whose text says what happened */
+/* For events whose `text` says what happened. */
 static int as_told(const sloop_lease_event_t *e, const char *what, int trouble, char *line, size_t n) {
   snprintf(line, n, "%s%s%s%s%s", e->shard, *e->shard ? ": " : "", what, *e->text ? ": " : "", e->text);
   return trouble;

@@ -1,11 +1,11 @@
-/* lease_over.c - names the shards that are too far behind. A cron job may ask, so a lag that is not known is
- * named too: silence would say that all is well. */
+/* lease_over.c - lists the shards that are too far behind. It also lists shards whose lag is not known,
+ * because a cron job may ask, and no output would mean that all is well. */
 #include "cli/lease_over.h"
 
 #include "cli/lease_words.h"
 #include "cli/show.h"
 
-#define NAMES_MAX 10u /* shards that the line names */
+#define NAMES_MAX 10u /* the most shards that the line lists */
 
 typedef struct over {
   slp_buf *b;

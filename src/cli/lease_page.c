@@ -1,6 +1,6 @@
-/* lease_page.c - owns the host and the server from which --leases --metrics answers. They are not in
- * lease_exporter.c, because host/host.h and program/program.h are two views of the same things and do not
- * mix. */
+/* lease_page.c - owns the host and the HTTP server of --leases --metrics. They are not in lease_exporter.c,
+ * because that file includes program/program.h. host/host.h declares the same things in another way, so no
+ * file may include both. */
 #include "cli/lease_page.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static int sample(void *arg, slp_sample *into, int with_shards) {
   return p->o.sample(p->o.arg, into, with_shards);
 }
 
-/* The page has nothing about a program of its own: it shows tables only. */
+/* The metrics page shows only lease tables and nothing about this process. */
 static void nothing_of_its_own(void *arg, slp_metrics_own *ret) {
   (void)arg;
   *ret = (slp_metrics_own){0};

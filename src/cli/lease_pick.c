@@ -1,4 +1,4 @@
-/* lease_pick.c - finds which shard or worker a name on the command line means. */
+/* lease_pick.c - finds the shard or worker that a name on the command line stands for. */
 #include "cli/lease_pick.h"
 
 #include "cli/start.h"
@@ -9,8 +9,8 @@ static int is_shard(const sloop_leases_t *all, const char *name) {
   return 0;
 }
 
-/* Returns 1 if the name is a worker's instance, or the id of one. An instance is the worker's id, a dot, and
- * what tells its incarnations apart. */
+/* Returns 1 if the name is the instance or the id of a worker in the table. An instance is the worker's id, a
+ * dot, and a part that tells apart several lives of one worker. */
 static int is_worker(const sloop_leases_t *all, const char *name) {
   size_t n = strlen(name);
   for (size_t i = 0; i < all->workers_n; i++) {
@@ -39,8 +39,8 @@ void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, s
     if (found) ret->second = all->leases[i]->shard;
     if (!found) found = all->leases[i]->shard;
   }
-  if (found)
-    ret->name = found;
-  else if (*ret->room && !workers) /* with `workers` a number may be a worker's id */
+  if (found) ret->name = found;
+  /* with `workers`, a number is not completed to a shard id, because it may be a worker's id */
+  else if (*ret->room && !workers)
     ret->name = ret->room;
 }

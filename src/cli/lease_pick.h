@@ -1,4 +1,4 @@
-/* lease_pick.h - which lease or worker a name on the command line means. */
+/* lease_pick.h - finds the shard or worker that a name on the command line stands for. */
 #ifndef SLP_CLI_LEASE_PICK_H
 #define SLP_CLI_LEASE_PICK_H
 
@@ -6,14 +6,14 @@
 #include "sloop.h"
 
 typedef struct slp_lease_pick {
-  const char *name;   /* the full name; points into the leases, the given name, or `room` */
-  const char *second; /* NULL, or another shard that the given name may mean as well */
-  char room[129];     /* memory for a shard id that was completed */
+  const char *name;   /* the full name; points into the leases, into the given name, or to `room` */
+  const char *second; /* another shard that the given name may stand for; NULL: the name is unambiguous */
+  char room[129];     /* holds a shard id that was completed from a number */
 } slp_lease_pick;
 
-/* Finds a shard by its id, by the number in shardId-000000000012, or by the end of its id. With `workers` it
- * also finds a worker, by its id or its instance. A name that is not in the table stays as it was given. A
- * number that can only be a shard's is completed to an id. */
+/* Finds a shard by its id, by the number in shardId-000000000012, or by the end of its id. With `workers`,
+ * also finds a worker by its id or its instance. A name that is not in the table is left as it is, but a
+ * number that can only be a shard's number is completed to a shard id. */
 void slp_lease_find(const sloop_leases_t *all, const char *given, int workers, slp_lease_pick *ret);
 
 #endif

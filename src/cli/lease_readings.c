@@ -1,4 +1,5 @@
-/* lease_readings.c - keeps what a reading of a lease table said, and ages it. */
+/* lease_readings.c - keeps the result of the last reading of a lease table, and adds to its lags the time
+ * that has passed since. */
 #include "cli/lease_readings.h"
 
 #include <stdio.h>
@@ -24,18 +25,19 @@ void slp_lease_readings_failed(slp_lease_readings *r, const char *why) {
 
 /* ---- taking a reading -------------------------------------------------------------------------------- */
 
-/* Counts one more of the word. */
+/* Adds 1 to the count of `word`. */
 static void count(slp_sample_count *counts, size_t *n, const char *word) {
   size_t i = 0;
   while (i < *n && strcmp(counts[i].word, word) != 0) i++;
-  if (i == SLP_SAMPLE_WORDS) return; /* never happens: there are fewer words */
+  if (i == SLP_SAMPLE_WORDS) return; /* never happens, because there are fewer different words */
   if (i == *n) counts[(*n)++] = (slp_sample_count){word, 0};
   counts[i].n++;
 }
 
 typedef struct sum {
-  int64_t behind_ms; /* the most of any shard; 0: all shards were read to their ends; -1: none is known */
-  size_t unknown;    /* shards whose lag is not known */
+  /* the largest lag of any shard; 0: all shards were read to their ends; -1: no lag is known */
+  int64_t behind_ms;
+  size_t unknown; /* number of shards whose lag is not known */
 } sum;
 
 static int add_shard(slp_sample *to, slp_sample_table *t, sum *all, const sloop_lease_t *l,
@@ -83,21 +85,20 @@ int slp_lease_readings_take(slp_lease_readings *r, const sloop_leases_t *leases,
   r->read_us = now_us;
   r->readings++;
   r->failed = 0;
-  int unknown = all.unknown || all.behind_ms < 0; /* behind_ms below 0: no shard has a lease */
+  int unknown = all.unknown || all.behind_ms < 0; /* behind_ms is negative if no shard has a lease */
   r->behind_ms = unknown ? -1 : all.behind_ms;
   if (!unknown) r->unknown_us = 0;
   if (unknown && !r->unknown_us) r->unknown_us = now_us;
   return 0;
 }
 
-/* ---- showing it ------------------------------------------------------------------------------------- */
+/* ---- adding the reading to a sample ---------------------------------------------------------------- */
 
 static int64_t since_ms(uint64_t at_us, uint64_t now_us) {
   return now_us > at_us ? (int64_t)((now_us - at_us) / 1000) : 0;
 }
 
-/* Returns a lag with the time since the reading added. A lag of 0 stays 0 until the next reading is
- * overdue. */
+/* Returns a lag plus the time since the reading. A lag of 0 stays 0 until the next reading is overdue. */
 static int64_t aged_ms(const slp_lease_readings *r, int64_t told_ms, uint64_t now_us) {
   int64_t since = since_ms(r->read_us, now_us);
   if (told_ms < 0) return -1;

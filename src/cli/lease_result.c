@@ -1,13 +1,13 @@
-/* lease_result.c - puts into words what a change of leases has done. */
+/* lease_result.c - puts the result of a change of leases into words. */
 #include "cli/lease_result.h"
 
 #include <stdio.h>
 
 #include "cli/lease_words.h"
 
-#define LINES_MAX 100u /* leases that have a line of their own */
+#define LINES_MAX 100u /* the most leases that get a line each */
 
-typedef struct page { /* a text for a person, and the status of the change */
+typedef struct page { /* the output, and the status of the change */
   slp_buf *b;
   int status;
 } page;
@@ -37,7 +37,7 @@ static void say_change(page *p, const sloop_change_t *c) {
       slp_lease_say(p->b, "%s has no lease that can be read: there is nothing to release", c->shard);
       return;
     case SLOOP_CHANGE_CONFLICT:
-      /* without SLOOP_ELEASE the error that comes with the result says why */
+      /* with another status than SLOOP_ELEASE, the error that comes with the result says why */
       slp_lease_say(p->b, "%s: not changed%s", c->shard,
                     p->status == SLOOP_ELEASE ? ": its row kept changing" : "");
       return;

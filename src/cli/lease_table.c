@@ -15,8 +15,9 @@ static const slp_column of_workers[] = {{"WORKER", 12, 0}, {"STATE", 0, 0}, {"HE
 
 static const char *or_dash(const char *z) { return *z ? z : "-"; }
 
-/* Adds a cell with a worker's instance. A narrow table shows only its id: the part behind the last dot, which
- * tells its incarnations apart, is not for people. */
+/* Adds a cell with a worker's instance. In a narrow table the cell has only the worker's id, without the
+ * last dot and the part after it. That part tells apart several lives of one worker and means nothing to
+ * people. */
 static void add_instance(slp_columns *c, const char *instance, size_t width) {
   const char *dot = strrchr(instance, '.');
   char id[SLP_CELL_BYTES_MAX];
@@ -73,10 +74,11 @@ int slp_lease_sum(slp_buf *b, const sloop_leases_t *l) {
   return slp_buf_failed(b);
 }
 
-/* The lags of all shards together. */
+/* Sums up the lags of all shards. */
 typedef struct lag_sum {
-  slp_lease_lag worst;  /* the largest lag; ms -1: none is known */
-  size_t unknown, lost; /* shards whose lag is not known; shards from whose position nobody can go on */
+  slp_lease_lag worst; /* the largest lag; worst.ms is -1 if no lag is known */
+  /* unknown: shards whose lag is not known; lost: shards whose position can't be read from any more */
+  size_t unknown, lost;
 } lag_sum;
 
 static void count_lag(lag_sum *sum, const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms) {
@@ -120,7 +122,7 @@ int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms,
 
 /* ---- why a lag is not known --------------------------------------------------------------------------- */
 
-#define NAMES_MAX 10u /* shards that a line names */
+#define NAMES_MAX 10u /* the most shards that a line lists */
 
 static const struct {
   sloop_lag_t lag;
@@ -136,12 +138,12 @@ static const struct {
     {SLOOP_LAG_NO_POSITION, "of unknown lag: nothing says where reading would begin (-o may)"},
 };
 
-/* Returns the i-th shard: leases come first, then shards without a lease. */
+/* Returns the i-th shard. Shards with a lease come first, then shards without a lease. */
 static const sloop_lease_t *shard_at(const sloop_leases_t *l, size_t i) {
   return i < l->leases_n ? l->leases[i] : l->unleased[i - l->leases_n];
 }
 
-/* Adds a line about all shards of this reason, unless there are none. */
+/* Adds a line about the shards whose lag is not known for this reason. Adds nothing if there are none. */
 static void add_reason(slp_buf *b, const sloop_leases_t *l, size_t reason, size_t width) {
   slp_buf line;
   const char *error = "";

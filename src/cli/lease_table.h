@@ -1,22 +1,25 @@
-/* lease_table.h - what --leases prints. All functions return 0, or the buffer's error. now_ms: Unix time. */
+/* lease_table.h - prints what --leases shows. All functions return 0, or the buffer's error. now_ms: Unix
+ * time. */
 #ifndef SLP_CLI_LEASE_TABLE_H
 #define SLP_CLI_LEASE_TABLE_H
 
 #include "base/buf.h"
 #include "sloop.h"
 
-/* Writes leases, workers, bad rows and a summary, at most `width` wide; 0: no limit. */
+/* Writes leases, workers, bad rows and a summary, in lines of at most `width` characters; width 0: no
+ * limit. */
 int slp_lease_table(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t width);
-/* Does the same. word_of says the state of a worker, in place of slp_worker_word(); `arg` is its first
- * argument. */
+/* Writes the same table, but takes the word for a worker's state from word_of instead of slp_worker_word().
+ * `arg` is the first argument of word_of. */
 int slp_lease_table_with(slp_buf *b, const sloop_leases_t *l, int64_t now_ms, size_t width,
                          const char *(*word_of)(const void *arg, const sloop_worker_t *), const void *arg);
-/* Writes the same as JSON lines: objects with "shard", "unleased", "worker", "bad_row", "passed_over" or
- * "unlisted". */
+/* Writes the same facts as JSON lines: objects with "shard", "unleased", "worker", "bad_row", "passed_over"
+ * or "unlisted". */
 int slp_lease_json(slp_buf *b, const char *stream, const sloop_leases_t *l, int64_t now_ms);
-/* Writes "4 leases: 1 free, 3 owned". */
+/* Writes the number of leases in each state, such as "4 leases: 1 free, 3 owned". */
 int slp_lease_sum(slp_buf *b, const sloop_leases_t *l);
-/* Writes "2 workers, 1 dead or silent; the furthest is 12s behind". word_of: as in slp_lease_table_with(). */
+/* Writes a summary of the workers, such as "2 workers, 1 dead or silent; the furthest is 12s behind".
+ * word_of: see slp_lease_table_with(). */
 int slp_worker_sum(slp_buf *b, const sloop_leases_t *l, int64_t now_ms,
                    const char *(*word_of)(const void *arg, const sloop_worker_t *), const void *arg);
 
