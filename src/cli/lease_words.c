@@ -1,4 +1,4 @@
-/* lease_words.c - puts leases into words. */
+/* lease_words.c - turns the facts of a lease table into words for people. */
 #include "cli/lease_words.h"
 
 #include <stdarg.h>
@@ -12,8 +12,8 @@ slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   if (l->refused_n && l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_REFUSED;
   if (l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_FREE;
   if (l->state == SLOOP_LEASE_OWNER_DEAD) return SLP_LEASE_IS_DEAD;
-  /* A claim in the row changes nothing here. The assignment may no longer want the claim, and then the owner
-   * keeps the lease. */
+  /* A claim in the row does not change the state. The assignment may no longer want that claim, and then the
+   * owner keeps the lease. */
   return SLP_LEASE_IS_OWNED;
 }
 
@@ -32,7 +32,7 @@ const char *slp_lease_mood_word(slp_lease_mood mood) {
 }
 
 const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance) {
-  size_t from = 0, to = all->workers_n; /* they are sorted by name */
+  size_t from = 0, to = all->workers_n; /* workers are sorted by name, so this is a binary search */
   while (from < to) {
     size_t middle = from + (to - from) / 2;
     int c = strcmp(instance, all->workers[middle]->worker);
@@ -45,7 +45,8 @@ const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *in
   return NULL;
 }
 
-/* Returns the lag that a row told, plus the time since the row was written; -1: not known. */
+/* Returns the lag that a row states, plus the time since the row was written. Returns -1 if either is not
+ * known. */
 static int64_t aged_ms(int64_t told_ms, int64_t written_at_ms, int64_t now_ms) {
   if (told_ms < 0 || written_at_ms < 0) return -1;
   return slp_add_i64(told_ms, slp_max_i64(now_ms - written_at_ms, 0));
@@ -54,15 +55,16 @@ static int64_t aged_ms(int64_t told_ms, int64_t written_at_ms, int64_t now_ms) {
 slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms) {
   if (w->dead) return (slp_lease_lag){-1, 0};
   /* A worker writes its row every third of a lease. A lag of 0 stays 0 until the next row is overdue. Any
-   * other lag grows until a row says otherwise. */
+   * other lag is taken to grow until a new row states another lag. */
   if (w->behind_ms == 0 && now_ms - w->written_at_ms <= (int64_t)w->lease_ms / 2)
     return (slp_lease_lag){0, 0};
   int64_t most_ms = aged_ms(w->behind_ms, w->written_at_ms, now_ms);
   return (slp_lease_lag){most_ms, most_ms > 0};
 }
 
-/* Returns the lag that was read at the position; -1: none was read. If records waited there, the wait has
- * grown since. If none waited, none may have come since, so it stays 0. */
+/* Returns the lag that sloop_admin_lag() has read at the lease's position, or -1 if none was read. If records
+ * were waiting there, the wait has grown since. If no records were waiting, new ones need not have come, so
+ * the lag stays 0. */
 static int64_t read_ms(const sloop_lease_t *l, int64_t now_ms) {
   if (l->lag != SLOOP_LAG_READ) return -1;
   return l->read_behind_ms ? aged_ms(l->read_behind_ms, l->read_at_ms, now_ms) : 0;
@@ -99,11 +101,11 @@ slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all
 slp_lease_lag slp_lease_lag_by(const sloop_lease_t *l, const sloop_worker_t *owner, int64_t now_ms) {
   slp_lease_mood mood = slp_lease_mood_of(l);
   if (l->lag != SLOOP_LAG_UNASKED) return (slp_lease_lag){read_ms(l, now_ms), 0};
-  if (mood != SLP_LEASE_IS_OWNED) /* nobody reads the shard, so nobody knows its lag */
+  if (mood != SLP_LEASE_IS_OWNED) /* nobody reads the shard, so its lag is not known */
     return (slp_lease_lag){mood == SLP_LEASE_IS_ENDED ? 0 : -1, 0};
   int64_t own_ms = aged_ms(l->behind_ms, l->written_at_ms, now_ms);
   slp_lease_lag worst = owner ? slp_worker_lag_of(owner, now_ms) : (slp_lease_lag){-1, 0};
-  /* 1: the lease was written after the owner's row, and says that records waited */
+  /* 1: the lease was written after the owner's row, and states that records were waiting */
   int later = owner && l->behind_ms > 0 && l->written_at_ms > owner->written_at_ms;
   if (worst.ms >= 0 && !later && (own_ms < 0 || worst.ms <= own_ms)) return worst;
   return (slp_lease_lag){own_ms, own_ms > 0};
@@ -117,8 +119,8 @@ const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms) {
   return w->leads ? "leads" : "works";
 }
 
-/* Returns 1 if it is not known where reading begins: the row does not say, and this command was given no -o.
- * Without -o the position is "latest", so any other position is from -o. */
+/* Returns 1 if the position where reading will begin is not known, because the row does not state it and this
+ * command was given no -o. Without -o the position is "latest", so any other position comes from -o. */
 int slp_lease_begin_is_untold(const sloop_lease_t *l) {
   return l->begin_untold && l->position.kind == SLOOP_LATEST;
 }
@@ -132,7 +134,7 @@ void slp_lease_position_text(const sloop_lease_t *l, char out[200]) {
 
 void slp_position_text(const sloop_position_t *p, char out[200]) {
   const char *at = p->kind == SLOOP_AT_SEQ ? "at" : "after";
-  /* 1: behind all records of that number, so no sub-sequence number is shown */
+  /* 1: the position is after all records with this sequence number, so no sub-sequence number is shown */
   int whole = p->kind == SLOOP_AFTER_SEQ && p->sub == UINT32_MAX;
   out[0] = 0;
   switch (p->kind) {
@@ -162,7 +164,7 @@ void slp_lease_say(slp_buf *b, const char *fmt, ...) {
   if (slp_say_to(b, "%s", line) == SLP_ELIMIT) slp_buf_cut(b, before);
 }
 
-/* The units of a length of time, each for lengths of at least `least`. */
+/* The units for lengths of time. A unit is used for lengths of at least `least`. */
 static const struct {
   int64_t ms, least;
   const char *unit;
@@ -200,7 +202,8 @@ void slp_lag_text(int64_t ms, char out[24]) {
     snprintf(out, 24, "tip");
 }
 
-/* Returns the lag rounded up to the unit in which it is shown, so that "at most" stays true. */
+/* Returns the lag, rounded up to the unit in which it will be shown, so that the text is still a true upper
+ * bound. */
 static int64_t rounded_up(int64_t ms) {
   int64_t unit = unit_ms_of(ms);
   return ms < 0 ? ms : slp_add_i64(ms, unit - 1) / unit * unit;

@@ -1,10 +1,11 @@
-/* ledger.c - keeps the list of a producer's puts and compares what a reader hands out with it. */
+/* ledger.c - keeps a list of the records that a producer has put, and compares the records that a reader
+ * hands out with the list. */
 #include "cli/ledger.h"
 
 typedef struct entry {
   slp_list link;
   uint32_t phase;
-  char seq[]; /* NUL-ended */
+  char seq[]; /* ends with a NUL */
 } entry;
 
 void slp_ledger_init(slp_ledger *l, slp_mem *mem) {
@@ -22,8 +23,8 @@ void slp_ledger_free(slp_ledger *l) {
   slp_names_free(&l->names);
 }
 
-/* Grows the array of shards. A list's head points at itself, so realloc would break it; the entries are moved
- * to new lists instead. */
+/* Grows the array of shards. realloc would break the lists in it, because the head of an empty list points at
+ * itself. So the entries are moved to new lists. */
 static int grow(slp_ledger *l) {
   uint32_t cap = l->shards_cap ? l->shards_cap * 2 : 16;
   slp_ledger_shard *to = slp_zalloc_n(l->mem, cap, sizeof *to);
@@ -61,7 +62,8 @@ int slp_ledger_put(slp_ledger *l, const char *shard, const char *seq, int *ret_n
   entry *e = slp_zalloc(l->mem, sizeof *e + n + 1);
   if (!e) return SLP_ENOMEM;
   memcpy(e->seq, seq, n + 1);
-  /* A split or merge takes effect, and a new phase begins, with the first put to a new child. */
+  /* The first put to a new child shard shows that the split or merge has taken effect, so a new phase starts
+   * with that put. */
   if (*ret_new && s->parents[0] != UINT32_MAX && l->shards[s->parents[0]].phases & 1u << l->phase &&
       l->phase + 1 < SLP_LEDGER_PHASES_MAX)
     l->phase++;

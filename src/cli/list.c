@@ -1,5 +1,5 @@
-/* list.c - lists the shards of each stream, or the consumers registered with it, or deregisters a
- * consumer. */
+/* list.c - lists the shards of each stream (-L), lists the consumers registered with each stream
+ * (--consumers), or deregisters a consumer (--deregister). */
 #include "cli/list.h"
 
 #include <stdio.h>
@@ -13,20 +13,22 @@
 
 typedef struct list {
   slp_app app;
-  slp_cli_consumer consumer; /* of the stream being listed; the streams are listed one after another */
-  size_t at;                 /* index of that stream in args->streams */
+  slp_cli_consumer consumer; /* the consumer of the current stream; streams are handled one after the other */
+  size_t at;                 /* index of the current stream in args->streams */
   uint64_t begun_us;
-  uint64_t again_us; /* when to ask again; 0: a question is under way, or was answered */
-  uint32_t tries;    /* how many questions failed in a row */
+  uint64_t again_us; /* when to ask again; 0: a question is under way, or its answer has come */
+  uint32_t tries;    /* how often in a row a question has failed */
 } list;
 
-/* The wait after a question that failed: 0.5 s, doubled with each failure in a row, up to 4 s. */
+/* The wait after a failed question: 0.5 s after the first failure, doubled with each failure in a row, up to
+ * 4 s. */
 #define AGAIN_US UINT64_C(250000)
 #define AGAIN_DOUBLED 4
 
 static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
 
-/* Appends a shard as a line. Shards of DynamoDB Streams have no hash-key range, so the line leaves it out. */
+/* Appends a shard as a line of text. Shards of DynamoDB Streams have no hash-key range, so their lines have
+ * none. */
 static void show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_t *s) {
   const char *also = s->adjacent_parent, *hash = or_dash(s->hash_start);
   int hashed = *hash != '-';
@@ -37,7 +39,7 @@ static void show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_
 }
 
 /* Appends a shard as a JSON object. Sequence numbers and hash keys are strings, as the service sends them,
- * because not every reader of JSON keeps all digits of a large number. */
+ * because some readers of JSON lose digits of large numbers. */
 static void show_json(slp_buf *b, const char *stream, const sloop_shard_t *s) {
   slp_jw w = {.b = b, .one_line = 1};
   slp_jw_object(&w, NULL);
@@ -74,14 +76,15 @@ static void leave_if_done(list *l) {
     slp_app_close(&l->app);
 }
 
-/* Returns 1 if the question may be repeated. A deregistration without an answer may have been done, and
- * repeating it would fail because the consumer is gone; it is repeated only after throttling. */
+/* Returns 1 if the question may be repeated. If no answer came to a deregistration, it may still have
+ * succeeded, and repeating it would fail because the consumer is gone. So a deregistration is repeated only
+ * after throttling. */
 static int may_ask_again(const list *l, const sloop_error_t *error) {
   return error && (l->app.args->mode != SLP_MODE_DEREGISTER || error->code == SLOOP_ETHROTTLE);
 }
 
-/* Returns 1 and initialises `text` if there is an answer to show. Returns 0 if the consumer is ending, or if
- * the question failed: then it is asked again later, or the consumer fails. */
+/* Returns 1 and initialises `text` if there is an answer to print. Returns 0 if the consumer is ending, or if
+ * the question failed; then the question is asked again later, or the command fails. */
 static int answered(list *l, int status, const sloop_error_t *error, slp_buf *text) {
   if (l->consumer.stopping || l->consumer.failed) return 0;
   if (status != 0 && may_ask_again(l, error) &&

@@ -1,11 +1,11 @@
-/* log_filter.c - filters log lines by the word they begin with. */
+/* log_filter.c - filters the lines of the library's log by their first word. */
 #include "cli/log_filter.h"
 
 #include <stdio.h>
 
 #include "cli/options.h"
 
-/* Returns 1 if `words`, such as "one, two" or "one,two", contains the word. */
+/* Returns 1 if the list `words` contains the word. The list is "one, two" or "one,two". */
 static int has_word(const char *words, const char *word, size_t n) {
   while (*words) {
     words += strspn(words, ", ");

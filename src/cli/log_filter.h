@@ -2,10 +2,10 @@
 #ifndef SLP_CLI_LOG_FILTER_H
 #define SLP_CLI_LOG_FILTER_H
 
-/* Checks that `contexts` consists of "all" and words of slp_log_contexts. Returns 0, or SLP_EINVAL and a
- * sentence in `why`. */
+/* Checks that `contexts` consists of "all" and words of slp_log_contexts (options.h). Returns 0, or
+ * SLP_EINVAL and a sentence in `why`. */
 int slp_log_contexts_check(const char *contexts, char why[200]);
-/* Returns 1 if `contexts` contains "all" or the word that `line` ("WORD: ...") begins with. */
+/* Returns 1 if `contexts` contains "all", or the first word of `line`, which is "WORD: ...". */
 int slp_log_contexts_have(const char *contexts, const char *line);
 
 #endif

@@ -1,4 +1,4 @@
-/* main.c - main() of stream-tail: reads the command line and runs the mode that it asks for. */
+/* main.c - main() of stream-tail: reads the command line and runs the mode that it chooses. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +62,9 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
   return SLP_EXIT_FAILED;
 }
 
-/* Finds the configuration file: $STREAM_TAIL_CONFIG, else stream-tail.conf in $XDG_CONFIG_HOME or ~/.config.
- * around->config is NULL if none of these variables is set. Returns 0, or why ret failed. */
+/* Writes the path of the configuration file: $STREAM_TAIL_CONFIG, or otherwise stream-tail.conf in
+ * $XDG_CONFIG_HOME or ~/.config. Sets around->config to NULL if none of these variables is set. Returns 0, or
+ * the error of ret. */
 static int find_config(slp_buf *ret, slp_surroundings *around) {
   const char *named = getenv("STREAM_TAIL_CONFIG"), *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
   if (named && *named)
@@ -88,8 +89,8 @@ static void tell_idle_settings(slp_mem *mem, const slp_args *args) {
 
 int main(int argc, char **argv) {
   slp_program_fill_standard();
-  /* A write beyond a file's limit (ulimit -f) then fails with an error, which is reported, instead of ending
-   * the process. */
+  /* Without this a write beyond a file's size limit (ulimit -f) would end the process. With it the write
+   * fails with an error, which is reported. */
   slp_program_ignore_signal(SIGXFSZ);
   slp_args args;
   char why[SLP_ARGS_WHY] = "no memory";
@@ -106,10 +107,10 @@ int main(int argc, char **argv) {
   if (slp_args_parse(&args, mem, argc, (const char *const *)argv, &around, why) != 0)
     slp_say("%s", why);
   else if (args.multilang && (code = slp_multilang_load(&args, &settings, mem)) != 0)
-    ; /* slp_multilang_load has said why */
+    ; /* slp_multilang_load has already reported why */
   else {
     tell_idle_settings(mem, &args);
-    /* --watch has the whole screen, so it can't ask for MFA codes */
+    /* --watch uses the whole screen, so it can't ask the user for MFA codes */
     if (args.mode != SLP_MODE_WATCH) slp_codes_allow();
     code = run(mem, &args, args.multilang ? &settings : NULL);
   }

@@ -1,4 +1,4 @@
-/* man.c - writes the manual page, in the man macros that both groff and mandoc know. */
+/* man.c - writes the manual page with the man macros that groff and mandoc both understand. */
 #include "cli/decoder_table.h"
 #include "cli/help.h"
 #include "cli/knobs.h"
@@ -6,10 +6,11 @@
 #include "cli/options.h"
 #include "sloop.h"
 
-/* The day when this text was last changed. The day of the build would make builds differ. */
+/* The date of the last change of this text. It is not the date of the build, because builds must be
+ * reproducible. */
 #define DATE "2026-11-28"
 
-/* Escapes text for a line of roff. A backslash is special there, and so is a dot or quote at the beginning of
+/* Escapes text for a line of roff. Special are a backslash anywhere, and a dot or a quote at the beginning of
  * a line. A plain '-' would become a hyphen, and '~' and '^' would become accents. */
 static void add_text(slp_buf *b, const char *text, size_t n) {
   if (n && (*text == '.' || *text == '\'')) slp_buf_add_z(b, "\\&");
@@ -27,7 +28,7 @@ static void add_text(slp_buf *b, const char *text, size_t n) {
   }
 }
 
-/* Writes lines of help text. Lines that begin with two spaces keep their line breaks. */
+/* Writes the lines of a help text. Lines that begin with two spaces keep their line breaks. */
 static void add_help(slp_buf *b, const char *text) {
   int kept = 0;
   while (*text) {
@@ -63,7 +64,7 @@ static void add_option(slp_buf *b, const slp_option *o) {
   slp_buf_free(&text);
 }
 
-/* Writes a tagged paragraph (.TP): "what (note)" and the text. A callback of slp_knobs_each. */
+/* Writes a paragraph with a tag (.TP): the tag "what (note)", then the text. slp_knobs_each calls it. */
 static void add_item(void *arg, const char *what, const char *note, const char *text) {
   slp_buf *b = arg;
   slp_buf_add_z(b, ".TP\n\\fB");
@@ -760,8 +761,9 @@ static const char decoders_more[] =
     "Line ends behind a message are left out, but for \\fB\\-J\\fR. Control messages, by which the\n"
     "service tests a destination, print nothing and are counted on standard error.\n";
 
-/* Lists the names of the decoders that recognise records by magic bytes, with `before` in front of the first:
- * those that are built in, or those that are not. Returns how many there are. */
+/* Writes the names of the decoders that recognise records by magic bytes. With built_in 1 writes those that
+ * this build has, with 0 those that it lacks. `before` is written before the first name. Returns how many
+ * names there are. */
 static size_t add_recognized(slp_buf *b, int built_in, const char *before) {
   size_t n = 0;
   for (size_t i = 0; slp_decoder_at(i); i++) {

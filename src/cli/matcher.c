@@ -1,25 +1,29 @@
-/* matcher.c - a deterministic automaton (DFA) whose states are made when they are first needed.
+/* matcher.c - a deterministic automaton (DFA) for the expressions of a program (regex.h). Its states are
+ * created when they are first needed.
  *
- * A state is the set of the program's steps (regex.h) at which a match may stand, and what kind of byte came
- * before. States are kept while there is room. When there is none, all are forgotten and made again as
- * needed. */
+ * A state is two things: the set of the program's steps at which a match may stand, and the kind of the byte
+ * before. Symbols are classes of bytes, so that a table of next states stays small. When the memory for
+ * states is full, all states are dropped, and states are created again as they are needed. */
 #include "cli/matcher.h"
 
-#define ROOM_BYTES ((size_t)512 << 10) /* the most for `pool`, and the most for `nexts` */
+#define ROOM_BYTES ((size_t)512 << 10) /* the largest size of `pool`, and also of `nexts` */
 #define STATES_MAX 4096u
 #define SLICE_BYTES ((size_t)64 << 10)
-#define SLICE_WORK 32768u /* units of work a slice: steps of the program gone through while states are made */
+/* the most work of a slice, counted in steps of the program that are visited to create states */
+#define SLICE_WORK 32768u
 
-#define NOT_MADE UINT32_MAX      /* in nexts: the next state was not made yet; in split: no number yet */
-#define MATCHED (UINT32_MAX - 1) /* in nexts: the expression matches, whatever follows */
+/* in `nexts`: the next state is not created yet; in split: the class has no new number yet */
+#define NOT_MADE UINT32_MAX
+#define MATCHED (UINT32_MAX - 1) /* in `nexts`: the expression matches, whatever bytes follow */
 
-/* The kind of the byte before the next one, as far as checks need it: none, one of a word, or another. */
+/* The kind of the byte before the current position: no byte (BEGIN), a byte of a word, or any other byte.
+ * Checks such as \b need no more. */
 typedef enum { BEGIN, WORD, NO_WORD } before;
 
 typedef struct state {
   uint32_t hash;
-  /* index in `pool` of the steps, in rising order. Step 0 is not stored: it is in every state, because a
-   * match may begin anywhere. */
+  /* offset in `pool` of the state's steps, in rising order. Step 0 is not stored, because it is in every
+   * state: a match may begin anywhere. */
   uint32_t set;
   uint16_t set_n;
   uint8_t before;
@@ -28,35 +32,39 @@ typedef struct state {
 struct slp_matcher {
   slp_mem *mem;
   const slp_regex *r;
-  /* class_of: the class of each byte; bytes that no set of the program tells apart share a class. byte_of:
-   * one byte of each class. */
+  /* class_of: the class of each byte. Two bytes share a class if no set of the program contains only one of
+   * them. byte_of: one byte of each class. */
   uint8_t class_of[256], byte_of[256];
-  slp_regex_set of_words; /* the bytes of words */
-  /* How many classes of bytes. Two more symbols follow them in each row of nexts: number `classes` is the end
-   * of the text, number `classes` + 1 a newline that is the last byte. */
+  slp_regex_set of_words; /* the set of the bytes that words consist of */
+  /* The number of classes. Each row of `nexts` has two more symbols: number `classes` is the end of the text,
+   * and number `classes` + 1 is a newline that is the last byte. */
   uint32_t classes;
-  uint32_t row; /* length of a row of nexts: classes + 2 */
+  uint32_t row; /* length of a row of `nexts`: classes + 2 */
   uint32_t states_n, states_max, slots;
-  state *states; /* owned, as are the next six */
-  /* per state a row: for each class, the next state's number times `row`, NOT_MADE or MATCHED */
+  state *states; /* owned, as are the next six members */
+  /* one row for each state, with an entry for each symbol: the next state's number times `row`, NOT_MADE or
+   * MATCHED */
   uint32_t *nexts;
-  uint16_t *index;                /* hash table of states, `slots` long: number + 1; 0: free */
-  uint16_t *pool;                 /* the steps of all states */
-  uint64_t *marks;                /* one bit per step: already visited by go_through */
-  uint64_t *target;               /* one bit per step: the set of the next state; all 0 in between */
-  uint16_t *stack;                /* steps that go_through has still to visit */
-  size_t pool_n, pool_max, words; /* words: length of marks and target, in 64-bit words */
-  slp_str text;                   /* the part not searched yet */
-  uint32_t at;                    /* the current state's number times `row`, or MATCHED */
+  uint16_t *index;  /* hash table of states with `slots` slots; a slot has the state's number + 1; 0: free */
+  uint16_t *pool;   /* the steps of all states, one state after the other */
+  uint64_t *marks;  /* one bit for each step: 1 if go_through has visited the step */
+  uint64_t *target; /* one bit for each step: the set of the next state while it is built; otherwise all 0 */
+  uint16_t *stack;  /* the steps that go_through still has to visit */
+  /* pool_n, pool_max: used and largest length of `pool`; words: length of `marks` and `target` in 64-bit
+   * words */
+  size_t pool_n, pool_max, words;
+  slp_str text; /* the part of the text that is not searched yet */
+  uint32_t at;  /* number of the current state times `row`, or MATCHED */
 };
 
 /* ---- classes ------------------------------------------------------------------------------------------- */
 
-/* Splits each class in two: bytes that are in the set, and bytes that are not. */
+/* Splits each class that `set` divides: bytes inside the set and bytes outside it get different classes. */
 static void split(slp_matcher *m, const slp_regex_set *set) {
   uint32_t in[256];
   for (size_t i = 0; i < 256; i++) in[i] = NOT_MADE;
-  /* bytes that are in the set just as byte_of[class] keep the class's number; the others get a new one */
+  /* A byte keeps its class if it is in the set just as byte_of[class] is, or is not just as byte_of[class] is
+   * not. Otherwise the byte moves to a new class. */
   for (uint32_t c = 0; c < 256; c++) {
     uint8_t class = m->class_of[c];
     if (slp_regex_in(set, (uint8_t)c) == slp_regex_in(set, m->byte_of[class])) continue;
@@ -75,9 +83,9 @@ static void make_classes(slp_matcher *m) {
   if (m->r->words) split(m, &m->of_words);
 }
 
-/* ---- birth --------------------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 
-/* Forgets all states. */
+/* Drops all states. */
 static void forget(slp_matcher *m) {
   m->states_n = 0;
   m->pool_n = 0;
@@ -125,8 +133,9 @@ void slp_matcher_free(slp_matcher *m) {
 
 /* ---- states -------------------------------------------------------------------------------------------- */
 
-/* Finds or makes the state with the set m->target and b before it, and empties m->target. Returns the state's
- * number times `row`. The caller has checked that there is room for one more state. */
+/* Finds or creates the state whose set of steps is m->target and whose byte before is of the kind b. Empties
+ * m->target. Returns the state's number times `row`. The caller has checked that there is room for one more
+ * state. */
 static uint32_t state_of_target(slp_matcher *m, before b) {
   uint16_t *set = m->pool + m->pool_n;
   uint32_t n = 0, hash = 2166136261u ^ (uint32_t)b;
@@ -154,13 +163,14 @@ static uint32_t state_of_target(slp_matcher *m, before b) {
   return i * m->row;
 }
 
-/* The next byte, as far as checks need it: 1 in `end`: the text is over; in `last_newline`: a newline that is
- * the last byte; in `word`: a byte of a word. */
+/* What checks need to know about the next byte. end: the text ends here. last_newline: the byte is a newline
+ * and the last byte of the text. word: the byte is part of a word. */
 typedef struct after {
   uint8_t end, last_newline, word;
 } after;
 
-/* Returns 1 if the check holds between b and next. */
+/* Returns 1 if the check holds at a position whose byte before is of the kind b and whose next byte is
+ * `next`. */
 static int holds(int check, before b, after next) {
   int word_before = b == WORD;
   switch ((slp_regex_check)check) {
@@ -173,7 +183,7 @@ static int holds(int check, before b, after next) {
   return 0;
 }
 
-/* Pushes a step on the stack, unless it was visited before. */
+/* Pushes a step onto the stack, unless go_through has visited it. */
 static void go_to(slp_matcher *m, size_t *n, size_t step) {
   uint64_t bit = UINT64_C(1) << (step % 64);
   if (m->marks[step / 64] & bit) return;
@@ -182,8 +192,8 @@ static void go_to(slp_matcher *m, size_t *n, size_t step) {
 }
 
 /* Runs the program from every step of s over one symbol, `class`. Returns 1 if the expression matches before
- * that symbol. Returns 0 otherwise, and m->target holds the steps behind it. Adds the steps visited to
- * *work. */
+ * that symbol. Otherwise returns 0, and m->target holds the steps after the symbol. Adds the number of
+ * visited steps to *work. */
 static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *work) {
   const slp_regex *r = m->r;
   int matched = 0;
@@ -201,7 +211,7 @@ static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *
         break;
       }
       const slp_regex_step *step = &r->steps[at];
-      size_t to = at + (size_t)step->to; /* unsigned wrap-around: step->to may be negative */
+      size_t to = at + (size_t)step->to; /* step->to may be negative: unsigned arithmetic wraps around */
       switch ((slp_regex_op)step->op) {
         case SLP_REGEX_BYTE:
           if (!next.end && slp_regex_in(&r->sets[step->to], c))
@@ -225,8 +235,8 @@ static int go_through(slp_matcher *m, const state *s, uint32_t class, uint32_t *
 
 static uint32_t first_state(slp_matcher *m) { return state_of_target(m, BEGIN); }
 
-/* Makes the state that follows m->at on `class`, and returns its entry of nexts. If there is no room, all
- * states are forgotten, and their numbers are no longer valid. */
+/* Creates the state that follows the current state on the symbol `class`, and returns the value for `nexts`.
+ * If there is no room, drops all states first; then the numbers of older states are no longer valid. */
 static uint32_t make_next(slp_matcher *m, uint32_t class, uint32_t *work) {
   const state *s = &m->states[m->at / m->row];
   uint32_t *next = &m->nexts[m->at + class];
@@ -250,14 +260,15 @@ void slp_matcher_begin(slp_matcher *m, slp_str text) {
   m->at = first_state(m);
 }
 
-/* Returns what follows m->at on `class`, made now if necessary. */
+/* Returns the value of `nexts` for the current state and the symbol `class`. Creates the next state if
+ * necessary. */
 static uint32_t go_on(slp_matcher *m, uint32_t class, uint32_t *work) {
   uint32_t next = m->nexts[m->at + class];
   return next == NOT_MADE ? make_next(m, class, work) : next;
 }
 
-/* Moves the automaton over up to n bytes, and returns over how many. The inner loop follows states that were
- * made already; there each byte costs one load that depends on the load before. */
+/* Moves the automaton over up to n bytes. Returns the number of bytes. The inner loop uses only states that
+ * exist already; there each byte costs one load, which depends on the load for the byte before. */
 static size_t go_over(slp_matcher *m, const uint8_t *text, size_t n, uint32_t *work) {
   size_t i = 0;
   while (i < n && m->at != MATCHED && *work < SLICE_WORK) {

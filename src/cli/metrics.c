@@ -1,4 +1,4 @@
-/* metrics.c - opens the metrics that the command line asks for. */
+/* metrics.c - opens the metrics that the user asks for on the command line. */
 #include "cli/metrics.h"
 
 #include "cli/exit.h"

@@ -1,4 +1,5 @@
-/* migrate.c - --migrate: copies the positions of a stream from one place to another. */
+/* migrate.c - --migrate: copies the positions of a stream from one place (a lease table or a token's file) to
+ * another. */
 #include "cli/migrate.h"
 
 #include <stdio.h>
@@ -17,9 +18,9 @@
 typedef struct migration {
   slp_app app;
   slp_cli_consumer consumer;
-  slp_buf token; /* text of the source's token */
-  /* The token's file, locked so that no --save writes it meanwhile. NULL: the source is no file, or the file
-   * can't be locked. */
+  slp_buf token; /* text of the token, if the source is a token */
+  /* Lock on the file with the source's token, so that no --save writes the file meanwhile. NULL: the source
+   * is not a file, or the file can't be locked. */
   slp_own_file *source;
   uint64_t begun_us;
   char cut_off[100]; /* why the copy was ended early; "": it was not */
@@ -33,9 +34,10 @@ static void leave_if_done(migration *m) {
 
 static void fail(migration *m, int code, const char *why) { slp_cli_consumer_fail(&m->consumer, code, why); }
 
-/* ---- the token that was made -------------------------------------------------------------------------- */
+/* ---- the token as the target --------------------------------------------------------------------------- */
 
-/* *ret_same is 1 if the file holds `text`, line ends aside. Returns 0, or the error of reading the file. */
+/* Sets *ret_same to 1 if the file holds `text`, apart from line ends at the end. Returns 0, or the error of
+ * reading the file. */
 static int file_has(migration *m, const char *path, slp_str text, int *ret_same) {
   slp_buf is;
   slp_buf_init(&is, m->app.mem, TEXT_MAX);
@@ -56,9 +58,11 @@ static int make_file(migration *m, const char *path, slp_str line) {
   return r;
 }
 
-/* Writes the token to its file, or to `out` for standard output. An existing file is never changed, because a
- * reader may go on from it. Returns 0 if it was written or, without --write, would be; 1 if the file holds
- * the same token already; -1 on failure, which it has told. */
+/* Writes the token to its file, or to `out` if the target is standard output. Never changes an existing file,
+ * because a reader may depend on it. Returns
+ *     0: the token was written, or would be written with --write;
+ *     1: the file already holds the same token;
+ *     -1: it failed, and the reason has been reported. */
 static int write_token(migration *m, slp_buf *out, const char *token) {
   const slp_migrate_place *to = &m->app.args->migrate_to;
   char why[400];
@@ -96,8 +100,8 @@ static int exit_code_of(int status) {
   }
 }
 
-/* Writes the lines and frees them: to standard error if standard output gets the token, else to standard
- * output. */
+/* Writes the lines and frees them. They go to standard output, or to standard error if standard output gets
+ * the token. */
 static void put_lines(migration *m, slp_buf *lines) {
   if (!is_standard(&m->app.args->migrate_to)) {
     slp_app_write(&m->app, lines);
@@ -108,7 +112,7 @@ static void put_lines(migration *m, slp_buf *lines) {
   slp_buf_free(lines);
 }
 
-/* Prints what the copy has found and done. `fine`: it succeeded. */
+/* Prints what the copy has found and done. fine: the copy succeeded. */
 static void told(migration *m, const sloop_migration_t *found, int fine) {
   slp_buf lines, out;
   int dry = !m->app.args->write;
@@ -132,7 +136,7 @@ static void told(migration *m, const sloop_migration_t *found, int fine) {
     slp_buf_free(&out);
 }
 
-/* Says that the copy was ended early, and whether something may have been written. */
+/* Reports that the copy was ended early, and whether some positions may have been written. */
 static void tell_cut_off(migration *m, int may_have_written) {
   char line[600];
   snprintf(
@@ -142,10 +146,10 @@ static void tell_cut_off(migration *m, int may_have_written) {
   fail(m, SLP_EXIT_FAILED, line);
 }
 
-/* Ends the copy early. on_migrated then tells what was done until then. */
+/* Ends the copy early. on_migrated then reports what was done until then. */
 static void cut_off(migration *m, const char *why) {
   if (m->consumer.stopping || m->consumer.failed)
-    return; /* the copy is over; only closing, or the reader of the output, is waited for */
+    return; /* the copy is over: the command only closes, or waits for the reader of its output */
   snprintf(m->cut_off, sizeof m->cut_off, "%s", why);
   slp_cli_consumer_stop(&m->consumer, 0);
 }
@@ -224,8 +228,8 @@ static sloop_place_t place_of(const slp_migrate_place *p, const char *token) {
   return place;
 }
 
-/* Reads the source's token; *ret is NULL if the source is no token. Returns 0, or an error that it has
- * told. */
+/* Reads the token of the source. Sets *ret to NULL if the source is not a token. Returns 0, or an error; then
+ * the reason has been reported. */
 static int read_token(migration *m, const char **ret) {
   const slp_args *a = m->app.args;
   const slp_migrate_place *from = &a->migrate_from;

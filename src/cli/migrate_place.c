@@ -1,4 +1,4 @@
-/* migrate_place.c - reads FROM and TO of --migrate, as they stand on the command line. */
+/* migrate_place.c - parses the words FROM and TO of --migrate. */
 #include "cli/migrate_place.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@ static int wrong(char why[200], const char *text, const char *what) {
   return SLP_EINVAL;
 }
 
-/* Copies n bytes and a NUL. Returns SLP_EINVAL if n is 0 or there is no room. */
+/* Copies n bytes and adds a NUL. Returns SLP_EINVAL if n is 0 or `to` is too short. */
 static int take(const char *from, size_t n, char *to, size_t room) {
   if (!n || n >= room) return SLP_EINVAL;
   memcpy(to, from, n);

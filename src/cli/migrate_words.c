@@ -1,11 +1,11 @@
-/* migrate_words.c - lines of text that tell a person what a migration did or would do. */
+/* migrate_words.c - turns the result of a migration into lines of text for people. */
 #include "cli/migrate_words.h"
 
 #include <stdio.h>
 
 #include "cli/lease_words.h"
 
-/* Writes the position in the source and, if it differs, the position in the target. */
+/* Writes the position in the source, and the position in the target if it differs. */
 static void say_places(const sloop_move_t *m, char out[480]) {
   char from[200], to[200];
   slp_position_text(&m->from, from);

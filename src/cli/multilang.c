@@ -1,6 +1,6 @@
-/* multilang.c - the daemon of --multilang: a consumer, and a child process for each of its shards
- * (multilang_shard.h decides what is said to it). Uses only sloop.h of the library. When a child dies, the
- * records that it was given and has not checkpointed are read again. */
+/* multilang.c - the daemon of --multilang: a consumer, and one child process for each of its shards.
+ * multilang_shard.h decides what the daemon says to a child. This file uses only sloop.h of the library. When
+ * a child dies, the records that it was given and has not checkpointed are read again. */
 #include "cli/multilang.h"
 
 #include <signal.h>
@@ -16,13 +16,14 @@
 #include "program/piped.h"
 #include "program/program.h"
 
-/* how long a child may take to end after its input is closed, and again after SIGTERM */
+/* The time that a child has to end after its input is closed. After SIGTERM it has this time again. */
 #define CLOSE_US UINT64_C(5000000)
-/* how long a checkpoint may take before the child is told that it failed */
+/* If a checkpoint takes longer than this, the child is told that it failed. */
 #define CHECKPOINT_US UINT64_C(20000000)
-#define BEGINNING_MAX 8 /* the most children that were started and have not answered initialize yet */
+/* the most children that may be starting: started, but initialize is not answered yet */
+#define BEGINNING_MAX 8
 #define STARTS_A_SECOND 10
-/* unwritten bytes of the trace, beyond which it leaves out lines */
+/* The trace leaves out lines while more than this many of its bytes are unwritten. */
 #define TRACE_WAITING_MAX ((size_t)8 << 20)
 
 typedef struct run run;
@@ -30,9 +31,9 @@ typedef struct child {
   slp_list link;
   slp_ml_shard h;
   run *d;
-  slp_piped *p;   /* the process; owned; NULL: none runs */
-  uint32_t asked; /* checkpoints that the library has not answered yet */
-  uint8_t over;   /* 1: the shard's life is over; freed when `asked` is 0 */
+  slp_piped *p;   /* owned; the process; NULL: no process runs */
+  uint32_t asked; /* number of checkpoints that the library has not answered yet */
+  uint8_t over;   /* 1: ops->over was called; the child is freed when `asked` is 0 */
 } child;
 
 struct run {
@@ -40,14 +41,15 @@ struct run {
   slp_cli_consumer consumer;
   const slp_ml_settings *s;
   slp_ml_limits limits;
-  slp_herd *herd;    /* owned: all child processes */
-  slp_list children; /* child.link */
+  slp_herd *herd;    /* owned; all child processes */
+  slp_list children; /* linked by child.link */
   slp_progress progress;
-  /* limits the rate of starts: each start adds 1/STARTS_A_SECOND s, and it never passes the present */
+  /* Limits the rate of starts: each start adds 1/STARTS_A_SECOND s to this time, and no child starts if that
+   * would pass the present time. */
   uint64_t starts_us;
-  uint64_t stopping_us; /* when the stop began; 0: it did not */
-  uint8_t ended;        /* 1: the consumer has ended; it is closed when all children are over */
-  /* 1: the grace of the stop passed before all children had answered, and the user was told */
+  uint64_t stopping_us; /* when the daemon began to stop; 0: it is not stopping */
+  uint8_t ended;        /* 1: the consumer is ending; it is closed when all children are over */
+  /* 1: not all children had answered when grace_ms of the stop had passed, and the user was told so */
   uint8_t in_vain;
   int guard_fd;
 };
@@ -55,7 +57,7 @@ struct run {
 static void look(run *d);
 static void on_overdue(slp_app *app);
 
-/* ---- what multilang_shard.c asks for (slp_ml_ops) ------------------------------------------------- */
+/* ---- the functions of slp_ml_ops, which multilang_shard.c calls ------------------------------------- */
 
 static child *child_of(slp_ml_shard *h) { return SLP_OWNER(h, child, h); }
 
@@ -138,8 +140,8 @@ static int op_checkpoint(slp_ml_shard *h, const slp_ml_place *place) {
   return r;
 }
 
-/* Reads the shard again from its last checkpoint. Any failure but SLP_ENOMEM is ignored: the lease is then
- * about to go. */
+/* Has the library read the shard again from its last checkpoint. Ignores every failure except SLP_ENOMEM,
+ * because after another failure the lease will soon be gone. */
 static void op_rewind(slp_ml_shard *h) {
   run *d = child_of(h)->d;
   int r = d->consumer.s ? sloop_rewind(d->consumer.s, h->id) : SLOOP_ESTATE;
@@ -151,13 +153,14 @@ static void op_hand_over(slp_ml_shard *h) {
   if (d->consumer.s) (void)sloop_hand_over(d->consumer.s, h->id);
 }
 
-/* Tells a line, or drops it if standard error is full: other shards must not wait for its reader. */
+/* Prints a line for the user. Drops the line if standard error is full, because other shards must not wait
+ * for the reader of standard error. */
 static void op_say(slp_ml_shard *h, const char *line) {
   if (!child_of(h)->d->app.args->quiet) slp_say_if_room("%s", line);
 }
 
-/* --trace-protocol: prints "> shard text" for a line to the child, "< shard text" for one from it. Leaves
- * lines out while more than TRACE_WAITING_MAX bytes are unwritten. */
+/* --trace-protocol: prints "> SHARD TEXT" for a line to the child, and "< SHARD TEXT" for a line from the
+ * child. Leaves lines out while more than TRACE_WAITING_MAX bytes are unwritten. */
 static void op_trace(slp_ml_shard *h, int to_child, slp_str line) {
   run *d = child_of(h)->d;
   slp_buf b;
@@ -182,8 +185,8 @@ static const slp_ml_ops ops = {op_start,  op_write,     op_close_input, op_kill,
 
 /* ---- shards come and go ----------------------------------------------------------------------- */
 
-/* Returns the child whose shard holds a lease, NULL if there is none. An earlier child of the same shard,
- * whose lease is gone, may still be ending. */
+/* Returns the child of a shard whose lease this worker holds, or NULL. An earlier child of the same shard,
+ * whose lease is gone, is not returned although it may still be ending. */
 static child *find(run *d, const char *shard) {
   SLP_LIST_EACH(&d->children, it) {
     child *k = SLP_OWNER(it, child, link);
@@ -215,7 +218,7 @@ static void begin(run *d, const char *shard) {
   k->d = d;
   beginning b = {.shard = shard, .k = k};
   sloop_shard_stats_each(d->consumer.s, on_each, &b);
-  if (!b.found) { /* the shard is already gone again */
+  if (!b.found) { /* this worker no longer reads the shard */
     slp_free(d->app.mem, k);
     return;
   }
@@ -235,7 +238,8 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
       if (k) slp_ml_repositioned(&k->h);
       break;
     case SLOOP_SHARD_READ_OUT:
-      /* the service no longer has the shard, so it never opened; still, a child has to checkpoint its end */
+      /* The service no longer has the shard, so the library never opened it. Still, a child must checkpoint
+       * its end. */
       if (!k) {
         begin(d, shard);
         k = find(d, shard);
@@ -269,8 +273,8 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
 
 /* ---- time passes ------------------------------------------------------------------------------ */
 
-/* Starts children that are due, at most STARTS_A_SECOND, with a burst of BEGINNING_MAX, and while fewer than
- * BEGINNING_MAX have not answered initialize. */
+/* Starts the children whose time has come, at most STARTS_A_SECOND, or BEGINNING_MAX at once after a pause.
+ * Starts none while BEGINNING_MAX children have not answered initialize. */
 static void start_some(run *d, uint64_t now) {
   uint64_t each = 1000000 / STARTS_A_SECOND;
   size_t beginning_n = 0;
@@ -289,7 +293,7 @@ static void start_some(run *d, uint64_t now) {
   }
 }
 
-/* Returns 1 if nothing has to be said to any child before the consumer stops. */
+/* Returns 1 if no child has to be told anything or has to answer before the consumer may stop. */
 static int all_quiet(const run *d) {
   SLP_LIST_EACH(&d->children, it) {
     const child *k = SLP_OWNER(it, child, link);
@@ -305,8 +309,8 @@ static int all_over(const run *d) {
   return 1;
 }
 
-/* Returns 1 if unwritten lines of the trace may be dropped: SLP_APP_GRACE_MS after the stop began, so that a
- * reader that has stopped reading can't keep the daemon alive. */
+/* Returns 1 if unwritten lines of the trace may be dropped, which is SLP_APP_GRACE_MS after the stop began.
+ * Otherwise a reader that has stopped reading could keep the daemon alive. */
 static int may_cut_trace(const run *d) {
   return d->stopping_us && slp_program_mono_us() - d->stopping_us >= SLP_APP_GRACE_MS * UINT64_C(1000);
 }
@@ -326,7 +330,8 @@ static void fail_late(run *d) {
   if (d->app.exit_code == SLP_EXIT_FINE) d->app.exit_code = SLP_EXIT_FAILED;
 }
 
-/* The grace of a stop is over: names the children whose last checkpoint is missing, once. */
+/* Called when grace_ms of a stop has passed. Reports once, for each child whose answer is missing, that the
+ * daemon no longer waits for its last checkpoint. */
 static void tell_in_vain(run *d) {
   if (d->in_vain || d->ended || all_quiet(d)) return;
   d->in_vain = 1;
@@ -337,8 +342,8 @@ static void tell_in_vain(run *d) {
   }
 }
 
-/* Takes every step that is now possible: starts children, stops the consumer, closes it, leaves. Called after
- * each event. */
+/* Takes every step that is possible now: starts children, stops the consumer, closes the consumer, ends the
+ * daemon. Called after each event. */
 static void look(run *d) {
   uint64_t now = slp_program_mono_us();
   if (!d->stopping_us) start_some(d, now);
@@ -359,7 +364,7 @@ static void on_tick(slp_app *app) {
   }
   slp_cli_consumer_tick(&d->consumer);
   look(d);
-  /* If the consumer ended by itself, no signal came, so app.c does not measure the grace. */
+  /* If the consumer ended by itself, no signal has come, so app.c does not measure the grace time. */
   if (d->stopping_us && !app->interrupted && now - d->stopping_us >= app->grace_ms * UINT64_C(1000))
     on_overdue(app);
   if (!app->out || !d->consumer.s || !slp_progress_due(&d->progress, app->args)) return;
@@ -388,7 +393,8 @@ static void on_interrupt(slp_app *app) {
   stop(d);
 }
 
-/* The consumer ends, and its leases are gone or never came: tells every child that its lease is lost. */
+/* Called when the consumer ends. Its leases are gone, or were never taken. Tells every child that its lease
+ * is lost. */
 static void on_ending(slp_cli_consumer *c) {
   run *d = c->user;
   uint64_t now = slp_program_mono_us();
@@ -404,7 +410,7 @@ static void on_ending(slp_cli_consumer *c) {
 
 static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 
-/* The stop took too long: kills every child that is still alive. */
+/* Called when the stop takes too long: kills every child that is still alive. */
 static void on_overdue(slp_app *app) {
   run *d = app->user;
   for (slp_list *it = d->children.next, *after; it != &d->children; it = after) {

@@ -24,7 +24,7 @@ static slp_str name_to_write(object_kind in, slp_str name) {
 
 static int is_between(char c) { return c == ':' || c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-/* Returns the offset at which the value of the key read last begins. */
+/* Returns the offset of the value that follows the key which was read last. */
 static size_t value_begins(const slp_json *j) {
   size_t at = j->at;
   while (at < j->n && is_between(j->p[at])) at++;
@@ -37,7 +37,8 @@ static void put_name(slp_buf *b, slp_str name, int first) {
   slp_buf_add_z(b, "\":");
 }
 
-/* Copies the value that begins at offset `from`. With is_time, seconds are written as milliseconds. */
+/* Copies the value that begins at offset `from`. With is_time the value is a time in seconds, and is written
+ * in milliseconds. */
 static int put_value(slp_json *j, slp_buf *b, size_t from, int is_time) {
   int64_t ms;
   int r = slp_json_skip(j);
@@ -47,15 +48,16 @@ static int put_value(slp_json *j, slp_buf *b, size_t from, int is_time) {
   return slp_buf_add_str(b, text);
 }
 
-/* Rewrites the members of an object whose opening brace was read. Calls itself for the objects inside a
- * record, which are one level deep. */
+/* Rewrites the members of an object whose '{' has been read. Calls itself for objects inside the record,
+ * which are one level deep. */
 static int put_members(slp_json *j, slp_buf *b, object_kind in) {
   int r = slp_buf_add_char(b, '{'), t = 0, first = 1;
   while (!r && (t = slp_json_next(j)) == SLP_JSON_KEY) {
     slp_str name = j->text;
     size_t from = value_begins(j);
     object_kind inner = kind_of_member(in, name);
-    if (from < j->n && j->p[from] == 'n') { /* null: no other JSON value begins with n */
+    /* the value is null, because no other JSON value begins with 'n' */
+    if (from < j->n && j->p[from] == 'n') {
       r = slp_json_skip(j);
       continue;
     }
@@ -75,7 +77,7 @@ static int put_members(slp_json *j, slp_buf *b, object_kind in) {
 int slp_ml_put_change(slp_buf *b, slp_str whole) {
   slp_json j;
   slp_json_begin(&j, (char *)(uintptr_t)whole.p, whole.n);
-  j.keep = 1; /* the reader must not unescape in place: the text is the user's record */
+  j.keep = 1; /* the text is the user's record, so the reader must not unescape strings in place */
   int t = slp_json_next(&j);
   int r = t == SLP_JSON_OBJECT ? put_members(&j, b, RECORD) : SLP_EBADDATA;
   return r ? slp_buf_fail(b, r) : slp_buf_failed(b);

@@ -1,5 +1,5 @@
-/* multilang_file.c - reads the .properties file, finds the program that it names, and prints for --check what
- * the daemon would do with them. */
+/* multilang_file.c - reads the .properties file of --multilang, finds the program of its key executableName,
+ * and prints for --check what the daemon would do. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,8 +44,8 @@ int slp_multilang_program(const slp_ml_settings *s, char path[SLP_EXECUTABLE_PAT
 
 static void put(slp_buf *b, const char *what, const char *value) { slp_say_to(b, "%-12s %s", what, value); }
 
-/* Prints the region and where it comes from, in the order in which aws/endpoint.c looks for it. A profile's
- * region is read only when the daemon runs. */
+/* Prints the region and its origin. The origins are tried in the same order as in aws/endpoint.c. The region
+ * of a profile is not printed, because it is read only when the daemon runs. */
 static void put_region(slp_buf *b, const sloop_opts_t *o, const slp_ml_settings *s) {
   static const char *const names[] = {"AWS_REGION", "AWS_DEFAULT_REGION"};
   slp_str of_arn = slp_ml_stream_region(s);
@@ -108,8 +108,8 @@ static int describe(slp_buf *b, const slp_args *a, const slp_ml_settings *s, con
 
 static void on_closed(slp_cli_consumer *c) { slp_app_close(c->user); }
 
-/* Opens a consumer, so that the library reports options that it refuses, and closes it again. No service is
- * called before a consumer starts. Returns the exit code. */
+/* Opens a consumer and closes it again, so that the library reports options that it refuses. The consumer is
+ * never started, so no service is called. Returns the exit code. */
 static int try_options(slp_mem *mem, const slp_args *args) {
   slp_app app = {.mem = mem};
   slp_cli_consumer c = {.user = &app, .on_closed = on_closed};

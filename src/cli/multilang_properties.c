@@ -1,6 +1,6 @@
-/* multilang_properties.c - the table of the MultiLangDaemon's keys. Names, defaults, and which keys are
- * required are those of amazon-kinesis-client-multilang (MultiLangDaemonConfig, KinesisClientLibConfigurator,
- * MultiLangDaemonConfiguration and its beans). */
+/* multilang_properties.c - the table of the keys of the MultiLangDaemon. The names, the defaults and the set
+ * of required keys are those of amazon-kinesis-client-multilang (MultiLangDaemonConfig,
+ * KinesisClientLibConfigurator, MultiLangDaemonConfiguration and its beans). */
 #include "cli/multilang_properties.h"
 
 #include <stdio.h>
@@ -11,15 +11,16 @@
 #include "cli/properties.h"
 #include "source/name.h"
 
-/* NOTED: the key is known and has no effect here */
+/* NOTED: the MultiLangDaemon has the key, but it has no effect here */
 typedef enum { TEXT, NUMBER, TRUTH, WORD, NOTED } key_kind;
 
 typedef struct key {
   const char *name;
   key_kind kind;
-  size_t at;           /* offset of its member in slp_ml_settings */
-  uint64_t min, max;   /* NUMBER: the bounds, inclusive */
-  const char *meaning; /* WORD: "one|two: meaning"; NOTED: why the key has no effect */
+  size_t at;         /* offset in slp_ml_settings of the member that holds the value */
+  uint64_t min, max; /* NUMBER: smallest and largest value */
+  /* WORD: the allowed words and their meaning, as "one|two: meaning"; NOTED: why the key has no effect */
+  const char *meaning;
 } key;
 
 #define AT(member) offsetof(slp_ml_settings, member)
@@ -137,7 +138,7 @@ static const key keys[] = {
     {"workerMetricsTags", NOTED, 0, 0, 0, TABLE_RULE},
 };
 
-/* Keys of PollingConfig. If one of them is set, retrievalMode DEFAULT means polling. */
+/* The keys of PollingConfig. If one of these keys is set, retrievalMode DEFAULT means polling. */
 static const char *const of_polling[] = {"retryGetRecordsInSeconds", "maxGetRecordsThreadPool",
                                          "idleTimeBetweenReadsInMillis",
                                          "millisBehindLatestThresholdForReducedTps", "maxRecords"};
@@ -150,7 +151,7 @@ void slp_ml_keys_each(void (*fn)(void *arg, const char *key, int acts, const cha
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c; }
 
-/* Returns 1 if the strings are equal, or differ only in the case of ASCII letters. */
+/* Returns 1 if the strings are equal apart from the case of ASCII letters. */
 static int same_letters(const char *a, const char *b) {
   while (*a && lower(*a) == lower(*b)) a++, b++;
   return lower(*a) == lower(*b);
@@ -158,8 +159,8 @@ static int same_letters(const char *a, const char *b) {
 
 static int begins(const char *z, const char *with) { return strncmp(z, with, strlen(with)) == 0; }
 
-/* Finds a key in the table; NULL: unknown. Case does not matter in the letters "AwsCredentialsProvider", and
- * matters everywhere else, as in the MultiLangDaemon. */
+/* Finds a key in the table, or returns NULL. As in the MultiLangDaemon, the letters "AwsCredentialsProvider"
+ * at the beginning of a key match in any case, and all other letters only in the given case. */
 static const key *key_of(const char *name) {
   static const char credentials[] = "awscredentialsprovider";
   char head[sizeof credentials] = "";
@@ -177,7 +178,8 @@ static const key *key_of(const char *name) {
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
-/* Returns the place, from 1, of `value` among the words "one|two: ...", in any case of letters; 0: none. */
+/* Returns the position, counted from 1, of `value` in the list "one|two: ...", in any case of letters.
+ * Returns 0 if the list does not have it. */
 static int find_word(const char *words, const char *value) {
   for (int place = 1;; place++) {
     size_t n = strcspn(words, "|:");
@@ -201,7 +203,7 @@ static int refuse(const key *k, size_t line, const char *value, char why[SLP_ML_
   return SLP_EINVAL;
 }
 
-/* Checks a value and sets the member of its key. Returns 0, or SLP_EINVAL and why. */
+/* Checks a value and stores it in the member of its key. Returns 0, or SLP_EINVAL and the reason in `why`. */
 static int store(slp_ml_settings *s, const key *k, size_t line, const char *value, char why[SLP_ML_WHY]) {
   char *to = (char *)s + k->at;
   uint64_t u = 0;
@@ -229,19 +231,19 @@ static int store(slp_ml_settings *s, const key *k, size_t line, const char *valu
   return 0;
 }
 
-/* Removes blanks at the end. */
+/* Removes blanks at the end of the value. */
 static void trim(char *value) {
   size_t n = strlen(value);
   while (n && (value[n - 1] == ' ' || value[n - 1] == '\t')) value[--n] = 0;
 }
 
-/* A key that was read before. */
+/* Where the file has given a key, and with which value. */
 typedef struct was {
-  size_t line; /* 0: the key was not read yet */
+  size_t line; /* 0: the key has not been read yet */
   const char *value;
 } was;
 
-/* Notes that a key is given twice with different values, if it is. */
+/* Adds a note if the key was given before with another value. The later value wins. */
 static void say_again(slp_ml_settings *s, const key *k, const was *before, size_t line, const char *value) {
   if (before->line && strcmp(before->value, value) != 0)
     slp_say_to(&s->notes, "line %zu: %s is there again and wins over line %zu", line, k->name, before->line);
@@ -252,7 +254,7 @@ static const was *was_of(const was all[], const char *name) {
   return k && all[k - keys].line ? &all[k - keys] : NULL;
 }
 
-/* Notes that the key `name` overrides the key `over`, if the file has both. */
+/* If the file has the keys `name` and `over`, adds a note that `name` wins over `over`. */
 static void say_wins(slp_ml_settings *s, const was all[], const char *name, const char *over,
                      const char *why) {
   const was *a = was_of(all, name), *b = was_of(all, over);
@@ -260,13 +262,13 @@ static void say_wins(slp_ml_settings *s, const was all[], const char *name, cons
     slp_say_to(&s->notes, "line %zu: %s wins over %s of line %zu: %s", a->line, name, over, b->line, why);
 }
 
-/* Returns 1 if the part of the ARN behind the last `before` is `name`. */
+/* Returns 1 if the part of the ARN after the last character `before` is `name`. */
 static int same_end(const char *arn, const char *name, char before) {
   const char *at = strrchr(arn, before);
   return at && strcmp(at + 1, name) == 0;
 }
 
-/* Notes keys that contradict each other, and which of them counts. */
+/* Adds a note for each pair of keys that contradict each other, with the key that wins. */
 static void say_contradictions(slp_ml_settings *s, const was all[]) {
   if (s->stream_arn && s->stream && !same_end(s->stream_arn, s->stream, '/'))
     say_wins(s, all, "streamArn", "streamName", "the ARN is of another stream");
@@ -283,12 +285,12 @@ static void say_contradictions(slp_ml_settings *s, const was all[]) {
     say_wins(s, all, "fanoutConfig.consumerArn", "fanoutConfig.consumerName", "the ARN has another name");
 }
 
-/* Reads every property into s. Sets *polls to 1 if a key of of_polling is set. */
+/* Reads every property of the file into s. Sets *polls to 1 if the file has a key of of_polling. */
 static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_ML_WHY]) {
   slp_properties p = slp_properties_begin(text);
   was all[SLP_COUNT(keys)] = {{0, NULL}};
-  /* Members of s point into `texts`, so it must not move: room for all is reserved here. A property never has
-   * more bytes than its lines. */
+  /* Members of s point into `texts`, so `texts` must not move. So all its room is reserved here. A property's
+   * text never needs more bytes than its lines in the file. */
   if (slp_buf_reserve(&s->texts, 3 * text.n + 512)) return SLP_ENOMEM;
   for (;;) {
     size_t at = s->texts.n;
@@ -312,15 +314,15 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
 
 /* ---- credentials ------------------------------------------------------------------------------ */
 
-/* The table below has the credentials providers of the AWS SDK for Java 1.12 and 2.33 and of KCL 1.14 to 3,
- * by the class's name without its package. Each spelling was run through the decoders of KCL 1.14.9 and
- * 3.1.3. Names that neither of them can construct are here because people use them in public questions. */
+/* The credentials providers of the AWS SDK for Java 1.12 and 2.33 and of KCL 1.14 to 3, by the names of their
+ * classes without the package. Each spelling was run through the decoders of KCL 1.14.9 and 3.1.3. Some names
+ * can be constructed by neither decoder; they are here because people use them in public questions. */
 typedef enum provider_kind {
-  IN_CHAIN,     /* the library's chain of credentials has such a provider */
-  OF_PROFILE,   /* as IN_CHAIN; its argument is a profile's name */
-  OF_ROLE,      /* arguments: role, session, externalId=...; a profile can do the same */
-  OF_WEB_TOKEN, /* arguments: role, session, file; environment variables can do the same */
-  NOT_HERE      /* `advice` says what to do instead */
+  IN_CHAIN,     /* the library's chain of credentials has a provider that does the same */
+  OF_PROFILE,   /* like IN_CHAIN; its argument is the name of a profile */
+  OF_ROLE,      /* its arguments are role, session, externalId=...; a profile can do the same */
+  OF_WEB_TOKEN, /* its arguments are role, session, file; environment variables can do the same */
+  NOT_HERE      /* not supported; `advice` says what the user can do instead */
 } provider_kind;
 
 static const struct provider {
@@ -336,8 +338,8 @@ static const struct provider {
     {"DefaultCredentialsProvider", IN_CHAIN, NULL},
     {"DefaultAWSCredentialsProviderChain", IN_CHAIN, NULL},
     {"EnvironmentVariableCredentialsProvider", IN_CHAIN, NULL},
-    /* Two arguments are refused, because the SDKs disagree: SDK 1 takes them for a file and a profile, SDK 2
-     * ignores both and reads the default profile. */
+    /* Two arguments are refused, because the two SDKs read them differently: SDK 1 as a file and a profile,
+     * while SDK 2 ignores both and reads the default profile. */
     {"ProfileCredentialsProvider", OF_PROFILE,
      "its one argument is a profile; for another file set AWS_SHARED_CREDENTIALS_FILE to it and write "
      "ProfileCredentialsProvider|NAME"},
@@ -372,8 +374,8 @@ static const struct provider {
     {"AnonymousCredentialsProvider", NOT_HERE, "Kinesis takes no unsigned calls"},
 };
 
-/* Returns the name without the package, if that is one of the SDKs or the KCL. KCL 1 takes "profile." for
- * such a package. */
+/* Returns the class's name without its package, if the package is one of the SDKs or of the KCL. KCL 1 also
+ * accepts "profile." as such a package. */
 static const char *short_name(const char *name) {
   const char *dot = strrchr(name, '.');
   int known = begins(name, "software.amazon.") || begins(name, "com.amazonaws.") || begins(name, "profile.");
@@ -386,8 +388,8 @@ static const struct provider *provider_of(const char *name) {
   return NULL;
 }
 
-/* Finds a name without regard to the case of letters. Returns its right spelling; NULL: it is none of the
- * table. */
+/* Looks for a provider in any case of letters. Returns the right spelling of its name, or NULL if the table
+ * does not have it. */
 static const char *name_in_other_case(const char *name) {
   for (size_t i = 0; i < SLP_COUNT(providers); i++)
     if (same_letters(short_name(name), providers[i].name)) return providers[i].name;
@@ -399,12 +401,12 @@ static int ends(const char *z, const char *with) {
   return n >= m && strcmp(z + n - m, with) == 0;
 }
 
-/* An item of the list of providers, "Name|argument|argument", split. */
+/* One item of a list of providers, "Name|argument|argument", split into its parts. */
 #define ARGUMENTS_MAX 8
 typedef struct item {
   char text[SLP_ML_WHY];
-  char *argument[ARGUMENTS_MAX]; /* "" if missing */
-  size_t arguments_n, place;     /* place: in the list, from 1 */
+  char *argument[ARGUMENTS_MAX]; /* a missing argument is "" */
+  size_t arguments_n, place;     /* place: position of the item in the list, counted from 1 */
 } item;
 
 static void take_apart(item *it, const char *text, size_t n) {
@@ -420,26 +422,27 @@ static void take_apart(item *it, const char *text, size_t n) {
   for (size_t i = 0; i < it->arguments_n; i++) trim(it->argument[i]);
 }
 
-/* Returns the value of an argument such as "externalId=..."; `name` includes the '='. NULL: not given. */
+/* Returns the value of an argument such as "externalId=...", or NULL if it is not given. `name` includes the
+ * '='. */
 static const char *named_argument(const item *it, const char *name) {
   for (size_t i = 0; i < it->arguments_n; i++)
     if (begins(it->argument[i], name)) return it->argument[i] + strlen(name);
   return NULL;
 }
 
-/* Returns 1 if the first argument is an ARN. Only then does advice repeat arguments; otherwise one of them
- * may be a secret key that somebody wrote there. */
+/* Returns 1 if the first argument is an ARN. Advice may repeat arguments only then. Otherwise an argument may
+ * be a secret key that somebody wrote into the list. */
 static int has_role(const item *it) { return begins(it->argument[0], "arn:"); }
 
-/* Returns argument i if it may be repeated and is given, else `otherwise`. */
+/* Returns argument i if it is given and may be repeated. Otherwise returns `otherwise`. */
 static const char *argument_or(const item *it, size_t i, const char *otherwise) {
   const char *given = it->argument[i];
-  /* a named one, such as externalId=..., may stand anywhere */
+  /* an argument with a name, such as externalId=..., may stand at any position */
   int by_name = i > 0 && strchr(given, '=') != NULL;
   return *given && !by_name && has_role(it) ? given : otherwise;
 }
 
-/* Advises a profile that assumes the same role. */
+/* Writes the advice to use a profile that assumes the same role. */
 static void advise_role(const item *it, char advice[SLP_ML_WHY]) {
   const char *external = has_role(it) ? named_argument(it, "externalId=") : NULL;
   const char *endpoint = has_role(it) ? named_argument(it, "endpoint=") : NULL;
@@ -480,8 +483,8 @@ static void advise(const struct provider *p, const item *it, char advice[SLP_ML_
 }
 
 /* Writes to `why` and to the notes that a provider can't be used here, and what to do instead. Repeats the
- * name only if it looks like a provider's name; otherwise it may be a secret key that somebody wrote
- * there. */
+ * provider's name only if it looks like one, because it may be a secret key that somebody wrote into the
+ * list. */
 static void say_unknown(slp_ml_settings *s, const char *key_name, const struct provider *p, const item *it,
                         char why[SLP_ML_WHY]) {
   char name[100], advice[SLP_ML_WHY];
@@ -494,21 +497,21 @@ static void say_unknown(slp_ml_settings *s, const char *key_name, const struct p
   slp_say_to(&s->notes, "%s", why);
 }
 
-/* Returns 1 if the library can get credentials as this provider does. */
+/* Returns 1 if the library can get credentials in the same way as this provider. */
 static int can_be_had(const struct provider *p, const item *it) {
   return p && (p->kind == IN_CHAIN || (p->kind == OF_PROFILE && it->arguments_n <= 1));
 }
 
-/* Returns 1 if the provider assumes a role. The MultiLangDaemon reads as that role, unless a provider before
- * it in the list has keys. To skip it and use a later one would read as another identity, maybe in another
- * account. */
+/* Returns 1 if the provider assumes a role. The MultiLangDaemon reads with that role, unless an earlier
+ * provider of the list has keys. If a later provider were used instead, the daemon would read with another
+ * identity, maybe in another account. */
 static int is_of_role(const struct provider *p) {
   return p && (p->kind == OF_ROLE || p->kind == OF_WEB_TOKEN);
 }
 
-/* Reads a list such as "Name|arg,Name2". Returns 0 and the profile that it names ("": none) if the library
- * has one of the providers and no provider of a role stands before it. Returns SLP_EINVAL and why
- * otherwise. */
+/* Reads a list of providers such as "Name|arg,Name2". Returns 0 if the library has one of the providers and
+ * no provider before it assumes a role. Then `profile` is the profile that the list gives, or "". Otherwise
+ * returns SLP_EINVAL and the reason in `why`. */
 static int read_credentials(slp_ml_settings *s, const char *key_name, const char *list, char profile[130],
                             char why[SLP_ML_WHY]) {
   const struct provider *first = NULL;
@@ -539,7 +542,7 @@ static int read_credentials(slp_ml_settings *s, const char *key_name, const char
   return first ? 0 : SLP_EINVAL;
 }
 
-/* Reads all three lists of providers. They must mean the same profile, because a consumer has one
+/* Reads the three lists of providers. All lists must mean the same profile, because a consumer has only one
  * identity. */
 static int settle_credentials(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   char first[130], other[130];
@@ -559,16 +562,16 @@ static int settle_credentials(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   if (r) return r;
   size_t at = s->texts.n;
   if (!*first) return 0;
-  /* take_all has reserved the room */
+  /* take_all has reserved room for this text */
   if (slp_buf_add(&s->texts, first, strlen(first) + 1)) return SLP_ENOMEM;
   s->profile = s->texts.p + at;
   return 0;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole file --------------------------------------------------------------------------- */
 
-/* Splits executableName into words at runs of spaces, as String.split(" +") does. Spaces in front are skipped
- * here; in Java they would make an empty first word, which can't be run. */
+/* Splits the value of executableName into words at runs of spaces, as String.split(" +") does in Java.
+ * Leading spaces are skipped; Java would make an empty first word of them, which can't be run. */
 static int split_command(slp_ml_settings *s, slp_mem *mem) {
   size_t n = 0, at = s->texts.n;
   if (slp_buf_add_z(&s->texts, s->executable) || slp_buf_add_char(&s->texts, 0)) return SLP_ENOMEM;
@@ -596,9 +599,9 @@ static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   return SLP_EINVAL;
 }
 
-/* Checks fanoutConfig.consumerArn. If the stream is given by name only, takes the stream's ARN out of the
- * consumer's: that stream may be another account's, and the caller's stream of the same name is a different
- * one. */
+/* Checks fanoutConfig.consumerArn. If only the stream's name is given, takes the stream's ARN from the
+ * consumer's ARN. That stream may belong to another account, and a stream of the same name in the caller's
+ * account is a different one. */
 static int settle_consumer(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   static const char mark[] = "/consumer/";
   const char *at = s->consumer_arn ? strstr(s->consumer_arn, mark) : NULL;
@@ -627,8 +630,8 @@ slp_str slp_ml_stream_region(const slp_ml_settings *s) {
   return slp_arn_region(slp_str_of(s->stream_arn ? s->stream_arn : s->stream));
 }
 
-/* Refuses a regionName that differs from the region in the stream's ARN: that region would not find the
- * stream. With kinesisEndpoint it is only noted, because local servers ignore the region. */
+/* Refuses a regionName that differs from the region in the stream's ARN, because the stream is not in that
+ * region. If kinesisEndpoint is given, only adds a note, because local servers ignore the region. */
 static int check_region(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   slp_str of_arn = slp_ml_stream_region(s);
   if (!s->region || !of_arn.n || slp_str_is(of_arn, s->region)) return 0;
@@ -652,8 +655,8 @@ int slp_ml_reads_table(const slp_ml_settings *s) {
   return slp_stream_is_of_table(slp_str_of(s->stream_arn ? s->stream_arn : s->stream));
 }
 
-/* Decides between fan-out and polling. `polls`: a key of of_polling is set. Streams of tables are always
- * polled; Amazon's daemon for tables, StreamsMultiLangDaemon, has no retrievalMode. */
+/* Decides between fan-out and polling. polls: the file has a key of of_polling. The stream of a table is
+ * always polled. Amazon's daemon for tables, StreamsMultiLangDaemon, has no retrievalMode. */
 static void settle_retrieval(slp_ml_settings *s, int polls) {
   if (slp_ml_reads_table(s)) {
     if (s->retrieval == SLP_ML_FANOUT || s->consumer || s->consumer_arn)

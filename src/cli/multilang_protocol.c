@@ -19,11 +19,12 @@ const char *slp_ml_action_name(slp_ml_action a) { return names[a]; }
 
 /* ---- writing ---------------------------------------------------------------------------------- */
 
-/* Appends a JSON string with Jackson's escapes: short ones such as \n, \u00XX with capital digits for other
- * control characters, and everything else as it is. Bytes that are not UTF-8 become U+FFFD; no service sends
- * such a key. */
+/* Appends a JSON string with the escapes that Jackson writes: short escapes such as \n, and \u00XX with
+ * capital digits for other control characters. Everything else is written unchanged. Bytes that are not UTF-8
+ * become U+FFFD, but no service sends such a key. */
 static int put_string(slp_buf *b, slp_str s) {
-  static const char shorts[] = "btn\0fr"; /* for bytes 8 to 13; 0: has none */
+  /* letters of the short escapes for bytes 8 to 13; 0: the byte has no short escape */
+  static const char shorts[] = "btn\0fr";
   slp_buf_add_char(b, '"');
   for (size_t i = 0; i < s.n;) {
     unsigned char c = (unsigned char)s.p[i];
@@ -77,7 +78,7 @@ int slp_ml_put_record(slp_buf *b, const sloop_record_t *r, int first) {
   else
     slp_base64_encode(b, (slp_str){r->data.base, r->data.len});
   slp_buf_add_z(b, "\",\"partitionKey\":");
-  if (of_table || r->flags & SLOOP_REC_KEYLESS) /* as amazon-kinesis-client-multilang 3.1.3 does */
+  if (of_table || r->flags & SLOOP_REC_KEYLESS) /* amazon-kinesis-client-multilang 3.1.3 also writes null */
     slp_buf_add_z(b, "null");
   else
     put_string(b, (slp_str){r->key.base, r->key.len});
@@ -132,8 +133,9 @@ typedef struct fields {
   int64_t sub;
 } fields;
 
-/* Reads a text. As in Jackson, a number, true or false counts as a text too. Returns 1 if there is one, 0 for
- * null, or SLP_EBADDATA. If a member comes twice, the later one counts, even if it is null. */
+/* Reads a string. As in Jackson, a number, true or false is accepted as a string too. Returns 1 if there is a
+ * string, 0 for null, or SLP_EBADDATA. If a member is given twice, the later value is used, even if it is
+ * null. */
 static int take_text(slp_json *j, slp_str *ret) {
   int t = slp_json_next(j);
   *ret = (slp_str){NULL, 0};
@@ -147,8 +149,8 @@ static int take_text(slp_json *j, slp_str *ret) {
   return 1;
 }
 
-/* Reads a whole number, which may stand in quotes. Returns 1 if there is one, 0 for null or an empty text, or
- * SLP_EBADDATA. */
+/* Reads a whole number, with or without quotes around it. Returns 1 if there is a number, 0 for null or an
+ * empty string, or SLP_EBADDATA. */
 static int take_number(slp_json *j, int64_t *ret) {
   int t = slp_json_next(j);
   *ret = 0;

@@ -1,5 +1,5 @@
-/* multilang_shard.c - one shard and its child (the states: multilang_shard.h). Which places a checkpoint may
- * name, and the names of its errors, are those of KCL:
+/* multilang_shard.c - one shard and its child process; multilang_shard.h has the states. The positions at
+ * which a child may checkpoint, and the names of the errors, are those of KCL:
  * software.amazon.kinesis.checkpoint.ShardRecordProcessorCheckpointer and MultiLangProtocol. */
 #include "cli/multilang_shard.h"
 
@@ -9,7 +9,8 @@
 #include "base/num.h"
 
 #define NEVER UINT64_MAX
-#define BACKOFF_US UINT64_C(1000000) /* wait before the next child; doubled with each failure in a row */
+/* wait before a new child is started; doubled with each failure in a row */
+#define BACKOFF_US UINT64_C(1000000)
 #define BACKOFF_MOST_US UINT64_C(60000000)
 
 #define BIT(state) (1u << (state))
@@ -46,7 +47,8 @@ static void set_place(slp_ml_place *p, const sloop_position_t *from) {
     case SLOOP_AFTER_SEQ:
     case SLOOP_AT_SEQ:
       snprintf(p->seq, sizeof p->seq, "%s", from->seq);
-      p->sub = from->sub == UINT32_MAX ? 0 : from->sub; /* UINT32_MAX: the row has no sub-sequence number */
+      /* UINT32_MAX means that the position has no sub-sequence number */
+      p->sub = from->sub == UINT32_MAX ? 0 : from->sub;
       return;
     case SLOOP_LATEST: snprintf(p->word, sizeof p->word, "LATEST"); return;
     case SLOOP_AT_TIME: snprintf(p->word, sizeof p->word, "AT_TIMESTAMP"); return;
@@ -57,7 +59,7 @@ static void set_place(slp_ml_place *p, const sloop_position_t *from) {
   snprintf(p->word, sizeof p->word, "TRIM_HORIZON");
 }
 
-/* Compares two places. A word, such as TRIM_HORIZON, is before every record. */
+/* Compares two places. A place with a word, such as TRIM_HORIZON, comes before every record. */
 static int compare(const slp_ml_place *a, const slp_ml_place *b) {
   if (!*a->seq || !*b->seq) return (*a->seq != 0) - (*b->seq != 0);
   int c = slp_num_cmp(slp_str_of(a->seq), slp_str_of(b->seq));
@@ -105,7 +107,8 @@ static void tell_kept_back(slp_ml_shard *h, slp_ml_told *t, const char *kind) {
 static const char junk[] = "a line of the child's output that is no message";
 static const char too_long[] = "a line of the child's output is too long and left out";
 
-/* Tells a line of one kind, or only counts it: a child may print without end, and the log must not. */
+/* Prints a line of one kind. After SLP_ML_TOLD_MAX lines in an interval, only counts further lines, because a
+ * child may print without end and must not fill the log. */
 static void tell_some(slp_ml_shard *h, slp_ml_told *t, const char *kind, const char *line, uint64_t now) {
   if (now - t->since_us >= SLP_ML_TOLD_US) {
     tell_kept_back(h, t, kind);
@@ -119,7 +122,8 @@ static void tell_some(slp_ml_shard *h, slp_ml_told *t, const char *kind, const c
   say(h, line);
 }
 
-/* Tells how many lines were kept back: for each kind whose interval is over, or (`all`) for both. */
+/* Prints how many lines were only counted. Does so for each kind whose interval is over; with `all`, for both
+ * kinds. */
 static void tell_more(slp_ml_shard *h, int all, uint64_t now) {
   if (all || now - h->junk.since_us >= SLP_ML_TOLD_US) tell_kept_back(h, &h->junk, junk);
   if (all || now - h->too_long.since_us >= SLP_ML_TOLD_US) tell_kept_back(h, &h->too_long, too_long);
@@ -132,11 +136,12 @@ static void be_over(slp_ml_shard *h) {
   h->ops->over(h);
 }
 
-/* Returns 1 if no other child is to be started for this shard. */
+/* Returns 1 if no new child will be started for this shard. */
 static int is_done(const slp_ml_shard *h) { return h->lease == SLP_ML_GONE || h->end >= SLP_ML_NAMED; }
 
-/* The child is gone and the shard is not done: waits for a new child, longer after each failure, and has the
- * shard read again from the last checkpoint. If the lease is leaving, hands it over instead. */
+/* Called when the child has exited and the shard is not done. Waits for a new child, longer after each
+ * failure, and has the shard read again from the last checkpoint. If the state of the lease is LEAVING, hands
+ * the shard over and starts no new child. */
 static void wait_again(slp_ml_shard *h, uint64_t now) {
   uint64_t wait = BACKOFF_US << (h->failures < 8 ? h->failures : 8);
   h->failures++;
@@ -157,7 +162,7 @@ static void wait_again(slp_ml_shard *h, uint64_t now) {
   h->ops->rewind(h);
 }
 
-/* Kills the child because of `why`. */
+/* Kills the child and reports the reason `why`. */
 static void fail(slp_ml_shard *h, const char *why) {
   char line[300];
   snprintf(h->why, sizeof h->why, "%s", why);
@@ -171,14 +176,15 @@ static void fail(slp_ml_shard *h, const char *why) {
 static void close_child(slp_ml_shard *h, uint64_t now) {
   move(h, SLP_ML_CLOSES, now + h->limits.close_us);
   h->ops->close_input(h);
-  h->ops->listen(h, 1); /* a child that is blocked on a full pipe could not end */
+  /* reads the child's output, because a child that is blocked on a full pipe could not end */
+  h->ops->listen(h, 1);
 }
 
 void slp_ml_complained(slp_ml_shard *h, const char *line, size_t n) {
   if (n) snprintf(h->complaint, sizeof h->complaint, "%.*s", (int)slp_min_u64(n, sizeof h->complaint), line);
 }
 
-/* Appends the last line of the child's standard error to h->why: most often it is the cause. */
+/* Appends the last line of the child's standard error to h->why, because it often tells the cause. */
 static void add_complaint(slp_ml_shard *h) {
   size_t n = strlen(h->why);
   if (h->complaint[0]) snprintf(h->why + n, sizeof h->why - n, "; it said last: %s", h->complaint);
@@ -220,7 +226,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
     snprintf(line, sizeof line, "the child is gone: %s", h->why);
     say(h, line);
     if (h->state == SLP_ML_CHECKPOINTS) h->late += h->end != SLP_ML_NAMED;
-    h->ops->kill(h, SIGKILL); /* the processes that it started */
+    h->ops->kill(h, SIGKILL); /* kills the processes that the child started */
     move(h, SLP_ML_KILLED, NEVER);
   }
   if (is_done(h))
@@ -237,8 +243,8 @@ static uint64_t patience(const slp_ml_shard *h, uint64_t now) {
 
 #define WARN_EVERY_US UINT64_C(600000000)
 
-/* Counts the child's silence from now on. Also called when the child asks for a checkpoint, because it is at
- * work then. */
+/* Measures the child's silence from now on. Also called when the child asks for a checkpoint, because that
+ * shows that it is working. */
 static void listen_from(slp_ml_shard *h, uint64_t now) {
   h->asked_us = now;
   h->warn_us = h->limits.warn_us ? now + h->limits.warn_us : NEVER;
@@ -246,8 +252,8 @@ static void listen_from(slp_ml_shard *h, uint64_t now) {
 
 static uint64_t seconds_since(uint64_t us, uint64_t now) { return (now - us) / 1000000; }
 
-/* Reports at warn_us that the child owes an answer. It may be at work, so it is not killed for its silence
- * unless timeoutInSeconds is set. */
+/* If warn_us has passed, reports that the child has not answered. The child may still be working, so it is
+ * killed for its silence only if timeoutInSeconds is set. */
 static void tell_silence(slp_ml_shard *h, uint64_t now) {
   char line[300], end[80] = "waited for without end, as timeoutInSeconds is not set";
   size_t records = 0;
@@ -287,8 +293,8 @@ static void send(slp_ml_shard *h, slp_buf *b) {
 
 static void begin_text(slp_ml_shard *h, slp_buf *b) { slp_buf_init(b, h->mem, UINT32_MAX); }
 
-/* Prepares and writes the next piece of the processRecords line: about SLP_ML_PIECE bytes. More follows when
- * it is written (slp_ml_written). */
+/* Formats and sends the next piece of the processRecords line, of about SLP_ML_PIECE bytes. slp_ml_written()
+ * sends the piece after it. */
 static void put_more(slp_ml_shard *h) {
   const sloop_batch_t *batch = h->queue[0];
   size_t n = sloop_batch_count(batch);
@@ -306,7 +312,7 @@ static void put_more(slp_ml_shard *h) {
   send(h, &b);
 }
 
-/* Notes the sequence numbers that a checkpoint of this child may name. */
+/* Adds the batch's sequence numbers to those that a checkpoint of this child may contain. */
 static void note_numbers(slp_ml_shard *h, const sloop_batch_t *batch) {
   for (size_t i = 0, n = sloop_batch_count(batch); i < n; i++) {
     const sloop_record_t *r = sloop_batch_at(batch, i);
@@ -314,8 +320,8 @@ static void note_numbers(slp_ml_shard *h, const sloop_batch_t *batch) {
   }
 }
 
-/* Sends an action to the child. SLP_ML_RECORDS: the first batch of the queue, or no records if it is
- * empty. */
+/* Sends an action to the child. With SLP_ML_RECORDS sends the first batch of the queue, or no records if the
+ * queue is empty. */
 static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
   slp_buf b;
   move(h, SLP_ML_ASKED, patience(h, now));
@@ -356,7 +362,7 @@ void slp_ml_written(slp_ml_shard *h, uint64_t now) {
     put_more(h);
 }
 
-/* In IDLE: sends the child the next action, if there is one. */
+/* In the state IDLE: sends the next action to the child, if there is any. */
 static void next(slp_ml_shard *h, uint64_t now) {
   int goes = h->stops || h->lease == SLP_ML_LEAVING;
   if (h->state != SLP_ML_IDLE) return;
@@ -368,7 +374,7 @@ static void next(slp_ml_shard *h, uint64_t now) {
     h->notice = SLP_ML_TOLD;
     ask(h, SLP_ML_SHUTDOWN_REQUESTED, now);
   } else if (goes) {
-    return; /* the child was told; nothing more until the lease is gone */
+    return; /* shutdownRequested was sent; the next action comes when the lease is gone */
   } else if (h->end == SLP_ML_READ_OUT && !h->queue_n) {
     ask(h, SLP_ML_SHARD_ENDED, now);
   } else if (h->queue_n || (h->limits.empty_us && now >= h->spoke_us + h->limits.empty_us)) {
@@ -380,7 +386,7 @@ static void next(slp_ml_shard *h, uint64_t now) {
 
 /* ---- checkpoints ------------------------------------------------------------------------------ */
 
-/* Answers the child's checkpoint; error: NULL, or the name of one. */
+/* Answers the child's request for a checkpoint. error: the name of an error, or NULL for success. */
 static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
   slp_buf b;
   begin_text(h, &b);
@@ -391,14 +397,14 @@ static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
     h->due_us = patience(h, now);
   tell_answered(h, now);
   listen_from(h, now);
-  /* Until the answer is written no further line is read: a child that asks for checkpoints and reads no
-   * answers would fill the memory. */
+  /* Reads no further line until the answer is written. Otherwise a child that asks for checkpoints without
+   * reading answers would fill the memory. */
   h->ops->listen(h, 0);
   send(h, &b);
 }
 
-/* Finds the place of h->asked. Returns NULL, or the name of the error. *whole is 1 if the end of the shard is
- * asked for. */
+/* Finds the position that the request h->asked means. Returns NULL, or the name of an error. Sets *whole to 1
+ * if the request means the end of the shard. */
 static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *whole) {
   const slp_ml_message *m = &h->asked;
   int ended = h->action == SLP_ML_SHARD_ENDED;
@@ -430,12 +436,13 @@ static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *wh
 
 static void checkpoint(slp_ml_shard *h, const slp_ml_message *m, uint64_t now) {
   int whole;
-  if (!h->put_whole) { /* the answer would be written in the middle of the records */
+  if (!h->put_whole) { /* the answer would be written into the middle of the processRecords line */
     fail(h, "it asked for a checkpoint before it was given all records");
     return;
   }
   h->asked = *m;
-  /* A text that is too long for a sequence number is refused. The refusal repeats as much of it as fits. */
+  /* A text that is too long for a sequence number is refused later. The refusal repeats as much of the text
+   * as fits. */
   size_t n = m->text.n < sizeof h->asked_text ? m->text.n : sizeof h->asked_text;
   if (n) memcpy(h->asked_text, m->text.p, n);
   h->asked.text = (slp_str){h->asked_text, n};
@@ -473,7 +480,8 @@ void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
     return;
   }
   if (h->state != SLP_ML_CHECKPOINTS) return;
-  if (h->end == SLP_ML_NAMED) { /* success is answered by slp_ml_gone(), once the end is written */
+  /* after success slp_ml_gone() answers the child, once the lease table has the end of the shard */
+  if (h->end == SLP_ML_NAMED) {
     if (!status) return;
     h->end = SLP_ML_READ_OUT;
   }
@@ -492,7 +500,7 @@ void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
-/* The child has answered the action `of`. */
+/* Handles the child's answer to the action `of`. */
 static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
   char line[160];
   if (!slp_str_is(of, slp_ml_action_name(h->action))) {
@@ -517,7 +525,7 @@ static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
     if (h->put_n && h->queue_n) finish_first(h);
     h->put_n = 0;
   }
-  h->ops->listen(h, 0); /* as the MultiLangDaemon, which reads only while it waits for an answer */
+  h->ops->listen(h, 0); /* the MultiLangDaemon too reads only while it waits for an answer */
   move(h, SLP_ML_IDLE, NEVER);
   if (h->action == SLP_ML_SHUTDOWN_REQUESTED && h->lease == SLP_ML_LEAVING) h->ops->hand_over(h);
   next(h, now);
@@ -616,7 +624,7 @@ void slp_ml_gone(slp_ml_shard *h, int ended, uint64_t now) {
   if (h->state == SLP_ML_WAITS) {
     be_over(h);
   } else if (h->state == SLP_ML_CHECKPOINTS && h->end >= SLP_ML_NAMED) {
-    if (!ended) h->end = SLP_ML_READ_OUT; /* the lease was lost before the end was written */
+    if (!ended) h->end = SLP_ML_READ_OUT; /* the lease was lost before the end of the shard was written */
     answer(h, ended ? NULL : "ShutdownException", now);
   } else {
     next(h, now);
@@ -650,10 +658,10 @@ void slp_ml_waited_in_vain(slp_ml_shard *h, uint64_t grace_us) {
         "the lease table has not answered a checkpoint within %llu s of the stop (shutdownGraceMillis): the "
         "shard is given up without it",
         (unsigned long long)(grace_us / 1000000));
-  /* the kill was told already; or IDLE: nothing is missing */
+  /* KILLED: the kill has been reported. IDLE: no answer is missing. */
   if (h->state == SLP_ML_KILLED || h->state == SLP_ML_IDLE) return;
   say(h, line);
-  h->warn_us = NEVER; /* its silence is not reported again */
+  h->warn_us = NEVER; /* this silence is not reported a second time */
 }
 
 void slp_ml_time(slp_ml_shard *h, uint64_t now) {
@@ -664,7 +672,7 @@ void slp_ml_time(slp_ml_shard *h, uint64_t now) {
     return;
   }
   switch (h->state) {
-    case SLP_ML_WAITS: /* the caller calls slp_ml_start_now() instead */
+    case SLP_ML_WAITS: /* the caller calls slp_ml_start_now() */
     case SLP_ML_KILLED:
     case SLP_ML_OVER:
     case SLP_ML_STATES: return;

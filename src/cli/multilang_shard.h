@@ -1,18 +1,18 @@
-/* multilang_shard.h - one shard and its child process in the MultiLangDaemon's protocol: what is said to the
- * child, what its lines mean, and what is asked of the consumer. It does no I/O: it acts through a table of
- * functions (slp_ml_ops), and the caller passes the time in.
+/* multilang_shard.h - one shard and its child process, in the MultiLangDaemon's protocol. This file decides
+ * what to send to the child, what the child's lines mean, and what to ask of the consumer. It does no I/O: it
+ * acts through a table of functions (slp_ml_ops), and the caller passes the time.
  *
- *   WAITS        no child runs; at due_us one is started and sent initialize         -> ASKED
- *   ASKED        an action was sent, and the child's status is awaited:
+ *   WAITS        no child runs; at due_us a child is started and sent initialize        -> ASKED
+ *   ASKED        an action was sent to the child, and its answer has not come:
  *                  the child asks for a checkpoint                                    -> CHECKPOINTS
- *                  it answered leaseLost or shardEnded                                -> CLOSES
- *                  it answered anything else                                          -> IDLE
- *   CHECKPOINTS  the lease table's answer is awaited; the child is told               -> ASKED
- *   IDLE         nothing is to be said; the next action is sent                       -> ASKED
- *   CLOSES       the child's input was closed; if it does not end, SIGTERM            -> PUSHED
+ *                  the child answers leaseLost or shardEnded                          -> CLOSES
+ *                  the child answers another action                                   -> IDLE
+ *   CHECKPOINTS  the lease table is writing a checkpoint; then the child is answered    -> ASKED
+ *   IDLE         the child has nothing to do; the next action is sent                   -> ASKED
+ *   CLOSES       the child's input was closed; if the child does not end, SIGTERM       -> PUSHED
  *   PUSHED       SIGTERM was sent; if the child does not end, SIGKILL
- *   KILLED       the child died, hung or broke the protocol in ASKED, CHECKPOINTS or IDLE; its exit is
- *                awaited
+ *   KILLED       the child died, hung or broke the protocol in ASKED, CHECKPOINTS or IDLE, and its exit has
+ *                not been reported yet
  *   OVER         the end: ops->over was called
  *
  * When the child has exited, CLOSES, PUSHED and KILLED go to OVER if the lease is gone or the child has
@@ -27,13 +27,14 @@
 #include "cli/multilang_protocol.h"
 #include "sloop.h"
 
-/* batches of one shard that are held at most; the consumer never hands out so many */
+/* the most batches of one shard that are held; the consumer never hands out this many */
 #define SLP_ML_QUEUE_MAX 4
-#define SLP_ML_LINE_MAX 262144 /* bytes of a line of a child's output; a longer line is left out */
-/* the most lines of one kind that are told about a child in SLP_ML_TOLD_US */
+#define SLP_ML_LINE_MAX 262144 /* a longer line of a child's output is left out */
+/* the most lines of one kind that are printed about a child in SLP_ML_TOLD_US */
 #define SLP_ML_TOLD_MAX 10
 #define SLP_ML_TOLD_US UINT64_C(5000000)
-#define SLP_ML_PIECE 65536 /* bytes that are prepared for a child at once; the last record may go beyond it */
+/* about this many bytes are formatted for a child at once; the last record may exceed it */
+#define SLP_ML_PIECE 65536
 
 typedef enum slp_ml_state {
   SLP_ML_WAITS,
@@ -46,147 +47,164 @@ typedef enum slp_ml_state {
   SLP_ML_OVER,
   SLP_ML_STATES
 } slp_ml_state;
-/* Returns the state in words; static. */
+/* Returns a static string with the state in words. */
 const char *slp_ml_state_name(slp_ml_state s);
 
-/* Whether this worker holds the shard's lease. */
+/* Tells whether this worker holds the shard's lease. */
 typedef enum slp_ml_lease {
   SLP_ML_HELD,
-  SLP_ML_LEAVING, /* held, but another worker asks for it */
+  SLP_ML_LEAVING, /* this worker holds the lease, but another worker asks for it */
   SLP_ML_GONE
 } slp_ml_lease;
 
 typedef enum slp_ml_end {
   SLP_ML_READING,
-  SLP_ML_READ_OUT, /* every record was handed over by the consumer, and no more will come */
-  SLP_ML_NAMED,    /* the child has checkpointed the end of the shard */
-  SLP_ML_WRITTEN   /* the end is in the lease table */
+  SLP_ML_READ_OUT, /* the consumer has handed out every record of the shard */
+  SLP_ML_NAMED, /* the child has checkpointed the end of the shard, but the lease table may not have it yet */
+  SLP_ML_WRITTEN /* the lease table has the end of the shard */
 } slp_ml_end;
 
-/* TOLD: this child was sent shutdownRequested. It is sent once to each child. */
+/* TOLD: the child was sent shutdownRequested, which is sent at most once to each child */
 typedef enum slp_ml_notice { SLP_ML_UNTOLD, SLP_ML_TOLD } slp_ml_notice;
 
-typedef struct slp_ml_place { /* a record of the shard, or KCL's word for where reading begins */
-  char seq[130];              /* "" if word is used */
-  char word[16];              /* such as TRIM_HORIZON */
+typedef struct slp_ml_place { /* a record of the shard, or KCL's word for the position where reading begins */
+  char seq[130];              /* "" if `word` is used */
+  char word[16];              /* a word such as TRIM_HORIZON */
   uint64_t sub;
 } slp_ml_place;
 
 typedef struct slp_ml_limits {
-  const char *program; /* the child's program, for messages */
-  uint64_t timeout_us; /* a child that owes an answer is killed after this much silence; 0: never */
-  uint64_t close_us;   /* from the closing of its input to SIGTERM, and from SIGTERM to SIGKILL */
-  /* when the lease table takes longer, the child is told that its checkpoint failed */
+  const char *program; /* name of the child's program, for messages */
+  uint64_t timeout_us; /* a child that has not answered is killed after this much silence; 0: never */
+  uint64_t close_us;   /* time from closing the child's input to SIGTERM, and from SIGTERM to SIGKILL */
+  /* if the lease table takes longer than this, the child is told that its checkpoint failed */
   uint64_t checkpoint_us;
-  uint64_t empty_us; /* interval of processRecords without records; 0: never sent */
-  /* a child that owes an answer is reported after this much silence, and again after twice as much */
+  uint64_t empty_us; /* time between two processRecords without records; 0: none are sent */
+  /* the silence of a child that has not answered is reported after this much time, and again after twice as
+   * much */
   uint64_t warn_us;
 } slp_ml_limits;
 
-typedef struct slp_ml_told { /* limits how many lines of one kind are told about a child */
-  uint64_t since_us;         /* when the present interval of SLP_ML_TOLD_US began */
-  uint32_t n;                /* lines told in this interval */
-  uint64_t kept_back;        /* lines only counted since */
+typedef struct slp_ml_told { /* limits how many lines of one kind are printed about a child */
+  uint64_t since_us;         /* when the current interval of SLP_ML_TOLD_US began */
+  uint32_t n;                /* number of lines printed in this interval */
+  uint64_t kept_back;        /* number of lines that were only counted since the last line about such lines */
 } slp_ml_told;
 
 typedef struct slp_ml_shard slp_ml_shard;
-/* Functions by which the shard acts. */
+/* The functions through which the shard acts. The caller provides them. */
 typedef struct slp_ml_ops {
-  /* Starts the child. Returns 0, or a negative code that sloop_strerror() explains. */
+  /* Starts the child. Returns 0, or a negative code for sloop_strerror(). */
   int (*start)(slp_ml_shard *h);
-  /* Writes to the child and takes what `bytes` holds; slp_ml_written() comes when all is written. */
+  /* Writes `bytes` to the child and takes them over. When all is written, the caller must call
+   * slp_ml_written(). */
   void (*write)(slp_ml_shard *h, slp_buf *bytes);
   void (*close_input)(slp_ml_shard *h);
-  /* sends a signal to the child and all processes that it started */
+  /* Sends a signal to the child and to all processes that it started. */
   void (*kill)(slp_ml_shard *h, int signal);
-  /* Turns reading of the child's output on or off. While it is on, slp_ml_line() comes for each line. */
+  /* Turns reading of the child's output on or off. While it is on, the caller must call slp_ml_line() for
+   * each line. */
   void (*listen)(slp_ml_shard *h, int on);
-  /* Writes a checkpoint at the place; NULL: the end of the shard. Returns 0, and slp_ml_checkpointed() comes
-   * with the outcome; or a SLOOP_E*, and nothing comes. */
+  /* Starts to write a checkpoint at the place; NULL: the end of the shard. Returns 0; then the caller must
+   * call slp_ml_checkpointed() with the outcome. Or returns a SLOOP_E*, and no outcome comes. */
   int (*checkpoint)(slp_ml_shard *h, const slp_ml_place *place_or_null);
-  /* reads the shard again from the last checkpoint; slp_ml_repositioned() comes */
+  /* Reads the shard again from the last checkpoint. When the rewind is done, the caller must call
+   * slp_ml_repositioned(). */
   void (*rewind)(slp_ml_shard *h);
-  void (*hand_over)(slp_ml_shard *h);             /* lets the shard go to the worker that asks for it */
-  void (*say)(slp_ml_shard *h, const char *line); /* tells the user */
-  void (*trace)(slp_ml_shard *h, int to_child, slp_str line); /* shows what is exchanged */
-  void (*over)(slp_ml_shard *h);                              /* the last call: h may be freed in it */
+  void (*hand_over)(slp_ml_shard *h);             /* gives the shard's lease to the worker that asks for it */
+  void (*say)(slp_ml_shard *h, const char *line); /* prints a line for the user */
+  /* shows a line that was sent to or came from the child */
+  void (*trace)(slp_ml_shard *h, int to_child, slp_str line);
+  void (*over)(slp_ml_shard *h); /* the last call for h, which may be freed in it */
 } slp_ml_ops;
 
 struct slp_ml_shard {
   const slp_ml_ops *ops;
   slp_ml_limits limits;
-  void *user; /* of the caller; slp_ml_open keeps it */
+  void *user; /* belongs to the caller; slp_ml_open does not change it */
   slp_mem *mem;
   char id[129];
   slp_ml_state state;
-  slp_ml_action action; /* ASKED, CHECKPOINTS: the action that the child has to answer */
+  slp_ml_action action; /* in ASKED and CHECKPOINTS: the action that the child has not answered yet */
   slp_ml_lease lease;
   slp_ml_end end;
   slp_ml_notice notice;
   uint8_t stops; /* 1: the daemon is stopping */
-  uint8_t stale; /* 1: batches from before a rewind may still come, and are given back */
-  /* WAITS: when to start a child; IDLE: when to send an empty processRecords; else when the wait for the
-   * child or the lease table is over. UINT64_MAX: never. */
+  uint8_t stale; /* 1: batches from before a rewind may still come; they are given back */
+  /* WAITS: when to start a child. IDLE: when to send a processRecords without records. Other states: when to
+   * stop waiting for the child or for the lease table. UINT64_MAX: never. */
   uint64_t due_us;
-  uint64_t spoke_us;  /* when the last processRecords was sent */
-  uint64_t asked_us;  /* ASKED: since when the child has been silent */
-  uint64_t warn_us;   /* ASKED: when to report the silence next */
-  uint8_t warned;     /* 1: the silence was reported, and the child has not answered since */
-  slp_ml_place saved; /* the last checkpoint that the child was told of, or where reading began */
-  /* the last checkpoint passed to the consumer; after a rewind it reads from there */
+  uint64_t spoke_us; /* when the last processRecords was sent */
+  uint64_t asked_us; /* in ASKED: when the child's silence began */
+  uint64_t warn_us;  /* in ASKED: when to report the silence next */
+  uint8_t warned;    /* 1: the silence was reported, and the child has not answered since */
+  /* the last checkpoint whose success the child was told; at first, where reading began */
+  slp_ml_place saved;
+  /* the last checkpoint that was passed to the consumer; after a rewind the consumer reads from there */
   slp_ml_place named;
-  slp_ml_place written;      /* the last checkpoint that the lease table is known to have */
-  slp_ml_place given;        /* the last record that this child was given */
-  slp_given_numbers numbers; /* sequence numbers of the records after `saved`, up to `given` */
-  slp_ml_message asked;      /* CHECKPOINTS: the child's request; its text lies in asked_text */
+  slp_ml_place written; /* the last checkpoint that the lease table has for certain */
+  slp_ml_place given;   /* the last record that was sent to this child */
+  /* sequence numbers of the records from `saved` to `given`, at which the child may checkpoint */
+  slp_given_numbers numbers;
+  slp_ml_message asked; /* in CHECKPOINTS: the child's request; its text is in asked_text */
   char asked_text[160];
-  slp_ml_place naming; /* CHECKPOINTS: the place that is being written */
-  /* the oldest first; in ASKED with SLP_ML_RECORDS the child has the first */
+  slp_ml_place naming; /* in CHECKPOINTS: the place that is being written to the lease table */
+  /* batches to send, oldest first; in ASKED with SLP_ML_RECORDS the first batch is being handled by the
+   * child */
   sloop_batch_t *queue[SLP_ML_QUEUE_MAX];
   size_t queue_n;
-  size_t put_n;      /* records of queue[0] that were passed to `write` */
-  uint8_t put_whole; /* 1: the whole line was passed to `write` */
-  /* answers of the lease table that are still to come and will be ignored: the child was told that the
-   * checkpoint failed, or is gone */
+  size_t put_n;      /* number of records of queue[0] that were passed to `write` */
+  uint8_t put_whole; /* 1: the whole line of the action was passed to `write` */
+  /* number of answers of the lease table that will be ignored when they come, because the child was told that
+   * the checkpoint failed, or is gone */
   uint32_t late;
-  /* children that failed in a row, without a processRecords answered or a checkpoint written */
+  /* number of children in a row that failed without answering a processRecords or getting a checkpoint
+   * written */
   uint32_t failures;
-  uint64_t starts, deaths; /* number of children started; number that ended too early */
+  /* starts: number of children started; deaths: number of children that ended too early */
+  uint64_t starts, deaths;
   slp_ml_told junk, too_long;
-  char why[320];       /* why the last child was killed or is missing */
-  char complaint[100]; /* the beginning of the last line that this child wrote to standard error; "": none */
+  char why[320];       /* why the last child was killed, died, or could not be started */
+  char complaint[100]; /* the last line that this child wrote to standard error, cut; "": it wrote none */
 };
 
-/* Begins the life of a shard in WAITS. `from` is where the consumer begins to read it. h->user must be set
- * before, all other members are set here. */
+/* Puts the shard into the state WAITS. `from` is the position at which the consumer begins to read it.
+ * h->user must be set before; all other members are set here. */
 void slp_ml_open(slp_ml_shard *h, const slp_ml_ops *ops, const slp_ml_limits *limits, slp_mem *mem,
                  const char *shard, const sloop_position_t *from, uint64_t now_us);
-/* The caller reports events by the functions below. Each may call ops; ops->over may free h. */
-void slp_ml_start_now(slp_ml_shard *h, uint64_t now_us); /* starts a child; only in WAITS, from due_us on */
-void slp_ml_batch(slp_ml_shard *h, sloop_batch_t *b, uint64_t now_us); /* takes b over */
+/* The caller reports events by calling the functions below. Each function may call functions of `ops`, and
+ * ops->over may free h. */
+/* starts a child; may be called only in WAITS, from due_us on */
+void slp_ml_start_now(slp_ml_shard *h, uint64_t now_us);
+/* a batch has come; h owns b from now on */
+void slp_ml_batch(slp_ml_shard *h, sloop_batch_t *b, uint64_t now_us);
 void slp_ml_written(slp_ml_shard *h, uint64_t now_us);
 void slp_ml_line(slp_ml_shard *h, char *line, size_t n, uint64_t now_us);
-/* A line of the child's output was longer than SLP_ML_LINE_MAX and was left out. */
+/* Reports that a line of the child's output was longer than SLP_ML_LINE_MAX and was left out. */
 void slp_ml_long_line(slp_ml_shard *h, uint64_t now_us);
-/* The child lives and has closed its input (`input`) or its output. */
+/* Reports that a living child has closed its input (`input` 1) or its output (`input` 0). */
 void slp_ml_broken(slp_ml_shard *h, int input);
-/* The child is gone, and all of its output was read. signal: the signal that ended it; 0: it exited with
- * `status`. */
+/* Reports that the child has exited and all of its output was read. signal: the signal that ended it; 0: it
+ * exited with `status`. */
 void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now_us);
-/* the child wrote a line to standard error */
+/* Reports that the child wrote a line to standard error. */
 void slp_ml_complained(slp_ml_shard *h, const char *line, size_t n);
-void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now_us); /* the outcome of ops->checkpoint */
-void slp_ml_repositioned(slp_ml_shard *h); /* the rewind is done: batches that come now are new */
-void slp_ml_read_out(slp_ml_shard *h, uint64_t now_us); /* SLOOP_SHARD_READ_OUT */
-void slp_ml_leaving(slp_ml_shard *h, uint64_t now_us);  /* SLOOP_SHARD_LEAVING */
-/* the lease is gone; ended: the end of the shard is in the lease table */
+void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now_us); /* outcome of ops->checkpoint */
+/* reading starts again after ops->rewind, so batches from now on are not stale */
+void slp_ml_repositioned(slp_ml_shard *h);
+void slp_ml_read_out(slp_ml_shard *h, uint64_t now_us); /* the consumer reported SLOOP_SHARD_READ_OUT */
+void slp_ml_leaving(slp_ml_shard *h, uint64_t now_us);  /* the consumer reported SLOOP_SHARD_LEAVING */
+/* Reports that the lease is gone. ended: 1 if the lease table has the end of the shard. */
 void slp_ml_gone(slp_ml_shard *h, int ended, uint64_t now_us);
 void slp_ml_stop(slp_ml_shard *h, uint64_t now_us); /* the daemon is stopping */
-void slp_ml_time(slp_ml_shard *h, uint64_t now_us); /* time has passed; call it at due_us or more often */
-void slp_ml_abandon(slp_ml_shard *h); /* the daemon ends: gives the batches back; call nothing after it */
-/* Returns 1 if nothing has to be said to the child before the consumer stops. */
+/* checks the times; to be called at due_us or more often */
+void slp_ml_time(slp_ml_shard *h, uint64_t now_us);
+/* ends h with the daemon and gives its batches back; no other function may follow */
+void slp_ml_abandon(slp_ml_shard *h);
+/* Returns 1 if the child has nothing to be told or to answer before the consumer may stop. */
 int slp_ml_quiet(const slp_ml_shard *h);
-/* The daemon no longer waits for this child's last checkpoint: tells the user what is missing. */
+/* Called when the daemon stops waiting for this child's last checkpoint. Reports to the user what is
+ * missing. */
 void slp_ml_waited_in_vain(slp_ml_shard *h, uint64_t grace_us);
 
 #endif

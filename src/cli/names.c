@@ -10,7 +10,7 @@ void slp_names_free(slp_names *t) {
   slp_names_init(t, t->mem);
 }
 
-/* Returns the slot that holds the name, or the free slot where it belongs. */
+/* Returns the slot with this name, or the free slot for it if no slot has the name. */
 static uint32_t slot_of(const slp_names *t, const char *name) {
   uint32_t at = (uint32_t)slp_hash(&t->key, slp_str_of(name)) & (t->slots_n - 1);
   while (t->slots[at] && strcmp(t->name[t->slots[at] - 1], name) != 0) at = (at + 1) & (t->slots_n - 1);
@@ -27,7 +27,7 @@ static int grow(slp_names *t) {
   if (!t->slots_n) t->key = t->mem->hash_key;
   slp_free(t->mem, t->slots);
   t->slots = slots;
-  t->slots_n = cap * 2; /* at most half full */
+  t->slots_n = cap * 2; /* the table is at most half full */
   t->cap = cap;
   for (uint32_t i = 0; i < t->n; i++) t->slots[slot_of(t, t->name[i])] = i + 1;
   return 0;

@@ -1,4 +1,4 @@
-/* options.c - the table of options, and the table of kcat's flags. */
+/* options.c - the table of options, and the table of kcat's flags for --kcat. */
 #include "cli/options.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "cli/decoder_table.h"
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH)
-/* the modes that look at or change leases */
+/* the modes that show or change leases */
 #define LEASES (SLP_MODE_LEASES | SLP_MODE_EXPLAIN | SLP_MODE_RELEASE | SLP_MODE_RESET | SLP_MODE_WATCH)
 #define REGISTRY (SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER)
 /* the modes that call a service */

@@ -1,12 +1,12 @@
-/* options.h - the one table of options. The parser, -h, the man page, the completions, the configuration file
- * and the table for kcat users are all made from it. */
+/* options.h - the table of options. The parser, -h, the manual page, the completions, the configuration file
+ * and --kcat all use this table. */
 #ifndef SLP_CLI_OPTIONS_H
 #define SLP_CLI_OPTIONS_H
 
 #include "base/buf.h"
 
 typedef enum {
-  SLP_MODE_TAIL = 1,   /* the default */
+  SLP_MODE_TAIL = 1,   /* the default mode: prints the records of streams */
   SLP_MODE_LIST = 2,   /* -L */
   SLP_MODE_SERVE = 4,  /* -M */
   SLP_MODE_DEMO = 8,   /* --demo */
@@ -104,37 +104,39 @@ typedef enum { SLP_NO_VALUE, SLP_NEEDS_VALUE, SLP_MAY_HAVE_VALUE /* only as --na
 
 typedef struct slp_option {
   slp_option_id id;
-  char letter; /* or 0 */
+  char letter; /* 0: the option has no letter */
   const char *name;
   slp_value_kind kind;
-  const char *value; /* the value's name in the help; in "one|two" the words are the values; FILE is a path */
-  int modes;         /* bits of slp_mode: the modes in which the option has an effect */
-  /* title of the group that begins with this option; NULL: it belongs to the group before */
+  /* name of the value in the help; "one|two" lists the allowed values; "FILE" means a path */
+  const char *value;
+  int modes; /* the modes in which the option has an effect, as bits of slp_mode */
+  /* title of the group of options that starts with this option; NULL: the option belongs to the group of the
+   * option before */
   const char *title;
-  const char *help; /* see slp_option_help() */
+  const char *help; /* the first part of the help; slp_option_help() writes all of it */
 } slp_option;
 
 extern const slp_option slp_options[];
 extern const size_t slp_options_n;
 
-/* Writes the option as a user types it, such as -c or --order. */
+/* Writes the option as the user types it, such as -c or --order. */
 void slp_option_shown(const slp_option *o, char out[40]);
-/* Appends what the option does. The text is to be wrapped into lines, except lines that begin with two
- * spaces. Values that come from another table, such as the decoders of -s, are appended as such lines.
- * Returns 0, or why b failed. */
+/* Appends a text about what the option does. The caller must wrap it into lines, except lines that begin with
+ * two spaces. Values from another table, such as the decoders of -s, are appended as such lines. Returns 0,
+ * or the error of b. */
 int slp_option_help(slp_buf *b, const slp_option *o);
-/* Both return NULL if there is no such option. */
+/* Both functions return NULL if there is no such option. */
 const slp_option *slp_option_by_letter(char letter);
 const slp_option *slp_option_by_name(slp_str name);
 
-typedef struct slp_kcat_row { /* a flag of kcat and its counterpart here */
+typedef struct slp_kcat_row { /* a flag of kcat and the corresponding flag of stream-tail */
   const char *flag, *kcat;
-  const char *here; /* text that begins with the flag of stream-tail, or with "-" if there is none */
+  const char *here; /* a text that begins with the flag of stream-tail, or with "-" if stream-tail has none */
 } slp_kcat_row;
 extern const slp_kcat_row slp_kcat_rows[];
 extern const size_t slp_kcat_rows_n;
 
-/* The words that lines of the library's log begin with (-d), as "one, two". */
+/* The words with which lines of the library's log may begin (-d), as "one, two". */
 extern const char slp_log_contexts[];
 
 #endif

@@ -1,26 +1,29 @@
-/* output.c - turns batches into text and writes it to standard output. */
+/* output.c - turns the records of batches into text and writes the text to standard output. */
 #include "cli/output.h"
 
 #include "program/program.h"
 
-/* A turn ends when about SLICE_BYTES of text were made, when about SLICE_BYTES of records were read, or after
- * SLICE_US. */
+/* A turn ends after about SLICE_BYTES of text, after about SLICE_BYTES of records, or after SLICE_US. */
 #define SLICE_BYTES ((size_t)256 << 10)
 #define SLICE_US 2000
-#define CLOCK_BYTES 16384 /* bytes of records and text between two looks at the clock */
+/* the clock is read each time this many more bytes of records and text were handled */
+#define CLOCK_BYTES 16384
 #define TEXT_MAX (UINT64_C(1) << 31)
-#define TEXT_KEPT ((size_t)4 << 20) /* a buffer that grew beyond this is freed when it is empty */
+/* a text buffer that has grown beyond this is freed when it becomes empty */
+#define TEXT_KEPT ((size_t)4 << 20)
 
-typedef struct held { /* a batch and how far it is printed */
+typedef struct held { /* a batch, and how much of it is printed */
   slp_list link;
   sloop_batch_t *batch;
   const void *owner;
-  size_t n;         /* records at the front of the batch that shall be printed */
-  size_t made;      /* records at the front that are text already, or were passed over */
-  size_t told;      /* records at the front that were acknowledged one by one */
-  uint8_t begun;    /* 1: a part of record number `made` is text */
-  uint8_t doubtful; /* 1: a lease went after the batch was handed over, so each record is checked */
-  uint64_t ends[];  /* for each record made, the offset in the whole output where its text ends */
+  size_t n;      /* number of records at the front of the batch that may be printed */
+  size_t made;   /* number of records at the front that have become text or were left out */
+  size_t told;   /* number of records at the front that were acknowledged one by one */
+  uint8_t begun; /* 1: a part of record number `made` has become text */
+  /* 1: a lease was lost or given up after this batch came, so each of its records is checked */
+  uint8_t doubtful;
+  /* for each of the first `made` records, the offset in the whole output where its text ends */
+  uint64_t ends[];
 } held;
 
 static held *held_of(slp_list *it) { return SLP_OWNER(it, held, link); }
@@ -73,9 +76,10 @@ int slp_output_has(const slp_output *o, const void *owner) {
 
 int slp_output_empty(const slp_output *o) { return slp_list_empty(&o->batches); }
 
-/* ---- giving back --------------------------------------------------------------------------------------- */
+/* ---- giving batches back
+ * -------------------------------------------------------------------------------- */
 
-/* Returns the offset in the whole output where the text before record i of h ends. */
+/* Returns the offset in the whole output where the text of the record before record i of h ends. */
 static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
   if (i > 0) return h->ends[i - 1];
   if (h->link.prev == &o->batches) return o->returned;
@@ -83,12 +87,12 @@ static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
   return before->made ? before->ends[before->made - 1] : end_before(o, before, 0);
 }
 
-/* Returns 1 if the text of the batch is made and written. */
+/* Returns 1 if all text of the batch exists and is written. */
 static int is_written(const slp_output *o, const held *h) {
   return h->made == h->n && end_before(o, h, h->n) <= o->written;
 }
 
-/* Gives the batch back with its first `accepted` records acknowledged. */
+/* Gives the batch back and acknowledges its first `accepted` records. */
 static void give_back(slp_output *o, held *h, size_t accepted) {
   o->returned = end_before(o, h, accepted);
   slp_list_remove(&h->link);
@@ -104,7 +108,7 @@ static void give_back_written(slp_output *o) {
   }
 }
 
-/* Returns how many records at the front of the batch are written whole. */
+/* Returns how many records at the front of the batch are completely written. */
 static size_t written_of(const slp_output *o, const held *h) {
   size_t n = h->told;
   while (n < h->made && h->ends[n] <= o->written) n++;
@@ -123,9 +127,10 @@ void slp_output_acknowledge(slp_output *o) {
 /* Returns the offset of text.p[0] in the whole output. */
 static uint64_t text_begins(const slp_output *o) { return o->written - o->done; }
 
-/* Removes from `text` the records whose shard another worker has. A record that is partly written stays. */
+/* Removes from `text` the records whose shard another worker has taken. A record that is partly written
+ * stays. */
 static void drop_lost(slp_output *o) {
-  /* where the record before ends: until now, and after the removals */
+  /* was: where the text of the previous record ended before the removals; now: where it ends after them */
   uint64_t from = text_begins(o), was = o->returned, now = was;
   SLP_LIST_EACH(&o->batches, it) {
     held *h = held_of(it);
@@ -151,7 +156,8 @@ void slp_output_doubt(slp_output *o) {
   wake(o);
 }
 
-/* Returns the first record of the batch whose text is not wholly written; h->made: there is none. */
+/* Returns the index of the first record of the batch whose text is not completely written, or h->made if
+ * there is none. */
 static size_t first_unwritten(const slp_output *o, const held *h) {
   size_t low = h->told, high = h->made;
   while (low < high) {
@@ -164,12 +170,13 @@ static size_t first_unwritten(const slp_output *o, const held *h) {
   return low;
 }
 
-/* Returns how many bytes of the text may be written now. Asks only about the first unwritten record of each
- * batch: a lease deadline is that of the whole worker, and slp_output_doubt tells when a single lease is
- * lost. */
+/* Returns how many bytes of the text may be written now. Checks only the first unwritten record of each
+ * batch. That is enough, because the lease deadline is the same for all leases of this worker, and
+ * slp_output_doubt is called when a single lease is lost. */
 static size_t may_write(slp_output *o) {
   if (!o->leased || o->state == SLP_OUTPUT_CUTS) return o->whole - o->done;
-  /* drop_lost needs whole records, and the one in the making is done soon */
+  /* drop_lost can't handle a record that is only partly text, so nothing is written until that record is
+   * complete */
   if (o->doubt && o->whole < o->text.n) return 0;
   if (o->doubt) drop_lost(o);
   o->doubt = 0;
@@ -181,19 +188,21 @@ static size_t may_write(slp_output *o) {
     /* the rest of the record that is partly written */
     if (begin < o->written) return (size_t)(h->ends[i] - o->written);
     int owned = sloop_batch_owned(h->batch, i);
-    if (owned < 0) o->doubt = 1; /* the event that tells it is not waited for */
+    /* removes the records of the lost shard now, without waiting for the event about the lost lease */
+    if (owned < 0) o->doubt = 1;
     if (owned <= 0) return (size_t)(begin - o->written);
   }
   return o->whole - o->done;
 }
 
-/* Writes until all is written, the reader takes no more, or no more may be written. Returns 1 if all whole
- * records are written. */
+/* Writes until all text is written, the reader takes no more, or no more may be written. Returns 1 if all
+ * complete records are written. */
 static int push(slp_output *o) {
   while (o->done < o->whole) {
     size_t n = may_write(o);
-    if (o->done == o->whole) break;                            /* all the rest was dropped */
-    if (n == 0 && o->doubt && o->whole == o->text.n) continue; /* may_write drops something first */
+    if (o->done == o->whole) break; /* may_write has removed all the rest */
+    /* the next call of may_write removes text first */
+    if (n == 0 && o->doubt && o->whole == o->text.n) continue;
     int64_t wrote = n ? slp_out_some(o->app->out, o->text.p + o->done, n) : 0;
     if (wrote <= 0) return 0;
     o->done += (size_t)wrote;
@@ -206,7 +215,8 @@ static int push(slp_output *o) {
   return 1;
 }
 
-/* ---- making text --------------------------------------------------------------------------------------- */
+/* ---- turning records into text
+ * -------------------------------------------------------------------------- */
 
 static held *first_unmade(const slp_output *o) {
   SLP_LIST_EACH(&o->batches, it)
@@ -214,8 +224,8 @@ static held *first_unmade(const slp_output *o) {
   return NULL;
 }
 
-/* Returns 1 if the next record of h is to be made, 0 if it is passed over, -1 if it can't be decided now.
- * `first`: it is the first record of h in this turn. */
+/* Decides about the next record of h. Returns 1 if it is to become text, 0 if it is to be left out, -1 if
+ * that can't be decided now. first: it is the first record of h in this turn. */
 static int is_wanted(slp_output *o, held *h, int first) {
   if (!o->leased || h->begun || (!first && !h->doubtful)) return 1;
   int owned = sloop_batch_owned(h->batch, h->made);
@@ -223,11 +233,11 @@ static int is_wanted(slp_output *o, held *h, int first) {
   return owned < 0 ? 0 : owned ? 1 : -1;
 }
 
-/* The next record is done: its text ends at `whole`. */
+/* Finishes the next record of h, whose text ends at `whole`. */
 static void pass(slp_output *o, held *h) { h->ends[h->made++] = text_begins(o) + o->whole; }
 
-/* Makes text of the next record, or a part of it. If `make` wants no more of the batch, cuts h->n. Returns 1
- * for SLP_MADE_WAITS, else 0. */
+/* Turns the next record or a part of it into text. If `make` wants no more records of the batch, cuts h->n.
+ * Returns 1 if `make` returned SLP_MADE_WAITS, 0 otherwise. */
 static int make_one(slp_output *o, held *h, const sloop_record_t *r) {
   int begins = !h->begun;
   h->begun = 1;
@@ -245,7 +255,8 @@ static int make_one(slp_output *o, held *h, const sloop_record_t *r) {
   return 0;
 }
 
-/* Makes text until a slice is full or until_us has passed. Returns 0 if nothing can be made now. */
+/* Turns records into text until a slice is full or until_us has passed. Returns 0 if no record can become
+ * text now. */
 static int make_some(slp_output *o, uint64_t until_us) {
   size_t bytes = 0, clock_at = CLOCK_BYTES;
   const held *before = NULL;
@@ -262,7 +273,8 @@ static int make_some(slp_output *o, uint64_t until_us) {
     const sloop_record_t *r = sloop_batch_at(h->batch, h->made);
     size_t text = o->text.n;
     if (!h->begun) bytes += r->data.len + 64;
-    if (make_one(o, h, r)) return o->whole > o->done; /* earlier text is written while this record waits */
+    /* while this record waits, the text of earlier records is written */
+    if (make_one(o, h, r)) return o->whole > o->done;
     if (o->text.n > text) bytes += o->text.n - text;
     if (o->text.n >= SLICE_BYTES || (o->unbuffered && o->whole > o->done)) return 1;
     if (bytes < clock_at && !h->begun) continue;
@@ -274,8 +286,8 @@ static int make_some(slp_output *o, uint64_t until_us) {
 void slp_output_run(slp_output *o) {
   if (!o->app->out || o->state == SLP_OUTPUT_OVER || slp_app_out_error(o->app)) return;
   uint64_t until_us = slp_program_mono_us() + SLICE_US;
-  /* If the reader takes no more, slp_out's on_event comes later. If text may not be written now, the next
-   * tick tries again. */
+  /* If the reader takes no more, the on_event callback of slp_out starts the next turn. If no text may be
+   * written now, the next tick tries again. */
   while (push(o) && make_some(o, until_us)) {
     give_back_written(o);
     if (slp_program_mono_us() < until_us) continue;
@@ -288,7 +300,7 @@ void slp_output_run(slp_output *o) {
 
 /* ---- the end ------------------------------------------------------------------------------------------- */
 
-/* Forgets every record that is not text yet, and the part of a record in the making. */
+/* Drops every record that has not become text yet, and the text of a record that is only partly text. */
 static void forget_unmade(slp_output *o) {
   slp_buf_cut(&o->text, o->whole);
   slp_list *it = o->batches.next;
@@ -307,7 +319,8 @@ void slp_output_drain(slp_output *o) {
   forget_unmade(o);
 }
 
-/* Returns the offset where the output ends if only the record that is partly written is finished. */
+/* Returns the offset in the whole output where the output ends if only the partly written record is
+ * finished. */
 static uint64_t cut_at(const slp_output *o) {
   SLP_LIST_EACH(&o->batches, it) {
     const held *h = held_of(it);

@@ -1,11 +1,13 @@
-/* output.h - takes batches, turns their records into text and writes that to standard output.
+/* output.h - takes batches, turns their records into text and writes the text to standard output.
  *
- * Text is made in slices of bounded time and size, each in a turn of its own, and is written as fast as the
- * reader takes it. A record is acknowledged when the last byte of its text was written, never earlier.
+ * Text is produced in slices of limited time and size, one slice in each turn of the loop. The text is
+ * written as fast as the reader takes it. A record is acknowledged when the last byte of its text is written,
+ * never earlier.
  *
- * With leases, no record is begun while this worker can't prove that it lives, and a record whose shard
- * another worker has taken is never written. A record that is partly written is always finished, so that
- * lines stay whole.
+ * With leases two rules hold:
+ *   1. The writing of a record starts only while this worker can prove that it is alive, and never after
+ *      another worker has taken the record's shard.
+ *   2. A record that is partly written is always finished, so that lines stay whole.
  *
  *           slp_output_drain           slp_output_cut
  *   RUNS ----------------------> DRAINS --------------> CUTS
@@ -20,10 +22,10 @@
 #include "sloop.h"
 
 typedef enum slp_output_state {
-  SLP_OUTPUT_RUNS,   /* records become text, and text is written */
-  SLP_OUTPUT_DRAINS, /* text that was made is still written, but no further record becomes text */
+  SLP_OUTPUT_RUNS,   /* records become text, and the text is written */
+  SLP_OUTPUT_DRAINS, /* existing text is still written, but no further record becomes text */
   SLP_OUTPUT_CUTS,   /* only the record that is partly written is finished */
-  SLP_OUTPUT_OVER    /* nothing is written, and no batch is held */
+  SLP_OUTPUT_OVER    /* nothing more is written, and no batch is held */
 } slp_output_state;
 
 enum { SLP_MADE, SLP_MADE_PART, SLP_MADE_NONE, SLP_MADE_WAITS }; /* results of slp_output.make */
@@ -32,22 +34,24 @@ typedef struct slp_output slp_output;
 struct slp_output {
   slp_app *app; /* borrowed */
   slp_output_state state;
-  slp_list batches;  /* batches held, oldest first */
-  slp_buf text;      /* text made; kept until all of it is written */
-  size_t done;       /* bytes of `text` that are written */
-  size_t whole;      /* bytes of `text` up to the end of the last record that is made whole */
-  uint64_t written;  /* bytes written since the beginning */
-  uint64_t returned; /* offset in the whole output where the last record given back ends */
-  uint8_t doubt;     /* 1: a lease is gone, so text not yet written is checked before more is written */
-  uint64_t dropped;  /* records whose text was dropped because another worker has their shard */
-  /* Set by the user. */
-  uint8_t leased;     /* 1: before writing, ask sloop_batch_owned() whether the records still count */
-  uint8_t unbuffered; /* 1: each record is written by itself */
-  /* Appends text of the record r of batch b, which `owner` handed over. begins: 1 at the first call for r.
-   *   SLP_MADE        the text is complete
-   *   SLP_MADE_PART   there is more to do: it is called again, with begins 0
-   *   SLP_MADE_WAITS  the same, but only after slp_output_wake(): something from outside is missing
-   *   SLP_MADE_NONE   do not print r and the records after it in b
+  slp_list batches;  /* the batches that are held, oldest first */
+  slp_buf text;      /* text of records; kept until all of it is written */
+  size_t done;       /* number of bytes of `text` that are written */
+  size_t whole;      /* number of bytes of `text` up to the end of the last record that is completely text */
+  uint64_t written;  /* bytes written since the start */
+  uint64_t returned; /* offset in the whole output where the text of the last record given back ends */
+  uint8_t doubt; /* 1: a lease was lost or given up, so unwritten text is checked before more is written */
+  /* number of records whose text was removed because another worker has taken their shard */
+  uint64_t dropped;
+  /* The members below are set by the user. */
+  uint8_t leased; /* 1: the worker has leases, so sloop_batch_owned() is asked before records are written */
+  uint8_t unbuffered; /* 1: each record is written separately */
+  /* Appends text of record r of batch b, which came with `owner`. begins: 1 in the first call for r.
+   *   SLP_MADE        the text of r is complete
+   *   SLP_MADE_PART   r has more text: call again, with begins 0
+   *   SLP_MADE_WAITS  as SLP_MADE_PART, but call again only after slp_output_wake(), because r needs
+   *                   something that has not come yet
+   *   SLP_MADE_NONE   r and the records after it in b are not printed
    *   negative        an error, treated as SLP_MADE_NONE */
   int (*make)(void *user, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
               slp_buf *text);
@@ -56,26 +60,28 @@ struct slp_output {
 
 void slp_output_init(slp_output *o, slp_app *app);
 void slp_output_free(slp_output *o);
-/* Takes a batch over; `owner` is passed to `make`. Only in RUNS. Returns 0, or SLP_ENOMEM and the batch stays
- * the caller's. */
+/* Adds a batch, which is then owned by o; `owner` is passed to `make`. May be called only in RUNS. Returns 0;
+ * or SLP_ENOMEM, and then the caller still owns the batch. */
 int slp_output_add(slp_output *o, sloop_batch_t *batch, const void *owner);
-/* Call it when what SLP_MADE_WAITS waits for has come. Asks for a turn. */
+/* Must be called when what a record with SLP_MADE_WAITS needs has come. Asks for a turn. */
 void slp_output_wake(slp_output *o);
-/* Does one turn: makes text, writes it, gives back batches that are written, and asks for the next turn. */
+/* Does one turn: turns records into text, writes text, gives written batches back, and asks for the next
+ * turn. */
 void slp_output_run(slp_output *o);
-/* Acknowledges the written records of the oldest batch, which is not wholly written yet. */
+/* Acknowledges the written records of the oldest batch, which is not completely written yet. */
 void slp_output_acknowledge(slp_output *o);
-/* Call it when a lease was lost or given up: text and records that are not begun are checked before they are
- * written. */
+/* Must be called when a lease was lost or given up. Records and text whose writing has not started are then
+ * checked before they are written. */
 void slp_output_doubt(slp_output *o);
 
-/* Both give the records that will not be written back, unacknowledged, once the rest is written. */
+/* Both functions give back, without acknowledging them, the records that will not be written. They do so once
+ * the rest is written. */
 void slp_output_drain(slp_output *o);
 void slp_output_cut(slp_output *o);
-/* Ends all writing, and gives every batch back; what was written is acknowledged. */
+/* Stops all writing and gives every batch back. Records that are completely written are acknowledged. */
 void slp_output_give_up(slp_output *o);
 
-int slp_output_has(const slp_output *o, const void *owner); /* Returns 1 if a batch of this owner is held. */
+int slp_output_has(const slp_output *o, const void *owner); /* returns 1 if a batch of this owner is held */
 int slp_output_empty(const slp_output *o);
 
 #endif
