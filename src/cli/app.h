@@ -1,5 +1,6 @@
-/* app.h - the frame that every mode runs in: loop, signals, ticker, standard output, and the way out. A mode
- * fills in its callbacks, calls slp_app_open and slp_app_run, and closes the app from a callback. */
+/* app.h - runs a mode of the command. An app owns the loop, the signals, the ticker and standard output, and
+ * ends the process in an orderly way. A mode fills in the callbacks, calls slp_app_open and slp_app_run, and
+ * closes the app from a callback. */
 #ifndef SLP_CLI_APP_H
 #define SLP_CLI_APP_H
 
@@ -32,13 +33,13 @@ struct slp_app {
   int exit_code;
   /* time from the first signal to on_overdue; if it is 0, slp_app_open sets SLP_APP_GRACE_MS */
   uint32_t grace_ms;
-  uint8_t interrupted; /* a first signal has come */
-  uint8_t asked;       /* a SIGINT or SIGTERM has come; the next one ends the process */
-  uint8_t overdue;     /* grace_ms have passed since the first signal */
-  /* SLP_ENOMEM: some output was lost because there was no memory for it; 0: slp_out_error() has the error, if
-   * any */
+  uint8_t interrupted; /* 1: the first signal has come */
+  uint8_t asked;   /* 1: a SIGINT or SIGTERM has come; another SIGINT or SIGTERM ends the process at once */
+  uint8_t overdue; /* 1: grace_ms have passed since the first signal */
+  /* SLP_ENOMEM: some output was lost because there was no memory for it; 0: slp_out_error() returns the error
+   * of standard output, if any */
   int out_error;
-  uint8_t out_failed; /* on_out_failed was called */
+  uint8_t out_failed; /* 1: on_out_failed was called */
   uint64_t interrupted_at_us;
   /* number of ticks since slp_app_open; no tick comes while the process is stopped or the machine is
    * suspended */

@@ -617,7 +617,7 @@ static int add_app(slp_args *a, const char *app) {
   return 0;
 }
 
-/* Takes each -G of the command line. If there is none, takes the last -G of the file. */
+/* Takes the application of each -G on the command line. If there is none, takes the last -G of the file. */
 static int take_apps(slp_args *a, char why[200]) {
   int r = 0;
   for (size_t i = 0; i < a->given_n && !r; i++)

@@ -81,9 +81,9 @@ typedef struct slp_args {
   uint8_t try_rights;    /* --try */
   const char *multilang; /* path of the file of --multilang or --check; NULL: not given */
   uint8_t trace_protocol;
-  slp_start to;                          /* --to; if it is a sequence number, `to.shard` is empty */
-  uint32_t watch_ms;                     /* period of --watch */
-  uint8_t exports;                       /* 1: --leases serves metrics (--leases --metrics) */
+  slp_start to;      /* --to; if it is a sequence number, `to.shard` is empty */
+  uint32_t watch_ms; /* period of --watch */
+  uint8_t exports;   /* 1: --leases runs as a server of metrics, because --metrics is given too */
   const char *apps[SLP_ARGS_TABLES_MAX]; /* --leases --metrics: each application of -G once */
   size_t apps_n;
   uint32_t leases_ms;    /* --leases --metrics: the value of -X leases_ms */

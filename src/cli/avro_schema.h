@@ -40,7 +40,8 @@ typedef struct slp_avro_type {
 
 typedef struct slp_avro_part { /* a field, a branch of a union, a symbol, or the items of an array or a map */
   uint32_t type;               /* index in `types`; a symbol does not use it */
-  uint32_t label, label_n;     /* place and length in `labels` of the printed name of a field or symbol */
+  /* offset and length in `labels` of what is printed before a field's value, or as a symbol */
+  uint32_t label, label_n;
 } slp_avro_part;
 
 typedef struct slp_avro_schema {

@@ -181,7 +181,7 @@ static int put_value(slp_avro_value *v, slp_buf *b, uint32_t type, char why[SLP_
   }
   r = read_long(v, &branch, why);
   if (!r && (branch < 0 || branch >= t->n)) r = cut_short(why);
-  /* a branch of a union is never a union, so this call is not repeated */
+  /* a branch of a union is never a union, so put_value calls itself only once here */
   return r ? r : put_value(v, b, v->schema->parts[t->first + (uint32_t)branch].type, why);
 }
 

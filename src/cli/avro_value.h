@@ -1,15 +1,16 @@
 /* avro_value.h - turns one value of Avro's binary encoding into JSON on one line, in slices.
  *
- *   | Avro                     | JSON                                                                      |
- *   |--------------------------|---------------------------------------------------------------------------|
- *   | int, long                | a number                                                                  |
- *   | float, double            | the shortest number that reads as the same; "NaN", "Infinity" as a string |
- *   | bytes, fixed             | a string; each byte is the character with that number, as in Avro's JSON  |
- *   | bytes, fixed as decimal  | a number with all its digits                                              |
- *   | enum                     | its symbol                                                                |
- *   | union                    | the value alone, without the name of its branch                           |
+ *   | Avro                     | JSON                                                                       |
+ *   |--------------------------|----------------------------------------------------------------------------|
+ *   | int, long                | a number                                                                   |
+ *   | float, double            | the shortest number with the same value; "NaN" and "Infinity" are strings  |
+ *   | bytes, fixed             | a string; each byte is the character with that number, as in Avro's JSON   |
+ *   | bytes, fixed as decimal  | a number with all its digits                                               |
+ *   | enum                     | its symbol                                                                 |
+ *   | union                    | the value alone, without the name of its branch                            |
  *
- * Values of other logical types stay the number or text that they are stored as. There is no recursion. */
+ * Values of other logical types are written as the number or text that Avro stores. The reader does not
+ * recurse into nested values. */
 #ifndef SLP_CLI_AVRO_VALUE_H
 #define SLP_CLI_AVRO_VALUE_H
 

@@ -15,7 +15,7 @@ static slp_str trim(slp_str s) {
   return s;
 }
 
-/* Returns 1 for yes, 0 for no, -1 for anything else. */
+/* Returns 1 if s means yes, 0 if s means no, -1 for any other text. */
 static int truth(slp_str s) {
   static const char *const yes[] = {"1", "yes", "true", "on"}, *const no[] = {"0", "no", "false", "off"};
   for (size_t i = 0; i < SLP_COUNT(yes); i++) {
@@ -161,7 +161,7 @@ int slp_config_read(slp_args *a, const char *path, int may_be_absent, const slp_
     return SLP_EINVAL;
   }
   char *p = a->config_text.p, *end = p + a->config_text.n;
-  if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3; /* a byte order mark */
+  if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3; /* skips a byte order mark */
   for (unsigned number = 1; p < end; number++) {
     char *line_end = memchr(p, '\n', (size_t)(end - p));
     if (!line_end) line_end = end;

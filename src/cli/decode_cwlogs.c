@@ -203,7 +203,8 @@ int slp_cwlogs_step(slp_cwlogs *l) {
   if (l->state == SLP_CWLOGS_UNPACKS) return unpack(l);
   int r = read_some(l);
   if (r != SLP_ELIMIT || slp_buf_failed(&l->more) || slp_buf_failed(&l->record)) return r;
-  /* the JSON is nested too deep; SLP_ELIMIT may only mean that the record unpacks to too many bytes */
+  /* Here SLP_ELIMIT means that the JSON is nested too deep, so the record is bad data. The caller takes
+   * SLP_ELIMIT to mean that the record unpacks to too many bytes. */
   return SLP_EBADDATA;
 }
 

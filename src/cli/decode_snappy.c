@@ -27,8 +27,8 @@ static int is_snappy(slp_str in) { return is_framed(in) || is_of_java(in); }
 
 #define CHUNK_MAX 65536u /* a chunk unpacks to at most this many bytes */
 #define CHUNKS_A_SLICE 256
-/* The highest ratio of unpacked to packed bytes: 3 packed bytes can stand for 64. A block that claims more is
- * refused before any memory is reserved. */
+/* The highest ratio of unpacked to packed bytes: 3 packed bytes can stand for 64 unpacked bytes. A block that
+ * claims a higher ratio is refused before any memory is reserved. */
 #define RATIO_MAX 22u
 
 typedef struct snappy_state {

@@ -1,6 +1,6 @@
 /* decoder_table.h - the table of decoders. The option -s, its errors, -h, the manual page and the completions
  * all use this table. To add a decoder, write a file that defines an slp_decoder and add a row to
- * decoder_table.c. The input of decoders comes from outside, so test/fuzz covers them. */
+ * decoder_table.c. The input of decoders comes from outside: test/fuzz has programs for them. */
 #ifndef SLP_CLI_DECODER_TABLE_H
 #define SLP_CLI_DECODER_TABLE_H
 

@@ -26,7 +26,7 @@ typedef struct slp_fleet_look {
   uint64_t shared_us; /* since when every shard has had a reader; 0: some shard has none yet */
   uint64_t told_us;   /* when slp_fleet_look_tell last printed a line; 0: never */
   uint32_t tries;     /* how often in a row a question has failed */
-  char why[sizeof((slp_whole_fleet *)0)->why]; /* explains `found` in words */
+  char why[sizeof((slp_whole_fleet *)0)->why]; /* `found` in words */
 } slp_fleet_look;
 
 /* The consumer c must live as long as k. */

@@ -213,7 +213,7 @@ void slp_follow_tick(slp_follow *f) {
 }
 
 /* Returns 1 if the record is in the shard that its key goes to, or if the shard can't be checked. An
- * aggregate is not checked, because the keys of its inner records are what counts. */
+ * aggregate is not checked, because its outer key says nothing about the records inside. */
 static int is_at_home(slp_follow *f, const sloop_record_t *r) {
   uint8_t hash[16];
   uint32_t number = slp_names_find(&f->seen, r->shard);

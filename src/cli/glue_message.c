@@ -94,8 +94,9 @@ static int is_too_much(const slp_glue_message *g, const slp_buf *ret) {
   return ret->n + g->text.n > ret->max;
 }
 
-/* Starts to read a Protobuf message. The index of its type in the schema comes before its value. The registry
- * has the schema only as text, which only protoc can read, so the descriptor set comes from a file. */
+/* Starts to read a Protobuf message. The index of its message type in the schema comes before the value.
+ * The registry has the schema only as text, which only protoc can read, so the descriptor set comes from a
+ * file. */
 static int begin_protobuf(slp_glue_message *g, const slp_pb_schema *schema, char why[SLP_DECODER_WHY]) {
   uint64_t number = 0;
   size_t at = 0;

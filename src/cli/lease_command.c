@@ -35,7 +35,7 @@ typedef struct command {
   char owner[OWNER_SHOWN];
   uint64_t asked_us; /* when the change was sent to the library */
   slp_buf text;      /* the explanation, kept until the list of consumers has come */
-  char cut_off[100]; /* why the change was ended early; "": it was not */
+  char cut_off[100]; /* why a change was ended early; "": no change was ended early */
 } command;
 
 static void begin(command *k);

@@ -1,4 +1,4 @@
-/* lease_exporter.h - --leases --metrics: serves what lease tables say as metrics. */
+/* lease_exporter.h - --leases --metrics: reads lease tables and serves what they contain as metrics. */
 #ifndef SLP_CLI_LEASE_EXPORTER_H
 #define SLP_CLI_LEASE_EXPORTER_H
 

@@ -47,7 +47,7 @@ int slp_ledger_change(slp_ledger *l, const char *a, const char *b);
 /* Adds a put that the service has confirmed. Sets *ret_new to 1 if the shard appears for the first time, 0
  * otherwise. Returns 0 or SLP_ENOMEM. */
 int slp_ledger_put(slp_ledger *l, const char *shard, const char *seq, int *ret_new);
-/* Checks a record that the reader handed out, and counts it. */
+/* Checks a record that the reader handed out against the list, and counts it. */
 void slp_ledger_read(slp_ledger *l, const char *shard, const char *seq, size_t seq_n, int64_t arrived_at_ms);
 /* Returns how many records were put and not read in order: records that are still waiting, and records that
  * the reader passed over. */

@@ -23,7 +23,7 @@ typedef struct migration {
    * is not a file, or the file can't be locked. */
   slp_own_file *source;
   uint64_t begun_us;
-  char cut_off[100]; /* why the copy was ended early; "": it was not */
+  char cut_off[100]; /* why the copy was ended early; "": it was not ended early */
 } migration;
 
 static int is_standard(const slp_migrate_place *p) { return p->file && strcmp(p->file, "-") == 0; }

@@ -46,7 +46,7 @@ void slp_ml_settings_free(slp_ml_settings *s, slp_mem *mem);
 int slp_ml_reads_table(const slp_ml_settings *s);
 /* Returns the region in the stream's ARN, or {NULL, 0} if the stream is given by name. */
 slp_str slp_ml_stream_region(const slp_ml_settings *s);
-/* Sets the options that follow from the settings. Strings in the options live as long as s. */
+/* Sets the options that the settings of the file imply. Strings in the options live as long as s. */
 void slp_ml_settings_apply(const slp_ml_settings *s, sloop_opts_t *o, sloop_metrics_opts_t *m);
 /* Calls fn for each key of the table. acts: 1 if the key has an effect here; then `meaning` says which
  * effect, otherwise why it has none. */

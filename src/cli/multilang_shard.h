@@ -4,9 +4,9 @@
  *
  *   WAITS        no child runs; at due_us a child is started and sent initialize        -> ASKED
  *   ASKED        an action was sent to the child, and its answer has not come:
- *                  the child asks for a checkpoint                                    -> CHECKPOINTS
- *                  the child answers leaseLost or shardEnded                          -> CLOSES
- *                  the child answers another action                                   -> IDLE
+ *                  the child asks for a checkpoint                                      -> CHECKPOINTS
+ *                  the child answers leaseLost or shardEnded                            -> CLOSES
+ *                  the child answers another action                                     -> IDLE
  *   CHECKPOINTS  the lease table is writing a checkpoint; then the child is answered    -> ASKED
  *   IDLE         the child has nothing to do; the next action is sent                   -> ASKED
  *   CLOSES       the child's input was closed; if the child does not end, SIGTERM       -> PUSHED
@@ -174,7 +174,7 @@ void slp_ml_open(slp_ml_shard *h, const slp_ml_ops *ops, const slp_ml_limits *li
                  const char *shard, const sloop_position_t *from, uint64_t now_us);
 /* The caller reports events by calling the functions below. Each function may call functions of `ops`, and
  * ops->over may free h. */
-/* starts a child; may be called only in WAITS, from due_us on */
+/* starts a child; the caller may do so only in WAITS, from due_us on */
 void slp_ml_start_now(slp_ml_shard *h, uint64_t now_us);
 /* a batch has come; h owns b from now on */
 void slp_ml_batch(slp_ml_shard *h, sloop_batch_t *b, uint64_t now_us);
@@ -196,7 +196,7 @@ void slp_ml_read_out(slp_ml_shard *h, uint64_t now_us); /* the consumer reported
 void slp_ml_leaving(slp_ml_shard *h, uint64_t now_us);  /* the consumer reported SLOOP_SHARD_LEAVING */
 /* Reports that the lease is gone. ended: 1 if the lease table has the end of the shard. */
 void slp_ml_gone(slp_ml_shard *h, int ended, uint64_t now_us);
-void slp_ml_stop(slp_ml_shard *h, uint64_t now_us); /* the daemon is stopping */
+void slp_ml_stop(slp_ml_shard *h, uint64_t now_us); /* Reports that the daemon is stopping. */
 /* checks the times; to be called at due_us or more often */
 void slp_ml_time(slp_ml_shard *h, uint64_t now_us);
 /* ends h with the daemon and gives its batches back; no other function may follow */

@@ -185,7 +185,7 @@ static size_t may_write(slp_output *o) {
     size_t i = first_unwritten(o, h);
     if (i == h->made) continue;
     uint64_t begin = end_before(o, h, i);
-    /* the rest of the record that is partly written */
+    /* a record that is partly written is finished, whoever has its shard now */
     if (begin < o->written) return (size_t)(h->ends[i] - o->written);
     int owned = sloop_batch_owned(h->batch, i);
     /* removes the records of the lost shard now, without waiting for the event about the lost lease */
