@@ -110,8 +110,8 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
 }
 
 /* Returns 1 if the error ends the command. After the first good answer only fatal errors do, because a worker
- * must survive an hour of trouble. Before it, errors about the stream's name, the keys or the address end the
- * command too: a person at a terminal wants to know about them at once. */
+ * must survive a long outage. Before the first good answer, errors about the stream's name, the keys or the
+ * address end the command too: a person at a terminal wants to know about such an error at once. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
   if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that survives errors */

@@ -23,7 +23,7 @@ struct slp_glue_message {
   slp_gunzipper *gunzip; /* owned; exists while the message is being unpacked */
   slp_buf text;          /* the unpacked message; empty if the message was not packed */
   slp_avro_value value;
-  slp_pb_value *protobuf; /* owned, or NULL */
+  slp_pb_value *protobuf; /* owned; NULL: no Protobuf value is being read */
 };
 
 static int has_header(slp_str in) {

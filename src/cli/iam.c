@@ -70,8 +70,8 @@ typedef struct walk {
   int failed; /* 0, or the first error of a buffer */
 } walk;
 
-/* Calls fn with the rights on a table. Its name is `name`, or the application's name if `name` is NULL, with
- * `behind` appended. */
+/* Calls fn with the rights on a table. The table's name is `name`, or the application's name if `name` is
+ * NULL, with `behind` appended. */
 static void tell_table(walk *w, const char *const *actions, const char *name, const char *behind) {
   slp_buf of;
   slp_buf_init(&of, w->mem, 1 << 16);

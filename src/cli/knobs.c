@@ -129,7 +129,7 @@ int slp_knob_hides(slp_str name, const char *value) {
   for (size_t i = 0; i < SLP_COUNT(secrets); i++)
     if (slp_str_is(name, secrets[i])) return 1;
   int is_url = slp_str_is(name, "endpoint") || slp_str_is(name, "store_endpoint");
-  /* a user name without a password counts too */
+  /* in a URL a user name counts as a secret even without a password */
   return slp_has_password(value) || (is_url && strchr(value, '@'));
 }
 

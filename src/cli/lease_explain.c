@@ -1,5 +1,5 @@
-/* lease_explain.c - puts an explanation of a shard's lease into words. Many times in it were taken by other
- * machines; their ages are computed with this machine's clock. */
+/* lease_explain.c - puts an explanation of a shard's lease into words. Many of its times were recorded by
+ * other machines. The age that is shown is the difference to this machine's clock. */
 #include "cli/lease_explain.h"
 
 #include <stdio.h>

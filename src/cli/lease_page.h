@@ -12,7 +12,7 @@ typedef struct slp_lease_page_opts {
   slp_mem *mem;
   struct uv_loop_s *loop;
   const char *listen; /* ADDRESS:PORT */
-  /* Adds the metrics of the page to `into`. with_shards: adds also metrics of each shard. Returns 0,
+  /* Adds the metrics of the page to `into`. with_shards: also adds the metrics of each shard. Returns 0,
    * SLP_ENOMEM or SLP_ELIMIT. */
   int (*sample)(void *arg, slp_sample *into, int with_shards);
   void (*on_closed)(void *arg); /* the last callback; it comes on a later turn of the loop */

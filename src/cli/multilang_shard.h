@@ -176,7 +176,7 @@ void slp_ml_open(slp_ml_shard *h, const slp_ml_ops *ops, const slp_ml_limits *li
  * ops->over may free h. */
 /* starts a child; the caller may do so only in WAITS, from due_us on */
 void slp_ml_start_now(slp_ml_shard *h, uint64_t now_us);
-/* a batch has come; h owns b from now on */
+/* adds a batch for the child; h owns b from now on */
 void slp_ml_batch(slp_ml_shard *h, sloop_batch_t *b, uint64_t now_us);
 void slp_ml_written(slp_ml_shard *h, uint64_t now_us);
 void slp_ml_line(slp_ml_shard *h, char *line, size_t n, uint64_t now_us);

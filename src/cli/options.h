@@ -100,11 +100,7 @@ typedef enum {
   O_VERSION
 } slp_option_id;
 
-typedef enum {
-  SLP_NO_VALUE,
-  SLP_NEEDS_VALUE,
-  SLP_MAY_HAVE_VALUE /* with a value only as --name=VALUE */
-} slp_value_kind;
+typedef enum { SLP_NO_VALUE, SLP_NEEDS_VALUE, SLP_MAY_HAVE_VALUE /* only as --name=VALUE */ } slp_value_kind;
 
 typedef struct slp_option {
   slp_option_id id;
