@@ -1,5 +1,5 @@
-/* admin.c - the course of a command: it describes the stream, opens the table, lists the shards and reads the
- * rows. Then the function of the command's task decides what comes next. */
+/* admin.c - the course of a command: the command describes the stream, opens the table, lists the shards and
+ * reads the rows. Then the function of the command's task decides from the rows what comes next. */
 #include "admin/admin_inside.h"
 
 #include "core/pace.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #define TRIES_MAX 5u
-#define THROTTLED_MAX 9u /* tries; their waits add up to about three quarters of a minute */
-#define PLACE_MAX 65536  /* bytes of rows.at, from where a list goes on after it was throttled */
+#define THROTTLED_MAX 9u /* tries of a throttled request; the waits between them add up to about 45 seconds */
+#define PLACE_MAX 65536  /* bytes of rows.at, the place where a throttled list of rows continues */
 #define TIMERS 3         /* `timer`, `absence_timer`, and the one of `writes` */
 
 /* ---- states ------------------------------------------------------------------------------------- */
@@ -45,8 +45,9 @@ static const uint32_t allowed[SLP_ADMIN_STATES] = {
     [SLP_ADMIN_WRITING] = TO(READING) | TO(NOTIFYING) | TO(ANSWERED),
     [SLP_ADMIN_NOTIFYING] = TO(ANSWERED)};
 
-/* Returns how many tables beside the leases are read. A copy of positions reads them because they may say by
- * which rules the workers go. Other tasks read them only if workers have their rows there. */
+/* Returns how many tables are read in addition to the table of leases. SURVEY and IMPORT read these tables,
+ * because their rows may say by which rules the workers go. Other tasks read them only if workers keep rows
+ * there. */
 static uint8_t count_side_tables(slp_admin *a) {
   int copies = a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_IMPORT;
   slp_table_spec spec;
@@ -56,7 +57,7 @@ static uint8_t count_side_tables(slp_admin *a) {
   return n;
 }
 
-/* Changes the state, and forgets the rows that were read before if rows are to be read now. */
+/* Changes the state. If the new state is READING, forgets the rows that were read before. */
 static void enter(slp_admin *a, slp_admin_state to) {
   SLP_CHECK(allowed[a->state] >> to & 1);
   a->state = to;
@@ -78,7 +79,7 @@ static void on_timer(slp_timer *t) {
   begin[a->state](a);
 }
 
-/* Runs the current state's function once more after `us`. */
+/* Runs the current state's function again after `us`. */
 static void wait(slp_admin *a, uint64_t us) {
   slp_timer_set_reserved(a->o.host, &a->timer, slp_after_us(slp_now_us(a->o.host), us));
 }
@@ -102,7 +103,7 @@ static void answer(slp_admin *a) {
     a->answer.leases = NULL;
     a->answer.explanation = NULL;
   }
-  if (a->starved) a->answer.result = NULL; /* parts of the result are missing */
+  if (a->starved) a->answer.result = NULL; /* a result with missing parts is not reported */
   slp_post(a->o.host, &a->done_ev);
 }
 
@@ -125,7 +126,7 @@ void slp_admin_no_memory(slp_admin *a) {
   slp_admin_finish(a);
 }
 
-/* Ends the command with a failure. The answer tells what the command had changed before. */
+/* Ends the command with a failure. The answer reports the changes that were made before the failure. */
 static void fail_with(slp_admin *a, const slp_fail *f) {
   a->fail = *f;
   if (a->state == SLP_ADMIN_READING && a->edits && a->may_have_changed)
@@ -136,13 +137,13 @@ static void fail_with(slp_admin *a, const slp_fail *f) {
     slp_admin_finish(a);
 }
 
-/* Sends this state's request again after a while, or ends the command if its tries are used up. A disk that
- * fails (-EIO) is not tried again: the store has waited for it already. */
+/* Sends this state's request again after a while, or ends the command if its tries are used up. An error of
+ * the disk (-EIO) is not tried again, because the store has already waited for the disk. */
 static void again(slp_admin *a, const slp_fail *f) {
   int passes = f->class == SLP_THROTTLE || f->class == SLP_TRANSIENT || f->class == SLP_BUSY;
   if (f->code == -EIO) passes = 0;
-  /* A table's throttles come here one by one. Those of a stream come only after the source has tried again by
-   * itself. */
+  /* The store reports each throttled try here. A source repeats a throttled request by itself, and reports
+   * the throttle only when it gives up. */
   int one_by_one =
       f->class == SLP_THROTTLE && (a->state == SLP_ADMIN_PREPARING || a->state == SLP_ADMIN_READING);
   if (!passes || ++a->tries >= (one_by_one ? THROTTLED_MAX : TRIES_MAX)) {
@@ -201,10 +202,10 @@ static void describe(slp_admin *a) {
 static void prepared(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_prepare, rq), slp_admin, prepare);
   if (rq->fail.class == SLP_GONE && a->o.task == SLP_ADMIN_IMPORT) {
-    a->no_table = 1; /* an import makes the table later, once nothing is in its way */
+    a->no_table = 1; /* SLP_ADMIN_IMPORT creates the table later, if no row is in the way */
     slp_admin_move(a, SLP_ADMIN_LISTING);
   } else if (rq->fail.class == SLP_GONE) {
-    /* No table is made: an empty one would look as if nobody had any leases. */
+    /* The command creates no table: an empty table would look as if nobody had any leases. */
     slp_fail f = rq->fail;
     f.code = SLOOP_ELEASE;
     a->why.reason = SLP_ADMIN_NO_TABLE;
@@ -213,7 +214,8 @@ static void prepared(slp_store_req *rq) {
     again(a, &rq->fail);
   } else {
     a->no_table = 0;
-    /* without `former` the rows do not name their stream: its shards must tell */
+    /* without `former`, the rows do not say which stream they belong to; only the stream's shards can show
+     * that */
     int lists = a->o.task != SLP_ADMIN_LEASES || !a->schema->former;
     slp_admin_move(a, lists && !a->shards ? SLP_ADMIN_LISTING : SLP_ADMIN_READING);
   }
@@ -261,8 +263,8 @@ static int keep_listing(slp_admin *a) {
   return 0;
 }
 
-/* Returns 1 if the command goes on without a listing of the stream, since shards that have leases can be read
- * without one. a->unlisted then says why the listing is missing. */
+/* Returns 1 if the command continues without a listing of the stream: LAG can read shards that have leases
+ * without a listing. a->unlisted then says why the listing is missing. */
 static int goes_on_unlisted(slp_admin *a, const slp_fail *f) {
   if (a->o.task != SLP_ADMIN_LAG || (!slp_class_lasts(f->class) && a->tries + 1 < TRIES_MAX)) return 0;
   char words[SLP_LAGS_WORDS];
@@ -277,7 +279,7 @@ static void listed(slp_src_req *rq) {
   if (rq->fail.class != SLP_FINE) {
     slp_fail f = rq->fail;
     if (a->o.task == SLP_ADMIN_LEASES || goes_on_unlisted(a, &f))
-      /* there is nothing to compare the rows with; they are shown as they are */
+      /* without a listing the rows can't be compared with the stream, and are shown as they are */
       slp_admin_move(a, SLP_ADMIN_READING);
     else
       again(a, &f);
@@ -308,8 +310,8 @@ static void decide(slp_admin *a) {
   }
 }
 
-/* Returns 1 if a row of a table beside the leases matters. Rows of an unknown kind never do. Damaged rows do
- * not when positions are copied, since they hold none. */
+/* Returns 1 if `row`, from a table other than the table of leases, is added to the rows. A row of an unknown
+ * kind is not. A damaged row is not added by SURVEY and IMPORT: these tables hold no positions. */
 static int counts_beside(slp_admin *a, const slp_row *row) {
   slp_parsed_row parsed;
   slp_schema_read_row(a->schema, row, &parsed);
@@ -326,9 +328,9 @@ static void keep_beside(slp_admin *a) {
     if (counts_beside(a, &a->rows.out.rows[i])) add_row(a, &a->beside, &a->rows.out.rows[i]);
 }
 
-/* Leases may be spread over several partition keys. The rows under the first key tell how many, and the
- * others are read one after the other.
- * 0: rows.out holds the rows of all keys. */
+/* Advances to the next partition key, if the leases are spread over several keys. The rows under the first
+ * key say how many keys there are. Returns 1 if the rows of another key must be read, 0 if rows.out now holds
+ * the rows of all keys. */
 static int next_part(slp_admin *a) {
   if (!a->schema->lease_key) return 0;
   if (!a->part) a->schema->spread = slp_spread_of_rows(a->schema, &a->rows.out);
@@ -347,7 +349,7 @@ static void rows_done(slp_store_req *rq) {
   slp_admin *a = SLP_OWNER(SLP_OWNER(rq, slp_store_list, rq), slp_admin, rows);
   if (rq->fail.class != SLP_FINE) {
     a->trouble_us = rq->done_us;
-    if (a->rows.out.n > a->throttled_n) a->tries = 0; /* another page came */
+    if (a->rows.out.n > a->throttled_n) a->tries = 0; /* another page of rows came since the last throttle */
     a->throttled_n = a->rows.out.n;
     again(a, &rq->fail);
     return;
@@ -372,7 +374,7 @@ static void rows_done(slp_store_req *rq) {
     decide(a);
 }
 
-/* Makes rows.hash and rows.prefix name the part of the leases that is read next. */
+/* Sets rows.hash and rows.prefix to the part of the leases that is read next. */
 static int part_scope(slp_admin *a) {
   slp_row_key key;
   slp_buf_clear(&a->part_key);
@@ -383,10 +385,11 @@ static int part_scope(slp_admin *a) {
 }
 
 static void read_rows(slp_admin *a) {
-  memset(&a->snapshot, 0, sizeof a->snapshot); /* the snapshot points into rows that are dropped now */
+  memset(&a->snapshot, 0, sizeof a->snapshot); /* the snapshot points into the rows, which are freed now */
   memset(&a->rows.rq, 0, sizeof a->rows.rq);
   a->rows.rq.on_done = rows_done;
-  a->rows.rq.paced = 1; /* each throttle comes back here, and a long list goes on where it was throttled */
+  /* the store reports each throttle to rows_done(), and a long list continues where it was throttled */
+  a->rows.rq.paced = 1;
   a->rows.rq.table = a->side;
   if (a->schema->former && slp_admin_shows(a))
     a->schema->former(a->schema, &a->rows.hash, &a->rows.prefix);
@@ -462,8 +465,8 @@ static void write_rows(slp_admin *a) {
 
 static void notified(slp_admin_slot *slot) { slp_admin_finish(slot->admin); }
 
-/* Tells the leader that rows have changed. Otherwise it would notice at its next comparison with the
- * stream. */
+/* Tells the leader that rows have changed. Without this write the leader would notice only when it next
+ * compares the rows with the stream. */
 static void notify(slp_admin *a) {
   slp_str id, incarnation;
   if (a->changed && slp_admin_has(a, SLP_OPERATION_NOTIFY) &&
@@ -476,7 +479,7 @@ static void notify(slp_admin *a) {
 
 /* ---- absences ----------------------------------------------------------------------------------- */
 
-/* Notes regularly whether this process was stopped, as slp_absence needs it. */
+/* Tells slp_absence at regular intervals that this process runs. */
 static void note_absence(slp_timer *t) {
   slp_admin *a = SLP_OWNER(t, slp_admin, absence_timer);
   uint64_t every_us = slp_absence_every_us((uint64_t)a->o.lease_ms * 1000);
@@ -517,7 +520,7 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o) {
   return 0;
 }
 
-/* Sets the answer of a stopped command that changes rows: what it had changed until then. */
+/* Sets the answer of a stopped RELEASE or RESET: the changes that were made before the stop. */
 static void tell_stopped(slp_admin *a) {
   if (a->o.task != SLP_ADMIN_RELEASE && a->o.task != SLP_ADMIN_RESET) return;
   if (a->answer.result) return;
@@ -525,7 +528,7 @@ static void tell_stopped(slp_admin *a) {
     slp_edits_stop(a);
   } else if (a->victim && a->changed) {
     slp_admin_tell_victim(a);
-  } else if (!a->may_have_changed && !a->busy_n) { /* an eviction that is under way may be done or not */
+  } else if (!a->may_have_changed && !a->busy_n) { /* an eviction that is under way may already be done */
     sloop_admin_result_t *nothing = slp_admin_room(a, sizeof *nothing);
     if (nothing) nothing->worker = "";
     a->answer.result = nothing;

@@ -1,12 +1,12 @@
-/* admin.h - one command of an operator, which reads or changes the rows of a fleet. It has its own requests,
- * store and schema. So it works before a consumer starts and beside one that runs, whose objects it never
- * touches.
+/* admin.h - one command of an operator, which reads or changes the rows of a fleet. The command has its own
+ * requests, store and schema. So it works before a consumer starts, and also while a consumer runs, because
+ * it never touches that consumer's objects.
  *
  * A command judges owners as a worker does. It takes a lease only from an owner that is proven dead. The
- * proof is a row marked as evicted, or a whole lease of silence that the command watched itself. No proof is
- * needed if the operator names a worker, or uses `force`. Every write has a condition; a row that has changed
- * meanwhile is read again. Results are data and reasons: the text for people is made by the command-line
- * program. */
+ * proof is a row marked as evicted, or silence for the length of a lease that the command watched itself. No
+ * proof is needed if the operator names a worker, or uses `force`. Every write has a condition. If a write is
+ * refused because its row has changed, the command reads the rows again. Results are data and reasons; the
+ * command-line program makes the text for people. */
 #ifndef SLP_ADMIN_ADMIN_H
 #define SLP_ADMIN_ADMIN_H
 
@@ -20,81 +20,86 @@ typedef struct slp_admin slp_admin;
 
 typedef enum slp_admin_task {
   SLP_ADMIN_LEASES,  /* shows all rows */
-  SLP_ADMIN_LAG,     /* shows all rows, and how far behind each shard is */
-  SLP_ADMIN_EXPLAIN, /* tells why one shard is read, or is not */
+  SLP_ADMIN_LAG,     /* shows all rows, and how far each shard is behind */
+  SLP_ADMIN_EXPLAIN, /* tells why one shard is read, or why it is not read */
   SLP_ADMIN_RELEASE, /* takes a lease from its owner, or evicts a worker */
-  SLP_ADMIN_RESET,   /* sets the position of one lease, or of all */
-  SLP_ADMIN_SURVEY,  /* reads the position of every shard from a table that nobody works with */
-  SLP_ADMIN_IMPORT   /* makes rows of positions that come from elsewhere */
+  SLP_ADMIN_RESET,   /* sets the position of one lease, or of all leases */
+  SLP_ADMIN_SURVEY,  /* reads the position of every shard from a table that no worker uses at the time */
+  SLP_ADMIN_IMPORT   /* creates rows for given positions */
 } slp_admin_task;
 
 typedef struct slp_admin_opts {
   slp_host *host;
-  slp_source *source; /* borrowed; asked for its description and its listing */
+  slp_source *source; /* borrowed; the command calls its describe, list, locate and fetch */
   int (*open)(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
-              /* opens the table, as for a consumer of the fleet; the command owns both afterwards */
+              /* opens the table as a consumer of the fleet would; the command then owns the store and the
+               * schema */
               slp_fail *f);
   void *ctx;
   uint32_t lease_ms; /* how long to watch an owner whose row does not tell the length of its lease */
   slp_admin_task task;
-  slp_str name;    /* a shard; RELEASE: a shard or a worker; RESET: a shard, or empty for all. Copied */
-  slp_position to; /* RESET: the new position; LATEST becomes a time where rows can hold one */
-  /* RESET: evict a living owner, and do not wait for a proof that it is dead. */
+  /* RELEASE: a shard or a worker. RESET: a shard, or empty for all shards. EXPLAIN: a shard. Copied */
+  slp_str name;
+  /* RESET: the new position; LATEST becomes the present time if rows of the schema can hold a time */
+  slp_position to;
+  /* RESET: 1: evict a living owner at once, without waiting for a proof that the owner is dead. */
   uint8_t force;
-  uint32_t limit_ms;      /* LAG: the time for reading shards; not 0 */
-  slp_placed_list placed; /* IMPORT: the positions to write; they outlive the command */
-  slp_str token;          /* IMPORT: a token to take them from instead; .p NULL: none */
-  uint8_t apply;          /* IMPORT: 0: only find out what would be done */
-  uint8_t several;        /* IMPORT: rows of other streams may be in the table */
-  /* IMPORT: the stream has no aggregates, so "behind sub-record 0" means behind the whole record */
+  uint32_t limit_ms; /* LAG: the time limit for reading shards; not 0 */
+  /* IMPORT: the positions to write; the caller keeps them valid until the command is freed */
+  slp_placed_list placed;
+  slp_str token;   /* IMPORT: a token to take the positions from, instead of `placed`; .p NULL: none */
+  uint8_t apply;   /* IMPORT: 1: write the rows; 0: only find out what would be written */
+  uint8_t several; /* IMPORT: 1: the table may also hold rows of other streams */
+  /* IMPORT: 1: the stream has no aggregates, so "after sub-record 0" means after the whole record */
   uint8_t whole;
-  /* Called from an event, never after on_done: the tries-th try of a request failed, and the next one is sent
-   * after wait_us. */
+  /* Called from an event, never after on_done: try number `tries` of a request has failed, and the request is
+   * sent again after wait_us. */
   void (*on_again)(void *arg, const slp_fail *f, uint32_t tries, uint64_t wait_us);
   void (*on_done)(slp_admin *a, void *arg); /* called once, from an event; may free the command */
   void *arg;
 } slp_admin_opts;
 
-/* What the command found or did. Only the member of its task is set. NULL: the command failed, or was stopped
- * before it knew. */
+/* What the command found or did. Only the member of the command's task is set. The member is NULL if the
+ * command failed, or was stopped, before it had an answer. */
 typedef struct slp_admin_answer {
   const sloop_leases_t *leases;
   const sloop_explanation_t *explanation;
-  const sloop_admin_result_t *result; /* RELEASE, RESET; may be set beside a failure */
+  const sloop_admin_result_t *result; /* RELEASE, RESET; may be set although the command failed */
 } slp_admin_answer;
 
-/* Starts a command at once. SLP_ENOMEM. */
+/* Starts a command at once. Returns SLP_ENOMEM if there is no memory. */
 int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o);
-/* Stops a command before it is done. Nothing of it is in flight afterwards, and on_done is not called; but a
- * write that was sent may still happen. The answer then tells what was done until now. NULL is allowed here
- * and in slp_admin_free. */
+/* Stops a command before it is done. Afterwards none of its requests is in flight, and on_done is not called.
+ * A write that was already sent may still take effect. The answer of a stopped RELEASE or RESET reports the
+ * changes made so far. `a` may be NULL here and in slp_admin_free. */
 void slp_admin_stop(slp_admin *a);
-void slp_admin_free(slp_admin *a); /* stops the command, if it runs, and frees it */
+void slp_admin_free(slp_admin *a); /* stops the command if it still runs, and frees it */
 
 /* Why a command failed. */
 typedef enum slp_admin_reason {
-  SLP_ADMIN_TOLD, /* the request that failed tells it: see slp_admin_fail */
+  SLP_ADMIN_TOLD, /* the failed request gives the reason: see slp_admin_fail */
   SLP_ADMIN_NO_MEMORY,
   SLP_ADMIN_STREAM_BUSY,
-  SLP_ADMIN_NO_TABLE, /* slp_admin_fail has the store's text */
+  SLP_ADMIN_NO_TABLE, /* slp_admin_fail has the store's message */
   SLP_ADMIN_OWNED, /* `name`: a shard whose owner is alive. Nothing was changed, except perhaps by IMPORT */
-  SLP_ADMIN_SOME_UNCHANGED, /* `left` of `all` leases are not as they should be */
-  SLP_ADMIN_NOT_EVICTED,    /* `name`: a worker whose row kept changing */
-  SLP_ADMIN_NO_SUCH_NAME,   /* `name`: neither a lease nor a worker */
-  SLP_ADMIN_NO_SUCH_SHARD,  /* `name`: a shard that is neither listed nor leased */
+  SLP_ADMIN_SOME_UNCHANGED, /* `left` of `all` leases could not be changed as asked */
+  SLP_ADMIN_NOT_EVICTED,    /* `name`: a worker whose row changed before each try to evict it */
+  SLP_ADMIN_NO_SUCH_NAME,   /* `name`: the name of neither a lease nor a worker */
+  SLP_ADMIN_NO_SUCH_SHARD,  /* `name`: a shard that is not listed and has no lease */
   SLP_ADMIN_NO_SUCH_LEASE,  /* `name`: a shard without a row */
   SLP_ADMIN_BAD_LEASE,      /* `name`: a listed shard whose row is missing or can't be read */
   SLP_ADMIN_UNLISTED,       /* `name`: a shard that the stream does not list any more */
   SLP_ADMIN_NO_LEASES,
-  /* `name`: a shard in which the service does not know the position; slp_admin_fail has its text */
+  /* `name`: a shard for which the service does not know the position; slp_admin_fail has the service's
+   * message */
   SLP_ADMIN_REFUSED_POSITION,
   SLP_ADMIN_NO_TIMES, /* rows of this schema can't hold a time */
   SLP_ADMIN_WORKS,    /* `owner`: a living worker, which may have no lease */
-  /* `name`: the text of a row which says that the rules of the fleet are changing, or are unknown */
+  /* `name`: the text of a row that says that the fleet's rules are changing, or that is in unknown words */
   SLP_ADMIN_CHANGING,
   SLP_ADMIN_OTHER_STREAM, /* `name`: the stream that the token was made for */
-  SLP_ADMIN_NOTHING_LEFT, /* every shard is read to its end, which a token can't say */
-  /* `left` rows are in the way; `all` not 0: something had been written before they were seen */
+  SLP_ADMIN_NOTHING_LEFT, /* every shard is read to its end, and a token can't express that */
+  /* `left` rows are in the way; `all` not 0: IMPORT had written rows before it saw them */
   SLP_ADMIN_IN_THE_WAY
 } slp_admin_reason;
 
@@ -102,50 +107,55 @@ typedef struct slp_admin_why {
   slp_admin_reason reason;
   /* The command's task. */
   slp_admin_task task;
-  const char *stream, *schema; /* "" before they are known */
+  const char *stream, *schema; /* "" if not known yet */
   slp_str name, owner;
   size_t left, all;
-  size_t unknown;      /* SOME_UNCHANGED: how many of `left` got a write without an answer */
-  uint8_t wrote;       /* IMPORT: something was sent to the table */
-  size_t made, placed; /* IMPORT: rows that are known to be made, and positions that are to become rows */
+  size_t unknown; /* SOME_UNCHANGED: the number of leases, out of `left`, whose write got no answer */
+  uint8_t wrote;  /* IMPORT: 1: a write was sent to the table */
+  /* IMPORT: how many rows are known to be created, and how many positions are to become rows */
+  size_t made, placed;
 } slp_admin_why;
 
-/* The results below are valid after on_done, as long as the command lives. */
+/* The results of the functions below are valid from on_done until the command is freed. */
 const slp_fail *slp_admin_fail(const slp_admin *a); /* class SLP_FINE: the command succeeded */
 slp_admin_why slp_admin_reason_of(const slp_admin *a);
-const slp_placed_list *slp_admin_placed(const slp_admin *a); /* SURVEY, IMPORT */
-/* SURVEY: writes the positions as a token. SLP_ENOMEM; SLOOP_ELEASE: every shard is read to its end. */
+/* SURVEY, IMPORT: the positions, sorted by shard */
+const slp_placed_list *slp_admin_placed(const slp_admin *a);
+/* SURVEY: writes the positions as a token. Returns SLP_ENOMEM, or SLOOP_ELEASE if every shard is read to its
+ * end. */
 int slp_placed_token(slp_admin *a, slp_buf *text);
 
-/* IMPORT: what becomes of each position in `placed`. If any row is DIFFERS or a later value, nothing more is
- * written. */
+/* IMPORT: the state of each position in `placed`. If a position has the state DIFFERS or a later one of this
+ * list, IMPORT writes no more rows. */
 typedef enum slp_import_row {
-  SLP_IMPORT_MISSING, /* to be written */
+  SLP_IMPORT_MISSING, /* the row is not written yet */
   SLP_IMPORT_SENT,
   SLP_IMPORT_MADE,
   SLP_IMPORT_THERE,   /* the row existed already, with the same position */
-  SLP_IMPORT_DIFFERS, /* the row exists, with another position */
+  SLP_IMPORT_DIFFERS, /* the row exists, but has another position */
   SLP_IMPORT_PARKED,
-  SLP_IMPORT_BAD,     /* the row that the position comes from can't be read */
-  SLP_IMPORT_NO_TIME, /* the position is "from a time on", and its row does not tell the time */
-  /* the position is a start, which rows of this schema do not hold: each worker must be given it as an
-   * option */
+  SLP_IMPORT_BAD,     /* the source's row of this position can't be read */
+  SLP_IMPORT_NO_TIME, /* the position is "from a time on", but the source's row does not tell the time */
+  /* the position is a start of reading that rows of this schema do not hold; it must be given to each worker
+   * as an option */
   SLP_IMPORT_START,
   SLP_IMPORT_POSITION,   /* rows of this schema can't hold the position */
-  SLP_IMPORT_EXTRA,      /* in slp_import_odd: a row of a shard that is not in `placed` */
-  SLP_IMPORT_BAD_TARGET, /* in slp_import_odd: a row that can't be read */
-  SLP_IMPORT_FOREIGN     /* in slp_import_odd: a row of a kind that this schema does not know */
+  SLP_IMPORT_EXTRA,      /* only in slp_import_odd: a row of a shard that is not in `placed` */
+  SLP_IMPORT_BAD_TARGET, /* only in slp_import_odd: a row that can't be read */
+  SLP_IMPORT_FOREIGN     /* only in slp_import_odd: a row of a kind that this schema does not know */
 } slp_import_row;
-typedef struct slp_import_odd { /* a row in the target table that is in the way */
+typedef struct slp_import_odd { /* a row of the target table that is in the way */
   slp_import_row what;
   slp_str name;
   const char *why;
   slp_position position;
 } slp_import_odd;
-slp_import_row slp_import_row_of(const slp_admin *a, size_t at, slp_position *ret_to); /* of placed[at] */
-const slp_import_odd *slp_import_odd_of(const slp_admin *a, size_t at);                /* NULL: no more */
+/* the state of placed[at]; *ret_to: the position for its row */
+slp_import_row slp_import_row_of(const slp_admin *a, size_t at, slp_position *ret_to);
+/* returns the row number `at` that is in the way; NULL: there is no such row */
+const slp_import_odd *slp_import_odd_of(const slp_admin *a, size_t at);
 size_t slp_import_problems(const slp_admin *a);
-int slp_import_begun(const slp_admin *a); /* 1: the rows were compared with the positions */
+int slp_import_begun(const slp_admin *a); /* 1: IMPORT has compared the rows with the positions */
 int slp_import_wrote(const slp_admin *a);
 const slp_admin_answer *slp_admin_answered(const slp_admin *a);
 

@@ -1,46 +1,48 @@
 /* edits.c - leases that an operator changes, each with one conditional write.
  *
- * The work goes in rounds. Every round reads all rows. Then an owner that is in the way is proven dead, or
- * evicted by force. Only after that the leases are written. What became of a write that was refused, or got
- * no answer, is judged from the next round's rows. */
+ * The work goes in rounds. Every round reads all rows. If a lease has an owner, the owner is watched until it
+ * is proven dead, or is evicted by force. Only then are the leases written. If a write was refused, or got no
+ * answer, the rows of the next round show whether it took effect. */
 #include "admin/admin_inside.h"
 
 #define ROUNDS_MAX 8u
 
-/* UNSENT -> SENT -> DONE. UNSENT and SENT may also become WAS_SO or GIVEN_UP. Each round's rows judge the
- * targets in UNSENT and SENT. */
+/* UNSENT -> SENT -> DONE. UNSENT and SENT may also become WAS_SO or GIVEN_UP. Each round judges the targets
+ * in UNSENT and SENT by their rows. */
 typedef enum target_state {
   TARGET_UNSENT,
   TARGET_SENT, /* a write was sent at least once */
   TARGET_DONE,
-  /* the row is as wanted without a write of ours: it was so before, or became so after a refusal */
+  /* the row is as wanted, and not by our write: it was so before, or somebody else changed it after our write
+   * was refused */
   TARGET_WAS_SO,
   TARGET_GIVEN_UP
 } target_state;
 
 typedef struct target { /* a lease that is to be changed */
-  slp_str shard;        /* in `keep`, as the other texts */
+  slp_str shard;        /* in `keep`, like all texts of this struct */
   target_state state;
-  slp_position to;  /* NONE: the position stays */
-  slp_position was; /* read before the last write was sent, as the next two */
+  slp_position to; /* NONE: the position does not change */
+  /* the position before the last write was sent; was_owner and was_parked are also from that time */
+  slp_position was;
   slp_str was_owner;
   uint8_t was_parked;
-  /* 1: a write got no answer. If the row differs since then, that does not tell whether the write took
+  /* 1: a write got no answer. A row that has changed since then does not show whether that write took
    * effect */
   uint8_t in_doubt;
-  sloop_change_kind_t why; /* GIVEN_UP: the reason */
+  sloop_change_kind_t why; /* GIVEN_UP: why the target was given up */
 } target;
 
 struct slp_edits {
   target *targets; /* in `keep` */
   size_t n;
-  size_t write_at;  /* the target that is written next */
-  size_t evicted_n; /* workers that were evicted, or may be */
-  size_t evict_at;  /* the watched owner that is looked at next */
-  /* Rounds that did not finish the work. */
+  size_t write_at;  /* index of the target that is written next */
+  size_t evicted_n; /* workers that were evicted, or whose eviction got no answer */
+  size_t evict_at;  /* iterator for slp_watch_each: the watched owner that is evicted next */
+  /* How many rounds did not finish the work. */
   uint32_t rounds;
   uint8_t force;
-  sloop_admin_result_t *result; /* in `keep`; NULL: not made yet */
+  sloop_admin_result_t *result; /* in `keep`; NULL: not created yet */
 };
 
 static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
@@ -128,13 +130,14 @@ static sloop_change_t told(slp_admin *a, const target *t) {
   return c;
 }
 
-/* Puts all targets into the result, and notes how many of them are not as they should be. */
+/* Puts all targets into the result, and sets a->why.left to the number of targets that could not be changed
+ * as asked. */
 static void tell_all(slp_admin *a, sloop_admin_result_t *r) {
   slp_edits *c = a->edits;
   sloop_change_t *all = slp_admin_room(a, (c->n + 1) * sizeof *all);
   const sloop_change_t **at = slp_admin_room(a, (c->n + 1) * sizeof(const sloop_change_t *));
   size_t n = 0, left = 0, unknown = 0;
-  for (int done = 0; done < 2 && all && at; done++) { /* what was not changed comes first */
+  for (int done = 0; done < 2 && all && at; done++) { /* targets that were not changed come first */
     for (size_t i = 0; i < c->n; i++) {
       if (is_so_now(&c->targets[i]) != done) continue;
       left += !done;
@@ -153,7 +156,7 @@ static void tell_all(slp_admin *a, sloop_admin_result_t *r) {
   a->why.all = c->n;
 }
 
-/* Ends the edits: all that can be done was done, or a->fail says why the rest is left. */
+/* Ends the edits. Either every target was handled, or a->fail says why some are left. */
 void slp_edits_conclude(slp_admin *a) {
   tell_all(a, a->edits->result);
   if (a->why.left) slp_admin_note(a, SLP_ADMIN_SOME_UNCHANGED, SLP_REFUSED, SLOOP_ELEASE);
@@ -168,7 +171,7 @@ void slp_edits_stop(slp_admin *a) {
   sloop_admin_result_t *r = c->result ? c->result : slp_admin_room(a, sizeof *r);
   if (!r) return;
   if (!r->worker) r->worker = "";
-  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) { /* a write that is under way may be done or not */
+  for (size_t i = 0; i < SLP_ADMIN_WRITES; i++) { /* a write that is under way may or may not take effect */
     const slp_admin_slot *s = &a->slots[i];
     if (!s->op.busy) continue;
     if (s->on_done == written) c->targets[s->about].in_doubt = 1;
@@ -196,8 +199,8 @@ static void evicted(slp_admin_slot *slot) {
   evict_on(a);
 }
 
-/* Marks a watched owner as evicted. By force this is done whatever the owner does; otherwise only if its
- * counter is still the one that was watched. */
+/* Marks a watched owner as evicted. With `force` the owner may do anything meanwhile; without it, the owner's
+ * counter must still have the watched value. */
 static int evict(slp_admin *a, const slp_watched *w) {
   slp_operation i = {.kind = SLP_OPERATION_EVICT,
                      .me = slp_str_of(a->me),
@@ -206,14 +209,14 @@ static int evict(slp_admin *a, const slp_watched *w) {
   return slp_admin_write(a, &i, 0, evicted);
 }
 
-/* Evicts all watched owners. The next round's rows tell what came of it. */
+/* Evicts all watched owners. The rows of the next round show the outcome. */
 static void evict_on(slp_admin *a) {
   slp_edits *c = a->edits;
   const slp_watched *w;
   while (a->fail.class == SLP_FINE && (w = slp_watch_each(a, &c->evict_at))) {
     int r = evict(a, w);
     if (r == SLP_ENOBUFS) {
-      c->evict_at--; /* go on with this one when a slot is free */
+      c->evict_at--; /* this owner is evicted when a slot is free */
       return;
     }
     if (r) slp_admin_note(a, SLP_ADMIN_NO_MEMORY, SLP_NOMEM, SLP_ENOMEM);
@@ -226,23 +229,25 @@ void slp_edits_evict(slp_admin *a) {
   evict_on(a);
 }
 
-/* Finds the owner that must be proven dead before its lease is touched.
- * 1: it is in the way: *ret is watched. 0: nobody is. SLP_ENOMEM. */
+/* Finds the owner of a lease, if it must be evicted or proven dead before the lease is written. Returns 1 if
+ * there is such an owner: it is in *ret, and is watched. Returns 0 if there is none. Returns SLP_ENOMEM. */
 static int in_the_way(slp_admin *a, const slp_lease_row *l, slp_watched **ret) {
   int force = a->edits->force;
   *ret = NULL;
   if (!l->owner.n) return 0;
   if (by_rows(a)) {
     slp_owner_life life = slp_admin_owner_life(a, l->owner);
-    /* An owner that is no instance can have no row, so it could never be evicted. */
+    /* SLP_OWNER_UNKNOWN: an owner whose name is no instance has no row, so it can't be evicted. */
     if (life == SLP_OWNER_EVICTED || life == SLP_OWNER_UNKNOWN) return 0;
     if (life == SLP_OWNER_MISSING && force) return 0;
   } else if (force || l->position.kind == SLP_POSITION_END) {
-    return 0; /* the counter in the lease's row is the proof, and a lease that ended keeps its owner's name */
+    /* with `force`, the write's condition on the lease's counter suffices; an ended lease only keeps its
+     * owner's name */
+    return 0;
   }
   *ret = slp_watch_add(a, l);
   if (!*ret) return SLP_ENOMEM;
-  /* An owner whose row can be marked as evicted gets that mark before its lease is written. */
+  /* If the owner has a row, that row is marked as evicted before the lease is written. */
   return (*ret)->dead && ((*ret)->silence.last.missing || !by_rows(a)) ? 0 : 1;
 }
 
@@ -262,7 +267,7 @@ static void written(slp_admin_slot *slot) {
   write_on(a);
 }
 
-/* Keeps what the row says before our write, for the result. */
+/* Keeps what the row said before our write, for the result. */
 static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
   t->was = l->position;
   t->was_owner = slp_admin_keep(a, l->owner);
@@ -272,7 +277,7 @@ static void remember(slp_admin *a, target *t, const slp_lease_row *l) {
 
 static int write_target(slp_admin *a, size_t at, const slp_lease_row *l) {
   target *t = &a->edits->targets[at];
-  /* If liveness is known from leases only, a release is the same write as its owner would make. */
+  /* If only leases show who lives, a release is the same write that the owner itself would send. */
   int as_owner = !by_rows(a) && t->to.kind == SLP_POSITION_NONE;
   const slp_admin_shard *listed = slp_admin_listed(a, l->shard);
   slp_operation i = {.kind = as_owner ? SLP_OPERATION_RELEASE : SLP_OPERATION_RESET,
@@ -314,7 +319,7 @@ void slp_edits_write(slp_admin *a) {
   write_on(a);
 }
 
-/* ---- a round, when the rows were read ----------------------------------------------------------- */
+/* ---- a round, after the rows were read ---------------------------------------------------------------- */
 
 /* Returns 1 if the row is already as the target wants it, so that no write is needed. */
 static int is_so(const target *t, const slp_lease_row *l) {
@@ -325,9 +330,9 @@ static int is_so(const target *t, const slp_lease_row *l) {
 }
 
 typedef struct obstacles {
-  const slp_lease_row *alive; /* a lease whose owner has proven that it lives */
-  uint64_t wait_us;           /* how long to wait before an owner is looked at again; UINT64_MAX: no need */
-  int evict;                  /* 1: an owner is to be evicted */
+  const slp_lease_row *alive; /* a lease whose owner has proven that it lives; NULL: none */
+  uint64_t wait_us;           /* how long to wait before owners are judged again; UINT64_MAX: no wait */
+  int evict;                  /* 1: at least one owner must be evicted */
 } obstacles;
 
 static void meet(slp_admin *a, target *t, obstacles *o) {
@@ -337,7 +342,8 @@ static void meet(slp_admin *a, target *t, obstacles *o) {
     give_up(t, SLOOP_CHANGE_NO_ROW);
     return;
   }
-  /* it was so before, or became so by itself, or our write did it and its answer was lost */
+  /* The row is as wanted: it was so before, or somebody else changed it, or our write took effect but its
+   * answer was lost. */
   if (is_so(t, l)) {
     if (t->in_doubt) a->changed = 1;
     move(t, t->in_doubt ? TARGET_DONE : TARGET_WAS_SO);

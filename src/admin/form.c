@@ -1,6 +1,6 @@
-/* form.c - whether the rows of the table are of this stream at all, as a worker decides it before it joins
- * (guest/entry.c). An operator is told the same: nothing is copied from, changed in, or explained by rows
- * that no worker would read. */
+/* form.c - decides whether the rows of the table belong to this stream, as a worker does before it joins
+ * (guest/entry.c). A command copies nothing from rows that no worker would read. It does not change or
+ * explain them either. */
 #include "admin/admin_inside.h"
 
 #include "lease/other_stream.h"
@@ -14,15 +14,16 @@ static int fail_with(slp_admin *a, const char *why) {
   return 1;
 }
 
-/* Returns 1 if the rows are compared with the stream's shards. RELEASE does not: leases may be given back
- * whatever their rows say. IMPORT does not either, and names each row that does not fit. */
+/* Returns 1 if the task compares the rows with the stream's shards. RELEASE does not: leases may be given
+ * back whatever their rows say. IMPORT does not either, because it reports each row that does not fit. */
 static int compares(const slp_admin *a) {
   return a->schema->unnamed && a->shards_n &&
          (a->o.task == SLP_ADMIN_EXPLAIN || a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_RESET ||
           slp_admin_shows(a));
 }
 
-/* Commands that only show rows go on, and tell whose rows these are. All others fail. */
+/* A command that only shows rows continues, and reports to which stream the rows belong. Any other command
+ * fails. */
 static int say_or_fail(slp_admin *a, const char *text) {
   char line[480];
   if (!slp_admin_shows(a)) return fail_with(a, text);
@@ -42,8 +43,9 @@ static void see(const slp_admin *a, slp_other_stream *o, const slp_lease_row *ro
   }
 }
 
-/* A reset mends positions that are too old, and leaves rows alone whose shards are not listed. So it does not
- * take these as a proof of another stream. */
+/* Fails if the rows prove that they belong to another stream. For RESET, positions that are too old and
+ * shards that are not listed are no proof: RESET corrects such positions, and does not touch the rows of such
+ * shards. */
 static int is_other_streams(slp_admin *a) {
   slp_other_stream o = {.early = 0};
   char text[400];
@@ -53,8 +55,8 @@ static int is_other_streams(slp_admin *a) {
   return slp_other_stream_proven(&o, 1, text, sizeof text) && say_or_fail(a, text);
 }
 
-/* Fails if a row is of another system. Commands that show rows name each such row anyway, and so does an
- * import. */
+/* Fails if a row belongs to another system. Commands that show rows, and IMPORT, report each such row by
+ * themselves. */
 static int is_other_systems(slp_admin *a) {
   slp_parsed_row row;
   char text[400];

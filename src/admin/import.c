@@ -1,25 +1,26 @@
-/* import.c - makes rows of positions, in a table that nobody works with.
+/* import.c - creates rows for given positions, in a table that no worker uses at the time.
  *
  * The work goes in rounds. Every round reads all rows and compares them with the positions. A row is in the
- * way if it has another position, is of a shard without a position here, or can't be read. Then nothing is
- * written. Otherwise the missing rows are made, each under the condition that it does not exist. The next
- * round judges what became of them.
+ * way if it has another position, if no position is given for its shard, or if it can't be read. If any row
+ * is in the way, nothing is written. Otherwise the missing rows are created, each under the condition that it
+ * does not exist yet. The next round shows which writes took effect.
  *
- * So the next command carries on what an interrupted one began, and does nothing if all rows are as
- * wanted. */
+ * So if a command was interrupted, the next command writes the rest. If all rows are as wanted, nothing is
+ * written. */
 #include "admin/admin_inside.h"
 
 #define ROUNDS_MAX 8u
 
 struct slp_import {
-  slp_import_row *rows; /* one for each of `placed` */
-  slp_position *to;     /* one for each of `placed`: its position as rows of the target can hold it */
-  slp_import_odd *odd;  /* rows of the target that are in the way; in `keep` */
+  slp_import_row *rows; /* one for each element of `placed` */
+  /* one for each element of `placed`: its position in the form that rows of the target can hold */
+  slp_position *to;
+  slp_import_odd *odd; /* rows of the target that are in the way; in `keep` */
   size_t odd_n;
-  /* Which of `placed` is written next. */
+  /* The index in `placed` that is written next. */
   size_t write_at;
   uint32_t rounds;
-  uint8_t begun; /* 1: something was sent */
+  uint8_t begun; /* 1: a write was sent */
 };
 
 /* ---- which positions a row can hold ------------------------------------------------------------------- */
@@ -38,7 +39,7 @@ static void operation_of(const slp_admin *a, const slp_placed *p, const slp_posi
                        .shards_n = n};
 }
 
-/* Reads back the row that a write would make. 1: it is the row of a lease. */
+/* Parses the row that a write would create. Returns 1 if it is the row of a lease. */
 static int read_back(slp_admin *a, const slp_row_request *d, slp_parsed_row *ret) {
   slp_attr attrs[SLP_ROW_REQUEST_CHANGES + 2];
   slp_table_spec spec;
@@ -56,8 +57,8 @@ static int read_back(slp_admin *a, const slp_row_request *d, slp_parsed_row *ret
   return ret->kind == SLP_ROW_LEASE;
 }
 
-/* Returns 1 if a row of the target can hold the position. Layouts have their own words for positions, and not
- * for each one. So a row is made and read back: only what comes back counts. */
+/* Returns 1 if a row of the target can hold the position. Each layout can express only some positions. So
+ * this function builds a row, parses it, and compares the position that comes back. */
 static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   slp_store_write none = {.rq = {0}};
   slp_row_request request;
@@ -72,8 +73,8 @@ static int can_hold(slp_admin *a, const slp_placed *p, const slp_position *to) {
   return same;
 }
 
-/* Finds the position for a row of the target. "Latest" means from now on; a layout without a word for it gets
- * the present time. */
+/* Finds the form of a position for rows of the target. "Latest" means from now on; if the layout has no word
+ * for it, the present time is used. */
 static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position *to) {
   *to = p->position;
   if (p->bad) return SLP_IMPORT_BAD;
@@ -81,7 +82,8 @@ static slp_import_row translate(slp_admin *a, const slp_placed *p, slp_position 
   if (to->kind == SLP_POSITION_TIME && to->at_ms <= 0) return SLP_IMPORT_NO_TIME;
   if (can_hold(a, p, to)) return SLP_IMPORT_MISSING;
   if (a->o.whole && to->kind == SLP_POSITION_AFTER && !to->mark.sub) {
-    to->mark.sub = UINT32_MAX; /* a layout that knows no places inside aggregates says it this way */
+    /* a layout that knows no places inside aggregates expresses "after the record" so */
+    to->mark.sub = UINT32_MAX;
     return can_hold(a, p, to) ? SLP_IMPORT_MISSING : SLP_IMPORT_POSITION;
   }
   if (to->kind == SLP_POSITION_TIME || to->kind == SLP_POSITION_OLDEST) return SLP_IMPORT_START;
@@ -111,7 +113,8 @@ static void odd(slp_admin *a, slp_import_row what, slp_str name, const char *why
   if (at) o->position = *at;
 }
 
-/* Compares a row with its position. A row that was made late in the last round counts as it is now. */
+/* Compares a row with its position. If a write of the last round took effect late, the row counts as it is
+ * now. */
 static void compare(slp_admin *a, const slp_lease_row *l) {
   slp_import *m = a->import;
   const slp_placed *p = slp_placed_find(&a->placed, l->shard);
@@ -122,7 +125,8 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
   slp_import_row *row = &m->rows[p - a->placed.all];
   slp_position *to = &m->to[p - a->placed.all];
   if (*row != SLP_IMPORT_MISSING && *row != SLP_IMPORT_SENT) return;
-  /* A time may stand for "latest" here; the time that an earlier command wrote is as good. */
+  /* The position of a row created for "latest" may be a time. A time that an earlier command wrote is
+   * accepted too. */
   int time = p->position.kind == SLP_POSITION_LATEST && to->kind == SLP_POSITION_TIME &&
              l->position.kind == SLP_POSITION_TIME;
   if (time || slp_position_same(&l->position, to)) {
@@ -133,7 +137,8 @@ static void compare(slp_admin *a, const slp_lease_row *l) {
   *to = l->position;
 }
 
-/* Judges one row of the target: a lease is compared, any other row may be in the way. */
+/* Judges one row of the target. The row of a lease is compared with its position; other rows may be in the
+ * way. */
 static void judge(slp_admin *a, const slp_row *from) {
   slp_parsed_row row;
   slp_schema_read_row(a->schema, from, &row);
@@ -191,9 +196,10 @@ static void write_on(slp_admin *a);
 static void written(slp_admin_slot *slot) {
   slp_import *m = slot->admin->import;
   slp_admin_write_is_final(slot);
-  /* A row that somebody else has made needs no write either; the next round reads what it says. */
+  /* If somebody else has created the row, no write is needed either; the next round compares it. */
   if (slot->op.end == SLP_OUTCOME_DONE && slot->op.w.written == SLP_WRITTEN_YES)
-    m->rows[slot->about] = SLP_IMPORT_MADE; /* ours, even if somebody moves it on from now */
+    /* this command created the row; a worker may change its position from now on */
+    m->rows[slot->about] = SLP_IMPORT_MADE;
   write_on(slot->admin);
 }
 
@@ -242,7 +248,7 @@ void slp_import_write(slp_admin *a) {
 
 static void refuse(slp_admin *a) {
   a->why.left = slp_import_problems(a);
-  a->why.all = a->import->begun; /* not 0: somebody else has written meanwhile */
+  a->why.all = a->import->begun; /* not 0: rows were written before another writer put these in the way */
   slp_admin_failed(a, SLP_ADMIN_IN_THE_WAY, SLP_REFUSED, SLOOP_ELEASE, (slp_str){NULL, 0});
 }
 
@@ -251,7 +257,7 @@ static void go_on(slp_admin *a) {
   if (!a->o.apply || !left) {
     slp_admin_finish(a);
   } else if (a->no_table) {
-    slp_admin_move(a, SLP_ADMIN_PREPARING); /* makes the table, since nothing is in the way */
+    slp_admin_move(a, SLP_ADMIN_PREPARING); /* creates the table, since no row is in the way */
   } else if (++a->import->rounds > ROUNDS_MAX) {
     a->why.left = left;
     a->why.all = a->placed.n;
@@ -289,7 +295,8 @@ void slp_admin_import(slp_admin *a) {
     else if (slp_import_problems(a))
       refuse(a);
     else if (a->import->begun && !count(a, is_to_do))
-      slp_admin_finish(a); /* a worker that has started meanwhile goes on from these rows */
+      /* all rows were created; a worker that has started meanwhile continues from them */
+      slp_admin_finish(a);
     else if (slp_admin_is_quiet(a))
       go_on(a);
   }

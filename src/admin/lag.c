@@ -1,9 +1,10 @@
-/* lag.c - how far behind a shard is, if no living worker tells it. Each such shard is read at its position,
- * where a worker that took it now would begin. Nothing is written, and no record is kept.
+/* lag.c - finds out how far a shard is behind, if no living worker reports it. Each such shard is read at its
+ * position, where a worker that took it now would begin. Nothing is written to the table, and no record is
+ * kept.
  *
- * The cost has limits: on the shards that are read at once and begun in a second, on pages and tries for
- * each, and on the total time. The first shard is chosen at random. So if the time is not enough for all,
- * each command reads others. */
+ * The cost is limited: by the number of shards that are read at the same time, by the number of readings that
+ * begin in a second, by the pages and tries for each shard, and by a total time. The readings begin with a
+ * random shard. So if the time does not suffice for all shards, each command reads other shards. */
 #include "admin/admin_inside.h"
 
 #include "core/pace.h"
@@ -11,44 +12,46 @@
 #include <stdio.h>
 
 #define AT_ONCE_MAX 64u
-#define AT_ONCE_OF_LARGE 16u /* for Kinesis: two records may be 20 MiB */
+#define AT_ONCE_OF_LARGE 16u /* for Kinesis, where a page of two records may have 20 MiB */
 #define BEGIN_GAP_US 5000u
 #define PAGE_GAP_US SLP_PACE_FLOOR_US /* Kinesis allows five calls a second for each shard */
 #define PAGES_MAX 12u
 #define TRIES_MAX 4u
 #define CURSOR_MAX 4096u
-#define BEGIN_PERCENT 80 /* of the time limit; the rest is for shards that are being read */
+/* percent of the time limit in which readings may begin; the rest is left for readings to end */
+#define BEGIN_PERCENT 80
 
 typedef struct reading { /* the reading of one shard */
   slp_admin *admin;
-  slp_lag_entry *entry; /* NULL: this place is free */
-  slp_timer timer;      /* to the next try or page */
+  slp_lag_entry *entry; /* NULL: this element of `places` is free */
+  slp_timer timer;      /* runs until the next try, or until the next page is asked for */
   slp_src_locate locate;
   slp_src_fetch fetch;
   slp_page *page;
-  slp_buf cursor; /* of the next page; empty: the position must be located first */
-  /* Tries that failed; pages that came; empty pages in a row. */
+  slp_buf cursor; /* the iterator of the next page; empty: the position must be located first */
+  /* Failed tries; pages that came; how many of the last pages were empty. */
   uint32_t tries, pages, empties;
-  /* 1: an iterator was refused, and the position is located once more. */
+  /* 1: an iterator was refused, and the position was located again. */
   uint8_t relocated;
-  uint8_t met;                /* 1: a page with records came */
-  uint8_t from_oldest;        /* 1: the position is trimmed, so the oldest record is read instead */
-  char error[SLP_LAGS_WORDS]; /* of the last try */
+  uint8_t met;         /* 1: a page with records came */
+  uint8_t from_oldest; /* 1: the position is trimmed, so the shard is read from its oldest record instead */
+  char error[SLP_LAGS_WORDS]; /* the error of the last failed try */
 } reading;
 
 struct slp_lags {
-  slp_lag_entry *entries; /* in `keep`: shards with a lease, by name, then the others */
-  /* n: entries. first: the one that is begun first. begun: entries looked at. out: shards being read. */
+  slp_lag_entry *entries; /* in `keep`: shards with a lease, sorted by name, then shards without a lease */
+  /* n: number of entries. first: the entry that is read first. begun: entries whose turn has come. out:
+   * shards that are being read now. */
   size_t n, first, begun, out;
-  uint64_t begin_us, end_us; /* no shard is begun after begin_us; all readings end at end_us */
-  uint64_t next_us;          /* no shard is begun before this */
-  /* the error that holds for all shards, as when the call is not allowed: no other shard is tried. In
-   * `keep` */
+  uint64_t begin_us, end_us; /* no reading begins after begin_us; all readings end at end_us */
+  uint64_t next_us;          /* no reading begins before this */
+  /* an error that would stop the reading of any shard, such as a call that is not allowed; no further shard
+   * is tried then. In `keep` */
   const char *for_all;
-  /* pace: runs until next_us. end: runs until end_us. */
+  /* pace: runs until next_us, end: until end_us. */
   slp_timer pace, end;
   uint8_t reserved;
-  /* Places that may be used: fewer if records may be large. */
+  /* How many of `places` are used: fewer if records may be large. */
   size_t places_n;
   reading places[AT_ONCE_MAX];
 };
@@ -59,14 +62,14 @@ static uint64_t now_us(const slp_admin *a) { return slp_now_us(a->o.host); }
 
 /* ---- which shards -------------------------------------------------------------------------------------- */
 
-/* 1: the owner's row tells how far behind it is. */
+/* Returns 1 if the row of the lease's owner reports how far the owner is behind. */
 static int is_told(const slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0;
 }
 
-/* Returns 1 if the owner of the lease may live. An owner without a row, or with a row that tells no time, may
- * live. Any other may live until its lease is over by our clock. */
+/* Returns 1 if the owner of the lease may live. An owner without a row may live, and also an owner whose row
+ * has no time. Any other owner may live until its row's time is older than a lease, by the local clock. */
 static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
   if (l->parked || slp_admin_lease_state(a, l) != SLOOP_LEASE_OWNED) return 0;
@@ -77,8 +80,8 @@ static int is_to_be_read(slp_admin *a, const slp_lease_row *l) {
   return l->position.kind != SLP_POSITION_END && !(owner_may_live(a, l) && is_told(a, l));
 }
 
-/* Makes the entry of a shard. Some layouts do not keep where the application began. In these "latest" is only
- * the default of the operator's options, and no position. */
+/* Makes the entry of a shard. In layouts that do not store where the application began, "latest" is only the
+ * default of the operator's options, so the shard has no position. */
 static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_position *position, int leased) {
   int latest = position->kind == SLP_POSITION_LATEST && a->schema->tells_no_start;
   int none = position->kind == SLP_POSITION_NONE || latest;
@@ -91,8 +94,8 @@ static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_posit
                          .leased = leased != 0};
 }
 
-/* Returns 1 if an ancestor of the shard has a lease, since the shard is then read from its beginning. Where
- * other shards are begun is known only to the application's workers. */
+/* Returns 1 if an ancestor of the shard has a lease: the shard will then be read from its beginning. Where
+ * any other shard without a lease will be read from is known only to the application's workers. */
 static int is_below_lease(const slp_admin *a, const slp_admin_shard *s) {
   for (size_t depth = 0; s && depth <= a->shards_n; depth++) {
     const slp_admin_shard *up = NULL;
@@ -179,8 +182,9 @@ static void try_again(reading *r, const slp_fail *f) {
 
 static void locate(reading *r);
 
-/* Called when the service does not keep the position any more. If the owner may live, it may be further than
- * its row says; what waits for it is then counted from the oldest record that is kept. */
+/* Called when the service does not keep the position any more. If the owner may live, it may have read
+ * further than its row says. How far it is behind is then measured from the oldest record that the stream
+ * keeps. */
 static void on_trimmed(reading *r) {
   if (!r->entry->may_live || r->from_oldest) {
     done(r, SLOOP_LAG_TRIMMED, -1, "");
@@ -190,7 +194,8 @@ static void on_trimmed(reading *r) {
   locate(r);
 }
 
-/* Ends the reading of all shards, after an error that holds for each of them. */
+/* Ends this reading after an error that would stop the reading of any shard. The other shards fail with
+ * it. */
 static void give_up_all(reading *r) {
   slp_admin *a = r->admin;
   if (!a->lags->for_all) a->lags->for_all = slp_admin_text(a, slp_str_of(r->error));
@@ -216,7 +221,7 @@ static void failed(reading *r, const slp_fail *f) {
         done(r, SLOOP_LAG_REFUSED, -1, r->error);
         return;
       }
-      /* perhaps only the iterator was bad, so the position is located once more */
+      /* the refusal may have been about the iterator only, so the position is located again */
       r->relocated = (uint8_t)had_cursor;
       break;
     case SLP_FINE:
@@ -242,22 +247,24 @@ static void learn_time(slp_admin *a, const slp_src_req *rq) {
 
 /* ---- what a page says ---------------------------------------------------------------------------------- */
 
-/* Returns 1 if the position is asked for AT the last record that was read, as core/reader.c does. If another
- * record comes first, or none, that record is not kept any more.
+/* Returns 1 if the position is located AT the last record that was read, as core/reader.c does. If the first
+ * record that comes is another one, or none comes, the stream does not keep the last read record any more.
  *
- * Behind an idle mark no record was read, so only its age can tell. */
+ * Before an idle mark no record was read. So only the mark's age can show whether the position is still
+ * kept. */
 static int is_located_at(const slp_position *p) {
   return p->kind == SLP_POSITION_AT || (p->kind == SLP_POSITION_AFTER && !p->mark.idle);
 }
 
-/* 1: the stream must still keep a record of this age, or the age is not known. */
+/* Returns 1 if a record with the mark's time must still be in the stream, or if the mark's time is not
+ * known. */
 static int is_young(const slp_admin *a, const slp_mark *m) {
   int64_t kept_ms = a->describe.retention_ms;
   return kept_ms <= 0 || m->arrived_ms < 0 || m->arrived_ms > slp_admin_service_ms(a) - kept_ms;
 }
 
-/* Returns 1 if the position is the number that the shard begins with. No record has that number, yet reading
- * may begin there. */
+/* Returns 1 if the position is the starting sequence number of the shard. No record has that number, but
+ * reading may begin there. */
 static int is_beginning(const slp_admin *a, const slp_lag_entry *e) {
   const slp_admin_shard *s = slp_admin_listed(a, e->shard);
   return s && s->seq_start.n && slp_num_cmp(s->seq_start, slp_mark_seq(&e->position.mark)) == 0;
@@ -276,22 +283,22 @@ static int is_passed(const reading *r) {
   return !n || slp_num_cmp(slp_rec_seq(r->page, &r->page->recs[0]), slp_mark_seq(&p->mark)) > 0;
 }
 
-/* Returns 1 if records are lost for the reader. A living owner reads on from another place than its row says.
- * On an idle shard the record in the row grows old and is removed, and nothing is lost. So a living owner is
- * too late only if what waits for it is old itself. */
+/* Returns 1 if the reader has lost records. A living owner may have read further than its row says. On an
+ * idle shard the record that the row names expires, and nothing is lost. So a living owner has lost records
+ * only if the record that waits for it is old itself: older than half of the retention time. */
 static int is_lost(const reading *r, int64_t behind_ms) {
   int64_t kept_ms = r->admin->describe.retention_ms;
   if (!is_passed(r)) return 0;
   return !r->entry->may_live || (kept_ms > 0 && behind_ms > kept_ms / 2);
 }
 
-/* Returns a row's time in the precision with which the service stamps records. Workers begin to read there
- * too. */
+/* Rounds a row's time down to the precision of the times that the service gives to records. Workers round the
+ * time at which they begin in the same way. */
 static int64_t stamp_of(const slp_source *s, int64_t at_ms) {
   return s->anchors_by_time || at_ms < 0 ? at_ms : at_ms - at_ms % 1000;
 }
 
-/* 1: the record is at or behind the position, so that it waits to be read. */
+/* Returns 1 if the record still waits to be read: it is at the position or after it. */
 static int waits(const reading *r, const slp_rec *rec) {
   const slp_position *p = &r->entry->position;
   slp_str seq = slp_rec_seq(r->page, rec);
@@ -302,21 +309,22 @@ static int waits(const reading *r, const slp_rec *rec) {
   return p->kind != SLP_POSITION_AT || slp_mark_side(&p->mark, seq, rec->sub) >= 0;
 }
 
-/* NULL: the page has no record behind the position. */
+/* Returns the first record of the page that waits to be read. NULL: there is none. */
 static const slp_rec *first_that_waits(const reading *r) {
   for (size_t i = 0; i < r->page->recs_n; i++)
     if (waits(r, &r->page->recs[i])) return &r->page->recs[i];
   return NULL;
 }
 
-/* Returns at least 1, since a record waits. -1: neither the record nor the service tells a time. */
+/* Returns how far the shard is behind in ms, at least 1, because a record waits. -1: neither the record nor
+ * the service tells a time. */
 static int64_t behind_of(const reading *r, const slp_rec *rec) {
   int64_t age = -1;
   if (rec->arrived_ms >= 0) age = slp_max_i64(slp_admin_service_ms(r->admin) - rec->arrived_ms, 1);
   return slp_max_i64(age, r->page->behind_ms > 0 ? r->page->behind_ms : -1);
 }
 
-/* Called when no record of the page waits. 1: no record waits at all. */
+/* Called when no record of the page waits to be read. Returns 1 if no later record waits either. */
 static int is_tip(const reading *r) {
   const slp_page *p = r->page;
   if (p->behind_ms == 0 || !p->next.n) return 1;
@@ -332,7 +340,7 @@ static void next_page(reading *r) {
     again_in(r, PAGE_GAP_US);
 }
 
-/* Draws from a page how far behind the shard is, or asks for the next page. */
+/* Finds out from a page how far the shard is behind, or asks for the next page. */
 static void judge(reading *r) {
   const slp_rec *rec = first_that_waits(r);
   int64_t behind_ms = rec ? behind_of(r, rec) : r->page->behind_ms;
@@ -444,7 +452,7 @@ static reading *free_place(slp_lags *l) {
   return NULL;
 }
 
-/* NULL: none is left. */
+/* Returns the next shard to be read; skips shards without a position. NULL: there are no more. */
 static slp_lag_entry *next_entry(slp_lags *l) {
   while (l->begun < l->n) {
     slp_lag_entry *e = &l->entries[(l->first + l->begun++) % l->n];

@@ -1,4 +1,4 @@
-/* migrate.c - copies the positions of a stream from one place to another. */
+/* migrate.c - copies the positions of a stream from rows or a token to rows or a token. */
 #include "admin/migrate.h"
 
 #include "admin/admin_inside.h"
@@ -6,18 +6,18 @@
 #define TOKEN_BYTES_MAX (UINT64_C(64) << 20)
 
 struct slp_migrate {
-  slp_mem *mem; /* held */
+  slp_mem *mem; /* a reference is held */
   slp_migrate_opts o;
-  char *token;       /* of `from`; owned */
+  char *token;       /* the token of `from`; owned; NULL: `from` is a table */
   slp_admin *survey; /* reads `from`; NULL: `from` is a token */
-  slp_admin *import; /* writes `to`; NULL: not begun, or `to` is a token */
-  slp_admin *last;   /* `survey` or `import`: the one whose outcome counts */
-  slp_buf text;      /* the token that was made */
-  /* NULL: there is nothing to tell yet. */
+  slp_admin *import; /* writes `to`; NULL: not started yet, or `to` is a token */
+  slp_admin *last;   /* `survey` or `import`: the command whose outcome is reported */
+  slp_buf text;      /* the text of the token for `to` */
+  /* What becomes of each position. NULL: not known yet. */
   sloop_migration_t *told;
 };
 
-/* ---- what is told ------------------------------------------------------------------------------------- */
+/* ---- the report --------------------------------------------------------------------------------------- */
 
 static sloop_move_kind_t kind_of(slp_import_row row) {
   switch (row) {
@@ -53,7 +53,7 @@ static sloop_move_t odd_of(slp_admin *a, const slp_import_odd *o) {
                         .why = o->why};
 }
 
-/* Returns what is wrong with a row of the source that can't become part of a token. */
+/* Returns why a position can't become part of a token. SLOOP_MOVE_TO_DO: it can. */
 static sloop_move_kind_t of_token(const slp_placed *p) {
   if (p->bad) return SLOOP_MOVE_BAD_SOURCE;
   if (p->parked) return SLOOP_MOVE_PARKED;
@@ -63,7 +63,7 @@ static sloop_move_kind_t of_token(const slp_placed *p) {
 
 static int is_problem(sloop_move_kind_t kind) { return kind >= SLOOP_MOVE_DIFFERS; }
 
-/* Lists all positions that are to be copied, and the rows that are in the way. */
+/* Makes m->told: all positions to be copied, and the rows that are in the way. */
 static void tell(slp_migrate *m, slp_admin *a) {
   const slp_placed_list *list = slp_admin_placed(a);
   size_t odd = 0;

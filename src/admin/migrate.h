@@ -1,5 +1,6 @@
-/* migrate.h - copies the positions of a stream from rows or a token to rows or a token. Each table is read,
- * and written, by a command of its own (admin.h), one after the other. */
+/* migrate.h - copies the positions of a stream from rows or a token to rows or a token. Each table has a
+ * command of its own (admin.h). The command that writes the target starts after the command that reads the
+ * source has ended. */
 #ifndef SLP_ADMIN_MIGRATE_H
 #define SLP_ADMIN_MIGRATE_H
 
@@ -9,36 +10,37 @@ typedef struct slp_migrate slp_migrate;
 
 typedef struct slp_migrate_side {
   int (*open)(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
-              slp_fail *f); /* NULL: this side is a token */
+              slp_fail *f); /* opens the table, as in slp_admin_opts; NULL: this side is a token */
   void *ctx;
-  slp_str token;   /* of `from`; copied */
-  uint8_t several; /* rows of other streams may be in the table */
+  slp_str token;   /* the token of `from`; copied */
+  uint8_t several; /* 1: the table may also hold rows of other streams */
 } slp_migrate_side;
 
 typedef struct slp_migrate_opts {
   slp_host *host;
   slp_source *source; /* borrowed */
   slp_migrate_side from, to;
-  /* As in slp_admin_opts, and so the next two. */
+  /* lease_ms, `apply` and `whole` are as in slp_admin_opts. */
   uint32_t lease_ms;
   uint8_t apply;
-  uint8_t whole;                              /* the stream has no aggregates */
+  uint8_t whole;                              /* 1: the stream has no aggregates */
   void (*on_done)(slp_migrate *m, void *arg); /* called once, from an event; may free m */
   void *arg;
 } slp_migrate_opts;
 
-/* Starts at once. One side at least must be rows. SLP_ENOMEM. */
+/* Starts a copy at once. At least one side must be a table. Returns SLP_ENOMEM if there is no memory. */
 int slp_migrate_new(slp_migrate **ret, slp_mem *mem, const slp_migrate_opts *o);
-/* Stops the copy before it is done, as slp_admin_stop does. slp_migrate_told then has what was done until
- * now. */
+/* Stops the copy before it is done, as slp_admin_stop does. slp_migrate_told then returns what was done so
+ * far. */
 void slp_migrate_stop(slp_migrate *m);
-void slp_migrate_free(slp_migrate *m); /* stops it, if it runs; NULL is allowed */
+void slp_migrate_free(slp_migrate *m); /* stops the copy if it still runs, and frees it; NULL is allowed */
 
-/* The results below are valid after on_done, as long as m lives. */
+/* The results of the functions below are valid from on_done until m is freed. */
 const slp_fail *slp_migrate_fail(const slp_migrate *m);
 slp_admin_why slp_migrate_reason_of(const slp_migrate *m);
-int slp_migrate_at_target(const slp_migrate *m); /* 1: the target's side has failed */
-/* NULL: it failed before there was anything to tell */
+/* 1: the failure came from the command of the target, 0: of the source */
+int slp_migrate_at_target(const slp_migrate *m);
+/* NULL: the copy failed before any position was known */
 const sloop_migration_t *slp_migrate_told(const slp_migrate *m);
 
 #endif

@@ -1,8 +1,8 @@
-/* owner.c - whether the owner of a lease lives, as far as its row shows. */
+/* owner.c - decides whether the owner of a lease lives, as far as the rows show. */
 #include "admin/admin_inside.h"
 
-/* Clocks of different machines may be so far apart, or a heartbeat so late. It is not added where a second
- * look follows, or where clients judge each other by such stamps. */
+/* How far the clocks of two machines may differ, or how late a heartbeat may be. EXPLAIN does not add it,
+ * because it reads the rows a second time. */
 #define SKEW_MS 30000
 
 const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name) {
@@ -42,10 +42,12 @@ slp_owner_life slp_admin_owner_life(const slp_admin *a, slp_str owner) {
 }
 
 slp_owner_life slp_admin_lease_life(const slp_admin *a, const slp_lease_row *l) {
-  /* A client of kinsumer's does not write the row of an idle shard. */
+  /* Clients are excluded: a client of kinsumer does not write the lease of an idle shard, so an old lease
+   * proves nothing. */
   const slp_strategy *s = a->schema->strategy;
   int by_time = s && s->past_us && !slp_admin_has_clients(a) && l->owner.n && l->epoch;
-  /* Whoever waits for it takes it then: no second look is needed. */
+  /* The time of the lease is over, so a worker that waits for the lease takes it now. A second look is not
+   * needed. */
   if (by_time && s->past_us(l->epoch, a->wall_ms, 0, a->o.lease_ms) == 0) return SLP_OWNER_EVICTED;
   return slp_admin_owner_life(a, l->owner);
 }

@@ -1,9 +1,9 @@
 /* placed.c - the positions of a stream's shards, made from rows or from a token, and made into a token.
  *
- * Neither rows nor a token name all shards. Workers remove the rows of shards that were read to their end,
- * and a token leaves such shards out. A child gets its row only when its parent has ended. In another layout
- * a missing shard would begin at the oldest record, or where the application began. So every shard that the
- * stream lists gets a position here:
+ * Neither the rows nor a token contain all shards. Workers remove the rows of shards that were read to their
+ * end, and a token leaves such shards out. A child gets its row only when its parent has ended. In the
+ * target's layout a shard without a row would begin at the oldest record, or where the application began. So
+ * every listed shard gets a position here:
  * - an ancestor of a shard with a position was read to its end, or it would have a position itself;
  * - a descendant, or a shard without relatives, begins at its oldest record. */
 #include "admin/admin_inside.h"
@@ -25,9 +25,9 @@ static void sort(slp_placed_list *list) {
   if (list->all && list->n) qsort(list->all, list->n, sizeof *list->all, by_shard);
 }
 
-/* ---- of rows ------------------------------------------------------------------------------------------ */
+/* ---- from rows ---------------------------------------------------------------------------------------- */
 
-/* Copies a text, since the rows do not live as long as the command. */
+/* Copies a text into memory that lives as long as the command. The rows do not live so long. */
 static slp_str keep(slp_admin *a, slp_str s) { return s.n ? slp_admin_keep(a, s) : (slp_str){NULL, 0}; }
 
 void slp_placed_of_rows(slp_admin *a) {
@@ -52,10 +52,11 @@ void slp_placed_of_rows(slp_admin *a) {
   sort(list);
 }
 
-/* ---- of a token --------------------------------------------------------------------------------------- */
+/* ---- from a token ------------------------------------------------------------------------------------- */
 
-/* A token holds a place and a time before which records are not delivered; a row holds only one of them. At
- * the oldest record the time counts, otherwise the place. */
+/* Returns the position for a row. For each shard a token holds a place and a time before which no record is
+ * delivered; a row can hold only one of the two. At the oldest record the time is used, otherwise the
+ * place. */
 static slp_position position_of(const slp_admin *a, const slp_token_shard *t) {
   slp_position from = t->from;
   if (from.kind == SLP_POSITION_OLDEST && t->not_before_ms >= 0)
@@ -98,7 +99,7 @@ int slp_placed_of_token(slp_admin *a, slp_str text) {
   return r;
 }
 
-/* ---- shards that neither rows nor token name ---------------------------------------------------------- */
+/* ---- shards that are in neither rows nor token -------------------------------------------------------- */
 
 static void complete(slp_admin *a, slp_placed *p) {
   const slp_admin_shard *s = slp_admin_listed(a, p->shard);
@@ -110,7 +111,7 @@ static void complete(slp_admin *a, slp_placed *p) {
   }
 }
 
-/* Marks all listed ancestors, from these parents upwards, that have no position: they were read to their
+/* Sets before[] for all listed ancestors without a position, from `parents` upwards: they were read to their
  * end. */
 static void mark_before(slp_admin *a, const slp_placed_list *named, const slp_str parents[2],
                         const slp_admin_shard **stack, uint8_t *before) {
@@ -152,7 +153,7 @@ void slp_placed_fill(slp_admin *a) {
 
 /* ---- to a token --------------------------------------------------------------------------------------- */
 
-/* 1: there is still something to read in the shard. */
+/* Returns 1 if the shard is in the list and still has something to read. */
 static int is_read(const slp_placed *p) { return p && !p->bad && p->position.kind != SLP_POSITION_END; }
 
 static slp_token_shard shard_of(const slp_placed_list *list, const slp_placed *p) {

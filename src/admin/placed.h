@@ -1,5 +1,5 @@
-/* placed.h - the positions of a stream's shards while they are copied: what rows or a token say, and what
- * follows from it for shards that these do not name. */
+/* placed.h - the positions of a stream's shards while they are copied. They come from rows or from a token.
+ * Shards that are in neither get a position that follows from those of their relatives. */
 #ifndef SLP_ADMIN_PLACED_H
 #define SLP_ADMIN_PLACED_H
 
@@ -8,9 +8,10 @@
 typedef struct slp_placed {
   slp_str shard, parents[2], hash_start, hash_end;
   slp_position position;
-  const char *bad; /* why its row can't be read; NULL: it can */
+  const char *bad; /* why the shard's row can't be read; NULL: it can be read */
   uint8_t parked;
-  uint8_t filled; /* 1: rows or token do not name the shard; its position follows from those of others */
+  /* 1: the shard is in neither rows nor token; its position follows from those of other shards */
+  uint8_t filled;
 } slp_placed;
 
 typedef struct slp_placed_list { /* sorted by shard */

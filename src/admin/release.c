@@ -1,9 +1,10 @@
 /* release.c - takes a lease from its owner, or all leases from a worker.
  *
- * A single lease can't be taken from a worker that lives: until it looks at its row again, it would go on
- * delivering records beside the next owner. A worker that is named loses all its leases, whether it lives or
- * not. If workers have rows, it is evicted, and learns so by its next heartbeat. If only leases name it, each
- * of them is taken, and it learns so when it next writes that lease. */
+ * If the operator names a shard, its lease can't be taken from a worker that lives: until that worker reads
+ * its row again, it would deliver records at the same time as the next owner. If the operator names a worker,
+ * the worker loses all its leases, whether it lives or not. If workers have rows, the named worker is
+ * evicted, and learns this by its next heartbeat. If only leases name the worker, each lease is taken, and
+ * the worker learns this when it next writes that lease. */
 #include "admin/admin_inside.h"
 
 #define ROUNDS_MAX 8u
@@ -24,14 +25,15 @@ static void release_lease(slp_admin *a, const slp_lease_row *l) {
 /* ---- workers with a row ------------------------------------------------------------------------- */
 
 struct slp_victim {
-  slp_worker_row row;          /* as first read; its texts are in `keep` */
-  sloop_admin_result_t leases; /* only `changes` is used: the leases that the worker had at that time */
-  /* Evictions that the rows did not confirm. */
+  slp_worker_row row; /* the worker's row as it was first read; its texts are in `keep` */
+  /* the leases that the worker had before it was evicted; only `changes` is used */
+  sloop_admin_result_t leases;
+  /* How many evictions were sent and not confirmed by the rows. */
   uint32_t rounds;
 };
 
-/* Lists the leases that the worker has before it is evicted: these become free for others. Read after the
- * eviction they may already be others' leases, or its own again. */
+/* Lists the leases that the worker has before it is evicted, because these become free for other workers.
+ * After the eviction the same leases may belong to other workers, or to the worker again. */
 static int fill_leases(slp_admin *a, sloop_admin_result_t *r) {
   const slp_snapshot *s = &a->snapshot;
   sloop_change_t *all = slp_admin_room(a, (s->leases_n + 1) * sizeof *all);
@@ -78,8 +80,8 @@ static void declared(slp_admin_slot *slot) {
     slp_admin_move(a, SLP_ADMIN_READING);
 }
 
-/* Makes the answer that the worker is evicted. It lists the leases that were read before, since the rows were
- * not read again. */
+/* Sets the answer that says that the worker is evicted. The leases in it were read before the eviction,
+ * because the rows were not read again. */
 void slp_admin_tell_victim(slp_admin *a) {
   sloop_admin_result_t *r = slp_admin_room(a, sizeof *r);
   if (!r) return;
@@ -108,12 +110,12 @@ void slp_admin_evict_victim(slp_admin *a) {
   if (slp_admin_write(a, &i, 0, declared)) slp_admin_no_memory(a);
 }
 
-/* Judges from the rows whether the eviction took effect. */
+/* Finds out from the rows whether the eviction took effect. */
 static void look_again(slp_admin *a) {
   slp_victim *v = a->victim;
   const slp_worker_row *w = slp_snapshot_worker(&a->snapshot, v->row.id);
   if (!w || w->gone.n || !slp_str_eq(w->incarnation, v->row.incarnation)) {
-    a->changed = 1; /* by this write or by another one */
+    a->changed = 1; /* evicted by this write or by another writer */
     told(a, SLOOP_EVICTION_DONE);
   } else if (++v->rounds < ROUNDS_MAX) {
     slp_admin_move(a, SLP_ADMIN_EVICTING);
@@ -144,7 +146,7 @@ static int is_of(const slp_lease_row *l, slp_str owner) {
   return slp_str_eq(l->owner, owner) && l->position.kind != SLP_POSITION_END;
 }
 
-/* 0: the worker has no lease. */
+/* Takes all leases of a worker that only leases name. Returns 0 if the worker has no lease. */
 static int release_all_of(slp_admin *a, slp_str owner) {
   const slp_snapshot *s = &a->snapshot;
   size_t n = 0;

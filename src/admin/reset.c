@@ -1,12 +1,12 @@
-/* reset.c - sets the position of one lease, or of all. When all are set, leases stay as they are if the
- * stream does not list their shards any more: there is nothing to read. Children are read after their parents
- * as always, because a parent's "ended" is undone with the rest.
+/* reset.c - sets the position of one lease, or of all leases. When all are set, leases of shards that the
+ * stream does not list any more stay as they are: such shards have nothing to read. Children are still read
+ * after their parents, because the parent's position "ended" is replaced too.
  *
- * "Latest" is the present moment, as for a fleet that begins. A shard that is closed, and whose children all
- * have leases, has nothing behind that moment: it counts as read to its end. */
+ * "Latest" is the present moment, as for a fleet that begins. If a shard is closed and all its children have
+ * leases, no record of it is newer than that moment: it counts as read to its end. */
 #include "admin/admin_inside.h"
 
-/* Finds out of each shard whether it has children, and whether all of them have leases. */
+/* Finds out whether each shard has children, and whether all of them have leases. */
 static void count_children(slp_admin *a) {
   for (size_t i = 0; i < a->shards_n; i++) {
     int there = slp_snapshot_lease_of(&a->snapshot, a->shards[i].id) != NULL;
@@ -20,13 +20,14 @@ static void count_children(slp_admin *a) {
   }
 }
 
-/* 1: the shard is closed, and all of its children have leases. */
+/* Returns 1 if the shard is closed, and all its children have leases. */
 static int is_past(const slp_admin *a, slp_str shard) {
   const slp_admin_shard *s = slp_admin_listed(a, shard);
   return s && !s->open && s->has_children && !s->lacks_leases;
 }
 
-/* Our own clock may be ahead of the service's. Records that came until then would not be read. */
+/* Uses the clock of the stream's service. The local clock may be ahead of it; records that arrive before the
+ * local time would then be left out. */
 int64_t slp_admin_service_ms(const slp_admin *a) {
   int64_t ms = slp_svctime_low_ms(&a->service, slp_now_us(a->o.host));
   return ms > 0 ? ms : a->wall_ms;
@@ -35,7 +36,7 @@ int64_t slp_admin_service_ms(const slp_admin *a) {
 static slp_position place_of(const slp_admin *a, slp_str shard) {
   if (a->o.to.kind != SLP_POSITION_LATEST) return a->o.to;
   if (is_past(a, shard)) return (slp_position){.kind = SLP_POSITION_END};
-  /* Where rows hold no times, "latest" is a word of theirs. */
+  /* If rows of the layout can't hold a time, they have a word for "latest". */
   if (a->schema->strategy) return a->o.to;
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = slp_admin_service_ms(a)};
 }
@@ -47,7 +48,7 @@ static void add(slp_admin *a, slp_str shard) {
 
 /* ---- one lease ---------------------------------------------------------------------------------- */
 
-/* 1: the child was read to some place, or is about to be read. */
+/* Returns 1 if the child was read to some position, or if a worker owns it and will read it. */
 static int is_ahead(const slp_lease_row *child) {
   return child->position.kind >= SLP_POSITION_AT || child->owner.n;
 }
@@ -91,7 +92,8 @@ static void reset_one(slp_admin *a) {
     return;
   }
   if (is_number(&a->o.to) && !a->located) {
-    slp_admin_locate(a, name); /* a position unknown to the service would be refused to every worker */
+    /* a position that the service does not know would later fail in every worker */
+    slp_admin_locate(a, name);
     return;
   }
   if (slp_edits_begin(a, 1, a->o.force)) {

@@ -1,4 +1,4 @@
-/* survey.c - reads the position of every shard from the rows of a table that nobody works with. */
+/* survey.c - reads the position of every shard from the rows of a table that no worker uses at the time. */
 #include "admin/admin_inside.h"
 
 #include <stdio.h>
@@ -17,8 +17,8 @@ static void see_load(slp_admin *a, const slp_load_row *row) {
   a->load.seen_us = slp_now_us(a->o.host);
 }
 
-/* Rows of KCL 3 tell by which rules its workers go, and where its other rows are. While these change, or if
- * their words are unknown, the other rows may not be the ones that count. */
+/* Looks for rows of KCL 3 that say by which rules the workers go, and where other rows are. If these are
+ * changing, or are in unknown words, the positions may be somewhere else than in the rows that were read. */
 static void see(slp_admin *a, const slp_parsed_row *row) {
   if (row->kind == SLP_ROW_VERSION) {
     slp_version is = row->u.version.is;

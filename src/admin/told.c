@@ -1,4 +1,4 @@
-/* told.c - makes the structs of the public header from rows of the table. */
+/* told.c - makes the structs of the public header (sloop.h) from rows of the table. */
 #include "admin/admin_inside.h"
 
 #include "lease/refused.h"
@@ -36,7 +36,8 @@ sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_posit
   return (sloop_position_t){.at_ms = 0};
 }
 
-/* One read proves no more than this: a worker that is not evicted may have died since, and clocks differ. */
+/* The result holds for the moment of one read. A worker that is not evicted may have died since, and clocks
+ * differ. */
 static sloop_lease_state_t state_of(slp_owner_life life) {
   switch (life) {
     case SLP_OWNER_NONE: return SLOOP_LEASE_FREE;
@@ -49,7 +50,8 @@ static sloop_lease_state_t state_of(slp_owner_life life) {
   return SLOOP_LEASE_OWNED;
 }
 
-/* Leases that still name a worker which left are free, since it stopped reading them before it left. */
+/* Returns the state of a lease. A lease whose owner has left counts as free, because a worker that leaves
+ * stops reading before it writes that it has left. */
 sloop_lease_state_t slp_admin_lease_state(slp_admin *a, const slp_lease_row *l) {
   const slp_worker_row *w = l->owner.n ? slp_admin_worker_of(&a->snapshot, l->owner) : NULL;
   if (w && w->gone.n && w->leaving) return SLOOP_LEASE_FREE;
@@ -78,7 +80,8 @@ sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l) {
                          .begin_untold = l->begin_untold};
 }
 
-/* Rows of clients do not tell how many leases they have, so these are counted. */
+/* Returns how many leases the worker has. Rows of clients do not contain this number, so the leases are
+ * counted. */
 static uint32_t held_by(const slp_admin *a, const slp_worker_row *w) {
   uint32_t n = 0;
   if (!slp_admin_has_clients(a)) return w->held;

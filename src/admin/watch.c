@@ -1,18 +1,18 @@
-/* watch.c - decides whether an owner is dead, by the same rule as a worker does (lease/silence.h). Its sign
- * of life is read until it has been the same for a whole lease by our own clock. Stamps by other machines'
- * clocks do not count. */
+/* watch.c - decides whether an owner is dead, by the same rule as a worker (lease/silence.h). An owner is
+ * dead if its sign of life has not changed for the length of a lease, by the local clock. Times from the
+ * clocks of other machines are not used. */
 #include "admin/admin_inside.h"
 
 #include "base/map.h"
 
 struct slp_watch {
-  slp_map by_name; /* values: slp_watched, in `keep` */
+  slp_map by_name; /* key: the name of a slp_watched; the values are in `keep` */
 };
 
 static int by_rows(const slp_admin *a) { return !a->schema->strategy; }
 
-/* Returns until when a client's own row proves that it lives, since it does not write the leases of idle
- * shards. 0: it has no row. */
+/* Returns until when the row of a client proves that the client lives. Its leases do not prove it, because a
+ * client does not write the leases of idle shards. 0: the client has no row. */
 static uint64_t client_until_ns(const slp_admin *a, slp_str owner) {
   const slp_worker_row *w = slp_admin_has_clients(a) ? slp_snapshot_worker(&a->snapshot, owner) : NULL;
   return w ? w->counter + (uint64_t)a->o.lease_ms * 1000000 : 0;
@@ -36,17 +36,17 @@ static slp_sign sign_of(const slp_admin *a, slp_watched *w) {
   return (slp_sign){.counter = row->counter};
 }
 
-/* Notes the absence with the command's own lease, because nobody is watched for a shorter time
- * (slp_watch_add). */
+/* Passes the command's own lease to slp_absence_note: a gap of more than 2/5 of it is an absence.
+ * slp_watch_add watches nobody for less time than that. */
 uint64_t slp_watch_back_us(slp_admin *a) {
   return slp_absence_note(&a->absence, slp_now_refresh_us(a->o.host), (uint64_t)a->o.lease_ms * 1000);
 }
 
-/* Returns the last moment when a read failed or this process was stopped. Silence before it proves
- * nothing. */
+/* Returns when a read last failed, or when this process was last stopped, whichever is later. Silence from
+ * before that moment proves nothing. */
 static uint64_t trouble_us(slp_admin *a) { return slp_max_u64(a->trouble_us, slp_watch_back_us(a)); }
 
-/* Compares an owner with the rows that were just read. 1: its sign of life has changed. */
+/* Compares an owner with the rows that were just read. Returns 1 if its sign of life has changed. */
 static int saw(slp_admin *a, slp_watched *w) {
   slp_sign sign = sign_of(a, w);
   return slp_silence_saw(&w->silence, &sign, a->rows.rq.done_us, trouble_us(a));
@@ -84,8 +84,8 @@ static slp_watched *add(slp_admin *a, slp_str name) {
   return w;
 }
 
-/* A client moves its row once in each check period, a fifth of a lease. One whose row is old is given two, as
- * other clients give it (guest/index.c:is_left). */
+/* A client writes its row once in each check period, which is a fifth of a lease. A client with an old row
+ * gets two periods, as other clients allow it (guest/index.c:is_left). */
 slp_watched *slp_watch_add(slp_admin *a, const slp_lease_row *l) {
   slp_watched *w = add(a, by_rows(a) ? l->owner : l->shard);
   if (w && slp_admin_has_clients(a) && slp_admin_owner_life(a, l->owner) != SLP_OWNER_ALIVE)

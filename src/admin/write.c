@@ -1,5 +1,6 @@
-/* write.c - the writes of a command, several at a time. Each is repeated until its outcome is certain, as a
- * worker's writes are (lease/write.c). A write that was refused is judged by reading the rows again. */
+/* write.c - the writes of a command, several at the same time. Each write is repeated until its outcome is
+ * certain, as a worker's writes are (lease/write.c). After a refused write the command reads the rows again
+ * to judge it. */
 #include "admin/admin_inside.h"
 
 #define TRIES_MAX 5u
