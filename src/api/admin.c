@@ -1,5 +1,5 @@
 /* admin.c - the entry points of an operator's commands. A consumer runs one command at a time. Each command
- * has its own store, schema and requests, so it works before sloop_start and beside a fleet that runs. */
+ * has its own store, schema and requests. So it works before sloop_start, and also while a fleet runs. */
 #include "api/admin.h"
 
 #include "api/admin_words.h"
@@ -13,31 +13,33 @@
 
 #include <stdio.h>
 
-/* The struct grows at its end: a caller compiled against an older header has a shorter one. */
+/* The size of sloop_place_t in the first version of the header. The struct grows at its end, so no caller has
+ * a smaller one. */
 #define PLACE_SIZE_MIN (offsetof(sloop_place_t, token) + sizeof(char *))
-#define LAG_MS 10000u /* sloop_admin_lag() without a limit */
+#define LAG_MS 10000u /* the time limit of sloop_admin_lag() if the caller gives none */
 
 typedef struct table_place { /* one side of a migration */
   sloop_t *s;
-  sloop_opts_t o; /* app, store and schema are copies, and owned */
-  /* 1: rows of other streams may be in the table. */
+  sloop_opts_t o; /* only app, store and schema are set; they are owned copies */
+  /* 1: the table may also hold rows of other streams. */
   int several;
-  const struct table_place *other; /* set for the source: the target; NULL: the target is a token */
+  /* of the source: the target. NULL: the target is a token, or this is the target */
+  const struct table_place *other;
 } table_place;
 
 struct slp_admin_call {
-  slp_mem *mem; /* owns a reference */
+  slp_mem *mem; /* a reference is held */
   sloop_t *s;
-  slp_admin *admin; /* NULL: the command is a migration, or about registered consumers */
+  slp_admin *admin; /* NULL: the command is a migration, or is about registered consumers */
   slp_migrate *migrate;
-  table_place from, to; /* for `migrate` */
+  table_place from, to; /* the two sides of `migrate` */
   slp_admin_task task;
   uint32_t limit_ms;
-  sloop_leases_cb leases_cb; /* only the callback of the task is set */
+  sloop_leases_cb leases_cb; /* of the callbacks in this struct, only the one for `task` is set */
   sloop_explain_cb explain_cb;
   sloop_admin_cb cb;
   sloop_migrate_cb migrate_cb;
-  slp_registry *registry; /* set if the command is about registered consumers, not about leases */
+  slp_registry *registry; /* NULL: the command is about leases, not about registered consumers */
   sloop_registered_cb registered_cb;
   void *arg;
 };
@@ -116,7 +118,7 @@ static void admin_free(slp_admin_call *a) {
   slp_mem_drop(mem);
 }
 
-/* The callback may start the next command, or close the consumer. */
+/* Reports the end of a command. The callback may start the next command, or close the consumer. */
 static void on_done(slp_admin *done, void *arg) {
   slp_admin_call *a = arg;
   slp_fail f = *slp_admin_fail(done);
@@ -127,8 +129,8 @@ static void on_done(slp_admin *done, void *arg) {
   admin_free(a);
 }
 
-/* Reports an error that a service answered. A call without any answer is reported only by the end of the
- * command. */
+/* Reports a failed try if a service answered with an error. A try without any answer is not reported; if the
+ * command fails because of it, the end of the command tells. */
 static void on_again(void *arg, const slp_fail *f, uint32_t tries, uint64_t wait_us) {
   slp_admin_call *a = arg;
   if (f->http_status) slp_report_error(a->s->consumer, f, NULL, 0, tries, wait_us / 1000);
@@ -152,7 +154,7 @@ void slp_admin_call_tell_closed(slp_admin_call *a) {
   admin_free(a);
 }
 
-/* Starts a command. The consumer must not be closed, so that its family and its `consumer` exist. */
+/* Starts a command. The consumer must not be closed: the command uses its `family` and its `consumer`. */
 static int begin(sloop_t *s, const slp_admin_call *asker, const char *name, const slp_position *to,
                  int force) {
   if (!s->o.app || s->admin) return SLOOP_ESTATE;
@@ -189,7 +191,7 @@ int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg) {
   return cb ? begin(s, &asker, NULL, NULL, 0) : SLOOP_EOPTION;
 }
 
-/* Only a consumer that polls may do this: a push source would subscribe to the shards that are looked at. */
+/* Works only for a consumer that polls: a push source would subscribe to the shards whose lag is measured. */
 int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg) {
   if (s->closing) return SLOOP_ESTATE;
   slp_admin_call asker = {
@@ -239,13 +241,14 @@ static int open_place(void *ctx, const slp_src_describe *d, slp_store **ret_stor
   table_place *p = ctx;
   slp_lease_place place;
   char why[160];
-  /* a bad target must be found before the source is watched */
+  /* check the target's options now, before the workers of the source are watched for a long time */
   int r = p->other ? slp_lease_place_read(&p->other->o, &place, why) : 0;
   if (r) return slp_fail_set(f, SLP_REFUSED, r, "%s", why);
   return slp_leases_open_at(p->s, &p->o, p->several, d, ret_store, ret_schema, f);
 }
 
-/* Puts the side that failed before the message. Rows that are in the way are listed one by one instead. */
+/* Puts "the target" or "the source" in front of the message: the side that failed. Rows that are in the way
+ * are listed one by one instead. */
 static void name_side(slp_fail *f, const slp_migrate *m, const slp_admin_why *why) {
   char text[sizeof f->message];
   if (f->class == SLP_FINE || f->code == SLOOP_EOPTION || why->reason == SLP_ADMIN_IN_THE_WAY) return;
@@ -296,7 +299,8 @@ void sloop_place_init_sized(sloop_place_t *p, size_t size) {
   memcpy(p, &size, sizeof size);
 }
 
-/* Reads a place of any version of the header. Returns 1 if it names one. */
+/* Reads a place from a caller of any version of the header. `read`: 1: the place is the source. Returns 1 if
+ * the place names a table, or is a usable token. */
 static int read_place(const sloop_place_t *p, int read, sloop_place_t *full) {
   memset(full, 0, sizeof *full);
   if (!p || p->size < PLACE_SIZE_MIN) return 0;
@@ -352,7 +356,7 @@ static int has_consumers(const sloop_t *s) {
   return named.what != SLP_NAMES_DYNAMODB && s->family->kinesis && s->family->kinesis->consumer;
 }
 
-/* `remove`: the consumer to deregister; NULL: lists the registered consumers. */
+/* Starts to deregister the consumer `remove`, or to list the registered consumers if `remove` is NULL. */
 static int begin_consumers(sloop_t *s, const char *remove, sloop_registered_cb cb, void *arg) {
   if (s->closing) return SLOOP_ESTATE;
   if (!cb || (remove && !*remove) || !has_consumers(s)) return SLOOP_EOPTION;

@@ -3,14 +3,14 @@
 
 #include <stdio.h>
 
-/* Tells the operator what to do about a worker that lives. */
+/* Returns what the operator should do about a worker that lives. */
 static const char *what_to_do(slp_admin_task task) {
   if (task == SLP_ADMIN_SURVEY || task == SLP_ADMIN_IMPORT) return "stop it first";
   return task == SLP_ADMIN_RESET ? "stop it, or use force" : "stop it, or release the worker";
 }
 
-/* Tells how many positions a copy had written. Returns `nothing` if it had written none, or there was no
- * copy. */
+/* Returns a text that tells how many positions a copy has written. Returns `nothing` if the copy has written
+ * none, or if the command is no copy. */
 static const char *what_was_written(const slp_admin_why *why, const char *nothing, char text[120]) {
   if (!why->wrote) return nothing;
   snprintf(text, 120,

@@ -4,7 +4,7 @@
 
 #include "admin/admin.h"
 
-/* Puts the reason into f's message; the class and the code stay. */
+/* Puts the reason into f's message, and leaves f's class and code as they are. */
 void slp_admin_words(slp_fail *f, const slp_admin_why *why);
 
 #endif

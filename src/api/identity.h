@@ -1,4 +1,5 @@
-/* identity.h - the identity of a consumer, for calls to services that the library does not know. */
+/* identity.h - the identity (credentials, region, endpoints) of a consumer, for the caller's own calls to
+ * services that the library has no functions for. */
 #ifndef SLP_API_IDENTITY_H
 #define SLP_API_IDENTITY_H
 
@@ -6,8 +7,8 @@
 
 typedef struct slp_aws slp_aws;
 
-/* Returns the consumer's identity, borrowed until its on_closed. Every call with it must have ended, or been
- * cancelled, before sloop_close(). NULL: the consumer has none. */
+/* Returns the identity of s, borrowed until the on_closed of s. Every call that uses it must have ended, or
+ * been cancelled, before sloop_close(). NULL: s has none. */
 slp_aws *slp_identity_of(const sloop_t *s);
 
 #endif

@@ -30,7 +30,7 @@ static int is_table_name(const char *s) {
   return 1;
 }
 
-/* Returns what follows `start` in s. NULL: s does not begin with it. */
+/* Returns the part of s that follows `start`. NULL: s does not begin with `start`. */
 static const char *behind(const char *s, const char *start) {
   size_t n = strlen(start);
   return strncmp(s, start, n) == 0 ? s + n : NULL;

@@ -10,16 +10,17 @@
 
 #include <stdio.h>
 
-/* The least interval for CloudWatch. */
+/* The shortest interval for CloudWatch. */
 #define CLOUDWATCH_MS_MIN 1000u
 
 struct sloop_metrics_s {
   slp_list link; /* in family->metrics */
-  slp_mem *mem;  /* owns a reference */
+  slp_mem *mem;  /* a reference is held */
   slp_family *family;
-  /* The consumer that the metrics were opened for: they end when it is closed. */
+  /* The consumer that the metrics were opened for. Closing it closes the metrics. */
   sloop_t *owner;
-  /* NULL: closed. A place is never used again, because its index is the member's number in samples */
+  /* An element is NULL after its consumer was closed. It is not used for another consumer, because its index
+   * is the consumer's number in samples. */
   sloop_t **members;
   size_t members_n, members_cap;
   slp_metrics_server server;
@@ -55,7 +56,8 @@ typedef struct shard_rows {
   slp_sample *into;
   uint32_t unready_ms;
   int with_shards, r;
-  /* a shard whose position the service refused to this worker; NULL: none, or it is counted already */
+  /* a shard whose position the service refused to this worker, and that add_shard has not counted yet; NULL:
+   * none */
   const char *refused;
   slp_ready_shards stuck;
 } shard_rows;
@@ -110,7 +112,7 @@ static void own(void *arg, slp_metrics_own *ret) {
   *ret = (slp_metrics_own){m->ns != NULL, m->push.data_told, m->push.failures};
 }
 
-/* ---- CloudWatch fails, and works again ----------------------------------------------------------------- */
+/* ---- reports that CloudWatch fails, or works again ---------------------------------------------------- */
 static void on_trouble(void *arg, const slp_fail *f) {
   const sloop_metrics_t *m = arg;
   if (m->owner->closing) return;
@@ -239,7 +241,7 @@ static int open_all(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_
   m->owner = s;
   r = add_member(m, s);
   if (!r && ns) r = open_push(m, ns, o);
-  /* last, because closing it takes a turn of the loop */
+  /* the server is opened last, because closing it takes a turn of the loop */
   if (!r && o->listen) r = open_server(m, o->listen, why);
   if (r) {
     slp_metrics_push_close(&m->push);

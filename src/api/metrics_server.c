@@ -1,5 +1,5 @@
-/* metrics_server.c - answers requests. Short answers are sent at once. A page of metrics is written by an
- * event, slice by slice. */
+/* metrics_server.c - answers requests. Short answers are sent at once. An event writes a page of metrics
+ * slice by slice. */
 #include "api/metrics_server.h"
 
 #include "api/metrics_ready.h"
@@ -7,11 +7,12 @@
 
 #include <stdio.h>
 
-/* A page of 100,000 shards has 60 MB. A scraper comes once in a while; probes get one line. */
+/* For scale: a page of 100,000 shards has 60 MB. Few pages are written at the same time: a scraper asks
+ * rarely, and probes get one line only. */
 #define PAGE_BYTES_MAX (256u * 1024 * 1024)
-#define PAGES_MAX 8u /* that are written at the same time */
+#define PAGES_MAX 8u /* the most pages that are written at the same time */
 #define SLICE_LINES 500u
-#define READY_BYTES_MAX (64u * 1024) /* lines about hundreds of consumers that are not ready */
+#define READY_BYTES_MAX (64u * 1024) /* enough for lines about hundreds of consumers that are not ready */
 #define REQUEST_BODY_MAX 1024u
 #define CONNS_MAX 64u
 #define CONN_MS_MAX 30000u
@@ -27,7 +28,8 @@ int slp_metrics_address_read(const char *listen, char ret_address[SLP_METRICS_AD
   if (!colon || slp_parse_u64(slp_str_of(colon + 1), &port) || port > 65535) r = SLOOP_EOPTION;
   int bracketed = address.n > 2 && address.p[0] == '[' && address.p[address.n - 1] == ']';
   if (bracketed) address = (slp_str){address.p + 1, address.n - 2};
-  if (!bracketed && slp_str_has(address, ':')) r = SLOOP_EOPTION; /* 1::2:9100 could be read in two ways */
+  /* without brackets, the port of 1::2:9100 could also be a part of the address */
+  if (!bracketed && slp_str_has(address, ':')) r = SLOOP_EOPTION;
   if (slp_str_is(address, "localhost")) address = SLP_STR("127.0.0.1");
   if (address.n == 0) address = SLP_STR("0.0.0.0");
   if (address.n >= SLP_METRICS_ADDRESS_MAX) r = SLOOP_EOPTION;

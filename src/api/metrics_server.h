@@ -9,13 +9,14 @@
 #define SLP_METRICS_ADDRESS_MAX 46 /* an IPv6 address as text, with its NUL */
 
 /* Reads "127.0.0.1:9100", "[::1]:9100", "localhost:9100", or ":9100", which means every IPv4 address of the
- * machine. 0, or SLOOP_EOPTION with what is wrong in `why`. */
+ * machine. Returns 0, or SLOOP_EOPTION with the reason in `why`. */
 int slp_metrics_address_read(const char *listen, char ret_address[SLP_METRICS_ADDRESS_MAX],
                              uint16_t *ret_port, char why[160]);
 
 typedef struct slp_metrics_server {
-  /* These members are set by the owner before slp_metrics_server_open. */
-  int (*sample)(void *arg, slp_sample *into, int with_shards); /* 0, SLP_ENOMEM, SLP_ELIMIT */
+  /* The owner sets these members before it calls slp_metrics_server_open. */
+  /* fills a sample; returns 0, SLP_ENOMEM or SLP_ELIMIT */
+  int (*sample)(void *arg, slp_sample *into, int with_shards);
   void (*own)(void *arg, slp_metrics_own *ret);
   void (*on_closed)(struct slp_metrics_server *s);
   void *arg;
@@ -24,11 +25,11 @@ typedef struct slp_metrics_server {
 
   slp_host *h;
   slp_listener listener;
-  uint32_t pages_n; /* pages that are being written */
+  uint32_t pages_n; /* how many pages are being written */
 } slp_metrics_server;
 
-/* 0, SLOOP_EOPTION, UV_E*; `why` names the address. */
+/* Returns 0, or SLOOP_EOPTION or a UV_E* code with a text in `why` that names the address. */
 int slp_metrics_server_open(slp_metrics_server *s, slp_host *h, const char *listen, char why[160]);
-void slp_metrics_server_close(slp_metrics_server *s); /* on_closed is called later, once */
+void slp_metrics_server_close(slp_metrics_server *s); /* on_closed is called once, later */
 
 #endif

@@ -1,5 +1,5 @@
-/* metrics_text.c - writes metrics as Prometheus' text. A family of samples has one name: HELP, TYPE, then a
- * line for each consumer, or for each shard of each consumer. Names follow
+/* metrics_text.c - writes metrics as Prometheus' text. A family is one metric name: a HELP line, a TYPE line,
+ * then a line for each consumer, or for each shard of each consumer. Names follow
  * prometheus.io/docs/practices/naming: base units, the unit at the end, _total after counters. */
 #include "api/metrics_text.h"
 
@@ -24,7 +24,7 @@ typedef enum {
   PER_CONSUMER_INFO,
   PER_CONSUMER_ERRORS,
   PER_TABLE,
-  PER_TABLE_LEASES, /* a line for each word, with the word as a label */
+  PER_TABLE_LEASES, /* a line for each slp_sample_count of `leases`; its word becomes a label */
   PER_TABLE_WORKERS,
   PER_TABLE_LAGS,
   PER_PROGRAM,
@@ -37,7 +37,7 @@ typedef struct other_row {
   unsigned decimals;
   /* Returns 0 if a PER_SHARD value is not known, or a PER_PROGRAM value is not in use. */
   int (*value)(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret);
-  size_t at; /* PER_TABLE: the value's place in slp_sample_table */
+  size_t at; /* PER_TABLE: the value's offset in slp_sample_table */
 } other_row;
 
 static int behind(const slp_metrics_text *t, const slp_sample_shard *s, uint64_t *ret) {
@@ -116,7 +116,7 @@ static const other_row others[] = {
     {"sloop_cloudwatch_failures_total", "counter", "calls to CloudWatch that failed", PER_PROGRAM, 0,
      put_failures},
 };
-/* A family without any line is left out, except the families of SLOOP_STATS. */
+/* Families of SLOOP_STATS are always written. Any other family is left out if it would have no line. */
 #define FAMILIES (SLP_COUNT(stats) + SLP_COUNT(others))
 
 /* ---- names of stats ------------------------------------------------------------------------------------ */
@@ -125,8 +125,8 @@ static int ends_with(const char *z, const char *end) {
   return n >= k && strcmp(z + n - k, end) == 0;
 }
 
-/* The rule of sloop.h: counters only grow, names with _now are levels. Highest values are levels too,
- * although they only grow. */
+/* Returns 1 if the statistic is a level (gauge), 0 if it is a counter. By the rule of sloop.h, counters only
+ * grow, and names with _now are levels. Maxima are levels too, although they only grow. */
 static int is_level(const char *stat) {
   return ends_with(stat, "_now") || ends_with(stat, "_peak") || ends_with(stat, "_max") ||
          ends_with(stat, "_p999");
@@ -138,13 +138,13 @@ static unsigned decimals_of(const char *unit) {
   return strncmp(unit, "1/1000 ", 7) == 0 ? 3 : 0;
 }
 
-static const char *base_unit(const char *unit) { /* "": the unit is not part of a name */
+static const char *base_unit(const char *unit) { /* "": the unit does not become part of the name */
   if (strcmp(unit, "ms") == 0 || strcmp(unit, "us") == 0) return "seconds";
   return strcmp(unit, "bytes") == 0 ? "bytes" : "";
 }
 
-/* Some readers take NAME and NAME_total for the same family. So a level must not have a counter's name, as
- * "batches_now" without "_now" would beside "batches". */
+/* Returns 1 if "NAME" is a counter for a level "NAME_now". Some readers take NAME and NAME_total for the same
+ * family, so the level must then keep the "_now": "batches_now" must not become "batches". */
 static int has_counter(const char *stat) {
   size_t n = strlen(stat) - strlen("_now");
   for (size_t i = 0; i < SLP_COUNT(stats); i++)
@@ -156,7 +156,7 @@ void slp_metrics_text_name(const char *stat, const char *unit, char out[80]) {
   const char *base = base_unit(unit);
   size_t n = (size_t)snprintf(out, 80, "sloop");
   int now_told = !ends_with(stat, "_now") || !has_counter(stat);
-  /* leaves out the unit, which goes to the end, and "now", which the type tells */
+  /* leave out the unit, which is appended at the end, and "now", which the TYPE line expresses */
   for (const char *word = stat; *word;) {
     int len = (int)strcspn(word, "_");
     slp_str w = {word, (size_t)len};
@@ -191,7 +191,7 @@ static void add_label(slp_buf *b, const char *name, const char *value, char befo
   slp_buf_add_char(b, '"');
 }
 
-/* Writes name{stream="...",app="...",worker="...", without the end. */
+/* Writes name{stream="...",app="...",worker="...", and leaves the braces open. */
 static void add_labels(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c) {
   const slp_sample *s = t->sample;
   slp_buf *b = t->out;
@@ -204,7 +204,7 @@ static void add_labels(const slp_metrics_text *t, const char *name, const slp_sa
   if (c->twin) add_label(b, "consumer", number, ',');
 }
 
-/* The same with one more label, and the end. */
+/* Writes what add_labels writes, then one more label, and closes the braces. */
 static void add_name(const slp_metrics_text *t, const char *name, const slp_sample_consumer *c,
                      const char *label, const char *value) {
   add_labels(t, name, c);
@@ -217,7 +217,7 @@ static void add_value(slp_buf *b, uint64_t value, unsigned decimals) {
   slp_buf_add_char(b, '\n');
 }
 
-/* A value that is not known gets no line. */
+/* Writes the line of a statistic, unless its value is not known. */
 static void add_stat(const slp_metrics_text *t, const stat_row *row, const slp_sample_consumer *c) {
   char name[80];
   uint64_t value;
@@ -228,7 +228,7 @@ static void add_stat(const slp_metrics_text *t, const stat_row *row, const slp_s
   add_value(t->out, value, decimals_of(row->unit));
 }
 
-/* Writes one line for each error that happened. */
+/* Writes one line for each name of an error that has happened. */
 static void add_errors(const slp_metrics_text *t, const other_row *row, const slp_sample_consumer *c) {
   const char *error;
   for (size_t i = 0; i < SLP_FAILURES && (error = slp_failure_name(i)) != NULL; i++) {
@@ -238,7 +238,7 @@ static void add_errors(const slp_metrics_text *t, const other_row *row, const sl
   }
 }
 
-/* Writes one line for each word in the table's counts. */
+/* Writes one line for each slp_sample_count of the table. */
 static void add_counts(const slp_metrics_text *t, const other_row *row, const slp_sample_consumer *c) {
   const slp_sample_table *table = &c->table;
   const slp_sample_count *counts = row->kind == PER_TABLE_LEASES    ? table->leases
@@ -312,7 +312,7 @@ static void add_stat_head(slp_buf *b, const stat_row *row) {
   add_head(b, name, is_level(row->name) ? "gauge" : "counter", help, *base ? base : unit);
 }
 
-/* Moves on to the next consumer, shard or family. */
+/* Advances to the next consumer, shard or family. */
 static void step(slp_metrics_text *t, other_kind kind) {
   const slp_sample *s = t->sample;
   int shards = kind == PER_SHARD || kind == PER_SHARD_STATE;
@@ -348,7 +348,7 @@ static void write_other(slp_metrics_text *t, const other_row *row) {
             : row->kind == PER_PROGRAM         ? row->value(t, NULL, &value)
                                                : s->consumers_n > 0;
   if (first && any) add_head(t->out, row->name, row->type, slp_str_of(row->help), "");
-  if (is_per_shard(row) && any) /* skips consumers without shards */
+  if (is_per_shard(row) && any) /* skip consumers without shards */
     while (t->shard >= s->consumers[t->consumer].shards_end) t->consumer++;
   if (any)
     add_other(t, row, row->kind == PER_PROGRAM ? NULL : &s->consumers[t->consumer],
@@ -356,8 +356,8 @@ static void write_other(slp_metrics_text *t, const other_row *row) {
   step(t, row->kind);
 }
 
-/* Returns 1 if the family belongs on this page. For consumers that are known from lease tables only, few
- * families have a meaning. Some families exist for them alone. */
+/* Returns 1 if the family belongs on this page. On a page of consumers that are known from lease tables only,
+ * few families have a meaning, and some families exist only there. */
 static int is_on_page(const slp_metrics_text *t) {
   int of_tables = t->sample->of_tables;
   if (t->family < SLP_COUNT(stats)) {

@@ -1,5 +1,5 @@
-/* metrics_text.h - writes a sample in Prometheus' text format 0.0.4, in slices. Each row of SLOOP_STATS is
- * written without further code. Pure. */
+/* metrics_text.h - writes a sample in Prometheus' text format 0.0.4, in slices. Pure. A new row of
+ * SLOOP_STATS appears in the text without further code. */
 #ifndef SLP_API_METRICS_TEXT_H
 #define SLP_API_METRICS_TEXT_H
 
@@ -7,23 +7,25 @@
 
 #define SLP_METRICS_TEXT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-typedef struct slp_metrics_own { /* the metrics about the metrics themselves */
+typedef struct slp_metrics_own { /* metrics about the publishing of metrics */
   uint8_t cloudwatch;            /* 1: values are published to CloudWatch */
   uint64_t cloudwatch_data, cloudwatch_failures;
 } slp_metrics_own;
 
 typedef struct slp_metrics_text {
-  const slp_sample *sample; /* borrowed until all is written */
+  const slp_sample *sample; /* borrowed until all lines are written */
   slp_metrics_own own;
   slp_buf *out;
-  size_t family, consumer, shard; /* what comes next */
+  size_t family, consumer, shard; /* the next line: indices of its family, consumer and shard */
 } slp_metrics_text;
 
 void slp_metrics_text_begin(slp_metrics_text *t, const slp_sample *sample, const slp_metrics_own *own,
                             slp_buf *out);
-/* Writes about lines_max more lines. 0: all is written. SLP_MORE: call again. SLP_ENOMEM, SLP_ELIMIT. */
+/* Writes about lines_max more lines. Returns 0 if all lines are written, SLP_MORE if it must be called again,
+ * SLP_ENOMEM or SLP_ELIMIT. */
 int slp_metrics_text_write(slp_metrics_text *t, size_t lines_max);
-/* Writes the name of a statistic in that format: "sloop_payload_bytes_total" for payload_bytes in bytes. */
+/* Writes the name of a statistic in Prometheus' format: "sloop_payload_bytes_total" for payload_bytes in
+ * bytes. */
 void slp_metrics_text_name(const char *stat, const char *unit, char out[80]);
 
 #endif

@@ -1,4 +1,4 @@
-/* names.c - what programs print for the kinds of events and the states that they are told. */
+/* names.c - the names of event kinds and of states, for programs that print them. */
 #include <sloop.h>
 
 const char *sloop_shard_event_name(sloop_shard_event_kind_t kind) {

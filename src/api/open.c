@@ -1,5 +1,5 @@
-/* open.c - puts a consumer together from host, identity, service, source, engine and consumer; and takes it
- * apart. */
+/* open.c - builds a consumer from host, identity, service, source, engine and consumer, and takes it apart
+ * again. */
 #include "api/open.h"
 
 #include "api/admin.h"
@@ -24,10 +24,10 @@ struct sloop_creds_req_s {
 
 /* ---- credentials from the user ------------------------------------------------------------------------ */
 
-/* A request of slp_aws for credentials. The application's callback must not run inside the code that made
- * slp_aws ask. So an event calls it. */
+/* A request of slp_aws for credentials. An event calls the application's callback, because the callback must
+ * not run inside the code that made slp_aws ask. */
 typedef struct slp_creds_ask {
-  slp_mem *mem; /* held: the application may answer after everything else is freed */
+  slp_mem *mem; /* a reference is held: the application may answer after everything else is freed */
   slp_event ev;
   struct sloop_creds_req_s rq;
   /* 1: the application's callback was called. */
@@ -84,13 +84,13 @@ static void answer_keys(slp_aws *aws, const sloop_creds_t *creds) {
   slp_aws_keys_done(aws, 0, &keys, NULL);
 }
 
-/* The size up to the last member of the first layout. No caller's struct is shorter. */
+/* The size of sloop_creds_t in the first version of the header. No caller has a smaller struct. */
 #define CREDS_SIZE_MIN (offsetof(sloop_creds_t, expires_at_ms) + sizeof(int64_t))
 
 void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds, const char *why) {
   slp_creds_ask *ask = SLP_OWNER(rq, slp_creds_ask, rq);
   slp_family *f = rq->family;
-  if (!f) { /* the consumer was closed meanwhile */
+  if (!f) { /* the family was freed before the application answered */
     ask_free(ask);
     return;
   }
@@ -111,7 +111,8 @@ static void family_free(slp_family *f) {
   if (!f) return;
   slp_mem *mem = f->mem;
   if (f->creds_ask && f->creds_ask->asked) {
-    f->creds_ask->rq.family = NULL; /* freed when the application answers */
+    /* the application has not answered; its call of sloop_creds_done frees the request */
+    f->creds_ask->rq.family = NULL;
   } else if (f->creds_ask) {
     slp_unpost(&f->creds_ask->ev);
     ask_free(f->creds_ask);
@@ -125,7 +126,7 @@ static void family_free(slp_family *f) {
   slp_mem_drop(mem);
 }
 
-/* Slow credentials concern all consumers of the family. One of them reports it. */
+/* Reports slow credentials. They concern all consumers of the family, but only one consumer reports them. */
 static void tell_wait(void *ctx, const char *text) {
   slp_family *f = ctx;
   SLP_LIST_EACH(&f->engine->consumers, it) {
@@ -325,7 +326,7 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     sloop_opts_t full;
     sloop_opts_init(&full);
     memcpy(&full, o, slp_min_u64(o->size, sizeof full));
-    /* Options are checked before anything is made, so that a wrong option leaves nothing to close. */
+    /* Options are checked before anything is created, so that a wrong option leaves nothing to close. */
     r = slp_opts_check(&full, text);
     if (!r && full.join && (full.join->closing || full.join->started)) {
       snprintf(text, sizeof text, "join: that consumer is already started or closed");
@@ -339,7 +340,8 @@ int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, cha
     }
   }
   if (r && !text[0]) snprintf(text, sizeof text, "%s", sloop_strerror(r));
-  slp_clean_copy(why, why_size, r ? text : ""); /* the text repeats options, which may come from anywhere */
+  /* the text repeats option values, which may contain anything */
+  slp_clean_copy(why, why_size, r ? text : "");
   return r;
 }
 
@@ -357,8 +359,8 @@ static void on_host_closed(slp_host *h, void *arg) {
   tell_closed(arg);
 }
 
-/* Finds another consumer whose application gives credentials. The one that is being closed is no longer in
- * the engine's list. */
+/* Finds another consumer whose application gives credentials. The consumer that is being closed is not in the
+ * engine's list any more. */
 static sloop_t *another_with_creds(slp_family *f) {
   SLP_LIST_EACH(&f->engine->consumers, it) {
     sloop_t *s = (SLP_OWNER(it, slp_consumer, link))->handle;
@@ -367,8 +369,9 @@ static sloop_t *another_with_creds(slp_family *f) {
   return NULL;
 }
 
-/* Ends one thing in each run: first every call that waits for a callback, then the metrics, then the
- * consumer. A callback may do anything, so the event is posted again before it. */
+/* Ends one thing in each run. First come the pending callbacks: each run calls one of them. Then the metrics
+ * are closed, then the consumer. A callback may do anything, so the event is posted again before the callback
+ * is called. */
 static void on_close_event(slp_event *ev) {
   sloop_t *s = SLP_OWNER(ev, sloop_t, close_ev);
   slp_family *f = s->family;
@@ -396,7 +399,7 @@ static void on_close_event(slp_event *ev) {
     if (move_cb) move_cb(s, SLP_ECANCELED, move_arg);
     return;
   }
-  if (s->stop_cb) { /* a pending stop is told before the end */
+  if (s->stop_cb) { /* a pending sloop_stop is reported before the close is */
     sloop_cb cb = s->stop_cb;
     s->stop_cb = NULL;
     slp_post(f->host, &s->close_ev);
@@ -425,7 +428,7 @@ static void on_close_event(slp_event *ev) {
 
 void sloop_close(sloop_t *s, sloop_cb cb, void *arg) {
   if (!s || s->closing) return;
-  sloop_ref(s); /* the loop must live until cb is called */
+  sloop_ref(s); /* keep the loop alive until cb is called */
   s->closing = 1;
   s->close_cb = cb;
   s->close_arg = arg;

@@ -1,4 +1,5 @@
-/* opts.c - options: their defaults, checks that name the option, and the library's own copy. */
+/* opts.c - the options of a consumer: their defaults, checks whose messages name the option, and the
+ * library's own copy. */
 #include "api/leases.h"
 #include "api/open.h"
 #include "api/settings.h"
@@ -9,7 +10,8 @@
 
 #include <stdio.h>
 
-/* The struct grows at its end. So a caller that was compiled with an older header has a shorter one. */
+/* The size of sloop_opts_t in the first version of the header. The struct grows at its end, so no caller has
+ * a smaller one. */
 #define OPTS_SIZE_MIN offsetof(sloop_opts_t, creds)
 
 static void defaults(sloop_opts_t *o) {
@@ -67,8 +69,8 @@ static int check_stream(const char *stream, char why[160]) {
   return r;
 }
 
-/* Checks only whether a token can be read, since nothing that would need closing exists yet. The token is
- * read once more when the consumer is made. */
+/* Checks only whether a token can be parsed, because nothing exists yet that would have to be closed. The
+ * token is parsed again when the consumer is created. */
 static int check_start(const sloop_opts_t *o, char why[160]) {
   slp_token *token = NULL;
   int r = slp_start_position_check(&o->start, why);
@@ -81,13 +83,14 @@ static int check_start(const sloop_opts_t *o, char why[160]) {
   return r;
 }
 
-/* Names become parts of keys, and of lines for people. */
+/* Returns 1 if s can be the name of an application or worker. Such names become parts of keys, and of lines
+ * for people. */
 static int is_name(const char *s, size_t most) {
   size_t n = strlen(s);
   if (!n || n > most) return 0;
   for (size_t i = 0; i < n; i++)
     if ((unsigned char)s[i] <= ' ' || s[i] == '/' || (unsigned char)s[i] == 127) return 0;
-  return slp_utf8_valid((slp_str){s, n}); /* a table takes no other text */
+  return slp_utf8_valid((slp_str){s, n}); /* a table takes only UTF-8 as text */
 }
 
 static int check_leases(const sloop_opts_t *o, char why[160]) {
@@ -119,7 +122,8 @@ static int check_leases(const sloop_opts_t *o, char why[160]) {
   return r;
 }
 
-/* Compares names if the stream is given by its name, since its account is not known yet. */
+/* Returns 1 if the registered consumer belongs to the stream. If the stream is given by its name, only names
+ * are compared, because the stream's account is not known yet. */
 static int is_consumer_of(const slp_consumer_name *consumer, const slp_stream_name *stream) {
   slp_stream_name its;
   const char *wrong;
@@ -156,7 +160,8 @@ int slp_opts_check(const sloop_opts_t *o, char why[160]) {
   }
   for (size_t i = 0; i < slp_settings_n; i++) {
     const slp_setting *setting = &slp_settings[i];
-    int is_start = setting->at == offsetof(sloop_opts_t, start.kind); /* has more than the words of its row */
+    /* `start` accepts more than the words of its row in the table of settings */
+    int is_start = setting->at == offsetof(sloop_opts_t, start.kind);
     if (is_start || !slp_setting_check(setting, o, bounds)) continue;
     snprintf(why, 160, "%.159s", bounds);
     return SLOOP_EOPTION;

@@ -1,9 +1,10 @@
-/* rights.c - tries one right after the other: sends its call, and judges the answer.
+/* rights.c - tries the rights one after the other. For each right, sends a call and judges the answer.
  *
  * WAITING --an event--> SENT --answered--> WAITING ... OVER
  *
  * A call that would write, or would interrupt another reader, is sent with DryRun or not at all.
- * SubscribeToShard is sent only to a server that has shown that it honours DryRun, or to Amazon's own. */
+ * SubscribeToShard is sent only to Amazon's own servers, or to a server that has been seen to honour
+ * DryRun. */
 #include "api/rights.h"
 
 #include "api/open.h"
@@ -19,14 +20,14 @@
 typedef enum { WAITING, SENT, OVER } rights_state;
 
 struct slp_rights {
-  slp_mem *mem; /* owns a reference */
-  slp_aws *aws; /* owns a reference */
+  slp_mem *mem; /* a reference is held */
+  slp_aws *aws; /* a reference is held */
   slp_right *rights;
   size_t n, at;
   rights_state state;
   slp_event ev;
   slp_json_op op;
-  const slp_right_call *call; /* set in SENT */
+  const slp_right_call *call; /* in the state SENT: the call that is under way */
   slp_right_facts facts;
   slp_rights_fn on_done;
   void *arg;
@@ -65,7 +66,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   slp_rights *t = SLP_OWNER(op, slp_rights, op);
   slp_json j;
   slp_str name = {NULL, 0};
-  (void)begin; /* not needed: each answer is small, and read in one go */
+  (void)begin; /* not used: each answer is small, and parsed in one go */
   t->facts.section[0] = 0;
   slp_json_begin(&j, op->answer.p, op->answer.n);
   for (int token; (token = slp_json_next(&j)) != SLP_JSON_END;) {
@@ -82,11 +83,11 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   return 0;
 }
 
-/* Returns 1 if the service itself denies the right. A refusal by a proxy has no error name of the service,
- * and says nothing about rights. */
+/* Returns 1 if the service itself denies the right. A refusal without an error name of the service comes from
+ * a proxy, and tells nothing about rights. */
 static int is_denied(const slp_fail *f) { return f->class == SLP_ACCESS && f->aws_code[0]; }
 
-/* Returns 1 if no other call would be answered either. */
+/* Returns 1 after a failure that any other call would have too. */
 static int ends_all(const slp_fail *f) {
   return f->class == SLP_AUTH || f->class == SLP_NOMEM || (f->class != SLP_FINE && !f->http_status);
 }
@@ -130,7 +131,8 @@ static int ends_with(const char *host, const char *end) {
   return n > m && strcmp(host + n - m, end) == 0;
 }
 
-/* Known only after a call to Kinesis was sent. */
+/* Returns 1 if Kinesis is at an address of Amazon's. The address is known only after a call to Kinesis was
+ * sent. */
 static int is_amazons_own(const slp_aws *aws) {
   const char *host = aws->endpoints[SLP_SVC_KINESIS].host;
   return aws->endpoint_known[SLP_SVC_KINESIS] &&

@@ -1,5 +1,6 @@
-/* rights.h - tries rights, one call after the other, by calls that change nothing. These have DryRun where
- * the service offers it, and only read elsewhere. A right that can't be tried like this is not tried. */
+/* rights.h - finds out which rights the caller has, by calls that change nothing. A call is sent with DryRun
+ * if the service offers it; otherwise only calls that read are sent. A right that can't be tried in this way
+ * is not tried. */
 #ifndef SLP_API_RIGHTS_H
 #define SLP_API_RIGHTS_H
 
@@ -8,34 +9,36 @@
 
 typedef enum {
   SLP_RIGHT_ALLOWED = 1,
-  SLP_RIGHT_DENIED,  /* the service said so */
-  SLP_RIGHT_UNTRIED, /* no harmless call can show it */
-  SLP_RIGHT_UNKNOWN  /* the call failed for another reason */
+  SLP_RIGHT_DENIED,  /* the service denied the call */
+  SLP_RIGHT_UNTRIED, /* no harmless call can show whether the right is given */
+  SLP_RIGHT_UNKNOWN  /* the call failed for a reason other than rights */
 } slp_right_verdict;
 
 #define SLP_RIGHT_WHY 480
 
 typedef struct slp_right {
-  const char *action; /* input, as the next two: "kinesis:GetRecords"; borrowed */
-  /* the stream or table: "orders", "dynamodb:t", or an ARN. Rights for the same one stand together, since a
-   * call needs what the one before brought */
+  const char *action; /* input, like `of` and `consumer`: "kinesis:GetRecords"; borrowed */
+  /* The stream or table: "orders", "dynamodb:t", or an ARN. Rights for the same stream or table must stand
+   * next to each other, since a call needs what an earlier answer contained. */
   const char *of;
   const char *consumer;      /* a registered consumer, by name or ARN; NULL: no registered consumer is used */
   uint8_t leases;            /* input: the table is at the endpoint of the leases */
   slp_right_verdict verdict; /* output */
-  char why[SLP_RIGHT_WHY];   /* output: what the service said, or why the right was not tried; "": nothing */
+  /* output: what the service answered, or why the right was not tried; "": no text */
+  char why[SLP_RIGHT_WHY];
 } slp_right;
 
 typedef struct slp_rights slp_rights;
-/* Called when all rights were tried. Otherwise f tells why that ended before: no keys, or no answer; the
- * rights that are left then have no verdict. It may call slp_rights_free. */
+/* Called when all rights were tried, with an f of class SLP_FINE. Otherwise f tells why the tries ended
+ * early: there were no keys, or no answer came. Rights that were not tried have no verdict then. The callback
+ * may call slp_rights_free. */
 typedef void (*slp_rights_fn)(slp_rights *t, const slp_fail *f, void *arg);
 
-/* Starts with the keys, the region and the endpoints of s. `s` and `rights` are borrowed until
- * slp_rights_free. 0 or SLP_ENOMEM. on_done is called later. */
+/* Starts to try the rights with the credentials, the region and the endpoints of s. `s` and `rights` are
+ * borrowed until slp_rights_free. Returns 0 or SLP_ENOMEM. on_done is called later. */
 int slp_rights_new(slp_rights **ret, sloop_t *s, slp_right *rights, size_t n, slp_rights_fn on_done,
                    void *arg);
-/* NULL is allowed; while rights are being tried too, and on_done is then not called */
+/* Frees t; t may be NULL. If rights are still being tried, that ends, and on_done is not called. */
 void slp_rights_free(slp_rights *t);
 
 #endif

@@ -1,6 +1,6 @@
-/* rights_calls.c - a row for each right. Kinesis has DryRun for GetShardIterator, GetRecords,
- * SubscribeToShard, and for puts (botocore 1.44.8, service model kinesis 2013-12-02). A call that would have
- * succeeded is then answered with DryRunOperationException. DynamoDB and its streams have no DryRun. */
+/* rights_calls.c - one table row for each right. Kinesis has DryRun for GetShardIterator, GetRecords,
+ * SubscribeToShard, and for puts (botocore 1.44.8, service model kinesis 2013-12-02). If a call with DryRun
+ * would succeed, the answer is DryRunOperationException. DynamoDB and DynamoDB Streams have no DryRun. */
 #include "api/rights_calls.h"
 
 #include <stdio.h>
@@ -31,8 +31,8 @@ static void take_shard(slp_right_facts *f, uint32_t depth, slp_str name, slp_str
   if (slp_str_is(name, "ShardId")) keep(f->shard, sizeof f->shard, text);
 }
 
-/* Without an answer from ListShards the name is guessed: every stream once had a first shard with this
- * name. */
+/* Returns a shard's name. Without an answer from ListShards, returns a name that is likely: the first shard
+ * of every stream once had it. */
 static const char *shard_of(const slp_right_facts *f) {
   return f->shard[0] ? f->shard : "shardId-000000000000";
 }
@@ -52,7 +52,8 @@ static const char *lacks_iterator(const slp_right *r, const slp_right_facts *f) 
   return f->iterator[0] ? NULL : "it needs an iterator, and GetShardIterator gave none";
 }
 
-/* If the server does not know DryRun, this reads one record at most, from the tip of the shard on. */
+/* Asks for one record after the tip of the shard. Even a server that does not know DryRun reads no more than
+ * this. */
 static void put_records(slp_jw *w, const slp_right *r, const slp_right_facts *f) {
   if (is_arn(r->of)) slp_jw_z(w, "StreamARN", r->of);
   slp_jw_z(w, "ShardIterator", f->iterator);
@@ -102,7 +103,8 @@ static void put_table(slp_jw *w, const slp_right *r, const slp_right_facts *f) {
   slp_jw_z(w, "TableName", table_of(r));
 }
 
-/* Takes members of `Table`. LatestStreamArn is a text, KeySchema a list of objects. */
+/* Takes members of `Table` in the answer: LatestStreamArn, which is a text, and KeySchema, which is a list of
+ * objects. */
 static void take_table(slp_right_facts *f, uint32_t depth, slp_str name, slp_str text) {
   if (depth == 2) snprintf(f->section, sizeof f->section, "%.*s", (int)slp_min_u64(name.n, 23), name.p);
   if (depth == 2 && slp_str_is(name, "KeySchema")) f->keys_n = 0;
@@ -157,7 +159,7 @@ static const char *lacks_key(const slp_right *r, const slp_right_facts *f) {
   return f->keys_n ? NULL : "it needs the table's key, and DescribeTable gave none";
 }
 
-/* Adds a value that no row of leases has. The keys of these rows are texts. */
+/* Adds a key value that no row of a lease table has. The keys of these rows are texts. */
 static void put_value(slp_jw *w, const char *name) {
   slp_jw_object(w, name);
   slp_jw_z(w, "S", "stream-tail --iam --try");
@@ -255,7 +257,8 @@ const slp_right_call *slp_right_call_of(const char *action) {
 }
 
 /* A request is authorised before anything else is done about it (IAM User Guide, "How IAM works"). So if the
- * service says something about a consumer, or about another subscription, the caller has the right. */
+ * refusal is about a consumer that does not exist, or about another subscription, the caller has the
+ * right. */
 int slp_right_shown_by(const slp_right_call *call, const slp_fail *f) {
   if (call->dry && strcmp(f->aws_code, "DryRunOperationException") == 0) return 1;
   if (call->needs_dry && strcmp(f->aws_code, "ResourceInUseException") == 0) return 1;

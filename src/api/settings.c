@@ -1,4 +1,4 @@
-/* settings.c - the table of the options of a consumer, and their values as text. */
+/* settings.c - the table of a consumer's options, and the conversion of their values from and to text. */
 #include "api/settings.h"
 
 #include <sloop.h>
@@ -106,7 +106,7 @@ static int refuse(const slp_setting *s, slp_str value, char why[SLP_SETTING_WHY]
   return SLP_EINVAL;
 }
 
-/* Finds `value` in "one|two|three", counted from 1; 0: not there. */
+/* Returns the place of `value` in "one|two|three", counted from 1. Returns 0 if it is not there. */
 static int find_choice(const char *choices, slp_str value) {
   for (int place = 1;; place++) {
     size_t n = strcspn(choices, "|");
@@ -174,7 +174,7 @@ size_t slp_setting_size(const slp_setting *s) {
   return sizeof(char *);
 }
 
-/* A text has no number: 0. */
+/* Returns the value of a setting as a number; 0 for a setting that is a text. */
 static uint64_t number_of(const slp_setting *s, const void *from) {
   const char *at = (const char *)from + s->at;
   int v = 0;

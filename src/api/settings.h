@@ -1,4 +1,4 @@
-/* settings.h - the options of a consumer as text: one table of their names, bounds and meanings, for
+/* settings.h - the options of a consumer as text. One table has their names, bounds and meanings, for
  * sloop_opts_set(), for the checks of sloop_open(), and for stream-tail's -X. */
 #ifndef SLP_API_SETTINGS_H
 #define SLP_API_SETTINGS_H
@@ -13,33 +13,37 @@ typedef enum {
   SLP_SETTING_U64,
   SLP_SETTING_I64,
   SLP_SETTING_FLAG,
-  SLP_SETTING_TEXT,  /* the pointer is kept, the text is not copied */
-  SLP_SETTING_CHOICE /* an enum */
+  SLP_SETTING_TEXT,  /* the struct gets the pointer; the text is not copied */
+  SLP_SETTING_CHOICE /* an enum; the words are in `unit` */
 } slp_setting_kind;
 
 typedef struct slp_setting {
   const char *name;
   slp_setting_kind kind;
-  size_t at;         /* in the struct that is set */
-  uint64_t min, max; /* of numbers */
-  const char *unit;  /* CHOICE: the words, in the order of their values from 1 on */
+  size_t at;         /* the offset of the member in the struct */
+  uint64_t min, max; /* the bounds of a number */
+  /* the unit of a number. CHOICE: the words, separated by "|", in the order of their values from 1 on */
+  const char *unit;
   const char *meaning;
-  uint8_t for_programs; /* stream-tail has an option for it, or no use */
+  /* 1: not offered by stream-tail's -X, which has another option for it, or no use for it */
+  uint8_t for_programs;
 } slp_setting;
 
 /* The settings of sloop_opts_t. */
 extern const slp_setting slp_settings[];
 extern const size_t slp_settings_n;
 
-/* Returns the row of that name, or NULL. */
+/* Returns the row with this name, or NULL. */
 const slp_setting *slp_setting_find(const slp_setting *rows, size_t n, slp_str name);
-/* Writes a value into the struct at `to`. SLP_EINVAL and a sentence in `why`, which names the setting. */
+/* Writes a value into the struct at `to`. Returns 0, or SLP_EINVAL with a sentence in `why` that names the
+ * setting. */
 int slp_setting_write(const slp_setting *s, void *to, slp_str value, char why[SLP_SETTING_WHY]);
 /* Appends the value that the struct at `from` has, as a user would write it; "" for a text that is NULL. */
 int slp_setting_put(const slp_setting *s, const void *from, slp_buf *b);
-/* Checks the number or choice that the struct at `from` has. SLP_EINVAL and a sentence in `why`. */
+/* Checks the number or choice that the struct at `from` has. Returns 0, or SLP_EINVAL with a sentence in
+ * `why`. */
 int slp_setting_check(const slp_setting *s, const void *from, char why[SLP_SETTING_WHY]);
-/* Returns how many bytes of the struct the setting takes, from its `at` on. */
+/* Returns how many bytes of the struct the setting occupies, starting at its `at`. */
 size_t slp_setting_size(const slp_setting *s);
 
 #endif
