@@ -1,11 +1,12 @@
-/* admin.c - the sandbox's control requests over HTTP, for test programs in other languages and processes. */
+/* admin.c - the sandbox's control requests over HTTP, for test programs in other languages or other
+ * processes. */
 #include <stdio.h>
 
 #include "base/num.h"
 #include "sandbox/front.h"
 
 #define PREFIX "/_sandbox/"
-#define NAME_ROOM 256 /* for the longest name, that of a table, and its NUL */
+#define NAME_ROOM 256 /* room for the longest name, which is the name of a table, and its NUL */
 
 int slp_control_is(slp_str path) {
   return path.n >= sizeof PREFIX - 1 && memcmp(path.p, PREFIX, sizeof PREFIX - 1) == 0;
@@ -24,7 +25,7 @@ int slp_control_is_here(slp_str host) {
   return n == sizeof name - 1 && same == n;
 }
 
-/* Returns the value of a query parameter as it stands: the values used here need no escapes. */
+/* Returns the value of a query parameter without decoding it: the values used here need no escapes. */
 static slp_str parameter(slp_str query, const char *name) {
   size_t n = strlen(name);
   while (query.n) {
@@ -67,7 +68,7 @@ static void say_result(slp_control_answer *a, int r) {
     say(a, 500, "failed\n");
 }
 
-/* Copies a parameter into a text with a NUL; "" if it is absent or too long. */
+/* Copies a parameter into `room`, and adds a NUL. Returns "" if the parameter is absent or too long. */
 static const char *text_of(slp_str query, const char *name, char room[NAME_ROOM]) {
   slp_str v = parameter(query, name);
   if (v.n >= NAME_ROOM) v.n = 0;
@@ -191,7 +192,8 @@ static int set_quirk(sloop_sandbox_t *b, slp_str query, slp_str body) {
                              (uint32_t)value);
 }
 
-/* Takes the next of a line's three columns. "-" and an empty column mean absent. NULL: no memory. */
+/* Takes the next of the three columns off the line. A column that is "-" or empty is absent. NULL: no
+ * memory. */
 static char *column(sloop_sandbox_t *b, slp_str *line) {
   size_t n = 0;
   while (n < line->n && line->p[n] != '\t') n++;
@@ -215,7 +217,7 @@ static int one_change(sloop_sandbox_t *b, const char *table, int by_ttl, slp_str
   return r;
 }
 
-/* Reads lines of KEYS<tab>OLD<tab>NEW, one change each. */
+/* Makes one change for each line of the body. A line is KEYS<tab>OLD<tab>NEW. */
 static int make_changes(sloop_sandbox_t *b, slp_str query, slp_str body) {
   char table[NAME_ROOM];
   int r = 0, by_ttl = slp_str_is(parameter(query, "ttl"), "1");

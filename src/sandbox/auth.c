@@ -1,17 +1,17 @@
-/* auth.c - checks Signature Version 4 as a server does. It is written from the description of the protocol,
- * independently of the client's signer. So the two do not share mistakes. */
+/* auth.c - checks Signature Version 4 as a server does. It was written from the description of the protocol,
+ * and shares no code with the client's signer. So a mistake in one of them is found by the other. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
 
 #include "codec/date.h"
 
-#define SKEW_MS INT64_C(300000) /* how far the services let clocks differ */
+#define SKEW_MS INT64_C(300000) /* how far the client's clock may differ from the service's clock */
 
 struct slp_box_auth {
   slp_mem *mem;
   slp_digest *digest;                                  /* keyed with the signing key of `scope` */
-  const char *access_key, *secret_key, *session_token; /* the box's own */
+  const char *access_key, *secret_key, *session_token; /* the box's own keys */
   char scope[96];
   slp_buf text;
 };
@@ -55,7 +55,7 @@ static slp_str trim_spaces(slp_str s) {
   return s;
 }
 
-/* Reads "AWS4-HMAC-SHA256 Credential=ID/DATE/REGION/SERVICE/aws4_request, SignedHeaders=a;b,
+/* Parses "AWS4-HMAC-SHA256 Credential=ID/DATE/REGION/SERVICE/aws4_request, SignedHeaders=a;b,
  * Signature=hex". */
 static int read_claim(slp_str authorization, claim *ret) {
   static const char algorithm[] = "AWS4-HMAC-SHA256 ";
@@ -133,7 +133,7 @@ static int put_digest(slp_box_auth *a, slp_str what, slp_buf *to) {
   return r ? r : slp_buf_add(to, hex, 64);
 }
 
-/* Writes the canonical request into a->text. SLP_EBADDATA: a signed header is missing. */
+/* Writes the canonical request into a->text. Returns SLP_EBADDATA if a signed header is missing. */
 static int canonical(slp_box_auth *a, const slp_box_request *rq, const claim *k) {
   slp_buf *b = &a->text;
   slp_str query = rq->path, path = until(&query, '?'), names = k->headers;
@@ -152,7 +152,7 @@ static int canonical(slp_box_auth *a, const slp_box_request *rq, const claim *k)
   return put_digest(a, rq->body, b);
 }
 
-/* Derives the signing key for this scope, unless the digest has it already. */
+/* Derives the signing key for the scope of k, unless a->digest already has that key. */
 static int use_key(slp_box_auth *a, const claim *k) {
   uint8_t key[32];
   slp_buf secret;

@@ -1,5 +1,5 @@
-/* box.c - makes and frees the sandbox's model, and answers one request: finds the operation, checks signature
- * and input, and writes the result or the error. */
+/* box.c - creates and frees the sandbox's model, and answers one request: finds the operation, checks
+ * signature and input, and writes the result or the error. */
 #include "sandbox/model.h"
 
 #include <stdarg.h>
@@ -57,7 +57,8 @@ static void free_text(slp_mem *mem, const char *text) {
   if (text) slp_free(mem, (void *)(uintptr_t)text);
 }
 
-/* Copies the caller's options over the defaults. The caller's struct may be shorter or longer than ours. */
+/* Copies the caller's options over the defaults. The caller's struct may be shorter or longer than
+ * sloop_sandbox_opts_t is here. */
 static int take_options(slp_box *box, const sloop_sandbox_opts_t *given) {
   sloop_sandbox_opts_t *o = &box->o;
   sloop_sandbox_opts_init_sized(o, sizeof *o);
@@ -67,7 +68,7 @@ static int take_options(slp_box *box, const sloop_sandbox_opts_t *given) {
   int r = 0;
   for (size_t i = 0; i < SLP_COUNT(texts); i++) {
     if (r)
-      *texts[i] = NULL; /* the caller's text must not be freed */
+      *texts[i] = NULL; /* this is still the caller's text, and must not be freed */
     else
       r = copy_text(box->mem, texts[i]);
   }
@@ -143,8 +144,8 @@ uint64_t slp_box_random(slp_box *box) { /* splitmix64 */
 }
 
 /* ---- one call ---------------------------------------------------------------------------------------- */
-/* Replaces bytes that are not UTF-8. Quoted bytes may be of any kind, or cut within a character, and no
- * answer could hold them. */
+/* Replaces bytes that are not UTF-8. An error message may quote arbitrary bytes, or end within a character,
+ * and JSON can't hold either. */
 static void make_utf8(char *z) {
   for (size_t n = strlen(z); n;) {
     size_t one = slp_utf8_length(z, n);
@@ -170,9 +171,9 @@ int slp_box_no_memory(slp_box_call *c) {
                       "The sandbox has no memory for this answer.");
 }
 
-/* Refuses a call that has the member DryRun. The service model (botocore 1.44.8, kinesis 2013-12-02) has it
- * in GetRecords, GetShardIterator, PutRecord, PutRecords and SubscribeToShard. The message below is the
- * model's text for DryRunOperationException. */
+/* Refuses the call if its member DryRun is true. The service model (botocore 1.44.8, kinesis 2013-12-02) has
+ * DryRun in GetRecords, GetShardIterator, PutRecord, PutRecords and SubscribeToShard. The message below is
+ * the model's text for DryRunOperationException. */
 int slp_box_dry_run(slp_box_call *c) {
   const slp_value *v = slp_box_tree_get(c->in, 0, "DryRun");
   if (!v || !v->i) return 0;
@@ -190,7 +191,7 @@ int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise) {
   return v && v->kind == SLP_VALUE_INT ? v->i : otherwise;
 }
 
-/* Returns the wire form that the content type names. -1: an unknown type. */
+/* Returns the wire form that belongs to the content type. -1: the content type is not known. */
 static int wire_of(slp_str type) {
   slp_str bare = {type.p, 0};
   while (bare.n < type.n && type.p[bare.n] != ';' && type.p[bare.n] != ' ') bare.n++;
@@ -201,7 +202,8 @@ static int wire_of(slp_str type) {
   return -1;
 }
 
-/* Returns the service that the target names. The rest of the target is the operation. */
+/* Returns the service named by the first part of the target. *ret_operation gets the rest, which is the
+ * operation. */
 static slp_box_service service_of(slp_str target, slp_str *ret_operation) {
   static const char *const prefixes[] = {[SLP_BOX_KINESIS] = "Kinesis_20131202.",
                                          [SLP_BOX_DYNAMODB] = "DynamoDB_20120810.",
@@ -226,8 +228,8 @@ static const slp_box_operation *operation_of(slp_box_call *c, slp_str target, sl
   return NULL;
 }
 
-/* Returns the shard that a call is about, for the fault script. `room` holds it if the call has an iterator,
- * which only has the shard's number. */
+/* Returns the shard that a call is about, for the fault script. If the call has an iterator, the iterator
+ * contains only the shard's number; the name is then written into `room`. */
 static slp_str subject(slp_box_call *c, char room[24]) {
   static const char *const members[] = {"ShardId", "ShardToSplit", "ShardToMerge"};
   slp_box_mark m;
@@ -244,7 +246,7 @@ static slp_str subject(slp_box_call *c, char room[24]) {
   return (slp_str){NULL, 0};
 }
 
-/* Carries out the first of two deliveries of the same request. Nobody sees its answer. */
+/* Carries out the first of two deliveries of the same request, and drops its answer. */
 static int run_unseen(slp_box_call *c, const slp_box_operation *op, const slp_box_request *rq,
                       slp_box_answer *answer) {
   slp_wire wire = c->out.wire;
@@ -281,7 +283,7 @@ static void run_operation(slp_box_call *c, const slp_box_operation *op, const sl
   if (slp_out_failed(&c->out)) slp_box_no_memory(c);
 }
 
-/* Returns what stands before an error's name: DynamoDB names the API that the error comes from. */
+/* Returns the prefix of an error's name. DynamoDB puts the name of the API that raises the error in front. */
 static const char *error_prefix(const slp_box_call *c) {
   static const struct {
     const char *error, *prefix;
@@ -311,7 +313,8 @@ static void put_error_name(slp_box_call *c) {
   slp_out_put_z(&c->out, "__type", type);
 }
 
-/* Three errors have the member Message; all others have message. */
+/* Returns the member that has an error's message. For three errors it is "Message", for all others
+ * "message". */
 static const char *message_member(const slp_box_call *c) {
   int capital =
       c->service == SLP_BOX_DYNAMODB && (strcmp(c->error, "TransactionCanceledException") == 0 ||
@@ -330,7 +333,7 @@ static void put_error(slp_box_call *c, slp_box_answer *answer) {
   slp_out_put_z(&c->out, message_member(c), c->error_message);
   if (c->error_more.n) slp_out_members(&c->out, c->error_more);
   slp_out_end(&c->out);
-  if (slp_out_failed(&c->out)) slp_buf_clear(&answer->body); /* no memory: an answer without a body */
+  if (slp_out_failed(&c->out)) slp_buf_clear(&answer->body); /* no memory: the answer has no body */
 }
 
 static void new_request_id(slp_box *box, char out[40]) {
@@ -388,7 +391,7 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *receive
     else
       op = operation_of(&c, rq->target, name, &number);
   }
-  /* DynamoDB and its streams speak JSON only */
+  /* DynamoDB and DynamoDB Streams accept JSON only */
   if (c.service == SLP_BOX_DYNAMODB || c.service == SLP_BOX_CHANGES) {
     if (wire == SLP_WIRE_CBOR) {
       op = NULL;
@@ -403,7 +406,8 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *receive
   }
   if (c.error) put_error(&c, answer);
   if (c.service == SLP_BOX_CLOUDWATCH) slp_metrics_answer(&c, form, answer);
-  if (c.error && c.subscription) { /* the request was carried out twice, and refused the second time */
+  if (c.error && c.subscription) {
+    /* the fault script had the request carried out twice, and the second time failed */
     slp_push_close(c.subscription);
     c.subscription = NULL;
   }

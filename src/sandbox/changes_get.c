@@ -2,7 +2,7 @@
 #include "codec/digest.h"
 #include "sandbox/changes.h"
 
-#define READER_MS 1000 /* a reader counts for so long after it asked */
+#define READER_MS 1000 /* a reader counts as active for this time after its last call */
 
 /* ---- the iterator of a request, and whether it may be used ----------------------------------------- */
 static int expired(slp_box_call *c, const slp_box_mark *m) {
@@ -35,8 +35,8 @@ static slp_change_shard *shard_of(slp_box_call *c, slp_box_mark *m) {
   return sh;
 }
 
-/* Lets a reader in if fewer than readers_max others have read within the last second. A refused reader is not
- * counted. */
+/* Admits a reader if fewer than readers_max other readers have read within the last second. A refused reader
+ * does not count as a reader. */
 static int let_in(slp_change_shard *sh, uint16_t id, int64_t now_ms, uint32_t readers_max) {
   uint32_t others = 0, place = SLP_CHANGE_READERS, oldest = 0;
   for (uint32_t i = 0; i < SLP_CHANGE_READERS; i++) {
@@ -90,7 +90,8 @@ static void put_part(slp_box_call *c, const char *name, const char *p, uint32_t 
 static void put_change(slp_box_call *c, const slp_change_shard *sh, uint64_t place, int foreign) {
   const slp_change *r = slp_change_at(sh, place);
   char number[SLP_CHANGE_NUMBER_TEXT], id[33];
-  /* a number that belongs to no shard: far beyond those of this shard and its relatives */
+  /* a sequence number that belongs to no shard: it is far beyond the numbers of this shard and its
+   * relatives */
   slp_change_text(sh, foreign ? place + (UINT64_C(1) << 40) : place, number);
   slp_hex(id, r->id, sizeof r->id);
   id[32] = 0;
@@ -183,6 +184,6 @@ int slp_changes_shape_fits(slp_box_call *c, slp_fault_action action) {
     case SLP_FAULT_REPEAT:
     case SLP_FAULT_FOREIGN: return n >= 1;
     case SLP_FAULT_BACKWARDS: return n >= 2;
-    default: return 0; /* pages of DynamoDB Streams have nothing that such a fault could change */
+    default: return 0; /* such a fault can't change anything in a page of DynamoDB Streams */
   }
 }

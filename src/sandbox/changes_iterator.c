@@ -1,5 +1,5 @@
-/* changes_iterator.c - GetShardIterator: a position in a shard as a signed text that is valid for 15
- * minutes. */
+/* changes_iterator.c - GetShardIterator: turns a position in a shard into a signed text, which is valid for
+ * 15 minutes. */
 #include "base/num.h"
 #include "sandbox/changes.h"
 
@@ -57,7 +57,8 @@ static int from_number(slp_box_call *c, const slp_change_shard *sh, slp_str numb
   uint64_t place = slp_change_place(sh, number, &exact);
   if (place < sh->first) return trimmed(c, sh);
   if (sh->first > 0 && !exact && place == sh->first)
-    return trimmed(c, sh); /* the number lies between two records, and one of these is gone */
+    /* the number lies between the newest removed record and the oldest record that is kept */
+    return trimmed(c, sh);
   if (!exact && place == sh->next && !at_end && !slp_str_is(number, start)) {
     return slp_box_fail(c, "ValidationException", "Invalid SequenceNumber: shard %s has none from %.*s on.",
                         sh->id, (int)number.n, number.p);
@@ -66,10 +67,10 @@ static int from_number(slp_box_call *c, const slp_change_shard *sh, slp_str numb
   return 0;
 }
 
-/* How AT_TIMESTAMP works follows the documentation in botocore 1.44.8's service model dynamodbstreams
- * 2012-08-10. The iterator begins at the first record whose ApproximateCreationDateTime is at or after the
- * time. A time older than the trim horizon gives the oldest record. A time in the future is a
- * ValidationException. The texts of the refusals are the sandbox's own. */
+/* AT_TIMESTAMP follows the documentation in botocore 1.44.8's service model dynamodbstreams 2012-08-10. The
+ * iterator begins at the first record whose ApproximateCreationDateTime is at or after the time. A time older
+ * than the trim horizon gives the oldest record. A time in the future is a ValidationException. The messages
+ * of the refusals are the sandbox's own. */
 static int from_time(slp_box_call *c, const slp_change_shard *sh, slp_value *when, uint64_t *ret) {
   int64_t at_ms = 0;
   if (sh->stream->quirks.no_times)

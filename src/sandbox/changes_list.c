@@ -3,7 +3,7 @@
 
 #include "sandbox/changes.h"
 
-#define PAGE 100 /* the default and the most, for both requests */
+#define PAGE 100 /* entries of a page: the default and the maximum, for both requests */
 
 static int over_limit(slp_box_call *c, slp_box_window *w, uint32_t per_second) {
   if (!slp_box_window_open(w, c->now_ms, per_second, 0)) {
@@ -42,7 +42,7 @@ int slp_changes_op_list(slp_box_call *c) {
   slp_out_list(&c->out);
   SLP_LIST_EACH(&all->streams, it) {
     const slp_changes *s = SLP_OWNER(it, slp_changes, link);
-    if (from) { /* behind this stream the listing goes on */
+    if (from) { /* continue the listing after this stream */
       if (s == from) from = NULL;
       continue;
     }
@@ -115,7 +115,8 @@ static void put_description(slp_box_call *c, const slp_changes *s) {
   slp_out_end(&c->out);
 }
 
-/* Returns the index behind this id. Ids ascend with the index, also when compared as text. */
+/* Returns the index after the shard with this id. Ids ascend with the index, also when they are compared as
+ * text. */
 static uint32_t first_after(const slp_changes *s, slp_str id) {
   for (uint32_t i = 0; id.p && i < s->shards_n; i++) {
     if (!s->shards[i]) continue;
@@ -126,14 +127,14 @@ static uint32_t first_after(const slp_changes *s, slp_str id) {
   return id.p ? s->shards_n : 0;
 }
 
-/* Returns 1 if the shard belongs to the listing now. */
+/* Returns 1 if the shard is in the listing at this time. */
 static int listed(const slp_box_call *c, const slp_change_shard *sh, slp_str children_of) {
   if (!sh) return 0;
   if (children_of.p && !slp_str_is(children_of, sh->parent)) return 0;
   return !sh->parent[0] || c->now_ms - sh->born_ms >= (int64_t)sh->stream->quirks.late_children_ms;
 }
 
-/* Reads which shard's children are wanted. {NULL, 0}: no filter. */
+/* Reads the shard whose children the ShardFilter asks for. {NULL, 0}: there is no filter. */
 static int read_filter(slp_box_call *c, const slp_changes *s, slp_str *ret) {
   slp_value *filter = slp_box_tree_get(c->in, 0, "ShardFilter");
   *ret = (slp_str){NULL, 0};
@@ -150,7 +151,8 @@ static int read_filter(slp_box_call *c, const slp_changes *s, slp_str *ret) {
   return 0;
 }
 
-/* With the quirk empty_lists every other page is empty, and the listing goes on from where it was. */
+/* With the quirk empty_lists, every other page is empty, and the next page begins where the empty page would
+ * have begun. */
 static int empty_page(slp_box_call *c, slp_changes *s, slp_str after) {
   if (!s->quirks.empty_lists || s->descriptions++ % 2 != 0) return 0;
   slp_out_end(&c->out);

@@ -1,12 +1,12 @@
-/* changes_number.c - the sequence numbers of changes: 21 to 40 digits. They get longer from generation to
- * generation of shards.
+/* changes_number.c - the sequence numbers of changes, of 21 to 40 digits. The numbers of children are often
+ * longer than those of their parents.
  *
- * A number is a counter, then zeros, then 17 digits that nobody can guess. The counter goes on from a shard
- * to its children, and the zeros never get fewer. So numbers ascend from parents to children. Numbers of
- * shards that are not related can't be compared.
+ * A number is a counter, then zeros, then 17 digits that nobody can guess. The counter of a child begins
+ * after the counter of its parent, and there are never fewer zeros. So numbers ascend from parents to
+ * children. Numbers of shards that are not related can't be compared.
  *
- * A shard's start has the counter `base`. Its record at place p has base + 1 + p. Its end has the counter
- * behind the last record. */
+ * The start of a shard has the counter `base`. The record at place p has base + 1 + p. The end of the shard
+ * has the counter after that of the last record. */
 #include <stdio.h>
 
 #include "base/num.h"
@@ -16,7 +16,8 @@
 #define LOW_RANGE UINT64_C(100000000000000000)
 #define ZEROS_MAX 10
 
-/* Adds a zero each time the counter has doubled since its smallest value. */
+/* Returns how many zeros a number has: one for each time that the counter has doubled since its smallest
+ * value. */
 static unsigned zeros(uint64_t counter) {
   unsigned n = 0;
   for (uint64_t v = counter / SLP_CHANGE_BASE_MIN; v > 1 && n < ZEROS_MAX; v /= 2) n++;

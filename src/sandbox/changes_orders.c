@@ -1,5 +1,5 @@
-/* changes_orders.c - control requests for the streams of tables: roll over, trim, switch quirks on, and add
- * changes without a write. */
+/* changes_orders.c - control requests for the streams of tables: roll shards over, trim, switch quirks on,
+ * and add changes without a write. */
 #include "codec/json.h"
 #include "codec/json_write.h"
 #include "sandbox/ddb.h"
@@ -22,8 +22,8 @@ int slp_box_roll(slp_box *box, int64_t now_ms, const char *table, int split) {
   slp_changes *s = latest(box, now_ms, table);
   if (!s || s->status != SLP_CHANGES_ENABLED) return SLP_ENOENT;
   int r = 0;
-  /* Children take their parents' places in s->open. The second children of splits come behind these, and are
-   * not rolled over now. */
+  /* A first child takes its parent's place in s->open. A second child is appended behind the n shards, so
+   * this loop does not roll it over. */
   for (uint32_t i = 0, n = s->open_n; !r && i < n && s->live < SLP_CHANGE_SHARDS_MAX; i++) {
     r = slp_change_roll(box, s, s->shards[s->open[i]], now_ms, split ? 2 : 1);
   }
@@ -74,7 +74,7 @@ int slp_box_quirk(slp_box *box, const char *table, const char *name, uint32_t va
   return found ? 0 : SLP_ENOENT;
 }
 
-/* Carries out an operation of DynamoDB as if a client had requested it. Nobody sees the answer. */
+/* Carries out an operation of DynamoDB as if a client had requested it, and drops the answer. */
 static int carry_out(slp_box *box, int64_t now_ms, const char *operation, slp_str body) {
   uint32_t number;
   slp_buf answer;
@@ -119,7 +119,7 @@ int slp_box_table(slp_box *box, int64_t now_ms, const char *name, uint32_t parti
   int r = slp_jw_object_end(&w);
   if (!r) r = carry_out(box, now_ms, "CreateTable", slp_buf_str(&body));
   slp_buf_free(&body);
-  /* the name is too long, or is not UTF-8 */
+  /* SLP_ELIMIT: the name is too long. SLP_EBADDATA: it is not UTF-8. */
   if (r) return r == SLP_ELIMIT || r == SLP_EBADDATA ? SLP_EINVAL : r;
   slp_table *t = slp_table_find(box, slp_str_of(name));
   SLP_CHECK(t && t->changes);

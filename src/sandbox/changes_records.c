@@ -1,8 +1,8 @@
-/* changes_records.c - stores changes, each with its images and size in the shard of its key, and removes old
- * ones. */
+/* changes_records.c - stores each change with its images and size in the shard of its key, and removes old
+ * changes. */
 #include "sandbox/changes.h"
 
-/* Returns the text of the partition key's value, whatever type it has. */
+/* Returns the text of the partition key's value, of whatever type the value is. */
 static int partition_key(slp_changes *s, slp_str *ret) {
   const slp_value *v = slp_box_tree_get(&s->tree, 0, s->hash_key);
   if (!v || v->kind != SLP_VALUE_MAP || v->count == 0) return SLP_EBADDATA;
@@ -69,7 +69,7 @@ const slp_change *slp_change_at(const slp_change_shard *sh, uint64_t place) {
 
 int64_t slp_change_stamp_ms(const slp_change *r) { return r->at_ms / 1000 * 1000; }
 
-/* The search is not by halves: the sandbox's clock may have been moved back, so that stamps do not ascend. */
+/* Linear, not a binary search: a test may set the sandbox's clock back, so the stamps may not ascend. */
 uint64_t slp_change_first_at(const slp_change_shard *sh, int64_t at_ms) {
   uint64_t place = sh->first;
   while (place < sh->next && slp_change_stamp_ms(slp_change_at(sh, place)) < at_ms) place++;

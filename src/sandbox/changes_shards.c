@@ -1,11 +1,12 @@
-/* changes_shards.c - the shards of a table's stream: they are made, roll over into children, are closed, and
- * are removed when all of their records have expired. */
+/* changes_shards.c - the shards of a table's stream. They are created, roll over into children, are closed,
+ * and are removed when all their records have expired. */
 #include <stdio.h>
 
 #include "sandbox/changes.h"
 
-#define GENERATIONS_MAX 32 /* rollovers of one shard that are caught up with at once after the clock jumped */
-#define SPLIT_OPEN_MAX 1000 /* open shards; if there are more, none splits by itself */
+/* the most rollovers of one shard that are made up for at once after the clock has jumped */
+#define GENERATIONS_MAX 32
+#define SPLIT_OPEN_MAX 1000 /* with more open shards than this, rollovers no longer split shards */
 #define BASE_RANGE 9000u
 #define COUNTER_GAP 512u /* the most numbers that are skipped between a shard's end and its child's start */
 
@@ -19,7 +20,7 @@ static int room_for(slp_mem *mem, void **array, uint32_t *cap, uint64_t wanted, 
   return 0;
 }
 
-/* Makes room for `more` further shards, all of them open. */
+/* Makes room for `more` further shards, which may all be open. */
 static int reserve(slp_box *box, slp_changes *s, uint32_t more) {
   void *shards = s->shards, *open = s->open;
   int r = room_for(box->mem, &shards, &s->shards_cap, (uint64_t)s->shards_n + more, sizeof(void *));
@@ -29,8 +30,8 @@ static int reserve(slp_box *box, slp_changes *s, uint32_t more) {
   return r;
 }
 
-/* Names a shard so that ids ascend with the index: first the time, then digits that ascend within one
- * millisecond. */
+/* Gives a shard its id. Ids must ascend with the index. An id is the time, then digits that ascend for shards
+ * of the same millisecond. */
 static void name_shard(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   uint64_t ms = sh->born_ms > 0 ? (uint64_t)sh->born_ms : 0;
   uint64_t tail = slp_box_random(box) >> 33;
@@ -51,7 +52,7 @@ static void name_shard(slp_box *box, slp_changes *s, slp_change_shard *sh) {
 static int64_t roll_time(slp_box *box, int64_t born_ms) {
   int64_t roll_ms = (int64_t)box->o.roll_ms;
   if (roll_ms == 0) return INT64_MAX;
-  /* Rollovers are spread from three quarters to five quarters of the time. */
+  /* A shard rolls over after 3/4 to 5/4 of roll_ms, at random, so that not all shards roll over at once. */
   return born_ms + roll_ms * 3 / 4 + (int64_t)(slp_box_random(box) % (uint64_t)(roll_ms / 2 + 1)) + 1;
 }
 
@@ -73,7 +74,7 @@ static slp_change_shard *shard_new(slp_box *box, slp_changes *s, int64_t at_ms,
   return sh;
 }
 
-/* Adds the shard. reserve() must have made room for it. */
+/* Adds the shard to s->shards. reserve() must have made room for it. */
 static void take_in(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   name_shard(box, s, sh);
   sh->index = s->shards_n;
@@ -150,7 +151,7 @@ int slp_change_roll_due(slp_box *box, slp_changes *s, int64_t now_ms) {
   return 0;
 }
 
-/* Removes a closed shard whose records are gone. */
+/* Removes and frees a shard. */
 static void fade(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   slp_change_records_free(box, sh);
   s->shards[sh->index] = NULL;
@@ -158,7 +159,8 @@ static void fade(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   slp_free(box->mem, sh);
 }
 
-/* Returns when the oldest record of the shard expires, or an empty closed shard is removed. */
+/* Returns when the next thing of a shard expires: its oldest record, or, if it is closed and empty, the
+ * shard. */
 static int64_t fades_ms(const slp_change_shard *sh) {
   if (sh->first < sh->next) return slp_change_at(sh, sh->first)->at_ms + SLP_CHANGE_KEPT_MS + 1;
   return slp_change_open(sh) ? INT64_MAX : sh->closed_ms + SLP_CHANGE_KEPT_MS;
@@ -167,7 +169,8 @@ static int64_t fades_ms(const slp_change_shard *sh) {
 void slp_change_sweep(slp_box *box, slp_changes *s, int64_t now_ms) {
   if (now_ms < s->sweep_ms) return;
   int64_t horizon_ms = slp_max_i64(s->trimmed_ms, now_ms - SLP_CHANGE_KEPT_MS);
-  s->sweep_ms = now_ms + SLP_CHANGE_KEPT_MS; /* records from now on are kept that long */
+  /* a record that is added from now on does not expire before this */
+  s->sweep_ms = now_ms + SLP_CHANGE_KEPT_MS;
   for (uint32_t i = 0; i < s->shards_n; i++) {
     slp_change_shard *sh = s->shards[i];
     if (!sh) continue;

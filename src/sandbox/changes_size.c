@@ -1,9 +1,10 @@
-/* changes_size.c - how many bytes a map of typed attributes counts for, by DynamoDB's rules. */
+/* changes_size.c - the size in bytes of a map of typed attributes, by DynamoDB's rules. */
 #include "sandbox/changes.h"
 
-#define CONTAINER 3 /* for a list or map; each of its elements counts one more */
+#define CONTAINER 3 /* the size of an empty list or map; each element adds one more byte to its own size */
 
-/* Returns the size of a number: a byte for two significant digits, one more byte, and one for the sign. */
+/* Returns the size of a number: one byte for every two significant digits, one more byte, and one for a
+ * minus. */
 static uint64_t number_size(slp_str text) {
   size_t first = SIZE_MAX, last = 0, digits = 0;
   for (size_t i = 0; i < text.n && text.p[i] != 'e' && text.p[i] != 'E'; i++) {
@@ -27,7 +28,8 @@ static uint64_t scalar_size(char type, const slp_value *v) {
   return type == 'S' ? v->text.n : type == 'N' ? number_size(v->text) : bytes_size(v->text);
 }
 
-/* Returns the size of v, such as {"S":"x"}. The depth needs no check: the reader of the tree limits it. */
+/* Returns the size of v, such as {"S":"x"}. The depth is not checked here: the parser of the tree limits
+ * it. */
 static uint64_t value_size(const slp_box_tree *t, const slp_value *v) {
   if (v->kind != SLP_VALUE_MAP || v->count == 0) return 0;
   const slp_value *in = &t->v[v->child];

@@ -1,4 +1,4 @@
-/* changes_streams.c - the streams of tables: their names and states, and what time does to them. */
+/* changes_streams.c - the streams of tables: their names and states, and what changes in them with time. */
 #include <stdio.h>
 
 #include "codec/date.h"
@@ -44,8 +44,8 @@ static int order(const slp_changes *s, slp_str table, const char *label) {
   return by_name ? by_name : strcmp(s->label, label);
 }
 
-/* Finds the place of a new stream in the list, and its label. A label is the time in milliseconds. If a table
- * gets two streams within one, the second gets the next label that is free. */
+/* Finds the place of a new stream in the list, and its label. A label is the creation time in milliseconds.
+ * If the table already has a stream with that label, the next free millisecond is used. */
 static slp_list *place_of(slp_changes_all *all, int64_t now_ms, slp_str table, char label[25]) {
   for (;; now_ms++) {
     slp_date_iso(now_ms, label);
@@ -121,7 +121,7 @@ void slp_changes_settle(slp_box *box, int64_t now_ms) {
   while (it != &box->changes_all->streams) {
     slp_changes *s = SLP_OWNER(it, slp_changes, link);
     it = it->next;
-    /* Without memory a state or rollover is late: it is done with the next request. */
+    /* If there is no memory for a change of state or a rollover, the next request makes up for it. */
     if (!slp_changes_tick(box, s, now_ms) && s->gone && !s->held) slp_changes_free(box, s);
   }
 }
@@ -138,7 +138,7 @@ uint64_t slp_changes_asked_max(const slp_box *box) {
 }
 
 /* ---- finding ------------------------------------------------------------------------------------ */
-/* Takes table and label from arn:aws:dynamodb:REGION:ACCOUNT:table/NAME/stream/LABEL. */
+/* Finds the table and the label in arn:aws:dynamodb:REGION:ACCOUNT:table/NAME/stream/LABEL. */
 static int parts_of(slp_str arn, slp_str *ret_table, slp_str *ret_label) {
   static const char table_mark[] = ":table/", stream_mark[] = "/stream/";
   const char *at = memmem(arn.p, arn.n, table_mark, sizeof table_mark - 1);

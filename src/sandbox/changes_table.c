@@ -1,4 +1,5 @@
-/* changes_table.c - what tables do with their streams: enable, disable, and report each change of an item. */
+/* changes_table.c - what tables do with their streams: enable and disable them, and report each change of an
+ * item. */
 #include "sandbox/ddb.h"
 
 static void set_view(slp_table *t, const char *view) {
@@ -20,7 +21,7 @@ int slp_changes_enable(slp_box *box, slp_table *t, int64_t now_ms, slp_str view_
   int r = slp_changes_new(box, now_ms, slp_str_of(t->name), slp_str_of(key->part[0].name),
                           key->parts_n > 1 ? slp_str_of(key->part[1].name) : (slp_str){NULL, 0}, view, &s);
   if (r) return r;
-  if (t->changes) { /* the table had a stream before: the new one takes over its partitions and quirks */
+  if (t->changes) { /* the table had a stream before: the new stream takes over its partitions and quirks */
     s->partitions = t->changes->partitions;
     s->quirks = t->changes->quirks;
   }
@@ -66,6 +67,6 @@ int slp_changes_add(slp_box *box, slp_table *t, int64_t now_ms, slp_str keys, sl
   if (!s) return 0;
   int r = slp_changes_tick(box, s, now_ms);
   if (r) return r;
-  if (s->status != SLP_CHANGES_ENABLED) return 0; /* changes before the stream is enabled are in no stream */
+  if (s->status != SLP_CHANGES_ENABLED) return 0; /* until the stream is enabled, changes are not recorded */
   return slp_change_store(box, s, now_ms, keys, old_image, new_image, by_ttl);
 }

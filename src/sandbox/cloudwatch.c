@@ -1,5 +1,5 @@
-/* cloudwatch.c - PutMetricData: a request in three forms, with the same rules for all (API reference of
- * CloudWatch, "PutMetricData", "MetricDatum"). */
+/* cloudwatch.c - PutMetricData. A request may have one of three forms; the same rules apply to all (API
+ * reference of CloudWatch, "PutMetricData", "MetricDatum"). */
 #include "sandbox/cloudwatch.h"
 
 #include "base/num.h"
@@ -15,7 +15,7 @@
 #define PAIRS_MAX 200000u
 
 /* ---- turning a form into JSON ---------------------------------------------------------------------- */
-typedef struct pair { /* as in "MetricData.member.1.Value=3", without escapes */
+typedef struct pair { /* one pair of a form, as in "MetricData.member.1.Value=3", with its escapes replaced */
   slp_str name, value;
 } pair;
 
@@ -81,7 +81,7 @@ static slp_str part_of(const pair *p, size_t from) {
   return part;
 }
 
-/* Returns 1 if the member is a number. A form has texts only; these members are numbers. */
+/* Returns 1 if the member must become a number in JSON. In a form, all values are texts. */
 static int is_number(slp_str name, slp_str value) {
   static const char *const names[] = {"Value",   "SampleCount",       "Sum",    "Minimum",
                                       "Maximum", "StorageResolution", "Values", "Counts"};
@@ -97,8 +97,9 @@ static int is_number(slp_str name, slp_str value) {
   return 0;
 }
 
-/* Writes the pairs [from, to), which agree in their first `skip` bytes, as one value. The members of a value
- * follow each other, as every client writes them. If one comes again later, the last one counts. */
+/* Writes the pairs [from, to), which agree in their first `skip` bytes, as one JSON value. Pairs of one
+ * member are expected next to each other, as every client writes them. If a member appears again later, its
+ * last appearance counts. */
 static void put_value(slp_jw *w, const pairs *f, size_t from, size_t to, size_t skip, slp_str name,
                       int depth) {
   const pair *first = &f->v[from];
@@ -120,7 +121,7 @@ static void put_value(slp_jw *w, const pairs *f, size_t from, size_t to, size_t 
     size_t end = i + 1;
     while (end < to && f->v[end].name.n >= at && slp_str_eq(part_of(&f->v[end], at), part)) end++;
     if (!list) slp_jw_key(w, part);
-    /* the Value of a dimension is a text, not a number */
+    /* of a dimension, the member Value is a text, not a number */
     int dimension = slp_str_is(name, "Dimensions");
     put_value(w, f, i, end, at + part.n + 1, list || dimension ? name : part, depth + 1);
     i = end;
@@ -131,7 +132,7 @@ static void put_value(slp_jw *w, const pairs *f, size_t from, size_t to, size_t 
     slp_jw_object_end(w);
 }
 
-/* Turns the form in box->unpacked into JSON there. */
+/* Replaces the form in box->unpacked by its JSON. */
 static int form_to_json(slp_box *box, slp_str *ret_action) {
   pairs f = {.mem = box->mem};
   slp_buf *b = &box->scratch;
@@ -149,11 +150,11 @@ static int form_to_json(slp_box *box, slp_str *ret_action) {
       slp_jw_raw(&w, NULL, SLP_STR("{}"));
     r = slp_buf_failed(b);
   }
-  /* The action's text is put before the JSON, because the form is overwritten. */
+  /* The form is overwritten by the JSON, so the action's text is copied in front of it. */
   char name[64];
   size_t n = slp_min_u64(ret_action->n, sizeof name);
   if (n) memcpy(name, ret_action->p, n);
-  if (!n) name[n++] = '?'; /* no operation is named, but this service answers */
+  if (!n) name[n++] = '?'; /* no operation is given; "?" makes this service answer with an error */
   slp_buf_clear(&box->unpacked);
   if (!r) r = slp_buf_add(&box->unpacked, TARGET, sizeof TARGET - 1);
   if (!r) r = slp_buf_add(&box->unpacked, name, n);
@@ -174,7 +175,7 @@ static int begins(slp_str s, const char *with) {
   return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
-/* Copies the body into box->unpacked. Large requests come packed with gzip. */
+/* Copies the body into box->unpacked, decompressed if needed: clients compress large requests with gzip. */
 static int unpack(slp_box *box, const slp_box_request *rq) {
   slp_buf_clear(&box->unpacked);
   if (slp_str_is(header_of(rq, "content-encoding"), "gzip")) return slp_gunzip(&box->unpacked, rq->body);
@@ -196,7 +197,7 @@ int slp_metrics_request(slp_box *box, const slp_box_request *rq, slp_box_request
   ret->target = SLP_STR(TARGET "?");
   if (path) {
     *ret_form = SLP_METRICS_PATH;
-    /* Both forms name the operation by the same word, with "/" or "." before it. */
+    /* The target gets the operation's name, which stands in the path after PATH_PREFIX. */
     ret->content_type = SLP_STR("application/x-amz-cbor-1.1");
     slp_str name = {rq->path.p + sizeof PATH_PREFIX - 1, rq->path.n - (sizeof PATH_PREFIX - 1)};
     slp_buf_clear(&box->scratch);
@@ -233,7 +234,7 @@ static void put_xml_text(slp_buf *b, const char *z) {
   }
 }
 
-/* Returns the older, shorter error code that the query form uses. */
+/* Returns the older, shorter code that the query form uses for an error. */
 static const char *query_code(const char *code) {
   static const char *const names[][2] = {
       {"MissingRequiredParameterException", "MissingParameter"},
@@ -340,7 +341,7 @@ static int check_set(slp_box_call *c, const slp_value *set) {
   return 0;
 }
 
-/* Checks that there is exactly one of Value, Values and StatisticValues. */
+/* Checks that exactly one of Value, Values and StatisticValues is there. */
 static int check_values(slp_box_call *c, uint32_t node) {
   const slp_value *value = slp_box_tree_get(c->in, node, "Value");
   const slp_value *values = slp_box_tree_get(c->in, node, "Values");

@@ -5,13 +5,13 @@
 
 #include <stdio.h>
 
-#define CONSUMERS_MAX 20u /* of a stream */
-#define CREATING_MAX 5u   /* of a stream, at the same time */
+#define CONSUMERS_MAX 20u /* of one stream */
+#define CREATING_MAX 5u   /* of one stream, in the state CREATING at the same time */
 #define LIST_PAGE 100
-#define REGISTERS_PER_SECOND 5u   /* of the account */
-#define DESCRIBES_PER_SECOND 20u  /* of a stream */
-#define LISTS_PER_SECOND 5u       /* of a stream */
-#define DEREGISTERS_PER_SECOND 5u /* of a stream */
+#define REGISTERS_PER_SECOND 5u   /* for the whole account */
+#define DESCRIBES_PER_SECOND 20u  /* for one stream */
+#define LISTS_PER_SECOND 5u       /* for one stream */
+#define DEREGISTERS_PER_SECOND 5u /* for one stream */
 
 /* ---- the list of consumers ---------------------------------------------------------------------------- */
 static void consumer_free(slp_box *box, slp_box_consumer *k) {
@@ -58,7 +58,7 @@ static size_t put_epoch(char out[24], const slp_box_consumer *k) {
   return (size_t)snprintf(out, 24, "%lld", (long long)(k->created_ms / 1000));
 }
 
-/* Returns the place of the first `what` in s; s.n: there is none. */
+/* Returns the index of the first `what` in s, or s.n if there is none. */
 static size_t find(slp_str s, const char *what) {
   size_t n = strlen(what);
   for (size_t i = 0; i + n <= s.n; i++) {
@@ -67,8 +67,8 @@ static size_t find(slp_str s, const char *what) {
   return s.n;
 }
 
-/* Finds the consumer of ...:stream/STREAM/consumer/NAME:EPOCH. If a consumer was deregistered and another one
- * has its name now, the old ARN finds none. */
+/* Finds the consumer with the ARN ...:stream/STREAM/consumer/NAME:EPOCH. An old ARN finds nothing after its
+ * consumer was deregistered, even if another consumer has the name now. */
 static slp_box_consumer *by_arn(slp_box_call *c, slp_str arn, slp_stream **ret_stream) {
   char epoch[24];
   size_t stream_at = find(arn, ":stream/") + 8, consumer_at = find(arn, "/consumer/");
@@ -96,7 +96,7 @@ slp_box_consumer *slp_consumer_by_arn(slp_box_call *c, slp_str arn, slp_stream *
   return k;
 }
 
-/* Returns the consumer that the request names, by the consumer's ARN, or by the stream's ARN and the
+/* Returns the consumer of the request, which gives either the consumer's ARN, or the stream's ARN and the
  * consumer's name. */
 static slp_box_consumer *consumer_of(slp_box_call *c, slp_stream **ret_stream) {
   slp_str arn = slp_box_text(c, "ConsumerARN"), name = slp_box_text(c, "ConsumerName");
@@ -156,8 +156,8 @@ static slp_box_consumer *add(slp_box_call *c, slp_stream *s, slp_str name) {
   }
   k->uid = ++c->box->uids;
   k->created_ms = c->now_ms;
-  /* The ARN is made of the name and the second of creation. A consumer that is made again within the same
-   * second would get the old ARN, so its time is moved on. */
+  /* The ARN consists of the name and the second of creation. A consumer that is created again in the same
+   * second would get the old ARN, so its creation time is set one second later. */
   SLP_LIST_EACH(&s->consumers, it) {
     slp_box_consumer *other = SLP_OWNER(it, slp_box_consumer, link);
     if (slp_str_is(name, other->name)) k->created_ms = other->created_ms + 1000;
@@ -228,7 +228,7 @@ int slp_consumers_op_deregister(slp_box_call *c) {
   return 0;
 }
 
-/* Reads where a listing goes on: its token names the last consumer that was listed. */
+/* Finds where a listing continues: the request's token contains the last consumer that was listed. */
 static int list_from(slp_box_call *c, const slp_stream *s, uint64_t *ret_after) {
   slp_box_mark m;
   slp_str token = slp_box_text(c, "NextToken");

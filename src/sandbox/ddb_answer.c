@@ -1,4 +1,4 @@
-/* ddb_answer.c - reads members of a request about tables, and writes values into its answer. */
+/* ddb_answer.c - reads members of a request about tables, and writes values into the request's answer. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* ddb_arena.c - memory in blocks of growing size, all freed at once. */
+/* ddb_arena.c - memory in blocks of growing size, which are all freed at once. */
 #include "sandbox/ddb.h"
 
 #define FIRST_BLOCK 256u

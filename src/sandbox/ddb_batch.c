@@ -9,7 +9,7 @@ static int throttled(const slp_box_call *c) {
   return c->error && strcmp(c->error, "ProvisionedThroughputExceededException") == 0;
 }
 
-/* Takes back the call's failure, since another part of the batch succeeded. */
+/* Clears the call's failure, because another part of the batch has succeeded. */
 static void forgive(slp_box_call *c) {
   c->error = NULL;
   c->error_more = (slp_str){NULL, 0};
@@ -19,11 +19,11 @@ static void forgive(slp_box_call *c) {
 typedef struct get {
   slp_key key;
   slp_av *map;
-  uint8_t left; /* 1: not read, and left for the client's next request */
+  uint8_t left; /* 1: not read; the answer returns the key in UnprocessedKeys */
   const slp_av *show;
 } get;
 
-typedef struct part { /* the keys that are asked of one table */
+typedef struct part { /* the keys of one table that are to be read */
   slp_table *t;
   uint32_t node;
   slp_str name;
@@ -61,7 +61,7 @@ static int read_gets(slp_box_call *c, part *p, uint32_t *total) {
   return 0;
 }
 
-/* Reads the keys that are asked of one table. NULL: the call has failed. */
+/* Reads the keys of one table that are to be read. NULL: the call has failed. */
 static part *read_part(slp_box_call *c, uint32_t node, uint32_t *total) {
   slp_words w;
   part *p = SLP_ARENA_NEW(slp_call_arena(c), part);
@@ -117,7 +117,8 @@ static void put_found(slp_box_call *c, const part *p) {
   slp_out_end(&c->out);
 }
 
-/* Writes the members of a table as the request had them, with only those keys that were not read. */
+/* Writes a table's entry of UnprocessedKeys: its members as the request had them, with only those keys that
+ * were not read. */
 static void put_left(slp_box_call *c, const part *p) {
   static const char *const texts[] = {"ProjectionExpression"};
   uint32_t names;
@@ -245,7 +246,7 @@ static int do_write(slp_box_call *c, slp_action *a, slp_cost **costs) {
 }
 
 static void put_unwritten(slp_box_call *c, const writing *w) {
-  const slp_table *t = NULL; /* writes for the same table follow each other */
+  const slp_table *t = NULL; /* writes to the same table are next to each other */
   slp_out_key(&c->out, "UnprocessedItems");
   slp_out_map(&c->out);
   for (uint32_t i = 0; i < w->n; i++) {

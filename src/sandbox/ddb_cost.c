@@ -1,4 +1,5 @@
-/* ddb_cost.c - what operations cost, and the units of provisioned tables. Amounts are in halves of a unit. */
+/* ddb_cost.c - what operations cost, and the saved units of provisioned tables. Amounts are in halves of a
+ * unit. */
 #include <stdio.h>
 
 #include "sandbox/ddb.h"
@@ -35,8 +36,8 @@ static int same_keys(const slp_index *x, const slp_av *a, const slp_av *b) {
   return 1;
 }
 
-/* Adds the cost of changing an index. An entry whose key changes is deleted and put. A change that the index
- * does not show costs nothing. */
+/* Adds the cost of changing an index. If the key in the index changes, the old entry is deleted and a new
+ * entry is put. A change of attributes that are not in the index costs nothing. */
 static int of_index(slp_box_call *c, slp_cost *to, uint32_t n, const slp_av *was, const slp_av *now,
                     int times) {
   const slp_index *x = &to->t->index[n];
@@ -95,8 +96,8 @@ static int throttled(slp_box_call *c, const slp_table *t, uint32_t n, const char
   return -1;
 }
 
-/* Returns what a write takes from the units of index n. Local indexes use the table's units, so those are
- * added to the table's. */
+/* Returns how much of a write's cost is taken from index n. Local indexes have no units of their own, so
+ * their costs are part of the table's. */
 static int64_t writes_of(const slp_cost *cost, uint32_t n) {
   int64_t sum = cost->writes[n];
   for (uint32_t i = 1; n == 0 && i < cost->t->indexes_n; i++) {
@@ -113,7 +114,8 @@ int slp_cost_take_writes(slp_box_call *c, slp_cost *cost) {
     if (t->index[n].local) continue;
     refill(b, c->now_ms);
     int64_t wanted = writes_of(cost, n) * 1000;
-    /* An operation that costs more than can be saved up may go on when all is saved up. */
+    /* An operation may cost more than the most that can be saved up. It is then carried out when that most is
+     * saved. */
     if (b->thousandths < wanted && b->thousandths < b->units * UNIT * BURST_S * 1000) {
       return throttled(c, t, n, "Write");
     }

@@ -1,4 +1,4 @@
-/* ddb_describe.c - the descriptions of tables. */
+/* ddb_describe.c - answers DescribeTable, ListTables and the requests about time to live. */
 #include <stdio.h>
 
 #include "sandbox/ddb.h"

@@ -1,4 +1,4 @@
-/* ddb_eval.c - decides whether a condition holds for an item, and takes the projected parts of an item. */
+/* ddb_eval.c - decides whether a condition holds for an item, and selects the projected parts of an item. */
 #include "sandbox/ddb.h"
 
 slp_av *slp_path_find(const slp_path *p, const slp_av *item) {
@@ -12,7 +12,8 @@ slp_av *slp_path_find(const slp_path *p, const slp_av *item) {
   return v;
 }
 
-/* Returns what size() gives for a value. SIZE_MAX: values of this kind have no size. */
+/* Returns what the function size() of expressions gives for a value. SIZE_MAX: a value of this kind has no
+ * size. */
 static size_t extent(const slp_av *v) {
   switch (v->kind) {
     case SLP_AV_S:
@@ -24,7 +25,7 @@ static size_t extent(const slp_av *v) {
   }
 }
 
-/* Returns an operand's value. The number that size() gives is made in `room` and `digits`. NULL: there is no
+/* Returns an operand's value. For size(), the number is built in `room` and `digits`. NULL: there is no
  * value. */
 static const slp_av *value_of(const slp_x *x, const slp_av *item, slp_av *room, char digits[24]) {
   if (x->op == SLP_X_VALUE) return x->value;
@@ -79,7 +80,8 @@ static int two_operands(const slp_x *x, const slp_av *item) {
   slp_av room[2];
   char digits[2][24];
   const slp_av *a = value_of(x->a, item, &room[0], digits[0]), *b = value_of(x->b, item, &room[1], digits[1]);
-  if (!a || !b) return x->op == SLP_X_NE && a != b; /* an absent value differs from every other */
+  /* an absent value differs from every value that is there */
+  if (!a || !b) return x->op == SLP_X_NE && a != b;
   switch (x->op) {
     case SLP_X_BEGINS: return begins(a, b);
     case SLP_X_CONTAINS: return contains(a, b);
@@ -123,7 +125,7 @@ int slp_x_holds(const slp_x *x, const slp_av *item) {
 }
 
 /* ---- projections --------------------------------------------------------------------------------------- */
-/* Finds the paths that go through this member or element, and returns what remains of them. */
+/* Finds the paths that go through this member or element. *ret gets the rest of each of these paths. */
 static int rests(slp_arena *a, const slp_paths *paths, const slp_av *member, uint32_t index,
                  slp_paths **ret) {
   slp_paths **to = ret;
@@ -156,7 +158,7 @@ slp_av *slp_project(slp_arena *a, const slp_paths *paths, const slp_av *v) {
     if (on->path && !container) continue;
     slp_av *part = on->path ? slp_project(a, on, m) : slp_av_shallow(a, m);
     if (!part) return NULL;
-    if (on->path && part->count == 0) continue; /* no path leads to anything in it */
+    if (on->path && part->count == 0) continue; /* no path leads to anything in this value */
     *to = part;
     to = &part->next;
     out->count++;

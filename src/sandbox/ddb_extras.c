@@ -1,11 +1,11 @@
-/* ddb_extras.c - what tables have beside items: tags, and continuous backups. Backups can be described and
- * switched, but nothing can be restored. Follows the API reference of DynamoDB, "TagResource",
- * "UpdateContinuousBackups". */
+/* ddb_extras.c - tags and continuous backups of tables. Backups can be described and switched on, but nothing
+ * can be restored. Follows the API reference of DynamoDB, "TagResource", "UpdateContinuousBackups". */
 #include "sandbox/ddb.h"
 
 #define TAGS_MAX 50
 #define RECOVERY_DAYS 35
-#define RECOVERY_LAG_MS INT64_C(300000) /* the latest time that could be restored is some minutes ago */
+/* the latest time to which a table could be restored is this long ago */
+#define RECOVERY_LAG_MS INT64_C(300000)
 
 struct slp_table_tag {
   char *key, *value; /* owned */
@@ -85,7 +85,7 @@ static slp_table *tagged(slp_box_call *c) {
   return NULL;
 }
 
-/* TagResource and UntagResource have empty answers. */
+/* The answers of TagResource and UntagResource are empty. */
 int slp_table_op_tag(slp_box_call *c) {
   slp_table *t = tagged(c);
   return t ? slp_table_tags_read(c, t) : -1;
@@ -136,7 +136,7 @@ static int describe(slp_box_call *c, const slp_table *t) {
   slp_out_map(o);
   slp_out_key(o, "ContinuousBackupsDescription");
   slp_out_map(o);
-  slp_out_put_z(o, "ContinuousBackupsStatus", "ENABLED"); /* the service says so for every table */
+  slp_out_put_z(o, "ContinuousBackupsStatus", "ENABLED"); /* the service says ENABLED for every table */
   slp_out_key(o, "PointInTimeRecoveryDescription");
   slp_out_map(o);
   slp_out_put_z(o, "PointInTimeRecoveryStatus", t->recovery_from_ms ? "ENABLED" : "DISABLED");

@@ -36,7 +36,7 @@ static slp_av *read_number(slp_box_call *c, slp_str text) {
   return v ? v : no_memory(c);
 }
 
-/* Reads an element of a set, or the value of an S, N or B. */
+/* Reads the value of an S, N or B, or an element of a set of these. */
 static slp_av *read_scalar(slp_box_call *c, slp_av_kind kind, uint32_t node) {
   slp_value *from = &c->in->v[node];
   if (from->kind != SLP_VALUE_TEXT && from->kind != SLP_VALUE_BYTES)
@@ -49,7 +49,7 @@ static slp_av *read_scalar(slp_box_call *c, slp_av_kind kind, uint32_t node) {
   return v;
 }
 
-/* Writes the set as "[a, a]", cut off if it is long. */
+/* Writes the set in the form "[a, a]". A long text is cut off. */
 static void set_text(const slp_av *set, char out[300]) {
   size_t at = 0;
   out[at++] = '[';

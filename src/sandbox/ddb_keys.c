@@ -1,19 +1,19 @@
-/* ddb_keys.c - the units that one partition key may use, however many its table has: 1000 for writes and 3000
- * for reads in a second (DynamoDB Developer Guide, "Best practices for designing and using partition keys
- * effectively").
+/* ddb_keys.c - the units that one partition key may use, however many units its table has: 1000 for writes
+ * and 3000 for reads in a second (DynamoDB Developer Guide, "Best practices for designing and using partition
+ * keys effectively").
  *
- * The guide says that a partition saves up to 300 s of unused capacity. It also says that a key that stays
- * busy is spread over partitions by its sort keys ("DynamoDB burst and adaptive capacity"). It promises
- * neither. So the sandbox saves up one second only: a program that manages with this manages in the service
- * too. Transactions, indexes and scans are not counted. */
+ * The guide says that a partition saves up to 300 s of unused capacity. It also says that the items of a busy
+ * key are spread over several partitions by their sort keys ("DynamoDB burst and adaptive capacity"). The
+ * guide promises neither. So the sandbox saves up one second only: a program that works with this limit works
+ * with the service too. Transactions, indexes and scans are not counted. */
 #include <stdio.h>
 
 #include "sandbox/ddb.h"
 
-#define WRITES_MS INT64_C(2) /* halves of a unit for each millisecond */
+#define WRITES_MS INT64_C(2) /* writes for each millisecond, in halves of a unit */
 #define READS_MS INT64_C(6)
 #define SAVED_MS INT64_C(1000)
-#define KEYS_MIN 4096u /* if there are fewer keys, none is forgotten */
+#define KEYS_MIN 4096u /* with fewer keys than this, no key is removed */
 
 struct slp_key_load {
   slp_str name; /* its bytes follow this struct */
@@ -28,8 +28,8 @@ static slp_key_load *refilled(slp_key_load *k, int64_t now_ms) {
   return k;
 }
 
-/* Forgets keys that were not used for a second. The next time is due when the number of keys has doubled. If
- * all keys were looked at for each new one, a million busy keys would take a million times as long. */
+/* Removes keys that were not used for a second. The next removal is due when the number of keys has doubled:
+ * if every new key caused a look at all keys, a million busy keys would take a million times as long. */
 static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
   size_t at = 0;
   for (slp_key_load *k; (k = slp_map_each(&t->keys, &at));) {
@@ -41,7 +41,7 @@ static void forget_quiet(slp_box *box, slp_table *t, int64_t now_ms) {
   t->keys_max = 2 * t->keys.live;
 }
 
-/* NULL: there is no limit, or no memory to count with. */
+/* Returns the use of a partition key so far. NULL: there is no limit, or no memory to count with. */
 static slp_key_load *load_of(slp_box_call *c, slp_table *t, const slp_av *hash) {
   slp_box *box = c->box;
   if (!box->o.key_limits) return NULL;
@@ -61,7 +61,8 @@ static slp_key_load *load_of(slp_box_call *c, slp_table *t, const slp_av *hash) 
   return NULL;
 }
 
-/* The two errors spell the member differently (API_ThrottlingException.html). */
+/* Refuses a call. The two errors spell the member ThrottlingReasons differently
+ * (API_ThrottlingException.html). */
 static int throttled(slp_box_call *c, const slp_table *t, const char *kind) {
   char arn[400], more[600];
   slp_table_arn(c, t, arn);

@@ -7,7 +7,7 @@
 static const struct comparison {
   const char *name;
   slp_x_op op;
-  uint8_t least, most; /* the least and the most values it takes */
+  uint8_t least, most; /* how many values the operator takes: the least and the most */
 } comparisons[] = {{"EQ", SLP_X_EQ, 1, 1},
                    {"NE", SLP_X_NE, 1, 1},
                    {"LE", SLP_X_LE, 1, 1},
@@ -87,7 +87,7 @@ static slp_x *by_operator(slp_box_call *c, uint32_t from, slp_str attribute, slp
   return path ? node(c, k->op, path, first) : NULL;
 }
 
-/* Reads what Expected says about one attribute. */
+/* Reads the part of Expected for one attribute. */
 static slp_x *expectation(slp_box_call *c, uint32_t from, slp_str attribute) {
   int bad = 0;
   slp_str op = slp_in_text(c, from, "ComparisonOperator", &bad);
@@ -115,7 +115,7 @@ static slp_x *expectation(slp_box_call *c, uint32_t from, slp_str attribute) {
   return is ? node(c, SLP_X_EQ, path, is) : NULL;
 }
 
-/* Joins the conditions for all members of the map by the ConditionalOperator. */
+/* Joins the conditions of all members of the map with AND or OR, as ConditionalOperator says. */
 static int join(slp_box_call *c, uint32_t node_of, uint32_t map, int expected, slp_x **ret) {
   int bad = 0;
   slp_str how = slp_in_text(c, node_of, "ConditionalOperator", &bad);

@@ -1,16 +1,16 @@
-/* ddb_number.c - decimal numbers of 38 digits as DynamoDB has them: exact, since they never become binary
- * fractions. */
+/* ddb_number.c - decimal numbers of 38 digits, as in DynamoDB. They are exact, because they are never
+ * converted to binary floating point. */
 #include "sandbox/ddb.h"
 
 #define TOP_MAX 125    /* the largest power of ten that the first digit may have */
 #define TOP_MIN (-130) /* the smallest power of ten that the first digit may have */
 #define LOWEST (TOP_MIN - SLP_N38_DIGITS)
-#define WIDTH (TOP_MAX + 3 - LOWEST) /* digits for any two numbers and their sum */
+#define WIDTH (TOP_MAX + 3 - LOWEST) /* digits that suffice for any two numbers and their sum */
 #define EXPONENT_MAX 1000000
 
 static int digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Reads the digits of an exponent. One that is too large stays at a value out of range. */
+/* Parses an exponent. An exponent that is too large becomes a value that is out of range too. */
 static int read_exponent(slp_str text, size_t at, int64_t *ret) {
   int negative = 0;
   int64_t e = 0;
@@ -24,7 +24,7 @@ static int read_exponent(slp_str text, size_t at, int64_t *ret) {
   return 0;
 }
 
-/* `top` is the power of ten of the first digit. */
+/* Checks the range of a number. `top` is the power of ten of its first digit. */
 static slp_n38_fault in_range(const slp_n38 *n, int64_t exponent) {
   int64_t top = exponent + n->digits_n - 1;
   if (n->digits_n == 0) return SLP_N38_FINE;
@@ -48,7 +48,7 @@ slp_n38_fault slp_n38_parse(slp_str text, slp_n38 *ret) {
     after_point += point;
     uint8_t d = (uint8_t)(text.p[at] - '0');
     if (d == 0) {
-      zeros++; /* zeros at the end do not count as digits of the number */
+      zeros++; /* zeros at the end are not among the number's significant digits */
       continue;
     }
     while (zeros > 0 && ret->digits_n > 0 && !too_many) {
@@ -99,12 +99,13 @@ static int cmp_amount(const slp_n38 *a, const slp_n38 *b) {
 }
 
 int slp_n38_cmp(const slp_n38 *a, const slp_n38 *b) {
-  if (a->negative != b->negative) return a->negative ? -1 : 1; /* zero is never negative */
+  if (a->negative != b->negative) return a->negative ? -1 : 1; /* zero never has `negative` set */
   int c = cmp_amount(a, b);
   return a->negative ? -c : c;
 }
 
-static void spread(const slp_n38 *n, int8_t wide[WIDTH]) { /* wide[0] is the lowest power */
+/* wide[0] is the digit of the lowest power of ten */
+static void spread(const slp_n38 *n, int8_t wide[WIDTH]) {
   memset(wide, 0, WIDTH);
   for (int i = 0; i < n->digits_n; i++)
     wide[n->exponent + n->digits_n - 1 - i - LOWEST] = (int8_t)n->digits[i];
@@ -147,8 +148,8 @@ const char *slp_n38_why(slp_n38_fault fault) {
   return "";
 }
 
-/* Returns the size: a byte for each pair of digits, paired from the point, a byte for the exponent, and one
- * for a minus. */
+/* Returns the size in an item: one byte for each pair of digits, counted in pairs from the decimal point, one
+ * byte for the exponent, and one for a minus. */
 size_t slp_n38_size(const slp_n38 *n) {
   if (n->digits_n == 0) return 1;
   int odd_low = n->exponent & 1, digits = n->digits_n + (odd_low ? 1 : 0);

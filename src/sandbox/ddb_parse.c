@@ -1,5 +1,5 @@
-/* ddb_parse.c - parses the expressions of requests: first into tokens, then into trees. Limits and refusals
- * are those of the service. */
+/* ddb_parse.c - parses the expressions of requests, first into tokens, then into trees. Limits and error
+ * messages are the service's. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -14,17 +14,17 @@
 typedef enum { T_END, T_WORD, T_NAME, T_VALUE, T_NUMBER, T_SIGN, T_BAD } token_kind;
 typedef struct token {
   token_kind kind;
-  slp_str text; /* T_NAME begins with #, T_VALUE with : */
+  slp_str text; /* T_NAME: begins with "#". T_VALUE: begins with ":" */
 } token;
 
 typedef struct parser {
   slp_words *w;
   slp_arena *a;
-  const char *kind; /* such as "ConditionExpression" */
+  const char *kind; /* the name of the expression, such as "ConditionExpression" */
   slp_str text;
-  token *t; /* ends with T_END */
+  token *t; /* the tokens; the last is T_END */
   uint32_t at, operators, depth;
-  uint32_t group_from, group_to; /* the tokens of the last pair of parentheses */
+  uint32_t group_from, group_to; /* the tokens of the pair of parentheses that was parsed last */
   uint8_t update;                /* 1: inside an UpdateExpression, where other functions are allowed */
 } parser;
 
@@ -114,7 +114,7 @@ static int is_sign(const parser *p, const char *sign) {
   return p->t[p->at].kind == T_SIGN && slp_str_is(p->t[p->at].text, sign);
 }
 
-/* Keywords may be in upper or lower case. */
+/* Returns 1 if the token is the keyword, in upper or lower case. */
 static int word_is(const token *t, const char *keyword) {
   if (t->kind != T_WORD || t->text.n != strlen(keyword)) return 0;
   for (size_t i = 0; i < t->text.n; i++) {
@@ -209,7 +209,7 @@ static int read_path(parser *p, slp_path **ret) {
       p->at++;
       if (read_index(p, &s->index)) return -1;
     } else {
-      if (steps > 1) p->at++; /* the point */
+      if (steps > 1) p->at++; /* skip the point */
       if (read_name(p, &s->name)) return -1;
     }
     if (!is_sign(p, ".") && !is_sign(p, "[")) return 0;
@@ -272,10 +272,10 @@ static int wrong_type(parser *p, const char *function, const slp_x *x) {
              function, slp_av_kind_name(x->value->kind));
 }
 
-/* 1: the operand is a value of another kind than `not`, so it is wrong for any item. */
+/* Returns 1 if the operand is a value whose kind is not `not`. Such an operand is wrong for any item. */
 static int fixed(const slp_x *x, slp_av_kind not ) { return x->op == SLP_X_VALUE && x->value->kind != not ; }
 
-/* Checks the operands as far as that is possible without an item. */
+/* Checks the operands of a function as far as that is possible without an item. */
 static int check_function(parser *p, const struct function *f, const slp_x *x) {
   switch (f->op) {
     case SLP_X_TYPE:
@@ -321,7 +321,7 @@ static slp_x *call_of(parser *p) {
         p->update ? "an update" : "a condition", f->name);
     return NULL;
   }
-  p->at += 2; /* the name and "(" */
+  p->at += 2; /* skip the function's name and "(" */
   if (operator_counts(p)) return NULL;
   slp_x *first = NULL, **to = &first;
   uint32_t n = 0;
@@ -483,7 +483,7 @@ static slp_x *in(parser *p, slp_x *a) {
     return NULL;
   }
   do {
-    p->at++; /* "(" or "," */
+    p->at++; /* skip "(" or "," */
     *to = operand(p);
     if (!*to) return NULL;
     to = &(*to)->next;
@@ -499,8 +499,8 @@ static slp_x *in(parser *p, slp_x *a) {
   return node(p, SLP_X_IN, a, first);
 }
 
-/* Parses the rest of a comparison, behind its first operand. `alone`: there may be no rest, as the operand is
- * in parentheses. */
+/* Parses what follows the first operand of a comparison. `alone` 1: nothing may follow, because the operand
+ * is in parentheses. */
 static slp_x *comparison(parser *p, slp_x *a, int alone) {
   slp_x *x = NULL;
   if (alone && is_sign(p, ")")) return a;
@@ -561,7 +561,8 @@ static slp_x *one(parser *p) {
   return comparison(p, x, from > 0 && slp_str_is(p->t[from - 1].text, "("));
 }
 
-/* Parses parts that are joined by the keyword. Each part must be a condition, not an operand. */
+/* Parses one or more parts that are joined by the keyword. If there are several, each must be a condition,
+ * not an operand. */
 static slp_x *chain(parser *p, const char *keyword, slp_x_op op, slp_x *(*part)(parser *p)) {
   slp_x *x = part(p);
   while (x && is_word(p, keyword)) {
@@ -704,7 +705,7 @@ int slp_parse_update(slp_words *w, slp_str text, slp_up **ret) {
       return bad(&p, "The \"%s\" section can only be used once in an update expression;", sections[kind]);
     }
     do {
-      p.at++; /* the keyword, or the comma */
+      p.at++; /* skip the keyword or the comma */
       if (action(&p, (slp_up_kind)kind, *ret, to)) return -1;
       to = &(*to)->next;
     } while (is_sign(&p, ","));
@@ -730,7 +731,8 @@ static int read_entries(slp_box_call *c, uint32_t map, slp_names *names, char ma
     }
     if (mark == ':') {
       e->value = slp_av_read(c, i);
-      if (!e->value && strcmp(c->error, "ValidationException") == 0) { /* the message must name the value */
+      if (!e->value && strcmp(c->error, "ValidationException") == 0) {
+        /* complete the message with the value's name */
         char why[700];
         snprintf(why, sizeof why, "%.690s", c->error_message);
         slp_box_fail(c, c->error, "%s contains invalid value: %s for key %.*s", member_name, why,

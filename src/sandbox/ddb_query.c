@@ -1,4 +1,4 @@
-/* ddb_query.c - Query and Scan, for tables and for their secondary indexes. */
+/* ddb_query.c - Query and Scan, of tables and of their secondary indexes. */
 #include <stdlib.h>
 
 #include "sandbox/ddb.h"
@@ -6,31 +6,31 @@
 #define PAGE_BYTES (1u << 20)
 #define SEGMENTS_MAX 1000000
 
-typedef struct entry { /* an item as the index has it */
+typedef struct entry { /* an item with its attributes that are in the index */
   const slp_row *row;
   const slp_item *item;
-  slp_key key; /* in the index */
+  slp_key key; /* the key in the index */
 } entry;
 
 typedef struct reading {
   slp_box_call *c;
   slp_table *t;
   slp_index *x;
-  /* full: attributes that a local index lacks are fetched from the items */
+  /* full 1: attributes that a local index does not have are fetched from the items */
   int query, consistent, forward, full;
   int count_only;
   int64_t moment, limit;
   slp_words w;
   slp_paths *paths;
   slp_x *filter;
-  const slp_av *hash; /* for a query */
-  const slp_x *sort;  /* for a query; NULL: all sort keys */
+  const slp_av *hash; /* Query: the hash key */
+  const slp_x *sort;  /* Query: the condition for the sort key; NULL: all sort keys */
   uint64_t segment, segments;
   int has_start;
-  entry start; /* `item` is not set */
+  entry start; /* where the page begins; `item` is not set */
   slp_row start_row;
-  entry *entries;  /* for a secondary index: sorted; owned */
-  size_t from, to; /* the range that is left to read, in `entries` or in the table's rows */
+  entry *entries;  /* secondary index: its entries, sorted; owned */
+  size_t from, to; /* indices of what is left to read, in `entries` or in the table's rows */
   slp_cost *cost;
 } reading;
 
@@ -89,13 +89,13 @@ static int conditions(reading *r, const slp_x *x) {
 }
 
 static int read_conditions(reading *r, const slp_x *x) {
-  SLP_CHECK(x != NULL); /* read_filter has refused a query without conditions */
+  SLP_CHECK(x != NULL); /* read_filter has already refused a query without conditions */
   if (conditions(r, x)) return -1;
   if (r->hash) return 0;
   return slp_refuse(r->c, "Query condition missed key schema element: %s", r->x->part[0].name);
 }
 
-/* Checks that the filter of a query does not name its keys. */
+/* Checks that the FilterExpression of a query does not contain key attributes. */
 static int filter_is_apart(reading *r, const slp_x *x) {
   if (!x) return 0;
   for (uint8_t i = 0; x->op == SLP_X_PATH && i < r->x->parts_n; i++) {
@@ -118,7 +118,8 @@ static const slp_av *part_of(const reading *r, const slp_av *map, const slp_inde
   return v && v->kind == x->part[i].kind ? v : NULL;
 }
 
-/* Returns how many names a starting key has: those of the index and of the table's key. */
+/* Returns how many attributes ExclusiveStartKey must have: those of the index's key and of the table's
+ * key. */
 static uint32_t names_in(const reading *r) {
   const slp_index *own = &r->t->index[0];
   uint32_t n = r->x->parts_n;
@@ -238,7 +239,7 @@ static int put_last_key(reading *r, const entry *last) {
   return 0;
 }
 
-/* Returns the item as the filter and the projection see it, and its size. NULL: no memory. */
+/* Returns the item that the filter and the projection work on, and its size. NULL: no memory. */
 static const slp_av *seen(reading *r, const entry *e, size_t *ret_bytes) {
   *ret_bytes = e->item->size;
   if (number(r) == 0) return e->item->value;

@@ -1,4 +1,4 @@
-/* ddb_read.c - GetItem, and what all reads share. */
+/* ddb_read.c - GetItem, and how all reads read their projections. */
 #include "sandbox/ddb.h"
 
 int slp_read_projection(slp_box_call *c, uint32_t node, slp_words *w, slp_paths **ret) {

@@ -1,5 +1,5 @@
-/* ddb_rows.c - the items of a table, in the order of a scan. Each item has the older versions that a read may
- * still want. */
+/* ddb_rows.c - the items of a table, in the order of a scan. Each item keeps those older versions that an
+ * eventually consistent read may still need. */
 #include <stdio.h>
 
 #include "sandbox/ddb.h"
@@ -7,14 +7,14 @@
 #define HASH_KEY_BYTES 2048
 #define SORT_KEY_BYTES 1024
 #define SWEEP_MS 1000
-/* an expiry that lies more than five years back is not taken for a time */
+/* an expiry that lies more than five years in the past is not taken for a time of expiry */
 #define PAST_MAX_S INT64_C(157680000)
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 uint64_t slp_place_of(const slp_av *hash) {
   uint64_t h = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)hash->kind;
   for (size_t i = 0; i < hash->text.n; i++) h = (h ^ (uint8_t)hash->text.p[i]) * UINT64_C(0x100000001b3);
-  /* The order depends on the high bits, so these must depend on all others. */
+  /* The order of rows depends on the high bits, so every bit of the input must influence them. */
   h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
   h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
   return h ^ h >> 32;
@@ -220,12 +220,12 @@ static void row_insert(slp_table *t, slp_row *row) {
   t->rows_n++;
 }
 
-/* Frees versions that no read can want any more, and the row if it has no item left. */
+/* Frees versions that no read can need any more. Frees the row if only a deleted item is left. */
 static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   int64_t wanted_ms = now_ms - t->stale_ms;
   slp_version *v = row->now;
   SLP_CHECK(v != NULL);
-  while (v && v->from_ms > wanted_ms) v = v->older; /* now v is the version of that moment */
+  while (v && v->from_ms > wanted_ms) v = v->older; /* now v is the version as of wanted_ms */
   if (v) {
     versions_free(box->mem, v->older);
     v->older = NULL;
@@ -237,7 +237,7 @@ static void prune(slp_box *box, slp_table *t, slp_row *row, int64_t now_ms) {
   row_free(box->mem, row);
 }
 
-/* Frees rows of deleted items that were only kept for stale reads. */
+/* Frees rows of deleted items that were kept only for eventually consistent reads. */
 static void prune_all(slp_box *box, slp_table *t, int64_t now_ms) {
   for (size_t i = t->rows_n; i-- > 0;) prune(box, t, t->rows[i], now_ms);
 }

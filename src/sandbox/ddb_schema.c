@@ -15,7 +15,7 @@ typedef struct definition {
 typedef struct schema {
   slp_box_call *c;
   slp_table *t;
-  definition *v; /* AttributeDefinitions; in the arena */
+  definition *v; /* the request's AttributeDefinitions; in the arena */
   uint32_t n;
 } schema;
 
@@ -61,8 +61,8 @@ static int read_definitions(schema *s) {
   return 0;
 }
 
-/* Finds the kind of a key attribute. When an index is added, the request need not define the table's keys
- * again. */
+/* Finds the kind of a key attribute, in the request or in the table. A request that adds an index need not
+ * define the table's own keys again. */
 static int kind_of(schema *s, slp_str name, slp_av_kind *ret) {
   for (uint32_t i = 0; i < s->n; i++) {
     if (!slp_str_eq(s->v[i].name, name)) continue;
@@ -197,7 +197,7 @@ static int plain_name(slp_str name) {
          (name.n <= 128 || slp_box_name_valid((slp_str){name.p + 128, name.n - 128}));
 }
 
-/* Reads a secondary index into the next free place of the table. */
+/* Reads a secondary index into t->index[t->indexes_n]. */
 static int read_index(schema *s, uint32_t node, int local) {
   slp_table *t = s->t;
   slp_index *x = &t->index[t->indexes_n];
@@ -325,7 +325,7 @@ int slp_schema_globals(slp_box_call *c, slp_table *t) {
   uint32_t list;
   if (slp_in_list(c, 0, "GlobalSecondaryIndexUpdates", &list)) return -1;
   if (!list || c->in->v[list].count == 0) return 1;
-  if (c->in->v[list].count > 1) { /* the service makes or deletes one at a time */
+  if (c->in->v[list].count > 1) { /* the service creates or deletes one index at a time */
     return slp_box_fail(
         c, "LimitExceededException",
         "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per "
