@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define CHANGING_MAX 500 /* tables that are created, changed or deleted at the same time */
+#define CHANGING_MAX 500 /* how many tables may be in creation, change or deletion at the same time */
 
 /* ---- creating and freeing ---------------------------------------------------------------------------- */
 slp_ddb *slp_ddb_new(slp_mem *mem) {
@@ -67,7 +67,7 @@ slp_table *slp_table_find(slp_box *box, slp_str name) {
   return NULL;
 }
 
-/* arn:aws:dynamodb:REGION:ACCOUNT:table/NAME gives NAME. Anything else is a name already. */
+/* Returns NAME of arn:aws:dynamodb:REGION:ACCOUNT:table/NAME. Any other text is returned as it is. */
 slp_str slp_table_bare_name(slp_str name) {
   static const char mark[] = ":table/";
   size_t n = sizeof mark - 1;
@@ -124,7 +124,7 @@ static void link_by_name(slp_box *box, slp_table *t) {
   slp_list_insert_before(at, &t->link);
 }
 
-/* Reads StreamSpecification. 0. 1: the request has none. -1: the call has failed. */
+/* Reads StreamSpecification. Returns 0, 1 if the request has none, or -1 if the call has failed. */
 static int read_stream(slp_box_call *c, int *ret_on, slp_str *ret_view) {
   static const char *const views[] = {"KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"};
   uint32_t spec;
@@ -215,7 +215,8 @@ static slp_table *at_rest(slp_box_call *c) {
   return NULL;
 }
 
-/* 0. 1: the request does not ask for a change. -1: the call has failed. */
+/* Enables or disables the table's stream. Returns 0, 1 if the request does not ask for that, or -1 if the
+ * call has failed. */
 static int change_stream(slp_box_call *c, slp_table *t) {
   slp_str view;
   int on = 0, r = read_stream(c, &on, &view);

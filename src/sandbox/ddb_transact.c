@@ -1,4 +1,4 @@
-/* ddb_transact.c - TransactWriteItems and TransactGetItems: all actions are done, or none. */
+/* ddb_transact.c - TransactWriteItems and TransactGetItems: either all actions are carried out, or none. */
 #include <stdio.h>
 
 #include "codec/json_write.h"
@@ -7,10 +7,11 @@
 #define ACTIONS_MAX 100
 #define TRANSACTION_BYTES (4u << 20)
 #define TOKEN_MS INT64_C(600000)
-#define TIMES 2 /* a transaction costs twice the units */
+#define TIMES 2 /* a transaction costs twice the units of its actions */
 
 typedef struct reason {
-  const char *code; /* NULL: this action has no reason, which is answered as "None" */
+  /* why this action cancels the transaction; NULL: it does not, and the answer says "None" */
+  const char *code;
   char message[300];
   const slp_av *item;
 } reason;
@@ -33,8 +34,9 @@ void slp_tokens_free(slp_box *box) {
   }
 }
 
-/* Finds out whether the token was used. 0: it was not. 1: it was used for the same request, which was carried
- * out. -1: it was used for another request, or there is no memory; the call has failed. */
+/* Finds out whether the token was used. Returns 0 if it was not used. Returns 1 if it was used for the same
+ * request, which was carried out. Returns -1 if it was used for another request, or if there is no memory;
+ * the call has failed. */
 static int seen_before(slp_box_call *c, slp_str token, uint8_t digest[32]) {
   slp_list *next, *head = &c->box->ddb->tokens;
   if (slp_sha256(c->box->digest, slp_buf_str(&c->in->body), digest)) return slp_box_no_memory(c);
@@ -189,7 +191,7 @@ static int remember(slp_box_call *c, slp_str token, const uint8_t digest[32]) {
   if (!k) return slp_box_no_memory(c);
   k->at_ms = c->now_ms;
   memcpy(k->digest, digest, sizeof k->digest);
-  memcpy(k->text, token.p, token.n); /* at most 36 characters: the rules have checked it */
+  memcpy(k->text, token.p, token.n); /* at most 36 characters: the rules for the input check it */
   slp_list_add_last(&c->box->ddb->tokens, &k->link);
   return 0;
 }
@@ -208,7 +210,8 @@ static int answer(slp_box_call *c, const slp_cost *costs) {
   return slp_out_failed(&c->out) ? slp_box_no_memory(c) : 0;
 }
 
-/* Answers a request that was carried out before. It costs what reading the items costs. */
+/* Answers a request that was already carried out under the same token. The cost is that of reading the
+ * items. */
 static int again(slp_box_call *c, transaction *x) {
   slp_cost *costs = NULL;
   for (uint32_t i = 0; i < x->n; i++) {

@@ -1,12 +1,12 @@
-/* ddb_update.c - applies the actions of an update to an item. Every action sees the item as it was before the
- * update. */
+/* ddb_update.c - applies the actions of an update to an item. The expressions of all actions see the item as
+ * it was before the update. */
 #include "sandbox/ddb.h"
 
 #define WRONG_TYPE "An operand in the update expression has an incorrect data type"
 #define WRONG_PATH "The document path provided in the update expression is invalid for update"
 
-/* list elements that are removed or appended after all paths were followed, so that indexes stay valid until
- * then */
+/* An element that is to be removed from, or appended to, its list. Both are done after all actions, so that
+ * indexes into lists stay valid until then. */
 typedef struct pending {
   slp_av *list, *element;
   uint32_t index;
@@ -16,8 +16,8 @@ typedef struct pending {
 typedef struct update {
   slp_box_call *c;
   slp_arena *a;
-  const slp_av *was; /* NULL: there was no item */
-  slp_av *item;      /* a copy that may be changed */
+  const slp_av *was; /* the item before the update; NULL: it did not exist */
+  slp_av *item;      /* the copy that the actions change */
   /* out: elements to remove. behind: elements to append. */
   pending *out, *behind;
 } update;
@@ -85,8 +85,8 @@ static int value_of(update *u, const slp_x *x, const slp_av **ret) {
 }
 
 /* ---- places in the item ------------------------------------------------------------------------- */
-/* Finds the container of the path's last step in the copy. NULL: it does not exist or has the wrong kind, and
- * the call has failed. */
+/* Finds, in the copy, the map or list that the last step of the path is in. NULL: it does not exist or is of
+ * the wrong kind; the call has failed. */
 static slp_av *container_of(update *u, const slp_path *p, const slp_path_step **ret_last) {
   slp_av *in = u->item;
   for (; p->next; p = p->next) {
@@ -115,7 +115,8 @@ static int later(update *u, pending **queue, slp_av *list, slp_av *element, uint
   return 0;
 }
 
-/* Puts a value at the path. Elements beyond the end of a list are appended, in the order of their indexes. */
+/* Puts a value at the path. An element beyond the end of a list is appended; several such elements are
+ * appended in the order of their indexes. */
 static int put(update *u, slp_av *in, const slp_path_step *last, const slp_av *value) {
   slp_av *v = slp_av_shallow(u->a, value);
   if (!v) return no_memory(u);
@@ -152,7 +153,7 @@ static int has(const slp_av *set, const slp_av *element) {
   return 0;
 }
 
-/* Returns a without the elements of b; with `join`, the union of a and b. */
+/* Returns set a without the elements of b. `join` 1: returns the union of a and b. */
 static slp_av *set_of(update *u, const slp_av *a, const slp_av *b, int join) {
   slp_av *set = slp_av_new(u->a, a->kind), **to = set ? &set->first : NULL;
   for (const slp_av *v = a->first; set && v; v = v->next) {
@@ -182,7 +183,8 @@ static int add(update *u, slp_av *in, const slp_path_step *last, const slp_av *v
     sum = set_of(u, is, value, 1);
     if (!sum) return no_memory(u);
   } else {
-    if (append_lists(u, is, value, &sum)) return -1; /* the older form of updates adds to lists */
+    /* only with AttributeUpdates, the older form of updates, can ADD append to a list */
+    if (append_lists(u, is, value, &sum)) return -1;
   }
   return put(u, in, last, sum);
 }

@@ -1,8 +1,9 @@
-/* ddb_value.c - attribute values: finding members, order, size, copies, and their JSON. */
+/* ddb_value.c - attribute values: how members are found, order, size, copies, and JSON. */
 #include "codec/json_write.h"
 #include "sandbox/ddb.h"
 
-#define OVERHEAD 3 /* bytes that a list or map counts for, and one more for each thing in it */
+/* the size in bytes of an empty list or map; each element adds one more byte to its own size */
+#define OVERHEAD 3
 
 const char *slp_av_kind_name(slp_av_kind kind) {
   static const char *const names[] = {"S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"};
@@ -28,7 +29,7 @@ slp_av *slp_av_item(const slp_av *list, uint32_t index) {
 /* ---- order ------------------------------------------------------------------------------------------ */
 static slp_n38 number_of(const slp_av *v) {
   slp_n38 n;
-  slp_n38_parse(v->text, &n); /* the text was checked when it was read */
+  slp_n38_parse(v->text, &n); /* can't fail: the text was checked when the request was read */
   return n;
 }
 
@@ -43,13 +44,14 @@ int slp_av_equal(const slp_av *a, const slp_av *b) {
   switch (a->kind) {
     case SLP_AV_S:
     case SLP_AV_B:
-    case SLP_AV_N: return slp_str_eq(a->text, b->text); /* numbers are stored in one form only */
+    /* equal numbers have equal texts, because numbers are stored in one form only */
+    case SLP_AV_N: return slp_str_eq(a->text, b->text);
     case SLP_AV_BOOL: return a->on == b->on;
     case SLP_AV_NULL: return 1;
     default: break;
   }
   if (a->count != b->count) return 0;
-  const slp_av *y = b->first; /* maps and sets are sorted */
+  const slp_av *y = b->first; /* the elements of maps and sets are sorted, so they are compared in order */
   for (const slp_av *x = a->first; x; x = x->next, y = y->next) {
     if (a->kind == SLP_AV_M && !slp_str_eq(x->name, y->name)) return 0;
     if (!slp_av_equal(x, y)) return 0;
@@ -146,7 +148,8 @@ void slp_av_remove_member(slp_av *map, slp_str name) {
   }
 }
 
-/* The order for sorting: by name in maps, by value in sets. The sort below is a merge sort. */
+/* Compares for sorting: members of maps by name, elements of sets by value. The sort below is a merge
+ * sort. */
 static int in_order(const slp_av *a, const slp_av *b, int by_name) {
   return by_name ? slp_str_cmp(a->name, b->name) : slp_av_cmp(a, b);
 }

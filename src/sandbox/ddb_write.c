@@ -1,4 +1,5 @@
-/* ddb_write.c - PutItem, UpdateItem, DeleteItem. Each is one action; a transaction has many. */
+/* ddb_write.c - PutItem, UpdateItem, DeleteItem. Each request has one action; ddb_transact.c uses the same
+ * functions for the actions of a transaction. */
 #include "sandbox/ddb.h"
 
 /* ---- reading an action ----------------------------------------------------------------------- */
@@ -143,8 +144,8 @@ int slp_action_apply(slp_box_call *c, const slp_action *a) {
 }
 
 /* ---- one action as a request -------------------------------------------------------------------- */
-/* Finds the item to return, by ReturnValues: ALL_OLD, UPDATED_NEW and so on. *ret NULL: none. -1: no
- * memory. */
+/* Finds the item to return for ReturnValues (ALL_OLD, UPDATED_NEW and so on). *ret NULL: no item. Returns -1
+ * if there is no memory. */
 static int shown(slp_box_call *c, const slp_action *a, slp_str how, const slp_av **ret) {
   slp_paths *paths = NULL, **to = &paths;
   *ret = NULL;
@@ -215,7 +216,7 @@ static int run(slp_box_call *c, slp_act_kind kind) {
   if (slp_cost_take_writes(c, cost) || slp_key_take_write(c, a.t, &a.key, cost->writes[0])) return -1;
   if (judged == 1) return failed_condition(c, &a);
   if (shown(c, &a, slp_box_text(c, "ReturnValues"), &show)) return -1;
-  /* The answer is written first, because the change frees the old item. */
+  /* The answer is written before the change, because the change frees the old item. */
   slp_out_map(&c->out);
   if (show) {
     slp_out_key(&c->out, "Attributes");

@@ -1,4 +1,5 @@
-/* faults.c - the fault script: reads its lines, finds the line for a call, and carries it out. */
+/* faults.c - the fault script: parses its lines, finds the line that applies to a call, and does what the
+ * line says. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include "sandbox/changes.h"
 
 #define ARGUMENT_MAX 65536
-#define CBOR_CUT_AT 16384 /* where kinesalite cuts its answers */
+#define CBOR_CUT_AT 16384 /* kinesalite cuts its answers at this size */
 
 typedef enum { A_NONE, A_CODE, A_NUMBER, A_TEXT, A_VALUE } argument_kind;
 
@@ -93,8 +94,7 @@ static int hex_digit(char ch) {
   return -1;
 }
 
-/* Replaces \xNN,
- *  and \\ in place. Returns the new length or SLP_EINVAL. */
+/* Replaces \xNN, \n and \\ in place. Returns the new length, or SLP_EINVAL. */
 static int64_t unescape(char *p, size_t n) {
   size_t to = 0;
   for (size_t i = 0; i < n; i++) {
@@ -114,7 +114,7 @@ static int64_t unescape(char *p, size_t n) {
   return (int64_t)to;
 }
 
-/* Reads CODE[:STATUS[:MESSAGE]]. The parts stay in the argument's own memory. */
+/* Parses CODE[:STATUS[:MESSAGE]]. The parts stay in f->argument. */
 static int read_code(slp_fault *f) {
   uint64_t status;
   f->status = strncmp(f->argument, "InternalFailure", 15) == 0 ? 500 : 400;
@@ -156,8 +156,8 @@ static int read_argument(slp_box *box, slp_fault *f, argument_kind kind, slp_str
   return 0;
 }
 
-/* Reads the shard of a line. A number means the shard with that number. Other text is the end of a shard's
- * id, or a table. */
+/* Parses the third word of a line. A number means the shard with that number. Any other text is the end of a
+ * shard's id, or the name of a table. */
 static int read_shard(slp_box *box, slp_fault *f, slp_str text) {
   uint64_t number;
   slp_buf id;
@@ -220,7 +220,7 @@ int slp_box_faults(slp_box *box, const char *script, char why[160]) {
       why[take] = 0;
     }
   }
-  if (r) free_list(box, &read); /* the whole script is taken, or nothing of it */
+  if (r) free_list(box, &read); /* either the whole script is taken, or no line of it */
   for (slp_list *it; !r && (it = slp_list_pop(&read)) != NULL;) slp_list_add_last(&box->faults, it);
   return r;
 }
@@ -231,13 +231,13 @@ static int ends_with(slp_str s, const char *end) {
   return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
 }
 
-/* 1: s is the name, or an ARN that ends with it. */
+/* Returns 1 if s is the table's name, or an ARN that ends with it. */
 static int is_table(slp_str s, const char *name) {
   size_t n = strlen(name);
   return ends_with(s, name) && (s.n == n || s.p[s.n - n - 1] == '/');
 }
 
-/* 1: a member TableName names the table, in this node or one level deeper. */
+/* Returns 1 if this node, or a map that is a member of it, has a TableName that names the table. */
 static int names_table(slp_box_call *c, uint32_t node, const char *table) {
   const slp_value *v = slp_box_tree_get(c->in, node, "TableName");
   if (v) return v->kind == SLP_VALUE_TEXT && is_table(v->text, table);
@@ -248,8 +248,8 @@ static int names_table(slp_box_call *c, uint32_t node, const char *table) {
   return 0;
 }
 
-/* 1: a request to DynamoDB names the table. It may name several: TransactItems is a list of maps with
- * actions, and RequestItems is a map whose keys are tables. */
+/* Returns 1 if a request to DynamoDB is about the table. A request may be about several tables: TransactItems
+ * is a list of maps with actions, and RequestItems is a map whose keys are tables. */
 static int asks_table(slp_box_call *c, const char *table) {
   if (names_table(c, 0, table)) return 1;
   const slp_value *v = slp_box_tree_get(c->in, 0, "TransactItems");
@@ -269,7 +269,8 @@ static int is_about(slp_box_call *c, const slp_fault *f, slp_str shard) {
   return ends_with(shard, f->shard) || (c->service == SLP_BOX_CHANGES && slp_str_is(shard, f->table));
 }
 
-/* 1: the line can be applied to an event. Lines for any operation apply to requests only. */
+/* Returns 1 if the line can be applied to an event of a subscription. A line for any operation ("*") applies
+ * to requests only. */
 static int suits_event(const slp_fault *f) {
   switch (f->action) {
     case SLP_FAULT_ERROR:
@@ -317,8 +318,9 @@ static const char html_page[] =
     "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Please log in to use this "
     "network.</body></html>";
 
-/* Answers with the error that a throttled call to DynamoDB or its streams gets. It depends on the call:
- * capacity limits items, the number of readers limits records, and rates limit all other calls. */
+/* Fails the call with the error of a throttled call to DynamoDB or DynamoDB Streams. Which error it is
+ * depends on the operation: items are limited by capacity, GetRecords by the number of readers, and all other
+ * calls by rates. */
 static void throttle_tables(slp_box_call *c, int get) {
   static const char *const of_items[] = {
       "GetItem", "PutItem",      "UpdateItem",     "DeleteItem",         "Query",
@@ -396,7 +398,7 @@ static int put_le32(slp_buf *b, uint32_t v) {
   return slp_buf_add(b, raw, 4);
 }
 
-/* Makes a valid gzip body without a compressor: RFC 1952 around stored blocks of RFC 1951. */
+/* Turns the body into a valid gzip body without compressing it: RFC 1952 around stored blocks of RFC 1951. */
 static int gzip(slp_box *box, slp_buf *body) {
   static const char head[10] = {0x1f, (char)0x8b, 8, 0, 0, 0, 0, 0, 0, (char)255};
   slp_buf z;
@@ -433,7 +435,8 @@ void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer) {
     case SLP_FAULT_DROP: answer->drop = 1; break;
     case SLP_FAULT_BAD_CRC: answer->bad_crc32 = 1; break;
     case SLP_FAULT_TRAILING:
-      /* Appends one more value to the answer: an object without a comma before it, or the number 0. */
+      /* Appends a second value behind the answer. For JSON it is an empty object; for CBOR, twice the number
+       * 0. */
       if (slp_buf_add(&answer->body, c->out.wire == SLP_WIRE_JSON ? "{}" : "\0\0", 2)) answer->drop = 1;
       break;
     case SLP_FAULT_GZIP:

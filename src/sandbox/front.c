@@ -6,16 +6,17 @@
 
 #include <stdio.h>
 
-#define REQUEST_BYTES_MAX (16u << 20)   /* the service takes records of 10 MiB; base64 and JSON add a third */
-#define REQUESTS_BYTES_MAX (256u << 20) /* for all connections together */
+/* the service takes records of up to 10 MiB; base64 and JSON make a request a third larger */
+#define REQUEST_BYTES_MAX (16u << 20)
+#define REQUESTS_BYTES_MAX (256u << 20) /* for the requests of all connections together */
 #define ANSWER_BYTES_MAX (64u << 20)
 
 /* ---- one request ------------------------------------------------------------------------------------ */
-typedef struct delayed { /* an answer that is sent later */
+typedef struct delayed { /* an answer that is sent after a delay */
   slp_list link;
   slp_timer timer;
   sloop_sandbox_t *b;
-  slp_served *rq; /* NULL: the peer left */
+  slp_served *rq; /* the request that is answered */
   slp_box_answer answer;
 } delayed;
 
@@ -85,10 +86,11 @@ static void on_delay_over(slp_timer *timer) {
 static void on_peer_left(slp_served *rq) { delayed_free(rq->user); }
 
 /* ---- subscriptions ------------------------------------------------------------------------------------ */
-#define WAITING_MAX (1u << 20) /* a client that does not read gets no more than this */
-#define BURST 16               /* events of one subscription in a row */
+/* if more than this waits for a client that does not read, no further events are written */
+#define WAITING_MAX (1u << 20)
+#define BURST 16 /* the most events of one subscription that are sent without a pause */
 
-typedef struct pushed { /* a subscription and its connection */
+typedef struct pushed { /* a subscription, and the request that it answers */
   slp_list link;
   slp_timer timer;
   sloop_sandbox_t *b;
@@ -108,14 +110,14 @@ static void pushed_drop(pushed *p) {
   pushed_free(p);
 }
 
-/* Sends what is due. If more is to be sent, or the client does not read, the next call comes by the timer or
- * by on_sent. */
+/* Sends the events that are due. If more events are due later, the timer calls this function again. If the
+ * client does not read, on_sent does. */
 static void push_on(pushed *p) {
   sloop_sandbox_t *b = p->b;
   int64_t now_ms = slp_front_now_ms(b), at_ms = INT64_MAX;
   slp_push_next next = SLP_PUSH_OPEN;
   slp_buf bytes;
-  if (p->rq->waiting > WAITING_MAX) return; /* on_sent goes on */
+  if (p->rq->waiting > WAITING_MAX) return; /* on_sent will call this function again */
   slp_buf_init(&bytes, b->mem, ANSWER_BYTES_MAX);
   for (int i = 0; i < BURST && next == SLP_PUSH_OPEN; i++) {
     next = slp_push_more(p->sub, now_ms, &bytes, &at_ms);
@@ -183,7 +185,7 @@ static int delay(sloop_sandbox_t *b, slp_served *rq, slp_box_answer *answer) {
   if (!d) return SLP_ENOMEM;
   d->b = b;
   d->rq = rq;
-  d->answer = *answer; /* the memory of the body goes with it */
+  d->answer = *answer; /* the memory of the body now belongs to d */
   d->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_delay_over};
   int r =
       slp_timer_set(b->host, &d->timer, slp_after_us(slp_now_us(b->host), (uint64_t)answer->delay_ms * 1000));
@@ -212,9 +214,9 @@ static void serve_admin(sloop_sandbox_t *b, slp_served *rq) {
   slp_buf_free(&a.body);
 }
 
-/* A browser sends the Origin of the page that makes a request, and no client of these services is a page. A
- * page that somebody has open must not change what is served on this machine. It must not read /_sandbox/
- * either, with a host name of its own that leads to this machine. */
+/* Refuses a request with an Origin header. A browser adds it to the requests of a page, and no proper client
+ * of these services is a page. A page that somebody has open must not change what is served on this machine.
+ * It must not read /_sandbox/ either, through a host name of the attacker that points to this machine. */
 static void refuse_page(slp_served *served) {
   slp_serve_answer out = {.status = 403, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
   slp_serve(served, &out);

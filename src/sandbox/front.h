@@ -7,31 +7,32 @@
 #include "sandbox/sandbox.h"
 
 struct sloop_sandbox_s {
-  slp_mem *mem; /* owns a reference */
+  slp_mem *mem; /* a reference is held */
   slp_host *host;
   slp_box *box;
   slp_listener listener;
   slp_h2 h2;
   int64_t clock_offset_ms;
-  slp_list waiting; /* answers that a fault delays */
-  slp_list pushed;  /* subscriptions: answers that go on */
-  slp_event news;   /* sends what subscriptions have to send */
+  slp_list waiting; /* list of answers that a fault delays */
+  slp_list pushed;  /* list of open subscriptions */
+  slp_event news;   /* sends the events of subscriptions to which something happened */
   char url[64];
   void (*on_stopped)(void *arg);
   void *on_stopped_arg;
 };
 
-int64_t slp_front_now_ms(sloop_sandbox_t *b); /* the service's Unix time */
+int64_t slp_front_now_ms(sloop_sandbox_t *b); /* the present time, as the service's Unix time */
 
-/* admin.c: requests under /_sandbox/. slp_control_handle sets the status and the body (text or JSON). */
+/* The answer to a control request under /_sandbox/ (admin.c). slp_control_handle sets the status and the
+ * body, which is text or JSON. */
 typedef struct slp_control_answer {
   int status;
   const char *content_type;
   slp_buf body;
 } slp_control_answer;
 int slp_control_is(slp_str path);
-/* Returns 1 if a request with this Host may give control requests: it names this machine by localhost or an
- * IP address. A request without a Host does not come from a browser. */
+/* Returns 1 if a request with this Host header may give control requests: the Host is localhost or an IP
+ * address, or is absent, which never happens in a browser. */
 int slp_control_is_here(slp_str host);
 void slp_control_handle(sloop_sandbox_t *b, slp_str method, slp_str path, slp_str body,
                         slp_control_answer *answer);

@@ -2,11 +2,13 @@
  * 3.3). Uses nghttp2.
  *
  * A connection that begins with the preface of HTTP/2 becomes an slp_h2_conn. Each request on it is an
- * slp_h2_stream, and the front answers the slp_served in it as any other. nghttp2 reads and writes the
- * frames. h2_conn.c moves bytes between nghttp2 and the host. h2_stream.c keeps requests and their answers.
+ * slp_h2_stream. The front answers the slp_served in it, as it does for HTTP/1.1. nghttp2 parses and writes
+ * the frames. h2_conn.c moves bytes between nghttp2 and the host. h2_stream.c keeps requests and their
+ * answers.
  *
  * Rule: no code of the front runs inside a function of nghttp2. The callbacks of nghttp2 only change a stream
- * and post an event. That event hands requests over, and tells the front about peers that left. */
+ * and post an event. That event hands requests over to the front, and tells the front when a peer has
+ * left. */
 #ifndef SLP_SANDBOX_H2_H
 #define SLP_SANDBOX_H2_H
 
@@ -16,11 +18,11 @@ typedef struct slp_h2 {
   slp_list conns;
 } slp_h2;
 
-/* Makes the listener's port speak HTTP/2 too. Must be called before slp_listen. Without nghttp2 it does
- * nothing. */
+/* Makes the listener's port accept HTTP/2 too. Must be called before slp_listen. Does nothing in a build
+ * without nghttp2. */
 void slp_h2_offer(slp_h2 *all, slp_listener *l);
-/* Sends GOAWAY on every connection and ends it. Requests that the front has get on_gone, or wait for their
- * answer. */
+/* Sends GOAWAY on every connection and closes it. The front still has the requests that it has not answered:
+ * each gets its on_gone, or is freed when the front answers it. */
 void slp_h2_stop(slp_h2 *all);
 
 #endif

@@ -1,14 +1,14 @@
 /* h2_conn.c - a connection of HTTP/2: moves bytes between the host and nghttp2, and hands requests to the
  * front one after the other.
  *
- * What one connection may use has limits:
+ * What one connection may use is limited:
  *   streams                          STREAMS_MAX
  *   the head of a request            SLP_REQUEST_HEAD_MAX
  *   the bodies of requests           the listener's limits
- *   whole answers                    ANSWERS_MAX: while more wait to be sent, no request is handed over
- *   an answer that goes on           the front's limit
- *   frames that nghttp2 has made     QUEUE_MAX: while more wait, the peer is not read
- * nghttp2 counts floods of PING, SETTINGS, RST_STREAM and CONTINUATION, and ends the connection. */
+ *   complete answers                 ANSWERS_MAX: while more bytes wait to be sent, no request is handed over
+ *   answers of subscriptions         the front's limit
+ *   frames that nghttp2 has written  QUEUE_MAX: while more frames wait, no bytes of the peer are read
+ * nghttp2 itself counts floods of PING, SETTINGS, RST_STREAM and CONTINUATION, and ends the connection. */
 #include "sandbox/h2_inside.h"
 
 #include "host/http_request.h"
@@ -18,9 +18,9 @@
 #define STREAM_WINDOW (1 << 20)
 #define CONN_WINDOW (8 << 20)
 #define ANSWERS_MAX (32u << 20)
-#define PIECE (256u << 10) /* how much the host is given at once */
+#define PIECE (256u << 10) /* how many bytes the host is given at once */
 #define FRAME_MAX (32u << 10)
-#define QUEUE_MAX 2000 /* frames: room for an answer of each stream, and for 1000 PINGs */
+#define QUEUE_MAX 2000 /* in frames: enough for an answer on each stream, and for 1000 PINGs */
 #define ACKS_MAX 1000
 #define SETTINGS_MAX 32
 #define CONTINUATIONS_MAX 8
@@ -28,7 +28,7 @@
 #define RESETS_A_SECOND 100
 
 /* ---- the end of a connection -------------------------------------------------------------------------- */
-/* Frees the connection, unless a caller still uses it. */
+/* Frees the connection, unless a function that uses it is still running (`busy`). */
 static void conn_free(slp_h2_conn *c) {
   if (!c->busy) slp_free(c->mem, c);
 }
@@ -72,7 +72,7 @@ void slp_h2_conn_send(slp_h2_conn *c) {
   slp_raw_write(c->raw, &out);
 }
 
-/* Sends what there is, and ends the connection if nothing more can be sent or read. */
+/* Sends the bytes that nghttp2 has, and ends the connection if no more can be sent or read. */
 static void send_or_end(slp_h2_conn *c) {
   slp_h2_conn_send(c);
   if (c->broken) {
@@ -93,7 +93,8 @@ static int may_hand_over(const slp_h2_conn *c) {
   return !slp_list_empty(&c->whole) && c->unsent < ANSWERS_MAX && !c->cut && !c->broken;
 }
 
-/* Hands one request over. While more requests wait, their answers are gathered before they are sent. */
+/* Hands one request over to the front. While further requests wait, their answers are collected before
+ * anything is sent. */
 static void on_conn_event(slp_event *ev) {
   slp_h2_conn *c = SLP_OWNER(ev, slp_h2_conn, ev);
   c->busy = 1;
@@ -122,7 +123,8 @@ static void on_raw_bytes(slp_raw *raw, slp_str bytes) {
 }
 
 /* ---- what nghttp2 reads ------------------------------------------------------------------------------- */
-/* The only thing these functions can lack is memory. That ends the connection. */
+/* Turns an error of slp_h2_stream_*() into an error for nghttp2. The only error is a lack of memory, which
+ * ends the connection. */
 static int result_of(int r) { return r ? NGHTTP2_ERR_CALLBACK_FAILURE : 0; }
 
 static slp_h2_stream *stream_of(nghttp2_session *session, int32_t id) {
@@ -145,7 +147,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
   slp_h2_stream *st = stream_of(session, frame->hd.stream_id);
   (void)flags;
   (void)user;
-  if (!st || !is_request(frame) || st->state != SLP_H2_COMING) return 0; /* trailers have no meaning here */
+  if (!st || !is_request(frame) || st->state != SLP_H2_COMING) return 0; /* trailers are ignored */
   return result_of(slp_h2_stream_field(st, (slp_str){(const char *)name, name_n},
                                        (slp_str){(const char *)value, value_n}));
 }
@@ -221,7 +223,8 @@ static int begin(slp_h2_conn *c) {
   return r;
 }
 
-/* These two are used for a connection for which there is no memory: it is closed as soon as bytes come. */
+/* on_no_bytes and on_nothing serve a connection for which there is no memory. It is closed as soon as bytes
+ * come. */
 static void on_no_bytes(slp_raw *raw, slp_str bytes) {
   (void)bytes;
   slp_raw_close(raw, SLP_RAW_NOW);

@@ -1,5 +1,5 @@
-/* h2_stream.c - one request of HTTP/2 and its answer. The request is kept, within limits. The answer goes to
- * nghttp2 as far as the peer's flow control allows. */
+/* h2_stream.c - one request of HTTP/2 and its answer. The request is collected, within limits. The answer is
+ * given to nghttp2 as far as the peer's flow control allows. */
 #include "sandbox/h2_inside.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "codec/date.h"
 #include "host/http_request.h"
 
-/* bytes of a request that do not count for the limit of all requests (slp_listener) */
+/* so many bytes of each request do not count towards the limit of all requests (slp_listener) */
 #define FREE_BYTES (64u << 10)
 #define ANSWER_HEADERS_MAX 16
 
@@ -59,7 +59,7 @@ void slp_h2_stream_left(slp_h2_stream *st) {
     return;
   }
   slp_h2_stream_move(st, SLP_H2_GONE);
-  uncount_request(st); /* the front may still look into it */
+  uncount_request(st); /* the request is not freed, because the front may still use it */
   slp_buf_free(&st->answer);
   slp_list_remove(&st->link);
   st->c = NULL;
@@ -100,8 +100,8 @@ slp_h2_stream *slp_h2_stream_new(slp_h2_conn *c, int32_t id) {
 
 /* ---- the request -------------------------------------------------------------------------------------- */
 int slp_h2_stream_field(slp_h2_stream *st, slp_str name, slp_str value) {
-  /* RFC 9113 section 6.5.2 counts 32 bytes for each field beside its text. Two of these are in `head`
-   * already, as NULs. */
+  /* RFC 9113 section 6.5.2 counts 32 bytes for each field in addition to its text. `head` already contains 2
+   * of them, the NULs. */
   size_t list_n = st->head.n + 30 * st->fields_n + name.n + value.n + 32;
   if (list_n > SLP_REQUEST_HEAD_MAX || st->fields_n == SLP_REQUEST_HEADERS_MAX) st->too_large = 1;
   if (st->too_large) return 0;
@@ -112,7 +112,7 @@ int slp_h2_stream_field(slp_h2_stream *st, slp_str name, slp_str value) {
   return slp_buf_add_char(&st->head, 0);
 }
 
-/* Returns the first field with that name. nghttp2 has refused fields with a NUL in them. */
+/* Returns the first field with this name. Fields can't contain a NUL, because nghttp2 refuses them. */
 static slp_str field_of(const slp_h2_stream *st, const char *name) {
   const char *p = st->head.p;
   for (size_t i = 0; i < st->fields_n; i++) {
@@ -135,8 +135,9 @@ static nghttp2_nv pair(slp_str name, slp_str value) {
                       NGHTTP2_NV_FLAG_NONE};
 }
 
-/* Answers a request that is not accepted. The rest of it is read and thrown away. A reset (RFC 9113, 8.1)
- * would spare the peer from sending it, but curl 7.88 loses an answer that comes before a reset. */
+/* Answers a request that is not accepted. The rest of the request is received and ignored. A reset (RFC 9113,
+ * 8.1) would spare the peer from sending the rest, but curl 7.88 loses an answer that comes before a
+ * reset. */
 static int refuse(slp_h2_stream *st, const char *status) {
   nghttp2_nv head[] = {pair(SLP_STR(":status"), slp_str_of(status)),
                        pair(SLP_STR("content-length"), SLP_STR("0"))};
@@ -159,7 +160,7 @@ int slp_h2_stream_data(slp_h2_stream *st, slp_str bytes) {
   slp_raw *raw = st->c->raw;
   size_t n = st->body.n + bytes.n, was = large(&st->body);
   if (n > st->body.max) return refuse(st, "413");
-  /* A buffer grows by doubling. */
+  /* 2 * n: the buffer grows by doubling. */
   if (n > FREE_BYTES && n > st->body.cap && !slp_raw_has_room(raw, 2 * n)) return refuse(st, "503");
   int r = slp_buf_add_str(&st->body, bytes);
   raw->held += large(&st->body) - was;
@@ -197,7 +198,7 @@ static ssize_t read_answer(nghttp2_session *session, int32_t id, uint8_t *to, si
   if (st->state == SLP_H2_ANSWERING) st->c->unsent -= n;
   if (st->state == SLP_H2_STREAMING) {
     st->served.waiting = st->answer.n - st->sent;
-    if (n && !st->served.waiting) slp_post(st->host, &st->ev); /* for on_sent */
+    if (n && !st->served.waiting) slp_post(st->host, &st->ev); /* post the event that calls on_sent */
   } else if (st->sent == st->answer.n) {
     *flags |= NGHTTP2_DATA_FLAG_EOF;
   }
@@ -213,7 +214,7 @@ static void go_on(slp_h2_stream *st) {
   slp_h2_conn_kick(st->c);
 }
 
-/* `length` SIZE_MAX: the length is not known yet. */
+/* Sends the headers of an answer. `length` SIZE_MAX: the length of the body is not known yet. */
 static int send_head(slp_h2_stream *st, const slp_serve_answer *a, size_t length) {
   nghttp2_nv head[ANSWER_HEADERS_MAX];
   char status[8], date[30], digits[24];
@@ -231,16 +232,16 @@ static int send_head(slp_h2_stream *st, const slp_serve_answer *a, size_t length
                                  st->answer.n || length == SIZE_MAX ? &from : NULL);
 }
 
-/* Ends the connection without an answer, or after the part of an answer that was sent. */
+/* Ends the connection, without an answer or in the middle of one. */
 static void drop(slp_h2_stream *st) {
   slp_h2_conn *c = st->c;
-  slp_h2_conn_send(c); /* sends what an answer that goes on was given; may close the stream */
+  slp_h2_conn_send(c); /* sends what the front has added so far; may close the stream */
   if (st->c) nghttp2_session_set_stream_user_data(c->session, st->id, NULL);
   stream_over(st);
   slp_h2_conn_end(c, SLP_RAW_NOW);
 }
 
-/* The front answers a request whose peer has left: the answer is thrown away. */
+/* Called when the front answers a request whose peer has left. Frees the answer and the stream. */
 static void serve_nobody(slp_h2_stream *st, const slp_serve_answer *a) {
   if (a && a->body) slp_buf_free(a->body);
   stream_over(st);
@@ -267,12 +268,12 @@ static void serve(slp_served *rq, const slp_serve_answer *a) {
   c->unsent += st->answer.n;
   if (a->cut_after != SIZE_MAX) st->stop_at = (size_t)slp_min_u64(a->cut_after, st->answer.n);
   if (a->cut_after && send_head(st, a, length)) c->broken = 1;
-  free_request(st); /* the answer's headers may have pointed into the request */
+  free_request(st); /* only now, because the answer's headers may point into the request */
   if (a->close &&
       nghttp2_submit_goaway(c->session, NGHTTP2_FLAG_NONE,
                             nghttp2_session_get_last_proc_stream_id(c->session), NGHTTP2_NO_ERROR, NULL, 0))
     c->broken = 1;
-  if (st->stop_at == 0) { /* no byte of the body will be sent, so read_answer would not set `cut` */
+  if (st->stop_at == 0) { /* no byte of the body will be sent, so read_answer can't set `cut` */
     slp_h2_conn_send(c);
     c->cut = 1;
   }
@@ -298,7 +299,7 @@ static int add(slp_h2_stream *st, slp_str bytes) {
 
 static void begin(slp_served *rq, const slp_serve_answer *a) {
   slp_h2_stream *st = SLP_OWNER(rq, slp_h2_stream, served);
-  if (st->state == SLP_H2_GONE) return; /* its on_gone comes */
+  if (st->state == SLP_H2_GONE) return; /* on_gone of this request will be called */
   slp_h2_stream_move(st, SLP_H2_STREAMING);
   slp_buf_init(&st->answer, st->mem, UINT32_MAX);
   if ((a->body && add(st, slp_buf_str(a->body))) || send_head(st, a, SIZE_MAX)) st->c->broken = 1;

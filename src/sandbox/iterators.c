@@ -1,5 +1,5 @@
-/* iterators.c - shard iterators and listing tokens: positions as signed texts that expire, and that clients
- * can't read. */
+/* iterators.c - shard iterators and listing tokens. Both are positions in the form of signed texts, which
+ * expire, and which clients can't read. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include "codec/base64.h"
 #include "codec/date.h"
 
-/* A mark has 8 bytes 0...01 (the service's own text begins with AAAAAAAAAAE too), the fields, and 16 bytes of
- * signature. Filler makes it as long as the service's iterators, 224 characters, so that an idle poll carries
- * as many bytes. */
+/* A mark consists of the 8 bytes 0...01, the fields, and 16 bytes of signature. The service's own iterators
+ * also begin with AAAAAAAAAAE, which is 0...01 in base64. A filler makes the text 224 characters long, as the
+ * service's iterators are, so that an idle poll transfers as many bytes. */
 #define MARK_FIELDS 32
 #define MARK_SIGNED (8 + MARK_FIELDS)
 #define MARK_TAG 16
@@ -71,11 +71,12 @@ int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *re
                         .counter = get_be(raw + 24, 8),
                         .issued_ms = (int64_t)get_be(raw + 32, 8)};
   if (encode(box, ret, again)) return SLP_ENOMEM;
-  return memcmp(raw, again, MARK_BYTES) == 0 ? 0 : SLP_EBADDATA; /* the mark is ours, and of this kind */
+  /* equal if this box has written the mark, for this kind */
+  return memcmp(raw, again, MARK_BYTES) == 0 ? 0 : SLP_EBADDATA;
 }
 
 void slp_box_when(int64_t ms, char out[64]) {
-  char http[30]; /* "Fri, 02 Jan 2026 03:04:05 GMT" */
+  char http[30]; /* the form is "Fri, 02 Jan 2026 03:04:05 GMT" */
   slp_date_http(ms, http);
   snprintf(out, 64, "%.3s %.3s %.2s %.8s UTC %.4s", http, http + 8, http + 5, http + 17, http + 12);
 }
@@ -107,8 +108,8 @@ static int from_sequence(slp_box_call *c, slp_box_shard *sh, slp_str text, int a
                         "account " SLP_BOX_ACCOUNT " is invalid because it is beyond the end of the shard.",
                         (int)text.n, text.p, sh->id, s->name);
   }
-  /* The service serves a position that is trimmed from the oldest record that it still has, and does not say
-   * so. */
+  /* If the position is trimmed, the service begins with the oldest record that it still has, and reports no
+   * error. */
   *ret = slp_max_u64(slp_min_u64(at, end), sh->first);
   return 0;
 }

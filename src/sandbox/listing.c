@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define DESCRIBE_PAGE 100 /* the default and the most */
+#define DESCRIBE_PAGE 100 /* shards of a page: the default and the maximum */
 #define NAMES_PAGE 100
 
 static void put_arn_of(slp_box_call *c, const slp_stream *s, const char *region) {
@@ -54,7 +54,7 @@ static void put_mode(slp_box_call *c, const slp_stream *s) {
   slp_out_end(&c->out);
 }
 
-/* Writes what both descriptions have. */
+/* Writes the members that DescribeStream and DescribeStreamSummary have in common. */
 static void put_description(slp_box_call *c, const slp_stream *s) {
   slp_out_put_z(&c->out, "StreamName", s->name);
   slp_out_key(&c->out, "StreamARN");
@@ -63,7 +63,7 @@ static void put_description(slp_box_call *c, const slp_stream *s) {
   put_mode(c, s);
   slp_out_put_i64(&c->out, "RetentionPeriodHours", s->retention_ms / SLP_BOX_HOUR_MS);
   slp_out_key(&c->out, "StreamCreationTimestamp");
-  slp_out_time(&c->out, s->created_ms / 1000 * 1000); /* the service gives whole seconds */
+  slp_out_time(&c->out, s->created_ms / 1000 * 1000); /* rounded, because the service gives whole seconds */
   slp_out_key(&c->out, "EnhancedMonitoring");
   slp_out_list(&c->out);
   slp_out_map(&c->out);
@@ -75,8 +75,7 @@ static void put_description(slp_box_call *c, const slp_stream *s) {
   slp_out_put_z(&c->out, "EncryptionType", "NONE");
 }
 
-/* Returns the index at which a listing behind `id` goes on. Ids are compared as texts, as the service
- * does. */
+/* Returns the index at which a listing continues after `id`. Ids are compared as texts, as in the service. */
 static uint32_t first_after(const slp_stream *s, slp_str id) {
   if (!id.p) return 0;
   for (uint32_t i = 0; i < s->shards_n; i++) {
@@ -162,7 +161,8 @@ int slp_box_op_streams(slp_box_call *c) {
   int64_t limit = slp_min_i64(slp_box_int(c, "Limit", NAMES_PAGE), 10000);
   const slp_stream *last = NULL;
   int more = 0;
-  if (token.p) after = token; /* names are not secret, and this token never expires */
+  /* the token is the stream's name: names are not secret, and the token never expires */
+  if (token.p) after = token;
   slp_out_map(&c->out);
   for (int summary = 0; summary < 2; summary++) {
     int64_t left = limit;
@@ -187,7 +187,7 @@ int slp_box_op_streams(slp_box_call *c) {
   return 0;
 }
 
-/* ---- DescribeLimits, DescribeAccountSettings: as botocore 1.44.8 has them ----------------------------- */
+/* ---- DescribeLimits, DescribeAccountSettings: as in botocore 1.44.8 ----------------------------------- */
 #define ON_DEMAND_STREAMS_MAX 50 /* the service's default; the sandbox has no limit */
 
 int slp_box_op_limits(slp_box_call *c) {
@@ -227,25 +227,25 @@ static const char *const filter_names[FILTERS] = {
 typedef struct listing {
   slp_stream *s;
   uint8_t filter;
-  int64_t at_ms; /* for the two filters with a time */
+  int64_t at_ms; /* for AT_TIMESTAMP and FROM_TIMESTAMP */
   uint32_t from; /* the index of the first shard */
 } listing;
 
-/* Returns when a shard began. The first shards of a stream count from the stream's own start. CreateStream is
- * answered before they are made, and no time that a listing may name lies before that. */
+/* Returns when a shard began. The first shards of a stream are created after CreateStream was answered, but
+ * count as created with the stream. So no time that a listing may give lies before the first shards. */
 static int64_t starts_ms(const slp_box_shard *sh) {
   return sh->parent < 0 ? sh->stream->created_ms : sh->created_ms;
 }
 
 static int listed(const listing *l, const slp_box_shard *sh, int64_t horizon_ms) {
   if (sh->gone) return 0;
-  int64_t at_ms = slp_max_i64(l->at_ms, horizon_ms); /* times before the horizon count as the horizon */
+  int64_t at_ms = slp_max_i64(l->at_ms, horizon_ms); /* a time before the horizon is treated as the horizon */
   switch (l->filter) {
     case AT_LATEST: return slp_box_shard_open(sh);
     case AT_TRIM_HORIZON: return starts_ms(sh) <= horizon_ms && sh->closed_ms >= horizon_ms;
     case AT_TIMESTAMP: return starts_ms(sh) <= at_ms && sh->closed_ms >= at_ms;
     case FROM_TIMESTAMP: return sh->closed_ms >= at_ms;
-    default: return 1; /* all shards that are kept; `from` says where to begin */
+    default: return 1; /* all shards that are kept; `from` has the first index */
   }
 }
 

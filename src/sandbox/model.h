@@ -1,4 +1,5 @@
-/* model.h - the data of the sandbox, and the functions that its files share. Private to this room. */
+/* model.h - the data of the sandbox, and the functions that its files share. Private to this room. "The box"
+ * is the model, slp_box. "Synthetic" records are computed when they are read. */
 #ifndef SLP_SANDBOX_MODEL_H
 #define SLP_SANDBOX_MODEL_H
 
@@ -11,31 +12,33 @@
 #define SLP_BOX_PAGE_RECORDS 10000u
 #define SLP_BOX_PAGE_BYTES (10u * 1024 * 1024)
 #define SLP_BOX_RECORD_BYTES (10u * 1024 * 1024)
-#define SLP_BOX_SHARDS_MAX 20000u /* of one stream, with the closed ones */
+#define SLP_BOX_SHARDS_MAX 20000u /* of one stream, including closed shards */
 #define SLP_BOX_HOUR_MS INT64_C(3600000)
 
-typedef unsigned __int128 slp_u128; /* hash keys: MD5 as a number */
+typedef unsigned __int128 slp_u128; /* a hash key: an MD5 as a number */
 typedef struct slp_stream slp_stream;
 
-/* ---- seq.c: sequence numbers in the service's 56-digit layout, hash keys as text ------------- */
+/* ---- seq.c: sequence numbers in the service's 56-digit layout, hash keys as text ---------------------- */
 typedef struct slp_box_seq {
-  uint64_t create_s; /* when the shard was made, in Unix seconds */
+  uint64_t create_s; /* when the shard was created, in Unix seconds */
   uint32_t shard;    /* the shard's index */
-  uint64_t counter;  /* 0: the shard's start; the first record has 1 */
-  uint64_t arrive_s; /* when the record came, in Unix seconds */
+  uint64_t counter;  /* 0: the start of the shard; 1: the first record */
+  uint64_t arrive_s; /* when the record arrived, in Unix seconds */
 } slp_box_seq;
-#define SLP_BOX_SEQ_END UINT64_C(0x7fffffffffffffff) /* the counter of a closed shard's last number */
+/* the counter in the last sequence number of a closed shard */
+#define SLP_BOX_SEQ_END UINT64_C(0x7fffffffffffffff)
 #define SLP_BOX_SEQ_TEXT 64
-/* A sequence number as three digits in base 10^19, the lowest first. In this form adding one record is
- * cheap. */
+/* A sequence number as three digits in base 10^19, the lowest digit first. In this form the number of the
+ * next record is computed cheaply. */
 void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]);
-void slp_box_seq_chunks_next(uint64_t chunk[3]); /* counter + 1 */
-/* returns the length; no NUL */
+void slp_box_seq_chunks_next(uint64_t chunk[3]); /* adds 1 to the counter */
+/* Writes the decimal text without a NUL, and returns its length. */
 size_t slp_box_chunks_text(const uint64_t chunk[3], char out[SLP_BOX_SEQ_TEXT]);
-size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]); /* the same, with a NUL */
-int slp_box_seq_parse(slp_str text, slp_box_seq *ret); /* SLP_EBADDATA: the text does not have our layout */
-void slp_box_hash_text(slp_u128 hash, char out[40]);   /* decimal, with a NUL */
-int slp_box_hash_parse(slp_str text, slp_u128 *ret);   /* SLP_EBADDATA, SLP_ELIMIT */
+/* writes the decimal text with a NUL, and returns its length without it */
+size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]);
+int slp_box_seq_parse(slp_str text, slp_box_seq *ret); /* SLP_EBADDATA: the text does not have this layout */
+void slp_box_hash_text(slp_u128 hash, char out[40]);   /* writes decimal digits and a NUL */
+int slp_box_hash_parse(slp_str text, slp_u128 *ret);   /* errors: SLP_EBADDATA, SLP_ELIMIT */
 
 /* ---- streams and shards ---------------------------------------------------------------------- */
 typedef struct slp_box_record {
@@ -45,7 +48,7 @@ typedef struct slp_box_record {
   uint8_t keyless; /* 1: the record has no key */
 } slp_box_record;
 
-/* How much of a limit "so much a second" is used. */
+/* How much of a limit for each second is used. */
 typedef struct slp_box_window {
   int64_t from_ms, until_ms;
   uint64_t calls, bytes;
@@ -56,23 +59,24 @@ typedef struct slp_box_shard {
   uint32_t index;
   char id[24];
   slp_u128 hash_start, hash_end;
-  int64_t parent, adjacent_parent; /* an index, or -1 */
+  int64_t parent, adjacent_parent; /* indices of shards, or -1 */
   uint32_t child[2], child_n;
-  uint64_t create_s; /* a part of the shard's sequence numbers; later than that of its parents */
+  uint64_t create_s; /* a part of the shard's sequence numbers; greater than that of its parents */
   int64_t created_ms;
-  int64_t closed_ms; /* INT64_MAX: open */
-  uint8_t gone; /* 1: closed, and its last record is out of retention, so it is neither listed nor readable */
-  slp_box_record *recs;          /* owned; recs[head] has the counter `first` */
-  size_t head, recs_n, recs_cap; /* recs_n counts from recs[0] */
+  int64_t closed_ms; /* INT64_MAX: the shard is open */
+  /* 1: the shard is closed and its last record has expired, so the shard is neither listed nor readable */
+  uint8_t gone;
+  slp_box_record *recs;          /* owned; recs[head] is the record with the counter `first` */
+  size_t head, recs_n, recs_cap; /* recs_n includes the free elements before `head` */
   uint64_t first;                /* the counter of the oldest record that is kept */
   uint64_t next;                 /* the counter of the next record */
   int64_t last_arrived_ms;
   slp_box_window reads, writes, asked;
-  uint64_t asked_max; /* the most GetRecords calls within one second, with the refused ones */
-  int64_t synthetic_from_ms, synthetic_cap_ms; /* computed records arrive between these times */
+  uint64_t asked_max; /* the most GetRecords calls within one second, including refused calls */
+  int64_t synthetic_from_ms, synthetic_cap_ms; /* the times between which the synthetic records arrive */
   uint64_t synthetic_records;
   uint64_t synthetic_word;
-  char synthetic_key[24]; /* a key whose hash belongs to this shard */
+  char synthetic_key[24]; /* a partition key whose hash belongs to this shard */
 } slp_box_shard;
 
 typedef enum { SLP_BOX_CREATING, SLP_BOX_ACTIVE, SLP_BOX_UPDATING, SLP_BOX_DELETING } slp_box_status;
@@ -86,30 +90,31 @@ typedef enum {
 } slp_box_change;
 
 typedef struct slp_box_consumer { /* a registered consumer: consumers.c */
-  slp_list link;                  /* in the stream's consumers, oldest first */
+  slp_list link;                  /* in the consumers of its stream, oldest first */
   char *name;                     /* owned */
   uint64_t uid;
-  int64_t created_ms; /* its second is part of the ARN */
+  int64_t created_ms; /* the ARN contains its seconds */
   int64_t active_ms;
-  int64_t gone_ms; /* INT64_MAX: the consumer is not deregistered */
-  slp_list seats;  /* push.c: one for each shard that the consumer subscribed to */
+  int64_t gone_ms; /* when the consumer is removed; INT64_MAX: it is not deregistered */
+  slp_list seats;  /* push.c: one for each shard to which the consumer has subscribed */
 } slp_box_consumer;
 
 struct slp_stream {
   slp_list link; /* in box->streams, sorted by name */
   char *name;    /* owned */
-  uint64_t uid;  /* differs if a stream is made again under the same name */
+  uint64_t uid;  /* differs for a stream that is created again under the same name */
   slp_box_status status;
-  int64_t created_ms, trimmed_ms; /* trimmed_ms: nothing older is kept, because a control request said so */
+  int64_t created_ms, trimmed_ms; /* trimmed_ms: a control request has removed all records older than this */
   int64_t retention_ms;
-  int64_t swept_ms; /* when retention was last applied */
+  int64_t swept_ms; /* when expired records were last removed */
   uint32_t record_kib_max;
   uint8_t on_demand;
-  uint8_t spreads;        /* 1: the record distribution strategy is AUTO, so keys do not decide on shards */
-  uint32_t spread_next;   /* which open shard gets the next record */
-  slp_box_shard **shards; /* owned; by index, with shards that are gone */
+  /* 1: the record distribution strategy is AUTO, so the partition key does not choose the shard */
+  uint8_t spreads;
+  uint32_t spread_next;   /* index of the open shard that gets the next record */
+  slp_box_shard **shards; /* owned; by index; shards that are `gone` stay in it */
   uint32_t shards_n, shards_cap;
-  slp_box_change change; /* carried out at change_ms */
+  slp_box_change change; /* the change that is carried out at change_ms */
   int64_t change_ms;
   uint32_t change_a, change_b;
   slp_u128 change_hash;
@@ -117,7 +122,7 @@ struct slp_stream {
   uint32_t record_bytes;
   uint64_t records_per_second, seed, synthetic_records;
   slp_list consumers;
-  int64_t consumer_ms; /* the next consumer is created no earlier than this */
+  int64_t consumer_ms; /* the next consumer gets a creation time no earlier than this */
   slp_box_window consumer_describes, consumer_lists, consumer_deregisters;
 };
 
@@ -155,24 +160,24 @@ typedef enum {
   SLP_FAULT_NO_INITIAL,
   SLP_FAULT_UNKNOWN_EVENT
 } slp_fault_action;
-/* Stands for an operation in script lines about the events of subscriptions. */
+/* In lines of the script, stands in the operation's place for the events of subscriptions. */
 #define SLP_BOX_EVENT "SubscribeToShardEvent"
 
 typedef struct slp_fault {
   slp_list link;
-  uint64_t left;           /* calls that the line still applies to; UINT64_MAX: all */
-  char *operation, *shard; /* owned; NULL: any */
-  char *table;             /* owned: the same word, taken as a table's name; NULL: any */
+  uint64_t left;           /* how many more calls the line applies to; UINT64_MAX: all */
+  char *operation, *shard; /* owned; NULL: any operation, any shard */
+  char *table;             /* owned: the line's third word, as a table's name; NULL: any table */
   slp_fault_action action;
   char *argument; /* owned, with a NUL; may be NULL */
   size_t argument_n;
-  uint64_t number;     /* for delay, cut and status */
-  int status;          /* for error */
-  const char *message; /* for error: points into `argument`, behind the code's NUL */
+  uint64_t number;     /* actions delay, cut and status: the argument */
+  int status;          /* action error: the HTTP status */
+  const char *message; /* action error: points into `argument`, behind the NUL of the code */
 } slp_fault;
 
 /* ---- the model -------------------------------------------------------------------------------- */
-/* The services that a request may be for. The prefix of its target tells which. */
+/* The service that a request is for. The prefix of the request's target tells which. */
 typedef enum { SLP_BOX_KINESIS, SLP_BOX_DYNAMODB, SLP_BOX_CHANGES, SLP_BOX_CLOUDWATCH } slp_box_service;
 #define SLP_BOX_OPERATIONS 56
 typedef struct slp_box_use {
@@ -180,28 +185,29 @@ typedef struct slp_box_use {
 } slp_box_use;
 
 typedef struct slp_box_auth slp_box_auth;
-typedef struct slp_ddb slp_ddb; /* ddb.h: the tables of DynamoDB, and what belongs to them */
+typedef struct slp_ddb slp_ddb; /* ddb.h: the tables of DynamoDB, and their tokens */
 struct slp_box {
-  slp_mem *mem;           /* owns a reference */
-  sloop_sandbox_opts_t o; /* its texts are owned copies */
+  slp_mem *mem;           /* a reference is held */
+  sloop_sandbox_opts_t o; /* the strings in it are owned copies */
   slp_list streams, faults;
   slp_ddb *ddb;                        /* owned */
-  struct slp_changes_all *changes_all; /* owned; changes.h: the streams of tables */
-  uint64_t random;                     /* the state of the generator */
+  struct slp_changes_all *changes_all; /* owned; the streams of tables: changes.h */
+  uint64_t random;                     /* the state of the random generator */
   uint64_t uids;
-  uint32_t changes;   /* streams that wait for a change */
-  slp_digest *marker; /* has a key: signs iterators and tokens */
-  slp_digest *digest; /* MD5 of partition keys */
+  uint32_t changes;   /* how many streams wait for a change */
+  slp_digest *marker; /* keyed digest that signs iterators and tokens */
+  slp_digest *digest; /* computes the MD5 of partition keys */
   slp_box_auth *auth; /* NULL: signatures are not checked */
-  slp_box_tree tree;  /* of the request that is being answered */
+  slp_box_tree tree;  /* the body of the request that is being answered */
   slp_buf scratch;
-  slp_buf unpacked;     /* a request to CloudWatch in the form that the other services use */
-  uint64_t metric_data; /* data that PutMetricData took */
+  slp_buf unpacked;     /* a request to CloudWatch, converted into the form that the other services use */
+  uint64_t metric_data; /* how many data PutMetricData has accepted */
   sloop_sandbox_stats_t stats;
-  slp_box_use use[SLP_BOX_OPERATIONS + 1]; /* the last one is for all other requests */
-  slp_list subs;                           /* all subscriptions */
-  slp_list news;                           /* subscriptions to which something happened */
-  slp_box_window registers;                /* RegisterStreamConsumer calls of the account */
+  /* calls of each operation; the last element is for unknown operations */
+  slp_box_use use[SLP_BOX_OPERATIONS + 1];
+  slp_list subs; /* all open subscriptions, by slp_box_sub.link */
+  slp_list news; /* subscriptions that slp_push_next_news must return, because something happened to them */
+  slp_box_window registers; /* limits the RegisterStreamConsumer calls of the account */
 };
 
 /* A call that is being answered. */
@@ -213,14 +219,14 @@ typedef struct slp_box_call {
   const char *operation; /* such as "GetRecords" */
   slp_box_tree *in;
   slp_box_out out;
-  slp_fault *fault;       /* the script line that applies to this call; may be NULL */
-  slp_fault_action shape; /* the line's action, if it changes the page */
-  uint8_t fault_used;     /* 1: the shape could be applied */
+  slp_fault *fault;       /* the script line that applies to this call; NULL: none */
+  slp_fault_action shape; /* the action of the script line, if it changes the page of GetRecords */
+  uint8_t fault_used;     /* 1: the action in `shape` was applied */
   const char *error;      /* NULL: no error */
   int error_status;
   char error_message[1024];
-  slp_box_sub *subscription; /* the subscription that the call opened; may be NULL */
-  slp_str error_more; /* members of the error beside its message, as JSON: "Item":{...}; may be absent */
+  slp_box_sub *subscription; /* the subscription that the call has opened; NULL: none */
+  slp_str error_more;        /* further members of the error as JSON, such as "Item":{...}; .p NULL: none */
 } slp_box_call;
 
 /* box.c */
@@ -228,66 +234,70 @@ uint64_t slp_box_random(slp_box *box);
 /* Sets the call's error. Always returns -1. */
 int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
 int slp_box_no_memory(slp_box_call *c);
-/* Called when a request has passed all checks and has changed nothing yet. -1: the request has DryRun, and
- * the call has failed. 0: it has none. */
+/* Called when a request has passed all checks and has not changed anything yet. Returns -1 if DryRun is true;
+ * the call has then failed. Returns 0 otherwise. */
 int slp_box_dry_run(slp_box_call *c);
-/* Returns the text of a member that the rules have checked. {NULL, 0}: it is absent. */
+/* Returns the text of a member whose type the rules have already checked. {NULL, 0}: the member is absent. */
 slp_str slp_box_text(slp_box_call *c, const char *member);
 int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise);
 
-/* rules.c: the input of every operation. */
+/* rules.c: the operations, and the check of their input. */
 typedef struct slp_box_operation {
   slp_box_service service;
   const char *name;
-  const char *label; /* the name in statistics: Kinesis and DynamoDB Streams share some names */
+  /* the name in statistics, because Kinesis and DynamoDB Streams share some operation names */
+  const char *label;
   int (*run)(slp_box_call *c);
   const struct slp_box_rule *rules;
   uint8_t rules_n;
 } slp_box_operation;
-/* NULL: there is no such operation. *ret_number: the operation's number, below SLP_BOX_OPERATIONS. */
+/* Finds an operation. *ret_number gets its number, below SLP_BOX_OPERATIONS. NULL: there is no such
+ * operation. */
 const slp_box_operation *slp_box_operation_find(slp_box_service service, slp_str name, uint32_t *ret_number);
-int slp_box_operation_known(slp_str name);            /* by any of the services */
-const char *slp_box_operation_label(uint32_t number); /* NULL: behind the last one */
-/* Checks types and constraints. -1: the call has failed with SerializationException or ValidationException,
- * in the service's words. */
+int slp_box_operation_known(slp_str name);            /* returns 1 if any service has this operation */
+const char *slp_box_operation_label(uint32_t number); /* NULL: there is no operation with this number */
+/* Checks the types and limits of the request's members. -1: the call has failed with SerializationException
+ * or ValidationException, in the service's words. */
 int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
 
 /* streams.c */
 int slp_box_name_valid(slp_str name);
 slp_stream *slp_box_find(slp_box *box, slp_str name);
-/* Finds the stream by StreamName or StreamARN of the request. NULL: there is none, and the call has
+/* Finds the stream by StreamName or StreamARN of the request. NULL: there is no such stream, and the call has
  * failed. */
 slp_stream *slp_box_stream_of(slp_box_call *c);
-slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id); /* NULL: there is none, or it is gone */
+/* NULL: there is no such shard, or it is `gone` */
+slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id);
 slp_box_shard *slp_box_shard_for(slp_stream *s, slp_u128 hash);
 int slp_box_stream_new(slp_box *box, int64_t now_ms, slp_str name, slp_stream **ret);
 void slp_box_stream_free(slp_box *box, slp_stream *s);
 int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t shards);
-void slp_box_settle(slp_box *box, int64_t now_ms); /* carries out the changes that are due */
+void slp_box_settle(slp_box *box, int64_t now_ms); /* carries out the changes of streams that are due */
 uint32_t slp_box_open_shards(const slp_stream *s);
 int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from, slp_u128 to,
                       const slp_box_shard *parent, const slp_box_shard *adjacent, slp_box_shard **ret);
-/* Starts a change. The stream has the status `meanwhile` until the change is carried out, change_ms from
- * now. */
+/* Begins a change of a stream. The stream has the status `meanwhile` until the change is carried out, after
+ * the option change_ms. */
 void slp_box_change_begin(slp_box_call *c, slp_stream *s, slp_box_change change, slp_box_status meanwhile);
 const char *slp_box_status_name(slp_box_status status);
 static inline int slp_box_shard_open(const slp_box_shard *sh) { return sh->closed_ms == INT64_MAX; }
-/* Write the two numbers that a listing shows. The end is for closed shards only. */
+/* Write the starting and the ending sequence number that a listing shows. Only closed shards have an ending
+ * number. */
 void slp_box_shard_start(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
 void slp_box_shard_end(const slp_box_shard *sh, char out[SLP_BOX_SEQ_TEXT]);
 int slp_box_op_create(slp_box_call *c);
 int slp_box_op_delete(slp_box_call *c);
 int slp_box_op_strategy(slp_box_call *c);
-/* Returns the n-th open shard. The stream must have more than n. */
+/* Returns the n-th open shard, counted from 0. The stream must have more than n open shards. */
 slp_box_shard *slp_box_open_shard(const slp_stream *s, uint32_t n);
 
 /* reshard.c: splits and merges shards by the service's rules. */
 typedef struct slp_box_refusal {
-  const char *code; /* NULL: allowed */
+  const char *code; /* the error; NULL: the change is allowed */
   char message[512];
 } slp_box_refusal;
-/* Check whether this shard may be split there, and whether these two shards, in either order, may be
- * merged. */
+/* Check whether a shard may be split at new_start, and whether two shards may be merged. The order of the two
+ * does not matter. */
 void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, slp_box_refusal *why,
                        slp_box_shard **ret_shard, slp_u128 *ret_at);
 void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusal *why, slp_box_shard **ret_a,
@@ -302,7 +312,7 @@ int slp_box_op_retention_up(slp_box_call *c);
 int slp_box_op_retention_down(slp_box_call *c);
 
 /* listing.c */
-void slp_box_put_arn(slp_box_call *c, const slp_stream *s); /* as a value */
+void slp_box_put_arn(slp_box_call *c, const slp_stream *s); /* writes the stream's ARN as a value */
 void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh);
 int slp_box_op_describe(slp_box_call *c);
 int slp_box_op_summary(slp_box_call *c);
@@ -313,62 +323,72 @@ int slp_box_op_shards(slp_box_call *c);
 
 /* records.c */
 void slp_box_records_free(slp_box *box, slp_box_shard *sh);
-/* Removes records that are out of retention, and closed shards without records. */
+/* Removes expired records, and closed shards that have no records left. */
 void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms);
 int64_t slp_box_horizon_ms(const slp_stream *s, int64_t now_ms);
-/* Returns 1 if there is room left in this second. The window moves on by itself. A limit of 0: no limit. */
+/* Returns 1 if the limits leave room for a call in this second. Begins a new second if the last one is over.
+ * A limit of 0 is no limit. */
 int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit);
 void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit);
-/* Returns the shard for the next record of a stream that spreads: the open shards take turns. */
+/* Returns the shard for the next record of a stream whose keys do not choose the shard (`spreads`): the open
+ * shards take turns. */
 slp_box_shard *slp_box_next_in_turn(const slp_stream *s);
-int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret); /* MD5 as a number */
-/* Stores one record; limits do not count here. key.p NULL: the record has no key. */
+int slp_box_hash_of(slp_box *box, slp_str key, slp_u128 *ret); /* computes the MD5 of the key as a number */
+/* Stores one record without checking limits. key.p NULL: the record has no key. */
 int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, slp_str data,
                   slp_box_seq *ret_seq);
 int slp_box_op_put(slp_box_call *c);
 int slp_box_op_put_many(slp_box_call *c);
 
-/* A record that is stored or computed. Valid until the next slp_box_view_get() or change. */
+/* A record, stored or synthetic. Valid until the next slp_box_view_get(), or the next change of the shard. */
 typedef struct slp_box_view {
   slp_box_seq seq;
   int64_t arrived_ms;
-  slp_str key, data; /* key.p NULL: there is no key */
+  slp_str key, data; /* key.p NULL: the record has no key */
 } slp_box_view;
 int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_view *ret);
-int64_t slp_box_arrived_ms(const slp_box_shard *sh, uint64_t counter); /* the record must be kept */
-/* the counter behind the last record that is there now */
+/* the shard must still have the record */
+int64_t slp_box_arrived_ms(const slp_box_shard *sh, uint64_t counter);
+/* Returns the counter after that of the last record that has arrived by now_ms. */
 uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms);
-/* Returns the counter of the first record that arrived at that time or later. The end: there is none. */
+/* Returns the counter of the first record that arrived at at_ms or later, or slp_box_end() if there is
+ * none. */
 uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms);
 
 /* synthetic.c */
-uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms); /* how many have arrived */
+/* returns how many records have arrived */
+uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms);
 int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter);
 void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, size_t n);
-int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from); /* for shards from that index on */
-/* Returns 1 if slp_synthetic_write() can write the records: their encodings must have the same length. */
+/* computes the keys of the shards from the index `from` on */
+int slp_synthetic_setup(slp_box *box, slp_stream *s, uint32_t from);
+/* Returns 1 if slp_synthetic_write() can write these records: the encodings of all must have the same
+ * length. */
 int slp_synthetic_alike(const slp_box_shard *sh, uint64_t from, uint64_t n);
-/* Writes records [from, from + n) as items of the open list, straight into the answer. */
+/* Writes the records [from, from + n) into the open list of the answer. */
 int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n);
 
-/* iterators.c: a mark is signed and can't be read by clients; nothing is stored for it. */
+/* iterators.c: a mark is a position in the form of a text. It is signed, clients can't read it, and the box
+ * does not store it. */
 typedef struct slp_box_mark {
-  /* 'i' iterator, 't' token of a shard listing, 'k' token of a consumer listing, 'c' iterator of changes */
+  /* 'i': iterator; 't': token of a shard listing; 'k': token of a consumer listing; 'c': iterator of a
+   * table's stream */
   uint8_t kind;
-  uint8_t filter;  /* token: the filter of the listing; 'c': how many empty pages come first */
-  uint16_t reader; /* 'c': a number of the reader, for counting readers */
+  uint8_t filter;  /* 't': the filter of the listing; 'c': how many empty pages come first */
+  uint16_t reader; /* 'c': a random number of GetShardIterator, by which GetRecords counts readers */
   uint64_t stream_uid;
-  uint32_t shard;   /* iterator: the shard's index; token: the first index of the next page */
-  uint64_t counter; /* iterator: the next record; token: the filter's time */
+  uint32_t shard;   /* 'i' and 'c': the shard's index; 't': the first index of the next page */
+  uint64_t counter; /* 'i' and 'c': the next record; 't': the time of the filter */
   int64_t issued_ms;
 } slp_box_mark;
-int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* appends text */
-/* Writes the mark as a member of the answer. 0, or what slp_box_no_memory returns. */
+int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* appends the text of the mark */
+/* Writes the mark as a member of the answer. Returns 0, or the result of slp_box_no_memory. */
 int slp_box_put_mark(slp_box_call *c, const char *member, const slp_box_mark *m);
 int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret);
-void slp_box_when(int64_t ms, char out[64]); /* writes a time as the service's messages do */
+void slp_box_when(int64_t ms, char out[64]); /* writes a time in the form that the service uses in messages */
 int slp_box_op_iterator(slp_box_call *c);
-/* Finds the record that a position names. `seq` and `when` are absent if they were not given. */
+/* Finds the counter of the first record that a position selects. seq.p and `when` are NULL if the request
+ * does not have them. */
 int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str seq, slp_value *when,
                      uint64_t *ret);
 slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
@@ -377,17 +397,18 @@ slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 void slp_consumers_free(slp_box *box, slp_stream *s);
 uint32_t slp_consumers_count(slp_box *box, slp_stream *s, int64_t now_ms);
 slp_box_status slp_consumer_status(const slp_box_consumer *k, int64_t now_ms);
-/* NULL: there is none, and the call has failed. */
+/* NULL: there is no such consumer, and the call has failed. */
 slp_box_consumer *slp_consumer_by_arn(slp_box_call *c, slp_str arn, slp_stream **ret_stream);
 int slp_consumers_op_register(slp_box_call *c);
 int slp_consumers_op_describe(slp_box_call *c);
 int slp_consumers_op_list(slp_box_call *c);
 int slp_consumers_op_deregister(slp_box_call *c);
 
-/* push.c; sandbox.h has more of it */
+/* push.c; further functions are in sandbox.h */
 int slp_push_op_subscribe(slp_box_call *c);
-void slp_push_news(slp_box *box, const slp_box_shard *sh); /* a record came, or the shard was closed */
-slp_box_sub *slp_push_of(slp_list *link);                  /* `link` is in box->subs */
+/* called when a record has arrived, or when the shard was closed */
+void slp_push_news(slp_box *box, const slp_box_shard *sh);
+slp_box_sub *slp_push_of(slp_list *link); /* returns the subscription of a link in box->subs */
 void slp_push_end_consumer(slp_box *box, slp_box_consumer *k);
 void slp_push_forget_consumer(slp_box *box, slp_box_consumer *k);
 
@@ -395,35 +416,38 @@ void slp_push_forget_consumer(slp_box *box, slp_box_consumer *k);
 int slp_box_put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n,
                         slp_fault_action shape);
 void slp_box_put_children(slp_box_call *c, const slp_box_shard *sh);
-/* Returns MillisBehindLatest for the page [from, next). */
+/* Returns MillisBehindLatest for a page with the records [from, next). */
 int64_t slp_box_behind_ms(const slp_box_shard *sh, uint64_t from, uint64_t next, uint64_t end,
                           int64_t now_ms);
-/* Returns how many records from `from` on fit into one page: at least one, however large it is. */
+/* Returns how many records, beginning with `from`, fit into one page: at least one, even if it is too
+ * large. */
 uint64_t slp_box_page_size(const slp_box_shard *sh, uint64_t from, uint64_t most, uint64_t bytes_max,
                            uint64_t *ret_bytes);
 int slp_box_op_get(slp_box_call *c);
-/* Returns 1 if that action would change the page that this GetRecords is about to get. */
+/* Returns 1 if the action would change the page that this GetRecords call is about to get. */
 int slp_box_shape_fits(slp_box_call *c, slp_fault_action action);
 
 /* faults.c */
 void slp_box_faults_clear(slp_box *box);
-/* Sets c->fault and c->shape from the first line that applies to this call. NULL: none does. `shard` may be
- * absent. */
+/* Sets c->fault and c->shape from the first line of the script that applies to this call. NULL: no line does.
+ * shard.p may be NULL. */
 void slp_box_fault_find(slp_box_call *c, slp_str shard);
-/* Carries out faults that replace the operation. 1: the answer or the call's error is complete. */
+/* Carries out a fault that replaces the operation. Returns 1 if the answer, or the call's error, is then
+ * complete. */
 int slp_box_fault_before(slp_box_call *c, slp_box_answer *answer);
-/* counts one use of the line, and removes it after the last */
+/* counts one use of the line, and removes the line after its last use */
 void slp_box_fault_use(slp_box *box, slp_fault *f);
-int slp_box_fault_twice(const slp_box_call *c); /* 1: the operation is carried out twice */
-/* Carries out faults that change the finished answer, and counts the use of the line. */
+/* returns 1 if a fault wants the operation carried out twice */
+int slp_box_fault_twice(const slp_box_call *c);
+/* Carries out a fault that changes the finished answer, and counts the use of its line. */
 void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer);
 
 /* auth.c */
 slp_box_auth *slp_box_auth_new(slp_mem *mem, const sloop_sandbox_opts_t *o); /* NULL: no memory */
 void slp_box_auth_free(slp_box_auth *a);
-/* 0, or -1: the call has failed. */
+/* Checks the signature of a request. Returns 0, or -1 if the call has failed. */
 int slp_box_auth_check(slp_box_auth *a, slp_box_call *c, const slp_box_request *rq);
-/* Writes the region of the request's credential scope; us-east-1 if there is none. */
+/* Writes the region of the request's credential scope, or us-east-1 if the request has no scope. */
 void slp_box_region_of(slp_str authorization, char out[32]);
 
 #endif

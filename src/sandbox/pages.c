@@ -1,10 +1,10 @@
-/* pages.c - GetRecords: limits, the page, how far behind it is, and the end of a shard. */
+/* pages.c - GetRecords: its limits, the records of a page, MillisBehindLatest, and the end of a shard. */
 #include "sandbox/model.h"
 
 #include "base/num.h"
 #include "codec/cbor.h"
 
-/* Returns the shard of an iterator. NULL: the iterator is bad or old, or the shard is gone; the call has
+/* Returns the shard of an iterator. NULL: the iterator is bad or expired, or the shard is gone; the call has
  * failed. */
 static slp_box_shard *shard_of(slp_box_call *c, slp_str text, slp_box_mark *m) {
   if (slp_box_mark_read(c->box, text, 'i', m)) {
@@ -103,8 +103,8 @@ int slp_box_put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint6
   return r;
 }
 
-/* MillisBehindLatest is the age of the last record in the page, by the wall clock, if more records follow. At
- * the tip it is 0. */
+/* If records follow the page, MillisBehindLatest is the age of the page's last record by the wall clock.
+ * Otherwise it is 0. */
 int64_t slp_box_behind_ms(const slp_box_shard *sh, uint64_t from, uint64_t next, uint64_t end,
                           int64_t now_ms) {
   if (next >= end) return 0;
@@ -131,11 +131,12 @@ static void put_behind(slp_box_call *c, int64_t ms) {
     for (int k = 0; k < 8; k++) raw[1 + k] = (char)(u >> (56 - 8 * k));
     slp_out_raw(&c->out, (slp_str){raw, sizeof raw});
   } else {
-    slp_out_raw(&c->out, SLP_STR("\xf6")); /* null, because the value is no number in CBOR */
+    slp_out_raw(&c->out, SLP_STR("\xf6")); /* null, because CBOR could not express the value as an integer */
   }
 }
 
-/* Writes a child as pages name it. NULL: an invented one, for the fault that gives children too early. */
+/* Writes a child of the parent into a page. `child` NULL: writes an invented child, for the fault that lists
+ * children before the end of the parent. `parents` 0: lists no parents. */
 static void put_child(slp_box_call *c, const slp_box_shard *parent, const slp_box_shard *child, int parents) {
   slp_out_map(&c->out);
   slp_out_put_z(&c->out, "ShardId", child ? child->id : "shardId-999999999999");

@@ -1,9 +1,10 @@
 /* push.c - SubscribeToShard: subscriptions, the events that are due, and how subscriptions end. The rules are
  * from the Amazon Kinesis Data Streams API Reference, page "SubscribeToShard".
  *
- * A subscription is OPEN until it is ENDED: after five minutes, at the end of the shard, or by an exception.
- * A fault makes it CUT or SILENT. slp_push_more writes what it has to send, at a time that it names or when
- * there is news. */
+ * A subscription is OPEN until it is ENDED: after five minutes, at the end of the shard, or by an exception,
+ * which is sent from LAST_WORD. A fault makes it CUT or SILENT. slp_push_more writes the events that are due.
+ * It must be called at the time that its last call returned, and also when something has happened to the
+ * subscription ("news"). */
 #include "sandbox/model.h"
 
 #include "codec/crc32.h"
@@ -12,36 +13,37 @@
 
 #define EVENT_RECORDS 10000u
 #define EVENT_BYTES (1u << 20)
-#define SYNTHETIC_WAKE_MS 20 /* computed records come without news */
+/* synthetic records arrive without a call of slp_push_news, so they are looked for this often */
+#define SYNTHETIC_WAKE_MS 20
 #define CONTENT_TYPE "application/x-amz-json-1.1"
 
 typedef enum { OPEN, LAST_WORD, SILENT, ENDED, CUT } push_state;
 
-typedef struct seat { /* a consumer at a shard: when it subscribed last, and its open subscription */
-  slp_list link;      /* in the consumer's seats */
+typedef struct seat { /* a consumer at one shard: when it last subscribed, and its open subscription */
+  slp_list link;      /* in the consumer's `seats` */
   uint32_t shard;
-  int64_t subscribed_ms; /* the last call that succeeded; INT64_MIN: none */
+  int64_t subscribed_ms; /* when a call last succeeded; INT64_MIN: none has */
   slp_box_window calls, sent;
-  slp_box_sub *sub; /* NULL: none is open */
+  slp_box_sub *sub; /* the open subscription; NULL: none is open */
 } seat;
 
 struct slp_box_sub {
   slp_box *box;
   slp_list link;      /* in box->subs */
-  slp_list news_link; /* in box->news, if something happened to the subscription */
-  seat *seat;         /* NULL: another subscription took over, or the consumer is gone */
+  slp_list news_link; /* in box->news, if something has happened to the subscription */
+  seat *seat;         /* NULL: a newer subscription has taken over, or the consumer is gone */
   uint64_t stream_uid;
   uint32_t shard;
   push_state state;
-  uint64_t counter; /* the next record */
-  /* until_ms: when the subscription ends. next_ms: when an event is due at the latest */
+  uint64_t counter; /* the next record to send */
+  /* until_ms: when the subscription ends. next_ms: when the next event is due, even if it has no records */
   int64_t until_ms, next_ms;
-  int64_t not_before_ms;        /* the time of a delayed event */
+  int64_t not_before_ms;        /* until when a fault delays the next event */
   const char *exception, *said; /* LAST_WORD: the exception and its message */
   slp_buf payload;
 };
 
-/* ---- messages: written here by itself, so that reader and writer can't share a mistake ---------------- */
+/* ---- messages: encoded here, and not by codec/, so that reader and writer can't share a mistake ------- */
 static void put_be32(slp_buf *b, uint64_t v) {
   char raw[4] = {(char)(v >> 24), (char)(v >> 16), (char)(v >> 8), (char)v};
   slp_buf_add(b, raw, 4);
@@ -55,13 +57,13 @@ static void put_header(slp_buf *b, const char *name, const char *value) {
   size_t n = strlen(value);
   slp_buf_add_char(b, (char)strlen(name));
   slp_buf_add_z(b, name);
-  slp_buf_add_char(b, 7); /* the type of a text */
+  slp_buf_add_char(b, 7); /* type 7: a string */
   slp_buf_add_char(b, (char)(n >> 8));
   slp_buf_add_char(b, (char)n);
   slp_buf_add_z(b, value);
 }
 
-/* `headers`: names and values in turn, then NULL. */
+/* Appends a message. `headers`: name, value, name, value ..., NULL. bad_sum 1: the checksum is wrong. */
 static int put_message(slp_buf *to, const char *const *headers, slp_str payload, int bad_sum) {
   size_t from = to->n, n = 0;
   for (size_t i = 0; headers[i]; i += 2) n += header_bytes(headers[i], headers[i + 1]);
@@ -100,7 +102,7 @@ static int put_error(slp_buf *to, const char *code, const char *message) {
   return put_message(to, headers, SLP_STR(""), 0);
 }
 
-/* ---- news --------------------------------------------------------------------------------------------- */
+/* ---- subscriptions to which something happens --------------------------------------------------------- */
 static void tell(slp_box_sub *u) {
   if (!slp_list_linked(&u->news_link)) slp_list_add_last(&u->box->news, &u->news_link);
 }
@@ -216,7 +218,7 @@ static slp_box_sub *open_sub(slp_box_call *c, seat *at, const slp_box_shard *sh,
 int slp_push_op_subscribe(slp_box_call *c) {
   slp_stream *s;
   uint64_t counter;
-  /* The service answers such a request with 500 (LocalStack, tests/aws/services/kinesis/test_kinesis.py). */
+  /* The service answers a CBOR request with 500 (LocalStack, tests/aws/services/kinesis/test_kinesis.py). */
   if (c->out.wire == SLP_WIRE_CBOR)
     return slp_box_fail(c, "InternalFailure", "Subscriptions are asked for as JSON.");
   slp_box_consumer *k = slp_consumer_by_arn(c, slp_box_text(c, "ConsumerARN"), &s);
@@ -252,8 +254,8 @@ static slp_box_shard *shard_of(slp_box_sub *u, int64_t now_ms) {
   return s && u->shard < s->shards_n && !s->shards[u->shard]->gone ? s->shards[u->shard] : NULL;
 }
 
-/* Writes a number behind the last record that was sent, or behind the shard's start, and before the next
- * record. It grows with time, as the service's number does. */
+/* Writes a sequence number that lies after the last record that was sent (or after the shard's start), and
+ * before the next record. It grows with time, as the service's number does. */
 static void put_continuation(slp_box_call *c, const slp_box_sub *u, const slp_box_shard *sh) {
   char text[SLP_BOX_SEQ_TEXT];
   slp_box_seq seq = {.create_s = sh->create_s,
@@ -264,7 +266,8 @@ static void put_continuation(slp_box_call *c, const slp_box_sub *u, const slp_bo
   slp_out_put_z(&c->out, "ContinuationSequenceNumber", text);
 }
 
-/* Finds the fault for the next event, and counts the use of its line. */
+/* Finds the fault for the next event, and counts the use of its line. Returns SLP_FAULT_NONE if there is
+ * none. */
 static slp_fault_action fault_of(slp_box_sub *u, slp_box_call *c, const slp_box_shard *sh, slp_buf *to,
                                  uint64_t *ret_number) {
   slp_box_fault_find(c, slp_str_of(sh->id));
@@ -284,7 +287,7 @@ static slp_fault_action fault_of(slp_box_sub *u, slp_box_call *c, const slp_box_
   return action;
 }
 
-/* Writes an event with the next n records, and moves on behind them. */
+/* Writes an event with the next n records, and advances u->counter behind them. */
 static int write_event(slp_box_sub *u, slp_box_call *c, slp_box_shard *sh, uint64_t n, uint64_t end,
                        slp_buf *to, slp_fault_action fault) {
   uint64_t from = u->counter;
@@ -341,7 +344,8 @@ static int event(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, slp_buf *to)
   return 0;
 }
 
-/* Returns 1 if an event is to be sent now. 0: *ret_at_ms says when to ask again. */
+/* Returns 1 if an event is due now. Otherwise returns 0, and sets *ret_at_ms to the time for the next
+ * call. */
 static int is_due(slp_box_sub *u, slp_box_shard *sh, int64_t now_ms, int64_t *ret_at_ms) {
   uint64_t most = u->box->o.push_bytes_per_second;
   *ret_at_ms = slp_min_i64(u->next_ms, u->until_ms);

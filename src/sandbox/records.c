@@ -1,4 +1,5 @@
-/* records.c - puts and keeps records: routing, limits for each second, storage, retention. */
+/* records.c - puts and keeps records: which shard a record goes to, limits for each second, storage,
+ * retention. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -6,9 +7,10 @@
 #define SECOND_MS 1000
 
 /* ---- limits for each second ------------------------------------------------------------------------
- * A second begins with the first call after the last one has ended. If a call takes more bytes than a
- * second has, the second lasts as long as these bytes need. For example, a page of 10 MiB at 2 MiB a second
- * makes calls fail for 5 s from its start. The service says the same. */
+ *
+ * A second begins with the first call after the last second has ended. If a call takes more bytes than the
+ * limit, the second is prolonged until the limit would allow these bytes. For example, after a page of 10 MiB
+ * at 2 MiB a second, calls fail for 5 s from the page's start. The service documents the same. */
 int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit) {
   if (now_ms >= w->until_ms || now_ms < w->from_ms) {
     *w = (slp_box_window){.from_ms = now_ms, .until_ms = now_ms + SECOND_MS};
@@ -63,7 +65,7 @@ int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_
   return 0;
 }
 
-/* Arrival times never decrease within a shard, so the search can go by halves. */
+/* A binary search, because arrival times never decrease within a shard. */
 uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms) {
   uint64_t low = sh->first, high = slp_box_end(sh, now_ms);
   while (low < high) {
@@ -104,7 +106,7 @@ void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms) {
   if (s->swept_ms != INT64_MIN && now_ms / SECOND_MS <= s->swept_ms / SECOND_MS) return;
   int64_t horizon_ms = slp_box_horizon_ms(s, now_ms);
   s->swept_ms = now_ms;
-  if (horizon_ms == s->created_ms) return; /* nothing can be older than the stream */
+  if (horizon_ms == s->created_ms) return; /* no record can be older than the stream */
   for (uint32_t i = 0; i < s->shards_n; i++) {
     slp_box_shard *sh = s->shards[i];
     if (sh->gone) continue;
@@ -133,7 +135,7 @@ int slp_box_store(slp_box *box, slp_box_shard *sh, int64_t now_ms, slp_str key, 
                   slp_box_seq *ret_seq) {
   int r = room_for_one(box, sh);
   if (r) return r;
-  /* even an empty record without a key needs an address */
+  /* + 1: a record with neither key nor data needs an address too */
   char *bytes = slp_alloc(box->mem, key.n + data.n + 1);
   if (!bytes) return SLP_ENOMEM;
   if (key.n) memcpy(bytes, key.p, key.n);
@@ -166,7 +168,8 @@ slp_box_shard *slp_box_next_in_turn(const slp_stream *s) {
   return slp_box_open_shard(s, s->spread_next % slp_box_open_shards(s));
 }
 
-/* Finds the shard that a record goes to. -1: the explicit hash key is not valid, and the call has failed. */
+/* Finds the shard for a record. Returns -1 if the explicit hash key is not valid; the call has then
+ * failed. */
 static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explicit_hash, slp_box_shard **ret) {
   slp_u128 hash;
   if (s->spreads) {
@@ -189,7 +192,7 @@ static int route(slp_box_call *c, slp_stream *s, slp_str key, slp_value *explici
   return 0;
 }
 
-/* Finds the stream of a put. While a stream is being made, it does not exist for writers. */
+/* Finds the stream of a put. A stream that is being created does not exist for writers. */
 static slp_stream *writable(slp_box_call *c) {
   slp_stream *s = slp_box_stream_of(c);
   if (!s) return NULL;
@@ -211,7 +214,7 @@ typedef struct put {
   slp_box_shard *shard;
 } put;
 
-/* `where` is the path of the record in the request. */
+/* Reads one record of a put. `where`: the path of the record in the request, for messages. */
 static int read_put(slp_box_call *c, slp_stream *s, uint32_t node, const char *where, put *ret) {
   const slp_value *key = slp_box_tree_get(c->in, node, "PartitionKey");
   if (!key && !s->spreads)
@@ -244,7 +247,8 @@ static int may_write(slp_box_call *c, const put *p) {
   slp_box_window *w = &p->shard->writes;
   uint64_t bytes = p->key.n + p->data.n, limit = o->write_bytes_per_second;
   if (!slp_box_window_open(w, c->now_ms, o->write_records_per_second, limit)) return 0;
-  /* A record that is larger than a second's share may pass if it comes alone. */
+  /* w->bytes == 0: a record larger than the limit of a second is accepted if it is the first of its
+   * second. */
   return !limit || w->bytes == 0 || w->bytes + bytes <= limit;
 }
 
@@ -307,7 +311,7 @@ int slp_box_op_put_many(slp_box_call *c) {
   uint64_t bytes = 0;
   uint32_t failed = 0, number = 0;
   put p = {.shard = NULL};
-  for (uint32_t i = list->child; i; i = c->in->v[i].next) { /* checks all records before it stores any */
+  for (uint32_t i = list->child; i; i = c->in->v[i].next) { /* check all records before storing any */
     char where[40];
     snprintf(where, sizeof where, "records.%u.member.", ++number);
     if (read_put(c, s, i, where, &p)) return -1;

@@ -1,5 +1,4 @@
-/* reshard.c - splits, merges and resizes streams. Parents and children are the same as the service would
- * make. */
+/* reshard.c - splits, merges and resizes streams. Parents and children are the same as in the service. */
 #include "sandbox/model.h"
 
 #include <stdarg.h>
@@ -14,7 +13,7 @@ static void refuse(slp_box_refusal *why, const char *code, const char *fmt, ...)
   va_end(args);
 }
 
-/* Finds an open shard by its id. NULL: there is none, and `why` is set. */
+/* Finds an open shard by its id. Returns NULL, and sets *why, if there is none. */
 static slp_box_shard *reshardable(const slp_stream *s, slp_str id, slp_box_refusal *why) {
   slp_box_shard *sh = slp_box_shard_by_id(s, id);
   int n = (int)slp_min_u64(id.n, 128);
@@ -38,7 +37,8 @@ void slp_box_may_split(const slp_stream *s, slp_str shard, slp_str new_start, sl
   why->code = NULL;
   slp_box_shard *sh = reshardable(s, shard, why);
   if (!sh) return;
-  if (!new_start.p) { /* only control requests may leave it out: then it is the middle */
+  if (!new_start.p) {
+    /* without new_start, which only control requests may leave out, the shard is split in the middle */
     at = sh->hash_start + (sh->hash_end - sh->hash_start) / 2 + 1;
   } else if (slp_box_hash_parse(new_start, &at)) {
     at = 0;
@@ -79,10 +79,10 @@ void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusa
 /* ---- splitting, merging, resizing ----------------------------------------------------------------- */
 static void close_shard(slp_box_shard *sh, int64_t now_ms) {
   if (sh->stream->synthetic) {
-    sh->next = slp_box_end(sh, now_ms); /* computed records that have not arrived by now never will */
+    sh->next = slp_box_end(sh, now_ms); /* synthetic records that have not arrived by now will never arrive */
     sh->synthetic_records = sh->next - 1;
   }
-  /* A shard never closes before its last record, even if the clock was moved back. */
+  /* A shard is never closed before its last record, even if a test has set the clock back. */
   sh->closed_ms = slp_max_i64(now_ms, sh->last_arrived_ms);
 }
 
@@ -91,7 +91,7 @@ static void adopt(slp_box_shard *parent, const slp_box_shard *child) {
   parent->child[parent->child_n++] = child->index;
 }
 
-/* Undoes slp_box_shard_add. The shard is the stream's last one, and nobody has seen it. */
+/* Undoes slp_box_shard_add: removes the stream's last shard, which nobody has seen yet. */
 static void drop_last(slp_box *box, slp_stream *s) { slp_free(box->mem, s->shards[--s->shards_n]); }
 
 int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *sh, slp_u128 at) {
@@ -136,9 +136,9 @@ static slp_box_shard *open_starting_at(slp_stream *s, slp_u128 hash) {
   return sh && sh->hash_start == hash ? sh : NULL;
 }
 
-/* Scales the stream uniformly: splits at each border that is missing, then merges within each new range. As
- * in the service, some shards may live only for a moment. If a step has no memory, the shards still cover all
- * hash keys; the change is then tried again from there. */
+/* Scales the stream uniformly: splits shards at each missing border, then merges the shards within each new
+ * range. As in the service, some shards may live only for a moment. If there is no memory for a step, the
+ * shards still cover all hash keys; the next request continues the change. */
 static int resize(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t target) {
   const slp_u128 all = ~(slp_u128)0;
   slp_u128 width = all / target + (all % target == target - 1 ? 1 : 0);

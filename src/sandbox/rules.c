@@ -1,5 +1,5 @@
-/* rules.c - the operations, and the rules for their inputs. One table of rules is checked, in the service's
- * words. */
+/* rules.c - the table of operations and of the rules for their inputs, and the check of a request against
+ * these rules. The messages are the service's. */
 #include "sandbox/model.h"
 
 #include <stdarg.h>
@@ -17,9 +17,9 @@ typedef struct slp_box_rule {
   rule_kind kind;
   uint8_t required;
   rule_pattern pattern;
-  int64_t min, max;                 /* for the number, or for the length (of texts: in characters) */
-  const char *const *one_of;        /* ends with NULL */
-  const struct slp_box_rule *inner; /* the members of a map, or of each map in a list */
+  int64_t min, max; /* limits of the number, or of the length; the length of a text is in characters */
+  const char *const *one_of;        /* the words that are allowed; the last is NULL */
+  const struct slp_box_rule *inner; /* rules for the members of a map, or of each map in a list */
   uint8_t inner_n;
 } slp_box_rule;
 
@@ -104,7 +104,7 @@ static const slp_box_rule get_rules[] = {TEXT("ShardIterator", 1, P_NONE, 512),
                                          INT("Limit", 0, 1, INT32_MAX),
                                          {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0},
                                          BOOL("DryRun")};
-/* Whether a key is needed depends on the stream: records.c. */
+/* Whether a record needs a key depends on the stream, and is checked in records.c. */
 static const slp_box_rule put_rules[] = {STREAM,
                                          BLOB("Data", 1, SLP_BOX_RECORD_BYTES),
                                          TEXT("PartitionKey", 0, P_NONE, 256),
@@ -276,7 +276,8 @@ static const slp_box_operation operations[] = {
     OF_TABLES("ListTagsOfResource", slp_table_op_list_tags, tags_rules),
     OF_TABLES("UpdateContinuousBackups", slp_table_op_backups, backups_rules),
     OF_TABLES("DescribeContinuousBackups", slp_table_op_describe_backups, table_rules),
-    OF_METRICS("PutMetricData", slp_metrics_op_put), /* checks its input itself */
+    /* has no rules here: slp_metrics_op_put checks the input */
+    OF_METRICS("PutMetricData", slp_metrics_op_put),
     OF_CHANGES("GetRecords", slp_changes_op_get, change_get_rules),
     OF_CHANGES("GetShardIterator", slp_changes_op_iterator, change_iterator_rules),
     OF_CHANGES("DescribeStream", slp_changes_op_describe, change_describe_rules),
@@ -346,7 +347,8 @@ static int plain_characters(slp_str s) {
 static int fits_pattern(rule_pattern pattern, slp_str s) {
   switch (pattern) {
     case P_NONE: return 1;
-    case P_NAME: return s.n > 128 || slp_box_name_valid(s); /* a wrong length has its own error */
+    /* a name of a wrong length has an error of its own */
+    case P_NAME: return s.n > 128 || slp_box_name_valid(s);
     case P_SEQUENCE: return digits_at_most(s, 129);
     case P_HASH: return digits_at_most(s, 39);
     case P_TABLE: return plain_characters(s);
@@ -387,7 +389,7 @@ static int wrong_type(slp_box_call *c, const char *path) {
   return slp_box_fail(c, "SerializationException", "Member '%s' is not of the type it must have.", path);
 }
 
-/* Checks one value, but not the members of maps and lists. -1: its type is wrong. */
+/* Checks one value, without the members of a map or list. Returns -1 if the value has the wrong type. */
 static int check_value(check *k, const slp_box_rule *r, const char *path, slp_value *v) {
   int64_t ms;
   if (!v) {
@@ -426,7 +428,7 @@ static int check_value(check *k, const slp_box_rule *r, const char *path, slp_va
   return 0;
 }
 
-/* In the service's messages, the path of a member begins with a small letter. */
+/* Writes the path of a member. In the service's messages it begins with a small letter. */
 static void path_of(char out[128], const char *prefix, const char *name) {
   snprintf(out, 128, "%s%c%s", prefix, name[0] + ('a' - 'A'), name + 1);
 }
@@ -453,8 +455,8 @@ static int check_list(check *k, const slp_box_rule *r, const char *path, uint32_
   return 0;
 }
 
-/* Members that change nothing that a client of the sandbox could notice. StreamId: "Not Implemented. Reserved
- * for future use" (botocore 1.44.8). */
+/* Members that are ignored, because they change nothing that a client of the sandbox could notice. StreamId:
+ * "Not Implemented. Reserved for future use" (botocore 1.44.8). */
 static const char *const harmless[] = {"StreamId", "Tags", "WarmThroughputMiBps"};
 
 static int is_known(slp_str name, const slp_box_rule *rules, uint8_t n) {
@@ -465,8 +467,8 @@ static int is_known(slp_str name, const slp_box_rule *rules, uint8_t n) {
   return 0;
 }
 
-/* Refuses a member that no rule names. To ignore it might do what was not asked for, for example write in
- * spite of DryRun. */
+/* Refuses a member that has no rule. If an unknown member were ignored, the sandbox might do what the request
+ * does not want, for example write in spite of DryRun. */
 static int check_known(slp_box_call *c, const char *operation, uint32_t node, const slp_box_rule *rules,
                        uint8_t n) {
   const slp_box_tree *in = c->in;
@@ -507,7 +509,8 @@ int slp_box_check_input(slp_box_call *c, const slp_box_operation *op) {
     uint32_t node = slp_box_tree_number(c->in, v);
     if (r->kind == R_MAP ? check_inner(&k, r, path, node) : check_list(&k, r, path, node)) return -1;
   }
-  /* The rules of tables have only the members that are checked, and not all that are known. */
+  /* The rules for DynamoDB and CloudWatch do not list all members that exist, so unknown members are refused
+   * only for Kinesis and DynamoDB Streams. */
   int whole = op->service == SLP_BOX_KINESIS || op->service == SLP_BOX_CHANGES;
   if (k.findings == 0) return whole ? check_all_known(c, op) : 0;
   return slp_box_fail(c, "ValidationException", "%u validation error%s detected: %s", k.findings,

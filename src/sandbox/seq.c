@@ -1,6 +1,6 @@
-/* seq.c - sequence numbers and hash keys: numbers that are too long for 64 bits, as the texts in the API.
+/* seq.c - sequence numbers and hash keys: numbers that are too long for 64 bits, and their texts in the API.
  *
- * A sequence number has 47 hex digits. The authors of kinesalite found their layout on the live service:
+ * A sequence number has 47 hex digits. The authors of kinesalite found the layout on the live service:
  * 2 | 9 shard creation seconds | 1 low digit of the shard index | 16 counter | 2 zero |
  * 9 arrival seconds | 8 shard index | 1 version (2). As three words of 64 bits:
  *   word 2: top digit << 56 | creation << 20 | low digit << 16 | counter >> 48
@@ -33,7 +33,7 @@ void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]) {
 }
 
 void slp_box_seq_chunks_next(uint64_t chunk[3]) {
-  /* The next record's number is 2^80 larger, because the counter stands above 80 bits. */
+  /* The number of the next record is greater by 2^80, because there are 80 bits below the counter. */
   const uint64_t low = UINT64_C(5819614629174706176), middle = 120892;
   slp_u128 sum = (slp_u128)chunk[0] + low;
   uint64_t carry = sum >= BASE;

@@ -1,4 +1,4 @@
-/* streams.c - makes, finds and deletes streams and their shards, and carries out changes that take time. */
+/* streams.c - creates, finds and deletes streams and their shards, and carries out changes that take time. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
@@ -71,7 +71,7 @@ slp_stream *slp_box_stream_of(slp_box_call *c) {
   return s;
 }
 
-/* Returns 12 for "shardId-000000000012". -1: the id is not of this form. */
+/* Returns the index in an id, such as 12 for "shardId-000000000012". -1: the id does not have this form. */
 static int64_t index_in_id(slp_str id) {
   static const char prefix[] = "shardId-";
   uint64_t v = 0;
@@ -139,7 +139,7 @@ int slp_box_stream_new(slp_box *box, int64_t now_ms, slp_str name, slp_stream **
   s->trimmed_ms = s->swept_ms = INT64_MIN;
   s->retention_ms = RETENTION_DEFAULT_MS;
   s->record_kib_max = RECORD_KIB_DEFAULT;
-  slp_list *at = box->streams.next; /* sorted by name, as ListStreams gives them */
+  slp_list *at = box->streams.next; /* the list is sorted by name, in the order of ListStreams */
   while (at != &box->streams && strcmp(SLP_OWNER(at, slp_stream, link)->name, s->name) < 0) at = at->next;
   slp_list_insert_before(at, &s->link);
   *ret = s;
@@ -191,7 +191,8 @@ int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from
   sh->first = sh->next = 1;
   sh->last_arrived_ms = INT64_MIN;
   sh->create_s = (uint64_t)slp_max_i64(now_ms / 1000, 0);
-  /* The numbers of a child are above all numbers of its parents, even within one second. */
+  /* All sequence numbers of a child must be above all numbers of its parents, even if both were created in
+   * the same second. */
   if (parent) sh->create_s = slp_max_u64(sh->create_s, parent->create_s + 1);
   if (adjacent) sh->create_s = slp_max_u64(sh->create_s, adjacent->create_s + 1);
   s->shards[s->shards_n++] = sh;
@@ -199,7 +200,7 @@ int slp_box_shard_add(slp_box *box, slp_stream *s, int64_t now_ms, slp_u128 from
   return 0;
 }
 
-/* Makes `shards` shards with equal parts of the hash key range. The last one takes the remainder. */
+/* Creates `shards` shards with equal parts of the hash key range. The last shard also gets the remainder. */
 int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t shards) {
   const slp_u128 all = ~(slp_u128)0;
   slp_u128 width = all / shards + (all % shards == shards - 1 ? 1 : 0);
@@ -215,7 +216,8 @@ int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t sh
   return 0;
 }
 
-/* A change that lacks memory stays due, and is tried again at the next request. */
+/* Carries out a change that is due. If there is no memory, the change stays due, and the next request tries
+ * again. */
 static void carry_out_due(slp_box *box, slp_stream *s, int64_t now_ms) {
   if (s->change == SLP_BOX_NOTHING || s->change_ms > now_ms) return;
   if (s->change == SLP_BOX_DELETE) {
@@ -285,8 +287,8 @@ int slp_box_op_create(slp_box_call *c) {
   return 0;
 }
 
-/* Changes the strategy at once, for records to come. Records that are there stay where they are. This, and
- * all about the strategy here, is from botocore 1.44.8, service model kinesis 2013-12-02. */
+/* Changes the record distribution strategy at once, for later records. Records that were already put stay in
+ * their shards. All facts about the strategy are from botocore 1.44.8, service model kinesis 2013-12-02. */
 int slp_box_op_strategy(slp_box_call *c) {
   slp_stream *s = slp_box_stream_of(c);
   if (!s) return -1;

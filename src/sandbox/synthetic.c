@@ -1,16 +1,17 @@
-/* synthetic.c - records that are computed when they are read, for loads that would not fit into memory.
+/* synthetic.c - synthetic records: they are computed when they are read, for loads that would not fit into
+ * memory.
  *
  * Record `number` (0, 1, ...) of a shard has the counter number + 1. Its payload is the number and the index
- * of the shard, each as 8 bytes little-endian, and then one word of 8 bytes again and again, cut to the size
- * of the record. */
+ * of the shard, each as 8 bytes little-endian, followed by one word of 8 bytes that is repeated up to the
+ * size of the record. */
 #include "sandbox/model.h"
 
 #include <stdio.h>
 
 #include "codec/base64.h"
 
-#define AT_ONCE_PER_MS 64                        /* without a rate: so many arrive in each millisecond, */
-#define AT_ONCE_SPREAD_MS (12 * SLP_BOX_HOUR_MS) /* from this long ago on */
+#define AT_ONCE_PER_MS 64 /* how many records arrive in each millisecond of a stream without a rate */
+#define AT_ONCE_SPREAD_MS (12 * SLP_BOX_HOUR_MS) /* without a rate, records began to arrive this long ago */
 #define HEADER 16
 
 static uint64_t mix(uint64_t v) { /* the output function of splitmix64 */
@@ -43,14 +44,14 @@ static void put_le(char *to, uint64_t v) {
   for (int i = 0; i < 8; i++) to[i] = (char)(v >> (8 * i));
 }
 
-/* Fills n bytes by repeating the `period` bytes before `to`, which must exist. */
+/* Fills n bytes at `to` by repeating the `period` bytes before `to`. */
 static void repeat(char *to, size_t period, size_t n) {
   while (n > 0) {
     size_t part = n < period ? n : period;
     memcpy(to, to - period, part);
     to += part;
     n -= part;
-    period *= 2; /* the bytes just written repeat too, so each copy can be twice as long */
+    period *= 2; /* the copied bytes belong to the repetition, so the next copy can be twice as long */
   }
 }
 
@@ -65,7 +66,7 @@ void slp_synthetic_payload(const slp_box_shard *sh, uint64_t counter, char *to, 
 
 /* ---- partition keys that hash into their shard ------------------------------------------------------ */
 static slp_box_shard *owner_of(slp_stream *s, uint32_t from, slp_u128 hash) {
-  if (from == 0) { /* a new stream has equal parts */
+  if (from == 0) { /* the shards of a new stream have equal parts of the hash key range */
     slp_u128 width = s->shards[0]->hash_end - s->shards[0]->hash_start;
     uint64_t i = width == ~(slp_u128)0 ? 0 : (uint64_t)(hash / (width + 1));
     return s->shards[slp_min_u64(i, s->shards_n - 1)];
@@ -78,8 +79,8 @@ static slp_box_shard *owner_of(slp_stream *s, uint32_t from, slp_u128 hash) {
 
 static int choose_keys(slp_box *box, slp_stream *s, uint32_t from) {
   uint32_t missing = s->shards_n - from;
-  /* About n * ln n tries find a key for each of n equal shards. A shard that is too narrow for that keeps
-   * "k". */
+  /* About n * ln n tries find a key for each of n equal shards. If no key is found for a narrow shard, its
+   * key stays "k", which may belong to another shard. */
   for (uint32_t i = from; i < s->shards_n; i++) snprintf(s->shards[i]->synthetic_key, 2, "k");
   for (uint32_t i = 0; i < 40u * s->shards_n + 1000 && missing > 0; i++) {
     char key[24];
@@ -115,7 +116,8 @@ int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t s
     return SLP_EINVAL;
   }
   if (slp_box_find(box, z)) return -EEXIST;
-  /* A stream whose records all exist at once got them over the last hours. So it was made before that. */
+  /* If all records exist from the start, they count as having arrived over the last hours. So the stream must
+   * count as created before that. */
   if (records_per_second == 0) now_ms -= AT_ONCE_SPREAD_MS;
   int r = slp_box_stream_new(box, now_ms, z, &s);
   if (r) return r;
@@ -132,8 +134,10 @@ int slp_box_synthetic(slp_box *box, int64_t now_ms, const char *name, uint32_t s
 }
 
 /* ---- pages, straight into the answer ------------------------------------------------------------------
- * The records of a page differ only in number, time and payload. So one record is encoded by the ordinary
- * writer, and the places that differ are found in it. */
+ *
+ * The records of a page differ only in number, time and payload. So one record is encoded in the usual way,
+ * and the places that differ are located in it. Further records are copies with other values at these
+ * places. */
 typedef struct pattern {
   slp_buf text; /* one record, encoded */
   size_t seq_at, time_at, time_n, data_at, data_n;
@@ -164,7 +168,8 @@ static int make_pattern(slp_box_call *c, slp_box_shard *sh, uint64_t counter, pa
   return slp_out_failed(&o);
 }
 
-/* Writes the payload in base64. From byte 18 on it repeats every 24 bytes, which are 32 characters. */
+/* Writes the payload in base64. After its first 18 bytes the payload repeats every 24 bytes, which are 32
+ * characters of base64. */
 static int write_base64(slp_box_shard *sh, uint64_t counter, slp_buf *to, size_t n) {
   char head[18 + 24 + 24];
   if (n <= sizeof head) {
@@ -192,7 +197,7 @@ static int write_one(slp_box_call *c, slp_box_shard *sh, const pattern *p, uint6
     int r = write_base64(sh, counter, b, sh->stream->record_bytes);
     if (r) return r;
   } else {
-    /* tag 1, head 0x1b, and the 8 bytes of the time */
+    /* skip tag 1 and the head 0x1b, and write the 8 bytes of the time */
     for (int i = 0; i < 8; i++) at[p->time_at + 2 + (size_t)i] = (char)((uint64_t)arrived_ms >> (56 - 8 * i));
     slp_synthetic_payload(sh, counter, at + p->data_at, sh->stream->record_bytes);
     b->n += p->data_at + p->data_n;
@@ -204,7 +209,7 @@ static int write_one(slp_box_call *c, slp_box_shard *sh, const pattern *p, uint6
 }
 
 int slp_synthetic_alike(const slp_box_shard *sh, uint64_t from, uint64_t n) {
-  /* From 2001 to 2286 every time has 13 digits, and 8 bytes in CBOR. */
+  /* From 2001 to 2286 every time in milliseconds has 13 decimal digits, and 8 bytes in CBOR. */
   return n > 0 && slp_synthetic_arrived_ms(sh, from) >= INT64_C(1000000000000) &&
          slp_synthetic_arrived_ms(sh, from + n - 1) < INT64_C(10000000000000);
 }
@@ -215,7 +220,7 @@ int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint6
   uint64_t chunk[3], second = UINT64_MAX;
   slp_buf_init(&p.text, c->box->mem, SIZE_MAX);
   int r = make_pattern(c, sh, from, &p);
-  /* Each record has a comma, and the base64 encoder may need room beyond the end. */
+  /* + 1: a comma for each record. + 256: the base64 encoder may need room beyond the end. */
   if (!r) r = slp_buf_reserve(o->b, (size_t)n * (p.text.n + 1) + 256);
   for (uint64_t i = from; !r && i < from + n; i++) {
     int64_t arrived_ms = slp_synthetic_arrived_ms(sh, i);
@@ -226,7 +231,7 @@ int slp_synthetic_write(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint6
     } else {
       slp_box_seq_chunks_next(chunk);
     }
-    slp_out_raw(o, (slp_str){"", 0}); /* the comma before the record */
+    slp_out_raw(o, (slp_str){"", 0}); /* write the comma before the record */
     r = write_one(c, sh, &p, i, chunk, arrived_ms);
   }
   slp_buf_free(&p.text);

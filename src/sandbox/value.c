@@ -1,4 +1,4 @@
-/* value.c - reads the bodies of requests into a tree, and writes the bodies of answers value by value. */
+/* value.c - parses the bodies of requests into a tree, and writes the bodies of answers value by value. */
 #include "sandbox/value.h"
 
 #include "base/num.h"
@@ -24,8 +24,8 @@ void slp_box_tree_free(slp_box_tree *t) {
 /* ---- building ---------------------------------------------------------------------------------- */
 typedef struct builder {
   slp_box_tree *t;
-  slp_str key; /* of the next value */
-  /* the containers around the next value, and the last child of each */
+  slp_str key; /* the member's name for the next value */
+  /* the containers that are open, and the last child of each */
   uint32_t open[TREE_DEPTH_MAX], last[TREE_DEPTH_MAX];
   uint32_t depth;
 } builder;
@@ -150,7 +150,8 @@ static int read_cbor(builder *b) {
       case SLP_CBOR_ARRAY: r = enter(b, SLP_VALUE_LIST); break;
       case SLP_CBOR_MAP_END:
       case SLP_CBOR_ARRAY_END: b->depth--; break;
-      case SLP_CBOR_TAG: break; /* a time; the member's rule knows that anyhow */
+      /* the tag of a time; not needed, because the member's rule says that it is a time */
+      case SLP_CBOR_TAG: break;
       case SLP_CBOR_TEXT:
         if (c.is_key)
           b->key = c.text;
@@ -168,7 +169,7 @@ int slp_box_tree_read(slp_box_tree *t, slp_wire wire, slp_str body) {
   t->n = 0;
   t->wire = wire;
   slp_buf_clear(&t->body);
-  int r = slp_buf_add_str(&t->body, body); /* a copy, because the readers change it in place */
+  int r = slp_buf_add_str(&t->body, body); /* a copy, because the parsers change the body in place */
   if (r) return r;
   if (body.n == 0) return SLP_EBADDATA;
   r = wire == SLP_WIRE_JSON ? read_json(&b) : read_cbor(&b);
@@ -199,11 +200,12 @@ int slp_box_tree_blob(slp_box_tree *t, slp_value *v) {
 int slp_box_tree_time_ms(const slp_box_tree *t, const slp_value *v, int64_t *ret) {
   if (v->kind != SLP_VALUE_INT && v->kind != SLP_VALUE_REAL) return SLP_EBADDATA;
   if (t->wire == SLP_WIRE_JSON) return slp_decimal_seconds_ms(v->text, ret) ? SLP_EBADDATA : 0;
-  if (v->kind == SLP_VALUE_INT) { /* the service's CBOR counts milliseconds */
+  if (v->kind == SLP_VALUE_INT) { /* in CBOR, the service gives times as a count of milliseconds */
     *ret = v->i;
     return 0;
   }
-  if (!(v->f > -9e15 && v->f < 9e15)) return SLP_EBADDATA; /* false for NaN too */
+  /* also refuses NaN, for which every comparison is false */
+  if (!(v->f > -9e15 && v->f < 9e15)) return SLP_EBADDATA;
   *ret = (int64_t)(v->f * 1000 + (v->f < 0 ? -0.5 : 0.5));
   return 0;
 }
@@ -213,7 +215,8 @@ void slp_out_begin(slp_box_out *o, slp_buf *b, slp_wire wire, int definite) {
   *o = (slp_box_out){.b = b, .wire = wire, .definite = (uint8_t)(definite != 0), .json = {.b = b}};
 }
 
-/* Called before every value, because each one counts in the list around it. 1: the answer is in JSON. */
+/* Called before every value, to count the elements of the list around it. Returns 1 if the answer is in
+ * JSON. */
 static int json_comes(slp_box_out *o) {
   if (o->depth > 0 && !o->level[o->depth - 1].map) o->level[o->depth - 1].count++;
   return o->wire == SLP_WIRE_JSON;
@@ -234,7 +237,8 @@ static void open_container(slp_box_out *o, int map) {
   else if (!o->definite)
     slp_cbor_put_array(o->b, UINT64_MAX);
   else
-    /* slp_out_end puts the count here: one byte for maps (never more than 23 members), five for lists. */
+    /* Room for the head with the count, which slp_out_end writes. A map needs one byte, because it never has
+     * more than 23 members; a list gets five. */
     slp_buf_add(o->b, "\0\0\0\0\0", map ? 1 : 5);
 }
 
@@ -297,7 +301,8 @@ size_t slp_out_seconds(int64_t ms, char out[32]) {
   size_t n = 0;
   char digits[20];
   for (; v; v /= 10) digits[n++] = (char)('0' + v % 10);
-  if (n != 13) { /* not a time from 2001 to 2286: with zeros in front, and without an exponent */
+  if (n != 13) {
+    /* the time is not from 2001 to 2286: it is written with leading zeros, and without an exponent */
     while (n < 4) digits[n++] = '0';
     for (size_t i = 0; i < n - 3; i++) out[i] = digits[n - 1 - i];
     out[n - 3] = '.';

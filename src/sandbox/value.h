@@ -1,5 +1,5 @@
-/* value.h - a request's body as a small tree, and an answer's body written value by value. Both work in JSON
- * and in Kinesis' CBOR, so that operations need not know which it is. */
+/* value.h - a request's body as a small tree, and an answer's body written value by value. Both work for JSON
+ * and for Kinesis' CBOR, so that operations need not know which of them is used. */
 #ifndef SLP_SANDBOX_VALUE_H
 #define SLP_SANDBOX_VALUE_H
 
@@ -11,8 +11,8 @@ typedef enum { SLP_WIRE_JSON, SLP_WIRE_CBOR } slp_wire;
 typedef enum {
   SLP_VALUE_NULL,
   SLP_VALUE_BOOL,
-  SLP_VALUE_INT,  /* in `i` */
-  SLP_VALUE_REAL, /* in `text` (JSON) or `f` (CBOR) */
+  SLP_VALUE_INT,  /* the number is in `i` */
+  SLP_VALUE_REAL, /* the number is in `text` (JSON) or in `f` (CBOR) */
   SLP_VALUE_TEXT,
   SLP_VALUE_BYTES,
   SLP_VALUE_LIST,
@@ -21,15 +21,15 @@ typedef enum {
 
 typedef struct slp_value {
   slp_value_kind kind;
-  slp_str key;  /* the member's name, if the value is in a map */
-  slp_str text; /* for TEXT and BYTES; for INT and REAL the number as it was written in JSON */
+  slp_str key;  /* the member's name, if the value is a member of a map */
+  slp_str text; /* TEXT and BYTES: the value; INT and REAL: the number as it was written in JSON */
   int64_t i;
   double f;
-  uint32_t child, next; /* numbers of nodes; 0: none */
-  uint32_t count;       /* for a list or map */
+  uint32_t child, next; /* indices of nodes; 0: none */
+  uint32_t count;       /* of a list or map: the number of elements */
 } slp_value;
 
-/* Node 0 is the root. Texts point into the tree's own copy of the body. */
+/* A parsed body. Node 0 is the root. Texts point into the tree's own copy of the body. */
 typedef struct slp_box_tree {
   slp_mem *mem;
   slp_wire wire;
@@ -40,14 +40,15 @@ typedef struct slp_box_tree {
 
 void slp_box_tree_init(slp_box_tree *t, slp_mem *mem);
 void slp_box_tree_free(slp_box_tree *t);
-/* The root must be a map. SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM. */
+/* Parses a body, whose root must be a map. Errors: SLP_EBADDATA, SLP_ELIMIT, SLP_ENOMEM. */
 int slp_box_tree_read(slp_box_tree *t, slp_wire wire, slp_str body);
-/* Returns the member with that name, the last one if there are two. NULL: it is absent or null. */
+/* Returns the member with this name; if there are two, the last one. NULL: the member is absent or null. */
 slp_value *slp_box_tree_get(slp_box_tree *t, uint32_t parent, const char *name);
 static inline uint32_t slp_box_tree_number(const slp_box_tree *t, const slp_value *v) {
   return (uint32_t)(v - t->v);
 }
-/* Turns the value into BYTES: decodes base64 in JSON, and in texts of CBOR. SLP_EBADDATA. */
+/* Turns a text into BYTES: decodes base64, both in JSON and in texts of CBOR. Returns SLP_EBADDATA if that
+ * fails. */
 int slp_box_tree_blob(slp_box_tree *t, slp_value *v);
 int slp_box_tree_time_ms(const slp_box_tree *t, const slp_value *v, int64_t *ret);
 
@@ -56,33 +57,33 @@ int slp_box_tree_time_ms(const slp_box_tree *t, const slp_value *v, int64_t *ret
 typedef struct slp_box_out {
   slp_buf *b;
   slp_wire wire;
-  uint8_t definite; /* 1: CBOR maps and lists begin with their count */
-  slp_jw json;      /* writes into b if the wire form is JSON */
+  uint8_t definite; /* 1: CBOR maps and lists begin with the number of their elements */
+  slp_jw json;      /* writes into `b`, if the wire form is JSON */
   uint32_t depth;
   struct {
-    size_t at; /* where the count is put */
+    size_t at; /* the place in the buffer where the count is written */
     uint32_t count;
     uint8_t map;
   } level[SLP_OUT_DEPTH];
 } slp_box_out;
 
 void slp_out_begin(slp_box_out *o, slp_buf *b, slp_wire wire, int definite);
-/* Returns the first error. The buffer keeps it, and all later functions do nothing. */
+/* Returns the first error. The buffer keeps the error, and later calls do nothing. */
 static inline int slp_out_failed(const slp_box_out *o) { return slp_buf_failed(o->b); }
 void slp_out_map(slp_box_out *o);
 void slp_out_list(slp_box_out *o);
 void slp_out_end(slp_box_out *o); /* ends the innermost map or list */
 void slp_out_key(slp_box_out *o, const char *key);
-void slp_out_name(slp_box_out *o, slp_str key); /* for a name that is not a constant */
+void slp_out_name(slp_box_out *o, slp_str key); /* for a member whose name is not a constant */
 void slp_out_text(slp_box_out *o, slp_str s);
 void slp_out_i64(slp_box_out *o, int64_t v);
 void slp_out_bool(slp_box_out *o, int on);
 void slp_out_time(slp_box_out *o, int64_t ms);
 void slp_out_blob(slp_box_out *o, slp_str s);
-void slp_out_raw(slp_box_out *o, slp_str bytes); /* one value that is encoded already */
-/* members of the open map, encoded already; only for JSON */
+void slp_out_raw(slp_box_out *o, slp_str bytes); /* appends one value that is already encoded */
+/* Appends members to the open map; `json` is their encoded text. Only for JSON. */
 void slp_out_members(slp_box_out *o, slp_str json);
-/* Writes a time as JSON answers have it: in seconds, in the service's form (1.441215410867E9). */
+/* Writes a time as the service writes it in JSON: in seconds, in the form 1.441215410867E9. */
 size_t slp_out_seconds(int64_t ms, char out[32]);
 
 static inline void slp_out_put_z(slp_box_out *o, const char *key, const char *z) {
