@@ -154,9 +154,11 @@ typedef struct slp_import_odd { /* a row of the target table that is in the way 
 slp_import_row slp_import_row_of(const slp_admin *a, size_t at, slp_position *ret_to);
 /* returns the row number `at` that is in the way; NULL: there is no such row */
 const slp_import_odd *slp_import_odd_of(const slp_admin *a, size_t at);
+/* Returns how many positions and rows are in the way. */
 size_t slp_import_problems(const slp_admin *a);
 int slp_import_begun(const slp_admin *a); /* 1: IMPORT has compared the rows with the positions */
 int slp_import_wrote(const slp_admin *a);
+/* Never NULL; its members may be NULL. */
 const slp_admin_answer *slp_admin_answered(const slp_admin *a);
 
 #endif

@@ -1,4 +1,9 @@
-/* admin_inside.h - what the files of one command share. Memory "in `keep`" lives as long as the command. */
+/* admin_inside.h - what the files of one command share.
+ *
+ * Memory "in `keep`" lives as long as the command. A "layout" is how the rows of a lease table are written;
+ * slp_schema implements it. "Side tables" are the tables that some layouts have in addition to the table of
+ * leases. The "rules of the fleet" say whether KCL's workers take leases for themselves or get them from a
+ * leader (guest/mode.h). "Clients" are the workers of kinsumer. */
 #ifndef SLP_ADMIN_ADMIN_INSIDE_H
 #define SLP_ADMIN_ADMIN_INSIDE_H
 
@@ -146,6 +151,7 @@ struct slp_admin {
   size_t busy_n;
 };
 
+/* Changes the state, and runs the function of the new state at once. */
 void slp_admin_move(slp_admin *a, slp_admin_state to);
 void slp_admin_read_in(slp_admin *a, uint64_t us); /* enters READING after `us` */
 /* Ends the command; only the answer is still to come. */
@@ -154,6 +160,7 @@ void slp_admin_finish(slp_admin *a);
 void slp_admin_failed(slp_admin *a, slp_admin_reason reason, slp_class class, int code, slp_str name);
 /* Records a failure without ending the command. If a failure is recorded already, does nothing. */
 void slp_admin_note(slp_admin *a, slp_admin_reason reason, slp_class class, int code);
+/* Ends the command with NO_MEMORY. */
 void slp_admin_no_memory(slp_admin *a);
 /* Returns the shard in the stream's listing. NULL: the stream does not list it. */
 const slp_admin_shard *slp_admin_listed(const slp_admin *a, slp_str id);
@@ -249,6 +256,7 @@ typedef enum slp_owner_life {
 } slp_owner_life;
 /* Finds the row of a worker. `name`: the worker's id, or an instance. */
 const slp_worker_row *slp_admin_worker_of(const slp_snapshot *s, slp_str name);
+/* Returns 1 if w is the row of this instance, and not of another incarnation of the same worker. */
 int slp_admin_is_instance(const slp_worker_row *w, slp_str instance);
 /* Judges from one read of the rows, by comparing the time in the worker's row with the local clock. */
 int slp_admin_worker_silent(const slp_admin *a, const slp_worker_row *w);
@@ -262,6 +270,7 @@ slp_owner_life slp_admin_lease_life(const slp_admin *a, const slp_lease_row *l);
  * Texts are in `keep`. Without memory a text is "", never NULL. */
 const char *slp_admin_text(slp_admin *a, slp_str s);
 sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_position *p);
+/* Returns ID.INCARNATION, or only the id if the layout has no incarnations. */
 const char *slp_admin_instance(slp_admin *a, const slp_worker_row *w);
 sloop_lease_t slp_admin_lease(slp_admin *a, const slp_lease_row *l);
 sloop_lease_state_t slp_admin_lease_state(slp_admin *a, const slp_lease_row *l);

@@ -273,7 +273,7 @@ static const slp_watched *watch_silent(slp_admin *a) {
  * been stopped at the same time. */
 static int listens(slp_admin *a, const slp_lease_row *l) {
   if (a->watch) slp_watch_saw(a);
-  /* A client writes its row so seldom that a time older than a lease is proof enough. */
+  /* No second look at clients: they write their rows seldom, so a time older than a lease is proof enough. */
   if (slp_admin_has_clients(a)) return 0;
   const slp_watched *w = is_ended(l) ? NULL : watch_silent(a);
   uint64_t beat_us = w ? w->lease_us / 5 * 2 : 0;

@@ -113,8 +113,8 @@ static void odd(slp_admin *a, slp_import_row what, slp_str name, const char *why
   if (at) o->position = *at;
 }
 
-/* Compares a row with its position. If a write of the last round took effect late, the row counts as it is
- * now. */
+/* Compares a row with its position, once. If a write for the row got no answer (SLP_IMPORT_SENT), the row's
+ * present position decides whether the write took effect. */
 static void compare(slp_admin *a, const slp_lease_row *l) {
   slp_import *m = a->import;
   const slp_placed *p = slp_placed_find(&a->placed, l->shard);

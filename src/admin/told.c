@@ -36,8 +36,8 @@ sloop_position_t slp_admin_position(slp_admin *a, slp_str shard, const slp_posit
   return (sloop_position_t){.at_ms = 0};
 }
 
-/* The result holds for the moment of one read. A worker that is not evicted may have died since, and clocks
- * differ. */
+/* Returns the lease state that is reported for a life of the owner. It holds for the moment of one read: a
+ * worker that is not evicted may have died since, and clocks differ. */
 static sloop_lease_state_t state_of(slp_owner_life life) {
   switch (life) {
     case SLP_OWNER_NONE: return SLOOP_LEASE_FREE;

@@ -16,6 +16,7 @@ typedef struct slp_ready_shards {
     char why[SLP_READY_WHY];
   } of[SLP_READY_STATES]; /* indexed by sloop_shard_state_t */
 } slp_ready_shards;
+/* Counts the shard if slp_ready_is_stuck() returns 1 for it. */
 void slp_ready_count(slp_ready_shards *all, const sloop_shard_stats_t *shard, uint32_t unready_ms);
 /* Counts a shard that this worker does not own, because the service has refused the shard's position. */
 void slp_ready_count_refused(slp_ready_shards *all, const char *shard, uint64_t ago_ms, uint32_t unready_ms);

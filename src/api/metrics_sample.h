@@ -80,6 +80,7 @@ int slp_sample_add_table(slp_sample *s, const char *app, const char *stream, int
                          int64_t unknown_ms, const char *stuck, const slp_sample_table *table);
 /* Adds a shard to a consumer that slp_sample_add_table has added. */
 int slp_sample_add_lease(slp_sample *s, const char *shard, uint64_t epoch, int64_t behind_ms);
+/* Sets failed_as of the consumer that was added last. */
 void slp_sample_set_failures(slp_sample *s, const uint64_t failed_as[SLP_FAILURES]);
 
 static inline const char *slp_sample_text(const slp_sample *s, size_t at) { return s->texts.p + at; }

@@ -31,8 +31,8 @@ static void take_shard(slp_right_facts *f, uint32_t depth, slp_str name, slp_str
   if (slp_str_is(name, "ShardId")) keep(f->shard, sizeof f->shard, text);
 }
 
-/* Returns a shard's name. Without an answer from ListShards, returns a name that is likely: the first shard
- * of every stream once had it. */
+/* Returns a shard's name for the call. If ListShards has given none, guesses the name that the first shard of
+ * every new stream has. */
 static const char *shard_of(const slp_right_facts *f) {
   return f->shard[0] ? f->shard : "shardId-000000000000";
 }

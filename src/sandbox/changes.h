@@ -19,6 +19,7 @@ int slp_changes_add(slp_box *box, slp_table *t, int64_t now_ms, slp_str keys, sl
 /* Starts a stream: sets t->changes, t->stream_on and t->view_type. Returns SLP_ENOMEM if there is no memory;
  * nothing has then changed. */
 int slp_changes_enable(slp_box *box, slp_table *t, int64_t now_ms, slp_str view_type);
+/* Ends the table's stream: it is DISABLED after the option change_ms, and can still be read for a day. */
 void slp_changes_disable(slp_box *box, slp_table *t, int64_t now_ms);
 /* Called when a table is deleted. Its streams can still be read for a day. The caller frees t afterwards. */
 void slp_changes_table_gone(slp_box *box, slp_table *t, int64_t now_ms);
@@ -143,7 +144,9 @@ int slp_change_shards_begin(slp_box *box, slp_changes *s, int64_t at_ms); /* cre
 void slp_change_shards_end(slp_changes *s, int64_t at_ms);                /* closes all shards */
 /* Closes a shard and gives it 1 or 2 children. */
 int slp_change_roll(slp_box *box, slp_changes *s, slp_change_shard *sh, int64_t at_ms, uint32_t children);
+/* Rolls over the shards that are due. Returns SLP_ENOMEM if some are left. */
 int slp_change_roll_due(slp_box *box, slp_changes *s, int64_t now_ms);
+/* Removes expired records, and closed shards that have no records left. */
 void slp_change_sweep(slp_box *box, slp_changes *s, int64_t now_ms);
 /* Returns the open shard for a partition key with this hash. NULL: there is none. */
 slp_change_shard *slp_change_shard_for(const slp_changes *s, slp_u128 hash);
@@ -155,6 +158,7 @@ void slp_change_shards_free(slp_box *box, slp_changes *s);
 slp_changes_all *slp_changes_all_new(slp_mem *mem);
 int slp_changes_new(slp_box *box, int64_t now_ms, slp_str table, slp_str hash_key, slp_str range_key,
                     slp_change_view view, slp_changes **ret);
+/* Disables the stream after_ms from now, unless it is disabled already. */
 void slp_changes_stop(slp_changes *s, int64_t now_ms, uint32_t after_ms);
 /* Applies the time that has passed: states, rollovers, expiry. Returns SLP_ENOMEM if a part of it could not
  * be done; the next call does it. */
@@ -162,6 +166,7 @@ int slp_changes_tick(slp_box *box, slp_changes *s, int64_t now_ms);
 void slp_changes_free(slp_box *box, slp_changes *s);
 /* NULL: there is no such stream, or it is `gone` */
 slp_changes *slp_changes_find_arn(slp_box *box, slp_str arn);
+/* NULL: there is no such stream, or it was freed */
 slp_changes *slp_changes_find_uid(slp_box *box, uint64_t uid);
 slp_changes *slp_changes_latest(slp_box *box, slp_str table); /* NULL: the table has no stream */
 /* Returns the stream of the request's StreamArn. NULL: there is none, and the call has failed. */
@@ -175,6 +180,7 @@ const char *slp_changes_view_name(slp_change_view view);
 int slp_change_store(slp_box *box, slp_changes *s, int64_t now_ms, slp_str keys, slp_str old_image,
                      slp_str new_image, int by_ttl);
 void slp_change_records_free(slp_box *box, slp_change_shard *sh);
+/* Removes the records that are older than horizon_ms. */
 void slp_change_drop_before(slp_box *box, slp_change_shard *sh, int64_t horizon_ms);
 const slp_change *slp_change_at(const slp_change_shard *sh, uint64_t place);
 int64_t slp_change_stamp_ms(const slp_change *r); /* ApproximateCreationDateTime, in whole seconds */

@@ -38,6 +38,8 @@ slp_n38_fault slp_n38_parse(slp_str text, slp_n38 *ret);
 /* writes plain digits without exponent and without NUL; returns their number */
 size_t slp_n38_text(const slp_n38 *n, char out[SLP_N38_TEXT_MAX]);
 int slp_n38_cmp(const slp_n38 *a, const slp_n38 *b);
+/* Computes a + b, or a - b with `subtract`. A result that needs too many digits, or is out of range, is a
+ * fault. */
 slp_n38_fault slp_n38_add(const slp_n38 *a, const slp_n38 *b, int subtract, slp_n38 *ret);
 const char *slp_n38_why(slp_n38_fault fault); /* the error message, in the service's words */
 size_t slp_n38_size(const slp_n38 *n);        /* returns the size of the number in an item, in bytes */
@@ -298,13 +300,16 @@ slp_ddb *slp_ddb_new(slp_mem *mem);
 void slp_ddb_free(slp_box *box);
 /* ends states of tables that are due to end, and removes expired items */
 void slp_ddb_settle(slp_box *box, int64_t now_ms);
+/* Frees the memory of the request. Called after every request. */
 void slp_ddb_call_over(slp_box *box);
+/* NULL: there is no such table; the call does not fail */
 slp_table *slp_table_find(slp_box *box, slp_str name);
 /* Finds a table by name or ARN. NULL: there is no such table, or it can't be used in its status; the call has
  * failed. */
 slp_table *slp_table_named(slp_box_call *c, slp_str name);
 /* finds the table of the request's TableName, as slp_table_named does */
 slp_table *slp_table_of(slp_box_call *c);
+/* Returns the NAME in the ARN of a table, or the text itself if it is no such ARN. */
 slp_str slp_table_bare_name(slp_str name_or_arn);
 void slp_table_free(slp_box *box, slp_table *t);
 void slp_table_arn(slp_box_call *c, const slp_table *t, char out[400]);
@@ -316,8 +321,8 @@ int slp_table_op_delete(slp_box_call *c);
 
 /* ddb_schema.c: keys, indexes and throughput from requests. -1: the call has failed. */
 int slp_schema_read(slp_box_call *c, slp_table *t); /* all members of a CreateTable */
-int slp_schema_billing(slp_box_call *c,
-                       slp_table *t); /* BillingMode and ProvisionedThroughput of an UpdateTable */
+/* BillingMode and ProvisionedThroughput of an UpdateTable */
+int slp_schema_billing(slp_box_call *c, slp_table *t);
 /* Applies GlobalSecondaryIndexUpdates. 1: the request has none. */
 int slp_schema_globals(slp_box_call *c, slp_table *t);
 /* Finds a secondary index, never the table's own key. NULL: there is none. */
@@ -348,8 +353,10 @@ int slp_key_read(slp_box_call *c, const slp_table *t, const slp_av *from, slp_ke
  * types too. -1: the call has failed. */
 int slp_key_of_item(slp_box_call *c, const slp_table *t, const slp_av *item, slp_key *ret);
 int slp_check_index_keys(slp_box_call *c, const slp_table *t, const slp_av *item);
+/* Returns slp_key.place for a hash key. */
 uint64_t slp_place_of(const slp_av *hash);
 int slp_row_key_cmp(const slp_key *a, const slp_key *b);
+/* NULL: there is no such row. The row may hold only a deleted item. */
 slp_row *slp_row_find(slp_table *t, const slp_key *key);
 /* Returns the index of the first row that is not before the key; after 1: of the first row after the key. */
 size_t slp_row_from(const slp_table *t, const slp_key *key, int after);
@@ -360,15 +367,18 @@ const slp_item *slp_row_at(const slp_row *row, int64_t at_ms);
 int slp_row_write(slp_box *box, slp_table *t, int64_t now_ms, const slp_key *key, const slp_av *now,
                   int by_ttl);
 void slp_rows_free(slp_box *box, slp_table *t);
+/* Deletes items whose time to live is over, and frees versions that no read needs any more. */
 void slp_rows_expire(slp_box *box, slp_table *t, int64_t now_ms);
 /* Returns the time as of which a read sees the table: now, or stale_ms ago for an eventually consistent
  * read. */
 int64_t slp_read_moment(slp_box_call *c, const slp_table *t, int consistent);
 /* Returns the item's key as a new map. NULL: no memory. */
 slp_av *slp_key_map(slp_arena *a, const slp_table *t, const slp_av *item);
+/* Returns 1 if the item is in the index: it has all key attributes of the index. */
 int slp_index_holds(const slp_index *x, const slp_av *item);
 /* Returns a map of those attributes of the item that are in the index. NULL: no memory. */
 slp_av *slp_index_part(slp_arena *a, const slp_table *t, const slp_index *x, const slp_av *item);
+/* Returns 1 if entries of the index have this attribute. */
 int slp_index_projects(const slp_table *t, const slp_index *x, slp_str name);
 
 /* ddb_cost.c: capacity. All amounts are in halves of a unit. */
@@ -378,14 +388,13 @@ typedef struct slp_cost {
   int64_t reads[SLP_DDB_INDEXES], writes[SLP_DDB_INDEXES];
   struct slp_cost *next;
 } slp_cost;
-slp_cost *slp_cost_of(slp_box_call *c, slp_cost **all,
-                      /* finds or adds the cost of a table in *all; NULL: no memory, and the call has
-                       * failed */
-                      slp_table *t);
+/* Finds or adds the cost of a table in *all. NULL: no memory, and the call has failed. */
+slp_cost *slp_cost_of(slp_box_call *c, slp_cost **all, slp_table *t);
 int64_t slp_cost_write(size_t size);                /* the cost of writing one item, at least one unit */
 int64_t slp_cost_read(size_t size, int consistent); /* the cost of reading one item, or one page of items */
 /* Adds the cost of changing an item, in the table and in all its indexes. -1: the call has failed. */
 int slp_cost_change(slp_box_call *c, slp_cost *to, const slp_av *was, const slp_av *now, int times);
+/* Sets the rate, and fills the bucket. */
 void slp_bucket_set(slp_bucket *b, int64_t now_ms, int64_t units);
 /* Takes a write's cost from the saved units of the table and its indexes. -1: there are too few units; the
  * call has failed, and no units were taken. */
@@ -393,6 +402,7 @@ int slp_cost_take_writes(slp_box_call *c, slp_cost *cost);
 /* Returns 0 if a read may begin, or -1 if the call has failed. The cost is taken after the read, when it is
  * known. */
 int slp_cost_may_read(slp_box_call *c, slp_table *t, uint32_t n);
+/* Takes the cost of a finished read. The saved units may become negative. */
 void slp_cost_take_reads(slp_box_call *c, slp_cost *cost);
 /* Writes ConsumedCapacity, if the request asks for it. many 1: writes a list with all tables. both 1: also
  * writes the reads and the writes apart. */

@@ -30,6 +30,7 @@ typedef struct slp_control_answer {
   const char *content_type;
   slp_buf body;
 } slp_control_answer;
+/* Returns 1 if the path is that of a control request. */
 int slp_control_is(slp_str path);
 /* Returns 1 if a request with this Host header may give control requests: the Host is localhost or an IP
  * address, or is absent, which never happens in a browser. */

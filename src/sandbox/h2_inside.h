@@ -79,6 +79,7 @@ void slp_h2_stream_hand_over(slp_h2_stream *st);
 void slp_h2_conn_kick(slp_h2_conn *c); /* posts the event that sends bytes and hands requests over */
 /* Gives the host the bytes that are to be sent, unless the host is still writing. */
 void slp_h2_conn_send(slp_h2_conn *c);
+/* Closes the connection. Its streams have left afterwards, and c may be freed. */
 void slp_h2_conn_end(slp_h2_conn *c, slp_raw_end how);
 
 #endif

@@ -233,12 +233,14 @@ typedef struct slp_box_call {
 uint64_t slp_box_random(slp_box *box);
 /* Sets the call's error. Always returns -1. */
 int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
+/* Fails the call with the internal error of its service. Always returns -1. */
 int slp_box_no_memory(slp_box_call *c);
 /* Called when a request has passed all checks and has not changed anything yet. Returns -1 if DryRun is true;
  * the call has then failed. Returns 0 otherwise. */
 int slp_box_dry_run(slp_box_call *c);
 /* Returns the text of a member whose type the rules have already checked. {NULL, 0}: the member is absent. */
 slp_str slp_box_text(slp_box_call *c, const char *member);
+/* Returns the integer of a member; `otherwise`: the member is absent. */
 int64_t slp_box_int(slp_box_call *c, const char *member, int64_t otherwise);
 
 /* rules.c: the operations, and the check of their input. */
@@ -262,13 +264,16 @@ int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
 
 /* streams.c */
 int slp_box_name_valid(slp_str name);
+/* NULL: there is no such stream */
 slp_stream *slp_box_find(slp_box *box, slp_str name);
 /* Finds the stream by StreamName or StreamARN of the request. NULL: there is no such stream, and the call has
  * failed. */
 slp_stream *slp_box_stream_of(slp_box_call *c);
 /* NULL: there is no such shard, or it is `gone` */
 slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id);
+/* Returns the open shard that takes records with this hash. NULL: there is none. */
 slp_box_shard *slp_box_shard_for(slp_stream *s, slp_u128 hash);
+/* Creates an ACTIVE stream without shards. Returns 0 or SLP_ENOMEM. */
 int slp_box_stream_new(slp_box *box, int64_t now_ms, slp_str name, slp_stream **ret);
 void slp_box_stream_free(slp_box *box, slp_stream *s);
 int slp_box_stream_fill(slp_box *box, slp_stream *s, int64_t now_ms, uint32_t shards);
@@ -325,10 +330,12 @@ int slp_box_op_shards(slp_box_call *c);
 void slp_box_records_free(slp_box *box, slp_box_shard *sh);
 /* Removes expired records, and closed shards that have no records left. */
 void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms);
+/* Returns the trim horizon: no older record is kept. */
 int64_t slp_box_horizon_ms(const slp_stream *s, int64_t now_ms);
 /* Returns 1 if the limits leave room for a call in this second. Begins a new second if the last one is over.
  * A limit of 0 is no limit. */
 int slp_box_window_open(slp_box_window *w, int64_t now_ms, uint64_t calls_limit, uint64_t bytes_limit);
+/* Counts a call and its bytes. If the bytes exceed bytes_limit, the second is prolonged. */
 void slp_box_window_take(slp_box_window *w, uint64_t bytes, uint64_t bytes_limit);
 /* Returns the shard for the next record of a stream whose keys do not choose the shard (`spreads`): the open
  * shards take turns. */
@@ -384,6 +391,7 @@ typedef struct slp_box_mark {
 int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* appends the text of the mark */
 /* Writes the mark as a member of the answer. Returns 0, or the result of slp_box_no_memory. */
 int slp_box_put_mark(slp_box_call *c, const char *member, const slp_box_mark *m);
+/* SLP_EBADDATA: the text is no mark of this box and of this kind. SLP_ENOMEM. */
 int slp_box_mark_read(slp_box *box, slp_str text, uint8_t kind, slp_box_mark *ret);
 void slp_box_when(int64_t ms, char out[64]); /* writes a time in the form that the service uses in messages */
 int slp_box_op_iterator(slp_box_call *c);
@@ -391,6 +399,7 @@ int slp_box_op_iterator(slp_box_call *c);
  * does not have them. */
 int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str seq, slp_value *when,
                      uint64_t *ret);
+/* NULL: the stream was deleted */
 slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 
 /* consumers.c */

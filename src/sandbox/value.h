@@ -50,6 +50,7 @@ static inline uint32_t slp_box_tree_number(const slp_box_tree *t, const slp_valu
 /* Turns a text into BYTES: decodes base64, both in JSON and in texts of CBOR. Returns SLP_EBADDATA if that
  * fails. */
 int slp_box_tree_blob(slp_box_tree *t, slp_value *v);
+/* SLP_EBADDATA: the value is no time */
 int slp_box_tree_time_ms(const slp_box_tree *t, const slp_value *v, int64_t *ret);
 
 /* ---- answers ----------------------------------------------------------------------------------- */
@@ -67,6 +68,7 @@ typedef struct slp_box_out {
   } level[SLP_OUT_DEPTH];
 } slp_box_out;
 
+/* Starts an answer in b. `definite`: see slp_box_out. */
 void slp_out_begin(slp_box_out *o, slp_buf *b, slp_wire wire, int definite);
 /* Returns the first error. The buffer keeps the error, and later calls do nothing. */
 static inline int slp_out_failed(const slp_box_out *o) { return slp_buf_failed(o->b); }
