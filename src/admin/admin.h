@@ -136,8 +136,8 @@ typedef enum slp_import_row {
   SLP_IMPORT_PARKED,
   SLP_IMPORT_BAD,     /* the source's row of this position can't be read */
   SLP_IMPORT_NO_TIME, /* the position is "from a time on", but the source's row does not tell the time */
-  /* the position is a start of reading that rows of this schema do not hold; it must be given to each worker
-   * as an option */
+  /* the position says where reading is to begin, which rows of this schema can't hold; each worker must be
+   * given it as an option */
   SLP_IMPORT_START,
   SLP_IMPORT_POSITION,   /* rows of this schema can't hold the position */
   SLP_IMPORT_EXTRA,      /* only in slp_import_odd: a row of a shard that is not in `placed` */

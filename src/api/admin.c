@@ -13,8 +13,8 @@
 
 #include <stdio.h>
 
-/* The size of sloop_place_t in the first version of the header. The struct grows at its end, so no caller has
- * a smaller one. */
+/* The smallest sloop_place_t that is accepted. The struct grows at its end, so a caller compiled against an
+ * older header has a smaller one than this library. */
 #define PLACE_SIZE_MIN (offsetof(sloop_place_t, token) + sizeof(char *))
 #define LAG_MS 10000u /* the time limit of sloop_admin_lag() if the caller gives none */
 

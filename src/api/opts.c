@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-/* The size of sloop_opts_t in the first version of the header. The struct grows at its end, so no caller has
- * a smaller one. */
+/* The smallest sloop_opts_t that is accepted. The struct grows at its end, so a caller compiled against an
+ * older header has a smaller one than this library. */
 #define OPTS_SIZE_MIN offsetof(sloop_opts_t, creds)
 
 static void defaults(sloop_opts_t *o) {

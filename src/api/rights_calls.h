@@ -36,8 +36,8 @@ typedef struct slp_right_call {
   const char *target; /* NULL: the call is never sent; why_not tells why */
   /* Adds the members of the request's body. */
   void (*put)(slp_jw *w, const slp_right *r, const slp_right_facts *f);
-  /* Takes a value from the answer. `depth` is 1 at the answer's top level. text.p NULL: a value that is no
-   * text begins. */
+  /* Takes a value from the answer. `depth` is 1 at the answer's top level. text.p NULL: a value of
+   * another kind than text begins. */
   void (*take)(slp_right_facts *f, uint32_t depth, slp_str name, slp_str text);
   /* Returns a text that tells what is missing before the call can be sent. NULL: nothing is missing. */
   const char *(*lacks)(const slp_right *r, const slp_right_facts *f);

@@ -112,6 +112,8 @@ typedef struct slp_path_step {
 } slp_path_step;
 typedef slp_path_step slp_path; /* points to the first step, which is always a name */
 
+/* The operator of an expression. The operands a and b are members of slp_x; the comparisons EQ to GE all have
+ * both. */
 typedef enum {
   SLP_X_PATH,
   SLP_X_VALUE,
