@@ -1,4 +1,5 @@
-/* perl.c - calls PCRE2. Only slp_perl_step() may take long; its comment says how long. */
+/* perl.c - searches text with PCRE2. Only slp_perl_step() may take long; the comment at slp_perl_step() says
+ * how long. */
 #include "cli/perl.h"
 
 #ifndef SLP_HAVE_PCRE2
@@ -14,16 +15,18 @@ int slp_perl_known(void) { return SLP_HAVE_PCRE2; }
 
 #include "codec/json.h"
 
-/* SLP_PERL_FINITE: ways tried at one place, places tried in a call, and the most of places times steps in a
- * call. */
+/* Bounds for SLP_PERL_FINITE. WAYS_MAX: ways through the expression that are tried at one place.
+ * FINITE_PLACES: places that are tried in one call of PCRE2. FINITE_WORK: the most that the number of places
+ * times `steps` may be in one call. */
 #define WAYS_MAX 64u
 #define FINITE_PLACES 65536u
 #define FINITE_WORK (UINT64_C(1) << 22)
-/* SLP_PERL_COUNTED: bounds in units of about 10 ns. One unit is a callback between two parts of the
- * expression; every BYTES_A_UNIT bytes that were gone over in between cost another. */
+/* Bounds for SLP_PERL_COUNTED, in units of about 10 ns. A callback between two parts of the expression costs
+ * one unit. Every BYTES_A_UNIT bytes that PCRE2 passed over since the callback before cost another unit. */
 #define BYTES_A_UNIT 32u
-/* SLICE_UNITS: a slice ends when this is spent, but not while its first place is tried. PLACE_UNITS: the most
- * for one place. TEXT_UNITS, and TEXT_UNITS_A_BYTE for each byte of the text: the most for one record. */
+/* SLICE_UNITS: a slice ends when it has spent this many units, but not before its first place is tried.
+ * PLACE_UNITS: the most units for one place. TEXT_UNITS plus TEXT_UNITS_A_BYTE for each byte of the text: the
+ * most units for one record. */
 #define SLICE_UNITS UINT64_C(20000)
 #define PLACE_UNITS UINT64_C(200000)
 #define TEXT_UNITS UINT64_C(2000000)
@@ -34,25 +37,26 @@ int slp_perl_known(void) { return SLP_HAVE_PCRE2; }
 struct slp_perl {
   slp_mem *mem;
   slp_perl_kind kind;
-  uint64_t places; /* SLP_PERL_FINITE: places tried in a call */
+  uint64_t places; /* SLP_PERL_FINITE: how many places one call tries */
   pcre2_general_context *general;
   pcre2_match_context *context;
   pcre2_code *code;
   pcre2_match_data *data;
   pcre2_jit_stack *stack;
   slp_str text;
-  size_t from;                      /* offset at which the next slice begins: no match begins before it */
-  size_t at, first;                 /* offsets: of the last callback, and where the slice began */
-  uint64_t slice_units, text_units; /* spent in this slice, and for this text */
-  const char *bound;                /* the bound that was reached; NULL: none */
-  char said[80];                    /* PCRE2's words for an error, to which `bound` may point */
+  size_t from;      /* offset at which the next slice begins: no match begins before it */
+  size_t at, first; /* offsets in the text. at: where the last callback was. first: where the slice began */
+  uint64_t slice_units, text_units; /* units spent in this slice, and units spent on this text */
+  const char *bound; /* a sentence for the bound that was reached; NULL: no bound was reached */
+  char said[80];     /* PCRE2's message for an error; `bound` may point here */
 };
 
 static void *take(size_t n, void *mem) { return slp_alloc((slp_mem *)mem, n); }
 static void give(void *p, void *mem) { slp_free((slp_mem *)mem, p); }
 
-/* The callback of PCRE2 between the parts of the expression. Returns 0 to go on. Ends the call otherwise:
- * with p->bound if a bound was reached, else with p->from at the place where the next slice begins. */
+/* PCRE2 calls this between two parts of the expression. Returns 0 to let PCRE2 continue. Another value ends
+ * the call of PCRE2: either a bound was reached, and p->bound is set; or the slice is over, and p->from is
+ * the place where the next slice begins. */
 static int count_work(pcre2_callout_block *b, void *arg) {
   slp_perl *p = (slp_perl *)arg;
   size_t at = b->current_position, moved = at > p->at ? at - p->at : p->at - at;
@@ -72,7 +76,8 @@ static int count_work(pcre2_callout_block *b, void *arg) {
   return PCRE2_ERROR_CALLOUT;
 }
 
-/* Writes PCRE2's words for an error and the place in the expression, counted from byte 1. */
+/* Writes PCRE2's message for an error to `why`, with the byte of the expression where the error is, from
+ * 1. */
 static int tell_wrong(int error, size_t at, char why[SLP_REGEX_WHY]) {
   char said[90] = "";
   pcre2_get_error_message(error, (PCRE2_UCHAR *)said, sizeof said);
@@ -80,9 +85,9 @@ static int tell_wrong(int error, size_t at, char why[SLP_REGEX_WHY]) {
   return SLP_EINVAL;
 }
 
-/* Returns a copy of the expression with [\D] [\W] [\S] for \D \W \S; NULL: no memory. Both forms mean the
- * same, but with PCRE2_MATCH_INVALID_UTF the JIT of PCRE2 10.42 matches characters beyond ASCII only by the
- * first. */
+/* Returns a copy of the expression in which \D \W \S are replaced by [\D] [\W] [\S]; NULL: no memory. Both
+ * forms mean the same. But with PCRE2_MATCH_INVALID_UTF, the JIT of PCRE2 10.42 lets only the form in
+ * brackets match characters beyond ASCII. */
 static char *go_round_jit(slp_mem *mem, const char *text) {
   char *copy = slp_alloc(mem, strlen(text) * 2 + 1), *to = copy;
   if (!copy) return NULL;
@@ -120,7 +125,8 @@ static int compile(slp_perl *p, const char *text, const slp_perl_opts *o, char w
     slp_free(p->mem, copy);
   }
   pcre2_compile_context_free(how);
-  /* On systems that forbid making code at run time this fails, and PCRE2 interprets the expression. */
+  /* The JIT compiler fails on systems that forbid creating code at run time. Then PCRE2 interprets the
+   * expression. */
   if (!r) (void)pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
   return r;
 }
@@ -173,9 +179,11 @@ void slp_perl_begin(slp_perl *p, slp_str text) {
   p->bound = NULL;
 }
 
-/* How long a call takes. SLP_PERL_FINITE: usually some us, some ms at worst, when each place takes WAYS_MAX
- * ways of `steps` steps. SLP_PERL_COUNTED: PLACE_UNITS at worst, and what one part of the expression does
- * between two callbacks, which is to go over the text once. */
+/* A call takes at most:
+ *   - SLP_PERL_FINITE: usually some microseconds. Some milliseconds at worst, when PCRE2 tries WAYS_MAX ways
+ *     of `steps` steps at each place;
+ *   - SLP_PERL_COUNTED: PLACE_UNITS, plus the work of one part of the expression between two callbacks. One
+ *     part goes over the text once. */
 slp_match slp_perl_step(slp_perl *p) {
   size_t from = p->from;
   p->first = p->at = from;

@@ -1,5 +1,5 @@
 /* perl.h - one regular expression, searched for by PCRE2 in slices, with bounds on time and memory. In a
- * build without PCRE2, slp_perl_known() returns 0 and nothing else may be called.
+ * build without PCRE2, slp_perl_known() returns 0, and no other function of this file may be called.
  *
  * A call of PCRE2 can't be interrupted, so each call is kept short in one of two ways:
  *   SLP_PERL_FINITE   the expression has no unbounded repetition; a call tries a limited number of places
@@ -16,22 +16,27 @@ typedef enum { SLP_PERL_FINITE, SLP_PERL_COUNTED } slp_perl_kind;
 
 typedef struct slp_perl_opts {
   slp_perl_kind kind;
-  uint8_t folds;   /* 1: upper and lower case are the same */
+  uint8_t folds;   /* 1: upper and lower case count as the same */
   uint8_t literal; /* 1: the expression is a plain text in which no character is special */
-  uint8_t bytes;   /* 1: match bytes, not characters; right if only literal text in it matches beyond ASCII */
-  size_t steps;    /* SLP_PERL_FINITE: the most steps that one way through the expression takes */
+  /* 1: match bytes, not characters. Right only if all parts that match beyond ASCII are literal text */
+  uint8_t bytes;
+  size_t steps; /* SLP_PERL_FINITE: the most steps that one way through the expression takes */
 } slp_perl_opts;
 
 typedef struct slp_perl slp_perl;
 int slp_perl_known(void);
-/* Compiles the expression. Returns 0; SLP_EINVAL, and `why` says what is wrong and where; or SLP_ENOMEM. */
+/* Compiles the expression. On success returns 0 and sets *ret, which the caller owns. Returns SLP_EINVAL
+ * if the expression is wrong; then `why` says what is wrong and where. Returns SLP_ENOMEM if there is no
+ * memory. */
 int slp_perl_new(slp_mem *mem, const char *text, const slp_perl_opts *o, slp_perl **ret,
                  char why[SLP_REGEX_WHY]);
 void slp_perl_free(slp_perl *p); /* NULL is fine */
-/* Begins to search `text`, which must live until the search is over. Abandons an unfinished search. */
+/* Begins to search `text`, which must live until the search is over. A search that was not finished is
+ * abandoned. */
 void slp_perl_begin(slp_perl *p, slp_str text);
-/* Searches one slice. SLP_MATCH_MORE: call again. SLP_MATCH_UNDECIDED: a bound was reached, which
- * slp_perl_bound() names. */
+/* Searches one slice of the text. Returns SLP_MATCH_MORE if the search is not over: call again. Returns
+ * SLP_MATCH_UNDECIDED if a bound on the work was reached; slp_perl_bound() returns a sentence for that
+ * bound. */
 slp_match slp_perl_step(slp_perl *p);
 const char *slp_perl_bound(const slp_perl *p);
 

@@ -1,4 +1,4 @@
-/* places.c - reads the tokens to begin from, and keeps the tokens of the positions reached. */
+/* places.c - reads the tokens at which reading begins, and stores the tokens of the positions reached. */
 #include "cli/places.h"
 
 #include <errno.h>
@@ -28,7 +28,8 @@ void slp_places_free(slp_places *p) {
   for (size_t i = 0; i < SLP_ARGS_STREAMS_MAX; i++) slp_buf_free(&p->now[i]);
 }
 
-/* Reads the tokens in a file; `flag` begins the message of a failure. */
+/* Reads the tokens in the file `path`. `flag`, an option such as "--save", begins the message of a
+ * failure. */
 static int read_tokens(const char *flag, const char *path, slp_places *p, slp_buf *text, const char **tokens,
                        char why[400]) {
   char said[SLP_TOKEN_WHY];
@@ -38,7 +39,7 @@ static int read_tokens(const char *flag, const char *path, slp_places *p, slp_bu
   return r;
 }
 
-/* Takes the tokens of -o @FILE for the streams that the file of --save does not name. */
+/* Reads the file of -o @FILE, and takes its tokens for those streams that have none in the file of --save. */
 static int begin_from_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   const char *tokens[SLP_ARGS_STREAMS_MAX];
@@ -60,7 +61,8 @@ static int begin_from_file(slp_places *p, char why[400]) {
   return r;
 }
 
-/* Says in `why` who has the file of --save, because this process can't have it, or has lost it. */
+/* Writes to `why` which process holds the file of --save. For a process that could not lock the file, or lost
+ * the lock. */
 static void say_whose(const slp_places *p, char why[400]) {
   const char *path = p->args->save;
   slp_own_file_loss lost = p->file_of_save ? slp_own_file_lost_by(p->file_of_save) : SLP_OWN_FILE_NOT_LOST;
@@ -73,7 +75,7 @@ static void say_whose(const slp_places *p, char why[400]) {
                                             : "; give each a file of its own");
 }
 
-/* Explains in `why` a failure of slp_own_file_*; returns r. */
+/* Writes a message to `why` if r is the code of a failed slp_own_file_*(). Returns r. */
 static int say_why(const slp_places *p, int r, char why[400]) {
   const char *path = p->args->save;
   char trouble[SLP_LOCAL_WHY] = "it is no file that can be replaced";
@@ -88,7 +90,7 @@ static int say_why(const slp_places *p, int r, char why[400]) {
   return r;
 }
 
-/* Says that the file is written in place, and why. Called once, at the start. */
+/* Tells the user that the file of --save is written in place, and why. Called once, at the start. */
 static void say_in_place(const slp_places *p) {
   int in_place = slp_own_file_in_place(p->file_of_save);
   const char *path = p->args->save;
@@ -103,9 +105,9 @@ static void say_in_place(const slp_places *p) {
   slp_say("--save: %s is written in place, since it can't be replaced: %s", path, trouble);
 }
 
-/* Locks the file of --save for this process before it reads it, so that the content is what the last process
- * left. Tries to write it before any record is read; otherwise each start would print the same records and
- * then fail to keep its place. */
+/* Locks the file of --save before reading it, so that no other process changes it afterwards. Then tries to
+ * write the file, before any record is read. Otherwise each start would print the same records and then fail
+ * to save its position. */
 static int take_file(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   char no_write[400];
@@ -116,8 +118,8 @@ static int take_file(slp_places *p, char why[400]) {
   int is_empty = r == SLP_EINVAL && p->began.p && !p->began.n; /* the file was read and is empty */
   if (r && !is_empty) return r;
   int bad = say_why(p, slp_own_file_try(p->file_of_save), no_write);
-  /* An empty file is refused, unless it is written in place: a file has to exist before it can be mounted by
-   * itself, so it is empty at first. */
+  /* An empty file is refused, except when the file is written in place. A file must exist before it can be
+   * mounted by itself, so such a file is empty at first. */
   if (is_empty && !bad && !slp_own_file_in_place(p->file_of_save)) return r;
   if (bad)
     memcpy(why, no_write, sizeof no_write);
@@ -131,7 +133,7 @@ int slp_places_begin(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   int r = a->save ? take_file(p, why) : 0;
   size_t known = 0;
-  /* Until a position is noted, a stream keeps the token that was read. */
+  /* A stream's position is the token from the file until slp_places_note() replaces it. */
   for (size_t i = 0; i < a->streams_n && !r; i++) {
     if (!p->start[i]) continue;
     p->file[i] = a->save;
@@ -155,7 +157,7 @@ int slp_places_note(slp_places *p, size_t number, sloop_t *s) {
     n = fresh.cap + 1;
     r = sloop_save(s, fresh.p, &n);
   }
-  if (r) { /* the position is not known yet, or no longer */
+  if (r) { /* sloop_save() has no position: none is known yet, or none is known any more */
     slp_buf_free(&fresh);
     return r == SLP_ENOMEM ? r : 0;
   }

@@ -82,11 +82,12 @@ static const unsigned allowed[] = {
     [SLP_PRINTER_EVENT] = BIT(SLP_PRINTER_EVENTS) | BIT(SLP_PRINTER_LINE) | BIT(SLP_PRINTER_IDLE),
 };
 
-/* Results of the functions of states, besides errors and SLP_DECODE_WAITS. */
+/* What the function of a state returns. It may also return an error or SLP_DECODE_WAITS. */
 enum {
-  PRINTED = 0, /* the record is done */
-  A_SLICE = 1, /* there is more, and time has passed */
-  AT_ONCE = 2  /* there is more, and next to no time has passed */
+  PRINTED = 0, /* the record is finished */
+  A_SLICE = 1, /* the record is not finished, and this step took a slice's time */
+  /* the record is not finished, and this step took next to no time: do the next one in the same slice */
+  AT_ONCE = 2
 };
 
 static void move(slp_printer *p, slp_printer_state to) {
@@ -98,26 +99,27 @@ static void move(slp_printer *p, slp_printer_state to) {
   if (p->args->decode.n) slp_cwlogs_free(&p->events);
 }
 
-/* Begins to match a line, in state `as`. The line is printed if it matches. */
+/* Enters state `as` and begins to match one line, made of r and `extra`. The line is printed later, if it
+ * matches. */
 static int match(slp_printer *p, slp_printer_state as, const sloop_record_t *r, const slp_show_extra *extra) {
   move(p, as);
   p->line = *r;
   p->line_extra = *extra;
   slp_str text = {r->data.base, r->data.len};
-  if (extra->event) text = slp_log_line(text); /* so that the same events match with -J and without */
+  if (extra->event) text = slp_log_line(text); /* with -J and without it, the same text is matched */
   if (p->grep) slp_grep_begin(p->grep, text);
   return AT_ONCE;
 }
 
-/* Sets p->why: names the record, and says why. */
+/* Writes a message to p->why: which record it is, and `why`. */
 static void tell_record(slp_printer *p, const char *why) {
   const sloop_record_t *r = p->as_it_came;
   snprintf(p->why, sizeof p->why, "%s %.40s %.*s: %s", r->stream, r->shard,
            (int)(r->seq.len < 60 ? r->seq.len : 60), r->seq.base, why);
 }
 
-/* Notes that it is not known whether the record matches. Returns 1 if it is printed all the same (-E), 0 if
- * the command ends. */
+/* Stores that --grep could not decide whether the record matches. Returns 1 if the record is printed all the
+ * same (-E), 0 if the command must end. */
 static int keep_undecided(slp_printer *p) {
   char why[100];
   slp_grep_undecided(p->grep, why);
@@ -131,7 +133,7 @@ static int keep_undecided(slp_printer *p) {
   return p->args->keep_going;
 }
 
-/* Matches p->line by a slice, and prints it unless --grep leaves it out. */
+/* Matches one slice of p->line. When the match is decided, prints the line unless --grep leaves it out. */
 static int print_line(slp_printer *p, slp_buf *b) {
   slp_match is = p->grep ? slp_grep_step(p->grep) : SLP_MATCH_YES;
   if (is == SLP_MATCH_MORE) return A_SLICE;
@@ -147,7 +149,8 @@ void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_m
   p->behind_ms = behind_ms;
 }
 
-/* Begins a record. decoded_bytes_max bounds what the decoders make of key and payload together. */
+/* Begins a record with its key. decoded_bytes_max is the limit for the decoded bytes of key and payload
+ * together. */
 static int begin_key(slp_printer *p) {
   p->record = *p->as_it_came;
   p->extra = (slp_show_extra){.worker = p->worker};
@@ -204,7 +207,7 @@ static int decode_data(slp_printer *p, char why[100]) {
   return r ? r : A_SLICE;
 }
 
-/* Begins to match the next of p->rows. */
+/* Begins to match the next line in p->rows. */
 static int next_row(slp_printer *p) {
   if (!p->rows.n) return PRINTED;
   const char *end = memchr(p->rows.p, '\n', p->rows.n);
@@ -215,7 +218,8 @@ static int next_row(slp_printer *p) {
   return match(p, SLP_PRINTER_EVENT, &line, &p->extra);
 }
 
-/* Begins to match the next line of the record: of p->rows, or the next event of CloudWatch Logs. */
+/* Begins to match the next line of the record. The lines come from p->rows, or are the events of CloudWatch
+ * Logs. */
 static int next_event(slp_printer *p, char why[100]) {
   if (p->rows.p) return next_row(p);
   int r = slp_cwlogs_step(&p->events);
@@ -240,8 +244,8 @@ static int next_event(slp_printer *p, char why[100]) {
   return r;
 }
 
-/* Matches and prints a line of many. The text of all lines is bounded too, because it can be far larger than
- * the record, if that has many tiny events. */
+/* Matches and prints one of several lines of a record. The text of all lines together is limited too. It can
+ * be far larger than the record, if the record has many tiny events. */
 static int print_event(slp_printer *p, slp_buf *b, char why[100]) {
   int r = print_line(p, b);
   if (r == A_SLICE) return r;
@@ -264,10 +268,11 @@ static int one_slice(slp_printer *p, slp_buf *b, char why[100]) {
   return PRINTED;
 }
 
-/* The record can't be decoded: removes its text. With -E begins to match it as it came. */
+/* Handles a record that can't be decoded: removes its text from b. With -E begins to match the record as it
+ * came. */
 static int cant_decode(slp_printer *p, slp_buf *b, const char *why) {
   const sloop_record_t *r = p->as_it_came;
-  slp_buf_cut(b, p->from); /* some of its lines may be in the text */
+  slp_buf_cut(b, p->from); /* b may hold lines of this record already */
   p->printed = 0;
   p->undecided -= p->is_undecided;
   p->is_undecided = 0;
@@ -279,7 +284,7 @@ static int cant_decode(slp_printer *p, slp_buf *b, const char *why) {
   return match(p, SLP_PRINTER_LINE, r, &extra);
 }
 
-/* --unique: returns 1 if the record was seen before, 0 if not, or a negative code. */
+/* For --unique. Returns 1 if the record was seen before, 0 if it was not, or a negative code. */
 static int was_seen(slp_printer *p) {
   return p->unique && p->state == SLP_PRINTER_IDLE ? slp_unique_seen(p->unique, p->as_it_came) : 0;
 }
@@ -287,7 +292,8 @@ static int was_seen(slp_printer *p) {
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed) {
   char why[100] = "";
   if (p->state == SLP_PRINTER_IDLE) p->printed = p->is_undecided = 0, p->made = 0;
-  /* counted from the end of b, because earlier text may have been removed from b since the last step */
+  /* counts back from the end of b, because the caller may have removed earlier text from b since the last
+   * step */
   p->from = b->n - p->made;
   int r = was_seen(p);
   *ret_printed = 0;

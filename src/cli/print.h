@@ -10,26 +10,27 @@
 #include "cli/show.h"
 #include "cli/unique.h"
 
-/*  The states of a printer, for one record:
+/* The states of a printer, for one record:
  *
  *   IDLE --> KEY --> DATA --> LINE                the record is one line
- *                       +---> EVENTS <--> EVENT   -s cwlogs or avro finds lines in it; EVENT: one of them
+ *                       +---> EVENTS <--> EVENT   -s cwlogs or avro finds lines in the record; EVENT: one of
+ *                                                 these lines
  *
- * KEY, EVENTS and EVENT go to LINE too, if the record can't be decoded and is printed as it came. Every state
- * goes back to IDLE when the record is done or has failed. */
+ * KEY, DATA, EVENTS and EVENT also go to LINE when the record can't be decoded and is printed as it came.
+ * Every state goes back to IDLE when the record is done or has failed. */
 typedef enum slp_printer_state {
   SLP_PRINTER_IDLE,
   SLP_PRINTER_KEY,    /* the key is being decoded */
   SLP_PRINTER_DATA,   /* the payload is being decoded */
-  SLP_PRINTER_LINE,   /* the line of the record is matched and printed */
-  SLP_PRINTER_EVENTS, /* the next line of the record is looked for */
-  SLP_PRINTER_EVENT   /* a line of the record is matched and printed */
+  SLP_PRINTER_LINE,   /* the record's only line is matched and printed */
+  SLP_PRINTER_EVENTS, /* the next of the record's lines is looked for */
+  SLP_PRINTER_EVENT   /* one of the record's lines is matched and printed */
 } slp_printer_state;
 
 typedef struct slp_printer {
   slp_mem *mem;         /* borrowed */
   const slp_args *args; /* borrowed */
-  slp_format *format;   /* owned, as are the next two; NULL: its option is not given */
+  slp_format *format;   /* owned, like the next two members; NULL: the user did not give its option */
   slp_grep *grep;
   slp_unique *unique;
   slp_show_style style;
@@ -38,43 +39,46 @@ typedef struct slp_printer {
   const char *worker; /* borrowed: with leases, the worker that reads the records; NULL: no leases */
   uint64_t undecoded; /* records that could not be decoded */
   uint64_t controls;  /* control messages of CloudWatch Logs; they print nothing */
-  /* records for which a bound of --grep was reached before it was known whether a line matches */
+  /* records for which --grep reached a bound before it could decide whether a line matches */
   uint64_t undecided;
-  char why[200]; /* names the last undecoded or undecided record, and says why it is */
+  char why[200]; /* which record was undecoded or undecided last, and why */
 
-  slp_printer_state state; /* this and all members below are about the record being printed */
+  slp_printer_state state; /* this member and all members below are about the record that is printed now */
   const sloop_record_t *as_it_came;
   sloop_record_t record; /* the record with its key and payload decoded */
   slp_show_extra extra;
   sloop_record_t line; /* the line that is being matched, and is printed if it matches */
   slp_show_extra line_extra;
-  char undecodable[100]; /* why the record is printed as it came */
-  char undecidable[100]; /* why it is not known whether a line of it matches */
-  uint8_t printed;       /* 1: a line of the record is in the text */
+  char undecodable[100]; /* why the record can't be decoded and is printed as it came */
+  char undecidable[100]; /* why --grep can't decide whether a line of the record matches */
+  uint8_t printed;       /* 1: the text has a line of the record already */
   uint8_t is_undecided;  /* 1: the record is counted in `undecided` */
   slp_decoding key, data;
   slp_cwlogs events;
-  slp_schemas schemas; /* schemas for key and payload */
-  /* EVENTS: the lines still to come that a decoder made; rows.p NULL: the lines come from `events` */
+  slp_schemas schemas; /* the schemas by which key and payload are decoded */
+  /* EVENTS: lines that a decoder made and that are not printed yet; rows.p NULL: the lines come from
+   * `events` */
   slp_str rows;
-  int64_t behind_ms; /* sloop_batch_behind_ms() of its batch */
-  size_t from;       /* offset in the text where this record's part begins, in the present step */
-  size_t made;       /* bytes of this record's part, which stands at the end of the text */
+  int64_t behind_ms; /* sloop_batch_behind_ms() of the batch that has the record */
+  size_t from;       /* offset in the text where this record's text begins; set anew in each step */
+  size_t made;       /* how many bytes of text the record has so far; they stand at the end of the text */
 } slp_printer;
 
-/* Opens a printer; terminal: the output is a terminal. Returns 0, or SLP_EINVAL (wrong usage) or SLP_ENOMEM,
- * and `why`. Call slp_printer_close in either case. */
+/* Opens a printer. `terminal`: the output is a terminal. Returns 0, or SLP_EINVAL (wrong usage) or SLP_ENOMEM
+ * with a message in `why`. Call slp_printer_close() in every case. */
 int slp_printer_open(slp_printer *p, slp_mem *mem, const slp_args *args, int terminal, int colour,
                      char why[400]);
 void slp_printer_close(slp_printer *p);
-/* Begins to print r, which must live until it is printed. Drops what was left of another record. */
+/* Begins to print r, which must live until it is printed. Drops the rest of a record that was not
+ * finished. */
 void slp_printer_begin(slp_printer *p, const sloop_record_t *r, int64_t behind_ms);
-/* Does a slice of work, and appends text to b. Nobody else may append to b before the record is done.
- *   1                 there is more to do
- *   SLP_DECODE_WAITS  a schema is missing; nothing can be done before it comes
- *   0                 the record is done; *ret_printed is 1 if any of its steps made text
- *   SLP_EBADDATA      without -E: the record can't be decoded, or whether it matches is undecided; p->why
- *                     says why
+/* Does one slice of work, and appends text to b. Until the record is finished, no other function may append
+ * to b. Returns:
+ *   1                 the record is not finished: call again
+ *   SLP_DECODE_WAITS  a schema is missing; call again when it has come
+ *   0                 the record is finished; *ret_printed is 1 if any of its lines was printed
+ *   SLP_EBADDATA      only without -E: the record can't be decoded, or --grep can't decide whether the
+ *                     record matches; p->why says why
  *   another code      no memory
  * On an error, the record's text is removed from b. */
 int slp_printer_step(slp_printer *p, slp_buf *b, int *ret_printed);

@@ -1,4 +1,4 @@
-/* progress.c - collects and prints the line of -v. */
+/* progress.c - collects what the progress line of -v shows, and prints the line. */
 #include "cli/progress.h"
 
 #include <stdio.h>
@@ -6,7 +6,8 @@
 #include "cli/say.h"
 #include "program/program.h"
 
-/* the first answers may take this long: until then an unknown lag is shown without its duration */
+/* The first answers of the service may take this long. Until then, an unknown lag is shown without saying for
+ * how long it has been unknown. */
 #define SOON_MS 5000u
 
 static void show_behind(const sloop_stats_t *now, char out[40]) {
@@ -31,7 +32,8 @@ int slp_progress_due(slp_progress *p, const slp_args *args) {
   return now_us - p->at_us >= every_us;
 }
 
-#define STANDS_MS 2000 /* shorter waits belong to ordinary reading */
+/* a shard that waits for less time than this is not shown as waiting, because short waits are ordinary */
+#define STANDS_MS 2000
 
 static void look_at(const sloop_shard_stats_t *shard, void *arg) {
   slp_progress *p = arg;
@@ -47,7 +49,8 @@ void slp_progress_look(slp_progress *p, sloop_t *s) {
   if (s) sloop_shard_stats_each(s, look_at, p);
 }
 
-/* Writes such as ", 2 failing for 45 s: AccessDeniedException, 1 paused". */
+/* Writes the shards in special states, for example ", 2 failing for 45 s: AccessDeniedException, 1
+ * paused". */
 static void add_standing(const slp_progress *p, char *out, size_t size) {
   static const char *const words[SLP_COUNT(p->standing)] = {
       [SLOOP_SHARD_FAILS] = "failing",

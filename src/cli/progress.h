@@ -1,35 +1,38 @@
-/* progress.h - the line that -v prints each second: what has happened since the line before. */
+/* progress.h - the progress line that -v prints each second. It shows what has happened since the line
+ * before. */
 #ifndef SLP_CLI_PROGRESS_H
 #define SLP_CLI_PROGRESS_H
 
 #include "cli/consumer.h"
 
-typedef struct slp_standing { /* the shards that are in one state */
+typedef struct slp_standing { /* the shards that are in the same state */
   size_t n;                   /* how many shards */
-  /* how long the shard that has been in the state for longest has been in it; -1: not told */
+  /* how long the longest-standing of these shards has been in the state; -1: the duration is not known */
   int64_t ms;
-  char error[48]; /* the error of that shard; "": none */
+  char error[48]; /* the error of the shard that `ms` is about; "": it has none */
 } slp_standing;
 
 typedef struct slp_progress {
-  slp_standing standing[SLOOP_SHARD_WAITS_FOR_PARENT + 1]; /* indexed by state; collected for the next line */
-  sloop_stats_t before;                                    /* statistics when the last line was printed */
-  /* when the last line was printed, or slp_progress_due was first called; 0: neither yet */
+  /* indexed by the shard's state; what the next line will show */
+  slp_standing standing[SLOOP_SHARD_WAITS_FOR_PARENT + 1];
+  sloop_stats_t before; /* statistics when the last line was printed */
+  /* when the last line was printed; before the first line: when slp_progress_due was first called; 0: before
+   * that call */
   uint64_t at_us;
 } slp_progress;
 
 /* Returns 1 if a line is due. The caller then calls slp_progress_look for each consumer and
  * slp_progress_show. */
 int slp_progress_due(slp_progress *p, const slp_args *args);
-/* Collects what the consumer's shards are doing; s may be NULL. */
+/* Adds the states of the consumer's shards to what the next line will show; s may be NULL. */
 void slp_progress_look(slp_progress *p, sloop_t *s);
-/* Prints the line from the present statistics, and begins to collect for the next one. */
+/* Prints the line from the present statistics, and clears p->standing for the next line. */
 void slp_progress_show(slp_progress *p, const sloop_stats_t *now);
-/* Does all of this on a tick, for a mode with one consumer. */
+/* Does all three steps (due, look, show). For a mode with one consumer, which calls this on each tick. */
 void slp_progress_tick(slp_progress *p, slp_cli_consumer *c);
-/* Prints the last line of -v: totals. */
+/* Prints the totals, as the last line of -v. */
 void slp_progress_end(const slp_args *args, const sloop_stats_t *at_end);
-/* Adds the statistics of one consumer to a sum; only members that the lines show. */
+/* Adds the statistics of one consumer to `sum`. Adds only the members that the lines of -v show. */
 void slp_progress_add(sloop_stats_t *sum, const sloop_stats_t *one);
 
 #endif

@@ -20,7 +20,7 @@ static void pass_blanks(slp_properties *p) {
   while (more(p) && is_blank(here(p))) p->at++;
 }
 
-/* Returns 1 if a backslash at the end of a line comes next. */
+/* Returns 1 if the next two characters are a backslash and the end of a line. */
 static int joins(const slp_properties *p) {
   return more(p) && here(p) == '\\' && p->at + 1 < p->text.n && is_end(p->text.p[p->at + 1]);
 }
@@ -34,8 +34,8 @@ static void pass_joined_blanks(slp_properties *p) {
   }
 }
 
-/* Goes to the first property, past empty lines and comments, which no backslash continues. A backslash that
- * joins nothing with the next line counts as an empty line. */
+/* Skips empty lines and comments, up to the next property. A comment is not continued by a backslash at its
+ * end. A line that has only a backslash counts as empty. */
 static void pass_empty(slp_properties *p) {
   for (;;) {
     pass_blanks(p);
@@ -57,7 +57,7 @@ static int hex(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Reads four hex digits. Returns -1 if they are damaged. */
+/* Reads four hex digits, one UTF-16 unit. Returns -1 if they are not hex digits. */
 static int32_t unit(slp_properties *p) {
   int32_t u = 0;
   for (int i = 0; i < 4; i++) {
@@ -71,7 +71,8 @@ static int32_t unit(slp_properties *p) {
 
 static int is_half(int32_t u, int32_t first) { return u >= first && u < first + 0x400; }
 
-/* Adds the character of a \u escape. Half of a surrogate pair without the other half becomes U+FFFD. */
+/* Reads a \u escape, and appends its character. Half of a surrogate pair without its other half becomes
+ * U+FFFD. */
 static int add_escaped(slp_properties *p, slp_buf *into) {
   int32_t u = unit(p);
   if (u < 0) return SLP_EBADDATA;
@@ -86,7 +87,7 @@ static int add_escaped(slp_properties *p, slp_buf *into) {
       p->at = back;
   }
   if (is_half(u, 0xd800) || is_half(u, 0xdc00)) u = 0xfffd;
-  if (!u) u = 0xfffd; /* our texts have no NUL inside */
+  if (!u) u = 0xfffd; /* U+0000 becomes U+FFFD, because a NUL ends each text in `into` */
   char utf8[4];
   size_t n = 0;
   if (u < 0x80) {
@@ -107,8 +108,8 @@ static int add_escaped(slp_properties *p, slp_buf *into) {
   return slp_buf_add(into, utf8, n);
 }
 
-/* Takes an escape, from behind its backslash. At the end of a line it joins the next line, without the blanks
- * in front. */
+/* Reads what follows a backslash. A backslash at the end of a line joins the next line, without the blanks at
+ * that line's beginning. */
 static int take_escape(slp_properties *p, slp_buf *into) {
   if (!more(p)) return 0;
   char c = here(p);
@@ -128,7 +129,8 @@ static int take_escape(slp_properties *p, slp_buf *into) {
   }
 }
 
-/* Takes a key, which ends at a blank, '=' or ':', or a value, which ends with the line. */
+/* Reads a key (key = 1), which ends at a blank, '=' or ':'; or a value (key = 0), which ends with the
+ * line. */
 static int take_text(slp_properties *p, slp_buf *into, int key) {
   int r = 0;
   while (more(p) && !is_end(here(p)) && !r) {

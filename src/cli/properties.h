@@ -1,5 +1,5 @@
-/* properties.h - reads Java's .properties files: the class java.util.Properties says what they are. Text is
- * taken as UTF-8, where Java takes bytes as Latin-1; \uXXXX means the same. */
+/* properties.h - reads Java's .properties files, whose format the class java.util.Properties defines. One
+ * difference: text is taken as UTF-8, where Java takes bytes as Latin-1. \uXXXX means the same in both. */
 #ifndef SLP_CLI_PROPERTIES_H
 #define SLP_CLI_PROPERTIES_H
 
@@ -8,13 +8,14 @@
 typedef struct slp_properties {
   slp_str text;
   size_t at;
-  size_t line; /* line of the property read last, from 1 */
+  size_t line; /* number of the line, from 1, of the property that was read last */
   size_t next_line;
 } slp_properties;
 
 slp_properties slp_properties_begin(slp_str text);
-/* Appends key, NUL, value, NUL. Returns 1; 0: there are no more properties; SLP_EBADDATA: a damaged \u escape
- * in line `line`; or an error of the buf. */
+/* Reads the next property, and appends to `into`: its key, a NUL, its value, a NUL. Returns 1 if it has read
+ * a property, 0 if there are no more, SLP_EBADDATA if line p->line has a damaged \u escape, or the error of
+ * `into`. */
 int slp_properties_next(slp_properties *p, slp_buf *into);
 
 #endif

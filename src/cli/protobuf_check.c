@@ -1,4 +1,5 @@
-/* protobuf_check.c - walks over all fields, with a stack of its own instead of recursion. */
+/* protobuf_check.c - checks every field of a message. It keeps a stack of open messages instead of
+ * recursing. */
 #include "cli/protobuf_check.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ void slp_pb_check_begin(slp_pb_check *c, const slp_pb_schema *schema, uint32_t t
   c->depth = 1;
 }
 
-/* Opens f, and continues at its beginning. */
+/* Pushes the frame f, so that the check continues at the beginning of f. */
 static int enter(slp_pb_check *c, slp_pb_check_frame f, char why[SLP_PB_WHY]) {
   if (!f.packed && c->depth > SLP_PB_DEPTH_MAX) {
     snprintf(why, SLP_PB_WHY, "it is nested deeper than %d", SLP_PB_DEPTH_MAX);
@@ -42,8 +43,8 @@ static int leave_group(slp_pb_check *c, const slp_pb_token *t, char why[SLP_PB_W
   return 0;
 }
 
-/* Checks a length-delimited value of a known field. Returns 1 if its content was opened and is checked next,
- * 0 if the value is done, or SLP_EBADDATA. */
+/* Checks a length-delimited value of a known field. Returns 1 if it has opened the value, whose content is
+ * checked next. Returns 0 if the value is checked completely, or SLP_EBADDATA. */
 static int check_bytes(slp_pb_check *c, const slp_pb_field *f, const slp_pb_token *t, char why[SLP_PB_WHY]) {
   size_t n = t->end - t->value;
   int wire = slp_pb_wire_of(f->kind), r = 0;
@@ -66,7 +67,7 @@ static int check_field(slp_pb_check *c, char why[SLP_PB_WHY]) {
   slp_pb_check_frame *frame = &c->open[c->depth - 1];
   slp_pb_token t;
   uint64_t v;
-  if (c->at == frame->end) { /* a group must end at its end tag, not here */
+  if (c->at == frame->end) { /* a group ends with an end tag, so reaching the end of its bytes is damage */
     if (frame->group) return damaged(why);
     c->depth--;
     return 0;

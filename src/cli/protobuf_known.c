@@ -1,4 +1,5 @@
-/* protobuf_known.c - recognises known messages, and writes times, durations and paths of field masks. */
+/* protobuf_known.c - recognises messages of google.protobuf, and writes their times, durations and field-mask
+ * paths. */
 #include "cli/protobuf_known.h"
 
 #include <stdio.h>
@@ -9,9 +10,9 @@
 enum { NANOS = 1000000000 };
 #define FIRST_SECOND INT64_C(-62135596800) /* 0001-01-01T00:00:00Z */
 #define LAST_SECOND INT64_C(253402300799)  /* 9999-12-31T23:59:59Z */
-#define SPAN_MAX INT64_C(315576000000)     /* seconds of a Duration: 10,000 years */
+#define SPAN_MAX INT64_C(315576000000)     /* the greatest number of seconds in a Duration: 10,000 years */
 
-/* The known messages and the fields that each must have, numbered from 1. */
+/* The known messages. Each row lists the fields that the message must have; their numbers begin at 1. */
 static const struct known_row {
   const char *name;
   slp_pb_known known;
@@ -71,7 +72,8 @@ static int refuse(char why[SLP_PB_WHY], const char *what) {
   return SLP_EBADDATA;
 }
 
-/* Appends a point and 3, 6 or 9 digits, as few as hold the value. Appends nothing for 0. */
+/* Appends a decimal point and 3, 6 or 9 digits: the fewest that show the value exactly. Appends nothing for
+ * 0. */
 static void put_fraction(slp_buf *b, unsigned nanos) {
   if (!nanos) return;
   if (nanos % 1000000 == 0)

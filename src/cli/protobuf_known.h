@@ -6,15 +6,15 @@
 
 #include "cli/protobuf_schema.h"
 
-/* Returns which known message a message is, by its full name and its fields, sorted by number. A message with
- * such a name but other fields is SLP_PB_ORDINARY. */
+/* Returns which known message this is, by its full name and its fields (sorted by number). Returns
+ * SLP_PB_ORDINARY if the name is not known, or if the name is known but the fields are others. */
 slp_pb_known slp_pb_known_of(slp_str name, const slp_pb_field *fields, uint32_t n);
-/* Both append a text in quotes. Both return 0 or why b failed, or SLP_EBADDATA and `why` if the value is out
- * of range. */
+/* Both functions append a text in quotes. Both return 0, an error of b, or SLP_EBADDATA with a message in
+ * `why` if the value is out of range. */
 int slp_pb_put_timestamp(slp_buf *b, int64_t seconds, int32_t nanos, char why[SLP_PB_WHY]);
 int slp_pb_put_duration(slp_buf *b, int64_t seconds, int32_t nanos, char why[SLP_PB_WHY]);
-/* Appends one path of a FieldMask in lowerCamelCase, without quotes and escapes. Returns SLP_EBADDATA and
- * `why` if the path has no such form. */
+/* Appends one path of a FieldMask in lowerCamelCase, without quotes and escapes. Returns 0, or SLP_EBADDATA
+ * with a message in `why` if the path can't be written in lowerCamelCase. */
 int slp_pb_put_path(slp_buf *b, slp_str path, char why[SLP_PB_WHY]);
 
 #endif

@@ -1,17 +1,17 @@
-/* protobuf_map.c - a hash table of entries, by their offsets in the text. Keys are not copied: each
- * comparison reads them in the text again. */
+/* protobuf_map.c - a hash table of a map's entries. A slot holds the offset of an entry in the text. Keys are
+ * not copied: each comparison reads the key from the text again. */
 #include "cli/protobuf_map.h"
 
 #include "cli/protobuf_text.h"
 
 typedef struct entry_key {
-  uint8_t counts;  /* 0: the entry counts as an unknown field */
-  uint64_t number; /* any other key */
-  slp_str text;    /* a key that is a string */
+  uint8_t counts;  /* 0: the whole entry is ignored, like an unknown field */
+  uint64_t number; /* the key, if it is not a string */
+  slp_str text;    /* the key, if it is a string */
 } entry_key;
 
-/* Reads the key of the entry at in[at...end). An entry with an unknown field, such as an unknown number of a
- * closed enum as its value, is unknown as a whole: upb does the same. */
+/* Reads the key of the entry at in[at...end). An entry that contains an unknown field is ignored as a whole,
+ * as upb does. An unknown number of a closed enum, as the entry's value, is such a field. */
 static entry_key read_key(slp_pb_value *v, uint32_t type, size_t at, size_t end) {
   const slp_pb_schema *s = v->schema;
   entry_key k = {.counts = 1, .text = {"", 0}};
@@ -38,7 +38,7 @@ static entry_key read_key(slp_pb_value *v, uint32_t type, size_t at, size_t end)
 /* Reads the key of the entry whose tag is at in[from]. */
 static entry_key key_at(slp_pb_value *v, uint32_t type, size_t from) {
   slp_pb_token t = {0};
-  (void)slp_pb_field_at(v->in, from, v->in.n, &t); /* can't fail: it was read before */
+  (void)slp_pb_field_at(v->in, from, v->in.n, &t); /* can't fail: this field was read before, in full */
   return read_key(v, type, t.value, t.end);
 }
 
@@ -46,7 +46,7 @@ static uint32_t type_of(const slp_pb_value *v, const slp_pb_frame *f) {
   return v->schema->fields[f->field].type;
 }
 
-/* Returns the slot of a key, or the free slot where it belongs. */
+/* Returns the slot that holds the key. If no slot holds it, returns the free slot for it. */
 static uint32_t *find_slot(slp_pb_value *v, const slp_pb_frame *f, const entry_key *k) {
   slp_str bytes = k->text.n ? k->text : (slp_str){(const char *)&k->number, sizeof k->number};
   size_t i = (size_t)slp_hash(&v->mem->hash_key, bytes) & (f->slots_n - 1);

@@ -1,5 +1,6 @@
-/* protobuf_schema.c - reads a descriptor set in two passes: the first enters the names of all messages and
- * enums, because a field may name one that comes later; the second reads their fields and symbols. */
+/* protobuf_schema.c - reads a descriptor set in two passes. The first pass stores the names of all messages
+ * and enums. The second pass reads their fields and symbols. There are two, because a field may have a type
+ * that comes later in the set. */
 #include "cli/protobuf_schema.h"
 
 #include <stdio.h>
@@ -23,23 +24,25 @@ enum { FIELD_OPTIONS = 8, FIELD_ONEOF = 9, FIELD_JSON_NAME = 10, FIELD_FEATURES 
 enum { ENUM_VALUE = 2, ENUM_OPTIONS = 3, ENUM_FEATURES = 7, SYMBOL_NUMBER = 2 };
 enum { EDITION_PROTO2 = 998, EDITION_PROTO3 = 999, EDITION_2023 = 1000, EDITION_2024 = 1001 };
 
-/* The features in force, by the field numbers of FeatureSet, and the values that matter. */
+/* The features of an edition that matter here. The first enum has their field numbers in FeatureSet, the
+ * second has the values that matter. */
 enum { PRESENCE = 1, ENUM_TYPE = 2, UTF8 = 4, ENCODING = 5, FEATURES_N = 6 };
 enum { IMPLICIT = 2, CLOSED = 2, VERIFY = 2, DELIMITED = 2 };
 typedef struct features {
   uint8_t of[FEATURES_N];
 } features;
 
-typedef struct slp_pb_name { /* a value of the map `names`; its key is `text` */
+typedef struct slp_pb_name { /* a value of the map slp_pb_schema.names; its key is `text` */
   slp_str text;              /* owned */
   uint32_t at;               /* index in messages or enums */
   uint8_t is_enum;
 } slp_pb_name;
 
-typedef struct place { /* where a message, an enum or an extension is in the set */
-  slp_str text, scope; /* scope: set for an extension: the full name around it */
-  features in;         /* in force for it */
-  uint32_t next;       /* the next extension of the same message; SLP_PB_NONE: none */
+typedef struct place { /* a message, an enum or an extension in the descriptor set that is being read */
+  /* text: the descriptor. scope: only for an extension: the full name of the message or package around it */
+  slp_str text, scope;
+  features in;   /* the features that apply to it */
+  uint32_t next; /* the next extension of the same message; SLP_PB_NONE: none */
 } place;
 
 typedef struct places {
@@ -50,8 +53,8 @@ typedef struct places {
 typedef struct reading {
   slp_pb_schema *s;
   places messages, enums, extensions;
-  uint32_t *first_extension; /* per message: its first extension; owned */
-  uint32_t file;             /* number of the file being read */
+  uint32_t *first_extension; /* owned; for each message: index of its first extension */
+  uint32_t file;             /* the file that is being read, by its number in the set */
   char *why;
 } reading;
 
@@ -65,7 +68,7 @@ static int damaged(reading *r) { return refuse(r, "the descriptor set is damaged
 
 /* ---- fields of descriptors ---- */
 
-/* A walk over the fields of a descriptor; t is the present field. */
+/* An iterator over the fields of a descriptor; `t` is the present field. */
 typedef struct walk {
   slp_str in;
   size_t at;
@@ -94,7 +97,7 @@ static uint64_t number_of(const walk *w) {
   return v;
 }
 
-/* Returns the last text field with this number; absent (p NULL) if there is none. */
+/* Returns the text of the last field with this number; p is NULL if there is no such field. */
 static slp_str find_text(slp_str in, uint32_t number) {
   slp_str found = {NULL, 0};
   walk w = {.in = in};
@@ -103,7 +106,7 @@ static slp_str find_text(slp_str in, uint32_t number) {
   return found;
 }
 
-/* Returns the last number field with this number, or `other` if there is none. */
+/* Returns the value of the last field with this number, or `other` if there is no such field. */
 static uint64_t find_number(slp_str in, uint32_t number, uint64_t other) {
   walk w = {.in = in};
   while (next_field(&w) == 1)
@@ -111,7 +114,7 @@ static uint64_t find_number(slp_str in, uint32_t number, uint64_t other) {
   return other;
 }
 
-/* Returns 1 if all fields can be read. */
+/* Returns 1 if `in` is a sequence of readable fields. */
 static int is_whole(slp_str in) {
   walk w = {.in = in};
   int more;
@@ -120,7 +123,8 @@ static int is_whole(slp_str in) {
   return more == 0;
 }
 
-/* Sets those features that the options give; `number` is the options' field for features. */
+/* Sets the features in *f that `options` set explicitly. `number` is the number of the field for features in
+ * these options. */
 static void take_features(features *f, slp_str options, uint32_t number) {
   slp_str set = find_text(options, number);
   for (uint32_t i = 1; set.n && i < FEATURES_N; i++) {
@@ -143,7 +147,8 @@ static int full_name(const reading *r, slp_str scope, slp_str name, slp_str *ret
 
 static void free_name(const reading *r, slp_str name) { slp_free(r->s->mem, (char *)(uintptr_t)name.p); }
 
-/* Enters the full name of a message or enum. *ret is owned by the map. */
+/* Stores the full name of a message or enum in the map of names. *ret points to the name, which the map
+ * owns. */
 static int add_name(reading *r, slp_str scope, slp_str text, uint32_t at, int is_enum, slp_str *ret) {
   slp_str name = find_text(text, NAME);
   if (!name.n) return refuse(r, "a type of the descriptor set has no name", SLP_STR(""));
@@ -175,7 +180,7 @@ static int add_place(reading *r, places *to, place p) {
   return 0;
 }
 
-/* Makes room for one more element of a table, and sets it to 0. */
+/* Makes room for one more element of an array, and sets that element to zero. */
 static int grow(slp_mem *mem, void *table, size_t n, size_t *cap, size_t each) {
   void **at = table;
   if (n == *cap) {
@@ -199,7 +204,7 @@ static int enter_enum(reading *r, slp_str text, slp_str scope, features in) {
   return add_place(r, &r->enums, (place){.text = text, .in = in});
 }
 
-/* Enters a message and what is nested in it. Recursive, to NESTING_MAX. */
+/* Stores the names of a message and of everything nested in it. Recursive, to a depth of NESTING_MAX. */
 static int enter_message(reading *r, slp_str text, slp_str scope, features in, int depth) {
   slp_pb_schema *s = r->s;
   slp_str options = find_text(text, MESSAGE_OPTIONS), name = {NULL, 0};
@@ -225,8 +230,8 @@ static int enter_message(reading *r, slp_str text, slp_str scope, features in, i
   return bad;
 }
 
-/* Sets the default features of the file's syntax or edition, then the features that the file's options
- * set. */
+/* Sets *f to the defaults of the file's syntax or edition. Then applies the features that the file's own
+ * options set. */
 static int begin_features(reading *r, slp_str file, features *f) {
   slp_str syntax = find_text(file, FILE_SYNTAX);
   uint64_t edition = find_number(file, FILE_EDITION, 0);
@@ -262,7 +267,7 @@ static int enter_file(reading *r, slp_str file) {
 
 /* ---- fields and symbols ---- */
 
-/* Adds a label: the name in quotes, with `behind` after it, which is ":" for a field. */
+/* Appends the name in quotes to the labels, followed by the text `behind`, which is ":" for a field. */
 static int add_label(reading *r, slp_str name, const char *behind, uint32_t *ret, uint32_t *ret_n) {
   slp_buf *labels = &r->s->labels;
   size_t from = labels->n;
@@ -274,7 +279,8 @@ static int add_label(reading *r, slp_str name, const char *behind, uint32_t *ret
   return slp_buf_failed(labels);
 }
 
-/* Labels a field by its json_name. Without one, by its name in lowerCamelCase, as protoc makes it. */
+/* Sets the field's label from its json_name. A field without a json_name gets its name in lowerCamelCase, as
+ * protoc would write it. */
 static int label_field(reading *r, slp_str text, slp_pb_field *f, slp_str name) {
   slp_str json = find_text(text, FIELD_JSON_NAME);
   slp_buf camel;
@@ -305,7 +311,7 @@ static int label_extension(reading *r, slp_pb_field *f, slp_str scope, slp_str n
   return bad;
 }
 
-/* Finds the message or enum that the field names as its type. */
+/* Finds the message or enum that is the type of the field. */
 static int find_type(reading *r, slp_str text, slp_pb_field *f, slp_str name) {
   slp_str type_name = find_text(text, FIELD_TYPE_NAME);
   int by_name = f->kind == 0 || slp_pb_has_parts(f->kind) || f->kind == SLP_PB_ENUM;
@@ -320,7 +326,7 @@ static int find_type(reading *r, slp_str text, slp_pb_field *f, slp_str name) {
   return 0;
 }
 
-/* Reads a field of m, or an extension of m, and appends it to the table. */
+/* Reads a field or an extension of message m, and appends it to the table of fields. */
 static int read_field(reading *r, const place *p, int is_extension, slp_pb_message *m) {
   slp_pb_schema *s = r->s;
   slp_str name = find_text(p->text, NAME);
@@ -354,13 +360,13 @@ static int compare_fields(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Returns 1 if the field can be the key of a map. */
+/* Returns 1 if this field may be the key of a map. */
 static int is_key(const slp_pb_field *f) {
   return !f->repeated && !slp_pb_has_parts(f->kind) && f->kind != SLP_PB_DOUBLE && f->kind != SLP_PB_FLOAT &&
          f->kind != SLP_PB_BINARY && f->kind != SLP_PB_ENUM;
 }
 
-/* Sorts the fields of m, checks them, and finds out whether m is a known message. */
+/* Sorts the fields of m, checks them, and sets m->known. */
 static int check_message(reading *r, slp_pb_message *m) {
   slp_pb_field *f = m->n ? r->s->fields + m->first : NULL;
   if (f) qsort(f, m->n, sizeof *f, compare_fields);
@@ -396,7 +402,8 @@ static int read_message(reading *r, size_t at) {
 static int compare_symbols(const void *a, const void *b) {
   const slp_pb_symbol *x = a, *y = b;
   if (x->number != y->number) return x->number > y->number ? 1 : -1;
-  return (x->label > y->label) - (x->label < y->label); /* labels are in the order of the enum's definition */
+  /* symbols with the same number stay in the order of the enum's definition */
+  return (x->label > y->label) - (x->label < y->label);
 }
 
 static int read_enum(reading *r, size_t at) {
@@ -448,9 +455,9 @@ static int compare_names(const void *a, const void *b) {
   return slp_str_cmp(((const by_name *)a)->name, ((const by_name *)b)->name);
 }
 
-/* Sorts messages as Amazon's serialiser numbers them (found by running schema-registry-serde 1.1.25 of
- * Maven): all messages of the file, also nested ones and entries of maps, by full name; no messages of
- * imported files. */
+/* Sorts the messages in the order in which Amazon's serialiser numbers them (found by running
+ * schema-registry-serde 1.1.25 of Maven). It numbers all messages of the file by full name, including nested
+ * messages and entries of maps. It does not number messages of imported files. */
 static int order_messages(reading *r) {
   slp_pb_schema *s = r->s;
   uint32_t file = s->named != SLP_PB_NONE ? s->messages[s->named].file : r->file - 1;
@@ -539,7 +546,7 @@ const slp_pb_symbol *slp_pb_symbol_of(const slp_pb_schema *s, uint32_t of, int32
   if (!e->n) return NULL;
   const slp_pb_symbol *all = s->symbols + e->first;
   uint32_t from = 0, to = e->n;
-  while (from < to) { /* finds the first symbol whose number is not less */
+  while (from < to) { /* binary search for the first symbol whose number is not less than `number` */
     uint32_t middle = from + (to - from) / 2;
     if (all[middle].number < number)
       from = middle + 1;

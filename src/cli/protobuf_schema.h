@@ -1,9 +1,9 @@
 /* protobuf_schema.h - reads a FileDescriptorSet, as `protoc --descriptor_set_out=FILE --include_imports`
- * writes it, into tables of messages, fields and enums, which protobuf_value.c walks. Read-only once it is
- * read.
+ * writes it, into tables of messages, fields and enums. protobuf_value.c uses these tables to decode records.
+ * Nobody changes them after slp_pb_schema_read().
  *
- * Files of proto2, proto3 and editions are understood. Of the features of editions, those count that change
- * how bytes are read: presence, closed enums, UTF-8, delimited messages. All numbers are those of
+ * Files of proto2, proto3 and editions are understood. Of the features of editions, only those are read that
+ * change how bytes are decoded: presence, closed enums, UTF-8, delimited messages. All numbers are those of
  * https://github.com/protocolbuffers/protobuf/blob/main/src/google/protobuf/descriptor.proto. */
 #ifndef SLP_CLI_PROTOBUF_SCHEMA_H
 #define SLP_CLI_PROTOBUF_SCHEMA_H
@@ -12,8 +12,8 @@
 #include "base/map.h"
 
 #define SLP_PB_SET_BYTES (16u << 20) /* the largest set */
-#define SLP_PB_WHY 80                /* bytes for a sentence that says what is wrong */
-#define SLP_PB_NONE UINT32_MAX       /* in place of an index: there is none */
+#define SLP_PB_WHY 80                /* bytes for a sentence that says what is wrong, with its NUL */
+#define SLP_PB_NONE UINT32_MAX       /* stands for "none" where an index is expected */
 
 typedef enum { /* the numbers of FieldDescriptorProto.Type */
                SLP_PB_DOUBLE = 1,
@@ -51,23 +51,26 @@ typedef enum { /* messages with a JSON form of their own */
 
 typedef struct slp_pb_field {
   uint32_t number;
-  uint32_t type;  /* index in messages or enums; meaningless for other kinds */
+  uint32_t type;  /* index in `messages` or `enums`; has no meaning for a field of another kind */
   uint32_t oneof; /* number of its oneof in the message; SLP_PB_NONE: it is in none */
   uint8_t kind;   /* slp_pb_kind */
   uint8_t repeated, is_map;
-  uint8_t implicit; /* 1: it has no presence: a value equal to the default counts as not set */
-  uint8_t utf8;     /* 1: a string must be UTF-8, or the message is damaged */
-  /* offset and length in labels of the text written before its value: its JSON name in quotes, and a colon */
+  uint8_t implicit; /* 1: the field has no presence: a value equal to the default counts as not set */
+  uint8_t utf8;     /* 1: a string that is not UTF-8 makes the message invalid */
+  /* where in `labels` the field's label is: its JSON name in quotes and a colon. The label is written before
+   * the value */
   uint32_t label, label_n;
 } slp_pb_field;
 
 typedef struct slp_pb_message {
-  slp_str name;      /* points into slp_pb_schema.names */
-  uint32_t file;     /* number of its file in the set, from 0 */
-  uint32_t first, n; /* its fields in the table: n from first on, sorted by number */
+  slp_str name;  /* points into slp_pb_schema.names */
+  uint32_t file; /* number of the message's file in the set, from 0 */
+  /* the message's fields: n elements of the table of fields, from `first`, sorted by number */
+  uint32_t first, n;
   uint32_t oneofs_n;
-  uint8_t known;    /* slp_pb_known */
-  uint8_t is_entry; /* 1: an entry of a map; field 1 is its key and field 2 its value */
+  uint8_t known; /* slp_pb_known */
+  /* 1: the message is an entry of a map; its field 1 is the key and its field 2 the value */
+  uint8_t is_entry;
 } slp_pb_message;
 
 typedef struct slp_pb_symbol { /* a symbol of an enum: a number and its name */
@@ -76,44 +79,47 @@ typedef struct slp_pb_symbol { /* a symbol of an enum: a number and its name */
 } slp_pb_symbol;
 
 typedef struct slp_pb_enum {
-  /* its symbols in the table: n from first on, sorted by number. Of several names of one number, the first is
-   * written. */
+  /* the enum's symbols: n elements of the table of symbols, from `first`, sorted by number. If several
+   * symbols have one number, the first one is written */
   uint32_t first, n;
   uint8_t closed;  /* 1: a field with a number that has no symbol is an unknown field */
-  uint8_t is_null; /* google.protobuf.NullValue */
-  /* the default, used for a map's value that is not given: the number of the first symbol */
+  uint8_t is_null; /* 1: this is google.protobuf.NullValue */
+  /* the enum's default, the number of its first symbol; used when a map entry has no value */
   int32_t zero;
 } slp_pb_enum;
 
 typedef struct slp_pb_schema {
   slp_mem *mem;
-  slp_pb_message *messages; /* owned, as are the next three tables and `ordered` */
+  slp_pb_message *messages; /* owned, like the next three tables and `ordered` */
   slp_pb_field *fields;
   slp_pb_enum *enums;
   slp_pb_symbol *symbols;
-  slp_buf labels;    /* texts of names in quotes, one after another */
-  slp_map names;     /* full names of messages and enums; the values are slp_pb_name */
-  uint32_t *ordered; /* the messages that the numbers in Glue's header mean, sorted by name */
+  slp_buf labels; /* texts of names in quotes, one after another */
+  slp_map names;  /* full names of messages and enums; the values are slp_pb_name */
+  /* a message number in Glue's header is an index in this array of messages, which is sorted by name */
+  uint32_t *ordered;
   size_t messages_n, messages_cap, fields_n, fields_cap, enums_n, enums_cap, symbols_n, symbols_cap;
   size_t ordered_n;
-  uint32_t named;   /* the message that was named to slp_pb_schema_read; SLP_PB_NONE: none */
-  uint32_t slots_n; /* the most fields and oneofs together that any message has */
+  /* index of the message that the caller of slp_pb_schema_read() chose; SLP_PB_NONE: it chose none */
+  uint32_t named;
+  uint32_t slots_n; /* the greatest sum of fields and oneofs that any message has */
 } slp_pb_schema;
 
-/* Reads a set. `message` is the full name of the message that records without Glue's header hold; absent (p
- * NULL): none is named. The numbers in Glue's header are about the file that has this message, else about the
- * last file of the set, where protoc puts the file that it was given. Returns 0, SLP_EBADDATA and `why`, or
- * SLP_ENOMEM; on failure nothing has to be freed. */
+/* Reads a descriptor set. `message` is the full name of the message type of records without Glue's header; if
+ * its p is NULL, the caller chooses no type. Message numbers in Glue's header refer to one file of the set:
+ * the file that contains `message`, or else the last file, where protoc puts the file that it was given.
+ * Returns 0, SLP_EBADDATA with a message in `why`, or SLP_ENOMEM. On failure nothing has to be freed. */
 int slp_pb_schema_read(slp_pb_schema *s, slp_mem *mem, slp_str set, slp_str message, char why[SLP_PB_WHY]);
 void slp_pb_schema_free(slp_pb_schema *s);
 /* Returns the message's field with this number, or NULL. */
 const slp_pb_field *slp_pb_field_of(const slp_pb_schema *s, uint32_t message, uint32_t number);
 /* Returns the symbol of enum `of` with this number, or NULL. */
 const slp_pb_symbol *slp_pb_symbol_of(const slp_pb_schema *s, uint32_t of, int32_t number);
-uint32_t slp_pb_message_named(const slp_pb_schema *s, slp_str name); /* SLP_PB_NONE: there is none */
-/* Returns 1 if a field of this kind holds a message. */
+/* returns the index of the message with this full name; SLP_PB_NONE: there is none */
+uint32_t slp_pb_message_named(const slp_pb_schema *s, slp_str name);
+/* Returns 1 if a field of this kind contains a message. */
 static inline int slp_pb_has_parts(uint8_t kind) { return kind == SLP_PB_MESSAGE || kind == SLP_PB_GROUPED; }
-/* Returns the wire type of a value of this kind; see slp_pb_wire. */
+/* Returns the wire type (slp_pb_wire) in which a value of this kind is encoded. */
 uint8_t slp_pb_wire_of(uint8_t kind);
 
 #endif

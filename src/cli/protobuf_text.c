@@ -1,4 +1,4 @@
-/* protobuf_text.c - writes a value as JSON, by the kind of its field. */
+/* protobuf_text.c - writes single values as JSON, each by the kind of its field. */
 #include "cli/protobuf_text.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ uint64_t slp_pb_number(const slp_pb_field *f, slp_str in, size_t *at, size_t end
   uint64_t v = 0;
   uint8_t wire = slp_pb_wire_of(f->kind);
   if (wire == SLP_PB_VARINT) {
-    (void)slp_pb_varint(in, at, end, &v); /* can't fail: the check has read it */
+    (void)slp_pb_varint(in, at, end, &v); /* can't fail: protobuf_check.c has read this number before */
   } else {
     size_t n = wire == SLP_PB_FIXED_32 ? 4 : 8;
     SLP_CHECK(end - *at >= n);
@@ -50,8 +50,8 @@ static void put_double(slp_buf *b, uint64_t bits) {
   slp_json_put_double(b, x);
 }
 
-/* Appends a number of 32 bits or a bool, which has quotes only as a key. Returns 0 if the field is of another
- * kind. */
+/* Appends a bool or a number of at most 32 bits. It gets quotes only if it is the key of a map. Returns 0 if
+ * the field is of another kind. */
 static int put_short(slp_buf *b, const slp_pb_field *f, uint64_t stored) {
   switch ((slp_pb_kind)f->kind) {
     case SLP_PB_INT32:

@@ -1,6 +1,6 @@
-/* protobuf_value.c - indexes a message, then writes it, with a stack of its own instead of recursion. The
- * check has read the whole text before, so what is read here is well-formed. If it were not, the result would
- * be an error. */
+/* protobuf_value.c - indexes each message, then writes it. It keeps a stack of open messages instead of
+ * recursing. protobuf_check.c has checked the whole text before, so reading can't fail here. If it did, the
+ * functions here would return the error. */
 #include "cli/protobuf_value.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define SLICE_BYTES 65536u
 #define SLICE_WORK 16384u
-enum { CHECKED_AT_ONCE = 16384 }; /* fields checked in a slice */
+enum { CHECKED_AT_ONCE = 16384 }; /* fields that are checked in one slice */
 
 static int refuse(char why[SLP_PB_WHY], const char *what) {
   snprintf(why, SLP_PB_WHY, "%s", what);
@@ -21,8 +21,8 @@ static int refuse(char why[SLP_PB_WHY], const char *what) {
 static slp_pb_frame *top(slp_pb_value *v) { return &v->open[v->depth - 1]; }
 static const slp_pb_field *field_at(const slp_pb_value *v, uint32_t at) { return &v->schema->fields[at]; }
 
-/* Reads the field at in[at...end), and counts the work: 1, and for a group also its bytes, because it is read
- * to its end. */
+/* Reads the field at in[at...end), and adds the work to v->work. A field counts 1. A group also counts its
+ * bytes, because it is read to its end. */
 static int read_field(slp_pb_value *v, size_t at, size_t end, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   int r = slp_pb_field_at(v->in, at, end, ret);
   v->work += 1 + (ret->wire == SLP_PB_GROUP && !r ? ret->next - ret->from : 0);
@@ -35,12 +35,12 @@ static slp_str text_of(const slp_pb_value *v, const slp_pb_token *t) {
 
 /* ---- the index ---- */
 
-/* Returns a cursor at the first field of the run. */
+/* Returns a cursor at the first field of the run `run`. */
 static slp_pb_cursor cursor_of(const slp_pb_value *v, uint32_t run) {
   return (slp_pb_cursor){run, run == SLP_PB_NONE ? 0 : v->runs[run].from};
 }
 
-/* Reads the next field of a cursor's runs. Returns 1, 0 at the end, or SLP_EBADDATA. */
+/* Reads the next field of the cursor's runs. Returns 1 if there was one, 0 at the end, or SLP_EBADDATA. */
 static int next_of(slp_pb_value *v, slp_pb_cursor *c, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   while (c->run != SLP_PB_NONE) {
     const slp_pb_run *run = &v->runs[c->run];
@@ -81,18 +81,20 @@ static int add_run(slp_pb_value *v, slp_pb_run run, char why[SLP_PB_WHY]) {
   return 0;
 }
 
-/* Makes field f, whose index is `at`, the member of its oneof that counts. Returns 1 if another member
- * counted before. */
+/* Makes field f, whose index is `at`, the member of its oneof that is written. Returns 1 if it replaces
+ * another member. */
 static int choose(slp_pb_value *v, const slp_pb_frame *frame, const slp_pb_field *f, uint32_t at) {
   slp_pb_slot *oneof = &v->last[v->schema->messages[frame->type].n + f->oneof];
   int other = oneof->serial == frame->serial && v->runs[oneof->run].field != at;
   if (other) v->runs[oneof->run].dead = 1;
   if (!other && oneof->serial == frame->serial) return 0;
-  *oneof = (slp_pb_slot){frame->serial, (uint32_t)v->runs_n}; /* the run that index_field adds next */
+  /* the number of the run that index_field adds next */
+  *oneof = (slp_pb_slot){frame->serial, (uint32_t)v->runs_n};
   return other;
 }
 
-/* Adds a field of the message to its index: to the last run of the same number, or in a run of its own. */
+/* Adds a field to the index of its message. The field extends the last run if that run has the same number;
+ * otherwise it begins a new run. */
 static int index_field(slp_pb_value *v, slp_pb_frame *frame, const slp_pb_token *t, char why[SLP_PB_WHY]) {
   const slp_pb_field *f = known_field(v, frame->type, t);
   if (!f) return 0;
@@ -102,7 +104,7 @@ static int index_field(slp_pb_value *v, slp_pb_frame *frame, const slp_pb_token 
   slp_pb_run run = {at, (uint32_t)t->from, (uint32_t)t->next, 1, SLP_PB_NONE, 1, 0};
   if (last->serial == frame->serial) {
     slp_pb_run *before = &v->runs[last->run];
-    if (!f->repeated && !slp_pb_has_parts(f->kind)) { /* of a single value the last one counts */
+    if (!f->repeated && !slp_pb_has_parts(f->kind)) { /* a single value: only the last one is written */
       before->from = run.from;
       before->end = run.end;
       return 0;
@@ -119,7 +121,7 @@ static int index_field(slp_pb_value *v, slp_pb_frame *frame, const slp_pb_token 
   return add_run(v, run, why);
 }
 
-/* Returns the first run of the field with this number; SLP_PB_NONE: it is not set. */
+/* Returns the first run of the field with this number; SLP_PB_NONE: the message does not have the field. */
 static uint32_t run_of(const slp_pb_value *v, const slp_pb_frame *frame, uint32_t number) {
   for (size_t i = frame->runs_from; i < v->runs_n; i++)
     if (v->runs[i].first && !v->runs[i].dead && field_at(v, v->runs[i].field)->number == number)
@@ -127,14 +129,14 @@ static uint32_t run_of(const slp_pb_value *v, const slp_pb_frame *frame, uint32_
   return SLP_PB_NONE;
 }
 
-/* Reads the value of a field that holds no message. Returns 0 if the field is not set. */
+/* Reads the value of a field that is no message. Returns 0 if the message does not have the field. */
 static int value_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t number, slp_pb_token *ret) {
   uint32_t run = run_of(v, frame, number);
   *ret = (slp_pb_token){0};
   return run != SLP_PB_NONE && !slp_pb_field_at(v->in, v->runs[run].from, v->runs[run].end, ret);
 }
 
-/* Returns the number in a field; 0 if it is not set. */
+/* Returns the value of a number field; 0 if the message does not have the field. */
 static uint64_t number_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t number) {
   slp_pb_token t;
   const slp_pb_field *f = slp_pb_field_of(v->schema, frame->type, number);
@@ -143,7 +145,7 @@ static uint64_t number_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t n
 
 /* ---- messages ---- */
 
-/* Opens the message that consists of in[at...end) and of the pieces of `more`. */
+/* Opens a message. Its bytes are in[at...end), and after that the pieces of the cursor `more`. */
 static int open_message(slp_pb_value *v, uint32_t type, size_t at, size_t end, slp_pb_cursor more,
                         char why[SLP_PB_WHY]) {
   if (v->depth == SLP_COUNT(v->open)) return refuse(why, "it is nested deeper than 100");
@@ -170,21 +172,21 @@ static int leave(slp_pb_value *v, slp_buf *b) {
 
 static const slp_pb_cursor no_more = {SLP_PB_NONE, 0};
 
-/* Appends a value that is no message. */
+/* Appends a value of a kind other than message. */
 static int put_value(slp_pb_value *v, slp_buf *b, const slp_pb_field *f, slp_pb_token *t,
                      char why[SLP_PB_WHY]) {
   if (f->kind == SLP_PB_STRING || f->kind == SLP_PB_BINARY) return slp_pb_put_text(b, f, text_of(v, t), why);
   return slp_pb_put_number(b, v->schema, f, slp_pb_number(f, v->in, &t->value, t->end), 0);
 }
 
-/* Appends the default, for a value that is not set. */
+/* Appends the default of the field f, in place of a value that is not set. */
 static int put_default(const slp_pb_value *v, slp_buf *b, const slp_pb_field *f, int quoted) {
   if (f->kind == SLP_PB_STRING || f->kind == SLP_PB_BINARY) return slp_buf_add_z(b, "\"\"");
   int64_t zero = f->kind == SLP_PB_ENUM ? v->schema->enums[f->type].zero : 0;
   return slp_pb_put_number(b, v->schema, f, (uint64_t)zero, quoted);
 }
 
-/* ---- messages with a JSON of their own ---- */
+/* ---- messages with a JSON form of their own ---- */
 
 static int put_mask(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_cursor c = cursor_of(v, run_of(v, frame, 1));
@@ -211,7 +213,8 @@ static int put_wrapper(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame, c
   return value_of(v, frame, 1, &t) ? put_value(v, b, f, &t, why) : put_default(v, b, f, 0);
 }
 
-/* Appends a google.protobuf.Value. If that is a Struct or a list, its frame is opened on top of this one. */
+/* Appends a google.protobuf.Value. If it contains a Struct or a list, pushes a frame for that, which is
+ * written next. */
 static int put_any_value(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   enum { NULL_VALUE = 1, NUMBER_VALUE, STRING_VALUE, BOOL_VALUE, STRUCT_VALUE, LIST_VALUE };
   slp_pb_token t;
@@ -227,12 +230,12 @@ static int put_any_value(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame,
   return slp_buf_add_z(b, "null");
 }
 
-/* Returns 1 if an Any has the JSON of this message under "value". Returns 0 if the message's members stand
- * beside "@type". */
+/* An Any holds a message. Returns 1 if the JSON of that message stands under the key "value". Returns 0 if
+ * the members of that message stand next to "@type". */
 static int is_under_value(slp_pb_known known) { return known != SLP_PB_ORDINARY; }
 
-/* Begins an Any: appends its type, opens the message inside, and has that message checked before it is
- * written. */
+/* Begins to write an Any: appends its type, opens the message inside, and begins the check of that
+ * message. */
 static int put_any(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token url, value;
   int has_url = value_of(v, frame, 1, &url), has_value = value_of(v, frame, 2, &value), r = 0;
@@ -261,7 +264,7 @@ static int put_any(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SL
   return 0;
 }
 
-/* Appends or begins a message that has a JSON form of its own. */
+/* Writes a message that has a JSON form of its own, or begins to. */
 static int put_known(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   frame->state = SLP_PB_LEAVE;
   switch ((slp_pb_known)v->schema->messages[frame->type].known) {
@@ -291,7 +294,7 @@ static int put_known(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[
 
 /* ---- entries of maps ---- */
 
-/* Appends the key and the value of a map's entry, once the entry is indexed. */
+/* Appends the key and the value of a map's entry. The entry must be indexed. */
 static int put_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   const slp_pb_field *f = v->schema->fields + v->schema->messages[frame->type].first;
   slp_pb_token t;
@@ -310,7 +313,8 @@ static int put_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[
   return value_of(v, frame, 2, &t) ? put_value(v, b, &f[1], &t, why) : put_default(v, b, &f[1], 0);
 }
 
-/* KEYS: notes the key of the next entry. After the last entry the map is written, from its first entry on. */
+/* State KEYS: reads the key of the next entry. After the last entry changes to MAP, which begins at the first
+ * entry again. */
 static int put_keys(slp_pb_value *v, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   int r = next_of(v, &frame->cursor, &t, why);
@@ -323,7 +327,7 @@ static int put_keys(slp_pb_value *v, slp_pb_frame *frame, char why[SLP_PB_WHY]) 
 
 /* ---- fields ---- */
 
-/* Appends the comma and the label before a member. */
+/* Appends the label of the next member, and before it a comma unless it is the first member. */
 static void put_label(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame) {
   const slp_pb_field *f = field_at(v, frame->field);
   if (frame->alone) return;
@@ -332,7 +336,7 @@ static void put_label(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame) {
   slp_buf_add(b, v->schema->labels.p + f->label, f->label_n);
 }
 
-/* The field is written: goes on to the next one. */
+/* Ends the field that was written, and turns to the next field of the message. */
 static int next_field(slp_pb_value *v, slp_pb_frame *frame) {
   slp_free(v->mem, frame->slots);
   frame->slots = NULL;
@@ -342,7 +346,7 @@ static int next_field(slp_pb_value *v, slp_pb_frame *frame) {
   return 0;
 }
 
-/* MAP: opens the next entry if it counts. After the last one closes the map. */
+/* State MAP: opens the next entry that is written. After the last entry closes the map. */
 static int put_map_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   int r = next_of(v, &frame->cursor, &t, why);
@@ -379,7 +383,8 @@ static int put_packed(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const sl
   return slp_pb_put_number(b, v->schema, f, stored, 0);
 }
 
-/* LIST: appends or opens the next element of a repeated field. After the last one closes the list. */
+/* State LIST: appends or opens the next element of a repeated field. After the last element closes the
+ * list. */
 static int put_element(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   const slp_pb_field *f = field_at(v, frame->field);
   slp_pb_token t;
@@ -420,7 +425,7 @@ static int put_single(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const sl
   return put_value(v, b, f, &t, why);
 }
 
-/* FIELDS: begins the next run that counts, or ends the message after the last one. */
+/* State FIELDS: begins to write the next run that counts. After the last run ends the message. */
 static int put_field(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   v->work++;
   if (frame->run == v->runs_n) {
@@ -445,7 +450,7 @@ static int put_field(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[
   return slp_pb_map_begin(v, frame, n);
 }
 
-/* INDEX: indexes the next field. After the last one begins to write the message. */
+/* State INDEX: indexes the next field. After the last field begins to write the message. */
 static int put_index(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   if (frame->at < frame->end) {
@@ -501,7 +506,7 @@ void slp_pb_value_end(slp_pb_value *v) {
   v->mem = NULL;
 }
 
-/* Opens the outermost message. */
+/* Opens the message that the whole text is. */
 static int open_root(slp_pb_value *v, char why[SLP_PB_WHY]) {
   v->last = slp_zalloc_n(v->mem, (size_t)v->schema->slots_n + 1, sizeof *v->last);
   return v->last ? open_message(v, v->open[0].type, 0, v->in.n, no_more, why) : SLP_ENOMEM;

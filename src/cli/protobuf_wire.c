@@ -52,7 +52,7 @@ int slp_pb_head_at(slp_str in, size_t at, size_t end, slp_pb_token *ret) {
   return 0;
 }
 
-/* Skips the fields of a group, and of groups inside it, up to its end tag. */
+/* Skips the fields of a group, including groups inside it, up to the end tag of the group. */
 static int skip_group(slp_str in, size_t end, slp_pb_token *of) {
   uint32_t open[SLP_PB_DEPTH_MAX + 1];
   size_t depth = 0, at = of->value;

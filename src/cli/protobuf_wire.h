@@ -1,14 +1,14 @@
 /* protobuf_wire.h - reads the fields of a message in Protobuf's binary encoding, one by one. Results are
- * offsets and not pointers, so that an index of them is small.
+ * offsets, not pointers, because offsets need less memory in the index of protobuf_value.h.
  *
- * It accepts what protobuf's own readers accept: a varint has at most 10 bytes, and its bits above the 64th
- * are dropped; a tag has at most 5 bytes and 32 bits; no field has the number 0. */
+ * The reader accepts what protobuf's own readers accept: a varint has at most 10 bytes, and its bits above
+ * the 64th are dropped; a tag has at most 5 bytes and 32 bits; no field has the number 0. */
 #ifndef SLP_CLI_PROTOBUF_WIRE_H
 #define SLP_CLI_PROTOBUF_WIRE_H
 
 #include "base/base.h"
 
-#define SLP_PB_DEPTH_MAX 100 /* messages within messages, as protobuf's own readers allow */
+#define SLP_PB_DEPTH_MAX 100 /* how deep messages may be nested, as in protobuf's own readers */
 
 typedef enum {
   SLP_PB_VARINT = 0,
@@ -22,21 +22,23 @@ typedef enum {
 typedef struct slp_pb_token { /* one field; all offsets are in the text */
   uint32_t number;
   uint8_t wire; /* slp_pb_wire */
-  /* from: its tag; value, end: its value without length and end tag; next: what follows the field */
+  /* from: where the tag begins. value, end: the value, without its length and its end tag. next: where the
+   * next field begins */
   size_t from, value, end, next;
 } slp_pb_token;
 
-/* Both read at in[*at], not beyond `end`, and move *at behind what was read. Both return 0 or
- * SLP_EBADDATA. */
+/* Both functions read at in[*at], at most up to `end`, and move *at to the byte after what they read. Both
+ * return 0 or SLP_EBADDATA. */
 int slp_pb_varint(slp_str in, size_t *at, size_t end, uint64_t *ret);
 int slp_pb_tag(slp_str in, size_t *at, size_t end, uint32_t *ret_number, uint8_t *ret_wire);
-/* Reads a whole field; a group with everything inside. Returns 0, or SLP_EBADDATA, also at the end tag of a
- * group. */
+/* Reads a whole field. A group is one field with everything inside it. Returns 0, or SLP_EBADDATA.
+ * SLP_EBADDATA is also the answer if the end tag of a group comes next. */
 int slp_pb_field_at(slp_str in, size_t at, size_t end, slp_pb_token *ret);
-/* Reads a field like slp_pb_field_at, but of a group only its tag: `next` is then where its first field
- * begins. The end tag of a group is a field here. Returns 0 or SLP_EBADDATA. */
+/* Reads a field like slp_pb_field_at, with two differences. Of a group only the tag is read, so `next` is
+ * where the group's first field begins. The end tag of a group is a field of its own. Returns 0 or
+ * SLP_EBADDATA. */
 int slp_pb_head_at(slp_str in, size_t at, size_t end, slp_pb_token *ret);
-/* Reads a fixed number of 4 or 8 bytes, lowest byte first. The bytes must be there. */
+/* Reads a fixed-width number of 4 or 8 bytes, lowest byte first. All its bytes must be in `in`. */
 uint64_t slp_pb_fixed(slp_str in, size_t at, size_t bytes);
 
 #endif

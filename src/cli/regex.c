@@ -1,5 +1,6 @@
-/* regex.c - compiles Perl's regular expressions to programs. Every function of the reader appends its piece
- * of the program at the end. Jumps are relative, so a piece may be moved and copied without changes. */
+/* regex.c - compiles Perl's regular expressions to programs for cli/matcher.h. Each read_* function appends
+ * the steps for what it has read to the end of the program; these steps are called a piece. Jumps are
+ * relative, so a piece may be moved and copied without changes. */
 #include "cli/regex.h"
 
 #include <stdio.h>
@@ -8,17 +9,18 @@
 #include "codec/utf8.h"
 
 #define NESTED_MAX 200
-#define REPEATED_MAX 65535 /* as in PCRE2 */
+#define REPEATED_MAX 65535 /* the greatest number in {N,M}, as in PCRE2 */
 
 typedef struct reader {
   slp_regex *r;
   const char *text, *at;
   uint32_t nested;
-  uint8_t utf8;           /* 1: the expression is about characters; 0: about bytes */
-  uint8_t folds, dot_all; /* 1: (?i), (?s) are in force here */
+  uint8_t utf8;           /* 1: the expression matches characters; 0: bytes */
+  uint8_t folds, dot_all; /* 1: (?i) or (?s) applies at this place of the expression */
   uint8_t alternates;     /* 1: there is a | outside of all groups */
   slp_regex_traits *traits;
-  char run[sizeof((slp_regex_traits *)0)->literal]; /* the literal text that was read last */
+  /* the literal text that is being collected, see end_run */
+  char run[sizeof((slp_regex_traits *)0)->literal];
   uint32_t run_n;
   uint8_t run_folds;
   char *why;
@@ -32,13 +34,13 @@ void slp_regex_free(slp_regex *r) {
   slp_regex_init(r, r->mem);
 }
 
-/* Writes `why` and the place p->at, counted in bytes from 1. */
+/* Writes `why` and the place of the error, p->at, as a byte number from 1. Returns the error code. */
 static int wrong(reader *p, const char *why) {
   snprintf(p->why, SLP_REGEX_WHY, "%s, at byte %zu", why, (size_t)(p->at - p->text) + 1);
   return SLP_EINVAL;
 }
 
-/* Refuses `what`, which only PCRE2 knows. */
+/* Refuses the construct `what`, which needs PCRE2. Returns the error code. */
 static int unknown(reader *p, const char *what) {
   snprintf(p->why, SLP_REGEX_WHY, "%s is known only to a stream-tail built with PCRE2, at byte %zu", what,
            (size_t)(p->at - p->text) + 1);
@@ -47,7 +49,7 @@ static int unknown(reader *p, const char *what) {
 
 /* ---- steps --------------------------------------------------------------------------------------------- */
 
-/* Makes room for more steps. */
+/* Makes room for `more` steps. */
 static int room(reader *p, size_t more) {
   slp_regex *r = p->r;
   if (r->n + more > SLP_REGEX_STEPS_MAX) return wrong(p, "it is too large");
@@ -77,7 +79,7 @@ static int insert(reader *p, size_t at, slp_regex_op op, int to, int or_to) {
   return 0;
 }
 
-/* Adds a step that takes a byte of the set. Equal sets are stored once. */
+/* Appends a step that takes a byte of the set. Equal sets are stored once. */
 static int add_set(reader *p, const slp_regex_set *set) {
   slp_regex *r = p->r;
   size_t i = 0;
@@ -96,18 +98,21 @@ static int add_set(reader *p, const slp_regex_set *set) {
 
 /* ---- sets of characters -------------------------------------------------------------------------------- */
 
-/* A set of characters. It has all characters beyond ASCII, or none except the two that are an ASCII letter in
- * another case. */
+/* A set of characters. Of the characters beyond ASCII it has either all, or at most those two that are
+ * another case of an ASCII letter. */
 typedef struct chars {
   slp_regex_set bytes;
-  uint8_t high;   /* 1: all characters beyond ASCII; 0 in an expression about bytes, where `bytes` has them */
-  uint8_t kelvin; /* 1: U+212A, another case of k */
-  uint8_t long_s; /* 1: U+017F, another case of s */
+  /* 1: the set has all characters beyond ASCII. 0 in an expression about bytes, where `bytes` has every
+   * member */
+  uint8_t high;
+  uint8_t kelvin; /* 1: the set has U+212A, another case of k */
+  uint8_t long_s; /* 1: the set has U+017F, another case of s */
 } chars;
 
 static void put(slp_regex_set *s, uint8_t c) { s->bits[c / 64] |= UINT64_C(1) << (c % 64); }
 
-/* A class of ASCII characters: ranges are pairs of first and last, n bytes in all. */
+/* A named class of ASCII characters. `ranges` has n bytes: pairs of the first and last character of a
+ * range. */
 typedef struct class {
   const char *name;
   uint8_t n, ranges[8];
@@ -152,7 +157,7 @@ static void put_char(const reader *p, chars *to, uint8_t c) {
   to->long_s |= p->utf8 && (c | 0x20) == 's';
 }
 
-typedef struct sequence { /* the bytes of some characters in UTF-8, each with its range */
+typedef struct sequence { /* the UTF-8 bytes of some characters: for each byte its range */
   uint8_t n, ranges[4][2];
 } sequence;
 static const sequence beyond_ascii[] = {
@@ -178,7 +183,7 @@ static int add_sequence(reader *p, const sequence *q) {
   return e;
 }
 
-/* Adds steps that take one character of the set: one of its bytes, or one of its sequences. */
+/* Appends steps that take one character of the set. The character is one byte or one of the sequences. */
 static int add_chars(reader *p, const chars *c) {
   const sequence *others[SLP_COUNT(beyond_ascii)];
   size_t n = 0, left = 0;
@@ -202,7 +207,7 @@ static int add_chars(reader *p, const chars *c) {
 
 /* ---- what a match must contain ------------------------------------------------------------------------- */
 
-/* The literal text is over. Keeps it in the traits if it is the longest. */
+/* Ends the literal text in p->run. Stores it as the literal of the traits if it is the longest so far. */
 static void end_run(reader *p) {
   slp_regex_traits *t = p->traits;
   if (p->run_n > strlen(t->literal)) {
@@ -213,7 +218,8 @@ static void end_run(reader *p) {
   p->run_n = 0;
 }
 
-/* The next thing that every match contains is this text. Only text outside of all groups is kept. */
+/* Adds text that every match contains, directly after the text in p->run. Text inside a group is not
+ * stored. */
 static void go_on_with_run(reader *p, const char *text, size_t n) {
   if (p->nested || memchr(text, 0, n)) {
     end_run(p);
@@ -236,7 +242,8 @@ static int copy(reader *p, size_t from, size_t n) {
   return 0;
 }
 
-/* maybe, many and any make the piece from step `from` to the end optional (?), repeated (+), or both (*). */
+/* Each of the three functions changes the piece that begins at step `from` and ends the program. maybe makes
+ * it optional (?), many makes it repeatable (+), any makes it both (*). */
 static int maybe(reader *p, size_t from) {
   return insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 1);
 }
@@ -246,7 +253,8 @@ static int any(reader *p, size_t from) {
   return e ? e : add(p, SLP_REGEX_JUMP, -(n + 1), 0);
 }
 
-/* Repeats the piece from step `from` to the end, `least` to `most` times; most < 0: without bound. */
+/* Repeats the piece that begins at step `from` and ends the program, `least` to `most` times. most < 0:
+ * without limit. */
 static int repeat(reader *p, size_t from, int least, int most) {
   size_t n = p->r->n - from;
   int e = 0;
@@ -281,7 +289,7 @@ static int is_repetition(const char *c) {
   return *c == '*' || *c == '+' || *c == '?' || (*c == '{' && is_bounds(c));
 }
 
-static int read_number(reader *p) { /* returns -1 if there is none */
+static int read_number(reader *p) { /* returns -1 if there is no number */
   int v = -1;
   for (; *p->at >= '0' && *p->at <= '9'; p->at++)
     if (v <= REPEATED_MAX) v = (v < 0 ? 0 : v * 10) + (*p->at - '0');
@@ -334,8 +342,8 @@ static int read_hex(reader *p, uint8_t *ret) {
   return 0;
 }
 
-/* Reads what follows a backslash. *ret is ONE: a byte; SET: characters, added to *set; CHECK: *ret_byte is a
- * slp_regex_check. */
+/* Reads what follows a backslash, and sets *ret. ONE: *ret_byte is a byte. SET: characters were added to
+ * *set. CHECK: *ret_byte is a slp_regex_check. */
 static int read_escaped(reader *p, int in_set, escape *ret, uint8_t *ret_byte, chars *set) {
   static const char from[] = "tnrfea", to[] = "\t\n\r\f\033\a";
   static const struct {
@@ -384,8 +392,8 @@ static int read_escaped(reader *p, int in_set, escape *ret, uint8_t *ret_byte, c
 
 /* ---- sets in an expression ----------------------------------------------------------------------------- */
 
-/* Returns where the :] of a [:NAME:] that begins at c stands, or that of [.NAME.] and [=NAME=]; NULL: there
- * is none, by PCRE2's rules. */
+/* If a [:NAME:], [.NAME.] or [=NAME=] begins at c, returns a pointer to its closing :], .] or =]. Returns
+ * NULL if none begins there. Decides by PCRE2's rules. */
 static const char *end_of_class(const char *c) {
   char kind = c[1];
   if (kind != ':' && kind != '.' && kind != '=') return NULL;
@@ -415,7 +423,7 @@ static int read_class(reader *p, const char *end, chars *set) {
   return wrong(p, "there is no such class of characters as between its [: and :]");
 }
 
-/* Reads an element of a [ ]: ONE byte, or a SET that is added to *set. */
+/* Reads one element of a [ ], and sets *ret. ONE: *ret_byte is a byte. SET: characters were added to *set. */
 static int read_element(reader *p, chars *set, escape *ret, uint8_t *ret_byte) {
   const char *end = *p->at == '[' ? end_of_class(p->at) : NULL;
   *ret = ONE;
@@ -431,7 +439,7 @@ static int read_element(reader *p, chars *set, escape *ret, uint8_t *ret_byte) {
 
 static int begins_range(const char *c) { return c[0] == '-' && c[1] != ']' && c[1]; }
 
-/* Reads a [ ]; p->at stands after the [. */
+/* Reads a [ ], and appends its step. p->at is after the [. */
 static int read_set(reader *p) {
   if (end_of_class(p->at - 1)) return wrong(p, "a [:class:] stands in a [ ] of its own, [[:class:]]");
   chars set = {.high = 0};
@@ -469,8 +477,8 @@ static int add_check(reader *p, int check) {
 
 static int read_all(reader *p);
 
-/* Reads the flags of (?i), (?s), (?-i), (?i: and the like; p->at stands after the question mark. Returns 1 if
- * the flags end with a colon, 0 if they end with a parenthesis. */
+/* Reads the flags of (?i), (?s), (?-i) or (?i: . p->at is after the question mark. Returns 1 if the flags end
+ * with a colon, 0 if they end with a parenthesis. */
 static int read_flags(reader *p) {
   uint8_t on = 1;
   for (; *p->at && *p->at != ')' && *p->at != ':'; p->at++) {
@@ -487,7 +495,7 @@ static int read_flags(reader *p) {
   return *p->at++ == ':';
 }
 
-/* Reads the name of a group after (?< or (?P<, and skips it. */
+/* Skips the name of a group. p->at is after (?< or (?P<. */
 static int read_name(reader *p, char end) {
   size_t n = 0;
   for (; is_letter((uint8_t)p->at[n]) || p->at[n] == '_' || (n && p->at[n] >= '0' && p->at[n] <= '9'); n++) {
@@ -497,8 +505,8 @@ static int read_name(reader *p, char end) {
   return 0;
 }
 
-/* Reads a group; p->at stands after the (. Flags set inside a group end with it. (?i) and the like are no
- * group: then *ret_is_one is 0, and the flags stay in force. */
+/* Reads a group, and sets *ret_is_one to 1. p->at is after the ( . Flags that are set inside a group end with
+ * the group. (?i) and the like are no group: they set *ret_is_one to 0, and the flags stay in force. */
 static int read_group(reader *p, int *ret_is_one) {
   uint8_t folds = p->folds, dot_all = p->dot_all;
   int e = 0;
@@ -528,7 +536,7 @@ static int read_group(reader *p, int *ret_is_one) {
   return 0;
 }
 
-/* Adds a literal character of n bytes. */
+/* Appends steps for a literal character of n bytes. */
 static int add_literal(reader *p, const char *c, size_t n) {
   int e = 0;
   if (n > 1 && p->folds) return unknown(p, "a character beyond ASCII where case is ignored");
@@ -547,9 +555,9 @@ static int add_dot(reader *p) {
   return add_chars(p, &all);
 }
 
-/* Reads a character, set, group or check, and its repetition. A check can't be repeated. */
+/* Reads a character, set, group or check, and the repetition after it. A check can't be repeated. */
 static int read_one(reader *p) {
-  size_t from = p->r->n, n = 0; /* n: bytes of a literal; 0: it is none */
+  size_t from = p->r->n, n = 0; /* n: bytes of a literal character; 0: it is no literal */
   const char *c = p->at;
   char byte = 0;
   escape kind = ONE;
@@ -587,8 +595,8 @@ static int read_one(reader *p) {
   return 0;
 }
 
-/* Makes the piece from step `from` the first of two alternatives. The caller appends the second, and then
- * calls end_other with *ret_jump. */
+/* Begins a second alternative. The piece that begins at step `from` becomes the first one. The caller appends
+ * the second one, and then calls end_other with *ret_jump. */
 static int begin_other(reader *p, size_t from, size_t *ret_jump) {
   int e = insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 2);
   *ret_jump = p->r->n;
@@ -610,7 +618,8 @@ static int read_all(reader *p) {
   }
 }
 
-/* `literal` must be in every match, so it is "" if there are alternatives outside of all groups. */
+/* Every match must contain ret->literal. So the literal is "" if the expression has alternatives outside of
+ * all groups. */
 int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *ret, char why[SLP_REGEX_WHY]) {
   *ret = (slp_regex_traits){.steps = 0};
   reader p = {.r = r, .text = text, .at = text, .folds = folds != 0, .traits = ret, .why = why};
@@ -623,14 +632,14 @@ int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *r
   end_run(&p);
   if (p.alternates) ret->literal[0] = 0;
   ret->steps = r->n - had;
-  /* A first expression without steps gets one, because begin_other needs a piece before the next
+  /* If the first expression has no steps, appends one, because begin_other needs a piece for the first
    * alternative. */
   return !e && first && r->n == 0 ? add(&p, SLP_REGEX_JUMP, 1, 0) : e;
 }
 
 /* ---- dialects ------------------------------------------------------------------------------------------ */
 
-/* Returns the end of the set whose [ is at c. */
+/* Returns a pointer to the end of the set whose [ is at c. */
 static const char *end_of_set(const char *c) {
   c += c[1] == '^' ? 2 : 1;
   for (int first = 1; *c && (first || *c != ']'); first = 0) {
@@ -654,8 +663,8 @@ static const char *find(const char *c, const char *end, const char *what) {
   return NULL;
 }
 
-/* Returns a sentence if tools read the element at c in different ways: what it is, and how to write it. NULL:
- * they agree. */
+/* Returns a sentence if tools disagree about the element at c: what they read differently, and what to write
+ * instead. Returns NULL if they agree. */
 static const char *other_reading(const char *c, const char *end) {
   if (c[0] == '\\' && (c[1] == '<' || c[1] == '>'))
     return "\\< and \\> are edges of words to some tools, < and > to others: write \\b or [<]";

@@ -1,9 +1,9 @@
 /* regex.h - compiles a regular expression of Perl's dialect to a small program for cli/matcher.h. It covers
- * the part of the dialect that can be matched in one pass over the text. The rest is refused by name here; it
- * is left to cli/perl.h.
+ * the part of the dialect that can be matched in one pass over the text. Any other construct is refused here,
+ * with a message that says which; cli/perl.h handles these.
  *
- * An expression that is valid UTF-8 is about characters: "." and [^a] match a whole character, and nothing
- * matches bytes that are not UTF-8. Any other expression is about bytes. \d \w \s \b and classes know ASCII
+ * An expression that is valid UTF-8 matches characters: "." and [^a] match a whole character, and nothing
+ * matches bytes that are not UTF-8. Any other expression matches bytes. \d \w \s \b and classes know ASCII
  * only. */
 #ifndef SLP_CLI_REGEX_H
 #define SLP_CLI_REGEX_H
@@ -16,7 +16,7 @@
 
 typedef enum {
   SLP_REGEX_BYTE, /* takes a byte that is in set number `to`, and goes on at the next step */
-  SLP_REGEX_FORK, /* goes on at both `to` and `or_to`, which are relative to this step */
+  SLP_REGEX_FORK, /* goes on at two places: at `to` and at `or_to`, both relative to this step */
   SLP_REGEX_JUMP, /* goes on at `to`, relative to this step */
   SLP_REGEX_CHECK /* goes on at the next step if the check `to` (slp_regex_check) holds here */
 } slp_regex_op;
@@ -42,30 +42,32 @@ void slp_regex_put_words(slp_regex_set *s); /* Adds the bytes of words: letters,
 
 typedef struct slp_regex {
   slp_mem *mem;
-  slp_regex_step *steps; /* owned, as is the next; when a run passes the last step, the text matches */
+  slp_regex_step *steps; /* owned, like `sets`; when the program passes the last step, the text matches */
   slp_regex_set *sets;
   size_t n, cap, sets_n, sets_cap;
-  uint8_t words; /* 1: a step checks for the edge of a word */
+  uint8_t words; /* 1: a step checks for a word edge */
 } slp_regex;
 
 typedef struct slp_regex_traits { /* what is known about one expression */
   size_t steps;                   /* about how many steps its program has */
-  char literal[64];               /* a text that every match contains, ended by a NUL; "": none is known */
-  uint8_t literal_folds;          /* 1: `literal` may be in upper or lower case */
-  uint8_t loops;                  /* 1: a part may be repeated without bound */
-  uint8_t beyond_ascii;           /* 1: a part matches one of several characters, some of them beyond ASCII */
+  char literal[64];      /* a NUL-terminated text that every match contains; "": no such text is known */
+  uint8_t literal_folds; /* 1: a match may contain `literal` in upper or lower case */
+  uint8_t loops;         /* 1: the expression has a repetition without limit */
+  /* 1: a part of the expression matches one of several characters, some of them beyond ASCII */
+  uint8_t beyond_ascii;
 } slp_regex_traits;
 
 void slp_regex_init(slp_regex *r, slp_mem *mem);
 void slp_regex_free(slp_regex *r);
-/* Adds an expression as an alternative to those added before. `folds`: upper and lower case are the same.
- * Returns 0; SLP_EINVAL, and `why` says what is wrong and where; or SLP_ENOMEM. After a failure only
+/* Adds an expression as one more alternative. `folds`: upper and lower case count as the same. Returns 0,
+ * SLP_EINVAL or SLP_ENOMEM. With SLP_EINVAL, `why` says what is wrong and where. After a failure only
  * slp_regex_free() may be called. */
 int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *ret, char why[SLP_REGEX_WHY]);
-/* Refuses what dialects of regular expressions read in different ways without a warning. Returns 0, or
- * SLP_EINVAL, and `why` says what, where, and how to write it instead. */
+/* Refuses constructs that other dialects of regular expressions would read differently without a warning.
+ * Returns 0, or SLP_EINVAL; then `why` says what, where, and how to write it instead. */
 int slp_regex_check_dialect(const char *text, char why[SLP_REGEX_WHY]);
-/* Returns the end of the element of an expression that begins at c: a [ ], \Q \E, an escape, or one byte. */
+/* Returns a pointer to the end of the element that begins at c. An element is a [ ], \Q \E, an escape, or one
+ * byte. */
 const char *slp_regex_next(const char *c);
 
 #endif
