@@ -1,5 +1,5 @@
-/* rights.c - tries the rights of the policy that --iam prints, stream by stream, and prints a line for
- * each. */
+/* rights.c - tries each right of the policy that --iam prints, one stream after another, and prints a line
+ * for each right. */
 #include "cli/rights.h"
 
 #include <stdio.h>
@@ -15,19 +15,21 @@
 #define RIGHTS_MAX 1024u
 
 typedef struct row {
-  slp_right right; /* owns its texts, except the action */
+  slp_right right; /* owns its texts, except `action` */
   char *resource;  /* owned */
-  size_t stream;   /* index of the stream with whose consumer it is tried */
+  size_t stream;   /* index of a stream; the right is tried with the consumer of this stream */
 } row;
 
 typedef struct tried {
   slp_app app;
-  slp_cli_consumer consumer; /* of the stream whose rights are being tried */
+  slp_cli_consumer consumer; /* the consumer of the stream whose rights are tried now */
   slp_rights *rights;
   row *rows;
-  slp_right *batch; /* owned: copies of the rights of that stream, which are batch_n rows from `at` on */
+  /* owned: copies of the rights of that stream, for slp_rights to try. They are rows[at] to rows[at +
+   * batch_n - 1] */
+  slp_right *batch;
   size_t n, at, batch_n;
-  int failed; /* 1: the rights could not be collected: no memory, or too many */
+  int failed; /* 1: the rights could not be collected: there was no memory, or there were too many */
   uint64_t begun_us;
 } tried;
 
@@ -55,7 +57,8 @@ static void collect(void *ctx, const slp_iam_statement *st) {
   slp_buf_free(&resource);
 }
 
-/* slp_iam_each names leases and metrics last, and as stream 0. They are tried with the last stream. */
+/* slp_iam_each gives leases and metrics last, with stream 0. This changes their stream to the last one, so
+ * that they are tried with its consumer. */
 static void order_rows(tried *t) {
   size_t stream = 0;
   for (size_t i = 0; i < t->n; i++) {
@@ -109,7 +112,7 @@ static size_t count(const tried *t, slp_right_verdict verdict, const row **ret_f
   return n;
 }
 
-/* All rights were tried: names the first missing one, and sets the exit code. */
+/* Called when all rights were tried. Tells the user the first missing right, and sets the exit code. */
 static void conclude(tried *t) {
   const row *first = NULL;
   size_t denied = count(t, SLP_RIGHT_DENIED, &first),
@@ -219,7 +222,7 @@ static void begin(tried *t) {
   if (a->streams_n > 1) t->consumer.name = a->streams[stream];
   t->begun_us = slp_program_mono_us();
   o.stream = a->streams[stream];
-  /* The consumer only provides keys, region and endpoints. It reads nothing and looks at no lease table. */
+  /* The consumer only provides keys, region and endpoints. It reads no records and no lease table. */
   o.app = o.store = o.schema = o.worker = o.push_consumer = NULL;
   o.retrieval = SLOOP_RETRIEVAL_POLL;
   if (slp_cli_consumer_open_idle(&t->consumer, &t->app, &o) != 0)

@@ -1,9 +1,10 @@
-/* rights.h - --iam --try: tries which of the rights that a command needs this identity has. */
+/* rights.h - --iam --try: tries which of the rights that a command needs the present identity has. */
 #ifndef SLP_CLI_RIGHTS_H
 #define SLP_CLI_RIGHTS_H
 
 #include "cli/args.h"
 
-int slp_rights_run(slp_mem *mem, const slp_args *args); /* runs to the end; returns the exit code */
+/* runs the command to its end, and returns the exit code */
+int slp_rights_run(slp_mem *mem, const slp_args *args);
 
 #endif

@@ -1,4 +1,5 @@
-/* say.c - writes lines for people. All text from outside goes through slp_clean here. */
+/* say.c - writes lines for people. Every text from outside passes through slp_clean here, which makes it
+ * harmless. */
 #include "cli/say.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 static const char prefix[] = "stream-tail: ";
 static uint32_t left_ms = WAIT_MS; /* how long slp_say() may still wait */
 static uint8_t hurries;            /* 1: slp_say_hurry was called */
-static uint64_t dropped;           /* lines dropped since the last one that was written */
+static uint64_t dropped;           /* number of lines dropped since the last line that was written */
 
 static int say(uint32_t wait_ms, const char *fmt, va_list args) {
   char text[TEXT_MAX + 120];
@@ -38,7 +39,7 @@ static int say(uint32_t wait_ms, const char *fmt, va_list args) {
   return r;
 }
 
-/* Adjusts left_ms after a write that began at since_us and returned r. */
+/* Updates left_ms after a write that began at since_us and returned r. */
 static void waited(uint64_t since_us, int r) {
   uint64_t took_ms = (slp_program_mono_us() - since_us + 999) / 1000;
   if (hurries)

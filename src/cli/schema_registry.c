@@ -1,8 +1,8 @@
 /* schema_registry.c - one call of GetSchemaVersion for each version.
  *
- * Request and answer are those of botocore 1.44.8 (glue 2017-03-31, JSON 1.1). The request has
- * SchemaVersionId. The answer has SchemaVersionId, DataFormat, and SchemaDefinition of at most 170,000
- * characters. */
+ * Request and answer have the form that botocore 1.44.8 knows (glue 2017-03-31, JSON 1.1). The request has
+ * the member SchemaVersionId. The answer has SchemaVersionId, DataFormat, and a SchemaDefinition of at
+ * most 170,000 characters. */
 #include "cli/schema_registry.h"
 
 #include <stdio.h>
@@ -13,17 +13,19 @@
 #include "codec/fields.h"
 #include "codec/json_write.h"
 
-/* bytes: 170,000 characters, each written as two escapes of 6 bytes, and more */
+/* The most bytes of an answer: 170,000 characters, each written as two escapes of 6 bytes, and the other
+ * members. */
 #define ANSWER_MAX (2u << 20)
-#define TELL_WAIT_US 3000000u /* a call that takes longer is told */
+#define TELL_WAIT_US 3000000u /* after this time, the user is told that a call takes long */
 
 typedef struct registry_call {
   slp_list link;
   slp_registry *registry;
-  slp_version *version; /* borrowed; stays ASKED until the call is answered, and is not freed before */
+  /* borrowed. It stays in state ASKED until the call is answered, and schemas.c does not free it before */
+  slp_version *version;
   slp_json_op op;
   uint64_t begun_us;
-  uint8_t told;               /* 1: the user was told that it is waited for */
+  uint8_t told;               /* 1: the user was told that this call takes long */
   slp_str format, definition; /* point into op.answer */
 } registry_call;
 
@@ -54,7 +56,7 @@ static int read_answer(slp_json_op *op, int begin, const char **why) {
   return *why ? SLP_EBADDATA : 0;
 }
 
-/* Tells why the registry does not give a version, and what to do about it. */
+/* Tells the user why the registry does not give this version, and what to do about that. */
 static void tell(const registry_call *c, const char *id) {
   const slp_fail *f = &c->op.fail;
   const char *what = strcmp(f->aws_code, "EntityNotFoundException") == 0

@@ -1,4 +1,4 @@
-/* schemas.c - reads files of schemas, and keeps versions that a registry gave. */
+/* schemas.c - reads files of schemas, and keeps the versions that a registry gave. */
 #include "cli/schemas.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ static int hex_value(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Returns 1 if the text begins with an id and a '='. */
+/* Returns 1 if the text begins with an id and an equals sign. */
 static int parse_id(const char *text, uint8_t ret[SLP_SCHEMA_ID]) {
   size_t nibble = 0;
   memset(ret, 0, SLP_SCHEMA_ID);
@@ -89,8 +89,8 @@ int slp_schemas_has_id(const char *given) {
 
 /* ---- files ---- */
 
-/* Returns 1 if the text has a byte that JSON never has. A descriptor set has such bytes: the tags of its
- * fields. */
+/* Returns 1 if the text has a byte that JSON never has, and so is a descriptor set. Descriptor sets have
+ * such bytes, because the tags of their fields are such bytes. */
 static int is_binary(slp_str text) {
   for (size_t i = 0; i < text.n; i++) {
     uint8_t c = (uint8_t)text.p[i];
@@ -99,7 +99,7 @@ static int is_binary(slp_str text) {
   return 0;
 }
 
-/* Writes why the file can't be read. */
+/* Writes to `why` why the file can't be read. */
 static void explain(const char *path, int error, char why[400]) {
   char reason[SLP_LOCAL_WHY];
   slp_local_explain(path, error, 0, reason);
@@ -123,7 +123,8 @@ static int parse_protobuf(slp_schemas *s, slp_schema *to, const char *path, slp_
   return r;
 }
 
-/* Reads a file. `message` is what follows the # of its name, absent (p NULL) if there is no #. */
+/* Reads the file `path`. `message` is the text after the # of FILE#MESSAGE; its p is NULL if the user gave
+ * no #. */
 static int read_file(slp_schemas *s, slp_schema *to, const char *path, slp_str message, char why[400]) {
   slp_buf text;
   slp_buf_init(&text, s->mem, SLP_PB_SET_BYTES);
@@ -143,7 +144,8 @@ static int read_file(slp_schemas *s, slp_schema *to, const char *path, slp_str m
   return !r || r == SLP_ENOMEM || (was == SLP_ENOENT) ? r : SLP_EINVAL;
 }
 
-/* Reads FILE if there is one of this whole name, else takes the name for FILE#MESSAGE. */
+/* If a file is named `given` as a whole, reads that file. Otherwise takes `given` for FILE#MESSAGE, and
+ * reads FILE. */
 static int read_given(slp_schemas *s, slp_schema *to, const char *given, char why[400]) {
   const char *mark = strrchr(given, '#');
   int r = read_file(s, to, given, (slp_str){NULL, 0}, why);
@@ -176,7 +178,8 @@ int slp_schemas_add_file(slp_schemas *s, const char *given, char why[400]) {
   return r;
 }
 
-/* Returns the schema of the file for this id, else of the file without an id, or NULL. */
+/* Returns the schema of the file that the user gave for this id. If there is none, returns that of the
+ * file without an id, or NULL. */
 static const slp_schema *file_for(slp_schemas *s, const uint8_t id[SLP_SCHEMA_ID]) {
   const slp_schema *any = NULL;
   for (size_t i = 0; i < s->files_n; i++) {
@@ -217,8 +220,8 @@ static slp_version *version_for(const slp_schemas *s, const uint8_t id[SLP_SCHEM
   return NULL;
 }
 
-/* Makes room for a version: drops the one whose last use is longest ago, unless its answer is still to
- * come. */
+/* Makes room for one more version. Drops the version whose last use is longest ago; skips versions that
+ * are in state ASKED. */
 static void make_room(slp_schemas *s) {
   if (s->versions_n < SLP_SCHEMAS_MAX) return;
   SLP_LIST_EACH(&s->versions, it) {
@@ -228,7 +231,7 @@ static void make_room(slp_schemas *s) {
   }
 }
 
-/* Asks for v. If it can't be asked for, v has failed. */
+/* Asks the registry for v. If the registry can't be asked, v goes to state FAILED. */
 static void ask(slp_schemas *s, slp_version *v) {
   char why[SLP_DECODER_WHY] = "";
   if (s->ask(s, v, why) != 0) slp_schemas_refuse(s, v, why);

@@ -7,7 +7,7 @@
 #include "cli/say.h"
 #include "sloop_sandbox.h"
 
-#define TABLE_NAME_MIN 3 /* DynamoDB refuses shorter names */
+#define TABLE_NAME_MIN 3 /* DynamoDB refuses names of tables that are shorter */
 #define TABLE_PARTITIONS_MAX 100
 
 void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
@@ -20,8 +20,8 @@ void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg) {
 
 typedef struct serve {
   slp_app app;
-  sloop_sandbox_t *box; /* owned; NULL once it is stopping */
-  slp_in_end *in;       /* owned: watches for the end of standard input */
+  sloop_sandbox_t *box; /* owned; NULL after the sandbox began to stop */
+  slp_in_end *in;       /* owned; calls back when standard input ends */
 } serve;
 
 static void on_box_gone(void *arg) {
@@ -43,8 +43,8 @@ static void on_out_failed(slp_app *app) { end_serve(app->user); }
 
 static void add_export(slp_buf *b, const char *name, const char *value) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._-+=";
-  /* Single quotes, because a key may contain anything. A quote inside is written as '\'': end, escaped quote,
-   * begin. */
+  /* The value stands in single quotes, because a key may contain any character. A quote inside the value
+   * is written as '\'': end of quotes, escaped quote, begin of quotes. */
   const char *quote = value[strspn(value, plain)] ? "'" : "";
   slp_buf_addf(b, "export %s=%s", name, quote);
   for (; *value; value++)
@@ -61,7 +61,7 @@ static void print_environment(serve *s) {
   slp_buf_init(&b, s->app.mem, 1 << 16);
   add_export(&b, "AWS_ENDPOINT_URL", sloop_sandbox_url(s->box));
   add_export(&b, "AWS_REGION", SLP_SANDBOX_REGION);
-  add_export(&b, "AWS_DEFAULT_REGION", SLP_SANDBOX_REGION); /* boto3 reads this one */
+  add_export(&b, "AWS_DEFAULT_REGION", SLP_SANDBOX_REGION); /* boto3 reads this variable */
   add_export(&b, "AWS_ACCESS_KEY_ID", o->access_key ? o->access_key : "sandbox");
   add_export(&b, "AWS_SECRET_ACCESS_KEY", o->secret_key ? o->secret_key : "sandbox");
   if (o->session_token) add_export(&b, "AWS_SESSION_TOKEN", o->session_token);
@@ -84,7 +84,7 @@ static int start_box(serve *s) {
   r = y->bytes ? sloop_sandbox_synthetic(s->box, stream, a->serve_shards, y->records, (uint32_t)y->bytes,
                                          y->rate, y->seed)
                : sloop_sandbox_stream(s->box, stream, a->serve_shards);
-  /* a table of the same name too, with the key "id" and a stream of changes */
+  /* Each stream also gets a table of the same name, with the key "id" and a stream of its changes. */
   if (!r && strlen(stream) >= TABLE_NAME_MIN) {
     uint32_t partitions = (uint32_t)slp_min_u64(a->serve_shards, TABLE_PARTITIONS_MAX);
     r = sloop_sandbox_table(s->box, stream, partitions, "NEW_AND_OLD_IMAGES");

@@ -6,10 +6,11 @@
 
 #define SLP_SANDBOX_REGION "us-east-1"
 
-/* A creds callback (sloop_opts_t.creds) for consumers of this process's own sandbox: answers with the
+/* A creds callback (sloop_opts_t.creds) for consumers of the sandbox in this process. Answers with the
  * sandbox's keys, whatever keys the environment has. */
 void slp_sandbox_creds(sloop_t *s, sloop_creds_req_t *rq, void *arg);
 
-int slp_serve_run(slp_mem *mem, const slp_args *args); /* runs to the end; returns the exit code */
+/* runs the command to its end, and returns the exit code */
+int slp_serve_run(slp_mem *mem, const slp_args *args);
 
 #endif

@@ -32,14 +32,15 @@ const char *slp_shard_short(const char *id) {
   const char *digits = id + sizeof usual - 1;
   size_t n = strspn(digits, "0123456789");
   if (n == 0) return id;
-  if (digits[n] == '-' && digits[n + 1]) return digits + n + 1; /* DynamoDB: the part after the time */
+  /* the id of a shard in DynamoDB Streams: returns the part after the time */
+  if (digits[n] == '-' && digits[n + 1]) return digits + n + 1;
   if (digits[n]) return id;
   while (n > 1 && *digits == '0') digits++, n--;
   return digits;
 }
 
-/* Appends stream and shard before a line. The colour is made of the id's digits, so that neighbouring shards,
- * whose numbers are consecutive, get different colours. */
+/* Appends stream and shard, which come before a line. The colour is computed from the digits of the
+ * shard's id. Neighbouring shards have consecutive digits, and so get different colours. */
 static void add_prefix(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
   static const unsigned char colours[] = {36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
   const char *name = slp_shard_short(r->shard);
@@ -53,12 +54,13 @@ static void add_prefix(slp_buf *b, const sloop_record_t *r, const slp_show_style
   slp_buf_add_z(b, style->colour ? "\033[0m " : " ");
 }
 
-/* Returns how many bytes at s[at] could control a terminal; 0: none. Tabs are allowed. */
+/* Returns how many bytes at s[at] form a control sequence or another unsafe character; 0 if the byte is
+ * safe. Tabs are safe. */
 static size_t control_bytes(slp_str s, size_t at) {
   return s.p[at] == '\t' ? 0 : slp_unsafe_length(s.p + at, s.n - at);
 }
 
-/* Appends the unsafe bytes at s[at], in the form \x1B. Returns where they end. */
+/* Appends the unsafe bytes at s[at], each in the form \x1B. Returns the offset of the byte after them. */
 static size_t add_escaped(slp_buf *b, slp_str s, size_t at) {
   static const char hex[] = "0123456789ABCDEF";
   char text[1024];
@@ -113,15 +115,16 @@ static int is_harmless(slp_str s) {
   return 1;
 }
 
-/* Writes JSON from outside as it is, if nothing in it could end the line or control a terminal; otherwise
- * writes it again with escapes. */
+/* Writes JSON from outside. Copies it as it is, if nothing in it could end the line or control a terminal.
+ * Otherwise writes it with escapes. */
 static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
   slp_jw_value(w, name);
   size_t from = w->b->n;
   if (is_harmless(text_of(v))) {
     slp_buf_add(w->b, v.base, v.len);
   } else if (!slp_buf_failed(w->b) && slp_decode_plain_json(w->b, text_of(v)) == SLP_EBADDATA) {
-    slp_buf_cut(w->b, from); /* not JSON, although the service promised it: a string, or null */
+    /* not JSON, although the service promised JSON: written as a string, or as null if it is empty */
+    slp_buf_cut(w->b, from);
     if (slp_utf8_valid(text_of(v)))
       slp_json_put_line_string(w->b, text_of(v));
     else
@@ -129,7 +132,8 @@ static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
   }
 }
 
-/* Writes "NAME":"...", or "NAME_b64":"..." for bytes that are not UTF-8. JSON that is empty becomes null. */
+/* Writes the member "NAME":"...", or "NAME_b64":"..." if the bytes are not UTF-8. is_json: v is JSON, and
+ * becomes null if it is empty. */
 static void add_bytes(slp_jw *w, const char *name, const char *name_b64, sloop_str_t v, int is_json) {
   if (is_json && v.len == 0)
     slp_jw_null(w, name);

@@ -1,13 +1,14 @@
-/* spread.c - log-linear buckets: one per value below 16, then 16 for each power of two. */
+/* spread.c - a histogram with log-linear buckets: one bucket for each value below 16, then 16 buckets for
+ * each power of two. */
 #include "cli/spread.h"
 
 static unsigned bucket_of(uint64_t v) {
   if (v < 16) return (unsigned)v;
-  unsigned top = 63u - (unsigned)__builtin_clzll(v); /* highest bit: 4..63 */
+  unsigned top = 63u - (unsigned)__builtin_clzll(v); /* number of the highest bit that is set: 4..63 */
   return (top - 3) * 16 + (unsigned)(v >> (top - 4) & 15);
 }
 
-/* Returns the greatest value of a bucket. */
+/* Returns the greatest value that falls into a bucket. */
 static uint64_t bucket_last(unsigned i) {
   if (i < 16) return i;
   unsigned shift = i / 16 - 1;

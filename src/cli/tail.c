@@ -1,5 +1,6 @@
-/* tail.c - prints the records of streams. A batch is given back only when its text was written (output.h), so
- * a slow reader stops the fetching, and only printed records are acknowledged. */
+/* tail.c - prints the records of streams. A batch is given back only after its text was written
+ * (output.h). So a slow reader of standard output stops the fetching, and only records that were printed
+ * are acknowledged. */
 #include "cli/tail.h"
 
 #include <stdio.h>
@@ -20,52 +21,56 @@
 #include "guest/layouts.h"
 #include "program/program.h"
 
-#define TELL_UNDECODED_US 5000000u /* how often undecoded records are told */
-/* plus --timeout and two leases: by then every shard should have a living reader */
+#define TELL_UNDECODED_US 5000000u /* the least time between two reports of undecoded records */
+/* After this time, plus --timeout and two leases, every shard should have a living reader. */
 #define NO_SHARE_US 60000000u
 #define FOLLOWED_MAX 1024 /* the most generations of shards that -p key:TEXT follows */
 
-/* one consumer and how far it is: a stream, or with -p key:TEXT a generation of shards */
+/* One consumer, and how far it has read. It reads a whole stream, or with -p key:TEXT one generation of
+ * shards: the shards that hold the key between two reshardings. */
 typedef struct reading {
   slp_cli_consumer consumer;
   slp_until until;
-  slp_fleet_look look; /* with leases: the state of the whole application */
-  uint64_t begun_us;   /* when it was opened */
-  uint64_t done_us;    /* with leases: since when all its own shards have been done; 0: they are not */
-  uint64_t last_us;    /* when its last record came */
-  uint8_t opened;      /* 1: opening the consumer has not failed */
-  uint8_t at_tip;      /* 1: at its tip, and no batch came since */
-  uint8_t ended;       /* 1: takes no more records, and is closed when all of its text is written */
+  slp_fleet_look look; /* with leases: what the rows say about the whole application */
+  uint64_t begun_us;   /* when the consumer was opened */
+  /* with leases: since when all shards of this worker have been done; 0: not all are done */
+  uint64_t done_us;
+  uint64_t last_us; /* when the consumer's last record came */
+  uint8_t opened;   /* 1: opening the consumer has not failed */
+  uint8_t at_tip;   /* 1: the consumer is at its tip, and no batch came since then */
+  uint8_t ended;    /* 1: the consumer takes no more records, and is closed when all of its text is written */
 } reading;
 
 typedef struct tail {
   slp_app app;
-  /* Owned: one per stream, the first joined by the others; with -p key:TEXT one per generation of shards. */
+  /* Owned. Without -p key:TEXT: one for each stream; the other consumers join the first one. With -p
+   * key:TEXT: one for each generation of shards. */
   reading *each;
-  size_t n;          /* number opened so far */
-  slp_follow follow; /* -p key:TEXT */
+  size_t n;          /* how many elements of `each` were opened so far */
+  slp_follow follow; /* for -p key:TEXT */
   slp_places places;
   slp_printer printer;
-  slp_registry registry; /* asks for schemas that the printer needs */
+  slp_registry registry; /* asks the Schema Registry for schemas that the printer needs */
   slp_progress progress;
   slp_output output;
-  reading *bad;     /* the stream whose record can't be printed; NULL: none */
-  int bad_code;     /* bad: the error of slp_printer_step */
-  uint64_t printed; /* records printed, those of output.dropped included */
+  reading *bad;     /* the consumer whose record can't be printed; NULL: there is none */
+  int bad_code;     /* the error of slp_printer_step for the record that `bad` is about */
+  uint64_t printed; /* number of records printed, including output.dropped */
   /* last_record_us: when the last batch came. begun_us: when the command began. undecoded_told,
-   * controls_told: counts of the printer that were told. undecoded_at_us: when. */
+   * controls_told: the printer's counts when they were last reported to the user. undecoded_at_us: when
+   * undecoded_told was last reported. */
   uint64_t last_record_us, begun_us, undecoded_told, undecoded_at_us, controls_told;
   int64_t begun_ms;   /* when the command began, by the wall clock */
-  uint8_t reached;    /* 1: --until: every record before the time was printed */
-  uint8_t ending;     /* 1: no more batches are taken */
-  uint8_t place_kept; /* 1: --save: the file was written, or writing it failed, at least once */
-  uint8_t place_lost; /* 1: the position could not be saved, which was told */
-  uint8_t overdue;    /* 1: on_overdue came: text that is not written by now never will be */
-  uint8_t told_mixed; /* 1: the user was told that one file is used as the schema of several versions */
+  uint8_t reached;    /* 1: with --until: every record before the time was printed */
+  uint8_t ending;     /* 1: the command is ending, and takes no more batches */
+  uint8_t place_kept; /* 1: with --save: the process has written the file, or tried to, at least once */
+  uint8_t place_lost; /* 1: the positions could not be saved, and the user was told so */
+  uint8_t overdue;    /* 1: on_overdue was called; text that is not written by then is never written */
+  uint8_t told_mixed; /* 1: the user was told that one schema file is used for several schema versions */
 } tail;
 
-/* Returns how many records were printed, for -c. Records that were dropped because another worker has their
- * shard do not count. */
+/* Returns how many records were printed, for -c. A record does not count if it was dropped because another
+ * worker has its shard. */
 static uint64_t printed_of(const tail *t) { return t->printed - t->output.dropped; }
 
 static size_t number_of(const tail *t, const reading *rd) { return (size_t)(rd - t->each); }
@@ -94,7 +99,8 @@ static uint64_t lease_ms_of(const slp_args *a) {
 
 static int has_leases(const tail *t) { return t->app.args->opts.app != NULL; }
 
-/* Tells about records that could not be decoded or decided, every TELL_UNDECODED_US and at the end. */
+/* Reports records that could not be decoded, and records about which --grep could not decide. Reports at
+ * most every TELL_UNDECODED_US, and at the end. */
 static void tell_undecoded(tail *t, int at_end) {
   uint64_t now_us = slp_program_mono_us();
   int lately = t->undecoded_at_us && now_us - t->undecoded_at_us < TELL_UNDECODED_US;
@@ -112,8 +118,8 @@ static void tell_undecoded(tail *t, int at_end) {
   t->undecoded_at_us = now_us;
 }
 
-/* Tells how many control messages came: the first ones at once, because nothing else shows that a new
- * subscription works, and the total at the end. */
+/* Reports how many control messages came: first as soon as some came, because nothing else shows that a
+ * new subscription works, and then in total at the end. */
 static void tell_controls(tail *t, int at_end) {
   uint64_t n = t->printer.controls;
   if (n == t->controls_told || t->app.args->quiet || (t->controls_told && !at_end)) return;
@@ -122,8 +128,8 @@ static void tell_controls(tail *t, int at_end) {
   t->controls_told = n;
 }
 
-/* Warns, once, that a file without an id was used for several schema versions: it may fit only one of
- * them. */
+/* Warns once that the schema file without an id was used for several schema versions, because it may fit
+ * only one of these versions. */
 static void tell_mixed(tail *t) {
   if (!t->printer.schemas.seen_more || t->told_mixed || t->app.args->quiet) return;
   t->told_mixed = 1;
@@ -132,7 +138,7 @@ static void tell_mixed(tail *t) {
       "may not fit all of them; --schema-file ID=FILE gives each its own");
 }
 
-/* Tells how the leases were released. */
+/* Tells the user whether the leases were released. */
 static void tell_left(const tail *t) {
   int late = 0, joined = 0;
   for (size_t i = 0; i < t->n; i++) {
@@ -148,7 +154,7 @@ static void tell_left(const tail *t) {
     slp_say("stopped; whoever reads these shards next for %s goes on from here", t->app.args->opts.app);
 }
 
-/* Closes the app when all consumers are closed and the output is complete. */
+/* Closes the app when all consumers are closed and all output is written. */
 static void leave_if_done(tail *t) {
   if (!t->app.out || (!t->overdue && !slp_output_empty(&t->output))) return;
   for (size_t i = 0; i < t->n; i++)
@@ -156,7 +162,7 @@ static void leave_if_done(tail *t) {
   if (t->follow.finder.s) return;
   slp_output_give_up(&t->output);
   char why[400];
-  /* A failed save is tried once more: a disk that was full may have room by now. */
+  /* Saves the positions once more if saving them has failed: a disk that was full may have room by now. */
   int bad = t->app.args->save ? slp_places_write(&t->places, why) : 0;
   if (bad && !t->place_lost) tell_failed(t, exit_code_of_place(bad), why);
   tell_undecoded(t, 1);
@@ -172,8 +178,8 @@ static void leave_if_done(tail *t) {
   slp_app_close(&t->app);
 }
 
-/* Closes a consumer when all of its text is written and acknowledged, or never will be. Notes the consumer's
- * position before. */
+/* Closes a consumer that has ended, when all of its text was written and acknowledged or will never be
+ * written. Stores the consumer's position before. */
 static void close_if_written(tail *t, reading *rd) {
   if (!rd->ended || rd->consumer.closing || slp_output_has(&t->output, rd)) return;
   if (!t->app.args->shard_key && slp_places_note(&t->places, number_of(t, rd), rd->consumer.s) != 0)
@@ -192,14 +198,14 @@ static void stop_all(tail *t) {
       slp_cli_consumer_stop(&t->each[i].consumer, has_leases(t) ? SLP_APP_LEAVE_MS : SLP_APP_GRACE_MS);
 }
 
-/* Stops the consumers, which releases the leases, once all text is written, however slow the reader is:
- * before that the positions would not include it. After a Ctrl-C the output is cut instead, and nothing is
- * waited for. */
+/* When all text is written, stops the consumers, which releases their leases. Waits for a slow reader of
+ * standard output, because otherwise the saved positions would not include the text. After a Ctrl-C this
+ * does not wait, because the output was cut. */
 static void stop_if_written(tail *t) {
   if (t->ending && (t->app.interrupted || slp_output_empty(&t->output))) stop_all(t);
 }
 
-/* Ends the command: no more batches are taken, and what is here is still printed. */
+/* Ends the command. No more batches are taken; records that are already here are still printed. */
 static void end_tail(tail *t) {
   if (t->ending) return;
   t->ending = 1;
@@ -216,7 +222,7 @@ static void on_ending(slp_cli_consumer *c) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   rd->ended = 1;
-  end_tail(t); /* if one has failed, the others end too */
+  end_tail(t); /* if one consumer fails, the others end too */
   close_if_written(t, rd);
 }
 
@@ -227,15 +233,16 @@ static void fail(tail *t, reading *rd, const char *why) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Returns 1 if a record past the end of --until ends everything. By time, no later record of any shard or
- * stream is earlier. With leases this is not so: a worker may get another shard at any moment, whose records
- * are older. */
+/* Returns 1 if the first record past the end of --until ends the whole command. In order of time, no later
+ * record of any shard or stream is earlier. With leases, a later record can be earlier: this worker may
+ * get another shard at any moment, whose records are older. */
 static uint8_t ends_everything(const tail *t) {
   return t->app.args->opts.order == SLOOP_ORDER_TIME && !has_leases(t);
 }
 
-/* Record r of batch b is past the end, so r and the records after it are given back. Pauses every shard whose
- * next record in that part is past the end too; otherwise N shards would cost N batches. */
+/* Pauses all shards that are past the end. Record r of batch b is past the end, so r and the records after
+ * it are given back. Of each shard in that part of the batch, the next record is looked at. Otherwise N
+ * shards would cost N batches. */
 static void pause_all_past(tail *t, reading *rd, const sloop_batch_t *b, const sloop_record_t *r) {
   size_t n = sloop_batch_count(b), i = 0;
   while (i < n && sloop_batch_at(b, i) != r) i++;
@@ -244,11 +251,12 @@ static void pause_all_past(tail *t, reading *rd, const sloop_batch_t *b, const s
     const sloop_record_t *next = sloop_batch_at(b, i);
     int passed = slp_until_next(&rd->until, next->shard, next->arrived_at_ms);
     if (passed < 0) fail(t, rd, "no memory");
-    if (passed > 0) sloop_pause(rd->consumer.s, next->shard); /* other shards go on */
+    /* the shard's later records are past the end too; other shards go on */
+    if (passed > 0) sloop_pause(rd->consumer.s, next->shard);
   }
 }
 
-/* Returns 1 if the record, and so all that follow in its shard, are past the end of --until. */
+/* Returns 1 if the record is past the end of --until. Then all later records of its shard are too. */
 static int is_past_the_end(tail *t, reading *rd, const sloop_batch_t *b, const sloop_record_t *r) {
   if (!t->app.args->until_given) return 0;
   int passed = slp_until_passed(&rd->until, r->shard, r->arrived_at_ms);
@@ -257,7 +265,7 @@ static int is_past_the_end(tail *t, reading *rd, const sloop_batch_t *b, const s
   return passed != 0;
 }
 
-/* slp_output.make: makes text of a record. */
+/* This is slp_output.make: makes the text of a record, in slices. */
 static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloop_record_t *r, int begins,
                 slp_buf *text) {
   tail *t = arg;
@@ -287,7 +295,7 @@ static int make(void *arg, const void *owner, const sloop_batch_t *b, const sloo
   return SLP_MADE;
 }
 
-/* Fails because of t->bad. */
+/* Ends the command with the failure in t->bad. */
 static void fail_bad(tail *t) {
   char line[300];
   if (t->bad_code == SLP_EBADDATA) {
@@ -301,7 +309,8 @@ static void fail_bad(tail *t) {
 
 static void check_until(tail *t);
 
-/* Does a turn of the output, then whatever the printed records allow: ends, stops, closes. */
+/* Runs the output once. Then ends the command, stops consumers or closes them, if the printed records
+ * allow that. */
 static void print_some(tail *t) {
   uint64_t count = t->app.args->count;
   slp_output_run(&t->output);
@@ -319,7 +328,7 @@ static void print_some(tail *t) {
   leave_if_done(t);
 }
 
-/* Notes all positions and writes them to the file of --save. A failure ends the command. */
+/* Collects all positions and writes them to the file of --save. A failure ends the command. */
 static void keep_places(tail *t) {
   if (!t->app.args->save || t->ending) return;
   t->places.at_us = slp_program_mono_us();
@@ -338,7 +347,8 @@ static void keep_places(tail *t) {
 static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
-  /* that positions can't be saved must be noticed before the first record is printed */
+  /* The file is written before the first record is printed, so that a file that can't be written is
+   * noticed then. */
   if (!t->place_kept) keep_places(t);
   if (t->ending || t->app.out_failed) {
     sloop_batch_done(batch, 0);
@@ -351,26 +361,27 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *batch) {
     sloop_batch_done(batch, 0);
     fail(t, rd, "no memory");
   } else if (first) {
-    print_some(t); /* its records are still in the CPU's cache */
+    print_some(t); /* prints at once, while the records are still in the CPU's cache */
   }
 }
 
-/* ---- other news ------------------------------------------------------------------------------ */
+/* ---- other events ---------------------------------------------------------------------------- */
 
-/* Returns 1 if this worker leaves by itself once its whole application is done. */
+/* Returns 1 if this worker ends by itself when its whole application is done (-e or --until, with leases). */
 static int leaves_with_fleet(const tail *t) {
   return has_leases(t) && (t->app.args->until_tip || t->app.args->until_given);
 }
 
-/* Returns 1 if the whole application is done: the rows say so, and this worker's own shards were done before
- * the look at the rows began, and have been since. */
+/* Returns 1 if the whole application is done. The rows must say so. Also, all shards of this worker must
+ * have been done before the look at the rows began, and ever since. */
 static int fleet_is_done(reading *rd) {
   const slp_fleet_look *k = &rd->look;
   int still_done = rd->done_us && rd->done_us <= k->begun_us && rd->last_us < k->begun_us;
   return k->found >= SLP_WHOLE_BLOCKED && still_done;
 }
 
-/* Returns 1 if all streams are at their tip; with leases, if the whole application is done. */
+/* Without leases: returns 1 if all streams are at their tip. With leases: returns 1 if the whole
+ * application is done. */
 static int all_done(tail *t) {
   if (t->n == 0 || slp_follow_is_looking(&t->follow)) return 0;
   for (size_t i = 0; i < t->n; i++)
@@ -378,7 +389,7 @@ static int all_done(tail *t) {
   return 1;
 }
 
-/* Tells why this worker read nothing or not everything. */
+/* Tells the user why this worker read nothing, or not everything. */
 static void tell_no_share(const tail *t) {
   for (size_t i = 0; i < t->n && has_leases(t) && !t->app.args->quiet; i++) {
     const reading *rd = &t->each[i];
@@ -390,7 +401,8 @@ static void tell_no_share(const tail *t) {
   }
 }
 
-/* Ends the command if -e, or --until with leases, is fulfilled; as a failure if some shards were not read. */
+/* Ends the command if the condition of -e, or of --until with leases, is met. The command fails if some
+ * shards were not read. */
 static void leave_at_tip(tail *t) {
   char line[400];
   if (!(t->app.args->until_tip || leaves_with_fleet(t)) || t->ending || !all_done(t)) return;
@@ -402,7 +414,7 @@ static void leave_at_tip(tail *t) {
       return;
     }
     if (!rd->consumer.shards_stopped) continue;
-    /* not everything was read, which is no success */
+    /* the command fails, because not all records were read */
     fail(t, rd, "some shards were given up before their end; see the lines above");
     return;
   }
@@ -412,8 +424,8 @@ static void leave_at_tip(tail *t) {
 
 static int is_read_until(tail *t, reading *rd);
 
-/* With leases: looks at the rows of the whole application while -e, --until or --timeout need that, and
- * leaves if they are fulfilled. */
+/* With leases: looks at the rows of the whole application, while -e, --until or --timeout needs that. Ends
+ * the command when the condition of -e or --until is met. */
 static void look_at_fleet(tail *t) {
   const slp_args *a = t->app.args;
   for (size_t i = 0; i < t->n && has_leases(t) && !t->ending; i++) {
@@ -451,7 +463,7 @@ static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 
 static void on_finder_closed(slp_cli_consumer *c) {
   tail *t = c->user;
-  end_tail(t); /* the finder has failed, or the command is ending anyway */
+  end_tail(t); /* the finder was closed because it failed, or because the command is ending anyway */
   leave_if_done(t);
 }
 
@@ -475,7 +487,7 @@ static void on_interrupt(slp_app *app) {
   stop_all(t);
 }
 
-/* Writing or stopping takes longer than a Ctrl-C may: gives both up. */
+/* Called when writing or stopping takes longer than is allowed after a Ctrl-C. Gives up both. */
 static void on_overdue(slp_app *app) {
   tail *t = app->user;
   slp_output_give_up(&t->output);
@@ -490,23 +502,23 @@ static void on_overdue(slp_app *app) {
 
 /* ---- time passes ----------------------------------------------------------------------------- */
 
-/* Returns 1 if all of rd's shards are read up to the time of --until. With leases, shards that have passed
- * are paused, and the statistics of the tip are about the others only. */
+/* Returns 1 if all shards of rd are read up to the time of --until. With leases, shards that have passed
+ * this time are paused, so the statistics of the tip are about the other shards only. */
 static int is_read_until(tail *t, reading *rd) {
   const slp_args *a = t->app.args;
   uint64_t quiet_ms = slp_max_u64(2000, 2 * (uint64_t)a->opts.poll_ms + 1000);
   int at_tip = rd->at_tip || has_leases(t);
   sloop_stats_t now;
   slp_cli_consumer_stats(&rd->consumer, &now);
-  /* if TIME was over before the command began, one answer at the tip is enough */
+  /* If the time of --until was over before the command began, one answer at the tip is enough. */
   int long_over = at_tip && t->begun_ms > a->until_ms + 2000;
   if (!has_leases(t) && slp_until_all_passed(&rd->until, &now)) return 1;
   return slp_until_quiet(&rd->until, &now, at_tip, slp_program_wall_ms(), slp_program_mono_us(),
                          long_over ? 0 : quiet_ms);
 }
 
-/* Without leases: ends the command when everything is read up to the time of --until. With leases
- * look_at_fleet() does that. */
+/* Without leases: ends the command when everything is read up to the time of --until. With leases,
+ * look_at_fleet() does this. */
 static void check_until(tail *t) {
   if (!t->app.args->until_given || has_leases(t) || t->ending || t->n == 0) return;
   for (size_t i = 0; i < t->n; i++)
@@ -514,7 +526,8 @@ static void check_until(tail *t) {
   end_tail(t);
 }
 
-/* Returns 1 and a line if nothing was answered within -m or --timeout, whichever is shorter. */
+/* Returns 1 and a line for the user if the service has answered nothing within -m or --timeout, whichever
+ * is shorter. */
 static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, char line[480]) {
   const slp_args *a = t->app.args;
   uint64_t limit_ms = a->contact_ms && a->timeout_ms ? slp_min_u64(a->contact_ms, a->timeout_ms)
@@ -527,8 +540,9 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
   return 1;
 }
 
-/* Returns 1 and a line in two cases: a shard has had no living reader for longer than finding one takes; or
- * this worker's writes have failed for the time of --timeout, so it can't become that reader. */
+/* Returns 1 and a line for the user in two cases. First: some shard has had no living reader for longer
+ * than it takes to find one. Second: this worker's writes have failed for the time of --timeout, so this
+ * worker can't become that reader. */
 static int is_without_share(const tail *t, reading *rd, char line[480]) {
   const slp_args *a = t->app.args;
   const slp_fleet_look *k = &rd->look;
@@ -545,8 +559,8 @@ static int is_without_share(const tail *t, reading *rd, char line[480]) {
   return 1;
 }
 
-/* Returns from when silence of the stream counts for --timeout. Returns 0 if it does not count yet, or if the
- * stream has failed. */
+/* Returns the time from which --timeout counts the silence of the stream. Returns 0 while the silence does
+ * not count yet, or if the stream has failed. */
 static uint64_t silent_since(tail *t, reading *rd) {
   char line[480];
   if (!slp_cli_consumer_answered(&rd->consumer)) {
@@ -558,18 +572,18 @@ static uint64_t silent_since(tail *t, reading *rd) {
   return rd->look.shared_us;
 }
 
-/* Ends the command by --timeout or -m, unless text is still to be written. */
+/* Ends the command if --timeout or -m is over. Does nothing while text is still to be written. */
 static void check_timeout(tail *t) {
   const slp_args *a = t->app.args;
   char line[480];
   if (t->ending || !slp_output_empty(&t->output)) return;
-  if (t->n == 0) { /* -p key:TEXT, and no shards are known yet */
+  if (t->n == 0) { /* with -p key:TEXT, before the first shards were found */
     slp_cli_consumer *finder = &t->follow.finder;
     if (is_unanswered(t, finder->error, t->begun_us, line))
       slp_cli_consumer_fail(finder, SLP_EXIT_FAILED, line);
     return;
   }
-  /* while a stream may still give its first answer, there is no timeout */
+  /* --timeout does not count while a stream may still give its first answer. */
   uint64_t since_us = t->last_record_us;
   for (size_t i = 0; i < t->n; i++) {
     uint64_t one_us = silent_since(t, &t->each[i]);
@@ -587,15 +601,15 @@ static void check_places(tail *t) {
   if (slp_program_mono_us() - t->places.at_us >= SLP_PLACES_EVERY_US) keep_places(t);
 }
 
-/* After a Ctrl-C, waits SLP_APP_GRACE_MS for a reader that stops reading in the middle of a record. The
- * position is then behind the last record that was written whole. */
+/* After a Ctrl-C, waits SLP_APP_GRACE_MS for a reader of standard output that has stopped reading in the
+ * middle of a record. Then the saved position is after the last record that was written whole. */
 static void check_reader(tail *t) {
   if (t->app.interrupted &&
       slp_program_mono_us() - t->app.interrupted_at_us >= SLP_APP_GRACE_MS * UINT64_C(1000))
     slp_output_give_up(&t->output);
 }
 
-/* Returns 1 if all is written, and every consumer that is not closed is stuck in closing. */
+/* Returns 1 if all text is written, and no consumer is left but some that are stuck while they close. */
 static int is_stuck(const tail *t) {
   int stuck = 0;
   if (t->follow.finder.s || !slp_output_empty(&t->output)) return 0;
@@ -610,12 +624,13 @@ static int is_stuck(const tail *t) {
 static void on_tick(slp_app *app) {
   tail *t = app->user;
   if (is_stuck(t)) slp_app_leave_stuck(app);
-  /* for a slow reader, records are acknowledged as they are written, not batch by batch */
+  /* Records are acknowledged here, as they are written, because with a slow reader a whole batch takes
+   * long. */
   slp_output_acknowledge(&t->output);
   for (size_t i = 0; i < t->n; i++) slp_cli_consumer_tick(&t->each[i].consumer);
   check_reader(t);
   print_some(t);
-  if (!t->app.out) return; /* print_some has ended everything */
+  if (!t->app.out) return; /* print_some has ended the command */
   if (slp_progress_due(&t->progress, app->args)) {
     sloop_stats_t sum;
     sum_stats(t, &sum);
@@ -628,7 +643,7 @@ static void on_tick(slp_app *app) {
   slp_registry_tick(&t->registry);
   if (t->app.args->shard_key) {
     slp_follow_tick(&t->follow);
-    leave_at_tip(t); /* the finder may have found that nothing goes on from a shard that ended */
+    leave_at_tip(t); /* the finder may have found that a shard that ended has no children */
   }
   look_at_fleet(t);
   check_places(t);
@@ -640,7 +655,7 @@ static void on_tick(slp_app *app) {
 
 static int terminal_wants_colour(void) {
   const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-  if (no_color && *no_color) return 0; /* no-color.org: it counts if set and not empty */
+  if (no_color && *no_color) return 0; /* by no-color.org: the variable counts if it is set and not empty */
   return term && *term && strcmp(term, "dumb") != 0;
 }
 
@@ -663,7 +678,7 @@ static int prepare(tail *t, const slp_args *args) {
   return SLP_EINVAL;
 }
 
-/* Opens the consumer of a stream or a generation of shards, as the next of t->each. */
+/* Opens the next element of t->each: the consumer of a stream, or of a generation of shards. */
 static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
                      const char *token_file_or_null) {
   reading *rd = &t->each[t->n++];
@@ -684,7 +699,7 @@ static int open_next(tail *t, const sloop_opts_t *o, const char *name_or_null,
   return r;
 }
 
-/* Opens the metrics of all streams. The metrics end with the first consumer. */
+/* Opens one set of metrics for all streams. The metrics end when the first consumer is closed. */
 static int open_metrics(tail *t) {
   sloop_metrics_t *m = NULL;
   int r = slp_cli_metrics_open(&m, &t->app, t->each[0].consumer.s);
@@ -709,8 +724,8 @@ static int open_streams(tail *t, const slp_args *args) {
   return r;
 }
 
-/* -p key:TEXT: reads the shards that were found. The first generation begins where -o says, later ones at
- * their beginning. */
+/* For -p key:TEXT. Opens a consumer for the shards that were found. The first generation of shards begins
+ * where -o says; later generations begin at their oldest record. */
 static void on_found(slp_follow *f, const char *const *ids, size_t n) {
   tail *t = f->user;
   sloop_opts_t o = t->app.args->opts;
@@ -746,7 +761,8 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   t.app.on_tick = on_tick;
   t.app.on_written = on_written;
   t.app.on_out_failed = on_out_failed;
-  /* a stop with leases has a limit of its own; a consumer that is stuck even then is abandoned */
+  /* With leases, stopping has a time limit of its own. A consumer that is still stuck after that limit is
+   * abandoned. */
   if (args->opts.app) t.app.grace_ms = SLP_APP_LEAVE_MS + 500;
   t.begun_us = t.last_record_us = t.places.at_us = slp_program_mono_us();
   t.begun_ms = slp_program_wall_ms();

@@ -4,6 +4,7 @@
 
 #include "cli/args.h"
 
-int slp_tail_run(slp_mem *mem, const slp_args *args); /* runs to the end; returns the exit code */
+/* runs the command to its end, and returns the exit code */
+int slp_tail_run(slp_mem *mem, const slp_args *args);
 
 #endif

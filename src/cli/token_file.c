@@ -1,4 +1,4 @@
-/* token_file.c - reads files of tokens, and finds the stream of each. */
+/* token_file.c - reads files of tokens, and finds the stream that each token belongs to. */
 #include "cli/token_file.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@ static int starts_with(slp_str s, slp_str with) { return s.n >= with.n && memcmp
 
 static slp_str from(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
-/* Splits arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE. Returns 0 if it has another form. */
+/* Splits arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE. Returns 1, or 0 if the text has another form. */
 static int split_arn(slp_str arn, slp_str *ret_service, slp_str *ret_resource) {
   slp_str part[5];
   for (int i = 0; i < 5; i++) {
@@ -45,8 +45,8 @@ int slp_token_belongs(const char *stream, slp_str arn) {
   return starts_with(resource, want) && starts_with(from(resource, want.n), of);
 }
 
-/* Returns 0 and appends the token's stream_arn if the text has the form of a token; SLP_EBADDATA if not;
- * SLP_ENOMEM. */
+/* Returns 0 and appends the token's stream_arn if the text has the form of a token. Returns SLP_EBADDATA
+ * if it has another form, or SLP_ENOMEM. */
 static int read_token(slp_mem *mem, slp_str text, slp_buf *ret_arn) {
   slp_buf copy;
   slp_json j;
@@ -87,10 +87,10 @@ static int is_blank(const char *p, size_t n) {
   return 1;
 }
 
-/* Takes a token for its stream. token[size] must be writable: it may become a NUL. */
+/* Stores a token as the token of its stream. token[size] must be writable, because it may be set to NUL. */
 static int take(const reading *d, char *token, size_t size, unsigned line, char why[SLP_TOKEN_WHY]) {
   slp_buf arn;
-  while (size && is_blank(token + size - 1, 1)) size--; /* no blanks after the token's brace */
+  while (size && is_blank(token + size - 1, 1)) size--; /* no blanks after the closing brace of the token */
   slp_buf_init(&arn, d->mem, TOKEN_FILE_BYTES_MAX);
   int r = read_token(d->mem, (slp_str){token, size}, &arn);
   if (r == SLP_EBADDATA)
@@ -98,7 +98,8 @@ static int take(const reading *d, char *token, size_t size, unsigned line, char 
   size_t i = d->n;
   if (!r) {
     for (i = 0; i < d->n && slp_token_belongs(d->streams[i], slp_buf_str(&arn)) != 1;) i++;
-    /* a token whose ARN has an unknown form is left to the library to judge */
+    /* If the form of the ARN is not known and there is one stream, the token is taken for that stream. The
+     * library then judges it. */
     if (i == d->n && d->n == 1 && slp_token_belongs(d->streams[0], slp_buf_str(&arn)) < 0) i = 0;
     if (i == d->n)
       snprintf(why, SLP_TOKEN_WHY, "%.100s: its token is of %.150s, which is not %s", d->path,
@@ -126,7 +127,7 @@ static int take_lines(const reading *d, slp_buf *text, char why[SLP_TOKEN_WHY]) 
   return r;
 }
 
-/* Returns 1 if the machine is at fault and not the user, so that the same command may work later. */
+/* Returns 1 if the machine is at fault, not the user. Then the same command may work later. */
 static int is_of_the_machine(int r) { return r == -EMFILE || r == -ENFILE || r == -EIO || r == SLP_ENOMEM; }
 
 int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_buf *text,
@@ -145,7 +146,7 @@ int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_
     snprintf(why, SLP_TOKEN_WHY, "can't read %.140s: %.200s", path, trouble);
     return is_of_the_machine(r) ? r : SLP_EINVAL;
   }
-  /* a file written in place may contain the rest of a write that was cut off */
+  /* A file that is written in place may end with the rest of a write that was cut off. */
   slp_str good = slp_in_place_good(slp_buf_str(text));
   if (good.n) memmove(text->p, good.p, good.n);
   slp_buf_cut(text, good.n);
@@ -154,7 +155,8 @@ int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_
     return SLP_EINVAL;
   }
   slp_buf_init(&arn, text->mem, TOKEN_FILE_BYTES_MAX);
-  r = read_token(text->mem, slp_buf_str(text), &arn); /* the whole file may be one token on several lines */
+  /* the whole file may be a single token on several lines */
+  r = read_token(text->mem, slp_buf_str(text), &arn);
   slp_buf_free(&arn);
   if (r == SLP_EBADDATA)
     r = take_lines(&d, text, why);

@@ -1,21 +1,21 @@
-/* token_file.h - reads files with positions in streams: one token a line, as sloop_save() writes it. A file
- * of one stream is plain bloop JSON; such a file may also have several lines. */
+/* token_file.h - reads files with positions in streams: one token a line, as sloop_save() writes it. A
+ * file of one stream is plain bloop JSON, which may also have several lines. */
 #ifndef SLP_CLI_TOKEN_FILE_H
 #define SLP_CLI_TOKEN_FILE_H
 
 #include "base/buf.h"
 
-#define SLP_TOKEN_WHY 400 /* bytes for a sentence that says what is wrong */
+#define SLP_TOKEN_WHY 400 /* bytes for a sentence that says what is wrong, with its NUL */
 
-/* Returns 1 if `arn` is the ARN of what the user calls `stream` (a name, an ARN, dynamodb:TABLE), 0 if it is
- * not, -1 if the form of `arn` is not known. */
+/* Returns 1 if `arn` is the ARN of what the user calls `stream` (a name, an ARN, dynamodb:TABLE). Returns
+ * 0 if it is not, and -1 if the form of `arn` is not known. */
 int slp_token_belongs(const char *stream, slp_str arn);
 /* Reads the file into `text`. tokens[i] becomes the token of streams[i], a NUL-ended part of `text`, or NULL.
  * Returns:
  *  - 0;
  *  - SLP_ENOENT: there is no such file;
- *  - SLP_EINVAL and `why`: something in it is no token, belongs to none of the streams, or is the second
- *    token of a stream;
+ *  - SLP_EINVAL and `why`: a line of the file is no token, belongs to none of the streams, or is the
+ *    second token of a stream;
  *  - another error and `why`: no descriptor, no memory, or a broken disk. */
 int slp_tokens_read(const char *path, const char *const *streams, size_t n, slp_buf *text,
                     const char **tokens, char why[SLP_TOKEN_WHY]);

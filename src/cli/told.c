@@ -1,5 +1,5 @@
-/* told.c - holds lines about trouble. Some lines of each kind are told at once in five seconds; lines that
- * come later within these five seconds are held and told together. */
+/* told.c - holds lines about trouble. In each span of five seconds, the first lines of a kind are told to
+ * the user at once. Later lines of that kind are held, and are told together when the span is over. */
 #include "cli/told.h"
 
 #include "base/hash.h"
@@ -15,8 +15,8 @@ static int is_over(const slp_told_kind *k, uint64_t now_us) {
   return !k->at_us || now_us - k->at_us >= SLP_TOLD_AGAIN_US;
 }
 
-/* Returns the place of the kind. A kind without a place gets a free one, or that of the kind that was told
- * longest ago. */
+/* Returns the place of the kind in t->kinds. If the kind has none, gives it a free place, or the place of
+ * the kind that was told longest ago. */
 static slp_told_kind *find_kind(slp_told *t, int kind) {
   slp_told_kind *room = &t->kinds[0];
   for (size_t i = 0; i < SLP_TOLD_KINDS; i++) {
@@ -39,7 +39,7 @@ static int names_have(const slp_told_held *h, slp_str shard) {
   return 0;
 }
 
-/* Adds a shard to the names, or counts it if there is no room. */
+/* Adds a shard to the names, or counts it in unnamed_n if there is no room. */
 static void add_name(slp_told_held *h, slp_str shard) {
   size_t at = strlen(h->names);
   if (!shard.n || slp_str_eq(slp_str_of(h->shard), shard) || names_have(h, shard)) return;
@@ -57,8 +57,8 @@ static void begin(slp_told *t, slp_told_held *h, const slp_told_line *l, uint64_
   if (l->shard.n) snprintf(h->shard, sizeof h->shard, "%.*s", (int)l->shard.n, l->shard.p);
 }
 
-/* Holds a line: with equal lines, else in a free place, else with other lines of its kind. Returns 0 if none
- * of these exists. */
+/* Holds a line. Puts it with lines that are equal; if there are none, into a free place; if there is none,
+ * with other lines of its kind. Returns 0 if there are no such lines either. */
 static int hold(slp_told *t, const slp_told_line *l) {
   uint64_t said = hash_of(l->what);
   slp_told_held *like = NULL, *kin = NULL, *room = NULL;

@@ -1,5 +1,5 @@
-/* unique.c - remembers digests in a circular buffer, in the order in which they came, and finds them by hash
- * chains. */
+/* unique.c - remembers digests of records in a circular buffer, in the order in which the records came.
+ * Hash chains find a digest in it. */
 #include "cli/unique.h"
 
 #include "codec/digest.h"
@@ -8,15 +8,15 @@
 
 typedef struct entry {
   uint8_t digest[16];
-  uint32_t next; /* next entry of its chain, or NONE */
+  uint32_t next; /* index of the next entry in the same chain, or NONE */
 } entry;
 
 struct slp_unique {
   slp_mem *mem;
   slp_digest *digest;
-  entry *ring;            /* owned: `window` of them */
-  uint32_t *chains;       /* owned: heads of `window` chains; NONE: empty */
-  uint32_t window, n, at; /* n: entries in the ring; at: where the next one goes */
+  entry *ring;            /* owned: the circular buffer, with room for `window` entries */
+  uint32_t *chains;       /* owned: the heads of `window` hash chains; NONE: the chain is empty */
+  uint32_t window, n, at; /* n: how many entries `ring` has. at: where the next entry goes */
 };
 
 slp_unique *slp_unique_new(slp_mem *mem, uint32_t window) {
@@ -43,8 +43,8 @@ void slp_unique_free(slp_unique *u) {
   slp_free(u->mem, u);
 }
 
-/* Makes the digest of a record from digests of its parts. Digests have a fixed length, so different parts
- * can't be joined to the same bytes. */
+/* Makes the digest of a record from the digests of its parts. Those have a fixed length, so two different
+ * records can't give the same bytes when their parts are joined. */
 static int digest_of(slp_unique *u, const sloop_record_t *r, uint8_t out[16]) {
   char parts[48];
   int change = r->event_id.len > 0;

@@ -1,7 +1,7 @@
 /* until.c - keeps track of the shards that have passed a point in time. */
 #include "cli/until.h"
 
-/* the clocks of this machine and the service are taken to differ by at most this */
+/* The clock of this machine and that of the service are taken to differ by at most this. */
 #define CLOCKS_MS 1000
 
 enum { NOT_READ, OPEN, PASSED };
@@ -63,7 +63,7 @@ int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms) {
   uint8_t *state = state_of(u, shard);
   if (!state) return SLP_ENOMEM;
   if (*state == PASSED) return 1;
-  if (arrived_at_ms < u->at_ms) return 0; /* also if it is -1, not known */
+  if (arrived_at_ms < u->at_ms) return 0; /* also if the time of arrival is not known, which is -1 */
   become(u, state, PASSED);
   return 1;
 }
@@ -80,12 +80,13 @@ int slp_until_next(slp_until *u, const char *shard, int64_t arrived_at_ms) {
 }
 
 int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now) {
-  /* a shard without an answer yet is not counted in open_n, but then tip_age_ms_now is unknown */
+  /* Shards that were not answered yet are not in open_n. But while there are such shards, tip_age_ms_now
+   * is unknown. */
   return u->open_n > 0 && u->passed_n == u->open_n && now->tip_age_ms_now != UINT64_MAX;
 }
 
-/* Returns 1 if all shards are at a tip that was asked for after TIME. An older tip does not count: an answer
- * may take longer than any quiet time. */
+/* Returns 1 if all shards are at a tip, and the call that found this tip was sent after TIME. A tip found
+ * by an earlier call does not count, because its answer may have taken any time. */
 static int is_settled(const slp_until *u, const sloop_stats_t *now, int at_tip, int64_t wall_ms) {
   if (now->tip_age_ms_now == UINT64_MAX || now->batches_now > 0 || (!at_tip && now->shards_now == 0))
     return 0;

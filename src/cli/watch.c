@@ -1,6 +1,6 @@
-/* watch.c - polls a lease table and shows it. On a terminal it takes the whole screen, draws in place, and
- * gives the screen back however the command ends. A frame that a slow terminal has no room for is dropped;
- * the next poll brings another. */
+/* watch.c - polls a lease table and shows it. On a terminal this takes the whole screen, draws over the
+ * last frame, and restores the screen however the command ends. A frame for which a slow terminal has no
+ * room is dropped; the next poll draws another one. */
 #include "cli/watch.h"
 
 #include <signal.h>
@@ -17,27 +17,29 @@
 #include "program/program.h"
 #include "host/terminal.h"
 
-#define DRAW_WAIT_MS 100                    /* how long a frame may wait for a slow terminal */
-#define GIVE_BACK_WAIT_MS 500               /* how long giving the screen back may wait */
-#define CONSUMERS_EVERY_US (60u * 1000000u) /* how often the registered consumers are asked for */
+#define DRAW_WAIT_MS 100                    /* how long writing a frame may wait for a slow terminal */
+#define GIVE_BACK_WAIT_MS 500               /* how long restoring the screen may wait for a slow terminal */
+#define CONSUMERS_EVERY_US (60u * 1000000u) /* how often the stream's registered consumers are asked for */
 
 typedef struct watch {
   slp_app app;
   slp_cli_consumer consumer;
   slp_watch_past past;
-  slp_signals *signals;          /* owned: on a terminal: size changes, stop and continue; else NULL */
-  uint64_t begun_us, next_us;    /* next_us: when to poll next */
-  uint64_t polls;                /* polls that succeeded */
-  uint8_t terminal, taken, utf8; /* terminal: output is one; taken: the screen is taken */
-  uint8_t polling;               /* 1: a question is under way */
-  uint64_t consumers_us;         /* when to ask for the stream's registered consumers next */
-  slp_buf retrieval;             /* what is shown of the registered consumers */
+  /* owned, on a terminal only: changes of its size, stop and continue; otherwise NULL */
+  slp_signals *signals;
+  uint64_t begun_us, next_us; /* next_us: when the next poll is due */
+  uint64_t polls;             /* how many polls have succeeded */
+  /* terminal: the output is a terminal. taken: the whole screen is in use. utf8: the terminal shows UTF-8 */
+  uint8_t terminal, taken, utf8;
+  uint8_t polling;       /* 1: a poll was sent and not answered yet */
+  uint64_t consumers_us; /* when the stream's registered consumers are asked for next */
+  slp_buf retrieval;     /* the text to show about how the workers get records */
 } watch;
 
 /* ---- the terminal ----------------------------------------------------------------------------- */
 
 static void send(const char *text, size_t n, uint32_t wait_ms) {
-  /* a frame that is lost is replaced by the next one */
+  /* A write that fails loses one frame, and the next frame replaces it. */
   (void)slp_program_write(1, (slp_str){text, n}, wait_ms);
 }
 
@@ -61,7 +63,8 @@ static int speaks_utf8(void) {
   return v && (strstr(v, "UTF-8") || strstr(v, "utf8") || strstr(v, "UTF8") || strstr(v, "utf-8"));
 }
 
-/* Appends a screen with the terminal's control sequences: each line erases what was to its right before. */
+/* Appends a screen with the control sequences of a terminal. Each line first erases what the last frame
+ * had to its right. */
 static int add_frame(slp_buf *frame, slp_str screen) {
   slp_buf_add_z(frame, "\033[H");
   for (size_t i = 0; i < screen.n; i++) {
@@ -111,7 +114,7 @@ static int show(watch *w, const sloop_leases_t *leases) {
   return bad;
 }
 
-/* Says why a poll failed: on the last line of the screen, over the last frame. */
+/* Shows why a poll failed. The text replaces the last line of the last frame. */
 static int show_trouble(watch *w, const char *why) {
   uint32_t columns, rows;
   slp_buf text;
@@ -162,8 +165,8 @@ static void on_registered(sloop_t *s, int status, const sloop_registered_t *cons
   look(w);
 }
 
-/* Returns 1 if it has asked for the stream's registered consumers. The leases are asked for after the
- * answer. */
+/* If it is time, asks for the stream's registered consumers and returns 1. The leases are then asked for
+ * after the answer. */
 static int ask_consumers(watch *w, uint64_t now_us) {
   if (w->app.args->opts.retrieval == SLOOP_RETRIEVAL_POLL || now_us < w->consumers_us) return 0;
   w->consumers_us = now_us + CONSUMERS_EVERY_US;
@@ -171,10 +174,10 @@ static int ask_consumers(watch *w, uint64_t now_us) {
   return w->polling;
 }
 
-/* Polls if it is time. */
+/* Asks for the leases if a poll is due. */
 static void look(watch *w) {
   uint64_t now_us = slp_program_mono_us();
-  /* while the reader does not read, no further block is made */
+  /* While the reader of standard output does not read, no further block of text is made. */
   if (w->polling || w->consumer.stopping || now_us < w->next_us || slp_app_unwritten(&w->app) > 0) return;
   if (ask_consumers(w, now_us)) return;
   w->next_us = now_us + w->app.args->watch_ms * UINT64_C(1000);
@@ -231,21 +234,21 @@ static void on_tick(slp_app *app) {
 
 static void on_signal(void *arg, int number) {
   watch *w = arg;
-  if (number == SIGTSTP) { /* gives the screen back while the process is stopped */
+  if (number == SIGTSTP) { /* restores the screen for as long as the process is stopped */
     give_back(w);
     slp_terminal_stop_process();
   }
-  w->next_us = 0; /* draw now: the size has changed, or the process continues */
+  w->next_us = 0; /* draws now, because the size has changed or the process was continued */
   look(w);
 }
 
 int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
-  /* if SIGTSTP is ignored, it stays ignored, and is not among the signals that are caught */
+  /* If the process was started with SIGTSTP ignored, SIGTSTP stays ignored and is not caught. */
   static const int numbers[] = {SIGWINCH, SIGCONT, SIGTSTP};
   size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGTSTP) ? 1 : 0);
   watch w = {.app = {.mem = mem}};
   sloop_opts_t o = args->opts;
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* --watch must not register a consumer */
+  o.retrieval = SLOOP_RETRIEVAL_POLL; /* because with another retrieval --watch would register a consumer */
   slp_watch_past_init(&w.past, mem);
   slp_buf_init(&w.retrieval, mem, 4096);
   w.app.user = &w;

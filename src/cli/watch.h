@@ -4,7 +4,7 @@
 
 #include "cli/args.h"
 
-/* Runs to the end; returns the exit code. */
+/* Runs the command to its end, and returns the exit code. */
 int slp_watch_mode_run(slp_mem *mem, const slp_args *args);
 
 #endif

@@ -47,14 +47,15 @@ static slp_watch_worker *life_of(slp_watch_past *p, uint32_t number) {
   return &p->lives[number];
 }
 
-/* Hashes what the owner of a lease writes into its row. */
+/* Returns a hash of what the owner of a lease writes into its row. */
 static uint64_t sign_of(const slp_watch_past *p, const sloop_lease_t *l) {
   const char *seq = l->position.seq ? l->position.seq : "";
   return slp_hash(&p->shards.key, slp_str_of(seq)) ^ (l->epoch * UINT64_C(0x9E3779B97F4A7C15)) ^
          (uint64_t)l->written_at_ms;
 }
 
-/* Notes that the owner is alive if the row has changed: its epoch, its time or its position. */
+/* Stores the time as a sign of the owner's life, if the row has changed: its epoch, its time or its
+ * position. */
 static int note_life(slp_watch_past *p, slp_watch_shard *s, const sloop_lease_t *l, uint32_t owner_before,
                      uint64_t now_ms) {
   uint64_t sign = sign_of(p, l);
@@ -76,8 +77,8 @@ const char *slp_watch_past_word(slp_watch_past *p, const sloop_worker_t *w, uint
   return now_ms - slp_max_u64(life->first_ms, life->moved_ms) > w->lease_ms ? "silent" : "owns";
 }
 
-/* Notes the owner, and a move if it is another worker than before. A lease that was free for a while and came
- * back to the same worker has not moved. */
+/* Stores the owner of the shard's lease. Also stores a move if the last owner was another worker. A lease
+ * that was free and went back to its last owner has not moved. */
 static int note_owner(slp_watch_past *p, slp_watch_shard *s, uint32_t number, const char *owner,
                       uint64_t now_ms) {
   if (!*owner) return 0;

@@ -9,14 +9,14 @@
 #include "cli/lease_words.h"
 #include "cli/show.h"
 
-#define LEAST_MS 100     /* the least lag that has a bar */
-#define MOST_MS 86400000 /* the lag whose bar is full */
+#define LEAST_MS 100     /* a lag below this has no bar */
+#define MOST_MS 86400000 /* a lag of this or more has a full bar */
 #define MOVES_SHOWN 4
 
 /* ---- bars ------------------------------------------------------------------------------------- */
 
-/* Returns log2(v) in 64ths, interpolated linearly between powers of two, which is precise enough for a
- * bar. */
+/* Returns log2(v) in 64ths. It is interpolated linearly between powers of two, which is precise enough for
+ * a bar. */
 static uint32_t log2_64(uint64_t v) {
   uint32_t whole = 0;
   while (v >> (whole + 1)) whole++;
@@ -53,7 +53,7 @@ static void add_bar(slp_buf *b, int64_t lag_ms, uint32_t width, int utf8) {
   add_times(b, " ", width - whole - (part > 0));
 }
 
-/* Draws the past lags of a shard, the newest at the right end. */
+/* Draws the last lags of a shard as small bars, the newest at the right end. */
 static void add_spark(slp_buf *b, slp_watch_past *past, const char *shard, uint32_t width, int utf8) {
   static const char *const blocks[] = {"\xe2\x96\x81", "\xe2\x96\x82", "\xe2\x96\x83", "\xe2\x96\x84",
                                        "\xe2\x96\x85", "\xe2\x96\x86", "\xe2\x96\x87", "\xe2\x96\x88"};
@@ -69,7 +69,7 @@ static void add_spark(slp_buf *b, slp_watch_past *past, const char *shard, uint3
 
 typedef struct page {
   slp_buf *b;
-  uint32_t columns, rows, used; /* used: lines written so far */
+  uint32_t columns, rows, used; /* used: how many lines were written so far */
 } page;
 
 static size_t characters(slp_str s) {
@@ -78,7 +78,7 @@ static size_t characters(slp_str s) {
   return n;
 }
 
-/* Ends the line that began at offset `from`, and cuts it to the page's width. */
+/* Ends the line that began at offset `from`. Cuts the line to the width of the page. */
 static void end_line(page *p, size_t from) {
   p->used++;
   if (slp_buf_failed(p->b)) return;
@@ -97,7 +97,8 @@ static void add_line(page *p, const char *text) {
   end_line(p, from);
 }
 
-/* Appends `gap`, and text in a column of `width` characters. `right`: aligned to the right. */
+/* Appends `gap`, then the text in a column that is `width` characters wide. `right`: the text is aligned
+ * to the right. */
 static void add_field(slp_buf *b, const char *gap, const char *text, size_t width, int right) {
   size_t n = slp_min_u64(strlen(text), width);
   slp_buf_add_z(b, gap);
@@ -106,7 +107,8 @@ static void add_field(slp_buf *b, const char *gap, const char *text, size_t widt
   if (!right) add_times(b, " ", (uint32_t)(width - n));
 }
 
-/* Writes the worker's id, which is its instance without the part after the last dot; "-": none. */
+/* Writes the worker's id: the instance without its last part, which begins with a dot. Writes "-" if there
+ * is no worker. */
 static void id_of(const char *instance, char out[80]) {
   const char *dot = strrchr(instance, '.');
   snprintf(out, 80, "%.*s", dot ? (int)slp_min_u64((uint64_t)(dot - instance), 79) : 79,
@@ -116,10 +118,10 @@ static void id_of(const char *instance, char out[80]) {
 /* ---- shards ----------------------------------------------------------------------------------- */
 
 typedef struct layout {
-  uint32_t shard, owner, bar, spark; /* widths in characters; 0: not shown */
+  uint32_t shard, owner, bar, spark; /* widths of columns in characters; 0: the column is not shown */
 } layout;
 
-#define FIXED_COLUMNS 29 /* width of state, lag, age, and gaps */
+#define FIXED_COLUMNS 29 /* width of the columns for state, lag and age, with the gaps */
 
 static layout layout_of(const slp_watch_news *n, uint32_t columns) {
   size_t shard = 5, owner = 5;
@@ -136,7 +138,8 @@ static layout layout_of(const slp_watch_news *n, uint32_t columns) {
   uint32_t taken = y.shard + y.bar + y.spark;
   y.owner = (uint32_t)slp_min_u64(owner, rest > taken ? rest - taken : 0);
   taken += y.owner;
-  if (y.spark && rest > taken) y.spark += rest - taken; /* the past gets all of the width that is left */
+  /* the bars of past lags get all of the width that is left */
+  if (y.spark && rest > taken) y.spark += rest - taken;
   if (y.spark > SLP_WATCH_POLLS) y.spark = SLP_WATCH_POLLS;
   return y;
 }
@@ -179,7 +182,8 @@ typedef struct ranked {
   int64_t lag_ms;
 } ranked;
 
-/* Sorts by urgency: trouble first, then lag; shards read to their end last. */
+/* Compares two leases for sorting by urgency: leases in trouble first, then the greatest lag, and last the
+ * shards that were read to their end. */
 static int compare(const void *va, const void *vb) {
   const ranked *a = va, *b = vb;
   int ea = a->mood >= SLP_LEASE_IS_OWNED ? (int)a->mood : -1,
@@ -190,7 +194,7 @@ static int compare(const void *va, const void *vb) {
   return strcmp(a->lease->shard, b->lease->shard);
 }
 
-/* Sums up the leases that do not fit in a line. */
+/* Writes one line that sums up the leases for which there are no lines. */
 static void rest_line(page *p, const ranked *rest, size_t n) {
   char line[160], lag[24], behind[48] = "", unknown[48] = "";
   int64_t worst_ms = -1;
@@ -214,7 +218,7 @@ static void add_shards(page *p, const slp_watch_news *n, uint32_t lines, int utf
   size_t all = n->leases->leases_n;
   layout y = layout_of(n, p->columns);
   shard_titles(p, &y);
-  if (all <= lines) { /* by id, so that lines stay in place from poll to poll */
+  if (all <= lines) { /* sorted by id, so that each lease stays on its line from poll to poll */
     for (size_t i = 0; i < all; i++) shard_line(p, n, &y, n->leases->leases[i], utf8);
     return;
   }
@@ -279,7 +283,7 @@ static void clock_of(const slp_watch_news *n, int64_t at_ms, char out[16]) {
   snprintf(out, 16, "%02d:%02d:%02d", (int)(second / 3600), (int)(second / 60 % 60), (int)(second % 60));
 }
 
-/* Writes "STREAM for APP", and the time at the right. */
+/* Writes the title "STREAM for APP", with the time at the right end of the line. */
 static void add_title(page *p, const slp_watch_news *n) {
   char right[40], clock[16];
   size_t from = p->b->n;
@@ -347,13 +351,14 @@ static void add_moves(page *p, const slp_watch_news *n, uint32_t lines) {
 
 int slp_watch_screen(slp_buf *b, const slp_watch_news *n, uint32_t columns, uint32_t rows, int utf8) {
   page p = {b, columns, rows, 0};
-  /* 9 lines are fixed: title, three sums, blank, titles of shards, blank, titles of workers, the last line */
+  /* 9 lines are always used: the title, three lines of sums, a blank line, the titles of the shards'
+   * columns, a blank line, the titles of the workers' columns, and the last line. */
   uint32_t free_rows = rows > 9 ? rows - 9 : 0, moves = 0, moves_want = 0;
   while (moves_want < MOVES_SHOWN && slp_watch_past_move(n->past, moves_want)) moves_want++;
   uint32_t workers = (uint32_t)slp_min_u64(n->leases->workers_n, free_rows / 3);
   uint32_t shards = (uint32_t)slp_min_u64(n->leases->leases_n, free_rows - workers);
   workers = (uint32_t)slp_min_u64(n->leases->workers_n, free_rows - shards);
-  if (free_rows - shards - workers > 1) /* moves have a blank line before them */
+  if (free_rows - shards - workers > 1) /* if moves are shown, a blank line comes before them */
     moves = (uint32_t)slp_min_u64(moves_want, free_rows - shards - workers - 1);
   add_title(&p, n);
   add_sums(&p, n);

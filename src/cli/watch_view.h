@@ -6,30 +6,32 @@
 #include "base/buf.h"
 #include "cli/watch_past.h"
 
-typedef struct slp_watch_news { /* what a poll found, and what is shown around it */
+typedef struct slp_watch_news { /* the result of a poll, and what is shown with it */
   const char *stream, *app;
-  const char *retrieval; /* how the workers get records, and why; NULL: was not asked for */
+  /* how the workers get records, and why; NULL: the registered consumers were not asked for */
+  const char *retrieval;
   const sloop_leases_t *leases;
-  slp_watch_past *past; /* borrowed, with this poll added */
-  int64_t wall_ms;      /* time of the poll */
+  slp_watch_past *past; /* borrowed; the result of this poll is already in it */
+  int64_t wall_ms;      /* wall-clock time of the poll */
   int64_t local_ms;     /* how far local time is ahead of UTC */
-  uint64_t now_ms;      /* time of the poll, by the monotonic clock */
-  uint64_t throttled;   /* calls that the table has throttled so far */
-  uint32_t every_ms;    /* how often the table is polled */
+  uint64_t now_ms;      /* time of the poll by the monotonic clock */
+  uint64_t throttled;   /* how many calls the table has throttled so far */
+  uint32_t every_ms;    /* time between two polls */
 } slp_watch_news;
 
-/* Writes `rows` lines of at most `columns` characters, with a newline between them but not after the last.
- * `utf8`: bars are made of block characters, otherwise of ASCII. If not all leases fit, those in trouble or
- * far behind come first, and the others are summed up in a line. Returns 0, or why b failed, as do all of
- * them. */
+/* Writes `rows` lines of at most `columns` characters. A newline is between the lines, but not after the
+ * last line. `utf8`: bars consist of block characters; otherwise of ASCII. If there is no room for all
+ * leases, those in trouble or far behind come first, and one line sums up the others. Returns 0 or the
+ * error of b, like all functions here that return int. */
 int slp_watch_screen(slp_buf *b, const slp_watch_news *n, uint32_t columns, uint32_t rows, int utf8);
-/* Writes why a poll failed, for the last line of the screen: cut to `columns`, without control characters. */
+/* Writes why a poll failed, for the last line of the screen. The text is cut to `columns` characters and
+ * has no control characters. */
 int slp_watch_trouble(slp_buf *b, const char *why, uint32_t columns);
 /* Writes everything as text, for a file or a pipe. */
 int slp_watch_block(slp_buf *b, const slp_watch_news *n);
 
-/* Returns the length of a lag's bar, at most `full`. The scale is logarithmic, from 100 ms to a day. 0: no
- * lag, or not known. */
+/* Returns the length of the bar for a lag, at most `full`. The scale is logarithmic, from 100 ms to a day.
+ * Returns 0 if there is no lag, or if the lag is not known. */
 uint32_t slp_watch_bar(int64_t lag_ms, uint32_t full);
 
 #endif

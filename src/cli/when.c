@@ -5,12 +5,13 @@
 #include "codec/date.h"
 
 #define DAY_MS INT64_C(86400000)
-/* Digits of Unix times from 2001-09-09 to 2286-11-20. A number with other digits is refused: it may be a span
- * without its unit (30), a date without its dashes (20260101), or a time in another unit. */
+/* How many digits a Unix time has from 2001-09-09 to 2286-11-20. A number with another count of digits is
+ * refused. It may be a length of time without its unit (30), a date without its dashes (20260101), or a
+ * time in another unit. */
 #define SECONDS_DIGITS 10
 #define MS_DIGITS 13
-/* The last millisecond of the year 9999. Dates have four digits for the year, and sums with later times would
- * overflow. */
+/* The last millisecond of the year 9999. Dates have four digits for the year, and calculations with later
+ * times would overflow. */
 #define LAST_MS INT64_C(253402300799999)
 
 static int all_digits(slp_str s) {
@@ -30,7 +31,7 @@ static int64_t unit_ms(char unit) {
   }
 }
 
-/* Parses such as 2h30m: numbers, each with a unit that is smaller than the one before. */
+/* Parses lengths of time such as 2h30m: numbers, each with a unit that is smaller than the unit before. */
 int slp_when_parse_span(slp_str text, int64_t *ret_ms) {
   int64_t sum_ms = 0, last_unit_ms = INT64_MAX;
   if (!text.n) return SLP_EBADDATA;
@@ -52,8 +53,8 @@ int slp_when_parse_span(slp_str text, int64_t *ret_ms) {
   return 0;
 }
 
-/* Reads a number of two digits at *s, and moves *s behind it. Returns 0 if there is none, or if it is above
- * `max`. */
+/* Reads a number of two digits at *s, and moves *s to the character after it. Returns 0 if there is no
+ * such number, or if it is above `max`. */
 static int take_two(slp_str *s, int max, int *ret) {
   if (s->n < 2 || !all_digits((slp_str){s->p, 2})) return 0;
   *ret = (s->p[0] - '0') * 10 + s->p[1] - '0';
@@ -71,8 +72,8 @@ static int64_t offset_at(const slp_clock *clock, int64_t at_ms) {
   return clock->offset_ms ? clock->offset_ms(at_ms) : 0;
 }
 
-/* Parses 13:10[:05], a time of today. The present UTC offset decides which day it is. The offset at the time
- * itself decides the moment; it differs if clocks change today. */
+/* Parses 13:10[:05], a time of today. The present UTC offset decides which date today is. The UTC offset
+ * at the time that was parsed decides the moment. The two offsets differ if the clocks change today. */
 static int parse_today(slp_str s, const slp_clock *clock, int64_t *ret_ms) {
   int hour, minute, second = 0;
   if (!take_two(&s, 23, &hour) || !take_colon(&s) || !take_two(&s, 59, &minute)) return SLP_EBADDATA;

@@ -4,19 +4,22 @@
 
 #include "base/base.h"
 
-/* the present time and the time zone; passed in so that tests can choose them */
+/* The present time and the time zone. The caller passes them in, so that tests can choose them. */
 typedef struct slp_clock {
-  int64_t now_ms; /* present Unix time */
-  /* returns how far local time is ahead of UTC at that time; NULL: it is UTC */
+  int64_t now_ms; /* the present Unix time */
+  /* Returns by how much local time is ahead of UTC at the moment at_ms. NULL: local time is UTC. */
   int64_t (*offset_ms)(int64_t at_ms);
 } slp_clock;
 
-/* Parses Unix seconds (10 digits) or milliseconds (13 digits); ISO 8601, also a date alone, in UTC unless it
- * names a zone; how long ago: 90s, 10m, 2h30m, 1d, 1w; or a time of today in local time: 13:10 or 13:10:05.
+/* Parses a point in time, in one of these forms:
+ *   - Unix seconds (10 digits) or milliseconds (13 digits);
+ *   - ISO 8601, also a date alone, in UTC unless the text has a zone;
+ *   - how long ago: 90s, 10m, 2h30m, 1d, 1w;
+ *   - a time of today, in local time: 13:10 or 13:10:05.
  * Returns 0 or SLP_EBADDATA. */
 int slp_when_parse(slp_str text, const slp_clock *clock, int64_t *ret_ms);
-/* Returns what to write instead of a bare number that slp_when_parse() refuses: "a time: ..."; NULL if the
- * text is no number. */
+/* If the text is a bare number that slp_when_parse() refuses, returns what to write instead of it: "a
+ * time: ...". Returns NULL if the text is no number. */
 const char *slp_when_number_remedy(slp_str text);
 /* Parses a length of time: 0s, 90s, 10m, 2h30m, 1d, 1w. Returns 0 or SLP_EBADDATA. */
 int slp_when_parse_span(slp_str text, int64_t *ret_ms);

@@ -1,5 +1,5 @@
-/* whole_fleet.c - judges the rows of the lease table, the stream's listing, and what this worker reads.
- * fleet_look.c gets all three; nothing is asked for here.
+/* whole_fleet.c - judges how far a fleet is, by the rows of the lease table, the stream's listing, and the
+ * shards of this worker. fleet_look.c gets all three and passes them in; this file asks for nothing.
  *
  * The rule to keep: a shard must never count as read because a row is missing, old, or of a dead worker. */
 #include "cli/whole_fleet.h"
@@ -8,8 +8,8 @@
 
 #include "cli/lease_words.h"
 
-/* The first heartbeat after a lease was seen may have been under way before; the second one surely covers
- * that lease. */
+/* How many heartbeats must come after a lease was first seen. The first one may have been sent before
+ * that. The second one surely is about that lease too. */
 #define PROOF_BEATS 2
 
 void slp_whole_init(slp_whole_fleet *w, slp_mem *mem) {
@@ -62,7 +62,8 @@ int slp_whole_mine(slp_whole_fleet *w, const sloop_shard_stats_t *shard) {
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
-/* Lowers the state. `why` names the first shard of the lowest state. */
+/* Lowers the state to `to`, unless it is as low already. `why` is about the first shard that was found in
+ * the lowest state. */
 static void lower(slp_whole_fleet *w, slp_whole_state to, const char *shard, const char *why,
                   const char *who) {
   if (to >= w->state) return;
@@ -70,7 +71,7 @@ static void lower(slp_whole_fleet *w, slp_whole_state to, const char *shard, con
   snprintf(w->why, sizeof w->why, "%.100s %s%.100s", shard, why, who);
 }
 
-/* Returns parent k of the lease; NULL if it has none or the parent has no row. */
+/* Returns parent k of the lease; NULL if there is no parent k, or if the parent has no row. */
 static slp_whole_shard *parent_of(slp_whole_fleet *w, const sloop_lease_t *l, size_t k) {
   uint32_t number = *l->parents[k] ? slp_names_find(&w->names, l->parents[k]) : UINT32_MAX;
   return number < w->cap && w->shards[number].has_row ? &w->shards[number] : NULL;
@@ -91,7 +92,8 @@ static void judge_mine(slp_whole_fleet *w, const sloop_lease_t *l, const slp_who
     lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its tip by this worker", "");
 }
 
-/* Compares the lease with what was seen first in this epoch. In a new epoch this is the first sight. */
+/* Compares the lease with what was first seen of it in this epoch. If the epoch is new, stores what is
+ * seen now. */
 static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t *owner) {
   uint64_t counter = owner ? owner->counter : 0;
   int64_t owner_at_ms = owner ? owner->written_at_ms : -1;
@@ -107,13 +109,14 @@ static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t
   s->owner_written_at_ms = owner_at_ms;
 }
 
-/* Returns 1 if the owner has told, since the lease was first seen, that all it reads is at the tip. */
+/* Returns 1 if the owner has reported, since the lease was first seen, that all of its shards are at the
+ * tip. */
 static int is_proven(const slp_whole_shard *s, const sloop_worker_t *owner) {
   return owner->counter >= s->counter + PROOF_BEATS && owner->behind_ms == 0;
 }
 
-/* Judges a lease of another worker. A sign of life is required, because a worker that was killed looks alive
- * by its rows until its lease is over. */
+/* Judges a lease that another worker owns. The owner must have shown a sign of life, because by its rows a
+ * worker that was killed looks alive until its lease has run out. */
 static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s,
                          const sloop_worker_t *owner) {
   see(s, l, owner);
@@ -121,7 +124,7 @@ static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_s
     lower(w, SLP_WHOLE_WAITS, l->shard, "has an owner that has not shown a sign of life yet: ", l->owner);
   else if (w->by_time)
     return;
-  /* schemas whose workers have no heartbeat do not tell how far a worker is */
+  /* Where workers have no heartbeat, their rows do not tell how far they have read. */
   else if (!owner || !owner->counter)
     lower(w, SLP_WHOLE_SHARED, l->shard,
           "may not be at its tip: rows of this schema do not say how far behind is ", l->owner);
@@ -129,8 +132,8 @@ static void judge_others(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_s
     lower(w, SLP_WHOLE_SHARED, l->shard, "has not been told to be at its tip by ", l->owner);
 }
 
-/* Returns 1 if, with --until, the end of the shard is not waited for: it is paused at the time, or another
- * worker has it. */
+/* Returns 1 if --until does not wait for the end of this shard: this worker has paused the shard at the
+ * time of --until, or another worker owns it. */
 static int is_left_unended(const slp_whole_fleet *w, const slp_whole_shard *s) {
   return w->by_time && !s->ended && (s->has_passed || !s->is_mine);
 }
@@ -138,7 +141,8 @@ static int is_left_unended(const slp_whole_fleet *w, const slp_whole_shard *s) {
 static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s, const sloop_worker_t *owner,
                   const char *me) {
   slp_lease_mood mood = slp_lease_mood_of(l);
-  if (mood != SLP_LEASE_IS_ENDED && waits_for_parent(w, l)) return; /* the parent's row decides */
+  /* the lease is judged by its parent's row */
+  if (mood != SLP_LEASE_IS_ENDED && waits_for_parent(w, l)) return;
   switch (mood) {
     case SLP_LEASE_IS_ENDED: return;
     case SLP_LEASE_IS_PARKED:
@@ -155,7 +159,7 @@ static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s
     case SLP_LEASE_IS_OWNED:
     case SLP_LEASE_MOODS: break;
   }
-  /* a closed shard at its tip is not done: its owner has still to write its end */
+  /* A closed shard at its tip is not done, because its owner has not written the shard's end yet. */
   if (s->has_child && !is_left_unended(w, s))
     lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its end yet", "");
   if (strcmp(l->owner, me) == 0)
@@ -189,14 +193,15 @@ int slp_whole_rows(slp_whole_fleet *w, const sloop_leases_t *rows, const char *m
 
 /* ---- the listing -------------------------------------------------------------------------------------- */
 
-/* Returns 1 if children of this shard may have no row for as long as --until lasts. */
+/* Returns 1 if this shard's children may have no row until the command ends, because --until does not wait
+ * for the shard's end. */
 static int is_held_back(const slp_whole_fleet *w, uint32_t number) {
   const slp_whole_shard *s = number < w->cap ? &w->shards[number] : NULL;
   return s && (s->has_row ? is_left_unended(w, s) : s->waits);
 }
 
-/* Marks shards without a row that descend from a shard whose row is not ended. Returns 1 if it has marked
- * one. */
+/* Marks shards without a row that descend from a shard whose end --until does not wait for. Returns 1 if
+ * it has marked a shard. */
 static int hold_back(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
   int found = 0;
   for (size_t i = 0; i < n; i++) {
@@ -209,14 +214,13 @@ static int hold_back(slp_whole_fleet *w, const sloop_shard_t *const *shards, siz
   return found;
 }
 
-/* Every open shard gets a row sometime, and a child gets it before its parent's row is ended. With --until
- * the parent's row may never be ended, because the parent is read up to the time only; so such a child is not
- * waited for. */
+/* Every open shard gets a row at some time, and a child gets its row before its parent's row is ended. But
+ * with --until the parent's row may never be ended, because the parent is read only up to a time. So
+ * --until does not wait for such a child. */
 int slp_whole_listed(slp_whole_fleet *w, const sloop_shard_t *const *shards, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!shard_of(w, shards[i]->id)) return SLP_ENOMEM;
-  while (w->by_time && hold_back(w, shards, n))
-    continue; /* once more for each generation that is listed out of order */
+  while (w->by_time && hold_back(w, shards, n)) continue; /* repeats if a child is listed before its parent */
   for (size_t i = 0; i < n; i++) {
     const slp_whole_shard *s = shard_of(w, shards[i]->id);
     if (!shards[i]->closed && !s->has_row && !s->waits)

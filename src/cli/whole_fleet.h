@@ -1,10 +1,11 @@
-/* whole_fleet.h - tells a worker how far all workers of its application are together, for -e, --until and
+/* whole_fleet.h - finds out how far all workers of an application have read together. For -e, --until and
  * --timeout.
  *
- * A worker sees only its own shards. The others' progress is in rows of the lease table, and which shards
- * there are is in the stream's listing. One look judges both. A shard of another worker counts as read only
- * if that worker has shown a sign of life between two looks. With --until the sign of life is enough: rows do
- * not tell up to which time a shard is read, but the worker that leaves last has had every shard. */
+ * A worker sees only its own shards. The rows of the lease table show the progress of other workers, and
+ * the stream's listing shows which shards there are. One look judges both. A shard of another worker
+ * counts as read only if that worker has shown a sign of life between two looks. With --until, the sign of
+ * life alone is enough. Rows do not tell up to which time a shard is read, but the worker that leaves last
+ * has had every shard. */
 #ifndef SLP_CLI_WHOLE_FLEET_H
 #define SLP_CLI_WHOLE_FLEET_H
 
@@ -12,53 +13,57 @@
 #include "sloop.h"
 
 typedef enum slp_whole_state {
-  SLP_WHOLE_UNKNOWN, /* no look was done yet */
-  SLP_WHOLE_WAITS,   /* a shard has no lease, or no reader that has shown a sign of life; `why` names it */
-  /* every shard is ended, is being read, or is blocked; one is not at its tip, and `why` names it */
+  SLP_WHOLE_UNKNOWN, /* no look was completed yet */
+  /* a shard has no lease, or has no reader that has shown a sign of life; `why` tells which shard */
+  SLP_WHOLE_WAITS,
+  /* every shard is ended, is being read, or is blocked; a shard is not at its tip, and `why` tells which */
   SLP_WHOLE_SHARED,
-  SLP_WHOLE_BLOCKED, /* as AT_TIP, except a shard that nobody reads until an operator helps; `why` names it */
-  /* every shard is ended, or was at its tip with all of it acknowledged. With --until: every shard is ended,
-   * is read up to that time by this worker, or has another living reader. */
+  /* like SLP_WHOLE_AT_TIP, except for a shard that no worker reads until an operator helps; `why` tells
+   * which */
+  SLP_WHOLE_BLOCKED,
+  /* Every shard is ended, or is at its tip with all of its records acknowledged. With --until: every shard
+   * is ended, or this worker has read it up to that time, or it has another living reader. */
   SLP_WHOLE_AT_TIP
 } slp_whole_state;
 
-typedef struct slp_whole_shard { /* indexed by the number of the shard's name */
-  /* epoch of its lease; in another epoch the owner has to prove its life again */
+typedef struct slp_whole_shard { /* an array of these is indexed by the number of the shard's name */
+  /* The epoch of the shard's lease. When the epoch changes, the owner must prove its life again. */
   uint64_t epoch;
-  /* the owner's counter of heartbeats when the lease was first seen in this epoch */
+  /* The owner's count of heartbeats when the lease was first seen in this epoch. */
   uint64_t counter;
-  /* written_at_ms of its row, and then of the owner's row, when it was first seen in this epoch */
+  /* written_at_ms of the lease's row and of the owner's row, when the lease was first seen in this epoch. */
   int64_t written_at_ms;
   int64_t owner_written_at_ms;
   uint8_t seen;    /* 1: the four members above are set */
-  uint8_t alive;   /* 1: its row or the owner's row has changed since it was first seen */
-  uint8_t has_row; /* this and the next seven are set by the present look */
+  uint8_t alive;   /* 1: the lease's row or the owner's row has changed since the lease was first seen */
+  uint8_t has_row; /* 1: the shard has a row. This member and the next seven are set anew by each look */
   uint8_t ended;
-  uint8_t has_child;   /* 1: a row names it as a parent, so it is closed */
-  uint8_t is_mine;     /* 1: this worker reads it */
-  uint8_t is_answered; /* 1: and the service has answered */
-  uint8_t has_passed;  /* 1: --until: this worker has paused it at the time */
-  uint8_t waits;       /* 1: --until: it has no row, and descends from a shard whose row is not ended */
-  uint8_t is_at_tip;   /* 1: this worker has it at its tip, and all of it is acknowledged */
+  uint8_t has_child;   /* 1: another row has this shard as a parent, so this shard is closed */
+  uint8_t is_mine;     /* 1: this worker reads the shard */
+  uint8_t is_answered; /* 1: this worker reads the shard, and the service has answered */
+  uint8_t has_passed;  /* 1: with --until: this worker has paused the shard at the time */
+  uint8_t waits; /* 1: with --until: the shard has no row, and descends from a shard whose row is not ended */
+  uint8_t is_at_tip; /* 1: this worker has the shard at its tip, and all of its records are acknowledged */
 } slp_whole_shard;
 
 typedef struct slp_whole_fleet {
   slp_mem *mem; /* borrowed; NULL: not in use */
   slp_names names;
-  slp_whole_shard *shards; /* owned: cap of them, by the number in `names` */
+  slp_whole_shard *shards; /* owned: `cap` elements, indexed by a shard's number in `names` */
   uint32_t cap;
-  size_t mine_n; /* number of shards that this worker reads, by the present look */
-  /* 1: the present look is for --until, and this worker has read its shards up to that time */
+  size_t mine_n; /* how many shards this worker reads, by the present look */
+  /* 1: the present look is for --until, and this worker has read its own shards up to that time */
   uint8_t by_time;
   slp_whole_state state;
-  char why[300]; /* what is waited for, on one line, without a newline */
+  /* the first shard of the lowest state, and what is missing there; one line, without a newline */
+  char why[300];
 } slp_whole_fleet;
 
 void slp_whole_init(slp_whole_fleet *w, slp_mem *mem);
 void slp_whole_free(slp_whole_fleet *w);
-/* A look consists of these calls, in this order: begin; mine for each shard that this worker reads; rows;
- * listed. All return 0 or SLP_ENOMEM. After `rows`, `state` is what the rows alone tell; `listed` can only
- * lower it. `me` is this worker's instance. */
+/* A look consists of these calls, in this order: begin; mine, for each shard that this worker reads; rows;
+ * listed. The functions that return int return 0 or SLP_ENOMEM. After `rows`, w->state is what the rows
+ * alone tell. `listed` can only lower the state. `me` is the instance of this worker. */
 void slp_whole_begin(slp_whole_fleet *w, int by_time);
 int slp_whole_mine(slp_whole_fleet *w, const sloop_shard_stats_t *shard);
 int slp_whole_rows(slp_whole_fleet *w, const sloop_leases_t *rows, const char *me);
