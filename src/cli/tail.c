@@ -24,10 +24,11 @@
 #define TELL_UNDECODED_US 5000000u /* the least time between two reports of undecoded records */
 /* After this time, plus --timeout and two leases, every shard should have a living reader. */
 #define NO_SHARE_US 60000000u
-#define FOLLOWED_MAX 1024 /* the most generations of shards that -p key:TEXT follows */
+/* With -p key:TEXT: the most generations of shards that are read; see `reading` below. */
+#define FOLLOWED_MAX 1024
 
 /* One consumer, and how far it has read. It reads a whole stream, or with -p key:TEXT one generation of
- * shards: the shards that hold the key between two reshardings. */
+ * shards: those that one call of on_found was given. */
 typedef struct reading {
   slp_cli_consumer consumer;
   slp_until until;

@@ -1,17 +1,18 @@
-/* ask.c - the common part of steal.c and claim.c. To ask a living owner for a lease, this worker writes its
- * name into the row (a claim), and reads the row until the owner has let go. A claim that is no longer wanted
- * is taken back. */
+/* ask.c - what steal.c and claim.c have in common. To ask a living owner for a lease, this worker writes
+ * its name into the lease's row; this is called a claim. Then it reads the row until the owner has given
+ * the lease up. It removes a claim that it no longer wants. */
 #include "guest/ask.h"
 
 #include "base/probe.h"
 #include "guest/counter.h"
 #include "guest/guest.h"
 
-#define LOOK_US 500000    /* between two reads of the row of a lease that was asked for */
-#define TAKE_BACK_TRIES 3 /* where a claim that is left behind runs out by itself */
+#define LOOK_US 500000 /* the time between two reads of the row of a lease that this worker has asked for */
+/* how often UNCLAIM is tried in layouts where a claim that stays in the row runs out by itself */
+#define TAKE_BACK_TRIES 3
 
-/* Takes the answer to UNCLAIM. The owner may have handed the lease over just before. Then the lease is this
- * worker's, which does not want it, so it is released. */
+/* Handles the answer to UNCLAIM. The owner may have handed the lease over to this worker just before
+ * UNCLAIM. This worker no longer wants the lease, so it releases it. */
 static void taken_back(slp_write *op) {
   slp_lease *l = op->owner;
   const slp_lease_row *row = &op->row.u.lease;
@@ -19,7 +20,8 @@ static void taken_back(slp_write *op) {
   slp_lease_touch(l);
   if (here && slp_str_eq(row->owner, slp_instance_str(&l->f->me)) && !l->row.ended) {
     SLP_PROBE("ask: taken back too late");
-    l->own.begin = row->position; /* what this worker knew from an earlier ownership no longer counts */
+    /* what this worker knew from an earlier ownership of the lease is no longer valid */
+    l->own.begin = row->position;
     if (slp_lease_read_image(l, row, slp_fleet_now(l->f)) == 0) slp_lease_release_again(l, row);
   }
 }
@@ -33,7 +35,8 @@ uint64_t slp_choice_us(const slp_lease *l) { return slp_guest_lease_of(l)->choic
 
 int slp_choice_restores(const slp_lease *l) { return slp_guest_lease_of(l)->choice.restores; }
 
-/* A chosen lease was in a list of all rows, so its row was removed since. There is no owner to ask. */
+/* Handles a lease whose row is missing. This worker chose the lease from a list of all rows, so the row
+ * was removed after that. There is no owner to ask, so the choice is forgotten. */
 int slp_choice_removed(slp_lease *l) {
   if (!slp_guest_lease_of(l)->choice.counter) return 0;
   SLP_PROBE("lease: removed after it was chosen");

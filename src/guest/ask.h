@@ -1,27 +1,30 @@
-/* ask.h - asks a living worker for its lease by a claim: this worker's name in the row of the lease. For
- * tables in which workers have no rows of their own. (ask.c) */
+/* ask.h - asks a living worker for its lease by a claim, which is this worker's name in the lease's row.
+ * For tables that have no rows of workers. (ask.c) */
 #ifndef SLP_GUEST_ASK_H
 #define SLP_GUEST_ASK_H
 
 #include "lease/lease.h"
 
-/* The lease is no longer chosen (slp_lease_choice), and no longer wanted. */
+/* Ends the choice of the lease (slp_lease_choice): this worker no longer wants to take it. */
 void slp_choice_forget(slp_lease *l);
-/* These are slp_strategy.chosen_us, .restores and .removed. */
+/* These three functions are the members chosen_us, restores and removed of slp_strategy. */
 uint64_t slp_choice_us(const slp_lease *l);
 int slp_choice_restores(const slp_lease *l);
 int slp_choice_removed(slp_lease *l);
 
-/* Forgets the choice, and sends the write that takes this worker's claim out of the row. */
+/* Ends the choice of the lease, and sends the write (UNCLAIM) that removes this worker's claim from the
+ * row. */
 void slp_ask_take_back(slp_lease *l);
-void slp_ask_look_soon(slp_lease *l); /* reads the row in half a second: has the owner let go? */
-/* These are slp_strategy.claimed and .leaves. A worker that leaves takes back all of its claims. */
+/* reads the row again in half a second, to see whether the owner has given the lease up */
+void slp_ask_look_soon(slp_lease *l);
+/* These two functions are the members claimed and leaves of slp_strategy. A worker that leaves removes all
+ * of its claims. */
 void slp_ask_claimed(slp_lease *l);
 void slp_ask_leaves(slp_fleet *f);
-/* Returns 1 if the owner has been silent long enough to be dead, and the row has not changed since the last
- * round over the table. */
+/* Returns 1 if the lease's owner is dead: it has been silent for long enough, and `row` is the same as in
+ * the last round over the table. */
 int slp_ask_owner_is_dead(slp_lease *l, const slp_lease_row *row);
-/* Returns 1 if the claim in the row is this worker's. */
+/* Returns 1 if the row has a claim, and the claim is this worker's. */
 int slp_ask_is_mine(const slp_lease *l, const slp_lease_row *row);
 
 #endif

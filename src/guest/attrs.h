@@ -1,4 +1,5 @@
-/* attrs.h - reads, writes and tests attributes by their names. For the layouts of this room. */
+/* attrs.h - reads, writes and tests attributes of a row by their names. For the files that read and write
+ * the layouts of this room. */
 #ifndef SLP_GUEST_ATTRS_H
 #define SLP_GUEST_ATTRS_H
 
@@ -14,8 +15,8 @@ static inline int slp_attr_is_absent(const slp_row *row, const char *name) {
   return slp_attr_of(row, name)->kind == SLP_VAL_NONE;
 }
 
-/* Returns 1 if the row has attributes besides its key, but none of those in `known`: it belongs to another
- * system. */
+/* Returns 1 if the row belongs to another system: it has attributes besides its key, but none of those in
+ * `known`. */
 static inline int slp_attrs_are_foreign(const slp_row *row, const char *const *known, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!slp_attr_is_absent(row, known[i])) return 0;
@@ -28,7 +29,7 @@ static inline int slp_attr_may_be_text(const slp_row *row, const char *name) {
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* Returns the text; empty if the attribute is absent or not a text. */
+/* Returns the attribute's text; an empty text if the attribute is absent or of another type. */
 static inline slp_str slp_attr_text(const slp_row *row, const char *name) {
   const slp_val *v = slp_attr_of(row, name);
   return v->kind == SLP_VAL_S ? v->s : (slp_str){NULL, 0};
@@ -40,8 +41,8 @@ static inline void slp_set_text(slp_row_request *d, const char *name, slp_str s)
 static inline void slp_set_number(slp_row_request *d, const char *name, uint64_t n) {
   slp_row_request_change(d, name, SLP_SET, slp_row_request_n(d, n));
 }
-/* Removes an attribute. A row that is put (SLP_WRITE_PUT) needs no removal, because it has only what is
- * set. */
+/* Removes an attribute in an update. Does nothing if the whole row is put (SLP_WRITE_PUT), because such a
+ * row has only the attributes that are set. */
 static inline void slp_drop(slp_row_request *d, const char *name) {
   if (d->write->kind == SLP_WRITE_UPDATE) slp_row_request_change(d, name, SLP_REMOVE, slp_no_val);
 }

@@ -1,16 +1,16 @@
-/* claim.c - sharing in tables of vmware-go-kcl, where no worker leads and none takes a lease from a living
- * owner. A worker that holds too few leases asks the worker that holds the most for one, by its name in the
- * row (a claim), and takes the lease when the owner has let go. All else is as where leases are stolen
- * (steal.c).
+/* claim.c - sharing in tables of vmware-go-kcl, where no worker leads, and no worker takes a lease from a
+ * living owner. A worker that holds too few leases chooses a lease of the worker that holds the most. It
+ * asks for that lease by a claim, which is its own name in the lease's row. It takes the lease when the
+ * owner has given it up. Everything else is done as in steal.c.
  *
  *   - A worker makes one claim at a time.
- *   - The owner may not see the claim. A checkpoint of the Go program puts the whole row, and so erases a
- *     claim before the program's next renewal looks for it. A Go program that is configured not to share
+ *   - The owner may not see the claim. A checkpoint of the Go program writes the whole row, and so erases
+ *     a claim before the program's next renewal would see it. A Go program that is configured not to share
  *     erases every claim.
- *   - A claim that was erased is made again, up to CLAIMS_MAX times. After that the wait until the next claim
- *     doubles each time (slp_steal_unheard).
- *   - A claim that is no longer wanted is taken back, because no other worker takes the lease while it
- *     stands. */
+ *   - A claim that was erased is written again, up to CLAIMS_MAX times. After that the wait until the next
+ *     claim doubles each time (slp_steal_unheard).
+ *   - A worker removes a claim that it no longer wants, because no other worker takes the lease while the
+ *     claim is in the row. */
 #include "guest/claim.h"
 
 #include "base/probe.h"
@@ -18,12 +18,13 @@
 #include "guest/expiry.h"
 #include "guest/guest.h"
 
-#define CLAIMS_MAX 20 /* an owner that saves each second and renews each 2.5 s hears one claim in five */
+/* enough: an owner that saves each second and renews each 2.5 s sees one claim in five */
+#define CLAIMS_MAX 20
 
 static slp_str me(const slp_fleet *f) { return slp_instance_str(&f->me); }
 
-/* The time in the row is by the last owner's clock, which may be ahead. So a claim that a worker of sloop
- * made also ends when the row has stood still for a lease on this worker's own clock. */
+/* The time in the row is by the last owner's clock, which may be ahead. So if a worker of sloop made the
+ * claim, the claim also ends when the row has not changed for one lease time on this worker's own clock. */
 uint64_t slp_claim_reserved_until_us(slp_fleet *f, const slp_lease_row *row) {
   const slp_seen_shard *seen = slp_seen_get(f, row->shard);
   uint64_t until_us = slp_expiry_reserved_us(row, me(f), slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
@@ -39,19 +40,20 @@ static int reserved(slp_fleet *f, const slp_lease_row *row) {
 
 /* ---- asking ------------------------------------------------------------------------------------ */
 
-/* Gives the claim up for now: the owner does not hear it. */
+/* Gives up asking for this lease for now, because the owner does not see the claims. */
 static void unheard(slp_lease *l) {
   slp_steal_unheard(l->f, 1);
   slp_choice_forget(l);
 }
 
-/* Handles the row of a lease that was chosen from a living owner and is not free yet. */
+/* Handles the row of a lease that this worker wants from a living owner, while the owner still has it.
+ * Waits, claims the lease (again), or gives up. */
 static void wait(slp_lease *l, const slp_lease_row *row) {
   int asked = slp_ask_is_mine(l, row);
   int as_chosen = slp_str_eq(row->owner, slp_instance_str(&slp_guest_lease_of(l)->choice.from));
   if (asked && as_chosen) {
     slp_ask_look_soon(l);
-  } else if (asked) { /* another worker took the lease in spite of the claim */
+  } else if (asked) { /* this worker's claim is in the row, but another worker took the lease */
     slp_ask_take_back(l);
   } else if (as_chosen &&
              (l->state == SLP_LEASE_WANTED || ++slp_guest_lease_of(l)->choice.unheard < CLAIMS_MAX)) {
@@ -61,15 +63,15 @@ static void wait(slp_lease *l, const slp_lease_row *row) {
   }
 }
 
-/* A checkpoint of the Go program has no condition, so a late one puts the program's older row over this
- * worker's. Its time is then one that the lease had before this worker took it. A take never does that: it
- * makes a time that is later than the one it replaces. */
+/* A checkpoint of the Go program has no condition. A late one therefore replaces this worker's row by the
+ * program's older row. The time in the row is then earlier than the time that this worker wrote. No take
+ * makes the time earlier. */
 int slp_claim_is_put_back(const slp_lease *l, const slp_lease_row *row) {
   return row->owner.n && !slp_str_eq(row->owner, me(l->f)) && row->epoch < l->own.row_epoch;
 }
 
-/* Handles a row that was read by itself. A chosen lease is asked for, waited for, and taken when it is
- * free. */
+/* Handles the row of one lease, read on its own. If this worker has chosen the lease, it asks for the
+ * lease, waits for it, or takes it when it is free. */
 void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   int free = !row->owner.n || slp_str_eq(row->owner, me(f)) || slp_ask_owner_is_dead(l, row) ||
@@ -88,8 +90,8 @@ void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
   }
 }
 
-/* Handles a take that was refused, or was given up before it was sent. In the second case this worker's claim
- * may still be in the row. */
+/* Handles a take that was refused, or that was given up before it was sent. If it was not sent, this
+ * worker's claim may still be in the row. */
 void slp_claim_missed(slp_lease *l) {
   int unsent = l->op.end == SLP_OUTCOME_GIVEN_UP;
   if (unsent && slp_str_eq(slp_instance_str(&l->row.claim), me(l->f)))

@@ -1,17 +1,19 @@
-/* common_name.c - one name for the fleets of one process. It lives while it has holds. Fleets take the name
- * when they join, and leave it when they end. */
+/* common_name.c - one worker's name that all fleets of one process use in a table. The object is counted:
+ * it is freed when its last hold is dropped. A fleet takes the name when it joins, and leaves it when it
+ * ends. */
 #include "guest/common_name.h"
 
 #include "guest/guest.h"
 
 struct slp_common_name {
-  slp_list link; /* in the list that was given to slp_common_name_of */
-  slp_mem *mem;  /* holds a reference */
+  slp_list link; /* links this name into the list that the caller of slp_common_name_of passes */
+  slp_mem *mem;  /* this object holds a reference to it */
   char *key;     /* owned; "WORKER TABLE" */
   size_t key_n;
-  uint32_t holds;    /* slp_common_name_of adds one, slp_common_name_drop takes one */
-  slp_list fleets;   /* of slp_guest.name_link: fleets that have the name, in the order in which they came */
-  uint64_t steal_us; /* none of them takes a lease from a living worker before this time */
+  uint32_t holds; /* slp_common_name_of adds one, slp_common_name_drop takes one */
+  /* the fleets that have the name now, by slp_guest.name_link, in the order in which they joined */
+  slp_list fleets;
+  uint64_t steal_us; /* before this time, no fleet with this name takes a lease from a living worker */
 };
 
 slp_common_name *slp_common_name_of(slp_list *all, slp_mem *mem, slp_str table, slp_str worker) {

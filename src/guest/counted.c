@@ -1,5 +1,6 @@
-/* counted.c - judges writes and signs of life in tables where each write of a lease moves a number or a time
- * in its row. */
+/* counted.c - decides what became of a write, and what a row shows about the life of its owner. For tables
+ * in which each write of a lease changes a number or a time in the lease's row; both are called the number
+ * here. */
 #include "guest/counted.h"
 
 #include "base/mutant.h"
@@ -8,9 +9,10 @@
 
 /* ---- what became of a write -------------------------------------------------------------------- */
 
-/* An owner has one write of a lease under way, and each write leaves one certain next number. So a row with
- * this worker's name and that number was made by a copy of this very write. A number never comes back, so a
- * write that was refused can't happen any more, unless an earlier copy of it has happened already. */
+/* Decides what became of a write, by the row that is in the table now. An owner has only one write of a
+ * lease under way, and each write leaves one certain number. So if the row has this worker's name and that
+ * number, a copy of this write has made it. Numbers never come back, so a write that was refused can't
+ * succeed later. */
 static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
   int mine = slp_str_eq(l->owner, i->me), next = l->epoch == slp_epoch_after(i);
   int as_before = mine && l->epoch == i->epoch;
@@ -30,7 +32,8 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
     case SLP_OPERATION_RELEASE:
       return !l->owner.n && next ? SLP_OUTCOME_DONE : as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_TRANSFER:
-      /* Either the row names the next owner, or TRANSFER frees the lease and leaves its time as it was. */
+      /* The write succeeded in two cases: the row has the next owner's name; or TRANSFER has freed the
+       * lease, and left its time as it was. */
       if (next && (slp_str_eq(l->owner, i->to) || (!l->owner.n && l->epoch == i->epoch)))
         return SLP_OUTCOME_DONE;
       return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
@@ -61,8 +64,8 @@ static uint64_t mix_text(uint64_t h, slp_str s) {
   return (h ^ s.n) * UINT64_C(0x100000001b3);
 }
 
-/* Hashes owner, number and position. The owner: the number may begin again with each one, so alone it proves
- * nothing. The position: a program may save a checkpoint and not move the number. */
+/* Returns a hash of owner, number and position. The owner is in it because the number may begin again with
+ * each owner. The position is in it because a program may save a checkpoint without changing the number. */
 static uint64_t mix(const slp_lease_row *row) {
   uint64_t h = mix_text(UINT64_C(0xcbf29ce484222325), row->owner);
   h = (h ^ row->epoch) * UINT64_C(0x100000001b3);

@@ -1,20 +1,22 @@
-/* counter.c - a worker proves its life by the rows of its leases. Each row has a counter that its owner
- * moves, or a wall-clock time at which the lease runs out. Both are called counter here.
+/* counter.c - a worker proves that it lives by the rows of its leases. Each row has a counter that its
+ * owner raises, or a wall-clock time at which the lease runs out. Both are called the counter here.
  *
- *   - Each write of a lease moves its counter, a checkpoint too. So when a renewal is due and there is
- *     something to save, a checkpoint is sent instead.
- *   - A worker that finds the counter where it left it still owns the lease, whatever happened meanwhile,
- *     because a take would have moved the counter. So a worker that was away goes on with its leases, unless
- *     a renewal is refused. */
+ *   - Each write of a lease raises its counter, including a checkpoint. So when a renewal is due and there
+ *     is a position to save, a checkpoint is sent instead.
+ *   - If a worker finds the counter as it left it, it still owns the lease, whatever happened meanwhile,
+ *     because a take would have raised the counter. So a worker that was stopped for a while keeps its
+ *     leases, unless a renewal is refused. */
 #include "guest/counter.h"
 
 #include "guest/common_name.h"
 #include "guest/guest.h"
 
-#define BUSY_US 20000   /* until the next try to renew a lease that another write keeps busy */
-#define RETRY_US 200000 /* after a renewal that was refused for no reason that the row shows */
+/* how long to wait before another try to renew a lease, while another write of that lease is under way */
+#define BUSY_US 20000
+/* how long to wait before another renewal, after one was refused and the row shows no reason */
+#define RETRY_US 200000
 
-/* ---- the proof --------------------------------------------------------------------------------- */
+/* ---- the proof of life ------------------------------------------------------------------------- */
 
 uint64_t slp_counter_good_us(slp_fleet *f, int exact) {
   if (!exact) return slp_proof_us(f);
@@ -29,7 +31,7 @@ uint64_t slp_counter_good_us(slp_fleet *f, int exact) {
 int slp_counter_may_open(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_guest_rules_of(f)->settles && !slp_guest_lease_of(l)->counter.settled)
-    return 0; /* the first renewal sets `settled` and steps the lease again */
+    return 0; /* the answer to the first renewal sets `settled`, and has this lease looked at again */
   if (slp_now_refresh_us(f->h) >=
       slp_after_us(slp_guest_lease_of(l)->counter.good_us, slp_fleet_lease_us(f) / 10 * 8))
     return 0;
@@ -58,9 +60,10 @@ void slp_counter_wrote(slp_lease *l, const slp_write *op) {
   slp_deadline_check(f);
 }
 
-/* Raises row_epoch to the counter that this worker's last write has left or found in the row. The next take
- * goes on from there. A row with this worker's name and the counter that a take would leave counts as proof
- * that the take happened. That holds only if no earlier write of this worker can have made the same row. */
+/* Raises row_epoch to the counter that this worker's last write has left or found in the row, because the
+ * next take continues from row_epoch. A take counts as done if the row has this worker's name and the
+ * counter that the take would leave. So no earlier write of this worker may have left the same name and
+ * counter. */
 void slp_counter_gone(slp_lease *l) {
   const slp_write *op = &l->op;
   const slp_lease_row *row = &op->row.u.lease;
@@ -69,7 +72,7 @@ void slp_counter_gone(slp_lease *l) {
     l->own.row_epoch = slp_max_u64(l->own.row_epoch, slp_epoch_after(&op->i));
   if (of_it && op->row.kind == SLP_ROW_LEASE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, row->epoch);
   if (!slp_proof_is(l->f, SLP_PROOF_GOOD))
-    slp_deadline_check(l->f); /* this lease may have been the only one whose proof was too old */
+    slp_deadline_check(l->f); /* the proof of this lease may have been the only one that was too old */
 }
 
 void slp_counter_begun(slp_lease *l) {
@@ -78,11 +81,11 @@ void slp_counter_begun(slp_lease *l) {
 
 /* ---- renewals ---------------------------------------------------------------------------------- */
 
-/* Puts into the write how many bytes a second the shard brings: the mean of the rate since the last count and
- * the average until then. KCL does the same with each renewal (project amazon-kinesis-client: Lease, with an
- * exponential moving average of one half). A write within a quarter of a lease after the last count repeats
- * the known average. KCL renews the lease of an ended shard until nothing is left of that average; here END
- * itself writes 0. */
+/* Adds to the write how many bytes a second the shard delivers. That is the mean of two rates: the rate
+ * since bytes were last counted, and the average before that. KCL does the same with each renewal (project
+ * amazon-kinesis-client: Lease, with an exponential moving average of one half). A write that follows the
+ * last count within a quarter of a lease time repeats the known average. KCL renews the lease of an ended
+ * shard until the average has fallen to nothing; here the END operation writes 0. */
 void slp_counter_tell_rate(slp_lease *l, slp_operation *i) {
   slp_fleet *f = l->f;
   slp_lease_load *load = &slp_guest_lease_of(l)->load;
@@ -108,9 +111,9 @@ static void renew_soon(slp_lease *l, uint64_t us) {
     slp_beat_at(f, slp_guest_lease_of(l)->counter.renew_us);
 }
 
-/* Handles a renewal that was refused although the counter is as this worker left it: a leader has named the
- * next owner meanwhile. The lease is still this worker's. It is renewed again, and this time the
- * write allows for the claim. */
+/* Handles a renewal that was refused although the counter is as this worker left it. A leader has written
+ * the next owner's name into the row meanwhile. This worker still has the lease. It renews the lease
+ * again, and the condition of that renewal allows for the next owner's name. */
 static void was_claimed(slp_lease *l, const slp_write *op) {
   if (op->row.kind == SLP_ROW_LEASE) slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
   renew_soon(l, l->row.claim.n ? 0 : RETRY_US);
@@ -129,7 +132,7 @@ static void renewed(slp_write *op) {
   }
   l->f->stats.heartbeats++;
   slp_counter_wrote(l, op);
-  /* The row may show a new claim, or that the known one was taken back. */
+  /* Reads the claim from the row: there may be a new claim, or the known claim may have been removed. */
   if ((l->row.claim.n || slp_guest_rules_of(l->f)->asks) && op->row.kind == SLP_ROW_LEASE)
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
 }
@@ -152,13 +155,14 @@ void slp_counter_beat(slp_fleet *f) {
     if (!slp_lease_in(l, SLP_LEASE_HELD)) continue;
     if (slp_guest_lease_of(l)->counter.renew_us > now + slack)
       next = slp_min_u64(next, slp_guest_lease_of(l)->counter.renew_us);
-    else if (l->op.busy || !renew(l)) /* another write is under way, or too many writes of other leases are */
+    /* another write of this lease is under way, or too many writes of other leases are */
+    else if (l->op.busy || !renew(l))
       next = slp_min_u64(next, now + BUSY_US);
   }
   slp_beat_at(f, next);
 }
 
-/* ---- others ------------------------------------------------------------------------------------ */
+/* ---- other workers ----------------------------------------------------------------------------- */
 
 void slp_counter_saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us) {
   slp_sign sign = f->strategy->sign(row, slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
@@ -174,8 +178,8 @@ int slp_counter_dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) 
   return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
 }
 
-/* Takes a new incarnation first. Each life needs a name of its own, because a counter can't tell two lives of
- * one name apart. */
+/* Joins with a new incarnation. Each run of a worker needs a name of its own, because a counter does not
+ * show which of two runs with the same name has raised it. */
 void slp_counter_join(slp_fleet *f) {
   slp_common_name_take(f);
   slp_proof_set(f, SLP_NEVER);

@@ -1,6 +1,7 @@
-/* elected.c - tells the user when an upgrade from KCL 2 to 3 waits for this worker. The upgrade is decided by
- * the worker that KCL 2's rule elects among all names that own leases. The rule may elect a worker of sloop,
- * which decides nothing. Then the upgrade waits, and no worker of the KCL says why. */
+/* elected.c - tells the user when an upgrade from KCL 2 to 3 waits for this worker. KCL 2 has a rule that
+ * elects one worker among all names that own leases, and only the elected worker decides on the upgrade.
+ * The rule may elect a worker of sloop, which never decides. Then the upgrade waits, and no worker of the
+ * KCL reports why. */
 #include "guest/elected.h"
 
 #include "guest/guest.h"
@@ -12,7 +13,8 @@ static int by_name(const void *a, const void *b) {
   return slp_str_cmp(*(const slp_str *)a, *(const slp_str *)b);
 }
 
-/* Puts into `names` the names that the KCL sees as owners, sorted, each once. Returns how many there are. */
+/* Fills `names` with the owners' names as the KCL sees them: sorted, each name once. Returns how many
+ * there are. */
 static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
   size_t n = 0, kept = 0;
   for (size_t i = 0; i < rows->n; i++) {

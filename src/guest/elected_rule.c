@@ -1,7 +1,7 @@
-/* elected_rule.c - which worker KCL 2 elects. Each worker sorts the names that own leases, and shuffles them
- * with the same seed. The name that comes first is elected (project amazon-kinesis-client, class
- * DeterministicShuffleShardSyncLeaderDecider). The generator and the shuffle are those of Java SE's
- * java.util.Random and Collections.shuffle. */
+/* elected_rule.c - computes which worker KCL 2 elects. Each worker sorts the names that own leases, and
+ * shuffles them with the same seed. The name that is first after the shuffle is elected (project
+ * amazon-kinesis-client, class DeterministicShuffleShardSyncLeaderDecider). The random numbers and the
+ * shuffle are those of Java SE's java.util.Random and Collections.shuffle. */
 #include "guest/guest_rules.h"
 
 #define SEED 1947
@@ -20,8 +20,8 @@ static uint32_t below(uint64_t *state, uint32_t bound) {
   return bits % bound;
 }
 
-/* The shuffle goes from the last place down, and each step swaps its place with a random one at or below it.
- * To find which name ends at the first place, this goes through the swaps backwards. */
+/* The shuffle goes from the last place down. Each step swaps its own place with a random place that is not
+ * above it. This function goes through the swaps backwards, to find the name that ends at the first place. */
 uint32_t slp_elected(uint32_t n, slp_mem *mem) {
   uint64_t state = (SEED ^ MULTIPLIER) & MASK;
   uint32_t at = 0, *picks = slp_zalloc_n(mem, (size_t)n + 1, sizeof *picks);

@@ -1,9 +1,10 @@
-/* entry.c - reads the whole table before a worker joins it and writes anything.
+/* entry.c - before a worker joins a table and writes to it, reads the whole table and decides whether the
+ * worker may join.
  *
- *   - A row without the attributes that each row of the layout has shows that the table is another system's.
- *   - Rows that do not name their stream are compared with the stream's shards.
- *   - Rows of a program that does not share leases (slp_lease_row.stranger) are watched for a while. If they
- *     change, the program runs, and the worker does not join. */
+ *   - If a row lacks the attributes that each row of the layout has, the table belongs to another system.
+ *   - If the rows do not name their stream, they are compared with the stream's shards.
+ *   - If rows are of a program that does not share leases (slp_lease_row.stranger), they are watched for a
+ *     while. If they change, that program is running, and the worker does not join. */
 #include "guest/entry.h"
 
 #include "guest/common_name.h"
@@ -12,12 +13,16 @@
 
 #include <stdio.h>
 
-#define RETRY_US 300000 /* after a read or a listing that failed */
+#define RETRY_US 300000 /* how long to wait after a read or a listing that failed */
 #define LOOK_US 1000000 /* between two reads of the table */
-/* How long rows are watched. A stranger takes free leases once a second, and gives them up again. */
+/* How long the rows of a program that does not share leases are watched. Such a program takes free leases
+ * once a second, and gives them up again. */
 #define IDLE_US 5000000
-#define UNLISTED_MAX 3 /* failed listings; after that the worker joins without one */
-#define DOUBTS_MAX 3   /* listings that must lack the shard of a row, since one may be some seconds late */
+/* how many listings may fail in a row; after that the worker joins without a listing */
+#define UNLISTED_MAX 3
+/* how many listings must lack the shard of a row before the row is of another stream; one listing may be
+ * some seconds late */
+#define DOUBTS_MAX 3
 
 static const slp_str nothing = {NULL, 0};
 
@@ -74,7 +79,8 @@ void slp_entry_listed(slp_fleet *f, int ok) {
   look_in(f, ok ? 0 : RETRY_US);
 }
 
-/* Decides whether the rows belong to another stream. Returns 1 if the worker stays out or must look again. */
+/* Decides by the listing whether the rows belong to another stream. Returns 1 if the worker stays out, or
+ * if this must be decided again later. */
 static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
   slp_entry *e = &slp_guest_of(f)->entry;
   char text[400];
@@ -91,7 +97,7 @@ static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
 
 /* ---- reading the rows -------------------------------------------------------------------------------- */
 
-/* Returns 1 if a program that does not share leases has written the row since the last look. */
+/* Returns 1 if a program that does not share leases has written this row since the last read of the table. */
 static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
   slp_seen_shard *seen = slp_seen_of(f, l->shard);
   slp_sign sign = {.counter = l->stranger};
@@ -102,11 +108,11 @@ static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
 
 typedef struct sight { /* what one read of the table has shown */
   size_t leases;
-  int strangers; /* a program that does not share leases has written some row */
+  int strangers; /* 1: a program that does not share leases has written some row */
   slp_other_stream other;
 } sight;
 
-/* Takes in the row of a lease. Returns 1 if the worker stays out. */
+/* Takes the row of a lease into account. Returns 1 if the worker stays out because of it. */
 static int see_lease(slp_read *r, sight *s, const slp_parsed_row *row) {
   slp_fleet *f = r->f;
   const slp_lease_row *l = &row->u.lease;
@@ -140,7 +146,8 @@ static int see_all(slp_read *r, sight *s) {
   return 0;
 }
 
-/* Decides how the rows of this stream are named. Returns 1 if the worker stays out. */
+/* Decides how this worker's rows will name the stream. Returns 1 if the worker stays out because of the
+ * rows' names. */
 static int see_form(slp_read *r, slp_table_form *ret) {
   slp_fleet *f = r->f;
   ret->refused[0] = ret->passed[0] = 0;

@@ -1,10 +1,11 @@
-/* expiry.c - computes with the wall-clock times at which leases run out. */
+/* expiry.c - computes the wall-clock times at which leases run out. */
 #include "guest/expiry.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-#define AHEAD_NS (3600 * 1000 * NS_PER_MS) /* a time that is further ahead is wrong, and replaced */
-/* How long the claim of a Go program counts after the lease's time: vmware-go-kcl-v2's default of
- * LeaseStealingClaimTimeoutMillis. */
+/* a time in a row that is further ahead than this is wrong, and is replaced */
+#define AHEAD_NS (3600 * 1000 * NS_PER_MS)
+/* How long the claim of a Go program is respected after the time in the lease's row. This is
+ * vmware-go-kcl-v2's default of LeaseStealingClaimTimeoutMillis. */
 #define PEER_CLAIM_MS 120000
 
 static int proves_life(slp_operation_kind kind) {

@@ -34,7 +34,7 @@
 #include "guest/write_proof.h"
 #include "lease/fleet_inside.h"
 
-struct slp_guest { /* what this room keeps of a fleet: slp_fleet.guest */
+struct slp_guest { /* what this room stores with a fleet; slp_fleet.guest points to it */
   slp_fleet *f;
   slp_list name_link; /* in slp_common_name.fleets */
   slp_entry entry;
@@ -44,31 +44,36 @@ struct slp_guest { /* what this room keeps of a fleet: slp_fleet.guest */
   slp_indexing index;
 };
 
-/* The counter in the row of this worker's lease: counter.c. */
+/* About the counter in the row of a lease that this worker holds: counter.c. */
 typedef struct slp_lease_counter {
-  uint64_t good_us;  /* when the last write that moved the counter was sent */
+  uint64_t good_us;  /* when the last write that raised the counter was sent */
   uint64_t renew_us; /* when the next renewal is due */
-  uint8_t settled;   /* a write after the take has moved the counter too */
+  uint8_t settled;   /* 1: after the take, a later write has raised the counter too */
 } slp_lease_counter;
 
-/* How many bytes a second the lease's shard brings. A leader of another system reads this in the row:
- * counter.c. */
+/* How many bytes a second the lease's shard delivers. A leader of another system reads this rate in the
+ * row: counter.c. */
 typedef struct slp_lease_load {
-  uint64_t at_us, bytes; /* when bytes were last counted, and how many had been handed out by then */
-  int64_t rate_bytes;    /* bytes a second, on average; -1: not known */
+  /* at_us: when bytes were last counted. bytes: how many had been handed out by then */
+  uint64_t at_us, bytes;
+  int64_t rate_bytes; /* bytes a second, on average; -1: not known */
 } slp_lease_load;
 
-/* This worker has chosen the lease, and means to take it: steal.c. */
+/* Set if this worker has chosen the lease and means to take it: steal.c. */
 typedef struct slp_lease_choice {
-  uint64_t counter;  /* one more than the counter of the row when the lease was chosen; 0: it is not chosen */
+  /* one more than the row's counter at the time when the lease was chosen; 0: the lease is not chosen */
+  uint64_t counter;
   uint64_t at_us;    /* when the lease was chosen */
-  slp_instance from; /* the living worker that it is taken from; empty: it is free */
-  uint8_t unheard;   /* how many claims on it were erased by others */
-  uint64_t until_us; /* SLP_ASKS_OURS: an owner that was asked is stolen from after this time */
-  uint8_t restores;  /* chosen because a peer put an older row over this worker's */
+  slp_instance from; /* the living worker that the lease is taken from; empty: the lease is free */
+  uint8_t unheard;   /* how many claims of this worker on the lease were erased by other workers */
+  /* with SLP_ASKS_OURS: after this time, the lease is taken even if the owner has not given it up */
+  uint64_t until_us;
+  /* 1: the lease was chosen because a worker of the other system replaced this worker's row by an older
+   * one */
+  uint8_t restores;
 } slp_lease_choice;
 
-typedef struct slp_guest_lease { /* what this room keeps of a lease: slp_lease.guest */
+typedef struct slp_guest_lease { /* what this room stores with a lease; slp_lease.guest points to it */
   slp_lease_counter counter;
   slp_lease_load load;
   slp_lease_choice choice;

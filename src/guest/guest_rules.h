@@ -1,18 +1,22 @@
-/* guest_rules.h - which worker should read which shard, where no worker of sloop leads. These are pure
- * functions of what is known, without a clock, a table or an order of arrival: which leases a worker takes,
- * which part of a shared list is a worker's, and which leases a stream's shards need. */
+/* guest_rules.h - decides which worker reads which shard, where no worker of sloop leads. All functions
+ * here are pure: they depend only on what they are passed, and not on a clock, a table or an order of
+ * arrival. They decide which leases a worker takes, which part of a shared list belongs to a worker, and
+ * which leases a stream's shards need. */
 #ifndef SLP_GUEST_GUEST_RULES_H
 #define SLP_GUEST_GUEST_RULES_H
 
 #include "lease/lease_rules.h"
 
-/* ---- one worker's takes -------------------------------------------------------------------------------- */
+/* ---- which leases one worker takes
+ * ---------------------------------------------------------------------- */
 typedef struct slp_steal_lease {
-  uint32_t owner; /* the number of a worker; SLP_NOBODY: free */
-  uint8_t free;   /* it has no owner, or its owner is dead */
-  uint8_t old;    /* free for long: not renewed for three leases, or free when first seen */
-  uint8_t ready;  /* this worker may take it now; otherwise it only counts for the fair share */
-  uint8_t ret;    /* out: take it */
+  uint32_t owner; /* the number of the worker that owns the lease; SLP_NOBODY: the lease is free */
+  uint8_t free;   /* 1: the lease has no owner, or its owner is dead */
+  /* 1: the lease has been free for long: it was not renewed for three lease times, or was free when first
+   * seen */
+  uint8_t old;
+  uint8_t ready; /* 1: this worker may take the lease now; 0: the lease only counts for the fair share */
+  uint8_t ret;   /* out: 1: take the lease */
 } slp_steal_lease;
 
 typedef struct slp_steal {
@@ -24,68 +28,79 @@ typedef struct slp_steal {
   uint32_t steal_max;                       /* how many leases may be taken from a living worker at once */
   uint32_t (*below)(void *ctx, uint32_t n); /* returns a random number, uniform in [0, n) */
   void *ctx;
-  uint32_t me_more; /* leases that this worker is about to get, and that `leases` does not show as its own */
+  /* leases that this worker is about to get, and that `leases` does not show as this worker's */
+  uint32_t me_more;
 } slp_steal;
 
-/* Sets `ret` of each lease that this worker should take: free leases first; if there are none, up to
- * steal_max of the worker with the most. Returns 0, or SLP_ENOMEM with nothing set. */
+/* Sets `ret` of each lease that this worker should take. Takes free leases; if there are none, takes up to
+ * steal_max leases of the worker that holds the most. Returns 0, or SLP_ENOMEM with no `ret` set. */
 int slp_steal_make(slp_steal *s, slp_mem *mem);
 
-/* ---- by index ------------------------------------------------------------------------------------------ */
+/* ---- sharing by index ---------------------------------------------------------------------------------- */
 
-/* Sorts names by their bytes. Returns the place of `me` among them, or n if it is none of them. */
+/* Sorts `names` by their bytes. Returns the place of `me` among them, or n if `me` is not among them. */
 size_t slp_index_place(slp_str *names, size_t n, slp_str me);
-/* Returns 1 if the shard at place `shard` in the list belongs to the worker at `place` among workers_n. */
+/* Returns 1 if the shard at place `shard` of the list belongs to the worker at `place` among workers_n
+ * workers. */
 static inline int slp_index_is_mine(size_t shard, size_t place, size_t workers_n) {
   return place < workers_n && shard % workers_n == place;
 }
 
 typedef struct slp_index_shard {
   slp_str id;
-  /* the stream lists it; it is in the list that workers share now; some worker has read it to its end */
+  /* listed: the stream lists the shard. cached: the shard is in the list that workers share now. finished:
+   * some worker has read the shard to its end */
   uint8_t listed, cached, finished;
 } slp_index_shard;
-/* Makes the list that workers are to share from now on: shards that the stream lists and nobody has finished,
- * sorted. `shards` has all that are listed or cached, each once, in any order. It is reordered so that
- * the new list comes first; *ret_n is the list's length. Returns 1 if the new list differs from what is
- * cached. */
+/* Computes the new list that workers are to share: the shards that the stream lists and that no worker has
+ * finished, sorted. `shards` must have each shard that is listed or cached, once, in any order. The
+ * function reorders it so that the new list comes first, and sets *ret_n to the list's length. Returns 1
+ * if the new list differs from the list that workers share now. */
 int slp_index_list(slp_index_shard *shards, size_t n, size_t *ret_n);
 
 /* ---- KCL 2's election ---------------------------------------------------------------------------------- */
-/* Returns the place of the elected worker among n sorted names, from 0. SLP_NOBODY: no memory. */
+/* Returns the place of the elected worker among n sorted names, from 0. Returns SLP_NOBODY if there is no
+ * memory. */
 uint32_t slp_elected(uint32_t n, slp_mem *mem);
 
-/* ---- which leases are to be made ----------------------------------------------------------------------- */
+/* ---- which leases must be created ---------------------------------------------------------------------- */
 #define SLP_NO_SHARD SIZE_MAX
 
 typedef enum slp_sync_row {
   SLP_SYNC_NO_ROW,
-  SLP_SYNC_UNREAD,     /* the row has no saved position: the parents may still have to be read first */
+  SLP_SYNC_UNREAD, /* the row has no saved position: the shard's parents may still have to be read first */
   SLP_SYNC_UNFINISHED, /* the row has a position within the shard */
   SLP_SYNC_ENDED
 } slp_sync_row;
-/* Whether a lease is to be made, and where it begins. */
+/* whether a shard's lease must be created, and where reading then begins */
 typedef enum slp_sync_make {
   SLP_SYNC_NOT,
-  SLP_SYNC_AT_START,  /* where the application begins */
-  SLP_SYNC_AT_OLDEST, /* at the shard's oldest record, because its parents were read */
-  SLP_SYNC_AT_END     /* at its end: the shard counts as read */
+  SLP_SYNC_AT_START,  /* where the application begins to read */
+  SLP_SYNC_AT_OLDEST, /* at the oldest record of the shard, because its parents were read */
+  SLP_SYNC_AT_END     /* at the shard's end, so the shard counts as read */
 } slp_sync_make;
-typedef struct slp_sync_shard { /* a shard that the stream lists, or one that only has a lease */
-  size_t parents[2];            /* places in the array of shards, or SLP_NO_SHARD */
+/* a shard that the stream lists, or that has a row although the stream does not list it */
+typedef struct slp_sync_shard {
+  size_t parents[2]; /* indexes in the array of shards; SLP_NO_SHARD: there is no such parent */
   uint8_t open;
   uint8_t row; /* slp_sync_row */
   uint8_t ret; /* out: slp_sync_make */
 } slp_sync_shard;
 
-/* Sets `ret` of each shard whose lease is to be made now. Children must be read after their parents, and no
- * shard twice. So of new shards only the first generation gets leases; a descendant of a shard with a lease
- * gets its own when that shard ends. latest: the application begins at the latest record, so only open shards
- * get leases. Each parent of a merge needs the other one's row until their child is begun; a row of a parent
- * that an operator has removed is made again. Returns 0, or SLP_ENOMEM with nothing set. */
+/* Sets `ret` of each shard whose lease must be created now. The rules:
+ *
+ *   - Children are read after their parents, and no shard is read twice. So of new shards, only those without
+ *     new parents get leases. A shard that descends from a shard with a lease gets its own lease when that
+ *     shard ends.
+ *   - `latest`: the application begins at the latest record, so only open shards get leases.
+ *   - The end of one parent of a merge needs the other parent's row, until the child has been read in part.
+ *     So if an operator has removed the row of such a parent, it is created again.
+ *
+ * Returns 0, or SLP_ENOMEM with no `ret` set. */
 int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem);
-/* The same, for systems that read every listed shard without a row as a new one: each shard gets its lease at
- * once. latest: a closed shard of which no ancestor has a lease is made as read to its end. */
+/* Does the same for systems that treat every listed shard without a row as a new shard. So each shard gets
+ * its lease at once. `latest`: a closed shard gets its lease with the position SLP_SYNC_AT_END, if none of
+ * its ancestors has a lease. */
 int slp_sync_every(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem);
 
 #endif
