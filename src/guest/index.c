@@ -1,6 +1,6 @@
 /* index.c - the rounds of a worker that shares by index (index.h). The worker takes the leases of its own
- * share when nobody else has them, and gives up those that are no longer in its share. A lease that stays in
- * its share while other workers come and go is kept without a break. */
+ * share when no other worker has them, and gives up leases that are no longer in its share. A lease that
+ * stays in its share while other workers come and go is kept without a break. */
 #include "guest/index.h"
 
 #include "base/probe.h"
@@ -11,11 +11,13 @@
 #include "lease/shard_sync.h"
 
 #define NS_PER_US UINT64_C(1000)
-#define RETRY_US 500000     /* until the round after one that failed */
-#define SOON_US 100000      /* until the next round, when rows were made or the stream must be listed */
-#define REFUSED_US 10000000 /* between two reads of a row whose position the service refuses */
-#define LOOK_US 500000      /* between two reads of a row that another worker still owns */
-#define TRIES 3             /* for the writes of a round */
+#define RETRY_US 500000 /* how long to wait before the next round, after a round that failed */
+/* how long to wait before the next round, after a round that created rows or when the stream must be
+ * listed */
+#define SOON_US 100000
+#define REFUSED_US 10000000 /* the time between two reads of a row whose position the service refuses */
+#define LOOK_US 500000      /* the time between two reads of a row that another worker still owns */
+#define TRIES 3             /* how often each write of a round is tried */
 
 static const slp_str nothing = {NULL, 0};
 
@@ -48,7 +50,8 @@ static void rest(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &slp_guest_of(f)->index.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
-/* Gives up every lease. The other workers count this one as gone, or soon will, so its share is theirs. */
+/* Gives up every lease. The other workers count this worker as gone, or soon will, and then share its
+ * leases. */
 static void give_up_all(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
@@ -58,7 +61,7 @@ static void give_up_all(slp_fleet *f) {
   }
 }
 
-/* Ends a round that failed. If the round listed the stream's shards, the next one lists them again. */
+/* Ends a round that failed. If that round has listed the stream's shards, the next round lists them again. */
 static void failed(slp_fleet *f) {
   slp_bulk_write_stop(f);
   slp_guest_of(f)->index.look |= slp_guest_of(f)->index.listed;
@@ -79,8 +82,8 @@ static int same(const slp_index_names *have, const slp_str *names, size_t n) {
   return 1;
 }
 
-/* Replaces `to` by copies of the names, if they differ, and notes when that was. Returns 0, or SLP_ENOMEM;
- * the old names stay then. */
+/* If the names differ from those in `to`, replaces `to` by copies of them and stores the time of the
+ * change. Returns 0, or SLP_ENOMEM with `to` as it was. */
 static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t n) {
   size_t bytes = 0;
   if (same(to, names, n)) return 0;
@@ -100,9 +103,9 @@ static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t 
   return 0;
 }
 
-/* ---- rows that make no sense ------------------------------------------------------------------------- */
+/* ---- damaged rows ------------------------------------------------------------------------------------- */
 
-/* Ends a worker that has found a damaged row before it joined, and so before it has written anything. */
+/* Ends a worker that found a damaged row before it joined. Such a worker has not written anything. */
 static void refuse(slp_fleet *f, const slp_parsed_row *row) {
   slp_str key = row->key.hash;
   slp_indexing_stop(f);
@@ -112,7 +115,8 @@ static void refuse(slp_fleet *f, const slp_parsed_row *row) {
                  key.p, f->schema->name, row->why);
 }
 
-/* Tells of a row that makes no sense. Returns 1 if it ends the worker, because the worker has not joined. */
+/* Reports a damaged row. Returns 1 if the worker ends because of it, which it does if it has not joined
+ * yet. */
 static int is_bad(slp_fleet *f, const slp_parsed_row *row) {
   if (row->kind != SLP_ROW_BAD) return 0;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {
@@ -123,7 +127,7 @@ static int is_bad(slp_fleet *f, const slp_parsed_row *row) {
   return 0;
 }
 
-/* ---- whose is it? ------------------------------------------------------------------------------------ */
+/* ---- who owns a lease? --------------------------------------------------------------------------------- */
 
 static int lives(const slp_fleet *f, slp_str worker) {
   const slp_index_names *all = &slp_guest_of(f)->index.workers;
@@ -132,10 +136,11 @@ static int lives(const slp_fleet *f, slp_str worker) {
   return 0;
 }
 
-/* Returns 1 if the lease may be taken: nobody else owns it, or its owner is gone by the time in its row and
- * by this worker's own clock. A Go client writes nothing while its shard is idle. So the lease of a client
- * that lives is left alone for longer: until its row has stood still for a lease, and the workers and the
- * list have not changed for a lease. By then the client must have heard of the last change and let go. */
+/* Returns 1 if this worker may take the lease. It may if no other worker owns the lease. It may also take
+ * the lease if the owner is gone by the time in the lease's row and by this worker's own clock. A Go
+ * client writes nothing while its shard is idle. So if the owner is alive, this worker waits longer: until
+ * the row has not changed for one lease time, and the workers and the list have not changed for one lease
+ * time. By then the owner must have seen the last change and given the lease up. */
 static int is_left(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_seen_shard *seen = slp_seen_of(f, l->shard);
@@ -150,8 +155,8 @@ static int is_left(slp_lease *l, const slp_lease_row *row) {
   return now >= at;
 }
 
-/* Handles the row of a lease that was read by itself. The lease is taken if nobody has it; otherwise its row
- * is read again later. */
+/* Handles the row of one lease, read on its own. Takes the lease if no other worker has it; otherwise
+ * reads the row again later. */
 void slp_indexing_met(slp_lease *l, const slp_lease_row *row) {
   if (!slp_lease_wanted(l) || !l->want.assigned)
     slp_lease_forget(l);
@@ -165,8 +170,8 @@ void slp_indexing_met(slp_lease *l, const slp_lease_row *row) {
 
 void slp_indexing_missed(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f) + LOOK_US / 4); }
 
-/* Assigns the leases of this worker's share, by list and workers, and no others. A shard of the share that
- * has no row makes the next round list the stream's shards. */
+/* Assigns to this worker the leases of its share, by the list and the workers, and unassigns all others.
+ * If a shard of the share has no row, the next round lists the stream's shards. */
 static void share(slp_fleet *f, const slp_snapshot *s) {
   const slp_indexing *x = &slp_guest_of(f)->index;
   size_t at = 0;
@@ -188,10 +193,11 @@ static void share(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* ---- a round, from its end to its beginning ------------------------------------------------------------ */
+/* ---- a round; its functions are in reverse order
+ * -------------------------------------------------------- */
 
-/* Sets the time of the next round. Shards are listed in rounds, so the leader's rounds come at least as often
- * as list_ms asks for. */
+/* Sets the time of the next round. Shards are listed in rounds, so the worker that renews the list has
+ * rounds at least as often as list_ms demands. */
 static void again(slp_fleet *f, int soon) {
   uint64_t us = period_us(f);
   if (slp_guest_of(f)->index.leads) us = slp_min_u64(us, slp_listed_every_us(f));
@@ -199,15 +205,15 @@ static void again(slp_fleet *f, int soon) {
 }
 
 static void written(slp_fleet *f, uint32_t refused, int given_up) {
-  (void)refused; /* another worker has made that row, or was faster */
+  (void)refused; /* a refused creation needs no action: another worker has created that row first */
   if (given_up)
     failed(f);
   else
-    again(f, slp_guest_of(f)->index.listed); /* soon, to share and take the leases that were made */
+    again(f, slp_guest_of(f)->index.listed); /* soon, so that the leases just created are shared and taken */
 }
 
 static void use(slp_fleet *f, const slp_snapshot *s) {
-  int made, removed; /* not used: this layout removes no rows of leases */
+  int made, removed; /* both are not used, because this layout removes no rows of leases */
   slp_seen_forget(f, s, 0);
   if (slp_guest_of(f)->index.listed) {
     slp_guest_of(f)->index.look = 0;
@@ -269,9 +275,9 @@ static void list_shards(slp_fleet *f) {
   }
 }
 
-/* Counts in *n how often a write has failed in a row, and tells the user when that is due. A round gives a
- * write up after TRIES, too few to be told of, and the next round sends it again. So the tries of all rounds
- * count. */
+/* Counts in *n how many tries of a write have failed in a row, over all rounds, and tells the user when
+ * that is due. A single round gives a write up after TRIES tries, which are too few to be reported, and
+ * the next round sends the write again. */
 static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
   const slp_fail *fail = slp_write_fail(op);
   uint32_t to = *n + TRIES;
@@ -281,7 +287,8 @@ static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
   }
   while (*n < to) {
     (*n)++;
-    if (*n > TRIES && slp_fleet_tells(f, *n, fail)) /* the first TRIES are told of as in any write */
+    /* the first TRIES failures are reported by the write itself, as for any write */
+    if (*n > TRIES && slp_fleet_tells(f, *n, fail))
       slp_fleet_tell_fail(f, fail, nothing, 0, "a write of the lease table failed %u times: %s", *n,
                           fail->message);
   }
@@ -360,9 +367,10 @@ static void list_read(slp_read *r) {
   }
 }
 
-/* Returns 1 if the worker has written its row within the last lease, by the wall clock. If this process stood
- * still or could not reach the table, a worker that lived before may have had the same trouble. So it counts
- * as alive for a lease more, and can be heard of again. */
+/* Returns 1 if the worker of row w is alive: by the wall clock, it has written its row within the last
+ * lease time. After this process was stopped for a while or could not reach the table, other workers may
+ * have had the same trouble. So a worker that was alive before that counts as alive for one more lease
+ * time, in which it can write its row again. */
 static int is_alive(slp_fleet *f, const slp_worker_row *w) {
   int64_t since_ns = (int64_t)w->counter + (int64_t)(slp_fleet_lease_us(f) * NS_PER_US);
   uint64_t trouble_us = slp_fleet_trouble_us(f), until_us = slp_after_us(trouble_us, slp_fleet_lease_us(f));
@@ -384,7 +392,8 @@ static void workers_read(slp_read *r) {
       slp_index_reap(f, &row.u.worker);
   }
   size_t place = names ? slp_index_place(names, n, slp_instance_str(&f->me)) : 0;
-  int here = slp_worker_is(f, SLP_WORKER_JOINING) || place < n; /* 0: its row was deleted by others */
+  /* 0: other workers have deleted this worker's row */
+  int here = slp_worker_is(f, SLP_WORKER_JOINING) || place < n;
   if (!names || !here || keep(f, &slp_guest_of(f)->index.workers, names, n)) {
     failed(f);
     return;
@@ -423,7 +432,7 @@ static void run(slp_timer *t) {
   }
 }
 
-/* ---- functions of the strategy ------------------------------------------------------------------------- */
+/* ---- functions of slp_strategy and slp_guest_strategy -------------------------------------------------- */
 
 void slp_indexing_joins(slp_fleet *f) { rest(f, 0); }
 void slp_indexing_begin(slp_fleet *f) { rest(f, 0); }
@@ -456,7 +465,7 @@ void slp_indexing_part(slp_fleet *f) {
   send(f, SLP_OPERATION_WITHDRAW, withdrawn);
 }
 
-/* ---- birth and death ----------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 
 void slp_indexing_init(slp_fleet *f) {
   slp_fleet_timer_init(&slp_guest_of(f)->index.timer, run);

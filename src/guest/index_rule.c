@@ -1,6 +1,6 @@
-/* index_rule.c - computes which shards of the shared list are one worker's, and which shards are on the list,
- * as kinsumer does (github.com/twitchscience/kinsumer: refreshShards in kinsumer.go, diffShardIDs in
- * leader.go). */
+/* index_rule.c - computes which shards of the shared list belong to one worker, and which shards the list
+ * has. Both as kinsumer does (github.com/twitchscience/kinsumer: refreshShards in kinsumer.go,
+ * diffShardIDs in leader.go). */
 #include "guest/guest_rules.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* layouts.c - the registry of lease-table layouts, and how each is opened. */
+/* layouts.c - the registry of lease-table layouts: their properties, and how each is opened. */
 #include "guest/layouts.h"
 
 #include "core/source.h"
@@ -13,7 +13,8 @@ static int is_of_table(const slp_src_describe *d) {
   return strncmp(d->arn, "arn:", 4) == 0 && strstr(d->arn, ":dynamodb:") != NULL;
 }
 
-/* Returns what tells this stream from another one of the same name that was made earlier or later. */
+/* Returns the part of a stream's description that differs between this stream and an earlier or later
+ * stream of the same name. */
 static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   static const char mark[] = "/stream/";
   SLP_CHECK(d);
@@ -23,8 +24,8 @@ static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   return (slp_str){text, (size_t)n};
 }
 
-/* Returns the n-th part of arn:PARTITION:SERVICE:REGION:ACCOUNT:..., counted from 0, or `otherwise` if there
- * is none. */
+/* Returns the n-th part, from 0, of arn:PARTITION:SERVICE:REGION:ACCOUNT:... . Returns `otherwise` if
+ * there is no such part. */
 static slp_str arn_part(const slp_src_describe *d, int n, const char *otherwise) {
   const char *at = d->arn;
   for (int colons = 0; at && colons < n; colons++) {
@@ -37,8 +38,8 @@ static slp_str arn_part(const slp_src_describe *d, int n, const char *otherwise)
 #define ARN_REGION 3
 #define ARN_ACCOUNT 4
 
-/* Returns the name of a stream in rows of the KCL: ACCOUNT:NAME:EPOCH (project amazon-kinesis-client:
- * StreamIdentifier). */
+/* Writes and returns the name of the stream in rows of the KCL: ACCOUNT:NAME:EPOCH (project
+ * amazon-kinesis-client: StreamIdentifier). */
 static slp_str kcl_name(const slp_src_describe *d, slp_str generation, char text[400]) {
   slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000");
   int n = snprintf(text, 400, "%.*s:%s:%.*s", (int)account.n, account.p, d->name, (int)generation.n,
@@ -46,9 +47,9 @@ static slp_str kcl_name(const slp_src_describe *d, slp_str generation, char text
   return (slp_str){text, (size_t)n};
 }
 
-/* Returns the name in rows of the KCL's adapter for DynamoDB Streams (project
- * dynamodb-streams-kinesis-adapter), ACCOUNT:STREAM:1. STREAM is REGION$ACCOUNT$TABLE$LABEL, with _ for each
- * : of the label, and every epoch is 1. Empty: it is a Kinesis stream. */
+/* Writes and returns the name of the stream in rows of the KCL's adapter for DynamoDB Streams (project
+ * dynamodb-streams-kinesis-adapter): ACCOUNT:STREAM:1. STREAM is REGION$ACCOUNT$TABLE$LABEL, with _
+ * instead of each : in the label. The epoch is always 1. Returns an empty text for a Kinesis stream. */
 static slp_str kcl_alias(const slp_src_describe *d, slp_str generation, char text[700]) {
   slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000"), region = arn_part(d, ARN_REGION, "");
   text[0] = 0;
@@ -74,8 +75,8 @@ static slp_schema *open_sloop(const slp_layout_at *at) {
   return s;
 }
 
-/* KCL 3 may have tables beside the leases. They are named after the application, unless the user says
- * otherwise. */
+/* Sets the names of the further tables that an application of KCL 3 may have in addition to the table of
+ * leases. The names are made from the application's name, unless the user gave others. */
 static int name_tables_beside(const slp_layout_at *at, slp_schema *schema) {
   char coordinator[300], metrics[300];
   if (!at->in_dynamodb) return 0;
@@ -129,7 +130,7 @@ static const slp_layout layouts[] = {
     {.name = "kinsumer",
      .own_table = 1,
      .one_stream = 1,
-     .lease_ms = 300000, /* five check periods of kinsumer, by default a minute each */
+     .lease_ms = 300000, /* five check periods of kinsumer; a period is a minute by default */
      .untimed_start = 1,
      .hash = "Shard",
      .range = "",

@@ -1,7 +1,8 @@
-/* mode.c - finds out which rules the workers of an application follow. Amazon's KCL 3 says so in rows
+/* mode.c - finds out which rules the workers of a KCL application follow. Rows of Amazon's KCL 3 tell that
  * (project amazon-kinesis-client: DynamicMigrationComponentsInitializer, LeaseAssignmentManager,
- * WorkerMetricStatsReporter; project amazon-dynamodb-lock-client). One row has the version, one is the
- * leader's lock, and each worker has a row with its load, by which the leader knows that the worker lives. */
+ * WorkerMetricStatsReporter; project amazon-dynamodb-lock-client). One row has the version. One row is the
+ * lock that the leader holds. Each worker has a row with its load, which also shows the leader that the
+ * worker lives. */
 #include "guest/mode.h"
 
 #include "guest/elected.h"
@@ -10,22 +11,25 @@
 
 #include <stdio.h>
 
-#define RETRY_US 300000               /* after a read that failed */
-#define PUBLISH_US UINT64_C(30000000) /* how often workers of the KCL tell their load */
-#define ALIVE_US (2 * PUBLISH_US)     /* a worker that has not told its load for so long counts as dead */
-#define NEXT_LEADER_US ALIVE_US /* within this a new leader is found: workers look for the lock every 30 s */
-#define WATCH_US UINT64_C(5000000) /* between two checks whether it is this fleet that publishes */
+#define RETRY_US 300000               /* how long to wait after a read that failed */
+#define PUBLISH_US UINT64_C(30000000) /* how often a worker of the KCL writes its load */
+#define ALIVE_US (2 * PUBLISH_US) /* a worker that has not written its load for this time counts as dead */
+/* after a leader is gone, another worker takes the lock within this time, because workers look at the lock
+ * every 30 s */
+#define NEXT_LEADER_US ALIVE_US
+/* the time between two checks whether this is the fleet that has to write the load */
+#define WATCH_US UINT64_C(5000000)
 
 static const slp_str nothing = {NULL, 0};
 
-typedef struct slp_mode_load { /* what another worker tells of its load */
+typedef struct slp_mode_load { /* the load that another worker has written */
   char *worker;                /* owned */
-  int64_t wall_s;              /* when it last told, by its own clock */
+  int64_t wall_s;              /* when the other worker last wrote its load, by that worker's clock */
   uint64_t moved_us;           /* when this worker last saw wall_s change; 0: never */
-  /* the pass under way has its row; the row is in a table beside the leases; it tells how busy its processor
-   * is */
+  /* in_pass: the present pass has found the load's row. beside: that row is in one of the further tables
+   * of KCL 3.0 to 3.4. cpu: the row tells how busy the processor is */
   uint8_t in_pass, beside, cpu;
-  uint8_t lived; /* it was alive when the last pass ended */
+  uint8_t lived; /* 1: the other worker was alive when the last pass ended */
 } slp_mode_load;
 
 /* ---- states ------------------------------------------------------------------------------------------ */
@@ -45,7 +49,7 @@ static void move(slp_fleet *f, slp_mode_kind to) {
   if (m->kind == to) return;
   SLP_CHECK(allowed[m->kind] & BIT(to));
   m->kind = to;
-  if (slp_mode_publishes(f) && !m->published) m->publish_us = 0; /* at once */
+  if (slp_mode_publishes(f) && !m->published) m->publish_us = 0; /* the load is written at once */
 }
 
 int slp_mode_is(const slp_fleet *f, slp_mode_kind kind) { return slp_guest_of(f)->mode.kind == kind; }
@@ -58,7 +62,7 @@ int slp_mode_is_reading(const slp_fleet *f) { return slp_guest_of(f)->mode.then 
 
 int slp_mode_strangers(const slp_fleet *f) { return slp_guest_of(f)->mode.pass.strangers; }
 
-/* ---- what the rows say ------------------------------------------------------------------------------- */
+/* ---- what the rows tell ------------------------------------------------------------------------------- */
 
 static void copy(char *to, size_t size, slp_str s) { snprintf(to, size, "%.*s", (int)s.n, s.n ? s.p : ""); }
 
@@ -93,7 +97,8 @@ static void saw_load(slp_fleet *f, int beside, const slp_load_row *row) {
   l->cpu = row->cpu;
 }
 
-/* Takes in one row. beside: it is in a table beside the leases. */
+/* Takes one row into account. beside 1: the row is in one of the further tables of KCL 3.0 to 3.4; 0: in
+ * the table of leases. */
 static void see(slp_fleet *f, int beside, const slp_parsed_row *row) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   slp_mode_place *place = &pass->place[beside];
@@ -123,9 +128,10 @@ static void see(slp_fleet *f, int beside, const slp_parsed_row *row) {
   }
 }
 
-/* Returns 1 if the worker has told its load within ALIVE_US: by this worker's clock if a change was seen,
- * otherwise by the wall clocks of both. After an absence of this process, a worker that lived before counts
- * as alive for ALIVE_US more, because it may have stood still too. */
+/* Returns 1 if the worker has written its load within ALIVE_US. If a change of the load was seen, this
+ * worker's clock decides; otherwise the wall clocks of both workers. After this process was stopped for a
+ * while, a worker that was alive before counts as alive for ALIVE_US more, because it may have been
+ * stopped too. */
 static int load_is_alive(slp_fleet *f, const slp_mode_load *l) {
   uint64_t now = slp_fleet_now(f), back_us = slp_fleet_back_us(f);
   if (l->lived && back_us && now - back_us <= ALIVE_US) return 1;
@@ -134,7 +140,8 @@ static int load_is_alive(slp_fleet *f, const slp_mode_load *l) {
   return age_s <= (int64_t)(ALIVE_US / 1000000) && age_s >= -(int64_t)(ALIVE_US / 1000000);
 }
 
-/* Ends a pass: counts which other workers live, and forgets those whose rows are gone. */
+/* Ends a pass over the rows: counts the other workers that are alive, and forgets loads whose rows are
+ * gone. */
 static void count_loads(slp_fleet *f) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   size_t at = 0;
@@ -153,24 +160,24 @@ static void count_loads(slp_fleet *f) {
   }
 }
 
-/* Returns which rows count: 0: those in the table of leases; 1: those in the tables beside it. The tables
- * beside it may still be there after their rows were moved into the table of leases. */
+/* Returns 0 if the rows in the table of leases are valid, 1 if those in the further tables are. The
+ * further tables may still exist after their rows were moved into the table of leases. */
 static int place_that_counts(const slp_mode_pass *pass) {
   int in_one = pass->has_places && pass->places == SLP_PLACES_ONE && pass->place[0].has_version;
   return pass->place[1].has_version && !in_one;
 }
 
-/* Returns the number of the table in which this worker tells its load. While rows are being moved between
- * tables, it is the one in which the other workers tell theirs. */
+/* Returns the number of the table into which this worker writes its load. While rows are being moved
+ * between tables, that is the table into which the other workers write theirs. */
 static uint8_t table_of_loads(const slp_mode_pass *pass) {
   int beside = place_that_counts(pass);
   if (beside && pass->has_places && pass->places == SLP_PLACES_MOVING && pass->place[0].others) beside = 0;
   return beside ? 2 : 0;
 }
 
-/* Returns 1 if a leader holds the lock and has shown a sign of life within the lock's own duration, on this
- * worker's clock. Also returns 1 if nobody has held the lock for less than NEXT_LEADER_US and a worker of the
- * KCL lives, because that worker may soon lead. */
+/* Returns 1 if a leader holds the lock and has shown a sign of life within the lock's duration, by this
+ * worker's clock. Also returns 1 if no worker has held the lock for less than NEXT_LEADER_US and a worker
+ * of the KCL is alive, because that worker may soon lead. */
 static int leader_lives(slp_fleet *f) {
   slp_mode *m = &slp_guest_of(f)->mode;
   const slp_mode_place *place = &m->pass.place[place_that_counts(&m->pass)];
@@ -180,7 +187,8 @@ static int leader_lives(slp_fleet *f) {
     copy(m->lock, sizeof m->lock, slp_str_of(place->lock));
     m->lock_us = now;
   }
-  if (m->lock_us <= slp_fleet_trouble_us(f)) m->lock_us = now; /* the leader may have had the same trouble */
+  /* whatever stopped this worker may have stopped the leader too */
+  if (m->lock_us <= slp_fleet_trouble_us(f)) m->lock_us = now;
   if (held) {
     m->leaderless_us = 0;
     return now - m->lock_us <= place->lock_lease_us;
@@ -204,7 +212,7 @@ static slp_mode_kind decided(slp_fleet *f) {
   return SLP_MODE_STRANGE;
 }
 
-/* Writes one line: which row can't be understood, and why. */
+/* Writes a line for the user: which row can't be understood, and why. */
 static void strange(slp_fleet *f, char *text, size_t size) {
   slp_table_spec spec;
   const slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
@@ -227,8 +235,8 @@ static void strange(slp_fleet *f, char *text, size_t size) {
 
 /* ---- the load of this worker ------------------------------------------------------------------------- */
 
-/* Notes how busy the loop's thread was since the last note. The loop has one thread, so at 100 percent this
- * worker can read no more shards. */
+/* Measures how busy the thread of the event loop was since the last measurement. There is one such thread,
+ * so at 100 percent this worker can read no more shards. */
 static void note_cpu(slp_fleet *f) {
   slp_mode *m = &slp_guest_of(f)->mode;
   uint64_t now = slp_fleet_now(f), cpu_us = f->h->ops->cpu_us(f->h);
@@ -242,7 +250,7 @@ static void note_cpu(slp_fleet *f) {
   m->cpu_us = cpu_us;
 }
 
-/* Takes the answer to PUBLISH or WITHDRAW. */
+/* Handles the answer to PUBLISH or WITHDRAW. */
 static void told(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   void (*after)(slp_fleet * f) = slp_guest_of(f)->mode.after;
@@ -277,7 +285,7 @@ static void tell_when_due(slp_fleet *f) {
 void slp_mode_leave(slp_fleet *f, void (*then)(slp_fleet *f)) {
   slp_mode *m = &slp_guest_of(f)->mode;
   slp_timer_clear(f->h, &m->timer);
-  if (m->after) return; /* the write is under way; it calls `after` */
+  if (m->after) return; /* a write is under way already; its answer calls `after` */
   if (!slp_common_name_is_last(f) || (!m->published && !m->publish.busy)) {
     then(f);
     return;
@@ -406,7 +414,7 @@ void slp_mode_begin(slp_fleet *f) {
   read_beside(f);
 }
 
-/* Runs when a read has failed, and when it is time to publish. */
+/* Runs some time after a read has failed, and when the load must be written. */
 static void run(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_guest, mode.timer)->f;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {
@@ -418,7 +426,7 @@ static void run(slp_timer *t) {
   }
 }
 
-/* ---- birth and death --------------------------------------------------------------------------------- */
+/* ---- creating and freeing ------------------------------------------------------------------------------ */
 
 void slp_mode_init(slp_fleet *f) {
   slp_read_init(&slp_guest_of(f)->mode.read, f, "the application's version", 0);

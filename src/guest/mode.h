@@ -1,6 +1,7 @@
 /* mode.h - which rules the workers of a KCL application follow: each worker takes leases for itself, or a
- * leader of the KCL assigns them. Rows of the KCL say which. A worker reads them before it writes anything,
- * and again in each round over the table, so that running workers follow an upgrade or a roll-back. (mode.c)
+ * leader of the KCL assigns them. Rows of the KCL tell which rules hold. A worker reads them before it
+ * writes anything, and again in each round over the table, so that running workers follow an upgrade or a
+ * roll-back. (mode.c)
  *
  *            +--------> TAKE <------> UPGRADE
  *            |            ^              ^
@@ -8,16 +9,17 @@
  *            |               v        v
  *            +--------> LED <------> UNLED
  *
- *   UNKNOWN  The rows have not been read yet. -> any but STRANGE
- *   TAKE     Each worker takes leases for itself.
- *   UPGRADE  The same. Each worker also tells its load, so that a leader can begin its work
+ *   UNKNOWN  The rows have not been read yet. Leads to any state but STRANGE
+ *   TAKE     Each worker takes leases for itself
+ *   UPGRADE  Each worker takes leases for itself. It also writes its load, so that a leader can begin to
+ *            assign
  *   LED      A leader assigns leases
  *   UNLED    No leader lives. A worker takes leases that are free or whose owner is dead, and none from
  *            living workers of the KCL
- *   STRANGE  A row can't be understood, so no lease is taken. A worker that finds this when it joins stays
- *            out
+ *   STRANGE  A row can't be understood, so no lease is taken. A worker that finds such a row when it joins
+ *            stays out
  *
- * Each of the last five leads to each other one. */
+ * Each of the last five states leads to each of the other four. */
 #ifndef SLP_GUEST_MODE_H
 #define SLP_GUEST_MODE_H
 
@@ -34,46 +36,52 @@ typedef enum slp_mode_kind {
   SLP_MODE_STRANGE
 } slp_mode_kind;
 
-#define SLP_MODE_CPU 10 /* how many averages of the processor's load are told */
+#define SLP_MODE_CPU 10 /* how many averages of the processor's load a worker writes */
 
-typedef struct slp_mode_place { /* what one pass over the rows has found in one table */
+/* what one pass over the rows has found in one table, or in the further tables together */
+typedef struct slp_mode_place {
   uint8_t has_version, has_lock;
   slp_version version;
   char word[48];          /* the version as the row spells it */
-  char lock[65];          /* the lock's version, which changes with each sign of life of the leader */
-  uint8_t lock_free;      /* its owner has released the lock */
-  uint64_t lock_lease_us; /* a leader is dead when its lock has not changed for so long */
-  uint32_t others;        /* how many other living workers tell their load in this table */
+  char lock[65];          /* the version in the lock's row; it changes with each sign of life of the leader */
+  uint8_t lock_free;      /* 1: the lock's owner has released the lock */
+  uint64_t lock_lease_us; /* a leader is dead when its lock has not changed for this time */
+  uint32_t others;        /* how many other living workers write their load into this table */
 } slp_mode_place;
 
 typedef struct slp_mode_pass {
-  slp_mode_place place[2]; /* 0: the table of leases; 1: the tables beside it */
-  uint8_t has_places;      /* a row says which table has the rows that are not leases: `places` */
+  slp_mode_place place[2]; /* place[0]: the table of leases. place[1]: the further tables of KCL 3.0 to 3.4 */
+  uint8_t has_places;      /* 1: a row tells where the rows are that are not leases; `places` is set */
   slp_places places;
-  uint8_t cpu;          /* a living worker tells how busy its processor is */
-  uint8_t strangers;    /* a worker of the KCL lives */
-  const char *damaged;  /* why one of these rows can't be read; static; NULL: all can be */
-  char damaged_row[64]; /* the key of that row */
+  uint8_t cpu;       /* 1: the load of a living worker tells how busy its processor is */
+  uint8_t strangers; /* 1: a worker of the KCL is alive */
+  /* why a row that is needed here can't be read (a static text); NULL: all can be read */
+  const char *damaged;
+  char damaged_row[64]; /* the key of the row that `damaged` is about */
 } slp_mode_pass;
 
 typedef struct slp_mode {
   slp_mode_kind kind;
-  slp_mode_pass pass;          /* the pass under way, or the last one */
-  uint8_t table;               /* the table beside the leases that is being read; 0: none is left */
-  void (*then)(slp_fleet *f);  /* called when the tables beside the leases are read; NULL: none is awaited */
-  void (*after)(slp_fleet *f); /* called when PUBLISH or WITHDRAW is answered; NULL: nobody waits for it */
+  slp_mode_pass pass; /* the present pass over the rows, or the last one */
+  uint8_t table;      /* number of the further table that is being read; 0: no table is left to read */
+  /* called when the further tables have been read; NULL: no reading is under way */
+  void (*then)(slp_fleet *f);
+  /* called when PUBLISH or WITHDRAW is answered; NULL: no function waits for the answer */
+  void (*after)(slp_fleet *f);
   slp_read read;
-  char lock[65];          /* the leader's last sign of life, */
-  uint64_t lock_us;       /* and when it was first seen */
-  uint64_t leaderless_us; /* since when nobody has held the lock; 0: somebody does */
-  slp_map loads;          /* slp_mode_load, by the worker's name */
+  char lock[65];          /* the version in the lock's row, which is the leader's last sign of life */
+  uint64_t lock_us;       /* when that version was first seen */
+  uint64_t leaderless_us; /* since when no worker has held the lock; 0: a worker holds it */
+  slp_map loads;          /* the loads of other workers (slp_mode_load), by the worker's name */
   slp_timer timer;
-  slp_write publish;                 /* PUBLISH, and at the end WITHDRAW */
-  uint8_t published;                 /* this worker's load is in a table */
-  uint8_t elected;                   /* an upgrade waits for this worker, and the user was told */
-  uint64_t publish_us;               /* when the next PUBLISH is due */
-  uint64_t cpu_at_us, cpu_us;        /* when the load was last noted, and the processor time used by then */
-  uint32_t cpu_millis[SLP_MODE_CPU]; /* thousandths of a percent, the newest last */
+  slp_write publish;   /* the write of PUBLISH, and at the end that of WITHDRAW */
+  uint8_t published;   /* 1: this worker's load has been written to a table */
+  uint8_t elected;     /* 1: an upgrade waits for this worker, and the user was told */
+  uint64_t publish_us; /* when the next PUBLISH is due */
+  /* cpu_at_us: when the processor's load was last measured. cpu_us: the processor time used by then */
+  uint64_t cpu_at_us, cpu_us;
+  /* averages of the processor's load in thousandths of a percent, the newest last */
+  uint32_t cpu_millis[SLP_MODE_CPU];
   size_t cpu_n;
 } slp_mode;
 
@@ -81,22 +89,23 @@ void slp_mode_init(slp_fleet *f);
 void slp_mode_stop(slp_fleet *f);
 void slp_mode_free(slp_fleet *f);
 
-/* Reads the rows. Then either tells this worker's load, where the rules ask for that, and begins the worker;
- * or ends the worker, with nothing written. */
+/* Reads the rows and decides which rules hold. If a row can't be understood, ends the worker, which has
+ * written nothing. Otherwise begins the worker, after its load was written if the rules ask for that. */
 void slp_mode_begin(slp_fleet *f);
-/* Reads the tables beside the leases, before a round over the table of leases. Calls `then` later, or at once
- * if there are no such tables. */
+/* Reads the further tables of KCL 3.0 to 3.4, before a round over the table of leases. Calls `then` later,
+ * or at once if there are no such tables. */
 void slp_mode_read_beside(slp_fleet *f, void (*then)(slp_fleet *f));
-/* Takes the rows of that round, and decides again which rules hold. */
+/* Takes the rows of the table of leases in that round, and decides again which rules hold. */
 void slp_mode_saw(slp_fleet *f, const slp_store_rows *rows);
-/* Removes the row with this worker's load, when the worker stops. Calls `then` later, or at once. */
+/* Removes the row with this worker's load. Called when the worker stops. Calls `then` later, or at once. */
 void slp_mode_leave(slp_fleet *f, void (*then)(slp_fleet *f));
 
-int slp_mode_is_reading(const slp_fleet *f); /* returns 1 while slp_mode_read_beside is at work */
+int slp_mode_is_reading(const slp_fleet *f); /* returns 1 while slp_mode_read_beside reads a table */
 int slp_mode_is(const slp_fleet *f, slp_mode_kind kind);
-/* Returns 1 if loads are told: this worker's in its row, and each lease's rate with its renewals. */
+/* Returns 1 if this worker writes its load into a row, and writes each lease's rate with the lease's
+ * renewals. */
 int slp_mode_publishes(const slp_fleet *f);
-/* Returns 1 if a worker of the KCL lives, as far as rows of loads tell. */
+/* Returns 1 if a worker of the KCL is alive, as far as the rows of loads tell. */
 int slp_mode_strangers(const slp_fleet *f);
 
 #endif

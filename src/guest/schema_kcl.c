@@ -3,17 +3,17 @@
  * worker is known by the leases that name it, and counts as alive while it moves their counters.
  *
  *   - Each write that takes, keeps or gives up a lease has the counter that was read as its condition, and
- *     adds one to it. So the counter is the proof of life, the fencing token and the epoch: once another
- *     worker has moved it, the former owner's next write fails.
- *   - Attributes are changed by name, and only those that the KCL changes itself, so attributes of its other
- *     versions survive. The KCL leaves alone those that only sloop knows.
- *   - leaseKey is SHARD or ACCOUNT:NAME:EPOCH:SHARD. The rows decide which of both, before this worker makes
- *     any (schema_kcl_form.c), and every row that it makes has that form.
+ *     adds one to the counter. So the counter is the proof of life, the fencing token and the epoch. Once
+ *     another worker has raised it, the former owner's next write fails.
+ *   - A write changes single attributes, and only those that the KCL changes itself. So attributes of
+ *     other versions of the KCL survive. The KCL leaves alone the attributes that only sloop knows.
+ *   - leaseKey is SHARD or ACCOUNT:NAME:EPOCH:SHARD. The rows that are there decide which of the two forms
+ *     holds, before this worker creates any (schema_kcl_form.c). Every row that it creates has that form.
  *   - A checkpoint is the last record that is done, so reading continues after it. Its sub-sequence number
- *     counts from 0, so a record that is no aggregate is done at 0.
- *   - The service may give a sequence number while no record comes, and no record has that number. Then the
- *     sub-sequence number is the time in ms. It is greater than that of any sub-record, and the KCL compares
- *     both numbers, so to the KCL every record behind the checkpoint is still to come. */
+ *     counts from 0, so 0 says that a record is done that is no aggregate.
+ *   - While no record comes, the service may give a sequence number that no record has. Then the
+ *     checkpoint's sub-sequence number is the time in ms, which is greater than that of any sub-record.
+ *     The KCL compares both numbers, so it reads every record after such a checkpoint. */
 #include "guest/guest_schemas.h"
 
 #include "guest/strategies.h"
@@ -25,8 +25,10 @@
 #define REFUSED "sloopRefused" /* lease/refused.h writes and reads it */
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
-#define HAND_OVER "checkpointOwner" /* KCL 3: the worker that still reads while leaseOwner names the next */
-#define CLAIM "sloopClaim" /* the worker of sloop that asks the owner, also of sloop, for the lease */
+/* KCL 3: the worker that still reads the shard, while leaseOwner has the name of the next owner */
+#define HAND_OVER "checkpointOwner"
+/* the worker of sloop that asks the owner, another worker of sloop, for the lease */
+#define CLAIM "sloopClaim"
 #define CHECKPOINT "checkpoint"
 #define SUB "checkpointSubSequenceNumber"
 #define SWITCHES "ownerSwitchesSinceCheckpoint"
@@ -36,15 +38,16 @@
 
 typedef struct kcl_schema {
   slp_schema base;
-  slp_mem *mem; /* owns a reference */
-  /* "ACCOUNT:NAME:EPOCH", the two ways in which rows may name this stream; empty: it has no such name */
+  slp_mem *mem; /* the schema holds a reference to it */
+  /* The two names, each "ACCOUNT:NAME:EPOCH", by which rows may name this stream. An empty text: there is
+   * no such name. */
   slp_buf names[SLP_KCL_NAMES];
-  slp_kcl_key key;  /* the form of keys of this worker's leases: PLAIN, OURS or ALIAS */
-  uint8_t several;  /* the application reads several streams, so `key` is never PLAIN */
-  slp_buf beside;   /* the names of the two tables beside the leases, each with a NUL behind it */
-  size_t metrics;   /* where in `beside` the second name begins; 0: there are no such tables */
-  uint8_t tagged;   /* a lease with an ENTITY was read, so new leases get one too */
-  int64_t start_ms; /* what AT_TIMESTAMP stands for */
+  slp_kcl_key key;  /* the form of the keys in rows that this worker writes: PLAIN, OURS or ALIAS */
+  uint8_t several;  /* 1: the application reads several streams, so `key` is never PLAIN */
+  slp_buf beside;   /* the names of the two further tables of KCL 3.0 to 3.4, with a NUL after each name */
+  size_t metrics;   /* offset in `beside` of the second name; 0: there are no such tables */
+  uint8_t tagged;   /* 1: a lease with the attribute ENTITY was read, so new leases get this attribute too */
+  int64_t start_ms; /* the time that the position AT_TIMESTAMP stands for */
 } kcl_schema;
 
 static kcl_schema *of(slp_schema *s) { return SLP_OWNER(s, kcl_schema, base); }
@@ -63,14 +66,14 @@ static int is_text(const slp_row *row, const char *name) {
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* Returns 1 if the attribute is a name or absent. An empty text is no name: the KCL never writes one, and no
- * condition here could tell it from an absent one. */
+/* Returns 1 if the attribute is a name or absent. An empty text is no name, because the KCL never writes
+ * one. No condition here could distinguish an empty text from an absent attribute. */
 static int is_name(const slp_row *row, const char *name) {
   return is_text(row, name) && (get(row, name)->kind == SLP_VAL_NONE || text(row, name).n);
 }
 
-/* Returns 1 if the row is a lease. KCL 3 keeps rows of its workers, its leader and others in the same
- * table. */
+/* Returns 1 if the row is a lease. In the same table, KCL 3 also stores rows about its workers, its leader
+ * and other things. */
 static int is_lease(const slp_row *row) {
   slp_str entity = text(row, "entityType");
   if (!text(row, "leaseKey").n || (entity.n && !slp_str_is(entity, "LEASE"))) return 0;
@@ -100,9 +103,8 @@ static slp_position read_position(kcl_schema *s, const slp_row *row) {
     position.kind = SLP_POSITION_OLDEST;
   } else if (slp_str_is(at->s, "LATEST")) {
     position.kind = SLP_POSITION_LATEST;
-  } else if (slp_str_is(
-                 at->s,
-                 "AT_TIMESTAMP")) { /* the row does not tell the time: each worker is given it as an option */
+  } else if (slp_str_is(at->s, "AT_TIMESTAMP")) {
+    /* The row does not tell the time; each worker gets the time as an option. */
     position.kind = SLP_POSITION_TIME;
     position.at_ms = s->start_ms;
   } else if (slp_str_is(at->s, "SHARD_END")) {
@@ -116,13 +118,13 @@ static slp_position read_position(kcl_schema *s, const slp_row *row) {
 static void read_parents(const slp_row *row, slp_lease_row *l) {
   const slp_val *parents = get(row, "parentShardId");
   if (parents->kind == SLP_VAL_S)
-    l->parents[0] = parents->s; /* KCL 1 wrote a single parent before it supported merges */
+    l->parents[0] = parents->s; /* KCL 1 wrote a single parent as a text, before it supported merges */
   for (size_t i = 0; parents->kind == SLP_VAL_SS && i < parents->n && i < 2; i++)
     l->parents[i] = parents->items[i];
 }
 
-/* Reads a decimal number of KB; digits behind the sixth after the point are ignored. Returns bytes; -1: it is
- * absent or no such number. */
+/* Reads a decimal number of KB, and ignores digits after the sixth decimal place. Returns bytes; -1 if the
+ * attribute is absent or is no such number. */
 static int64_t read_rate(const slp_row *row) {
   slp_str text = slp_row_text(row, SLP_STR(RATE));
   uint64_t whole = 0, part = 0, digit = 1000000;
@@ -139,8 +141,8 @@ static int64_t read_rate(const slp_row *row) {
   return i == text.n ? (int64_t)(whole * 1024 + part * 1024 / 1000000) : -1;
 }
 
-/* Returns the worker that asks the owner for the lease. Only workers of sloop write this attribute; a value
- * that can't be a worker's name is ignored. */
+/* Returns the name of the worker that asks the owner for the lease. Only workers of sloop write this
+ * attribute. A value that can't be a worker's name is ignored. */
 static slp_str asked(const slp_row *row) {
   slp_str name = is_text(row, CLAIM) ? text(row, CLAIM) : none_s;
   return name.n <= SLP_NAME_MAX ? name : none_s;
@@ -186,7 +188,7 @@ static const char *why_not_ours(slp_kcl_key key) {
   return "it names this stream otherwise than the other leases do";
 }
 
-/* Reads a lease whose key has another form than the keys of this worker's leases. */
+/* Reads a lease whose key has a form other than the keys in rows of this worker. */
 static void read_lease_elsewhere(kcl_schema *s, const slp_row *row, slp_kcl_key key, slp_parsed_row *f) {
   read_lease(s, row, f->key.hash, f);
   if (key == SLP_KCL_KEY_OTHER || key == SLP_KCL_KEY_FORMER || key == SLP_KCL_KEY_MISNAMED) {
@@ -213,7 +215,8 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
     read_lease_elsewhere(s, row, key, f);
 }
 
-/* Decides how leases name their stream. From then on every row that this worker makes has that form. */
+/* Decides by the rows how leases name their stream. From then on, every row that this worker creates has
+ * that form. */
 static void decide_form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
   kcl_schema *s = of(base);
   slp_str names[SLP_KCL_NAMES] = {slp_buf_str(&s->names[0]), slp_buf_str(&s->names[1])};
@@ -235,7 +238,7 @@ static void set_n(slp_row_request *d, const char *name, uint64_t n) {
 }
 static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
-/* Condition: the counter is as it was read. This write moves it by one. */
+/* Condition: the counter is as it was read. The write adds one to it. */
 static void move_on(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(takes_without_counter) || i->kind != SLP_OPERATION_TAKE)
     slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
@@ -251,14 +254,14 @@ static void set_position(slp_row_request *d, const slp_position *position) {
   set_n(d, SUB, record ? sub : 0);
 }
 
-/* Returns 1 if a row can hold the position. The KCL has no word for "at" a whole record: that would be
- * "after" the record before it, whose number is not known. */
+/* Returns 1 if a row can hold the position. It can't hold the position AT(a whole record). The KCL would
+ * have to write AFTER(the record before it), whose number is not known. */
 static int can_say(const slp_position *position) {
   return position->kind != SLP_POSITION_NONE &&
          !(position->kind == SLP_POSITION_AT && position->mark.sub == 0);
 }
 
-/* Writes a checkpoint, and clears the attributes that the KCL clears with one. */
+/* Writes a checkpoint, and removes the attributes that the KCL removes with a checkpoint. */
 static void checkpoint(slp_row_request *d, const slp_position *position) {
   set_position(d, position);
   set_n(d, SWITCHES, 0);
@@ -269,7 +272,7 @@ static void checkpoint(slp_row_request *d, const slp_position *position) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* Returns how this worker's rows name the stream; empty: they do not name it. */
+/* Returns the stream's name in rows of this worker; empty: its rows do not name the stream. */
 static slp_str name_in_rows(const kcl_schema *s) {
   return s->key == SLP_KCL_KEY_PLAIN ? none_s : slp_buf_str(&s->names[s->key == SLP_KCL_KEY_ALIAS]);
 }
@@ -304,15 +307,15 @@ static void when_s(slp_row_request *d, const char *name, slp_str s) {
     slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
 }
 
-/* Condition: the attribute has that value or is absent. */
+/* Condition: the attribute has the value `s`, or is absent. */
 static void when_or_absent(slp_row_request *d, const char *name, slp_str s) {
   slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_s(d, s), 1);
   slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
 }
 
-/* Condition: OWNER and HAND_OVER are as they were read. A leader of KCL 3 changes them without moving the
- * counter. A worker of KCL 2 that frees a lease leaves HAND_OVER behind, so the name of a lone owner may be
- * in either attribute. */
+/* Condition: OWNER and HAND_OVER are as they were read. A leader of KCL 3 changes both without raising the
+ * counter. A worker of KCL 2 that frees a lease leaves HAND_OVER in the row. So if there is only one name,
+ * it may be in either attribute. */
 static void when_owners(slp_row_request *d, const slp_operation *i) {
   slp_str next = i->claim_asks ? none_s : i->claim;
   if (next.n || !i->owner.n) {
@@ -324,7 +327,7 @@ static void when_owners(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* Writes the rate of the lease, for a leader of KCL 3. The KCL writes six digits behind the point. */
+/* Writes the rate of the lease, for a leader of KCL 3. Like the KCL, it writes six decimal places. */
 static void set_rate(slp_row_request *d, const slp_operation *i) {
   if (!i->tells_rate || i->rate_bytes < 0) return;
   uint64_t bytes = (uint64_t)slp_min_i64(i->rate_bytes, RATE_BYTES_MAX);
@@ -339,20 +342,22 @@ static void take(slp_row_request *d, const slp_operation *i) {
   set_s(d, OWNER, i->me);
   drop(d, HAND_OVER);
   drop(d, CLAIM);
-  int other = i->owner.n && !slp_str_eq(i->owner, i->me); /* a free lease has no owner to switch from */
+  /* 1: the lease changes owners. A free lease has no owner to switch from */
+  int other = i->owner.n && !slp_str_eq(i->owner, i->me);
   if (other) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
-/* Condition: neither OWNER nor HAND_OVER names another worker. */
+/* Condition: neither OWNER nor HAND_OVER has the name of another worker. */
 static void when_alone(slp_row_request *d, const slp_operation *i) {
   when_or_absent(d, OWNER, i->me);
   when_or_absent(d, HAND_OVER, i->me);
 }
 
-/* Renews a lease. While this worker knows of no hand-over, the write asks that no other worker is named. So
- * it is refused when a leader of KCL 3 has named the next owner, and this worker learns of that. From then on
- * it renews by the counter alone, until it has handed the lease over. If the next owner's name is
- * gone again, the renewal moves this worker's name from HAND_OVER back to OWNER. */
+/* Renews a lease. While this worker does not know of a hand-over, the condition is that the row has no
+ * other worker's name. So when a leader of KCL 3 has written the next owner's name, the renewal is
+ * refused, and this worker learns of the hand-over. From then on only the counter is the condition, until
+ * this worker has handed the lease over. If the next owner's name has gone again, the renewal moves this
+ * worker's name from HAND_OVER back to OWNER. */
 static void renew(slp_row_request *d, const slp_operation *i) {
   if (!i->claim.n || i->claim_asks) {
     when_alone(d, i);
@@ -370,8 +375,8 @@ static void save(slp_row_request *d, const slp_operation *i) {
   set_rate(d, i);
 }
 
-/* Gives the lease up as the KCL does, with a checkpoint in the same write if there is one. The write is
- * refused if a leader has named the next owner, because that name has to stay. */
+/* Gives the lease up as the KCL does. Saves the position in the same write, if there is one. The write is
+ * refused if a leader has written the next owner's name, because that name must stay in the row. */
 static void release(slp_row_request *d, const slp_operation *i) {
   when_alone(d, i);
   move_on(d, i);
@@ -388,8 +393,8 @@ static void transfer_to_asker(slp_row_request *d, const slp_operation *i) {
   set_s(d, OWNER, i->to);
 }
 
-/* Hands the lease over: to the worker of sloop that asked for it, or to the next owner that a leader of KCL 3
- * has named already. The next owner may begin now. */
+/* Hands the lease over. The next owner is the worker of sloop that asked for the lease, or the worker
+ * whose name a leader of KCL 3 has written into OWNER. After this write the next owner may begin to read. */
 static void transfer(slp_row_request *d, const slp_operation *i) {
   if (i->claim_asks) {
     transfer_to_asker(d, i);
@@ -405,9 +410,10 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
 
 /* Asks the owner, a worker of sloop, for the lease.
  *
- *   - The counter stays as it is, so the owner's next write succeeds, and its answer shows the claim.
+ *   - The claim does not change the counter. So the owner's next write succeeds, and the answer to that
+ *     write shows the claim.
  *   - The counter is a condition, so a late copy of a claim that was taken back is refused.
- *   - A later claim replaces an earlier one. */
+ *   - A later claim of another worker replaces an earlier claim. */
 static void claim(slp_row_request *d, const slp_operation *i) {
   slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
   when_s(d, OWNER, i->owner);
@@ -420,7 +426,7 @@ static void unclaim(slp_row_request *d, const slp_operation *i) {
   drop(d, CLAIM);
 }
 
-/* Writes the shard's end. The row goes on naming the owner, as in the KCL. */
+/* Writes the shard's end. The owner's name stays in the row, as with the KCL. */
 static void end(slp_row_request *d, const slp_operation *i) {
   slp_position at = {.kind = SLP_POSITION_END};
   move_on(d, i);
@@ -436,7 +442,8 @@ static void remove_ended(slp_row_request *d) {
   slp_row_request_when(d, CHECKPOINT, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("SHARD_END")), 0);
 }
 
-/* Resets the lease for an operator. The former owner's next write fails, because the counter has moved. */
+/* Resets the lease for an operator. The former owner's next write is refused, because this write raises
+ * the counter. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_owners(d, i);
   move_on(d, i);
@@ -446,16 +453,18 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   drop(d, CLAIM);
 }
 
-/* Writes this worker's load into the row with the name that the worker has in OWNER. `sts`: averages of the
- * processor's load, the newest last; without any, a leader goes by the leases' throughput. `opr`: their
- * limit. `sup` 1: this worker can also tell its load in the table of leases. */
+/* Writes this worker's load into a row of its own, whose key is the worker's name. `sts` has averages of
+ * the processor's load, the newest last; if there are none, a leader uses the leases' throughput instead.
+ * `opr` has the limit for these averages. `sup` 1 says that this worker can also write its load into the
+ * table of leases. */
 static void publish(slp_row_request *d, const slp_operation *i) {
   slp_str used = slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[" : "{\"M\":{}}");
   for (size_t k = 0; k < i->cpu_n; k++)
     used.n += slp_row_request_text(d, "%s{\"N\":\"%u.%03u\"}", k ? "," : "", i->cpu_millis[k] / 1000,
                                    i->cpu_millis[k] % 1000)
                   .n;
-  if (i->cpu_n) used.n += slp_row_request_text(d, "]}}}").n; /* the pieces lie side by side: one text */
+  /* The pieces follow each other in memory, so they are one text. */
+  if (i->cpu_n) used.n += slp_row_request_text(d, "]}}}").n;
   slp_str most =
       slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}" : "{\"M\":{}}");
   uint64_t wall_s = (uint64_t)slp_max_i64(i->wall_ms, 0) / 1000;
@@ -477,7 +486,8 @@ static void withdraw(slp_row_request *d, const slp_operation *i) {
 
 static slp_str key_of(kcl_schema *s, slp_row_request *d, slp_str shard) {
   slp_str key = slp_row_request_copy(d, name_in_rows(s));
-  if (key.n) key.n += slp_row_request_copy(d, SLP_STR(":")).n; /* the copies lie side by side: one text */
+  /* The copies follow each other in memory, so they are one text. */
+  if (key.n) key.n += slp_row_request_copy(d, SLP_STR(":")).n;
   key.n += slp_row_request_copy(d, shard).n;
   return key;
 }
@@ -540,7 +550,7 @@ static void table(slp_schema *s, const char *name, slp_table_spec *ret) {
   *ret = (slp_table_spec){name, "leaseKey", NULL};
 }
 
-/* KCL 3.0 to 3.4 make these two tables. KCL 3.5 has their rows in the table of leases. */
+/* KCL 3.0 to 3.4 create these two further tables. KCL 3.5 has the same rows in the table of leases. */
 static int side_table(slp_schema *base, uint8_t n, slp_table_spec *ret) {
   const kcl_schema *s = of(base);
   if (!s->metrics || n < 1 || n > 2) return 0;
@@ -558,7 +568,7 @@ int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char 
   return r ? SLP_ENOMEM : 0;
 }
 
-/* The scope is the whole table, because the KCL's keys allow no smaller one. */
+/* The scope is the whole table, because the keys of the KCL's rows allow no smaller scope. */
 static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   (void)base;
   *ret_hash = *ret_prefix = (slp_str){"", 0};

@@ -1,21 +1,22 @@
-/* schema_kcl_form.c - tells rows that name their stream from those that do not, and decides which form this
- * worker's rows have. If the worker passed over rows of its own stream, it would begin at its own start: it
- * would repeat what those rows say was done, or leave out what they say was not done. */
+/* schema_kcl_form.c - tells rows that name their stream from rows that do not, and decides the form of
+ * this worker's own rows. The rule to keep: rows of this worker's stream must never be overlooked.
+ * Otherwise the worker would begin where a new application begins, and so repeat or leave out records
+ * against what those rows say. */
 #include "guest/schema_kcl_form.h"
 
 #include "base/num.h"
 
 #include <stdio.h>
 
-#define KINESIS_BEGAN_S 1383264000 /* November 2013: no stream is older */
-#define SHOWN 90                   /* how many bytes of a key messages show */
+#define KINESIS_BEGAN_S 1383264000 /* November 2013, when Kinesis began: no stream is older */
+#define SHOWN 90                   /* how many bytes of a key are shown in a message */
 
 typedef struct stream_name {
   slp_str account, name, epoch;
 } stream_name;
 
-/* Splits ACCOUNT:NAME:EPOCH. An epoch of DynamoDB Streams is a label, which has colons of its own. Returns 0
- * if there are fewer than three parts, or an empty one. */
+/* Splits ACCOUNT:NAME:EPOCH. With DynamoDB Streams, EPOCH is a label, which contains colons. Returns 0 if
+ * there are fewer than three parts, or if a part is empty. */
 static int split(slp_str text, stream_name *ret) {
   const char *a = text.n ? memchr(text.p, ':', text.n) : NULL;
   const char *b = a ? memchr(a + 1, ':', text.n - (size_t)(a + 1 - text.p)) : NULL;
@@ -26,7 +27,7 @@ static int split(slp_str text, stream_name *ret) {
   return ret->account.n && ret->name.n && ret->epoch.n;
 }
 
-/* Cuts the shard, the part behind the last colon, off the key. Returns 0 if there is no colon. */
+/* Cuts the shard off the key. The shard is the part after the last colon. Returns 0 if there is no colon. */
 static int cut_shard(slp_str *key, slp_str *ret_shard) {
   size_t n = key->n;
   while (n && key->p[n - 1] != ':') n--;
@@ -36,11 +37,12 @@ static int cut_shard(slp_str *key, slp_str *ret_shard) {
   return 1;
 }
 
-/* Returns FORMER if a stream of the same name may have been made at that time, before this one; MISNAMED if
- * the time makes no sense for that. */
+/* Decides about a key with the name of this stream and another epoch. Returns FORMER if an earlier stream
+ * of this name may have been created at that epoch, otherwise MISNAMED. */
 static slp_kcl_key of_same_name(slp_str epoch, slp_str ours) {
   uint64_t then, now;
-  if (slp_parse_u64(ours, &now)) return SLP_KCL_KEY_FORMER; /* a label */
+  /* this stream's epoch is a label, which says nothing about the time */
+  if (slp_parse_u64(ours, &now)) return SLP_KCL_KEY_FORMER;
   if (slp_parse_u64(epoch, &then) || then < KINESIS_BEGAN_S || then > now) return SLP_KCL_KEY_MISNAMED;
   return SLP_KCL_KEY_FORMER;
 }
@@ -120,7 +122,7 @@ static void tell_passed(const slp_kcl_keys *keys, int several, slp_table_form *r
 
 /* ---- deciding ------------------------------------------------------------------------------------- */
 
-/* Returns how many rows name a stream. *ret: the first kind of such keys that occurs, as an example. */
+/* Returns how many keys name a stream. *ret is the first kind of such keys that occurs, as an example. */
 static size_t named_n(const slp_kcl_keys *keys, slp_kcl_key *ret) {
   static const slp_kcl_key named[] = {SLP_KCL_KEY_OURS, SLP_KCL_KEY_ALIAS, SLP_KCL_KEY_FORMER,
                                       SLP_KCL_KEY_OTHER};

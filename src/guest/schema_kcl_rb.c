@@ -1,16 +1,16 @@
-/* schema_kcl_rb.c - the table of kcl-rb (Ruby), as kcl-rb's worker reads and writes it. The table is of one
- * stream, with key shard_id and one row for each shard.
+/* schema_kcl_rb.c - the table of kcl-rb (Ruby), as a worker of kcl-rb reads and writes it. The table is of
+ * one stream. Its key is shard_id, and it has one row for each shard.
  *
- *   - A worker of kcl-rb can share with nobody: it takes another worker's lease as long as the lease's time
- *     has not run out, and ends with an exception when it has. The only rows that it leaves alone are
- *     those with the checkpoint SHARD_END.
- *   - So a worker of sloop parks its lease: CHECKPOINT is SHARD_END, there is no OWNER, and the real owner,
- *     counter and checkpoint are in attributes that begin with sloop_.
- *   - A lease that is given up has a row as kcl-rb leaves it, and kcl-rb's worker goes on from there. kcl-rb
- *     puts whole rows, and so erases the attributes that begin with sloop_. A free lease needs them only to
- *     begin at a place for which kcl-rb has no word.
- *   - The epoch is the counter. If a worker of kcl-rb has the lease, the epoch is the time in seconds at
- *     which the lease runs out. */
+ *   - A worker of kcl-rb can share with no other worker. It takes another worker's lease while the lease's
+ *     time has not run out, and ends with an exception when the time has run out. It leaves alone only the
+ *     rows with the checkpoint SHARD_END.
+ *   - So a worker of sloop parks its lease: it sets CHECKPOINT to SHARD_END, and removes OWNER. The real
+ *     owner, counter and checkpoint are in attributes that begin with sloop_.
+ *   - When the lease is given up, its row becomes such as kcl-rb leaves it, and a worker of kcl-rb can
+ *     continue from there. kcl-rb writes whole rows, and so erases the attributes that begin with sloop_. A
+ *     free lease needs one of them only if reading begins at a place for which kcl-rb has no word.
+ *   - The epoch is the counter. While a worker of kcl-rb has the lease, the epoch is the time in seconds
+ *     at which the lease runs out. */
 #include "guest/guest_schemas.h"
 
 #include "guest/strategies.h"
@@ -31,8 +31,9 @@
 #define PARENT "parent_shard_id"
 #define OURS "sloop_owner"
 #define COUNTER "sloop_counter"
-#define TAKEN "sloop_taken" /* the owner, as long as it has saved nothing */
-/* The real checkpoint of a parked lease. Of a free one: where it begins, if not at the oldest record. */
+#define TAKEN "sloop_taken" /* the owner, until it has saved a position */
+/* In the row of a parked lease: the real checkpoint. In the row of a free lease: where reading begins, if
+ * not at the oldest record. */
 #define PLACE "sloop_checkpoint"
 #define ENDED "SHARD_END"
 #define AT_TIME "AT_TIMESTAMP:"
@@ -40,7 +41,7 @@ static const char at_latest[] = "LATEST";
 
 typedef struct rb_schema {
   slp_schema base;
-  slp_mem *mem; /* owns a reference */
+  slp_mem *mem; /* the schema holds a reference to it */
 } rb_schema;
 
 static rb_schema *of(slp_schema *s) { return SLP_OWNER(s, rb_schema, base); }
@@ -53,7 +54,7 @@ static slp_position read_time(slp_str ms) {
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = (int64_t)at};
 }
 
-/* Reads a checkpoint. An empty one is the oldest record, as for kcl-rb. */
+/* Reads a checkpoint. An empty checkpoint means the oldest record, as for kcl-rb. */
 static slp_position read_place(slp_str at) {
   slp_position position = {.kind = SLP_POSITION_NONE};
   size_t word = sizeof AT_TIME - 1;
@@ -92,14 +93,15 @@ static const char *wrong_type(const slp_row *row) {
   return NULL;
 }
 
-/* Returns 1 if the owner is a worker of sloop, whose names have the form of instances. */
+/* Returns 1 if the owner is a worker of sloop. Names of such workers have the form of instances. */
 static int is_ours(slp_str owner) {
   slp_str id, incarnation;
   return slp_instance_split(owner, &id, &incarnation);
 }
 
-/* Returns what is wrong with the owners' names, or NULL. No condition could match an empty name, or a name in
- * the other system's attribute, so the lease could never be taken. */
+/* Returns what is wrong with the owners' names in the row; NULL: nothing. A name is wrong if it is empty,
+ * or stands in the other system's attribute. No condition could match such a name, so the lease could
+ * never be taken. */
 static const char *wrong_owner(const slp_row *row) {
   const slp_val *ours = slp_attr_of(row, OURS), *theirs = slp_attr_of(row, OWNER);
   if (ours->kind == SLP_VAL_S && !is_ours(ours->s)) return "its " OURS " is no worker of ours";
@@ -127,8 +129,8 @@ static uint64_t mix(uint64_t h, slp_str s) {
   return (h ^ 0xff) * UINT64_C(0x100000001b3);
 }
 
-/* Returns slp_lease_row.stranger: a hash of the attributes that only kcl-rb writes. The checkpoint counts
- * only if kcl-rb has the lease, because otherwise a worker of sloop may have written it. */
+/* Returns slp_lease_row.stranger, a hash of the attributes that only kcl-rb writes. The checkpoint is part
+ * of it only while kcl-rb has the lease, because otherwise a worker of sloop may have written it. */
 static uint64_t sign_of_kcl_rb(const slp_row *row) {
   slp_str timeout = slp_attr_text(row, TIMEOUT), owner = slp_attr_text(row, OWNER);
   if (!timeout.n || slp_attr_text(row, OURS).n) return 0;
@@ -136,11 +138,11 @@ static uint64_t sign_of_kcl_rb(const slp_row *row) {
   return (owner.n ? mix(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
 }
 
-/* A row of kcl-rb's has at least one of these. A row that sloop has made may have nothing but its key, if the
- * shard is read from its oldest record. */
+/* A row that kcl-rb has written has at least one of these. A row that sloop has created may have nothing
+ * but its key, if the shard is read from its oldest record. */
 static const char *const known[] = {OWNER, TIMEOUT, CHECKPOINT, PARENT, OURS, COUNTER, TAKEN, PLACE};
 
-/* Returns why the row is another system's, or NULL. */
+/* Returns why the row belongs to another system; NULL: it does not. */
 static const char *whose(const slp_row *row) {
   if (!slp_attr_is_absent(row, "worker_id") || !slp_attr_is_absent(row, "heartbeat"))
     return "it has a worker_id or a heartbeat: that is motorway's, and not kcl-rb's";
@@ -183,7 +185,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
 
 static const slp_val nil = {SLP_VAL_NULL, {NULL, 0}, NULL, 0};
 
-/* Condition: the attribute is nil in Ruby. kcl-rb writes that as NULL, or leaves the attribute out. */
+/* Condition: the attribute is nil in Ruby, which is NULL or absent in the table. */
 static void when_nil(slp_row_request *d, const char *name) {
   slp_row_request_when(d, name, SLP_TEST_ABSENT, slp_no_val, 1);
   slp_row_request_when(d, name, SLP_TEST_EQ, nil, 0);
@@ -236,7 +238,7 @@ static void count(slp_row_request *d, const slp_operation *i) {
   slp_set_number(d, COUNTER, slp_epoch_after(i));
 }
 
-/* Writes the position of a parked lease, or a beginning that kcl-rb has no word for. */
+/* Writes PLACE: the position of a parked lease, or a place to begin for which kcl-rb has no word. */
 static void set_place(slp_row_request *d, const slp_position *p) {
   switch (p->kind) {
     case SLP_POSITION_AFTER: slp_set_text(d, PLACE, slp_mark_seq(&p->mark)); break;
@@ -248,7 +250,7 @@ static void set_place(slp_row_request *d, const slp_position *p) {
   }
 }
 
-/* Writes the position of a free lease, as kcl-rb reads it. */
+/* Writes the position of a free lease in the form that kcl-rb reads. */
 static void set_position(slp_row_request *d, const slp_position *p) {
   switch (p->kind) {
     case SLP_POSITION_NONE: return;
@@ -288,8 +290,8 @@ static void create(slp_row_request *d, const slp_operation *i) {
   if (i->parents[0].n) slp_set_text(d, PARENT, i->parents[0]);
 }
 
-/* Parks the lease, unless it is parked by another worker of sloop. The checkpoint that was read becomes
- * PLACE, and is a condition. */
+/* Parks the lease, unless another worker of sloop has parked it. The checkpoint that was read is a
+ * condition, and becomes PLACE. */
 static void take(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   slp_set_text(d, OURS, i->me);
@@ -313,7 +315,7 @@ static void save(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, TAKEN);
 }
 
-/* Gives the lease up. An operator's command does that for a worker of kcl-rb too. */
+/* Gives the lease up. With an operator's command, the lease of a worker of kcl-rb can also be given up. */
 static void release(slp_row_request *d, const slp_operation *i) {
   if (is_ours(i->me))
     when_ours(d, i->me, i->epoch);
@@ -337,8 +339,7 @@ static void remove_ended(slp_row_request *d) {
   slp_when_absent(d, OURS);
 }
 
-/* Resets the lease for an operator. If the position is to stay, i->position is the one that was
- * read. */
+/* Resets the lease for an operator. If its position must stay, i->position is the position that was read. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   set_position(d, &i->position);
@@ -361,8 +362,8 @@ static const uint32_t operations =
     BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
     BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
     BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
-/* Operations that write the position they are given. RELEASE is one of them, because the row of a free lease
- * has the position in another attribute than that of a parked one. */
+/* The operations that write a position. RELEASE is one of them, because a free lease has its position in
+ * another attribute than a parked lease. */
 #define PLACES                                                                              \
   (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | \
    BIT(SLP_OPERATION_RESET))

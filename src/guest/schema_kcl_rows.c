@@ -1,7 +1,7 @@
-/* schema_kcl_rows.c - reads the rows that KCL 3 keeps beside its leases, as its own classes write them
+/* schema_kcl_rows.c - reads those rows of KCL 3 that are not leases, as the KCL's own classes write them
  * (project amazon-kinesis-client: MigrationState, TableMigrationState, WorkerMetricStats; project
- * amazon-dynamodb-lock-client: AmazonDynamoDBLockClient). Their key is leaseKey in the table of leases, key
- * in the table APPLICATION-CoordinatorState, and wid in APPLICATION-WorkerMetricStats. */
+ * amazon-dynamodb-lock-client: AmazonDynamoDBLockClient). Their key is `leaseKey` in the table of leases,
+ * `key` in the table APPLICATION-CoordinatorState, and `wid` in the table APPLICATION-WorkerMetricStats. */
 #include "guest/schema_kcl_rows.h"
 
 static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
@@ -44,7 +44,7 @@ static void read_places(const slp_row *row, slp_parsed_row *f) {
     if (slp_str_is(p->word, words[i].word)) p->is = words[i].is;
 }
 
-/* leaseDuration is a text with a number of milliseconds. */
+/* Reads the row of the leader's lock. Its leaseDuration is a text with a number of milliseconds. */
 static void read_lock(const slp_row *row, slp_parsed_row *f) {
   slp_lock_row *l = &f->u.lock;
   const slp_val *lease = get(row, "leaseDuration");
@@ -59,7 +59,8 @@ static void read_lock(const slp_row *row, slp_parsed_row *f) {
     bad(f, "it has no recordVersionNumber");
 }
 
-/* Returns 1 if sts, in DynamoDB's JSON, is a map with an entry C: averages of the processor's load. */
+/* Returns 1 if `sts`, in DynamoDB's JSON, is a map with an entry C, which has averages of the processor's
+ * load. */
 static int tells_cpu(const slp_val *sts) {
   static const char mark[] = "\"C\"";
   return sts->kind == SLP_VAL_OTHER && memmem(sts->s.p, sts->s.n, mark, sizeof mark - 1) != NULL;
@@ -74,8 +75,8 @@ static void read_load(const slp_row *row, slp_parsed_row *f) {
   if (l->wall_s < 0) bad(f, "its lut is no time");
 }
 
-/* Returns 1 if the key looks like that of a lease. A row under such a key that is no lease is reported,
- * because it keeps the lease from being made or taken. */
+/* Returns 1 if the key looks like that of a lease. If a row with such a key is no lease, it is reported,
+ * because it prevents the lease from being created and taken. */
 static int keeps_a_lease_away(slp_str key) {
   static const char mark[] = "shardId-";
   return key.n && memmem(key.p, key.n, mark, sizeof mark - 1) != NULL;

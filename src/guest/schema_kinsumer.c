@@ -2,12 +2,14 @@
  * them: APP_checkpoints (key Shard, a row for each shard), APP_clients (key ID, a row for each client) and
  * APP_metadata (key Key, the rows ShardCache and Leader).
  *
- *   - A time is a number, LastUpdate, in nanoseconds since 1970, with a text beside it that nobody reads.
- *   - A shard belongs to its owner until LastUpdate is five of the fleet's check periods old. That span is
- *     the lease here, and the time at which it runs out is the epoch. Each write of sloop that proves life
- *     moves LastUpdate, and has the value before as its condition.
- *   - The Go program puts whole rows, so attributes of sloop would be lost. Sloop changes attributes by name,
- *     so what others have written into a row stays.
+ *   - A time is a number, LastUpdate, in nanoseconds since 1970. A second attribute has it as a text,
+ *     which no program reads.
+ *   - A shard belongs to its owner until LastUpdate is five of the fleet's check periods old. Five check
+ *     periods are the lease time here, and the time at which they are over is the epoch. Each write of
+ *     sloop that proves its life sets LastUpdate to the present, and has the value before as its
+ *     condition.
+ *   - The Go program writes whole rows, which erases attributes of sloop. Sloop changes single attributes,
+ *     so what other programs have written into a row stays.
  *   - The Go program writes {"NULL": true} for a value that it does not have, and can't write an empty text.
  *     An attribute of another type makes its decoder fail, and with it every client of the application. */
 #include "guest/guest_schemas.h"
@@ -39,17 +41,18 @@
 #define LATEST "LATEST"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* Numbers of the tables beside APP_checkpoints, which is 0. */
+/* The numbers of two of the three tables. APP_checkpoints is number 0. */
 #define CLIENTS 1
 #define METADATA 2
 #define TABLES 3
 
 typedef struct kinsumer_schema {
   slp_schema base;
-  slp_mem *mem; /* owns a reference */
+  slp_mem *mem; /* the schema holds a reference to it */
   uint64_t lease_ns;
   char *names[TABLES]; /* owned */
-  /* The list of the ShardCache row that was read last: its texts, and an array that points into them. */
+  /* The list from the ShardCache row that was read last. shards_text holds its texts, `shards` is an array
+   * that points into them. */
   slp_buf shards_text;
   slp_str *shards; /* owned */
   size_t shards_cap;
@@ -71,8 +74,8 @@ static slp_str text(const slp_row *row, const char *name) {
   return v->kind == SLP_VAL_S ? v->s : (slp_str){NULL, 0};
 }
 
-/* Returns 1 if the attribute is absent, NULL, or a text that is not empty: the Go program can't write an
- * empty one. */
+/* Returns 1 if the attribute is absent, NULL, or a text that is not empty. The Go program can't write an
+ * empty text. */
 static int is_text(const slp_row *row, const char *name) {
   const slp_val *v = get(row, name);
   return is_nothing(v) || (v->kind == SLP_VAL_S && v->s.n);
@@ -117,7 +120,7 @@ static const char *wrong_lease(const slp_row *row, const slp_lease_row *l) {
   return NULL;
 }
 
-/* Returns 1 if the row has attributes besides its key, but none that a row of kinsumer's has. */
+/* Returns 1 if the row has attributes besides its key, but none of those that kinsumer's rows have. */
 static int is_foreign(const slp_row *row) {
   static const char *const known[] = {OWNER,    OWNER_NAME, UPDATED,      UPDATED_TEXT,
                                       SEQUENCE, FINISHED,   FINISHED_TEXT};
@@ -178,7 +181,7 @@ static int add_shard(kinsumer_schema *s, size_t *n, slp_str id) {
     if (!more) return SLP_ENOMEM;
     s->shards = more;
   }
-  slp_buf_add_str(&s->shards_text, id); /* read_ids has reserved the room */
+  slp_buf_add_str(&s->shards_text, id); /* can't fail, because read_ids has reserved the memory */
   s->shards[(*n)++] = (slp_str){s->shards_text.p + at, id.n};
   return 1;
 }
@@ -188,7 +191,8 @@ static int comes_key(slp_json *j, const char *key) {
   return comes(j, SLP_JSON_KEY) && slp_str_is(j->text, key);
 }
 
-/* Reads the next ID of {"L": [{"S": ID}, ...]}. Returns 1 if *ret is one, 0 at the end, or SLP_EBADDATA. */
+/* Reads the next ID of {"L": [{"S": ID}, ...]}. Returns 1 and sets *ret if there is one, 0 at the end, or
+ * SLP_EBADDATA. */
 static int next_shard(slp_json *j, slp_str *ret) {
   int token = slp_json_next(j);
   if (token == SLP_JSON_ARRAY_END) return 0;
@@ -238,7 +242,7 @@ static void read_shards(kinsumer_schema *s, const slp_row *row, slp_parsed_row *
   f->kind = f->why ? SLP_ROW_BAD : SLP_ROW_ASSIGNMENT;
 }
 
-/* The name of a row's key says which table it is from. */
+/* Reads a row of any of the three tables. The name of the row's key tells which table the row is from. */
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   memset(f, 0, sizeof *f);
   slp_str key = text(row, KEY);
@@ -260,7 +264,8 @@ static void set(slp_row_request *d, const char *name, slp_str s) {
 }
 static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
-/* Writes a time as a number, and as a text like Go's RFC1123Z in UTC: "Tue, 14 Nov 2023 22:13:20 +0000". */
+/* Writes a time twice: as a number, and as a text in the form of Go's RFC1123Z in UTC, such as "Tue, 14
+ * Nov 2023 22:13:20 +0000". */
 static void set_time(slp_row_request *d, const char *name, const char *name_text, uint64_t ns) {
   char http[30];
   slp_date_http((int64_t)(ns / NS_PER_MS), http);
@@ -376,8 +381,8 @@ static void release(const kinsumer_schema *s, slp_row_request *d, const slp_oper
   disown(d);
 }
 
-/* Writes the shard's end, with the last record's number, because a Go client may read a finished shard once
- * more, from there. */
+/* Writes the shard's end, with the number of the last record. A Go client may read a finished shard once
+ * more, and then begins at that number. */
 static void end(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   slp_str last = slp_mark_seq(&i->position.mark);
   when_mine(s, d, i);
@@ -386,7 +391,8 @@ static void end(const kinsumer_schema *s, slp_row_request *d, const slp_operatio
   disown(d);
 }
 
-/* Resets the lease for an operator. The former owner's next write fails, because the row names it no more. */
+/* Resets the lease for an operator. The former owner's next write is refused, because the row no longer
+ * has its name. */
 static void reset(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   when_text(d, OWNER, i->owner);
   when_time(s, d, i->epoch);
@@ -522,7 +528,7 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
 /* ---- the schema ------------------------------------------------------------------------------------- */
 
 static void table(slp_schema *base, const char *name, slp_table_spec *ret) {
-  name = of(base)->names[0]; /* all three tables are named after the application */
+  name = of(base)->names[0]; /* the name of all three tables begins with the application's name */
   *ret = (slp_table_spec){name, SHARD, NULL, 0};
 }
 

@@ -2,16 +2,17 @@
  * Each stream has one table, with key shard_id and one row for each shard. A worker is known by the leases
  * that name it.
  *
- *   - A lease belongs to its owner as long as the owner moves the number in heartbeat, called the tick here.
- *     With a motorway owner the tick begins again at 0.
- *   - The tick is the lease's epoch. A worker of sloop takes a lease with a tick above every one that it ever
- *     wrote, so that the condition of a late copy of an old write never holds again.
- *   - A motorway program needs worker_id, heartbeat and checkpoint in each row, or all its threads end. So a
- *     free lease names "nobody".
- *   - A motorway program puts rows back as it read them, with attributes that it does not know. So attributes
- *     that begin with sloop_ hold what motorway's own can't say.
- *   - The record at the checkpoint is read again: it is the oldest record that is not done, or the last one
- *     that is.
+ *   - A lease belongs to its owner as long as the owner raises the number in `heartbeat`, which is called
+ *     the tick here. An owner of motorway begins again with the tick 0.
+ *   - The tick is the lease's epoch. When a worker of sloop takes a lease, it writes a tick that is
+ *     greater than every tick that it ever wrote. So the condition of a late copy of an old write never
+ *     holds again.
+ *   - A motorway program needs worker_id, heartbeat and checkpoint in each row, or all its threads end. So
+ *     a free lease has the worker_id "nobody".
+ *   - A motorway program writes rows back as it read them, including attributes that it does not know. So
+ *     attributes that begin with sloop_ survive. They store what motorway's own attributes can't express.
+ *   - A motorway program reads the record at the checkpoint again. That record is the oldest one that is
+ *     not done, or the last one that is done.
  *   - The checkpoint 0, a number, says that nothing is saved. motorway begins such a lease at the latest
  *     record. So if a shard is to be read from its beginning, its checkpoint is the sequence number with
  *     which the shard starts. */
@@ -29,17 +30,19 @@
 #define OWNER "worker_id"
 #define TICK "heartbeat"
 #define CHECKPOINT "checkpoint"
-#define DONE "sloop_done"     /* if equal to CHECKPOINT: that record is done. ENDED: the shard is */
-#define OLDEST "sloop_oldest" /* if equal to CHECKPOINT: that is where the shard starts, and no record */
+/* if equal to CHECKPOINT: the record at the checkpoint is done. If ENDED: the shard was read to its end */
+#define DONE "sloop_done"
+/* if equal to CHECKPOINT: the checkpoint is the number with which the shard starts, not that of a record */
+#define OLDEST "sloop_oldest"
 #define PARENTS "sloop_parents"
-#define TAKEN "sloop_taken" /* the owner, as long as it has saved nothing */
+#define TAKEN "sloop_taken" /* the owner, until it has saved a position */
 #define ENDED "SHARD_END"
 #define NOBODY "nobody"
 
 typedef struct motorway_schema {
   slp_schema base;
-  slp_mem *mem;       /* owns a reference */
-  slp_position start; /* where a row without a saved position begins */
+  slp_mem *mem;       /* the schema holds a reference to it */
+  slp_position start; /* where reading begins if a row has no saved position */
 } motorway_schema;
 
 static motorway_schema *of(slp_schema *s) { return SLP_OWNER(s, motorway_schema, base); }
@@ -171,8 +174,9 @@ static void set_position(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* Returns 1 if a row can hold the position. A beginning can be held if the sequence number with which the
- * shard starts is known, or if rows without a saved position begin there anyway (s->start). */
+/* Returns 1 if a row can hold the position. It can hold a place to begin in two cases: the sequence number
+ * with which the shard starts is known; or rows without a saved position begin at that place anyway
+ * (s->start). */
 static int can_say(const motorway_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;
   int is_child = i->kind == SLP_OPERATION_CREATE && i->parents[0].n;
@@ -189,8 +193,8 @@ static int can_say(const motorway_schema *s, const slp_operation *i) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* Makes the row. If reading begins at the latest record, PARENTS is left out, because a row with parents is
- * read from the oldest record. */
+/* Creates the row. If reading begins at the latest record, PARENTS is left out, because a row with parents
+ * is read from the oldest record. */
 static void create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
@@ -224,8 +228,8 @@ static void save(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, TAKEN);
 }
 
-/* Gives the lease up by the name "nobody". motorway has no word for a free lease, and takes one when its tick
- * stands still. */
+/* Gives the lease up, by writing the owner "nobody". motorway has no word for a free lease. It takes a
+ * lease when the tick does not change any more. */
 static void release(slp_row_request *d, const slp_operation *i) {
   renew(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_position(d, i);
@@ -233,8 +237,8 @@ static void release(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, TAKEN);
 }
 
-/* Writes the shard's end. A motorway program takes the lease again, reads the record at the checkpoint and
- * those behind it, and ends the shard's thread. So the checkpoint is the last record. */
+/* Writes the shard's end, with the last record as the checkpoint. A motorway program will take the lease
+ * again, read the record at the checkpoint and the records after it, and then end the shard's thread. */
 static void end(slp_row_request *d, const slp_operation *i) {
   slp_str last = slp_mark_seq(&i->position.mark);
   renew(d, i);
@@ -250,7 +254,8 @@ static void remove_ended(slp_row_request *d) {
   slp_when_text(d, DONE, SLP_STR(ENDED));
 }
 
-/* Resets the lease for an operator. The former owner's next write fails, because the row names it no more. */
+/* Resets the lease for an operator. The former owner's next write is refused, because the row no longer
+ * has its name. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner, i->epoch);
   if (i->position.kind != SLP_POSITION_NONE) set_position(d, i);

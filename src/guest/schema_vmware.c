@@ -2,15 +2,16 @@
  * it. An application has one table, with key ShardID and one row for each shard. A worker is known by the
  * leases that name it.
  *
- *   - A lease belongs to its owner until the wall-clock time in LeaseTimeout, which the owner moves.
- *   - That time, in nanoseconds, is the lease's epoch. Each write of an owner has the time before as its
- *     condition, so the time is the fencing token too.
- *   - Attributes are changed by name, so that another worker's claim survives.
- *   - The Go program puts whole rows, and so erases attributes that it does not know. So sloop keeps none of
- *     its own in a row, except the note of lease/refused.h.
+ *   - A lease belongs to its owner until the wall-clock time in LeaseTimeout. The owner sets this time
+ *     anew with each renewal.
+ *   - That time, in nanoseconds, is the lease's epoch. Each write of an owner has the last value of that
+ *     time as its condition, so the time is also the fencing token.
+ *   - A write changes single attributes, so that another worker's claim survives.
+ *   - The Go program writes whole rows, and so erases attributes that it does not know. So sloop has no
+ *     attributes of its own in a row, except that of lease/refused.h.
  *   - All attributes are texts. An attribute of another type makes the Go program panic.
- *   - A checkpoint is the last record that is done as a whole: there is no position inside an aggregate. A
- *     row without a checkpoint begins where each worker's own options say. */
+ *   - A checkpoint is the last record that is done completely; it can't be inside an aggregate. If a row
+ *     has no checkpoint, each worker begins to read where its own options say. */
 #include "guest/guest_schemas.h"
 
 #include "guest/strategies.h"
@@ -29,14 +30,15 @@
 #define CLAIM "ClaimRequest"
 #define ENDED "SHARD_END"
 
-/* The owner that stands for an empty AssignedTo. A late checkpoint of the Go program leaves that behind after
- * the lease was released. Nobody owns the lease, but it counts as owned until its time is over. */
+/* The owner that is reported for a row with an empty AssignedTo. A late checkpoint of the Go program
+ * leaves such a row after the lease was released. No worker owns the lease, but it counts as owned until
+ * its time is over. */
 #define NAMELESS "(nameless)"
 
 typedef struct vmware_schema {
   slp_schema base;
-  slp_mem *mem;       /* owns a reference */
-  slp_position start; /* where a row without a checkpoint begins */
+  slp_mem *mem;       /* the schema holds a reference to it */
+  slp_position start; /* where reading begins if a row has no checkpoint */
 } vmware_schema;
 
 static vmware_schema *of(slp_schema *s) { return SLP_OWNER(s, vmware_schema, base); }
@@ -114,13 +116,14 @@ static void when_owner(slp_row_request *d, slp_str owner) {
     slp_when_absent(d, OWNER);
     return;
   }
-  /* A worker may really be called NAMELESS, so either value is right. */
+  /* A worker may really be called NAMELESS, so the condition holds for an empty AssignedTo and for this
+   * name. */
   if (slp_str_is(owner, NAMELESS))
     slp_row_request_when(d, OWNER, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("")), 1);
   slp_when_text(d, OWNER, owner);
 }
 
-/* Condition: the time is as it was read. wall_time.h writes exactly the text that was read. */
+/* Condition: the time is as it was read. wall_time.h writes the same text that was read. */
 static void when_time(slp_row_request *d, uint64_t epoch) {
   if (epoch)
     slp_row_request_when(d, TIMEOUT, SLP_TEST_EQ, time_of(d, epoch), 0);
@@ -149,9 +152,9 @@ static void set_position(slp_row_request *d, const slp_position *p) {
                                              : SLP_STR(""));
 }
 
-/* Returns 1 if a row can hold the position. A beginning can be held only if rows without a checkpoint begin
- * there anyway (s->start). A child may always begin at its oldest record: if the application begins at a
- * time, the child's records are behind that time, because they are behind those of its parent. */
+/* Returns 1 if a row can hold the position. It can hold a place to begin only if rows without a checkpoint
+ * begin there anyway (s->start). A child may always begin at its oldest record. If the application begins
+ * at a time, the child's records are after that time, because they are after those of its parent. */
 static int can_say(const vmware_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;
   int is_child = i->kind == SLP_OPERATION_CREATE && i->parents[0].n;
@@ -167,9 +170,10 @@ static int can_say(const vmware_schema *s, const slp_operation *i) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* Makes the row, with an empty checkpoint if nothing is saved. If the attribute were absent, a Go worker
- * would not wait for this shard as a parent, and would take its lease from a living owner. If reading begins
- * at the latest record, PARENT is left out, because a row with a parent is read from the oldest record. */
+/* Creates the row. If no position is saved, the checkpoint is an empty text. Without this attribute, a Go
+ * worker would not wait for this shard as a parent, and would take its lease from a living owner. If
+ * reading begins at the latest record, PARENT is left out, because a row with a parent is read from the
+ * oldest record. */
 static void create(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_PUT;
   slp_when_absent(d, KEY);
@@ -205,8 +209,8 @@ static void save(slp_row_request *d, const slp_operation *i) {
   set_position(d, &i->position);
 }
 
-/* Gives the lease up as the Go program does. The time stays, and the claim stays, so that the claimant can
- * take the lease. */
+/* Gives the lease up as the Go program does. The time stays. The claim also stays, so that the claimant
+ * can take the lease. */
 static void release(slp_row_request *d, const slp_operation *i) {
   when_mine(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_position(d, &i->position);
@@ -238,7 +242,8 @@ static void remove_ended(slp_row_request *d) {
   slp_when_text(d, CHECKPOINT, SLP_STR(ENDED));
 }
 
-/* Resets the lease for an operator. The former owner's next write fails, because the row names it no more. */
+/* Resets the lease for an operator. The former owner's next write is refused, because the row no longer
+ * has its name. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner);
   when_time(d, i->epoch);

@@ -1,21 +1,23 @@
-/* several.c - a store over several tables: each request goes to the store of the table that it names. */
+/* several.c - one store made of several stores, one for each table. Each request goes to the store of the
+ * table whose number it has. */
 #include "guest/several.h"
 
 #include "sloop.h"
 
 #include "store/table.h"
 
-#define AGAIN_US 500000      /* until the next look, when another worker may be making the tables just now */
-#define LOOKS_MAX 10         /* looks that found some needed tables and not all; then that is an error */
-#define LOOK_FOR_US 30000000 /* between two looks for an optional table that is missing */
+/* how long to wait before the next pass, while another worker may be creating the tables */
+#define AGAIN_US 500000
+#define LOOKS_MAX 10 /* how many passes may find only some of the needed tables; after that it is an error */
+#define LOOK_FOR_US 30000000 /* the time between two looks for an optional table that is missing */
 
 typedef struct part {
   slp_store *store;       /* owned */
   slp_table_spec *spec;   /* owned */
-  slp_store_prepare look; /* looks whether a missing table is there now */
+  slp_store_prepare look; /* a request that finds out whether a missing table is there now */
   uint64_t look_us;       /* when the next look may begin */
-  uint8_t looking;        /* a look is under way */
-  uint8_t missing;        /* the table was not there at the last look */
+  uint8_t looking;        /* 1: `look` is under way */
+  uint8_t missing;        /* 1: the table was missing at the last look */
 } part;
 
 typedef struct several {
@@ -24,11 +26,11 @@ typedef struct several {
   slp_host *h;
   part parts[SLP_SEVERAL_MAX];
   size_t n;
-  slp_store_prepare *asked; /* the caller's request; NULL: none is under way */
-  slp_store_prepare one;    /* the request to the part that is being prepared */
-  size_t at;                /* the index of that part */
-  uint8_t makes;            /* this pass makes missing tables; 0: it only sees which are there */
-  uint8_t looks;            /* how many passes found some needed tables and not all */
+  slp_store_prepare *asked; /* the caller's request to prepare; NULL: none is under way */
+  slp_store_prepare one;    /* the request to the store of the table that is being prepared */
+  size_t at;                /* index of the table that is being prepared */
+  uint8_t makes; /* 1: this pass creates missing tables; 0: this pass only finds out which tables are there */
+  uint8_t looks; /* how many passes have found only some of the needed tables */
   slp_timer timer;
 } several;
 
@@ -39,7 +41,7 @@ static part *part_of(slp_store *s, const slp_store_req *rq) {
   return &of(s)->parts[rq->table];
 }
 
-/* ---- a table that is not there ----------------------------------------------------------------------- */
+/* ---- a missing table ----------------------------------------------------------------------------------- */
 
 static void answer_at_once(several *v, slp_store_req *rq) {
   rq->sent_us = rq->done_us = slp_now_us(v->h);
@@ -53,8 +55,8 @@ static void looked_for(slp_store_req *rq) {
   if (rq->fail.class == SLP_FINE) p->missing = 0;
 }
 
-/* Looks whether a missing table is there now. A KCL that has such tables may join an application that had
- * none. */
+/* Finds out whether a missing optional table is there now. A worker of a KCL version that has this table
+ * may have joined the application since. */
 static void look_for(several *v, part *p) {
   uint64_t now = slp_now_us(v->h);
   if (v->asked || p->looking || now < p->look_us) return;
@@ -111,13 +113,13 @@ static void op_cancel(slp_store *s, slp_store_req *rq);
 
 /* ---- preparing --------------------------------------------------------------------------------------- */
 
-/* Returns which part is prepared after `at`. The table of leases, 0, is the last, because it may only be made
- * if no optional table is there. */
+/* Returns which table is prepared after table `at`. Table 0, the table of leases, is the last, because it
+ * may be created only if no optional table is there. */
 static size_t next_of(const several *v, size_t at) { return at + 1 < v->n ? at + 1 : 0; }
 
 static void prepare_part(several *v);
 
-/* Answers the caller with the outcome of the last part. */
+/* Answers the caller's request with the outcome of the table that was prepared last. */
 static void over(several *v) {
   slp_store_prepare *asked = v->asked;
   v->asked = NULL;
@@ -128,7 +130,8 @@ static void over(several *v) {
   slp_store_answer(v->h, &asked->rq);
 }
 
-/* Returns how many needed tables are missing, or with missing 0 how many are there. *ret_one: one of them. */
+/* Returns how many needed tables are missing (missing 1), or how many are there (missing 0). *ret_one is
+ * one of them. */
 static size_t needed(const several *v, int missing, const part **ret_one) {
   size_t n = 0;
   for (size_t i = v->n; i--;) {
@@ -148,9 +151,12 @@ static void begin_pass(several *v, int makes) {
 
 static void look_again(slp_timer *t) { begin_pass(SLP_OWNER(t, several, timer), 0); }
 
-/* Decides what to do when it is known which needed tables are there. If all are, preparing is over. If none
- * is, they are made. If some are, another worker may be making the rest, so this looks again some times. If
- * they stay missing, that is an error: half an application is not for this worker to mend. */
+/* Decides what to do after a pass has found out which needed tables are there:
+ *   - all of them: preparing is over;
+ *   - none: they are created;
+ *   - some: another worker may be creating the others, so a later pass looks again, up to LOOKS_MAX times.
+ *     If tables are still missing then, that is an error, because this worker can't repair half an
+ *     application. */
 static void looked(several *v) {
   const part *have = NULL, *lack = NULL;
   size_t there = needed(v, 0, &have), missing = needed(v, 1, &lack);
@@ -213,7 +219,7 @@ static void op_prepare(slp_store *s, slp_store_prepare *asked) {
   v->looks = 0;
   for (size_t i = 0; i < v->n; i++) v->parts[i].missing = 0;
   size_t all = needed(v, 0, NULL);
-  begin_pass(v, all == 1); /* a single needed table can be made at once if it is missing */
+  begin_pass(v, all == 1); /* if only one table is needed, the first pass may create it */
 }
 
 static void op_cancel(slp_store *s, slp_store_req *rq) {
@@ -227,7 +233,7 @@ static void op_cancel(slp_store *s, slp_store_req *rq) {
     part *p = part_of(s, rq);
     p->store->ops->cancel(p->store, rq);
   }
-  slp_unpost(&rq->ev); /* the answer may have been posted by this file */
+  slp_unpost(&rq->ev); /* this file may have posted the answer already */
 }
 
 /* ---- the store --------------------------------------------------------------------------------------- */

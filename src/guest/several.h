@@ -1,5 +1,5 @@
-/* several.h - one store over several tables: the table of leases, and those that its schema keeps beside it.
- * A request names its table by slp_store_req.table. (several.c) */
+/* several.h - one store over several tables: the table of leases, and the further tables that its schema
+ * needs. The number of its table is in each request: slp_store_req.table. (several.c) */
 #ifndef SLP_GUEST_SEVERAL_H
 #define SLP_GUEST_SEVERAL_H
 
@@ -7,17 +7,18 @@
 
 #define SLP_SEVERAL_MAX 4
 
-/* Makes a store over n stores, the store of the table of leases first. The new store owns them and closes
- * them with itself; if this function fails, it has closed them. specs: their tables, copied. Returns 0 or
- * SLP_ENOMEM.
+/* Creates one store from n stores. stores[0] is that of the table of leases. The new store owns them, and
+ * closes them when it is closed. If this function fails, it has closed them. `specs` describes their
+ * tables, and is copied. Returns 0 or SLP_ENOMEM.
  *
- * To prepare the new store prepares each table:
- *   - Needed tables are all made, or none. If some are there and others stay missing, that is an error, and
- *     nothing is made.
- *   - An optional table is never made. While it is missing, it reads as empty, and a write to it fails as
- *     gone. It is looked for twice a minute, as long as lists of it are asked for.
- *   - If an optional table is there, the table of leases is not made: an application that has the first
- *     without the second is not a new one. */
+ * Preparing the new store prepares each table:
+ *   - Either all needed tables are created, or none is. If some are there and others stay missing, that is
+ *     an error, and no table is created.
+ *   - An optional table is never created. While it is missing, a read of it finds no rows, and a write to
+ *     it fails like a write to a table that is gone. As long as the caller lists its rows, the store looks
+ *     for the table twice a minute.
+ *   - If an optional table is there, the table of leases is not created: an application that has an
+ *     optional table and no table of leases is not a new application. */
 int slp_several_store(slp_store **ret, slp_mem *mem, slp_host *h, slp_store *const *stores,
                       const slp_table_spec *specs, size_t n);
 
