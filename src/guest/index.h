@@ -17,8 +17,8 @@
  *   LIST     reads the list and the leader's row. A worker that has not joined yet joins or fails after this
  *   LEADING  the worker that is first by name writes its name into the leader's row; a worker that is no
  *            longer the first removes its name from that row
- *   SHARDS   lists the stream's shards, if the list is due to be renewed or a shard of this worker's share has
- *            no row
+ *   SHARDS   lists the stream's shards, if the list is due to be renewed or a shard of this worker's share
+ *            has no row
  *   LEASES   reads the rows of leases, and assigns to this worker the leases of its share
  *   WRITING  creates missing rows of leases, renews the list, removes rows of workers that are long gone
  *   PARTING  removes this worker's own row, and its name from the leader's row. After this the worker has

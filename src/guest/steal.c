@@ -1,8 +1,9 @@
-/* steal.c - sharing leases without a leader, as KCL 2 does. About once a lease each worker reads the whole
- * table and chooses by steal_rule.c: leases that are free or whose owner is dead; without any, and if this
- * worker holds too few, one lease of the worker that holds the most. The condition of the write that takes a
- * lease is the counter that was read, so the former owner learns of it when its next write is refused. An
- * owner that is a worker of sloop is asked first, and hands the lease over. */
+/* steal.c - sharing leases without a leader, as KCL 2 does. About once in a lease time, each worker reads
+ * the whole table and chooses leases by steal_rule.c. It chooses leases that are free or whose owner is
+ * dead. If there are none, and this worker holds too few leases, it chooses one lease of the worker that
+ * holds the most. The write that takes a lease has the counter that was read as its condition, and raises
+ * it. So the former owner learns of the take when its next write is refused. If the owner is a worker of
+ * sloop, it is asked for the lease first, and hands it over. */
 #include "guest/steal.h"
 
 #include "base/probe.h"
@@ -13,14 +14,17 @@
 #include "guest/guest_rules.h"
 #include "lease/shard_sync.h"
 
-#define LISTED_US UINT64_C(10000000)   /* an older listing of the stream is not relied on */
-#define UNLISTED_US UINT64_C(60000000) /* a shard that listings lack for longer is gone */
-#define FIRST_US 200000                /* spreads the first reads of workers that start together */
-#define RETRY_US 300000                /* after a round that failed, or could not begin */
-#define FORGET_US UINT64_C(3600000000) /* between listings that only serve to forget shards */
-#define STEAL_MAX 1                    /* how many leases are taken from a living worker at a time */
-/* Spans in leases. OLD: after so long without a renewal a lease is taken beyond the fair share. FRESH: see
- * is_fresh. END: the children of an ended shard have been begun by then. */
+#define LISTED_US UINT64_C(10000000) /* a listing of the stream that is older than this is not relied on */
+/* a shard that has been missing from listings for longer than this is gone */
+#define UNLISTED_US UINT64_C(60000000)
+#define FIRST_US 200000 /* the first reads of workers that start together are spread over this time */
+#define RETRY_US 300000 /* how long to wait after a round that failed or could not begin */
+/* the least time between two listings that serve only to forget shards */
+#define FORGET_US UINT64_C(3600000000)
+#define STEAL_MAX 1 /* how many leases may be taken from a living worker at a time */
+/* Numbers of lease times. OLD_LEASES: a lease that was not renewed for so long is taken even beyond the
+ * fair share. FRESH_LEASES: see is_fresh. END_LEASES: so long after a shard's end, its children have been
+ * read in part. */
 #define OLD_LEASES 3
 #define FRESH_LEASES 2
 #define END_LEASES 3
@@ -35,35 +39,37 @@ static int is_reading(const slp_fleet *f) {
 
 /* ---- taking ------------------------------------------------------------------------------------ */
 
-/* Returns 1 if the leader assigned the lease to this worker and no worker is still to hand it over. */
+/* Returns 1 if the leader has assigned the lease to this worker, and no other worker has still to hand it
+ * over. */
 static int is_given(const slp_fleet *f, const slp_lease_row *row) {
   return slp_str_eq(row->owner, slp_instance_str(&f->me)) && (!row->claim.n || row->claim_asks);
 }
 
-/* Returns 1 if the row was read before this worker's own last write of it. */
+/* Returns 1 if this row was read before this worker's own last write of the same row. */
 static int is_old(const slp_lease *l, const slp_lease_row *row) {
   return slp_guest_rules_of(l->f)->grows && row->epoch < l->own.row_epoch;
 }
 
 /* ---- asking, where both are workers of sloop --------------------------------------------------------- */
 
-/* Returns which owners are asked before their lease is taken: none if rows have no place for a claim. */
+/* Returns which owners are asked for a lease before it is taken. If rows have no attribute for a claim, no
+ * owner is asked. */
 static slp_asks asks(const slp_fleet *f) {
   int can = f->schema->operations >> SLP_OPERATION_CLAIM & 1;
   return can ? (slp_asks)slp_guest_rules_of(f)->asks : SLP_ASKS_NOBODY;
 }
 
 /* Returns 1 if the owner of the row can be asked for the lease. An owner that is asked saves its position
- * and lets go, so that no record comes twice. A worker of the KCL can't be asked, nor can one whose lease a
- * leader is giving away. */
+ * and gives the lease up, so that no record is handed out twice. A worker of the KCL can't be asked. An
+ * owner also can't be asked while a leader moves its lease to another worker. */
 static int asks_owner(const slp_fleet *f, const slp_lease_row *row) {
   slp_str id, incarnation;
   if (asks(f) != SLP_ASKS_OURS) return asks(f) == SLP_ASKS_ALL;
   return slp_instance_split(row->owner, &id, &incarnation) && (!row->claim.n || row->claim_asks);
 }
 
-/* Returns how long an owner that was asked may take to hand a lease over. An owner that takes longer is of a
- * version that does not look at claims. */
+/* Returns how long an owner that was asked may take to hand a lease over. An owner that takes longer runs
+ * a version of sloop that does not read claims. */
 static uint64_t patience_us(const slp_fleet *f) {
   return (uint64_t)f->o.handover_ms * 1000 + slp_fleet_lease_us(f);
 }
@@ -73,7 +79,8 @@ static int waits(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_str from = slp_instance_str(&slp_guest_lease_of(l)->choice.from);
   int may = slp_guest_lease_of(l)->choice.until_us && slp_str_eq(row->owner, from) && asks_owner(f, row);
-  /* A pause that stopped this worker may have stopped the owner too, so the owner gets its time again. */
+  /* Whatever stopped this worker for a while may have stopped the owner too, so the owner's time begins
+   * again. */
   uint64_t back_us = slp_fleet_back_us(f), until_us = back_us ? slp_after_us(back_us, patience_us(f)) : 0;
   until_us = slp_max_u64(until_us, slp_guest_lease_of(l)->choice.until_us);
   if (!may || slp_fleet_now(f) >= until_us || slp_ask_owner_is_dead(l, row)) return 0;
@@ -82,12 +89,13 @@ static int waits(slp_lease *l, const slp_lease_row *row) {
   else if (l->state == SLP_LEASE_WANTED)
     slp_lease_claim(l);
   else
-    slp_choice_forget(l); /* another worker asks for it */
+    slp_choice_forget(l); /* another worker asks for the lease */
   return 1;
 }
 
-/* Returns 1 if a program of another system has overwritten the row as if it were new: the program had
- * looked for the row before this worker made it. This worker still knows the position that was saved. */
+/* Returns 1 if a program of another system has overwritten the row as if the shard were new. The program
+ * had looked for the row before this worker created it. This worker still knows the position that was
+ * saved in the row. */
 int slp_steal_is_put_anew(const slp_lease *l, const slp_lease_row *row) {
   slp_str id, incarnation;
   int begins = row->position.kind == SLP_POSITION_OLDEST || row->position.kind == SLP_POSITION_LATEST ||
@@ -97,10 +105,11 @@ int slp_steal_is_put_anew(const slp_lease *l, const slp_lease_row *row) {
          slp_position_cmp(&row->position, &l->own.saved) < 0;
 }
 
-/* ---- a row that was read anew --------------------------------------------------------------------- */
+/* ---- a row that was read on its own --------------------------------------------------------------- */
 
-/* Handles a row that was read by itself. The lease is of a child of a shard that this worker has read, or was
- * chosen from a list that took long, or its owner was asked for it. */
+/* Handles the row of one lease, read on its own. There are three reasons for such a read: the lease is of
+ * a child of a shard that this worker has read; the lease was chosen from a list that took long; or its
+ * owner was asked for the lease. */
 void slp_steal_met(slp_lease *l, const slp_lease_row *parsed) {
   slp_str me = slp_instance_str(&l->f->me), from = slp_instance_str(&slp_guest_lease_of(l)->choice.from);
   int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
@@ -121,7 +130,7 @@ void slp_steal_met(slp_lease *l, const slp_lease_row *parsed) {
   slp_lease_take(l);
 }
 
-/* Handles a refused take. If this worker's claim is still in the row, it is taken back. */
+/* Handles a take that was refused. Removes this worker's claim if it is still in the row. */
 void slp_steal_missed(slp_lease *l) {
   int asked = l->row.claim_asks && slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
   if (asked || (l->op.row.kind == SLP_ROW_LEASE && slp_ask_is_mine(l, &l->op.row.u.lease)))
@@ -142,7 +151,7 @@ void slp_steal_gone(slp_lease *l, int (*undone)(const slp_lease *l, const slp_le
   slp_lease_poll(l, slp_fleet_now(l->f));
 }
 
-#define UNHEARD_MAX 6 /* the wait is doubled so often at most */
+#define UNHEARD_MAX 6 /* the wait between claims is doubled at most this many times */
 
 void slp_steal_unheard(slp_fleet *f, int unheard) {
   slp_stealing *st = &slp_guest_of(f)->stealing;
@@ -151,7 +160,7 @@ void slp_steal_unheard(slp_fleet *f, int unheard) {
   if (unheard) slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_jitter(f, wait_us, 10)));
 }
 
-/* Returns 1 if this worker asks a living owner for some lease. */
+/* Returns 1 if this worker has asked a living owner for some lease, and waits for it. */
 static int is_claiming(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
@@ -161,16 +170,17 @@ static int is_claiming(slp_fleet *f) {
 
 /* ---- what the table shows ---------------------------------------------------------------------- */
 
-typedef struct view { /* what steal_rule.c needs of the table, made of one complete list of its rows */
+/* what steal_rule.c must know of the table, computed from one complete list of the rows */
+typedef struct view {
   slp_fleet *f;
   const slp_snapshot *s;
-  slp_steal_lease *leases; /* n of them; rows[i] is the index in the snapshot of the row of leases[i] */
+  slp_steal_lease *leases; /* n elements. rows[i] is the index, in the snapshot, of the row of leases[i] */
   size_t *rows;
   size_t n;
-  uint32_t mine_elsewhere; /* rows of other streams that name this worker */
-  slp_map owners;          /* name -> number, as a pointer behind `numbers` */
+  uint32_t mine_elsewhere; /* how many rows of other streams have this worker's name */
+  slp_map owners;          /* maps a worker's name to its number; the value is the pointer numbers + number */
   const char *numbers;
-  uint64_t next_us; /* the next time at which an owner or claimant that is silent now counts as dead */
+  uint64_t next_us; /* the next time at which an owner or claimant that is silent now will count as dead */
 } view;
 
 static int parents_done(const view *v, const slp_lease_row *l) {
@@ -188,7 +198,7 @@ static uint32_t number_of(view *v, slp_str owner) {
   return slp_map_put(&v->owners, owner, (void *)(uintptr_t)(v->numbers + n)) ? SLP_NOBODY : n;
 }
 
-/* Returns 1 if the lease is this worker's, or may become so by a write that is under way. */
+/* Returns 1 if this worker has the lease, or may get it by a write that is under way. */
 static int is_mine(const slp_lease *l) {
   return l && (slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_MINE) || l->op.busy);
 }
@@ -197,15 +207,16 @@ static int shunned(slp_fleet *f, const slp_lease *l) {
   return l && l->want.shunned_us && slp_fleet_now(f) < l->want.shunned_us;
 }
 
-/* Returns the worker in whose share the lease counts. Under the rules of KCL 2, a row may still have a
- * hand-over that a leader of KCL 3 began. The next owner counts then, because workers of KCL 2 see only
- * leaseOwner. */
+/* Returns the worker in whose share the lease counts. That is mostly the owner. But under the rules of KCL
+ * 2, a row may still show a hand-over that a leader of KCL 3 began. Then the next owner counts, because
+ * workers of KCL 2 see only leaseOwner. */
 static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
   int left = row->claim.n && !row->claim_asks && slp_mode_is(f, SLP_MODE_TAKE);
   return left ? row->claim : row->owner;
 }
 
-/* Adds the lease to the view where a leader assigns, if it was assigned to this worker. */
+/* For fleets in which a leader assigns leases. Adds the lease to the view if the leader has assigned it to
+ * this worker. */
 static void view_led(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   const slp_lease *mine = slp_lease_get(f, row->shard);
@@ -216,14 +227,14 @@ static void view_led(view *v, const slp_lease_row *row) {
   v->rows[v->n++] = (size_t)(row - v->s->leases);
 }
 
-/* Returns 1 while the owner has just begun and saved nothing: if the lease were taken now, all that the
- * owner has handed out would come again. On an idle shard nothing is ever saved, so this ends after
- * FRESH_LEASES. */
+/* Returns 1 while the lease's owner has begun to read and has saved nothing. If the lease were taken now,
+ * all records that the owner has handed out would come again. An owner of an idle shard never saves
+ * anything, so this returns 0 after FRESH_LEASES. */
 static int is_fresh(slp_fleet *f, const slp_seen_shard *seen) {
   return seen->unsaved_us && slp_fleet_now(f) - seen->unsaved_us < FRESH_LEASES * slp_fleet_lease_us(f);
 }
 
-/* Reports, once, a program of the other system that owns a lease and never gives one up. */
+/* Reports once that a program of the other system owns a lease and never gives one up. */
 static void name_stranger(slp_fleet *f, const slp_lease_row *row) {
   if (!row->stranger || slp_guest_of(f)->stealing.strange) return;
   slp_guest_of(f)->stealing.strange = 1;
@@ -234,7 +245,8 @@ static void name_stranger(slp_fleet *f, const slp_lease_row *row) {
       (int)row->owner.n, row->owner.p);
 }
 
-/* Adds the lease to the view where each worker takes for itself. Returns 0 or SLP_ENOMEM. */
+/* For fleets in which each worker takes leases for itself. Adds the lease to the view. Returns 0 or
+ * SLP_ENOMEM. */
 static int view_lease(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -249,13 +261,14 @@ static int view_lease(view *v, const slp_lease_row *row) {
   if (is_mine(mine)) {
     to->owner = 0;
   } else if (slp_refused_waits(row, slp_wall_ms(f->h))) {
-    return 0; /* the service refused its position lately: no worker takes it yet */
+    return 0; /* the service has refused the position in this row lately, so no worker takes the lease yet */
   } else if (reserved_us > slp_fleet_now(f)) {
     to->owner = number_of(v, row->claim);
     to->ready = 0;
     if (!row->owner.n) v->next_us = slp_min_u64(v->next_us, reserved_us + 1000);
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
-  } else if (!row->owner.n || by_name) { /* by_name: this worker released it, and has no answer */
+    /* by_name: this worker has released the lease, and has no answer to the release yet */
+  } else if (!row->owner.n || by_name) {
     to->free = 1;
     to->old = (uint8_t)(seen->born_free || by_name || slp_counter_dead(f, seen, OLD_LEASES));
   } else if (slp_counter_dead(f, seen, 1)) {
@@ -273,13 +286,14 @@ static int view_lease(view *v, const slp_lease_row *row) {
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
   if (shunned(f, mine) || (mine && is_old(mine, row))) to->ready = 0;
-  if (to->free && !to->ready) return 0; /* nobody can take it yet, so it does not count for the fair share */
+  /* no worker can take the lease yet, so it does not count for the fair share */
+  if (to->free && !to->ready) return 0;
   v->rows[v->n++] = (size_t)(row - v->s->leases);
   return 0;
 }
 
-/* Adds a lease of another stream of the application. It counts for the fair share, and is never taken
- * here. Returns 0 or SLP_ENOMEM. */
+/* Adds a lease of another stream of the application to the view. The lease counts for the fair share, but
+ * this fleet never takes it. Returns 0 or SLP_ENOMEM. */
 static int view_elsewhere(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -301,7 +315,7 @@ static int view_elsewhere(view *v, const slp_lease_row *row) {
 
 static uint32_t below(void *ctx, uint32_t n) { return (uint32_t)slp_random_below(ctx, n); }
 
-/* Chooses the lease, and takes it, or asks its owner for it. */
+/* Chooses the lease. Then takes it, or asks its owner for it. */
 static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *row,
                    const slp_store_req *rq) {
   slp_fleet *f = v->f;
@@ -314,7 +328,8 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
     slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8));
   }
   slp_lease_choose(l);
-  /* While a list took long the owners have written their counters again: the row must be read once more. */
+  /* If reading the list took long, the owners have raised their counters since, so the row must be read
+   * again. */
   if (rq->done_us - rq->sent_us > slp_fleet_lease_us(f) / 6)
     slp_lease_poll(l, slp_fleet_now(f));
   else if (!chosen->free && asks_owner(f, row))
@@ -323,12 +338,12 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
     slp_lease_take(l);
 }
 
-/* Returns 1 if this worker compares the stream with the table. Of the living workers of sloop, the first by
- * name does that. The KCL elects one of all workers for it, by a rule of its own. If it elects a worker of
- * sloop, no worker of the KCL compares, so one of sloop's always does. */
+/* Returns 1 if this worker has to compare the stream with the table. Among the living workers of sloop,
+ * the first by name does so. The KCL elects one of all workers for this task, by a rule of its own. If
+ * that rule elects a worker of sloop, no worker of the KCL compares. So one worker of sloop always does. */
 static int am_first(const view *v) {
   slp_str me = slp_instance_str(&v->f->me);
-  if (slp_mode_is(v->f, SLP_MODE_LED)) return 0; /* the leader does */
+  if (slp_mode_is(v->f, SLP_MODE_LED)) return 0; /* the leader compares them */
   for (size_t i = 0; i < v->owners.entries_n; i++) {
     slp_str name = v->owners.entries[i].key, id, incarnation;
     if (!v->owners.entries[i].value || !slp_instance_split(name, &id, &incarnation)) continue;
@@ -338,9 +353,9 @@ static int am_first(const view *v) {
   return 1;
 }
 
-/* Returns how many leases may be taken from living workers. In a fleet of KCL 3 whose leader is away,
- * workers of sloop share among themselves and take nothing from workers of the KCL: their leader will be
- * back. */
+/* Returns how many leases this worker may take from living workers. In a fleet of KCL 3 whose leader is
+ * away, a worker of sloop takes leases only from other workers of sloop. It takes none from workers of the
+ * KCL, because their leader will come back. */
 static uint32_t steal_max(const view *v) {
   slp_fleet *f = v->f;
   if (slp_fleet_now(f) < slp_common_name_steal_us(f) || is_claiming(f)) return 0;
@@ -361,7 +376,8 @@ static int view_all(view *v) {
     for (size_t i = 0; i < v->s->leases_n; i++) view_led(v, &v->s->leases[i]);
     return 0;
   }
-  int r = number_of(v, slp_instance_str(&f->me)) == SLP_NOBODY ? SLP_ENOMEM : 0; /* this worker is number 0 */
+  /* this worker gets the number 0 */
+  int r = number_of(v, slp_instance_str(&f->me)) == SLP_NOBODY ? SLP_ENOMEM : 0;
   for (size_t i = 0; i < v->s->leases_n && !r; i++) r = view_lease(v, &v->s->leases[i]);
   for (size_t i = 0; i < v->s->elsewhere_n && !r; i++) r = view_elsewhere(v, &v->s->elsewhere[i]);
   return r;
@@ -371,7 +387,7 @@ static int takes_by_itself(const slp_fleet *f) {
   return !slp_mode_is(f, SLP_MODE_LED) && !slp_mode_is(f, SLP_MODE_STRANGE);
 }
 
-/* Takes what steal_rule.c chooses. Returns 0, or SLP_ENOMEM: then nothing was taken. */
+/* Takes the leases that steal_rule.c chooses. Returns 0, or SLP_ENOMEM if no lease was taken. */
 static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us) {
   view v = {.f = f, .s = s, .next_us = SLP_NEVER};
   size_t rows = s->leases_n + s->elsewhere_n;
@@ -383,7 +399,8 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
   if (!r) {
     slp_guest_of(f)->stealing.first = (uint8_t)am_first(&v);
     if (!slp_guest_of(f)->stealing.first)
-      f->stats.holes_now = 0; /* only the worker that compares tells of holes */
+      /* only the worker that compares stream and table reports hash keys that no lease covers */
+      f->stats.holes_now = 0;
   }
   if (!r && takes_by_itself(f)) {
     uint32_t there = slp_common_name_held_elsewhere(f);
@@ -411,21 +428,22 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
 static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
   if (given_up) {
-    slp_guest_of(f)->stealing.made = 0; /* it is not certain that rows were made */
+    slp_guest_of(f)->stealing.made = 0; /* it is not certain that rows were created */
     slp_guest_of(f)->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
   }
-  round_in(f, 0); /* now the leases that were made can be taken */
+  round_in(f, 0); /* the leases that were just created can be taken now */
 }
 
-/* Does nothing: a row of an ended shard whose renewal failed is renewed in the next round. */
+/* Does nothing, because a renewal that failed is sent again in the next round. The renewals are those of
+ * leases of ended shards. */
 static void kept(slp_fleet *f, uint32_t refused, int given_up) {
   (void)f;
   (void)refused;
   (void)given_up;
 }
 
-/* Compares the stream with the table if this round has a listing for it; otherwise asks for a listing when a
- * shard sync is due. */
+/* If this round has a listing of the stream for the purpose, compares the stream with the table. Otherwise
+ * asks for a listing if a shard sync is due. */
 static void sync(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
   if (slp_guest_of(f)->stealing.sync) {
@@ -437,7 +455,8 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
     if (removed)
       slp_guest_of(f)->stealing.sync_at_us =
           slp_min_u64(slp_guest_of(f)->stealing.sync_at_us, now + 2 * slp_fleet_lease_us(f));
-    /* Leases that were made may have closed the hole. */
+    /* The leases just created may cover the hash keys that no lease covered. So the next shard sync is
+     * soon. */
     if (r || (made && f->stats.holes_now)) slp_guest_of(f)->stealing.sync_at_us = now + 1000000;
     if (slp_bulk_write_n(f)) slp_bulk_write_run(f, NULL, synced);
   } else if (slp_guest_of(f)->stealing.sync_from_us == SLP_NEVER &&
@@ -450,15 +469,15 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Notes that a shard is read to its end. Its row can be removed in END_LEASES, so a shard sync is due by
- * then. */
+/* Stores that a shard was read to its end. Its row can be removed after END_LEASES, so a shard sync is due
+ * by then. */
 static void saw_end(slp_fleet *f, slp_seen_shard *seen) {
   seen->ended_us = slp_guest_of(f)->stealing.read.rq->done_us;
   slp_guest_of(f)->stealing.sync_at_us = slp_min_u64(slp_guest_of(f)->stealing.sync_at_us,
                                                      slp_fleet_now(f) + END_LEASES * slp_fleet_lease_us(f));
 }
 
-/* Notes what a complete list of the table shows of each lease. */
+/* Stores what a complete list of the table shows of each lease. */
 static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   slp_guest_of(f)->stealing.table_us = slp_guest_of(f)->stealing.read.rq->done_us;
   slp_seen_rows(f, slp_fleet_now(f));
@@ -487,15 +506,17 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Forgets shards that neither the table nor the stream has. The worker that compares them lists the stream
- * anyway; the others list it once in FORGET_US if they remember more shards than the table has. */
+/* Forgets shards that are neither in the table nor in the stream. The worker that compares the two lists
+ * the stream anyway. Another worker lists it once in FORGET_US, if it remembers more shards than the table
+ * has. */
 static void forget(slp_fleet *f, const slp_snapshot *s) {
   slp_seen_forget(f, s, slp_guest_of(f)->stealing.table_us);
   int more = slp_seen_n(f) > s->leases_n + s->elsewhere_n;
   if (more && slp_fleet_now(f) - slp_listed_us(f) > FORGET_US) slp_fleet_list(f);
 }
 
-/* Reports a table that accepts leases and lists none: all workers would wait in silence. */
+/* Reports a table that accepts writes of leases but lists no leases. Without this report all workers would
+ * wait without a message. */
 static void tell_unlisted(slp_fleet *f, const slp_snapshot *s) {
   slp_stealing *st = &slp_guest_of(f)->stealing;
   int some = s->leases_n || s->bad_n;
@@ -596,24 +617,25 @@ void slp_steal_unknown_children(slp_fleet *f) {
   if (!is_reading(f)) round_in(f, 0);
 }
 
-/* Returns 1 if the shard's row was in the last list of the table, or once said that the shard is read to
- * its end. A row that an operator removed before its shard's end is made again before the child of that
- * shard is read. */
+/* Returns 1 if the shard's row was in the last list of the table, or if an earlier list has shown that the
+ * shard was read to its end. If an operator has removed the row before the shard's end, this returns 0.
+ * Then the row is created again before the child of that shard is read. */
 static int has_row(slp_fleet *f, slp_str shard) {
   const slp_seen_shard *seen = slp_seen_get(f, shard);
   return seen && (seen->ended_us || seen->listed_us == slp_guest_of(f)->stealing.table_us);
 }
 
-/* Returns 1 if the shard's row, when it was last read, had a position within the shard. */
+/* Returns 1 if the shard's row had a position within the shard when the row was last read. */
 static int is_begun(slp_fleet *f, slp_str shard) {
   const slp_seen_shard *seen = slp_seen_get(f, shard);
   return seen && seen->begun;
 }
 
-/* Returns 1 if the lease of the child `kid` may be made when `l`, the lease of one parent, ends. Workers of
- * the KCL take a parent without a row for one that was read and removed. So the child of a merge gets a row
- * only when both parents have one; the other parent may have none yet, while its own parents are read. A
- * child that was begun already no longer waits, and the other parent's row may have been removed since. */
+/* Returns 1 if the lease of the child `kid` may be created when the parent of lease `l` ends. The child of
+ * a merge gets a row only when both parents have rows. The reason: workers of the KCL treat a parent
+ * without a row as one that was read and removed. The other parent may have no row yet, while its own
+ * parents are read. If the child has been read in part, its parents' rows do not matter any more, and the
+ * other parent's row may have been removed. */
 int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;
   int first = SLP_MUTANT(other_parent_is_itself) || slp_str_eq(kid->parent, l->shard);
@@ -623,11 +645,11 @@ int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
     l->end.asked_us = slp_fleet_now(f);
     slp_steal_unknown_children(f);
   }
-  /* Another worker may compare stream and table. If the stream forgets the parent first, no worker makes its
-   * row. */
+  /* Another worker may be the one that compares stream and table. If the stream forgets the other parent
+   * first, no worker will create that parent's row. */
   int answered = slp_listed_us(f) > l->end.asked_us, there = slp_fleet_listed_has(f, other);
   int late = !there && !slp_listed_passed(f, other) && slp_fleet_now(f) - l->end.asked_us <= UNLISTED_US;
-  if (answered && !there && !late) return 1; /* the stream has forgotten it */
+  if (answered && !there && !late) return 1; /* the stream has forgotten the other parent */
   if (!answered || late || slp_fleet_now(f) - slp_listed_us(f) > LISTED_US) slp_fleet_list(f);
   if (!is_reading(f)) round_in(f, 0);
   return 0;
@@ -637,7 +659,7 @@ static void left(slp_fleet *f) { slp_worker_out(f, "left"); }
 
 void slp_steal_part(slp_fleet *f) { slp_mode_leave(f, left); }
 
-/* ---- birth and death --------------------------------------------------------------------------- */
+/* ---- creating and freeing ---------------------------------------------------------------------- */
 
 void slp_steal_init(slp_fleet *f) {
   slp_stealing *st = &slp_guest_of(f)->stealing;

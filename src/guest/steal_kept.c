@@ -1,28 +1,30 @@
-/* steal_kept.c - renews leases whose shards were read to their end, until their rows are removed.
+/* steal_kept.c - renews the leases of shards that were read to their end, until the rows of these leases
+ * are removed.
  *
- * A worker of Amazon's KCL goes on renewing such a lease (project amazon-kinesis-client, classes
- * DynamoDBLeaseRenewer and LeaseCleanupManager). It takes an ended lease that nobody renews before any other
- * (DynamoDBLeaseTaker), and counts it in its share. So a KCL worker that joined would fill its share with
- * ended leases, and have no shard to read. To prevent that:
+ * Workers of Amazon's KCL continue to renew such a lease (project amazon-kinesis-client, classes
+ * DynamoDBLeaseRenewer and LeaseCleanupManager). If no worker renews it, a KCL worker takes it before it
+ * takes any other lease (DynamoDBLeaseTaker), and counts it in its share. So a KCL worker that joined
+ * would fill its share with leases of ended shards, and have no shard to read. To prevent that:
  *   - The worker that ended a shard renews its lease in each round over the table.
- *   - If that worker is gone, the worker that compares stream and table takes the lease over.
- * Workers of sloop do not count these leases, and take them for no other reason. */
+ *   - If that worker is gone, the worker that compares stream and table takes the lease over, and renews
+ *     it. Workers of sloop do not count these leases, and take them for no other reason. */
 #include "guest/steal.h"
 
 #include "guest/counter.h"
 #include "guest/guest.h"
 
-/* After so many leases of silence a worker of the KCL would have taken the lease, if one were there. */
+/* After this many lease times of silence, a worker of the KCL would take the lease, if such a worker were
+ * there. */
 #define LEFT_LEASES 2
 
-/* Returns 1 if this worker neither wants nor holds the lease, and has no write of it under way. The write
- * that ended it may still wait for its answer. */
+/* Returns 1 if this worker neither wants nor holds the lease, and has no write of the lease under way. The
+ * write of the shard's end may still wait for its answer. */
 static int is_settled(slp_fleet *f, slp_str shard) {
   const slp_lease *l = slp_lease_get(f, shard);
   return !l || (!slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_MINE) && !l->op.busy);
 }
 
-/* Returns RENEW or TAKE, or SLP_OPERATIONS if this worker leaves the lease alone. */
+/* Returns by which operation this worker keeps the lease: RENEW, TAKE, or SLP_OPERATIONS for none. */
 static slp_operation_kind kept_by(slp_fleet *f, const slp_lease_row *row) {
   const slp_seen_shard *seen = slp_seen_get(f, row->shard);
   if (slp_str_eq(row->owner, slp_instance_str(&f->me)) && !row->claim.n) return SLP_OPERATION_RENEW;

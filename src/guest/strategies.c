@@ -1,5 +1,5 @@
-/* strategies.c - says which functions and rules each system uses: how its workers prove their life, and how
- * they share leases. */
+/* strategies.c - defines for each system how its workers prove that they live, and how they share leases:
+ * by which functions, and by which rules. */
 #include "guest/strategies.h"
 
 #include "guest/ask.h"
@@ -52,7 +52,7 @@ static void listed_by_index(slp_fleet *f, int ok) {
   slp_indexing_listed(f, ok);
 }
 
-/* ---- an ownership is over --------------------------------------------------------------------------- */
+/* ---- the end of an ownership ------------------------------------------------------------------------- */
 
 static void gone_where_stolen(slp_lease *l) {
   slp_steal_gone(l, slp_steal_is_put_anew);
@@ -64,8 +64,9 @@ static void gone_where_claimed(slp_lease *l) {
   slp_counter_gone(l);
 }
 
-/* Returns the number that a take writes, where numbers begin again with each owner. It is greater than the
- * row's number and than every number that this worker has written. */
+/* Returns the number that a take writes. For layouts in which each owner may begin again with a small
+ * number. The result is greater than the number in the row, and greater than every number that this worker
+ * has written. */
 static uint64_t take_epoch_of_tick(const slp_lease *l) {
   return slp_max_u64(l->row.epoch, l->own.row_epoch) + 1;
 }
@@ -74,7 +75,7 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 
 #define BIT(kind) (1u << (kind))
 
-/* The proof of life is in the row of each lease. */
+/* For layouts in which a worker proves that it lives by the row of each lease. */
 #define BY_LEASE                                                                                       \
   .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease), .timers = 5, .init = init, \
   .stop = stop, .free = all_free, .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join,              \
@@ -83,13 +84,14 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
   .restores = slp_choice_restores, .removed = slp_choice_removed, .outcome = slp_counted_outcome,      \
   .keeps_parked = 1
 
-/* The row has a time at which the lease runs out. */
+/* For layouts in which the row of a lease has a time at which the lease runs out. */
 #define BY_TIME                                                                          \
   .epoch_after = slp_expiry_after, .sign = slp_counted_sign_of_time, .silent_leases = 1, \
   .past_us = slp_expiry_past_us, .doubtful = BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_PUBLISH)
 
-/* Each worker takes leases in rounds over the table. A lease that was given up for lack of progress is
- * shunned for six leases, because others take it after three. */
+/* For systems in which each worker takes leases in rounds over the table. If this worker has given a lease
+ * up for lack of progress, it does not take that lease for six lease times, because other workers take it
+ * after three. */
 #define BY_ROUNDS                                                                               \
   .shun_leases = 6, .claims_decide = 1, .begin = slp_steal_begin, .resumed = slp_steal_resumed, \
   .listed = listed_where_stolen, .unknown_children = slp_steal_unknown_children,                \
@@ -106,17 +108,16 @@ const slp_guest_strategy slp_strategy_kcl = {
     .renews_ended = 1,
 };
 
-/* The row has a number, the tick, that begins again with each owner. A lease is dead after two leases of
- * silence. A motorway program waits its span out twice before it takes a lease, and a program that is
- * throttled may not tick for as long. */
+/* For layouts in which the row of a lease has a number, the tick, and each owner may begin again with a
+ * small number. A lease is dead after two lease times of silence. The reasons: a motorway program waits
+ * twice before it takes a lease, and a program that is throttled may raise no tick for as long. */
 #define BY_TICK                                                                                         \
   .doubtful = BIT(SLP_OPERATION_TAKE), .missing_blocks = 1, .knows_parents = slp_listing_knows_parents, \
   .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2, .counts = 1
 
-/* settles: a motorway program's take has no condition on the tick, so it may put its row over that of a
- * worker that has just taken the lease. */
-#define OF_TICK \
-  .settles = 1, .asks = SLP_ASKS_OURS, .keeps_listed = 1, .tick_us = 1000000 /* as motorway's workers do */
+/* Why `settles` is set: a motorway program's take has no condition on the tick. So it may replace the row of a
+ * worker that has just taken the lease. tick_us: once a second, as motorway's workers do. */
+#define OF_TICK .settles = 1, .asks = SLP_ASKS_OURS, .keeps_listed = 1, .tick_us = 1000000
 
 const slp_guest_strategy slp_strategy_motorway = {
     .base = {BY_LEASE, BY_ROUNDS, BY_STEALING, BY_TICK, .knows_start = slp_listing_knows_start},
@@ -129,7 +130,7 @@ const slp_guest_strategy slp_strategy_kcl_rb = {
 };
 
 const slp_guest_strategy slp_strategy_vmware = {
-    /* These tables have no rows of workers, so nothing is known of a claimant but its name. */
+    /* These tables have no rows of workers, so only the name of a claimant is known. */
     .base = {BY_LEASE, BY_TIME, BY_ROUNDS, .missing_blocks = 1, .knows_parents = slp_listing_knows_parents,
              .met = slp_claim_met, .missed = slp_claim_missed, .gone = gone_where_claimed},
     .of_first = 1,

@@ -1,26 +1,28 @@
-/* sync_rule.c - decides which leases a stream's shards need, by the rules of Amazon's KCL. A lease is needed
- * by each shard without children, and by its ancestors up to the first that already has a lease.
+/* sync_rule.c - decides which leases a stream's shards need, by the rules of Amazon's KCL. Each shard
+ * without children needs a lease. So do its ancestors, up to the first ancestor that already has a lease.
+ * The search begins at shards without children, and goes up to their ancestors.
  *
- *   - The KCL begins at open shards too. A shard with children is closed, but a server may list it as open,
- *     even when its row has gone. So here a shard with children is never where the search begins.
- *   - If an operator has removed the row of a child, its ancestors would get leases again, though they were
- *     read. They do not, as long as the row of another descendant shows that they were read. */
+ *   - The KCL also begins its search at open shards. But a server may list a shard with children as open,
+ *     although such a shard is closed, and even after its row was removed. So here the search never begins
+ *     at a shard with children.
+ *   - If an operator has removed the row of a child, the child's ancestors would get leases again,
+ *     although they were read. They get none if the row of another descendant shows that they were read. */
 #include "guest/guest_rules.h"
 
-/* NEW: not visited. NOTHING: the shard needs no lease. COMES: it has a lease, or gets one now or when its
- * parents have ended. DONE: it was read to its end. */
+/* NEW: the shard was not visited. ON_STACK: its ancestors are being visited. NOTHING: it needs no lease.
+ * COMES: it has a lease, or gets one now or when its parents have ended. DONE: it was read to its end. */
 typedef enum { NEW, ON_STACK, NOTHING, COMES, DONE } state;
 
 typedef struct walk {
   slp_sync_shard *shards;
   state *states;
   size_t *stack, depth;
-  uint8_t *removed; /* the row of this shard must be created again */
-  uint8_t *read;    /* the row of a descendant shows that this shard was read to its end */
+  uint8_t *removed; /* for each shard: 1: its row must be created again */
+  uint8_t *read;    /* for each shard: 1: the row of a descendant shows that it was read to its end */
   int latest;
 } walk;
 
-/* Returns a parent that is in state s, or SLP_NO_SHARD. */
+/* Returns a parent of shard i that is in state s, or SLP_NO_SHARD. */
 static size_t parent_in(const walk *w, size_t i, state s) {
   for (int k = 0; k < 2; k++) {
     size_t p = w->shards[i].parents[k];
@@ -34,16 +36,17 @@ static void make(walk *w, size_t i, slp_sync_make how) {
   w->states[i] = COMES;
 }
 
-/* Decides about a shard without a row, when its parents are decided. */
+/* Decides about shard i, which has no row. Its parents are decided already. */
 static void resolve(walk *w, size_t i) {
   int comes = parent_in(w, i, COMES) != SLP_NO_SHARD, done = parent_in(w, i, DONE) != SLP_NO_SHARD;
   if (comes || done) {
-    /* One parent has or gets a lease. So the other one is read too, and both come before this shard. */
+    /* One parent has a lease or gets one. So the other parent is read too, and both are read before this
+     * shard. */
     for (size_t p; (p = parent_in(w, i, NOTHING)) != SLP_NO_SHARD; comes = 1) make(w, p, SLP_SYNC_AT_START);
     if (comes)
       w->states[i] = COMES;
     else
-      make(w, i, SLP_SYNC_AT_OLDEST); /* both were read, so it is this shard's turn */
+      make(w, i, SLP_SYNC_AT_OLDEST); /* both parents were read, so this shard is next */
   } else if (!w->read[i] && (!w->latest || w->shards[i].open)) {
     make(w, i, SLP_SYNC_AT_START);
   } else {
@@ -51,10 +54,10 @@ static void resolve(walk *w, size_t i) {
   }
 }
 
-/* Decides about a shard after its ancestors, up to the first that has a row. */
+/* Decides about a shard, after its ancestors up to the first that has a row. */
 static void visit(walk *w, size_t from) {
   w->stack[w->depth++] = from;
-  w->states[from] = ON_STACK; /* ends a walk that goes in a circle */
+  w->states[from] = ON_STACK; /* so that a walk through shards that are their own ancestors ends */
   while (w->depth) {
     size_t i = w->stack[w->depth - 1], p;
     if (!w->shards[i].row && (p = parent_in(w, i, NEW)) != SLP_NO_SHARD) {
@@ -71,16 +74,17 @@ static void visit(walk *w, size_t from) {
 }
 
 /* ---- merges whose other parent lost its row ----------------------------------------------------------
- * The end of one parent waits until the other has a row (steal.c). Only an operator removes the row of a
- * parent before something of the merged child is read. Such a row would be missing for ever unless it is
- * created here, because the walk above stops at the child's row. How far the parent was read is lost with its
- * row, so it is read from its oldest record. */
+ * The end of one parent waits until the other parent has a row (steal.c). Before the merged child is read
+ * in part, only an operator removes the row of a parent. The walk above stops at the child's row, so such
+ * a row would be missing for ever unless it is created here. The row also had the parent's position, so
+ * the parent is read from its oldest record again. */
 
 static int is_read_now(const walk *w, size_t i) {
   return w->shards[i].row == SLP_SYNC_UNREAD || w->shards[i].row == SLP_SYNC_UNFINISHED;
 }
 
-/* Returns the parent without a row, if the other parent is not finished yet. */
+/* If one parent of shard i has a row but is not finished, and the other parent has no row, returns the
+ * other parent. Returns SLP_NO_SHARD in all other cases. */
 static size_t other_without_row(const walk *w, size_t i) {
   const size_t *p = w->shards[i].parents;
   for (int k = 0; k < 2 && p[0] != SLP_NO_SHARD && p[1] != SLP_NO_SHARD; k++)
@@ -102,7 +106,7 @@ static void make_removed(walk *w, size_t n) {
       size_t p = w->shards[i].parents[k];
       later = p != SLP_NO_SHARD && (w->removed[p] || w->states[p] == COMES || is_read_now(w, p));
     }
-    int comes = w->states[i] == COMES && !w->shards[i].ret; /* its lease is created at the end of a parent */
+    int comes = w->states[i] == COMES && !w->shards[i].ret; /* 1: its lease is created when a parent ends */
     if (!later && !comes) make(w, i, SLP_SYNC_AT_OLDEST);
   }
 }
@@ -120,9 +124,9 @@ static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
   }
 }
 
-/* Marks shards that were read, because something of a descendant was, and a descendant is read only after
- * their end. The parents of a merge are not marked: the end of one waits for the row of the other, and
- * they have no other child that could bring that row back. */
+/* Marks shards that were read to their end, because a descendant was read in part. A descendant is read
+ * only after the end of its ancestors. The parents of a merge are not marked: the end of one parent waits
+ * for the row of the other, and they have no other child that could bring that row back. */
 static void mark_read(walk *w, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (w->shards[i].row >= SLP_SYNC_UNFINISHED) mark_ancestors(w, w->read, i);
@@ -148,7 +152,9 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   for (size_t i = 0; i < n && !r; i++)
     if (!followed[i]) mark_ancestors(&w, ancestors, i);
   if (!r) mark_read(&w, n);
-  for (size_t i = 0; i < n && !r; i++) /* an open shard that is no ancestor may be part of a circle */
+  /* the search also begins at an open shard that is an ancestor of no shard without children, because such
+   * a shard may be its own ancestor */
+  for (size_t i = 0; i < n && !r; i++)
     if (states[i] == NEW && (!followed[i] || (shards[i].open && !ancestors[i]))) visit(&w, i);
   if (!r) make_removed(&w, n);
   slp_free(mem, states);
@@ -162,8 +168,8 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
 
 /* ---- a lease for each shard: slp_sync_every ------------------------------------------------------------ */
 
-/* Marks a shard as known if some ancestor has a row, which shows that the shard came after the application
- * began. Returns 1 if the shard was not known before. */
+/* Marks shard i as known if some ancestor has a row. That shows that the shard was created after the
+ * application began. Returns 1 if the shard was not marked before. */
 static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
   if (known[i]) return 0;
   for (int k = 0; k < 2; k++) {
@@ -176,7 +182,7 @@ static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
 int slp_sync_every(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
   uint8_t *known = slp_zalloc_n(mem, n + 1, 1);
   if (!known) return SLP_ENOMEM;
-  /* Parents are mostly listed before their children, so one round is usually enough. */
+  /* Parents are mostly listed before their children, so one pass is usually enough. */
   for (int learned = 1; learned;) {
     learned = 0;
     for (size_t i = 0; i < n; i++) learned |= learn(shards, known, i);

@@ -1,10 +1,10 @@
-/* wall_time.c - writes and reads points in time as other systems' programs have them in rows. */
+/* wall_time.c - writes and reads times in the forms that other systems' programs write into rows. */
 #include "guest/wall_time.h"
 
 #include "codec/date.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define SECONDS_N 19 /* "2026-01-02T03:04:05" */
+#define SECONDS_N 19 /* length of "2026-01-02T03:04:05" */
 
 size_t slp_go_time_write(uint64_t ns, char out[SLP_WALL_TEXT]) {
   char text[25];

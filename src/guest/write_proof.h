@@ -1,10 +1,11 @@
-/* write_proof.h - proves that the table takes this worker's writes, where only leases have counters.
- * (write_proof.c)
+/* write_proof.h - proves that the table accepts this worker's writes. For layouts without rows of workers, in
+ * which only leases have counters. (write_proof.c)
  *
- * If nobody can write to the table, living owners are as silent as dead ones: another process holds the lock
- * of the store's file, or the table can be read and not written. A worker that holds leases notices that by
- * its own renewals. A worker without leases writes nothing, so it tries to renew another worker's lease now
- * and then. The table refuses that renewal, which changes nothing; the refusal is the proof. */
+ * While no worker can write to the table, living owners are as silent as dead owners. That happens when
+ * another process holds the lock of the store's file, or when the table can be read but not written. A
+ * worker that holds leases notices it by its own renewals. A worker without leases has nothing to write.
+ * So it sends a renewal of another worker's lease now and then. The table refuses this renewal, and
+ * nothing changes. The refusal is the proof that writes are processed. */
 #ifndef SLP_GUEST_WRITE_PROOF_H
 #define SLP_GUEST_WRITE_PROOF_H
 
@@ -14,10 +15,11 @@
 #include "lease/write.h"
 
 typedef struct slp_write_proof {
-  /* another worker's lease, whose renewal is sent to be refused; "": there is no owner to judge */
+  /* The shard of another worker's lease, whose renewal is sent in order to be refused. "": there is no
+   * owner to judge. */
   char shard[SLP_SHARD_ID_MAX + 1];
-  uint64_t answered_us; /* when a write last got a certain answer; 0: never */
-  uint64_t sent_us;     /* when that write was sent */
+  uint64_t answered_us; /* when a write last got a certain answer; 0: none has */
+  uint64_t sent_us;     /* when the write of answered_us was sent */
   slp_write renewal;
   slp_timer timer;
 } slp_write_proof;
@@ -25,12 +27,13 @@ typedef struct slp_write_proof {
 void slp_write_proof_init(slp_fleet *f);
 void slp_write_proof_stop(slp_fleet *f);
 void slp_write_proof_free(slp_fleet *f);
-/* Takes all rows of the table. Decides whether there is an owner to judge, and which lease to renew. */
+/* Takes all rows of the table. Decides whether there is an owner to judge, and which lease's renewal is
+ * sent. */
 void slp_write_proof_saw(slp_fleet *f, const slp_snapshot *s);
-/* Notes that a write of a lease, sent at sent_us, has now got a certain answer. */
+/* Stores that a write of a lease, sent at sent_us, has just got a certain answer. */
 void slp_write_proof_got(slp_fleet *f, uint64_t sent_us);
-/* Returns 1 if a write was answered that was sent at least half a lease after since_us. An owner renews every
- * third of a lease, so it could have renewed by then. */
+/* Returns 1 if the table has answered a write that was sent at least half a lease time after since_us. An
+ * owner renews every third of a lease time, so a living owner would have renewed by then. */
 int slp_write_proof_covers(const slp_fleet *f, uint64_t since_us);
 
 #endif
