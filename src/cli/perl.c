@@ -32,7 +32,7 @@ int slp_perl_known(void) { return SLP_HAVE_PCRE2; }
 #define TEXT_UNITS UINT64_C(2000000)
 #define TEXT_UNITS_A_BYTE 16u
 #define STACK_FIRST ((size_t)32 << 10)
-#define STACK_MAX ((size_t)1 << 20) /* bytes for backtracking */
+#define STACK_MAX ((size_t)1 << 20) /* the most bytes that PCRE2 may use for backtracking */
 
 struct slp_perl {
   slp_mem *mem;
@@ -44,10 +44,10 @@ struct slp_perl {
   pcre2_match_data *data;
   pcre2_jit_stack *stack;
   slp_str text;
-  size_t from;      /* offset at which the next slice begins: no match begins before it */
+  size_t from;      /* offset in the text at which the next slice begins; no match begins before it */
   size_t at, first; /* offsets in the text. at: where the last callback was. first: where the slice began */
   uint64_t slice_units, text_units; /* units spent in this slice, and units spent on this text */
-  const char *bound; /* a sentence for the bound that was reached; NULL: no bound was reached */
+  const char *bound; /* a sentence that says which bound was reached; NULL: no bound was reached */
   char said[80];     /* PCRE2's message for an error; `bound` may point here */
 };
 
@@ -76,8 +76,8 @@ static int count_work(pcre2_callout_block *b, void *arg) {
   return PCRE2_ERROR_CALLOUT;
 }
 
-/* Writes PCRE2's message for an error to `why`, with the byte of the expression where the error is, from
- * 1. */
+/* Writes PCRE2's message for an error to `why`, and where in the expression the error is, as a byte number
+ * from 1. */
 static int tell_wrong(int error, size_t at, char why[SLP_REGEX_WHY]) {
   char said[90] = "";
   pcre2_get_error_message(error, (PCRE2_UCHAR *)said, sizeof said);
@@ -204,7 +204,7 @@ slp_match slp_perl_step(slp_perl *p) {
 
 const char *slp_perl_bound(const slp_perl *p) { return p->bound ? p->bound : "no bound"; }
 
-#else /* without PCRE2: never called */
+#else /* a build without PCRE2 never calls the functions below */
 
 int slp_perl_new(slp_mem *mem, const char *text, const slp_perl_opts *o, slp_perl **ret,
                  char why[SLP_REGEX_WHY]) {

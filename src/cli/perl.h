@@ -30,7 +30,7 @@ int slp_perl_known(void);
  * memory. */
 int slp_perl_new(slp_mem *mem, const char *text, const slp_perl_opts *o, slp_perl **ret,
                  char why[SLP_REGEX_WHY]);
-void slp_perl_free(slp_perl *p); /* NULL is fine */
+void slp_perl_free(slp_perl *p); /* p may be NULL */
 /* Begins to search `text`, which must live until the search is over. A search that was not finished is
  * abandoned. */
 void slp_perl_begin(slp_perl *p, slp_str text);

@@ -196,7 +196,8 @@ int slp_places_write(slp_places *p, char why[400]) {
   return 0;
 }
 
-/* Returns 1 if the file of --save holds a position, written by this process or found at the start. */
+/* Returns 1 if the file of --save has a position: this process has written one, or the file had one at the
+ * start. */
 static int has_place(const slp_places *p) {
   size_t n = p->noted ? p->written.n : 0;
   for (size_t i = 0; i < p->args->streams_n && !p->noted; i++) n += p->now[i].n;

@@ -12,13 +12,14 @@ typedef struct slp_places {
   const slp_args *args; /* borrowed */
   /* contents of the files of --save and of -o @FILE; the tokens in `start` point into them */
   slp_buf began, began_o;
-  const char *start[SLP_ARGS_STREAMS_MAX]; /* per stream: the token to begin from; NULL: none */
-  const char *file[SLP_ARGS_STREAMS_MAX];  /* per stream, borrowed: the file that the token came from */
-  slp_buf now[SLP_ARGS_STREAMS_MAX];       /* per stream: its position as a token; empty: not known */
+  const char *start[SLP_ARGS_STREAMS_MAX]; /* start[i]: the token at which stream i begins; NULL: none */
+  /* file[i]: the file that the token of stream i came from; borrowed */
+  const char *file[SLP_ARGS_STREAMS_MAX];
+  slp_buf now[SLP_ARGS_STREAMS_MAX]; /* now[i]: the position of stream i as a token; empty: not known */
   slp_buf written; /* what this process wrote to the file last; empty: it has written nothing yet */
   /* 1: slp_places_note() has stored a position in this run; 0: `now` has only the tokens from the files */
   uint8_t noted;
-  slp_own_file *file_of_save; /* owned, set by slp_places_begin; NULL: no --save */
+  slp_own_file *file_of_save; /* owned; set by slp_places_begin; NULL: the user did not give --save */
   /* when positions were collected last, in microseconds of the monotonic clock; the caller sets it */
   uint64_t at_us;
 } slp_places;

@@ -35,10 +35,11 @@ typedef struct slp_printer {
   slp_unique *unique;
   slp_show_style style;
   slp_buf delimiter, key_delimiter;
-  uint8_t terminal;   /* 1: the lines are for a terminal */
-  const char *worker; /* borrowed: with leases, the worker that reads the records; NULL: no leases */
-  uint64_t undecoded; /* records that could not be decoded */
-  uint64_t controls;  /* control messages of CloudWatch Logs; they print nothing */
+  uint8_t terminal; /* 1: the lines are for a terminal */
+  /* borrowed; with leases: the name of the worker that reads the records; NULL: no leases */
+  const char *worker;
+  uint64_t undecoded; /* number of records that could not be decoded */
+  uint64_t controls;  /* number of control messages of CloudWatch Logs, for which nothing is printed */
   /* records for which --grep reached a bound before it could decide whether a line matches */
   uint64_t undecided;
   char why[200]; /* which record was undecoded or undecided last, and why */

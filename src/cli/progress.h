@@ -6,7 +6,7 @@
 #include "cli/consumer.h"
 
 typedef struct slp_standing { /* the shards that are in the same state */
-  size_t n;                   /* how many shards */
+  size_t n;                   /* how many shards are in this state */
   /* how long the longest-standing of these shards has been in the state; -1: the duration is not known */
   int64_t ms;
   char error[48]; /* the error of the shard that `ms` is about; "": it has none */
@@ -21,8 +21,8 @@ typedef struct slp_progress {
   uint64_t at_us;
 } slp_progress;
 
-/* Returns 1 if a line is due. The caller then calls slp_progress_look for each consumer and
- * slp_progress_show. */
+/* Returns 1 if it is time for a line. The caller then calls slp_progress_look for each consumer, and after
+ * that slp_progress_show. */
 int slp_progress_due(slp_progress *p, const slp_args *args);
 /* Adds the states of the consumer's shards to what the next line will show; s may be NULL. */
 void slp_progress_look(slp_progress *p, sloop_t *s);

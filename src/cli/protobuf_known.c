@@ -8,9 +8,11 @@
 #include "codec/date.h"
 
 enum { NANOS = 1000000000 };
-#define FIRST_SECOND INT64_C(-62135596800) /* 0001-01-01T00:00:00Z */
-#define LAST_SECOND INT64_C(253402300799)  /* 9999-12-31T23:59:59Z */
-#define SPAN_MAX INT64_C(315576000000)     /* the greatest number of seconds in a Duration: 10,000 years */
+/* the first second that a Timestamp may have: 0001-01-01T00:00:00Z */
+#define FIRST_SECOND INT64_C(-62135596800)
+/* the last second that a Timestamp may have: 9999-12-31T23:59:59Z */
+#define LAST_SECOND INT64_C(253402300799)
+#define SPAN_MAX INT64_C(315576000000) /* the greatest number of seconds in a Duration: 10,000 years */
 
 /* The known messages. Each row lists the fields that the message must have; their numbers begin at 1. */
 static const struct known_row {

@@ -35,7 +35,7 @@ static entry_key read_key(slp_pb_value *v, uint32_t type, size_t at, size_t end)
   return k;
 }
 
-/* Reads the key of the entry whose tag is at in[from]. */
+/* Reads the key of the entry whose tag begins at in[from]. */
 static entry_key key_at(slp_pb_value *v, uint32_t type, size_t from) {
   slp_pb_token t = {0};
   (void)slp_pb_field_at(v->in, from, v->in.n, &t); /* can't fail: this field was read before, in full */

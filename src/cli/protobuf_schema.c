@@ -12,11 +12,11 @@
 
 enum { NESTING_MAX = 64 };
 
-/* Field numbers of descriptor.proto, and values of its enums. */
+/* Field numbers in the messages of descriptor.proto, and numbers of its enums. */
 enum { SET_FILE = 1 };
 enum { FILE_PACKAGE = 2, FILE_MESSAGE = 4, FILE_ENUM = 5, FILE_EXTENSION = 7, FILE_OPTIONS = 8 };
 enum { FILE_SYNTAX = 12, FILE_EDITION = 14, FILE_FEATURES = 50 };
-enum { NAME = 1 }; /* the name of a message, field, enum or symbol */
+enum { NAME = 1 }; /* field number of the name, in descriptors of a message, field, enum or symbol */
 enum { MESSAGE_FIELD = 2, MESSAGE_NESTED = 3, MESSAGE_ENUM = 4, MESSAGE_EXTENSION = 6, MESSAGE_OPTIONS = 7 };
 enum { MESSAGE_ONEOF = 8, MESSAGE_IS_SET = 1, MESSAGE_IS_ENTRY = 7, MESSAGE_FEATURES = 12 };
 enum { FIELD_EXTENDEE = 2, FIELD_NUMBER = 3, FIELD_LABEL = 4, FIELD_TYPE = 5, FIELD_TYPE_NAME = 6 };
@@ -34,15 +34,16 @@ typedef struct features {
 
 typedef struct slp_pb_name { /* a value of the map slp_pb_schema.names; its key is `text` */
   slp_str text;              /* owned */
-  uint32_t at;               /* index in messages or enums */
+  uint32_t at;               /* index in `messages` or `enums` */
   uint8_t is_enum;
 } slp_pb_name;
 
 typedef struct place { /* a message, an enum or an extension in the descriptor set that is being read */
   /* text: the descriptor. scope: only for an extension: the full name of the message or package around it */
   slp_str text, scope;
-  features in;   /* the features that apply to it */
-  uint32_t next; /* the next extension of the same message; SLP_PB_NONE: none */
+  features in; /* the features that apply to it */
+  /* for an extension: the next extension of the same message; SLP_PB_NONE: this is the last one */
+  uint32_t next;
 } place;
 
 typedef struct places {
@@ -75,7 +76,7 @@ typedef struct walk {
   slp_pb_token t;
 } walk;
 
-/* Goes to the next field. Returns 1 if there is one, 0 at the end, or SLP_EBADDATA. */
+/* Goes to the next field. Returns 1 if there is a field, 0 at the end, or SLP_EBADDATA. */
 static int next_field(walk *w) {
   if (w->at == w->in.n) return 0;
   if (slp_pb_field_at(w->in, w->at, w->in.n, &w->t)) return SLP_EBADDATA;

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 
-#define SLP_PB_SET_BYTES (16u << 20) /* the largest set */
+#define SLP_PB_SET_BYTES (16u << 20) /* the most bytes of a descriptor set */
 #define SLP_PB_WHY 80                /* bytes for a sentence that says what is wrong, with its NUL */
 #define SLP_PB_NONE UINT32_MAX       /* stands for "none" where an index is expected */
 
@@ -46,13 +46,13 @@ typedef enum { /* messages with a JSON form of their own */
                SLP_PB_VALUE,
                SLP_PB_LIST_VALUE,
                SLP_PB_ANY,
-               SLP_PB_MESSAGE_SET /* refused: it has its own wire format */
+               SLP_PB_MESSAGE_SET /* MessageSet is refused, because it has a wire format of its own */
 } slp_pb_known;
 
 typedef struct slp_pb_field {
   uint32_t number;
   uint32_t type;  /* index in `messages` or `enums`; has no meaning for a field of another kind */
-  uint32_t oneof; /* number of its oneof in the message; SLP_PB_NONE: it is in none */
+  uint32_t oneof; /* number of the field's oneof in the message; SLP_PB_NONE: the field is in no oneof */
   uint8_t kind;   /* slp_pb_kind */
   uint8_t repeated, is_map;
   uint8_t implicit; /* 1: the field has no presence: a value equal to the default counts as not set */
@@ -82,7 +82,8 @@ typedef struct slp_pb_enum {
   /* the enum's symbols: n elements of the table of symbols, from `first`, sorted by number. If several
    * symbols have one number, the first one is written */
   uint32_t first, n;
-  uint8_t closed;  /* 1: a field with a number that has no symbol is an unknown field */
+  /* 1: if a field has a number for which this enum has no symbol, the field counts as an unknown field */
+  uint8_t closed;
   uint8_t is_null; /* 1: this is google.protobuf.NullValue */
   /* the enum's default, the number of its first symbol; used when a map entry has no value */
   int32_t zero;
@@ -111,9 +112,9 @@ typedef struct slp_pb_schema {
  * Returns 0, SLP_EBADDATA with a message in `why`, or SLP_ENOMEM. On failure nothing has to be freed. */
 int slp_pb_schema_read(slp_pb_schema *s, slp_mem *mem, slp_str set, slp_str message, char why[SLP_PB_WHY]);
 void slp_pb_schema_free(slp_pb_schema *s);
-/* Returns the message's field with this number, or NULL. */
+/* Returns the field of the message that has this number, or NULL. */
 const slp_pb_field *slp_pb_field_of(const slp_pb_schema *s, uint32_t message, uint32_t number);
-/* Returns the symbol of enum `of` with this number, or NULL. */
+/* Returns the symbol of the enum `of` that has this number, or NULL. */
 const slp_pb_symbol *slp_pb_symbol_of(const slp_pb_schema *s, uint32_t of, int32_t number);
 /* returns the index of the message with this full name; SLP_PB_NONE: there is none */
 uint32_t slp_pb_message_named(const slp_pb_schema *s, slp_str name);

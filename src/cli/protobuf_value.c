@@ -59,7 +59,7 @@ static int is_packed(const slp_pb_field *f, const slp_pb_token *t) {
   return f->repeated && t->wire == SLP_PB_BYTES && wire != SLP_PB_BYTES && wire != SLP_PB_GROUP;
 }
 
-/* Returns the field that a token belongs to; NULL: it is an unknown field. */
+/* Returns the field that a token belongs to; NULL: the schema does not have it. */
 static const slp_pb_field *known_field(const slp_pb_value *v, uint32_t type, const slp_pb_token *t) {
   const slp_pb_field *f = slp_pb_field_of(v->schema, type, t->number);
   size_t at = t->value;
@@ -405,7 +405,7 @@ static int put_element(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char wh
   return put_value(v, b, f, &t, why);
 }
 
-/* Appends or opens a field that is not repeated. */
+/* Appends a field that is not repeated. If the field is a message, opens it instead. */
 static int put_single(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const slp_pb_run *run,
                       char why[SLP_PB_WHY]) {
   const slp_pb_field *f = field_at(v, run->field);

@@ -60,7 +60,7 @@ typedef enum {
   SLP_PB_LIST,
   SLP_PB_KEYS, /* finds the last entry of each key of a map */
   SLP_PB_MAP,
-  SLP_PB_LEAVE /* nothing is left to write but a closing brace, if that */
+  SLP_PB_LEAVE /* all members are written; a closing brace may still be missing */
 } slp_pb_state;
 
 typedef struct slp_pb_frame { /* an open message */
@@ -92,7 +92,7 @@ typedef struct slp_pb_value {
   const slp_pb_schema *schema; /* borrowed */
   slp_str in;
   slp_pb_check check; /* the check of `in` at first; later, of each message inside an Any */
-  uint8_t checks;     /* 1: `check` is not finished */
+  uint8_t checks;     /* 1: the check in `check` is not finished */
   slp_pb_slot *last;  /* owned: schema->slots_n + 1 slots, used by the message that is being indexed */
   slp_pb_run *runs;   /* owned */
   size_t runs_n, runs_cap;

@@ -19,7 +19,7 @@ typedef enum {
   SLP_PB_FIXED_32 = 5
 } slp_pb_wire;
 
-typedef struct slp_pb_token { /* one field; all offsets are in the text */
+typedef struct slp_pb_token { /* one field of a message; all offsets are in the text */
   uint32_t number;
   uint8_t wire; /* slp_pb_wire */
   /* from: where the tag begins. value, end: the value, without its length and its end tag. next: where the

@@ -132,7 +132,7 @@ static void put_ranges(slp_regex_set *s, const class *of) {
 
 void slp_regex_put_words(slp_regex_set *s) { put_ranges(s, &word); }
 
-/* Complements a set. */
+/* Replaces a set by its complement. */
 static void turn_over(const reader *p, chars *c) {
   for (size_t i = 0; i < (p->utf8 ? 2 : 4); i++) c->bytes.bits[i] = ~c->bytes.bits[i];
   if (p->utf8) c->high = !c->high;
@@ -148,7 +148,7 @@ static void put_class(const reader *p, chars *c, const class *of, int reversed) 
 
 static int is_letter(uint8_t c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; }
 
-/* Adds a character of one byte, and its other cases if case is ignored. */
+/* Adds a character of one byte to a set. If case is ignored, adds its other cases too. */
 static void put_char(const reader *p, chars *to, uint8_t c) {
   put(&to->bytes, c);
   if (!p->folds || !is_letter(c)) return;
@@ -233,7 +233,7 @@ static void go_on_with_run(reader *p, const char *text, size_t n) {
 
 /* ---- repetitions --------------------------------------------------------------------------------------- */
 
-/* Appends a copy of n steps. */
+/* Appends a copy of the n steps that begin at step `from`. */
 static int copy(reader *p, size_t from, size_t n) {
   int e = room(p, n);
   if (e) return e;
@@ -309,8 +309,8 @@ static int read_bounds(reader *p, size_t from) {
   return repeat(p, from, least, most);
 }
 
-/* Reads a repetition. Whether it is lazy (*?) does not matter: it decides only where a match ends, not
- * whether there is one. */
+/* Reads a repetition. It does not matter whether the repetition is lazy (*?): that decides only where a
+ * match ends, not whether there is a match. */
 static int read_repetition(reader *p, size_t from) {
   int e = 0;
   p->traits->loops |= *p->at == '*' || *p->at == '+';

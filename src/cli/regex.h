@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-/* The most steps of a program; "a{1,50}" makes about a hundred. */
+/* The most steps that a program may have. "a{1,50}" has about a hundred steps. */
 #define SLP_REGEX_STEPS_MAX 8192u
 #define SLP_REGEX_WHY 120 /* bytes for a sentence that says what is wrong */
 
@@ -25,8 +25,8 @@ typedef enum {
   SLP_REGEX_BEGIN,    /* ^ and \A: the beginning of the text */
   SLP_REGEX_END,      /* $ and \Z: the end of the text, or the place before a newline that is its last byte */
   SLP_REGEX_VERY_END, /* \z: the end of the text */
-  SLP_REGEX_WORD_EDGE,   /* \b */
-  SLP_REGEX_NO_WORD_EDGE /* \B */
+  SLP_REGEX_WORD_EDGE,   /* \b: the beginning or the end of a word */
+  SLP_REGEX_NO_WORD_EDGE /* \B: not at the beginning or the end of a word */
 } slp_regex_check;
 
 typedef struct slp_regex_step {

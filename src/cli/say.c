@@ -17,7 +17,7 @@
 
 static const char prefix[] = "stream-tail: ";
 static uint32_t left_ms = WAIT_MS; /* how long slp_say() may still wait */
-static uint8_t hurries;            /* 1: slp_say_hurry was called */
+static uint8_t hurries;            /* 1: slp_say_hurry was called, so the program is ending */
 static uint64_t dropped;           /* number of lines dropped since the last line that was written */
 
 static int say(uint32_t wait_ms, const char *fmt, va_list args) {

@@ -60,7 +60,8 @@ struct slp_schemas {
   size_t versions_n;
   slp_buf file_text;           /* the JSON text of file_schema */
   slp_avro_schema file_schema; /* the schema in the last Avro file; mem NULL: there is none */
-  uint8_t seen[SLP_SCHEMA_ID]; /* the first id for which the file without an id was used */
+  /* the first schema-version id for which the schema file without an id was used */
+  uint8_t seen[SLP_SCHEMA_ID];
   /* seen_any: 1: `seen` is set. seen_more: 1: the file without an id was used for a second id too. It may
    * not fit both */
   uint8_t seen_any, seen_more;

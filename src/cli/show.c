@@ -1,4 +1,4 @@
-/* show.c - prints a record in the fixed formats. */
+/* show.c - prints a record in the fixed formats: plain, for a terminal, and JSON lines. */
 #include "cli/show.h"
 
 #include <stdio.h>

@@ -37,7 +37,7 @@ typedef struct reading {
   /* with leases: since when all shards of this worker have been done; 0: not all are done */
   uint64_t done_us;
   uint64_t last_us; /* when the consumer's last record came */
-  uint8_t opened;   /* 1: opening the consumer has not failed */
+  uint8_t opened;   /* 1: the consumer was opened without an error */
   uint8_t at_tip;   /* 1: the consumer is at its tip, and no batch came since then */
   uint8_t ended;    /* 1: the consumer takes no more records, and is closed when all of its text is written */
 } reading;

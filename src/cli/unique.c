@@ -62,7 +62,7 @@ static uint32_t *chain_of(slp_unique *u, const uint8_t digest[16]) {
   return &u->chains[h % u->window];
 }
 
-/* Removes an entry from its chain. */
+/* Removes the entry with index `which` from its hash chain. */
 static void forget(slp_unique *u, uint32_t which) {
   uint32_t *link = chain_of(u, u->ring[which].digest);
   while (*link != which) link = &u->ring[*link].next;

@@ -27,7 +27,7 @@ int slp_watch_screen(slp_buf *b, const slp_watch_news *n, uint32_t columns, uint
 /* Writes why a poll failed, for the last line of the screen. The text is cut to `columns` characters and
  * has no control characters. */
 int slp_watch_trouble(slp_buf *b, const char *why, uint32_t columns);
-/* Writes everything as text, for a file or a pipe. */
+/* Writes everything that --watch shows as a block of plain text, for a file or a pipe. */
 int slp_watch_block(slp_buf *b, const slp_watch_news *n);
 
 /* Returns the length of the bar for a lag, at most `full`. The scale is logarithmic, from 100 ms to a day.

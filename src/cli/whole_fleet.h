@@ -47,7 +47,7 @@ typedef struct slp_whole_shard { /* an array of these is indexed by the number o
 } slp_whole_shard;
 
 typedef struct slp_whole_fleet {
-  slp_mem *mem; /* borrowed; NULL: not in use */
+  slp_mem *mem; /* borrowed; NULL: the struct is not in use */
   slp_names names;
   slp_whole_shard *shards; /* owned: `cap` elements, indexed by a shard's number in `names` */
   uint32_t cap;

@@ -8,9 +8,10 @@
 struct slp_common_name {
   slp_list link; /* links this name into the list that the caller of slp_common_name_of passes */
   slp_mem *mem;  /* this object holds a reference to it */
-  char *key;     /* owned; "WORKER TABLE" */
+  char *key;     /* owned; the text "WORKER TABLE", made of the worker's id and the table's name */
   size_t key_n;
-  uint32_t holds; /* slp_common_name_of adds one, slp_common_name_drop takes one */
+  /* how many holds there are: slp_common_name_of adds one, slp_common_name_drop removes one */
+  uint32_t holds;
   /* the fleets that have the name now, by slp_guest.name_link, in the order in which they joined */
   slp_list fleets;
   uint64_t steal_us; /* before this time, no fleet with this name takes a lease from a living worker */

@@ -13,7 +13,7 @@ typedef struct slp_common_name slp_common_name;
  * gets a hold on the name, and must end the hold with slp_common_name_drop. Returns NULL if there is no
  * memory. */
 slp_common_name *slp_common_name_of(slp_list *all, slp_mem *mem, slp_str table, slp_str worker);
-void slp_common_name_drop(slp_common_name *c); /* NULL is allowed */
+void slp_common_name_drop(slp_common_name *c); /* c may be NULL */
 
 /* Gives f its incarnation. That is the incarnation of the other fleets with this name, or a new one if f
  * is the first fleet. */

@@ -33,7 +33,7 @@ static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
 
 int slp_elected_saw(slp_fleet *f, const slp_store_rows *rows, int was) {
   slp_str *names = slp_zalloc_n(f->mem, rows->n + 1, sizeof *names);
-  if (!names) return was; /* no memory: the next round tries again */
+  if (!names) return was; /* no memory: the answer stays, and the next round tries again */
   size_t n = owners(f, rows, names);
   uint32_t first = n && n < UINT32_MAX ? slp_elected((uint32_t)n, f->mem) : SLP_NOBODY;
   int mine = first != SLP_NOBODY && slp_str_eq(names[first], slp_instance_str(&f->me));

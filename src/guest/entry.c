@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #define RETRY_US 300000 /* how long to wait after a read or a listing that failed */
-#define LOOK_US 1000000 /* between two reads of the table */
+#define LOOK_US 1000000 /* the time between two reads of the table */
 /* How long the rows of a program that does not share leases are watched. Such a program takes free leases
  * once a second, and gives them up again. */
 #define IDLE_US 5000000

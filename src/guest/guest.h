@@ -1,5 +1,7 @@
-/* guest.h - a worker in a table of another system, as the files of this room see it: what they keep behind a
- * fleet and behind each lease, and the rules by which the systems differ. GUESTS.md describes the systems.
+/* guest.h - a worker in a table of another system: what the files of this room store with a fleet and with
+ * each lease, and the rules by which the systems differ. GUESTS.md describes the systems. Words of this
+ * room: a claim is a worker's name in a lease's row, by which it asks the owner for the lease; a round is
+ * one read of the whole table and what follows from it; a lease time is lease_ms.
  *
  * The files have floors: a file calls its own floor's functions and those of lower floors.
  *
@@ -22,7 +24,7 @@
  *      from_listing.c learns from the stream's listing what rows don't tell of a shard
  *   0  counted.c, expiry.c, wall_time.c, *_rule.c: pure
  *      several.c      one store over several tables
- */
+ * */
 #ifndef SLP_GUEST_GUEST_H
 #define SLP_GUEST_GUEST_H
 
@@ -36,7 +38,7 @@
 
 struct slp_guest { /* what this room stores with a fleet; slp_fleet.guest points to it */
   slp_fleet *f;
-  slp_list name_link; /* in slp_common_name.fleets */
+  slp_list name_link; /* in the list slp_common_name.fleets */
   slp_entry entry;
   slp_mode mode;
   slp_write_proof write_proof;
@@ -56,7 +58,7 @@ typedef struct slp_lease_counter {
 typedef struct slp_lease_load {
   /* at_us: when bytes were last counted. bytes: how many had been handed out by then */
   uint64_t at_us, bytes;
-  int64_t rate_bytes; /* bytes a second, on average; -1: not known */
+  int64_t rate_bytes; /* the average rate in bytes a second; -1: not known */
 } slp_lease_load;
 
 /* Set if this worker has chosen the lease and means to take it: steal.c. */

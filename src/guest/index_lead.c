@@ -64,7 +64,7 @@ static void write(slp_fleet *f, const slp_index_shard *shards, size_t n) {
   size_t bytes = 0;
   for (size_t i = 0; i < n; i++) bytes += shards[i].id.n;
   slp_operation *o = slp_bulk_write_add(f, SLP_OPERATION_ASSIGN, bytes, n);
-  if (!o) return; /* no memory: the next round tries again */
+  if (!o) return; /* no memory: the next round adds this write again */
   o->version = slp_guest_of(f)->index.list_ns;
   for (; o->shards_n < n; o->shards_n++)
     slp_bulk_write_list(f)[o->shards_n] = slp_bulk_write_text(f, shards[o->shards_n].id);

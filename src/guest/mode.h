@@ -42,7 +42,7 @@ typedef enum slp_mode_kind {
 typedef struct slp_mode_place {
   uint8_t has_version, has_lock;
   slp_version version;
-  char word[48];          /* the version as the row spells it */
+  char word[48];          /* the application's version, as the row spells it */
   char lock[65];          /* the version in the lock's row; it changes with each sign of life of the leader */
   uint8_t lock_free;      /* 1: the lock's owner has released the lock */
   uint64_t lock_lease_us; /* a leader is dead when its lock has not changed for this time */

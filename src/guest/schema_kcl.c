@@ -22,7 +22,8 @@
 #include "guest/schema_kcl_form.h"
 #include "guest/schema_kcl_rows.h"
 
-#define REFUSED "sloopRefused" /* lease/refused.h writes and reads it */
+/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+#define REFUSED "sloopRefused"
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
 /* KCL 3: the worker that still reads the shard, while leaseOwner has the name of the next owner */
@@ -598,7 +599,9 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
   s->base = (slp_schema){
       .name = "kcl",
       .refused = REFUSED,
-      .clear = "sloopClear", /* lease/clear.h writes and reads it */
+      /* this attribute says until when nothing is missing after the row's position; lease/clear.h writes
+       * and reads it */
+      .clear = "sloopClear",
       .strategy = &slp_strategy_kcl.base,
       .versions = 1,
       .idle_places = 1,

@@ -23,7 +23,8 @@
 
 #include <stdio.h>
 
-#define REFUSED "sloop_refused" /* lease/refused.h writes and reads it */
+/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+#define REFUSED "sloop_refused"
 #define KEY "shard_id"
 #define OWNER "assigned_to"
 #define TIMEOUT "lease_timeout"

@@ -23,7 +23,8 @@
 
 #include <stdio.h>
 
-#define REFUSED "SloopRefused" /* lease/refused.h writes and reads it */
+/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+#define REFUSED "SloopRefused"
 #define SHARD "Shard"
 #define SEQUENCE "SequenceNumber"
 #define UPDATED "LastUpdate"

@@ -25,7 +25,8 @@
 #include "guest/attrs.h"
 #include "guest/shard_rows.h"
 
-#define REFUSED "sloop_refused" /* lease/refused.h writes and reads it */
+/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+#define REFUSED "sloop_refused"
 #define KEY "shard_id"
 #define OWNER "worker_id"
 #define TICK "heartbeat"

@@ -21,7 +21,8 @@
 #include "guest/shard_rows.h"
 #include "guest/wall_time.h"
 
-#define REFUSED "SloopRefused" /* lease/refused.h writes and reads it */
+/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+#define REFUSED "SloopRefused"
 #define KEY "ShardID"
 #define OWNER "AssignedTo"
 #define TIMEOUT "LeaseTimeout"

@@ -15,7 +15,7 @@ typedef struct part {
   slp_store *store;       /* owned */
   slp_table_spec *spec;   /* owned */
   slp_store_prepare look; /* a request that finds out whether a missing table is there now */
-  uint64_t look_us;       /* when the next look may begin */
+  uint64_t look_us;       /* before this time, no further look for the missing table begins */
   uint8_t looking;        /* 1: `look` is under way */
   uint8_t missing;        /* 1: the table was missing at the last look */
 } part;

@@ -115,8 +115,8 @@ const slp_guest_strategy slp_strategy_kcl = {
   .doubtful = BIT(SLP_OPERATION_TAKE), .missing_blocks = 1, .knows_parents = slp_listing_knows_parents, \
   .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2, .counts = 1
 
-/* Why `settles` is set: a motorway program's take has no condition on the tick. So it may replace the row of a
- * worker that has just taken the lease. tick_us: once a second, as motorway's workers do. */
+/* Why `settles` is set: a motorway program's take has no condition on the tick. So it may replace the row of
+ * a worker that has just taken the lease. tick_us: once a second, as motorway's workers do. */
 #define OF_TICK .settles = 1, .asks = SLP_ASKS_OURS, .keeps_listed = 1, .tick_us = 1000000
 
 const slp_guest_strategy slp_strategy_motorway = {
