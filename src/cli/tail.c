@@ -64,7 +64,7 @@ typedef struct tail {
   int64_t begun_ms;   /* when the command began, by the wall clock */
   uint8_t reached;    /* 1: with --until: every record before the time was printed */
   uint8_t ending;     /* 1: the command is ending, and takes no more batches */
-  uint8_t place_kept; /* 1: with --save: the process has written the file, or tried to, at least once */
+  uint8_t place_kept; /* 1: with --save: this process has tried to write the file at least once */
   uint8_t place_lost; /* 1: the positions could not be saved, and the user was told so */
   uint8_t overdue;    /* 1: on_overdue was called; text that is not written by then is never written */
   uint8_t told_mixed; /* 1: the user was told that one schema file is used for several schema versions */

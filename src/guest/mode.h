@@ -51,7 +51,8 @@ typedef struct slp_mode_place {
 
 typedef struct slp_mode_pass {
   slp_mode_place place[2]; /* place[0]: the table of leases. place[1]: the further tables of KCL 3.0 to 3.4 */
-  uint8_t has_places;      /* 1: a row tells where the rows are that are not leases; `places` is set */
+  /* 1: a row tells in which tables the rows are that are not leases; `places` has what it tells */
+  uint8_t has_places;
   slp_places places;
   uint8_t cpu;       /* 1: the load of a living worker tells how busy its processor is */
   uint8_t strangers; /* 1: a worker of the KCL is alive */

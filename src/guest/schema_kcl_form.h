@@ -15,8 +15,8 @@
 typedef enum slp_kcl_key {
   /* the key is a shard's id: the application reads one stream, and the row does not tell which */
   SLP_KCL_KEY_PLAIN,
-  SLP_KCL_KEY_OURS,   /* the key has the first name of this stream */
-  SLP_KCL_KEY_ALIAS,  /* the key has the second name of this stream */
+  SLP_KCL_KEY_OURS,   /* the key has the KCL's name of this stream, names[0] */
+  SLP_KCL_KEY_ALIAS,  /* the key has the adapter's name of this stream, names[1] */
   SLP_KCL_KEY_FORMER, /* the key has the name of an earlier stream that was called the same */
   /* the key has this stream's name, but with a time at which no stream of this name can have been created,
    * or with the right time and another account */

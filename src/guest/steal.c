@@ -215,8 +215,8 @@ static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
   return left ? row->claim : row->owner;
 }
 
-/* For fleets in which a leader assigns leases. Adds the lease to the view if the leader has assigned it to
- * this worker. */
+/* For fleets in which a leader assigns leases. Adds the row's lease to v, if the leader has assigned the
+ * lease to this worker. */
 static void view_led(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   const slp_lease *mine = slp_lease_get(f, row->shard);
@@ -245,7 +245,7 @@ static void name_stranger(slp_fleet *f, const slp_lease_row *row) {
       (int)row->owner.n, row->owner.p);
 }
 
-/* For fleets in which each worker takes leases for itself. Adds the lease to the view. Returns 0 or
+/* For fleets in which each worker takes leases for itself. Adds the row's lease to v. Returns 0 or
  * SLP_ENOMEM. */
 static int view_lease(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
@@ -292,8 +292,8 @@ static int view_lease(view *v, const slp_lease_row *row) {
   return 0;
 }
 
-/* Adds a lease of another stream of the application to the view. The lease counts for the fair share, but
- * this fleet never takes it. Returns 0 or SLP_ENOMEM. */
+/* Adds the lease of a row of another stream of the application to v. The lease counts for the fair share,
+ * but this fleet never takes it. Returns 0 or SLP_ENOMEM. */
 static int view_elsewhere(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
