@@ -1,34 +1,44 @@
 /* sloop.h - consume Amazon Kinesis Data Streams and DynamoDB Streams inside a libuv loop.
  *
  * Rules that hold for every function here:
- *  - Call it only on the thread that runs the loop given to sloop_open(). Another thread reaches that loop by
- *    uv_async_send(), the one function of libuv for this: the callback of the uv_async_t runs on the loop's
- *    thread and may call everything here. Another thread may read the records of a batch that is out
- *    (sloop_batch_count(), sloop_batch_at(), sloop_batch_behind_ms()).
- *  - It never blocks, and never runs one of your callbacks before it returns (sloop_shard_stats_each() alone
- *    does, and says so).
- *  - Every function may be called from inside any callback.
+ *  - The least program calls sloop_opts_init(), sets stream and on_batch, calls sloop_open() and
+ *    sloop_start(), and runs the loop. on_batch gives each batch back by sloop_batch_done(). At the end it
+ *    calls sloop_stop(), and sloop_close() in the callback of that. test/embed/print.c is such a program.
+ *  - Call it only on the thread that runs the loop given to sloop_open(). Another thread may read the records
+ *    of a batch that is out: sloop_batch_count(), sloop_batch_at() and sloop_batch_behind_ms() are the
+ *    exceptions. For everything else it wakes the loop by uv_async_send(): the callback of the uv_async_t
+ *    runs on the loop's thread and may call everything here. Several threads may each have a loop and
+ *    consumers of their own. The library calls curl_global_init() itself.
+ *  - It never blocks, and never runs one of your callbacks before it returns. One exception:
+ *    sloop_shard_stats_each().
+ *  - Every function may be called from inside any callback. One exception: the callback of
+ *    sloop_shard_stats_each() may call nothing of its consumer.
  *  - Your program has to ignore SIGPIPE: signal(SIGPIPE, SIG_IGN). libuv (the port of metrics, the sandbox)
  *    and OpenSSL write to a peer without looking whether it has left, and the signal would end the process.
- *    So does SIGXFSZ where leases are in a file and files have a limit (ulimit -f).
- *    Signals belong to the program, so no function here touches them.
- *  - int results: 0 is success, a negative number is SLOOP_E* or libuv's UV_E*. When a function that takes a
- *    callback returns 0, the callback comes once, on a later turn of the loop, unless the comment says
- *    otherwise; when it fails, the callback never comes.
- *  - A function that is given a consumer and returns an int returns SLOOP_ESTATE once sloop_close() was
- *    called for it, and where its comment says so.
- *  - Strings and structs you pass are copied; those you are given live until the callback returns, unless the
- *    comment says otherwise.
- *  - _ms is milliseconds, _bytes is bytes, _at_ms is Unix time in milliseconds.
- *  - why, why_size: room for a sentence that says why a function failed, cut to fit and ended by a NUL; 160
- *    bytes always suffice. why may be NULL. One line, safe to print: of options that it repeats, control
- *    characters and what is no UTF-8 become '?'.
+ *    Ignore SIGXFSZ too if leases are in a file (store "sqlite:FILE") and the size of files is limited
+ *    (ulimit -f). Signals belong to the program, so the library does not touch them.
+ *  - An int result of 0 is success; a negative one is SLOOP_E* or libuv's UV_E*. Any function may also return
+ *    UV_ENOMEM. A function that takes a callback and returns 0 makes that callback once, on a later turn of
+ *    the loop. If it returns an error, the callback never comes. One exception: sloop_close() drops the
+ *    callback of a pending sloop_list().
+ *  - After sloop_close() a consumer may still be given to any function, until the callback of sloop_close()
+ *    has returned. Functions that return an int then return SLOOP_ESTATE. Without such a callback the
+ *    consumer must not be used any more.
+ *  - Strings and structs that you pass are copied. What a callback is given lives until the callback returns.
+ *    How long the result of a function lives is said at that function. Exceptions are named where they are.
+ *  - _ms is milliseconds, _us microseconds, _bytes bytes. _at_ms is Unix time in milliseconds, and so are
+ *    since_ms and until_ms of sloop_loss_t and refused_until_ms of sloop_lease_t.
+ *  - why, why_size: room for one line that says why a function failed. It is cut to fit, ended by a NUL, and
+ *    safe to print: control characters and invalid UTF-8 in options that it quotes become '?'. 160 bytes
+ *    always suffice. why may be NULL.
  *  - Types end in _t: handles, structs and enums. Callback types end in _cb.
  *  - Structs get new members at their end in later versions, and a program that was compiled before goes on
  *    working. A struct that you fill has its size first and an init macro, which sets the size and every
- *    default: call it first. Every other struct is allocated by the library: read it where it is, and never
- *    copy it. sloop_position_t, sloop_str_t and sloop_shard_lease_t never grow.
- *  - An enum gets new constants in later versions: have a default where you look at one that you were told.
+ *    default: call that first. You also allocate sloop_stats_t; sloop_stats_get() is told its size. Every
+ *    other struct is allocated by the library: read it where it is, and never copy it. sloop_position_t,
+ *    sloop_str_t and sloop_shard_lease_t never grow and have no size.
+ *  - Enums get new constants in later versions: a switch over an enum that the library gives you needs a
+ *    default.
  *  - Do not throw or longjmp through these functions. */
 #ifndef SLOOP_H
 #define SLOOP_H
@@ -47,6 +57,10 @@ typedef struct sloop_s sloop_t;             /* one consumer of one stream */
 typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_done() */
 
 /* ---- errors: the one list. Numbers are fixed for ever and lie outside libuv's. ------------- */
+/* A function says which of these it returns. All of them but EOWNED and ENOWORKER may come by on_error,
+ * besides UV_E* of the network. sloop_admin_*() also end with EOWNED, ENOWORKER, EPOSITION and ELEASE.
+ * ETOOBIG: an answer is larger than the room for it, or a token would be larger than 64 MiB. ESTATE by
+ * on_error: a record was given back retry_max times. */
 #define SLOOP_ERRORS(X)                                                                                \
   X(EAUTH, -5001, "credentials missing, expired or refused")                                           \
   X(EACCESS, -5002, "the service says this identity may not do that")                                  \
@@ -73,28 +87,39 @@ enum {
 #define X(name, num, text) SLOOP_##name = num,
   SLOOP_ERRORS(X)
 #undef X
-      SLOOP_EMIN_ = -5999
+      SLOOP_EMIN_ = -5999 /* no code of the library is less */
 };
-/* "ETHROTTLE"; also names libuv's codes. Never NULL; static. */
+/* Returns the name of a code, without its prefix: "ETHROTTLE". Knows libuv's codes too; 0 is "OK", any
+ * other number "UNKNOWN". Never NULL; static. */
 SLOOP_EXTERN const char *sloop_err_name(int err);
-/* A sentence about the error. Never NULL; static. */
+/* Returns a sentence about the code: "success" for 0, "unknown error" for a number that is none. Never
+ * NULL; static. */
 SLOOP_EXTERN const char *sloop_strerror(int err);
-/* The versions it was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2 libcurl/7.88.1 ...". Static. */
+/* Returns the versions that the library was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2
+ * libcurl/7.88.1 ...". Static. */
 SLOOP_EXTERN const char *sloop_features(void);
-/* The version of the library that runs, as "0.1.0"; static. */
+/* Returns the version of the library that runs: "0.1.0". Static. */
 SLOOP_EXTERN const char *sloop_version(void);
-/* The same as a number that SLOOP_VERSION_NUM, the version of the header, can be compared with. */
+/* Returns the same version as a number. SLOOP_VERSION_NUM is the version of the header, for comparison. */
 SLOOP_EXTERN uint32_t sloop_version_num(void);
 
+/* Until the first listing of the shards has come, an error that waiting can't mend is fatal: no such
+ * stream, no credentials, no right, a refused request, a start that makes no sense. With leases the same
+ * holds for the lease table until this worker has joined. Afterwards calls are tried again for ever, and
+ * two errors are fatal. SLOOP_ENOSTREAM: the stream was deleted and made again, or its table has another
+ * one and, without leases, all of this one is read. SLOOP_ELEASE: this worker's id is another living
+ * worker's, or its row can't be used. */
 typedef struct sloop_error_s {
   int code;               /* SLOOP_E* or UV_E* */
-  int fatal;              /* 1: the consumer has stopped by itself; close it */
+  int fatal;              /* 1: the consumer has stopped by itself. Give back what is out and call
+                             sloop_close(). Leases that it had are not released: other workers take them
+                             when they have run out */
   int http_status;        /* 0: no answer arrived */
-  uint32_t attempt;       /* 1 for the first try in a row */
+  uint32_t attempt;       /* which try has failed. 1: the first one, 2: the first retry */
   uint64_t retry_in_ms;   /* UINT64_MAX: will not be retried */
   const char *aws_code;   /* e.g. "ExpiredIteratorException", or "" */
   const char *request_id; /* or "" */
-  const char *shard;      /* or "" when it concerns the whole stream */
+  const char *shard;      /* or "" when the error concerns the whole stream */
   const char *message;    /* one line, safe to print */
 } sloop_error_t;
 
@@ -105,8 +130,8 @@ typedef struct sloop_str_s {
   size_t len;
 } sloop_str_t;
 
-#define SLOOP_REC_LATE 1u        /* a record of a later time was handed over before */
-#define SLOOP_REC_RAW 2u         /* could not be decoded; data is what the service sent */
+#define SLOOP_REC_LATE 1u        /* a record that arrived later was handed over before (SLOOP_ORDER_TIME) */
+#define SLOOP_REC_RAW 2u         /* the base64, or the aggregate, can't be decoded; data is what came */
 #define SLOOP_REC_REDELIVERED 4u /* was handed over before and given back */
 #define SLOOP_REC_FOREIGN 8u     /* part of an aggregate whose key hashes into another shard's range */
 #define SLOOP_REC_KEYLESS 16u    /* has no partition key, as records of AUTO streams may; key is empty */
@@ -114,133 +139,162 @@ typedef struct sloop_str_s {
 typedef struct sloop_record_s {
   const char *stream; /* name; NUL-ended; lives as long as the batch */
   const char *shard;  /* shard id; NUL-ended; lives as long as the batch */
-  sloop_str_t seq;    /* sequence number, decimal text */
+  sloop_str_t seq;    /* sequence number, decimal text; copy it for sloop_position_t.seq, which needs a NUL */
   uint64_t sub;       /* index inside an aggregate, else 0 */
-  sloop_str_t key;    /* partition key; may hold any byte (SLOOP_REC_KEYLESS). DynamoDB: the JSON of "Keys" */
+  sloop_str_t key;    /* partition key; may hold any byte; see SLOOP_REC_KEYLESS. DynamoDB: the JSON of
+                         "Keys" */
   sloop_str_t data;   /* payload bytes. DynamoDB: the JSON of the change ("dynamodb"), untouched */
-  int64_t arrived_at_ms; /* as the service stamped it; -1: it did not say */
-  uint64_t epoch;        /* counts the owners of the shard's lease; 0 without leases */
+  int64_t arrived_at_ms; /* when the service took it, by its stamp; -1: it has none */
+  uint64_t epoch;        /* of the lease it was read by; a later owner's is greater. 0 without leases */
   uint32_t attempt;      /* 1 for the first time this record is handed over */
   uint32_t flags;        /* SLOOP_REC_* */
-  sloop_str_t event;     /* DynamoDB: INSERT, MODIFY, REMOVE; length 0 for Kinesis, as the next three */
+  sloop_str_t event;     /* DynamoDB: INSERT, MODIFY, REMOVE. Kinesis: length 0, and of the next three too */
   sloop_str_t event_id;  /* DynamoDB: eventID */
   sloop_str_t user;      /* DynamoDB: the JSON of "userIdentity", when the change has one */
   sloop_str_t whole;     /* DynamoDB: the JSON of the whole record, untouched */
 } sloop_record_t;
 
-/* How many records a batch has: 1 or more. Everything a batch points at lives until sloop_batch_done(), even
- * after sloop_close(). */
+/* Returns how many records a batch has: 1 or more. They are of one consumer, and those of a shard are in
+ * its order. With SLOOP_ORDER_TIME they are of any of its shards, with SLOOP_ORDER_SHARD of one.
+ * Everything that a batch points at lives until sloop_batch_done(), even after sloop_close(). */
 SLOOP_EXTERN size_t sloop_batch_count(const sloop_batch_t *b);
-/* Record number index, from 0. An index that is not below the count ends the process. */
+/* Returns record number index, from 0. An index that is not below the count ends the process; in the
+ * functions below as well. */
 SLOOP_EXTERN const sloop_record_t *sloop_batch_at(const sloop_batch_t *b, size_t index);
-/* How far behind the tip of its shard the batch's last record was read, in ms; -1: unknown. */
+/* Returns how far the batch's last record was behind the tip of its shard when it was read, in ms; -1:
+ * unknown. */
 SLOOP_EXTERN int64_t sloop_batch_behind_ms(const sloop_batch_t *b);
-/* Does acknowledging this record still count? 1: yes. 0: with leases, the worker can't prove at this moment that
- * it lives: its lease deadline has passed, and another worker may soon have the shard; ask again later. -1: never
- * again: the lease is lost or was given up, or the consumer was moved or closed. For those who hold batches for
- * long: ask right before an effect that can't be taken back. Looks at the clock, not at the lease table. */
+/* Tells whether acknowledging this record still has an effect. Whoever holds batches for long asks right
+ * before a step that can't be undone. Returns 1 if it has. Returns 0 if it has none at this moment: the
+ * lease deadline has passed, so this worker can't prove that it lives, and another worker may soon take
+ * the shard; ask again later. Returns -1 if it never has again: the lease is lost or was given up, or the
+ * consumer was moved or closed. Looks at the clock, not at the lease table. */
 SLOOP_EXTERN int sloop_batch_owned(sloop_batch_t *b, size_t index);
-/* A pointer of yours that the batch carries, for those who give it back later; NULL until it is set. */
+/* Sets a pointer of yours that the batch carries until it is given back. The library never looks at it or
+ * frees it. NULL until it is set. */
 SLOOP_EXTERN void sloop_batch_set_data(sloop_batch_t *b, void *data);
 SLOOP_EXTERN void *sloop_batch_data(const sloop_batch_t *b);
-/* This record is finished with. Any order, as often as you like. */
+/* Acknowledges one record: you are finished with it. In any order, as often as you like. */
 SLOOP_EXTERN void sloop_batch_ack(sloop_batch_t *b, size_t index);
-/* Gives the batch back: its first `acked` records and those marked by sloop_batch_ack() are finished
- * with, the others come again (100 ms later, doubling to 30 s, flagged SLOOP_REC_REDELIVERED). Exactly once
- * per batch, now or later, in any order; also after sloop_close(), where it only frees. A second call
- * for the same batch, or acked > count, ends the process. */
+/* Gives the batch back. Its first `acked` records, and those marked by sloop_batch_ack(), are
+ * acknowledged. The others are handed over again, flagged SLOOP_REC_REDELIVERED: after 100 ms, doubled
+ * each time, at most 30 s. Call it exactly once for each batch, now or later, in any order. After
+ * sloop_close() it only frees. b is gone when it returns; acked > count ends the process. */
 SLOOP_EXTERN void sloop_batch_done(sloop_batch_t *b, size_t acked);
 
 /* ---- positions ----------------------------------------------------------------------------- */
 typedef enum {
-  SLOOP_LATEST = 1, /* what arrives from now on. If a call fails before the first record came, reading begins
-                       again at a time, at most a second and a call's duration earlier */
+  SLOOP_LATEST = 1, /* what arrives from now on. If a call fails before the first record has come, reading
+                       begins again by time, earlier by at most a second and the duration of a call */
   SLOOP_OLDEST,     /* everything the stream still keeps */
   SLOOP_AT_TIME,    /* what arrived at at_ms or later */
-  SLOOP_AT_SEQ,     /* at the record seq and sub of shard, which comes first. To start or seek there reads
-                       that shard and what descends from it, and no other shards */
-  SLOOP_AT_TOKEN,   /* where token, from sloop_save() or bloop, says: it holds the positions of all shards */
-  SLOOP_AFTER_SEQ,  /* behind the record seq and sub of shard; only told, of leases: you can't start there */
-  SLOOP_AT_END      /* the shard is read to its end; only told, of leases */
+  SLOOP_AT_SEQ,     /* the record with seq and sub in shard is the first one. As start, and in
+                       sloop_seek(), only that shard and its descendants are read */
+  SLOOP_AT_TOKEN,   /* token holds the positions of all shards. It is from sloop_save(), or from bloop, a
+                       Python library with the same format */
+  SLOOP_AFTER_SEQ,  /* behind the record with seq and sub in shard. The library tells such a position; you
+                       may pass it to sloop_checkpoint_at() alone */
+  SLOOP_AT_END      /* the shard is read to its end. Told and passed as SLOOP_AFTER_SEQ is */
 } sloop_position_kind_t;
-/* A place in a stream or a shard: where to start, where to seek, where a lease stands. It lies by value in
- * other structs and therefore never grows. Members that the kind does not name are not looked at, and 0 or
- * NULL where you are told a position. */
+/* A place in a stream or in a shard: where to start, where to seek, where a lease stands. It lies by value
+ * in other structs and therefore never grows. Members that the kind does not use are ignored in a position
+ * that you pass, and are 0 or NULL in one that you are given. */
 typedef struct sloop_position_s {
   sloop_position_kind_t kind;
-  int64_t at_ms;     /* AT_TIME; what looks like Unix seconds is refused */
-  const char *shard; /* AT_SEQ, AFTER_SEQ: shard id; to start or seek, the end of one is enough */
-  const char *seq;   /* AT_SEQ, AFTER_SEQ: sequence number, decimal */
-  uint64_t sub;      /* AT_SEQ, AFTER_SEQ: index inside an aggregate, else 0; to 4294967295 */
+  int64_t at_ms;     /* AT_TIME; a number that looks like Unix seconds is refused */
+  const char *shard; /* AT_SEQ, AFTER_SEQ: shard id. As start, and in sloop_seek(), the end of an id is
+                        enough */
+  const char *seq;   /* AT_SEQ, AFTER_SEQ: sequence number, decimal, NUL-ended */
+  uint64_t sub;      /* AT_SEQ, AFTER_SEQ: index inside an aggregate, else 0; at most 4294967295 */
   const char *token; /* AT_TOKEN: NUL-ended JSON */
 } sloop_position_t;
-/* Sets kind, and 0 and NULL elsewhere. */
+/* Sets kind, and 0 or NULL in all other members. */
 SLOOP_EXTERN void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind);
 
 /* ---- what is told ---------------------------------------------------------------------------- */
 typedef enum {
-  SLOOP_SHARD_OPENED = 1,   /* reading begins */
-  SLOOP_SHARD_ENDED,        /* it was read to its end, and every record of it is acknowledged */
-  SLOOP_SHARD_STOPPED,      /* it, or a shard that it descends from, was given up for a reason that on_error
-                               told; nothing more of it or its children is read */
-  SLOOP_SHARD_REPOSITIONED, /* by sloop_seek() or sloop_rewind(): what is out of it does not count any more */
-  SLOOP_SHARD_LOST,         /* its lease is another worker's: what is out of it does not count any more */
-  SLOOP_SHARD_RELEASED,     /* its lease was given up: handed over, on stop, for lack of progress, parked.
-                               What is out of it, after the lease deadline, does not count any more */
-  SLOOP_SHARD_READ_OUT,     /* SLOOP_CHECKPOINTS_ASKED: it was read to its end and all of it is acknowledged;
-                               sloop_checkpoint_at() SLOOP_AT_END ends it */
-  SLOOP_SHARD_LEAVING       /* SLOOP_CHECKPOINTS_ASKED: another worker is to have it, nothing more of it is
-                               handed over; sloop_hand_over() lets it go, handover_ms does in any case */
+  SLOOP_SHARD_OPENED = 1,   /* reading begins; told before its first record is handed over */
+  SLOOP_SHARD_ENDED,        /* the shard is read to its end, and every record of it is acknowledged */
+  SLOOP_SHARD_STOPPED,      /* the shard or an ancestor of it was given up; on_error told why. Nothing more
+                               of it or of its children is fetched */
+  SLOOP_SHARD_REPOSITIONED, /* sloop_seek() or sloop_rewind() moved it. Acknowledging records of it that
+                               are out has no effect any more */
+  SLOOP_SHARD_LOST,         /* another worker has its lease. Acknowledging records of it that are out has
+                               no effect any more */
+  SLOOP_SHARD_RELEASED,     /* its lease was given up: handed over, at a stop, for lack of progress, or
+                               parked. Acknowledging records of it that are still out has no effect any
+                               more */
+  SLOOP_SHARD_READ_OUT,     /* with SLOOP_CHECKPOINTS_ASKED: it is read to its end, and every record of it
+                               is acknowledged. It ends when you pass SLOOP_AT_END to sloop_checkpoint_at() */
+  SLOOP_SHARD_LEAVING       /* with SLOOP_CHECKPOINTS_ASKED: another worker is to have it, and nothing more
+                               of it is handed over. sloop_hand_over() lets it go; after handover_ms it
+                               goes anyway */
 } sloop_shard_event_kind_t;
 typedef struct sloop_shard_event_s {
   sloop_shard_event_kind_t kind;
   const char *shard; /* shard id */
 } sloop_shard_event_t;
-/* "opened": the constant's name behind SLOOP_SHARD_, in lower case; "unknown". Static, as the next one. */
+/* Returns what follows SLOOP_SHARD_ in the constant's name, in lower case: "opened"; "unknown" if there is
+ * no such constant. Static. */
 SLOOP_EXTERN const char *sloop_shard_event_name(sloop_shard_event_kind_t kind);
 
 typedef enum {
-  SLOOP_LEASE_JOINED = 1,    /* this worker is registered: worker */
-  SLOOP_LEASE_EVICTED,       /* others declared it dead: every lease is lost, it registers anew */
+  SLOOP_LEASE_JOINED = 1,    /* worker: this worker is registered under that instance */
+  SLOOP_LEASE_EVICTED,       /* others took this worker for dead: it has lost every lease, and registers
+                                again */
   SLOOP_LEASE_SUSPENDED,     /* it can't prove that it lives: nothing is handed over until it can */
-  SLOOP_LEASE_RESUMED,       /* it can again, and kept its leases */
-  SLOOP_LEASE_TAKEN,         /* shard, epoch: read from now on */
+  SLOOP_LEASE_RESUMED,       /* it can prove that again, and kept its leases */
+  SLOOP_LEASE_TAKEN,         /* shard, epoch: read by this worker from now on */
   SLOOP_LEASE_LOST,          /* shard, epoch: another worker has it */
-  SLOOP_LEASE_RELEASED,      /* shard, epoch: given up, handed over or left */
+  SLOOP_LEASE_RELEASED,      /* shard, epoch: given up, handed over, or released at a stop */
   SLOOP_LEASE_ENDED,         /* shard, epoch: read to its end */
   SLOOP_LEASE_LEADS,         /* this worker is the leader from now on: it assigns shards to workers */
-  SLOOP_LEASE_FOLLOWS,       /* it is the leader no more */
+  SLOOP_LEASE_FOLLOWS,       /* this worker is not the leader any more */
   SLOOP_LEASE_EVICTED_OTHER, /* text: the worker that this one evicted */
-  SLOOP_LEASE_HOLE,          /* text: a part of the stream that nobody is going to read */
+  SLOOP_LEASE_HOLE,          /* text: hash keys of the stream that no lease covers, so that nobody will
+                                read them */
   SLOOP_LEASE_BAD_ROW,       /* text: a row of the table that makes no sense; it is left alone */
-  SLOOP_LEASE_TROUBLE,       /* text: something that keeps being tried */
-  SLOOP_LEASE_LEFT           /* the last one: everything is released; not told after a fatal error */
+  SLOOP_LEASE_TROUBLE,       /* text: what failed; it is tried again */
+  SLOOP_LEASE_LEFT           /* the last event: everything is released. Not told after a fatal error */
 } sloop_lease_event_kind_t;
 typedef struct sloop_lease_event_s {
   sloop_lease_event_kind_t kind;
-  const char *shard;  /* "" when it concerns no single one */
-  const char *worker; /* this worker's instance: its id, a dot, and what tells its incarnations apart */
+  const char *shard;  /* "" when the event concerns no single shard */
+  const char *worker; /* this worker's instance, see sloop_worker() */
   const char *text;   /* one line, safe to print */
-  uint64_t epoch;     /* counts the owners of the shard's lease */
+  uint64_t epoch;     /* of the shard's lease: each new owner has a greater one */
 } sloop_lease_event_t;
-/* "joined": the constant's name behind SLOOP_LEASE_, in lower case; "unknown". */
+/* Returns what follows SLOOP_LEASE_ in the constant's name, in lower case: "joined"; "unknown" if there is
+ * no such constant. Static. */
 SLOOP_EXTERN const char *sloop_lease_event_name(sloop_lease_event_kind_t kind);
 
 /* Records that can never be read any more. */
 typedef struct sloop_loss_s {
   const char *shard;
-  const char *from_seq; /* the last position known to have been read; "" when none */
-  const char *to_seq;   /* where reading goes on; "" when not known */
-  int certain;          /* 1: records are known to be missing; 0: they may be */
+  const char *from_seq; /* the last record that is known to have been read; "": none is */
+  const char *to_seq;   /* the record with which reading goes on; "": not known */
+  int certain;          /* 1: records are missing; 0: records may be missing */
   const char *message;  /* one line, safe to print */
-  int64_t since_ms;     /* nothing that arrived before is missing; -1: not known */
+  int64_t since_ms;     /* nothing that arrived before this time is missing; -1: not known */
   int64_t until_ms;     /* when the record of to_seq arrived; -1: not known */
 } sloop_loss_t;
 
+/* The first level is the worst. */
 typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DEBUG } sloop_log_level_t;
 
 /* ---- statistics ------------------------------------------------------------------------------ */
-/* name, unit, meaning; counters only grow, ..._now are levels */
+/* Names that end in _now are levels. Names that end in _peak, _max or _p999 are of the time since the
+ * consumer was opened. All others count from then on and only grow. Some are of all joined consumers
+ * together, because these share their calls, memory and loop: calls, calls_failed, buffered_bytes_now,
+ * buffered_bytes_peak, turn_us_p999, turn_us_max and hold_us_max. retries and throttles contain those of the
+ * shared calls as well.
+ *
+ * behind_ms_now is the lag of the shard that is furthest behind; UINT64_MAX: the lag of at least one shard
+ * is unknown. behind_unknown_ms_now is how long the lag of some shard has been unknown; UINT64_MAX: all
+ * are known. tip_now counts shards that are at their tip with every record acknowledged. tip_age_ms_now is
+ * the time since the tip was last checked, of the shard that was checked longest ago; UINT64_MAX: not
+ * every shard is at its tip. aggregates counts records of the stream that were replaced by the records in
+ * them. */
 #define SLOOP_STATS(X)                                                                                 \
   X(records, "records", "handed to on_batch")                                                          \
   X(payload_bytes, "bytes", "of those records")                                                        \
@@ -291,64 +345,65 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
   X(acked_age_ms_now, "ms", "since records were last acknowledged; UINT64_MAX: none was")              \
   X(parked_now, "shards", "parked: nobody reads them until an operator says so; told by the leader")   \
   X(refused_now, "shards", "whose position the service refuses: told by the leader")
-/* Say how big yours is in sloop_stats_get(). */
+/* Allocate it yourself, and tell sloop_stats_get() its size. */
 typedef struct sloop_stats_s {
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)
 #undef X
 } sloop_stats_t;
 
-/* Fills yours of `size` bytes; members that this library does not know yet become 0. */
+/* Fills *out; size is sizeof *out. Members that this library does not know yet become 0. */
 SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 
 /* What a shard is doing. */
 typedef enum {
   SLOOP_SHARD_IS_READ = 1,       /* records are asked for */
-  SLOOP_SHARD_IS_AT_TIP,         /* at_tip */
+  SLOOP_SHARD_IS_AT_TIP,         /* at_tip is 1 */
   SLOOP_SHARD_WAITS_FOR_YOU,     /* its records are out with you, or all your batches are, or you gave some
-                                    back; it has none, and what is out takes the room to ask for any;
-                                    or you are to name its end */
-  SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are there, and another's go first: other; or it has none,
-                                    and what others have takes the room, or all calls */
-  SLOOP_SHARD_FAILS,             /* calls fail, one has not answered for seconds, or no listing shows
-                                    what goes on from the shard, or it itself, yet: error, fails */
+                                    back. Or it has no records, and what is out with you takes the room to
+                                    fetch any. Or you are to name its end (SLOOP_SHARD_READ_OUT) */
+  SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are fetched, and those of another shard go first: other. Or
+                                    it has no records, and other shards take all the room or all calls */
+  SLOOP_SHARD_FAILS,             /* its calls fail, or one has had no answer for seconds, or no listing
+                                    shows the shard or its children yet: error, fails */
   SLOOP_SHARD_IS_SUSPENDED,      /* this worker can't prove that it lives */
   SLOOP_SHARD_IS_PAUSED,         /* by sloop_pause() */
-  SLOOP_SHARD_IS_GIVEN_UP, /* it was stopped for a reason that on_error told: error; without leases only */
-  SLOOP_SHARD_IS_PARKED,   /* nobody reads it until an operator says so */
-  SLOOP_SHARD_IS_REFUSED,  /* nobody reads it: the service refuses its position, and a worker tries it
-                                    again later */
-  SLOOP_SHARD_WAITS_FOR_PARENT /* it is read when its parent is: other */
+  SLOOP_SHARD_IS_GIVEN_UP,       /* without leases only: it was stopped, and on_error told why: error */
+  SLOOP_SHARD_IS_PARKED,         /* nobody reads it until sloop_admin_release() */
+  SLOOP_SHARD_IS_REFUSED,        /* nobody reads it, because the service refuses its position. A worker
+                                    tries it again later */
+  SLOOP_SHARD_WAITS_FOR_PARENT   /* its parent must be read to its end first: other */
 } sloop_shard_state_t;
-/* The state as a metric's label tells it: "reading", "at_tip", "waiting_for_user", "waiting_for_shard", "failing",
- * "suspended", "paused", "given_up", "parked", "refused", "waiting_for_parent", in the order of the constants;
- * "unknown". Static. */
+/* Returns the state as a metric's label has it: "reading", "at_tip", "waiting_for_user",
+ * "waiting_for_shard", "failing", "suspended", "paused", "given_up", "parked", "refused",
+ * "waiting_for_parent", in the order of the constants; "unknown" if there is no such constant. Static. */
 SLOOP_EXTERN const char *sloop_shard_state_name(sloop_shard_state_t state);
 /* A shard as this consumer reads it. */
 typedef struct sloop_shard_stats_s {
-  const char *shard; /* shard id */
-  uint64_t epoch;    /* counts the owners of the shard's lease; 0 without leases */
-  /* How far the shard is behind its tip; -1: not known, or read to its end. Whichever is more: the age of the
-   * oldest record that was fetched and not acknowledged, or what the last good answer told plus the time since.
-   * 0: the last good answer is at most poll_ms and a second old, or the last event of a pushed shard ten seconds,
-   * and all of it is acknowledged. */
-  int64_t behind_ms;
-  uint64_t unacked;      /* records fetched and not acknowledged */
+  const char *shard;     /* shard id */
+  uint64_t epoch;        /* of its lease: each new owner has a greater one. 0 without leases */
+  int64_t behind_ms;     /* the greater of two: the age of the oldest fetched record that is not
+                            acknowledged; the lag that the last good answer told, plus the time since. The
+                            second is 0 while that answer told 0 and is at most poll_ms + 1 s old (pushed:
+                            the last event at most 10 s). -1: unknown, or read to its end */
+  uint64_t unacked;      /* records that are fetched and not acknowledged */
   int paused, at_tip;    /* 0 or 1. at_tip: behind_ms is 0, and the last answer was empty */
-  sloop_position_t from; /* with leases: where this worker began to read it; kind 0: at its beginning */
+  sloop_position_t from; /* with leases: where this worker began to read it, without the shard's id. kind
+                            0: at its beginning */
   sloop_shard_state_t state;
-  uint32_t fails;       /* FAILS: calls in a row */
-  int64_t state_ms;     /* for how long it has been in that state; -1: not told */
-  int64_t acked_age_ms; /* since records of it were last acknowledged; -1: none was */
-  const char *other;    /* WAITS_FOR_ANOTHER, WAITS_FOR_PARENT: shard id; "": a joined consumer that has not
-                        listed, and elsewhere */
-  const char *error;    /* FAILS, IS_GIVEN_UP: as the service calls it, or what kind it is; "" elsewhere */
+  uint32_t fails;       /* FAILS: calls that failed in a row */
+  int64_t state_ms;     /* how long it has been in this state; -1: not known */
+  int64_t acked_age_ms; /* time since records of it were last acknowledged; -1: none was */
+  const char *other;    /* WAITS_FOR_ANOTHER, WAITS_FOR_PARENT: that shard's id; "": no shard is known, as
+                           when a joined consumer has not listed yet. "" in other states */
+  const char *error;    /* FAILS, IS_GIVEN_UP: the service's name of the error, or its kind; "" in other
+                           states */
 } sloop_shard_stats_t;
-/* Calls `each` for every shard that is read or was given up, and for a shard that was read to its end until
- * SLOOP_SHARD_ENDED is told. Also for shards that are not read: those whose parents are being read; and by the
- * worker that leads, or where nobody does the first one, those that are parked or refused, 100 at most, of
- * which epoch is 0 and behind_ms -1. The order is not defined. Unlike all other callbacks `each` runs before the function
- * returns; it must not call anything of this consumer. */
+/* Calls `each` for shards, in no defined order, before it returns: for all that are read or were given up,
+ * for those that were read to their end until SLOOP_SHARD_ENDED is told, and for those whose parent is
+ * being read. The worker that leads also tells the shards that are parked or refused, 100 at most; where
+ * the schema has no leader, the first worker does. A shard that is not read has epoch 0 and behind_ms -1.
+ * `each` must not call anything of this consumer. */
 SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
                                          void *arg);
 
@@ -364,8 +419,8 @@ typedef struct sloop_creds_s {
 #define sloop_creds_init(c) sloop_creds_init_sized((c), sizeof *(c))
 SLOOP_EXTERN void sloop_creds_init_sized(sloop_creds_t *c, size_t size);
 typedef struct sloop_creds_req_s sloop_creds_req_t; /* yours until sloop_creds_done() */
-/* Answers a creds callback, at once or later, exactly once, also after sloop_close(). status 0 and creds, or
- * a negative code and a sentence why (may be NULL). A failure is told to on_error as SLOOP_EAUTH. */
+/* Answers a creds callback, at once or later, exactly once, also after sloop_close(). status 0 and creds,
+ * or a negative code and a sentence why (may be NULL). A failure is told to on_error as SLOOP_EAUTH. */
 SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds,
                                    const char *why);
 
@@ -383,8 +438,8 @@ typedef enum {
   SLOOP_WIRE_CBOR,
   SLOOP_WIRE_JSON
 } sloop_wire_t;
-/* How records come. Push is Kinesis' enhanced fan-out: they are sent as they arrive, with throughput of the
- * consumer's own, which AWS bills by shard-hour and gigabyte. */
+/* How records come. Push is Kinesis' enhanced fan-out: they are sent as they arrive, with throughput of
+ * the consumer's own, which AWS bills by shard-hour and gigabyte. */
 typedef enum {
   SLOOP_RETRIEVAL_POLL = 1,
   /* Or the consumer fails. At the start that is SLOOP_EACCESS without the right to describe or register the
@@ -421,8 +476,8 @@ typedef enum {
 typedef struct sloop_opts_s {
   size_t size; /* set by sloop_opts_init() */
   /* The stream, and how it is reached. */
-  const char *stream;     /* Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table or of one of
-                             its streams. Required */
+  const char *stream;     /* Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table or of one
+                             of its streams. Required */
   const char *region;     /* NULL: the ARN's, AWS_REGION, AWS_DEFAULT_REGION, the profile's */
   const char *endpoint;   /* URL; NULL: AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS),
                              AWS_ENDPOINT_URL, the profile's, the region's */
@@ -430,10 +485,10 @@ typedef struct sloop_opts_s {
   const char *ca_bundle;  /* file of certificates; NULL: AWS_CA_BUNDLE, else the system's */
   const char *user_agent; /* NULL: "sloop/VERSION" */
   sloop_t *join; /* NULL, or an open consumer on the same loop, not yet started: its budget, connections,
-                             credentials and order are shared */
+                    credentials and order are shared */
   /* The stream. */
   sloop_position_t start;    /* SLOOP_LATEST. Kinds up to SLOOP_AT_TOKEN; with app, where the application
-                                     begins when it is new: SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME */
+                                begins when it is new: SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME */
   const char *const *shards; /* NULL: all. Else only those whose id ends with one of these; not with app */
   size_t shards_n;           /* how many those are */
   sloop_aggregates_t aggregates; /* SLOOP_AGGREGATES_EXPAND */
@@ -441,28 +496,28 @@ typedef struct sloop_opts_s {
   /* How it is read. */
   sloop_wire_t wire;           /* SLOOP_WIRE_AUTO */
   uint32_t poll_ms;            /* 1000 between calls at a shard's tip; 200 is the service's floor */
-  uint32_t list_ms;            /* 60000 between listings of the shards. From 1000. In a fleet one worker lists
-                                  them for all, and then reads the lease table: 6 ms a shard if that is longer;
-                                  with schema "kinsumer" lease_ms/5 if that is less */
+  uint32_t list_ms;            /* 60000 between listings of the shards. From 1000. In a fleet one worker
+                                  lists them for all, and then reads the lease table: 6 ms a shard if that
+                                  is longer; with schema "kinsumer" lease_ms/5 if that is less */
   uint32_t fetch_records_max;  /* 10000: records asked for in one call */
   uint32_t in_flight_max;      /* 128 calls at once */
   uint64_t buffered_bytes_max; /* 64 MiB fetched and not yet given back */
-  uint32_t buffered_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it is
-                                              not asked for more while it has so many; one page may exceed it */
+  uint32_t buffered_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it
+                                    is not asked for more while it has so many; one page may exceed it */
   /* How it is handed over. */
-  sloop_order_t order;      /* SLOOP_ORDER_TIME */
-  uint32_t order_wait_ms;   /* 1000: how long shards that fail, or at the tip are silent, may hold the others
-                                 back; 0: never, UINT32_MAX: for ever. A silent one that is pushed: at most
-                                 250, and less once it is known how much the delays of records differ; see
-                                 sloop(7) */
-  uint32_t batches_out_max; /* 2 batches out: in all (SLOOP_ORDER_TIME), per shard (SLOOP_ORDER_SHARD) */
+  sloop_order_t order;        /* SLOOP_ORDER_TIME */
+  uint32_t order_wait_ms;     /* 1000: how long shards that fail, or at the tip are silent, may hold the
+                                 others back; 0: never, UINT32_MAX: for ever. A silent one that is pushed:
+                                 at most 250, and less once it is known how much the delays of records
+                                 differ; see sloop(7) */
+  uint32_t batches_out_max;   /* 2 batches out: in all (SLOOP_ORDER_TIME), per shard (SLOOP_ORDER_SHARD) */
   uint32_t batch_records_max; /* 1000 */
   uint32_t batch_bytes_max;   /* 1 MiB of payload; one larger record goes alone */
   uint32_t retry_max;         /* 10: times the same record is handed over, then on_retry rules. To 250 */
   sloop_retry_t on_retry;     /* SLOOP_RETRY_REDELIVER */
   /* Memory, logs, statistics. */
   void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. want 0 frees. Not used by
-                                   libuv, libcurl and OpenSSL, which have their own */
+                                    libuv, libcurl and OpenSSL, which have their own */
   void *alloc_ctx;                                             /* handed to alloc */
   sloop_log_level_t log_level; /* SLOOP_LOG_WARN: what on_log gets, and what is worse */
   uint32_t stats_ms;           /* 0: on_stats is never called; else how often it is */
@@ -470,10 +525,10 @@ typedef struct sloop_opts_s {
   void *arg;                                               /* handed to every callback */
   void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required. The batch is yours */
   void (*on_shard)(sloop_t *, const sloop_shard_event_t *, void *arg);
-  void (*on_tip)(sloop_t *, void *arg); /* every shard is at its tip and nothing is left to hand over or
-                                   to be given back; again each time that becomes so. Not while
-                                   a shard has ended and its children are not listed yet. With
-                                   leases: the shards that this worker reads, at least one */
+  void (*on_tip)(sloop_t *, void *arg); /* every shard is at its tip and nothing is left to hand over or to
+                                    be given back; again each time that becomes so. Not while a shard has
+                                    ended and its children are not listed yet. With leases: the shards that
+                                    this worker reads, at least one */
   void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);
   void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* what is tried again, and what is fatal */
   void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);
@@ -483,27 +538,30 @@ typedef struct sloop_opts_s {
   /* SLOOP_RETRY_SKIP needs it. The record lives until it returns */
   void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg);
   /* Leases: workers of one application share a stream's shards. All of these need app. */
-  const char *app;            /* NULL: no leases, every shard is read. Else the application's name: each shard
-                                 is read by one of its workers at a time, from where the last one left off */
+  const char *app;            /* NULL: no leases, every shard is read. Else the application's name: each
+                                 shard is read by one of its workers at a time, from where the last one
+                                 left off */
   const char *worker;         /* this worker's id, unique in its application, at most 64 bytes; NULL:
                                  HOST-PID-RANDOM */
-  const char *store;          /* where the leases are: "dynamodb", "dynamodb:TABLE", "sqlite:FILE" (processes
-                                 of one machine), "memory" (consumers joined to this one); NULL: "dynamodb".
-                                 TABLE is made when it is not there; its default is "sloop" */
+  const char *store;          /* where the leases are: "dynamodb", "dynamodb:TABLE", "sqlite:FILE"
+                                 (processes of one machine), "memory" (consumers joined to this one); NULL:
+                                 "dynamodb". TABLE is made when it is not there; its default is "sloop" */
   const char *store_endpoint; /* URL of the lease table's DynamoDB; NULL: as endpoint. Of joined consumers
                                  the first one's counts */
   const char *schema;         /* how the table is laid out: "sloop", "kcl" (Amazon KCL 2 and 3),
-                                 "vmware-go-kcl" (and -v2), "kinsumer", "motorway", "kcl-rb" (these four: one
-                                 stream an application); TABLE is app by default but for "sloop"; "kinsumer"
-                                 has three, TABLE_checkpoints, TABLE_clients, TABLE_metadata. NULL: "sloop" */
-  uint32_t lease_ms;          /* a worker not heard of for so long is dead. From 1000; 0: 10000, with schema
-                                 "kinsumer" 300000: five times its fleet's shardCheckFrequency, always */
-  uint32_t checkpoint_ms;     /* 5000: how often a position that moved is written, less often while the table
-                                 throttles; 0: only by sloop_checkpoint(), hand-over and stop */
+                                 "vmware-go-kcl" (and -v2), "kinsumer", "motorway", "kcl-rb" (these four:
+                                 one stream an application); TABLE is app by default but for "sloop";
+                                 "kinsumer" has three, TABLE_checkpoints, TABLE_clients, TABLE_metadata.
+                                 NULL: "sloop" */
+  uint32_t lease_ms;          /* a worker not heard of for so long is dead. From 1000; 0: 10000, with
+                                 schema "kinsumer" 300000: five times its fleet's shardCheckFrequency,
+                                 always */
+  uint32_t checkpoint_ms;     /* 5000: how often a position that moved is written, less often while the
+                                 table throttles; 0: only by sloop_checkpoint(), hand-over and stop */
   uint32_t handover_ms; /* 30000: how long a shard that another worker asks for waits for your batches */
   uint32_t stall_ms;    /* 0: never. A shard with records to be acknowledged that made no progress for so
-                                 long, or that could not be read, goes to another worker; pauses do not count, nor
-                                 that it waits for another shard, or a joined consumer, in the order by time */
+                           long, or that could not be read, goes to another worker; pauses do not count,
+                           nor that it waits for another shard, or a joined consumer, in the order by time */
   uint32_t weight;      /* 1: this worker's share, beside the others' weights. To 1000 */
   void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg);
   const char *kcl_coordinator; /* schema "kcl": the tables that KCL 3.0 to 3.4 has beside the leases; NULL: */
@@ -520,34 +578,36 @@ typedef struct sloop_opts_s {
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
-/* Sets an option by its name, for programs that read them from a file or are written in another language: a text, a
- * number ("max": the most that it may be), or an enum by the last word of its constants in lower case ("acked";
- * on_retry: "again", "stop", "park", "skip"). start is "latest" or "oldest". A text is not copied: it has to live until
- * sloop_open(). Not by name: join, shards, the rest of start, alloc and what is called back. SLOOP_EOPTION, and o is as it
- * was: there is no such option, or why says what its value may be. */
+/* Sets an option by its name, for programs that read them from a file or are written in another language:
+ * a text, a number ("max": the most that it may be), or an enum by the last word of its constants in lower
+ * case ("acked"; on_retry: "again", "stop", "park", "skip"). start is "latest" or "oldest". A text is not
+ * copied: it has to live until sloop_open(). Not by name: join, shards, the rest of start, alloc and what
+ * is called back. SLOOP_EOPTION, and o is as it was: there is no such option, or why says what its value
+ * may be. */
 SLOOP_EXTERN int sloop_opts_set(sloop_opts_t *o, const char *name, const char *value, char *why,
                                 size_t why_size);
 
 /* ---- life ---------------------------------------------------------------------------------- */
 /* Says that something is over: 0, or why it failed. arg is what came with it. */
 typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
-/* open -> start -> [pause/resume]* -> stop -> close; close is legal at any time.
- * open: checks options, allocates, does no I/O. On failure *out is NULL and why says which option was wrong.
- * SLOOP_EOPTION, SLOOP_ETOKEN: start.token is damaged; UV_ENOMEM, UV_EMFILE; UV_EAGAIN: the four threads of
- * libuv's pool can't be made. */
+/* open -> start -> [pause/resume]* -> stop -> close; close is legal at any time. open: checks options,
+ * allocates, does no I/O. On failure *out is NULL and why says which option was wrong. SLOOP_EOPTION,
+ * SLOOP_ETOKEN: start.token is damaged; UV_ENOMEM, UV_EMFILE; UV_EAGAIN: the four threads of libuv's pool
+ * can't be made. */
 SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
                             size_t why_size);
 /* Begins to read. SLOOP_ESTATE: started before. */
 SLOOP_EXTERN int sloop_start(sloop_t *s);
-/* Graceful: no new fetches, what was not handed over is dropped, waits for the batches you hold; with leases
- * the positions are written then and the shards released to the other workers. cb (may be NULL) comes once:
- * 0; UV_ETIMEDOUT when `limit_ms` (with leases at least 2 s, for writing) passed first; UV_ECANCELED when
- * closed before. limit_ms 0: does not wait for batches. SLOOP_ESTATE: not started, or stopping already. */
+/* Graceful: no new fetches, what was not handed over is dropped, waits for the batches you hold; with
+ * leases the positions are written then and the shards released to the other workers. cb (may be NULL)
+ * comes once: 0; UV_ETIMEDOUT when `limit_ms` (with leases at least 2 s, for writing) passed first;
+ * UV_ECANCELED when closed before. limit_ms 0: does not wait for batches. SLOOP_ESTATE: not started, or
+ * stopping already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
-/* At once: cancels everything. `cb` (may be NULL) is the last callback ever made for `s`, on a later
- * turn of the loop; `s` is gone when it returns. Held batches stay yours. Callbacks of a pending stop, seek,
- * checkpoint or admin function come first, with UV_ECANCELED; that of a pending sloop_list() does not come.
- * Calling it again is ignored. */
+/* At once: cancels everything. `cb` (may be NULL) is the last callback ever made for `s`, on a later turn
+ * of the loop; `s` is gone when it returns. Held batches stay yours. Callbacks of a pending stop, seek,
+ * checkpoint or admin function come first, with UV_ECANCELED; that of a pending sloop_list() does not
+ * come. Calling it again is ignored. */
 SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
 SLOOP_EXTERN void sloop_ref(sloop_t *s);   /* keeps uv_run() alive: the default */
 SLOOP_EXTERN void sloop_unref(sloop_t *s); /* does not */
@@ -556,33 +616,34 @@ SLOOP_EXTERN void *sloop_arg(const sloop_t *s);
 SLOOP_EXTERN struct uv_loop_s *sloop_loop(const sloop_t *s);
 
 /* ---- while it runs ------------------------------------------------------------------------- */
-/* shard NULL means all, present and future. After pause returns, on_batch is not called for the shard until
- * resume. A paused shard holds no other back; its records may come late afterwards. Both are idempotent. A
- * single shard's pause ends when its lease goes. SLOOP_ENOSHARD: this consumer does not know it;
- * SLOOP_ESTATE: stopped, or stopping. */
+/* shard NULL means all, present and future. After pause returns, on_batch is not called for the shard
+ * until resume. A paused shard holds no other back; its records may come late afterwards. Both are
+ * idempotent. A single shard's pause ends when its lease goes. SLOOP_ENOSHARD: this consumer does not know
+ * it; SLOOP_ESTATE: stopped, or stopping. */
 SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
 SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 
-/* Where a consumer stands, as a token: JSON that holds, for every shard not finished, what was acknowledged
- * without a gap; what is out or not handed over comes again. Same format as bloop's tokens, which can be
- * loaded here and, for DynamoDB, ours there. Besides bloop's keys a shard may have sub_sequence, arrived_at,
- * clear_until (ms; what came behind the record until then is accounted for: nothing came, or its loss was told)
- * and not_before (ms; started at a time or at the latest, and nothing read yet), which others may ignore.
- * *len in: room in buf, out: the token's length without its NUL. UV_ENOBUFS: more room is needed, *len says
- * how much; buf may be NULL then. SLOOP_ESTATE: the consumer has an app (its leases hold the positions: see
- * sloop_checkpoint()), or the shards are not known yet. SLOOP_EPROTO: the service gave a name that is no
- * text; SLOOP_ETOOBIG: over 64 MiB; UV_ENOMEM. Works until sloop_close(), also after sloop_stop(). */
+/* Where a consumer stands, as a token: JSON that holds, for every shard not finished, what was
+ * acknowledged without a gap; what is out or not handed over comes again. Same format as bloop's tokens,
+ * which can be loaded here and, for DynamoDB, ours there. Besides bloop's keys a shard may have
+ * sub_sequence, arrived_at, clear_until (ms; what came behind the record until then is accounted for:
+ * nothing came, or its loss was told) and not_before (ms; started at a time or at the latest, and nothing
+ * read yet), which others may ignore. *len in: room in buf, out: the token's length without its NUL.
+ * UV_ENOBUFS: more room is needed, *len says how much; buf may be NULL then. SLOOP_ESTATE: the consumer
+ * has an app (its leases hold the positions: see sloop_checkpoint()), or the shards are not known yet.
+ * SLOOP_EPROTO: the service gave a name that is no text; SLOOP_ETOOBIG: over 64 MiB; UV_ENOMEM. Works
+ * until sloop_close(), also after sloop_stop(). */
 SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 
 /* Goes on reading from somewhere else. Batches that are out stay valid, but their acknowledgements do not
  * count any more; nothing from before is handed over once cb has come. cb (may be NULL) comes once: 0 when
- * every shard was set to its new place (SLOOP_SHARD_REPOSITIONED was told for those that were read before),
- * or why nothing was changed: SLOOP_ETOKEN, SLOOP_ETRIMMED (a shard of the token is gone, and on_trimmed
- * says stop), SLOOP_ENOSHARD, UV_ENOMEM, UV_ECANCELED (stopped, closed or moved again meanwhile); on_error
- * says more. Shards that are read again are told by SLOOP_SHARD_OPENED again; pauses stay. Returns
- * SLOOP_EOPTION: the position makes no sense, or its kind is SLOOP_AFTER_SEQ or SLOOP_AT_END; SLOOP_ETOKEN:
- * the token is damaged, on_error says where; SLOOP_ESTATE: the consumer has an app (see
- * sloop_admin_reset()), or is not running; UV_ENOMEM. */
+ * every shard was set to its new place (SLOOP_SHARD_REPOSITIONED was told for those that were read
+ * before), or why nothing was changed: SLOOP_ETOKEN, SLOOP_ETRIMMED (a shard of the token is gone, and
+ * on_trimmed says stop), SLOOP_ENOSHARD, UV_ENOMEM, UV_ECANCELED (stopped, closed or moved again
+ * meanwhile); on_error says more. Shards that are read again are told by SLOOP_SHARD_OPENED again; pauses
+ * stay. Returns SLOOP_EOPTION: the position makes no sense, or its kind is SLOOP_AFTER_SEQ or
+ * SLOOP_AT_END; SLOOP_ETOKEN: the token is damaged, on_error says where; SLOOP_ESTATE: the consumer has an
+ * app (see sloop_admin_reset()), or is not running; UV_ENOMEM. */
 SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 
 /* What decides on the shard of a record: the stream's RecordDistributionStrategy. */
@@ -592,8 +653,8 @@ typedef enum {
   /* USER_PARTITION_KEY, of a stream in on-demand mode: the same. Records that came while it was AUTO are on any
    * shard, and the service does not tell whether it was. */
   SLOOP_PLACED_BY_KEY_NOW,
-  SLOOP_PLACED_ANYWHERE /* AUTO: the service, whatever the key, and a record may have none (SLOOP_REC_KEYLESS);
-                           SLOOP_REC_FOREIGN is not set */
+  SLOOP_PLACED_ANYWHERE /* AUTO: the service, whatever the key, and a record may have none
+                           (SLOOP_REC_KEYLESS); SLOOP_REC_FOREIGN is not set */
 } sloop_placement_t;
 /* A shard as the service lists it. */
 typedef struct sloop_shard_s {
@@ -621,42 +682,43 @@ typedef struct sloop_registered_s {
   sloop_registered_state_t state;
   int64_t created_at_ms; /* -1: not told */
 } sloop_registered_t;
-/* n consumers sorted by name, or a negative status, NULL and the error. All that cb is given lives until it
- * returns. */
+/* n consumers sorted by name, or a negative status, NULL and the error. All that cb is given lives until
+ * it returns. */
 typedef void (*sloop_registered_cb)(sloop_t *, int status, const sloop_registered_t *const *consumers,
                                     size_t n, const sloop_error_t *error_or_null, void *arg);
-/* Lists the consumers registered with the stream. Works before start, as sloop_admin_leases() does, and one of
- * these questions at a time. SLOOP_EOPTION: streams of DynamoDB have none. */
+/* Lists the consumers registered with the stream. Works before start, as sloop_admin_leases() does, and
+ * one of these questions at a time. SLOOP_EOPTION: streams of DynamoDB have none. */
 SLOOP_EXTERN int sloop_admin_registered(sloop_t *s, sloop_registered_cb cb, void *arg);
-/* Deregisters the one of that name, whoever reads by it; cb is given it as it was. SLOOP_EREFUSED: there is none
- * of that name. AWS bills for it until then. */
+/* Deregisters the one of that name, whoever reads by it; cb is given it as it was. SLOOP_EREFUSED: there
+ * is none of that name. AWS bills for it until then. */
 SLOOP_EXTERN int sloop_admin_deregister(sloop_t *s, const char *name, sloop_registered_cb cb, void *arg);
 
 /* ---- leases ------------------------------------------------------------------------------------------ */
-/* Writes what is acknowledged now, of one shard or (NULL) of all, to the lease table. cb (may be NULL) comes
- * once: 0 when it is there or the lease is gone; UV_ECANCELED when closed before. SLOOP_ENOSHARD: this worker
- * does not read it. SLOOP_ESTATE: the consumer has no app, is not running, another one is under way, or
- * checkpoints are SLOOP_CHECKPOINTS_ASKED. */
+/* Writes what is acknowledged now, of one shard or (NULL) of all, to the lease table. cb (may be NULL)
+ * comes once: 0 when it is there or the lease is gone; UV_ECANCELED when closed before. SLOOP_ENOSHARD:
+ * this worker does not read it. SLOOP_ESTATE: the consumer has no app, is not running, another one is
+ * under way, or checkpoints are SLOOP_CHECKPOINTS_ASKED. */
 SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
-/* The next three need SLOOP_CHECKPOINTS_ASKED: for programs that hand records on to others, who say later how
- * far they are. Each returns SLOOP_ESTATE: checkpoints are not asked for, or the consumer is not running;
- * SLOOP_ENOSHARD: this worker does not read the shard; UV_ENOMEM. */
+/* The next three need SLOOP_CHECKPOINTS_ASKED: for programs that hand records on to others, who say later
+ * how far they are. Each returns SLOOP_ESTATE: checkpoints are not asked for, or the consumer is not
+ * running; SLOOP_ENOSHARD: this worker does not read the shard; UV_ENOMEM. */
 /* Writes that all records of the shard up to this one (SLOOP_AFTER_SEQ; to->shard is not looked at) are
- * finished with, or that the whole shard is (SLOOP_AT_END, after SLOOP_SHARD_READ_OUT). What is named is yours
- * to answer for: records behind it that were not handed over yet would be left out after a change of
- * workers. A position before the last one named is not written. Any number may be under way. cb (may be NULL)
- * comes once: 0 when it is written, of the end when that is noted (SLOOP_SHARD_ENDED: it is written);
- * SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED: closed before. SLOOP_EOPTION: another kind of
- * position, no sequence number, or one that was not fetched of this shard since this worker began to read it, or
- * read it again: another stream's would be refused for ever. SLOOP_ESTATE also: the end, and it is not reached. */
+ * finished with, or that the whole shard is (SLOOP_AT_END, after SLOOP_SHARD_READ_OUT). What is named is
+ * yours to answer for: records behind it that were not handed over yet would be left out after a change of
+ * workers. A position before the last one named is not written. Any number may be under way. cb (may be
+ * NULL) comes once: 0 when it is written, of the end when that is noted (SLOOP_SHARD_ENDED: it is
+ * written); SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED: closed before. SLOOP_EOPTION: another
+ * kind of position, no sequence number, or one that was not fetched of this shard since this worker began
+ * to read it, or read it again: another stream's would be refused for ever. SLOOP_ESTATE also: the end,
+ * and it is not reached. */
 SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb,
                                      void *arg);
-/* Reads the shard again from behind the position named last, or from where this worker began. What is out of
- * it stays valid and counts no more; SLOOP_SHARD_REPOSITIONED is told, then SLOOP_SHARD_OPENED. The lease
- * stays. SLOOP_ESTATE also: it is leaving. */
+/* Reads the shard again from behind the position named last, or from where this worker began. What is out
+ * of it stays valid and counts no more; SLOOP_SHARD_REPOSITIONED is told, then SLOOP_SHARD_OPENED. The
+ * lease stays. SLOOP_ESTATE also: it is leaving. */
 SLOOP_EXTERN int sloop_rewind(sloop_t *s, const char *shard);
-/* After SLOOP_SHARD_LEAVING: the last position of the shard was named, and it may go as soon as no batch of
- * it is out. SLOOP_ESTATE also: it is not leaving. */
+/* After SLOOP_SHARD_LEAVING: the last position of the shard was named, and it may go as soon as no batch
+ * of it is out. SLOOP_ESTATE also: it is not leaving. */
 SLOOP_EXTERN int sloop_hand_over(sloop_t *s, const char *shard);
 /* This worker's instance, its id, a dot and what tells its incarnations apart; "" without app and before
  * SLOOP_LEASE_JOINED. Lives until the next callback. */
@@ -666,14 +728,14 @@ SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
  * time, with calls of its own, before start, while running, or on a consumer that never starts. cb comes
  * once, later, with what was asked for, or with a negative status and the error: SLOOP_ELEASE: there is no
  * such table (it is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: no app, another one
- * is under way, or closed; SLOOP_EOPTION, UV_ENOMEM. All that cb is given lives until cb returns. Names and
- * reasons that are not there are "", positions kind 0. */
+ * is under way, or closed; SLOOP_EOPTION, UV_ENOMEM. All that cb is given lives until cb returns. Names
+ * and reasons that are not there are "", positions kind 0. */
 typedef enum {
   SLOOP_LEASE_FREE = 1,      /* nobody owns it, or a worker that has left */
   SLOOP_LEASE_OWNED = 2,     /* by a worker whose row looks alive */
-  SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone or evicted; or the time for which it was held is over;
-                                or, by its owner's stamp and our clock, it was not touched for its lease and
-                                30 s more: an estimate, one read can't know */
+  SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone or evicted; or the time for which it was held is
+                                over; or, by its owner's stamp and our clock, it was not touched for its
+                                lease and 30 s more: an estimate, one read can't know */
 } sloop_lease_state_t;
 /* What reading at a lease's position brought to light (sloop_admin_lag()). */
 typedef enum {
@@ -708,8 +770,8 @@ typedef struct sloop_lease_s {
   int64_t read_at_ms;       /* when that was read, by our clock; -1: it was not */
   const char *lag_error;    /* REFUSED, FAILED: what the service said; else "" */
   int64_t avoid_at_ms;      /* when avoid gave it up, by its clock; -1: not told */
-  int begin_untold;         /* 1: the row tells no beginning: position is start of sloop_opts_t, and where a
-                               worker begins is what that worker was given */
+  int begin_untold;         /* 1: the row tells no beginning: position is start of sloop_opts_t, and where
+                               a worker begins is what that worker was given */
 } sloop_lease_t;
 /* A worker as the table has it. */
 typedef struct sloop_worker_s {
@@ -739,17 +801,18 @@ typedef struct sloop_leases_s {
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,
                                 const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
-/* The same, and how far behind its tip each shard is that no living worker tells the lag of: it is read from
- * its position on, one GetRecords of one or two records as a rule, at most 200 shards a second. Nothing is handed
- * out or written. What was not read when limit_ms (0: 10 s) are over is OUT_OF_TIME; a shard drawn by lot comes
- * first. SLOOP_EOPTION: of a consumer with another `retrieval` than SLOOP_RETRIEVAL_POLL. */
+/* The same, and how far behind its tip each shard is that no living worker tells the lag of: it is read
+ * from its position on, one GetRecords of one or two records as a rule, at most 200 shards a second.
+ * Nothing is handed out or written. What was not read when limit_ms (0: 10 s) are over is OUT_OF_TIME; a
+ * shard drawn by lot comes first. SLOOP_EOPTION: of a consumer with another `retrieval` than
+ * SLOOP_RETRIEVAL_POLL. */
 SLOOP_EXTERN int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg);
 
 /* Why a shard is read, or is not. */
 typedef enum {
   SLOOP_WHY_READ = 1,   /* its owner is alive and reads it */
   SLOOP_WHY_OWNED = 2,  /* it has an owner; whether that one lives, a table without rows of workers can't
-                                   say */
+                           say */
   SLOOP_WHY_ENDED = 3,  /* it was read to its end */
   SLOOP_WHY_PARKED = 4, /* until sloop_admin_release() */
   SLOOP_WHY_PARENT = 5, /* waits_for is to be read first */
@@ -849,22 +912,21 @@ typedef struct sloop_admin_result_s {
 typedef void (*sloop_admin_cb)(sloop_t *, int status, const sloop_admin_result_t *result_or_null,
                                const sloop_error_t *error_or_null, void *arg);
 /* A shard: takes its lease from an owner that is dead, and ends its being parked. A living owner keeps it:
- * SLOOP_EOWNED, and nothing is changed. An owner that is not evicted yet is watched for a lease of its own,
- * so cb may take that long.
- * A worker's id or instance: evicts it, so that all it has is free for others. One that lives learns so by
- * its next heartbeat, within half a lease at most, and joins anew; until then it may hand out records that
- * another worker reads already, with a smaller epoch; what it saves is refused. With other schemas, whose
- * workers have no rows, each of its leases is taken: it learns so when it renews, and may take them again.
- * SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
+ * SLOOP_EOWNED, and nothing is changed. An owner that is not evicted yet is watched for a lease of its
+ * own, so cb may take that long. A worker's id or instance: evicts it, so that all it has is free for
+ * others. One that lives learns so by its next heartbeat, within half a lease at most, and joins anew;
+ * until then it may hand out records that another worker reads already, with a smaller epoch; what it
+ * saves is refused. With other schemas, whose workers have no rows, each of its leases is taken: it learns
+ * so when it renews, and may take them again. SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
 SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
 /* Sets the position of one shard, or (NULL) of all there are leases of and the stream still lists:
- * SLOOP_OLDEST, _LATEST (what arrives from now on: closed shards with children count as read), _AT_TIME (only
- * with schema "sloop"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended is read
- * again, parents before children. SLOOP_EOWNED, and nothing is changed, while a living worker owns one of
- * them; an owner that is not evicted yet is watched for a lease of its own. With force nothing is waited for:
- * owners are evicted first, as by sloop_admin_release(), and what that says holds here too. The service is
- * asked for an iterator at a sequence number before anything is written: SLOOP_EPOSITION, SLOOP_ETRIMMED, and
- * nothing is changed. SLOOP_ELEASE: some could not be changed. SLOOP_ENOSHARD. */
+ * SLOOP_OLDEST, _LATEST (what arrives from now on: closed shards with children count as read), _AT_TIME
+ * (only with schema "sloop"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended
+ * is read again, parents before children. SLOOP_EOWNED, and nothing is changed, while a living worker owns
+ * one of them; an owner that is not evicted yet is watched for a lease of its own. With force nothing is
+ * waited for: owners are evicted first, as by sloop_admin_release(), and what that says holds here too.
+ * The service is asked for an iterator at a sequence number before anything is written: SLOOP_EPOSITION,
+ * SLOOP_ETRIMMED, and nothing is changed. SLOOP_ELEASE: some could not be changed. SLOOP_ENOSHARD. */
 SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
 
@@ -898,8 +960,8 @@ typedef struct sloop_move_s {
   const char *shard; /* or the key of a row */
   sloop_move_kind_t kind;
   sloop_position_t from, to; /* as the source has it, and as the target has it or will have it */
-  int filled; /* the source does not name it: before shards that are named it counts as read to its end, else
-                 it begins at its oldest record */
+  int filled; /* the source does not name it: before shards that are named it counts as read to its end,
+                 else it begins at its oldest record */
   const char *why;
 } sloop_move_t;
 typedef struct sloop_migration_s {
@@ -912,11 +974,12 @@ typedef struct sloop_migration_s {
 /* With a negative status: what was found out all the same, or NULL. */
 typedef void (*sloop_migrate_cb)(sloop_t *, int status, const sloop_migration_t *found_or_null,
                                  const sloop_error_t *error_or_null, void *arg);
-/* Copies the positions of all shards from one place to another, of which one at most is a token; s needs no
- * app. With write 0 it only finds out what would be done. Nothing is written while a worker lives on either
- * side, which is watched for a lease (SLOOP_EOWNED), or while anything is in the way (SLOOP_ELEASE, and the
- * moves say what): rows of the target are made, and never changed. A worker that begins while they are made
- * ends it with SLOOP_ELEASE, unless all are there by then. One that was cut off is carried on by asking again. The source stays as it is. SLOOP_ETOKEN, SLOOP_EOPTION. */
+/* Copies the positions of all shards from one place to another, of which one at most is a token; s needs
+ * no app. With write 0 it only finds out what would be done. Nothing is written while a worker lives on
+ * either side, which is watched for a lease (SLOOP_EOWNED), or while anything is in the way (SLOOP_ELEASE,
+ * and the moves say what): rows of the target are made, and never changed. A worker that begins while they
+ * are made ends it with SLOOP_ELEASE, unless all are there by then. One that was cut off is carried on by
+ * asking again. The source stays as it is. SLOOP_ETOKEN, SLOOP_EOPTION. */
 SLOOP_EXTERN int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to,
                                      int write, sloop_migrate_cb cb, void *arg);
 
@@ -924,8 +987,8 @@ SLOOP_EXTERN int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, cons
 typedef struct sloop_metrics_s sloop_metrics_t;
 typedef struct sloop_metrics_opts_s {
   size_t size;                /* set by sloop_metrics_opts_init() */
-  const char *listen;         /* "ADDRESS:PORT": GET /metrics (Prometheus), /ready, /healthz; port 0: any free
-                                 one; no ADDRESS: all IPv4 addresses of the machine. NULL: off */
+  const char *listen;         /* "ADDRESS:PORT": GET /metrics (Prometheus), /ready, /healthz; port 0: any
+                                 free one; no ADDRESS: all IPv4 addresses of the machine. NULL: off */
   const char *cloudwatch;     /* namespace to put metrics into once every cloudwatch_ms; NULL: off */
   int cloudwatch_as_motorway; /* 1: motorway's one metric instead of our own set; also switches it on, with
                                  motorway's namespace when none is given */
@@ -933,10 +996,11 @@ typedef struct sloop_metrics_opts_s {
 } sloop_metrics_opts_t;
 #define sloop_metrics_opts_init(o) sloop_metrics_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size);
-/* Opens metrics of s, before or after it starts, and of those given to sloop_metrics_add(). They are closed
- * with s, unless they were before. On failure *out is NULL and why says more: SLOOP_EOPTION, UV_EADDRINUSE
- * and other reasons why the address can't be listened on, UV_ENOMEM. Later failures of CloudWatch are told
- * to on_log as warnings, once until it works again; what was not told comes the next time. */
+/* Opens metrics of s, before or after it starts, and of those given to sloop_metrics_add(). They are
+ * closed with s, unless they were before. On failure *out is NULL and why says more: SLOOP_EOPTION,
+ * UV_EADDRINUSE and other reasons why the address can't be listened on, UV_ENOMEM. Later failures of
+ * CloudWatch are told to on_log as warnings, once until it works again; what was not told comes the next
+ * time. */
 SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
                                     char *why, size_t why_size);
 /* Adds a consumer, joined to s or s to it, until it is closed. SLOOP_EOPTION: it is not joined;
