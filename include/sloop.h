@@ -414,176 +414,207 @@ typedef struct sloop_creds_s {
   const char *access_key;    /* required */
   const char *secret_key;    /* required */
   const char *session_token; /* or NULL */
-  int64_t expires_at_ms;     /* -1: never. You are asked again up to 15 minutes before */
+  int64_t expires_at_ms;     /* -1: never. You are asked for new ones up to 15 minutes before that time */
 } sloop_creds_t;
 #define sloop_creds_init(c) sloop_creds_init_sized((c), sizeof *(c))
 SLOOP_EXTERN void sloop_creds_init_sized(sloop_creds_t *c, size_t size);
 typedef struct sloop_creds_req_s sloop_creds_req_t; /* yours until sloop_creds_done() */
-/* Answers a creds callback, at once or later, exactly once, also after sloop_close(). status 0 and creds,
- * or a negative code and a sentence why (may be NULL). A failure is told to on_error as SLOOP_EAUTH. */
+/* Answers a creds callback: exactly once, at once or later, also after sloop_close(). Pass status 0 and
+ * creds, or any negative status and a sentence that says why (may be NULL). on_error then tells
+ * SLOOP_EAUTH with that sentence. */
 SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds,
                                    const char *why);
 
 /* ---- options ------------------------------------------------------------------------------- */
 typedef enum {
-  SLOOP_AGGREGATES_EXPAND = 1, /* an aggregate of the KPL becomes its records: same seq, sub 0, 1, ... */
-  SLOOP_AGGREGATES_KEEP        /* it is handed over as it came */
+  SLOOP_AGGREGATES_EXPAND = 1, /* an aggregate of the Kinesis Producer Library becomes its records, with
+                                  the same seq and sub 0, 1, ... */
+  SLOOP_AGGREGATES_KEEP        /* an aggregate is handed over as one record */
 } sloop_aggregates_t;
 typedef enum {
-  SLOOP_ORDER_TIME = 1, /* by arrival time across shards, shard order always kept */
-  SLOOP_ORDER_SHARD     /* each shard by itself; no waiting across shards */
+  SLOOP_ORDER_TIME = 1, /* records of all shards by arrival time; the order of each shard is kept */
+  SLOOP_ORDER_SHARD     /* the order of each shard is kept, and no shard waits for another */
 } sloop_order_t;
 typedef enum {
-  SLOOP_WIRE_AUTO = 1, /* CBOR where the endpoint speaks it */
+  SLOOP_WIRE_AUTO = 1, /* CBOR if the endpoint speaks it, else JSON */
   SLOOP_WIRE_CBOR,
   SLOOP_WIRE_JSON
 } sloop_wire_t;
-/* How records come. Push is Kinesis' enhanced fan-out: they are sent as they arrive, with throughput of
- * the consumer's own, which AWS bills by shard-hour and gigabyte. */
+/* How records come. Push is the enhanced fan-out of Kinesis: the service sends records as they arrive,
+ * with throughput that no other reader shares. AWS bills it by shard-hour and gigabyte. */
 typedef enum {
-  SLOOP_RETRIEVAL_POLL = 1,
-  /* Or the consumer fails. At the start that is SLOOP_EACCESS without the right to describe or register the
-   * registered consumer, SLOOP_EREFUSED where the stream has no room for it, and SLOOP_ESTREAMBUSY where it was
-   * not ACTIVE for a minute, because it is being registered or deregistered. Once it was ACTIVE, a failure to
-   * have it again is told to on_error and tried again. */
-  SLOOP_RETRIEVAL_PUSH,
-  /* Push where the registered consumer can be had and its subscriptions bring events, else poll: on_error tells
-   * when the stream is polled instead, and subscribing is tried again from then on. The log says which and why.
-   */
-  SLOOP_RETRIEVAL_AUTO
+  SLOOP_RETRIEVAL_POLL = 1, /* by GetRecords calls */
+  SLOOP_RETRIEVAL_PUSH,     /* pushed, or the consumer fails. At the start: SLOOP_EACCESS without the right
+                               to describe or register the registered consumer; SLOOP_EREFUSED if the
+                               stream has no room for it; SLOOP_ESTREAMBUSY if it was not ACTIVE within a
+                               minute, because it is being registered or deregistered. Once it was ACTIVE,
+                               on_error tells failures to get it back, and they are tried again */
+  SLOOP_RETRIEVAL_AUTO /* pushed while the registered consumer is there and its subscriptions bring events,
+                          else polled. on_error tells when the stream is polled instead; from then on a
+                          subscription is tried again. The log says which and why */
 } sloop_retrieval_t;
-/* The answer when records behind the position are gone: the stream keeps them no longer. */
+/* What to do with a shard whose position was trimmed: the stream keeps the records behind it no longer. */
 typedef enum {
-  SLOOP_TRIMMED_STOP = 1, /* the shard stops, its children are not read */
-  SLOOP_TRIMMED_CONTINUE  /* it is read from the oldest record on, after on_loss */
+  SLOOP_TRIMMED_STOP = 1, /* the shard stops, and its children are not read */
+  SLOOP_TRIMMED_CONTINUE  /* the shard is read from its oldest record on, after on_loss */
 } sloop_trimmed_t;
-/* The answer when the first record of a shard that is not acknowledged was given back retry_max times. */
+/* What to do when the first unacknowledged record of a shard was given back retry_max times. */
 typedef enum {
-  SLOOP_RETRY_REDELIVER = 1, /* it comes again, for ever */
-  SLOOP_RETRY_STOP,          /* its shard is given up; with leases another worker may try */
-  SLOOP_RETRY_PARK,          /* with leases: nobody reads the shard until sloop_admin_release() */
-  SLOOP_RETRY_SKIP           /* on_dead_letter gets it, then it counts as acknowledged */
+  SLOOP_RETRY_REDELIVER = 1, /* the record is handed over again, for ever. "again" in sloop_opts_set() */
+  SLOOP_RETRY_STOP,          /* its shard is given up; with leases another worker may try. "stop" */
+  SLOOP_RETRY_PARK,          /* with leases only: nobody reads the shard until sloop_admin_release().
+                                "park" */
+  SLOOP_RETRY_SKIP           /* on_dead_letter gets the record, which then counts as acknowledged. "skip" */
 } sloop_retry_t;
 
 /* Which positions are written to the lease table. */
 typedef enum {
-  SLOOP_CHECKPOINTS_ACKED = 1, /* what is acknowledged, by itself: see checkpoint_ms */
-  SLOOP_CHECKPOINTS_ASKED      /* those that sloop_checkpoint_at() names, and no others. Acknowledging only
-                                  frees memory; a shard that was read to its end stays until that is named */
+  SLOOP_CHECKPOINTS_ACKED = 1, /* up to where all is acknowledged, without being asked: see checkpoint_ms */
+  SLOOP_CHECKPOINTS_ASKED      /* those that you pass to sloop_checkpoint_at(), and no others.
+                                  Acknowledging only frees memory. A shard that was read to its end stays
+                                  until you name its end */
 } sloop_checkpoints_t;
 
-/* Behind each member stands its default. Numbers out of range make sloop_open() fail. */
+/* The comment behind a member begins with its default. A number out of its range makes sloop_open() fail,
+ * and no option changes afterwards. The struct and its texts may be freed when sloop_open() has returned;
+ * what join, alloc_ctx and arg point to is not copied. */
 typedef struct sloop_opts_s {
   size_t size; /* set by sloop_opts_init() */
   /* The stream, and how it is reached. */
-  const char *stream;     /* Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table or of one
-                             of its streams. Required */
+  const char *stream;     /* required. Kinesis: name or ARN. DynamoDB: "dynamodb:TABLE", the ARN of a table
+                             or of one of its streams */
   const char *region;     /* NULL: the ARN's, AWS_REGION, AWS_DEFAULT_REGION, the profile's */
-  const char *endpoint;   /* URL; NULL: AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS),
-                             AWS_ENDPOINT_URL, the profile's, the region's */
+  const char *endpoint;   /* NULL: AWS_ENDPOINT_URL_KINESIS (_DYNAMODB, _DYNAMODB_STREAMS),
+                             AWS_ENDPOINT_URL, the profile's, the region's. Else a URL */
   const char *profile;    /* NULL: AWS_PROFILE or "default" */
-  const char *ca_bundle;  /* file of certificates; NULL: AWS_CA_BUNDLE, else the system's */
+  const char *ca_bundle;  /* NULL: AWS_CA_BUNDLE, else the system's. Else a file of certificates */
   const char *user_agent; /* NULL: "sloop/VERSION" */
-  sloop_t *join; /* NULL, or an open consumer on the same loop, not yet started: its budget, connections,
-                    credentials and order are shared */
+  sloop_t *join; /* NULL. Else an open consumer that was not started yet; the loop of sloop_open() must be
+                    its loop. Both share connections, credentials, memory and the order by time. These
+                    options are then the first consumer's, and what is set here is ignored: region,
+                    endpoint, profile, ca_bundle, user_agent, wire, in_flight_max, buffered_bytes_max,
+                    order, order_wait_ms, batches_out_max, batch_records_max, batch_bytes_max, alloc,
+                    alloc_ctx, store_endpoint, and whether creds is asked (once the first consumer is
+                    closed, another one's creds is called). Joined consumers may be closed in any order */
   /* The stream. */
-  sloop_position_t start;    /* SLOOP_LATEST. Kinds up to SLOOP_AT_TOKEN; with app, where the application
-                                begins when it is new: SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME */
-  const char *const *shards; /* NULL: all. Else only those whose id ends with one of these; not with app */
-  size_t shards_n;           /* how many those are */
+  sloop_position_t start;    /* SLOOP_LATEST. A kind up to SLOOP_AT_TOKEN. With app: where the application
+                                begins when it is new, by SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME (not
+                                with schema "kinsumer") */
+  const char *const *shards; /* NULL: all. Else only shards whose id ends with one of these; not with app */
+  size_t shards_n;           /* 0. How many entries shards has */
   sloop_aggregates_t aggregates; /* SLOOP_AGGREGATES_EXPAND */
   sloop_trimmed_t on_trimmed;    /* SLOOP_TRIMMED_CONTINUE */
   /* How it is read. */
   sloop_wire_t wire;           /* SLOOP_WIRE_AUTO */
-  uint32_t poll_ms;            /* 1000 between calls at a shard's tip; 200 is the service's floor */
-  uint32_t list_ms;            /* 60000 between listings of the shards. From 1000. In a fleet one worker
-                                  lists them for all, and then reads the lease table: 6 ms a shard if that
-                                  is longer; with schema "kinsumer" lease_ms/5 if that is less */
-  uint32_t fetch_records_max;  /* 10000: records asked for in one call */
-  uint32_t in_flight_max;      /* 128 calls at once */
-  uint64_t buffered_bytes_max; /* 64 MiB fetched and not yet given back */
-  uint32_t buffered_records_per_shard_max; /* 0: no limit. Fetched and not yet given back, of one shard: it
-                                    is not asked for more while it has so many; one page may exceed it */
+  uint32_t poll_ms;            /* 1000. Time between two calls at a shard's tip. The service's limit is 5
+                                  calls a second for each shard, shared by all readers: 200. From 1 to
+                                  3600000 */
+  uint32_t list_ms;            /* 60000. Time between two listings of the shards. In a fleet one worker
+                                  lists them for all and then reads the lease table; there the interval is
+                                  at least 6 ms for each shard, and with schema "kinsumer" at most lease_ms
+                                  / 5. From 1000 to 86400000 */
+  uint32_t fetch_records_max;  /* 10000. Records asked for in one call. DynamoDB Streams give 1000 at most.
+                                  From 1 to 10000 */
+  uint32_t in_flight_max;      /* 128. Calls at once. From 1 to 4096 */
+  uint64_t buffered_bytes_max; /* 64 MiB. Bytes that are fetched and not given back; one page may exceed
+                                  it. From 65536 */
+  uint32_t buffered_records_per_shard_max; /* 0: no limit. Records of one shard that are fetched and not
+                                    acknowledged. With so many the shard is not asked for more; the
+                                    aggregates of one page may exceed it */
   /* How it is handed over. */
   sloop_order_t order;        /* SLOOP_ORDER_TIME */
-  uint32_t order_wait_ms;     /* 1000: how long shards that fail, or at the tip are silent, may hold the
-                                 others back; 0: never, UINT32_MAX: for ever. A silent one that is pushed:
-                                 at most 250, and less once it is known how much the delays of records
-                                 differ; see sloop(7) */
-  uint32_t batches_out_max;   /* 2 batches out: in all (SLOOP_ORDER_TIME), per shard (SLOOP_ORDER_SHARD) */
-  uint32_t batch_records_max; /* 1000 */
-  uint32_t batch_bytes_max;   /* 1 MiB of payload; one larger record goes alone */
-  uint32_t retry_max;         /* 10: times the same record is handed over, then on_retry rules. To 250 */
+  uint32_t order_wait_ms;     /* 1000. How long a shard that fails, or is silent at its tip, may hold the
+                                 others back; 0: never, UINT32_MAX: for ever. A pushed shard that is
+                                 silent: at most 250, and less once it is known how much the delays of
+                                 records differ; see sloop(7) */
+  uint32_t batches_out_max;   /* 2. Batches that are out at once: in all (SLOOP_ORDER_TIME), or of each
+                                 shard (SLOOP_ORDER_SHARD). From 1 to 1000000 */
+  uint32_t batch_records_max; /* 1000. Records in a batch. From 1 to 1000000 */
+  uint32_t batch_bytes_max;   /* 1 MiB. Payload of a batch; a larger record goes alone. From 1 */
+  uint32_t retry_max;         /* 10. on_retry applies when a record was given back so often. From 1 to 250 */
   sloop_retry_t on_retry;     /* SLOOP_RETRY_REDELIVER */
   /* Memory, logs, statistics. */
-  void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. want 0 frees. Not used by
-                                    libuv, libcurl and OpenSSL, which have their own */
-  void *alloc_ctx;                                             /* handed to alloc */
-  sloop_log_level_t log_level; /* SLOOP_LOG_WARN: what on_log gets, and what is worse */
-  uint32_t stats_ms;           /* 0: on_stats is never called; else how often it is */
+  void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. Else returns a block of want
+                                    bytes, aligned as by malloc(), with the contents of p, which has `was`
+                                    bytes (p NULL: 0). Returns NULL if there is no memory; p then stays.
+                                    want 0 frees p. Called on the loop's thread only, until the consumer is
+                                    closed and its last batch and request for credentials are given back.
+                                    libuv, libcurl, OpenSSL and what runs on other threads use libc */
+  void *alloc_ctx;                                             /* NULL. Handed to alloc */
+  sloop_log_level_t log_level; /* SLOOP_LOG_WARN. on_log gets lines of this level and of worse ones */
+  uint32_t stats_ms;           /* 0: on_stats is never called. Else the time between its calls */
   /* Callbacks. All but on_batch may be NULL. */
-  void *arg;                                               /* handed to every callback */
-  void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required. The batch is yours */
-  void (*on_shard)(sloop_t *, const sloop_shard_event_t *, void *arg);
-  void (*on_tip)(sloop_t *, void *arg); /* every shard is at its tip and nothing is left to hand over or to
-                                    be given back; again each time that becomes so. Not while a shard has
-                                    ended and its children are not listed yet. With leases: the shards that
-                                    this worker reads, at least one */
-  void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);
-  void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* what is tried again, and what is fatal */
-  void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg);
-  void (*on_log)(sloop_t *, sloop_log_level_t, const char *line, void *arg);
-  /* NULL: the chain the AWS tools use. Else asks you for credentials: answer by sloop_creds_done() */
-  void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg);
-  /* SLOOP_RETRY_SKIP needs it. The record lives until it returns */
-  void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg);
+  void *arg;                                               /* NULL. Handed to every callback below */
+  void (*on_batch)(sloop_t *, sloop_batch_t *, void *arg); /* required. The batch is yours until
+                                    sloop_batch_done(). It comes when no other callback is due: a loss is
+                                    told before the records behind the gap */
+  void (*on_shard)(sloop_t *, const sloop_shard_event_t *, void *arg); /* NULL. An event of a shard */
+  void (*on_tip)(sloop_t *, void *arg); /* NULL. Every shard is at its tip, and nothing is left to hand
+                                    over or to be given back. Told each time that becomes so. Not while a
+                                    shard has ended and its children are not listed yet. With leases: of
+                                    the shards that this worker reads, at least one */
+  void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);   /* NULL. Records can't be read any more */
+  void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* NULL. What failed: it is tried again,
+                                    or is fatal. If 1024 callbacks wait, the oldest log lines and errors
+                                    that are not fatal are dropped */
+  void (*on_stats)(sloop_t *, const sloop_stats_t *, void *arg); /* NULL. See stats_ms */
+  void (*on_log)(sloop_t *, sloop_log_level_t, const char *line, void *arg); /* NULL. line: NUL-ended,
+                                    without a line feed, safe to print, at most 511 bytes */
+  void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg); /* NULL: the chain that the AWS tools use. Else
+                                    asks you for credentials: answer by sloop_creds_done() */
+  void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* NULL. SLOOP_RETRY_SKIP needs it */
   /* Leases: workers of one application share a stream's shards. All of these need app. */
-  const char *app;            /* NULL: no leases, every shard is read. Else the application's name: each
-                                 shard is read by one of its workers at a time, from where the last one
-                                 left off */
-  const char *worker;         /* this worker's id, unique in its application, at most 64 bytes; NULL:
-                                 HOST-PID-RANDOM */
-  const char *store;          /* where the leases are: "dynamodb", "dynamodb:TABLE", "sqlite:FILE"
-                                 (processes of one machine), "memory" (consumers joined to this one); NULL:
-                                 "dynamodb". TABLE is made when it is not there; its default is "sloop" */
-  const char *store_endpoint; /* URL of the lease table's DynamoDB; NULL: as endpoint. Of joined consumers
-                                 the first one's counts */
-  const char *schema;         /* how the table is laid out: "sloop", "kcl" (Amazon KCL 2 and 3),
-                                 "vmware-go-kcl" (and -v2), "kinsumer", "motorway", "kcl-rb" (these four:
-                                 one stream an application); TABLE is app by default but for "sloop";
-                                 "kinsumer" has three, TABLE_checkpoints, TABLE_clients, TABLE_metadata.
-                                 NULL: "sloop" */
-  uint32_t lease_ms;          /* a worker not heard of for so long is dead. From 1000; 0: 10000, with
-                                 schema "kinsumer" 300000: five times its fleet's shardCheckFrequency,
-                                 always */
-  uint32_t checkpoint_ms;     /* 5000: how often a position that moved is written, less often while the
-                                 table throttles; 0: only by sloop_checkpoint(), hand-over and stop */
-  uint32_t handover_ms; /* 30000: how long a shard that another worker asks for waits for your batches */
-  uint32_t stall_ms;    /* 0: never. A shard with records to be acknowledged that made no progress for so
-                           long, or that could not be read, goes to another worker; pauses do not count,
-                           nor that it waits for another shard, or a joined consumer, in the order by time */
-  uint32_t weight;      /* 1: this worker's share, beside the others' weights. To 1000 */
-  void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg);
-  const char *kcl_coordinator; /* schema "kcl": the tables that KCL 3.0 to 3.4 has beside the leases; NULL: */
-  const char *kcl_metrics;     /* app-CoordinatorState and app-WorkerMetricStats */
+  const char *app;            /* NULL: no leases, and every shard is read. Else the application's name, 1
+                                 to 200 bytes without spaces and slashes. Each shard is read by one of its
+                                 workers at a time, from where the last one left off */
+  const char *worker;         /* NULL: HOST-PID-RANDOM. Else this worker's id, unique in its application: 1
+                                 to 64 bytes without spaces, slashes and a dot at the end */
+  const char *store;          /* NULL: "dynamodb". Where the leases are: "dynamodb", "dynamodb:TABLE",
+                                 "sqlite:FILE" (shared by processes of one machine), "memory" (shared by
+                                 joined consumers). TABLE is made when it is not there; its default is
+                                 "sloop", with other schemas app */
+  const char *store_endpoint; /* NULL: as endpoint. Else the URL of the DynamoDB that has the lease table */
+  const char *schema;         /* NULL: "sloop". How the table is laid out: "sloop", "kcl" (Amazon KCL 2 and
+                                 3), "vmware-go-kcl" (and -v2), "kinsumer", "motorway", "kcl-rb". With the
+                                 last four an application has one stream. "kinsumer" has three tables:
+                                 TABLE_checkpoints, TABLE_clients, TABLE_metadata */
+  uint32_t lease_ms;          /* 0: 10000, with schema "kinsumer" 300000. A worker that is silent for so
+                                 long is dead. Callbacks that hold the loop for 0.43 of it may suspend this
+                                 worker, for 0.63 of it may cost its leases. With "kinsumer" it must be
+                                 five times the fleet's shardCheckFrequency. From 1000 to 3600000 */
+  uint32_t checkpoint_ms;     /* 5000. Time between two writes of a position that moves, longer while the
+                                 table throttles. 0: written only by sloop_checkpoint(), at a handover and
+                                 at a stop. At most 3600000 */
+  uint32_t handover_ms; /* 30000. How long a handover waits for batches that you hold. From 1 to 3600000 */
+  uint32_t stall_ms;    /* 0: never. A shard goes to another worker if for so long it could not be read, or
+                           had records to acknowledge and made no progress. Time in which it is paused, or
+                           waits for another shard or a joined consumer in the order by time, does not
+                           count */
+  uint32_t weight;      /* 1. Shares of the shards for this worker, compared with the weights of the
+                           others. From 1 to 1000 */
+  void (*on_lease)(sloop_t *, const sloop_lease_event_t *, void *arg); /* NULL. An event of a lease or of
+                                    this worker */
+  const char *kcl_coordinator; /* NULL: APP-CoordinatorState. With schema "kcl": the coordinator's table,
+                                  which KCL 3.0 to 3.4 has beside the leases */
+  const char *kcl_metrics;     /* NULL: APP-WorkerMetricStats. The same: the table of the workers' metrics */
   /* Enhanced fan-out. */
-  sloop_retrieval_t retrieval; /* SLOOP_RETRIEVAL_POLL */
-  /* The name of the registered consumer to read as; it is registered when it is not there, and never
-   * deregistered. Or its ARN, also of another account: then it is neither described nor registered. NULL: app */
-  const char *push_consumer;
-  sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. ASKED: with app, schema "sloop" or "kcl" */
-  /* 60000: /ready of metrics answers 503 once a shard has failed, or has had records wait without progress, for
-   * this time. UINT32_MAX: neither makes it answer 503 */
-  uint32_t unready_ms;
+  sloop_retrieval_t retrieval;     /* SLOOP_RETRIEVAL_POLL */
+  const char *push_consumer;       /* NULL: app. The name of the registered consumer to read as: it is
+                                    registered when it is not there, and never deregistered. Or its ARN,
+                                    also of another account: then it is neither described nor registered */
+  sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. SLOOP_CHECKPOINTS_ASKED needs app and schema
+                                    "sloop" or "kcl" */
+  uint32_t unready_ms; /* 60000. /ready of the metrics answers 503 once a shard has failed, or has had
+                          records wait without progress, for so long; UINT32_MAX: never for that. From 1 */
 } sloop_opts_t;
 #define sloop_opts_init(o) sloop_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_opts_init_sized(sloop_opts_t *o, size_t size);
-/* Sets an option by its name, for programs that read them from a file or are written in another language:
- * a text, a number ("max": the most that it may be), or an enum by the last word of its constants in lower
- * case ("acked"; on_retry: "again", "stop", "park", "skip"). start is "latest" or "oldest". A text is not
- * copied: it has to live until sloop_open(). Not by name: join, shards, the rest of start, alloc and what
- * is called back. SLOOP_EOPTION, and o is as it was: there is no such option, or why says what its value
- * may be. */
+/* Sets an option by its name, for programs that read options from a file or are written in another
+ * language. The value is a text, a number ("max": the most that is allowed), or an enum: the last word of
+ * its constants in lower case ("acked"); for on_retry see sloop_retry_t. start is "latest" or "oldest". A
+ * text is not copied: it must live until sloop_open() has returned. Has no names for join, shards, the
+ * rest of start, alloc, alloc_ctx, arg and callbacks. Returns SLOOP_EOPTION, and leaves o as it was, if
+ * there is no such option, or if the value is not allowed: why says what it may be. */
 SLOOP_EXTERN int sloop_opts_set(sloop_opts_t *o, const char *name, const char *value, char *why,
                                 size_t why_size);
 
