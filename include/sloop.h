@@ -619,90 +619,101 @@ SLOOP_EXTERN int sloop_opts_set(sloop_opts_t *o, const char *name, const char *v
                                 size_t why_size);
 
 /* ---- life ---------------------------------------------------------------------------------- */
-/* Says that something is over: 0, or why it failed. arg is what came with it. */
+/* Tells that something is over. status is 0, or why it failed; arg is the one that was passed for this
+ * callback. */
 typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
-/* open -> start -> [pause/resume]* -> stop -> close; close is legal at any time. open: checks options,
- * allocates, does no I/O. On failure *out is NULL and why says which option was wrong. SLOOP_EOPTION,
- * SLOOP_ETOKEN: start.token is damaged; UV_ENOMEM, UV_EMFILE; UV_EAGAIN: the four threads of libuv's pool
- * can't be made. */
+/* Opens a consumer: checks the options and allocates, without any I/O. Then come sloop_start(),
+ * sloop_stop() and sloop_close(), which is allowed at any time. On failure *out is NULL, and why says
+ * which option was wrong. Returns SLOOP_EOPTION; SLOOP_ETOKEN: start.token is damaged; UV_EMFILE;
+ * UV_EAGAIN: the four threads of libuv's pool can't be made. */
 SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
                             size_t why_size);
-/* Begins to read. SLOOP_ESTATE: started before. */
+/* Begins to read. What fails then comes by on_error. Returns SLOOP_ESTATE: started before. */
 SLOOP_EXTERN int sloop_start(sloop_t *s);
-/* Graceful: no new fetches, what was not handed over is dropped, waits for the batches you hold; with
- * leases the positions are written then and the shards released to the other workers. cb (may be NULL)
- * comes once: 0; UV_ETIMEDOUT when `limit_ms` (with leases at least 2 s, for writing) passed first;
- * UV_ECANCELED when closed before. limit_ms 0: does not wait for batches. SLOOP_ESTATE: not started, or
- * stopping already. */
+/* Stops in an orderly way: fetches nothing more, drops what was not handed over, and waits for the batches
+ * that you hold. With leases it then writes the positions and releases the shards to the other workers. cb
+ * (may be NULL) gets 0, or UV_ETIMEDOUT if limit_ms passed before that was done, or UV_ECANCELED if the
+ * consumer was closed before. The consumer is stopped in each case; close it next. limit_ms 0 does not
+ * wait for batches; UINT64_MAX is no limit; with leases the limit is at least 2 s, for writing. Returns
+ * SLOOP_ESTATE: not started, or stopping already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
-/* At once: cancels everything. `cb` (may be NULL) is the last callback ever made for `s`, on a later turn
- * of the loop; `s` is gone when it returns. Held batches stay yours. Callbacks of a pending stop, seek,
- * checkpoint or admin function come first, with UV_ECANCELED; that of a pending sloop_list() does not
- * come. Calling it again is ignored. */
+/* Closes at once: cancels everything and writes nothing. cb (may be NULL) is the last callback ever made
+ * for s, on a later turn of the loop; s is gone when it returns. Batches and requests for credentials that
+ * you hold stay yours until you give them back. Pending callbacks of sloop_stop(), sloop_seek(),
+ * checkpoints and sloop_admin_*() come before cb, with UV_ECANCELED; that of a pending sloop_list() does
+ * not come. Metrics opened for s are closed with it. If s is NULL or was closed before, this does nothing
+ * and does not call cb. */
 SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
-SLOOP_EXTERN void sloop_ref(sloop_t *s);   /* keeps uv_run() alive: the default */
-SLOOP_EXTERN void sloop_unref(sloop_t *s); /* does not */
-/* arg of the options, and the loop of sloop_open(), also of a joined consumer. */
+SLOOP_EXTERN void sloop_ref(sloop_t *s);   /* s keeps uv_run() going: the default */
+SLOOP_EXTERN void sloop_unref(sloop_t *s); /* s does not; from sloop_close() until its callback it does */
+/* Return arg of the options, and the loop of sloop_open(), for a joined consumer the loop that it shares. */
 SLOOP_EXTERN void *sloop_arg(const sloop_t *s);
 SLOOP_EXTERN struct uv_loop_s *sloop_loop(const sloop_t *s);
 
 /* ---- while it runs ------------------------------------------------------------------------- */
-/* shard NULL means all, present and future. After pause returns, on_batch is not called for the shard
- * until resume. A paused shard holds no other back; its records may come late afterwards. Both are
- * idempotent. A single shard's pause ends when its lease goes. SLOOP_ENOSHARD: this consumer does not know
- * it; SLOOP_ESTATE: stopped, or stopping. */
+/* Pause one shard, or with shard NULL all, those to come too; and end that. Once sloop_pause() has
+ * returned, on_batch is not called for the shard until sloop_resume(). A paused shard holds no other back,
+ * so its records may come late afterwards. Pausing twice is like once. The pause of a single shard ends
+ * when its lease goes. Return SLOOP_ENOSHARD: this consumer does not know the shard; SLOOP_ESTATE:
+ * stopped, or stopping. */
 SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
 SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 
-/* Where a consumer stands, as a token: JSON that holds, for every shard not finished, what was
- * acknowledged without a gap; what is out or not handed over comes again. Same format as bloop's tokens,
- * which can be loaded here and, for DynamoDB, ours there. Besides bloop's keys a shard may have
- * sub_sequence, arrived_at, clear_until (ms; what came behind the record until then is accounted for:
- * nothing came, or its loss was told) and not_before (ms; started at a time or at the latest, and nothing
- * read yet), which others may ignore. *len in: room in buf, out: the token's length without its NUL.
- * UV_ENOBUFS: more room is needed, *len says how much; buf may be NULL then. SLOOP_ESTATE: the consumer
- * has an app (its leases hold the positions: see sloop_checkpoint()), or the shards are not known yet.
- * SLOOP_EPROTO: the service gave a name that is no text; SLOOP_ETOOBIG: over 64 MiB; UV_ENOMEM. Works
- * until sloop_close(), also after sloop_stop(). */
+/* Writes where the consumer stands as a token: JSON with the position of every shard that is not finished, up
+ * to where all is acknowledged. What is out, or not handed over, comes again. On entry *len is the room in
+ * buf. On success *len is the token's length without its NUL. UV_ENOBUFS: *len is the room that is needed,
+ * with the NUL; buf may then be NULL. Works until sloop_close(), also after sloop_stop(). Returns
+ * SLOOP_ESTATE: the consumer has an app (its positions are in the leases: see sloop_checkpoint()), or the
+ * shards are not known yet, or none is left to read; SLOOP_EPROTO: the service gave a name that is no text;
+ * SLOOP_ETOOBIG: over 64 MiB.
+ *
+ * bloop, a Python library, has the same format: its tokens can be loaded here, and, for DynamoDB, these
+ * there. A shard may have four keys that bloop does not write, which others may ignore: sub_sequence;
+ * arrived_at; clear_until (ms: up to then nothing came behind the record, or its loss was told);
+ * not_before (ms: started at a time or at the latest, and nothing read yet). */
 SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 
-/* Goes on reading from somewhere else. Batches that are out stay valid, but their acknowledgements do not
- * count any more; nothing from before is handed over once cb has come. cb (may be NULL) comes once: 0 when
- * every shard was set to its new place (SLOOP_SHARD_REPOSITIONED was told for those that were read
- * before), or why nothing was changed: SLOOP_ETOKEN, SLOOP_ETRIMMED (a shard of the token is gone, and
- * on_trimmed says stop), SLOOP_ENOSHARD, UV_ENOMEM, UV_ECANCELED (stopped, closed or moved again
- * meanwhile); on_error says more. Shards that are read again are told by SLOOP_SHARD_OPENED again; pauses
- * stay. Returns SLOOP_EOPTION: the position makes no sense, or its kind is SLOOP_AFTER_SEQ or
- * SLOOP_AT_END; SLOOP_ETOKEN: the token is damaged, on_error says where; SLOOP_ESTATE: the consumer has an
- * app (see sloop_admin_reset()), or is not running; UV_ENOMEM. */
+/* Moves the consumer: it goes on from another position. Batches that are out stay valid, but acknowledging
+ * them has no effect any more. Nothing from before is handed over once cb has come. Shards that were read
+ * before tell SLOOP_SHARD_REPOSITIONED, and SLOOP_SHARD_OPENED when they are read again; pauses stay.
+ *
+ * cb (may be NULL) gets 0 when every shard has its new position. Otherwise nothing was changed, and on_error
+ * says more: SLOOP_ETOKEN: the token is of another stream; SLOOP_ETRIMMED: a shard of the token is gone, and
+ * on_trimmed is SLOOP_TRIMMED_STOP; SLOOP_ENOSHARD: no shard, or more than one, has that id; UV_ENOMEM;
+ * UV_ECANCELED: stopped, closed or moved again meanwhile.
+ *
+ * Returns SLOOP_EOPTION: the position makes no sense, or is SLOOP_AFTER_SEQ or SLOOP_AT_END; SLOOP_ETOKEN:
+ * the token is damaged, on_error says where; SLOOP_ESTATE: the consumer has an app (see
+ * sloop_admin_reset()), or is not running. */
 SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 
 /* What decides on the shard of a record: the stream's RecordDistributionStrategy. */
 typedef enum {
-  SLOOP_PLACED_UNKNOWN, /* the stream could not be described, or is of DynamoDB */
-  SLOOP_PLACED_BY_KEY,  /* there is none: the hash of the key, or the producer's ExplicitHashKey */
-  /* USER_PARTITION_KEY, of a stream in on-demand mode: the same. Records that came while it was AUTO are on any
-   * shard, and the service does not tell whether it was. */
-  SLOOP_PLACED_BY_KEY_NOW,
-  SLOOP_PLACED_ANYWHERE /* AUTO: the service, whatever the key, and a record may have none
-                           (SLOOP_REC_KEYLESS); SLOOP_REC_FOREIGN is not set */
+  SLOOP_PLACED_UNKNOWN,    /* the stream could not be described, or is of DynamoDB */
+  SLOOP_PLACED_BY_KEY,     /* the stream has no strategy: the hash of the key decides, or the producer's
+                              ExplicitHashKey */
+  SLOOP_PLACED_BY_KEY_NOW, /* USER_PARTITION_KEY, of a stream in on-demand mode: as SLOOP_PLACED_BY_KEY.
+                              But records that came while it was AUTO may be on any shard, and the service
+                              does not tell whether it was */
+  SLOOP_PLACED_ANYWHERE    /* AUTO: the service decides, whatever the key. A record may have no key
+                              (SLOOP_REC_KEYLESS), and SLOOP_REC_FOREIGN is not set */
 } sloop_placement_t;
 /* A shard as the service lists it. */
 typedef struct sloop_shard_s {
-  const char *id, *parent, *adjacent_parent;               /* "" when none */
-  const char *hash_start, *hash_end, *seq_start, *seq_end; /* "" when not given */
+  const char *id, *parent, *adjacent_parent;               /* "": none */
+  const char *hash_start, *hash_end, *seq_start, *seq_end; /* "": the service does not say */
   int closed;                  /* 1: it was split or merged, and nothing is written to it any more */
-  sloop_placement_t placement; /* of the stream's records; as it was when the stream was described last */
+  sloop_placement_t placement; /* of the stream's records, when the stream was last described */
 } sloop_shard_t;
-/* n shards sorted by id, or a negative status, NULL and the error. */
+/* Gets n shards sorted by id and status 0; or a negative status, NULL and the error. */
 typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const *shards, size_t n,
                               const sloop_error_t *error_or_null, void *arg);
-/* Lists the stream's shards without reading them. Works before start. cb comes once, or not at all when
- * closed before; UV_ECANCELED: stopped before. SLOOP_ESTATE: another one is under way, stopped, or cb is
- * NULL. */
+/* Lists the stream's shards without reading them, also before sloop_start(). cb comes once, with
+ * UV_ECANCELED if the consumer was stopped before. It does not come if the consumer was closed before.
+ * Returns SLOOP_ESTATE: another listing is pending, stopped, or cb is NULL. */
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 
-/* A registered consumer of a stream, as enhanced fan-out reads by one. */
+/* A registered consumer of a stream, by which enhanced fan-out reads. */
 typedef enum {
   SLOOP_REGISTERED_CREATING = 1,
   SLOOP_REGISTERED_DELETING,
@@ -713,106 +724,115 @@ typedef struct sloop_registered_s {
   sloop_registered_state_t state;
   int64_t created_at_ms; /* -1: not told */
 } sloop_registered_t;
-/* n consumers sorted by name, or a negative status, NULL and the error. All that cb is given lives until
- * it returns. */
+/* Gets n consumers sorted by name and status 0; or a negative status, NULL and the error. */
 typedef void (*sloop_registered_cb)(sloop_t *, int status, const sloop_registered_t *const *consumers,
                                     size_t n, const sloop_error_t *error_or_null, void *arg);
-/* Lists the consumers registered with the stream. Works before start, as sloop_admin_leases() does, and
- * one of these questions at a time. SLOOP_EOPTION: streams of DynamoDB have none. */
+/* Lists the consumers registered with the stream, also before sloop_start(). A consumer has one question
+ * of this function and of all sloop_admin_*() at a time. Returns SLOOP_EOPTION: streams of DynamoDB have
+ * none; SLOOP_ESTATE: another question is pending. */
 SLOOP_EXTERN int sloop_admin_registered(sloop_t *s, sloop_registered_cb cb, void *arg);
-/* Deregisters the one of that name, whoever reads by it; cb is given it as it was. SLOOP_EREFUSED: there
- * is none of that name. AWS bills for it until then. */
+/* Deregisters the consumer of that name, whoever reads by it; AWS bills for it until then. cb gets it as
+ * it was. SLOOP_EREFUSED: there is none of that name. */
 SLOOP_EXTERN int sloop_admin_deregister(sloop_t *s, const char *name, sloop_registered_cb cb, void *arg);
 
 /* ---- leases ------------------------------------------------------------------------------------------ */
-/* Writes what is acknowledged now, of one shard or (NULL) of all, to the lease table. cb (may be NULL)
- * comes once: 0 when it is there or the lease is gone; UV_ECANCELED when closed before. SLOOP_ENOSHARD:
- * this worker does not read it. SLOOP_ESTATE: the consumer has no app, is not running, another one is
- * under way, or checkpoints are SLOOP_CHECKPOINTS_ASKED. */
+/* Writes what is acknowledged now to the lease table, of one shard or (NULL) of all. cb (may be NULL) gets
+ * 0 when that is written or the lease is gone, or UV_ECANCELED if closed before. Returns SLOOP_ENOSHARD:
+ * this worker does not read the shard; SLOOP_ESTATE: the consumer has no app, is not running, writes for
+ * another such call, or has SLOOP_CHECKPOINTS_ASKED. */
 SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
-/* The next three need SLOOP_CHECKPOINTS_ASKED: for programs that hand records on to others, who say later
- * how far they are. Each returns SLOOP_ESTATE: checkpoints are not asked for, or the consumer is not
- * running; SLOOP_ENOSHARD: this worker does not read the shard; UV_ENOMEM. */
-/* Writes that all records of the shard up to this one (SLOOP_AFTER_SEQ; to->shard is not looked at) are
- * finished with, or that the whole shard is (SLOOP_AT_END, after SLOOP_SHARD_READ_OUT). What is named is
- * yours to answer for: records behind it that were not handed over yet would be left out after a change of
- * workers. A position before the last one named is not written. Any number may be under way. cb (may be
- * NULL) comes once: 0 when it is written, of the end when that is noted (SLOOP_SHARD_ENDED: it is
- * written); SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED: closed before. SLOOP_EOPTION: another
- * kind of position, no sequence number, or one that was not fetched of this shard since this worker began
- * to read it, or read it again: another stream's would be refused for ever. SLOOP_ESTATE also: the end,
- * and it is not reached. */
+/* The next three need SLOOP_CHECKPOINTS_ASKED. They are for programs that pass records on to others, who
+ * say later how far they are. Each returns SLOOP_ESTATE: checkpoints are not asked for, or the consumer is
+ * not running; SLOOP_ENOSHARD: this worker does not read the shard. */
+/* Names a position, which is then written: all records of the shard up to this one (SLOOP_AFTER_SEQ;
+ * to->shard is ignored), or the whole shard (SLOOP_AT_END, after SLOOP_SHARD_READ_OUT), are finished with.
+ * You answer for that: what lies before it and was not handed over yet is left out after a change of workers.
+ * A position before the last one named is not written. Any number of calls may be pending. Needs
+ * SLOOP_CHECKPOINTS_ASKED.
+ *
+ * cb (may be NULL) gets 0 when the position is written. For the end it gets 0 when the end is noted;
+ * SLOOP_SHARD_ENDED tells when it is written. SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED:
+ * closed before. Returns SLOOP_ESTATE: checkpoints are not asked for, the consumer is not running, or the
+ * end is not reached; SLOOP_ENOSHARD: this worker does not read the shard; SLOOP_EOPTION: another kind, no
+ * sequence number, or a number that this worker has not fetched of the shard since it began to read it, or
+ * read it again. The service would refuse a number of another stream for ever. */
 SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb,
                                      void *arg);
-/* Reads the shard again from behind the position named last, or from where this worker began. What is out
- * of it stays valid and counts no more; SLOOP_SHARD_REPOSITIONED is told, then SLOOP_SHARD_OPENED. The
- * lease stays. SLOOP_ESTATE also: it is leaving. */
+/* Reads the shard again: behind the position that was named last, or from where this worker began. Batches
+ * of it that are out stay valid, but acknowledging them has no effect any more. SLOOP_SHARD_REPOSITIONED
+ * comes, then SLOOP_SHARD_OPENED. The lease stays. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE
+ * also if the shard is leaving or its end was named. */
 SLOOP_EXTERN int sloop_rewind(sloop_t *s, const char *shard);
-/* After SLOOP_SHARD_LEAVING: the last position of the shard was named, and it may go as soon as no batch
- * of it is out. SLOOP_ESTATE also: it is not leaving. */
+/* Says after SLOOP_SHARD_LEAVING that you will name no more positions of the shard. The lease goes as soon
+ * as you hold no batch of it. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is
+ * not leaving. */
 SLOOP_EXTERN int sloop_hand_over(sloop_t *s, const char *shard);
-/* This worker's instance, its id, a dot and what tells its incarnations apart; "" without app and before
- * SLOOP_LEASE_JOINED. Lives until the next callback. */
+/* Returns this worker's instance: its id, a dot, and a part that is another one each time it joins. ""
+ * without app and before SLOOP_LEASE_JOINED. Lives until the next callback. */
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 
-/* The functions below read and change the lease table from outside, like an operator: one question at a
- * time, with calls of its own, before start, while running, or on a consumer that never starts. cb comes
- * once, later, with what was asked for, or with a negative status and the error: SLOOP_ELEASE: there is no
- * such table (it is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: no app, another one
- * is under way, or closed; SLOOP_EOPTION, UV_ENOMEM. All that cb is given lives until cb returns. Names
- * and reasons that are not there are "", positions kind 0. */
+/* The functions below read and change the lease table from outside, as an operator does. They work before
+ * sloop_start(), while the consumer runs, and on one that never starts; each has calls of its own. cb
+ * comes once: with status 0 and what was asked for, or with a negative status and the error. SLOOP_ELEASE:
+ * there is no such table (it is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: the
+ * consumer has no app, or another question is pending; SLOOP_EOPTION: cb or a name is missing, or an
+ * argument makes no sense. Names and reasons that there are not are "", positions have kind 0. */
 typedef enum {
   SLOOP_LEASE_FREE = 1,      /* nobody owns it, or a worker that has left */
-  SLOOP_LEASE_OWNED = 2,     /* by a worker whose row looks alive */
-  SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone or evicted; or the time for which it was held is
-                                over; or, by its owner's stamp and our clock, it was not touched for its
-                                lease and 30 s more: an estimate, one read can't know */
+  SLOOP_LEASE_OWNED = 2,     /* its owner looks alive, or the table does not tell */
+  SLOOP_LEASE_OWNER_DEAD = 3 /* its owner's row is gone, or marked as evicted; or the time for which it was
+                                held is over. Or the owner's stamp is older than its lease and 30 s by our
+                                clock: an estimate, since one read can't prove it */
 } sloop_lease_state_t;
-/* What reading at a lease's position brought to light (sloop_admin_lag()). */
+/* What reading at a lease's position has shown (sloop_admin_lag()). */
 typedef enum {
-  SLOOP_LAG_UNASKED = 0,  /* nothing was asked: its living owner tells it, or the shard was read to its end */
-  SLOOP_LAG_READ = 1,     /* read_behind_ms */
-  SLOOP_LAG_TRIMMED = 2,  /* the stream does not keep its place any more: what came behind it may be lost */
-  SLOOP_LAG_GONE = 3,     /* the stream has no such shard any more */
-  SLOOP_LAG_REFUSED = 4,  /* the service refuses its position: nobody can go on from there */
-  SLOOP_LAG_FAILED = 5,   /* not known: the call failed; lag_error */
-  SLOOP_LAG_UNPROVEN = 6, /* not known: pages without records, none of which proves the tip */
+  SLOOP_LAG_UNASKED = 0,     /* nothing was read: its living owner tells the lag, or the shard was read to
+                                its end */
+  SLOOP_LAG_READ = 1,        /* the lag is read_behind_ms */
+  SLOOP_LAG_TRIMMED = 2,     /* the stream does not keep the position any more: what came behind it may be
+                                lost */
+  SLOOP_LAG_GONE = 3,        /* the stream has no such shard any more */
+  SLOOP_LAG_REFUSED = 4,     /* the service refuses its position: nobody can go on from there */
+  SLOOP_LAG_FAILED = 5,      /* not known: the call failed; lag_error */
+  SLOOP_LAG_UNPROVEN = 6,    /* not known: only pages without records came, and none of them proves the tip */
   SLOOP_LAG_OUT_OF_TIME = 7, /* not known: there were too many shards for the time */
-  SLOOP_LAG_NO_POSITION = 8  /* not known: nothing says where it would be read */
+  SLOOP_LAG_NO_POSITION = 8  /* not known: nothing says where reading would begin */
 } sloop_lag_t;
 /* A lease as the table has it. */
 typedef struct sloop_lease_s {
   const char *shard;
-  const char *owner;         /* an instance */
-  const char *claim;         /* the instance that has asked its owner for it */
-  sloop_position_t position; /* AFTER_SEQ with sub 4294967295: behind all records of that number */
+  const char *owner;         /* the instance that owns it */
+  const char *claim;         /* the instance that has asked the owner for it */
+  sloop_position_t position; /* AFTER_SEQ with sub 4294967295: behind all records with that number */
   const char *parents[2];
   sloop_lease_state_t state;
-  uint64_t epoch;
-  int parked;
-  int64_t written_at_ms;    /* by its writer's clock; -1: not told */
-  int64_t behind_ms;        /* as its owner told when it wrote the position; -1: not told */
+  uint64_t epoch;           /* each new owner has a greater one */
+  int parked;               /* 1: nobody reads it until sloop_admin_release() */
+  int64_t written_at_ms;    /* when the row was written, by its writer's clock; -1: not told */
+  int64_t behind_ms;        /* the lag that its owner told when it wrote the position; -1: not told */
   const char *avoid;        /* the instance that gave it up for lack of progress */
-  int refused_n;            /* how often in a row the service refused to read from this position */
-  int64_t refused_at_ms;    /* when it refused last, by that worker's clock; -1: it did not */
-  int64_t refused_until_ms; /* no worker tries again before; -1: it was not refused */
+  int refused_n;            /* how often in a row the service has refused to read from this position */
+  int64_t refused_at_ms;    /* when it last did, by that worker's clock; -1: it did not */
+  int64_t refused_until_ms; /* no worker tries again before this time; -1: it was not refused */
   sloop_lag_t lag;          /* sloop_admin_lag() only */
   int64_t read_behind_ms;   /* READ: from its position to the tip; -1: not known */
   int64_t read_at_ms;       /* when that was read, by our clock; -1: it was not */
   const char *lag_error;    /* REFUSED, FAILED: what the service said; else "" */
-  int64_t avoid_at_ms;      /* when avoid gave it up, by its clock; -1: not told */
-  int begin_untold;         /* 1: the row tells no beginning: position is start of sloop_opts_t, and where
-                               a worker begins is what that worker was given */
+  int64_t avoid_at_ms;      /* when avoid gave it up, by that worker's clock; -1: not told */
+  int begin_untold;         /* 1: the row stores no position. position is then start of this consumer's
+                               options, and another worker may begin elsewhere */
 } sloop_lease_t;
-/* A worker as the table has it. */
+/* A worker as the table has it. Where workers have no rows, it is put together from the leases that name
+ * it. */
 typedef struct sloop_worker_s {
   const char *worker; /* its instance */
   const char *host;
-  uint64_t counter; /* of its heartbeats */
-  uint32_t lease_ms, held, weight;
-  int leads, leaving, dead;                     /* dead: evicted, or it left */
-  int64_t written_at_ms, behind_ms, rate_bytes; /* by its own clock; -1: not told */
-  const char *evicted_by;                       /* an instance; its own when it left */
+  uint64_t counter;                             /* of its heartbeats */
+  uint32_t lease_ms, held, weight;              /* held: how many leases it has */
+  int leads, leaving, dead;                     /* dead: evicted, or it has left */
+  int64_t written_at_ms, behind_ms, rate_bytes; /* when it wrote its row by its own clock, its lag, and the
+                                    bytes of payload that it hands over in a second; -1: not told */
+  const char *evicted_by;                       /* the instance that evicted it; its own if it has left */
 } sloop_worker_t;
 typedef struct sloop_leases_s {
   const sloop_lease_t *const *leases; /* sorted by shard */
@@ -822,50 +842,51 @@ typedef struct sloop_leases_s {
   const char *const *bad_rows; /* rows that make no sense: which, and why */
   size_t bad_rows_n;
   const char *passed_over; /* names rows of other streams, which are left alone; "": there are none */
-  /* sloop_admin_lag() only: shards that wait to be read and have no lease; those that others descend from were
-   * read. A position of kind 0: nothing says where reading would begin. */
-  const sloop_lease_t *const *unleased;
+  const sloop_lease_t *const *unleased; /* sloop_admin_lag() only: shards without a lease whose ancestors
+                                    were all read to their end, so that they wait to be read. A position of
+                                    kind 0: nothing says where reading would begin */
   size_t unleased_n;
   const char *unlisted; /* why the stream's shards are not known; "": they are */
 } sloop_leases_t;
-/* The rows of the lease table of this stream and application: read whole, once, consistently. */
+/* Reads the rows of this stream and application in the lease table: all of them, once, consistently. */
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,
                                 const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
-/* The same, and how far behind its tip each shard is that no living worker tells the lag of: it is read
- * from its position on, one GetRecords of one or two records as a rule, at most 200 shards a second.
- * Nothing is handed out or written. What was not read when limit_ms (0: 10 s) are over is OUT_OF_TIME; a
- * shard drawn by lot comes first. SLOOP_EOPTION: of a consumer with another `retrieval` than
- * SLOOP_RETRIEVAL_POLL. */
+/* Does the same, and finds out how far behind its tip each shard is whose lag no living worker tells. For
+ * that it reads at the shard's position: usually one GetRecords of one or two records, of at most 200
+ * shards a second. Nothing is handed over or written. What was not read after limit_ms (0: 10 s) is
+ * OUT_OF_TIME; the shard to begin with is drawn at random. Returns SLOOP_EOPTION also if `retrieval` is
+ * not SLOOP_RETRIEVAL_POLL. */
 SLOOP_EXTERN int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg);
 
 /* Why a shard is read, or is not. */
 typedef enum {
-  SLOOP_WHY_READ = 1,   /* its owner is alive and reads it */
-  SLOOP_WHY_OWNED = 2,  /* it has an owner; whether that one lives, a table without rows of workers can't
-                           say */
-  SLOOP_WHY_ENDED = 3,  /* it was read to its end */
-  SLOOP_WHY_PARKED = 4, /* until sloop_admin_release() */
-  SLOOP_WHY_PARENT = 5, /* waits_for is to be read first */
-  SLOOP_WHY_FREE = 6,   /* nobody owns it; assigned_to says who takes it next */
+  SLOOP_WHY_READ = 1,         /* its owner is alive and reads it */
+  SLOOP_WHY_OWNED = 2,        /* it has an owner; a table without rows of workers can't say whether that
+                                 one lives */
+  SLOOP_WHY_ENDED = 3,        /* it was read to its end */
+  SLOOP_WHY_PARKED = 4,       /* nobody reads it until sloop_admin_release() */
+  SLOOP_WHY_PARENT = 5,       /* waits_for must be read to its end first */
+  SLOOP_WHY_FREE = 6,         /* nobody owns it; assigned_to says who takes it next */
   SLOOP_WHY_OWNER_SILENT = 7, /* its owner was not heard of for long; free_in_ms */
   SLOOP_WHY_OWNER_DEAD = 8,   /* its owner was evicted, left, or came back as another incarnation: free now */
-  SLOOP_WHY_OWNER_MISSING = 9, /* its owner has no row: free when others missed it for a whole lease */
-  SLOOP_WHY_NO_LEASE = 10,     /* the stream lists it, and it has no lease yet */
+  SLOOP_WHY_OWNER_MISSING = 9, /* its owner has no row: it is free once others have missed the row for a
+                                  whole lease */
+  SLOOP_WHY_NO_LEASE = 10,     /* the stream lists the shard, and it has no lease yet */
   SLOOP_WHY_BAD_ROW = 11,      /* its row makes no sense: bad_row says why */
-  SLOOP_WHY_REFUSED = 12       /* the service refuses its position; lease->refused_until_ms */
+  SLOOP_WHY_REFUSED = 12       /* the service refuses its position; see refused_until_ms of shard.lease */
 } sloop_why_t;
 typedef enum {
   SLOOP_LEADER_UNUSED = 0, /* workers of this schema have no leader: each takes what it finds */
   SLOOP_LEADER_ALIVE = 1,
-  SLOOP_LEADER_NONE = 2,
+  SLOOP_LEADER_NONE = 2,   /* nobody leads */
   SLOOP_LEADER_SILENT = 3, /* by its stamps */
   SLOOP_LEADER_DEAD = 4    /* leader is the one that led last */
 } sloop_leader_state_t;
 /* A shard, as far as stream and table know it. */
 typedef struct sloop_shard_lease_s {
   const char *shard;
-  int listed, closed;         /* 1: the stream lists it; as closed */
+  int listed, closed;         /* 1: the stream lists it; 1: it lists it as closed */
   const sloop_lease_t *lease; /* NULL: it has none that can be read */
 } sloop_shard_lease_t;
 typedef struct sloop_explanation_s {
@@ -873,144 +894,162 @@ typedef struct sloop_explanation_s {
   sloop_shard_lease_t shard;
   int64_t read_at_ms;          /* when the table was read, by our clock */
   const sloop_worker_t *owner; /* the row of the lease's owner; NULL: none */
-  const char *assigned_to;     /* the worker's instance that the leader gives it to; assigned_silent_ms */
-  int64_t free_in_ms;          /* OWNER_SILENT: at the latest, while another worker is alive */
-  const char *bad_row;
-  const sloop_shard_lease_t *waits_for;      /* PARENT: the parent; else NULL */
-  const sloop_shard_lease_t *waits_for_last; /* the ancestor that itself waits for nobody; NULL: waits_for */
+  const char *assigned_to;     /* the instance that it is assigned to; see assigned_silent_ms */
+  int64_t free_in_ms;          /* OWNER_SILENT: it is free after this time at the latest, if another worker
+                                  is alive */
+  const char *bad_row;         /* BAD_ROW: what is wrong with its row */
+  const sloop_shard_lease_t *waits_for;      /* PARENT: the parent that is not read to its end; else NULL */
+  const sloop_shard_lease_t *waits_for_last; /* the ancestor at the end of that chain, which waits for no
+                                    other; NULL: it is waits_for */
   const sloop_shard_lease_t *const *parents;
   size_t parents_n;
-  const sloop_shard_lease_t *const *children; /* of a shard that is closed or ended: those that are known */
+  const sloop_shard_lease_t *const *children; /* the known children, if it is closed or was read to its end */
   size_t children_n;
   sloop_leader_state_t leader_state;
-  const char *leader;
-  size_t workers_alive;            /* neither evicted, leaving nor silent */
+  const char *leader;              /* its instance */
+  size_t workers_alive;            /* workers that are neither evicted, leaving nor silent */
   int epoch_is_counter;            /* 1: every write of a lease moves its epoch, not only a new owner */
-  const char *hole_from, *hole_to; /* the first hash keys that no lease covers, decimal */
-  int64_t assigned_silent_ms;      /* assigned_to was silent for so long, more than its lease_ms; else 0 */
+  const char *hole_from, *hole_to; /* the first hash keys that no lease covers, decimal; "": all are
+                                    covered */
+  int64_t assigned_silent_ms;      /* how long assigned_to has been silent, if that is longer than its
+                                    lease_ms; else 0 */
 } sloop_explanation_t;
-/* Why a shard is or is not being read. Workers whose stamps are old are watched for half a lease first.
- * SLOOP_ENOSHARD. */
+/* Tells why a shard is read, or is not. Workers whose stamps are old are watched for about half a lease
+ * first. cb gets SLOOP_ENOSHARD if the shard is neither listed nor in the table. */
 typedef void (*sloop_explain_cb)(sloop_t *, int status, const sloop_explanation_t *explanation_or_null,
                                  const sloop_error_t *error_or_null, void *arg);
 SLOOP_EXTERN int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg);
 
-/* The outcome for one lease; more kinds may come. */
+/* What became of one lease. */
 typedef enum {
-  SLOOP_CHANGE_DONE = 1,
-  SLOOP_CHANGE_WAS_SO = 2,   /* it was so already */
-  SLOOP_CHANGE_FREE = 3,     /* its owner is evicted: it is free for others */
+  SLOOP_CHANGE_DONE = 1,     /* it was changed */
+  SLOOP_CHANGE_WAS_SO = 2,   /* it needed no change */
+  SLOOP_CHANGE_FREE = 3,     /* its owner is evicted, so it is free for others */
   SLOOP_CHANGE_UNOWNED = 4,  /* nothing to release: nobody owns it */
   SLOOP_CHANGE_ENDED = 5,    /* nothing to release: it was read to its end */
   SLOOP_CHANGE_NO_LEASE = 6, /* nothing to release: it has no lease that can be read */
-  SLOOP_CHANGE_CONFLICT = 7, /* not changed: its row kept changing; with another status, for that */
+  SLOOP_CHANGE_CONFLICT = 7, /* not changed: its row kept changing, or the status says why */
   SLOOP_CHANGE_NO_ROW = 8,   /* not changed: it has no row that can be read */
   SLOOP_CHANGE_POSITION = 9, /* not changed: rows of this schema can't hold that position */
   SLOOP_CHANGE_TAKEN = 10,   /* not changed: a worker has taken it meanwhile */
-  SLOOP_CHANGE_UNKNOWN = 11  /* a write of it was sent, and what came of it is not known */
+  SLOOP_CHANGE_UNKNOWN = 11  /* a write was sent, and its outcome is not known */
 } sloop_change_kind_t;
 typedef struct sloop_change_s {
   const char *shard;
   sloop_change_kind_t kind;
-  sloop_position_t to;   /* kind 0: its position stays */
-  sloop_position_t was;  /* DONE: before */
-  const char *was_owner; /* DONE: an instance it was taken from */
-  int was_parked;        /* DONE */
+  sloop_position_t to;   /* its new position; kind 0: the position stays */
+  sloop_position_t was;  /* DONE: its position before */
+  const char *was_owner; /* DONE: the instance that it was taken from */
+  int was_parked;        /* DONE: 1: it was parked */
 } sloop_change_t;
 typedef enum {
   SLOOP_EVICTION_NONE = 0,   /* no worker was to be evicted by name */
-  SLOOP_EVICTION_DONE = 1,   /* it learns so by its next heartbeat, within half its lease_ms */
+  SLOOP_EVICTION_DONE = 1,   /* the worker is evicted; it learns so by its next heartbeat, within half its
+                                lease_ms */
   SLOOP_EVICTION_WAS_SO = 2, /* it was evicted before */
   SLOOP_EVICTION_HAD_LEFT = 3
 } sloop_eviction_t;
 typedef struct sloop_admin_result_s {
   const sloop_change_t *const *changes; /* leases that were not changed come first */
   size_t changes_n;
-  sloop_eviction_t eviction; /* release of a worker */
-  const char *worker;        /* its instance */
+  sloop_eviction_t eviction; /* when a worker was released */
+  const char *worker;        /* the instance of that worker */
   uint32_t worker_lease_ms;
-  size_t unlisted_n;                     /* leases left alone: the stream lists their shards no more */
+  size_t unlisted_n;                     /* leases left alone, because the stream lists their shards no
+                                    more */
   size_t missing_n;                      /* listed shards without a lease that can be read */
   size_t bad_rows_n;                     /* rows that make no sense, left alone */
-  const char *const *unfinished_parents; /* of one shard that was reset: they are read before it */
+  const char *const *unfinished_parents; /* when one shard was reset: its parents that are read before it */
   size_t unfinished_parents_n;
-  const char *const *children_ahead; /* and these are read on beside it, from where they stand */
+  const char *const *children_ahead; /* when one shard was reset: children that are read on beside it, from
+                                    where they stand */
   size_t children_ahead_n;
-  size_t evicted_n; /* reset with force: workers that were evicted for it, or may be */
+  size_t evicted_n; /* a reset with force: workers that were evicted for it, or may have been */
 } sloop_admin_result_t;
-/* With a negative status: what was done all the same, or NULL. With UV_ECANCELED NULL means that it is not
- * known. */
+/* Gets the result. With a negative status that is what was done all the same; NULL: nothing, and with
+ * UV_ECANCELED it is not known. */
 typedef void (*sloop_admin_cb)(sloop_t *, int status, const sloop_admin_result_t *result_or_null,
                                const sloop_error_t *error_or_null, void *arg);
-/* A shard: takes its lease from an owner that is dead, and ends its being parked. A living owner keeps it:
- * SLOOP_EOWNED, and nothing is changed. An owner that is not evicted yet is watched for a lease of its
- * own, so cb may take that long. A worker's id or instance: evicts it, so that all it has is free for
- * others. One that lives learns so by its next heartbeat, within half a lease at most, and joins anew;
- * until then it may hand out records that another worker reads already, with a smaller epoch; what it
- * saves is refused. With other schemas, whose workers have no rows, each of its leases is taken: it learns
- * so when it renews, and may take them again. SLOOP_ENOSHARD, SLOOP_ENOWORKER. */
+/* Given a shard: takes its lease from an owner that is dead, and unparks it. If its owner lives, cb gets
+ * SLOOP_EOWNED, and nothing is changed. An owner that is not evicted yet is watched for as long as its lease
+ * is, so cb may take that long.
+ *
+ * Given a worker's id or instance: evicts that worker, so that all its leases are free for others. A worker
+ * that lives learns so by its next heartbeat, within half a lease, and joins again as another incarnation.
+ * Until then it may hand over records that another worker reads already; theirs have a greater epoch, and
+ * what it saves is refused. In schemas without rows of workers each of its leases is taken: the worker learns
+ * so when it renews them, and may take them again.
+ *
+ * cb gets SLOOP_ENOSHARD or SLOOP_ENOWORKER if there is none of that name. */
 SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
-/* Sets the position of one shard, or (NULL) of all there are leases of and the stream still lists:
- * SLOOP_OLDEST, _LATEST (what arrives from now on: closed shards with children count as read), _AT_TIME
- * (only with schema "sloop"), and for one shard _AT_SEQ (to->shard is not looked at). A lease that ended
- * is read again, parents before children. SLOOP_EOWNED, and nothing is changed, while a living worker owns
- * one of them; an owner that is not evicted yet is watched for a lease of its own. With force nothing is
- * waited for: owners are evicted first, as by sloop_admin_release(), and what that says holds here too.
- * The service is asked for an iterator at a sequence number before anything is written: SLOOP_EPOSITION,
- * SLOOP_ETRIMMED, and nothing is changed. SLOOP_ELEASE: some could not be changed. SLOOP_ENOSHARD. */
+/* Sets the position of one shard, or (NULL) of all that have a lease and are still listed. `to` is
+ * SLOOP_OLDEST; SLOOP_LATEST: what arrives from now on, so closed shards with children count as read;
+ * SLOOP_AT_TIME: with schema "sloop" only, else cb gets SLOOP_EOPTION; or, for one shard, SLOOP_AT_SEQ
+ * (to->shard is ignored). A lease that ended is read again, parents before children.
+ *
+ * If a living worker owns one of the leases, cb gets SLOOP_EOWNED, and nothing is changed. An owner that
+ * is not evicted yet is watched for as long as its lease is. With force nobody is watched: owners are
+ * evicted first, with what sloop_admin_release() says of that. For a sequence number the service is first
+ * asked for an iterator: if it refuses, cb gets SLOOP_EPOSITION or SLOOP_ETRIMMED, and nothing is changed.
+ * SLOOP_ELEASE: some leases could not be changed; SLOOP_ENOSHARD: there is no such lease. */
 SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
 
-/* A place where the positions of a stream are: the leases of an application, or a token. */
+/* Where the positions of a stream are kept: the leases of an application, or a token. */
 typedef struct sloop_place_s {
   size_t size;        /* set by sloop_place_init() */
-  const char *app;    /* as in sloop_opts_t, as the next two. NULL: a token */
+  const char *app;    /* as in sloop_opts_t, like the next two. NULL: the place is a token */
   const char *store;  /* NULL: "dynamodb" */
   const char *schema; /* NULL: "sloop" */
-  int several;        /* "kcl": rows name their stream, as where the application reads several */
-  const char *token;  /* to read from, when there is no app. What is written: sloop_migration_t.token */
+  int several;        /* with "kcl": 1 if rows name their stream, because the application reads several */
+  const char *token;  /* without app: the token to copy from. One that is written is in
+                         sloop_migration_t.token */
 } sloop_place_t;
 #define sloop_place_init(p) sloop_place_init_sized((p), sizeof *(p))
 SLOOP_EXTERN void sloop_place_init_sized(sloop_place_t *p, size_t size);
-/* The outcome for one shard, or one row; more kinds may come. From DIFFERS on they are in the way. */
+/* What becomes of one shard, or of one row. Those from SLOOP_MOVE_DIFFERS on are in the way of the copy. */
 typedef enum {
-  SLOOP_MOVE_TO_DO = 1,      /* is to be copied, and was not yet */
-  SLOOP_MOVE_DONE = 2,       /* was copied */
+  SLOOP_MOVE_TO_DO = 1,      /* it was not copied yet */
+  SLOOP_MOVE_DONE = 2,       /* it was copied */
   SLOOP_MOVE_WAS_SO = 3,     /* the target has that position already */
-  SLOOP_MOVE_DIFFERS = 4,    /* the target has another one: `to` */
-  SLOOP_MOVE_PARKED = 5,     /* parked, and no other place can say so: sloop_admin_release() ends that */
-  SLOOP_MOVE_BAD_SOURCE = 6, /* its row makes no sense: why */
-  SLOOP_MOVE_NO_TIME = 7,    /* it begins at a time that its row does not tell: sloop_opts_t.start can */
-  SLOOP_MOVE_START = 8,    /* rows of the target do not tell where it begins: s and each worker start there */
-  SLOOP_MOVE_POSITION = 9, /* rows of the target can't hold that position */
-  SLOOP_MOVE_EXTRA = 10,   /* a row of the target, of a shard that is nowhere in the source */
+  SLOOP_MOVE_DIFFERS = 4,    /* the target has another position: `to` */
+  SLOOP_MOVE_PARKED = 5,     /* it is parked, which no other place can say; sloop_admin_release() ends that */
+  SLOOP_MOVE_BAD_SOURCE = 6, /* its row in the source makes no sense: why */
+  SLOOP_MOVE_NO_TIME = 7,    /* it begins at a time that its row does not tell; start in sloop_opts_t can */
+  SLOOP_MOVE_START = 8,      /* rows of the target do not tell where it begins; give s and each worker that
+                                start */
+  SLOOP_MOVE_POSITION = 9,   /* rows of the target can't hold that position */
+  SLOOP_MOVE_EXTRA = 10,     /* the target has a row of a shard that the source does not know */
   SLOOP_MOVE_BAD_TARGET = 11, /* a row of the target makes no sense: why */
-  SLOOP_MOVE_FOREIGN = 12     /* a row of the target is nothing that its schema has */
+  SLOOP_MOVE_FOREIGN = 12     /* a row of the target is of no kind that its schema has */
 } sloop_move_kind_t;
 typedef struct sloop_move_s {
-  const char *shard; /* or the key of a row */
+  const char *shard; /* shard id, or the key of a row */
   sloop_move_kind_t kind;
   sloop_position_t from, to; /* as the source has it, and as the target has it or will have it */
-  int filled; /* the source does not name it: before shards that are named it counts as read to its end,
-                 else it begins at its oldest record */
+  int filled; /* 1: the source does not name the shard. It counts as read to its end if it is an ancestor
+                 of shards that are named; else it begins at its oldest record */
   const char *why;
 } sloop_move_t;
 typedef struct sloop_migration_s {
-  const sloop_move_t *const *moves; /* sorted by shard; rows that are in the way come last */
+  const sloop_move_t *const *moves; /* sorted by shard; then rows of the target that are in the way */
   size_t moves_n;
   size_t problems_n; /* moves that are in the way */
-  int wrote;         /* something was sent to the target */
-  const char *token; /* the target is a token: this one; else "" */
+  int wrote;         /* 1: something was sent to the target */
+  const char *token; /* the token that was made, if the target is one; else "" */
 } sloop_migration_t;
-/* With a negative status: what was found out all the same, or NULL. */
+/* Gets what was found out; with a negative status too, or NULL. */
 typedef void (*sloop_migrate_cb)(sloop_t *, int status, const sloop_migration_t *found_or_null,
                                  const sloop_error_t *error_or_null, void *arg);
-/* Copies the positions of all shards from one place to another, of which one at most is a token; s needs
- * no app. With write 0 it only finds out what would be done. Nothing is written while a worker lives on
- * either side, which is watched for a lease (SLOOP_EOWNED), or while anything is in the way (SLOOP_ELEASE,
- * and the moves say what): rows of the target are made, and never changed. A worker that begins while they
- * are made ends it with SLOOP_ELEASE, unless all are there by then. One that was cut off is carried on by
- * asking again. The source stays as it is. SLOOP_ETOKEN, SLOOP_EOPTION. */
+/* Copies the positions of all shards from one place to another. At most one of them is a token. s needs no
+ * app. With write 0 it only finds out what would be done. The source stays as it is. Rows of the target are
+ * made, and never changed.
+ *
+ * Nothing is written while a worker lives on either side, which is watched for a lease (cb gets
+ * SLOOP_EOWNED), or while anything is in the way (SLOOP_ELEASE, and the moves say what). If a worker
+ * begins to work while rows are being made, cb gets SLOOP_ELEASE, unless all rows are there by then. A
+ * copy that was cut off is completed by calling this again. SLOOP_ETOKEN: the token is damaged or of
+ * another stream. Returns SLOOP_EOPTION: a place is missing, or both are tokens. */
 SLOOP_EXTERN int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to,
                                      int write, sloop_migrate_cb cb, void *arg);
 
@@ -1018,28 +1057,29 @@ SLOOP_EXTERN int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, cons
 typedef struct sloop_metrics_s sloop_metrics_t;
 typedef struct sloop_metrics_opts_s {
   size_t size;                /* set by sloop_metrics_opts_init() */
-  const char *listen;         /* "ADDRESS:PORT": GET /metrics (Prometheus), /ready, /healthz; port 0: any
-                                 free one; no ADDRESS: all IPv4 addresses of the machine. NULL: off */
-  const char *cloudwatch;     /* namespace to put metrics into once every cloudwatch_ms; NULL: off */
-  int cloudwatch_as_motorway; /* 1: motorway's one metric instead of our own set; also switches it on, with
-                                 motorway's namespace when none is given */
+  const char *listen;         /* NULL: off. "ADDRESS:PORT", for GET /metrics (Prometheus), /ready and
+                                 /healthz. Port 0: any free one; no ADDRESS: all IPv4 addresses of the
+                                 machine */
+  const char *cloudwatch;     /* NULL: off. The namespace to put metrics into, every cloudwatch_ms */
+  int cloudwatch_as_motorway; /* 0. 1: motorway's one metric instead of our own set; without a namespace,
+                                 into motorway's */
   uint32_t cloudwatch_ms;     /* 60000. From 1000 */
 } sloop_metrics_opts_t;
 #define sloop_metrics_opts_init(o) sloop_metrics_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size);
-/* Opens metrics of s, before or after it starts, and of those given to sloop_metrics_add(). They are
- * closed with s, unless they were before. On failure *out is NULL and why says more: SLOOP_EOPTION,
- * UV_EADDRINUSE and other reasons why the address can't be listened on, UV_ENOMEM. Later failures of
- * CloudWatch are told to on_log as warnings, once until it works again; what was not told comes the next
- * time. */
+/* Opens metrics of s, before or after it starts, and of consumers given to sloop_metrics_add().
+ * sloop_close(s) closes them, unless you did before: after it m must not be used, nor closed. On failure
+ * *out is NULL, and why says more. Returns SLOOP_EOPTION; SLOOP_ESTATE: s is closed; UV_EADDRINUSE and
+ * other reasons why the address can't be listened on. Later failures of CloudWatch are warnings of on_log,
+ * one until it works again; what could not be put then is put the next time. */
 SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
                                     char *why, size_t why_size);
-/* Adds a consumer, joined to s or s to it, until it is closed. SLOOP_EOPTION: it is not joined;
- * SLOOP_ESTATE: either is closed; UV_ENOMEM. */
+/* Adds a consumer that is joined to s, or s to it, until that is closed. Returns SLOOP_EOPTION: it is not
+ * joined; SLOOP_ESTATE: it or s is closed. */
 SLOOP_EXTERN int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined);
-/* "http://ADDRESS:PORT"; "" when it does not listen. Lives until close. */
+/* Returns "http://ADDRESS:PORT", or "" if it does not listen. Lives until m is closed. */
 SLOOP_EXTERN const char *sloop_metrics_url(const sloop_metrics_t *m);
-/* Stops listening and telling; m is gone. NULL is fine. */
+/* Stops listening and publishing before s is closed; m is gone when it returns. NULL is allowed. */
 SLOOP_EXTERN void sloop_metrics_close(sloop_metrics_t *m);
 #ifdef __cplusplus
 }
