@@ -200,8 +200,8 @@ typedef enum {
  * in other structs and therefore never grows. Members that the kind does not use are ignored in a position
  * that you pass, and are 0 or NULL in one that you are given. */
 typedef struct sloop_position_s {
-  sloop_position_kind_t kind;
-  int64_t at_ms;     /* AT_TIME; a number that looks like Unix seconds is refused */
+  sloop_position_kind_t kind; /* says which of the other members are used */
+  int64_t at_ms;              /* AT_TIME; a number that looks like Unix seconds is refused */
   const char *shard; /* AT_SEQ, AFTER_SEQ: shard id. As start, and in sloop_seek(), the end of an id is
                         enough */
   const char *seq;   /* AT_SEQ, AFTER_SEQ: sequence number, decimal, NUL-ended */
@@ -231,8 +231,8 @@ typedef enum {
                                goes anyway */
 } sloop_shard_event_kind_t;
 typedef struct sloop_shard_event_s {
-  sloop_shard_event_kind_t kind;
-  const char *shard; /* shard id */
+  sloop_shard_event_kind_t kind; /* what happened */
+  const char *shard;             /* shard id */
 } sloop_shard_event_t;
 /* Returns what follows SLOOP_SHARD_ in the constant's name, in lower case: "opened"; "unknown" if there is
  * no such constant. Static. */
@@ -258,11 +258,11 @@ typedef enum {
   SLOOP_LEASE_LEFT           /* the last event: everything is released. Not told after a fatal error */
 } sloop_lease_event_kind_t;
 typedef struct sloop_lease_event_s {
-  sloop_lease_event_kind_t kind;
-  const char *shard;  /* "" when the event concerns no single shard */
-  const char *worker; /* this worker's instance, see sloop_worker() */
-  const char *text;   /* one line, safe to print */
-  uint64_t epoch;     /* of the shard's lease: each new owner has a greater one */
+  sloop_lease_event_kind_t kind; /* what happened */
+  const char *shard;             /* "" when the event concerns no single shard */
+  const char *worker;            /* this worker's instance, see sloop_worker() */
+  const char *text;              /* one line, safe to print */
+  uint64_t epoch;                /* of the shard's lease: each new owner has a greater one */
 } sloop_lease_event_t;
 /* Returns what follows SLOOP_LEASE_ in the constant's name, in lower case: "joined"; "unknown" if there is
  * no such constant. Static. */
@@ -293,8 +293,7 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
  * is unknown. behind_unknown_ms_now is how long the lag of some shard has been unknown; UINT64_MAX: all
  * are known. tip_now counts shards that are at their tip with every record acknowledged. tip_age_ms_now is
  * the time since the tip was last checked, of the shard that was checked longest ago; UINT64_MAX: not
- * every shard is at its tip. aggregates counts records of the stream that were replaced by the records in
- * them. */
+ * every shard is at its tip. aggregates counts records of the stream that were expanded. */
 #define SLOOP_STATS(X)                                                                                 \
   X(records, "records", "handed to on_batch")                                                          \
   X(payload_bytes, "bytes", "of those records")                                                        \
@@ -640,9 +639,9 @@ SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *ar
 /* Closes at once: cancels everything and writes nothing. cb (may be NULL) is the last callback ever made
  * for s, on a later turn of the loop; s is gone when it returns. Batches and requests for credentials that
  * you hold stay yours until you give them back. Pending callbacks of sloop_stop(), sloop_seek(),
- * checkpoints and sloop_admin_*() come before cb, with UV_ECANCELED; that of a pending sloop_list() does
- * not come. Metrics opened for s are closed with it. If s is NULL or was closed before, this does nothing
- * and does not call cb. */
+ * sloop_checkpoint(), sloop_checkpoint_at() and sloop_admin_*() come before cb, with UV_ECANCELED; that of
+ * a pending sloop_list() does not come. Metrics opened for s are closed with it. If s is NULL or was
+ * closed before, this does nothing and does not call cb. */
 SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
 SLOOP_EXTERN void sloop_ref(sloop_t *s);   /* s keeps uv_run() going: the default */
 SLOOP_EXTERN void sloop_unref(sloop_t *s); /* s does not; from sloop_close() until its callback it does */
@@ -651,11 +650,11 @@ SLOOP_EXTERN void *sloop_arg(const sloop_t *s);
 SLOOP_EXTERN struct uv_loop_s *sloop_loop(const sloop_t *s);
 
 /* ---- while it runs ------------------------------------------------------------------------- */
-/* Pause one shard, or with shard NULL all, those to come too; and end that. Once sloop_pause() has
- * returned, on_batch is not called for the shard until sloop_resume(). A paused shard holds no other back,
- * so its records may come late afterwards. Pausing twice is like once. The pause of a single shard ends
- * when its lease goes. Return SLOOP_ENOSHARD: this consumer does not know the shard; SLOOP_ESTATE:
- * stopped, or stopping. */
+/* sloop_pause() pauses one shard, or with shard NULL all, present and future; sloop_resume() ends that.
+ * Once sloop_pause() has returned, on_batch is not called for the shard until sloop_resume(). A paused
+ * shard holds no other back, so its records may come late afterwards. Pausing twice is like once. The
+ * pause of a single shard ends when its lease goes. Both return SLOOP_ENOSHARD: this consumer does not
+ * know the shard; SLOOP_ESTATE: stopped, or stopping. */
 SLOOP_EXTERN int sloop_pause(sloop_t *s, const char *shard);
 SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 
@@ -667,15 +666,17 @@ SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
  * shards are not known yet, or none is left to read; SLOOP_EPROTO: the service gave a name that is no text;
  * SLOOP_ETOOBIG: over 64 MiB.
  *
- * bloop, a Python library, has the same format: its tokens can be loaded here, and, for DynamoDB, these
- * there. A shard may have four keys that bloop does not write, which others may ignore: sub_sequence;
- * arrived_at; clear_until (ms: up to then nothing came behind the record, or its loss was told);
- * not_before (ms: started at a time or at the latest, and nothing read yet). */
+ * Tokens of bloop, a Python library, have the same format and can be loaded here; bloop loads those that
+ * sloop_save() writes of DynamoDB streams. A shard may have four keys that bloop does not write, and that
+ * readers may ignore: sub_sequence; arrived_at; clear_until (ms: up to then nothing came behind the
+ * record, or its loss was told); not_before (ms: started at a time or at the latest, and nothing read
+ * yet). */
 SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 
 /* Moves the consumer: it goes on from another position. Batches that are out stay valid, but acknowledging
- * them has no effect any more. Nothing from before is handed over once cb has come. Shards that were read
- * before tell SLOOP_SHARD_REPOSITIONED, and SLOOP_SHARD_OPENED when they are read again; pauses stay.
+ * them has no effect any more. Nothing from before is handed over once cb has come. on_shard tells
+ * SLOOP_SHARD_REPOSITIONED of shards that were read before, and SLOOP_SHARD_OPENED when they are read again.
+ * Pauses stay.
  *
  * cb (may be NULL) gets 0 when every shard has its new position. Otherwise nothing was changed, and on_error
  * says more: SLOOP_ETOKEN: the token is of another stream; SLOOP_ETRIMMED: a shard of the token is gone, and
@@ -758,10 +759,10 @@ SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, vo
  * read it again. The service would refuse a number of another stream for ever. */
 SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb,
                                      void *arg);
-/* Reads the shard again: behind the position that was named last, or from where this worker began. Batches
- * of it that are out stay valid, but acknowledging them has no effect any more. SLOOP_SHARD_REPOSITIONED
- * comes, then SLOOP_SHARD_OPENED. The lease stays. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE
- * also if the shard is leaving or its end was named. */
+/* Reads the shard again, from behind the position that was named last, or from where this worker began.
+ * Batches of it that are out stay valid, but acknowledging them has no effect any more.
+ * SLOOP_SHARD_REPOSITIONED comes, then SLOOP_SHARD_OPENED. The lease stays. Returns what
+ * sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is leaving or its end was named. */
 SLOOP_EXTERN int sloop_rewind(sloop_t *s, const char *shard);
 /* Says after SLOOP_SHARD_LEAVING that you will name no more positions of the shard. The lease goes as soon
  * as you hold no batch of it. Returns what sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is
@@ -776,7 +777,8 @@ SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
  * comes once: with status 0 and what was asked for, or with a negative status and the error. SLOOP_ELEASE:
  * there is no such table (it is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: the
  * consumer has no app, or another question is pending; SLOOP_EOPTION: cb or a name is missing, or an
- * argument makes no sense. Names and reasons that there are not are "", positions have kind 0. */
+ * argument makes no sense. An instance is one life of a worker: see sloop_worker(). A name or a reason
+ * that does not exist is ""; such a position has kind 0. */
 typedef enum {
   SLOOP_LEASE_FREE = 1,      /* nobody owns it, or a worker that has left */
   SLOOP_LEASE_OWNED = 2,     /* its owner looks alive, or the table does not tell */
@@ -848,14 +850,15 @@ typedef struct sloop_leases_s {
   size_t unleased_n;
   const char *unlisted; /* why the stream's shards are not known; "": they are */
 } sloop_leases_t;
-/* Reads the rows of this stream and application in the lease table: all of them, once, consistently. */
+/* Gets the rows, or NULL. */
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,
                                 const sloop_error_t *error_or_null, void *arg);
+/* Reads the rows of this stream and application in the lease table: all of them, once, consistently. */
 SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
 /* Does the same, and finds out how far behind its tip each shard is whose lag no living worker tells. For
- * that it reads at the shard's position: usually one GetRecords of one or two records, of at most 200
- * shards a second. Nothing is handed over or written. What was not read after limit_ms (0: 10 s) is
- * OUT_OF_TIME; the shard to begin with is drawn at random. Returns SLOOP_EOPTION also if `retrieval` is
+ * that it reads at the shard's position: usually one GetRecords of one or two records. It begins with at
+ * most 200 shards a second. Nothing is handed over or written. What was not read after limit_ms (0: 10 s)
+ * is OUT_OF_TIME; the shard to begin with is drawn at random. Returns SLOOP_EOPTION also if `retrieval` is
  * not SLOOP_RETRIEVAL_POLL. */
 SLOOP_EXTERN int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg);
 
@@ -878,10 +881,10 @@ typedef enum {
 } sloop_why_t;
 typedef enum {
   SLOOP_LEADER_UNUSED = 0, /* workers of this schema have no leader: each takes what it finds */
-  SLOOP_LEADER_ALIVE = 1,
+  SLOOP_LEADER_ALIVE = 1,  /* by its row */
   SLOOP_LEADER_NONE = 2,   /* nobody leads */
-  SLOOP_LEADER_SILENT = 3, /* by its stamps */
-  SLOOP_LEADER_DEAD = 4    /* leader is the one that led last */
+  SLOOP_LEADER_SILENT = 3, /* its stamps are older than its lease */
+  SLOOP_LEADER_DEAD = 4    /* it was evicted or has left; leader is the one that led last */
 } sloop_leader_state_t;
 /* A shard, as far as stream and table know it. */
 typedef struct sloop_shard_lease_s {
@@ -914,10 +917,11 @@ typedef struct sloop_explanation_s {
   int64_t assigned_silent_ms;      /* how long assigned_to has been silent, if that is longer than its
                                     lease_ms; else 0 */
 } sloop_explanation_t;
-/* Tells why a shard is read, or is not. Workers whose stamps are old are watched for about half a lease
- * first. cb gets SLOOP_ENOSHARD if the shard is neither listed nor in the table. */
+/* Gets the explanation, or NULL. */
 typedef void (*sloop_explain_cb)(sloop_t *, int status, const sloop_explanation_t *explanation_or_null,
                                  const sloop_error_t *error_or_null, void *arg);
+/* Tells why a shard is read, or is not. Workers whose stamps are old are watched for about half a lease
+ * first. cb gets SLOOP_ENOSHARD if the shard is neither listed nor in the table. */
 SLOOP_EXTERN int sloop_admin_explain(sloop_t *s, const char *shard, sloop_explain_cb cb, void *arg);
 
 /* What became of one lease. */
@@ -928,7 +932,8 @@ typedef enum {
   SLOOP_CHANGE_UNOWNED = 4,  /* nothing to release: nobody owns it */
   SLOOP_CHANGE_ENDED = 5,    /* nothing to release: it was read to its end */
   SLOOP_CHANGE_NO_LEASE = 6, /* nothing to release: it has no lease that can be read */
-  SLOOP_CHANGE_CONFLICT = 7, /* not changed: its row kept changing, or the status says why */
+  SLOOP_CHANGE_CONFLICT = 7, /* not changed: its row kept changing, or for the reason that the callback's
+                                status tells */
   SLOOP_CHANGE_NO_ROW = 8,   /* not changed: it has no row that can be read */
   SLOOP_CHANGE_POSITION = 9, /* not changed: rows of this schema can't hold that position */
   SLOOP_CHANGE_TAKEN = 10,   /* not changed: a worker has taken it meanwhile */
@@ -943,11 +948,11 @@ typedef struct sloop_change_s {
   int was_parked;        /* DONE: 1: it was parked */
 } sloop_change_t;
 typedef enum {
-  SLOOP_EVICTION_NONE = 0,   /* no worker was to be evicted by name */
-  SLOOP_EVICTION_DONE = 1,   /* the worker is evicted; it learns so by its next heartbeat, within half its
-                                lease_ms */
-  SLOOP_EVICTION_WAS_SO = 2, /* it was evicted before */
-  SLOOP_EVICTION_HAD_LEFT = 3
+  SLOOP_EVICTION_NONE = 0,    /* no worker was to be evicted by name */
+  SLOOP_EVICTION_DONE = 1,    /* the worker is evicted; it learns so by its next heartbeat, within half its
+                                 lease_ms */
+  SLOOP_EVICTION_WAS_SO = 2,  /* it was evicted before */
+  SLOOP_EVICTION_HAD_LEFT = 3 /* it had left by itself */
 } sloop_eviction_t;
 typedef struct sloop_admin_result_s {
   const sloop_change_t *const *changes; /* leases that were not changed come first */
@@ -970,15 +975,15 @@ typedef struct sloop_admin_result_s {
  * UV_ECANCELED it is not known. */
 typedef void (*sloop_admin_cb)(sloop_t *, int status, const sloop_admin_result_t *result_or_null,
                                const sloop_error_t *error_or_null, void *arg);
-/* Given a shard: takes its lease from an owner that is dead, and unparks it. If its owner lives, cb gets
- * SLOOP_EOWNED, and nothing is changed. An owner that is not evicted yet is watched for as long as its lease
- * is, so cb may take that long.
+/* Given a shard: takes its lease from an owner that is dead, and unparks the shard. If its owner lives, cb
+ * gets SLOOP_EOWNED, and nothing is changed. An owner that is not evicted yet is watched for as long as its
+ * lease is, so cb may take that long.
  *
  * Given a worker's id or instance: evicts that worker, so that all its leases are free for others. A worker
  * that lives learns so by its next heartbeat, within half a lease, and joins again as another incarnation.
- * Until then it may hand over records that another worker reads already; theirs have a greater epoch, and
- * what it saves is refused. In schemas without rows of workers each of its leases is taken: the worker learns
- * so when it renews them, and may take them again.
+ * Until then it may hand over records that another worker reads already, in a greater epoch; positions that
+ * it saves are refused. In schemas without rows of workers each of its leases is taken: the worker learns so
+ * when it renews them, and may take them again.
  *
  * cb gets SLOOP_ENOSHARD or SLOOP_ENOWORKER if there is none of that name. */
 SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
