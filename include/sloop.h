@@ -221,9 +221,9 @@ typedef enum {
                                are out has no effect any more */
   SLOOP_SHARD_LOST,         /* another worker has its lease. Acknowledging records of it that are out has
                                no effect any more */
-  SLOOP_SHARD_RELEASED,     /* its lease was given up: handed over, at a stop, for lack of progress, or
-                               parked. Acknowledging records of it that are still out has no effect any
-                               more */
+  SLOOP_SHARD_RELEASED,     /* its lease was given up: handed over, at a stop, for lack of progress,
+                               parked, or because the service refuses its position. Acknowledging records
+                               of it that are still out has no effect any more */
   SLOOP_SHARD_READ_OUT,     /* with SLOOP_CHECKPOINTS_ASKED: it is read to its end, and every record of it
                                is acknowledged. It ends when you pass SLOOP_AT_END to sloop_checkpoint_at() */
   SLOOP_SHARD_LEAVING       /* with SLOOP_CHECKPOINTS_ASKED: another worker is to have it, and nothing more
