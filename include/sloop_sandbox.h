@@ -13,8 +13,8 @@
  * Ignore SIGPIPE, as sloop.h says: a client that leaves before it has its answer would end the process.
  * Nothing here blocks. int results: 0, or a negative UV_E* / SLOOP_E* code.
  * _ms is milliseconds, _bytes is bytes. A "shard of changes" is a shard of a table's stream. Link
- * libsloop-sandbox.a, then libsloop.a, because it uses functions that the shared library does not export, and
- * libnghttp2 if it was built with that. sloop(7) has the command. */
+ * libsloop-sandbox.a, then libsloop.a, because the sandbox uses functions that the shared library does not
+ * export, and libnghttp2 if the sandbox was built with that. sloop(7) has the command. */
 #ifndef SLOOP_SANDBOX_H
 #define SLOOP_SANDBOX_H
 #include <stddef.h>
