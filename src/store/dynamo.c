@@ -1,9 +1,11 @@
-/* dynamo.c - the store in DynamoDB. Each request becomes an `asking`, which makes one call after another.
+/* dynamo.c - the DynamoDB store. Each request becomes an `asking`, which makes one call at a time.
  *
- *   prepare: DESCRIBE -> (does not exist) CREATE -> DESCRIBE ... until ACTIVE      waits between calls
- *   get:     GetItem, or BatchGetItem until no key is left unprocessed             waits between calls
- *   list:    Query or Scan, page after page                                        waits between calls
- *   write:   one call; repeated only if it was throttled */
+ *   prepare: DescribeTable; if there is no table, CreateTable, then DescribeTable until the table is ACTIVE
+ *   get:     GetItem, or BatchGetItem until no key is left unprocessed
+ *   list:    Query or Scan, page after page
+ *   write:   one call, which is repeated only if it was throttled
+ *
+ * Between two calls of a prepare, get or list, the asking can wait for its timer `pause`. */
 #include "store/dynamo.h"
 
 #include "aws/json_op.h"
@@ -15,17 +17,21 @@
 
 #define TRIES_MAX 6u
 #define CALL_MS_MAX 10000u
-#define KEYS_MAX 100u /* keys of one BatchGetItem (API reference) */
-/* BatchGetItem answers at most 16 MB (API reference); escapes and base64 in JSON can double that. */
+#define KEYS_MAX 100u /* the most keys that one BatchGetItem takes (API reference) */
+/* The limit on an answer. BatchGetItem returns at most 16 MB (API reference); escapes and base64 in JSON
+ * can double that size. */
 #define ANSWER_MAX (40u * 1024 * 1024)
-/* Query and Scan answer 1 MB of items (API reference), which JSON can make several times as long. */
+/* The limit on a page. Query and Scan return at most 1 MB of items (API reference), which JSON can make
+ * several times as long. */
 #define PAGE_MAX (16u * 1024 * 1024)
-#define SLICE_BYTES 65536u /* as much as a slice of a page of records; a row is always read whole */
-/* CreateTable takes some seconds; the table is polled until it is ACTIVE. */
+/* how much of an answer is parsed in one turn of the event queue; a row is always read whole */
+#define SLICE_BYTES 65536u
+/* CreateTable takes some seconds. The table is polled until it is ACTIVE, for at most PREPARE_US_MAX. */
 #define PREPARE_US_MAX 120000000u
 #define POLL_US_MIN 100000u
 #define POLL_US_MAX 2000000u
-#define BATCH_US_MAX 10000000u /* how long keys may stay unprocessed */
+/* how long keys of a BatchGetItem may stay unprocessed before the request fails */
+#define BATCH_US_MAX 10000000u
 
 typedef enum {
   ASK_DESCRIBE,
@@ -42,26 +48,26 @@ typedef enum {
 typedef struct dynamo {
   slp_store s;
   slp_host *h;
-  slp_aws *aws;         /* holds a reference */
+  slp_aws *aws;         /* the store holds a reference */
   slp_table_spec *spec; /* owned */
-  /* 1: a refused write has shown its row before. This server shows rows, so a refusal without one means that
-   * there is no row. */
+  /* 1: an error of this server for a failed condition has contained the row before. So a later error
+   * without a row means that the row does not exist. */
   uint8_t tells_images;
 } dynamo;
 
-/* a request, and the call that it makes now */
+/* A request of the store, and the call that is in flight for it. */
 typedef struct asking {
   slp_json_op op;
   dynamo *d;
   ask_kind kind;
   slp_store_req *rq;
   slp_dynamo_reader reader;
-  slp_buf rest; /* where the next call goes on */
+  slp_buf rest; /* where the next call starts: LastEvaluatedKey or UnprocessedKeys of the last answer */
   slp_dynamo_table table;
-  size_t rows_before; /* rows of earlier pages */
-  slp_paging pages;   /* limits of a list */
+  size_t rows_before; /* how many rows the pages before the current one gave */
+  slp_paging pages;   /* LIST: the limits on pages and bytes */
   uint64_t poll_us, give_up_us;
-  uint8_t asked_before; /* rq->sent_us is set already */
+  uint8_t asked_before; /* 1: rq->sent_us is set, because a first call was sent */
   slp_timer pause;
 } asking;
 
@@ -125,14 +131,15 @@ static void asking_free(asking *a) {
 static void over(asking *a) {
   slp_store_req *rq = a->rq;
   slp_secrets secrets = slp_call_secrets(&a->op.call);
-  /* The message may quote an answer with secrets in it, even a good one: a table's state, its keys. */
+  /* The failure's message may quote text of the answer: the table's state or its keys. A successful answer
+   * is quoted too, and any answer may contain secrets. */
   slp_hide_fail(&secrets, &rq->fail);
   rq->impl = NULL;
   asking_free(a);
   rq->on_done(rq);
 }
 
-/* Ends a request that was not sent, in the next turn. */
+/* Fails a request whose next call could not be sent. r is the error. on_done runs in the next turn. */
 static void end_unsent(asking *a, int r) {
   slp_store_req *rq = a->rq;
   slp_host *h = a->d->h;
@@ -203,8 +210,8 @@ static slp_store_rows *rows_of(asking *a) {
   return NULL;
 }
 
-/* Begins to read a page. Rows of a page that could not be read to its end are dropped, because the page is
- * asked for again. */
+/* Starts to parse an answer. If an earlier answer for the same page could not be parsed to its end,
+ * read_answer has dropped that answer's rows, because the page is fetched again. */
 static void begin_reading(asking *a) {
   slp_store_rows *rows = rows_of(a);
   if (rows && a->kind == ASK_UPDATE) slp_store_rows_free(rows);
@@ -240,7 +247,8 @@ static void explain(asking *a) {
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-/* Sets the timer for the next call. Returns 0 if give_up_us has passed or there is no memory. */
+/* Sets the timer `pause` for the next call. Returns 1, or 0 if give_up_us has passed or there is no
+ * memory. */
 static int pause(asking *a, uint64_t us) {
   slp_host *h = a->d->h;
   uint64_t now = slp_now_us(h);
@@ -253,7 +261,7 @@ static void on_pause_over(slp_timer *timer) {
   ask(a, a->kind == ASK_CREATE ? ASK_DESCRIBE : a->kind);
 }
 
-/* Polls a table that is being created, less and less often. */
+/* Waits before the next DescribeTable of a table that is being created. The waits grow to POLL_US_MAX. */
 static void poll_again(asking *a) {
   const char *state = a->table.status[0] ? a->table.status : "not there yet";
   if (pause(a, a->poll_us)) {
@@ -288,7 +296,8 @@ static void described(asking *a) {
 static void prepare_answered(asking *a) {
   slp_class class = a->op.fail.class;
   slp_store_prepare *p = prepare_of(a);
-  /* BUSY: another client created it first. TRANSIENT: it may have been created. */
+  /* BUSY: another client created the table first. TRANSIENT: CreateTable may have succeeded without an
+   * answer. */
   int on_its_way =
       a->kind == ASK_CREATE && (class == SLP_FINE || class == SLP_BUSY || class == SLP_TRANSIENT);
   /* CreateTable was answered, but DescribeTable does not know the table yet. */
@@ -309,13 +318,15 @@ static void prepare_answered(asking *a) {
 
 static int is_list(const asking *a) { return a->kind == ASK_QUERY || a->kind == ASK_SCAN; }
 
-/* Returns the note where a paced request goes on after it was throttled; NULL if it keeps none. */
+/* Returns the buffer in which a throttled request stores where it stopped, so that the caller can continue
+ * there. Returns NULL unless the request is paced and has such a buffer. */
 static slp_buf *place_of(asking *a) {
   slp_buf *at = is_list(a) ? &list_of(a)->at : &get_of(a)->at;
   return a->rq->paced && at->max ? at : NULL;
 }
 
-/* Ends a read that was throttled. Rows of earlier pages are kept if the caller can go on from there. */
+/* Ends a read that was throttled. Keeps the rows of earlier pages if the caller can continue after them;
+ * otherwise frees all rows. */
 static void end_throttled(asking *a) {
   slp_buf *at = place_of(a);
   if (at) slp_buf_clear(at);
@@ -333,8 +344,9 @@ static void fail_unprocessed(asking *a) {
   end_throttled(a);
 }
 
-/* Ends a batch whose keys stayed unprocessed. A partition without capacity must not delay the rows of all
- * others for ever. */
+/* Ends a batch whose keys stayed unprocessed until give_up_us. One partition without free capacity must
+ * not delay the rows of all other partitions for ever. Before give_up_us, the reason is that no timer
+ * could be set. */
 static void give_up_batch(asking *a) {
   if (slp_now_us(a->d->h) < a->give_up_us)
     end_unsent(a, SLP_ENOMEM);
@@ -342,7 +354,7 @@ static void give_up_batch(asking *a) {
     fail_unprocessed(a);
 }
 
-/* Asks for the next page of a list, now or after a wait. */
+/* Sends the call for the next page of a list, at once or after a wait. */
 static void next_page(asking *a) {
   slp_store_rows *rows = rows_of(a);
   slp_host *h = a->d->h;
@@ -363,7 +375,7 @@ static void next_page(asking *a) {
   }
 }
 
-/* Takes a page of rows, or the failure of one. */
+/* Handles the answer of a read: a page of rows, or a failure. */
 static void rows_answered(asking *a) {
   if (a->op.fail.class == SLP_THROTTLE) {
     explain(a);
@@ -378,7 +390,7 @@ static void rows_answered(asking *a) {
     over(a);
   } else if (!a->rest.n) {
     over(a);
-  } else if (a->kind == ASK_BATCH) { /* the service throttles a batch by leaving keys unprocessed */
+  } else if (a->kind == ASK_BATCH) { /* DynamoDB throttles a batch by leaving keys unprocessed */
     a->d->s.cost.throttles++;
     a->rows_before = rows_of(a)->n;
     if (a->rq->paced)
@@ -392,7 +404,7 @@ static void rows_answered(asking *a) {
   }
 }
 
-/* The condition did not hold. The error may have the row. */
+/* Handles a write whose condition failed. The error may contain the row. */
 static void refused(asking *a) {
   slp_store_write *w = write_of(a);
   slp_dynamo_reader r;
@@ -400,9 +412,11 @@ static void refused(asking *a) {
   slp_store_rows_free(&w->image);
   slp_dynamo_reader_begin(&r, slp_buf_str(&a->op.refusal), &w->image, &a->rest);
   int q = SLP_MORE;
-  /* A second row would mean that this is not the refusing row, so reading stops there. */
+  /* The error can have only one row, the row of the failed condition. If a second row follows, the error
+   * is not understood, so reading stops. */
   while (a->op.refusal.n && q == SLP_MORE && w->image.n <= 1) q = slp_dynamo_read(&r, SLICE_BYTES);
-  if (q || w->image.n > 1) slp_store_rows_free(&w->image); /* an image that can't be read counts as none */
+  /* a row that can't be read is treated as absent from the error */
+  if (q || w->image.n > 1) slp_store_rows_free(&w->image);
   if (w->image.n) a->d->tells_images = 1;
   w->image_known = (uint8_t)(w->image.n || (!q && a->d->tells_images));
 }
@@ -432,7 +446,7 @@ static void count(asking *a) {
     cost->read_calls++;
     cost->read_units += a->reader.units;
   }
-  a->reader.units = 0; /* a failed answer has no units */
+  a->reader.units = 0; /* a failed call reports no units, so the old value must not be added again */
 }
 
 static void on_answer(slp_json_op *op) {
@@ -467,7 +481,8 @@ static void op_prepare(slp_store *s, slp_store_prepare *p) {
   ask(a, ASK_DESCRIBE);
 }
 
-/* Lets a request that was throttled go on where it stopped; its rows so far stay. */
+/* Makes a request continue where an earlier, throttled attempt stopped. The rows_n rows that it has
+ * already got are kept. */
 static void go_on(asking *a, slp_buf *at, size_t rows_n) {
   slp_buf_free(&a->rest);
   slp_buf_move(&a->rest, at);
@@ -479,7 +494,7 @@ static void op_get(slp_store *s, slp_store_get *g) {
   SLP_CHECK(g->keys_n <= KEYS_MAX);
   int goes_on = g->rq.paced && g->at.n;
   if (!goes_on) slp_store_rows_free(&g->out);
-  if (!g->keys_n) { /* the service demands at least one key */
+  if (!g->keys_n) { /* DynamoDB refuses a request without keys */
     slp_fail_clear(&g->rq.fail);
     g->rq.sent_us = slp_now_us(d->h);
     slp_store_answer(d->h, &g->rq);

@@ -1,4 +1,4 @@
-/* dynamo_ask.c - writes DynamoDB's requests. */
+/* dynamo_ask.c - writes the JSON bodies of DynamoDB requests. */
 #include "store/dynamo_ask.h"
 
 #include "codec/json_write.h"
@@ -14,7 +14,7 @@ static slp_jw begin_table(slp_buf *b, const slp_table_spec *t) {
   return w;
 }
 
-/* Ends the request, and asks the service to report the consumed capacity. */
+/* Ends the JSON of a request, with a member that makes DynamoDB report the consumed capacity. */
 static int end_counted(slp_jw *w) {
   slp_jw_z(w, "ReturnConsumedCapacity", "TOTAL");
   return slp_jw_object_end(w);
@@ -60,7 +60,8 @@ int slp_dynamo_ask_create(slp_buf *b, const slp_table_spec *t) {
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
-/* Returns 1 if an earlier key is the same: the service refuses a batch that names a key twice. */
+/* Returns 1 if key n of the request also stands before it. DynamoDB refuses a batch that contains a key
+ * twice. */
 static int is_before(const slp_store_get *g, size_t n) {
   const slp_row_key *k = g->keys;
   for (size_t i = 0; i < n; i++)
@@ -100,7 +101,7 @@ int slp_dynamo_ask_rest(slp_buf *b, slp_str unprocessed) {
 }
 
 int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_list *l, slp_str from) {
-  int begins = l->prefix.n > 0; /* the service refuses an empty prefix */
+  int begins = l->prefix.n > 0; /* DynamoDB refuses an empty prefix in begins_with */
   slp_jw w = begin_table(b, t);
   if (t->range_name) {
     slp_jw_z(&w, "KeyConditionExpression", begins ? "#h=:h AND begins_with(#r,:r)" : "#h=:h");
@@ -122,7 +123,7 @@ int slp_dynamo_ask_list(slp_buf *b, const slp_table_spec *t, const slp_store_lis
  * Change i has the placeholders #u<i> and :u<i>, atom i has #c<i> and :c<i>. */
 static slp_str holder(char sign, char kind, size_t i, char room[5]) {
   size_t n = 2;
-  SLP_CHECK(i < 100); /* a write has only a few of each */
+  SLP_CHECK(i < 100); /* a write has only a few changes and atoms */
   room[0] = sign;
   room[1] = kind;
   if (i >= 10) room[n++] = (char)('0' + i / 10);
@@ -171,7 +172,8 @@ static void condition(slp_jw *w, const slp_store_write *sw) {
   slp_jw_z(w, "ReturnValuesOnConditionCheckFailure", "ALL_OLD");
 }
 
-/* Writes all changes of one section, or nothing if there is none. */
+/* Writes one section of an update expression, such as SET, with all changes of the given kinds. Writes
+ * nothing if there is no such change. */
 static void section(slp_buf *b, const slp_store_write *w, const char *word, slp_change_kind kind,
                     slp_change_kind or_kind) {
   int n = 0;

@@ -1,4 +1,4 @@
-/* dynamo_read.c - reads DynamoDB's answers. */
+/* dynamo_read.c - reads DynamoDB's answers in place. */
 #include "store/dynamo_read.h"
 
 #include "aws/members.h"
@@ -10,7 +10,7 @@ void slp_dynamo_reader_begin(slp_dynamo_reader *r, slp_str body, slp_store_rows 
   slp_json_begin(&r->j, (char *)(uintptr_t)body.p, body.n);
 }
 
-/* Keeps a JSON value unchanged, because the next call must send it back. */
+/* Copies the next JSON value unchanged to r->rest, because the next call must send it back. */
 static int keep_raw(slp_dynamo_reader *r) {
   size_t from = r->j.at;
   r->j.keep = 1;
@@ -18,7 +18,7 @@ static int keep_raw(slp_dynamo_reader *r) {
   r->j.keep = 0;
   if (q) return q;
   const char *p = r->j.p + from, *end = r->j.p + r->j.at;
-  while (p < end && *p != '{') p++; /* skips the colon; a null has no '{' */
+  while (p < end && *p != '{') p++; /* skips the colon; a null value has no '{' */
   const char *inside = p + 1;
   while (inside < end && (*inside == ' ' || *inside == '\n' || *inside == '\r' || *inside == '\t')) inside++;
   if (p >= end || inside >= end || *inside == '}') return 0;
@@ -26,7 +26,7 @@ static int keep_raw(slp_dynamo_reader *r) {
   return slp_buf_add(r->rest, p, (size_t)(end - p));
 }
 
-/* Reads the consumed capacity: an object, or an array with an object for each table. */
+/* Reads ConsumedCapacity: an object, or an array with one object for each table. */
 static int read_cost(slp_dynamo_reader *r) {
   slp_json *j = &r->j;
   uint32_t outer = j->depth;
@@ -44,7 +44,7 @@ static int read_cost(slp_dynamo_reader *r) {
   return token < 0 ? token : 0;
 }
 
-/* Enters "Responses": {"table": [, the rows of a BatchGetItem. */
+/* Enters "Responses": {"table": [, where a BatchGetItem has its rows. */
 static int enter_responses(slp_dynamo_reader *r) {
   int q = slp_read_enter(&r->j, SLP_JSON_OBJECT);
   if (q <= 0) return q;
@@ -137,7 +137,7 @@ static int copy_name(slp_json *j, char to[256], slp_str from) {
   return 0;
 }
 
-#define DEFINITIONS_MAX 64 /* a table has at most 20 indexes with two keys each, and its own keys */
+#define DEFINITIONS_MAX 64 /* a table has its own keys, and at most 20 indexes with two keys each */
 
 static int read_definitions(slp_json *j, const char *is, definition all[DEFINITIONS_MAX], size_t *n) {
   int token = slp_read_enter(j, SLP_JSON_ARRAY);

@@ -1,4 +1,4 @@
-/* item.c - DynamoDB's items in JSON. */
+/* item.c - reads and writes DynamoDB's items in JSON. */
 #include "store/item.h"
 
 #include "codec/base64.h"
@@ -69,7 +69,7 @@ static int set(slp_json *j, slp_store_rows *rows, slp_val *v) {
   }
   if (token < 0) return token;
   if (token != SLP_JSON_ARRAY_END || !v->n) return bad(j, "a set of something else, or an empty one");
-  /* The service returns the members of a set in any order; ours are sorted. */
+  /* DynamoDB returns the members of a set in any order; a set of slp_val is sorted */
   qsort(items, v->n, sizeof *items, by_bytes);
   v->items = items;
   return 0;
@@ -83,7 +83,8 @@ static int truth(slp_json *j, slp_val *v) {
   return 0;
 }
 
-/* Keeps a value of an unknown kind as JSON, from its '{' at `from`, so that it can be written back. */
+/* Stores a value of an unknown kind as its JSON text, so that the value can be written back. `from` is the
+ * offset of the value's '{'. */
 static int other(slp_json *j, slp_store_rows *rows, size_t from, slp_val *v) {
   j->keep = 1;
   int r = slp_json_skip(j);
@@ -114,7 +115,7 @@ static int value(slp_json *j, slp_store_rows *rows, slp_val *v) {
   if (token < 0) return token;
   if (token != SLP_JSON_OBJECT) return bad(j, "an attribute without a kind");
   size_t from = j->at - 1;
-  j->keep = 1; /* if the kind is unknown, its name must stay unchanged in the text */
+  j->keep = 1; /* if the kind is unknown, its name must stay unchanged in the text, which is then copied */
   token = slp_json_next(j);
   j->keep = 0;
   if (token < 0) return token;

@@ -1,13 +1,13 @@
-/* memory.c - a store in memory. A request takes effect in the turn that answers it. */
+/* memory.c - the store in memory. A request takes effect in the turn in which it is answered. */
 #include "store/memory.h"
 
 #include "sloop.h"
 #include "store/rows.h"
 #include "store/table.h"
 
-typedef struct kept { /* a row */
-  slp_row_key key;    /* points into row */
-  slp_store_rows row; /* has exactly one row */
+typedef struct kept { /* one row of a table */
+  slp_row_key key;    /* points into the member `row` */
+  slp_store_rows row; /* has exactly one row, and owns its text */
 } kept;
 
 typedef struct place {
@@ -22,7 +22,7 @@ typedef struct table {
 } table;
 
 struct slp_memory {
-  slp_mem *mem; /* holds a reference */
+  slp_mem *mem; /* the set of tables holds a reference */
   uint32_t holds;
   table *tables; /* owned */
 };
@@ -86,7 +86,7 @@ static table *table_make(memory_store *s) {
   return t;
 }
 
-/* Returns the first row whose key is not less than `key`. */
+/* Returns the index of the first row whose key is not less than `key`. */
 static size_t place_of(const table *t, const slp_row_key *key) {
   size_t from = 0, to = t->rows_n;
   while (from < to) {
@@ -109,7 +109,7 @@ static kept *at_key(const table *t, const slp_row_key *key, size_t *ret_place) {
   return slp_str_eq(k->key.hash, key->hash) && slp_str_eq(k->key.range, key->range) ? k : NULL;
 }
 
-/* Finds the table; if there is none, sets the request's failure. */
+/* Finds the table of the request. If there is none, sets rq->fail and returns NULL. */
 static table *table_of(slp_store_req *rq) {
   memory_store *s = store_of(rq);
   table *t = table_find(s);
@@ -196,7 +196,7 @@ static void run_list(slp_event *ev) {
   over(rq);
 }
 
-/* Makes room for one more row. */
+/* Grows the array of rows so that one more row fits. */
 static int make_room(slp_mem *mem, table *t) {
   if (t->rows_n < t->rows_cap) return 0;
   place *rows = slp_doubled(mem, t->rows, &t->rows_cap, 16, sizeof *rows);
@@ -211,7 +211,8 @@ static void remove_at(slp_mem *mem, table *t, size_t i) {
   memmove(t->rows + i, t->rows + i + 1, (t->rows_n - i) * sizeof *t->rows);
 }
 
-/* Stores the row that the write makes, in place of `old` (NULL: there was none). */
+/* Stores the row that the write w makes, in place of `old`. If `old` is NULL, the row is new and gets the
+ * index `at`. */
 static int change(slp_store_write *w, table *t, kept *old, size_t at, const char **why) {
   slp_mem *mem = store_of(&w->rq)->m->mem;
   kept *fresh = SLP_NEW(mem, kept);

@@ -1,14 +1,17 @@
-/* memory.h - keeps leases in this process, in tables that several consumers share. The last consumer frees
- * the tables. */
+/* memory.h - a store (lease/store.h) that keeps leases in this process, in tables that several consumers
+ * share. The tables are freed when the last reference to them is dropped. */
 #ifndef SLP_STORE_MEMORY_H
 #define SLP_STORE_MEMORY_H
 
 #include "lease/store.h"
 
-typedef struct slp_memory slp_memory;     /* the tables; used by one thread only */
-slp_memory *slp_memory_new(slp_mem *mem); /* with one reference; NULL: no memory */
-void slp_memory_drop(slp_memory *m);      /* frees it when all its stores are closed too; m may be NULL */
-/* Makes a store on one of its tables. Copies the names. Returns 0 or SLP_ENOMEM. */
+typedef struct slp_memory slp_memory; /* a set of tables; used by one thread only */
+/* the caller owns one reference; returns NULL if there is no memory */
+slp_memory *slp_memory_new(slp_mem *mem);
+/* drops a reference; the tables are freed once all their stores are closed as well; m may be NULL */
+void slp_memory_drop(slp_memory *m);
+/* Creates a store for the table that `spec` describes, and copies the names in `spec`. The store holds a
+ * reference on m. Returns 0 or SLP_ENOMEM. */
 int slp_memory_store(slp_store **ret, slp_memory *m, slp_host *h, const slp_table_spec *spec);
 
 #endif

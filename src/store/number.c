@@ -1,13 +1,14 @@
-/* number.c - decimal numbers of 38 digits. */
+/* number.c - exact decimal numbers with up to 38 digits. */
 #include "store/number.h"
 
-/* Source: "Data types" of the DynamoDB developer guide: up to 38 digits, magnitude 1E-130 to 9.99...E+125. */
+/* DynamoDB's range, from "Data types" of the DynamoDB developer guide: up to 38 digits, magnitude 1E-130
+ * to 9.99...E+125. */
 #define POINT_MAX 126
 #define POINT_MIN (-129)
-/* A written exponent beyond this is out of range, whatever the digits are. */
+/* If the exponent in the text is larger than this, the number is out of range, whatever its digits are. */
 #define EXPONENT_MAX 100000
-/* The digits of two numbers side by side, from the first digit of the larger to the last one of the smaller,
- * and a carry. */
+/* The columns of an addition, in which two numbers are written one under the other: from the first digit
+ * of the larger number to the last digit of the smaller one, and one column for a carry. */
 #define WIDTH (POINT_MAX - POINT_MIN + SLP_DECIMAL_DIGITS + 1)
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -24,10 +25,11 @@ static int read_exponent(slp_str s, int *ret) {
   return 0;
 }
 
-/* Reads digits with at most one point. Leading zeros are dropped; trailing zeros are kept only if another
- * digit follows. */
+/* Reads digits with at most one decimal point. Drops leading zeros. Keeps a zero at the end only if
+ * another digit follows. */
 static int read_digits(slp_str s, slp_decimal *d) {
-  size_t seen = 0, zeros = 0; /* zeros after the last digit that was kept; added when a digit follows */
+  /* zeros seen since the last digit that was stored; they are stored when another digit follows */
+  size_t seen = 0, zeros = 0;
   int point = 0;
   for (size_t i = 0; i < s.n; i++) {
     if (s.p[i] == '.') {
@@ -37,7 +39,7 @@ static int read_digits(slp_str s, slp_decimal *d) {
     if (!is_digit(s.p[i])) return SLP_EBADDATA;
     seen++;
     if (s.p[i] == '0' && d->n == 0) {
-      d->point -= point; /* a number like 0.00x */
+      d->point -= point; /* zeros between the point and the first digit: 0.00x */
       continue;
     }
     if (!point && d->point < 2 * EXPONENT_MAX) d->point++;
@@ -80,7 +82,7 @@ int slp_decimal_parse(slp_str s, slp_decimal *ret) {
   return r;
 }
 
-/* Compares the absolute values. */
+/* Compares the absolute values. Returns -1, 0 or 1. */
 static int cmp_size(const slp_decimal *a, const slp_decimal *b) {
   if (!a->n || !b->n) return (a->n > 0) - (b->n > 0);
   if (a->point != b->point) return a->point < b->point ? -1 : 1;
@@ -94,9 +96,9 @@ int slp_decimal_cmp(const slp_decimal *a, const slp_decimal *b) {
   return a->negative ? cmp_size(b, a) : cmp_size(a, b);
 }
 
-/* Computes large + sign * small, from the right. |large| must be at least |small|. */
+/* Computes large + sign * small, digit by digit from the right. |large| must be at least |small|. */
 static int add_sizes(const slp_decimal *large, const slp_decimal *small, int sign, slp_decimal *ret) {
-  signed char sum[WIDTH] = {0}; /* sum[0] is for the carry, sum[1] for the first digit of large */
+  signed char sum[WIDTH] = {0}; /* sum[0] is the carry, sum[1] the first digit of `large` */
   size_t shift = (size_t)(large->point - small->point),
          width = large->n > shift + small->n ? large->n : shift + small->n;
   for (size_t i = 0; i < large->n; i++) sum[1 + i] = (signed char)(large->digits[i] - '0');

@@ -1,12 +1,12 @@
-/* rows.c - conditions and changes of rows. */
+/* rows.c - checks conditions and applies changes to rows, as DynamoDB does. */
 #include "store/rows.h"
 
 #include "store/number.h"
 
-#define ROW_BYTES_MAX (400u * 1024) /* the service's limit for an item (developer guide, "Constraints") */
+#define ROW_BYTES_MAX (400u * 1024) /* DynamoDB's limit for an item (developer guide, "Constraints") */
 
 /* ---- comparing ----------------------------------------------------------------------------------------- */
-/* Compares two values of the same kind S, N or B. Returns 2 if they have no order. */
+/* Compares two values of the same kind, S, N or B. Returns -1, 0 or 1, or 2 if the values have no order. */
 static int cmp(const slp_val *a, const slp_val *b) {
   slp_decimal x, y;
   if (a->kind != b->kind) return 2;
@@ -64,7 +64,7 @@ int slp_rows_hold(const slp_row *row, const slp_atom *when, size_t when_n) {
 }
 
 /* ---- changing ------------------------------------------------------------------------------------------ */
-typedef struct making { /* a row that is being made */
+typedef struct making { /* the row that a write is building */
   slp_store_rows *to;
   slp_attr *attrs;
   size_t n;
@@ -78,7 +78,7 @@ static slp_attr *find(making *m, slp_str name) {
   return NULL;
 }
 
-static int set_to(making *m, slp_str name, const slp_val *v) { /* the caller made room for it */
+static int set_to(making *m, slp_str name, const slp_val *v) { /* m->attrs must have room for one more */
   slp_attr *a = find(m, name);
   if (!a) {
     a = &m->attrs[m->n];
@@ -101,7 +101,7 @@ static int add_number(making *m, const slp_change *c) {
   return set_to(m, c->name, &(slp_val){.kind = SLP_VAL_N, .s = slp_decimal_text(&sum, room)});
 }
 
-/* Makes the union or the difference of two sorted sets. */
+/* Changes a set by a sorted set: to the union of both for SLP_ADD_SS, to their difference for SLP_DROP_SS. */
 static int change_set(making *m, const slp_change *c) {
   slp_attr *a = find(m, c->name);
   m->why = "a set is changed by a set";

@@ -1,35 +1,38 @@
-/* schema_sloop.c - the native layout: one table with the keys `app` and `row`. P is STREAM@GENERATION/.
+/* schema_sloop.c - the native layout of leases: one table with the hash key `app` and the range key `row`.
+ * Below, P stands for the prefix STREAM@GENERATION/ of a range key.
  *
  *   P lead      leadership: its owner, and constants of the fleet
  *   P w/ID      a worker: its incarnation, its counter, whether it is evicted
  *   P a/ID      the assignment of one worker
  *   P l/SHARD   a lease: owner, epoch, position
  *
- * If leases are spread, those of the n-th key are P s/SHARD under APP+n. The letter differs, so that an
- * application whose name is APP+n does not take them for its own.
+ * The leases of an application can be distributed over several hash keys. Those under the n-th key then
+ * have the range key P s/SHARD and the hash key APP+n. The letter s instead of l prevents a mix-up: an
+ * application whose own name is "APP+n" does not take these rows for its leases.
  *
- * Creations aside, every write changes named attributes only, so that attributes of a newer version survive.
- * The safety of a fleet rests on the conditions: lease/PROTOCOL.md says what each attribute is and why each
- * condition is there. */
+ * Except for the creation of a row, every write changes only the attributes that it lists. So attributes
+ * that a newer version has added survive. A fleet is safe because of the conditions: lease/PROTOCOL.md
+ * says what each attribute is and why each condition is there. */
 #include "store/schema_sloop.h"
 
 #include "lease/shard_set.h"
 
 #include <stdio.h>
 
-/* The version of rows. A row of a newer version is not touched. A program that knows only FORMAT_ONE_KEY
- * would look for spread leases in the wrong place. */
+/* The version of a row's layout. ONE_KEY: all leases are under one hash key. BLOCKS: they are distributed
+ * in blocks of neighbouring shards. FORMAT, the newest: they are distributed by hash. A program does not
+ * touch a row of a newer version, because it would look for distributed leases under the wrong key. */
 #define FORMAT_ONE_KEY 1
 #define FORMAT_BLOCKS 2
 #define FORMAT 3
 #define FRESH_KEYS 16u
 #define FRESH_BLOCK 512u
 #define KEY_MARK '+'
-#define KEY_TEXT 12u /* the mark and a number */
+#define KEY_TEXT 12u /* the longest text of KEY_MARK and a number */
 
 typedef struct sloop_schema {
   slp_schema base;
-  slp_mem *mem; /* holds a reference */
+  slp_mem *mem; /* the schema holds a reference */
   slp_buf app, prefix;
 } sloop_schema;
 
@@ -57,13 +60,14 @@ static void bad(slp_parsed_row *f, const char *why) {
   f->why = why;
 }
 
-/* Returns 1 if the owner is a text or absent; a condition can test nothing else. */
+/* Returns 1 if the attribute `owner` is a text or absent. A condition can test only these two cases. */
 static int owner_is_text(const slp_row *row) {
   slp_val_kind kind = slp_row_get(row, SLP_STR("owner"))->kind;
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* Returns keys 0 if the row makes no sense. */
+/* Reads over how many hash keys the leases are distributed, and how. In the result, keys is 0 if the row
+ * makes no sense. */
 static slp_spread read_spread(const slp_row *row) {
   uint64_t keys = whole(row, "keys", 1), block = whole(row, "block", 0);
   int by_hash = slp_row_get(row, SLP_STR("block"))->kind == SLP_VAL_NONE;
@@ -164,7 +168,8 @@ static void read_lease(const slp_row *row, slp_str shard, slp_parsed_row *f) {
 
 /* ---- which key a lease is under -------------------------------------------------------------------- */
 
-/* Returns the number in a shard's id: shardId-NUMBER, or shardId-NUMBER-MORE for DynamoDB Streams. */
+/* Returns the number in a shard id of the form shardId-NUMBER, or shardId-NUMBER-MORE for DynamoDB
+ * Streams. */
 static uint64_t number_of(slp_str shard) {
   uint64_t n = 0;
   if (!cut(&shard, SLP_STR("shardId-"))) return 0;
@@ -173,22 +178,22 @@ static uint64_t number_of(slp_str shard) {
   return n;
 }
 
-/* 32-bit FNV-1a (draft-eastlake-fnv). */
+/* Computes the 32-bit FNV-1a hash (draft-eastlake-fnv). */
 static uint32_t hash_of(slp_str s) {
   uint32_t h = 2166136261u;
   for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 16777619u;
   return h;
 }
 
-/* Returns the key from the shard's id alone, so that every program that knows the layout finds the row
- * without asking. */
+/* Returns the number of the hash key under which the lease of a shard is. The number depends only on the
+ * shard's id, so every program that knows the layout finds the row without a search. */
 static uint32_t key_of(const slp_spread *spread, slp_str shard) {
   if (!slp_is_spread(spread)) return 0;
   uint64_t n = spread->block ? number_of(shard) / spread->block : hash_of(shard);
   return (uint32_t)(n % spread->keys);
 }
 
-/* Returns 1 and n if the hash key is APP+n. */
+/* Returns 1 and the number n in *ret if the hash key has the form APP+n. */
 static int under_key(const sloop_schema *s, slp_str hash, uint32_t *ret) {
   uint64_t n;
   if (!cut(&hash, slp_buf_str(&s->app)) || hash.n < 2 || hash.p[0] != KEY_MARK || hash.p[1] == '0') return 0;
@@ -232,7 +237,7 @@ static int is_lease(slp_operation_kind kind) { return kind >= SLP_OPERATION_CREA
 static slp_str partition_key_of(const sloop_schema *s, slp_row_request *d, uint32_t n) {
   if (!n) return slp_buf_str(&s->app);
   slp_str hash = slp_row_request_copy(d, slp_buf_str(&s->app));
-  hash.n += slp_row_request_text(d, "%c%u", KEY_MARK, n).n; /* the two texts lie next to each other */
+  hash.n += slp_row_request_text(d, "%c%u", KEY_MARK, n).n; /* the two copies are adjacent in memory */
   return hash;
 }
 
@@ -252,7 +257,7 @@ static int key(slp_schema *base, slp_row_request *d, const slp_operation *i, slp
     rest = slp_row_request_copy(d, assignment ? SLP_STR("a/") : SLP_STR("w/"));
     rest.n += slp_row_request_copy(d, i->id).n;
   }
-  room.n += rest.n; /* the two texts lie next to each other */
+  room.n += rest.n; /* the two copies are adjacent in memory */
   *ret = (slp_row_key){hash, room};
   return 0;
 }
@@ -283,9 +288,9 @@ static void mine(slp_row_request *d, const slp_operation *i) {
   is_n(d, "epoch", i->epoch);
 }
 
-/* Condition: the row's position is not beyond the new one. As text, a number with leading zeros is longer,
- * and so greater, than a later number without them. If the row was read with such a number, exactly that text
- * is accepted as well. */
+/* Condition: the row's position is not beyond i->position. The test compares texts. A number with leading
+ * zeros has a longer text, which compares greater even if the number is smaller. If the row was read with
+ * such a number (i->odd), exactly that text is accepted as well. */
 static void not_back(slp_row_request *d, const slp_operation *i) {
   slp_position odd = i->odd;
   odd.mark = slp_mark_of_row(&i->odd.mark);
@@ -308,7 +313,7 @@ static void stamp(slp_row_request *d, const slp_operation *i) {
   if (i->wall_ms > 0) set_n(d, "ts", (uint64_t)i->wall_ms);
 }
 
-/* Writes a position and, if the owner knows it, how far behind the tip it is. */
+/* Writes the position. Also writes how far it is behind the tip of the shard, if the owner knows that. */
 static void move_to(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "pos", SLP_SET, pos(d, &i->position));
   if (i->behind_ms >= 0)
@@ -333,8 +338,8 @@ static void info(slp_row_request *d, const slp_operation *i) {
 
 static void register_worker(const sloop_schema *s, slp_row_request *d, const slp_operation *i) {
   if (i->over_tombstone) {
-    /* Only over the row of another incarnation that is gone, so that a delayed copy of an old registration
-     * can't revive itself. */
+    /* A registration may replace only the row of one incarnation that is gone, incarnation_before.
+     * Otherwise a delayed copy of an old registration could bring its worker back to life. */
     there(d, "gone");
     is_text(d, "boot", i->incarnation_before);
   } else {
@@ -394,8 +399,8 @@ static void lead(slp_row_request *d, const slp_operation *i) {
     is_text(d, "owner", i->owner);
     is_n(d, "epoch", i->epoch);
   } else {
-    /* The epoch is tested too: a copy of an old request that arrives after its sender resigned finds another
-     * epoch. */
+    /* The epoch is tested too. A delayed copy of an old request may arrive after its sender resigned; it
+     * then finds another epoch, and fails. */
     absent(d, "owner");
     if (!i->epoch) slp_row_request_when(d, "epoch", SLP_TEST_ABSENT, none, 1);
     is_n(d, "epoch", i->epoch);
@@ -406,7 +411,7 @@ static void lead(slp_row_request *d, const slp_operation *i) {
   slp_row_request_change(d, "start", SLP_SET_IF_ABSENT, pos(d, &i->start));
   slp_row_request_change(d, "fmt", SLP_SET_IF_ABSENT, slp_row_request_n(d, format_of(&i->spread)));
   if (!slp_is_spread(&i->spread)) return;
-  absent(d, "fmt"); /* a row that exists says where the leases are */
+  absent(d, "fmt"); /* if the row has a format already, the row says where the leases are */
   set_n(d, "keys", i->spread.keys);
   if (i->spread.block) set_n(d, "block", i->spread.block);
 }
@@ -437,7 +442,7 @@ static void create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
   d->write->kind = SLP_WRITE_PUT;
-  absent(d, "row"); /* the row may exist already, whatever is in it */
+  absent(d, "row"); /* fails if the row exists, whatever its attributes are */
   set_n(d, "epoch", i->epoch_first + i->owns);
   if (i->owns) set_s(d, "owner", i->me);
   if (i->owns) stamp(d, i);
@@ -445,16 +450,17 @@ static void create(slp_row_request *d, const slp_operation *i) {
   for (int k = 0; k < 2; k++)
     if (i->parents[k].n) parents[n++] = i->parents[k];
   if (n) slp_row_request_change(d, "parents", SLP_SET, slp_row_request_set(d, parents, n));
-  if (i->hash_start.n) { /* comes from outside, so it may have any length */
+  if (i->hash_start.n) { /* the hash keys come from the service, so they may have any length */
     slp_str range = slp_row_request_copy(d, i->hash_start);
     range.n += slp_row_request_copy(d, SLP_STR("-")).n;
-    range.n += slp_row_request_copy(d, i->hash_end).n; /* the texts lie next to each other */
+    range.n += slp_row_request_copy(d, i->hash_end).n; /* the three copies are adjacent in memory */
     set_s(d, "range", range);
   }
   if (i->seq_start.n) set_s(d, "first", i->seq_start);
 }
 
-/* Takes a lease that is free and not ended, or one whose owner is known to be evicted. */
+/* Takes a lease that has no owner and whose shard has not ended, or a lease whose owner is known to be
+ * evicted. */
 static void take(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
@@ -504,7 +510,8 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
   drop_claim(d);
 }
 
-/* Has a time of its own, because the next owner's writes change the row's. */
+/* Writes that this worker should not get the lease back soon. `avoid_ts` is the time of this mark; the
+ * row's own time `ts` does not serve, because the next owner's writes change it. */
 static void avoid(slp_row_request *d, const slp_operation *i) {
   set_s(d, "avoid", i->me);
   if (i->wall_ms > 0)
@@ -542,16 +549,16 @@ static void remove_ended(slp_row_request *d) {
   absent(d, "owner");
 }
 
-/* Condition: the position is as it was read. An evicted owner may go on to save until it learns of that, and
- * the operator is told which position was replaced. */
+/* Condition: the position is still the one that was read. An evicted owner may continue to save positions
+ * until it learns of the eviction, and the operator is told which position the reset replaced. */
 static void as_read(slp_row_request *d, const slp_operation *i) {
   slp_operation read = {.position = i->odd};
   if (i->odd.mark.row_n) read.odd = i->odd;
   if (i->odd.kind && !SLP_MUTANT(reset_unfenced)) not_back(d, &read);
 }
 
-/* An operator's reset. If it is forced, the owner was evicted just before. Without a position, the stored one
- * stays. */
+/* An operator's reset of a lease. If the reset is forced, the owner has been evicted just before. Without
+ * a new position, the stored position stays. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   if (i->owner.n) {
     is_text(d, "owner", i->owner);
@@ -580,7 +587,8 @@ static size_t text_bytes(const sloop_schema *s, const slp_operation *i) {
   const slp_str *all[] = {
       &i->me, &i->id, &i->incarnation, &i->incarnation_before, &i->host,       &i->shard,    &i->owner,
       &i->to, &i->op, &i->parents[0],  &i->parents[1],         &i->hash_start, &i->hash_end, &i->seq_start};
-  for (size_t k = 0; k < SLP_COUNT(all); k++) n += 2 * all[k]->n; /* twice: in a condition and in a change */
+  /* room for two copies: each text may be in a condition and in a change */
+  for (size_t k = 0; k < SLP_COUNT(all); k++) n += 2 * all[k]->n;
   for (size_t k = 0; k < i->shards_n; k++) n += i->shards[k].n;
   return n;
 }
@@ -613,8 +621,9 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
     case SLP_OPERATION_RESET: reset(d, i); return 0;
     case SLP_OPERATION_RENEW:
     case SLP_OPERATION_PUBLISH:
-    case SLP_OPERATION_WITHDRAW: /* in this layout the worker's row proves life */
-    case SLP_OPERATION_UNCLAIM:  /* the next claim replaces one that is no longer wanted */
+    /* none of these three: in this layout, the worker's row proves that the worker lives */
+    case SLP_OPERATION_WITHDRAW:
+    case SLP_OPERATION_UNCLAIM: /* not needed: the next claim replaces one that is no longer wanted */
     case SLP_OPERATIONS: break;
   }
   return SLP_EINVAL;
@@ -637,7 +646,8 @@ static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_prefix = slp_buf_str(&of(base)->prefix);
 }
 
-/* Returns the prefix up to the generation. Names of streams have no @. */
+/* Returns the prefix of range keys up to and including the @ before the generation. Names of streams
+ * contain no @. */
 static slp_str name_part(const sloop_schema *s) {
   slp_str prefix = slp_buf_str(&s->prefix);
   const char *at = memchr(prefix.p, '@', prefix.n);
@@ -649,8 +659,8 @@ static void former(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   *ret_prefix = name_part(of(base));
 }
 
-/* A key has stream and generation, so rows of other streams are never mistaken for this one's. The user is
- * told of rows of an earlier stream with this name. */
+/* Looks for rows of an earlier stream with the same name. Range keys contain stream and generation, so
+ * such rows are never mistaken for rows of the present stream. The user is told that they exist. */
 static void form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
   const sloop_schema *s = of(base);
   size_t n = 0;

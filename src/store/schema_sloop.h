@@ -1,26 +1,30 @@
-/* schema_sloop.h - opens the native layout of leases. */
+/* schema_sloop.h - the native layout of leases in a table. */
 #ifndef SLP_STORE_SCHEMA_SLOOP_H
 #define SLP_STORE_SCHEMA_SLOOP_H
 
 #include "lease/schema.h"
 
-/* One table for many applications and streams. generation: the creation time of a Kinesis stream in seconds,
- * or the label of a table's stream, so that a stream made again under its name has other rows. NULL: no
+/* Creates the native layout for one application and one stream. One table can hold many applications and
+ * streams. `generation` tells apart streams that had the same name one after the other: it is the creation
+ * time in seconds of a Kinesis stream, or the label of a table's stream. Returns NULL if there is no
  * memory. */
 slp_schema *slp_schema_sloop(slp_mem *mem, slp_str app, slp_str stream, slp_str generation);
-/* Spreads a new application's leases over several partition keys, each for `block` shards with neighbouring
- * numbers; 0: 512. For a store that limits the writes of one key. */
+/* Distributes the leases of a new application over several partition keys. Each run of `block` shards with
+ * neighbouring numbers shares a key; 0 stands for 512 shards. Used for a store that limits the writes to
+ * one partition key. */
 void slp_schema_sloop_spreads(slp_schema *s, uint32_t block);
-/* Spreads a new application's leases over several partition keys by the hash of their shards' names. For a
- * table's stream: its shards are made by the thousand within one second, and their numbers are times, so
- * that neighbours would all be written at once. */
+/* Distributes the leases of a new application over several partition keys by the hash of each shard's id.
+ * Used for the stream of a DynamoDB table: thousands of its shards are created within one second, and
+ * their numbers are times. With blocks of neighbouring numbers, all of these leases would be written under
+ * the same key at once. */
 void slp_schema_sloop_spreads_by_hash(slp_schema *s);
 
-/* schema_sloop_pos.c: a position as text whose byte order is progress. */
+/* A position as text, in which byte order is progress order; see schema_sloop_pos.c. SLP_POS_TEXT is the
+ * room for the longest text. */
 #define SLP_POS_TEXT 160
-size_t slp_pos_write(
-    const slp_position *position,
-    char out[SLP_POS_TEXT]);             /* returns its length; no NUL. 0: LATEST and NONE have no text */
-slp_position slp_pos_read(slp_str text); /* NONE: not a position */
+size_t slp_pos_write(const slp_position *position,
+                     /* returns the length, without a NUL; 0 for LATEST and NONE, which have no text */
+                     char out[SLP_POS_TEXT]);
+slp_position slp_pos_read(slp_str text); /* returns kind SLP_POSITION_NONE if the text is not a position */
 
 #endif

@@ -1,12 +1,14 @@
-/* schema_sloop_pos.c - writes a position as text. The later position has the greater text, byte by byte, so
- * that the table itself refuses to go back:
+/* schema_sloop_pos.c - writes a position as text. The later position has the greater text, compared byte by
+ * byte. So a condition on the text is enough for the table to refuse a step backwards:
  *
  *   0:oldest   0:time:MS   <   1:LLLDIGITS:SUB   <   1:LLLDIGITS:idle:MS   <   9:end
  *
- * LLL is the number of digits as three digits, so that numbers of any length compare right as text.
- * A position that is written has the zeros in front that core/mark.c gives it, and no others. SUB has
- * ten digits: 0000000000 is at the record, k+1 is behind its sub-record k, 9999999999 behind the whole
- * record. idle: no record has the number; MS, as thirteen digits, is when nothing had come up to there. */
+ * LLL is the number of digits as three digits, so that numbers of any length compare correctly as text.
+ * The number DIGITS has the leading zeros that core/mark.c gives it, and no others. SUB has ten digits:
+ * 0000000000 is at the record, k+1 is after its sub-record k, 9999999999 is after the whole record.
+ *
+ * `idle` means that no record has the number DIGITS: the service gave the number when no further record had
+ * come until the time MS, which has thirteen digits. */
 #include "store/schema_sloop.h"
 
 #include <stdio.h>

@@ -1,17 +1,18 @@
-/* sqlite.c - the store in a file. Requests become jobs, which run one after the other outside the loop.
+/* sqlite.c - the store in a SQLite file. Each request becomes a job. Jobs run one by one on a thread.
  *
- *   a job: in line -> on the thread -> answered
- *                          |  ^ another process has locked the file: waits for a timer, not in the thread
- *                          v  |
- *                         PAUSING
+ *   a job: queued -> on the thread -> answered
+ *            ^            |
+ *            |            | another process has locked the file
+ *            +-- PAUSING <+   a timer runs, and the thread is free
  *
- * A job owns copies of its request and has a memory of its own. A thread may still run it when the request
- * was cancelled and the store closed. A last job closes the file (sqlite_file.c).
+ * A job owns copies of all that its request points to, and has an allocator of its own. So a thread may
+ * still run the job after the request was cancelled and the store closed. A last job closes the file
+ * (sqlite_file.c).
  *
- * If a disk does not answer, the thread does not come back. Then each request fails that has waited SILENT_MS
- * during which the file answered nothing at all; its job is left to the thread. The threads also belong to
- * the program. If none of them is working on the file, the request has waited for a thread, and the failure
- * says that instead. */
+ * If a disk does not respond, the thread does not return. A request therefore fails when the file has
+ * given no answer at all for SILENT_MS (slp_sqlite_file_answers). The thread keeps the job of such a
+ * request. The program uses the same threads for other work. If no thread is working on the file, the
+ * request has only waited for a free thread, and the failure says so. */
 #include "store/sqlite.h"
 
 #include "sloop.h"
@@ -20,17 +21,18 @@
 
 #include <errno.h>
 
-/* How long a request waits for other processes, if it does not say, and how long between two tries. */
+/* BUSY_MS_MAX: how long a request waits for other processes that lock the file, if it sets no ms_max.
+ * PAUSE_US_MIN and PAUSE_US_MAX: how long a job waits between two tries. */
 #define BUSY_MS_MAX 10000u
-#define SILENT_MS 5000u /* the longest list takes less, and each of its rows counts as an answer */
+#define SILENT_MS 5000u /* the longest list takes less time, and each row of a list counts as an answer */
 #define PAUSE_US_MIN 1000u
 #define PAUSE_US_MAX 20000u
 
-typedef struct file_owner { /* outlives the store while a thread uses it */
+typedef struct file_owner { /* outlives the store while a thread uses the file */
   slp_work_line line;
   slp_work closing;
   slp_sqlite_file *file; /* owned */
-  slp_mem *mem;          /* holds a reference */
+  slp_mem *mem;          /* this object holds a reference */
 } file_owner;
 
 typedef struct sqlite_store {
@@ -42,14 +44,14 @@ typedef struct sqlite_store {
 typedef struct job {
   slp_work work;
   slp_sqlite_ask ask;
-  slp_mem *mem; /* its own, because the thread allocates too */
+  slp_mem *mem; /* an allocator of the job's own, because the thread allocates too */
   slp_host *h;
-  slp_store_req *rq; /* NULL: cancelled */
+  slp_store_req *rq; /* NULL: the request was cancelled or has failed */
   sqlite_store *store;
   slp_timer pause, silence;
   uint64_t give_up_us;
-  uint64_t silent_us; /* when the timer `silence` was meant to run */
-  uint32_t answers;   /* answers of the file when `silence` was set */
+  uint64_t silent_us; /* when the timer `silence` should run */
+  uint32_t answers;   /* slp_sqlite_file_answers when the timer `silence` was set */
 } job;
 
 /* ---- jobs ---------------------------------------------------------------------------------------------- */
@@ -73,7 +75,7 @@ static void on_pause_over(slp_timer *timer) {
   slp_work_send(j->h, &j->work);
 }
 
-/* Sets the timer for the next try. Returns 0 if give_up_us has passed or there is no memory. */
+/* Sets the timer for the next try. Returns 1, or 0 if give_up_us has passed or there is no memory. */
 static int pause(job *j) {
   uint64_t now = slp_now_us(j->h), wait = PAUSE_US_MIN + slp_random_below(j->h, PAUSE_US_MAX - PAUSE_US_MIN);
   return now < j->give_up_us && !slp_timer_set(j->h, &j->pause, slp_after_us(now, wait));
@@ -85,7 +87,8 @@ static int wait_for_answers(job *j) {
   return slp_timer_set(j->h, &j->silence, j->silent_us);
 }
 
-/* Gives the job up; its request is no longer waited for. */
+/* Detaches the job from its request, which needs no answer any more. The job is freed now, or in on_left
+ * when its thread is done. */
 static void leave(job *j) {
   j->rq = NULL;
   atomic_store(&j->ask.stop, 1);
@@ -101,14 +104,15 @@ static void leave(job *j) {
 static void on_silence(slp_timer *timer) {
   job *j = SLP_OWNER(timer, job, silence);
   slp_store_req *rq = j->rq;
-  /* read first, so that an answer that comes meanwhile is seen below */
+  /* `asked` is read before the answers are counted, so that an answer that comes in between is seen below */
   int asked = slp_sqlite_file_asked(j->ask.file);
-  /* If the timer is far too late, the loop, the process or the machine stood still, and perhaps the thread as
-   * well. */
+  /* If the timer runs far too late, the event loop, the process or the machine stood still, and perhaps
+   * the thread did too. Then the thread gets another SILENT_MS. */
   int late = slp_now_us(j->h) >= slp_after_us(j->silent_us, SILENT_MS * UINT64_C(100));
   if ((late || j->answers != slp_sqlite_file_answers(j->ask.file)) && !wait_for_answers(j)) return;
-  /* This is not the request's time limit, but a disk in trouble, or threads that are busy or stuck elsewhere.
-   * Both have codes of their own, and lease/context.c tells them at once. */
+  /* This failure is not the request's time limit. Either the disk does not respond, or all threads are
+   * busy or blocked by other work. Each cause has a code of its own, which lease/context.c reports at
+   * once. */
   if (asked)
     slp_fail_set(&rq->fail, SLP_TRANSIENT, -EIO, "lease file %.150s has not answered for %u s",
                  slp_sqlite_file_path(j->ask.file), SILENT_MS / 1000);
@@ -199,8 +203,7 @@ static void send(sqlite_store *s, slp_store_req *rq, job *j, int r) {
   slp_store_answer(s->h, rq);
 }
 
-/* ---- copies of what was asked
- * --------------------------------------------------------------------------- */
+/* ---- copies of a request's texts ---------------------------------------------------------------------- */
 static int copy_text(slp_store_rows *to, slp_str from, slp_str *ret) {
   *ret = (slp_str){NULL, 0};
   if (!from.p) return 0;
@@ -304,7 +307,7 @@ static void op_close(slp_store *store) {
   slp_host *h = s->h;
   slp_free(o->mem, s);
   slp_work_send(h, &o->closing);
-  slp_work_cancel(h, &o->closing); /* it runs nevertheless, but its end is not reported */
+  slp_work_cancel(h, &o->closing); /* the job `closing` runs nevertheless, but on_done is not called for it */
 }
 
 static const slp_store_ops ops = {op_prepare, op_get, op_list, op_write, op_cancel, op_close};

@@ -1,20 +1,21 @@
-/* sqlite_file.c - SQLite: opens and checks the file, reads and changes rows in it.
+/* sqlite_file.c - opens and checks the SQLite file, reads and changes rows in it.
  *
  *   tables(name, hash_name, range_name)      one row for each table
  *   rows(tbl, hash, range, attrs)            attrs: the item in DynamoDB's JSON; range: '' if there is none
  *
- * A rollback journal makes it safe against crashes. Its folder is synchronised too, so that after a power cut
- * no epoch is given out twice. A write-ahead log (WAL) is not used: its index, FILE-shm, is mapped memory,
- * and a process dies of SIGBUS if its mapped file is truncated, as `cp` does when a backup is restored. The
- * price: a write costs four or five synchronisations instead of one, and readers and writers exclude each
- * other for a moment.
+ * A rollback journal makes the file safe against crashes. The folder of the file is synchronised too, so
+ * that after a power cut no epoch is given out twice. A write-ahead log (WAL) is not used, because its
+ * index, FILE-shm, is mapped memory. A process dies of SIGBUS if a file that it has mapped is truncated,
+ * and `cp` truncates the file when somebody restores a backup. The price of the journal: a write costs
+ * four or five synchronisations instead of one, and readers and writers exclude each other for a moment.
  *
- * Workers of version 0.1.0 switch the file to WAL when they open it. It stays in WAL for all while one of
- * them has it open, because SQLite leaves WAL only for a process that is alone with the file. So while the
- * file is in WAL, this program closes it after each request; the first process that finds itself alone
- * switches it back.
+ * Workers of version 0.1.0 switch the file to WAL when they open it. While one of them has the file open,
+ * the file stays in WAL for all processes, because SQLite leaves WAL only for a process that is alone with
+ * the file. So while the file is in WAL, this program closes it after each request. The first process that
+ * finds itself alone with the file switches it back.
  *
- * Nothing here waits for another process: SQLITE_BUSY is returned as `busy`. */
+ * No function here waits for another process. If SQLite returns SQLITE_BUSY, the request ends with `busy`
+ * set. */
 #include "store/sqlite_file.h"
 
 #include "host/err.h"
@@ -34,28 +35,31 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define APPLICATION_ID 0x736c6f70 /* "slop", as the command `file` shows it */
+#define APPLICATION_ID 0x736c6f70 /* the bytes "slop", which the command `file` shows */
 #define FORMAT 1
-/* steps of SQLite's virtual machine between two looks at `stop`; a write takes some hundred */
+/* How many steps SQLite's virtual machine makes between two looks at `stop`. A write takes some hundred
+ * steps. */
 #define STOP_STEPS 10000
 #define TABLES_SQL \
   "CREATE TABLE tables(name TEXT PRIMARY KEY, hash_name TEXT NOT NULL, range_name TEXT NOT NULL)"
 #define ROWS_SQL                                                                                       \
   "CREATE TABLE rows(tbl TEXT NOT NULL, hash TEXT NOT NULL, range TEXT NOT NULL, attrs TEXT NOT NULL," \
   " PRIMARY KEY(tbl, hash, range))"
-#define ITEM_TEXT_MAX (4u * 1024 * 1024) /* 400 KB with every byte escaped, or in base64 */
+/* room for an item of 400 KB with every byte escaped, or in base64 */
+#define ITEM_TEXT_MAX (4u * 1024 * 1024)
 
 struct slp_sqlite_file {
-  slp_mem *mem;          /* holds a reference */
+  slp_mem *mem;          /* the file holds a reference */
   char *path;            /* owned */
   slp_table_spec *table; /* owned */
-  sqlite3 *db;           /* NULL: not open */
-  struct stat opened;    /* which file was opened */
-  slp_sqlite_ask *ask;   /* the one that runs; NULL: none */
-  /* the connection keeps the system's error of a failure, so the next request gets a new connection */
+  sqlite3 *db;           /* NULL: the file is not open */
+  struct stat opened;    /* device and inode of the opened file */
+  slp_sqlite_ask *ask;   /* the request that is running; NULL: none */
+  /* 1: a system error occurred. The connection keeps its errno, which could be taken for the cause of a
+   * later failure. So the connection is closed after the request. */
   uint8_t stained;
   _Atomic uint32_t answers;
-  _Atomic uint8_t asked; /* a thread is in slp_sqlite_do */
+  _Atomic uint8_t asked; /* 1: a thread is in slp_sqlite_do */
 };
 
 slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path, const slp_table_spec *table) {
@@ -93,27 +97,28 @@ int slp_sqlite_there(void) { return 1; }
 /* ---- what went wrong ----------------------------------------------------------------------------------- */
 static const char *path_of(const slp_sqlite_ask *a) { return a->file->path; }
 
-/* Returns the system's error (errno) of this failure, or 0. SQLite learns an errno only with SQLITE_IOERR and
- * SQLITE_CANTOPEN, and keeps that errno while the connection is open; with any other code the errno belongs
- * to an earlier failure. A rollback can clear the errno; then the file's own last error is asked for. */
+/* Returns the system error (errno) behind the SQLite error rc, or 0. SQLite records an errno only with
+ * SQLITE_IOERR and SQLITE_CANTOPEN, and keeps it while the connection is open. So with any other rc the
+ * recorded errno belongs to an earlier failure. A rollback can clear the errno; then the last error of the
+ * database file is used. */
 static int system_error(slp_sqlite_file *f, int rc) {
   int os = 0, kind = rc & 0xff;
   if (!f->db || (kind != SQLITE_IOERR && kind != SQLITE_CANTOPEN)) return 0;
-  f->stained = 1; /* a write that fails at its commit may not replace the old error either */
+  f->stained = 1; /* if a later write fails at its commit, SQLite may still have the old errno */
   os = sqlite3_system_errno(f->db);
   if (!os && kind == SQLITE_IOERR) (void)sqlite3_file_control(f->db, "main", SQLITE_FCNTL_LAST_ERRNO, &os);
   return os;
 }
 
-/* Looks at the folder in which the file and its journal are; SQLite follows a symbolic link. Returns 0 if
- * there is one. */
+/* Examines the folder that contains the file and its journal. If the file is a symbolic link, this is the
+ * folder of the link's target, as for SQLite. Returns 0 if the folder exists. */
 static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_may_write) {
   const char *name = f->db ? sqlite3_db_filename(f->db, "main") : NULL;
   char folder[PATH_MAX] = "./";
   struct stat st;
   if (!name || !name[0]) {
     name = f->path;
-    if (!lstat(name, &st) && S_ISLNK(st.st_mode)) return -1; /* a link to a file that does not exist */
+    if (!lstat(name, &st) && S_ISLNK(st.st_mode)) return -1; /* the link's target does not exist */
   }
   const char *slash = strrchr(name, '/');
   size_t n = slash ? (size_t)(slash + 1 - name) : 0;
@@ -123,9 +128,9 @@ static int ask_folder(const slp_sqlite_file *f, struct statvfs *ret, int *ret_ma
   return statvfs(folder, ret);
 }
 
-/* Finds out why a file could not be created. SQLite then tries to open it for reading, and reports that
- * error: no such file. If the folder exists, the journal of a write or the file itself could not be created.
- * Returns 1 if that is so, with the failure set. */
+/* Finds out why a file could not be created. When SQLite can't create a file, it tries to open the file
+ * for reading, and reports the error of that attempt: no such file. But if the folder exists, the cause is
+ * that the database or its journal could not be created. Returns 1 in this case, with the failure set. */
 static int is_not_made(slp_sqlite_ask *a) {
   const char *path = path_of(a);
   struct statvfs fs;
@@ -139,7 +144,8 @@ static int is_not_made(slp_sqlite_ask *a) {
     slp_fail_set(&a->fail, SLP_ACCESS, SLOOP_EACCESS,
                  "lease file %.150s: no permission to write in its folder, as user %u", path,
                  (unsigned)geteuid());
-  else if ((fs.f_blocks && !fs.f_bavail) || (fs.f_files && !fs.f_favail)) /* some do not count files */
+  /* f_files is 0 if a file system does not count files */
+  else if ((fs.f_blocks && !fs.f_bavail) || (fs.f_files && !fs.f_favail))
     slp_fail_set(&a->fail, SLP_TRANSIENT, -ENOSPC, "lease file %.150s: the disk is full", path);
   else
     slp_fail_set(
@@ -160,13 +166,13 @@ static int has_no_folder(const char *path) {
   return stat(folder, &st) != 0 && errno == ENOENT;
 }
 
-/* Sets the failure, in words for the user. */
+/* Sets a->fail for the SQLite error rc, in words for the user. */
 static void explain(slp_sqlite_ask *a, int rc) {
   sqlite3 *db = a->file->db;
   const char *path = path_of(a);
   slp_fail *f = &a->fail;
   int os = system_error(a->file, rc);
-  switch (os == ENOSPC ? SQLITE_FULL : rc & 0xff) { /* a full disk also shows as an I/O error */
+  switch (os == ENOSPC ? SQLITE_FULL : rc & 0xff) { /* SQLite reports a full disk as an I/O error too */
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       a->busy = 1;
@@ -191,7 +197,7 @@ static void explain(slp_sqlite_ask *a, int rc) {
       break;
     case SQLITE_CANTOPEN:
       if (os == ENOENT && is_not_made(a)) break;
-      if (os == EMFILE || os == ENFILE || os == ENOMEM || os == EINTR) { /* these pass by themselves */
+      if (os == EMFILE || os == ENFILE || os == ENOMEM || os == EINTR) { /* these errors pass by themselves */
         slp_fail_set(f, SLP_TRANSIENT, -os, "lease file %.150s can't be opened now: %s", path, strerror(os));
         break;
       }
@@ -209,7 +215,7 @@ static void explain(slp_sqlite_ask *a, int rc) {
   }
 }
 
-/* Returns 0, or an error with the failure set. */
+/* Returns 0 if rc is no error. Otherwise sets a->fail and returns rc. */
 static int check(slp_sqlite_ask *a, int rc) {
   if (rc == SQLITE_OK || rc == SQLITE_DONE || rc == SQLITE_ROW) return 0;
   explain(a, rc);
@@ -235,7 +241,7 @@ static int bind(slp_sqlite_ask *a, sqlite3_stmt *st, int at, slp_str s) {
   return check(a, sqlite3_bind_text64(st, at, s.p ? s.p : "", s.n, SQLITE_STATIC, SQLITE_UTF8));
 }
 
-/* Steps to the next row. Returns 1 if there is one, 0 if there are no more, or -1 with the failure set. */
+/* Steps to the next row. Returns 1 if there is a row, 0 after the last row, or -1 with a->fail set. */
 static int step(slp_sqlite_ask *a, sqlite3_stmt *st) {
   int rc = sqlite3_step(st);
   if (rc == SQLITE_ROW) return 1;
@@ -247,7 +253,7 @@ static slp_str text_at(sqlite3_stmt *st, int column) {
   return (slp_str){p ? p : "", (size_t)sqlite3_column_bytes(st, column)};
 }
 
-/* Reads one number. */
+/* Runs a query whose result is one number. Returns 0, or SQLITE_ERROR with a->fail set. */
 static int number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
   sqlite3_stmt *st = prepare(a, sql);
   if (!st) return SQLITE_ERROR;
@@ -258,8 +264,8 @@ static int number(slp_sqlite_ask *a, const char *sql, int64_t *ret) {
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
-/* Locks on a network file system are not reliable.
- * The numbers are from statfs(2) and the kernel's include/uapi/linux/magic.h. */
+/* Returns 1 for a file system on a network, because locks there are not reliable. The numbers are from
+ * statfs(2) and the kernel's include/uapi/linux/magic.h. */
 int slp_sqlite_network_fs(uint64_t type) {
   static const uint32_t remote[] = {0x6969 /* nfs */,      0x517b /* smb */,        0xff534d42 /* cifs */,
                                     0xfe534d42 /* smb2 */, 0x5346414f /* afs */,    0x6b414653 /* kafs */,
@@ -283,7 +289,8 @@ static int is_stopped(void *arg) {
   return f->ask && atomic_load(&f->ask->stop);
 }
 
-/* The file may come from anywhere, so nothing that its author put into it may run, now or later. */
+/* Prevents SQL code in the file (views, triggers, functions) from running, now or later: anybody may have
+ * written the file. Also installs the handler that looks at `stop`. */
 static int run_nothing_of_it(slp_sqlite_ask *a) {
   static const int settings[][2] = {{SQLITE_DBCONFIG_DEFENSIVE, 1},
                                     {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
@@ -296,7 +303,7 @@ static int run_nothing_of_it(slp_sqlite_ask *a) {
   return r;
 }
 
-/* Judges without another look at the file. */
+/* Returns 1 if the file was in WAL when SQLite last read it. Does not read the file. */
 static int is_in_wal(sqlite3 *db) {
   sqlite3_stmt *st = NULL;
   int r = sqlite3_prepare_v2(db, "PRAGMA journal_mode", -1, &st, NULL) == SQLITE_OK &&
@@ -305,8 +312,8 @@ static int is_in_wal(sqlite3 *db) {
   return r;
 }
 
-/* While other processes have the file open in WAL, SQLite returns SQLITE_BUSY. The file can be used
- * nevertheless. */
+/* Switches the file from WAL to a rollback journal. While other processes have the file open in WAL,
+ * SQLite returns SQLITE_BUSY. This is no failure, because the file can be used in WAL too. */
 static int leave_wal(slp_sqlite_ask *a) {
   if (!exec(a, "PRAGMA journal_mode=DELETE")) return 0;
   if (!a->busy || !is_in_wal(a->file->db)) return SQLITE_ERROR;
@@ -315,8 +322,9 @@ static int leave_wal(slp_sqlite_ask *a) {
   return 0;
 }
 
-/* Checks that both tables are as this program makes them, without triggers or indexes of others. A view could
- * be read without end, and a trigger could write what was not asked for. */
+/* Checks that both tables have exactly the definition that this program gives them, and that there are no
+ * other triggers or indexes. A view could produce rows without end, and a trigger could write what no
+ * request asked for. */
 static int check_tables(slp_sqlite_ask *a) {
   int64_t made = 0;
   char text[160];
@@ -338,8 +346,9 @@ static int check_tables(slp_sqlite_ask *a) {
   return made == 2 ? 0 : refuse(a, "it lacks its table \"tables\" or \"rows\"");
 }
 
-/* Checks that the file is ours and of a known format; an empty file becomes ours. Runs in a transaction,
- * because another process could create the format between two queries. */
+/* Checks that the file was created by this program and has a known format. Sets *ret_empty to 1 if the
+ * file is empty, so that the caller creates the format. The caller has begun a transaction, because
+ * another process could create the format between two queries. */
 static int check_format(slp_sqlite_ask *a, int *ret_empty) {
   int64_t id = 0, format = 0, things = 0;
   char text[120];
@@ -362,7 +371,7 @@ static int make_format(slp_sqlite_ask *a) {
 }
 
 static void undo(slp_sqlite_ask *a) {
-  /* Fails only if SQLite has rolled back by itself. */
+  /* An error is ignored: ROLLBACK fails only if SQLite has rolled back by itself. */
   (void)sqlite3_exec(a->file->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
@@ -380,20 +389,20 @@ static int open_checked(slp_sqlite_ask *a) {
     return SQLITE_ERROR;
   if (!empty) return 0;
   if (exec(a, "BEGIN IMMEDIATE")) return SQLITE_ERROR;
-  /* Another process may have created it meanwhile. */
+  /* Another process may have created the format since read_format. */
   if (!check_format(a, &empty) && (!empty || !make_format(a)) && !exec(a, "COMMIT")) return 0;
   undo(a);
   return SQLITE_ERROR;
 }
 
-/* Returns 1 if the file was removed or replaced. Other workers will never see what is written to the old
- * one. */
+/* Returns 1 if the path no longer leads to the opened file, because it was removed or replaced. Other
+ * workers would never see a write to the old file. */
 static int is_another(const slp_sqlite_file *f) {
   struct stat now;
   return stat(f->path, &now) || now.st_ino != f->opened.st_ino || now.st_dev != f->opened.st_dev;
 }
 
-/* Remembers which file was opened. */
+/* Remembers device and inode of the file that was opened. Returns 0, or SQLITE_ERROR with a->fail set. */
 static int remember_file(slp_sqlite_ask *a) {
   if (!stat(path_of(a), &a->file->opened)) return 0;
   slp_fail_set(&a->fail, SLP_TRANSIENT, -errno, "lease file %.150s was opened and can't be found: %s",
@@ -401,13 +410,15 @@ static int remember_file(slp_sqlite_ask *a) {
   return SQLITE_ERROR;
 }
 
-/* Returns 1 for a FIFO or a device. SQLite opens these, and its error then hides the cause. */
+/* Returns 1 if the path is a FIFO or a device. SQLite opens these, and then reports an error that hides
+ * the cause. */
 static int is_no_file(const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-/* Opens the file. `create` 0: the file is not created. */
+/* Opens the file, unless it is open already. If `create` is 0, a missing file is not created. Returns 0,
+ * or an error with a->fail set. */
 static int open_file(slp_sqlite_ask *a, int create) {
   slp_sqlite_file *f = a->file;
   int flags =
@@ -425,7 +436,8 @@ static int open_file(slp_sqlite_ask *a, int create) {
 }
 
 /* ---- tables -------------------------------------------------------------------------------------------- */
-/* Finds the table. Returns 1 if it has our keys, 0 if it does not exist, or -1 with the failure set. */
+/* Looks up the table. Returns 1 if it exists and has our keys, 0 if it does not exist, or -1 with a->fail
+ * set. */
 static int find_table(slp_sqlite_ask *a) {
   const slp_table_spec *t = a->file->table;
   sqlite3_stmt *st = prepare(a, "SELECT hash_name, range_name FROM tables WHERE name=?1");
@@ -464,15 +476,16 @@ static void do_prepare(slp_sqlite_ask *a) {
     return;
   }
   if (exec(a, "BEGIN IMMEDIATE")) return;
-  there = find_table(a); /* another process may have created it meanwhile */
+  there = find_table(a); /* another process may have created the table in the meantime */
   int bad = there < 0 || (there == 0 && add_table(a) < 0) || exec(a, "COMMIT");
   if (bad) undo(a);
   a->created = !bad && there == 0;
 }
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */
-/* Adds a row that has its key and nothing more, for one that another program wrote and that can't be read.
- * The reader of that row will say so, and all other rows can be read. */
+/* Adds a row that has only its key attributes, in place of a stored row that can't be read because another
+ * program wrote it. The code that interprets rows then reports this row as bad, and all other rows stay
+ * usable. */
 static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *rows) {
   const slp_table_spec *t = a->file->table;
   size_t n = t->range_name ? 2 : 1;
@@ -487,11 +500,13 @@ static int key_alone(slp_sqlite_ask *a, const slp_row_key *key, slp_store_rows *
   return attrs ? slp_store_rows_add(rows, attrs, n) : SLP_ENOMEM;
 }
 
-/* For a write the row must be readable, because it is written back. */
+/* Parses a stored row and adds it to `rows`. If the row can't be read, a write fails, because it must
+ * write the other attributes back; a read gets a row with the key alone. Returns 0, or an error with
+ * a->fail set. */
 static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, slp_store_rows *rows) {
   slp_json j;
   size_t n = rows->n;
-  slp_str text = slp_store_rows_text(rows, attrs); /* the reader changes it */
+  slp_str text = slp_store_rows_text(rows, attrs); /* parsing changes the text in place */
   int r = text.p ? 0 : SLP_ENOMEM;
   if (!r) {
     slp_json_begin(&j, (char *)(uintptr_t)text.p, text.n);
@@ -509,7 +524,8 @@ static int read_attrs(slp_sqlite_ask *a, slp_str attrs, const slp_row_key *key, 
   return SQLITE_NOMEM;
 }
 
-/* Reads a row into `rows`. Returns 1, 0 if it does not exist, or -1 with the failure set. */
+/* Reads the row with this key and adds it to `rows`. Returns 1, 0 if the row does not exist, or -1 with
+ * a->fail set. */
 static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key, slp_store_rows *rows) {
   int r = bind(a, st, 1, slp_str_of(a->file->table->name)) || bind(a, st, 2, key->hash) ||
                   bind(a, st, 3, key->range)
@@ -525,7 +541,7 @@ static int read_row(slp_sqlite_ask *a, sqlite3_stmt *st, const slp_row_key *key,
 static void do_get(slp_sqlite_ask *a) {
   sqlite3_stmt *st = prepare(a, SELECT_ROW);
   if (!st) return;
-  if (!exec(a, "BEGIN")) { /* so that all rows are of the same moment */
+  if (!exec(a, "BEGIN")) { /* one transaction, so that all rows are of the same moment */
     int r = 0;
     for (size_t i = 0; i < a->keys_n && r >= 0; i++) r = read_row(a, st, &a->keys[i], &a->out);
     undo(a);
@@ -586,7 +602,8 @@ static int delete_row(slp_sqlite_ask *a) {
   return r;
 }
 
-/* Changes the row inside the transaction. Returns 0 if the transaction should be committed. */
+/* Applies a->write to the row `old` inside the transaction. Returns 0 if the transaction should be
+ * committed. */
 static int change_row(slp_sqlite_ask *a, const slp_row *old) {
   slp_store_write *w = &a->write;
   const char *why = "";
@@ -654,5 +671,5 @@ void slp_sqlite_do(slp_sqlite_ask *a) {
   f->ask = NULL;
   if (f->db && (f->stained || is_in_wal(f->db))) slp_sqlite_file_close(f);
   atomic_fetch_add(&f->answers, 1);
-  atomic_store(&f->asked, 0); /* last, so that who sees 0 sees the answer too */
+  atomic_store(&f->asked, 0); /* last, so that a thread that reads 0 also sees the counted answer */
 }

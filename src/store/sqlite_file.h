@@ -1,5 +1,6 @@
-/* sqlite_file.h - requests to the file of leases, each in a transaction. All functions except _new and _free
- * may block, and run on a thread. */
+/* sqlite_file.h - requests to the SQLite file that holds leases, each in a transaction of its own.
+ * slp_sqlite_file_close and slp_sqlite_do may block, so they are called on a worker thread. All other
+ * functions return at once. */
 #ifndef SLP_STORE_SQLITE_FILE_H
 #define SLP_STORE_SQLITE_FILE_H
 
@@ -9,14 +10,14 @@
 
 typedef struct slp_sqlite_file slp_sqlite_file;
 slp_sqlite_file *slp_sqlite_file_new(slp_mem *mem, const char *path,
-                                     const slp_table_spec *table); /* NULL: no memory */
+                                     const slp_table_spec *table); /* returns NULL if there is no memory */
 void slp_sqlite_file_close(slp_sqlite_file *f);
-void slp_sqlite_file_free(slp_sqlite_file *f); /* must be closed */
+void slp_sqlite_file_free(slp_sqlite_file *f); /* the file must be closed */
 const char *slp_sqlite_file_path(const slp_sqlite_file *f);
-/* Counts the answers of the file: requests, and rows of a list. The loop may call this while a thread uses
- * the file. */
+/* Returns how many answers the file has given: each finished request counts, and each row of a list. The
+ * event loop may call this function while a thread uses the file. */
 uint32_t slp_sqlite_file_answers(slp_sqlite_file *f);
-/* a thread is working on the file now; the loop may call this too */
+/* Returns 1 while a thread is inside slp_sqlite_do. The event loop may call this function at any time. */
 int slp_sqlite_file_asked(slp_sqlite_file *f);
 
 typedef enum { SLP_SQLITE_PREPARE, SLP_SQLITE_GET, SLP_SQLITE_LIST, SLP_SQLITE_WRITE } slp_sqlite_kind;
@@ -24,19 +25,23 @@ typedef enum { SLP_SQLITE_PREPARE, SLP_SQLITE_GET, SLP_SQLITE_LIST, SLP_SQLITE_W
 typedef struct slp_sqlite_ask {
   slp_sqlite_kind kind;
   slp_sqlite_file *file;
-  slp_store_rows in; /* holds all that the request points to */
-  uint8_t create;    /* PREPARE */
+  slp_store_rows in; /* owns everything that the request points to */
+  uint8_t create;    /* PREPARE: 1: a missing file or table is created */
   const slp_row_key *keys;
   size_t keys_n;
-  slp_str hash, prefix; /* LIST */
+  slp_str hash, prefix; /* LIST: the hash key, and the prefix of the range keys */
   slp_store_bound bound;
-  slp_store_write write; /* in: key, kind, condition and changes. Out: the outcome */
-  _Atomic uint8_t stop;  /* set by the loop while a thread runs it: nobody waits any more, so end soon */
+  slp_store_write write; /* WRITE: in: key, kind, condition and changes; out: the outcome */
+  /* set by the event loop while a thread runs the request: nobody waits for the answer any more, so it
+   * ends soon */
+  _Atomic uint8_t stop;
 
   slp_fail fail;
-  uint8_t busy; /* another process has locked the file: nothing was done, try again later; `fail` says so */
+  /* out: another process has locked the file; nothing was done, and the request may be tried again; `fail`
+   * is set */
+  uint8_t busy;
   uint8_t created;
-  slp_store_rows out; /* rows, or the image of a write */
+  slp_store_rows out; /* out: the rows that a GET or LIST found, or the row that a WRITE reports */
 } slp_sqlite_ask;
 void slp_sqlite_do(slp_sqlite_ask *a);
 

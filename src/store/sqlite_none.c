@@ -1,4 +1,5 @@
-/* sqlite_none.c - built if SQLite is not there. Opening such a store fails with a text that says so. */
+/* sqlite_none.c - stands in for sqlite_file.c if the library is built without SQLite. Every request fails
+ * with a message that says so. */
 #include "store/sqlite_file.h"
 
 #include "store/sqlite.h"

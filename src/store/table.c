@@ -1,4 +1,4 @@
-/* table.c - names and keys of tables, and failures about them. */
+/* table.c - copies the name and keys of a table, and sets the failures that all kinds of store share. */
 #include "store/table.h"
 
 #include "sloop.h"
