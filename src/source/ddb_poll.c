@@ -1,5 +1,6 @@
-/* ddb_poll.c - what sets DynamoDB Streams apart from other polled services. A table leads to its stream, a
- * page names no children, listings are incomplete at times, and not every server can start at a time. */
+/* ddb_poll.c - the code that only DynamoDB Streams needs. Four things differ from Kinesis: a table leads
+ * to its stream, a page does not list the children of an ended shard, a listing can be incomplete, and not
+ * every server can start to read at a time. */
 #include "source/ddb_poll.h"
 
 #include "aws/limits.h"
@@ -9,36 +10,39 @@
 
 #include <stdio.h>
 
-/* The service may list the child of an ended shard late. The children are asked for again up to
+/* DynamoDB may list the child of an ended shard late. So the call for the children is repeated up to
  * CHILDREN_TRIES times, after 0.25, 0.5 and 1 s. */
 #define CHILDREN_TRIES 3u
 #define CHILDREN_WAIT_US 250000u
-/* At most this many shards ask for their children at a time. The process limits these calls, and the pages of
- * a listing would wait behind them. */
+/* How many shards may ask for their children at the same time. The process limits the rate of these calls,
+ * and the calls for the pages of a listing would wait for them. */
 #define CHILDREN_CALLS_MAX 10u
-/* At most this many iterators made for a time are remembered until a GetRecords has tried one. Core asks
- * for few iterators at once, so only a user who seeks to times again and again without reading reaches this
- * limit. */
+/* How many iterators made for a time are remembered until a GetRecords has used one. Core asks for few
+ * iterators at once. So this limit is reached only if a user seeks to times again and again without
+ * reading. */
 #define UNPROVEN_MAX 4096u
 
-/* Whether the server can start reading at a time:
+/* Whether the server can start to read at a time:
  *
- *   UNTRIED --> ASKED --> GIVEN --> SERVED     a page came with an iterator made for a time
+ *   UNTRIED --> ASKED --> GIVEN --> SERVED     GetRecords with an iterator made for a time gave a page
  *      ^          |         |
  *      +----------+         v
- *    no answer    +-----> ABSENT               times are refused, or the iterator for a time does not work */
+ *    no answer    +-----> ABSENT               the server refuses times, or iterators made for a time fail */
 typedef enum { TIMES_UNTRIED, TIMES_ASKED, TIMES_GIVEN, TIMES_SERVED, TIMES_ABSENT } times_state;
 
 typedef struct ddb_poll {
   slp_poll poll;
-  enum { BY_NAME, BY_ARN, BY_STREAM } named; /* what the user named: a table, or one stream of a table */
-  uint32_t asking_n;                         /* shards that are asking for their children now */
-  uint8_t unfiltered; /* the server can't list the children of one shard (it ignores or refuses the filter) */
+  /* what the user gave: the name or ARN of a table, or the ARN of a stream */
+  enum { BY_NAME, BY_ARN, BY_STREAM } named;
+  uint32_t asking_n; /* how many shards are asking for their children now */
+  /* 1: the server can't list the children of one shard: it ignores or refuses the filter */
+  uint8_t unfiltered;
   times_state times;
   slp_request *trial; /* ASKED: the first request for a time; its answer decides `times` */
-  /* iterators made for a time with which no page has come yet: text -> the same text, owned. GIVEN, ABSENT */
+  /* GIVEN, ABSENT: iterators made for a time that have not given a page yet. Each owned text is key and
+   * value. */
   slp_map unproven;
-  slp_list held; /* ASKED: other requests for a time, which wait for the trial's answer */
+  slp_list held; /* ASKED: the later requests for a time, which wait until `trial` is answered */
 } ddb_poll;
 
 static slp_src_fetch *fetch_of(slp_request *q) { return SLP_OWNER(q->rq, slp_src_fetch, rq); }
@@ -48,11 +52,11 @@ static ddb_poll *ddb_of(slp_poll *p) { return SLP_OWNER(p, ddb_poll, poll); }
 static const char part[] = "/stream/";
 static int is_stream_arn(const char *arn) { return strstr(arn, part) != NULL; }
 
-/* Returns the ARN of the table, so that a description leads to the table's latest stream. Returns "" if the
- * user gave only a name. */
+/* Returns the ARN of the table, so that a description leads to the latest stream of the table. Returns ""
+ * if the user gave the name of a table, and the stream's ARN if the user gave that. */
 static slp_str latest(const slp_poll *p) {
   const char *end = strstr(p->arn, part);
-  switch (((const ddb_poll *)p)->named) { /* p is its first member */
+  switch (((const ddb_poll *)p)->named) { /* p is the first member of ddb_poll */
     case BY_NAME: return SLP_STR("");
     case BY_ARN: return (slp_str){p->arn, end ? (size_t)(end - p->arn) : strlen(p->arn)};
     case BY_STREAM: break;
@@ -74,19 +78,20 @@ static slp_list_after list_waits(const slp_poll *p) {
 }
 
 /* ---- listings ---------------------------------------------------------------------------------------- */
-/* A page's token is the id of a shard. A server that does not know the token (moto) sends the first page
- * again, so a page without new ids ends the listing. An empty page does not: as long as it has a token, the
- * listing goes on. */
+/* Returns 1 if the listing should continue with the page's token, which is the id of a shard. A server
+ * that does not know the token (moto) sends the first page again. So a page with shards but without new
+ * ids ends the listing. A page without shards does not end it. */
 static int list_goes_on(const slp_op_list_shards *page, size_t news) {
   return news > 0 || page->shards_n == 0;
 }
 
 static void close_shard(slp_shard_desc *d) {
-  if (d && !d->seq_end.p) d->seq_end = SLP_STR(""); /* closed, but its last sequence number is not known */
+  /* "": the shard is closed, but its last sequence number is not known */
+  if (d && !d->seq_end.p) d->seq_end = SLP_STR("");
 }
 
-/* Marks shards as closed that take no more records. A shard with a child is closed, though the service may
- * list it as open for a while; in a disabled stream every shard is closed. */
+/* Marks the shards that get no more records as closed. A shard with a child is closed, although DynamoDB
+ * may list it as open for a while. If the stream is disabled, every shard is closed. */
 static void listed(slp_poll *p, slp_listing *l) {
   (void)p;
   for (size_t i = 0; i < l->shards_n; i++) {
@@ -97,14 +102,16 @@ static void listed(slp_poll *p, slp_listing *l) {
 }
 
 /* ---- times ---------------------------------------------------------------------------------------------
- * AT_TIMESTAMP is younger (botocore 1.44.8, service model dynamodbstreams 2012-08-10) than some servers.
- * Older servers refuse it with ValidationException; moto 5.2 gives an iterator, but answers GetRecords for
- * that iterator with status 500 and a page of HTML. With such servers a time is located at the oldest record,
- * and core drops the records before the time.
- * The first request for a time is a trial, and the others wait for its answer, so that the server is asked
- * once and not once for each shard. Whether iterators made for a time work is learnt from the first such
- * iterator that is used. That need not be the trial's: its reader may move or leave the shard before it
- * fetches. */
+ * Some servers are older than the iterator type AT_TIMESTAMP (botocore 1.44.8, service model
+ * dynamodbstreams 2012-08-10), and refuse it with ValidationException. moto 5.2 returns an iterator, but
+ * answers GetRecords with status 500 and a page of HTML. With such servers, reading from a time begins at
+ * the oldest record, and core drops the records before the time.
+ *
+ * The first request for a time is the trial. All other requests for a time wait for its answer, so that
+ * the server is asked once and not once for each shard.
+ *
+ * An iterator made for a time may still not work. The first GetRecords that uses one shows it. This need
+ * not be the trial's iterator, because the trial's reader may move or leave its shard before it fetches. */
 static void move_times(ddb_poll *v, times_state to) {
 #define BIT(state) (1u << (state))
   static const unsigned allowed[] = {
@@ -120,7 +127,8 @@ static void move_times(ddb_poll *v, times_state to) {
   v->poll.s.finds_seconds = to != TIMES_ABSENT;
 }
 
-/* Called before an iterator is asked for. Returns 1 if the request waits for the trial's answer. */
+/* Called before the call for an iterator is sent. Returns 1 if the request waits until the trial is
+ * answered. */
 static int hold(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   slp_op_iterator *it = &q->op.iterator;
@@ -138,8 +146,9 @@ static int hold(slp_request *q) {
   return 0;
 }
 
-/* A server refuses a time in the future with ValidationException, the same error as for an iterator type that
- * it does not know. So a time a moment ago is tried first, and the oldest record after that. */
+/* Chooses another position after a refusal. A server refuses a time in the future with
+ * ValidationException, and an iterator type that it does not know with the same error. So a moment ago is
+ * tried first, and then the oldest record. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME || strcmp(it->op.fail.aws_code, "ValidationException") != 0) return 0;
@@ -147,8 +156,8 @@ static int other_place(slp_request *q) {
   return 1;
 }
 
-/* Returns what the trial's answer says about times. If the server refused the oldest record too, the answer
- * says nothing about times. */
+/* Returns what the trial's answer says about times. TIMES_UNTRIED: it says nothing, because the server
+ * refused the oldest record too, or there was no answer. */
 static times_state answer_of(const slp_request *q) {
   const slp_op_iterator *it = &q->op.iterator;
   if (q->out || it->op.fail.class != SLP_FINE) return TIMES_UNTRIED;
@@ -165,16 +174,16 @@ static void forget_all(ddb_poll *v) {
   for (char *text; (text = slp_map_each(&v->unproven, &at)) != NULL;) forget(v, slp_str_of(text));
 }
 
-/* Remembers that the request's iterator was made for a time. Without memory the request fails, and core asks
- * again. If it were merely not remembered, a server that can't start at times would fail GetRecords with that
- * iterator for ever. */
+/* Remembers that the request's iterator was made for a time. If there is no memory, the request fails, and
+ * core repeats it. Otherwise core would repeat GetRecords with this iterator for ever if the server can't
+ * use it. */
 static void remember(ddb_poll *v, slp_request *q) {
   slp_mem *mem = v->poll.h->mem;
   const slp_op_iterator *it = &q->op.iterator;
   slp_str text = slp_buf_str(&it->iterator);
   if (q->out || it->op.fail.class != SLP_FINE) return;
   forget(v, text);
-  /* In ABSENT the iterator was asked for before that state was known. */
+  /* ABSENT: the call for this iterator was sent before times were known to be ABSENT. */
   int unproven = v->times == TIMES_GIVEN || v->times == TIMES_ABSENT;
   if (it->kind != SLP_ITER_AT_TIME || !unproven || v->unproven.live >= UNPROVEN_MAX) return;
   char *copy = slp_strdup(mem, text);
@@ -183,8 +192,8 @@ static void remember(ddb_poll *v, slp_request *q) {
   slp_fail_set(&q->rq->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
 }
 
-/* Called when a request for an iterator is over, answered or cancelled. The trial's end lets the waiting
- * requests go on. */
+/* Called when a request for an iterator was answered or cancelled. When the trial is over, the requests
+ * that wait for it continue. */
 static void locate_over(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   if (q->more) {
@@ -209,8 +218,9 @@ static int is_unproven(const ddb_poll *v, const slp_request *q) {
   return slp_map_get(&v->unproven, q->op.records.iterator) != NULL;
 }
 
-/* Status 500 without an AWS error code, for an iterator made for a time: the server can't use such iterators.
- * Core is told that the iterator expired, so that it asks for the place again. */
+/* Recognises a server that can't use an iterator made for a time: it answers GetRecords with status 500
+ * and no AWS error code. Core is told that the iterator has expired, so that core asks for an iterator
+ * again. */
 static void fetch_failed(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   slp_fail *f = &q->rq->fail;
@@ -226,14 +236,16 @@ static void closing(slp_poll *p) {
 }
 
 /* ---- the end of a shard ------------------------------------------------------------------------------
- * If core knows the children already, no call is made. Otherwise one call asks for the children of this
- * shard. It costs one of the ten calls a second that an account has, as much as one page of a listing.
- * A listing is cheaper if more shards ask for children than the listing has pages, or if the service can't
- * list the children of one shard. Then the page goes to core without children, and core lists once for all
+ * When a shard has ended, core needs its children. If core knows them already, no call is made. Otherwise
+ * one call lists the children of this shard. An account has ten such calls a second, and a page of a
+ * listing costs one too.
+ *
+ * A listing is cheaper if more shards ask for children than the listing has pages, or if the server can't
+ * list the children of one shard. Then core gets the page without children, and makes one listing for all
  * shards that wait. */
 static int a_listing_is_cheaper(const ddb_poll *v) {
   uint32_t pages = (uint32_t)slp_min_u64(v->poll.last_pages_n ? v->poll.last_pages_n : 1, CHILDREN_CALLS_MAX);
-  /* the children may be on a page that has not come yet */
+  /* no listing is complete yet, and the one in progress may still find the children */
   int lists_first = !v->poll.last && v->poll.lists_n;
   return v->unfiltered || lists_first || v->asking_n >= pages;
 }
@@ -242,8 +254,9 @@ static void ask_children(slp_request *q);
 
 static void on_later(slp_timer *t) { ask_children(SLP_OWNER(t, slp_request, timer)); }
 
-/* A shard that ended has a child unless the stream was disabled, but the service may list the child a moment
- * late. Core would take a listing without the child for the end of the stream. */
+/* Sets a timer to ask for the children again. Returns 0 if core should get the page without children. A
+ * shard that has ended has a child unless the stream was disabled, but DynamoDB may list the child a
+ * moment late. If core made a listing without the child, core would take this for the end of the stream. */
 static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   slp_host *h = q->poll->h;
   if (l->stream_ended || q->restarts == CHILDREN_TRIES) return 0;
@@ -251,7 +264,8 @@ static int ask_later(slp_request *q, const slp_op_list_shards *l) {
   return slp_timer_set(h, &q->timer, slp_after_us(slp_now_us(h), wait)) == 0;
 }
 
-/* If no children are found, the page goes to core without any, and core asks for the listing. */
+/* Handles the answer of ask_children. If there are no children, core gets the page without any and makes a
+ * listing. */
 static void on_children(slp_op *op) {
   slp_request *q = SLP_OWNER(op, slp_request, op.list.op);
   const slp_op_list_shards *l = &q->op.list;
@@ -278,14 +292,14 @@ static void ask_children(slp_request *q) {
   p->ops->list_shards(p->ops, l);
 }
 
-/* Puts the children that core knows already into the page. Returns how many there are. */
+/* Copies the children that core knows already into the page. Returns how many there are. */
 static size_t give_known_children(slp_src_fetch *f) {
   slp_shard_desc rows[SLP_PAGE_CHILDREN_MAX];
   size_t n = f->known_children ? f->known_children(f, rows, SLP_COUNT(rows)) : 0;
   return n && slp_page_give_children(f->page, rows, n) == 0 ? n : 0;
 }
 
-/* A page ends its shard if it has no next iterator. */
+/* Handles a page. A page without a next iterator is the last page of its shard. */
 static void fetched(slp_request *q) {
   ddb_poll *v = ddb_of(q->poll);
   const slp_page *page = fetch_of(q)->page;
@@ -297,7 +311,8 @@ static void fetched(slp_request *q) {
     slp_request_answer(q);
     return;
   }
-  slp_op_list_init(&q->op.list, q->poll->h->mem); /* reuses the union member that held the GetRecords */
+  /* `list` and the finished GetRecords share the memory of the union q->op */
+  slp_op_list_init(&q->op.list, q->poll->h->mem);
   q->more = 1;
   v->asking_n++;
   q->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_later};

@@ -1,4 +1,4 @@
-/* ddb_poll.h - records by polling DynamoDB Streams: core's source over aws/ops.h. */
+/* ddb_poll.h - a source (core/source.h) that polls DynamoDB Streams through the calls of aws/ops.h. */
 #ifndef SLP_SOURCE_DDB_POLL_H
 #define SLP_SOURCE_DDB_POLL_H
 
@@ -6,9 +6,10 @@
 #include "core/source.h"
 #include "host/host.h"
 
-/* Makes a source that polls a table's stream. `stream` is "dynamodb:TABLE", or the ARN of a table or of a
- * table's stream. A table's latest stream is looked up once; the source then reads that stream until it is
- * closed. `ops` is borrowed. */
+/* Creates a source that polls the stream of a DynamoDB table. `stream` is "dynamodb:TABLE", the ARN of a
+ * table, or the ARN of a table's stream. Given a table, the source looks up the latest stream of the table
+ * once, and then reads that stream until it is closed. `ops` is borrowed. Returns 0, SLOOP_EOPTION or
+ * SLP_ENOMEM. */
 int slp_ddb_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str stream);
 
 #endif

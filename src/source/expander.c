@@ -1,8 +1,8 @@
-/* expander.c - runs the parser of aggregates (codec/kpl.c) in slices from the event queue. */
+/* expander.c - runs the parser of aggregates (codec/kpl.c) in slices, one in each turn of the event queue. */
 #include "source/expander.h"
 
-/* A slice takes about 150 us for MD5 sums, and half of that for the rest. Larger slices would hold up the
- * loop. */
+/* The limits of a slice. It takes about 150 us for MD5 sums, and half of that for everything else. Larger
+ * slices would hold up the event loop. */
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 2048u
 
@@ -12,7 +12,7 @@ static void on_slice(slp_event *ev) {
   if (r == SLP_MORE)
     slp_post(x->h, ev);
   else
-    x->on_done(x, r); /* last, because on_done may free x */
+    x->on_done(x, r); /* the last statement, because on_done may free x */
 }
 
 slp_expander *slp_expander_new(slp_host *h) {

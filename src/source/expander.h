@@ -7,24 +7,26 @@
 
 typedef struct slp_expander slp_expander;
 struct slp_expander {
-  slp_list link; /* for the owner: a list of idle expanders */
-  void *arg;     /* for the owner */
-  /* Called from the event queue, never after slp_expander_stop. `verdict` is 0 or SLP_ENOMEM, which leaves
-   * the page unchanged. */
+  slp_list link; /* for the owner, who may keep idle expanders in a list */
+  void *arg;     /* for the owner's use */
+  /* Called from the event queue when the page is done; never called after slp_expander_stop. `verdict` is
+   * 0, or SLP_ENOMEM, in which case the page is unchanged. */
   void (*on_done)(slp_expander *x, int verdict);
-  /* Private. */
+  /* Private members. */
   slp_host *h;
   slp_kpl *kpl;
   slp_hash_range range;
   slp_event slice;
 };
 
-slp_expander *slp_expander_new(slp_host *h); /* Used for many pages, one after the other. NULL: no memory */
+/* for many pages, one at a time; returns NULL if there is no memory */
+slp_expander *slp_expander_new(slp_host *h);
 void slp_expander_free(slp_expander *x);
-/* Expands the aggregates of `page`, which the expander owns until on_done. `range` holds the hash keys of the
- * shard, and is copied; NULL if it is not known. */
+/* Expands the aggregates of `page`, which the expander owns until on_done. `range` is the range of hash
+ * keys of the shard, and is copied. It is NULL if the range is not known. */
 void slp_expander_begin(slp_expander *x, slp_page *page, const slp_hash_range *range);
-/* on_done will not run, and the page is unchanged. May be called when idle */
+/* Stops the expansion: on_done will not be called, and the page is unchanged. May be called when nothing
+ * is being expanded. */
 void slp_expander_stop(slp_expander *x);
 
 #endif

@@ -1,5 +1,5 @@
-/* hash_ranges.c - the ranges of hash keys by shard. A shard's range never changes, so it does not matter
- * whether the listing or a page told it. */
+/* hash_ranges.c - keeps the range of hash keys of each shard. The range of a shard never changes, so it
+ * does not matter whether it came from a listing or from a page. */
 #include "source/hash_ranges.h"
 
 #include "core/desc.h"

@@ -1,5 +1,6 @@
-/* hash_ranges.h - which hash keys belong to which shard. A range is taken from the listing; for a child that
- * the listing does not have yet, from the page that named the child. */
+/* hash_ranges.h - knows which range of hash keys belongs to which shard. The range of a shard comes from
+ * the listing. If the listing does not contain the shard yet, its range comes from the page of its parent
+ * that announced it as a child. */
 #ifndef SLP_SOURCE_HASH_RANGES_H
 #define SLP_SOURCE_HASH_RANGES_H
 
@@ -9,16 +10,17 @@
 
 typedef struct slp_hash_ranges {
   slp_mem *mem;
-  slp_map children; /* shard id -> its range, for children that the listing does not have yet */
+  slp_map children; /* shard id -> range, for children that the newest listing does not contain yet */
 } slp_hash_ranges;
 
 void slp_hash_ranges_init(slp_hash_ranges *r, slp_mem *mem);
 void slp_hash_ranges_free(slp_hash_ranges *r);
-/* Remembers the ranges of the page's ChildShards. Without memory a range stays unknown. */
+/* Remembers the ranges in the page's ChildShards. If there is no memory, such a range stays unknown. */
 void slp_hash_ranges_learn(slp_hash_ranges *r, const slp_page *page);
-/* Forgets the ranges of shards that the new listing `l` has. */
+/* Forgets the remembered ranges of all shards that the new listing `l` contains. */
 void slp_hash_ranges_listed(slp_hash_ranges *r, slp_listing *l);
-/* 1: *ret is the range of that shard. 0: it is not known. l: the newest listing, or NULL. */
+/* Returns 1 and the range of the shard in *ret, or 0 if the range is not known. `l` is the newest listing;
+ * NULL if there is none. */
 int slp_hash_ranges_get(const slp_hash_ranges *r, slp_listing *l, slp_str shard, slp_hash_range *ret);
 
 #endif

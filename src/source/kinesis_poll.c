@@ -1,5 +1,5 @@
-/* kinesis_poll.c - what sets Kinesis apart from other polled services: streams have ARNs, points in time may
- * be in the future, and aggregates are expanded before core gets a page. */
+/* kinesis_poll.c - the code that only Kinesis needs. Three things differ from DynamoDB Streams: streams
+ * have ARNs, Kinesis refuses times in the future, and aggregates are expanded before core gets a page. */
 #include "source/kinesis_poll.h"
 
 #include "aws/limits.h"
@@ -8,19 +8,20 @@
 
 #include <stdio.h>
 
-/* This many idle expanders are kept for the next pages. A busy stream uses about as many at once, and they
- * take little memory. */
+/* How many idle expanders are kept for the next pages. A busy stream uses about this many at once, and an
+ * expander takes little memory. */
 #define IDLE_EXPANDERS_MAX 16u
-/* If DescribeStreamSummary is denied, it is tried again after an hour, because an operator may have granted
- * the right. */
+/* How long to wait before DescribeStreamSummary is called again after it was denied. An operator may have
+ * granted the permission by then. */
 #define DENIED_US (3600u * UINT64_C(1000000))
 
 typedef struct kinesis_poll {
-  slp_poll p; /* first member: freeing it frees the block */
-  int expand; /* whether aggregates are expanded */
+  slp_poll p; /* must be the first member: freeing p frees the whole block */
+  int expand; /* 1: aggregates are expanded */
   uint8_t described;
-  uint8_t undescribed_told; /* the failure was logged since the last successful description */
-  uint64_t describe_us;     /* listings ask for no description before this time; 0: the next one asks */
+  uint8_t undescribed_told; /* 1: a failed description was reported, and none has succeeded since */
+  /* a listing makes no description before this time; 0: the next listing makes one */
+  uint64_t describe_us;
   slp_hash_ranges ranges;
   slp_list idle; /* expanders kept for reuse */
   size_t idle_n;
@@ -41,10 +42,10 @@ static void described(slp_poll *p, const slp_op_describe *d, slp_src_describe *r
   if (p->s.news == SLP_NEWS_NONE) p->s.told[0] = 0;
 }
 
-/* The description tells whether hash keys decide on shards at all (`placement`). So a listing waits for one
- * description, but goes on without it if it is denied. */
+/* The description says whether a record's hash key decides on its shard at all (`placement`). So the first
+ * listing waits for a description, but continues without it if the call is denied. */
 static slp_list_after list_waits(const slp_poll *p) {
-  const kinesis_poll *k = (const kinesis_poll *)p; /* p is its first member */
+  const kinesis_poll *k = (const kinesis_poll *)p; /* p is the first member of kinesis_poll */
   return k->described || slp_now_us(p->h) < k->describe_us ? SLP_LIST_AT_ONCE : SLP_LIST_WANTS;
 }
 
@@ -58,14 +59,15 @@ static void undescribed(slp_poll *p, const slp_fail *f) {
   snprintf(p->s.told, sizeof p->s.told, "whether keys decide on shards is not known: %.300s", f->message);
 }
 
-/* Kinesis refuses a time that is in the future by its own clock. Any other argument that it calls invalid is
- * the caller's mistake. */
+/* Chooses another position after a refusal. Kinesis refuses a time that is in the future by its own clock,
+ * with InvalidArgumentException. For any other position, that error is a mistake of the caller. */
 static int other_place(slp_request *q) {
   slp_op_iterator *it = &q->op.iterator;
   if (it->kind != SLP_ITER_AT_TIME) return 0;
   if (strcmp(it->op.fail.aws_code, "InvalidArgumentException") != 0) return 0;
   if (!q->earlier) return slp_request_earlier(q, 1);
-  /* the time was moved to the past already, but our clock is ahead of the service's: start at the oldest */
+  /* The time was already replaced by a moment ago, but our clock is ahead of Kinesis' clock: start at the
+   * oldest record. */
   it->kind = SLP_ITER_OLDEST;
   return 1;
 }
@@ -94,8 +96,8 @@ static void give_expander_back(slp_request *q) {
   if (x) give_back(kinesis_of(q->poll), x);
 }
 
-/* Starts to expand the aggregates of `page`. Returns 0 if there is nothing to expand, SLP_MORE if on_done
- * runs later, or SLP_ENOMEM. */
+/* Starts to expand the aggregates of `page`. Returns 0 if there is nothing to expand, or SLP_ENOMEM.
+ * Returns SLP_MORE if on_done will be called, with the expander in *ret. */
 static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander **ret,
                   void (*on_done)(slp_expander *x, int verdict), void *arg) {
   slp_hash_range range;
@@ -106,8 +108,9 @@ static int expand(kinesis_poll *k, slp_page *page, slp_str shard, slp_expander *
   *ret = x;
   x->arg = arg;
   x->on_done = on_done;
-  /* Records of an aggregate whose keys belong to another shard are dropped. If the stream places records
-   * without regard to keys, no range is given, so that none is dropped. */
+  /* The expander drops records of an aggregate whose keys are outside `range`, since they belong to
+   * another shard. If the stream distributes records without regard to keys, no range is given, so that no
+   * record is dropped. */
   int known =
       k->p.placement != SLOOP_PLACED_ANYWHERE && slp_hash_ranges_get(&k->ranges, k->p.last, shard, &range);
   slp_expander_begin(x, page, known ? &range : NULL);
@@ -168,7 +171,7 @@ int slp_kinesis_poll_new(slp_source **ret, slp_host *h, slp_ops *ops, slp_str st
   k->expand = aggregates == SLOOP_AGGREGATES_EXPAND;
   slp_list_init(&k->idle);
   slp_hash_ranges_init(&k->ranges, h->mem);
-  /* If the user gave a name alone, no ARN is sent: kinesalite does not know ARNs. */
+  /* If the user gave only a name, calls contain no ARN, because kinesalite does not know ARNs. */
   slp_poll_init(p, &kinesis_kind, h, ops, &named);
   p->s.fetch_records_max = SLP_KINESIS_RECORDS_MAX;
   p->s.fetch_bytes_max = SLP_KINESIS_PAGE_BYTES_MAX;

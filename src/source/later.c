@@ -1,4 +1,4 @@
-/* later.c - a list of answered requests whose on_done runs from the event queue. */
+/* later.c - keeps requests that have been answered, and calls their on_done from the event queue. */
 #include "source/later.h"
 
 static void run(slp_event *ev) {

@@ -12,8 +12,8 @@ static int begins(slp_str s, slp_str with) { return s.n >= with.n && memcmp(s.p,
 
 static slp_str without(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
-/* Names of Kinesis streams and DynamoDB tables consist of the same characters (StreamName, TableName:
- * botocore 1.43.11, service models). */
+/* Returns 1 if s has `least` to `most` characters, all of them allowed. Names of Kinesis streams and of
+ * DynamoDB tables allow the same characters (StreamName, TableName: botocore 1.43.11, service models). */
 static int is_name(slp_str s, size_t least, size_t most) {
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i];
@@ -31,8 +31,8 @@ static int is_printable(slp_str s) {
   return 1;
 }
 
-/* Cuts s at the first `at`, which is dropped. Returns the part before it, and s keeps the rest. Returns
- * {NULL,0} and leaves s alone if there is no `at`. */
+/* Splits s at the first character `at`. Returns the part before it; s keeps the part after it. If s does
+ * not contain the character, returns {NULL,0} and leaves s unchanged. */
 static slp_str cut(slp_str *s, char at) {
   const char *end = s->n ? memchr(s->p, at, s->n) : NULL;
   if (!end) return (slp_str){NULL, 0};
@@ -63,7 +63,8 @@ static int read_table(slp_str resource, slp_stream_name *ret, const char **ret_w
   return wrong(ret_why, "not the ARN of a table or of a table's stream");
 }
 
-/* Kinesis queues have ARNs of the service "kinesis", but no shards (botocore 1.44.8: ReceiveQueueRecords). */
+/* Kinesis also has queues. Their ARNs have the service "kinesis", but a queue has no shards (botocore
+ * 1.44.8: ReceiveQueueRecords). */
 static const char a_queue[] =
     "a queue, which has no shards and is read by other calls: name a stream of Kinesis or a table";
 
@@ -72,7 +73,7 @@ static int is_queue(slp_str service, slp_str resource) {
          (slp_str_is(service, "kinesis") && begins(resource, SLP_STR("queue/")));
 }
 
-/* Parses arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE. */
+/* Parses an ARN: arn:PARTITION:SERVICE:REGION:ACCOUNT:RESOURCE. */
 static int read_arn(slp_str arn, slp_stream_name *ret, const char **ret_why) {
   slp_str rest = without(arn, 4);
   slp_str partition = cut(&rest, ':'), service = cut(&rest, ':'), region = cut(&rest, ':');

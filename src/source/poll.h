@@ -1,5 +1,6 @@
-/* poll.h - what all polling sources share: requests are kept for reuse, pages of a listing are joined,
- * positions become iterators, requests can be cancelled. Where services differ, an slp_poll_kind says how. */
+/* poll.h - the part that all polling sources share. It keeps requests for reuse, joins the pages of a
+ * listing, turns positions into iterators, and cancels requests. Each service has a `slp_poll_kind` with
+ * functions for what it does differently. Below, "the kind" means the code of these functions. */
 #ifndef SLP_SOURCE_POLL_H
 #define SLP_SOURCE_POLL_H
 
@@ -10,28 +11,33 @@
 #include "source/listing.h"
 #include "source/name.h"
 
-/* If a later page of a listing fails, all pages before it are lost. So such a call is tried more often than a
- * first call, which core repeats by itself. */
+/* How often the call for a later page of a listing is tried. If it fails, all pages before it are lost. So
+ * it has more tries than the call for the first page, which core repeats by itself. */
 #define SLP_POLL_LATER_TRIES 4u
 
 typedef struct slp_poll slp_poll;
 typedef enum { SLP_ASK_DESCRIBE, SLP_ASK_LIST, SLP_ASK_LOCATE, SLP_ASK_FETCH } slp_ask;
 
-typedef struct slp_request { /* a request of core, from its start to its one answer */
+/* one request of core, from its start to its answer; LIST, LOCATE and FETCH below mean `ask` */
+typedef struct slp_request {
   slp_ask ask;
   slp_poll *poll;
   slp_src_req *rq;
-  slp_list link;        /* in poll->idle; a LOCATE that `hold` keeps: in a list of the kind */
-  slp_op *out;          /* the call in flight; NULL: none */
-  uint32_t restarts;    /* LIST: how often it began again from the first page. FETCH: for the kind */
-  uint8_t earlier;      /* LOCATE: the service called the time a future one, and an earlier one was tried */
-  uint8_t describing;   /* LIST: waits for a description of the stream, which comes first */
-  uint8_t more;         /* LOCATE, FETCH: for the kind. While a FETCH has it set, timer is the kind's too */
-  slp_timer timer;      /* LIST: runs out when the next page may be asked for */
-  slp_listing *listing; /* LIST: the shards so far; owned */
-  slp_paging pages;     /* LIST: limits on pages and bytes */
-  slp_buf token;        /* LIST: the key of the next page */
-  void *fetch_work;     /* FETCH: for the kind, which frees it in fetch_over */
+  /* an idle request: in poll->idle; a LOCATE that `hold` keeps: in a list of the kind */
+  slp_list link;
+  slp_op *out; /* the call in flight; NULL: no call is in flight */
+  /* LIST: how often the listing began again from the first page. FETCH: for the kind's use */
+  uint32_t restarts;
+  /* LOCATE: 1: the service said that the time is in the future, and an earlier time was tried */
+  uint8_t earlier;
+  uint8_t describing; /* LIST: 1: the listing waits until a description of the stream is answered */
+  /* LOCATE, FETCH: for the kind's use. In a FETCH, while `more` is set, the kind may also use `timer` */
+  uint8_t more;
+  slp_timer timer;      /* LIST: runs when the call for the next page may be sent */
+  slp_listing *listing; /* LIST: owned; the shards of the pages so far */
+  slp_paging pages;     /* LIST: the limits on pages and bytes */
+  slp_buf token;        /* LIST: the token of the next page */
+  void *fetch_work;     /* FETCH: an object of the kind, which frees it in fetch_over */
   union {
     slp_op_describe describe;
     slp_op_list_shards list;
@@ -43,39 +49,41 @@ typedef struct slp_request { /* a request of core, from its start to its one ans
 typedef enum { SLP_LIST_AT_ONCE, SLP_LIST_WANTS, SLP_LIST_NEEDS } slp_list_after;
 
 typedef struct slp_poll_kind {
-  /* Whether a listing waits for a description of the stream. SLP_LIST_NEEDS: if the description fails, so
-   * does the listing. SLP_LIST_WANTS: the listing then goes on without. NULL: never waits. */
+  /* Returns whether a listing first waits for a description of the stream. SLP_LIST_NEEDS: if the
+   * description fails, the listing fails too. SLP_LIST_WANTS: if the description fails, the listing
+   * continues without it. SLP_LIST_AT_ONCE, or a NULL function: the listing does not wait. */
   slp_list_after (*list_waits)(const slp_poll *p);
-  /* Returns the ARN to describe when core asks which stream the user's name leads to now; "" if only the name
-   * is sent. NULL: the ARN of the stream that is read. */
+  /* Returns the ARN to describe when core asks which stream the user's name now leads to. Returns "" if
+   * the call should contain only the name. If the function is NULL, the ARN of the stream that is read is
+   * used. */
   slp_str (*latest)(const slp_poll *p);
-  /* Fills rq from a successful description. */
+  /* Copies a successful description to rq. */
   void (*described)(slp_poll *p, const slp_op_describe *d, slp_src_describe *rq);
-  /* Called when the description that a listing wants (SLP_LIST_WANTS) has failed. NULL: nothing to do. */
+  /* Called when a description for SLP_LIST_WANTS has failed. May be NULL. */
   void (*undescribed)(slp_poll *p, const slp_fail *f);
-  /* Called when a listing is complete; may change its rows. NULL: rows stay as they are. */
+  /* Called when a listing is complete; may change its rows. May be NULL. */
   void (*listed)(slp_poll *p, slp_listing *l);
-  /* Returns 1 if the token of the next page should be followed. `news` counts the ids that no page had
-   * before. NULL: always. */
+  /* Returns 1 if the listing should follow the page's token to the next page. `news` is how many shard ids
+   * of this page no earlier page contained. If the function is NULL, every token is followed. */
   int (*list_goes_on)(const slp_op_list_shards *page, size_t news);
-  /* Called before an iterator is asked for. Returns 1 if the kind keeps the request and will call
-   * slp_request_locate later. NULL: never. */
+  /* Called before the call for an iterator is sent. Returns 1 if the kind keeps the request and calls
+   * slp_request_locate later. If the function is NULL, no request is kept. */
   int (*hold)(slp_request *q);
-  /* Called when a request for an iterator is over. If q->out is set, it was cancelled with its call in
-   * flight. NULL: the kind keeps nothing for it. */
+  /* Called when a request for an iterator was answered or cancelled. If q->out is set, the request was
+   * cancelled while its call was in flight. May be NULL. */
   void (*locate_over)(slp_request *q);
-  /* Called when the service refused a position. Returns 1 if the kind changed q->op.iterator, which is then
-   * tried again. NULL: never. */
+  /* Called when the service refused a position. Returns 1 if the kind changed q->op.iterator to another
+   * position, which is then tried. If the function is NULL, no other position is tried. */
   int (*other_place)(slp_request *q);
-  /* Takes the page in q->op.records; the outcome in q->rq is set. Calls slp_request_answer() now or later. */
+  /* Called when a GetRecords succeeded. The page is in q->op.records, and q->rq has the outcome. The
+   * function must call slp_request_answer, at once or later. */
   void (*fetched)(slp_request *q);
-  /* Called when a GetRecords failed, before core is told; may change the failure in q->rq. NULL: no
-   * change. */
+  /* Called when a GetRecords failed, before core gets the failure. May change the failure in q->rq. May be
+   * NULL. */
   void (*fetch_failed)(slp_request *q);
-  /* Called when a fetch is over, answered or cancelled. Frees what `fetched` left in q. NULL: nothing to
-   * free. */
+  /* Called when a fetch was answered or cancelled. Frees what `fetched` left in q. May be NULL. */
   void (*fetch_over)(slp_request *q);
-  /* Called at close, when nothing is in flight. Frees what the kind owns. NULL: nothing to free. */
+  /* Called at close, when no call is in flight. Frees what the kind owns. May be NULL. */
   void (*closing)(slp_poll *p);
 } slp_poll_kind;
 
@@ -85,27 +93,32 @@ struct slp_poll {
   slp_host *h;
   slp_ops *ops; /* borrowed */
   char name[SLP_STREAM_NAME_MAX + 1];
-  char arn[SLP_STREAM_ARN_MAX + 1]; /* "": calls go without an ARN */
-  slp_listing *last;                /* the last complete listing; owned */
-  uint32_t last_pages_n;            /* how many pages that listing had; 0: there is none yet */
-  sloop_placement_t placement;      /* how records find their shard, from the last description */
-  /* idle: requests kept for reuse. live_n: requests in use, lists_n of them listings. */
+  char arn[SLP_STREAM_ARN_MAX + 1]; /* "": calls contain no ARN */
+  slp_listing *last;                /* owned; the last complete listing; NULL: there is none yet */
+  uint32_t last_pages_n;            /* how many pages the listing `last` had; 0: there is none yet */
+  /* how the stream distributes records over shards, from the last description */
+  sloop_placement_t placement;
+  /* idle: requests kept for reuse. live_n: how many requests are in use. lists_n: how many of these are
+   * listings. */
   slp_list idle;
   size_t idle_n, live_n, lists_n;
-  slp_later starved; /* requests that fail because there was no memory for them */
+  slp_later starved; /* requests for which there was no memory; they fail in a later turn */
 };
 
-/* Initialises p, the first member of a zeroed block from h->mem. close() frees the block. The caller then
- * fills in the members of p->s that describe the service. */
+/* Initialises p, which must be the first member of a zeroed block allocated from h->mem. The source's
+ * close() frees the block. After this call, the caller fills in the members of p->s that describe the
+ * service. */
 void slp_poll_init(slp_poll *p, const slp_poll_kind *kind, slp_host *h, slp_ops *ops,
                    const slp_stream_name *named);
 
-void slp_request_outcome(slp_request *q, const slp_op *op); /* copies the outcome of the call to q->rq */
-void slp_request_answer(slp_request *q);                    /* calls on_done; q must not be used after it */
-void slp_request_locate(slp_request *q);                    /* sends a request that `hold` kept */
-/* Called when the service refused the time of q->op.iterator. If that time is in the future, sets it to a
- * moment ago, rounded down to a multiple of unit_ms, and returns 1. Does so once for a request; returns 0
- * otherwise. */
+void slp_request_outcome(slp_request *q, const slp_op *op); /* copies the outcome of the call `op` to q->rq */
+/* calls q->rq->on_done; q must not be used afterwards */
+void slp_request_answer(slp_request *q);
+/* sends the call for a request that `hold` kept */
+void slp_request_locate(slp_request *q);
+/* Called when the service refused the time in q->op.iterator. If that time is in the future, replaces it
+ * by a moment ago, rounded down to a multiple of unit_ms, and returns 1. Otherwise returns 0. Also returns
+ * 0 if the time of this request was replaced before. */
 int slp_request_earlier(slp_request *q, int64_t unit_ms);
 
 #endif

@@ -1,11 +1,11 @@
-/* push.c - one subscription for each shard that is read (SubscribeToShard). It is renewed before the service
- * ends it, and goes on after the ContinuationSequenceNumber of the last event.
+/* push.c - one subscription (SubscribeToShard) for each shard that is read. Before the service ends it, it is
+ * replaced by one that starts after the ContinuationSequenceNumber of the last event.
  *
  * The states of a subscription (sub_state):
  *
  * CLOSED --core wants a page--> WAITING --the rate limit allows a call--> OPEN
  * OPEN --ended, cancelled, or due for renewal--> CLOSED
- * OPEN --ResourceNotFoundException--> ASKING (is it the consumer, or the shard?) --answered--> CLOSED
+ * OPEN --ResourceNotFoundException--> ASKING (is the consumer missing, or the shard?) --answered--> CLOSED
  *
  * With or_poll, the stream is polled when subscriptions bring no events. The states of the stream (push_way):
  *
@@ -13,15 +13,15 @@
  * TRIES --no event--> POLLS, for twice as long     RETURNS --after TAKEN_US--> SUBSCRIBES
  * any --the consumer can't be had--> POLLS_ONLY
  *
- * Each change between push and poll ends all open fetches with "expired"; core then goes on after the
- * last record that it has taken.
+ * Each change between push and poll ends all open fetches with "expired". Core then asks for a new cursor
+ * after the last record that it has.
  *
- * An event is a page. A cursor is a position as text: "oldest", "latest", "time:MS", "at:NUMBER",
- * "after:NUMBER", or the bare continuation number of an event. A continuation number comes from the service,
- * so only digits are accepted; all other cursors begin with a letter and can't be confused with it.
+ * Each event fills one page. A cursor is a position as text: "oldest", "latest", "time:MS", "at:NUMBER",
+ * "after:NUMBER", or just the continuation number of an event. This number comes from the service, so only
+ * digits are accepted. All other cursors begin with a letter, so they can't be confused with a number.
  *
- * A fetch whose cursor is where the open subscription stands gets the next event. Any other cursor, or a
- * fetch with `anew`, begins a new subscription. */
+ * A fetch gets the next event of the open subscription if the fetch's cursor is the place that the
+ * subscription has reached. A fetch with another cursor, or with `anew` set, begins a new subscription. */
 #include "source/push.h"
 
 #include "aws/limits.h"
@@ -36,28 +36,29 @@
 
 #include <stdio.h>
 
-/* The service allows one call a second for each consumer and shard. It refuses a call within five seconds of
- * the last one that it accepted (API reference, SubscribeToShard). */
+/* The service allows one call a second for each consumer and shard. After a call that it accepted, it refuses
+ * further calls for five seconds (API reference, SubscribeToShard). */
 #define CALL_US 1000000u
 #define TAKEN_US 5000000u
-/* The service ends a subscription after five minutes. It is renewed before that, right after an event, so
- * that no time is missed. The jitter keeps subscriptions that began together from ending together. */
+/* The service ends a subscription after five minutes. It is replaced before that, right after an event, so
+ * that no events are missed. The jitter keeps subscriptions that began together from ending together. */
 #define RENEW_US (270u * 1000000u)
 #define RENEW_JITTER_US (30u * 1000000u)
 #define CURSOR_MAX 160u
 #define SHARD_MAX 129u
 _Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for every number");
-/* At the service, the continuation number of an idle shard grows with each event. If it has not changed for
- * UNMOVED_US, the shard may be closed: kinesis-mock 0.6.2 goes on to send empty events for a closed shard. */
+/* At Kinesis, the continuation number of an idle shard grows with each event. If the number has not changed
+ * for UNMOVED_US, the shard may be closed: for a closed shard, kinesis-mock 0.6.2 sends empty events without
+ * end. */
 #define UNMOVED_US 8000000u
 
-/* When to give up subscriptions in favour of polls: after VAIN_MAX subscriptions of a shard in a row that the
- * server answered but that brought no event. Subscriptions that broke without an answer count only if they
- * took VAIN_US, because polls may fail as well while the network is down. */
+/* The stream is polled after VAIN_MAX subscriptions of a shard in a row that the server answered without
+ * sending an event. Subscriptions that broke without an answer count only if they took VAIN_US together:
+ * polls may fail too while the network is down. */
 #define VAIN_MAX 3u
 #define VAIN_US 20000000u
-/* While the stream is polled, subscribing is tried again after TRY_US, then after twice as long each time, up
- * to TRY_US_MAX. If push then worked for HELD_US, the next wait is TRY_US again. */
+/* While the stream is polled, a trial subscription is made after TRY_US, then after twice as long each time,
+ * up to TRY_US_MAX. If push then works for HELD_US, the next wait is TRY_US again. */
 #define TRY_US (60u * 1000000u)
 #define TRY_US_MAX (3600u * 1000000u)
 #define HELD_US (600u * 1000000u)
@@ -65,12 +66,12 @@ _Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for ev
 typedef enum { CLOSED, WAITING, OPEN, ASKING } sub_state;
 typedef enum { SUBSCRIBES, POLLS, TRIES, RETURNS, POLLS_ONLY } push_way;
 
-/* Counts subscriptions since the last event. */
+/* Counts subscriptions that brought no event, since the last event. */
 typedef struct vain {
-  uint32_t n;          /* subscriptions that ended without an event */
-  uint32_t answered_n; /* how many of these a server had answered */
-  uint64_t since_us;   /* when the first of them began */
-  uint64_t silent_us;  /* time that subscriptions were open without an event before their shard was left */
+  uint32_t n;          /* how many subscriptions ended without an event */
+  uint32_t answered_n; /* how many of the n subscriptions the server had answered */
+  uint64_t since_us;   /* when the first of the n subscriptions began */
+  uint64_t silent_us;  /* how long shards had an open subscription without an event when core left them */
 } vain;
 
 typedef struct push push;
@@ -78,48 +79,48 @@ typedef struct sub { /* the subscription of one shard */
   push *p;
   sub_state state;
   slp_op_subscribe op;
-  slp_src_fetch *fetch;   /* the request that waits for an event; NULL: none */
-  slp_expander *expander; /* set while the aggregates of an event are expanded */
-  char at[CURSOR_MAX];    /* the cursor: where the subscription stands */
+  slp_src_fetch *fetch;   /* core's request that waits for an event; NULL: none waits */
+  slp_expander *expander; /* expands the aggregates of an event; NULL: none is being expanded */
+  char at[CURSOR_MAX];    /* the cursor after the last event: the next event begins there */
   uint64_t moved_us;      /* when `at` last changed */
-  uint64_t asked_us;      /* when it last called the service */
+  uint64_t asked_us;      /* when SubscribeToShard was last called */
   uint64_t taken_us;      /* when the service last accepted a call */
-  /* when to replace the subscription by a new one */
+  /* when the subscription is replaced by a new one */
   uint64_t renew_us;
-  uint8_t events; /* an event came since it was opened */
-  /* only with given_arn: the last call was "not found", and core was told that the shard is gone */
+  uint8_t events; /* 1: the subscription has brought an event */
+  /* only with given_arn: 1: the last call got "not found", and core was told that the shard is gone */
   uint8_t asked_gone;
   vain vain;
   slp_timer timer;
-  /* NUL-terminated */
+  /* the shard's id, NUL-terminated */
   char shard[];
 } sub;
 
 struct push {
-  slp_source s; /* first member: freeing it frees the block */
+  slp_source s; /* first member: freeing s frees the block */
   slp_host *h;
   slp_ops *ops;
-  slp_source *poll; /* owned; lists, and reads when the stream is polled */
+  slp_source *poll; /* owned; lists the shards, and reads them while the stream is polled */
   slp_finding finding;
-  slp_src_describe inner; /* the description that was asked of `poll` */
-  uint8_t describing;     /* `inner` is in flight */
-  /* requests that wait for `inner`, linked by impl: of core, and of an operator's command */
+  slp_src_describe inner; /* the description that `poll` makes for `describes` */
+  uint8_t describing;     /* 1: `inner` is in flight */
+  /* core's and an operator's requests for a description; they wait for `inner`; linked by impl */
   slp_src_req *describes;
   slp_map subs;    /* shard id -> sub */
-  slp_later later; /* requests that are answered without a call: positions, descriptions */
+  slp_later later; /* requests for positions and descriptions that are answered without a call */
   uint8_t or_poll;
   push_way way;
   slp_push_trial trial;
-  vain vain;            /* subscriptions of all shards */
-  uint64_t try_us;      /* how long the stream is polled before subscribing is tried again */
-  uint64_t returned_us; /* when push was last resumed */
-  slp_timer back;       /* RETURNS: runs out when the service accepts a new subscription */
-  /* the shard that got no event, and the shard polled last; one of them is tried */
+  vain vain;            /* counts the subscriptions of all shards */
+  uint64_t try_us;      /* how long the stream is polled before the next trial subscription */
+  uint64_t returned_us; /* when push.c last changed from polls back to push */
+  slp_timer back;       /* RETURNS: runs when the service accepts a call after the trial */
+  /* starved: a shard that got no event. polled: the shard polled last. The trial takes one of the two. */
   char starved[SHARD_MAX], polled[SHARD_MAX];
-  uint64_t starved_us; /* when `starved` was last polled */
+  uint64_t starved_us; /* when the shard `starved` was last polled */
   char stream_arn[512];
-  char consumer_arn[sizeof((slp_finding *)0)->arn]; /* "": not known yet */
-  char given_arn[SLP_CONSUMER_ARN_MAX + 1]; /* the user's consumer as an ARN; "": the user gave a name */
+  char consumer_arn[sizeof((slp_finding *)0)->arn]; /* "": the ARN is not known yet */
+  char given_arn[SLP_CONSUMER_ARN_MAX + 1]; /* the consumer's ARN from the user; "": the user gave a name */
   /* the consumer's name */
   char consumer[129];
 };
@@ -139,7 +140,7 @@ static void move(sub *u, sub_state to) {
   u->state = to;
 }
 
-/* Changes the state of the stream. s.pushes is 1 only in SUBSCRIBES. */
+/* Changes the state of the stream. s.pushes is 1 in SUBSCRIBES, and 0 in every other state. */
 static void move_way(push *p, push_way to) {
   static const unsigned allowed[] = {
       [SUBSCRIBES] = BIT(POLLS) | BIT(POLLS_ONLY),
@@ -167,7 +168,7 @@ static int put_cursor(const slp_position *from, char out[CURSOR_MAX]) {
       return snprintf(out, CURSOR_MAX, "after:%.*s", (int)from->mark.seq_n, from->mark.seq);
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break; /* core never locates these two */
+    case SLP_POSITION_END: break; /* core never asks for a cursor at these two */
   }
   return snprintf(out, CURSOR_MAX, "oldest");
 }
@@ -188,8 +189,8 @@ static void take_cursor(slp_op_subscribe *op, const char *at) {
   }
 }
 
-/* Returns 1 if this source made the cursor, 0 if it is an iterator of the service. Iterators are base64 and
- * never consist of digits alone. */
+/* Returns 1 if put_cursor or an event made the cursor, 0 if it is an iterator of GetRecords. Such an iterator
+ * is base64 and never consists of digits alone. */
 static int is_own_cursor(slp_str at) {
   static const char *const words[] = {"oldest", "latest", "time:", "at:", "after:"};
   for (size_t i = 0; i < SLP_COUNT(words); i++) {
@@ -207,8 +208,8 @@ static void answer(sub *u) {
   f->rq.on_done(&f->rq);
 }
 
-/* Added to the failure of a subscription that brought nothing at all. The service sends an event every few
- * seconds even for an idle shard, so something in between holds the answer back. */
+/* Added to the failure of a subscription that brought no byte. Kinesis sends an event every few seconds even
+ * for an idle shard, so something between Kinesis and this process must hold the answer back. */
 static const char held_back[] =
     "the service sends an event every few seconds, so something between may hold answers back, as a proxy "
     "that "
@@ -229,7 +230,7 @@ static void fail_fetch(sub *u, const slp_fail *fail) {
   answer(u);
 }
 
-/* Answers in a later turn of the event queue, so that no callback runs inside core's call. */
+/* Fails the fetch f in a later turn of the event queue, so that no callback runs inside core's call. */
 static void answer_later(push *p, slp_src_fetch *f, slp_class class, int code, const char *why) {
   slp_page_reset(f->page);
   slp_fail_clear(&f->rq.fail);
@@ -278,8 +279,8 @@ static void subscribe(sub *u) {
 
 static void poll_instead(sub *u, const char *why);
 
-/* Runs from the event queue: nothing may be answered inside core's call of fetch. In OPEN the timer means
- * that no event came within SLP_PUSH_SILENT_US. */
+/* WAITING: the rate limit allows a call. The timer runs even if no wait is needed, so that no callback runs
+ * inside core's call of fetch. OPEN: no event arrived within SLP_PUSH_SILENT_US. */
 static void on_timer(slp_timer *timer) {
   sub *u = SLP_OWNER(timer, sub, timer);
   if (u->state != OPEN)
@@ -288,7 +289,7 @@ static void on_timer(slp_timer *timer) {
     poll_instead(u, "a subscription brought no event in 10 s");
 }
 
-/* Calls the service as soon as both of its rate limits allow. */
+/* Subscribes as soon as both rate limits of the service allow a call. */
 static void begin(sub *u) {
   uint64_t now = slp_now_us(u->p->h), at_us = now;
   slp_fail fail = {0};
@@ -302,12 +303,12 @@ static void begin(sub *u) {
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
-/* Answers core with the event's page. Closes the subscription if it is due for renewal or the shard has
+/* Answers core with the page of an event. Closes the subscription if it is due for renewal or the shard has
  * ended. */
 static void hand_out(sub *u) {
   push *p = u->p;
   int stays = u->at[0] && slp_now_us(p->h) < u->renew_us;
-  if (!stays && u->state == OPEN) close_sub(u); /* right after an event: no record is lost or comes twice */
+  if (!stays && u->state == OPEN) close_sub(u); /* right after an event, so no record is lost or repeated */
   answer(u);
 }
 
@@ -320,10 +321,10 @@ static void on_expanded(slp_expander *x, int r) {
   hand_out(u);
 }
 
-/* Decides whether a page with children ends its shard. The service ends a shard by an event with children and
- * without a continuation number. Other servers send both (ferrokinesis 0.7). Such a page is not the end if it
- * has records, or if more may come (behind_ms); otherwise it is, because a closed shard gets no more
- * records. */
+/* Decides whether a page with children is the last page of its shard. Kinesis ends a shard by an event that
+ * has children and no continuation number. ferrokinesis 0.7 sends both. A page with both is not the last one
+ * if it has records, or if more may come (behind_ms). Otherwise it is the last one, because a closed shard
+ * gets no more records. */
 static void judge_end(slp_page *page) {
   if (!page->next.n || !page->children_n) return;
   if (page->recs_n || page->behind_ms) {
@@ -333,7 +334,7 @@ static void judge_end(slp_page *page) {
   }
 }
 
-/* Returns 1 if the shard was empty and its continuation number did not change for UNMOVED_US. */
+/* Returns 1 if for UNMOVED_US no event had records and the continuation number did not change. */
 static int stands_still(sub *u, const slp_page *page) {
   uint64_t now = slp_now_us(u->p->h);
   if (page->recs_n || page->behind_ms || page->children_n || !slp_str_is(page->next, u->at))
@@ -341,15 +342,16 @@ static int stands_still(sub *u, const slp_page *page) {
   return now - u->moved_us >= UNMOVED_US;
 }
 
-/* Returns 1 if the position "latest" may not be asked for again. It stood for the moment when the service
- * accepted the subscription; asked for again it would be a later one, and records between would be lost. An
- * error of a gateway (5xx) does not tell whether the service accepted. */
+/* Returns 1 if the position "latest" can't be used a second time. It meant the moment when the service
+ * accepted the subscription. A second "latest" would mean a later moment, and the records in between would be
+ * lost. An error of a gateway (5xx) does not tell whether the service accepted. */
 static int is_spent(const sub *u) {
   return strcmp(u->at, "latest") == 0 &&
          (u->op.opened || !u->op.op.fail.http_status || u->op.op.fail.http_status >= 500);
 }
 
-/* Drops an event with a malformed continuation number. Core asks again from where the event began. */
+/* Drops an event whose continuation number is malformed. Core repeats the fetch with the cursor before this
+ * event. */
 static void refuse_number(sub *u, slp_str number) {
   slp_fail fail = {0};
   slp_fail_set(&fail, is_spent(u) ? SLP_EXPIRED : SLP_TRANSIENT, SLOOP_EPROTO,
@@ -368,7 +370,7 @@ static void on_event(slp_op_subscribe *op) {
     f->rq.date_ms = op->op.date_ms;
   }
   f->follows = u->events;
-  /* the Date header that date_ms came from belongs to the first event only */
+  /* f->rq.date_ms is the Date header of the answer, which belongs to the first event only */
   f->rq.sent_us = u->events ? op->event_us : op->op.sent_us;
   u->events = 1;
   u->asked_gone = 0;
@@ -391,17 +393,18 @@ static void on_event(slp_op_subscribe *op) {
 }
 
 /* ---- the consumer is gone, or the shard ---------------------------------------------------------------- */
-/* ResourceNotFoundException names neither the consumer nor the shard. So the consumer is looked up, and
- * registered again if somebody deregistered it. */
+/* ResourceNotFoundException does not say whether the consumer or the shard is missing. So the consumer is
+ * looked up, and registered again if somebody deregistered it. */
 static void ask_who_is_gone(sub *u) {
   push *p = u->p;
   move(u, ASKING);
   if (p->finding.state == SLP_FINDING_IDLE) slp_finding_begin(&p->finding, p->stream_arn);
 }
 
-/* Decides what was not found when the user gave the consumer's ARN, which can't be looked up. The first time
- * core is told that the shard is gone, so it lists. If core subscribes to the shard again, the shard was in
- * the listing, and a second refusal means the consumer. A third one may mean the shard again. */
+/* Decides what is missing if the user gave the consumer's ARN, which can't be looked up. The first time, core
+ * is told that the shard is gone, and makes a listing. If core then subscribes to the shard again, the
+ * listing had the shard. So the second refusal means that the consumer is missing. The third may mean the
+ * shard again. */
 static slp_fail given_is_gone(sub *u) {
   slp_fail fail = u->op.op.fail;
   u->asked_gone = !u->asked_gone;
@@ -412,8 +415,8 @@ static slp_fail given_is_gone(sub *u) {
   return fail;
 }
 
-/* Returns the failure that ends the fetch of a shard in ASKING. `changed`: the consumer has another ARN now,
- * or can't be had. */
+/* Returns the failure for the fetch of a shard in ASKING. `changed`: the consumer has another ARN now, or
+ * can't be had. */
 static slp_fail who_is_gone(sub *u, int changed) {
   const push *p = u->p;
   slp_fail fail = {0};
@@ -436,13 +439,13 @@ static void tell_asking(push *p, int changed) {
     move(u, CLOSED);
     if (changed && is_spent(u)) fail.class = SLP_EXPIRED;
     fail_fetch(u, &fail);
-    at = 0; /* the callback may have freed any of them, so begin again */
+    at = 0; /* the callback may have freed any subscription, so start again */
   }
 }
 
 /* ---- polling instead ---------------------------------------------------------------------------------- */
 
-/* Prepares the message that core logs: why the stream is polled now, or that push works again. */
+/* Prepares a message for core to log: why the stream is polled now, or that push works again. */
 static void tell(push *p, int trouble, uint64_t retry_us, const char *why) {
   if (trouble)
     snprintf(p->s.told, sizeof p->s.told,
@@ -454,7 +457,7 @@ static void tell(push *p, int trouble, uint64_t retry_us, const char *why) {
   p->s.news_retry_ms = retry_us / 1000;
 }
 
-/* Ends the fetches of all shards with "expired", because the cursors of push and poll differ. Core then asks
+/* Ends the fetches of all shards with "expired", because push and poll have different cursors. Core then asks
  * for a new cursor after the last record that it has. An event that is already complete is still handed
  * out. */
 static void end_fetches(push *p) {
@@ -470,7 +473,7 @@ static void end_fetches(push *p) {
 }
 
 static void try_later(push *p) {
-  /* If there is no memory for the timer, the stream is polled until the consumer is opened again. */
+  /* Without memory for the timer, the stream is polled until the consumer is opened again. */
   (void)slp_push_trial_later(&p->trial, slp_after_us(slp_now_us(p->h), p->try_us));
 }
 
@@ -491,8 +494,7 @@ static void poll_instead(sub *u, const char *why) {
   try_later(p);
 }
 
-/* Chooses the shard of the trial: the one that got no event if it was polled lately, otherwise the one polled
- * last. */
+/* Chooses the shard for the trial: `starved` if it was polled lately, otherwise `polled`. */
 static void on_trial_due(slp_push_trial *t) {
   push *p = SLP_OWNER(t, push, trial);
   int reads = slp_now_us(p->h) - p->starved_us < TRY_US;
@@ -524,7 +526,7 @@ static void on_back(slp_timer *timer) {
   tell(p, 0, 0, NULL);
 }
 
-/* Returns 1 if a proxy refused the call, not AWS. Redirects (3xx) count too, because they are not
+/* Returns 1 if a proxy refused the call, and not AWS. A redirect (3xx) counts too, because redirects are not
  * followed. */
 static int a_proxy_said_so(const slp_fail *fail) { return fail->http_status >= 300 && !fail->aws_code[0]; }
 
@@ -532,9 +534,9 @@ static int is_no_operation_there(const slp_fail *fail) {
   return strcmp(fail->aws_code, "UnknownOperationException") == 0;
 }
 
-/* Returns 1 if a subscription brought no event where a poll might have. Returns 0 for failures that a poll
- * would meet as well, when AWS itself reports them: a missing consumer or shard, another subscriber, too many
- * calls, bad credentials. */
+/* Returns 1 if a subscription brought no event although a poll might have brought records. Returns 0 if AWS
+ * itself reports a failure that would stop a poll too: a missing consumer or shard, another subscriber, too
+ * many calls, bad credentials. */
 static int is_vain(const sub *u, const slp_fail *fail) {
   slp_class class = fail->class;
   return !u->events && (class == SLP_FINE || class == SLP_TRANSIENT || class == SLP_REFUSED ||
@@ -553,9 +555,9 @@ static void note_vain(vain *v, const sub *u, const slp_fail *fail) {
   v->answered_n += u->op.opened || fail->http_status;
 }
 
-/* Called when the subscription of an OPEN shard is over. Returns 1 if this shard, or all shards of the stream
- * together, had enough subscriptions without an event. The stream counts too, because in a fleet a shard may
- * move to another worker before its own count is reached. */
+/* Called when the subscription of an OPEN shard is over. Returns 1 if the stream should be polled, because
+ * this shard, or all shards together, had enough subscriptions without an event. All shards are counted
+ * together as well, because in a fleet a shard may move to another worker before its own count is reached. */
 static int has_enough(sub *u, const slp_fail *fail) {
   push *p = u->p;
   if (!is_vain(u, fail) || SLP_MUTANT(auto_never_polls)) return 0;
@@ -567,8 +569,8 @@ static int has_enough(sub *u, const slp_fail *fail) {
          (p->vain.answered_n >= VAIN_MAX && now - p->vain.since_us >= TAKEN_US);
 }
 
-/* Called when core leaves a shard. Returns 1 if silent subscriptions of shards that were left add up to
- * VAIN_US. */
+/* Called when core stops reading a shard. Returns 1 if the stream should be polled: the silent subscriptions
+ * of all shards that core left took VAIN_US together. */
 static int was_silent(sub *u) {
   push *p = u->p;
   if (u->state != OPEN || u->events || u->op.pending || SLP_MUTANT(auto_never_polls)) return 0;
@@ -586,7 +588,7 @@ static void on_over(slp_op *op) {
     return;
   }
   move(u, CLOSED);
-  if (!u->fetch || u->expander) return; /* the next fetch begins a new subscription */
+  if (!u->fetch || u->expander) return; /* no fetch waits for the failure; the next fetch subscribes again */
   if (has_enough(u, &fail) && u->p->or_poll && u->p->way == SUBSCRIBES) {
     char why[200];
     const char *name = strstr(fail.message, fail.aws_code) ? "" : fail.aws_code;
@@ -600,8 +602,8 @@ static void on_over(slp_op *op) {
     begin(u);
   } else {
     if (ended) slp_fail_set(&fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended without an event");
-    /* Another subscription is in its first five seconds: that of another worker that had the shard before, or
-     * ours of a moment ago. */
+    /* BUSY: another subscription to this shard is in its first five seconds. Either a worker made it that
+     * read the shard before, or this process made it a moment ago. */
     if (fail.class == SLP_BUSY) fail.retry_after_us = TAKEN_US;
     fail_fetch(u, &fail);
   }
@@ -622,7 +624,7 @@ static void do_describe(slp_source *s, slp_src_describe *rq) {
   p->poll->ops->describe(p->poll, &p->inner);
 }
 
-/* Answers all requests for a description with the same answer. */
+/* Gives the answer in p->inner to all requests that wait for a description. */
 static void described(push *p) {
   for (slp_src_req *rq; (rq = p->describes) != NULL;) {
     slp_src_describe *d = SLP_OWNER(rq, slp_src_describe, rq);
@@ -644,7 +646,7 @@ static void on_described(slp_src_req *rq) {
     described(p);
     return;
   }
-  if (p->finding.state != SLP_FINDING_IDLE) return; /* on_found answers this request too */
+  if (p->finding.state != SLP_FINDING_IDLE) return; /* on_found will answer this request too */
   snprintf(p->stream_arn, sizeof p->stream_arn, "%s", p->inner.arn);
   p->consumer_arn[0] = 0;
   slp_finding_begin(&p->finding, p->stream_arn);
@@ -664,9 +666,9 @@ static void on_found(slp_finding *f) {
     snprintf(p->s.told, sizeof p->s.told, "retrieval: poll, because of %s", f->fail.message);
   } else if (p->describes && !p->describing) {
     p->inner.rq.fail = f->fail;
-    p->stream_arn[0] = 0; /* so that the next description searches for the consumer again */
+    p->stream_arn[0] = 0; /* makes the next description search for the consumer again */
   }
-  /* If the stream is being described again, on_described answers the requests that wait. */
+  /* If a description is in flight, on_described will answer the requests that wait. */
   if (!p->describing) described(p);
   tell_asking(p, changed);
 }
@@ -773,7 +775,7 @@ static void do_resume(slp_source *s, slp_src_fetch *rq) {
   if (u && u->fetch == rq) {
     if (u->state == OPEN) p->ops->resume_events(p->ops, &u->op);
   } else if (!slp_later_has(&p->later, &rq->rq)) {
-    p->poll->ops->resume(p->poll, rq); /* the fetch began while the stream was polled */
+    p->poll->ops->resume(p->poll, rq); /* the stream was polled when the fetch began */
   }
 }
 
@@ -787,7 +789,7 @@ static void cancel_fetch(sub *u) {
   u->fetch = NULL;
 }
 
-/* Returns 1 if rq was a request for a description, which is cancelled. */
+/* If rq is a request for a description, cancels it and returns 1. Otherwise returns 0. */
 static int cancel_describe(push *p, slp_src_req *rq) {
   slp_src_req *it = p->describes;
   while (it && it != rq && it->impl != rq) it = it->impl;
@@ -798,7 +800,7 @@ static int cancel_describe(push *p, slp_src_req *rq) {
     it->impl = rq->impl;
   rq->impl = NULL;
   if (p->describes) return 1;
-  p->poll->ops->cancel(p->poll, &p->inner.rq); /* a search for the consumer goes on, and its result is kept */
+  p->poll->ops->cancel(p->poll, &p->inner.rq); /* a search for the consumer continues */
   p->describing = 0;
   return 1;
 }

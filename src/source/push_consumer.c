@@ -1,5 +1,5 @@
-/* push_consumer.c - looks up the registered consumer of a stream, registers it, waits for it. It never
- * deregisters a consumer, because other processes may read as the same one. */
+/* push_consumer.c - looks up the registered consumer of a stream, registers it, and waits for it. It never
+ * deregisters a consumer, because other processes may read as the same consumer. */
 #include "source/push_consumer.h"
 
 #include "sloop.h"
@@ -7,8 +7,10 @@
 
 #include <stdio.h>
 
-#define WAITS_MAX 60u   /* pauses of one second until the consumer is ACTIVE; the service takes a few */
-#define REFUSALS_MAX 4u /* LimitExceededException means too many calls, or too many consumers */
+/* how many pauses of one second to make until the consumer is ACTIVE; Kinesis takes a few seconds */
+#define WAITS_MAX 60u
+/* after this many LimitExceededException, the cause is too many consumers and not too many calls */
+#define REFUSALS_MAX 4u
 #define PAUSE_US 1000000u
 
 #define BIT(state) (1u << (state))
@@ -52,7 +54,8 @@ static void give_up(slp_finding *f, slp_class class, int code, const char *why) 
   finish(f);
 }
 
-/* A reader that begins takes the failure as final. One that already read as this consumer goes on trying. */
+/* Returns the class of a failure to find the consumer. A reader that has just started takes the failure as
+ * final. A reader that has already read as this consumer keeps trying. */
 static slp_class final_class(const slp_finding *f) { return f->arn[0] ? SLP_BUSY : SLP_REFUSED; }
 
 static void waited_in_vain(slp_finding *f, const char *what) {
@@ -62,8 +65,8 @@ static void waited_in_vain(slp_finding *f, const char *what) {
   give_up(f, final_class(f), SLOOP_ESTREAMBUSY, why);
 }
 
-/* Waits a second before the next look-up. `what` is the consumer's state in the service's words, or what the
- * service answered; it goes into the failure if the wait is too long. */
+/* Waits a second before the next look-up, or fails after WAITS_MAX pauses. `what` is the consumer's state,
+ * such as CREATING, or how the last call was answered; the message of the failure contains it. */
 static void pause(slp_finding *f, const char *what) {
   if (++f->waits > WAITS_MAX) {
     waited_in_vain(f, what);
@@ -91,9 +94,9 @@ static void described(slp_finding *f) {
 static void refused(slp_finding *f) {
   char why[320];
   snprintf(why, sizeof why, "%.300s", f->fail.message);
-  if (f->fail.class == SLP_THROTTLE && ++f->refusals < REFUSALS_MAX)
-    pause(f, "refused");
-  else if (f->fail.class == SLP_THROTTLE) /* too many consumers, not too many calls: waiting does not help */
+  if (f->fail.class == SLP_THROTTLE && ++f->refusals < REFUSALS_MAX) pause(f, "refused");
+  /* the cause is too many consumers, not too many calls, so waiting does not help */
+  else if (f->fail.class == SLP_THROTTLE)
     give_up(f, final_class(f), SLOOP_EREFUSED, why);
   else
     give_up(f, f->fail.class, f->fail.code, why);
@@ -110,7 +113,8 @@ static void on_answer(slp_op *op) {
     pause(f, "CREATING");
   } else if (f->fail.class == SLP_GONE && !registering) {
     call(f, SLP_CONSUMER_REGISTER);
-  } else if (f->fail.class == SLP_BUSY && registering) { /* another process registered it meanwhile */
+    /* another process has just registered the consumer */
+  } else if (f->fail.class == SLP_BUSY && registering) {
     pause(f, "in use");
   } else {
     refused(f);
@@ -125,9 +129,9 @@ void slp_finding_init(slp_finding *f, slp_host *h, slp_ops *ops, const char *nam
                      .timer = {.at_us = UINT64_MAX, .run = on_timer}};
 }
 
-/* Accepts the consumer ARN of the user. It must name the stream that is read: an ARN of another account may
- * be of a stream with the same name, and reading that stream's records for our shards would mix two
- * streams. */
+/* Accepts the consumer's ARN from the user if it belongs to the stream that is read. An ARN of another
+ * account may belong to a stream with the same name. Reading records of that stream for shards of this one
+ * would mix two streams. */
 static void take_given(slp_finding *f) {
   slp_consumer_name consumer;
   const char *wrong;

@@ -1,10 +1,10 @@
-/* push_trial.c - opens one subscription, waits for its first event, closes it. */
+/* push_trial.c - opens one subscription, waits for its first event, and closes it. */
 #include "source/push_trial.h"
 
 #include "sloop.h"
 
-/* The trial buffers at most this much of an event. A larger event is paused; it shows by itself that events
- * come. */
+/* How many bytes of an event the trial buffers. A larger event is paused; its first bytes already show
+ * that events come. */
 #define EVENT_BYTES_MAX (256u * 1024)
 
 #define BIT(state) (1u << (state))

@@ -1,5 +1,5 @@
-/* registry.h - lists the registered consumers of a stream (enhanced fan-out) for an operator, and can
- * deregister one.
+/* registry.h - for an operator: lists the registered consumers of a stream (enhanced fan-out), and can
+ * deregister one of them.
  *
  *   DESCRIBING (the stream) --> LISTING, page after page --> REMOVING, if opts.remove is set --> OVER */
 #ifndef SLP_SOURCE_REGISTRY_H
@@ -13,17 +13,19 @@ typedef struct slp_registry slp_registry;
 
 typedef struct slp_registry_opts {
   slp_host *h;
-  slp_ops *ops;       /* borrowed, as is source */
-  slp_source *source; /* describes the stream */
-  const char *remove; /* name of the consumer to deregister, copied; NULL: none */
-  /* Called in a turn of the event queue when all is done. May free c. */
+  slp_ops *ops;       /* borrowed */
+  slp_source *source; /* borrowed; describes the stream */
+  const char *remove; /* the name of the consumer to deregister, copied; NULL: none is deregistered */
+  /* Called in a turn of the event queue when the list is complete and the consumer is deregistered, or
+   * when either failed. The callback may free c. */
   void (*on_done)(slp_registry *c, const slp_fail *fail, void *arg);
   void *arg;
 } slp_registry_opts;
 
 int slp_registry_new(slp_registry **ret, slp_mem *mem, const slp_registry_opts *o);
-void slp_registry_free(slp_registry *c); /* at any time; c may be NULL */
-/* Returns the consumers, sorted by name. With opts.remove, only the removed consumer, as it was before. */
+void slp_registry_free(slp_registry *c); /* may be called at any time; c may be NULL */
+/* Returns the consumers, sorted by name. With opts.remove, returns only the deregistered consumer, with
+ * its state before that. */
 const slp_consumer_row *slp_registry_rows(const slp_registry *c, size_t *ret_n);
 
 #endif
