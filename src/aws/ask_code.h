@@ -1,22 +1,24 @@
 /* ask_code.h - asks the user for the code of an MFA device, on the terminal of this process. Only a command
- * does so; a library must not use the terminal of its program. */
+ * may ask; a library must not use the terminal of its program. */
 #ifndef SLP_AWS_ASK_CODE_H
 #define SLP_AWS_ASK_CODE_H
 
 typedef struct slp_host slp_host;
 
-/* Called by a command at its start: allows this process to ask for codes. */
+/* Allows this process to ask for codes. A command calls it at its start. */
 void slp_codes_allow(void);
-/* Returns 1 if asking is allowed and there is a terminal. */
+/* Returns 1 if the process may ask for codes and has a terminal. */
 int slp_codes_can_be_asked(void);
 
 #define SLP_CODE_MAX 40
 typedef struct slp_code_ask slp_code_ask;
-/* error 0: `code` is the code; it is valid during the call only. */
+/* Gets the code. If `error` is 0, `code` is valid during this call only. */
 typedef void (*slp_code_fn)(void *arg, int error, const char *code);
-/* Asks on another thread. `done` is called once, in a turn. NULL: no memory. */
+/* Asks the user, on another thread. `device` is the MFA device, for the question. `done` is called once, in a
+ * turn of the event queue. Returns NULL if there is no memory. */
 slp_code_ask *slp_code_ask_begin(slp_host *h, const char *device, slp_code_fn done, void *arg);
-/* Ends the question and frees; `done` does not run any more. Called in `done` as well. NULL is fine. */
+/* Stops asking and frees a; `done` will not be called. Must also be called after `done`, and may be called in
+ * `done`. a may be NULL. */
 void slp_code_ask_leave(slp_code_ask *a);
 
 #endif

@@ -1,5 +1,5 @@
-/* cloudwatch.h - sends values to CloudWatch (PutMetricData), many in one call. A call is filled with data
- * until the service's limits are reached, then sent. One call at a time. */
+/* cloudwatch.h - sends values to CloudWatch (PutMetricData). One call carries many values: it is filled until
+ * the service's limits are reached, then sent. Only one call is in flight at a time. */
 #ifndef SLP_AWS_CLOUDWATCH_H
 #define SLP_AWS_CLOUDWATCH_H
 
@@ -9,10 +9,11 @@
  * service model monitoring 2010-08-01, PutMetricData). */
 #define SLP_CLOUDWATCH_DATA_MAX 1000u
 #define SLP_CLOUDWATCH_BODY_MAX 1000000u
-/* The same model: shapes Namespace, MetricName and DimensionName 1..255, DimensionValue 1..1024. */
+/* From the same model: Namespace, MetricName and DimensionName have 1..255 characters, DimensionValue
+ * 1..1024. */
 #define SLP_CLOUDWATCH_NAME_MAX 255u
 #define SLP_CLOUDWATCH_VALUE_MAX 1024u
-#define SLP_CLOUDWATCH_DIMENSIONS_MAX 4u /* how many this program uses; the service takes 30 */
+#define SLP_CLOUDWATCH_DIMENSIONS_MAX 4u /* the most that this program uses; CloudWatch accepts 30 */
 
 typedef struct slp_cw_dimension {
   const char *name;
@@ -20,33 +21,35 @@ typedef struct slp_cw_dimension {
 } slp_cw_dimension;
 
 typedef struct slp_cw_datum {
-  const char *name, *unit; /* unit: one of the model's StandardUnit */
-  uint64_t value;          /* times 10^-decimals */
+  const char *name, *unit; /* unit: a value of StandardUnit in the model */
+  uint64_t value;          /* the datum is value * 10^-decimals */
   unsigned decimals;
   size_t dimensions_n;
   slp_cw_dimension dimensions[SLP_CLOUDWATCH_DIMENSIONS_MAX];
 } slp_cw_datum;
 
 typedef struct slp_cw_put {
-  void (*on_done)(struct slp_cw_put *p); /* called once, in a turn; set it before sending */
+  void (*on_done)(struct slp_cw_put *p); /* set by the owner before sending; called once, in a turn */
   slp_fail fail;                         /* out */
-  size_t data_n;                         /* data in the call */
-  int64_t at_ms;                         /* time of all its data */
+  size_t data_n;                         /* how many data the call contains */
+  int64_t at_ms;                         /* the time of all data in the call */
   slp_json_op op;
 } slp_cw_put;
 
-/* Returns why the service would refuse the namespace, as static text, or NULL. */
+/* Returns NULL if the namespace is valid, otherwise a static text that says why CloudWatch would refuse
+ * it. */
 const char *slp_cw_namespace_wrong(slp_str ns);
 
-void slp_cw_put_init(slp_cw_put *p, slp_aws *aws); /* zeroes p; the owner holds aws */
-/* Begins an empty call. Returns 0 or SLP_EBADDATA if the namespace is not UTF-8. */
+void slp_cw_put_init(slp_cw_put *p, slp_aws *aws); /* zeroes p; the owner holds a reference on aws */
+/* Prepares a call without data. Returns 0, or SLP_EBADDATA if the namespace is not UTF-8. */
 int slp_cw_put_begin(slp_cw_put *p, slp_str ns, int64_t at_ms);
-/* Adds a datum. Returns 0; SLP_MORE if the call is full: send it, and add the datum to the next one;
- * SLP_EBADDATA if the service would refuse the datum (a dimension is empty, too long or not UTF-8), which is
- * then left out; or SLP_ENOMEM. */
+/* Adds a datum to the call. Returns 0 or SLP_ENOMEM. Returns SLP_MORE if the call is full: the caller sends
+ * it, and adds the datum to the next call. Returns SLP_EBADDATA if CloudWatch would refuse the datum, because
+ * a dimension is empty, too long or not UTF-8; the datum is then left out. */
 int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d);
 void slp_cw_put_send(slp_cw_put *p);
-void slp_cw_put_cancel(slp_cw_put *p); /* on_done will not run; may be called when nothing is sent */
-void slp_cw_put_free(slp_cw_put *p);   /* only when nothing is sent */
+/* on_done will not be called; may be called when no call is in flight */
+void slp_cw_put_cancel(slp_cw_put *p);
+void slp_cw_put_free(slp_cw_put *p); /* only when no call is in flight */
 
 #endif

@@ -1,45 +1,47 @@
-/* json_op.h - one call with a JSON body and a JSON answer, for services without a table of ops (DynamoDB's
- * tables, metrics). It checks DynamoDB's checksum, reads the answer in slices, and keeps the body of an
- * error.
+/* json_op.h - one call with a JSON body and a JSON answer, for services without slp_ops (DynamoDB's tables,
+ * CloudWatch). It checks DynamoDB's checksum, reads the answer in slices, and keeps the body of an error.
  *
- * `once`: a conditional write. If it is throttled or refused, nothing happened, so it is sent again or
- * remedied. If it gets no clear answer, it ends at once, and the owner must find out what happened. */
+ * The member `once` marks a write that must not take effect twice. If the write is throttled, or refused for
+ * a reason with a remedy, it had no effect, so it is sent again. If its outcome is not clear, the call ends
+ * at once, and the owner must find out what happened. */
 #ifndef SLP_AWS_JSON_OP_H
 #define SLP_AWS_JSON_OP_H
 
 #include "aws/call.h"
 
 typedef struct slp_json_op {
-  /* Set by the owner before slp_json_op_send. */
+  /* The owner sets these members before slp_json_op_send. */
   slp_svc svc;
   slp_lane lane;
-  slp_str target;       /* such as "DynamoDB_20120810.GetItem" */
-  slp_str content_type; /* absent: DynamoDB's, application/x-amz-json-1.0 */
+  slp_str target;       /* the header X-Amz-Target, such as "DynamoDB_20120810.GetItem" */
+  slp_str content_type; /* absent: application/x-amz-json-1.0, as DynamoDB needs */
   slp_buf request;
   uint32_t ms_max, tries_max;
   uint8_t once;
-  uint8_t paced; /* the owner repeats a throttled call itself */
-  /* Reads op->answer in place. `begin`: from its start, also after a new try. Returns 0 when all is read,
-   * SLP_MORE to go on in the next turn, or an error with static text in *why; the call is then repeated if
-   * that is allowed. */
+  uint8_t paced; /* 1: the owner repeats a throttled call itself */
+  /* Reads op->answer in place. `begin` is 1 if it must start at the first byte, as it must after each new
+   * try. Returns 0 when the whole answer is read, and SLP_MORE to be called again in the next turn. Otherwise
+   * returns an error with a static text in *why; the call is then repeated if that is allowed. */
   int (*read)(struct slp_json_op *op, int begin, const char **why);
   void (*on_done)(struct slp_json_op *op); /* called once, in a turn */
 
-  /* The outcome. */
+  /* The outcome: */
   slp_fail fail;
   slp_buf answer;
   slp_buf refusal;           /* the body of the last answer with status 400, unchanged */
-  uint64_t sent_us, done_us; /* sent_us is not later than the first try */
+  uint64_t sent_us, done_us; /* sent_us is not later than the sending of the first try */
   uint32_t throttles;
 
   slp_call call;
   slp_event slice;
-  uint8_t damaged; /* the checksum of the last error was wrong, so its content is not used */
+  uint8_t damaged; /* 1: the last error had a wrong checksum, so its content is not used */
 } slp_json_op;
 
-void slp_json_op_init(slp_json_op *op, slp_aws *aws, size_t answer_max); /* zeroes op; the owner holds aws */
+/* zeroes op; the owner holds a reference on aws */
+void slp_json_op_init(slp_json_op *op, slp_aws *aws, size_t answer_max);
 void slp_json_op_send(slp_json_op *op);
-void slp_json_op_cancel(slp_json_op *op); /* on_done will not run; may be called when nothing is sent */
-void slp_json_op_free(slp_json_op *op);   /* only when nothing is sent */
+/* on_done will not be called; may be called when no call is in flight */
+void slp_json_op_cancel(slp_json_op *op);
+void slp_json_op_free(slp_json_op *op); /* only when no call is in flight */
 
 #endif

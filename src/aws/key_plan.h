@@ -1,18 +1,18 @@
-/* key_plan.h - plans how a profile gets its keys: where the first keys come from, and which roles are then
- * assumed, one after the other. Pure; compared with botocore in tests. */
+/* key_plan.h - plans how a profile gets its keys: which source has the first keys (the base), and which roles
+ * are assumed with them, one after the other. Does no I/O. Tests compare the plans with botocore's. */
 #ifndef SLP_AWS_KEY_PLAN_H
 #define SLP_AWS_KEY_PLAN_H
 
 #include "aws/profile.h"
 
 typedef enum {
-  SLP_BASE_CREDENTIALS, /* keys in the credentials file */
-  SLP_BASE_CONFIG,      /* keys in the config file */
+  SLP_BASE_CREDENTIALS, /* keys are in the credentials file */
+  SLP_BASE_CONFIG,      /* keys are in the config file */
   SLP_BASE_PROCESS,
   SLP_BASE_WEB,
   SLP_BASE_SSO,
   SLP_BASE_LOGIN,
-  SLP_BASE_ENV, /* this and the next two: values of credential_source */
+  SLP_BASE_ENV, /* ENV and the next two are the values of credential_source */
   SLP_BASE_CONTAINER,
   SLP_BASE_IMDS
 } slp_base_kind;
@@ -21,14 +21,14 @@ typedef enum {
 
 typedef struct slp_key_plan {
   slp_base_kind base;
-  const slp_profile *from; /* the profile that names the base; points into `profiles` */
-  const slp_profile *roles[SLP_KEY_PLAN_ROLES_MAX]; /* the last one is assumed first */
+  const slp_profile *from; /* the profile that has the base; points into `profiles` */
+  const slp_profile *roles[SLP_KEY_PLAN_ROLES_MAX]; /* the roles to assume; the last one is assumed first */
   size_t roles_n;
   char why[300];
 } slp_key_plan;
 
-/* Makes a plan for profiles that were loaded without an error. Returns 0; SLP_ENOENT if the profile names no
- * credentials; or SLP_EBADDATA if it names some that can't work, and `why` says so. */
+/* Makes a plan for profiles that were loaded without an error. Returns 0, or SLP_ENOENT if the profile has no
+ * credentials. Returns SLP_EBADDATA if its credentials can't work; plan->why says why. */
 int slp_key_plan_make(slp_key_plan *plan, const slp_profiles *profiles);
 
 #endif

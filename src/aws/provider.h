@@ -1,9 +1,14 @@
-/* provider.h - one source of keys. The asker sets `answered`, and asks for one answer at a time.
+/* provider.h - one source of keys. The asker sets `answered`, and waits for the answer before it asks again.
  *
- * A provider answers in one of four ways: keys; nothing is configured here (the next provider is asked); it
- * is configured, but broken; its source fails just now. The last two end the chain with that error, because
- * the next provider would act under another identity. A source that fails just now is tried again even at the
- * start, like a network failure. */
+ * A provider answers in one of these ways:
+ *   FOUND     it has keys;
+ *   NOTHING   no such keys are configured here, so the next provider is asked;
+ *   BROKEN    the keys are configured, but something is wrong with the configuration;
+ *   FAILED    the source of the keys does not work at the moment;
+ *   STARVED   there is no memory.
+ *
+ * BROKEN and FAILED end the chain of providers with an error, because the next provider would act under
+ * another identity. FAILED is tried again, like a network failure, even when a consumer starts. */
 #ifndef SLP_AWS_PROVIDER_H
 #define SLP_AWS_PROVIDER_H
 
@@ -16,60 +21,66 @@ typedef enum {
   SLP_KEYS_NOTHING,
   SLP_KEYS_BROKEN,
   SLP_KEYS_STARVED,
-  SLP_KEYS_FAILED /* no answer, too many requests, 5xx: this may pass */
+  SLP_KEYS_FAILED /* no answer, too many requests, or status 5xx: the failure may pass by itself */
 } slp_keys_outcome;
 
-#define SLP_KEYS_WHY 320 /* as long as a failure's message */
+#define SLP_KEYS_WHY 320 /* the length of a failure's message */
 typedef struct slp_keys_answer {
   slp_keys_outcome outcome;
   const slp_aws_keys *keys; /* FOUND: valid during the call only */
-  const char *why;          /* BROKEN, FAILED: one line without secrets. NOTHING: where it looked, or NULL */
-  int http_status;          /* FAILED: the status of the source's answer; 0: no answer */
+  /* BROKEN, FAILED: one line without secrets. NOTHING: where the provider looked, or NULL */
+  const char *why;
+  int http_status; /* FAILED: the status of the source's answer; 0: no answer */
 } slp_keys_answer;
 
 typedef struct slp_provider {
-  /* Answers with one of slp_keys_*, once, at once or later. Called in a turn. `fresh`: earlier values are
-   * suspect, so they must be read again. */
+  /* Asks for keys. The provider must call one of the slp_keys_ functions once, at once or later. Called in a
+   * turn. `fresh` is 1 if earlier keys were refused, so that they must be read again. */
   void (*begin)(struct slp_provider *p, int fresh);
-  void (*cancel)(struct slp_provider *p); /* the answer is no longer waited for; NULL: nothing to do */
+  void (*cancel)(struct slp_provider *p); /* the answer is no longer needed; may be NULL */
   void (*free)(struct slp_provider *p);
-  uint32_t ms_max;  /* given up after this time, whatever its own limits are; 0: SLP_CREDS_MS_MAX */
-  const char *what; /* its name in messages; must live as long as it does */
-  /* What it sent and no message may repeat; for a provider that fetches, slp_fetch.secrets. NULL: it sends no
-   * secrets, or its calls hide them. */
+  /* the provider is given up after this time, whatever limits it has itself; 0: SLP_CREDS_MS_MAX */
+  uint32_t ms_max;
+  const char *what; /* the provider's name in messages; must live as long as the provider */
+  /* The secrets that the provider sent and that no message may contain; slp_fetch.secrets if it fetches.
+   * NULL: it sends no secrets, or its calls hide them. */
   const slp_secrets *secrets;
-  /* Set by the asker. */
+  /* Set by whoever asks the provider. */
   void (*answered)(struct slp_provider *p, const slp_keys_answer *answer);
   void *owner;
 } slp_provider;
 
-/* A provider's answers. */
+/* The answers that a provider can give. */
 void slp_keys_found(slp_provider *p, const slp_aws_keys *keys);
 void slp_keys_nothing(slp_provider *p);
-/* Says where it looked, for the message that there are no keys at all. */
+/* Answers NOTHING. `looked` says where the provider looked, for the message that no provider has keys. */
 void slp_keys_nothing_in(slp_provider *p, const char *looked);
-void slp_keys_broken(slp_provider *p, const char *fmt, ...) SLP_PRINTF(2, 3); /* hides p->secrets */
-/* Answers FAILED if `passes`, otherwise BROKEN; hides p->secrets. http_status 0: there was no answer. */
+/* answers BROKEN; hides p->secrets */
+void slp_keys_broken(slp_provider *p, const char *fmt, ...) SLP_PRINTF(2, 3);
+/* Answers FAILED if `passes` is 1, otherwise BROKEN. Hides p->secrets in the text. http_status 0: there was
+ * no answer. */
 void slp_keys_failed(slp_provider *p, int passes, int http_status, const char *fmt, ...) SLP_PRINTF(4, 5);
-void slp_keys_starved(slp_provider *p); /* no memory; says nothing about the configuration */
+/* answers STARVED: no memory, which says nothing about the configuration */
+void slp_keys_starved(slp_provider *p);
 
-/* Reads {AccessKeyId, SecretAccessKey, TOKEN, Expiration} from a JSON body, in place. Answers with the keys,
- * or with what is wrong with them; `who` begins that sentence. token_name: "Token" or "SessionToken".
- * must_expire: an answer without token and Expiration is broken. */
+/* Reads {AccessKeyId, SecretAccessKey, TOKEN, Expiration} from a JSON body, in place, and answers with the
+ * keys. If the body is wrong, answers with a sentence that begins with `who`. token_name is "Token" or
+ * "SessionToken". must_expire: an answer without token or Expiration is BROKEN. */
 typedef struct slp_keys_json {
   const char *token_name;
   uint8_t must_expire;
 } slp_keys_json;
 void slp_keys_from_json(slp_provider *p, slp_buf *body, const slp_keys_json *form, const char *who);
 
-/* Makes a buffer for secrets. It has its full size from the start, because a buffer that grows would leave
- * copies behind. */
+/* Allocates the whole memory of a buffer for secrets, because a buffer that grows would leave copies of
+ * secrets behind. Returns 0 or SLP_ENOMEM. */
 int slp_secret_room(slp_buf *b);
-void slp_secret_clear(slp_buf *b); /* wipes it and keeps the memory */
-void slp_secret_free(slp_buf *b);  /* wipes and frees it */
+void slp_secret_clear(slp_buf *b); /* wipes the content and keeps the memory */
+void slp_secret_free(slp_buf *b);  /* wipes and frees the memory */
 
-/* ---- the providers; NULL: no memory ----------------------------------------------------------------------
- * `from` points to the profile that the profile provider reads just now; NULL: the environment is meant. */
+/* ---- the providers --------------------------------------------------------------------------------------
+ * These functions return NULL if there is no memory. `from` points to the profile that the profile provider
+ * is reading; if `from` is NULL, the settings are those of the environment. */
 slp_provider *slp_provider_env(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
 slp_provider *slp_provider_web(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_profile(slp_aws *aws);
@@ -78,7 +89,8 @@ slp_provider *slp_provider_sso(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_login(slp_aws *aws, const slp_profile *const *from);
 slp_provider *slp_provider_container(slp_host *h, slp_getenv_fn getenv_fn, void *getenv_ctx);
 slp_provider *slp_provider_imds(slp_aws *aws);
-/* Keys from the user. `ask` is called once for each attempt; the answer comes by slp_provider_user_done. */
+/* A provider of keys from the user. `ask` is called once for each attempt, and slp_provider_user_done
+ * answers. */
 slp_provider *slp_provider_user(slp_host *h, void (*ask)(void *arg), void *arg);
 void slp_provider_user_done(slp_provider *p, int error, const slp_aws_keys *keys, const char *why);
 

@@ -1,21 +1,22 @@
-/* retry.h - how long to wait before a call is sent again. Pure. */
+/* retry.h - how long to wait before a call is sent again. The functions do no I/O. */
 #ifndef SLP_AWS_RETRY_H
 #define SLP_AWS_RETRY_H
 
 #include "base/fail.h"
 
-#define SLP_RETRY_CAP_US 20000000u        /* no wait is longer, */
-#define SLP_RETRY_AFTER_EXTRA_US 5000000u /* except by this much, if the service asks for more */
+#define SLP_RETRY_CAP_US 20000000u        /* the longest wait, unless the service asks for more */
+#define SLP_RETRY_AFTER_EXTRA_US 5000000u /* how much longer a wait can be if the service asks for it */
 
-/* Returns the longest wait after `tries` failed tries (1, 2, ...), without the service's wish. */
+/* Returns the longest wait after `tries` failed tries (1, 2, ...), if the service has not asked for a
+ * wait. */
 uint64_t slp_retry_ceiling_us(slp_class class, uint32_t tries);
-/* Returns a wait with full jitter: spread evenly over 0..ceiling by `random` (any 64 bits), so that clients
- * that failed together do not come back together. retry_after_us (0: none) is the service's wish. It can only
- * lengthen the wait, by SLP_RETRY_AFTER_EXTRA_US at most. */
+/* Returns a wait with full jitter: `random` (any 64 bits) chooses it evenly from 0..ceiling, so that clients
+ * that failed together do not return together. retry_after_us is the wait that the service asks for; 0: none.
+ * It can only lengthen the wait, by at most SLP_RETRY_AFTER_EXTRA_US. */
 uint64_t slp_retry_wait_us(slp_class class, uint32_t tries, uint64_t random, uint64_t retry_after_us);
 
-/* Reads the number of tries from AWS_RETRY_MODE and AWS_MAX_ATTEMPTS (NULL: not set). *ret_tries 0: not
- * given. Returns 0, or SLP_EBADDATA with a sentence in `why`. */
+/* Finds the number of tries in the values of AWS_RETRY_MODE and AWS_MAX_ATTEMPTS (NULL: not set). *ret_tries
+ * is 0 if they do not say. Returns 0, or SLP_EBADDATA with a sentence in `why`. */
 int slp_retry_tries(const char *mode, const char *attempts, uint32_t *ret_tries, char why[160]);
 
 #endif

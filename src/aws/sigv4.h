@@ -1,5 +1,5 @@
-/* sigv4.h - AWS Signature Version 4. Pure: request, keys and time in, header values out. The key of a day is
- * kept, so a signature costs two hashes of the request and one HMAC. */
+/* sigv4.h - AWS Signature Version 4. Does no I/O: request, keys and time go in, header values come out. The
+ * signing key of a day is kept, so a signature costs two hashes of the request and one HMAC. */
 #ifndef SLP_AWS_SIGV4_H
 #define SLP_AWS_SIGV4_H
 
@@ -9,16 +9,16 @@
 
 typedef struct slp_sign_keys {
   slp_str key_id, secret, token; /* token absent: permanent keys */
-  slp_str account; /* the account of the keys, to choose the host; not signed; absent: not known */
+  slp_str account; /* not signed; the account of the keys, which decides on the host; absent: not known */
 } slp_sign_keys;
 
 typedef struct slp_sign_request {
   slp_str method;
-  slp_str host;  /* as in the Host header: with a port only if it is not the scheme's default */
-  slp_str path;  /* as sent; only characters that need no encoding, without "." or ".." parts */
-  slp_str query; /* as sent, without '?': encoded and sorted; usually empty */
-  /* in any case and order. host, x-amz-date and the token are added here; headers that a proxy may change are
-   * left out */
+  slp_str host;  /* for the header Host: with a port only if it is not the default of the scheme */
+  slp_str path;  /* as sent; has only characters that need no encoding, and no part "." or ".." */
+  slp_str query; /* as sent, without '?'; encoded and sorted; usually empty */
+  /* The headers to sign, in any case and order. host, x-amz-date and the token are added by slp_sign; headers
+   * that a proxy may change are left out. */
   const slp_http_header *headers;
   size_t headers_n;
   slp_str body;
@@ -26,10 +26,10 @@ typedef struct slp_sign_request {
 } slp_sign_request;
 
 typedef struct slp_signer slp_signer;
-slp_signer *slp_signer_new(slp_mem *mem); /* NULL: no memory */
-void slp_signer_free(slp_signer *s);      /* wipes it; s may be NULL */
-/* Appends the value of the header Authorization, and sets that of X-Amz-Date. Both must be sent, and the
- * token as X-Amz-Security-Token. Returns 0, SLP_ENOMEM or SLP_ELIMIT. */
+slp_signer *slp_signer_new(slp_mem *mem); /* returns NULL if there is no memory */
+void slp_signer_free(slp_signer *s);      /* wipes and frees s, which may be NULL */
+/* Appends the value of the header Authorization, and writes that of X-Amz-Date to `date`. The request must
+ * have both headers, and the token as X-Amz-Security-Token. Returns 0, SLP_ENOMEM or SLP_ELIMIT. */
 int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms,
              char date[17], slp_buf *authorization);
 
