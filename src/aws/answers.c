@@ -1,5 +1,5 @@
-/* answers.c - reads iterators and listings of shards from JSON. Members that are not known are skipped at any
- * depth; a member that is null counts as absent. */
+/* answers.c - reads iterators and listings of shards from JSON. Unknown members are skipped at any depth. A
+ * member whose value is null is treated as absent. */
 #include "aws/answers.h"
 
 #include "aws/limits.h"
@@ -76,7 +76,7 @@ static int add_row(slp_list_reader *r, slp_op_list_shards *op, const slp_shard_d
   return 0;
 }
 
-/* Reads a row whose '{' was read already. */
+/* Reads one row. Its '{' has been read already. */
 static int read_row(slp_list_reader *r, slp_op_list_shards *op) {
   slp_shard_desc d = {{NULL, 0}};
   int q;
@@ -110,7 +110,7 @@ void slp_list_reader_begin(slp_list_reader *r, slp_op_list_shards *op, const slp
   slp_json_begin(&r->j, op->body.p, op->body.n);
 }
 
-/* Reads rows until the array ends or rows_max rows were read. */
+/* Reads rows until the array ends or rows_max rows have been read. Returns 0, SLP_MORE or an error. */
 static int read_rows(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max) {
   for (size_t i = 0; i < rows_max; i++) {
     int token = slp_json_next(&r->j);
@@ -126,7 +126,7 @@ static int read_rows(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max
   return SLP_MORE;
 }
 
-/* Reads a member of the object that holds the listing, or of the object around it. */
+/* Reads one member of the object that contains the listing, or of the object around that one. */
 static int read_list_member(slp_list_reader *r, slp_op_list_shards *op) {
   const slp_list_shape *shape = r->shape;
   slp_json *j = &r->j;
@@ -144,7 +144,7 @@ static int read_list_member(slp_list_reader *r, slp_op_list_shards *op) {
     return q;
   }
   if (!slp_str_is(j->text, "Shards")) return slp_json_skip(j);
-  op->shards_n = 0; /* if the member comes twice, the last one counts */
+  op->shards_n = 0; /* if an answer has "Shards" twice, the last one is used */
   q = slp_read_enter(j, SLP_JSON_ARRAY);
   if (q > 0) r->in_rows = r->rows_given = 1;
   return q < 0 ? q : 0;
@@ -159,7 +159,7 @@ static int read_list(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max
     if (e) return e;
     q = slp_read_key(j);
     if (q < 0) return q;
-    if (q == 0 && r->inside && r->shape->inside) { /* go on in the object around it */
+    if (q == 0 && r->inside && r->shape->inside) { /* continue in the outer object */
       r->inside = 0;
       q = 1;
     } else if (q > 0 && (e = read_list_member(r, op)) != 0) {

@@ -1,6 +1,6 @@
-/* ask_code.c - asks for the code on a thread. When the caller gives up, the thread may still wait for the
- * user, and needs a moment to stop. So each question has its own slp_mem, which is freed when the thread no
- * longer uses it. */
+/* ask_code.c - asks for the code on a thread. When the caller stops asking, the thread may still wait for the
+ * user, and needs a moment to stop. So each question has a slp_mem of its own, which is freed when the thread
+ * no longer uses it. */
 #include "aws/ask_code.h"
 
 #include <stdio.h>
@@ -76,5 +76,5 @@ void slp_code_ask_leave(slp_code_ask *a) {
   if (a->over)
     ask_free(a);
   else
-    slp_work_cancel(a->h, &a->work); /* on_left frees it */
+    slp_work_cancel(a->h, &a->work); /* on_left frees the object */
 }

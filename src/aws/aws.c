@@ -1,4 +1,4 @@
-/* aws.c - the life and the shared state of one identity in one region. */
+/* aws.c - creates and frees one identity in one region, and reads the settings that its services share. */
 #include "aws/aws_impl.h"
 
 #include "aws/retry.h"
@@ -19,7 +19,7 @@ static void ask_user(void *arg) {
 
 static void aws_free(slp_aws *aws) {
   slp_mem *mem = aws->h->mem;
-  slp_creds_free(aws->creds); /* first, because its providers use what is freed below */
+  slp_creds_free(aws->creds); /* first, because the providers in it use what is freed below */
   slp_profiles_close(&aws->profiles);
   slp_imds_end(&aws->machine);
   for (int i = 0; i < SLP_SVCS; i++) slp_signer_free(aws->signer[i]);
@@ -57,8 +57,8 @@ static int check_options(const slp_aws_options *o, char why[160]) {
   return 0;
 }
 
-/* Makes the chain of sources for credentials. A profile named in the options comes before the keys of the
- * environment, as in botocore. If the user gave a callback, it is the only source. */
+/* Creates the chain of providers for credentials. If an option names a profile, the profile comes before the
+ * keys of the environment, as in botocore. If the user gave a callback, it is the only provider. */
 static int make_chain(slp_aws *aws) {
   slp_host *h = aws->h;
   aws->creds = slp_creds_new(h);
@@ -139,14 +139,14 @@ slp_signer *slp_aws_signer(slp_aws *aws, slp_svc svc) {
   return aws->signer[svc];
 }
 
-/* ---- settings shared by all services
- * --------------------------------------------------------------------- */
+/* ---- settings shared by all services ------------------------------------------------------------------- */
 static const char *setting(const slp_aws *aws, const char *variable, slp_profile_key key) {
   const char *value = aws->getenv_fn(aws->getenv_ctx, variable);
   return value && value[0] ? value : slp_profile_get(&aws->profiles.profile, key);
 }
 
-/* Reads the settings that are the same for every service, once the profile is loaded. */
+/* Reads the settings that are the same for all services. The profile must be loaded. Returns 0, or an error
+ * with f set. */
 static int settle_settings(slp_aws *aws, slp_fail *f) {
   char why[160];
   if (aws->settings_known) return 0;
@@ -155,7 +155,8 @@ static int settle_settings(slp_aws *aws, slp_fail *f) {
     return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", why);
   }
   const char *bundle = aws->getenv_fn(aws->getenv_ctx, "AWS_CA_BUNDLE");
-  int given = aws->ca_bundle_given || (bundle && bundle[0]); /* the host has been given it already */
+  /* the host was given this bundle when it was created */
+  int given = aws->ca_bundle_given || (bundle && bundle[0]);
   bundle = given ? NULL : slp_profile_get(&aws->profiles.profile, SLP_PROFILE_CA_BUNDLE);
   if (bundle && !aws->ca_bundle) {
     aws->ca_bundle = slp_strdup(aws->h->mem, slp_str_of(bundle));
@@ -170,7 +171,8 @@ static void on_machine(slp_imds *m, slp_imds_result result) {
   slp_str region = slp_buf_str(&m->fetch.answer);
   aws->machine_answered = result != SLP_IMDS_STARVED;
   aws->machine_asked = 0;
-  /* The region becomes part of host names, and these are shown in messages. */
+  /* The region becomes part of host names, which messages contain. So a region that contains a secret is not
+   * used. */
   if (result == SLP_IMDS_FINE && region.n < sizeof aws->machine_region && slp_region_valid(region) &&
       !slp_secret_in(&m->fetch.secrets, region))
     memcpy(aws->machine_region, region.p, region.n);
@@ -178,8 +180,8 @@ static void on_machine(slp_imds *m, slp_imds_result result) {
   slp_wait_run_all(&aws->machine_waiting);
 }
 
-/* Asks the machine's metadata service for the region. Returns 0 if the answer is known, even if it is "none",
- * or SLP_MORE if `wait` will run. */
+/* Asks the machine's metadata service for the region. Returns 0 if the service has answered, even if it knows
+ * no region. Returns SLP_MORE if `wait` will run. */
 static int ask_machine(slp_aws *aws, slp_wait *wait) {
   if (aws->machine_answered) return 0;
   slp_wait_add(&aws->machine_waiting, wait);
@@ -189,20 +191,22 @@ static int ask_machine(slp_aws *aws, slp_wait *wait) {
   return SLP_MORE;
 }
 
-/* Handles a profile file that can't be read. It is ignored if the user did not ask for it and nothing depends
- * on it. */
+/* Decides what follows from a profile file that can't be read. If the file is not needed (`needed` is 0),
+ * returns 0. Otherwise returns an error with f set. */
 static int profile_failed(slp_aws *aws, int needed, slp_fail *f) {
   if (aws->profiles.error == SLP_ENOMEM) {
     aws->profiles.loaded = 0;
     return slp_fail_set(f, SLP_NOMEM, SLP_ENOMEM, "no memory");
   }
   if (!needed) return 0;
-  aws->profiles.loaded = 0; /* the next call reads the file again, because the user may have repaired it */
+  /* makes the next call read the file again, because the user may have repaired it */
+  aws->profiles.loaded = 0;
   return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", aws->profiles.why);
 }
 
-/* Returns the URL from the options for this service. An interface endpoint of Kinesis does not serve STS; and
- * a server that stands in for the stream's service should not see what proves an identity. */
+/* Returns the URL that the options give for this service, or NULL. `endpoint` does not apply to services like
+ * STS: an interface endpoint of Kinesis does not serve them, and a server that stands in for the stream's
+ * service should not receive proofs of identity. */
 static const char *url_for(const slp_aws *aws, slp_svc svc) {
   if (svc == SLP_SVC_LEASES && aws->lease_endpoint) return aws->lease_endpoint;
   int serves_streams =
@@ -238,7 +242,8 @@ int slp_aws_endpoint(slp_aws *aws, slp_svc svc, slp_wait *wait, slp_fail *f) {
   if (r == 0)
     aws->endpoint_known[svc] = 1;
   else
-    aws->profiles.loaded = 0; /* the missing setting may be added to the file while this program runs */
+    /* makes the next call read the file again, because the missing setting may have been added */
+    aws->profiles.loaded = 0;
   return r;
 }
 

@@ -1,4 +1,4 @@
-/* call.c - the state machine of one call. */
+/* call.c - the state machine of one call (call.h). */
 #include "aws/call.h"
 
 #include "aws/limits.h"
@@ -8,10 +8,11 @@
 
 #include <stdio.h>
 
-/* Key id, scope, header names and signature take about 300 bytes; a longer text makes the buffer grow. */
+/* Room for the header Authorization: key id, scope, header names and signature take about 300 bytes. For a
+ * longer text the buffer grows. */
 #define AUTHORIZATION_MAX 1024u
-/* How often a call is repeated after it was refused for its time, if the refusal was read too late to say
- * anything about the clock. */
+/* How often a call is repeated if the service refused the time of its signature, and the refusal was read too
+ * late to say anything about the clock. */
 #define LATE_MAX 3u
 
 static void settle(slp_call *c);
@@ -51,18 +52,20 @@ slp_secrets slp_call_secrets(const slp_call *c) {
       {{c->secrets.p, c->token_n}, {c->key_n ? c->secrets.p + c->token_n : NULL, c->key_n}, c->secret}};
 }
 
-/* Called when the answer was handled: wipes the secrets, unless the owner still needs them. */
+/* Called when the answer has been handled. Wipes the secrets, unless the owner still needs them. */
 static void done_with_secrets(slp_call *c) {
   if (!c->keeps_secrets) wipe_secrets(c);
 }
 
-/* Returns 1 if the call counts in the statistics. Calls to CloudWatch do not count: publishing the count of
- * throttled ones would cause more of them. Calls to Glue read no stream. */
+/* Returns 1 if the call counts in the statistics. Calls to CloudWatch do not count, because publishing the
+ * number of throttled calls would cause more of them. Calls to Glue do not count, because they read no
+ * stream. */
 static unsigned is_of_reading(const slp_call *c) {
   return c->svc != SLP_SVC_CLOUDWATCH && c->svc != SLP_SVC_GLUE;
 }
 
-/* Every failed try passes here before its message is used: removes secrets from it, and counts it. */
+/* Removes secrets from the failure of a try, and counts the failure. Called for each failed try before its
+ * message is used. */
 static void told(slp_call *c) {
   slp_secrets secrets = slp_call_secrets(c);
   slp_hide_fail(&secrets, &c->fail);
@@ -77,14 +80,14 @@ void slp_call_free(slp_call *c) {
   slp_buf_free(&c->secrets);
 }
 
-/* Ends the call by an event, because the caller may still be inside slp_call_send. */
+/* Makes on_done run in a later turn, because slp_call_send may still be on the stack. */
 static void end_later(slp_call *c) {
   c->state = SLP_CALL_ENDING;
   done_with_secrets(c);
   slp_post(c->aws->h, &c->ev);
 }
 
-/* Ends a call that could not be signed, for lack of memory or because the keys are too long. */
+/* Ends a call that could not be signed, because there is no memory or the keys are too long. */
 static void end_unsigned(slp_call *c, int r, const slp_sign_keys *keys) {
   slp_fail_clear(&c->fail);
   if (r == SLP_ELIMIT)
@@ -107,7 +110,8 @@ static void note_time(slp_call *c) {
   c->signed_wall_ms = slp_wall_ms(c->aws->h);
 }
 
-/* Signs with keys that are valid only now, so everything that the transport borrows is copied into c. */
+/* Signs the request. The keys are valid only during this call, so everything that the transport borrows is
+ * copied into c. */
 static int sign(slp_call *c, const slp_sign_keys *keys, slp_str host, size_t *ret_headers_n) {
   const slp_endpoint *e = &c->aws->endpoints[c->svc];
   slp_signer *signer = slp_aws_signer(c->aws, c->svc);
@@ -126,10 +130,11 @@ static int sign(slp_call *c, const slp_sign_keys *keys, slp_str host, size_t *re
                          .service = slp_str_of(e->sign_as)};
   wipe_secrets(c);
   note_time(c);
-  /* Reserves room for everything: a buffer that grows would leave a copy of the token behind. */
+  /* Reserves room for all texts, because a buffer that grows would leave a copy of the token behind. */
   slp_buf_reserve(&c->secrets, keys->token.n + keys->secret.n + AUTHORIZATION_MAX);
   int r = slp_buf_add_str(&c->secrets, keys->token);
-  if (!r) r = slp_buf_add_str(&c->secrets, keys->secret); /* so that slp_hide finds the key in an answer */
+  /* the secret key is copied too, so that slp_hide finds it in an answer */
+  if (!r) r = slp_buf_add_str(&c->secrets, keys->secret);
   size_t before = c->secrets.n;
   if (!r) r = slp_sign(signer, &rq, keys, c->signed_ms, c->date, &c->secrets);
   if (r) return r;
@@ -153,8 +158,8 @@ static int leave_unsigned(slp_call *c, size_t *ret_headers_n) {
   return 0;
 }
 
-/* Fills account_url if the account has a host of its own, and returns the host to sign for. Returns {NULL, 0}
- * with c->fail set if the call can't be sent. */
+/* Returns the host to sign for. If the account has a host of its own, it is that host, and account_url is
+ * set. Returns {NULL, 0} with c->fail set if the call can't be sent. */
 static slp_str choose_host(slp_call *c, slp_str keys_account) {
   const slp_endpoint *e = &c->aws->endpoints[c->svc];
   const size_t scheme_n = strlen("https://");
@@ -207,14 +212,14 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_http_send(aws->h, &c->http);
 }
 
-/* Sends a call whose owner gave the keys, or that is not signed. */
+/* Sends a call that is not signed, or whose owner gave the keys. */
 static void send_without_family(slp_call *c) {
   slp_fail_clear(&c->fail);
   send(c, c->keys);
 }
 
-/* Adds to the service's error why there are no new keys. The error alone would make the user look at keys
- * that were fine yesterday. */
+/* Adds to the service's refusal of the keys why there are no new keys. With the refusal alone, the user would
+ * look for a mistake in keys that worked until now. */
 static void tell_why_no_new_keys(slp_call *c) {
   const slp_fail *last = slp_creds_last(c->aws->creds);
   char refusal[sizeof c->fail.message];
@@ -232,8 +237,8 @@ static slp_str kind_of(const slp_call *c, char room[KIND_MAX]) {
   return (slp_str){room, (size_t)n};
 }
 
-/* Asks for a turn, also again if the last one was missed. Returns 1 if the turn is yet to come; the timer is
- * set then. */
+/* Reserves a place in the account's quota, also if the last reserved time has passed unused. Returns 1 with
+ * the timer set if that time is still to come, and 0 if the call may be sent now. */
 static int waits_for_turn(slp_call *c) {
   slp_host *h = c->aws->h;
   char room[KIND_MAX];
@@ -242,7 +247,7 @@ static int waits_for_turn(slp_call *c) {
   if (!c->turn_us || now > c->turn_us + SLP_QUOTA_LATE_US)
     c->turn_us = slp_host_quota_take(h, kind_of(c, room), c->quota_a_second);
   if (c->turn_us <= slp_now_us(h)) return 0;
-  /* without memory for the timer the call is sent at once */
+  /* if there is no memory for the timer, the call is sent at once */
   if (slp_timer_set(h, &c->timer, c->turn_us)) return 0;
   c->state = SLP_CALL_PAUSING;
   return 1;
@@ -284,7 +289,7 @@ static void settle(slp_call *c) {
   aws->stats.creds_refreshes = slp_creds_refreshes(aws->creds);
   if (c->keys_tried == 1 && serial == c->serial) {
     tell_why_no_new_keys(c);
-    end_later(c); /* the keys were refused and have not changed; c->fail says so */
+    end_later(c); /* the new keys are the refused ones; c->fail has the refusal */
     return;
   }
   if (c->keys_tried == 1) c->keys_tried = 2;
@@ -319,19 +324,18 @@ void slp_call_cancel(slp_call *c) {
   c->state = SLP_CALL_IDLE;
 }
 
-/* ---- what became of a try
- * -------------------------------------------------------------------------------- */
+/* ---- the outcome of a try ------------------------------------------------------------------------------ */
 static void again_free(slp_call *c) {
   c->free_try = 1;
   settle(c);
 }
 
-/* Handles a failed try (c->fail): waits and tries again, or ends the call. */
+/* Handles a failed try, whose failure is in c->fail: waits for the next try, or ends the call. */
 static void failed(slp_call *c) {
   slp_aws *aws = c->aws;
   slp_class class = c->fail.class;
   if (class == SLP_THROTTLE) aws->stats.throttles += is_of_reading(c), c->throttles++;
-  /* A throttled request had no effect, so it is sent again even if it must not take effect twice. */
+  /* A throttled request had no effect, so it is sent again even if `once` is set. */
   int repeat = (class == SLP_THROTTLE && !c->paced) ||
                (class == SLP_TRANSIENT && !slp_fails_again(c->fail.code) && !c->once);
   uint32_t tries_max = c->tries_max > 1 && aws->tries_max ? aws->tries_max : c->tries_max;
@@ -350,8 +354,8 @@ static void failed(slp_call *c) {
 
 static void network_failed(slp_call *c) {
   const slp_http *http = &c->http;
-  /* The server closed a kept connection while the request was written. That says nothing about the
-   * service. */
+  /* The server closed a reused connection while the request was being written. This says nothing about the
+   * state of the service. */
   int stale = http->reused && http->status == 0 && http->error != SLP_ETIMEDOUT && !c->once;
   if (stale && !c->stale_tried) {
     SLP_PROBE("call: sent again, its connection was stale");
@@ -368,9 +372,10 @@ static void network_failed(slp_call *c) {
   failed(c);
 }
 
-/* Corrects the clock offset by the answer's Date, if nobody between could have set that header. Returns 1 if
- * it was corrected. Not done twice in a row, or a service that refuses the time that it told would be asked
- * for ever. After any other answer minutes may have passed, so the clock may be wrong again. */
+/* Corrects the clock offset by the Date of the answer, unless somebody between the service and this process
+ * could have changed that header. Returns 1 if the offset was corrected. fixed_before: the answer before this
+ * one corrected the offset. Then it is not corrected, because a service that refuses even its own time would
+ * be called for ever. After any other answer, minutes may have passed, and the clock may be wrong again. */
 static int fix_clock(slp_call *c, int fixed_before) {
   slp_aws *aws = c->aws;
   const slp_endpoint *e = &aws->endpoints[c->svc];
@@ -378,7 +383,8 @@ static int fix_clock(slp_call *c, int fixed_before) {
   if (fixed_before || date < 0 || SLP_MUTANT(skew_stays) || !(e->tls || e->loopback)) return 0;
   int64_t off = date - c->signed_ms;
   if (off < SLP_CLOCK_SKEW_MS_MIN && off > -SLP_CLOCK_SKEW_MS_MIN) return 0;
-  /* Another call may have corrected it since this one was signed. Setting it again does no harm. */
+  /* Another call may have corrected the offset after this one was signed. Setting it a second time does no
+   * harm. */
   aws->clock_offset_ms = SLP_MUTANT(skew_adds_up) ? aws->clock_offset_ms + off : date - slp_wall_ms(aws->h);
   slp_creds_learn_clock(aws->creds, aws->clock_offset_ms);
   SLP_PROBE("call: the clock is set right");
@@ -387,9 +393,10 @@ static int fix_clock(slp_call *c, int fixed_before) {
   return 1;
 }
 
-/* Returns 1 if so much time passed between signing and reading, by either clock, that the answer says nothing
- * about the present time. The process was frozen, the machine slept, or the clock was set. The signature may
- * have been too old when it was sent, and a Date may be just as old. */
+/* Returns 1 if the refusal says nothing about the clock, because too much time has passed since the request
+ * was signed, by the wall clock or the monotonic clock. Either the process was stopped, the machine slept, or
+ * the clock was set. Then the signature may have been too old when it was sent, and the Date in the answer
+ * may be too old as well. */
 static int is_read_late(const slp_call *c) {
   int64_t by_clock = slp_wall_ms(c->aws->h) - c->signed_wall_ms;
   uint64_t waited_us = slp_now_us(c->aws->h) - c->http.sent_us;
@@ -465,7 +472,7 @@ void slp_call_bad(slp_call *c, slp_class class, int code, const char *why) {
   slp_fail_clear(&c->fail);
   c->fail.http_status = c->http.status;
   memcpy(c->fail.request_id, c->http.request_id, sizeof c->fail.request_id);
-  if (c->http.error_text[0]) /* an HTML or text page with status 200 */
+  if (c->http.error_text[0]) /* the body is a page of HTML or text, though the status is 200 */
     slp_fail_set(&c->fail, class, code, "%.120s: it is %.40s from %s", why, c->http.content_type,
                  c->http.error_text);
   else

@@ -1,4 +1,5 @@
-/* classify.c - maps error names to classes, and finds the name in JSON, CBOR, XML, HTML or a header. */
+/* classify.c - maps error names to classes. Finds the name of an error in JSON, CBOR, XML, HTML or a
+ * header. */
 #include "aws/classify.h"
 
 #include "codec/cbor.h"
@@ -7,11 +8,12 @@
 
 #include <stdio.h>
 
-/* A longer body is not an error of the service; only its first bytes are quoted. */
+/* A body longer than this is no error of the service. Only its first bytes are quoted. */
 #define ERROR_BODY_MAX 65536u
 #define EXCERPT_MAX 120u
 #define TEXT_MAX 256u
-/* If TEXT_MAX would cut a secret, that part is read on to its end. Each byte may be written as six. */
+/* If TEXT_MAX would cut a secret in two, so many more bytes are kept that the whole secret is found. A byte
+ * of a secret can take six bytes. */
 #define SECRET_CUT_MAX (6u * SLP_SECRET_RUN)
 
 typedef struct row {
@@ -20,18 +22,20 @@ typedef struct row {
   slp_remedy remedy;
 } row;
 
-/* Every error that the services' models name for an operation that we use has a row
- * (test/vectors/errors_botocore.py). An unknown name with status 400 would count as refused, and that ends a
- * consumer at its start.
+/* Every error that the services' models list for an operation of this library has a row
+ * (test/vectors/errors_botocore.py). Without a row, a name with status 400 would be classified as refused,
+ * which ends a consumer at its start.
+ *
  * Sources: [M] botocore 1.44.8, service models of kinesis, dynamodb, dynamodbstreams, cloudwatch, sts, sso,
  * sso-oidc, signin, glue; [R] retry rules of botocore and the AWS SDKs (throttling codes of the mode
  * "standard"); [C] "Common Errors" of the Kinesis API reference; [J] clock and credential codes of the AWS
  * SDK for Java v2; [S] STS API reference.
- * A name means the same with and without "Exception" at its end, so only one spelling is listed. */
+ *
+ * A name has the same meaning with and without "Exception" at its end, so only one spelling is listed. */
 static const row rows[] = {
     {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE}, /* [M] */
     {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] how the control plane throttles */
-    {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] missing from the SDKs' lists */
+    {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] not in the SDKs' lists */
     {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},               /* [R] */
     {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},                /* [R] */
     {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},         /* [R] */
@@ -50,9 +54,9 @@ static const row rows[] = {
     {"TransactionInProgress", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* [R] */
     {"IDPCommunicationError", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* [R] [S] */
     {"ReplicatedWriteConflict", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* [M] [R] another Region writes the item */
-    {"TransactionConflict", SLP_TRANSIENT, SLP_REMEDY_NONE},     /* [M] a transaction has the item just now */
-    {"InternalServiceFault", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] cloudwatch; so is the next name */
-    {"InternalServiceError", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] */
+    {"TransactionConflict", SLP_TRANSIENT, SLP_REMEDY_NONE},     /* [M] a transaction is using the item */
+    {"InternalServiceFault", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] cloudwatch */
+    {"InternalServiceError", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] cloudwatch */
     {"InternalServer", SLP_TRANSIENT, SLP_REMEDY_NONE},          /* [M] sso-oidc */
     {"InternalService", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [M] glue */
     {"ExpiredIterator", SLP_EXPIRED, SLP_REMEDY_NONE},           /* [M] */
@@ -64,48 +68,48 @@ static const row rows[] = {
     {"NotAuthorized", SLP_ACCESS, SLP_REMEDY_NONE},              /* [C] */
     {"OptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},              /* [C] */
     {"SubscriptionRequired", SLP_ACCESS, SLP_REMEDY_NONE},       /* [C] */
-    {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},  /* [M] trouble with the key: an operator must act */
+    {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},  /* [M] a problem with the key; an operator must act */
     {"KMSDisabled", SLP_ACCESS, SLP_REMEDY_NONE},      /* [M] */
     {"KMSInvalidState", SLP_ACCESS, SLP_REMEDY_NONE},  /* [M] */
     {"KMSNotFound", SLP_ACCESS, SLP_REMEDY_NONE},      /* [M] */
     {"KMSOptInRequired", SLP_ACCESS, SLP_REMEDY_NONE}, /* [M] */
     {"RegionDisabled", SLP_ACCESS, SLP_REMEDY_NONE},   /* [M] sts */
-    /* [M] sts; so are the next two: a token is not accepted */
+    /* [M] sts: the token is not accepted */
     {"IDPRejectedClaim", SLP_AUTH, SLP_REMEDY_NONE},
-    {"InvalidIdentityToken", SLP_AUTH, SLP_REMEDY_NONE},    /* [M] */
-    {"InvalidContextAssertion", SLP_AUTH, SLP_REMEDY_NONE}, /* [M] */
-    {"Unauthorized", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] sso: sign in again; also for the next three */
-    {"InvalidClient", SLP_AUTH, SLP_REMEDY_NONE},        /* [M] sso-oidc */
-    {"InvalidGrant", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] sso-oidc */
-    {"UnauthorizedClient", SLP_AUTH, SLP_REMEDY_NONE},   /* [M] sso-oidc */
-    {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},         /* [C] [S] */
-    {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},         /* [J] */
-    {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS},   /* [C] */
-    {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS}, /* [C] [S] */
-    {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},   /* seen from moto, S3's spelling */
-    {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},    /* [J] */
-    {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},             /* [J] */
-    {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},                       /* [J] */
-    {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},                    /* [C] [J] */
-    {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},              /* [J] */
-    {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},                /* [J] */
-    {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},                /* [C] */
-    {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE},         /* [C] */
-    {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},          /* [M] handled in store/dynamo.c */
+    {"InvalidIdentityToken", SLP_AUTH, SLP_REMEDY_NONE},       /* [M] sts: the token is not accepted */
+    {"InvalidContextAssertion", SLP_AUTH, SLP_REMEDY_NONE},    /* [M] sts: the token is not accepted */
+    {"Unauthorized", SLP_AUTH, SLP_REMEDY_NONE},               /* [M] sso: the user must sign in again */
+    {"InvalidClient", SLP_AUTH, SLP_REMEDY_NONE},              /* [M] sso-oidc: sign in again */
+    {"InvalidGrant", SLP_AUTH, SLP_REMEDY_NONE},               /* [M] sso-oidc: sign in again */
+    {"UnauthorizedClient", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] sso-oidc: sign in again */
+    {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},               /* [C] [S] */
+    {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},               /* [J] */
+    {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS},         /* [C] */
+    {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS},       /* [C] [S] */
+    {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},         /* seen from moto; S3 spells it so */
+    {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},          /* [J] */
+    {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},     /* [J] */
+    {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},               /* [J] */
+    {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},            /* [C] [J] */
+    {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},      /* [J] */
+    {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},        /* [J] */
+    {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},        /* [C] */
+    {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE}, /* [C] */
+    {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] handled in store/dynamo.c */
     {"ItemCollectionSizeLimitExceeded", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] */
     {"DryRunOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] the answer to DryRun, which rights.c sends */
-    {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] glue; so is the next name */
-    {"InvalidInput", SLP_REFUSED, SLP_REMEDY_NONE},    /* [M] */
-    {"InvalidParameterCombination", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] cloudwatch; so are the next three */
-    {"InvalidParameterValue", SLP_REFUSED, SLP_REMEDY_NONE},       /* [M] */
-    {"MissingParameter", SLP_REFUSED, SLP_REMEDY_NONE},            /* [M] */
-    {"MissingRequiredParameter", SLP_REFUSED, SLP_REMEDY_NONE},    /* [M] */
+    {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] glue */
+    {"InvalidInput", SLP_REFUSED, SLP_REMEDY_NONE},    /* [M] glue */
+    {"InvalidParameterCombination", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] cloudwatch */
+    {"InvalidParameterValue", SLP_REFUSED, SLP_REMEDY_NONE},       /* [M] cloudwatch */
+    {"MissingParameter", SLP_REFUSED, SLP_REMEDY_NONE},            /* [M] cloudwatch */
+    {"MissingRequiredParameter", SLP_REFUSED, SLP_REMEDY_NONE},    /* [M] cloudwatch */
     {"MalformedPolicyDocument", SLP_REFUSED, SLP_REMEDY_NONE},     /* [M] sts */
     {"PackedPolicyTooLarge", SLP_REFUSED, SLP_REMEDY_NONE},        /* [M] sts */
     {"InvalidRequest", SLP_REFUSED, SLP_REMEDY_NONE},              /* [M] sso, sso-oidc */
     {"InvalidScope", SLP_REFUSED, SLP_REMEDY_NONE},                /* [M] sso-oidc */
     {"UnsupportedGrantType", SLP_REFUSED, SLP_REMEDY_NONE},        /* [M] sso-oidc */
-    /* [M] sso-oidc, for a kind of grant that is not used here */
+    /* [M] sso-oidc, for a kind of grant that this program does not use */
     {"AuthorizationPending", SLP_REFUSED, SLP_REMEDY_NONE},
     {"InvalidArgument", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] */
     {"Validation", SLP_REFUSED, SLP_REMEDY_NONE},       /* [M] */
@@ -122,7 +126,7 @@ int slp_class_code(slp_class class) {
     case SLP_FINE: return 0;
     case SLP_THROTTLE: return SLOOP_ETHROTTLE;
     case SLP_TRANSIENT:
-    case SLP_EXPIRED: return SLOOP_EREMOTE; /* core renews the iterator, so no user sees this code */
+    case SLP_EXPIRED: return SLOOP_EREMOTE; /* no user sees this code, because core renews the iterator */
     case SLP_GONE: return SLOOP_ENOSTREAM;
     case SLP_BUSY: return SLOOP_ESTREAMBUSY;
     case SLP_TRIMMED: return SLOOP_ETRIMMED;
@@ -146,10 +150,11 @@ static slp_class by_status(int status, slp_remedy *ret_remedy) {
   if (status == 429) return SLP_THROTTLE;
   if (status == 408 || status >= 500 || status < 300) return SLP_TRANSIENT;
   if (status == 401 || status == 403) {
-    *ret_remedy = SLP_REMEDY_CLOCK; /* front ends refuse a wrong time without a name that we know [J] */
+    /* a front end can refuse a wrong time with a name that is not in the table [J] */
+    *ret_remedy = SLP_REMEDY_CLOCK;
     return status == 401 ? SLP_AUTH : SLP_ACCESS;
   }
-  return SLP_REFUSED; /* 3xx: redirects are never followed. 4xx: the same request fails again */
+  return SLP_REFUSED; /* 3xx: redirects are not followed. 4xx: the same request would fail again */
 }
 
 static const row *row_of(slp_str name) {
@@ -178,7 +183,7 @@ const char *slp_failure_name(size_t number) {
   return number == SLP_COUNT(rows) ? "other" : number == SLP_COUNT(rows) + 1 ? "no answer" : NULL;
 }
 
-/* Returns the bare name: "com.amazonaws.kinesis#Name:http://..." becomes "Name". */
+/* Returns the bare name of an error: "com.amazonaws.kinesis#Name:http://..." becomes "Name". */
 static slp_str bare_name(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     if (s.p[i] == ':') s.n = i;
@@ -189,7 +194,8 @@ static slp_str bare_name(slp_str s) {
   return s;
 }
 
-/* Returns 1 if s consists of ASCII letters, digits, '.', '_' and '-'. Other names are not the service's. */
+/* Returns 1 if s consists of ASCII letters, digits, '.', '_' and '-'. The service uses no other characters in
+ * names. */
 static int is_name(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i];
@@ -206,7 +212,7 @@ slp_class slp_classify_type(const char *error_type, int status) {
   return slp_classify_name(is_name(name) ? name : (slp_str){NULL, 0}, status, &remedy);
 }
 
-/* Replaces NULs, at which printf would stop. */
+/* Copies s with each NUL replaced by '?', because printf would stop at a NUL. */
 static const char *without_nuls(slp_str s, char room[TEXT_MAX + 1]) {
   size_t n = slp_min_u64(s.n, TEXT_MAX);
   for (size_t i = 0; i < n; i++) room[i] = s.p[i] ? s.p[i] : '?';
@@ -222,7 +228,7 @@ static void copy_z(char *to, size_t size, slp_str from) {
 
 typedef struct named {
   slp_str code, message;
-  int damaged; /* it begins like an error of the service, and then is not valid */
+  int damaged; /* 1: the body begins like an error of the service, but its JSON or CBOR is not valid */
 } named;
 
 static slp_str *wanted(named *found, slp_str key) {
@@ -231,8 +237,8 @@ static slp_str *wanted(named *found, slp_str key) {
   return NULL;
 }
 
-/* Finds the first name and message, on the top level or one below: front ends of kinesalite wrap errors in
- * "Output". */
+/* Finds the first name and the first message, at the top level or one level below it. Front ends of
+ * kinesalite wrap errors in "Output". */
 static void read_json(slp_str body, named *found) {
   slp_json j;
   slp_json_begin(&j, (char *)(uintptr_t)body.p, body.n);
@@ -261,7 +267,7 @@ static void read_cbor(slp_str body, named *found) {
   }
 }
 
-/* Returns the text between <tag> and the next '<'. Entities are not decoded. */
+/* Returns the text between `tag` and the next '<'. Entities are not decoded. */
 static slp_str xml_text(slp_str body, const char *tag) {
   const char *at = memmem(body.p, body.n, tag, strlen(tag));
   if (!at) return (slp_str){NULL, 0};
@@ -289,9 +295,9 @@ static void read_body(slp_str body, named *found) {
   if (first >= 0xa0 && first <= 0xbf) read_cbor(body, found);
 }
 
-/* Quotes the first bytes of an unreadable body, printable and without secrets. A run of white space or junk
- * becomes one character. The body itself is not changed: it has yet to be read, and a short secret may be
- * part of any word in it. */
+/* Quotes the first bytes of an unreadable body: only printable characters, without secrets. A run of white
+ * space or of unprintable bytes becomes one character. The body is not changed, because it will still be
+ * parsed, and a short secret may be part of any word in it. */
 static void excerpt(const slp_hiding *h, slp_str body, char out[EXCERPT_MAX + 1]) {
   size_t n = 0, hidden_until = 0;
   for (size_t i = 0; i < body.n && n < EXCERPT_MAX; i++) {
@@ -305,7 +311,8 @@ static void excerpt(const slp_hiding *h, slp_str body, char out[EXCERPT_MAX + 1]
   out[n] = 0;
 }
 
-/* Returns the first line, up to the place where the service quotes the request, which contains the token. */
+/* Returns the first line, but not the part where the service quotes the request, because the quote contains
+ * the token. */
 static slp_str first_line(slp_str s) {
   s = trim_left(s);
   const char *end = s.n ? memchr(s.p, '\n', s.n) : NULL;
@@ -316,7 +323,7 @@ static slp_str first_line(slp_str s) {
   return s;
 }
 
-/* Returns the error's name; empty if it is not a valid name or contains a secret. */
+/* Returns the name of an error. It is empty if `raw` is not a valid name or contains a secret. */
 static slp_str name_of(const slp_hiding *h, slp_str raw) {
   slp_str name = bare_name(raw);
   size_t told = slp_min_u64(name.n, sizeof((slp_fail *)0)->aws_code);
@@ -328,7 +335,8 @@ static slp_str name_of(const slp_hiding *h, slp_str raw) {
   return name;
 }
 
-/* Returns the service's text without secrets. It is a slice of the body, which is changed in place. */
+/* Returns the service's message without secrets. The result points into the body, in which the secrets are
+ * overwritten. */
 static slp_str text_of(const slp_hiding *h, slp_str message) {
   slp_str text = first_line(message);
   text.n = slp_min_u64(text.n, TEXT_MAX + SECRET_CUT_MAX);
@@ -358,12 +366,12 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   named found = {{NULL, 0}, {NULL, 0}, 0};
   slp_hiding h;
   slp_hiding_begin(&h, &answer->secrets);
-  excerpt(&h, answer->body, quoted); /* first, because reading changes the body */
+  excerpt(&h, answer->body, quoted); /* before read_body, which changes the body */
   read_body(answer->body, &found);
   slp_str code = name_of(&h, found.code), text = text_of(&h, found.message);
   if (!code.n) code = name_of(&h, slp_str_of(answer->error_type));
   slp_class class = slp_classify_name(code, answer->status, ret_remedy);
-  /* The reason of the refusal is not known. */
+  /* The name of the error may have been lost. So a 4xx without a name is not taken for a final refusal. */
   int cut = found.damaged || (answer->may_be_cut && !answer->body.n);
   if (cut && !code.n && class == SLP_REFUSED) class = SLP_TRANSIENT;
   slp_fail_clear(f);

@@ -7,7 +7,7 @@
 
 #define TRIES 3
 #define ANSWER_MAX (64u * 1024)
-#define END "]}" /* written after each datum, so the request is always complete */
+#define END "]}" /* ends the request; written after each datum, so that the request is complete at any time */
 
 /* ---- the request --------------------------------------------------------------------------------------- */
 const char *slp_cw_namespace_wrong(slp_str ns) {
@@ -60,7 +60,7 @@ int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d) {
   if (!r && b->n > SLP_CLOUDWATCH_BODY_MAX) r = SLP_MORE;
   if (r) {
     slp_buf_cut(b, end);
-    SLP_CHECK(slp_buf_add_z(b, END) == 0); /* there was room for it before */
+    SLP_CHECK(slp_buf_add_z(b, END) == 0); /* can't fail: END was there before the datum */
     return r;
   }
   p->data_n++;
@@ -68,7 +68,7 @@ int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d) {
 }
 
 /* ---- the call ------------------------------------------------------------------------------------------ */
-/* A success has an empty body, or JSON. Any other body comes from a proxy or a login portal. */
+/* Checks the body of a success, which is empty or JSON. Any other body is from a proxy or a login portal. */
 static int read_answer(slp_json_op *op, int begin, const char **why) {
   slp_str answer = slp_buf_str(&op->answer);
   (void)begin;

@@ -1,4 +1,5 @@
-/* creds.c - the chain of providers, the current keys, their renewal, and the callers that wait for it. */
+/* creds.c - the chain of providers, the current keys and their renewal, and the callers that wait for the
+ * renewal. */
 #include "aws/creds.h"
 
 #include "aws/endpoint.h"
@@ -9,14 +10,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* When keys are renewed, as in botocore: tried from 15 minutes before expiry, waited for from 10 minutes
- * before. Keys with a shorter life are renewed after half of it, and waited for after three quarters. */
+/* When keys are renewed, as in botocore. From ADVISORY_MS before their expiry, an attempt is made, and the
+ * keys are still used. From MANDATORY_MS before their expiry, calls wait for the attempt. For keys with a
+ * short life, an attempt is made after half of their life, and calls wait after three quarters. */
 #define ADVISORY_MS (15 * 60 * 1000)
 #define MANDATORY_MS (10 * 60 * 1000)
-/* Refused keys are not fetched more often than this while they stay the same. */
+/* How long after an attempt its keys are not fetched again if the service refuses them. The first keys of an
+ * identity are an exception: they are fetched again at once. */
 #define REFUSED_AGAIN_US 5000000u
-/* Both windows are shortened at random by up to this part, so that a fleet that got its keys together does
- * not renew them together. */
+/* ADVISORY_MS and MANDATORY_MS are shortened at random, by at most 1/JITTER_PART. Otherwise a fleet that got
+ * its keys at the same time would also renew them at the same time. */
 #define JITTER_PART 16
 
 typedef enum { IDLE, ASKING, ANSWERED } attempt_state;
@@ -26,35 +29,37 @@ struct slp_creds {
   slp_host *h;
   slp_provider *chain[SLP_CREDS_PROVIDERS_MAX];
   size_t chain_n;
-  slp_event ev;       /* continues the attempt */
-  slp_timer deadline; /* limits the provider that is asked */
+  slp_event ev;       /* continues the attempt in a later turn */
+  slp_timer deadline; /* limits the time of the provider that is being asked */
   slp_list waiting;
 
   attempt_state attempt;
   slp_keys_outcome answer;
-  size_t asking; /* index in chain of the provider that is asked */
-  /* The provider that gave keys first. Afterwards only that one is asked, so that the identity never changes.
-   * SIZE_MAX: none yet. */
+  size_t asking; /* index in `chain` of the provider that is being asked */
+  /* Index of the provider that gave the first keys. Later attempts ask only this provider, so that the
+   * identity never changes. SIZE_MAX: no provider has given keys yet. */
   size_t settled;
-  uint8_t fresh;     /* this attempt must not use what was read before */
-  char *next[PARTS]; /* the keys of the answer; owned */
+  uint8_t fresh;     /* 1: this attempt must not use keys that were read before */
+  char *next[PARTS]; /* owned; the keys that a provider has just given */
   int64_t next_expires_ms;
   uint8_t next_outlives;
   char why[SLP_KEYS_WHY];
-  char looked[SLP_PROFILES_LOOKED + 2]; /* where the providers without keys have looked */
-  int http_status;                      /* of a source that failed; 0: it did not answer */
+  char looked[SLP_PROFILES_LOOKED + 2]; /* where the providers that have no keys have looked */
+  /* the status from a source that failed; 0: the source did not answer */
+  int http_status;
 
-  char *now[PARTS]; /* the current keys; owned; now[KEY_ID] NULL: none */
+  char *now[PARTS]; /* owned; the current keys; now[KEY_ID] NULL: there are none */
   uint64_t serial;
   int64_t expires_ms; /* 0 to SLP_KEYS_NEVER */
-  uint8_t outlives;   /* still used after expiry if there are no newer keys */
+  uint8_t outlives;   /* 1: the keys are used after their expiry if an attempt for new keys failed */
   int64_t advisory_ms, mandatory_ms;
-  uint32_t failures; /* failed attempts in a row */
-  uint64_t again_us; /* no attempt before this time */
+  uint32_t failures; /* how many attempts in a row have failed */
+  uint64_t again_us; /* no attempt is made before this time */
   uint64_t fetched_us;
   uint64_t refreshes;
-  int64_t clock_offset_ms; /* the service's time minus our wall clock, as the users of the keys know it */
-  slp_fail fail;           /* of the last attempt; class SLP_FINE: it succeeded */
+  /* the service's clock minus this machine's clock, as slp_creds_learn_clock set it */
+  int64_t clock_offset_ms;
+  slp_fail fail; /* the outcome of the last attempt; class SLP_FINE: it succeeded */
 };
 
 static void go_on(slp_event *ev);
@@ -102,8 +107,8 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
 }
 
 /* ---- answers of providers ------------------------------------------------------------------------------ */
-/* Ends the question to one provider. A late answer of a provider that was given up is ignored, because the
- * attempt is no longer ASKING. */
+/* Ends the wait for one provider. If the provider was given up and answers late, on_answer ignores the
+ * answer, because the attempt is no longer ASKING. */
 static void answered(slp_creds *c, slp_keys_outcome outcome) {
   c->answer = outcome;
   c->attempt = ANSWERED;
@@ -111,8 +116,8 @@ static void answered(slp_creds *c, slp_keys_outcome outcome) {
   slp_post(c->h, &c->ev);
 }
 
-/* Returns 1 if the text may go into a header: only visible ASCII, because a line break could forge
- * headers. */
+/* Returns 1 if the text may be put into a header: it has only visible ASCII characters. A line break could
+ * forge headers. */
 static int sendable(slp_str s) {
   for (size_t i = 0; i < s.n; i++) {
     if ((unsigned char)s.p[i] <= 0x20 || (unsigned char)s.p[i] >= 0x7f) return 0;
@@ -141,7 +146,7 @@ static void found(slp_creds *c, const slp_aws_keys *keys) {
   }
   drop_keys(c->h->mem, c->next);
   for (int i = 0; i < PARTS; i++) {
-    if (i != SECRET && !sendable(part[i])) { /* the secret itself is never sent */
+    if (i != SECRET && !sendable(part[i])) { /* the secret key is not checked, because it is never sent */
       broken(c, "the credentials hold characters that no key has (a space or a line break?)");
       return;
     }
@@ -196,7 +201,7 @@ static void begin(slp_creds *c, int fresh) {
   if (c->attempt != IDLE) return;
   c->attempt = ANSWERED;
   c->answer = SLP_KEYS_NOTHING;
-  c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1; /* + 1 is the first one */
+  c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1; /* go_on adds 1; SIZE_MAX + 1 is 0 */
   c->fresh = fresh != 0;
   c->why[0] = c->looked[0] = 0;
   c->http_status = 0;
@@ -204,7 +209,8 @@ static void begin(slp_creds *c, int fresh) {
 }
 
 static int64_t service_ms(const slp_creds *c) { return slp_wall_ms(c->h) + c->clock_offset_ms; }
-/* The same as slp_aws_early_ms: what has not expired by this time may still be valid. */
+/* Returns the service's time or the machine's time, whichever is earlier, like slp_aws_early_ms. Keys that
+ * have not expired by this time may still be valid. */
 static int64_t early_ms(const slp_creds *c) { return slp_wall_ms(c->h) + slp_min_i64(c->clock_offset_ms, 0); }
 
 static int same_key(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
@@ -222,7 +228,8 @@ static void take_keys(slp_creds *c) {
   if (!same) c->serial++;
   c->expires_ms = c->next_expires_ms;
   int64_t life = c->expires_ms - service_ms(c);
-  /* Keys that live for seconds, or have expired by the service's time, must not make us ask in every turn. */
+  /* Keys that live only for seconds, or that have expired by the service's clock, would otherwise cause an
+   * attempt in every turn. */
   c->again_us = life < 60000 ? slp_after_us(slp_now_us(c->h), 1000000) : 0;
   if (life <= 0) life = c->expires_ms - early_ms(c);
   c->outlives = c->next_outlives;
@@ -286,8 +293,7 @@ static void go_on(slp_event *ev) {
   slp_wait_run_all(&c->waiting);
 }
 
-/* ---- for callers
- * ------------------------------------------------------------------------------------------ */
+/* ---- for callers --------------------------------------------------------------------------------------- */
 slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial,
                               slp_fail *f) {
   slp_creds_learn_clock(c, now_ms - slp_wall_ms(c->h));
@@ -296,7 +302,7 @@ slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, 
   int may_ask = slp_now_us(c->h) >= c->again_us;
   int due = !have || (expires && now_ms >= c->advisory_ms);
   if (due && may_ask) begin(c, 0);
-  /* A forced attempt is waited for as well, because the old keys were refused. */
+  /* c->fresh: the service refused the current keys, so callers must wait for the attempt. */
   int insist = !have || dead || (expires && now_ms >= c->mandatory_ms) || c->fresh;
   if (c->attempt != IDLE && insist) return SLP_CREDS_WAIT;
   if (!have || dead) {

@@ -17,7 +17,7 @@ int slp_creds_add(slp_creds *c, slp_provider *p);
 
 typedef enum { SLP_CREDS_READY, SLP_CREDS_WAIT, SLP_CREDS_FAILED } slp_creds_state;
 /* Returns the current keys, and begins an attempt if one is due. now_ms is the time by the service's clock.
- *   SLP_CREDS_READY: *ret has the keys until the caller returns to the event loop; *ret_serial is their number.
+ *   SLP_CREDS_READY: *ret has the keys until the caller returns to the loop; *ret_serial is their number.
  *   SLP_CREDS_WAIT: the caller must call slp_creds_await.
  *   SLP_CREDS_FAILED: there are no usable keys, and f says why. */
 slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial,

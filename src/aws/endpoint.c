@@ -1,5 +1,5 @@
-/* endpoint.c - the rules for regions and endpoints, as in botocore 1.44.8 (its partitions.json and the
- * services' endpoint rule sets; compared with it in test/vectors). */
+/* endpoint.c - the rules for regions and endpoints, as in botocore 1.44.8: its partitions.json and its
+ * endpoint rule sets. test/vectors compares these rules with botocore's. */
 #include "aws/endpoint.h"
 
 #include "codec/digits.h"
@@ -9,11 +9,11 @@
 #include <stdio.h>
 
 typedef struct service {
-  const char *host; /* followed by ".region.suffix" */
+  const char *host; /* the first part of a host name; ".region.suffix" follows */
   const char *fips_host;
   const char *sign_as;
-  const char *env;    /* the variable AWS_ENDPOINT_URL_... */
-  const char *config; /* its name in a [services] section */
+  const char *env;    /* the environment variable AWS_ENDPOINT_URL_... of the service */
+  const char *config; /* the name of the service in a [services] section */
 } service;
 
 static const service services[SLP_SVCS] = {
@@ -32,12 +32,14 @@ static const service services[SLP_SVCS] = {
 };
 
 typedef struct partition {
-  const char *region_starts; /* "" matches every region, so it is the last row */
+  /* prefix of the partition's regions; "" matches every region, so it is in the last row */
+  const char *region_starts;
   const char *suffix, *dualstack_suffix;
-  const char *signin; /* follows "REGION.signin." */
+  const char *signin; /* the part of a sign-in host after "REGION.signin." */
 } partition;
 
-/* Longer prefixes come first. An unknown region is in the commercial partition. */
+/* The first row whose prefix matches is used, so longer prefixes come first. A region that no prefix matches
+ * is in the commercial partition. */
 static const partition partitions[] = {
     {"us-isob-", "sc2s.sgov.gov", "api.aws.scloud", "sc2shome.sgov.gov"},
     {"us-isof-", "csp.hci.ic.gov", "api.aws.hci.ic.gov", "csphome.hci.ic.gov"},
@@ -60,7 +62,8 @@ static const char *from_profile(const slp_endpoint_wish *wish, slp_profile_key k
   return wish->profile ? slp_profile_get(wish->profile, key) : NULL;
 }
 
-/* Returns 1 if a setting is "true" in the environment or, if it is not set there, in the profile. */
+/* Returns 1 if the setting is "true" in the environment. If the environment does not have it, the profile's
+ * value is used. */
 static int is_on(const slp_endpoint_wish *wish, const char *name, slp_profile_key key) {
   const char *value = env(wish, name);
   return slp_setting_is(value ? value : from_profile(wish, key), "true");
@@ -70,7 +73,8 @@ static int is_alnum(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Returns 1 if the region is one DNS label, because it becomes part of a host name and of a signature. */
+/* Returns 1 if the region is a single DNS label. It becomes part of a host name and of a signature, so
+ * nothing else is accepted. */
 int slp_region_valid(slp_str region) {
   if (region.n == 0 || region.n > 63 || !is_alnum(region.p[0]) || !is_alnum(region.p[region.n - 1])) return 0;
   for (size_t i = 0; i < region.n; i++) {
@@ -79,7 +83,7 @@ int slp_region_valid(slp_str region) {
   return 1;
 }
 
-/* Copies `region` without the text `part`, wherever it is. */
+/* Copies `region` without the text `part`, at whatever place it is. */
 static void copy_without(char to[64], const char *region, const char *part) {
   size_t n = 0, part_n = strlen(part);
   while (*region) {
@@ -121,7 +125,8 @@ int slp_account_valid(slp_str account) {
 /* ---- URLs
  * ------------------------------------------------------------------------------------------------ */
 static int bad_url(char why[160], slp_str url, const char *what) {
-  size_t secret = url.n; /* a user name and password are refused, and must not be shown */
+  /* a URL with user name and password is refused, and messages must not contain these */
+  size_t secret = url.n;
   while (secret > 0 && url.p[secret - 1] != '@') secret--;
   slp_str shown = {url.p + secret, url.n - secret};
   snprintf(why, 160, "endpoint %s%.*s: %s", secret ? "...@" : "", (int)(shown.n < 90 ? shown.n : 90), shown.p,
@@ -129,8 +134,8 @@ static int bad_url(char why[160], slp_str url, const char *what) {
   return SLOOP_EOPTION;
 }
 
-/* Returns 1 if the path has only characters that need no encoding, and no part that would be normalised
- * away. */
+/* Returns 1 if the path consists of characters that need no encoding, and has no part that a client would
+ * remove, such as "..". */
 static int path_valid(slp_str path) {
   for (size_t i = 0; i < path.n; i++) {
     char c = path.p[i];
@@ -144,7 +149,7 @@ static int path_valid(slp_str path) {
   return 1;
 }
 
-/* Returns 1 for four numbers and nothing else; "127.0.0.1.example.com" is another host. */
+/* Returns 1 if the host is exactly four numbers: "127.0.0.1.example.com" is no address. */
 static int is_ipv4(slp_str host) {
   size_t dots = 0, digits = 0;
   for (size_t i = 0; i < host.n; i++) {
@@ -171,7 +176,7 @@ static int ends_with(slp_str s, const char *end) {
   return s.n > n && memcmp(s.p + s.n - n, end, n) == 0;
 }
 
-/* Returns 1 for a host of queues, which serves no stream: kinesis-queues.REGION.SUFFIX,
+/* Returns 1 if the host serves queues and no streams: kinesis-queues.REGION.SUFFIX,
  * ACCOUNT.data-kinesis-queues.REGION.SUFFIX (botocore 1.44.8, rule set of kinesis) or sqs.REGION.SUFFIX, each
  * with or without "-fips". */
 static int is_host_of_queues(const char *host) {
@@ -188,8 +193,8 @@ static int is_host_of_queues(const char *host) {
   return 0;
 }
 
-/* The host that is signed must be the host that is sent. So the URL is built again, in lower case and without
- * a port that the Host header would omit. */
+/* The host in the signature must be equal to the header Host. So the URL is built again from its parts: with
+ * the host in lower case, and without a port that the header would omit. */
 int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]) {
   slp_uri u;
   const char *what = "";
@@ -223,15 +228,16 @@ static slp_str find_region(const slp_endpoint_wish *wish) {
     if (region.n) return region;
   }
   const char *region = env(wish, "AWS_REGION");
-  if (!region) region = env(wish, "AWS_DEFAULT_REGION"); /* botocore reads only this one */
+  if (!region) region = env(wish, "AWS_DEFAULT_REGION"); /* botocore reads AWS_DEFAULT_REGION only */
   if (!region) region = from_profile(wish, SLP_PROFILE_REGION);
   return slp_str_of(region);
 }
 
 int slp_endpoint_region_named(const slp_endpoint_wish *wish) { return find_region(wish).n > 0; }
 
-/* Returns the configured URL, or NULL. *ret_missing is the [services] section that the profile names but does
- * not have; to use the public service instead would be a surprise. */
+/* Returns the URL that the user configured, or NULL. If the profile names a [services] section that does not
+ * exist, *ret_missing is its name. The caller then fails, because a call to the public service would surprise
+ * the user. */
 static const char *find_url(const slp_endpoint_wish *wish, const char **ret_missing) {
   *ret_missing = NULL;
   if (wish->url && wish->url[0]) return wish->url;
@@ -249,7 +255,8 @@ int slp_endpoint_needs_profile(const slp_endpoint_wish *wish) {
   slp_endpoint_wish bare = *wish;
   const char *missing;
   bare.profile = NULL;
-  /* A public host also depends on settings such as use_fips_endpoint. */
+  /* The profile is needed even if only the URL is missing: a public host depends on settings such as
+   * use_fips_endpoint. */
   return !find_region(&bare).n || !find_url(&bare, &missing);
 }
 
@@ -282,9 +289,9 @@ static int is_one_of(const char *region, const char *const *names) {
   return 0;
 }
 
-/* Returns the middle part of an account's host, or NULL if the service has no such hosts there. As in the
- * rule sets of botocore 1.44.8: Kinesis has them except in two partitions, DynamoDB except with FIPS,
- * DynamoDB Streams except in two regions. */
+/* Returns the middle part of an account's host, or NULL if the service has no such hosts in the region. The
+ * rules are those of botocore 1.44.8: Kinesis has such hosts in all partitions except two, DynamoDB has none
+ * with FIPS, and DynamoDB Streams has none in two regions. */
 static const char *account_host_of(slp_svc svc, const char *region, const partition *p, int fips) {
   static const char *const elsewhere[] = {"us-gov-east-1", "us-gov-west-1", "cn-north-1", "cn-northwest-1",
                                           NULL};
@@ -316,7 +323,8 @@ static int has_accounts(slp_svc svc) {
   return svc == SLP_SVC_KINESIS || svc == SLP_SVC_DYNAMODB || svc == SLP_SVC_LEASES || svc == SLP_SVC_STREAMS;
 }
 
-/* Finds which account hosts a public endpoint has. Fails if they are required and there are none. */
+/* Sets the account_ members of a public endpoint. Fails with f set if the user requires hosts of accounts and
+ * there are none. */
 static int find_account_hosts(const slp_endpoint_wish *wish, slp_endpoint *e, int fips, int dualstack,
                               account_mode mode, slp_fail *f) {
   const partition *p = partition_of(e->region);
@@ -340,8 +348,8 @@ static int is_of_data(slp_str target) {
   return 0;
 }
 
-/* Returns the account that an ARN in the request names. For DynamoDB it counts only in the ARN's own
- * region. */
+/* Returns the account of an ARN in the request, or {NULL, 0}. For DynamoDB, an ARN of another region does not
+ * count. */
 static slp_str account_in(slp_str arn, const slp_endpoint *e) {
   slp_str account = slp_arn_field(arn, SLP_ARN_ACCOUNT), region = slp_arn_region(arn);
   if (!slp_account_valid(account) || !slp_str_is(slp_arn_field(arn, SLP_ARN_SERVICE), e->sign_as))
@@ -368,8 +376,8 @@ int slp_endpoint_account_host(const slp_endpoint *e, slp_svc svc, slp_str target
   return 1;
 }
 
-/* Finds the host for signing in, whose name follows its own rule, as do its FIPS hosts in GovCloud. Returns 0
- * if the general rule applies. */
+/* Writes the host for signing in. Its name follows a rule of its own, and its FIPS hosts in GovCloud follow
+ * another one. Returns 1 if the host was written, and 0 if the general rule applies. */
 static int signin_host(slp_endpoint *e, const partition *p, int fips, int dualstack) {
   int gov = strcmp(p->region_starts, "us-gov-") == 0;
   if (dualstack || (fips && !gov)) return 0;
@@ -387,8 +395,8 @@ static void public_url(const slp_endpoint_wish *wish, slp_endpoint *e, int fips,
   const partition *p = partition_of(e->region);
   const char *host = fips ? s->fips_host : s->host;
   int gov = strcmp(p->region_starts, "us-gov-") == 0;
-  /* In GovCloud the plain hosts are the FIPS hosts, except Glue's. Of the dual-stack hosts only CloudWatch's
-   * are. */
+  /* In GovCloud, the plain names are those of FIPS hosts. The exceptions are Glue, and all dual-stack hosts
+   * except CloudWatch's. */
   if (gov && (!dualstack || wish->svc == SLP_SVC_CLOUDWATCH) && wish->svc != SLP_SVC_GLUE) host = s->host;
   if (wish->svc == SLP_SVC_STREAMS && dualstack) host = fips ? "streams-dynamodb-fips" : "streams-dynamodb";
   if (wish->svc != SLP_SVC_SIGNIN || !signin_host(e, p, fips, dualstack))

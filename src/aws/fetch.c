@@ -1,4 +1,4 @@
-/* fetch.c - tries, the waits between them, and wiping the answer. */
+/* fetch.c - sends the request, waits between tries, and wipes the answer. */
 #include "aws/fetch.h"
 
 #include "aws/classify.h"
@@ -40,18 +40,18 @@ static void note_secrets(slp_fetch *f) {
 
 static void finish(slp_fetch *f) {
   f->busy = 0;
-  /* These texts are quoted, and may be cut, by the owner. */
+  /* Hides secrets now, because the owner quotes these texts and may cut them. */
   slp_hide_text(&f->secrets, f->http.error_text, strlen(f->http.error_text));
   slp_hide_text(&f->secrets, f->http.error_type, strlen(f->http.error_type));
   f->on_done(f);
 }
 
-/* Returns 1 if another try may help. An answer that is too large to have keys is judged by its status, like a
- * whole one. */
+/* Returns 1 if another try may help. If an answer is too large to have keys, its status decides, as for a
+ * complete answer. */
 static int worth_another_try(const slp_http *http) {
   if (http->error && http->error != SLOOP_ETOOBIG)
     return !slp_fails_again(http->error) && http->error != SLP_ENOMEM;
-  if (!http->status) return 0; /* nothing was sent */
+  if (!http->status) return 0; /* status 0 without an error: nothing was sent */
   slp_class class = slp_classify_type(http->error_type, http->status);
   return http->status != 200 && (class == SLP_THROTTLE || class == SLP_TRANSIENT);
 }
@@ -59,7 +59,8 @@ static int worth_another_try(const slp_http *http) {
 static void on_answer(slp_http *http) {
   slp_fetch *f = SLP_OWNER(http, slp_fetch, http);
   if (f->tries < f->tries_max && worth_another_try(http)) {
-    /* Uses the longer waits, because whole fleets ask these servers at the same moment. */
+    /* The waits are those for throttled calls, which are longer, because whole fleets ask these servers at
+     * the same moment. */
     uint64_t wait = slp_retry_wait_us(SLP_THROTTLE, f->tries, slp_random(f->h), 0);
     if (slp_timer_set(f->h, &f->timer, slp_after_us(slp_now_us(f->h), wait)) == 0) return;
   }
@@ -116,8 +117,8 @@ void slp_fetch_cancel(slp_fetch *f) {
 
 int slp_fetch_passes(const slp_fetch *f) { return worth_another_try(&f->http); }
 
-/* A body without an error's name and text may be anything, even keys. So only a body that is meant for people
- * is quoted. */
+/* If a body has no error name and no text, it may be anything, even keys. So a body is quoted only if it is
+ * meant for people. */
 const char *slp_fetch_trouble(slp_fetch *f, char room[SLP_FETCH_TROUBLE]) {
   static const char unreadable[] = "unreadable answer with ";
   slp_bad_answer bad = {.status = f->http.status,
@@ -135,7 +136,7 @@ const char *slp_fetch_trouble(slp_fetch *f, char room[SLP_FETCH_TROUBLE]) {
   if (f->http.status == 200 || (!is_read && !for_people))
     snprintf(room, SLP_FETCH_TROUBLE, "status %d", f->http.status);
   else if (!is_read)
-    /* the message contains the status */
+    /* skips `unreadable`; the rest of the message says the status */
     snprintf(room, SLP_FETCH_TROUBLE, "%.280s", fail.message + sizeof unreadable - 1);
   else
     snprintf(room, SLP_FETCH_TROUBLE, "status %d: %s%s%.180s", f->http.status, fail.aws_code,

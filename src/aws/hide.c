@@ -23,7 +23,7 @@ static int hex_of(char c) {
   return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-/* Returns the value of n hexadecimal digits, or -1 if there are fewer. */
+/* Returns the value of n hexadecimal digits, or -1 if the text does not begin with n such digits. */
 static int hex_value(slp_str text, size_t n) {
   int v = 0;
   if (text.n < n) return -1;
@@ -37,7 +37,8 @@ static int hex_value(slp_str text, size_t n) {
 
 static slp_str rest_of(slp_str s, size_t at) { return (slp_str){s.p + at, s.n - at}; }
 
-/* Reads one character, plain or as JSON or a URL writes it. Returns how many bytes it takes. */
+/* Decodes one character, which may be plain, escaped as in JSON, or encoded as in a URL. Returns how many
+ * bytes it takes. */
 static size_t read_one(slp_str text, char *ret) {
   int json = text.p[0] == '\\' && text.n >= 2, url = text.p[0] == '%';
   int unicode = json && text.p[1] == 'u' ? hex_value(rest_of(text, 2), 4) : -1;
@@ -46,7 +47,8 @@ static size_t read_one(slp_str text, char *ret) {
   return v < 0 ? 1 + (size_t)json : url ? 3 : 6;
 }
 
-/* Reads n characters. Returns how many bytes they take, or 0 if there are fewer. */
+/* Decodes n characters into `out`. Returns how many bytes they take, or 0 if the text has fewer than n
+ * characters. */
 static size_t read_plain(slp_str text, size_t n, char *out) {
   size_t at = 0;
   for (size_t i = 0; i < n; i++) {
@@ -103,7 +105,7 @@ void slp_hide(const slp_secrets *secrets, char *z) {
   size_t n = strlen(z);
   for (size_t i = 0, from = 0, until = 0; i <= n; i++) {
     size_t part = i < n ? slp_hiding_at(&h, (slp_str){z + i, n - i}, SLP_SECRET_RUN) : 0;
-    if (i >= until) { /* a stretch of hidden parts has ended */
+    if (i >= until) { /* the hidden stretch from..until has ended */
       if (until - from >= SLP_SECRET_IN_WORDS_MIN) memset(z + from, '*', until - from);
       from = until = i;
     }

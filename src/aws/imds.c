@@ -1,4 +1,5 @@
-/* imds.c - the session token, version 1 if version 2 is not available, and what answers mean. */
+/* imds.c - gets the session token, uses version 1 of the service if version 2 is not available, and
+ * interprets answers. */
 #include "aws/imds.h"
 
 #include "aws/limits.h"
@@ -16,7 +17,8 @@ static const char *env(const slp_imds *m, const char *name) {
   return value && value[0] ? value : NULL;
 }
 
-/* Finds a setting in the environment, then in the profile. *ret_name, unless NULL, is its name there. */
+/* Returns a setting of the environment or, if the environment does not have it, of the profile. *ret_name,
+ * unless ret_name is NULL, is the name of the setting in the place where it was found. */
 static const char *setting(const slp_imds *m, const char *variable, slp_profile_key key,
                            const char **ret_name) {
   const char *value = env(m, variable), *name = variable;
@@ -56,7 +58,7 @@ static void tell_later(slp_imds *m, slp_imds_result result) {
   slp_post(m->h, &m->ev);
 }
 
-/* Reads a number from 1 to `most` from the settings, or returns the default. */
+/* Returns a setting that is a number, but at most `most`. If it is not set, not valid or 0, returns `otherwise`. */
 static uint32_t number(const slp_imds *m, const char *variable, slp_profile_key key, uint32_t otherwise,
                        uint32_t most) {
   uint64_t n;
@@ -65,7 +67,7 @@ static uint32_t number(const slp_imds *m, const char *variable, slp_profile_key 
   return (uint32_t)slp_min_u64(n, most);
 }
 
-/* Finds the base URL. Returns an error if the user's URL is not valid. */
+/* Finds the URL of the service. Returns 0, or an error if the user's URL is not valid. */
 static int find_base(slp_imds *m) {
   const char *name, *what = "";
   const char *given = setting(m, "AWS_EC2_METADATA_SERVICE_ENDPOINT", SLP_PROFILE_METADATA_URL, &name);
@@ -127,7 +129,7 @@ void slp_imds_get(slp_imds *m, const char *path) {
 /* ---- answers ------------------------------------------------------------------------------------------- */
 static void broken(slp_imds *m, const char *what) {
   char room[SLP_FETCH_TROUBLE],
-      said[sizeof m->path]; /* the path may be a role's name that the service told */
+      said[sizeof m->path]; /* `what` may contain the name of a role, which comes from the service */
   snprintf(said, sizeof said, "%s", what);
   slp_hide_text(&m->fetch.secrets, said, strlen(said));
   snprintf(m->why, sizeof m->why, "instance metadata at %.70s: %.100s: %.100s", m->base, said,
@@ -153,8 +155,8 @@ static int sendable(slp_str s) {
   return s.n > 0;
 }
 
-/* Inside a container the answer to the PUT may not arrive (a hop limit of 1), and some services do not know
- * tokens. In both cases documents are asked for without a token. */
+/* Handles the answer to the PUT for a token. Inside a container the answer may not arrive (a hop limit of 1),
+ * and some services do not know tokens. In both cases, documents are then fetched without a token. */
 static void on_token(slp_imds *m) {
   const slp_http *http = &m->fetch.http;
   slp_str token = slp_buf_str(&m->fetch.answer);

@@ -40,13 +40,14 @@ static void on_body(slp_call *c) {
     read_on(op_of(c), 1);
 }
 
-/* Called first for each answer. Keeps the body of an error: reading the error's name changes it, and it may
- * have the row of a refused write. */
+/* Called first for each answer. Copies the body of an error, which may have the row of a write whose
+ * condition failed. Without the copy it would be lost, because finding the name of the error changes the
+ * body. */
 static int look(slp_call *c) {
   slp_json_op *op = op_of(c);
   slp_buf_clear(&op->refusal);
   op->damaged = c->http.status != 200 && damaged(c);
-  /* Without memory for the body the row stays unknown, as with servers that do not send it. */
+  /* If there is no memory for the copy, the row stays unknown, as with servers that do not send it. */
   if (c->http.status == 400 && slp_buf_add_str(&op->refusal, slp_buf_str(c->into)))
     slp_buf_clear(&op->refusal);
   return 0;

@@ -1,8 +1,9 @@
-/* key_plan.c - the order of sources within a profile, as in botocore (credentials.py, 1.44.8): a role first;
- * then web identity, SSO, keys of the credentials file, a session of `aws login`, a process, keys of the
- * config file.
- * If another profile takes its keys from this one, the order differs in one point: its own keys come before
- * its role. */
+/* key_plan.c - the order in which the sources of a profile are used, as in botocore (credentials.py, 1.44.8):
+ *   1. a role, 2. web identity, 3. SSO, 4. keys in the credentials file, 5. a session of `aws login`,
+ *   6. a process, 7. keys in the config file.
+ *
+ * If another profile takes its keys from this profile (source_profile), there is one difference: a profile's
+ * own keys come before its role. */
 #include "aws/key_plan.h"
 
 #include <stdarg.h>
@@ -10,7 +11,8 @@
 
 static const char *get(const slp_profile *p, slp_profile_key key) { return slp_profile_get(p, key); }
 
-/* Sets plan->why to "profile NAME (FILE): ...", where FILE is the file that has `key`. */
+/* Sets plan->why to "profile NAME (FILE): ...", where FILE is the file that has `key`. Returns
+ * SLP_EBADDATA. */
 SLP_PRINTF(4, 5)
 static int broken(slp_key_plan *plan, const slp_profile *p, slp_profile_key key, const char *fmt, ...) {
   va_list args;
@@ -30,8 +32,8 @@ static int is_role(const slp_profile *p) {
   return get(p, SLP_PROFILE_ROLE_ARN) && !get(p, SLP_PROFILE_WEB_IDENTITY);
 }
 
-/* Finds id and secret in one file. An id is never combined with a secret of the other file. Returns 1 if both
- * are there, 0 if neither is, or an error. */
+/* Looks for key id and secret key in one file. An id is never combined with a secret of the other file.
+ * Returns 1 if the file has both, 0 if it has neither, and SLP_EBADDATA if it has only one of them. */
 static int keys_in(slp_key_plan *plan, const slp_profile *p, int config) {
   char *const *values = config ? p->in_config : p->in_credentials;
   const char *id = values[SLP_PROFILE_KEY_ID], *secret = values[SLP_PROFILE_SECRET];
@@ -65,8 +67,7 @@ static int differs(const char *in_profile, const char *in_session) {
   return in_profile && in_session && strcmp(in_profile, in_session) != 0;
 }
 
-/* Checks that a setting does not have two values in two places, because it would be unknown which one is
- * meant. */
+/* Checks that the profile and its sso-session section do not give different values for the same setting. */
 static int sso_agrees(slp_key_plan *plan, const slp_profile *p) {
   int region = differs(get(p, SLP_PROFILE_SSO_REGION), p->session_region);
   if (!region && !differs(get(p, SLP_PROFILE_SSO_START_URL), p->session_url)) return 0;
@@ -80,7 +81,8 @@ static int base(slp_key_plan *plan, const slp_profile *p, slp_base_kind kind) {
   return 0;
 }
 
-/* Finds the keys of a profile, apart from any role. */
+/* Finds the source of a profile's own keys. Its role is not considered. Returns 0, SLP_ENOENT or
+ * SLP_EBADDATA. */
 static int own_keys(slp_key_plan *plan, const slp_profile *p) {
   if (get(p, SLP_PROFILE_WEB_IDENTITY)) {
     if (!get(p, SLP_PROFILE_ROLE_ARN))
@@ -102,7 +104,7 @@ static int own_keys(slp_key_plan *plan, const slp_profile *p) {
   return SLP_ENOENT;
 }
 
-/* Reads credential_source, whose values are case-sensitive. */
+/* Sets the base of the plan from the value of credential_source, which is case-sensitive. */
 static int from_outside(slp_key_plan *plan, const slp_profile *p, const char *source) {
   static const struct {
     const char *name;
@@ -143,7 +145,7 @@ static int check_role(slp_key_plan *plan, const slp_profile *p) {
   return 0;
 }
 
-/* Follows the source of a role. *ret is the next role, or NULL when the base is found. */
+/* Follows the source of a role. *ret is the next role, or NULL if the base was found. */
 static int follow(slp_key_plan *plan, const slp_profiles *all, const slp_profile *role,
                   const slp_profile **ret) {
   const char *name = get(role, SLP_PROFILE_SOURCE_PROFILE);

@@ -1,14 +1,16 @@
-/* kinesis.c - the Kinesis service: CBOR or JSON, and the fall-back from CBOR to JSON. */
+/* kinesis.c - implements slp_ops for Kinesis. Requests are written in CBOR or JSON; if the endpoint does not
+ * speak CBOR, in JSON. */
 #include "aws/kinesis_read.h"
 #include "aws/limits.h"
 #include "aws/service.h"
 #include "aws/subscribe.h"
 
-/* After this many requests that failed in CBOR and worked in JSON, the endpoint gets no more CBOR. */
+/* After this many requests that failed in CBOR and worked in JSON, the endpoint gets no more requests in
+ * CBOR. */
 #define CBOR_STRIKES_MAX 2u
 
-/* values of slp_asking.step */
-enum { FIRST_FORM, FELL_BACK /* from CBOR to JSON, in this op */ };
+/* the values of slp_asking.step */
+enum { FIRST_FORM, FELL_BACK /* this op was sent again in JSON */ };
 
 typedef struct kinesis {
   slp_service s;
@@ -57,12 +59,12 @@ static int ask(slp_asking *a) {
   return SLP_EINVAL;
 }
 
-/* Prepares the same request as JSON, unless the user insisted on a form. Returns 1 if it is ready. */
+/* Writes the same request again in JSON, unless the user chose a form. Returns 1 if it was written. */
 static int fall_back(slp_asking *a) {
   if (a->form != SLP_FORM_CBOR || a->service->aws->wire != SLP_WIRE_AUTO) return 0;
   a->step = FELL_BACK;
   if (slp_service_write(a)) {
-    a->step = FIRST_FORM; /* no memory */
+    a->step = FIRST_FORM; /* there is no memory */
     a->form = SLP_FORM_CBOR;
     return 0;
   }
@@ -75,8 +77,9 @@ static int is_cbor(const slp_http *http, slp_str body) {
   return body.n && (unsigned char)body.p[0] >= 0xa0 && (unsigned char)body.p[0] <= 0xbf;
 }
 
-/* Returns 1 if the answer to a CBOR request is not CBOR, and the request was prepared as JSON. An empty 5xx
- * or 429 proves nothing. */
+/* Called first for each answer. Returns 1 if the answer to a CBOR request is not CBOR, and the request was
+ * written again in JSON. An empty answer with status 5xx or 429 does not show that the endpoint lacks
+ * CBOR. */
 static int reroute(slp_call *c) {
   slp_asking *a = slp_asking_of(c);
   slp_str body = slp_buf_str(c->into);
@@ -106,8 +109,8 @@ static void read_small(slp_asking *a) {
     slp_call_good(&a->call);
 }
 
-/* Counts a request for which JSON worked and CBOR did not. An outage that fails in both forms proves
- * nothing. */
+/* Counts a request that failed in CBOR and worked in JSON. A failure in both forms does not count, because it
+ * may be an outage. */
 static void over(slp_asking *a) {
   const slp_fail *f = &a->call.fail;
   if (a->step == FELL_BACK && (f->class == SLP_FINE || f->aws_code[0])) kinesis_of(a)->cbor_strikes++;

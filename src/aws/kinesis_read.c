@@ -1,5 +1,5 @@
-/* kinesis_read.c - writes and reads Kinesis' small calls in JSON and CBOR. Members that are not known are
- * skipped at any depth; a member that is null counts as absent. Names: botocore 1.43.11, service model
+/* kinesis_read.c - writes and reads the small calls of Kinesis in JSON and CBOR. Unknown members are skipped
+ * at any depth. A member whose value is null is treated as absent. Names: botocore 1.43.11, service model
  * kinesis 2013-12-02. */
 #include "aws/kinesis_read.h"
 
@@ -70,12 +70,12 @@ static slp_stream_status status_of(slp_str s) {
   if (slp_str_is(s, "CREATING")) return SLP_STREAM_CREATING;
   if (slp_str_is(s, "DELETING")) return SLP_STREAM_DELETING;
   if (slp_str_is(s, "UPDATING")) return SLP_STREAM_UPDATING;
-  return SLP_STREAM_ACTIVE; /* also for a status that a later version of the service may add */
+  return SLP_STREAM_ACTIVE; /* also the default for a status that a later version of the service may add */
 }
 
-/* botocore 1.44.8, service model kinesis 2013-12-02: "only present for streams that use the on-demand
- * capacity mode". With a strategy that a later version of the service may add, nothing is known about
- * keys. */
+/* Reads how the stream distributes records. botocore 1.44.8, service model kinesis 2013-12-02: "only present
+ * for streams that use the on-demand capacity mode". If a later version of the service adds a strategy, it is
+ * not known whether keys decide on shards. */
 static int read_placement(slp_json *j, slp_op_describe *op) {
   slp_str strategy = {NULL, 0};
   int r = slp_json_string(j, &strategy);
@@ -153,15 +153,15 @@ static slp_consumer_status consumer_status(slp_str s) {
   return slp_str_is(s, "DELETING") ? SLP_CONSUMER_DELETING : SLP_CONSUMER_ACTIVE;
 }
 
-/* Checks the service's own patterns, because both texts are shown to people: a name is [a-zA-Z0-9_.-]+, like
- * a shard's id; an ARN is printable ASCII. */
+/* Returns 1 if name and ARN match the patterns of the service. They are checked because people will see both
+ * texts. A name is [a-zA-Z0-9_.-]+, like a shard's id; an ARN is printable ASCII. */
 static int is_consumer(const slp_consumer_row *row) {
   for (const char *p = row->arn; *p; p++)
     if (*p <= ' ' || *p > '~') return 0;
   return !*row->name || slp_is_shard_id(slp_str_of(row->name));
 }
 
-/* Reads the members of one consumer; its '{' was read already. Returns 0 or an error. */
+/* Reads the members of one consumer. Its '{' has been read already. Returns 0 or an error. */
 static int read_row(slp_json *j, slp_consumer_row *row) {
   slp_str status = {NULL, 0};
   int r;
@@ -199,7 +199,7 @@ int slp_kinesis_read_consumer(slp_str body, slp_op_consumer *op, const char **re
   op->rows_n = 0;
   op->ret_next[0] = 0;
   *ret_why = "";
-  if (op->what == SLP_CONSUMER_DEREGISTER) return 0; /* an answer to DEREGISTER has nothing to read */
+  if (op->what == SLP_CONSUMER_DEREGISTER) return 0; /* the answer to DEREGISTER is empty */
   slp_json_begin(&j, (char *)(uintptr_t)body.p, body.n);
   int r = slp_read_enter(&j, SLP_JSON_OBJECT);
   while (r > 0 && (r = slp_read_key(&j)) > 0) {

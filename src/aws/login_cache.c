@@ -1,5 +1,5 @@
-/* login_cache.c - reads and writes the cache file like botocore 1.44.8 (LoginCredentialFetcher in
- * credentials.py, LoginTokenLoader in utils.py). */
+/* login_cache.c - reads and writes the cache file of `aws login`, like botocore 1.44.8
+ * (LoginCredentialFetcher in credentials.py, LoginTokenLoader in utils.py). */
 #include "aws/login_cache.h"
 
 #include <inttypes.h>
@@ -31,8 +31,8 @@ int slp_login_cache_path(slp_buf *path, const char *home, const char *folder, co
   return slp_buf_addf(path, "/%.64s.json", hex);
 }
 
-/* Reads the object's members and those within accessToken, each from a copy, because reading unescapes in
- * place. */
+/* Reads the object's own members (`own`) and those of its member accessToken (`keys`). Each of the two is
+ * read from a copy of the text in `room`, because reading unescapes in place. */
 static int read_copies(slp_str text, slp_buf *room, slp_field *keys, size_t keys_n, slp_field *own,
                        size_t own_n, const char **ret_why) {
   slp_buf_clear(room);
@@ -103,7 +103,7 @@ int slp_login_answer_read(slp_str text, slp_buf *room, int64_t now_ms, slp_login
 static void put_new_keys(slp_jw *w, const slp_login *renewed) {
   char expires[25];
   slp_date_iso(renewed->expires_ms / 1000 * 1000, expires);
-  memcpy(expires + 19, "Z", 2); /* without milliseconds, as the AWS tools write it */
+  memcpy(expires + 19, "Z", 2); /* overwrites the milliseconds, which the AWS tools do not write */
   slp_jw_object(w, "accessToken");
   slp_jw_str(w, "accessKeyId", renewed->key_id);
   slp_jw_str(w, "secretAccessKey", renewed->secret);
@@ -114,7 +114,7 @@ static void put_new_keys(slp_jw *w, const slp_login *renewed) {
   slp_jw_str(w, "refreshToken", renewed->refresh);
 }
 
-/* Copies, unchanged, the members that a renewal does not touch. */
+/* Copies the members that a renewal does not change. */
 static int put_others(slp_jw *w, slp_str text) {
   slp_json j;
   slp_json_begin(&j, (char *)(uintptr_t)text.p, text.n);
@@ -144,9 +144,8 @@ int slp_login_cache_write(slp_buf *to, slp_str text, const slp_login *renewed) {
   return r ? r : failed;
 }
 
-/* ---- the proof (DPoP)
- * -------------------------------------------------------------------------------------- */
-/* Writes base64 with the alphabet for URLs and without padding (RFC 7515). */
+/* ---- the proof (DPoP) ---------------------------------------------------------------------------------- */
+/* Appends base64 with the alphabet for URLs and without padding (RFC 7515). */
 static int put_url64(slp_buf *to, slp_str bytes) {
   size_t from = to->n;
   int r = slp_base64_encode(to, bytes);
@@ -185,7 +184,7 @@ static int put_claims(slp_buf *to, slp_str url, int64_t now_ms, const uint64_t u
   return slp_jw_object_end(&w);
 }
 
-/* Appends HEAD.CLAIMS and their signature. */
+/* Appends HEAD.CLAIMS and the signature of both. */
 static int put_signed(slp_buf *to, const slp_es256 *key, slp_buf *part, slp_str url, int64_t now_ms,
                       const uint64_t unique[2]) {
   uint8_t signature[64];

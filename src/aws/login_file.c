@@ -1,5 +1,5 @@
-/* login_file.c - runs the functions of host/own_file.h on a thread. The struct has memory of its own, because
- * the thread allocates from it, and it lives until the last piece of work is over. */
+/* login_file.c - runs the functions of host/own_file.h on a thread. Each object has an allocator of its own,
+ * because the thread allocates too. The object lives until its last piece of work is done. */
 #include "aws/login_file.h"
 
 #include "aws/provider.h"
@@ -14,7 +14,7 @@ struct slp_login_file {
   slp_work_line line;
   slp_mem *mem;
   slp_host *h;
-  slp_own_file *own; /* NULL: not locked */
+  slp_own_file *own; /* NULL: the file is not locked */
   slp_buf path, bytes;
   piece what;
   int error;
@@ -76,8 +76,8 @@ slp_login_file *slp_login_file_new(slp_host *h, const char *path) {
   slp_list_init(&f->line.waiting);
   slp_buf_init(&f->path, mem, 4096);
   slp_buf_init(&f->bytes, mem, BYTES_MAX);
-  /* Reserves room for the content now, before the refresh token is spent, so that the save can't fail for
-   * lack of memory. */
+  /* Reserves room for the new content now, so that a save can't fail for lack of memory. A refresh token can
+   * be used only once, so after it was used the new content must not be lost. */
   if (!slp_buf_add_z(&f->path, path) && !slp_secret_room(&f->bytes)) return f;
   file_free(f);
   return NULL;
@@ -100,5 +100,5 @@ void slp_login_file_leave(slp_login_file *f) {
     return;
   }
   if (!f->under_way) send(f, CLOSE, NULL, NULL);
-  slp_work_cancel(f->h, &f->work); /* a save or a close runs nevertheless; then on_left frees */
+  slp_work_cancel(f->h, &f->work); /* a save or a close is still done; on_left then frees f */
 }

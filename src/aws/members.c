@@ -1,4 +1,4 @@
-/* members.c - members of JSON objects, written and read. */
+/* members.c - writes and reads single members of JSON objects. */
 #include "aws/members.h"
 
 #include "codec/date.h"
@@ -8,7 +8,7 @@ void slp_put_text(slp_jw *w, const char *name, slp_str value) {
   if (value.n) slp_jw_str(w, name, value);
 }
 
-/* Writes seconds with three decimals as digits, so that nothing is rounded. */
+/* Writes seconds with three decimals, digit by digit, so that the value is not rounded. */
 void slp_put_seconds(slp_jw *w, const char *name, int64_t ms) {
   uint64_t at = ms > 0 ? (uint64_t)ms : 0;
   slp_buf_addf(slp_jw_value(w, name), "%llu.%03u", (unsigned long long)(at / 1000), (unsigned)(at % 1000));
@@ -40,7 +40,7 @@ int slp_read_bad(slp_json *j, const char *why) {
   return SLP_EBADDATA;
 }
 
-/* Reads a text into a fixed buffer. The service sends no longer text. */
+/* Reads a text into a fixed buffer. No text of the service is longer than the buffer. */
 int slp_read_z(slp_json *j, char *to, size_t size) {
   slp_str s;
   int r = slp_json_string(j, &s);
@@ -51,8 +51,8 @@ int slp_read_z(slp_json *j, char *to, size_t size) {
   return 0;
 }
 
-/* Reads a time in seconds; moto writes some times as ISO text. An unreadable time counts as absent, because
- * it is only shown to people. */
+/* Reads a time in seconds. moto writes some times as ISO text. If a time makes no sense, it is treated as
+ * absent, because it is only shown to people. */
 int slp_read_time(slp_json *j, int64_t *ret_ms) {
   int token = slp_json_next(j);
   if (token == SLP_JSON_NUMBER && slp_decimal_seconds_ms(j->text, ret_ms)) *ret_ms = -1;

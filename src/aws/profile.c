@@ -1,6 +1,6 @@
 /* profile.c - reads profiles like botocore: `[name]` in the credentials file, `[profile name]` and
- * `[default]` in the config file; also `[services name]` for endpoints and `[sso-session name]` for signing
- * in. */
+ * `[default]` in the config file. Also reads `[services name]` for endpoints, and `[sso-session name]` for
+ * signing in. */
 #include "aws/profile.h"
 
 #include "aws/endpoint.h"
@@ -101,7 +101,7 @@ static slp_str trim(slp_str s) {
   return s;
 }
 
-/* Returns 1 if `section` is KIND NAME. The name may be quoted, as in `profile "my profile"`. */
+/* Returns 1 if the title `section` is KIND NAME. NAME may be quoted, as in `profile "my profile"`. */
 static int is_section(slp_str section, const char *kind, slp_str name) {
   size_t kind_n = strlen(kind);
   section = trim(section);
@@ -111,13 +111,13 @@ static int is_section(slp_str section, const char *kind, slp_str name) {
     rest = (slp_str){rest.p + 1, rest.n - 2};
   } else {
     for (size_t i = 0; i < rest.n; i++) {
-      if (is_space(rest.p[i])) return 0; /* two words are not a name */
+      if (is_space(rest.p[i])) return 0; /* a name is one word, unless it is quoted */
     }
   }
   return slp_str_eq(rest, name);
 }
 
-/* Compares a key without regard to case. */
+/* Returns 1 if the key is `name`; upper and lower case are the same. */
 static int is_key(slp_str key, const char *name) {
   if (key.n != strlen(name)) return 0;
   for (size_t i = 0; i < key.n; i++) {
@@ -130,9 +130,11 @@ static int is_key(slp_str key, const char *name) {
 
 typedef struct reading {
   slp_profile *p;
-  slp_str name; /* of the profile, or of the services or sso-session section */
-  int config;   /* 1: the config file, 0: the credentials file */
-  slp_str last; /* the last matching section: `[default]` and `[profile default]` replace each other */
+  slp_str name; /* the name of the profile, or of the services or sso-session section */
+  int config;   /* 1: reads the config file, 0: the credentials file */
+  /* the section of the last key; if a section with another title follows, such as `[default]` after `[profile
+   * default]`, it replaces the values */
+  slp_str last;
 } reading;
 
 static int keep(slp_mem *mem, char **into, slp_str value) {
@@ -149,8 +151,8 @@ static int is_profile(int config, slp_str section, slp_str name) {
          (slp_str_is(section, "default") && slp_str_is(name, "default"));
 }
 
-/* Returns 1 if the text has a section whose title `match` accepts. Needed because a section may be empty, and
- * slp_ini_read reports only keys. */
+/* Returns 1 if the text has a section whose title `match` accepts. slp_ini_read does not serve here, because
+ * it reports only keys, and a section may be empty. */
 static int has_section(slp_str text, int (*match)(slp_str title, slp_str name, int config), slp_str name,
                        int config) {
   if (text.n >= 3 && !memcmp(text.p, "\xEF\xBB\xBF", 3)) text = (slp_str){text.p + 3, text.n - 3};
@@ -216,7 +218,7 @@ static int on_session_line(void *arg, slp_str section, slp_str parent, slp_str k
   return 0;
 }
 
-/* Reads the sections of the config file that the profile names. */
+/* Reads the services section and the sso-session section that the profile names. */
 static int parse_referred(slp_profile *p, slp_str config, uint32_t *ret_line) {
   const char *services = slp_profile_get(p, SLP_PROFILE_SERVICES);
   const char *session = slp_profile_get(p, SLP_PROFILE_SSO_SESSION);
@@ -259,7 +261,7 @@ void slp_wait_run_all(slp_list *waiting) {
   for (slp_list *node; (node = slp_list_pop(waiting)) != NULL;) slp_list_add_last(&now, node);
   for (slp_list *node; (node = slp_list_pop(&now)) != NULL;) {
     slp_wait *wait = SLP_OWNER(node, slp_wait, link);
-    wait->run(wait); /* may cancel others, even those still in `now`, which unlink themselves */
+    wait->run(wait); /* `run` may cancel other waits, even those in `now`; a cancelled wait unlinks itself */
   }
 }
 
@@ -339,7 +341,8 @@ void slp_profiles_close(slp_profiles *p) {
 
 static const char *const variables[2] = {"AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"};
 
-/* Finds the path: the variable's, or the default one under the home directory. Empty: there is none. */
+/* Finds the path of file i: the path in the environment variable, or the default path under the home
+ * directory. The path is empty if there is neither. Returns 0 or the buffer's error. */
 static int file_path(slp_profiles *p, int i) {
   static const char *const under_home[2] = {"/.aws/credentials", "/.aws/config"};
   slp_buf *path = &p->files[i].path;
@@ -369,7 +372,7 @@ static int start_file(slp_profiles *p, int i) {
   slp_buf_clear(&f->text);
   f->file = (slp_file){.bytes_max = FILE_BYTES_MAX, .into = &f->text, .on_done = on_file};
   if (!f->path.n) return 0;
-  /* Reserves room from the start, because a buffer that grows would leave copies of secrets behind. */
+  /* Reserves room at the start, because a buffer that grows would leave copies of secrets behind. */
   r = slp_buf_reserve(&f->text, 16384);
   if (r) return r;
   f->file.path = slp_buf_z(&f->path);
@@ -381,7 +384,7 @@ static void pick_name(slp_profiles *p) {
   const char *name = chosen_name(p);
   p->explicit_name = name != NULL;
   size_t n = (size_t)snprintf(p->name, sizeof p->name, "%s", name ? name : "default");
-  p->name_too_long = n >= sizeof p->name; /* the shortened name may be that of another profile */
+  p->name_too_long = n >= sizeof p->name; /* the shortened name could be the name of another profile */
 }
 
 void slp_profiles_load(slp_profiles *p, slp_wait *wait) {
@@ -402,8 +405,9 @@ void slp_profiles_load(slp_profiles *p, slp_wait *wait) {
   }
 }
 
-/* A missing file counts as empty. An unreadable file is an error only if the user asked for it, by its path
- * or by the name of a profile; in a container with a foreign HOME the user did not. */
+/* Returns 0 or an error. A missing file is treated as empty. A file that this process may not read is an
+ * error only if the user asked for it, by giving its path or the name of a profile. In a container whose HOME
+ * belongs to another user, nobody asked for the file. */
 static int file_failed(slp_profiles *p) {
   for (int i = 0; i < 2; i++) {
     slp_profile_file *f = &p->files[i];
@@ -449,8 +453,8 @@ static int parse_one(slp_profiles *p, slp_profile *into, slp_str name) {
   return SLP_EBADDATA;
 }
 
-/* Returns the next profile that keys may be taken from, or NULL. A repeated one ends the search; key_plan.c
- * reports the circle. */
+/* Returns the name of the next profile to follow from `last`, or NULL. If a profile repeats, the search ends;
+ * key_plan.c reports the loop. */
 static const char *next_source(const slp_profiles *p, const slp_profile *last) {
   const char *name = slp_profile_get(last, SLP_PROFILE_SOURCE_PROFILE);
   if (!name || !slp_profile_get(last, SLP_PROFILE_ROLE_ARN) || strlen(name) > 127) return NULL;

@@ -1,4 +1,4 @@
-/* provider.c - answers of providers, and reading keys from JSON. */
+/* provider.c - the functions with which providers answer, and the reading of keys from JSON. */
 #include "aws/provider.h"
 
 #include "codec/date.h"

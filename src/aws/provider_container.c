@@ -1,5 +1,5 @@
-/* provider_container.c - keys of a container: ECS tasks, EKS pod identities, and others with the same
- * protocol. Never through a proxy. */
+/* provider_container.c - keys of a container: ECS tasks, EKS pod identities, and other systems with the same
+ * protocol. Never uses a proxy. */
 #include "aws/endpoint.h"
 #include "aws/fetch.h"
 #include "codec/uri.h"
@@ -18,7 +18,7 @@ typedef struct container {
   void *getenv_ctx;
   slp_fetch fetch;
   slp_file file;
-  slp_buf path; /* of the file with the token */
+  slp_buf path; /* the path of the file that has the token */
   slp_buf token;
   char url[1024];
   uint8_t reading;
@@ -38,7 +38,7 @@ static void clear(container *c) {
 
 /* ---- where to ask -------------------------------------------------------------------------------------- */
 
-/* Returns 1 if plain HTTP is allowed: only to this machine and to the addresses that ECS and EKS use. */
+/* Returns 1 if plain HTTP is allowed to the host: this machine, and the addresses that ECS and EKS use. */
 static int plain_allowed(slp_str host) {
   return slp_host_is_loopback(host) || slp_str_is(host, "169.254.170.2") ||
          slp_str_is(host, "169.254.170.23") || slp_str_is(host, "fd00:ec2::23");
@@ -56,7 +56,7 @@ static const char *variable_of(const container *c) {
                                                           : "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 }
 
-/* Finds the URL. Returns NULL with the URL in c->url, or what is wrong. */
+/* Finds the URL of the keys. Returns NULL with the URL in c->url, or a text that says what is wrong. */
 static const char *find_url(container *c, const char **ret_variable) {
   const char *relative = env(c, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
   const char *full = env(c, "AWS_CONTAINER_CREDENTIALS_FULL_URI");
@@ -67,7 +67,7 @@ static const char *find_url(container *c, const char **ret_variable) {
   if (!is_visible(relative ? relative : full)) return "it holds characters that no URL has";
   if (relative && relative[0] != '/') return "it must begin with a slash";
   snprintf(c->url, sizeof c->url, "%s%s", relative ? "http://169.254.170.2" : "", relative ? relative : full);
-  /* This URL may have a query; slp_uri_parse, made for endpoints, accepts none. */
+  /* The URL may have a query, which slp_uri_parse does not accept, so only the part before it is checked. */
   if (slp_uri_parse((slp_str){c->url, strcspn(c->url, "?")}, &uri, &what)) return what;
   if (!uri.tls && !plain_allowed(uri.host)) return "plain http is only taken from this machine, ECS and EKS";
   return NULL;
@@ -132,7 +132,7 @@ static void on_file(slp_file *file) {
   ask(c);
 }
 
-/* The file is read each time, because its token rotates. */
+/* Reads the file with the token in each attempt, because the token rotates. */
 static void begin(slp_provider *p, int fresh) {
   container *c = SLP_OWNER(p, container, p);
   const char *file = env(c, "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"), *variable;

@@ -1,4 +1,4 @@
-/* provider_env.c - keys in the environment. */
+/* provider_env.c - keys in environment variables. */
 #include "aws/provider.h"
 
 #include "codec/date.h"
@@ -20,7 +20,7 @@ static void env_begin(slp_provider *p, int fresh) {
   const char *key_id = env(e, "AWS_ACCESS_KEY_ID"), *secret = env(e, "AWS_SECRET_ACCESS_KEY");
   const char *token = env(e, "AWS_SESSION_TOKEN"), *expires = env(e, "AWS_CREDENTIAL_EXPIRATION");
   int64_t expires_at_ms = SLP_KEYS_NEVER;
-  (void)fresh; /* the environment is read each time */
+  (void)fresh; /* the environment is read in each attempt */
   if (!key_id && !secret) {
     slp_keys_nothing(p);
     return;
@@ -30,7 +30,7 @@ static void env_begin(slp_provider *p, int fresh) {
                     key_id ? "AWS_SECRET_ACCESS_KEY" : "AWS_ACCESS_KEY_ID");
     return;
   }
-  if (!token) token = env(e, "AWS_SECURITY_TOKEN"); /* its name before 2014 */
+  if (!token) token = env(e, "AWS_SECURITY_TOKEN"); /* the name of the variable before 2014 */
   if (expires && slp_date_parse_iso(slp_str_of(expires), &expires_at_ms)) {
     slp_keys_broken(p, "AWS_CREDENTIAL_EXPIRATION is not a time like 2026-01-02T03:04:05Z");
     return;

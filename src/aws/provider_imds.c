@@ -1,23 +1,23 @@
-/* provider_imds.c - keys of the role of an EC2 machine. */
+/* provider_imds.c - keys of the role that an EC2 machine has. */
 #include "aws/aws_impl.h"
 #include "aws/imds.h"
 
 #include <stdio.h>
 
 #define ROLES "latest/meta-data/iam/security-credentials/"
-/* Expired keys are used for some extra time, as in botocore: the metadata service can be hours late, and the
- * services allow for that. */
+/* How long expired keys are still used, as in botocore. The metadata service can give new keys hours late,
+ * and AWS's services allow for that. */
 #define EXTRA_MS (15 * 60 * 1000)
 #define EXTRA_JITTER_MIN_MS (2 * 60 * 1000)
 #define EXTRA_JITTER_MAX_MS (10 * 60 * 1000)
 
 typedef struct machine {
-  slp_provider p; /* keys for the asker go through `inner` first */
+  slp_provider p; /* whoever asks for keys sees this provider; `inner` gets the answer first */
   slp_provider inner;
   slp_host *h;
   slp_imds imds;
   char path[256];
-  uint8_t named; /* the role is known, and its keys were asked for */
+  uint8_t named; /* 1: the role is known, and its keys were requested */
 } machine;
 
 static void on_inner(slp_provider *inner, const slp_keys_answer *answer) {
@@ -35,8 +35,8 @@ static void on_inner(slp_provider *inner, const slp_keys_answer *answer) {
   }
 }
 
-/* Builds the path of the role, the first line of the answer. Its name becomes part of a URL, so its
- * characters are checked. */
+/* Builds the path of the role's keys. The first line of the answer is the role's name, which becomes part of
+ * a URL, so its characters are checked. Returns 0 or SLP_EBADDATA. */
 static int role_path(machine *m) {
   slp_str role = slp_buf_str(&m->imds.fetch.answer);
   size_t n = 0;

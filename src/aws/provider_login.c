@@ -1,11 +1,12 @@
-/* provider_login.c - keys for a user who signed in with `aws login`. They are in the cache of the AWS tools,
- * and are renewed when they have less than RENEW_MS left.
+/* provider_login.c - keys for a user who signed in with `aws login`. The keys are in a cache file of the AWS
+ * tools. They are renewed when they have less than RENEW_MS left.
  *
- * A refresh token can be used once, and all users of the cache must find the next one there. So a renewal
- *   1. locks the cache against other processes of this program, and waits if one of them is renewing it;
- *   2. reads it again, and takes the keys if another process has renewed it meanwhile;
- *   3. asks for new keys, and writes the cache before it gives them away.
- * If the cache can't be locked, nothing is asked, because it could not be written either. */
+ * A refresh token can be used only once, and all programs that use the cache must find the next refresh token
+ * in it. So a renewal takes these steps:
+ *   1. Lock the cache against other processes of this program. If one of them is renewing it, wait.
+ *   2. Read the cache again. If another process has renewed it meanwhile, use its keys and stop.
+ *   3. Request new keys, and write the cache before the keys are given to the asker.
+ * If the cache can't be locked, no keys are requested, because the cache could not be written either. */
 #include "aws/aws_impl.h"
 #include "aws/fetch.h"
 #include "aws/limits.h"
@@ -18,13 +19,14 @@
 #include <stdio.h>
 
 #define TRIES 3
-/* For reading, writing and keeping the cache alike, so that what a renewal writes can be read at the next
- * one. */
+/* The limit on the cache file, the same for reading, for writing and for `kept`, so that the next renewal can
+ * read what this one writes. */
 #define FILE_MAX 131071u
 #define REQUEST_MAX 65536u
-/* botocore renews a session that has less than this left (credentials.py, 1.44.8). */
+/* botocore renews a session when it has less than this left (credentials.py, 1.44.8). */
 #define RENEW_MS (5 * 60 * 1000)
-/* How long another process of this program may keep the cache locked. */
+/* How long to wait for another process of this program that has locked the cache: BUSY_TRIES waits of
+ * BUSY_US. */
 #define BUSY_US 250000u
 #define BUSY_TRIES 120
 #define MS_MAX 120000u
@@ -36,18 +38,18 @@ typedef struct login {
   char where[200];
   char profile_name[128];
   slp_file file;
-  slp_buf path, text, room; /* of the cache; `cached` points into room */
+  slp_buf path, text, room; /* path and content of the cache; `cached` points into `room` */
   slp_login cached;
-  slp_buf kept;            /* content of a cache that could not be written; empty: none */
-  int64_t kept_expires_ms; /* expiry in the cache that it should have replaced */
-  slp_login_file *lock;    /* NULL: no lock was wanted yet */
+  slp_buf kept;            /* new content of the cache that could not be written; empty: there is none */
+  int64_t kept_expires_ms; /* expiry in the cache that `kept` should have replaced */
+  slp_login_file *lock;    /* NULL: no lock was tried, or it failed */
   slp_timer busy;
   uint32_t busy_tries;
   slp_fetch fetch;
   slp_buf url, request, proof, answer_room, renewed_text;
-  slp_login renewed; /* points into answer_room */
+  slp_login renewed; /* the keys of a renewal; points into answer_room */
   uint8_t reading, locked;
-  uint8_t spent; /* the renewal was refused, perhaps because another process has made it */
+  uint8_t spent; /* 1: the renewal was refused, perhaps because another process had used the refresh token */
   char trouble[SLP_FETCH_TROUBLE];
 } login;
 
@@ -91,7 +93,7 @@ static void give(login *s, const slp_login *from) {
 
 static int still_lives(const login *s) { return s->cached.expires_ms > slp_aws_early_ms(s->aws); }
 
-/* Gives the cached keys if they are still valid; otherwise the user must sign in. */
+/* Answers with the cached keys if they are still valid. Otherwise answers that the user must sign in. */
 static void without_renewal(login *s, const char *why) {
   if (still_lives(s))
     give(s, &s->cached);
@@ -105,7 +107,7 @@ static void read_cache(login *s);
 static void on_saved(void *arg, int error) {
   login *s = arg;
   if (error) {
-    /* The keys are good, and the next renewal goes on from this content. */
+    /* The new keys are good. `kept` has the refresh token for the next renewal. */
     slp_secret_free(&s->kept);
     slp_buf_move(&s->kept, &s->renewed_text);
     s->kept_expires_ms = s->cached.expires_ms;
@@ -128,12 +130,13 @@ static void on_body(login *s) {
     return;
   }
   if (!r) r = slp_login_cache_write(&s->renewed_text, slp_buf_str(&s->text), &s->renewed);
-  if (r) slp_secret_clear(&s->renewed_text); /* a partial cache must not be kept */
+  if (r) slp_secret_clear(&s->renewed_text); /* an incomplete content must not get into `kept` */
   if (!r) r = slp_login_file_save(s->lock, slp_buf_str(&s->renewed_text), on_saved, s);
-  if (r) on_saved(s, r); /* the cache is too large, or there is no memory; the keys are good nevertheless */
+  /* the new content is too large, or there is no memory; the keys are good all the same */
+  if (r) on_saved(s, r);
 }
 
-/* Returns what the service's error means, in words for people; NULL: not known. */
+/* Returns the meaning of the service's error as a text for people, or NULL if it is not known. */
 static const char *refusal(login *s) {
   slp_field error = {.name = "error"};
   const char *why = "";
@@ -167,7 +170,7 @@ static void on_answer(slp_fetch *f) {
     return;
   }
   const char *known = f->http.error ? NULL : refusal(s);
-  const char *trouble = slp_fetch_trouble(f, room); /* changes the answer */
+  const char *trouble = slp_fetch_trouble(f, room); /* this changes the answer */
   if (slp_fetch_passes(f) && !still_lives(s)) {
     slp_keys_failed(&s->p, 1, f->http.status,
                     "%.130s: the session has expired and can't be renewed just now: %.120s", s->where,
@@ -178,9 +181,9 @@ static void on_answer(slp_fetch *f) {
   snprintf(s->trouble, sizeof s->trouble, known ? "%s" : "it could not be renewed: %.70s",
            known ? known : trouble);
   slp_fetch_clear(f);
-  slp_secret_free(&s->request); /* not earlier: the messages above were checked for its secrets */
+  slp_secret_free(&s->request); /* only now, because the texts above were searched for the secrets in it */
   slp_secret_free(&s->proof);
-  s->spent = 1; /* the AWS tools take no lock, so their renewal may be the one that counted */
+  s->spent = 1; /* reads the cache again: the AWS tools take no lock, so they may have renewed it */
   read_cache(s);
 }
 
@@ -188,8 +191,8 @@ static int put_request(login *s) {
   slp_buf *b = &s->request;
   uint64_t unique[2] = {slp_random(s->aws->h), slp_random(s->aws->h)};
   if (slp_secret_room(b) || slp_secret_room(&s->proof)) return SLP_ENOMEM;
-  /* Also for what comes after the answer: the refresh token is spent then, and nothing may fail for lack of
-   * memory. */
+  /* Reserves room for the answer too. When the answer is there, the refresh token has been used, and nothing
+   * may fail for lack of memory. */
   if (slp_secret_room(&s->answer_room) || slp_secret_room(&s->renewed_text)) return SLP_ENOMEM;
   slp_jw w = slp_jw_begin(b);
   slp_jw_str(&w, "clientId", s->cached.client);
@@ -266,7 +269,7 @@ static void on_locked(void *arg, int error) {
     starved(s);
     return;
   }
-  /* Another process is renewing it just now; what it writes will do for us as well. */
+  /* Another process is renewing the cache. Its new keys will serve this process as well, so wait for them. */
   if (error == SLP_EBUSY && !still_lives(s) && ++s->busy_tries < BUSY_TRIES &&
       !slp_timer_set(s->aws->h, &s->busy, slp_after_us(slp_now_us(s->aws->h), BUSY_US)))
     return;
@@ -287,8 +290,8 @@ static void lock(login *s) {
     starved(s);
 }
 
-/* Content that could not be written earlier is preferred to what the file still has; a new sign-in is
- * preferred to both. */
+/* Uses `kept` instead of the content of the file, if the file still has the old session. If the user has
+ * signed in again, the file is used, and `kept` is dropped. */
 static int use_kept(login *s) {
   slp_login kept;
   const char *why = "";
@@ -354,7 +357,7 @@ static void begin(slp_provider *p, int fresh) {
   const slp_profile *profile = *s->from;
   const char *home = s->aws->getenv_fn(s->aws->getenv_ctx, "HOME");
   const char *folder = s->aws->getenv_fn(s->aws->getenv_ctx, "AWS_LOGIN_CACHE_DIRECTORY");
-  (void)fresh; /* the file is read each time */
+  (void)fresh; /* the file is read in each attempt */
   clear(s);
   s->busy_tries = 0;
   if (folder && !folder[0]) folder = NULL;

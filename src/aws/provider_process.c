@@ -1,5 +1,5 @@
-/* provider_process.c - keys from a program of the user: credential_process. It runs without a shell, and its
- * output is never logged. */
+/* provider_process.c - keys from a program that the user configured (credential_process). The program runs
+ * without a shell, and its output is never logged. */
 #include "aws/aws_impl.h"
 #include "aws/provider.h"
 #include "codec/fields.h"
@@ -19,8 +19,8 @@ typedef struct process {
   const slp_profile *const *from;
   char where[200];
   slp_child child;
-  slp_buf words;     /* separated by NULs */
-  const char **argv; /* owned */
+  slp_buf words;     /* the words of the command, each with a NUL at its end */
+  const char **argv; /* owned; points into `words` */
   slp_buf output;
   uint8_t running, told_slow;
 } process;
@@ -35,19 +35,20 @@ static void clear(process *x) {
   x->argv = NULL;
 }
 
-/* Returns 1 if a line of standard error complains about a missing terminal. */
+/* Returns 1 if the program's message complains about a missing terminal. */
 static int misses_terminal(const char *said) {
   return strstr(said, "tty") || strstr(said, "terminal") || strstr(said, "Inappropriate ioctl");
 }
 
-/* Fails with `what` and the last line that the program wrote to standard error. */
+/* Answers BROKEN with `what` and the last line that the program wrote to standard error. */
 static void complain(process *x, const char *what) {
   slp_keys_broken(&x->p, "%.190s %s%s%s%.100s", x->where, what,
                   misses_terminal(x->child.said) ? " (it has no terminal here: log in by itself first)" : "",
                   x->child.said[0] ? ": " : "", x->child.said);
 }
 
-/* Called when the program takes long. It may show an address to visit, or wait for a touch of a key. */
+/* Called when the program takes long. The program may show an address to visit, or wait until the user
+ * touches a security key. */
 static void on_slow(slp_child *child) {
   process *x = SLP_OWNER(child, process, child);
   char text[480];
@@ -62,7 +63,7 @@ static void on_slow(slp_child *child) {
   x->aws->waits(x->aws->waits_ctx, text);
 }
 
-/* Returns 1 if the program ended well; otherwise it has answered with the reason. */
+/* Returns 1 if the program exited with success. Otherwise answers with the reason and returns 0. */
 static int ended_well(process *x) {
   const slp_child *child = &x->child;
   char what[80];
@@ -88,7 +89,8 @@ static int ended_well(process *x) {
   return 0;
 }
 
-/* Checks the version on a copy, because reading unescapes in place. */
+/* Returns 1 if the program's output has version 1. Reads a copy of the output, because reading unescapes in
+ * place. */
 static int version_is_1(process *x) {
   if (!x->output.n) {
     complain(x, "wrote nothing");
@@ -125,7 +127,7 @@ static void on_child(slp_child *child) {
   clear(x);
 }
 
-/* Splits the command into argv. Returns NULL, or what is wrong. */
+/* Splits the command into the words of argv. Returns NULL, or a text that says what is wrong. */
 static const char *split(process *x, const char *command, int *ret_error) {
   const char *why = NULL;
   size_t n = 0;

@@ -1,5 +1,5 @@
-/* provider_profile.c - keys of a profile: follows its plan from the first keys over each role to the last
- * one. */
+/* provider_profile.c - keys of a profile. Follows the plan (key_plan.h): gets the first keys, then assumes
+ * one role after the other. */
 #include "aws/ask_code.h"
 #include "aws/key_plan.h"
 #include "aws/provider.h"
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Long enough for a process or a sign-in and some roles after it, or for a code that somebody types. */
+/* Enough for a process or a sign-in and some roles after it, or for a code that the user types. */
 #define MS_MAX 300000u
 
 enum { PROCESS, WEB, SSO, LOGIN, ENV, CONTAINER, IMDS, BASES };
@@ -17,16 +17,17 @@ enum { PROCESS, WEB, SSO, LOGIN, ENV, CONTAINER, IMDS, BASES };
 typedef struct profile_provider {
   slp_provider p;
   slp_aws *aws;
-  slp_profiles profiles; /* its own, so that nobody loads them again during an attempt */
+  /* profiles of this provider's own, so that no other owner loads them again during an attempt */
+  slp_profiles profiles;
   slp_wait wait;
   slp_key_plan plan;
   slp_provider *bases[BASES]; /* owned */
-  slp_provider *asked;        /* NULL: none is being asked */
+  slp_provider *asked;        /* the provider of first keys that is being asked; NULL: none */
   slp_sts sts;
   char who[140];
-  slp_code_ask *asking; /* NULL: no code is being asked for */
+  slp_code_ask *asking; /* the question for an MFA code; NULL: no code is being asked for */
   char code[SLP_CODE_MAX];
-  slp_buf source; /* the keys with which a role is assumed: id, secret, token */
+  slp_buf source; /* the keys with which a role is assumed: id, secret, token, one after the other */
 } profile_provider;
 
 static void forget(profile_provider *pp) {
@@ -63,7 +64,7 @@ static void on_sts(slp_sts *sts) {
   forget(pp);
 }
 
-/* Copies the keys that the next call signs with, because they are valid during the answer only. */
+/* Copies the keys with which the next call is signed, because they are valid only during the answer. */
 static int keep_source(profile_provider *pp, const slp_aws_keys *keys) {
   slp_buf copy;
   slp_buf_init(&copy, pp->aws->h->mem, keys->key_id.n + keys->secret.n + keys->token.n + 1);
@@ -101,7 +102,7 @@ static void on_code(void *arg, int error, const char *code) {
   forget(pp);
 }
 
-/* Asks for the code last, because it is valid for half a minute only. */
+/* Asks the user for the code when all else is ready, because a code is valid for only half a minute. */
 static void send_with_code(profile_provider *pp) {
   pp->asking = slp_code_ask_begin(pp->aws->h, pp->sts.mfa_serial, on_code, pp);
   if (pp->asking) return;
@@ -149,7 +150,7 @@ static void on_base(slp_provider *base, const slp_keys_answer *answer) {
   if (pp->asked != base) return;
   pp->asked = NULL;
   slp_aws_keys keys = answer->keys ? *answer->keys : (slp_aws_keys){.expires_at_ms = SLP_KEYS_NEVER};
-  /* A program's answer may lack the account, but the profile may name it. */
+  /* A program's answer may lack the account, but the profile may have it. */
   if (!keys.account.n && pp->plan.base == SLP_BASE_PROCESS)
     keys.account = slp_str_of(slp_profile_get(pp->plan.from, SLP_PROFILE_ACCOUNT));
   switch (answer->outcome) {
@@ -174,7 +175,7 @@ static void ask_base(profile_provider *pp, int which) {
 }
 
 static void written_keys(profile_provider *pp, char *const *values) {
-  const char *token = values[SLP_PROFILE_OLD_TOKEN]; /* botocore looks for this name first */
+  const char *token = values[SLP_PROFILE_OLD_TOKEN]; /* botocore prefers this name of the token */
   if (!token) token = values[SLP_PROFILE_TOKEN];
   slp_aws_keys keys = {slp_str_of(values[SLP_PROFILE_KEY_ID]),
                        slp_str_of(values[SLP_PROFILE_SECRET]),
@@ -199,8 +200,8 @@ static void start_plan(profile_provider *pp) {
   }
 }
 
-/* Returns 1 and answers if a role needs a code and there is no terminal to ask for it. That is checked before
- * anything is sent. */
+/* If a role needs an MFA code and there is no terminal to ask for it, answers BROKEN and returns 1. This is
+ * checked before any request is sent. */
 static int lacks_terminal(profile_provider *pp) {
   for (size_t i = 0; i < pp->plan.roles_n; i++) {
     const slp_profile *role = pp->plan.roles[i];
@@ -243,7 +244,7 @@ static void on_loaded(slp_wait *wait) {
   forget(pp);
 }
 
-/* The files are read at every attempt, because the keys in them may have been rotated. */
+/* Reads the files in each attempt, because the keys in them may have been rotated. */
 static void begin(slp_provider *p, int fresh) {
   profile_provider *pp = SLP_OWNER(p, profile_provider, p);
   (void)fresh;

@@ -1,8 +1,9 @@
-/* provider_sso.c - keys for a user who signed in with `aws sso login`. The cached token, renewed if it is old
- * and can be, is sent to the portal, which returns keys.
+/* provider_sso.c - keys for a user who signed in with `aws sso login`. The token of the sign-in is read from
+ * the AWS tools' cache file, renewed if it is old and can be renewed, and sent to the portal, which returns
+ * keys.
  *
  * The cache file is not changed, because it belongs to the AWS tools. A renewed token is kept in memory until
- * the file has another one. */
+ * the file has a new token. */
 #include "aws/aws_impl.h"
 #include "aws/limits.h"
 #include "aws/sso_cache.h"
@@ -18,7 +19,7 @@
 #define FILE_MAX 65536u
 #define TOKEN_MAX 65536u
 #define REQUEST_MAX (256u * 1024)
-/* botocore renews a token that has less than this left. */
+/* botocore renews a token when it has less than this left. */
 #define RENEW_MS (15 * 60 * 1000)
 #define MS_MAX 120000u
 
@@ -29,16 +30,18 @@ typedef struct sso {
   char where[200];
   char profile_name[128];
   slp_file file;
-  slp_buf path, text; /* of the cache; `token` points into text until a renewal */
+  /* path and text of the cache file; `token` points into `text`, or into `renewed` after a renewal */
+  slp_buf path, text;
   slp_sso_token token;
-  slp_buf renewed;  /* access token and refresh token of our own renewal */
-  size_t renewed_n; /* length of the access token in it */
+  slp_buf renewed;  /* access token and refresh token of a renewal by this provider */
+  size_t renewed_n; /* length of the access token in `renewed` */
   int64_t renewed_expires_ms;
-  /* expiry in the cache file when it was last read; another value means another sign-in */
+  /* The token's expiry in the cache file when the file was last read. If it has changed, the user has signed
+   * in again. */
   int64_t cached_expires_ms;
   slp_fetch fetch;
   slp_buf url, request, bearer;
-  char *region, *account, *role; /* owned; for the time of one attempt */
+  char *region, *account, *role; /* owned; used during one attempt */
   uint8_t reading, with_session;
 } sso;
 
@@ -68,8 +71,8 @@ static void sign_in_again(sso *s, const char *what) {
 
 static int64_t now_ms(const sso *s) { return slp_aws_now_ms(s->aws); }
 
-/* Builds the URL of the service followed by `path`. Returns 0 with it in s->url; otherwise the provider has
- * answered. */
+/* Builds the URL: the service's endpoint followed by `path`. Returns 0 with the URL in s->url. Otherwise has
+ * answered with the reason. */
 static int find_url(sso *s, slp_svc svc, const char *path) {
   slp_fail f;
   int r = slp_aws_url_in(s->aws, svc, s->region, *s->from, path, &s->url, &f);
@@ -163,7 +166,7 @@ static void ask_portal(sso *s, slp_str access) {
 }
 
 /* ---- renewing the token -------------------------------------------------------------------------------- */
-/* Uses the token as it is, if it is still valid; otherwise the user must sign in. */
+/* Uses the present token if it is still valid. Otherwise answers that the user must sign in. */
 static void without_renewal(sso *s, const char *why) {
   if (s->token.expires_ms > slp_aws_early_ms(s->aws))
     ask_portal(s, s->token.access);
@@ -194,7 +197,8 @@ static void use_renewed(sso *s) {
   s->token.expires_ms = s->renewed_expires_ms;
 }
 
-/* Notes what a renewal sends. A later answer of the portal must not make us repeat it either. */
+/* Stores the secrets that a renewal sends. They stay stored, because a later answer of the portal could quote
+ * them too, and no message may then contain them. */
 static void note_secrets(sso *s) {
   s->fetch.body_secrets[0] = s->token.client_secret;
   s->fetch.body_secrets[1] = s->token.refresh;
@@ -233,7 +237,7 @@ static void on_renewed(slp_fetch *f) {
     renewal_failed(s, f);
     return;
   }
-  /* If the answer has no refresh token, the old one stays valid. */
+  /* If the answer has no refresh token, the old refresh token stays valid. */
   slp_str refresh = fields[2].text.n ? fields[2].text : s->token.refresh;
   r = keep_renewed(s, fields[0].text, refresh, now_ms(s) + seconds * 1000);
   slp_fetch_clear(f);

@@ -6,7 +6,8 @@ typedef struct user_provider {
   slp_host *h;
   void (*ask)(void *arg);
   void *arg;
-  uint8_t asked; /* asked and not answered; not asked again, even in a later attempt */
+  /* 1: the callback was called and has not answered; it is not called again, even by a later attempt */
+  uint8_t asked;
 } user_provider;
 
 static void user_begin(slp_provider *p, int fresh) {

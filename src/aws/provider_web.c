@@ -1,5 +1,6 @@
-/* provider_web.c - keys for a token of another identity provider: STS AssumeRoleWithWebIdentity (EKS service
- * accounts, CI systems). The token's file is read at every attempt, because the token rotates. */
+/* provider_web.c - keys for a token of another identity provider, by AssumeRoleWithWebIdentity of STS (EKS
+ * service accounts, CI systems). The file with the token is read in each attempt, because the token
+ * rotates. */
 #include "aws/provider.h"
 #include "aws/sts.h"
 #include "host/err.h"
@@ -7,15 +8,15 @@
 #include <stdio.h>
 
 #define TOKEN_MAX 20000u /* STS API reference, WebIdentityToken */
-/* Enough for the file and three tries of the call. */
+/* Enough for reading the file and three tries of the call. */
 #define MS_MAX 120000u
 
 typedef struct web {
   slp_provider p;
   slp_aws *aws;
-  const slp_profile *const *from; /* NULL: the environment */
-  char where[200];                /* for messages */
-  char *role_arn, *session;       /* owned; for the time of one attempt */
+  const slp_profile *const *from; /* NULL: settings are read from the environment */
+  char where[200];                /* names the place of the settings, for messages */
+  char *role_arn, *session;       /* owned; used during one attempt */
   slp_buf path, token;
   slp_file file;
   slp_sts sts;

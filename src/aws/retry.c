@@ -1,12 +1,13 @@
-/* retry.c - waits between tries: exponential ceilings, full jitter. */
+/* retry.c - computes the waits between tries: exponential ceilings with full jitter. */
 #include "aws/retry.h"
 
 #include "base/num.h"
 
 #include <stdio.h>
 
-/* The first ceilings, from the SDKs' retry rules of 2026: 50 ms after a network failure or 5xx, one second
- * after throttling, because a shard that has used its five calls a second is refused for a second. */
+/* The ceilings for the first wait, from the SDKs' retry rules of 2026. After a network failure or a 5xx it is
+ * 50 ms. After throttling it is one second, because a shard that has used its five calls of a second refuses
+ * calls until the second is over. */
 #define TRANSIENT_FIRST_US 50000u
 #define THROTTLE_FIRST_US 1000000u
 
@@ -21,8 +22,8 @@ uint64_t slp_retry_wait_us(slp_class class, uint32_t tries, uint64_t random, uin
   return slp_min_u64(slp_max_u64(wait, retry_after_us), wait + SLP_RETRY_AFTER_EXTRA_US);
 }
 
-/* Tries of botocore's modes. Its adaptive mode also paces calls, but here calls are paced for each shard
- * anyway. */
+/* `modes` has the number of tries of each retry mode, as in botocore. The mode "adaptive" of botocore also
+ * paces calls; here, calls are paced for each shard in every mode. */
 int slp_retry_tries(const char *mode, const char *attempts, uint32_t *ret_tries, char why[160]) {
   static const struct {
     const char *name;

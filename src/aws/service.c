@@ -1,4 +1,4 @@
-/* service.c - the life of an op, from the function in the table to on_done. */
+/* service.c - runs an op, from the call of a function in slp_ops to on_done. */
 #include "aws/service.h"
 
 #include "aws/limits.h"
@@ -7,15 +7,15 @@
 
 #include <stdio.h>
 
-/* A slice of parsing is at most this large, so that a large page does not hold up the loop; bench/turn.c
- * measures the turns. */
+/* The limits of one slice of parsing, so that a large page does not hold up the event loop. bench/turn.c
+ * measures how long a turn takes. */
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 256u
 #define SLICE_ROWS 256u
-/* pages of at least this size are read while they come */
+/* A page of at least this size is read while it is being received. */
 #define EARLY_BYTES (64u * 1024)
 #define IDLE_CALLS_MAX 64u
-/* Escapes can double the length of a token. */
+/* Room for the longest request: escapes can double the length of a token. */
 #define REQUEST_MAX (SLP_KINESIS_NEXT_TOKEN_MAX * 2 + 4096)
 
 static slp_service *service_of(slp_ops *o) { return SLP_OWNER(o, slp_service, ops); }
@@ -90,7 +90,7 @@ static void asking_give_back(slp_asking *a) {
   s->idle_n++;
 }
 
-/* Returns what the op is about: a name or an ARN. */
+/* Returns the resource of the op: a name, or else an ARN. */
 static slp_str resource_of(slp_asking *a) {
   slp_str name = {NULL, 0};
   switch (a->kind) {
@@ -114,14 +114,14 @@ static void on_call_done(slp_call *c) {
   op->date_ms = c->http.date_ms;
   if (a->service->kind->over) a->service->kind->over(a);
   if (c->fail.class != SLP_FINE && a->kind == SLP_OP_RECORDS)
-    slp_page_reset(slp_records_of(a)->page); /* nothing of a failed answer is kept */
+    slp_page_reset(slp_records_of(a)->page); /* nothing that was read from a failed answer is kept */
   asking_give_back(a);
   op->on_done(op);
 }
 
 /* ---- checksums ----------------------------------------------------------------------------------------- */
-/* Continues the CRC-32 that DynamoDB sends over the next bytes of the body. Returns 1 if the whole body was
- * checked and the sum is wrong. */
+/* DynamoDB sends the CRC-32 of the body. This function computes it over up to bytes_max more bytes. Returns 1
+ * if the whole body has been read and the CRC-32 is wrong. */
 static int check_sum(slp_asking *a, size_t body_n, size_t bytes_max) {
   const slp_http *http = &a->call.http;
   size_t n = body_n - a->sum_at;
@@ -165,8 +165,8 @@ static void bad_page(slp_asking *a, int r) {
 }
 
 static void read_page(slp_asking *a) {
-  /* The checksum goes first: the reader may add to the body, and changes it in place only if no checksum was
-   * sent. */
+  /* The checksum is computed first, because the reader appends to the body. The reader changes the body in
+   * place only if there is no checksum. */
   if (check_sum(a, slp_records_of(a)->body_bytes, SLICE_BYTES)) {
     wrong_sum(a);
     return;
@@ -184,9 +184,10 @@ static void read_page(slp_asking *a) {
   }
 }
 
-/* Returns 1 if a large page can be read while it comes. Each piece is then read while it is in the CPU's
- * cache; the beginning of the page no longer is when its last byte comes. An error is reported when the page
- * is complete. If the call fails, what was read is dropped. */
+/* Returns 1 if a large page can be read while it is being received. Each piece is then read while it is in
+ * the CPU's cache. If reading waited for the last byte, the beginning of the page would be out of the cache.
+ * An error in the page is reported only when the page is complete. If the call fails, what was read is
+ * dropped. */
 static int may_begin_early(const slp_asking *a) {
   const slp_http *http = &a->call.http;
   const slp_buf *body = a->call.into;
@@ -276,7 +277,7 @@ static void on_slice(slp_event *ev) {
 }
 
 /* ---- sending ------------------------------------------------------------------------------------------- */
-/* Fails the op in the next turn. */
+/* Fails an op that could not be sent. Its on_done runs in a later turn. */
 static void fail_unsent(slp_service *s, slp_op *op, int r) {
   slp_fail_clear(&op->fail);
   if (r == SLP_EINVAL)
@@ -306,8 +307,8 @@ static int may_grow(slp_http *http, size_t more) {
   return op->may_grow ? op->may_grow(op, more) : 1;
 }
 
-/* Returns "REGION:ACCOUNT" of arn:PARTITION:SERVICE:REGION:ACCOUNT:NAME, or {NULL, 0} if arn is not an
- * ARN. */
+/* Returns "REGION:ACCOUNT" of an ARN, arn:PARTITION:SERVICE:REGION:ACCOUNT:NAME, or {NULL, 0} if arn is not
+ * an ARN. */
 static slp_str account_of(slp_str arn) {
   size_t from = 0, colons = 0;
   for (size_t i = 0; i < arn.n; i++) {
@@ -345,7 +346,7 @@ void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   op->tries = 0;
   slp_asking *a = asking_take(s, kind, op);
   int r = a ? slp_service_write(a) : SLP_ENOMEM;
-  if (r) { /* a name that is not UTF-8 can't come here, because api/ checks names */
+  if (r) { /* the error is never a name that is not UTF-8, because api/ checks names */
     if (a) asking_give_back(a);
     fail_unsent(s, op, r);
     return;
@@ -354,7 +355,7 @@ void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   c->lane = kind == SLP_OP_RECORDS ? SLP_LANE_PAGES : SLP_LANE_CONTROL;
   c->total_ms_max = kind == SLP_OP_RECORDS ? SLP_RECORDS_MS_MAX : SLP_CONTROL_MS_MAX;
   c->tries_max = op->tries_max;
-  c->once = 0; /* every op here only reads */
+  c->once = 0; /* an op may be repeated, because all of them only read */
   c->into = place_for_answer(a);
   c->may_grow = kind == SLP_OP_RECORDS ? may_grow : NULL;
   c->reroute = s->kind->reroute;
@@ -373,7 +374,7 @@ static void op_records(slp_ops *o, slp_op_records *op) {
   slp_service_begin(o, SLP_OP_RECORDS, &op->op);
 }
 
-/* Removes the op from those that were not sent. Returns 1 if it was one of them. */
+/* Removes the op from s->unsent. Returns 1 if the op was in it. */
 static int take_unsent(slp_service *s, slp_op *op) {
   slp_op *before = NULL;
   for (slp_op *it = s->unsent; it; before = it, it = it->call) {

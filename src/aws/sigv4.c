@@ -1,5 +1,6 @@
-/* sigv4.c - the canonical request, the string to sign, the key of the day, the signature. The rules are in
- * the AWS General Reference, "Signature Version 4"; test/vectors compares them with botocore. */
+/* sigv4.c - builds the canonical request, the string to sign, the signing key of the day, and the signature.
+ * The rules are in the AWS General Reference, "Signature Version 4". test/vectors compares the signatures
+ * with botocore's. */
 #include "aws/sigv4.h"
 
 #include "codec/date.h"
@@ -9,24 +10,27 @@
 #define DATE_BASIC_N 16 /* YYYYMMDDTHHMMSSZ */
 #define DATE_N 8        /* YYYYMMDD */
 
-/* What requests of the same kind have in common. Most requests differ from the one before only in time, token
- * and body, so the text around those is kept. */
+/* The parts that requests of the same kind have in common. Most requests differ from the one before only in
+ * time, token and body, so the text around these three is kept from one request to the next. */
 typedef struct form {
-  slp_buf of;        /* the inputs that it was made from, each with its length */
-  slp_buf canonical; /* the request without date, token and, at its end, the body's hash */
+  /* the inputs from which the form was built, each with its length; empty: there is no form */
+  slp_buf of;
+  slp_buf canonical; /* the canonical request without the date, the token, and the body's hash at its end */
   size_t date_at, token_at, names_at, names_n;
-  slp_buf scope, authorization; /* complete except for the signature */
+  /* both texts are complete, except for the signature at the end of `authorization` */
+  slp_buf scope, authorization;
 } form;
 
 struct slp_signer {
   slp_mem *mem;
-  slp_digest *digest; /* holds the HMAC state of the day's key */
-  slp_buf key_of;     /* the inputs of the day's key (date, region, service, secret), each with its length */
+  slp_digest *digest; /* keeps the HMAC state of the day's signing key */
+  /* the inputs of the day's signing key (date, region, service, secret), each with its length */
+  slp_buf key_of;
   form form;
-  slp_buf scratch; /* wiped after each use, because it may have the token or the secret */
+  slp_buf scratch; /* wiped after each use, because it may contain the token or the secret */
 };
 
-/* Headers that proxies and servers may add, drop or change are not signed. */
+/* These headers are not signed, because proxies and servers may add, drop or change them. */
 static const char *const unsigned_headers[] = {"authorization",
                                                "connection",
                                                "expect",
@@ -60,7 +64,7 @@ slp_signer *slp_signer_new(slp_mem *mem) {
   slp_buf_init(&s->key_of, mem, CANONICAL_MAX);
   slp_buf_init(&s->scratch, mem, CANONICAL_MAX);
   s->digest = slp_digest_new(mem);
-  /* Reserves room from the start, because a buffer that grows would leave copies of secrets behind. */
+  /* Reserves room at the start, because a buffer that grows would leave copies of secrets behind. */
   if (!s->digest || slp_buf_reserve(&s->key_of, 1024) || slp_buf_reserve(&s->scratch, 4096)) {
     slp_signer_free(s);
     return NULL;
@@ -84,7 +88,7 @@ void slp_signer_free(slp_signer *s) {
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c; }
 
-/* Compares header names without regard to case. */
+/* Compares the names of headers; upper and lower case are the same. */
 static int name_cmp(slp_str a, slp_str b) {
   size_t n = a.n < b.n ? a.n : b.n;
   for (size_t i = 0; i < n; i++) {
@@ -102,7 +106,8 @@ static int is_unsigned(slp_str name) {
   return 0;
 }
 
-/* Keeps the list sorted; equal names stay in the order in which they were given. */
+/* Inserts a header into the sorted list. Headers with the same name stay in the order in which they were
+ * given. */
 static int insert_header(slp_http_header *sorted, size_t *n, slp_http_header header) {
   if (is_unsigned(header.name)) return 0;
   if (*n == SLP_SIGN_HEADERS_MAX) return SLP_ELIMIT;
@@ -117,7 +122,8 @@ static void add_lower(slp_buf *b, slp_str name) {
   for (size_t i = 0; i < name.n; i++) b->p[b->n++] = lower(name.p[i]);
 }
 
-/* Adds the value without white space at its ends, and with one space for each run inside. */
+/* Appends the value of a header, without white space at its ends, and with each run of white space inside
+ * replaced by one space. */
 static void add_value(slp_buf *b, slp_str value) {
   if (slp_buf_reserve(b, value.n)) return;
   int gap = 0;
@@ -134,7 +140,8 @@ static void add_value(slp_buf *b, slp_str value) {
   }
 }
 
-/* Stand in for the values of date and token, which the form does not have; only their places are noted. */
+/* Placeholders for the values of date and token, which the form does not contain. add_headers recognises them
+ * and stores where the values belong. */
 static const char date_place[] = "date", token_place[] = "token";
 
 static void add_headers(form *f, const slp_http_header *sorted, size_t n) {
@@ -180,15 +187,14 @@ static void add_line(slp_buf *b, slp_str s) {
   slp_buf_add_char(b, '\n');
 }
 
-/* ---- remembering inputs
- * ---------------------------------------------------------------------------------- */
+/* ---- comparing inputs with those of the last request --------------------------------------------------- */
 static void add_counted(slp_buf *b, slp_str s) {
   uint64_t n = s.n;
   slp_buf_add(b, &n, sizeof n);
   slp_buf_add_str(b, s);
 }
 
-/* Returns 1 if s is the next noted input at *at, and moves *at behind it. */
+/* Returns 1 if the stored input at offset *at is s, and moves *at to the next stored input. */
 static int is_next(const slp_buf *b, size_t *at, slp_str s) {
   uint64_t n;
   if (b->n - *at < sizeof n + s.n) return 0;
@@ -277,7 +283,7 @@ static int put_authorization(form *f, slp_str key_id) {
   return slp_buf_add_str(b, SLP_STR(", Signature="));
 }
 
-/* Makes f the form of this request, unless it is already. If that fails, f->of is empty. */
+/* Makes f the form of this request, unless it is already. Returns 0, or an error with f->of empty. */
 static int use_form(form *f, const slp_sign_request *rq, const slp_sign_keys *keys, slp_str day) {
   slp_http_header sorted[SLP_SIGN_HEADERS_MAX];
   size_t n = 0;
@@ -317,7 +323,8 @@ static int derive_key(slp_signer *s, const slp_sign_request *rq, slp_str secret,
   return r;
 }
 
-/* Makes the digest hold the key for this day, region, service and secret. */
+/* Makes s->digest keep the signing key for this day, region, service and secret, unless it keeps it already.
+ * Returns 0 or an error. */
 static int use_key(slp_signer *s, const slp_sign_request *rq, slp_str secret, slp_str day) {
   const slp_str part[] = {day, rq->region, rq->service, secret};
   slp_buf *of = &s->key_of;
@@ -334,14 +341,14 @@ static int use_key(slp_signer *s, const slp_sign_request *rq, slp_str secret, sl
 }
 
 /* ---- a signature --------------------------------------------------------------------------------------- */
-/* Builds the canonical request in scratch; the string to sign will replace it there. */
+/* Builds the canonical request in s->scratch. string_to_sign replaces it there by the string to sign. */
 static int canonical_request(slp_signer *s, slp_str body, slp_str date, slp_str token) {
   const form *f = &s->form;
   const char *p = f->canonical.p;
   slp_buf *b = &s->scratch;
   size_t at = f->date_at;
   slp_buf_clear(b);
-  /* a buffer that grows would leave a copy of the token behind */
+  /* Reserves room, because a buffer that grows would leave a copy of the token behind. */
   slp_buf_reserve(b, f->canonical.n + token.n + 128);
   slp_buf_add(b, p, at);
   slp_buf_add_str(b, date);
@@ -371,7 +378,7 @@ static int string_to_sign(slp_signer *s, slp_str date) {
 int slp_sign(slp_signer *s, const slp_sign_request *rq, const slp_sign_keys *keys, int64_t now_ms,
              char date[17], slp_buf *authorization) {
   uint8_t mac[32];
-  /* the time is read once for header and scope, so midnight can't fall between them */
+  /* The time is read once, for the header and for the scope, so that both have the same date at midnight. */
   slp_date_basic(now_ms, date);
   slp_str whole = {date, DATE_BASIC_N}, day = {date, DATE_N};
   int r = use_form(&s->form, rq, keys, day);

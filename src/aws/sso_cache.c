@@ -13,7 +13,7 @@ int slp_sso_cache_path(slp_buf *path, const char *home, const char *key) {
   return slp_buf_addf(path, "%s/.aws/sso/cache/%.40s.json", home, hex);
 }
 
-/* Old versions of the tools wrote times like "2020-06-17T10:02:08UTC". */
+/* Reads a time. Old versions of the AWS tools wrote times like "2020-06-17T10:02:08UTC". */
 static int read_time(slp_str s, int64_t *ret_ms) {
   const slp_str utc = SLP_STR("UTC");
   if (s.n > utc.n && memcmp(s.p + s.n - utc.n, utc.p, utc.n) == 0) s.n -= utc.n;

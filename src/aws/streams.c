@@ -1,5 +1,5 @@
-/* streams.c - the DynamoDB Streams service. To describe a table's stream, DynamoDB is asked for the table's
- * stream first, and then the stream is described: two requests in one op. */
+/* streams.c - implements slp_ops for DynamoDB Streams. A description of a table's stream takes two requests
+ * in one op: DescribeTable finds the latest stream of the table, and DescribeStream describes it. */
 #include "aws/limits.h"
 #include "aws/service.h"
 #include "aws/streams_read.h"
@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-/* values of slp_asking.step in a description */
+/* the values of slp_asking.step in a description */
 enum { UNDECIDED, THE_TABLE, THE_STREAM };
 
-/* Returns 1 for arn:...:table/NAME/stream/LABEL, 0 for the ARN of a table. */
+/* Returns 1 for the ARN of a stream, arn:...:table/NAME/stream/LABEL, and 0 for the ARN of a table. */
 static int is_stream_arn(slp_str arn) {
   const slp_str part = SLP_STR("/stream/");
   return arn.n && memmem(arn.p, arn.n, part.p, part.n) != NULL;
@@ -52,7 +52,7 @@ static int ask(slp_asking *a) {
       return slp_streams_put_iterator(&a->request, slp_iterator_of(a));
     case SLP_OP_CONSUMER: return SLP_EINVAL; /* only Kinesis has consumers */
     case SLP_OP_RECORDS:
-      c->arn = slp_records_of(a)->iterator; /* it begins with the stream's ARN */
+      c->arn = slp_records_of(a)->iterator; /* an iterator begins with the stream's ARN */
       c->target = SLP_STR("DynamoDBStreams_20120810.GetRecords");
       return slp_streams_put_records(&a->request, slp_records_of(a));
   }
@@ -102,8 +102,8 @@ static void read_small(slp_asking *a) {
     slp_call_good(&a->call);
 }
 
-/* Drops shards that are not children: servers that ignore the filter (moto, DynamoDB Local before 3) send
- * all. */
+/* Drops shards that are not children of children_of. Some servers ignore the filter and send all shards
+ * (moto, DynamoDB Local before 3). */
 static void listed(slp_asking *a) {
   slp_op_list_shards *op = slp_list_of(a);
   size_t kept = 0;

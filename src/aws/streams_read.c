@@ -13,7 +13,7 @@ int slp_streams_put_table(slp_buf *b, slp_str table) {
   return slp_jw_object_end(&w);
 }
 
-/* Asks for as few shards as possible, because another call lists them. */
+/* Writes DescribeStream with the smallest limit, because the shards are listed by another call. */
 int slp_streams_put_describe(slp_buf *b, slp_str arn) {
   slp_jw w = slp_jw_begin(b);
   slp_put_text(&w, "StreamArn", arn);
@@ -53,7 +53,7 @@ int slp_streams_put_records(slp_buf *b, const slp_op_records *op) {
 }
 
 /* ---- answers ------------------------------------------------------------------------------------------- */
-/* Calls `take` for each member of the object `inside` the answer. */
+/* Reads the member `inside` of the answer, an object, and calls `take` for each of its members. */
 static int read_inside(slp_json *j, slp_str body, const char *inside,
                        int (*take)(slp_json *j, slp_op_describe *op), slp_op_describe *op) {
   int given = 0;
@@ -98,7 +98,8 @@ int slp_streams_read_table(slp_str body, slp_op_describe *op, const char **ret_w
   return r;
 }
 
-/* A stream that is disabled, or is being disabled, can still be read to its end, so it counts as active. */
+/* Reads the status of a stream. A stream that is disabled, or is being disabled, can still be read to its
+ * end, so its status is ACTIVE. */
 static int take_status(slp_json *j, slp_op_describe *op) {
   slp_str status = {NULL, 0};
   int r = slp_json_string(j, &status);

@@ -1,4 +1,4 @@
-/* sts.c - the query protocol of STS (API version 2011-06-15): sends a form, reads XML. */
+/* sts.c - the query protocol of STS (API version 2011-06-15): the request is a form, the answer is XML. */
 #include "aws/sts.h"
 
 #include "aws/limits.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #define TRIES 3
-/* A web token may have 20,000 characters, each of which may take three in the form. */
+/* Room for the form: a web token may have 20,000 characters, and each of them may take three bytes. */
 #define FORM_MAX (64u * 1024 + 4096)
 #define ANSWER_MAX (64u * 1024)
 #define TEXT_MAX (32u * 1024)
@@ -30,8 +30,9 @@ const char *slp_sts_action(const slp_sts *s) {
   return s->web_token.p ? "AssumeRoleWithWebIdentity" : "AssumeRole";
 }
 
-/* Returns 1 if the failure may pass. A complete answer with status 200 and no keys, or one that is too large
- * to have keys, does not come from STS: the address is wrong and will stay so. */
+/* Returns 1 if the failure may pass by itself. It does not pass if a complete answer with status 200 has no
+ * keys, or if an answer is too large to have keys. Such answers do not come from STS, so the address is wrong
+ * and stays wrong. */
 int slp_sts_passes(const slp_sts *s) {
   const slp_fail *f = &s->call.fail;
   const slp_http *http = &s->call.http;
@@ -66,7 +67,7 @@ static void put(slp_buf *b, const char *name, slp_str value) {
 
 static int put_form(slp_sts *s) {
   char session[64];
-  /* Session names need not be unique; the time tells them apart in the service's logs. */
+  /* The time makes sessions distinguishable in the logs of AWS. Session names need not be unique. */
   snprintf(session, sizeof session, "sloop-%lld", (long long)(slp_aws_now_ms(s->call.aws) / 1000));
   slp_buf_addf(&s->body, "Action=%s&Version=2011-06-15", slp_sts_action(s));
   put(&s->body, "RoleArn", slp_str_of(s->role_arn));
@@ -118,7 +119,7 @@ static int take(slp_sts *s, const char *name, slp_str *ret) {
   return r;
 }
 
-/* Returns the account of the role's session; absent if the answer does not tell it. */
+/* Returns the account of the role's session, or {NULL, 0} if the answer does not have it. */
 static slp_str account_of_role(slp_sts *s) {
   slp_str arn;
   char path[160];

@@ -1,10 +1,12 @@
-/* subscribe.c - the life of a subscription, from the request to its last event.
+/* subscribe.c - runs a subscription, from the request to its last event.
  *
- * ASKED --the first byte of a 200--> READING <--an event is complete, and there is a page--> PARSING
- * any --the connection is over--> `left`: complete events are still handed out, then on_done
+ * ASKED --the first byte of an answer with status 200--> READING
+ * READING --an event is complete, and there is a page--> PARSING --the page is handed out--> READING
  *
- * Bytes are read from the connection only while there is a page for the next event and no complete event
- * waits. So the reader's budget knows of everything that is kept here, except for one piece of curl's. */
+ * When the connection is over, `left` is set. Complete events are still handed out, then on_done is called.
+ *
+ * Bytes are read from the connection only while there is a page for the next event, and no complete event is
+ * waiting. So the reader's budget includes all bytes that are kept here, except for one piece of curl's. */
 #include "aws/subscribe.h"
 
 #include "aws/call.h"
@@ -17,12 +19,12 @@
 
 #define SLICE_BYTES (64u * 1024)
 #define SLICE_RECORDS 256u
-/* The longest delay of an event that is assumed. An event made much earlier than it came would move too far
- * in the order across shards. The service's own delay is 70 ms on average (Developer Guide, "Develop enhanced
- * fan-out consumers"). */
+/* The longest delay that is assumed between the creation and the arrival of an event. With a longer assumed
+ * delay, an event could get too early a place in the order across shards. Kinesis' own delay is 70 ms on
+ * average (Developer Guide, "Develop enhanced fan-out consumers"). */
 #define EVENT_DELAY_US 500000u
-/* After a pause the connection holds events that were made during it. Events that come within this time count
- * as such. */
+/* After a pause, the connection contains events that were created during the pause. An event that arrives
+ * within CATCH_UP_US after the pause may be one of these. A pause of up to LONG_PAUSE_US is ignored. */
 #define CATCH_UP_US 2000000u
 #define LONG_PAUSE_US 200000u
 
@@ -30,19 +32,20 @@ typedef enum { ASKED, READING, PARSING } sub_state;
 
 typedef struct subscription {
   slp_call call;
-  slp_aws *aws; /* holds a reference */
+  slp_aws *aws; /* the subscription holds a reference */
   slp_op_subscribe *op;
   sub_state state;
-  uint8_t left;   /* the call is over; `fail` says how */
-  uint8_t handed; /* an event was handed out */
-  uint8_t paused; /* since paused_us no bytes are read from the connection */
+  uint8_t left;   /* 1: the call is over; `fail` has its outcome */
+  uint8_t handed; /* 1: an event was handed out */
+  uint8_t paused; /* 1: no bytes have been read from the connection since paused_us */
   uint64_t paused_us;
-  uint64_t held_us, held_until_us; /* the last pause that was long enough to matter; 0: there was none */
+  /* start and end of the last pause longer than LONG_PAUSE_US; 0: there was none */
+  uint64_t held_us, held_until_us;
   slp_fail fail;
   slp_buf request, in;
   slp_event_reader events;
   slp_page_reader *reader;
-  slp_page *page; /* for the next event; NULL: core wants none */
+  slp_page *page; /* the page for the next event; NULL: core wants no event */
   slp_event step;
   slp_timer silence;
 } subscription;
@@ -80,8 +83,8 @@ static void go_on(subscription *u) {
   if (u->call.state == SLP_CALL_SENT) slp_http_resume(u->aws->h, &u->call.http);
 }
 
-/* Returns 1 if a complete message has come. Its length is checked only when it is read, which takes the first
- * 12 bytes: a damaged message may claim fewer. */
+/* Returns 1 if a complete message has arrived, or enough of it to refuse it. The reader checks the length in
+ * a message, and needs the first 12 bytes for that. A damaged message may have a length below 12. */
 static int has_whole(const subscription *u) {
   size_t n = u->in.n - u->events.at;
   if (n < 12) return 0;
@@ -120,7 +123,7 @@ static void broken(subscription *u, slp_class class, int code, const char *why) 
   over(u);
 }
 
-/* Ends the subscription by an exception or error message inside the stream. */
+/* Ends the subscription after a message in the stream that is an exception or an error. */
 static void refused(subscription *u, const slp_event_message *m, slp_str name) {
   slp_remedy remedy;
   char type[160];
@@ -137,7 +140,7 @@ static void refused(subscription *u, const slp_event_message *m, slp_str name) {
 }
 
 /* ---- events -------------------------------------------------------------------------------------------- */
-/* Returns the earliest time at which the event may have been made. */
+/* Returns the earliest time at which the event may have been created. */
 static uint64_t made_us(const subscription *u) {
   uint64_t now = slp_now_us(u->aws->h);
   uint64_t at = now > EVENT_DELAY_US ? now - EVENT_DELAY_US : 0;
@@ -145,8 +148,9 @@ static uint64_t made_us(const subscription *u) {
   return slp_max_u64(at, u->call.http.sent_us);
 }
 
-/* Moves the event's payload to the page by exchanging the buffers: the page gets this memory, and the bytes
- * after the event go to the page's old memory. */
+/* Moves the payload of an event to the page without copying it into other memory. The page gets the memory of
+ * u->in. u->in gets the page's old memory, with a copy of the bytes that follow the event. Returns 0 or
+ * SLP_ENOMEM. */
 static int take_payload(subscription *u, slp_str payload) {
   slp_buf *in = &u->in, *body = &u->page->body;
   size_t end = u->events.at, rest = in->n - end, at = (size_t)(payload.p - in->p);
@@ -179,7 +183,8 @@ static void drop_read(subscription *u) {
 
 static void on_step(slp_event *ev);
 
-/* Returns 1 if the page is read, 0 if it is read on later or the subscription is over. */
+/* Parses a slice of the event. Returns 1 if the whole page is parsed. Returns 0 if parsing continues in a
+ * later turn, or if the subscription is over. */
 static int parse(subscription *u) {
   char text[200];
   int r = slp_page_read(u->reader, SLICE_BYTES, SLICE_RECORDS);
@@ -200,10 +205,10 @@ static void hand_out(subscription *u) {
   u->handed = 1;
   pause(u);
   if (u->left) slp_post(u->aws->h, &u->step);
-  u->op->on_event(u->op); /* last, because it may cancel the subscription */
+  u->op->on_event(u->op); /* the last statement, because it may cancel the subscription */
 }
 
-/* Handles one message. Returns 1 if there may be another one. */
+/* Handles one message. Returns 1 if the next message may be handled now. */
 static int message(subscription *u, const slp_event_message *m) {
   slp_str kind = slp_event_text(m, ":message-type");
   if (slp_str_is(kind, "exception")) {
@@ -215,7 +220,7 @@ static int message(subscription *u, const slp_event_message *m) {
     return 0;
   }
   if (!slp_str_is(slp_event_text(m, ":event-type"),
-                  "SubscribeToShardEvent")) { /* the initial response, or a kind of event that is not known */
+                  "SubscribeToShardEvent")) { /* it is the initial response, or an unknown kind of event */
     drop_read(u);
     return 1;
   }
@@ -248,7 +253,7 @@ static void step(subscription *u) {
       slp_fail_set(&u->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended within an event");
     over(u);
   } else if (u->page) {
-    go_on(u); /* a complete message was in the way */
+    go_on(u); /* the pause was for a complete message, which is handled now */
   }
 }
 
@@ -260,7 +265,8 @@ static void watch(subscription *u) {
                 slp_after_us(slp_now_us(u->aws->h), (uint64_t)SLP_SUBSCRIPTION_SILENT_MS * 1000));
 }
 
-/* The header's texts are there as soon as it has come; its status only with the first byte after it. */
+/* Ends a subscription that was silent. http.content_type is set as soon as the header of the answer has
+ * arrived, but http.status only when the first byte after the header has. */
 static void give_up_silent(subscription *u) {
   int head = u->call.http.status == 200 || strstr(u->call.http.content_type, "eventstream") != NULL;
   u->op->silent = 1;
@@ -304,7 +310,7 @@ static void on_done(slp_call *c) {
   u->fail = c->fail;
   slp_name_right(&u->fail, "kinesis:", c->target, u->op->consumer_arn);
   u->left = 1;
-  if (c->http.status == 200) opened(u); /* the connection may have broken before on_more could run */
+  if (c->http.status == 200) opened(u); /* the connection may have broken before on_more could be called */
   if (u->state == ASKED) {
     u->op->op.sent_us = c->http.sent_us;
     u->op->op.date_ms = c->http.date_ms;
@@ -327,7 +333,8 @@ static int put_request(slp_buf *b, const slp_op_subscribe *op) {
   return slp_jw_object_end(&w);
 }
 
-/* Reports in the next turn that there is no memory for the request. */
+/* Ends a subscription whose request could not be written, because there is no memory. Runs in a later
+ * turn. */
 static void on_unsent(slp_event *ev) {
   subscription *u = SLP_OWNER(ev, subscription, step);
   slp_fail_set(&u->fail, SLP_NOMEM, SLP_ENOMEM, "no memory for a subscription");
@@ -361,11 +368,13 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   c->lane = SLP_LANE_PUSH;
   c->arn = op->consumer_arn;
   c->target = SLP_STR("Kinesis_20131202.SubscribeToShard");
-  c->content_type = SLP_STR("application/x-amz-json-1.1"); /* the service answers CBOR with status 500 here */
+  /* for this call, Kinesis answers a request in CBOR with status 500 */
+  c->content_type = SLP_STR("application/x-amz-json-1.1");
   c->body = slp_buf_str(&u->request);
   c->total_ms_max = SLP_SUBSCRIPTION_MS_MAX;
-  c->tries_max = 1;     /* the shard's reader subscribes again, from where it is then */
-  c->keeps_secrets = 1; /* the last message may be read when the connection is gone */
+  /* the reader of the shard subscribes again, from the place that it has then reached */
+  c->tries_max = 1;
+  c->keeps_secrets = 1; /* the last message may be read after the connection is gone */
   c->into = &u->in;
   c->may_grow = may_grow;
   c->on_more = on_more;
