@@ -7,6 +7,7 @@
 #include "aws/ops.h"
 #include "codec/json.h"
 
+/* Reads the answer of GetShardIterator into op->iterator. */
 int slp_read_iterator(slp_str body, slp_op_iterator *op, const char **ret_why);
 
 typedef struct slp_list_shape {
@@ -25,6 +26,7 @@ typedef struct slp_list_reader {
   size_t rows_cap;
   const char *why;
 } slp_list_reader;
+/* Starts to read the listing in op->body. `shape` must live as long as r. */
 void slp_list_reader_begin(slp_list_reader *r, slp_op_list_shards *op, const slp_list_shape *shape);
 /* Reads up to rows_max shards. Returns 0 when the whole listing is read, SLP_MORE if it must be called again,
  * or an error. */

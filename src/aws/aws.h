@@ -73,10 +73,11 @@ typedef struct slp_aws_options {
  * sentence in `why`. Only the first call reads files and looks for the region. If it finds an unreadable file
  * or no region, it fails with SLP_AUTH or SLP_REFUSED, and the message says what to set. */
 int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[160]);
+/* Takes a reference. */
 void slp_aws_hold(slp_aws *aws);
 /* Drops a reference. The last drop frees the identity and wipes its secrets; no op may be in flight then. */
 void slp_aws_drop(slp_aws *aws);
-/* Answers slp_aws_creds_fn. Must be called exactly once for each call of it, with `error` 0 and keys, or with
+/* Answers a call of slp_aws_creds_fn. Must be called exactly once for each such call, with `error` 0 and keys, or with
  * a negative code and a reason in `why`. */
 void slp_aws_keys_done(slp_aws *aws, int error, const slp_aws_keys *keys, const char *why);
 
@@ -85,6 +86,7 @@ typedef struct slp_aws_stats {
   uint64_t failed;                  /* how many tries failed */
   uint64_t failed_as[SLP_FAILURES]; /* how many tries failed, by slp_failure_number() */
 } slp_aws_stats;
+/* Returns the counters of all calls of this identity; they live as long as aws. */
 const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws);
 
 /* Creates the functions that send ops to Kinesis. They hold a reference on aws. Returns 0 or SLP_ENOMEM. */
@@ -93,6 +95,6 @@ void slp_kinesis_free(slp_ops *ops); /* no op may be in flight */
 /* Creates the functions that send ops to DynamoDB Streams. They hold a reference on aws. A listing needs the
  * stream's ARN. Returns 0 or SLP_ENOMEM. */
 int slp_streams_new(slp_ops **ret, slp_aws *aws);
-void slp_streams_free(slp_ops *ops);
+void slp_streams_free(slp_ops *ops); /* no op may be in flight */
 
 #endif

@@ -29,7 +29,7 @@ typedef enum {
 } slp_call_state;
 
 typedef struct slp_call {
-  /* The owner sets these members. What they point to is borrowed until the call ends. `reroute` may change
+  /* The owner sets these members. The memory to which they point is borrowed until the call ends. `reroute` may change
    * the request. */
   slp_aws *aws;
   slp_svc svc;
@@ -98,6 +98,7 @@ typedef struct slp_call {
 } slp_call;
 
 void slp_call_init(slp_call *c, slp_aws *aws); /* zeroes c */
+/* Sends the call. on_done runs in a later turn, also if the call can't be sent. */
 void slp_call_send(slp_call *c);
 /* Fails a call that is not sent. on_done runs in a later turn. */
 void slp_call_refuse(slp_call *c, slp_class class, int code, const char *why);

@@ -47,6 +47,7 @@ int slp_cw_put_begin(slp_cw_put *p, slp_str ns, int64_t at_ms);
  * it, and adds the datum to the next call. Returns SLP_EBADDATA if CloudWatch would refuse the datum, because
  * a dimension is empty, too long or not UTF-8; the datum is then left out. */
 int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d);
+/* Sends the call. on_done runs in a later turn, with the outcome in p->fail. */
 void slp_cw_put_send(slp_cw_put *p);
 /* on_done will not be called; may be called when no call is in flight */
 void slp_cw_put_cancel(slp_cw_put *p);

@@ -50,7 +50,7 @@ struct slp_creds {
 
   char *now[PARTS]; /* owned; the current keys; now[KEY_ID] NULL: there are none */
   uint64_t serial;
-  int64_t expires_ms; /* 0 to SLP_KEYS_NEVER */
+  int64_t expires_ms; /* expiry of the current keys; 0 to SLP_KEYS_NEVER */
   uint8_t outlives;   /* 1: the keys are used after their expiry if an attempt for new keys failed */
   int64_t advisory_ms, mandatory_ms;
   uint32_t failures; /* how many attempts in a row have failed */

@@ -42,6 +42,7 @@ int slp_endpoint_needs_profile(const slp_endpoint_wish *wish);
 int slp_endpoint_resolve(const slp_endpoint_wish *wish, slp_endpoint *ret, slp_fail *f);
 /* Splits a URL into the members of e. Returns 0, or SLOOP_EOPTION with a sentence in `why`. */
 int slp_endpoint_parse_url(slp_endpoint *e, slp_str url, char why[160]);
+/* Returns 1 if the region is a single DNS label. */
 int slp_region_valid(slp_str region);
 /* Returns 1 for a pseudo-region such as "us-west-2-fips" or "fips-us-west-2", whose name asks for FIPS
  * endpoints; ret is then the real region, "us-west-2". Returns 0 for any other valid region, and copies it to

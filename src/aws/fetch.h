@@ -13,7 +13,7 @@
 
 typedef struct slp_fetch {
   slp_host *h;
-  /* The owner sets these members. What they point to is borrowed until the request is over. */
+  /* The owner sets these members. The memory to which they point is borrowed until the request is over. */
   const char *method, *url;
   slp_http_header headers[3];
   size_t headers_n;

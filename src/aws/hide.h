@@ -2,8 +2,8 @@
  * text from outside may quote the request, and so the secrets in it. The functions do no I/O.
  *
  * A quote may be cut, and may contain only the middle of a secret. So in a text, every run of SLP_SECRET_RUN
- * bytes that also occurs in a secret is hidden. Of a shorter secret, the whole secret is hidden. The run may
- * be written plainly, as in JSON (\/, \u002f) or as in a URL (%2F). */
+ * bytes that also occurs in a secret is hidden. A shorter secret is hidden only as a whole. The run may be
+ * written plainly, as in JSON (\/, \u002f) or as in a URL (%2F). */
 #ifndef SLP_AWS_HIDE_H
 #define SLP_AWS_HIDE_H
 
@@ -27,6 +27,7 @@ typedef struct slp_hiding {
   uint64_t maybe[1024]; /* a filter: bit n is set if a run in a secret has the hash n */
 } slp_hiding;
 
+/* Prepares a search for parts of `secrets`, which are borrowed. */
 void slp_hiding_begin(slp_hiding *h, const slp_secrets *secrets);
 /* Returns how many bytes at the start of the text belong to a secret of at least `least` bytes; 0: none. */
 size_t slp_hiding_at(const slp_hiding *h, slp_str text, size_t least);

@@ -58,7 +58,8 @@ static void tell_later(slp_imds *m, slp_imds_result result) {
   slp_post(m->h, &m->ev);
 }
 
-/* Returns a setting that is a number, but at most `most`. If it is not set, not valid or 0, returns `otherwise`. */
+/* Returns a setting that is a number, but at most `most`. Returns `otherwise` if the setting is missing, not
+ * a number, or 0. */
 static uint32_t number(const slp_imds *m, const char *variable, slp_profile_key key, uint32_t otherwise,
                        uint32_t most) {
   uint64_t n;

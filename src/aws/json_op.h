@@ -39,6 +39,7 @@ typedef struct slp_json_op {
 
 /* zeroes op; the owner holds a reference on aws */
 void slp_json_op_init(slp_json_op *op, slp_aws *aws, size_t answer_max);
+/* Sends op->request. on_done runs in a later turn. */
 void slp_json_op_send(slp_json_op *op);
 /* on_done will not be called; may be called when no call is in flight */
 void slp_json_op_cancel(slp_json_op *op);

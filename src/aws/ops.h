@@ -79,8 +79,8 @@ typedef struct slp_op_iterator { /* GetShardIterator */
   slp_op op;
   slp_str name, arn, shard; /* in */
   slp_iter_kind kind;
-  slp_str seq;   /* in: for AT_SEQ and AFTER_SEQ */
-  int64_t at_ms; /* in: for AT_TIME */
+  slp_str seq;   /* in: the sequence number for SLP_ITER_AT_SEQ and SLP_ITER_AFTER_SEQ */
+  int64_t at_ms; /* in: the time for SLP_ITER_AT_TIME, milliseconds since 1970 */
   /* out: the iterator; the caller initialises the buffer (at most 4096 bytes) and frees it */
   slp_buf iterator;
 } slp_op_iterator;
@@ -133,8 +133,8 @@ typedef struct slp_op_subscribe {
   slp_op op;
   slp_str consumer_arn, shard; /* in */
   slp_iter_kind kind;
-  slp_str seq;   /* in: for AT_SEQ and AFTER_SEQ */
-  int64_t at_ms; /* in: for AT_TIME */
+  slp_str seq;   /* in: the sequence number for SLP_ITER_AT_SEQ and SLP_ITER_AFTER_SEQ */
+  int64_t at_ms; /* in: the time for SLP_ITER_AT_TIME, milliseconds since 1970 */
   /* PURE: returns 1 if the event that is being received may have that many bytes. 0 pauses the event until
    * `resume_events`. */
   int (*may_grow)(struct slp_op_subscribe *op, size_t bytes);

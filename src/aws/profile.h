@@ -70,6 +70,7 @@ const char *slp_profile_get(const slp_profile *p, slp_profile_key key);
 /* Returns 1 if `value` is `lower`, which is in lower case; the case of `value` does not matter. Returns 0 if
  * `value` is NULL. */
 int slp_setting_is(const char *value, const char *lower);
+/* Returns the name of the setting in the files, such as "role_arn". */
 const char *slp_profile_key_name(slp_profile_key key);
 /* Returns the path of the file that has the value of `key`, for messages. */
 const char *slp_profile_where(const slp_profile *p, slp_profile_key key);
@@ -83,7 +84,9 @@ typedef struct slp_wait { /* a caller that waits for something; `run` is called 
   slp_list link;
   void (*run)(struct slp_wait *wait);
 } slp_wait;
+/* Appends `wait` to the callers in `waiting`. A wait can be in one list only. */
 void slp_wait_add(slp_list *waiting, slp_wait *wait);
+/* Removes `wait` from its list, if it is in one. Its `run` will not be called. */
 void slp_wait_cancel(slp_wait *wait);
 void slp_wait_run_all(slp_list *waiting); /* runs all that wait now; a `run` may wait again */
 

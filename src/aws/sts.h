@@ -6,7 +6,7 @@
 #include "aws/call.h"
 
 typedef struct slp_sts {
-  /* The caller sets these members. What they point to is borrowed until the request is over.
+  /* The caller sets these members. The memory to which they point is borrowed until the request is over.
    * session NULL: a name is generated. external_id NULL: none is sent. */
   const char *role_arn, *session, *external_id;
   const char *duration_s;            /* NULL: the default of STS */
@@ -25,6 +25,7 @@ typedef struct slp_sts {
 } slp_sts;
 
 void slp_sts_init(slp_sts *s, slp_aws *aws);
+/* Sends the request. on_done runs in a later turn. */
 void slp_sts_send(slp_sts *s);
 void slp_sts_cancel(slp_sts *s); /* wipes everything; may be called when idle */
 void slp_sts_free(slp_sts *s);   /* cancels, then frees what s owns */

@@ -16,6 +16,7 @@ typedef struct slp_later {
 void slp_later_init(slp_later *l, slp_host *h);
 /* Makes rq->on_done run in a later turn. The caller has already put the answer into rq. */
 void slp_later_add(slp_later *l, slp_src_req *rq);
+/* Returns 1 if rq waits to be answered. */
 int slp_later_has(const slp_later *l, const slp_src_req *rq);
 /* Returns 1 if rq was waiting; its on_done will then not be called. */
 int slp_later_cancel(slp_later *l, slp_src_req *rq);

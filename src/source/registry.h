@@ -22,6 +22,7 @@ typedef struct slp_registry_opts {
   void *arg;
 } slp_registry_opts;
 
+/* Starts to list the consumers, and copies *o. Returns 0 or SLP_ENOMEM. */
 int slp_registry_new(slp_registry **ret, slp_mem *mem, const slp_registry_opts *o);
 void slp_registry_free(slp_registry *c); /* may be called at any time; c may be NULL */
 /* Returns the consumers, sorted by name. With opts.remove, returns only the deregistered consumer, with

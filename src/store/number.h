@@ -21,6 +21,7 @@ int slp_decimal_parse(slp_str s, slp_decimal *ret);
 int slp_decimal_cmp(const slp_decimal *a, const slp_decimal *b); /* returns -1, 0 or 1 */
 /* Returns 0, or SLP_ELIMIT if the sum has too many digits or is out of range. */
 int slp_decimal_add(const slp_decimal *a, const slp_decimal *b, slp_decimal *ret);
+/* Writes the number without an exponent. Returns the text, which is in `room`. */
 slp_str slp_decimal_text(const slp_decimal *d, char room[SLP_DECIMAL_TEXT_MAX]);
 
 #endif

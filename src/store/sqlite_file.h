@@ -43,6 +43,7 @@ typedef struct slp_sqlite_ask {
   uint8_t created;
   slp_store_rows out; /* out: the rows that a GET or LIST found, or the row that a WRITE reports */
 } slp_sqlite_ask;
+/* Runs the request `a` and sets its out members. Called on a worker thread. */
 void slp_sqlite_do(slp_sqlite_ask *a);
 
 #endif

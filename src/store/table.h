@@ -10,9 +10,11 @@ slp_table_spec *slp_table_copy(slp_mem *mem, const slp_table_spec *table);
 /* Sets f: the table exists, but its keys are not the wanted ones. `hash` and `range` are the keys that it
  * has; `range` is "" if the table has no range key. */
 void slp_table_other_keys(slp_fail *f, const slp_table_spec *want, const char *hash, const char *range);
+/* Sets f: the table does not exist. */
 void slp_table_missing(slp_fail *f, const slp_table_spec *want);
 /* Sets f: the rows of a list would take more memory than `bound` allows. Returns SLP_ELIMIT. */
 int slp_table_too_long(slp_fail *f, const slp_table_spec *table, const slp_store_bound *bound);
+/* Sets f: there is no memory for a request. */
 void slp_table_no_memory(slp_fail *f);
 
 #endif
