@@ -77,8 +77,8 @@ int slp_aws_new(slp_aws **ret, slp_host *h, const slp_aws_options *o, char why[1
 void slp_aws_hold(slp_aws *aws);
 /* Drops a reference. The last drop frees the identity and wipes its secrets; no op may be in flight then. */
 void slp_aws_drop(slp_aws *aws);
-/* Answers a call of slp_aws_creds_fn. Must be called exactly once for each such call, with `error` 0 and keys, or with
- * a negative code and a reason in `why`. */
+/* Answers a call of slp_aws_creds_fn. Must be called exactly once for each such call, with `error` 0 and
+ * keys, or with a negative code and a reason in `why`. */
 void slp_aws_keys_done(slp_aws *aws, int error, const slp_aws_keys *keys, const char *why);
 
 typedef struct slp_aws_stats {

@@ -29,15 +29,16 @@ typedef enum {
 } slp_call_state;
 
 typedef struct slp_call {
-  /* The owner sets these members. The memory to which they point is borrowed until the call ends. `reroute` may change
-   * the request. */
+  /* The owner sets these members. The memory to which they point is borrowed until the call ends. `reroute`
+   * may change the request. */
   slp_aws *aws;
   slp_svc svc;
   slp_lane lane;
   slp_str target, content_type, body; /* target absent: the header X-Amz-Target is not sent */
   /* how many calls of this operation the account may make in a second; 0: not limited */
   uint32_t quota_a_second;
-  /* "REGION:ACCOUNT" that the limit counts for; {NULL, 0}: not known, so endpoint and target stand for it */
+  /* The account to which quota_a_second applies, as "REGION:ACCOUNT". {NULL, 0}: not known; then all calls to
+   * the same endpoint and target are counted together. */
   slp_str quota_of;
   slp_str arn; /* an ARN in the request, if any; the call may go to the host of the ARN's account */
   const slp_sign_keys *keys; /* keys of the owner, which can't be renewed; NULL: the keys of aws */
@@ -90,8 +91,9 @@ typedef struct slp_call {
   int64_t signed_ms;      /* the time with which this try was signed */
   int64_t signed_wall_ms; /* the machine's clock when this try was signed */
   uint64_t serial;        /* identifies the keys with which this try was signed */
-  uint8_t free_try;       /* 1: this try is a remedy, so it does not count as a try */
-  /* how far the remedies for keys and for a stale connection have been tried; each is tried once in a call */
+  uint8_t free_try;       /* 1: the next try follows a remedy, so it is not counted */
+  /* keys_tried: 1: new keys were requested; 2: the call was sent with new keys. stale_tried: 1: the call was
+   * sent again on a new connection. Each of these remedies is tried once in a call. */
   uint8_t keys_tried, stale_tried;
   uint8_t clock_fixed; /* 1: the last answer refused the request's time, and its Date corrected the clock */
   uint8_t late_tried;  /* how many refusals of the request's time were read too late to correct the clock */

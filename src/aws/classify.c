@@ -79,9 +79,9 @@ static const row rows[] = {
     {"InvalidIdentityToken", SLP_AUTH, SLP_REMEDY_NONE},       /* [M] sts: the token is not accepted */
     {"InvalidContextAssertion", SLP_AUTH, SLP_REMEDY_NONE},    /* [M] sts: the token is not accepted */
     {"Unauthorized", SLP_AUTH, SLP_REMEDY_NONE},               /* [M] sso: the user must sign in again */
-    {"InvalidClient", SLP_AUTH, SLP_REMEDY_NONE},              /* [M] sso-oidc: sign in again */
-    {"InvalidGrant", SLP_AUTH, SLP_REMEDY_NONE},               /* [M] sso-oidc: sign in again */
-    {"UnauthorizedClient", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] sso-oidc: sign in again */
+    {"InvalidClient", SLP_AUTH, SLP_REMEDY_NONE},              /* [M] sso-oidc: the user must sign in again */
+    {"InvalidGrant", SLP_AUTH, SLP_REMEDY_NONE},               /* [M] sso-oidc: the user must sign in again */
+    {"UnauthorizedClient", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] sso-oidc: the user must sign in again */
     {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},               /* [C] [S] */
     {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},               /* [J] */
     {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS},         /* [C] */

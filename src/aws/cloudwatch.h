@@ -9,8 +9,8 @@
  * service model monitoring 2010-08-01, PutMetricData). */
 #define SLP_CLOUDWATCH_DATA_MAX 1000u
 #define SLP_CLOUDWATCH_BODY_MAX 1000000u
-/* From the same model: Namespace, MetricName and DimensionName have 1..255 characters, DimensionValue
- * 1..1024. */
+/* Limits of texts (botocore 1.43.11, service model monitoring 2010-08-01): Namespace, MetricName and
+ * DimensionName have 1..255 characters, DimensionValue 1..1024. */
 #define SLP_CLOUDWATCH_NAME_MAX 255u
 #define SLP_CLOUDWATCH_VALUE_MAX 1024u
 #define SLP_CLOUDWATCH_DIMENSIONS_MAX 4u /* the most that this program uses; CloudWatch accepts 30 */

@@ -29,8 +29,9 @@ typedef struct slp_endpoint_wish {
   const char *arn;
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
-  const slp_profile *profile;    /* NULL: the profile was not read */
-  const char *region_of_machine; /* the last choice; NULL: not known */
+  const slp_profile *profile; /* NULL: the profile was not read */
+  /* the region of this machine, used if no other source gives a region; NULL: not known */
+  const char *region_of_machine;
 } slp_endpoint_wish;
 
 /* returns a name such as "dynamodb_streams", as in [services] sections */

@@ -9,7 +9,8 @@
 #define SLP_KINESIS_PAGE_BYTES_FULL \
 /* A page larger than this was cut: the next record, which may have 1 MiB and more, did not fit. */
 (8u * 1024 * 1024)
-/* From the same model: a ShardIterator has 1..512 characters, a NextToken 1..1048576. */
+/* botocore 1.43.11, service model kinesis 2013-12-02: a ShardIterator has 1..512 characters, a NextToken
+ * 1..1048576. */
 #define SLP_KINESIS_ITERATOR_MAX 512u
 #define SLP_KINESIS_NEXT_TOKEN_MAX (1024u * 1024)
 /* DynamoDB Streams: GetRecords "Limit" is 1..1000 (botocore 1.43.11, service model dynamodbstreams

@@ -67,7 +67,7 @@ void slp_op_list_init(slp_op_list_shards *op, slp_mem *mem); /* zeroes op */
 void slp_op_list_free(slp_op_list_shards *op);               /* frees body and shards; not while in flight */
 
 typedef enum {
-  SLP_ITER_OLDEST = 1, /* TRIM_HORIZON */
+  SLP_ITER_OLDEST = 1, /* the iterator type TRIM_HORIZON */
   SLP_ITER_LATEST,
   SLP_ITER_AT_TIME,
   SLP_ITER_AT_SEQ,

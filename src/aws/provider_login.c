@@ -107,7 +107,8 @@ static void read_cache(login *s);
 static void on_saved(void *arg, int error) {
   login *s = arg;
   if (error) {
-    /* The new keys are good. `kept` has the refresh token for the next renewal. */
+    /* The cache could not be written, but the new keys are good. `kept` stores what the cache should contain,
+     * with the refresh token for the next renewal. */
     slp_secret_free(&s->kept);
     slp_buf_move(&s->kept, &s->renewed_text);
     s->kept_expires_ms = s->cached.expires_ms;

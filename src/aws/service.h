@@ -82,7 +82,7 @@ static inline slp_op_consumer *slp_consumer_op_of(slp_asking *a) {
 static inline slp_asking *slp_asking_of(slp_call *c) { return SLP_OWNER(c, slp_asking, call); }
 
 /* Called in ask(). Limits the calls of this operation to a_second in a second for the account in `arn`. If
- * `arn` is not an ARN, the limit is that of the endpoint. */
+ * `arn` is not an ARN, all calls to the endpoint are counted together. */
 void slp_service_quota(slp_asking *a, uint32_t a_second, slp_str arn);
 /* Sends an op; for kinds of ops that only some services have. */
 void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op);

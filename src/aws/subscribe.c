@@ -265,8 +265,9 @@ static void watch(subscription *u) {
                 slp_after_us(slp_now_us(u->aws->h), (uint64_t)SLP_SUBSCRIPTION_SILENT_MS * 1000));
 }
 
-/* Ends a subscription that was silent. http.content_type is set as soon as the header of the answer has
- * arrived, but http.status only when the first byte after the header has. */
+/* Ends a subscription that was silent. http.content_type shows whether the service accepted it: this member
+ * is set as soon as the header of the answer has arrived, but http.status only when the first byte after the
+ * header has. */
 static void give_up_silent(subscription *u) {
   int head = u->call.http.status == 200 || strstr(u->call.http.content_type, "eventstream") != NULL;
   u->op->silent = 1;

@@ -261,7 +261,8 @@ static void do_list(slp_source *s, slp_src_list *rq) {
   rq->shards_n = 0;
   rq->ended = 0;
   slp_request *q = request_take(p, SLP_ASK_LIST, &rq->rq);
-  if (q) { /* `describing` also says that q->op.list holds nothing to free */
+  /* `describing` stays 1 until q->op.list is initialised, so that request_give_back does not free it */
+  if (q) {
     q->describing = 1;
     q->timer = (slp_timer){.at_us = UINT64_MAX, .run = on_page_due};
     slp_buf_init(&q->token, p->h->mem, SLP_KINESIS_NEXT_TOKEN_MAX);

@@ -543,8 +543,8 @@ static int is_vain(const sub *u, const slp_fail *fail) {
                         class == SLP_ACCESS || (class == SLP_AUTH && a_proxy_said_so(fail)));
 }
 
-/* Returns 1 if every further subscription would fail too: subscribing is denied, a proxy blocks it, or the server
- * does not know the operation. */
+/* Returns 1 if every further subscription would fail too: subscribing is denied, a proxy blocks it, or the
+ * server does not know the operation. */
 static int is_final(const slp_fail *fail) {
   int lasts = slp_class_lasts(fail->class) && (a_proxy_said_so(fail) || is_no_operation_there(fail));
   return fail->class == SLP_ACCESS || lasts;

@@ -49,7 +49,7 @@
 #define ITEM_TEXT_MAX (4u * 1024 * 1024)
 
 struct slp_sqlite_file {
-  slp_mem *mem;          /* the file holds a reference */
+  slp_mem *mem;          /* slp_sqlite_file holds a reference */
   char *path;            /* owned */
   slp_table_spec *table; /* owned */
   sqlite3 *db;           /* NULL: the file is not open */
