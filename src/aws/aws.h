@@ -24,7 +24,7 @@ typedef enum {
 typedef enum { SLP_WIRE_AUTO, SLP_WIRE_CBOR, SLP_WIRE_JSON } slp_wire;
 
 /* Returns the value of an environment variable, or NULL. The simulator and the tests pass a function of their
- * own. The code of aws/ never stores the returned pointer. */
+ * own. The code of aws/ never caches a result. */
 typedef const char *(*slp_getenv_fn)(void *ctx, const char *name);
 const char *slp_process_getenv(void *ctx, const char *name); /* reads the environment of the process */
 

@@ -150,7 +150,7 @@ static slp_class by_status(int status, slp_remedy *ret_remedy) {
   if (status == 429) return SLP_THROTTLE;
   if (status == 408 || status >= 500 || status < 300) return SLP_TRANSIENT;
   if (status == 401 || status == 403) {
-    /* a front end can refuse a wrong time with a name that is not in the table [J] */
+    /* a front end can refuse a wrong time without an error name of the table [J] */
     *ret_remedy = SLP_REMEDY_CLOCK;
     return status == 401 ? SLP_AUTH : SLP_ACCESS;
   }

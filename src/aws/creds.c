@@ -44,7 +44,8 @@ struct slp_creds {
   int64_t next_expires_ms;
   uint8_t next_outlives;
   char why[SLP_KEYS_WHY];
-  char looked[SLP_PROFILES_LOOKED + 2]; /* where the providers that have no keys have looked */
+  /* where a provider that has no keys has looked; the last one that told it */
+  char looked[SLP_PROFILES_LOOKED + 2];
   /* the status from a source that failed; 0: the source did not answer */
   int http_status;
 

@@ -7,9 +7,9 @@
  * OPEN --ended, cancelled, or due for renewal--> CLOSED
  * OPEN --ResourceNotFoundException--> ASKING (is the consumer missing, or the shard?) --answered--> CLOSED
  *
- * With or_poll, the stream is polled when subscriptions bring no events. The states of the stream (push_way):
+ * With or_poll, the stream is polled when subscriptions get no events. The states of the stream (push_way):
  *
- * SUBSCRIBES --subscriptions bring no event--> POLLS --try_us later--> TRIES --an event--> RETURNS
+ * SUBSCRIBES --subscriptions get no event--> POLLS --try_us later--> TRIES --an event--> RETURNS
  * TRIES --no event--> POLLS, for twice as long     RETURNS --after TAKEN_US--> SUBSCRIBES
  * any --the consumer can't be had--> POLLS_ONLY
  *
@@ -66,7 +66,7 @@ _Static_assert(CURSOR_MAX > sizeof "after:" + SLP_SEQ_MAX, "there is room for ev
 typedef enum { CLOSED, WAITING, OPEN, ASKING } sub_state;
 typedef enum { SUBSCRIBES, POLLS, TRIES, RETURNS, POLLS_ONLY } push_way;
 
-/* Counts subscriptions that brought no event, since the last event. */
+/* Counts subscriptions that got no event, since the last event. */
 typedef struct vain {
   uint32_t n;          /* how many subscriptions ended without an event */
   uint32_t answered_n; /* how many of the n subscriptions the server had answered */
@@ -87,7 +87,7 @@ typedef struct sub { /* the subscription of one shard */
   uint64_t taken_us;      /* when the service last accepted a call */
   /* when the subscription is replaced by a new one */
   uint64_t renew_us;
-  uint8_t events; /* 1: the subscription has brought an event */
+  uint8_t events; /* 1: the subscription has got an event */
   /* only with given_arn: 1: the last call got "not found", and core was told that the shard is gone */
   uint8_t asked_gone;
   vain vain;
@@ -208,7 +208,7 @@ static void answer(sub *u) {
   f->rq.on_done(&f->rq);
 }
 
-/* Added to the failure of a subscription that brought no byte. Kinesis sends an event every few seconds even
+/* Added to the failure of a subscription that got no byte. Kinesis sends an event every few seconds even
  * for an idle shard, so something between Kinesis and this process must hold the answer back. */
 static const char held_back[] =
     "the service sends an event every few seconds, so something between may hold answers back, as a proxy "
@@ -534,7 +534,7 @@ static int is_no_operation_there(const slp_fail *fail) {
   return strcmp(fail->aws_code, "UnknownOperationException") == 0;
 }
 
-/* Returns 1 if a subscription brought no event although a poll might have brought records. Returns 0 if AWS
+/* Returns 1 if a subscription got no event although a poll might have got records. Returns 0 if AWS
  * itself reports a failure that would stop a poll too: a missing consumer or shard, another subscriber, too
  * many calls, bad credentials. */
 static int is_vain(const sub *u, const slp_fail *fail) {

@@ -1,11 +1,11 @@
 /* push_consumer.h - finds the registered consumer of a stream, or registers it, and waits until it is ACTIVE.
  *
  *   ASKING --ACTIVE--> IDLE, done
- *     | not found --> REGISTERING --registered, or another process has just done it--> PAUSING
+ *     | not found --> REGISTERING --registered, or another process registers it--> PAUSING
  *     | CREATING, DELETING, too many calls --> PAUSING --a second later--> ASKING
  *
- * If the user gave the consumer as an ARN, this code neither looks it up nor registers it, because only
- * another account may have the right to do that.
+ * If the user gave the consumer as an ARN, this code neither looks it up nor registers it, because the right
+ * to do that may belong to another account.
  *
  * After a minute of pauses the search fails. If the consumer was ACTIVE before, the failure is SLP_BUSY,
  * which is retried. Otherwise it is SLP_REFUSED, which is final. */

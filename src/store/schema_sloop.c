@@ -11,17 +11,18 @@
  * application whose own name is "APP+n" does not take these rows for its leases.
  *
  * Except for the creation of a row, every write changes only the attributes that it lists. So attributes
- * that a newer version has added survive. A fleet is safe because of the conditions: lease/PROTOCOL.md
- * says what each attribute is and why each condition is there. */
+ * that a newer version has added survive. The safety of a fleet rests on the conditions of the writes:
+ * lease/PROTOCOL.md says what each attribute is and why each condition is there. */
 #include "store/schema_sloop.h"
 
 #include "lease/shard_set.h"
 
 #include <stdio.h>
 
-/* The version of a row's layout. ONE_KEY: all leases are under one hash key. BLOCKS: they are distributed
- * in blocks of neighbouring shards. FORMAT, the newest: they are distributed by hash. A program does not
- * touch a row of a newer version, because it would look for distributed leases under the wrong key. */
+/* The version of a row's layout. ONE_KEY: all leases are under one hash key. BLOCKS: they are distributed in
+ * blocks of neighbouring shards. FORMAT, the newest: they are distributed by hash. A program does not touch a
+ * row of a newer version: one that knows only FORMAT_ONE_KEY, for example, would look for distributed leases
+ * under the wrong key. */
 #define FORMAT_ONE_KEY 1
 #define FORMAT_BLOCKS 2
 #define FORMAT 3
