@@ -1,5 +1,5 @@
-/* kinesis.c - implements slp_ops for Kinesis. Requests are written in CBOR or JSON; if the endpoint does not
- * speak CBOR, in JSON. */
+/* kinesis.c - implements slp_ops for Kinesis. GetRecords is requested in CBOR, or in JSON if the endpoint
+ * does not speak CBOR or the user chose JSON. All other requests are in JSON. */
 #include "aws/kinesis_read.h"
 #include "aws/limits.h"
 #include "aws/service.h"
