@@ -1,10 +1,10 @@
-/* acked.c - finds how far a shard is acknowledged without a gap: the position from which another run would go
- * on reading.
+/* acked.c - finds the end of a shard's acknowledged prefix: all records up to the first one that is not
+ * acknowledged. The next run continues reading there.
  *
- * The acknowledged prefix is not stored. It ends in front of the first unacknowledged record, and every page
- * with such a record is in shard->queue.pages. Records that were passed over count as acknowledged. When
- * reading stops, pages are dropped, but the first page that is not acknowledged in full stays without its
- * body: it is the only memory of where the prefix ends. */
+ * The prefix is not stored. It ends just before the first unacknowledged record, and every page with such a
+ * record is in shard->queue.pages. Records that were passed over count as acknowledged. When reading stops,
+ * pages are dropped. The first page that is not fully acknowledged stays all the same, without its body,
+ * because only that page shows where the prefix ends. */
 #include "core/core.h"
 
 static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffered, link); }
@@ -33,8 +33,8 @@ static int is_seq(const slp_buffered *buffered, uint32_t i, slp_str seq) {
   return i < buffered->n && slp_str_eq(slp_rec_seq(buffered->page, &buffered->page->recs[i]), seq);
 }
 
-/* If the leases store no index inside an aggregate (whole_records), returns the first record of the aggregate
- * that holds record i; otherwise returns i. */
+/* Returns i. If the lease table can't store an index inside an aggregate (whole_records), returns the first
+ * record of the aggregate to which record i belongs. */
 static uint32_t first_of_aggregate(const slp_buffered *buffered, uint32_t i) {
   const slp_shard *s = buffered->shard;
   if (!s || !s->consumer->whole_records || i >= buffered->n) return i;

@@ -1,17 +1,18 @@
-/* await.c - a shard waits until a listing of the stream shows what must exist: its children, or the shard
- * itself. Listings lag behind what pages of records say, and behind a reshard. Only reader.c calls this, in
- * the state CHECKING. */
+/* await.c - a shard waits until a listing shows what the stream must have: the shard's children, or the shard
+ * itself. Both may be missing for a while: a listing is older than a page of records, and shows a reshard
+ * late. Only reader.c calls these functions, in the state CHECKING. */
 #include "core/core.h"
 
-/* The stream is listed AWAITS_SOON times at intervals of AGAIN_US, then at intervals of AGAIN_LATER_US. */
+/* A shard that waits has the stream listed AWAITS_SOON times at intervals of AGAIN_US, then at intervals of
+ * AGAIN_LATER_US. */
 #define AGAIN_US 1000000u
 #define AGAIN_LATER_US 5000000u
 #define AWAITS_SOON 10u
-/* The user is told of the wait after TELL_US, then every TELL_AGAIN_US. */
+/* The wait is reported to the user after TELL_US, and again every TELL_AGAIN_US. */
 #define TELL_US 5000000u
 #define TELL_AGAIN_US 60000000u
-/* When the stream has been described as not resharding for SETTLED_US, a shard that its listing lacks does
- * not exist. */
+/* If the service has said for SETTLED_US that the stream is not resharding, a shard that the listing lacks
+ * does not exist. */
 #define SETTLED_US 30000000u
 
 static uint64_t now_us(const slp_shard *s) { return slp_now_us(s->consumer->engine->host); }
@@ -39,7 +40,7 @@ int slp_await_listing(slp_shard *s, const char *what) {
   if (status == SLP_STREAM_SETTLED && !s->await.settled_us) s->await.settled_us = now_us(s);
   if (s->await.settled_us && now_us(s) - s->await.settled_us >= SETTLED_US) return 0;
   uint64_t wait_us = ++s->await.n <= AWAITS_SOON ? AGAIN_US : AGAIN_LATER_US;
-  slp_lag_forget(s); /* children of s may hold records, so the lag is not known */
+  slp_lag_forget(s); /* unlisted children of s may hold records, so nobody knows the lag */
   slp_listing_want_status(c);
   slp_listing_soon(c, wait_us / 1000);
   tell(s, what, wait_us);

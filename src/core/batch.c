@@ -1,6 +1,6 @@
-/* batch.c - records that are out with the user, and the memory they point into. A batch outlives its
- * consumer: it holds its allocator and its pages, and its pointers to other objects are NULL once those are
- * freed. */
+/* batch.c - the records that the user holds, and the memory that these records point into. A batch may
+ * outlive its consumer. So it owns references to its allocator and its pages, and its pointers to other
+ * objects become NULL when those are freed. */
 #include "base/probe.h"
 #include "core/core.h"
 
@@ -26,8 +26,8 @@ void slp_batch_free(slp_batch *b) {
   slp_mem_drop(mem);
 }
 
-/* Only records of DynamoDB Streams have the fields event, event_id, user and whole. For Kinesis they are
- * emptied here once, when the array grows, and not again for each record. */
+/* Only records of DynamoDB Streams have the fields event, event_id, user and whole. For Kinesis records these
+ * fields are set to empty strings when the array grows, and not again for every record. */
 static const char nothing[] = "";
 static void clear_changes(slp_batch *b, uint32_t from, uint32_t to) {
   for (uint32_t i = from; i < to; i++) {
@@ -45,7 +45,8 @@ void slp_batch_recycle(slp_batch *b) {
   b->consumer = NULL;
   b->shard = NULL;
   b->user = NULL;
-  if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n); /* all records are of one stream */
+  /* all records of a batch are of one stream, so the first tells whether the fields are set */
+  if (b->n && b->recs[0].whole.base != nothing) clear_changes(b, 0, b->n);
   b->n = b->runs_n = b->flags = 0;
   b->out = b->dead = 0;
   b->payload_bytes = 0;
@@ -68,7 +69,7 @@ int slp_batch_grow(slp_batch *b) {
   return 0;
 }
 
-/* Sets the fields that only records of DynamoDB Streams have. */
+/* Sets the four fields that only records of DynamoDB Streams have. */
 static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_change *c) {
   const char *body = page->body.p;
   rec->event = (sloop_str_t){body + c->event_at, c->event_n};
@@ -77,8 +78,8 @@ static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_
   rec->whole = (sloop_str_t){body + c->whole_at, c->whole_n};
 }
 
-/* Returns the index of the run that record i of the page belongs to: the page's last run in this batch if the
- * record follows it, otherwise a new run. */
+/* Returns the index of the run for record i of the page. Appends the record to the page's last run in this
+ * batch if it follows that run; otherwise begins a new run. */
 static uint32_t run_with(slp_batch *b, slp_buffered *buffered, uint32_t i) {
   if (buffered->run < b->runs_n) {
     slp_batch_run *run = &b->runs[buffered->run];
@@ -139,7 +140,7 @@ static void count(slp_counts *n, const slp_batch *b) {
   }
 }
 
-/* Marks the batch as out with the user, and charges its tables to the budget. */
+/* Puts the batch into the list of batches that the user holds, and charges its arrays to the budget. */
 static void hand_out(slp_batch *b) {
   slp_consumer *c = b->consumer;
   slp_engine *e = c->engine;
@@ -160,7 +161,7 @@ void slp_batch_send(slp_batch *b) {
   slp_consumer *c = b->consumer;
   hand_out(b);
   count(&c->counts, b);
-  c->o->on_batch(c->handle, b, c->o->arg); /* the callback may have given b back and closed c */
+  c->o->on_batch(c->handle, b, c->o->arg); /* the callback may have freed b and c */
 }
 
 void slp_batch_bury(slp_batch *b) {
@@ -168,7 +169,7 @@ void slp_batch_bury(slp_batch *b) {
   hand_out(b);
   SLP_PROBE("batch: a dead letter");
   c->counts.dead_letters++;
-  c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* may free c, but not b */
+  c->o->on_dead_letter(c->handle, &b->recs[0], c->o->arg); /* the callback may free c, but not b */
   slp_batch_done(b, 1);
 }
 
@@ -186,12 +187,13 @@ void slp_batch_ack(slp_batch *b, size_t index) {
   slp_shard *s = b->consumer ? buffered->shard : NULL;
   int fresh = slp_queue_ack(buffered, b->items[index].i, 1) > 0;
   if (s && fresh) slp_queue_note_ack(s);
-  /* The user may hold a batch for long, so each acknowledgement is passed to the leases at once. */
+  /* The user may hold a batch for long, so the leases are told of each acknowledgement at once. */
   if (s && fresh && s->consumer->leases) s->consumer->leases->ops->settled(s->consumer->leases, s, 1);
 }
 
-/* Acknowledges the first `acked` records and gives the others back. Adds shards that must be settled to
- * `touched`. Afterwards the caller must not look at the batch's items: their pages may be freed. */
+/* Acknowledges the first `acked` records of the batch and gives the other records back. Adds each shard of
+ * the batch to `touched`; the caller must settle these. Afterwards the caller must not read the batch's
+ * items, because their pages may be freed. */
 static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
   if (acked < b->n) {
     for (uint32_t i = 0; i < acked; i++) (void)slp_queue_ack(run_of(b, i)->buffered, b->items[i].i, 1);
@@ -205,14 +207,14 @@ static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
   }
 }
 
-/* Gives a shard up because a record came back too often. Nothing behind that record may be handed out, since
- * the order and the acknowledged prefix end at it. */
+/* Gives the shard up because one of its records came back too often. No later record of the shard may be
+ * handed out, because neither the order nor the acknowledged prefix can get past that record. */
 static void give_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   int gone = slp_reading_state(s) == SLP_READER_GONE;
-  /* Without leases, a shard whose reading failed for good still hands out the records it has. It is given up
-   * here when one of those comes back too often. */
+  /* Without leases, a shard whose reading failed for good still hands out the records that were fetched. If
+   * one of these comes back too often, this is where the shard is given up. */
   if (s->lease.drain || (gone && (c->leases || slp_queue_empty(s)))) return;
   slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
@@ -227,7 +229,7 @@ static void give_up(slp_shard *s) {
   }
 }
 
-/* Brings a shard up to date after all records of a batch were acknowledged or given back. */
+/* Updates a shard after its records in a batch were acknowledged or given back. */
 static void settle(slp_shard *s) {
   slp_leases *l = s->consumer->leases;
   int acked;
@@ -235,7 +237,7 @@ static void settle(slp_shard *s) {
   slp_queue_settle(s);
   if (slp_queue_all_acked(s)) slp_reader_told_end(s);
   if (s->consumer->o->buffered_records_per_shard_max)
-    slp_reading_poke(s); /* the reader may wait for fewer unacknowledged records */
+    slp_reading_poke(s); /* the option limits unacknowledged records; the reader may have waited for room */
   slp_order_update(s);
   if (l) l->ops->settled(l, s, acked);
 }

@@ -1,4 +1,4 @@
-/* budget.c - counts the bytes held against the limit. */
+/* budget.c - counts the bytes that are held, and compares them with the limit. */
 #include "core/budget.h"
 
 void slp_budget_init(slp_budget *b, uint64_t max) { *b = (slp_budget){.max = max}; }

@@ -1,6 +1,6 @@
-/* budget.h - counts the bytes that a family of joined consumers holds: pages being received, pages buffered,
- * and what the user holds, tables included. A call reserves bytes before it is sent. When it ends, the bytes
- * that it really brought replace the reservation. */
+/* budget.h - counts the bytes that joined consumers hold: pages being received, buffered pages, and the
+ * batches that the user holds with their arrays. A call reserves bytes before it is sent. When the call ends,
+ * the size of the page that came replaces the reservation. */
 #ifndef SLP_CORE_BUDGET_H
 #define SLP_CORE_BUDGET_H
 
@@ -20,13 +20,14 @@ static inline uint64_t slp_budget_max(const slp_budget *b) { return b->max; }
 static inline uint64_t slp_budget_used(const slp_budget *b) { return b->used; }
 static inline uint64_t slp_budget_peak(const slp_budget *b) { return b->peak; }
 void slp_budget_init(slp_budget *b, uint64_t max);
-/* Takes the bytes and returns 1, or returns 0 if they are not free. */
+/* Takes the bytes and returns 1. Returns 0, and takes none, if they would exceed the limit. */
 int slp_budget_try(slp_budget *b, uint64_t bytes);
-/* Takes the bytes even if they are not free: for the one page that may exceed the budget, and for tables that
- * turn out larger than reserved. */
+/* Takes the bytes even if they exceed the limit. Used for the one page that may exceed the budget, and for
+ * tables of records that turn out larger than what was reserved. */
 void slp_budget_force(slp_budget *b, uint64_t bytes);
+/* Gives back bytes that were taken. */
 void slp_budget_give(slp_budget *b, uint64_t bytes);
-/* Replaces a reservation by the bytes that are really held. */
+/* Gives back `reserved` bytes and takes `real` bytes instead, even if these exceed the limit. */
 void slp_budget_settle(slp_budget *b, uint64_t reserved, uint64_t real);
 
 #endif
