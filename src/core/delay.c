@@ -1,18 +1,20 @@
-/* delay.c - keeps the least and the greatest delay of the last two spans, and concludes by when a record must
- * have come. */
+/* delay.c - keeps the least and the greatest delay of pushed records, and computes from them when a record
+ * must have come. Delays are collected in spans of time; the last two spans count. */
 #include "core/delay.h"
 
-/* A span ends after SPAN_US and SPAN_EVENTS, whichever is later, so that a quiet stream keeps its estimate
- * longer. */
+/* A span ends SPAN_US after it began, or when it has SPAN_EVENTS events, whichever is later. So a quiet
+ * stream keeps its estimate longer. */
 #define SPAN_US 10000000u
 #define SPAN_EVENTS 64u
-/* Nothing is concluded from fewer events. */
+/* With fewer events than this, slp_delay_over_us and slp_delay_came_until_ms say "not known". */
 #define EVENTS_MIN 8u
-/* Nothing is concluded if delays differ by more: the clocks jumped, or the server stamps whole seconds. */
+/* If delays differ by more than this, they say "not known" too: a clock jumped, or the server stamps whole
+ * seconds. */
 #define GUARD_US_MAX 10000000
-/* A later stamp would overflow in microseconds. */
+/* A stamp later than this would overflow in microseconds. */
 #define STAMP_MS_MAX (INT64_MAX / 4000)
 
+/* Returns the two spans as one. */
 static slp_delay_span both(const slp_delay *d) {
   slp_delay_span all = d->now;
   if (!d->before.n) return all;
@@ -40,9 +42,12 @@ void slp_delay_learn(slp_delay *d, int64_t first_ms, int64_t last_ms, uint64_t c
   d->now.most_us = slp_max_i64(d->now.most_us, (int64_t)came_us - first_ms * 1000);
 }
 
-/* Computes the greatest delay to expect, the difference of the clocks in it. That is the greatest delay seen,
- * and a margin: a quarter of the spread of delays, more of it while few events were seen, and 2 ms for the
- * grain of stamps and timers. Returns 0 if too little is known. */
+/* Computes the greatest delay to expect, including the difference between the two clocks. It is the greatest
+ * delay seen, plus a margin of three parts:
+ *   1. a quarter of the spread between the least and the greatest delay;
+ *   2. 16 times that spread, divided by the number of events, because few events say little;
+ *   3. 2 ms for the resolution of stamps and timers.
+ * Returns 0 if too little is known. */
 static int greatest_us(const slp_delay *d, int64_t *ret) {
   slp_delay_span all = both(d);
   if (all.n < EVENTS_MIN) return 0;
@@ -61,5 +66,6 @@ uint64_t slp_delay_over_us(const slp_delay *d, int64_t at_ms) {
 int64_t slp_delay_came_until_ms(const slp_delay *d, uint64_t now_us) {
   int64_t greatest;
   if (!greatest_us(d, &greatest)) return INT64_MIN;
-  return ((int64_t)now_us - greatest) / 1000; /* a record stamped with this very millisecond may still come */
+  /* rounded down: another record stamped with the last millisecond may still come */
+  return ((int64_t)now_us - greatest) / 1000;
 }

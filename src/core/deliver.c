@@ -1,30 +1,33 @@
-/* deliver.c - takes batches out of the merge: which record may leave now, how long a silent shard may hold
- * the others back, and which records are late.
+/* deliver.c - takes batches out of the merge: decides which record may leave now, how long a silent shard may
+ * hold the other shards back, and which records are late.
  *
- * A record leaves when its key is the least in the merge: every other shard has a later head buffered, or a
- * later watermark. When the least entry is a watermark, its shard holds all others back, for as long as this:
- *   1. While the shard answers, and while a backlog is read, the others wait for it.
- *   2. A shard that fails, or at the tip does not answer, is set aside after order_wait_ms. What it brings
- *      later is flagged late.
- *   3. Once records are late, waiting can't restore their order. So they do not count as a backlog, however
- *      old they are.
+ * A record leaves when its key is the least in the merge. Then every other shard has a later record buffered,
+ * or a later watermark. If the least key is a watermark, its shard has no record and holds all other shards
+ * back. How long that lasts:
+ *   1. While the shard answers, or while the waiting records are a backlog, the other shards wait for it.
+ *   2. A shard that fails, or that does not answer although it is at its tip, is set aside after
+ *      order_wait_ms. The records that it brings later are flagged late.
+ *   3. If the waiting records are late themselves, waiting can't restore their order. So they never count as
+ *      a backlog, however old they are.
  *
- * A consumer that was started and has not listed its shards also holds the others back, unless it is paused
- * or has leases: its fleet decides when it gets shards. */
+ * A consumer that was started and has not listed its shards also holds the other consumers back. Two kinds of
+ * consumers do not: a paused one, and one with leases, because its fleet decides when it gets shards. */
 #include "base/probe.h"
 #include "core/core.h"
 
-/* Records younger than this are at the tip, where waiting for a silent shard costs the user latency. */
+/* A record younger than this when it was read is at the tip. There, waiting for a silent shard costs the user
+ * latency. */
 #define YOUNG_MS 10000
 
 static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, delivery.timer)); }
 
-/* Forgets since when a shard held the others back: a record has left, or none waits. */
+/* Forgets how long the next record has been held back: a record has left, or no record waits. */
 static void is_not_blocked(slp_engine *e) {
   e->delivery.waits_since_us = e->delivery.blocked_since_us = e->delivery.held_since_us = 0;
   e->delivery.prolonged = 0;
 }
 
+/* Remembers that the next record is held back from now on. */
 static void is_blocked(slp_engine *e) {
   if (!e->delivery.blocked_since_us) e->delivery.blocked_since_us = slp_now_us(e->host);
 }
@@ -34,31 +37,33 @@ void slp_deliver_anew(slp_engine *e) {
   is_not_blocked(e);
 }
 
-/* Makes the delivery run again at at_us, or earlier. */
+/* Makes the delivery run at at_us, unless it runs earlier anyway. */
 static void look_again(slp_engine *e, uint64_t at_us) {
   if (at_us == UINT64_MAX || e->delivery.timer.at_us <= at_us) return;
   slp_timer_set_reserved(e->host, &e->delivery.timer, at_us);
 }
 
 /* A pushed record comes as soon as it is stored, 70 ms later on average (Developer Guide, "Develop enhanced
- * fan-out consumers"). So a pushed shard that is silent has nothing, and its next empty event may take
- * seconds. PUSH_WAIT_MS is the longest wait for it; delay.c shortens that once it knows how much the delays
- * differ. */
+ * fan-out consumers"). So a pushed shard that is silent has no record, although its next empty event may be
+ * seconds away. PUSH_WAIT_MS is the longest wait for such a shard. Once delay.c knows how much delays differ,
+ * the wait is shorter. */
 #define PUSH_WAIT_MS 250u
-/* Watermarks of silent shards are raised in steps of STEP_US times the number of shards. Smaller steps would
- * take most of the time where thousands of shards are read. */
+/* The watermarks of silent pushed shards are raised at times that are multiples of STEP_US times the number
+ * of shards. With smaller steps and thousands of shards, raising watermarks would take most of the CPU
+ * time. */
 #define STEP_US 16u
-/* A shard is set aside only after the loop has run for SETTLES_US: after a freeze, or a long callback, its
- * answer may lie unread in the socket. */
+/* A shard is set aside only after the loop has run for SETTLES_US. After a frozen process or a long callback,
+ * the shard's answer may still lie unread in the socket. */
 #define SETTLES_US 100000u
 
+/* Returns the longest wait for the shard, in us. */
 static uint64_t order_wait_us(const slp_engine *e, const slp_shard *s) {
   uint64_t ms = e->order_wait_ms;
   return (s->consumer->source->pushes ? slp_min_u64(ms, PUSH_WAIT_MS) : ms) * 1000;
 }
 
-/* Returns when the record that would leave next came. Looks at every shard, so the result is kept until a
- * record leaves. */
+/* Returns when the record that would leave next was taken into its queue. Looks at every shard, so the result
+ * is kept until a record leaves. */
 static uint64_t waits_since_us(slp_engine *e) {
   slp_buffered *buffered;
   uint32_t i;
@@ -73,9 +78,9 @@ static uint64_t waits_since_us(slp_engine *e) {
   return e->delivery.waits_since_us;
 }
 
-/* Returns 1 if the first record that waits is at the tip: it arrived in the stream shortly before it was
- * read. Also returns 1 if it is late already, because waiting can't keep its order then. Looks at every
- * shard, so 0 is kept for 200 ms. */
+/* Returns 1 if the record that would leave next is at the tip: it arrived in the stream less than YOUNG_MS
+ * before it was read. Also returns 1 if that record is late already, because waiting can't restore its order.
+ * Looks at every shard, so a result of 0 is kept for 200 ms. */
 static int waiting_is_young(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   if (now < e->delivery.backlog_until_us) return 0;
@@ -87,18 +92,20 @@ static int waiting_is_young(slp_engine *e) {
   return 0;
 }
 
-/* Returns since when the record that would leave next has waited for silent shards. At the tip that is since
- * the record came, so that N silent shards cost one wait and not N. In a backlog records come long before
- * their turn, so it is since a shard began to hold them back. Looks at every shard, so the result is kept
- * until a record leaves. */
+/* Returns since when the record that would leave next has waited for silent shards:
+ *   - At the tip: since the record came. So N silent shards cost one wait and not N.
+ *   - In a backlog: since a shard began to hold the record back, because a backlog is fetched long before its
+ *     turn.
+ * Looks at every shard, so the result is kept until a record leaves. */
 static uint64_t held_since_us(slp_engine *e) {
   slp_delivery *d = &e->delivery;
   if (!d->held_since_us) d->held_since_us = waiting_is_young(e) ? waits_since_us(e) : d->blocked_since_us;
   return d->held_since_us;
 }
 
-/* Returns until when the merge waits for a pushed shard that has listened since listens_since_us. By then its
- * records of the waiting record's time must have come, and both connections were read once more. */
+/* Returns until when the merge waits for a pushed shard that has listened since listens_since_us. By that
+ * time two things are true: the shard's records with the order time of the waiting record have come, and both
+ * connections were read once more. */
 static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   uint64_t came_us = waits_since_us(e);
   uint64_t until = slp_max_u64(slp_delay_over_us(&s->consumer->delay, e->delivery.waits_time),
@@ -107,24 +114,25 @@ static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listen
   return slp_min_u64(slp_after_us(until, step - until % step), slp_after_us(came_us, order_wait_us(e, s)));
 }
 
-/* Raises the watermark of a shard that was waited for in vain: past the time of the record that waits, or to
- * the time up to which the shard's events must have come. Records of the same time have no order among
- * shards, so the watermark passes all of that time. */
+/* Raises the watermark of a pushed shard that was waited for in vain. The new watermark is just after the
+ * order time of the waiting record, or, if that is later, the time up to which all events of the shard must
+ * have come. Records of different shards with the same order time have no order among each other, so the
+ * watermark may pass all of that time. */
 static void move_watermark(slp_engine *e, slp_shard *s) {
   int64_t until_ms = slp_delay_came_until_ms(&s->consumer->delay, slp_now_us(e->host));
   slp_queue_set_watermark(s, slp_max_i64(e->delivery.waits_time + 1, until_ms), SLP_STR(""), 0);
   slp_order_update(s);
 }
 
-/* Returns until_us or a later time: in a backlog, a shard that does not fail is waited for beyond until_us,
- * and looked at again at backlog_until_us. */
+/* Returns until_us, or a later time if the waiting records are a backlog and the shard does not fail. The
+ * later time is backlog_until_us, when the caller looks again. */
 static uint64_t longer_in_backlog_us(slp_engine *e, uint64_t until_us, uint64_t failing_since_us) {
   if (slp_now_us(e->host) < until_us || failing_since_us || waiting_is_young(e)) return until_us;
   return slp_max_u64(until_us, e->delivery.backlog_until_us);
 }
 
-/* Returns until when the merge waits for the shard that holds it back; UINT64_MAX: without a limit. For
- * listens_since_us see slp_reader_listens_since_us. */
+/* Returns until when the merge waits for shard s, which holds it back; UINT64_MAX: without a limit.
+ * listens_since_us: from slp_reader_listens_since_us(s). */
 static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
   if (listens_since_us != UINT64_MAX) return push_patience(e, s, listens_since_us);
@@ -132,8 +140,8 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   uint64_t since_us = slp_reading_silent_since_us(s, late);
   if (since_us == UINT64_MAX) return UINT64_MAX;
   uint64_t now = slp_now_us(e->host), until = slp_after_us(since_us, order_wait_us(e, s));
-  /* The wait for a pushed shard begins when the record that waits came, however old the shard's own last
-   * event is. */
+  /* The wait for a pushed shard begins when the waiting record came, however long ago the pushed shard's last
+   * event was. */
   if (s->consumer->source->pushes && !slp_reading_failing_since_us(s))
     until = slp_after_us(waits_since_us(e), order_wait_us(e, s));
   else if (now >= until)
@@ -141,9 +149,10 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   return longer_in_backlog_us(e, until, slp_reading_failing_since_us(s));
 }
 
-/* Returns until_us or a later time, so that the loop has run for a while since it last stood still. Also
- * makes the delivery look once more before the wait is over. A program may block every turn of the loop for
- * longer than that, so a wait that is over is prolonged only once. */
+/* Returns until_us, or a later time if the loop has stood still. Then the loop must first run for a while,
+ * because the answer of the silent shard may lie unread in the socket. Also makes the delivery run once more
+ * shortly before until_us, to learn whether the loop stands still until then. A wait that is over is
+ * prolonged only once, because a program may block the loop in every turn. */
 static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until_us) {
   slp_delivery *d = &e->delivery;
   uint64_t now = slp_now_us(e->host), settles_us = slp_min_u64(SETTLES_US, order_wait_us);
@@ -157,16 +166,16 @@ static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until
   return slp_max_u64(until_us, slp_after_us(d->alive_since_us, settles_us));
 }
 
-/* Handles a least entry whose shard has an empty queue. Returns 1 if the shard no longer holds the others
- * back, so that the caller must look again; 0 if it is waited for. */
+/* Handles a shard whose watermark is the least key in the merge. Returns 0: the shard is waited for. Returns
+ * 1: it no longer holds the other shards back, so the caller must look at the merge again. */
 static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   if (slp_merge_ready(&e->merge) == 0) {
     is_not_blocked(e);
     return 0;
   }
   is_blocked(e);
-  /* A shard at its tip would be asked again only after poll_ms. Shards with a backlog wait for it, and their
-   * buffers would be full long before that. */
+  /* A shard at its tip would be asked again only after poll_ms. Meanwhile the buffers of shards with a
+   * backlog, which wait for that shard, would become full. So it is asked earlier. */
   if (e->behind_n) slp_reading_hurry(s);
   uint64_t listens_since_us = slp_reader_listens_since_us(s), until = patience(e, s, listens_since_us);
   if (listens_since_us == UINT64_MAX) until = settled_us(e, order_wait_us(e, s), until);
@@ -184,7 +193,7 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   return 1;
 }
 
-/* Returns until when the merge waits for the first listing of a consumer. */
+/* Returns until when the merge waits for the first listing of consumer c. */
 static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   if (e->order_wait_ms == UINT32_MAX) return UINT64_MAX;
   uint64_t wait_us = (uint64_t)e->order_wait_ms * 1000, failing_us = c->failing_since_us;
@@ -192,14 +201,14 @@ static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   return settled_us(e, wait_us, longer_in_backlog_us(e, until, failing_us));
 }
 
-/* Returns 1 if nothing may leave now, because a consumer has not listed its shards. */
+/* Returns 1 if no record may leave now, because a consumer has not listed its shards and is waited for. */
 static int a_listing_is_waited_for(slp_engine *e) {
   if (slp_merge_ready(&e->merge) == 0) return 0;
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
     if (!slp_consumer_is_yet_to_list(c)) continue;
-    /* Once some shards are known, the rest of the listing may name shards with earlier records, so the wait
-     * has no limit. */
+    /* Once some shards are known, the rest of the listing may name a shard with earlier records. So the wait
+     * for the rest has no limit. */
     uint64_t until = c->shards.live ? UINT64_MAX : listing_patience(e, c);
     if (slp_now_us(e->host) >= until) continue;
     is_blocked(e);
@@ -209,13 +218,14 @@ static int a_listing_is_waited_for(slp_engine *e) {
   return 0;
 }
 
+/* Returns 1 if a record with next_bytes of data does not fit into the batch. */
 static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_bytes) {
   return b->n >= e->batch_records_max ||
          (b->n && b->payload_bytes + (SLP_MUTANT(batch_one_too_many) ? 0 : next_bytes) > e->batch_bytes_max);
 }
 
-/* Moves a record that was given back into the batch. Returns 0 or SLP_ENOMEM; 1 if the record has to wait, or
- * is a dead letter and fills the batch alone. */
+/* Moves the first record that was given back into the batch. Returns 0: moved. Returns 1: the record must
+ * wait, or it is a dead letter and is now the batch's only record. Returns SLP_ENOMEM without memory. */
 static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   uint32_t i;
   slp_buffered *buffered = slp_queue_given_back(s, &i);
@@ -236,9 +246,9 @@ static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   return b->dead;
 }
 
-/* Moves the head of the shard's queue into the batch. by_time: it is the first of all shards' heads. Returns
- * 0 or SLP_ENOMEM; 1 if the record has to wait, or fills the batch alone. Runs for every record, so each
- * instruction counts. */
+/* Moves the next record of the shard's queue into the batch. by_time: the batch takes the records of all
+ * shards in order. Returns 0: moved. Returns 1: no record fits, or the record must wait, or it fills the
+ * batch alone. Returns SLP_ENOMEM without memory. Runs for every record, so every instruction counts. */
 static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   if (slp_queue_gave_back(&s->queue)) return move_given_back(e, b, s);
   slp_buffered *buffered = slp_queue_next_page(&s->queue);
@@ -246,8 +256,9 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   uint32_t i = slp_queue_next_i(&s->queue), flags = 0;
   if (batch_full(e, b, slp_buffered_payload(buffered, i))) return 1;
   int64_t time = slp_queue_next_time(&s->queue);
-  /* A record of the same time as the latest is not late. Records of one time have no order that a user could
-   * see broken, and a server that stamps whole seconds gives many records the same time. */
+  /* A record is late only if its order time is before that of a record handed out earlier. With the same
+   * order time it is not late: such records have no order that a user could see broken, and a server that
+   * stamps whole seconds gives many records the same time. */
   if (by_time && time < e->delivery.latest_ms && !SLP_MUTANT(late_not_flagged)) flags = SLOOP_REC_LATE;
   int r = slp_batch_room(b);
   if (r) return r;
@@ -257,7 +268,7 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   return 0;
 }
 
-/* Returns the shard whose head is the first of all; NULL: no record may leave now. */
+/* Returns the shard whose record is the first of all shards' records. NULL: no record may leave now. */
 static slp_shard *first_in_time(slp_engine *e) {
   slp_merge_node *top;
   while ((top = slp_merge_top(&e->merge))) {
@@ -268,7 +279,8 @@ static slp_shard *first_in_time(slp_engine *e) {
   return NULL;
 }
 
-/* Returns the next shard in turn that may send a batch; NULL: there is none. */
+/* Returns the next shard, in turn, whose records may leave; NULL: there is none. A shard may have
+ * batches_out_max batches with the user. */
 static slp_shard *next_ready_shard(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   SLP_LIST_EACH(&e->ready_shards, it) {
@@ -283,8 +295,8 @@ static slp_shard *next_ready_shard(slp_engine *e) {
   return NULL;
 }
 
-/* Fills the batch with the records that may leave now: of the shard `only`, or, if that is NULL, of all
- * shards in the order of time. */
+/* Fills the batch with records that may leave now. only: the shard to take them from; NULL: all shards, in
+ * the order of their keys. Returns 0 or SLP_ENOMEM. */
 static int fill(slp_engine *e, slp_batch *b, slp_shard *only) {
   int r = 0;
   slp_shard *s;
@@ -308,7 +320,8 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   return r;
 }
 
-/* Callbacks that are due already come first, so that a loss is told before the records behind its gap. */
+/* Returns 1 if a callback to a user is due. Such callbacks come before the next batch, so that a loss is
+ * reported before the records that follow the gap. */
 static int somebody_is_being_told(const slp_engine *e) {
   SLP_LIST_EACH(&e->consumers, it) {
     if (slp_report_pending(SLP_OWNER(it, slp_consumer, link))) return 1;
@@ -339,7 +352,7 @@ static void run(slp_event *ev) {
   if (b->n == 0) {
     slp_batch_recycle(b);
     if (r) look_again(e, slp_after_us(slp_now_us(e->host), 100000));
-    slp_pump_soon(e); /* the shard that holds the merge back may need bytes beyond the budget */
+    slp_pump_soon(e); /* the shard that holds the merge back may need permission to exceed the budget */
     SLP_LIST_EACH(&e->consumers, it) slp_consumer_check(SLP_OWNER(it, slp_consumer, link));
     return;
   }

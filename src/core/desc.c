@@ -1,4 +1,5 @@
-/* desc.c - copies of shard descriptions and names that outlive the page or listing they came from. */
+/* desc.c - copies shard descriptions, so that they outlive the listing or page that they came from, and keeps
+ * the names that records carry. */
 #include "core/desc.h"
 
 #include "base/map.h"
@@ -50,11 +51,11 @@ int slp_desc_range(const slp_shard_desc *d, slp_hash_range *ret) {
          slp_parse_u128(d->hash_end, ret->last) == 0;
 }
 
-/* ---- circles ------------------------------------------------------------------------------------------- */
+/* ---- circles: shards that are their own ancestors ------------------------------------------------------ */
 
-typedef struct place { /* a shard on the way up to its ancestors */
+typedef struct place { /* a shard in the search for circles */
   const slp_shard_desc *desc;
-  struct place *below; /* the shard from which the walk came here */
+  struct place *below; /* the child from which the walk came up to this shard */
   enum { UNSEEN, ON_THE_WAY, SEEN } is;
 } place;
 
@@ -63,8 +64,8 @@ static place *parent_of(const slp_map *by_id, const place *at, int i) {
   return id.n ? slp_map_get(by_id, id) : NULL;
 }
 
-/* Walks up from one shard, each way once. Returns a shard that is met again on the way, which is its own
- * ancestor; NULL: there is none. */
+/* Walks up from one shard to all its ancestors, and visits each ancestor once. Returns an ancestor that is
+ * met again on the way up, so that it is its own ancestor; NULL: there is none. */
 static const slp_shard_desc *go_up(const slp_map *by_id, place *at) {
   at->is = ON_THE_WAY;
   while (at) {

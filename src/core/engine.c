@@ -1,7 +1,7 @@
-/* engine.c - makes and frees an engine: what joined consumers share. */
+/* engine.c - creates and frees an engine, which joined consumers share. */
 #include "core/consumer.h"
 
-#define ENGINE_TIMERS 2 /* one of deliver.c, one of calls.c */
+#define ENGINE_TIMERS 2 /* one for deliver.c, one for calls.c */
 
 int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts_t *o) {
   slp_engine *e = SLP_NEW(mem, slp_engine);

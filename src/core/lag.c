@@ -1,11 +1,11 @@
-/* lag.c - how far behind its tip each answer left a shard. Kinesis says so with every page. For other
- * services the lag is the age of the newest record read, and 0 at the tip. */
+/* lag.c - remembers how far behind its tip each answer left a shard. Kinesis says so in every page. For other
+ * services the lag is the age of the newest record in the page, and 0 at the tip. */
 #include "core/core.h"
 
 #include <stdio.h>
 
-/* The user is warned when a shard's lag passes FAR_BEHIND_PERCENT of the stream's retention, and again only
- * after it fell below NEAR_AGAIN_PERCENT. */
+/* The user is warned when a shard's lag exceeds FAR_BEHIND_PERCENT of the stream's retention. The next
+ * warning comes only after the lag was below NEAR_AGAIN_PERCENT. */
 #define FAR_BEHIND_PERCENT 80
 #define NEAR_AGAIN_PERCENT 70
 
@@ -59,6 +59,7 @@ void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_
   }
 }
 
+/* Returns the page's first record that was not taken before; NULL: there is none. */
 static const slp_rec *first_new(const slp_shard *s, const slp_page *page) {
   for (uint32_t i = 0; i < page->recs_n; i++) {
     const slp_rec *r = &page->recs[i];
@@ -71,8 +72,8 @@ void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us) {
   const slp_rec *first = first_new(s, page);
   int64_t told_ms = slp_lag_of_page(s, page), now_ms = slp_svctime_low_ms(&s->consumer->service, asked_us);
   int dated = first && first->arrived_ms >= 0;
-  /* The first record will be passed over, so its age says nothing about the first record that will be handed
-   * out. */
+  /* The page's first new record arrived before reading is to begin, so it will not be handed out. Its age
+   * says nothing about the records that will be. */
   if (dated && first->arrived_ms < s->at.not_before_ms) {
     slp_lag_forget(s);
     return;
@@ -97,7 +98,7 @@ void slp_lag_init(slp_shard *s) {
 }
 
 void slp_lag_forget(slp_shard *s) {
-  /* told_us keeps the time since which the lag is not known */
+  /* told_us then keeps the time since which the lag is not known */
   if (s->lag.told_ms < 0 && s->lag.told_us) return;
   s->lag.told_ms = -1;
   s->lag.told_us = slp_now_us(s->consumer->engine->host);

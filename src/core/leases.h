@@ -1,5 +1,6 @@
-/* leases.h - the functions that core/ calls for a consumer with leases, and all that it knows of them.
- * lease/consumer.c fills the table. A consumer without an application has no leases and reads every shard. */
+/* leases.h - all that core/ knows of leases: the functions that it calls for a consumer with leases.
+ * lease/consumer.c fills the table of functions. A consumer without an application has no leases and reads
+ * every shard. */
 #ifndef SLP_CORE_LEASES_H
 #define SLP_CORE_LEASES_H
 
@@ -8,87 +9,96 @@
 struct slp_shard;
 struct slp_counts;
 
-/* The steps in which a worker lets a shard go; lease/consumer.c moves it. */
+/* The steps in which a worker gives a shard up. Only lease/processor.c changes the step. */
 typedef enum slp_drain {
-  SLP_DRAIN_NO,      /* the lease stays */
-  SLP_DRAIN_STOPPED, /* nothing of the shard is fetched or handed out any more */
-  SLP_DRAIN_OFFERED, /* the user was also told, and lets the shard go (sloop_hand_over) */
-  SLP_DRAIN_ASKED    /* the fleet will be told when no record is out */
+  SLP_DRAIN_NO,      /* the worker keeps the lease */
+  SLP_DRAIN_STOPPED, /* no more records of the shard are fetched or handed out */
+  /* as STOPPED, and the user was told; the user lets the shard go with sloop_hand_over() */
+  SLP_DRAIN_OFFERED,
+  SLP_DRAIN_ASKED /* the lease is given up as soon as the user holds no record of the shard */
 } slp_drain;
 
-/* The steps in which a shard ends, if the user names the positions to write. */
+/* The steps in which a shard ends when the user decides which checkpoints are written
+ * (SLOOP_CHECKPOINTS_ASKED). */
 typedef enum slp_shard_end {
-  SLP_END_NO,       /* the end was not reached */
-  SLP_END_READ_OUT, /* read to its end and handed out, and the fleet was told */
-  SLP_END_TOLD,     /* all of it is acknowledged, and the user was told */
-  SLP_END_NAMED     /* the user named the end as position, so it may be written */
+  SLP_END_NO,       /* the shard was not read to its end */
+  SLP_END_READ_OUT, /* every record of the shard was read and handed out, and the fleet knows it */
+  SLP_END_TOLD, /* every record of the shard is acknowledged, and the user was told that the end is reached */
+  SLP_END_NAMED /* the user asked for the end as checkpoint, so it may be written */
 } slp_shard_end;
 
-typedef struct slp_shard_lease { /* one per shard; lease/consumer.c writes it, except bytes (batch.c) */
-  slp_position from;             /* where the lease said to begin */
-  slp_shard_desc *children;      /* owned, one block: the children that the shard's last answer named */
+/* One per shard. lease/consumer.c, processor.c and requests.c write all fields except `bytes`, which batch.c
+ * counts. */
+typedef struct slp_shard_lease {
+  slp_position from;        /* the position in the lease when this worker took it */
+  slp_shard_desc *children; /* owned, one block: the children in the shard's last answer */
   size_t children_n;
-  uint64_t progress_us; /* when a record was last acknowledged, or none waited for an acknowledgement */
-  uint64_t held_us;     /* since when records waited for the user before they were fetched again; 0: none */
-  uint64_t bytes;       /* payload of records that were handed out */
+  /* when a record was last acknowledged, or when no record was waiting for an acknowledgement */
+  uint64_t progress_us;
+  /* if this shard's records waited for the user before they were fetched again: since when; else 0 */
+  uint64_t held_us;
+  uint64_t bytes; /* payload bytes of all records of the shard that were handed out */
   slp_drain drain;
   slp_shard_end end;
-  slp_position named; /* the position to write that the user named; kind 0: none yet */
+  slp_position named; /* the checkpoint that the user asked for last; kind 0: none yet */
 } slp_shard_lease;
 
-/* Why this worker stops reading a shard, and who may try next. */
+/* Why this worker stops reading a shard, and who may read it next. */
 typedef enum slp_hopeless {
-  SLP_HOPELESS_HERE,    /* another worker may try */
-  SLP_HOPELESS_REFUSED, /* the service refuses the position to every worker, so nobody tries for a while */
-  SLP_HOPELESS_PARK     /* nobody reads it until an operator says so */
+  SLP_HOPELESS_HERE,    /* the failure may be this worker's alone; another worker may try */
+  SLP_HOPELESS_REFUSED, /* the service refuses the position to every worker, so no worker tries for a while */
+  SLP_HOPELESS_PARK     /* the shard is parked: no worker reads it until an operator releases it */
 } slp_hopeless;
 
-/* A lease whose shard nobody reads. */
+/* A lease whose shard no worker reads. */
 typedef struct slp_shut_lease {
   const char *shard;         /* its id */
   sloop_shard_state_t state; /* IS_PARKED, IS_REFUSED or WAITS_FOR_PARENT */
-  int64_t ms;                /* for how long; -1: not told */
+  int64_t ms;                /* for how long the shard has been in that state; -1: not known */
   const char *parent;        /* WAITS_FOR_PARENT: the parent's id; else "" */
 } slp_shut_lease;
 typedef void (*slp_shut_tell)(const slp_shut_lease *lease, void *arg);
 typedef struct slp_shut_sum {
-  uint64_t parked_n, refused_n; /* leases parked, and leases whose position the service refuses */
-  int64_t longest_ms;           /* the longest slp_shut_lease.ms; -1: there is none */
-  int64_t rows_age_ms;          /* time since this worker read all rows; -1: it does not read them */
+  uint64_t parked_n, refused_n; /* parked leases; leases whose position the service refuses */
+  int64_t longest_ms;           /* the longest slp_shut_lease.ms; -1: no such lease */
+  /* time since this worker last read all rows of the table; -1: it does not read them all */
+  int64_t rows_age_ms;
 } slp_shut_sum;
 
 typedef struct slp_leases slp_leases;
 typedef struct slp_leases_ops {
-  /* The stream is described, see slp_listing_stream. The leases begin now. */
+  /* The stream is described, see slp_listing_stream. Work on leases begins now. */
   void (*described)(slp_leases *l);
-  /* A listing has come, see slp_listing_rows, or has failed (f). */
+  /* A listing has ended. f->class SLP_FINE: its rows are in slp_listing_rows; otherwise f says why it
+   * failed. */
   void (*listed)(slp_leases *l, const slp_fail *f);
-  /* More of the listing in flight has come, see slp_listing_next_row. */
+  /* A page of the listing in flight has come; slp_listing_next_row returns its rows. */
   void (*listed_part)(slp_leases *l);
-  /* Called before anything is handed out. Sends a heartbeat if one is due, and suspends the consumer if the
-   * lease deadline has passed. */
+  /* To be called before records are handed out. Sends a heartbeat if one is due, and suspends the consumer if
+   * its lease deadline has passed. */
   void (*gate)(slp_leases *l);
-  /* A record of the shard was acknowledged, or a batch was given back. acked: some of its records were
-   * acknowledged. */
+  /* A record of the shard was acknowledged, or a batch was given back. acked: 1 if at least one record of the
+   * shard was acknowledged. */
   void (*settled)(slp_leases *l, struct slp_shard *s, int acked);
-  /* The shard was read to its end, and all of it was handed out. */
+  /* The shard was read to its end, and every record of it was handed out. */
   void (*read_out)(slp_leases *l, struct slp_shard *s);
-  /* The shard is being read, and its last answer or a listing names these children. */
+  /* The shard is being read, and its last answer or a listing has these children of it. */
   void (*children)(slp_leases *l, struct slp_shard *s, const slp_shard_desc *children, size_t n);
-  /* This worker can't read the shard any further: a record came back too often, or reading failed for
-   * good. */
+  /* This worker can't read the shard any further, because a record came back too often or because reading
+   * failed for good. how: who may read the shard next. */
   void (*hopeless)(slp_leases *l, struct slp_shard *s, slp_hopeless how);
-  /* Gives every lease to other workers. When that is done, slp_consumer_check finds left() true. */
+  /* Gives every lease to other workers, within limit_ms. Afterwards left() returns 1, and
+   * slp_consumer_check() sees that. */
   void (*leave)(slp_leases *l, uint64_t limit_ms);
   int (*left)(const slp_leases *l);
-  int (*undone)(const slp_leases *l); /* left() is true, but not everything was written */
-  /* Fails the consumer with a fatal error. Nothing more is written to the table. */
+  int (*undone)(const slp_leases *l); /* 1: leaving is over, but some rows could not be written */
+  /* Stops the consumer with the fatal error f. The table is not written to any more. */
   void (*end)(slp_leases *l, const slp_fail *f);
   void (*stats)(slp_leases *l, struct slp_counts *out);
-  /* Tells each lease whose shard nobody reads, as far as it is this worker's part to tell. tell may be
-   * NULL. */
+  /* Calls tell() for each lease whose shard no worker reads, if it is this worker's task to report that
+   * lease. Sets *ret. tell may be NULL. */
   void (*shut)(slp_leases *l, slp_shut_sum *ret, slp_shut_tell tell, void *arg);
-  void (*free)(slp_leases *l); /* frees at once, and writes nothing more */
+  void (*free)(slp_leases *l); /* frees l at once; the table is not written to any more */
 } slp_leases_ops;
 
 struct slp_leases {

@@ -4,8 +4,8 @@
  *              |             |                     ^  ^
  *              +-------------+---------------------+  +-- FAILED
  *
- *   any but OPEN and CLOSING --> FAILED (a fatal error was told); also FAILED --> STOPPED
- *   any --> CLOSING, then freed */
+ *   any state but OPEN and CLOSING --> FAILED (a fatal error was reported); also FAILED --> STOPPED
+ *   any state --> CLOSING, then the consumer is freed */
 #ifndef SLP_CORE_LIFE_H
 #define SLP_CORE_LIFE_H
 
@@ -15,30 +15,33 @@
 typedef struct slp_consumer slp_consumer;
 
 typedef enum slp_life {
-  SLP_LIFE_OPEN,       /* made, and not started */
+  SLP_LIFE_OPEN,       /* created, and not started */
   SLP_LIFE_DESCRIBING, /* waits for the first description of the stream */
   SLP_LIFE_LISTING,    /* waits for the first listing */
   SLP_LIFE_RUNNING,    /* the shards are known and read */
-  SLP_LIFE_STOPPING,   /* waits until the user gives its batches back */
-  SLP_LIFE_STOPPED,    /* the stop is over */
-  SLP_LIFE_FAILED,     /* a fatal error was reported, and the consumer stopped by itself */
-  SLP_LIFE_CLOSING     /* no callback is made any more; freed soon */
+  /* waits until the user has given all batches back, and with leases until these are given up */
+  SLP_LIFE_STOPPING,
+  SLP_LIFE_STOPPED, /* the stop is over */
+  SLP_LIFE_FAILED,  /* a fatal error was reported, and the consumer has stopped by itself */
+  SLP_LIFE_CLOSING  /* no callback is made any more; the consumer is freed soon */
 } slp_life;
 
 typedef struct slp_stop {
-  sloop_cb cb; /* the user's callback for the end of the stop */
+  sloop_cb cb; /* the user's callback, made when the stop is over */
   void *arg;
-  slp_timer timer;  /* the limit of the stop */
-  uint64_t wait_us; /* with leases: the time until which the stop waits for batches */
-  slp_event ev;     /* ends the stop, in a turn */
+  slp_timer timer;  /* runs when the time limit of the stop is over */
+  uint64_t wait_us; /* with leases: until when the stop waits for batches */
+  slp_event ev;     /* ends the stop, and makes the callback */
 } slp_stop;
 
-void slp_consumer_move(slp_consumer *c, slp_life to); /* the only place that changes c->life */
-/* Returns 1 while joined consumers must wait for the first listing of c, whose records may be the earliest of
- * all. A consumer that is paused, or that gets shards from a fleet, is not waited for. */
+/* the only function that changes c->life; ends the process if the state is not allowed */
+void slp_consumer_move(slp_consumer *c, slp_life to);
+/* Returns 1 while joined consumers must wait for the first listing of c, because records of c may be the
+ * earliest of all. Returns 0 for a paused consumer, and for one with leases, which gets its shards from a
+ * fleet. */
 int slp_consumer_is_yet_to_list(const slp_consumer *c);
-/* Called when something has come to its end. Tells the user when the tip is reached, and posts the end of a
- * stop that waits for nothing more. */
+/* To be called when records, batches or leases of c may all be finished. Reports that the tip is reached, and
+ * posts the end of a stop if the stop has nothing left to wait for. */
 void slp_consumer_check(slp_consumer *c);
 
 #endif
