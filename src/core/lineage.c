@@ -1,5 +1,5 @@
-/* lineage.c - which shards a consumer knows, their parents and children, and which of them are read at all.
- * When they are read is decided in order.c. */
+/* lineage.c - which shards a consumer knows, which of them are parents and children of each other, and which
+ * are read at all. order.c decides when a shard is read. */
 #include "core/core.h"
 
 /* Returns 0 or SLP_ENOMEM. */
@@ -107,7 +107,7 @@ int slp_lineage_parent_barred(const slp_shard *s) {
   return 0;
 }
 
-/* SKIPPED and WANTED change into each other while a start position is applied. BARRED and STOPPED are
+/* A shard may change between SKIPPED and WANTED while a start position is applied. BARRED and STOPPED are
  * final. */
 #define BIT(state) (1u << (state))
 static const unsigned allowed[] = {
@@ -126,10 +126,10 @@ void slp_lineage_set(slp_shard *s, slp_selection to) {
   if (waits != waited) s->consumer->sum.waiting_n += waits ? 1u : -1u;
 }
 
-/* ---- kin ----------------------------------------------------------------------------------------------- */
+/* ---- walks over parents and children ------------------------------------------------------------------- */
 
-/* Returns a parent that slp_lineage_ordered has not passed yet. In a circle of parents, which no listing may
- * have, it leaves out one edge. */
+/* Returns a parent of s that slp_lineage_ordered has not visited yet; NULL: none is left. In a circle of
+ * parents, which check_listing() refuses, one link is then ignored. */
 static slp_shard *unordered_parent(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
@@ -138,6 +138,7 @@ static slp_shard *unordered_parent(const slp_shard *s) {
   return NULL;
 }
 
+/* Marks s as visited by slp_lineage_ordered, on the way up from its child `below`. */
 static slp_shard *pass(slp_shard *s, slp_shard *below) {
   s->lineage.ordered = 1;
   s->lineage.below = below;
@@ -150,7 +151,7 @@ slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how) {
   while ((s = slp_map_each(&c->shards, &at))) s->lineage.ordered = 0;
   for (at = 0; (s = slp_map_each(&c->shards, &at));) {
     slp_shard *on = s->lineage.ordered ? NULL : pass(s, NULL);
-    while (on) { /* up to the oldest ancestor, then down again */
+    while (on) { /* walk up to the oldest ancestor, then down again */
       slp_shard *up = unordered_parent(on);
       if (up) {
         on = pass(up, on);
@@ -172,16 +173,19 @@ slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how) {
 
 slp_shard *slp_lineage_next(const slp_shard *s) { return s->lineage.next; }
 
+/* Returns 1 if s waits to be read, and one of its parents was given up. */
 static int is_barred_now(const slp_shard *s) {
   return slp_lineage_wanted(s) && slp_reading_state(s) == SLP_READER_IDLE && slp_lineage_parent_barred(s);
 }
 
-/* Bars the shards that wait for a shard that was given up. slp_reader_bar_kin stops those that were begun. */
+/* Bars each shard that waits to be read and has an ancestor that was given up. slp_reader_bar_kin stops
+ * descendants that are being read already. */
 static void bar_waiting(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
     if (is_barred_now(s)) slp_lineage_set(s, SLP_SELECT_BARRED);
 }
 
+/* Counts s as a child of `parent`, which may be NULL. */
 static void count_child(slp_shard *parent, const slp_shard *s) {
   if (!parent) return;
   parent->lineage.children_n++;
@@ -207,7 +211,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
     return NULL;
   }
   s->lineage.added_serial = slp_listing_begun(c);
-  s->lineage.listed = 1; /* until a listing lacks it */
+  s->lineage.listed = 1; /* a new shard counts as listed until a listing lacks it */
   s->lineage.selection = slp_lineage_wants(c, id) ? SLP_SELECT_WANTED : SLP_SELECT_SKIPPED;
   if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
   if (s->paused) s->paused_us = slp_now_us(c->engine->host);
@@ -217,7 +221,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
   return s;
 }
 
-/* Links every shard to its known parents: a shard may have named a parent before that parent was known. */
+/* Links every shard to its known parents. A shard's parent may have become known only after the shard. */
 static void link_all(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -225,15 +229,16 @@ static void link_all(slp_consumer *c) {
 }
 
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
-  int some_wait = c->sum.waiting_n > 0; /* otherwise no shard waits for a parent that becomes known */
+  /* if no shard waits, no shard can wait for a parent that becomes known now */
+  int some_wait = c->sum.waiting_n > 0;
   slp_shard *s = add(c, id, parent, adjacent);
   if (s && some_wait) link_all(c);
   if (s && slp_lineage_parent_barred(s)) bar_waiting(c);
   return s;
 }
 
-/* A list that takes each shard once: where merges and splits alternate there are far more ways up than
- * ancestors. */
+/* A list that takes each shard only once. Where merges and splits alternate, there are far more paths to
+ * ancestors than ancestors. */
 typedef struct kin_list {
   slp_shard *first, *last;
 } kin_list;
@@ -260,8 +265,8 @@ static int is_named(const slp_shard_desc *children, size_t n, slp_str id) {
   return 0;
 }
 
-/* Returns 1 if a shard of the list is one of the children, or descends from one. Adds all known ancestors of
- * the list's shards to the list. */
+/* Returns 1 if a shard of the list is one of the children, or descends from one of them. Adds all known
+ * ancestors of the list's shards to the list on the way. */
 static int one_is_above(kin_list *l, const slp_shard_desc *children, size_t n) {
   for (slp_shard *s = l->first; s; s = s->lineage.next) {
     const slp_str *parents = s->lineage.parents;
@@ -331,7 +336,7 @@ int slp_lineage_parents_read(const slp_shard *s) {
   return 1;
 }
 
-/* Returns the latest key time of the known parents; 0: none is known. */
+/* Returns the latest order time (slp_standing.tail_time) of the known parents; 0: no parent is known. */
 static int64_t latest_of_parents(const slp_shard *s) {
   int64_t floor = 0;
   for (int i = 0; i < 2; i++) {
@@ -347,7 +352,8 @@ int64_t slp_lineage_anchor(const slp_shard *s) {
   return s->at.open.ms == INT64_MIN ? ms : slp_min_i64(ms, slp_svctime_moment_ms(service, &s->at.open));
 }
 
-/* Returns the time before which every parent passes records over; INT64_MIN: there is none. */
+/* Returns the time before which all known parents of s pass records over; INT64_MIN: there is no such
+ * time. */
 static int64_t passed_over_by_parents(const slp_shard *s) {
   int64_t least = INT64_MAX;
   for (int i = 0; i < 2; i++) {
@@ -379,10 +385,10 @@ int slp_lineage_lacks_parent(slp_shard *s) {
   return 0;
 }
 
-/* ---- listings ---------------------------------------------------------------------------------------- */
+/* ---- taking listings in ------------------------------------------------------------------------------ */
 
-/* Counts the children of the marked shards, which are the new ones, or all. Done after all rows are taken in,
- * because a listing may name children before their parents. */
+/* Counts the children of all marked shards. Must come after all rows of a listing were taken in, because a
+ * listing may name a child before its parent. */
 static void count_children(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -396,19 +402,20 @@ static void count_children(slp_consumer *c) {
   }
 }
 
-/* Corrects the parents of a shard that was not begun, if the listing names others than a page did. Returns 0:
- * nothing to correct; 1: corrected; SLP_ENOMEM. */
+/* Replaces the parents of a shard that is not being read yet, if the listing names other parents than a page
+ * of records did. Returns 0: nothing to replace; 1: replaced; SLP_ENOMEM. */
 static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
   slp_lineage *l = &s->lineage;
   int same = slp_str_eq(l->parents[0], d->parent) && slp_str_eq(l->parents[1], d->adjacent_parent),
       crossed = slp_str_eq(l->parents[0], d->adjacent_parent) && slp_str_eq(l->parents[1], d->parent);
-  /* A row without parents corrects nothing: a server may leave out parents that it no longer keeps. */
+  /* A row without parents replaces nothing, because a server may leave out parents that it no longer
+   * keeps. */
   if (same || crossed || !d->parent.n || slp_reading_state(s) != SLP_READER_IDLE) return 0;
   unlink_parents(s);
   slp_str were[2] = {l->parents[0], l->parents[1]};
   l->parents[0] = l->parents[1] = (slp_str){NULL, 0};
   int lacks = copy_parents(s, d->parent, d->adjacent_parent);
-  if (lacks) { /* without parents the shard would be read at once */
+  if (lacks) { /* keep the old parents: a shard without parents would be read at once */
     free_parents(s);
     l->parents[0] = were[0];
     l->parents[1] = were[1];
@@ -419,10 +426,11 @@ static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
   return 1;
 }
 
-/* A shard that is listed open was surely open this long before the listing: a listing shows a reshard only
- * when it is done, and may itself be a moment old. */
+/* A shard that is listed open was surely open OPEN_SLACK_US before the listing. A reshard appears in listings
+ * only when it is done, and a listing may itself be a moment old. */
 #define OPEN_SLACK_US 10000000u
 
+/* Raises slp_standing.open of each shard that the listing calls open, and that has no children. */
 static void note_open(slp_consumer *c) {
   uint64_t us = slp_listing_us(c);
   us -= slp_min_u64(us, OPEN_SLACK_US);
@@ -441,14 +449,14 @@ static void learn_row(slp_shard *s, const slp_shard_desc *d) {
   slp_lineage_learn_keys(s, d);
 }
 
-/* Takes in the rows of the first listing that came so far. A parent that is not known may be on a later
- * page. */
+/* Takes in the new rows of the first listing while more of its pages come. A parent that no row names yet may
+ * be on a later page, so its child waits for the complete listing. */
 void slp_lineage_take_part(slp_consumer *c) {
   const slp_shard_desc *d;
   while ((d = slp_listing_next_row(c))) {
     slp_shard *s = slp_lineage_get(c, d->id);
     if (!s) s = add(c, d->id, d->parent, d->adjacent_parent);
-    if (!s) continue; /* no memory: the complete listing tries again */
+    if (!s) continue; /* no memory now; slp_lineage_take_listing tries again */
     for (int i = 0; i < 2; i++)
       if (s->lineage.parents[i].n && !slp_lineage_parent(s, i))
         s->lineage.known_serial = slp_listing_begun(c);
@@ -482,7 +490,8 @@ int slp_lineage_take_listing(slp_consumer *c) {
       r = SLP_ENOMEM;
   }
   if (barred) bar_waiting(c);
-  corrected |= !c->started_from; /* parts of the first listing counted only parents known then */
+  /* when parts of the first listing were taken in, some parents were not known yet, so recount all */
+  corrected |= !c->started_from;
   for (at = 0; corrected && (s = slp_map_each(&c->shards, &at));) s->marked = 1;
   count_children(c);
   link_all(c);
@@ -517,7 +526,7 @@ void slp_lineage_note_listing(slp_consumer *c) {
   }
 }
 
-/* A shard is forgotten only when this many listings in a row lacked it. A listing may be incomplete, and a
+/* A shard is forgotten only when MISSED_MIN listings in a row lacked it. One listing may be incomplete, and a
  * shard that is forgotten and listed again would be read twice. */
 #define MISSED_MIN 2
 
@@ -527,7 +536,7 @@ int slp_lineage_is_missed(slp_shard *s) {
   return l->missed_n == MISSED_MIN && slp_listing_done(s->consumer) > l->added_serial;
 }
 
-/* ---- going ------------------------------------------------------------------------------------------- */
+/* ---- freeing shards ---------------------------------------------------------------------------------- */
 
 void slp_lineage_drop(slp_shard *s) {
   unlink_parents(s);

@@ -1,18 +1,19 @@
-/* listing.c - asks about the stream as a whole: what it is, and which shards it has. The file that asks
- * decides what follows from the answer. */
+/* listing.c - asks the service about the stream as a whole: what it is, and which shards it has. The file
+ * that calls these functions decides what follows from an answer. */
 #include "core/core.h"
 #include "core/desc.h"
 
 #include <stdlib.h>
 
-/* The least wait between listings that follow each other closely grows from LIST_LEAST_US to LIST_MOST_US. */
+/* If listings are asked for again and again, the least wait between two of them grows from LIST_LEAST_US to
+ * LIST_MOST_US. */
 #define LIST_LEAST_US 200000
 #define LIST_MOST_US 2000000
 
 void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq) {
   int64_t date_ms = rq->date_ms;
   if (date_ms < 0 && (slp_svctime_known(&c->service) || rq->fail.class != SLP_FINE)) return;
-  /* A server that sends no Date header is taken to have our clock. */
+  /* A server that sends no Date header is assumed to have the same clock as this machine. */
   if (date_ms < 0) date_ms = slp_wall_ms(c->engine->host) / 1000 * 1000;
   slp_svctime_learn(&c->service, date_ms, rq->sent_us, rq->done_us);
 }
@@ -20,13 +21,13 @@ void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq) {
 int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms) {
   int64_t low_ms = slp_svctime_low_ms(&c->service, rq->sent_us);
   if (rq->date_ms < 0 || rq->done_us < rq->sent_us) return low_ms;
-  /* The service's clock showed date_ms when the answer was written, and the call took done_us - sent_us at
-   * most. */
+  /* The service's clock showed date_ms when it wrote the answer, which was at most done_us - sent_us after
+   * the call was sent. */
   int64_t own_ms = rq->date_ms - (int64_t)((rq->done_us - rq->sent_us + 999) / 1000);
   return slp_min_i64(low_ms, slp_max_i64(own_ms, begun_ms));
 }
 
-/* ---- what stream is it? ------------------------------------------------------------------------------ */
+/* ---- describing the stream --------------------------------------------------------------------------- */
 
 static void describe(slp_consumer *c, int latest, void (*on_done)(slp_src_req *rq)) {
   c->listing.describe = (slp_src_describe){.rq = {.on_done = on_done}, .latest = latest};
@@ -57,7 +58,7 @@ slp_consumer *slp_listing_described(slp_src_req *rq) {
 
 const slp_src_describe *slp_listing_stream(const slp_consumer *c) { return &c->listing.describe; }
 
-/* ---- which shards has it? ---------------------------------------------------------------------------- */
+/* ---- listing its shards ------------------------------------------------------------------------------ */
 
 static int is_out(const slp_consumer *c) { return c->listing.list_out || c->listing.describe_out; }
 
@@ -90,7 +91,7 @@ slp_consumer *slp_listing_listed(slp_src_req *rq) {
   return c;
 }
 
-/* ---- children ---------------------------------------------------------------------------------------- */
+/* ---- children of a shard, with leases ---------------------------------------------------------------- */
 
 typedef struct slp_listed_child {
   slp_str parent;
@@ -106,8 +107,8 @@ void slp_listing_forget_rows(slp_consumer *c) {
   c->listing.rows_n = 0;
 }
 
-/* Keeps a copy of the newest listing's rows. Without memory none are kept, and a shard that ends has to ask
- * for its children. */
+/* Keeps a copy of the newest listing's rows. Without memory no rows are kept; then a shard that ends has to
+ * ask the service for its children. */
 static void keep_rows(slp_consumer *c) {
   const slp_src_list *l = &c->listing.list;
   slp_listing_forget_rows(c);
@@ -121,8 +122,8 @@ static int by_parent(const void *a, const void *b) {
   return side ? side : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Sorts the rows by parent when the first shard asks for its children. Looking through all rows for each
- * shard that ends would take seconds where thousands end. */
+/* Sorts the rows by parent, when the first shard asks for its children. Where thousands of shards end, a
+ * search through all rows for each of them would take seconds. */
 static int sort_children(slp_consumer *c) {
   slp_listing *l = &c->listing;
   if (l->children) return 0;
@@ -268,7 +269,8 @@ static int by_id(const void *a, const void *b) {
   return strcmp((*(const sloop_shard_t *const *)a)->id, (*(const sloop_shard_t *const *)b)->id);
 }
 
-/* Gives the listing to the user's callback, as its last act. All texts lie in one block. */
+/* Calls the user's callback with the listing, and does nothing afterwards. All texts of the listing lie in
+ * one block. */
 void slp_listing_tell(slp_consumer *c, const slp_fail *f) {
   if (!c->listing.cb) return;
   sloop_list_cb cb = c->listing.cb;

@@ -1,4 +1,4 @@
-/* listing.h - asks about the stream as a whole: what it is, and which shards it has. */
+/* listing.h - asks the service about the stream as a whole: what it is, and which shards it has. */
 #ifndef SLP_CORE_LISTING_H
 #define SLP_CORE_LISTING_H
 
@@ -8,103 +8,118 @@
 
 typedef struct slp_consumer slp_consumer;
 
-/* What the user was told of a stream that takes no more records. */
+/* What was reported to the user of a stream that takes no more records: nothing; that it has ended; that the
+ * table has another stream now. */
 typedef enum { SLP_TOLD_NOTHING, SLP_TOLD_END, SLP_TOLD_ANOTHER } slp_told_end;
 
-/* What a description of the stream said of reshards, before the newest listing was begun. */
+/* What the description before the newest listing said: no description was made; the stream was resharding;
+ * the stream was not resharding. */
 typedef enum { SLP_STREAM_NOT_ASKED, SLP_STREAM_RESHARDS, SLP_STREAM_SETTLED } slp_stream_state;
 
 typedef struct slp_listing {
-  slp_src_describe describe; /* the description in flight, or the last one */
-  slp_src_list list;         /* the listing in flight, or the last one */
-  /* With leases a shard knows no parents or children, so the rows of the newest listing taken in are kept. */
-  slp_shard_desc *rows; /* owned, one block; NULL: none */
+  slp_src_describe describe; /* the description in flight; if none is in flight, the last one */
+  slp_src_list list;         /* the listing in flight; if none is in flight, the last one */
+  /* The next four fields are for leases: `rows` are kept from the newest listing that was taken in, because
+   * with leases a shard is not linked to its parents and children. */
+  slp_shard_desc *rows; /* owned, one block; NULL: no rows are kept */
   size_t rows_n;
-  struct slp_listed_child *children; /* owned; the rows sorted by parent id; NULL: not sorted yet */
+  struct slp_listed_child *children; /* owned; `rows` sorted by the parent's id; NULL: not sorted yet */
   size_t children_n;
-  size_t part_n;                  /* rows of the listing in flight that were taken in already */
-  uint64_t newest;                /* the greatest shard number in the newest listing taken in */
-  uint8_t describe_out, list_out; /* 1: a description, a listing is in flight */
-  uint8_t ended;    /* 1: the newest listing taken in says that the stream is closed for writes */
-  uint8_t told_end; /* slp_told_end: what the user knows of the stream's end */
-  uint8_t wanted;   /* 1: a listing that begins after now is needed */
-  /* 1: before the next listing, a description must say whether the stream is resharding */
+  size_t part_n;   /* how many rows of the listing in flight were taken in already */
+  uint64_t newest; /* the greatest shard number (slp_desc_number) in the newest listing that was taken in */
+  uint8_t describe_out, list_out; /* 1: a description is in flight; 1: a listing is in flight */
+  uint8_t ended;    /* 1: the newest listing that was taken in says that the stream is closed for writes */
+  uint8_t told_end; /* slp_told_end: what was reported to the user of the stream's end */
+  uint8_t wanted;   /* 1: a call was in flight when a listing was asked for, so another listing must follow */
+  /* 1: a description must come before the next listing, to say whether the stream is resharding */
   uint8_t status_wanted;
-  uint8_t status;     /* slp_stream_state, before the newest listing */
-  slp_paced paced;    /* keeps listings apart: code that asks for one may ask again at once */
-  uint64_t begun;     /* number of the newest listing begun */
-  uint64_t done;      /* number of the newest listing taken in */
+  uint8_t status;     /* slp_stream_state: what the description before the newest listing said */
+  slp_paced paced;    /* keeps listings apart, because code that asks for a listing may ask again at once */
+  uint64_t begun;     /* number of the newest listing that was begun */
+  uint64_t done;      /* number of the newest listing that was taken in */
   uint64_t us;        /* when the newest listing was begun */
   uint64_t latest_us; /* when slp_listing_describe_latest was last called; 0: never */
   sloop_list_cb cb;   /* the user's callback for the next listing; NULL: nobody asked */
   void *cb_arg;
 } slp_listing;
 
-/* Learns the service's clock from the answer to rq. */
+/* Learns the service's clock from the Date header in the answer to rq. */
 void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq);
-/* Returns a service time before which the call was not served, at whatever speed our clock runs.
- * slp_listing_learn_time must come first. begun_ms: slp_svctime_sure_ms when the call was begun; INT64_MIN:
- * not known. */
+/* Returns a time on the service's clock. The service did not handle the call before that time, however fast
+ * or slow our clock runs. slp_listing_learn_time must be called first. begun_ms: what slp_svctime_sure_ms
+ * returned when the call was begun; INT64_MIN: not known. */
 int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms);
+/* Asks what the stream is. The caller must make sure that no listing or description is in flight. */
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
-/* Describes the stream that the name leads to now, which may be another one than is read. */
+/* Describes the stream that the name or the table has now. It may be another stream than the one being
+ * read. */
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq));
-int slp_listing_asks_latest(const slp_consumer *c); /* 1: a slp_listing_describe_latest is in flight */
-int slp_listing_is_busy(const slp_consumer *c);     /* 1: a description or a listing is in flight */
-/* when slp_listing_describe_latest was last called; 0: never */
+/* 1: a call of slp_listing_describe_latest is in flight */
+int slp_listing_asks_latest(const slp_consumer *c);
+int slp_listing_is_busy(const slp_consumer *c); /* 1: a description or a listing is in flight */
+/* Returns when slp_listing_describe_latest was last called; 0: never. */
 uint64_t slp_listing_latest_us(const slp_consumer *c);
-/* call first in on_done: ends the description in flight */
+/* To be called first in on_done of a description. Returns the consumer; the description is then no longer in
+ * flight. */
 slp_consumer *slp_listing_described(slp_src_req *rq);
+/* Returns the last description. */
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);
 
-/* Gives the next listing its number. Returns 0 if a listing or a description is in flight. */
+/* Begins a listing: gives it its number. Returns 1; or 0 if a listing or a description is in flight. */
 int slp_listing_begin(slp_consumer *c);
-/* For on_part see slp_src_list.on_part; it may be NULL. */
+/* Sends the listing that was begun. on_part: see slp_src_list.on_part; may be NULL. */
 void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*on_part)(slp_src_list *l));
-slp_consumer *slp_listing_listed(slp_src_req *rq); /* call first in on_done: ends the listing in flight */
-slp_consumer *slp_listing_of(slp_src_list *l);     /* to be called in on_part */
-int slp_listing_is_out(const slp_consumer *c);     /* 1: a listing was sent and not answered */
-/* Return the next row, or all rows, of the listing in flight that were not taken in yet; NULL: there is
- * none. */
+/* To be called first in on_done of a listing. Returns the consumer; the listing is then no longer in
+ * flight. */
+slp_consumer *slp_listing_listed(slp_src_req *rq);
+slp_consumer *slp_listing_of(slp_src_list *l); /* returns the consumer; to be called in on_part */
+int slp_listing_is_out(const slp_consumer *c); /* 1: a listing is in flight */
+/* These return rows of the listing in flight that were not returned before: the next row, or all of them.
+ * NULL: there is no such row. */
 const slp_shard_desc *slp_listing_next_row(slp_consumer *c);
 const slp_shard_desc *slp_listing_next_rows(slp_consumer *c, size_t *ret_n);
-void slp_listing_took(slp_consumer *c); /* the newest listing was taken in */
+void slp_listing_took(slp_consumer *c); /* to be called when the rows of the newest listing were taken in */
+/* These return numbers: of the newest listing begun, of the newest one taken in, of the next one. */
 uint64_t slp_listing_begun(const slp_consumer *c);
 uint64_t slp_listing_done(const slp_consumer *c);
-uint64_t slp_listing_next(const slp_consumer *c); /* number of the next listing to begin */
-uint64_t slp_listing_us(const slp_consumer *c);   /* when the newest listing was begun */
-/* Returns the listing's rows. Only in on_done, because others may list by the same source. */
+uint64_t slp_listing_next(const slp_consumer *c);
+uint64_t slp_listing_us(const slp_consumer *c); /* when the newest listing was begun */
+/* Returns all rows of the listing. To be called only in on_done, because the source owns the rows and
+ * may reuse their memory for another listing. */
 const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n);
-/* With leases: finds the rows of the newest listing that name the shard as a parent. Returns their number, at
- * most max. */
+/* With leases: copies the rows of the newest listing that name the shard as a parent to children, at most max
+ * rows. Returns how many. */
 size_t slp_listing_children(slp_consumer *c, slp_str shard, slp_shard_desc *children, size_t max);
 void slp_listing_forget_rows(slp_consumer *c);
-/* Returns 1 if the newest listing has a shard that was made later than the one with that id. */
+/* Returns 1 if the newest listing has a shard that was created later than the shard with this id. */
 int slp_listing_has_later(const slp_consumer *c, slp_str id);
-/* 1: the stream takes no more records and gets no other shards */
+/* 1: the newest listing says that the stream takes no more records and gets no more shards */
 int slp_listing_ended(const slp_consumer *c);
-/* Makes the next listing follow a description of the stream, which says whether it is resharding. */
+/* Makes a description of the stream come before the next listing. It says whether the stream is
+ * resharding. */
 void slp_listing_want_status(slp_consumer *c);
 int slp_listing_wants_status(const slp_consumer *c);
+/* Remembers what the description before the newest listing said. */
 void slp_listing_take_status(slp_consumer *c, int reshards);
-slp_stream_state slp_listing_status(const slp_consumer *c); /* as described before the newest listing */
-/* Returns 1 if the user has not been told `what` of the stream's end, and notes that it is told now. */
+slp_stream_state slp_listing_status(const slp_consumer *c); /* see slp_listing.status */
+/* Returns 1 if `what` was not yet reported to the user, and remembers that the caller reports it now. */
 int slp_listing_may_tell(slp_consumer *c, slp_told_end what);
 slp_told_end slp_listing_told(const slp_consumer *c);
 void slp_listing_forget_told(slp_consumer *c);
-/* Asks for a listing that begins in in_ms or earlier. A listing in flight may be too old, so another follows
- * it. */
+/* Asks for a listing that begins in_ms from now, or earlier. If a call is in flight, another listing follows
+ * it, because the one in flight may be too old. */
 void slp_listing_soon(slp_consumer *c, uint64_t in_ms);
-/* 1: slp_listing_soon was called while a call was in flight */
+/* 1: slp_listing_soon was called while a description or listing was in flight */
 int slp_listing_is_wanted(const slp_consumer *c);
 void slp_listing_cancel(slp_consumer *c);
 
-/* The listing that the user asks for. */
-/* SLOOP_ESTATE: the user has asked for one already */
+/* The next four functions are about a listing that the user asks for, by sloop_list(). */
+/* Remembers the user's callback. Returns 0; SLOOP_ESTATE: the callback of an earlier one is still due. */
 int slp_listing_ask(slp_consumer *c, sloop_list_cb cb, void *arg);
 int slp_listing_is_asked(const slp_consumer *c);
-void slp_listing_tell(slp_consumer *c,
-                      const slp_fail *f); /* if the user asked; must be the last thing the caller does */
+/* Gives the listing, or the failure f, to the user's callback, if there is one. The caller must do nothing
+ * afterwards, because the callback may do anything. */
+void slp_listing_tell(slp_consumer *c, const slp_fail *f);
 void slp_listing_forget(slp_consumer *c);
 
 #endif

@@ -1,15 +1,16 @@
-/* loss.c - finds losses and tells them to the user. */
+/* loss.c - finds records that were lost, and reports them to the user. loss.h explains clear_ms. */
 #include "core/loss.h"
 
 #include "base/probe.h"
 #include "core/core.h"
 
-#define ANSWER_MS_MAX 30000 /* no answer takes longer */
-/* A service may show a record some time after it arrived, so an empty answer says nothing of records this
- * young. */
+#define ANSWER_MS_MAX 30000 /* no answer of a service takes longer */
+/* A service may show a record only some time after it arrived. So an empty answer proves nothing about
+ * records younger than this. */
 #define SHOWN_LATE_MS 60000
-/* A lease's row is written whenever the clear_ms of a mark moves. So it moves at most STEPS times in the
- * stream's retention, and by STEP_MS_MIN or more; by STEP_MS if the retention is not known. */
+/* A lease's row is written whenever the clear_ms of its mark moves. So clear_ms moves at most STEPS times in
+ * the stream's retention, and each time by STEP_MS_MIN or more. If the retention is not known, it moves by
+ * STEP_MS or more. */
 #define STEPS 24
 #define STEP_MS_MIN 600000
 #define STEP_MS 3600000
@@ -17,21 +18,23 @@
 static const char removed[] = "records were removed from the stream before they were read";
 static const char maybe[] = "the record to go on from is not kept any more; records after it may be missing";
 
-/* Returns until when what came behind the mark is accounted for; -1: not known. Rows and tokens may say
- * anything, so a time in the future does not count. */
+/* Returns m->clear_ms; -1: not known. A time in the future counts as not known, because rows and tokens may
+ * contain anything. */
 static int64_t clear_until_ms(const slp_shard *s, const slp_mark *m) {
   const slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_high_ms(&c->service, slp_now_us(c->engine->host));
   return m->clear_ms > 0 && m->clear_ms <= now_ms ? m->clear_ms : -1;
 }
 
+/* Returns the time until which the shard's records are known: the mark's record itself, or what came after
+ * it. */
 static int64_t known_until_ms(const slp_shard *s, const slp_mark *m) {
   return m->seq_n ? slp_max_i64(clear_until_ms(s, m), m->arrived_ms) : -1;
 }
 
-/* ---- telling ----------------------------------------------------------------------------------------- */
+/* ---- reporting a loss -------------------------------------------------------------------------------- */
 
-/* Returns the mark behind which records are missing. */
+/* Returns the mark after which records are missing. */
 static const slp_mark *begin_of_gap(const slp_shard *s) {
   if (s->at.idle.seq_n) return &s->at.idle;
   if (!slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_AT) return &s->at.start.mark;
@@ -61,28 +64,31 @@ int slp_loss_is_young(const slp_shard *s, const slp_mark *m) {
          m->arrived_ms > now_ms - c->retention_ms;
 }
 
-/* Returns 1 if nothing is missing untold between the mark and a record that arrived at first_ms; -1: that
- * record is not known. */
+/* Returns 1 if every record between the mark and a record that arrived at first_ms was read, or its loss was
+ * reported. first_ms -1: the later record is not known. */
 static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms) {
   int64_t clear_ms = clear_until_ms(s, m);
   if (clear_ms < 0) return 0;
   if (first_ms >= 0 && first_ms <= clear_ms) return 1;
   slp_mark clear = *m;
   clear.arrived_ms = clear_ms;
-  /* A record that should be kept and is not was removed, so others may have been removed too. */
+  /* The mark's record is older than the retention, but the time clear_ms is not. So records that came after
+   * clear_ms are still kept, and nothing that came before it is missing. */
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 
-/* Returns 1 if the last record's aggregate was not read to its end. That proves a loss; so does had_more(),
- * if reading goes on with other records than those. That a record is gone proves nothing. */
+/* Returns 1 if the last record's aggregate was not read to its end, which proves a loss: the rest of the
+ * aggregate is gone. If had_more() and reading continues with another record, a loss is proven too. That the
+ * last record itself is gone proves nothing. */
 static int is_cut(const slp_shard *s) { return SLP_MUTANT(removed_is_lost) || s->at.last.part; }
 
+/* Returns 1 if the last answer said that more records waited in the shard. */
 static int had_more(const slp_shard *s) {
   return s->consumer->source->tells_behind && slp_lag_told_ms(s) > 0;
 }
 
-/* Returns 1 if a loss is certain. first_ms: when the record arrived that reading goes on with; -1: not
- * known. */
+/* Returns 1 if records were certainly lost before the record with which reading continues. first_ms: when
+ * that record arrived; -1: not known. */
 static int is_certain_before(const slp_shard *s, int64_t first_ms) {
   int64_t told_ms = slp_svctime_low_ms(&s->consumer->service, slp_lag_told_us(s));
   int came_later = first_ms >= 0 && told_ms != INT64_MIN && first_ms > told_ms + ANSWER_MS_MAX;
@@ -101,26 +107,27 @@ int slp_loss_trimmed(slp_shard *s, const char *message) {
   return 0;
 }
 
-/* Returns 1 if the page begins behind the record that reading goes on from, and what lies between is not
- * accounted for. */
+/* Returns 1 if the page's first record comes after the record that was asked for, and what lies between is
+ * neither read nor reported as lost. */
 static int begins_behind(const slp_shard *s, const slp_page *page) {
   const slp_mark *wanted = slp_has_taken(&s->at) ? &s->at.last : &s->at.start.mark;
   int64_t first_ms = page->recs[0].arrived_ms;
-  /* No record was at the place `idle`, so only the age of the first record can show a gap. */
+  /* `idle` is a sequence number without a record, so only the age of the page's first record can show a
+   * gap. */
   if (s->at.idle_old) return first_ms < 0 || first_ms > s->at.idle.arrived_ms;
   if (slp_has_taken(&s->at) ? !s->at.after_last : s->at.start.kind != SLP_POSITION_AT) return 0;
   if (slp_num_cmp(slp_rec_seq(page, &page->recs[0]), slp_mark_seq(wanted)) <= 0) return 0;
   return !is_accounted(s, wanted, first_ms);
 }
 
-/* Returns the mark at which the gap begins, made clear until the page's first record: whoever starts from
- * that mark is not told of the gap again. */
+/* Returns the mark at which the gap begins, with clear_ms moved to the page's first record. A run that starts
+ * from that mark does not report the gap again. */
 static slp_mark told_until(const slp_shard *s, const slp_page *page) {
   slp_mark m = *begin_of_gap(s);
   int64_t first_ms = page->recs[0].arrived_ms;
   int can_hold = !m.idle || s->consumer->idle_places || !s->consumer->leases;
   if (!m.seq_n || first_ms < 0 || !can_hold) return (slp_mark){.seq_n = 0};
-  /* it starts AT the record, and all of that is lost */
+  /* reading starts AT the mark's record, and the whole record with its aggregate is lost */
   if (!slp_has_taken(&s->at) && !m.idle) m.sub = UINT32_MAX;
   if (m.idle)
     m.arrived_ms = slp_max_i64(m.arrived_ms, first_ms);
@@ -135,7 +142,7 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
   if (s->at.from_oldest) {
     slp_gap gap = (slp_gap)s->at.gap;
     s->at.gap = SLP_GAP_NONE;
-    /* If the service keeps the record after all, nothing is lost. */
+    /* If the page has the record that was asked for, the service kept it after all, and nothing is lost. */
     if (gap == SLP_GAP_NONE || known) return 0;
     int certain = gap == SLP_GAP_CERTAIN && is_certain_before(s, page->recs[0].arrived_ms);
     slp_loss_tell(s, page, certain, certain ? removed : maybe);
@@ -149,19 +156,20 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
   return 1;
 }
 
-/* ---- at the tip ---------------------------------------------------------------------------------------- */
+/* ---- without a next record ----------------------------------------------------------------------------- */
 
+/* Returns how much later clear_ms must be to be worth a write. */
 static int64_t step_ms(const slp_consumer *c) {
   return c->retention_ms > 0 ? slp_max_i64(c->retention_ms / STEPS, STEP_MS_MIN) : STEP_MS;
 }
 
-/* Returns 1 if the shard has nothing, and the record that was asked for did not come: what came behind it may
- * be gone too. */
+/* Returns 1 if the shard has no record at all, not even the record that was asked for. Then records that came
+ * after that record may be gone too. */
 static int finds_nothing(const slp_shard *s, int64_t now_ms) {
   const slp_mark *m = &s->at.last;
   if (!s->at.after_last || s->at.came || !slp_has_taken(&s->at) || is_accounted(s, m, -1)) return 0;
-  /* A loss that was told a moment ago is not told again, or a reader that begins again would find one each
-   * time. */
+  /* A loss that was reported less than STEP_MS_MIN ago is not reported again. Otherwise a reader that is
+   * restarted often would report a loss each time. */
   int64_t clear_ms = clear_until_ms(s, m);
   return clear_ms < 0 || now_ms == INT64_MIN || now_ms - clear_ms >= STEP_MS_MIN;
 }
@@ -179,11 +187,11 @@ int slp_loss_end(slp_shard *s) {
 int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int at_tip) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, asked_us);
-  /* 1: reading stops at the gap, once the next record shows it */
+  /* 1: the user wants reading to stop at a gap, which only the next record will show */
   int stops = c->o->on_trimmed == SLOOP_TRIMMED_STOP;
   if (at_tip && (s->at.gap || (behind_ms == 0 && !stops)) && slp_loss_end(s)) return 1;
   if (!slp_has_taken(&s->at) || s->at.idle.seq_n || now_ms == INT64_MIN || s->at.gap) return 0;
-  if (behind_ms < 0 || behind_ms > now_ms) return 0; /* an age that reaches before 1970 says nothing */
+  if (behind_ms < 0 || behind_ms > now_ms) return 0; /* an age that reaches back before 1970 proves nothing */
   int64_t clear_ms = now_ms - behind_ms - SHOWN_LATE_MS;
   if (s->at.quiet_ms <= 0) s->at.quiet_ms = clear_ms;
   int64_t known_ms = known_until_ms(s, &s->at.last);

@@ -1,8 +1,9 @@
-/* loss.h - finds records that can't be read any more, and tells where the gap begins and ends.
+/* loss.h - finds records that can't be read any more, and reports where the gap begins and ends.
  *
- * The record that reading goes on from may be gone although nothing behind it is missing. So a mark knows
- * until when what came behind it is accounted for (mark.h: clear_ms): nothing came, as the shard's tip
- * showed, or its loss was told. */
+ * The service may no longer keep the record after which reading continues. That alone is no loss: perhaps no
+ * record came after it. To decide, a mark has the time clear_ms (mark.h). Until that time every record after
+ * the mark's record is accounted for: either none came, as answers at the shard's tip showed, or the loss was
+ * reported. */
 #ifndef SLP_CORE_LOSS_H
 #define SLP_CORE_LOSS_H
 
@@ -10,26 +11,30 @@
 
 typedef struct slp_shard slp_shard;
 
-/* whether records are missing at a position that the service no longer keeps; told with the next answer */
+/* Whether records are missing at a position that the service no longer keeps. The loss is reported with the
+ * next answer. */
 typedef enum slp_gap { SLP_GAP_NONE, SLP_GAP_MAYBE, SLP_GAP_CERTAIN } slp_gap;
 
-/* Tells that records behind the shard's last one are missing (certain), or may be. next: the page with which
- * reading goes on; NULL: not known yet. */
+/* Reports that records after the shard's last one are missing (certain: 1), or may be missing (0). next: the
+ * page with which reading continues; NULL: not known yet. */
 void slp_loss_tell(slp_shard *s, const slp_page *next, int certain, const char *message);
-/* Handles that the service keeps nothing at our position. Returns 1 if reading stops and the loss was told; 0
- * if reading goes on at the oldest record, with which the loss will be told. */
+/* Handles the answer that the service keeps nothing at the position where reading continues. Returns 1 if
+ * reading stops there; the loss was then reported. Returns 0 if reading continues at the oldest record; the
+ * loss is then reported with that record. */
 int slp_loss_trimmed(slp_shard *s, const char *message);
-/* Tells of a loss in front of a page that is about to be taken. `known`: its first record was taken before.
- * Returns 1 if there is a loss; *ret_behind is then a mark with which the loss counts as told, or has no
- * number. */
+/* Reports a loss in front of a page that is about to be taken into the queue. known: 1 if the page's first
+ * record was taken before. Returns 1 if there is a loss. *ret_behind is then the mark from which another run
+ * does not report this loss again; it may have no number. */
 int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret_behind);
-/* Returns 1 if the service should still keep the mark's record and what came behind it. */
+/* Returns 1 if the service should still keep the mark's record and all records after it, by the stream's
+ * retention. */
 int slp_loss_is_young(const slp_shard *s, const slp_mark *m);
-/* To be called when the shard has nothing more that could show where a gap ends. Returns 1 if a gap was
- * told. */
+/* To be called when the shard's end or tip is reached, so that no record can show where a gap ends. Returns 1
+ * if a gap was reported. */
 int slp_loss_end(slp_shard *s);
-/* Notes a page without records, asked for at asked_us, that left the shard behind_ms behind its tip. Returns
- * 1 if the clear_ms of the shard's last mark has moved far enough to be worth a write. */
+/* Learns from a page without records. It was asked for at asked_us and left the shard behind_ms behind its
+ * tip. Returns 1 if the clear_ms of the shard's last mark has moved far enough that the mark should be
+ * written again. */
 int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int at_tip);
 
 #endif

@@ -1,4 +1,4 @@
-/* mark.h - names a record of a shard by its sequence number and its index inside an aggregate. */
+/* mark.h - identifies a record of a shard by its sequence number and its index inside an aggregate. */
 #ifndef SLP_CORE_MARK_H
 #define SLP_CORE_MARK_H
 
@@ -8,15 +8,18 @@
 #define SLP_SEQ_MAX 129 /* digits of a sequence number: pattern 0|([1-9]\d{0,128}) */
 
 typedef struct slp_mark {
-  int64_t arrived_ms; /* -1: not known */
-  /* Records behind this one are accounted for until clear_ms: none came, or their loss was told; 0, -1: not
-   * known. */
+  int64_t arrived_ms; /* when the record arrived, as the service stamped it; -1: not known */
+  /* Until this time all records after this one are accounted for: none came, or their loss was reported. 0 or
+   * -1: not known. The head of loss.h says what this is for. */
   int64_t clear_ms;
-  uint32_t sub;  /* index inside an aggregate; else 0 */
+  uint32_t sub;  /* index of the record inside its aggregate; 0 if it has none */
   uint8_t seq_n; /* digits in seq; 0: the mark names no record */
-  uint8_t part;  /* 1: records of its aggregate follow it; 0: none do, or not known */
-  uint8_t idle;  /* 1: no record has the number; the service gave it when nothing had come until arrived_ms */
-  uint8_t row_n; /* digits that the number has in the row it was read from; 0: seq_n */
+  /* 1: more records of the same aggregate follow this one; 0: none follow, or it is not known */
+  uint8_t part;
+  /* 1: an idle mark. No record has this sequence number: the service gave it as a position, and up to that
+   * position nothing had come until arrived_ms. */
+  uint8_t idle;
+  uint8_t row_n; /* digits that the number has in the lease's row from which it was read; 0: seq_n digits */
   char seq[SLP_SEQ_MAX];
 } slp_mark;
 
@@ -37,20 +40,21 @@ static inline void slp_mark_set(slp_mark *m, slp_str seq, uint32_t sub, int64_t 
 /* Returns the text of a sequence number as a mark can hold it, or {NULL, 0} if it is no number. */
 static inline slp_str slp_seq_fit(slp_str text) { return slp_num_fit(text, SLP_SEQ_MAX); }
 
-/* Brings the number into the one form that the service knows: without leading zeros, or filled up with zeros
+/* Brings the number into the one form that the service accepts: without leading zeros, or padded with zeros
  * to digits_min digits (slp_source.number_digits_min). */
 void slp_mark_canonical(slp_mark *m, unsigned digits_min);
-/* Does the same for a mark read from a row. row_n remembers the row's form, which conditions on the row must
- * repeat. */
+/* As slp_mark_canonical, for a mark read from a lease's row. row_n keeps the number's length in the row,
+ * because a conditional write must compare the row with its own form of the number. */
 void slp_mark_read_canonical(slp_mark *m, unsigned digits_min);
-/* Returns the mark with as many digits as its row has. */
+/* Returns the mark with the number as its lease's row has it. */
 slp_mark slp_mark_of_row(const slp_mark *m);
 
 static inline void slp_mark_rec(slp_mark *m, const slp_page *page, const slp_rec *r) {
   slp_mark_set(m, slp_rec_seq(page, r), r->sub, r->arrived_ms);
 }
 
-/* Compares the record (seq, sub) with the mark. Returns -1: before it, 0: the same record, 1: behind it. */
+/* Compares the record (seq, sub) with the mark's record. Returns -1 if the record comes before it, 0 if both
+ * are the same, 1 if the record comes after it. */
 static inline int slp_mark_side(const slp_mark *m, slp_str seq, uint32_t sub) {
   int c = slp_num_cmp(seq, slp_mark_seq(m));
   if (c) return c;

@@ -1,7 +1,7 @@
-/* meet.c - makes polls of several shards go out together. */
+/* meet.c - makes polls of several shards go out at the same moment. */
 #include "core/meet.h"
 
-/* One place of slp_meet for each span of this length. */
+/* Each entry of slp_meet.places stands for a stretch of time of this length. */
 #define PLACE_US 8192u
 
 uint64_t slp_meet_at(slp_meet *m, uint64_t from_us, uint64_t until_us) {

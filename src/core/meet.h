@@ -1,25 +1,26 @@
-/* meet.h - makes polls of several shards go out together. A call that wakes the loop for itself alone costs
- * twice what it costs among others. So a shard that may be asked within a span of time is asked when another
- * one is. Pure. */
+/* meet.h - makes polls of several shards go out at the same moment. A call that is the only one to wake the
+ * loop costs twice as much as one of several. So if a shard may be asked at any time between two moments, it
+ * is asked when another shard is asked. Pure. */
 #ifndef SLP_CORE_MEET_H
 #define SLP_CORE_MEET_H
 
 #include "base/base.h"
 
 #define SLP_MEET_PLACES 64u
-/* How many polls go out at one moment: as many as one run of the pump starts. More would hold up the loop,
- * and need more connections. */
+/* The most polls that go out at one moment: as many as one run of the pump starts (STARTS_PER_EVENT). More
+ * polls would hold up the loop, and need more connections. */
 #define SLP_MEET_MOST 8u
 
-typedef struct slp_meet { /* zeroed: no poll is planned */
+typedef struct slp_meet { /* all zero: no poll is planned */
   struct {
     uint64_t at_us;          /* a moment at which polls go out */
-    uint32_t n;              /* how many polls go out then */
-  } places[SLP_MEET_PLACES]; /* by time; a later moment overwrites an earlier one */
+    uint32_t n;              /* how many polls go out at that moment */
+  /* an entry is found by its time; a later moment overwrites an earlier one in the same entry */
+  } places[SLP_MEET_PLACES];
 } slp_meet;
 
-/* Returns when to poll, within [from_us, until_us]: at the first planned moment that has room, or else at
- * from_us. */
+/* Returns when to poll, from from_us to until_us: at the first planned moment that has room for another poll,
+ * or, if there is none, at from_us. */
 uint64_t slp_meet_at(slp_meet *m, uint64_t from_us, uint64_t until_us);
 
 #endif

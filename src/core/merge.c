@@ -1,12 +1,12 @@
-/* merge.c - a tournament of shard heads.
+/* merge.c - a tournament tree of the shards' keys.
  *
- * In a binary heap, wrongly guessed branches and waits for memory cost more than all else. In a tournament
- * the entries that a changed key is compared with are known before the first comparison, and no comparison
- * branches: the processor loads all of them at once and guesses nothing.
+ * In a binary heap, branches that the processor guesses wrong and waits for memory cost more than everything
+ * else. In a tournament it is known before the first comparison which entries a changed key is compared with,
+ * and no comparison branches. So the processor loads all these entries at once and guesses nothing.
  *
- * A node holds two words of its key: the time, and 19 digits of the sequence number. Only if both are equal
- * is the key itself looked at. Numbers of one stream often share their first digits, so the 19 digits begin
- * where keys have differed before (the focus). */
+ * An entry has two words of its key: the time, and 19 digits of the sequence number. The key itself is
+ * compared only if both words are equal. The sequence numbers of a stream often share their first digits. So
+ * the 19 digits begin where earlier keys differed: that choice of digits is the focus (codec/focus.h). */
 #include "core/merge.h"
 
 #include "base/num.h"
@@ -18,16 +18,17 @@ int slp_key_cmp(const slp_key *a, const slp_key *b) {
   return a->sub < b->sub ? -1 : a->sub > b->sub;
 }
 
-/* Turns the time into a number without a sign, in the same order. */
+/* Turns the time into an unsigned number that sorts in the same order. */
 static inline uint64_t time_word(int64_t time) { return (uint64_t)time ^ (uint64_t)INT64_MIN; }
 
 static inline slp_merge_entry entry_of(const slp_focus *f, slp_merge_node *node, const slp_key *key) {
   return (slp_merge_entry){time_word(key->time), slp_focus_word(f, key->seq), node};
 }
 
-/* Sorts behind every entry; fills the leaves that are not used. */
+/* Fills the leaves that are not used. It sorts after every entry. */
 static const slp_merge_entry unused = {UINT64_MAX, UINT64_MAX, NULL};
 
+/* Returns how many leading characters a and b share. a must not be longer than b. */
 static size_t common(slp_str a, slp_str b) {
   size_t i = 0;
   while (i + 8 <= a.n && slp_focus_load(a.p + i) == slp_focus_load(b.p + i)) i += 8;
@@ -35,8 +36,9 @@ static size_t common(slp_str a, slp_str b) {
   return i;
 }
 
-/* Compares keys whose two words are equal, as slp_key_cmp does. Of equal keys a record goes before a
- * watermark, which only promises that nothing earlier comes. */
+/* Compares the keys of two entries whose two words are equal. Returns 1 if a comes before b. The order is
+ * that of slp_key_cmp; of equal keys, a record comes before a watermark, because a watermark only promises
+ * that nothing earlier comes. */
 __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, const slp_merge_node *b,
                                                    slp_merge_focus *f) {
   if (!a || !b) return a != NULL;
@@ -57,6 +59,7 @@ __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, cons
   return a->ready > b->ready;
 }
 
+/* Returns 1 if the words (time_a, word_a) sort before (time_b, word_b). */
 static inline int less_words(uint64_t time_a, uint64_t word_a, uint64_t time_b, uint64_t word_b) {
 #ifdef __SIZEOF_INT128__
   __extension__ typedef unsigned __int128 words; /* compiles to one subtraction with borrow */
@@ -70,6 +73,7 @@ static inline int less(const slp_merge_entry *a, const slp_merge_entry *b) {
   return less_words(a->time, a->word, b->time, b->word);
 }
 
+/* Returns 1 if a comes before b, by their words or, if these are equal, by their keys. */
 static int before(const slp_merge_entry *a, const slp_merge_entry *b, slp_merge_focus *f) {
   if (a->time == b->time && a->word == b->word) return before_by_key(a->node, b->node, f);
   return less(a, b);
@@ -94,8 +98,9 @@ int slp_merge_reserve(slp_merge *m, uint32_t n) {
   return 0;
 }
 
-/* Carries the new words of leaf i upwards: at each level it meets the least entry of the neighbouring part.
- * The masks choose the lesser one without a branch, which would be guessed wrong every other time. */
+/* Carries the changed words of leaf i up to the root. At each level they meet the least entry of the
+ * neighbouring subtree. The masks choose the lesser of both without a branch, which the processor would guess
+ * wrong every other time. */
 static void play(slp_merge *m, uint32_t i) {
   slp_merge_entry *tree = m->tree;
   size_t at = m->size + i;
@@ -114,7 +119,8 @@ static void play(slp_merge *m, uint32_t i) {
   }
 }
 
-/* Remembers the lowest words of all entries except leaf i, which has the least key. */
+/* Sets second_time and second_word: the lowest words of all entries except leaf i, which has the least
+ * key. */
 static void look_for_second(slp_merge *m, uint32_t i) {
   const slp_merge_entry *second = &unused;
   for (uint32_t at = m->size + i; at > 1; at /= 2) {
@@ -124,8 +130,8 @@ static void look_for_second(slp_merge *m, uint32_t i) {
   m->second_word = second->word;
 }
 
-/* Must come before any entry but the least one changes. Carries up the least entry's words if
- * slp_merge_put_word has not (m->ahead). */
+/* Must be called before any other entry than the least one changes. Carries the words of the least entry up
+ * the tree if slp_merge_put_word has left that undone (m->ahead). */
 static inline void catch_up(slp_merge *m) {
   m->second_time = m->second_word = 0;
   if (!m->ahead) return;
@@ -142,9 +148,10 @@ static void resize(slp_merge *m, uint32_t size) {
     tree[at] = tree[2 * at + before(&tree[2 * at + 1], &tree[2 * at], &m->focus)];
 }
 
-/* Returns where the digits that are compared first should begin. As far in front as the digits that decided
- * ties allow, because digits in front change least; but no further back than where the numbers begin to
- * differ. */
+/* Returns the index of the first of the digits that are to be compared first. It is as low as possible,
+ * because leading digits change least often, with two limits:
+ *   1. The digits must reach the digit that decided ties (focus.differ).
+ *   2. They must not begin after the first digit in which the numbers differ. */
 static size_t best_from(const slp_merge *m, slp_str seq) {
   size_t from = m->focus.differ < SLP_FOCUS_DIGITS ? 0 : m->focus.differ - (SLP_FOCUS_DIGITS - 1);
   for (uint32_t i = 0; i < m->n; i++) {
@@ -159,12 +166,13 @@ static int is_same_focus(const slp_focus *f, slp_str seq, size_t from) {
   return f->length == seq.n && f->from == from && slp_focus_same(f->shared, seq.p, from);
 }
 
-/* The rarest that looks for better digits become: each look in vain doubles the ties before the next one. */
+/* Each search for better digits that finds none doubles the number of ties before the next search, at most
+ * VAIN_MAX times. */
 #define VAIN_MAX 8
 
-/* Lets the entries be compared by other digits first, which tell them apart better; who won where stays the
- * same. If no digits tell all of them apart, the present ones stay: the pages in memory have words made of
- * those. */
+/* Chooses other digits to be compared first, which distinguish more entries. The order of the entries stays
+ * the same. If the search finds only the present digits, they stay, because the words of pages in memory are
+ * made of them. */
 __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   slp_merge_entry *tree = m->tree;
   slp_focus f = {.id = m->focus.digits.id + 1, .length = seq.n, .from = best_from(m, seq)};
@@ -186,9 +194,11 @@ __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   m->ahead = 0;
 }
 
-/* Returns 1 after so many ties that a look at all entries costs little beside them, whatever keys come. */
+/* Returns 1 after so many ties that a look at all entries costs little compared with them, whatever the keys
+ * are. */
 static int wants_focus(const slp_merge *m) { return m->focus.ties > (32 + 2 * m->n) << m->focus.vain; }
 
+/* Gives the node a leaf. */
 static void join(slp_merge *m, slp_merge_node *node) {
   SLP_CHECK(m->n < m->cap);
   catch_up(m);
@@ -211,8 +221,8 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   int was_least = m->tree[1].node == node;
   m->tree[m->size + i] = e;
   if (was_least && less_words(e.time, e.word, m->second_time, m->second_word)) {
-    /* Records of one shard often follow each other, so only the leaf and the top change now. catch_up does
-     * the rest if another entry changes. */
+    /* Several records of one shard often leave in a row. So only the leaf and the root change now, and
+     * catch_up changes the nodes between them when another entry changes. */
     m->tree[1] = e;
     m->ahead = 1;
     return;
@@ -221,8 +231,8 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   catch_up(m);
   play(m, i);
   if (was_least && m->tree[1].node == node) look_for_second(m, i);
-  /* Numbers with leading zeros are compared by their keys: by their length they would sort behind all
-   * others. */
+  /* Numbers with leading zeros never become the focus, but are compared by their keys: the focus compares
+   * lengths first, and would sort them after all other numbers. */
   if (wants_focus(m) && key->seq.n >= SLP_FOCUS_DIGITS && *key->seq.p != '0') set_focus(m, key->seq);
 }
 
@@ -230,7 +240,7 @@ void slp_merge_remove(slp_merge *m, slp_merge_node *node) {
   if (!node->slot) return;
   uint32_t i = node->slot - 1, last = m->n - 1;
   SLP_CHECK(i <= last && slp_merge_at(m, i) == node);
-  node->key.seq.n = 0; /* the bytes of the number may be freed already */
+  node->key.seq.n = 0; /* the caller may have freed the number's bytes already */
   catch_up(m);
   node->slot = 0;
   if (node->ready) m->ready_n--;
@@ -255,7 +265,7 @@ slp_merge_node *slp_merge_first_ready(const slp_merge *m) {
   return best ? best->node : NULL;
 }
 
-/* Returns 1 if node `at` holds the lesser of the two entries below it. */
+/* Returns 1 if node `at` of the tree holds the lesser of the two entries below it. */
 static int is_lesser(const slp_merge *m, uint32_t at) {
   slp_merge_focus not_counted = {0};
   const slp_merge_entry *e = &m->tree[at], *below = &m->tree[2 * at];

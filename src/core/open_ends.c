@@ -1,4 +1,4 @@
-/* open_ends.c - decides whether a shard whose parents nobody knows may descend from one that is read. */
+/* open_ends.c - decides whether a shard with unknown parents may descend from a shard that is read. */
 #include "core/open_ends.h"
 
 #include <stdlib.h>
@@ -25,6 +25,7 @@ static int by_first(const void *a, const void *b) {
   return memcmp(x->first, y->first, sizeof x->first);
 }
 
+/* Sorts the ranges by their first key, and raises each `last` to the greatest `last` so far. */
 static void settle(slp_open_ends *ends) {
   slp_hash_range *r = ends->ranges;
   if (ends->n) qsort(r, ends->n, sizeof *r, by_first);
