@@ -72,8 +72,9 @@ static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms)
   if (first_ms >= 0 && first_ms <= clear_ms) return 1;
   slp_mark clear = *m;
   clear.arrived_ms = clear_ms;
-  /* The mark's record is older than the retention, but the time clear_ms is not. So records that came after
-   * clear_ms are still kept, and nothing that came before it is missing. */
+  /* The mark's record may be gone only because of its age, while every record after clear_ms is still kept:
+   * then nothing is missing. A young record that is gone was removed, so other records may have been removed
+   * too. */
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 

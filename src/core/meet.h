@@ -13,9 +13,9 @@
 
 typedef struct slp_meet { /* all zero: no poll is planned */
   struct {
-    uint64_t at_us;          /* a moment at which polls go out */
-    uint32_t n;              /* how many polls go out at that moment */
-  /* an entry is found by its time; a later moment overwrites an earlier one in the same entry */
+    uint64_t at_us; /* a moment at which polls go out */
+    uint32_t n;     /* how many polls go out at that moment */
+    /* an entry is found by its time; a later moment overwrites an earlier one in the same entry */
   } places[SLP_MEET_PLACES];
 } slp_meet;
 

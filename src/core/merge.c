@@ -28,7 +28,7 @@ static inline slp_merge_entry entry_of(const slp_focus *f, slp_merge_node *node,
 /* Fills the leaves that are not used. It sorts after every entry. */
 static const slp_merge_entry unused = {UINT64_MAX, UINT64_MAX, NULL};
 
-/* Returns how many leading characters a and b share. a must not be longer than b. */
+/* Returns how many leading digits two numbers of the same length share. */
 static size_t common(slp_str a, slp_str b) {
   size_t i = 0;
   while (i + 8 <= a.n && slp_focus_load(a.p + i) == slp_focus_load(b.p + i)) i += 8;

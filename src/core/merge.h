@@ -40,9 +40,9 @@ typedef struct slp_merge_entry {
  * share. */
 typedef struct slp_merge_focus {
   slp_focus digits;
-  /* comparisons since the last search for better digits that other digits than these decided */
+  /* since the last search for better digits: comparisons that only other digits than these could decide */
   uint32_t ties;
-  size_t differ; /* index of the last digit that decided a tie, counted over all ties */
+  size_t differ; /* the greatest index of a digit that decided a tie */
   uint32_t vain; /* searches that found no better digits; each makes the next search rarer */
 } slp_merge_focus;
 
@@ -53,7 +53,7 @@ typedef struct slp_merge {
   slp_merge_entry *tree;
   /* n: leaves in use. size: leaves of the tree, a power of two. cap: leaves that there is memory for. */
   uint32_t n, size, cap;
-  uint32_t ready_n;      /* how many entries are records, not watermarks */
+  uint32_t ready_n; /* how many entries are records, not watermarks */
   /* 1: the least entry has new words in its leaf and in tree[1], but not yet in the nodes between */
   uint8_t ahead;
   /* the lowest words of all entries except the least one; 0, 0: not known */

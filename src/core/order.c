@@ -1,9 +1,9 @@
 /* order.c - decides which shards may be read, and keeps each shard's place in the order.
  *
- * A shard may be read when every known parent is read to its end. It hands out records when every parent has
- * handed out all of its own. So a child's first record never precedes its parents' last, whatever the clocks
- * say, and yet a child's pages may be fetched before. Parents that are no longer listed (trimmed), or that
- * the start position leaves out, count as read. */
+ * A shard may be read when each known parent was read to its end. It may hand out records when each parent
+ * has handed out all records. So a child's first record never comes before its parents' last, whatever the
+ * clocks say, and yet a child's pages can be fetched early. Two kinds of parents count as read: those that
+ * are no longer listed (trimmed), and those that the start position leaves out. */
 #include "core/core.h"
 
 #define BIT(state) (1u << (state))
@@ -47,7 +47,8 @@ int slp_order_take_back(slp_shard *s) {
 }
 
 void slp_order_come_back(slp_shard *s) {
-  /* The shard left the order when its last record was handed out. */
+  /* A shard leaves the order when its last record was handed out; a record that is given back brings it into
+   * the order again. */
   if (s->order.state == SLP_ORDER_LEFT) move(s, SLP_ORDER_IN);
 }
 
@@ -68,7 +69,8 @@ void slp_order_update(slp_shard *s) {
   int redelivered;
   int paused = s->paused || s->consumer->suspended;
   int some = slp_order_is_in(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
-  /* A shard that is set aside is not waited for, but may hand out what it has. */
+  /* No shard waits for a shard that is set aside. It is in the merge only while it has records to hand
+   * out. */
   if (!slp_order_is_in(s) || paused || (s->order.state == SLP_ORDER_ASIDE && !some)) {
     leave_merge(s);
     return;
@@ -101,7 +103,7 @@ int slp_order_waits_for_other(const slp_shard *s) {
   return 0;
 }
 
-/* Takes the head of a shard. Inside a page only the key of the shard's place changes. */
+/* Takes the next record of a shard. Within a page only the key of the shard's entry in the merge changes. */
 void slp_order_take(slp_shard *s, int64_t time) {
   slp_engine *e = s->consumer->engine;
   if (slp_queue_take(&s->queue, time)) {
@@ -109,7 +111,8 @@ void slp_order_take(slp_shard *s, int64_t time) {
     slp_order_update(s);
   } else if (e->order == SLOOP_ORDER_TIME) {
     slp_key key = slp_queue_next_key(&s->queue);
-    if (slp_merge_needs_numbers(&e->merge)) { /* numbers lie in cold memory, so they are loaded early */
+    /* the numbers are not in the CPU's cache, so load them before they are compared */
+    if (slp_merge_needs_numbers(&e->merge)) {
       slp_str seq = slp_queue_number_ahead(&s->queue);
       __builtin_prefetch(seq.p);
       __builtin_prefetch(seq.p + seq.n);
@@ -128,7 +131,7 @@ void slp_order_take(slp_shard *s, int64_t time) {
 static const slp_shard *parent_not_out(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
-    /* A parent that has not entered the order waits for its own parents, even if it is empty. */
+    /* A parent outside the order waits for its own parents, even if it has no records itself. */
     if (p && !slp_lineage_skipped(p) &&
         (slp_reading_state(p) != SLP_READER_ENDED || p->order.state == SLP_ORDER_OUTSIDE ||
          (!slp_queue_empty(p) && !SLP_MUTANT(child_enters_early))))
@@ -143,15 +146,16 @@ const slp_shard *slp_order_waited_for(const slp_shard *s) {
   return first && !first->ready && first != &s->order.node ? slp_shard_in_order(first) : NULL;
 }
 
+/* Adds s to the candidates, if it is outside the order. */
 static void may_enter(slp_shard *s) {
   slp_list *candidates = &s->consumer->candidates;
   if (s->order.state == SLP_ORDER_OUTSIDE && !slp_list_linked(&s->order.candidate_link))
     slp_list_add_last(candidates, &s->order.candidate_link);
 }
 
-/* Lets candidates into the order whose parents have handed out everything. One that enters may be empty and
- * ended, which makes its children candidates: this loop takes them too, so that calls do not nest without
- * end. */
+/* Lets each candidate into the order whose parents have handed out all records. A shard that enters may have
+ * ended without records, which makes its children candidates. The same loop takes these too, so that calls do
+ * not nest without limit. */
 static void let_in(slp_consumer *c) {
   if (c->entering) return;
   c->entering = 1;
@@ -198,6 +202,7 @@ void slp_order_open_ready(slp_consumer *c) {
   let_in(c);
 }
 
+/* Returns 1 if nothing of s is left to read, to hand out or to report. */
 static int is_finished(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   if (state == SLP_READER_GONE) return slp_queue_all_acked(s) && !slp_order_is_in(s);
@@ -205,8 +210,8 @@ static int is_finished(const slp_shard *s) {
          (state == SLP_READER_ENDED && s->ended_told && !slp_order_is_in(s));
 }
 
-/* Returns 1 if s still shows which shard its children descend from: a parent of s may yet be given up, or was
- * given up and is still listed. */
+/* Returns 1 if s is still needed, because it shows from which shards its children descend: a parent of s may
+ * yet be given up, or was given up and is still listed. */
 static int is_link(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     const slp_shard *p = slp_lineage_parent(s, i);
