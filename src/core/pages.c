@@ -1,4 +1,4 @@
-/* pages.c - recycles pages: keeps the memory of large bodies for the next calls, within the budget. */
+/* pages.c - keeps the memory of large page bodies for the next calls, within the budget. */
 #include "core/core.h"
 
 typedef struct spare {
@@ -7,7 +7,7 @@ typedef struct spare {
   uint64_t bytes;
 } spare;
 
-/* Only large bodies are worth keeping, because malloc is fast for small ones. */
+/* Only bodies of this size or larger are kept, because malloc is fast for smaller ones. */
 #define SPARE_BYTES_MIN (64u * 1024)
 
 void slp_pages_drop(slp_engine *e) {
@@ -26,7 +26,7 @@ slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes) {
   if (!it) return slp_page_new(e->mem);
   spare *sp = SLP_OWNER(it, spare, link);
   slp_page *page = sp->page;
-  /* From here on the call's reservation counts its bytes. */
+  /* from now on the reservation of the call that fills this page counts its bytes */
   slp_budget_give(&e->budget, sp->bytes);
   e->pages.bytes -= sp->bytes;
   slp_free(e->mem, sp);

@@ -1,4 +1,4 @@
-/* pages.h - recycles pages: keeps the memory of large bodies for the next calls. */
+/* pages.h - keeps the memory of large page bodies for the next calls. */
 #ifndef SLP_CORE_PAGES_H
 #define SLP_CORE_PAGES_H
 
@@ -8,15 +8,17 @@
 typedef struct slp_engine slp_engine;
 
 typedef struct slp_pages { /* one per engine */
-  slp_list spares;         /* recycled pages; their bytes count in the budget until it needs them */
-  uint64_t bytes;          /* bytes of all spares */
+  slp_list spares; /* pages kept for the next calls; their bytes count in the budget until slp_pages_drop */
+  uint64_t bytes;  /* how many bytes all pages in `spares` take */
 } slp_pages;
 
 void slp_pages_init(slp_engine *e);
-slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes); /* recycled or new; NULL: no memory */
-void slp_pages_back(slp_engine *e, slp_page *page);              /* NULL is fine */
-/* frees the spares, because the budget needs their bytes */
+/* returns a kept page or a new one; NULL: no memory */
+slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes);
+void slp_pages_back(slp_engine *e, slp_page *page); /* keeps the page or frees it; NULL is fine */
+/* frees all kept pages, because the budget needs their bytes */
 void slp_pages_drop(slp_engine *e);
-uint64_t slp_pages_held(const slp_engine *e); /* bytes of the budget in use, spares left out */
+/* returns the bytes of the budget in use, without those of kept pages */
+uint64_t slp_pages_held(const slp_engine *e);
 
 #endif

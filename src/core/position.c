@@ -1,4 +1,4 @@
-/* position.c - turns positions of sloop.h into those of core and back, and orders the positions of a
+/* position.c - converts between the positions of sloop.h and those of core, and orders the positions of a
  * shard. */
 #include "core/position.h"
 
@@ -62,10 +62,10 @@ int slp_position_cmp(const slp_position *a, const slp_position *b) {
   if (c || rank(a) != 2) return c;
   c = slp_num_cmp(slp_mark_seq(&a->mark), slp_mark_seq(&b->mark));
   if (c) return c;
-  /* AT sub-record 2 is the same place as AFTER sub-record 1. */
+  /* AT the record with sub 2 is the same position as AFTER the record with sub 1 */
   uint64_t left = (uint64_t)a->mark.sub + (a->kind == SLP_POSITION_AFTER);
   uint64_t right = (uint64_t)b->mark.sub + (b->kind == SLP_POSITION_AFTER);
-  left += a->mark.idle; /* AFTER(record) sorts before an idle mark with the same number */
+  left += a->mark.idle; /* AFTER a record sorts before an idle mark with the same sequence number */
   right += b->mark.idle;
   if (left != right || !a->mark.idle) return left < right ? -1 : left > right;
   return (a->mark.arrived_ms > b->mark.arrived_ms) - (a->mark.arrived_ms < b->mark.arrived_ms);

@@ -1,4 +1,4 @@
-/* position.h - a position in a shard: the one type that sources, readers, leases and tokens use. */
+/* position.h - a position in a shard. Sources, readers, leases and tokens all use this type. */
 #ifndef SLP_CORE_POSITION_H
 #define SLP_CORE_POSITION_H
 
@@ -6,13 +6,13 @@
 #include <sloop.h>
 
 typedef enum slp_position_kind {
-  SLP_POSITION_NONE, /* not known */
+  SLP_POSITION_NONE, /* the position is not known */
   SLP_POSITION_OLDEST,
   SLP_POSITION_LATEST,
   SLP_POSITION_TIME,
-  SLP_POSITION_AT,    /* at the record of `mark`, which comes first */
-  SLP_POSITION_AFTER, /* behind the record of `mark` and its sub-sequence, which is finished with */
-  SLP_POSITION_END    /* the shard is read to its end, and every record is acknowledged */
+  SLP_POSITION_AT,    /* reading begins with the record of `mark` */
+  SLP_POSITION_AFTER, /* reading begins after the record of `mark` (seq and sub) */
+  SLP_POSITION_END    /* the shard was read to its end, and every record is acknowledged */
 } slp_position_kind;
 
 typedef struct slp_position {
@@ -20,19 +20,20 @@ typedef struct slp_position {
   int64_t at_ms; /* TIME only */
   slp_mark mark; /* AT and AFTER only */
 } slp_position;
-/* Turns the user's position into ours, after slp_start_position_check has passed it. A token is many
- * positions, so it becomes NONE. */
+/* Converts a position of the user, which slp_start_position_check has accepted. A token has many positions,
+ * so SLOOP_AT_TOKEN becomes NONE. */
 slp_position slp_position_of(const sloop_position_t *to);
-/* Turns a position into the one that the user is told. seq is room for a sequence number and its NUL. NONE
- * becomes kind 0. */
+/* Converts a position for the user. seq: memory for the sequence number and its NUL, to which ret->seq then
+ * points. NONE becomes kind 0. */
 void slp_position_tell(const slp_position *p, sloop_position_t *ret, char seq[SLP_SEQ_MAX + 1]);
-/* Returns < 0, 0 or > 0: whether a is before, at or further on than b in a shard. NONE is before everything.
- * OLDEST, TIME and LATEST count as the beginning. */
+/* Returns < 0 if a comes before b in their shard, 0 if both are the same place, > 0 if a comes after b. NONE
+ * comes before all others. OLDEST, TIME and LATEST all count as the shard's beginning. */
 int slp_position_cmp(const slp_position *a, const slp_position *b);
-/* Returns 1 if a is further on than b, or as far, and with the records behind it accounted for until
- * later. */
+/* Returns 1 if a comes after b. Also returns 1 if both are the same place, and a has the later clear_ms
+ * (mark.h). */
 int slp_position_ahead(const slp_position *a, const slp_position *b);
-/* Returns 1 if reading begins at the same record from both, or in the same way. */
+/* Returns 1 if reading from a and from b begins with the same record, or if both have the same kind without a
+ * record (and at_ms, if that is TIME). */
 int slp_position_same(const slp_position *a, const slp_position *b);
 
 const char *slp_position_name(slp_position_kind kind); /* for the log */

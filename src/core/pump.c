@@ -1,32 +1,38 @@
-/* pump.c - decides which shard sends the next GetRecords call.
+/* pump.c - decides which shard makes the next GetRecords call.
  *
- * Shards that want to call are sorted by watermark; the lowest calls first. A call reserves its bytes in the
- * budget before it is sent.
+ * Of the shards that want to call, the one with the lowest watermark calls first. A call reserves its bytes
+ * in the budget before it is sent.
  *
- * A full budget can deadlock. The merge hands out nothing until its lowest shard has a record; every byte is
- * held by pages of other shards; and the user holds no batch whose return would free some. The way out, in
- * order:
- *   1. cancel the paused answers that do not fit, and ask again for a single record first;
- *   2. let the lowest shard fetch one page beyond the budget;
- *   3. before a second page goes beyond it, drop fetched pages, first of paused shards, then of the shard
- *      that is furthest ahead (of pushed pages first the end). They are fetched again later.
- * So buffered bytes never exceed the budget plus one page.
+ * A full budget can deadlock. The merge hands out nothing until the shard with the least key has a record;
+ * every byte is held by pages of other shards; and the user holds no batch whose return would free bytes. The
+ * shard with the least key is then starved. The way out, in this order:
+ *   1. Cancel the paused answers that do not fit, and make their shards ask for a single record first.
+ *   2. Let the starved shard fetch one page beyond the budget.
+ *   3. Before a second page goes beyond the budget, drop fetched pages. Pages of paused shards go first, then
+ *      those of the shard that is furthest ahead; of pushed pages only the end, if that is enough. The
+ *      records are fetched again later.
+ * So buffered bytes never exceed the budget by more than one page.
  *
- * A shard that is set aside (order.h) is never the lowest, so rule 2 would starve it. It gets that right
- * while the lowest shard needs no bytes, and every TURN_EVERY_US although it does; of several shards the one
- * that was asked longest ago. The lowest shard takes the right back at once, and rule 3 makes up for the
- * bytes of the other one. If nothing is left to drop, because one page is as large as the budget, the lowest
- * shard waits TURN_US; then the other one's call is given up. */
+ * A shard that is set aside (order.h) never has the least key, so rule 2 would starve it. Therefore a shard
+ * that is set aside may also exceed the budget, in two cases: the shard that the merge waits for lacks no
+ * bytes, or TURN_EVERY_US have passed since the last such turn. If several shards are set aside, the one that
+ * was asked longest ago has the turn. The shard that the merge waits for takes the permission back at once,
+ * and rule 3 frees the bytes that the other shard took. If nothing can be dropped, because one page is as
+ * large as the budget, the shard that the merge waits for waits TURN_US; then the call of the other shard is
+ * cancelled. */
 #include "core/core.h"
 
+/* Returns the shard of a node in slp_calls.want. */
 static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, call.want); }
 
-/* ---- beyond the budget ------------------------------------------------------------------------------- */
+/* ---- exceeding the budget ---------------------------------------------------------------------------- */
 
-/* Returns 1 if a call in flight will end soon and bring records. These do not count: a call that is paused
- * for lack of budget; a shard at its tip, which has hardly anything to bring; a shard that failed or is set
- * aside, which may say nothing for minutes. This does not go on for ever: a shard brings records until its
- * queue is full, or until its next call is one of these. */
+/* Returns 1 if a call in flight will end soon and bring records. Three kinds of calls do not count:
+ *   - calls whose transfer is paused because the budget is spent;
+ *   - calls of a shard at its tip, which has hardly any records to bring;
+ *   - calls of a shard that failed or is set aside, which may not be answered for minutes.
+ * Waiting for such calls ends: a shard brings records until its queue is full, or until its next call is of
+ * one of these kinds. */
 static int calls_moving(const slp_engine *e) {
   SLP_LIST_EACH(&e->calls.out, it) {
     const slp_shard *s = SLP_OWNER(it, slp_shard, call.out_link);
@@ -39,8 +45,8 @@ static int call_is_free(const slp_engine *e) { return e->calls.in_flight < e->ca
 
 static int lacks_bytes(const slp_shard *s) { return slp_calls_is_stalled(s) || slp_calls_wants(s); }
 
-/* Returns the shard with the lowest watermark of those whose answer is paused; NULL: there is none. empty:
- * only of those that have no record to hand out. */
+/* Of all shards whose transfer is paused, returns the one with the lowest watermark; NULL: there is none.
+ * empty: 1 to look only at shards that have no record to hand out. */
 static slp_shard *furthest_back(slp_engine *e, int empty) {
   slp_shard *first = NULL;
   /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): only loose nodes have no next */
@@ -52,31 +58,33 @@ static slp_shard *furthest_back(slp_engine *e, int empty) {
   return first;
 }
 
-/* Returns the shard that holds the merge back; NULL: none does. */
+/* Returns the shard that the merge waits for; NULL: it waits for none. */
 static slp_shard *waited_for(slp_engine *e) {
   slp_merge_node *least = slp_merge_top(&e->merge);
   if (!least || least->ready) return NULL;
-  /* The first shard's event may not come for long. A shard whose answer is paused can't wait for that. */
+  /* The next event of a pushed shard may be far away. A shard whose transfer is paused can't wait for that
+   * event. */
   slp_shard *first = slp_shard_in_order(least);
   slp_shard *paused = first->consumer->source->pushes && !lacks_bytes(first) ? furthest_back(e, 1) : NULL;
   return paused ? paused : first;
 }
 
-/* Returns 1 if nobody waits for this shard, so that nobody will free bytes for it: it is set aside. While no
- * record is in the merge no shard is set aside, although the lowest one may fail for ever. Then every shard
- * in the order takes turns. */
+/* Returns 1 if no other shard waits for this one, so that none will free bytes for it: it is set aside. While
+ * no record is in the merge, no shard is ever set aside, although the shard with the least key may fail for
+ * ever. Then every shard in the order takes turns. */
 static int takes_turns(const slp_engine *e, const slp_shard *s) {
   int all = slp_merge_count(&e->merge) && !slp_merge_ready(&e->merge);
   return slp_order_is_aside(s) || (all && slp_order_is_in(s));
 }
 
+/* Returns the shard whose last call was begun first. a may be NULL. */
 static slp_shard *asked_first(slp_shard *a, slp_shard *b) {
   return !a || slp_reading_sent_us(b) < slp_reading_sent_us(a) ? b : a;
 }
 
-/* Returns the shard that was asked the longest ago, of those that take turns; NULL: there is none. Shards
- * whose answer has begun to come go first. While no call is free, shards that want to call have no turn: they
- * could not use it, and would block the others. */
+/* Of the shards that take turns, returns the one that was asked longest ago; NULL: there is none. Shards with
+ * a paused transfer come before shards that want to call. While no call is free, shards that want to call are
+ * left out: they could not use the turn, and would block other shards. */
 static slp_shard *next_in_turn(slp_engine *e) {
   slp_shard *next = NULL;
   SLP_LIST_EACH(&e->calls.stalled, it) {
@@ -91,27 +99,28 @@ static slp_shard *next_in_turn(slp_engine *e) {
   return next;
 }
 
-/* A shard that may exceed the budget keeps that right for this time. */
+/* For this long, no other shard takes the permission to exceed the budget away from a shard, except the shard
+ * that the merge waits for. */
 #define TURN_US 1000000u
-/* A shard that nobody waits for may exceed the budget this often, although the shard that is waited for lacks
- * bytes. */
+/* This often, a shard that is set aside may exceed the budget even if the shard that the merge waits for
+ * lacks bytes. */
 #define TURN_EVERY_US 10000000u
 
-/* Returns 1 if the time `us` is past. Otherwise makes the pump run at that time. */
+/* Returns 1 if the time `us` has passed. Otherwise makes the pump run at that time, and returns 0. */
 static int is_past(slp_engine *e, uint64_t us) {
   if (slp_now_us(e->host) >= us) return 1;
   slp_timer_set_reserved(e->host, &e->calls.timer, us);
   return 0;
 }
 
-/* Returns 1 if another shard may take over the right to exceed the budget. Only the shard that is waited for
- * takes it at once: two others would take it from each other for ever. */
+/* Returns 1 if another shard may take over the permission to exceed the budget: nobody has it, or its holder
+ * has had it for TURN_US. Without that limit, two shards would take it from each other for ever. */
 static int right_is_free(slp_engine *e) {
   return !e->calls.beyond || is_past(e, slp_after_us(e->calls.beyond_us, TURN_US));
 }
 
-/* Returns the shard that may exceed the budget. Returns NULL if something can be handed out, or if the user
- * still holds batches, whose return will free bytes. */
+/* Returns the starved shard, which may exceed the budget. Returns NULL if records can be handed out, or if
+ * the user holds a batch, whose return will free bytes. */
 static slp_shard *starving(slp_engine *e) {
   if (slp_batches_out(e) || calls_moving(e)) return NULL;
   slp_merge_node *least = slp_merge_top(&e->merge);
@@ -124,7 +133,8 @@ static slp_shard *starving(slp_engine *e) {
     if (turn) return next;
     return slp_shard_in_order(least) == first || right_is_free(e) ? first : NULL;
   }
-  if (!next && !least) { /* ORDER_SHARD, or all shards are paused: the first one may call */
+  /* SLOOP_ORDER_SHARD, or all shards are paused: the first shard that wants to call may */
+  if (!next && !least) {
     slp_merge_node *top = slp_merge_top(&e->calls.want);
     if (top) next = want_owner(top);
     if (!slp_list_empty(&e->calls.stalled))
@@ -133,18 +143,18 @@ static slp_shard *starving(slp_engine *e) {
   return next && right_is_free(e) ? next : NULL;
 }
 
-/* Returns 1 if the shard takes turns, and the merge does not wait for it. */
+/* Returns 1 if the shard takes turns, and is not the shard that the merge waits for. */
 static int has_turn(slp_engine *e, const slp_shard *s) { return s != waited_for(e) && takes_turns(e, s); }
 
-/* Returns 1 if the records that the shard fetched can be dropped and fetched again. */
+/* Returns 1 if the records that the shard has fetched and not handed out can be dropped and fetched again. */
 static int can_rewind(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   return slp_queue_can_rewind(s) && state != SLP_READER_GONE && state != SLP_READER_CHECKING &&
          (state != SLP_READER_ENDED || slp_lineage_is_listed(s));
 }
 
-/* Returns a shard whose buffered records can't be handed out now, because it is paused or its consumer is
- * suspended; NULL: there is none. */
+/* Returns a shard other than `but` whose buffered records can't be handed out now, because the shard is
+ * paused or its consumer is suspended; NULL: there is none. */
 static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
@@ -157,9 +167,9 @@ static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   return NULL;
 }
 
-/* Returns the shard, other than `but`, whose next record comes last of all, in the merge or waiting for its
- * parents; NULL: there is none. share: if not 0, only of pushed shards that can be shortened to so many
- * bytes. */
+/* Returns the shard other than `but` whose next record comes last in the order, even if that shard has not
+ * entered the order; NULL: there is none. share: if not 0, looks only at pushed shards whose records can be
+ * shortened to that many bytes. */
 static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but, uint64_t share) {
   slp_shard *far = NULL;
   slp_key far_key = {0};
@@ -179,16 +189,17 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but, uint64_t s
   return far;
 }
 
-/* A paused transfer is woken when this many bytes are free, or more if its next piece is larger. Otherwise it
- * would be paused again at once, and so on. */
+/* A paused transfer is resumed only when this many bytes are free, or as many as its next piece needs. With
+ * fewer bytes it would be paused again at once, and so on. */
 #define RESUME_BYTES (64u * 1024)
 
+/* Returns how many bytes must be free before the shard's transfer is resumed. */
 static uint64_t wakes_at(const slp_shard *s) {
   return slp_calls_is_stalled(s) ? slp_max_u64(RESUME_BYTES, s->call.lacks) : RESUME_BYTES;
 }
 
-/* Drops the end of one page that was pushed too far ahead. Each shard keeps the beginning of its events, so
- * that the merge has a record of every shard. Returns 1 if a page became shorter. */
+/* Drops the end of the pushed records that the shard furthest ahead has buffered. It keeps the beginning of
+ * them, so that the merge still has a record of every shard. Returns 1 if records were dropped. */
 static int shorten_one(slp_engine *e, const slp_shard *starved) {
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(1, 2 * (uint64_t)slp_merge_count(&e->merge));
   slp_shard *far = furthest_ahead(e, starved, slp_max_u64(1, share));
@@ -198,8 +209,8 @@ static int shorten_one(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Returns a shard other than `but` whose call holds bytes. One whose answer is paused comes first, because
- * other calls may end by themselves. */
+/* Returns a shard other than `but` whose call in flight holds bytes; NULL: there is none. A shard whose
+ * transfer is paused is preferred, because other calls may end by themselves. */
 static slp_shard *holds_bytes(slp_engine *e, const slp_shard *but) {
   slp_shard *oldest = NULL;
   SLP_LIST_EACH(&e->calls.out, it) {
@@ -211,7 +222,7 @@ static slp_shard *holds_bytes(slp_engine *e, const slp_shard *but) {
   return oldest;
 }
 
-/* Gives up a call in flight for the starved shard. Returns 1 if it did. */
+/* Cancels a call in flight, so that the starved shard gets its bytes. Returns 1 if a call was cancelled. */
 static int call_one_off(slp_engine *e, const slp_shard *starved) {
   slp_shard *holder = holds_bytes(e, starved);
   if (!holder) return 0;
@@ -222,6 +233,7 @@ static int call_one_off(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
+/* Drops fetched records of one other shard. Returns 1 if it did. */
 static int drop_pages(slp_engine *e, const slp_shard *starved) {
   slp_shard *far = paused_holder(e, starved);
   if (!far && shorten_one(e, starved)) return 1;
@@ -232,9 +244,9 @@ static int drop_pages(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Makes the budget free of any page beyond it, so that there is never more than one. The shard furthest ahead
- * drops what it fetched, and fetches it again when its turn comes nearer. Returns 0 if the starved shard must
- * wait for a call in flight. */
+/* Frees bytes until the budget is not exceeded, so that no more than one page ever exceeds it. The shard
+ * furthest ahead drops what it fetched, and fetches it again later. Returns 0 if the starved shard must wait
+ * for a call in flight to end. */
 static int make_room(slp_engine *e, const slp_shard *starved) {
   while (slp_budget_is_over(&e->budget)) {
     if (!drop_pages(e, starved) && !call_one_off(e, starved)) return !holds_bytes(e, starved);
@@ -242,6 +254,7 @@ static int make_room(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
+/* Gives s the permission to exceed the budget. */
 static void let_beyond(slp_engine *e, slp_shard *s) {
   e->calls.beyond = s;
   e->calls.beyond_us = slp_now_us(e->host);
@@ -253,17 +266,19 @@ static void resume(slp_shard *s) {
   slp_reader_resume(s);
 }
 
-/* Gives up the paused answers of all shards but the starved one, and asks for a single record first. Answers
- * far larger than their reservations have filled the budget with beginnings, and none of them can be
- * finished. The service counts what it sent either way, so this is done once and thoroughly. Calls for a
- * single record are given up too if they keep the starved shard from calling at all. */
+/* Cancels the paused calls of all shards but the starved one, and makes their next calls ask for a single
+ * record. Their answers are far larger than what was reserved: the budget is full of incomplete pages, and
+ * none of these can be completed. The service counts the bytes that it sent in any case, so this cancels all
+ * such calls at once. A call that already asks for a single record is cancelled only if the starved shard
+ * can't call because no call is free. */
 static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
   int no_call_free = slp_calls_wants(starved) && !call_is_free(e);
   slp_list *it = e->calls.stalled.next;
   while (it != &e->calls.stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
     it = it->next;
-    /* A pushed page can't be asked for in smaller pieces. It keeps nobody from calling either. */
+    /* a pushed page can't be asked for in smaller pieces, and a subscription takes no free call from other
+     * shards */
     if (s->consumer->source->pushes) continue;
     if (s != starved && (s->call.limit > 1 || no_call_free)) slp_reader_ask_less(s);
   }
@@ -272,8 +287,8 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine *e = s->consumer->engine;
   slp_calls_unwant(s);
-  /* Records wait for this shard. From now on its silence is measured, and perhaps nothing else ever wakes the
-   * delivery. */
+  /* Records may wait for this shard. Its silence is measured from now on, so the delivery must run: perhaps
+   * no other event ever runs it. */
   if (slp_merge_ready(&e->merge) && slp_shard_in_order(slp_merge_top(&e->merge)) == s) slp_deliver_soon(e);
   s->call.reserved = reserved;
   s->call.limit = limit;
@@ -281,7 +296,8 @@ static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_reader_go(s, reserved, limit);
 }
 
-/* Lets the shard call if its bytes are free, or if it may exceed the budget. Returns 1 if it calls. */
+/* Lets the shard call if its bytes are free. Also lets it call if may_go_beyond is 1 and there is room for
+ * one page beyond the budget. Returns 1 if it calls. */
 static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   uint32_t limit = 0;
   uint64_t bytes = slp_reader_reserve(s, &limit);
@@ -289,7 +305,8 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   if (!slp_budget_try(&e->budget, bytes)) {
     if (!may_go_beyond || !make_room(e, s)) return 0;
     let_beyond(e, s);
-    bytes = slp_budget_free(&e->budget); /* bytes beyond these are taken as they come */
+    /* reserve what is free; bytes beyond that are taken as they arrive */
+    bytes = slp_budget_free(&e->budget);
     slp_budget_force(&e->budget, bytes);
   }
   start(s, bytes, limit);
@@ -300,8 +317,9 @@ static void resume_stalled(slp_engine *e) {
   slp_shard *starved = starving(e);
   int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved), all_out = !call_is_free(e);
   if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
-  /* The starved shard calls before the one whose call was given up for it. That one may be as far back in the
-   * order, make the same call again, and be given up again, for ever. */
+  /* The starved shard must call before the shard whose call was just cancelled for it. Otherwise that shard,
+   * which may be as far back in the order, could make the same call again and be cancelled again, for
+   * ever. */
   if (starved && all_out && call_is_free(e) && slp_calls_wants(starved)) let_go(e, starved, 1);
   if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
       slp_budget_free(&e->budget) < wakes_at(starved)) {
@@ -314,7 +332,7 @@ static void resume_stalled(slp_engine *e) {
     resume(first);
 }
 
-/* Building, signing and starting a call takes tens of microseconds, so a hundred of them would hold up the
+/* To build, sign and start a call takes tens of microseconds, so a hundred calls in one run would hold up the
  * loop. */
 #define STARTS_PER_EVENT 8
 
@@ -332,8 +350,9 @@ void slp_pump_run(slp_event *ev) {
       return;
     }
   }
-  /* Comes last. Nobody waits for a shard that is set aside. Where few calls may be in flight, it would never
-   * have its turn before a shard that is waited for. After it others may still be starving. */
+  /* This comes last, because no shard waits for a shard that is set aside. If few calls may be in flight,
+   * such a shard must not have its turn before a shard that the merge waits for. After its call, other shards
+   * may still be starving, so the pump runs again. */
   if (!call_is_free(e) || !slp_merge_top(&e->calls.want)) return;
   slp_shard *starved = starving(e);
   if (starved && slp_calls_wants(starved) && let_go(e, starved, 1)) slp_pump_soon(e);
