@@ -1,11 +1,14 @@
-/* queue.c - a shard's records on their way out and back in: pages are taken in here, records leave for
- * batches one by one, acknowledgements and give-backs are counted per page. The shard's place among other
- * shards is in order.c.
+/* queue.c - a shard's pages between reader and user. Pages are taken in here, records leave for batches one
+ * by one, and acknowledgements and give-backs are counted per page. The shard's place among other shards is
+ * in order.c.
  *
- * Shards are merged by the key of their next record: (time, sequence number, sub-sequence). `time` is the
- * arrival time with two corrections. It is raised to the time of the record before it in its shard, so that
- * shard order is never broken. It is lowered to the service's clock when its page was answered, so that a
- * record stamped in the future can't drag its shard along. Users see the arrival time as it is. */
+ * Records of all shards are ordered by the key (order time, sequence number, sub-sequence number). The order
+ * time is the arrival time with two corrections:
+ *   1. It is raised to the order time of the record before it in its shard, so that the order within a shard
+ *      never breaks.
+ *   2. It is lowered to the service's time when the page was answered, so that a record stamped in the future
+ *      can't hold its shard back.
+ * Users see the arrival time as it is. */
 #include "base/probe.h"
 #include "core/core.h"
 #include "core/loss.h"
@@ -31,9 +34,9 @@ void slp_queue_note_ack(slp_shard *s) { s->queue.acked_us = slp_now_us(s->consum
 uint64_t slp_queue_acked_us(const slp_shard *s) { return s->queue.acked_us; }
 int slp_queue_all_acked(const slp_shard *s) { return slp_list_empty(&s->queue.pages); }
 
-/* The next page is fetched while the last one is being handed out. Otherwise every shard that runs dry would
- * hold the merge back for a round trip. A shard's share of the budget (slp_reader_reserve) is made for two
- * pages. */
+/* The next page is fetched while the last one is being handed out. Otherwise every shard that runs out of
+ * records would hold the merge back for a round trip. The shard's share of the budget (slp_reader_reserve)
+ * allows for two pages. */
 int slp_queue_has_room(const slp_shard *s) {
   uint32_t most = s->consumer->o->buffered_records_per_shard_max;
   if (most && s->queue.unacked_n >= most) return 0;
@@ -42,8 +45,9 @@ int slp_queue_has_room(const slp_shard *s) {
 
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
-/* Returns 1 if the whole page is new: it is in order, and begins behind the last record taken, as nearly all
- * pages do. The other records are not looked at, because they are not in a cache. */
+/* Returns 1 if every record of the page is new and to be handed out, as in nearly all pages. Looks only at
+ * what the page knows of all its records, and at its first record, because the other records are not in the
+ * CPU's cache. */
 static int is_all_new(const slp_shard *s, const slp_page *page) {
   if (page->recs_n == 0 || page->unordered || page->empty_n) return 0;
   if (s->at.after_last || s->at.from_oldest) return 0;
@@ -60,7 +64,7 @@ int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) 
          slp_mark_side(&s->at.start.mark, seq, r->sub) < 0;
 }
 
-/* Returns 1 if the record is not to be handed out: it is empty, or reading starts behind it. */
+/* Returns 1 if the record is not to be handed out, because it is empty or reading starts after it. */
 static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
   if (r->flags & SLP_REC_EMPTY) return 1;
   if (r->arrived_ms >= 0 && r->arrived_ms < s->at.not_before_ms) return 1;
@@ -68,9 +72,10 @@ static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
          slp_mark_side(&s->at.start.mark, seq, r->sub) < 0;
 }
 
-/* Drops records that were taken before, and those that are passed over. Returns the number of records kept;
- * *ret_last is the last record kept or passed over. Sets *ret_bad and keeps none if a sequence number goes
- * back, because nobody can tell which records are out of place. */
+/* Removes records from the page that were taken before, or that are not to be handed out. Returns how many
+ * are left. *ret_last: the last record that is left or passed over. If a sequence number is lower than the
+ * one before it, sets *ret_bad and keeps no record, because nobody can tell which records are out of
+ * place. */
 static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret_bad) {
   if (is_all_new(s, page)) {
     *ret_last = page->recs[page->recs_n - 1];
@@ -108,6 +113,7 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
   return kept;
 }
 
+/* Remembers r as the last record taken from the shard. */
 static void remember_last(slp_shard *s, const slp_page *page, const slp_rec *r) {
   slp_mark_rec(&s->at.last, page, r);
   s->at.idle.seq_n = s->at.idle_old = 0;
@@ -120,7 +126,7 @@ int slp_queue_is_out(const slp_shard *s) {
   return 0;
 }
 
-/* Frees the whole page and returns r. */
+/* Frees the page and its reservation, and returns r. */
 static int refuse(slp_shard *s, slp_page *page, int r) {
   slp_engine *e = s->consumer->engine;
   slp_calls_give(s);
@@ -128,9 +134,9 @@ static int refuse(slp_shard *s, slp_page *page, int r) {
   return r;
 }
 
-/* Shrinks the body to its content. A small answer in a large recycled body would hold the budget of a large
- * one; if the budget is spent (pressed), so would a body that grew by doubling. Records are offsets, so the
- * body may move. */
+/* Shrinks the memory of the body to the bytes in use. A small answer in the memory of a large one would hold
+ * the budget of the large one. If the budget is spent (pressed: 1), a body that grew by doubling is shrunk
+ * too. The records of a page are offsets into the body, so the body may move. */
 static void trim_memory(slp_page *page, int pressed) {
   size_t n = page->body.n;
   if (page->body.cap < 65536 || page->body.cap - n < 4096) return;
@@ -153,7 +159,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
     return refuse(s, page, SLOOP_ETRIMMED);
   }
   int bad = 0;
-  int64_t latest = page->latest_ms; /* too late if the page is cut; lowered below */
+  int64_t latest = page->latest_ms; /* too late if not all records are kept; lowered below */
   slp_rec last = {0};
   uint32_t kept = filter(s, page, &last, &bad);
   if (page->recs_n > 0) s->at.after_last = 0;
@@ -176,7 +182,8 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
   buffered->floor_time = s->at.tail_time;
   if (slp_has_taken(&s->at)) {
     buffered->prev = s->at.last;
-  } else { /* first record: from now on the start is known, whatever "latest" would mean */
+    /* the first record: from now on the start position is that record, whatever "latest" would mean later */
+  } else {
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
@@ -200,7 +207,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
   return 0;
 }
 
-/* ---- its head ---------------------------------------------------------------------------------------- */
+/* ---- the next record to leave ------------------------------------------------------------------------ */
 
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub) {
   slp_key key = {time, seq, sub};
@@ -240,7 +247,7 @@ slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i) {
   return (slp_key){time, slp_rec_seq(buffered->page, r), r->sub};
 }
 
-/* ---- out --------------------------------------------------------------------------------------------- */
+/* ---- records leave ----------------------------------------------------------------------------------- */
 
 uint64_t slp_queue_rests_until_us(const slp_shard *s) {
   return s->queue.redelivered_n ? s->queue.redeliver_at_us : 0;
@@ -254,9 +261,10 @@ void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i)
   s->queue.redelivered_n--;
 }
 
-/* ---- and back in -------------------------------------------------------------------------------------- */
+/* ---- records come back -------------------------------------------------------------------------------- */
 
-/* Sets the bits from..to-1, byte by byte. Returns how many of them were not set. */
+/* Sets the bits from `from` to `to` - 1, up to eight at a time. Returns how many of them were not set
+ * before. */
 static uint32_t set_bits(uint8_t *bits, uint32_t from, uint32_t to) {
   uint32_t n = 0;
   while (from < to) {
@@ -279,7 +287,8 @@ uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n) {
   return fresh;
 }
 
-/* Forgets the tries of a page that is freed: the next page may get its place in memory. */
+/* Forgets which record of the page the shard is stuck at. The page is freed, and another page may get the
+ * same address. */
 static void forget_tries(slp_shard *s, const slp_buffered *buffered) {
   if (s->queue.tried.buffered == buffered) s->queue.tried = (slp_tried){.buffered = NULL};
 }
@@ -307,8 +316,8 @@ int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t
   return s->queue.tried.dead && buffered == s->queue.tried.buffered && i == s->queue.tried.i;
 }
 
-/* Finds the first record that is not acknowledged. Returns 1 if it was given back and waits to be handed out
- * again. */
+/* Finds the first record of the shard that is not acknowledged. Returns 1 if it was given back and waits to
+ * be handed out again. */
 static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i) {
   SLP_LIST_EACH(&s->queue.pages, it) {
     slp_buffered *buffered = buffered_of(it);
@@ -321,8 +330,8 @@ static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t
   return 0;
 }
 
-/* Counts the attempts of the first record that is not acknowledged: a batch comes back because of that
- * record. Returns 1 if it was handed out too often. */
+/* Counts how often the first unacknowledged record was given back, because that record is taken to be the
+ * reason why batches come back. Returns 1 if it came back retry_max times and is not to be skipped. */
 static int count_tries(slp_shard *s) {
   const sloop_opts_t *o = s->consumer->o;
   slp_buffered *buffered;
@@ -330,7 +339,8 @@ static int count_tries(slp_shard *s) {
   if (!first_waits(s, &buffered, &i) || !buffered->attempts) return 0;
   uint8_t attempts = buffered->attempts[i];
   int same = buffered == s->queue.tried.buffered && i == s->queue.tried.i;
-  if (same && attempts == s->queue.tried.attempts && attempts < 255) return 0; /* another record came back */
+  /* this record did not come back, another one did */
+  if (same && attempts == s->queue.tried.attempts && attempts < 255) return 0;
   if (!same || attempts < s->queue.tried.attempts) s->queue.tried.n = s->queue.tried.dead = 0;
   s->queue.tried.buffered = buffered;
   s->queue.tried.i = i;
@@ -342,9 +352,10 @@ static int count_tries(slp_shard *s) {
   return 0;
 }
 
+/* Makes record i wait to be handed out again. */
 static void give_back(slp_shard *s, slp_buffered *buffered, uint32_t i) {
-  if (!buffered->attempts)
-    buffered->attempts = slp_zalloc(buffered->mem, buffered->n); /* without memory attempt stays 2 */
+  if (!buffered->attempts) /* without memory sloop_record_t.attempt stays 2 */
+    buffered->attempts = slp_zalloc(buffered->mem, buffered->n);
   if (buffered->attempts && buffered->attempts[i] < (SLP_MUTANT(tries_not_counted) ? 1 : 255))
     buffered->attempts[i]++;
   bit_set(buffered->redelivered, i);
@@ -368,7 +379,8 @@ int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n) {
   return buffered->redelivered_n > before;
 }
 
-/* Keeps the age of the first record that is not acknowledged: without the body nothing else tells it. */
+/* Keeps the age of the page's first unacknowledged record in behind_ms. Once the body is freed, nothing else
+ * shows that age. */
 static void keep_age(const slp_shard *s, slp_buffered *buffered) {
   const slp_svctime *service = &s->consumer->service;
   uint32_t i = slp_acked_until(buffered, 0);
@@ -380,7 +392,7 @@ static void keep_age(const slp_shard *s, slp_buffered *buffered) {
   buffered->behind_ms = slp_max_i64(buffered->behind_ms, age_ms - since_ms);
 }
 
-/* Frees the body of a page that stays in the list for what it remembers. */
+/* Frees the body of a page that stays in the list because of its bitmaps and `prev`. */
 static void give_body_back(slp_buffered *buffered) {
   uint64_t stays = slp_alloc_size(buffered);
   slp_budget_settle(&buffered->engine->budget, buffered->charged, stays);
@@ -389,8 +401,8 @@ static void give_body_back(slp_buffered *buffered) {
   buffered->page = NULL;
 }
 
-/* Frees the dropped pages of which the user holds nothing, except the first that was not acknowledged in
- * full: its mark is the end of the acknowledged prefix. */
+/* Frees each dropped page of which the user holds no record, except the first one that is not fully
+ * acknowledged: that page marks the end of the acknowledged prefix. */
 static void drop_pages(slp_shard *s) {
   int bounded = 0;
   slp_list *it = s->queue.pages.next;
@@ -413,7 +425,8 @@ static void drop_pages(slp_shard *s) {
   }
 }
 
-/* Records that were given back are handed out again after this time, which doubles up to REDELIVER_US_MAX. */
+/* A record that was given back is handed out again after REDELIVER_US_MIN. The time doubles with each
+ * give-back up to REDELIVER_US_MAX. */
 #define REDELIVER_US_MIN 100000u
 #define REDELIVER_US_MAX 30000000u
 
@@ -424,7 +437,7 @@ int slp_queue_came_back(slp_shard *s, int *ret_acked) {
   if (s->queue.came_back) {
     uint32_t shift = s->queue.redeliver_tries < 9 ? s->queue.redeliver_tries : 9;
     s->queue.redeliver_tries++;
-    /* The callback that gives the batch back may have taken long. */
+    /* the callback that gave the batch back may have run for long */
     uint64_t now = slp_now_refresh_us(s->consumer->engine->host);
     s->queue.redeliver_at_us =
         slp_after_us(now, slp_min_u64((uint64_t)REDELIVER_US_MIN << shift, REDELIVER_US_MAX));
@@ -444,7 +457,7 @@ void slp_queue_settle(slp_shard *s) {
     if (buffered->out) continue;
     if (buffered->unacked == 0 && buffered->link.prev == &s->queue.pages) {
       slp_queue_free(buffered);
-    } else if (buffered->page && !buffered->unacked) { /* done, but waits for an older page */
+    } else if (buffered->page && !buffered->unacked) { /* fully acknowledged, but an older page is not */
       give_body_back(buffered);
     }
   }
@@ -463,13 +476,14 @@ int slp_queue_rewind(slp_shard *s) {
   } else {
     s->at.last = buffered->prev;
   }
-  s->at.idle.seq_n = s->at.idle_old = 0; /* that place lay behind what is dropped now */
-  if (s->at.last.idle) {                 /* no record has the number of an idle mark */
+  s->at.idle.seq_n = s->at.idle_old = 0; /* the idle mark came after the records that are dropped now */
+  if (s->at.last.idle) { /* no record has the number of an idle mark, so it can't be the last record */
     s->at.idle = s->at.last;
     s->at.last.seq_n = 0;
   }
   s->at.tail_time = s->queue.key_time;
-  /* The watermark goes back to the first record that is dropped. The merge did not let anything pass it. */
+  /* The watermark goes back to the first record that is dropped. No record of another shard has passed that
+   * key, because the merge waited for it. */
   if (!SLP_MUTANT(rewind_keeps_bound)) {
     memcpy(s->queue.watermark_seq, head.seq.p, head.seq.n);
     s->queue.watermark = (slp_key){head.time, {s->queue.watermark_seq, head.seq.n}, head.sub};
@@ -481,7 +495,7 @@ int slp_queue_rewind(slp_shard *s) {
   while (!slp_list_empty(&s->queue.pages)) {
     slp_buffered *last = buffered_of(s->queue.pages.prev);
     slp_queue_free(last);
-    if (last == buffered) break; /* freed: only its address is compared */
+    if (last == buffered) break; /* last was freed; only its address is compared */
   }
   return 1;
 }

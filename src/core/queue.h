@@ -1,5 +1,5 @@
-/* queue.h - a shard's records between reader and user: its pages, until every record is acknowledged.
- * (queue.c, acked.c, shorten.c) */
+/* queue.h - a shard's pages between reader and user, until every record of them is acknowledged. (queue.c,
+ * acked.c, shorten.c) */
 #ifndef SLP_CORE_QUEUE_H
 #define SLP_CORE_QUEUE_H
 
@@ -11,110 +11,131 @@
 typedef struct slp_engine slp_engine;
 typedef struct slp_shard slp_shard;
 
-/* A page in our hands: from its last byte until every record is acknowledged. */
+/* A page of records in memory: from its last byte until every record is acknowledged. */
 typedef struct slp_buffered {
-  slp_list link;      /* in slp_queue.pages, oldest first; or in slp_consumer.detached */
-  slp_shard *shard;   /* NULL: the records count no more, only their memory is left to give back */
-  slp_engine *engine; /* NULL: the engine is gone, and the budget with it */
+  slp_list link; /* in slp_queue.pages, oldest first, or in slp_consumer.detached */
+  /* NULL: the shard is gone; acknowledging has no effect, and giving back only frees memory */
+  slp_shard *shard;
+  slp_engine *engine; /* NULL: the engine is gone, so the page holds no bytes of the budget */
   slp_mem *mem;
   slp_name *name;      /* a counted reference */
-  slp_page *page;      /* owned; NULL once every record is acknowledged */
-  uint32_t n, unacked; /* n: records in the page; unacked: those not acknowledged */
-  uint32_t out;        /* records that the user holds: their bytes must stay */
-  uint8_t dropped;     /* 1: no more of the page is handed out; it is freed when out is 0 */
-  uint8_t *attempts;   /* per record, once one was given back; stops at 255. NULL: none was, or no memory */
-  uint32_t redelivered_n; /* records that wait to be handed out again */
-  uint32_t run;           /* index of its run in the batch that is being filled; see batch.c */
-  int64_t floor_time;     /* key time of the record before this page */
-  slp_mark prev;          /* the record before this page; no number: there was none */
-  int64_t service_ms;     /* service time of the answer: no key time is later */
-  /* lag that its answer told; without the body: age of its first unacknowledged record then */
+  slp_page *page;      /* owned; NULL: the body was freed, because it is not needed any more */
+  uint32_t n, unacked; /* n: records in the page. unacked: how many of them are not acknowledged */
+  uint32_t out;        /* how many records the user holds; while there are any, the body stays */
+  /* 1: no more records of the page are handed out; it is freed when `out` is 0, see drop_pages in queue.c */
+  uint8_t dropped;
+  /* for each record, how often it was given back, at most 255. NULL: no record was given back, or there was
+   * no memory */
+  uint8_t *attempts;
+  uint32_t redelivered_n; /* how many records wait to be handed out again */
+  uint32_t run; /* index of the page's last run in the batch that is being filled; see run_with in batch.c */
+  /* order time of the record before this page; no record of the page gets an earlier one */
+  int64_t floor_time;
+  slp_mark prev;      /* the record before this page; seq_n 0: there was none */
+  int64_t service_ms; /* the service's time when it answered; no record of the page gets a later order time */
+  /* lag that the page stated or showed. Once the body is freed: at least the age that its first
+   * unacknowledged record had when the page came */
   int64_t behind_ms;
-  uint64_t asked_us;    /* when the page was asked for, or pushed; it may have lain unread for long */
-  uint64_t came_us;     /* when the page was taken into the queue */
-  uint64_t charged;     /* bytes that the page holds of the budget */
-  uint8_t *redelivered; /* bitmap of records given back; lies behind the acknowledged ones in `bits` */
-  uint8_t bits[];       /* bitmap of acknowledged records, then of those given back */
+  /* when the page was asked for, or when it was pushed, which may be long before it was read */
+  uint64_t asked_us;
+  uint64_t came_us; /* when the page was taken into the queue */
+  uint64_t charged; /* how many bytes of the budget the page holds */
+  /* bitmap: 1 for each record given back and waiting; lies in `bits` after the other bitmap */
+  uint8_t *redelivered;
+  uint8_t bits[]; /* bitmap: 1 for each acknowledged record; then the bitmap `redelivered` */
 } slp_buffered;
 
 static inline uint32_t slp_buffered_payload(const slp_buffered *buffered, uint32_t i) {
   return buffered->page->recs[i].data_n;
 }
 
-/* The record that a shard is stuck at: the first one that is not acknowledged, after it came back. */
+/* The record that a shard is stuck at: the first unacknowledged record, after it was given back. */
 typedef struct slp_tried {
-  /* the record's page, while that is in the queue; NULL: there is no such record */
+  /* the page of that record; NULL: the shard is not stuck, or the page is gone */
   const slp_buffered *buffered;
-  uint32_t i;       /* the record's index in the page */
-  uint32_t n;       /* how often the record came back as the first one */
-  uint8_t attempts; /* the record's entry in slp_buffered.attempts at that time */
-  uint8_t dead;     /* 1: the record goes to on_dead_letter */
+  uint32_t i;       /* index of that record in its page */
+  uint32_t n;       /* how often that record was given back while it was the first unacknowledged one */
+  uint8_t attempts; /* slp_buffered.attempts of that record when it was last counted */
+  uint8_t dead;     /* 1: that record goes to on_dead_letter next */
 } slp_tried;
 
 typedef struct slp_queue {
-  slp_list pages;           /* pages that are not yet in the acknowledged prefix; see acked.c */
-  slp_buffered *next_page;  /* page of the next record that was never handed out; NULL: there is none */
-  uint32_t next_i;          /* index of that record in next_page */
-  uint32_t queued_n;        /* records that were never handed out */
-  uint32_t redelivered_n;   /* records given back that wait to be handed out again */
-  uint32_t unacked_n;       /* records fetched and not acknowledged */
-  uint32_t redeliver_tries; /* give-backs in a row without an acknowledgement */
-  uint64_t redeliver_at_us; /* when records given back may be handed out again */
+  slp_list pages; /* pages with records after the acknowledged prefix, oldest first; see acked.c */
+  /* page of the next record that was never handed out; NULL: there is no such record */
+  slp_buffered *next_page;
+  uint32_t next_i;          /* index in next_page of the next record that was never handed out */
+  uint32_t queued_n;        /* how many records were never handed out */
+  uint32_t redelivered_n;   /* how many records were given back and wait to be handed out again */
+  uint32_t unacked_n;       /* how many records were taken in and are not acknowledged */
+  uint32_t redeliver_tries; /* how often in a row batches came back without an acknowledged record */
+  uint64_t redeliver_at_us; /* when records that were given back may be handed out again */
   slp_tried tried;
-  uint64_t acked_us; /* when records were last acknowledged; 0: none was */
-  /* since it was last settled: 1: some records were given back, some acknowledged */
+  uint64_t acked_us; /* when a record of the shard was last acknowledged; 0: never */
+  /* since the last slp_queue_came_back: came_back 1: a record was given back; acked 1: a record was
+   * acknowledged */
   uint8_t came_back, acked;
-  int64_t key_time;  /* of the last record handed out; before that, the floor of slp_queue_begin */
-  slp_key watermark; /* no record still to come precedes it; seq points to watermark_seq */
+  /* order time of the last record handed out; if there is none, the floor_time of slp_queue_begin */
+  int64_t key_time;
+  slp_key watermark; /* no record still to come precedes this key; its seq points to watermark_seq */
   char watermark_seq[SLP_SEQ_MAX];
 } slp_queue;
 
 void slp_queue_init(slp_shard *s);
-void slp_queue_begin(slp_shard *s, int64_t floor_time); /* no key time of s is earlier than floor_time */
-/* Takes the page's records into the queue. Returns
- *   0: done, also if the page brought nothing new;
- *   SLP_ENOMEM: nothing happened, the page is still the caller's;
- *   SLOOP_EPROTO: a sequence number went back, and no record was taken;
- *   SLOOP_ETRIMMED: there is a gap, and the user wants to stop at gaps.
- * The page is gone, except for SLP_ENOMEM. */
+/* begins the queue of s; no record gets an earlier order time than floor_time */
+void slp_queue_begin(slp_shard *s, int64_t floor_time);
+/* Takes the page's new records into the queue. Returns
+ *   0: done, also if the page had no new record;
+ *   SLP_ENOMEM: nothing was changed, and the caller still owns the page;
+ *   SLOOP_EPROTO: a sequence number was lower than the one before it, so no record was taken;
+ *   SLOOP_ETRIMMED: there is a gap, and the user wants reading to stop at gaps.
+ * Except with SLP_ENOMEM, the queue owns the page afterwards, or has freed it. asked_us: when the page was
+ * asked for. service_high_ms: slp_svctime_high_ms when it came. */
 int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t service_high_ms);
-/* 1: the record is not new */
+/* 1: the record was taken before */
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r);
-int slp_queue_is_out(const slp_shard *s);    /* 1: the user holds records of it */
-int slp_queue_empty(const slp_shard *s);     /* 1: nothing is left to hand out */
-int slp_queue_all_acked(const slp_shard *s); /* 1: every record taken in is acknowledged */
+int slp_queue_is_out(const slp_shard *s);    /* 1: the user holds a record of s */
+int slp_queue_empty(const slp_shard *s);     /* 1: s has no record to hand out */
+int slp_queue_all_acked(const slp_shard *s); /* 1: every record of s that was taken in is acknowledged */
 int slp_queue_has_room(const slp_shard *s);  /* 1: another page may be fetched */
 uint32_t slp_queue_unacked_n(const slp_shard *s);
-void slp_queue_note_ack(slp_shard *s);           /* a record of a batch that is still out was acknowledged */
-uint64_t slp_queue_acked_us(const slp_shard *s); /* when records were last acknowledged; 0: none was */
+/* to be called when a record is acknowledged while its batch stays with the user */
+void slp_queue_note_ack(slp_shard *s);
+/* returns when a record of s was last acknowledged; 0: never */
+uint64_t slp_queue_acked_us(const slp_shard *s);
+/* Raises the watermark of s to this key. Does nothing if the watermark is there already, or later. */
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub);
 const slp_key *slp_queue_watermark(const slp_shard *s);
 
-/* Handing records out. */
-int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i,
-                   int *ret_redelivered); /* Returns 0 if there is none. */
+/* The next functions hand records out. */
+/* Finds the next record to hand out. *ret_redelivered: 1 if that record was given back before. Returns 0 if
+ * there is no record. */
+int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i, int *ret_redelivered);
+/* Returns the key by which record i of the page is ordered. */
 slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
-/* Returns 1 if records were given back. They go first, and are few. */
+/* Returns 1 if a record was given back and waits. Such records leave before others, and are few. */
 static inline int slp_queue_gave_back(const slp_queue *q) { return q->redelivered_n > 0; }
-/* the first record given back; there must be one */
+/* Returns the page of the first record that was given back and waits, and its index. There must be such a
+ * record. */
 slp_buffered *slp_queue_given_back(slp_shard *s, uint32_t *ret_i);
-/* until when records given back must wait; 0: there are none */
+/* Returns until when records that were given back must wait; 0: there are none. */
 uint64_t slp_queue_rests_until_us(const slp_shard *s);
 /* Returns 1 if the record goes to on_dead_letter. */
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i);
+/* Takes the record out of the queue: the caller has put it into a batch. */
 void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
-/* How many records ahead a sequence number is loaded from memory; a row, twice as many. In a page that has
- * waited they are not in a cache. If few shards take turns, that is too short a time, but then the pages are
- * in a cache. */
+/* How many records ahead a sequence number is loaded into the CPU's cache; the row of a record is loaded
+ * twice as far ahead. In a page that has waited for long, neither is in the cache. With few shards, records
+ * leave too fast for loading ahead to help, but then the pages are still in the cache. */
 #define SLP_QUEUE_AHEAD 4u
 
-/* The next functions are about records that were never handed out, and run for nearly every record. */
-/* Returns NULL if there is none. */
+/* The next functions are about the next record that was never handed out. They run for nearly every
+ * record. */
+/* Returns the page of that record; NULL: there is no such record. */
 static inline slp_buffered *slp_queue_next_page(const slp_queue *q) { return q->next_page; }
 static inline uint32_t slp_queue_next_i(const slp_queue *q) { return q->next_i; }
-/* Returns the time of the next record's key. */
+/* Returns the order time of that record. */
 static inline int64_t slp_queue_next_time(const slp_queue *q) {
   int64_t arrived_ms = q->next_page->page->recs[q->next_i].arrived_ms;
   return slp_min_i64(slp_max_i64(arrived_ms, q->key_time), q->next_page->service_ms);
@@ -124,19 +145,21 @@ static inline slp_key slp_queue_next_key(const slp_queue *q) {
   const slp_rec *r = &page->recs[q->next_i];
   return (slp_key){slp_queue_next_time(q), slp_rec_seq(page, r), r->sub};
 }
-/* Returns the word of the next record's number; NULL: the page has no words made by this focus. */
+/* Returns the word of that record's sequence number; NULL: the words in its page were made with another
+ * focus. */
 static inline const uint64_t *slp_queue_next_word(const slp_queue *q, const slp_focus *focus) {
   const slp_page *page = q->next_page->page;
   return page->focus.id == focus->id ? &page->recs[q->next_i].word : NULL;
 }
-/* Returns the number of a record that comes soon. */
+/* Returns the sequence number of a record SLP_QUEUE_AHEAD further on, or of the next record if there is
+ * none. */
 static inline slp_str slp_queue_number_ahead(const slp_queue *q) {
   const slp_page *page = q->next_page->page;
   const slp_rec *r = &page->recs[q->next_i];
   return slp_rec_seq(page, q->next_page->n - q->next_i > SLP_QUEUE_AHEAD ? r + SLP_QUEUE_AHEAD : r);
 }
-/* Takes the next record; time: of its key. Returns 1 if it was the last one of its page, so that there is
- * room for another page. */
+/* Takes that record out of the queue: the caller has put it into a batch. time: its order time. Returns 1 if
+ * it was the last record of its page, so that another page may be fetched. */
 static inline int slp_queue_take(slp_queue *q, int64_t time) {
   slp_buffered *buffered = q->next_page;
   buffered->out++;
@@ -153,44 +176,54 @@ static inline int slp_queue_take(slp_queue *q, int64_t time) {
   return 1;
 }
 
-/* Taking records back: n records of a page, from `first` on. */
-/* Acknowledges records. Returns how many were not acknowledged before. */
+/* Taking records back: these functions are about n records of a page, from index `first` on. */
+/* Acknowledges the n records. Returns how many of them were not acknowledged before. */
 uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n);
-/* Takes them out of their batch: those not acknowledged are given back. Returns 1 if some were, and wait to
- * be handed out again. */
+/* Takes the n records back from the user. Those that are not acknowledged are given back. Returns 1 if at
+ * least one was given back, and so waits to be handed out again. */
 int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n);
-/* To be called for each shard of a batch, after its records came back. *ret_acked: some were acknowledged.
- * Returns 1 if a record came back retry_max times, and the user does not want it skipped. */
+/* To be called for each shard of a batch, after its records were taken back. *ret_acked: 1 if at least one
+ * was acknowledged. Returns 1 if a record was given back retry_max times, and the user does not want it
+ * skipped. */
 int slp_queue_came_back(slp_shard *s, int *ret_acked);
-void slp_queue_settle(slp_shard *s); /* after slp_queue_came_back: frees pages of which nothing is left */
+/* to be called after slp_queue_came_back: frees pages that are not needed any more */
+void slp_queue_settle(slp_shard *s);
 
 /* Freeing pages. */
-void slp_queue_drop(slp_shard *s);           /* frees everything that the user does not hold */
-void slp_queue_free(slp_buffered *buffered); /* the user must hold nothing of it */
-/* the shard goes; what the user holds belongs to the batches */
+/* Drops all records of s that the user does not hold. Pages with held records stay until these are taken
+ * back. The page that marks the end of the acknowledged prefix also stays, without its body. */
+void slp_queue_drop(slp_shard *s);
+void slp_queue_free(slp_buffered *buffered); /* frees the page; the user must hold no record of it */
+/* To be called before s is freed. Pages with records that the user holds leave the budget, and are freed when
+ * their batches come back. */
 void slp_queue_orphan(slp_shard *s);
-/* the same, but what the user holds still counts in the budget */
+/* As slp_queue_orphan, but the pages with records that the user holds stay in the budget, and are added to
+ * `to`. */
 void slp_queue_detach(slp_shard *s, slp_list *to);
-void slp_queue_forget(slp_list *detached);    /* takes detached pages out of the budget */
-int slp_queue_can_rewind(const slp_shard *s); /* as far as can be told without looking at the page */
-/* Drops what was fetched and never handed out. The last record handed out is again the last one taken.
- * Returns 0 if that is not possible now, because the user holds records of the page, or gave some back. */
+void slp_queue_forget(slp_list *detached); /* takes the pages of this list out of the budget */
+/* 1: slp_queue_rewind will probably succeed; does not look at the page */
+int slp_queue_can_rewind(const slp_shard *s);
+/* Drops all records that were fetched and never handed out, to be fetched again. The last record that was
+ * handed out becomes the last one taken (slp_standing.last). Returns 0, and drops nothing, if that is not
+ * possible now: the user holds a record of the same page, or has given one of the shard back. */
 int slp_queue_rewind(slp_shard *s);
-/* In shorten.c: the same, but the first records stay: `bytes` of them, and at least one. */
+/* In shorten.c: as slp_queue_can_rewind and slp_queue_rewind, but the first records stay: as many as take
+ * `bytes` bytes, and at least one. */
 int slp_queue_can_shorten(const slp_shard *s, uint64_t bytes);
 int slp_queue_shorten(slp_shard *s, uint64_t bytes);
 
-/* In acked.c: what was acknowledged without a gap. */
-/* Returns the index of the first record from i on that is not acknowledged; n of the page: there is none. */
+/* In acked.c: the acknowledged prefix. */
+/* Returns the index of the first unacknowledged record from index i on; the page's n: there is none. */
 uint32_t slp_acked_until(const slp_buffered *buffered, uint32_t i);
-/* Finds the oldest record that is not acknowledged. Returns 0 if there is none. */
+/* Finds the oldest unacknowledged record of s. Returns 0 if there is none. */
 int slp_acked_next(const slp_shard *s, const slp_buffered **ret_buffered, uint32_t *ret_i);
-/* Sets *ret to the last record of the acknowledged prefix. Returns 0 if there is none yet: the shard stands
- * where it started. */
+/* Sets *ret to the last record of the acknowledged prefix. Returns 0 if the prefix is empty: the shard is
+ * still where it started. */
 int slp_acked_prefix(const slp_shard *s, slp_mark *ret);
-/* Does the same, or finds a later place up to which nothing came (mark.idle). */
+/* As slp_acked_prefix. But if all records are acknowledged and an idle mark comes after the last record
+ * (mark.idle), sets *ret to the idle mark. */
 int slp_acked_place(const slp_shard *s, slp_mark *ret);
-/* Sets *ret to the record in front of the page's first one that is not acknowledged. */
+/* Sets *ret to the record before the page's first unacknowledged one. */
 void slp_acked_mark(const slp_buffered *buffered, slp_mark *ret);
 
 #endif
