@@ -132,10 +132,10 @@ void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i)
 
 /* The next functions are about the next record that was never handed out. They run for nearly every
  * record. */
-/* Returns the page of that record; NULL: there is no such record. */
+/* Returns the page of the next record; NULL: every record was handed out. */
 static inline slp_buffered *slp_queue_next_page(const slp_queue *q) { return q->next_page; }
 static inline uint32_t slp_queue_next_i(const slp_queue *q) { return q->next_i; }
-/* Returns the order time of that record. */
+/* Returns the order time of the next record. */
 static inline int64_t slp_queue_next_time(const slp_queue *q) {
   int64_t arrived_ms = q->next_page->page->recs[q->next_i].arrived_ms;
   return slp_min_i64(slp_max_i64(arrived_ms, q->key_time), q->next_page->service_ms);
@@ -145,21 +145,21 @@ static inline slp_key slp_queue_next_key(const slp_queue *q) {
   const slp_rec *r = &page->recs[q->next_i];
   return (slp_key){slp_queue_next_time(q), slp_rec_seq(page, r), r->sub};
 }
-/* Returns the word of that record's sequence number; NULL: the words in its page were made with another
- * focus. */
+/* Returns the word of the next record's sequence number (codec/focus.h); NULL: the words in the record's page
+ * were made with another focus. */
 static inline const uint64_t *slp_queue_next_word(const slp_queue *q, const slp_focus *focus) {
   const slp_page *page = q->next_page->page;
   return page->focus.id == focus->id ? &page->recs[q->next_i].word : NULL;
 }
-/* Returns the sequence number of a record SLP_QUEUE_AHEAD further on, or of the next record if there is
- * none. */
+/* Returns the sequence number of the record that comes SLP_QUEUE_AHEAD records after the next one. If the
+ * page has no such record, returns the sequence number of the next one. */
 static inline slp_str slp_queue_number_ahead(const slp_queue *q) {
   const slp_page *page = q->next_page->page;
   const slp_rec *r = &page->recs[q->next_i];
   return slp_rec_seq(page, q->next_page->n - q->next_i > SLP_QUEUE_AHEAD ? r + SLP_QUEUE_AHEAD : r);
 }
-/* Takes that record out of the queue: the caller has put it into a batch. time: its order time. Returns 1 if
- * it was the last record of its page, so that another page may be fetched. */
+/* Takes the next record out of the queue: the caller has put it into a batch. time: its order time. Returns 1
+ * if it was the last record of its page, so that another page may be fetched. */
 static inline int slp_queue_take(slp_queue *q, int64_t time) {
   slp_buffered *buffered = q->next_page;
   buffered->out++;
@@ -176,11 +176,11 @@ static inline int slp_queue_take(slp_queue *q, int64_t time) {
   return 1;
 }
 
-/* Taking records back: these functions are about n records of a page, from index `first` on. */
-/* Acknowledges the n records. Returns how many of them were not acknowledged before. */
+/* The next functions take records back from the user. */
+/* Acknowledges records first to first + n - 1 of the page. Returns how many were not acknowledged before. */
 uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n);
-/* Takes the n records back from the user. Those that are not acknowledged are given back. Returns 1 if at
- * least one was given back, and so waits to be handed out again. */
+/* Takes records first to first + n - 1 of the page back from the user. The unacknowledged records among them
+ * count as given back. Returns 1 if there was one, which now waits to be handed out again. */
 int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n);
 /* To be called for each shard of a batch, after its records were taken back. *ret_acked: 1 if at least one
  * was acknowledged. Returns 1 if a record was given back retry_max times, and the user does not want it
@@ -189,7 +189,7 @@ int slp_queue_came_back(slp_shard *s, int *ret_acked);
 /* to be called after slp_queue_came_back: frees pages that are not needed any more */
 void slp_queue_settle(slp_shard *s);
 
-/* Freeing pages. */
+/* The next functions free pages. */
 /* Drops all records of s that the user does not hold. Pages with held records stay until these are taken
  * back. The page that marks the end of the acknowledged prefix also stays, without its body. */
 void slp_queue_drop(slp_shard *s);
@@ -200,12 +200,13 @@ void slp_queue_orphan(slp_shard *s);
 /* As slp_queue_orphan, but the pages with records that the user holds stay in the budget, and are added to
  * `to`. */
 void slp_queue_detach(slp_shard *s, slp_list *to);
-void slp_queue_forget(slp_list *detached); /* takes the pages of this list out of the budget */
+void slp_queue_forget(slp_list *detached); /* takes detached pages out of the budget */
 /* 1: slp_queue_rewind will probably succeed; does not look at the page */
 int slp_queue_can_rewind(const slp_shard *s);
 /* Drops all records that were fetched and never handed out, to be fetched again. The last record that was
  * handed out becomes the last one taken (slp_standing.last). Returns 0, and drops nothing, if that is not
- * possible now: the user holds a record of the same page, or has given one of the shard back. */
+ * possible now: the user holds a record of the same page, or has given a record of the
+ * shard back. */
 int slp_queue_rewind(slp_shard *s);
 /* In shorten.c: as slp_queue_can_rewind and slp_queue_rewind, but the first records stay: as many as take
  * `bytes` bytes, and at least one. */

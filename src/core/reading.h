@@ -10,12 +10,16 @@
  *                     +--- the listing says open, or closed for the first time ---------- CHECKING
  *                          closed for the second time and all children, or gone twice ---> ENDED
  *   LOCATING --> CHECKING: the service does not know the shard
- *   CHECKING goes on while children, or a shard that was never listed, may be listed yet (await.h)
- *   any --> GONE (stopped)                    * is left when something outside happens
- *   ENDED --> WAITING: what was read of it had to be forgotten, for lack of budget
+ *   CHECKING --> CHECKING: a later listing may still show the children, or the shard itself (await.h)
+ *   any state --> GONE: the shard was stopped
+ *   ENDED --> WAITING: fetched records had to be dropped because the budget is spent, and are read again
  *
- * WAITING is left when the pace timer ran out, there is room to buffer, and the engine has a free call
- * and budget. reader.c makes the calls and says what the answers mean. */
+ * * marks states that end when something outside happens: a timer, an answer, a listing. "start", "go" and
+ * "next" stand for slp_lineage_start, slp_reader_go and the page's next iterator.
+ *
+ * WAITING ends when three conditions hold: the pace timer has run out, the queue has room for a page, and the
+ * engine has a free call and bytes in the budget. reader.c makes the calls and decides what the answers
+ * mean. */
 #ifndef SLP_CORE_READING_H
 #define SLP_CORE_READING_H
 
@@ -23,79 +27,96 @@
 
 typedef struct slp_shard slp_shard;
 
-/* A subscription brings an event about every five seconds, an empty one if nothing is new (Developer Guide,
- * SubscribeToShardEvent). One that has brought none for this long has not answered: it may be dead. */
+/* A subscription brings an event about every five seconds, an empty event if there are no records (Developer
+ * Guide, SubscribeToShardEvent). A subscription without an event for this long counts as not answered: it may
+ * be dead. */
 #define SLP_READING_EVENT_US 10000000u
 
 typedef enum slp_reader_state {
-  SLP_READER_IDLE,     /* its parents are unfinished, or it is not to be read */
-  SLP_READER_WAITING,  /* waits for the pace timer, room to buffer, the budget or a free call */
+  SLP_READER_IDLE, /* the shard's parents are not finished, or the shard is not to be read */
+  /* waits for the pace timer, for room in the queue, for bytes in the budget, or for a free call */
+  SLP_READER_WAITING,
   SLP_READER_LOCATING, /* a call for an iterator is in flight */
-  SLP_READER_FETCHING, /* a call for a page is in flight, or its answer is being parsed */
-  SLP_READER_CHECKING, /* no next iterator and no children: the listing must say what that means */
-  SLP_READER_ENDED,    /* it was read to its end */
-  SLP_READER_GONE      /* it was given up, or the consumer stops */
+  SLP_READER_FETCHING, /* a call for a page is in flight, or the answer is being parsed */
+  /* the answer may mean that the shard has ended or is gone; waits for a listing to decide */
+  SLP_READER_CHECKING,
+  SLP_READER_ENDED, /* the shard was read to its end */
+  SLP_READER_GONE   /* the shard was given up, or its reading was stopped */
 } slp_reader_state;
 
 typedef struct slp_shard_reading { /* one per shard */
   slp_reader_state state;
-  slp_timer timer;           /* WAITING: looks again at next_at_us */
-  uint64_t next_at_us;       /* WAITING: the pace allows no call before this */
-  uint64_t sent_us;          /* when the last call was begun */
-  uint64_t peek_at_us;       /* a paused shard is not asked before this time */
-  uint64_t failing_since_us; /* since when calls fail; 0: the last one succeeded */
-  uint64_t failing_from_us;  /* when the first of the calls that fail was begun */
-  slp_class refused_as;      /* class of the last call's failure; SLP_FINE: it did not fail */
-  char error[48];            /* of the last call that failed: the service's name for it, or its class */
-  /* The next fields are what the last page told. */
-  uint8_t is_behind;     /* 1: more records wait in the shard */
-  uint8_t at_tip;        /* 1: it has brought all there is */
-  uint64_t tip_asked_us; /* when the last call that found it at its tip was begun */
-  uint64_t tip_since_us; /* since when it is at its tip */
+  slp_timer timer;     /* WAITING: runs at next_at_us, and looks whether the shard may call */
+  uint64_t next_at_us; /* WAITING: the earliest time of the next call */
+  uint64_t sent_us;    /* when the last call of the shard was begun */
+  uint64_t peek_at_us; /* while the shard is paused: the earliest time of the next call */
+  /* when the first of the failed calls in a row had failed; 0: the last call succeeded */
+  uint64_t failing_since_us;
+  uint64_t failing_from_us; /* when the first of the failed calls in a row was begun */
+  slp_class refused_as;     /* why the last call failed; SLP_FINE: it did not fail */
+  char error[48];           /* the last failure: the service's name for it, or its kind */
+  /* The next four fields are from the shard's last page. */
+  uint8_t is_behind;     /* 1: more records wait in the shard after that page */
+  uint8_t at_tip;        /* 1: the page left the shard at its tip */
+  uint64_t tip_asked_us; /* when the last call that found the shard at its tip was begun */
+  /* when the call was begun that first found the shard at its tip, or first not any more */
+  uint64_t tip_since_us;
 } slp_shard_reading;
 
 void slp_reading_init(slp_shard *s);
-void slp_reading_move(slp_shard *s, slp_reader_state to); /* the only place that changes the state */
+/* the only function that changes the state; ends the process if the change is not allowed */
+void slp_reading_move(slp_shard *s, slp_reader_state to);
 slp_reader_state slp_reading_state(const slp_shard *s);
-int slp_reading_is_on(const slp_shard *s);   /* 1: it was begun, and has neither ended nor been given up */
-int slp_reading_is_over(const slp_shard *s); /* 1: it has ended, or was given up */
+/* 1: reading was started, and the shard has neither ended nor been given up */
+int slp_reading_is_on(const slp_shard *s);
+int slp_reading_is_over(const slp_shard *s); /* 1: the shard was read to its end, or given up */
 
-void slp_reading_wait(slp_shard *s, uint64_t at_us); /* becomes WAITING; calls at at_us, if there is room */
-/* looks whether to call now: there is room again, or a pause ended */
+/* changes the state to WAITING; the next call is made at at_us, or later if there is no room */
+void slp_reading_wait(slp_shard *s, uint64_t at_us);
+/* Looks whether the shard may call now. To be called when there may be room again, or when a pause has
+ * ended. */
 void slp_reading_poke(slp_shard *s);
-/* Other shards wait for this one: it asks again as soon as the service allows, although it is at its tip. */
+/* To be called when other shards wait for this one. It makes its next call as soon as the service allows,
+ * although it is at its tip. */
 void slp_reading_hurry(slp_shard *s);
-void slp_reading_at_once(slp_shard *s);  /* WAITING: the next call need not wait any more */
-void slp_reading_call_off(slp_shard *s); /* s does not want to call any more */
+/* WAITING: ends the wait of the pace, so that the next call is made as soon as there is room */
+void slp_reading_at_once(slp_shard *s);
+void slp_reading_call_off(slp_shard *s); /* the shard does not want to call any more */
 
-void slp_reading_sent(slp_shard *s); /* a call begins */
+void slp_reading_sent(slp_shard *s); /* to be called when a call of s begins */
+/* Returns when the last call of s was begun. */
 uint64_t slp_reading_sent_us(const slp_shard *s);
-void slp_reading_peeks(slp_shard *s);  /* this call only looks how far behind a paused shard is */
-void slp_reading_failed(slp_shard *s); /* the call brought nothing of use */
-void slp_reading_refused(slp_shard *s, const slp_fail *f); /* the call failed as f says */
-/* Returns since when calls have failed, for whatever reason; 0: they do not. *ret_error: the name of the last
- * failure. */
+/* to be called when a call begins that only finds out how far behind a paused shard is */
+void slp_reading_peeks(slp_shard *s);
+/* to be called when a call did not succeed, also if the service did not refuse it */
+void slp_reading_failed(slp_shard *s);
+void slp_reading_refused(slp_shard *s, const slp_fail *f); /* to be called when a call failed; f says why */
+/* Returns since when calls have failed, for any reason; 0: the last one did not fail. *ret_error: the name of
+ * the last failure. */
 uint64_t slp_reading_fails_since_us(const slp_shard *s, const char **ret_error);
+/* Returns slp_shard_reading.tip_since_us. */
 uint64_t slp_reading_tip_since_us(const slp_shard *s);
-/* Returns since when the shard would like to call, and has no room or no free call; 0: it does not wait for
- * that. */
+/* Returns since when the shard has wanted to call without getting room or a free call; 0: it does not wait
+ * for these. */
 uint64_t slp_reading_held_up_since_us(const slp_shard *s);
-/* 1: the last call found that another reader still has the shard */
+/* 1: the last call failed because another reader still has a subscription to the shard */
 int slp_reading_is_busy(const slp_shard *s);
+/* To be called when a page came: calls do not fail any more. */
 void slp_reading_fine(slp_shard *s);
-void slp_reading_forgive(slp_shard *s); /* calls count as failing only from now on */
-/* Returns since when calls fail for other reasons than throttling; 0: they do not. */
+void slp_reading_forgive(slp_shard *s); /* if calls fail, counts them as failing only from now on */
+/* Returns since when calls have failed for other reasons than throttling; 0: they do not. */
 uint64_t slp_reading_failing_since_us(const slp_shard *s);
-/* Returns since when a call has failed or not answered; UINT64_MAX: the others must wait for the shard. late:
- * what it brings next is late anyway, so its backlog is no reason to wait. */
+/* Returns since when the shard's call has failed or not been answered; UINT64_MAX: the other shards must wait
+ * for this shard, however long it takes. late: 1 if the shard's next record is late in any case, so that its
+ * backlog is no reason to wait. */
 uint64_t slp_reading_silent_since_us(const slp_shard *s, int late);
 
 void slp_reading_set_tip(slp_shard *s, int at_tip);
 int slp_reading_at_tip(const slp_shard *s);
 uint64_t slp_reading_tip_asked_us(const slp_shard *s);
 void slp_reading_set_behind(slp_shard *s, int behind);
-/* Returns 1 if the last call succeeded and did not find the tip: the next one ends soon, and brings
- * records. */
+/* Returns 1 if the last call succeeded and did not find the shard at its tip. Then the next call ends soon,
+ * and brings records. */
 int slp_reading_brings_more(const slp_shard *s);
 
 #endif

@@ -1,17 +1,19 @@
 /* save.c - writes a consumer's positions as a token.
  *
- * The token has the shards that are not finished: not read to their end, or not acknowledged to it. Also in
- * it:
- *   - an ended shard whose children nobody has named yet, since they are found through it;
- *   - a finished shard between an unfinished one and its own children, at its end.
- * Active are those shards that descend from no unfinished one: bloop starts a child when its parent ends, and
- * would start it twice if both were active. */
+ * A shard is unfinished if it was not read to its end, or if a record of it is not acknowledged. The token
+ * has:
+ *   - every unfinished shard;
+ *   - every ended shard whose children are not known yet, because they are found through it;
+ *   - every shard that descends from an unfinished one, even if it is finished itself. It stands at its end,
+ *     and leads to its own children.
+ * A shard of the token is active if it descends from no unfinished shard. bloop starts a child when its
+ * parent ends, so it would start a child twice that is active together with its parent. */
 #include "core/consumer.h"
 #include "core/token.h"
 
 #include <stdlib.h>
 
-/* Returns 1 if the token has the shard's children in its place. */
+/* Returns 1 if the token does not need the shard, because it has the shard's children. */
 static int is_finished(const slp_shard *s) {
   return slp_reading_state(s) == SLP_READER_ENDED &&
          (slp_queue_all_acked(s) || SLP_MUTANT(token_forgets_ended)) && slp_lineage_has_children(s);
@@ -19,7 +21,7 @@ static int is_finished(const slp_shard *s) {
 
 static int is_unfinished(const slp_shard *s) { return !slp_lineage_skipped(s) && !is_finished(s); }
 
-/* Marks the shards that descend from an unfinished one. */
+/* Marks all shards that descend from an unfinished shard. */
 static void mark_held_back(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -32,9 +34,10 @@ static void mark_held_back(slp_consumer *c) {
   }
 }
 
+/* Returns 1 if the shard is in the token. */
 static int belongs(const slp_shard *s) { return !slp_lineage_skipped(s) && (s->marked || is_unfinished(s)); }
 
-/* Sets where reading started, because nothing was acknowledged yet. */
+/* Sets the position at which the shard started, because no record of it is acknowledged. */
 static void set_start(slp_token_shard *t, const slp_shard *s) {
   t->from.kind = SLP_POSITION_OLDEST;
   switch (s->at.start.kind) {
@@ -58,7 +61,7 @@ static void describe(slp_token_shard *t, const slp_shard *s) {
   t->active = !s->marked;
   if (slp_acked_place(s, &t->from.mark)) {
     t->from.kind = SLP_POSITION_AFTER;
-    /* A record that arrived later was acknowledged, so the limit is no longer needed. */
+    /* An acknowledged record arrived later than not_before_ms, so not_before_ms has no effect any more. */
     if (SLP_MUTANT(token_drops_not_before) || t->from.mark.arrived_ms >= t->not_before_ms)
       t->not_before_ms = INT64_MIN;
   } else {

@@ -1,25 +1,25 @@
-/* seek.c - goes on from another position while the consumer runs.
+/* seek.c - moves a running consumer to another position.
  *
  * The steps of a seek:
- *   1. A new listing is asked for, and new shards are built from it beside the old ones, with the new
- *      positions.
- *   2. If that fails the new shards go, and the old ones stay.
- *   3. Otherwise the old shards go at once, with all they fetched. Records that are out stay with the user,
- *      but nothing that becomes of them counts.
- *   4. The user is told, and then the new shards are read. */
+ *   1. A new listing is asked for. New shards with the new positions are built from it; the old shards stay.
+ *   2. If that fails, the new shards are freed, and the old ones are read on.
+ *   3. Otherwise the old shards are freed at once, with all records that were fetched. The user keeps the
+ *      batches that are out, but acknowledging their records has no effect any more.
+ *   4. The user's callback is made, and then reading of the new shards starts. */
 #include "core/seek.h"
 
 #include "core/start.h"
 
+/* A seek whose callback was not made yet. */
 typedef struct moving {
-  /* in slp_seek.moves, oldest first; only the last may still be carried out */
+  /* in slp_seek.moves, oldest first; only the newest seek may still be carried out */
   slp_list link;
-  slp_start_position *start_position; /* owned, until the consumer owns it */
+  slp_start_position *start_position; /* owned; NULL once the consumer owns it */
   sloop_cb cb;
   void *arg;
-  uint64_t serial;    /* number of the first listing that is new enough */
-  int status;         /* given to cb */
-  uint8_t over, done; /* over: its callback is due; done: it was carried out */
+  uint64_t serial;    /* number of the first listing that is new enough for this seek */
+  int status;         /* the result, given to cb */
+  uint8_t over, done; /* over, 1: cb is to be called now. done, 1: the consumer was moved */
 } moving;
 
 static moving *first_of(const slp_consumer *c) {
@@ -33,13 +33,14 @@ static void moving_free(slp_consumer *c, moving *m) {
   slp_free(c->mem, m);
 }
 
+/* Makes the callback of m come, with this status. */
 static void over(slp_consumer *c, moving *m, int status) {
   m->over = 1;
   m->status = status;
   slp_post(c->engine->host, &c->seek.ev);
 }
 
-/* ---- the old shards go ------------------------------------------------------------------------------- */
+/* ---- the old shards are freed ------------------------------------------------------------------------ */
 
 static void retire_shard(slp_consumer *c, slp_shard *s) {
   if (s->opened_told) slp_report_shard(c, s, SLOOP_SHARD_REPOSITIONED);
@@ -57,8 +58,9 @@ static void retire(slp_consumer *c, slp_map *old) {
   SLP_CHECK(c->sum.open_n == 0 && c->sum.tip_n == 0 && c->sum.waiting_n == 0 && c->sum.queued_n == 0);
 }
 
-/* ---- and the new ones come --------------------------------------------------------------------------- */
+/* ---- the new shards are built ------------------------------------------------------------------------ */
 
+/* A new shard is paused if the old one with the same id was. */
 static void keep_pauses(slp_consumer *c, const slp_map *old) {
   size_t at = 0;
   slp_shard *s;
@@ -68,8 +70,8 @@ static void keep_pauses(slp_consumer *c, const slp_map *old) {
   }
 }
 
-/* Replaces the shards of c by new ones. Returns 0: *old has the old shards, *old_waiting_n how many of them
- * wait. Otherwise nothing has changed, and f says why. */
+/* Replaces the shards of c by new ones. Returns 0: *old has the old shards, and *old_waiting_n is the number
+ * of them that wait for their parents. Otherwise nothing has changed, and f says why. */
 static int build(slp_consumer *c, slp_start_position *start_position, slp_map *old, uint32_t *old_waiting_n,
                  slp_fail *f) {
   *old = c->shards;
@@ -110,7 +112,7 @@ static void carry_out(slp_consumer *c, moving *m) {
   slp_deliver_anew(c->engine);
   slp_start_tell_losses(c, c->start_position);
   over(c, m, 0);
-  slp_deliver_soon(c->engine); /* joined consumers may have waited for an old shard */
+  slp_deliver_soon(c->engine); /* joined consumers may have waited for a shard that is freed now */
   slp_pump_soon(c->engine);
 }
 
@@ -125,7 +127,7 @@ void slp_seek_listed(slp_consumer *c) {
   carry_out(c, m);
 }
 
-/* ---- telling ----------------------------------------------------------------------------------------- */
+/* ---- the user's callback ----------------------------------------------------------------------------- */
 
 static void on_event(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, seek.ev);
@@ -165,7 +167,7 @@ int slp_seek_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg) {
   return 1;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------------ */
+/* ---- asking for a seek ------------------------------------------------------------------------------- */
 
 static int start_position_of(slp_consumer *c, const sloop_position_t *to, slp_start_position **ret) {
   char why[160] = "";

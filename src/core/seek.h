@@ -1,4 +1,4 @@
-/* seek.h - goes on from another position while the consumer runs. */
+/* seek.h - moves a running consumer to another position. */
 #ifndef SLP_CORE_SEEK_H
 #define SLP_CORE_SEEK_H
 
@@ -9,21 +9,24 @@
 typedef struct slp_consumer slp_consumer;
 
 typedef struct slp_seek { /* one per consumer */
-  slp_list moves;         /* seeks whose callback is still to be made */
+  slp_list moves;         /* seeks whose callback was not made yet */
   slp_event ev;           /* makes the callback of the oldest seek */
 } slp_seek;
 
 void slp_seek_init(slp_consumer *c);
-/* Returns 0: cb comes once, unless slp_seek_take takes the seek back. Or SLOOP_EOPTION, SLOOP_ESTATE,
- * SLOOP_ETOKEN (on_error says more), SLP_ENOMEM. */
+/* Asks for a seek. Returns 0: cb comes once, unless slp_seek_take takes the seek back. Otherwise returns
+ * SLOOP_EOPTION, SLOOP_ESTATE, SLOOP_ETOKEN (on_error says more) or SLP_ENOMEM, and cb never comes. */
 int slp_consumer_seek(slp_consumer *c, const sloop_position_t *to, sloop_cb cb, void *arg);
-void slp_seek_listed(slp_consumer *c);             /* a listing was taken in; its rows are still valid */
-void slp_seek_cancel(slp_consumer *c, int status); /* ends the seeks that were not yet carried out */
-int slp_seek_pending(const slp_consumer *c);       /* 1: a callback is still to be made */
-/* Forgets the oldest seek whose callback was not made, and hands its callback over. Returns 0 if there is
- * none. */
+/* to be called when a listing was taken in, while its rows are still valid */
+void slp_seek_listed(slp_consumer *c);
+/* ends all seeks that were not carried out yet; their callbacks get this status */
+void slp_seek_cancel(slp_consumer *c, int status);
+int slp_seek_pending(const slp_consumer *c); /* 1: the callback of a seek is still to be made */
+/* Forgets the oldest seek whose callback was not made, and gives that callback to the caller. Returns 0 if
+ * there is no such seek. */
 int slp_seek_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
-void slp_seek_silence(slp_consumer *c); /* no callback comes any more */
+/* no callback of a seek comes any more, except through slp_seek_take */
+void slp_seek_silence(slp_consumer *c);
 void slp_seek_free(slp_consumer *c);
 
 #endif
