@@ -8,13 +8,14 @@
 
 /* ---- start positions --------------------------------------------------------------------------------- */
 
+/* Writes what is wrong into why. Returns SLOOP_EOPTION. */
 static int bad(char why[160], const char *what, const char *detail) {
   snprintf(why, 160, "%s%.80s", what, detail ? detail : "(none)");
   return SLOOP_EOPTION;
 }
 
-/* Returns SLOOP_EOPTION for a time that looks like Unix seconds. Seconds of 2001 to 5138 would be
- * milliseconds of 1970 to 1973, which nobody means. */
+/* Returns SLOOP_EOPTION for a time that looks like Unix seconds. Seconds from 2001 to 5138, taken as
+ * milliseconds, are times from 1970 to 1973, which nobody means. */
 static int check_time(int64_t at_ms, char why[160]) {
   if (at_ms < 0) return bad(why, "start.at_ms is negative", "");
   if (at_ms >= INT64_C(1000000000) && at_ms < INT64_C(100000000000))
@@ -72,7 +73,7 @@ void slp_start_position_free(slp_start_position *g) {
   slp_mem_drop(mem);
 }
 
-/* ---- shards ------------------------------------------------------------------------------------------ */
+/* ---- giving a shard its position --------------------------------------------------------------------- */
 
 static int has_end(slp_str id, const char *end) {
   size_t n = strlen(end);
@@ -89,8 +90,8 @@ int64_t slp_start_time(const slp_consumer *c, int64_t ms) {
   return ms - (over < 0 ? over + 1000 : over);
 }
 
-/* Returns the index inside an aggregate; 0 if aggregates are not expanded, because the whole of one is then
- * one record. */
+/* Returns the mark's index inside its aggregate; 0 if aggregates are not expanded, because then an aggregate
+ * is one record. */
 static uint32_t sub_of(const slp_consumer *c, const slp_mark *at) {
   return c->o->aggregates == SLOOP_AGGREGATES_KEEP ? 0 : at->sub;
 }
@@ -101,8 +102,9 @@ static void start_at(slp_shard *s, const slp_mark *at) {
   s->at.start.mark.sub = sub_of(s->consumer, at);
 }
 
-/* Starts behind a record, as if it had been read. If aggregates are no longer expanded, nobody knows whether
- * all of this one was read, so it comes again. */
+/* Makes the shard start after a record, as if that record had been read. If the mark is inside an aggregate,
+ * and aggregates are no longer expanded, the whole aggregate comes again, because nobody knows whether all of
+ * it was read. */
 static void start_after(slp_shard *s, const slp_mark *at) {
   if (at->idle) {
     s->at.idle = *at;
@@ -121,14 +123,15 @@ slp_position slp_start_place(const slp_shard *s) {
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = s->at.not_before_ms};
 }
 
-/* Starts at a time. If the service finds no times, reading starts at the oldest record and passes over what
- * came before not_before_ms. */
+/* Makes the shard start at a time. If the service can't find times, reading starts at the oldest record, and
+ * records that arrived before not_before_ms are passed over. */
 static void start_at_time(slp_shard *s, int64_t at_ms) {
   s->at.not_before_ms = slp_start_time(s->consumer, at_ms);
   s->at.start = slp_start_place(s);
 }
 
-/* Starts at the latest. Until the shard has its first iterator, a token says "what came since now". */
+/* Makes the shard start at the latest record. Until the first iterator comes, a token lets the shard start at
+ * the present time. */
 static void start_at_latest(slp_shard *s) {
   slp_consumer *c = s->consumer;
   s->at.start.kind = SLP_POSITION_LATEST;
@@ -146,18 +149,18 @@ static int has_wanted_parent(const slp_shard *s) {
   return 0;
 }
 
-/* Takes up skipped shards that descend from a shard that is read. */
+/* Takes up each skipped shard with a parent that is read, and so on down to all descendants. */
 static void take_up_descendants(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
     if (slp_lineage_skipped(s) && slp_lineage_wants(c, s->id) && has_wanted_parent(s)) take_up(s);
 }
 
-/* Brings a number that a person or another program wrote into the form that the service knows. */
+/* Brings a sequence number that a person or another program wrote into the form that the service accepts. */
 static void make_canonical(const slp_consumer *c, slp_mark *m) {
   slp_mark_canonical(m, c->source->number_digits_min);
 }
 
-/* Starts the named shard and what descends from it. Skips all others. */
+/* Starts the shard that the user named, and what descends from it. Skips all other shards. */
 static int start_all_at_seq(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   size_t at = 0;
   slp_shard *s;
@@ -181,7 +184,7 @@ static int start_all_at_seq(slp_consumer *c, slp_start_position *g, slp_fail *f)
                       found ? "more than one" : "no", c->stream, g->shard);
 }
 
-/* ---- at the ends, at a time -------------------------------------------------------------------------- */
+/* ---- at the latest, at a time ------------------------------------------------------------------------ */
 
 static int open_parent_listed(slp_shard *s) {
   for (int i = 0; i < 2; i++) {
@@ -197,9 +200,9 @@ static void start_all_latest(slp_consumer *c, int64_t not_before_ms) {
   while ((s = slp_map_each(&c->shards, &at))) {
     if (!slp_lineage_wanted(s)) continue;
     s->at.not_before_ms = not_before_ms;
-    /* A child that is listed beside its open parent means that a reshard is under way: the parent ends first,
-     * and the child is read from its beginning. A closed shard is skipped once its children are listed. Until
-     * then it is read, because its end names them. */
+    /* If a child is listed together with a parent that is still open, a reshard is under way: the parent ends
+     * first, and the child is read from its oldest record. A closed shard is skipped if its children are
+     * listed. If they are not, the shard is read, because its end shows the children. */
     if (slp_lineage_is_closed(s) && slp_lineage_has_children(s)) {
       skip(s);
     } else if (!open_parent_listed(s)) {
@@ -212,7 +215,7 @@ static void start_all_at_time(slp_consumer *c, int64_t at_ms) {
   size_t at = 0;
   slp_shard *s;
   int64_t now_ms = slp_svctime_high_ms(&c->service, slp_now_us(c->engine->host));
-  if (!c->source->anchors_by_time && at_ms > now_ms) { /* all present records are older */
+  if (!c->source->anchors_by_time && at_ms > now_ms) { /* all records that the stream has now are older */
     start_all_latest(c, slp_start_time(c, at_ms));
     return;
   }
@@ -236,14 +239,14 @@ static int check_stream(const slp_consumer *c, slp_str theirs, slp_fail *f) {
                       (int)slp_min_u64(theirs.n, 130), theirs.p, (int)slp_min_u64(ours.n, 130), ours.p);
 }
 
-/* Refuses a token with a record that is older than the stream: it belongs to a deleted stream of the same
- * name. A server that begins again with the same shard ids and small numbers would otherwise pass over
- * records of the new stream. */
+/* Refuses a token with a record that arrived before the stream was created: the token belongs to a deleted
+ * stream of the same name. A new stream may use the same shard ids and smaller sequence numbers, and its
+ * records would then be passed over. */
 static int check_age(const slp_consumer *c, const slp_token *t, slp_fail *f) {
   char theirs[32], ours[32];
   for (size_t i = 0; c->created_ms >= 0 && i < t->shards_n; i++) {
     int64_t at_ms = t->shards[i].from.mark.arrived_ms;
-    /* Services tell the creation of a stream in whole seconds. */
+    /* services state the creation time of a stream in whole seconds */
     if (!t->shards[i].from.mark.seq_n || at_ms < 0 || at_ms >= c->created_ms / 1000 * 1000) continue;
     slp_date_iso(at_ms, theirs);
     slp_date_iso(c->created_ms, ours);
@@ -270,8 +273,8 @@ static void start_from(slp_shard *s, const slp_token_shard *t) {
   }
 }
 
-/* Starts behind a lease's position. Index 0 may be a whole record or the first of an aggregate; UINT32_MAX is
- * always the whole. */
+/* Makes the shard start after the position of a lease. In a lease, sub 0 may mean a whole record or the first
+ * record of an aggregate; UINT32_MAX always means the whole. */
 static void start_after_lease(slp_shard *s, const slp_mark *at) {
   if (at->idle) {
     s->at.idle = *at;
@@ -296,7 +299,7 @@ void slp_start_shard(slp_shard *s, const slp_position *from) {
   }
 }
 
-/* Takes up listed shards whose parents the token names, and which are no longer listed themselves. */
+/* Takes up each listed shard whose parent is in the token, is to be read, and is no longer listed. */
 static void take_up_orphans(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -314,8 +317,8 @@ static void mark_named(slp_consumer *c, slp_str id) {
   if (s) s->marked = 1;
 }
 
-/* Marks the shards of the token and all their ancestors. The ancestors were read, or the token would have
- * them. */
+/* Marks the shards of the token and all their ancestors. The ancestors were read to their end; otherwise the
+ * token would contain them. */
 static void mark_known(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -332,8 +335,8 @@ static void mark_known(slp_consumer *c, const slp_token *t) {
   }
 }
 
-/* Returns 1 if an active shard of the token is no longer listed, and not all of its children are; see
- * open_ends.h. */
+/* Returns 1 if the token has an open end: an active shard that is no longer listed, and whose children are
+ * not all listed; see open_ends.h. */
 static int has_open_end(slp_consumer *c, slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -351,8 +354,8 @@ static int has_open_end(slp_consumer *c, slp_token *t) {
   return 0;
 }
 
-/* Takes up listed shards that may descend from an open end: they name a parent that nobody knows, and the
- * token does not show that they were read. A token does not tell a shard's hash keys. */
+/* Takes up each listed shard that may descend from an open end: its parent is not known, and the token does
+ * not show that it was read. Hash keys can't decide here, because a token has none. */
 static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -369,8 +372,8 @@ static size_t wanted_n(slp_consumer *c) {
   return n;
 }
 
-/* Returns 1 if no listed shard is newer than *ret, the newest active one of the token. Ids grow with time
- * within a stream. */
+/* Returns 1 if no listed shard is newer than the newest active shard of the token, whose id becomes *ret. The
+ * ids of a stream grow with time. */
 static int is_newer_than_all(slp_consumer *c, const slp_token *t, slp_str *ret) {
   size_t at = 0;
   for (size_t i = 0; i < t->shards_n; i++)
@@ -380,8 +383,8 @@ static int is_newer_than_all(slp_consumer *c, const slp_token *t, slp_str *ret) 
   return 1;
 }
 
-/* Takes up all shards: no listed shard shows what it descends from, and reading all of them leaves nothing
- * out. */
+/* Takes up all shards. Used when no listed shard shows what it descends from: reading all of them misses no
+ * record. */
 static void take_up_all(slp_consumer *c) {
   size_t at = 0;
   for (slp_shard *s; (s = slp_map_each(&c->shards, &at));)
@@ -442,9 +445,10 @@ void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g) {
   }
 }
 
-/* ---- all --------------------------------------------------------------------------------------------- */
+/* ---- all kinds of start positions -------------------------------------------------------------------- */
 
-/* Returns an error unless each id that the user asked for is the end of some shard's id. */
+/* Returns an error if the user asked for a shard that is not listed. The user may give only the end of an
+ * id. */
 static int check_asked(slp_consumer *c, slp_fail *f) {
   for (size_t i = 0; i < c->o->shards_n; i++) {
     size_t at = 0;
@@ -466,7 +470,8 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
     case SLP_POSITION_AT: r = start_all_at_seq(c, g, f); break;
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_AFTER:
-    case SLP_POSITION_END: break; /* slp_start_position_check() refuses AFTER and END */
+    /* no shard needs a change; slp_start_position_check() refuses AFTER and END */
+    case SLP_POSITION_END: break;
   }
   return r ? r : check_asked(c, f);
 }
@@ -475,12 +480,12 @@ int slp_start_is_oldest(const slp_start_position *g) {
   return g->from.kind == SLP_POSITION_OLDEST && !g->token;
 }
 
-/* Returns 1 if the shard was made by splitting a shard that nobody knows. */
+/* Returns 1 if the shard was made by splitting a shard that is not known. */
 static int is_half_of_unknown(const slp_shard *s) {
   return slp_lineage_parent_id(s, 0).n && !slp_lineage_parent_id(s, 1).n && !slp_lineage_parent(s, 0);
 }
 
-/* Returns 1 if a shard that was listed later descends from what is read. */
+/* Returns 1 if a shard that appeared in a later listing descends from a shard that is read. */
 static int belongs(const slp_shard *s, slp_open_ends *ends) {
   const slp_token *t = s->consumer->start_position->token;
   const slp_token_shard *named = t ? slp_token_find(t, s->id) : NULL;
@@ -494,7 +499,8 @@ static int belongs(const slp_shard *s, slp_open_ends *ends) {
   return 1;
 }
 
-/* Collects the open ends. If no skipped shard was open lately, every new shard descends from what is read. */
+/* Collects the open ends. If no skipped shard is open or an open end, every new shard descends from a shard
+ * that is read. */
 static void find_open_ends(slp_consumer *c, slp_open_ends *ends) {
   size_t at = 0;
   slp_shard *s;
@@ -516,8 +522,8 @@ static void take_up_other_halves(slp_consumer *c, const slp_open_ends *ends) {
       take_up(s);
 }
 
-/* Skips new shards that do not descend from what is read, and their descendants. A later listing that names a
- * missing parent may take them up again. */
+/* Skips new shards that do not descend from shards that are read, and the descendants of such new shards. A
+ * later listing that shows a missing parent may take them up again. */
 static void leave_out(slp_consumer *c) {
   const slp_start_position *g = c->start_position;
   if (!g || (g->from.kind != SLP_POSITION_AT && !g->token)) return;

@@ -1,42 +1,43 @@
 /* svctime.h - learns the service's clock from the Date headers of its answers. Each answer proves that the
- * service's clock stood within one second at some moment between our sending and our receiving. The proofs
- * are intersected, so a few dozen answers tell the clock to milliseconds. */
+ * service's clock showed the second of its Date at some moment between our sending and our receiving. So each
+ * answer gives an interval for the difference of the clocks. The intervals are intersected, so after a few
+ * dozen answers the service's time is known to milliseconds. */
 #ifndef SLP_CORE_SVCTIME_H
 #define SLP_CORE_SVCTIME_H
 
 #include "base/base.h"
 
 typedef struct slp_svctime {
-  int known;               /* 1: an answer has told the clock */
-  int64_t low_us, high_us; /* the service's time minus our monotonic time lies between these */
-  /* at seen_us the difference was at least this, even if our clock ran twice too fast */
+  int known;               /* 1: at least one answer had a Date */
+  int64_t low_us, high_us; /* bounds of the service's time minus our monotonic time */
+  /* a lower bound of the same difference at seen_us, which holds even if our clock runs twice too fast */
   int64_t sure_us;
-  uint64_t seen_us; /* when the bounds were last narrowed */
+  uint64_t seen_us; /* when the last answer came */
 } slp_svctime;
 
-/* Learns from an answer. date_ms: its Date, whole seconds. sent_us, done_us: our monotonic clock around the
- * call. */
+/* Learns from an answer. date_ms: its Date, in whole seconds. sent_us, done_us: when the call was sent and
+ * answered, on our monotonic clock. */
 void slp_svctime_learn(slp_svctime *t, int64_t date_ms, uint64_t sent_us, uint64_t done_us);
 static inline int slp_svctime_known(const slp_svctime *t) { return t->known; }
-/* Returns the service's Unix time in ms at our time at_us. low never runs ahead of the truth, high never
- * behind it. Before the first answer: INT64_MIN, INT64_MAX. */
+/* These return the service's Unix time in ms when our clock shows at_us. The low time is never later than the
+ * true time, the high time never earlier. Before the first answer they return INT64_MIN and INT64_MAX. */
 int64_t slp_svctime_low_ms(const slp_svctime *t, uint64_t at_us);
 int64_t slp_svctime_high_ms(const slp_svctime *t, uint64_t at_us);
-/* Returns the service's time now, never ahead of the truth even if our clock runs twice too fast. A clock
- * that is slewed gains up to a tenth (chrony), and the bounds from older answers are then ahead by up to a
- * second. */
+/* Returns a lower bound of the service's time now, which holds even if our clock runs twice too fast. A clock
+ * that is slewed may run a tenth too fast (chrony). slp_svctime_low_ms, which uses older answers, may then be
+ * later than the true time, by up to a second. */
 int64_t slp_svctime_sure_ms(const slp_svctime *t, uint64_t now_us);
 
-/* The service's time at our time `us`, as it was known then. */
+/* A moment: our time, and the service's time at it as it was known then. */
 typedef struct slp_moment {
-  int64_t ms; /* INT64_MIN: not known */
-  uint64_t us;
+  int64_t ms;  /* the service's time; INT64_MIN: not known */
+  uint64_t us; /* our monotonic time */
 } slp_moment;
 
-/* Returns m->ms, or less if later answers show that the service's clock had not come so far: a Date may be
- * wrong. */
+/* Returns m->ms. Returns an earlier time if later answers prove that the service's clock had not come so far
+ * at m->us: the Date of an older answer may have been wrong. */
 int64_t slp_svctime_moment_ms(const slp_svctime *t, const slp_moment *m);
-/* Sets *m to `to` if that is later. */
+/* Sets *m to `to` if `to` is later, by what is known now. */
 void slp_svctime_raise(const slp_svctime *t, slp_moment *m, slp_moment to);
 
 #endif

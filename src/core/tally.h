@@ -1,20 +1,22 @@
-/* tally.h - what a consumer counts: its shards and records as they are now, and all that ever happened. Each
- * file counts what it does itself. */
+/* tally.h - numbers about a consumer: its shards and records as they are now (slp_tally), and what has
+ * happened since it was opened (slp_counts). Each file changes the numbers for what it does itself. */
 #ifndef SLP_CORE_TALLY_H
 #define SLP_CORE_TALLY_H
 
 #include <sloop.h>
 #include <stdint.h>
 
-typedef struct slp_tally { /* a consumer's shards, now */
+typedef struct slp_tally { /* the consumer's shards and records, now */
   uint32_t open_n;         /* shards that are being read */
-  uint32_t tip_n;          /* open shards that are at their tip */
-  uint32_t going_n;        /* shards whose lease is draining: not read any more, and not told lost yet */
-  uint32_t waiting_n;      /* shards to be read whose parents are unfinished */
-  uint32_t batches_out;
-  uint64_t queued_n; /* records taken and not yet handed out, or to be handed out again */
+  uint32_t tip_n;          /* shards that are being read and are at their tip */
+  /* shards whose lease is being given up: they are not read any more, and the user was not told so yet */
+  uint32_t going_n;
+  uint32_t waiting_n;   /* shards that wait to be read until their parents are finished */
+  uint32_t batches_out; /* batches that the user holds */
+  uint64_t queued_n; /* records that are fetched and not handed out yet, or that were given back and wait */
 } slp_tally;
 
+/* One counter for each row of SLOOP_STATS. */
 typedef struct slp_counts {
 #define X(name, unit, meaning) uint64_t name;
   SLOOP_STATS(X)

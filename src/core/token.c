@@ -1,4 +1,4 @@
-/* token.c - reads tokens and writes them. */
+/* token.c - reads and writes tokens; token.h describes them. */
 #include "core/token.h"
 
 #include "codec/json.h"
@@ -7,19 +7,20 @@
 
 #include <stdio.h>
 
-#define ID_MAX 128u /* bytes of a shard's id */
-#define STREAM_MAX 2048u
+#define ID_MAX 128u      /* most bytes of a shard's id */
+#define STREAM_MAX 2048u /* most bytes of a stream's ARN or name, and of a sequence number's text */
 
 typedef struct reader {
   slp_json j;
   slp_token *t;
-  slp_str *active; /* owned; ids, looked up among the shards at the end */
+  /* owned; the ids in the list `active`. They are looked up at the end, when all shards are read */
+  slp_str *active;
   size_t active_n, active_cap;
   char *why;
-  char where[80]; /* what is being read: "shards[3].sequence_number" */
+  char where[80]; /* the member that is being read, for the error message: "shards[3].sequence_number" */
 } reader;
 
-/* ---- saying what is wrong ------------------------------------------------------------------------------ */
+/* ---- error messages ------------------------------------------------------------------------------------ */
 
 static int wrong(reader *r, const char *what) {
   snprintf(r->why, 160, "token: %s%s%s", r->where, r->where[0] ? " " : "", what);
@@ -40,7 +41,7 @@ static int is_number(slp_str s, size_t max) {
 
 /* ---- values ------------------------------------------------------------------------------------------ */
 
-/* Reads a string; {NULL, 0} for null. */
+/* Reads a string into *ret; null becomes {NULL, 0}. */
 static int read_text(reader *r, slp_str *ret, size_t max) {
   int k = slp_json_next(&r->j);
   *ret = (slp_str){NULL, 0};
@@ -54,7 +55,7 @@ static int read_text(reader *r, slp_str *ret, size_t max) {
   return 0;
 }
 
-/* Reads digits, in quotes or not; null leaves *ret as it is. */
+/* Reads a decimal number, in quotes or not. null leaves *ret unchanged. */
 static int read_count(reader *r, uint64_t max, uint64_t *ret) {
   int k = slp_json_next(&r->j);
   if (k == SLP_JSON_NULL) return 0;
@@ -150,10 +151,10 @@ static int read_shard(reader *r, size_t i) {
     return wrong(r, "has no_record, but not after_sequence");
   if (s.from.mark.idle) s.from.mark.sub = UINT32_MAX;
   slp_token_shard *twin = slp_token_find(t, s.id);
-  if (twin) { /* bloop's own tokens may name a shard twice; the last one counts there */
+  if (twin) { /* a token of bloop may contain a shard twice, and its last entry counts */
     slp_str id = twin->id;
     *twin = s;
-    twin->id = id; /* the map's key points to the first text */
+    twin->id = id; /* keep the id of the first entry, because the map's key points to it */
     return 0;
   }
   if (t->shards_n == SLP_TOKEN_SHARDS_MAX) return wrong(r, "is one too many");
@@ -171,7 +172,7 @@ static int read_shards(reader *r) {
   snprintf(r->where, sizeof r->where, "shards");
   if (k < 0) return broken(r);
   if (k != SLP_JSON_ARRAY) return wrong(r, "is not a list");
-  /* If the key comes twice, the last one counts. */
+  /* if the token has two members "shards", the last one counts */
   slp_map_free(&r->t->ids);
   slp_map_init(&r->t->ids, r->t->mem);
   r->t->shards_n = 0;
@@ -186,7 +187,7 @@ static int read_shards(reader *r) {
   }
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------- */
+/* ---- the whole token --------------------------------------------------------------------------------- */
 
 static int read_active(reader *r) {
   int k = slp_json_next(&r->j);
@@ -284,7 +285,7 @@ slp_token_shard *slp_token_find(const slp_token *t, slp_str id) {
   return number ? &t->shards[number - 1] : NULL;
 }
 
-/* ---- meaning ----------------------------------------------------------------------------------------- */
+/* ---- which shards are read, and which stream --------------------------------------------------------- */
 
 static slp_token_shard *parent_in(const slp_token *t, const slp_token_shard *s) {
   return s->parent.p ? slp_token_find(t, s->parent) : NULL;
@@ -294,8 +295,8 @@ void slp_token_mark_readable(slp_token *t) {
   for (size_t i = 0; i < t->shards_n; i++) t->shards[i].judged = t->shards[i].reads = t->shards[i].active;
   for (size_t i = 0; i < t->shards_n; i++) {
     slp_token_shard *s = &t->shards[i], *up = s;
-    /* A token may say anything: n bounds the walk, so shards whose parents go in a circle count as no
-     * children. */
+    /* A token may contain anything, even shards that are their own ancestors. So n limits the walk, and
+     * shards in such a circle are not read. */
     for (size_t n = 0; up && !up->judged && n < t->shards_n; n++) up = parent_in(t, up);
     uint8_t reads = up && up->reads;
     for (; s && !s->judged; s = parent_in(t, s)) {
@@ -313,7 +314,8 @@ static slp_str name_in(slp_str arn) {
 
 static int is_arn(slp_str s) { return s.n > 4 && memcmp(s.p, "arn:", 4) == 0; }
 
-/* Returns the ARN of a DynamoDB stream up to its label, which is new each time the stream is enabled. */
+/* Returns the part of a DynamoDB stream's ARN that names the table: up to the label, which is new each time
+ * the stream is enabled. Returns {NULL, 0} for any other ARN. */
 static slp_str table_in(slp_str arn) {
   for (size_t i = 0; i + 8 <= arn.n; i++) {
     if (memcmp(arn.p + i, "/stream/", 8) == 0) return (slp_str){arn.p, i};
@@ -324,7 +326,7 @@ static slp_str table_in(slp_str arn) {
 int slp_token_is_of(slp_str ours, slp_str theirs) {
   slp_str table = table_in(ours);
   if (slp_str_eq(ours, theirs)) return 1;
-  /* If the service gives no ARN, only the name can be compared. */
+  /* if the service gives no ARN, only the names can be compared */
   if (is_arn(ours) != is_arn(theirs) && slp_str_eq(name_in(ours), name_in(theirs))) return 1;
   return table.p && slp_str_eq(table, table_in(theirs)) ? -1 : 0;
 }
@@ -339,12 +341,12 @@ static const char *name_of(slp_position_kind kind) {
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_TIME: return "trim_horizon";
     case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break; /* no shard of a token has NONE or END */
+    case SLP_POSITION_END: break; /* a token has no shard with NONE or END */
   }
   return "trim_horizon";
 }
 
-/* Writes numbers as strings, as bloop does. */
+/* Writes the number as a string, as bloop does. */
 static void put_count(slp_jw *w, const char *name, int64_t n) {
   slp_buf_addf(slp_jw_value(w, name), "\"%lld\"", (long long)n);
 }
@@ -353,7 +355,7 @@ static void put_shard(slp_jw *w, const slp_token_shard *s) {
   slp_jw_object(w, NULL);
   slp_jw_str(w, "shard_id", s->id);
   const slp_mark *at = &s->from.mark;
-  /* A shard that is read later, from its oldest record, is only named. */
+  /* a shard that is read later from its oldest record needs no iterator_type */
   if (s->active || s->from.kind != SLP_POSITION_OLDEST) slp_jw_z(w, "iterator_type", name_of(s->from.kind));
   if (at->seq_n) slp_jw_str(w, "sequence_number", slp_mark_seq(at));
   if (s->parent.p) slp_jw_str(w, "parent", s->parent);
