@@ -1,4 +1,4 @@
-/* reader.h - reads one shard: asks for iterators and pages, and judges the answers. */
+/* reader.h - reads one shard: asks for iterators and pages, and decides what the answers mean. */
 #ifndef SLP_CORE_READER_H
 #define SLP_CORE_READER_H
 
@@ -8,62 +8,72 @@
 
 typedef struct slp_shard slp_shard;
 
-typedef struct slp_locating { /* a request for an iterator; exists only while it is in flight */
+typedef struct slp_locating { /* a request for an iterator; exists only while the request is in flight */
   slp_src_locate rq;
   slp_shard *shard;
-  int64_t begun_ms; /* the service's time before it was sent, as far as known */
+  int64_t begun_ms; /* a lower bound of the service's time when the request was begun; INT64_MIN: not known */
 } slp_locating;
 
 typedef struct slp_reader { /* one per shard; its state is in reading.h */
-  slp_buf cursor;           /* the iterator; empty: the next call asks for one */
-  slp_pace pace;            /* how often to ask, and for how much */
-  /* how long a call took that told only that its iterator had expired; 0: a page came since */
+  slp_buf cursor;           /* the iterator for the next page; empty: the next call asks for an iterator */
+  slp_pace pace;            /* how often to call, and how many records to ask for */
+  /* if the last call answered only that its iterator had expired: how long that call took; else 0 */
   uint64_t lost_us;
-  /* 1: nothing moves in a pushed shard listed closed, so a new subscription must confirm its end */
+  /* 1: the shard is listed closed, and a pushed event showed nothing new for seconds, so the next
+   * subscription must show whether the shard has ended */
   uint8_t silent_end;
-  uint8_t relocated; /* 1: a new iterator was tried after the service refused the old one */
-  /* the call in flight */
-  slp_locating *locating; /* LOCATING */
-  slp_src_fetch fetch;    /* FETCHING */
-  slp_page *page;         /* the page that is being filled */
-  uint8_t peeking;        /* 1: the call only looks how far behind a paused shard is */
-  /* in CHECKING */
-  uint8_t unknown;       /* 1: CHECKING because the service did not know the shard */
-  uint8_t unlisted_n;    /* listings in a row that lacked the shard */
-  uint8_t end_claims;    /* answers in a row without next iterator and children, on a shard listed closed */
-  uint64_t check_serial; /* number of the first listing that may answer */
+  uint8_t relocated; /* 1: a new iterator was asked for because the service refused a call with the old one */
+  /* The next four fields are about the call in flight. */
+  slp_locating *locating; /* LOCATING: the request; else NULL */
+  slp_src_fetch fetch;    /* FETCHING: the request */
+  slp_page *page;         /* the page that the request fills; NULL: none */
+  uint8_t peeking;        /* 1: the shard is paused, so the call is made only to learn the lag */
+  /* The next four fields are for the state CHECKING. */
+  uint8_t unknown;    /* 1: the check is needed because the service did not know the shard */
+  uint8_t unlisted_n; /* how many listings in a row lacked the shard */
+  /* how often in a row the shard, listed closed, was answered for without next iterator and children */
+  uint8_t end_claims;
+  uint64_t check_serial; /* number of the first listing that is new enough to decide */
 } slp_reader;
 
-/* If a pushed shard's fetch was in flight this long before an event came, no event had waited in the
- * connection. */
+/* If a fetch of a pushed shard was in flight for this long before an event came, the event had not waited
+ * unread in the connection. */
 #define SLP_READER_SETTLES_US 2000u
 
-/* Returns the bytes that the shard's next call may hold, and sets how many records to ask for. */
+/* Returns how many bytes to reserve for the shard's next call. *ret_limit: how many records to ask for. */
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit);
-void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit); /* makes the next call */
-/* Returns since when the shard's next record comes as soon as it is stored: the shard is pushed, at its tip,
- * and all that came is taken. UINT64_MAX: it is not so. */
+/* makes the next call, for an iterator or for a page */
+void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit);
+/* Returns since when a new record of the shard would come as soon as it is stored: the shard is pushed, at
+ * its tip, and every event was taken. UINT64_MAX: that is not so. */
 uint64_t slp_reader_listens_since_us(const slp_shard *s);
-uint32_t slp_reader_fails(const slp_shard *s); /* calls in a row that failed */
-/* Returns how long a call took that told only that its iterator had expired; 0: none did, or a page came
- * since. */
+uint32_t slp_reader_fails(const slp_shard *s); /* returns how many calls in a row failed */
+/* Returns how long the last call took, if it answered only that its iterator had expired and no page came
+ * since; else 0. */
 uint64_t slp_reader_lost_us(const slp_shard *s);
-uint32_t slp_reader_unlisted(const slp_shard *s); /* listings in a row that lacked s or its children */
-void slp_reader_resume(slp_shard *s);             /* the budget has room again: the paused transfer goes on */
-void slp_reader_ask_less(slp_shard *s);           /* FETCHING: cancels the call and asks for one record */
-/* Drops everything that is not handed out, to read it again later. Returns 0 if that is not possible. */
+/* returns how many listings in a row lacked s or its children */
+uint32_t slp_reader_unlisted(const slp_shard *s);
+/* to be called when the budget has room again: the paused transfer continues */
+void slp_reader_resume(slp_shard *s);
+/* FETCHING: cancels the call, and makes the next one ask for a single record */
+void slp_reader_ask_less(slp_shard *s);
+/* Drops all fetched records that were not handed out, and reads them again later. Returns 0, and drops
+ * nothing, if that is not possible. */
 int slp_reader_rewind(slp_shard *s);
-/* Keeps the first `bytes` of its records, and drops the others, to read them again later. Returns 0 if that
- * is not possible. */
+/* As slp_reader_rewind, but keeps the first records: as many as take `bytes` bytes, and at least one. */
 int slp_reader_shorten(slp_shard *s, uint64_t bytes);
-void slp_reader_listed(slp_shard *s);                     /* CHECKING: a listing has come */
-void slp_reader_stop(slp_shard *s);                       /* cancels everything; the state becomes GONE */
-void slp_reader_give_up(slp_shard *s, const slp_fail *f); /* give up, and drop what is buffered */
-/* Stops what descends from shards that were given up, or never begins it. */
+/* to be called when a listing was taken in; decides if s is in CHECKING */
+void slp_reader_listed(slp_shard *s);
+void slp_reader_stop(slp_shard *s); /* cancels everything; the state becomes GONE, unless it is ENDED */
+/* gives s up because of f, reports f, and drops buffered records */
+void slp_reader_give_up(slp_shard *s, const slp_fail *f);
+/* Bars all shards that descend from a shard that was given up: stops those that are being read, and never
+ * starts the others. */
 void slp_reader_bar_kin(slp_consumer *c);
-/* To be called when s is read to its end and all acknowledged: tells the end once. With leases,
- * slp_reader_kept_end does. */
+/* To be called when s was read to its end and every record is acknowledged. Reports SLOOP_SHARD_ENDED once.
+ * Does nothing with leases; then slp_reader_kept_end reports it. */
 void slp_reader_told_end(slp_shard *s);
-void slp_reader_kept_end(slp_shard *s); /* the end of s is in the table: tells it once */
+/* to be called when the end of s is written in the lease table; reports SLOOP_SHARD_ENDED once */
+void slp_reader_kept_end(slp_shard *s);
 
 #endif

@@ -63,11 +63,11 @@ typedef struct slp_src_fetch {
   slp_str cursor; /* in; borrowed */
   uint32_t limit; /* in; the most records that the page may have */
   int anew;       /* in; 1: with a pushing source: begin a new subscription */
-  /* in; asks whether the body may grow by `more` bytes; 0: pause the transfer until `resume`. It changes
-   * nothing but core's own accounts, and calls no callback */
+  /* in; PURE (host/host.h): returns 1 if the body may grow by `more` bytes, 0 if the transfer must pause
+   * until `resume`. */
   int (*may_grow)(struct slp_src_fetch *f, size_t more);
-  /* in; copies to rows the children of the shard that core knows already, at most max, and returns how many.
-   * So the source need not ask the service for them. Changes nothing. */
+  /* in; PURE (host/host.h): copies the children of the shard that core knows already to rows, at most max,
+   * and returns how many. So the source need not ask the service for them. */
   size_t (*known_children)(struct slp_src_fetch *f, slp_shard_desc *rows, size_t max);
   slp_page *page;    /* in: an empty page, owned by core. out: the page with its records */
   size_t body_bytes; /* out; size of the answer's body */
