@@ -1,8 +1,8 @@
 /* consumer.c - the life of one consumer: describes the stream, lists its shards, reads, stops.
  *
- * A failure that waiting can't cure (no such stream, access refused, no identity) is fatal only until the
- * first listing has succeeded. After that every call is tried again for ever, because a server must survive a
- * bad hour. */
+ * Some failures do not pass by waiting: no such stream, access refused, no identity. They are fatal only
+ * until the first listing has succeeded. After that every call is repeated for ever, because a server must
+ * survive a bad hour. */
 #include "core/consumer.h"
 
 #include "core/start.h"
@@ -13,6 +13,7 @@ static void list_now(slp_consumer *c);
 
 /* ---- failing ----------------------------------------------------------------------------------------- */
 
+/* Stops reading all shards of c, and drops the records that the user does not hold. */
 static void let_shards_go(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -21,7 +22,7 @@ static void let_shards_go(slp_consumer *c) {
     slp_order_leave(s);
     slp_queue_drop(s);
   }
-  slp_deliver_soon(c->engine); /* joined consumers waited for records of c */
+  slp_deliver_soon(c->engine); /* joined consumers may have waited for records of c */
   slp_pump_soon(c->engine);
 }
 
@@ -33,12 +34,14 @@ void slp_consumer_fatal(slp_consumer *c, const slp_fail *f) {
   slp_report_error(c, f, NULL, 1, c->fails + 1, UINT64_MAX);
 }
 
+/* To be called when a describe or list call of c succeeded. */
 static void own_call_was_fine(slp_consumer *c) {
   c->fails = 0;
   c->failing_since_us = 0;
 }
 
-/* Handles a failed describe or list call: tries it again later, or makes the consumer fail. */
+/* Handles a describe or list call that failed: repeats the call later, or stops the consumer with a fatal
+ * error. */
 static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   if (!c->started_from && c->life != SLP_LIFE_OPEN && slp_class_lasts(f->class)) {
     slp_consumer_fatal(c, f);
@@ -51,8 +54,8 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
     c->failing_since_us = slp_now_us(c->engine->host);
   uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
                                       (uint32_t)slp_random_below(c->engine->host, 1000));
-  /* Throttling is reported at the second failure in a row and at every fifth. One refusal is no news; a
-   * second means that it lasts for seconds. */
+  /* Of throttled calls in a row, the second and every fifth are reported. A single throttled call is normal;
+   * a second one means that throttling lasts for seconds. */
   if (f->class != SLP_THROTTLE || c->fails == 2 || c->fails % 5 == 0)
     slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "%s: call failed class=%s try=%u wait_ms=%u",
@@ -61,14 +64,16 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   slp_timer_set_reserved(c->engine->host, &c->timer, slp_after_us(slp_now_us(c->engine->host), wait));
 }
 
-/* ---- what may change of a stream ---------------------------------------------------------------------- */
+/* ---- changes of the stream ---------------------------------------------------------------------------- */
 
-/* A Kinesis stream is asked every LOOK_US for how long it keeps records, and whether it is still the same
- * stream. LOOK_SOON_US later if another call about it was out. A table's stream needs no such look: its name
- * is unique, and all of them keep records equally long. */
+/* Every LOOK_US a Kinesis stream is described again, because its retention may have changed, or it may have
+ * been deleted and created again. If another describe or list call is in flight then, the description comes
+ * LOOK_SOON_US later. A table's stream needs no such look: its name is unique, and all table streams have the
+ * same retention. */
 #define LOOK_US UINT64_C(600000000)
 #define LOOK_SOON_US UINT64_C(10000000)
 
+/* Sets the timer for the next look. */
 static void look_in(slp_consumer *c, uint64_t us) {
   slp_host *h = c->engine->host;
   if (c->source->anchors_by_time) slp_timer_set_reserved(h, &c->look_timer, slp_after_us(slp_now_us(h), us));
@@ -76,7 +81,8 @@ static void look_in(slp_consumer *c, uint64_t us) {
 
 static void look_later(slp_consumer *c) { look_in(c, LOOK_US); }
 
-/* Notes a changed retention. Warns of shards whose records may now be gone before they are read. */
+/* Remembers a changed retention, and warns of shards whose records may now be removed before they are
+ * read. */
 static void learn_retention(slp_consumer *c, int64_t kept_ms) {
   size_t at = 0;
   int64_t before_ms = c->retention_ms;
@@ -88,13 +94,15 @@ static void learn_retention(slp_consumer *c, int64_t kept_ms) {
     if (slp_reading_is_on(s)) slp_lag_kept_for(s);
 }
 
-/* Compares whole seconds, as the leases do, because encodings round the fraction differently. */
+/* Returns 1 if d describes a stream that was created at another time than the one being read. Compares whole
+ * seconds, as the leases do, because encodings round the fraction differently. */
 static int made_again(const slp_consumer *c, const slp_src_describe *d) {
   return c->created_ms >= 0 && d->created_ms >= 0 && d->created_ms / 1000 != c->created_ms / 1000;
 }
 
-/* Ends the consumer: its stream was deleted and made again. The new stream has shards of the same names, so
- * old positions and leases would be applied to it, and mean nothing in it. */
+/* Stops the consumer with a fatal error, because its stream was deleted and created again. The new stream has
+ * shards of the same names, so old positions and leases would be applied to it although they mean nothing
+ * there. */
 static void end_of_old_stream(slp_consumer *c) {
   slp_fail f = {0};
   slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM,
@@ -109,6 +117,7 @@ static void end_of_old_stream(slp_consumer *c) {
 
 /* ---- describing -------------------------------------------------------------------------------------- */
 
+/* Replaces *text by a copy of `by`, unless `by` is empty. Returns 0 or SLP_ENOMEM. */
 static int replace_text(slp_consumer *c, char **text, const char *by) {
   if (!by[0]) return 0;
   char *copy = slp_strdup(c->mem, slp_str_of(by));
@@ -124,8 +133,8 @@ static void on_described(slp_src_req *rq) {
   slp_fail f = rq->fail;
   if (f.class == SLP_FINE && !d->ready)
     slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "the stream is not ready yet");
-  /* Without the name that the service gives, a token could not be read again: no memory for it is a
-   * failure. */
+  /* No memory for the stream's name or ARN counts as a failure, because a token without them could not be
+   * read again. */
   if (f.class == SLP_FINE && (replace_text(c, &c->stream, d->name) || replace_text(c, &c->arn, d->arn)))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the stream's name");
   if (f.class != SLP_FINE) {
@@ -137,7 +146,7 @@ static void on_described(slp_src_req *rq) {
   c->created_ms = d->created_ms;
   own_call_was_fine(c);
   look_later(c);
-  /* Warns if the user preferred push, but this consumer polls. */
+  /* logs how records come; a warning if the user preferred push, but this consumer polls */
   if (c->source->told[0])
     slp_report_log(c, c->source->pushes ? SLOOP_LOG_INFO : SLOOP_LOG_WARN, "%s", c->source->told);
   if (c->leases) {
@@ -151,7 +160,8 @@ static void on_described(slp_src_req *rq) {
 
 /* ---- listing ----------------------------------------------------------------------------------------- */
 
-/* Starts reading after the first listing. Fails if the start position makes no sense in it. */
+/* Starts reading after the first listing. Stops the consumer with a fatal error if the start position does
+ * not fit that listing. */
 static void start_shards(slp_consumer *c) {
   slp_fail f = {0};
   if (slp_start_shards(c, c->start_position, &f)) {
@@ -161,15 +171,17 @@ static void start_shards(slp_consumer *c) {
   slp_start_tell_losses(c, c->start_position);
   c->started_from = 1;
   slp_consumer_move(c, SLP_LIFE_RUNNING);
-  slp_deliver_soon(c->engine); /* joined consumers waited for this listing */
+  slp_deliver_soon(c->engine); /* joined consumers may have waited for this listing */
 }
 
+/* Makes the next regular listing come list_ms from now, give or take a tenth. */
 static void list_again(slp_consumer *c) {
   uint64_t span = c->o->list_ms / 5 + 1;
   slp_listing_soon(c, c->o->list_ms - c->o->list_ms / 10 + slp_random_below(c->engine->host, span));
 }
 
-/* Refuses a listing in which shards are their own ancestors, because none of them would ever be read. */
+/* Refuses a listing in which a shard is its own ancestor, because neither it nor its descendants would ever
+ * be read. */
 static void check_listing(slp_consumer *c, slp_fail *f) {
   size_t n;
   const slp_shard_desc *rows = slp_listing_rows(c, &n), *own;
@@ -184,19 +196,20 @@ static void check_listing(slp_consumer *c, slp_fail *f) {
 
 static int is_ended(const slp_consumer *c) { return c->life == SLP_LIFE_RUNNING && slp_listing_ended(c); }
 
-/* Returns 1 if the stream has ended and every record of it is read and back. Returns 0 with leases, because a
- * worker does not know what others still have to read. */
+/* Returns 1 if the stream has ended, every record of it was read, and the user holds no batch. Returns 0 with
+ * leases, because a worker does not know what other workers still have to read. */
 static int all_is_read(const slp_consumer *c) {
   const slp_tally *t = &c->sum;
   return is_ended(c) && !c->leases && !slp_seek_pending(c) && !t->open_n && !t->waiting_n && !t->going_n &&
          !t->queued_n && !t->batches_out;
 }
 
-/* Returns 1 if the user may be told of the end: with leases at once, otherwise when all is read. */
+/* Returns 1 if the end of the stream may be reported to the user: with leases at once, otherwise when
+ * everything is read. */
 static int may_tell_end(const slp_consumer *c) { return c->leases ? is_ended(c) : all_is_read(c); }
 
-/* Tells the user that the stream is disabled. No call fails and no record comes, so nothing else would
- * explain why. */
+/* Reports that the stream is disabled. Without this, nothing would explain why no record comes, because no
+ * call fails. more: the rest of the message. */
 static void tell_end(slp_consumer *c, slp_told_end what, const char *more) {
   slp_fail f = {0};
   if (!slp_listing_may_tell(c, what)) return;
@@ -205,7 +218,7 @@ static void tell_end(slp_consumer *c, slp_told_end what, const char *more) {
   slp_report_error(c, &f, NULL, 0, 1, c->o->list_ms);
 }
 
-/* Begins the listing that could not begin while a description was out. */
+/* Begins a listing that was asked for while a description was in flight. */
 static void after_description(slp_consumer *c) {
   if (slp_listing_is_asked(c) && c->life == SLP_LIFE_RUNNING)
     list_now(c);
@@ -213,6 +226,8 @@ static void after_description(slp_consumer *c) {
     slp_listing_soon(c, 0);
 }
 
+/* Stops the consumer with a fatal error, because the table has another stream and the old one is read to its
+ * end. */
 static void has_another(slp_consumer *c) {
   slp_fail f = {0};
   slp_fail_set(
@@ -243,18 +258,19 @@ static void on_latest(slp_src_req *rq) {
   after_description(c);
 }
 
-/* Returns 1 if the table may be asked for another stream. Once the user was told of the end, that happens at
- * most twice in list_ms: otherwise a user who lists in a loop would spend the calls of the account. */
+/* Returns 1 if the service may be asked now whether the table has another stream. Once the end was reported
+ * to the user, that happens at most twice in list_ms. Otherwise a user who lists in a loop would use up the
+ * account's calls. */
 static int latest_is_due(const slp_consumer *c) {
   uint64_t again_us = slp_after_us(slp_listing_latest_us(c), (uint64_t)c->o->list_ms * 500);
   return slp_listing_told(c) == SLP_TOLD_NOTHING || slp_now_us(c->engine->host) >= again_us;
 }
 
-/* Asks whether the table has another stream: after a listing, or after one that failed because the stream is
- * gone, as it is a day after its end. */
+/* Asks the service whether the table has another stream. Done after each listing that succeeded, and after
+ * each that failed because the stream is gone: the service removes a disabled stream a day after its end. */
 static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
   if (of_listing->class != SLP_FINE && of_listing->class != SLP_GONE) return;
-  /* Not all is read any more, for example after a seek back, so the end will be told again. */
+  /* something is to be read again, for example after a seek back, so the end will be reported again */
   if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c);
   if (may_tell_end(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER && latest_is_due(c))
     slp_listing_describe_latest(c, on_latest);
@@ -263,9 +279,10 @@ static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
 /* ---- the first listing, page by page ----------------------------------------------------------------- */
 
 /* Returns 1 if shards may be read before the first listing is complete. A page of DescribeStream has 100
- * shards, and an account gets ten pages a second, so thousands of shards take seconds to list. When the start
- * is the oldest record, a shard can be read as soon as its parents are listed and read. Nothing is handed out
- * before the listing is complete: a later page may name a shard with earlier records. */
+ * shards, and an account gets ten pages a second, so a listing of thousands of shards takes seconds. If
+ * reading starts at the oldest record, a shard can be read as soon as its parents are listed and read. No
+ * record is handed out before the listing is complete, because a later page may show a shard with earlier
+ * records. */
 static int may_begin_early(const slp_consumer *c) {
   int alone =
       c->engine->consumers.next == c->engine->consumers.prev; /* no joined consumer waits for the listing */
@@ -274,6 +291,7 @@ static int may_begin_early(const slp_consumer *c) {
          slp_start_is_oldest(c->start_position);
 }
 
+/* Handles a page of a listing after which more pages come. */
 static void on_part(slp_src_list *l) {
   slp_consumer *c = slp_listing_of(l);
   size_t at = 0;
@@ -285,7 +303,7 @@ static void on_part(slp_src_list *l) {
   slp_order_open_ready(c);
 }
 
-/* Tells the ends of shards that were read to their end before the listing was complete. */
+/* Reports the ends of shards that were read to their end before the first listing was complete. */
 static void tell_early_ends(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -319,10 +337,11 @@ static void on_listed(slp_src_req *rq) {
       slp_reader_listed(s);
       barred |= slp_lineage_is_barred(s);
     }
-    if (c->leases) { /* the fleet asks for the next listing */
+    if (c->leases) { /* the fleet asks for the next listing, and lets shards into the order */
       slp_consumer_check(c);
     } else {
-      if (barred) slp_reader_bar_kin(c); /* children may have begun before their parent was listed */
+      /* a shard may have begun before the listing showed that its parent was given up */
+      if (barred) slp_reader_bar_kin(c);
       slp_order_open_ready(c);
       slp_order_forget(c);
       list_again(c);
@@ -335,7 +354,7 @@ static void on_listed(slp_src_req *rq) {
   }
   look_for_another(c, &f);
   if (slp_listing_is_wanted(c) && c->life == SLP_LIFE_RUNNING) slp_listing_soon(c, 0);
-  slp_listing_tell(c, &f); /* last, because the user's callback may do anything */
+  slp_listing_tell(c, &f); /* last, because the callback may do anything */
 }
 
 static void on_described_again(slp_src_req *rq) {
@@ -346,7 +365,8 @@ static void on_described_again(slp_src_req *rq) {
     return;
   }
   if (rq->fail.class == SLP_FINE) learn_retention(c, slp_listing_stream(c)->retention_ms);
-  slp_listing_send(c, on_listed, NULL); /* tells the failure, if the description failed */
+  /* if the description failed, the listing will fail too and report the failure */
+  slp_listing_send(c, on_listed, NULL);
 }
 
 static int has_given_up(const slp_consumer *c) {
@@ -356,14 +376,16 @@ static int has_given_up(const slp_consumer *c) {
   return 0;
 }
 
-/* Returns 1 if the stream may have been deleted and made again under the same name. Only Kinesis allows that,
- * and only the time of creation tells the streams apart. Leases may be of the old stream. Without leases the
- * service refuses old positions, so there is nothing to ask before a shard was given up. */
+/* Returns 1 if the stream may have been deleted and created again under the same name. Only Kinesis allows
+ * that, and only the time of creation distinguishes the two streams. With leases the question matters at each
+ * listing, because leases may be of the old stream. Without leases it matters only after a shard was given
+ * up, because the service refuses old positions. */
 static int may_be_another(const slp_consumer *c) {
   int told_by_time = c->life == SLP_LIFE_RUNNING && c->created_ms >= 0 && c->source->anchors_by_time;
   return told_by_time && (c->leases || has_given_up(c));
 }
 
+/* Begins a listing; if needed, after a description. */
 static void list_now(slp_consumer *c) {
   if (!slp_listing_begin(c)) return;
   if (may_be_another(c) || slp_listing_wants_status(c))
@@ -384,8 +406,8 @@ static void on_looked(slp_src_req *rq) {
   after_description(c);
 }
 
-/* Looks at the stream unless another call about it is out. A failure is not reported, because reading reports
- * failures that last. */
+/* Describes the stream again, unless another describe or list call is in flight. A failure is not reported,
+ * because failures that last are reported by the calls that read records. */
 static void on_look(slp_timer *t) {
   slp_consumer *c = SLP_OWNER(t, slp_consumer, look_timer);
   int busy = slp_listing_is_busy(c);
@@ -400,7 +422,7 @@ static void on_timer(slp_timer *t) {
   if (c->life == SLP_LIFE_DESCRIBING) {
     slp_listing_describe(c, on_described);
   } else if (slp_listing_asks_latest(c)) {
-    slp_listing_soon(c, 0); /* once the answer is here */
+    slp_listing_soon(c, 0); /* once the description in flight is answered */
   } else {
     list_now(c);
   }
@@ -410,7 +432,8 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
   if (c->life >= SLP_LIFE_STOPPING) return SLOOP_ESTATE;
   int r = slp_listing_ask(c, cb, arg);
   if (r) return r;
-  /* DESCRIBING is followed by a listing, and in LISTING one is under way, unless the fleet starts it. */
+  /* a listing comes anyway: in DESCRIBING after the description; in LISTING it is in flight, except that with
+   * leases the fleet starts it */
   int follows = c->life == SLP_LIFE_DESCRIBING || (c->life == SLP_LIFE_LISTING && !c->leases);
   if (!follows) list_now(c);
   return 0;
@@ -418,6 +441,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
 
 /* ---- stopping ---------------------------------------------------------------------------------------- */
 
+/* Ends the stop: makes the user's callback with this status. */
 static void stopped(slp_consumer *c, int status) {
   sloop_cb cb = c->stop.cb;
   slp_timer_clear(c->engine->host, &c->stop.timer);
@@ -430,7 +454,7 @@ static void stopped(slp_consumer *c, int status) {
 
 static void on_stop_event(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, stop.ev);
-  /* Callbacks that are due already come before the one that ends the stop. */
+  /* callbacks that are due already come before the callback that ends the stop */
   if (slp_report_pending(c)) {
     slp_post(c->engine->host, &c->stop.ev);
     return;
@@ -456,14 +480,15 @@ static void on_stop_timer(slp_timer *t) {
   slp_post(c->engine->host, &c->stop.ev);
 }
 
+/* Makes the stop end after limit_ms at the latest. */
 static void arm_stop(slp_consumer *c, uint64_t limit_ms) {
   slp_host *h = c->engine->host;
   uint64_t at_us = limit_ms > UINT64_MAX / 1000 ? UINT64_MAX : slp_after_us(slp_now_us(h), limit_ms * 1000);
   if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop.timer, at_us);
 }
 
-/* The least time for a stop with leases: checkpoints and rows are written after the last batch is back, or
- * after the time for batches is over. */
+/* A stop with leases takes at least this long, if necessary: checkpoints and rows are written after the last
+ * batch has come back, or after the time for batches is over. */
 #define LEAVE_MS_MIN 2000u
 
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg) {
@@ -477,7 +502,8 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   slp_seek_cancel(c, SLP_ECANCELED);
   c->stop.cb = cb;
   c->stop.arg = arg;
-  if (c->leases) { /* the leases write what is acknowledged and are given away, then stop.ev is posted */
+  /* the acknowledged positions are written and the leases are given away; then stop.ev is posted */
+  if (c->leases) {
     uint64_t hard_ms = slp_max_u64(limit_ms, LEAVE_MS_MIN);
     uint64_t leave_ms = slp_min_u64(limit_ms, hard_ms - slp_min_u64(hard_ms / 4, LEAVE_MS_MIN));
     c->stop.wait_us = slp_after_us(slp_now_us(h), slp_min_u64(leave_ms, UINT64_MAX / 1000) * 1000);
@@ -494,7 +520,7 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   return 0;
 }
 
-/* ---- the rest of the life ---------------------------------------------------------------------------- */
+/* ---- opening, closing, pausing, statistics ----------------------------------------------------------- */
 
 static void stats_later(slp_consumer *c) {
   uint64_t now = slp_now_us(c->engine->host);
@@ -508,8 +534,8 @@ static void on_stats_timer(slp_timer *t) {
   if (c->on_stats_due) c->on_stats_due(c);
 }
 
-/* Reserves what must not fail later: the timers timer, look_timer, stop.timer and stats_timer, and the memory
- * to report a fatal error. */
+/* Reserves what must not fail later: memory to report a fatal error, and TIMERS timers (timer, look_timer,
+ * stop.timer, stats_timer). */
 #define TIMERS 4
 static int reserve(slp_consumer *c) {
   int r = slp_report_init(c);
@@ -592,7 +618,7 @@ void slp_consumer_free(slp_consumer *c) {
   slp_free(c->mem, c->stream);
   slp_free(c->mem, c->arn);
   slp_free(c->mem, c);
-  slp_deliver_soon(e); /* joined consumers waited for records of c */
+  slp_deliver_soon(e); /* joined consumers may have waited for records of c */
   slp_pump_soon(e);
 }
 
@@ -623,14 +649,14 @@ int slp_consumer_pause(slp_consumer *c, const char *shard, int on) {
 
 static uint64_t ms_or_none(int64_t ms) { return ms < 0 ? UINT64_MAX : (uint64_t)ms; }
 
-/* Returns since when nothing is read: since the start while the consumer is not RUNNING yet, otherwise since
- * it stopped. */
+/* Returns since when nothing is read. Before RUNNING that is since slp_consumer_start, afterwards since the
+ * last change of c->life. */
 static uint64_t idle_since_us(const slp_consumer *c) {
   return c->life < SLP_LIFE_RUNNING && c->started_us ? c->started_us : c->life_us;
 }
 
-/* Adds what the leases know. The lag of a shard that is parked or refused is unknown, because nobody reads
- * it. */
+/* Adds what the leases know to out. If a shard is parked or its position is refused, the lag of the whole is
+ * unknown, because no worker reads that shard. */
 static void add_leases(slp_consumer *c, slp_counts *out) {
   slp_shut_sum shut;
   c->leases->ops->stats(c->leases, out);
@@ -655,8 +681,8 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   else if (!c->sum.open_n && all.behind_ms < 0)
     all.unknown_ms = (int64_t)((now_us - idle_since_us(c)) / 1000);
   while ((s = slp_map_each(&c->shards, &at))) {
-    /* A shard that is paused, or waits for a parent that is paused, hands over nothing, so its tip does not
-     * count. */
+    /* A shard that hands out no records does not count for the tip: it is paused, or it waits for a parent
+     * that is paused. */
     if (!slp_reading_is_on(s) || s->paused || !slp_order_is_in(s)) continue;
     if (!slp_reading_at_tip(s)) no_tip = 1;
     asked_us = slp_min_u64(asked_us, slp_reading_tip_asked_us(s));
@@ -677,11 +703,13 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
 }
 
+/* The callback of the user for each shard, with its argument. */
 typedef struct visit {
   void (*each)(const sloop_shard_stats_t *, void *arg);
   void *arg;
 } visit;
 
+/* Calls v->each for a shard that this consumer does not read. */
 static void tell_unread(visit *v, const char *shard, sloop_shard_state_t state, int64_t ms,
                         const char *other) {
   sloop_shard_stats_t st = {.shard = shard,
@@ -698,7 +726,7 @@ static void tell_shut(const slp_shut_lease *lease, void *arg) {
   tell_unread(arg, lease->shard, lease->state, lease->ms, lease->parent);
 }
 
-/* Returns a parent that is being read, and that the shard waits for; NULL: there is none. */
+/* Returns a parent of s that is being read, if s waits to be read; otherwise NULL. */
 static const slp_shard *waited_for_parent(const slp_shard *s) {
   if (slp_reading_state(s) != SLP_READER_IDLE || !slp_lineage_wanted(s)) return NULL;
   for (int i = 0; i < 2; i++) {

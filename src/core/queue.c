@@ -182,8 +182,8 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
   buffered->floor_time = s->at.tail_time;
   if (slp_has_taken(&s->at)) {
     buffered->prev = s->at.last;
-    /* the first record: from now on the start position is that record, whatever "latest" would mean later */
   } else {
+    /* the first record: from now on the start position is that record, whatever "latest" would mean later */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
