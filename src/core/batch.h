@@ -29,7 +29,7 @@ struct sloop_batch_s {
   slp_consumer *consumer; /* NULL once the consumer is freed; sloop_batch_done() then only frees memory */
   slp_shard *shard;       /* SLOOP_ORDER_SHARD: the one shard whose records the batch has; else NULL */
   sloop_record_t *recs;   /* the records, as the user sees them */
-  slp_batch_item *items;  /* for each of recs, its page */
+  slp_batch_item *items;  /* for each record in `recs`: its run, and its index in its page */
   slp_batch_run *runs;    /* see slp_batch_run */
   /* cap: room in recs and items, and in runs, because there are at most as many runs as records */
   uint32_t n, cap, runs_n;
@@ -70,13 +70,16 @@ static inline int slp_batch_room(slp_batch *b) { return b->n < b->cap ? 0 : slp_
  * of a shard of b->consumer, and the batch must have room (slp_batch_room). The caller must then take the
  * record out of its queue. */
 void slp_batch_add(slp_batch *b, slp_buffered *buffered, uint32_t i, uint32_t flags);
-/* calls on_batch. The caller must do nothing afterwards: the callback may have freed it. */
+/* Calls on_batch. The caller must not use the batch or its consumer afterwards, because the callback may have
+ * freed them. */
 void slp_batch_send(slp_batch *b);
-/* calls on_dead_letter with the record and acknowledges it. The caller must do nothing afterwards. */
+/* Calls on_dead_letter with the record, and acknowledges it. The caller must not use the batch or its
+ * consumer afterwards. */
 void slp_batch_bury(slp_batch *b);
 /* empties a batch and keeps it for the next slp_batch_new, or frees it */
 void slp_batch_recycle(slp_batch *b);
-/* Sets the pointers of all batches of c to NULL: giving such a batch back then only frees memory. */
+/* To be called before c is freed. Sets the consumer, engine and shard of each batch of c to NULL, so that
+ * giving such a batch back only frees memory. */
 void slp_batches_orphan(slp_engine *e, slp_consumer *c);
 /* Set sloop_batch_s.shard to NULL in each batch of the shard, or of all shards of the consumer, because these
  * shards are about to be freed. */

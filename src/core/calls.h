@@ -28,7 +28,7 @@ typedef struct slp_calls { /* one per engine */
   slp_shard *beyond;  /* the shard whose call may exceed the budget; NULL: none */
   uint64_t beyond_us; /* since when `beyond` may exceed the budget */
   uint64_t turn_us;   /* when `beyond` was last given to a shard that the merge does not wait for */
-  slp_timer timer;    /* runs the pump again */
+  slp_timer timer;    /* makes the pump run again */
   uint32_t in_flight, in_flight_max; /* calls in flight now; the most calls that may be in flight */
 } slp_calls;
 

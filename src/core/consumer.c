@@ -385,7 +385,8 @@ static int may_be_another(const slp_consumer *c) {
   return told_by_time && (c->leases || has_given_up(c));
 }
 
-/* Begins a listing; if needed, after a description. */
+/* Begins a listing. If it must be known whether the stream is still the same, or is resharding, a description
+ * comes first. */
 static void list_now(slp_consumer *c) {
   if (!slp_listing_begin(c)) return;
   if (may_be_another(c) || slp_listing_wants_status(c))
@@ -487,8 +488,8 @@ static void arm_stop(slp_consumer *c, uint64_t limit_ms) {
   if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop.timer, at_us);
 }
 
-/* A stop with leases takes at least this long, if necessary: checkpoints and rows are written after the last
- * batch has come back, or after the time for batches is over. */
+/* The time limit of a stop with leases is at least this, whatever the user asks for: checkpoints and rows are
+ * written after the last batch has come back, or when the time for batches is over. */
 #define LEAVE_MS_MIN 2000u
 
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg) {

@@ -129,12 +129,12 @@ struct slp_consumer {
   /* 1: the start position was applied to a listing, so the shards have positions; see start.c */
   uint8_t started_from;
   slp_list candidates; /* shards to be let into the order, if their parents are finished; see order.c */
-  uint8_t entering;    /* 1: order.c goes through `candidates` now, so a nested call must not */
+  uint8_t entering;    /* 1: let_in() in order.c is running, so a nested call does nothing */
   uint8_t paused_all;  /* 1: the user paused all shards, also shards that are found later */
   struct {             /* with leases: the last shard whose position the service refused to this worker */
     char shard[129];
-    uint64_t us; /* when it was refused; 0: none was */
-    uint32_t n;  /* refusals in a row */
+    uint64_t us; /* when the shard's position was refused; 0: never */
+    uint32_t n;  /* how often in a row the shard's position was refused */
   } refusal;
   uint8_t suspended;     /* 1: the fleet suspended this consumer, so nothing is fetched or handed out */
   uint64_t suspended_us; /* when `suspended` was last set */
@@ -168,7 +168,7 @@ struct slp_engine {
   slp_pages pages;
   slp_calls calls;
   slp_meet polls;                /* decides which polls go out together */
-  slp_event pump_ev, deliver_ev; /* run slp_pump_run and the delivery */
+  slp_event pump_ev, deliver_ev; /* pump_ev runs slp_pump_run; deliver_ev runs the delivery, see deliver.c */
   /* The next five fields are options of the user, see sloop_opts_t. */
   sloop_order_t order;
   uint32_t order_wait_ms, batches_out_max, batch_records_max;

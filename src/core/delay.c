@@ -8,8 +8,8 @@
 #define SPAN_EVENTS 64u
 /* With fewer events than this, slp_delay_over_us and slp_delay_came_until_ms say "not known". */
 #define EVENTS_MIN 8u
-/* If delays differ by more than this, they say "not known" too: a clock jumped, or the server stamps whole
- * seconds. */
+/* If delays differ by more than this, slp_delay_over_us and slp_delay_came_until_ms say "not known": a clock
+ * jumped, or the server stamps whole seconds. */
 #define GUARD_US_MAX 10000000
 /* A stamp later than this would overflow in microseconds. */
 #define STAMP_MS_MAX (INT64_MAX / 4000)

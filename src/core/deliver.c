@@ -15,8 +15,8 @@
 #include "base/probe.h"
 #include "core/core.h"
 
-/* A record younger than this when it was read is at the tip. There, waiting for a silent shard costs the user
- * latency. */
+/* A record is at the tip if it was younger than this when it was read. At the tip, waiting for a silent shard
+ * costs the user latency. */
 #define YOUNG_MS 10000
 
 static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, delivery.timer)); }
@@ -279,8 +279,8 @@ static slp_shard *first_in_time(slp_engine *e) {
   return NULL;
 }
 
-/* Returns the next shard, in turn, whose records may leave; NULL: there is none. A shard may have
- * batches_out_max batches with the user. */
+/* Returns the next shard, in turn, whose records may leave; NULL: there is none. Leaves out shards of which
+ * the user holds batches_out_max batches. */
 static slp_shard *next_ready_shard(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   SLP_LIST_EACH(&e->ready_shards, it) {

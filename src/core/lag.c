@@ -73,7 +73,7 @@ void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us) {
   int64_t told_ms = slp_lag_of_page(s, page), now_ms = slp_svctime_low_ms(&s->consumer->service, asked_us);
   int dated = first && first->arrived_ms >= 0;
   /* The page's first new record arrived before reading is to begin, so it will not be handed out. Its age
-   * says nothing about the records that will be. */
+   * says nothing about the age of the first record that will be handed out. */
   if (dated && first->arrived_ms < s->at.not_before_ms) {
     slp_lag_forget(s);
     return;

@@ -13,7 +13,8 @@ struct slp_counts;
 typedef enum slp_drain {
   SLP_DRAIN_NO,      /* the worker keeps the lease */
   SLP_DRAIN_STOPPED, /* no more records of the shard are fetched or handed out */
-  /* as STOPPED, and the user was told; the user lets the shard go with sloop_hand_over() */
+  /* no more records are fetched or handed out, and the user was told; the user lets the shard go with
+   * sloop_hand_over() */
   SLP_DRAIN_OFFERED,
   SLP_DRAIN_ASKED /* the lease is given up as soon as the user holds no record of the shard */
 } slp_drain;
@@ -35,7 +36,7 @@ typedef struct slp_shard_lease {
   size_t children_n;
   /* when a record was last acknowledged, or when no record was waiting for an acknowledgement */
   uint64_t progress_us;
-  /* if this shard's records waited for the user before they were fetched again: since when; else 0 */
+  /* since when records of this shard waited for the user before the shard was read again; 0: none waited */
   uint64_t held_us;
   uint64_t bytes; /* payload bytes of all records of the shard that were handed out */
   slp_drain drain;
@@ -52,10 +53,11 @@ typedef enum slp_hopeless {
 
 /* A lease whose shard no worker reads. */
 typedef struct slp_shut_lease {
-  const char *shard;         /* its id */
-  sloop_shard_state_t state; /* IS_PARKED, IS_REFUSED or WAITS_FOR_PARENT */
-  int64_t ms;                /* for how long the shard has been in that state; -1: not known */
-  const char *parent;        /* WAITS_FOR_PARENT: the parent's id; else "" */
+  const char *shard; /* its id */
+  /* SLOOP_SHARD_IS_PARKED, SLOOP_SHARD_IS_REFUSED or SLOOP_SHARD_WAITS_FOR_PARENT */
+  sloop_shard_state_t state;
+  int64_t ms;         /* for how long the shard has been in that state; -1: not known */
+  const char *parent; /* the parent's id with SLOOP_SHARD_WAITS_FOR_PARENT; else "" */
 } slp_shut_lease;
 typedef void (*slp_shut_tell)(const slp_shut_lease *lease, void *arg);
 typedef struct slp_shut_sum {

@@ -47,8 +47,9 @@ typedef struct slp_lineage { /* one per shard */
   /* number of the listing that may show an unknown parent of this shard, which is not read before that
    * listing; 0: no parent is unknown */
   uint64_t known_serial;
-  slp_shard *below, *next;  /* scratch of slp_lineage_ordered and slp_lineage_may_have */
-  uint8_t ordered, in_list; /* scratch of the same functions; in_list is 0 between two calls */
+  slp_shard *below, *next; /* scratch memory of slp_lineage_ordered and slp_lineage_may_have */
+  /* scratch memory of slp_lineage_ordered and slp_lineage_may_have; in_list is 0 between two calls */
+  uint8_t ordered, in_list;
 } slp_lineage;
 
 /* Adds a shard. It counts as listed until a listing lacks it. Returns NULL without memory. */
@@ -118,8 +119,8 @@ int slp_lineage_take_listing(slp_consumer *c);
 void slp_lineage_take_part(slp_consumer *c);
 /* with leases: updates known shards from the newest listing, and adds none */
 void slp_lineage_note_listing(slp_consumer *c);
-/* Returns 1 if the newest listings, MISSED_MIN in a row, lacked s. To be called exactly once for each
- * listing, because it counts. */
+/* Returns 1 if the last MISSED_MIN listings all lacked s. To be called exactly once after each listing,
+ * because the function counts its calls. */
 int slp_lineage_is_missed(slp_shard *s);
 
 #endif

@@ -26,8 +26,8 @@ static int64_t clear_until_ms(const slp_shard *s, const slp_mark *m) {
   return m->clear_ms > 0 && m->clear_ms <= now_ms ? m->clear_ms : -1;
 }
 
-/* Returns the time until which the shard's records are known: the mark's record itself, or what came after
- * it. */
+/* Returns the time until which every record is read or its loss is reported: when the mark's record arrived,
+ * or, if later, its clear_ms; -1: not known. */
 static int64_t known_until_ms(const slp_shard *s, const slp_mark *m) {
   return m->seq_n ? slp_max_i64(clear_until_ms(s, m), m->arrived_ms) : -1;
 }
@@ -78,9 +78,9 @@ static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms)
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 
-/* Returns 1 if the last record's aggregate was not read to its end, which proves a loss: the rest of the
- * aggregate is gone. If had_more() and reading continues with another record, a loss is proven too. That the
- * last record itself is gone proves nothing. */
+/* Returns 1 if the last record's aggregate was not read to its end. That proves a loss, because the rest of
+ * the aggregate is gone. A loss is also proven if had_more() returns 1, and reading continues with records
+ * that arrived later. That the last record itself is gone proves nothing. */
 static int is_cut(const slp_shard *s) { return SLP_MUTANT(removed_is_lost) || s->at.last.part; }
 
 /* Returns 1 if the last answer said that more records waited in the shard. */

@@ -16,8 +16,8 @@ typedef struct slp_mark {
   uint8_t seq_n; /* digits in seq; 0: the mark names no record */
   /* 1: more records of the same aggregate follow this one; 0: none follow, or it is not known */
   uint8_t part;
-  /* 1: an idle mark. No record has this sequence number: the service gave it as a position, and up to that
-   * position nothing had come until arrived_ms. */
+  /* 1: an idle mark: no record has this sequence number. The service gave the number as the shard's position,
+   * when no record had come until arrived_ms. */
   uint8_t idle;
   uint8_t row_n; /* digits that the number has in the lease's row from which it was read; 0: seq_n digits */
   char seq[SLP_SEQ_MAX];

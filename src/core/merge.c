@@ -198,7 +198,7 @@ __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
  * are. */
 static int wants_focus(const slp_merge *m) { return m->focus.ties > (32 + 2 * m->n) << m->focus.vain; }
 
-/* Gives the node a leaf. */
+/* Gives the node an unused leaf. */
 static void join(slp_merge *m, slp_merge_node *node) {
   SLP_CHECK(m->n < m->cap);
   catch_up(m);

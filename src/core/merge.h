@@ -40,7 +40,7 @@ typedef struct slp_merge_entry {
  * share. */
 typedef struct slp_merge_focus {
   slp_focus digits;
-  /* since the last search for better digits: comparisons that only other digits than these could decide */
+  /* comparisons that these digits could not decide, since the last search for better digits */
   uint32_t ties;
   size_t differ; /* the greatest index of a digit that decided a tie */
   uint32_t vain; /* searches that found no better digits; each makes the next search rarer */

@@ -69,8 +69,8 @@ void slp_order_update(slp_shard *s) {
   int redelivered;
   int paused = s->paused || s->consumer->suspended;
   int some = slp_order_is_in(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
-  /* No shard waits for a shard that is set aside. It is in the merge only while it has records to hand
-   * out. */
+  /* No shard waits for a shard that is set aside. Such a shard is in the merge only while it has records to
+   * hand out. */
   if (!slp_order_is_in(s) || paused || (s->order.state == SLP_ORDER_ASIDE && !some)) {
     leave_merge(s);
     return;

@@ -134,8 +134,8 @@ uint64_t slp_progress_held_us(const slp_shard *s) {
   return slp_queue_acked_us(s) ? 0 : s->lease.held_us;
 }
 
-/* Returns 1 if the shard makes no progress because the user holds records. ms: for how long the oldest is
- * unacknowledged. */
+/* Returns 1 if the shard makes no progress because the user holds records. ms: for how long the oldest record
+ * has been unacknowledged. */
 static int waits_for_user(const slp_shard *s, int64_t ms) {
   int fetching = slp_reading_state(s) == SLP_READER_FETCHING && !s->consumer->source->pushes;
   if (fetching && ms < OUT_MS) return 0;

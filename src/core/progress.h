@@ -21,8 +21,9 @@ typedef struct slp_progress { /* of one shard, now */
   int64_t state_ms;       /* for how long the shard has been in `state`; -1: not reported */
   const slp_shard *other; /* the shard that this one waits for; NULL: none, or not known */
   const char *error;      /* with SLOOP_SHARD_FAILS and SLOOP_SHARD_IS_GIVEN_UP: what failed; else "" */
-  uint32_t fails;         /* with the same two states: how many calls in a row failed; else 0 */
-  int64_t acked_age_ms;   /* time since a record of the shard was last acknowledged; -1: none was */
+  /* with SLOOP_SHARD_FAILS and SLOOP_SHARD_IS_GIVEN_UP: how many calls in a row failed; else 0 */
+  uint32_t fails;
+  int64_t acked_age_ms; /* time since a record of the shard was last acknowledged; -1: none was */
 } slp_progress;
 
 void slp_progress_of(const slp_shard *s, slp_progress *ret);
@@ -31,7 +32,7 @@ int64_t slp_progress_behind_ms(const slp_shard *s);
  * reported, or it was given up. */
 int slp_progress_is_told(const slp_shard *s);
 
-typedef struct slp_progress_sum { /* sums over all shards with slp_progress_is_told */
+typedef struct slp_progress_sum { /* over all shards for which slp_progress_is_told returns 1 */
   /* the largest lag; -1: the lag of at least one shard is not known, or there is no shard */
   int64_t behind_ms;
   int64_t unknown_ms;   /* the longest time for which a lag has not been known; -1: all lags are known */

@@ -133,7 +133,7 @@ static slp_shard *starving(slp_engine *e) {
     if (turn) return next;
     return slp_shard_in_order(least) == first || right_is_free(e) ? first : NULL;
   }
-  /* SLOOP_ORDER_SHARD, or all shards are paused: the first shard that wants to call may */
+  /* SLOOP_ORDER_SHARD, or all shards are paused: one of the shards that lack bytes may exceed the budget */
   if (!next && !least) {
     slp_merge_node *top = slp_merge_top(&e->calls.want);
     if (top) next = want_owner(top);
@@ -350,9 +350,9 @@ void slp_pump_run(slp_event *ev) {
       return;
     }
   }
-  /* This comes last, because no shard waits for a shard that is set aside. If few calls may be in flight,
-   * such a shard must not have its turn before a shard that the merge waits for. After its call, other shards
-   * may still be starving, so the pump runs again. */
+  /* Shards that are set aside call last, because no shard waits for them. If few calls may be in flight, such
+   * a shard must not have its turn before a shard that the merge waits for. After its call, other shards may
+   * still be starving, so the pump runs again. */
   if (!call_is_free(e) || !slp_merge_top(&e->calls.want)) return;
   slp_shard *starved = starving(e);
   if (starved && slp_calls_wants(starved) && let_go(e, starved, 1)) slp_pump_soon(e);

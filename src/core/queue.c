@@ -339,7 +339,7 @@ static int count_tries(slp_shard *s) {
   if (!first_waits(s, &buffered, &i) || !buffered->attempts) return 0;
   uint8_t attempts = buffered->attempts[i];
   int same = buffered == s->queue.tried.buffered && i == s->queue.tried.i;
-  /* this record did not come back, another one did */
+  /* another record of the shard came back, not this one */
   if (same && attempts == s->queue.tried.attempts && attempts < 255) return 0;
   if (!same || attempts < s->queue.tried.attempts) s->queue.tried.n = s->queue.tried.dead = 0;
   s->queue.tried.buffered = buffered;

@@ -40,9 +40,9 @@ typedef struct slp_buffered {
   uint64_t asked_us;
   uint64_t came_us; /* when the page was taken into the queue */
   uint64_t charged; /* how many bytes of the budget the page holds */
-  /* bitmap: 1 for each record given back and waiting; lies in `bits` after the other bitmap */
+  /* points into `bits`, after the bitmap of acknowledged records; 1: the record was given back and waits */
   uint8_t *redelivered;
-  uint8_t bits[]; /* bitmap: 1 for each acknowledged record; then the bitmap `redelivered` */
+  uint8_t bits[]; /* two bitmaps, one after the other: acknowledged records (1: it is), then `redelivered` */
 } slp_buffered;
 
 static inline uint32_t slp_buffered_payload(const slp_buffered *buffered, uint32_t i) {
@@ -51,12 +51,12 @@ static inline uint32_t slp_buffered_payload(const slp_buffered *buffered, uint32
 
 /* The record that a shard is stuck at: the first unacknowledged record, after it was given back. */
 typedef struct slp_tried {
-  /* the page of that record; NULL: the shard is not stuck, or the page is gone */
+  /* the page of the record that the shard is stuck at; NULL: the shard is not stuck, or the page is gone */
   const slp_buffered *buffered;
-  uint32_t i;       /* index of that record in its page */
-  uint32_t n;       /* how often that record was given back while it was the first unacknowledged one */
-  uint8_t attempts; /* slp_buffered.attempts of that record when it was last counted */
-  uint8_t dead;     /* 1: that record goes to on_dead_letter next */
+  uint32_t i;       /* index of the stuck record in its page */
+  uint32_t n;       /* how often the stuck record was given back while it was the first unacknowledged one */
+  uint8_t attempts; /* slp_buffered.attempts of the stuck record, when it was last counted */
+  uint8_t dead;     /* 1: the stuck record goes to on_dead_letter next */
 } slp_tried;
 
 typedef struct slp_queue {

@@ -64,8 +64,8 @@ static void bar(slp_shard *s) {
   if (s->opened_told) slp_report_shard(s->consumer, s, SLOOP_SHARD_STOPPED);
 }
 
-/* Visits parents before children, so that a shard that waits is barred before its own children. These may
- * have been begun without it. */
+/* Visits parents before children, so that a shard that waits is barred before its own children. Such children
+ * may have been begun before their parent was listed. */
 void slp_reader_bar_kin(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s)) {
     if (!slp_lineage_wanted(s)) continue;
@@ -102,7 +102,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
 }
 
 void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
-  if (slp_reading_state(s) == SLP_READER_GONE) /* this was reported already when the reading failed */
+  if (slp_reading_state(s) == SLP_READER_GONE) /* the stop was reported when the reading failed */
     slp_report_error(s->consumer, f, s, 0, 1, UINT64_MAX);
   else
     give_up(s, f);

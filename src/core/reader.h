@@ -19,8 +19,8 @@ typedef struct slp_reader { /* one per shard; its state is in reading.h */
   slp_pace pace;            /* how often to call, and how many records to ask for */
   /* if the last call answered only that its iterator had expired: how long that call took; else 0 */
   uint64_t lost_us;
-  /* 1: the shard is listed closed, and a pushed event showed nothing new for seconds, so the next
-   * subscription must show whether the shard has ended */
+  /* 1: the shard is listed closed, and its pushed events had no records for seconds. The next subscription
+   * must show whether the shard has ended. */
   uint8_t silent_end;
   uint8_t relocated; /* 1: a new iterator was asked for because the service refused a call with the old one */
   /* The next four fields are about the call in flight. */
@@ -31,7 +31,7 @@ typedef struct slp_reader { /* one per shard; its state is in reading.h */
   /* The next four fields are for the state CHECKING. */
   uint8_t unknown;    /* 1: the check is needed because the service did not know the shard */
   uint8_t unlisted_n; /* how many listings in a row lacked the shard */
-  /* how often in a row the shard, listed closed, was answered for without next iterator and children */
+  /* how many answers in a row had neither a next iterator nor children, while the shard was listed closed */
   uint8_t end_claims;
   uint64_t check_serial; /* number of the first listing that is new enough to decide */
 } slp_reader;
@@ -62,7 +62,7 @@ void slp_reader_ask_less(slp_shard *s);
 int slp_reader_rewind(slp_shard *s);
 /* As slp_reader_rewind, but keeps the first records: as many as take `bytes` bytes, and at least one. */
 int slp_reader_shorten(slp_shard *s, uint64_t bytes);
-/* to be called when a listing was taken in; decides if s is in CHECKING */
+/* To be called when a listing was taken in. If s is CHECKING, decides what the listing means for s. */
 void slp_reader_listed(slp_shard *s);
 void slp_reader_stop(slp_shard *s); /* cancels everything; the state becomes GONE, unless it is ENDED */
 /* gives s up because of f, reports f, and drops buffered records */

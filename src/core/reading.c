@@ -12,7 +12,8 @@ static const unsigned allowed[] = {
     [SLP_READER_FETCHING] =
         BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
     [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
-    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE), /* after a rewind: is read again */
+    /* after slp_reader_rewind the shard is read again */
+    [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE),
     [SLP_READER_GONE] = BIT(SLP_READER_GONE),
 };
 

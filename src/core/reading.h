@@ -50,16 +50,16 @@ typedef struct slp_shard_reading { /* one per shard */
   uint64_t next_at_us; /* WAITING: the earliest time of the next call */
   uint64_t sent_us;    /* when the last call of the shard was begun */
   uint64_t peek_at_us; /* while the shard is paused: the earliest time of the next call */
-  /* when the first of the failed calls in a row had failed; 0: the last call succeeded */
+  /* since when calls fail: the time of the first failure in the row; 0: the last call succeeded */
   uint64_t failing_since_us;
-  uint64_t failing_from_us; /* when the first of the failed calls in a row was begun */
+  uint64_t failing_from_us; /* when the first failed call in the row was begun */
   slp_class refused_as;     /* why the last call failed; SLP_FINE: it did not fail */
   char error[48];           /* the last failure: the service's name for it, or its kind */
   /* The next four fields are from the shard's last page. */
   uint8_t is_behind;     /* 1: more records wait in the shard after that page */
   uint8_t at_tip;        /* 1: the page left the shard at its tip */
   uint64_t tip_asked_us; /* when the last call that found the shard at its tip was begun */
-  /* when the call was begun that first found the shard at its tip, or first not any more */
+  /* when `at_tip` last changed: the time at which the call that showed the change was begun */
   uint64_t tip_since_us;
 } slp_shard_reading;
 
@@ -88,7 +88,7 @@ void slp_reading_sent(slp_shard *s); /* to be called when a call of s begins */
 uint64_t slp_reading_sent_us(const slp_shard *s);
 /* to be called when a call begins that only finds out how far behind a paused shard is */
 void slp_reading_peeks(slp_shard *s);
-/* to be called when a call did not succeed, also if the service did not refuse it */
+/* to be called when a call brought nothing of use; slp_reading_refused calls this for failures */
 void slp_reading_failed(slp_shard *s);
 void slp_reading_refused(slp_shard *s, const slp_fail *f); /* to be called when a call failed; f says why */
 /* Returns since when calls have failed, for any reason; 0: the last one did not fail. *ret_error: the name of

@@ -8,8 +8,8 @@
 
 struct slp_start_position { /* where in the stream reading begins: a copy of what the user said */
   slp_mem *mem;             /* a counted reference */
-  /* the position for every shard; if AT, for the shard with the id `shard`; if NONE, `token` has a position
-   * for each shard */
+  /* the position for every shard; with AT, only for the shard whose id ends with `shard`; with NONE, `token`
+   * has a position for each shard */
   slp_position from;
   char *shard;      /* owned; with AT: the end of the shard's id; else NULL */
   slp_token *token; /* owned; NULL: no token */

@@ -10,7 +10,8 @@
 typedef struct slp_svctime {
   int known;               /* 1: at least one answer had a Date */
   int64_t low_us, high_us; /* bounds of the service's time minus our monotonic time */
-  /* a lower bound of the same difference at seen_us, which holds even if our clock runs twice too fast */
+  /* a lower bound of the service's time minus our monotonic time at seen_us, which holds even if our clock
+   * runs twice too fast */
   int64_t sure_us;
   uint64_t seen_us; /* when the last answer came */
 } slp_svctime;

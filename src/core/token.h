@@ -26,7 +26,7 @@
 #include "base/map.h"
 
 typedef struct slp_token_shard {
-  slp_str id, parent;    /* point into slp_token.text; parent {NULL, 0}: none */
+  slp_str id, parent;    /* point into slp_token.text; parent {NULL, 0}: the token names no parent */
   slp_position from;     /* OLDEST, LATEST, AT or AFTER */
   int64_t not_before_ms; /* INT64_MIN: not given */
   uint8_t active;        /* 1: the shard is in the list `active` */
