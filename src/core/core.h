@@ -109,11 +109,11 @@ struct slp_consumer {
   sloop_t *handle;       /* given to the user's callbacks */
   const sloop_opts_t *o; /* options of the user; a copy that api/ owns */
   char *stream;          /* owned; the stream's name, which records carry */
-  char *arn; /* owned; the stream's ARN, or its name if the service gives none; NULL: not known yet */
-  int64_t retention_ms; /* how long the stream keeps records; -1: not known */
-  int64_t created_ms;   /* when the stream was created, Unix time; -1: the service does not say */
-  slp_life life;        /* only slp_consumer_move changes it */
-  uint64_t life_us;     /* when `life` last changed */
+  char *arn;             /* owned; the stream's ARN; NULL: not known yet, or the service gives none */
+  int64_t retention_ms;  /* how long the stream keeps records; -1: not known */
+  int64_t created_ms;    /* when the stream was created, Unix time; -1: the service does not say */
+  slp_life life;         /* only slp_consumer_move changes it */
+  uint64_t life_us;      /* when `life` last changed */
   slp_svctime service;
   slp_delay delay; /* how long pushed records take to arrive, learned from earlier ones */
   slp_map shards;  /* shard id -> slp_shard */

@@ -31,8 +31,9 @@ typedef struct slp_buffered {
   uint32_t run; /* index of the page's last run in the batch that is being filled; see run_with in batch.c */
   /* order time of the record before this page; no record of the page gets an earlier one */
   int64_t floor_time;
-  slp_mark prev;      /* the record before this page; seq_n 0: there was none */
-  int64_t service_ms; /* the service's time when it answered; no record of the page gets a later order time */
+  slp_mark prev; /* the record before this page; seq_n 0: there was none */
+  /* the service's time when it answered with this page; no record of the page gets a later order time */
+  int64_t service_ms;
   /* lag that the page stated or showed. Once the body is freed: at least the age that its first
    * unacknowledged record had when the page came */
   int64_t behind_ms;
