@@ -1,5 +1,5 @@
-/* queue.h - a shard's pages between reader and user, until every record of them is acknowledged. (queue.c,
- * acked.c, shorten.c) */
+/* queue.h - a shard's pages between reader and user, until every record of them is acknowledged.
+ * (queue.c, acked.c, shorten.c) */
 #ifndef SLP_CORE_QUEUE_H
 #define SLP_CORE_QUEUE_H
 
