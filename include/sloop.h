@@ -69,7 +69,7 @@ typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_
   X(EREMOTE, -5005, "the service failed or answered nonsense")                                         \
   X(EPROTO, -5006, "the answer could not be understood")                                               \
   X(ETRIMMED, -5007, "the position is older than what the stream still keeps")                         \
-  X(ETOOBIG, -5009, "an answer exceeds a limit set in sloop_opts_t")                                   \
+  X(ETOOBIG, -5009, "an answer or a token is larger than it may be")                                   \
   X(ESTATE, -5010, "not allowed in this state")                                                        \
   X(EOPTION, -5011, "an option is missing or out of range")                                            \
   X(ETLS, -5012, "the server's certificate or TLS handshake was not accepted")                         \

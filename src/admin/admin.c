@@ -554,6 +554,10 @@ void slp_admin_stop(slp_admin *a) {
   slp_admin_writes_stop(a);
 }
 
+slp_store_cost slp_admin_cost(const slp_admin *a) {
+  return a->store ? slp_store_cost_of(a->store) : (slp_store_cost){0};
+}
+
 void slp_admin_free(slp_admin *a) {
   if (!a) return;
   slp_mem *mem = a->mem;

@@ -73,6 +73,8 @@ int slp_admin_new(slp_admin **ret, slp_mem *mem, const slp_admin_opts *o);
  * A write that was already sent may still take effect. The answer of a stopped RELEASE or RESET reports the
  * changes made so far. `a` may be NULL here and in slp_admin_free. */
 void slp_admin_stop(slp_admin *a);
+/* Returns what the command has cost so far in the lease table. */
+slp_store_cost slp_admin_cost(const slp_admin *a);
 void slp_admin_free(slp_admin *a); /* stops the command if it still runs, and frees it */
 
 /* Why a command failed. */

@@ -123,6 +123,10 @@ static void on_done(slp_admin *done, void *arg) {
   slp_admin_call *a = arg;
   slp_fail f = *slp_admin_fail(done);
   slp_admin_why why = slp_admin_reason_of(done);
+  slp_store_cost cost = slp_admin_cost(done), *all = &a->s->commands;
+  all->write_units += cost.write_units;
+  all->read_units += cost.read_units;
+  all->throttles += cost.throttles;
   a->s->admin = NULL;
   slp_admin_words(&f, &why);
   tell(a, &f, slp_admin_answered(done), NULL);

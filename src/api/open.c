@@ -53,10 +53,11 @@ static void on_creds_event(slp_event *ev) {
 
 static void ask_creds(void *ctx, slp_aws *aws) {
   slp_family *f = ctx;
-  slp_creds_ask *ask = SLP_NEW(f->mem, slp_creds_ask);
-  if (!ask || !f->creds_for) {
-    slp_free(f->mem, ask);
-    slp_aws_keys_done(aws, SLP_ENOMEM, NULL, "no memory to ask for credentials");
+  slp_creds_ask *ask = f->creds_for ? SLP_NEW(f->mem, slp_creds_ask) : NULL;
+  if (!ask) {
+    slp_aws_keys_done(
+        aws, f->creds_for ? SLP_ENOMEM : SLP_ECANCELED, NULL,
+        f->creds_for ? "no memory to ask for credentials" : "the consumer that gives credentials was closed");
     return;
   }
   ask->mem = slp_mem_hold(f->mem);

@@ -58,6 +58,7 @@ struct sloop_s {
   uint32_t refd;
   sloop_cb stop_cb, close_cb, save_cb; /* save_cb: the callback of a checkpoint that closing interrupts */
   void *stop_arg, *close_arg, *save_arg;
+  slp_store_cost commands;      /* what the operator's commands that were answered have cost */
   struct slp_admin_call *admin; /* an operator's command that is not answered yet */
   slp_event close_ev;
 };

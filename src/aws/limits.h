@@ -6,9 +6,8 @@
  * (botocore 1.43.11 service model kinesis 2013-12-02). */
 #define SLP_KINESIS_RECORDS_MAX 10000u
 #define SLP_KINESIS_PAGE_BYTES_MAX (10u * 1024 * 1024)
-#define SLP_KINESIS_PAGE_BYTES_FULL \
 /* A page larger than this was cut: the next record, which may have 1 MiB and more, did not fit. */
-(8u * 1024 * 1024)
+#define SLP_KINESIS_PAGE_BYTES_FULL (8u * 1024 * 1024)
 /* botocore 1.43.11, service model kinesis 2013-12-02: a ShardIterator has 1..512 characters, a NextToken
  * 1..1048576. */
 #define SLP_KINESIS_ITERATOR_MAX 512u

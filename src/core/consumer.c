@@ -242,7 +242,7 @@ static void has_another(slp_consumer *c) {
 static void on_latest(slp_src_req *rq) {
   slp_consumer *c = slp_listing_described(rq);
   const char *arn = slp_listing_stream(c)->arn;
-  int another = rq->fail.class == SLP_FINE && arn[0] && strcmp(arn, c->arn) != 0;
+  int another = rq->fail.class == SLP_FINE && arn[0] && c->arn && strcmp(arn, c->arn) != 0;
   if (another && all_is_read(c)) {
     has_another(c);
     return;

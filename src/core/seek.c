@@ -66,7 +66,9 @@ static void keep_pauses(slp_consumer *c, const slp_map *old) {
   slp_shard *s;
   while ((s = slp_map_each(&c->shards, &at))) {
     const slp_shard *was = slp_map_get(old, s->id);
-    if (was) s->paused = was->paused;
+    if (!was) continue;
+    s->paused = was->paused;
+    s->paused_us = was->paused_us;
   }
 }
 

@@ -457,6 +457,25 @@ def a_table_that_refuses_is_told_of_at_once_and_once():
 
 
 @test
+def a_watch_counts_what_the_table_refuses_it():
+    with Box(2, *NO_LIMITS) as box:
+        p = box.start("-G", "app", "-o", "oldest", *QUICK, "demo")
+        watch = None
+        try:
+            wait_until(lambda: box.tail("-G", "app", "--leases", "demo").code == 0, 20, "a table")
+            watch = box.start("--watch=0.3", "-G", "app", "demo")
+            read_until(watch.stdout.fileno(), lambda text: b" 0 throttles of the table" in text)
+            box.admin("/_sandbox/faults", "* Query * throttle\n")
+            time.sleep(1)
+            box.admin("/_sandbox/faults", method="DELETE")
+            read_until(watch.stdout.fileno(), lambda text: re.search(rb" [1-9][0-9]* throttles of the table", text))
+        finally:
+            for each in (p, watch):
+                if each:
+                    end(each)
+
+
+@test
 def a_command_that_waits_for_an_owner_to_show_that_it_lives_says_so():
     with Box(1, *NO_LIMITS) as box:
         for schema in ("sloop", "kcl"):
