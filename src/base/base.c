@@ -1,4 +1,4 @@
-/* base.c - ends the process when one of our own invariants is broken. */
+/* base.c - ends the process when SLP_CHECK finds a broken invariant. */
 #include "base/base.h"
 
 #include <stdio.h>

@@ -9,7 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A bug of ours ends the process, in every build. Data from outside is never checked with this. */
+/* Ends the process if x is false, in every build. Only a bug in this code can make x false: data from outside
+ * is never checked with SLP_CHECK. */
 #define SLP_CHECK(x) ((x) ? (void)0 : slp_check_failed(__FILE__, __LINE__, #x))
 __attribute__((noreturn, cold)) void slp_check_failed(const char *file, int line, const char *what);
 
@@ -19,8 +20,9 @@ __attribute__((noreturn, cold)) void slp_check_failed(const char *file, int line
 #define SLP_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define SLP_UNUSED __attribute__((unused))
 
-/* Functions return 0 or a negative result. libuv's codes are -errno on every system we build for. Rooms below
- * host/ use the few that they need by these names; host/uv_host.c asserts that they agree. */
+/* Error codes: most functions return 0 or one of these. libuv's codes are also -errno on every supported
+ * system. Rooms below host/ do not include libuv, so they use these names; host/uv_host.c asserts that both
+ * are equal. */
 #define SLP_ENOMEM (-ENOMEM)
 #define SLP_ETIMEDOUT (-ETIMEDOUT)
 #define SLP_ECANCELED (-ECANCELED)
@@ -32,9 +34,10 @@ __attribute__((noreturn, cold)) void slp_check_failed(const char *file, int line
 /* Internal results; no public function returns them. */
 #define SLP_MORE (1)         /* not finished: call again */
 #define SLP_EBADDATA (-6001) /* bytes from outside do not follow their format */
-#define SLP_ELIMIT (-6002)   /* bytes from outside exceed a limit of ours */
+#define SLP_ELIMIT (-6002)   /* bytes from outside exceed a limit of this library */
 
-/* Bytes that somebody else owns, not NUL-ended. {NULL, 0} means absent; {"", 0} means empty. */
+/* Bytes that the slp_str does not own, without a NUL at the end. {NULL, 0} means absent; {"", 0} means
+ * empty. */
 typedef struct slp_str {
   const char *p;
   size_t n;
@@ -46,7 +49,7 @@ static inline slp_str slp_str_of(const char *z) { return (slp_str){z, z ? strlen
 static inline int slp_str_eq(slp_str a, slp_str b) {
   return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
-/* Returns -1, 0 or 1 by bytes; a string comes before those that begin with it. */
+/* Compares byte by byte. Returns -1, 0 or 1. A prefix sorts before the longer string. */
 static inline int slp_str_cmp(slp_str a, slp_str b) {
   size_t n = a.n < b.n ? a.n : b.n;
   int c = n ? memcmp(a.p, b.p, n) : 0;
@@ -60,10 +63,10 @@ static inline uint64_t slp_min_u64(uint64_t a, uint64_t b) { return a < b ? a : 
 static inline uint64_t slp_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline int64_t slp_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t slp_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
-/* Returns a + b, or INT64_MAX if that is more. Neither may be negative. */
+/* Returns a + b, at most INT64_MAX. a and b must not be negative. */
 static inline int64_t slp_add_i64(int64_t a, int64_t b) { return a > INT64_MAX - b ? INT64_MAX : a + b; }
 
-/* Adds a length of time to a point in time; stays at UINT64_MAX ("never") instead of wrapping. */
+/* Adds a duration to a point in time. The result stays at UINT64_MAX ("never") instead of wrapping. */
 static inline uint64_t slp_after_us(uint64_t at_us, uint64_t us) {
   return at_us > UINT64_MAX - us ? UINT64_MAX : at_us + us;
 }

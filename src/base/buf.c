@@ -64,7 +64,7 @@ int slp_buf_add_i64(slp_buf *b, int64_t v) {
 }
 
 int slp_buf_add_scaled(slp_buf *b, uint64_t v, unsigned decimals) {
-  char digits[21]; /* 20 digits, or 19 behind "0" and a point */
+  char digits[21]; /* either 20 digits, or "0." and 19 decimals */
   size_t i = sizeof digits;
   for (; decimals && v % 10 == 0; decimals--) v /= 10;
   for (unsigned behind = decimals; behind; behind--, v /= 10) digits[--i] = (char)('0' + v % 10);

@@ -1,10 +1,11 @@
-/* clean.c - finds what text from outside must not contain. */
+/* clean.c - finds and replaces what text from outside must not show: control characters, and passwords in
+ * URLs. */
 #include "base/clean.h"
 
 #include <stdio.h>
 
-/* Reads the character at the beginning. Returns its length; 0: it is not UTF-8 (overlong forms, surrogates,
- * above U+10FFFF). */
+/* Decodes the UTF-8 character at p. Returns its length; 0: p[0, n) does not begin with valid UTF-8 (overlong
+ * forms, surrogates and code points above U+10FFFF are not valid). */
 static size_t read_one(const unsigned char *p, size_t n, uint32_t *ret) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   size_t len = p[0] < 0x80                   ? 1
@@ -43,13 +44,13 @@ size_t slp_safe_length(const char *p, size_t n) {
 
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* Returns 1 if a URL's host and port, or the URL, end before this character. */
+/* Returns 1 if the authority of a URL (user, host, port), or the URL itself, ends before this character. */
 static int ends_authority(char c) { return (unsigned char)c <= ' ' || strchr("/?#\"'<>,;()", c) != NULL; }
 
-/* Returns how many bytes of an authority, [from, end), are user name and password: those up to its last @, or
- * all if the authority was cut off there. */
+/* Returns how many bytes at the beginning of the authority [from, end) are user name and password: all up to
+ * its last @; or the whole authority, if it was cut off inside the password; or 0. */
 static size_t length_of_secret(const char *from, const char *end) {
-  static const char ours[] = "USER:PASSWORD@"; /* how a remedy writes it */
+  static const char ours[] = "USER:PASSWORD@"; /* a placeholder that error messages print; no secret */
   size_t n = (size_t)(end - from);
   const char *at = n ? memrchr(from, '@', n) : NULL, *colon = n ? memchr(from, ':', n) : NULL;
   if (n >= sizeof ours - 1 && memcmp(from, ours, sizeof ours - 1) == 0) return 0;
@@ -58,7 +59,8 @@ static size_t length_of_secret(const char *from, const char *end) {
   return memcmp(colon, ":PORT", slp_min_u64(5, (size_t)(end - colon))) != 0 ? n : 0;
 }
 
-/* Returns how many bytes of user name and password follow, if "://" ends at `at`. */
+/* Returns the length of the user name and password that begin at p[at], right behind "://"; 0: there are
+ * none. */
 static size_t secret_behind(const char *p, size_t at, size_t n) {
   size_t end = at;
   while (end < n && !ends_authority(p[end])) end++;

@@ -1,22 +1,23 @@
-/* fail.h - how an operation on a service failed: what the caller can do about it, and the detail that an
- * operator needs. Travels from aws/ through source/ and core/ to the user's on_error. */
+/* fail.h - why an operation on a service failed: its class says what the caller can do about it, the other
+ * members are details for an operator. A failure travels from aws/ through source/ and core/ to the user's
+ * on_error. */
 #ifndef SLP_BASE_FAIL_H
 #define SLP_BASE_FAIL_H
 
 #include "base/base.h"
 
 typedef enum slp_class {
-  SLP_FINE = 0,  /* it succeeded */
-  SLP_THROTTLE,  /* the service asked us to slow down: same again, later */
-  SLP_TRANSIENT, /* network, 5xx, cut or unreadable answer: same again, later */
+  SLP_FINE = 0,  /* the operation succeeded */
+  SLP_THROTTLE,  /* the service wants fewer requests: repeat the request later */
+  SLP_TRANSIENT, /* network error, status 5xx, cut or unreadable answer: repeat the request later */
   SLP_EXPIRED,   /* the iterator or next token is too old: get a new one */
-  SLP_GONE,      /* ResourceNotFound: stream, shard or consumer is not there (or not any more) */
+  SLP_GONE,      /* ResourceNotFound: the stream, shard or consumer does not exist, or no longer exists */
   SLP_BUSY,      /* ResourceInUse: the stream is being created or changed */
-  SLP_TRIMMED,   /* the position is older than what is kept */
+  SLP_TRIMMED,   /* the position is older than the records that the stream still keeps */
   SLP_AUTH,      /* no, bad or expired credentials; signature refused */
-  SLP_ACCESS,    /* this identity may not do that (IAM, KMS) */
-  SLP_REFUSED,   /* the request itself is wrong: the same again fails again */
-  SLP_CANCELED,  /* we cancelled it */
+  SLP_ACCESS,    /* this identity may not make this request (IAM, KMS) */
+  SLP_REFUSED,   /* the request itself is wrong: repeating it fails again */
+  SLP_CANCELED,  /* the caller cancelled the operation */
   SLP_NOMEM      /* there was no memory */
 } slp_class;
 
@@ -24,17 +25,17 @@ typedef struct slp_fail {
   slp_class class;
   int code;                /* 0, SLOOP_E* or UV_E* (-errno) */
   int http_status;         /* 0: no answer came */
-  uint64_t retry_after_us; /* how long the service asked us to wait; 0: it did not */
-  char aws_code[80];       /* "ExpiredIteratorException", or "" */
-  char request_id[80];     /* or "" */
+  uint64_t retry_after_us; /* the wait that the service asked for; 0: it asked for none */
+  char aws_code[80];       /* the service's name of the error ("ExpiredIteratorException"), or "" */
+  char request_id[80];     /* the service's id of the request, or "" */
   char message[320];       /* one line, printable, no secrets */
 } slp_fail;
 
 void slp_fail_clear(slp_fail *f);
-/* Sets class, code and message, and leaves the rest. Returns code. Unsafe characters become '?' (clean.h). */
+/* Sets class, code and message, and leaves the other members. Unsafe characters of the message become '?'
+ * (clean.h). Returns code. */
 int slp_fail_set(slp_fail *f, slp_class class, int code, const char *fmt, ...) SLP_PRINTF(4, 5);
-/* Returns 1 if trying again later will not help: no such thing, no identity, not allowed, or a wrong
- * request. */
+/* Returns 1 if repeating the request later can't help: SLP_GONE, SLP_AUTH, SLP_ACCESS and SLP_REFUSED. */
 int slp_class_lasts(slp_class class);
 const char *slp_class_name(slp_class class); /* "throttle", "transient", ... */
 

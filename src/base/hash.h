@@ -1,5 +1,5 @@
-/* hash.h - hashes keys that others choose: SipHash with a key that they don't know, so that nobody can send
- * keys that share a slot. The place of a thing in such a table must never show, in no order and no text. */
+/* hash.h - hashes keys that come from outside. SipHash with a secret hash key keeps an attacker from choosing
+ * keys that collide in a table. No order and no output of the program may depend on such a hash. */
 #ifndef SLP_BASE_HASH_H
 #define SLP_BASE_HASH_H
 
@@ -22,7 +22,7 @@ static inline void slp_sip_rounds(uint64_t v[4], int n) {
   }
 }
 
-/* Reads up to eight bytes, the least significant first. */
+/* Reads n <= 8 bytes as a little-endian number. */
 static inline uint64_t slp_sip_word(const char *p, size_t n) {
   uint64_t v = 0;
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -33,7 +33,8 @@ static inline uint64_t slp_sip_word(const char *p, size_t n) {
   return v;
 }
 
-/* SipHash-BLOCK-END of Aumasson and Bernstein, "SipHash: a fast short-input PRF". */
+/* Computes SipHash-c-d with c = block_rounds and d = end_rounds (Aumasson and Bernstein, "SipHash: a fast
+ * short-input PRF"). */
 static inline uint64_t slp_siphash(const slp_hash_key *key, slp_str s, int block_rounds, int end_rounds) {
   uint64_t v[4] = {key->k[0] ^ 0x736f6d6570736575u, key->k[1] ^ 0x646f72616e646f6du,
                    key->k[0] ^ 0x6c7967656e657261u, key->k[1] ^ 0x7465646279746573u};
@@ -54,7 +55,7 @@ static inline uint64_t slp_siphash(const slp_hash_key *key, slp_str s, int block
   return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* SipHash-1-3. */
+/* Returns SipHash-1-3 of s. */
 uint64_t slp_hash(const slp_hash_key *key, slp_str s);
 
 #endif

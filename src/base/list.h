@@ -1,4 +1,4 @@
-/* list.h - an intrusive doubly linked list. A node that is in no list (loose) has next == NULL. */
+/* list.h - an intrusive doubly linked list. A node that is in no list has next == NULL. */
 #ifndef SLP_BASE_LIST_H
 #define SLP_BASE_LIST_H
 
@@ -23,7 +23,7 @@ static inline void slp_list_add_last(slp_list *head, slp_list *node) { slp_list_
 static inline void slp_list_add_first(slp_list *head, slp_list *node) {
   slp_list_insert_before(head->next, node);
 }
-/* Takes the node out of its list; a loose node is fine. */
+/* Removes the node from its list. Does nothing if the node is in no list. */
 static inline void slp_list_remove(slp_list *node) {
   if (!slp_list_linked(node)) return;
   node->prev->next = node->next;

@@ -1,4 +1,4 @@
-/* map.c - open addressing over an array that is in order of insertion. */
+/* map.c - a hash table with open addressing. Its slots are indexes into an array in order of insertion. */
 #include "base/map.h"
 
 void slp_map_init(slp_map *m, slp_mem *mem) { *m = (slp_map){.mem = mem}; }
@@ -9,7 +9,7 @@ void slp_map_free(slp_map *m) {
   slp_map_init(m, m->mem);
 }
 
-/* Returns the slot that holds the key, or the free one where it belongs. */
+/* Returns the slot that holds the key, or the free slot where the key belongs. */
 static size_t slot_of(const slp_map *m, slp_str key, uint64_t hash) {
   size_t i = (size_t)hash & (m->slots_n - 1);
   while (m->slots[i]) {
@@ -26,7 +26,8 @@ void *slp_map_get(const slp_map *m, slp_str key) {
   return m->slots[i] ? m->entries[m->slots[i] - 1].value : NULL;
 }
 
-/* Drops the holes, and makes room for twice the live entries. Without memory nothing changes. */
+/* Rebuilds the tables without the removed entries, and with room for twice the live ones. Returns 0, or
+ * SLP_ENOMEM: nothing has changed. */
 static int rebuild(slp_map *m) {
   size_t cap = m->live * 2 + 8, slots_n = 16;
   if (!m->slots_n) m->key = m->mem->hash_key;
@@ -74,7 +75,7 @@ void *slp_map_remove(slp_map *m, slp_str key) {
   if (!m->slots[slot]) return NULL;
   slp_map_entry *e = &m->entries[m->slots[slot] - 1];
   void *value = e->value;
-  e->value = NULL; /* the slot stays taken, so that later keys of the chain are still found */
+  e->value = NULL; /* the slot stays taken, so that keys that collided with this one are still found */
   e->key = (slp_str){NULL, 0};
   m->live--;
   return value;

@@ -1,9 +1,9 @@
-/* mem.c - counts allocations that go through one function and its context. */
+/* mem.c - allocates by one function, which the user may supply, and counts what is allocated. */
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-/* A header in front of every block, so that freeing needs no size from the caller. 16 bytes keep malloc's
+/* The header in front of every block. slp_free() finds the block's size in it. 16 bytes keep malloc's
  * alignment. */
 typedef struct block {
   size_t n;

@@ -21,8 +21,8 @@ slp_str slp_num_fit(slp_str s, size_t most) {
   return s.n <= most ? s : (slp_str){NULL, 0};
 }
 
-/* Compares numbers that are written with different lengths. Without zeros in front the length decides first,
- * then the bytes. */
+/* Compares numbers with different numbers of digits. Once leading zeros are dropped, the longer number is
+ * greater; if both are equally long, their bytes decide. */
 int slp_num_cmp_lengths(slp_str a, slp_str b) {
   a = slp_num_trim(a);
   b = slp_num_trim(b);
@@ -53,7 +53,8 @@ int slp_parse_i64(slp_str s, int64_t *ret) {
   return 0;
 }
 
-/* Computes v * 10 + digit, in limbs of 32 bits, the least first. Returns what does not fit. */
+/* Computes v = v * 10 + digit. v is four 32-bit limbs, the least significant first. Returns the carry; if it
+ * is not 0, the number does not fit. */
 static uint64_t shift_in(uint32_t v[4], unsigned digit) {
   uint64_t carry = digit;
   for (int i = 0; i < 4; i++) {

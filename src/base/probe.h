@@ -1,5 +1,5 @@
-/* probe.h - marks places that are seldom reached, so that a campaign of the simulator can tell which of them
- * it reached and how often. Only a build with -Dmutants=true counts. */
+/* probe.h - SLP_PROBE marks a place in the code that is seldom reached, so that a series of simulator runs
+ * can report which of these places it reached, and how often. Counts only in a build with -Dmutants=true. */
 #ifndef SLP_BASE_PROBE_H
 #define SLP_BASE_PROBE_H
 
@@ -10,7 +10,7 @@ typedef struct slp_probe {
   const char *name;
   uint64_t times;
 } slp_probe;
-/* All probes of the program, one after the other; the linker defines where they begin and end. */
+/* The array of all probes of the program. The linker defines the symbols of its beginning and its end. */
 extern slp_probe __start_slp_probes[], __stop_slp_probes[];
 #define SLP_PROBE(text)                                                              \
   do {                                                                               \

@@ -1,12 +1,13 @@
-/* quota.c - spaces calls so that a service's limit holds, see quota.h. */
+/* quota.c - delays calls so that a service's limit is kept, see quota.h. */
 #include "base/quota.h"
 
 #include "base/hash.h"
 
-/* After refusals the window is at most 1 << SLOWED_MAX times as long. */
+/* After refusals the window is at most SLP_QUOTA_WINDOW_US << SLOWED_MAX. */
 #define SLOWED_MAX 3u
 
-/* Kinds with the same hash share a limit, which makes them slower and nothing else. 0 means no kind. */
+/* Hashes the name of a kind. If two kinds had the same hash, they would share a limit and be slower, nothing
+ * else. Never returns 0, which marks a quota that is not in use. */
 static uint64_t hash_of(slp_str s) {
   static const slp_hash_key key = {{0x71756f7461, 0x6b696e6473}};
   uint64_t h = slp_hash(&key, s);
@@ -19,8 +20,9 @@ static uint64_t newest_us(const slp_quota *k) {
   return newest;
 }
 
-/* Returns the quota of that kind, or a free one, or the one whose last call is longest ago. That one is
- * emptied if all its turns are past; otherwise the two kinds share it. */
+/* Returns the quota of `kind`. A new kind gets a quota that is not in use, or else the one whose last turn is
+ * the oldest. If all turns of that quota are past, its former kind loses it; otherwise both kinds share
+ * it. */
 static slp_quota *quota_of(slp_quotas *q, uint64_t kind, uint64_t now_us) {
   slp_quota *oldest = &q->all[0];
   for (size_t i = 0; i < SLP_QUOTA_KINDS_MAX; i++) {
@@ -54,7 +56,7 @@ uint64_t slp_quota_take(slp_quotas *q, slp_str kind, uint32_t a_second, uint64_t
 void slp_quota_refused(slp_quotas *q, slp_str kind, uint64_t now_us) {
   slp_quota *k = quota_of(q, hash_of(kind), now_us);
   speed_up(k, now_us);
-  /* Calls that were out together are refused together, so they count as one refusal. */
+  /* Calls in flight at the same time are refused at the same time, so their refusals count as one. */
   if (k->slowed && now_us - k->refused_us < (uint64_t)SLP_QUOTA_WINDOW_US << k->slowed) return;
   if (k->slowed < SLOWED_MAX) k->slowed++;
   k->refused_us = now_us;

@@ -1,4 +1,4 @@
-/* repeat.c - bounds what is done again and again, see repeat.h. */
+/* repeat.c - bounds repeated work, see repeat.h. */
 #include "base/repeat.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@ void slp_paging_begin(slp_paging *p, uint32_t pages_max, uint64_t bytes_max) {
   *p = (slp_paging){.pages_max = pages_max, .bytes_max = bytes_max, .share = 1, .mark = 1};
 }
 
-/* FNV-1a. A service that makes two tokens with one hash gains nothing: its own listing ends. */
+/* FNV-1a, without a secret key: a service that made two tokens with the same hash would only end its own
+ * listing. */
 static uint64_t hash_of(slp_str s) {
   uint64_t h = 14695981039346656037u ^ s.n;
   for (size_t i = 0; i < s.n; i++) h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
@@ -53,7 +54,7 @@ int slp_paging_next(slp_paging *p, slp_str token, size_t bytes, size_t news, uin
   return SLP_ELIMIT;
 }
 
-/* ---- what begins again --------------------------------------------------------------------------------- */
+/* ---- work that restarts -------------------------------------------------------------------------------- */
 uint64_t slp_paced_us(const slp_paced *p, uint64_t at_us, uint64_t least_us, uint64_t most_us) {
   if (p->n < SLP_PACED_AT_ONCE) return at_us;
   uint64_t wait = slp_min_u64(least_us << slp_min_u64(p->n - SLP_PACED_AT_ONCE, 20), most_us);
