@@ -1,9 +1,9 @@
 /* base64.c - decodes RFC 4648 section 4 by SIMD where the CPU has it, and encodes.
  *
- * Decoding in place: 3 bytes are written where 4 were read, so the output never passes the input. A SIMD step
- * stores a whole register, more than it decoded (AVX2: 32 for 24 bytes). The surplus falls on input that was
- * read already, or, in another buffer, on room that the characters still to come will fill. That is why every
- * step leaves at least 16 characters over. */
+ * Decoding may happen in place: 3 bytes are written for each 4 that were read, so the output never passes the
+ * input. A SIMD step stores a whole register, which is more than it decoded (AVX2: 32 bytes for 24). In
+ * place, the surplus overwrites input that was read already. In a separate buffer it needs room, which the
+ * characters that follow will fill. So a SIMD step runs only if at least 16 characters follow it. */
 #include "codec/base64.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -11,7 +11,7 @@
 #define HAVE_X86 1
 #endif
 
-/* Bit 7 says that the character is in the alphabet; the low 6 bits are its value. */
+/* values[c]: bit 7 is set if c is in the alphabet; the low 6 bits are the value of c. */
 #define V(x) (0x80 | (x))
 static const uint8_t values[256] = {
     ['A'] = V(0),  ['B'] = V(1),  ['C'] = V(2),  ['D'] = V(3),  ['E'] = V(4),  ['F'] = V(5),  ['G'] = V(6),
@@ -30,8 +30,8 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 enum { LEVEL_TABLE, LEVEL_SSE41, LEVEL_AVX2 };
 
-/* Decodes whole groups without padding, up to the first that holds another character. Returns the characters
- * used. */
+/* Decodes groups of four characters, up to the first group with padding or with a character outside the
+ * alphabet. Returns the number of characters decoded. */
 static size_t groups_by_table(char *out, const char *in, size_t n) {
   size_t i = 0;
   for (; n - i >= 4; i += 4, out += 3) {
@@ -53,8 +53,8 @@ static size_t groups_by_table(char *out, const char *in, size_t n) {
  * other rows, which every low nibble forbids. */
 #define CLASS_OF_HIGH 16, 16, 1, 2, 4, 8, 4, 8, 16, 16, 16, 16, 16, 16, 16, 16
 #define FORBIDDEN_BY_LOW 21, 17, 17, 17, 17, 17, 17, 17, 17, 17, 19, 26, 27, 27, 27, 26
-/* The difference from a character to its value, by high nibble; / uses row 1x, which has no characters of its
- * own. */
+/* What must be added to a character to get its value, by high nibble. '/' uses row 1x, which no character of
+ * the alphabet has. */
 #define SHIFT_OF_HIGH 0, 16, 19, 4, -65, -65, -71, -71, 0, 0, 0, 0, 0, 0, 0, 0
 /* The order of bytes in the output: three of each 32-bit word, the highest first. */
 #define BYTES_OF_WORDS 2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1
@@ -71,7 +71,7 @@ __attribute__((target("sse4.1"))) static size_t groups_by_sse41(char *out, const
     if (!_mm_testz_si128(_mm_shuffle_epi8(class_of_high, high), _mm_shuffle_epi8(forbidden, low))) break;
     __m128i row = _mm_add_epi8(high, _mm_cmpeq_epi8(v, slash)); /* equal is -1, so / moves to row 1x */
     v = _mm_add_epi8(v, _mm_shuffle_epi8(shift_of_high, row));
-    v = _mm_madd_epi16(_mm_maddubs_epi16(v, pairs), quads); /* 6 bits each -> 12 -> 24 */
+    v = _mm_madd_epi16(_mm_maddubs_epi16(v, pairs), quads); /* joins 6-bit values to 12, then to 24 bits */
     _mm_storeu_si128((__m128i *)(void *)out, _mm_shuffle_epi8(v, order));
   }
   return i;
@@ -108,7 +108,8 @@ __attribute__((target("avx2"))) static size_t groups_by_avx2(char *out, const ch
     }
     _mm256_storeu_si256((__m256i *)(void *)out, v);
   }
-  /* gcc 12 leaves this out in functions for another target. SSE code after it then ran 3 times slower. */
+  /* gcc 12 does not add vzeroupper to a function with a target attribute. Without it, SSE code that ran later
+   * was 3 times slower. */
   _mm256_zeroupper();
   return i;
 }
@@ -122,11 +123,12 @@ int slp_base64_level(void) {
   return LEVEL_TABLE;
 }
 
-/* Decodes all groups except a last one with padding. Returns the characters used. */
+/* Decodes groups as groups_by_table() does, by the fastest code of that level. Returns the number of
+ * characters decoded. */
 static size_t groups(int level, char *out, const char *in, size_t n) {
   size_t used = 0;
 #ifdef HAVE_X86
-  int ended = 0; /* 1: what comes next is no group */
+  int ended = 0; /* 1: AVX2 code has met the group at which decoding must stop */
   if (level == LEVEL_AVX2 && n >= 48) used = groups_by_avx2(out, in, n, &ended);
   if (ended) return used;
   if (level >= LEVEL_SSE41 && n - used >= 32)
@@ -178,7 +180,7 @@ static void encode_group(char *out, const char *in) {
 void slp_base64_encode_back(char *text, size_t from, size_t to) {
   for (size_t i = to; i > from; i--) {
     char three[3];
-    memcpy(three, text + 3 * (i - 1), 3); /* the group that is written may lie over it */
+    memcpy(three, text + 3 * (i - 1), 3); /* copied, because the encoded group may overwrite it */
     encode_group(text + 4 * (i - 1), three);
   }
 }

@@ -7,8 +7,8 @@ enum { MAJOR_UINT, MAJOR_NEG, MAJOR_BYTES, MAJOR_TEXT, MAJOR_ARRAY, MAJOR_MAP, M
 #define INFO_INDEFINITE 31
 #define BREAK 0xFF
 
-/* Integers of this size or more are milliseconds, smaller ones are seconds: 1e11 s is the year 5138, 1e11 ms
- * is 1973. Kinesis sends tag 1 with ms (against RFC 8949), kinesalite seconds as floats. */
+/* A time of this value or more is read as milliseconds, a smaller one as seconds: 1e11 s is the year 5138,
+ * 1e11 ms is 1973. Kinesis sends tag 1 with ms (against RFC 8949), kinesalite sends seconds as floats. */
 #define TIME_MS_FROM 100000000000
 
 void slp_cbor_begin(slp_cbor *c, char *body, size_t n) {
@@ -31,8 +31,8 @@ static int bad(slp_cbor *c, const char *why) {
   return SLP_EBADDATA;
 }
 
-/* Reads the argument of a head whose first byte is at c->at, and moves behind the head. info must not be
- * 31. */
+/* Reads the argument of the item whose head begins at c->at (RFC 8949, section 3), and moves c->at behind the
+ * head. info: the low 5 bits of the head's first byte; must not be 31. */
 static int argument(slp_cbor *c, uint8_t info, uint64_t *ret) {
   if (info < 24) {
     c->at++;
@@ -50,7 +50,7 @@ static int argument(slp_cbor *c, uint8_t info, uint64_t *ret) {
   return 0;
 }
 
-/* Counts a complete item in the map or array around it. */
+/* To be called when an item is complete: counts it in the map or array that holds it. */
 static void item_done(slp_cbor *c) {
   c->tagged = 0;
   if (!c->depth) {
@@ -79,7 +79,7 @@ static int open_level(slp_cbor *c, uint8_t major, uint8_t info) {
   } else {
     int r = argument(c, info, &left);
     if (r) return r;
-    /* Every item takes a byte, so a count beyond the bytes that are left is wrong at once. */
+    /* Every item takes at least one byte, so a count above the number of remaining bytes is an error. */
     if (left > (c->n - c->at) / (map ? 2 : 1)) return bad(c, "a count is past the end");
     if (map) left *= 2;
   }
@@ -95,8 +95,8 @@ static int close_level(slp_cbor *c) {
   return token;
 }
 
-/* Reads the head of the next chunk of an indefinite string, or its break. Returns 1: the string is complete;
- * 0: a chunk follows; or an error. */
+/* Reads the head of the next chunk of an indefinite string, or the break that ends the string. Returns 1: the
+ * string is complete; 0: a chunk follows; or an error. */
 static int next_chunk(slp_cbor *c) {
   if (c->at >= c->n) return bad(c, "the bytes end inside a string");
   uint8_t head = (uint8_t)c->p[c->at];
@@ -122,11 +122,12 @@ static int string_done(slp_cbor *c) {
   return c->long_major == MAJOR_TEXT ? SLP_CBOR_TEXT : SLP_CBOR_BYTES;
 }
 
-/* Passes over a part of the chunk, checks that text is UTF-8, and closes the gap that a chunk's head
- * leaves. */
+/* Reads the rest of a chunk, at most up to pause_at. Checks that text is UTF-8. Moves the bytes to the end of
+ * the string so far, so that no chunk head stays between them. */
 static int chunk_on(slp_cbor *c) {
   size_t take = c->chunk_left, room = c->pause_at - c->at;
-  if (!c->long_chunked && c->long_major == MAJOR_BYTES) room = take; /* bytes need no check */
+  /* passed over whole, because bytes need no check */
+  if (!c->long_chunked && c->long_major == MAJOR_BYTES) room = take;
   if (c->long_major == MAJOR_TEXT) {
     take = slp_utf8_run(c->p + c->at, take, room < take ? room : take);
     if (take == SIZE_MAX) return bad(c, "text is not UTF-8");
@@ -140,7 +141,7 @@ static int chunk_on(slp_cbor *c) {
   return 0;
 }
 
-/* Continues a string until it is complete or pause_at is reached. */
+/* Continues to read a string until it is complete or pause_at is reached. */
 static int string_on(slp_cbor *c) {
   for (;;) {
     if (!c->chunk_left && !c->long_chunked) return string_done(c);
@@ -298,7 +299,7 @@ int slp_cbor_blob(slp_cbor *c, slp_str *ret, int *ret_is_text) {
   return 0;
 }
 
-/* Returns 1 if the number fits: doubles at and beyond 2^63 do not, and NaN fails both comparisons. */
+/* Returns 1 if f fits an int64_t: doubles at and beyond 2^63 do not, and NaN fails both comparisons. */
 static int fits_i64(double f) { return f >= -9223372036854775808.0 && f < 9223372036854775808.0; }
 
 static int whole_of(slp_cbor *c, int token, int64_t *ret) {

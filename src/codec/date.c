@@ -10,8 +10,9 @@ typedef struct civil {
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-/* Years are counted from March, so that the leap day is a year's last day. Then the days before a month are
- * (153 m + 2) / 5, and 400 years are 146097 days. 719468 days lie between 0000-03-01 and 1970-01-01. */
+/* Returns the days from 1970-01-01 to a date. Years are counted from March, so that the leap day is the last
+ * day of a year. Month m (0 is March) then begins (153 m + 2) / 5 days after March 1, and 400 years have
+ * 146097 days. 719468 days lie between 0000-03-01 and 1970-01-01. */
 static int64_t days_of(int64_t year, unsigned month, unsigned day) {
   int64_t y = month <= 2 ? year - 1 : year;
   int64_t era = floor_div(y, 400), of_era = y - era * 400;
@@ -110,7 +111,7 @@ void slp_date_http(int64_t ms, char out[30]) {
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-/* Takes exactly `width` digits off the front of s. Returns 0 if they are not there. */
+/* Takes exactly `width` digits off the front of s. Returns 1, or 0 if they are not there. */
 static int take_digits(slp_str *s, size_t width, unsigned *ret) {
   unsigned v = 0;
   if (s->n < width) return 0;
@@ -135,8 +136,7 @@ static int take_text(slp_str *s, slp_str text) {
   return 1;
 }
 
-/* Takes one of the names, of three letters each, off the front of s. Returns its index in the table, or
- * -1. */
+/* Takes one of the three-letter names off the front of s. Returns its index in `names`, or -1. */
 static int take_name(slp_str *s, const char *names, int count) {
   for (int i = 0; i < count; i++) {
     if (take_text(s, (slp_str){names + 3 * i, 3})) return i;
@@ -144,8 +144,8 @@ static int take_name(slp_str *s, const char *names, int count) {
   return -1;
 }
 
-/* Computes the Unix time in ms. Returns 0 if there is no such date. A leap second (:60) is read as the second
- * after it. */
+/* Computes the Unix time in ms. Returns 1, or 0 if the date does not exist. A leap second (:60) is read as
+ * the second after it. */
 static int civil_ms(const civil *c, int64_t *ret_ms) {
   static const uint8_t lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   if (c->month < 1 || c->month > 12 || c->day < 1 || c->hour > 23 || c->minute > 59 || c->second > 60)
@@ -177,7 +177,8 @@ int slp_date_parse_http(slp_str s, int64_t *ret_ms) {
   return 0;
 }
 
-/* Reads .fff with any number of digits, at least one. What is below a millisecond is cut off. */
+/* Reads the digits of a fraction of a second, behind its dot: at least one. Digits below a millisecond are
+ * cut off. Returns 1 or 0. */
 static int take_fraction(slp_str *s, unsigned *ret_ms) {
   unsigned digit, weight = 100, ms = 0;
   if (!take_digits(s, 1, &digit)) return 0;
@@ -189,7 +190,7 @@ static int take_fraction(slp_str *s, unsigned *ret_ms) {
   return 1;
 }
 
-/* Reads a zone (nothing, Z, +hh:mm or -hhmm), which must be the end. */
+/* Reads a time zone (nothing, Z, +hh:mm or -hhmm), behind which the text must end. Returns 1 or 0. */
 static int take_zone(slp_str *s, int64_t *ret_offset_ms) {
   unsigned hours, minutes;
   *ret_offset_ms = 0;

@@ -1,4 +1,5 @@
-/* date.h - points in time as text, and back. Proleptic Gregorian, UTC, no leap seconds, no libc time. */
+/* date.h - converts points in time, in ms since 1970, to text and back. Proleptic Gregorian calendar, UTC, no
+ * leap seconds, no time functions of libc. */
 #ifndef SLP_CODEC_DATE_H
 #define SLP_CODEC_DATE_H
 
@@ -10,10 +11,11 @@ void slp_date_basic(int64_t ms, char out[17]);
 void slp_date_iso(int64_t ms, char out[25]);
 /* Writes "Fri, 02 Jan 2026 03:04:05 GMT" (29 + NUL). */
 void slp_date_http(int64_t ms, char out[30]);
-/* Reads an IMF-fixdate, and no other form. Returns 0 or SLP_EBADDATA. */
+/* Reads an IMF-fixdate, the form that slp_date_http() writes, and no other form. Returns 0 or
+ * SLP_EBADDATA. */
 int slp_date_parse_http(slp_str s, int64_t *ret_ms);
 /* Reads 2026-01-02 | 2026-01-02T03:04[:05[.fff…]] with T or a space, then nothing (UTC), Z, or +hh:mm /
- * -hhmm. */
+ * -hhmm. Returns 0 or SLP_EBADDATA. */
 int slp_date_parse_iso(slp_str s, int64_t *ret_ms);
 
 #endif

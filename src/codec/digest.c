@@ -13,7 +13,7 @@ struct slp_digest {
   slp_mem *mem;
   EVP_MD *sha256, *md5;
   EVP_MD_CTX *ctx;
-  EVP_MD_CTX *inner, *outer; /* states after the padded key; copied for each message */
+  EVP_MD_CTX *inner, *outer; /* hash states after the padded key; copied for each message */
   uint8_t keyed;
 };
 
@@ -88,12 +88,12 @@ int slp_hmac_keyed(slp_digest *d, slp_str in, uint8_t out[32]) {
 int slp_hmac_sha256(slp_digest *d, slp_str key, slp_str in, uint8_t out[32]) {
   int r = slp_hmac_key(d, key);
   if (!r) r = slp_hmac_keyed(d, in, out);
-  d->keyed = 0; /* only slp_hmac_key() sets a key that stays */
+  d->keyed = 0; /* this key was for one message; slp_hmac_key() sets a key that stays */
   return r;
 }
 
-/* MD5 only spreads partition keys and guards aggregates against accidents here. It protects nothing, so
- * "-fips" may take it from the default provider. */
+/* Here MD5 only maps partition keys to hash keys, and detects accidental damage of aggregates. No security
+ * depends on it, so "-fips" allows the default provider's MD5 in FIPS mode. */
 static int fetch_md5(slp_digest *d) {
   if (!d->md5) d->md5 = EVP_MD_fetch(NULL, "MD5", "-fips");
   return d->md5 ? 0 : SLP_ENOMEM;
@@ -116,7 +116,7 @@ int slp_md5_end(slp_digest *d, uint8_t out[16]) {
 }
 
 int slp_sha1(slp_str in, uint8_t out[20]) {
-  /* SHA-1 protects nothing here either: the AWS tools name their cache files by it. */
+  /* No security depends on SHA-1 here either: the AWS tools name their cache files by it. */
   EVP_MD *md = EVP_MD_fetch(NULL, "SHA1", "-fips");
   int ok = md && EVP_Digest(in.p, in.n, out, NULL, md, NULL);
   EVP_MD_free(md);

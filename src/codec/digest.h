@@ -5,22 +5,24 @@
 
 #include "base/base.h"
 
-/* All functions return 0, or SLP_ENOMEM if libcrypto can't. Contexts are kept inside slp_digest for speed. */
+/* All functions that return an int return 0, or SLP_ENOMEM if libcrypto fails. A slp_digest keeps libcrypto's
+ * contexts between calls, for speed. */
 typedef struct slp_digest slp_digest;
 struct slp_mem;
 slp_digest *slp_digest_new(struct slp_mem *mem); /* NULL: no memory, or libcrypto has no SHA-256 */
 void slp_digest_free(slp_digest *d);
 int slp_sha256(slp_digest *d, slp_str in, uint8_t out[32]);
 int slp_hmac_sha256(slp_digest *d, slp_str key, slp_str in, uint8_t out[32]);
-/* Sets a key that is used for many messages, such as the signing key of a day. */
+/* Sets the key of all later slp_hmac_keyed(), for a key with many messages, such as the signing key of a
+ * day. */
 int slp_hmac_key(slp_digest *d, slp_str key);
 int slp_hmac_keyed(slp_digest *d, slp_str in, uint8_t out[32]);
 int slp_md5(slp_digest *d, slp_str in, uint8_t out[16]); /* works in FIPS mode too */
-/* Digests a message in pieces. A call of any other function here ends it. */
+/* Digests a message in pieces. Any other call with the same slp_digest in between spoils the digest. */
 int slp_md5_begin(slp_digest *d);
 int slp_md5_add(slp_digest *d, slp_str piece);
 int slp_md5_end(slp_digest *d, uint8_t out[16]);
-int slp_sha1(slp_str in, uint8_t out[20]);            /* only for names of files */
+int slp_sha1(slp_str in, uint8_t out[20]);            /* only to name files */
 void slp_hex(char *out, const uint8_t *in, size_t n); /* 2n lower-case digits, no NUL */
 
 #endif

@@ -1,5 +1,5 @@
-/* digits.h - checks whether a text is made of digits, many at once. Inline, because each record of a page has
- * a number of 56 digits. */
+/* digits.h - checks quickly whether a text consists of digits. Inline, because every record of a page has a
+ * sequence number of 56 digits. */
 #ifndef SLP_CODEC_DIGITS_H
 #define SLP_CODEC_DIGITS_H
 
@@ -9,8 +9,9 @@
 #include <emmintrin.h>
 #endif
 
-/* Checks eight bytes at once. XOR with '0' turns a digit into 0 to 9. Adding 0x76 makes 10 and more 0x80 or
- * more, unless it is that already. */
+/* Returns 1 if all n bytes are digits. Checks eight bytes at once: XOR with '0' turns a digit into 0 to 9,
+ * and any other byte into 10 or more. A byte of 10 or more has its high bit set, or gets it by adding
+ * 0x76. */
 static inline int slp_all_digits_by_words(const char *p, size_t n) {
   const uint64_t zeros = 0x3030303030303030u, to_high = 0x7676767676767676u, high = 0x8080808080808080u;
   uint64_t seen = 0;
@@ -29,7 +30,7 @@ static inline int slp_all_digits_by_words(const char *p, size_t n) {
 /* Returns the value of eight bytes that are known to be digits. */
 static inline uint64_t slp_eight_digits(const char *p) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  uint64_t v; /* joins digits to pairs, pairs to fours, and fours to all */
+  uint64_t v; /* joins digits to pairs, pairs to groups of four, and these to the value */
   memcpy(&v, p, sizeof v);
   v = (v & 0x0f0f0f0f0f0f0f0fu) * 2561 >> 8;
   v = (v & 0x00ff00ff00ff00ffu) * 6553601 >> 16;
@@ -42,7 +43,7 @@ static inline uint64_t slp_eight_digits(const char *p) {
 }
 
 #ifdef __SSE2__
-/* Subtracts '0' and then 9 from 16 bytes, not below 0. Digits leave nothing. */
+/* Loads 16 bytes and returns 0 for each byte that is a digit: subtracts '0', then 9 with saturation at 0. */
 static inline __m128i slp_no_digits(const char *p) {
   __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
   return _mm_subs_epu8(_mm_sub_epi8(v, _mm_set1_epi8('0')), _mm_set1_epi8(9));
@@ -51,7 +52,7 @@ static inline __m128i slp_no_digits(const char *p) {
 
 static inline int slp_all_digits(const char *p, size_t n) {
 #ifdef __SSE2__
-  if (n >= 16) { /* the last 16 overlap those before them */
+  if (n >= 16) { /* checks the last 16 bytes first; they may overlap the block before them */
     __m128i seen = slp_no_digits(p + n - 16);
     for (size_t i = 0; i + 16 < n; i += 16) seen = _mm_or_si128(seen, slp_no_digits(p + i));
     return _mm_movemask_epi8(_mm_cmpeq_epi8(seen, _mm_setzero_si128())) == 0xffff;
@@ -60,7 +61,7 @@ static inline int slp_all_digits(const char *p, size_t n) {
   return slp_all_digits_by_words(p, n);
 }
 
-/* Returns where the digits end with which the text begins. */
+/* Returns how many digits the text begins with. */
 static inline size_t slp_digits_end(const char *p, size_t n) {
   size_t i = 0;
 #ifdef __SSE2__

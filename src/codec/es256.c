@@ -9,10 +9,12 @@
 #include <openssl/pem.h>
 
 #define PEM_MAX 65536u
-/* An uncompressed point begins with 4. libcrypto gives this form, however the key was written. */
+/* Bytes of an uncompressed point: a 4, then x and y of 32 bytes each. libcrypto returns a point in this form,
+ * whatever form the key was read in. */
 #define POINT_MAX 65u
 
-/* Gives no password. Otherwise libcrypto would ask for that of an encrypted key on the terminal. */
+/* libcrypto's callback for the password of an encrypted key: there is none. Without this callback libcrypto
+ * would ask for a password on the terminal. */
 static int no_password(char *to, int size, int for_writing, void *arg) {
   (void)to, (void)size, (void)for_writing, (void)arg;
   return -1;
@@ -24,7 +26,7 @@ static int is_p256(EVP_PKEY *key) {
   return EVP_PKEY_get_group_name(key, group, sizeof group, &n) == 1 && strcmp(group, "prime256v1") == 0;
 }
 
-/* Returns the key, or NULL: it is no key that we take, or there was no memory. */
+/* Returns the key, or NULL: it is no private key of P-256, or there was no memory. */
 static EVP_PKEY *read_key(slp_str pem) {
   BIO *bio = BIO_new_mem_buf(pem.p, (int)pem.n);
   EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
@@ -43,8 +45,8 @@ static int has_memory(void) {
   return p != NULL;
 }
 
-/* Reads the key. libcrypto 3.0 often gives no reason when it had no memory for a key. So a key is bad if it
- * can't be read twice and memory is there. */
+/* libcrypto 3.0 often gives no reason when it lacked memory to read a key. So a key counts as bad only if
+ * reading fails twice and memory can be allocated afterwards. */
 int slp_es256_new(slp_str pem, slp_es256 **ret) {
   EVP_PKEY *key = NULL;
   *ret = NULL;
@@ -68,7 +70,7 @@ int slp_es256_public(const slp_es256 *k, uint8_t x[32], uint8_t y[32]) {
   return whole ? 0 : SLP_ENOMEM;
 }
 
-/* Writes the two numbers of a DER signature, each in 32 bytes. */
+/* Converts a DER signature to its two numbers r and s, 32 bytes each. */
 static int split(const unsigned char *der, size_t n, uint8_t signature[64]) {
   ECDSA_SIG *sig = d2i_ECDSA_SIG(NULL, &der, (long)n);
   int ok = sig && BN_bn2binpad(ECDSA_SIG_get0_r(sig), signature, 32) == 32 &&

@@ -1,11 +1,11 @@
-/* eventstream.c - reads messages of application/vnd.amazon.eventstream. Each byte is summed once, as it
- * comes. Headers are read when the message is complete and its sum is right. */
+/* eventstream.c - reads messages of application/vnd.amazon.eventstream. Each byte goes into the checksum
+ * once, as it arrives. Headers are read when the message is complete and its checksum is right. */
 #include "codec/eventstream.h"
 
 #include "codec/crc32.h"
 #include "codec/utf8.h"
 
-#define PRELUDE_BYTES 12u /* two lengths and their sum */
+#define PRELUDE_BYTES 12u /* two lengths and their checksum */
 #define SUM_BYTES 4u
 
 static uint64_t be(const char *p, size_t n) {
@@ -59,7 +59,8 @@ static int take_value(slp_str *rest, slp_event_header *h) {
   return 0;
 }
 
-/* Reads a header. Returns 1; 0: none is left; -1: what follows is no header. */
+/* Takes one header off the front of *rest. Returns 1; 0: *rest is empty; -1: *rest does not begin with a
+ * valid header. */
 static int header(slp_str *rest, slp_event_header *h) {
   uint64_t n, type;
   if (!rest->n) return 0;
@@ -118,7 +119,7 @@ static int read_prelude(slp_event_reader *r, const char *p) {
 
 int slp_event_read(slp_event_reader *r, const char *p, size_t n, slp_event_message *ret) {
   if (r->failed) return r->failed;
-  if (n == r->at) return SLP_MORE; /* p may be NULL */
+  if (n == r->at) return SLP_MORE; /* nothing new came, and p may be NULL */
   size_t have = n - r->at;
   p += r->at;
   if (!r->total) {

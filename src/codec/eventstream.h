@@ -1,9 +1,9 @@
 /* eventstream.h - reads application/vnd.amazon.eventstream, message by message, while its bytes arrive.
  * Nothing is copied: a message points into the caller's bytes.
  *
- * A message is: total length, length of the headers, CRC-32 of these two, headers, payload, CRC-32 of all
- * before; numbers are big-endian. (Smithy documentation, page "Amazon Event Stream Specification"; botocore
- * 1.43.11, botocore/eventstream.py.) */
+ * A message is: total length, length of the headers, CRC-32 of both lengths, headers, payload, CRC-32 of all
+ * bytes before it. Numbers are big-endian. Sources: Smithy documentation, page "Amazon Event Stream
+ * Specification"; botocore 1.43.11, botocore/eventstream.py. */
 #ifndef SLP_CODEC_EVENTSTREAM_H
 #define SLP_CODEC_EVENTSTREAM_H
 
@@ -30,8 +30,8 @@ typedef enum slp_event_type {
 typedef struct slp_event_header {
   slp_str name;
   slp_event_type type;
-  int64_t number; /* of the integers and TIME; 1 for TRUE, 0 for FALSE */
-  slp_str bytes;  /* of BYTES, TEXT and UUID */
+  int64_t number; /* the value of an integer or TIME; 1 for TRUE, 0 for FALSE */
+  slp_str bytes;  /* the value of BYTES, TEXT or UUID */
 } slp_event_header;
 
 typedef struct slp_event_message {
@@ -40,24 +40,25 @@ typedef struct slp_event_message {
 } slp_event_message;
 
 typedef struct slp_event_reader { /* zero it to begin */
-  size_t at;                      /* where the message that is being read begins */
-  size_t summed;                  /* bytes of that message that are in crc */
+  size_t at;                      /* offset of the message that is being read */
+  size_t summed;                  /* bytes of the message that crc includes */
   uint32_t crc;
-  uint32_t total;     /* length of that message; 0: its prelude is not complete */
-  uint32_t headers_n; /* bytes of its headers */
+  uint32_t total;     /* length of the message; 0: its prelude is not complete */
+  uint32_t headers_n; /* bytes of the message's headers */
   int failed;         /* the first error, which stays */
   const char *why;    /* static text that explains the error */
 } slp_event_reader;
 
-/* Reads on in p, which holds n bytes of the stream: all bytes given before, perhaps elsewhere in memory by
- * now, and maybe more. Returns 0: *ret is a message, and the next call goes on behind it; SLP_MORE: it is not
- * complete; SLP_EBADDATA, SLP_ELIMIT: the stream can't be read any further. */
+/* Reads the next message of the stream. p[0, n) must begin with all bytes of the call before, which may have
+ * moved in memory; more may follow. (Bytes given to slp_event_dropped() are excepted.) Returns 0: *ret is a
+ * message, and the next call continues behind it; SLP_MORE: the message is not complete; SLP_EBADDATA,
+ * SLP_ELIMIT: the stream can't be read any further. */
 int slp_event_read(slp_event_reader *r, const char *p, size_t n, slp_event_message *ret);
-/* The caller has dropped the first n bytes, all of which belong to messages that were read. */
+/* Says that the caller has dropped the first n bytes of p. They must belong to messages that were read. */
 void slp_event_dropped(slp_event_reader *r, size_t n);
-/* Takes a header off the front of *rest. Returns 0 if there is none left. */
+/* Takes a header off the front of *rest. Returns 1, or 0 if no header is left. */
 int slp_event_header_next(slp_str *rest, slp_event_header *ret);
-/* Returns the text of a header; {NULL,0}: there is none of that name, or it is no text. */
+/* Returns the value of the header `name`; {NULL,0}: there is no such header, or its value is no text. */
 slp_str slp_event_text(const slp_event_message *m, const char *name);
 
 #endif

@@ -27,7 +27,8 @@ static void forget(slp_field *fields, size_t fields_n) {
   for (size_t i = 0; i < fields_n; i++) fields[i].text = (slp_str){NULL, 0};
 }
 
-/* Reads members from behind { to behind }. Forgets what an earlier object of the same name had. */
+/* Reads the members of an object whose { was read, up to its }. Clears the fields first: if the object is
+ * given twice, the last one counts. */
 static int read_members(slp_json *j, slp_field *fields, size_t fields_n) {
   forget(fields, fields_n);
   for (;;) {

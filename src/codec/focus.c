@@ -1,4 +1,4 @@
-/* focus.c - makes the words of numbers that have zeros in front. */
+/* focus.c - the slow part of focus.h: numbers with leading zeros. */
 #include "codec/focus.h"
 
 uint64_t slp_focus_word_padded(const slp_focus *f, slp_str seq) {

@@ -1,6 +1,7 @@
-/* focus.h - nineteen digits of a sequence number as one word. The merge orders shards by such words, and a
- * page has them in its table. They are made while the text is in the CPU's cache, because it lies in cold
- * memory when the record's turn comes. core/merge.c chooses which digits these are. */
+/* focus.h - puts nineteen digits of a sequence number into one 64-bit integer, the number's word. The merge
+ * orders shards by these words instead of by texts. Each row of a page's table has its word. It is computed
+ * when the record is read, because its text is in the CPU's cache then, and in cold memory when the merge
+ * needs it. A focus says which nineteen digits are used; core/merge.c chooses it. */
 #ifndef SLP_CODEC_FOCUS_H
 #define SLP_CODEC_FOCUS_H
 
@@ -10,13 +11,14 @@
 #define SLP_FOCUS_DIGITS 19
 
 typedef struct slp_focus {
-  uint64_t id;      /* another one for each choice of digits; 0: no focus at all */
-  size_t length;    /* of numbers that begin with `shared`, without zeros in front; 0: none are known */
-  size_t from;      /* digits before the nineteen: none, or at least eight */
+  uint64_t id;   /* differs for each choice of digits; 0: there is no focus */
+  size_t length; /* digits of a number that begins with `shared`, leading zeros not counted; 0: not known */
+  size_t from;   /* number of digits before the nineteen: 0, or at least 8 */
   char shared[112]; /* the digits before the nineteen */
 } slp_focus;
 
-/* Words of numbers that do not begin with `shared`: they sort before or behind those that do. */
+/* The words of numbers that do not begin with `shared`. Such a number is below, or above, all numbers that
+ * do. */
 #define SLP_FOCUS_BELOW 0
 #define SLP_FOCUS_ABOVE UINT64_MAX
 
@@ -26,7 +28,7 @@ static inline uint64_t slp_focus_load(const char *p) {
   return v;
 }
 
-/* Returns 1 if n bytes are equal; n is 0 or at least 8. */
+/* Returns 1 if the n bytes at a and at b are equal. n must be 0 or at least 8. */
 static inline int slp_focus_same(const char *a, const char *b, size_t n) {
   if (!n) return 1;
   uint64_t differ = slp_focus_load(a + n - 8) ^ slp_focus_load(b + n - 8);
@@ -38,10 +40,11 @@ static inline int slp_focus_same(const char *a, const char *b, size_t n) {
 uint64_t slp_focus_word_padded(const slp_focus *f, slp_str seq);
 
 /* Returns the word of a number. Of two numbers with different words, the one with the lower word is less.
- * Empty text is below all numbers. */
+ * Empty text has the lowest word. */
 static inline uint64_t slp_focus_word(const slp_focus *f, slp_str seq) {
   if (seq.n && seq.n == f->length) {
-    if (!f->from && *seq.p == '0') return SLP_FOCUS_BELOW; /* like shorter numbers, which may be greater */
+    /* shorter numbers, which may be greater, get this word too */
+    if (!f->from && *seq.p == '0') return SLP_FOCUS_BELOW;
     if (!slp_focus_same(seq.p, f->shared, f->from))
       return memcmp(seq.p, f->shared, f->from) < 0 ? SLP_FOCUS_BELOW : SLP_FOCUS_ABOVE;
     const char *p = seq.p + f->from;

@@ -5,14 +5,14 @@
 #include <zlib.h>
 
 #define PIECE 65536u
-#define MEMBERS_A_STEP 256 /* each member of a file may be empty */
-#define CHECKSUM 4         /* bytes of zlib's checksum, behind the deflate data */
+#define MEMBERS_A_STEP 256 /* gzip members read in one step: all of them may be empty */
+#define CHECKSUM 4         /* bytes of zlib's checksum, which follows the deflate data */
 
 struct slp_gunzipper {
   slp_mem *mem;
   z_stream z;
   uint8_t gzip;
-  uint8_t raw; /* 1: deflate data without head */
+  uint8_t raw; /* 1: bare deflate data, without a header */
 };
 
 static void *take(void *mem, unsigned count, unsigned each) { return slp_zalloc_n(mem, count, each); }
@@ -23,7 +23,7 @@ static slp_gunzipper *begin(slp_mem *mem, slp_str in, int window_bits) {
   if (!g) return NULL;
   g->mem = mem;
   g->z = (z_stream){.zalloc = take, .zfree = give, .opaque = mem};
-  g->z.next_in = (z_const Bytef *)(uintptr_t)in.p; /* zlib does not write to it */
+  g->z.next_in = (z_const Bytef *)(uintptr_t)in.p; /* zlib does not write to its input */
   g->z.avail_in = in.n > UINT_MAX ? 0 : (uInt)in.n;
   if (inflateInit2(&g->z, window_bits) == Z_OK) return g;
   slp_free(mem, g);
@@ -31,7 +31,7 @@ static slp_gunzipper *begin(slp_mem *mem, slp_str in, int window_bits) {
 }
 
 slp_gunzipper *slp_gunzip_begin(slp_mem *mem, slp_str in) {
-  slp_gunzipper *g = begin(mem, in, 15 + 32); /* + 32: gzip or zlib, by its head */
+  slp_gunzipper *g = begin(mem, in, 15 + 32); /* + 32: zlib sees in the header whether it is gzip or zlib */
   if (g) g->gzip = in.n >= 2 && (unsigned char)in.p[0] == 0x1f && (unsigned char)in.p[1] == 0x8b;
   return g;
 }
@@ -48,9 +48,10 @@ void slp_gunzip_end(slp_gunzipper *g) {
   slp_free(g->mem, g);
 }
 
-/* Unpacks a piece of the member. Returns 1: there is more of it; 0: that was its end; or an error. */
+/* Unpacks a piece of the current gzip member. Returns 1: the member has more; 0: the member has ended; or an
+ * error. */
 static int inflate_some(z_stream *z, slp_buf *ret) {
-  char extra; /* if the buffer is full: is there more? */
+  char extra; /* room for one byte when the buffer is full: a byte here means that the limit is exceeded */
   size_t room = slp_min_u64(ret->max - ret->n, PIECE);
   if (room && slp_buf_reserve(ret, room) != 0) return SLP_ENOMEM;
   z->next_out = (Bytef *)(room ? ret->p + ret->n : &extra);
@@ -61,7 +62,7 @@ static int inflate_some(z_stream *z, slp_buf *ret) {
   ret->n += made;
   if (r == Z_STREAM_END) return 0;
   if (r == Z_MEM_ERROR) return SLP_ENOMEM;
-  return r == Z_OK ? 1 : SLP_EBADDATA; /* Z_BUF_ERROR: the input ends too early */
+  return r == Z_OK ? 1 : SLP_EBADDATA; /* bad data includes Z_BUF_ERROR: the input ends too early */
 }
 
 int slp_gunzip_step(slp_gunzipper *g, slp_buf *ret) {

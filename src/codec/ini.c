@@ -14,7 +14,7 @@ typedef struct reader {
   uint32_t line;
   slp_ini_fn fn;
   void *arg;
-  slp_str section, key, value; /* key NULL: the section has had none yet */
+  slp_str section, key, value; /* the newest ones; key.p NULL: the section has no key yet */
   uint32_t key_line;
   size_t key_indent;
   uint8_t handed; /* 1: fn was called with the key */
@@ -37,14 +37,15 @@ static slp_str take_line(reader *r) {
   return line;
 }
 
-/* Hands out the last key, whose value can't grow any more. */
+/* Calls fn with the newest key, whose value is complete now. */
 static int hand_out(reader *r) {
   if (!r->key.p || r->handed) return 0;
   r->handed = 1;
   return r->fn(r->arg, r->section, (slp_str){NULL, 0}, r->key, r->value, r->key_line);
 }
 
-/* Splits at the first of the two delimiters. Returns 0 if there is none, or nothing before it. */
+/* Splits a line at its first delimiter. Returns 1, or 0 if there is no delimiter, or nothing in front of
+ * it. */
 static int split(slp_str text, const char *delimiters, slp_str *ret_key, slp_str *ret_value) {
   size_t i = 0;
   while (i < text.n && text.p[i] != delimiters[0] && text.p[i] != delimiters[1]) i++;
@@ -65,7 +66,7 @@ static int continuation(reader *r, slp_str text) {
   return stop ? stop : r->fn(r->arg, r->section, r->key, key, value, r->line);
 }
 
-/* Reads [name]; what follows the last ] is ignored. Returns 0 if it is no section. */
+/* Reads [name]. Ignores what follows the last ]. Returns 1, or 0 if the line is no section. */
 static int section_name(slp_str text, slp_str *ret) {
   size_t n = text.n;
   while (n && text.p[n - 1] != ']') n--;

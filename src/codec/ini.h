@@ -5,11 +5,11 @@
 
 #include "base/buf.h"
 
-/* Called for each key in file order. section is trimmed and without brackets. parent is the key above an
- * indented one, else {NULL,0}; the parent itself came before, with an empty value. A value that goes on over
- * indented lines holds line ends and indents as written. Keys come as written: botocore lowers the case of
- * those that have no parent. Slices point into the text given. Return nonzero to stop; slp_ini_read returns
- * it. */
+/* Called for each key in the order of the file. section is trimmed and without brackets. For an indented key,
+ * parent is the key above it, for which fn was called before with an empty value; else {NULL,0}. A value that
+ * continues on indented lines contains their line ends and indents as written. Keys keep their case, whereas
+ * botocore lowers the case of keys without a parent. Slices point into the text given. If fn returns nonzero,
+ * reading stops and slp_ini_read returns that value. */
 typedef int (*slp_ini_fn)(void *arg, slp_str section, slp_str parent, slp_str key, slp_str value,
                           uint32_t line);
 /* Returns 0, what fn returned, or SLP_EBADDATA with *ret_line set: a line that is neither section, key nor

@@ -1,5 +1,4 @@
-/* json.c - the JSON pull reader: takes tokens out of a mutable buffer, and unescapes strings over their own
- * text. */
+/* json.c - the JSON pull reader: returns the tokens of a mutable buffer, and unescapes strings in place. */
 #include "codec/json.h"
 
 #include "base/num.h"
@@ -73,7 +72,8 @@ static size_t put_utf8(char *out, uint32_t c) {
   return 4;
 }
 
-/* Writes the bytes that an escape stands for. */
+/* Appends the bytes that an escape stands for to the string. With `keep` set, the string keeps its
+ * escapes. */
 static void put(slp_json *j, const char *bytes, size_t n) {
   j->escaped = 1;
   if (j->keep) {
@@ -84,7 +84,7 @@ static void put(slp_json *j, const char *bytes, size_t n) {
   j->long_to += n;
 }
 
-/* Reads the escape \u at j->at, and the second one of a surrogate pair. */
+/* Reads the \u escape at j->at. If it is the first half of a surrogate pair, reads the second half too. */
 static int unescape_unicode(slp_json *j) {
   uint32_t c, low;
   if (j->n - j->at < 6 || !hex4(j->p + j->at + 2, &c)) return bad(j, "\\u needs four hex digits");
@@ -125,8 +125,8 @@ static int unescape(slp_json *j) {
   return 0;
 }
 
-/* Continues the string that long_from and long_to describe. Returns 0: it is complete and text is set;
- * SLP_MORE: it is paused; or an error. */
+/* Continues to read the string at long_from, long_to. Returns 0: the string is complete and j->text is set;
+ * SLP_MORE: the string is paused; or an error. */
 static int string_on(slp_json *j) {
   for (;;) {
     if (j->at >= j->pause_at && j->at < j->n) return SLP_MORE;
@@ -181,8 +181,8 @@ static size_t digits_end(const char *p, size_t i, size_t end) {
   return i;
 }
 
-/* Finds the end of a number of RFC 8259: -? (0 | 1-9 digits) (. digits)? (e +-? digits)?. Returns 0 if none
- * starts at i. */
+/* Finds the end of a number of RFC 8259: -? (0 | 1-9 digits) (. digits)? (e +-? digits)?. Returns 0 if no
+ * number starts at i. */
 static size_t number_end(const char *p, size_t i, size_t end) {
   if (i < end && p[i] == '-') i++;
   if (i >= end || !is_digit(p[i])) return 0;
@@ -244,7 +244,7 @@ static int close_level(slp_json *j) {
   return object ? SLP_JSON_OBJECT_END : SLP_JSON_ARRAY_END;
 }
 
-/* Reads a string as key or value, from its beginning or where it paused. */
+/* Reads a string, which is a key or a value, from its beginning or from where it paused. */
 static int string_token(slp_json *j, int key) {
   int r = j->long_on ? string_on(j) : string(j);
   if (r == SLP_MORE) return SLP_JSON_PAUSE;
@@ -276,8 +276,8 @@ static int value(slp_json *j) {
   return token;
 }
 
-/* Passes over white space. Returns 1: j->at is on another byte; 0: the text ends; SLP_JSON_PAUSE: neither
- * yet. */
+/* Passes over white space. Returns 1: j->at is at a byte that is no white space; 0: the text has ended;
+ * SLP_JSON_PAUSE: pause_at was reached. */
 static int pass_space(slp_json *j) {
   while (j->at < j->n) {
     if (j->at >= j->pause_at) return SLP_JSON_PAUSE;
@@ -290,8 +290,7 @@ static int pass_space(slp_json *j) {
 
 static int key(slp_json *j) {
   if (j->p[j->at] != '"') return bad(j, "expected a key");
-  /* If the string pauses, string_on() comes back through slp_json_next(), which must know then that this is a
-   * key. */
+  /* If the key's string pauses, slp_json_next() resumes it later, and knows by WANT_KEY that it is a key. */
   j->want = WANT_KEY;
   j->at++;
   return string_token(j, 1);
@@ -365,13 +364,14 @@ int slp_json_string(slp_json *j, slp_str *ret) {
 /* The value of a decimal text: its digits, and where the point stands among them. */
 typedef struct decimal {
   slp_str text;
-  size_t from, end; /* the digits, maybe with a dot among them */
-  int64_t point;    /* how many digits stand before the point; may be below 0 */
+  size_t from, end; /* the digits are text.p[from, end), maybe with a dot among them */
+  int64_t point;    /* number of digits before the decimal point, exponent included; may be negative */
   int minus;
 } decimal;
 
 static int decimal_of(slp_str s, decimal *d) {
-  /* Keeps sums of exponents from overflowing. With a larger exponent the number is out of range, or zero. */
+  /* A larger exponent is cut to about this value, so that no sum overflows: the number is out of range, or
+   * zero, anyway. */
   const int64_t exponent_max = (int64_t)1 << 40;
   if (!s.n || number_end(s.p, 0, s.n) != s.n) return SLP_EBADDATA;
   *d = (decimal){.text = s, .minus = s.p[0] == '-'};
@@ -390,7 +390,7 @@ static int decimal_of(slp_str s, decimal *d) {
   return 0;
 }
 
-/* Computes number * 10^shift, rounded. *ret_exact: nothing was rounded. Returns 0, SLP_ELIMIT or
+/* Computes number * 10^shift, rounded. *ret_exact is 1 if nothing was rounded off. Returns 0, SLP_ELIMIT or
  * SLP_EBADDATA. */
 static int decimal_times(slp_str number, int shift, int64_t *ret, int *ret_exact) {
   decimal d;
@@ -411,7 +411,7 @@ static int decimal_times(slp_str number, int shift, int64_t *ret, int *ret_exact
     }
     place++;
   }
-  for (; v && place < whole; place++) { /* ends after 19 rounds at most: v grows */
+  for (; v && place < whole; place++) { /* at most 19 rounds, because v grows tenfold in each */
     if (v > most / 10) return SLP_ELIMIT;
     v *= 10;
   }

@@ -1,9 +1,13 @@
 /* kpl.c - expands aggregates of the Kinesis Producer Library, in slices of bounded work.
  *
- * A new table is written for the page and replaces the old one at the end. Each aggregate passes four stages:
- * its MD5 is computed; its message is read field by field into rows with indexes into tables that may still
- * be growing; the hashes of the keys are checked; the rows get their keys. On any error the rows are removed
- * and the aggregate itself takes their place. */
+ * A new table of rows is written for the page, and replaces the old one at the end. SCAN copies ordinary rows
+ * up to the next aggregate. An aggregate passes four stages:
+ *   - SUM computes its MD5;
+ *   - READ reads its message field by field into rows. A row holds indexes of its keys, because the tables of
+ *     keys may still grow;
+ *   - JUDGE checks which keys hash into the shard's range;
+ *   - RESOLVE replaces the indexes in the rows by keys.
+ * On any error the rows are removed, and the aggregate itself takes their place. */
 #include "codec/kpl.h"
 
 #include "base/num.h"
@@ -13,16 +17,16 @@
 
 #define MAGIC_N 4
 #define MD5_N 16
-/* What reading one field costs, counted in bytes of a slice. */
+/* The cost of reading one field, in bytes of a slice. */
 #define FIELD_BYTES 32
-/* What an MD5 costs besides its bytes, in the same unit. */
+/* The cost of an MD5 besides its bytes, in bytes of a slice. */
 #define HASH_BYTES 256
-/* Tables up to this size are kept for the next page. */
+/* Tables with up to this many entries keep their memory for the next page. */
 #define ENTRIES_KEPT_MAX 4096
 
 typedef enum stage { SCAN, SUM, READ, JUDGE, RESOLVE } stage;
 
-typedef struct entry { /* a text in the table of keys, or of explicit hash keys */
+typedef struct entry { /* a text in the body: an entry of the table of keys, or of explicit hash keys */
   uint32_t at;
   uint16_t n;
   uint8_t foreign;
@@ -37,22 +41,22 @@ struct slp_kpl {
   slp_mem *mem; /* owns a reference */
   slp_digest *digest;
   slp_page *page;
-  const slp_hash_range *range; /* NULL: nothing is foreign */
+  const slp_hash_range *range; /* hash keys of the page's shard; NULL: no record is foreign */
   stage stage;
-  int64_t bytes_left, records_left; /* what is left of the slice */
+  int64_t bytes_left, records_left; /* work that the slice may still do */
 
   /* the page */
-  size_t next;      /* the next of page->recs */
-  uint32_t magic_n; /* records still to come that begin as aggregates do */
-  slp_rec *rows;    /* owned, until the page has them */
+  size_t next;      /* index in page->recs of the record to look at next */
+  uint32_t magic_n; /* records not yet looked at that begin like aggregates */
+  slp_rec *rows;    /* the new table; owned, until the page takes it over */
   size_t rows_n, rows_cap;
   uint32_t aggregates_n, empty_n, raw_n;
-  uint8_t cut; /* 1: the page ends in front of `next` */
+  uint8_t cut; /* 1: the page is full, and ends in front of `next` */
 
   /* the aggregate at work: page->recs[next] */
   size_t first;   /* the aggregate's first row */
-  size_t at, end; /* offsets in the body: `at` is summed so far; `end` of the message */
-  size_t done;    /* entries judged, or rows resolved */
+  size_t at, end; /* offsets in the body: at: up to where the MD5 is computed; end: end of the message */
+  size_t done;    /* entries checked in JUDGE, or rows resolved in RESOLVE */
   slp_kpl_message message;
   table keys, hashes;
 };
@@ -131,8 +135,8 @@ static int sum(slp_kpl *k) {
   return 0;
 }
 
-/* Appends a row that holds indexes until it is resolved: the key's in key_at, the explicit hash key's in
- * arrived_ms. */
+/* Appends a row for a record of the message. Until RESOLVE the row holds indexes: key_at that of its key,
+ * arrived_ms that of its explicit hash key, -1 if there is none. */
 static int put_record(slp_kpl *k) {
   const slp_kpl_message *m = &k->message;
   const slp_rec *whole = &k->page->recs[k->next];
@@ -169,7 +173,7 @@ static int read_message(slp_kpl *k) {
 
 static slp_str text_of(const slp_kpl *k, const entry *e) { return (slp_str){k->page->body.p + e->at, e->n}; }
 
-/* Checks the next keys, several at once if they are short. */
+/* Checks whether the next keys hash into the shard's range, several keys at once if they are short. */
 static int judge_keys(slp_kpl *k) {
   entry *e = &k->keys.entries[k->done];
   uint8_t hashes[SLP_MD5_MANY][16];
@@ -189,8 +193,8 @@ static int judge_keys(slp_kpl *k) {
   return 0;
 }
 
-/* Checks an explicit hash key. One that is no number is not checked: the service would not have accepted
- * it. */
+/* Checks whether an explicit hash key is in the shard's range. A text that is no number counts as inside,
+ * because the service would not have accepted it. */
 static void judge_hash(slp_kpl *k) {
   entry *e = &k->hashes.entries[k->done++ - k->keys.n];
   uint8_t hash[16];
@@ -242,7 +246,7 @@ static int resolve(slp_kpl *k) {
   return 0;
 }
 
-/* Puts the aggregate into the table as it came. */
+/* Puts the aggregate itself into the table, flagged SLP_REC_RAW, instead of its records. */
 static int give_whole(slp_kpl *k) {
   slp_rec whole = k->page->recs[k->next];
   whole.flags |= SLP_REC_RAW;
@@ -281,7 +285,8 @@ static int work(slp_kpl *k) {
   return resolve(k);
 }
 
-/* Ends the page in front of `next`: records behind it must not count, and no iterator may lead past them. */
+/* Ends the page in front of the record `next`. The page's statistics must not include the records from there
+ * on, and there is no next iterator, because it would skip them. */
 static void cut_off(slp_kpl *k) {
   slp_page *page = k->page;
   page->latest_ms = -1;
@@ -334,7 +339,7 @@ void slp_kpl_free(slp_kpl *k) {
   slp_mem_drop(mem);
 }
 
-/* Returns 1 for the range of all hash keys, which makes no record foreign. */
+/* Returns 1 if the range has all hash keys. Then no record can be foreign. */
 static int is_whole_ring(const slp_hash_range *range) {
   for (int i = 0; i < 16; i++) {
     if (range->first[i] != 0 || range->last[i] != 0xff) return 0;

@@ -1,8 +1,9 @@
-/* kpl_message.c - reads one field a call, without recursion: the containers of a field are levels, and
- * unknown groups are a stack. */
+/* kpl_message.c - reads one field a call, without recursion: a level says whether the field is of the
+ * aggregate, a record or a tag, and the open unknown groups are on a stack. */
 #include "codec/kpl_message.h"
 
-/* The container of a field; the numbers of fields are those of the schema. */
+/* IN_: the message that a field belongs to. The other constants are the field numbers of the schema
+ * (kpl_message.h). */
 enum { IN_AGGREGATE, IN_RECORD, IN_TAG };
 enum { AGGREGATE_KEY = 1, AGGREGATE_HASH = 2, AGGREGATE_RECORD = 3 };
 enum { RECORD_KEY_INDEX = 1, RECORD_HASH_INDEX = 2, RECORD_DATA = 3, RECORD_TAG = 4 };
@@ -19,8 +20,8 @@ void slp_kpl_message_begin(slp_kpl_message *m, const char *p, size_t at, size_t 
 
 static size_t left(const slp_kpl_message *m) { return m->ends[m->level] - m->at; }
 
-/* Reads a varint. Returns 0 if the level ends inside it, or it is too long. Bits above the 64th are dropped,
- * as by protobuf's readers. */
+/* Reads a varint. Returns 1, or 0: its message ends inside it, or it has more than ten bytes. Bits above the
+ * 64th are dropped, as protobuf's readers do. */
 static int read_varint(slp_kpl_message *m, uint64_t *ret) {
   size_t end = m->ends[m->level];
   uint64_t v = 0;
@@ -50,7 +51,7 @@ static int enter(slp_kpl_message *m, uint8_t level, size_t n) {
   return SLP_KPL_NOTHING;
 }
 
-/* Takes the value of a field, which is the next n bytes. */
+/* Takes the value of a field with a length: the next n bytes. */
 static int take_bytes(slp_kpl_message *m, uint32_t field, size_t n) {
   if (m->level == IN_AGGREGATE && field == AGGREGATE_RECORD) return enter(m, IN_RECORD, n);
   if (m->level == IN_RECORD && field == RECORD_TAG) return enter(m, IN_TAG, n);
@@ -78,7 +79,7 @@ static void take_number(slp_kpl_message *m, uint32_t field, uint64_t v) {
   }
 }
 
-/* Reads the begin or end of a group. No group is known to us, so all of its content is skipped. */
+/* Reads the begin or the end of a group. The schema has no groups, so everything inside one is skipped. */
 static int read_group(slp_kpl_message *m, uint32_t field, int ends) {
   if (ends) return m->groups_n && m->groups[--m->groups_n] == field ? SLP_KPL_NOTHING : SLP_EBADDATA;
   if (m->groups_n == SLP_KPL_GROUPS_MAX) return SLP_EBADDATA;

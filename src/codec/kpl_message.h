@@ -7,8 +7,8 @@
  *   }                                            repeated Tag tags = 4;
  *   message Tag { required string key = 1; optional string value = 2; }     }
  *
- * Takes what protobuf's own readers take: fields in any order, unknown ones and groups skipped, of a field
- * given twice the last one counts. */
+ * Accepts what protobuf's own readers accept: fields in any order, unknown fields and groups (skipped), and a
+ * field given twice (the last one counts). */
 #ifndef SLP_CODEC_KPL_MESSAGE_H
 #define SLP_CODEC_KPL_MESSAGE_H
 
@@ -18,22 +18,22 @@
 #define SLP_KPL_GROUPS_MAX 100
 
 typedef struct slp_kpl_message {
-  const uint8_t *p; /* borrowed; places are offsets from here */
+  const uint8_t *p; /* borrowed; every other place here is an offset from p */
   size_t at;        /* the next byte */
-  /* The next fields are about the last token. */
-  size_t text_at, text_n; /* KEY, HASH: the text; RECORD: its data */
+  /* The next four members describe the last token. */
+  size_t text_at, text_n; /* after KEY or HASH: the text; after RECORD: the record's data */
   uint64_t key_index, hash_index;
   uint8_t has_hash; /* 1: hash_index was given */
   /* Private to the reader. */
   uint8_t has_key, has_data, has_tag_key;
   uint8_t level;
-  size_t ends[3];                      /* where the message, and the parts of it that we are in, end */
-  uint32_t groups[SLP_KPL_GROUPS_MAX]; /* field numbers of the unknown groups that we are in */
+  size_t ends[3];                      /* by level: where the aggregate, the record and the tag end */
+  uint32_t groups[SLP_KPL_GROUPS_MAX]; /* field numbers of the unknown groups that are open */
   size_t groups_n;
 } slp_kpl_message;
 
 typedef enum {
-  SLP_KPL_NOTHING, /* a field was passed over; each call does little */
+  SLP_KPL_NOTHING, /* a field was read that is no token by itself: call again */
   SLP_KPL_KEY,     /* an entry of the table of partition keys */
   SLP_KPL_HASH,    /* an entry of the table of explicit hash keys */
   SLP_KPL_RECORD,

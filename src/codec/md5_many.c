@@ -15,7 +15,7 @@ static const uint32_t sines[64] = {
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
 
-/* Converts between this CPU's order of bytes and that of MD5, which is the least first. */
+/* Converts between this CPU's byte order and little-endian, the byte order of MD5. */
 static inline uint32_t little(uint32_t v) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
   v = __builtin_bswap32(v);
@@ -23,7 +23,7 @@ static inline uint32_t little(uint32_t v) {
   return v;
 }
 
-/* Writes the string with its padding into one lane of the words. */
+/* Writes the MD5 block of a string, with its padding, into one lane of `words`. */
 static inline void load(uint32_t (*words)[SLP_MD5_MANY], size_t lane, slp_str s) {
   union {
     uint8_t bytes[BLOCK];
@@ -46,7 +46,7 @@ static inline void load(uint32_t (*words)[SLP_MD5_MANY], size_t lane, slp_str s)
     (a) = (a) << (turn) | (a) >> (32 - (turn)); \
     (a) += (b);                                 \
   } while (0)
-/* Sixteen steps from `from` on, over words (first + stride * step) mod 16. */
+/* One round of MD5: steps `from` to from + 15. Step from + i uses the word (first + stride * i) mod 16. */
 #define ROUND(mix, from, first, stride, t0, t1, t2, t3)                                \
   for (unsigned i = 0; i < 16; i += 4) {                                               \
     STEP(mix, a, b, c, d, x[((first) + (stride)*i) & 15], (from) + i, t0);             \
