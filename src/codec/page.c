@@ -1,10 +1,10 @@
-/* page.c - reads a GetRecords answer (JSON or CBOR; page_changes.c reads that of DynamoDB Streams) into a
- * table of records, in slices of bounded work.
+/* page.c - reads a GetRecords answer (JSON or CBOR) into a table of records, in slices of bounded work.
+ * page_changes.c reads the answers of DynamoDB Streams.
  *
- * The two pull readers give tokens. A state machine with one place (which container) and one field (which
- * member's value comes next) turns them into rows. It never recurses, and skips unknown values by counting
- * depth. A long string pauses inside the pull reader. The base64 of a long Data is decoded in pieces here,
- * and put back in pieces if it turns out not to be base64. */
+ * The two pull readers give tokens. A state machine turns tokens into rows. Its state is a place (which
+ * container) and a field (which member's value comes next). It never recurses, and skips unknown values by
+ * counting depth. A long string pauses inside the pull reader. The base64 of a long Data is decoded in pieces
+ * here; if it turns out not to be base64, it is encoded again, also in pieces. */
 #include "codec/page.h"
 
 #include "codec/base64.h"
@@ -16,16 +16,17 @@
 #include "codec/page_table.h"
 
 #define CHILDREN_FIRST 4
-/* A plain record may end this far behind its slice. A longer one is read again, in slices. */
+/* The quick reader (page_quick.h) may read a record up to this many bytes behind the end of its slice. A
+ * longer record is read by the pull reader, in slices. */
 #define BEYOND_PAUSE 131072u
-/* For an answer that is still coming. TOKEN_BYTES: how far behind the place where the pull readers pause a
- * token may end (the longest is a number). AGAIN_BYTES: how many more bytes must come before a record that
- * was cut is tried again. */
+/* For an answer of which only a part has arrived. TOKEN_BYTES: the pull readers pause this far before the end
+ * of that part, so that a token that has begun is complete (the longest token is a number). AGAIN_BYTES: the
+ * quick reader tries a record that was incomplete again when this many more bytes have arrived. */
 #define TOKEN_BYTES 2048u
 #define AGAIN_BYTES 32768u
 _Static_assert(TOKEN_BYTES > SLP_JSON_NUMBER_MAX + 64, "no token reaches behind what is there");
 
-/* Tokens of both pull readers under common names. */
+/* The tokens of both pull readers, under common names. */
 enum {
   T_END,
   T_MAP,
@@ -55,7 +56,7 @@ typedef enum place {
 } place;
 
 typedef enum field {
-  NO_FIELD, /* a key or an end comes next */
+  NO_FIELD, /* no value is due: a key or the end of a container comes next */
   UNKNOWN,
   RECORDS,
   NEXT_ITERATOR,
@@ -78,23 +79,25 @@ struct slp_page_reader {
   slp_form form;
   place place;
   field field;
-  int result; /* SLP_MORE while reading; later the final answer of slp_page_read() */
+  int result; /* SLP_MORE while reading; then what slp_page_read() returned last */
   const char *why;
-  size_t bytes;        /* of the whole answer, which may not be complete yet */
-  size_t look_at;      /* how much of the answer must be there for the next record to be tried */
-  int token;           /* the pull reader's own token, behind the T_ one */
+  size_t bytes;        /* length of the whole answer, of which only a part may have arrived */
+  size_t look_at;      /* the quick reader waits until this many bytes of the answer have arrived */
+  int token;           /* the pull reader's own token, from which the T_ token was made */
   slp_str text;        /* text of the pull reader's token */
-  uint32_t skip_depth; /* > 0: inside a value that is skipped */
+  uint32_t skip_depth; /* above 0: inside a value that is skipped */
   slp_rec rec;         /* the record that is being read */
   size_t data_used;    /* characters of a base64 Data decoded so far */
-  size_t data_back;    /* groups of that Data that must still be put back */
-  uint8_t data_on;     /* 1: a Data is being decoded ... */
-  uint8_t data_undo;   /* 1: ... or put back */
+  size_t data_back;    /* base64 groups of that Data that must still be encoded again */
+  uint8_t data_on;     /* 1: a Data is being decoded, or encoded again */
+  uint8_t data_undo;   /* 1: that Data is no base64, and is being encoded again */
   slp_shard_desc child;
   uint8_t parents_n;
   slp_json json;
   slp_cbor cbor;
-  slp_changes_reader changes; /* SLP_FORM_CHANGES: it reads all; only mem, form and result count here */
+  /* Reads everything if form is SLP_FORM_CHANGES. Of the other members only mem, form, result and why are
+   * used then. */
+  slp_changes_reader changes;
 };
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
@@ -170,7 +173,7 @@ typedef struct known {
   { text, sizeof(text) - 1, field }
 
 static const known answer_keys[] = {KNOWN("Records", RECORDS), KNOWN("NextShardIterator", NEXT_ITERATOR),
-                                    /* in an event of SubscribeToShard */
+                                    /* its name in an event of SubscribeToShard */
                                     KNOWN("ContinuationSequenceNumber", NEXT_ITERATOR),
                                     KNOWN("MillisBehindLatest", BEHIND_MS), KNOWN("ChildShards", CHILDREN)};
 static const known record_keys[] = {KNOWN("SequenceNumber", SEQUENCE),
@@ -251,8 +254,8 @@ static void data_undo(slp_page_reader *r, char *text, size_t piece) {
   if (!from) data_raw(r);
 }
 
-/* Works on about `piece` characters of the Data at rec.data_at. data_on becomes 0 when it is complete; until
- * then rec.data_n is the length of the text. */
+/* Decodes, or encodes again, about `piece` characters of the Data at rec.data_at. Sets data_on to 0 when that
+ * Data is complete; until then rec.data_n is the length of its base64 text. */
 static void data_step(slp_page_reader *r, size_t piece) {
   char *text = r->page->body.p + r->rec.data_at;
   size_t n = r->rec.data_n, used = r->data_used;
@@ -332,9 +335,9 @@ static int child_done(slp_page_reader *r) {
     }
     page->children = c;
   }
-  /* A child has one parent (split) or two (merge). The lineage has no place for any other number. */
+  /* A child has one parent (after a split) or two (after a merge). core/ can't represent any other number. */
   if (!r->child.id.n || !r->child.parent.n || r->parents_n > 2) page->children_bad = 1;
-  SLP_CHECK(page->children); /* cap is 0 without it */
+  SLP_CHECK(page->children); /* never NULL: cap is 0 without a table */
   page->children[page->children_n++] = r->child;
   r->place = IN_CHILDREN;
   return 0;
@@ -381,7 +384,7 @@ static int child_value(slp_page_reader *r, int t) {
 
 /* ---- the answer ---------------------------------------------------------------------------------- */
 
-/* MillisBehindLatest is only a hint, so whatever number it is, it is clamped, not refused. */
+/* MillisBehindLatest is only a hint. So a number that is out of range is clamped, not refused. */
 static int take_behind(slp_page_reader *r) {
   const slp_cbor *c = &r->cbor;
   int64_t v = 0;
@@ -436,7 +439,7 @@ static int map_done(slp_page_reader *r) {
   }
 }
 
-/* Reads an element of Records or ChildShards, or the end of the list. */
+/* Reads the beginning of an element of Records or ChildShards, or the end of the list. */
 static int element(slp_page_reader *r, int t) {
   if (t == T_LIST_END) {
     r->place = IN_ANSWER;
@@ -444,7 +447,8 @@ static int element(slp_page_reader *r, int t) {
   }
   if (t != T_MAP) return bad(r, "a record or child shard is no map");
   if (r->place == IN_RECORDS) {
-    r->rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* until its key comes */
+    /* KEYLESS until its PartitionKey was read */
+    r->rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS};
     r->place = IN_RECORD;
   } else {
     r->child = (slp_shard_desc){.id = {NULL, 0}};
@@ -500,7 +504,7 @@ slp_page_reader *slp_page_reader_new(slp_mem *mem) {
   slp_page_reader *r = SLP_NEW(mem, slp_page_reader);
   if (!r) return NULL;
   r->mem = slp_mem_hold(mem);
-  r->result = SLP_EINVAL; /* until a page is given */
+  r->result = SLP_EINVAL; /* until slp_page_reader_begin() */
   return r;
 }
 
@@ -535,7 +539,8 @@ void slp_page_reader_begin_early(slp_page_reader *r, slp_page *page, slp_form fo
   if (bytes > SLP_PAGE_BYTES_MAX) r->result = too_much(r, "the answer is too long");
 }
 
-/* Reads one plain record that ends before `there`. Returns 0 if there is none at this place. */
+/* Reads one plain record by the quick reader. The record must end before `there`, where the bytes that have
+ * arrived end. Returns 1, or 0 if no such record begins here. */
 static int quick_record(slp_page_reader *r, size_t pause_at, size_t there) {
   size_t end;
   if (r->form == SLP_FORM_CBOR) {
@@ -554,13 +559,13 @@ static int quick_record(slp_page_reader *r, size_t pause_at, size_t there) {
   return 1;
 }
 
-/* Touches the places where the next records should begin, a group at once, so that the processor waits for
- * all of them together. The beginning of a large page is in cold memory when its last byte has come. Where a
- * record begins is known only when the one before it is read, so the processor would wait for each in turn.
- * Records of a page are often of one size. Small records, and base64, are read byte by byte: there the
- * processor looks ahead by itself. */
+/* Reads bytes at the places where the next GROUP records probably begin, so that the processor fetches them
+ * from memory all at the same time. When the last byte of a large page has arrived, its beginning is in cold
+ * memory. Where a record begins is known only when the record before it was read, so the processor would wait
+ * for each of them in turn. Records of a page are often of one size, so their places can be guessed. Small
+ * records, and base64, are read byte by byte: there the processor fetches ahead by itself. */
 #define GROUP 8
-#define SPARSE 512u /* bytes a record */
+#define SPARSE 512u /* size of a record from which on this is worth it */
 #define HEAD_BYTES 256u
 #define LINE 64u
 static void bring_near(const slp_page_reader *r, size_t size) {
@@ -573,7 +578,8 @@ static void bring_near(const slp_page_reader *r, size_t size) {
   }
 }
 
-/* Reads plain records for as long as they come. Returns 1 if the slice is over, or an error. */
+/* Reads plain records as long as they follow each other. Returns 1: the slice is over; 0: the pull reader
+ * must continue; or an error. */
 static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) {
   size_t at = slp_page_reader_where(r), there = r->page->body.n;
   if (there < r->look_at) return 0;
@@ -591,8 +597,8 @@ static int quick_records(slp_page_reader *r, size_t pause_at, size_t recs_most) 
   return 0;
 }
 
-/* Returns 1 if the next token may not be there yet. Between records the quick reader should have the next
- * record whole, unless that is too long for it anyway. */
+/* Returns 1 if the next token may not have arrived completely. Between records it also returns 1 until the
+ * next BEYOND_PAUSE bytes have arrived, so that the quick reader finds the next record whole. */
 static int token_is_to_come(slp_page_reader *r) {
   size_t there = r->page->body.n;
   if (there >= r->bytes) return 0;
@@ -625,7 +631,8 @@ static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) 
     if (t == T_END) return 0;
     e = on_token(r, t);
     if (e) return e;
-    /* If Records is given twice the table starts again at 0, so this counts what it grew by. */
+    /* If the answer has Records twice, the table starts again at 0 rows. So the check is of how much it has
+     * grown. */
     if (r->page->recs_n > recs_from && r->page->recs_n - recs_from >= records_max) return SLP_MORE;
   }
 }

@@ -1,13 +1,13 @@
-/* page_changes.c - reads an answer of DynamoDB Streams into a table of changes. The pull reader passes over
- * the text and changes no byte of it. A state machine with one place and one field notes where the wanted
- * parts begin and end. Members may come in any order, unknown ones are skipped, null is as good as absent,
- * and of a member given twice the last one counts. */
+/* page_changes.c - reads an answer of DynamoDB Streams into a table of changes. The pull reader changes no
+ * byte of the text. A state machine with a place (which container) and a field (which member) remembers where
+ * the wanted parts begin and end. Members may come in any order, unknown ones are skipped, null counts as
+ * absent, and of a member given twice the last one counts. */
 #include "codec/page_changes.h"
 
 #include "codec/digits.h"
 #include "codec/page_table.h"
 
-/* The longest text with escapes: an escape takes at most six characters for one. */
+/* A text with escapes is unescaped only up to this length: an escape has at most six characters. */
 #define ESCAPED_MAX (6 * (size_t)UINT16_MAX)
 
 enum { IN_NOTHING, IN_ANSWER, IN_RECORDS, IN_RECORD, IN_CHANGE, BEHIND_ANSWER };
@@ -26,10 +26,10 @@ static int too_much(slp_changes_reader *r, const char *why) {
 
 /* ---- texts ---------------------------------------------------------------------------------------- */
 
-/* Appends the text without escapes behind the answer. The body may move. */
+/* Appends the unescaped text behind the answer. The body may move. Returns 0 or an error, with r->why set. */
 static int unescaped(slp_changes_reader *r, slp_str raw, uint32_t *ret_at, size_t *ret_n) {
   slp_buf *body = &r->page->body;
-  size_t from = body->n, raw_at = (size_t)(raw.p - body->p) - 1; /* its quotes come along */
+  size_t from = body->n, raw_at = (size_t)(raw.p - body->p) - 1; /* copied with its quotes */
   int e = slp_buf_reserve(body, raw.n + 2);
   if (e) {
     r->why = e == SLP_ENOMEM ? "no memory" : "the answer is too long";
@@ -46,7 +46,8 @@ static int unescaped(slp_changes_reader *r, slp_str raw, uint32_t *ret_at, size_
   return 0;
 }
 
-/* Finds where the string just read lies, as text of at most `most` bytes. */
+/* Gets the offset and the length of the string just read, unescaped. Returns 0 or an error; SLP_ELIMIT if it
+ * is longer than `most` bytes. */
 static int take_text(slp_changes_reader *r, size_t most, uint32_t *ret_at, size_t *ret_n) {
   slp_str text = r->json.text;
   *ret_at = (uint32_t)(text.p - r->page->body.p);
@@ -109,7 +110,7 @@ static int take_key(slp_changes_reader *r) {
   r->field = UNKNOWN;
   if (r->json.escaped) {
     if (key.n > 6 * NAME_MAX_N) return 0;
-    memcpy(plain, key.p - 1, key.n + 2); /* with its quotes */
+    memcpy(plain, key.p - 1, key.n + 2); /* copied with its quotes */
     slp_json j;
     slp_json_begin(&j, plain, key.n + 2);
     SLP_CHECK(slp_json_next(&j) == SLP_JSON_STRING);
@@ -168,7 +169,7 @@ static int text_member(slp_changes_reader *r, int t) {
   return 0;
 }
 
-/* Notes where Keys or userIdentity begins; its text is taken when it ends. */
+/* Remembers where the value of Keys or userIdentity begins. end_span() takes its text. */
 static int begin_span(slp_changes_reader *r, int t) {
   if (t != SLP_JSON_OBJECT) return bad(r, "Keys or userIdentity is no object");
   r->span_at = (uint32_t)r->json.at - 1;
@@ -312,7 +313,8 @@ int slp_changes_read(slp_changes_reader *r, size_t bytes_max, size_t records_max
     }
     int e = on_token(r, t);
     if (e) return e;
-    /* If Records is given twice the table starts again at 0, so this counts what it grew by. */
+    /* If the answer has Records twice, the table starts again at 0 rows. So the check is of how much it has
+     * grown. */
     if (r->page->recs_n > from && r->page->recs_n - from >= records_max) return SLP_MORE;
   }
 }

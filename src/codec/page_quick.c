@@ -1,5 +1,6 @@
-/* page_quick.c - plain CBOR records without the pull reader: a map (of a count, or open) of the four known
- * members in any order, each once; strings in one piece; the time as tag 1 and milliseconds. */
+/* page_quick.c - reads plain CBOR records without the pull reader. A plain record is a map, definite or
+ * indefinite, with the four known members in any order, each at most once. Its strings are in one piece, and
+ * its time is tag 1 with milliseconds. */
 #include "codec/page_quick.h"
 
 #include "codec/digits.h"
@@ -9,7 +10,8 @@
 #define OPEN_MAP 0xBF
 #define MAP_OF_NONE 0xA0
 #define BREAK 0xFF
-/* Integers of this size or more are milliseconds for the pull reader too; smaller ones are seconds. */
+/* A time from MS_FROM to MS_TO is in milliseconds, as for the pull reader. All other times are left to
+ * that. */
 #define MS_FROM 100000000000u
 #define MS_TO 100000000000000u
 
@@ -26,16 +28,16 @@ static uint64_t word_at(const uint8_t *p) {
   return w;
 }
 
-/* This is one expression, because compilers turn it into a single load. */
+/* Reads a big-endian number. It is one expression, because compilers turn that into a single load. */
 static uint64_t big_endian(const uint8_t *p) {
   return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
          (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7];
 }
 
-/* Returns the content of a string of that major type, whose first byte is there. NULL: it is something else,
- * or not complete. */
+/* Reads the head of a string at p, which must be before `end`. Returns the string's content; NULL: p has
+ * another major type than `major`, or the string is not complete. */
 static inline const uint8_t *string(const uint8_t *p, const uint8_t *end, unsigned major, size_t *ret_n) {
-  size_t n = p[0] - (major << 5); /* wraps to more than any length, if it is less */
+  size_t n = p[0] - (major << 5); /* wraps to a large number, which fails below, if p[0] is less */
   if (n < 24) {
     p += 1;
   } else if (n > 26 || end - p < 5) {
@@ -66,7 +68,8 @@ static inline int all_ascii(const uint8_t *p, size_t n) {
   return !((seen | word_at(p + n - sizeof seen)) & high);
 }
 
-/* The readers of a value return the place behind it; NULL: it is not of the plain shape. */
+/* The next functions each read one value. They return the place behind it, or NULL if the value is not of the
+ * plain form. */
 
 static inline const uint8_t *sequence(const uint8_t *p, const quick *q) {
   size_t n;
@@ -77,7 +80,7 @@ static inline const uint8_t *sequence(const uint8_t *p, const quick *q) {
   return p + n;
 }
 
-/* Reads an integer of eight bytes; its head was passed already. */
+/* Reads the time: an integer of eight bytes, whose head was compared already. */
 static inline const uint8_t *arrived(const uint8_t *p, const quick *q) {
   uint64_t v = big_endian(p);
   q->rec->arrived_ms = (int64_t)v;
@@ -104,13 +107,14 @@ static inline const uint8_t *key(const uint8_t *p, const quick *q) {
   return p + n;
 }
 
-/* Compares with a string literal, behind which `more` bytes must come. Its length is a constant, so this
- * compiles to a few loads and compares. */
+/* SAME compares with a string literal. BEGINS also checks that the literal and `more` bytes behind it fit
+ * before `end`. The length of a literal is a constant, so both compile to a few loads and compares. */
 #define SAME(p, text) (memcmp(p, text, sizeof(text) - 1) == 0)
 #define BEGINS(p, text, more, end) ((size_t)((end) - (p)) >= sizeof(text) - 1 + (more) && SAME(p, text))
 #define PAST(p, text) ((p) + sizeof(text) - 1)
-/* Heads and names of members. The name of the time is in two pieces, because as one the compare would be a
- * call; tag 1 follows it. */
+/* The names of the members, with their CBOR heads. ARRIVED_NAME and ARRIVED_REST are one name in two pieces,
+ * because a comparison with the whole name would be compiled to a call. Tag 1 and the head of an integer of
+ * eight bytes follow it. */
 #define SEQUENCE_NAME "\x6eSequenceNumber"
 #define ARRIVED_NAME \
   "\x78\x1b"         \
@@ -121,8 +125,8 @@ static inline const uint8_t *key(const uint8_t *p, const quick *q) {
   "Data"
 #define KEY_NAME "\x6cPartitionKey"
 
-/* Reads the members. They are tried in the order in which the service writes them, so that one round finds
- * them all. Returns the place behind the map, or NULL. */
+/* Reads the members of a map. They are tried in the order in which the service writes them, so that one round
+ * finds them all. Returns the place behind the map, or NULL. */
 static inline const uint8_t *members(const uint8_t *p, unsigned head, const quick *q) {
   unsigned seen = 0, had;
   do {
@@ -160,7 +164,7 @@ int slp_page_quick_cbor(const char *p, size_t n, size_t at, slp_rec *rec, size_t
   quick q = {body, body + n, rec};
   unsigned head = body[at];
   if (head != OPEN_MAP && (head < MAP_OF_NONE || head > MAP_OF_NONE + 4)) return 0;
-  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* until its key comes */
+  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* KEYLESS until its PartitionKey was read */
   const uint8_t *end = members(body + at + 1, head, &q);
   if (!end) return 0;
   *ret_end = (size_t)(end - body);

@@ -1,6 +1,6 @@
-/* page_quick_json.c - plain JSON records without the pull reader: an object of the four known members in
- * any order, each once, without white space; strings of ASCII without escapes; Data that is base64, decoded
- * while its end is looked for. */
+/* page_quick_json.c - reads plain JSON records without the pull reader. A plain record is an object with the
+ * four known members in any order, each at most once, without white space. Its strings are ASCII without
+ * escapes, and Data is base64, which is decoded while its end is looked for. */
 #include "codec/page_quick.h"
 
 #include "codec/base64.h"
@@ -13,25 +13,28 @@ enum { SEQUENCE = 1, ARRIVED = 2, DATA = 4, KEY = 8 };
 typedef struct quick {
   char *body, *end;
   slp_rec *rec;
-  /* for putting back a Data that is decoded already */
+  /* what put_data_back() needs to restore a Data that was decoded */
   char *text;
   size_t groups;
-  char padded[4]; /* its group with padding, if it has one; bits under the padding may be anything */
+  /* the Data's group with padding, if it has one; kept, because decoding loses its unused bits */
+  char padded[4];
 } quick;
 
-/* Compares with a string literal, behind which `more` characters must come. Its length is a constant, so this
- * compiles to a few loads and compares. */
+/* SAME compares with a string literal. BEGINS also checks that the literal and `more` characters behind it
+ * fit before `end`. The length of a literal is a constant, so both compile to a few loads and compares. */
 #define SAME(p, text) (memcmp(p, text, sizeof(text) - 1) == 0)
 #define BEGINS(p, text, more, end) ((size_t)((end) - (p)) >= sizeof(text) - 1 + (more) && SAME(p, text))
 #define PAST(p, text) ((p) + sizeof(text) - 1)
-/* The name of the time is in two pieces, because as one the compare would be a call. */
+/* ARRIVED_NAME and ARRIVED_REST are one name in two pieces, because a comparison with the whole name would be
+ * compiled to a call. */
 #define SEQUENCE_NAME "\"SequenceNumber\":\""
 #define ARRIVED_NAME "\"ApproximateArr"
 #define ARRIVED_REST "ivalTimestamp\":"
 #define DATA_NAME "\"Data\":\""
 #define KEY_NAME "\"PartitionKey\":\""
 
-/* The readers of a value return the place behind it; NULL: it is not of the plain shape. */
+/* The next functions each read one value. They return the place behind it, or NULL if the value is not of the
+ * plain form. */
 
 static inline char *sequence(char *p, const quick *q) {
   size_t n = slp_digits_end(p, slp_min_u64((size_t)(q->end - p), SLP_PAGE_SEQ_DIGITS_MAX + 1));
@@ -50,7 +53,8 @@ static inline char *key(char *p, const quick *q) {
   return p + n + 1;
 }
 
-/* Appends digits to the number *v. Returns where they end, `to` at most. */
+/* Reads the digits from p[at] on into *v, behind the digits that it has. Returns where the digits end, at
+ * most `to`. */
 static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
   if (to - at >= 8 && slp_all_digits_by_words(p + at, 8)) {
     *v = *v * 100000000 + (int64_t)slp_eight_digits(p + at);
@@ -64,11 +68,12 @@ static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
   return at;
 }
 
-/* Reads a time: ten digits, maybe a dot and one to three more (seconds); or one digit, a dot, up to twelve
- * more and E9. */
-#define WHOLE_MOST 11 /* digits before the dot: one too many is noticed */
+/* Reads a time in seconds: ten digits, maybe with a dot and one to three digits; or one digit, a dot, up to
+ * twelve digits and E9. */
+#define WHOLE_MOST 11 /* digits read before the dot: one more than is valid, so that too many are seen */
 #define TIME_MOST 17
-#define TIME_ROOM (TIME_MOST + 2) /* characters looked at; at least "]}" stands behind a record */
+/* characters that arrived() may look at; a record is followed by "]}" at least */
+#define TIME_ROOM (TIME_MOST + 2)
 static inline char *arrived(char *p, const quick *q) {
   int64_t v = *p - '0';
   size_t whole = 1, part = 0;
@@ -80,7 +85,7 @@ static inline char *arrived(char *p, const quick *q) {
     part = n - whole - 1;
     if (!part) return NULL;
   }
-  size_t missing; /* digits that are missing to milliseconds */
+  size_t missing; /* zeros to append to make it milliseconds */
   if (p[n] == 'E') {
     if (p[n + 1] != '9' || whole != 1 || part > 12) return NULL;
     missing = 12 - part;
@@ -94,7 +99,7 @@ static inline char *arrived(char *p, const quick *q) {
   return p + n;
 }
 
-/* Decodes up to the first character that base64 does not have: the quote, or padding before it. */
+/* Decodes Data in place, up to its closing quote, or up to the padding in front of that. */
 static inline char *data(char *p, quick *q) {
   size_t left = (size_t)(q->end - p), used = slp_base64_decode_groups(p, p, left), rest = 0;
   q->text = p;
@@ -116,15 +121,16 @@ static void put_data_back(const quick *q) {
   if (q->padded[0]) memcpy(q->text + q->groups * 4, q->padded, 4);
 }
 
-/* Returns 1 if a comma follows a member, and so another one; 0: the record must end. */
+/* Returns 1 if a comma follows, behind which another member comes, and moves *p behind the comma. Returns 0
+ * if the record must end here. */
 static inline int another(char **p, const quick *q) {
   if (*p == q->end || **p != ',') return 0;
   ++*p;
   return 1;
 }
 
-/* Reads the members. They are tried in the order in which the service writes them, so that one round finds
- * them all. Returns the place behind the record, or NULL. */
+/* Reads the members of an object. They are tried in the order in which the service writes them, so that one
+ * round finds them all. Returns the place behind the record, or NULL. */
 static inline char *members(char *p, quick *q) {
   unsigned seen = 0, had;
   for (;;) {
@@ -158,7 +164,7 @@ static inline char *members(char *p, quick *q) {
 int slp_page_quick_json(char *p, size_t n, size_t at, slp_rec *rec, size_t *ret_end) {
   if (at >= n || p[at] != '{') return 0;
   quick q = {.body = p, .end = p + n, .rec = rec};
-  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* until its key comes */
+  *rec = (slp_rec){.arrived_ms = -1, .flags = SLP_REC_KEYLESS}; /* KEYLESS until its PartitionKey was read */
   char *end = members(p + at + 1, &q);
   if (!end) {
     put_data_back(&q);

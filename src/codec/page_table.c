@@ -91,7 +91,7 @@ void slp_page_cut(slp_page *page, size_t recs_n) {
 static slp_str put_behind(slp_buf *body, slp_str s) {
   size_t at = body->n;
   if (!s.n) return (slp_str){NULL, 0};
-  SLP_CHECK(slp_buf_add_str(body, s) == 0); /* there is room, so the body does not move */
+  SLP_CHECK(slp_buf_add_str(body, s) == 0); /* the caller has reserved the room, so the body does not move */
   return (slp_str){body->p + at, s.n};
 }
 
@@ -101,7 +101,7 @@ int slp_page_give_children(slp_page *page, const slp_shard_desc *children, size_
     const slp_shard_desc *d = &children[i];
     texts += d->id.n + d->parent.n + d->adjacent_parent.n + d->hash_start.n + d->hash_end.n;
   }
-  SLP_CHECK(!page->next.n && !page->children_n); /* the body may move */
+  SLP_CHECK(!page->next.n && !page->children_n); /* slices of the body would be invalid when it moves */
   if (n > SLP_PAGE_CHILDREN_MAX) return SLP_ELIMIT;
   int r = slp_buf_reserve(&page->body, texts);
   if (r) return r;
@@ -173,7 +173,7 @@ int slp_page_add_change(slp_page *page, const slp_rec *rec, const slp_rec_change
     }
     page->changes = changes;
   }
-  SLP_CHECK(page->changes); /* cap is 0 without it */
+  SLP_CHECK(page->changes); /* never NULL: cap is 0 without a table */
   int r = slp_page_add_row(page, rec, ret_why);
   if (!r) page->changes[at] = *change;
   return r;
@@ -202,7 +202,8 @@ static int plain_seconds(slp_str s, int64_t *ret_ms) {
 }
 
 int slp_page_time_ms(slp_str number, int64_t *ret_ms) {
-  /* A number of this size is no seconds but milliseconds; the CBOR reader has the same rule. */
+  /* A time of 1e11 or more can't be in seconds, so it is in milliseconds; the CBOR reader has the same
+   * rule. */
   const int64_t absurd_ms = 100000000000000;
   if (plain_seconds(number, ret_ms)) return 0;
   int r = slp_decimal_seconds_ms(number, ret_ms);

@@ -1,4 +1,4 @@
-/* shard_desc.c - checks what a listing, or the page of a parent, says of a shard. */
+/* shard_desc.c - checks the description of a shard, from a listing or from the last page of its parent. */
 #include "base/clean.h"
 #include "base/num.h"
 #include "codec/page_table.h"

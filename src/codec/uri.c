@@ -16,7 +16,7 @@ static int is_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || (c >= 'a' && c <= 'f');
 }
 
-/* Takes the scheme, in any case, off the front of *s. */
+/* Takes the scheme off the front of *s, ignoring case. Returns 1, or 0 if it is not there. */
 static int take_scheme(slp_str *s, const char *lower) {
   size_t n = strlen(lower);
   if (s->n < n) return 0;
@@ -38,7 +38,7 @@ static int parse_port(slp_str text, slp_uri *u, const char **ret_why) {
   return 0;
 }
 
-/* Reads host, host:port, [v6] or [v6]:port. */
+/* Reads the authority of a URL: host, host:port, [v6] or [v6]:port. */
 static int parse_authority(slp_str a, slp_uri *u, const char **ret_why) {
   size_t host_n = 0, rest;
   u->authority = a;

@@ -8,16 +8,17 @@ typedef struct slp_uri {
   uint8_t tls;  /* 1: https */
   uint8_t ipv6; /* 1: host was in brackets */
   uint8_t port_given;
-  uint16_t port;     /* given, or 80 / 443 */
+  uint16_t port;     /* the URL's port, or 80 / 443 */
   slp_str host;      /* without brackets */
-  slp_str authority; /* host[:port] as written, brackets included: the Host header if the port is kept */
+  slp_str authority; /* host[:port] as written, with brackets, as the Host header needs it */
   slp_str path;      /* from the first / on; {"/", 1} if there is none */
 } slp_uri;
 
-/* Splits the URL; slices point into it. Returns 0, or SLP_EBADDATA with *ret_why a static sentence for the
- * user. User names, queries and fragments are refused: an endpoint has none. */
+/* Splits the URL; the slices in *ret point into it. Returns 0, or SLP_EBADDATA with *ret_why set to static
+ * text for the user. User names, queries and fragments are refused: an endpoint has none. */
 int slp_uri_parse(slp_str url, slp_uri *ret, const char **ret_why);
-/* Appends s, with every byte except A-Z a-z 0-9 - . _ ~ (and / if keep_slash) as %XX (RFC 3986, SigV4). */
+/* Appends s percent-encoded (RFC 3986, SigV4): every byte except A-Z a-z 0-9 - . _ ~ (and / if keep_slash)
+ * becomes %XX. */
 int slp_uri_put_encoded(slp_buf *b, slp_str s, int keep_slash);
 
 #endif

@@ -21,7 +21,7 @@ size_t slp_utf8_length(const char *p, size_t n) {
   return n >= 4 && follows(p[3]) ? 4 : 0;
 }
 
-/* Returns the first byte at or after i that is not ASCII, or a place at or after stop. */
+/* Returns the place of the first byte at or after i that is not ASCII, but at most `stop`. */
 static size_t pass_ascii(const char *p, size_t i, size_t stop) {
 #ifdef __SSE2__
   while (i + 16 <= stop) {

@@ -1,4 +1,4 @@
-/* utf8.h - checks UTF-8; the check can stop and go on. Shared by the JSON and CBOR readers. */
+/* utf8.h - checks UTF-8, in pieces if the caller wants. Shared by the JSON and CBOR readers. */
 #ifndef SLP_CODEC_UTF8_H
 #define SLP_CODEC_UTF8_H
 
@@ -7,8 +7,8 @@
 /* Returns the length (1 to 4) of the valid sequence at the start of p[0, n), n >= 1; 0: there is none
  * (overlong forms, surrogates and what is above U+10FFFF included). */
 size_t slp_utf8_length(const char *p, size_t n);
-/* Checks p[0, n) up to the first end of a sequence at or after `stop`. Returns that place, or SIZE_MAX if a
- * sequence before it is not valid. */
+/* Checks p[0, n) from its beginning to the end of the character at which `stop` is reached. Returns the place
+ * of that end, or SIZE_MAX if a sequence before it is not valid. */
 size_t slp_utf8_run(const char *p, size_t n, size_t stop);
 
 #endif

@@ -1,15 +1,15 @@
-/* words.c - the state machine of shlex in its POSIX mode. */
+/* words.c - splits by the state machine of Python's shlex in its POSIX mode. */
 #include "codec/words.h"
 
 static int is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/* Reads from behind the opening quote to behind the closing one. */
+/* Reads the rest of a quoted text, whose opening quote was read, up to and with its closing quote. */
 static int quoted(slp_str *rest, char quote, slp_buf *into) {
   while (rest->n) {
     char c = rest->p[0];
     *rest = (slp_str){rest->p + 1, rest->n - 1};
     if (c == quote) return 0;
-    /* Inside "" a backslash hides only a quote and itself. */
+    /* Inside double quotes a backslash escapes only a double quote and a backslash. */
     if (quote == '"' && c == '\\' && rest->n && (rest->p[0] == '"' || rest->p[0] == '\\')) {
       c = rest->p[0];
       *rest = (slp_str){rest->p + 1, rest->n - 1};

@@ -4,9 +4,9 @@
 typedef struct walker {
   slp_str rest;
   slp_buf *into;
-  slp_str open[SLP_XML_DEPTH_MAX]; /* with their prefixes */
-  size_t depth, matched;           /* the first `matched` open elements are those of the path */
-  const char *path;                /* what must still be matched; "" inside the element */
+  slp_str open[SLP_XML_DEPTH_MAX]; /* names of the open elements, with prefixes */
+  size_t depth, matched;           /* matched: how many open elements match the path */
+  const char *path;                /* the rest of the path, not matched yet; "" inside the wanted element */
   const char *path_at[SLP_XML_DEPTH_MAX];
   uint8_t found, taking, rooted;
 } walker;
@@ -15,7 +15,7 @@ static int is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == 
 static int starts(slp_str s, slp_str with) { return s.n >= with.n && memcmp(s.p, with.p, with.n) == 0; }
 static slp_str behind(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
-/* Moves behind `end`; *ret is the text before it. */
+/* Moves w->rest behind the next `end`. *ret is the text in front of that. Returns 0 or SLP_EBADDATA. */
 static int pass(walker *w, slp_str end, slp_str *ret) {
   const char *at = memmem(w->rest.p, w->rest.n, end.p, end.n);
   if (!at) return SLP_EBADDATA;
@@ -108,7 +108,7 @@ static slp_str without_prefix(slp_str name) {
   return colon ? behind(name, (size_t)(colon - name.p) + 1) : name;
 }
 
-/* Returns 1 if this name is next in the path; *ret is then the rest of the path. */
+/* Returns 1 if `name` is the next name in the path; *ret is then the rest of the path. */
 static int is_next(const char *path, slp_str name, const char **ret) {
   name = without_prefix(name);
   size_t n = strcspn(path, "/");
@@ -139,7 +139,7 @@ static int close_element(walker *w, slp_str name) {
   return 0;
 }
 
-/* Finds the end of a tag: a > outside of quotes. */
+/* Finds the end of a tag: a > outside of quotes. Returns 0 or SLP_EBADDATA. */
 static int tag_end(slp_str s, size_t *ret) {
   char quote = 0;
   for (size_t i = 0; i < s.n; i++) {

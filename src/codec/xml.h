@@ -1,5 +1,5 @@
-/* xml.h - finds the text of one element in a small XML document: the answers of STS. No DTDs, no validation
- * beyond what finding needs: tags must nest, and there is one root. */
+/* xml.h - finds the text of one element in a small XML document, such as an answer of STS. No DTDs. Little is
+ * validated: tags must nest, and there must be one root. */
 #ifndef SLP_CODEC_XML_H
 #define SLP_CODEC_XML_H
 
@@ -7,9 +7,9 @@
 
 #define SLP_XML_DEPTH_MAX 32
 
-/* Appends the text of the first element at `path` ("Root/Child/Name": names without prefixes), with entities
- * decoded and child elements left out. Returns 0, SLP_ENOENT, SLP_EBADDATA (not XML, or cut short),
- * SLP_ELIMIT (too deep), or an error of the buf. */
+/* Appends the text of the first element at `path` ("Root/Child/Name", names without prefixes). Entities are
+ * decoded, and child elements are left out. Returns 0, SLP_ENOENT, SLP_EBADDATA (not XML, or cut short),
+ * SLP_ELIMIT (nested too deeply), or an error of the buffer. */
 int slp_xml_text(slp_str document, const char *path, slp_buf *into);
 
 #endif
