@@ -1,9 +1,9 @@
-/* curl_http.c - HTTP calls on libcurl: one multi handle per lane, a queue in front of each, and the life of a
- * transfer from slp_http_send to on_done.
+/* curl_http.c - HTTP calls on libcurl: one multi handle for each lane, a queue in front of each multi handle,
+ * and the life of a transfer from slp_http_send to on_done.
  *
- * libcurl is entered only from events, timers and the functions of host.h, never from inside its own
- * callbacks (CURLM_RECURSIVE_API_CALL in libcurl-errors(3)). After anything that may finish a transfer, the
- * multi handle's messages are read. */
+ * libcurl is called only from events, timers and the functions of host.h, never from inside its own callbacks
+ * (CURLM_RECURSIVE_API_CALL in libcurl-errors(3)). After each call that may finish a transfer, drain() reads
+ * the messages of the multi handle. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -16,13 +16,13 @@
 /* Used if a call sets no connect_ms_max or total_ms_max. */
 #define CONNECT_MS 4000
 #define TOTAL_MS 30000
-#define PUSH_MAX 4096 /* subscriptions at a time: one for each shard that is read */
-/* If curl asks for "now" from inside "now" more often than this in a row, it gets a millisecond instead, so
- * that it can't spin the loop. */
+#define PUSH_MAX 4096 /* the most calls of the PUSH lane at a time: one subscription for each shard */
+/* While its timeout is handled, curl may ask for the next timeout "now". After this many times in a row it
+ * gets one in a millisecond, so that curl can't keep the loop busy without end. */
 #define KICKS_IN_ROW_MAX 8
-/* All transfers added since the last kick are started by one call into curl, which takes 10 to 15 us for
- * each. After this many the kick goes to the front of the queue, or a hundred of them would make one long
- * event. */
+/* The kick event starts all transfers added since the last kick, by one call into curl, which takes 10 to 15
+ * us for each. When this many are added, the kick moves to the front of the event queue. Otherwise a hundred
+ * transfers could make one long event. */
 #define STARTS_A_KICK_MAX 16
 
 /* ---- curl's timer and the way in ------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static void drain(slp_curl_lane *lane) {
   int left;
   while ((msg = curl_multi_info_read(lane->multi, &left))) {
     if (msg->msg != CURLMSG_DONE) continue;
-    CURLcode rc = msg->data.result; /* msg is gone when its handle is removed */
+    CURLcode rc = msg->data.result; /* copied, because msg is freed when its handle is removed */
     char *t = NULL;
     curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &t);
     transfer_done((slp_transfer *)(void *)t, rc);
@@ -77,8 +77,8 @@ void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events) {
   lane->acts++;
   CURLMcode rc = curl_multi_socket_action(lane->multi, fd, events, &running);
   drain(lane);
-  /* BAD_SOCKET: curl has closed the socket meanwhile, and there is nothing to tell it. After other errors (no
-   * memory, a multi handle that gave up) the transfers would hang until their deadlines, so they are
+  /* CURLM_BAD_SOCKET means that curl has closed the socket meanwhile, which is fine. After any other error
+   * (no memory, a multi handle that gave up) the transfers would hang until their deadlines, so they are
    * ended. */
   if (rc != CURLM_OK && rc != CURLM_BAD_SOCKET)
     while (!slp_list_empty(&lane->running)) {
@@ -96,13 +96,13 @@ static void on_call_done(slp_event *ev) {
 }
 
 static void call_done(slp_uv_host *u, slp_http *call) {
-  slp_unpost(&call->more); /* on_done finds the whole body, so on_more need not come */
+  slp_unpost(&call->more); /* on_done sees the whole body, so on_more need not be called */
   call->done_us = slp_now_refresh_us(&u->host);
   call->ev.run = on_call_done;
   slp_post(&u->host, &call->ev);
 }
 
-/* Removes the transfer from curl and puts it into the idle list; the call no longer belongs to it. */
+/* Removes the transfer from curl and puts it into the idle list. Its call has no transfer any more. */
 static void transfer_release(slp_transfer *t) {
   slp_curl_lane *lane = t->lane;
   slp_host *h = &lane->u->host;
@@ -118,7 +118,7 @@ static void transfer_release(slp_transfer *t) {
   h->turns.http_in_flight--;
 }
 
-/* Explains why one of our callbacks ended the transfer. */
+/* Sets the error of a call whose transfer was ended by on_header or on_body. */
 static void explain_stop(const slp_transfer *t) {
   slp_http *call = t->call;
   char place[SLP_WHERE_MAX];
@@ -158,7 +158,8 @@ static void explain_failure(slp_transfer *t, CURLcode rc) {
   call->error = slp_curl_explain(call->error_text, sizeof call->error_text, slp_str_of(call->url), &f);
 }
 
-/* Notes where the answer may come from. In plain HTTP, 407 is always the proxy's. */
+/* Writes into error_text which host, by which proxy, may have sent the answer. Without TLS a 407 always comes
+ * from the proxy, so it is an error of the proxy. */
 static void explain_answer(slp_transfer *t) {
   slp_http *call = t->call;
   slp_where(slp_str_of(call->url), &t->proxy, call->error_text);
@@ -211,8 +212,8 @@ static void on_total(slp_timer *timer) {
 }
 
 /* ---- pausing --------------------------------------------------------------------------------- */
-/* Called from inside the write callback. Time spent paused is ours, not the server's, so the deadline
- * stops. */
+/* Called by curl's write callback. The deadline does not run during a pause, because the server is not to
+ * blame for it. */
 void slp_transfer_pause(slp_transfer *t) {
   slp_host *h = &t->lane->u->host;
   uint64_t now = h->ops->mono_us(h);
@@ -229,8 +230,9 @@ static void on_resume(slp_event *ev) {
   if (t->paused) slp_timer_set_reserved(h, &t->total, slp_after_us(slp_now_refresh_us(h), t->total_left_us));
   t->paused = t->sliced = 0;
   lane->acts++;
-  /* Hands over what curl kept, by the write callback, which may pause again. Only the return value tells a
-   * failure there: curl 7.88 would go on as if the bytes had been taken. */
+  /* curl_easy_pause() passes the bytes that curl kept to the write callback, which may pause again. If the
+   * callback fails, only this return value says so: curl 7.88 would continue as if the bytes had been
+   * taken. */
   CURLcode rc = curl_easy_pause(t->easy, CURLPAUSE_CONT);
   if (rc != CURLE_OK || t->stopped_by) transfer_done(t, rc != CURLE_OK ? rc : CURLE_WRITE_ERROR);
   slp_curl_act(lane, CURL_SOCKET_TIMEOUT, 0);
@@ -350,11 +352,12 @@ void slp_curl_cancel(slp_host *h, slp_http *call) {
   }
 }
 
-/* Answers that go on for minutes may share a connection only if libcurl
- *   - reports each one that was aborted as aborted, as it does since 8.0.0 ("http2: fix handling of RST and
- *     GOAWAY to recognize partial transfers", curl's commit 48cd032623); 7.88 calls most of them complete;
- *   - closes the window of a paused one and opens it again, as it does since 8.14.0 ("http2: fix stream
- *     window size after unpausing", 5fbd78eb2d); in some versions before, a paused answer never went on. */
+/* Calls whose answers last minutes may share an HTTP/2 connection only if libcurl has both of these mends:
+ *   - 8.0.0: an answer that was aborted is reported as aborted ("http2: fix handling of RST and GOAWAY to
+ *     recognize partial transfers", curl's commit 48cd032623). libcurl 7.88 reports most of them as complete.
+ *   - 8.14.0: the stream window of a paused answer is closed, and opened again after the pause ("http2: fix
+ *     stream window size after unpausing", 5fbd78eb2d). In some versions before, a paused answer never
+ *     continued. */
 #define MULTIPLEX_SINCE 0x080e00u
 
 int slp_curl_may_multiplex(unsigned version, int features) {
@@ -366,16 +369,16 @@ int slp_curl_lane_multiplexes(const slp_curl_lane *lane) {
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
-/* Returns the numbers that the next two descriptors of this process will have. */
+/* Finds the numbers that the next two descriptors of this process will have; -1: none is free. */
 static void find_free(uv_loop_t *loop, int ret[2]) {
   for (int i = 0; i < 2; i++) ret[i] = fcntl(uv_backend_fd(loop), F_DUPFD_CLOEXEC, 0);
   for (int i = 0; i < 2; i++)
     if (ret[i] >= 0) close(ret[i]);
 }
 
-/* Keeps the sockets by which a multi handle wakes itself from child processes. libcurl 7.88 makes this pair
- * without CLOEXEC, so each child would have it: it could write to it, and it counts against the child's
- * limit. */
+/* Sets CLOEXEC on the socket pair by which a multi handle wakes itself, if fds is such a pair. libcurl 7.88
+ * makes the pair without CLOEXEC. Each child process would inherit it, could write to it, and could open two
+ * descriptors fewer. */
 static void keep_from_children(const int fds[2]) {
   for (int i = 0; i < 2; i++) {
     struct sockaddr_storage address = {0};
@@ -405,7 +408,8 @@ static int lane_open(slp_uv_host *u, slp_curl_lane *lane, uint32_t running_max) 
       curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane) ||
       curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING,
                         slp_curl_lane_multiplexes(lane) ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING) ||
-      /* With fewer than the transfers in flight, every finished request would close the oldest connection. */
+      /* If curl kept fewer connections than there are transfers in flight, each finished request would close
+       * the oldest connection. */
       curl_multi_setopt(lane->multi, CURLMOPT_MAXCONNECTS, (long)running_max))
     return SLP_ENOMEM;
   return slp_curl_sockets_multi(lane);
@@ -418,8 +422,8 @@ static int copy_paths(slp_uv_host *u, const slp_uv_options *o, const curl_versio
   u->user_agent = slp_strdup(mem, slp_str_of(agent));
   if (!u->user_agent) return SLP_ENOMEM;
   if (file && !(u->ca_file = slp_strdup(mem, slp_str_of(file)))) return SLP_ENOMEM;
-  /* A directory of certificates is used only if libcurl was built without a file: see
-   * slp_transfer_easy_options. */
+  /* A directory of certificates is used only if libcurl was built without a file: see tls_options() in
+   * curl_transfer.c. */
   if (!file && v->capath && !(u->ca_path = slp_strdup(mem, slp_str_of(v->capath)))) return SLP_ENOMEM;
   return 0;
 }

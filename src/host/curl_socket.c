@@ -16,14 +16,14 @@ struct slp_curl_socket {
   uv_poll_t poll;
   slp_curl_lane *lane;
   curl_socket_t fd;
-  slp_event ev; /* tells `events` to curl */
+  slp_event ev; /* passes `events` to curl */
   /* 1: opened by on_open, so on_close_socket will come. 0: the wake-up pair of a resolver thread, which curl
    * closes without telling us, right after REMOVE. */
   uint8_t ours;
   uint8_t gone;   /* 1: uv_close was called; only the memory is left */
   uint8_t wanted; /* UV_READABLE | UV_WRITABLE that curl waits for now */
-  uint8_t armed;  /* what libuv was told to watch for */
-  uint8_t events; /* CURL_CSELECT_* */
+  uint8_t armed;  /* UV_READABLE | UV_WRITABLE that libuv watches for now */
+  uint8_t events; /* CURL_CSELECT_* that curl was not told yet */
 };
 typedef struct slp_curl_socket curl_socket;
 
@@ -38,8 +38,9 @@ static void on_poll_closed(uv_handle_t *handle) {
   slp_uv_drop(u);
 }
 
-/* The handle must stop before the descriptor is closed: libuv 1.44 aborts the process when it changes
- * the mask of a descriptor that is gone (uv__io_poll in its src/unix/epoll.c, where epoll_ctl fails). */
+/* Closes the poll handle of a socket, and forgets the socket. This must happen before the descriptor is
+ * closed: libuv 1.44 aborts the process when it changes the mask of a descriptor that is gone (uv__io_poll in
+ * its src/unix/epoll.c, where epoll_ctl fails). */
 static void forget(curl_socket *s) {
   s->gone = 1;
   s->wanted = s->armed = 0;
@@ -50,9 +51,9 @@ static void forget(curl_socket *s) {
 
 static void arm(curl_socket *s);
 
-/* Returns 1 if no transfer uses the connection. A paused transfer is not watched either, but data on its
- * socket belongs to it. Nor does curl always tell which connection a transfer got: if the transfer before it
- * was watched in the same way, nothing changes. */
+/* Returns 1 if no transfer uses the connection. A paused transfer's socket is not watched, but data on it
+ * belongs to the transfer. A transfer whose socket is not known may use any connection: curl does not name
+ * the socket if the transfer before was watched in the same way. */
 static int rests(const curl_socket *s) {
   if (!s->ours) return 0;
   SLP_LIST_EACH(&s->lane->running, it) {
@@ -62,10 +63,10 @@ static int rests(const curl_socket *s) {
   return 1;
 }
 
-/* Ends a connection on which data arrived while no transfer uses it: a second answer or a farewell. libcurl
- * 7.88 would take that for the answer to the next request. So it is thrown away and the socket is shut down:
- * curl finds the connection dead, and takes another before it sends anything. Over TLS a session ticket that
- * arrives so late costs a connection, nothing else. */
+/* Ends a connection on which data arrived while no transfer uses it, such as a second answer or a message
+ * before closing. libcurl 7.88 would take that data for the answer to the next request. So the data is read
+ * and thrown away, and the socket is shut down: curl finds the connection dead, and takes another one before
+ * it sends anything. Over TLS, a session ticket that arrives so late costs a connection, nothing else. */
 static void end_if_spoken_on(const curl_socket *s) {
   char bytes[16 << 10];
   if (!rests(s) || recv(s->fd, bytes, sizeof bytes, MSG_DONTWAIT) <= 0) return;
@@ -83,7 +84,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
     if (!s->wanted) return;
     s->events |= CURL_CSELECT_ERR | CURL_CSELECT_IN | CURL_CSELECT_OUT;
   } else if (!(s->wanted & events)) {
-    uv_poll_stop(poll); /* REMOVE is carried out only now */
+    uv_poll_stop(poll); /* curl's CURL_POLL_REMOVE is carried out only now */
     s->armed = 0;
     if (s->wanted)
       arm(s);
@@ -99,8 +100,8 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
 
 static void arm(curl_socket *s) {
   if (s->armed == s->wanted) return;
-  /* This fails only for a descriptor that is not open, which on_close_socket rules out. If it failed, the
-   * call's own deadline would end the call. */
+  /* uv_poll_start fails only for a descriptor that is not open, which on_close_socket rules out. If it
+   * failed, the deadline of the call would end the call. */
   if (uv_poll_start(&s->poll, s->wanted, on_poll) == 0) s->armed = s->wanted;
 }
 
@@ -109,9 +110,9 @@ static void on_ready(slp_event *ev) {
   int events = s->events;
   s->events = 0;
   slp_uv_host *u = s->lane->u;
-  /* curl does not repeat itself for a mask that has not changed, so a handle that libuv stopped because
-   * of an error is started again here. The memory of s outlives this function: it is freed by libuv's
-   * close callback, and never from inside a turn. */
+  /* libuv stops a handle after an error, and curl does not ask again for the events that it asked for before.
+   * So the handle is started again here. The memory of s outlives this function: only libuv's close callback
+   * frees it, and that never runs inside a turn. */
   slp_curl_act(s->lane, s->fd, events);
   if (!u->closing && !s->gone && s->wanted) arm(s);
 }
@@ -127,9 +128,10 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
     lane->sockets = grown;
     lane->sockets_n = need;
   }
-  /* The descriptor is new, and has the number of an old one. libcurl 7.88 closes the socket of an address
-   * that it gives up for the next one without telling us (cf_socket_close: "we did never publish it"). It
-   * goes on to believe that the number is watched as before, so we watch it as before. */
+  /* If there is an entry for this number already, its socket was closed without on_close_socket. libcurl 7.88
+   * does that when it gives up an address for the next one (cf_socket_close: "we did never publish it"). Then
+   * curl believes that the number is still watched as before, so the new socket is watched like the old
+   * one. */
   curl_socket *stale = lane->sockets[fd];
   uint8_t wanted = stale ? stale->wanted : 0;
   if (stale) forget(stale);
@@ -167,7 +169,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *un
     }
     s->wanted = s->events = 0;
     slp_unpost(&s->ev);
-    /* Readable may stay armed, see the head of this file. Writable would wake the loop at once. */
+    /* UV_READABLE may stay armed, see the head of this file. UV_WRITABLE would wake the loop at once. */
     if (s->armed & UV_WRITABLE) {
       uv_poll_stop(&s->poll);
       s->armed = 0;
@@ -177,8 +179,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *un
   if (lane->u->closing) return 0;
   if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &t) == CURLE_OK && t) ((slp_transfer *)(void *)t)->fd = fd;
   if (!s) s = make(lane, fd, 0);
-  /* Without memory we go on, although a resolver's wake-up pair is not watched then: curl looks at it by a
-   * timer as well. A negative result would end every transfer of the lane. */
+  /* Without memory the wake-up pair of a resolver is not watched, but the transfer continues: curl looks at
+   * the pair by a timer as well. A negative result here would end every transfer of the lane. */
   if (!s) return 0;
   s->wanted = (uint8_t)((what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0));
   arm(s);
@@ -189,7 +191,7 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
   slp_curl_lane *lane = arg;
   (void)purpose;
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
-  lane->socket_error = fd < 0 ? errno : 0; /* libcurl does not report it */
+  lane->socket_error = fd < 0 ? errno : 0; /* kept here, because libcurl does not report it */
   if (fd < 0) return CURL_SOCKET_BAD;
   if (lane->u->closing || !make(lane, fd, 1)) {
     close(fd);

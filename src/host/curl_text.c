@@ -1,4 +1,5 @@
-/* curl_text.c - turns a result of libcurl into an error code of ours and one sentence with host and port. */
+/* curl_text.c - turns a failure of libcurl into an error code of this library, and a sentence with host and
+ * port. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -71,8 +72,8 @@ static int has_memory(slp_mem *mem) {
   return p != NULL;
 }
 
-/* libcurl 7.88 also reports a lack of memory if a line of a head is longer than 100 KiB, or one of a trailer
- * longer than 4 KiB. */
+/* libcurl 7.88 reports a lack of memory also if a line of a head is longer than 100 KiB, or a line of a
+ * trailer longer than 4 KiB. */
 static int no_memory(char *text, size_t room, const char *place, const slp_curl_failure *f, int may_be_line) {
   if (may_be_line && has_memory(f->mem)) return line_too_long(text, room, place);
   snprintf(text, room, "no memory for the call to %s", place);
@@ -81,11 +82,11 @@ static int no_memory(char *text, size_t room, const char *place, const slp_curl_
 
 static int lost(char *text, size_t room, const char *place, const slp_curl_failure *f) {
   if (strstr(f->detail, "Out of memory in chunked-encoding")) return no_memory(text, room, place, f, 1);
-  /* libcurl says this if a chunk's size makes no sense, or if a head has no end. */
+  /* libcurl uses these words if a chunk's size makes no sense, or if a head has no end. */
   if (strstr(f->detail, "chunked-encoding") || strstr(f->detail, "response headers"))
     return not_understood(text, room, place, f);
   int code = f->os_errno ? uv_translate_sys_error((int)f->os_errno) : UV_ECONNRESET;
-  /* errno may be left over from something else. Only these codes say something about a connection. */
+  /* The errno may be left over from another call. Only these codes say something about a connection. */
   if (code != UV_EPIPE && code != UV_ETIMEDOUT && code != UV_EHOSTUNREACH && code != UV_ENETUNREACH)
     code = UV_ECONNRESET;
   snprintf(text, room, "connection to %s lost: %s", place, uv_strerror(code));
@@ -118,7 +119,8 @@ static int tls_failed(char *text, size_t room, const char *place, const slp_curl
   return SLOOP_ETLS;
 }
 
-/* Returns what to do about a certificate, judged by the words of OpenSSL and libcurl. */
+/* Returns advice on a certificate that was not accepted. `why` is the reason in the words of OpenSSL and
+ * libcurl. */
 static const char *certificate_remedy(const char *why, int of_proxy) {
   if (strstr(why, "expired") || strstr(why, "not yet valid"))
     return "check this machine's clock, or have the certificate renewed";
@@ -136,8 +138,8 @@ static int certificate(char *text, size_t room, const char *place, const slp_cur
   return SLOOP_ETLS;
 }
 
-/* Returns why libcurl could not use the file. Opening it here is safe, because libcurl has just opened it
- * too. */
+/* Returns why libcurl could not use a file of certificates. Opening the file here is safe, because libcurl
+ * has just opened it too. */
 static const char *bundle_trouble(const char *path) {
   struct stat st;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -162,8 +164,8 @@ static int bad_bundle(char *text, size_t room, const slp_curl_failure *f) {
 
 /* ---- proxies --------------------------------------------------------------------------------- */
 
-/* Names the schemes that a proxy asks for, as in "NTLM or Negotiate"; "" if Basic is one of them, or none is
- * known. */
+/* Writes the authentication schemes that a proxy asks for, as in "NTLM or Negotiate"; "" if Basic is one of
+ * them, or none is known. */
 static void name_schemes(long schemes, char out[60]) {
   static const struct {
     long bit;
@@ -209,7 +211,8 @@ int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *
   return passes ? UV_EHOSTUNREACH : SLOOP_EPROXY;
 }
 
-/* Does not use libcurl's own text, which quotes the whole URL of the proxy, with its password. */
+/* Says that the variable holds no URL of a proxy. libcurl's own text is not used, because it quotes the whole
+ * URL of the proxy, with its password. */
 static int proxy_is_none(char *text, size_t room, const slp_curl_failure *f) {
   snprintf(text, room, "%s is not the URL of a proxy: check it; it looks like http://HOST:PORT",
            f->proxy->variable);
@@ -266,7 +269,7 @@ static int explain(char *text, size_t room, const char *place, const slp_curl_fa
   }
 }
 
-/* Explains what went wrong between here and the proxy. The host behind the proxy has no part in it. */
+/* Explains a failure between this machine and the proxy. The host behind the proxy has no part in it. */
 static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_failure *f) {
   char place[SLP_WHERE_MAX];
   const slp_proxy *p = f->proxy;
@@ -275,7 +278,7 @@ static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_fa
     return slp_refused_by_proxy(text, room, url, p, (int)f->connect_code, f->proxy_schemes);
   snprintf(place, sizeof place, "the proxy %s (%s)", p->place, p->variable);
   int code;
-  if (strstr(f->detail, "CONNECT tunnel failed")) { /* the answer has no status */
+  if (strstr(f->detail, "CONNECT tunnel failed")) { /* the proxy's answer has no status */
     snprintf(text, room, "%s does not answer in HTTP", place);
     code = SLOOP_EPROXY;
   } else if (f->rc == CURLE_RECV_ERROR && strstr(f->detail, "CONNECT aborted")) {
@@ -298,7 +301,7 @@ int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failur
     slp_where(url, f->proxy, place);
     code = explain(text, room, place, f);
   }
-  /* A certificate carries names that others chose, so only printable ASCII is kept. */
+  /* The text may contain names out of a certificate, which others chose. So only printable ASCII is kept. */
   for (char *p = text; *p; p++)
     if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f) *p = '?';
   return code;

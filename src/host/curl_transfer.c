@@ -5,11 +5,13 @@
 #include "codec/date.h"
 #include "sloop.h"
 
-/* A larger Content-Length is not reserved at once, but believed only as its bytes arrive. */
+/* The memory for a body is reserved at once, by its Content-Length, only up to this size. For a longer body
+ * it grows as the bytes arrive. */
 #define RESERVE_MAX ((uint64_t)32 << 20)
-/* Sizes of curl's receive buffer, which it allocates again for each call. No TLS record is larger than 16
- * KiB. In plain text a larger buffer saves system calls. One of 256 KiB leaves the CPU's nearest cache, and
- * glibc gives the memory of 8 such buffers back to the system each time they are freed. */
+/* Sizes of curl's receive buffer, which curl allocates for each call. Over TLS the small one is enough,
+ * because no TLS record is larger than 16 KiB. Without TLS a larger buffer saves system calls. A buffer of
+ * 256 KiB would not fit the CPU's nearest cache, and glibc would return the memory of 8 of them to the system
+ * each time they are freed. */
 #define BUFFER_SMALL (32u << 10)
 #define BUFFER_LARGE (64u << 10)
 #define LARGE_BODY (64u << 10)
@@ -44,7 +46,8 @@ static void take_number(slp_str s, uint64_t max, uint64_t *ret) {
   if (slp_parse_u64(s, &v) == 0 && v <= max) *ret = v;
 }
 
-/* A status line begins a new head, so headers of an interim answer (100, or a proxy's) do not count. */
+/* Forgets the headers so far, when a status line begins a new head: headers of an interim answer (100, or a
+ * proxy's) do not count. */
 static void head_begins(slp_transfer *t) {
   slp_http *call = t->call;
   t->length = UINT64_MAX;
@@ -58,7 +61,7 @@ static void head_begins(slp_transfer *t) {
 static void take_header(slp_transfer *t, slp_str name, slp_str value) {
   slp_http *call = t->call;
   uint64_t crc = UINT64_MAX;
-  switch (name.n) { /* the length alone rules out nearly every header */
+  switch (name.n) { /* the name's length alone rules out nearly every header */
     case 4:
       if (name_is(name, "date") && slp_date_parse_http(value, &call->date_ms)) call->date_ms = -1;
       break;
@@ -93,8 +96,8 @@ static size_t stop(slp_transfer *t, int why) {
   return 0;
 }
 
-/* Takes one header line, and counts its bytes: libcurl keeps every header that comes. 7.88 ends heads of more
- * than 300 KiB, and trailers never. */
+/* Takes one line of the headers, and counts its bytes, because libcurl keeps every header. libcurl 7.88 ends
+ * heads of more than 300 KiB, but has no limit for trailers. */
 static size_t on_header(char *p, size_t size, size_t n, void *arg) {
   slp_transfer *t = arg;
   size_t whole = size * n, end = whole, colon = 0;
@@ -116,8 +119,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *arg) {
 }
 
 /* ---- the answer's body ----------------------------------------------------------------------- */
-/* Reserves exactly what is announced, once. Growing by doubling would copy a large page several times, and
- * leave up to as much again unused. */
+/* Reserves exactly the announced length of the body, once. Growing by doubling would copy a large page
+ * several times, and leave up to as much memory again unused. */
 static int reserve_all(slp_transfer *t, slp_buf *into) {
   size_t need = into->n + (size_t)t->length;
   if (into->p && need <= into->cap) return 0;
@@ -128,10 +131,10 @@ static int reserve_all(slp_transfer *t, slp_buf *into) {
   return 0;
 }
 
-/* Returns 1 if the transfer has had its share of this event: it pauses, and continues by an event of its own.
- * libcurl 7.88 reads a plain socket for as long as bytes are there, up to a hundred buffers: 25 MB in one
- * event. curl copies aside the bytes that it has at the pause. They are fewest at the last 16 KiB piece of a
- * full buffer, so the pause waits a little for one. */
+/* Returns 1 if the transfer has had its share of this event. Then it pauses, and an event of its own
+ * continues it. libcurl 7.88 reads a socket without TLS for as long as bytes are there, up to a hundred
+ * buffers: 25 MB in one event. At a pause curl copies the bytes that it has received and not passed on. They
+ * are fewest at the last 16 KiB piece of a full buffer, so the pause is put off a little to such a piece. */
 static int had_its_share(slp_transfer *t, size_t n) {
   slp_curl_lane *lane = t->lane;
   if (t->slice_act != lane->acts) {
@@ -160,7 +163,7 @@ static void tell_more(slp_transfer *t) {
   slp_post(&t->lane->u->host, &call->more);
 }
 
-/* Tells early what would otherwise be known only at the end. */
+/* Sets the call's status and length while its body still arrives. */
 static void tell_head(slp_transfer *t) {
   long status = 0;
   curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -194,9 +197,10 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg) {
   return n;
 }
 
-/* Runs just before the request is written, on every connection it is written to. libcurl sends a request
- * again by itself if a kept connection dies before the first byte of an answer. A conditional write would
- * then meet its own first copy. test/wire/facts.c and answers.c show both. */
+/* libcurl's callback just before it writes the request, on each connection on which it does so. libcurl sends
+ * a request again by itself if a kept connection dies before the first byte of an answer. A conditional write
+ * would then fail because of its own first copy, so a call with `once` is ended instead. test/wire/facts.c
+ * and answers.c show both. */
 static int on_request_begins(void *arg, char *ip, char *local_ip, int port, int local_port) {
   slp_transfer *t = arg;
   slp_turn_stats *stats = &t->lane->u->host.turns;
@@ -240,8 +244,8 @@ static int value_valid(slp_str value) {
 /* Headers that libcurl would add by itself; "Name:" removes one. */
 static const char *const unwanted[] = {"Expect:", "Accept:", "Content-Type:"};
 
-/* Builds the list of headers. libcurl only reads it, so its nodes and texts lie in two blocks that are used
- * again and again, instead of two allocations for each header. */
+/* Builds the list of headers. libcurl only reads the list, so its nodes and texts lie in two blocks that
+ * every call uses again, instead of two allocations for each header. */
 static int build_headers(slp_transfer *t, const slp_http *call) {
   size_t bytes = 0, n = 0, types = 0;
   for (size_t i = 0; i < call->headers_n; i++) {
@@ -259,13 +263,13 @@ static int build_headers(slp_transfer *t, const slp_http *call) {
   }
   slp_buf *text = &t->header_text;
   slp_buf_clear(text);
-  /* All room is made first: the nodes point into the text, so it must not move. */
+  /* All room is reserved first: the nodes point into the text, so it must not move. */
   if (slp_buf_reserve(text, bytes + 64)) return bytes > text->max ? SLP_EINVAL : SLP_ENOMEM;
   for (size_t i = 0; i < call->headers_n; i++) {
     slp_str value = call->headers[i].value;
     t->header_nodes[n++].data = text->p + text->n;
     slp_buf_add_str(text, call->headers[i].name);
-    slp_buf_add_z(text, value.n ? ": " : ";"); /* "Name;" is libcurl's way to say an empty value */
+    slp_buf_add_z(text, value.n ? ": " : ";"); /* libcurl's form of a header without a value is "Name;" */
     slp_buf_add_str(text, value);
     slp_buf_add_char(text, 0);
   }
@@ -278,8 +282,8 @@ static int build_headers(slp_transfer *t, const slp_http *call) {
 }
 
 /* ---- setting up ------------------------------------------------------------------------------ */
-/* Sets an option. Fails only without memory, or if this libcurl does not know the option; both end the
- * set-up. */
+/* Sets an option of the easy handle. This fails only without memory, or if this libcurl does not know the
+ * option. Then the calling function returns SLP_ENOMEM. */
 #define SET(option, value)                                                       \
   do {                                                                           \
     if (curl_easy_setopt(t->easy, option, value) != CURLE_OK) return SLP_ENOMEM; \
@@ -290,7 +294,7 @@ static int tls_options(slp_transfer *t) {
   SET(CURLOPT_SSL_VERIFYPEER, 1L);
   SET(CURLOPT_SSL_VERIFYHOST, 2L);
   SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-  /* libcurl keeps the parsed bundle only when there is no directory beside it: with Debian's default
+  /* libcurl caches the parsed file of certificates only if no directory is set as well. With Debian's default
    * directory every connection costs 18 ms instead of 0.5 ms. */
   SET(CURLOPT_CAINFO, u->ca_file);
   SET(CURLOPT_CAPATH, u->ca_path);
@@ -300,8 +304,8 @@ static int tls_options(slp_transfer *t) {
 
 static int connection_options(slp_transfer *t) {
   SET(CURLOPT_PROTOCOLS_STR, "http,https");
-  /* 2TLS: HTTP/2 if the server offers it in the TLS handshake. PIPEWAIT: a call waits for a connection that
-   * is being made, to see whether it can go out on that one. */
+  /* 2TLS: HTTP/2 if the server offers it in the TLS handshake. PIPEWAIT: while a connection is being made, a
+   * call waits to see whether it can share that connection. */
   int multiplexes = slp_curl_lane_multiplexes(t->lane);
   SET(CURLOPT_HTTP_VERSION, (long)(multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
   SET(CURLOPT_PIPEWAIT, (long)multiplexes);
@@ -309,7 +313,7 @@ static int connection_options(slp_transfer *t) {
   SET(CURLOPT_NOPROXY, "");
   SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   SET(CURLOPT_NOSIGNAL, 1L);
-  /* A call that ends while its name is being looked up must not wait for the resolver's thread. */
+  /* A call that ends while its host name is being looked up must not wait for the resolver's thread. */
   SET(CURLOPT_QUICK_EXIT, 1L);
   SET(CURLOPT_DNS_CACHE_TIMEOUT, 45L);
   SET(CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
@@ -342,14 +346,15 @@ static int is_loopback(slp_str url) {
   slp_url_place(url, place, sizeof place);
   if (strncmp(place, "[::1]:", 6) == 0 || strncmp(place, "localhost:", 10) == 0) return 1;
   if (strncmp(place, "127.", 4) != 0) return 0;
-  return strspn(place, "0123456789.") == strcspn(place, ":"); /* 127.evil.example is a name */
+  /* an address, not a name such as 127.evil.example */
+  return strspn(place, "0123456789.") == strcspn(place, ":");
 }
 
 static int set_method(slp_transfer *t, const slp_http *call) {
   slp_str method = slp_str_of(call->method);
   int post = slp_str_is(method, "POST");
   if (!name_valid(method)) return SLP_EINVAL;
-  /* GET and HEAD have no body; PUT and DELETE are a POST under another name. */
+  /* GET and HEAD have no body; PUT and DELETE are sent as a POST with another method. */
   if (slp_str_is(method, "GET") || slp_str_is(method, "HEAD")) {
     if (call->body.n) return SLP_EINVAL;
     SET(CURLOPT_HTTPGET, 1L);
@@ -361,12 +366,12 @@ static int set_method(slp_transfer *t, const slp_http *call) {
   SET(CURLOPT_POST, 1L);
   SET(CURLOPT_CUSTOMREQUEST, post ? NULL : call->method);
   SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
-  SET(CURLOPT_POSTFIELDS, call->body.n ? call->body.p : ""); /* curl does not copy it */
+  SET(CURLOPT_POSTFIELDS, call->body.n ? call->body.p : ""); /* curl does not copy the body */
   return 0;
 }
 
-/* Finds the proxy here and not by libcurl, so that a message can name it. The empty CURLOPT_NOPROXY keeps
- * libcurl from looking at the environment. */
+/* Finds the proxy here instead of by libcurl, so that a message can name the proxy. The empty CURLOPT_NOPROXY
+ * keeps libcurl from reading the environment. */
 static int set_proxy(slp_transfer *t, slp_str url) {
   t->proxy.variable = NULL;
   if (!t->call->no_proxy && !is_loopback(url)) slp_proxy_find(url, &t->proxy);
@@ -397,7 +402,8 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   if (!r) r = set_method(t, call);
   if (r) return r;
   SET(CURLOPT_URL, call->url);
-  /* libcurl shares connections only between calls that trust the same file */
+  /* A call with a bundle of its own never gets a connection of another call: libcurl shares connections only
+   * between calls with the same file. */
   if (t->own_ca || call->ca_bundle) {
     SET(CURLOPT_CAINFO, call->ca_bundle ? call->ca_bundle : t->lane->u->ca_file);
     t->own_ca = call->ca_bundle != NULL;
@@ -405,8 +411,8 @@ int slp_transfer_set_up(slp_transfer *t, slp_http *call) {
   SET(CURLOPT_HTTPHEADER, t->header_nodes);
   SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(call->connect_ms_max ? call->connect_ms_max : 4000));
   int large = !t->https && t->lane->body_usual >= LARGE_BODY;
-  /* libcurl 7.88 refuses this on a handle that still has its buffer, as after a failed look-up. Then the
-   * buffer keeps its size. */
+  /* libcurl 7.88 refuses this option on a handle that still has its buffer, for example after a failed
+   * look-up of a name. Then the buffer keeps its size. */
   (void)curl_easy_setopt(t->easy, CURLOPT_BUFFERSIZE, (long)(large ? BUFFER_LARGE : BUFFER_SMALL));
   return set_proxy(t, url);
 }

@@ -1,4 +1,4 @@
-/* err.c - libuv's names for its codes. */
+/* err.c - names and texts of libuv's error codes. */
 #include "host/err.h"
 
 #include <string.h>

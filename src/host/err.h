@@ -1,4 +1,5 @@
-/* err.h - libuv's names for its codes, without libuv's allocation for unknown ones. */
+/* err.h - names and texts of libuv's error codes, without the memory that libuv allocates for unknown
+ * codes. */
 #ifndef SLP_HOST_ERR_H
 #define SLP_HOST_ERR_H
 

@@ -10,7 +10,8 @@
 
 #define FIRST_LINE_MAX 256 /* as in the kernel: BINPRM_BUF_SIZE of Linux */
 
-/* Writes the interpreter that the first line names ("#!/bin/sh -e"). Returns 1 if there is one. */
+/* Reads the interpreter out of a script's first line: /bin/sh of "#!/bin/sh -e". Returns 1, or 0 if there is
+ * none. */
 static int read_interpreter(const char *path, char interpreter[FIRST_LINE_MAX]) {
   char line[FIRST_LINE_MAX + 1];
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -32,7 +33,7 @@ static int may_be_executed(const char *path) {
 
 static int is_there(const char *why) { return strcmp(why, "is not there") != 0; }
 
-/* Returns 1, or 0 and why the file can't be started. */
+/* Returns 1 if the file can be started, or 0 with the reason in `why`. */
 static int can_be_started(const char *path, char why[SLP_EXECUTABLE_WHY]) {
   char interpreter[FIRST_LINE_MAX];
   struct stat st;

@@ -2,9 +2,10 @@
  * and the functions of host.h that only call the implementation's table. */
 #include "host/host.h"
 
-/* Sub-buckets for each power of two in the histogram of turns. */
+/* Buckets for each power of two in the histogram of turns. */
 #define SUB 16
-/* Due timers may use this part of a turn while events wait, so that neither starves the other. */
+/* While events wait, the timers that are due may use this part of a turn, so that neither timers nor events
+ * starve. */
 #define TIMER_EVENTS_MAX (SLP_TURN_EVENTS_MAX / 2)
 #define TIMER_US_MAX (SLP_TURN_US / 2)
 
@@ -26,8 +27,8 @@ uint64_t slp_now_refresh_us(slp_host *h) {
   return h->now_us;
 }
 
-/* Reads the clock outside a turn, in calls of the user between two turns: the kept time may be very old
- * there. */
+/* Outside of a turn the clock is read again: the user may call between two turns, and the time of the last
+ * turn may be very old then. */
 uint64_t slp_now_us(slp_host *h) { return h->in_turn ? h->now_us : slp_now_refresh_us(h); }
 
 int64_t slp_wall_ms(slp_host *h) { return h->ops->wall_ms(h); }
@@ -155,8 +156,8 @@ int slp_timer_set(slp_host *h, slp_timer *t, uint64_t at_us) {
   return 0;
 }
 
-/* A reserved timer that is armed counts in timers_n and in timers_reserved: too much room is kept, never too
- * little. */
+/* A timer in a reserved place counts in timers_n and in timers_reserved while it is armed. So too much room
+ * is kept, never too little. */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us) {
   SLP_CHECK(t->slot || h->timers_n < h->timers_cap);
   timer_place(h, t, at_us);
@@ -193,7 +194,7 @@ static uint64_t bucket_top(size_t i) {
 
 static unsigned run_timers(slp_host *h, uint64_t start_us) {
   unsigned ran = 0;
-  /* Timers set from here on carry a later number and wait for the next turn. */
+  /* Timers set from here on get an `order` of at least `limit`, and wait for the next turn. */
   uint64_t limit = h->timers_order;
   while (h->timers_n && !h->closing) {
     slp_timer *t = h->timers[0];
@@ -215,7 +216,7 @@ static void turn_wish(slp_host *h, uint64_t start_us) {
     h->ops->wake(h, 0);
   else if (!h->timers_n)
     h->ops->wake(h, UINT64_MAX);
-  else /* at_us <= start: timers left over, or set to "now" during this turn */
+  else /* at_us <= start_us: timers left over, or set to "now" during this turn */
     h->ops->wake(h, h->timers[0]->at_us <= start_us ? 0 : h->timers[0]->at_us);
 }
 
@@ -253,7 +254,7 @@ uint64_t slp_host_turn_us_at(slp_host *h, double p) {
   double want = p * (double)h->turns.turns;
   for (size_t i = 0; i < SLP_TURN_BUCKETS; i++) {
     seen += h->turns.cpu_us[i];
-    /* The longest turn bounds its own bucket better than the bucket's edge does. */
+    /* For the bucket of the longest turn, cpu_us_max is a closer bound than the bucket's upper edge. */
     if (i == SLP_TURN_BUCKETS - 1) break; /* the last bucket has no upper edge */
     if (seen && (double)seen >= want) return slp_min_u64(bucket_top(i), h->turns.cpu_us_max);
   }

@@ -21,9 +21,8 @@
 #include "base/mem.h"
 #include "base/quota.h"
 
-/* A turn takes no further event after this many events, or after this time. One event alone may take longer
- * than that: it may be a transfer's share of bytes, or the end of a page whose memory goes back to the
- * system. */
+/* A turn begins no further event after this many events, or after this time. A single event may take longer,
+ * for example a transfer's share of bytes, or freeing a large page. */
 #define SLP_TURN_EVENTS_MAX 256
 #define SLP_TURN_US 500
 
@@ -32,27 +31,29 @@ typedef struct slp_host slp_host;
 /* ---- events: "do this in a turn, not now" -------------------------------------------------- */
 typedef struct slp_event {
   slp_list link;                     /* linked while posted */
-  void (*run)(struct slp_event *ev); /* the event is not posted any more when it runs */
+  void (*run)(struct slp_event *ev); /* called in a turn; the event may be posted again then */
 } slp_event;
-/* events run in the order they were posted; posting one twice does nothing */
+/* Posts the event; does nothing if it is posted already. Events run in the order in which they were
+ * posted. */
 void slp_post(slp_host *h, slp_event *ev);
 void slp_unpost(slp_event *ev); /* does nothing if the event is not posted */
 
 /* ---- time ----------------------------------------------------------------------------------- */
 uint64_t slp_now_us(slp_host *h); /* monotonic; the same during one turn, until refreshed */
-/* Reads the monotonic clock again; it only moves forward. The transport does so when it stamps sent_us and
- * done_us, so that neither is ever ahead of slp_now_us(). */
+/* Reads the monotonic clock again, and returns it; it only moves forward. The transport calls this to set
+ * sent_us and done_us, so that neither is ever ahead of slp_now_us(). */
 uint64_t slp_now_refresh_us(slp_host *h);
 int64_t slp_wall_ms(slp_host *h); /* Unix time; may jump */
 
 typedef struct slp_timer {
-  uint64_t at_us;                       /* UINT64_MAX: not armed */
-  uint64_t order;                       /* equal deadlines fire in the order they were set */
-  size_t slot;                          /* place in the heap + 1; 0: not armed */
-  void (*run)(struct slp_timer *timer); /* not armed when it runs; may set itself again */
+  uint64_t at_us; /* UINT64_MAX: not armed */
+  uint64_t order; /* of timers with equal deadlines, the one set first runs first */
+  size_t slot;    /* index in the heap + 1; 0: not armed */
+  /* called in a turn; the timer is not armed then, and may be set again */
+  void (*run)(struct slp_timer *timer);
 } slp_timer;
 /* Arms the timer, or moves it if it is armed. at_us in the past means the next turn. Returns 0, or
- * SLP_ENOMEM: not armed. */
+ * SLP_ENOMEM: the timer is not armed. */
 int slp_timer_set(slp_host *h, slp_timer *t, uint64_t at_us);
 void slp_timer_clear(slp_host *h, slp_timer *t);
 
@@ -65,15 +66,16 @@ uint64_t slp_random_below(slp_host *h, uint64_t below);
 /* Returns when a call of that kind may be sent, now or later (base/quota.h). All hosts of a process share the
  * limit, on whatever threads they run. */
 uint64_t slp_host_quota_take(slp_host *h, slp_str kind, uint32_t a_second);
-void slp_host_quota_refused(slp_host *h, slp_str kind); /* the service has refused such a call as too many */
+/* says that the service has refused such a call as one too many */
+void slp_host_quota_refused(slp_host *h, slp_str kind);
 
 /* ---- where it runs --------------------------------------------------------------------------- */
-/* This machine's name ("" when it has none; cut when longer) and this process's number. */
+/* Gets this machine's name (cut to 64 characters; "" if it has none) and the id of this process. */
 void slp_host_where(slp_host *h, char name[65], uint32_t *pid);
 
 /* ---- HTTP out ------------------------------------------------------------------------------- */
-/* A call of one lane never waits for a call of another. LEASES: heartbeats. PUSH: answers that go on for
- * minutes, so this lane has room for very many calls. */
+/* Each lane has its own queue, so a call never waits for a call of another lane. LEASES is for heartbeats.
+ * PUSH is for answers that last minutes, so it has room for very many calls. */
 typedef enum { SLP_LANE_PAGES, SLP_LANE_CONTROL, SLP_LANE_LEASES, SLP_LANE_PUSH, SLP_LANES } slp_lane;
 typedef struct slp_http_header {
   slp_str name, value;
@@ -89,35 +91,38 @@ typedef struct slp_http {
   size_t headers_n; /* Host, Content-Length are added by the transport */
   slp_str body;
   uint32_t connect_ms_max; /* 0: 4000 */
-  uint32_t total_ms_max;   /* from sending to the last byte, waiting for a connection excluded. 0: 30000 */
-  uint8_t once;            /* 1: a conditional write: the transport must not send it twice by itself */
-  uint8_t no_proxy;        /* 1: never through a proxy (metadata servers) */
-  const char *ca_bundle;   /* file of certificates to trust; NULL: the host's */
-  slp_buf *into;           /* the answer's body is appended here; its max is the cap (SLOOP_ETOOBIG) */
+  /* from the start of the transfer to the last byte; waiting in the lane's queue, and pauses, do not count.
+   * 0: 30000 */
+  uint32_t total_ms_max;
+  uint8_t once;          /* 1: a conditional write: the transport must not repeat it by itself */
+  uint8_t no_proxy;      /* 1: never through a proxy (metadata servers) */
+  const char *ca_bundle; /* file of certificates to trust; NULL: the host's */
+  slp_buf *into;         /* the answer's body is appended here; its max is the cap (SLOOP_ETOOBIG) */
   /* PURE. Returns 1 if the body may grow by `more` bytes, or 0 to pause the transfer until slp_http_resume().
    * NULL: it always may. */
   int (*may_grow)(struct slp_http *call, size_t more);
-  /* PURE. Called when a piece of the body is in `into`, and its bytes are still in the CPU's cache; status,
-   * length and head are known. May read what is there, and change it in its place. NULL: nobody asks. */
+  /* PURE. Called when a piece of the body was appended to `into`, and its bytes are still in the CPU's cache.
+   * Status, length and headers are set. May read the bytes in `into`, and change them in place. NULL: not
+   * called. */
   void (*on_piece)(struct slp_http *call);
   void (*on_done)(struct slp_http *call); /* from the turn queue, once; not after a cancel */
-  /* For those who look at `into` while it grows. Called from the turn queue, after bytes came; status and
-   * head are known then. May take bytes off, and exchange the buffer's memory, but not its maximum. NULL:
-   * nobody asks. */
+  /* For callers that read `into` while it grows. Called from the turn queue, after bytes were appended.
+   * Status and headers are set. May remove bytes, and exchange the buffer's memory, but not change its
+   * maximum. NULL: not called. */
   void (*on_more)(struct slp_http *call);
 
   /* The answer, set before on_done. */
   int error; /* 0, UV_E* (-errno), SLOOP_EREMOTE, SLOOP_ETOOBIG, SLOOP_ETLS, SLOOP_EPROXY */
-  /* What went wrong, with host and port, and no secrets. Without an error: which host, by which proxy, gave
-   * an answer that is not 200, or that is a text for people. */
+  /* What went wrong, with host and port, and no secrets. Without an error, but with a status other than 200
+   * or a content type text/..., it is the host, and the proxy, from which the answer may have come. */
   char error_text[256];
   int status;            /* 0: no answer */
   int64_t date_ms;       /* the Date header, whole seconds as ms; -1: none or unreadable */
-  uint64_t sent_us;      /* when the transport started this try (the clock as read then) */
+  uint64_t sent_us;      /* when the transport started the transfer (the clock as read then) */
   uint64_t done_us;      /* when the last byte was in */
-  uint8_t reused;        /* 1: it went out on a connection that was used before */
+  uint8_t reused;        /* 1: the request went out on a connection that was used before */
   uint64_t length;       /* announced length of the body; UINT64_MAX: none was announced */
-  uint8_t length_known;  /* 1: Content-Length or chunked, so a body that is cut is an error */
+  uint8_t length_known;  /* 1: Content-Length or chunked, so a body that is cut short is an error */
   char content_type[80]; /* lower case, without parameters */
   char error_type[160];  /* x-amzn-errortype, raw */
   char request_id[80];   /* x-amzn-requestid */
@@ -133,8 +138,8 @@ typedef struct slp_http {
 
 /* Sends the call. on_done always comes, even if the call can't start. */
 void slp_http_send(slp_host *h, slp_http *call);
-/* Cancels the call: on_done will not run, and nothing of the call is touched again. A call that has ended
- * already is fine. */
+/* Cancels the call: on_done will not run, and nothing of the call is touched again. May be called after the
+ * call has ended, too. */
 void slp_http_cancel(slp_host *h, slp_http *call);
 /* Continues a transfer that may_grow paused. */
 void slp_http_resume(slp_host *h, slp_http *call);
@@ -145,31 +150,34 @@ typedef struct slp_served slp_served;
 
 typedef struct slp_serve_answer slp_serve_answer;
 
-/* How a request is answered. The host answers the requests that it has read. Code that reads requests out of
- * a raw connection answers those. */
+/* The functions that answer a request. A request that the host has read is answered by the host's own. Code
+ * that reads requests out of a raw connection (slp_raw) supplies others. */
 typedef struct slp_serve_ops {
-  void (*serve)(slp_served *rq, const slp_serve_answer *answer); /* answer NULL: slp_serve_drop */
+  /* slp_serve; slp_serve_drop if answer is NULL */
+  void (*serve)(slp_served *rq, const slp_serve_answer *answer);
   void (*begin)(slp_served *rq, const slp_serve_answer *answer); /* slp_serve_begin */
   int (*more)(slp_served *rq, slp_str bytes);                    /* slp_serve_more */
   void (*end)(slp_served *rq);                                   /* slp_serve_end */
 } slp_serve_ops;
 
-/* A request being served. Valid until slp_serve() was called for it, or on_gone ran. */
+/* A request that was received. Valid until its answer is complete (slp_serve, slp_serve_end), slp_serve_drop
+ * was called, or on_gone ran. */
 struct slp_served {
   slp_listener *listener;
   const slp_serve_ops *by; /* who answers the request; NULL: the host */
   slp_str method, path;    /* path with query */
   slp_str body;
-  /* Returns the value of a request header, whose name is in lower case; {NULL,0} if it is absent. */
+  /* Returns the value of a request header; `name` must be in lower case. {NULL,0}: there is no such
+   * header. */
   slp_str (*header)(slp_served *rq, const char *name);
-  /* Set it to hear that the peer left before the answer. Called from the turn queue; rq is invalid
-   * afterwards. */
+  /* The server may set it to be told that the peer left before the answer was complete. Called from the turn
+   * queue; rq is invalid afterwards. */
   void (*on_gone)(slp_served *rq);
-  /* For an answer that goes on: called from the turn queue when all bytes given went out. NULL: nobody
-   * asks. */
+  /* Called from the turn queue when all bytes given to slp_serve_begin and slp_serve_more were sent. NULL:
+   * not called. */
   void (*on_sent)(slp_served *rq);
-  size_t waiting; /* for an answer that goes on: bytes given that did not go out yet */
-  void *user;     /* the server's own */
+  size_t waiting; /* bytes given to slp_serve_begin and slp_serve_more, not sent yet */
+  void *user;     /* for the server's use */
 };
 struct slp_serve_answer {
   int status;
@@ -182,33 +190,36 @@ struct slp_serve_answer {
   size_t cut_after;
   uint8_t close; /* close the connection after the answer */
 };
-/* Answers, at once or later; the request is invalid afterwards. */
+/* Answers the request, at once or later; rq is invalid afterwards. */
 void slp_serve(slp_served *rq, const slp_serve_answer *answer);
-/* Drops the connection without an answer, or in the middle of one that goes on. */
+/* Closes the connection without an answer, or in the middle of an answer that slp_serve_begin began. */
 void slp_serve_drop(slp_served *rq);
 /* Begins an answer whose length is not known: sends its head, and its body as the first piece. The request
- * stays valid until slp_serve_end, slp_serve_drop or on_gone. `cut_after` and `close` do not count. */
+ * stays valid until slp_serve_end, slp_serve_drop or on_gone. `cut_after` and `close` are ignored. */
 void slp_serve_begin(slp_served *rq, const slp_serve_answer *answer);
-/* Sends more of the answer; the bytes are copied. Returns 0, or SLP_ENOMEM: none of them was taken. */
+/* Sends a further piece of that answer; the bytes are copied. Returns 0, or SLP_ENOMEM: none of them will be
+ * sent. */
 int slp_serve_more(slp_served *rq, slp_str bytes);
-void slp_serve_end(slp_served *rq); /* when all has gone out the connection is free; rq is invalid */
+void slp_serve_end(slp_served *rq); /* ends that answer; rq is invalid afterwards */
 
-/* A connection that began with the listener's preface: its bytes go to the user. Valid until slp_raw_close()
- * was called for it, or on_gone ran. on_raw sets the three functions; the turn queue calls them. */
+/* A connection that began with the listener's preface. Its bytes go to the listener's user as they are. Valid
+ * until slp_raw_close() was called for it, or on_gone ran. slp_listener.on_raw must set the three functions,
+ * which the turn queue calls. */
 typedef struct slp_raw {
   slp_listener *listener;
-  void (*on_bytes)(struct slp_raw *raw, slp_str bytes); /* the preface comes first */
-  void (*on_written)(struct slp_raw *raw);              /* what slp_raw_write() was given went out */
+  void (*on_bytes)(struct slp_raw *raw, slp_str bytes); /* the first bytes are the preface */
+  void (*on_written)(struct slp_raw *raw);              /* the bytes of slp_raw_write() were sent */
   void (*on_gone)(struct slp_raw *raw);                 /* the connection has ended */
-  size_t held; /* set by the user: bytes that its requests take, for requests_bytes_max */
+  size_t held; /* set by the user: memory of its requests, counted in requests_bytes_max */
   void *user;
 } slp_raw;
-void slp_raw_write(slp_raw *raw, slp_buf *bytes); /* moves the bytes out; not again before on_written */
-void slp_raw_read(slp_raw *raw, int on);          /* 0: no on_bytes until 1, and the peer has to wait */
-/* Returns 1 if `more` bytes may be held beside what all requests of the listener take. */
+/* takes the content of `bytes`; must not be called again before on_written */
+void slp_raw_write(slp_raw *raw, slp_buf *bytes);
+void slp_raw_read(slp_raw *raw, int on); /* 0: stops on_bytes, so that the peer has to wait; 1: continues */
+/* Returns 1 if requests may take `more` bytes in addition to what all requests of the listener take now. */
 int slp_raw_has_room(slp_raw *raw, size_t more);
 typedef enum {
-  SLP_RAW_NOW,    /* closes at once; what the kernel has still goes out */
+  SLP_RAW_NOW,    /* closes at once; the kernel still sends what it has */
   SLP_RAW_LINGER, /* closes when the peer has read all that was written, or after a second */
   SLP_RAW_RESET   /* resets the connection when the kernel has sent what it has */
 } slp_raw_end;
@@ -217,31 +228,32 @@ void slp_raw_close(slp_raw *raw, slp_raw_end how);
 struct slp_listener {
   void (*on_request)(slp_listener *l, slp_served *rq); /* from the turn queue */
   void (*on_closed)(slp_listener *l);                  /* set by slp_listen_close */
-  uint16_t port;                                       /* the real one after slp_listen */
+  uint16_t port;                                       /* set by slp_listen: the port it listens on */
   size_t body_max;                                     /* larger requests get 413; 0: 16 MiB */
-  /* If this many connections are open, a new one takes the place of the oldest that asks nothing; from eight
-   * times as many on, of the oldest. 0: no limit. */
+  /* If this many connections are open, a new one replaces the oldest that has not sent a request. If all have
+   * sent one, up to eight times as many are accepted; then a new one replaces the oldest. 0: no limit. */
   size_t conns_max;
-  /* Memory of all requests that are not complete or not answered, without the first 64 KiB of each. A request
-   * that would need more gets 503. 0: no limit. */
+  /* The most memory of all requests that are not complete or not answered; the first 64 KiB of each do not
+   * count. A request that would need more gets 503. 0: no limit. */
   size_t requests_bytes_max;
   uint32_t conn_ms_max;    /* a connection of this age is closed; 0: no limit */
   uint32_t request_ms_max; /* a connection whose request takes longer is closed; 0: no limit */
   slp_str preface;         /* a connection that begins with these bytes is raw; empty: none is */
-  void (*on_raw)(slp_listener *l, slp_raw *raw); /* such a connection has begun */
+  void (*on_raw)(slp_listener *l, slp_raw *raw); /* a raw connection has begun */
   void *impl;
   slp_host *host; /* set by slp_listen */
 };
 /* address: "127.0.0.1" or "::1". port 0: any free one. Returns 0 or UV_E*. */
 int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
-/* Closes every connection. on_closed (may be NULL) comes later; then the memory is the caller's. If a request
- * was not answered, its on_gone runs before on_closed; without on_gone it is invalid from here on. */
+/* Closes the listener and all its connections. on_closed (may be NULL) comes later; from then on the host
+ * does not use l. If a request was not answered, its on_gone runs before on_closed; without on_gone the
+ * request is invalid from here on. */
 void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 
 /* ---- files (profiles, tokens): read whole, off the loop ------------------------------------- */
-/* A read of a pipe fails with SLP_FILE_PIPE_LATE when the pipe has not ended within SLP_FILE_PIPE_MS. That
- * is not ETIMEDOUT, which a file of a network file system may give. A pipe gives its bytes only once, so
- * the host keeps them for later reads of the same pipe, within bounds (uv_file.c). */
+/* Reading a pipe fails with SLP_FILE_PIPE_LATE if the pipe has not ended within SLP_FILE_PIPE_MS. The code is
+ * not ETIMEDOUT, because a file of a network file system may fail with that. A pipe gives its bytes only
+ * once, so the host keeps them for later reads of the same pipe, within bounds (uv_file.c). */
 #define SLP_FILE_PIPE_MS 10000u
 #define SLP_FILE_PIPE_LATE (-ETIME)
 typedef struct slp_file {
@@ -257,8 +269,8 @@ void slp_file_read(slp_host *h, slp_file *file);
 void slp_file_cancel(slp_host *h, slp_file *file);
 
 /* ---- work off the loop (SQLite) -------------------------------------------------------------- */
-/* The line in which one owner's work waits; one piece is done at a time. Zero it first. It must live until
- * the last piece of its work has answered or was freed. */
+/* The queue in which one owner's work waits; one piece of it runs at a time. Zero it first. It must live
+ * until each piece of its work has ended with on_done or on_left. */
 typedef struct slp_work_line {
   slp_list waiting;         /* slp_work.link */
   struct slp_work *running; /* NULL: none */
@@ -267,13 +279,13 @@ typedef struct slp_work_line {
 #define SLP_WORK_ROOM 192
 typedef struct slp_work {
   slp_work_line *line;
-  uint8_t urgent; /* 1: goes before waiting work that is not urgent */
+  uint8_t urgent; /* 1: runs before waiting work that is not urgent */
   uint8_t always; /* 1: runs even if it is cancelled (closing a file) */
-  /* runs on another thread; touches only what the work owns, and no host */
+  /* Runs on another thread. May touch only what the work owns, and no host. */
   void (*run)(struct slp_work *work);
   void (*on_done)(struct slp_work *work); /* from the turn queue, once; not after a cancel */
-  /* After a cancel, once: no thread runs the work any more. Maybe called from inside the cancel, maybe when
-   * the host is closing. Frees, and does nothing else. */
+  /* Called once after a cancel, when no thread runs the work any more: maybe from inside slp_work_cancel,
+   * maybe when the host is closing. Must only free memory. */
   void (*on_left)(struct slp_work *work);
   slp_event ev;
   slp_list link;
@@ -281,43 +293,45 @@ typedef struct slp_work {
   _Alignas(16) char room[SLP_WORK_ROOM]; /* for the implementation, so that sending can't fail */
 } slp_work;
 void slp_work_send(slp_host *h, slp_work *work);
-/* Only on_left comes after this. If the work was not sent, that does not come either. */
+/* After this only on_left is called, and not even that if the work was not sent. */
 void slp_work_cancel(slp_host *h, slp_work *work);
 
 /* ---- child processes (credential_process) --------------------------------------------------- */
 #define SLP_CHILD_SAID_MAX 1048576u /* bytes of standard error that a child may write */
 typedef struct slp_child {
   const char *const *argv; /* NULL at the end; [0] is looked for in PATH; no shell. Borrowed until done */
-  uint32_t total_ms_max;   /* 0: 60000. After this it is killed, with whatever it started */
-  slp_buf *into;           /* its standard output is appended; the max is the cap (SLP_E2BIG) */
-  char said[160];          /* the last line it wrote to standard error, or what is wrong with the program */
+  uint32_t total_ms_max;   /* the child is killed after this, with all that it started; 0: 60000 */
+  slp_buf *into;           /* the child's standard output is appended; max is the limit (SLP_E2BIG) */
+  char said[160];          /* the child's last line of standard error, or why the program can't start */
   uint32_t slow_ms;        /* 0: on_slow is never called */
-  /* Called in a turn, when the child has run for slow_ms. Called again when it has written another line to
-   * standard error, or the beginning of one, but once a second at most; `said` is that line. */
+  /* Called in a turn, when the child has run for slow_ms. From then on the host looks once a second for new
+   * text on standard error. It calls on_slow for each new line (the last eight), and for the beginning of a
+   * line; `said` is that line. */
   void (*on_slow)(struct slp_child *child);
-  /* 0, or why there is no exit status: UV_E* of starting it, SLP_ETIMEDOUT, SLP_E2BIG, SLP_ELIMIT (it wrote
-   * more than SLP_CHILD_SAID_MAX to standard error), ... */
+  /* 0, or why there is no exit status: UV_E* of starting the child, SLP_ETIMEDOUT, SLP_E2BIG, SLP_ELIMIT (the
+   * child wrote more than SLP_CHILD_SAID_MAX to standard error), ... */
   int error;
-  int status;                               /* its exit status */
-  int signal;                               /* the signal that ended it; 0: none */
+  int status;                               /* the child's exit status */
+  int signal;                               /* the signal that ended the child; 0: none */
   void (*on_done)(struct slp_child *child); /* from the turn queue, once; not after a cancel */
   slp_event ev;
   void *impl;
 } slp_child;
-/* Runs the child. Its standard input is empty, and it has no terminal. Always answers by on_done. */
+/* Runs the child. Its standard input is empty, and it has no terminal. on_done always comes, even if the
+ * child can't be started. */
 void slp_spawn(slp_host *h, slp_child *child);
 void slp_spawn_cancel(slp_host *h, slp_child *child); /* kills the child; does nothing if it does not run */
 
 /* ---- what turns cost ------------------------------------------------------------------------ */
 /* Buckets of CPU time: one for each of 0..15 us, then 16 for each power of two, so that no bucket is wider
- * than 1/16 of what it holds. The last one holds everything from 65 s on. */
+ * than 1/16 of its values. The last one holds everything from 65 s on. */
 #define SLP_TURN_BUCKETS 368
 typedef struct slp_turn_stats {
   uint64_t turns;
   uint64_t cpu_us_max; /* the longest turn, CPU time of this thread */
   /* The longest time that our code held the loop, callbacks of the user included; wall time. */
   uint64_t hold_us_max;
-  uint64_t cpu_us[SLP_TURN_BUCKETS];    /* how many turns fell into each bucket */
+  uint64_t cpu_us[SLP_TURN_BUCKETS];    /* number of turns in each bucket */
   uint64_t http_in_flight, http_queued; /* calls in flight, and those that wait for a place */
   uint64_t connections_opened;
   uint64_t http_replays; /* requests libcurl sent a second time by itself (never `once` ones) */
@@ -336,12 +350,12 @@ typedef struct slp_host_ops {
   int64_t (*wall_ms)(slp_host *h);
   uint64_t (*random)(slp_host *h);
   void (*where)(slp_host *h, char name[65], uint32_t *pid);
-  /* Returns the quotas of the process; nobody else changes them until `quotas_back`. NULL: calls have no
-   * limit. */
+  /* Returns the quotas of the process, locked: nobody else changes them until `quotas_back`. NULL: calls have
+   * no limit. */
   slp_quotas *(*quotas)(slp_host *h);
   void (*quotas_back)(slp_host *h);
-  /* Runs a turn at at_us at the latest; 0: as soon as possible; UINT64_MAX: only when something happens.
-   * Replaces what was asked for before. */
+  /* Asks for a turn at at_us at the latest; 0: as soon as possible; UINT64_MAX: only when something happens.
+   * Replaces the time that was asked for before. */
   void (*wake)(slp_host *h, uint64_t at_us);
   void (*http_send)(slp_host *h, slp_http *call);
   void (*http_cancel)(slp_host *h, slp_http *call);
@@ -363,7 +377,7 @@ typedef struct slp_host_ops {
   void (*spawn)(slp_host *h, slp_child *child);
   void (*spawn_cancel)(slp_host *h, slp_child *child);
   void (*ref)(slp_host *h, int on); /* keeps the loop alive (1, the default) or not (0) */
-  /* Everything of the caller's must be cancelled. Calls slp_host_closed() on a later turn of the loop. */
+  /* The user must have cancelled everything. Calls slp_host_closed() on a later turn of the loop. */
   void (*close)(slp_host *h);
 } slp_host_ops;
 
@@ -376,7 +390,7 @@ struct slp_host {
   size_t timers_n, timers_cap;
   size_t timers_reserved; /* places kept free for slp_timer_set_reserved */
   uint64_t timers_order;
-  uint64_t now_us; /* read once a turn */
+  uint64_t now_us; /* the monotonic time, read once in each turn */
   uint8_t in_turn, closing;
   slp_turn_stats turns;
   void (*on_closed)(slp_host *h, void *arg);
@@ -392,7 +406,9 @@ void slp_host_turn(slp_host *h);
 void slp_host_closed(slp_host *h);
 /* Reserves n places in the timer heap, so that n timers can always be set. Returns 0 or SLP_ENOMEM. */
 int slp_host_reserve_timers(slp_host *h, size_t n);
-void slp_host_unreserve_timers(slp_host *h, size_t n); /* gives n places back; their timers must be cleared */
+/* gives n places back; the timers in them must be cleared */
+void slp_host_unreserve_timers(slp_host *h, size_t n);
+/* Sets a timer that has a reserved place, which can't fail. */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us);
 /* Ends the host. Every call, listener, file and timer must be done, cancelled or cleared before;
  * posted events are dropped. on_closed comes on a later turn and is the last thing; the host is
@@ -403,10 +419,11 @@ void slp_host_ref(slp_host *h, int on);
 /* ---- the uv host (host/uv_host.c) ------------------------------------------------------------ */
 struct uv_loop_s;
 typedef struct slp_uv_options {
-  const char *ca_bundle;  /* file; NULL: what libcurl reports as its own. CAPATH is always off */
+  /* file of certificates to trust; NULL: the file, or else the directory, of libcurl's build */
+  const char *ca_bundle;
   const char *user_agent; /* NULL: "sloop/VERSION" */
   uint32_t in_flight_max; /* transfers per lane; 0: 128 */
-  char *why;              /* NULL, or room for 160: says what could not be made, if the code does not */
+  char *why;              /* NULL, or room for 160 characters: explains a failure whose code does not */
 } slp_uv_options;
 /* Returns 0, SLP_ENOMEM, UV_E*, or SLOOP_EOPTION if libcurl has no asynchronous resolver or no TLS. */
 int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const slp_uv_options *o);

@@ -1,5 +1,5 @@
 /* http_request.c - reads HTTP/1.x requests. It is strict where two readers could disagree about where a
- * request ends (RFC 9112 section 6), because the next one on the connection starts there. */
+ * request ends (RFC 9112 section 6), because the next request on the connection starts there. */
 #include "host/http_request.h"
 
 #include "base/num.h"
@@ -10,7 +10,7 @@
 enum { REQUEST_LINE, FIELDS, BODY, CHUNK_SIZE, CHUNK_DATA, CHUNK_END, TRAILER, COMPLETE };
 
 void slp_request_begin(slp_request *rq) {
-  /* The table of fields is not cleared: fields_n says how much of it counts. */
+  /* The table of fields is not cleared: fields_n says how many of its rows are valid. */
   memset(rq, 0, offsetof(slp_request, fields));
 }
 
@@ -30,7 +30,8 @@ static int is_text(const char *p, size_t n) {
   return 1;
 }
 
-/* Takes the next line, without its end. Returns 1, with rq->at behind the line; 0: it is not complete yet. */
+/* Takes the next line, without its line end. Returns 1, with rq->at behind the line; 0: the line is not
+ * complete yet. */
 static int take_line(slp_request *rq, const slp_buf *in, slp_str *line) {
   const char *from = in->p + rq->at, *end = memchr(from, '\n', in->n - rq->at);
   if (!end) return 0;
@@ -41,7 +42,8 @@ static int take_line(slp_request *rq, const slp_buf *in, slp_str *line) {
   return 1;
 }
 
-/* Drops "http://host" from the path. Clients send it to a proxy, and servers must accept it too. */
+/* Removes "http://host" from the front of the path. Clients send it to a proxy, but servers must accept it
+ * too. */
 static void path_only(slp_request *rq, const char *p) {
   const char *path = p + rq->path_at;
   if (rq->path_n < 7 || memcmp(path, "http://", 7) != 0) return;
@@ -77,7 +79,8 @@ static int text_is(slp_str s, const char *lower_case) {
   return 1;
 }
 
-/* Notes the fields that the transport itself needs. */
+/* Handles the header fields that the transport itself needs. Returns 0, or SLP_EBADDATA with rq->status
+ * set. */
 static int field_counts(slp_request *rq, slp_str name, slp_str value) {
   if (slp_str_is(name, "content-length")) {
     uint64_t n;
@@ -117,7 +120,8 @@ static int field_line(slp_request *rq, char *p, slp_str line) {
 
 static int head_complete(slp_request *rq, size_t body_max) {
   rq->head_n = rq->at;
-  /* A request with both is refused, because two readers in a row could find different ends of it. */
+  /* A request with both Transfer-Encoding and Content-Length is refused: a proxy and a server could find
+   * different ends of it. */
   if (rq->chunked && (rq->length_given || rq->version_1_0)) return bad(rq, 400);
   if (rq->want > body_max) return bad(rq, 413);
   rq->step = rq->chunked ? CHUNK_SIZE : BODY;
@@ -185,8 +189,8 @@ static int read_chunks(slp_request *rq, slp_buf *in, size_t body_max) {
     slp_str line;
     size_t from = rq->at;
     int whole = in->n > rq->at && take_line(rq, in, &line), r = 0;
-    /* The limit holds for a line that came at once, too: the result must not depend on how the bytes were
-     * cut. */
+    /* The limit is checked for a complete line too, because the result must not depend on the pieces in which
+     * the bytes arrived. */
     size_t line_n = (whole ? rq->at : in->n) - from;
     if (rq->step == TRAILER && line_n > TRAILER_MAX - rq->trailer_n) return bad(rq, 431);
     if (rq->step != TRAILER && line_n > CHUNK_LINE_MAX) return bad(rq, 400);

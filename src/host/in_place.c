@@ -1,4 +1,4 @@
-/* in_place.c - writes new content by a journal behind the old content. */
+/* in_place.c - writes new content by way of a journal behind the old content. */
 #include "host/in_place.h"
 
 #include <errno.h>
@@ -8,13 +8,16 @@
 #include "base/num.h"
 #include "codec/crc32.h"
 
-#define FILE_BYTES_MAX (UINT64_C(256) << 20) /* room for old content, new content, and both once more */
-/* Begins with a NUL, which no text of ours holds. If only the first byte was written, it reads as a hole. */
+/* room for the old and the new content, and for both again in a journal */
+#define FILE_BYTES_MAX (UINT64_C(256) << 20)
+/* The mark at the beginning of a journal. It begins with a NUL, which no content has. If only that NUL was
+ * written, it looks like a hole (a gap that was never written, which reads as NULs). */
 static const slp_str MARK = SLP_STR("\0#sloop-new ");
 
 static slp_str from(slp_str s, size_t at) { return (slp_str){s.p + at, s.n - at}; }
 
-/* Finds the mark, or its beginning at the end of the bytes. Returns its offset, s.n if there is none. */
+/* Finds the mark, or the beginning of one at the end of the bytes. Returns its offset, or s.n if there is
+ * none. */
 static size_t find_mark(slp_str s) {
   for (size_t at = 0; at < s.n; at++) {
     const char *p = memchr(s.p + at, 0, s.n - at);
@@ -26,7 +29,7 @@ static size_t find_mark(slp_str s) {
   return s.n;
 }
 
-/* Reads a journal that begins at the mark. Returns 1 and its content if all of it is there, 0 otherwise. */
+/* Reads a journal that begins at its mark. Returns 1 and its content if all of it is there, 0 otherwise. */
 static int read_journal(slp_str journal, slp_str *ret_content) {
   uint64_t length, sum;
   if (journal.n <= MARK.n) return 0;
@@ -48,7 +51,8 @@ slp_str slp_in_place_good(slp_str file) {
     if (read_journal(from(file, at), &content)) return content;
     at += 1 + find_mark(from(file, at + 1));
   }
-  /* A hole before the journal, and a journal whose bytes never reached the disk, read as NULs. */
+  /* Leaves out NULs at the end. The hole before a journal reads as NULs, and so does a journal whose bytes
+   * never reached the disk. */
   while (first > 0 && file.p[first - 1] == 0) first--;
   return (slp_str){file.p, first};
 }
@@ -80,7 +84,8 @@ static int sync_file(int fd) { return fsync(fd) != 0 ? -errno : 0; }
 
 static int cut(int fd, size_t n) { return ftruncate(fd, (off_t)n) != 0 ? -errno : sync_file(fd); }
 
-/* Carries out step 1. `before` is the length of the file. After a failure the journal is cut off again. */
+/* Carries out step 1 of in_place.h: appends the journal. `before` is the length of the file. After a failure
+ * the journal is cut off again. */
 static int append_journal(slp_mem *mem, int fd, size_t before, slp_str bytes) {
   slp_buf b;
   char line[64];
@@ -90,7 +95,8 @@ static int append_journal(slp_mem *mem, int fd, size_t before, slp_str bytes) {
   slp_buf_add_z(&b, line);
   slp_buf_add_str(&b, bytes);
   int r = slp_buf_failed(&b);
-  /* The journal begins where step 2 does not write. The hole before it reads as NULs. */
+  /* The journal begins behind the bytes that step 2 writes. If that is behind the end of the file, the hole
+   * between them reads as NULs. */
   if (!r) r = write_at(fd, slp_buf_str(&b), slp_max_u64(before, bytes.n));
   if (!r) r = sync_file(fd);
   if (r) (void)cut(fd, before);
@@ -98,7 +104,7 @@ static int append_journal(slp_mem *mem, int fd, size_t before, slp_str bytes) {
   return r;
 }
 
-/* Carries out steps 2 and 3. */
+/* Carries out steps 2 and 3 of in_place.h: writes the new content, and cuts the file to its length. */
 static int finish(int fd, slp_str bytes) {
   int r = write_at(fd, bytes, 0);
   if (!r) r = sync_file(fd);
@@ -111,7 +117,8 @@ int slp_in_place_write(slp_mem *mem, int fd, slp_str bytes) {
   int r = slp_in_place_read(fd, &now);
   if (!r) {
     slp_str file = slp_buf_str(&now), good = slp_in_place_good(file);
-    /* Finishes an earlier write that was cut off, or cuts its rest off. */
+    /* If an earlier write was interrupted: completes it if its journal is whole, and otherwise cuts the rest
+     * of the journal off. */
     if (good.p != file.p)
       r = finish(fd, good);
     else if (good.n < file.n)

@@ -1,5 +1,5 @@
-/* own_file.c - holds a lock beside the file, and replaces its content by a rename; or, if that can't be, in
- * place. */
+/* own_file.c - holds a lock beside the file, and replaces the file's content by a rename. If the file can't
+ * be replaced, its content is written in place. */
 #include "host/own_file.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@
 #include "base/num.h"
 #include "host/in_place.h"
 
-#define LINKS_MAX 40 /* as the kernel */
+#define LINKS_MAX 40 /* the most links followed, as in the kernel */
 #define TRIES 100
 #define FILE_BYTES_MAX (UINT64_C(64) << 20)
 #define TRIAL_BYTES 4096
@@ -25,24 +25,25 @@ struct slp_own_file {
   slp_mem *mem;
   char name[NAME_MAX + 1], lock_name[NAME_MAX + 1];
   int folder, lock;  /* descriptors */
-  uint8_t made_lock; /* 1: the lock file was not there before */
+  uint8_t made_lock; /* 1: this process has made the lock file */
   uint8_t taken;     /* slp_own_file_loss: another process has the file, so it is never written again */
-  uint8_t known;     /* 1: there is a file, and it is the one that we found or made */
+  uint8_t known;     /* 1: the next three are of the file as this process found or last wrote it */
   dev_t device;
   ino_t number;
   struct timespec changed;
-  uint32_t written_n; /* how often it was written, for new names */
-  int in_place;       /* why it is written in place: a negative code; 0: it is replaced */
-  int file;           /* descriptor of the file, locked; in place only */
+  uint32_t written_n; /* number of temporary names used, for new names */
+  int in_place;       /* why the file is written in place: a negative code; 0: it is replaced by a rename */
+  int file;           /* descriptor of the file, which is locked; only if it is written in place */
 };
 
-/* Follows links, so that a link stays a link: the file that it names is written, whether it exists or not.
- * Returns 0 or -errno. */
+/* Replaces `path` by what it links to. So a link stays a link, and the file that it names is written, whether
+ * that exists or not. Returns 0 or -errno. */
 static int follow_links(char path[PATH_MAX]) {
   char to[PATH_MAX], whole[PATH_MAX];
   for (int i = 0; i < LINKS_MAX; i++) {
     ssize_t n = readlink(path, to, sizeof to - 1);
-    if (n < 0) return errno == EINVAL || errno == ENOENT ? 0 : -errno; /* it is no link, or not there yet */
+    /* the path is no link, or does not exist yet */
+    if (n < 0) return errno == EINVAL || errno == ENOENT ? 0 : -errno;
     to[n] = 0;
     const char *slash = *to == '/' ? NULL : strrchr(path, '/');
     int folder = slash ? (int)(slash - path + 1) : 0;
@@ -52,7 +53,8 @@ static int follow_links(char path[PATH_MAX]) {
   return -ELOOP;
 }
 
-/* Looks up a name in the folder. Returns 1: a file, 0: nothing, SLP_EINVAL: something else, or -errno. */
+/* Looks up a name in the folder. Returns 1: it is a file; 0: it does not exist; -EISDIR; SLP_EINVAL: it is
+ * something else; or -errno. */
 static int look(int folder, const char *name, struct stat *st) {
   if (fstatat(folder, name, st, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : -errno;
   return S_ISREG(st->st_mode) ? 1 : S_ISDIR(st->st_mode) ? -EISDIR : SLP_EINVAL;
@@ -70,12 +72,13 @@ static int open_folder(slp_own_file *f, const char *given) {
     return -ENAMETOOLONG;
   if (!*name) return -EISDIR;
   if (slash) slash[1] = 0;
-  /* `name` points into the path, and is not looked at any more. */
+  /* This cuts the name off the path, so `name` must not be used from here on. */
   f->folder = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   return f->folder < 0 ? -errno : 0;
 }
 
-/* Opens the lock file, or makes it. Returns 0, SLP_MORE: it was removed between two openings, or -errno. */
+/* Opens the lock file, or makes it. Returns 0, SLP_MORE: try again, because the file was removed between two
+ * attempts; or -errno. */
 static int open_lock(slp_own_file *f) {
   static const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   /* the umask takes bits off */
@@ -85,13 +88,13 @@ static int open_lock(slp_own_file *f) {
   if (there) f->lock = openat(f->folder, f->lock_name, O_RDWR | flags);
   if (f->lock < 0 && errno == EACCES) {
     f->lock = openat(f->folder, f->lock_name, O_RDONLY | flags);
-    if (f->lock < 0 && errno == ENOENT && !there) return -EACCES; /* the lock file may not be made either */
+    if (f->lock < 0 && errno == ENOENT && !there) return -EACCES; /* it does not exist, and may not be made */
   }
   return f->lock >= 0 ? 0 : there && errno == ENOENT ? SLP_MORE : -errno;
 }
 
-/* Returns 1 if the lock that we hold is still the one of that name. The process that had it before, or one
- * that cleans up, may have removed it: then what we hold locks nothing. */
+/* Returns 1 if the lock file that this process has open still has its name. Another process may have removed
+ * the file, when it gave the lock up or cleaned up. Then a lock on it keeps nobody out. */
 static int is_still_there(const slp_own_file *f) {
   struct stat there, ours;
   return fstat(f->lock, &ours) == 0 && fstatat(f->folder, f->lock_name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -104,7 +107,7 @@ static void drop_lock(slp_own_file *f) {
   f->made_lock = 0;
 }
 
-/* Gives the lock up, and removes its file if this process made it. A file that another process made stays. */
+/* Gives the lock up. Removes the lock file if this process made it. */
 static void remove_lock(slp_own_file *f) {
   if (f->made_lock && is_still_there(f)) (void)unlinkat(f->folder, f->lock_name, 0);
   drop_lock(f);
@@ -134,8 +137,8 @@ static void know(slp_own_file *f, const struct stat *st) {
   f->changed = st->st_mtim;
 }
 
-/* Returns 1 if another process had the file while our lock was gone: it has content that we neither found nor
- * made. */
+/* Returns 1 if another process wrote the file while our lock file was gone: it is not the file that this
+ * process found or last wrote. */
 static int is_anothers(const slp_own_file *f) {
   struct stat st;
   if (look(f->folder, f->name, &st) != 1) return 0;
@@ -145,10 +148,10 @@ static int is_anothers(const slp_own_file *f) {
 
 /* ---- in place -------------------------------------------------------------------------------------- */
 
-/* Returns 1 if the file can't be replaced for a reason that leaves its content writable. */
+/* Returns 1 if r is a reason for which the file can't be replaced, but may still be written in place. */
 static int calls_for_place(int r) { return r == -EACCES || r == -EPERM || r == -EROFS || r == -EXDEV; }
 
-/* Opens the file and locks it. Returns 0, SLP_EBUSY or -errno. */
+/* Opens the file itself and locks it. Returns 0, SLP_EBUSY or -errno. */
 static int lock_file(slp_own_file *f) {
   static const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   f->file = openat(f->folder, f->name, flags);
@@ -161,7 +164,8 @@ static int lock_file(slp_own_file *f) {
   return r;
 }
 
-/* From here on the file is written in place, because of `why`. */
+/* Changes to writing in place, because of `why`: locks the file itself, and removes the lock beside it.
+ * Returns 0, SLP_EBUSY or -errno. */
 static int go_in_place(slp_own_file *f, int why) {
   int r = lock_file(f);
   if (r) return r;
@@ -170,8 +174,8 @@ static int go_in_place(slp_own_file *f, int why) {
   return 0;
 }
 
-/* Returns 1 if a process writes the file in place. It may see the file by another mount, and hold no lock
- * beside it. */
+/* Returns 1 if another process has locked the file itself, to write it in place. That process may see the
+ * file by another mount, and so hold no lock beside it. */
 static int is_locked_itself(const slp_own_file *f) {
   int fd = openat(f->folder, f->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return 0;
@@ -180,7 +184,7 @@ static int is_locked_itself(const slp_own_file *f) {
   return locked;
 }
 
-/* Returns 1 if the file that we write in place is still the one of that name. */
+/* Returns 1 if the file that is written in place still has its name. */
 static int is_our_name(const slp_own_file *f) {
   struct stat there, ours;
   return fstat(f->file, &ours) == 0 && look(f->folder, f->name, &there) == 1 && ours.st_ino == there.st_ino &&
@@ -198,7 +202,8 @@ int slp_own_file_is_nameless(const slp_own_file *f) {
 
 /* ---- the lock, again ------------------------------------------------------------------------------- */
 
-/* Takes the lock. After a failure nothing is held, and another process's lock file is not taken for ours. */
+/* Takes the lock. After a failure this process holds nothing, and does not take another process's lock file
+ * for its own. */
 static int take_lock(slp_own_file *f) {
   int r = try_lock(f);
   if (r) drop_lock(f);
@@ -212,7 +217,8 @@ int slp_own_file_keep(slp_own_file *f) {
   drop_lock(f);
   int r = take_lock(f);
   if (r == SLP_EBUSY) f->taken = SLP_OWN_FILE_LOCK_LOST;
-  if (!r && is_anothers(f)) { /* another process had it and has gone: what it left is not ours to overwrite */
+  /* another process had the file and has gone: its content must not be overwritten */
+  if (!r && is_anothers(f)) {
     remove_lock(f);
     f->taken = SLP_OWN_FILE_CHANGED;
     r = SLP_EBUSY;
@@ -222,14 +228,14 @@ int slp_own_file_keep(slp_own_file *f) {
 
 /* ---- what a dead process has left ------------------------------------------------------------------ */
 
-/* Writes the name for new content. Returns 0 or -ENAMETOOLONG. */
+/* Makes the temporary name of a file with new content. Returns 0 or -ENAMETOOLONG. */
 static int name_beside(const slp_own_file *f, uint64_t pid, uint64_t number, char name[NAME_MAX + 1]) {
   int n = snprintf(name, NAME_MAX + 1, ".%s.%" PRIu64 "-%" PRIu64, f->name, pid, number);
   return n > NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* Returns 1 if no process of that number lives. Our own number counts as dead: we hold the lock, so the file
- * is of another process, in an earlier container. */
+/* Returns 1 if no process with this pid lives. Our own pid counts as dead: this process holds the lock and
+ * has written nothing yet, so the file is of another process with the same pid, in an earlier container. */
 static int is_dead(uint64_t pid) {
   if (pid == 0 || pid > INT_MAX) return 0;
   return pid == (uint64_t)getpid() || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
@@ -245,12 +251,13 @@ static int is_left(const slp_own_file *f, const char *name) {
   if (!dash || slp_parse_u64((slp_str){numbers, (size_t)(dash - numbers)}, &pid) ||
       slp_parse_u64(slp_str_of(dash + 1), &number))
     return 0;
-  /* a name with a number such as 007 is not ours */
+  /* a number such as 007 is not of this program */
   if (name_beside(f, pid, number, same) || strcmp(same, name) != 0) return 0;
   return is_dead(pid) && look(f->folder, name, &st) == 1 && st.st_uid == geteuid();
 }
 
-/* Removes new content that was never renamed. If that fails it stays, and is in nobody's way. */
+/* Removes files with new content that dead processes have never renamed. A file that can't be removed stays,
+ * and does no harm. */
 static void remove_left(const slp_own_file *f) {
   int fd = openat(f->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *folder = fd < 0 ? NULL : fdopendir(fd);
@@ -273,7 +280,7 @@ static int begin(slp_own_file *f, const char *path) {
   if (there && calls_for_place(r)) return go_in_place(f, r);
   if (r) return r;
   if (is_locked_itself(f)) return SLP_EBUSY;
-  /* again, because the process before us may just have written it */
+  /* looks again, because the process that held the lock before may just have written the file */
   if (look(f->folder, f->name, &st) == 1) know(f, &st);
   remove_left(f);
   return 0;
@@ -302,7 +309,7 @@ void slp_own_file_close(slp_own_file *f) {
 
 /* ---- new content ---------------------------------------------------------------------------------- */
 
-/* Makes a new file under a name that nobody has. Returns its descriptor, or -errno. */
+/* Makes a new file in the folder, under a name that does not exist yet. Returns its descriptor, or -errno. */
 static int make_beside(slp_own_file *f, int mode, char name[NAME_MAX + 1]) {
   for (int i = 0; i < TRIES; i++) {
     if (name_beside(f, (uint64_t)getpid(), f->written_n++, name)) return -ENAMETOOLONG;
@@ -329,7 +336,7 @@ static int keep_owner_and_mode(int fd, const struct stat *old) {
   struct stat now;
   if (fstat(fd, &now) != 0) return -errno;
   if ((now.st_uid != old->st_uid || now.st_gid != old->st_gid) && fchown(fd, old->st_uid, old->st_gid) != 0)
-    return errno == EINVAL ? -EPERM : -errno; /* EINVAL: an owner without a number in our namespace */
+    return errno == EINVAL ? -EPERM : -errno; /* EINVAL: the owner has no id in this user namespace */
   return fchmod(fd, old->st_mode & 07777) != 0 ? -errno : 0;
 }
 
@@ -339,7 +346,8 @@ static int sync_folder(const slp_own_file *f) {
   return fsync(f->folder) != 0 && errno != EINVAL ? -errno : 0;
 }
 
-/* Replaces the file, or makes it. Returns SLP_EINVAL if something is there that is no file. */
+/* Replaces the file, or makes it. Returns 0; SLP_EINVAL: something is there that is no file; or another
+ * error. */
 static int replace_by_rename(slp_own_file *f, slp_str bytes) {
   struct stat old, made = {0};
   char name[NAME_MAX + 1];
@@ -377,7 +385,7 @@ int slp_own_file_replace(slp_own_file *f, slp_str bytes) {
   return r ? r : slp_in_place_write(f->mem, f->file, bytes);
 }
 
-/* Writes some bytes beside where the file would be, and removes them. */
+/* Writes some bytes to a new file in the folder, and removes that file. Returns 0 or an error. */
 static int try_beside(slp_own_file *f) {
   static const char bytes[TRIAL_BYTES];
   char name[NAME_MAX + 1];

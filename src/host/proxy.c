@@ -8,7 +8,7 @@
 
 #include "base/num.h"
 
-#define ADDRESS_MAX 128 /* longer hosts and entries are no addresses */
+#define ADDRESS_MAX 128 /* a longer host or entry is no address */
 
 static char lower(char c) { return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c; }
 
@@ -26,7 +26,7 @@ static int begins(slp_str s, const char *with) {
 static slp_str behind(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
 /* ---- hosts that need no proxy ---------------------------------------------------------------- */
-/* Returns 1 if the name is that of the entry, or within its domain. */
+/* Returns 1 if the host's name is that of the list's entry, or within the domain of that name. */
 static int is_within(slp_str name, slp_str entry) {
   if (entry.n && entry.p[entry.n - 1] == '.') entry.n--;
   if (entry.n && entry.p[0] == '.') entry = behind(entry, 1);
@@ -42,7 +42,7 @@ static int same_bits(const unsigned char *a, const unsigned char *b, size_t bits
   return !rest || (a[bytes] ^ b[bytes]) >> (8 - rest) == 0;
 }
 
-/* Returns 1 if the address is the entry's, or within its network ("10.0.0.0/8"). */
+/* Returns 1 if the address is that of the list's entry, or within its network ("10.0.0.0/8"). */
 static int is_in_network(int family, const unsigned char *address, slp_str entry) {
   char text[ADDRESS_MAX];
   unsigned char network[16];
@@ -69,8 +69,8 @@ static int read_address(slp_str host, int family, unsigned char address[16]) {
 
 static int is_separator(char c) { return c == ' ' || c == '\t' || c == ','; }
 
-/* Takes ":PORT" off the end of an entry: a name, an IPv4 address or an [IPv6 address]. Returns 1 and the
- * port if there was one. */
+/* Takes ":PORT" off the end of a list's entry: a name, an IPv4 address or an [IPv6 address]. Returns 1 and
+ * the port, or 0 if the entry has none. */
 static int take_port(slp_str *entry, uint64_t *ret_port) {
   const char *colon = entry->n ? memrchr(entry->p, ':', entry->n) : NULL;
   const char *close = entry->n ? memchr(entry->p, ']', entry->n) : NULL;
@@ -83,8 +83,8 @@ static int take_port(slp_str *entry, uint64_t *ret_port) {
   return 1;
 }
 
-/* Returns 1 if the entry leaves the domain itself out, as *.DOMAIN and .DOMAIN:PORT do. Then *entry becomes
- * the domain. */
+/* Returns 1 if the entry matches hosts within a domain, but not the domain itself, as *.DOMAIN and
+ * .DOMAIN:PORT do. Then *entry becomes the domain. */
 static int is_only_within(slp_str *entry, int had_port) {
   int star = begins(*entry, "*."), dot = had_port && begins(*entry, ".");
   *entry = behind(*entry, star ? 2 : dot ? 1 : 0);
@@ -151,7 +151,7 @@ static uint16_t port_of(slp_str url, int tls) {
   return (uint16_t)port;
 }
 
-/* Reads host and port; libcurl's default port if none is given. */
+/* Reads the other members out of p->url. The port is libcurl's default if the URL has none. */
 static void read_place(slp_proxy *p) {
   slp_str all = slp_str_of(p->url), rest = all;
   const char *scheme_end = strstr(p->url, "://");

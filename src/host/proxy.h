@@ -1,5 +1,5 @@
-/* proxy.h - finds the proxy that a call goes through. libcurl would read the environment too, but never tell
- * what it found. A message that names the proxy needs the same choice, so the choice is made here alone. */
+/* proxy.h - finds the proxy that a call goes through. libcurl could find it too, but would not tell which
+ * one, and messages must name it. So the proxy is chosen here, and libcurl is given the result. */
 #ifndef SLP_HOST_PROXY_H
 #define SLP_HOST_PROXY_H
 
@@ -8,26 +8,27 @@
 #define SLP_PLACE_MAX 96
 
 typedef struct slp_proxy {
-  const char *variable;      /* of the environment, static; NULL: no proxy */
-  const char *url;           /* value of the variable, until the environment changes */
-  char place[SLP_PLACE_MAX]; /* host and port, never its user or password */
-  uint8_t has_user;          /* 1: the value holds a user */
+  const char *variable;      /* name of the environment's variable, static; NULL: no proxy */
+  const char *url;           /* value of that variable; valid until the environment changes */
+  char place[SLP_PLACE_MAX]; /* host and port of the proxy, never user or password */
+  uint8_t has_user;          /* 1: the URL has a user name */
   uint8_t tls;               /* 1: the proxy is reached over TLS */
   uint8_t socks;             /* 1: a SOCKS proxy, which joins connections without HTTP */
 } slp_proxy;
 
 #define SLP_PROXY_CA "PROXY_CA_BUNDLE"
-/* Returns the file of certificates by which a proxy over TLS is judged, from the environment. NULL: the same
+/* Returns the file of certificates to trust for a proxy over TLS, from the environment. NULL: the same file
  * as for servers. */
 const char *slp_proxy_ca(void);
 /* Finds the proxy of a URL in the environment, as libcurl 7.88 does: https_proxy, HTTPS_PROXY, all_proxy,
- * ALL_PROXY. For plain http only http_proxy, all_proxy, ALL_PROXY: a web server sets HTTP_PROXY for its
- * programs to whatever a client says. Hosts in no_proxy or NO_PROXY have no proxy. */
+ * ALL_PROXY. For plain http it is http_proxy, all_proxy, ALL_PROXY: HTTP_PROXY is left out, because a web
+ * server sets it for its programs to whatever a client sends. Hosts in no_proxy or NO_PROXY have no proxy. */
 void slp_proxy_find(slp_str url, slp_proxy *ret);
-/* Returns 1 if the host is in a list such as no_proxy: "*", or names, their domains, addresses and networks
- * ("10.0.0.0/8"), with blanks or commas between them. libcurl 7.88 reads it so. Entries that mean nothing to
- * libcurl are read as Go does (x/net/http/httpproxy; Python's urllib, and with it botocore, has the first):
- * HOST:PORT is that port only, *.DOMAIN what is within the domain, and a "*" among others everything. */
+/* Returns 1 if the host is in a list such as no_proxy. As in libcurl 7.88, the list is "*", or names, their
+ * domains, addresses and networks ("10.0.0.0/8"), with blanks or commas between them. Three kinds of entries
+ * that mean nothing to libcurl are read as Go does (x/net/http/httpproxy): HOST:PORT is that port only (also
+ * in Python's urllib, and with it botocore), *.DOMAIN is what is within the domain, and a "*" among other
+ * entries is everything. */
 int slp_proxy_list_has(const char *list, slp_str host, uint16_t port);
 
 #endif

@@ -1,4 +1,4 @@
-/* terminal.c - tells a terminal's size, asks on it, and leaves it in order. */
+/* terminal.c - gets a terminal's size, asks a question on it, and restores it after a crash. */
 #include "host/terminal.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@ int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows) {
   return 0;
 }
 
-/* Does only what is safe in a signal handler. SA_RESETHAND: raised again, the signal has its default
- * effect. */
+/* Handles the signal of a crash, and does only what is safe in a signal handler. Because of SA_RESETHAND,
+ * raise() then has the signal's default effect. */
 static void on_crash(int number) {
   static const char text[] = SLP_TERMINAL_GIVE_BACK;
   ssize_t n = write(1, text, sizeof text - 1);
@@ -44,11 +44,11 @@ void slp_terminal_stop_process(void) {
 }
 
 /* ---- asking -------------------------------------------------------------------------------------------- */
-#define LOOK_MS 100 /* how often *stop is looked at */
+#define LOOK_MS 100 /* *stop is checked this often */
 
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 
-/* Opens the terminal, unless this process is in its background and would be stopped by its first look at it.
+/* Opens the process's terminal. Fails if the process is in the background, where reading would stop it.
  * Returns a descriptor or -errno. */
 static int open_ours(void) {
   int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -64,7 +64,7 @@ int slp_terminal_is_ours(void) {
   return fd >= 0;
 }
 
-/* Reads one line, which the terminal gives at once. */
+/* Reads one line. A terminal delivers whole lines. Returns 0, SLP_ELIMIT, SLP_ECANCELED or -errno. */
 static int read_line(int fd, atomic_int *stop, char *line, size_t size) {
   struct pollfd there = {.fd = fd, .events = POLLIN};
   while (!atomic_load(stop)) {
@@ -102,8 +102,8 @@ static int ask_on(int fd, const char *question, atomic_int *stop, char *line, si
   if (tcsetattr(fd, TCSAFLUSH, &silent) != 0) return -errno;
   int r = write_whole(fd, question);
   if (!r) r = read_line(fd, stop, line, size);
-  /* What was typed unseen behind the answer must not reach the next reader, such as a shell, which would show
-   * it. TCSAFLUSH would also wait for output, which Ctrl-S may have stopped. */
+  /* Discards what was typed, unseen, behind the answer. Otherwise the next reader, such as a shell, would
+   * show it. TCSAFLUSH would discard it too, but also wait for output, which Ctrl-S may have stopped. */
   (void)tcflush(fd, TCIFLUSH);
   (void)tcsetattr(fd, TCSANOW, &as_before);
   (void)write_whole(fd, "\n");

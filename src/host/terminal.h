@@ -1,5 +1,5 @@
-/* terminal.h - the terminal that a descriptor may be, and the one that this process has. For cli/, tests, and
- * aws/ask_code.c, which asks on it. */
+/* terminal.h - the terminal of a descriptor, and the terminal of this process (/dev/tty). For cli/, tests,
+ * and aws/ask_code.c, which asks a question on it. */
 #ifndef SLP_HOST_TERMINAL_H
 #define SLP_HOST_TERMINAL_H
 
@@ -14,18 +14,18 @@ int slp_terminal_size(int fd, uint32_t *ret_columns, uint32_t *ret_rows);
  * both. */
 #define SLP_TERMINAL_TAKE "\033[?1049h\033[?25l"
 #define SLP_TERMINAL_GIVE_BACK "\033[?25h\033[?1049l"
-/* From now on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL) and SIGQUIT write SLP_TERMINAL_GIVE_BACK to
- * standard output before they end the process as they would. */
+/* From now on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL), or SIGQUIT, writes SLP_TERMINAL_GIVE_BACK
+ * to standard output before it ends the process as usual. */
 void slp_terminal_give_back_on_crash(void);
-/* Stops the process as Ctrl-Z does by default, although SIGTSTP is handled. Returns when it is continued.
- * Returns at once if the system stops nobody, because no shell could continue it (an orphaned process group:
- * ssh -t, xterm -e). */
+/* Stops the process as Ctrl-Z does by default, although SIGTSTP is handled. Returns when the process is
+ * continued. Returns at once if the system does not stop the process, because no shell could continue it (an
+ * orphaned process group: ssh -t, xterm -e). */
 void slp_terminal_stop_process(void);
 /* Returns 1 if this process has a terminal (/dev/tty) and is in its foreground. */
 int slp_terminal_is_ours(void);
-/* Asks on that terminal and reads one line, which is not shown while it is typed. Blocks, on a thread, until
- * a line came or *stop is set; several threads ask one after the other. Returns 0; SLP_ELIMIT: the line is
- * too long; SLP_ECANCELED: *stop was set; or -errno, -ENOTTY without a terminal. */
+/* Writes the question to /dev/tty and reads one line, which is not shown while it is typed. Blocks its thread
+ * until a line was typed or *stop is set; several threads ask one after the other. Returns 0; SLP_ELIMIT: the
+ * line is too long; SLP_ECANCELED: *stop was set; or -errno, -ENOTTY without a terminal. */
 int slp_terminal_ask(const char *question, atomic_int *stop, char *line, size_t size);
 
 #endif
