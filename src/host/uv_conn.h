@@ -1,6 +1,6 @@
 /* uv_conn.h - a connection of the HTTP server, for the two files that serve it: uv_listen.c speaks HTTP/1.1,
  * uv_raw.c hands the bytes to the listener's user. A connection is freed when its socket is closed and
- * slp_conn_close was called, because nobody outside has it any more. */
+ * slp_conn_close was called: from then on nobody else has a pointer to it. */
 #ifndef SLP_HOST_UV_CONN_H
 #define SLP_HOST_UV_CONN_H
 
@@ -16,24 +16,24 @@ typedef struct slp_uv_listener {
   slp_listener *l;
   slp_list link;
   slp_list conns;
-  size_t open_n; /* connections and the listening handle that are not closed yet */
+  size_t open_n; /* handles not closed yet: the connections and the listening one */
   slp_event closed;
-  uint8_t closing, silent; /* silent: 1: the host is closing, so nobody is told */
-  uint8_t accept_pending;  /* 1: a connection waits for memory */
+  uint8_t closing, silent; /* silent: 1: the host is closing, so the user is not told */
+  uint8_t accept_pending;  /* 1: a connection was not accepted, because there was no memory */
 } slp_uv_listener;
 
 typedef enum {
-  SLP_CONN_READING,       /* a request is to come, or is coming */
-  SLP_CONN_READY,         /* a request is complete */
-  SLP_CONN_SERVING,       /* the user has the request */
-  SLP_CONN_STREAMING,     /* an answer that goes on; all that was given went out */
-  SLP_CONN_STREAM_WRITES, /* an answer that goes on; a piece is being written */
-  SLP_CONN_STREAM_ENDS,   /* an answer that goes on; its last piece follows */
+  SLP_CONN_READING,       /* waits for a request, or reads one */
+  SLP_CONN_READY,         /* has a complete request, which the user does not have yet */
+  SLP_CONN_SERVING,       /* the user works on the request */
+  SLP_CONN_STREAMING,     /* an answer of slp_serve_begin: all bytes given were sent */
+  SLP_CONN_STREAM_WRITES, /* an answer of slp_serve_begin: a piece is being written */
+  SLP_CONN_STREAM_ENDS,   /* an answer of slp_serve_begin: its last piece is to be written */
   SLP_CONN_WRITING,       /* the answer is being written */
-  SLP_CONN_RAW,           /* its bytes go to the listener's user */
+  SLP_CONN_RAW,           /* a raw connection: its bytes go to the listener's user */
   SLP_CONN_LINGERING,     /* see slp_conn_linger */
   SLP_CONN_RESETTING,     /* see slp_conn_reset_later */
-  SLP_CONN_GONE,          /* the peer left while the user had it; the user is to be told */
+  SLP_CONN_GONE,          /* the peer left while the user had a request, or the raw connection */
   SLP_CONN_CLOSED         /* freed when the socket is closed */
 } slp_conn_state;
 
@@ -48,37 +48,39 @@ typedef struct slp_conn {
   slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
   slp_request rq;
   slp_event ev;
-  slp_timer timer;  /* age of the connection, or of a request to come; then lingering, or waiting to reset */
-  uint64_t born_us; /* when it was accepted */
-  uint32_t tries;   /* looks at what the kernel has not sent, before a reset */
-  slp_buf head, body; /* of the answer */
-  slp_buf later;      /* of an answer that goes on: what follows the piece being written */
+  /* limits the connection's age or the wait for a request; later the lingering or the wait before a reset */
+  slp_timer timer;
+  uint64_t born_us;   /* when the connection was accepted */
+  uint32_t tries;     /* how often the kernel was asked, before a reset, whether it has sent everything */
+  slp_buf head, body; /* the answer that is being written */
+  slp_buf later;      /* of an answer of slp_serve_begin: what follows the piece being written */
   uv_buf_t out[2];
   uv_write_t write;
   uv_shutdown_t shutdown;
   uint8_t continued, reading, eof, close_after, cut, tcp_closed, shut;
-  uint8_t refused; /* 1: the request found no room among all the others */
-  uint8_t asked;   /* 1: a request was read, so what follows is no preface */
+  uint8_t refused; /* 1: the request would exceed requests_bytes_max */
+  uint8_t asked;   /* 1: a request was read already, so no preface can follow */
   uint8_t is_raw;  /* 1: the connection began with the preface, whatever its state is now */
   uint8_t wrote;   /* RAW: 1: on_written is to be called */
   uint8_t deaf;    /* RAW: 1: the user wants no bytes for now */
 } slp_conn;
 
-/* In uv_listen.c. The peer is gone while the user has the connection, or a request of it: the user will be
- * told. */
+/* In uv_listen.c. To be called when the peer is gone while the user has the connection, or a request of it:
+ * closes the socket, and on_gone will be called. */
 void slp_conn_gone(slp_conn *c);
 void slp_conn_close(slp_conn *c);
-void slp_conn_linger(slp_conn *c);      /* closes once the peer has read everything, or after a second */
-void slp_conn_reset_later(slp_conn *c); /* resets once the kernel has sent everything */
+void slp_conn_linger(slp_conn *c);      /* closes when the peer has read everything, or after a second */
+void slp_conn_reset_later(slp_conn *c); /* resets when the kernel has sent everything */
 void slp_conn_read_on(slp_conn *c);
-/* Returns 1 if all requests of the listener's connections may take `more` bytes beside what they take. The
- * incoming bytes of but_for do not count. */
+/* Returns 1 if requests may take `more` bytes in addition to what all connections of the listener take now.
+ * The buffer `in` of but_for (NULL: none) is not counted. */
 int slp_conn_has_room(const slp_uv_listener *li, const slp_conn *but_for, size_t more);
 
-/* In uv_raw.c. Compares what came with the preface; MAYBE: too few bytes came to tell. */
+/* In uv_raw.c. Compares the bytes that have come with the listener's preface; MAYBE: too few have come to
+ * tell. */
 typedef enum { SLP_PREFACE_NOT, SLP_PREFACE_MAYBE, SLP_PREFACE_IS } slp_preface;
 slp_preface slp_conn_preface(const slp_conn *c);
-void slp_conn_raw_read(slp_conn *c);  /* bytes came */
+void slp_conn_raw_read(slp_conn *c);  /* to be called when bytes have come */
 void slp_conn_raw_event(slp_conn *c); /* calls the user; from the turn queue */
 
 #endif

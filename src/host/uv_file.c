@@ -16,10 +16,10 @@ typedef struct job job;
 
 typedef struct read_pipe {
   slp_list link;     /* in slp_uv_host.pipes, oldest first */
-  char *path;        /* at which the pipe was opened first */
+  char *path;        /* the path at which the pipe was opened first */
   struct statx what; /* identifies the pipe; a later FIFO may have its number, but not its time of birth */
   slp_buf text;      /* what the pipe gave so far */
-  slp_list waiting;  /* job.wait of jobs that came while it was read */
+  slp_list waiting;  /* job.wait of jobs that began while the pipe was being read */
   uint8_t done;      /* 1: `text` is complete */
 } read_pipe;
 
@@ -28,12 +28,12 @@ struct job {
   slp_uv_host *u;
   slp_file *file; /* NULL: cancelled; the job ends by itself */
   slp_list link;
-  slp_buf text;       /* moved into file->into at the end: a cancelled reader's buffer is never touched */
-  uv_pipe_t pipe;     /* takes over the descriptor of a pipe */
-  slp_timer deadline; /* for reading from a pipe */
+  slp_buf text;   /* becomes part of file->into at the end: a cancelled reader's buffer is never touched */
+  uv_pipe_t pipe; /* takes over the descriptor of a pipe */
+  slp_timer deadline; /* for a job that reads a pipe */
   int fd;             /* the open file */
   int error;
-  read_pipe *reads; /* the pipe that this job reads, or waits for; NULL: none */
+  read_pipe *reads; /* the pipe that this job reads, or for whose text it waits; NULL: none */
   slp_list wait;
   uint8_t piped;  /* 1: `pipe` is open */
   uint8_t ending; /* 1: the descriptor is being closed, and that must not be cancelled */
@@ -57,7 +57,7 @@ static void finish(job *j) {
     file->ev.run = on_file_done;
     slp_post(&u->host, &file->ev);
   }
-  /* The file may have held a secret key. */
+  /* Wiped, because the file may hold a secret key. */
   if (j->text.p) slp_wipe(j->text.p, j->text.cap);
   slp_buf_free(&j->text);
   slp_list_remove(&j->link);
@@ -72,8 +72,9 @@ static void on_closed(uv_fs_t *fs) {
   finish(j);
 }
 
-/* Makes room to read more into. Growing wipes the memory that it leaves, which may hold a secret key. Room
- * for one byte more than allowed tells "too large" from "just fits". Returns 0, SLP_E2BIG or SLP_ENOMEM. */
+/* Makes room to read more bytes into. When the buffer grows, its old memory is wiped, because it may hold a
+ * secret key. The room for one byte more than allowed tells "too large" from "just fits". Returns 0,
+ * SLP_E2BIG or SLP_ENOMEM. */
 static int make_room(job *j, uv_buf_t *ret) {
   slp_buf *b = &j->text, larger;
   if (b->n == b->max) return SLP_E2BIG;
@@ -140,13 +141,14 @@ void slp_uv_pipes_free(slp_uv_host *u) {
   while ((it = slp_list_first(&u->pipes))) forget(u, SLP_OWNER(it, read_pipe, link));
 }
 
-/* Ends a job with the bytes that the pipe gave before. */
+/* Ends a job with the bytes that another job has read from the pipe. */
 static void take_text(job *j, const read_pipe *p) {
   int r = p->text.n >= j->text.max ? SLP_E2BIG : slp_buf_add_str(&j->text, slp_buf_str(&p->text));
   step_close(j, r);
 }
 
-/* Answers all jobs that wait for the pipe. Without memory, or after a failure, the pipe is forgotten. */
+/* Ends all other jobs that wait for the pipe that j has read. Without memory, or after a failure, the pipe is
+ * forgotten. */
 static void end_pipe(job *j, int error) {
   read_pipe *p = j->reads;
   slp_list *it;
@@ -164,7 +166,7 @@ static void end_pipe(job *j, int error) {
   if (error) forget(j->u, p);
 }
 
-/* Ends the reading of the pipe. */
+/* Ends a job that reads a pipe, and the jobs that wait for it. */
 static void leave_pipe(job *j, int error) {
   if (j->ending) return;
   j->ending = 1;
@@ -194,7 +196,7 @@ static void on_piece(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
     leave_pipe(j, n == UV_EOF ? 0 : n == UV_ENOBUFS ? j->error : (int)n);
 }
 
-/* Forgets what nobody will ask for again: what was read at this path, and of the rest the oldest beyond
+/* Forgets pipes that nobody will ask for again: those read at this path, and of the others the oldest beyond
  * PIPES_MAX. A pipe that is still being read stays. */
 static void make_place(slp_uv_host *u, const char *path) {
   size_t done_n = 0;
@@ -216,8 +218,8 @@ static void make_place(slp_uv_host *u, const char *path) {
   }
 }
 
-/* Reads a pipe for the first time. If nobody has opened a FIFO for writing yet, this waits: epoll reports no
- * end then. */
+/* Reads a pipe for the first time. If nobody has opened a FIFO for writing yet, epoll reports no end, so the
+ * job waits for a writer. */
 static void read_once(job *j, const struct statx *what) {
   slp_host *h = &j->u->host;
   make_place(j->u, j->path);
@@ -239,7 +241,7 @@ static void read_once(job *j, const struct statx *what) {
   j->reads = p;
   j->piped = 1;
   uv_pipe_init(j->u->loop, &j->pipe, 0);
-  uv_unref((uv_handle_t *)&j->pipe); /* the host alone decides whether the loop goes on */
+  uv_unref((uv_handle_t *)&j->pipe); /* this handle must not keep the loop alive */
   j->pipe.data = j;
   r = uv_pipe_open(&j->pipe, j->fd);
   if (r) close(j->fd);
@@ -253,7 +255,8 @@ static int is_same(const struct statx *a, const struct statx *b) {
          a->stx_btime.tv_nsec == b->stx_btime.tv_nsec;
 }
 
-/* Begins a job whose descriptor is a pipe. */
+/* Begins a job whose descriptor is a pipe: reads it, waits for the job that reads it, or takes what was read
+ * before. */
 static void begin_pipe(job *j, const struct statx *what) {
   read_pipe *p = NULL;
   SLP_LIST_EACH(&j->u->pipes, it) {
@@ -286,7 +289,8 @@ static void on_opened(uv_fs_t *fs) {
     begin_pipe(j, &what);
     return;
   }
-  /* O_NONBLOCK was for the opening only, where a named pipe without a writer would block a work thread. */
+  /* O_NONBLOCK was only for opening: without it, opening a named pipe without a writer would block a work
+   * thread. */
   int flags = fcntl(j->fd, F_GETFL);
   if (flags >= 0) fcntl(j->fd, F_SETFL, flags & ~O_NONBLOCK);
   step_read(j);
@@ -328,7 +332,8 @@ void slp_uv_file_read(slp_host *h, slp_file *file) {
   slp_uv_hold(u);
 }
 
-/* Called when nobody waits for the job any more. A pipe is read on, because what it gave would be lost. */
+/* Called when nobody waits for the job any more. A pipe is read to its end anyway, because its bytes would be
+ * lost. */
 static void stop(job *j) {
   if (j->piped || j->ending) return;
   if (j->reads) { /* another job reads the pipe */
@@ -336,7 +341,7 @@ static void stop(job *j) {
     slp_list_remove(&j->wait);
     step_close(j, UV_ECANCELED);
   } else {
-    uv_cancel((uv_req_t *)&j->fs); /* only helps while it waits for a thread */
+    uv_cancel((uv_req_t *)&j->fs); /* has an effect only while the request waits for a thread */
   }
 }
 

@@ -1,4 +1,5 @@
-/* uv_host.c - the seam on one libuv loop: clocks, randomness, when turns run, and the life of the host. */
+/* uv_host.c - implements host.h on one libuv loop: clocks, randomness, when turns run, and the life of the
+ * host. */
 #include "host/uv_host.h"
 
 #include <time.h>
@@ -19,8 +20,8 @@ static uint64_t clock_us(clockid_t id) {
   return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
 }
 
-/* Time in which the machine was suspended must count, because leases run out meanwhile. Linux's
- * CLOCK_MONOTONIC stands still then; those of other systems do not. */
+/* Time during which the machine is suspended must count, because leases run out meanwhile. Linux's
+ * CLOCK_MONOTONIC stops during it; that of other systems does not. */
 #ifdef CLOCK_BOOTTIME
 #define CLOCK_OURS CLOCK_BOOTTIME
 #else
@@ -48,8 +49,8 @@ static void where(slp_host *h, char name[65], uint32_t *pid) {
   name[n] = 0;
 }
 
-/* The quotas of the whole process, whose loops may run on several threads. CLOCK_OURS is the same for all of
- * them. */
+/* The quotas of the whole process, whose loops may run on several threads. They use one clock, because
+ * CLOCK_OURS is the same for all threads. */
 static slp_quotas process_quotas;
 static uv_mutex_t quotas_lock;
 static uv_once_t quotas_once = UV_ONCE_INIT;
@@ -77,8 +78,9 @@ static int64_t wall_ms(slp_host *h) {
   return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* Returns a number straight from the system, a pool at a time. Write ids must not repeat between workers that
- * were started together, which no home-grown generator seeded by a clock can promise. */
+/* Returns a random number from the system, which is asked for a pool of numbers at a time. Write ids must not
+ * repeat between workers that were started at the same moment, as they could with a generator seeded by a
+ * clock. */
 static uint64_t random_u64(slp_host *h) {
   slp_uv_host *u = slp_uv_of(h);
   if (u->random_left == 0) {
@@ -91,7 +93,8 @@ static uint64_t random_u64(slp_host *h) {
 /* ---- when turns run ------------------------------------------------------------------------ */
 static void on_timer(uv_timer_t *t) { ((slp_uv_host *)t->data)->due = 1; }
 
-/* Does nothing: an active idle handle keeps the poll from sleeping. on_prepare and on_check do the work. */
+/* Does nothing: while an idle handle is active, the loop's poll does not sleep. on_prepare and on_check run
+ * the turn. */
 static void on_idle(uv_idle_t *idle) { (void)idle; }
 
 static void turn_if_due(slp_uv_host *u) {
@@ -116,9 +119,9 @@ static void wake(slp_host *h, uint64_t at_us) {
     if (uv_is_active((uv_handle_t *)&u->timer)) uv_timer_stop(&u->timer);
     return;
   }
-  /* libuv adds the delay to its cached time, which is the monotonic clock's: so this names an absolute
-   * millisecond, however old the cached time is. Never a delay of 0: libuv 1.44 runs a zero timer that
-   * sets itself again for ever inside one pass over its timers. */
+  /* libuv adds the delay to uv_now(), its cached value of CLOCK_MONOTONIC. Because uv_now() is subtracted
+   * here, the timer's absolute time is right however old the cached value is. The delay is at least 1: libuv
+   * 1.44 runs a timer with delay 0 that sets itself again for ever, inside one pass over its timers. */
   uint64_t mono = clock_us(CLOCK_MONOTONIC), asleep_us = clock_us(CLOCK_OURS) - mono;
   at_us = at_us > asleep_us ? at_us - asleep_us : 0;
   uint64_t at_ms = at_us / 1000 + (at_us % 1000 != 0), loop_ms = uv_now(u->loop);
@@ -158,14 +161,14 @@ static void on_handle_closed(uv_handle_t *handle) { slp_uv_drop(handle->data); }
 
 static void close_handle(slp_uv_host *u, uv_handle_t *handle) {
   handle->data = u;
-  /* A closing handle keeps the loop alive by itself until its callback ran. */
+  /* A closing handle keeps the loop alive by itself until its callback has run. */
   uv_close(handle, on_handle_closed);
 }
 
 static void close_host(slp_host *h) {
   slp_uv_host *u = slp_uv_of(h);
   u->closing = 1;
-  /* Curl goes first, because its cleanup still calls our socket and timer callbacks. */
+  /* Curl is closed first, because its cleanup still calls our socket and timer callbacks. */
   slp_curl_close(u);
   slp_uv_listen_close_all(u);
   slp_uv_file_close_all(u);
@@ -208,8 +211,8 @@ static const slp_host_ops uv_ops = {
     .close = close_host,
 };
 
-/* Opens the four handles. They can't fail and need no callback before uv_run, but once made they must be
- * closed by the loop. So they come last, after everything that can fail. */
+/* Opens the host's four handles. That can't fail and calls nothing before uv_run, but an open handle can only
+ * be closed by the loop. So it is done last, after everything that can fail. */
 static void open_handles(slp_uv_host *u) {
   uv_timer_init(u->loop, &u->timer);
   uv_prepare_init(u->loop, &u->prepare);
@@ -247,7 +250,7 @@ int slp_uv_host_new(slp_host **ret, struct uv_loop_s *loop, slp_mem *mem, const 
     return r;
   }
   u->random_left = SLP_COUNT(u->random_pool);
-  slp_hash_key *key = &mem->hash_key; /* the first host sets it, and later ones keep it */
+  slp_hash_key *key = &mem->hash_key; /* the first host with this slp_mem sets the key */
   if (!key->k[0] && !key->k[1]) *key = (slp_hash_key){{random_u64(&u->host), random_u64(&u->host)}};
   open_handles(u);
   *ret = &u->host;

@@ -16,66 +16,66 @@ typedef struct slp_curl_lane {
   CURLM *multi;
   slp_list waiting;                 /* slp_http.link of calls that wait for a place, oldest first */
   slp_list running;                 /* slp_http.link of calls in flight */
-  struct slp_curl_socket **sockets; /* by descriptor; NULL: not known */
+  struct slp_curl_socket **sockets; /* indexed by descriptor; NULL: none */
   size_t sockets_n;
-  slp_list idle;                   /* unused transfers */
+  slp_list idle;                   /* slp_transfer.link of transfers that are not in use */
   uint32_t running_n, running_max; /* running_max: the most calls in flight */
-  slp_timer timer;                 /* calls curl's timeout at the time that curl asked for */
-  slp_event kick;                  /* calls curl's timeout now, because curl asked for that */
-  uint32_t kicks_in_row;           /* how often in a row curl said "now" from inside "now", see curl_http.c */
-  uint32_t starts;                 /* transfers added since the last kick */
-  uint32_t acts;     /* calls into curl_multi_socket_action; tells one event's bytes from the next's */
-  int socket_error;  /* errno of the last attempt to make a socket; 0: it was made */
-  size_t body_usual; /* moving average of the bodies of this lane */
-  uint8_t kicking;   /* 1: curl's timeout is being handled */
+  slp_timer timer;                 /* handles curl's timeout at the time that curl asked for */
+  slp_event kick;                  /* handles curl's timeout now, because curl asked for that */
+  uint32_t kicks_in_row; /* how often in a row curl asked for "now" inside the kick, see curl_http.c */
+  uint32_t starts;       /* transfers added since the last kick */
+  uint32_t acts;         /* number of calls into curl; tells the bytes of one event from those of the next */
+  int socket_error;      /* errno of the last attempt to open a socket; 0: it succeeded */
+  size_t body_usual;     /* moving average of the length of an answer's body */
+  uint8_t kicking;       /* 1: curl's timeout is being handled */
 } slp_curl_lane;
 
 struct slp_uv_host {
   slp_host host; /* first, so that both have the same address */
   uv_loop_t *loop;
   uv_timer_t timer;     /* the nearest deadline */
-  uv_prepare_t prepare; /* runs a turn when something waits */
-  uv_check_t check;     /* runs a turn right after the poll; the only handle that keeps the loop alive */
-  uv_idle_t idle;       /* active while something waits, so that the poll does not sleep */
-  uint8_t due;          /* 1: the timer fired and no turn ran since */
+  uv_prepare_t prepare; /* before the poll: runs a turn if one is due */
+  uv_check_t check; /* after the poll: runs a turn if one is due; the only handle that keeps the loop alive */
+  uv_idle_t idle;   /* active while a turn is due, so that the poll does not sleep */
+  uint8_t due;      /* 1: a turn is due: the timer fired, or wake() asked for one now */
   uint8_t closing;
   size_t holds; /* handles, requests and jobs of libuv that still point to the host */
 
-  uint64_t random_pool[64]; /* numbers from the system, of which random_left are unused */
+  uint64_t random_pool[64]; /* random numbers from the system; the first random_left are unused */
   size_t random_left;
 
   CURLSH *share; /* DNS and TLS sessions, for all lanes */
   slp_curl_lane lanes[SLP_LANES];
   uint8_t curl_ready; /* 1: curl_global_init was done */
-  uint8_t multiplex;  /* 1: this libcurl may have several PUSH calls on a connection, by HTTP/2 */
+  uint8_t multiplex;  /* 1: this libcurl may carry several PUSH calls on one HTTP/2 connection */
   char *ca_file, *ca_path, *user_agent;
 
   slp_list listeners; /* open listeners, see uv_listen.c */
-  slp_list files;     /* reads that are not done, see uv_file.c */
-  slp_list pipes;     /* uv_file.c: bytes of pipes, which give them only once */
+  slp_list files;     /* reads of files that are not done, see uv_file.c */
+  slp_list pipes;     /* the bytes of pipes, which give them only once, see uv_file.c */
   slp_list children;  /* children that are not done, see uv_spawn.c */
-  int64_t date_ms;    /* the second that date_text shows */
+  int64_t date_ms;    /* the second that date_text shows, in ms */
   char date_text[30];
 };
 
 static inline slp_uv_host *slp_uv_of(slp_host *h) { return (slp_uv_host *)(void *)h; }
 
-/* Everything that libuv may still call back takes one hold and gives it back last. The host is freed when it
- * is closing and the last hold is gone; nothing may touch it after a drop. */
+/* Whatever libuv may still call back takes one hold, and gives it back last. The host is freed when it is
+ * closing and the last hold is given back, so nothing may touch the host after its drop. */
 void slp_uv_hold(slp_uv_host *u);
 void slp_uv_drop(slp_uv_host *u);
 
 /* curl_http.c */
 int slp_curl_open(slp_uv_host *u, const slp_uv_options *o);
-void slp_curl_close(slp_uv_host *u); /* cancels every call; fine after a failed open */
+void slp_curl_close(slp_uv_host *u); /* cancels every call; may be called after slp_curl_open failed, too */
 void slp_curl_send(slp_host *h, slp_http *call);
 void slp_curl_cancel(slp_host *h, slp_http *call);
 void slp_curl_resume(slp_host *h, slp_http *call);
-/* Returns 1 if several calls that go on for minutes may share a connection. Takes what curl_version_info
- * tells. */
+/* Returns 1 if calls whose answers last minutes may share a connection. version and features are those of
+ * curl_version_info(). */
 int slp_curl_may_multiplex(unsigned version, int features);
 int slp_curl_lane_multiplexes(const slp_curl_lane *lane);
-/* Calls curl_multi_socket_action, and does everything that must follow it. Never from inside curl's
+/* Calls curl_multi_socket_action, and does everything that must follow it. Must not be called inside curl's
  * callbacks. */
 void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events);
 /* curl_socket.c: tells libuv which sockets curl waits for. */
@@ -83,7 +83,8 @@ int slp_curl_sockets_multi(slp_curl_lane *lane); /* sets the options of lane->mu
 int slp_curl_sockets_easy(slp_curl_lane *lane, CURL *easy);
 void slp_curl_sockets_close(slp_curl_lane *lane); /* after curl_multi_cleanup */
 
-/* In curl_text.c: turns a CURLcode into a code of ours and one sentence. `detail` is curl's error buffer. */
+/* In curl_text.c: slp_curl_explain turns a CURLcode into an error code of this library, which it returns, and
+ * one sentence. `detail` is curl's error buffer. */
 #define SLP_WHERE_MAX 208
 typedef struct slp_curl_failure {
   CURLcode rc;
@@ -95,17 +96,17 @@ typedef struct slp_curl_failure {
   const slp_proxy *proxy; /* NULL: none */
   long connect_code;      /* the proxy's answer to CONNECT; 0: none, or it was not asked */
   long proxy_schemes;     /* CURLAUTH_* that the proxy asked for with 407 */
-  int sent;               /* 1: the request is out */
-  int reads_head;         /* 1: the request is out, and the answer's head is not complete */
-  slp_mem *mem;           /* to see whether there is any memory */
+  int sent;               /* 1: the request was sent */
+  int reads_head;         /* 1: the request was sent, and the answer's head is not complete */
+  slp_mem *mem;           /* allocates, to see whether there is memory */
 } slp_curl_failure;
 int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f);
-/* Explains a proxy's status. Returns SLOOP_EPROXY: the same call would be refused again; UV_EHOSTUNREACH:
- * this passes. */
+/* Explains the status by which a proxy refused a call. Returns SLOOP_EPROXY: the proxy would refuse the same
+ * call again; UV_EHOSTUNREACH: a later call may succeed. */
 int slp_refused_by_proxy(char *text, size_t room, slp_str url, const slp_proxy *p, int status, long schemes);
-/* Writes "HOST:PORT", or "HOST:PORT through the proxy HOST:PORT (VARIABLE)". */
+/* Writes where a call goes: "HOST:PORT", or "HOST:PORT through the proxy HOST:PORT (VARIABLE)". */
 void slp_where(slp_str url, const slp_proxy *proxy, char out[SLP_WHERE_MAX]);
-/* Writes "host:port" of a URL, never its user or password; the scheme's port if none is given. */
+/* Writes "host:port" of a URL, never its user or password. The port is the scheme's if the URL has none. */
 void slp_url_place(slp_str url, char *out, size_t room);
 
 /* uv_listen.c */
@@ -127,11 +128,11 @@ void slp_uv_raw_close(slp_raw *raw, slp_raw_end how);
 void slp_uv_file_read(slp_host *h, slp_file *file);
 void slp_uv_file_cancel(slp_host *h, slp_file *file);
 void slp_uv_file_close_all(slp_uv_host *u);
-void slp_uv_pipes_free(slp_uv_host *u); /* no file may be in reading */
+void slp_uv_pipes_free(slp_uv_host *u); /* no read of a file may be under way */
 
 /* uv_work.c */
-/* Makes as many threads as libuv's pool will, and ends them. Returns 0; UV_EAGAIN or UV_ENOMEM: there is no
- * room, and why (may be NULL) says so. */
+/* Makes as many threads as libuv's pool will need, and ends them again. Returns 0; UV_EAGAIN or UV_ENOMEM:
+ * they can't be made, and `why` (may be NULL) explains it. */
 int slp_uv_threads_check(char why[160]);
 void slp_uv_work_send(slp_host *h, slp_work *work);
 void slp_uv_work_cancel(slp_host *h, slp_work *work);

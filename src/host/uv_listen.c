@@ -1,5 +1,5 @@
-/* uv_listen.c - an HTTP/1.1 server on libuv: connections, one request at a time on each, answers whose
- * body goes to the kernel from where it lies. */
+/* uv_listen.c - an HTTP/1.1 server on libuv: connections, one request at a time on each, and answers whose
+ * body is written without a copy. */
 #include <errno.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
@@ -8,15 +8,15 @@
 #include "codec/date.h"
 #include "host/uv_conn.h"
 
-#define BODY_MAX ((size_t)16 << 20) /* if the listener sets no body_max */
+#define BODY_MAX ((size_t)16 << 20) /* used if the listener sets no body_max */
 #define READ_MIN (16u << 10)
 #define READ_MAX (512u << 10)
 /* A connection keeps buffers up to this size between requests. */
 #define KEEP_MAX (64u << 10)
 #define LINGER_US 1000000u
 #define RESET_TRIES 2000u
-/* While every connection is busy, accepts up to BURST * conns_max. A new one must send its first byte within
- * GRACE_US. */
+/* While every connection is busy, up to BURST * conns_max are accepted. A new one must send its first byte
+ * within GRACE_US. */
 #define BURST 8
 #define GRACE_US 50000u
 
@@ -77,7 +77,7 @@ static void conn_free(slp_conn *c) {
 static void on_conn_closed(uv_handle_t *handle) {
   slp_conn *c = handle->data;
   c->tcp_closed = 1;
-  /* SLP_CONN_GONE: the user still has the request and has not been told, or cannot be. */
+  /* In SLP_CONN_GONE the user still has the request, or the raw connection: slp_conn_close will free c. */
   if (c->state == SLP_CONN_CLOSED) conn_free(c);
 }
 
@@ -95,7 +95,7 @@ void slp_conn_close(slp_conn *c) {
     conn_close_socket(c);
 }
 
-/* Sends RST instead of FIN, as an overloaded or dying server does to its clients. */
+/* Closes with RST instead of FIN, as an overloaded or dying server does to its clients. */
 static void conn_reset(slp_conn *c) {
   c->state = SLP_CONN_CLOSED;
   slp_unpost(&c->ev);
@@ -103,7 +103,8 @@ static void conn_reset(slp_conn *c) {
   if (uv_tcp_close_reset(&c->tcp, on_conn_closed)) conn_close_socket(c);
 }
 
-/* The peer is gone while the user works on its request: closes the socket, and tells the user in a turn. */
+/* Closes the socket, because the peer is gone while the user works on its request. The user is told in a
+ * turn. */
 void slp_conn_gone(slp_conn *c) {
   c->state = SLP_CONN_GONE;
   conn_close_socket(c);
@@ -183,7 +184,8 @@ static void on_reset_timer(slp_timer *timer) {
   slp_conn *c = SLP_OWNER(timer, slp_conn, timer);
   uv_os_fd_t fd;
   int waiting = 0;
-  /* A reset throws away what the kernel has not sent yet, so the answer would be cut too early. */
+  /* Waits while the kernel still has bytes to send: a reset would throw them away, and cut the answer too
+   * early. */
   if (++c->tries < RESET_TRIES && uv_fileno((uv_handle_t *)&c->tcp, &fd) == 0 &&
       ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting > 0) {
     slp_host *h = &c->li->u->host;
@@ -198,8 +200,8 @@ void slp_conn_reset_later(slp_conn *c) {
   on_reset_timer(&c->timer);
 }
 
-/* Sets the timer to when the connection is too old, or, while a request is to come, has waited too long for
- * it. Returns 0 or SLP_ENOMEM. */
+/* Sets the timer to the time when the connection will be too old, or, in SLP_CONN_READING, when the wait for
+ * a request will be too long. Returns 0 or SLP_ENOMEM. */
 static int watch(slp_conn *c) {
   slp_host *h = &c->li->u->host;
   const slp_listener *l = c->li->l;
@@ -227,8 +229,8 @@ static void on_shutdown(uv_shutdown_t *rq, int status) {
   if (status < 0 || c->eof) slp_conn_close(c);
 }
 
-/* Closes our side first, then reads and throws away what still comes, for a while. Closing a socket with
- * unread bytes would send a reset, which may overtake the answer. */
+/* Shuts down our side first, then reads and throws away what the peer still sends, for a while. Closing a
+ * socket with unread bytes would send a reset, which may overtake the answer. */
 void slp_conn_linger(slp_conn *c) {
   slp_host *h = &c->li->u->host;
   c->state = SLP_CONN_LINGERING;
@@ -261,8 +263,8 @@ static void conn_written(slp_conn *c) {
     return;
   }
   slp_conn_read_on(c);
-  /* The next request may be here already. It is read from the turn queue, so that a thousand small requests
-   * in one segment do not pile up on the stack. */
+  /* The next request may have arrived already. It is read from the turn queue, so that a thousand small
+   * requests in one segment do not pile up on the stack. */
   if (c->state == SLP_CONN_READING && c->in.n) slp_post(&c->li->u->host, &c->ev);
 }
 
@@ -283,7 +285,7 @@ static void on_written(uv_write_t *rq, int status) {
     stream_written(c, status);
     return;
   }
-  if (c->state != SLP_CONN_WRITING) return; /* closed meanwhile */
+  if (c->state != SLP_CONN_WRITING) return; /* the connection was closed meanwhile */
   if (status < 0)
     slp_conn_close(c);
   else
@@ -330,7 +332,7 @@ static void conn_write(slp_conn *c, size_t cut_after) {
   if (uv_write(&c->write, stream, c->out, (unsigned)n, on_written)) slp_conn_close(c);
 }
 
-/* Answers a request that can't be read; nothing after it can be read either. */
+/* Answers a request that can't be read, and closes: nothing behind that request can be read either. */
 static void conn_refuse(slp_conn *c, int status) {
   slp_serve_answer a = {.status = status, .date_ms = -1, .cut_after = SIZE_MAX, .close = 1};
   c->close_after = 1;
@@ -351,7 +353,7 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
   }
   int head_only = slp_str_is(rq->method, "HEAD") || a->status == 204 || a->status == 304;
   size_t body_n = a->body ? a->body->n : 0;
-  if (body_n > UINT32_MAX) { /* more than one uv_buf_t can hold */
+  if (body_n > UINT32_MAX) { /* one uv_buf_t can't hold more */
     slp_conn_close(c);
     return;
   }
@@ -368,7 +370,8 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
 }
 
 /* ---- an answer that goes on ------------------------------------------------------------------- */
-/* Writes what waits. The end is written as that of any answer: c->state decides what comes after it. */
+/* Writes the bytes that wait in `later`. In SLP_CONN_STREAM_ENDS they are the last ones, and are written like
+ * a whole answer, so that the next request follows. */
 static void stream_write(slp_conn *c) {
   if (c->state == SLP_CONN_STREAM_ENDS) {
     slp_buf_clear(&c->head);
@@ -399,7 +402,7 @@ static void stream_write(slp_conn *c) {
     slp_conn_gone(c);
 }
 
-/* Adds a chunk as RFC 9112 defines it; HTTP/1.0 has no chunks. */
+/* Adds the bytes to `later` as a chunk of RFC 9112, or as they are for HTTP/1.0, which has no chunks. */
 static int stream_add(slp_conn *c, slp_str bytes) {
   slp_buf *b = &c->later;
   size_t before = b->n;
@@ -464,7 +467,8 @@ static slp_str served_header(slp_served *rq, const char *name) {
   return slp_request_header(&c->rq, &c->rq_bytes, name);
 }
 
-/* The complete request keeps the buffer it was read into; the bytes behind it move to a new one. */
+/* Takes the complete request out of `in`. It keeps the buffer that it was read into; the bytes behind it move
+ * to a new buffer. */
 static int request_complete(slp_conn *c) {
   size_t end = c->rq.end;
   slp_buf_free(&c->rq_bytes);
@@ -499,8 +503,8 @@ static void conn_next(slp_conn *c) {
     if (c->rq.head_n && c->rq.expects_continue && !c->continued && !c->rq.version_1_0) {
       static char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
       uv_buf_t b = uv_buf_init(go_on, sizeof go_on - 1);
-      /* This is lost if the socket is full, which it can't be between two answers. Clients go on by
-       * themselves after a second anyway. */
+      /* This line is lost if the socket's buffer is full, which it can't be between two answers. Clients send
+       * the body after a second anyway. */
       uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
       c->continued = 1;
     }
@@ -523,7 +527,8 @@ static void conn_next(slp_conn *c) {
   slp_post(&c->li->u->host, &c->ev);
 }
 
-/* Handles an event of the connection: a request to hand over, the next one to look for, or an error. */
+/* Handles the connection's event: looks for the next request, hands a request to the user, or tells the user
+ * that bytes were sent or the peer is gone. */
 static void on_conn_event(slp_event *ev) {
   slp_conn *c = SLP_OWNER(ev, slp_conn, ev);
   slp_listener *l = c->li->l;
@@ -540,11 +545,11 @@ static void on_conn_event(slp_event *ev) {
   } else if (c->state == SLP_CONN_STREAMING) {
     if (c->served.on_sent) c->served.on_sent(&c->served);
   } else if (c->state == SLP_CONN_GONE && (c->is_raw || c->served.on_gone)) {
-    /* the callback may close the listener or the host: neither must touch c then */
+    /* set first: the callback may close the listener or the host, and these must not touch c then */
     c->state = SLP_CONN_CLOSED;
     if (!c->is_raw)
       c->served.on_gone(&c->served);
-    else if (c->raw.on_gone) /* otherwise the user never had it */
+    else if (c->raw.on_gone) /* without on_gone, the user never had the connection */
       c->raw.on_gone(&c->raw);
     slp_conn_close(c);
   }
@@ -561,8 +566,8 @@ int slp_conn_has_room(const slp_uv_listener *li, const slp_conn *but_for, size_t
   return !max || n <= max;
 }
 
-/* Returns 1 if there is room for `more` bytes of a request. Looks at every connection, but only for large
- * requests that grow, and they grow by doubling. */
+/* Returns 1 if there is room for `more` bytes of a request. Walks over all connections, but only for a large
+ * request whose buffer grows, which it does by doubling. */
 static int has_room(const slp_conn *c, size_t more) {
   size_t n = c->in.n + more;
   return n <= KEEP_MAX || n <= c->in.cap || slp_conn_has_room(c->li, c, n);
@@ -602,7 +607,7 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
       slp_conn_close(c);
     return;
   }
-  if (c->state == SLP_CONN_LINGERING) return; /* n is not added, so the same room is used again */
+  if (c->state == SLP_CONN_LINGERING) return; /* c->in.n stays, so the same room is used again */
   c->in.n += (size_t)n;
   if (c->state == SLP_CONN_READING) {
     conn_next(c);
@@ -623,7 +628,7 @@ void slp_conn_read_on(slp_conn *c) {
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
-/* Returns 1: bytes are there to be read; 0: none are; -1: the peer has left. */
+/* Returns 1: bytes can be read; 0: none have come; -1: the peer has left. */
 static int has_news(const slp_conn *c) {
   uv_os_fd_t fd;
   char byte;
@@ -632,8 +637,9 @@ static int has_news(const slp_conn *c) {
   return n > 0 ? 1 : n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-/* Returns the connection to close: one whose peer has left, or else the oldest that has asked nothing. NULL
- * if all have asked, unless `any`: then one that is being answered, or else the oldest. */
+/* Returns the connection to close for a new one: one whose peer has left, or else the oldest that has sent
+ * nothing (within GRACE_US, unless `any` is set). If all have sent something, returns NULL; with `any` set it
+ * returns the oldest whose request is being answered, or else the oldest. */
 static slp_conn *least_wanted(slp_uv_listener *li, int any) {
   slp_conn *silent = NULL, *asked = NULL, *oldest = NULL;
   uint64_t now_us = slp_now_us(&li->u->host);
@@ -656,9 +662,9 @@ static size_t conns_open(const slp_uv_listener *li) {
   return n;
 }
 
-/* Closes connections to make room for a new one, so that a peer that opens many and says nothing shuts nobody
- * out. All that the kernel has accepted comes before anything is read, so more than conns_max are allowed
- * while all have asked. */
+/* Closes connections to make room for a new one, so that a peer that opens many and sends nothing shuts
+ * nobody out. libuv accepts all connections that wait in the kernel before it reads from any. So more than
+ * conns_max are allowed while all of them have sent something. */
 static void make_room(slp_uv_listener *li) {
   size_t max = li->l->conns_max, n = max ? conns_open(li) : 0;
   for (; max && n >= max; n--) {
@@ -677,7 +683,7 @@ static void on_connection(uv_stream_t *stream, int status) {
   if (status < 0 || li->closing) return;
   slp_conn *c = SLP_NEW(mem, slp_conn);
   if (!c) {
-    li->accept_pending = 1; /* libuv keeps the connection; taken when another one ends */
+    li->accept_pending = 1; /* libuv keeps the connection; it is accepted when another one is freed */
     return;
   }
   uv_tcp_init(li->u->loop, &c->tcp);
@@ -794,7 +800,7 @@ void slp_uv_listen_close_all(slp_uv_host *u) {
     if (!li->closing) {
       li->l->impl = NULL;
       listener_close(li);
-    } else if (li->open_n == 0) { /* on_closed is posted, and must not run any more */
+    } else if (li->open_n == 0) { /* li->closed is posted, and its event must not run any more */
       slp_list_remove(&li->link);
       slp_free(u->host.mem, li);
       slp_uv_drop(u);

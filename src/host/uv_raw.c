@@ -1,6 +1,6 @@
-/* uv_raw.c - connections that began with the listener's preface: their bytes go to the listener's user, and
- * come from there. While the user has one its state is SLP_CONN_RAW, or SLP_CONN_GONE until on_gone ran.
- * Callbacks run only from slp_conn_raw_event, in a turn. */
+/* uv_raw.c - connections that began with the listener's preface. Their bytes go to the listener's user, who
+ * also writes to them. While the user has such a connection its state is SLP_CONN_RAW, or SLP_CONN_GONE until
+ * on_gone has run. The user's callbacks are called only from slp_conn_raw_event, in a turn. */
 #include "host/uv_conn.h"
 
 slp_preface slp_conn_preface(const slp_conn *c) {
@@ -18,7 +18,7 @@ void slp_conn_raw_read(slp_conn *c) {
   c->reading = 0;
 }
 
-/* Hands over what has come. The user may close the connection from inside the callback. */
+/* Hands the bytes that have come to the user, who may close the connection inside the callback. */
 static void give_bytes(slp_conn *c) {
   slp_buf bytes;
   slp_buf_init(&bytes, c->li->u->host.mem, 0);
@@ -49,7 +49,7 @@ static void written(slp_conn *c) {
 
 static void on_raw_written(uv_write_t *rq, int status) {
   slp_conn *c = rq->data;
-  if (c->state != SLP_CONN_RAW) return; /* closed meanwhile */
+  if (c->state != SLP_CONN_RAW) return; /* the connection was closed meanwhile */
   if (status < 0)
     slp_conn_gone(c);
   else
@@ -82,7 +82,7 @@ void slp_uv_raw_read(slp_raw *raw, int on) {
   if (c->state != SLP_CONN_RAW || on == !c->deaf) return;
   c->deaf = !on;
   if (on) {
-    slp_post(&c->li->u->host, &c->ev); /* hands over what came before, and reads on */
+    slp_post(&c->li->u->host, &c->ev); /* hands over the bytes that have come, and continues to read */
   } else if (c->reading) {
     uv_read_stop((uv_stream_t *)&c->tcp);
     c->reading = 0;

@@ -1,8 +1,9 @@
-/* uv_spawn.c - runs a child process on the loop: standard output kept up to a cap, the last line of standard
- * error remembered, a deadline at which it is killed with all that it started.
+/* uv_spawn.c - runs a child process on the loop: collects its standard output up to a limit, remembers its
+ * last line of standard error, and kills it at a deadline, with all that it started.
  *
  * The child leads a session of its own, so that one signal reaches its whole group. The process handle stays
- * open until libuv has seen the end of the process: closed earlier, a killed child would stay a zombie. */
+ * open until libuv has seen the end of the process. If it were closed earlier, a killed child would stay a
+ * zombie. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,10 +23,13 @@ typedef struct job {
   slp_child *child; /* NULL: answered or cancelled */
   slp_list link;
   slp_timer deadline, slow; /* deadline: ends the child; slow: calls on_slow */
-  slp_buf text; /* has room for all output from the start: growing would leave copies of secrets behind */
-  char line[160], said[160];          /* line: the line that has begun; said: the last one that ended */
-  char new_lines[NEW_LINES_MAX][160]; /* the newest lines that on_slow was not given */
-  size_t new_lines_n, line_n, line_told_n /* how much of the line that has begun on_slow was given */;
+  /* standard output; has room for all of it from the start, because growing would leave copies of secrets
+   * behind */
+  slp_buf text;
+  /* of standard error: line: the line that has begun; said: the last complete one */
+  char line[160], said[160];
+  char new_lines[NEW_LINES_MAX][160]; /* the newest lines that on_slow was not called for */
+  size_t new_lines_n, line_n, line_told_n /* bytes of `line` that on_slow was given */;
   size_t said_bytes; /* bytes of standard error in all */
   int error, status, signal;
   uint8_t started, exited, out_ended, over, is_slow;
@@ -65,7 +69,7 @@ static void close_handle(uv_handle_t *handle) {
   if (!uv_is_closing(handle)) uv_close(handle, on_closed);
 }
 
-/* Ends what the job has of the process, which may still run. */
+/* Kills the process and its group, if they may still run, and closes the job's timers and pipes. */
 static void stop(job *j) {
   if (j->over) return;
   j->over = 1;
@@ -74,20 +78,21 @@ static void stop(job *j) {
   close_handle((uv_handle_t *)&j->out);
   close_handle((uv_handle_t *)&j->err);
   /* The kill can't hit strangers: a process that still holds the output belongs to the child's group, and the
-   * group's number stays in use while it has a member. */
+   * number of the group stays in use while it has a member. */
   int reaped = j->started && !(j->exited && j->out_ended) && kill(-j->process.pid, SIGKILL) && errno == ESRCH;
-  /* The group is gone, and libuv saw no end: the application has waited for any child. libuv will not report
-   * it any more. */
+  /* The group is gone, but libuv has not seen the process end: the application itself has waited for any
+   * child. So libuv will never report the end. */
   if (reaped) j->exited = 1;
   if (j->started && !j->exited) {
-    /* the end of the process must be seen, whatever else keeps the loop going */
+    /* keeps the loop alive until libuv has seen the end of the process */
     uv_ref((uv_handle_t *)&j->process);
   } else {
     close_handle((uv_handle_t *)&j->process);
   }
 }
 
-/* Returns the newest words of standard error: a line that has begun, as a prompt has, or the last one. */
+/* Returns the newest text of standard error: the line that has begun, such as a prompt, or else the last
+ * complete line. */
 static const char *newest_words(const job *j) { return j->line_n ? j->line : j->said; }
 
 static void finish(job *j, int error) {
@@ -135,7 +140,7 @@ static void keep_for_on_slow(job *j) {
 
 static void tell_slow(job *j, const char words[160]) {
   slp_child *child = j->child;
-  if (!child) return; /* the call before has cancelled it */
+  if (!child) return; /* an earlier on_slow has cancelled the child */
   memcpy(child->said, words, sizeof child->said);
   child->on_slow(child);
 }
@@ -144,7 +149,8 @@ static void on_slow(slp_timer *timer) {
   job *j = SLP_OWNER(timer, job, slow);
   static const char nothing[sizeof j->line];
   int prompts = j->line_n > j->line_told_n;
-  if (j->over || look_again(j, SLOW_AGAIN_MS)) return; /* without memory on_slow is not called any more */
+  /* if there is no memory, on_slow is not called any more */
+  if (j->over || look_again(j, SLOW_AGAIN_MS)) return;
   size_t lines_n = j->new_lines_n;
   for (size_t i = 0; i < lines_n; i++) tell_slow(j, j->new_lines[i]);
   if (prompts || (!lines_n && !j->is_slow)) tell_slow(j, j->line_n ? j->line : nothing);
@@ -155,7 +161,7 @@ static void on_slow(slp_timer *timer) {
 
 static void on_deadline(slp_timer *timer) { finish(SLP_OWNER(timer, job, deadline), SLP_ETIMEDOUT); }
 
-/* If no room is left, a place for one more byte tells "too much" from "just fits". */
+/* When the limit is reached, one more byte may be read into `piece`: it tells "too much" from "just fits". */
 static void give_room_out(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
   job *j = handle->data;
   size_t left = j->text.cap - j->text.n;
@@ -220,7 +226,7 @@ static int start(job *j, const slp_child *child) {
   int r = uv_spawn(loop, &j->process, &o);
   if (r) return r;
   j->started = 1;
-  uv_unref((uv_handle_t *)&j->process); /* the host alone decides whether the loop goes on */
+  uv_unref((uv_handle_t *)&j->process); /* these handles must not keep the loop alive */
   uv_unref((uv_handle_t *)&j->out);
   uv_unref((uv_handle_t *)&j->err);
   r = uv_read_start((uv_stream_t *)&j->out, give_room_out, on_out);

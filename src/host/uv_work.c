@@ -1,7 +1,7 @@
-/* uv_work.c - does work on libuv's threads, one piece at a time for each line.
+/* uv_work.c - does work on libuv's threads, one piece at a time for each slp_work_line (a queue).
  *
- * Work that was cancelled while it ran stays in its line until the thread has left it. Its owner may be gone
- * by then, so only on_left is called. The host lives until the last piece is over. */
+ * Work that is cancelled while it runs stays in its queue until the thread has left it. Its owner may be gone
+ * by then, so only on_left is called. The host lives until the last piece of work is over. */
 #include "host/uv_host.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ typedef struct job {
   uv_work_t req;
   slp_uv_host *u;
   slp_work *work;
-  uint8_t given_up; /* cancelled */
+  uint8_t given_up; /* 1: the work was cancelled */
 } job;
 
 _Static_assert(sizeof(job) <= SLP_WORK_ROOM, "make SLP_WORK_ROOM larger");
@@ -27,7 +27,8 @@ static void in_thread(uv_work_t *req) {
   j->work->run(j->work);
 }
 
-/* Runs on the loop again. status UV_ECANCELED: the work never ran, because it was cancelled. */
+/* libuv's callback on the loop, behind in_thread. status UV_ECANCELED: the work never ran, because it was
+ * cancelled. */
 static void after(uv_work_t *req, int status) {
   job *j = req->data;
   slp_uv_host *u = j->u;
@@ -52,11 +53,11 @@ static void start_next(slp_uv_host *u, slp_work_line *line) {
   slp_work *work = SLP_OWNER(node, slp_work, link);
   job *j = work->impl;
   line->running = work;
-  /* This fails only without a function to run. */
+  /* uv_queue_work fails only if it is given no function. */
   SLP_CHECK(uv_queue_work(u->loop, &j->req, in_thread, after) == 0);
 }
 
-/* Queues the work behind that of the same urgency and before less urgent work. */
+/* Puts the work into the queue, behind work of the same urgency and before less urgent work. */
 static void stand_in_line(slp_work_line *line, slp_work *work) {
   slp_list *at = work->urgent ? line->waiting.next : &line->waiting;
   while (at != &line->waiting && SLP_OWNER(at, slp_work, link)->urgent) at = at->next;
@@ -77,7 +78,7 @@ void slp_uv_work_send(slp_host *h, slp_work *work) {
 void slp_uv_work_cancel(slp_host *h, slp_work *work) {
   slp_uv_host *u = slp_uv_of(h);
   job *j = work->impl;
-  if (slp_list_linked(&work->ev.link)) { /* run already; on_done is due */
+  if (slp_list_linked(&work->ev.link)) { /* the work has run, and on_done is posted */
     slp_unpost(&work->ev);
     work->on_left(work);
     return;
@@ -86,7 +87,8 @@ void slp_uv_work_cancel(slp_host *h, slp_work *work) {
   j->given_up = 1;
   if (work->always) return;
   if (work->line->running == work) {
-    uv_cancel((uv_req_t *)&j->req); /* helps while no thread has begun; after() comes in any case */
+    /* has an effect only while no thread has begun; after() is called in any case */
+    uv_cancel((uv_req_t *)&j->req);
     return;
   }
   slp_list_remove(&work->link);
@@ -96,8 +98,8 @@ void slp_uv_work_cancel(slp_host *h, slp_work *work) {
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------- */
-/* libuv's pool has four threads by default, and is made with the first piece of work. If one of them can't be
- * made, libuv ends the process (libuv, src/threadpool.c, init_threads). */
+/* libuv's pool has four threads by default, which are made with the first piece of work. If one of them can't
+ * be made, libuv ends the process (libuv, src/threadpool.c, init_threads). */
 #define THREADS 4
 
 static void wait_for_leave(void *arg) { uv_sem_wait(arg); }

@@ -1,6 +1,6 @@
-/* piped.c - runs children with pipes on a loop. libuv's own uv_spawn can run nothing between fork and exec.
- * But there a child has to ask for the kernel's signal at its parent's death, and to make itself known to the
- * guard. */
+/* piped.c - runs children with pipes on a loop. libuv's own uv_spawn is not used, because it can run nothing
+ * in the child between fork and exec. There a child must ask for the kernel's signal at its parent's death,
+ * and report itself to the guard. */
 #include "program/piped.h"
 
 #include <errno.h>
@@ -19,19 +19,21 @@
 #include "base/list.h"
 #include "program/program.h"
 
-#define LATE_MS 300   /* the end of a pipe and that of the process may lie this far apart */
-#define ERR_MAX 900   /* a longer line of standard error comes in pieces */
-#define FDS_MAX 65536 /* descriptors looked at one by one, if the kernel has no close_range() */
+#define LATE_MS 300   /* when a pipe or the process has ended, the other may take this long to end */
+#define ERR_MAX 900   /* bytes of a line of standard error; a longer one comes in pieces */
+#define FDS_MAX 65536 /* descriptors marked close-on-exec one by one, if there is no close_range() */
 #define PIECE 65536   /* bytes of standard output read at once */
-/* A child that writes without end gets no more of a turn of the loop than this. */
+/* The most lines of a child that are handed out in one turn of the loop, for a child that writes without
+ * end. */
 #define LINES_A_TURN 1000
 #define ERR_PIECE 4096 /* bytes of standard error read at once */
 #define GUARDED_MAX 65536
 
 /* ---- the guard -------------------------------------------------------------------------------- */
 
-/* The guard's life. Its pipe brings numbers: a process group to be killed at the end, or the negative of one
- * that is gone. */
+/* Runs the guard, until the program's end of the pipe is closed. The program writes numbers to the pipe: the
+ * id of a process group that the guard must kill at the end, or the negative of that id when the group is
+ * gone. */
 static void guard(int fd) {
   static int32_t groups[GUARDED_MAX];
   size_t n = 0;
@@ -40,7 +42,8 @@ static void guard(int fd) {
     if (i != SIGKILL && i != SIGSTOP) signal(i, SIG_IGN);
   setsid();
   for (int i = 0; i < 1024; i++)
-    if (i != fd) close(i); /* pipes of others would stay open when the program is gone */
+    /* otherwise pipes that the guard has inherited would stay open after the program's end */
+    if (i != fd) close(i);
   for (;;) {
     ssize_t got = read(fd, &number, sizeof number);
     if (got < 0 && errno == EINTR) continue;
@@ -68,7 +71,7 @@ int slp_guard_start(void) {
 }
 
 static void tell_guard(int fd, int32_t number) {
-  /* the guard is gone; the kernel's signal remains */
+  /* an error is ignored: the guard is gone, but the kernel still kills the child */
   if (fd >= 0 && write(fd, &number, sizeof number) < 0) return;
 }
 
@@ -79,19 +82,19 @@ struct slp_herd {
   uv_loop_t *loop;
   uv_signal_t ended; /* SIGCHLD: a child has ended */
   slp_list all;      /* slp_piped.link */
-  int guard_fd;      /* tells the guard of groups; -1: none */
+  int guard_fd;      /* write end of the pipe to the guard; -1: there is no guard */
 };
 
 struct slp_piped {
   uv_pipe_t in, out, err;
-  uv_timer_t late; /* a pipe has ended but not the process, or the other way round */
-  uv_idle_t again; /* on the next turn: hands out lines that wait, and reads on */
-  slp_list link;   /* in slp_herd.all, until the process was waited for */
+  uv_timer_t late; /* runs while a pipe has ended but not the process, or the other way round */
+  uv_idle_t again; /* active: the next turn hands out lines that wait, and reads on */
+  slp_list link;   /* in slp_herd.all, until waitpid() has returned the process */
   slp_mem *mem;
   slp_herd *herd;
   slp_piped_user user;
   slp_buf text, err_text; /* lines that are not complete yet */
-  size_t done;            /* how much of `text` was handed out */
+  size_t done;            /* bytes of `text` that were handed out */
   pid_t pid;
   int status, signal;
   uint32_t writes; /* writes that are not done */
@@ -124,7 +127,8 @@ static void close_handle(uv_handle_t *handle) {
   if (!uv_is_closing(handle)) uv_close(handle, on_handle_closed);
 }
 
-/* Closes all handles, even if the child lives on: one that can't be killed must not keep the loop alive. */
+/* Closes all handles, even if the child lives on: a child that can't be killed must not keep the loop
+ * alive. */
 static void close_handles(slp_piped *p) {
   close_handle((uv_handle_t *)&p->in);
   close_handle((uv_handle_t *)&p->out);
@@ -155,7 +159,7 @@ static void pump(slp_piped *p);
 static void on_late(uv_timer_t *timer) {
   slp_piped *p = timer->data;
   if (p->dropped || p->told) return;
-  if (p->exited) { /* a process outside the child's group holds the pipes */
+  if (p->exited) { /* another process, outside the child's group, holds the pipes open */
     uv_read_stop((uv_stream_t *)&p->out);
     uv_read_stop((uv_stream_t *)&p->err);
     p->out_ended = p->err_ended = 1;
@@ -183,7 +187,7 @@ static void go_on_next_turn(slp_piped *p) {
   if (!uv_is_closing((uv_handle_t *)&p->again)) uv_idle_start(&p->again, on_again);
 }
 
-/* Hands out complete lines for as long as somebody listens. */
+/* Hands out complete lines while the user listens, and all lines once the child has ended. */
 static void pump(slp_piped *p) {
   size_t lines = 0;
   if (p->pumping) return;
@@ -191,7 +195,7 @@ static void pump(slp_piped *p) {
   p->more = 0;
   while (!p->dropped && (p->listens || p->exited)) {
     size_t n = p->text.n - p->done;
-    if (!n) break; /* text.p is NULL before the first byte came */
+    if (!n) break; /* then text.p may be NULL */
     char *from = p->text.p + p->done, *end = memchr(from, '\n', n);
     if (!end && !p->out_ended) break;
     if (lines++ == LINES_A_TURN) {
@@ -225,7 +229,8 @@ static void give_room(uv_handle_t *handle, size_t wish, uv_buf_t *room) {
   *room = slp_buf_reserve(b, n) ? uv_buf_init(NULL, 0) : uv_buf_init(b->p + b->n, n);
 }
 
-/* Returns 1 if nobody listens and enough has come. Then the pipe is not read, which holds the child back. */
+/* Returns 1 if the user does not listen and enough bytes wait. Then the pipe is not read, so that the child
+ * blocks when the pipe is full. */
 static int has_enough(const slp_piped *p) { return !p->listens && !p->exited && p->text.n >= PIECE; }
 
 static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
@@ -239,7 +244,7 @@ static void on_out(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
   }
   pump(p);
   if (p->out_ended) return;
-  /* libuv would go on reading in the same turn for as long as the pipe is full. */
+  /* libuv would read again and again in the same turn while the pipe is full. */
   if (n == PIECE) go_on_next_turn(p);
   if (n == PIECE || p->more || has_enough(p)) {
     p->reading = 0;
@@ -255,7 +260,7 @@ static void read_out(slp_piped *p) {
 void slp_piped_listen(slp_piped *p, int on) {
   p->listens = (uint8_t)(on != 0);
   if (!on || p->dropped) return;
-  go_on_next_turn(p); /* the next turn reads more when all that is here was handed out */
+  go_on_next_turn(p); /* the next turn hands out what has come, and reads more */
 }
 
 /* ---- standard error --------------------------------------------------------------------------- */
@@ -364,7 +369,7 @@ static void reap(slp_piped *p, int how) {
   waited_for(p);
   p->status = WIFEXITED(how) ? WEXITSTATUS(how) : 0;
   p->signal = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
-  slp_piped_kill(p, SIGKILL); /* kills what the child has left behind */
+  slp_piped_kill(p, SIGKILL); /* kills the other processes of the child's group */
   tell_guard(p->herd->guard_fd, -(int32_t)p->pid);
   if (p->dropped) {
     free_if_over(p);
@@ -414,14 +419,14 @@ void slp_herd_close(slp_herd *herd) {
     slp_piped *p = SLP_OWNER(it, slp_piped, link);
     after = it->next;
     SLP_CHECK(p->dropped);
-    waited_for(p); /* the child was killed, and nobody waits for it any more */
+    waited_for(p); /* the child was killed, and its end will not be waited for */
     free_if_over(p);
   }
   uv_close((uv_handle_t *)&herd->ended, on_herd_closed);
 }
 
-/* Gives the child the default signals: what the program ignores or handles is no business of a child's. An
- * ignored SIGHUP is passed on, because nohup wants that for all that is started below it. */
+/* Gives the child the default signals: what the program ignores or handles must not affect it. An ignored
+ * SIGHUP stays ignored, because nohup wants that for everything that is started below it. */
 static void default_signals(void) {
   sigset_t none;
   int ignored = slp_program_ignores_signal(SIGHUP);
@@ -431,9 +436,9 @@ static void default_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Closes all other descriptors at exec. Libraries open some that children inherit, as libcurl 7.88 does; so
- * did whoever started this program, as Java does. They stay open until exec succeeds, because `report` is one
- * of them. */
+/* Makes exec close all descriptors but 0, 1 and 2. Libraries open some that children inherit, as libcurl 7.88
+ * does, and this program may have inherited some itself (Java leaves them open). They stay open until exec
+ * succeeds, because become() reports a failure of exec through one of them. */
 static void close_others_at_exec(void) {
 #ifdef SYS_close_range
   const unsigned close_on_exec = 4; /* CLOSE_RANGE_CLOEXEC, from Linux 5.11 on */
@@ -444,14 +449,15 @@ static void close_others_at_exec(void) {
   for (int fd = 3; fd < (int)n; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-/* Runs in the child between fork and exec, so it does only what a signal handler may do. */
+/* Runs in the child between fork and exec, so it does only what a signal handler may do. Writes errno to
+ * `report` if exec fails. */
 static void become(const char *const *argv, const int fds[3], int report, int guard_fd, pid_t parent) {
   int32_t me = (int32_t)getpid();
   setpgid(0, 0);
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-  if (getppid() != parent) _exit(127); /* the parent died before the kernel could be asked */
+  if (getppid() != parent) _exit(127); /* the parent died before prctl() */
   tell_guard(guard_fd, me);
   for (int i = 0; i < 3; i++)
     if (dup2(fds[i], i) < 0) _exit(127);
@@ -468,21 +474,22 @@ static void close_fds(int *fds, size_t n) {
     if (fds[i] >= 0) close(fds[i]);
 }
 
-/* Makes the pipes. fds: the child's end of each, then ours, then the two ends of the report. Returns 0 or
- * -errno. */
+/* Makes four pipes. fds[0] to [2]: the child's ends of its standard input, output and error; [3] to [5]: our
+ * ends of these; [6] and [7]: the ends, to read and to write, of the pipe that reports a failed exec. Returns
+ * 0 or -errno. */
 static int make_pipes(int fds[8]) {
   int pair[2];
   for (int i = 0; i < 8; i++) fds[i] = -1;
   for (int i = 0; i < 4; i++) {
     if (pipe2(pair, O_CLOEXEC)) return -errno;
-    int in = i == 0; /* the child reads this one */
+    int in = i == 0; /* standard input, which the child reads */
     fds[i < 3 ? i : 6] = pair[i < 3 ? !in : 0];
     fds[i < 3 ? 3 + i : 7] = pair[i < 3 ? in : 1];
   }
   return 0;
 }
 
-/* Returns 0, or -errno of fork or of exec. */
+/* Forks, and runs the program in the child. Returns 0, or -errno of fork or of exec. */
 static int run(int fds[8], const char *const *argv, int guard_fd, pid_t *ret_pid) {
   int error = 0;
   pid_t parent = getpid(), pid = fork();

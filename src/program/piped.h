@@ -1,9 +1,10 @@
-/* piped.h - children that the program talks to for as long as they live: lines out of standard output and
- * standard error, bytes into standard input, a process group for each. For cli/ and tests.
+/* piped.h - children that the program talks to for as long as they live: it gets lines of their standard
+ * output and standard error, and writes bytes to their standard input. Each child has a process group. For
+ * cli/ and tests.
  *
- * No child outlives the program, whatever ends the program. The kernel kills each child at its parent's death
- * (Linux). And a guard, a process that was forked before anything else, sees the end of a pipe and kills the
- * children's groups. */
+ * No child outlives the program, whatever ends the program. On Linux the kernel kills each child at its
+ * parent's death. And there is a guard, a process that is forked before anything else: when the program has
+ * ended, it sees the end of a pipe, and kills the children's groups. */
 #ifndef SLP_PROGRAM_PIPED_H
 #define SLP_PROGRAM_PIPED_H
 
@@ -11,8 +12,8 @@
 
 struct uv_loop_s;
 
-/* Forks the guard. Call it first of all, while there is one thread and nothing is open. Returns -1 if it
- * can't be had, or a descriptor for slp_herd_new(), which owns it then. */
+/* Forks the guard. To be called first of all, while the process has one thread and has opened nothing.
+ * Returns a descriptor for slp_herd_new(), which takes it over; -1: there is no guard. */
 int slp_guard_start(void);
 
 typedef struct slp_herd slp_herd;                                           /* all children of a loop */
@@ -22,29 +23,31 @@ void slp_herd_close(slp_herd *herd);
 
 typedef struct slp_piped slp_piped; /* one child */
 typedef struct slp_piped_user {
-  /* A line without its newline; it may be changed in place. Standard output is read only while it is listened
-   * to. A long line of standard error comes in pieces. */
+  /* on_out gets a line without its newline, and may change it in place. Standard output is read only while
+   * slp_piped_listen is on. on_err gets a line of standard error; a long one comes in pieces. */
   void (*on_out)(void *arg, char *line, size_t n);
   void (*on_err)(void *arg, const char *line, size_t n);
-  void (*on_long)(void *arg);    /* a line of standard output was longer than out_max, and is left out */
-  void (*on_written)(void *arg); /* all that was given was written to the child */
-  /* The child lives and has closed its input, which shows when it is written to, or (input 0) its output. */
+  void (*on_long)(void *arg);    /* a line of standard output was longer than out_max, and was left out */
+  void (*on_written)(void *arg); /* everything given to slp_piped_write was written to the child */
+  /* The child lives, but has closed its standard input (input 1, which is noticed at a write) or its standard
+   * output (input 0). */
   void (*on_broken)(void *arg, int input);
-  /* The last call: the child has ended, and its output was read to the end. */
+  /* The last callback: the child has ended, and its output was read to the end. */
   void (*on_exit)(void *arg, int status, int signal);
   void *arg;
   size_t out_max; /* bytes of the longest line of standard output */
 } slp_piped_user;
 
-/* Returns 0, or -errno: the child can't be started. argv ends with NULL; a name without a slash is looked for
- * in PATH. */
+/* Starts a child. argv ends with NULL; a name without a slash is looked for in PATH. Returns 0, or -errno:
+ * the child can't be started. */
 int slp_piped_start(slp_piped **ret, slp_herd *herd, const char *const *argv, const slp_piped_user *user);
 void slp_piped_write(slp_piped *p, slp_buf *b); /* takes the content of b */
 void slp_piped_close_input(slp_piped *p);
+/* on 1: calls on_out; 0, as in the beginning: keeps lines, and stops reading when enough wait. */
 void slp_piped_listen(slp_piped *p, int on);
 void slp_piped_kill(slp_piped *p, int signal); /* sends the signal to the child's group */
 int slp_piped_pid(const slp_piped *p);
-/* Ends all calls to the user, and kills the child's group. */
+/* Kills the child's group, and frees the child on a later turn of the loop. No callback comes any more. */
 void slp_piped_drop(slp_piped *p);
 
 #endif

@@ -1,4 +1,5 @@
-/* process.c - a program's own loop, signals, ticks, non-blocking standard output, end of standard input. */
+/* process.c - a program's own loop, signals, ticks, non-blocking standard output, and the end of its standard
+ * input. */
 #include "program/process.h"
 
 #include <fcntl.h>
@@ -14,8 +15,8 @@
 #define PUSH_MAX ((size_t)1 << 20)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
-/* Returns 1 if libuv will find the descriptors that it needs. The first loop of a process makes a pipe for
- * signals, when it holds one descriptor already. If the pipe can't be made libuv ends the process. */
+/* Returns 1 if three descriptors are free. The first loop of a process needs one for itself, and then two for
+ * a pipe for signals. If libuv can't make that pipe, it ends the process. */
 static int has_descriptors_left(void) {
   int ends[2];
   if (uv_pipe(ends, 0, 0)) return 0;
@@ -127,14 +128,14 @@ slp_ticker *slp_ticker_new(slp_mem *mem, struct uv_loop_s *loop, uint64_t every_
                            void (*on_tick_cb)(void *arg), void *arg) {
   slp_ticker *t = SLP_NEW(mem, slp_ticker);
   if (!t) return NULL;
-  if (every_ms == 0) every_ms = 1; /* a repeat of 0 would be a single tick */
+  if (every_ms == 0) every_ms = 1; /* with a repeat of 0, libuv's timer would fire only once */
   t->mem = mem;
   t->on_tick = on_tick_cb;
   t->arg = arg;
   uv_timer_init(loop, &t->timer);
   t->timer.data = t;
   uv_unref((uv_handle_t *)&t->timer);
-  uv_update_time(loop); /* otherwise the first tick counts from when the loop last looked at the clock */
+  uv_update_time(loop); /* otherwise the first tick would count from when the loop last read the clock */
   uv_timer_start(&t->timer, on_tick, every_ms, every_ms);
   return t;
 }
@@ -147,23 +148,23 @@ void slp_ticker_close(slp_ticker *t) {
 typedef struct piece {
   slp_list link;
   slp_buf bytes;
-  size_t done; /* bytes that were written already */
+  size_t done; /* bytes of this piece that were written already */
 } piece;
 
 struct slp_out {
   slp_mem *mem;
-  uv_poll_t poll; /* pipes, sockets, terminals: armed while something waits */
-  uv_idle_t idle; /* active while on_event is to be called */
+  uv_poll_t poll; /* for pipes, sockets and terminals: active while bytes wait, or room is awaited */
+  uv_idle_t idle; /* active until on_event was called */
   void (*on_event)(void *arg);
   void *arg;
-  int fd, flags;  /* flags to put back; -1: they were not changed */
-  uint8_t own_fd; /* 1: fd is our own opening of the terminal */
+  int fd, flags;  /* flags: those of fd to restore; -1: they were not changed */
+  uint8_t own_fd; /* 1: fd is the terminal, opened once more for this program alone */
   uint8_t polled, closing;
   uint8_t full;  /* 1: slp_out_some found no room */
   size_t open_n; /* handles that are not closed yet */
   int error;
   slp_list pieces; /* what waits to be written, oldest first */
-  size_t waiting;  /* bytes of it */
+  size_t waiting;  /* bytes in `pieces` that are not written yet */
 };
 
 static void out_arm(slp_out *o, int on);
@@ -184,7 +185,7 @@ static void on_out_idle(uv_idle_t *idle) {
   o->on_event(o->arg);
 }
 
-/* on_event is called from the loop, never from inside slp_out_write. */
+/* Asks for on_event, which is called from the loop, never from inside slp_out_write. */
 static void out_tell(slp_out *o) { uv_idle_start(&o->idle, on_out_idle); }
 
 static void out_failed(slp_out *o, int error) {
@@ -194,7 +195,8 @@ static void out_failed(slp_out *o, int error) {
   out_tell(o);
 }
 
-/* Writes until all is out, the descriptor takes no more, or the loop should see to others. */
+/* Writes until all pieces are written, the descriptor takes no more, or PUSH_MAX bytes were written, so that
+ * the loop can do other work. */
 static void out_push(slp_out *o) {
   slp_list *node;
   size_t wrote = 0;
@@ -229,7 +231,8 @@ static void out_push(slp_out *o) {
 
 static void on_out_poll(uv_poll_t *poll, int status, int events) {
   slp_out *o = poll->data;
-  (void)status; /* libuv 1.44 reports POLLERR (a pipe's reader left) as UV_EBADF; write() knows better */
+  /* not used: libuv 1.44 reports POLLERR (a pipe's reader left) as UV_EBADF; write() gets the right error */
+  (void)status;
   (void)events;
   if (!slp_list_empty(&o->pieces)) {
     out_push(o);
@@ -264,9 +267,9 @@ slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_eve
   slp_list_init(&o->pieces);
   o->flags = -1;
   if (can_be_polled(fd)) {
-    /* uv_poll_init makes the open file non-blocking for every process that shares it: for the shell on the
-     * same terminal too, and for good if we are killed. So a terminal is opened once more, for us alone. The
-     * flags of pipes and sockets are put back by slp_out_close. */
+    /* uv_poll_init sets the open file to non-blocking for every process that shares it: for the shell on the
+     * same terminal too, and for good if this process is killed. So a terminal is opened once more, for this
+     * process alone. slp_out_close restores the flags of pipes and sockets. */
     char name[256];
     int own = isatty(fd) && ttyname_r(fd, name, sizeof name) == 0
                   ? open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
@@ -323,8 +326,8 @@ void slp_out_wake(slp_out *o) {
 size_t slp_out_waiting_bytes(const slp_out *o) { return o->waiting; }
 int slp_out_error(const slp_out *o) { return o->error; }
 
-/* Looks whether the reader has left: a pipe without a reader is in error. libuv would report that again in
- * every turn. */
+/* Checks whether the reader has left: a pipe without a reader is in error. poll() is asked, because libuv
+ * would report the error again in every turn. */
 void slp_out_look(slp_out *o) {
   struct pollfd p = {.fd = o->fd, .events = 0};
   if (!o->polled || o->closing || o->error) return;
@@ -350,7 +353,7 @@ void slp_out_close(slp_out *o) {
 struct slp_in_end {
   slp_mem *mem;
   uv_poll_t poll;
-  uv_idle_t idle; /* files and /dev/null can't be waited for, so they are read bit by bit */
+  uv_idle_t idle; /* for files and /dev/null, which can't be polled: reads a piece in each turn */
   void (*on_end)(void *arg);
   void *arg;
   int fd;
@@ -368,7 +371,8 @@ static void in_ended(slp_in_end *e) {
 
 static void in_read(slp_in_end *e) {
   char scratch[IN_PIECE];
-  /* The descriptor blocks, and another process that shares it may have read the bytes already. */
+  /* A read could block: the descriptor is in blocking mode, and another process that shares it may have read
+   * the bytes already. */
   struct pollfd ready = {.fd = e->fd, .events = POLLIN};
   if (poll(&ready, 1, 0) == 0) return;
   ssize_t n = read(e->fd, scratch, sizeof scratch);

@@ -1,4 +1,4 @@
-/* program.c - clocks, signals, blocking writes and a child process, for commands. */
+/* program.c - clocks, signals, writes with a time limit, and a child process, for commands. */
 #include "program/program.h"
 
 #include <fcntl.h>
@@ -47,8 +47,8 @@ void slp_program_fill_standard(void) {
       (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY); /* opens the lowest free number: fd */
 }
 
-/* Bytes are written in pieces of PIPE_BUF or less. poll() calls a pipe writable when that much fits, so even
- * a blocking descriptor does not block us. */
+/* Bytes are written in pieces of PIPE_BUF or less. poll() reports a pipe as writable when that much fits, so
+ * write() does not block even if the descriptor is in blocking mode. */
 #define PIECE_MAX 4096u
 
 int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms) {
@@ -78,9 +78,9 @@ static void close_fd(int *fd) {
 }
 
 /* Starts this program once more. Returns 0 or -errno. The child gets a process group of its own, so that a
- * Ctrl-C at the terminal does not end the server before the client has said goodbye to it. */
+ * Ctrl-C at the terminal does not end it before its parent has ended its work with it. */
 static int spawn_self(int in_fd, int out_fd, const char *const *argv, pid_t *ret_pid) {
-  char *args[64]; /* posix_spawn wants pointers to char that it never writes through */
+  char *args[64]; /* posix_spawn takes pointers to char, but never writes through them */
   size_t n = 0;
   for (; argv[n] && n + 1 < SLP_COUNT(args); n++) memcpy(&args[n], &argv[n], sizeof args[n]);
   args[n] = NULL;
@@ -130,7 +130,7 @@ int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, 
     int ready = poll(&p, 1, (int)((give_up_us - now_us + 999u) / 1000u));
     if (ready <= 0) continue;
     char c;
-    ssize_t got = read(child->out_fd, &c, 1); /* byte by byte, because it is only a few short lines, once */
+    ssize_t got = read(child->out_fd, &c, 1); /* byte by byte: only a few short lines are read, once */
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return SLP_ENOENT;
     if (c != '\n') {

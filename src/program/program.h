@@ -1,6 +1,6 @@
-/* program.h - what a command needs from the system beyond process.h: clocks, its own CPU time, a
- * diagnostic stream that can't hold the loop, and a child process to measure against. For cli/, tests
- * and benches; libraries use the seam in host.h. */
+/* program.h - what a command needs from the system beyond process.h: clocks, its own CPU time and memory, a
+ * write that waits only so long for a reader, and a child process to measure against. For cli/, tests and
+ * benches; libraries use host.h. */
 #ifndef SLP_PROGRAM_PROGRAM_H
 #define SLP_PROGRAM_PROGRAM_H
 
@@ -8,34 +8,36 @@
 
 uint64_t slp_program_mono_us(void);
 int64_t slp_program_wall_ms(void);
-uint64_t slp_program_cpu_us(void);     /* user and system time of this process, all its threads */
+uint64_t slp_program_cpu_us(void);     /* user and system time of this process, with all its threads */
 uint64_t slp_program_peak_bytes(void); /* the most memory that was resident at once */
 
-/* Writes all bytes to a descriptor that may be shared with other processes, so its flags stay as they are.
+/* Writes all bytes to a descriptor. It may be shared with other processes, so its flags are not changed.
  * Waits up to wait_ms for room. Returns 0, -errno, or SLP_ETIMEDOUT: there was no room, and the rest of the
  * bytes is lost. */
 int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms);
 /* Makes the process ignore the signal; for SIGPIPE and SIGXFSZ. */
 void slp_program_ignore_signal(int number);
-int slp_program_ignores_signal(int number); /* may be called between fork and exec, too */
+int slp_program_ignores_signal(int number); /* 1 if so; may be called between fork and exec, too */
 
-/* Opens descriptors 0, 1 and 2 that are closed, so that using them fails. Otherwise the next file opened
- * would become our standard output. */
+/* If one of the descriptors 0, 1 and 2 is closed, opens it so that its use fails. Otherwise the next file
+ * that is opened could become the program's standard output. */
 void slp_program_fill_standard(void);
 
-/* A copy of this program with other arguments. Its standard input is a pipe that ends when we end. */
+/* A child that runs this program with other arguments. Its standard input is a pipe that ends when this
+ * process ends. */
 typedef struct slp_child {
   int pid;
-  int in_fd;  /* we write, the child reads */
-  int out_fd; /* the child writes, we read */
+  int in_fd;  /* the write end of the child's standard input */
+  int out_fd; /* the read end of the child's standard output */
 } slp_child;
-/* argv ends with NULL; argv[0] is only the name shown. Returns 0 or -errno. */
+/* Starts the child. argv ends with NULL; argv[0] is only the name shown. Returns 0 or -errno. */
 int slp_child_start(slp_child *child, const char *const *argv);
-/* Blocks until the child has written a whole line starting with `prefix`, and appends the rest of that line
- * to `ret_line`. Returns 0; SLP_ETIMEDOUT after wait_ms; SLP_ENOENT if the child closed its output before. */
+/* Blocks until the child has written a whole line that starts with `prefix`, and appends the rest of that
+ * line to `ret_line`. Returns 0; SLP_ETIMEDOUT after wait_ms; SLP_ENOENT: the child closed its output
+ * before. */
 int slp_child_wait_line(slp_child *child, const char *prefix, uint32_t wait_ms, slp_buf *ret_line);
-uint64_t slp_child_cpu_us(const slp_child *child); /* CPU time so far; 0: not known */
-/* Ends the child's standard input, waits up to two seconds, then kills it. */
+uint64_t slp_child_cpu_us(const slp_child *child); /* CPU time of the child so far; 0: not known */
+/* Closes the child's standard input, waits up to two seconds for the child's end, then kills it. */
 void slp_child_end(slp_child *child);
 
 #endif
