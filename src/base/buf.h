@@ -18,7 +18,7 @@ typedef struct slp_buf {
   int failed;   /* the first error since the last init, cut or free; 0: every add succeeded */
 } slp_buf;
 
-void slp_buf_init(slp_buf *b, slp_mem *mem, size_t max); /* a max above UINT32_MAX counts as UINT32_MAX */
+void slp_buf_init(slp_buf *b, slp_mem *mem, size_t max); /* an empty buffer; max is cut to UINT32_MAX */
 void slp_buf_free(slp_buf *b); /* frees the bytes and forgets the error; b may be used again */
 /* Cuts the content to its first n bytes. Keeps the memory, and forgets the error. */
 static inline void slp_buf_cut(slp_buf *b, size_t n) {

@@ -14,7 +14,7 @@ typedef enum slp_class {
   SLP_GONE,      /* ResourceNotFound: the stream, shard or consumer does not exist, or no longer exists */
   SLP_BUSY,      /* ResourceInUse: the stream is being created or changed */
   SLP_TRIMMED,   /* the position is older than the records that the stream still keeps */
-  SLP_AUTH,      /* no, bad or expired credentials; signature refused */
+  SLP_AUTH,      /* credentials missing, bad or expired; signature refused */
   SLP_ACCESS,    /* this identity may not make this request (IAM, KMS) */
   SLP_REFUSED,   /* the request itself is wrong: repeating it fails again */
   SLP_CANCELED,  /* the caller cancelled the operation */
@@ -24,11 +24,11 @@ typedef enum slp_class {
 typedef struct slp_fail {
   slp_class class;
   int code;                /* 0, SLOOP_E* or UV_E* (-errno) */
-  int http_status;         /* 0: no answer came */
+  int http_status;         /* status of the answer; 0: no answer came */
   uint64_t retry_after_us; /* the wait that the service asked for; 0: it asked for none */
   char aws_code[80];       /* the service's name of the error ("ExpiredIteratorException"), or "" */
   char request_id[80];     /* the service's id of the request, or "" */
-  char message[320];       /* one line, printable, no secrets */
+  char message[320];       /* for the operator: one line, printable, no secrets */
 } slp_fail;
 
 void slp_fail_clear(slp_fail *f);
@@ -37,6 +37,6 @@ void slp_fail_clear(slp_fail *f);
 int slp_fail_set(slp_fail *f, slp_class class, int code, const char *fmt, ...) SLP_PRINTF(4, 5);
 /* Returns 1 if repeating the request later can't help: SLP_GONE, SLP_AUTH, SLP_ACCESS and SLP_REFUSED. */
 int slp_class_lasts(slp_class class);
-const char *slp_class_name(slp_class class); /* "throttle", "transient", ... */
+const char *slp_class_name(slp_class class); /* returns "throttle", "transient", ... */
 
 #endif

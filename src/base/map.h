@@ -7,7 +7,7 @@
 
 typedef struct slp_map_entry {
   slp_str key;
-  void *value; /* NULL: removed */
+  void *value; /* NULL: the entry was removed */
   uint64_t hash;
 } slp_map_entry;
 
@@ -16,7 +16,7 @@ typedef struct slp_map {
   slp_map_entry *entries;              /* in order of insertion; a removed entry stays until a rebuild */
   size_t entries_n, entries_cap, live; /* live: number of entries that were not removed */
   uint32_t *slots;                     /* index into entries + 1; 0: the slot is free */
-  /* number of slots: a power of two, and at least twice the entries */
+  /* Number of slots: a power of two, and at least twice the entries. */
   size_t slots_n;
   slp_hash_key key; /* secret key of the hash that chooses a slot */
 } slp_map;

@@ -16,8 +16,8 @@ typedef struct slp_mem {
   size_t live_blocks;
   size_t peak_bytes; /* the greatest value of live_bytes so far */
   uint32_t holds;    /* counted references; the last slp_mem_drop frees the slp_mem */
-  /* the hash key of all tables that use this slp_mem. The first uv host sets it at random; simulations leave
-   * 0 */
+  /* The hash key of all tables that use this slp_mem. The first uv host sets it at random; simulations leave
+   * 0. */
   slp_hash_key hash_key;
 } slp_mem;
 
@@ -27,9 +27,9 @@ slp_mem *slp_mem_new(slp_alloc_fn fn, void *ctx);
 slp_mem *slp_mem_hold(slp_mem *mem);
 void slp_mem_drop(slp_mem *mem); /* NULL is fine */
 
-void *slp_alloc(slp_mem *mem, size_t n);  /* not zeroed; NULL: no memory. n 0 counts as 1 */
-void *slp_zalloc(slp_mem *mem, size_t n); /* zeroed */
-void *slp_zalloc_n(slp_mem *mem, size_t count, size_t each); /* zeroed; NULL also on overflow */
+void *slp_alloc(slp_mem *mem, size_t n);  /* n bytes, not zeroed; NULL: no memory. n 0 counts as 1 */
+void *slp_zalloc(slp_mem *mem, size_t n); /* the same, zeroed */
+void *slp_zalloc_n(slp_mem *mem, size_t count, size_t each); /* zeroed array; NULL also on overflow */
 void *slp_realloc(slp_mem *mem, void *p, size_t n);          /* NULL: no memory, and p stays valid */
 /* Grows an array to twice *cap elements, or to `first` elements if *cap is 0. Returns the array with *cap
  * updated, or NULL: no memory, and array and *cap are unchanged. */

@@ -53,7 +53,7 @@ static size_t groups_by_table(char *out, const char *in, size_t n) {
  * other rows, which every low nibble forbids. */
 #define CLASS_OF_HIGH 16, 16, 1, 2, 4, 8, 4, 8, 16, 16, 16, 16, 16, 16, 16, 16
 #define FORBIDDEN_BY_LOW 21, 17, 17, 17, 17, 17, 17, 17, 17, 17, 19, 26, 27, 27, 27, 26
-/* What must be added to a character to get its value, by high nibble. '/' uses row 1x, which no character of
+/* The number to add to a character to get its value, by high nibble. '/' uses row 1x, which no character of
  * the alphabet has. */
 #define SHIFT_OF_HIGH 0, 16, 19, 4, -65, -65, -71, -71, 0, 0, 0, 0, 0, 0, 0, 0
 /* The order of bytes in the output: three of each 32-bit word, the highest first. */
@@ -69,7 +69,8 @@ __attribute__((target("sse4.1"))) static size_t groups_by_sse41(char *out, const
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(in + i));
     __m128i high = _mm_and_si128(_mm_srli_epi32(v, 4), nibble), low = _mm_and_si128(v, nibble);
     if (!_mm_testz_si128(_mm_shuffle_epi8(class_of_high, high), _mm_shuffle_epi8(forbidden, low))) break;
-    __m128i row = _mm_add_epi8(high, _mm_cmpeq_epi8(v, slash)); /* equal is -1, so / moves to row 1x */
+    /* a byte that is equal gives -1, so / moves to row 1x */
+    __m128i row = _mm_add_epi8(high, _mm_cmpeq_epi8(v, slash));
     v = _mm_add_epi8(v, _mm_shuffle_epi8(shift_of_high, row));
     v = _mm_madd_epi16(_mm_maddubs_epi16(v, pairs), quads); /* joins 6-bit values to 12, then to 24 bits */
     _mm_storeu_si128((__m128i *)(void *)out, _mm_shuffle_epi8(v, order));
@@ -83,7 +84,8 @@ __attribute__((target("avx2"))) static size_t groups_by_avx2(char *out, const ch
   const __m256i forbidden = _mm256_setr_epi8(FORBIDDEN_BY_LOW, FORBIDDEN_BY_LOW);
   const __m256i shift_of_high = _mm256_setr_epi8(SHIFT_OF_HIGH, SHIFT_OF_HIGH);
   const __m256i order = _mm256_setr_epi8(BYTES_OF_WORDS, BYTES_OF_WORDS);
-  const __m256i halves = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7); /* puts the 12 + 12 bytes side by side */
+  /* puts the 12 bytes of each half side by side */
+  const __m256i halves = _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7);
   const __m256i nibble = _mm256_set1_epi8(15), slash = _mm256_set1_epi8('/');
   const __m256i pairs = _mm256_set1_epi32(0x01400140), quads = _mm256_set1_epi32(0x00011000);
   size_t i = 0;

@@ -18,8 +18,8 @@ int slp_base64_level(void); /* the level that slp_base64_decode uses */
  * character outside the alphabet. Returns the number of characters decoded; `out` then holds 3 bytes for each
  * 4. */
 size_t slp_base64_decode_groups(char *out, const char *in, size_t n);
-/* Decodes a last group of four characters that ends in = or ==. Returns the bytes written, 1 or 2; 0: the
- * group does not end so, or has another wrong character. Its unused bits are not checked. */
+/* Decodes a last group of four characters that ends in = or ==. Returns the bytes written, 1 or 2; 0: it is
+ * no such group. The unused bits of the last character before padding are not checked. */
 size_t slp_base64_decode_padded(char *out, const char *in);
 /* Undoes decoding in place, for text that turned out not to be base64. Encodes the groups to - 1 down to
  * `from`: the 3 bytes at text + 3 * i become 4 characters at text + 4 * i. */

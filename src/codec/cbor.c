@@ -126,7 +126,7 @@ static int string_done(slp_cbor *c) {
  * the string so far, so that no chunk head stays between them. */
 static int chunk_on(slp_cbor *c) {
   size_t take = c->chunk_left, room = c->pause_at - c->at;
-  /* passed over whole, because bytes need no check */
+  /* A byte string is passed over at once, because bytes need no check. */
   if (!c->long_chunked && c->long_major == MAJOR_BYTES) room = take;
   if (c->long_major == MAJOR_TEXT) {
     take = slp_utf8_run(c->p + c->at, take, room < take ? room : take);

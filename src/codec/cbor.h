@@ -24,7 +24,7 @@ typedef enum {
   SLP_CBOR_FLOAT, /* half, single or double precision: the value is in slp_cbor.f */
   SLP_CBOR_TRUE,
   SLP_CBOR_FALSE,
-  SLP_CBOR_NULL,   /* null or undefined */
+  SLP_CBOR_NULL,   /* null, or undefined */
   SLP_CBOR_SIMPLE, /* any other simple value: its number is in slp_cbor.u */
   SLP_CBOR_PAUSE   /* pause_at was reached, maybe inside a string: raise it and call again */
 } slp_cbor_token;
@@ -46,7 +46,8 @@ typedef struct slp_cbor {
   uint8_t long_on; /* 1: inside a string. long_on to chunk_left are private to the reader */
   uint8_t long_major, long_chunked;
   size_t long_from, long_to, chunk_left;
-  /* slp_cbor_next() pauses at this offset; SIZE_MAX: never. If it is set, no other function may read. */
+  /* The offset at which slp_cbor_next() pauses; SIZE_MAX: never. If it is set, only slp_cbor_next() may be
+   * used. */
   size_t pause_at;
   uint32_t depth;
   slp_cbor_level level[SLP_CBOR_DEPTH_MAX];
@@ -58,7 +59,7 @@ void slp_cbor_begin(slp_cbor *c, char *body, size_t n);
  * bytes after the value, a length past the end, bad UTF-8) or SLP_ELIMIT (nested too deeply, too many
  * tags). */
 int slp_cbor_next(slp_cbor *c);
-int slp_cbor_skip(slp_cbor *c); /* passes over the next value, whatever it is */
+int slp_cbor_skip(slp_cbor *c); /* skips the next value, whatever it is */
 /* Reads the next value, which must be text or null. Null gives {NULL, 0}. */
 int slp_cbor_text(slp_cbor *c, slp_str *ret);
 /* Reads a byte string, text or null. *ret_is_text is 1 for text: local servers send blobs as base64 text. */
@@ -85,7 +86,7 @@ int slp_cbor_put_break(slp_buf *b);
 int slp_cbor_put_text(slp_buf *b, slp_str s);
 int slp_cbor_put_bytes(slp_buf *b, slp_str s);
 int slp_cbor_put_i64(slp_buf *b, int64_t v);
-int slp_cbor_put_time_ms(slp_buf *b, int64_t ms); /* tag 1 + integer ms, as the service does */
+int slp_cbor_put_time_ms(slp_buf *b, int64_t ms); /* writes tag 1 and integer ms, as the service does */
 int slp_cbor_put_bool(slp_buf *b, int on);
 int slp_cbor_put_null(slp_buf *b);
 

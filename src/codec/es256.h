@@ -1,4 +1,4 @@
-/* es256.h - signatures of JSON Web Tokens by ES256: ECDSA on the curve P-256 with SHA-256 (RFC 7518, 3.4). By
+/* es256.h - signs JSON Web Tokens by ES256: ECDSA on the curve P-256 with SHA-256 (RFC 7518, 3.4). By
  * libcrypto. */
 #ifndef SLP_CODEC_ES256_H
 #define SLP_CODEC_ES256_H

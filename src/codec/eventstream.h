@@ -9,10 +9,12 @@
 
 #include "base/base.h"
 
-#define SLP_EVENT_HEADERS_MAX 64u                 /* headers of one message; the service sends three */
-#define SLP_EVENT_HEADER_BYTES_MAX (128u * 1024)  /* bytes of one message's headers, as the format says */
-#define SLP_EVENT_PAYLOAD_MAX (24u * 1024 * 1024) /* bytes of one message's payload, as the format says */
-#define SLP_EVENT_FRAME_BYTES 16u                 /* bytes of a message without headers and payload */
+#define SLP_EVENT_HEADERS_MAX 64u /* the most headers of one message; the service sends three */
+/* the most bytes of a message's headers, as the format says */
+#define SLP_EVENT_HEADER_BYTES_MAX (128u * 1024)
+/* the most bytes of a message's payload, as the format says */
+#define SLP_EVENT_PAYLOAD_MAX (24u * 1024 * 1024)
+#define SLP_EVENT_FRAME_BYTES 16u /* bytes of a message without headers and payload */
 
 typedef enum slp_event_type {
   SLP_EVENT_TRUE,
@@ -39,13 +41,13 @@ typedef struct slp_event_message {
   slp_str payload;
 } slp_event_message;
 
-typedef struct slp_event_reader { /* zero it to begin */
+typedef struct slp_event_reader { /* all zero: nothing was read yet */
   size_t at;                      /* offset of the message that is being read */
   size_t summed;                  /* bytes of the message that crc includes */
   uint32_t crc;
   uint32_t total;     /* length of the message; 0: its prelude is not complete */
   uint32_t headers_n; /* bytes of the message's headers */
-  int failed;         /* the first error, which stays */
+  int failed;         /* the first error, which every later call returns */
   const char *why;    /* static text that explains the error */
 } slp_event_reader;
 

@@ -14,7 +14,7 @@ typedef struct slp_focus {
   uint64_t id;   /* differs for each choice of digits; 0: there is no focus */
   size_t length; /* digits of a number that begins with `shared`, leading zeros not counted; 0: not known */
   size_t from;   /* number of digits before the nineteen: 0, or at least 8 */
-  char shared[112]; /* the digits before the nineteen */
+  char shared[112]; /* the digits in front of the nineteen */
 } slp_focus;
 
 /* The words of numbers that do not begin with `shared`. Such a number is below, or above, all numbers that
@@ -36,14 +36,14 @@ static inline int slp_focus_same(const char *a, const char *b, size_t n) {
   return !differ;
 }
 
-/* Returns the word of a number that is longer than f->length and has zeros in front. */
+/* Returns the word of a number that is longer than f->length because of leading zeros. */
 uint64_t slp_focus_word_padded(const slp_focus *f, slp_str seq);
 
 /* Returns the word of a number. Of two numbers with different words, the one with the lower word is less.
  * Empty text has the lowest word. */
 static inline uint64_t slp_focus_word(const slp_focus *f, slp_str seq) {
   if (seq.n && seq.n == f->length) {
-    /* shorter numbers, which may be greater, get this word too */
+    /* a shorter number may be greater than seq, and has this word, so seq must have it too */
     if (!f->from && *seq.p == '0') return SLP_FOCUS_BELOW;
     if (!slp_focus_same(seq.p, f->shared, f->from))
       return memcmp(seq.p, f->shared, f->from) < 0 ? SLP_FOCUS_BELOW : SLP_FOCUS_ABOVE;

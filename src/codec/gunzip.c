@@ -1,4 +1,4 @@
-/* gunzip.c - runs zlib's inflate with our memory. */
+/* gunzip.c - unpacks by zlib's inflate, with memory of a slp_mem. */
 #include "codec/gunzip.h"
 
 #include <limits.h>

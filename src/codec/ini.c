@@ -1,8 +1,8 @@
 /* ini.c - reads ~/.aws by botocore's rules (Python's configparser, then one level of nesting):
  *
  * - A line whose first visible character is # or ; is a comment; empty lines mean nothing.
- * - A line indented deeper than the key above it belongs to that key: a nested key when that key's own
- *   value is empty, otherwise more of its value.
+ * - A line that is indented deeper than the key above it belongs to that key. If the key's own value is
+ *   empty, the line is a nested key; otherwise it is more of the value.
  * - Any other line is [section] (to the last ] of the line) or key = value or key: value.
  * Sources: botocore 1.43 configloader.py, Python 3.11 configparser.py.
  * One difference is on purpose: a section or key given twice is handed out twice (botocore refuses the

@@ -13,7 +13,7 @@ enum {
   WANT_KEY_OR_END,   /* right after { */
   WANT_COLON,
   WANT_COMMA_OR_END,
-  WANT_NOTHING /* the one value is complete */
+  WANT_NOTHING /* the outermost value is complete */
 };
 
 void slp_json_begin(slp_json *j, char *body, size_t n) {
@@ -163,7 +163,7 @@ static int string(slp_json *j) {
   size_t end = j->pause_at < j->n ? j->pause_at : j->n;
   size_t stop = j->at < end ? slp_json_plain_end(j->p, j->at, end) : j->at;
   j->escaped = 0;
-  if (stop < end && j->p[stop] == '"') { /* nearly every string is plain */
+  if (stop < end && j->p[stop] == '"') { /* a plain string, as nearly every one is */
     j->text = (slp_str){j->p + j->at, stop - j->at};
     j->at = stop + 1;
     return 0;

@@ -9,13 +9,13 @@
 
 #include "base/buf.h"
 
-/* DynamoDB's items may nest 32 deep. Each of these takes two levels of JSON, and the request around the item
+/* DynamoDB's items may nest 32 deep. Each depth takes two levels of JSON, and the request around an item
  * takes some more. */
 #define SLP_JSON_DEPTH_MAX 96
 #define SLP_JSON_NUMBER_MAX 1024 /* characters; a longer number is SLP_ELIMIT */
 
 typedef enum {
-  SLP_JSON_END = 0, /* the one value is complete and only white space followed */
+  SLP_JSON_END = 0, /* the outermost value is complete, and only white space followed */
   SLP_JSON_OBJECT,  /* { */
   SLP_JSON_OBJECT_END,
   SLP_JSON_ARRAY,
@@ -30,7 +30,7 @@ typedef enum {
 } slp_json_token;
 
 typedef struct slp_json {
-  char *p; /* the body; changed in place */
+  char *p; /* the body, which is changed in place */
   size_t n, at;
   slp_str text; /* text of the token just read */
   uint32_t depth;
@@ -42,7 +42,8 @@ typedef struct slp_json {
   uint8_t keep;
   uint8_t escaped; /* 1: the string just read has escapes in it */
   size_t long_from, long_to;
-  /* slp_json_next() pauses at this offset; SIZE_MAX: never. If it is set, no other function may read. */
+  /* The offset at which slp_json_next() pauses; SIZE_MAX: never. If it is set, only slp_json_next() may be
+   * used. */
   size_t pause_at;
   const char *why; /* after an error: what was wrong, static text */
 } slp_json;
@@ -57,7 +58,7 @@ int slp_json_skip(slp_json *j);
 /* slp_json_string() and slp_json_i64() read the next value, for example after KEY. Null is allowed: then *ret
  * is {NULL,0}, or stays unchanged. A value of another kind is SLP_EBADDATA. */
 int slp_json_string(slp_json *j, slp_str *ret);
-int slp_json_i64(slp_json *j, int64_t *ret); /* SLP_ELIMIT: out of range; 1.0 and 1e3 are integers */
+int slp_json_i64(slp_json *j, int64_t *ret); /* 1.0 and 1e3 are integers; SLP_ELIMIT: out of range */
 
 /* For a caller that parses an element of an array itself instead of asking for its tokens. Returns 1 if the
  * next element is an object, and moves j->at to its {, behind the comma if there is one. */
@@ -71,6 +72,6 @@ int slp_decimal_seconds_ms(slp_str number, int64_t *ret);
  * out of range; SLP_EBADDATA: no number. */
 int slp_decimal_scaled(slp_str number, int shift, int64_t *ret);
 
-int slp_utf8_valid(slp_str s); /* 1 or 0; fast for ASCII */
+int slp_utf8_valid(slp_str s); /* returns 1 or 0; fast for ASCII */
 
 #endif

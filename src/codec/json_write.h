@@ -11,11 +11,11 @@
 typedef struct slp_jw {
   slp_buf *b;       /* the output; JSON is appended to what it holds */
   uint8_t one_line; /* 1: strings as slp_json_put_line_string() writes them */
-  uint8_t spaced;   /* 1: a space behind each comma and colon */
+  uint8_t spaced;   /* 1: a space follows each comma and colon */
   uint8_t comma;    /* private: 1: a comma must precede the next value or key */
 } slp_jw;
 
-/* begins the outermost object, which the caller ends; one_line and spaced are 0 */
+/* Begins the outermost object, which the caller ends. one_line and spaced are 0. */
 slp_jw slp_jw_begin(slp_buf *b);
 /* In all functions that follow, `name` is the name of the member, in plain ASCII. It is NULL in an array,
  * after slp_jw_key() and for the outermost value. */
@@ -23,7 +23,7 @@ void slp_jw_object(slp_jw *w, const char *name);
 int slp_jw_object_end(slp_jw *w);
 void slp_jw_array(slp_jw *w, const char *name);
 int slp_jw_array_end(slp_jw *w); /* returns 0 or the first error, as slp_jw_object_end does */
-/* writes a member's name, which may be any text; its value comes next */
+/* Writes a member's name, which may be any text. Its value comes next. */
 void slp_jw_key(slp_jw *w, slp_str key);
 void slp_jw_str(slp_jw *w, const char *name, slp_str s);
 void slp_jw_z(slp_jw *w, const char *name, const char *z);         /* z NULL is written as "" */
@@ -32,10 +32,10 @@ void slp_jw_base64(slp_jw *w, const char *name, slp_str bytes);
 void slp_jw_u64(slp_jw *w, const char *name, uint64_t v);
 void slp_jw_i64(slp_jw *w, const char *name, int64_t v);
 void slp_jw_i64_or_null(slp_jw *w, const char *name, int64_t v); /* null if v < 0, which means not known */
-void slp_jw_scaled(slp_jw *w, const char *name, uint64_t v, unsigned decimals); /* as slp_buf_add_scaled() */
+void slp_jw_scaled(slp_jw *w, const char *name, uint64_t v, unsigned decimals); /* writes v / 10^decimals */
 void slp_jw_bool(slp_jw *w, const char *name, int on);
 void slp_jw_null(slp_jw *w, const char *name);
-/* json: one value, or members such as "a":1,"b":2 */
+/* Writes `json`, which is one value, or members such as "a":1,"b":2. */
 void slp_jw_raw(slp_jw *w, const char *name, slp_str json);
 /* Writes the comma and the name that stand before a value. The caller then appends the value itself to the
  * returned buffer. */

@@ -45,7 +45,7 @@ struct slp_kpl {
   stage stage;
   int64_t bytes_left, records_left; /* work that the slice may still do */
 
-  /* the page */
+  /* The state of the page: */
   size_t next;      /* index in page->recs of the record to look at next */
   uint32_t magic_n; /* records not yet looked at that begin like aggregates */
   slp_rec *rows;    /* the new table; owned, until the page takes it over */
@@ -53,7 +53,7 @@ struct slp_kpl {
   uint32_t aggregates_n, empty_n, raw_n;
   uint8_t cut; /* 1: the page is full, and ends in front of `next` */
 
-  /* the aggregate at work: page->recs[next] */
+  /* The state of the aggregate page->recs[next]: */
   size_t first;   /* the aggregate's first row */
   size_t at, end; /* offsets in the body: at: up to where the MD5 is computed; end: end of the message */
   size_t done;    /* entries checked in JUDGE, or rows resolved in RESOLVE */

@@ -19,12 +19,12 @@
 
 typedef struct slp_kpl_message {
   const uint8_t *p; /* borrowed; every other place here is an offset from p */
-  size_t at;        /* the next byte */
+  size_t at;        /* offset of the next byte */
   /* The next four members describe the last token. */
   size_t text_at, text_n; /* after KEY or HASH: the text; after RECORD: the record's data */
   uint64_t key_index, hash_index;
   uint8_t has_hash; /* 1: hash_index was given */
-  /* Private to the reader. */
+  /* The members from here on are private to the reader. */
   uint8_t has_key, has_data, has_tag_key;
   uint8_t level;
   size_t ends[3];                      /* by level: where the aggregate, the record and the tag end */

@@ -4,7 +4,7 @@
 typedef uint32_t lanes __attribute__((vector_size(4 * SLP_MD5_MANY)));
 #define BLOCK 64
 
-/* floor(2^32 * |sin(i + 1)|) */
+/* sines[i] is floor(2^32 * |sin(i + 1)|). */
 static const uint32_t sines[64] = {
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
     0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,

@@ -84,7 +84,7 @@ struct slp_page_reader {
   size_t bytes;        /* length of the whole answer, of which only a part may have arrived */
   size_t look_at;      /* the quick reader waits until this many bytes of the answer have arrived */
   int token;           /* the pull reader's own token, from which the T_ token was made */
-  slp_str text;        /* text of the pull reader's token */
+  slp_str text;        /* the text of that token */
   uint32_t skip_depth; /* above 0: inside a value that is skipped */
   slp_rec rec;         /* the record that is being read */
   size_t data_used;    /* characters of a base64 Data decoded so far */
@@ -95,8 +95,8 @@ struct slp_page_reader {
   uint8_t parents_n;
   slp_json json;
   slp_cbor cbor;
-  /* Reads everything if form is SLP_FORM_CHANGES. Of the other members only mem, form, result and why are
-   * used then. */
+  /* If form is SLP_FORM_CHANGES, this reader does everything. Only mem, form, result and why are used besides
+   * it. */
   slp_changes_reader changes;
 };
 
@@ -173,7 +173,7 @@ typedef struct known {
   { text, sizeof(text) - 1, field }
 
 static const known answer_keys[] = {KNOWN("Records", RECORDS), KNOWN("NextShardIterator", NEXT_ITERATOR),
-                                    /* its name in an event of SubscribeToShard */
+                                    /* the same member in an event of SubscribeToShard */
                                     KNOWN("ContinuationSequenceNumber", NEXT_ITERATOR),
                                     KNOWN("MillisBehindLatest", BEHIND_MS), KNOWN("ChildShards", CHILDREN)};
 static const known record_keys[] = {KNOWN("SequenceNumber", SEQUENCE),
@@ -631,8 +631,8 @@ static int read_slice(slp_page_reader *r, size_t bytes_max, size_t records_max) 
     if (t == T_END) return 0;
     e = on_token(r, t);
     if (e) return e;
-    /* If the answer has Records twice, the table starts again at 0 rows. So the check is of how much it has
-     * grown. */
+    /* If the answer has Records twice, the table starts again at 0 rows. So recs_from may be greater than
+     * recs_n. */
     if (r->page->recs_n > recs_from && r->page->recs_n - recs_from >= records_max) return SLP_MORE;
   }
 }

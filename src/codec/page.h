@@ -10,7 +10,7 @@
 typedef struct slp_rec {
   int64_t arrived_ms; /* ApproximateArrivalTimestamp; -1: not given */
   uint32_t seq_at, key_at, data_at, data_n;
-  uint32_t sub; /* index inside an aggregate, else 0 */
+  uint32_t sub; /* index inside its aggregate; 0 for an ordinary record */
   uint16_t key_n;
   uint8_t seq_n;
   uint8_t flags; /* SLP_REC_* */
@@ -20,7 +20,8 @@ _Static_assert(sizeof(slp_rec) == 40, "a table of them must be small");
 #define SLP_REC_RAW 1u /* data could not be decoded or expanded, and is as it came (bad base64: its text) */
 #define SLP_REC_FOREIGN 2u /* part of an aggregate; its key hashes into another shard's range */
 #define SLP_REC_KEYLESS 8u /* has no key, as a record of an AUTO stream may; key_n is 0 */
-#define SLP_REC_EMPTY 4u   /* an aggregate without records: nothing to hand out, the position moves over it */
+/* an aggregate without records: nothing is handed out, but the position moves over it */
+#define SLP_REC_EMPTY 4u
 
 typedef struct slp_rec_change { /* more about a record of DynamoDB Streams; offsets into the body */
   uint32_t whole_at, whole_n;
@@ -42,7 +43,7 @@ typedef struct slp_shard_desc { /* a shard in a listing, or a child shard in an 
  * An absent id and other empty texts are not checked. */
 const char *slp_shard_desc_wrong(const slp_shard_desc *d);
 
-#define SLP_PAGE_BYTES_MAX (32u * 1024 * 1024) /* 10 MiB of records is 14 MB of base64 plus keys and JSON */
+#define SLP_PAGE_BYTES_MAX (32u * 1024 * 1024) /* 10 MiB of records are 14 MB of base64, plus keys and JSON */
 #define SLP_PAGE_RECORDS_MAX 100000            /* Kinesis returns up to 10,000; moto has returned 20,000 */
 #define SLP_PAGE_CHILDREN_MAX 64
 
@@ -50,8 +51,8 @@ typedef struct slp_page {
   slp_mem *mem;  /* owns a reference */
   slp_buf body;  /* owned; the reader decodes in place */
   slp_rec *recs; /* owned */
-  /* chooses the digits of slp_rec.word. Set before the first row is added, kept until slp_page_reset(). id 0:
-   * none */
+  /* Chooses the digits of slp_rec.word. Set before the first row is added, and kept until slp_page_reset().
+   * id 0: there is no focus. */
   slp_focus focus;
   size_t recs_n, recs_cap;
   slp_rec_change *changes; /* owned; one for each record if the form is SLP_FORM_CHANGES; else NULL */
@@ -62,7 +63,7 @@ typedef struct slp_page {
   slp_shard_desc *children; /* owned; ChildShards, with parent and adjacent_parent */
   size_t children_n;
   uint8_t children_given; /* 1: ChildShards was there and not null, maybe empty */
-  uint8_t children_bad;   /* 1: a child without parents or id was among them */
+  uint8_t children_bad;   /* 1: some child has no id, no parents or too many */
   uint8_t records_given;  /* 1: Records was there and not null, maybe empty */
   /* Statistics of the records, collected while they are read, because their bytes are in the CPU's cache
    * then. */
@@ -109,7 +110,7 @@ typedef enum {
   SLP_FORM_CHANGES /* JSON of DynamoDB Streams: key is the text of Keys, data the text of dynamodb */
 } slp_form;
 typedef struct slp_page_reader slp_page_reader;
-slp_page_reader *slp_page_reader_new(slp_mem *mem); /* may be used for many pages, one at a time */
+slp_page_reader *slp_page_reader_new(slp_mem *mem); /* one reader serves many pages, one after the other */
 void slp_page_reader_free(slp_page_reader *r);
 void slp_page_reader_begin(slp_page_reader *r, slp_page *page, slp_form form);
 /* Begins to read an answer that is still arriving. page->body holds its beginning, and has room for all
@@ -122,6 +123,6 @@ void slp_page_reader_begin_early(slp_page_reader *r, slp_page *page, slp_form fo
  * too, so a slice is bounded whatever the body holds. */
 int slp_page_read(slp_page_reader *r, size_t bytes_max, size_t records_max);
 size_t slp_page_reader_where(const slp_page_reader *r);
-const char *slp_page_reader_why(const slp_page_reader *r); /* "", or what was wrong */
+const char *slp_page_reader_why(const slp_page_reader *r); /* what was wrong, or "" */
 
 #endif

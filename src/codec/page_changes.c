@@ -313,8 +313,8 @@ int slp_changes_read(slp_changes_reader *r, size_t bytes_max, size_t records_max
     }
     int e = on_token(r, t);
     if (e) return e;
-    /* If the answer has Records twice, the table starts again at 0 rows. So the check is of how much it has
-     * grown. */
+    /* If the answer has Records twice, the table starts again at 0 rows. So `from` may be greater than
+     * recs_n. */
     if (r->page->recs_n > from && r->page->recs_n - from >= records_max) return SLP_MORE;
   }
 }

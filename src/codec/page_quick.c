@@ -10,8 +10,8 @@
 #define OPEN_MAP 0xBF
 #define MAP_OF_NONE 0xA0
 #define BREAK 0xFF
-/* A time from MS_FROM to MS_TO is in milliseconds, as for the pull reader. All other times are left to
- * that. */
+/* A time from MS_FROM to MS_TO is in milliseconds, as for the pull reader, to which all other times are
+ * left. */
 #define MS_FROM 100000000000u
 #define MS_TO 100000000000000u
 
@@ -28,7 +28,7 @@ static uint64_t word_at(const uint8_t *p) {
   return w;
 }
 
-/* Reads a big-endian number. It is one expression, because compilers turn that into a single load. */
+/* Reads a big-endian number. The sum is one expression, because compilers turn that into a single load. */
 static uint64_t big_endian(const uint8_t *p) {
   return (uint64_t)p[0] << 56 | (uint64_t)p[1] << 48 | (uint64_t)p[2] << 40 | (uint64_t)p[3] << 32 |
          (uint64_t)p[4] << 24 | (uint64_t)p[5] << 16 | (uint64_t)p[6] << 8 | p[7];

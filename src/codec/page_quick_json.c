@@ -13,10 +13,10 @@ enum { SEQUENCE = 1, ARRIVED = 2, DATA = 4, KEY = 8 };
 typedef struct quick {
   char *body, *end;
   slp_rec *rec;
-  /* what put_data_back() needs to restore a Data that was decoded */
+  /* These three members are for put_data_back(), which restores a Data that was decoded. */
   char *text;
   size_t groups;
-  /* the Data's group with padding, if it has one; kept, because decoding loses its unused bits */
+  /* The Data's group with padding, if it has one. It is kept because decoding loses its unused bits. */
   char padded[4];
 } quick;
 
@@ -72,7 +72,7 @@ static inline size_t digits(const char *p, size_t at, size_t to, int64_t *v) {
  * twelve digits and E9. */
 #define WHOLE_MOST 11 /* digits read before the dot: one more than is valid, so that too many are seen */
 #define TIME_MOST 17
-/* characters that arrived() may look at; a record is followed by "]}" at least */
+/* The characters that arrived() may look at. A record is followed by "]}" at least. */
 #define TIME_ROOM (TIME_MOST + 2)
 static inline char *arrived(char *p, const quick *q) {
   int64_t v = *p - '0';

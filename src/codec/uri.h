@@ -6,12 +6,12 @@
 
 typedef struct slp_uri {
   uint8_t tls;  /* 1: https */
-  uint8_t ipv6; /* 1: host was in brackets */
+  uint8_t ipv6; /* 1: the host was in brackets */
   uint8_t port_given;
   uint16_t port;     /* the URL's port, or 80 / 443 */
-  slp_str host;      /* without brackets */
+  slp_str host;      /* host name or address, without brackets */
   slp_str authority; /* host[:port] as written, with brackets, as the Host header needs it */
-  slp_str path;      /* from the first / on; {"/", 1} if there is none */
+  slp_str path;      /* the URL from its path's / on; {"/", 1} if it has no path */
 } slp_uri;
 
 /* Splits the URL; the slices in *ret point into it. Returns 0, or SLP_EBADDATA with *ret_why set to static

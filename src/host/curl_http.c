@@ -13,7 +13,7 @@
 #include "host/curl_transfer.h"
 #include "sloop.h"
 
-/* Used if a call sets no connect_ms_max or total_ms_max. */
+/* The limits of a call that sets no connect_ms_max or total_ms_max. */
 #define CONNECT_MS 4000
 #define TOTAL_MS 30000
 #define PUSH_MAX 4096 /* the most calls of the PUSH lane at a time: one subscription for each shard */
@@ -352,7 +352,8 @@ void slp_curl_cancel(slp_host *h, slp_http *call) {
   }
 }
 
-/* Calls whose answers last minutes may share an HTTP/2 connection only if libcurl has both of these mends:
+/* Calls whose answers last minutes may share an HTTP/2 connection only if libcurl has both of these
+ * corrections:
  *   - 8.0.0: an answer that was aborted is reported as aborted ("http2: fix handling of RST and GOAWAY to
  *     recognize partial transfers", curl's commit 48cd032623). libcurl 7.88 reports most of them as complete.
  *   - 8.14.0: the stream window of a paused answer is closed, and opened again after the pause ("http2: fix
@@ -432,7 +433,7 @@ int slp_curl_open(slp_uv_host *u, const slp_uv_options *o) {
   if (curl_global_init(CURL_GLOBAL_DEFAULT)) return SLP_ENOMEM;
   u->curl_ready = 1;
   const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
-  /* Without an asynchronous resolver every look-up of a name would hold up the loop. */
+  /* Without an asynchronous resolver, each look-up of a host name would block the loop. */
   if (!(v->features & CURL_VERSION_ASYNCHDNS) || !(v->features & CURL_VERSION_SSL)) return SLOOP_EOPTION;
   u->multiplex = (uint8_t)slp_curl_may_multiplex(v->version_num, v->features);
   int r = copy_paths(u, o, v);

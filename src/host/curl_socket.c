@@ -2,8 +2,8 @@
  *
  * libcurl asks to watch a socket at the start of every transfer and to stop at its end. A poll handle made
  * and closed each time would cost five system calls a request. So a handle lives as long as its socket, and
- * "stop watching" is carried out only when an event comes that nobody waits for. Between requests on a kept
- * connection nothing is told to the kernel at all.
+ * "stop watching" is carried out only when an event comes for which curl does not wait. Between requests on a
+ * kept connection there is no system call at all.
  *
  * A readable socket is not handed to curl from libuv's callback, but by an event. So curl's work is part of
  * the turn (bounded, measured), and sockets take turns with all other work. */
@@ -17,8 +17,8 @@ struct slp_curl_socket {
   slp_curl_lane *lane;
   curl_socket_t fd;
   slp_event ev; /* passes `events` to curl */
-  /* 1: opened by on_open, so on_close_socket will come. 0: the wake-up pair of a resolver thread, which curl
-   * closes without telling us, right after REMOVE. */
+  /* 1: the socket was opened by on_open, so on_close_socket will be called for it. 0: it is the wake-up pair
+   * of a resolver thread, which curl closes without a call, right after CURL_POLL_REMOVE. */
   uint8_t ours;
   uint8_t gone;   /* 1: uv_close was called; only the memory is left */
   uint8_t wanted; /* UV_READABLE | UV_WRITABLE that curl waits for now */
@@ -154,7 +154,7 @@ static curl_socket *make(slp_curl_lane *lane, curl_socket_t fd, int ours) {
   return s;
 }
 
-/* curl's callbacks. None of them calls curl. */
+/* The functions from here to on_close_socket are curl's callbacks, so they must not call curl. */
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *unused) {
   slp_curl_lane *lane = arg;

@@ -317,7 +317,7 @@ static int connection_options(slp_transfer *t) {
   SET(CURLOPT_QUICK_EXIT, 1L);
   SET(CURLOPT_DNS_CACHE_TIMEOUT, 45L);
   SET(CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
-  /* DynamoDB closes idle connections after about 60 s; libcurl would keep them for 118. */
+  /* DynamoDB closes idle connections after about 60 s, but libcurl would keep them for 118 s. */
   SET(CURLOPT_MAXAGE_CONN, 45L);
   SET(CURLOPT_MAXLIFETIME_CONN, 300L);
   SET(CURLOPT_TCP_NODELAY, 1L);
@@ -346,7 +346,7 @@ static int is_loopback(slp_str url) {
   slp_url_place(url, place, sizeof place);
   if (strncmp(place, "[::1]:", 6) == 0 || strncmp(place, "localhost:", 10) == 0) return 1;
   if (strncmp(place, "127.", 4) != 0) return 0;
-  /* an address, not a name such as 127.evil.example */
+  /* 1 for an address, 0 for a name such as 127.evil.example */
   return strspn(place, "0123456789.") == strcspn(place, ":");
 }
 

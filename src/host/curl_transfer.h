@@ -11,18 +11,18 @@
 typedef struct slp_transfer {
   slp_curl_lane *lane;
   slp_http *call; /* NULL: the transfer is idle */
-  slp_list link;  /* in the lane's idle list */
+  slp_list link;  /* in the lane's idle list, while the transfer is idle */
   CURL *easy;
-  /* the socket that curl last asked to watch for this transfer; CURL_SOCKET_BAD: none yet */
+  /* The socket that curl last asked to watch for this transfer; CURL_SOCKET_BAD: none yet. */
   curl_socket_t fd;
   slp_timer total;        /* the deadline for the whole answer; not armed during a pause */
   uint64_t total_left_us; /* time left until the deadline when the transfer was paused */
   slp_event resume;       /* continues the transfer after a pause */
-  /* why on_header or on_body ended the transfer: SLOOP_EREMOTE (headers too long), SLOOP_ETOOBIG (body) or
-   * SLP_ENOMEM; 0: they did not */
+  /* Why on_header or on_body ended the transfer: SLOOP_EREMOTE (headers too long), SLOOP_ETOOBIG (body) or
+   * SLP_ENOMEM; 0: they did not. */
   int stopped_by;
-  uint32_t requests;     /* how often the request went out: more than 1 is curl's silent replay */
-  uint8_t paused, https; /* paused: 1: waits for slp_http_resume */
+  uint32_t requests;     /* how often the request was sent; more than 1: curl repeated it silently */
+  uint8_t paused, https; /* paused: 1: waits for slp_http_resume; https: 1: over TLS */
   uint8_t sliced;        /* 1: paused until its next event, because it has had its share of this one */
   uint32_t slice_act;    /* slp_curl_lane.acts of the event in which slice_n bytes were taken */
   size_t slice_n;        /* body bytes taken in the event slice_act */

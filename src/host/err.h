@@ -5,7 +5,7 @@
 
 const char *slp_uv_err_name(int err);
 const char *slp_uv_strerror(int err);
-/* Returns why a file could not be read or written: strerror()'s text, or a clearer one. */
+/* Returns why a file could not be read or written: the text of strerror(), or a clearer one. */
 const char *slp_file_why(int err);
 
 /* Returns the libraries of this build and their versions; static. */

@@ -254,7 +254,7 @@ uint64_t slp_host_turn_us_at(slp_host *h, double p) {
   double want = p * (double)h->turns.turns;
   for (size_t i = 0; i < SLP_TURN_BUCKETS; i++) {
     seen += h->turns.cpu_us[i];
-    /* For the bucket of the longest turn, cpu_us_max is a closer bound than the bucket's upper edge. */
+    /* cpu_us_max is a closer bound for the bucket of the longest turn than the bucket's upper edge is. */
     if (i == SLP_TURN_BUCKETS - 1) break; /* the last bucket has no upper edge */
     if (seen && (double)seen >= want) return slp_min_u64(bucket_top(i), h->turns.cpu_us_max);
   }

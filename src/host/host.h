@@ -49,7 +49,7 @@ typedef struct slp_timer {
   uint64_t at_us; /* UINT64_MAX: not armed */
   uint64_t order; /* of timers with equal deadlines, the one set first runs first */
   size_t slot;    /* index in the heap + 1; 0: not armed */
-  /* called in a turn; the timer is not armed then, and may be set again */
+  /* Called in a turn. The timer is not armed then, and may be set again. */
   void (*run)(struct slp_timer *timer);
 } slp_timer;
 /* Arms the timer, or moves it if it is armed. at_us in the past means the next turn. Returns 0, or
@@ -63,10 +63,10 @@ uint64_t slp_random(slp_host *h);
 uint64_t slp_random_below(slp_host *h, uint64_t below);
 
 /* ---- calls that a service counts for a whole account ------------------------------------------ */
-/* Returns when a call of that kind may be sent, now or later (base/quota.h). All hosts of a process share the
- * limit, on whatever threads they run. */
+/* Takes a turn for a call of that kind, and returns when the call may be sent: now or later (base/quota.h).
+ * All hosts of a process share the limit, on whatever threads they run. */
 uint64_t slp_host_quota_take(slp_host *h, slp_str kind, uint32_t a_second);
-/* says that the service has refused such a call as one too many */
+/* Says that the service has refused a call of that kind as one too many. */
 void slp_host_quota_refused(slp_host *h, slp_str kind);
 
 /* ---- where it runs --------------------------------------------------------------------------- */
@@ -88,14 +88,14 @@ typedef struct slp_http {
   const char *method; /* "POST" */
   const char *url;    /* http:// or https://; no redirect is ever followed */
   const slp_http_header *headers;
-  size_t headers_n; /* Host, Content-Length are added by the transport */
+  size_t headers_n; /* the transport adds Host and Content-Length */
   slp_str body;
-  uint32_t connect_ms_max; /* 0: 4000 */
-  /* from the start of the transfer to the last byte; waiting in the lane's queue, and pauses, do not count.
-   * 0: 30000 */
+  uint32_t connect_ms_max; /* limit for making a connection; 0: 4000 */
+  /* Limit from the start of the transfer to the last byte; waiting in the lane's queue, and pauses, do not
+   * count. 0: 30000. */
   uint32_t total_ms_max;
   uint8_t once;          /* 1: a conditional write: the transport must not repeat it by itself */
-  uint8_t no_proxy;      /* 1: never through a proxy (metadata servers) */
+  uint8_t no_proxy;      /* 1: the call must not go through a proxy (metadata servers) */
   const char *ca_bundle; /* file of certificates to trust; NULL: the host's */
   slp_buf *into;         /* the answer's body is appended here; its max is the cap (SLOOP_ETOOBIG) */
   /* PURE. Returns 1 if the body may grow by `more` bytes, or 0 to pause the transfer until slp_http_resume().
@@ -119,12 +119,12 @@ typedef struct slp_http {
   int status;            /* 0: no answer */
   int64_t date_ms;       /* the Date header, whole seconds as ms; -1: none or unreadable */
   uint64_t sent_us;      /* when the transport started the transfer (the clock as read then) */
-  uint64_t done_us;      /* when the last byte was in */
+  uint64_t done_us;      /* when the last byte had arrived */
   uint8_t reused;        /* 1: the request went out on a connection that was used before */
   uint64_t length;       /* announced length of the body; UINT64_MAX: none was announced */
   uint8_t length_known;  /* 1: Content-Length or chunked, so a body that is cut short is an error */
   char content_type[80]; /* lower case, without parameters */
-  char error_type[160];  /* x-amzn-errortype, raw */
+  char error_type[160];  /* x-amzn-errortype as it came */
   char request_id[80];   /* x-amzn-requestid */
   uint32_t crc32;        /* x-amz-crc32 */
   uint8_t crc32_given;
@@ -153,19 +153,19 @@ typedef struct slp_serve_answer slp_serve_answer;
 /* The functions that answer a request. A request that the host has read is answered by the host's own. Code
  * that reads requests out of a raw connection (slp_raw) supplies others. */
 typedef struct slp_serve_ops {
-  /* slp_serve; slp_serve_drop if answer is NULL */
+  /* Does slp_serve, or slp_serve_drop if answer is NULL. */
   void (*serve)(slp_served *rq, const slp_serve_answer *answer);
-  void (*begin)(slp_served *rq, const slp_serve_answer *answer); /* slp_serve_begin */
-  int (*more)(slp_served *rq, slp_str bytes);                    /* slp_serve_more */
-  void (*end)(slp_served *rq);                                   /* slp_serve_end */
+  void (*begin)(slp_served *rq, const slp_serve_answer *answer); /* does slp_serve_begin */
+  int (*more)(slp_served *rq, slp_str bytes);                    /* does slp_serve_more */
+  void (*end)(slp_served *rq);                                   /* does slp_serve_end */
 } slp_serve_ops;
 
 /* A request that was received. Valid until its answer is complete (slp_serve, slp_serve_end), slp_serve_drop
  * was called, or on_gone ran. */
 struct slp_served {
   slp_listener *listener;
-  const slp_serve_ops *by; /* who answers the request; NULL: the host */
-  slp_str method, path;    /* path with query */
+  const slp_serve_ops *by; /* the functions that answer this request; NULL: the host's */
+  slp_str method, path;    /* path: with its query */
   slp_str body;
   /* Returns the value of a request header; `name` must be in lower case. {NULL,0}: there is no such
    * header. */
@@ -181,9 +181,9 @@ struct slp_served {
 };
 struct slp_serve_answer {
   int status;
-  const slp_http_header *headers; /* copied. Content-Length, Date, Connection are added */
+  const slp_http_header *headers; /* copied; the host adds Content-Length, Date and Connection */
   size_t headers_n;
-  slp_buf *body;   /* moved out of the caller's buf; NULL: empty */
+  slp_buf *body;   /* its content is taken out of the caller's buffer; NULL: no body */
   int64_t date_ms; /* what the Date header says; -1: now */
   /* SIZE_MAX: the whole answer is sent. Otherwise the connection is reset after so many bytes of head and
    * body. */
@@ -213,7 +213,7 @@ typedef struct slp_raw {
   size_t held; /* set by the user: memory of its requests, counted in requests_bytes_max */
   void *user;
 } slp_raw;
-/* takes the content of `bytes`; must not be called again before on_written */
+/* Takes the content of `bytes`. Must not be called again before on_written. */
 void slp_raw_write(slp_raw *raw, slp_buf *bytes);
 void slp_raw_read(slp_raw *raw, int on); /* 0: stops on_bytes, so that the peer has to wait; 1: continues */
 /* Returns 1 if requests may take `more` bytes in addition to what all requests of the listener take now. */
@@ -227,9 +227,9 @@ void slp_raw_close(slp_raw *raw, slp_raw_end how);
 
 struct slp_listener {
   void (*on_request)(slp_listener *l, slp_served *rq); /* from the turn queue */
-  void (*on_closed)(slp_listener *l);                  /* set by slp_listen_close */
+  void (*on_closed)(slp_listener *l);                  /* given to slp_listen_close */
   uint16_t port;                                       /* set by slp_listen: the port it listens on */
-  size_t body_max;                                     /* larger requests get 413; 0: 16 MiB */
+  size_t body_max;                                     /* a request with a larger body gets 413; 0: 16 MiB */
   /* If this many connections are open, a new one replaces the oldest that has not sent a request. If all have
    * sent one, up to eight times as many are accepted; then a new one replaces the oldest. 0: no limit. */
   size_t conns_max;
@@ -243,7 +243,7 @@ struct slp_listener {
   void *impl;
   slp_host *host; /* set by slp_listen */
 };
-/* address: "127.0.0.1" or "::1". port 0: any free one. Returns 0 or UV_E*. */
+/* Listens. address: "127.0.0.1" or "::1". port 0: any free one. Returns 0 or UV_E*. */
 int slp_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
 /* Closes the listener and all its connections. on_closed (may be NULL) comes later; from then on the host
  * does not use l. If a request was not answered, its on_gone runs before on_closed; without on_gone the
@@ -258,7 +258,7 @@ void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 #define SLP_FILE_PIPE_LATE (-ETIME)
 typedef struct slp_file {
   const char *path;                       /* borrowed until done */
-  size_t bytes_max;                       /* larger: SLP_E2BIG */
+  size_t bytes_max;                       /* a larger file is SLP_E2BIG */
   slp_buf *into;                          /* the content is appended */
   int error;                              /* 0 or UV_E* */
   void (*on_done)(struct slp_file *file); /* from the turn queue; not after a cancel */
@@ -272,8 +272,8 @@ void slp_file_cancel(slp_host *h, slp_file *file);
 /* The queue in which one owner's work waits; one piece of it runs at a time. Zero it first. It must live
  * until each piece of its work has ended with on_done or on_left. */
 typedef struct slp_work_line {
-  slp_list waiting;         /* slp_work.link */
-  struct slp_work *running; /* NULL: none */
+  slp_list waiting;         /* slp_work.link of work that has not begun */
+  struct slp_work *running; /* the piece that runs now; NULL: none */
 } slp_work_line;
 
 #define SLP_WORK_ROOM 192
@@ -297,13 +297,15 @@ void slp_work_send(slp_host *h, slp_work *work);
 void slp_work_cancel(slp_host *h, slp_work *work);
 
 /* ---- child processes (credential_process) --------------------------------------------------- */
-#define SLP_CHILD_SAID_MAX 1048576u /* bytes of standard error that a child may write */
+#define SLP_CHILD_SAID_MAX 1048576u /* the most bytes of standard error that a child may write */
 typedef struct slp_child {
-  const char *const *argv; /* NULL at the end; [0] is looked for in PATH; no shell. Borrowed until done */
-  uint32_t total_ms_max;   /* the child is killed after this, with all that it started; 0: 60000 */
-  slp_buf *into;           /* the child's standard output is appended; max is the limit (SLP_E2BIG) */
-  char said[160];          /* the child's last line of standard error, or why the program can't start */
-  uint32_t slow_ms;        /* 0: on_slow is never called */
+  /* the program and its arguments; ends with NULL. [0] is looked for in PATH; no shell. Borrowed until
+   * done */
+  const char *const *argv;
+  uint32_t total_ms_max; /* the child is killed after this, with all that it started; 0: 60000 */
+  slp_buf *into;         /* the child's standard output is appended; max is the limit (SLP_E2BIG) */
+  char said[160];        /* the child's last line of standard error, or why the program can't start */
+  uint32_t slow_ms;      /* 0: on_slow is never called */
   /* Called in a turn, when the child has run for slow_ms. From then on the host looks once a second for new
    * text on standard error. It calls on_slow for each new line (the last eight), and for the beginning of a
    * line; `said` is that line. */
@@ -328,14 +330,14 @@ void slp_spawn_cancel(slp_host *h, slp_child *child); /* kills the child; does n
 #define SLP_TURN_BUCKETS 368
 typedef struct slp_turn_stats {
   uint64_t turns;
-  uint64_t cpu_us_max; /* the longest turn, CPU time of this thread */
-  /* The longest time that our code held the loop, callbacks of the user included; wall time. */
+  uint64_t cpu_us_max; /* CPU time of the longest turn */
+  /* The longest time that one turn held the loop, with the user's callbacks in it; wall time. */
   uint64_t hold_us_max;
   uint64_t cpu_us[SLP_TURN_BUCKETS];    /* number of turns in each bucket */
-  uint64_t http_in_flight, http_queued; /* calls in flight, and those that wait for a place */
+  uint64_t http_in_flight, http_queued; /* calls in flight, and calls that wait in the lanes' queues */
   uint64_t connections_opened;
-  uint64_t http_replays; /* requests libcurl sent a second time by itself (never `once` ones) */
-  /* `once` calls that libcurl would have sent again: ended with UV_ECONNRESET */
+  uint64_t http_replays; /* requests that libcurl has repeated by itself (never of a call with `once`) */
+  /* Calls with `once` whose request libcurl wanted to repeat; each ended with UV_ECONNRESET. */
   uint64_t http_replays_stopped;
 } slp_turn_stats;
 const slp_turn_stats *slp_host_turns(slp_host *h);
@@ -376,7 +378,7 @@ typedef struct slp_host_ops {
   void (*work_cancel)(slp_host *h, slp_work *work);
   void (*spawn)(slp_host *h, slp_child *child);
   void (*spawn_cancel)(slp_host *h, slp_child *child);
-  void (*ref)(slp_host *h, int on); /* keeps the loop alive (1, the default) or not (0) */
+  void (*ref)(slp_host *h, int on); /* on 1 (the default): the host keeps the loop alive; 0: it does not */
   /* The user must have cancelled everything. Calls slp_host_closed() on a later turn of the loop. */
   void (*close)(slp_host *h);
 } slp_host_ops;
@@ -406,7 +408,7 @@ void slp_host_turn(slp_host *h);
 void slp_host_closed(slp_host *h);
 /* Reserves n places in the timer heap, so that n timers can always be set. Returns 0 or SLP_ENOMEM. */
 int slp_host_reserve_timers(slp_host *h, size_t n);
-/* gives n places back; the timers in them must be cleared */
+/* Gives n places back. The timers in them must be cleared. */
 void slp_host_unreserve_timers(slp_host *h, size_t n);
 /* Sets a timer that has a reserved place, which can't fail. */
 void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us);
@@ -419,10 +421,10 @@ void slp_host_ref(slp_host *h, int on);
 /* ---- the uv host (host/uv_host.c) ------------------------------------------------------------ */
 struct uv_loop_s;
 typedef struct slp_uv_options {
-  /* file of certificates to trust; NULL: the file, or else the directory, of libcurl's build */
+  /* File of certificates to trust; NULL: the file, or else the directory, of libcurl's build. */
   const char *ca_bundle;
   const char *user_agent; /* NULL: "sloop/VERSION" */
-  uint32_t in_flight_max; /* transfers per lane; 0: 128 */
+  uint32_t in_flight_max; /* the most calls in flight in each lane but PUSH; 0: 128 */
   char *why;              /* NULL, or room for 160 characters: explains a failure whose code does not */
 } slp_uv_options;
 /* Returns 0, SLP_ENOMEM, UV_E*, or SLOOP_EOPTION if libcurl has no asynchronous resolver or no TLS. */

@@ -15,14 +15,14 @@ typedef struct slp_request {
   size_t at;        /* offset up to which the bytes were parsed */
   size_t head_n;    /* where the body starts; 0: the head is not complete */
   size_t body_n;    /* bytes of the body so far; chunks are put together in place */
-  size_t end;       /* where the next request starts, once this one is complete */
+  size_t end;       /* offset of the next request, once this one is complete */
   uint64_t want;    /* Content-Length; or the bytes left of the present chunk */
   size_t trailer_n; /* bytes of trailers so far */
   uint32_t method_at, method_n, path_at, path_n; /* offsets and lengths in the buffer */
   size_t fields_n;
   uint8_t step; /* the part of the request that is being read */
   uint8_t chunked, length_given, keep_alive, version_1_0, expects_continue;
-  int status; /* after an error: the status to answer: 400, 413, 431, 501, 505 */
+  int status; /* after SLP_EBADDATA: the status to answer: 400, 413, 431, 501, 505 */
   slp_request_field fields[SLP_REQUEST_HEADERS_MAX];
 } slp_request;
 

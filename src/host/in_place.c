@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "codec/crc32.h"
 
-/* room for the old and the new content, and for both again in a journal */
+/* Room for the old and the new content, and for both again in a journal. */
 #define FILE_BYTES_MAX (UINT64_C(256) << 20)
 /* The mark at the beginning of a journal. It begins with a NUL, which no content has. If only that NUL was
  * written, it looks like a hole (a gap that was never written, which reads as NULs). */

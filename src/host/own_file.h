@@ -43,8 +43,8 @@ int slp_own_file_is_nameless(const slp_own_file *f);
 /* How slp_own_file_keep(), or a write, found that the file belongs to another process for good. */
 typedef enum slp_own_file_loss {
   SLP_OWN_FILE_NOT_LOST,
-  SLP_OWN_FILE_LOCK_LOST,     /* the lock beside it was removed, and another process holds one there */
-  SLP_OWN_FILE_CHANGED,       /* the lock beside it was removed, and somebody has written the file since */
+  SLP_OWN_FILE_LOCK_LOST,     /* the lock file was removed, and another process holds a new one */
+  SLP_OWN_FILE_CHANGED,       /* the lock file was removed, and another process has written the file since */
   SLP_OWN_FILE_LOCKED_ITSELF, /* another process has locked the file itself, to write it in place */
 } slp_own_file_loss;
 slp_own_file_loss slp_own_file_lost_by(const slp_own_file *f);

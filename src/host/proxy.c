@@ -1,5 +1,5 @@
 /* proxy.c - finds the proxy of a URL in the environment. The rules are those of libcurl 7.88, lib/url.c and
- * lib/noproxy.c; test/wire/proxies.c holds them against the libcurl that is installed. */
+ * lib/noproxy.c; test/wire/proxies.c compares them with the installed libcurl. */
 #include "host/proxy.h"
 
 #include <stdio.h>

@@ -34,7 +34,7 @@ typedef enum {
   SLP_CONN_LINGERING,     /* see slp_conn_linger */
   SLP_CONN_RESETTING,     /* see slp_conn_reset_later */
   SLP_CONN_GONE,          /* the peer left while the user had a request, or the raw connection */
-  SLP_CONN_CLOSED         /* freed when the socket is closed */
+  SLP_CONN_CLOSED         /* the connection is freed when its socket is closed */
 } slp_conn_state;
 
 typedef struct slp_conn {
@@ -48,7 +48,8 @@ typedef struct slp_conn {
   slp_buf rq_bytes; /* the complete request being served; slp_served points into it */
   slp_request rq;
   slp_event ev;
-  /* limits the connection's age or the wait for a request; later the lingering or the wait before a reset */
+  /* Limits the connection's age and the wait for a request; later the lingering, or the wait before a
+   * reset. */
   slp_timer timer;
   uint64_t born_us;   /* when the connection was accepted */
   uint32_t tries;     /* how often the kernel was asked, before a reset, whether it has sent everything */
@@ -61,8 +62,8 @@ typedef struct slp_conn {
   uint8_t refused; /* 1: the request would exceed requests_bytes_max */
   uint8_t asked;   /* 1: a request was read already, so no preface can follow */
   uint8_t is_raw;  /* 1: the connection began with the preface, whatever its state is now */
-  uint8_t wrote;   /* RAW: 1: on_written is to be called */
-  uint8_t deaf;    /* RAW: 1: the user wants no bytes for now */
+  uint8_t wrote;   /* of a raw connection: 1: on_written is to be called */
+  uint8_t deaf;    /* of a raw connection: 1: the user wants no bytes for now */
 } slp_conn;
 
 /* In uv_listen.c. To be called when the peer is gone while the user has the connection, or a request of it:
@@ -81,6 +82,6 @@ int slp_conn_has_room(const slp_uv_listener *li, const slp_conn *but_for, size_t
 typedef enum { SLP_PREFACE_NOT, SLP_PREFACE_MAYBE, SLP_PREFACE_IS } slp_preface;
 slp_preface slp_conn_preface(const slp_conn *c);
 void slp_conn_raw_read(slp_conn *c);  /* to be called when bytes have come */
-void slp_conn_raw_event(slp_conn *c); /* calls the user; from the turn queue */
+void slp_conn_raw_event(slp_conn *c); /* calls the user's functions; called from the turn queue */
 
 #endif

@@ -49,8 +49,8 @@ static void where(slp_host *h, char name[65], uint32_t *pid) {
   name[n] = 0;
 }
 
-/* The quotas of the whole process, whose loops may run on several threads. They use one clock, because
- * CLOCK_OURS is the same for all threads. */
+/* The quotas of the whole process, whose loops may run on several threads. Their times can be compared,
+ * because CLOCK_OURS is the same for all threads. */
 static slp_quotas process_quotas;
 static uv_mutex_t quotas_lock;
 static uv_once_t quotas_once = UV_ONCE_INIT;

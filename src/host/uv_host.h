@@ -10,7 +10,7 @@
 
 typedef struct slp_uv_host slp_uv_host;
 
-/* A libcurl multi handle and the calls that wait for a place in it. */
+/* A lane: a libcurl multi handle, and the calls that wait for a place in it. */
 typedef struct slp_curl_lane {
   slp_uv_host *u;
   CURLM *multi;
@@ -27,11 +27,11 @@ typedef struct slp_curl_lane {
   uint32_t acts;         /* number of calls into curl; tells the bytes of one event from those of the next */
   int socket_error;      /* errno of the last attempt to open a socket; 0: it succeeded */
   size_t body_usual;     /* moving average of the length of an answer's body */
-  uint8_t kicking;       /* 1: curl's timeout is being handled */
+  uint8_t kicking;       /* 1: lane_timeout() is running */
 } slp_curl_lane;
 
 struct slp_uv_host {
-  slp_host host; /* first, so that both have the same address */
+  slp_host host; /* first member, so that both structs have the same address */
   uv_loop_t *loop;
   uv_timer_t timer;     /* the nearest deadline */
   uv_prepare_t prepare; /* before the poll: runs a turn if one is due */
@@ -44,7 +44,7 @@ struct slp_uv_host {
   uint64_t random_pool[64]; /* random numbers from the system; the first random_left are unused */
   size_t random_left;
 
-  CURLSH *share; /* DNS and TLS sessions, for all lanes */
+  CURLSH *share; /* cache of host names and TLS sessions, for all lanes */
   slp_curl_lane lanes[SLP_LANES];
   uint8_t curl_ready; /* 1: curl_global_init was done */
   uint8_t multiplex;  /* 1: this libcurl may carry several PUSH calls on one HTTP/2 connection */
@@ -93,8 +93,8 @@ typedef struct slp_curl_failure {
   int https;
   long os_errno;
   uint32_t connect_ms;
-  const slp_proxy *proxy; /* NULL: none */
-  long connect_code;      /* the proxy's answer to CONNECT; 0: none, or it was not asked */
+  const slp_proxy *proxy; /* the call's proxy; NULL: none */
+  long connect_code;      /* the proxy's status for CONNECT; 0: there was no answer, or no CONNECT */
   long proxy_schemes;     /* CURLAUTH_* that the proxy asked for with 407 */
   int sent;               /* 1: the request was sent */
   int reads_head;         /* 1: the request was sent, and the answer's head is not complete */

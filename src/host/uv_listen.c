@@ -23,7 +23,7 @@
 static void conn_next(slp_conn *c);
 static void stream_write(slp_conn *c);
 
-/* Returns 1 if the user has a request of the connection, or the whole connection. */
+/* Returns 1 if the user works on a request of the connection, or has the whole (raw) connection. */
 static int is_serving(const slp_conn *c) {
   return c->state == SLP_CONN_SERVING || c->state == SLP_CONN_STREAMING ||
          c->state == SLP_CONN_STREAM_WRITES || c->state == SLP_CONN_RAW;
@@ -384,7 +384,7 @@ static void stream_write(slp_conn *c) {
   c->state = SLP_CONN_STREAMING;
   slp_buf_free(&c->body);
   if (!n) {
-    slp_post(&c->li->u->host, &c->ev); /* calls on_sent */
+    slp_post(&c->li->u->host, &c->ev); /* on_conn_event calls on_sent */
     return;
   }
   slp_buf_move(&c->body, &c->later);
@@ -545,7 +545,8 @@ static void on_conn_event(slp_event *ev) {
   } else if (c->state == SLP_CONN_STREAMING) {
     if (c->served.on_sent) c->served.on_sent(&c->served);
   } else if (c->state == SLP_CONN_GONE && (c->is_raw || c->served.on_gone)) {
-    /* set first: the callback may close the listener or the host, and these must not touch c then */
+    /* The state is set first: the callback may close the listener or the host, and these must not touch c
+     * then. */
     c->state = SLP_CONN_CLOSED;
     if (!c->is_raw)
       c->served.on_gone(&c->served);

@@ -11,7 +11,7 @@
 #include "host/executable.h"
 #include "host/uv_host.h"
 
-#define TOTAL_MS 60000 /* if the child has no total_ms_max */
+#define TOTAL_MS 60000 /* used if the child has no total_ms_max */
 #define PIECE 4096
 #define SLOW_AGAIN_MS 1000
 #define NEW_LINES_MAX 8
@@ -20,17 +20,17 @@ typedef struct job {
   uv_process_t process;
   uv_pipe_t out, err;
   slp_uv_host *u;
-  slp_child *child; /* NULL: answered or cancelled */
+  slp_child *child; /* NULL: the child was answered or cancelled */
   slp_list link;
   slp_timer deadline, slow; /* deadline: ends the child; slow: calls on_slow */
-  /* standard output; has room for all of it from the start, because growing would leave copies of secrets
-   * behind */
+  /* The child's standard output. It has room for all of it from the start, because growing would leave copies
+   * of secrets behind. */
   slp_buf text;
-  /* of standard error: line: the line that has begun; said: the last complete one */
+  /* Standard error: line: the line that has begun; said: the last complete line. */
   char line[160], said[160];
   char new_lines[NEW_LINES_MAX][160]; /* the newest lines that on_slow was not called for */
   size_t new_lines_n, line_n, line_told_n /* bytes of `line` that on_slow was given */;
-  size_t said_bytes; /* bytes of standard error in all */
+  size_t said_bytes; /* bytes that the child has written to standard error */
   int error, status, signal;
   uint8_t started, exited, out_ended, over, is_slow;
   uint8_t handles; /* handles that are not closed yet */
@@ -77,14 +77,15 @@ static void stop(job *j) {
   slp_timer_clear(&j->u->host, &j->slow);
   close_handle((uv_handle_t *)&j->out);
   close_handle((uv_handle_t *)&j->err);
-  /* The kill can't hit strangers: a process that still holds the output belongs to the child's group, and the
-   * number of the group stays in use while it has a member. */
+  /* Kills the child's group, unless the process and its output have ended. That can't hit strangers: a
+   * process that still holds the output belongs to the group, and the number of the group stays in use while
+   * it has a member. */
   int reaped = j->started && !(j->exited && j->out_ended) && kill(-j->process.pid, SIGKILL) && errno == ESRCH;
   /* The group is gone, but libuv has not seen the process end: the application itself has waited for any
    * child. So libuv will never report the end. */
   if (reaped) j->exited = 1;
   if (j->started && !j->exited) {
-    /* keeps the loop alive until libuv has seen the end of the process */
+    /* The loop must stay alive until libuv has seen the end of the process. */
     uv_ref((uv_handle_t *)&j->process);
   } else {
     close_handle((uv_handle_t *)&j->process);
@@ -149,7 +150,7 @@ static void on_slow(slp_timer *timer) {
   job *j = SLP_OWNER(timer, job, slow);
   static const char nothing[sizeof j->line];
   int prompts = j->line_n > j->line_told_n;
-  /* if there is no memory, on_slow is not called any more */
+  /* If there is no memory to set the timer, on_slow is not called any more. */
   if (j->over || look_again(j, SLOW_AGAIN_MS)) return;
   size_t lines_n = j->new_lines_n;
   for (size_t i = 0; i < lines_n; i++) tell_slow(j, j->new_lines[i]);

@@ -27,7 +27,7 @@ static void in_thread(uv_work_t *req) {
   j->work->run(j->work);
 }
 
-/* libuv's callback on the loop, behind in_thread. status UV_ECANCELED: the work never ran, because it was
+/* libuv calls this on the loop, after in_thread. status UV_ECANCELED: the work never ran, because it was
  * cancelled. */
 static void after(uv_work_t *req, int status) {
   job *j = req->data;
@@ -87,7 +87,7 @@ void slp_uv_work_cancel(slp_host *h, slp_work *work) {
   j->given_up = 1;
   if (work->always) return;
   if (work->line->running == work) {
-    /* has an effect only while no thread has begun; after() is called in any case */
+    /* This has an effect only while no thread has begun. after() is called in any case. */
     uv_cancel((uv_req_t *)&j->req);
     return;
   }

@@ -42,7 +42,7 @@ static void guard(int fd) {
     if (i != SIGKILL && i != SIGSTOP) signal(i, SIG_IGN);
   setsid();
   for (int i = 0; i < 1024; i++)
-    /* otherwise pipes that the guard has inherited would stay open after the program's end */
+    /* Otherwise pipes that the guard has inherited would stay open after the program's end. */
     if (i != fd) close(i);
   for (;;) {
     ssize_t got = read(fd, &number, sizeof number);
@@ -80,8 +80,8 @@ static void tell_guard(int fd, int32_t number) {
 struct slp_herd {
   slp_mem *mem;
   uv_loop_t *loop;
-  uv_signal_t ended; /* SIGCHLD: a child has ended */
-  slp_list all;      /* slp_piped.link */
+  uv_signal_t ended; /* watches SIGCHLD, by which the ends of children are noticed */
+  slp_list all;      /* slp_piped.link of all children */
   int guard_fd;      /* write end of the pipe to the guard; -1: there is no guard */
 };
 
@@ -97,7 +97,7 @@ struct slp_piped {
   size_t done;            /* bytes of `text` that were handed out */
   pid_t pid;
   int status, signal;
-  uint32_t writes; /* writes that are not done */
+  uint32_t writes; /* number of writes that are not done */
   uint8_t listens, pumping, reading, reading_err, too_long;
   uint8_t more; /* 1: complete lines wait for the next turn */
   uint8_t exited, out_ended, err_ended, in_closed, in_broken, dropped, told;

@@ -163,7 +163,7 @@ struct slp_out {
   uint8_t full;  /* 1: slp_out_some found no room */
   size_t open_n; /* handles that are not closed yet */
   int error;
-  slp_list pieces; /* what waits to be written, oldest first */
+  slp_list pieces; /* pieces that wait to be written, oldest first */
   size_t waiting;  /* bytes in `pieces` that are not written yet */
 };
 
@@ -377,7 +377,7 @@ static void in_read(slp_in_end *e) {
   if (poll(&ready, 1, 0) == 0) return;
   ssize_t n = read(e->fd, scratch, sizeof scratch);
   if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))) return;
-  in_ended(e); /* on an error, too: there will be no more input */
+  in_ended(e); /* also on an error, because no more input will come then */
 }
 
 static void on_in_poll(uv_poll_t *poll, int status, int events) {

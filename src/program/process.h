@@ -9,7 +9,7 @@
 
 struct uv_loop_s;
 
-struct uv_loop_s *slp_loop_new(slp_mem *mem); /* NULL: no memory or no descriptors */
+struct uv_loop_s *slp_loop_new(slp_mem *mem); /* returns NULL without memory or descriptors */
 /* Runs the loop until nothing keeps it alive. */
 void slp_loop_run(struct uv_loop_s *loop);
 /* Frees the loop. Returns 0, or UV_EBUSY: a handle is still open, which is a bug. */
@@ -39,7 +39,7 @@ int slp_out_write(slp_out *o, slp_buf *b);
  * UV_E* as slp_out_write. */
 int64_t slp_out_some(slp_out *o, const char *p, size_t n);
 void slp_out_wake(slp_out *o);                  /* on_event is called on a later turn of the loop */
-size_t slp_out_waiting_bytes(const slp_out *o); /* bytes given and not yet written */
+size_t slp_out_waiting_bytes(const slp_out *o); /* bytes given to slp_out_write and not yet written */
 int slp_out_error(const slp_out *o);            /* 0 or UV_E* */
 /* Checks whether the reader has left, although nothing is being written. If so, on_event is called, and
  * slp_out_error is UV_EPIPE. */

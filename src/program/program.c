@@ -43,8 +43,8 @@ int slp_program_ignores_signal(int number) {
 
 void slp_program_fill_standard(void) {
   for (int fd = 0; fd <= 2; fd++)
-    if (fcntl(fd, F_GETFD) < 0)
-      (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY); /* opens the lowest free number: fd */
+    if (fcntl(fd, F_GETFD) < 0) /* open() takes the lowest free number, which is fd */
+      (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 }
 
 /* Bytes are written in pieces of PIPE_BUF or less. poll() reports a pipe as writable when that much fits, so

@@ -9,7 +9,7 @@
 uint64_t slp_program_mono_us(void);
 int64_t slp_program_wall_ms(void);
 uint64_t slp_program_cpu_us(void);     /* user and system time of this process, with all its threads */
-uint64_t slp_program_peak_bytes(void); /* the most memory that was resident at once */
+uint64_t slp_program_peak_bytes(void); /* the most memory that the process has had resident at once */
 
 /* Writes all bytes to a descriptor. It may be shared with other processes, so its flags are not changed.
  * Waits up to wait_ms for room. Returns 0, -errno, or SLP_ETIMEDOUT: there was no room, and the rest of the
