@@ -30,14 +30,17 @@ static inline void slp_list_remove(slp_list *node) {
   node->next->prev = node->prev;
   node->next = node->prev = NULL;
 }
+/* Returns the first node; NULL: the list is empty. */
 static inline slp_list *slp_list_first(const slp_list *head) {
   return slp_list_empty(head) ? NULL : head->next;
 }
+/* Removes the first node and returns it; NULL: the list is empty. */
 static inline slp_list *slp_list_pop(slp_list *head) {
   slp_list *node = slp_list_first(head);
   if (node) slp_list_remove(node);
   return node;
 }
+/* Loops over all nodes. A body that removes `it` must leave the loop. */
 #define SLP_LIST_EACH(head, it) for (slp_list *it = (head)->next; it != (head); it = it->next)
 
 #endif

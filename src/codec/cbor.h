@@ -54,6 +54,7 @@ typedef struct slp_cbor {
   const char *why;
 } slp_cbor;
 
+/* Begins to read body[0, n). The body must live as long as its strings are used, and is changed. */
 void slp_cbor_begin(slp_cbor *c, char *body, size_t n);
 /* Returns a slp_cbor_token, SLP_EBADDATA (reserved lengths 28-30, a stray break, a key that is not text,
  * bytes after the value, a length past the end, bad UTF-8) or SLP_ELIMIT (nested too deeply, too many

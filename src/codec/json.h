@@ -48,6 +48,7 @@ typedef struct slp_json {
   const char *why; /* after an error: what was wrong, static text */
 } slp_json;
 
+/* Begins to read body[0, n). The body must live as long as its strings are used, and is changed. */
 void slp_json_begin(slp_json *j, char *body, size_t n);
 /* Returns a slp_json_token (>= 0), or SLP_EBADDATA or SLP_ELIMIT (nested too deeply, a number too long).
  * After an error j->at is the place of the error. */

@@ -40,6 +40,7 @@ typedef enum {
   SLP_KPL_END
 } slp_kpl_token;
 
+/* Begins to read the message whose bytes are p[at, end). */
 void slp_kpl_message_begin(slp_kpl_message *m, const char *p, size_t at, size_t end);
 /* Returns a slp_kpl_token, or SLP_EBADDATA. */
 int slp_kpl_message_next(slp_kpl_message *m);

@@ -565,7 +565,7 @@ static int quick_record(slp_page_reader *r, size_t pause_at, size_t there) {
  * for each of them in turn. Records of a page are often of one size, so their places can be guessed. Small
  * records, and base64, are read byte by byte: there the processor fetches ahead by itself. */
 #define GROUP 8
-#define SPARSE 512u /* size of a record from which on this is worth it */
+#define SPARSE 512u /* the smallest size of a record for which bring_near() is worth it */
 #define HEAD_BYTES 256u
 #define LINE 64u
 static void bring_near(const slp_page_reader *r, size_t size) {

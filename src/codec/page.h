@@ -24,8 +24,9 @@ _Static_assert(sizeof(slp_rec) == 40, "a table of them must be small");
 #define SLP_REC_EMPTY 4u
 
 typedef struct slp_rec_change { /* more about a record of DynamoDB Streams; offsets into the body */
+  /* The text of the whole record. */
   uint32_t whole_at, whole_n;
-  uint32_t user_at, user_n; /* 0, 0: no userIdentity */
+  uint32_t user_at, user_n; /* the text of userIdentity; 0, 0: there is none */
   uint32_t id_at, event_at;
   uint16_t id_n;
   uint8_t event_n;

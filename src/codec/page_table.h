@@ -5,7 +5,8 @@
 
 #include "codec/page.h"
 
-/* SequenceNumber is 0|([1-9]\d{0,128}). Source: the Kinesis service model of botocore 1.43. */
+/* Digits of the longest SequenceNumber, which is 0|([1-9]\d{0,128}). Source: the Kinesis service model of
+ * botocore 1.43. */
 #define SLP_PAGE_SEQ_DIGITS_MAX 129
 
 void slp_page_no_rows(slp_page *page);    /* removes all rows and their statistics */

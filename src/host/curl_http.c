@@ -25,7 +25,7 @@
  * transfers could make one long event. */
 #define STARTS_A_KICK_MAX 16
 
-/* ---- curl's timer and the way in ------------------------------------------------------------- */
+/* ---- curl's timer, and calls into curl ------------------------------------------------------- */
 static void transfer_done(slp_transfer *t, CURLcode rc);
 static void lane_pump(slp_curl_lane *lane);
 

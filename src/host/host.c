@@ -261,7 +261,7 @@ uint64_t slp_host_turn_us_at(slp_host *h, double p) {
   return h->turns.cpu_us_max;
 }
 
-/* ---- through the table --------------------------------------------------------------------- */
+/* ---- functions of the implementation ------------------------------------------------------- */
 void slp_http_send(slp_host *h, slp_http *call) { h->ops->http_send(h, call); }
 void slp_http_cancel(slp_host *h, slp_http *call) { h->ops->http_cancel(h, call); }
 void slp_http_resume(slp_host *h, slp_http *call) { h->ops->http_resume(h, call); }

@@ -55,6 +55,7 @@ typedef struct slp_timer {
 /* Arms the timer, or moves it if it is armed. at_us in the past means the next turn. Returns 0, or
  * SLP_ENOMEM: the timer is not armed. */
 int slp_timer_set(slp_host *h, slp_timer *t, uint64_t at_us);
+/* Disarms the timer. Does nothing if it is not armed. */
 void slp_timer_clear(slp_host *h, slp_timer *t);
 
 /* ---- randomness: seeded from the system in production, from the seed in the simulator ------- */
@@ -69,7 +70,7 @@ uint64_t slp_host_quota_take(slp_host *h, slp_str kind, uint32_t a_second);
 /* Says that the service has refused a call of that kind as one too many. */
 void slp_host_quota_refused(slp_host *h, slp_str kind);
 
-/* ---- where it runs --------------------------------------------------------------------------- */
+/* ---- the machine and the process ------------------------------------------------------------- */
 /* Gets this machine's name (cut to 64 characters; "" if it has none) and the id of this process. */
 void slp_host_where(slp_host *h, char name[65], uint32_t *pid);
 
@@ -85,7 +86,7 @@ typedef struct slp_http {
   /* The caller fills these in; all pointers are borrowed until on_done has run or cancel
    * has returned. Zero the struct first. */
   slp_lane lane;
-  const char *method; /* "POST" */
+  const char *method; /* for example "POST" */
   const char *url;    /* http:// or https://; no redirect is ever followed */
   const slp_http_header *headers;
   size_t headers_n; /* the transport adds Host and Content-Length */
@@ -265,7 +266,10 @@ typedef struct slp_file {
   slp_event ev;
   void *impl;
 } slp_file;
+/* Reads the file, or the pipe. on_done always comes, even if it can't be opened, unless the read is
+ * cancelled. */
 void slp_file_read(slp_host *h, slp_file *file);
+/* Cancels the read: on_done will not run. Does nothing if the read has ended. */
 void slp_file_cancel(slp_host *h, slp_file *file);
 
 /* ---- work off the loop (SQLite) -------------------------------------------------------------- */
@@ -292,6 +296,7 @@ typedef struct slp_work {
   void *impl;
   _Alignas(16) char room[SLP_WORK_ROOM]; /* for the implementation, so that sending can't fail */
 } slp_work;
+/* Puts the work into its queue. on_done always comes, unless the work is cancelled. */
 void slp_work_send(slp_host *h, slp_work *work);
 /* After this only on_left is called, and not even that if the work was not sent. */
 void slp_work_cancel(slp_host *h, slp_work *work);
@@ -324,7 +329,7 @@ typedef struct slp_child {
 void slp_spawn(slp_host *h, slp_child *child);
 void slp_spawn_cancel(slp_host *h, slp_child *child); /* kills the child; does nothing if it does not run */
 
-/* ---- what turns cost ------------------------------------------------------------------------ */
+/* ---- statistics of turns -------------------------------------------------------------------- */
 /* Buckets of CPU time: one for each of 0..15 us, then 16 for each power of two, so that no bucket is wider
  * than 1/16 of its values. The last one holds everything from 65 s on. */
 #define SLP_TURN_BUCKETS 368
@@ -416,6 +421,7 @@ void slp_timer_set_reserved(slp_host *h, slp_timer *t, uint64_t at_us);
  * posted events are dropped. on_closed comes on a later turn and is the last thing; the host is
  * freed after it. */
 void slp_host_close(slp_host *h, void (*on_closed)(slp_host *h, void *arg), void *arg);
+/* Says whether the host keeps its loop alive: 1, the default, or 0. */
 void slp_host_ref(slp_host *h, int on);
 
 /* ---- the uv host (host/uv_host.c) ------------------------------------------------------------ */

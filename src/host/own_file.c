@@ -81,7 +81,7 @@ static int open_folder(slp_own_file *f, const char *given) {
  * attempts; or -errno. */
 static int open_lock(slp_own_file *f) {
   static const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
-  /* the umask takes bits off */
+  /* mode 0666: the umask takes bits off */
   f->lock = openat(f->folder, f->lock_name, O_RDWR | O_CREAT | O_EXCL | flags, 0666);
   f->made_lock = f->lock >= 0;
   int there = f->lock < 0 && errno == EEXIST;
@@ -128,7 +128,7 @@ static int try_lock(slp_own_file *f) {
   return SLP_EBUSY;
 }
 
-/* ---- whose content it is --------------------------------------------------------------------------- */
+/* ---- whether another process wrote the file -------------------------------------------------------- */
 
 static void know(slp_own_file *f, const struct stat *st) {
   f->known = 1;
@@ -146,7 +146,7 @@ static int is_anothers(const slp_own_file *f) {
          st.st_mtim.tv_sec != f->changed.tv_sec || st.st_mtim.tv_nsec != f->changed.tv_nsec;
 }
 
-/* ---- in place -------------------------------------------------------------------------------------- */
+/* ---- writing in place ------------------------------------------------------------------------------ */
 
 /* Returns 1 if r is a reason for which the file can't be replaced, but may still be written in place. */
 static int calls_for_place(int r) { return r == -EACCES || r == -EPERM || r == -EROFS || r == -EXDEV; }
@@ -200,7 +200,7 @@ int slp_own_file_is_nameless(const slp_own_file *f) {
   return f->in_place && fstat(f->file, &st) == 0 && st.st_nlink == 0;
 }
 
-/* ---- the lock, again ------------------------------------------------------------------------------- */
+/* ---- checking that the lock is still held ---------------------------------------------------------- */
 
 /* Takes the lock. After a failure this process holds nothing, and does not take another process's lock file
  * for its own. */
@@ -226,7 +226,7 @@ int slp_own_file_keep(slp_own_file *f) {
   return r;
 }
 
-/* ---- what a dead process has left ------------------------------------------------------------------ */
+/* ---- files left by dead processes ------------------------------------------------------------------ */
 
 /* Makes the temporary name of a file with new content. Returns 0 or -ENAMETOOLONG. */
 static int name_beside(const slp_own_file *f, uint64_t pid, uint64_t number, char name[NAME_MAX + 1]) {
@@ -251,7 +251,7 @@ static int is_left(const slp_own_file *f, const char *name) {
   if (!dash || slp_parse_u64((slp_str){numbers, (size_t)(dash - numbers)}, &pid) ||
       slp_parse_u64(slp_str_of(dash + 1), &number))
     return 0;
-  /* a number such as 007 is not of this program */
+  /* The name of another program's file may have a number such as 007. */
   if (name_beside(f, pid, number, same) || strcmp(same, name) != 0) return 0;
   return is_dead(pid) && look(f->folder, name, &st) == 1 && st.st_uid == geteuid();
 }
@@ -357,7 +357,7 @@ static int replace_by_rename(slp_own_file *f, slp_str bytes) {
     f->taken = SLP_OWN_FILE_LOCKED_ITSELF;
     return SLP_EBUSY;
   }
-  int fd = make_beside(f, known ? 0600 : 0666, name); /* the umask takes bits off */
+  int fd = make_beside(f, known ? 0600 : 0666, name); /* mode 0666: the umask takes bits off */
   if (fd < 0) return fd;
   int r = known ? keep_owner_and_mode(fd, &old) : 0;
   if (!r) r = write_all(fd, bytes);

@@ -47,6 +47,7 @@ typedef enum slp_own_file_loss {
   SLP_OWN_FILE_CHANGED,       /* the lock file was removed, and another process has written the file since */
   SLP_OWN_FILE_LOCKED_ITSELF, /* another process has locked the file itself, to write it in place */
 } slp_own_file_loss;
+/* Returns how the file was lost to another process. */
 slp_own_file_loss slp_own_file_lost_by(const slp_own_file *f);
 void slp_own_file_close(slp_own_file *f); /* NULL is fine */
 

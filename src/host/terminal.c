@@ -43,7 +43,7 @@ void slp_terminal_stop_process(void) {
   sigaction(SIGTSTP, &as_before, NULL);
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------- */
+/* ---- asking a question --------------------------------------------------------------------------------- */
 #define LOOK_MS 100 /* *stop is checked this often */
 
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;

@@ -369,7 +369,7 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
   conn_write(c, a->cut_after);
 }
 
-/* ---- an answer that goes on ------------------------------------------------------------------- */
+/* ---- answers of slp_serve_begin --------------------------------------------------------------- */
 /* Writes the bytes that wait in `later`. In SLP_CONN_STREAM_ENDS they are the last ones, and are written like
  * a whole answer, so that the next request follows. */
 static void stream_write(slp_conn *c) {

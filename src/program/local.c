@@ -14,7 +14,7 @@
 
 const char *slp_local_why(int error) { return error == SLP_ELIMIT ? "too large" : slp_file_why(error); }
 
-/* ---- why ------------------------------------------------------------------------------------- */
+/* ---- why a file can't be read ---------------------------------------------------------------- */
 typedef struct path_part {
   char path[PATH_MAX]; /* of a folder; "." for the current one */
   const char *trouble; /* why the folder can't be passed; NULL: it can */

@@ -17,12 +17,14 @@ int slp_loop_free(slp_mem *mem, struct uv_loop_s *loop);
 
 /* Calls on_signal from the loop when one of `numbers` has come. Does not keep the loop alive. */
 typedef struct slp_signals slp_signals;
+/* Returns NULL without memory, or if a signal can't be watched. */
 slp_signals *slp_signals_new(slp_mem *mem, struct uv_loop_s *loop, const int *numbers, size_t n,
                              void (*on_signal)(void *arg, int number), void *arg);
 void slp_signals_close(slp_signals *s); /* frees s on a later turn of the loop */
 
 /* Calls on_tick again and again (progress lines, --timeout). Does not keep the loop alive. */
 typedef struct slp_ticker slp_ticker;
+/* Returns NULL without memory. */
 slp_ticker *slp_ticker_new(slp_mem *mem, struct uv_loop_s *loop, uint64_t every_ms,
                            void (*on_tick)(void *arg), void *arg);
 void slp_ticker_close(slp_ticker *t);
@@ -30,6 +32,7 @@ void slp_ticker_close(slp_ticker *t);
 /* Writes to standard output, or to any descriptor (pipe, terminal, file, /dev/null). Never blocks the loop
  * for pipes, sockets and terminals; a write to a file may block. */
 typedef struct slp_out slp_out;
+/* Returns NULL without memory. fd stays the caller's, and must stay open until slp_out_close. */
 slp_out *slp_out_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_event)(void *arg), void *arg);
 /* Takes the content of b. Returns 0, or UV_E* once writing has failed (UV_EPIPE: the reader left). on_event
  * is called from the loop each time everything given was written, and when writing fails. */
@@ -48,6 +51,7 @@ void slp_out_close(slp_out *o); /* drops bytes that were not written; restores t
 
 /* Calls on_end when fd (standard input) reaches its end. Keeps the loop alive until then. */
 typedef struct slp_in_end slp_in_end;
+/* Returns NULL without memory. fd stays the caller's. */
 slp_in_end *slp_in_end_new(slp_mem *mem, struct uv_loop_s *loop, int fd, void (*on_end)(void *arg),
                            void *arg);
 void slp_in_end_close(slp_in_end *e);
