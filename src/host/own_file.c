@@ -77,8 +77,8 @@ static int open_folder(slp_own_file *f, const char *given) {
   return f->folder < 0 ? -errno : 0;
 }
 
-/* Opens the lock file, or makes it. Returns 0, SLP_MORE: try again, because the file was removed between two
- * attempts; or -errno. */
+/* Opens the lock file, or makes it. Returns 0; SLP_MORE: the file was removed between two attempts, so try
+ * again; or -errno. */
 static int open_lock(slp_own_file *f) {
   static const int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   /* mode 0666: the umask takes bits off */

@@ -54,7 +54,7 @@ typedef struct slp_conn {
   uint64_t born_us;   /* when the connection was accepted */
   uint32_t tries;     /* how often the kernel was asked, before a reset, whether it has sent everything */
   slp_buf head, body; /* the answer that is being written */
-  slp_buf later;      /* of an answer of slp_serve_begin: what follows the piece being written */
+  slp_buf later;      /* the bytes of an answer of slp_serve_begin that follow the piece being written */
   uv_buf_t out[2];
   uv_write_t write;
   uv_shutdown_t shutdown;

@@ -20,8 +20,8 @@ typedef struct slp_curl_lane {
   size_t sockets_n;
   slp_list idle;                   /* slp_transfer.link of transfers that are not in use */
   uint32_t running_n, running_max; /* running_max: the most calls in flight */
-  slp_timer timer;                 /* handles curl's timeout at the time that curl asked for */
-  slp_event kick;                  /* handles curl's timeout now, because curl asked for that */
+  slp_timer timer;                 /* runs when curl's timeout is due, at the time that curl asked for */
+  slp_event kick;                  /* runs curl's timeout now, because curl asked for "now" */
   uint32_t kicks_in_row; /* how often in a row curl asked for "now" inside the kick, see curl_http.c */
   uint32_t starts;       /* transfers added since the last kick */
   uint32_t acts;         /* number of calls into curl; tells the bytes of one event from those of the next */

@@ -326,8 +326,8 @@ void slp_out_wake(slp_out *o) {
 size_t slp_out_waiting_bytes(const slp_out *o) { return o->waiting; }
 int slp_out_error(const slp_out *o) { return o->error; }
 
-/* Checks whether the reader has left: a pipe without a reader is in error. poll() is asked, because libuv
- * would report the error again in every turn. */
+/* Checks whether the reader has left: then poll() reports an error of the pipe. libuv is not asked, because
+ * it would report the error again in every turn. */
 void slp_out_look(slp_out *o) {
   struct pollfd p = {.fd = o->fd, .events = 0};
   if (!o->polled || o->closing || o->error) return;
