@@ -285,8 +285,8 @@ static int work(slp_kpl *k) {
   return resolve(k);
 }
 
-/* Ends the page in front of the record `next`. The page's statistics must not include the records from there
- * on, and there is no next iterator, because it would skip them. */
+/* Ends the page in front of the record `next`. latest_ms, earliest_ms and raw_n must not count the records
+ * from there on, and there is no next iterator, because it would skip them. */
 static void cut_off(slp_kpl *k) {
   slp_page *page = k->page;
   page->latest_ms = -1;
