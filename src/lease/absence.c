@@ -1,4 +1,4 @@
-/* absence.c - finds out whether this process stood still. */
+/* absence.c - finds out whether this process stood still (absence.h). */
 #include "lease/absence.h"
 
 #include "base/probe.h"

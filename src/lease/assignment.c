@@ -1,20 +1,22 @@
-/* assignment.c - reads this worker's row of assignments, and tells the leases what the leader wants. */
+/* assignment.c - reads this worker's assignment row, and tells the leases which of them the leader wants
+ * here. */
 #include "lease/assignment.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/shard_set.h"
 
+/* time until the row is read again after a failure */
 #define AGAIN_US 200000
 
 static void assign_one(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_make(f, shard);
-  if (l)
-    slp_lease_assign(l);
-  else if (shard.n <= SLP_SHARD_ID_MAX) /* no memory; a longer name is not a shard id */
+  if (l) slp_lease_assign(l);
+  /* out of memory. A name that is longer is not a shard id, and no retry would help */
+  else if (shard.n <= SLP_SHARD_ID_MAX)
     f->assignment.short_of = 1;
 }
 
-/* Returns 0, or an error if the set is damaged. */
+/* Returns 0, or a negative error if the coded set is damaged. */
 static int assign_set(slp_fleet *f, slp_str set) {
   slp_shard_set_reader r;
   slp_str id;
@@ -24,15 +26,15 @@ static int assign_set(slp_fleet *f, slp_str set) {
   return more;
 }
 
-/* Ends taking in an assignment. `keep`: the row can't be read whole, so leases that it does not name stay
- * assigned. */
+/* Tells all leases that the row was taken in. `keep`: the row can't be read whole, so leases that are not
+ * in its readable part stay assigned. */
 static void settle(slp_fleet *f, int keep) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_assigned(l, keep);
 }
 
-/* Reads the rows of assigned leases again that this worker takes for ended. An operator may have set them
- * back, even before the leader had seen that they ended. */
+/* Reads the lease rows of assigned leases again that this worker believes to be ended. An operator may
+ * have set them back, perhaps before the leader had seen that they ended. */
 static void doubt_ends(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_doubt_end(l);
@@ -68,7 +70,7 @@ static void row_read(slp_read *r) {
     later(f, slp_fleet_jitter(f, AGAIN_US, 20));
     return;
   }
-  /* this answer may be older than what was seen in another way since */
+  /* The read was sent before slp_assignment_saw took a row in, so its answer may be older than that row. */
   if (r->rq->sent_us <= f->assignment.saw_us) {
     later(f, 0);
     return;

@@ -1,4 +1,4 @@
-/* bulk_write.c - many writes of one worker, some at a time: rows of leases that are created or removed,
+/* bulk_write.c - many writes of one worker, sent a few at a time: lease rows that are created or removed,
  * assignments, proposals, and rows of dead workers that are removed. */
 #include "lease/bulk_write.h"
 
@@ -6,14 +6,18 @@
 #include "core/desc.h"
 #include "lease/fleet_inside.h"
 
+/* writes under way at the same time, at most */
 #define AT_ONCE 16
-/* Rows of workers and assignments share one partition key with all heartbeats, which gets 1000 units a
- * second. If there are more than MANY such writes, only this many are under way. */
+/* Rows of workers and assignments share one partition key with all heartbeats, and the service allows that
+ * key 1000 units a second. If a bulk write has more than MANY such writes, only AT_ONCE_SHARED are under
+ * way. */
 #define AT_ONCE_SHARED 4
 #define MANY 64
+/* tries of each write, at most */
 #define TRIES 6
 
-/* All operations are added before the first is sent, because a write must not move while it is under way. */
+/* Makes room for one more operation. All operations are added before the first is sent, because an
+ * slp_write must not move in memory while it is under way. */
 static int make_room(slp_fleet *f) {
   slp_bulk_write *j = &f->bulk;
   if (j->n < j->cap) return 0;
@@ -87,8 +91,8 @@ static void item_done(slp_write *op) {
   send_more(f);
 }
 
-/* Returns how many writes may be under way at once. If the table grants only a few units a second, only one
- * may. So each write is chosen only when it can be sent. */
+/* Returns how many writes may be under way at the same time. If the write capacity of the table is only a
+ * few units a second, only one write may: each is then chosen only when it can be sent at once. */
 static uint32_t at_once(slp_fleet *f) {
   const slp_bulk_write *j = &f->bulk;
   if (slp_fleet_is_scarce(f)) return 1;

@@ -1,4 +1,4 @@
-/* clear.c - writes and reads the note of clear.h. */
+/* clear.c - writes and reads the `clear` attribute of a lease's row (clear.h). */
 #include "lease/clear.h"
 
 #include <stdio.h>

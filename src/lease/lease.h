@@ -1,5 +1,8 @@
-/* lease.h - one lease as its worker sees it: its life, what is known of its row, its one write at a time.
- * (lease.c, ownership.c, end.c, checkpoint.c)
+/* lease.h - one lease as its worker sees it: its state, the last known contents of its row, and the one write
+ * that may be under way. (lease.c, ownership.c, end.c, checkpoint.c, release.c)
+ *
+ * "Its row" is the row of the lease in the table. "The processor" reads the shard (processor.h). "Claim": a
+ * worker writes into the row that it wants the lease from a living owner. "Wanted": slp_lease_wanted.
  *
  * The states. Every state but IDLE also leads to IDLE when the row shows another owner or epoch, or when the
  * worker is evicted or ends:
@@ -20,38 +23,47 @@
  *           WAITING   IDLE              IDLE
  *
  *   IDLE        The lease does not concern this worker.
- *               -> WANTED when it is assigned, inherited or chosen; EXPECTED when its row has a claim of this
- *               worker, or when this worker is creating the row with itself as the owner
- *   EXPECTED    It is not wanted, but such a claim or row may bring it, so its row is read.
- *               -> CLAIMED when it is wanted again; IDLE when the row is read and has no such claim
- *   WANTED      Its row is read. A free lease or one of a dead worker is taken, one of a living worker is
- *               claimed. -> CLAIMED when the claim is written
- *   CLAIMED     The same. It stays so when it is no longer wanted, until its row is read.
+ *               -> WANTED when the lease is assigned, inherited or chosen; EXPECTED when its row has a claim
+ *               of this worker, or when this worker is creating the row with itself as the owner
+ *   EXPECTED    This worker does not want the lease. But its earlier claim, or the row that it is creating,
+ *               may still make it the owner, so it reads the row.
+ *               -> CLAIMED when the lease is wanted again; IDLE when the row is read and has no claim of this
+ *               worker
+ *   WANTED      The row is read. A lease that is free or belongs to a dead worker is taken; a lease of a
+ *               living worker is claimed. -> CLAIMED when the claim is written
+ *   CLAIMED     The row is read, and the lease is taken when it can be. If the lease is no longer wanted, it
+ *               stays CLAIMED until the row is read.
  *               -> EXPECTED or IDLE then; WANTED when the row is gone
- *   From these four: -> WAITING when the row names this worker as the owner; UNRELEASED when it does so in an
- *               epoch that this worker has given up; CLAIMED when it was taken and its row has yet to be read
- *   WAITING     The rows of its parents are read.
- *               -> OWNED when they are ended and the processor has opened it; RELEASING when the worker
- *               leaves or another one claims it
- *   OWNED       Its shard is read, and checkpoints are written.
- *               -> ENDING when its last record was handed out; DRAINING when it must be given up: another
- *               worker claims it, this one leaves, it made no progress, or nobody should read it
- *   DRAINING    Nothing more is handed out, and the worker waits for the user's acknowledgements.
- *               -> DRAINED when all have come; RELEASING when the time for that is over
- *   DRAINED     -> RELEASING
- *   From both:  -> ENDING when everything is acknowledged, to the shard's end; PARKED when nobody should
- *               read it and the layout can't say so in the row
- *   PARKED      Its counter is renewed, and nobody reads it.
+ *   From these four: -> WAITING when the row says that this worker is the owner; UNRELEASED when it says so
+ *               with an epoch that this worker has given up; CLAIMED when this worker took the lease and must
+ *               read the row first
+ *   WAITING     This worker owns the lease, and reads the rows of the parent shards.
+ *               -> OWNED when the parents are ended and the processor has opened the shard; RELEASING when
+ *               the worker leaves or another worker claims the lease
+ *   OWNED       The shard is read, and checkpoints are written.
+ *               -> ENDING when the shard's last record was handed out; DRAINING when the lease must be given
+ *               up: another worker claims it, this worker leaves, the shard made no progress, or no worker
+ *               should read it
+ *   DRAINING    No more records are handed out, and the worker waits for the user's acknowledgements.
+ *               -> DRAINED when all have come; RELEASING when the time for them is over
+ *   DRAINED     The worker waits for the write that is under way.
+ *               -> RELEASING
+ *   From both:  -> ENDING when everything is acknowledged, to the shard's end; PARKED when no worker should
+ *               read the shard and the layout of the row can't say so
+ *   PARKED      The worker keeps the lease and renews its counter, so that nobody reads the shard.
  *               -> RELEASING when the worker leaves
- *   ENDING      The rows of its children are created, and the worker waits for the last acknowledgements.
- *               -> CLOSING when its end is sent; DRAINING when it must be given up while records are out;
- *               RELEASING when the worker leaves and the time for that is over
- *   CLOSING     The write of its end is under way.
+ *   ENDING      The rows of the child shards are created, and the worker waits for the last
+ *               acknowledgements.
+ *               -> CLOSING when the END is sent; DRAINING when the lease must be given up while the user still
+ *               has records; RELEASING when the worker leaves and the time for acknowledgements is over
+ *   CLOSING     The END, the last write of an ended shard, is under way.
  *               -> IDLE when it is in the table; ENDING when it was refused and the row is unchanged
- *   RELEASING   The write that gives it up was sent: this ownership never reads again, whatever the answer.
- *               -> IDLE when it is in the table; UNRELEASED when it was refused and the row is unchanged
- *   UNRELEASED  It is released again. If it is wanted, it is taken with a higher epoch instead, which no late
- *               copy of a release can touch.
+ *   RELEASING   The write that gives the lease up was sent. Whatever the answer, this ownership never reads
+ *               again.
+ *               -> IDLE when the write is in the table; UNRELEASED when it was refused and the row is
+ *               unchanged
+ *   UNRELEASED  The lease is released again. If it is wanted, it is taken with a higher epoch instead, which
+ *               no late copy of a release can touch.
  *               -> IDLE when it is released; WAITING when it is taken (or CLAIMED, as above) */
 #ifndef SLP_LEASE_LEASE_H
 #define SLP_LEASE_LEASE_H
