@@ -1,7 +1,7 @@
-/* consumer.c - a consumer whose shards come by leases: what core tells of them, what the fleet reports, and
- * how it starts and ends.
+/* consumer.c - a consumer whose shards come by leases (leased.h): it passes on to the fleet what core reports
+ * about the shards, passes on to the user what the fleet reports, and starts and ends the fleet.
  *
- * Shards have no parents here: these are read, or the shard would not be open. */
+ * The shards in c->shards have no parents here: the fleet opens a shard only after its parents are read. */
 #include "lease/consumer.h"
 
 #include "lease/context.h"
@@ -18,9 +18,10 @@ static slp_leased *of(const slp_leases *l) {
   return SLP_OWNER((slp_leases *)(uintptr_t)l, slp_leased, leases);
 }
 
-/* ---- what the consumer reports ------------------------------------------------------------------------ */
+/* ---- reports of core to the fleet --------------------------------------------------------------------- */
 
-/* If the user names positions, the end too must be named: tells the user that the shard is read out. */
+/* Where the user chooses each checkpoint (SLOOP_CHECKPOINTS_ASKED), the user must also save the end. Tells
+ * the user that the shard is read out, when all its records are acknowledged. */
 static void offer_end(slp_shard *s) {
   if (!slp_leased_is_named(s->consumer) || s->lease.end != SLP_END_READ_OUT || !slp_queue_all_acked(s))
     return;
@@ -30,7 +31,7 @@ static void offer_end(slp_shard *s) {
 
 static void on_settled(slp_leases *l, slp_shard *s, int acked) {
   slp_leased *ld = of(l);
-  if (!ld->fleet) return; /* the fleet has ended by itself, so nothing is counted */
+  if (!ld->fleet) return; /* the fleet has ended by itself, so nobody needs the progress */
   if (acked) {
     slp_fleet_progressed(ld->fleet, s->id);
     s->lease.progress_us = slp_now_us(slp_leased_host(ld));
@@ -47,7 +48,8 @@ static void on_read_out(slp_leases *l, slp_shard *s) {
   offer_end(s);
 }
 
-/* Keeps the children for slp_fleet_ended. Without memory for them the leader's next listing finds them. */
+/* Keeps the children for slp_fleet_ended. If there is no memory for them, the leader's next listing finds
+ * them. */
 static void on_children(slp_leases *l, slp_shard *s, const slp_shard_desc *children, size_t n) {
   (void)l;
   slp_mem *mem = s->consumer->mem;
@@ -69,9 +71,10 @@ static void on_gate(slp_leases *l) {
   slp_leased *ld = of(l);
   if (!ld->fleet) return;
   slp_fleet_beat_first(ld->fleet);
-  (void)slp_fleet_may_deliver(ld->fleet); /* calls t_suspend if records may not be handed out */
+  (void)slp_fleet_may_deliver(ld->fleet); /* calls the processor's suspend if records may not be handed out */
 }
 
+/* Passes a listing of the stream on to the fleet, if it was begun after the fleet had asked for one. */
 static void on_listed(slp_leases *l, const slp_fail *f) {
   slp_leased *ld = of(l);
   slp_consumer *c = ld->c;
@@ -95,12 +98,13 @@ static void on_listed_part(slp_leases *l) {
 
 /* ---- shards without progress ------------------------------------------------------------------------ */
 
-/* A shard counts as stuck this much later if another worker would meet the same. CHECKING_US is how long
- * listings take to tell whether the shard ended. BUSY_US is how long the service keeps it for its last
- * subscriber. */
+/* A shard counts as stuck after opts.stall_ms without progress. CHECKING_US and BUSY_US are added where
+ * another worker would have the same difficulty: CHECKING_US is how long listings take to show whether the
+ * shard has ended, BUSY_US is how long the service keeps the shard for its last subscriber. */
 #define CHECKING_US UINT64_C(60000000)
 #define BUSY_US UINT64_C(5000000)
 
+/* back_us: when this process last came back from an absence; time before that is not counted */
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t back_us, uint64_t limit_us) {
   int idle = s->paused || s->consumer->paused_all || s->lease.drain || s->consumer->suspended;
   if (idle || slp_queue_unacked_n(s) == 0 || slp_order_waits_for_other(s)) s->lease.progress_us = now;
@@ -116,7 +120,8 @@ static void look_for_stuck(slp_leased *ld) {
   uint64_t now = slp_now_us(slp_leased_host(ld)), limit_us = (uint64_t)ld->c->o->stall_ms * 1000;
   size_t at = 0;
   if (!limit_us || ld->leaving) return;
-  uint64_t back_us = slp_min_u64(slp_fleet_back_us(ld->fleet), now); /* until then this process stood still */
+  /* when this process last came back after it stood still */
+  uint64_t back_us = slp_min_u64(slp_fleet_back_us(ld->fleet), now);
   for (slp_shard *s; (s = slp_map_each(&ld->c->shards, &at));)
     if (is_stuck(s, now, back_us, limit_us)) slp_fleet_stalled(ld->fleet, s->id);
   slp_timer_set_reserved(slp_leased_host(ld), &ld->timer, slp_after_us(now, limit_us / 4 + 1));
@@ -124,7 +129,7 @@ static void look_for_stuck(slp_leased *ld) {
 
 /* ---- events of the fleet ---------------------------------------------------------------------------- */
 
-/* How an event is reported to the user, and how its line in the log begins. */
+/* how each kind of event is reported to the user, and how the log line about it begins */
 static const struct {
   sloop_lease_event_kind_t as;
   const char *words;
@@ -153,7 +158,7 @@ static void remember_instance(slp_leased *ld) {
   ld->instance[n] = 0;
 }
 
-/* Also logs events of the fleet, for users without on_lease. */
+/* Logs an event of the fleet, for users without on_lease. */
 static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
   slp_consumer *c = ld->c;
   slp_fail f = {0};
@@ -170,8 +175,8 @@ static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
                  ev->shard.n ? ": " : "", (int)ev->text.n, ev->text.n ? ev->text.p : "");
 }
 
-/* Before the worker has joined, a failure that waiting does not mend ends the consumer, as with the stream. A
- * missing table is handled in context.c. */
+/* Returns 1 if the event ends the consumer: before the worker has joined, a failure that waiting does not
+ * mend, as with a failure of the stream. A missing table is handled in context.c. */
 static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
   if (ev->kind != SLP_FLEET_TROUBLE || !ev->fail) return 0;
   return ev->ends || (slp_class_lasts(ev->fail->class) && ev->fail->class != SLP_GONE && !ld->instance[0]);
@@ -273,7 +278,8 @@ static int begin(slp_leased *ld) {
                        .guest = ld->o.guest,
                        .start = ld->o.start,
                        .lease_ms = c->o->lease_ms,
-                       .checkpoint_ms = c->o->checkpoint_ms ? c->o->checkpoint_ms : UINT32_MAX, /* 49 days */
+                       /* UINT32_MAX: 49 days */
+                       .checkpoint_ms = c->o->checkpoint_ms ? c->o->checkpoint_ms : UINT32_MAX,
                        .handover_ms = c->o->handover_ms,
                        .weight = c->o->weight,
                        .list_ms = c->o->list_ms,
@@ -295,7 +301,8 @@ static void on_prepared(slp_store_req *rq) {
   slp_leased *ld = SLP_OWNER(p, slp_leased, prepare);
   slp_fail f = rq->fail;
   ld->preparing = 0;
-  if (ld->c->life != SLP_LIFE_LISTING) return; /* meanwhile a listing has failed for good */
+  /* a listing of the stream has failed for good while the table was prepared */
+  if (ld->c->life != SLP_LIFE_LISTING) return;
   int r = f.class == SLP_FINE ? begin(ld) : 0;
   if (r == SLP_ENOMEM) slp_fail_set(&f, SLP_NOMEM, r, "no memory to join the fleet");
   if (r && r != SLP_ENOMEM)
@@ -373,7 +380,7 @@ static void add_stats(slp_leases *l, slp_counts *out) {
   }
   slp_fleet_stats st = {0};
   if (ld->fleet) slp_fleet_stats_get(ld->fleet, &st);
-  if (!st.taken) out->behind_ms_now = UINT64_MAX; /* no lease yet, so nothing was read */
+  if (!st.taken) out->behind_ms_now = UINT64_MAX; /* no lease yet, so no record was read */
   if (!ld->fleet) return;
   out->holes_now = st.holes_now;
   out->leases_taken = st.taken;

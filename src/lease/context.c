@@ -1,4 +1,5 @@
-/* context.c - the clock, timers, keys and name of a fleet's worker, and the events that it tells. */
+/* context.c - the clock, timers, keys of rows and name of a fleet's worker, and the events that it
+ * reports. */
 #include "lease/context.h"
 
 #include "lease/fleet_inside.h"
@@ -31,9 +32,10 @@ void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us) {
 
 /* ---- reports of events ------------------------------------------------------------------------- */
 
-/* Two kinds of failures are told at once: before the first heartbeat, one that waiting will not mend; and
- * always, one of the disk (EIO) or of libuv's threads (EAGAIN), because a file or thread that does not answer
- * was waited for already. Others are told when they have lasted, and then ever more rarely. */
+/* Two kinds of failures are reported the first time they come. One is, before the first heartbeat, a
+ * failure that waiting will not mend. The other is a failure of the disk (EIO) or of libuv's threads
+ * (EAGAIN), because this process has already waited for the file or the thread. Other failures are
+ * reported at the 4th time in a row, the 8th, the 16th and so on. */
 int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail) {
   int at_once =
       (slp_class_lasts(fail->class) && !f->stats.heartbeats) || fail->code == -EIO || fail->code == -EAGAIN;
@@ -148,9 +150,9 @@ void slp_fleet_absence_begin(slp_fleet *f) {
 
 void slp_fleet_absence_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->absence_timer); }
 
-/* Returns 1 if the table has been gone for two leases. The leases of this worker are lost then: if the table
- * was created again, other workers have them. Until then somebody may be creating the table, and for a moment
- * a part of the service may not know a new table. */
+/* Returns 1 if the table has been gone for two leases. Then this worker's leases are lost, because if the
+ * table was created again, other workers own them. Within the two leases an operator may be creating the
+ * table, and a part of the service may not know a new table for a moment. */
 static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
   if (fail->class != SLP_GONE) return 0;
   uint64_t since_us = slp_max_u64(f->strategy->good_us(f, 1), slp_life_joined_us(f));

@@ -1,30 +1,24 @@
-/* deadline.h - the lease deadline: a worker that can't prove that it lives hands out nothing, whatever
- * strategy (strategy.h) the proof follows.
- *
- *         0.8 of a lease since the last good proof was sent
- *   GOOD ---------------------------------------------------> LATE
- *    ^ ^                    a proof is answered                | |
- *    | +-------------------------------------------------------+ |
- *    |                                                           |
- *    +--- it has joined again --- EVICTED <--- its row says so --+--- (from GOOD too) */
+/* deadline.h - the lease deadline: a worker that can't prove that it lives hands out no records. How a
+ * worker proves its life depends on the strategy (strategy.h). */
 #ifndef SLP_LEASE_DEADLINE_H
 #define SLP_LEASE_DEADLINE_H
 
 #include "lease/processor.h"
 
 typedef enum slp_proof {
-  SLP_PROOF_GOOD, /* also before it has joined */
-  SLP_PROOF_LATE,
+  SLP_PROOF_GOOD, /* the last proof is young enough, or the worker has not joined yet */
+  SLP_PROOF_LATE, /* the deadline is over: the worker is suspended */
   SLP_PROOF_EVICTED
 } slp_proof;
 
 typedef struct slp_deadline {
   slp_proof proof;
-  uint64_t good_us; /* when the last good proof was sent, as the liveness rule counts it */
-  /* when the next proof is to be sent */
+  uint64_t good_us; /* when the last good proof was sent, by the rule of the strategy */
+  /* when the next proof must be sent */
   uint64_t beat_at_us;
-  /* something waits for a proof that is sent at this time or later; 0: nothing ever did */
+  /* another part of the worker waits for a proof that is sent at this time or later; 0: no part ever did */
   uint64_t wanted_us;
+  /* timer: for the deadline. beat_timer: for the next proof */
   slp_timer timer, beat_timer;
 } slp_deadline;
 
@@ -32,19 +26,19 @@ void slp_deadline_init(slp_fleet *f);
 void slp_deadline_stop(slp_fleet *f);
 int slp_proof_is(const slp_fleet *f, slp_proof proof);
 void slp_proof_evicted(slp_fleet *f);
-/* Checks the deadline after a proof has come, or after a lease that needed one is gone. Suspends or resumes
- * the worker. */
+/* Checks the deadline and suspends or resumes the worker. Called when a proof was answered, and when a
+ * lease that needed its own proof is gone. */
 void slp_deadline_check(slp_fleet *f);
 
 uint64_t slp_proof_us(const slp_fleet *f);
 void slp_proof_set(slp_fleet *f, uint64_t sent_us);
-/* Adds a lease whose last proof was sent at sent_us; from now on it counts for the deadline. */
+/* Includes a lease whose last proof was sent at sent_us in the deadline. */
 void slp_deadline_adds(slp_fleet *f, uint64_t sent_us);
 
-/* Asks for a proof that is sent at since_us or later. It is sent now, or when the one under way is
- * answered. */
+/* Asks for a proof that is sent at since_us or later. The proof is sent now, or when the proof under way
+ * is answered. */
 void slp_proof_want(slp_fleet *f, uint64_t since_us);
-/* Returns 1 if a proof sent at sent_us is older than slp_proof_want asked for. */
+/* Returns 1 if a proof that was sent at sent_us is too old for slp_proof_want. */
 int slp_proof_is_wanted(const slp_fleet *f, uint64_t sent_us);
 
 /* Sets when the next proof is sent; SLP_NEVER: no proof is due. */

@@ -1,4 +1,4 @@
-/* due.c - when something must be done about a lease. */
+/* due.c - the times at which something must be done about a lease (due.h). */
 #include "lease/due.h"
 
 #include "lease/fleet_inside.h"

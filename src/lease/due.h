@@ -1,6 +1,6 @@
-/* due.h - when something must be done about a lease: a step in this turn, or a read of its row at some time.
- * The work itself is on a higher floor (ownership.c steps, poll.c reads), which passes its functions in.
- * (due.c, fleet.c, poll.c) */
+/* due.h - the times at which something must be done about a lease: a step in this turn of the event loop,
+ * or a read of the lease's row later. The functions that step (ownership.c) and read (poll.c) are on a
+ * higher floor, which passes them to slp_due_init. (due.c, fleet.c, poll.c) */
 #ifndef SLP_LEASE_DUE_H
 #define SLP_LEASE_DUE_H
 
@@ -8,11 +8,11 @@
 
 typedef struct slp_lease slp_lease;
 typedef struct slp_due {
-  slp_timer timer;  /* one timer for leases, other workers and the assignment */
-  uint64_t at_us;   /* when the timer must run for anything but the leases' own times */
-  uint8_t reading;  /* a read is under way; no other one is started before its answer */
-  slp_list touched; /* leases that will be stepped */
-  slp_event step_ev;
+  slp_timer timer;   /* one timer for the rows of leases, of other workers and of assignments */
+  uint64_t at_us;    /* when the timer must run for something other than the rows of leases */
+  uint8_t reading;   /* a read of lease rows is under way; no other such read is started before its answer */
+  slp_list touched;  /* leases that will be stepped soon */
+  slp_event step_ev; /* runs the steps */
 } slp_due;
 
 void slp_due_init(slp_fleet *f, void (*run)(slp_timer *t), void (*step)(slp_event *ev));
@@ -21,15 +21,16 @@ void slp_due_free(slp_fleet *f);
 
 /* makes the timer run at at_us or earlier */
 void slp_poll_soon(slp_fleet *f, uint64_t at_us);
-void slp_lease_poll(slp_lease *l, uint64_t at_us); /* reads its row at at_us or earlier */
-void slp_lease_touch(slp_lease *l);                /* steps it soon */
+void slp_lease_poll(slp_lease *l, uint64_t at_us); /* makes the lease's row be read at at_us or earlier */
+void slp_lease_touch(slp_lease *l);                /* steps the lease soon, in a turn of its own */
 void slp_due_step(slp_fleet *f);                   /* runs the steps soon, even if no lease was touched */
 
-/* For the files that step and read. */
-void slp_due_fired(slp_fleet *f); /* the timer ran, so nothing waits for it now */
-/* sets the timer to the earliest time that a lease or anything else waits for */
+/* For the files that step and read: */
+void slp_due_fired(slp_fleet *f); /* the timer ran, so no time is waited for now */
+/* sets the timer to at_us or to the time of slp_poll_soon, whichever is earlier */
 void slp_due_arm(slp_fleet *f, uint64_t at_us);
+/* notes whether a read of lease rows is under way */
 void slp_due_reading(slp_fleet *f, int on);
-void slp_due_take(slp_fleet *f, slp_list *ret); /* moves the touched leases to an empty list */
+void slp_due_take(slp_fleet *f, slp_list *ret); /* moves the touched leases to *ret, an empty list */
 
 #endif

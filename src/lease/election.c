@@ -1,19 +1,27 @@
-/* election.c - which worker leads, and what a follower polls: the leader's own row. It shows that the leader
- * lives, and by a counter that something has changed. When the leader is gone, the first worker that writes
- * the row of leadership leads. */
+/* election.c - the role of a worker (election.h). A follower reads the leader's row regularly: it shows
+ * that the leader lives, and its change counter shows that something has changed. When the leader is gone,
+ * the first worker that writes itself into the row of leadership leads. */
 #include "lease/election.h"
 
 #include "lease/fleet_inside.h"
 
+/* time between reads of the leader's row while a change is expected */
 #define ALERT_US 200000
-#define POLL_REST 8 /* units that a poll of the leader's row leaves for other reads */
+#define POLL_REST 8 /* read units a second that reads of the leader's row leave for other reads */
+/* for how long the leader's row is read often when a change is expected */
 #define ALERT_FOR_US 5000000
-#define MEMBERS_US 1000000    /* how often all workers are read while the leader is silent */
-#define MEMBERS_SQUARED 50000 /* longer in a large fleet, because each worker then reads all the others */
-#define LEADERSHIP_US UINT64_C(60000000) /* how often a follower reads the row of leadership again */
-#define SEEK_LEAST_US 200000             /* between attempts to lead that follow each other closely */
+#define MEMBERS_US 1000000 /* time between reads of all workers while the leader is silent */
+/* in a fleet of N workers MEMBERS_US is multiplied by N * N / MEMBERS_SQUARED, because each worker then
+ * reads all N rows */
+#define MEMBERS_SQUARED 50000
+#define LEADERSHIP_US UINT64_C(60000000) /* time between a follower's reads of the row of leadership */
+/* SEEK_LEAST_US, SEEK_MOST_US: time between attempts to lead, which grows if they follow each other
+ * closely */
+#define SEEK_LEAST_US 200000
 #define SEEK_MOST_US 2000000
-#define TURN_US 200000 /* spreads the evictions by followers, so that not all evict in the same moment */
+/* a follower waits up to this much longer before it evicts the leader, so that not all evict in the same
+ * moment */
+#define TURN_US 200000
 
 static void leadership_read(slp_read *r);
 static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us);
@@ -50,6 +58,7 @@ static int may_lead(const slp_fleet *f) {
   return slp_worker_is(f, SLP_WORKER_RUNS) && slp_proof_is(f, SLP_PROOF_GOOD);
 }
 
+/* sets the timer */
 static void in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->election.timer, slp_after_us(slp_fleet_now(f), us));
 }
@@ -120,16 +129,16 @@ static void run(slp_timer *t) {
 
 /* ---- leadership -------------------------------------------------------------------------------- */
 
-/* Returns the service's time if it is known. Our clock may be ahead, and records until then would be left
- * out. */
+/* Returns the service's time if it is known. This machine's clock may be ahead of it, and the fleet would
+ * then leave out the records between the two times. */
 static int64_t service_ms(slp_fleet *f) {
   int64_t ms = f->processor->ops->service_ms ? f->processor->ops->service_ms(f->processor) : INT64_MIN;
   return ms > 0 ? ms : slp_wall_ms(f->h);
 }
 
-/* Returns where the fleet begins. LATEST becomes the time at which the fleet began, fixed before any lease
- * exists. If an operator removes the row, a worker that has read this time writes it again; a new LATEST
- * would leave out what came since. */
+/* Returns where the fleet begins to read. LATEST becomes the present time, fixed before any lease exists.
+ * If an operator removes the row of leadership, a worker that has read it writes the same time again. A
+ * new LATEST would leave out the records that came since. */
 static slp_position start_position(slp_fleet *f) {
   slp_position s = f->o.start, known = f->election.start;
   if (s.kind == SLP_POSITION_TIME) return s;
@@ -140,7 +149,7 @@ static slp_position start_position(slp_fleet *f) {
 
 void slp_election_set_start(slp_fleet *f, const slp_position *start) { f->election.start = *start; }
 
-/* Returns when this owner of leadership was first read. */
+/* Returns since when the row of leadership has had this owner, as far as this worker has seen. */
 static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
   slp_election *e = &f->election;
   if (!slp_str_eq(owner, slp_instance_str(&e->named))) e->named_us = now_us;
@@ -148,7 +157,8 @@ static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
   return e->named_us;
 }
 
-/* Returns 1 if the row that refused the write names another worker, which was faster and lives. */
+/* Returns 1 if this worker's write was refused because another worker leads already, and that worker
+ * lives. */
 static int another_was_faster(slp_fleet *f, const slp_write *op) {
   if (op->end != SLP_OUTCOME_REFUSED || op->row.kind != SLP_ROW_LEADERSHIP || op->row_read) return 0;
   const slp_leadership_row *lead = &op->row.u.leadership;
@@ -173,7 +183,8 @@ static void elected(slp_write *op) {
   move(f, SLP_ROLE_LEADS);
 }
 
-/* Writes this worker as the leader. `lead` is NULL if there is no row; the write then creates it. */
+/* Writes this worker into the row of leadership. `lead` is NULL if there is no row; the write then creates
+ * it. */
 static void run_for(slp_fleet *f, const slp_leadership_row *lead) {
   slp_election *e = &f->election;
   slp_operation *i = &e->write.i;
@@ -210,8 +221,8 @@ static void follow(slp_fleet *f, slp_str owner) {
   slp_instance_set(&e->leader, owner);
   e->changes_known = 0;
   e->exact_next = 1;
-  /* A leader that was alone does not look for other workers by itself, so it must be notified. A table that
-   * throttles is spared that write. */
+  /* A leader that was alone in its fleet does not look for other workers by itself, so the new follower
+   * notifies it. A table that throttles is spared that write. */
   if (!slp_fleet_writes_throttled(f)) slp_notify_leader(f);
 }
 
@@ -220,9 +231,9 @@ void slp_election_listed(slp_fleet *f, int there) {
   if (there) f->election.unlisted_n = 0;
 }
 
-/* Reports a table that contradicts itself: the row of leadership names this worker with the same epoch as
- * before a consistent list lacked that row. Without a word, the leader would begin again and again, and all
- * workers would wait. */
+/* Reports a table that contradicts itself: a consistent list lacked the row of leadership, but a read of
+ * that row finds it, with this worker as the owner and the same epoch as before. Without a report, the
+ * leader would begin again and again while all workers wait, and the user would not know why. */
 static void tell_unlisted(slp_fleet *f, const slp_leadership_row *lead) {
   slp_election *e = &f->election;
   int contradicts = e->unlisted && lead->epoch == e->epoch;
@@ -258,7 +269,7 @@ static void leadership_read(slp_read *r) {
   know_leadership(f, lead, r->rq->done_us);
 }
 
-/* Acts on the row of leadership; `lead` is NULL if there was none at at_us. */
+/* Acts on the row of leadership, read at at_us. `lead` is NULL if there was no such row. */
 static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us) {
   slp_election *e = &f->election;
   e->read_us = at_us;
@@ -278,21 +289,23 @@ static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64
 
 /* ---- the leader's row -------------------------------------------------------------------------- */
 
+/* Returns for how long the worker p has been silent. */
 static uint64_t silent_us(slp_fleet *f, const slp_member *p) {
   uint64_t since = p->silence.since_us;
   uint64_t now = slp_now_refresh_us(f->h);
   return now > since ? now - since : 0;
 }
 
-/* Takes the leader's change counter. The assignment is read after the first look at the leader's row, so that
- * no change between the two is missed. */
+/* Acts on the leader's change counter if it has changed. At the first look at a leader's row the
+ * assignment is always read, so no change before that look is missed. */
 static void listen(slp_fleet *f, uint64_t changes) {
   if (!f->election.changes_known || changes != f->election.changes) slp_election_changed(f);
   f->election.changes = changes;
   f->election.changes_known = 1;
 }
 
-/* Returns how long this worker waits before it evicts the leader; a worker that is alone does not wait. */
+/* Returns how much longer than a lease this worker waits before it evicts the leader; 0 if there is no
+ * third worker. */
 static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));)
@@ -300,15 +313,15 @@ static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   return slp_members_list_came(f) ? 0 : f->election.turn_us;
 }
 
-/* Returns how often to read all workers. If a thousand followers each read a thousand rows once a second,
- * that would cost 20,000 units in each second. */
+/* Returns the time between reads of all workers. If a thousand followers each read a thousand rows once a
+ * second, that would cost 20,000 units a second. */
 static uint64_t members_us(const slp_fleet *f) {
   uint64_t n = slp_members_n(f);
   return MEMBERS_US * slp_max_u64(n * n / MEMBERS_SQUARED, 1);
 }
 
-/* After half a lease of silence a follower begins to observe the other workers, because it may have to
- * lead. */
+/* Called when the leader p was read. After half a lease of silence a follower begins to observe the other
+ * workers, because it may have to lead. After a whole lease, and its turn, it evicts the leader. */
 static void worry(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_fleet_now(f);
   if (silent_us(f, p) < slp_fleet_lease_us(f) / 2) {
@@ -339,7 +352,7 @@ static void leader_read(slp_read *r) {
     return;
   }
   slp_member *p = slp_member_make(f, slp_election_leader_id(f));
-  /* The row of leadership is read now and then, because an operator may have changed it. */
+  /* The row of leadership is read again about once a minute, because an operator may have changed it. */
   int stale = r->came && slp_fleet_now(f) - e->read_us > LEADERSHIP_US;
   if (!r->came || (!p && !stale)) {
     if (p) slp_member_unread(p);
@@ -347,7 +360,8 @@ static void leader_read(slp_read *r) {
     return;
   }
   slp_read_one(r, &row);
-  if (!p || row.kind == SLP_ROW_BAD) { /* the id is not valid, or its row can't be read and stays as it is */
+  /* The leader's id is not valid, or its row can't be read; such a row is left as it is. */
+  if (!p || row.kind == SLP_ROW_BAD) {
     if (p) slp_member_saw_bad(p, &row);
     if (!e->changes_known) listen(f, UINT64_MAX);
     if (stale)
@@ -368,20 +382,20 @@ static void leader_read(slp_read *r) {
   next_poll(f, p);
 }
 
-/* ---- the change counter ------------------------------------------------------------------------ */
+/* ---- the change counter of the leader's row --------------------------------------------------------- */
 
 int slp_election_differs(const slp_fleet *f, uint64_t changes) { return changes != f->election.changes; }
 
 int slp_election_heard(slp_fleet *f, uint64_t changes) {
   slp_election *e = &f->election;
-  uint64_t known = e->changes_known ? e->changes : 0; /* a new row begins with 0 */
+  uint64_t known = e->changes_known ? e->changes : 0; /* the counter of a new row begins with 0 */
   e->changes = changes;
   e->changes_known = 1;
   return changes != known;
 }
 
-/* Takes the counter after this worker's own notification, which adds one. Returns 1 if others have notified
- * too, so that this worker must act on it. */
+/* Takes in the counter after this worker's own notification, which added one. Returns 1 if other workers
+ * have notified the leader too, so that this worker must act on that. */
 static int others_notified(slp_fleet *f, uint64_t changes) {
   slp_election *e = &f->election;
   int others = !e->changes_known || changes != e->changes + 1;

@@ -1,12 +1,13 @@
-/* end.c - a shard that was read to its end. The rows of its children are created first; its end is written
- * once every record is acknowledged. So no worker takes a shard that was read for a new one, and each child
- * has a row and is not read too early. */
+/* end.c - ends the lease of a shard that was read to its end. The rows of its children are created first.
+ * The END is written when every record is acknowledged. So no worker mistakes the ended shard for a new
+ * one, and each child has a row and is not read too early. */
 #include "core/desc.h"
 #include "lease/fleet_inside.h"
 
+/* time until the creation of a child's row is tried again */
 #define AGAIN_US 500000
 
-/* ---- children ---------------------------------------------------------------------------------- */
+/* ---- child shards ("kids") --------------------------------------------------------------------- */
 
 int slp_lease_keep_kids(slp_lease *l, const slp_shard_desc *kids, size_t n) {
   slp_mem *mem = l->f->mem;
@@ -32,8 +33,8 @@ static void kid_made(slp_write *op) {
   slp_lease_touch(l);
 }
 
-/* A row that existed and was removed is created again with an epoch that was never used, as shard_sync.c
- * does. */
+/* Returns the first epoch of a new row. A row that existed and was removed is created again with an epoch
+ * that was never used; shard_sync.c does the same. */
 static uint64_t epoch_first(slp_fleet *f, slp_str shard) {
   return slp_lease_seen(f, shard) ? (uint64_t)(slp_wall_ms(f->h) / 1000) : 0;
 }
@@ -43,6 +44,8 @@ static int start_known(slp_lease *l, const slp_shard_desc *kid, slp_str *ret) {
   return kid->seq_start.n || !l->f->strategy->knows_start || l->f->strategy->knows_start(l, kid, ret);
 }
 
+/* Tries again later to create the row of a child. If the worker leaves and has no more time, gives the
+ * lease up. */
 static void make_kid_later(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_worker_is(f, SLP_WORKER_LEAVING) && slp_fleet_now(f) >= slp_worker_leave_by_us(f)) {
@@ -53,9 +56,9 @@ static void make_kid_later(slp_lease *l) {
   slp_lease_save_due(l);
 }
 
-/* Returns 1 if this worker took the lease of the child, or read or created its row, a moment ago. Only an
- * operator removes a row so soon. Without this check, each child would cost a CREATE that is refused where a
- * whole tree of shards was listed at once. */
+/* Returns 1 if the child's row was there a moment ago: this worker took the lease, read the row or created
+ * it. Only an operator removes a row so soon. Without this check, each child would cost a refused CREATE
+ * when a whole tree of shards was listed at once. */
 static int row_is_known(slp_fleet *f, slp_str shard) {
   const slp_lease *l = slp_lease_get(f, shard);
   uint64_t since_us = slp_seen_lately_us(f);
@@ -90,7 +93,8 @@ static void make_kid(slp_lease *l) {
   }
   const slp_position *begin = &l->own.begin;
   slp_fleet_operation(f, i, SLP_OPERATION_CREATE);
-  /* A start time is passed on to the children as long as nothing after it was acknowledged. */
+  /* If this ownership began at a start time, no owner has saved anything, and the children begin at that time
+   * too. Otherwise the children begin at their oldest record. */
   i->position = begin->kind == SLP_POSITION_TIME ? *begin : (slp_position){.kind = SLP_POSITION_OLDEST};
   i->parents[0] = kid->parent;
   i->parents[1] = kid->adjacent_parent;
@@ -103,24 +107,28 @@ static void make_kid(slp_lease *l) {
   slp_lease_send(l, SLP_OPERATION_CREATE, kid_made);
 }
 
-/* The worker that read a child's first parent reads the child, until a newer assignment says otherwise. */
+/* Gives this worker a right to the children of the shard. The worker that read a child's first parent also
+ * reads the child, until a newer assignment gives it to another worker. */
 static void inherit(slp_lease *l) {
   slp_fleet *f = l->f;
   for (size_t k = 0; k < l->end.kids_n; k++) {
     if (!slp_str_eq(l->end.kids[k].parent, l->shard)) continue;
     slp_lease *kid = slp_lease_make(f, l->end.kids[k].id);
-    if (kid) slp_lease_inherit(kid); /* without memory, the shard sync will have it assigned */
+    /* if there is no memory, the leader's shard sync has the child assigned */
+    if (kid) slp_lease_inherit(kid);
   }
 }
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
+/* Returns 1 if the row in the answer shows the end that this worker wrote. */
 static int ended_row(const slp_write *op) {
   const slp_lease_row *row = &op->row.u.lease;
   return op->row.kind == SLP_ROW_LEASE && row->position.kind == SLP_POSITION_END && row->epoch == op->i.epoch;
 }
 
-/* Steps the leases that wait for this end. If the children are not known, it may be any waiting lease. */
+/* Steps the leases that wait for the end of this shard. If the children are not known, every waiting lease
+ * may be such a lease. */
 static void touch_kids(slp_lease *l) {
   slp_fleet *f = l->f;
   if (!l->end.kids_n) slp_leases_touch_waiting(f);
@@ -135,7 +143,7 @@ static void end_written(slp_write *op) {
   slp_fleet *f = l->f;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
-    /* Everything is acknowledged, so the same write is simply sent again. */
+    /* Every record is acknowledged, so the same write is sent again. */
     slp_lease_move(l, SLP_LEASE_ENDING);
     slp_lease_step_at(l, slp_fleet_now(f) + 100000);
     return;
@@ -158,7 +166,8 @@ static void write_end(slp_lease *l, const slp_position *at) {
   slp_operation *i = &l->op.i;
   slp_fleet_operation(l->f, i, SLP_OPERATION_END);
   i->epoch = l->own.row_epoch;
-  /* The last record, as far as the reader knows it; never before what was saved. */
+  /* The number of the last record, as far as the reader knows it, but never a number before the saved
+   * position. */
   i->position =
       slp_num_cmp(slp_mark_seq(&at->mark), slp_mark_seq(&l->own.saved.mark)) < 0 ? l->own.saved : *at;
   i->position.kind = SLP_POSITION_END;
