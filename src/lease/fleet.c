@@ -1,10 +1,11 @@
-/* fleet.c - birth and death of a worker, and what the shard processor reports to it. */
+/* fleet.c - creates, starts and frees a worker of a fleet, and takes what the shard processor reports to
+ * the worker. */
 #include "codec/json.h"
 #include "lease/fleet_inside.h"
 
 #define TIMERS 12
 
-/* ---- leases that have something to do ---------------------------------------------------------- */
+/* ---- stepping the leases that were touched ------------------------------------------------------ */
 
 static void save_answered(slp_fleet *f);
 
@@ -26,7 +27,7 @@ static int id_is_good(slp_str id) {
   if (!id.n || id.n > SLP_WORKER_ID_MAX || id.p[id.n - 1] == '.') return 0;
   for (size_t i = 0; i < id.n; i++)
     if ((unsigned char)id.p[i] <= ' ' || id.p[i] == '/' || (unsigned char)id.p[i] == 127) return 0;
-  return slp_utf8_valid(id); /* a table takes only UTF-8 */
+  return slp_utf8_valid(id); /* a table accepts only UTF-8 */
 }
 
 static void take_options(slp_fleet *f, const slp_fleet_opts *o) {
@@ -92,7 +93,7 @@ void slp_fleet_start(slp_fleet *f) {
   f->strategy->join(f);
 }
 
-/* Cancels every request, so that no answer comes any more. */
+/* Cancels every request, so no answer can come afterwards. */
 static void stop_all(slp_fleet *f) {
   slp_spread_stop(f);
   slp_worker_stop(f);
@@ -135,7 +136,7 @@ void slp_fleet_free(slp_fleet *f) {
   slp_mem_drop(mem);
 }
 
-/* ---- what the processor and the user say ------------------------------------------------------- */
+/* ---- calls by the processor and the user -------------------------------------------------------- */
 
 void slp_fleet_listed(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n) {
   int ok;

@@ -57,23 +57,24 @@
 #include "lease/worker.h"
 #include "lease/write.h"
 
-typedef struct slp_save { /* a save that the user asked for and that is not answered yet */
+/* a save that the user asked for and that is not answered yet; on_saved is NULL if there is none */
+typedef struct slp_save {
   void (*on_saved)(void *arg);
   void *arg;
 } slp_save;
 
 struct slp_fleet {
   /* Used by every part. */
-  slp_mem *mem; /* holds a reference */
+  slp_mem *mem; /* holds a reference to it */
   slp_host *h;
   slp_store *store;
   slp_schema *schema;
   slp_processor *processor;
   const slp_strategy *strategy;
-  slp_fleet_opts o; /* strings: in the two fields below */
+  slp_fleet_opts o; /* options; the strings point into the next two members */
   char id[SLP_WORKER_ID_MAX + 1], machine[128];
   slp_instance me;
-  slp_str incarnation; /* in me; empty until one is drawn */
+  slp_str incarnation; /* points into `me`; empty until an incarnation is drawn */
   slp_fleet_stats stats;
 
   /* The parts. */
@@ -83,7 +84,7 @@ struct slp_fleet {
   slp_throttling throttling;
   uint64_t trouble_us; /* when this worker's own access to the table last failed */
   slp_absence absence;
-  slp_timer absence_timer; /* runs for the next note of an absence, as long as this worker may judge others */
+  slp_timer absence_timer; /* calls slp_absence_note regularly, as long as this worker may judge others */
   slp_bulk_write bulk;
   slp_fleet_listing listing;
   slp_seen seen;
@@ -101,7 +102,7 @@ struct slp_fleet {
   slp_shut shut;
   slp_leave leave;
   slp_save save;
-  void *guest; /* what the strategy keeps, behind the fleet in its block */
+  void *guest; /* memory of the strategy, in the same block, after this struct; NULL: none */
 };
 
 #endif

@@ -1,11 +1,11 @@
-/* former.c - what is kept of leases that no longer concern this worker. */
+/* former.c - the numbers of leases that no longer concern this worker (former.h). */
 #include "lease/former.h"
 
 #include <string.h>
 
 typedef struct former {
   slp_former_numbers numbers;
-  uint8_t minutes; /* for how many minutes it has been kept */
+  uint8_t minutes; /* for how many minutes the numbers have been kept */
   uint8_t id_n;
   char id[];
 } former;

@@ -1,14 +1,16 @@
-/* grant.c - how much longer checkpoints wait, by the capacity that the table grants. */
+/* grant.c - makes checkpoints rarer when the table throttles (grant.h). */
 #include "lease/grant.h"
 
-/* A change is followed by no other one for this long, which is stretched as well. Waits are longer now, so
- * the effect of a change shows late. */
+/* After each change of `stretch` no other change follows for HOLD_US, stretched like any wait. Because the
+ * waits are longer now, the effect of a change shows late. */
 #define HOLD_US UINT64_C(2500000)
+/* percent: a refusal adds at least 100, a time without refusals takes off at least STEP */
 #define STEP 25u
-#define MOST 6300u /* percent: 64 times as long */
+#define MOST 6300u /* percent: waits become at most 64 times as long */
 
 uint64_t slp_grant_us(const slp_grant *g, uint64_t us) { return us + us / 100 * g->stretch; }
 
+/* Returns 1 if `stretch` may not be changed yet. */
 static int held(const slp_grant *g, uint64_t now_us) {
   return g->changed_us && now_us - g->changed_us < slp_grant_us(g, HOLD_US);
 }

@@ -1,12 +1,13 @@
-/* hash_range.c - checks whether the unfinished leases cover every hash key. */
+/* hash_range.c - checks whether the leases that are not ended cover every hash key (hash_range.h). */
 #include "lease/hash_range.h"
 
 #include "base/num.h"
 
 #include <stdlib.h>
 
+/* the hash keys of one lease */
 typedef struct arc {
-  uint8_t from[16], to[16]; /* both are included; most significant byte first */
+  uint8_t from[16], to[16]; /* both bounds belong to the range; most significant byte first */
 } arc;
 
 static int by_start(const void *a, const void *b) {
@@ -14,7 +15,7 @@ static int by_start(const void *a, const void *b) {
   return memcmp(x->from, y->from, 16);
 }
 
-/* Returns 0 if n was the greatest number, and is 0 now. */
+/* Adds one to n. Returns 0 if n was the greatest number; n is 0 then. */
 static int add_one(uint8_t n[16]) {
   for (int i = 15; i >= 0; i--)
     if (++n[i]) return 1;
@@ -26,6 +27,7 @@ static void minus_one(uint8_t n[16]) {
     if (n[i]--) return;
 }
 
+/* Writes the number as decimal digits. */
 static void decimal(const uint8_t from[16], char out[40]) {
   uint8_t n[16];
   char digits[40];
@@ -47,8 +49,8 @@ static void decimal(const uint8_t from[16], char out[40]) {
   out[k] = 0;
 }
 
-/* Collects the ranges. Returns 0 if an unfinished lease does not tell its range, because that lease may cover
- * any gap. */
+/* Collects the ranges of all leases that are not ended. Returns 0 if the row of such a lease has no range,
+ * because that lease may cover any gap. */
 static int arcs_of(arc *to, const slp_lease_row *leases, size_t n, size_t *ret_n) {
   *ret_n = 0;
   for (size_t i = 0; i < n; i++) {
@@ -61,6 +63,8 @@ static int arcs_of(arc *to, const slp_lease_row *leases, size_t n, size_t *ret_n
   return 1;
 }
 
+/* Finds the first hash keys that none of the sorted arcs covers. Returns 1 with their bounds, 0 if there
+ * are none. */
 static int first_hole(arc *arcs, size_t n, char from[40], char to[40]) {
   uint8_t next[16] = {0}, last[16];
   for (size_t i = 0; i < n; i++) {

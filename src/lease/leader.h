@@ -1,30 +1,34 @@
-/* leader.h - what the leader does: watches which workers come and go, reads the whole table when something
- * must be done, compares the stream with it, and assigns leases to workers. */
+/* leader.h - what the leader does: it watches which workers come and go, reads the whole table in rounds,
+ * compares the stream's shards with the leases in the table (shard sync), and assigns leases to workers. */
 #ifndef SLP_LEASE_LEADER_H
 #define SLP_LEASE_LEADER_H
 
 #include "lease/members.h"
 #include "lease/read.h"
 
+/* whether leases are created before the first listing is complete; leader.c has the table of these states */
 typedef enum slp_early { SLP_EARLY_UNKNOWN, SLP_EARLY_LOOKS, SLP_EARLY_MAY, SLP_EARLY_NOT } slp_early;
 
 typedef struct slp_leader {
-  uint8_t alone;        /* in the last watch no other worker took leases */
-  uint8_t others;       /* in the round under way another worker takes leases */
-  uint8_t made;         /* this round has created leases, which may have closed a hole */
-  uint8_t made_first;   /* the leases created are the first of this fleet */
-  uint8_t sync;         /* the round under way compares the stream with the table, */
-  uint8_t whole;        /* and reads every key that may have leases */
-  uint8_t early;        /* slp_early: leases are created before the first listing is complete */
-  uint64_t since_us;    /* when this worker began to lead */
-  uint64_t reviewed_us; /* the last round that counted leases that are stuck; 0: none yet */
-  uint64_t whole_us;    /* the next round over all keys is not before */
-  uint8_t lost_one;     /* a worker is gone that may have created leases that no listing names yet */
-  uint64_t rest_us;     /* reading the table failed; the next try is not before */
-  /* when to assign again, and when to do the next shard sync */
+  uint8_t alone;      /* in the last watch no other worker took leases */
+  uint8_t others;     /* in the round under way another worker takes leases */
+  uint8_t made;       /* this round has created leases, which may cover hash keys that no lease covered */
+  uint8_t made_first; /* the leases that this round has created are the first of this fleet */
+  uint8_t sync;       /* the round under way compares the stream with the table */
+  uint8_t whole;      /* the round under way reads every partition key that may have leases */
+  uint8_t early;      /* slp_early: whether leases are created before the first listing is complete */
+  uint64_t since_us;  /* when this worker began to lead */
+  /* when the last counting round was, which counts leases that are stuck; 0: there was none */
+  uint64_t reviewed_us;
+  uint64_t whole_us; /* a round that reads every partition key is not due before this time */
+  /* a worker is gone that may have created leases of which no listing has the shard yet */
+  uint8_t lost_one;
+  uint64_t rest_us; /* reading the table failed; it is not tried again before this time */
+  /* when assignments must be made again, and when the next shard sync is due */
   uint64_t assign_at_us, sync_at_us;
-  /* a shard sync waits for a listing that comes at this time or later; SLP_NEVER: none waits */
+  /* a shard sync waits for a listing that was asked for at this time or later; SLP_NEVER: none waits */
   uint64_t sync_from_us;
+  /* watch_timer: for the next watch of the workers. timer: for the next round */
   slp_timer watch_timer, timer;
   slp_read read;
 } slp_leader;
@@ -33,16 +37,20 @@ void slp_leader_init(slp_fleet *f);
 void slp_leader_stop(slp_fleet *f);
 void slp_leader_free(slp_fleet *f);
 
-void slp_leader_leads(slp_fleet *f, int on); /* called by the election */
-/* lists the workers now. This and the functions below do nothing unless this worker leads */
+/* called by the election: this worker begins (1) or ends (0) to lead */
+void slp_leader_leads(slp_fleet *f, int on);
+/* reads the list of workers now. This function and those below do nothing unless this worker leads */
 void slp_leader_watch(slp_fleet *f);
-void slp_leader_assign(slp_fleet *f, uint64_t in_us); /* assigns again within in_us */
-void slp_leader_sync(slp_fleet *f, uint64_t in_us);   /* compares the stream with the table within in_us */
-void slp_leader_listed(slp_fleet *f, int ok); /* the stream's listing has come; ok 0: it could not be had */
-void slp_leader_listed_part(slp_fleet *f);    /* some of the first listing has come */
-/* This worker has created the row of a lease. A leader then also reads the key of that row, even if no
- * listing names the shard yet. */
+void slp_leader_assign(slp_fleet *f, uint64_t in_us); /* makes the leader assign within in_us */
+/* makes the leader compare the stream with the table within in_us */
+void slp_leader_sync(slp_fleet *f, uint64_t in_us);
+/* called when the stream's listing has come; ok 0: the listing failed */
+void slp_leader_listed(slp_fleet *f, int ok);
+void slp_leader_listed_part(slp_fleet *f); /* called when a part of the stream's first listing has come */
+/* Called when this worker has created the row of a lease. The leader then reads the partition key of that
+ * row too, even if no listing has the shard yet. */
 void slp_leader_made(slp_fleet *f, slp_str shard);
+/* called after a heartbeat, whose answer shows this worker's own row */
 void slp_leader_heartbeat(slp_fleet *f, const slp_member *me);
 
 #endif

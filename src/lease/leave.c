@@ -1,5 +1,5 @@
-/* leave.c - an orderly stop. Successors act on the leader's change counter, so nothing waits for a lease to
- * run out. */
+/* leave.c - an orderly stop (leave.h). The leader's change counter tells the successors of their new
+ * leases, so no worker waits until a lease has expired. */
 #include "lease/leave.h"
 
 #include "lease/fleet_inside.h"
@@ -27,7 +27,7 @@ static void move(slp_fleet *f, slp_leave_phase to) {
   f->leave.phase = to;
 }
 
-/* Changes the phase; it begins at the next step. */
+/* Moves to a phase whose work begins at the next step. */
 static void next(slp_fleet *f, slp_leave_phase phase) {
   move(f, phase);
   slp_due_step(f);
@@ -35,6 +35,7 @@ static void next(slp_fleet *f, slp_leave_phase phase) {
 
 static int leaves(const slp_fleet *f) { return slp_worker_is(f, SLP_WORKER_LEAVING); }
 
+/* Returns when the worker stops even if its last writes are not answered. */
 static uint64_t limit_us(const slp_fleet *f) { return slp_worker_leave_by_us(f) + slp_fleet_lease_us(f); }
 
 void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
@@ -46,7 +47,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
   }
   f->leave.led = (uint8_t)slp_role_is(f, SLP_ROLE_LEADS);
   if (f->strategy->leaves) f->strategy->leaves(f);
-  slp_bulk_write_stop(f); /* rows that are to be made, or to go: another worker will */
+  slp_bulk_write_stop(f); /* another worker will create or remove the rows that are not written yet */
   slp_life_move(f, SLP_WORKER_LEAVING);
   move(f, SLP_LEAVE_DRAIN);
   size_t at = 0;
@@ -57,6 +58,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
 
 /* ---- proposals --------------------------------------------------------------------------------- */
 
+/* Returns 1 if the worker p can get leases of this worker. */
 static int is_successor(const slp_fleet *f, const slp_member *p) {
   return p->in_list && !p->strange && !p->gone && !p->leaving && !p->older && !slp_member_is_me(f, p);
 }
@@ -69,10 +71,13 @@ static slp_member *least_loaded(slp_fleet *f) {
   return best;
 }
 
+/* Returns 1 if this worker should propose a successor for the lease. */
 static int is_mine_to_give(const slp_lease *l) {
   return !l->row.ended && (l->succession.freed || l->want.assigned || l->want.inherited);
 }
 
+/* Gives each lease to the worker with the fewest leases, and adds a proposal for each such worker to the
+ * bulk write. */
 static void to_successor(slp_fleet *f) {
   size_t at = 0;
   slp_member *p;
@@ -85,7 +90,7 @@ static void to_successor(slp_fleet *f) {
   for (size_t i = 0; (p = slp_member_each(f, &i));) {
     if (!p->given) continue;
     slp_operation *proposal = slp_bulk_write_add(f, SLP_OPERATION_PROPOSE, p->id_n, p->given);
-    if (!proposal) continue; /* no memory: the leader will assign them */
+    if (!proposal) continue; /* no memory: the leader will assign these leases */
     proposal->id = slp_bulk_write_text(f, slp_member_id(p));
     at = 0;
     for (slp_lease *l; (l = slp_lease_each(f, &at));)
@@ -93,7 +98,7 @@ static void to_successor(slp_fleet *f) {
   }
 }
 
-/* ---- the phases, one after the other -------------------------------------------------------------- */
+/* ---- the phases, in their order ------------------------------------------------------------------- */
 
 static void out(slp_fleet *f, slp_leave_phase how, const char *why) {
   move(f, how);
@@ -135,6 +140,7 @@ static void gone(slp_write *op) {
     out(slp_write_fleet(op), SLP_LEAVE_LEFT, "left");
 }
 
+/* Returns 1 if this worker has given up all leases and none of its writes on leases is under way. */
 static int drained(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
@@ -168,7 +174,7 @@ void slp_leave_step(slp_fleet *f) {
       move(f, SLP_LEAVE_GOING);
       slp_worker_mark_gone(f, gone);
       return;
-    default: return; /* waits for an answer */
+    default: return; /* an answer is waited for */
   }
 }
 

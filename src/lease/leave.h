@@ -1,5 +1,6 @@
-/* leave.h - an orderly stop. The worker drains and saves. If a leader assigns, it then proposes successors
- * for its leases, notifies the leader, resigns if it leads, and marks its row as left.
+/* leave.h - an orderly stop. The worker drains its shards and saves their positions. Where a leader assigns,
+ * the worker then proposes successors for its leases, notifies the leader, resigns if it leads itself, and
+ * marks its own row as left.
  *
  *   NOT -> DRAIN -> LIST -> PROPOSE -> PROPOSING -> NOTIFY -> NOTIFYING -+-> RESIGN -> RESIGNING
  *                     |                                                  |                   |
@@ -8,9 +9,9 @@
  *                                                                                             |
  *                                                                                    LEFT <- GOING
  *
- * Each step begins at an event of its own: in NOTIFY it is due, in NOTIFYING it is under way. When the time
- * limit is over, every state leads to UNDONE. Where nobody leads, a worker that has drained is out at
- * once. */
+ * A state like NOTIFY means that the step begins at the next event, a state like NOTIFYING that it is
+ * under way. When the time limit is over, every state leads to UNDONE. Where no leader assigns, a worker
+ * that has drained is out at once. */
 #ifndef SLP_LEASE_LEAVE_H
 #define SLP_LEASE_LEAVE_H
 
@@ -19,7 +20,7 @@
 typedef enum slp_leave_phase {
   SLP_LEAVE_NOT,
   SLP_LEAVE_DRAIN,
-  SLP_LEAVE_LIST, /* the workers are being listed */
+  SLP_LEAVE_LIST, /* the list of workers is being read, to find successors */
   SLP_LEAVE_PROPOSE,
   SLP_LEAVE_PROPOSING,
   SLP_LEAVE_NOTIFY,
@@ -28,20 +29,25 @@ typedef enum slp_leave_phase {
   SLP_LEAVE_RESIGNING,
   SLP_LEAVE_GO,
   SLP_LEAVE_GOING,
+  /* the worker has left, and its row says so */
   SLP_LEAVE_LEFT,
-  SLP_LEAVE_UNDONE /* out, but some of its last writes may not be in the table */
+  SLP_LEAVE_UNDONE /* the worker is out, but some of its last writes may not be in the table */
 } slp_leave_phase;
 
 typedef struct slp_leave {
   slp_leave_phase phase;
   uint8_t led; /* this worker led when it began to leave */
+  /* runs at the time limit */
   slp_timer timer;
 } slp_leave;
 
 void slp_leave_init(slp_fleet *f);
 void slp_leave_stop(slp_fleet *f);
+/* does what is due; called after every event that may end a phase */
 void slp_leave_step(slp_fleet *f);
-void slp_leave_successors(slp_fleet *f); /* called when drained: names successors, notifies, resigns, goes */
+/* called when the worker has drained: proposes successors, notifies the leader, resigns, and marks the row */
+void slp_leave_successors(slp_fleet *f);
+/* returns 1 in UNDONE */
 int slp_leave_undone(const slp_fleet *f);
 
 #endif

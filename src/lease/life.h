@@ -1,4 +1,4 @@
-/* life.h - the states of a worker's life. worker.c, counter.c and leave.c say what is done in each.
+/* life.h - the states of a worker's life. worker.c, counter.c and leave.c do what each state needs.
  *
  *          start               registered           leave                 all is given away
  *   NEW ------------> JOINING ------------> RUNS ------------> LEAVING ------------> OUT
@@ -21,18 +21,18 @@ typedef enum slp_worker_state {
 
 typedef struct slp_worker_life {
   slp_worker_state state;
-  uint64_t joined_us;   /* JOINING: when it drew its incarnation. Later: when it registered */
-  uint64_t leave_by_us; /* LEAVING: what is not drained by then is given up */
+  uint64_t joined_us;   /* JOINING: when the worker drew its incarnation. Later: when it registered */
+  uint64_t leave_by_us; /* LEAVING: leases that are not drained at this time are given up */
 } slp_worker_life;
 
 void slp_life_init(slp_fleet *f);
 void slp_life_move(slp_fleet *f, slp_worker_state to);
 int slp_worker_is(const slp_fleet *f, slp_worker_state state);
-int slp_worker_lives(const slp_fleet *f); /* RUNS or LEAVING, so it is registered */
+int slp_worker_lives(const slp_fleet *f); /* returns 1 in RUNS and LEAVING: the worker is registered */
 
 uint64_t slp_life_joined_us(const slp_fleet *f);
 void slp_life_joined(slp_fleet *f, uint64_t at_us);
-uint64_t slp_worker_leave_by_us(const slp_fleet *f); /* SLP_NEVER before it leaves */
+uint64_t slp_worker_leave_by_us(const slp_fleet *f); /* SLP_NEVER before the worker leaves */
 void slp_worker_leave_by(slp_fleet *f, uint64_t at_us);
 
 #endif
