@@ -7,7 +7,7 @@
  * If each lease has a proof of its own, the oldest proof of all open leases decides: while one lease is in
  * doubt, no record of any lease is handed out. Writes are repeated until they are answered, so the doubt
  * ends soon: either the proof reached the table, or the lease is lost and decides nothing any more. So no
- * lease is given up only because the table could not be reached for a while. */
+ * buffered record is dropped only because the table could not be reached for a while. */
 #include "lease/deadline.h"
 
 #include "base/probe.h"

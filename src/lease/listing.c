@@ -1,14 +1,15 @@
-/* listing.c - the last complete listing of the stream's shards. */
+/* listing.c - the last complete listing of the stream's shards (listing.h). */
 #include "lease/listing.h"
 
 #include "core/desc.h"
 #include "lease/fleet_inside.h"
 
-#define ANSWER_US UINT64_C(60000000) /* a listing that has not come by then is asked for again */
-/* A shard sync reads every row and lists every shard. Its cost must not grow with the number of shards, so in
- * a large stream syncs are further apart than list_ms. */
+#define ANSWER_US UINT64_C(60000000) /* a listing that has not come after this time is asked for again */
+/* least time between shard syncs, for each shard. A shard sync reads every row and lists every shard, so
+ * in a large stream syncs are further apart than list_ms: the cost of a second must not grow with the
+ * number of shards. */
 #define A_SHARD_US 6000u
-#define TELL_US 50000000 /* between two reports of the same finding, however often shards are listed */
+#define TELL_US 50000000 /* time between two reports of the same finding, however often shards are listed */
 
 void slp_listed_init(slp_fleet *f) { slp_map_init(&f->listing.shards, f->mem); }
 
@@ -64,7 +65,7 @@ int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *sh
   int r = fail->class != SLP_FINE;
   if (!f->listing.asked) return 0;
   f->listing.asked = 0;
-  if (!r || !f->listing.at_us) restart(f); /* parts of one that failed are no listing */
+  if (!r || !f->listing.at_us) restart(f); /* the pages that came of a listing that failed are dropped */
   for (size_t i = 0; i < n && !r; i++) {
     note_newest(f, shards[i].id);
     r = keep(f, &shards[i]);

@@ -1,4 +1,4 @@
-/* naming.c - the list of positions that the user named. */
+/* naming.c - the list of positions that the user wants to be saved (naming.h). */
 #include "lease/naming.h"
 
 #define BIT(state) (1u << (state))

@@ -1,8 +1,8 @@
-/* naming.h - positions that the user named (sloop_checkpoint_at), oldest first, until the user is told what
- * became of each.
+/* naming.h - requests of the user to save a certain position (sloop_checkpoint_at): "namings". The list has
+ * the oldest first. A naming stays in it until the user is told its outcome.
  *
- *   WAITS --- written together with all others that wait ---> SENT ---> OVER: to be told
- *     ^---------------- not sent after all ----------------------+ */
+ *   WAITS --- one save writes all namings that wait ---> SENT ---> OVER: its outcome must be reported
+ *     ^---------- the save could not be sent ---------------+ */
 #ifndef SLP_LEASE_NAMING_H
 #define SLP_LEASE_NAMING_H
 
@@ -15,22 +15,26 @@ typedef enum slp_naming_state { SLP_NAMING_WAITS, SLP_NAMING_SENT, SLP_NAMING_OV
 typedef struct slp_naming {
   slp_list link;
   slp_naming_state state;
+  /* the outcome, for cb */
   int status;
-  sloop_cb cb; /* may be NULL */
+  sloop_cb cb; /* called with the outcome; may be NULL */
   void *arg;
+  /* the shard's id, in the same block after this struct */
   slp_str shard;
 } slp_naming;
 
-/* Returns 0 or SLP_ENOMEM. */
+/* Appends a naming. Returns 0 or SLP_ENOMEM. */
 int slp_namings_add(slp_list *all, slp_mem *mem, slp_str shard, slp_naming_state state, sloop_cb cb,
                     void *arg);
-/* Returns 1 if there is one in this state, of this shard or, with {NULL, 0}, of any. */
+/* Returns 1 if the list has a naming in this state, of this shard or, if shard is {NULL, 0}, of any shard. */
 int slp_namings_have(const slp_list *all, slp_naming_state state, slp_str shard);
+/* moves every naming in state `from` to state `to` */
 void slp_namings_move(slp_list *all, slp_naming_state from, slp_naming_state to);
-/* Moves those in SENT to OVER. A naming of a shard that is no longer here has failed. */
+/* Moves every naming in SENT to OVER. A naming has failed if its shard is not open any more: is_here
+ * returns 0. */
 void slp_namings_written(slp_list *all, int (*is_here)(void *ctx, slp_str shard), void *ctx);
-/* Takes the oldest one out and frees it; `over`: the oldest in OVER. ret has neither link nor shard. Returns
- * 0 if there is none. */
+/* Removes the oldest naming, or, with `over`, the oldest in OVER. *ret is a copy of it without link and
+ * shard. Returns 1, or 0 if there is none. */
 int slp_namings_take(slp_list *all, int over, slp_mem *mem, slp_naming *ret);
 
 #endif

@@ -1,13 +1,14 @@
-/* other_stream.c - proofs that a table's rows belong to another stream. A row of this stream can never give
- * such a proof. So a worker stays out if it has a proof, and joins if it has none. */
+/* other_stream.c - proofs that a table's rows belong to another stream (other_stream.h). A row of this
+ * stream can never give such a proof. So a worker does not join if there is a proof, and joins if there is
+ * none. */
 #include "lease/other_stream.h"
 
 #include "base/num.h"
 
 #include <stdio.h>
 
-/* Reads the number of an id "shardId-NUMBER" of Kinesis; ids of DynamoDB Streams go on after it. Returns 0
- * for any other id. */
+/* Reads the number in an id "shardId-NUMBER" of Kinesis. Returns 0 for any other id; ids of DynamoDB
+ * Streams have more text after the number. */
 static int number_of(slp_str id, uint64_t *ret) {
   slp_str start = SLP_STR("shardId-");
   if (id.n <= start.n || memcmp(id.p, start.p, start.n) != 0) return 0;
@@ -51,7 +52,8 @@ void slp_other_stream_saw(slp_other_stream *o, const slp_lease_row *row, const s
 
 int slp_other_stream_proven(const slp_other_stream *o, int late, char *text, size_t size) {
   static const char what_to_do[] = "Choose another application, or delete the rows if nobody needs them";
-  /* A single early checkpoint may be damaged or written by an operator, so all must be early. */
+  /* A single early checkpoint may be damaged, or an operator may have written it, so all checkpoints must
+   * be early. */
   int early = o->placed && o->early == o->placed;
   if (o->proven)
     snprintf(text, size, "row %.*s has other hash keys than that shard: the rows are another stream's. %s",

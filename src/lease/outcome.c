@@ -1,6 +1,6 @@
-/* outcome.c - what a refused write means, by the row that refused it. A copy that was sent earlier may have
- * landed, so a refusal alone proves nothing. Owner and epoch identify an ownership, so the row's `op` is not
- * needed. */
+/* outcome.c - decides what a refused write means, from the row that refused it. An earlier copy of the
+ * same write may have reached the table, so a refusal alone proves nothing. Owner and epoch identify an
+ * ownership, so the row's `op` is not needed. */
 #include "lease/outcome.h"
 
 #include "base/probe.h"
@@ -17,7 +17,8 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
       if (!same_incarnation(w, i) || w->gone.n || SLP_MUTANT(own_write_unknown)) return SLP_OUTCOME_REFUSED;
       if (w->counter >= i->counter) SLP_PROBE("outcome: a heartbeat had got in");
       return w->counter >= i->counter ? SLP_OUTCOME_DONE : SLP_OUTCOME_UNCHANGED;
-    /* Evicted, by any worker. A row with another incarnation proves it too. */
+    /* The row says that the worker is evicted, or has a newer incarnation: some worker has evicted it, so
+     * the write is done. */
     case SLP_OPERATION_EVICT:
       return !same_incarnation(w, i) || w->gone.n ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_LEAVE:
@@ -26,8 +27,8 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
   }
 }
 
-/* Returns DONE if the row shows the ownership that the operation would begin, UNCHANGED if it shows the one
- * that the operation would end. */
+/* Returns DONE if the row shows the ownership that the operation would begin. Returns UNCHANGED if the row
+ * shows the ownership that the operation would end. */
 static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoch) {
   int mine = slp_str_eq(owner, i->me);
   switch (i->kind) {
@@ -38,7 +39,8 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
     case SLP_OPERATION_RETAKE:
       if (mine && epoch == i->epoch + 1) return SLP_OUTCOME_DONE;
       return mine && epoch == i->epoch ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
-    /* The row is still mine, so this checkpoint or a later one of mine has landed. */
+    /* This worker still owns the row in this epoch, so this checkpoint or a later one of this worker is in
+     * the table. */
     case SLP_OPERATION_CHECKPOINT: return mine && epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_TRANSFER:
     case SLP_OPERATION_RELEASE:
@@ -49,7 +51,7 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
   }
 }
 
-/* An operator's, who writes nothing else of the lease meanwhile. */
+/* Called for the operator's RESET. An operator writes nothing else on the lease at the same time. */
 slp_outcome slp_outcome_of_reset(const slp_operation *i, const slp_lease_row *l) {
   int there = i->position.kind == SLP_POSITION_NONE || slp_position_same(&i->position, &l->position);
   return !l->owner.n && l->epoch == slp_epoch_after(i) && there ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
@@ -63,7 +65,7 @@ static slp_outcome of_lease(const slp_operation *i, const slp_lease_row *l) {
   return of_owner(i, l->owner, l->epoch);
 }
 
-/* ---- a row a worker ---------------------------------------------------------------------------- */
+/* ---- one row for each worker ------------------------------------------------------------------- */
 
 slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_row *parsed) {
   if (!there) return SLP_OUTCOME_REFUSED;
@@ -71,7 +73,7 @@ slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_r
     case SLP_ROW_WORKER: return of_worker(i, &parsed->u.worker);
     case SLP_ROW_LEADERSHIP: return of_owner(i, parsed->u.leadership.owner, parsed->u.leadership.epoch);
     case SLP_ROW_LEASE: return of_lease(i, &parsed->u.lease);
-    case SLP_ROW_BAD: /* a row that can't be read exists, so it is not created again */
+    case SLP_ROW_BAD: /* a row that can't be read exists nevertheless, so it is not created again */
     case SLP_ROW_OTHER:
     case SLP_ROW_ELSEWHERE:
     case SLP_ROW_VERSION:

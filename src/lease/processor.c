@@ -1,7 +1,7 @@
-/* processor.c - the shard processor of a consumer with leases: what the fleet asks of it.
+/* processor.c - the shard processor of a consumer with leases: the functions that the fleet calls.
  *
- * A shard exists from `open` to `revoke`. Records that are out with the user when a lease goes stay with the
- * user, and no longer count. */
+ * A shard exists from `open` to `revoke`. Records that the user has when the lease is lost stay valid, but
+ * their acknowledgements are ignored. */
 #include "lease/processor.h"
 
 #include "core/progress.h"
@@ -19,7 +19,7 @@ slp_reopening *slp_leased_reopening(slp_leased *ld, slp_str id) {
   return NULL;
 }
 
-/* Drops a reopening. Returns 1 if its shard was retired and not opened again. */
+/* Removes the reopening of a shard. Returns 1 if the shard was retired and not opened again. */
 static int forget_reopening(slp_leased *ld, slp_str id) {
   slp_reopening *r = slp_leased_reopening(ld, id);
   int retired = r && r->retired;
@@ -46,6 +46,7 @@ int slp_leased_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_posi
   return 0;
 }
 
+/* allowed states after each state of slp_shard.lease.drain */
 #define BIT(state) (1u << (state))
 static const unsigned allowed[] = {[SLP_DRAIN_NO] = BIT(SLP_DRAIN_STOPPED),
                                    [SLP_DRAIN_STOPPED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
@@ -67,7 +68,7 @@ void slp_leased_move_end(slp_shard *s, slp_shard_end to) {
   s->lease.end = to;
 }
 
-/* Stops reading and drops what was not handed out; records that are out are waited for. */
+/* Stops reading, and drops the records that were not handed out. Records that the user has are waited for. */
 void slp_leased_stop_reading(slp_shard *s) {
   if (s->lease.drain) return;
   move_drain(s, SLP_DRAIN_STOPPED);
@@ -78,7 +79,7 @@ void slp_leased_stop_reading(slp_shard *s) {
 }
 
 void slp_leased_go_on(slp_consumer *c) {
-  slp_deliver_soon(c->engine); /* others may have waited for what is gone */
+  slp_deliver_soon(c->engine); /* other shards may have waited for a shard that is gone */
   slp_pump_soon(c->engine);
   slp_consumer_check(c);
 }
@@ -107,7 +108,7 @@ static void t_drain(slp_processor *t, slp_str id) {
   slp_leased_go_on(ld->c);
 }
 
-/* Removes the shard. Records of it that are out stay with the user and no longer count. */
+/* Removes the shard. Records of it that the user has stay valid, but their acknowledgements are ignored. */
 void slp_leased_retire(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_leased_stop_reading(s);
@@ -141,7 +142,8 @@ static void t_suspend(slp_processor *t, int on) {
     slp_order_update(s);
     if (on) {
       slp_calls_unwant(s);
-    } else { /* earlier failures may have had the same cause as the suspension */
+      /* earlier failures may have had the same cause as the suspension, so they are not counted any more */
+    } else {
       slp_reading_forgive(s);
       s->lease.progress_us = slp_now_us(slp_leased_host(leased_of(t)));
       slp_reading_poke(s);
@@ -150,8 +152,8 @@ static void t_suspend(slp_processor *t, int on) {
   slp_leased_go_on(c);
 }
 
-/* Returns 1 if a place is older than the start time that the shard is still looking for. Saved, it would make
- * the next owner hand out records from before the start. */
+/* Returns 1 if the place `at` is older than the start time that the shard is still looking for. If it were
+ * saved, the next owner would hand out records from before that time. */
 static int is_before_start(const slp_shard *s, const slp_mark *at) {
   return at->arrived_ms >= 0 && at->arrived_ms < s->at.not_before_ms;
 }

@@ -1,19 +1,19 @@
-/* read.c - one read of the lease table, from the request to its answer. */
+/* read.c - one read of the lease table, from the request to its answer (read.h). */
 #include "lease/read.h"
 
 #include "lease/fleet_inside.h"
 #include "sloop.h"
 
-/* an answer that came this late is told at once; see took_long() */
+/* an answer that makes no sense is reported at once if it took this long; see took_long() */
 #define TOOK_LONG_US UINT64_C(5000000)
-/* bound of the note where a throttled request goes on; the keys of 100 rows take less */
+/* most bytes of `at`, where a throttled request continues; the keys of 100 rows take less */
 #define PLACE_MAX (1u << 20)
 
 static const slp_str nothing = {NULL, 0};
 
-/* ---- reads wait for their turn ----------------------------------------------------------------- */
+/* ---- reads that wait for their turn ------------------------------------------------------------ */
 
-#define SCARCE_US 200000 /* if a gap between two units is this long, the table is scarce */
+#define SCARCE_US 200000 /* if the gap between two units is this long, the table is scarce */
 
 static void run_turns(slp_timer *t);
 
@@ -55,6 +55,7 @@ static int gate_passes(slp_fleet *f) {
   return slp_gate_passes(gate, slp_fleet_now(f), slp_gate_is_open(gate) ? 0 : slp_random(f->h));
 }
 
+/* Sends the request now, or when the gate allows it and earlier requests are sent. */
 static void take_turn(slp_read_turn *turn) {
   slp_fleet *f = turn->of->f;
   if (!first_turn(f) && gate_passes(f)) {
@@ -74,7 +75,7 @@ static void run_turns(slp_timer *t) {
   arm(f);
 }
 
-/* Ends the request; it will not be answered. */
+/* Cancels the request, so that it is not answered. */
 static void drop_turn(slp_read_turn *turn, slp_store_req *rq) {
   slp_store *store = turn->of->f->store;
   if (slp_list_linked(&turn->link))
@@ -83,7 +84,7 @@ static void drop_turn(slp_read_turn *turn, slp_store_req *rq) {
     store->ops->cancel(store, rq);
 }
 
-/* Returns 1 if the request was throttled and waits for another turn, 0 if this is its answer. */
+/* Returns 1 if the request was throttled and waits for another turn, 0 if it is answered. */
 static int takes_another_turn(slp_read_turn *turn, slp_store_req *rq) {
   slp_fleet *f = turn->of->f;
   uint64_t now = slp_fleet_now(f);
@@ -231,7 +232,7 @@ int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*o
 
 static void part_listed(slp_store_req *rq);
 
-/* Returns how many keys beside the first one have leases. */
+/* Returns how many partition keys other than the first one may have leases. */
 static uint32_t other_keys(const slp_schema *s) {
   return s->lease_key && slp_is_spread(&s->spread) && !SLP_MUTANT(one_key_is_read) ? s->spread.keys - 1 : 0;
 }
@@ -256,7 +257,7 @@ static int make_parts(slp_read *r, const uint8_t keys[]) {
   slp_str hash, prefix;
   r->f->schema->scope(r->f->schema, &hash, &prefix);
   slp_buf_clear(&r->text);
-  /* Reserved once, because the keys point into it. */
+  /* The room is reserved once, because the keys point into it. */
   if (slp_buf_reserve(&r->text, r->others * (hash.n + prefix.n + 32))) return SLP_ENOMEM;
   r->parts = slp_zalloc_n(r->f->mem, r->others, sizeof *r->parts);
   if (!r->parts) return SLP_ENOMEM;
@@ -272,7 +273,7 @@ static void send_part(slp_read_turn *turn) {
   store->ops->list(store, &p->list);
 }
 
-/* Called when the rows under the first key have come: asks for those under the other keys. */
+/* Called when the rows under the first partition key have come. Asks for the rows under the other keys. */
 static void list_parts(slp_read *r) {
   uint8_t keys[SLP_SPREAD_KEYS_MAX];
   memset(keys, !r->choose, sizeof keys);
@@ -311,8 +312,8 @@ void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
 
 /* ---- the answer -------------------------------------------------------------------------------- */
 
-/* Returns 1 if an answer that made no sense took long. A list waits ever longer for the next page while pages
- * bring nothing, so one such list lasts as long as four failed ones. */
+/* Returns 1 if an answer that made no sense took long. A list of many pages waits longer and longer for
+ * the next page while the pages have no rows, so one such list lasts as long as four lists that fail. */
 static int took_long(const slp_read *r, const slp_fail *fail) {
   return fail->code == SLOOP_EPROTO && r->rq && r->rq->done_us >= slp_after_us(r->rq->sent_us, TOOK_LONG_US);
 }
@@ -346,7 +347,7 @@ static void got(slp_store_req *rq) {
   if (!takes_another_turn(&r->turn, rq)) end(r);
 }
 
-/* Makes one answer of all parts. If one part failed, the whole read has failed. */
+/* Makes one answer of all parts. If one part has failed, the whole read has failed. */
 static void join_parts(slp_read *r) {
   slp_fail *fail = &r->list.rq.fail;
   int starved = r->starved;
@@ -359,8 +360,7 @@ static void join_parts(slp_read *r) {
     slp_fail_set(fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the rows of the fleet");
 }
 
-/* Ends a list when all its parts have come. Lists are long, so their memory is freed as soon as they were
- * used. */
+/* Ends a list when all its parts have come. Lists are long, so their memory is freed after on_done. */
 static void all_came(slp_read *r) {
   for (uint32_t i = 0; i < r->parts_n; i++)
     if (!r->parts[i].done) return;

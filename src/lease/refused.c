@@ -1,18 +1,21 @@
-/* refused.c - the note of a lease whose position the service refuses, and how long it holds:
+/* refused.c - writes and reads the `refused` attribute (refused.h), and computes the back-off:
  *
- *   COUNT:MS:NUMBER     NUMBER: the position's sequence number; empty if the position has none */
+ *   COUNT:MS:NUMBER     COUNT: refusals in a row. MS: the time of the last one. NUMBER: the position's
+ *                       sequence number; empty if the position has none */
 #include "lease/refused.h"
 
 #include <stdio.h>
 
+/* the first back-off; each further refusal doubles it */
 #define SPAN_MS INT64_C(60000)
-/* The first back-off of a position without a number. The number can't be the reason, so perhaps only this
- * worker's request is refused, and another worker should try soon. */
+/* The first back-off of a position without a number. Such a position can't be wrong in itself, so perhaps
+ * only this worker's request is refused, and another worker should try soon. */
 #define SPAN_SHORT_MS INT64_C(5000)
+/* the longest back-off */
 #define SPANS_MS_MAX INT64_C(600000)
 #define COUNT_MAX 1000u
-/* A note from further in the future is ignored: AWS accepts no request signed by a clock that is ahead by
- * more than five minutes. */
+/* An attribute with a later time than this is ignored: AWS accepts no request that was signed by a clock
+ * more than five minutes ahead. */
 #define AHEAD_MS_MAX INT64_C(900000)
 
 size_t slp_refused_write(const slp_operation *i, char out[SLP_REFUSED_TEXT]) {
@@ -23,7 +26,7 @@ size_t slp_refused_write(const slp_operation *i, char out[SLP_REFUSED_TEXT]) {
   return (size_t)n;
 }
 
-/* Cuts off the number before the next colon. */
+/* Cuts off the number before the next colon. Returns 1, or 0 if there is no such number. */
 static int cut_number(slp_str *s, uint64_t *ret) {
   const char *colon = s->n ? memchr(s->p, ':', s->n) : NULL;
   if (!colon || slp_parse_u64((slp_str){s->p, (size_t)(colon - s->p)}, ret)) return 0;
@@ -42,6 +45,7 @@ void slp_refused_read(slp_str text, slp_lease_row *row) {
   row->refused_ms = (int64_t)ms;
 }
 
+/* Returns the back-off of the row's last refusal. */
 static int64_t span_ms(const slp_lease_row *row) {
   int64_t span = row->position.mark.seq_n ? SPAN_MS : SPAN_SHORT_MS;
   for (uint32_t i = 1; i < row->refused_n && span < SPANS_MS_MAX; i++) span *= 2;

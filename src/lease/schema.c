@@ -1,5 +1,5 @@
 /* schema.c - what every schema needs to write a row: a request that holds the texts of one write, and the
- * notes of refused.h and clear.h. */
+ * attributes of refused.h and clear.h. */
 #include "lease/schema.h"
 
 #include "lease/clear.h"
@@ -68,7 +68,7 @@ int slp_row_request_begin(slp_row_request *d, slp_write_kind kind, size_t text_b
   d->items = NULL;
   d->items_n = 0;
   slp_buf_clear(&d->texts);
-  /* Reserved once, because texts that were given out point into it. */
+  /* The room is reserved once, because texts in it are pointed to. */
   if (slp_buf_reserve(&d->texts, text_bytes)) return SLP_ENOMEM;
   if (items && !(d->items = slp_zalloc_n(d->texts.mem, items, sizeof *d->items))) return SLP_ENOMEM;
   d->write->kind = kind;

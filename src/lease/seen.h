@@ -1,4 +1,5 @@
-/* seen.h - what this worker remembers of each shard from one round over the table to the next. */
+/* seen.h - what this worker remembers of each shard from one round over the table to the next. Some
+ * members are used only by strategies that steal leases from living workers ("stealing"). */
 #ifndef SLP_LEASE_SEEN_H
 #define SLP_LEASE_SEEN_H
 
@@ -9,47 +10,49 @@
 
 typedef struct slp_seen_shard {
   char *id;
-  uint64_t absent_us; /* the first complete listing without it; 0: the stream lists it */
-  uint32_t unowned_n; /* counting rounds in a row in which the shard was assigned, but its lease was free */
-  /* counting rounds in a row in which a living worker owned the lease although it was assigned to another
-   * one */
+  /* when the first complete listing without the shard came; 0: the stream lists the shard */
+  uint64_t absent_us;
+  uint32_t unowned_n; /* in how many counting rounds in a row the lease was free although it was assigned */
+  /* in how many counting rounds in a row a living worker owned the lease although it was assigned to
+   * another worker */
   uint32_t stuck_n;
-  uint8_t row;       /* it had a row, */
-  uint64_t row_us;   /* which was read or created at this time; 0: never */
-  uint8_t born_free; /* stealing: its lease was free when first seen */
-  uint8_t begun;     /* and something was saved as read when it was last seen */
-  /* stealing: since when every list has shown it owned and without a saved position; 0: the last one did
-   * not */
+  uint8_t row;       /* the shard had a row once */
+  uint64_t row_us;   /* when the shard's row was last read or created; 0: never */
+  uint8_t born_free; /* stealing: the lease was free when it was first seen */
+  uint8_t begun;     /* stealing: a position was saved in the row when it was last seen */
+  /* stealing: since when every list has shown the lease owned and without a saved position; 0: the last
+   * list did not */
   uint64_t unsaved_us;
-  slp_silence silence; /* stealing: how long its counter has not moved */
-  uint64_t ended_us;   /* when it was first seen read to its end */
-  uint64_t listed_us;  /* stealing: the last complete list of the table with its row, */
-  uint64_t first_us;   /* and the first one */
+  slp_silence silence; /* stealing: how long the counter in the row has not moved */
+  uint64_t ended_us;   /* when the row first showed that the shard was read to its end */
+  uint64_t listed_us;  /* stealing: when the last complete list of the table with the shard's row came */
+  uint64_t first_us;   /* stealing: when the first such list came */
 } slp_seen_shard;
 
 typedef struct slp_seen {
-  slp_map shards;   /* slp_seen_shard */
+  slp_map shards;   /* of slp_seen_shard, by id */
   uint64_t rows_us; /* when all rows were last read; SLP_NEVER: this worker no longer reads them */
 } slp_seen;
 
 void slp_seen_init(slp_fleet *f);
 void slp_seen_free(slp_fleet *f);
-slp_seen_shard *slp_seen_get(const slp_fleet *f, slp_str shard); /* NULL: not seen */
-/* begins to remember the shard if needed; NULL: no memory */
+slp_seen_shard *slp_seen_get(const slp_fleet *f, slp_str shard); /* NULL: the shard was not seen */
+/* returns what is remembered of the shard, and begins to remember it if needed; NULL: no memory */
 slp_seen_shard *slp_seen_of(slp_fleet *f, slp_str shard);
 slp_seen_shard *slp_seen_each(slp_fleet *f, size_t *at);
 size_t slp_seen_n(const slp_fleet *f);
-/* slp_seen_rows: all rows were read at at_us. A shard counts as having a row only if slp_seen_row is called
- * for it after that. SLP_NEVER: no row is known until all are read again. slp_seen_has_row: a row was known
- * at since_us or later. */
+/* slp_seen_rows: notes that all rows were read at at_us, so that a shard counts as having a row only if
+ * slp_seen_row is called for it afterwards. at_us SLP_NEVER: no shard counts until all rows are read again.
+ * slp_seen_row: notes that the shard's row was read or created now.
+ * slp_seen_has_row: returns 1 if that was so at since_us or later, and since slp_seen_rows. */
 void slp_seen_rows(slp_fleet *f, uint64_t at_us);
 void slp_seen_row(slp_fleet *f, slp_seen_shard *s);
 int slp_seen_has_row(const slp_fleet *f, slp_str shard, uint64_t since_us);
-/* Returns since when a row that was read or created counts as existing: only an operator removes one so
- * soon. */
+/* Returns since when a row that was read or created is taken for existing. Only an operator removes a row
+ * within so short a time. */
 uint64_t slp_seen_lately_us(slp_fleet *f);
 /* Forgets each shard that is neither in the table nor in a listing that came after its row was last seen.
- * table_us: the listed_us of the shards in the snapshot. */
+ * table_us: listed_us of the shards that this snapshot has. */
 void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us);
 
 #endif

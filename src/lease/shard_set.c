@@ -1,4 +1,4 @@
-/* shard_set.c - codes and decodes the sets of shard_set.h. */
+/* shard_set.c - codes and decodes sets of shard ids (shard_set.h). */
 #include "lease/shard_set.h"
 
 #include "base/num.h"
@@ -8,10 +8,11 @@
 
 #define FORM_RUNS 1
 #define FORM_PREFIXES 2
-#define FORM_ENDLESS 255 /* never written: marks a damaged set that is not read */
+#define FORM_ENDLESS 255 /* never written: the reader's form for a damaged set, which is not read */
 #define KINESIS "shardId-"
 #define DIGITS 12
-#define SET_MAX 131072 /* no worker has more shards; a few damaged bytes can claim any number */
+/* most ids in a set; without a limit, a few damaged bytes could claim any number of ids */
+#define SET_MAX 131072
 
 static int by_bytes(const void *a, const void *b) {
   const slp_str *x = a, *y = b;
@@ -19,7 +20,7 @@ static int by_bytes(const void *a, const void *b) {
   return c ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Returns 1 and the number if the id is one of Kinesis. */
+/* Returns 1 and the number if the id is one of Kinesis, 0 otherwise. */
 static int number_of(slp_str id, uint64_t *ret) {
   slp_str digits = {id.p + sizeof KINESIS - 1, DIGITS};
   if (id.n != sizeof KINESIS - 1 + DIGITS || memcmp(id.p, KINESIS, sizeof KINESIS - 1) != 0) return 0;
@@ -28,6 +29,7 @@ static int number_of(slp_str id, uint64_t *ret) {
   return slp_parse_u64(digits, ret) == 0;
 }
 
+/* LEB128: 7 bits in each byte, the lowest first; the high bit is set in all bytes but the last. */
 static int add_leb(slp_buf *to, uint64_t v) {
   while (v >= 128) {
     int r = slp_buf_add_char(to, (char)(v % 128 + 128));
@@ -97,14 +99,14 @@ static int take_leb(slp_str *left, uint64_t *ret) {
   return SLP_EBADDATA;
 }
 
-/* Returns 1 if the runs have at most SET_MAX shards in all. */
+/* Returns 1 if the runs have at most SET_MAX ids in all. */
 static int runs_are_short(slp_str left) {
   uint64_t all = 0, gap, run;
   while (left.n && !take_leb(&left, &gap) && !take_leb(&left, &run)) {
     if (run > SET_MAX - all) return 0;
     all += run;
   }
-  return 1; /* reading the set reports whether it is cut off */
+  return 1; /* a set that is cut off is found when it is read */
 }
 
 void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set) {

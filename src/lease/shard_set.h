@@ -1,9 +1,9 @@
-/* shard_set.h - a set of shard ids in few bytes, for an assignment that is kept in one row. The first byte is
- * the coding:
- *   1: ids of Kinesis (shardId- and twelve digits), as runs of consecutive numbers. For each run the gap to
- *      the run before and its length, both as LEB128.
- *   2: any ids. For each id the number of bytes that it shares with the id before and the number of its own
- *      bytes, both as LEB128, then its own bytes. */
+/* shard_set.h - a set of shard ids in few bytes, for an assignment that is kept in one row. The first byte
+ * says how the ids are coded:
+ *   1: ids of Kinesis (shardId- and twelve digits), as runs of consecutive numbers. Each run is two LEB128
+ *      numbers: the gap to the run before, and the length of the run.
+ *   2: any ids. Each id is two LEB128 numbers, the count of bytes that it shares with the id before and the
+ *      count of its other bytes, followed by these other bytes. */
 #ifndef SLP_LEASE_SHARD_SET_H
 #define SLP_LEASE_SHARD_SET_H
 
@@ -11,19 +11,23 @@
 
 #define SLP_SHARD_ID_MAX 128
 
-/* Codes the ids, each of which must be there once, and sorts them in place. Returns 0, SLP_ENOMEM or
- * SLP_ELIMIT. */
+/* Codes the ids, each of which must be given once, and sorts them in place. Returns 0, SLP_ENOMEM, or
+ * SLP_ELIMIT if there are too many. */
 int slp_shard_set_write(slp_buf *to, slp_str *ids, size_t n);
 
 typedef struct slp_shard_set_reader {
+  /* the bytes that are not read yet */
   slp_str left;
   uint8_t form;
-  uint64_t next, run; /* coding 1 */
+  uint64_t next, run; /* coding 1: number of the next id, and how many ids of its run are left */
+  /* coding 2: the id before */
   size_t id_n;
   char id[SLP_SHARD_ID_MAX];
 } slp_shard_set_reader;
-void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set); /* an empty set has no ids */
-/* Returns 1 and the next id, valid until the next call; 0 after the last one; SLP_EBADDATA. */
+/* `set` must live as long as the reader; an empty set has no ids */
+void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set);
+/* Returns 1 and the next id, which is valid until the next call; 0 after the last id; SLP_EBADDATA if the
+ * set is damaged. */
 int slp_shard_set_next(slp_shard_set_reader *r, slp_str *ret);
 
 #endif

@@ -1,16 +1,19 @@
-/* shard_sync.c - the leader compares the stream's listing with the table's rows. It creates leases that are
- * missing, removes those of shards that the stream has forgotten, removes the rows of evicted workers, and
- * reports gaps in the hash keys. */
+/* shard_sync.c - the leader compares the stream's listing with the leases in the table. It creates leases
+ * that are missing, removes leases of shards that the stream has forgotten, removes the rows of evicted
+ * workers, and reports hash keys that no lease covers. */
 #include "lease/shard_sync.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/hash_range.h"
 #include "lease/shard_set.h"
 
-#define ABSENT_US 60000000 /* a shard is gone when two complete listings this far apart lack it */
-#define TOMBSTONE_US UINT64_C(3600000000) /* longer than any signed request is valid */
-#define BAD_NAMED_MAX 100                 /* bad rows that are told one by one; the others are only counted */
+#define ABSENT_US 60000000 /* a shard is gone if the listings of this whole time lack it */
+/* how long the row of an evicted worker is kept: longer than any signed request is valid */
+#define TOMBSTONE_US UINT64_C(3600000000)
+/* so many bad rows are reported one by one; further ones are only counted */
+#define BAD_NAMED_MAX 100
 
+/* Notes which shards have rows, and since when the listings lack them. */
 static void remember(slp_fleet *f, const slp_snapshot *s) {
   slp_seen_rows(f, slp_fleet_now(f));
   for (size_t i = 0; i < s->leases_n; i++) {
@@ -67,8 +70,8 @@ static int was_there(slp_fleet *f, const slp_listed *d) {
   return (seen && seen->row) || d->assigned || slp_lease_seen(f, d->desc.id);
 }
 
-/* Returns where a shard without a row begins: where the fleet began; or at its oldest record, if a parent has
- * a row, because the parent is read first. */
+/* Returns where a shard without a row begins. Normally that is where the fleet began. If a parent has a
+ * row, the parent is read first, so the shard begins at its oldest record. */
 static slp_position begin_of(const slp_snapshot *s, const slp_shard_desc *d) {
   slp_position at = s->leadership.start;
   slp_str parents[2] = {d->parent, d->adjacent_parent};
@@ -82,11 +85,12 @@ static slp_position begin_of(const slp_snapshot *s, const slp_shard_desc *d) {
 
 static void make_lease(slp_fleet *f, const slp_snapshot *s, const slp_listed *listed) {
   slp_operation *i = slp_bulk_write_create(f, &listed->desc, was_there(f, listed));
-  if (!i) return; /* no memory: the next shard sync creates it */
+  if (!i) return; /* no memory: the next shard sync creates the lease */
   i->position = begin_of(s, &listed->desc);
 }
 
-/* Creates a lease for each listed shard without a row. A row that exists is kept, even if it is damaged. */
+/* Creates a lease for each listed shard without a row. Returns how many. A row that exists is kept, even
+ * if it is damaged. */
 static size_t make_missing(slp_fleet *f, const slp_snapshot *s) {
   size_t at = 0, n = 0;
   mark_assigned(f, s);
@@ -101,6 +105,7 @@ static size_t make_missing(slp_fleet *f, const slp_snapshot *s) {
 
 /* ---- rows that are removed ----------------------------------------------------------------------- */
 
+/* Removes ended leases of shards that the listings have lacked for ABSENT_US. */
 static void remove_ended(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];
@@ -112,6 +117,7 @@ static void remove_ended(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
+/* Returns 1 if a lease has this worker's incarnation as its owner. */
 static int named(const slp_snapshot *s, const slp_worker_row *w) {
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_str id, incarnation;
@@ -121,6 +127,7 @@ static int named(const slp_snapshot *s, const slp_worker_row *w) {
   return 0;
 }
 
+/* Removes rows of workers that were evicted or left more than TOMBSTONE_US ago. */
 static void reap_workers(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
   for (size_t i = 0; i < s->workers_n; i++) {
@@ -136,7 +143,8 @@ static void reap_workers(slp_fleet *f, const slp_snapshot *s) {
 }
 
 static void reap_assignments(slp_fleet *f, const slp_snapshot *s) {
-  for (size_t i = 0; i < s->assignments_n; i++) { /* rows of workers that were removed */
+  /* removes assignment rows of workers whose own rows were removed */
+  for (size_t i = 0; i < s->assignments_n; i++) {
     slp_str id = s->assignments[i].worker;
     if (slp_snapshot_worker(s, id) || slp_snapshot_is_bad(s, id)) continue;
     slp_operation *operation = slp_bulk_write_add(f, SLP_OPERATION_UNASSIGN, id.n, 0);
@@ -178,7 +186,8 @@ slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int who
   found.doubt = !found.made && !whole && find_hole(f, s, from, to) == 1;
   if (!found.made && !found.doubt) slp_shard_sync_name_hole(f, s);
   remove_ended(f, s);
-  if (whole) reap_workers(f, s); /* no lease may name a worker whose row is removed */
+  /* only if all leases were read: the row of a worker that a lease has as its owner is kept */
+  if (whole) reap_workers(f, s);
   reap_assignments(f, s);
   return found;
 }

@@ -1,5 +1,5 @@
-/* shard_sync.h - the stream's shards against the table's rows: what is missing is made, what nobody needs
- * any more goes, and a hole is named. */
+/* shard_sync.h - compares the stream's shards with the leases in the table. Creates leases for new shards,
+ * removes leases that are no longer needed, and reports hash keys that no lease covers. */
 #ifndef SLP_LEASE_SHARD_SYNC_H
 #define SLP_LEASE_SHARD_SYNC_H
 
@@ -7,19 +7,21 @@
 #include "lease/snapshot.h"
 
 typedef struct slp_sync_found {
-  size_t made;   /* leases that were missing and are created */
-  uint8_t doubt; /* there is a gap, unless a lease under a key that was not read covers it */
+  size_t made; /* leases that were missing and are created now */
+  /* some hash keys seem to have no lease, but a partition key that was not read may have one that covers
+   * them */
+  uint8_t doubt;
 } slp_sync_found;
 
-/* For the leader: counts the leases that are free. Returns 1 if one of them was free in an earlier count
- * too. */
+/* For the leader: counts, for each lease, in how many calls in a row it was free. Returns 1 if some lease
+ * was free in the call before too. */
 int slp_shard_sync_count(slp_fleet *f, const slp_snapshot *s);
-/* For the leader: adds what must be written to the bulk write. `whole`: the snapshot has every row of the
- * application. Otherwise nothing is done that a row outside the snapshot could contradict. */
+/* For the leader: adds the writes that are needed to the bulk write. `whole`: the snapshot has every row
+ * of the application. Otherwise nothing is written that a row outside the snapshot could contradict. */
 slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int whole);
-/* Names every row that can't be read. */
+/* Reports to the user every row that can't be read. */
 void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s);
-/* Tells the user of the first hash keys that no unfinished lease covers. */
+/* Reports to the user the first hash keys that no lease covers, unless they were reported lately. */
 void slp_shard_sync_name_hole(slp_fleet *f, const slp_snapshot *s);
 
 #endif
