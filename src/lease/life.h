@@ -1,4 +1,4 @@
-/* life.h - the states of a worker's life. worker.c, counter.c and leave.c do what each state needs.
+/* life.h - the states of a worker's life. worker.c, leave.c and guest/counter.c do what each state needs.
  *
  *          start               registered           leave                 all is given away
  *   NEW ------------> JOINING ------------> RUNS ------------> LEAVING ------------> OUT

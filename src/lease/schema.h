@@ -305,9 +305,8 @@ slp_str slp_row_request_text(slp_row_request *d, const char *fmt, ...) SLP_PRINT
 slp_str slp_row_request_copy(slp_row_request *d, slp_str s);
 slp_val slp_row_request_s(slp_row_request *d, slp_str s);
 slp_val slp_row_request_n(slp_row_request *d, uint64_t n);
-slp_val slp_row_request_set(slp_row_request *d, const slp_str *items,
-                            /* The members may come in any order, and more than once; n is at least 1. */
-                            size_t n);
+/* the items may come in any order, and several times; n is at least 1 */
+slp_val slp_row_request_set(slp_row_request *d, const slp_str *items, size_t n);
 void slp_row_request_when(slp_row_request *d, const char *name, slp_test test, slp_val val, int or_next);
 void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kind kind, slp_val val);
 

@@ -18,7 +18,7 @@ int slp_shard_set_write(slp_buf *to, slp_str *ids, size_t n);
 typedef struct slp_shard_set_reader {
   /* the bytes that are not read yet */
   slp_str left;
-  uint8_t form;
+  uint8_t form;       /* the first byte */
   uint64_t next, run; /* coding 1: number of the next id, and how many ids of its run are left */
   /* coding 2: the id before */
   size_t id_n;

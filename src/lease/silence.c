@@ -1,7 +1,8 @@
-/* silence.c - when a worker may be taken for dead. */
+/* silence.c - decides when a worker may be taken for dead (silence.h). */
 #include "lease/silence.h"
 
-/* It began before the trouble was over. 0: there never was any. */
+/* Returns 1 if the silence began before the reader's last trouble with the table was over. trouble_us 0:
+ * there was no trouble. */
 static int is_in_trouble(const slp_silence *s, uint64_t trouble_us) {
   return trouble_us && s->since_us <= trouble_us;
 }
@@ -18,12 +19,12 @@ int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint
   return changed;
 }
 
-/* A worker's row that is there: three. An outage of the table that no read met keeps every worker from
- * beating; one read before it and one behind it would evict a whole fleet, and each eviction costs a worker
- * all it has.
+/* If the row exists, three reads must show the same sign. The reason is an outage of the table that keeps
+ * every worker from writing its row, while no read of this worker fails. With two reads, one before and one
+ * after the outage, a whole fleet could be evicted, and each worker would lose all its leases.
  *
- * A row that is missing: one. No outage removes a row, and none brings it back; what is waited for is only
- * that its worker, whose heartbeats are refused now, comes to its lease deadline. */
+ * If the row is missing, one read is enough. No outage removes a row, and none brings a row back. The
+ * worker's heartbeats are refused now, so the only thing to wait for is its lease deadline. */
 uint64_t slp_silence_of_worker_us(const slp_silence *s, uint64_t span_us, uint64_t trouble_us) {
   return slp_silence_dead_us(s, s->last.missing ? 1 : 3, span_us, trouble_us);
 }

@@ -1,12 +1,14 @@
-/* spread.c - finds out, before a worker joins, how many partition keys the leases are spread over. The row of
- * leadership says it; without that row, the leases under the first key show it. */
+/* spread.c - finds out, before a worker joins, over how many partition keys the leases are spread. The row
+ * of leadership says so. If that row does not exist, the leases under the first key show it. */
 #include "lease/spread.h"
 
 #include "lease/fleet_inside.h"
 
+/* time until a read that failed is tried again */
 #define AGAIN_US 200000
+/* time until a row of leadership that can't be read is read again */
 #define BAD_US 5000000
-#define LEAD_FRESH_US 30000000 /* a row that was read longer ago is read again */
+#define LEAD_FRESH_US 30000000 /* a row of leadership that was read longer ago is read again */
 
 static void leadership_read(slp_read *r);
 static void leases_read(slp_read *r);
@@ -15,7 +17,7 @@ static void in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->spread.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
-/* A worker that has joined keeps what it knows, because its leases are there. */
+/* A worker that has joined never changes its spread, because its leases are under the keys that it knows. */
 static const unsigned allowed[] = {
     [SLP_SPREAD_UNKNOWN] = 1u << SLP_SPREAD_ASSUMED | 1u << SLP_SPREAD_KNOWN,
     [SLP_SPREAD_ASSUMED] = 1u << SLP_SPREAD_KNOWN,
@@ -33,9 +35,9 @@ static void know(slp_fleet *f, slp_spread spread) {
   f->spread.then(f);
 }
 
-/* The application has no leader yet. If a stream was deleted and created again under the same name, the
- * earlier stream's rows may be in the table. The user is told of them, because their positions do not
- * count. */
+/* Called when the application has no leader yet. If a stream was deleted and created again under the same
+ * name, the table may have rows of the earlier stream. The user is told of these rows, because their
+ * positions are not used. */
 static void former_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_table_form form = {.passed = ""};

@@ -1,11 +1,12 @@
-/* spread_rule.c - how many partition keys an application's leases are spread over, as its rows show. */
+/* spread_rule.c - decides from the rows of an application over how many partition keys its leases are
+ * spread. */
 #include "lease/schema.h"
 
 static const slp_spread one = {.keys = 1};
 
-/* Returns 1 if leases may be spread like *spread, and sets *spread to what the rows say. The row of
- * leadership says it as soon as it exists. Without that row, a lease under the first key that belongs under
- * another one says no. */
+/* Returns 1 if leases may be spread like *spread. If the row of leadership is among the rows, it decides,
+ * and *spread is set to what it says. Otherwise a lease under the first key that *spread puts under
+ * another key shows that *spread is wrong. */
 static int may_be(slp_schema *schema, const slp_store_rows *rows, slp_spread *spread) {
   int fits = 1;
   schema->spread = *spread;
@@ -21,8 +22,8 @@ static int may_be(slp_schema *schema, const slp_store_rows *rows, slp_spread *sp
   return fits;
 }
 
-/* Returns the spread of a new application, or that of an older one of format 2, or none, whichever fits the
- * rows. */
+/* Returns the spread of a new application, the spread of an older application of format 2, or one key: the
+ * first of these that fits the rows. */
 slp_spread slp_spread_of_rows(slp_schema *schema, const slp_store_rows *rows) {
   slp_spread was = schema->spread, found = schema->fresh;
   if (!may_be(schema, rows, &found)) {

@@ -1,10 +1,10 @@
-/* store.c - rows of values, and the arena that holds what a store has answered. */
+/* store.c - rows of values, and the arena that holds the rows of an answer (store.h). */
 #include "lease/store.h"
 
 #include "base/num.h"
 
-/* Small values share blocks. The first block is small, because a row that is kept alone is small. A large
- * value has a block of its own. */
+/* Small values share a block, a large value has a block of its own. The first block of an arena is small,
+ * because a row that is kept alone is small. */
 #define BLOCK_BYTES_MIN 1024u
 #define BLOCK_BYTES_MAX 16384u
 #define ALIGN 16u
@@ -60,7 +60,7 @@ static slp_rows_block *block_new(slp_mem *mem, size_t cap) {
   return b;
 }
 
-/* Adds a block with room for n bytes. */
+/* Adds a block with room for n bytes, and returns it. */
 static slp_rows_block *block_add(slp_store_rows *rows, size_t n) {
   slp_rows_block *newest = rows->blocks;
   size_t cap = newest ? slp_min_u64(newest->cap * 4, BLOCK_BYTES_MAX) : BLOCK_BYTES_MIN;
@@ -68,7 +68,7 @@ static slp_rows_block *block_add(slp_store_rows *rows, size_t n) {
   slp_rows_block *b = block_new(rows->mem, large ? n : cap);
   if (!b) return NULL;
   rows->bytes += b->cap;
-  if (newest && large) { /* a large value goes behind the block that still has room */
+  if (newest && large) { /* the block of a large value is put after the newest block, which still has room */
     b->next = newest->next;
     newest->next = b;
   } else {
@@ -115,7 +115,7 @@ int slp_store_rows_val(slp_store_rows *rows, const slp_val *from, slp_val *ret) 
 }
 
 int slp_store_rows_add(slp_store_rows *rows, const slp_attr *attrs, size_t n) {
-  /* the old array stays in the arena; all old ones together are at most as large */
+  /* The old array stays in the arena. All old arrays together are at most as large as the new one. */
   if (rows->n == rows->cap) {
     size_t cap = rows->cap ? rows->cap * 2 : 1;
     slp_row *more = slp_store_rows_get(rows, cap * sizeof *more);
@@ -147,7 +147,7 @@ int slp_store_rows_join(slp_store_rows *to, slp_store_rows *from) {
   to->rows = all;
   to->n = to->cap = n;
   to->bytes += from->bytes;
-  slp_rows_block **end = &to->blocks; /* behind the newest block, which may have room */
+  slp_rows_block **end = &to->blocks; /* after the newest block of `to`, which may have room */
   while (*end) end = &(*end)->next;
   *end = from->blocks;
   slp_store_rows_init(from, from->mem);

@@ -1,10 +1,12 @@
-/* throttling.c - decides when the user hears that the lease table throttles this worker. */
+/* throttling.c - decides when the user is told that the lease table throttles this worker (throttling.h). */
 #include "lease/throttling.h"
 
-/* told only if it lasts this long: after a burst a table grants requests a moment later */
+/* Throttling is reported only if it lasts LASTS_US with at least LASTS_N refusals. After a short burst a
+ * table serves requests again a moment later. */
 #define LASTS_US 2000000
 #define LASTS_N 3
-#define QUIET_US UINT64_C(60000000) /* after this long without a refusal the throttling is over */
+#define QUIET_US UINT64_C(60000000) /* throttling is over when no request was refused for this long */
+/* time between the first two reports; it doubles with each report, up to REST_MOST_US */
 #define REST_LEAST_US UINT64_C(60000000)
 #define REST_MOST_US UINT64_C(3600000000)
 

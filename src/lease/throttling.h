@@ -1,24 +1,26 @@
-/* throttling.h - decides when the user hears that the lease table throttles this worker: once it has lasted
- * some seconds, then ever more rarely. Every request that is refused for lack of capacity is noted here.
- * Pure: times come from the caller. (throttling.c) */
+/* throttling.h - decides when the user is told that the lease table throttles this worker: when throttling
+ * has lasted some seconds, and then less and less often. slp_throttling_saw is called for every request
+ * that the table refuses for lack of capacity. Pure: times come from the caller. (throttling.c) */
 #ifndef SLP_LEASE_THROTTLING_H
 #define SLP_LEASE_THROTTLING_H
 
 #include "base/base.h"
 
 typedef struct slp_throttling {
-  uint64_t since_us; /* the first refusal after a quiet time; 0: none */
+  /* when throttling began, which is the first refusal after a quiet time; 0: there was none */
+  uint64_t since_us;
+  /* when a request was last refused; when a write was last refused */
   uint64_t last_us, last_write_us;
-  uint64_t tell_us;       /* the user is not told again before */
-  uint64_t rest_us;       /* the time from one message to the next */
-  uint32_t reads, writes; /* refusals since since_us */
+  uint64_t tell_us;       /* the user is not told before this time */
+  uint64_t rest_us;       /* time from the next report to the report after it */
+  uint32_t reads, writes; /* requests refused since since_us */
 } slp_throttling;
 
-/* Notes a refused request. Returns 1 if the user should be told now. */
+/* Counts a refused request. Returns 1 if the user should be told now. */
 int slp_throttling_saw(slp_throttling *t, uint64_t now_us, int of_write);
 /* returns 1 if a write was refused within the last minute */
 int slp_throttling_of_writes(const slp_throttling *t, uint64_t now_us);
-/* returns which units should be raised: of reads, of writes, or both */
+/* returns what the table has too few of: "read units", "write units" or both */
 const char *slp_throttling_lacks(const slp_throttling *t);
 
 #endif

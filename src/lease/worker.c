@@ -1,17 +1,23 @@
-/* worker.c - the life of a worker where a row for each worker proves its life.
+/* worker.c - the life of a worker where one row for each worker proves its life.
  *
- * It joins if there is no row of its id, or the row of an incarnation that is gone. It sends heartbeats. It
- * is evicted when one of them is refused. If a row of its id still moves, that belongs to another process. If
- * the row has not moved for a whole lease, it is evicted first.
+ * Before it registers, the worker reads the row of its own id:
+ *   - no row, or the row of an incarnation that is gone: the worker registers;
+ *   - a row whose counter moves: another process uses the id, so this worker fails;
+ *   - a row that has not changed for a whole lease: the worker evicts that row first.
+ * Then it sends heartbeats. It is evicted when a heartbeat is refused.
  *
- * The states are drawn in life.h; what happens when a worker leaves is in leave.c. */
+ * life.h has a drawing of the states. leave.c stops a worker in an orderly way. */
 #include "lease/worker.h"
 
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
-#define JOIN_LEAST_US 200000 /* between attempts to join that follow each other closely */
+/* JOIN_LEAST_US, JOIN_MOST_US: time between attempts to join, which grows if they follow each other
+ * closely */
+#define JOIN_LEAST_US 200000
 #define JOIN_MOST_US 5000000
+/* while the table throttles writes, a heartbeat has at least this long for its tries before the lease
+ * deadline */
 #define THROTTLED_US UINT64_C(3000000)
 
 static const slp_str nothing = {NULL, 0};
@@ -32,17 +38,18 @@ static void evicted(slp_fleet *f, const char *why) {
     slp_lease_gone(l, SLP_SHUTDOWN_LOST);
     slp_lease_unwant(l);
   }
-  if (slp_worker_is(f, SLP_WORKER_LEAVING)) { /* there is nothing left to give away */
+  if (slp_worker_is(f, SLP_WORKER_LEAVING)) { /* the worker has no lease that it could give away */
     slp_life_move(f, SLP_WORKER_OUT);
     slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "evicted while it was leaving");
     return;
   }
-  slp_life_move(f, SLP_WORKER_JOINING); /* so it joins at most once in a lease */
+  /* joined_us + a lease is the earliest time, so the worker joins at most once in a lease */
+  slp_life_move(f, SLP_WORKER_JOINING);
   slp_fleet_timer(f, &f->worker.join_timer, slp_max_u64(now, earliest));
 }
 
-/* Returns when the next heartbeat is due. While the table throttles writes, heartbeats come more rarely, but
- * they leave at least THROTTLED_US for tries until the lease deadline. */
+/* Returns the time until the next heartbeat is due. While the table throttles writes, heartbeats come less
+ * often, but leave at least THROTTLED_US for their tries before the lease deadline. */
 static uint64_t next_beat_us(slp_fleet *f) {
   uint64_t lease_us = slp_fleet_lease_us(f), third_us = lease_us / 3, late_us = lease_us / 10 * 8;
   uint64_t seldom_us = late_us > THROTTLED_US ? slp_min_u64(late_us - THROTTLED_US, lease_us / 2) : 0;
@@ -59,7 +66,8 @@ static void beat_done(slp_write *op) {
     return;
   }
   f->worker.counter = op->i.counter;
-  /* the row does not contradict it: send it again with a higher number */
+  /* The row still has this incarnation and is not evicted, so the heartbeat is sent again with a higher
+   * counter. */
   if (op->end == SLP_OUTCOME_UNCHANGED) {
     slp_fleet_trouble(f);
     slp_beat_at(f, slp_fleet_now(f) + 100000);
@@ -129,7 +137,8 @@ static void send_registration(slp_fleet *f, const slp_member *p) {
   slp_write_send(&f->worker.registration, registered);
 }
 
-/* The row of this worker's id exists and is not evicted. */
+/* Called when the row of this worker's id exists and is not evicted. Evicts the row if it has been silent
+ * for long enough, fails if the row moves, or looks again later. */
 static void meet(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_now_refresh_us(f->h), since = slp_life_joined_us(f);
   uint64_t lease_us = slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
@@ -179,7 +188,8 @@ static void read_row(slp_fleet *f) {
   if (slp_read_row(&f->worker.row, SLP_OPERATION_REGISTER, f->o.worker, 1, row_read)) in(f, 100000);
 }
 
-/* Where the leases are is learnt first, because the worker's own row says it, for older programs. */
+/* Finds out first over which keys the leases are spread, because the format of the worker's own row says
+ * that to older programs. */
 static void look_up(slp_fleet *f) { slp_spread_learn(f, read_row); }
 
 void slp_worker_join(slp_fleet *f) {
@@ -193,7 +203,7 @@ void slp_worker_join(slp_fleet *f) {
     look_up(f);
 }
 
-/* Joins after an eviction, or after it met a row of its id. */
+/* Joins after an eviction, or looks again at the row of this worker's id. */
 static void join_again(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, worker.join_timer);
   if (!slp_worker_is(f, SLP_WORKER_JOINING)) return;
@@ -203,7 +213,7 @@ static void join_again(slp_timer *t) {
     look_up(f);
 }
 
-/* ---- the worker begins and ends ------------------------------------------------------------------- */
+/* ---- the begin and the end of a worker's life ---------------------------------------------------- */
 
 void slp_worker_init(slp_fleet *f, void (*stop_all)(slp_fleet *f)) {
   f->worker.stop_all = stop_all;
@@ -236,7 +246,7 @@ void slp_worker_begins(slp_fleet *f) {
 
 void slp_worker_mark_gone(slp_fleet *f, void (*done)(slp_write *op)) {
   slp_operation *i = &f->worker.registration.i;
-  slp_write_stop(&f->worker.heartbeat); /* a later heartbeat would only be refused */
+  slp_write_stop(&f->worker.heartbeat); /* a heartbeat that is sent later would only be refused */
   slp_beat_at(f, SLP_NEVER);
   slp_fleet_operation(f, i, SLP_OPERATION_LEAVE);
   i->id = f->o.worker;

@@ -1,6 +1,6 @@
-/* write.c - one write of the lease table, from its operation to a certain outcome. Until there is an answer,
- * the same write is sent again, byte for byte. A refusal is judged by the row that refused it; the row is
- * read if the server does not show it. */
+/* write.c - one write of the lease table, from its operation to a certain outcome (write.h). Until there
+ * is an answer, the same write is sent again, byte for byte. The row that refused a write shows what the
+ * refusal means; the row is read if the server does not return it. */
 #include "lease/write.h"
 
 #include "base/probe.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #define NEVER UINT64_MAX
-/* a write with a limit of tries is given up when it was throttled this long */
+/* a write with a limit of tries is given up when it was throttled for this long */
 #define THROTTLED_US_MAX UINT64_C(60000000)
 
 static void write_done(slp_store_req *rq);
@@ -25,6 +25,7 @@ void slp_write_init(slp_write *op, slp_writes *of, void *owner) {
   slp_store_rows_init(&op->get.out, of->mem);
 }
 
+/* Sets the timer for the next try of any write. */
 static void arm(slp_writes *all) {
   uint64_t at = NEVER;
   SLP_LIST_EACH(&all->under_way, it) at = slp_min_u64(at, SLP_OWNER(it, slp_write, link)->again_us);
@@ -34,6 +35,7 @@ static void arm(slp_writes *all) {
     slp_timer_set_reserved(all->host, &all->timer, at);
 }
 
+/* Returns 1 if the write is urgent, such as a heartbeat. */
 static int is_beat(const slp_write *op) { return op->of->urgent >> op->i.kind & 1; }
 
 static uint32_t try_ms(const slp_write *op) {
@@ -42,18 +44,20 @@ static uint32_t try_ms(const slp_write *op) {
   return (uint32_t)slp_min_u64(slp_max_u64(lease_ms / 3, 20), 5000);
 }
 
-/* Returns how long to wait before the next try. A heartbeat must not wait so long that its worker loses its
- * leases; everything else may. */
+/* Returns how long to wait before the next try. An urgent write must not wait so long that its worker
+ * loses its leases; any other write may. */
 static uint64_t wait_us(slp_write *op, int throttled) {
   uint32_t k = op->tries < 6 ? op->tries : 6;
   uint64_t lease_us = (uint64_t)op->of->lease_ms * 1000, cap = is_beat(op) ? lease_us / 6 : 5000000;
-  /* a refusal costs nothing, and a throttling table serves requests at random */
+  /* A throttled try costs nothing, and a table that throttles serves requests at random, so an urgent
+   * write is tried again soon. */
   if (throttled && is_beat(op)) k = 0;
   if (throttled) return slp_random_below(op->of->host, slp_min_u64(UINT64_C(200000) << k, cap) + 1);
   uint64_t base = 100000 + slp_random_below(op->of->host, 300001);
   return slp_min_u64(is_beat(op) ? base : base << (k ? k - 1 : 0), cap);
 }
 
+/* Sets the time of the next try. */
 static void again(slp_write *op, int throttled) {
   uint64_t now = slp_now_us(op->of->host);
   int by_gate = throttled && op->of->paced && !is_beat(op);
@@ -69,7 +73,7 @@ static int passes(slp_write *op) {
   return slp_gate_passes(gate, slp_now_us(h), slp_gate_is_open(gate) ? 0 : slp_random(h));
 }
 
-/* Returns 1 if the write must wait for the gate, and notes until when. */
+/* Returns 1 if the write must wait for the gate, and sets when it is tried again. */
 static int gate_is_closed(slp_write *op) {
   slp_gate *gate = &op->of->gate;
   if (is_beat(op) || !op->of->paced || passes(op)) return 0;
@@ -86,8 +90,8 @@ static void finish(slp_write *op, slp_outcome end) {
   op->on_done(op);
 }
 
-/* What the write leaves in the row may hang on the time: it is drawn up here, and a proof of life counts from
- * here on. */
+/* Builds the write. In some layouts the row has a time that depends on the time of the write. That time is
+ * computed here, and such a proof of life counts from here on. */
 static int build(slp_write *op) {
   slp_writes *all = op->of;
   const slp_strategy *strategy = all->schema->strategy;
@@ -98,14 +102,14 @@ static int build(slp_write *op) {
   return r;
 }
 
-/* Returns 1 if the write takes something from a worker that is believed dead. */
+/* Returns 1 if the write takes a lease, leadership or a row from a worker that is believed dead. */
 static int is_of_silence(const slp_operation *i) {
   if (i->kind != SLP_OPERATION_TAKE && i->kind != SLP_OPERATION_LEAD) return i->kind == SLP_OPERATION_EVICT;
   return i->owner.n && !slp_str_eq(i->owner, i->me);
 }
 
-/* Returns 1 if this process stood still after the write was decided on, and no copy of the write is in
- * flight. The worker that the write would take from may have stood still as well, and may go on now. */
+/* Returns 1 if this process stood still after the write was decided on, and no copy of the write is under
+ * way. The worker from which the write would take may have stood still as well, and may run again now. */
 static int was_overslept(const slp_write *op) {
   const slp_writes *all = op->of;
   if (!is_of_silence(&op->i) || !all->absence || op->doubt || op->reading) return 0;
@@ -122,7 +126,7 @@ static void attempt(slp_write *op) {
     return;
   }
   all->sent++;
-  uint8_t table = op->w.rq.table; /* set by the schema */
+  uint8_t table = op->w.rq.table; /* the schema has set it */
   memset(&op->w.rq, 0, sizeof op->w.rq);
   op->w.rq.table = table;
   op->w.rq.on_done = write_done;
@@ -162,26 +166,27 @@ static slp_outcome settle(slp_write *op, const slp_store_rows *rows) {
   return (strategy ? strategy->outcome : slp_outcome_of)(&op->i, there, &op->row);
 }
 
-/* Returns 1 if this failure proves that the write did not happen and will not. */
+/* Returns 1 if this failure proves that the write has not happened and will not happen. */
 static int surely_not(slp_class class) { return class == SLP_THROTTLE || slp_class_lasts(class); }
 
-/* Notes a refusal in the gate: it closes the gate or widens its gap. Urgent writes are repeated without a
- * gap, so their refusals only close an open gate. */
+/* Tells the gate that the write was throttled. An open gate closes; a closed gate widens its gap. Urgent
+ * writes are repeated without a gap, so they only close an open gate. */
 static void gate_refused(slp_write *op) {
   slp_gate *gate = &op->of->gate;
   if (op->reading || (is_beat(op) && !slp_gate_is_open(gate))) return;
   slp_gate_refused(gate, op->w.rq.sent_us, slp_now_us(op->of->host), slp_random(op->of->host));
 }
 
-/* The table took the write, or refused it by its condition, which costs as much capacity. */
+/* Called when the table has made the write, or has refused it by its condition. Both cost the same
+ * capacity, so the table has capacity. */
 static void was_granted(slp_write *op) {
   uint64_t now = slp_now_us(op->of->host);
   slp_grant_served(&op->of->grant, now);
   if (!is_beat(op)) slp_gate_served(&op->of->gate);
 }
 
-/* Returns 1 if the write has used up its tries. A throttled try costs nothing, so a paced write is repeated
- * for THROTTLED_US_MAX before it is given up. */
+/* Returns 1 if the write has used up its tries. A throttled try costs nothing, so a paced write is tried
+ * for THROTTLED_US_MAX before it is given up for throttling. */
 static int is_tried_enough(const slp_write *op, int throttled) {
   if (!op->tries_max) return 0;
   if (throttled && op->of->paced)
@@ -271,7 +276,7 @@ void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {
   op->busy = 1;
   op->asked_us = slp_now_refresh_us(all->host);
   op->reading = op->doubt = op->row_read = 0;
-  memset(&op->row, 0, sizeof op->row); /* it points into the answer to the write before this one */
+  memset(&op->row, 0, sizeof op->row); /* the old row points into the answer to the write before this one */
   op->tries = op->refused = 0;
   op->first_sent_us = op->sent_us = 0;
   op->on_done = on_done;
@@ -297,6 +302,8 @@ void slp_write_free(slp_write *op) {
   slp_store_rows_free(&op->get.out);
 }
 
+/* Returns a write whose next try is due, first the writes that need not wait after others; NULL: none is
+ * due. */
 static slp_write *due(slp_writes *all, uint64_t now) {
   slp_write *later = NULL;
   SLP_LIST_EACH(&all->under_way, it) {
@@ -322,7 +329,7 @@ static void run(slp_timer *t) {
       read_image(op);
     else
       attempt(op);
-    if (op->busy && op->again_us <= now) op->again_us = now + 1; /* no memory: not again in this turn */
+    if (op->busy && op->again_us <= now) op->again_us = now + 1; /* no memory; not tried again in this turn */
   }
   arm(all);
 }
