@@ -1,10 +1,11 @@
-/* strategy.h - what a fleet's worker does otherwise where its table is another system's, as one table of
- * functions: how it proves that it lives, who decides which worker reads what, and what a write leaves in a
- * row. A schema names its strategy (slp_schema.strategy); NULL is the protocol of PROTOCOL.md, which this
- * room is about (slp_strategy_native). The states of a lease are the same for all.
+/* strategy.h - what a fleet's worker does in another way if its table is shared with another system, as one
+ * table of functions: how a worker proves that it lives, which worker decides who reads which shard, and what
+ * a write leaves in a row. A schema names its strategy (slp_schema.strategy). NULL means slp_strategy_native,
+ * the protocol of PROTOCOL.md. The states of a lease are the same in all strategies.
  *
- * It is also the way upwards: a file of a lower floor (a lease, a member, the lease deadline) tells what has
- * happened through it, and does not know who listens. */
+ * Calls from a lower floor to a higher one (fleet_inside.h) also go through this table: a file for leases,
+ * members or the lease deadline calls a function here when something has happened, and does not know which
+ * file implements it. */
 #ifndef SLP_LEASE_STRATEGY_H
 #define SLP_LEASE_STRATEGY_H
 
@@ -13,10 +14,11 @@
 
 typedef struct slp_lease slp_lease;
 
-/* Functions may be NULL where nothing is said: then nothing is done, or the answer is 0. */
+/* A function may be NULL unless its comment says "Never NULL". Then nothing is done, or the answer is 0,
+ * unless the comment says otherwise. "The worker" is the one that runs the strategy. */
 struct slp_strategy {
-  /* ---- what it keeps: so many bytes behind a fleet and behind each lease, zeros at first (slp_fleet.guest,
-   * slp_lease.guest), and timers of a fleet */
+  /* ---- memory and timers: bytes that are allocated after the fleet (slp_fleet.guest) and after each
+   * lease (slp_lease.guest), zeroed, and the number of timers that are reserved */
   size_t fleet_bytes, lease_bytes;
   uint32_t timers;
   void (*init)(slp_fleet *f);
@@ -24,87 +26,120 @@ struct slp_strategy {
   void (*free)(slp_fleet *f);
 
   /* ---- the proof of life */
-  uint32_t
-      urgent; /* bits of operations that its life hangs on: before all else, short tries, no politeness */
-  uint32_t doubtful;    /* bits of operations whose failures make doubtful what was seen of others */
-  uint8_t members;      /* workers have rows, and dead ones are evicted by name */
-  uint8_t proves_takes; /* a lease is taken only with a proof that was sent after it was seen to be free */
-  uint8_t frees_all; /* the last write of a worker that leaves frees every lease that has nothing to save */
-  void (*join)(slp_fleet *f); /* slp_worker_begins comes, now or later, or never. Never NULL */
-  void (*beat)(slp_fleet *f); /* sends what is due, and says when the next is: slp_beat_at. Never NULL */
-  /* The sending of the last good proof of life: of all that is open the oldest. SLP_NEVER: nothing is open.
-   * Unless it is to be exact, it may be too early as long as it is not past the lease deadline. Never
-   * NULL. */
+  /* bits of operations on which the worker's life depends: sent before all others, with short tries, and never
+   * held back */
+  uint32_t urgent;
+  /* bits of operations: if a write of this kind fails, what was seen of other workers until then proves
+   * nothing */
+  uint32_t doubtful;
+  uint8_t members; /* 1: workers have rows, and a dead worker is evicted by a write on its row */
+  /* 1: a lease is taken only when a proof of life was answered that was sent after the lease was seen free */
+  uint8_t proves_takes;
+  /* 1: the last write of a worker that leaves frees all its leases that have nothing to save */
+  uint8_t frees_all;
+  /* Begins to join. The strategy calls slp_worker_begins when the worker has joined. Never NULL. */
+  void (*join)(slp_fleet *f);
+  /* Sends the proofs of life that are due, and sets when the next proof is due (slp_beat_at). Never NULL. */
+  void (*beat)(slp_fleet *f);
+  /* Returns when the last good proof of life was sent; where each lease has its own proof, the oldest of
+   * these times of all open leases. SLP_NEVER: no lease is open. exact 0: the result may be too early, but
+   * if it is past the lease deadline, the caller asks again with exact 1. Never NULL. */
   uint64_t (*good_us)(slp_fleet *f, int exact);
-  int (*may_open)(slp_lease *l); /* this lease is proven as well; NULL: by the worker's own proof */
-  void (*wrote)(slp_lease *l, const slp_write *op);  /* a write that keeps its ownership is in */
-  void (*tell_load)(slp_lease *l, slp_operation *i); /* such a write goes out */
+  /* returns 1 if the lease itself is proven too, so that its shard may be opened; NULL: the worker's proof
+   * is enough */
+  int (*may_open)(slp_lease *l);
+  /* a write was made that keeps the ownership of the lease */
+  void (*wrote)(slp_lease *l, const slp_write *op);
+  /* a write that keeps the ownership is about to be sent: adds the lease's load to it */
+  void (*tell_load)(slp_lease *l, slp_operation *i);
 
   /* ---- sharing: which worker reads which shard */
-  uint8_t shun_leases;    /* a shard given up for lack of progress is left to others for so long, at least */
-  uint8_t missing_blocks; /* a parent without a row is waited for as long as the stream lists it */
-  uint8_t claims_decide;  /* a claim, of the next owner or by a leader in its name, is always heard */
-  uint8_t only_own;       /* what is not assigned to this worker any more is given up, unasked */
-  uint8_t keeps_parked;   /* rows can't say that nobody is to read them: their owner keeps them, unread */
-  void (*begin)(slp_fleet *f);     /* the worker has joined: finds out what is there for it. Never NULL */
-  void (*suspended)(slp_fleet *f); /* the lease deadline passed, or it was evicted */
+  /* for how many lease times, at least, a worker does not take a lease again that it gave up for lack of
+   * progress */
+  uint8_t shun_leases;
+  /* 1: a child waits while a parent has no row, as long as the stream lists that parent */
+  uint8_t missing_blocks;
+  uint8_t claims_decide; /* 1: an owner obeys every claim, whether the next owner or a leader wrote it */
+  /* 1: an owner gives up a lease as soon as it is not assigned to it, without a claim */
+  uint8_t only_own;
+  /* 1: rows can't say that a lease is parked, so its owner keeps the lease without reading the shard */
+  uint8_t keeps_parked;
+  void (*begin)(slp_fleet *f);     /* The worker has joined: begins to look for leases. Never NULL. */
+  void (*suspended)(slp_fleet *f); /* the lease deadline has passed, or the worker was evicted */
+  /* the worker was suspended, and a proof of its life was answered */
   void (*resumed)(slp_fleet *f);
-  /* The row of a lease that it wants, or once did: take it, ask for it, wait, or forget it. Never NULL. */
+  /* The row of a lease was read that the worker wants or has claimed: takes the lease, claims it, waits,
+   * or forgets it. Never NULL. */
   void (*met)(slp_lease *l, const slp_lease_row *parsed);
-  void (*missed)(slp_lease *l);  /* its take was refused. Never NULL */
-  void (*claimed)(slp_lease *l); /* its claim was answered */
-  int (*removed)(slp_lease *l);  /* a lease that it wants has no row. 1: it does not want it any more */
-  uint64_t (*chosen_us)(const slp_lease *l); /* when it chose to take it; 0: see slp_lease_image.take_us */
-  void (*begun)(slp_lease *l);               /* an ownership begins */
-  int (*restores)(const slp_lease *l);  /* 1: what was known as acknowledged before this take still counts */
-  void (*gone)(slp_lease *l);           /* its ownership is over */
-  void (*listed)(slp_fleet *f, int ok); /* the stream's shards. Never NULL */
-  void (*listed_part)(slp_fleet *f);    /* some of them, of the first listing */
-  void (*unknown_children)(slp_fleet *f); /* a shard ended and the stream did not tell of any. Never NULL */
-  /* Whether all parents of a lease that waits for them are known, where a row names one at most. 0: not
-   * yet. NULL: a row names both. */
+  void (*missed)(slp_lease *l);  /* The worker's TAKE of the lease was not made. Never NULL. */
+  void (*claimed)(slp_lease *l); /* the worker's CLAIM of the lease was answered */
+  /* a lease that the worker wants has no row; returns 1 if the worker no longer wants the lease */
+  int (*removed)(slp_lease *l);
+  /* returns when the worker decided to take the lease; 0: slp_lease_image.take_us has the time */
+  uint64_t (*chosen_us)(const slp_lease *l);
+  void (*begun)(slp_lease *l); /* an ownership of the lease has begun */
+  /* returns 1 if acknowledgements from before this TAKE are still valid */
+  int (*restores)(const slp_lease *l);
+  void (*gone)(slp_lease *l);           /* the ownership of the lease is over */
+  void (*listed)(slp_fleet *f, int ok); /* The stream's listing has come; ok 0: it has failed. Never NULL. */
+  void (*listed_part)(slp_fleet *f);    /* a page of the stream's first listing has come */
+  /* A shard has ended, and the stream listed no children of it. Never NULL. */
+  void (*unknown_children)(slp_fleet *f);
+  /* For layouts whose rows have at most one parent: returns 1 if all parents of a lease that waits for
+   * them are known, 0 if they are not known yet. NULL: rows have both parents. */
   int (*knows_parents)(slp_lease *l);
-  /* The number with which a child starts, where its row is to say it and the end of its parent did not. 0:
-   * not yet. NULL: no row says it. */
+  /* For layouts whose rows have the first sequence number of the shard: returns 1 and that number of a
+   * child, if the end of its parent did not show it; 0 if it is not known yet. NULL: rows do not have that
+   * number. */
   int (*knows_start)(slp_lease *l, const slp_shard_desc *kid, slp_str *ret);
-  /* The lease of a child of a shard that I have read to its end; 0: not yet. NULL: always. */
+  /* Returns 1 if the row of a child may be created, 0 if not yet. The worker has read l, a parent of the
+   * child, to its end. NULL: it may be created at once. */
   int (*may_make)(slp_lease *l, const slp_shard_desc *kid);
-  void (*made)(slp_fleet *f, slp_str kid); /* its row */
-  void (*leaves)(slp_fleet *f);            /* it begins to leave */
-  void (*part)(slp_fleet *f);  /* it leaves and holds nothing any more: slp_worker_out, in time. Never NULL */
-  void (*wants)(slp_fleet *f); /* it waits for a lease: news matter */
-  void (*gave_up)(slp_fleet *f); /* a lease was released for lack of progress: another worker is to have it */
-  void (*heartbeat)(slp_fleet *f,
-                    const slp_member *me); /* one is in; me: its own row, as the write showed it */
-  void (*evicted_other)(slp_fleet *f);     /* the write that evicts another worker is answered */
+  void (*made)(slp_fleet *f, slp_str kid); /* the worker has created the row of a child */
+  void (*leaves)(slp_fleet *f);            /* the worker begins to leave */
+  /* The worker leaves and has no leases any more. The strategy calls slp_worker_out, at once or later.
+   * Never NULL. */
+  void (*part)(slp_fleet *f);
+  void (*wants)(slp_fleet *f); /* the worker waits for a lease, so changes should be noticed soon */
+  /* the worker has released a lease for lack of progress, so another worker should get it */
+  void (*gave_up)(slp_fleet *f);
+  /* a heartbeat was answered; me: this worker's own row, as the answer showed it; NULL: no memory for it */
+  void (*heartbeat)(slp_fleet *f, const slp_member *me);
+  void (*evicted_other)(slp_fleet *f); /* the write that evicts another worker was answered */
 
   /* ---- rows, for workers and for an operator's command; slp_strategy_native has none of these */
-  /* As slp_outcome_of. Never NULL elsewhere. */
+  /* See slp_outcome_of. Never NULL in strategies other than slp_strategy_native. */
   slp_outcome (*outcome)(const slp_operation *i, int there, const slp_parsed_row *parsed);
-  /* The epoch that a write leaves. serial: of the writes of this worker. NULL: one more than before. */
+  /* Returns the epoch in the row after a write. serial: number of the last write of this worker. NULL: one
+   * more than before. */
   uint64_t (*epoch_after)(const slp_operation *i, int64_t wall_ms, uint32_t lease_ms, uint64_t serial);
-  uint64_t (*take_epoch)(const slp_lease *l); /* the same of a take; NULL: one more than before */
-  /* What the row of a lease shows of its owner. wall_ms and now_us are one moment on the reader's two clocks,
-   * lease_ms what it takes for a lease of its own. Never NULL elsewhere. */
+  /* returns the epoch in the row after a TAKE; NULL: one more than before */
+  uint64_t (*take_epoch)(const slp_lease *l);
+  /* Returns the sign of life of the owner in the row of a lease. wall_ms and now_us are the same moment on
+   * the reader's two clocks; lease_ms is the reader's own lease time. Never NULL in strategies other than
+   * slp_strategy_native. */
   slp_sign (*sign)(const slp_lease_row *row, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms);
-  uint8_t silent_leases; /* an owner is dead when it was silent for so many of them */
-  /* When a lease of this epoch has run out, by the clock on the wall. NULL: it has no such time. */
+  uint8_t silent_leases; /* after so many lease times of silence an owner is dead */
+  /* Returns when a lease of this epoch expires by the wall clock, as a time of the monotonic clock. NULL:
+   * leases have no such time. */
   uint64_t (*past_us)(uint64_t epoch, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms);
-  uint8_t counts;  /* the epoch of a lease is a number that each write of its owner moves by one */
-  uint8_t clients; /* workers have rows of another kind, with a time by which they judge each other */
-  /* With clients: 1 if a shard of that place in the list of shards is the worker's whose place among those
-   * that live is `place`. */
+  uint8_t counts;  /* 1: the epoch of a lease is a counter that each write of its owner raises by one */
+  uint8_t clients; /* 1: workers have rows of another kind, with a time by which they judge each other */
+  /* With clients: returns 1 if the shard with this index in the list of shards belongs to the worker with
+   * the index `place` in the list of the workers_n living workers. */
   int (*is_share)(size_t shard, size_t place, size_t workers_n);
 };
 
 extern const slp_strategy slp_strategy_native;
 
-/* How long an owner of a lease must be silent to be dead, where a lease of lease_us proves its own life. */
+/* Returns for how long an owner must be silent to be dead, where each lease has its own proof of life.
+ * lease_us: the lease time. */
 static inline uint64_t slp_strategy_span_us(const slp_strategy *s, uint64_t lease_us) {
   return s->silent_leases * lease_us;
 }
-/* From when on its silence proves that. One read is enough: the take asks for what was read, so whatever has
- * moved meanwhile refuses it, and it costs its owner this one lease. */
+/* Returns from when on an owner is dead by its silence. One read is enough: a TAKE is conditional on what
+ * was read, so it is refused if the owner has written since. And a wrong TAKE costs the owner this one
+ * lease only. */
 static inline uint64_t slp_strategy_dead_us(const slp_strategy *s, const slp_silence *silence,
                                             uint64_t lease_us, uint64_t trouble_us) {
   return slp_silence_dead_us(silence, 1, slp_strategy_span_us(s, lease_us), trouble_us);
