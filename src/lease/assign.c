@@ -191,8 +191,8 @@ static int write_all(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign
   return 0;
 }
 
-/* Returns how many leases that it reads one worker may give up in one round. Each new assignment makes
- * every worker look at all its leases, so large shares move in tenths and not in many small rounds. */
+/* Returns how many of the leases that a worker reads may move away from it in one round. Each new assignment
+ * makes every worker look at all its leases, so large shares move in tenths and not in many small rounds. */
 static uint32_t moves_max(const slp_snapshot *s) {
   return (uint32_t)slp_max_u64(MOVES_MIN, s->leases_n / (s->workers_n + 1) / 10);
 }

@@ -301,7 +301,7 @@ static void on_prepared(slp_store_req *rq) {
   slp_leased *ld = SLP_OWNER(p, slp_leased, prepare);
   slp_fail f = rq->fail;
   ld->preparing = 0;
-  /* a listing of the stream has failed for good while the table was prepared */
+  /* a listing of the stream has failed for good while the table was prepared, so the consumer has ended */
   if (ld->c->life != SLP_LIFE_LISTING) return;
   int r = f.class == SLP_FINE ? begin(ld) : 0;
   if (r == SLP_ENOMEM) slp_fail_set(&f, SLP_NOMEM, r, "no memory to join the fleet");

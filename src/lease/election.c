@@ -149,7 +149,7 @@ static slp_position start_position(slp_fleet *f) {
 
 void slp_election_set_start(slp_fleet *f, const slp_position *start) { f->election.start = *start; }
 
-/* Returns since when the row of leadership has had this owner, as far as this worker has seen. */
+/* Returns when this worker first read that `owner` is the owner of the row of leadership. */
 static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
   slp_election *e = &f->election;
   if (!slp_str_eq(owner, slp_instance_str(&e->named))) e->named_us = now_us;

@@ -37,7 +37,7 @@ typedef struct slp_election {
    * this worker */
   slp_instance leader;
   slp_instance named; /* the owner in the row of leadership when that row was last read */
-  uint64_t named_us;  /* when that owner was first read */
+  uint64_t named_us;  /* when a read first showed `named` as the owner */
   uint64_t epoch;     /* epoch of this worker's own leadership */
   uint64_t read_us;   /* when the row of leadership was last read */
   uint64_t alert_us;  /* until this time the leader's row is read often */
@@ -90,7 +90,7 @@ void slp_election_resign(slp_fleet *f, void (*done)(slp_write *op));
 
 /* Called when a change is expected: the leader's row is read often for the next for_us. */
 void slp_election_alert(slp_fleet *f, uint64_t for_us);
-void slp_election_alert_soon(slp_fleet *f); /* does so for a few seconds */
+void slp_election_alert_soon(slp_fleet *f); /* reads the leader's row often for a few seconds */
 /* Called when a change was announced: reads this worker's assignment and the rows of its leases, which may
  * have changed. */
 void slp_election_changed(slp_fleet *f);
@@ -101,7 +101,7 @@ int slp_election_differs(const slp_fleet *f, uint64_t changes);
 
 /* raises the change counter of the leader, or of the last known leader */
 void slp_notify_leader(slp_fleet *f);
-/* does the same, and calls done when the write is answered */
+/* notifies the leader, and calls done when the write is answered */
 void slp_notify_leader_then(slp_fleet *f, void (*done)(slp_fleet *f));
 
 #endif

@@ -100,7 +100,7 @@ void slp_fleet_beat_first(slp_fleet *f);
  * once, when the positions are in the table or their leases are gone. Returns 0, or SLP_ENOBUFS while
  * another save is under way. */
 int slp_fleet_save(slp_fleet *f, slp_str shard, void (*on_saved)(void *arg), void *arg);
-/* Does the same for all shards for which `wants` returns 1. */
+/* Saves what is acknowledged now, like slp_fleet_save, of all shards for which `wants` returns 1. */
 int slp_fleet_save_each(slp_fleet *f, int (*wants)(void *ctx, slp_str shard), void *ctx,
                         void (*on_saved)(void *arg), void *arg);
 void slp_fleet_stats_get(slp_fleet *f, slp_fleet_stats *ret);

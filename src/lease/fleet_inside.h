@@ -1,33 +1,33 @@
 /* fleet_inside.h - a fleet's worker as its parts see it. Each part is a struct of one file, declared in that
- * file's header. Other files do not look into it; they call the functions declared beside it.
+ * file's header. Other files do not access the members of that struct; they call the functions of the header.
  *
- * The files have floors: a file calls its own floor's functions and those of lower floors. What goes up
- * is posted, is returned as an outcome, or is told through a function that the lower file was given
- * (strategy.h, slp_due_init, slp_worker_init, slp_election_init).
+ * The files are on floors. A file calls functions of its own floor and of lower floors. A file reaches a
+ * higher floor in one of three ways: it posts an event, it returns an outcome, or it calls a function pointer
+ * that the higher floor has passed in (strategy.h, slp_due_init, slp_worker_init, slp_election_init).
  *
- *   6  consumer.c     joins a consumer of core to its leases
- *      requests.c     what the user asks of shards with leases
- *      processor.c    what the fleet asks of the consumer
- *   5  fleet.c        birth and death
- *      leave.c        a clean stop
- *      strategy.c     what our own protocol does where that of another system does it otherwise
- *   4  leader.c       watches the workers, and reads the whole table in rounds; what a round writes is in
- *                     assign.c and shard_sync.c
- *      election.c     which worker leads, what a follower polls
+ *   6  consumer.c     connects a consumer of core to its leases
+ *      requests.c     requests of the user about shards with leases
+ *      processor.c    the functions that the fleet calls to have shards read
+ *   5  fleet.c        creates, starts and frees a worker
+ *      leave.c        an orderly stop
+ *      strategy.c     the native strategy: the parts of our own protocol that other systems replace
+ *   4  leader.c       watches the workers, and reads the whole table in rounds; assign.c and
+ *                     shard_sync.c decide what a round writes
+ *      election.c     which worker leads, and what a follower reads regularly
  *   3  worker.c       joins, sends heartbeats, is evicted
- *      shut.c         leases that nobody reads
+ *      shut.c         leases whose shards no worker reads
  *      poll.c         reads the rows that are due
  *   2  ownership.c, release.c, end.c, checkpoint.c    the life of one lease
- *      lease.c        what is known of a lease
- *      assignment.c   what this worker should read
+ *      lease.c        what this worker knows of a lease
+ *      assignment.c   which leases the leader has assigned to this worker
  *      deadline.c     the lease deadline
- *      members.c      the other workers, as observed
+ *      members.c      the workers of the fleet, as this worker observes them
  *   1  read.c, spread.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
- *      naming.c       positions that the user named, until they are told
+ *      naming.c       positions that the user wants to be saved, until their outcome is reported
  *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, grant.c,
  *                     gate.c, throttling.c, hash_range.c, shard_set.c, former.c, refused.c, clear.c,
- *                     *_rule.c: pure */
+ *                     *_rule.c: their results depend on their arguments only */
 #ifndef SLP_LEASE_FLEET_INSIDE_H
 #define SLP_LEASE_FLEET_INSIDE_H
 
@@ -64,7 +64,7 @@ typedef struct slp_save {
 } slp_save;
 
 struct slp_fleet {
-  /* Used by every part. */
+  /* members that every part uses */
   slp_mem *mem; /* holds a reference to it */
   slp_host *h;
   slp_store *store;
@@ -77,7 +77,7 @@ struct slp_fleet {
   slp_str incarnation; /* points into `me`; empty until an incarnation is drawn */
   slp_fleet_stats stats;
 
-  /* The parts. */
+  /* the parts, each with its own header */
   slp_worker_life life;
   slp_writes writes;
   slp_reads reads;

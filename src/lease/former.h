@@ -7,7 +7,7 @@
 #include "base/map.h"
 
 typedef struct slp_former_numbers {
-  uint64_t epoch;          /* of the lease's row, when it was last read */
+  uint64_t epoch;          /* the epoch in the lease's row when the row was last read */
   uint64_t released_epoch; /* this worker has given up every ownership with a lower epoch */
   uint64_t ended_epoch;    /* the row's epoch when the shard was read to its end */
   /* 1: the shard was read to its end */

@@ -6,7 +6,7 @@
 #define HOLD_US UINT64_C(2500000)
 /* percent: a refusal adds at least 100, a time without refusals takes off at least STEP */
 #define STEP 25u
-#define MOST 6300u /* percent: waits become at most 64 times as long */
+#define MOST 6300u /* the greatest `stretch`, in percent: waits become at most 64 times as long */
 
 uint64_t slp_grant_us(const slp_grant *g, uint64_t us) { return us + us / 100 * g->stretch; }
 

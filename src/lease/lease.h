@@ -120,19 +120,20 @@ typedef enum slp_release_reason {
   SLP_RELEASE_PARK      /* no worker should read the shard until an operator releases it */
 } slp_release_reason;
 
-/* Why this worker should have the lease: lease.c. */
+/* The reasons why this worker wants the lease, or does not. lease.c uses them. */
 typedef struct slp_lease_want {
   /* the leader assigned the lease; in a fleet without a leader: this worker chose it */
   uint8_t assigned;
   uint8_t named;     /* the assignment that is being taken in contains the lease */
   uint8_t inherited; /* this worker has read the shard's parent to the end */
-  /* The shard made no progress here. The lease is not wanted until this time, */
+  /* the shard made no progress here: until this time the lease is not wanted, unless the assignment has
+   * another version than shunned_assignment; 0: it is not shunned */
   uint64_t shunned_us;
-  /* or until an assignment of another version than this number is taken in. */
+  /* version of the assignment when shunned_us was set; another version ends the shunning */
   uint64_t shunned_assignment;
 } slp_lease_want;
 
-/* The row of the lease, as it was last read or written: lease.c. */
+/* What the row of the lease said when it was last read or written. lease.c fills it in. */
 typedef struct slp_lease_image {
   slp_instance owner, claim;
   uint64_t owner_us, claim_us; /* when this worker first saw this owner, and this claim */
@@ -152,20 +153,20 @@ typedef struct slp_lease_image {
   uint64_t ended_epoch;
 } slp_lease_image;
 
-/* When something must be done about the lease: poll.c. */
+/* The times at which something must be done about the lease. poll.c uses them. */
 typedef struct slp_lease_poll_times {
   uint64_t row_us;   /* when the lease's row must be read; SLP_NEVER: it need not be */
   uint64_t step_us;  /* when the lease must be stepped (slp_lease_step); SLP_NEVER: at no certain time */
   uint64_t often_us; /* until this time the lease's row is read often */
 } slp_lease_poll_times;
 
-/* The ownership that this worker has now, or had last: lease.c. */
+/* The ownership that this worker has now, or had last. lease.c begins and ends it. */
 typedef struct slp_lease_own {
   uint64_t epoch; /* the epoch that the records carry */
   /* the epoch in the row after this worker's last write; where each lease has a counter, the value of the
    * counter */
   uint64_t row_epoch;
-  /* when this ownership began; a read that was sent earlier tells nothing about it */
+  /* when this ownership began; a read that was sent earlier proves nothing about it */
   uint64_t since_us;
   uint64_t released_epoch; /* this worker has given up every ownership with a lower epoch */
   /* when this worker sent the write that creates the row with this worker as the owner; 0: it sent none,
@@ -181,7 +182,7 @@ typedef struct slp_lease_own {
   slp_paced takes;
 } slp_lease_own;
 
-/* What a lease in WAITING knows of the shard's parents: ownership.c. */
+/* What this worker knows of the parents of a shard whose lease is in WAITING. ownership.c uses it. */
 typedef enum slp_parent_state {
   SLP_PARENT_UNFINISHED,
   SLP_PARENT_ENDED,
@@ -197,7 +198,7 @@ typedef struct slp_lease_gate {
   uint8_t known; /* a listing has confirmed the parents */
 } slp_lease_gate;
 
-/* Checkpoints: checkpoint.c. */
+/* The checkpoints of the lease. checkpoint.c writes them. */
 typedef enum slp_save_request { SLP_SAVE_NONE, SLP_SAVE_ASKED, SLP_SAVE_SENT } slp_save_request;
 typedef struct slp_lease_save {
   uint8_t dirty; /* records were acknowledged after the last checkpoint was sent */
@@ -206,7 +207,7 @@ typedef struct slp_lease_save {
   uint64_t at_us; /* when the next checkpoint is due; 0: no time is drawn yet */
 } slp_lease_save;
 
-/* The end of the shard, and its children: end.c. */
+/* The end of the shard, and the child shards (kids). end.c writes both. */
 typedef struct slp_lease_end_part {
   uint8_t reached;      /* the shard's last record was handed out, and `kids` are the child shards */
   slp_shard_desc *kids; /* descriptions of the children; owned, one block */
@@ -220,7 +221,7 @@ typedef struct slp_lease_end_part {
   uint64_t asked_us;
 } slp_lease_end_part;
 
-/* How the lease is given up: release.c. */
+/* How the lease is given up. release.c does it. */
 typedef struct slp_lease_release_part {
   uint8_t why; /* slp_release_reason */
   /* RELEASING, UNRELEASED: the user was told that this worker reads the shard, and not yet that it has
@@ -230,9 +231,9 @@ typedef struct slp_lease_release_part {
   slp_instance to;      /* the worker that gets the lease */
 } slp_lease_release_part;
 
-/* The worker that gets the lease when this one leaves: leave.c. */
+/* The successor that gets the lease when this worker leaves. leave.c proposes it. */
 typedef struct slp_lease_succession {
-  uint8_t freed; /* this worker is leaving; it has freed the lease, and must tell a successor about it */
+  uint8_t freed; /* this worker is leaving; it has freed the lease, and proposes a successor for it */
   slp_member *successor;
 } slp_lease_succession;
 
@@ -346,7 +347,7 @@ int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_
 
 /* begins an ownership of this worker, with this epoch, from this position */
 void slp_lease_begin(slp_lease *l, uint64_t epoch, const slp_position *position);
-/* does the same with the epoch and position of the write that took the lease */
+/* begins an ownership with the epoch and position of `op`, the write that took the lease */
 void slp_lease_begin_write(slp_lease *l, const slp_write *op);
 /* ends what this worker has of the lease: the ownership is over, or there was none */
 void slp_lease_gone(slp_lease *l, slp_shutdown_reason why);

@@ -30,7 +30,7 @@ typedef struct slp_assign {
   size_t workers_n;
   slp_assign_lease *leases; /* in an order that does not change between plans, such as by shard id */
   size_t leases_n;
-  uint32_t moves_max; /* how many leases that a worker reads one plan may move away from that worker */
+  uint32_t moves_max; /* how many of the leases that a worker reads one plan may move away from it */
 } slp_assign;
 
 /* Makes the plan: sets `ret` and `ret_n`. Each worker that takes leases gets its share, rounded down or

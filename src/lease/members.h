@@ -32,7 +32,7 @@ typedef struct slp_member {
   /* when `gone` was first seen */
   uint64_t gone_since_us;
   uint64_t exact_us; /* when the last consistent read of the member's row was sent; 0: never */
-  uint64_t used_us;  /* when the member was last looked up by its id */
+  uint64_t used_us;  /* when slp_member_make was last called for the member */
   slp_write op;      /* the write that evicts the member */
   /* the incarnation that `op` evicts; meanwhile a new incarnation may have joined under this id */
   char evicting_incarnation[SLP_INCARNATION_N];

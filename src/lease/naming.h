@@ -1,5 +1,5 @@
 /* naming.h - requests of the user to save a certain position (sloop_checkpoint_at): "namings". The list has
- * the oldest first. A naming stays in it until the user is told its outcome.
+ * the oldest first. A naming stays in the list until its outcome is reported to the user.
  *
  *   WAITS --- one save writes all namings that wait ---> SENT ---> OVER: its outcome must be reported
  *     ^---------- the save could not be sent ---------------+ */

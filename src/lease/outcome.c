@@ -17,7 +17,7 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
       if (!same_incarnation(w, i) || w->gone.n || SLP_MUTANT(own_write_unknown)) return SLP_OUTCOME_REFUSED;
       if (w->counter >= i->counter) SLP_PROBE("outcome: a heartbeat had got in");
       return w->counter >= i->counter ? SLP_OUTCOME_DONE : SLP_OUTCOME_UNCHANGED;
-    /* The row says that the worker is evicted, or has a newer incarnation: some worker has evicted it, so
+    /* The row says that the worker is evicted, or has another incarnation: some worker has evicted it, so
      * the write is done. */
     case SLP_OPERATION_EVICT:
       return !same_incarnation(w, i) || w->gone.n ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;

@@ -20,7 +20,6 @@ typedef enum slp_outcome {
  * rule (slp_strategy.outcome). */
 slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_row *parsed);
 /* Returns the outcome of a refused RESET; the rule is the same in all layouts. */
-slp_outcome slp_outcome_of_reset(const slp_operation *i,
-                                 const slp_lease_row *l); /* the same in all layouts */
+slp_outcome slp_outcome_of_reset(const slp_operation *i, const slp_lease_row *l);
 
 #endif

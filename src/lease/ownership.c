@@ -358,7 +358,7 @@ static int parent_done(slp_lease *l, int k) {
   slp_str parent = l->row.parents[k];
   if (!parent.n || l->gate.parents[k] == SLP_PARENT_ENDED || SLP_MUTANT(gate_open)) return 1;
   /* A parent that this worker has just read to the end needs no read of its row. For a parent that was
-   * read long ago the row is read, because an operator may have set it back. */
+   * read long ago the row is read, because an operator may have set its position back. */
   slp_lease *p = l->want.inherited ? slp_lease_get(f, parent) : NULL;
   if (p && p->row.ended) return 1;
   if (l->gate.parents[k] != SLP_PARENT_MISSING) return 0;

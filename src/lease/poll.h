@@ -32,6 +32,6 @@ void slp_polls_run(slp_timer *t);
 /* Forgets members and leases that were not needed for long, unless their rows are being read. Called in
  * each shard sync and by followers. leader: id of the worker that this worker follows, which is kept. */
 void slp_polls_forget(slp_fleet *f, slp_str leader);
-void slp_polls_forget_leases(slp_fleet *f); /* does the same for leases only, in fleets without members */
+void slp_polls_forget_leases(slp_fleet *f); /* forgets leases only, in fleets without members */
 
 #endif

@@ -45,7 +45,7 @@ typedef struct slp_processor_ops {
   void (*list)(slp_processor *t);
   /* Returns how far an open shard was behind its tip when that was last known; -1: not known. May be NULL. */
   int64_t (*behind_ms)(slp_processor *t, slp_str shard);
-  /* Returns the load, for a heartbeat: how far the shard that is furthest behind is behind, and bytes a
+  /* Returns the load, for a heartbeat: the greatest distance of a shard from its tip in ms, and bytes a
    * second since the last call. -1: not known. May be NULL. */
   void (*load)(slp_processor *t, int64_t *ret_behind_ms, int64_t *ret_rate_bytes);
   /* Returns the time by the service's clock, in Unix ms, never later than that clock; INT64_MIN: not

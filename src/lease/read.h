@@ -12,7 +12,7 @@
 typedef struct slp_reads { /* all reads of one worker */
   slp_gate gate;
   slp_list waiting; /* requests that wait for the gate (slp_read_turn), the oldest first */
-  /* runs when the gate lets the first of them pass */
+  /* runs when the gate lets the first waiting request pass */
   slp_timer timer;
 } slp_reads;
 
@@ -39,8 +39,8 @@ typedef struct slp_read {
   /* Failures in a row. Where one slp_read sends different requests in turn, only a good answer to the
    * request that failed ends the row. */
   uint32_t failed;
-  const slp_store_req *failing; /* the request that failed last: `get` or `list`, */
-  /* and its table. */
+  const slp_store_req *failing; /* the request that failed last: `get` or `list` */
+  /* table of the request that failed last */
   uint8_t failing_table;
   uint8_t busy;    /* asked, and not answered yet */
   uint8_t came;    /* the last answer was rows, not a failure */
@@ -85,7 +85,7 @@ int slp_read_row(slp_read *r, slp_operation_kind kind, slp_str name, int consist
 int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*on_done)(slp_read *r));
 /* Reads every row of this application and stream, under all of its partition keys. */
 void slp_read_all(slp_read *r, int consistent, void (*on_done)(slp_read *r));
-/* Does the same, but under the other partition keys reads only those that `choose` marks: keys[n] = 1 for
+/* Reads all rows like slp_read_all, but only under the partition keys that `choose` marks: keys[n] = 1 for
  * the n-th key. The first key is always read, and `choose` is called when its rows have come. r->whole
  * says whether every key was read. */
 void slp_read_chosen(slp_read *r, int consistent, void (*choose)(slp_read *r, uint8_t keys[]),

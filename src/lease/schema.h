@@ -31,8 +31,8 @@ typedef enum slp_row_kind {
 typedef struct slp_lease_row {
   slp_str shard;
   slp_str owner; /* an instance; absent: the lease is free */
-  /* Grows with each change of the owner. In layouts with a counter for each lease: that counter. In
-   * layouts with a time at which the lease expires: that time, in nanoseconds since 1970. */
+  /* A number that grows with each change of the owner. In layouts with a counter for each lease it is the
+   * counter. In layouts with a time at which the lease expires it is that time, in nanoseconds since 1970. */
   uint64_t epoch;
   slp_position position;
   /* the instance that asked the owner for the lease, or that a leader chose as the next owner */

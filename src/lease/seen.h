@@ -26,7 +26,7 @@ typedef struct slp_seen_shard {
   slp_silence silence; /* stealing: how long the counter in the row has not moved */
   uint64_t ended_us;   /* when the row first showed that the shard was read to its end */
   uint64_t listed_us;  /* stealing: when the last complete list of the table with the shard's row came */
-  uint64_t first_us;   /* stealing: when the first such list came */
+  uint64_t first_us;   /* stealing: when the first complete list with the shard's row came */
 } slp_seen_shard;
 
 typedef struct slp_seen {

@@ -18,9 +18,9 @@ int slp_shard_set_write(slp_buf *to, slp_str *ids, size_t n);
 typedef struct slp_shard_set_reader {
   /* the bytes that are not read yet */
   slp_str left;
-  uint8_t form;       /* the first byte */
+  uint8_t form;       /* the first byte of the set: its coding */
   uint64_t next, run; /* coding 1: number of the next id, and how many ids of its run are left */
-  /* coding 2: the id before */
+  /* coding 2: the id that was returned last */
   size_t id_n;
   char id[SLP_SHARD_ID_MAX];
 } slp_shard_set_reader;

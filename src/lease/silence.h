@@ -35,7 +35,7 @@ int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint
  * span_us. Returns UINT64_MAX if fewer than reads_min reads have shown the sign since the last trouble;
  * then time alone proves nothing. */
 uint64_t slp_silence_dead_us(const slp_silence *s, uint32_t reads_min, uint64_t span_us, uint64_t trouble_us);
-/* Does the same for the silence of a worker's own row. */
+/* Returns the result of slp_silence_dead_us for a worker's own row, with the reads_min for such rows. */
 uint64_t slp_silence_of_worker_us(const slp_silence *s, uint64_t span_us, uint64_t trouble_us);
 
 #endif

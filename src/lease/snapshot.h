@@ -31,7 +31,8 @@ const slp_lease_row *slp_snapshot_lease_of(const slp_snapshot *s, slp_str shard)
 const slp_worker_row *slp_snapshot_worker(const slp_snapshot *s, slp_str id);
 /* Returns the row of the worker whose instance is exactly this one, alive or not. */
 const slp_worker_row *slp_snapshot_instance(const slp_snapshot *s, slp_str instance);
-/* Returns the same row, but only if leases may be given to the worker (slp_worker_takes). */
+/* Returns the row of slp_snapshot_instance, or NULL if no leases may be given to the worker
+ * (slp_worker_takes). */
 const slp_worker_row *slp_snapshot_worker_of(const slp_snapshot *s, slp_str instance);
 /* returns 1 if a row with this shard or worker in its key can't be read */
 int slp_snapshot_is_bad(const slp_snapshot *s, slp_str name);

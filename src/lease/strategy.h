@@ -26,8 +26,8 @@ struct slp_strategy {
   void (*free)(slp_fleet *f);
 
   /* ---- the proof of life */
-  /* bits of operations on which the worker's life depends: sent before all others, with short tries, and never
-   * held back */
+  /* bits of operations on which the worker's life depends: sent before all others, with short tries, and
+   * never held back */
   uint32_t urgent;
   /* bits of operations: if a write of this kind fails, what was seen of other workers until then proves
    * nothing */

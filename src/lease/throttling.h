@@ -1,5 +1,5 @@
 /* throttling.h - decides when the user is told that the lease table throttles this worker: when throttling
- * has lasted some seconds, and then less and less often. slp_throttling_saw is called for every request
+ * has lasted some seconds, and then ever more rarely. slp_throttling_saw is called for every request
  * that the table refuses for lack of capacity. Pure: times come from the caller. (throttling.c) */
 #ifndef SLP_LEASE_THROTTLING_H
 #define SLP_LEASE_THROTTLING_H

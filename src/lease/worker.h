@@ -9,7 +9,7 @@
 
 typedef struct slp_worker { /* for layouts in which one row for each worker proves its life */
   slp_read row;             /* a read of this worker's own row, before it registers */
-  /* REGISTER, and later LEAVE */
+  /* the write REGISTER, and at the end the write LEAVE */
   slp_write registration;
   slp_write heartbeat;
   uint64_t counter; /* counter of the last heartbeat that is in the table */
