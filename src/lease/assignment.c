@@ -10,9 +10,9 @@
 
 static void assign_one(slp_fleet *f, slp_str shard) {
   slp_lease *l = slp_lease_make(f, shard);
-  if (l) slp_lease_assign(l);
-  /* out of memory. A name that is longer is not a shard id, and no retry would help */
-  else if (shard.n <= SLP_SHARD_ID_MAX)
+  if (l)
+    slp_lease_assign(l);
+  else if (shard.n <= SLP_SHARD_ID_MAX) /* out of memory; a longer name is not a shard id */
     f->assignment.short_of = 1;
 }
 

@@ -142,8 +142,8 @@ static void t_suspend(slp_processor *t, int on) {
     slp_order_update(s);
     if (on) {
       slp_calls_unwant(s);
-      /* earlier failures may have had the same cause as the suspension, so they are not counted any more */
     } else {
+      /* Earlier failures may have had the same cause as the suspension, so they are no longer counted. */
       slp_reading_forgive(s);
       s->lease.progress_us = slp_now_us(slp_leased_host(leased_of(t)));
       slp_reading_poke(s);

@@ -8,7 +8,7 @@
 
 /* the first back-off; each further refusal doubles it */
 #define SPAN_MS INT64_C(60000)
-/* The first back-off of a position without a number. Such a position can't be wrong in itself, so perhaps
+/* The first back-off of a position without a number. Such a position can't be the reason, so perhaps
  * only this worker's request is refused, and another worker should try soon. */
 #define SPAN_SHORT_MS INT64_C(5000)
 /* the longest back-off */

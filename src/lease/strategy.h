@@ -101,7 +101,7 @@ struct slp_strategy {
    * Never NULL. */
   void (*part)(slp_fleet *f);
   void (*wants)(slp_fleet *f); /* the worker waits for a lease, so changes should be noticed soon */
-  /* the worker has released a lease for lack of progress, so another worker should get it */
+  /* the worker has released a lease because the shard made no progress, was refused or is parked */
   void (*gave_up)(slp_fleet *f);
   /* a heartbeat was answered; me: this worker's own row, as the answer showed it; NULL: no memory for it */
   void (*heartbeat)(slp_fleet *f, const slp_member *me);
