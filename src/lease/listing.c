@@ -15,13 +15,13 @@ void slp_listed_init(slp_fleet *f) { slp_map_init(&f->listing.shards, f->mem); }
 
 void slp_listed_stop(slp_fleet *f) { f->listing.asked = 0; }
 
-static void forget(slp_fleet *f) {
+static void drop(slp_fleet *f, slp_map *shards) {
   size_t at = 0;
-  for (slp_listed *s; (s = slp_map_each(&f->listing.shards, &at));) slp_free(f->mem, s);
-  slp_map_free(&f->listing.shards);
+  for (slp_listed *s; (s = slp_map_each(shards, &at));) slp_free(f->mem, s);
+  slp_map_free(shards);
 }
 
-void slp_listed_free(slp_fleet *f) { forget(f); }
+void slp_listed_free(slp_fleet *f) { drop(f, &f->listing.shards); }
 
 void slp_fleet_list(slp_fleet *f) {
   uint64_t now = slp_fleet_now(f);
@@ -44,12 +44,6 @@ static int keep(slp_fleet *f, const slp_shard_desc *d) {
   return SLP_ENOMEM;
 }
 
-static void restart(slp_fleet *f) {
-  forget(f);
-  slp_map_init(&f->listing.shards, f->mem);
-  f->listing.newest = 0;
-}
-
 static void note_newest(slp_fleet *f, slp_str id) {
   uint64_t number;
   if (slp_desc_number(id, &number)) f->listing.newest = slp_max_u64(f->listing.newest, number);
@@ -62,16 +56,29 @@ int slp_listed_take_part(slp_fleet *f, const slp_shard_desc *shards, size_t n) {
 }
 
 int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n, int *ret_ok) {
+  slp_fleet_listing *l = &f->listing;
   int r = fail->class != SLP_FINE;
-  if (!f->listing.asked) return 0;
-  f->listing.asked = 0;
-  if (!r || !f->listing.at_us) restart(f); /* the pages that came of a listing that failed are dropped */
+  if (!l->asked) return 0;
+  l->asked = 0;
+  slp_map before = l->shards;
+  uint64_t newest_before = l->newest;
+  slp_map_init(&l->shards, f->mem);
+  l->newest = 0;
   for (size_t i = 0; i < n && !r; i++) {
     note_newest(f, shards[i].id);
     r = keep(f, &shards[i]);
-    if (r) restart(f);
   }
-  if (!r) f->listing.at_us = slp_fleet_now(f);
+  if (r) {
+    drop(f, &l->shards);
+    slp_map_init(&l->shards, f->mem);
+  }
+  if (r && l->at_us) { /* the complete listing from before stays */
+    l->shards = before;
+    l->newest = newest_before;
+  } else { /* or pages of a listing that failed */
+    drop(f, &before);
+  }
+  if (!r) l->at_us = slp_fleet_now(f);
   *ret_ok = !r;
   return 1;
 }

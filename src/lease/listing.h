@@ -35,7 +35,7 @@ void slp_listed_free(slp_fleet *f);
 /* asks the processor for a listing; the processor answers by calling slp_fleet_listed */
 void slp_fleet_list(slp_fleet *f);
 /* Takes the answer to slp_fleet_list. Returns 1, or 0 if no listing was asked for. *ret_ok 0: the listing
- * failed; a complete listing from before stays, unless there was no memory for the new one. */
+ * failed; a complete listing from before stays. */
 int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *shards, size_t n, int *ret_ok);
 /* Takes a page of the first listing. Returns 0. Any other value: the page is not needed, or there is no
  * memory for it. */

@@ -146,3 +146,35 @@ TEST(an_application_that_begins_now_waits_for_the_whole_listing) {
     finish(w);
   }
 }
+
+static int starved;
+
+static void *scarce(void *ctx, void *p, size_t was, size_t want) {
+  (void)ctx;
+  if (starved && want > was) return NULL;
+  if (want) return realloc(p, want);
+  free(p);
+  return NULL;
+}
+
+/* A listing that there is no memory for does not take away the one from before: a parent that is not found in a complete
+ * listing counts as forgotten by the stream. */
+TEST(a_listing_without_memory_leaves_the_one_before) {
+  fw_world *w = world(6);
+  w->node_alloc = scarce;
+  start(w, 1);
+  settle(w, 30 * FW_S);
+  slp_fleet *f = w->nodes[0]->fleet;
+  slp_str first = slp_str_of(w->shards[0].id);
+  CHECK(slp_fleet_listed_has(f, first));
+  uint64_t at_us = slp_listed_us(f);
+  slp_shard_desc all[2] = {{.id = first}, {.id = slp_str_of(w->shards[1].id)}};
+  slp_fail fine;
+  slp_fail_clear(&fine);
+  f->listing.asked = starved = 1;
+  slp_fleet_listed(f, &fine, all, 2);
+  starved = 0;
+  CHECK(slp_listed_us(f) == at_us);
+  for (int i = 0; i < 6; i++) CHECK(slp_fleet_listed_has(f, slp_str_of(w->shards[i].id)));
+  finish(w);
+}
