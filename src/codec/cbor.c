@@ -31,8 +31,8 @@ static int bad(slp_cbor *c, const char *why) {
   return SLP_EBADDATA;
 }
 
-/* Reads the argument of the item whose head begins at c->at (RFC 8949, section 3), and moves c->at behind the
- * head. info: the low 5 bits of the head's first byte; must not be 31. */
+/* Reads the argument of the item whose head begins at c->at (RFC 8949), and moves c->at behind the head.
+ * info: the low 5 bits of the head's first byte; must not be 31. */
 static int argument(slp_cbor *c, uint8_t info, uint64_t *ret) {
   if (info < 24) {
     c->at++;

@@ -1,12 +1,12 @@
-/* reader.c - asks for iterators and pages, and decides what the answers mean: more records to come, the end
- * of the shard, or an answer that only looks like the end. reading.h draws the states. A page enters the
- * queue only if it is complete and valid. */
+/* reader.c - asks for iterators and pages, and says what the answers mean: more to come, the end of the
+ * shard, or nonsense that only looks like it. reading.h draws the states. A page enters the merge only whole
+ * and valid. */
 #include "base/probe.h"
 #include "core/core.h"
 #include "core/loss.h"
 #include "core/start.h"
 
-/* Iterators of the services have at most 512 bytes. */
+/* The services give iterators of 512 bytes at most. */
 #define CURSOR_MAX 4096u
 
 static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host; }
@@ -14,8 +14,8 @@ static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s
 
 /* ---- failing ------------------------------------------------------------------------------------------ */
 
-/* Makes the call again after a wait, because failure f will pass. Of throttled calls in a row, every fifth is
- * reported to the user. */
+/* Makes the same call again after a back-off: the failure will pass. Every fifth throttled call is told to
+ * the user. */
 static void again_later(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   uint64_t now = slp_now_us(host_of(s));
@@ -39,22 +39,20 @@ static void again_later(slp_shard *s, const slp_fail *f) {
     slp_report_error(c, f, s, 0, s->reader.pace.fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "shard: call failed shard=%s class=%s try=%u wait_ms=%u", s->name->shard,
                  slp_class_name(f->class), s->reader.pace.fails, (unsigned)(wait / 1000));
-  /* however the waits are chosen, calls are never closer than the service allows */
+  /* No sequence of retries may ask faster than the service allows. */
   slp_reading_wait(s, slp_max_u64(slp_after_us(now, wait), slp_reading_sent_us(s) + SLP_PACE_FLOOR_US));
   slp_deliver_soon(c->engine); /* deliver.c may set the shard aside */
 }
 
-/* Gives the shard up. It becomes GONE even if it is ENDED, because it may still have unacknowledged
- * records. */
+/* Gives the shard up, even if it was read to its end but still has unacknowledged records. */
 static void stop_for_good(slp_shard *s) {
   slp_reader_stop(s);
   slp_reading_move(s, SLP_READER_GONE);
 }
 
-/* Stops a shard whose parent was given up after the shard was begun. No more records of it are read or handed
- * out. */
+/* Stops a shard that was begun and whose parent was given up: no more of it is read or handed out. */
 static void bar(slp_shard *s) {
-  if (s->ended_told) { /* nothing is left to stop, but its children must be barred too */
+  if (s->ended_told) { /* bars its children all the same */
     slp_lineage_set(s, SLP_SELECT_STOPPED);
     return;
   }
@@ -64,8 +62,7 @@ static void bar(slp_shard *s) {
   if (s->opened_told) slp_report_shard(s->consumer, s, SLOOP_SHARD_STOPPED);
 }
 
-/* Visits parents before children, so that a shard that waits is barred before its own children. Such children
- * may have been begun before their parent was listed. */
+/* Parents come first: a shard that waits is barred before its children, which may have begun without it. */
 void slp_reader_bar_kin(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s)) {
     if (!slp_lineage_wanted(s)) continue;
@@ -73,17 +70,16 @@ void slp_reader_bar_kin(slp_consumer *c) {
     if (idle && barred) slp_lineage_set(s, SLP_SELECT_BARRED);
     if (!idle && (barred || SLP_MUTANT(strangers_stop))) bar(s);
   }
-  slp_deliver_soon(c->engine); /* other shards may have waited for a barred shard, or for its bytes */
+  slp_deliver_soon(c->engine); /* others may have waited for a barred shard, or for its bytes */
   slp_pump_soon(c->engine);
 }
 
-/* Gives the shard up because of a failure that will not pass. No more records of it or of its children are
- * read. Records that are buffered are still handed out. */
+/* Gives the shard up after a failure that will not pass: nothing more of it or its children is read. What is
+ * buffered still goes out. */
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
-  /* find out whether it is still the same stream */
-  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0);
+  if (c->leases || f->class == SLP_REFUSED) slp_listing_soon(c, 0); /* is it still the same stream? */
   slp_reading_refused(s, f);
   stop_for_good(s);
   slp_order_take_back(s);
@@ -91,8 +87,8 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_reader_bar_kin(c);
   slp_order_update(s);
   slp_deliver_soon(c->engine);
-  /* SLP_TRIMMED: records are gone for good, so an operator must decide what to do. SLP_REFUSED: no worker can
-   * read here for now. Any other failure may be this worker's alone. */
+  /* If records are gone for good, an operator must say what to do. Any other failure may be this worker's
+   * alone. */
   if (c->leases)
     c->leases->ops->hopeless(c->leases, s,
                              f->class == SLP_TRIMMED   ? SLP_HOPELESS_PARK
@@ -102,7 +98,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
 }
 
 void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
-  if (slp_reading_state(s) == SLP_READER_GONE) /* the stop was reported when the reading failed */
+  if (slp_reading_state(s) == SLP_READER_GONE) /* it was told when its reading failed */
     slp_report_error(s->consumer, f, s, 0, 1, UINT64_MAX);
   else
     give_up(s, f);
@@ -110,8 +106,8 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
   slp_queue_drop(s);
 }
 
-/* Handles the answer that the service keeps nothing at the position where reading continues. Reading then
- * continues at the oldest record, unless the user wants it to stop at losses. */
+/* Handles that the service keeps nothing at our position: reading goes on at the oldest record, unless the
+ * user wants to stop at losses. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   if (slp_loss_trimmed(s, f->message)) {
     give_up(s, f);
@@ -123,15 +119,14 @@ static void trimmed(slp_shard *s, const slp_fail *f) {
   again_later(s, f);
 }
 
-/* Makes a listing decide what an answer means: the shard has ended, the shard is gone, or the service made a
- * mistake. unknown: 1 if the service did not know the shard. */
+/* Lets the listing say what an answer means: the shard ended, is gone, or the service erred. unknown: the
+ * service did not know the shard. */
 static void ask_listing(slp_shard *s, int unknown) {
   slp_reading_move(s, SLP_READER_CHECKING);
   s->reader.unknown = (uint8_t)unknown;
   s->reader.check_serial = slp_listing_next(s->consumer);
   slp_reading_failed(s);
-  /* A listing that is in flight may already show the children. If it does not, slp_reader_listed asks for
-   * another listing. */
+  /* A listing in flight may show the children; if it does not, slp_reader_listed asks for another. */
   if (unknown || !s->consumer->source->names_no_children || !slp_listing_is_out(s->consumer))
     slp_listing_soon(s->consumer, 0);
   slp_deliver_soon(s->consumer->engine);
@@ -157,12 +152,11 @@ static void failed(slp_shard *s, const slp_fail *f) {
       return;
     case SLP_TRIMMED: trimmed(s, f); return;
     case SLP_REFUSED:
-      /* without an error code the refusal may come from a proxy and not from the service */
-      if (!f->aws_code[0]) {
+      if (!f->aws_code[0]) { /* a proxy may have refused, and not the service */
         again_later(s, f);
         return;
       }
-      if (s->reader.cursor.n && !s->reader.relocated) { /* perhaps the service refused only this iterator */
+      if (s->reader.cursor.n && !s->reader.relocated) { /* perhaps only the iterator was bad */
         SLP_PROBE("reader: refused, perhaps for the iterator");
         s->reader.relocated = 1;
         slp_buf_clear(&s->reader.cursor);
@@ -182,11 +176,10 @@ static void failed(slp_shard *s, const slp_fail *f) {
   }
 }
 
-/* ---- asking for an iterator ------------------------------------------------------------------------- */
+/* ---- finding the place ------------------------------------------------------------------------------ */
 
-/* Chooses the position for a shard that starts at LATEST but needs another iterator before a record came: the
- * moment at which its first iterator was asked for. If the service can't find times to the millisecond,
- * reading begins earlier, and older records are passed over. */
+/* Chooses the place for "latest": the moment at which the shard was first asked for it. If the service finds
+ * no milliseconds, reading begins earlier, and older records are passed over. */
 static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
     rq->from.kind = SLP_POSITION_TIME;
@@ -198,7 +191,6 @@ static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   rq->from = slp_start_place(s);
 }
 
-/* Chooses the position for the iterator. */
 static void choose_place(slp_shard *s, slp_src_locate *rq) {
   rq->from = s->at.start;
   if (SLP_MUTANT(at_is_after) && s->at.start.kind == SLP_POSITION_AT) rq->from.kind = SLP_POSITION_AFTER;
@@ -210,7 +202,7 @@ static void choose_place(slp_shard *s, slp_src_locate *rq) {
   } else if (s->at.from_oldest) {
     rq->from.kind = SLP_POSITION_OLDEST;
   } else if (slp_has_taken(&s->at)) {
-    /* AT, not AFTER: if the first record is not `last`, records were trimmed */
+    /* AT, not AFTER: the first record must be the one we took, or something was trimmed. */
     rq->from.kind = SLP_POSITION_AT;
     rq->from.mark = s->at.last;
   }
@@ -237,8 +229,7 @@ static void on_located(slp_src_req *rq) {
     slp_buf_clear(&s->reader.cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
-    } else if (slp_buf_add_str(&s->reader.cursor, slp_buf_str(&l->cursor))) {
-      /* both buffers are limited to CURSOR_MAX, so only memory can be missing */
+    } else if (slp_buf_add_str(&s->reader.cursor, slp_buf_str(&l->cursor))) { /* CURSOR_MAX is kept */
       slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
     }
   }
@@ -252,7 +243,7 @@ static void on_located(slp_src_req *rq) {
     s->opened_told = 1;
     slp_report_shard(s->consumer, s, SLOOP_SHARD_OPENED);
   }
-  slp_reading_wait(s, 0); /* calls still count as failing until a page comes */
+  slp_reading_wait(s, 0); /* the failure is over only when a page comes */
 }
 
 uint32_t slp_reader_fails(const slp_shard *s) { return s->reader.pace.fails; }
@@ -261,7 +252,7 @@ uint32_t slp_reader_unlisted(const slp_shard *s) { return slp_await_listings(s) 
 
 static void locate(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  if (!s->reader.cursor.mem) { /* this is the shard's first call */
+  if (!s->reader.cursor.mem) { /* the first call of all */
     slp_buf_init(&s->reader.cursor, c->mem, CURSOR_MAX);
     slp_pace_init(&s->reader.pace);
   }
@@ -289,15 +280,15 @@ static void locate(slp_shard *s) {
 
 /* ---- fetching ------------------------------------------------------------------------------------------ */
 
-#define SHARE_BYTES_MIN (16u * 1024) /* least share of the budget for a shard */
+#define SHARE_BYTES_MIN (16u * 1024) /* no shard's share is less */
 
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   if (s->reader.cursor.n == 0) return 0; /* an iterator takes hardly any bytes */
   slp_source *source = s->consumer->source;
   slp_engine *e = s->consumer->engine;
   uint32_t limit;
-  /* The merge hands out nothing until every shard has a page. So the shares of all shards together must fit
-   * into the budget, and the share of one shard becomes smaller with the number of shards. */
+  /* Nothing can leave before every shard has a page. So a shard's share of the budget shrinks with their
+   * number, and all of them together stay within it. */
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(4, 2 * (uint64_t)slp_merge_count(&e->merge));
   uint64_t bytes = slp_pace_reserve(&s->reader.pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
@@ -305,8 +296,7 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max, unacked_n = slp_queue_unacked_n(s);
   if (buffered_most) most = slp_min_u64(most, buffered_most > unacked_n ? buffered_most - unacked_n : 1);
   *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
-  /* A push may bring no record for long, and every pushed shard has a fetch in flight. So no bytes are
-   * reserved: slp_calls_grow takes them as they come. */
+  /* A push may bring nothing for long, and every shard waits for one, so bytes are reserved as they come. */
   return source->pushes ? 0 : bytes;
 }
 
@@ -369,47 +359,41 @@ void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit) {
   }
 }
 
-/* ---- taking a page ----------------------------------------------------------------------------------- */
+/* ---- a page came ------------------------------------------------------------------------------------- */
 
 typedef struct page_facts {
-  /* n: records as the service counts them, an aggregate as one. largest: bytes of the largest record */
-  uint32_t n, largest;
-  int full; /* 1: more records wait in the shard after the page */
-  /* behind_ms: the lag that the page states, or -1. lag_ms: that lag, or the one that its records show */
-  int64_t behind_ms, lag_ms;
+  uint32_t n, largest;       /* records as the service counts them; bytes of the largest */
+  int full;                  /* 1: more waits behind the page */
+  int64_t behind_ms, lag_ms; /* as the page tells it; by its records, if it does not */
   uint64_t sent_us;
 } page_facts;
 
-/* Compares the page's last record with the last record taken. Returns -1 if it comes before, 0 if it is the
- * same, 1 if it comes after. */
+/* Returns -1, 0 or 1: where the page's last record stands against the last one taken. */
 static int last_side(const slp_shard *s, const slp_page *page) {
   const slp_rec *r = &page->recs[page->recs_n - 1];
   return slp_mark_side(&s->at.last, slp_rec_seq(page, r), r->sub);
 }
 
-/* Returns 1 if the page has only the record, or aggregate, from which reading continues, and that was taken
- * before. */
+/* Returns 1 if the page brings only the record, or aggregate, that we asked to go on from. */
 static int only_the_known(const slp_shard *s, const slp_page *page) {
   return page->recs_n > 0 && slp_has_taken(&s->at) && s->at.after_last && last_side(s, page) <= 0;
 }
 
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
-  /* the service counts an aggregate as one record */
-  page_facts p = {.n = (uint32_t)page->recs_n - page->extra_n,
+  page_facts p = {.n = (uint32_t)page->recs_n - page->extra_n, /* to the service an aggregate is one record */
                   .largest = page->largest_bytes,
                   .behind_ms = page->behind_ms,
                   .lag_ms = slp_lag_of_page(s, page),
                   .sent_us = s->reader.fetch.rq.sent_us};
   p.full = p.n > 0 && (p.n >= s->reader.fetch.limit ||
                        s->reader.fetch.body_bytes >= s->consumer->source->fetch_bytes_full);
-  /* a push brings all records there are, whatever was asked for */
-  if (s->consumer->source->pushes) p.full = 0;
+  if (s->consumer->source->pushes) p.full = 0; /* a push brings all there is, whatever was asked for */
   if (only_the_known(s, page)) p.n = 0;
   return p;
 }
 
-/* Learns how long pushed records take to arrive. Uses only events that the reader was waiting for: after a
- * pause, or from a new subscription, records come that could have come earlier. */
+/* Learns how long the service takes to push, but only from events that were waited for: after a pause, or
+ * from a new subscription, come records that might have come before. */
 static void learn_delay(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   const slp_page *page = s->reader.page;
@@ -420,17 +404,16 @@ static void learn_delay(slp_shard *s) {
                   f->rq.done_us);
 }
 
-/* Raises the watermark as far as the page allows. Returns 1 if it moved. */
+/* Raises the watermark, which no record still to come can precede. Returns 1 if it moved. */
 static int advance_watermark(slp_shard *s, const page_facts *p) {
   const slp_key *mark = slp_queue_watermark(s), before = *mark;
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
   int at_tip = p->behind_ms == 0 && !p->full;
   if (slp_has_taken(&s->at))
     slp_queue_set_watermark(s, s->at.tail_time, slp_mark_seq(&s->at.last), s->at.last.sub);
-  /* That a closed shard is at its tip does not raise its watermark to the present, because its children have
-   * records older than this answer. (kinesalite says that the lag is 0, and sends one page more, before it
-   * ends a shard.) After several empty pages the watermark is raised all the same: otherwise a closed shard
-   * that never ends would hold all other shards back for ever. */
+  /* The tip of a closed shard does not move its watermark, because its children hold records older than this
+   * answer. (kinesalite says 0 behind and one page more before it ends a shard.) After some empty pages it
+   * does, or a closed shard that never ends would hold back the others for ever. */
   int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
   if (closed && s->reader.pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {
@@ -444,14 +427,12 @@ static int advance_watermark(slp_shard *s, const page_facts *p) {
   return before.time != mark->time || before.seq.n != mark->seq.n;
 }
 
-/* To be called when a page came: forgets failures. */
 static void all_is_well(slp_shard *s) {
   slp_reading_fine(s);
   slp_await_forget(s);
   s->reader.lost_us = s->reader.relocated = 0;
 }
 
-/* Updates pace, tip, lag and watermark after a page was taken. */
 static void note_page(slp_shard *s, const page_facts *p) {
   slp_consumer *c = s->consumer;
   int moved = advance_watermark(s, p), nearer = p->behind_ms > 0 && slp_lag_told_ms(s) > p->behind_ms;
@@ -471,20 +452,18 @@ static void note_page(slp_shard *s, const page_facts *p) {
   }
 }
 
-/* An idle mark is kept only if it is at least this much later than the mark before. It serves only to show,
- * after a restart, that the next record follows without a gap. Each new one costs a write of the lease's
- * row. */
+/* A place where nothing came is kept only if it is this much later than the one before. It only shows, after
+ * a restart, that the next record follows without a gap, and a lease's row is written for it. */
 #define IDLE_STEP_MS 600000
 
-/* Keeps an idle mark: the position of an empty push, which says that no record came up to there. Reading can
- * continue after it even when the service no longer keeps the last record. */
+/* Keeps the place at which an empty push stands. Reading can go on behind it, even when the service no longer
+ * keeps the last record. */
 static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, p->sent_us);
   const slp_mark *before = s->at.idle.seq_n ? &s->at.idle : &s->at.last;
   if (!c->source->pushes || p->n || now_ms == INT64_MIN || s->at.idle_old) return;
-  /* an age that reaches back before 1970 proves nothing */
-  if (p->behind_ms < 0 || p->behind_ms > now_ms) return;
+  if (p->behind_ms < 0 || p->behind_ms > now_ms) return; /* an age that reaches before 1970 says nothing */
   if (place.n > SLP_SEQ_MAX || !slp_num_valid(place)) return;
   int64_t at_ms = now_ms - p->behind_ms;
   if (before->seq_n) {
@@ -498,8 +477,7 @@ static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
   if (c->leases && slp_queue_all_acked(s)) c->leases->ops->settled(c->leases, s, 1);
 }
 
-/* Moves s->reader.page into the shard's queue. Returns 0. Any other value means that it failed, and that the
- * failure was handled here. */
+/* Takes s->reader.page into the shard's queue. Returns 0; otherwise the failure was dealt with. */
 static int admit(slp_shard *s, const slp_src_req *rq) {
   slp_page *page = s->reader.page;
   uint32_t aggregates_n = page->aggregates_n;
@@ -538,7 +516,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
     if (slp_lineage_get(c, d->id)) continue;
     slp_shard *child = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
     if (!child) {
-      slp_listing_soon(c, 1000); /* no memory now; the listing will show the child again */
+      slp_listing_soon(c, 1000); /* no memory: the listing will show it again */
       continue;
     }
     slp_lineage_learn_keys(child, d);
@@ -551,20 +529,19 @@ static void add_children(slp_shard *s, const slp_page *page) {
   }
 }
 
-/* Tells the source to free what it keeps for the shard. */
+/* Lets the source free what it keeps for the shard. */
 static void leave(slp_shard *s) {
   const slp_source_ops *ops = s->consumer->source->ops;
   if (ops->leave) ops->leave(s->consumer->source, s->id);
 }
 
-/* Ends the reading of a shard that has no more records. */
 static void end(slp_shard *s) {
   slp_consumer *c = s->consumer;
   (void)slp_loss_end(s);
   leave(s);
   slp_reading_set_tip(s, 0);
   slp_reading_set_behind(s, 0);
-  slp_lag_forget(s); /* no more pages come that state a lag */
+  slp_lag_forget(s); /* no page will tell the lag any more */
   slp_reading_move(s, SLP_READER_ENDED);
   SLP_CHECK(c->sum.open_n > 0);
   c->sum.open_n--;
@@ -579,7 +556,7 @@ static void end(slp_shard *s) {
 }
 
 void slp_reader_told_end(slp_shard *s) {
-  /* Until the end is written in the lease table, another worker may have to read the shard again. */
+  /* Until the end is in the table, another worker may have to read the shard again. */
   if (s->consumer->leases) return;
   slp_reader_kept_end(s);
 }
@@ -598,8 +575,7 @@ static void drop_page(slp_shard *s) {
   slp_calls_give(s);
 }
 
-/* Takes a page after which more is to come. next: the next iterator; if it is empty, the next call asks for
- * one. */
+/* Takes a page that is whole, when more is to come. If it has no next iterator, a new one is asked for. */
 static void took(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
   page_facts p = facts_of(s, s->reader.page);
@@ -631,10 +607,9 @@ static void took(slp_shard *s, slp_str next) {
       slp_loss_note_quiet(s, c->source->pushes ? -1 : p.behind_ms, p.sent_us, slp_reading_at_tip(s)) &&
       c->clear_places && slp_queue_all_acked(s))
     c->leases->ops->settled(c->leases, s, 1);
-  if (!next.n) p.full = 0; /* do not hurry because of an answer that lacks its iterator */
+  if (!next.n) p.full = 0; /* a page that lacks something is no reason to hurry */
   int seeks_tip = p.behind_ms < 0 && !slp_reading_at_tip(s), behind = p.full || p.behind_ms > 0 || seeks_tip;
-  /* see SLP_PACE_EMPTIES_AT_TIP */
-  int full = p.full || (seeks_tip && next.n && !p.n && !slp_has_taken(&s->at));
+  int full = p.full || (seeks_tip && next.n && !p.n && !slp_has_taken(&s->at)); /* SLP_PACE_EMPTIES_AT_TIP */
   uint64_t wait = slp_pace_wait_us(&s->reader.pace, full, behind, c->o->poll_ms, c->floor_learned, dice(s));
   uint64_t at_us = slp_after_us(s->reader.fetch.rq.sent_us, wait);
   uint64_t slack_us = slp_pace_slack_us(wait, p.full, behind, c->o->poll_ms);
@@ -646,10 +621,9 @@ static void took(slp_shard *s, slp_str next) {
   slp_consumer_check(c);
 }
 
-/* Takes the last page of a shard, which names all children. */
 static void last_page(slp_shard *s) {
   page_facts p = facts_of(s, s->reader.page);
-  /* the ids of the children lie in the page, so add the children before the page is reused */
+  /* The children's ids lie in the page, so they are added before it may be recycled. */
   add_children(s, s->reader.page);
   if (admit(s, &s->reader.fetch.rq)) return;
   note_page(s, &p);
@@ -663,19 +637,18 @@ static void bad_answer(slp_shard *s, const char *what) {
   again_later(s, &f);
 }
 
-/* Returns 1 if the page's last record was not taken before. */
 static int brings_news(const slp_shard *s, const slp_page *page) {
   return page->recs_n > 0 && !slp_queue_knows(s, page, &page->recs[page->recs_n - 1]);
 }
 
-/* Handles the page of a paused shard: its first record shows the lag, and no record is taken. */
+/* A paused shard: its next record shows how far behind the shard is, and is not taken. */
 static void peeked(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!slp_has_taken(&s->at) &&
-      s->at.start.kind != SLP_POSITION_AT) { /* the page's first record is now the known start */
+      s->at.start.kind != SLP_POSITION_AT) { /* the start is known by this record now */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
-    /* a new subscription at "latest" would begin after this record */
+    /* A new subscription to "latest" would begin behind this record. */
     if (s->consumer->source->pushes) slp_buf_clear(&s->reader.cursor);
   }
   all_is_well(s);
@@ -688,11 +661,10 @@ static void peeked(slp_shard *s) {
   slp_consumer_check(s->consumer);
 }
 
-/* Returns 1 if a pushed shard has ended although no event says so. Two conditions must hold: the event has no
- * records and a lag of 0; and it is the first event of a subscription that was begun after the shard was
- * known to be closed, so that all records existed before. An event of an older subscription proves nothing:
- * it may be older than the listing, because it waits in the connection while the process is frozen or has no
- * room for it. */
+/* Returns 1 if a pushed shard has ended without saying so: nothing moves, and the event is the first of a
+ * subscription begun after the shard was known to be closed. So all records were there before. An event of an
+ * older subscription proves nothing: it may be older than the listing, because it waits in the connection
+ * while the process is frozen or has no room for it. */
 static int ends_in_silence(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
@@ -702,14 +674,12 @@ static int ends_in_silence(slp_shard *s) {
   return 0;
 }
 
-/* An answer may say that a closed shard has ended although records are left. So it counts only if it comes
- * this many times in a row. */
+/* An answer that calls a closed shard ended while records are left is wrong, so it must come twice. */
 #define END_CLAIMS 2u
 
 static void end_with_children(slp_shard *s);
 
-/* Returns 1 if the page names all children of the shard. Children that can't be children of this shard are
- * ignored, because they would never be read. */
+/* Returns 1 if the page names all children. Impossible children are not taken: they'd never be read. */
 static int names_children(slp_shard *s, const slp_page *page) {
   if (!page->children_n) return 0;
   if (!page->children_bad && slp_lineage_may_have(s, page->children, page->children_n))
@@ -720,7 +690,6 @@ static int names_children(slp_shard *s, const slp_page *page) {
   return 0;
 }
 
-/* Decides what the page means, by its next iterator, its children and its records. */
 static void judge(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!page->next.n && !page->children_n && !page->records_given) {
@@ -740,7 +709,7 @@ static void judge(slp_shard *s) {
     last_page(s);
   } else if (brings_news(s, page)) {
     SLP_PROBE("reader: records, and neither iterator nor children");
-    took(s, (slp_str){NULL, 0}); /* only an answer without new records can mean the end */
+    took(s, (slp_str){NULL, 0}); /* only an empty answer can mean the end */
   } else {
     SLP_PROBE("reader: the listing is asked whether it has ended");
     drop_page(s);
@@ -775,12 +744,11 @@ static void on_fetched(slp_src_req *rq) {
   }
 }
 
-/* ---- a listing decides -------------------------------------------------------------------------------- */
+/* ---- the listing answered ----------------------------------------------------------------------------- */
 
-/* Ends the shard, because a listing shows its end. gone: 1 if the service no longer knows the shard. */
 static void ended_by_listing(slp_shard *s, int gone) {
   if (gone) slp_loss_tell(s, NULL, 0, "the shard is not listed any more; records not yet read are lost");
-  if (s->consumer->leases) { /* the listing that shows the end also shows the children */
+  if (s->consumer->leases) { /* the listing that shows the end also names the children */
     slp_shard_desc children[8];
     size_t n = slp_listing_children(s->consumer, s->id, children, SLP_COUNT(children));
     s->consumer->leases->ops->children(s->consumer->leases, s, children, n);
@@ -788,9 +756,8 @@ static void ended_by_listing(slp_shard *s, int gone) {
   end(s);
 }
 
-/* Ends a shard that is listed closed and was read to its end, if all its children are listed. While the
- * stream takes records, there must be children: without them the end of the shard would be reported as the
- * end of everything. */
+/* Ends a shard that is read to its end and listed closed. In a stream that takes records it must have
+ * children: without them its end would be told as the end of all there is to read. */
 static void end_with_children(slp_shard *s) {
   slp_consumer *c = s->consumer;
   if (slp_lineage_has_all_children(s) || slp_listing_ended(c)) {
@@ -806,7 +773,6 @@ static void end_with_children(slp_shard *s) {
   ended_by_listing(s, 0);
 }
 
-/* Handles a listing that lacks the shard: waits for another listing, or ends the shard. */
 static void not_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
   s->reader.check_serial = slp_listing_next(c);
@@ -825,8 +791,8 @@ void slp_reader_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   if (slp_reading_state(s) != SLP_READER_CHECKING) return;
-  /* If no page of this source names children (names_no_children), a page without a next iterator surely is
-   * the end. Then even a listing that was begun earlier may decide, if it shows all children. */
+  /* If pages name no children (names_no_children), a page without a next iterator is the end, and any listing
+   * may show the children. */
   int certain = c->source->names_no_children && !s->reader.unknown;
   if (s->reader.check_serial > slp_listing_done(c) && !(certain && slp_lineage_has_all_children(s))) {
     if (certain) slp_listing_soon(c, 0);
@@ -858,9 +824,9 @@ void slp_reader_listed(slp_shard *s) {
   again_later(s, &f);
 }
 
-/* ---- cancelling, reading again, stopping ------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------------- */
 
-/* Cancels the call in flight, and removes the shard from those that want to call. */
+/* Cancels the call in flight and the wish for another. */
 static void call_off(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_reading_call_off(s);
@@ -888,22 +854,19 @@ void slp_reader_ask_less(slp_shard *s) {
   slp_reading_wait(s, 0);
 }
 
-/* Returns 1 if the shard's records can be fetched again. */
 static int may_read_again(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   return state == SLP_READER_WAITING || state == SLP_READER_LOCATING || state == SLP_READER_FETCHING ||
          (state == SLP_READER_ENDED && slp_lineage_is_listed(s));
 }
 
-/* Makes the shard ask for an iterator at its new position, `last`. */
 static void read_again(slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   call_off(s);
   slp_buf_clear(&s->reader.cursor);
   s->at.after_last = 0;
   slp_lag_forget(s);
-  /* the shard is read again, so its children wait for it */
-  if (state == SLP_READER_ENDED) s->consumer->sum.open_n++;
+  if (state == SLP_READER_ENDED) s->consumer->sum.open_n++; /* the shard's children wait for it again */
   if (state != SLP_READER_WAITING) slp_reading_move(s, SLP_READER_WAITING);
   slp_order_update(s);
   slp_reading_at_once(s);
