@@ -4,28 +4,33 @@
  *  - The least program calls sloop_opts_init(), sets stream and on_batch, calls sloop_open() and
  *    sloop_start(), and runs the loop. on_batch gives each batch back by sloop_batch_done(). At the end it
  *    calls sloop_stop(), and sloop_close() in the callback of that. test/embed/print.c is such a program.
- *  - Call it only on the thread that runs the loop given to sloop_open(). Another thread may read the records
- *    of a batch that is out: sloop_batch_count(), sloop_batch_at() and sloop_batch_behind_ms() are the
- *    exceptions. For everything else it wakes the loop by uv_async_send(): the callback of the uv_async_t
- *    runs on the loop's thread and may call everything here. Several threads may each have a loop and
- *    consumers of their own. The library calls curl_global_init() itself.
- *  - It never blocks, and never runs one of your callbacks before it returns. One exception:
- *    sloop_shard_stats_each().
- *  - Every function may be called from inside any callback. One exception: the callback of
- *    sloop_shard_stats_each() may call nothing of its consumer.
+ *  - Call these functions only on the thread that runs the loop given to sloop_open(). On another thread only
+ *    these three may be called, on a batch that is out: sloop_batch_count(), sloop_batch_at() and
+ *    sloop_batch_behind_ms(). For everything else that thread calls uv_async_send(): the callback of the
+ *    uv_async_t runs on the loop's thread and may call every function. Several threads may each have a loop
+ *    and consumers of their own. The library calls curl_global_init() itself.
+ *  - Functions that concern no consumer may be called on any thread, also before there is a loop: those that
+ *    return a name, a text or a version, those that set defaults (*_init), and sloop_opts_set().
+ *  - No function blocks, and none runs one of your callbacks before it returns. Two exceptions:
+ *    sloop_shard_stats_each() calls `each`, and every function may call alloc of the options.
+ *  - Every function may be called from inside any callback. Two exceptions: `each` of
+ *    sloop_shard_stats_each() may call nothing of its consumer, and alloc nothing of the library.
  *  - Your program has to ignore SIGPIPE: signal(SIGPIPE, SIG_IGN). libuv (the port of metrics, the sandbox)
  *    and OpenSSL write to a peer without looking whether it has left, and the signal would end the process.
  *    Ignore SIGXFSZ too if leases are in a file (store "sqlite:FILE") and the size of files is limited
  *    (ulimit -f). Signals belong to the program, so the library does not touch them.
  *  - An int result of 0 is success; a negative one is SLOOP_E* or libuv's UV_E*. Any function may also return
- *    UV_ENOMEM. A function that takes a callback and returns 0 makes that callback once, on a later turn of
- *    the loop. If it returns an error, the callback never comes. One exception: sloop_close() drops the
- *    callback of a pending sloop_list().
+ *    UV_ENOMEM. If a function that takes a callback returns 0, the callback is called once, on a later turn
+ *    of the loop. If it returns an error, the callback is never called. One exception: sloop_close() drops
+ *    the callback of a pending sloop_list().
  *  - After sloop_close() a consumer may still be given to any function, until the callback of sloop_close()
- *    has returned. Functions that return an int then return SLOOP_ESTATE. Without such a callback the
- *    consumer must not be used any more.
- *  - Strings and structs that you pass are copied. What a callback is given lives until the callback returns.
- *    How long the result of a function lives is said at that function. Exceptions are named where they are.
+ *    has returned. Functions that return an int then return SLOOP_ESTATE. sloop_arg() and sloop_loop() still
+ *    answer, sloop_worker() returns "", sloop_shard_stats_each() calls nothing, and sloop_stats_get() gives
+ *    zeros as soon as the consumer is taken apart. If sloop_close() was given no callback, the consumer must
+ *    not be used once sloop_close() has returned.
+ *  - Strings and structs that you pass are copied, and what a callback is given lives until the callback
+ *    returns, unless a comment says otherwise. How long the result of a function lives is said at that
+ *    function.
  *  - _ms is milliseconds, _us microseconds, _bytes bytes. _at_ms is Unix time in milliseconds, and so are
  *    since_ms and until_ms of sloop_loss_t and refused_until_ms of sloop_lease_t.
  *  - why, why_size: room for one line that says why a function failed. It is cut to fit, ended by a NUL, and
@@ -60,7 +65,9 @@ typedef struct sloop_batch_s sloop_batch_t; /* records, yours until sloop_batch_
 /* A function says which of these it returns. All of them but EOWNED and ENOWORKER may come by on_error,
  * besides UV_E* of the network. sloop_admin_*() also end with EOWNED, ENOWORKER, EPOSITION and ELEASE.
  * ETOOBIG: an answer is larger than the room for it, or a token would be larger than 64 MiB. ESTATE by
- * on_error: a record was given back retry_max times. */
+ * on_error: a record was given back retry_max times. EBEHIND comes once when the lag of a shard exceeds 80 %
+ * of the time for which the stream keeps records, and again only after the lag was below 70 %. It is not
+ * fatal. */
 #define SLOOP_ERRORS(X)                                                                                \
   X(EAUTH, -5001, "credentials missing, expired or refused")                                           \
   X(EACCESS, -5002, "the service says this identity may not do that")                                  \
@@ -92,8 +99,8 @@ enum {
 /* Returns the name of a code, without its prefix: "ETHROTTLE". Knows libuv's codes too; 0 is "OK", any
  * other number "UNKNOWN". Never NULL; static. */
 SLOOP_EXTERN const char *sloop_err_name(int err);
-/* Returns a sentence about the code: "success" for 0, "unknown error" for a number that is none. Never
- * NULL; static. */
+/* Returns a sentence about the code: "success" for 0, "unknown error" for a number that is no error code.
+ * Never NULL; static. */
 SLOOP_EXTERN const char *sloop_strerror(int err);
 /* Returns the versions that the library was built with, for bug reports: "sloop/0.1.0 libuv/1.44.2
  * libcurl/7.88.1 ...". Static. */
@@ -103,20 +110,22 @@ SLOOP_EXTERN const char *sloop_version(void);
 /* Returns the same version as a number. SLOOP_VERSION_NUM is the version of the header, for comparison. */
 SLOOP_EXTERN uint32_t sloop_version_num(void);
 
-/* Until the first listing of the shards has come, an error that waiting can't mend is fatal: no such
- * stream, no credentials, no right, a refused request, a start that makes no sense. With leases the same
- * holds for the lease table until this worker has joined. Afterwards calls are tried again for ever, and
- * two errors are fatal. SLOOP_ENOSTREAM: the stream was deleted and made again, or its table has another
- * one and, without leases, all of this one is read. SLOOP_ELEASE: this worker's id is another living
- * worker's, or its row can't be used. */
+/* Until the first listing of the shards has come, an error that waiting can't mend is fatal: no such stream,
+ * no credentials, no right, a refused request, a start that makes no sense. With leases the same holds for
+ * the lease table until this worker has joined. Afterwards calls are tried again for ever, and two errors are
+ * fatal. SLOOP_ENOSTREAM: the stream was deleted and made again, or (DynamoDB) the table has a new stream
+ * and, in a consumer without leases, the old one is read to its end. SLOOP_ELEASE: this worker's id is
+ * another living worker's, or its row can't be used. */
 typedef struct sloop_error_s {
   int code;               /* SLOOP_E* or UV_E* */
-  int fatal;              /* 1: the consumer has stopped by itself. Give back what is out and call
-                             sloop_close(). Leases that it had are not released: other workers take them
-                             when they have run out */
+  int fatal;              /* 1: the consumer has stopped by itself: nothing more is fetched or handed over,
+                             and a pending sloop_seek() gets this code. Give back what is out and call
+                             sloop_close(); sloop_stop() may be called before, unless it was already.
+                             Leases that the consumer had are not released: other workers take them when
+                             they have run out */
   int http_status;        /* 0: no answer arrived */
   uint32_t attempt;       /* which try has failed. 1: the first one, 2: the first retry */
-  uint64_t retry_in_ms;   /* UINT64_MAX: will not be retried */
+  uint64_t retry_in_ms;   /* UINT64_MAX: this call is not retried; see fatal */
   const char *aws_code;   /* e.g. "ExpiredIteratorException", or "" */
   const char *request_id; /* or "" */
   const char *shard;      /* or "" when the error concerns the whole stream */
@@ -148,10 +157,10 @@ typedef struct sloop_record_s {
   uint64_t epoch;        /* of the lease it was read by; a later owner's is greater. 0 without leases */
   uint32_t attempt;      /* 1 for the first time this record is handed over */
   uint32_t flags;        /* SLOOP_REC_* */
-  sloop_str_t event;     /* DynamoDB: INSERT, MODIFY, REMOVE. Kinesis: length 0, and of the next three too */
-  sloop_str_t event_id;  /* DynamoDB: eventID */
-  sloop_str_t user;      /* DynamoDB: the JSON of "userIdentity", when the change has one */
-  sloop_str_t whole;     /* DynamoDB: the JSON of the whole record, untouched */
+  sloop_str_t event; /* DynamoDB: INSERT, MODIFY, REMOVE. Kinesis: empty, as are event_id, user and whole */
+  sloop_str_t event_id; /* DynamoDB: eventID */
+  sloop_str_t user;     /* DynamoDB: the JSON of "userIdentity", when the change has one */
+  sloop_str_t whole;    /* DynamoDB: the JSON of the whole record, untouched */
 } sloop_record_t;
 
 /* Returns how many records a batch has: 1 or more. They are of one consumer, and those of a shard are in
@@ -165,16 +174,18 @@ SLOOP_EXTERN const sloop_record_t *sloop_batch_at(const sloop_batch_t *b, size_t
  * unknown. */
 SLOOP_EXTERN int64_t sloop_batch_behind_ms(const sloop_batch_t *b);
 /* Tells whether acknowledging this record still has an effect. Whoever holds batches for long asks right
- * before a step that can't be undone. Returns 1 if it has. Returns 0 if it has none at this moment: the
- * lease deadline has passed, so this worker can't prove that it lives, and another worker may soon take
- * the shard; ask again later. Returns -1 if it never has again: the lease is lost or was given up, or the
- * consumer was moved or closed. Looks at the clock, not at the lease table. */
+ * before a step that can't be undone. Returns 1 if it has. Returns 0 if it has none at this moment: the lease
+ * deadline has passed, so this worker can't prove that it lives, and another worker may soon take the shard;
+ * ask again later. Returns -1 if it never has again: the lease is lost or was given up, or the consumer was
+ * moved or closed. Without leases it returns 1 until the consumer is moved or closed. Looks at the clock, not
+ * at the lease table. */
 SLOOP_EXTERN int sloop_batch_owned(sloop_batch_t *b, size_t index);
 /* Sets a pointer of yours that the batch carries until it is given back. The library never looks at it or
  * frees it. NULL until it is set. */
 SLOOP_EXTERN void sloop_batch_set_data(sloop_batch_t *b, void *data);
 SLOOP_EXTERN void *sloop_batch_data(const sloop_batch_t *b);
-/* Acknowledges one record: you are finished with it. In any order, as often as you like. */
+/* Acknowledges one record: you are finished with it. In any order, as often as you like. Takes effect at
+ * once: a checkpoint may pass the record while you still hold the batch. */
 SLOOP_EXTERN void sloop_batch_ack(sloop_batch_t *b, size_t index);
 /* Gives the batch back. Its first `acked` records, and those marked by sloop_batch_ack(), are
  * acknowledged. The others are handed over again, flagged SLOOP_REC_REDELIVERED: after 100 ms, doubled
@@ -185,23 +196,26 @@ SLOOP_EXTERN void sloop_batch_done(sloop_batch_t *b, size_t acked);
 /* ---- positions ----------------------------------------------------------------------------- */
 typedef enum {
   SLOOP_LATEST = 1, /* what arrives from now on. If a call fails before the first record has come, reading
-                       begins again by time, earlier by at most a second and the duration of a call */
+                       starts over by time, up to a second plus the duration of a call before the original
+                       start */
   SLOOP_OLDEST,     /* everything the stream still keeps */
   SLOOP_AT_TIME,    /* what arrived at at_ms or later */
   SLOOP_AT_SEQ,     /* the record with seq and sub in shard is the first one. As start, and in
                        sloop_seek(), only that shard and its descendants are read */
   SLOOP_AT_TOKEN,   /* token holds the positions of all shards. It is from sloop_save(), or from bloop, a
                        Python library with the same format */
-  SLOOP_AFTER_SEQ,  /* behind the record with seq and sub in shard. The library tells such a position; you
-                       may pass it to sloop_checkpoint_at() alone */
-  SLOOP_AT_END      /* the shard is read to its end. Told and passed as SLOOP_AFTER_SEQ is */
+  SLOOP_AFTER_SEQ,  /* behind the record with seq and sub in shard. Occurs in positions that you are
+                       given. Only sloop_checkpoint_at() accepts it */
+  SLOOP_AT_END      /* the shard is read to its end. Occurs in positions that you are given. Only
+                       sloop_checkpoint_at() accepts it */
 } sloop_position_kind_t;
 /* A place in a stream or in a shard: where to start, where to seek, where a lease stands. It lies by value
  * in other structs and therefore never grows. Members that the kind does not use are ignored in a position
  * that you pass, and are 0 or NULL in one that you are given. */
 typedef struct sloop_position_s {
   sloop_position_kind_t kind; /* says which of the other members are used */
-  int64_t at_ms;              /* AT_TIME; a number that looks like Unix seconds is refused */
+  int64_t at_ms;     /* AT_TIME. SLOOP_EOPTION: it is negative, or from 10^9 to 10^11 - 1, which looks like
+                        Unix seconds */
   const char *shard; /* AT_SEQ, AFTER_SEQ: shard id. As start, and in sloop_seek(), the end of an id is
                         enough */
   const char *seq;   /* AT_SEQ, AFTER_SEQ: sequence number, decimal, NUL-ended */
@@ -238,8 +252,10 @@ typedef struct sloop_shard_event_s {
  * no such constant. Static. */
 SLOOP_EXTERN const char *sloop_shard_event_name(sloop_shard_event_kind_t kind);
 
+/* What happened to this worker or to a lease. Before a colon stand the members of sloop_lease_event_t that
+ * are set, besides kind and worker. */
 typedef enum {
-  SLOOP_LEASE_JOINED = 1,    /* worker: this worker is registered under that instance */
+  SLOOP_LEASE_JOINED = 1,    /* this worker is registered, under the instance in worker */
   SLOOP_LEASE_EVICTED,       /* others took this worker for dead: it has lost every lease, and registers
                                 again */
   SLOOP_LEASE_SUSPENDED,     /* it can't prove that it lives: nothing is handed over until it can */
@@ -284,16 +300,16 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 /* Names that end in _now are levels. Names that end in _peak, _max or _p999 are of the time since the
- * consumer was opened. All others count from then on and only grow. Some are of all joined consumers
+ * consumer was opened. All others are totals since the consumer was opened. Some are of all joined consumers
  * together, because these share their calls, memory and loop: calls, calls_failed, buffered_bytes_now,
- * buffered_bytes_peak, turn_us_p999, turn_us_max and hold_us_max. retries and throttles contain those of the
- * shared calls as well.
+ * buffered_bytes_peak, turn_us_p999, turn_us_max and hold_us_max. retries and throttles are this consumer's
+ * own, plus those that happened inside calls of joined consumers.
  *
- * behind_ms_now is the lag of the shard that is furthest behind; UINT64_MAX: the lag of at least one shard
- * is unknown. behind_unknown_ms_now is how long the lag of some shard has been unknown; UINT64_MAX: all
- * are known. tip_now counts shards that are at their tip with every record acknowledged. tip_age_ms_now is
- * the time since the tip was last checked, of the shard that was checked longest ago; UINT64_MAX: not
- * every shard is at its tip. aggregates counts records of the stream that were expanded. */
+ * behind_ms_now is the lag of the shard that is furthest behind; UINT64_MAX: the lag of at least one shard is
+ * unknown. behind_unknown_ms_now is how long a shard's lag has been unknown; UINT64_MAX: all are known.
+ * tip_now counts shards that are at their tip with every record acknowledged. tip_age_ms_now is the time
+ * since the tip of the shard was checked whose last check was longest ago; UINT64_MAX: a shard is not at its
+ * tip. aggregates counts the aggregates of the stream that were expanded into their records. */
 #define SLOOP_STATS(X)                                                                                 \
   X(records, "records", "handed to on_batch")                                                          \
   X(payload_bytes, "bytes", "of those records")                                                        \
@@ -358,20 +374,22 @@ SLOOP_EXTERN void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size);
 typedef enum {
   SLOOP_SHARD_IS_READ = 1,       /* records are asked for */
   SLOOP_SHARD_IS_AT_TIP,         /* at_tip is 1 */
-  SLOOP_SHARD_WAITS_FOR_YOU,     /* its records are out with you, or all your batches are, or you gave some
-                                    back. Or it has no records, and what is out with you takes the room to
-                                    fetch any. Or you are to name its end (SLOOP_SHARD_READ_OUT) */
-  SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are fetched, and those of another shard go first: other. Or
-                                    it has no records, and other shards take all the room or all calls */
+  SLOOP_SHARD_WAITS_FOR_YOU,     /* its records are out with you; or batches_out_max batches are; or records
+                                    that you gave back wait to be redelivered. Or it has no records, and
+                                    what is out with you takes the room to fetch any. Or you are to name
+                                    its end (SLOOP_SHARD_READ_OUT) */
+  SLOOP_SHARD_WAITS_FOR_ANOTHER, /* its records are fetched, and those of another shard go first (see
+                                    other). Or it has no records, and other shards take all the room or
+                                    all calls */
   SLOOP_SHARD_FAILS,             /* its calls fail, or one has had no answer for seconds, or no listing
-                                    shows the shard or its children yet: error, fails */
+                                    shows the shard or its children yet (see error and fails) */
   SLOOP_SHARD_IS_SUSPENDED,      /* this worker can't prove that it lives */
   SLOOP_SHARD_IS_PAUSED,         /* by sloop_pause() */
-  SLOOP_SHARD_IS_GIVEN_UP,       /* without leases only: it was stopped, and on_error told why: error */
+  SLOOP_SHARD_IS_GIVEN_UP,       /* without leases only: it was stopped, and on_error told why (see error) */
   SLOOP_SHARD_IS_PARKED,         /* nobody reads it until sloop_admin_release() */
   SLOOP_SHARD_IS_REFUSED,        /* nobody reads it, because the service refuses its position. A worker
                                     tries it again later */
-  SLOOP_SHARD_WAITS_FOR_PARENT   /* its parent must be read to its end first: other */
+  SLOOP_SHARD_WAITS_FOR_PARENT   /* its parent must be read to its end first (see other) */
 } sloop_shard_state_t;
 /* Returns the state as a metric's label has it: "reading", "at_tip", "waiting_for_user",
  * "waiting_for_shard", "failing", "suspended", "paused", "given_up", "parked", "refused",
@@ -382,13 +400,13 @@ typedef struct sloop_shard_stats_s {
   const char *shard;     /* shard id */
   uint64_t epoch;        /* of its lease: each new owner has a greater one. 0 without leases */
   int64_t behind_ms;     /* the greater of two: the age of the oldest fetched record that is not
-                            acknowledged; the lag that the last good answer told, plus the time since. The
-                            second is 0 while that answer told 0 and is at most poll_ms + 1 s old (pushed:
-                            the last event at most 10 s). -1: unknown, or read to its end */
+                            acknowledged; the lag by the last good answer, plus the time since. But the
+                            second is 0 as long as that answer said 0 and is no older than poll_ms + 1 s
+                            (pushed: 10 s). -1: unknown, or read to its end */
   uint64_t unacked;      /* records that are fetched and not acknowledged */
   int paused, at_tip;    /* 0 or 1. at_tip: behind_ms is 0, and the last answer was empty */
   sloop_position_t from; /* with leases: where this worker began to read it, without the shard's id. kind
-                            0: at its beginning */
+                            0: at its beginning. Without leases: kind 0 */
   sloop_shard_state_t state;
   uint32_t fails;       /* FAILS: calls that failed in a row */
   int64_t state_ms;     /* how long it has been in this state; -1: not known */
@@ -399,10 +417,10 @@ typedef struct sloop_shard_stats_s {
                            states */
 } sloop_shard_stats_t;
 /* Calls `each` for shards, in no defined order, before it returns: for all that are read or were given up,
- * for those that were read to their end until SLOOP_SHARD_ENDED is told, and for those whose parent is
- * being read. The worker that leads also tells the shards that are parked or refused, 100 at most; where
- * the schema has no leader, the first worker does. A shard that is not read has epoch 0 and behind_ms -1.
- * `each` must not call anything of this consumer. */
+ * for those that were read to their end until SLOOP_SHARD_ENDED is told, and for those whose parent is being
+ * read. The worker that leads also tells the shards that are parked or refused, 100 at most; where the schema
+ * has no leader, the worker that compares the stream with the table does. A shard that is not read has epoch
+ * 0 and behind_ms -1. `each` must not call anything of this consumer. */
 SLOOP_EXTERN void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg),
                                          void *arg);
 
@@ -419,8 +437,8 @@ typedef struct sloop_creds_s {
 SLOOP_EXTERN void sloop_creds_init_sized(sloop_creds_t *c, size_t size);
 typedef struct sloop_creds_req_s sloop_creds_req_t; /* yours until sloop_creds_done() */
 /* Answers a creds callback: exactly once, at once or later, also after sloop_close(). Pass status 0 and
- * creds, or any negative status and a sentence that says why (may be NULL). on_error then tells
- * SLOOP_EAUTH with that sentence. */
+ * creds, or a negative status (SLOOP_E* or UV_E*) and a sentence that says why (may be NULL). on_error then
+ * tells SLOOP_EAUTH with that sentence. */
 SLOOP_EXTERN void sloop_creds_done(sloop_creds_req_t *rq, int status, const sloop_creds_t *creds,
                                    const char *why);
 
@@ -446,13 +464,14 @@ typedef enum {
   SLOOP_RETRIEVAL_PUSH,     /* pushed, or the consumer fails. At the start: SLOOP_EACCESS without the right
                                to describe or register the registered consumer; SLOOP_EREFUSED if the
                                stream has no room for it; SLOOP_ESTREAMBUSY if it was not ACTIVE within a
-                               minute, because it is being registered or deregistered. Once it was ACTIVE,
-                               on_error tells failures to get it back, and they are tried again */
+                               minute, because it is being registered or deregistered. After it was ACTIVE,
+                               losing it is not fatal: on_error tells, and it is tried again */
   SLOOP_RETRIEVAL_AUTO /* pushed while the registered consumer is there and its subscriptions bring events,
-                          else polled. on_error tells when the stream is polled instead; from then on a
-                          subscription is tried again. The log says which and why */
+                          else polled. on_error tells when the stream is polled instead. Push is then tried
+                          again after a minute, and less and less often, down to once an hour. The log says
+                          which of the two is in use, and why */
 } sloop_retrieval_t;
-/* What to do with a shard whose position was trimmed: the stream keeps the records behind it no longer. */
+/* What to do with a shard whose position was trimmed: the stream no longer keeps the records after it. */
 typedef enum {
   SLOOP_TRIMMED_STOP = 1, /* the shard stops, and its children are not read */
   SLOOP_TRIMMED_CONTINUE  /* the shard is read from its oldest record on, after on_loss */
@@ -474,8 +493,8 @@ typedef enum {
                                   until you name its end */
 } sloop_checkpoints_t;
 
-/* The comment behind a member begins with its default. A number out of its range makes sloop_open() fail,
- * and no option changes afterwards. The struct and its texts may be freed when sloop_open() has returned;
+/* The comment behind a member begins with its default. A number out of its range makes sloop_open() fail, and
+ * options can't be changed afterwards. The struct and its texts may be freed when sloop_open() has returned;
  * what join, alloc_ctx and arg point to is not copied. */
 typedef struct sloop_opts_s {
   size_t size; /* set by sloop_opts_init() */
@@ -488,13 +507,14 @@ typedef struct sloop_opts_s {
   const char *profile;    /* NULL: AWS_PROFILE or "default" */
   const char *ca_bundle;  /* NULL: AWS_CA_BUNDLE, else the system's. Else a file of certificates */
   const char *user_agent; /* NULL: "sloop/VERSION" */
-  sloop_t *join; /* NULL. Else an open consumer that was not started yet; the loop of sloop_open() must be
-                    its loop. Both share connections, credentials, memory and the order by time. These
-                    options are then the first consumer's, and what is set here is ignored: region,
-                    endpoint, profile, ca_bundle, user_agent, wire, in_flight_max, buffered_bytes_max,
-                    order, order_wait_ms, batches_out_max, batch_records_max, batch_bytes_max, alloc,
-                    alloc_ctx, store_endpoint, and whether creds is asked (once the first consumer is
-                    closed, another one's creds is called). Joined consumers may be closed in any order */
+  sloop_t *join; /* NULL. Else a consumer that was not started or closed yet, or SLOOP_EOPTION. Its loop is
+                    used, whatever loop sloop_open() is given. Both share connections, credentials, memory
+                    and the order by time. These options are then the first consumer's, and what is set
+                    here is ignored: region, endpoint, profile, ca_bundle, user_agent, wire, in_flight_max,
+                    buffered_bytes_max, order, order_wait_ms, batches_out_max, batch_records_max,
+                    batch_bytes_max, alloc, alloc_ctx, store_endpoint, and creds: the first consumer's is
+                    called, or after its close that of another one. Joined consumers may be closed in any
+                    order */
   /* The stream. */
   sloop_position_t start;    /* SLOOP_LATEST. A kind up to SLOOP_AT_TOKEN. With app: where the application
                                 begins when it is new, by SLOOP_LATEST, SLOOP_OLDEST or SLOOP_AT_TIME (not
@@ -506,8 +526,8 @@ typedef struct sloop_opts_s {
   /* How it is read. */
   sloop_wire_t wire;           /* SLOOP_WIRE_AUTO */
   uint32_t poll_ms;            /* 1000. Time between two calls at a shard's tip. The service's limit is 5
-                                  calls a second for each shard, shared by all readers: 200. From 1 to
-                                  3600000 */
+                                  calls a second for each shard, shared by all readers, so below 200 is
+                                  pointless even for a sole reader. From 1 to 3600000 */
   uint32_t list_ms;            /* 60000. Time between two listings of the shards. In a fleet one worker
                                   lists them for all and then reads the lease table; there the interval is
                                   at least 6 ms for each shard, and with schema "kinsumer" at most lease_ms
@@ -530,8 +550,8 @@ typedef struct sloop_opts_s {
                                  shard (SLOOP_ORDER_SHARD). From 1 to 1000000 */
   uint32_t batch_records_max; /* 1000. Records in a batch. From 1 to 1000000 */
   uint32_t batch_bytes_max;   /* 1 MiB. Payload of a batch; a larger record goes alone. From 1 */
-  uint32_t retry_max;         /* 10. on_retry applies when a record was given back so often. From 1 to 250 */
-  sloop_retry_t on_retry;     /* SLOOP_RETRY_REDELIVER */
+  uint32_t retry_max; /* 10. on_retry applies when a record was given back this many times. From 1 to 250 */
+  sloop_retry_t on_retry; /* SLOOP_RETRY_REDELIVER */
   /* Memory, logs, statistics. */
   void *(*alloc)(void *ctx, void *p, size_t was, size_t want); /* NULL: libc. Else returns a block of want
                                     bytes, aligned as by malloc(), with the contents of p, which has `was`
@@ -549,9 +569,9 @@ typedef struct sloop_opts_s {
                                     told before the records behind the gap */
   void (*on_shard)(sloop_t *, const sloop_shard_event_t *, void *arg); /* NULL. An event of a shard */
   void (*on_tip)(sloop_t *, void *arg); /* NULL. Every shard is at its tip, and nothing is left to hand
-                                    over or to be given back. Told each time that becomes so. Not while a
-                                    shard has ended and its children are not listed yet. With leases: of
-                                    the shards that this worker reads, at least one */
+                                    over or to be given back. Called each time this state is reached, but
+                                    not while a shard has ended and its children are not listed yet. With
+                                    leases: of the shards that this worker reads, at least one */
   void (*on_loss)(sloop_t *, const sloop_loss_t *, void *arg);   /* NULL. Records can't be read any more */
   void (*on_error)(sloop_t *, const sloop_error_t *, void *arg); /* NULL. What failed: it is tried again,
                                     or is fatal. If 1024 callbacks wait, the oldest log lines and errors
@@ -560,14 +580,18 @@ typedef struct sloop_opts_s {
   void (*on_log)(sloop_t *, sloop_log_level_t, const char *line, void *arg); /* NULL. line: NUL-ended,
                                     without a line feed, safe to print, at most 511 bytes */
   void (*creds)(sloop_t *, sloop_creds_req_t *, void *arg); /* NULL: the chain that the AWS tools use. Else
-                                    asks you for credentials: answer by sloop_creds_done() */
-  void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* NULL. SLOOP_RETRY_SKIP needs it */
+                                    asks you for credentials, one request at a time: answer by
+                                    sloop_creds_done(). Calls wait for the answer, unless they can be
+                                    signed by the last credentials */
+  void (*on_dead_letter)(sloop_t *, const sloop_record_t *, void *arg); /* NULL. SLOOP_RETRY_SKIP needs it.
+                                    The record and its texts live until the callback returns, and the
+                                    record is acknowledged then */
   /* Leases: workers of one application share a stream's shards. All of these need app. */
   const char *app;            /* NULL: no leases, and every shard is read. Else the application's name, 1
                                  to 200 bytes without spaces and slashes. Each shard is read by one of its
                                  workers at a time, from where the last one left off */
   const char *worker;         /* NULL: HOST-PID-RANDOM. Else this worker's id, unique in its application: 1
-                                 to 64 bytes without spaces, slashes and a dot at the end */
+                                 to 64 bytes without spaces and slashes, and not ending in a dot */
   const char *store;          /* NULL: "dynamodb". Where the leases are: "dynamodb", "dynamodb:TABLE",
                                  "sqlite:FILE" (shared by processes of one machine), "memory" (shared by
                                  joined consumers). TABLE is made when it is not there; its default is
@@ -595,10 +619,12 @@ typedef struct sloop_opts_s {
                                     this worker */
   const char *kcl_coordinator; /* NULL: APP-CoordinatorState. With schema "kcl": the coordinator's table,
                                   which KCL 3.0 to 3.4 has beside the leases */
-  const char *kcl_metrics;     /* NULL: APP-WorkerMetricStats. The same: the table of the workers' metrics */
+  const char *kcl_metrics;     /* NULL: APP-WorkerMetricStats. With schema "kcl": the table of the workers'
+                                  metrics */
   /* Enhanced fan-out. */
   sloop_retrieval_t retrieval;     /* SLOOP_RETRIEVAL_POLL */
-  const char *push_consumer;       /* NULL: app. The name of the registered consumer to read as: it is
+  const char *push_consumer;       /* NULL: app; without app SLOOP_RETRIEVAL_PUSH and _AUTO are
+                                    SLOOP_EOPTION. The name of the registered consumer to read as: it is
                                     registered when it is not there, and never deregistered. Or its ARN,
                                     also of another account: then it is neither described nor registered */
   sloop_checkpoints_t checkpoints; /* SLOOP_CHECKPOINTS_ACKED. SLOOP_CHECKPOINTS_ASKED needs app and schema
@@ -621,10 +647,10 @@ SLOOP_EXTERN int sloop_opts_set(sloop_opts_t *o, const char *name, const char *v
 /* Tells that something is over. status is 0, or why it failed; arg is the one that was passed for this
  * callback. */
 typedef void (*sloop_cb)(sloop_t *, int status, void *arg);
-/* Opens a consumer: checks the options and allocates, without any I/O. Then come sloop_start(),
- * sloop_stop() and sloop_close(), which is allowed at any time. On failure *out is NULL, and why says
- * which option was wrong. Returns SLOOP_EOPTION; SLOOP_ETOKEN: start.token is damaged; UV_EMFILE;
- * UV_EAGAIN: the four threads of libuv's pool can't be made. */
+/* Opens a consumer: checks the options and allocates, without any I/O. Then come sloop_start(), sloop_stop()
+ * and sloop_close(). sloop_close() is allowed at any time. On failure *out is NULL, and why says the reason,
+ * such as which option was wrong. Returns SLOOP_EOPTION; SLOOP_ETOKEN: start.token is damaged; UV_EMFILE: no
+ * file descriptor is free; UV_EAGAIN: the four threads of libuv's pool can't be made. */
 SLOOP_EXTERN int sloop_open(sloop_t **out, struct uv_loop_s *loop, const sloop_opts_t *o, char *why,
                             size_t why_size);
 /* Begins to read. What fails then comes by on_error. Returns SLOOP_ESTATE: started before. */
@@ -632,19 +658,22 @@ SLOOP_EXTERN int sloop_start(sloop_t *s);
 /* Stops in an orderly way: fetches nothing more, drops what was not handed over, and waits for the batches
  * that you hold. With leases it then writes the positions and releases the shards to the other workers. cb
  * (may be NULL) gets 0, or UV_ETIMEDOUT if limit_ms passed before that was done, or UV_ECANCELED if the
- * consumer was closed before. The consumer is stopped in each case; close it next. limit_ms 0 does not
- * wait for batches; UINT64_MAX is no limit; with leases the limit is at least 2 s, for writing. Returns
- * SLOOP_ESTATE: not started, or stopping already. */
+ * consumer was closed meanwhile. The consumer is stopped in each case; close it next. limit_ms 0: batches are
+ * not waited for, and cb gets UV_ETIMEDOUT if one is out. UINT64_MAX: there is no limit. With leases at least
+ * 2 s are allowed, to write the positions. Returns SLOOP_ESTATE: not started, or stopping already. */
 SLOOP_EXTERN int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg);
-/* Closes at once: cancels everything and writes nothing. cb (may be NULL) is the last callback ever made
- * for s, on a later turn of the loop; s is gone when it returns. Batches and requests for credentials that
- * you hold stay yours until you give them back. Pending callbacks of sloop_stop(), sloop_seek(),
- * sloop_checkpoint(), sloop_checkpoint_at() and sloop_admin_*() come before cb, with UV_ECANCELED; that of
- * a pending sloop_list() does not come. Metrics opened for s are closed with it. If s is NULL or was
- * closed before, this does nothing and does not call cb. */
+/* Closes at once: cancels everything and writes nothing. cb (may be NULL) gets 0. It is the last callback
+ * ever made for s, on a later turn of the loop; s is gone when it returns. Batches and requests for
+ * credentials that you hold stay yours until you give them back. Pending callbacks of sloop_stop(),
+ * sloop_seek(), sloop_checkpoint(), sloop_checkpoint_at() and sloop_admin_*() come before cb, with
+ * UV_ECANCELED; that of a pending sloop_list() does not come. Metrics opened for s are closed with it. If s
+ * is NULL or was closed before, this does nothing and does not call cb. */
 SLOOP_EXTERN void sloop_close(sloop_t *s, sloop_cb cb, void *arg);
-SLOOP_EXTERN void sloop_ref(sloop_t *s);   /* s keeps uv_run() going: the default */
-SLOOP_EXTERN void sloop_unref(sloop_t *s); /* s does not; from sloop_close() until its callback it does */
+/* Makes s keep uv_run() going, which is the default. A flag, not a count. The loop goes on while one of
+ * several joined consumers keeps it going. */
+SLOOP_EXTERN void sloop_ref(sloop_t *s);
+/* Makes s not keep uv_run() going, except from sloop_close() until its callback. */
+SLOOP_EXTERN void sloop_unref(sloop_t *s);
 /* Return arg of the options, and the loop of sloop_open(), for a joined consumer the loop that it shares. */
 SLOOP_EXTERN void *sloop_arg(const sloop_t *s);
 SLOOP_EXTERN struct uv_loop_s *sloop_loop(const sloop_t *s);
@@ -661,16 +690,15 @@ SLOOP_EXTERN int sloop_resume(sloop_t *s, const char *shard);
 /* Writes where the consumer stands as a token: JSON with the position of every shard that is not finished, up
  * to where all is acknowledged. What is out, or not handed over, comes again. On entry *len is the room in
  * buf. On success *len is the token's length without its NUL. UV_ENOBUFS: *len is the room that is needed,
- * with the NUL; buf may then be NULL. Works until sloop_close(), also after sloop_stop(). Returns
- * SLOOP_ESTATE: the consumer has an app (its positions are in the leases: see sloop_checkpoint()), or the
- * shards are not known yet, or none is left to read; SLOOP_EPROTO: the service gave a name that is no text;
- * SLOOP_ETOOBIG: over 64 MiB.
+ * with the NUL. To ask for the room pass buf NULL and *len 0. Works until sloop_close(), also after
+ * sloop_stop(). Returns SLOOP_ESTATE: the consumer has an app (its positions are in the leases: see
+ * sloop_checkpoint()), or the shards are not known yet, or none is left to read; SLOOP_EPROTO: the service
+ * gave a name that is no text; SLOOP_ETOOBIG: over 64 MiB.
  *
  * Tokens of bloop, a Python library, have the same format and can be loaded here; bloop loads those that
  * sloop_save() writes of DynamoDB streams. A shard may have four keys that bloop does not write, and that
- * readers may ignore: sub_sequence; arrived_at; clear_until (ms: up to then nothing came behind the
- * record, or its loss was told); not_before (ms: started at a time or at the latest, and nothing read
- * yet). */
+ * readers may ignore: sub_sequence; arrived_at; clear_until (ms: until this time no record followed, or its
+ * loss was reported); not_before (ms: started at a time or at the latest, and nothing read yet). */
 SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
 
 /* Moves the consumer: it goes on from another position. Batches that are out stay valid, but acknowledging
@@ -681,11 +709,11 @@ SLOOP_EXTERN int sloop_save(sloop_t *s, char *buf, size_t *len);
  * cb (may be NULL) gets 0 when every shard has its new position. Otherwise nothing was changed, and on_error
  * says more: SLOOP_ETOKEN: the token is of another stream; SLOOP_ETRIMMED: a shard of the token is gone, and
  * on_trimmed is SLOOP_TRIMMED_STOP; SLOOP_ENOSHARD: no shard, or more than one, has that id; UV_ENOMEM;
- * UV_ECANCELED: stopped, closed or moved again meanwhile.
+ * UV_ECANCELED: stopped, closed or moved again meanwhile; or the code of a fatal error.
  *
  * Returns SLOOP_EOPTION: the position makes no sense, or is SLOOP_AFTER_SEQ or SLOOP_AT_END; SLOOP_ETOKEN:
- * the token is damaged, on_error says where; SLOOP_ESTATE: the consumer has an app (see
- * sloop_admin_reset()), or is not running. */
+ * the token is damaged, on_error says where; SLOOP_ESTATE: the consumer has an app (see sloop_admin_reset()),
+ * or is not running. */
 SLOOP_EXTERN int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg);
 
 /* What decides on the shard of a record: the stream's RecordDistributionStrategy. */
@@ -709,9 +737,10 @@ typedef struct sloop_shard_s {
 /* Gets n shards sorted by id and status 0; or a negative status, NULL and the error. */
 typedef void (*sloop_list_cb)(sloop_t *, int status, const sloop_shard_t *const *shards, size_t n,
                               const sloop_error_t *error_or_null, void *arg);
-/* Lists the stream's shards without reading them, also before sloop_start(). cb comes once, with
- * UV_ECANCELED if the consumer was stopped before. It does not come if the consumer was closed before.
- * Returns SLOOP_ESTATE: another listing is pending, stopped, or cb is NULL. */
+/* Lists the stream's shards without reading them, also before sloop_start(). cb comes once, with UV_ECANCELED
+ * if the consumer was stopped meanwhile. It does not come if the consumer was closed meanwhile. Returns
+ * SLOOP_ESTATE: another listing is pending, the consumer is stopped, or cb is NULL (which other functions
+ * answer by SLOOP_EOPTION). */
 SLOOP_EXTERN int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg);
 
 /* A registered consumer of a stream, by which enhanced fan-out reads. */
@@ -728,39 +757,40 @@ typedef struct sloop_registered_s {
 /* Gets n consumers sorted by name and status 0; or a negative status, NULL and the error. */
 typedef void (*sloop_registered_cb)(sloop_t *, int status, const sloop_registered_t *const *consumers,
                                     size_t n, const sloop_error_t *error_or_null, void *arg);
-/* Lists the consumers registered with the stream, also before sloop_start(). A consumer has one question
- * of this function and of all sloop_admin_*() at a time. Returns SLOOP_EOPTION: streams of DynamoDB have
- * none; SLOOP_ESTATE: another question is pending. */
+/* Lists the consumers registered with the stream, also before sloop_start(). s may have one request pending,
+ * of this function and all other sloop_admin_*() together. Returns SLOOP_EOPTION: cb is NULL, or the stream
+ * is of DynamoDB, where there are no such consumers; SLOOP_ESTATE: another request is pending. */
 SLOOP_EXTERN int sloop_admin_registered(sloop_t *s, sloop_registered_cb cb, void *arg);
-/* Deregisters the consumer of that name, whoever reads by it; AWS bills for it until then. cb gets it as
- * it was. SLOOP_EREFUSED: there is none of that name. */
+/* Deregisters the consumer of that name, even if somebody reads by it; AWS bills for it until then. cb gets
+ * the consumer as it was before, alone; SLOOP_EREFUSED: there is none of that name. Returns what
+ * sloop_admin_registered() does; SLOOP_EOPTION also if name is missing or empty. */
 SLOOP_EXTERN int sloop_admin_deregister(sloop_t *s, const char *name, sloop_registered_cb cb, void *arg);
 
 /* ---- leases ------------------------------------------------------------------------------------------ */
-/* Writes what is acknowledged now to the lease table, of one shard or (NULL) of all. cb (may be NULL) gets
- * 0 when that is written or the lease is gone, or UV_ECANCELED if closed before. Returns SLOOP_ENOSHARD:
- * this worker does not read the shard; SLOOP_ESTATE: the consumer has no app, is not running, writes for
- * another such call, or has SLOOP_CHECKPOINTS_ASKED. */
+/* Writes what is acknowledged now to the lease table, of one shard or (NULL) of all. cb (may be NULL) gets 0
+ * when that is written or the lease is gone, or UV_ECANCELED if the consumer was closed meanwhile. Returns
+ * SLOOP_ENOSHARD: this worker does not read the shard; SLOOP_ESTATE: the consumer has no app, is not running,
+ * or has SLOOP_CHECKPOINTS_ASKED, or another sloop_checkpoint() is pending. */
 SLOOP_EXTERN int sloop_checkpoint(sloop_t *s, const char *shard, sloop_cb cb, void *arg);
-/* The next three need SLOOP_CHECKPOINTS_ASKED. They are for programs that pass records on to others, who
- * say later how far they are. Each returns SLOOP_ESTATE: checkpoints are not asked for, or the consumer is
- * not running; SLOOP_ENOSHARD: this worker does not read the shard. */
-/* Names a position, which is then written: all records of the shard up to this one (SLOOP_AFTER_SEQ;
- * to->shard is ignored), or the whole shard (SLOOP_AT_END, after SLOOP_SHARD_READ_OUT), are finished with.
- * You answer for that: what lies before it and was not handed over yet is left out after a change of workers.
- * A position before the last one named is not written. Any number of calls may be pending. Needs
- * SLOOP_CHECKPOINTS_ASKED.
+/* This function and the next two are for programs that pass records on to others, who say later how far they
+ * are. Each needs SLOOP_CHECKPOINTS_ASKED and returns SLOOP_ESTATE: checkpoints are not asked for, or the
+ * consumer is not running; SLOOP_ENOSHARD: this worker does not read the shard.
+ *
+ * Declares all records of the shard up to this one finished (SLOOP_AFTER_SEQ; to->shard is ignored), or the
+ * whole shard (SLOOP_AT_END, after SLOOP_SHARD_READ_OUT); the position is then written. You answer for that:
+ * what lies before it and was not handed over yet is left out after a change of workers. A position before
+ * the last one named is not written, and cb gets 0. Any number of calls may be pending.
  *
  * cb (may be NULL) gets 0 when the position is written. For the end it gets 0 when the end is noted;
- * SLOOP_SHARD_ENDED tells when it is written. SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED:
- * closed before. Returns SLOOP_ESTATE: checkpoints are not asked for, the consumer is not running, or the
- * end is not reached; SLOOP_ENOSHARD: this worker does not read the shard; SLOOP_EOPTION: another kind, no
- * sequence number, or a number that this worker has not fetched of the shard since it began to read it, or
- * read it again. The service would refuse a number of another stream for ever. */
+ * SLOOP_SHARD_ENDED tells when it is written. SLOOP_ENOSHARD: the lease was gone before; UV_ECANCELED: the
+ * consumer was closed meanwhile. Returns SLOOP_ESTATE also if the end is not reached; SLOOP_EOPTION: another
+ * kind, no sequence number, or a position beyond the last one named with a number that this worker has not
+ * fetched of the shard since it began to read it, or read it again. The service would refuse a number of
+ * another stream for ever. */
 SLOOP_EXTERN int sloop_checkpoint_at(sloop_t *s, const char *shard, const sloop_position_t *to, sloop_cb cb,
                                      void *arg);
-/* Reads the shard again, from behind the position that was named last, or from where this worker began.
- * Batches of it that are out stay valid, but acknowledging them has no effect any more.
+/* Reads the shard again, from behind the position that was named last by sloop_checkpoint_at(), or from where
+ * this worker began. Batches of it that are out stay valid, but acknowledging them has no effect any more.
  * SLOOP_SHARD_REPOSITIONED comes, then SLOOP_SHARD_OPENED. The lease stays. Returns what
  * sloop_checkpoint_at() does; SLOOP_ESTATE also if the shard is leaving or its end was named. */
 SLOOP_EXTERN int sloop_rewind(sloop_t *s, const char *shard);
@@ -773,12 +803,13 @@ SLOOP_EXTERN int sloop_hand_over(sloop_t *s, const char *shard);
 SLOOP_EXTERN const char *sloop_worker(const sloop_t *s);
 
 /* The functions below read and change the lease table from outside, as an operator does. They work before
- * sloop_start(), while the consumer runs, and on one that never starts; each has calls of its own. cb
- * comes once: with status 0 and what was asked for, or with a negative status and the error. SLOOP_ELEASE:
- * there is no such table (it is not made); UV_ECANCELED: closed before. Each returns SLOOP_ESTATE: the
- * consumer has no app, or another question is pending; SLOOP_EOPTION: cb or a name is missing, or an
- * argument makes no sense. An instance is one life of a worker: see sloop_worker(). A name or a reason
- * that does not exist is ""; such a position has kind 0. */
+ * sloop_start(), while the consumer runs, and on one that never starts. They use HTTP calls of their own and
+ * do not disturb the reading. cb comes once: with status 0 and what was asked for, or with a negative status
+ * and the error. SLOOP_ELEASE: there is no such table (it is not made); UV_ECANCELED: the consumer was closed
+ * meanwhile. Each returns SLOOP_ESTATE: another request is pending, or the consumer has no app (except where
+ * a function says otherwise); SLOOP_EOPTION: cb or a name is missing, or an argument makes no sense. An
+ * instance is one life of a worker: see sloop_worker(). A name or a reason that does not exist is ""; such a
+ * position has kind 0. */
 typedef enum {
   SLOOP_LEASE_FREE = 1,      /* nobody owns it, or a worker that has left */
   SLOOP_LEASE_OWNED = 2,     /* its owner looks alive, or the table does not tell */
@@ -829,12 +860,16 @@ typedef struct sloop_lease_s {
 typedef struct sloop_worker_s {
   const char *worker; /* its instance */
   const char *host;
-  uint64_t counter;                             /* of its heartbeats */
-  uint32_t lease_ms, held, weight;              /* held: how many leases it has */
-  int leads, leaving, dead;                     /* dead: evicted, or it has left */
-  int64_t written_at_ms, behind_ms, rate_bytes; /* when it wrote its row by its own clock, its lag, and the
-                                    bytes of payload that it hands over in a second; -1: not told */
-  const char *evicted_by;                       /* the instance that evicted it; its own if it has left */
+  uint64_t counter;       /* of its heartbeats */
+  uint32_t lease_ms,      /* a worker that is silent for so long is dead */
+      held,               /* how many leases it has */
+      weight;             /* as in sloop_opts_t */
+  int leads, leaving,     /* 0 or 1 */
+      dead;               /* 1: evicted, or it has left */
+  int64_t written_at_ms,  /* when it wrote its row, by its own clock; -1: not told */
+      behind_ms,          /* its lag; -1: not told */
+      rate_bytes;         /* the bytes of payload that it hands over in a second; -1: not told */
+  const char *evicted_by; /* the instance that evicted it; its own if it has left */
 } sloop_worker_t;
 typedef struct sloop_leases_s {
   const sloop_lease_t *const *leases; /* sorted by shard */
@@ -845,21 +880,23 @@ typedef struct sloop_leases_s {
   size_t bad_rows_n;
   const char *passed_over; /* names rows of other streams, which are left alone; "": there are none */
   const sloop_lease_t *const *unleased; /* sloop_admin_lag() only: shards without a lease whose ancestors
-                                    were all read to their end, so that they wait to be read. A position of
-                                    kind 0: nothing says where reading would begin */
+                                    were all read to their end, so that they wait to be read. Set are shard,
+                                    parents, state (FREE), position, lag, read_behind_ms, read_at_ms and
+                                    lag_error. A position of kind 0: nothing says where reading would
+                                    begin */
   size_t unleased_n;
   const char *unlisted; /* why the stream's shards are not known; "": they are */
 } sloop_leases_t;
-/* Gets the rows, or NULL. */
+/* Gets the rows; NULL: the request has failed. */
 typedef void (*sloop_leases_cb)(sloop_t *, int status, const sloop_leases_t *leases_or_null,
                                 const sloop_error_t *error_or_null, void *arg);
 /* Reads the rows of this stream and application in the lease table: all of them, once, consistently. */
 SLOOP_EXTERN int sloop_admin_leases(sloop_t *s, sloop_leases_cb cb, void *arg);
 /* Does the same, and finds out how far behind its tip each shard is whose lag no living worker tells. For
- * that it reads at the shard's position: usually one GetRecords of one or two records. It begins with at
- * most 200 shards a second. Nothing is handed over or written. What was not read after limit_ms (0: 10 s)
- * is OUT_OF_TIME; the shard to begin with is drawn at random. Returns SLOOP_EOPTION also if `retrieval` is
- * not SLOOP_RETRIEVAL_POLL. */
+ * that it reads at the shard's position: usually one GetRecords of one or two records. It begins with at most
+ * 200 shards a second. Nothing is handed over or written. What was not read after limit_ms (0: 10 s) is
+ * OUT_OF_TIME. The order starts at a random shard, so repeated calls reach all. Returns SLOOP_EOPTION also if
+ * `retrieval` is not SLOOP_RETRIEVAL_POLL. */
 SLOOP_EXTERN int sloop_admin_lag(sloop_t *s, uint32_t limit_ms, sloop_leases_cb cb, void *arg);
 
 /* Why a shard is read, or is not. */
@@ -899,11 +936,11 @@ typedef struct sloop_explanation_s {
   const sloop_worker_t *owner; /* the row of the lease's owner; NULL: none */
   const char *assigned_to;     /* the instance that it is assigned to; see assigned_silent_ms */
   int64_t free_in_ms;          /* OWNER_SILENT: it is free after this time at the latest, if another worker
-                                  is alive */
+                                  is alive; else 0 */
   const char *bad_row;         /* BAD_ROW: what is wrong with its row */
   const sloop_shard_lease_t *waits_for;      /* PARENT: the parent that is not read to its end; else NULL */
   const sloop_shard_lease_t *waits_for_last; /* the ancestor at the end of that chain, which waits for no
-                                    other; NULL: it is waits_for */
+                                    other; NULL: waits_for itself is that last one */
   const sloop_shard_lease_t *const *parents;
   size_t parents_n;
   const sloop_shard_lease_t *const *children; /* the known children, if it is closed or was read to its end */
@@ -917,7 +954,7 @@ typedef struct sloop_explanation_s {
   int64_t assigned_silent_ms;      /* how long assigned_to has been silent, if that is longer than its
                                     lease_ms; else 0 */
 } sloop_explanation_t;
-/* Gets the explanation, or NULL. */
+/* Gets the explanation; NULL: the request has failed. */
 typedef void (*sloop_explain_cb)(sloop_t *, int status, const sloop_explanation_t *explanation_or_null,
                                  const sloop_error_t *error_or_null, void *arg);
 /* Tells why a shard is read, or is not. Workers whose stamps are old are watched for about half a lease
@@ -960,8 +997,8 @@ typedef struct sloop_admin_result_s {
   sloop_eviction_t eviction; /* when a worker was released */
   const char *worker;        /* the instance of that worker */
   uint32_t worker_lease_ms;
-  size_t unlisted_n;                     /* leases left alone, because the stream lists their shards no
-                                    more */
+  size_t unlisted_n;                     /* leases left alone, because the stream no longer lists their
+                                    shards */
   size_t missing_n;                      /* listed shards without a lease that can be read */
   size_t bad_rows_n;                     /* rows that make no sense, left alone */
   const char *const *unfinished_parents; /* when one shard was reset: its parents that are read before it */
@@ -971,13 +1008,13 @@ typedef struct sloop_admin_result_s {
   size_t children_ahead_n;
   size_t evicted_n; /* a reset with force: workers that were evicted for it, or may have been */
 } sloop_admin_result_t;
-/* Gets the result. With a negative status that is what was done all the same; NULL: nothing, and with
- * UV_ECANCELED it is not known. */
+/* Gets the result. On failure the result says what was changed nevertheless. NULL: nothing was changed; but
+ * with UV_ECANCELED that is not known. */
 typedef void (*sloop_admin_cb)(sloop_t *, int status, const sloop_admin_result_t *result_or_null,
                                const sloop_error_t *error_or_null, void *arg);
 /* Given a shard: takes its lease from an owner that is dead, and unparks the shard. If its owner lives, cb
- * gets SLOOP_EOWNED, and nothing is changed. An owner that is not evicted yet is watched for as long as its
- * lease is, so cb may take that long.
+ * gets SLOOP_EOWNED, and nothing is changed. An owner that is not evicted yet is watched for its lease_ms, so
+ * cb may take that long.
  *
  * Given a worker's id or instance: evicts that worker, so that all its leases are free for others. A worker
  * that lives learns so by its next heartbeat, within half a lease, and joins again as another incarnation.
@@ -987,15 +1024,21 @@ typedef void (*sloop_admin_cb)(sloop_t *, int status, const sloop_admin_result_t
  *
  * cb gets SLOOP_ENOSHARD or SLOOP_ENOWORKER if there is none of that name. */
 SLOOP_EXTERN int sloop_admin_release(sloop_t *s, const char *shard_or_worker, sloop_admin_cb cb, void *arg);
-/* Sets the position of one shard, or (NULL) of all that have a lease and are still listed. `to` is
- * SLOOP_OLDEST; SLOOP_LATEST: what arrives from now on, so closed shards with children count as read;
- * SLOOP_AT_TIME: with schema "sloop" only, else cb gets SLOOP_EOPTION; or, for one shard, SLOOP_AT_SEQ
- * (to->shard is ignored). A lease that ended is read again, parents before children.
+/* Sets the position of one shard, or (NULL) of all that have a lease and are still listed. A lease that ended
+ * is read again, parents before children. `to` is one of these:
  *
- * If a living worker owns one of the leases, cb gets SLOOP_EOWNED, and nothing is changed. An owner that
- * is not evicted yet is watched for as long as its lease is. With force nobody is watched: owners are
- * evicted first, with what sloop_admin_release() says of that. For a sequence number the service is first
- * asked for an iterator: if it refuses, cb gets SLOOP_EPOSITION or SLOOP_ETRIMMED, and nothing is changed.
+ * SLOOP_OLDEST.
+ *
+ * SLOOP_LATEST: what arrives from now on, so closed shards with children count as read.
+ *
+ * SLOOP_AT_TIME: with schema "sloop" only, else cb gets SLOOP_EOPTION.
+ *
+ * SLOOP_AT_SEQ: for one shard only; to->shard is ignored.
+ *
+ * If a living worker owns one of the leases, cb gets SLOOP_EOWNED, and nothing is changed. An owner that is
+ * not evicted yet is watched for its lease_ms. With force nobody is watched: owners are evicted first, with
+ * the consequences described at sloop_admin_release(). For a sequence number the service is first asked for
+ * an iterator: if it refuses, cb gets SLOOP_EPOSITION or SLOOP_ETRIMMED, and nothing is changed.
  * SLOOP_ELEASE: some leases could not be changed; SLOOP_ENOSHARD: there is no such lease. */
 SLOOP_EXTERN int sloop_admin_reset(sloop_t *s, const char *shard_or_null, const sloop_position_t *to,
                                    int force, sloop_admin_cb cb, void *arg);
@@ -1020,9 +1063,9 @@ typedef enum {
   SLOOP_MOVE_DIFFERS = 4,    /* the target has another position: `to` */
   SLOOP_MOVE_PARKED = 5,     /* it is parked, which no other place can say; sloop_admin_release() ends that */
   SLOOP_MOVE_BAD_SOURCE = 6, /* its row in the source makes no sense: why */
-  SLOOP_MOVE_NO_TIME = 7,    /* it begins at a time that its row does not tell; start in sloop_opts_t can */
-  SLOOP_MOVE_START = 8,      /* rows of the target do not tell where it begins; give s and each worker that
-                                start */
+  SLOOP_MOVE_NO_TIME = 7,    /* it begins at a time that its row does not tell: tell it by start of s */
+  SLOOP_MOVE_START = 8,      /* rows of the target do not tell where it begins, so give s and every worker of
+                                the target the same start option */
   SLOOP_MOVE_POSITION = 9,   /* rows of the target can't hold that position */
   SLOOP_MOVE_EXTRA = 10,     /* the target has a row of a shard that the source does not know */
   SLOOP_MOVE_BAD_TARGET = 11, /* a row of the target makes no sense: why */
@@ -1043,18 +1086,19 @@ typedef struct sloop_migration_s {
   int wrote;         /* 1: something was sent to the target */
   const char *token; /* the token that was made, if the target is one; else "" */
 } sloop_migration_t;
-/* Gets what was found out; with a negative status too, or NULL. */
+/* Gets what was found out. found_or_null may be set also with a negative status. */
 typedef void (*sloop_migrate_cb)(sloop_t *, int status, const sloop_migration_t *found_or_null,
                                  const sloop_error_t *error_or_null, void *arg);
-/* Copies the positions of all shards from one place to another. At most one of them is a token. s needs no
- * app. With write 0 it only finds out what would be done. The source stays as it is. Rows of the target are
- * made, and never changed.
+/* Copies the positions of all shards from one place to another. At most one of them is a token. Unlike for
+ * the other sloop_admin_*(), s needs no app. With write 0 it only finds out what would be done. The source
+ * stays as it is. Rows of the target are made, and never changed.
  *
- * Nothing is written while a worker lives on either side, which is watched for a lease (cb gets
- * SLOOP_EOWNED), or while anything is in the way (SLOOP_ELEASE, and the moves say what). If a worker
- * begins to work while rows are being made, cb gets SLOOP_ELEASE, unless all rows are there by then. A
- * copy that was cut off is completed by calling this again. SLOOP_ETOKEN: the token is damaged or of
- * another stream. Returns SLOOP_EOPTION: a place is missing, or both are tokens. */
+ * Both sides are first watched for a lease. If a worker lives on one, nothing is written, and cb gets
+ * SLOOP_EOWNED. If anything is in the way, nothing is written either, and cb gets SLOOP_ELEASE; the moves say
+ * what. If a worker begins to work while rows are being made, cb gets SLOOP_ELEASE, unless all rows are there
+ * by then. A copy that was cut off is completed by calling this again. SLOOP_ETOKEN: the token is damaged or
+ * of another stream. Returns SLOOP_EOPTION: cb or a place is missing, or both are tokens; SLOOP_ESTATE:
+ * another request is pending. */
 SLOOP_EXTERN int sloop_admin_migrate(sloop_t *s, const sloop_place_t *from, const sloop_place_t *to,
                                      int write, sloop_migrate_cb cb, void *arg);
 
@@ -1066,21 +1110,21 @@ typedef struct sloop_metrics_opts_s {
                                  /healthz. Port 0: any free one; no ADDRESS: all IPv4 addresses of the
                                  machine */
   const char *cloudwatch;     /* NULL: off. The namespace to put metrics into, every cloudwatch_ms */
-  int cloudwatch_as_motorway; /* 0. 1: motorway's one metric instead of our own set; without a namespace,
-                                 into motorway's */
+  int cloudwatch_as_motorway; /* 0. 1: motorway's one metric instead of our own set; if cloudwatch is NULL,
+                                 into the namespace that motorway uses */
   uint32_t cloudwatch_ms;     /* 60000. From 1000 */
 } sloop_metrics_opts_t;
 #define sloop_metrics_opts_init(o) sloop_metrics_opts_init_sized((o), sizeof *(o))
 SLOOP_EXTERN void sloop_metrics_opts_init_sized(sloop_metrics_opts_t *o, size_t size);
 /* Opens metrics of s, before or after it starts, and of consumers given to sloop_metrics_add().
- * sloop_close(s) closes them, unless you did before: after it m must not be used, nor closed. On failure
- * *out is NULL, and why says more. Returns SLOOP_EOPTION; SLOOP_ESTATE: s is closed; UV_EADDRINUSE and
- * other reasons why the address can't be listened on. Later failures of CloudWatch are warnings of on_log,
- * one until it works again; what could not be put then is put the next time. */
+ * sloop_close(s) closes m too; after that m must not be used or closed. You may close it earlier. On failure
+ * *out is NULL, and why says more. Returns SLOOP_EOPTION; SLOOP_ESTATE: s is closed; UV_EADDRINUSE and other
+ * reasons why the address can't be listened on. If CloudWatch fails later, one warning comes by on_log, and
+ * no further one until CloudWatch has worked again; what could not be put then is put the next time. */
 SLOOP_EXTERN int sloop_metrics_open(sloop_metrics_t **out, sloop_t *s, const sloop_metrics_opts_t *o,
                                     char *why, size_t why_size);
-/* Adds a consumer that is joined to s, or s to it, until that is closed. Returns SLOOP_EOPTION: it is not
- * joined; SLOOP_ESTATE: it or s is closed. */
+/* Adds a consumer that is joined to s, or s to it, until that consumer is closed. Returns SLOOP_EOPTION: it
+ * is not joined; SLOOP_ESTATE: it or s is closed. */
 SLOOP_EXTERN int sloop_metrics_add(sloop_metrics_t *m, sloop_t *joined);
 /* Returns "http://ADDRESS:PORT", or "" if it does not listen. Lives until m is closed. */
 SLOOP_EXTERN const char *sloop_metrics_url(const sloop_metrics_t *m);
