@@ -307,9 +307,9 @@ typedef enum { SLOOP_LOG_ERROR = 1, SLOOP_LOG_WARN, SLOOP_LOG_INFO, SLOOP_LOG_DE
  *
  * behind_ms_now is the lag of the shard that is furthest behind; UINT64_MAX: the lag of at least one shard is
  * unknown. behind_unknown_ms_now is how long a shard's lag has been unknown; UINT64_MAX: all are known.
- * tip_now counts shards that are at their tip with every record acknowledged. tip_age_ms_now is the time
- * since the tip of the shard was checked whose last check was longest ago; UINT64_MAX: a shard is not at its
- * tip. aggregates counts the aggregates of the stream that were expanded into their records. */
+ * tip_now counts shards that are at their tip with every record acknowledged. The tip of
+ * every shard was checked within the last tip_age_ms_now; UINT64_MAX: a shard is not at its tip. aggregates
+ * counts the aggregates of the stream that were expanded into their records. */
 #define SLOOP_STATS(X)                                                                                 \
   X(records, "records", "handed to on_batch")                                                          \
   X(payload_bytes, "bytes", "of those records")                                                        \

@@ -9,7 +9,9 @@
 
 typedef struct slp_sign_keys {
   slp_str key_id, secret, token; /* token absent: permanent keys */
-  slp_str account; /* not signed; the account of the keys, which decides on the host; absent: not known */
+  /* the account of the keys; not signed. The name of the host may contain it (slp_endpoint_account_host).
+   * Absent: not known */
+  slp_str account;
 } slp_sign_keys;
 
 typedef struct slp_sign_request {

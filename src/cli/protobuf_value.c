@@ -425,7 +425,8 @@ static int put_single(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const sl
   return put_value(v, b, f, &t, why);
 }
 
-/* State FIELDS: begins to write the next run that counts. After the last run ends the message. */
+/* State FIELDS: begins to write the next run, or skips it if it is dead or not the first run of its field.
+ * When no run is left, ends the message. */
 static int put_field(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   v->work++;
   if (frame->run == v->runs_n) {
@@ -450,7 +451,7 @@ static int put_field(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[
   return slp_pb_map_begin(v, frame, n);
 }
 
-/* State INDEX: indexes the next field. After the last field begins to write the message. */
+/* State INDEX: indexes the next field. When no field is left, begins to write the message. */
 static int put_index(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   if (frame->at < frame->end) {

@@ -1,8 +1,8 @@
 /* page_changes.h - reads the answers of DynamoDB Streams to GetRecords; page.c calls it for SLP_FORM_CHANGES.
  *
- * Key, data, the whole record and userIdentity are JSON text as it came. Sequence number, event, event id and
- * next iterator are handed out as plain text. Such a text lies in the body too: if it has escapes, an
- * unescaped copy is put behind the answer. */
+ * Every text that is handed out is an offset into the body of the page. Key, data, the whole record and
+ * userIdentity are JSON text as it came. Sequence number, event, event id and next iterator are plain text. A
+ * plain text with escapes is unescaped into a copy that is appended to the body, after the answer. */
 #ifndef SLP_CODEC_PAGE_CHANGES_H
 #define SLP_CODEC_PAGE_CHANGES_H
 

@@ -159,7 +159,8 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
 
 /* ---- without a next record ----------------------------------------------------------------------------- */
 
-/* Returns how much later clear_ms must be to be worth a write. */
+/* Returns by how many ms clear_ms must have grown before it is moved. Each move costs a write of the lease's
+ * row. */
 static int64_t step_ms(const slp_consumer *c) {
   return c->retention_ms > 0 ? slp_max_i64(c->retention_ms / STEPS, STEP_MS_MIN) : STEP_MS;
 }

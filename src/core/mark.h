@@ -19,7 +19,9 @@ typedef struct slp_mark {
   /* 1: an idle mark: no record has this sequence number. The service gave the number as the shard's position,
    * when no record had come until arrived_ms. */
   uint8_t idle;
-  uint8_t row_n; /* digits that the number has in the lease's row from which it was read; 0: seq_n digits */
+  /* How many digits the lease's row wrote for the number, if leading zeros make that differ from seq_n; 0: no
+   * difference. A conditional write needs the text that the row has. */
+  uint8_t row_n;
   char seq[SLP_SEQ_MAX];
 } slp_mark;
 

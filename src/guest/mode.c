@@ -414,7 +414,8 @@ void slp_mode_begin(slp_fleet *f) {
   read_beside(f);
 }
 
-/* Runs some time after a read has failed, and when the load must be written. */
+/* The callback of mode.timer. Reads again RETRY_US after a read has failed. Otherwise writes the load of this
+ * worker (its CPU averages) if that is due, and looks again after WATCH_US at the latest. */
 static void run(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_guest, mode.timer)->f;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {

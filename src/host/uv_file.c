@@ -196,8 +196,9 @@ static void on_piece(uv_stream_t *stream, ssize_t n, const uv_buf_t *read) {
     leave_pipe(j, n == UV_EOF ? 0 : n == UV_ENOBUFS ? j->error : (int)n);
 }
 
-/* Forgets pipes that nobody will ask for again: those read at this path, and of the others the oldest beyond
- * PIPES_MAX. A pipe that is still being read stays. */
+/* Makes room before a new pipe is read at this path. Forgets the finished pipes that were read at this path
+ * before, because nobody can ask for them any more. Then forgets the oldest finished ones until fewer than
+ * PIPES_MAX are left. A pipe that is still being read stays. */
 static void make_place(slp_uv_host *u, const char *path) {
   size_t done_n = 0;
   slp_list *it, *next;

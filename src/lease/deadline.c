@@ -86,10 +86,9 @@ void slp_deadline_check(slp_fleet *f) {
   arm(f);
 }
 
-/* Without an open lease there was no deadline, so the timer was not set. */
 void slp_deadline_adds(slp_fleet *f, uint64_t sent_us) {
   slp_proof_set(f, slp_min_u64(slp_proof_us(f), sent_us));
-  arm(f);
+  arm(f); /* before the first open lease there was no deadline, so the timer was not set */
 }
 
 int slp_fleet_may_deliver(slp_fleet *f) {

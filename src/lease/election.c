@@ -304,8 +304,8 @@ static void listen(slp_fleet *f, uint64_t changes) {
   f->election.changes_known = 1;
 }
 
-/* Returns how much longer than a lease this worker waits before it evicts the leader; 0 if there is no
- * third worker. */
+/* Returns how much longer than a lease this worker waits before it evicts the leader; 0 if it is known that
+ * there is no third worker. */
 static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));)

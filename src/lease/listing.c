@@ -75,7 +75,7 @@ int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *sh
   if (r && l->at_us) { /* the complete listing from before stays */
     l->shards = before;
     l->newest = newest_before;
-  } else { /* or pages of a listing that failed */
+  } else { /* frees what was there: the listing that this one replaces, or single pages of one that failed */
     drop(f, &before);
   }
   if (!r) l->at_us = slp_fleet_now(f);

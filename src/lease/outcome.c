@@ -65,7 +65,7 @@ static slp_outcome of_lease(const slp_operation *i, const slp_lease_row *l) {
   return of_owner(i, l->owner, l->epoch);
 }
 
-/* ---- one row for each worker ------------------------------------------------------------------- */
+/* ---- any row, in layouts where each worker has a row of its own --------------------------------- */
 
 slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_row *parsed) {
   if (!there) return SLP_OUTCOME_REFUSED;

@@ -55,7 +55,8 @@ static int gate_passes(slp_fleet *f) {
   return slp_gate_passes(gate, slp_fleet_now(f), slp_gate_is_open(gate) ? 0 : slp_random(f->h));
 }
 
-/* Sends the request now, or when the gate allows it and earlier requests are sent. */
+/* Sends the request now, unless earlier requests wait or the capacity gate (gate.h) is not open yet. Then the
+ * request is put behind the earlier ones. */
 static void take_turn(slp_read_turn *turn) {
   slp_fleet *f = turn->of->f;
   if (!first_turn(f) && gate_passes(f)) {

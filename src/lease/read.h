@@ -58,8 +58,8 @@ typedef struct slp_read {
   void (*choose)(struct slp_read *r, uint8_t keys[]);
   /* a list of all rows: how many partition keys other than the first one may have leases */
   uint32_t others;
-  /* lists under the other partition keys, which are read at the same time; owned; none when the answer is
-   * complete */
+  /* owned: one list for each of those other keys, all read at the same time. Freed (NULL) as soon as their
+   * rows are joined into one answer */
   slp_read_part *parts;
   uint32_t parts_n;
   slp_store_req *rq; /* request of `get` or `list`, whichever was used last */

@@ -48,8 +48,8 @@ size_t slp_seen_n(const slp_fleet *f);
 void slp_seen_rows(slp_fleet *f, uint64_t at_us);
 void slp_seen_row(slp_fleet *f, slp_seen_shard *s);
 int slp_seen_has_row(const slp_fleet *f, slp_str shard, uint64_t since_us);
-/* Returns since when a row that was read or created is taken for existing. Only an operator removes a row
- * within so short a time. */
+/* Returns the time 10 s ago. A row that was read or created at that time or later is assumed to exist still:
+ * only an operator would have removed it so soon. */
 uint64_t slp_seen_lately_us(slp_fleet *f);
 /* Forgets each shard that is neither in the table nor in a listing that came after its row was last seen.
  * table_us: listed_us of the shards that this snapshot has. */

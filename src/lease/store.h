@@ -172,7 +172,8 @@ typedef struct slp_store_get {
 
 typedef struct slp_store_bound { /* limits one list; zeros: the list is read alone, up to the maximum */
   uint64_t bytes_max;            /* limit for the rows of all lists together; 0: SLP_STORE_LIST_BYTES_MAX */
-  uint64_t before;               /* bytes of rows that the owner keeps from lists read before */
+  uint64_t before;               /* bytes of rows that the caller already holds from earlier lists; they count
+                                   * against bytes_max */
   /* number of lists that are read at the same time, with this one; 0: only this one */
   uint32_t at_once;
 } slp_store_bound;

@@ -1,8 +1,9 @@
 /* seq.c - sequence numbers and hash keys: numbers that are too long for 64 bits, and their texts in the API.
  *
- * A sequence number has 47 hex digits. The authors of kinesalite found the layout on the live service:
- * 2 | 9 shard creation seconds | 1 low digit of the shard index | 16 counter | 2 zero |
- * 9 arrival seconds | 8 shard index | 1 version (2). As three words of 64 bits:
+ * A sequence number has 47 hex digits. The authors of kinesalite found the layout on the live service. Each
+ * number here is a count of hex digits:
+ * 1 (the digit 2) | 9 shard creation seconds | 1 low digit of the shard index | 16 counter | 2 zero |
+ * 9 arrival seconds | 8 shard index | 1 version (the digit 2). As three words of 64 bits:
  *   word 2: top digit << 56 | creation << 20 | low digit << 16 | counter >> 48
  *   word 1: counter << 16 | zero << 8 | arrival >> 28
  *   word 0: arrival << 36 | shard index << 4 | version */
