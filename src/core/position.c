@@ -65,7 +65,9 @@ int slp_position_cmp(const slp_position *a, const slp_position *b) {
   /* AT the record with sub 2 is the same position as AFTER the record with sub 1 */
   uint64_t left = (uint64_t)a->mark.sub + (a->kind == SLP_POSITION_AFTER);
   uint64_t right = (uint64_t)b->mark.sub + (b->kind == SLP_POSITION_AFTER);
-  left += a->mark.idle; /* AFTER a record with sub 0 sorts before an idle mark with its number */
+  /* AFTER all records with a number and an idle mark with that number both have sub UINT32_MAX. The idle mark
+   * is later. */
+  left += a->mark.idle;
   right += b->mark.idle;
   if (left != right || !a->mark.idle) return left < right ? -1 : left > right;
   return (a->mark.arrived_ms > b->mark.arrived_ms) - (a->mark.arrived_ms < b->mark.arrived_ms);
