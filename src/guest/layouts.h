@@ -2,8 +2,8 @@
  * the layouts' names. Options, rights and messages ask the registry, and no other file compares names of
  * layouts.
  *
- * A new layout is one file that creates its slp_schema, one entry in layouts.c, and what GUESTS.md lists under
- * "A new layout". */
+ * A new layout is one file that creates its slp_schema, one entry in layouts.c, and what GUESTS.md lists
+ * under "A new layout". */
 #ifndef SLP_GUEST_LAYOUTS_H
 #define SLP_GUEST_LAYOUTS_H
 
