@@ -74,7 +74,7 @@ typedef struct slp_leases_ops {
   /* A listing has ended. f->class SLP_FINE: its rows are in slp_listing_rows; otherwise f says why it
    * failed. */
   void (*listed)(slp_leases *l, const slp_fail *f);
-  /* A page of the listing in flight has come; slp_listing_next_row returns its rows. */
+  /* A page of the listing in flight has come; slp_listing_next_rows returns its rows. */
   void (*listed_part)(slp_leases *l);
   /* To be called before records are handed out. Sends a heartbeat if one is due, and suspends the consumer if
    * its lease deadline has passed. */

@@ -452,8 +452,10 @@ static void learn_row(slp_shard *s, const slp_shard_desc *d) {
 /* Takes in the new rows of the first listing while more of its pages come. A parent that no row names yet may
  * be on a later page, so its child waits for the complete listing. */
 void slp_lineage_take_part(slp_consumer *c) {
-  const slp_shard_desc *d;
-  while ((d = slp_listing_next_row(c))) {
+  size_t n;
+  const slp_shard_desc *rows = slp_listing_next_rows(c, &n);
+  for (size_t k = 0; k < n; k++) {
+    const slp_shard_desc *d = &rows[k];
     slp_shard *s = slp_lineage_get(c, d->id);
     if (!s) s = add(c, d->id, d->parent, d->adjacent_parent);
     if (!s) continue; /* no memory now; slp_lineage_take_listing tries again */

@@ -161,11 +161,6 @@ size_t slp_listing_children(slp_consumer *c, slp_str shard, slp_shard_desc *chil
 
 int slp_listing_is_out(const slp_consumer *c) { return c->listing.list_out; }
 
-const slp_shard_desc *slp_listing_next_row(slp_consumer *c) {
-  slp_listing *l = &c->listing;
-  return l->part_n < l->list.shards_n ? &l->list.shards[l->part_n++] : NULL;
-}
-
 const slp_shard_desc *slp_listing_next_rows(slp_consumer *c, size_t *ret_n) {
   slp_listing *l = &c->listing;
   size_t from = l->part_n;

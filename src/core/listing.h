@@ -74,9 +74,8 @@ void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*
 slp_consumer *slp_listing_listed(slp_src_req *rq);
 slp_consumer *slp_listing_of(slp_src_list *l); /* returns the consumer; to be called in on_part */
 int slp_listing_is_out(const slp_consumer *c); /* 1: a listing is in flight */
-/* These return rows of the listing in flight that were not returned before: the next row, or all of them.
- * NULL: there is no such row. */
-const slp_shard_desc *slp_listing_next_row(slp_consumer *c);
+/* Returns those rows of the listing in flight that were not returned before; NULL: there are none. The rows
+ * stay valid until on_part returns. */
 const slp_shard_desc *slp_listing_next_rows(slp_consumer *c, size_t *ret_n);
 void slp_listing_took(slp_consumer *c); /* to be called when the rows of the newest listing were taken in */
 /* These return numbers: of the newest listing begun, of the newest one taken in, of the next one. */

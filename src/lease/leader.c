@@ -75,10 +75,21 @@ static void watch_beside_rounds(slp_fleet *f) {
     slp_leader_watch(f);
 }
 
+static void early_move(slp_fleet *f, slp_early to) {
+  static const unsigned allowed[] = {
+      [SLP_EARLY_UNKNOWN] = 1u << SLP_EARLY_UNKNOWN | 1u << SLP_EARLY_LOOKS,
+      [SLP_EARLY_LOOKS] = 1u << SLP_EARLY_UNKNOWN | 1u << SLP_EARLY_MAY | 1u << SLP_EARLY_NOT,
+      [SLP_EARLY_MAY] = 1u << SLP_EARLY_UNKNOWN | 1u << SLP_EARLY_NOT,
+      [SLP_EARLY_NOT] = 1u << SLP_EARLY_UNKNOWN,
+  };
+  SLP_CHECK(allowed[f->leader.early] & 1u << to);
+  f->leader.early = (uint8_t)to;
+}
+
 static void begin(slp_fleet *f) {
   slp_leader *d = &f->leader;
   d->made = d->made_first = 0;
-  d->early = SLP_EARLY_UNKNOWN;
+  early_move(f, SLP_EARLY_UNKNOWN);
   d->alone = 1;
   d->assign_at_us = d->sync_at_us = d->sync_from_us = SLP_NEVER;
   d->since_us = slp_fleet_now(f);
@@ -514,24 +525,7 @@ void slp_leader_listed(slp_fleet *f, int ok) {
  * is alone and the application begins at the oldest record: it creates the leases of each page when the page
  * has come, with itself as the owner. In that case every position is the same whatever the other pages have,
  * and no other worker waits for its share. A child is not read before its parent: if the parent has no row,
- * the child waits until a complete listing lacks the parent (slp_lease_parent_saw).
- *
- *   state     what it means                                             next
- *   UNKNOWN   no page has come, or this worker was not alone then       LOOKS
- *   LOOKS     all rows are being read                                   MAY, NOT
- *   MAY       the table had no lease: leases of each page are created   NOT
- *   NOT       the first round after the listing creates the other ones  - */
-static void early_move(slp_fleet *f, slp_early to) {
-  static const unsigned allowed[] = {
-      [SLP_EARLY_UNKNOWN] = 1u << SLP_EARLY_LOOKS,
-      [SLP_EARLY_LOOKS] = 1u << SLP_EARLY_MAY | 1u << SLP_EARLY_NOT,
-      [SLP_EARLY_MAY] = 1u << SLP_EARLY_NOT,
-      [SLP_EARLY_NOT] = 0,
-  };
-  SLP_CHECK(allowed[f->leader.early] & 1u << to);
-  f->leader.early = (uint8_t)to;
-}
-
+ * the child waits until a complete listing lacks the parent (slp_lease_parent_saw). */
 static void early_made(slp_fleet *f, uint32_t refused, int given_up) {
   if (!leads(f)) return;
   if (refused || given_up) early_move(f, SLP_EARLY_NOT);

@@ -7,6 +7,14 @@
 #include "lease/read.h"
 
 /* whether leases are created before the first listing is complete; leader.c has the table of these states */
+/* Whether leases are created while the first listing is under way (leader.c, slp_leader_listed_part).
+ *
+ *   UNKNOWN   this worker begins to lead; no page has come, or this worker was not alone then   -> LOOKS
+ *   LOOKS     all rows of the table are being read                                              -> MAY, NOT
+ *   MAY       the table had no lease: the leases of each page are created when it has come      -> NOT
+ *   NOT       the first round after the listing creates the leases that are missing
+ *
+ * Whoever begins to lead again begins with UNKNOWN. */
 typedef enum slp_early { SLP_EARLY_UNKNOWN, SLP_EARLY_LOOKS, SLP_EARLY_MAY, SLP_EARLY_NOT } slp_early;
 
 typedef struct slp_leader {
@@ -16,7 +24,7 @@ typedef struct slp_leader {
   uint8_t made_first; /* the leases that this round has created are the first of this fleet */
   uint8_t sync;       /* the round under way compares the stream with the table */
   uint8_t whole;      /* the round under way reads every partition key that may have leases */
-  uint8_t early;      /* slp_early: whether leases are created before the first listing is complete */
+  uint8_t early;      /* slp_early; changed by early_move() alone */
   uint64_t since_us;  /* when this worker began to lead */
   /* when the last counting round was, which counts leases that are stuck; 0: there was none */
   uint64_t reviewed_us;

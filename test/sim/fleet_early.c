@@ -50,7 +50,8 @@ TEST(one_worker_reads_what_is_listed_while_the_rest_is_listed) {
   }
 }
 
-/* Leases are shared when all are known: nobody takes what is another's share a second later. */
+/* Several workers share the leases when the listing is complete. If one of them took leases before, it would have to
+ * hand some of them to the other workers a second later. */
 TEST(workers_that_start_together_share_when_all_is_listed) {
   for (seed = 1; seed <= 12; seed++) {
     fw_world *w = slow_world();
@@ -75,7 +76,7 @@ TEST(one_that_joins_meanwhile_gets_its_share) {
   }
 }
 
-/* Its leases are taken over, and the next leader makes the rest. */
+/* Another worker takes over the leases of the dead leader, becomes leader, and creates the leases that are missing. */
 TEST(a_leader_that_dies_meanwhile_leaves_rows_that_others_go_on_with) {
   for (seed = 1; seed <= 12; seed++) {
     fw_world *w = slow_world();
@@ -90,8 +91,8 @@ TEST(a_leader_that_dies_meanwhile_leaves_rows_that_others_go_on_with) {
   }
 }
 
-/* A child comes with a page before its parent's: its lease is made, and nobody reads it before the parent is read. The
- * world's judge looks. */
+/* The page with a child comes before the page with its parent. The child's lease is created, but no worker reads the
+ * child before the parent is read. The judge of the world (fleet_world.c) checks this. */
 TEST(children_that_are_listed_before_their_parents_wait_for_them) {
   for (seed = 1; seed <= 12; seed++) {
     fw_world *w = slow_world();
@@ -109,8 +110,8 @@ TEST(children_that_are_listed_before_their_parents_wait_for_them) {
   }
 }
 
-/* An operator has taken the row of leadership away, and the leases stay: who leads next may not take the table for
- * empty, nor make rows of an epoch that was used. */
+/* An operator has deleted the row of leadership, but the rows of leases are still there. The next leader must not take
+ * the table for empty, and must not create rows with epochs that were used before. */
 TEST(a_table_with_leases_is_not_taken_for_new) {
   for (seed = 1; seed <= 12; seed++) {
     fw_world *w = slow_world();
@@ -134,7 +135,8 @@ TEST(a_table_with_leases_is_not_taken_for_new) {
   }
 }
 
-/* Where an application begins at its start, a shard's beginning hangs on what its parents' rows say. */
+/* If an application begins at the time of its first start, a shard without a row begins where its parents' rows say.
+ * So the listing must be complete before a lease is created. */
 TEST(an_application_that_begins_now_waits_for_the_whole_listing) {
   for (seed = 1; seed <= 12; seed++) {
     fw_world *w = slow_world();

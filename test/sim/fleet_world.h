@@ -72,10 +72,10 @@ struct fw_world {
   fw_shard shards[FW_SHARDS];
   slp_position pos[FW_SHARDS]; /* as the table has it */
   int shards_n, born_n;
-  int unlisted;      /* listings are late: so many of the youngest shards are not in them */
-  int page_n;        /* listings come in pages of so many shards, one every page_ms; 0: in one piece */
-  uint32_t page_ms;  /* and the first of them has */
-  uint8_t page_back; /* the youngest shards */
+  int unlisted;      /* number of the youngest shards that listings do not contain yet */
+  int page_n;        /* number of shards in a page of a listing; 0: a listing comes in one piece */
+  uint32_t page_ms;  /* time between two pages of a listing */
+  uint8_t page_back; /* 1: the first page has the youngest shards */
   uint64_t user_us_min, user_us_max;       /* how long the user keeps a batch */
   uint32_t lease_ms, handover_ms, list_ms; /* of the workers that start; list_ms 0: the default */
   uint32_t checkpoint_ms;                  /* likewise */
@@ -142,7 +142,7 @@ struct fw_node {
   int open_n;
   uint8_t told[FW_SHARDS]; /* that it was taken, and not yet that it is gone */
   uint8_t suspended, leaving, left, cut, blocked, failed, joined, leads;
-  size_t listed_n;       /* of the listing under way so many shards have come */
+  size_t listed_n;       /* number of shards that have come of the listing under way */
   uint64_t throttled_us; /* its user heard then that the table throttles; 0: never */
 };
 
