@@ -264,7 +264,7 @@ static void each_change(const char *schema, const char *only) {
 }
 
 int main(int argc, char **argv) {
-  static const char *const schemas[] = {"sloop", "kcl", "vmware-go-kcl", "kinsumer", "motorway"};
+  static const char *const schemas[] = {"sloop", "kcl", "vmware-go-kcl", "kinsumer", "motorway", "kcl-rb"};
   const char *only = argc == 3 && strcmp(argv[1], "show") == 0 ? argv[2] : NULL;
   if (argc == 3 && strcmp(argv[1], "sample") == 0) every = (uint32_t)strtoul(argv[2], NULL, 10);
   if (!every) every = 1;
