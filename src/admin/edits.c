@@ -3,7 +3,7 @@
  * The work goes in rounds. Every round reads all rows. If a lease has an owner, the owner is watched until it
  * is proven dead, or is evicted by force. Only then are the leases written. If a write was refused, or got no
  * answer, the rows of the next round show whether it took effect. */
-#include "admin/admin_inside.h"
+#include "admin/command_inside.h"
 
 #define ROUNDS_MAX 8u
 

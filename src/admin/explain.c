@@ -1,6 +1,6 @@
 /* explain.c - why a shard is read, or is not. The answer follows from one consistent read of the table and
  * one listing of the stream. */
-#include "admin/admin_inside.h"
+#include "admin/command_inside.h"
 
 #include "lease/hash_range.h"
 #include "lease/lease_rules.h"

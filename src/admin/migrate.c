@@ -1,7 +1,7 @@
 /* migrate.c - copies the positions of a stream from rows or a token to rows or a token. */
 #include "admin/migrate.h"
 
-#include "admin/admin_inside.h"
+#include "admin/command_inside.h"
 
 #define TOKEN_BYTES_MAX (UINT64_C(64) << 20)
 

@@ -1,10 +1,10 @@
 /* migrate.h - copies the positions of a stream from rows or a token to rows or a token. Each table has a
- * command of its own (admin.h). The command that writes the target starts after the command that reads the
+ * command of its own (command.h). The command that writes the target starts after the command that reads the
  * source has ended. */
 #ifndef SLP_ADMIN_MIGRATE_H
 #define SLP_ADMIN_MIGRATE_H
 
-#include "admin/admin.h"
+#include "admin/command.h"
 
 typedef struct slp_migrate slp_migrate;
 

@@ -1,5 +1,5 @@
 /* owner.c - decides whether the owner of a lease lives, as far as the rows show. */
-#include "admin/admin_inside.h"
+#include "admin/command_inside.h"
 
 /* How far the clocks of two machines may differ, or how late a heartbeat may be. EXPLAIN does not add it,
  * because it reads the rows a second time. */

@@ -4,7 +4,7 @@
  *
  * "Latest" is the present moment, as for a fleet that begins. If a shard is closed and all its children have
  * leases, no record of it is newer than that moment: it counts as read to its end. */
-#include "admin/admin_inside.h"
+#include "admin/command_inside.h"
 
 /* Finds out whether each shard has children, and whether all of them have leases. */
 static void count_children(slp_admin *a) {

@@ -2,7 +2,7 @@
 #ifndef SLP_API_ADMIN_WORDS_H
 #define SLP_API_ADMIN_WORDS_H
 
-#include "admin/admin.h"
+#include "admin/command.h"
 
 /* Puts the reason into f's message, and leaves f's class and code as they are. */
 void slp_admin_words(slp_fail *f, const slp_admin_why *why);

@@ -2,16 +2,16 @@
  * again. */
 #include "api/open.h"
 
-#include "api/admin.h"
+#include "api/operator.h"
 #include "api/identity.h"
-#include "api/leases.h"
+#include "api/lease_options.h"
 #include "api/metrics.h"
 
 #include "base/clean.h"
 #include "core/start.h"
 #include "source/ddb_poll.h"
 #include "source/kinesis_poll.h"
-#include "source/name.h"
+#include "source/stream_name.h"
 #include "source/push.h"
 #include "store/memory.h"
 

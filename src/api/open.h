@@ -69,7 +69,7 @@ struct sloop_s {
 int slp_open_on(slp_host *h, slp_mem *mem, const slp_outside *outside, sloop_t **out, const sloop_opts_t *o,
                 char why[160]);
 
-/* life.c: keeps the host's reference on the loop as long as any member wants to keep the loop alive. */
+/* handle.c: keeps the host's reference on the loop as long as any member wants to keep the loop alive. */
 void slp_family_ref(slp_family *f);
 
 /* in opts.c: returns 0, or an error with the reason in `why` */

@@ -1,12 +1,12 @@
 /* opts.c - the options of a consumer: their defaults, checks whose messages name the option, and the
  * library's own copy. */
-#include "api/leases.h"
+#include "api/lease_options.h"
 #include "api/open.h"
 #include "api/settings.h"
 
 #include "codec/json.h"
 #include "core/start.h"
-#include "source/name.h"
+#include "source/stream_name.h"
 
 #include <stdio.h>
 

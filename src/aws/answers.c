@@ -3,7 +3,7 @@
 #include "aws/answers.h"
 
 #include "aws/limits.h"
-#include "aws/members.h"
+#include "aws/json_members.h"
 
 const char *slp_iter_kind_name(slp_iter_kind kind) {
   switch (kind) {

@@ -4,7 +4,7 @@
 #include "aws/kinesis_read.h"
 
 #include "aws/limits.h"
-#include "aws/members.h"
+#include "aws/json_members.h"
 #include "base/clean.h"
 #include "codec/cbor.h"
 

@@ -4,7 +4,7 @@
 #include "aws/streams_read.h"
 
 #include "aws/limits.h"
-#include "aws/members.h"
+#include "aws/json_members.h"
 
 /* ---- requests ------------------------------------------------------------------------------------------ */
 int slp_streams_put_table(slp_buf *b, slp_str table) {

@@ -11,7 +11,7 @@
 
 #include "aws/call.h"
 #include "aws/limits.h"
-#include "aws/members.h"
+#include "aws/json_members.h"
 #include "codec/eventstream.h"
 #include "sloop.h"
 

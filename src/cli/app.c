@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "program/program.h"
 #include "sloop.h"
 

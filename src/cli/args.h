@@ -7,7 +7,7 @@
 #include "cli/decode.h"
 #include "cli/migrate_place.h"
 #include "cli/options.h"
-#include "cli/start.h"
+#include "cli/start_option.h"
 #include "sloop.h"
 #include "sloop_sandbox.h"
 

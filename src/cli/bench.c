@@ -5,12 +5,12 @@
 #include <stdio.h>
 
 #include "cli/app.h"
-#include "cli/consumer.h"
-#include "cli/names.h"
-#include "cli/progress.h"
-#include "cli/say.h"
+#include "cli/consumer_run.h"
+#include "cli/shard_numbers.h"
+#include "cli/progress_line.h"
+#include "cli/people_lines.h"
 #include "cli/serve.h"
-#include "cli/spread.h"
+#include "cli/histogram.h"
 #include "codec/json_write.h"
 #include "program/program.h"
 

@@ -6,12 +6,12 @@
 #include <stdio.h>
 
 #include "cli/app.h"
-#include "cli/consumer.h"
+#include "cli/consumer_run.h"
 #include "cli/ledger.h"
-#include "cli/progress.h"
-#include "cli/say.h"
+#include "cli/progress_line.h"
+#include "cli/people_lines.h"
 #include "cli/serve.h"
-#include "cli/show.h"
+#include "cli/record_formats.h"
 #include "program/program.h"
 #include "sloop_sandbox.h"
 

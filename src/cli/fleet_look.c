@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "program/program.h"
 
 #define AGAIN_US 2000000u /* pause after a look; --watch makes the same pause */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "codec/digest.h"
 #include "program/program.h"
 

@@ -12,8 +12,8 @@
 #ifndef SLP_CLI_FOLLOW_H
 #define SLP_CLI_FOLLOW_H
 
-#include "cli/consumer.h"
-#include "cli/names.h"
+#include "cli/consumer_run.h"
+#include "cli/shard_numbers.h"
 #include "codec/digest.h"
 #include "codec/kpl.h"
 

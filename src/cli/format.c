@@ -1,7 +1,7 @@
 /* format.c - compiles a format into steps, and runs the steps for each record. */
 #include "cli/format.h"
 
-#include "cli/show.h"
+#include "cli/record_formats.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #include "cli/schemas.h"
 #include "codec/json_write.h"
 #include "guest/layouts.h"
-#include "source/name.h"
+#include "source/stream_name.h"
 
 static const char *const kinesis[] = {"kinesis:DescribeStreamSummary", "kinesis:ListShards",
                                       "kinesis:GetShardIterator", "kinesis:GetRecords", NULL};

@@ -1,7 +1,7 @@
 /* idle_settings.c - a table that says for each setting of -X what it needs to have an effect. */
 #include "cli/idle_settings.h"
 
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "guest/layouts.h"
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH | SLP_MODE_DEMO | SLP_MODE_MULTILANG)

@@ -5,14 +5,14 @@
 #include <stdio.h>
 
 #include "cli/app.h"
-#include "cli/consumer.h"
-#include "cli/consumers.h"
+#include "cli/consumer_run.h"
+#include "cli/registered_text.h"
 #include "cli/lease_explain.h"
 #include "cli/lease_over.h"
 #include "cli/lease_pick.h"
 #include "cli/lease_result.h"
 #include "cli/lease_table.h"
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "program/process.h"
 #include "program/program.h"
 #include "host/terminal.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/lease_words.h"
-#include "cli/show.h"
+#include "cli/record_formats.h"
 
 typedef struct page { /* the output, and the explanation that it words */
   slp_buf *b;

@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #include "cli/app.h"
-#include "cli/consumer.h"
+#include "cli/consumer_run.h"
 #include "cli/lease_page.h"
 #include "cli/lease_readings.h"
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "program/program.h"
 
 /* time between the first reading of one table and the first reading of the next table */

@@ -3,7 +3,7 @@
 #include "cli/lease_over.h"
 
 #include "cli/lease_words.h"
-#include "cli/show.h"
+#include "cli/record_formats.h"
 
 #define NAMES_MAX 10u /* the most shards that the line lists */
 

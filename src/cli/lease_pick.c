@@ -1,7 +1,7 @@
 /* lease_pick.c - finds the shard or worker that a name on the command line stands for. */
 #include "cli/lease_pick.h"
 
-#include "cli/start.h"
+#include "cli/start_option.h"
 
 static int is_shard(const sloop_leases_t *all, const char *name) {
   for (size_t i = 0; i < all->leases_n; i++)

@@ -5,7 +5,7 @@
 
 #include "cli/columns.h"
 #include "cli/lease_words.h"
-#include "cli/show.h"
+#include "cli/record_formats.h"
 #include "codec/json_write.h"
 
 static const slp_column of_leases[] = {{"SHARD", 8, 0},     {"STATE", 0, 0}, {"OWNER", 12, 0},

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "cli/say.h"
+#include "cli/people_lines.h"
 
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   if (l->position.kind == SLOOP_AT_END) return SLP_LEASE_IS_ENDED;

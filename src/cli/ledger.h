@@ -5,7 +5,7 @@
 #define SLP_CLI_LEDGER_H
 
 #include "base/list.h"
-#include "cli/names.h"
+#include "cli/shard_numbers.h"
 
 #define SLP_LEDGER_PHASES_MAX 8
 #define SLP_LEDGER_PARENTS_MAX 2

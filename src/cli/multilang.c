@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "cli/app.h"
-#include "cli/consumer.h"
-#include "cli/metrics.h"
+#include "cli/consumer_run.h"
+#include "cli/metrics_options.h"
 #include "cli/multilang_shard.h"
-#include "cli/progress.h"
-#include "cli/say.h"
+#include "cli/progress_line.h"
+#include "cli/people_lines.h"
 #include "program/piped.h"
 #include "program/program.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "cli/app.h"
-#include "cli/consumer.h"
+#include "cli/consumer_run.h"
 #include "cli/exit.h"
 #include "cli/multilang.h"
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "program/local.h"
 
 #define FILE_MAX (1 << 20)

@@ -7,9 +7,9 @@
 
 #include "aws/endpoint.h"
 #include "base/num.h"
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "cli/properties.h"
-#include "source/name.h"
+#include "source/stream_name.h"
 
 /* NOTED: the MultiLangDaemon has the key, but it has no effect here */
 typedef enum { TEXT, NUMBER, TRUTH, WORD, NOTED } key_kind;

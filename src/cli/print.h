@@ -7,7 +7,7 @@
 #include "cli/format.h"
 #include "cli/grep.h"
 #include "cli/schemas.h"
-#include "cli/show.h"
+#include "cli/record_formats.h"
 #include "cli/unique.h"
 
 /* The states of a printer, for one record:

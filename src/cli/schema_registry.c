@@ -9,7 +9,7 @@
 
 #include "aws/json_op.h"
 #include "aws/limits.h"
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "codec/fields.h"
 #include "codec/json_write.h"
 

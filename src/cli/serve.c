@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "cli/app.h"
-#include "cli/say.h"
+#include "cli/people_lines.h"
 #include "sloop_sandbox.h"
 
 #define TABLE_NAME_MIN 3 /* DynamoDB refuses names of tables that are shorter */

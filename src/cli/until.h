@@ -2,7 +2,7 @@
 #ifndef SLP_CLI_UNTIL_H
 #define SLP_CLI_UNTIL_H
 
-#include "cli/names.h"
+#include "cli/shard_numbers.h"
 #include "sloop.h"
 
 /* A shard has passed when its first record of TIME or later arrives. That record and those after it are

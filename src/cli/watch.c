@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "cli/app.h"
-#include "cli/consumer.h"
-#include "cli/consumers.h"
-#include "cli/say.h"
+#include "cli/consumer_run.h"
+#include "cli/registered_text.h"
+#include "cli/people_lines.h"
 #include "cli/watch_past.h"
 #include "cli/watch_view.h"
 #include "program/local.h"

@@ -3,7 +3,7 @@
 #ifndef SLP_CLI_WATCH_PAST_H
 #define SLP_CLI_WATCH_PAST_H
 
-#include "cli/names.h"
+#include "cli/shard_numbers.h"
 #include "sloop.h"
 
 #define SLP_WATCH_POLLS 60  /* how many lags are remembered for each shard */

@@ -7,7 +7,7 @@
 #include "cli/columns.h"
 #include "cli/lease_table.h"
 #include "cli/lease_words.h"
-#include "cli/show.h"
+#include "cli/record_formats.h"
 
 #define LEAST_MS 100     /* a lag below this has no bar */
 #define MOST_MS 86400000 /* a lag of this or more has a full bar */

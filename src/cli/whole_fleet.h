@@ -9,7 +9,7 @@
 #ifndef SLP_CLI_WHOLE_FLEET_H
 #define SLP_CLI_WHOLE_FLEET_H
 
-#include "cli/names.h"
+#include "cli/shard_numbers.h"
 #include "sloop.h"
 
 typedef enum slp_whole_state {

@@ -46,8 +46,8 @@
  *      listing.c      asks what the stream is, and which shards it has
  *      life.c         the states of a consumer, and when a stop is over
  *      report.c       makes callbacks to the user; loss.c: finds lost records
- *   0  budget.c, delay.c, desc.c, mark.c, meet.c, merge.c, open_ends.c, pace.c, position.c, svctime.c,
- *      token.c: pure functions, without access to the host
+ *   0  budget.c, delay.c, desc.c, mark.c, poll_coalescing.c, merge.c, open_ends.c, pace.c, position.c,
+ *      svctime.c, token.c: pure functions, without access to the host
  *
  * test/tidy/rooms.py checks floors and parts. */
 #ifndef SLP_CORE_CORE_H
@@ -65,9 +65,9 @@
 #include "core/life.h"
 #include "core/lineage.h"
 #include "core/listing.h"
-#include "core/meet.h"
 #include "core/order.h"
 #include "core/pages.h"
+#include "core/poll_coalescing.h"
 #include "core/progress.h"
 #include "core/queue.h"
 #include "core/reader.h"

@@ -1,6 +1,6 @@
 /* leases.h - all that core/ knows of leases: the functions that it calls for a consumer with leases.
- * lease/consumer.c fills the table of functions. A consumer without an application has no leases and reads
- * every shard. */
+ * lease/leased_consumer.c fills the table of functions. A consumer without an application has no leases and
+ * reads every shard. */
 #ifndef SLP_CORE_LEASES_H
 #define SLP_CORE_LEASES_H
 
@@ -28,8 +28,8 @@ typedef enum slp_shard_end {
   SLP_END_NAMED /* the user asked for the end as checkpoint, so it may be written */
 } slp_shard_end;
 
-/* One per shard. lease/consumer.c, processor.c and requests.c write all fields except `bytes`, which batch.c
- * counts. */
+/* One per shard. lease/leased_consumer.c, processor.c and requests.c write all fields except `bytes`, which
+ * batch.c counts. */
 typedef struct slp_shard_lease {
   slp_position from;        /* the position in the lease when this worker took it */
   slp_shard_desc *children; /* owned, one block: the children in the shard's last answer */

@@ -9,7 +9,7 @@
  *   4  schema_*.c     how rows are laid out
  *   3  strategies.c   which system uses which of the functions below
  *   2  steal.c        rounds over the table, where each worker takes leases for itself
- *      claim.c        the same, where a living owner is asked and never stolen from
+ *      claim_strategy.c  the same, where a living owner is asked and never stolen from
  *      steal_kept.c   keeps leases of ended shards from being taken by others
  *      steal_sync.c   compares the stream with the table
  *      index.c        rounds where each worker computes which shards are its own
@@ -20,10 +20,10 @@
  *      mode.c         which rules the workers of a KCL application follow
  *      elected.c      tells the user that an upgrade of the KCL waits for this worker
  *      entry.c        decides whether the table may be joined at all
- *      ask.c          asks for a lease by this worker's name in its row
+ *      ask_owner.c    asks for a lease by this worker's name in its row
  *      from_listing.c learns from the stream's listing what rows don't tell of a shard
- *   0  counted.c, expiry.c, wall_time.c, *_rule.c: pure
- *      several.c      one store over several tables
+ *   0  counted_writes.c, expiry.c, wall_time.c, *_rule.c: pure
+ *      multi_table.c  one store over several tables
  * */
 #ifndef SLP_GUEST_GUEST_H
 #define SLP_GUEST_GUEST_H

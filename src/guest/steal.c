@@ -7,7 +7,7 @@
 #include "guest/steal.h"
 
 #include "base/probe.h"
-#include "guest/ask.h"
+#include "guest/ask_owner.h"
 #include "guest/common_name.h"
 #include "guest/counter.h"
 #include "guest/guest.h"

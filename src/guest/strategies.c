@@ -2,10 +2,10 @@
  * by which functions, and by which rules. */
 #include "guest/strategies.h"
 
-#include "guest/ask.h"
-#include "guest/claim.h"
+#include "guest/ask_owner.h"
+#include "guest/claim_strategy.h"
 #include "guest/common_name.h"
-#include "guest/counted.h"
+#include "guest/counted_writes.h"
 #include "guest/counter.h"
 #include "guest/expiry.h"
 #include "guest/from_listing.h"

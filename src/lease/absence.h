@@ -6,8 +6,8 @@
  * of these calls is an absence. Silence from before the end of an absence proves nothing: the other workers
  * may have stood still as well, or could not write because this process held the lock of the store's file.
  *
- * Pure: no input but the arguments. A fleet's worker (context.c) and an operator's command (admin/watch.c)
- * keep an slp_absence each. */
+ * Pure: no input but the arguments. A fleet's worker (context.c) and an operator's command
+ * (admin/owner_watch.c) keep an slp_absence each. */
 #ifndef SLP_LEASE_ABSENCE_H
 #define SLP_LEASE_ABSENCE_H
 

@@ -1,6 +1,6 @@
 /* due.h - the times at which something must be done about a lease: a step in this turn of the event loop,
- * or a read of the lease's row later. The functions that step (ownership.c) and read (poll.c) are on a
- * higher floor, which passes them to slp_due_init. (due.c, fleet.c, poll.c) */
+ * or a read of the lease's row later. The functions that step (ownership.c) and read (row_poll.c) are on a
+ * higher floor, which passes them to slp_due_init. (due.c, fleet.c, row_poll.c) */
 #ifndef SLP_LEASE_DUE_H
 #define SLP_LEASE_DUE_H
 

@@ -5,7 +5,7 @@
  * higher floor in one of three ways: it posts an event, it returns an outcome, or it calls a function pointer
  * that the higher floor has passed in (strategy.h, slp_due_init, slp_worker_init, slp_election_init).
  *
- *   6  consumer.c     connects a consumer of core to its leases
+ *   6  leased_consumer.c  connects a consumer of core to its leases
  *      requests.c     requests of the user about shards with leases
  *      processor.c    the functions that the fleet calls to have shards read
  *   5  fleet.c        creates, starts and frees a worker
@@ -16,13 +16,13 @@
  *      election.c     which worker leads, and what a follower reads regularly
  *   3  worker.c       joins, sends heartbeats, is evicted
  *      shut.c         leases whose shards no worker reads
- *      poll.c         reads the rows that are due
+ *      row_poll.c     reads the rows that are due
  *   2  ownership.c, release.c, end.c, checkpoint.c    the life of one lease
  *      lease.c        what this worker knows of a lease
  *      assignment.c   which leases the leader has assigned to this worker
  *      deadline.c     the lease deadline
  *      members.c      the workers of the fleet, as this worker observes them
- *   1  read.c, spread.c, bulk_write.c, due.c, life.c, listing.c, seen.c, context.c
+ *   1  read.c, spread.c, bulk_write.c, due.c, worker_life.c, shard_listing.c, seen.c, context.c
  *   0  write.c        one write, of a worker or of an operator's command
  *      naming.c       positions that the user wants to be saved, until their outcome is reported
  *      schema.c, store.c, snapshot.c, other_stream.c, outcome.c, silence.c, absence.c, grant.c,
@@ -43,18 +43,18 @@
 #include "lease/leader.h"
 #include "lease/lease.h"
 #include "lease/leave.h"
-#include "lease/life.h"
-#include "lease/listing.h"
 #include "lease/members.h"
-#include "lease/poll.h"
 #include "lease/read.h"
 #include "lease/refused.h"
-#include "lease/strategy.h"
+#include "lease/row_poll.h"
 #include "lease/seen.h"
+#include "lease/shard_listing.h"
 #include "lease/shut.h"
 #include "lease/spread.h"
+#include "lease/strategy.h"
 #include "lease/throttling.h"
 #include "lease/worker.h"
+#include "lease/worker_life.h"
 #include "lease/write.h"
 
 /* a save that the user asked for and that is not answered yet; on_saved is NULL if there is none */

@@ -153,7 +153,7 @@ typedef struct slp_lease_image {
   uint64_t ended_epoch;
 } slp_lease_image;
 
-/* The times at which something must be done about the lease. poll.c uses them. */
+/* The times at which something must be done about the lease. row_poll.c uses them. */
 typedef struct slp_lease_poll_times {
   uint64_t row_us;   /* when the lease's row must be read; SLP_NEVER: it need not be */
   uint64_t step_us;  /* when the lease must be stepped (slp_lease_step); SLP_NEVER: at no certain time */

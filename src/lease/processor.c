@@ -7,7 +7,7 @@
 #include "core/progress.h"
 #include "core/start.h"
 #include "lease/context.h"
-#include "lease/leased.h"
+#include "lease/leased_inside.h"
 
 static slp_leased *leased_of(slp_processor *t) { return SLP_OWNER(t, slp_leased, processor); }
 

@@ -1,7 +1,7 @@
 /* requests.c - requests of the user about shards with leases: to save positions, to save a certain
  * position ("naming", see naming.h), to hand a shard over, and to read a shard again from its saved
  * position. */
-#include "lease/leased.h"
+#include "lease/leased_inside.h"
 #include "lease/naming.h"
 
 /* ---- saving positions ------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * from the caller.
  *
  * All code that judges owners uses this file: members.c for rows of workers, strategies (strategy.h) for
- * rows of leases, and an operator's command (admin/watch.c) for both. The caller passes in what a read
+ * rows of leases, and an operator's command (admin/owner_watch.c) for both. The caller passes in what a read
  * showed, and when. */
 #ifndef SLP_LEASE_SILENCE_H
 #define SLP_LEASE_SILENCE_H

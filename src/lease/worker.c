@@ -6,7 +6,7 @@
  *   - a row that has not changed for a whole lease: the worker evicts that row first.
  * Then it sends heartbeats. It is evicted when a heartbeat is refused.
  *
- * life.h has a drawing of the states. leave.c stops a worker in an orderly way. */
+ * worker_life.h has a drawing of the states. leave.c stops a worker in an orderly way. */
 #include "lease/worker.h"
 
 #include "base/probe.h"

@@ -8,7 +8,7 @@
 #include "codec/crc32.h"
 #include "codec/json.h"
 #include "codec/utf8.h"
-#include "sandbox/cloudwatch.h"
+#include "sandbox/metric_data.h"
 #include "sandbox/ddb.h"
 
 #define TYPE_JSON "application/x-amz-json-1.1"

@@ -1,4 +1,4 @@
-/* front.h - the running sandbox: model, host, listener and clock. Shared by front.c and admin.c. */
+/* front.h - the running sandbox: model, host, listener and clock. Shared by front.c and control.c. */
 #ifndef SLP_SANDBOX_FRONT_H
 #define SLP_SANDBOX_FRONT_H
 
@@ -23,7 +23,7 @@ struct sloop_sandbox_s {
 
 int64_t slp_front_now_ms(sloop_sandbox_t *b); /* the present time, as the service's Unix time */
 
-/* The answer to a control request under /_sandbox/ (admin.c). slp_control_handle sets the status and the
+/* The answer to a control request under /_sandbox/ (control.c). slp_control_handle sets the status and the
  * body, which is text or JSON. */
 typedef struct slp_control_answer {
   int status;

@@ -89,14 +89,14 @@ typedef enum {
   SLP_BOX_RESIZE
 } slp_box_change;
 
-typedef struct slp_box_consumer { /* a registered consumer: consumers.c */
+typedef struct slp_box_consumer { /* a registered consumer: registered.c */
   slp_list link;                  /* in the consumers of its stream, oldest first */
   char *name;                     /* owned */
   uint64_t uid;
   int64_t created_ms; /* the ARN contains its seconds */
   int64_t active_ms;
   int64_t gone_ms; /* when the consumer is removed; INT64_MAX: it is not deregistered */
-  slp_list seats;  /* push.c: one for each shard to which the consumer has subscribed */
+  slp_list seats;  /* subscriptions.c: one for each shard to which the consumer has subscribed */
 } slp_box_consumer;
 
 struct slp_stream {
@@ -262,7 +262,7 @@ const char *slp_box_operation_label(uint32_t number); /* NULL: there is no opera
  * or ValidationException, in the service's words. */
 int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
 
-/* streams.c */
+/* stream_life.c */
 int slp_box_name_valid(slp_str name);
 /* NULL: there is no such stream */
 slp_stream *slp_box_find(slp_box *box, slp_str name);
@@ -316,7 +316,7 @@ int slp_box_op_resize(slp_box_call *c);
 int slp_box_op_retention_up(slp_box_call *c);
 int slp_box_op_retention_down(slp_box_call *c);
 
-/* listing.c */
+/* describe.c */
 void slp_box_put_arn(slp_box_call *c, const slp_stream *s); /* writes the stream's ARN as a value */
 void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh);
 int slp_box_op_describe(slp_box_call *c);
@@ -402,7 +402,7 @@ int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str s
 /* NULL: the stream was deleted */
 slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 
-/* consumers.c */
+/* registered.c */
 void slp_consumers_free(slp_box *box, slp_stream *s);
 uint32_t slp_consumers_count(slp_box *box, slp_stream *s, int64_t now_ms);
 slp_box_status slp_consumer_status(const slp_box_consumer *k, int64_t now_ms);
@@ -413,7 +413,7 @@ int slp_consumers_op_describe(slp_box_call *c);
 int slp_consumers_op_list(slp_box_call *c);
 int slp_consumers_op_deregister(slp_box_call *c);
 
-/* push.c; further functions are in sandbox.h */
+/* subscriptions.c; further functions are in sandbox.h */
 int slp_push_op_subscribe(slp_box_call *c);
 /* called when a record has arrived, or when the shard was closed */
 void slp_push_news(slp_box *box, const slp_box_shard *sh);
@@ -421,7 +421,7 @@ slp_box_sub *slp_push_of(slp_list *link); /* returns the subscription of a link 
 void slp_push_end_consumer(slp_box *box, slp_box_consumer *k);
 void slp_push_forget_consumer(slp_box *box, slp_box_consumer *k);
 
-/* pages.c */
+/* get_records.c */
 int slp_box_put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n,
                         slp_fault_action shape);
 void slp_box_put_children(slp_box_call *c, const slp_box_shard *sh);

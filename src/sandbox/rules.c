@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
-#include "sandbox/cloudwatch.h"
+#include "sandbox/metric_data.h"
 #include "sandbox/ddb.h"
 
 typedef enum { R_TEXT, R_INT, R_BLOB, R_TIME, R_MAP, R_LIST, R_BOOL } rule_kind;

@@ -6,7 +6,7 @@
 
 #include "base/map.h"
 #include "codec/kpl.h"
-#include "source/listing.h"
+#include "source/listing_pages.h"
 
 typedef struct slp_hash_ranges {
   slp_mem *mem;

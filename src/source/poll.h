@@ -8,8 +8,8 @@
 #include "core/source.h"
 #include "host/host.h"
 #include "source/later.h"
-#include "source/listing.h"
-#include "source/name.h"
+#include "source/listing_pages.h"
+#include "source/stream_name.h"
 
 /* How often the call for a later page of a listing is tried. If it fails, all pages before it are lost. So
  * it has more tries than the call for the first page, which core repeats by itself. */

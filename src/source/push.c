@@ -30,7 +30,7 @@
 #include "sloop.h"
 #include "source/kinesis_poll.h"
 #include "source/later.h"
-#include "source/name.h"
+#include "source/stream_name.h"
 #include "source/push_consumer.h"
 #include "source/push_trial.h"
 

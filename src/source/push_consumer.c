@@ -3,7 +3,7 @@
 #include "source/push_consumer.h"
 
 #include "sloop.h"
-#include "source/name.h"
+#include "source/stream_name.h"
 
 #include <stdio.h>
 

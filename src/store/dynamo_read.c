@@ -1,7 +1,7 @@
 /* dynamo_read.c - reads DynamoDB's answers in place. */
 #include "store/dynamo_read.h"
 
-#include "aws/members.h"
+#include "aws/json_members.h"
 #include "store/item.h"
 
 /* ---- rows ---------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* fuzz_format.c - format strings (-f) against a second, naive reading of the same rules, and positions (-o)
  * and times for crashes and for values out of range. */
 #include "cli/format.h"
-#include "cli/start.h"
+#include "cli/start_option.h"
 #include "fuzz.h"
 
 static const sloop_record_t record = {.stream = "orders",

@@ -2,7 +2,7 @@
  * whether a token of such a stream is known again by every name the stream has. */
 #include "aws/endpoint.h"
 #include "cli/token_file.h"
-#include "source/name.h"
+#include "source/stream_name.h"
 
 #include <regex.h>
 

@@ -1,6 +1,6 @@
 /* fuzz_token_file.c - files of tokens, for one stream and for three. A token that is given to a stream is a
  * line (or the whole) of the file, is JSON and belongs to the stream, by an expression of its own; no two
- * streams share one; blank lines change nothing; what is refused says why (cli/say.c makes one line of it).
+ * streams share one; blank lines change nothing; what is refused says why (cli/people_lines.c makes one line of it).
  */
 #include "cli/token_file.h"
 #include "codec/json.h"

@@ -61,7 +61,7 @@ def names(box):
         if name in labels:
             expect(wanted <= labels[name], f"{name} has {labels[name]}, not {wanted}")
     states = states_of("sloop_shard_state_seconds")
-    with open(os.path.join(servers.ROOT, "src", "api", "names.c"), encoding="utf-8") as file:
+    with open(os.path.join(servers.ROOT, "src", "api", "constant_names.c"), encoding="utf-8") as file:
         words = set(re.findall(r'case SLOOP_SHARD_\w+: return "(\w+)";', file.read()))
     expect(states and states <= words, f"{states - words} are no states")
     with open(os.path.join(servers.ROOT, "src", "cli", "lease_words.c"), encoding="utf-8") as file:

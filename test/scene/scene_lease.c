@@ -5,7 +5,7 @@
 #include "check.h"
 #include "ended_stream.h"
 #include "api/open.h"
-#include "lease/consumer.h"
+#include "lease/leased_consumer.h"
 #include "sim/world.h"
 
 #include <stdio.h>

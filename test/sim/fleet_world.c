@@ -9,7 +9,7 @@
 #include "store/memory.h"
 #include "guest/guest_schemas.h"
 #include "store/schema_sloop.h"
-#include "guest/several.h"
+#include "guest/multi_table.h"
 
 #define TICK_US 40000
 #define TIMERS 2

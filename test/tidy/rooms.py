@@ -159,6 +159,16 @@ def check_tree(src):
     return found
 
 
+def check_names(rooms):
+    """A file is named for what it owns, and the name says which file is meant wherever it stands: a.c and a.h are of one room."""
+    places = collections.defaultdict(set)
+    for room, files in rooms.items():
+        for name in files:
+            places[name.rsplit(".", 1)[0]].add(room)
+    return [f"{stem}.c or {stem}.h is in {' and in '.join(sorted(where))}: a name is used once"
+            for stem, where in sorted(places.items()) if len(where) > 1]
+
+
 def calls_of(files):
     """files: name -> text. For each file of code, who is called in it: function -> the file it is in. What a header
     does in its inline functions counts for the file of its name."""
@@ -348,6 +358,8 @@ def self_test():
             ("upwards", check_floors(up, drawing), ["c.c (floor 0) calls slp_a of a.c (floor 1)"]),
             ("inline", check_floors(inline, drawing), ["c.c (floor 0) calls slp_a of a.c (floor 1)"]),
             ("on no floor", check_floors({**down, "d.c": ""}, drawing), ["d.c stands on 0 floors, and belongs on one"]),
+            ("one name each", check_names({"a": {"x.c": "", "x.h": ""}, "b": {"y.c": ""}}), []),
+            ("a name twice", check_names({"a": {"x.c": ""}, "b": {"x.h": ""}}), ["x.c or x.h is in a and in b: a name is used once"]),
             ("own parts", check_parts(fine, drawing, {}), []),
             ("a part seen from another room", check_parts({**down, **parts}, drawing, {"up/c.c": "f(slp_all *a) { a->one.x = 1; }"}),
              ["up/c.c:1 looks into one, which is b.h's"]),
@@ -369,6 +381,7 @@ def main():
     bad = report("the checker finds what it must and nothing else", self_test())
     bad |= report("rooms, world and banned functions", check_tree(os.path.join(ROOT, "src")))
     rooms = read_tree(os.path.join(ROOT, "src"))
+    bad |= report("no two rooms have a file of the same name", check_names(rooms))
     for room, drawing in DRAWINGS.items():
         bad |= report(f"files of {room}/ call downwards, as {drawing} draws it, and look into their own parts only",
                       check_calls(rooms, room, drawing))

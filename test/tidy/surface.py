@@ -2,7 +2,7 @@
 
 The shared library exports exactly the functions of include/sloop.h, all listed in symbols.txt; both public headers
 compile alone as C99, C11 and C++11 without a warning; every test program in the tree is registered with Meson; what the
-README names exists. Every function that takes a consumer stands in the table of test/unit/api/life.c.
+README names exists. Every function that takes a consumer stands in the table of test/unit/api/handle.c.
 """
 
 import json
@@ -57,12 +57,12 @@ def check_exports(build):
 
 
 def check_closed():
-    """test/unit/api/life.c calls every function that takes a consumer, once that is closed."""
+    """test/unit/api/handle.c calls every function that takes a consumer, once that is closed."""
     declared = re.findall(r"SLOOP_EXTERN[^;()]*?\b(sloop_\w+)\s*\(([^;]*)\)\s*;", read("include", "sloop.h"))
     takes = {name for name, arguments in declared if re.search(r"\bsloop_t \*\w", arguments)}
-    table = set(re.findall(r"\bX\((sloop_\w+),", read("test", "unit", "api", "life.c")))
-    findings = [f"in sloop.h, not in the table of test/unit/api/life.c: {name}" for name in sorted(takes - table)]
-    findings += [f"in the table of test/unit/api/life.c, takes no consumer in sloop.h: {name}" for name in sorted(table - takes)]
+    table = set(re.findall(r"\bX\((sloop_\w+),", read("test", "unit", "api", "handle.c")))
+    findings = [f"in sloop.h, not in the table of test/unit/api/handle.c: {name}" for name in sorted(takes - table)]
+    findings += [f"in the table of test/unit/api/handle.c, takes no consumer in sloop.h: {name}" for name in sorted(table - takes)]
     return findings if takes else ["no function of sloop.h takes a consumer?"]
 
 

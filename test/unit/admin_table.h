@@ -4,7 +4,7 @@
 #ifndef SLP_TEST_CORE_DESK_H
 #define SLP_TEST_CORE_DESK_H
 
-#include "admin/admin.h"
+#include "admin/command.h"
 #include "api/admin_words.h"
 #include "lease/shard_set.h"
 #include "store/memory.h"

@@ -36,7 +36,7 @@ LIMITS = [("src/aws/limits.h", "SLP_KINESIS_RECORDS_MAX", "kinesis", "GetRecords
           ("src/aws/limits.h", "SLP_STREAMS_NUMBER_DIGITS_MIN", "dynamodbstreams", "SequenceNumber", "min"),
           ("src/aws/cloudwatch.h", "SLP_CLOUDWATCH_NAME_MAX", "cloudwatch", "MetricName", "max"),
           ("src/aws/cloudwatch.h", "SLP_CLOUDWATCH_VALUE_MAX", "cloudwatch", "DimensionValue", "max"),
-          ("src/source/name.c", "KINESIS_NAME_MAX", "kinesis", "StreamName", "max"),
+          ("src/source/stream_name.c", "KINESIS_NAME_MAX", "kinesis", "StreamName", "max"),
           ("src/store/dynamo.c", "KEYS_MAX", "dynamodb", "KeyList", "max"),
           ("src/aws/provider_web.c", "TOKEN_MAX", "sts", "clientTokenType", "max")]
 

@@ -1,4 +1,4 @@
-/* admin/edits.c, release.c, reset.c, watch.c: what became of each lease, as data. The rows, and the words:
+/* admin/edits.c, release_lease.c, reset.c, owner_watch.c: what became of each lease, as data. The rows, and the words:
  * cli/lease_result.c. */
 #include "admin_table.h"
 

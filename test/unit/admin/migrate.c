@@ -1,4 +1,4 @@
-/* admin/survey.c, import.c, placed.c: positions on their way from rows or a token to rows or a token. */
+/* admin/read_positions.c, create_rows.c, positions.c: positions on their way from rows or a token to rows or a token. */
 #include "admin_table.h"
 
 static char token_text[8192];

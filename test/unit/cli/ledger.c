@@ -1,7 +1,7 @@
 /* ledger.c - the demo's judge finds every kind of mistake; names and percentiles. */
 #include "cli/ledger.h"
 #include "check.h"
-#include "cli/spread.h"
+#include "cli/histogram.h"
 
 static slp_mem *mem;
 static slp_ledger book;

@@ -1,6 +1,6 @@
 /* Leases that run out by the clock on the wall: what a write makes of their time, when they are over for a
  * reader, and for whom a claim keeps them. */
-#include "guest/counted.h"
+#include "guest/counted_writes.h"
 #include "guest/expiry.h"
 #include "lease/silence.h"
 

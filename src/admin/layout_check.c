@@ -1,0 +1,84 @@
+/* layout_check.c - decides whether the rows of the table belong to this stream, as a worker does before it
+ * joins (guest/entry.c). A command copies nothing from rows that no worker would read. It does not change or
+ * explain them either. */
+#include "admin/command_inside.h"
+
+#include "lease/other_stream.h"
+
+#include <stdio.h>
+
+static int fail_with(slp_admin *a, const char *why) {
+  slp_fail_set(&a->fail, SLP_REFUSED, SLOOP_ELEASE, "schema %s: %s", a->schema->name, why);
+  a->why.reason = SLP_ADMIN_TOLD;
+  slp_admin_finish(a);
+  return 1;
+}
+
+/* Returns 1 if the task compares the rows with the stream's shards. RELEASE does not: leases may be given
+ * back whatever their rows say. IMPORT does not either, because it reports each row that does not fit. */
+static int compares(const slp_admin *a) {
+  return a->schema->unnamed && a->shards_n &&
+         (a->o.task == SLP_ADMIN_EXPLAIN || a->o.task == SLP_ADMIN_SURVEY || a->o.task == SLP_ADMIN_RESET ||
+          slp_admin_shows(a));
+}
+
+/* A command that only shows rows continues, and reports to which stream the rows belong. Any other command
+ * fails. */
+static int say_or_fail(slp_admin *a, const char *text) {
+  char line[480];
+  if (!slp_admin_shows(a)) return fail_with(a, text);
+  snprintf(line, sizeof line, "no worker joins these rows: %s", text);
+  a->passed = slp_admin_keep(a, slp_str_of(line));
+  return 0;
+}
+
+static void see(const slp_admin *a, slp_other_stream *o, const slp_lease_row *row) {
+  const slp_admin_shard *s = slp_admin_listed(a, row->shard);
+  if (s) {
+    slp_shard_desc desc = {
+        .id = s->id, .hash_start = s->hash_start, .hash_end = s->hash_end, .seq_start = s->seq_start};
+    slp_other_stream_saw(o, row, &desc);
+  } else {
+    slp_other_stream_saw(o, row, NULL);
+  }
+}
+
+/* Fails if the rows prove that they belong to another stream. For RESET, positions that are too old and
+ * shards that are not listed are no proof: RESET corrects such positions, and does not touch the rows of such
+ * shards. */
+static int is_other_streams(slp_admin *a) {
+  slp_other_stream o = {.early = 0};
+  char text[400];
+  for (size_t i = 0; i < a->shards_n; i++) slp_other_stream_newest(&o, a->shards[i].id);
+  for (size_t i = 0; i < a->snapshot.leases_n; i++) see(a, &o, &a->snapshot.leases[i]);
+  if (a->o.task == SLP_ADMIN_RESET) o.placed = o.beyond = 0;
+  return slp_other_stream_proven(&o, 1, text, sizeof text) && say_or_fail(a, text);
+}
+
+/* Fails if a row belongs to another system. Commands that show rows, and IMPORT, report each such row by
+ * themselves. */
+static int is_other_systems(slp_admin *a) {
+  slp_parsed_row row;
+  char text[400];
+  if (slp_admin_shows(a) || a->o.task == SLP_ADMIN_IMPORT) return 0;
+  for (size_t i = 0; i < a->rows.out.n; i++) {
+    slp_schema_read_row(a->schema, &a->rows.out.rows[i], &row);
+    if (row.kind != SLP_ROW_BAD || !row.foreign) continue;
+    snprintf(text, sizeof text, "row %.*s of the table: %s", (int)slp_min_u64(row.key.hash.n, 128),
+             row.key.hash.p, row.why);
+    return fail_with(a, text);
+  }
+  return 0;
+}
+
+int slp_admin_decides_form(slp_admin *a) {
+  slp_table_form form;
+  if (is_other_systems(a)) return 1;
+  if (!a->schema->form) return 0;
+  a->schema->form(a->schema, &a->rows.out, &form);
+  if (form.refused[0]) return fail_with(a, form.refused);
+  a->passed = slp_admin_keep(a, slp_str_of(form.passed));
+  return 0;
+}
+
+int slp_admin_is_other_streams(slp_admin *a) { return compares(a) && is_other_streams(a); }

@@ -1,0 +1,107 @@
+/* live_workers.c - decides whether no worker uses these rows. Every worker in the rows is watched until it is
+ * proven dead. If a worker is proven alive, the command ends. */
+#include "admin/command_inside.h"
+
+#define LOAD_S 60 /* KCL treats a worker as dead if its load row is older than this */
+#define LOAD_US (LOAD_S * UINT64_C(1000000))
+#define LOAD_AGAIN_US UINT64_C(5000000)
+
+/* Returns 1 if the owner of this lease must be watched; 0 if it can't be watched, or need not be. */
+static int counts(const slp_admin *a, const slp_lease_row *l) {
+  if (!l->owner.n) return 0;
+  if (a->schema->strategy) return l->position.kind != SLP_POSITION_END;
+  slp_owner_life life = slp_admin_owner_life(a, l->owner);
+  return life != SLP_OWNER_EVICTED && life != SLP_OWNER_UNKNOWN;
+}
+
+typedef struct obstacle {
+  uint64_t wait_us; /* how long to wait before the owners are judged again; UINT64_MAX: no wait */
+  slp_str shard, alive;
+} obstacle;
+
+static void meet(slp_admin *a, obstacle *o, const slp_watched *w, slp_str shard, slp_str worker) {
+  if (!w || w->dead || w->evicted) return;
+  if (w->alive) {
+    o->shard = shard;
+    o->alive = worker;
+  } else {
+    o->wait_us = slp_min_u64(o->wait_us, slp_watch_wait_us(a, w));
+  }
+}
+
+/* A client without a lease is known only by its own row, which it writes as long as it lives. Watching the
+ * newest time of all clients' rows is enough: that time grows when any client writes its row. */
+static void see_clients(slp_admin *a) {
+  const slp_snapshot *s = &a->snapshot;
+  uint64_t youngest = a->worker_ns;
+  for (size_t i = 0; i < s->workers_n; i++) {
+    if (s->workers[i].counter <= a->worker_ns) continue;
+    a->worker_ns = s->workers[i].counter;
+    a->worker = slp_admin_keep(a, s->workers[i].id);
+  }
+  a->worker_lives |= youngest && a->worker_ns > youngest;
+}
+
+/* Returns how much is left of `us`, counted from the moment when this process resumed after it had been
+ * stopped. Returns 0 if the process was not stopped, or if `us` is over. */
+static uint64_t left_since_back_us(slp_admin *a, uint64_t us) {
+  uint64_t back_us = slp_watch_back_us(a), now = slp_now_us(a->o.host), until_us = slp_after_us(back_us, us);
+  return back_us && until_us > now ? until_us - now : 0;
+}
+
+/* Returns how long the newest client's row must still stay unchanged until its client counts as dead. If this
+ * process was stopped, that time begins again, because the client may have been stopped at the same time. */
+static uint64_t worker_left_us(slp_admin *a) {
+  int64_t end_ms = (int64_t)(a->worker_ns / 1000000) + (int64_t)a->o.lease_ms;
+  if (!a->worker_ns) return 0;
+  uint64_t left_us = end_ms > a->wall_ms ? (uint64_t)(end_ms - a->wall_ms) * 1000 : 0;
+  return slp_max_u64(left_us, left_since_back_us(a, (uint64_t)a->o.lease_ms * 1000));
+}
+
+/* Waits for workers of KCL 3 that have no lease. Such a worker proves its life only by its load row, which it
+ * writes every 30 seconds. */
+static void meet_load(slp_admin *a, obstacle *o) {
+  slp_admin_load *load = &a->load;
+  uint64_t here_us = slp_now_us(a->o.host) - load->seen_us;
+  if (!load->wall_s) return;
+  if (load->passes < 2) load->passes++;
+  if (load->alive)
+    o->alive = load->worker;
+  else if ((slp_wall_ms(a->o.host) / 1000 - load->wall_s <= LOAD_S && here_us <= LOAD_US) ||
+           left_since_back_us(a, LOAD_US))
+    o->wait_us = slp_min_u64(o->wait_us, LOAD_AGAIN_US);
+}
+
+int slp_admin_is_quiet(slp_admin *a) {
+  const slp_snapshot *s = &a->snapshot;
+  obstacle o = {.wait_us = UINT64_MAX};
+  if (slp_admin_has_clients(a)) see_clients(a);
+  uint64_t left_us = worker_left_us(a);
+  slp_watch_saw(a);
+  if (a->worker_lives)
+    o.alive = a->worker;
+  else if (left_us)
+    o.wait_us = slp_min_u64(left_us, (uint64_t)a->o.lease_ms * 250 + 1);
+  for (size_t i = 0; i < s->workers_n && !a->schema->strategy; i++) {
+    const slp_worker_row *w = &s->workers[i];
+    if (!w->gone.n)
+      meet(a, &o, slp_watch_add_worker(a, w), (slp_str){NULL, 0}, slp_str_of(slp_admin_instance(a, w)));
+  }
+  for (size_t i = 0; i < s->leases_n; i++) {
+    const slp_lease_row *l = &s->leases[i];
+    if (counts(a, l)) meet(a, &o, slp_watch_add(a, l), l->shard, l->owner);
+  }
+  if (!o.alive.n) meet_load(a, &o);
+  if (a->starved) {
+    slp_admin_no_memory(a);
+  } else if (o.alive.n) {
+    a->why.owner = slp_admin_keep(a, o.alive);
+    slp_admin_failed(a, o.shard.n ? SLP_ADMIN_OWNED : SLP_ADMIN_WORKS, SLP_REFUSED,
+                     slp_import_wrote(a) ? SLOOP_ELEASE : SLOOP_EOWNED, o.shard);
+  } else if (o.wait_us != UINT64_MAX) {
+    slp_admin_read_in(a, o.wait_us);
+  } else {
+    return 1;
+  }
+  return 0;
+}

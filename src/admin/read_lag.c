@@ -1,0 +1,558 @@
+/* read_lag.c - finds out how far a shard is behind, if no living worker reports it. Each such shard is read
+ * at its position, where a worker that took it now would begin. Nothing is written to the table, and no
+ * record is kept.
+ *
+ * The cost is limited: by the number of shards that are read at the same time, by the number of readings that
+ * begin in a second, by the pages and tries for each shard, and by a total time. The readings begin with a
+ * random shard. So if the time does not suffice for all shards, each command reads other shards. */
+#include "admin/command_inside.h"
+
+#include "core/pace.h"
+
+#include <stdio.h>
+
+#define AT_ONCE_MAX 64u
+#define AT_ONCE_OF_LARGE 16u /* for Kinesis, where a page of two records may have 20 MiB */
+#define BEGIN_GAP_US 5000u
+#define PAGE_GAP_US SLP_PACE_FLOOR_US /* Kinesis allows five calls a second for each shard */
+#define PAGES_MAX 12u
+#define TRIES_MAX 4u
+#define CURSOR_MAX 4096u
+/* percent of the time limit in which readings may begin; the rest is left for readings to end */
+#define BEGIN_PERCENT 80
+
+typedef struct reading { /* the reading of one shard */
+  slp_admin *admin;
+  slp_lag_entry *entry; /* NULL: this element of `places` is free */
+  slp_timer timer;      /* runs until the next try, or until the next page is asked for */
+  slp_src_locate locate;
+  slp_src_fetch fetch;
+  slp_page *page;
+  slp_buf cursor; /* the iterator of the next page; empty: the position must be located first */
+  /* Failed tries; pages that came; how many of the last pages were empty. */
+  uint32_t tries, pages, empties;
+  /* 1: an iterator was refused, and the position was located again. */
+  uint8_t relocated;
+  uint8_t met;         /* 1: a page with records came */
+  uint8_t from_oldest; /* 1: the position is trimmed, so the shard is read from its oldest record instead */
+  char error[SLP_LAGS_WORDS]; /* the error of the last failed try */
+} reading;
+
+struct slp_lags {
+  slp_lag_entry *entries; /* in `keep`: shards with a lease, sorted by name, then shards without a lease */
+  /* n: number of entries. first: the entry that is read first. begun: entries whose turn has come. out:
+   * shards that are being read now. */
+  size_t n, first, begun, out;
+  uint64_t begin_us, end_us; /* no reading begins after begin_us; all readings end at end_us */
+  uint64_t next_us;          /* no reading begins before this */
+  /* an error that would stop the reading of any shard, such as a call that is not allowed; no further shard
+   * is tried then. In `keep` */
+  const char *for_all;
+  /* pace: runs until next_us, end: until end_us. */
+  slp_timer pace, end;
+  uint8_t reserved;
+  /* How many of `places` are used: fewer if records may be large. */
+  size_t places_n;
+  reading places[AT_ONCE_MAX];
+};
+
+static void fill(slp_admin *a);
+
+static uint64_t now_us(const slp_admin *a) { return slp_now_us(a->o.host); }
+
+/* ---- which shards -------------------------------------------------------------------------------------- */
+
+/* Returns 1 if the row of the lease's owner reports how far the owner is behind. */
+static int is_told(const slp_admin *a, const slp_lease_row *l) {
+  const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
+  return w && !w->gone.n && w->behind_ms >= 0 && w->wall_ms >= 0;
+}
+
+/* Returns 1 if the owner of the lease may live. An owner without a row may live, and also an owner whose row
+ * has no time. Any other owner may live until its row's time is older than a lease, by the local clock. */
+static int owner_may_live(slp_admin *a, const slp_lease_row *l) {
+  const slp_worker_row *w = slp_admin_worker_of(&a->snapshot, l->owner);
+  if (l->parked || slp_admin_lease_state(a, l) != SLOOP_LEASE_OWNED) return 0;
+  return !w || !w->lease_ms || w->wall_ms < 0 || a->wall_ms - w->wall_ms <= (int64_t)w->lease_ms;
+}
+
+static int is_to_be_read(slp_admin *a, const slp_lease_row *l) {
+  return l->position.kind != SLP_POSITION_END && !(owner_may_live(a, l) && is_told(a, l));
+}
+
+/* Makes the entry of a shard. In layouts that do not store where the application began, "latest" is only the
+ * default of the operator's options, so the shard has no position. */
+static slp_lag_entry entry_of(const slp_admin *a, slp_str shard, const slp_position *position, int leased) {
+  int latest = position->kind == SLP_POSITION_LATEST && a->schema->tells_no_start;
+  int none = position->kind == SLP_POSITION_NONE || latest;
+  return (slp_lag_entry){.shard = shard,
+                         .position = *position,
+                         .lag = none ? SLOOP_LAG_NO_POSITION : SLOOP_LAG_OUT_OF_TIME,
+                         .behind_ms = -1,
+                         .at_ms = -1,
+                         .error = "",
+                         .leased = leased != 0};
+}
+
+/* Returns 1 if an ancestor of the shard has a lease: the shard will then be read from its beginning. Where
+ * any other shard without a lease will be read from is known only to the application's workers. */
+static int is_below_lease(const slp_admin *a, const slp_admin_shard *s) {
+  for (size_t depth = 0; s && depth <= a->shards_n; depth++) {
+    const slp_admin_shard *up = NULL;
+    for (int k = 0; k < 2; k++) {
+      if (!s->parents[k].n) continue;
+      if (slp_snapshot_lease_of(&a->snapshot, s->parents[k])) return 1;
+      if (!up) up = slp_admin_listed(a, s->parents[k]);
+    }
+    s = up;
+  }
+  return 0;
+}
+
+static void add_unleased(slp_admin *a, slp_lags *l) {
+  slp_placed_of_rows(a);
+  slp_placed_fill(a);
+  for (size_t i = 0; i < a->placed.n && !a->starved; i++) {
+    const slp_placed *p = &a->placed.all[i];
+    if (!p->filled || p->position.kind == SLP_POSITION_END) continue;
+    slp_position from = p->position;
+    if (!is_below_lease(a, slp_admin_listed(a, p->shard))) from.kind = SLP_POSITION_NONE;
+    l->entries[l->n++] = entry_of(a, p->shard, &from, 0);
+  }
+}
+
+static void find(slp_admin *a, slp_lags *l) {
+  l->entries = slp_admin_room(a, (a->snapshot.leases_n + a->shards_n + 1) * sizeof *l->entries);
+  if (!l->entries) return;
+  for (size_t i = 0; i < a->snapshot.leases_n; i++) {
+    const slp_lease_row *row = &a->snapshot.leases[i];
+    if (!is_to_be_read(a, row)) continue;
+    l->entries[l->n] = entry_of(a, row->shard, &row->position, 1);
+    l->entries[l->n++].may_live = owner_may_live(a, row) != 0;
+  }
+  if (!a->unlisted) add_unleased(a, l);
+}
+
+const slp_lag_entry *slp_lags_at(const slp_admin *a, size_t i) {
+  return a->lags && i < a->lags->n ? &a->lags->entries[i] : NULL;
+}
+
+/* ---- one shard ----------------------------------------------------------------------------------------- */
+
+static void leave(reading *r) {
+  slp_admin *a = r->admin;
+  slp_timer_clear(a->o.host, &r->timer);
+  a->o.source->ops->cancel(a->o.source, &r->locate.rq);
+  a->o.source->ops->cancel(a->o.source, &r->fetch.rq);
+  slp_buf_free(&r->locate.cursor);
+  slp_buf_free(&r->cursor);
+  slp_page_free(r->page);
+  r->page = NULL;
+  r->entry = NULL;
+}
+
+static void settle(reading *r, sloop_lag_t lag, int64_t behind_ms, const char *error) {
+  slp_admin *a = r->admin;
+  slp_lag_entry *e = r->entry;
+  e->lag = lag;
+  e->behind_ms = behind_ms;
+  e->at_ms = slp_wall_ms(a->o.host);
+  if (*error) e->error = slp_admin_text(a, slp_str_of(error));
+  leave(r);
+  a->lags->out--;
+}
+
+static void done(reading *r, sloop_lag_t lag, int64_t behind_ms, const char *error) {
+  slp_admin *a = r->admin;
+  settle(r, lag, behind_ms, error);
+  fill(a);
+}
+
+static void again_in(reading *r, uint64_t us) {
+  slp_timer_set_reserved(r->admin->o.host, &r->timer, slp_after_us(now_us(r->admin), us));
+}
+
+static void try_again(reading *r, const slp_fail *f) {
+  uint32_t random = (uint32_t)slp_random_below(r->admin->o.host, 1000);
+  if (++r->tries >= TRIES_MAX)
+    done(r, SLOOP_LAG_FAILED, -1, r->error);
+  else
+    again_in(r, slp_pace_backoff_us(r->tries, f->class == SLP_THROTTLE, random));
+}
+
+static void locate(reading *r);
+
+/* Called when the service does not keep the position any more. If the owner may live, it may have read
+ * further than its row says. How far it is behind is then measured from the oldest record that the stream
+ * keeps. */
+static void on_trimmed(reading *r) {
+  if (!r->entry->may_live || r->from_oldest) {
+    done(r, SLOOP_LAG_TRIMMED, -1, "");
+    return;
+  }
+  r->from_oldest = 1;
+  locate(r);
+}
+
+/* Ends this reading after an error that would stop the reading of any shard. The other shards fail with
+ * it. */
+static void give_up_all(reading *r) {
+  slp_admin *a = r->admin;
+  if (!a->lags->for_all) a->lags->for_all = slp_admin_text(a, slp_str_of(r->error));
+  done(r, SLOOP_LAG_FAILED, -1, r->error);
+}
+
+void slp_lags_words(const slp_fail *f, char out[SLP_LAGS_WORDS]) {
+  const char *name = *f->aws_code && !strstr(f->message, f->aws_code) ? f->aws_code : "";
+  snprintf(out, SLP_LAGS_WORDS, "%.80s%s%.320s", name, *name && *f->message ? ": " : "", f->message);
+}
+
+static void failed(reading *r, const slp_fail *f) {
+  int had_cursor = r->cursor.n > 0;
+  slp_lags_words(f, r->error);
+  slp_buf_clear(&r->cursor);
+  switch (f->class) {
+    case SLP_GONE: done(r, SLOOP_LAG_GONE, -1, ""); return;
+    case SLP_TRIMMED: on_trimmed(r); return;
+    case SLP_AUTH:
+    case SLP_ACCESS: give_up_all(r); return;
+    case SLP_REFUSED:
+      if (f->aws_code[0] && (!had_cursor || r->relocated)) {
+        done(r, SLOOP_LAG_REFUSED, -1, r->error);
+        return;
+      }
+      /* the refusal may have been about the iterator only, so the position is located again */
+      r->relocated = (uint8_t)had_cursor;
+      break;
+    case SLP_FINE:
+    case SLP_THROTTLE:
+    case SLP_TRANSIENT:
+    case SLP_EXPIRED:
+    case SLP_BUSY:
+    case SLP_CANCELED:
+    case SLP_NOMEM: break;
+  }
+  try_again(r, f);
+}
+
+static void no_memory(reading *r) {
+  slp_fail f = {0};
+  slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory");
+  failed(r, &f);
+}
+
+static void learn_time(slp_admin *a, const slp_src_req *rq) {
+  if (rq->date_ms >= 0) slp_svctime_learn(&a->service, rq->date_ms, rq->sent_us, rq->done_us);
+}
+
+/* ---- what a page says ---------------------------------------------------------------------------------- */
+
+/* Returns 1 if the position is located AT the last record that was read, as core/reader.c does. If the first
+ * record that comes is another one, or none comes, the stream does not keep the last read record any more.
+ *
+ * Before an idle mark no record was read. So only the mark's age can show whether the position is still
+ * kept. */
+static int is_located_at(const slp_position *p) {
+  return p->kind == SLP_POSITION_AT || (p->kind == SLP_POSITION_AFTER && !p->mark.idle);
+}
+
+/* Returns 1 if a record with the mark's time must still be in the stream, or if the mark's time is not
+ * known. */
+static int is_young(const slp_admin *a, const slp_mark *m) {
+  int64_t kept_ms = a->describe.retention_ms;
+  return kept_ms <= 0 || m->arrived_ms < 0 || m->arrived_ms > slp_admin_service_ms(a) - kept_ms;
+}
+
+/* Returns 1 if the position is the starting sequence number of the shard. No record has that number, but
+ * reading may begin there. */
+static int is_beginning(const slp_admin *a, const slp_lag_entry *e) {
+  const slp_admin_shard *s = slp_admin_listed(a, e->shard);
+  return s && s->seq_start.n && slp_num_cmp(s->seq_start, slp_mark_seq(&e->position.mark)) == 0;
+}
+
+static int is_tip(const reading *r);
+
+/* Returns 1 if the page shows that the stream does not keep the position any more. */
+static int is_passed(const reading *r) {
+  const slp_position *p = &r->entry->position;
+  size_t n = r->page->recs_n;
+  if (r->from_oldest) return 1;
+  if (r->met || (!n && !is_tip(r))) return 0;
+  if (!is_located_at(p)) return p->kind == SLP_POSITION_AFTER && !is_young(r->admin, &p->mark);
+  if (is_beginning(r->admin, r->entry)) return 0;
+  return !n || slp_num_cmp(slp_rec_seq(r->page, &r->page->recs[0]), slp_mark_seq(&p->mark)) > 0;
+}
+
+/* Returns 1 if the reader has lost records. A living owner may have read further than its row says. On an
+ * idle shard the record that the row names expires, and nothing is lost. So a living owner has lost records
+ * only if the record that waits for it is old itself: older than half of the retention time. */
+static int is_lost(const reading *r, int64_t behind_ms) {
+  int64_t kept_ms = r->admin->describe.retention_ms;
+  if (!is_passed(r)) return 0;
+  return !r->entry->may_live || (kept_ms > 0 && behind_ms > kept_ms / 2);
+}
+
+/* Rounds a row's time down to the precision of the times that the service gives to records. Workers round the
+ * time at which they begin in the same way. */
+static int64_t stamp_of(const slp_source *s, int64_t at_ms) {
+  return s->anchors_by_time || at_ms < 0 ? at_ms : at_ms - at_ms % 1000;
+}
+
+/* Returns 1 if the record still waits to be read: it is at the position or after it. */
+static int waits(const reading *r, const slp_rec *rec) {
+  const slp_position *p = &r->entry->position;
+  slp_str seq = slp_rec_seq(r->page, rec);
+  if (rec->flags & SLP_REC_EMPTY) return 0;
+  if (p->kind == SLP_POSITION_TIME)
+    return rec->arrived_ms < 0 || rec->arrived_ms >= stamp_of(r->admin->o.source, p->at_ms);
+  if (p->kind == SLP_POSITION_AFTER) return slp_mark_side(&p->mark, seq, rec->sub) > 0;
+  return p->kind != SLP_POSITION_AT || slp_mark_side(&p->mark, seq, rec->sub) >= 0;
+}
+
+/* Returns the first record of the page that waits to be read. NULL: there is none. */
+static const slp_rec *first_that_waits(const reading *r) {
+  for (size_t i = 0; i < r->page->recs_n; i++)
+    if (waits(r, &r->page->recs[i])) return &r->page->recs[i];
+  return NULL;
+}
+
+/* Returns how far the shard is behind in ms, at least 1, because a record waits. -1: neither the record nor
+ * the service tells a time. */
+static int64_t behind_of(const reading *r, const slp_rec *rec) {
+  int64_t age = -1;
+  if (rec->arrived_ms >= 0) age = slp_max_i64(slp_admin_service_ms(r->admin) - rec->arrived_ms, 1);
+  return slp_max_i64(age, r->page->behind_ms > 0 ? r->page->behind_ms : -1);
+}
+
+/* Called when no record of the page waits to be read. Returns 1 if no later record waits either. */
+static int is_tip(const reading *r) {
+  const slp_page *p = r->page;
+  if (p->behind_ms == 0 || !p->next.n) return 1;
+  if (p->behind_ms > 0 || p->recs_n) return 0;
+  return r->entry->position.kind == SLP_POSITION_LATEST || r->empties >= SLP_PACE_EMPTIES_AT_TIP;
+}
+
+static void next_page(reading *r) {
+  slp_buf_clear(&r->cursor);
+  if (slp_buf_add_str(&r->cursor, r->page->next))
+    no_memory(r);
+  else
+    again_in(r, PAGE_GAP_US);
+}
+
+/* Finds out from a page how far the shard is behind, or asks for the next page. */
+static void judge(reading *r) {
+  const slp_rec *rec = first_that_waits(r);
+  int64_t behind_ms = rec ? behind_of(r, rec) : r->page->behind_ms;
+  r->pages++;
+  r->empties = r->page->recs_n ? 0 : r->empties + 1;
+  if (is_lost(r, behind_ms))
+    done(r, SLOOP_LAG_TRIMMED, -1, "");
+  else if (!rec && is_tip(r))
+    done(r, SLOOP_LAG_READ, 0, "");
+  else if (behind_ms >= 0)
+    done(r, SLOOP_LAG_READ, behind_ms, "");
+  else if (rec || r->pages >= PAGES_MAX)
+    done(r, SLOOP_LAG_UNPROVEN, -1, "");
+  else {
+    r->met |= r->page->recs_n > 0;
+    next_page(r);
+  }
+}
+
+/* ---- calls --------------------------------------------------------------------------------------------- */
+
+static void on_fetched(slp_src_req *rq) {
+  reading *r = SLP_OWNER(SLP_OWNER(rq, slp_src_fetch, rq), reading, fetch);
+  slp_fail f = rq->fail;
+  learn_time(r->admin, rq);
+  if (f.class == SLP_FINE)
+    judge(r);
+  else
+    failed(r, &f);
+}
+
+static size_t known_children(slp_src_fetch *f, slp_shard_desc *rows, size_t max) {
+  const slp_admin *a = SLP_OWNER(f, reading, fetch)->admin;
+  size_t n = 0;
+  for (size_t i = 0; i < a->shards_n && n < max; i++) {
+    const slp_admin_shard *s = &a->shards[i];
+    if (!slp_str_eq(s->parents[0], f->shard) && !slp_str_eq(s->parents[1], f->shard)) continue;
+    rows[n++] = (slp_shard_desc){.id = s->id, .parent = s->parents[0], .adjacent_parent = s->parents[1]};
+  }
+  return n;
+}
+
+static uint32_t records_wanted(const reading *r) {
+  const slp_source *s = r->admin->o.source;
+  if (r->entry->position.kind == SLP_POSITION_TIME && !slp_source_finds_times(s)) return s->fetch_records_max;
+  return is_located_at(&r->entry->position) ? 2 : 1;
+}
+
+static void fetch(reading *r) {
+  slp_source *s = r->admin->o.source;
+  if (r->page)
+    slp_page_reset(r->page);
+  else
+    r->page = slp_page_new(r->admin->mem);
+  if (!r->page) {
+    no_memory(r);
+    return;
+  }
+  r->fetch = (slp_src_fetch){.rq = {.on_done = on_fetched},
+                             .shard = r->entry->shard,
+                             .cursor = slp_buf_str(&r->cursor),
+                             .limit = records_wanted(r),
+                             .known_children = known_children,
+                             .page = r->page};
+  s->ops->fetch(s, &r->fetch);
+}
+
+static void on_located(slp_src_req *rq) {
+  reading *r = SLP_OWNER(SLP_OWNER(rq, slp_src_locate, rq), reading, locate);
+  slp_fail f = rq->fail;
+  int bad = f.class == SLP_FINE && slp_buf_add_str(&r->cursor, slp_buf_str(&r->locate.cursor));
+  learn_time(r->admin, rq);
+  slp_buf_free(&r->locate.cursor);
+  if (f.class == SLP_FINE && !bad && !r->cursor.n)
+    slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
+  if (bad)
+    no_memory(r);
+  else if (f.class != SLP_FINE)
+    failed(r, &f);
+  else
+    fetch(r);
+}
+
+static void locate(reading *r) {
+  slp_source *s = r->admin->o.source;
+  slp_src_locate *l = &r->locate;
+  *l = (slp_src_locate){.rq = {.on_done = on_located}, .shard = r->entry->shard, .from = r->entry->position};
+  if (is_located_at(&l->from)) l->from.kind = SLP_POSITION_AT;
+  if (r->from_oldest) l->from.kind = SLP_POSITION_OLDEST;
+  if (l->from.kind == SLP_POSITION_TIME && !slp_source_finds_times(s)) l->from.kind = SLP_POSITION_OLDEST;
+  if (l->from.kind == SLP_POSITION_TIME) l->from.at_ms = stamp_of(s, l->from.at_ms);
+  slp_buf_init(&l->cursor, r->admin->mem, CURSOR_MAX);
+  s->ops->locate(s, l);
+}
+
+static void go_on(slp_timer *t) {
+  reading *r = SLP_OWNER(t, reading, timer);
+  if (r->cursor.n)
+    fetch(r);
+  else
+    locate(r);
+}
+
+/* ---- all shards ---------------------------------------------------------------------------------------- */
+
+static reading *free_place(slp_lags *l) {
+  for (size_t i = 0; i < l->places_n; i++)
+    if (!l->places[i].entry) return &l->places[i];
+  return NULL;
+}
+
+/* Returns the next shard to be read; skips shards without a position. NULL: there are no more. */
+static slp_lag_entry *next_entry(slp_lags *l) {
+  while (l->begun < l->n) {
+    slp_lag_entry *e = &l->entries[(l->first + l->begun++) % l->n];
+    if (e->lag != SLOOP_LAG_NO_POSITION) return e;
+  }
+  return NULL;
+}
+
+static void begin(slp_admin *a, reading *r, slp_lag_entry *e) {
+  *r = (reading){.admin = a, .entry = e, .timer = {.at_us = UINT64_MAX, .run = go_on}};
+  slp_buf_init(&r->cursor, a->mem, CURSOR_MAX);
+  a->lags->out++;
+  locate(r);
+}
+
+static void fail_the_rest(slp_lags *l) {
+  slp_lag_entry *e;
+  while ((e = next_entry(l))) {
+    e->lag = SLOOP_LAG_FAILED;
+    e->error = l->for_all;
+  }
+}
+
+static void finish(slp_admin *a) {
+  slp_timer_clear(a->o.host, &a->lags->pace);
+  slp_timer_clear(a->o.host, &a->lags->end);
+  slp_admin_leases(a);
+}
+
+static void fill(slp_admin *a) {
+  slp_lags *l = a->lags;
+  uint64_t now = now_us(a);
+  reading *r;
+  if (l->for_all) fail_the_rest(l);
+  while (l->begun < l->n && now < l->begin_us && (r = free_place(l))) {
+    if (now < l->next_us) {
+      slp_timer_set_reserved(a->o.host, &l->pace, l->next_us);
+      return;
+    }
+    slp_lag_entry *e = next_entry(l);
+    if (!e) break;
+    l->next_us = slp_max_u64(l->next_us, now) + BEGIN_GAP_US;
+    begin(a, r, e);
+  }
+  if (!l->out && (l->begun == l->n || now >= l->begin_us)) finish(a);
+}
+
+static void on_pace(slp_timer *t) { fill(SLP_OWNER(t, slp_lags, pace)->places[0].admin); }
+
+static void on_end(slp_timer *t) {
+  slp_lags *l = SLP_OWNER(t, slp_lags, end);
+  slp_admin *a = l->places[0].admin;
+  for (size_t i = 0; i < l->places_n; i++) {
+    reading *r = &l->places[i];
+    if (r->entry) settle(r, SLOOP_LAG_FAILED, -1, *r->error ? r->error : "no answer in time");
+  }
+  fill(a);
+}
+
+void slp_lags_measure(slp_admin *a) {
+  slp_lags *l = a->lags;
+  uint64_t now = now_us(a), limit_us = (uint64_t)a->o.limit_ms * 1000;
+  l->begin_us = slp_after_us(now, limit_us / 100 * BEGIN_PERCENT);
+  l->end_us = slp_after_us(now, limit_us);
+  l->next_us = now;
+  l->first = l->n ? (size_t)slp_random_below(a->o.host, l->n) : 0;
+  slp_timer_set_reserved(a->o.host, &l->end, l->end_us);
+  fill(a);
+}
+
+void slp_lags_find(slp_admin *a) {
+  slp_lags *l = a->lags = SLP_NEW(a->mem, slp_lags);
+  if (l) {
+    l->places_n = a->o.source->tells_behind ? AT_ONCE_OF_LARGE : AT_ONCE_MAX;
+    l->places[0].admin = a;
+    l->pace = (slp_timer){.at_us = UINT64_MAX, .run = on_pace};
+    l->end = (slp_timer){.at_us = UINT64_MAX, .run = on_end};
+    l->reserved = slp_host_reserve_timers(a->o.host, l->places_n + 2) == 0;
+  }
+  if (!l || !l->reserved) {
+    slp_admin_no_memory(a);
+    return;
+  }
+  find(a, l);
+  if (a->starved)
+    slp_admin_no_memory(a);
+  else if (l->n)
+    slp_admin_move(a, SLP_ADMIN_MEASURING);
+  else
+    slp_admin_leases(a);
+}
+
+void slp_lags_free(slp_admin *a) {
+  slp_lags *l = a->lags;
+  if (!l) return;
+  for (size_t i = 0; i < l->places_n; i++)
+    if (l->places[i].entry) leave(&l->places[i]);
+  slp_timer_clear(a->o.host, &l->pace);
+  slp_timer_clear(a->o.host, &l->end);
+  if (l->reserved) slp_host_unreserve_timers(a->o.host, l->places_n + 2);
+  slp_free(a->mem, l);
+  a->lags = NULL;
+}

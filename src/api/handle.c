@@ -1,0 +1,94 @@
+/* handle.c - starts, stops, pauses and lists a consumer, and gets its statistics. Each function checks its
+ * arguments and calls core. */
+#include "api/metrics.h"
+#include "api/open.h"
+
+int sloop_start(sloop_t *s) {
+  if (s->closing || s->started) return SLOOP_ESTATE;
+  s->started = 1;
+  return slp_consumer_start(s->consumer);
+}
+
+/* Reports to the application that the consumer has stopped. While stop_cb is set, that report is still to
+ * come; if the consumer is closed first, on_close_event calls stop_cb. */
+static void on_stopped(sloop_t *s, int status, void *arg) {
+  sloop_cb cb = s->stop_cb;
+  (void)arg;
+  s->stop_cb = NULL;
+  if (cb) cb(s, status, s->stop_arg);
+}
+
+int sloop_stop(sloop_t *s, uint64_t limit_ms, sloop_cb cb, void *arg) {
+  if (s->closing || !s->started) return SLOOP_ESTATE;
+  int r = slp_consumer_stop(s->consumer, limit_ms, on_stopped, NULL);
+  if (r) return r;
+  s->stop_cb = cb;
+  s->stop_arg = arg;
+  slp_metrics_last_word(s);
+  return 0;
+}
+
+int sloop_pause(sloop_t *s, const char *shard) {
+  return s->closing ? SLOOP_ESTATE : slp_consumer_pause(s->consumer, shard, 1);
+}
+
+int sloop_resume(sloop_t *s, const char *shard) {
+  return s->closing ? SLOOP_ESTATE : slp_consumer_pause(s->consumer, shard, 0);
+}
+
+int sloop_list(sloop_t *s, sloop_list_cb cb, void *arg) {
+  return s->closing ? SLOOP_ESTATE : slp_consumer_list(s->consumer, cb, arg);
+}
+
+void slp_family_ref(slp_family *f) { slp_host_ref(f->host, f->unrefs < f->members); }
+
+/* Records whether the consumer wants to keep the loop alive. The consumers of a family share the host's
+ * reference on the loop, which is dropped when no consumer wants it. */
+static void set_ref(sloop_t *s, uint32_t on) {
+  if (s->refd == on || s->closing) return;
+  s->refd = on;
+  if (on) {
+    s->family->unrefs--;
+  } else {
+    s->family->unrefs++;
+  }
+  slp_family_ref(s->family);
+}
+
+void sloop_shard_stats_each(sloop_t *s, void (*each)(const sloop_shard_stats_t *, void *arg), void *arg) {
+  if (s->consumer && !s->closing) slp_consumer_each(s->consumer, each, arg);
+}
+
+void sloop_ref(sloop_t *s) { set_ref(s, 1); }
+void sloop_unref(sloop_t *s) { set_ref(s, 0); }
+
+void *sloop_arg(const sloop_t *s) { return s->o.arg; }
+
+struct uv_loop_s *sloop_loop(const sloop_t *s) {
+  return s->loop;
+}
+
+void sloop_stats_get(sloop_t *s, sloop_stats_t *out, size_t size) {
+  sloop_stats_t st = {0};
+  slp_counts n = {0};
+  if (s->consumer) slp_consumer_stats(s->consumer, &n);
+#define X(name, unit, meaning) st.name = n.name;
+  SLOOP_STATS(X)
+#undef X
+  st.store_write_units += s->commands.write_units;
+  st.store_read_units += s->commands.read_units;
+  st.store_throttles += s->commands.throttles;
+  if (s->family) {
+    const slp_aws_stats *a = slp_aws_stats_of(s->family->aws);
+    const slp_turn_stats *t = slp_host_turns(s->family->host);
+    st.calls = a->calls;
+    st.retries = a->retries + n.retries;
+    st.calls_failed = a->failed;
+    st.throttles = slp_max_u64(a->throttles, n.throttles);
+    st.turn_us_p999 = slp_host_turn_us_at(s->family->host, 0.999);
+    st.turn_us_max = t->cpu_us_max;
+    st.hold_us_max = t->hold_us_max;
+  }
+  memset(out, 0, size);
+  memcpy(out, &st, slp_min_u64(size, sizeof st));
+}

@@ -1,0 +1,15 @@
+/* operator.h - what closing a consumer must do about an operator's command that is under way. */
+#ifndef SLP_API_OPERATOR_H
+#define SLP_API_OPERATOR_H
+
+#include <sloop.h>
+
+typedef struct slp_admin_call slp_admin_call;
+
+/* Stops the command, which then makes no further calls. slp_admin_call_tell_closed then reports what was done
+ * so far. */
+void slp_admin_call_stop(slp_admin_call *a);
+/* Calls the command's callback with UV_ECANCELED, and frees the command. */
+void slp_admin_call_tell_closed(slp_admin_call *a);
+
+#endif

@@ -1,0 +1,17 @@
+/* seek_save.c - saves and moves the position of a consumer. */
+#include "api/open.h"
+#include "core/seek.h"
+
+void sloop_position_init(sloop_position_t *p, sloop_position_kind_t kind) {
+  *p = (sloop_position_t){.kind = kind};
+}
+
+int sloop_save(sloop_t *s, char *buf, size_t *len) {
+  return s->closing || s->o.app ? SLOOP_ESTATE : slp_consumer_save(s->consumer, buf, len);
+}
+
+int sloop_seek(sloop_t *s, const sloop_position_t *to, sloop_cb cb, void *arg) {
+  if (s->closing) return SLOOP_ESTATE;
+  if (!to) return SLOOP_EOPTION;
+  return s->o.app ? SLOOP_ESTATE : slp_consumer_seek(s->consumer, to, cb, arg);
+}

@@ -1,0 +1,595 @@
+/* consumer_run.c - runs a sloop_t for a command, and turns its errors and events into lines for people. */
+#include "cli/consumer_run.h"
+
+#include <stdio.h>
+
+#include "cli/knobs.h"
+#include "cli/lease_lines.h"
+#include "cli/log_filter.h"
+#include "cli/options.h"
+#include "cli/people_lines.h"
+#include "cli/record_formats.h"
+#include "codec/date.h"
+#include "guest/layouts.h"
+#include "program/program.h"
+
+#define STUCK_MS 3000u /* a consumer that has been closing for longer than this is stuck */
+/* --fail-on-loss ends the command LOSSES_MS after the last loss, but at most LOSSES_MS_MAX after the first
+ * loss. */
+#define LOSSES_MS 2000u
+#define LOSSES_MS_MAX 30000u
+/* The command gives up a server that has never answered properly after this many failed tries in a row. The
+ * library's back-off (full jitter, doubling) makes these tries take less time than the connect timeout. */
+#define FIRST_CONTACT_TRIES 4
+
+/* Returns 1 for libuv's codes of a server that can't be reached: some errno codes, negative, and -3014..-3000
+ * for names that do not resolve. */
+static int is_unreachable(int code) {
+  return code == -ECONNREFUSED || code == -EHOSTUNREACH || code == -ENETUNREACH || code == -ENETDOWN ||
+         code == -ETIMEDOUT || (code >= -3014 && code <= -3000);
+}
+
+/* The advice for an HTTP answer without an error name of the service: the server may be something else than
+ * the service. */
+static const char is_it_the_service[] =
+    "is this an endpoint of the service, and http or https as it should be?";
+
+/* Returns what the user can do about an error, or NULL. */
+static const char *what_to_do(const sloop_error_t *e) {
+  int named = e->aws_code && *e->aws_code, nameless = e->http_status && !named;
+  if (is_unreachable(e->code)) return "check the endpoint (-b, AWS_ENDPOINT_URL), the region and the network";
+  switch (e->code) {
+    /* without an error name, a source of keys failed, and its own message says where to look */
+    case SLOOP_EAUTH:
+      return named ? "check the keys: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, the "
+                     "profile or the role"
+                   : NULL;
+    case SLOOP_EACCESS:
+      if (named || !e->message || !*e->message)
+        return "stream-tail --iam with the same STREAM, -G and --store prints the policy it needs, and with "
+               "--try also what of it is missing";
+      return nameless ? is_it_the_service : NULL;
+    case SLOOP_EREFUSED: return nameless ? is_it_the_service : NULL;
+    case SLOOP_ELEASE: return "see --store, -X schema and -X worker";
+    case SLOOP_ENOSHARD: return "stream-tail -L lists the shards, -G APP --leases the leases";
+    case SLOOP_ENOWORKER: return "stream-tail --leases lists them";
+    case SLOOP_ENOSTREAM: return "check the name and the region (AWS_REGION, -X region=NAME)";
+    case SLOOP_ETLS: return "check the address; for a server of your own: -X ca_bundle=FILE or AWS_CA_BUNDLE";
+    case SLOOP_EOPTION: return "see stream-tail -h and -X list";
+    case SLOOP_ETRIMMED: return "begin later, or with -o oldest";
+    case SLOOP_EPOSITION:
+      return "it is of another stream, or of an older one of that name: begin elsewhere (-o, --to)";
+    case -ECONNRESET:
+    case -EPIPE:
+    case SLOOP_EREMOTE:
+    case SLOOP_EPROTO: return is_it_the_service;
+    default: return NULL;
+  }
+}
+
+void slp_error_line(const sloop_error_t *e, char *line, size_t n) {
+  const char *message = e->message && *e->message ? e->message : sloop_strerror(e->code);
+  const char *aws = e->aws_code && *e->aws_code && !strstr(message, e->aws_code) ? e->aws_code : "";
+  int at = snprintf(line, n, "%s (%s%s%s)", message, sloop_err_name(e->code), *aws ? ", " : "", aws);
+  if (at < 0 || (size_t)at >= n) return;
+  if (e->retry_in_ms != UINT64_MAX && !e->fatal) return;
+  const char *hint = what_to_do(e);
+  /* no advice is added if the library's own message already contains some */
+  if (hint && !strstr(message, "set ") && !strstr(message, "check ") && !strstr(message, "Start anew"))
+    snprintf(line + at, n - (size_t)at, "; %s", hint);
+}
+
+int slp_cli_consumer_answered(slp_cli_consumer *c) {
+  sloop_stats_t st;
+  slp_cli_consumer_stats(c, &st);
+  return st.pages > 0 || st.records > 0 || c->joined;
+}
+
+void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret) {
+  memset(ret, 0, sizeof *ret);
+  if (c->s && !c->closed)
+    sloop_stats_get(c->s, ret, sizeof *ret);
+  else
+    *ret = c->last;
+}
+
+/* Writes "STREAM: " if the command reads several streams, so that the line says which stream it is about. */
+static void put_name(slp_cli_consumer *c, char *line, size_t n) {
+  *line = 0;
+  if (c->name) snprintf(line, n, "%.80s: ", c->name);
+}
+
+void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
+                                 char *line, size_t n) {
+  sloop_error_t e = {.code = status, .aws_code = "", .message = ""};
+  if (error_or_null) e = *error_or_null;
+  e.retry_in_ms = UINT64_MAX; /* makes slp_error_line add its advice */
+  put_name(c, line, n);
+  size_t at = strlen(line);
+  slp_error_line(&e, line + at, n - at);
+}
+
+/* Returns 1 if the error ends the command. After the first good answer only fatal errors do, because a worker
+ * must survive a long outage. Before the first good answer, errors about the stream's name, the keys or the
+ * address end the command too: a person at a terminal wants to know about such an error at once. */
+static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
+  if (e->fatal) return 1;
+  if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that survives errors */
+  sloop_stats_t st;
+  slp_cli_consumer_stats(c, &st);
+  if (st.pages > 0 || st.records > 0 || c->joined) return 0;
+  switch (e->code) {
+    /* An error of the keys that is not fatal and not about one shard means that the source of the keys fails
+     * at the moment. That ends the command, with two exceptions: with an HTTP status the source may recover,
+     * and a worker always waits. */
+    case SLOOP_EAUTH: return *e->shard || (!e->http_status && !c->app->args->opts.app);
+    case SLOOP_EACCESS:
+    case SLOOP_ENOSTREAM:
+    case SLOOP_ETLS:
+    case SLOOP_EPROXY:
+    case SLOOP_EOPTION:
+    case SLOOP_EPOSITION:
+    case SLOOP_EREFUSED: return 1;
+    case SLOOP_ETHROTTLE:
+    case SLOOP_ESTREAMBUSY: return 0;
+    default: break;
+  }
+  /* The calls of a worker have short time limits, because it must renew its leases in time. So one timeout
+   * proves nothing about the server. A user who wants the command to end gives -m. */
+  if (c->app->args->opts.app && e->code == SLP_ETIMEDOUT) return 0;
+  /* The list of shards was answered, so the address is right and the error will pass. */
+  if (st.shards_now > 0) return 0;
+  if (is_unreachable(e->code)) return 1;
+  /* An AWS error name shows that the service itself answered. So the address is right and the error will
+   * pass. */
+  return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500 && !*e->aws_code;
+}
+
+/* Reports the held lines whose time has come. With `all`, reports every held line. */
+static void tell_held(slp_cli_consumer *c, int all) {
+  char text[SLP_TOLD_TEXT];
+  while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);
+}
+
+/* Lines about losses differ in their bounds, so none stands for another. Up to LOSS_LINES of them are
+ * reported one by one within five seconds. */
+#define LOSS_LINES 100u
+/* The kind (trouble_lines.h) of all lines about losses. It differs from every error code and from every kind
+ * of lease event. */
+#define KIND_LOSS 0x8000
+
+/* Reports the line c->error, or holds it back if enough lines of its kind were reported lately. `message` is
+ * the part of the line that tells the trouble. If it begins with the shard's name, the name is left out, so
+ * that the same trouble of several shards becomes one line. */
+static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
+  slp_str what = slp_str_of(message), name = slp_str_of(shard);
+  if (c->app->args->quiet || c->muted) return;
+  if (name.n && what.n > name.n && memcmp(what.p, name.p, name.n) == 0)
+    what = (slp_str){what.p + name.n, what.n - name.n};
+  slp_told_line line = {kind, kind == KIND_LOSS ? LOSS_LINES : 1, name, what, c->error};
+  tell_held(c, 0); /* held lines that are due are older, so they are reported first */
+  if (slp_told_now(&c->told, &line, slp_program_mono_us())) slp_say_if_room("%s", c->error);
+}
+
+/* Returns 1 if asking again may help, because the error may pass. tries: how often the question has failed in
+ * a row. */
+static int passes(const sloop_error_t *e, uint32_t tries) {
+  switch (e->code) {
+    case SLOOP_ETHROTTLE:
+    case SLOOP_ESTREAMBUSY: return 1;
+    /* the server that gives the keys answered with this status, and may recover */
+    case SLOOP_EAUTH: return e->http_status == 429 || e->http_status >= 500;
+    case SLOOP_EREMOTE:
+    case SLOOP_EPROTO: return e->http_status >= 500 || *e->aws_code || tries < FIRST_CONTACT_TRIES;
+    case -ECONNRESET: return tries < FIRST_CONTACT_TRIES;
+    default: return 0;
+  }
+}
+
+int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries) {
+  if (!passes(e, tries)) return 0;
+  put_name(c, c->error, sizeof c->error);
+  size_t at = strlen(c->error);
+  sloop_error_t shown = *e;
+  shown.retry_in_ms = 0; /* makes slp_error_line leave out its advice */
+  slp_error_line(&shown, c->error + at, sizeof c->error - at);
+  if (tries > 1) tell(c, e->code, e->shard, e->message);
+  return 1;
+}
+
+static void on_closed(sloop_t *s, int status, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  (void)status;
+  c->s = NULL;
+  c->closed = 1;
+  c->on_closed(c);
+}
+
+void slp_cli_consumer_close(slp_cli_consumer *c) {
+  if (!c->s || c->closed || c->closing) return;
+  tell_held(c, 1);
+  c->closing = 1;
+  c->closing_tick = c->app->ticks;
+  c->stopping = 1;
+  sloop_stats_get(c->s, &c->last, sizeof c->last);
+  sloop_close(c->s, on_closed, c);
+}
+
+int slp_cli_consumer_is_stuck(const slp_cli_consumer *c) {
+  return c->closing && !c->closed && slp_app_ran_ms(c->app, c->closing_tick) >= STUCK_MS;
+}
+
+void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c) {
+  if (slp_cli_consumer_is_stuck(c) && slp_app_unwritten(c->app) == 0) slp_app_leave_stuck(c->app);
+}
+
+/* Calls on_ending, so that the mode closes the consumer when it has written its output. Without on_ending
+ * closes the consumer at once. */
+static void ending(slp_cli_consumer *c) {
+  if (c->on_ending && c->s && !c->closing)
+    c->on_ending(c);
+  else
+    slp_cli_consumer_close(c);
+}
+
+void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why) {
+  if (c->failed) return;
+  c->failed = 1;
+  c->app->exit_code = exit_code;
+  if (c->on_failing) c->on_failing(c);
+  slp_told_drop(&c->told, why);
+  tell_held(c, 1);
+  slp_say("%s", why);
+  /* releases the leases first, or other workers would wait until the leases expire */
+  if (c->joined && !c->stopping) {
+    slp_cli_consumer_stop(c, SLP_APP_LEAVE_MS);
+    return;
+  }
+  c->stopping = 1;
+  ending(c);
+}
+
+void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more) {
+  char line[200];
+  /* The command has done its work: it only closes, or waits for the reader of its output. */
+  if (c->stopping || c->failed) return;
+  snprintf(line, sizeof line, "interrupted before the end: %s", more);
+  slp_cli_consumer_fail(c, SLP_EXIT_FAILED, line);
+}
+
+/* Returns 1 if each row of the lease table says which stream it belongs to. */
+static int names_its_stream(const slp_args *a) {
+  const slp_layout *layout = slp_layout_of(a->opts.schema);
+  return layout && !layout->one_stream && (!layout->own_table || a->streams_n > 1);
+}
+
+/* Appends to c->error the command, ready to be typed, that sets the lease of `shard` to the oldest record, or
+ * all leases for "all". `before` and `behind` are put before and after the command. */
+static void add_reset(slp_cli_consumer *c, const char *before, const char *shard, const char *behind) {
+  const slp_args *a = c->app->args;
+  size_t at = strlen(c->error), n = sizeof c->error - at;
+  const char *stream = c->name ? c->name : a->streams_n ? a->streams[0] : "STREAM", *schema = a->opts.schema;
+  if (slp_layout_of(schema) == slp_layout_of(NULL)) schema = NULL;
+  snprintf(c->error + at, n, "; %sstream-tail -G %.80s%s%.20s%s%.80s --reset %s --to oldest%s %.80s%s",
+           before, a->opts.app, schema ? " -X schema=" : "", schema ? schema : "",
+           a->opts.store ? " --store " : "", a->opts.store ? a->opts.store : "", shard,
+           names_its_stream(a) ? "" : " -o oldest", stream, behind);
+}
+
+/* Appends what the user can do about a position that the service refuses. The position must be replaced where
+ * it is kept: in a lease, or in the file of --save. */
+static void add_way_out(slp_cli_consumer *c, const sloop_error_t *e) {
+  const slp_args *a = c->app->args;
+  size_t at = strlen(c->error), n = sizeof c->error - at;
+  if (a->opts.app)
+    add_reset(c, "", slp_shard_short(e->shard),
+              names_its_stream(a) ? " sets it anew"
+                                  : " sets it anew, unless two streams share that name: then rename one");
+  else
+    snprintf(
+        c->error + at, n,
+        "; it is of another stream, or of an older one of that name: %.80s holds it, remove that file to "
+        "begin as -o says",
+        a->save);
+}
+
+/* Appends how the user can begin again after the stream was deleted and created again, or after the table got
+ * a new stream. */
+static void add_new_start(slp_cli_consumer *c) {
+  const slp_args *a = c->app->args;
+  size_t at = strlen(c->error), n = sizeof c->error - at;
+  if (a->opts.app && names_its_stream(a))
+    snprintf(c->error + at, n, "; the same command does, and begins as -o says");
+  else if (a->opts.app)
+    add_reset(c, "first ", "all", ", for its rows do not name their stream");
+  else if (a->save)
+    snprintf(c->error + at, n, "; first remove %.80s", a->save);
+}
+
+/* While a failure lasts, the library reports it again each time the number of tries has doubled, so the time
+ * between reports grows. If no report has come for UNTOLD_US plus the time from the first report to the last,
+ * the writes are taken to succeed again. */
+#define UNTOLD_US 10000000u
+
+/* If the error is a failed write of the lease table, keeps its time for slp_cli_consumer_unwritten_us(). */
+static void note_unwritten(slp_cli_consumer *c, const sloop_error_t *e) {
+  sloop_stats_t st;
+  if (!strstr(e->message, "a write of the lease table failed")) return;
+  slp_cli_consumer_stats(c, &st);
+  c->unwritten_last_us = slp_program_mono_us();
+  if (!c->unwritten_us) c->unwritten_us = c->unwritten_last_us;
+  c->unwritten_heartbeats = st.heartbeats;
+  c->unwritten_passes = e->http_status < 400 || e->http_status >= 500 || e->code == SLOOP_ETHROTTLE;
+}
+
+uint64_t slp_cli_consumer_unwritten_us(slp_cli_consumer *c, int *ret_passes) {
+  uint64_t now_us = slp_program_mono_us(), told_us = c->unwritten_last_us - c->unwritten_us;
+  sloop_stats_t st;
+  *ret_passes = c->unwritten_passes;
+  if (!c->unwritten_us) return 0;
+  slp_cli_consumer_stats(c, &st);
+  int beats = c->unwritten_passes && st.heartbeats > c->unwritten_heartbeats;
+  return beats || now_us - c->unwritten_last_us > told_us + UNTOLD_US ? 0 : now_us - c->unwritten_us;
+}
+
+static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  if (c->failed) return;
+  if (c->app->args->opts.app) note_unwritten(c, e);
+  snprintf(c->of_error, sizeof c->of_error, "%s", e->message);
+  int hopeless = is_hopeless(c, e);
+  /* Before the first answer, an error without an HTTP status is not reported yet. Either it passes soon, or
+   * is_hopeless() becomes true, and then it is reported once, at the end of the program. */
+  sloop_stats_t st;
+  slp_cli_consumer_stats(c, &st);
+  int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0 &&
+                  /* a worker waits without a limit, so it reports such errors */
+                  !c->app->args->opts.app;
+  sloop_error_t shown = *e;
+  if (hopeless) shown.retry_in_ms = UINT64_MAX; /* makes slp_error_line add its advice */
+  put_name(c, c->error, sizeof c->error);
+  size_t at = strlen(c->error);
+  const slp_args *a = c->app->args;
+  int of_token = e->fatal && c->token_file && (e->code == SLOOP_ETOKEN || e->code == SLOOP_ETRIMMED);
+  int says_more = of_token || (e->code == SLOOP_EPOSITION && (a->opts.app || a->save));
+  /* leaves out the advice of slp_error_line, because add_way_out or the line about the token file gives
+   * better advice */
+  if (says_more) shown.retry_in_ms = 0;
+  slp_error_line(&shown, c->error + at, sizeof c->error - at);
+  if (of_token)
+    snprintf(c->error + strlen(c->error), sizeof c->error - strlen(c->error),
+             "; %.80s holds it: remove that file to begin as -o says", c->token_file);
+  else if (says_more)
+    add_way_out(c, e);
+  if (e->code == SLOOP_ENOSTREAM && strstr(e->message, "Start anew")) add_new_start(c);
+  if (e->fatal || (hopeless && !c->stopping))
+    slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
+  else if (!c->stopping &&
+           /* the library sends such a message only once for each change, so no line is held back */
+           strncmp(e->message, "retrieval: ", 11) == 0)
+    slp_say_if_room("%s", c->error);
+  else if (!c->stopping && !undecided)
+    tell(c, e->code, e->shard, e->message);
+}
+
+static void on_batch(sloop_t *s, sloop_batch_t *b, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  if (c->stopping || c->lost || !c->on_batch)
+    sloop_batch_done(b, 0);
+  else
+    c->on_batch(c, b);
+}
+
+static void on_tip(sloop_t *s, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  if (!c->stopping && c->on_tip) c->on_tip(c);
+}
+
+static void on_shard(sloop_t *s, const sloop_shard_event_t *e, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  const char *text = "";
+  switch (e->kind) {
+    case SLOOP_SHARD_OPENED: text = "reading begins"; break;
+    case SLOOP_SHARD_ENDED: text = "read to its end"; break;
+    case SLOOP_SHARD_REPOSITIONED: text = "goes on from elsewhere"; break;
+    case SLOOP_SHARD_LOST: text = "its lease is another worker's"; break;
+    case SLOOP_SHARD_RELEASED: text = "its lease was given up"; break;
+    case SLOOP_SHARD_READ_OUT: text = "read to its end, which is to be written"; break;
+    case SLOOP_SHARD_LEAVING: text = "another worker is to have it"; break;
+    case SLOOP_SHARD_STOPPED:
+      text = "given up";
+      c->shards_stopped++;
+      break;
+  }
+  char name[100];
+  put_name(c, name, sizeof name);
+  /* With leases, on_lease reports every event but SLOOP_SHARD_OPENED and SLOOP_SHARD_STOPPED, and with more
+   * details. */
+  int wanted = c->app->args->verbose && (!c->app->args->opts.app || e->kind == SLOOP_SHARD_OPENED);
+  if (!c->app->args->quiet && (e->kind == SLOOP_SHARD_STOPPED || wanted))
+    slp_say_if_room("%s%s: %s", name, e->shard, text);
+  if (c->on_shard && !c->closing) c->on_shard(c, e->shard, e->kind);
+}
+
+static void put_bound(const char *word, const char *seq, int64_t ms, char *line, size_t n) {
+  char when[25] = "";
+  size_t at = strlen(line);
+  if (ms >= 0) slp_date_iso(ms, when);
+  if (*seq || *when)
+    snprintf(line + at, n - at, "; %s %.60s%s%s%s", word, seq, *seq && *when ? " of " : "", when,
+             strlen(seq) > 60 ? " (cut)" : "");
+}
+
+void slp_loss_line(const sloop_loss_t *loss, char *line, size_t n) {
+  snprintf(line, n, "%.130s: %.140s", loss->shard, loss->message);
+  put_bound("behind", loss->from_seq, loss->since_ms, line, n);
+  put_bound("until", loss->to_seq, loss->until_ms, line, n);
+}
+
+static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  c->losses++;
+  put_name(c, c->error, sizeof c->error);
+  size_t at = strlen(c->error);
+  slp_loss_line(loss, c->error + at, sizeof c->error - at);
+  tell(c, KIND_LOSS, loss->shard, c->error + at);
+  if (!c->app->args->fail_on_loss || c->stopping) return;
+  c->loss_tick = c->app->ticks;
+  if (!c->lost) c->first_loss_tick = c->app->ticks;
+  c->lost = 1;
+}
+
+/* If --fail-on-loss has seen a loss, ends the command with that as the reason, even if something else was
+ * about to end it. Returns 1 if it has ended the command. */
+static int fail_for_losses(slp_cli_consumer *c) {
+  char line[120];
+  if (!c->lost || c->stopping || c->failed) return 0;
+  snprintf(line, sizeof line, "%llu loss%s of records; --fail-on-loss ends here",
+           (unsigned long long)c->losses, c->losses == 1 ? "" : "es");
+  slp_cli_consumer_fail(c, SLP_EXIT_LOSS, line);
+  return 1;
+}
+
+/* Ends the command some time after a loss, not at once. Other shards may have lost records too, and every
+ * loss must be reported and saved before the end. Otherwise each new start would end at the next of these
+ * losses. */
+static void end_after_losses(slp_cli_consumer *c) {
+  if (c->lost && (slp_app_ran_ms(c->app, c->loss_tick) >= LOSSES_MS ||
+                  slp_app_ran_ms(c->app, c->first_loss_tick) >= LOSSES_MS_MAX))
+    fail_for_losses(c);
+}
+
+void slp_cli_consumer_tick(slp_cli_consumer *c) {
+  tell_held(c, 0);
+  end_after_losses(c);
+}
+
+/* Returns the kind (trouble_lines.h) of the line about a lease event. Lines of one kind are reported or held
+ * back together. Error codes are negative, so no error has the same kind. Each bad row has its own kind, made
+ * from its text. */
+static int kind_of(const sloop_lease_event_t *e) {
+  uint32_t hash = 2166136261u;
+  if (e->kind != SLOOP_LEASE_BAD_ROW) return (int)e->kind;
+  for (const char *p = e->text; *p; p++) hash = (hash ^ (unsigned char)*p) * 16777619u;
+  return (int)(hash >> 1 | 0x10000);
+}
+
+static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  if (e->kind == SLOOP_LEASE_JOINED) c->joined = 1;
+  if (e->kind == SLOOP_LEASE_TAKEN) c->unwritten_us = 0;
+  /* A failure also comes as an error with the same text, and earlier, so on_error has reported it. */
+  size_t n = strlen(c->of_error);
+  int was_told = e->kind == SLOOP_LEASE_TROUBLE && n && strncmp(c->of_error, e->text, n) == 0;
+  c->of_error[0] = 0;
+  if (was_told) return;
+  put_name(c, c->error, sizeof c->error);
+  size_t at = strlen(c->error);
+  int trouble = slp_lease_event_line(e, c->error + at, sizeof c->error - at);
+  if (trouble && !c->stopping)
+    tell(c, kind_of(e), e->shard, e->text);
+  else if (c->app->args->verbose && !c->app->args->quiet)
+    slp_say_if_room("%s", c->error);
+}
+
+static void on_dead_letter(sloop_t *s, const sloop_record_t *r, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  char name[100];
+  put_name(c, name, sizeof name);
+  slp_say_if_room("%s%s: %.*s was given back %u times and is left out", name, r->shard, (int)r->seq.len,
+                  r->seq.base, (unsigned)r->attempt);
+}
+
+static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  (void)level; /* the library has already left out lines below log_level */
+  const slp_args *a = c->app->args;
+  int asked_for = a->contexts ? slp_log_contexts_have(a->contexts, line) : a->opts.log_level > SLOOP_LOG_WARN;
+  /* on_error reports warnings, so log lines are printed only with -vv or if log_level was set. Three kinds of
+   * warnings come only as log lines, and are printed here: about metrics, about keys that take long to come,
+   * and, with -v only, about records that are polled although push was preferred. */
+  int only_here = strncmp(line, "metrics: ", 9) == 0 || strncmp(line, "credentials: ", 13) == 0 ||
+                  (a->verbose && strncmp(line, "retrieval: ", 11) == 0);
+  if (a->quiet || (!asked_for && !only_here)) return;
+  char name[100];
+  put_name(c, name, sizeof name);
+  slp_say_if_room("%s%s", name, line);
+}
+
+/* Rewords an error sentence of the library for a user of the command. The sentence may begin with the name of
+ * an option of sloop.h; the command has a flag or a setting of -X instead. */
+static void as_typed(const char *why, char shown[SLP_ARGS_WHY]) {
+  slp_str name = {why, strspn(why, "abcdefghijklmnopqrstuvwxyz_0123456789")};
+  const char *before = !name.n || !strchr(": ", why[name.n]) ? ""
+                       : slp_option_by_name(name)            ? "--"
+                       : slp_knob_exists(name)               ? "-X "
+                                                             : "";
+  snprintf(shown, SLP_ARGS_WHY, "%s%.390s", before, why);
+}
+
+int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
+  sloop_opts_t opts = *o;
+  c->app = app;
+  opts.arg = c;
+  opts.on_batch = on_batch;
+  opts.on_tip = on_tip;
+  opts.on_shard = on_shard;
+  opts.on_loss = on_loss;
+  opts.on_error = on_error;
+  opts.on_lease = on_lease;
+  opts.on_dead_letter = on_dead_letter;
+  opts.on_log = on_log;
+  char why[160] = "";
+  int r = sloop_open(&c->s, app->loop, &opts, why, sizeof why);
+  if (!r) return 0;
+  c->s = NULL;
+  char name[100];
+  put_name(c, name, sizeof name);
+  const char *file = r == SLOOP_ETOKEN && c->token_file ? c->token_file : "";
+  char shown[SLP_ARGS_WHY];
+  as_typed(*why ? why : sloop_strerror(r), shown);
+  slp_say("%s%s%s%s", name, file, *file ? ": " : "", shown);
+  app->exit_code = r == SLOOP_EOPTION || r == SLOOP_ETOKEN ? SLP_EXIT_USAGE : SLP_EXIT_FAILED;
+  return r;
+}
+
+int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o) {
+  int r = slp_cli_consumer_open_idle(c, app, o);
+  if (!r) r = slp_cli_consumer_start(c);
+  if (!r || !c->s) return r;
+  sloop_close(c->s, NULL, NULL);
+  c->s = NULL;
+  return r;
+}
+
+int slp_cli_consumer_start(slp_cli_consumer *c) {
+  int r = sloop_start(c->s);
+  if (!r) return 0;
+  slp_say("can't start: %s (%s)", sloop_strerror(r), sloop_err_name(r));
+  c->app->exit_code = SLP_EXIT_FAILED;
+  return r;
+}
+
+static void on_stopped(sloop_t *s, int status, void *arg) {
+  slp_cli_consumer *c = arg;
+  (void)s;
+  c->stop_status = status;
+  /* canceled: slp_cli_consumer_close() was called, so the consumer is being closed already */
+  if (status != SLP_ECANCELED) ending(arg);
+}
+
+void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms) {
+  if (c->stopping || !c->s || fail_for_losses(c)) return;
+  tell_held(c, 1);
+  c->stopping = 1;
+  if (sloop_stop(c->s, limit_ms, on_stopped, c) != 0) ending(c);
+}

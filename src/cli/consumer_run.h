@@ -1,0 +1,104 @@
+/* consumer_run.h - a sloop_t as a command uses it. This file decides which errors end the command and which
+ * errors are only reported, and it ends the consumer in an orderly way in every state. */
+#ifndef SLP_CLI_CONSUMER_RUN_H
+#define SLP_CLI_CONSUMER_RUN_H
+
+#include "cli/app.h"
+#include "cli/trouble_lines.h"
+#include "sloop.h"
+
+typedef struct slp_cli_consumer slp_cli_consumer;
+struct slp_cli_consumer {
+  slp_app *app; /* borrowed */
+  sloop_t *s;   /* owned; NULL before the consumer is opened and after on_closed */
+  /* Callbacks, set by the mode. Only on_closed must be set. */
+  void (*on_batch)(slp_cli_consumer *c, sloop_batch_t *b);
+  void (*on_tip)(slp_cli_consumer *c);
+  void (*on_shard)(slp_cli_consumer *c, const char *shard, sloop_shard_event_kind_t what);
+  /* Called when the consumer was stopped or has failed. The mode must call slp_cli_consumer_close() once its
+   * output is written. NULL: the consumer is closed at once. */
+  void (*on_ending)(slp_cli_consumer *c);
+  void (*on_closed)(slp_cli_consumer *c);  /* the last callback; it comes on a later turn of the loop */
+  void (*on_failing)(slp_cli_consumer *c); /* called just before the reason of a failure is reported */
+  void *user;                              /* belongs to the mode */
+  const char *name;       /* name of the stream for error lines; NULL: the command has only one stream */
+  const char *token_file; /* path of the file with the token to start from; NULL: no such file */
+
+  uint8_t stopping; /* slp_cli_consumer_stop was called, or the consumer failed */
+  uint8_t closing, closed;
+  uint64_t closing_tick; /* value of app->ticks when closing began */
+  uint8_t failed;        /* an error ended the consumer, and app->exit_code is set */
+  uint8_t lasting; /* set by the mode: only a fatal error ends the consumer, even before the first answer */
+  uint8_t muted;   /* set by the mode: an error that may pass is kept in `error` and not reported */
+  uint8_t joined;  /* with leases: the worker was registered at least once */
+  int stop_status; /* result of sloop_stop(): 0, or what could not be done in time */
+  uint32_t shards_stopped; /* number of shards that were given up before their end */
+  uint64_t losses;         /* number of losses reported so far */
+  /* --fail-on-loss has seen a loss: later batches are not printed, and the command ends soon */
+  uint8_t lost;
+  uint64_t loss_tick, first_loss_tick; /* values of app->ticks at the last loss and at the first loss */
+  /* About failed writes of the lease table. unwritten_us: the first failure since a lease was taken; 0: no
+   * write failed. unwritten_last_us: the last failure. unwritten_heartbeats: heartbeats that had succeeded by
+   * then. unwritten_passes: 1 if the last error may pass. */
+  uint64_t unwritten_us, unwritten_last_us, unwritten_heartbeats;
+  uint8_t unwritten_passes;
+  /* the beginning of the last error's message; "": no error has come since the last lease event */
+  char of_error[200];
+  sloop_stats_t last;        /* statistics at the time when closing began */
+  char error[SLP_TOLD_LINE]; /* the last error as a line for people */
+  slp_told told;             /* remembers lines that were reported lately, and lines that are held back */
+};
+
+/* Opens the consumer and starts it. Replaces the callbacks of `o`. Returns 0, or a negative code. After an
+ * error the reason has been reported, app->exit_code is set and on_closed is not called. */
+int slp_cli_consumer_open(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
+/* Opens the consumer without starting it: for listings, and for several streams that are joined before the
+ * first of them starts. Returns the same as slp_cli_consumer_open. */
+int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_opts_t *o);
+/* Starts a consumer that slp_cli_consumer_open_idle has opened. Returns 0, or a negative code if the start
+ * failed; the reason has been reported. */
+int slp_cli_consumer_start(slp_cli_consumer *c);
+/* Called when a question to a service has failed `tries` times in a row. Returns 1 if asking again may help.
+ * From the second failure on, it then also reports the error. */
+int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries);
+/* Called on each tick. Reports the held lines whose time has come, and ends the command some time after a
+ * loss if --fail-on-loss is given. Lines that are still held are reported when the consumer stops. */
+void slp_cli_consumer_tick(slp_cli_consumer *c);
+/* Stops the consumer: it takes no more batches, and waits up to limit_ms for batches that the mode still has.
+ * Then on_ending is called, or the consumer is closed. Another call does nothing. */
+void slp_cli_consumer_stop(slp_cli_consumer *c, uint64_t limit_ms);
+/* Closes the consumer at once, without waiting for anything. on_closed is called later. Another call does
+ * nothing. */
+void slp_cli_consumer_close(slp_cli_consumer *c);
+/* Returns 1 if closing takes so long that a thread must be inside a system call that does not return. */
+int slp_cli_consumer_is_stuck(const slp_cli_consumer *c);
+/* Called on each tick of a command with one consumer. Ends the process if the consumer is stuck and all
+ * output is written. While output is left, the process goes on waiting, and only an interrupt ends it
+ * (app.h). */
+void slp_cli_consumer_leave_if_stuck(const slp_cli_consumer *c);
+/* Called at the first Ctrl-C while a command that changes something waits for the outcome. Fails with a line
+ * that ends with `more`, so that nobody believes that the change was done. */
+void slp_cli_consumer_interrupt(slp_cli_consumer *c, const char *more);
+/* Ends the command because of a failure that will not pass: reports `why`, sets exit_code and stops the
+ * consumer. */
+void slp_cli_consumer_fail(slp_cli_consumer *c, int exit_code, const char *why);
+/* Returns 1 if the service has ever answered with records or an empty page. With leases, also returns 1 if
+ * the worker was ever registered. */
+int slp_cli_consumer_answered(slp_cli_consumer *c);
+/* Sets *ret to the present statistics. Once the consumer is closed, sets *ret to the statistics of the time
+ * when closing began. */
+void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret);
+/* Returns for how long writes of the lease table have been failing, or 0 if they succeed. Sets *ret_passes to
+ * 1 if the last error may pass by itself. */
+uint64_t slp_cli_consumer_unwritten_us(slp_cli_consumer *c, int *ret_passes);
+/* Writes the failure of a question as one line. `status` and the error are those that the callback was given.
+ * The line begins with the stream's name if the command has several streams. */
+void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
+                                 char *line, size_t n);
+/* Writes an error as one line: what happened, the codes, and what to do about it. */
+void slp_error_line(const sloop_error_t *e, char *line, size_t n);
+/* Writes a loss of records as one line, with the bounds of the loss as far as they are known. n must be at
+ * least SLP_TOLD_LINE. */
+void slp_loss_line(const sloop_loss_t *loss, char *line, size_t n);
+
+#endif

@@ -1,0 +1,236 @@
+/* list_shards.c - lists the shards of each stream (-L), lists the consumers registered with each stream
+ * (--consumers), or deregisters a consumer (--deregister). */
+#include "cli/list_shards.h"
+
+#include <stdio.h>
+
+#include "cli/app.h"
+#include "cli/consumer_run.h"
+#include "cli/registered_text.h"
+#include "cli/people_lines.h"
+#include "codec/json_write.h"
+#include "program/program.h"
+
+typedef struct list {
+  slp_app app;
+  slp_cli_consumer consumer; /* the consumer of the current stream; streams are handled one after the other */
+  size_t at;                 /* index of the current stream in args->streams */
+  uint64_t begun_us;
+  uint64_t again_us; /* when to ask again; 0: a question is under way, or its answer has come */
+  uint32_t tries;    /* how often in a row a question has failed */
+} list;
+
+/* The wait after a failed question: 0.5 s after the first failure, doubled with each failure in a row, up to
+ * 4 s. */
+#define AGAIN_US UINT64_C(250000)
+#define AGAIN_DOUBLED 4
+
+static const char *or_dash(const char *z) { return z && *z ? z : "-"; }
+
+/* Appends a shard as a line of text. Shards of DynamoDB Streams have no hash-key range, so their lines have
+ * none. */
+static void show_text(slp_buf *b, const char *stream_or_null, const sloop_shard_t *s) {
+  const char *also = s->adjacent_parent, *hash = or_dash(s->hash_start);
+  int hashed = *hash != '-';
+  slp_say_to(b, "%s%s%s %s parents %s%s%s%s%s%s%s sequences %s..%s", stream_or_null ? stream_or_null : "",
+             stream_or_null ? " " : "", s->id, s->closed ? "closed" : "open", or_dash(s->parent),
+             *also ? "," : "", also, hashed ? " hashes " : "", hashed ? hash : "", hashed ? ".." : "",
+             hashed ? or_dash(s->hash_end) : "", or_dash(s->seq_start), s->seq_end ? s->seq_end : "");
+}
+
+/* Appends a shard as a JSON object. Sequence numbers and hash keys are strings, as the service sends them,
+ * because some readers of JSON lose digits of large numbers. */
+static void show_json(slp_buf *b, const char *stream, const sloop_shard_t *s) {
+  slp_jw w = {.b = b, .one_line = 1};
+  slp_jw_object(&w, NULL);
+  slp_jw_z(&w, "stream", stream);
+  slp_jw_z_or_null(&w, "shard", s->id);
+  slp_jw_z(&w, "state", s->closed ? "closed" : "open");
+  slp_jw_z_or_null(&w, "parent", s->parent);
+  slp_jw_z_or_null(&w, "adjacent_parent", s->adjacent_parent);
+  slp_jw_z_or_null(&w, "hash_start", s->hash_start);
+  slp_jw_z_or_null(&w, "hash_end", s->hash_end);
+  slp_jw_z_or_null(&w, "seq_start", s->seq_start);
+  slp_jw_z_or_null(&w, "seq_end", s->seq_end);
+  slp_jw_object_end(&w);
+  slp_buf_add_char(b, '\n');
+}
+
+int slp_list_show(slp_buf *b, const char *stream, int several, const sloop_shard_t *s, int json) {
+  if (json)
+    show_json(b, stream, s);
+  else
+    show_text(b, several ? stream : NULL, s);
+  return slp_buf_failed(b);
+}
+
+static void begin(list *l);
+
+static int has_more(const list *l) {
+  return !l->consumer.failed && !l->app.interrupted && !l->app.out_failed &&
+         l->at + 1 < l->app.args->streams_n;
+}
+
+static void leave_if_done(list *l) {
+  if (l->consumer.closed && !has_more(l) && l->app.out && slp_app_unwritten(&l->app) == 0)
+    slp_app_close(&l->app);
+}
+
+/* Returns 1 if the question may be repeated. If no answer came to a deregistration, it may still have
+ * succeeded, and repeating it would fail because the consumer is gone. So a deregistration is repeated only
+ * after throttling. */
+static int may_ask_again(const list *l, const sloop_error_t *error) {
+  return error && (l->app.args->mode != SLP_MODE_DEREGISTER || error->code == SLOOP_ETHROTTLE);
+}
+
+/* Returns 1 and initialises `text` if there is an answer to print. Returns 0 if the consumer is ending, or if
+ * the question failed; then the question is asked again later, or the command fails. */
+static int answered(list *l, int status, const sloop_error_t *error, slp_buf *text) {
+  if (l->consumer.stopping || l->consumer.failed) return 0;
+  if (status != 0 && may_ask_again(l, error) &&
+      slp_cli_consumer_asks_again(&l->consumer, error, ++l->tries)) {
+    l->again_us = slp_program_mono_us() + (AGAIN_US << (l->tries < AGAIN_DOUBLED ? l->tries : AGAIN_DOUBLED));
+    return 0;
+  }
+  if (status != 0) {
+    char line[400];
+    slp_cli_consumer_error_line(&l->consumer, status, error, line, sizeof line);
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
+    return 0;
+  }
+  slp_buf_init(text, l->app.mem, UINT64_C(1) << 30);
+  return 1;
+}
+
+static void print(list *l, slp_buf *text) {
+  if (slp_buf_failed(text)) {
+    slp_buf_free(text);
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
+    return;
+  }
+  slp_app_write(&l->app, text);
+  slp_cli_consumer_stop(&l->consumer, 0);
+}
+
+static void on_shards(sloop_t *s, int status, const sloop_shard_t *const *shards, size_t n,
+                      const sloop_error_t *error, void *arg) {
+  list *l = arg;
+  const slp_args *a = l->app.args;
+  slp_buf text;
+  (void)s;
+  if (!answered(l, status, error, &text)) return;
+  for (size_t i = 0; i < n; i++)
+    slp_list_show(&text, a->streams[l->at], a->streams_n > 1, shards[i], a->json);
+  print(l, &text);
+}
+
+static void on_registered(sloop_t *s, int status, const sloop_registered_t *const *consumers, size_t n,
+                          const sloop_error_t *error, void *arg) {
+  list *l = arg;
+  const slp_args *a = l->app.args;
+  slp_buf text;
+  (void)s;
+  if (!answered(l, status, error, &text)) return;
+  for (size_t i = 0; i < n; i++) {
+    if (a->mode == SLP_MODE_CONSUMERS)
+      slp_consumers_show(&text, a->streams[l->at], a->streams_n > 1, consumers[i], a->json);
+    else
+      slp_consumers_show_removed(&text, consumers[i]);
+  }
+  print(l, &text);
+}
+
+static int ask(list *l) {
+  const slp_args *a = l->app.args;
+  sloop_t *s = l->consumer.s;
+  if (a->mode == SLP_MODE_CONSUMERS) return sloop_admin_registered(s, on_registered, l);
+  if (a->mode == SLP_MODE_DEREGISTER) return sloop_admin_deregister(s, a->deregister, on_registered, l);
+  return sloop_list(s, on_shards, l);
+}
+
+static void on_closed(slp_cli_consumer *c) {
+  list *l = c->user;
+  if (has_more(l)) {
+    l->at++;
+    begin(l);
+  } else {
+    leave_if_done(l);
+  }
+}
+static void on_written(slp_app *app) { leave_if_done(app->user); }
+
+static void on_out_failed(slp_app *app) {
+  list *l = app->user;
+  slp_cli_consumer_stop(&l->consumer, 0);
+  leave_if_done(l);
+}
+
+static const char may_be_done[] = "it may be done or not, --consumers shows it: no answer came";
+
+static void on_interrupt(slp_app *app) {
+  list *l = app->user;
+  if (app->args->mode == SLP_MODE_DEREGISTER) slp_cli_consumer_interrupt(&l->consumer, may_be_done);
+  slp_cli_consumer_stop(&l->consumer, 0);
+}
+
+static void on_overdue(slp_app *app) {
+  list *l = app->user;
+  if (l->consumer.closed) slp_app_close(app);
+}
+
+static int ask_or_fail(list *l) {
+  int r = ask(l);
+  if (r == SLOOP_EOPTION)
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_USAGE, "only streams of Kinesis have registered consumers");
+  else if (r)
+    slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, "no memory");
+  return r;
+}
+
+static void on_tick(slp_app *app) {
+  list *l = app->user;
+  uint64_t timeout_us = (app->args->contact_ms ? app->args->contact_ms : app->args->timeout_ms) * 1000u;
+  uint64_t now_us = slp_program_mono_us();
+  if (l->consumer.stopping) return;
+  slp_cli_consumer_tick(&l->consumer);
+  if (l->again_us && now_us >= l->again_us) {
+    l->again_us = 0;
+    if (ask_or_fail(l)) return;
+  }
+  if (!timeout_us || now_us - l->begun_us < timeout_us) return;
+  char line[560];
+  const char *what = app->args->mode == SLP_MODE_LIST         ? "no list of shards"
+                     : app->args->mode == SLP_MODE_DEREGISTER ? may_be_done
+                                                              : "no list of consumers";
+  snprintf(line, sizeof line, "%s in %llu s%s%s", what, (unsigned long long)(timeout_us / 1000000u),
+           *l->consumer.error ? "; the last error: " : "", l->consumer.error);
+  slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, line);
+}
+
+static void begin(list *l) {
+  const slp_args *a = l->app.args;
+  sloop_opts_t o = a->opts;
+  l->consumer = (slp_cli_consumer){.user = l, .on_closed = on_closed};
+  if (a->streams_n > 1) l->consumer.name = a->streams[l->at];
+  l->begun_us = slp_program_mono_us();
+  l->again_us = l->tries = 0;
+  o.stream = a->streams[l->at];
+  if (slp_cli_consumer_open_idle(&l->consumer, &l->app, &o) != 0) {
+    slp_app_close(&l->app);
+    return;
+  }
+  ask_or_fail(l);
+}
+
+int slp_list_run(slp_mem *mem, const slp_args *args) {
+  list l = {.app = {.mem = mem}};
+  if (args->mode == SLP_MODE_DEREGISTER && !slp_consumers_removal_is_meant(args)) return SLP_EXIT_USAGE;
+  l.app.user = &l;
+  l.app.on_interrupt = on_interrupt;
+  l.app.on_overdue = on_overdue;
+  l.app.on_tick = on_tick;
+  l.app.on_written = on_written;
+  l.app.on_out_failed = on_out_failed;
+  if (slp_app_open(&l.app, mem, args) == 0) begin(&l);
+  return slp_app_run(&l.app);
+}

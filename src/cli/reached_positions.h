@@ -1,0 +1,48 @@
+/* reached_positions.h - the positions that each stream has reached, as tokens. They are stored in a file
+ * (--save), printed at Ctrl-C, and read at the start (--save, -o @FILE). */
+#ifndef SLP_CLI_REACHED_POSITIONS_H
+#define SLP_CLI_REACHED_POSITIONS_H
+
+#include "cli/args.h"
+#include "host/own_file.h"
+
+#define SLP_PLACES_EVERY_US 1000000u /* how often positions are collected and written */
+
+typedef struct slp_places {
+  const slp_args *args; /* borrowed */
+  /* contents of the files of --save and of -o @FILE; the tokens in `start` point into them */
+  slp_buf began, began_o;
+  const char *start[SLP_ARGS_STREAMS_MAX]; /* start[i]: the token at which stream i begins; NULL: none */
+  /* file[i]: the file that the token of stream i came from; borrowed */
+  const char *file[SLP_ARGS_STREAMS_MAX];
+  slp_buf now[SLP_ARGS_STREAMS_MAX]; /* now[i]: the position of stream i as a token; empty: not known */
+  slp_buf written; /* what this process wrote to the file last; empty: it has written nothing yet */
+  /* 1: slp_places_note() has stored a position in this run; 0: `now` has only the tokens from the files */
+  uint8_t noted;
+  slp_own_file *file_of_save; /* owned; set by slp_places_begin; NULL: the user did not give --save */
+  /* when positions were collected last, in microseconds of the monotonic clock; the caller sets it */
+  uint64_t at_us;
+} slp_places;
+
+void slp_places_init(slp_places *p, slp_mem *mem, const slp_args *args);
+void slp_places_free(slp_places *p);
+/* Locks the file of --save for this process and reads it. Streams that have no token in it begin from -o
+ * @FILE. Returns 0, or a negative code and a message in `why`:
+ *   - SLP_EINVAL: a file has no valid tokens;
+ *   - SLP_EBUSY: another process uses the file of --save;
+ *   - SLP_ENOMEM: no memory;
+ *   - any other code: the file of --save can't be written. */
+int slp_places_begin(slp_places *p, char why[400]);
+/* Stores the present position of the consumer `s` for stream `number`. If the consumer knows no position, the
+ * stored position stays. Returns 0 or SLP_ENOMEM. */
+int slp_places_note(slp_places *p, size_t number, sloop_t *s);
+/* Writes the stored positions to the file of --save, unless the file holds them already. If slp_places_note()
+ * has stored none in this run, the file stays as it is, byte for byte. Returns 0, or a negative code and a
+ * message in `why`. SLP_EBUSY: somebody removed this process's lock, and another process now uses the file.
+ * After that this process never writes the file again. */
+int slp_places_write(slp_places *p, char why[400]);
+/* Tells the user on standard error how a later run can continue from the present positions. Says nothing if
+ * another process has taken the file of --save. */
+void slp_places_tell(slp_places *p);
+
+#endif

@@ -1,0 +1,200 @@
+/* record_formats.c - prints a record in the fixed formats: plain, for a terminal, and JSON lines. */
+#include "cli/record_formats.h"
+
+#include <stdio.h>
+
+#include "cli/decode_json.h"
+#include "base/clean.h"
+#include "codec/base64.h"
+#include "codec/json.h"
+#include "codec/json_write.h"
+
+static void add_offset(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
+  if (!style->offset) return;
+  slp_buf_add(b, r->seq.base, r->seq.len);
+  if (r->sub) slp_buf_addf(b, ".%llu", (unsigned long long)r->sub);
+  slp_buf_add_str(b, style->key_delimiter.p ? style->key_delimiter : SLP_STR("\t"));
+}
+
+int slp_show_plain(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
+  add_offset(b, r, style);
+  if (style->key_delimiter.p) {
+    slp_buf_add(b, r->key.base, r->key.len);
+    slp_buf_add_str(b, style->key_delimiter);
+  }
+  slp_buf_add(b, r->data.base, r->data.len);
+  return slp_buf_add_str(b, style->delimiter);
+}
+
+const char *slp_shard_short(const char *id) {
+  static const char usual[] = "shardId-";
+  if (strncmp(id, usual, sizeof usual - 1) != 0) return id;
+  const char *digits = id + sizeof usual - 1;
+  size_t n = strspn(digits, "0123456789");
+  if (n == 0) return id;
+  /* the id of a shard in DynamoDB Streams: returns the part after the time */
+  if (digits[n] == '-' && digits[n + 1]) return digits + n + 1;
+  if (digits[n]) return id;
+  while (n > 1 && *digits == '0') digits++, n--;
+  return digits;
+}
+
+/* Appends stream and shard, which come before a line. The colour is computed from the digits of the
+ * shard's id. Neighbouring shards have consecutive digits, and so get different colours. */
+static void add_prefix(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
+  static const unsigned char colours[] = {36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
+  const char *name = slp_shard_short(r->shard);
+  uint32_t pick = 0;
+  if (!style->colour && !style->streams) return;
+  for (const char *c = name; *c; c++) pick = pick * 10u + (unsigned char)*c;
+  if (style->colour)
+    slp_buf_addf(b, "\033[%s%um", r->flags & SLOOP_REC_LATE ? "7;" : "", colours[pick % sizeof colours]);
+  if (style->streams) slp_buf_addf(b, "%s/", r->stream);
+  slp_buf_add_z(b, name);
+  slp_buf_add_z(b, style->colour ? "\033[0m " : " ");
+}
+
+/* Returns how many bytes at s[at] form a control sequence or another unsafe character; 0 if the byte is
+ * safe. Tabs are safe. */
+static size_t control_bytes(slp_str s, size_t at) {
+  return s.p[at] == '\t' ? 0 : slp_unsafe_length(s.p + at, s.n - at);
+}
+
+/* Appends the unsafe bytes at s[at], each in the form \x1B. Returns the offset of the byte after them. */
+static size_t add_escaped(slp_buf *b, slp_str s, size_t at) {
+  static const char hex[] = "0123456789ABCDEF";
+  char text[1024];
+  size_t n = 0;
+  for (size_t bad; n + 16 <= sizeof text && at < s.n && (bad = control_bytes(s, at)); at += bad) {
+    for (size_t i = 0; i < bad; i++) {
+      unsigned char c = (unsigned char)s.p[at + i];
+      text[n++] = '\\', text[n++] = 'x', text[n++] = hex[c >> 4], text[n++] = hex[c & 15];
+    }
+  }
+  slp_buf_add(b, text, n);
+  return at;
+}
+
+static void add_harmless(slp_buf *b, slp_str s) {
+  size_t from = 0;
+  for (size_t at = 0; at < s.n;) {
+    if (!control_bytes(s, at)) {
+      at += slp_safe_length(s.p + at, s.n - at);
+      continue;
+    }
+    slp_buf_add(b, s.p + from, at - from);
+    from = at = add_escaped(b, s, at);
+  }
+  slp_buf_add(b, s.p + from, s.n - from);
+}
+
+void slp_show_harmless(slp_buf *b, sloop_str_t v) {
+  slp_str s = {v.base, v.len};
+  if (slp_utf8_valid(s))
+    add_harmless(b, s);
+  else
+    slp_base64_encode(b, s);
+}
+
+int slp_show_terminal(slp_buf *b, const sloop_record_t *r, const slp_show_style *style) {
+  add_prefix(b, r, style);
+  add_offset(b, r, style);
+  if (style->key_delimiter.p) {
+    slp_show_harmless(b, r->key);
+    slp_buf_add_str(b, style->key_delimiter);
+  }
+  slp_show_harmless(b, r->data);
+  return slp_buf_add_str(b, style->delimiter);
+}
+
+static slp_str text_of(sloop_str_t v) { return (slp_str){v.base, v.len}; }
+
+static int is_harmless(slp_str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if (slp_may_be_unsafe(s.p[i]) && slp_unsafe_length(s.p + i, s.n - i)) return 0;
+  return 1;
+}
+
+/* Writes JSON from outside. Copies it as it is, if nothing in it could end the line or control a terminal.
+ * Otherwise writes it with escapes. */
+static void add_json(slp_jw *w, const char *name, sloop_str_t v) {
+  slp_jw_value(w, name);
+  size_t from = w->b->n;
+  if (is_harmless(text_of(v))) {
+    slp_buf_add(w->b, v.base, v.len);
+  } else if (!slp_buf_failed(w->b) && slp_decode_plain_json(w->b, text_of(v)) == SLP_EBADDATA) {
+    /* not JSON, although the service promised JSON: written as a string, or as null if it is empty */
+    slp_buf_cut(w->b, from);
+    if (slp_utf8_valid(text_of(v)))
+      slp_json_put_line_string(w->b, text_of(v));
+    else
+      slp_buf_add_z(w->b, "null");
+  }
+}
+
+/* Writes the member "NAME":"...", or "NAME_b64":"..." if the bytes are not UTF-8. is_json: v is JSON, and
+ * becomes null if it is empty. */
+static void add_bytes(slp_jw *w, const char *name, const char *name_b64, sloop_str_t v, int is_json) {
+  if (is_json && v.len == 0)
+    slp_jw_null(w, name);
+  else if (is_json)
+    add_json(w, name, v);
+  else if (slp_utf8_valid(text_of(v)))
+    slp_jw_str(w, name, text_of(v));
+  else
+    slp_jw_base64(w, name_b64, text_of(v));
+}
+
+static void add_change(slp_jw *w, const sloop_record_t *r) {
+  slp_jw_str(w, "event", text_of(r->event));
+  slp_jw_str(w, "id", text_of(r->event_id));
+  add_json(w, "change", r->data);
+  if (r->user.len) add_json(w, "user", r->user);
+}
+
+static void add_event(slp_jw *w, const slp_log_event *e) {
+  slp_jw_object(w, "log");
+  slp_jw_str(w, "group", e->group);
+  slp_jw_str(w, "stream", e->stream);
+  slp_jw_str(w, "owner", e->owner);
+  slp_jw_str(w, "id", e->id);
+  slp_jw_i64_or_null(w, "ts", e->ts_ms);
+  if (e->more.n) slp_jw_raw(w, NULL, e->more);
+  if (e->record.n) {
+    slp_jw_object(w, "record");
+    slp_jw_raw(w, NULL, e->record);
+    slp_jw_object_end(w);
+  }
+  slp_jw_object_end(w);
+}
+
+int slp_show_json(slp_buf *b, const sloop_record_t *r, const slp_show_extra *extra) {
+  static const slp_show_extra nothing = {0};
+  slp_jw w = {.b = b, .one_line = 1};
+  int change = r->event.len > 0;
+  if (!extra) extra = &nothing;
+  slp_jw_object(&w, NULL);
+  slp_jw_z(&w, "stream", r->stream);
+  slp_jw_z(&w, "shard", r->shard);
+  slp_jw_str(&w, "seq", text_of(r->seq));
+  if (!change) slp_jw_u64(&w, "sub", r->sub);
+  slp_jw_i64_or_null(&w, "ts", r->arrived_at_ms);
+  if (change) {
+    add_change(&w, r);
+  } else {
+    if (r->flags & SLOOP_REC_KEYLESS)
+      slp_jw_null(&w, "key");
+    else
+      add_bytes(&w, "key", "key_b64", r->key, extra->key_is_json);
+    add_bytes(&w, "payload", "payload_b64", r->data, extra->data_is_json);
+    if (extra->event) add_event(&w, extra->event);
+  }
+  if (extra->worker) slp_jw_u64(&w, "epoch", r->epoch);
+  if (extra->worker) slp_jw_z(&w, "worker", extra->worker);
+  if (r->flags & SLOOP_REC_LATE) slp_jw_bool(&w, "late", 1);
+  if (r->flags & SLOOP_REC_RAW) slp_jw_bool(&w, "raw", 1);
+  if (r->flags & SLOOP_REC_FOREIGN) slp_jw_bool(&w, "foreign", 1);
+  if (extra->error) slp_jw_z(&w, "decode_error", extra->error);
+  slp_jw_object_end(&w);
+  return slp_buf_add_char(b, '\n');
+}

@@ -1,0 +1,31 @@
+/* start_option.h - parses the position of -o at which reading begins or ends: words, times, sequence numbers,
+ * files. */
+#ifndef SLP_CLI_START_OPTION_H
+#define SLP_CLI_START_OPTION_H
+
+#include "cli/point_in_time.h"
+#include "sloop.h"
+
+typedef struct slp_start {
+  sloop_position_kind_t kind;
+  int64_t at_ms;   /* for SLOOP_AT_TIME: the time to begin at. If is_end is 1: the time to end at */
+  char shard[129]; /* for SLOOP_AT_SEQ: the shard's id */
+  char seq[130];   /* for SLOOP_AT_SEQ: the sequence number */
+  uint64_t sub;    /* for SLOOP_AT_SEQ: the number of a record inside an aggregate */
+  /* for SLOOP_AT_TOKEN: the path of a file of tokens; it points into the text that was parsed */
+  const char *file;
+  uint8_t is_end; /* 1: the text was e@TIME. Then only at_ms is set, to the time to end at */
+} slp_start;
+
+/* Parses oldest | beginning | latest | end | s@TIME | e@TIME | @FILE | SHARD:SEQ[.SUB]. A SHARD that has
+ * only digits is completed to the form shardId-000000000000. `z` must live as long as the result. Returns
+ * 0, or SLP_EINVAL with a message in `why`. */
+int slp_start_parse(const char *z, const slp_clock *clock, slp_start *ret, char why[200]);
+/* Completes a shard's id that has only digits to the form shardId-000000000000. Copies any other id.
+ * Writes "" if the text is too long for an id. */
+void slp_start_full_shard(slp_str shard, char out[129]);
+/* Parses SEQ[.SUB] into a start of the kind SLOOP_AT_SEQ that has no shard. Returns 0, or SLP_EINVAL if
+ * the text has another form. */
+int slp_start_parse_seq(slp_str text, slp_start *ret);
+
+#endif

@@ -1,0 +1,62 @@
+/* trouble_lines.h - decides which lines about trouble are told to the user, and when. The first lines of each
+ * kind are told at once. Further lines are held, and told together five seconds later or at the end. Every
+ * line is told or counted, and every shard is mentioned by its name while there is room. Pure. */
+#ifndef SLP_CLI_TROUBLE_LINES_H
+#define SLP_CLI_TROUBLE_LINES_H
+
+#include "base/base.h"
+
+#define SLP_TOLD_KINDS 16          /* how many kinds of lines are remembered */
+#define SLP_TOLD_HELD 16           /* how many different lines can be held */
+#define SLP_TOLD_AGAIN_US 5000000u /* how long a line is held, in microseconds */
+#define SLP_TOLD_LINE 400          /* bytes of the longest line, with its NUL */
+#define SLP_TOLD_NAMES 400         /* bytes for the names of further shards in one line, with commas */
+#define SLP_TOLD_TEXT (SLP_TOLD_LINE + SLP_TOLD_NAMES + 120)
+
+typedef struct slp_told_line {
+  int kind;
+  uint32_t at_once; /* how many lines of this kind are told at once in five seconds; 0 means 1 */
+  slp_str shard;    /* the shard that the line is about; empty: none */
+  /* the line without its shard; lines with equal `what` tell of the same trouble in several shards */
+  slp_str what;
+  const char *text; /* the whole line */
+} slp_told_line;
+
+typedef struct slp_told_kind { /* a kind of which a line was told */
+  int kind;
+  uint32_t n;     /* how many lines were told at once since at_us */
+  uint64_t at_us; /* when the present five seconds of this kind began; 0: the place is free */
+} slp_told_kind;
+
+typedef struct slp_told_held { /* lines that are held to be told together */
+  int kind;
+  /* 1: lines with another `what` are counted here too, because there was no free place for them */
+  uint8_t mixed;
+  uint32_t n;                 /* how many lines are held here; 0: the place is free */
+  uint32_t unnamed_n;         /* how many lines are about shards for whose names there was no room */
+  uint32_t names_n;           /* how many shards are in `names` */
+  uint64_t serial;            /* the held lines with the lowest serial are the oldest, and are told first */
+  uint64_t said;              /* the hash of slp_told_line.what */
+  char shard[132];            /* the shard of the text in `line` */
+  char line[SLP_TOLD_LINE];   /* the text of the first of these lines */
+  char names[SLP_TOLD_NAMES]; /* the other shards, in the form ", NAME, NAME" */
+} slp_told_held;
+
+typedef struct slp_told { /* all members are 0 at the beginning */
+  slp_told_kind kinds[SLP_TOLD_KINDS];
+  slp_told_held held[SLP_TOLD_HELD];
+  uint64_t serial;
+} slp_told;
+
+/* Returns 1 if the caller must tell the line now. Returns 0 if the line is held; slp_told_next will return
+ * it later. */
+int slp_told_now(slp_told *t, const slp_told_line *l, uint64_t now_us);
+/* Writes the oldest held lines that are due to `text`, as one line. `all` 1: also lines that are not due.
+ * Returns 0 if there are none. */
+int slp_told_next(slp_told *t, uint64_t now_us, int all, char text[SLP_TOLD_TEXT]);
+
+/* Forgets held lines whose text `end` begins with. `end` is the last line of the command, which tells
+ * these lines. */
+void slp_told_drop(slp_told *t, const char *end);
+
+#endif

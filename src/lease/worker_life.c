@@ -1,0 +1,33 @@
+/* worker_life.c - the states of a worker's life. */
+#include "lease/worker_life.h"
+
+#include "lease/fleet_inside.h"
+
+#define BIT(state) (1u << (state))
+static const unsigned allowed[] = {
+    [SLP_WORKER_NEW] = BIT(SLP_WORKER_JOINING) | BIT(SLP_WORKER_OUT),
+    [SLP_WORKER_JOINING] = BIT(SLP_WORKER_RUNS) | BIT(SLP_WORKER_OUT),
+    [SLP_WORKER_RUNS] = BIT(SLP_WORKER_LEAVING) | BIT(SLP_WORKER_JOINING),
+    [SLP_WORKER_LEAVING] = BIT(SLP_WORKER_OUT),
+    [SLP_WORKER_OUT] = 0,
+};
+
+void slp_life_init(slp_fleet *f) { f->life.leave_by_us = SLP_NEVER; }
+
+void slp_life_move(slp_fleet *f, slp_worker_state to) {
+  SLP_CHECK(allowed[f->life.state] & BIT(to));
+  /* An evicted incarnation can't come back, so a new one is drawn when the worker joins again. */
+  if (f->life.state == SLP_WORKER_RUNS && to == SLP_WORKER_JOINING) f->incarnation = (slp_str){NULL, 0};
+  f->life.state = to;
+}
+
+int slp_worker_is(const slp_fleet *f, slp_worker_state state) { return f->life.state == state; }
+
+int slp_worker_lives(const slp_fleet *f) {
+  return f->life.state == SLP_WORKER_RUNS || f->life.state == SLP_WORKER_LEAVING;
+}
+
+uint64_t slp_life_joined_us(const slp_fleet *f) { return f->life.joined_us; }
+void slp_life_joined(slp_fleet *f, uint64_t at_us) { f->life.joined_us = at_us; }
+uint64_t slp_worker_leave_by_us(const slp_fleet *f) { return f->life.leave_by_us; }
+void slp_worker_leave_by(slp_fleet *f, uint64_t at_us) { f->life.leave_by_us = at_us; }
