@@ -15,8 +15,8 @@ static void on_signal(void *arg, int number) {
    * once. A closed terminal sends SIGHUP several times, and a service manager may send it right after
    * SIGTERM. */
   if (number != SIGHUP && app->asked) {
-    /* This is the second request: the process restores the flags of standard output and waits for nothing
-     * else. */
+    /* A second SIGINT or SIGTERM came: the process exits now. slp_out_close restores the flags of standard
+     * output (O_NONBLOCK), which outlive the process; nothing else is waited for. */
     if (app->out) slp_out_close(app->out);
     _exit(SLP_EXIT_INTERRUPTED);
   }

@@ -11,15 +11,15 @@
 
 #define SLP_APP_TICK_MS 100
 #define SLP_APP_GRACE_MS 1500 /* short enough that the first Ctrl-C ends the program within 2 s */
-/* The longest time for which all lines together may wait for room on standard error. SLP_APP_SAY_MS holds
- * from the first signal on, SLP_APP_SAY_LATE_MS from on_overdue on. */
+/* How long lines for standard error may wait, all together, when its reader is slow: SLP_APP_SAY_MS from the
+ * first signal on, SLP_APP_SAY_LATE_MS from on_overdue on. */
 #define SLP_APP_SAY_MS 1000
 #define SLP_APP_SAY_LATE_MS 300
-/* The process exits after this many ms of ticks since on_overdue. Only a thread that does not return can
- * still hold up the end then. */
+/* The process exits if it still runs this long after on_overdue (counted in ticks). By then everything is
+ * closed, and only a thread inside a system call that does not return can keep the loop alive. */
 #define SLP_APP_STUCK_MS 500
-/* The limit for sloop_stop() when leases are used. Leases are released by writes, and a slow table delays
- * those writes. */
+/* How long sloop_stop() may take when leases are used. It releases the leases by writes to the lease table,
+ * which may be slow. */
 #define SLP_APP_LEAVE_MS 10000
 
 typedef struct slp_app slp_app;

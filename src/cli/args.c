@@ -356,7 +356,7 @@ int slp_args_take(slp_args *a, const slp_option *o, const char *value_or_null, i
 typedef struct words {
   int argc;
   const char *const *argv;
-  int at; /* index of the next word in argv */
+  int at; /* index in argv of the next word to take */
   const slp_clock *clock;
   /* 1 in the first round, which only looks for -F and for modes that need no file */
   /* quick: the first round found a mode that needs no file */
@@ -457,7 +457,8 @@ static int take_words(slp_args *a, words *w, char why[200]) {
     else
       r = take_letters(a, w, word + 1, why);
     if (r) return r;
-    if (answers_at_once(a)) return 0; /* a mode that answers at once ignores all other words */
+    /* a mode such as -h, which only prints a text, ignores all other words */
+    if (answers_at_once(a)) return 0;
   }
   return 0;
 }
@@ -559,8 +560,8 @@ static const char *needs_app(const slp_args *a) {
   return a->mode & SHOWS_LEASES ? mode_shown(a->mode) : NULL;
 }
 
-/* Checks the options that are given together with --multilang. The stream and the application come from its
- * file. */
+/* Checks the options that are given together with --multilang. The stream and the application come from the
+ * properties file that --multilang names. */
 static int check_multilang(const slp_args *a, char why[200]) {
   if (!(a->mode & (SLP_MODE_MULTILANG | SLP_MODE_CHECK | SHOWS_LEASES)))
     snprintf(why, 200, "--multilang does not go together with %s", mode_shown(a->mode));
@@ -650,8 +651,8 @@ int slp_args_want_metrics(const slp_args *a) {
   return a->metrics.listen || a->metrics.cloudwatch || a->metrics.cloudwatch_as_motorway;
 }
 
-/* Takes FROM and TO of --migrate FROM TO STREAM. take_words has put TO into `streams` as the first stream's
- * name. */
+/* Takes the words of --migrate FROM TO STREAM. FROM is the option's value; take_words has stored TO as the
+ * first name in `streams`. */
 static int take_target(slp_args *a, char why[200]) {
   if (a->streams_n != 2) {
     snprintf(why, 200, "--migrate FROM TO STREAM: %s",

@@ -48,50 +48,53 @@ typedef struct slp_args {
   uint8_t start_given, until_given, until_tip, json, quiet, fail_on_loss, order_wait_given;
   uint8_t unique, show_offset, show_null, unbuffered, keep_going;
   uint32_t verbose; /* how many -v were given */
-  uint64_t count;   /* -c; 0: no limit */
-  int64_t until_ms; /* valid if until_given is set */
+  uint64_t count;   /* -c: the command ends after printing this many records; 0: no limit */
+  int64_t until_ms; /* --until: Unix time at which the command ends; valid if until_given is set */
   /* until_from_file: --until or -o e@TIME came from the file; in_file: the option that is being taken comes
    * from the file */
   uint8_t until_from_file, in_file;
-  uint64_t timeout_ms;       /* --timeout; 0: no limit */
-  uint64_t contact_ms;       /* -m; 0: no limit */
-  const char *format;        /* -f; NULL: not given */
-  const char *delimiter;     /* -D, as given; NULL: not given */
-  const char *key_delimiter; /* -K, as given; NULL: not given */
-  const char *save;          /* --save; NULL: not given */
-  const char *contexts;      /* -d; NULL: not given */
-  const char *completion;    /* --completion: "bash" or "zsh" */
+  uint64_t timeout_ms;   /* --timeout: the command ends this long after the last record; 0: no limit */
+  uint64_t contact_ms;   /* -m: the command fails if the service has not answered by then; 0: no limit */
+  const char *format;    /* -f: what to print for each record; NULL: not given */
+  const char *delimiter; /* -D: text to print after each record, escapes not resolved; NULL: not given */
+  /* -K: text to print between key and payload, escapes not resolved; NULL: not given */
+  const char *key_delimiter;
+  const char *save;       /* --save: file that keeps the position reached; NULL: not given */
+  const char *contexts;   /* -d: which lines of the library's log to show; NULL: not given */
+  const char *completion; /* --completion: the shell whose script to print, "bash" or "zsh" */
   slp_color color;
   slp_decode_chain decode, decode_key;
-  uint32_t decoded_bytes_max;                     /* -X decoded_bytes_max */
-  const char *schema_files[SLP_ARGS_SCHEMAS_MAX]; /* --schema-file, as given */
+  /* -X decoded_bytes_max: the most bytes that the decoders of -s may write for one text */
+  uint32_t decoded_bytes_max;
+  const char *schema_files[SLP_ARGS_SCHEMAS_MAX]; /* --schema-file, as typed: [ID=]FILE[#MESSAGE] */
   size_t schema_files_n;
   const char *grep[SLP_ARGS_REGEXES_MAX], *grepv[SLP_ARGS_REGEXES_MAX];
   size_t grep_n, grepv_n;
-  uint8_t ignore_case;    /* -i; holds for all of `grep` and `grepv` */
+  uint8_t ignore_case;    /* -i: --grep and --grepv treat upper and lower case as the same */
   slp_mode iam_of;        /* --iam: the mode whose rights are printed; 0: the rights for reading records */
   const char *deregister; /* --deregister: name of the registered consumer; NULL: not given */
   const char *lease_name; /* --explain, --release, --reset: id of a shard or a worker; NULL: not given */
   uint8_t to_given, force, no_read;
-  const char *lag_over; /* --lag-over, as given; NULL: not given */
+  const char *lag_over; /* --lag-over: the limit as typed; NULL: not given. lag_over_ms is its value */
   int64_t lag_over_ms;
-  const char *migrate; /* --migrate: the word FROM, as given */
+  const char *migrate; /* --migrate FROM TO: the text of FROM; migrate_from is its meaning */
   slp_migrate_place migrate_from, migrate_to;
-  uint8_t write;         /* --write */
-  uint8_t try_rights;    /* --try */
+  uint8_t write;         /* --write: --migrate copies; without it, --migrate only says what it would copy */
+  uint8_t try_rights;    /* --try: --iam tries the rights by calls instead of printing a policy */
   const char *multilang; /* path of the file of --multilang or --check; NULL: not given */
   uint8_t trace_protocol;
-  slp_start to;      /* --to; if it is a sequence number, `to.shard` is empty */
+  slp_start to;      /* --to: the position that --reset writes; for a sequence number `to.shard` is empty */
   uint32_t watch_ms; /* period of --watch */
   uint8_t exports;   /* 1: --leases runs as a server of metrics, because --metrics is given too */
-  const char *apps[SLP_ARGS_TABLES_MAX]; /* --leases --metrics: each application of -G once */
+  /* --leases --metrics: the applications of all -G, without repetitions */
+  const char *apps[SLP_ARGS_TABLES_MAX];
   size_t apps_n;
-  uint32_t leases_ms;    /* --leases --metrics: the value of -X leases_ms */
+  uint32_t leases_ms;    /* -X leases_ms: with --leases --metrics, the time between two readings of a table */
   uint32_t serve_shards; /* -M: number of shards */
   uint32_t seconds;      /* --demo, --bench: how long to run; 0: not given */
   slp_start start;
   const char *shards[SLP_ARGS_SHARDS_MAX];
-  const char *shard_key; /* -p key:TEXT; NULL: not given */
+  const char *shard_key; /* -p key:TEXT: the partition key TEXT whose shards are read; NULL: not given */
   sloop_opts_t opts;
   sloop_metrics_opts_t metrics;
   sloop_sandbox_opts_t sandbox;
@@ -101,7 +104,7 @@ typedef struct slp_args {
   slp_buf config_text; /* owned; text of the configuration file */
 } slp_args;
 
-typedef struct slp_surroundings { /* decides the meaning of a command line, together with its words */
+typedef struct slp_surroundings { /* what gives the words of a command line their meaning */
   slp_clock clock;
   const char *config;           /* the file to read if -F is not given; NULL: no file */
   uint8_t config_may_be_absent; /* 1: a missing file is no error, because the user gave no path */

@@ -15,7 +15,8 @@ enum { MAGIC = sizeof magic - 1, SYNC = 16, BLOCKS_A_SLICE = 256 };
 
 typedef enum { HEAD, BLOCK, UNPACKS, DATA } file_state;
 
-/* Unpacks blocks of one codec. The functions are called as those of slp_decoder are, once for each block. */
+/* Unpacks blocks of one codec. `open`, `step` and `close` work as the members of slp_decoder
+ * (decoder_table.h); each block is opened, stepped and closed by itself. */
 typedef struct block_codec {
   const char *name;
   const char *needs; /* the package that this build lacks; NULL: the codec is built in */
@@ -31,7 +32,7 @@ struct slp_avro_file {
   size_t at; /* how far `in` has been read */
   file_state state;
   const slp_avro_schema *schema;
-  slp_avro_schema own; /* holds the schema if `schemas` is NULL */
+  slp_avro_schema own; /* the schema from the file's own head; used if `schemas` is NULL */
   block_codec codec;   /* if `open` is NULL, the blocks are not packed */
   char sync[SYNC];
   void *packed;      /* owned; state of the codec while it unpacks a block */
@@ -260,7 +261,7 @@ int slp_avro_file_step(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]
   for (int i = 0; r == 1 && i < BLOCKS_A_SLICE && ret->n - from < 65536; i++) {
     int unpacks = f->state == UNPACKS;
     r = advance(f, ret, why);
-    if (unpacks) break; /* one step of unpacking is long enough to be a slice by itself */
+    if (unpacks) break; /* one step of unpacking is long enough for one slice, so the caller gets a turn */
   }
   return r < 0 && slp_buf_failed(ret) && r != SLP_EBADDATA ? slp_buf_failed(ret) : r;
 }

@@ -20,7 +20,7 @@ int slp_avro_file_begins(slp_str in);
 /* Returns a reader of the file `in`, or NULL if there is no memory. `in` and `schemas` must live until close.
  * `schemas` may be NULL. */
 slp_avro_file *slp_avro_file_open(slp_mem *mem, slp_str in, slp_schemas *schemas);
-/* does the same as slp_decoder.step */
+/* works as slp_decoder.step (decoder_table.h) */
 int slp_avro_file_step(slp_avro_file *f, slp_buf *ret, char why[SLP_DECODER_WHY]);
 void slp_avro_file_close(slp_avro_file *f);
 

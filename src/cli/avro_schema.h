@@ -40,7 +40,8 @@ typedef struct slp_avro_type {
 
 typedef struct slp_avro_part { /* a field, a branch of a union, a symbol, or the items of an array or a map */
   uint32_t type;               /* index in `types`; a symbol does not use it */
-  /* offset and length in `labels` of what is printed before a field's value, or as a symbol */
+  /* The text to print before a field's value ("NAME":) or as a symbol ("NAME"): label_n bytes at the offset
+   * `label` of `labels`. */
   uint32_t label, label_n;
 } slp_avro_part;
 

@@ -19,8 +19,9 @@
 #define OWN_SHARDS "4"
 #define OWN_RECORD_BYTES 1024
 #define CHILD_START_MS 10000
-/* Latency is measured only for batches that are at most this far behind the tip. An older record had been
- * waiting in the stream before this program asked for it, so its age is not the latency of reading. */
+/* Latency is measured only for batches that are at most this far behind the newest record of the stream. An
+ * older record had been waiting in the stream before this program asked for it, so its age is not the latency
+ * of reading. */
 #define AT_TIP_MS 2000
 
 typedef struct shard_row { /* what was read from one shard */
@@ -35,12 +36,12 @@ typedef struct bench {
   slp_buf url;     /* endpoint of the child's sandbox */
   sloop_opts_t opts;
   slp_names names;
-  shard_row *rows; /* owned; the index is the shard's number in `names` */
+  shard_row *rows; /* owned; indexed by the number that `names` gives to a shard */
   uint32_t rows_cap;
   slp_spread latency_ms; /* from a record's arrival in the stream to the callback */
   sloop_stats_t first;   /* statistics when measuring began */
-  /* Before the first record: when is_unsettled() last returned 1. The limit for waiting without a record
-   * counts from then. */
+  /* Before the first record: the last time at which is_unsettled() returned 1. The program gives up when no
+   * record has come for a limited time, counted from then. */
   uint64_t unsettled_us;
   /* begun_us, first_us and end_us are monotonic times. first_cpu_us and end_cpu_us are CPU time of this
    * process; child_cpu_us is CPU time of the child. */
@@ -332,7 +333,7 @@ static int start_own_sandbox(bench *n) {
 }
 
 int slp_bench_run(slp_mem *mem, const slp_args *args) {
-  /* allocated, because the buckets of latency_ms are too large for the stack */
+  /* on the heap, because the buckets of latency_ms are too large for the stack */
   bench *n = SLP_NEW(mem, bench);
   if (!n) return SLP_EXIT_FAILED;
   n->child = (slp_child){.pid = -1, .in_fd = -1, .out_fd = -1};

@@ -71,7 +71,7 @@ static void add_cell(const slp_columns *c, slp_buf *b, size_t column, const char
 int slp_columns_show(const slp_columns *c, slp_buf *b, size_t width) {
   SLP_CHECK(c->n > 0);
   size_t widths[SLP_COLUMNS_MAX];
-  /* a failure means that some cells are missing */
+  /* if adding a cell has failed, cells are missing, so the table is not written */
   if (slp_buf_failed(&c->cells)) return slp_buf_fail(b, slp_buf_failed(&c->cells));
   memcpy(widths, c->widest, sizeof widths);
   squeeze(c, widths, width);

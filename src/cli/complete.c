@@ -6,8 +6,8 @@
 
 static int is_words(const slp_option *o) { return o->value && strchr(o->value, '|') != NULL; }
 
-/* Returns the words that completion proposes as the value of an option, or NULL if the value may be anything.
- * For -s it returns "", because add_words proposes the names of the decoders. */
+/* Returns the words that a shell should propose as the value of an option, in the form "one|two", or NULL if
+ * the value may be anything. For -s it returns "", because add_words proposes the names of the decoders. */
 static const char *words_of(const slp_option *o) {
   if (is_words(o)) return o->value;
   if (o->id == O_DECODE) return "";

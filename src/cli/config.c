@@ -36,7 +36,7 @@ static int belongs_in_a_file(const slp_option *o) {
          o->id != O_WRITE && o->id != O_CONSUMERS && o->id != O_DEREGISTER && o->id != O_CHECK;
 }
 
-/* Writes why the line is not understood, and how to write what the user probably meant. */
+/* Writes into `why` that the option or setting `name` is unknown, and what the user probably meant. */
 static void explain_unknown(slp_str name, int has_value, char why[200]) {
   int shown = (int)slp_min_u64(name.n, 60);
   const char *blank = slp_str_has(name, ' ') ? memchr(name.p, ' ', name.n) : NULL;
@@ -141,8 +141,8 @@ static int read_line(slp_args *a, char *from, size_t n, const slp_clock *clock, 
     value.p = end;
     end += value.n;
   }
-  /* the line has only become shorter, so `end` is at most its newline, or the byte reserved after the last
-   * line */
+  /* Ends NAME=VALUE with a NUL. The text has only become shorter, so `end` is at most the place of the line's
+   * newline, or of the byte reserved after the last line. */
   *end = 0;
   return take_line(a, start, (slp_str){start, name.n}, value, clock, why);
 }

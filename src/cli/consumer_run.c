@@ -14,8 +14,8 @@
 #include "program/program.h"
 
 #define STUCK_MS 3000u /* a consumer that has been closing for longer than this is stuck */
-/* --fail-on-loss ends the command LOSSES_MS after the last loss, but at most LOSSES_MS_MAX after the first
- * loss. */
+/* --fail-on-loss ends the command LOSSES_MS after the last loss of records, but at most LOSSES_MS_MAX after
+ * the first one. */
 #define LOSSES_MS 2000u
 #define LOSSES_MS_MAX 30000u
 /* The command gives up a server that has never answered properly after this many failed tries in a row. The
@@ -29,8 +29,8 @@ static int is_unreachable(int code) {
          code == -ETIMEDOUT || (code >= -3014 && code <= -3000);
 }
 
-/* The advice for an HTTP answer without an error name of the service: the server may be something else than
- * the service. */
+/* The advice for an HTTP error answer that does not contain an AWS error name: maybe the endpoint is not that
+ * of the service. */
 static const char is_it_the_service[] =
     "is this an endpoint of the service, and http or https as it should be?";
 
@@ -39,7 +39,8 @@ static const char *what_to_do(const sloop_error_t *e) {
   int named = e->aws_code && *e->aws_code, nameless = e->http_status && !named;
   if (is_unreachable(e->code)) return "check the endpoint (-b, AWS_ENDPOINT_URL), the region and the network";
   switch (e->code) {
-    /* without an error name, a source of keys failed, and its own message says where to look */
+    /* Without an AWS error name the credentials could not be read, and the message of that failure says where
+     * to look. */
     case SLOOP_EAUTH:
       return named ? "check the keys: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, the "
                      "profile or the role"
@@ -103,15 +104,15 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
                                  char *line, size_t n) {
   sloop_error_t e = {.code = status, .aws_code = "", .message = ""};
   if (error_or_null) e = *error_or_null;
-  e.retry_in_ms = UINT64_MAX; /* makes slp_error_line add its advice */
+  e.retry_in_ms = UINT64_MAX; /* slp_error_line adds advice only to errors that are not retried */
   put_name(c, line, n);
   size_t at = strlen(line);
   slp_error_line(&e, line + at, n - at);
 }
 
 /* Returns 1 if the error ends the command. After the first good answer only fatal errors do, because a worker
- * must survive a long outage. Before the first good answer, errors about the stream's name, the keys or the
- * address end the command too: a person at a terminal wants to know about such an error at once. */
+ * must survive a long outage. Before the first good answer, errors about the stream's name, the credentials
+ * or the address end the command too: a person at a terminal wants to know about such an error at once. */
 static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   if (e->fatal) return 1;
   if (c->app->args->keep_going || c->lasting) return 0; /* -E, or a mode that survives errors */
@@ -119,9 +120,9 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   slp_cli_consumer_stats(c, &st);
   if (st.pages > 0 || st.records > 0 || c->joined) return 0;
   switch (e->code) {
-    /* An error of the keys that is not fatal and not about one shard means that the source of the keys fails
-     * at the moment. That ends the command, with two exceptions: with an HTTP status the source may recover,
-     * and a worker always waits. */
+    /* An error that names a shard ends the command. Without a shard's name the credentials could not be read.
+     * That ends the command too, with two exceptions: with an HTTP status, the server that gives the
+     * credentials may recover; and a worker (-G) always waits. */
     case SLOOP_EAUTH: return *e->shard || (!e->http_status && !c->app->args->opts.app);
     case SLOOP_EACCESS:
     case SLOOP_ENOSTREAM:
@@ -134,10 +135,11 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
     case SLOOP_ESTREAMBUSY: return 0;
     default: break;
   }
-  /* The calls of a worker have short time limits, because it must renew its leases in time. So one timeout
-   * proves nothing about the server. A user who wants the command to end gives -m. */
+  /* A worker (-G) sends its calls with short time limits, because it must renew its leases in time. So one
+   * timeout does not show that the server can't be reached. A user who wants the command to end then gives
+   * -m. */
   if (c->app->args->opts.app && e->code == SLP_ETIMEDOUT) return 0;
-  /* The list of shards was answered, so the address is right and the error will pass. */
+  /* The shards have been listed, so the address is right and the error will pass. */
   if (st.shards_now > 0) return 0;
   if (is_unreachable(e->code)) return 1;
   /* An AWS error name shows that the service itself answered. So the address is right and the error will
@@ -145,29 +147,30 @@ static int is_hopeless(slp_cli_consumer *c, const sloop_error_t *e) {
   return e->attempt >= FIRST_CONTACT_TRIES && e->http_status < 500 && !*e->aws_code;
 }
 
-/* Reports the held lines whose time has come. With `all`, reports every held line. */
+/* Prints the lines that trouble_lines.h has held back and that are due now; with `all`, every line that is
+ * held back. */
 static void tell_held(slp_cli_consumer *c, int all) {
   char text[SLP_TOLD_TEXT];
   while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);
 }
 
-/* Lines about losses differ in their bounds, so none stands for another. Up to LOSS_LINES of them are
- * reported one by one within five seconds. */
+/* Up to this many lines about lost records are printed one by one within five seconds. Each has bounds of its
+ * own, so it is not printed as a repetition of another line. */
 #define LOSS_LINES 100u
 /* The kind (trouble_lines.h) of all lines about losses. It differs from every error code and from every kind
  * of lease event. */
 #define KIND_LOSS 0x8000
 
-/* Reports the line c->error, or holds it back if enough lines of its kind were reported lately. `message` is
- * the part of the line that tells the trouble. If it begins with the shard's name, the name is left out, so
- * that the same trouble of several shards becomes one line. */
+/* Prints the line c->error, or holds it back if enough lines of the same kind were printed lately. `message`
+ * is the part of the line that describes the error. If it begins with the shard's name, the name is left out,
+ * so that the same error of several shards counts as one line. */
 static void tell(slp_cli_consumer *c, int kind, const char *shard, const char *message) {
   slp_str what = slp_str_of(message), name = slp_str_of(shard);
   if (c->app->args->quiet || c->muted) return;
   if (name.n && what.n > name.n && memcmp(what.p, name.p, name.n) == 0)
     what = (slp_str){what.p + name.n, what.n - name.n};
   slp_told_line line = {kind, kind == KIND_LOSS ? LOSS_LINES : 1, name, what, c->error};
-  tell_held(c, 0); /* held lines that are due are older, so they are reported first */
+  tell_held(c, 0); /* lines that were held back and are due are older than this one, so they come first */
   if (slp_told_now(&c->told, &line, slp_program_mono_us())) slp_say_if_room("%s", c->error);
 }
 
@@ -177,7 +180,7 @@ static int passes(const sloop_error_t *e, uint32_t tries) {
   switch (e->code) {
     case SLOOP_ETHROTTLE:
     case SLOOP_ESTREAMBUSY: return 1;
-    /* the server that gives the keys answered with this status, and may recover */
+    /* the server that gives the credentials answered with this status, and may recover */
     case SLOOP_EAUTH: return e->http_status == 429 || e->http_status >= 500;
     case SLOOP_EREMOTE:
     case SLOOP_EPROTO: return e->http_status >= 500 || *e->aws_code || tries < FIRST_CONTACT_TRIES;
@@ -191,7 +194,7 @@ int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uin
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   sloop_error_t shown = *e;
-  shown.retry_in_ms = 0; /* makes slp_error_line leave out its advice */
+  shown.retry_in_ms = 0; /* slp_error_line adds no advice to an error that is retried */
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
   if (tries > 1) tell(c, e->code, e->shard, e->message);
   return 1;
@@ -264,8 +267,8 @@ static int names_its_stream(const slp_args *a) {
   return layout && !layout->one_stream && (!layout->own_table || a->streams_n > 1);
 }
 
-/* Appends to c->error the command, ready to be typed, that sets the lease of `shard` to the oldest record, or
- * all leases for "all". `before` and `behind` are put before and after the command. */
+/* Appends to c->error a command that the user can type: `--reset` of the lease of `shard`, or of all leases
+ * for "all", to the oldest record. `before` and `behind` are put around the command. */
 static void add_reset(slp_cli_consumer *c, const char *before, const char *shard, const char *behind) {
   const slp_args *a = c->app->args;
   size_t at = strlen(c->error), n = sizeof c->error - at;
@@ -307,9 +310,9 @@ static void add_new_start(slp_cli_consumer *c) {
     snprintf(c->error + at, n, "; first remove %.80s", a->save);
 }
 
-/* While a failure lasts, the library reports it again each time the number of tries has doubled, so the time
- * between reports grows. If no report has come for UNTOLD_US plus the time from the first report to the last,
- * the writes are taken to succeed again. */
+/* The library reports a lasting failure again each time the number of tries has doubled, so the time to the
+ * next report is about the time from the first report to the last. If no report has come for that time plus
+ * UNTOLD_US, writes are taken to succeed again. */
 #define UNTOLD_US 10000000u
 
 /* If the error is a failed write of the lease table, keeps its time for slp_cli_consumer_unwritten_us(). */
@@ -340,22 +343,24 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (c->app->args->opts.app) note_unwritten(c, e);
   snprintf(c->of_error, sizeof c->of_error, "%s", e->message);
   int hopeless = is_hopeless(c, e);
-  /* Before the first answer, an error without an HTTP status is not reported yet. Either it passes soon, or
-   * is_hopeless() becomes true, and then it is reported once, at the end of the program. */
+  /* A stream-tail without -G does not report an error without an HTTP status before the first answer. Either
+   * the error passes soon, or is_hopeless() becomes true, and then it is printed once, as the reason why the
+   * command ends. */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0 &&
                   /* a worker waits without a limit, so it reports such errors */
                   !c->app->args->opts.app;
   sloop_error_t shown = *e;
-  if (hopeless) shown.retry_in_ms = UINT64_MAX; /* makes slp_error_line add its advice */
+  /* slp_error_line adds advice only to errors that are not retried */
+  if (hopeless) shown.retry_in_ms = UINT64_MAX;
   put_name(c, c->error, sizeof c->error);
   size_t at = strlen(c->error);
   const slp_args *a = c->app->args;
   int of_token = e->fatal && c->token_file && (e->code == SLOOP_ETOKEN || e->code == SLOOP_ETRIMMED);
   int says_more = of_token || (e->code == SLOOP_EPOSITION && (a->opts.app || a->save));
-  /* leaves out the advice of slp_error_line, because add_way_out or the line about the token file gives
-   * better advice */
+  /* Makes slp_error_line leave out its advice: the text about the token file, or add_way_out, gives better
+   * advice. */
   if (says_more) shown.retry_in_ms = 0;
   slp_error_line(&shown, c->error + at, sizeof c->error - at);
   if (of_token)
@@ -367,7 +372,8 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping &&
-           /* the library sends such a message only once for each change, so no line is held back */
+           /* the library sends such a message only once for each change, so the line is never held back as a
+            * repetition */
            strncmp(e->message, "retrieval: ", 11) == 0)
     slp_say_if_room("%s", c->error);
   else if (!c->stopping && !undecided)
@@ -445,8 +451,8 @@ static void on_loss(sloop_t *s, const sloop_loss_t *loss, void *arg) {
   c->lost = 1;
 }
 
-/* If --fail-on-loss has seen a loss, ends the command with that as the reason, even if something else was
- * about to end it. Returns 1 if it has ended the command. */
+/* If --fail-on-loss is given and records were lost, ends the command with SLP_EXIT_LOSS, even if the command
+ * was about to end for another reason. Returns 1 if it has ended the command. */
 static int fail_for_losses(slp_cli_consumer *c) {
   char line[120];
   if (!c->lost || c->stopping || c->failed) return 0;
@@ -485,7 +491,8 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   (void)s;
   if (e->kind == SLOOP_LEASE_JOINED) c->joined = 1;
   if (e->kind == SLOOP_LEASE_TAKEN) c->unwritten_us = 0;
-  /* A failure also comes as an error with the same text, and earlier, so on_error has reported it. */
+  /* A failure comes as an error too, and on_error, which is called first, has dealt with it. The two are
+   * compared by their texts. */
   size_t n = strlen(c->of_error);
   int was_told = e->kind == SLOOP_LEASE_TROUBLE && n && strncmp(c->of_error, e->text, n) == 0;
   c->of_error[0] = 0;

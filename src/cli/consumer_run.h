@@ -18,7 +18,8 @@ struct slp_cli_consumer {
   /* Called when the consumer was stopped or has failed. The mode must call slp_cli_consumer_close() once its
    * output is written. NULL: the consumer is closed at once. */
   void (*on_ending)(slp_cli_consumer *c);
-  void (*on_closed)(slp_cli_consumer *c);  /* the last callback; it comes on a later turn of the loop */
+  /* the last callback; the loop calls it some time after slp_cli_consumer_close() has returned */
+  void (*on_closed)(slp_cli_consumer *c);
   void (*on_failing)(slp_cli_consumer *c); /* called just before the reason of a failure is reported */
   void *user;                              /* belongs to the mode */
   const char *name;       /* name of the stream for error lines; NULL: the command has only one stream */
@@ -29,12 +30,13 @@ struct slp_cli_consumer {
   uint64_t closing_tick; /* value of app->ticks when closing began */
   uint8_t failed;        /* an error ended the consumer, and app->exit_code is set */
   uint8_t lasting; /* set by the mode: only a fatal error ends the consumer, even before the first answer */
-  uint8_t muted;   /* set by the mode: an error that may pass is kept in `error` and not reported */
+  uint8_t muted;   /* set by the mode: an error that may pass is kept in `error` and not printed */
   uint8_t joined;  /* with leases: the worker was registered at least once */
   int stop_status; /* result of sloop_stop(): 0, or what could not be done in time */
   uint32_t shards_stopped; /* number of shards that were given up before their end */
   uint64_t losses;         /* number of losses reported so far */
-  /* --fail-on-loss has seen a loss: later batches are not printed, and the command ends soon */
+  /* 1: records were lost and --fail-on-loss is given: later batches are not printed, and the command ends
+   * soon */
   uint8_t lost;
   uint64_t loss_tick, first_loss_tick; /* values of app->ticks at the last loss and at the first loss */
   /* About failed writes of the lease table. unwritten_us: the first failure since a lease was taken; 0: no
@@ -46,7 +48,8 @@ struct slp_cli_consumer {
   char of_error[200];
   sloop_stats_t last;        /* statistics at the time when closing began */
   char error[SLP_TOLD_LINE]; /* the last error as a line for people */
-  slp_told told;             /* remembers lines that were reported lately, and lines that are held back */
+  /* remembers which lines were printed lately, and holds back repetitions (trouble_lines.h) */
+  slp_told told;
 };
 
 /* Opens the consumer and starts it. Replaces the callbacks of `o`. Returns 0, or a negative code. After an
@@ -58,11 +61,13 @@ int slp_cli_consumer_open_idle(slp_cli_consumer *c, slp_app *app, const sloop_op
 /* Starts a consumer that slp_cli_consumer_open_idle has opened. Returns 0, or a negative code if the start
  * failed; the reason has been reported. */
 int slp_cli_consumer_start(slp_cli_consumer *c);
-/* Called when a question to a service has failed `tries` times in a row. Returns 1 if asking again may help.
- * From the second failure on, it then also reports the error. */
+/* To be called when a question to a service (a listing, the lease table's rows) has failed `tries` times in a
+ * row. Returns 1 if the same question may succeed later; from the second failure on, it then also prints the
+ * error. */
 int slp_cli_consumer_asks_again(slp_cli_consumer *c, const sloop_error_t *e, uint32_t tries);
-/* Called on each tick. Reports the held lines whose time has come, and ends the command some time after a
- * loss if --fail-on-loss is given. Lines that are still held are reported when the consumer stops. */
+/* To be called on each tick. Prints the lines that were held back and are due, and ends the command some time
+ * after a loss if --fail-on-loss is given. Lines that are held back longer are printed when the consumer
+ * stops. */
 void slp_cli_consumer_tick(slp_cli_consumer *c);
 /* Stops the consumer: it takes no more batches, and waits up to limit_ms for batches that the mode still has.
  * Then on_ending is called, or the consumer is closed. Another call does nothing. */
@@ -91,8 +96,8 @@ void slp_cli_consumer_stats(slp_cli_consumer *c, sloop_stats_t *ret);
 /* Returns for how long writes of the lease table have been failing, or 0 if they succeed. Sets *ret_passes to
  * 1 if the last error may pass by itself. */
 uint64_t slp_cli_consumer_unwritten_us(slp_cli_consumer *c, int *ret_passes);
-/* Writes the failure of a question as one line. `status` and the error are those that the callback was given.
- * The line begins with the stream's name if the command has several streams. */
+/* Writes as one line why a question to a service failed. `status` and the error are those that the callback
+ * of the question was given. The line begins with the stream's name if the command has several streams. */
 void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
                                  char *line, size_t n);
 /* Writes an error as one line: what happened, the codes, and what to do about it. */

@@ -76,8 +76,8 @@ void slp_decoding_begin(slp_decoding *d, const slp_decode_chain *c, slp_str in, 
   d->limit = d->left = limit;
 }
 
-/* Returns 1 if no step is left that this file runs; the printer runs a step that makes events. An empty text
- * is never decoded, because a record without a payload is a tombstone in Kafka. */
+/* Returns 1 if decoding is complete: no step is left, or the next step makes events, which the printer runs
+ * itself. An empty text is never decoded, because a record without a payload is a tombstone in Kafka. */
 static int is_over(const slp_decoding *d) {
   return d->at == d->chain->n || d->chain->step[d->at]->makes_events || !d->in.n;
 }
@@ -100,7 +100,7 @@ void slp_decode_too_much(char why[100], const char *step, uint64_t limit) {
   snprintf(why, 100, "%s: more than %llu bytes; see -X decoded_bytes_max", step, (unsigned long long)limit);
 }
 
-/* Returns the decoder that recognizes the text after its base64 is decoded, or NULL. */
+/* Returns the decoder whose magic bytes the text begins with once its base64 is decoded, or NULL. */
 static const slp_decoder *look_into_base64(slp_str in) {
   char first[16];
   if (in.n < sizeof first) return NULL;
@@ -111,7 +111,7 @@ static const slp_decoder *look_into_base64(slp_str in) {
 void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const char *better) {
   const slp_decoder *seen = slp_decoder_that_recognizes(in), *within = NULL;
   int of_text =
-      /* this step reads text, so a step that unpacks belongs before it */
+      /* 1: this step reads text, so the decoder that would unpack the payload belongs before this step */
       step->makes_json || step->makes_events || step->makes_lines;
   if (!seen && (of_text || step->open)) within = look_into_base64(in);
   const slp_decoder *lacking = seen && seen->needs ? seen : within && within->needs ? within : NULL;

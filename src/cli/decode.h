@@ -15,27 +15,30 @@ typedef struct slp_decode_chain {
 
 /* Parses a list of decoders, such as "base64,gzip". Returns 0, or SLP_EINVAL and a sentence in `why`. */
 int slp_decode_parse(const char *text, slp_decode_chain *ret, char why[200]);
-/* Returns 1 if the chain turns a record into several events, which the printer reads one by one. */
+/* Returns 1 if the last decoder of the chain turns a record into several events, which the printer reads one
+ * by one. */
 int slp_decode_makes_events(const slp_decode_chain *c);
-/* Returns 1 if the chain's result is one JSON value. */
+/* Returns 1 if the decoders of the chain make one JSON value of each text. */
 int slp_decode_makes_json(const slp_decode_chain *c);
 
-/* A chain that decodes one text, up to a step that makes events. The work is cut into slices, because a small
- * packed text may unpack to a very long text. All bytes that the steps write for one text count against
- * `limit`. An empty text stays empty, whatever the steps are. */
+/* The decoders of a chain at work on one text, up to a decoder that makes events. The work is cut into
+ * slices, because a small packed text may unpack to a very long text. All bytes that the decoders write for
+ * one text count against `limit`. An empty text stays empty, whatever the decoders are. */
 typedef struct slp_decoding {
   slp_mem *mem;
   slp_schemas *schemas;          /* borrowed, set by the owner; NULL: there are no schemas */
   const slp_decode_chain *chain; /* borrowed */
-  /* input of this step; after the last step it is the result. Points into the given text or into `room` */
+  /* Input of the present step; after the last step, the result. Points into the text that slp_decoding_begin
+   * was given, or into `room`. */
   slp_str in;
   slp_buf room, next; /* room: output of the previous step; next: output of this step */
   /* the decoder of this step: the decoder that -s gives, or the decoder that auto has picked */
   const slp_decoder *by;
   void *state; /* owned; state of a decoder that has `step`, while it works */
-  /* limit: bytes that all steps together may write; left: bytes that this and the later steps may write */
+  /* limit: bytes that all decoders of the chain together may write; left: bytes that the present and the
+   * later ones may still write */
   uint64_t limit, left;
-  uint8_t at;          /* index of this step in the chain */
+  uint8_t at;          /* index in the chain of the present step */
   uint8_t makes_lines; /* 1: the last step writes any number of JSON values, one on each line */
 } slp_decoding;
 
@@ -54,7 +57,7 @@ int slp_decoding_step(slp_decoding *d, char why[100]);
 /* Writes why `step` refuses the text. If the text begins like another format, suggests the decoder of that
  * format. better: the reason that the decoder itself gave, or "". */
 void slp_decode_refuse(char why[100], const slp_decoder *step, slp_str in, const char *better);
-/* Writes that the step would make more bytes of a record than `limit`. */
+/* Writes into `why` that this decoder would write more than `limit` bytes for one record. */
 void slp_decode_too_much(char why[100], const char *step, uint64_t limit);
 
 #endif

@@ -208,7 +208,8 @@ int slp_cwlogs_step(slp_cwlogs *l) {
   return SLP_EBADDATA;
 }
 
-/* This decoder has no functions, because the printer itself reads the events, with slp_cwlogs_begin(). */
+/* This entry of the decoder table has no functions: the printer itself calls slp_cwlogs_begin() to read the
+ * events. */
 const slp_decoder slp_decoder_cwlogs = {.name = "cwlogs",
                                         .does = "CloudWatch Logs: a line an event",
                                         .damaged = "it is no record of a CloudWatch Logs subscription",

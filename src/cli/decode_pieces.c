@@ -1,7 +1,9 @@
 /* decode_pieces.c - does one slice of unpacking, which is several pieces. */
 #include "cli/decode_pieces.h"
 
-#define PIECES_A_SLICE 256 /* the most pieces in a slice; bounds the work, because a piece may be empty */
+/* the most pieces in a slice; a piece may unpack to 0 bytes, so counting bytes alone would not bound the
+ * work */
+#define PIECES_A_SLICE 256
 
 int slp_decode_pieces(slp_buf *ret, slp_make_piece *make, void *state, char why[SLP_DECODER_WHY]) {
   size_t from = ret->n;

@@ -33,13 +33,14 @@ typedef struct demo {
   slp_ledger ledger;
   sloop_sandbox_t *box; /* owned */
   slp_ticker *producer; /* owned */
-  /* produce_us: how long the demo puts records; produced_at_us: when it put the last record */
+  /* produce_us: for how long the demo puts records; produced_at_us: when it put the last one */
   uint64_t begun_us, produce_us, produced_at_us;
   uint64_t rate; /* records to put per second */
   uint64_t put;  /* number of puts that the sandbox has confirmed */
   /* number of records that the library flagged as late; printed next to the ledger's own count */
   uint64_t late;
-  uint32_t stage; /* 0: before the split, 1: before the merge, 2: after */
+  /* number of changes of shards done so far: 0 none, 1 the split, 2 the split and the merge */
+  uint32_t stage;
   /* produced: all records are put; ended: the consumer is stopped; terminal: standard output is a terminal */
   uint8_t produced, ended, terminal;
 } demo;
@@ -79,7 +80,7 @@ static int put_one(demo *d) {
   return 0;
 }
 
-/* Returns 1 if `part` thirds of produce_us have passed. */
+/* Returns 1 if `part` thirds of produce_us have passed; part is 1 or 2. */
 static int is_due(const demo *d, uint64_t now_us, uint64_t part) {
   return now_us - d->begun_us >= d->produce_us * part / 3;
 }
@@ -142,7 +143,7 @@ static void on_batch(slp_cli_consumer *c, sloop_batch_t *b) {
 
 static void on_tip(slp_cli_consumer *c) {
   demo *d = c->user;
-  /* All shards are at their tips, so no late record can come any more. */
+  /* every record that was put has been read, so no late record can come any more */
   if (d->produced && d->ledger.read >= d->ledger.put) end_demo(d);
 }
 

@@ -1,5 +1,5 @@
-/* fleet_look.c - asks the lease table for all rows, then the stream for its shards. The two questions follow
- * one another, never at the same time. No question is asked once the worker stops. */
+/* fleet_look.c - one look: asks the lease table for all rows, then the stream for its shards, one after the
+ * other. No look begins once the worker stops. */
 #include "cli/fleet_look.h"
 
 #include <stdio.h>
@@ -81,7 +81,8 @@ static void on_rows(sloop_t *s, int status, const sloop_leases_t *rows, const sl
   } else if (slp_whole_rows(&k->whole, rows, sloop_worker(s))) {
     no_memory(k);
   } else if (k->whole.state < SLP_WHOLE_SHARED || (k->whole.state == SLP_WHOLE_SHARED && k->shared_us)) {
-    end_look(k); /* the rows have decided the result, so the shards are not asked for */
+    /* the rows alone show that the end is not reached, so the stream is not asked for its shards */
+    end_look(k);
   } else {
     move(k, SLP_LOOK_LISTING);
     /* sloop_list fails while another question is under way; then a new look starts later */
@@ -95,7 +96,8 @@ typedef struct own_shards {
   size_t n, at_tip_n;
 } own_shards;
 
-/* Returns 1 if this worker reads the shard. For all other shards the rows of the lease table are used. */
+/* Returns 1 if this worker reads the shard. How far other workers have read is known from the rows of the
+ * lease table. */
 static int is_mine(const sloop_shard_stats_t *shard) { return shard->state < SLOOP_SHARD_IS_PARKED; }
 
 static void note_mine(const sloop_shard_stats_t *shard, void *arg) {

@@ -23,9 +23,10 @@ typedef struct slp_fleet_look {
   slp_whole_state found; /* result of the last complete look */
   /* begun_us: start of the last look; again_us: earliest start of the next look */
   uint64_t begun_us, again_us;
-  uint64_t shared_us; /* since when every shard has had a reader; 0: some shard has none yet */
-  uint64_t told_us;   /* when slp_fleet_look_tell last printed a line; 0: never */
-  uint32_t tries;     /* how often in a row a question has failed */
+  /* since when each shard has been read by some worker; 0: some shard has no reader yet */
+  uint64_t shared_us;
+  uint64_t told_us;                            /* when slp_fleet_look_tell last printed a line; 0: never */
+  uint32_t tries;                              /* how often in a row a question has failed */
   char why[sizeof((slp_whole_fleet *)0)->why]; /* `found` in words */
 } slp_fleet_look;
 
@@ -38,8 +39,8 @@ void slp_fleet_look_tick(slp_fleet_look *k, int by_time);
 /* Prints a line from time to time that says what the worker is waiting for. since_us: when the waiting began.
  * `what`: the option that makes the worker wait, such as "-e". */
 void slp_fleet_look_tell(slp_fleet_look *k, const char *what, uint64_t since_us);
-/* Returns 1 if every shard that this worker reads is at its tip and all its records are acknowledged. Asks no
- * service. */
+/* Returns 1 if this worker has read each of its shards to the newest record and all records are acknowledged.
+ * Asks no service. */
 int slp_fleet_look_mine_at_tip(slp_fleet_look *k);
 
 #endif

@@ -60,7 +60,7 @@ static int note_range(slp_follow *f, uint32_t number, const sloop_shard_t *s) {
   return 0;
 }
 
-/* Adds to `seen` the shards of the key that were not found before, and writes their ids to `ids`. Returns
+/* Adds to `seen` the shards of the key that are new in this listing, and writes their ids to `ids`. Returns
  * their number, or -1 if there is no memory. */
 static int pick(slp_follow *f, const sloop_shard_t *const *shards, size_t n, const char **ids) {
   int found = 0;

@@ -1,6 +1,7 @@
 /* follow.h - -p key:TEXT: finds the shards that records with this partition key go to. When such a shard was
- * split or merged, finds its child for the key. If the stream does not choose shards by key, or did not when
- * the records came, all shards are read and the keys of records are compared.
+ * split or merged, finds its child for the key. A stream with on-demand capacity may place records without
+ * regard to their keys; then all shards are read, and records with other keys are left out. The table has the
+ * placements of sloop.h, without SLOOP_PLACED_ in front:
  *
  *   | placement of the stream   | shards read                            | records printed    |
  *   |---------------------------|----------------------------------------|--------------------|
@@ -36,11 +37,11 @@ struct slp_follow {
   size_t ranges_cap;
   slp_names ended; /* the shards that were read to their end */
   slp_digest *digest;
-  uint8_t looking;  /* 1: a listing is under way */
-  uint8_t every;    /* 1: all shards are read, by one consumer */
+  uint8_t looking;  /* 1: the stream was asked for its shards, and the answer has not come */
+  uint8_t every;    /* 1: all shards are read, by one consumer; 0: only the shards of the key */
   uint8_t compares; /* 1: only records with the key are printed */
   uint8_t older;    /* 1: the user wants records from before the start of this program */
-  uint8_t doubted;  /* 1: the user was warned about a record in a shard that its key does not go to */
+  uint8_t doubted;  /* 1: the user was warned that a record came from a shard where its key does not belong */
   /* How many more searches for the shard that the key goes to now are made before searches become rare. 0: no
    * search is needed, or searches are rare already. */
   uint32_t tries;

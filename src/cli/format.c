@@ -82,9 +82,8 @@ static size_t read_escape(slp_str text, size_t at, char *ret) {
     case 'n': *ret = '\n'; return 2;
     case 'r': *ret = '\r'; return 2;
     case 't': *ret = '\t'; return 2;
-    case '0': /* refused if a digit follows, because C, printf and shells read \012 and \033 as octal */
-      *ret = 0;
-      return at + 2 < text.n && text.p[at + 2] >= '0' && text.p[at + 2] <= '9' ? 0 : 2;
+    /* \0 followed by a digit is refused, because C, printf and shells read \012 and \033 as octal numbers */
+    case '0': *ret = 0; return at + 2 < text.n && text.p[at + 2] >= '0' && text.p[at + 2] <= '9' ? 0 : 2;
     case '\\': *ret = '\\'; return 2;
     case 'x': break;
     default: return 0;

@@ -1,5 +1,5 @@
-/* given_numbers.c - remembers sequence numbers as hashes of 64 bits. A number that the child was not given
- * has the hash of a certain remembered number with a chance of 1 in 2^64. */
+/* given_numbers.c - remembers sequence numbers as hashes of 64 bits. With a chance of 1 in 2^64 for each
+ * remembered number, a number that was never given counts as given. */
 #include "cli/given_numbers.h"
 
 #include "base/hash.h"

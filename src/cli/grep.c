@@ -32,19 +32,21 @@ typedef struct side {
   expression *list; /* owned */
   size_t n;
   slp_regex regex;      /* the program of all expressions in `list` that cli/regex.h can read */
-  slp_matcher *matcher; /* owned; NULL: cli/regex.h can read no expression of this side */
+  slp_matcher *matcher; /* owned; runs `regex`; NULL: no expression of this side is in `regex` */
 } side;
 
 struct slp_grep {
   slp_mem *mem;
   side sides[OVER];
   slp_str payload;
-  which at;      /* the side that is being searched for; OVER: the payload is decided */
-  size_t next;   /* index of the expression that is being searched for; n: the matcher is searching */
+  /* the side (--grep or --grepv) whose expressions are being tried; OVER: the payload is decided */
+  which at;
+  size_t next;   /* index in `list` of the expression that is being tried; n: the matcher is searching */
   uint8_t begun; /* 1: the search for that expression or by the matcher has started */
-  uint8_t matcher_decides; /* 1: the matcher must search for at least one expression of this side */
-  const expression *met;   /* an expression that reached a bound of PCRE2; NULL: none has */
-  which met_of;            /* the side that `met` belongs to */
+  /* 1: PCRE2 has not decided about at least one expression of this side, so the matcher must search */
+  uint8_t matcher_decides;
+  const expression *met; /* an expression for which PCRE2 reached one of its bounds; NULL: there is none */
+  which met_of;          /* the side that `met` belongs to */
 };
 
 static const char *name_of(which to) { return to == WANTED ? "--grep" : "--grepv"; }
@@ -95,7 +97,7 @@ static int compile_perl(slp_mem *mem, expression *e, const slp_regex_traits *t, 
   return slp_perl_new(mem, text, &o, &e->perl, why);
 }
 
-/* Checks with PCRE2 whether the expression is valid. */
+/* Returns 0 if PCRE2 accepts the expression, otherwise an error with PCRE2's reason in `why`. */
 static int check_by_perl(slp_mem *mem, const char *text, int folds, char why[SLP_REGEX_WHY]) {
   slp_perl *p = NULL;
   int r = slp_perl_new(mem, text, &(slp_perl_opts){.folds = folds != 0}, &p, why);
@@ -209,7 +211,8 @@ static int may_contain(slp_str payload, const expression *e) {
   return 1;
 }
 
-/* Does a slice of PCRE2's search for one expression. Returns SLP_MATCH_NO also if the matcher must decide. */
+/* Does one slice of PCRE2's search for one expression. Returns SLP_MATCH_NO also if PCRE2 can't decide and
+ * the matcher must. */
 static slp_match search_one(slp_grep *g, const expression *e) {
   slp_match is = SLP_MATCH_UNDECIDED;
   if (e->literal[0] && !g->begun && !may_contain(g->payload, e)) return SLP_MATCH_NO;
@@ -253,7 +256,7 @@ slp_match slp_grep_step(slp_grep *g) {
       g->at = OVER;
       return SLP_MATCH_NO;
     }
-    /* One wanted expression matches, so another expression that reached its bound no longer matters. */
+    /* an expression of --grep matches, so it no longer matters that another one reached its bound */
     if (is == SLP_MATCH_YES) g->met = NULL;
     go_to(g, g->at + 1);
   }

@@ -1,5 +1,5 @@
-/* histogram.c - a histogram with log-linear buckets: one bucket for each value below 16, then 16 buckets for
- * each power of two. */
+/* histogram.c - a histogram with one bucket for each value below 16, and 16 buckets of equal width for each
+ * power of two above. */
 #include "cli/histogram.h"
 
 static unsigned bucket_of(uint64_t v) {

@@ -24,8 +24,8 @@ static const char *const changes[] = {"dynamodb:DescribeStream", "dynamodb:GetSh
                                       "dynamodb:GetRecords", NULL};
 static const char *const table[] = {"dynamodb:DescribeTable", NULL};
 
-/* The rights on the lease table, which is created if it does not exist. `leases` adds Query; tables of other
- * layouts than the native layout have no key to query by, so their rows are scanned. */
+/* The rights on the lease table, which is created if it does not exist. The native layout also needs Query;
+ * tables of other layouts have no key to query by, so they are scanned. */
 #define LEASES                                                                                   \
   "dynamodb:DescribeTable", "dynamodb:CreateTable", "dynamodb:GetItem", "dynamodb:BatchGetItem", \
       "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
@@ -70,8 +70,8 @@ typedef struct walk {
   int failed; /* 0, or the first error of a buffer */
 } walk;
 
-/* Calls fn with the rights on a table. The table's name is `name`, or the application's name if `name` is
- * NULL, with `behind` appended. */
+/* Reports the rights on a table by calling fn. The table's name is `name` (the application's name if NULL)
+ * with `behind` appended. */
 static void tell_table(walk *w, const char *const *actions, const char *name, const char *behind) {
   slp_buf of;
   slp_buf_init(&of, w->mem, 1 << 16);
@@ -102,7 +102,7 @@ static void walk_leases(walk *w) {
   tell_table(w, loads, o->kcl_metrics, o->kcl_metrics ? "" : "-WorkerMetricStats");
 }
 
-/* Calls fn with the right to put metrics, which applies to no resource. */
+/* Reports by fn the right to put metrics to CloudWatch, which applies to no resource. */
 static void walk_metrics(walk *w) {
   const sloop_metrics_opts_t *m = &w->a->metrics;
   slp_iam_statement st = {.actions = metrics, .suffix = "", .subject = "CloudWatch"};
@@ -156,8 +156,8 @@ static int may_ask_registry(const slp_decode_chain *c) {
   return 0;
 }
 
-/* Calls fn with the right to ask for a schema version. That call has only the version's id, so the right
- * applies to no resource. */
+/* Reports by fn the right to get a schema version from the Glue registry. That call names only the version's
+ * id, so the right applies to no resource. */
 static void walk_registry(walk *w) {
   const slp_args *a = w->a;
   int asks = may_ask_registry(&a->decode) || may_ask_registry(&a->decode_key);
@@ -181,7 +181,7 @@ int slp_iam_each(slp_mem *mem, const slp_args *a, slp_iam_fn fn, void *ctx) {
 typedef struct policy {
   slp_buf *b;
   const slp_args *a;
-  int more; /* 1: a statement was written, so a comma comes before the next statement */
+  int more; /* 1: a statement was written before, so the next statement begins with a comma */
 } policy;
 
 static void add_statement(void *ctx, const slp_iam_statement *st) {

@@ -5,8 +5,8 @@
 #include "guest/layouts.h"
 
 #define READS (SLP_MODE_TAIL | SLP_MODE_BENCH | SLP_MODE_DEMO | SLP_MODE_MULTILANG)
-/* The modes that run something. The other modes only print a text, so in them no setting is reported as
- * idle. */
+/* The modes that do work. The other modes, such as -h, only print a text, so in them no setting is reported
+ * as having no effect. */
 #define RUNS                                                                                 \
   (READS | LEASES | SLP_MODE_LIST | SLP_MODE_SERVE | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | \
    SLP_MODE_DEREGISTER | SLP_MODE_CHECK)
@@ -73,7 +73,8 @@ static const char *worker(const slp_args *a) {
                                                           : "it is a worker's, and none is started";
 }
 
-static const char *watching(const slp_args *a) { /* commands on leases also watch whether an owner lives */
+/* --explain, --release and the like also watch for some time whether an owner lives */
+static const char *watching(const slp_args *a) {
   const char *why = app(a);
   return why || is_mode(a, SLP_MODE_TAIL | SLP_MODE_MULTILANG | SLP_MODE_MIGRATE | LEASES) ? why : worker(a);
 }

@@ -22,8 +22,8 @@ static uint64_t bits_of(double x) {
 
 static int is_minus_zero(double x) { return bits_of(x) == UINT64_C(1) << 63; }
 
-/* The fast path, because most numbers are whole: writes a whole number of at most `max` and returns 1.
- * Returns 0 for any other number. */
+/* Writes a whole number of at most `max` and returns 1; returns 0 for any other number. Most numbers are
+ * whole, and this is faster than the general way. */
 static int put_whole(slp_buf *b, double x, double max) {
   if (!(x >= -max && x <= max) || is_minus_zero(x)) return 0;
   int64_t whole = (int64_t)x;
@@ -90,7 +90,7 @@ static int is_zero(const uint32_t words[WORDS]) {
 void slp_json_put_decimal(slp_buf *b, slp_str bytes, unsigned scale) {
   uint32_t words[WORDS];
   char digits[DIGITS + 12];
-  size_t n = 0; /* number of digits found so far; the lowest digit comes first */
+  size_t n = 0; /* number of digits found so far; digits are found from the lowest to the highest */
   SLP_CHECK(bytes.n <= SLP_DECIMAL_BYTES_MAX);
   int negative = read_words(bytes, words);
   while (!is_zero(words)) {

@@ -78,7 +78,7 @@ static const slp_setting own[] = {
      "of the computed payloads", 0},
 };
 
-/* A setting, and the offset in slp_args of the struct that holds its value. */
+/* One setting of -X. Its value is in a struct inside slp_args, at this offset. */
 typedef struct knob {
   const slp_setting *s;
   size_t at;
@@ -87,7 +87,7 @@ typedef struct knob {
 #define KNOBS_MAX (slp_settings_n + SLP_COUNT(own))
 #define AT_OPTS offsetof(slp_args, opts)
 
-/* Returns the i-th setting. If that is an option of the library that -X does not have, `s` is NULL. */
+/* Returns the i-th setting. `s` is NULL for an option of the library that can't be set with -X. */
 static knob knob_at(size_t i) {
   if (i >= slp_settings_n) return (knob){&own[i - slp_settings_n], 0};
   return (knob){slp_settings[i].for_programs ? NULL : &slp_settings[i], AT_OPTS};

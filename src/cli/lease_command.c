@@ -18,7 +18,8 @@
 #include "host/terminal.h"
 
 #define OWNER_SHOWN 160
-/* if an answer takes longer than this, the command is watching whether an owner lives */
+/* If a change takes longer than this, the library is watching whether an owner lives, and the user is told
+ * so. */
 #define WAITS_US 2000000u
 
 typedef struct command {
@@ -27,20 +28,23 @@ typedef struct command {
   size_t at;                 /* index of the current stream */
   uint64_t begun_us;         /* when the command started with the current stream */
   size_t told_n,
-      over_n; /* told_n: streams whose leases were printed; over_n: those of them that are too far behind */
+      /* told_n: streams whose leases were printed; over_n: those of them with a shard beyond --lag-over */
+      over_n;
   slp_lease_pick pick;
-  slp_buf name; /* a copy of pick.name that lives as long as the command */
-  /* the owner of a lease that the command wants to change; "": no owner, or tell_waiting has already reported
-   * it */
+  /* owned; copy of pick.name, which itself lives only as long as the answer of the lease table */
+  slp_buf name;
+  /* the owner of a lease that the command wants to change; "": there is none, or tell_waiting has already
+   * named it to the user */
   char owner[OWNER_SHOWN];
   uint64_t asked_us; /* when the change was sent to the library */
-  slp_buf text;      /* the explanation, kept until the list of consumers has come */
+  slp_buf text;      /* the output of --explain, kept until the list of registered consumers has come */
   char cut_off[100]; /* why a change was ended early; "": no change was ended early */
 } command;
 
 static void begin(command *k);
 
-/* --leases reads shards for READ_MS, or for half of the command's time limit (-m, --timeout). */
+/* --leases asks the stream for lags for at most READ_MS, or for half of the command's time limit (-m,
+ * --timeout) if that is shorter. */
 #define READ_MS 10000u
 
 static uint64_t limit_ms(const slp_args *a) { return a->contact_ms ? a->contact_ms : a->timeout_ms; }
@@ -119,8 +123,8 @@ static void check_lag(command *k, const sloop_leases_t *leases) {
   slp_buf_free(&line);
 }
 
-/* Returns `code`, or SLP_EXIT_BEHIND if --lag-over has found a shard that is too far behind. If some streams
- * were not looked at, returns a failure, because 0 would say that all is well. */
+/* Returns the exit code: SLP_EXIT_BEHIND if a shard is further behind than --lag-over, otherwise `code`. If
+ * the leases of some streams were not read, never returns 0, which would mean that no shard is behind. */
 static int exit_code_of_lag(const command *k, int code) {
   if (!k->app.args->lag_over || code) return code;
   if (k->over_n) return SLP_EXIT_BEHIND;
@@ -154,7 +158,7 @@ static void on_explanation(sloop_t *s, int status, const sloop_explanation_t *e,
     write_and_end(k, &k->text);
 }
 
-/* Reports how much of a change was done before it was ended early. */
+/* Prints how many leases a change has changed, if it was ended before all were done. */
 static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
   char line[600], done[200];
   slp_lease_done_so_far(r, k->app.args->mode == SLP_MODE_RESET ? "set" : "released", done);
@@ -166,7 +170,8 @@ static void tell_cut_off(command *k, const sloop_admin_result_t *r) {
 /* Ends a change early. The callback of the change then reports what was done. */
 static void cut_off(command *k, const char *why) {
   if (k->consumer.stopping || k->consumer.failed)
-    return; /* the work is done: the command only closes, or waits for the reader of its output */
+    /* the work is done: the command only closes its consumer, or waits for the reader of its output */
+    return;
   snprintf(k->cut_off, sizeof k->cut_off, "%s", why);
   slp_cli_consumer_stop(&k->consumer, 0);
 }
@@ -203,8 +208,9 @@ static int ask(command *k, const char *name) {
   return sloop_admin_reset(s, name, &to, a->force, on_result, k);
 }
 
-/* Stores in k->owner the first owner among the leases that the command wants to change. Unless --force evicts
- * the owner, the library first watches whether it lives, and tell_waiting reports that. */
+/* Stores in k->owner the first owner among the leases that the command wants to change. Unless --force is
+ * given, the library first watches for a while whether that owner lives; tell_waiting names it to the
+ * user. */
 static void note_owner(command *k, const sloop_leases_t *leases, const char *name) {
   const slp_args *a = k->app.args;
   int all = a->mode == SLP_MODE_RESET && !name;

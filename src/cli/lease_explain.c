@@ -7,12 +7,12 @@
 #include "cli/lease_words.h"
 #include "cli/record_formats.h"
 
-typedef struct page { /* the output, and the explanation that it words */
+typedef struct page { /* the output, and the facts about one shard from which it is written */
   slp_buf *b;
   const sloop_explanation_t *e;
 } page;
 
-typedef struct text { /* a string that functions can return by value */
+typedef struct text { /* a short string, returned by value */
   char p[200];
 } text;
 
@@ -31,7 +31,7 @@ static text span(int64_t ms) {
   return t;
 }
 
-/* Returns in words how long before the reading of the table the time at_ms was. */
+/* Returns in words how long the time at_ms was before the table was read. */
 static text ago(const page *p, int64_t at_ms) {
   text t = {"at a time it does not tell"};
   if (at_ms >= 0) snprintf(t.p, sizeof t.p, "%.40s ago", span(p->e->read_at_ms - at_ms).p);
@@ -111,9 +111,10 @@ static void say_children(page *p) {
 
 /* ---- the first lines: why the shard is read or not ------------------------------------------------- */
 
-/* A worker that gave the lease up because it made no progress does not take it again for this long. */
+/* A worker that gave up a lease because its shard made no progress does not take the lease again for
+ * TRIED_AGAIN_MS. For AVOIDED_MS the leader gives the lease to another worker. */
 #define TRIED_AGAIN_MS 30000
-#define AVOIDED_MS 600000 /* the leader gives the lease to another worker for this long */
+#define AVOIDED_MS 600000
 
 static int64_t given_up_ago_ms(const page *p, const sloop_lease_t *l) {
   return l->avoid_at_ms < 0 ? INT64_MAX : p->e->read_at_ms - l->avoid_at_ms;
@@ -297,8 +298,8 @@ static void say_claim(page *p, const sloop_lease_t *l) {
     slp_lease_say(p->b, "assigned to: %s, which is going to ask for it", id_of(p->e->assigned_to).p);
 }
 
-/* Writes how far behind the shard is at most. The text cuts the lag to a whole number of its unit, so the
- * bound is the next number of that unit. */
+/* Writes an upper bound of how far behind the shard is. The lag in words is cut to a whole number of its
+ * unit, so the next number of that unit is the bound. */
 static void say_behind(page *p, const sloop_lease_t *l) {
   slp_lease_lag lag = lag_now(p, l);
   char most[24];

@@ -14,7 +14,8 @@
 
 /* time between the first reading of one table and the first reading of the next table */
 #define STAGGER_US 100000u
-/* A reading may take its time for reading shards and this much more. After that it is reported as failed. */
+/* A reading of a table that asks shards for their lags may take read_ms() and this much more. After that it
+ * is reported as failed. */
 #define OVERDUE_US UINT64_C(30000000)
 
 typedef struct exporter exporter;
@@ -24,14 +25,15 @@ typedef struct place { /* the leases of one application and stream */
   slp_lease_readings readings;
   /* asked_us: when the last reading was asked for; next_us: when the next reading is due */
   uint64_t asked_us, next_us;
-  /* asking: a reading is under way; overdue: that reading was reported as failed because it takes too long */
+  /* asking: a reading was started and has not ended; overdue: it has taken so long that it was reported as
+   * failed */
   uint8_t asking, overdue;
   char said[SLP_READINGS_WHY]; /* the failure that was reported last; "": the last reading succeeded */
 } place;
 
 struct exporter {
   slp_app app;
-  slp_lease_page *page; /* owned; NULL: the page is not open */
+  slp_lease_page *page; /* owned; the HTTP server of the metrics; NULL: not open */
   uint8_t closing;
   place *places; /* owned */
   size_t places_n;
@@ -77,7 +79,7 @@ static void on_leases(sloop_t *s, int status, const sloop_leases_t *leases, cons
     tell(p);
 }
 
-/* Returns for how long a reading may read shards: half of the time from one reading to the next. */
+/* Returns how long a reading may ask shards for their lags: half of the time between two readings. */
 static uint32_t read_ms(const slp_args *a) { return a->leases_ms / 2; }
 
 static void ask(place *p, uint64_t now_us) {

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* Writes an event about a shard as a line. This function and the next two return 1 if a person should see the
- * line without -v. */
+/* Writes an event about a shard as a line. about_shard, as_told and the function after them return 1 if a
+ * person should see the line without -v. */
 static int about_shard(const sloop_lease_event_t *e, const char *what, char *line, size_t n) {
   snprintf(line, n, "%s: %s, epoch %llu", e->shard, what, (unsigned long long)e->epoch);
   return 0;
@@ -15,7 +15,7 @@ static int about_worker(const sloop_lease_event_t *e, const char *what, int trou
   return trouble;
 }
 
-/* For events whose `text` says what happened. */
+/* Writes an event whose `text` already says what happened. Returns `trouble`. */
 static int as_told(const sloop_lease_event_t *e, const char *what, int trouble, char *line, size_t n) {
   snprintf(line, n, "%s%s%s%s%s", e->shard, *e->shard ? ": " : "", what, *e->text ? ": " : "", e->text);
   return trouble;

@@ -1,5 +1,5 @@
-/* lease_over.c - lists the shards that are too far behind. It also lists shards whose lag is not known,
- * because a cron job may ask, and no output would mean that all is well. */
+/* lease_over.c - writes the line of --lag-over. A shard whose lag is not known is listed too: a cron job that
+ * gets no output takes it to mean that no shard is behind. */
 #include "cli/lease_over.h"
 
 #include "cli/lease_words.h"

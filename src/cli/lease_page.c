@@ -18,7 +18,8 @@ static int sample(void *arg, slp_sample *into, int with_shards) {
   return p->o.sample(p->o.arg, into, with_shards);
 }
 
-/* The metrics page shows only lease tables and nothing about this process. */
+/* The metrics page has a part for the process itself. Here it stays empty: the page shows only lease
+ * tables. */
 static void nothing_of_its_own(void *arg, slp_metrics_own *ret) {
   (void)arg;
   *ret = (slp_metrics_own){0};

@@ -29,7 +29,8 @@ void slp_lease_readings_failed(slp_lease_readings *r, const char *why) {
 static void count(slp_sample_count *counts, size_t *n, const char *word) {
   size_t i = 0;
   while (i < *n && strcmp(counts[i].word, word) != 0) i++;
-  if (i == SLP_SAMPLE_WORDS) return; /* never happens, because there are fewer different words */
+  /* cannot happen: SLP_SAMPLE_WORDS is at least the number of different words */
+  if (i == SLP_SAMPLE_WORDS) return;
   if (i == *n) counts[(*n)++] = (slp_sample_count){word, 0};
   counts[i].n++;
 }

@@ -12,12 +12,15 @@
 typedef struct slp_lease_readings { /* readings of the leases of one application and stream */
   slp_mem *mem;                     /* borrowed, as are `app` and `stream` */
   const char *app, *stream;
-  uint32_t fresh_ms; /* a lag of 0 stays 0 for this long after the reading */
+  /* A lag of 0 counts as 0 for this long after its reading; then it grows with the time, as any other lag
+   * does. */
+  uint32_t fresh_ms;
   uint64_t begun_us; /* when slp_lease_readings_init was called */
   uint64_t read_us;  /* when the answer of the kept reading came; 0: no reading is kept */
   /* since when the lag of at least one shard has not been known; 0: all lags are known */
   uint64_t unknown_us;
-  /* the kept reading: one consumer and its shards, with their lags as they were at read_us */
+  /* the kept reading: its application and stream as one consumer, and its shards with their lags at
+   * read_us */
   slp_sample kept;
   /* the largest lag of any shard at read_us; -1: the lag of some shard is not known, or there is no shard */
   int64_t behind_ms;

@@ -37,7 +37,7 @@ static void say_change(page *p, const sloop_change_t *c) {
       slp_lease_say(p->b, "%s has no lease that can be read: there is nothing to release", c->shard);
       return;
     case SLOOP_CHANGE_CONFLICT:
-      /* with another status than SLOOP_ELEASE, the error that comes with the result says why */
+      /* with another status than SLOOP_ELEASE, one error for the whole change says why it failed */
       slp_lease_say(p->b, "%s: not changed%s", c->shard,
                     p->status == SLOOP_ELEASE ? ": its row kept changing" : "");
       return;

@@ -138,7 +138,8 @@ static const struct {
     {SLOOP_LAG_NO_POSITION, "of unknown lag: nothing says where reading would begin (-o may)"},
 };
 
-/* Returns the i-th shard. Shards with a lease come first, then shards without a lease. */
+/* Returns the i-th shard of the table and the listing together: first the shards with a lease, then those
+ * without. */
 static const sloop_lease_t *shard_at(const sloop_leases_t *l, size_t i) {
   return i < l->leases_n ? l->leases[i] : l->unleased[i - l->leases_n];
 }

@@ -12,8 +12,8 @@ slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l) {
   if (l->refused_n && l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_REFUSED;
   if (l->state == SLOOP_LEASE_FREE) return SLP_LEASE_IS_FREE;
   if (l->state == SLOOP_LEASE_OWNER_DEAD) return SLP_LEASE_IS_DEAD;
-  /* A claim in the row does not change the state. The assignment may no longer want that claim, and then the
-   * owner keeps the lease. */
+  /* A claim of another worker in the row does not change the state: the claim may lapse, and then the owner
+   * keeps the lease. */
   return SLP_LEASE_IS_OWNED;
 }
 
@@ -62,9 +62,9 @@ slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms) {
   return (slp_lease_lag){most_ms, most_ms > 0};
 }
 
-/* Returns the lag that sloop_admin_lag() has read at the lease's position, or -1 if none was read. If records
- * were waiting there, the wait has grown since. If no records were waiting, new ones need not have come, so
- * the lag stays 0. */
+/* Returns the lag from a reading of the shard at the lease's position (sloop_admin_lag()), or -1 if there was
+ * none. If the reading found records, the oldest of them has been waiting since, so the time since is added.
+ * If it found none, the lag stays 0. */
 static int64_t read_ms(const sloop_lease_t *l, int64_t now_ms) {
   if (l->lag != SLOOP_LAG_READ) return -1;
   return l->read_behind_ms ? aged_ms(l->read_behind_ms, l->read_at_ms, now_ms) : 0;
@@ -164,7 +164,7 @@ void slp_lease_say(slp_buf *b, const char *fmt, ...) {
   if (slp_say_to(b, "%s", line) == SLP_ELIMIT) slp_buf_cut(b, before);
 }
 
-/* The units for lengths of time. A unit is used for lengths of at least `least`. */
+/* The units in which a length of time is shown. A unit is used from the length `least` on. */
 static const struct {
   int64_t ms, least;
   const char *unit;

@@ -22,9 +22,10 @@ slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l);
 slp_lease_mood slp_lease_mood_in(const sloop_lease_t *l, const sloop_leases_t *all);
 const char *slp_lease_mood_word(slp_lease_mood mood); /* returns a static string */
 
-typedef struct slp_lease_lag { /* how far a shard is behind its tip, as far as the lease table shows */
-  int64_t ms;                  /* -1: the table does not show it, or nobody reads the shard */
-  int at_most;                 /* 1: the real lag may be smaller than `ms`, but not larger */
+/* how far the reader of a shard is behind the newest record, as far as the lease table shows */
+typedef struct slp_lease_lag {
+  int64_t ms;  /* -1: the table does not show it, or nobody reads the shard */
+  int at_most; /* 1: the real lag may be smaller than `ms`, but not larger */
 } slp_lease_lag;
 /* Returns the lag of a lease. now_ms: this machine's wall clock. The rules, in order:
  *   1. If sloop_admin_lag() has asked for the lag at the lease's position, its result is returned.
@@ -38,8 +39,8 @@ typedef struct slp_lease_lag { /* how far a shard is behind its tip, as far as t
 slp_lease_lag slp_lease_lag_of(const sloop_lease_t *l, const sloop_leases_t *all, int64_t now_ms);
 /* Returns the same, for a caller that has the row of the lease's owner. owner NULL: the owner has no row. */
 slp_lease_lag slp_lease_lag_by(const sloop_lease_t *l, const sloop_worker_t *owner, int64_t now_ms);
-/* Returns a word for how the lag is known, or for why it is not: "read", "told", "ended", "trimmed",
- * "unknown" ... The string is static. */
+/* Returns a static word for where the lag comes from ("read": asked from the stream, "told": stated in a row,
+ * "ended"), or for why it is not known ("trimmed", "unknown" ...). */
 const char *slp_lease_lag_word(const sloop_lease_t *l, slp_lease_lag lag);
 /* Returns "trimmed", "gone" or "refused" if reading can't go on from the lease's position, otherwise NULL.
  * The string is static. */
@@ -60,7 +61,7 @@ void slp_position_text(const sloop_position_t *p, char out[200]);
 /* Writes the position of a lease as slp_position_text does. Writes "as -o says" if the position where reading
  * will begin is not known. */
 void slp_lease_position_text(const sloop_lease_t *l, char out[200]);
-/* Returns 1 if neither the row nor -o states where reading will begin. */
+/* Returns 1 if neither the lease's row nor the option -o tells where reading of the shard will begin. */
 int slp_lease_begin_is_untold(const sloop_lease_t *l);
 /* Adds a line with slp_say_to, cut to 1023 bytes. Adds nothing if the buffer has no room for the line. */
 void slp_lease_say(slp_buf *b, const char *fmt, ...) SLP_PRINTF(2, 3);

@@ -62,8 +62,7 @@ int slp_ledger_put(slp_ledger *l, const char *shard, const char *seq, int *ret_n
   entry *e = slp_zalloc(l->mem, sizeof *e + n + 1);
   if (!e) return SLP_ENOMEM;
   memcpy(e->seq, seq, n + 1);
-  /* The first put to a new child shard shows that the split or merge has taken effect, so a new phase starts
-   * with that put. */
+  /* A new child shard got its first record, so the split or merge has taken effect and a new phase starts. */
   if (*ret_new && s->parents[0] != UINT32_MAX && l->shards[s->parents[0]].phases & 1u << l->phase &&
       l->phase + 1 < SLP_LEDGER_PHASES_MAX)
     l->phase++;

@@ -14,8 +14,8 @@ typedef struct slp_ledger_shard {
   slp_list waiting; /* entries put and not yet read, in the order they were put */
   /* indexes in `shards` of the parent shards; UINT32_MAX: no parent */
   uint32_t parents[SLP_LEDGER_PARENTS_MAX];
-  uint32_t phases; /* bit i is set if the shard got records in phase i */
-  /* 1: the shard has parents and was read from, so `children` includes it */
+  uint32_t phases; /* bit i: the shard got records in phase i (the time between two changes of shards) */
+  /* 1: records of the shard were read and it has parents; it is then counted in `children` */
   uint8_t read_from;
 } slp_ledger_shard;
 
@@ -25,7 +25,7 @@ typedef struct slp_ledger {
   slp_ledger_shard *shards; /* owned; shards_cap elements; the index is the shard's number in `names` */
   uint32_t shards_cap;
   uint32_t phase; /* the phase of the next put, from 0; a phase ends when a split or merge takes effect */
-  /* indexes of the shards that are being split or merged; new shards that appear are their children */
+  /* indexes of the shards that are being split or merged now; shards that appear next are their children */
   uint32_t changing[SLP_LEDGER_PARENTS_MAX];
   uint64_t put, read;
   uint64_t put_in[SLP_LEDGER_PHASES_MAX], read_in[SLP_LEDGER_PHASES_MAX];
@@ -52,7 +52,8 @@ void slp_ledger_read(slp_ledger *l, const char *shard, const char *seq, size_t s
 /* Returns how many records were put and not read in order: records that are still waiting, and records that
  * the reader passed over. */
 uint64_t slp_ledger_missing(const slp_ledger *l);
-/* Returns how many shards got records in a phase. */
+/* Returns how many shards got records between two changes of shards; phase 0 is the time before the first
+ * change. */
 uint32_t slp_ledger_width(const slp_ledger *l, uint32_t phase);
 /* Returns 1 if every record that was put was read exactly once: in order within each shard, by time across
  * shards, and parents before children. Returns 0 otherwise, or if nothing was put. */

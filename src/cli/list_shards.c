@@ -76,15 +76,15 @@ static void leave_if_done(list *l) {
     slp_app_close(&l->app);
 }
 
-/* Returns 1 if the question may be repeated. If no answer came to a deregistration, it may still have
- * succeeded, and repeating it would fail because the consumer is gone. So a deregistration is repeated only
+/* Returns 1 if the failed question may be sent again. A deregistration whose answer was lost may have
+ * succeeded, and then a second one fails because the consumer is gone. So a deregistration is sent again only
  * after throttling. */
 static int may_ask_again(const list *l, const sloop_error_t *error) {
   return error && (l->app.args->mode != SLP_MODE_DEREGISTER || error->code == SLOOP_ETHROTTLE);
 }
 
-/* Returns 1 and initialises `text` if there is an answer to print. Returns 0 if the consumer is ending, or if
- * the question failed; then the question is asked again later, or the command fails. */
+/* Returns 1 with an empty `text` if the question was answered and the answer is to be printed. Returns 0 if
+ * the consumer is ending, or if the question failed; then it is asked again later, or the command fails. */
 static int answered(list *l, int status, const sloop_error_t *error, slp_buf *text) {
   if (l->consumer.stopping || l->consumer.failed) return 0;
   if (status != 0 && may_ask_again(l, error) &&

@@ -1,23 +1,25 @@
-/* matcher.c - a deterministic automaton (DFA) for the expressions of a program (regex.h). Its states are
- * created when they are first needed.
+/* matcher.c - a deterministic automaton (DFA) for a program of regex.h. Its states are created when they are
+ * first needed.
  *
- * A state is two things: the set of the program's steps at which a match may stand, and the kind of the byte
- * before. Symbols are classes of bytes, so that a table of next states stays small. When the memory for
- * states is full, all states are dropped, and states are created again as they are needed. */
+ * State: the set of the program's steps that are active between two bytes of the text, and the kind of the
+ * byte before (a byte of a word, another byte, or none). Class: bytes that the program never tells apart.
+ * Symbol: a class, or one of two ends of the text; tables have one entry for each symbol, which is fewer than
+ * 256. When the memory for states is full, all states are dropped, and states are created again as they are
+ * needed. */
 #include "cli/matcher.h"
 
 #define ROOM_BYTES ((size_t)512 << 10) /* the largest size of `pool`, and also of `nexts` */
 #define STATES_MAX 4096u
 #define SLICE_BYTES ((size_t)64 << 10)
-/* the most work of a slice, counted in steps of the program that are visited to create states */
+/* the most work of a slice; the unit is one step of the program that is visited to create a state */
 #define SLICE_WORK 32768u
 
 /* in `nexts`: the next state is not created yet; in split: the class has no new number yet */
 #define NOT_MADE UINT32_MAX
 #define MATCHED (UINT32_MAX - 1) /* in `nexts`: the expression matches, whatever bytes follow */
 
-/* The kind of the byte before the current position: no byte (BEGIN), a byte of a word, or any other byte.
- * Checks such as \b need no more. */
+/* The kind of the byte before the current position: no byte (BEGIN), a byte of a word, or any other byte. \b
+ * and the other checks of the program need to know nothing else about what came before. */
 typedef enum { BEGIN, WORD, NO_WORD } before;
 
 typedef struct state {
@@ -63,8 +65,8 @@ struct slp_matcher {
 static void split(slp_matcher *m, const slp_regex_set *set) {
   uint32_t in[256];
   for (size_t i = 0; i < 256; i++) in[i] = NOT_MADE;
-  /* A byte keeps its class if it is in the set just as byte_of[class] is, or is not just as byte_of[class] is
-   * not. Otherwise the byte moves to a new class. */
+  /* A byte keeps its class if byte_of[class] is on the same side of `set` (inside or outside). Otherwise the
+   * byte moves to a new class. */
   for (uint32_t c = 0; c < 256; c++) {
     uint8_t class = m->class_of[c];
     if (slp_regex_in(set, (uint8_t)c) == slp_regex_in(set, m->byte_of[class])) continue;
@@ -133,9 +135,8 @@ void slp_matcher_free(slp_matcher *m) {
 
 /* ---- states -------------------------------------------------------------------------------------------- */
 
-/* Finds or creates the state whose set of steps is m->target and whose byte before is of the kind b. Empties
- * m->target. Returns the state's number times `row`. The caller has checked that there is room for one more
- * state. */
+/* Finds or creates the state with the steps m->target and a byte before it of the kind b. Empties m->target.
+ * Returns the state's number times `row`. The caller has checked that there is room for one more state. */
 static uint32_t state_of_target(slp_matcher *m, before b) {
   uint16_t *set = m->pool + m->pool_n;
   uint32_t n = 0, hash = 2166136261u ^ (uint32_t)b;
@@ -260,15 +261,16 @@ void slp_matcher_begin(slp_matcher *m, slp_str text) {
   m->at = first_state(m);
 }
 
-/* Returns the value of `nexts` for the current state and the symbol `class`. Creates the next state if
- * necessary. */
+/* Returns the entry of `nexts` for the current state and the symbol `class`. Creates the next state if it
+ * does not exist yet. */
 static uint32_t go_on(slp_matcher *m, uint32_t class, uint32_t *work) {
   uint32_t next = m->nexts[m->at + class];
   return next == NOT_MADE ? make_next(m, class, work) : next;
 }
 
-/* Moves the automaton over up to n bytes. Returns the number of bytes. The inner loop uses only states that
- * exist already; there each byte costs one load, which depends on the load for the byte before. */
+/* Moves the automaton over up to n bytes of the text, and returns over how many. The inner loop runs while
+ * the next states exist already: each byte then costs one load, which must wait for the load of the byte
+ * before. */
 static size_t go_over(slp_matcher *m, const uint8_t *text, size_t n, uint32_t *work) {
   size_t i = 0;
   while (i < n && m->at != MATCHED && *work < SLICE_WORK) {

@@ -1,4 +1,4 @@
-/* metrics_options.c - opens the metrics that the user asks for on the command line. */
+/* metrics_options.c - starts what --metrics (Prometheus) and -X cloudwatch ask for. */
 #include "cli/metrics_options.h"
 
 #include "cli/exit.h"

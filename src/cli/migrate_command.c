@@ -19,8 +19,8 @@ typedef struct migration {
   slp_app app;
   slp_cli_consumer consumer;
   slp_buf token; /* text of the token, if the source is a token */
-  /* Lock on the file with the source's token, so that no --save writes the file meanwhile. NULL: the source
-   * is not a file, or the file can't be locked. */
+  /* The locked file of the source's token, so that no `stream-tail --save` changes it during the copy. NULL:
+   * the source is not a file, or the file can't be locked. */
   slp_own_file *source;
   uint64_t begun_us;
   char cut_off[100]; /* why the copy was ended early; "": it was not ended early */
@@ -100,8 +100,8 @@ static int exit_code_of(int status) {
   }
 }
 
-/* Writes the lines and frees them. They go to standard output, or to standard error if standard output gets
- * the token. */
+/* Writes the lines for people and frees them. They go to standard output, or to standard error if the token
+ * itself goes to standard output. */
 static void put_lines(migration *m, slp_buf *lines) {
   if (!is_standard(&m->app.args->migrate_to)) {
     slp_app_write(&m->app, lines);
@@ -112,7 +112,7 @@ static void put_lines(migration *m, slp_buf *lines) {
   slp_buf_free(lines);
 }
 
-/* Prints what the copy has found and done. fine: the copy succeeded. */
+/* Prints what the copy has found and done. fine: 1 if the copy succeeded. */
 static void told(migration *m, const sloop_migration_t *found, int fine) {
   slp_buf lines, out;
   int dry = !m->app.args->write;
@@ -149,7 +149,8 @@ static void tell_cut_off(migration *m, int may_have_written) {
 /* Ends the copy early. on_migrated then reports what was done until then. */
 static void cut_off(migration *m, const char *why) {
   if (m->consumer.stopping || m->consumer.failed)
-    return; /* the copy is over: the command only closes, or waits for the reader of its output */
+    /* the copy is over: the command only closes its consumer, or waits for the reader of its output */
+    return;
   snprintf(m->cut_off, sizeof m->cut_off, "%s", why);
   slp_cli_consumer_stop(&m->consumer, 0);
 }

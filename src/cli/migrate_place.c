@@ -8,7 +8,8 @@ static int wrong(char why[200], const char *text, const char *what) {
   return SLP_EINVAL;
 }
 
-/* Copies n bytes and adds a NUL. Returns SLP_EINVAL if n is 0 or `to` is too short. */
+/* Copies n bytes to `to`, which has `room` bytes, and adds a NUL. Returns 0, or SLP_EINVAL if n is 0 or there
+ * is not enough room. */
 static int take(const char *from, size_t n, char *to, size_t room) {
   if (!n || n >= room) return SLP_EINVAL;
   memcpy(to, from, n);

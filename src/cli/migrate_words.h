@@ -11,8 +11,8 @@ int slp_migrate_lines(slp_buf *b, const sloop_migration_t *m);
 /* Appends the last line about a migration that was ended early: how many positions were copied. Appends
  * nothing if no position was sent to the target. Returns 0, or the error of b. */
 int slp_migrate_cut_off(slp_buf *b, const sloop_migration_t *m);
-/* Appends the last line about a migration that succeeded: how many positions were copied or were already in
- * the target. dry: --write was not given. Returns 0, or the error of b. */
+/* Appends the last line about a migration that succeeded: how many positions were copied, and how many the
+ * target had already. dry: 1 if --write was not given, so nothing was copied. */
 int slp_migrate_sum(slp_buf *b, const sloop_migration_t *m, int dry);
 
 #endif

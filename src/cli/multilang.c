@@ -16,14 +16,15 @@
 #include "program/piped.h"
 #include "program/program.h"
 
-/* The time that a child has to end after its input is closed. After SIGTERM it has this time again. */
+/* How long a child may take to end after its input is closed. It gets the same time again after SIGTERM; then
+ * it is killed. */
 #define CLOSE_US UINT64_C(5000000)
 /* If a checkpoint takes longer than this, the child is told that it failed. */
 #define CHECKPOINT_US UINT64_C(20000000)
-/* the most children that may be starting: started, but initialize is not answered yet */
+/* the most children that may have been started without having answered `initialize` */
 #define BEGINNING_MAX 8
 #define STARTS_A_SECOND 10
-/* The trace leaves out lines while more than this many of its bytes are unwritten. */
+/* --trace-protocol leaves out lines while more than this many bytes of earlier lines are not written yet. */
 #define TRACE_WAITING_MAX ((size_t)8 << 20)
 
 typedef struct run run;
@@ -31,8 +32,8 @@ typedef struct child {
   slp_list link;
   slp_ml_shard h;
   run *d;
-  slp_piped *p;   /* owned; the process; NULL: no process runs */
-  uint32_t asked; /* number of checkpoints that the library has not answered yet */
+  slp_piped *p;   /* owned; the child's process; NULL: none runs */
+  uint32_t asked; /* number of checkpoints that were asked of the library and are not answered yet */
   uint8_t over;   /* 1: ops->over was called; the child is freed when `asked` is 0 */
 } child;
 
@@ -44,12 +45,12 @@ struct run {
   slp_herd *herd;    /* owned; all child processes */
   slp_list children; /* linked by child.link */
   slp_progress progress;
-  /* Limits the rate of starts: each start adds 1/STARTS_A_SECOND s to this time, and no child starts if that
-   * would pass the present time. */
+  /* A clock that limits the rate of starts: each start moves it on by 1/STARTS_A_SECOND s, and a child may
+   * start only while it is not ahead of the present time. */
   uint64_t starts_us;
   uint64_t stopping_us; /* when the daemon began to stop; 0: it is not stopping */
   uint8_t ended;        /* 1: the consumer is ending; it is closed when all children are over */
-  /* 1: not all children had answered when grace_ms of the stop had passed, and the user was told so */
+  /* 1: some children had not answered when the stop had lasted grace_ms, and the user was told so */
   uint8_t in_vain;
   int guard_fd;
 };
@@ -140,8 +141,8 @@ static int op_checkpoint(slp_ml_shard *h, const slp_ml_place *place) {
   return r;
 }
 
-/* Has the library read the shard again from its last checkpoint. Ignores every failure except SLP_ENOMEM,
- * because after another failure the lease will soon be gone. */
+/* Has the library read the shard again from its last checkpoint. A failure other than SLP_ENOMEM is ignored:
+ * it means that the lease is about to be lost anyway. */
 static void op_rewind(slp_ml_shard *h) {
   run *d = child_of(h)->d;
   int r = d->consumer.s ? sloop_rewind(d->consumer.s, h->id) : SLOOP_ESTATE;
@@ -238,8 +239,8 @@ static void on_shard(slp_cli_consumer *c, const char *shard, sloop_shard_event_k
       if (k) slp_ml_repositioned(&k->h);
       break;
     case SLOOP_SHARD_READ_OUT:
-      /* The service no longer has the shard, so the library never opened it. Still, a child must checkpoint
-       * its end. */
+      /* The stream no longer has the shard, so the library never reported it as opened, and it has no child
+       * yet. A child is needed all the same, because only a child can checkpoint the end of the shard. */
       if (!k) {
         begin(d, shard);
         k = find(d, shard);
@@ -293,7 +294,7 @@ static void start_some(run *d, uint64_t now) {
   }
 }
 
-/* Returns 1 if no child has to be told anything or has to answer before the consumer may stop. */
+/* Returns 1 if no child must still be sent a message or must answer one before the consumer may stop. */
 static int all_quiet(const run *d) {
   SLP_LIST_EACH(&d->children, it) {
     const child *k = SLP_OWNER(it, child, link);
@@ -342,8 +343,8 @@ static void tell_in_vain(run *d) {
   }
 }
 
-/* Takes every step that is possible now: starts children, stops the consumer, closes the consumer, ends the
- * daemon. Called after each event. */
+/* Does whatever is possible now: starts children, stops the consumer, closes it, ends the daemon. Called
+ * after each event. */
 static void look(run *d) {
   uint64_t now = slp_program_mono_us();
   if (!d->stopping_us) start_some(d, now);
@@ -364,7 +365,8 @@ static void on_tick(slp_app *app) {
   }
   slp_cli_consumer_tick(&d->consumer);
   look(d);
-  /* If the consumer ended by itself, no signal has come, so app.c does not measure the grace time. */
+  /* if the consumer ended by itself, no signal has come, so app.c does not count grace_ms and this function
+   * does */
   if (d->stopping_us && !app->interrupted && now - d->stopping_us >= app->grace_ms * UINT64_C(1000))
     on_overdue(app);
   if (!app->out || !d->consumer.s || !slp_progress_due(&d->progress, app->args)) return;

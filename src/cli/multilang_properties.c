@@ -138,7 +138,8 @@ static const key keys[] = {
     {"workerMetricsTags", NOTED, 0, 0, 0, TABLE_RULE},
 };
 
-/* The keys of PollingConfig. If one of these keys is set, retrievalMode DEFAULT means polling. */
+/* If the file sets one of these keys (those of KCL's PollingConfig), `retrievalMode` DEFAULT means
+ * polling. */
 static const char *const of_polling[] = {"retryGetRecordsInSeconds", "maxGetRecordsThreadPool",
                                          "idleTimeBetweenReadsInMillis",
                                          "millisBehindLatestThresholdForReducedTps", "maxRecords"};
@@ -237,7 +238,7 @@ static void trim(char *value) {
   while (n && (value[n - 1] == ' ' || value[n - 1] == '\t')) value[--n] = 0;
 }
 
-/* Where the file has given a key, and with which value. */
+/* Where in the file a key was given, and its value there. */
 typedef struct was {
   size_t line; /* 0: the key has not been read yet */
   const char *value;
@@ -262,7 +263,7 @@ static void say_wins(slp_ml_settings *s, const was all[], const char *name, cons
     slp_say_to(&s->notes, "line %zu: %s wins over %s of line %zu: %s", a->line, name, over, b->line, why);
 }
 
-/* Returns 1 if the part of the ARN after the last character `before` is `name`. */
+/* Returns 1 if `name` is the part of the ARN behind its last character `before`. */
 static int same_end(const char *arn, const char *name, char before) {
   const char *at = strrchr(arn, before);
   return at && strcmp(at + 1, name) == 0;
@@ -319,7 +320,7 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
  * can be constructed by neither decoder; they are here because people use them in public questions. */
 typedef enum provider_kind {
   IN_CHAIN,     /* the library's chain of credentials has a provider that does the same */
-  OF_PROFILE,   /* like IN_CHAIN; its argument is the name of a profile */
+  OF_PROFILE,   /* like IN_CHAIN, for one profile: its argument is the profile's name */
   OF_ROLE,      /* its arguments are role, session, externalId=...; a profile can do the same */
   OF_WEB_TOKEN, /* its arguments are role, session, file; environment variables can do the same */
   NOT_HERE      /* not supported; `advice` says what the user can do instead */
@@ -401,7 +402,8 @@ static int ends(const char *z, const char *with) {
   return n >= m && strcmp(z + n - m, with) == 0;
 }
 
-/* One item of a list of providers, "Name|argument|argument", split into its parts. */
+/* "Name|argument|argument", one item of a list of credentials providers, split into its parts. The table has
+ * this many arguments at most. */
 #define ARGUMENTS_MAX 8
 typedef struct item {
   char text[SLP_ML_WHY];
@@ -434,7 +436,7 @@ static const char *named_argument(const item *it, const char *name) {
  * be a secret key that somebody wrote into the list. */
 static int has_role(const item *it) { return begins(it->argument[0], "arn:"); }
 
-/* Returns argument i if it is given and may be repeated. Otherwise returns `otherwise`. */
+/* Returns argument i if it is given and it is safe to print (has_role). Otherwise returns `otherwise`. */
 static const char *argument_or(const item *it, size_t i, const char *otherwise) {
   const char *given = it->argument[i];
   /* an argument with a name, such as externalId=..., may stand at any position */
@@ -587,7 +589,7 @@ static int split_command(slp_ml_settings *s, slp_mem *mem) {
   return 0;
 }
 
-/* Checks that all required keys are given. */
+/* Checks that the file has all required keys. Returns 0, or SLP_EINVAL with the missing key in `why`. */
 static int check(slp_ml_settings *s, char why[SLP_ML_WHY]) {
   const char *missing = !s->executable                 ? "executableName"
                         : !s->app                      ? "applicationName"
@@ -655,8 +657,9 @@ int slp_ml_reads_table(const slp_ml_settings *s) {
   return slp_stream_is_of_table(slp_str_of(s->stream_arn ? s->stream_arn : s->stream));
 }
 
-/* Decides between fan-out and polling. polls: the file has a key of of_polling. The stream of a table is
- * always polled. Amazon's daemon for tables, StreamsMultiLangDaemon, has no retrievalMode. */
+/* Decides between enhanced fan-out (pushed records) and polling. polls: 1 if the file has a key of
+ * of_polling. The stream of a DynamoDB table is always polled: Amazon's daemon for tables,
+ * StreamsMultiLangDaemon, has no retrievalMode. */
 static void settle_retrieval(slp_ml_settings *s, int polls) {
   if (slp_ml_reads_table(s)) {
     if (s->retrieval == SLP_ML_FANOUT || s->consumer || s->consumer_arn)

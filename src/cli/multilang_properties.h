@@ -34,7 +34,8 @@ typedef struct slp_ml_settings {
   int64_t initial_at_s; /* initialPositionInStreamExtended, in Unix seconds; -1: not given */
   uint64_t lease_ms, batch_records, poll_ms, timeout_s, warn_ms, grace_ms, handover_ms, list_ms,
       cloudwatch_ms;
-  uint8_t call_empty; /* callProcessRecordsEvenForEmptyRecordList */
+  /* callProcessRecordsEvenForEmptyRecordList: 1 if children are sent empty lists when no records come */
+  uint8_t call_empty;
 } slp_ml_settings;
 
 /* Reads the text of the file into s. Returns 0, or SLP_EINVAL or SLP_ENOMEM and a sentence in `why`, with the

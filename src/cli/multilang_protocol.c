@@ -78,7 +78,8 @@ int slp_ml_put_record(slp_buf *b, const sloop_record_t *r, int first) {
   else
     slp_base64_encode(b, (slp_str){r->data.base, r->data.len});
   slp_buf_add_z(b, "\",\"partitionKey\":");
-  if (of_table || r->flags & SLOOP_REC_KEYLESS) /* amazon-kinesis-client-multilang 3.1.3 also writes null */
+  /* writes null, as amazon-kinesis-client-multilang 3.1.3 does */
+  if (of_table || r->flags & SLOOP_REC_KEYLESS)
     slp_buf_add_z(b, "null");
   else
     put_string(b, (slp_str){r->key.base, r->key.len});

@@ -23,10 +23,11 @@ const char *slp_ml_action_name(slp_ml_action a); /* returns a static string such
 int slp_ml_put_initialize(slp_buf *b, const char *shard, const char *sequence, uint64_t sub);
 /* To write a processRecords line, call _begin, then _put_record for each record, then _end. */
 int slp_ml_put_records_begin(slp_buf *b);
-/* first: this is the first record of the line. In a change of a table the partition key and the subsequence
- * number are null, as in Amazon's daemon. */
+/* Appends one record to a processRecords line. first: 1 for the first record of the line. For a change of a
+ * DynamoDB table the partition key and the subsequence number are null, as in Amazon's daemon. */
 int slp_ml_put_record(slp_buf *b, const sloop_record_t *r, int first);
-int slp_ml_put_records_end(slp_buf *b, int64_t behind_ms); /* behind_ms -1: not known */
+/* ends the line; behind_ms: how far the records are behind the newest record; -1: not known */
+int slp_ml_put_records_end(slp_buf *b, int64_t behind_ms);
 /* Appends a line that has only an action: LEASE_LOST, SHARD_ENDED or SHUTDOWN_REQUESTED. */
 int slp_ml_put_action(slp_buf *b, slp_ml_action a);
 

@@ -59,7 +59,8 @@ static void set_place(slp_ml_place *p, const sloop_position_t *from) {
   snprintf(p->word, sizeof p->word, "TRIM_HORIZON");
 }
 
-/* Compares two places. A place with a word, such as TRIM_HORIZON, comes before every record. */
+/* Compares two places in the shard; returns <0, 0 or >0. A place with a word, such as TRIM_HORIZON, comes
+ * before every record. */
 static int compare(const slp_ml_place *a, const slp_ml_place *b) {
   if (!*a->seq || !*b->seq) return (*a->seq != 0) - (*b->seq != 0);
   int c = slp_num_cmp(slp_str_of(a->seq), slp_str_of(b->seq));
@@ -107,8 +108,8 @@ static void tell_kept_back(slp_ml_shard *h, slp_ml_told *t, const char *kind) {
 static const char junk[] = "a line of the child's output that is no message";
 static const char too_long[] = "a line of the child's output is too long and left out";
 
-/* Prints a line of one kind. After SLP_ML_TOLD_MAX lines in an interval, only counts further lines, because a
- * child may print without end and must not fill the log. */
+/* Prints a line from or about the child. Once SLP_ML_TOLD_MAX lines of the same kind were printed within
+ * SLP_ML_TOLD_US, further lines are only counted: a child that prints without end must not fill the log. */
 static void tell_some(slp_ml_shard *h, slp_ml_told *t, const char *kind, const char *line, uint64_t now) {
   if (now - t->since_us >= SLP_ML_TOLD_US) {
     tell_kept_back(h, t, kind);
@@ -122,8 +123,8 @@ static void tell_some(slp_ml_shard *h, slp_ml_told *t, const char *kind, const c
   say(h, line);
 }
 
-/* Prints how many lines were only counted. Does so for each kind whose interval is over; with `all`, for both
- * kinds. */
+/* Prints how many lines of each kind were counted and not printed, once SLP_ML_TOLD_US have passed since the
+ * counting began; with `all`, in any case. */
 static void tell_more(slp_ml_shard *h, int all, uint64_t now) {
   if (all || now - h->junk.since_us >= SLP_ML_TOLD_US) tell_kept_back(h, &h->junk, junk);
   if (all || now - h->too_long.since_us >= SLP_ML_TOLD_US) tell_kept_back(h, &h->too_long, too_long);
@@ -139,9 +140,9 @@ static void be_over(slp_ml_shard *h) {
 /* Returns 1 if no new child will be started for this shard. */
 static int is_done(const slp_ml_shard *h) { return h->lease == SLP_ML_GONE || h->end >= SLP_ML_NAMED; }
 
-/* Called when the child has exited and the shard is not done. Waits for a new child, longer after each
- * failure, and has the shard read again from the last checkpoint. If the state of the lease is LEAVING, hands
- * the shard over and starts no new child. */
+/* Called when the child has exited before its work was done. Has the shard read again from the last
+ * checkpoint, and waits before a new child is started, longer after each failure. If another worker asks for
+ * the lease (LEAVING), gives the lease to it and starts no new child. */
 static void wait_again(slp_ml_shard *h, uint64_t now) {
   uint64_t wait = BACKOFF_US << (h->failures < 8 ? h->failures : 8);
   h->failures++;
@@ -226,7 +227,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
     snprintf(line, sizeof line, "the child is gone: %s", h->why);
     say(h, line);
     if (h->state == SLP_ML_CHECKPOINTS) h->late += h->end != SLP_ML_NAMED;
-    h->ops->kill(h, SIGKILL); /* kills the processes that the child started */
+    h->ops->kill(h, SIGKILL); /* also kills processes that the child itself has started */
     move(h, SLP_ML_KILLED, NEVER);
   }
   if (is_done(h))
@@ -243,8 +244,8 @@ static uint64_t patience(const slp_ml_shard *h, uint64_t now) {
 
 #define WARN_EVERY_US UINT64_C(600000000)
 
-/* Measures the child's silence from now on. Also called when the child asks for a checkpoint, because that
- * shows that it is working. */
+/* Starts to count the time without an answer of the child. Also called when the child asks for a checkpoint,
+ * because that shows that it is working. */
 static void listen_from(slp_ml_shard *h, uint64_t now) {
   h->asked_us = now;
   h->warn_us = h->limits.warn_us ? now + h->limits.warn_us : NEVER;
@@ -252,8 +253,8 @@ static void listen_from(slp_ml_shard *h, uint64_t now) {
 
 static uint64_t seconds_since(uint64_t us, uint64_t now) { return (now - us) / 1000000; }
 
-/* If warn_us has passed, reports that the child has not answered. The child may still be working, so it is
- * killed for its silence only if timeoutInSeconds is set. */
+/* Once the child has not answered for limits.warn_us, reports that. It may still be working, so it is killed
+ * for its silence only if timeoutInSeconds is set. */
 static void tell_silence(slp_ml_shard *h, uint64_t now) {
   char line[300], end[80] = "waited for without end, as timeoutInSeconds is not set";
   size_t records = 0;
@@ -320,8 +321,8 @@ static void note_numbers(slp_ml_shard *h, const sloop_batch_t *batch) {
   }
 }
 
-/* Sends an action to the child. With SLP_ML_RECORDS sends the first batch of the queue, or no records if the
- * queue is empty. */
+/* Sends a message with this action to the child. SLP_ML_RECORDS sends the first batch of the queue, or an
+ * empty list if the queue is empty. */
 static void ask(slp_ml_shard *h, slp_ml_action action, uint64_t now) {
   slp_buf b;
   move(h, SLP_ML_ASKED, patience(h, now));
@@ -374,7 +375,8 @@ static void next(slp_ml_shard *h, uint64_t now) {
     h->notice = SLP_ML_TOLD;
     ask(h, SLP_ML_SHUTDOWN_REQUESTED, now);
   } else if (goes) {
-    return; /* shutdownRequested was sent; the next action comes when the lease is gone */
+    /* nothing to send now: shutdownRequested was sent, and leaseLost follows when the lease is gone */
+    return;
   } else if (h->end == SLP_ML_READ_OUT && !h->queue_n) {
     ask(h, SLP_ML_SHARD_ENDED, now);
   } else if (h->queue_n || (h->limits.empty_us && now >= h->spoke_us + h->limits.empty_us)) {
@@ -403,8 +405,8 @@ static void answer(slp_ml_shard *h, const char *error, uint64_t now) {
   send(h, &b);
 }
 
-/* Finds the position that the request h->asked means. Returns NULL, or the name of an error. Sets *whole to 1
- * if the request means the end of the shard. */
+/* Finds the place in the shard that the child's request h->asked means. Returns NULL, or the name of an error
+ * for the child. Sets *whole to 1 if the request means the end of the shard. */
 static const char *place_asked(const slp_ml_shard *h, slp_ml_place *ret, int *whole) {
   const slp_ml_message *m = &h->asked;
   int ended = h->action == SLP_ML_SHARD_ENDED;
@@ -500,7 +502,7 @@ void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now) {
 
 /* ---- lines ------------------------------------------------------------------------------------ */
 
-/* Handles the child's answer to the action `of`. */
+/* Handles the child's message that it has finished the action named `of`. */
 static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
   char line[160];
   if (!slp_str_is(of, slp_ml_action_name(h->action))) {
@@ -525,7 +527,8 @@ static void status(slp_ml_shard *h, slp_str of, uint64_t now) {
     if (h->put_n && h->queue_n) finish_first(h);
     h->put_n = 0;
   }
-  h->ops->listen(h, 0); /* the MultiLangDaemon too reads only while it waits for an answer */
+  /* the child's output is read only while an answer is due, as the MultiLangDaemon does */
+  h->ops->listen(h, 0);
   move(h, SLP_ML_IDLE, NEVER);
   if (h->action == SLP_ML_SHUTDOWN_REQUESTED && h->lease == SLP_ML_LEAVING) h->ops->hand_over(h);
   next(h, now);
@@ -658,7 +661,7 @@ void slp_ml_waited_in_vain(slp_ml_shard *h, uint64_t grace_us) {
         "the lease table has not answered a checkpoint within %llu s of the stop (shutdownGraceMillis): the "
         "shard is given up without it",
         (unsigned long long)(grace_us / 1000000));
-  /* KILLED: the kill has been reported. IDLE: no answer is missing. */
+  /* in KILLED the kill was reported already; in IDLE the child owes no answer */
   if (h->state == SLP_ML_KILLED || h->state == SLP_ML_IDLE) return;
   say(h, line);
   h->warn_us = NEVER; /* this silence is not reported a second time */

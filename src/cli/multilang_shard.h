@@ -64,7 +64,7 @@ typedef enum slp_ml_end {
   SLP_ML_WRITTEN /* the lease table has the end of the shard */
 } slp_ml_end;
 
-/* TOLD: the child was sent shutdownRequested, which is sent at most once to each child */
+/* TOLD: shutdownRequested was sent to this child; a child gets it only once */
 typedef enum slp_ml_notice { SLP_ML_UNTOLD, SLP_ML_TOLD } slp_ml_notice;
 
 typedef struct slp_ml_place { /* a record of the shard, or KCL's word for the position where reading begins */
@@ -85,10 +85,11 @@ typedef struct slp_ml_limits {
   uint64_t warn_us;
 } slp_ml_limits;
 
-typedef struct slp_ml_told { /* limits how many lines of one kind are printed about a child */
+typedef struct slp_ml_told { /* counts the lines of one kind that were printed about a child, to limit them */
   uint64_t since_us;         /* when the current interval of SLP_ML_TOLD_US began */
   uint32_t n;                /* number of lines printed in this interval */
-  uint64_t kept_back;        /* number of lines that were only counted since the last line about such lines */
+  /* number of lines that were not printed since the user was last told of such a number */
+  uint64_t kept_back;
 } slp_ml_told;
 
 typedef struct slp_ml_shard slp_ml_shard;
@@ -130,7 +131,8 @@ struct slp_ml_shard {
   slp_ml_end end;
   slp_ml_notice notice;
   uint8_t stops; /* 1: the daemon is stopping */
-  uint8_t stale; /* 1: batches from before a rewind may still come; they are given back */
+  /* 1: a rewind was asked for, and batches from before it may still come; they are given back unread */
+  uint8_t stale;
   /* WAITS: when to start a child. IDLE: when to send a processRecords without records. Other states: when to
    * stop waiting for the child or for the lease table. UINT64_MAX: never. */
   uint64_t due_us;
@@ -138,11 +140,11 @@ struct slp_ml_shard {
   uint64_t asked_us; /* in ASKED: when the child's silence began */
   uint64_t warn_us;  /* in ASKED: when to report the silence next */
   uint8_t warned;    /* 1: the silence was reported, and the child has not answered since */
-  /* the last checkpoint whose success the child was told; at first, where reading began */
+  /* the last checkpoint that the child was told has succeeded; at first, where reading began */
   slp_ml_place saved;
   /* the last checkpoint that was passed to the consumer; after a rewind the consumer reads from there */
   slp_ml_place named;
-  slp_ml_place written; /* the last checkpoint that the lease table has for certain */
+  slp_ml_place written; /* the last checkpoint that was surely written to the lease table */
   slp_ml_place given;   /* the last record that was sent to this child */
   /* sequence numbers of the records from `saved` to `given`, at which the child may checkpoint */
   slp_given_numbers numbers;
@@ -153,7 +155,7 @@ struct slp_ml_shard {
    * child */
   sloop_batch_t *queue[SLP_ML_QUEUE_MAX];
   size_t queue_n;
-  size_t put_n;      /* number of records of queue[0] that were passed to `write` */
+  size_t put_n;      /* number of records of queue[0] that are in the pieces passed to `write` so far */
   uint8_t put_whole; /* 1: the whole line of the action was passed to `write` */
   /* number of answers of the lease table that will be ignored when they come, because the child was told that
    * the checkpoint failed, or is gone */
@@ -190,7 +192,8 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now_us);
 /* Reports that the child wrote a line to standard error. */
 void slp_ml_complained(slp_ml_shard *h, const char *line, size_t n);
 void slp_ml_checkpointed(slp_ml_shard *h, int status, uint64_t now_us); /* outcome of ops->checkpoint */
-/* reading starts again after ops->rewind, so batches from now on are not stale */
+/* Reports that the rewind which ops->rewind asked for is done: batches that come from now on are to be sent
+ * to the child. */
 void slp_ml_repositioned(slp_ml_shard *h);
 void slp_ml_read_out(slp_ml_shard *h, uint64_t now_us); /* the consumer reported SLOOP_SHARD_READ_OUT */
 void slp_ml_leaving(slp_ml_shard *h, uint64_t now_us);  /* the consumer reported SLOOP_SHARD_LEAVING */
@@ -201,7 +204,8 @@ void slp_ml_stop(slp_ml_shard *h, uint64_t now_us); /* Reports that the daemon i
 void slp_ml_time(slp_ml_shard *h, uint64_t now_us);
 /* ends h with the daemon and gives its batches back; no other function may follow */
 void slp_ml_abandon(slp_ml_shard *h);
-/* Returns 1 if the child has nothing to be told or to answer before the consumer may stop. */
+/* Returns 1 if no message must still be sent to the child and no answer of it must come before the consumer
+ * may stop. */
 int slp_ml_quiet(const slp_ml_shard *h);
 /* Called when the daemon stops waiting for this child's last checkpoint. Reports to the user what is
  * missing. */

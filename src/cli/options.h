@@ -7,28 +7,28 @@
 
 typedef enum {
   SLP_MODE_TAIL = 1,   /* the default mode: prints the records of streams */
-  SLP_MODE_LIST = 2,   /* -L */
-  SLP_MODE_SERVE = 4,  /* -M */
-  SLP_MODE_DEMO = 8,   /* --demo */
-  SLP_MODE_BENCH = 16, /* --bench */
-  SLP_MODE_IAM = 32,   /* --iam */
+  SLP_MODE_LIST = 2,   /* -L: lists the shards of streams */
+  SLP_MODE_SERVE = 4,  /* -M: serves a sandbox */
+  SLP_MODE_DEMO = 8,   /* --demo: shows the library at work on a sandbox */
+  SLP_MODE_BENCH = 16, /* --bench: measures how fast a stream is read */
+  SLP_MODE_IAM = 32,   /* --iam: prints or tries the rights that a command needs */
   SLP_MODE_HELP = 64,
   SLP_MODE_VERSION = 128,
-  SLP_MODE_KNOBS = 256, /* -X list */
-  SLP_MODE_DUMP = 512,  /* -X dump */
+  SLP_MODE_KNOBS = 256, /* -X list: prints all settings of -X */
+  SLP_MODE_DUMP = 512,  /* -X dump: prints the options given and the settings of -X */
   SLP_MODE_MAN = 1024,
   SLP_MODE_COMPLETION = 2048,
   SLP_MODE_KCAT = 4096,
-  SLP_MODE_LEASES = 8192,        /* --leases */
-  SLP_MODE_EXPLAIN = 16384,      /* --explain */
-  SLP_MODE_RELEASE = 32768,      /* --release */
-  SLP_MODE_RESET = 65536,        /* --reset */
-  SLP_MODE_WATCH = 131072,       /* --watch */
-  SLP_MODE_MIGRATE = 262144,     /* --migrate */
-  SLP_MODE_CONSUMERS = 524288,   /* --consumers */
-  SLP_MODE_DEREGISTER = 1048576, /* --deregister */
-  SLP_MODE_MULTILANG = 2097152,  /* --multilang */
-  SLP_MODE_CHECK = 4194304       /* --check */
+  SLP_MODE_LEASES = 8192,        /* --leases: shows the lease table */
+  SLP_MODE_EXPLAIN = 16384,      /* --explain: says why a shard is read or not */
+  SLP_MODE_RELEASE = 32768,      /* --release: frees a shard, or all leases of a worker */
+  SLP_MODE_RESET = 65536,        /* --reset: changes where shards will be read next */
+  SLP_MODE_WATCH = 131072,       /* --watch: shows the lease table live */
+  SLP_MODE_MIGRATE = 262144,     /* --migrate: copies positions to another lease table */
+  SLP_MODE_CONSUMERS = 524288,   /* --consumers: lists the registered consumers of a stream */
+  SLP_MODE_DEREGISTER = 1048576, /* --deregister: removes a registered consumer */
+  SLP_MODE_MULTILANG = 2097152,  /* --multilang: does what Amazon's MultiLangDaemon does */
+  SLP_MODE_CHECK = 4194304       /* --check: says what --multilang would do */
 } slp_mode;
 
 typedef enum {
@@ -100,7 +100,11 @@ typedef enum {
   O_VERSION
 } slp_option_id;
 
-typedef enum { SLP_NO_VALUE, SLP_NEEDS_VALUE, SLP_MAY_HAVE_VALUE /* only as --name=VALUE */ } slp_value_kind;
+typedef enum {
+  SLP_NO_VALUE,
+  SLP_NEEDS_VALUE,
+  SLP_MAY_HAVE_VALUE /* optional, and given only as --name=VALUE, never as a word of its own */
+} slp_value_kind;
 
 typedef struct slp_option {
   slp_option_id id;

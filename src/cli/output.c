@@ -3,7 +3,8 @@
 
 #include "program/program.h"
 
-/* A turn ends after about SLICE_BYTES of text, after about SLICE_BYTES of records, or after SLICE_US. */
+/* Limits of one turn of slp_output_run: it ends after about SLICE_BYTES of text, after about SLICE_BYTES of
+ * records, or after SLICE_US. */
 #define SLICE_BYTES ((size_t)256 << 10)
 #define SLICE_US 2000
 /* the clock is read each time this many more bytes of records and text were handled */
@@ -16,9 +17,10 @@ typedef struct held { /* a batch, and how much of it is printed */
   slp_list link;
   sloop_batch_t *batch;
   const void *owner;
-  size_t n;      /* number of records at the front of the batch that may be printed */
-  size_t made;   /* number of records at the front that have become text or were left out */
-  size_t told;   /* number of records at the front that were acknowledged one by one */
+  size_t n;    /* number of records at the front of the batch that may be printed */
+  size_t made; /* number of records at the front that have become text or were left out */
+  /* number of records at the front that were acknowledged while the rest of the batch is still held */
+  size_t told;
   uint8_t begun; /* 1: a part of record number `made` has become text */
   /* 1: a lease was lost or given up after this batch came, so each of its records is checked */
   uint8_t doubtful;
@@ -87,7 +89,8 @@ static uint64_t end_before(const slp_output *o, const held *h, size_t i) {
   return before->made ? before->ends[before->made - 1] : end_before(o, before, 0);
 }
 
-/* Returns 1 if all text of the batch exists and is written. */
+/* Returns 1 if every record of the batch that is to be printed has become text and all that text is
+ * written. */
 static int is_written(const slp_output *o, const held *h) {
   return h->made == h->n && end_before(o, h, h->n) <= o->written;
 }
@@ -200,7 +203,8 @@ static size_t may_write(slp_output *o) {
 static int push(slp_output *o) {
   while (o->done < o->whole) {
     size_t n = may_write(o);
-    if (o->done == o->whole) break; /* may_write has removed all the rest */
+    /* may_write has removed all text that was left, because another worker has its shard */
+    if (o->done == o->whole) break;
     /* the next call of may_write removes text first */
     if (n == 0 && o->doubt && o->whole == o->text.n) continue;
     int64_t wrote = n ? slp_out_some(o->app->out, o->text.p + o->done, n) : 0;
@@ -224,8 +228,8 @@ static held *first_unmade(const slp_output *o) {
   return NULL;
 }
 
-/* Decides about the next record of h. Returns 1 if it is to become text, 0 if it is to be left out, -1 if
- * that can't be decided now. first: it is the first record of h in this turn. */
+/* Decides whether the next record of batch h is printed. Returns 1: make its text; 0: leave the record out;
+ * -1: not known now, try in a later turn. first: 1 if it is the first record of h in this turn. */
 static int is_wanted(slp_output *o, held *h, int first) {
   if (!o->leased || h->begun || (!first && !h->doubtful)) return 1;
   int owned = sloop_batch_owned(h->batch, h->made);
@@ -233,7 +237,7 @@ static int is_wanted(slp_output *o, held *h, int first) {
   return owned < 0 ? 0 : owned ? 1 : -1;
 }
 
-/* Finishes the next record of h, whose text ends at `whole`. */
+/* Marks the next record of h as done: its text, which may be empty, ends at `whole`. */
 static void pass(slp_output *o, held *h) { h->ends[h->made++] = text_begins(o) + o->whole; }
 
 /* Turns the next record or a part of it into text. If `make` wants no more records of the batch, cuts h->n.

@@ -40,7 +40,8 @@ struct slp_output {
   size_t whole;      /* number of bytes of `text` up to the end of the last record that is completely text */
   uint64_t written;  /* bytes written since the start */
   uint64_t returned; /* offset in the whole output where the text of the last record given back ends */
-  uint8_t doubt; /* 1: a lease was lost or given up, so unwritten text is checked before more is written */
+  /* 1: a lease was lost or given up; before more is written, text of records of such leases is removed */
+  uint8_t doubt;
   /* number of records whose text was removed because another worker has taken their shard */
   uint64_t dropped;
   /* The members below are set by the user. */
@@ -74,8 +75,8 @@ void slp_output_acknowledge(slp_output *o);
  * checked before they are written. */
 void slp_output_doubt(slp_output *o);
 
-/* Both functions give back, without acknowledging them, the records that will not be written. They do so once
- * the rest is written. */
+/* slp_output_drain and slp_output_cut change the state (see above). Each gives back, without acknowledging
+ * them, the records that will not be written, once the rest is written. */
 void slp_output_drain(slp_output *o);
 void slp_output_cut(slp_output *o);
 /* Stops all writing and gives every batch back. Records that are completely written are acknowledged. */

@@ -15,14 +15,15 @@ int slp_perl_known(void) { return SLP_HAVE_PCRE2; }
 
 #include "codec/json.h"
 
-/* Bounds for SLP_PERL_FINITE. WAYS_MAX: ways through the expression that are tried at one place.
- * FINITE_PLACES: places that are tried in one call of PCRE2. FINITE_WORK: the most that the number of places
- * times `steps` may be in one call. */
+/* Bounds for one call of PCRE2 with SLP_PERL_FINITE. A place is an offset in the text at which a match may
+ * begin; a way is one path through the expression. WAYS_MAX: ways that are tried at one place. FINITE_PLACES:
+ * places that are tried. FINITE_WORK: the largest product of places and `steps`. */
 #define WAYS_MAX 64u
 #define FINITE_PLACES 65536u
 #define FINITE_WORK (UINT64_C(1) << 22)
-/* Bounds for SLP_PERL_COUNTED, in units of about 10 ns. A callback between two parts of the expression costs
- * one unit. Every BYTES_A_UNIT bytes that PCRE2 passed over since the callback before cost another unit. */
+/* Bounds for SLP_PERL_COUNTED are in units of about 10 ns. Each callback between two parts of the expression
+ * costs one unit, and one more for every BYTES_A_UNIT bytes that PCRE2 passed over since the callback
+ * before. */
 #define BYTES_A_UNIT 32u
 /* SLICE_UNITS: a slice ends when it has spent this many units, but not before its first place is tried.
  * PLACE_UNITS: the most units for one place. TEXT_UNITS plus TEXT_UNITS_A_BYTE for each byte of the text: the
@@ -37,7 +38,8 @@ int slp_perl_known(void) { return SLP_HAVE_PCRE2; }
 struct slp_perl {
   slp_mem *mem;
   slp_perl_kind kind;
-  uint64_t places; /* SLP_PERL_FINITE: how many places one call tries */
+  /* SLP_PERL_FINITE: at how many offsets of the text one call of PCRE2 tries to find a match */
+  uint64_t places;
   pcre2_general_context *general;
   pcre2_match_context *context;
   pcre2_code *code;

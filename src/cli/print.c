@@ -106,7 +106,8 @@ static int match(slp_printer *p, slp_printer_state as, const sloop_record_t *r, 
   p->line = *r;
   p->line_extra = *extra;
   slp_str text = {r->data.base, r->data.len};
-  if (extra->event) text = slp_log_line(text); /* with -J and without it, the same text is matched */
+  /* matches the message as it is printed without -J, so that -J does not change which lines match */
+  if (extra->event) text = slp_log_line(text);
   if (p->grep) slp_grep_begin(p->grep, text);
   return AT_ONCE;
 }
@@ -207,7 +208,7 @@ static int decode_data(slp_printer *p, char why[100]) {
   return r ? r : A_SLICE;
 }
 
-/* Begins to match the next line in p->rows. */
+/* Begins to match the next of the lines that a decoder made of this record (p->rows). */
 static int next_row(slp_printer *p) {
   if (!p->rows.n) return PRINTED;
   const char *end = memchr(p->rows.p, '\n', p->rows.n);

@@ -41,7 +41,7 @@ typedef struct slp_pb_name { /* a value of the map slp_pb_schema.names; its key 
 typedef struct place { /* a message, an enum or an extension in the descriptor set that is being read */
   /* text: the descriptor. scope: only for an extension: the full name of the message or package around it */
   slp_str text, scope;
-  features in; /* the features that apply to it */
+  features in; /* the features of its edition, such as `presence`, that apply to this descriptor */
   /* for an extension: the next extension of the same message; SLP_PB_NONE: this is the last one */
   uint32_t next;
 } place;

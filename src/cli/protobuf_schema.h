@@ -101,9 +101,10 @@ typedef struct slp_pb_schema {
   uint32_t *ordered;
   size_t messages_n, messages_cap, fields_n, fields_cap, enums_n, enums_cap, symbols_n, symbols_cap;
   size_t ordered_n;
-  /* index of the message that the caller of slp_pb_schema_read() chose; SLP_PB_NONE: it chose none */
+  /* index of the message type of records without Glue's header, which the caller of slp_pb_schema_read()
+   * gave; SLP_PB_NONE: it gave none */
   uint32_t named;
-  uint32_t slots_n; /* the greatest sum of fields and oneofs that any message has */
+  uint32_t slots_n; /* the largest number of fields and oneofs, counted together, that a message has */
 } slp_pb_schema;
 
 /* Reads a descriptor set. `message` is the full name of the message type of records without Glue's header; if

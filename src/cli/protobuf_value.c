@@ -1,6 +1,8 @@
-/* protobuf_value.c - indexes each message, then writes it. It keeps a stack of open messages instead of
- * recursing. protobuf_check.c has checked the whole text before, so reading can't fail here. If it did, the
- * functions here would return the error. */
+/* protobuf_value.c - indexes each message, then writes it. The index is a list of runs: neighbouring fields
+ * with the same number (protobuf_value.h). A stack of open messages is kept instead of recursing.
+ *
+ * protobuf_check.c has checked the whole text before, so reading can't fail here. If it did, the functions
+ * here would return the error. */
 #include "cli/protobuf_value.h"
 
 #include <stdio.h>
@@ -35,12 +37,14 @@ static slp_str text_of(const slp_pb_value *v, const slp_pb_token *t) {
 
 /* ---- the index ---- */
 
-/* Returns a cursor at the first field of the run `run`. */
+/* Returns a cursor over the fields of this number in the message, from the first field of the run `run`
+ * on. */
 static slp_pb_cursor cursor_of(const slp_pb_value *v, uint32_t run) {
   return (slp_pb_cursor){run, run == SLP_PB_NONE ? 0 : v->runs[run].from};
 }
 
-/* Reads the next field of the cursor's runs. Returns 1 if there was one, 0 at the end, or SLP_EBADDATA. */
+/* Reads the next field of the cursor, in this run or a later run of the same number. Returns 1 if there was
+ * one, 0 at the end, or SLP_EBADDATA. */
 static int next_of(slp_pb_value *v, slp_pb_cursor *c, slp_pb_token *ret, char why[SLP_PB_WHY]) {
   while (c->run != SLP_PB_NONE) {
     const slp_pb_run *run = &v->runs[c->run];
@@ -81,14 +85,14 @@ static int add_run(slp_pb_value *v, slp_pb_run run, char why[SLP_PB_WHY]) {
   return 0;
 }
 
-/* Makes field f, whose index is `at`, the member of its oneof that is written. Returns 1 if it replaces
- * another member. */
+/* Notes that field f, whose index is `at`, is so far the last one of its oneof, and so the one to write.
+ * Returns 1 if another field of the oneof was the last one before. */
 static int choose(slp_pb_value *v, const slp_pb_frame *frame, const slp_pb_field *f, uint32_t at) {
   slp_pb_slot *oneof = &v->last[v->schema->messages[frame->type].n + f->oneof];
   int other = oneof->serial == frame->serial && v->runs[oneof->run].field != at;
   if (other) v->runs[oneof->run].dead = 1;
   if (!other && oneof->serial == frame->serial) return 0;
-  /* the number of the run that index_field adds next */
+  /* runs_n is the index of the run that index_field is about to add */
   *oneof = (slp_pb_slot){frame->serial, (uint32_t)v->runs_n};
   return other;
 }
@@ -121,7 +125,8 @@ static int index_field(slp_pb_value *v, slp_pb_frame *frame, const slp_pb_token 
   return add_run(v, run, why);
 }
 
-/* Returns the first run of the field with this number; SLP_PB_NONE: the message does not have the field. */
+/* Returns the index of the first run of fields with this number; SLP_PB_NONE: the message has no such
+ * field. */
 static uint32_t run_of(const slp_pb_value *v, const slp_pb_frame *frame, uint32_t number) {
   for (size_t i = frame->runs_from; i < v->runs_n; i++)
     if (v->runs[i].first && !v->runs[i].dead && field_at(v, v->runs[i].field)->number == number)
@@ -145,7 +150,8 @@ static uint64_t number_of(slp_pb_value *v, const slp_pb_frame *frame, uint32_t n
 
 /* ---- messages ---- */
 
-/* Opens a message. Its bytes are in[at...end), and after that the pieces of the cursor `more`. */
+/* Opens a message. Its bytes are in[at...end), followed by further parts of the same message, which are the
+ * fields of the cursor `more`. */
 static int open_message(slp_pb_value *v, uint32_t type, size_t at, size_t end, slp_pb_cursor more,
                         char why[SLP_PB_WHY]) {
   if (v->depth == SLP_COUNT(v->open)) return refuse(why, "it is nested deeper than 100");
@@ -230,8 +236,8 @@ static int put_any_value(slp_pb_value *v, slp_buf *b, const slp_pb_frame *frame,
   return slp_buf_add_z(b, "null");
 }
 
-/* An Any holds a message. Returns 1 if the JSON of that message stands under the key "value". Returns 0 if
- * the members of that message stand next to "@type". */
+/* Returns 1 if the message inside an Any has a JSON form of its own, which is then written under the key
+ * "value". Returns 0 if its members are written next to "@type". */
 static int is_under_value(slp_pb_known known) { return known != SLP_PB_ORDINARY; }
 
 /* Begins to write an Any: appends its type, opens the message inside, and begins the check of that
@@ -346,7 +352,8 @@ static int next_field(slp_pb_value *v, slp_pb_frame *frame) {
   return 0;
 }
 
-/* State MAP: opens the next entry that is written. After the last entry closes the map. */
+/* State MAP: opens the next entry that is to be written (protobuf_map.h). After the last entry closes the
+ * map. */
 static int put_map_entry(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   slp_pb_token t;
   int r = next_of(v, &frame->cursor, &t, why);
@@ -425,8 +432,8 @@ static int put_single(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, const sl
   return put_value(v, b, f, &t, why);
 }
 
-/* State FIELDS: begins to write the next run, or skips it if it is dead or not the first run of its field.
- * When no run is left, ends the message. */
+/* State FIELDS: begins to write the field of the next run. Skips a run that is dead (a later field of its
+ * oneof replaces it) or not the first of its field. When no run is left, ends the message. */
 static int put_field(slp_pb_value *v, slp_buf *b, slp_pb_frame *frame, char why[SLP_PB_WHY]) {
   v->work++;
   if (frame->run == v->runs_n) {

@@ -81,8 +81,8 @@ typedef struct slp_pb_frame { /* an open message */
   slp_pb_cursor cursor; /* in states LIST, KEYS, MAP: the elements or entries that are not written yet */
   /* in state LIST: offsets of the numbers of a packed field that are not written yet */
   size_t packed_at, packed_end;
-  /* owned, in states KEYS and MAP: a hash table by key. A slot holds the offset of the key's last entry, plus
-   * 1; 0: the slot is free */
+  /* Owned, in states KEYS and MAP: a hash table of the map's keys. A slot holds the offset of the last entry
+   * with its key, plus 1; 0: the slot is free. */
   uint32_t *slots;
   size_t slots_n;
 } slp_pb_frame;

@@ -62,8 +62,8 @@ static int begin_from_file(slp_places *p, char why[400]) {
   return r;
 }
 
-/* Writes to `why` which process holds the file of --save. For a process that could not lock the file, or lost
- * the lock. */
+/* Writes to `why` which process holds the file of --save, when this process could not lock the file or lost
+ * its lock. */
 static void say_whose(const slp_places *p, char why[400]) {
   const char *path = p->args->save;
   slp_own_file_loss lost = p->file_of_save ? slp_own_file_lost_by(p->file_of_save) : SLP_OWN_FILE_NOT_LOST;
@@ -91,7 +91,8 @@ static int say_why(const slp_places *p, int r, char why[400]) {
   return r;
 }
 
-/* Tells the user that the file of --save is written in place, and why. Called once, at the start. */
+/* Tells the user once, at the start, that the file of --save is overwritten in place instead of being
+ * replaced by a new file, and why. */
 static void say_in_place(const slp_places *p) {
   int in_place = slp_own_file_in_place(p->file_of_save);
   const char *path = p->args->save;
@@ -134,7 +135,7 @@ int slp_places_begin(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   int r = a->save ? take_file(p, why) : 0;
   size_t known = 0;
-  /* A stream's position is the token from the file until slp_places_note() replaces it. */
+  /* until slp_places_note() stores a position, a stream's position is the token from the file */
   for (size_t i = 0; i < a->streams_n && !r; i++) {
     if (!p->start[i]) continue;
     p->file[i] = a->save;
@@ -158,7 +159,7 @@ int slp_places_note(slp_places *p, size_t number, sloop_t *s) {
     n = fresh.cap + 1;
     r = sloop_save(s, fresh.p, &n);
   }
-  if (r) { /* sloop_save() has no position: none is known yet, or none is known any more */
+  if (r) { /* sloop_save() failed because it knows no position: not yet, or no longer */
     slp_buf_free(&fresh);
     return r == SLP_ENOMEM ? r : 0;
   }

@@ -40,7 +40,7 @@ static int wrong(reader *p, const char *why) {
   return SLP_EINVAL;
 }
 
-/* Refuses the construct `what`, which needs PCRE2. Returns the error code. */
+/* Refuses the construct `what`, which only PCRE2 can match. Returns the error code. */
 static int unknown(reader *p, const char *what) {
   snprintf(p->why, SLP_REGEX_WHY, "%s is known only to a stream-tail built with PCRE2, at byte %zu", what,
            (size_t)(p->at - p->text) + 1);
@@ -242,8 +242,8 @@ static int copy(reader *p, size_t from, size_t n) {
   return 0;
 }
 
-/* Each of the three functions changes the piece that begins at step `from` and ends the program. maybe makes
- * it optional (?), many makes it repeatable (+), any makes it both (*). */
+/* Each of these three functions changes the piece that begins at step `from` and ends the program. maybe()
+ * makes it optional, as ? does; many() repeats it one or more times, as +; any() does both, as *. */
 static int maybe(reader *p, size_t from) {
   return insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 1);
 }
@@ -595,8 +595,8 @@ static int read_one(reader *p) {
   return 0;
 }
 
-/* Begins a second alternative. The piece that begins at step `from` becomes the first one. The caller appends
- * the second one, and then calls end_other with *ret_jump. */
+/* Begins the right side of a |. The piece that begins at step `from` is the left side. The caller appends the
+ * right side, and then calls end_other with *ret_jump. */
 static int begin_other(reader *p, size_t from, size_t *ret_jump) {
   int e = insert(p, from, SLP_REGEX_FORK, 1, (int)(p->r->n - from) + 2);
   *ret_jump = p->r->n;
@@ -632,8 +632,7 @@ int slp_regex_add(slp_regex *r, const char *text, int folds, slp_regex_traits *r
   end_run(&p);
   if (p.alternates) ret->literal[0] = 0;
   ret->steps = r->n - had;
-  /* If the first expression has no steps, appends one, because begin_other needs a piece for the first
-   * alternative. */
+  /* an expression without steps gets one, because begin_other needs a left side */
   return !e && first && r->n == 0 ? add(&p, SLP_REGEX_JUMP, 1, 0) : e;
 }
 

@@ -22,7 +22,8 @@
 #include "program/program.h"
 
 #define TELL_UNDECODED_US 5000000u /* the least time between two reports of undecoded records */
-/* After this time, plus --timeout and two leases, every shard should have a living reader. */
+/* A shard may be without a living reader this long after the start, plus --timeout, plus twice the duration
+ * of a lease. Then --timeout fails. */
 #define NO_SHARE_US 60000000u
 /* With -p key:TEXT: the most generations of shards that are read; see `reading` below. */
 #define FOLLOWED_MAX 1024
@@ -34,12 +35,14 @@ typedef struct reading {
   slp_until until;
   slp_fleet_look look; /* with leases: what the rows say about the whole application */
   uint64_t begun_us;   /* when the consumer was opened */
-  /* with leases: since when all shards of this worker have been done; 0: not all are done */
+  /* with leases: since when all shards of this worker are read as far as -e or --until asks; 0: not all
+   * are */
   uint64_t done_us;
   uint64_t last_us; /* when the consumer's last record came */
   uint8_t opened;   /* 1: the consumer was opened without an error */
-  uint8_t at_tip;   /* 1: the consumer is at its tip, and no batch came since then */
-  uint8_t ended;    /* 1: the consumer takes no more records, and is closed when all of its text is written */
+  /* 1: the consumer has read each of its shards to the newest record, and no batch came since */
+  uint8_t at_tip;
+  uint8_t ended; /* 1: the consumer takes no more records, and is closed when all of its text is written */
 } reading;
 
 typedef struct tail {
@@ -54,7 +57,8 @@ typedef struct tail {
   slp_registry registry; /* asks the Schema Registry for schemas that the printer needs */
   slp_progress progress;
   slp_output output;
-  reading *bad;     /* the consumer whose record can't be printed; NULL: there is none */
+  /* the consumer with a record that can't be printed, which ends the command; NULL: there is none */
+  reading *bad;
   int bad_code;     /* the error of slp_printer_step for the record that `bad` is about */
   uint64_t printed; /* number of records printed, including output.dropped */
   /* last_record_us: when the last batch came. begun_us: when the command began. undecoded_told,
@@ -223,7 +227,7 @@ static void on_ending(slp_cli_consumer *c) {
   tail *t = c->user;
   reading *rd = SLP_OWNER(c, reading, consumer);
   rd->ended = 1;
-  end_tail(t); /* if one consumer fails, the others end too */
+  end_tail(t); /* one consumer has failed, so the command ends, and with it the other consumers */
   close_if_written(t, rd);
 }
 
@@ -310,8 +314,8 @@ static void fail_bad(tail *t) {
 
 static void check_until(tail *t);
 
-/* Runs the output once. Then ends the command, stops consumers or closes them, if the printed records
- * allow that. */
+/* Makes text of waiting records and writes as much as the reader takes. Then ends the command, or stops or
+ * closes consumers, if everything needed for that is written. */
 static void print_some(tail *t) {
   uint64_t count = t->app.args->count;
   slp_output_run(&t->output);
@@ -373,16 +377,17 @@ static int leaves_with_fleet(const tail *t) {
   return has_leases(t) && (t->app.args->until_tip || t->app.args->until_given);
 }
 
-/* Returns 1 if the whole application is done. The rows must say so. Also, all shards of this worker must
- * have been done before the look at the rows began, and ever since. */
+/* Returns 1 if the whole application has read what -e or --until asks for. Two things must hold: the last
+ * look at the lease table says so; and all shards of this worker were read that far before this look began,
+ * and nothing has come since. */
 static int fleet_is_done(reading *rd) {
   const slp_fleet_look *k = &rd->look;
   int still_done = rd->done_us && rd->done_us <= k->begun_us && rd->last_us < k->begun_us;
   return k->found >= SLP_WHOLE_BLOCKED && still_done;
 }
 
-/* Without leases: returns 1 if all streams are at their tip. With leases: returns 1 if the whole
- * application is done. */
+/* Without leases: returns 1 if every shard of every stream is read to its newest record. With leases: returns
+ * 1 if the whole application has read what -e or --until asks for. */
 static int all_done(tail *t) {
   if (t->n == 0 || slp_follow_is_looking(&t->follow)) return 0;
   for (size_t i = 0; i < t->n; i++)
@@ -402,8 +407,8 @@ static void tell_no_share(const tail *t) {
   }
 }
 
-/* Ends the command if the condition of -e, or of --until with leases, is met. The command fails if some
- * shards were not read. */
+/* Ends the command if what -e, or --until with leases, asks for is read. The command fails if shards were
+ * given up before their end. */
 static void leave_at_tip(tail *t) {
   char line[400];
   if (!(t->app.args->until_tip || leaves_with_fleet(t)) || t->ending || !all_done(t)) return;
@@ -464,7 +469,9 @@ static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
 
 static void on_finder_closed(slp_cli_consumer *c) {
   tail *t = c->user;
-  end_tail(t); /* the finder was closed because it failed, or because the command is ending anyway */
+  /* the consumer that lists shards for -p key:TEXT was closed because it failed, or because the command
+   * ends */
+  end_tail(t);
   leave_if_done(t);
 }
 
@@ -541,9 +548,9 @@ static int is_unanswered(const tail *t, const char *error, uint64_t begun_us, ch
   return 1;
 }
 
-/* Returns 1 and a line for the user in two cases. First: some shard has had no living reader for longer
- * than it takes to find one. Second: this worker's writes have failed for the time of --timeout, so this
- * worker can't become that reader. */
+/* Returns 1 and a line for the user in two cases. First: some shard has had no living reader for longer than
+ * it should take until a worker reads it. Second: for the time of --timeout, this worker could not write to
+ * the lease table, so it can't take the shard either. */
 static int is_without_share(const tail *t, reading *rd, char line[480]) {
   const slp_args *a = t->app.args;
   const slp_fleet_look *k = &rd->look;
@@ -631,7 +638,7 @@ static void on_tick(slp_app *app) {
   for (size_t i = 0; i < t->n; i++) slp_cli_consumer_tick(&t->each[i].consumer);
   check_reader(t);
   print_some(t);
-  if (!t->app.out) return; /* print_some has ended the command */
+  if (!t->app.out) return; /* print_some has ended the command, and standard output is closed */
   if (slp_progress_due(&t->progress, app->args)) {
     sloop_stats_t sum;
     sum_stats(t, &sum);
@@ -644,7 +651,9 @@ static void on_tick(slp_app *app) {
   slp_registry_tick(&t->registry);
   if (t->app.args->shard_key) {
     slp_follow_tick(&t->follow);
-    leave_at_tip(t); /* the finder may have found that a shard that ended has no children */
+    /* a listing for -p key:TEXT may have shown that a shard that ended has no children, so that everything is
+     * read */
+    leave_at_tip(t);
   }
   look_at_fleet(t);
   check_places(t);
@@ -762,8 +771,8 @@ int slp_tail_run(slp_mem *mem, const slp_args *args) {
   t.app.on_tick = on_tick;
   t.app.on_written = on_written;
   t.app.on_out_failed = on_out_failed;
-  /* With leases, stopping has a time limit of its own. A consumer that is still stuck after that limit is
-   * abandoned. */
+  /* With leases, stopping takes up to SLP_APP_LEAVE_MS, so on_overdue must come later than that. A consumer
+   * that has not stopped by then is abandoned. */
   if (args->opts.app) t.app.grace_ms = SLP_APP_LEAVE_MS + 500;
   t.begun_us = t.last_record_us = t.places.at_us = slp_program_mono_us();
   t.begun_ms = slp_program_wall_ms();

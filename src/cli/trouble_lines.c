@@ -1,6 +1,6 @@
-/* trouble_lines.c - holds lines about trouble. In each span of five seconds, the first lines of a kind are
- * told to the user at once. Later lines of that kind are held, and are told together when the span is over.
- * */
+/* trouble_lines.c - limits the lines about errors. In each span of five seconds, the first lines of a kind
+ * are printed at once. Later lines of that kind are held, and are printed together as one line when the span
+ * is over. */
 #include "cli/trouble_lines.h"
 
 #include "base/hash.h"
@@ -16,8 +16,8 @@ static int is_over(const slp_told_kind *k, uint64_t now_us) {
   return !k->at_us || now_us - k->at_us >= SLP_TOLD_AGAIN_US;
 }
 
-/* Returns the place of the kind in t->kinds. If the kind has none, gives it a free place, or the place of
- * the kind that was told longest ago. */
+/* Returns the entry of `kind` in t->kinds. A new kind gets a free entry, or that of the kind whose five
+ * seconds began the longest ago. */
 static slp_told_kind *find_kind(slp_told *t, int kind) {
   slp_told_kind *room = &t->kinds[0];
   for (size_t i = 0; i < SLP_TOLD_KINDS; i++) {
@@ -40,7 +40,8 @@ static int names_have(const slp_told_held *h, slp_str shard) {
   return 0;
 }
 
-/* Adds a shard to the names, or counts it in unnamed_n if there is no room. */
+/* Adds a shard to the names that are printed with the held lines; counts it in unnamed_n if there is no room
+ * for its name. */
 static void add_name(slp_told_held *h, slp_str shard) {
   size_t at = strlen(h->names);
   if (!shard.n || slp_str_eq(slp_str_of(h->shard), shard) || names_have(h, shard)) return;
@@ -58,8 +59,9 @@ static void begin(slp_told *t, slp_told_held *h, const slp_told_line *l, uint64_
   if (l->shard.n) snprintf(h->shard, sizeof h->shard, "%.*s", (int)l->shard.n, l->shard.p);
 }
 
-/* Holds a line. Puts it with lines that are equal; if there are none, into a free place; if there is none,
- * with other lines of its kind. Returns 0 if there are no such lines either. */
+/* Keeps line l for later. It is counted with held lines of the same kind and `what`; if there are none, it
+ * gets a free entry; if there is no free entry, it is counted with other lines of its kind. Returns 0 if
+ * there are none of its kind: then it is not held. */
 static int hold(slp_told *t, const slp_told_line *l) {
   uint64_t said = hash_of(l->what);
   slp_told_held *like = NULL, *kin = NULL, *room = NULL;

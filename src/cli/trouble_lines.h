@@ -1,6 +1,11 @@
-/* trouble_lines.h - decides which lines about trouble are told to the user, and when. The first lines of each
- * kind are told at once. Further lines are held, and told together five seconds later or at the end. Every
- * line is told or counted, and every shard is mentioned by its name while there is room. Pure. */
+/* trouble_lines.h - decides when lines about errors are printed, so that a lasting error does not fill the
+ * terminal.
+ *
+ * Kind: a number that the caller gives to lines that may stand for each other, such as an error code. To
+ * tell: to print. To hold: to keep a line, or count it with similar lines, and print one line for all of them
+ * five seconds later or at the end. The first lines of each kind are told at once; further ones are held.
+ * Every line is printed or counted, and every shard is mentioned by its name while there is room. Pure: the
+ * caller passes the time. */
 #ifndef SLP_CLI_TROUBLE_LINES_H
 #define SLP_CLI_TROUBLE_LINES_H
 
@@ -8,34 +13,34 @@
 
 #define SLP_TOLD_KINDS 16          /* how many kinds of lines are remembered */
 #define SLP_TOLD_HELD 16           /* how many different lines can be held */
-#define SLP_TOLD_AGAIN_US 5000000u /* how long a line is held, in microseconds */
+#define SLP_TOLD_AGAIN_US 5000000u /* the longest time for which a line is held, in microseconds */
 #define SLP_TOLD_LINE 400          /* bytes of the longest line, with its NUL */
 #define SLP_TOLD_NAMES 400         /* bytes for the names of further shards in one line, with commas */
 #define SLP_TOLD_TEXT (SLP_TOLD_LINE + SLP_TOLD_NAMES + 120)
 
 typedef struct slp_told_line {
   int kind;
-  uint32_t at_once; /* how many lines of this kind are told at once in five seconds; 0 means 1 */
+  uint32_t at_once; /* how many lines of this kind are printed at once in each five seconds; 0 means 1 */
   slp_str shard;    /* the shard that the line is about; empty: none */
-  /* the line without its shard; lines with equal `what` tell of the same trouble in several shards */
+  /* the line without its shard; lines with equal `what` are about the same error of several shards */
   slp_str what;
   const char *text; /* the whole line */
 } slp_told_line;
 
-typedef struct slp_told_kind { /* a kind of which a line was told */
+typedef struct slp_told_kind { /* what was printed lately of one kind */
   int kind;
-  uint32_t n;     /* how many lines were told at once since at_us */
-  uint64_t at_us; /* when the present five seconds of this kind began; 0: the place is free */
+  uint32_t n;     /* how many lines of the kind were printed at once since at_us */
+  uint64_t at_us; /* when the present five seconds of this kind began; 0: the entry is free */
 } slp_told_kind;
 
-typedef struct slp_told_held { /* lines that are held to be told together */
+typedef struct slp_told_held { /* similar lines that are held, to be printed as one */
   int kind;
-  /* 1: lines with another `what` are counted here too, because there was no free place for them */
+  /* 1: lines with another `what` are counted here too, because all entries were taken */
   uint8_t mixed;
-  uint32_t n;                 /* how many lines are held here; 0: the place is free */
-  uint32_t unnamed_n;         /* how many lines are about shards for whose names there was no room */
+  uint32_t n;                 /* how many lines are held in this entry; 0: the entry is free */
+  uint32_t unnamed_n;         /* how many shards are not in `names`, because there was no room */
   uint32_t names_n;           /* how many shards are in `names` */
-  uint64_t serial;            /* the held lines with the lowest serial are the oldest, and are told first */
+  uint64_t serial;            /* number of the entry in the order of holding; the lowest is printed first */
   uint64_t said;              /* the hash of slp_told_line.what */
   char shard[132];            /* the shard of the text in `line` */
   char line[SLP_TOLD_LINE];   /* the text of the first of these lines */
@@ -48,15 +53,14 @@ typedef struct slp_told { /* all members are 0 at the beginning */
   uint64_t serial;
 } slp_told;
 
-/* Returns 1 if the caller must tell the line now. Returns 0 if the line is held; slp_told_next will return
+/* Returns 1 if the caller must print the line now. Returns 0 if the line is held; slp_told_next will return
  * it later. */
 int slp_told_now(slp_told *t, const slp_told_line *l, uint64_t now_us);
-/* Writes the oldest held lines that are due to `text`, as one line. `all` 1: also lines that are not due.
- * Returns 0 if there are none. */
+/* Writes to `text` the oldest held lines whose five seconds are over, as one line; with `all`, the oldest
+ * held lines in any case. Returns 1, or 0 if there are none. */
 int slp_told_next(slp_told *t, uint64_t now_us, int all, char text[SLP_TOLD_TEXT]);
 
-/* Forgets held lines whose text `end` begins with. `end` is the last line of the command, which tells
- * these lines. */
+/* Forgets held lines whose text is the beginning of `end`, the last line that the command prints. */
 void slp_told_drop(slp_told *t, const char *end);
 
 #endif

@@ -57,8 +57,8 @@ static void collect(void *ctx, const slp_iam_statement *st) {
   slp_buf_free(&resource);
 }
 
-/* slp_iam_each gives leases and metrics last, with stream 0. This changes their stream to the last one, so
- * that they are tried with its consumer. */
+/* slp_iam_each reports the rights on leases and metrics last, and gives them stream 0. They get the number of
+ * the last stream instead, so that they are tried with its consumer, which is the current one by then. */
 static void order_rows(tried *t) {
   size_t stream = 0;
   for (size_t i = 0; i < t->n; i++) {

@@ -63,7 +63,8 @@ int slp_until_passed(slp_until *u, const char *shard, int64_t arrived_at_ms) {
   uint8_t *state = state_of(u, shard);
   if (!state) return SLP_ENOMEM;
   if (*state == PASSED) return 1;
-  if (arrived_at_ms < u->at_ms) return 0; /* also if the time of arrival is not known, which is -1 */
+  /* arrived_at_ms is -1 if the time of arrival is not known; then the record is taken to be earlier */
+  if (arrived_at_ms < u->at_ms) return 0;
   become(u, state, PASSED);
   return 1;
 }
@@ -80,8 +81,7 @@ int slp_until_next(slp_until *u, const char *shard, int64_t arrived_at_ms) {
 }
 
 int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now) {
-  /* Shards that were not answered yet are not in open_n. But while there are such shards, tip_age_ms_now
-   * is unknown. */
+  /* A shard that was never answered is not in open_n; but while there is one, tip_age_ms_now is unknown. */
   return u->open_n > 0 && u->passed_n == u->open_n && now->tip_age_ms_now != UINT64_MAX;
 }
 

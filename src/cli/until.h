@@ -13,12 +13,15 @@ typedef struct slp_until {
   slp_names names;
   /* owned; state[i] is that of shard number i: 0: it is not read, 1: it is read, 2: it has passed */
   uint8_t *state;
-  uint32_t *round; /* owned; round[i] is the last round in which a record of shard number i was looked at */
+  /* owned; round[i] is the number of the last round (one look at a batch: slp_until_begin_round) in which a
+   * record of shard number i was seen */
+  uint32_t *round;
   /* open_n: how many shards are read or have passed. passed_n: how many shards have passed. rounds_n:
    * number of the present round */
   uint32_t state_cap, open_n, passed_n, rounds_n;
-  sloop_stats_t before;    /* the statistics when the quiet time began */
-  uint64_t quiet_since_us; /* since when no record has arrived and no call has failed; 0: it is not quiet */
+  sloop_stats_t before; /* the statistics when the quiet time began */
+  /* since when no record has arrived and no call has failed; 0: one of these happened just now */
+  uint64_t quiet_since_us;
 } slp_until;
 
 void slp_until_init(slp_until *u, slp_mem *mem, int64_t at_ms);

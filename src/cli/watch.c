@@ -31,7 +31,7 @@ typedef struct watch {
   uint64_t polls;             /* how many polls have succeeded */
   /* terminal: the output is a terminal. taken: the whole screen is in use. utf8: the terminal shows UTF-8 */
   uint8_t terminal, taken, utf8;
-  uint8_t polling;       /* 1: a poll was sent and not answered yet */
+  uint8_t polling;       /* 1: the lease table was asked for, and the answer has not come */
   uint64_t consumers_us; /* when the stream's registered consumers are asked for next */
   slp_buf retrieval;     /* the text to show about how the workers get records */
 } watch;

@@ -54,8 +54,8 @@ static uint64_t sign_of(const slp_watch_past *p, const sloop_lease_t *l) {
          (uint64_t)l->written_at_ms;
 }
 
-/* Stores the time as a sign of the owner's life, if the row has changed: its epoch, its time or its
- * position. */
+/* If the row of the lease has changed (its epoch, its time or its position), stores now_ms as the time at
+ * which its owner was seen alive. */
 static int note_life(slp_watch_past *p, slp_watch_shard *s, const sloop_lease_t *l, uint32_t owner_before,
                      uint64_t now_ms) {
   uint64_t sign = sign_of(p, l);

@@ -92,8 +92,8 @@ static void judge_mine(slp_whole_fleet *w, const sloop_lease_t *l, const slp_who
     lower(w, SLP_WHOLE_SHARED, l->shard, "is not read to its tip by this worker", "");
 }
 
-/* Compares the lease with what was first seen of it in this epoch. If the epoch is new, stores what is
- * seen now. */
+/* Compares the lease's rows with the values that were stored when the lease was first seen in this epoch, and
+ * sets s->alive if they differ. In a new epoch, stores the present values instead. */
 static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t *owner) {
   uint64_t counter = owner ? owner->counter : 0;
   int64_t owner_at_ms = owner ? owner->written_at_ms : -1;
@@ -109,8 +109,8 @@ static void see(slp_whole_shard *s, const sloop_lease_t *l, const sloop_worker_t
   s->owner_written_at_ms = owner_at_ms;
 }
 
-/* Returns 1 if the owner has reported, since the lease was first seen, that all of its shards are at the
- * tip. */
+/* Returns 1 if the owner's row, written by heartbeats after the lease was first seen, says that all of its
+ * shards are read to their newest records. */
 static int is_proven(const slp_whole_shard *s, const sloop_worker_t *owner) {
   return owner->counter >= s->counter + PROOF_BEATS && owner->behind_ms == 0;
 }
@@ -141,7 +141,7 @@ static int is_left_unended(const slp_whole_fleet *w, const slp_whole_shard *s) {
 static void judge(slp_whole_fleet *w, const sloop_lease_t *l, slp_whole_shard *s, const sloop_worker_t *owner,
                   const char *me) {
   slp_lease_mood mood = slp_lease_mood_of(l);
-  /* the lease is judged by its parent's row */
+  /* a shard that waits for its parent counts through the parent's row */
   if (mood != SLP_LEASE_IS_ENDED && waits_for_parent(w, l)) return;
   switch (mood) {
     case SLP_LEASE_IS_ENDED: return;
@@ -193,8 +193,8 @@ int slp_whole_rows(slp_whole_fleet *w, const sloop_leases_t *rows, const char *m
 
 /* ---- the listing -------------------------------------------------------------------------------------- */
 
-/* Returns 1 if this shard's children may have no row until the command ends, because --until does not wait
- * for the shard's end. */
+/* Returns 1 if rows for this shard's children may be missing until the command ends, because --until does not
+ * read the shard to its end. */
 static int is_held_back(const slp_whole_fleet *w, uint32_t number) {
   const slp_whole_shard *s = number < w->cap ? &w->shards[number] : NULL;
   return s && (s->has_row ? is_left_unended(w, s) : s->waits);

@@ -34,14 +34,15 @@ typedef struct slp_whole_shard { /* an array of these is indexed by the number o
   /* written_at_ms of the lease's row and of the owner's row, when the lease was first seen in this epoch. */
   int64_t written_at_ms;
   int64_t owner_written_at_ms;
-  uint8_t seen;    /* 1: the four members above are set */
-  uint8_t alive;   /* 1: the lease's row or the owner's row has changed since the lease was first seen */
-  uint8_t has_row; /* 1: the shard has a row. This member and the next seven are set anew by each look */
+  uint8_t seen;  /* 1: the four members above are set */
+  uint8_t alive; /* 1: the lease's row or the owner's row has changed since the lease was first seen */
+  /* 1: the lease table has a row for the shard. This member and the next seven are set anew by each look */
+  uint8_t has_row;
   uint8_t ended;
   uint8_t has_child;   /* 1: another row has this shard as a parent, so this shard is closed */
   uint8_t is_mine;     /* 1: this worker reads the shard */
   uint8_t is_answered; /* 1: this worker reads the shard, and the service has answered */
-  uint8_t has_passed;  /* 1: with --until: this worker has paused the shard at the time */
+  uint8_t has_passed;  /* 1: with --until: this worker has read the shard up to that time and has paused it */
   uint8_t waits; /* 1: with --until: the shard has no row, and descends from a shard whose row is not ended */
   uint8_t is_at_tip; /* 1: this worker has the shard at its tip, and all of its records are acknowledged */
 } slp_whole_shard;
