@@ -76,5 +76,5 @@ void slp_code_ask_leave(slp_code_ask *a) {
   if (a->over)
     ask_free(a);
   else
-    slp_work_cancel(a->h, &a->work); /* on_left frees the object */
+    slp_work_cancel(a->h, &a->work); /* on_left frees the object once the thread has stopped */
 }

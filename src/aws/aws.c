@@ -19,7 +19,7 @@ static void ask_user(void *arg) {
 
 static void aws_free(slp_aws *aws) {
   slp_mem *mem = aws->h->mem;
-  slp_creds_free(aws->creds); /* first, because the providers in it use what is freed below */
+  slp_creds_free(aws->creds); /* first, because its providers use members of aws that are freed below */
   slp_profiles_close(&aws->profiles);
   slp_imds_end(&aws->machine);
   for (int i = 0; i < SLP_SVCS; i++) slp_signer_free(aws->signer[i]);
@@ -57,8 +57,9 @@ static int check_options(const slp_aws_options *o, char why[160]) {
   return 0;
 }
 
-/* Creates the chain of providers for credentials. If an option names a profile, the profile comes before the
- * keys of the environment, as in botocore. If the user gave a callback, it is the only provider. */
+/* Creates the chain of sources that are asked for credentials, in order. If an option names a profile, the
+ * profile comes before the environment, as in botocore. If the user gave a callback, it is the only
+ * source. */
 static int make_chain(slp_aws *aws) {
   slp_host *h = aws->h;
   aws->creds = slp_creds_new(h);
@@ -204,9 +205,9 @@ static int profile_failed(slp_aws *aws, int needed, slp_fail *f) {
   return slp_fail_set(f, SLP_REFUSED, SLOOP_EOPTION, "%s", aws->profiles.why);
 }
 
-/* Returns the URL that the options give for this service, or NULL. `endpoint` does not apply to services like
- * STS: an interface endpoint of Kinesis does not serve them, and a server that stands in for the stream's
- * service should not receive proofs of identity. */
+/* Returns the URL that the options give for this service, or NULL. The option `endpoint` is only for the
+ * stream's services. STS and the like are not reached there: an interface endpoint of Kinesis does not serve
+ * them, and a local server in place of Kinesis should not be sent proofs of identity. */
 static const char *url_for(const slp_aws *aws, slp_svc svc) {
   if (svc == SLP_SVC_LEASES && aws->lease_endpoint) return aws->lease_endpoint;
   int serves_streams =

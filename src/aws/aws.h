@@ -1,6 +1,9 @@
 /* aws.h - one identity in one region: its credentials, signing keys, endpoints, clock offset and retry
  * settings. All services of a consumer share it, and so do consumers that are joined. Creating it does no
- * I/O. */
+ * I/O.
+ *
+ * Keys, in all of aws/: the credentials of an identity, which are an access key id, a secret key, and maybe a
+ * session token. An op (ops.h) is one typed call to a service. */
 #ifndef SLP_AWS_AWS_H
 #define SLP_AWS_AWS_H
 
@@ -83,8 +86,8 @@ void slp_aws_keys_done(slp_aws *aws, int error, const slp_aws_keys *keys, const 
 
 typedef struct slp_aws_stats {
   uint64_t calls, retries, throttles, bytes_in, bytes_out, cbor_refused, clock_fixes, creds_refreshes;
-  uint64_t failed;                  /* how many tries failed */
-  uint64_t failed_as[SLP_FAILURES]; /* how many tries failed, by slp_failure_number() */
+  uint64_t failed;                  /* how many tries of calls failed */
+  uint64_t failed_as[SLP_FAILURES]; /* how many tries failed with the error number i (slp_failure_number) */
 } slp_aws_stats;
 /* Returns the counters of all calls of this identity; they live as long as aws. */
 const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws);

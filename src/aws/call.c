@@ -80,7 +80,8 @@ void slp_call_free(slp_call *c) {
   slp_buf_free(&c->secrets);
 }
 
-/* Makes on_done run in a later turn, because slp_call_send may still be on the stack. */
+/* Calls on_done in a later turn: the caller of slp_call_send, which may be on the stack, must not see the
+ * call end. */
 static void end_later(slp_call *c) {
   c->state = SLP_CALL_ENDING;
   done_with_secrets(c);
@@ -212,7 +213,7 @@ static void send(slp_call *c, const slp_sign_keys *keys) {
   slp_http_send(aws->h, &c->http);
 }
 
-/* Sends a call that is not signed, or whose owner gave the keys. */
+/* Sends a call that needs no keys of aws: it is not signed, or its owner gave the keys. */
 static void send_without_family(slp_call *c) {
   slp_fail_clear(&c->fail);
   send(c, c->keys);
@@ -237,8 +238,9 @@ static slp_str kind_of(const slp_call *c, char room[KIND_MAX]) {
   return (slp_str){room, (size_t)n};
 }
 
-/* Reserves a place in the account's quota, also if the last reserved time has passed unused. Returns 1 with
- * the timer set if that time is still to come, and 0 if the call may be sent now. */
+/* Reserves a place in the account's quota, the next one if an earlier reserved time has passed unused.
+ * Returns 1 if the reserved time is still to come: the timer is set. Returns 0 if the call may be sent
+ * now. */
 static int waits_for_turn(slp_call *c) {
   slp_host *h = c->aws->h;
   char room[KIND_MAX];
@@ -289,7 +291,7 @@ static void settle(slp_call *c) {
   aws->stats.creds_refreshes = slp_creds_refreshes(aws->creds);
   if (c->keys_tried == 1 && serial == c->serial) {
     tell_why_no_new_keys(c);
-    end_later(c); /* the new keys are the refused ones; c->fail has the refusal */
+    end_later(c); /* c->fail still has the refusal: the keys fetched anew are the ones that were refused */
     return;
   }
   if (c->keys_tried == 1) c->keys_tried = 2;
@@ -354,8 +356,8 @@ static void failed(slp_call *c) {
 
 static void network_failed(slp_call *c) {
   const slp_http *http = &c->http;
-  /* The server closed a reused connection while the request was being written. This says nothing about the
-   * state of the service. */
+  /* The server closed a reused connection before it answered. That says nothing about the state of the
+   * service, so the call is sent again on a new connection. */
   int stale = http->reused && http->status == 0 && http->error != SLP_ETIMEDOUT && !c->once;
   if (stale && !c->stale_tried) {
     SLP_PROBE("call: sent again, its connection was stale");

@@ -53,10 +53,12 @@ typedef struct slp_call {
   uint32_t tries_max;
   /* 1: the request must not take effect twice, so it is not repeated after an unclear answer */
   uint8_t once;
-  uint8_t paced;                                /* 1: the owner repeats a throttled call itself */
-  int (*may_grow)(slp_http *http, size_t more); /* PURE; returns 1 if `into` may grow; NULL: it may always */
-  /* PURE, see slp_http.on_piece. Sets `begun` if it starts to read the answer before the answer is complete.
-   * May be NULL. */
+  uint8_t paced; /* 1: the owner repeats a throttled call itself */
+  /* PURE (host.h: called deep inside the transport, must not call the host): returns 1 if `into` may grow;
+   * NULL: it may always */
+  int (*may_grow)(slp_http *http, size_t more);
+  /* PURE (host.h), see slp_http.on_piece. Sets `begun` if it starts to read the answer before the answer is
+   * complete. May be NULL. */
   void (*on_piece)(slp_http *http);
   uint8_t begun; /* 1: on_piece has started to read; set to 0 before each try */
   /* Called in a turn while the body of the answer grows, whatever its status. May remove bytes from `into`.
@@ -70,7 +72,7 @@ typedef struct slp_call {
   void (*on_body)(struct slp_call *c);
   void (*on_done)(struct slp_call *c); /* called once, in a turn, when the call is over; may free c */
 
-  slp_fail fail;      /* out */
+  slp_fail fail;      /* out: the outcome; class SLP_FINE: success */
   uint32_t tries;     /* out: how many tries were made */
   uint32_t throttles; /* out: how many tries were throttled */
   slp_http http;      /* out: the times and the answer of the last try */

@@ -26,97 +26,100 @@ typedef struct row {
  * (test/vectors/errors_botocore.py). Without a row, a name with status 400 would be classified as refused,
  * which ends a consumer at its start.
  *
- * Sources: [M] botocore 1.44.8, service models of kinesis, dynamodb, dynamodbstreams, cloudwatch, sts, sso,
- * sso-oidc, signin, glue; [R] retry rules of botocore and the AWS SDKs (throttling codes of the mode
- * "standard"); [C] "Common Errors" of the Kinesis API reference; [J] clock and credential codes of the AWS
- * SDK for Java v2; [S] STS API reference.
+ * A row that gives no source is in the service models of botocore 1.44.8 (kinesis, dynamodb, dynamodbstreams,
+ * cloudwatch, sts, sso, sso-oidc, signin, glue). The other sources:
+ *   - SDK retry rules: of botocore and the AWS SDKs (throttling codes of the mode "standard");
+ *   - Common Errors: the page of that name in the Kinesis API reference;
+ *   - AWS SDK for Java: clock and credential codes of version 2;
+ *   - STS reference: the STS API reference.
  *
  * A name has the same meaning with and without "Exception" at its end, so only one spelling is listed. */
 static const row rows[] = {
-    {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE}, /* [M] */
-    {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] how the control plane throttles */
-    {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},            /* [M] not in the SDKs' lists */
-    {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},               /* [R] */
-    {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},                /* [R] */
-    {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},         /* [R] */
-    {"EC2Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},             /* [R] */
-    {"TooManyRequests", SLP_THROTTLE, SLP_REMEDY_NONE},          /* [R] */
-    {"TooManyRequestsError", SLP_THROTTLE, SLP_REMEDY_NONE},     /* [M] signin */
-    {"RequestLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},     /* [R] */
-    {"BandwidthLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},   /* [R] */
-    {"SlowDown", SLP_THROTTLE, SLP_REMEDY_NONE},                 /* [R], [M] sso-oidc */
-    {"InternalFailure", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [M] [C] */
-    {"InternalServerError", SLP_TRANSIENT, SLP_REMEDY_NONE},     /* [M] */
-    {"InternalError", SLP_TRANSIENT, SLP_REMEDY_NONE},           /* [R] */
-    {"ServiceUnavailable", SLP_TRANSIENT, SLP_REMEDY_NONE},      /* [C] */
-    {"RequestTimeout", SLP_TRANSIENT, SLP_REMEDY_NONE},          /* [R] */
-    {"PriorRequestNotComplete", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* [R] */
-    {"TransactionInProgress", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* [R] */
-    {"IDPCommunicationError", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* [R] [S] */
-    {"ReplicatedWriteConflict", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* [M] [R] another Region writes the item */
-    {"TransactionConflict", SLP_TRANSIENT, SLP_REMEDY_NONE},     /* [M] a transaction is using the item */
-    {"InternalServiceFault", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] cloudwatch */
-    {"InternalServiceError", SLP_TRANSIENT, SLP_REMEDY_NONE},    /* [M] cloudwatch */
-    {"InternalServer", SLP_TRANSIENT, SLP_REMEDY_NONE},          /* [M] sso-oidc */
-    {"InternalService", SLP_TRANSIENT, SLP_REMEDY_NONE},         /* [M] glue */
-    {"ExpiredIterator", SLP_EXPIRED, SLP_REMEDY_NONE},           /* [M] */
-    {"ExpiredNextToken", SLP_EXPIRED, SLP_REMEDY_NONE},          /* [M] */
-    {"ResourceNotFound", SLP_GONE, SLP_REMEDY_NONE},             /* [M] */
-    {"ResourceInUse", SLP_BUSY, SLP_REMEDY_NONE},                /* [M] */
-    {"TrimmedDataAccess", SLP_TRIMMED, SLP_REMEDY_NONE},         /* [M] streams */
-    {"AccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},               /* [M] [C] */
-    {"NotAuthorized", SLP_ACCESS, SLP_REMEDY_NONE},              /* [C] */
-    {"OptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},              /* [C] */
-    {"SubscriptionRequired", SLP_ACCESS, SLP_REMEDY_NONE},       /* [C] */
-    {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},  /* [M] a problem with the key; an operator must act */
-    {"KMSDisabled", SLP_ACCESS, SLP_REMEDY_NONE},      /* [M] */
-    {"KMSInvalidState", SLP_ACCESS, SLP_REMEDY_NONE},  /* [M] */
-    {"KMSNotFound", SLP_ACCESS, SLP_REMEDY_NONE},      /* [M] */
-    {"KMSOptInRequired", SLP_ACCESS, SLP_REMEDY_NONE}, /* [M] */
-    {"RegionDisabled", SLP_ACCESS, SLP_REMEDY_NONE},   /* [M] sts */
-    /* [M] sts: the token is not accepted */
+    {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},
+    {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},          /* too many calls that list or describe */
+    {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},          /* not in the SDKs' lists */
+    {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},             /* source: SDK retry rules */
+    {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},              /* source: SDK retry rules */
+    {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},       /* source: SDK retry rules */
+    {"EC2Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},           /* source: SDK retry rules */
+    {"TooManyRequests", SLP_THROTTLE, SLP_REMEDY_NONE},        /* source: SDK retry rules */
+    {"TooManyRequestsError", SLP_THROTTLE, SLP_REMEDY_NONE},   /* an error of sign-in */
+    {"RequestLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},   /* source: SDK retry rules */
+    {"BandwidthLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE}, /* source: SDK retry rules */
+    {"SlowDown", SLP_THROTTLE, SLP_REMEDY_NONE}, /* source: SDK retry rules; also an error of SSO-OIDC */
+    {"InternalFailure", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* source: Common Errors */
+    {"InternalServerError", SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"InternalError", SLP_TRANSIENT, SLP_REMEDY_NONE},           /* source: SDK retry rules */
+    {"ServiceUnavailable", SLP_TRANSIENT, SLP_REMEDY_NONE},      /* source: Common Errors */
+    {"RequestTimeout", SLP_TRANSIENT, SLP_REMEDY_NONE},          /* source: SDK retry rules */
+    {"PriorRequestNotComplete", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* source: SDK retry rules */
+    {"TransactionInProgress", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* source: SDK retry rules */
+    {"IDPCommunicationError", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* source: SDK retry rules, STS reference */
+    /* another Region writes the item; source: SDK retry rules */
+    {"ReplicatedWriteConflict", SLP_TRANSIENT, SLP_REMEDY_NONE},
+    {"TransactionConflict", SLP_TRANSIENT, SLP_REMEDY_NONE},  /* a transaction is using the item */
+    {"InternalServiceFault", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* an error of CloudWatch */
+    {"InternalServiceError", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* an error of CloudWatch */
+    {"InternalServer", SLP_TRANSIENT, SLP_REMEDY_NONE},       /* an error of SSO-OIDC */
+    {"InternalService", SLP_TRANSIENT, SLP_REMEDY_NONE},      /* an error of Glue */
+    {"ExpiredIterator", SLP_EXPIRED, SLP_REMEDY_NONE},
+    {"ExpiredNextToken", SLP_EXPIRED, SLP_REMEDY_NONE},
+    {"ResourceNotFound", SLP_GONE, SLP_REMEDY_NONE},
+    {"ResourceInUse", SLP_BUSY, SLP_REMEDY_NONE},
+    {"TrimmedDataAccess", SLP_TRIMMED, SLP_REMEDY_NONE},   /* an error of DynamoDB Streams */
+    {"AccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},         /* source: Common Errors */
+    {"NotAuthorized", SLP_ACCESS, SLP_REMEDY_NONE},        /* source: Common Errors */
+    {"OptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},        /* source: Common Errors */
+    {"SubscriptionRequired", SLP_ACCESS, SLP_REMEDY_NONE}, /* source: Common Errors */
+    {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},      /* a problem with the key; an operator must act */
+    {"KMSDisabled", SLP_ACCESS, SLP_REMEDY_NONE},
+    {"KMSInvalidState", SLP_ACCESS, SLP_REMEDY_NONE},
+    {"KMSNotFound", SLP_ACCESS, SLP_REMEDY_NONE},
+    {"KMSOptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},
+    {"RegionDisabled", SLP_ACCESS, SLP_REMEDY_NONE}, /* an error of STS */
+    /* an error of STS: the token is not accepted */
     {"IDPRejectedClaim", SLP_AUTH, SLP_REMEDY_NONE},
-    {"InvalidIdentityToken", SLP_AUTH, SLP_REMEDY_NONE},       /* [M] sts: the token is not accepted */
-    {"InvalidContextAssertion", SLP_AUTH, SLP_REMEDY_NONE},    /* [M] sts: the token is not accepted */
-    {"Unauthorized", SLP_AUTH, SLP_REMEDY_NONE},               /* [M] sso: the user must sign in again */
-    {"InvalidClient", SLP_AUTH, SLP_REMEDY_NONE},              /* [M] sso-oidc: the user must sign in again */
-    {"InvalidGrant", SLP_AUTH, SLP_REMEDY_NONE},               /* [M] sso-oidc: the user must sign in again */
-    {"UnauthorizedClient", SLP_AUTH, SLP_REMEDY_NONE},         /* [M] sso-oidc: the user must sign in again */
-    {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},               /* [C] [S] */
-    {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},               /* [J] */
-    {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS},         /* [C] */
-    {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS},       /* [C] [S] */
+    {"InvalidIdentityToken", SLP_AUTH, SLP_REMEDY_NONE},    /* an error of STS: the token is not accepted */
+    {"InvalidContextAssertion", SLP_AUTH, SLP_REMEDY_NONE}, /* an error of STS: the token is not accepted */
+    {"Unauthorized", SLP_AUTH, SLP_REMEDY_NONE},            /* an error of SSO: the user must sign in again */
+    {"InvalidClient", SLP_AUTH, SLP_REMEDY_NONE},      /* an error of SSO-OIDC: the user must sign in again */
+    {"InvalidGrant", SLP_AUTH, SLP_REMEDY_NONE},       /* an error of SSO-OIDC: the user must sign in again */
+    {"UnauthorizedClient", SLP_AUTH, SLP_REMEDY_NONE}, /* an error of SSO-OIDC: the user must sign in again */
+    {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},       /* source: Common Errors, STS reference */
+    {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},       /* source: AWS SDK for Java */
+    {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS}, /* source: Common Errors */
+    {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS},       /* source: Common Errors, STS reference */
     {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},         /* seen from moto; S3 spells it so */
-    {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},          /* [J] */
-    {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},     /* [J] */
-    {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},               /* [J] */
-    {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},            /* [C] [J] */
-    {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},      /* [J] */
-    {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},        /* [J] */
-    {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},        /* [C] */
-    {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE}, /* [C] */
-    {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] handled in store/dynamo.c */
-    {"ItemCollectionSizeLimitExceeded", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] */
-    {"DryRunOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] the answer to DryRun, which rights.c sends */
-    {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] glue */
-    {"InvalidInput", SLP_REFUSED, SLP_REMEDY_NONE},    /* [M] glue */
-    {"InvalidParameterCombination", SLP_REFUSED, SLP_REMEDY_NONE}, /* [M] cloudwatch */
-    {"InvalidParameterValue", SLP_REFUSED, SLP_REMEDY_NONE},       /* [M] cloudwatch */
-    {"MissingParameter", SLP_REFUSED, SLP_REMEDY_NONE},            /* [M] cloudwatch */
-    {"MissingRequiredParameter", SLP_REFUSED, SLP_REMEDY_NONE},    /* [M] cloudwatch */
-    {"MalformedPolicyDocument", SLP_REFUSED, SLP_REMEDY_NONE},     /* [M] sts */
-    {"PackedPolicyTooLarge", SLP_REFUSED, SLP_REMEDY_NONE},        /* [M] sts */
-    {"InvalidRequest", SLP_REFUSED, SLP_REMEDY_NONE},              /* [M] sso, sso-oidc */
-    {"InvalidScope", SLP_REFUSED, SLP_REMEDY_NONE},                /* [M] sso-oidc */
-    {"UnsupportedGrantType", SLP_REFUSED, SLP_REMEDY_NONE},        /* [M] sso-oidc */
-    /* [M] sso-oidc, for a kind of grant that this program does not use */
+    {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},          /* source: AWS SDK for Java */
+    {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},     /* source: AWS SDK for Java */
+    {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},               /* source: AWS SDK for Java */
+    {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},            /* source: Common Errors, AWS SDK for Java */
+    {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},      /* source: AWS SDK for Java */
+    {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},        /* source: AWS SDK for Java */
+    {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},        /* source: Common Errors */
+    {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE}, /* source: Common Errors */
+    {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},  /* handled in store/dynamo.c */
+    {"ItemCollectionSizeLimitExceeded", SLP_REFUSED, SLP_REMEDY_NONE},
+    {"DryRunOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* the answer to DryRun, which rights.c sends */
+    {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},  /* an error of Glue */
+    {"InvalidInput", SLP_REFUSED, SLP_REMEDY_NONE},    /* an error of Glue */
+    {"InvalidParameterCombination", SLP_REFUSED, SLP_REMEDY_NONE}, /* an error of CloudWatch */
+    {"InvalidParameterValue", SLP_REFUSED, SLP_REMEDY_NONE},       /* an error of CloudWatch */
+    {"MissingParameter", SLP_REFUSED, SLP_REMEDY_NONE},            /* an error of CloudWatch */
+    {"MissingRequiredParameter", SLP_REFUSED, SLP_REMEDY_NONE},    /* an error of CloudWatch */
+    {"MalformedPolicyDocument", SLP_REFUSED, SLP_REMEDY_NONE},     /* an error of STS */
+    {"PackedPolicyTooLarge", SLP_REFUSED, SLP_REMEDY_NONE},        /* an error of STS */
+    {"InvalidRequest", SLP_REFUSED, SLP_REMEDY_NONE},              /* an error of SSO and SSO-OIDC */
+    {"InvalidScope", SLP_REFUSED, SLP_REMEDY_NONE},                /* an error of SSO-OIDC */
+    {"UnsupportedGrantType", SLP_REFUSED, SLP_REMEDY_NONE},        /* an error of SSO-OIDC */
+    /* an error of SSO-OIDC: for a kind of grant that this program does not use */
     {"AuthorizationPending", SLP_REFUSED, SLP_REMEDY_NONE},
-    {"InvalidArgument", SLP_REFUSED, SLP_REMEDY_NONE},  /* [M] */
-    {"Validation", SLP_REFUSED, SLP_REMEDY_NONE},       /* [M] */
-    {"ValidationError", SLP_REFUSED, SLP_REMEDY_NONE},  /* [C] */
-    {"Serialization", SLP_REFUSED, SLP_REMEDY_NONE},    /* [C] */
-    {"UnknownOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* [C] */
-    {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},    /* [C] */
+    {"InvalidArgument", SLP_REFUSED, SLP_REMEDY_NONE},
+    {"Validation", SLP_REFUSED, SLP_REMEDY_NONE},
+    {"ValidationError", SLP_REFUSED, SLP_REMEDY_NONE},  /* source: Common Errors */
+    {"Serialization", SLP_REFUSED, SLP_REMEDY_NONE},    /* source: Common Errors */
+    {"UnknownOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* source: Common Errors */
+    {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},    /* source: Common Errors */
 };
 
 _Static_assert(SLP_COUNT(rows) + 2 <= SLP_FAILURES, "each name has a number");
@@ -150,7 +153,7 @@ static slp_class by_status(int status, slp_remedy *ret_remedy) {
   if (status == 429) return SLP_THROTTLE;
   if (status == 408 || status >= 500 || status < 300) return SLP_TRANSIENT;
   if (status == 401 || status == 403) {
-    /* a front end can refuse a wrong time without an error name of the table [J] */
+    /* a front end can refuse a wrong time without an error name of the table (source: AWS SDK for Java) */
     *ret_remedy = SLP_REMEDY_CLOCK;
     return status == 401 ? SLP_AUTH : SLP_ACCESS;
   }

@@ -60,7 +60,8 @@ int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d) {
   if (!r && b->n > SLP_CLOUDWATCH_BODY_MAX) r = SLP_MORE;
   if (r) {
     slp_buf_cut(b, end);
-    SLP_CHECK(slp_buf_add_z(b, END) == 0); /* can't fail: END was there before the datum */
+    /* can't fail: the room for END was in use before the datum was added */
+    SLP_CHECK(slp_buf_add_z(b, END) == 0);
     return r;
   }
   p->data_n++;

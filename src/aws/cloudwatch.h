@@ -30,8 +30,8 @@ typedef struct slp_cw_datum {
 
 typedef struct slp_cw_put {
   void (*on_done)(struct slp_cw_put *p); /* set by the owner before sending; called once, in a turn */
-  slp_fail fail;                         /* out */
-  size_t data_n;                         /* how many data the call contains */
+  slp_fail fail;                         /* out: the outcome of the call; class SLP_FINE: success */
+  size_t data_n;                         /* number of values in the call */
   int64_t at_ms;                         /* the time of all data in the call */
   slp_json_op op;
 } slp_cw_put;

@@ -1,5 +1,5 @@
-/* creds.c - the chain of providers, the current keys and their renewal, and the callers that wait for the
- * renewal. */
+/* creds.c - the chain of providers (sources of keys), the current keys and their renewal, and the callers
+ * that wait for the renewal. An attempt asks the providers once for keys; there is one attempt at a time. */
 #include "aws/creds.h"
 
 #include "aws/endpoint.h"
@@ -36,15 +36,17 @@ struct slp_creds {
   attempt_state attempt;
   slp_keys_outcome answer;
   size_t asking; /* index in `chain` of the provider that is being asked */
-  /* Index of the provider that gave the first keys. Later attempts ask only this provider, so that the
-   * identity never changes. SIZE_MAX: no provider has given keys yet. */
+  /* Index in `chain` of the provider that gave the first keys. Later attempts ask only this provider, so that
+   * the identity never changes. SIZE_MAX: no provider has given keys yet. */
   size_t settled;
-  uint8_t fresh;     /* 1: this attempt must not use keys that were read before */
+  /* 1: the service has refused the current keys, so this attempt must not return keys that were read
+   * before */
+  uint8_t fresh;
   char *next[PARTS]; /* owned; the keys that a provider has just given */
   int64_t next_expires_ms;
   uint8_t next_outlives;
   char why[SLP_KEYS_WHY];
-  /* where a provider that has no keys has looked; the last one that told it */
+  /* text for the message that no provider has keys: where the last provider that had none has looked */
   char looked[SLP_PROFILES_LOOKED + 2];
   /* the status from a source that failed; 0: the source did not answer */
   int http_status;
@@ -60,7 +62,7 @@ struct slp_creds {
   uint64_t refreshes;
   /* the service's clock minus this machine's clock, as slp_creds_learn_clock set it */
   int64_t clock_offset_ms;
-  slp_fail fail; /* the outcome of the last attempt; class SLP_FINE: it succeeded */
+  slp_fail fail; /* the outcome of the last attempt to get keys; class SLP_FINE: it succeeded */
 };
 
 static void go_on(slp_event *ev);
@@ -108,8 +110,8 @@ int slp_creds_add(slp_creds *c, slp_provider *p) {
 }
 
 /* ---- answers of providers ------------------------------------------------------------------------------ */
-/* Ends the wait for one provider. If the provider was given up and answers late, on_answer ignores the
- * answer, because the attempt is no longer ASKING. */
+/* Ends the wait for the provider that was asked. If that provider was given up and answers late, on_answer
+ * ignores the answer, because the attempt is no longer in state ASKING. */
 static void answered(slp_creds *c, slp_keys_outcome outcome) {
   c->answer = outcome;
   c->attempt = ANSWERED;
@@ -202,7 +204,8 @@ static void begin(slp_creds *c, int fresh) {
   if (c->attempt != IDLE) return;
   c->attempt = ANSWERED;
   c->answer = SLP_KEYS_NOTHING;
-  c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1; /* go_on adds 1; SIZE_MAX + 1 is 0 */
+  /* go_on adds 1 before it asks; SIZE_MAX + 1 is 0, the first provider */
+  c->asking = c->settled == SIZE_MAX ? SIZE_MAX : c->settled - 1;
   c->fresh = fresh != 0;
   c->why[0] = c->looked[0] = 0;
   c->http_status = 0;
@@ -303,7 +306,8 @@ slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, 
   int may_ask = slp_now_us(c->h) >= c->again_us;
   int due = !have || (expires && now_ms >= c->advisory_ms);
   if (due && may_ask) begin(c, 0);
-  /* c->fresh: the service refused the current keys, so callers must wait for the attempt. */
+  /* insist: callers must wait for the attempt. c->fresh is one reason: the service has refused the current
+   * keys. */
   int insist = !have || dead || (expires && now_ms >= c->mandatory_ms) || c->fresh;
   if (c->attempt != IDLE && insist) return SLP_CREDS_WAIT;
   if (!have || dead) {

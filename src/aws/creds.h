@@ -1,6 +1,6 @@
-/* creds.h - the credentials of one identity. A chain of providers is asked in order until one has keys. The
- * current keys are renewed before they expire. Each round of questions is an "attempt"; there is one attempt
- * at a time. */
+/* creds.h - the credentials of one identity. A chain of providers (sources of keys) is asked in order until
+ * one has keys. The current keys are renewed before they expire. An "attempt" is one such round through the
+ * chain; there is one attempt at a time. */
 #ifndef SLP_AWS_CREDS_H
 #define SLP_AWS_CREDS_H
 
@@ -16,10 +16,10 @@ void slp_creds_free(slp_creds *c);     /* frees the providers and wipes the keys
 int slp_creds_add(slp_creds *c, slp_provider *p);
 
 typedef enum { SLP_CREDS_READY, SLP_CREDS_WAIT, SLP_CREDS_FAILED } slp_creds_state;
-/* Returns the current keys, and begins an attempt if one is due. now_ms is the time by the service's clock.
- *   SLP_CREDS_READY: *ret has the keys until the caller returns to the loop; *ret_serial is their number.
- *   SLP_CREDS_WAIT: the caller must call slp_creds_await.
- *   SLP_CREDS_FAILED: there are no usable keys, and f says why. */
+/* Returns the current keys, and begins an attempt to get new ones if one is due. now_ms is the time by the
+ * service's clock. SLP_CREDS_READY: *ret has the keys until the caller returns to the loop, and *ret_serial a
+ * number that identifies them. SLP_CREDS_WAIT: the caller must call slp_creds_await. SLP_CREDS_FAILED: there
+ * are no usable keys, and f says why. */
 slp_creds_state slp_creds_get(slp_creds *c, int64_t now_ms, slp_sign_keys *ret, uint64_t *ret_serial,
                               slp_fail *f);
 /* Makes `wait` run when the current attempt is over. The caller then calls slp_creds_get again. */

@@ -32,7 +32,7 @@ static const service services[SLP_SVCS] = {
 };
 
 typedef struct partition {
-  /* prefix of the partition's regions; "" matches every region, so it is in the last row */
+  /* region names of the partition begin with this; "" matches every region, so it is in the last row */
   const char *region_starts;
   const char *suffix, *dualstack_suffix;
   const char *signin; /* the part of a sign-in host after "REGION.signin." */
@@ -228,7 +228,8 @@ static slp_str find_region(const slp_endpoint_wish *wish) {
     if (region.n) return region;
   }
   const char *region = env(wish, "AWS_REGION");
-  if (!region) region = env(wish, "AWS_DEFAULT_REGION"); /* botocore reads AWS_DEFAULT_REGION only */
+  /* botocore does not read AWS_REGION, only AWS_DEFAULT_REGION; here both are read */
+  if (!region) region = env(wish, "AWS_DEFAULT_REGION");
   if (!region) region = from_profile(wish, SLP_PROFILE_REGION);
   return slp_str_of(region);
 }

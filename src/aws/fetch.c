@@ -51,7 +51,7 @@ static void finish(slp_fetch *f) {
 static int worth_another_try(const slp_http *http) {
   if (http->error && http->error != SLOOP_ETOOBIG)
     return !slp_fails_again(http->error) && http->error != SLP_ENOMEM;
-  if (!http->status) return 0; /* status 0 without an error: nothing was sent */
+  if (!http->status) return 0; /* status 0 without an error means that nothing was sent */
   slp_class class = slp_classify_type(http->error_type, http->status);
   return http->status != 200 && (class == SLP_THROTTLE || class == SLP_TRANSIENT);
 }
@@ -136,7 +136,7 @@ const char *slp_fetch_trouble(slp_fetch *f, char room[SLP_FETCH_TROUBLE]) {
   if (f->http.status == 200 || (!is_read && !for_people))
     snprintf(room, SLP_FETCH_TROUBLE, "status %d", f->http.status);
   else if (!is_read)
-    /* skips `unreadable`; the rest of the message says the status */
+    /* skips the words `unreadable` at the beginning; the rest of the message gives the status */
     snprintf(room, SLP_FETCH_TROUBLE, "%.280s", fail.message + sizeof unreadable - 1);
   else
     snprintf(room, SLP_FETCH_TROUBLE, "status %d: %s%s%.180s", f->http.status, fail.aws_code,

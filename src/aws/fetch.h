@@ -24,7 +24,7 @@ typedef struct slp_fetch {
   const char *ca_bundle;
   void (*on_done)(struct slp_fetch *f); /* called once, in a turn */
 
-  /* The answer of the last try is in http.error, http.error_text, http.status and `answer`. */
+  /* out: the answer of the last try is in http.error, http.error_text, http.status and `answer`. */
   slp_http http;
   slp_buf answer;
   /* The secrets that were sent and that no message may contain: body_secrets, and the value of each header

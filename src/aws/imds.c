@@ -130,7 +130,9 @@ void slp_imds_get(slp_imds *m, const char *path) {
 /* ---- answers ------------------------------------------------------------------------------------------- */
 static void broken(slp_imds *m, const char *what) {
   char room[SLP_FETCH_TROUBLE],
-      said[sizeof m->path]; /* `what` may contain the name of a role, which comes from the service */
+      /* `what`: the kind of document, for messages; it may contain the name of a role, which comes from the
+       * service */
+      said[sizeof m->path];
   snprintf(said, sizeof said, "%s", what);
   slp_hide_text(&m->fetch.secrets, said, strlen(said));
   snprintf(m->why, sizeof m->why, "instance metadata at %.70s: %.100s: %.100s", m->base, said,

@@ -25,11 +25,13 @@ typedef struct slp_json_op {
   int (*read)(struct slp_json_op *op, int begin, const char **why);
   void (*on_done)(struct slp_json_op *op); /* called once, in a turn */
 
-  /* The outcome: */
+  /* out: the outcome. fail: class SLP_FINE: success; answer: the body of a success. */
   slp_fail fail;
   slp_buf answer;
-  slp_buf refusal;           /* the body of the last answer with status 400, unchanged */
-  uint64_t sent_us, done_us; /* sent_us is not later than the sending of the first try */
+  slp_buf refusal; /* out: the body of the last answer with status 400, unchanged */
+  /* out, monotonic clock: sent_us: not later than the sending of the first try; done_us: when the answer of
+   * the last try had arrived */
+  uint64_t sent_us, done_us;
   uint32_t throttles;
 
   slp_call call;

@@ -5,7 +5,7 @@
 #include "aws/service.h"
 #include "aws/subscribe.h"
 
-/* After this many requests that failed in CBOR and worked in JSON, the endpoint gets no more requests in
+/* After this many requests that failed in CBOR and then succeeded in JSON, the endpoint is sent no more
  * CBOR. */
 #define CBOR_STRIKES_MAX 2u
 
@@ -64,7 +64,7 @@ static int fall_back(slp_asking *a) {
   if (a->form != SLP_FORM_CBOR || a->service->aws->wire != SLP_WIRE_AUTO) return 0;
   a->step = FELL_BACK;
   if (slp_service_write(a)) {
-    a->step = FIRST_FORM; /* there is no memory */
+    a->step = FIRST_FORM; /* there is no memory for the request in JSON, so the first answer counts */
     a->form = SLP_FORM_CBOR;
     return 0;
   }

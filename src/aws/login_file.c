@@ -100,5 +100,6 @@ void slp_login_file_leave(slp_login_file *f) {
     return;
   }
   if (!f->under_way) send(f, CLOSE, NULL, NULL);
-  slp_work_cancel(f->h, &f->work); /* a save or a close is still done; on_left then frees f */
+  /* a save or a close is still being done by a thread; on_left frees f when it has ended */
+  slp_work_cancel(f->h, &f->work);
 }

@@ -21,7 +21,7 @@ typedef struct slp_op {
   uint64_t sent_us, done_us; /* out: times of the last try; monotonic clock */
   int64_t date_ms;           /* out: the Date header of the last answer; -1: there was none */
   uint32_t tries;            /* out: how many tries were made */
-  void *call;                /* for the implementation of slp_ops */
+  void *call;                /* private to the implementation of slp_ops */
 } slp_op;
 
 typedef enum {
@@ -75,9 +75,9 @@ typedef enum {
 } slp_iter_kind;
 const char *slp_iter_kind_name(slp_iter_kind kind); /* returns "TRIM_HORIZON" and so on */
 
-typedef struct slp_op_iterator { /* GetShardIterator */
+typedef struct slp_op_iterator { /* in and out of GetShardIterator */
   slp_op op;
-  slp_str name, arn, shard; /* in */
+  slp_str name, arn, shard; /* in: the stream, by one or both; and the shard's id */
   slp_iter_kind kind;
   slp_str seq;   /* in: the sequence number for SLP_ITER_AT_SEQ and SLP_ITER_AFTER_SEQ */
   int64_t at_ms; /* in: the time for SLP_ITER_AT_TIME, milliseconds since 1970 */
@@ -85,13 +85,13 @@ typedef struct slp_op_iterator { /* GetShardIterator */
   slp_buf iterator;
 } slp_op_iterator;
 
-typedef struct slp_op_records { /* GetRecords */
+typedef struct slp_op_records { /* in and out of GetRecords */
   slp_op op;
   /* in: either may be absent; the name is not sent */
   slp_str name, arn;
-  slp_str iterator; /* in */
+  slp_str iterator; /* in: from slp_op_iterator, or page->next of the page before */
   uint32_t limit;   /* in: the most records in the page, 1..10000 */
-  /* PURE, see slp_http. Returns 1 if the page may grow. NULL: it may always */
+  /* PURE (host.h), see slp_http.may_grow. Returns 1 if the page may grow. NULL: it may always */
   int (*may_grow)(struct slp_op_records *op, size_t more);
   /* in: a page without records; its body may have memory from an earlier use. out: filled if the op
    * succeeded. The caller owns the page all the time. */
@@ -131,17 +131,19 @@ typedef struct slp_op_consumer {
  * If fail.class is then SLP_FINE, the service ended it as planned. */
 typedef struct slp_op_subscribe {
   slp_op op;
-  slp_str consumer_arn, shard; /* in */
+  slp_str consumer_arn, shard; /* in: the ARN of the registered consumer, and the shard's id */
   slp_iter_kind kind;
   slp_str seq;   /* in: the sequence number for SLP_ITER_AT_SEQ and SLP_ITER_AFTER_SEQ */
   int64_t at_ms; /* in: the time for SLP_ITER_AT_TIME, milliseconds since 1970 */
-  /* PURE: returns 1 if the event that is being received may have that many bytes. 0 pauses the event until
-   * `resume_events`. */
+  /* PURE (host.h): returns 1 if the event that is being received may have that many bytes. 0 pauses the event
+   * until `resume_events`. */
   int (*may_grow)(struct slp_op_subscribe *op, size_t bytes);
   /* Called in a turn: an event is in the page that `next_event` gave. page->next is the event's continuation
    * number. */
   void (*on_event)(struct slp_op_subscribe *op);
-  uint64_t event_us;  /* out, at an event: a time before the service created the event; monotonic clock */
+  /* out, at each event: the earliest time (monotonic clock) at which the service may have created the
+   * event */
+  uint64_t event_us;
   size_t event_bytes; /* out: the size of the event as received */
   uint8_t opened;     /* out: 1: the service accepted the subscription */
   uint8_t silent;     /* out: 1: the subscription was given up because no byte arrived for 30 s */

@@ -95,7 +95,7 @@ typedef struct slp_profile_file {
   struct slp_profiles *owner;
   slp_buf path, text;
   uint8_t reading;
-  uint8_t named; /* 1: an environment variable gives the path of the file */
+  uint8_t named; /* 1: an environment variable, not the default, gives the path of the file */
 } slp_profile_file;
 
 typedef struct slp_profiles {

@@ -12,7 +12,9 @@
 #define EXTRA_JITTER_MAX_MS (10 * 60 * 1000)
 
 typedef struct machine {
-  slp_provider p; /* whoever asks for keys sees this provider; `inner` gets the answer first */
+  /* the provider that whoever asks for keys sees; it passes on the answer of `inner`, which asks the
+   * machine */
+  slp_provider p;
   slp_provider inner;
   slp_host *h;
   slp_imds imds;

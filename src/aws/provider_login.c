@@ -42,7 +42,7 @@ typedef struct login {
   slp_login cached;
   slp_buf kept;            /* new content of the cache that could not be written; empty: there is none */
   int64_t kept_expires_ms; /* expiry in the cache that `kept` should have replaced */
-  slp_login_file *lock;    /* NULL: no lock was tried, or it failed */
+  slp_login_file *lock;    /* owned; NULL: the cache was not locked, or locking it failed */
   slp_timer busy;
   uint32_t busy_tries;
   slp_fetch fetch;
@@ -131,7 +131,7 @@ static void on_body(login *s) {
     return;
   }
   if (!r) r = slp_login_cache_write(&s->renewed_text, slp_buf_str(&s->text), &s->renewed);
-  if (r) slp_secret_clear(&s->renewed_text); /* an incomplete content must not get into `kept` */
+  if (r) slp_secret_clear(&s->renewed_text); /* a text that is only partly written must not become `kept` */
   if (!r) r = slp_login_file_save(s->lock, slp_buf_str(&s->renewed_text), on_saved, s);
   /* the new content is too large, or there is no memory; the keys are good all the same */
   if (r) on_saved(s, r);
@@ -171,7 +171,7 @@ static void on_answer(slp_fetch *f) {
     return;
   }
   const char *known = f->http.error ? NULL : refusal(s);
-  const char *trouble = slp_fetch_trouble(f, room); /* this changes the answer */
+  const char *trouble = slp_fetch_trouble(f, room); /* reading the reason changes the answer in place */
   if (slp_fetch_passes(f) && !still_lives(s)) {
     slp_keys_failed(&s->p, 1, f->http.status,
                     "%.130s: the session has expired and can't be renewed just now: %.120s", s->where,
@@ -182,7 +182,8 @@ static void on_answer(slp_fetch *f) {
   snprintf(s->trouble, sizeof s->trouble, known ? "%s" : "it could not be renewed: %.70s",
            known ? known : trouble);
   slp_fetch_clear(f);
-  slp_secret_free(&s->request); /* only now, because the texts above were searched for the secrets in it */
+  /* not wiped before, because the texts above had to be searched for the secrets in it */
+  slp_secret_free(&s->request);
   slp_secret_free(&s->proof);
   s->spent = 1; /* reads the cache again: the AWS tools take no lock, so they may have renewed it */
   read_cache(s);

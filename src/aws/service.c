@@ -114,7 +114,7 @@ static void on_call_done(slp_call *c) {
   op->date_ms = c->http.date_ms;
   if (a->service->kind->over) a->service->kind->over(a);
   if (c->fail.class != SLP_FINE && a->kind == SLP_OP_RECORDS)
-    slp_page_reset(slp_records_of(a)->page); /* nothing that was read from a failed answer is kept */
+    slp_page_reset(slp_records_of(a)->page); /* drops rows that were read from an answer that then failed */
   asking_give_back(a);
   op->on_done(op);
 }
@@ -346,7 +346,7 @@ void slp_service_begin(slp_ops *o, slp_op_kind kind, slp_op *op) {
   op->tries = 0;
   slp_asking *a = asking_take(s, kind, op);
   int r = a ? slp_service_write(a) : SLP_ENOMEM;
-  if (r) { /* the error is never a name that is not UTF-8, because api/ checks names */
+  if (r) { /* a name that is not UTF-8 is not the reason: api/ has checked all names */
     if (a) asking_give_back(a);
     fail_unsent(s, op, r);
     return;

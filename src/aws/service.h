@@ -23,8 +23,9 @@ typedef struct slp_asking { /* an op in flight */
   slp_list link;           /* an idle object: in service->idle */
   slp_event slice;         /* continues to read the answer */
   slp_buf request, answer; /* answer: used for small answers only */
-  slp_form form;           /* RECORDS: the form in which the page is requested */
-  uint8_t step;            /* for the kind's use; 0 when the op begins */
+  slp_form form;           /* op RECORDS: the form (CBOR or JSON) in which the page was requested */
+  /* for the functions of slp_service_kind, which give it its meaning; 0 when the op begins */
+  uint8_t step;
   slp_page_reader *reader; /* set only while a page is read */
   slp_list_reader *rows;   /* owned; set only while a listing is read */
   uint32_t sum;            /* the CRC-32 of the first sum_at bytes of the answer */
@@ -39,7 +40,7 @@ typedef struct slp_service_kind {
   /* Reads the answer to DESCRIBE, ITERATOR or CONSUMER from a->answer. Must call slp_call_good,
    * slp_call_bad, slp_call_again or slp_service_unreadable, now or later. */
   void (*read_small)(slp_asking *a);
-  /* Called with a complete listing; may remove rows. May be NULL. */
+  /* Called with a complete listing; may remove rows from it. May be NULL. */
   void (*listed)(slp_asking *a);
   /* See slp_call.reroute. May be NULL. */
   int (*reroute)(slp_call *c);

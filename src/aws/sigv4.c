@@ -10,7 +10,7 @@
 #define DATE_BASIC_N 16 /* YYYYMMDDTHHMMSSZ */
 #define DATE_N 8        /* YYYYMMDD */
 
-/* The parts that requests of the same kind have in common. Most requests differ from the one before only in
+/* The form: what requests of the same kind have in common. Most requests differ from the one before only in
  * time, token and body, so the text around these three is kept from one request to the next. */
 typedef struct form {
   /* the inputs from which the form was built, each with its length; empty: there is no form */

@@ -52,7 +52,7 @@ static int ask(slp_asking *a) {
       return slp_streams_put_iterator(&a->request, slp_iterator_of(a));
     case SLP_OP_CONSUMER: return SLP_EINVAL; /* only Kinesis has consumers */
     case SLP_OP_RECORDS:
-      c->arn = slp_records_of(a)->iterator; /* an iterator begins with the stream's ARN */
+      c->arn = slp_records_of(a)->iterator; /* an iterator of DynamoDB Streams begins with the stream's ARN */
       c->target = SLP_STR("DynamoDBStreams_20120810.GetRecords");
       return slp_streams_put_records(&a->request, slp_records_of(a));
   }

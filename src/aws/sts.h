@@ -11,7 +11,8 @@ typedef struct slp_sts {
   const char *role_arn, *session, *external_id;
   const char *duration_s;            /* NULL: the default of STS */
   const char *mfa_serial, *mfa_code; /* NULL: no MFA device */
-  /* if it is given, the request is AssumeRoleWithWebIdentity, which is not signed */
+  /* the token of another identity provider; if it is given, the request is AssumeRoleWithWebIdentity, which
+   * is not signed */
   slp_str web_token;
   slp_sign_keys sign_with;
   void (*on_done)(struct slp_sts *s); /* called once, in a turn */

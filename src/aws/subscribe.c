@@ -35,11 +35,12 @@ typedef struct subscription {
   slp_aws *aws; /* the subscription holds a reference */
   slp_op_subscribe *op;
   sub_state state;
-  uint8_t left;   /* 1: the call is over; `fail` has its outcome */
+  uint8_t left;   /* 1: the call is over, with its outcome in `fail`; complete events may still be waiting */
   uint8_t handed; /* 1: an event was handed out */
   uint8_t paused; /* 1: no bytes have been read from the connection since paused_us */
   uint64_t paused_us;
-  /* start and end of the last pause longer than LONG_PAUSE_US; 0: there was none */
+  /* held_us, held_until_us: beginning and end of the last pause that was longer than LONG_PAUSE_US; 0: there
+   * was none */
   uint64_t held_us, held_until_us;
   slp_fail fail;
   slp_buf request, in;
@@ -205,7 +206,8 @@ static void hand_out(subscription *u) {
   u->handed = 1;
   pause(u);
   if (u->left) slp_post(u->aws->h, &u->step);
-  u->op->on_event(u->op); /* the last statement, because it may cancel the subscription */
+  /* must be the last statement, because on_event may cancel and free the subscription */
+  u->op->on_event(u->op);
 }
 
 /* Handles one message. Returns 1 if the next message may be handled now. */
@@ -253,7 +255,7 @@ static void step(subscription *u) {
       slp_fail_set(&u->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended within an event");
     over(u);
   } else if (u->page) {
-    go_on(u); /* the pause was for a complete message, which is handled now */
+    go_on(u); /* the pause was made because a complete message was waiting, and that is handled now */
   }
 }
 

@@ -17,8 +17,9 @@
 #define CONNECT_MS 4000
 #define TOTAL_MS 30000
 #define PUSH_MAX 4096 /* the most calls of the PUSH lane at a time: one subscription for each shard */
-/* While its timeout is handled, curl may ask for the next timeout "now". After this many times in a row it
- * gets one in a millisecond, so that curl can't keep the loop busy without end. */
+/* While its timeout is handled, curl may ask for the next timeout "now". Once curl has asked so
+ * KICKS_IN_ROW_MAX times in a row, its next timeout comes only after a millisecond, so that curl can't keep
+ * the loop busy without end. */
 #define KICKS_IN_ROW_MAX 8
 /* The kick event starts all transfers added since the last kick, by one call into curl, which takes 10 to 15
  * us for each. When this many are added, the kick moves to the front of the event queue. Otherwise a hundred
@@ -65,7 +66,7 @@ static void drain(slp_curl_lane *lane) {
   int left;
   while ((msg = curl_multi_info_read(lane->multi, &left))) {
     if (msg->msg != CURLMSG_DONE) continue;
-    CURLcode rc = msg->data.result; /* copied, because msg is freed when its handle is removed */
+    CURLcode rc = msg->data.result; /* copied, because curl frees msg when the easy handle is removed */
     char *t = NULL;
     curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &t);
     transfer_done((slp_transfer *)(void *)t, rc);
@@ -118,7 +119,7 @@ static void transfer_release(slp_transfer *t) {
   h->turns.http_in_flight--;
 }
 
-/* Sets the error of a call whose transfer was ended by on_header or on_body. */
+/* Sets the error of a call whose transfer our own callbacks on_header or on_body ended. */
 static void explain_stop(const slp_transfer *t) {
   slp_http *call = t->call;
   char place[SLP_WHERE_MAX];

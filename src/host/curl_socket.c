@@ -23,7 +23,7 @@ struct slp_curl_socket {
   uint8_t gone;   /* 1: uv_close was called; only the memory is left */
   uint8_t wanted; /* UV_READABLE | UV_WRITABLE that curl waits for now */
   uint8_t armed;  /* UV_READABLE | UV_WRITABLE that libuv watches for now */
-  uint8_t events; /* CURL_CSELECT_* that curl was not told yet */
+  uint8_t events; /* CURL_CSELECT_* that have come and that curl was not told of yet */
 };
 typedef struct slp_curl_socket curl_socket;
 
@@ -84,7 +84,7 @@ static void on_poll(uv_poll_t *poll, int status, int events) {
     if (!s->wanted) return;
     s->events |= CURL_CSELECT_ERR | CURL_CSELECT_IN | CURL_CSELECT_OUT;
   } else if (!(s->wanted & events)) {
-    uv_poll_stop(poll); /* curl's CURL_POLL_REMOVE is carried out only now */
+    uv_poll_stop(poll); /* curl's CURL_POLL_REMOVE, which came earlier, is carried out only now */
     s->armed = 0;
     if (s->wanted)
       arm(s);
@@ -191,7 +191,7 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
   slp_curl_lane *lane = arg;
   (void)purpose;
   int fd = socket(address->family, address->socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, address->protocol);
-  lane->socket_error = fd < 0 ? errno : 0; /* kept here, because libcurl does not report it */
+  lane->socket_error = fd < 0 ? errno : 0; /* kept for messages, because libcurl does not report this errno */
   if (fd < 0) return CURL_SOCKET_BAD;
   if (lane->u->closing || !make(lane, fd, 1)) {
     close(fd);

@@ -61,7 +61,7 @@ static void head_begins(slp_transfer *t) {
 static void take_header(slp_transfer *t, slp_str name, slp_str value) {
   slp_http *call = t->call;
   uint64_t crc = UINT64_MAX;
-  switch (name.n) { /* the name's length alone rules out nearly every header */
+  switch (name.n) { /* nearly every header is ruled out by the length of its name, before any comparison */
     case 4:
       if (name_is(name, "date") && slp_date_parse_http(value, &call->date_ms)) call->date_ms = -1;
       break;

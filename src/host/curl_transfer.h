@@ -23,9 +23,10 @@ typedef struct slp_transfer {
   int stopped_by;
   uint32_t requests;     /* how often the request was sent; more than 1: curl repeated it silently */
   uint8_t paused, https; /* paused: 1: waits for slp_http_resume; https: 1: over TLS */
-  uint8_t sliced;        /* 1: paused until its next event, because it has had its share of this one */
-  uint32_t slice_act;    /* slp_curl_lane.acts of the event in which slice_n bytes were taken */
-  size_t slice_n;        /* body bytes taken in the event slice_act */
+  uint8_t sliced;        /* 1: paused until its next event, because it has taken enough bytes in this one */
+  /* number of the event (slp_curl_lane.acts) in which the transfer took slice_n bytes */
+  uint32_t slice_act;
+  size_t slice_n;        /* body bytes taken in the event number slice_act */
   uint8_t head_complete; /* 1: the empty line behind the head came; libcurl accepts a head without it */
   uint8_t encoded;       /* 1: in chunks or compressed, so the body's length is not Content-Length */
   uint8_t body_begun;    /* 1: some of the body was taken */
@@ -40,15 +41,17 @@ typedef struct slp_transfer {
   char detail[CURL_ERROR_SIZE]; /* libcurl's error buffer */
 } slp_transfer;
 
-/* curl_transfer.c */
-int slp_transfer_easy_options(slp_transfer *t);           /* sets, once, what no call changes */
-int slp_transfer_set_up(slp_transfer *t, slp_http *call); /* 0, SLP_EINVAL or SLP_ENOMEM */
+/* Defined in curl_transfer.c: */
+/* sets once the options of the easy handle that are the same for all calls */
+int slp_transfer_easy_options(slp_transfer *t);
+/* sets the options of this call; returns 0, SLP_EINVAL or SLP_ENOMEM */
+int slp_transfer_set_up(slp_transfer *t, slp_http *call);
 void slp_transfer_headers_init(slp_transfer *t);
 /* Wipes the request's headers, which hold the signature and the session token. libcurl must not read them any
  * more. */
 void slp_transfer_headers_wipe(slp_transfer *t);
 void slp_transfer_headers_free(slp_transfer *t);
-/* curl_http.c; only called inside curl's write callback */
+/* Pauses the transfer. Defined in curl_http.c; only called inside curl's write callback. */
 void slp_transfer_pause(slp_transfer *t);
 
 #endif

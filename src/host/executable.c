@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FIRST_LINE_MAX 256 /* as in the kernel: BINPRM_BUF_SIZE of Linux */
+/* how much of a script's first line is read; Linux reads as much (BINPRM_BUF_SIZE) */
+#define FIRST_LINE_MAX 256
 
 /* Reads the interpreter out of a script's first line: /bin/sh of "#!/bin/sh -e". Returns 1, or 0 if there is
  * none. */

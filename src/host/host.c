@@ -179,7 +179,8 @@ uint64_t slp_random_below(slp_host *h, uint64_t below) {
 /* ---- the turn ------------------------------------------------------------------------------ */
 static size_t bucket_of(uint64_t us) {
   if (us < SUB) return (size_t)us;
-  unsigned power = 63u - (unsigned)__builtin_clzll(us); /* >= 4 */
+  /* 4 or more, because a value below SUB has a bucket of its own */
+  unsigned power = 63u - (unsigned)__builtin_clzll(us);
   size_t i = (size_t)(power - 3) * SUB + (size_t)((us >> (power - 4)) - SUB);
   return i < SLP_TURN_BUCKETS ? i : SLP_TURN_BUCKETS - 1;
 }
@@ -194,7 +195,8 @@ static uint64_t bucket_top(size_t i) {
 
 static unsigned run_timers(slp_host *h, uint64_t start_us) {
   unsigned ran = 0;
-  /* Timers set from here on get an `order` of at least `limit`, and wait for the next turn. */
+  /* timers that are set while this function runs get an `order` of `limit` or more: they wait for the next
+   * turn */
   uint64_t limit = h->timers_order;
   while (h->timers_n && !h->closing) {
     slp_timer *t = h->timers[0];

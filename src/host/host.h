@@ -64,10 +64,10 @@ uint64_t slp_random(slp_host *h);
 uint64_t slp_random_below(slp_host *h, uint64_t below);
 
 /* ---- calls that a service counts for a whole account ------------------------------------------ */
-/* Takes a turn for a call of that kind, and returns when the call may be sent: now or later (base/quota.h).
- * All hosts of a process share the limit, on whatever threads they run. */
+/* Takes a place in the limit of this kind of calls, and returns when the call may be sent: now or later
+ * (base/quota.h). All hosts of a process share the limit, on whatever threads they run. */
 uint64_t slp_host_quota_take(slp_host *h, slp_str kind, uint32_t a_second);
-/* Says that the service has refused a call of that kind as one too many. */
+/* Says that the service has refused a call of this kind because the limit of the account was exceeded. */
 void slp_host_quota_refused(slp_host *h, slp_str kind);
 
 /* ---- the machine and the process ------------------------------------------------------------- */
@@ -106,7 +106,7 @@ typedef struct slp_http {
    * Status, length and headers are set. May read the bytes in `into`, and change them in place. NULL: not
    * called. */
   void (*on_piece)(struct slp_http *call);
-  void (*on_done)(struct slp_http *call); /* from the turn queue, once; not after a cancel */
+  void (*on_done)(struct slp_http *call); /* called from the turn queue, once; not after a cancel */
   /* For callers that read `into` while it grows. Called from the turn queue, after bytes were appended.
    * Status and headers are set. May remove bytes, and exchange the buffer's memory, but not change its
    * maximum. NULL: not called. */
@@ -117,21 +117,21 @@ typedef struct slp_http {
   /* What went wrong, with host and port, and no secrets. Without an error, but with a status other than 200
    * or a content type text/..., it is the host, and the proxy, from which the answer may have come. */
   char error_text[256];
-  int status;            /* 0: no answer */
-  int64_t date_ms;       /* the Date header, whole seconds as ms; -1: none or unreadable */
-  uint64_t sent_us;      /* when the transport started the transfer (the clock as read then) */
-  uint64_t done_us;      /* when the last byte had arrived */
+  int status;            /* HTTP status of the answer; 0: no answer */
+  int64_t date_ms;       /* the header Date as Unix time in ms, a whole second; -1: none or unreadable */
+  uint64_t sent_us;      /* when the transport started the transfer, monotonic clock */
+  uint64_t done_us;      /* when the last byte had arrived, monotonic clock */
   uint8_t reused;        /* 1: the request went out on a connection that was used before */
   uint64_t length;       /* announced length of the body; UINT64_MAX: none was announced */
   uint8_t length_known;  /* 1: Content-Length or chunked, so a body that is cut short is an error */
-  char content_type[80]; /* lower case, without parameters */
-  char error_type[160];  /* x-amzn-errortype as it came */
-  char request_id[80];   /* x-amzn-requestid */
-  uint32_t crc32;        /* x-amz-crc32 */
+  char content_type[80]; /* the header Content-Type in lower case, without parameters */
+  char error_type[160];  /* the header x-amzn-errortype, unchanged; "": none */
+  char request_id[80];   /* the header x-amzn-requestid, unchanged; "": none */
+  uint32_t crc32;        /* the header x-amz-crc32; valid if crc32_given is 1 */
   uint8_t crc32_given;
-  uint64_t retry_after_ms; /* x-amz-retry-after; 0: none */
+  uint64_t retry_after_ms; /* the header x-amz-retry-after; 0: none */
 
-  /* Private to the transport. */
+  /* Used only by the transport. */
   slp_event ev, more;
   slp_list link;
   void *transfer;
@@ -208,13 +208,17 @@ void slp_serve_end(slp_served *rq); /* ends that answer; rq is invalid afterward
  * which the turn queue calls. */
 typedef struct slp_raw {
   slp_listener *listener;
-  void (*on_bytes)(struct slp_raw *raw, slp_str bytes); /* the first bytes are the preface */
-  void (*on_written)(struct slp_raw *raw);              /* the bytes of slp_raw_write() were sent */
-  void (*on_gone)(struct slp_raw *raw);                 /* the connection has ended */
-  size_t held; /* set by the user: memory of its requests, counted in requests_bytes_max */
+  /* called with bytes that have come; the first ones are the preface */
+  void (*on_bytes)(struct slp_raw *raw, slp_str bytes);
+  /* called when all bytes given to slp_raw_write() were sent */
+  void (*on_written)(struct slp_raw *raw);
+  void (*on_gone)(struct slp_raw *raw); /* called when the connection has ended */
+  /* set by the listener's user: memory of requests that it has read from this connection, counted in
+   * requests_bytes_max */
+  size_t held;
   void *user;
 } slp_raw;
-/* Takes the content of `bytes`. Must not be called again before on_written. */
+/* Sends the bytes, and takes the content out of `bytes`. Must not be called again before on_written. */
 void slp_raw_write(slp_raw *raw, slp_buf *bytes);
 void slp_raw_read(slp_raw *raw, int on); /* 0: stops on_bytes, so that the peer has to wait; 1: continues */
 /* Returns 1 if requests may take `more` bytes in addition to what all requests of the listener take now. */
@@ -227,10 +231,11 @@ typedef enum {
 void slp_raw_close(slp_raw *raw, slp_raw_end how);
 
 struct slp_listener {
-  void (*on_request)(slp_listener *l, slp_served *rq); /* from the turn queue */
-  void (*on_closed)(slp_listener *l);                  /* given to slp_listen_close */
-  uint16_t port;                                       /* set by slp_listen: the port it listens on */
-  size_t body_max;                                     /* a request with a larger body gets 413; 0: 16 MiB */
+  /* called from the turn queue when a request is complete */
+  void (*on_request)(slp_listener *l, slp_served *rq);
+  void (*on_closed)(slp_listener *l); /* the callback that was given to slp_listen_close */
+  uint16_t port;                      /* set by slp_listen: the port it listens on */
+  size_t body_max;                    /* a request with a larger body gets 413; 0: 16 MiB */
   /* If this many connections are open, a new one replaces the oldest that has not sent a request. If all have
    * sent one, up to eight times as many are accepted; then a new one replaces the oldest. 0: no limit. */
   size_t conns_max;
@@ -262,7 +267,7 @@ typedef struct slp_file {
   size_t bytes_max;                       /* a larger file is SLP_E2BIG */
   slp_buf *into;                          /* the content is appended */
   int error;                              /* 0 or UV_E* */
-  void (*on_done)(struct slp_file *file); /* from the turn queue; not after a cancel */
+  void (*on_done)(struct slp_file *file); /* called from the turn queue; not after a cancel */
   slp_event ev;
   void *impl;
 } slp_file;
@@ -287,14 +292,15 @@ typedef struct slp_work {
   uint8_t always; /* 1: runs even if it is cancelled (closing a file) */
   /* Runs on another thread. May touch only what the work owns, and no host. */
   void (*run)(struct slp_work *work);
-  void (*on_done)(struct slp_work *work); /* from the turn queue, once; not after a cancel */
+  void (*on_done)(struct slp_work *work); /* called from the turn queue, once; not after a cancel */
   /* Called once after a cancel, when no thread runs the work any more: maybe from inside slp_work_cancel,
    * maybe when the host is closing. Must only free memory. */
   void (*on_left)(struct slp_work *work);
   slp_event ev;
   slp_list link;
   void *impl;
-  _Alignas(16) char room[SLP_WORK_ROOM]; /* for the implementation, so that sending can't fail */
+  /* for the implementation, so that slp_work_send can't fail for lack of memory */
+  _Alignas(16) char room[SLP_WORK_ROOM];
 } slp_work;
 /* Puts the work into its queue. on_done always comes, unless the work is cancelled. */
 void slp_work_send(slp_host *h, slp_work *work);
@@ -320,7 +326,7 @@ typedef struct slp_child {
   int error;
   int status;                               /* the child's exit status */
   int signal;                               /* the signal that ended the child; 0: none */
-  void (*on_done)(struct slp_child *child); /* from the turn queue, once; not after a cancel */
+  void (*on_done)(struct slp_child *child); /* called from the turn queue, once; not after a cancel */
   slp_event ev;
   void *impl;
 } slp_child;

@@ -117,8 +117,8 @@ int slp_in_place_write(slp_mem *mem, int fd, slp_str bytes) {
   int r = slp_in_place_read(fd, &now);
   if (!r) {
     slp_str file = slp_buf_str(&now), good = slp_in_place_good(file);
-    /* If an earlier write was interrupted: completes it if its journal is whole, and otherwise cuts the rest
-     * of the journal off. */
+    /* If an earlier write was interrupted: completes it if its journal is whole; otherwise cuts off what
+     * there is of the journal. */
     if (good.p != file.p)
       r = finish(fd, good);
     else if (good.n < file.n)

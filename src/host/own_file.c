@@ -27,7 +27,8 @@ struct slp_own_file {
   int folder, lock;  /* descriptors */
   uint8_t made_lock; /* 1: this process has made the lock file */
   uint8_t taken;     /* slp_own_file_loss: another process has the file, so it is never written again */
-  uint8_t known;     /* 1: the next three are of the file as this process found or last wrote it */
+  /* 1: the three members below describe the file as this process found it or last wrote it */
+  uint8_t known;
   dev_t device;
   ino_t number;
   struct timespec changed;
@@ -88,7 +89,8 @@ static int open_lock(slp_own_file *f) {
   if (there) f->lock = openat(f->folder, f->lock_name, O_RDWR | flags);
   if (f->lock < 0 && errno == EACCES) {
     f->lock = openat(f->folder, f->lock_name, O_RDONLY | flags);
-    if (f->lock < 0 && errno == ENOENT && !there) return -EACCES; /* it does not exist, and may not be made */
+    /* the lock file does not exist, and this process may not make it */
+    if (f->lock < 0 && errno == ENOENT && !there) return -EACCES;
   }
   return f->lock >= 0 ? 0 : there && errno == ENOENT ? SLP_MORE : -errno;
 }

@@ -44,7 +44,7 @@ void slp_terminal_stop_process(void) {
 }
 
 /* ---- asking a question --------------------------------------------------------------------------------- */
-#define LOOK_MS 100 /* *stop is checked this often */
+#define LOOK_MS 100 /* how often, in ms, *stop is checked while a line is awaited */
 
 static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
 

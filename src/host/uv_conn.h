@@ -60,18 +60,19 @@ typedef struct slp_conn {
   uv_shutdown_t shutdown;
   uint8_t continued, reading, eof, close_after, cut, tcp_closed, shut;
   uint8_t refused; /* 1: the request would exceed requests_bytes_max */
-  uint8_t asked;   /* 1: a request was read already, so no preface can follow */
+  uint8_t asked;   /* 1: a request was read on this connection, so it can no longer begin with the preface */
   uint8_t is_raw;  /* 1: the connection began with the preface, whatever its state is now */
-  uint8_t wrote;   /* of a raw connection: 1: on_written is to be called */
-  uint8_t deaf;    /* of a raw connection: 1: the user wants no bytes for now */
+  uint8_t wrote;   /* of a raw connection: 1: all bytes were sent, and on_written must be called in a turn */
+  uint8_t deaf;    /* of a raw connection: 1: the user has turned reading off (slp_raw_read) */
 } slp_conn;
 
 /* In uv_listen.c. To be called when the peer is gone while the user has the connection, or a request of it:
  * closes the socket, and on_gone will be called. */
 void slp_conn_gone(slp_conn *c);
 void slp_conn_close(slp_conn *c);
-void slp_conn_linger(slp_conn *c);      /* closes when the peer has read everything, or after a second */
-void slp_conn_reset_later(slp_conn *c); /* resets when the kernel has sent everything */
+/* Closes the connection when the peer has read everything, or after a second. */
+void slp_conn_linger(slp_conn *c);
+void slp_conn_reset_later(slp_conn *c); /* Resets the connection when the kernel has sent everything. */
 void slp_conn_read_on(slp_conn *c);
 /* Returns 1 if requests may take `more` bytes in addition to what all connections of the listener take now.
  * The buffer `in` of but_for (NULL: none) is not counted. */

@@ -33,10 +33,12 @@ struct job {
   slp_timer deadline; /* for a job that reads a pipe */
   int fd;             /* the open file */
   int error;
-  read_pipe *reads; /* the pipe that this job reads, or for whose text it waits; NULL: none */
+  /* the pipe that this job reads, or whose bytes it awaits from the job that reads it; NULL: the file is no
+   * pipe */
+  read_pipe *reads;
   slp_list wait;
   uint8_t piped;  /* 1: `pipe` is open */
-  uint8_t ending; /* 1: the descriptor is being closed, and that must not be cancelled */
+  uint8_t ending; /* 1: the descriptor is being closed; that step must not be cancelled */
   char *path;
 };
 

@@ -54,7 +54,8 @@ static void where(slp_host *h, char name[65], uint32_t *pid) {
 static slp_quotas process_quotas;
 static uv_mutex_t quotas_lock;
 static uv_once_t quotas_once = UV_ONCE_INIT;
-static int quotas_ready; /* written inside quotas_once */
+/* 1: quotas_lock was made; 0: that failed. Set by make_quotas_lock, which runs once in the process */
+static int quotas_ready;
 
 static void make_quotas_lock(void) { quotas_ready = uv_mutex_init(&quotas_lock) == 0; }
 

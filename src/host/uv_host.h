@@ -24,10 +24,11 @@ typedef struct slp_curl_lane {
   slp_event kick;                  /* runs curl's timeout now, because curl asked for "now" */
   uint32_t kicks_in_row; /* how often in a row curl asked for "now" inside the kick, see curl_http.c */
   uint32_t starts;       /* transfers added since the last kick */
-  uint32_t acts;         /* number of calls into curl; tells the bytes of one event from those of the next */
-  int socket_error;      /* errno of the last attempt to open a socket; 0: it succeeded */
-  size_t body_usual;     /* moving average of the length of an answer's body */
-  uint8_t kicking;       /* 1: lane_timeout() is running */
+  /* counts the calls into curl; each is one event, so bytes of two events have different numbers */
+  uint32_t acts;
+  int socket_error;  /* errno of the last attempt to open a socket; 0: it succeeded */
+  size_t body_usual; /* moving average of the length of an answer's body */
+  uint8_t kicking;   /* 1: lane_timeout() is running */
 } slp_curl_lane;
 
 struct slp_uv_host {
@@ -39,7 +40,8 @@ struct slp_uv_host {
   uv_idle_t idle;   /* active while a turn is due, so that the poll does not sleep */
   uint8_t due;      /* 1: a turn is due: the timer fired, or wake() asked for one now */
   uint8_t closing;
-  size_t holds; /* handles, requests and jobs of libuv that still point to the host */
+  /* how many handles, requests and jobs of libuv still point to the host, which must not be freed before */
+  size_t holds;
 
   uint64_t random_pool[64]; /* random numbers from the system; the first random_left are unused */
   size_t random_left;
@@ -65,7 +67,7 @@ static inline slp_uv_host *slp_uv_of(slp_host *h) { return (slp_uv_host *)(void 
 void slp_uv_hold(slp_uv_host *u);
 void slp_uv_drop(slp_uv_host *u);
 
-/* curl_http.c */
+/* Defined in curl_http.c: */
 int slp_curl_open(slp_uv_host *u, const slp_uv_options *o);
 void slp_curl_close(slp_uv_host *u); /* cancels every call; may be called after slp_curl_open failed, too */
 void slp_curl_send(slp_host *h, slp_http *call);
@@ -78,10 +80,10 @@ int slp_curl_lane_multiplexes(const slp_curl_lane *lane);
 /* Calls curl_multi_socket_action, and does everything that must follow it. Must not be called inside curl's
  * callbacks. */
 void slp_curl_act(slp_curl_lane *lane, curl_socket_t fd, int events);
-/* curl_socket.c: tells libuv which sockets curl waits for. */
+/* Defined in curl_socket.c, which tells libuv which sockets curl waits for: */
 int slp_curl_sockets_multi(slp_curl_lane *lane); /* sets the options of lane->multi */
 int slp_curl_sockets_easy(slp_curl_lane *lane, CURL *easy);
-void slp_curl_sockets_close(slp_curl_lane *lane); /* after curl_multi_cleanup */
+void slp_curl_sockets_close(slp_curl_lane *lane); /* must be called after curl_multi_cleanup */
 
 /* In curl_text.c: slp_curl_explain turns a CURLcode into an error code of this library, which it returns, and
  * one sentence. `detail` is curl's error buffer. */
@@ -98,7 +100,7 @@ typedef struct slp_curl_failure {
   long proxy_schemes;     /* CURLAUTH_* that the proxy asked for with 407 */
   int sent;               /* 1: the request was sent */
   int reads_head;         /* 1: the request was sent, and the answer's head is not complete */
-  slp_mem *mem;           /* allocates, to see whether there is memory */
+  slp_mem *mem;           /* used to find out whether memory can be allocated at all */
 } slp_curl_failure;
 int slp_curl_explain(char *text, size_t room, slp_str url, const slp_curl_failure *f);
 /* Explains the status by which a proxy refused a call. Returns SLOOP_EPROXY: the proxy would refuse the same
@@ -109,7 +111,7 @@ void slp_where(slp_str url, const slp_proxy *proxy, char out[SLP_WHERE_MAX]);
 /* Writes "host:port" of a URL, never its user or password. The port is the scheme's if the URL has none. */
 void slp_url_place(slp_str url, char *out, size_t room);
 
-/* uv_listen.c */
+/* Defined in uv_listen.c: */
 int slp_uv_listen(slp_host *h, slp_listener *l, const char *address, uint16_t port);
 void slp_uv_listen_close(slp_listener *l);
 void slp_uv_serve(slp_served *rq, const slp_serve_answer *answer);
@@ -118,26 +120,26 @@ int slp_uv_serve_more(slp_served *rq, slp_str bytes);
 void slp_uv_serve_end(slp_served *rq);
 void slp_uv_listen_close_all(slp_uv_host *u);
 
-/* uv_raw.c */
+/* Defined in uv_raw.c: */
 void slp_uv_raw_write(slp_raw *raw, slp_buf *bytes);
 void slp_uv_raw_read(slp_raw *raw, int on);
 int slp_uv_raw_has_room(slp_raw *raw, size_t more);
 void slp_uv_raw_close(slp_raw *raw, slp_raw_end how);
 
-/* uv_file.c */
+/* Defined in uv_file.c: */
 void slp_uv_file_read(slp_host *h, slp_file *file);
 void slp_uv_file_cancel(slp_host *h, slp_file *file);
 void slp_uv_file_close_all(slp_uv_host *u);
 void slp_uv_pipes_free(slp_uv_host *u); /* no read of a file may be under way */
 
-/* uv_work.c */
+/* Defined in uv_work.c: */
 /* Makes as many threads as libuv's pool will need, and ends them again. Returns 0; UV_EAGAIN or UV_ENOMEM:
  * they can't be made, and `why` (may be NULL) explains it. */
 int slp_uv_threads_check(char why[160]);
 void slp_uv_work_send(slp_host *h, slp_work *work);
 void slp_uv_work_cancel(slp_host *h, slp_work *work);
 
-/* uv_spawn.c */
+/* Defined in uv_spawn.c: */
 void slp_uv_spawn(slp_host *h, slp_child *child);
 void slp_uv_spawn_cancel(slp_host *h, slp_child *child);
 void slp_uv_spawn_close_all(slp_uv_host *u);

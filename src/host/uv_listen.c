@@ -417,7 +417,7 @@ static int stream_add(slp_conn *c, slp_str bytes) {
 
 void slp_uv_serve_begin(slp_served *rq, const slp_serve_answer *a) {
   slp_conn *c = SLP_OWNER(rq, slp_conn, served);
-  if (c->state == SLP_CONN_GONE) return; /* on_gone will come */
+  if (c->state == SLP_CONN_GONE) return; /* the peer is gone, and on_gone will be called */
   SLP_CHECK(c->state == SLP_CONN_SERVING);
   if (!c->rq.keep_alive || c->rq.version_1_0 || c->li->closing) c->close_after = 1;
   slp_buf_free(&c->later);
@@ -503,8 +503,8 @@ static void conn_next(slp_conn *c) {
     if (c->rq.head_n && c->rq.expects_continue && !c->continued && !c->rq.version_1_0) {
       static char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
       uv_buf_t b = uv_buf_init(go_on, sizeof go_on - 1);
-      /* This line is lost if the socket's buffer is full, which it can't be between two answers. Clients send
-       * the body after a second anyway. */
+      /* "100 Continue" is lost if the socket's buffer is full, which it can't be between two answers. Clients
+       * send the body after a second anyway. */
       uv_try_write((uv_stream_t *)&c->tcp, &b, 1);
       c->continued = 1;
     }
@@ -608,7 +608,8 @@ static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf) {
       slp_conn_close(c);
     return;
   }
-  if (c->state == SLP_CONN_LINGERING) return; /* c->in.n stays, so the same room is used again */
+  /* drops the bytes: c->in.n stays, so the next bytes overwrite them */
+  if (c->state == SLP_CONN_LINGERING) return;
   c->in.n += (size_t)n;
   if (c->state == SLP_CONN_READING) {
     conn_next(c);
@@ -629,7 +630,8 @@ void slp_conn_read_on(slp_conn *c) {
 }
 
 /* ---- listening ------------------------------------------------------------------------------- */
-/* Returns 1: bytes can be read; 0: none have come; -1: the peer has left. */
+/* Asks the kernel whether the connection has something to read. Returns 1: bytes can be read; 0: none have
+ * come; -1: the peer has left. */
 static int has_news(const slp_conn *c) {
   uv_os_fd_t fd;
   char byte;
@@ -718,7 +720,7 @@ static void on_connection(uv_stream_t *stream, int status) {
 static void on_listening_closed(uv_handle_t *handle) { listener_let_go(handle->data); }
 
 static void close_connections(slp_uv_listener *li) {
-  li->open_n++; /* keeps the last connection from freeing li */
+  li->open_n++; /* held while this loop runs: else closing the last connection would free li */
   slp_list *it = li->conns.next;
   while (it != &li->conns) {
     slp_conn *c = SLP_OWNER(it, slp_conn, link);
@@ -801,7 +803,8 @@ void slp_uv_listen_close_all(slp_uv_host *u) {
     if (!li->closing) {
       li->l->impl = NULL;
       listener_close(li);
-    } else if (li->open_n == 0) { /* li->closed is posted, and its event must not run any more */
+      /* all handles are closed and the event li->closed is posted: it is taken back by freeing li */
+    } else if (li->open_n == 0) {
       slp_list_remove(&li->link);
       slp_free(u->host.mem, li);
       slp_uv_drop(u);

@@ -59,7 +59,7 @@ static void on_raw_written(uv_write_t *rq, int status) {
 void slp_uv_raw_write(slp_raw *raw, slp_buf *bytes) {
   slp_conn *c = SLP_OWNER(raw, slp_conn, raw);
   uv_stream_t *stream = (uv_stream_t *)&c->tcp;
-  if (c->state != SLP_CONN_RAW) { /* the connection is gone, and on_gone will come */
+  if (c->state != SLP_CONN_RAW) { /* the connection is gone, and on_gone will be called */
     slp_buf_free(bytes);
     return;
   }

@@ -29,7 +29,7 @@ typedef struct job {
   /* Standard error: line: the line that has begun; said: the last complete line. */
   char line[160], said[160];
   char new_lines[NEW_LINES_MAX][160]; /* the newest lines that on_slow was not called for */
-  size_t new_lines_n, line_n, line_told_n /* bytes of `line` that on_slow was given */;
+  size_t new_lines_n, line_n, line_told_n /* line_told_n: how many bytes of `line` were given to on_slow */;
   size_t said_bytes; /* bytes that the child has written to standard error */
   int error, status, signal;
   uint8_t started, exited, out_ended, over, is_slow;

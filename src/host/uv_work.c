@@ -10,7 +10,7 @@ typedef struct job {
   uv_work_t req;
   slp_uv_host *u;
   slp_work *work;
-  uint8_t given_up; /* 1: the work was cancelled */
+  uint8_t given_up; /* 1: the work was cancelled, so on_left is called and not on_done */
 } job;
 
 _Static_assert(sizeof(job) <= SLP_WORK_ROOM, "make SLP_WORK_ROOM larger");
