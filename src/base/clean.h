@@ -26,8 +26,8 @@ int slp_has_password(const char *text); /* 1: slp_hide_passwords would hide some
 /* Replaces each unsafe character by '?', in place, and hides passwords of URLs. Returns the new length, at
  * most n. */
 size_t slp_clean(char *p, size_t n);
-/* Copies `text` into to[room], cut to fit, and cleans the copy. So no half of a cut character remains. Does
- * nothing if room is 0. */
+/* Copies `text` into to[room], cut to fit, and cleans the copy: a character that the cut has split becomes
+ * '?'. Does nothing if room is 0. */
 void slp_clean_copy(char *to, size_t room, const char *text);
 
 /* Returns 1 if s can be a shard id by the services' own pattern: [a-zA-Z0-9_.-]{1,128}. */

@@ -1,4 +1,5 @@
-/* quota.c - delays calls so that a service's limit is kept, see quota.h. */
+/* quota.c - delays calls so that a service's limit is kept. quota.h explains "kind" (of call) and "turn"
+ * (permission to send one). */
 #include "base/quota.h"
 
 #include "base/hash.h"
@@ -6,8 +7,8 @@
 /* After refusals the window is at most SLP_QUOTA_WINDOW_US << SLOWED_MAX. */
 #define SLOWED_MAX 3u
 
-/* Hashes the name of a kind. If two kinds had the same hash, they would share a limit and be slower, nothing
- * else. Never returns 0, which marks a quota that is not in use. */
+/* Hashes the name of a kind of call. If two kinds had the same hash, they would share a limit and be slower,
+ * nothing else. Never returns 0, which marks a quota that is not in use. */
 static uint64_t hash_of(slp_str s) {
   static const slp_hash_key key = {{0x71756f7461, 0x6b696e6473}};
   uint64_t h = slp_hash(&key, s);

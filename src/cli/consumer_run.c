@@ -343,9 +343,9 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   if (c->app->args->opts.app) note_unwritten(c, e);
   snprintf(c->of_error, sizeof c->of_error, "%s", e->message);
   int hopeless = is_hopeless(c, e);
-  /* A stream-tail without -G does not report an error without an HTTP status before the first answer. Either
-   * the error passes soon, or is_hopeless() becomes true, and then it is printed once, as the reason why the
-   * command ends. */
+  /* Before the first answer, an error without an HTTP status is not printed yet, unless the command is a
+   * worker (-G). Either the error passes soon, or is_hopeless() becomes true, and then it is printed once, as
+   * the reason why the command ends. */
   sloop_stats_t st;
   slp_cli_consumer_stats(c, &st);
   int undecided = !hopeless && e->http_status == 0 && st.pages == 0 && st.shards_now == 0 &&

@@ -80,7 +80,7 @@ static int put_one(demo *d) {
   return 0;
 }
 
-/* Returns 1 if `part` thirds of produce_us have passed; part is 1 or 2. */
+/* Returns 1 if `part` thirds of produce_us have passed; part is 1, 2 or 3. */
 static int is_due(const demo *d, uint64_t now_us, uint64_t part) {
   return now_us - d->begun_us >= d->produce_us * part / 3;
 }

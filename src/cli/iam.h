@@ -6,7 +6,8 @@
 
 typedef struct slp_iam_statement { /* the texts are borrowed, and valid until slp_iam_fn returns */
   const char *const *actions;      /* static; NULL after the last action */
-  /* name or ARN of the stream or table that the rights apply to; NULL: the rights apply to no resource */
+  /* name or ARN of the stream or table that the rights apply to; NULL: the policy gives "*" as the
+   * resource */
   const char *of;
   const char *suffix; /* text to append to the ARN of `of` */
   /* what the statement is about; the same text in all statements about one stream or table */

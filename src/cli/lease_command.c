@@ -43,8 +43,8 @@ typedef struct command {
 
 static void begin(command *k);
 
-/* --leases asks the stream for lags for at most READ_MS, or for half of the command's time limit (-m,
- * --timeout) if that is shorter. */
+/* --leases asks the stream for lags for at most half of the command's time limit (-m, or else --timeout), or
+ * for READ_MS if there is none. */
 #define READ_MS 10000u
 
 static uint64_t limit_ms(const slp_args *a) { return a->contact_ms ? a->contact_ms : a->timeout_ms; }

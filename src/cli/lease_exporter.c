@@ -14,8 +14,8 @@
 
 /* time between the first reading of one table and the first reading of the next table */
 #define STAGGER_US 100000u
-/* A reading of a table that asks shards for their lags may take read_ms() and this much more. After that it
- * is reported as failed. */
+/* A reading of a table, which also asks shards for their lags, is reported as failed if it takes longer than
+ * read_ms() plus this. */
 #define OVERDUE_US UINT64_C(30000000)
 
 typedef struct exporter exporter;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-/* Writes an event about a shard as a line. about_shard, as_told and the function after them return 1 if a
- * person should see the line without -v. */
+/* Writes an event about a shard as a line. about_shard, about_worker and as_told return 1 if a person should
+ * see the line without -v. */
 static int about_shard(const sloop_lease_event_t *e, const char *what, char *line, size_t n) {
   snprintf(line, n, "%s: %s, epoch %llu", e->shard, what, (unsigned long long)e->epoch);
   return 0;

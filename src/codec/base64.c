@@ -69,7 +69,7 @@ __attribute__((target("sse4.1"))) static size_t groups_by_sse41(char *out, const
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(in + i));
     __m128i high = _mm_and_si128(_mm_srli_epi32(v, 4), nibble), low = _mm_and_si128(v, nibble);
     if (!_mm_testz_si128(_mm_shuffle_epi8(class_of_high, high), _mm_shuffle_epi8(forbidden, low))) break;
-    /* a byte that is equal gives -1, so / moves to row 1x */
+    /* where v is '/', the comparison gives -1, so '/' uses row 1x */
     __m128i row = _mm_add_epi8(high, _mm_cmpeq_epi8(v, slash));
     v = _mm_add_epi8(v, _mm_shuffle_epi8(shift_of_high, row));
     v = _mm_madd_epi16(_mm_maddubs_epi16(v, pairs), quads); /* joins 6-bit values to 12, then to 24 bits */

@@ -43,7 +43,8 @@ uint64_t slp_focus_word_padded(const slp_focus *f, slp_str seq);
  * Empty text has the lowest word. */
 static inline uint64_t slp_focus_word(const slp_focus *f, slp_str seq) {
   if (seq.n && seq.n == f->length) {
-    /* a shorter number may be greater than seq, and has this word, so seq must have it too */
+    /* seq has leading zeros, so it may be less than a shorter number, whose word is SLP_FOCUS_BELOW; seq must
+     * get this word too */
     if (!f->from && *seq.p == '0') return SLP_FOCUS_BELOW;
     if (!slp_focus_same(seq.p, f->shared, f->from))
       return memcmp(seq.p, f->shared, f->from) < 0 ? SLP_FOCUS_BELOW : SLP_FOCUS_ABOVE;

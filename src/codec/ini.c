@@ -14,7 +14,7 @@ typedef struct reader {
   uint32_t line;
   slp_ini_fn fn;
   void *arg;
-  slp_str section, key, value; /* the newest ones; key.p NULL: the section has no key yet */
+  slp_str section, key, value; /* what was read last; key.p NULL: the section has no key yet */
   uint32_t key_line;
   size_t key_indent;
   uint8_t handed; /* 1: fn was called with the key */

@@ -5,7 +5,7 @@
 #include "codec/json_plain.h"
 #include "codec/utf8.h"
 
-/* The values of slp_json.want: what may come next. */
+/* The values of slp_json.want: which kind of token may come next. */
 enum {
   WANT_VALUE,
   WANT_VALUE_OR_END, /* right after [ */
@@ -313,7 +313,7 @@ int slp_json_next(slp_json *j) {
         if (c != ':') return bad(j, "expected a colon");
         j->want = WANT_VALUE;
         break;
-      default: /* WANT_COMMA_OR_END */
+      default: /* WANT_COMMA_OR_END: inside an object or array, behind a value */
         if (c != ',') return close_level(j);
         j->want = inside_object(j) ? WANT_KEY : WANT_VALUE;
     }

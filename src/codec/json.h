@@ -59,7 +59,8 @@ int slp_json_skip(slp_json *j);
 /* slp_json_string() and slp_json_i64() read the next value, for example after KEY. Null is allowed: then *ret
  * is {NULL,0}, or stays unchanged. A value of another kind is SLP_EBADDATA. */
 int slp_json_string(slp_json *j, slp_str *ret);
-int slp_json_i64(slp_json *j, int64_t *ret); /* 1.0 and 1e3 are integers; SLP_ELIMIT: out of range */
+/* reads an integer; 1.0 and 1e3 count as integers; SLP_ELIMIT: out of range */
+int slp_json_i64(slp_json *j, int64_t *ret);
 
 /* For a caller that parses an element of an array itself instead of asking for its tokens. Returns 1 if the
  * next element is an object, and moves j->at to its {, behind the comma if there is one. */

@@ -8,7 +8,8 @@ enum { IN_AGGREGATE, IN_RECORD, IN_TAG };
 enum { AGGREGATE_KEY = 1, AGGREGATE_HASH = 2, AGGREGATE_RECORD = 3 };
 enum { RECORD_KEY_INDEX = 1, RECORD_HASH_INDEX = 2, RECORD_DATA = 3, RECORD_TAG = 4 };
 enum { TAG_KEY = 1 };
-enum { VARINT = 0, FIXED_64 = 1, BYTES = 2, GROUP = 3, GROUP_END = 4, FIXED_32 = 5 }; /* wire types */
+/* wire types of protobuf, the low three bits of a field's tag */
+enum { VARINT = 0, FIXED_64 = 1, BYTES = 2, GROUP = 3, GROUP_END = 4, FIXED_32 = 5 };
 
 void slp_kpl_message_begin(slp_kpl_message *m, const char *p, size_t at, size_t end) {
   m->p = (const uint8_t *)p;

@@ -303,7 +303,7 @@ static int record_value(slp_page_reader *r, int t) {
         r->rec.key_n = 0;
         r->rec.flags |= SLP_REC_KEYLESS;
         break;
-      default: /* DATA */ r->rec.data_n = 0; r->rec.flags &= (uint8_t)~SLP_REC_RAW;
+      default: /* DATA: the member Data */ r->rec.data_n = 0; r->rec.flags &= (uint8_t)~SLP_REC_RAW;
     }
     return 0;
   }
@@ -337,7 +337,7 @@ static int child_done(slp_page_reader *r) {
   }
   /* A child has one parent (after a split) or two (after a merge). core/ can't represent any other number. */
   if (!r->child.id.n || !r->child.parent.n || r->parents_n > 2) page->children_bad = 1;
-  SLP_CHECK(page->children); /* never NULL: cap is 0 without a table */
+  SLP_CHECK(page->children); /* not NULL: without a table its capacity is 0, so one was allocated above */
   page->children[page->children_n++] = r->child;
   r->place = IN_CHILDREN;
   return 0;
@@ -423,7 +423,7 @@ static int answer_value(slp_page_reader *r, int t) {
       if (t != T_TEXT && t != T_NULL) return bad(r, "NextShardIterator is not text");
       page->next = t == T_TEXT && r->text.n ? r->text : (slp_str){NULL, 0};
       return 0;
-    default: /* BEHIND_MS */
+    default: /* BEHIND_MS: the member MillisBehindLatest */
       page->behind_ms = -1;
       if (t == T_NULL) return 0;
       return t == T_NUMBER ? take_behind(r) : bad(r, "MillisBehindLatest is no number");
@@ -504,7 +504,7 @@ slp_page_reader *slp_page_reader_new(slp_mem *mem) {
   slp_page_reader *r = SLP_NEW(mem, slp_page_reader);
   if (!r) return NULL;
   r->mem = slp_mem_hold(mem);
-  r->result = SLP_EINVAL; /* until slp_page_reader_begin() */
+  r->result = SLP_EINVAL; /* what slp_page_read() returns before slp_page_reader_begin() was called */
   return r;
 }
 

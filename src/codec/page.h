@@ -13,7 +13,7 @@ typedef struct slp_rec {
   uint32_t sub; /* index inside its aggregate; 0 for an ordinary record */
   uint16_t key_n;
   uint8_t seq_n;
-  uint8_t flags; /* SLP_REC_* */
+  uint8_t flags; /* bits SLP_REC_RAW and so on, see below */
   uint64_t word; /* the word of the sequence number by the page's focus (focus.h); 0: no focus */
 } slp_rec;
 _Static_assert(sizeof(slp_rec) == 40, "a table of them must be small");

@@ -16,8 +16,8 @@ typedef struct slp_changes_reader {
   uint8_t change_given; /* 1: the record has a member `dynamodb` */
   uint8_t next_given;
   uint32_t skip_depth;      /* above 0: inside a value that is skipped */
-  uint32_t span_at;         /* where the value of Keys or userIdentity began */
-  uint32_t next_at, next_n; /* the next iterator */
+  uint32_t span_at;         /* offset in the body at which the value of Keys or userIdentity began */
+  uint32_t next_at, next_n; /* offset and length in the body of the next iterator */
   slp_rec rec;              /* the record that is being read */
   slp_rec_change change;
   slp_json json;

@@ -125,8 +125,8 @@ static inline const uint8_t *key(const uint8_t *p, const quick *q) {
   "Data"
 #define KEY_NAME "\x6cPartitionKey"
 
-/* Reads the members of a map. They are tried in the order in which the service writes them, so that one round
- * finds them all. Returns the place behind the map, or NULL. */
+/* Reads the members of a map. They are tried in the order in which the service writes them, so that one pass
+ * of the loop finds them all. Returns the place behind the map, or NULL. */
 static inline const uint8_t *members(const uint8_t *p, unsigned head, const quick *q) {
   unsigned seen = 0, had;
   do {

@@ -85,7 +85,7 @@ static inline char *arrived(char *p, const quick *q) {
     part = n - whole - 1;
     if (!part) return NULL;
   }
-  size_t missing; /* zeros to append to make it milliseconds */
+  size_t missing; /* number of zeros to append so that the digits read count milliseconds */
   if (p[n] == 'E') {
     if (p[n + 1] != '9' || whole != 1 || part > 12) return NULL;
     missing = 12 - part;
@@ -121,8 +121,8 @@ static void put_data_back(const quick *q) {
   if (q->padded[0]) memcpy(q->text + q->groups * 4, q->padded, 4);
 }
 
-/* Returns 1 if a comma follows, behind which another member comes, and moves *p behind the comma. Returns 0
- * if the record must end here. */
+/* Returns 1 if a comma and another member follow, and moves *p behind the comma. Returns 0 if the record must
+ * end here. */
 static inline int another(char **p, const quick *q) {
   if (*p == q->end || **p != ',') return 0;
   ++*p;
@@ -130,7 +130,7 @@ static inline int another(char **p, const quick *q) {
 }
 
 /* Reads the members of an object. They are tried in the order in which the service writes them, so that one
- * round finds them all. Returns the place behind the record, or NULL. */
+ * pass of the loop finds them all. Returns the place behind the record, or NULL. */
 static inline char *members(char *p, quick *q) {
   unsigned seen = 0, had;
   for (;;) {

@@ -173,7 +173,7 @@ int slp_page_add_change(slp_page *page, const slp_rec *rec, const slp_rec_change
     }
     page->changes = changes;
   }
-  SLP_CHECK(page->changes); /* never NULL: cap is 0 without a table */
+  SLP_CHECK(page->changes); /* not NULL: without a table its capacity is 0, so one was allocated above */
   int r = slp_page_add_row(page, rec, ret_why);
   if (!r) page->changes[at] = *change;
   return r;

@@ -16,8 +16,9 @@ const char *slp_local_why(int error) { return error == SLP_ELIMIT ? "too large" 
 
 /* ---- why a file can't be read ---------------------------------------------------------------- */
 typedef struct path_part {
-  char path[PATH_MAX]; /* of a folder; "." for the current one */
-  const char *trouble; /* why the folder can't be passed; NULL: it can */
+  /* path of a folder that the path of a file leads through; "." for the current folder */
+  char path[PATH_MAX];
+  const char *trouble; /* why nothing below the folder can be reached; NULL: it can */
 } path_part;
 
 static const char *trouble_of_folder(const char *path) {
@@ -28,7 +29,8 @@ static const char *trouble_of_folder(const char *path) {
   return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) ? "may not be entered" : NULL;
 }
 
-/* Finds the first folder of the path that can't be passed, or else the last folder. */
+/* Finds the first folder of the path through which nothing can be reached (missing, no folder, no
+ * permission), or else the last folder. */
 static void find_bad_folder(const char *path, path_part *ret) {
   *ret = (path_part){.path = "."};
   for (const char *slash = strchr(path, '/'); slash && !ret->trouble; slash = strchr(slash + 1, '/')) {
@@ -59,7 +61,7 @@ int slp_local_read(const char *path, slp_buf *ret) {
   if (fd < 0) return -errno;
   int r = 0;
   for (;;) {
-    char extra; /* room for one byte when ret is full, to see whether the file has more */
+    char extra; /* room for one byte more when ret is full: if a byte comes, the file is too large */
     size_t room = slp_min_u64(ret->max - ret->n, 65536);
     if (room && (r = slp_buf_reserve(ret, room)) != 0) break;
     ssize_t n = read(fd, room ? ret->p + ret->n : &extra, room ? room : 1);

@@ -195,7 +195,7 @@ static void pump(slp_piped *p) {
   p->more = 0;
   while (!p->dropped && (p->listens || p->exited)) {
     size_t n = p->text.n - p->done;
-    if (!n) break; /* then text.p may be NULL */
+    if (!n) break; /* without bytes, text.p may be NULL, and memchr must not be called */
     char *from = p->text.p + p->done, *end = memchr(from, '\n', n);
     if (!end && !p->out_ended) break;
     if (lines++ == LINES_A_TURN) {

@@ -41,7 +41,8 @@ typedef struct slp_piped_user {
 /* Starts a child. argv ends with NULL; a name without a slash is looked for in PATH. Returns 0, or -errno:
  * the child can't be started. */
 int slp_piped_start(slp_piped **ret, slp_herd *herd, const char *const *argv, const slp_piped_user *user);
-void slp_piped_write(slp_piped *p, slp_buf *b); /* takes the content of b */
+/* writes the bytes of b to the child's standard input, and takes them out of b */
+void slp_piped_write(slp_piped *p, slp_buf *b);
 void slp_piped_close_input(slp_piped *p);
 /* on 1: calls on_out; 0, as in the beginning: keeps lines, and stops reading when enough wait. */
 void slp_piped_listen(slp_piped *p, int on);

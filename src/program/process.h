@@ -43,7 +43,7 @@ int slp_out_write(slp_out *o, slp_buf *b);
 int64_t slp_out_some(slp_out *o, const char *p, size_t n);
 void slp_out_wake(slp_out *o);                  /* on_event is called on a later turn of the loop */
 size_t slp_out_waiting_bytes(const slp_out *o); /* bytes given to slp_out_write and not yet written */
-int slp_out_error(const slp_out *o);            /* 0 or UV_E* */
+int slp_out_error(const slp_out *o);            /* returns 0, or UV_E* once writing has failed */
 /* Checks whether the reader has left, although nothing is being written. If so, on_event is called, and
  * slp_out_error is UV_EPIPE. */
 void slp_out_look(slp_out *o);

@@ -17,7 +17,8 @@ uint64_t slp_program_peak_bytes(void); /* the most memory that the process has h
 int slp_program_write(int fd, slp_str bytes, uint32_t wait_ms);
 /* Makes the process ignore the signal; for SIGPIPE and SIGXFSZ. */
 void slp_program_ignore_signal(int number);
-int slp_program_ignores_signal(int number); /* 1 if so; may be called between fork and exec, too */
+/* returns 1 if the process ignores the signal; may be called between fork and exec, too */
+int slp_program_ignores_signal(int number);
 
 /* If one of the descriptors 0, 1 and 2 is closed, opens it so that its use fails. Otherwise the next file
  * that is opened could become the program's standard output. */

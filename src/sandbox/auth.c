@@ -6,12 +6,13 @@
 
 #include "codec/date.h"
 
-#define SKEW_MS INT64_C(300000) /* how far the client's clock may differ from the service's clock */
+/* how far, in ms, the time of a signature may differ from the service's clock */
+#define SKEW_MS INT64_C(300000)
 
 struct slp_box_auth {
   slp_mem *mem;
   slp_digest *digest;                                  /* keyed with the signing key of `scope` */
-  const char *access_key, *secret_key, *session_token; /* the box's own keys */
+  const char *access_key, *secret_key, *session_token; /* the only credentials that this sandbox accepts */
   char scope[96];
   slp_buf text;
 };

@@ -136,7 +136,7 @@ void slp_box_free(slp_box *box) {
   slp_mem_drop(mem);
 }
 
-uint64_t slp_box_random(slp_box *box) { /* splitmix64 */
+uint64_t slp_box_random(slp_box *box) { /* the next number of the random generator splitmix64 */
   uint64_t v = box->random += UINT64_C(0x9e3779b97f4a7c15);
   v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -246,7 +246,7 @@ static slp_str subject(slp_box_call *c, char room[24]) {
   return (slp_str){NULL, 0};
 }
 
-/* Carries out the first of two deliveries of the same request, and drops its answer. */
+/* For a fault that has a request carried out twice: carries it out the first time, and drops this answer. */
 static int run_unseen(slp_box_call *c, const slp_box_operation *op, const slp_box_request *rq,
                       slp_box_answer *answer) {
   slp_wire wire = c->out.wire;
@@ -407,7 +407,8 @@ void slp_box_handle(slp_box *box, int64_t now_ms, const slp_box_request *receive
   if (c.error) put_error(&c, answer);
   if (c.service == SLP_BOX_CLOUDWATCH) slp_metrics_answer(&c, form, answer);
   if (c.error && c.subscription) {
-    /* the fault script had the request carried out twice, and the second time failed */
+    /* the fault script had the request carried out twice, and the second time failed, so no answer continues
+     * the subscription */
     slp_push_close(c.subscription);
     c.subscription = NULL;
   }

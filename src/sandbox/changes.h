@@ -74,26 +74,30 @@ typedef struct slp_change {
 
 typedef struct slp_change_shard {
   slp_changes *stream;
-  uint32_t index, open_at; /* index in stream->shards; index in stream->open, as long as the shard is open */
+  /* index: in stream->shards; open_at: in stream->open, as long as the shard is open */
+  uint32_t index, open_at;
   /* shardId-<20 digits of ms>-<8 hex digits>. The ids of one stream ascend, also when they are compared as
    * text. */
   char id[40];
-  char parent[40]; /* "": none. A text and no index, because the parent is removed before its children */
+  /* id of the parent; "": none. A text and no index, because the parent is removed before its children */
+  char parent[40];
   uint32_t child[2], child_n;
   /* the shard takes the changes of items whose partition key has a hash in this range */
   slp_u128 hash_start, hash_end;
-  int64_t born_ms, closed_ms;    /* closed_ms: INT64_MAX: the shard is open */
+  int64_t born_ms, closed_ms;    /* closed_ms: when the shard was closed; INT64_MAX: it is open */
   int64_t roll_ms;               /* when the shard will roll over; INT64_MAX: never */
   uint64_t base, salt;           /* its sequence numbers follow from base and salt: see changes_number.c */
   slp_change *recs;              /* owned; recs[head] is the record at the place `first` */
   size_t head, recs_n, recs_cap; /* recs_n includes the free elements before `head` */
-  uint64_t first, next; /* the place of the oldest record that is kept; the place that the next record gets */
+  /* first: place of the oldest record that is kept; next: place that the next record gets */
+  uint64_t first, next;
   slp_box_window reads, asked;
   uint64_t asked_max; /* the most GetRecords calls within one second, including refused calls */
   struct {
     uint16_t id;
     int64_t last_ms;
-  } readers[SLP_CHANGE_READERS]; /* readers that have read within the last second */
+    /* readers that have called within the last second; a reader is known by the random id in its iterator */
+  } readers[SLP_CHANGE_READERS];
 } slp_change_shard;
 
 struct slp_changes {
@@ -114,9 +118,10 @@ struct slp_changes {
   uint32_t shards_n, shards_cap, live; /* live: how many shards are not removed */
   uint32_t *open;                      /* owned; the indices of the open shards, in `shards` */
   uint32_t open_n, open_cap;
-  uint64_t last_name_ms, last_name_tail; /* the two numbers in the id of the newest shard */
-  uint8_t last_name_n;                   /* 1: last_name_ms and last_name_tail are set */
-  slp_box_tree tree;                     /* used to measure the size of keys and images */
+  /* the two numbers in the newest shard's id: the time, and the number behind it */
+  uint64_t last_name_ms, last_name_tail;
+  uint8_t last_name_n; /* 1: last_name_ms and last_name_tail are set */
+  slp_box_tree tree;   /* used to measure the size of keys and images */
 };
 
 typedef struct slp_changes_all {

@@ -90,7 +90,7 @@ static void put_part(slp_box_call *c, const char *name, const char *p, uint32_t 
 static void put_change(slp_box_call *c, const slp_change_shard *sh, uint64_t place, int foreign) {
   const slp_change *r = slp_change_at(sh, place);
   char number[SLP_CHANGE_NUMBER_TEXT], id[33];
-  /* a sequence number that belongs to no shard: it is far beyond the numbers of this shard and its
+  /* for a fault: a sequence number that belongs to no shard, far beyond the numbers of this shard and its
    * relatives */
   slp_change_text(sh, foreign ? place + (UINT64_C(1) << 40) : place, number);
   slp_hex(id, r->id, sizeof r->id);
@@ -184,6 +184,6 @@ int slp_changes_shape_fits(slp_box_call *c, slp_fault_action action) {
     case SLP_FAULT_REPEAT:
     case SLP_FAULT_FOREIGN: return n >= 1;
     case SLP_FAULT_BACKWARDS: return n >= 2;
-    default: return 0; /* such a fault can't change anything in a page of DynamoDB Streams */
+    default: return 0; /* a fault of any other kind can't change anything in a page of DynamoDB Streams */
   }
 }

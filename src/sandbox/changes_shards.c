@@ -4,7 +4,7 @@
 
 #include "sandbox/changes.h"
 
-/* the most rollovers of one shard that are made up for at once after the clock has jumped */
+/* When the clock jumps ahead, a shard is rolled over at most this many times to catch up. */
 #define GENERATIONS_MAX 32
 #define SPLIT_OPEN_MAX 1000 /* with more open shards than this, rollovers no longer split shards */
 #define BASE_RANGE 9000u
@@ -159,8 +159,8 @@ static void fade(slp_box *box, slp_changes *s, slp_change_shard *sh) {
   slp_free(box->mem, sh);
 }
 
-/* Returns when the next thing of a shard expires: its oldest record, or, if it is closed and empty, the
- * shard. */
+/* Returns when something of this shard expires next: its oldest record; or, if it is closed and has no
+ * records, the shard itself. */
 static int64_t fades_ms(const slp_change_shard *sh) {
   if (sh->first < sh->next) return slp_change_at(sh, sh->first)->at_ms + SLP_CHANGE_KEPT_MS + 1;
   return slp_change_open(sh) ? INT64_MAX : sh->closed_ms + SLP_CHANGE_KEPT_MS;

@@ -250,7 +250,7 @@ typedef struct slp_index {
   slp_bucket reads, writes;
 } slp_index;
 
-typedef struct slp_table_tag slp_table_tag; /* ddb_extras.c */
+typedef struct slp_table_tag slp_table_tag; /* a tag of a table, see ddb_extras.c */
 
 #define SLP_DDB_INDEXES 26 /* the most for a table: its own key, 20 global and 5 local indexes */
 struct slp_table {
@@ -290,7 +290,7 @@ typedef struct slp_token { /* a ClientRequestToken that was used within the last
 struct slp_ddb {
   slp_list tables, tokens;
   slp_arena memory; /* for the request that is being answered; cleared afterwards */
-  /* An observer of tables, called with an item before and after a write. was NULL: the item did not exist.
+  /* Called after each change of an item, with the item before and after it. was NULL: the item did not exist.
    * now NULL: the write has deleted it. */
   void (*on_write)(void *arg, const slp_table *t, const slp_av *was, const slp_av *now);
   void *on_write_arg;
@@ -331,7 +331,7 @@ int slp_schema_globals(slp_box_call *c, slp_table *t);
 slp_index *slp_index_find(slp_table *t, slp_str name);
 void slp_index_free(slp_box *box, slp_index *x);
 
-/* ddb_describe.c */
+/* Defined in ddb_describe.c: */
 void slp_table_put(slp_box_call *c, slp_table *t); /* writes a TableDescription as a value */
 int slp_table_op_describe(slp_box_call *c);
 int slp_table_op_list(slp_box_call *c);
@@ -418,7 +418,7 @@ int slp_key_may_read(slp_box_call *c, slp_table *t, const slp_key *key);
 void slp_key_take_read(slp_box_call *c, slp_table *t, const slp_key *key, int64_t halves);
 void slp_keys_free(slp_box *box, slp_table *t);
 
-/* ddb_write.c */
+/* Defined in ddb_write.c: one action, which is a whole request or a part of a transaction. */
 typedef enum { SLP_ACT_PUT, SLP_ACT_UPDATE, SLP_ACT_DELETE, SLP_ACT_CHECK } slp_act_kind;
 typedef struct slp_action {
   slp_act_kind kind;
@@ -452,16 +452,16 @@ int slp_legacy_updates(slp_box_call *c, uint32_t from, slp_up **ret); /* Attribu
 int slp_legacy_filter(slp_box_call *c, uint32_t from, const char *member, slp_x **ret);
 int slp_legacy_attributes(slp_box_call *c, uint32_t from, slp_paths **ret); /* AttributesToGet */
 
-/* ddb_read.c */
+/* Defined in ddb_read.c: */
 /* Reads ProjectionExpression or AttributesToGet of the node. -1: the call has failed. */
 int slp_read_projection(slp_box_call *c, uint32_t node, slp_words *w, slp_paths **ret);
 int slp_read_op_get(slp_box_call *c);
 
-/* ddb_query.c */
+/* Defined in ddb_query.c: */
 int slp_read_op_query(slp_box_call *c);
 int slp_read_op_scan(slp_box_call *c);
 
-/* ddb_batch.c, ddb_transact.c */
+/* Defined in ddb_batch.c and ddb_transact.c: */
 int slp_batch_op_get(slp_box_call *c);
 int slp_batch_op_write(slp_box_call *c);
 int slp_transact_op_get(slp_box_call *c);

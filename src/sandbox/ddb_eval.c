@@ -125,7 +125,8 @@ int slp_x_holds(const slp_x *x, const slp_av *item) {
 }
 
 /* ---- projections --------------------------------------------------------------------------------------- */
-/* Finds the paths that go through this member or element. *ret gets the rest of each of these paths. */
+/* Finds the paths that lead through this member or element of a value. *ret gets what remains of each path
+ * after this step. */
 static int rests(slp_arena *a, const slp_paths *paths, const slp_av *member, uint32_t index,
                  slp_paths **ret) {
   slp_paths **to = ret;

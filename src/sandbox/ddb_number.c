@@ -5,7 +5,7 @@
 #define TOP_MAX 125    /* the largest power of ten that the first digit may have */
 #define TOP_MIN (-130) /* the smallest power of ten that the first digit may have */
 #define LOWEST (TOP_MIN - SLP_N38_DIGITS)
-#define WIDTH (TOP_MAX + 3 - LOWEST) /* digits that suffice for any two numbers and their sum */
+#define WIDTH (TOP_MAX + 3 - LOWEST) /* number of decimal places that any two numbers and their sum need */
 #define EXPONENT_MAX 1000000
 
 static int digit(char c) { return c >= '0' && c <= '9'; }

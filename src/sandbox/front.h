@@ -15,7 +15,7 @@ struct sloop_sandbox_s {
   int64_t clock_offset_ms;
   slp_list waiting; /* list of answers that a fault delays */
   slp_list pushed;  /* list of open subscriptions */
-  slp_event news;   /* sends the events of subscriptions to which something happened */
+  slp_event news;   /* posted when something has happened to a subscription; sends the events that are due */
   char url[64];
   void (*on_stopped)(void *arg);
   void *on_stopped_arg;

@@ -20,7 +20,7 @@
 #define ANSWERS_MAX (32u << 20)
 #define PIECE (256u << 10) /* how many bytes the host is given at once */
 #define FRAME_MAX (32u << 10)
-#define QUEUE_MAX 2000 /* in frames: enough for an answer on each stream, and for 1000 PINGs */
+#define QUEUE_MAX 2000 /* limit in frames: enough for an answer on each stream and for 1000 PINGs */
 #define ACKS_MAX 1000
 #define SETTINGS_MAX 32
 #define CONTINUATIONS_MAX 8

@@ -64,7 +64,7 @@ typedef struct slp_h2_stream {
   uint8_t deferred;
 } slp_h2_stream;
 
-/* h2_stream.c */
+/* Defined in h2_stream.c: */
 extern const slp_serve_ops slp_h2_serve_ops;
 slp_h2_stream *slp_h2_stream_new(slp_h2_conn *c, int32_t id); /* NULL: no memory */
 void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to);
@@ -75,7 +75,7 @@ int slp_h2_stream_head_end(slp_h2_stream *st);
 void slp_h2_stream_whole(slp_h2_stream *st); /* the request is complete */
 void slp_h2_stream_hand_over(slp_h2_stream *st);
 
-/* h2_conn.c */
+/* Defined in h2_conn.c: */
 void slp_h2_conn_kick(slp_h2_conn *c); /* posts the event that sends bytes and hands requests over */
 /* Gives the host the bytes that are to be sent, unless the host is still writing. */
 void slp_h2_conn_send(slp_h2_conn *c);

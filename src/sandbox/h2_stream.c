@@ -8,7 +8,7 @@
 #include "codec/date.h"
 #include "host/http_request.h"
 
-/* so many bytes of each request do not count towards the limit of all requests (slp_listener) */
+/* this many bytes of each request do not count towards the limit of all requests (slp_listener) */
 #define FREE_BYTES (64u << 10)
 #define ANSWER_HEADERS_MAX 16
 
@@ -160,7 +160,7 @@ int slp_h2_stream_data(slp_h2_stream *st, slp_str bytes) {
   slp_raw *raw = st->c->raw;
   size_t n = st->body.n + bytes.n, was = large(&st->body);
   if (n > st->body.max) return refuse(st, "413");
-  /* 2 * n: the buffer grows by doubling. */
+  /* 2 * n, because the buffer doubles when it grows */
   if (n > FREE_BYTES && n > st->body.cap && !slp_raw_has_room(raw, 2 * n)) return refuse(st, "503");
   int r = slp_buf_add_str(&st->body, bytes);
   raw->held += large(&st->body) - was;

@@ -12,7 +12,7 @@
 #define SLP_BOX_PAGE_RECORDS 10000u
 #define SLP_BOX_PAGE_BYTES (10u * 1024 * 1024)
 #define SLP_BOX_RECORD_BYTES (10u * 1024 * 1024)
-#define SLP_BOX_SHARDS_MAX 20000u /* of one stream, including closed shards */
+#define SLP_BOX_SHARDS_MAX 20000u /* the most shards of one stream, closed ones included */
 #define SLP_BOX_HOUR_MS INT64_C(3600000)
 
 typedef unsigned __int128 slp_u128; /* a hash key: an MD5 as a number */
@@ -21,7 +21,7 @@ typedef struct slp_stream slp_stream;
 /* ---- seq.c: sequence numbers in the service's 56-digit layout, hash keys as text ---------------------- */
 typedef struct slp_box_seq {
   uint64_t create_s; /* when the shard was created, in Unix seconds */
-  uint32_t shard;    /* the shard's index */
+  uint32_t shard;    /* index of the shard in its stream */
   uint64_t counter;  /* 0: the start of the shard; 1: the first record */
   uint64_t arrive_s; /* when the record arrived, in Unix seconds */
 } slp_box_seq;
@@ -36,9 +36,11 @@ void slp_box_seq_chunks_next(uint64_t chunk[3]); /* adds 1 to the counter */
 size_t slp_box_chunks_text(const uint64_t chunk[3], char out[SLP_BOX_SEQ_TEXT]);
 /* writes the decimal text with a NUL, and returns its length without it */
 size_t slp_box_seq_text(const slp_box_seq *s, char out[SLP_BOX_SEQ_TEXT]);
-int slp_box_seq_parse(slp_str text, slp_box_seq *ret); /* SLP_EBADDATA: the text does not have this layout */
-void slp_box_hash_text(slp_u128 hash, char out[40]);   /* writes decimal digits and a NUL */
-int slp_box_hash_parse(slp_str text, slp_u128 *ret);   /* errors: SLP_EBADDATA, SLP_ELIMIT */
+/* returns SLP_EBADDATA if the text is no sequence number */
+int slp_box_seq_parse(slp_str text, slp_box_seq *ret);
+void slp_box_hash_text(slp_u128 hash, char out[40]); /* writes decimal digits and a NUL */
+/* reads decimal digits; returns 0, SLP_EBADDATA or SLP_ELIMIT */
+int slp_box_hash_parse(slp_str text, slp_u128 *ret);
 
 /* ---- streams and shards ---------------------------------------------------------------------- */
 typedef struct slp_box_record {
@@ -48,7 +50,7 @@ typedef struct slp_box_record {
   uint8_t keyless; /* 1: the record has no key */
 } slp_box_record;
 
-/* How much of a limit for each second is used. */
+/* How much of a limit that holds for each second is used up. */
 typedef struct slp_box_window {
   int64_t from_ms, until_ms;
   uint64_t calls, bytes;
@@ -160,7 +162,8 @@ typedef enum {
   SLP_FAULT_NO_INITIAL,
   SLP_FAULT_UNKNOWN_EVENT
 } slp_fault_action;
-/* In lines of the script, stands in the operation's place for the events of subscriptions. */
+/* This word, in the place of an operation in a line of the fault script, means the events of
+ * subscriptions. */
 #define SLP_BOX_EVENT "SubscribeToShardEvent"
 
 typedef struct slp_fault {
@@ -206,7 +209,8 @@ struct slp_box {
   /* calls of each operation; the last element is for unknown operations */
   slp_box_use use[SLP_BOX_OPERATIONS + 1];
   slp_list subs; /* all open subscriptions, by slp_box_sub.link */
-  slp_list news; /* subscriptions that slp_push_next_news must return, because something happened to them */
+  /* subscriptions to which something has happened since slp_push_next_news last returned them */
+  slp_list news;
   slp_box_window registers; /* limits the RegisterStreamConsumer calls of the account */
 };
 
@@ -219,17 +223,18 @@ typedef struct slp_box_call {
   const char *operation; /* such as "GetRecords" */
   slp_box_tree *in;
   slp_box_out out;
-  slp_fault *fault;       /* the script line that applies to this call; NULL: none */
-  slp_fault_action shape; /* the action of the script line, if it changes the page of GetRecords */
-  uint8_t fault_used;     /* 1: the action in `shape` was applied */
-  const char *error;      /* NULL: no error */
+  slp_fault *fault; /* the script line that applies to this call; NULL: none */
+  /* the action of c->fault if it changes the page of GetRecords, otherwise SLP_FAULT_NONE */
+  slp_fault_action shape;
+  uint8_t fault_used; /* 1: the action in `shape` was applied */
+  const char *error;  /* NULL: no error */
   int error_status;
   char error_message[1024];
   slp_box_sub *subscription; /* the subscription that the call has opened; NULL: none */
   slp_str error_more;        /* further members of the error as JSON, such as "Item":{...}; .p NULL: none */
 } slp_box_call;
 
-/* box.c */
+/* Defined in box.c: */
 uint64_t slp_box_random(slp_box *box);
 /* Sets the call's error. Always returns -1. */
 int slp_box_fail(slp_box_call *c, const char *code, const char *fmt, ...) SLP_PRINTF(3, 4);
@@ -262,7 +267,7 @@ const char *slp_box_operation_label(uint32_t number); /* NULL: there is no opera
  * or ValidationException, in the service's words. */
 int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
 
-/* stream_life.c */
+/* Defined in stream_life.c: */
 int slp_box_name_valid(slp_str name);
 /* NULL: there is no such stream */
 slp_stream *slp_box_find(slp_box *box, slp_str name);
@@ -316,7 +321,7 @@ int slp_box_op_resize(slp_box_call *c);
 int slp_box_op_retention_up(slp_box_call *c);
 int slp_box_op_retention_down(slp_box_call *c);
 
-/* describe.c */
+/* Defined in describe.c: */
 void slp_box_put_arn(slp_box_call *c, const slp_stream *s); /* writes the stream's ARN as a value */
 void slp_box_put_hash_range(slp_box_call *c, const slp_box_shard *sh);
 int slp_box_op_describe(slp_box_call *c);
@@ -326,7 +331,7 @@ int slp_box_op_limits(slp_box_call *c);
 int slp_box_op_account(slp_box_call *c);
 int slp_box_op_shards(slp_box_call *c);
 
-/* records.c */
+/* Defined in records.c: */
 void slp_box_records_free(slp_box *box, slp_box_shard *sh);
 /* Removes expired records, and closed shards that have no records left. */
 void slp_box_sweep(slp_box *box, slp_stream *s, int64_t now_ms);
@@ -362,7 +367,7 @@ uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms);
  * none. */
 uint64_t slp_box_first_at(const slp_box_shard *sh, int64_t now_ms, int64_t at_ms);
 
-/* synthetic.c */
+/* Defined in synthetic.c: */
 /* returns how many records have arrived */
 uint64_t slp_synthetic_there(const slp_box_shard *sh, int64_t now_ms);
 int64_t slp_synthetic_arrived_ms(const slp_box_shard *sh, uint64_t counter);
@@ -402,7 +407,7 @@ int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str s
 /* NULL: the stream was deleted */
 slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 
-/* registered.c */
+/* Defined in registered.c: */
 void slp_consumers_free(slp_box *box, slp_stream *s);
 uint32_t slp_consumers_count(slp_box *box, slp_stream *s, int64_t now_ms);
 slp_box_status slp_consumer_status(const slp_box_consumer *k, int64_t now_ms);
@@ -413,7 +418,7 @@ int slp_consumers_op_describe(slp_box_call *c);
 int slp_consumers_op_list(slp_box_call *c);
 int slp_consumers_op_deregister(slp_box_call *c);
 
-/* subscriptions.c; further functions are in sandbox.h */
+/* Defined in subscriptions.c; further functions of that file are in sandbox.h. */
 int slp_push_op_subscribe(slp_box_call *c);
 /* called when a record has arrived, or when the shard was closed */
 void slp_push_news(slp_box *box, const slp_box_shard *sh);
@@ -421,7 +426,7 @@ slp_box_sub *slp_push_of(slp_list *link); /* returns the subscription of a link 
 void slp_push_end_consumer(slp_box *box, slp_box_consumer *k);
 void slp_push_forget_consumer(slp_box *box, slp_box_consumer *k);
 
-/* get_records.c */
+/* Defined in get_records.c: */
 int slp_box_put_records(slp_box_call *c, slp_box_shard *sh, uint64_t from, uint64_t n,
                         slp_fault_action shape);
 void slp_box_put_children(slp_box_call *c, const slp_box_shard *sh);
@@ -436,7 +441,7 @@ int slp_box_op_get(slp_box_call *c);
 /* Returns 1 if the action would change the page that this GetRecords call is about to get. */
 int slp_box_shape_fits(slp_box_call *c, slp_fault_action action);
 
-/* faults.c */
+/* Defined in faults.c: */
 void slp_box_faults_clear(slp_box *box);
 /* Sets c->fault and c->shape from the first line of the script that applies to this call. NULL: no line does.
  * shard.p may be NULL. */
@@ -451,7 +456,7 @@ int slp_box_fault_twice(const slp_box_call *c);
 /* Carries out a fault that changes the finished answer, and counts the use of its line. */
 void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer);
 
-/* auth.c */
+/* Defined in auth.c: */
 slp_box_auth *slp_box_auth_new(slp_mem *mem, const sloop_sandbox_opts_t *o); /* NULL: no memory */
 void slp_box_auth_free(slp_box_auth *a);
 /* Checks the signature of a request. Returns 0, or -1 if the call has failed. */

@@ -5,13 +5,14 @@
 
 #include <stdio.h>
 
-#define CONSUMERS_MAX 20u /* of one stream */
-#define CREATING_MAX 5u   /* of one stream, in the state CREATING at the same time */
+#define CONSUMERS_MAX 20u /* the most registered consumers of one stream */
+#define CREATING_MAX 5u   /* the most consumers of one stream that may be in the state CREATING at a time */
 #define LIST_PAGE 100
-#define REGISTERS_PER_SECOND 5u   /* for the whole account */
-#define DESCRIBES_PER_SECOND 20u  /* for one stream */
-#define LISTS_PER_SECOND 5u       /* for one stream */
-#define DEREGISTERS_PER_SECOND 5u /* for one stream */
+/* the most calls of RegisterStreamConsumer a second, for the whole account */
+#define REGISTERS_PER_SECOND 5u
+#define DESCRIBES_PER_SECOND 20u  /* the most calls of DescribeStreamConsumer a second, for one stream */
+#define LISTS_PER_SECOND 5u       /* the most calls of ListStreamConsumers a second, for one stream */
+#define DEREGISTERS_PER_SECOND 5u /* the most calls of DeregisterStreamConsumer a second, for one stream */
 
 /* ---- the list of consumers ---------------------------------------------------------------------------- */
 static void consumer_free(slp_box *box, slp_box_consumer *k) {

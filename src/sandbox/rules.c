@@ -104,7 +104,8 @@ static const slp_box_rule get_rules[] = {TEXT("ShardIterator", 1, P_NONE, 512),
                                          INT("Limit", 0, 1, INT32_MAX),
                                          {"StreamARN", R_TEXT, 0, P_ARN, 1, 2048, NULL, NULL, 0},
                                          BOOL("DryRun")};
-/* Whether a record needs a key depends on the stream, and is checked in records.c. */
+/* Here a record may be without a key: whether it needs one depends on the stream, and is checked in
+ * records.c. */
 static const slp_box_rule put_rules[] = {STREAM,
                                          BLOB("Data", 1, SLP_BOX_RECORD_BYTES),
                                          TEXT("PartitionKey", 0, P_NONE, 256),
@@ -208,7 +209,8 @@ static const slp_box_rule change_filter_rules[] = {ENUM("Type", 0, change_filter
 static const slp_box_rule change_describe_rules[] = {CHANGE_STREAM, INT("Limit", 0, 1, 100),
                                                      CHANGE_SHARD("ExclusiveStartShardId", 0),
                                                      MAP("ShardFilter", change_filter_rules)};
-/* AT_TIMESTAMP: botocore 1.44.8, service model dynamodbstreams 2012-08-10. */
+/* AT_TIMESTAMP is in the service model dynamodbstreams 2012-08-10 of botocore 1.44.8; older models do not
+ * have it. */
 static const char *const change_positions[] = {"TRIM_HORIZON",          "LATEST",       "AT_SEQUENCE_NUMBER",
                                                "AFTER_SEQUENCE_NUMBER", "AT_TIMESTAMP", NULL};
 static const slp_box_rule change_iterator_rules[] = {
@@ -276,7 +278,7 @@ static const slp_box_operation operations[] = {
     OF_TABLES("ListTagsOfResource", slp_table_op_list_tags, tags_rules),
     OF_TABLES("UpdateContinuousBackups", slp_table_op_backups, backups_rules),
     OF_TABLES("DescribeContinuousBackups", slp_table_op_describe_backups, table_rules),
-    /* has no rules here: slp_metrics_op_put checks the input */
+    /* no rules for members: slp_metrics_op_put checks the input itself */
     OF_METRICS("PutMetricData", slp_metrics_op_put),
     OF_CHANGES("GetRecords", slp_changes_op_get, change_get_rules),
     OF_CHANGES("GetShardIterator", slp_changes_op_iterator, change_iterator_rules),

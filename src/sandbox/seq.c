@@ -11,7 +11,8 @@
 
 #include "base/num.h"
 
-#define BASE UINT64_C(10000000000000000000) /* 10^19 */
+/* 10^19: numbers are computed in digits of this base, the largest power of ten in 64 bits */
+#define BASE UINT64_C(10000000000000000000)
 #define BASE_DIGITS 19
 #define SECONDS_MASK ((UINT64_C(1) << 36) - 1)
 

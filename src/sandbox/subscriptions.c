@@ -29,9 +29,11 @@ typedef struct seat { /* a consumer at one shard: when it last subscribed, and i
 
 struct slp_box_sub {
   slp_box *box;
-  slp_list link;      /* in box->subs */
-  slp_list news_link; /* in box->news, if something has happened to the subscription */
-  seat *seat;         /* NULL: a newer subscription has taken over, or the consumer is gone */
+  slp_list link; /* in box->subs */
+  /* linked in box->news while something has happened to the subscription that slp_push_next_news has not
+   * reported */
+  slp_list news_link;
+  seat *seat; /* NULL: a newer subscription has taken over, or the consumer is gone */
   uint64_t stream_uid;
   uint32_t shard;
   push_state state;
@@ -57,7 +59,7 @@ static void put_header(slp_buf *b, const char *name, const char *value) {
   size_t n = strlen(value);
   slp_buf_add_char(b, (char)strlen(name));
   slp_buf_add_z(b, name);
-  slp_buf_add_char(b, 7); /* type 7: a string */
+  slp_buf_add_char(b, 7); /* header type 7 of an event stream: a string */
   slp_buf_add_char(b, (char)(n >> 8));
   slp_buf_add_char(b, (char)n);
   slp_buf_add_z(b, value);
