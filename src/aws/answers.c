@@ -159,7 +159,8 @@ static int read_list(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max
     if (e) return e;
     q = slp_read_key(j);
     if (q < 0) return q;
-    if (q == 0 && r->inside && r->shape->inside) { /* continue in the outer object */
+    /* the object `inside` has ended: continue with the members of the object around it */
+    if (q == 0 && r->inside && r->shape->inside) {
       r->inside = 0;
       q = 1;
     } else if (q > 0 && (e = read_list_member(r, op)) != 0) {

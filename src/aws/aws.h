@@ -29,7 +29,8 @@ typedef enum { SLP_WIRE_AUTO, SLP_WIRE_CBOR, SLP_WIRE_JSON } slp_wire;
 /* Returns the value of an environment variable, or NULL. The simulator and the tests pass a function of their
  * own. The code of aws/ never caches a result. */
 typedef const char *(*slp_getenv_fn)(void *ctx, const char *name);
-const char *slp_process_getenv(void *ctx, const char *name); /* reads the environment of the process */
+/* reads the environment of this process; ctx is not used */
+const char *slp_process_getenv(void *ctx, const char *name);
 
 /* An expiry time for keys that do not expire. It is later than any time that a service sends, and far enough
  * from INT64_MAX that arithmetic with it can't overflow. */
@@ -66,7 +67,7 @@ typedef struct slp_aws_options {
   void *creds_ctx;
   slp_aws_waits_fn waits; /* NULL: the user is not told what a call waits for */
   void *waits_ctx;
-  slp_getenv_fn getenv_fn; /* NULL: slp_process_getenv */
+  slp_getenv_fn getenv_fn; /* where environment variables are read; NULL: slp_process_getenv */
   void *getenv_ctx;
   slp_wire wire;
   const char *user_agent;
@@ -94,10 +95,10 @@ const slp_aws_stats *slp_aws_stats_of(const slp_aws *aws);
 
 /* Creates the functions that send ops to Kinesis. They hold a reference on aws. Returns 0 or SLP_ENOMEM. */
 int slp_kinesis_new(slp_ops **ret, slp_aws *aws);
-void slp_kinesis_free(slp_ops *ops); /* no op may be in flight */
+void slp_kinesis_free(slp_ops *ops); /* frees the functions; no op may be in flight */
 /* Creates the functions that send ops to DynamoDB Streams. They hold a reference on aws. A listing needs the
  * stream's ARN. Returns 0 or SLP_ENOMEM. */
 int slp_streams_new(slp_ops **ret, slp_aws *aws);
-void slp_streams_free(slp_ops *ops); /* no op may be in flight */
+void slp_streams_free(slp_ops *ops); /* frees the functions; no op may be in flight */
 
 #endif

@@ -22,8 +22,8 @@ typedef enum {
   SLP_CALL_SETTLING,
   SLP_CALL_WAITING_SETUP, /* waits for profile files */
   SLP_CALL_WAITING_KEYS,  /* waits for credentials */
-  SLP_CALL_SENT,          /* waits for the transport */
-  SLP_CALL_READING,       /* waits for the owner */
+  SLP_CALL_SENT,          /* the request is sent; waits for the answer */
+  SLP_CALL_READING,       /* the answer has come; waits until the owner has read it */
   SLP_CALL_PAUSING,       /* waits for a timer: a back-off, or the account's quota */
   SLP_CALL_ENDING         /* waits for the turn in which on_done is called */
 } slp_call_state;
@@ -101,7 +101,7 @@ typedef struct slp_call {
   uint8_t late_tried;  /* how many refusals of the request's time were read too late to correct the clock */
 } slp_call;
 
-void slp_call_init(slp_call *c, slp_aws *aws); /* zeroes c */
+void slp_call_init(slp_call *c, slp_aws *aws); /* makes c an idle call without a request */
 /* Sends the call. on_done runs in a later turn, also if the call can't be sent. */
 void slp_call_send(slp_call *c);
 /* Fails a call that is not sent. on_done runs in a later turn. */

@@ -36,8 +36,10 @@ typedef struct row {
  * A name has the same meaning with and without "Exception" at its end, so only one spelling is listed. */
 static const row rows[] = {
     {"ProvisionedThroughputExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},
-    {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},          /* too many calls that list or describe */
-    {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},          /* not in the SDKs' lists */
+    /* the answer to too many control calls, such as DescribeStream */
+    {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},
+    /* the SDKs do not list this name as a throttle */
+    {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},
     {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},             /* source: SDK retry rules */
     {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},              /* source: SDK retry rules */
     {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},       /* source: SDK retry rules */
@@ -98,7 +100,8 @@ static const row rows[] = {
     {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},        /* source: AWS SDK for Java */
     {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},        /* source: Common Errors */
     {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE}, /* source: Common Errors */
-    {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},  /* handled in store/dynamo.c */
+    /* store/dynamo.c takes this error for the outcome of a conditional write */
+    {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},
     {"ItemCollectionSizeLimitExceeded", SLP_REFUSED, SLP_REMEDY_NONE},
     {"DryRunOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* the answer to DryRun, which rights.c sends */
     {"EntityNotFound", SLP_REFUSED, SLP_REMEDY_NONE},  /* an error of Glue */
@@ -369,7 +372,7 @@ void slp_classify(slp_bad_answer *answer, slp_fail *f, slp_remedy *ret_remedy) {
   named found = {{NULL, 0}, {NULL, 0}, 0};
   slp_hiding h;
   slp_hiding_begin(&h, &answer->secrets);
-  excerpt(&h, answer->body, quoted); /* before read_body, which changes the body */
+  excerpt(&h, answer->body, quoted); /* must come before read_body, which changes the body */
   read_body(answer->body, &found);
   slp_str code = name_of(&h, found.code), text = text_of(&h, found.message);
   if (!code.n) code = name_of(&h, slp_str_of(answer->error_type));

@@ -29,7 +29,7 @@ typedef struct slp_endpoint_wish {
   const char *arn;
   slp_getenv_fn getenv_fn;
   void *getenv_ctx;
-  const slp_profile *profile; /* NULL: the profile was not read */
+  const slp_profile *profile; /* the loaded profile; NULL: the profile was not read */
   /* the region of this machine, used if no other source gives a region; NULL: not known */
   const char *region_of_machine;
 } slp_endpoint_wish;

@@ -37,7 +37,7 @@ typedef struct slp_fetch {
   uint8_t busy;
 } slp_fetch;
 
-void slp_fetch_init(slp_fetch *f, slp_host *h); /* zeroes f */
+void slp_fetch_init(slp_fetch *f, slp_host *h); /* makes f idle, without a request and an answer */
 void slp_fetch_send(slp_fetch *f);
 /* stops, wipes the answer and forgets the secrets; may be called when idle */
 void slp_fetch_cancel(slp_fetch *f);

@@ -19,7 +19,7 @@
 #define SLP_SECRET_IN_WORDS_MIN 12
 
 typedef struct slp_secrets {
-  slp_str of[SLP_SECRETS_MAX]; /* borrowed; {NULL, 0}: unused */
+  slp_str of[SLP_SECRETS_MAX]; /* borrowed secrets; {NULL, 0}: an unused element */
 } slp_secrets;
 
 typedef struct slp_hiding {

@@ -15,7 +15,7 @@ typedef enum {
   SLP_IMDS_FINE,     /* fetch.answer has the document */
   SLP_IMDS_DISABLED, /* AWS_EC2_METADATA_DISABLED is set */
   SLP_IMDS_SILENT,   /* no answer, so this is not an EC2 machine; `why` says which address was tried */
-  SLP_IMDS_STARVED,  /* no memory */
+  SLP_IMDS_STARVED,  /* there was no memory */
   /* the service answers without the document, or the user set an address that does not answer; see `why` */
   SLP_IMDS_BROKEN
 } slp_imds_result;
@@ -30,7 +30,7 @@ typedef struct slp_imds {
 
   slp_fetch fetch;
   char why[300];
-  /* Private members. */
+  /* private members from here on */
   char base[256]; /* the service's URL, which ends in a slash */
   char url[600];
   char path[256];

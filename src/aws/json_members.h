@@ -17,7 +17,7 @@ int slp_read_enter(slp_json *j, int opening);
  * error. */
 int slp_read_key(slp_json *j);
 int slp_read_finish(slp_json *j);                   /* fails if anything follows in the text */
-int slp_read_bad(slp_json *j, const char *why);     /* stores why; returns SLP_EBADDATA */
+int slp_read_bad(slp_json *j, const char *why);     /* sets j->why to `why` and returns SLP_EBADDATA */
 int slp_read_z(slp_json *j, char *to, size_t size); /* reads a text, which must fit into `to` */
 int slp_read_time(slp_json *j, int64_t *ret_ms);    /* *ret_ms: -1 if the time makes no sense */
 int slp_read_u32(slp_json *j, uint32_t *ret);       /* a number beyond uint32_t is clamped */

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define REQUEST_MAX (17u * 1024 * 1024) /* DynamoDB accepts at most 16 MB */
+#define REQUEST_MAX (17u * 1024 * 1024) /* the most bytes of a request; DynamoDB accepts at most 16 MB */
 
 static slp_json_op *op_of(slp_call *c) { return SLP_OWNER(c, slp_json_op, call); }
 

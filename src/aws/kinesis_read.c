@@ -199,7 +199,8 @@ int slp_kinesis_read_consumer(slp_str body, slp_op_consumer *op, const char **re
   op->rows_n = 0;
   op->ret_next[0] = 0;
   *ret_why = "";
-  if (op->what == SLP_CONSUMER_DEREGISTER) return 0; /* the answer to DEREGISTER is empty */
+  /* the service answers a deregistration with an empty body */
+  if (op->what == SLP_CONSUMER_DEREGISTER) return 0;
   slp_json_begin(&j, (char *)(uintptr_t)body.p, body.n);
   int r = slp_read_enter(&j, SLP_JSON_OBJECT);
   while (r > 0 && (r = slp_read_key(&j)) > 0) {

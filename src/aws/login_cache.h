@@ -7,7 +7,7 @@
 
 typedef struct slp_login { /* parts of the text that was read */
   slp_str key_id, secret, token, account;
-  slp_str client, refresh, dpop_key; /* needed to renew the session */
+  slp_str client, refresh, dpop_key; /* the members that are needed to renew the session */
   /* the region in which the session is renewed; absent if an older tool wrote the file */
   slp_str region;
   int64_t expires_ms;

@@ -14,7 +14,7 @@ struct slp_login_file {
   slp_work_line line;
   slp_mem *mem;
   slp_host *h;
-  slp_own_file *own; /* NULL: the file is not locked */
+  slp_own_file *own; /* the locked file; NULL: the file is not locked */
   slp_buf path, bytes;
   piece what;
   int error;

@@ -54,7 +54,7 @@ typedef struct slp_op_list_shards { /* ListShards, one page; for DynamoDB Stream
   /* out: the text to which the shards point; initialised and freed by slp_op_list_init and
    * slp_op_list_free */
   slp_buf body;
-  slp_shard_desc *shards; /* out; owned by the op */
+  slp_shard_desc *shards; /* out: the shards of the page; owned by the op */
   size_t shards_n;
   slp_str ret_next; /* out: the token of the next page, a part of body; {NULL,0}: this was the last page */
   /* out: 1: the answer had other shards than the children, so the service ignores children_of */
@@ -63,8 +63,9 @@ typedef struct slp_op_list_shards { /* ListShards, one page; for DynamoDB Stream
   uint8_t stream_ended;
 } slp_op_list_shards;
 
-void slp_op_list_init(slp_op_list_shards *op, slp_mem *mem); /* zeroes op */
-void slp_op_list_free(slp_op_list_shards *op);               /* frees body and shards; not while in flight */
+/* sets all members of op to 0 and initialises op->body */
+void slp_op_list_init(slp_op_list_shards *op, slp_mem *mem);
+void slp_op_list_free(slp_op_list_shards *op); /* frees body and shards; not while in flight */
 
 typedef enum {
   SLP_ITER_OLDEST = 1, /* the iterator type TRIM_HORIZON */
@@ -164,7 +165,8 @@ struct slp_ops {
    * The page is in use until that event arrives, or until the op is over. */
   void (*next_event)(slp_ops *o, slp_op_subscribe *op, slp_page *page);
   void (*resume_events)(slp_ops *o, slp_op_subscribe *op);
-  void (*unsubscribe)(slp_ops *o, slp_op_subscribe *op); /* like cancel, for a subscription */
+  /* cancels a subscription, as `cancel` does other ops */
+  void (*unsubscribe)(slp_ops *o, slp_op_subscribe *op);
 };
 
 #endif

@@ -24,7 +24,7 @@ typedef enum {
   SLP_KEYS_FAILED /* no answer, too many requests, or status 5xx: the failure may pass by itself */
 } slp_keys_outcome;
 
-#define SLP_KEYS_WHY 320 /* the length of a failure's message */
+#define SLP_KEYS_WHY 320 /* room for the message of a failure */
 typedef struct slp_keys_answer {
   slp_keys_outcome outcome;
   const slp_aws_keys *keys; /* FOUND: valid during the call only */
@@ -45,7 +45,7 @@ typedef struct slp_provider {
   /* The secrets that the provider sent and that no message may contain; slp_fetch.secrets if it fetches.
    * NULL: it sends no secrets, or its calls hide them. */
   const slp_secrets *secrets;
-  /* Set by whoever asks the provider. */
+  /* Called with the answer. Set by whoever asks the provider, before `begin`. */
   void (*answered)(struct slp_provider *p, const slp_keys_answer *answer);
   void *owner;
 } slp_provider;

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define TOKEN_MAX 20000u /* STS API reference, WebIdentityToken */
+#define TOKEN_MAX 20000u /* the most bytes of a token: STS API reference, WebIdentityToken */
 /* Enough for reading the file and three tries of the call. */
 #define MS_MAX 120000u
 

@@ -20,9 +20,9 @@ typedef struct slp_asking { /* an op in flight */
   slp_service *service;
   slp_op_kind kind;
   slp_op *op;
-  slp_list link;           /* an idle object: in service->idle */
-  slp_event slice;         /* continues to read the answer */
-  slp_buf request, answer; /* answer: used for small answers only */
+  slp_list link;           /* in service->idle while the object is not in use */
+  slp_event slice;         /* runs in a later turn to read the next slice of the answer */
+  slp_buf request, answer; /* the texts of request and answer; `answer` is not used for pages of records */
   slp_form form;           /* op RECORDS: the form (CBOR or JSON) in which the page was requested */
   /* for the functions of slp_service_kind, which give it its meaning; 0 when the op begins */
   uint8_t step;
@@ -57,7 +57,8 @@ struct slp_service { /* must be the first member of the service's own struct */
   slp_aws *aws; /* the service holds a reference */
   slp_list idle;
   size_t idle_n, live_n;
-  slp_page_reader *readers[SLP_SERVICE_READERS_MAX]; /* owned; idle readers */
+  /* owned; readers that are not in use, kept for the next call */
+  slp_page_reader *readers[SLP_SERVICE_READERS_MAX];
   size_t readers_n;
   slp_op *unsent; /* ops that could not be sent, linked by op->call; they fail in later turns */
   slp_event unsent_ev;

@@ -7,8 +7,8 @@
 #include "codec/digest.h"
 
 #define CANONICAL_MAX (256u * 1024)
-#define DATE_BASIC_N 16 /* YYYYMMDDTHHMMSSZ */
-#define DATE_N 8        /* YYYYMMDD */
+#define DATE_BASIC_N 16 /* length of a time in the form YYYYMMDDTHHMMSSZ */
+#define DATE_N 8        /* length of a date in the form YYYYMMDD */
 
 /* The form: what requests of the same kind have in common. Most requests differ from the one before only in
  * time, token and body, so the text around these three is kept from one request to the next. */

@@ -9,8 +9,9 @@ typedef struct slp_sts {
   /* The caller sets these members. The memory to which they point is borrowed until the request is over.
    * session NULL: a name is generated. external_id NULL: none is sent. */
   const char *role_arn, *session, *external_id;
-  const char *duration_s;            /* NULL: the default of STS */
-  const char *mfa_serial, *mfa_code; /* NULL: no MFA device */
+  /* lifetime of the new keys in seconds, as text; NULL: the default of STS */
+  const char *duration_s;
+  const char *mfa_serial, *mfa_code; /* id of the MFA device and its code; NULL: the role needs none */
   /* the token of another identity provider; if it is given, the request is AssumeRoleWithWebIdentity, which
    * is not signed */
   slp_str web_token;

@@ -36,7 +36,7 @@ typedef struct subscription {
   slp_op_subscribe *op;
   sub_state state;
   uint8_t left;   /* 1: the call is over, with its outcome in `fail`; complete events may still be waiting */
-  uint8_t handed; /* 1: an event was handed out */
+  uint8_t handed; /* 1: at least one event was handed out */
   uint8_t paused; /* 1: no bytes have been read from the connection since paused_us */
   uint64_t paused_us;
   /* held_us, held_until_us: beginning and end of the last pause that was longer than LONG_PAUSE_US; 0: there
@@ -255,7 +255,9 @@ static void step(subscription *u) {
       slp_fail_set(&u->fail, SLP_TRANSIENT, SLOOP_EPROTO, "the subscription ended within an event");
     over(u);
   } else if (u->page) {
-    go_on(u); /* the pause was made because a complete message was waiting, and that is handled now */
+    /* A page has come. Reading was paused because a complete message was waiting for one; it is handled
+     * now. */
+    go_on(u);
   }
 }
 

@@ -14,7 +14,7 @@ typedef struct slp_buf {
   char *p;    /* owned; NULL until the first reserve or add. One byte more than cap is allocated, for a NUL */
   size_t n;   /* bytes in use */
   size_t cap; /* bytes allocated, without the one for a NUL */
-  uint32_t max; /* n never exceeds max */
+  uint32_t max; /* limit of n; an append beyond it fails with SLP_ELIMIT */
   int failed;   /* the first error since the last init, cut or free; 0: every add succeeded */
 } slp_buf;
 

@@ -22,7 +22,7 @@ size_t slp_safe_length(const char *p, size_t n);
  * have been cut off before its @: then everything behind :// is replaced, if a ':' is followed by something
  * that is no port. Returns the new length, at most n. */
 size_t slp_hide_passwords(char *p, size_t n);
-int slp_has_password(const char *text); /* 1: slp_hide_passwords would hide something */
+int slp_has_password(const char *text); /* returns 1 if slp_hide_passwords() would hide something */
 /* Replaces each unsafe character by '?', in place, and hides passwords of URLs. Returns the new length, at
  * most n. */
 size_t slp_clean(char *p, size_t n);

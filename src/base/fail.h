@@ -23,7 +23,7 @@ typedef enum slp_class {
 
 typedef struct slp_fail {
   slp_class class;
-  int code;                /* 0, SLOOP_E* or UV_E* (-errno) */
+  int code;                /* 0: no error; otherwise SLOOP_E* or UV_E* (-errno) */
   int http_status;         /* status of the answer; 0: no answer came */
   uint64_t retry_after_us; /* the wait that the service asked for; 0: it asked for none */
   char aws_code[80];       /* the service's name of the error ("ExpiredIteratorException"), or "" */

@@ -28,14 +28,15 @@ slp_mem *slp_mem_hold(slp_mem *mem);
 void slp_mem_drop(slp_mem *mem); /* NULL is fine */
 
 void *slp_alloc(slp_mem *mem, size_t n);  /* n bytes, not zeroed; NULL: no memory. n 0 counts as 1 */
-void *slp_zalloc(slp_mem *mem, size_t n); /* the same, zeroed */
-void *slp_zalloc_n(slp_mem *mem, size_t count, size_t each); /* zeroed array; NULL also on overflow */
-void *slp_realloc(slp_mem *mem, void *p, size_t n);          /* NULL: no memory, and p stays valid */
+void *slp_zalloc(slp_mem *mem, size_t n); /* as slp_alloc(), but the bytes are zero */
+/* returns an array of zeroed elements; NULL: no memory, or count * each overflows */
+void *slp_zalloc_n(slp_mem *mem, size_t count, size_t each);
+void *slp_realloc(slp_mem *mem, void *p, size_t n); /* NULL: no memory, and p stays valid */
 /* Grows an array to twice *cap elements, or to `first` elements if *cap is 0. Returns the array with *cap
  * updated, or NULL: no memory, and array and *cap are unchanged. */
 void *slp_doubled(slp_mem *mem, void *array, size_t *cap, size_t first, size_t each);
 void slp_free(slp_mem *mem, void *p);      /* NULL is fine */
-char *slp_strdup(slp_mem *mem, slp_str s); /* NUL-ended copy; NULL: no memory */
+char *slp_strdup(slp_mem *mem, slp_str s); /* returns a copy of s that ends with a NUL; NULL: no memory */
 size_t slp_alloc_size(const void *p);      /* the size of the block at p, as it was asked for */
 
 /* Overwrites n bytes with zeros, in a way that the compiler can't leave out. For secrets. */

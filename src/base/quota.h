@@ -14,7 +14,7 @@
  * turn. */
 #define SLP_QUOTA_LATE_US 50000u
 #define SLP_QUOTA_WINDOW_US (1000000u + SLP_QUOTA_LATE_US)
-#define SLP_QUOTA_CALLS_MAX 20u /* the largest a_second allowed */
+#define SLP_QUOTA_CALLS_MAX 20u /* the highest limit of calls a second that a kind may have */
 /* The most kinds of calls that have a limit of their own at a time. A kind is one operation of one account at
  * one endpoint. If more kinds are called within a window, some of them share a limit. */
 #define SLP_QUOTA_KINDS_MAX 32u
@@ -26,8 +26,9 @@ typedef struct slp_quota {               /* the limit of one kind of call */
   uint64_t kind;                         /* hash of the kind's name; 0: not in use */
   uint64_t sent_us[SLP_QUOTA_CALLS_MAX]; /* times of the last turns given, as a ring; 0: none yet */
   uint32_t next;                         /* index of the oldest turn in the ring */
-  uint32_t slowed;                       /* the window is SLP_QUOTA_WINDOW_US << slowed */
-  uint64_t refused_us;                   /* when `slowed` last changed */
+  /* doublings of the window after refusals: the window is SLP_QUOTA_WINDOW_US << slowed */
+  uint32_t slowed;
+  uint64_t refused_us; /* when `slowed` last changed */
 } slp_quota;
 
 typedef struct slp_quotas { /* all zero: no call was made yet */

@@ -21,7 +21,7 @@ typedef struct slp_paging { /* a loop over the pages of one answer */
   uint64_t read;            /* bytes read so far */
   uint32_t share;   /* number of loops that run in parallel for the answer; 1 unless the caller sets it */
   uint32_t n, vain; /* n: pages so far; vain: pages in a row without anything new */
-  uint32_t looked;  /* tokens compared so far */
+  uint32_t looked;  /* number of tokens that slp_paging_next() has compared so far */
   /* A cycle of tokens is found by Brent's algorithm. token: hash of an earlier token, which is compared with
    * each new one, and replaced at the 1st, 2nd, 4th, 8th token and so on. mark: number of the token that
    * replaces it next. */
@@ -45,12 +45,13 @@ int slp_paging_next(slp_paging *p, slp_str token, size_t bytes, size_t news, uin
 #define SLP_PACED_AT_ONCE 3u
 
 typedef struct slp_paced {
-  uint64_t last_us; /* time of the last run */
-  uint32_t n;       /* runs since the last long pause */
+  uint64_t last_us; /* time of the last run of the work */
+  uint32_t n;       /* runs of the work since the last long pause */
 } slp_paced;
 
 /* Returns when the work, which the caller wants to run at at_us, may run: at_us or later. */
 uint64_t slp_paced_us(const slp_paced *p, uint64_t at_us, uint64_t least_us, uint64_t most_us);
-void slp_paced_done(slp_paced *p, uint64_t now_us, uint64_t most_us); /* records a run at now_us */
+/* to be called when the work runs: remembers now_us as the time of the last run */
+void slp_paced_done(slp_paced *p, uint64_t now_us, uint64_t most_us);
 
 #endif

@@ -29,7 +29,7 @@ typedef enum {
 } slp_avro_kind;
 
 typedef struct slp_avro_type {
-  uint8_t kind; /* slp_avro_kind */
+  uint8_t kind; /* what the type is: a value of slp_avro_kind */
   /* bytes or fixed: 1 if the value is a decimal number with `scale` digits after the point */
   uint8_t decimal;
   uint16_t scale;

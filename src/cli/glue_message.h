@@ -26,7 +26,7 @@ int slp_glue_begins(slp_str in);
 /* Returns a reader of the message `in`, or NULL if there is no memory. `in` and `schemas` must live until
  * close. `schemas` may be NULL. `wants`: the only format that is allowed, or SLP_SCHEMA_ANY. */
 slp_glue_message *slp_glue_open(slp_mem *mem, slp_str in, slp_schemas *schemas, slp_schema_format wants);
-/* does the same as slp_decoder.step */
+/* works as slp_decoder.step (decoder_table.h) */
 int slp_glue_step(slp_glue_message *g, slp_buf *ret, char why[SLP_DECODER_WHY]);
 void slp_glue_close(slp_glue_message *g);
 

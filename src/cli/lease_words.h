@@ -20,7 +20,8 @@ typedef enum slp_lease_mood {
 slp_lease_mood slp_lease_mood_of(const sloop_lease_t *l);
 /* Returns the state, judged by the lease's row and its owner's row. */
 slp_lease_mood slp_lease_mood_in(const sloop_lease_t *l, const sloop_leases_t *all);
-const char *slp_lease_mood_word(slp_lease_mood mood); /* returns a static string */
+/* returns the state as a word for people, a static string */
+const char *slp_lease_mood_word(slp_lease_mood mood);
 
 /* how far the reader of a shard is behind the newest record, as far as the lease table shows */
 typedef struct slp_lease_lag {
@@ -52,7 +53,7 @@ slp_lease_lag slp_worker_lag_of(const sloop_worker_t *w, int64_t now_ms);
  * (its row is older than a lease by this machine's clock), or "owns" (it owns leases, and no row shows
  * whether it is alive). */
 const char *slp_worker_word(const sloop_worker_t *w, int64_t now_ms);
-/* Returns the worker's row, or NULL. */
+/* Returns the row of the worker with this instance; NULL: it has no row. */
 const sloop_worker_t *slp_lease_worker(const sloop_leases_t *all, const char *instance);
 
 /* Writes a position: "oldest", "latest", "time:MS", "at SEQ", "after SEQ", "after SEQ sub N" or "end". Writes

@@ -5,7 +5,7 @@
 typedef struct entry {
   slp_list link;
   uint32_t phase;
-  char seq[]; /* ends with a NUL */
+  char seq[]; /* the record's sequence number, with a NUL at its end */
 } entry;
 
 void slp_ledger_init(slp_ledger *l, slp_mem *mem) {

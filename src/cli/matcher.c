@@ -87,7 +87,7 @@ static void make_classes(slp_matcher *m) {
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */
 
-/* Drops all states. */
+/* Drops all states of the automaton, when the memory for states is full. */
 static void forget(slp_matcher *m) {
   m->states_n = 0;
   m->pool_n = 0;

@@ -43,7 +43,7 @@ struct run {
   const slp_ml_settings *s;
   slp_ml_limits limits;
   slp_herd *herd;    /* owned; all child processes */
-  slp_list children; /* linked by child.link */
+  slp_list children; /* list of all children, by child.link */
   slp_progress progress;
   /* A clock that limits the rate of starts: each start moves it on by 1/STARTS_A_SECOND s, and a child may
    * start only while it is not ahead of the present time. */

@@ -53,7 +53,7 @@ typedef struct slp_pb_field {
   uint32_t number;
   uint32_t type;  /* for a field whose type is a message or an enum: index in `messages` or `enums` */
   uint32_t oneof; /* number of the field's oneof in the message; SLP_PB_NONE: the field is in no oneof */
-  uint8_t kind;   /* slp_pb_kind */
+  uint8_t kind;   /* what the field's value is: a value of slp_pb_kind */
   uint8_t repeated, is_map;
   uint8_t implicit; /* 1: the field has no presence: a value equal to the default counts as not set */
   uint8_t utf8;     /* 1: a string that is not UTF-8 makes the message invalid */
@@ -68,7 +68,7 @@ typedef struct slp_pb_message {
   /* the message's fields: n elements of the table of fields, from `first`, sorted by number */
   uint32_t first, n;
   uint32_t oneofs_n;
-  uint8_t known; /* slp_pb_known */
+  uint8_t known; /* which message of google.protobuf this is, if any: a value of slp_pb_known */
   /* 1: the message is an entry of a map; its field 1 is the key and its field 2 the value */
   uint8_t is_entry;
 } slp_pb_message;

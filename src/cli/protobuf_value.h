@@ -65,7 +65,7 @@ typedef enum {
 
 typedef struct slp_pb_frame { /* an open message */
   uint32_t type, serial;
-  uint8_t state;  /* slp_pb_state */
+  uint8_t state;  /* a value of slp_pb_state */
   uint8_t bare;   /* 1: no braces are written for it, because the Any around it writes them */
   uint8_t comma;  /* 1: a member was written, so a comma must come before the next one */
   uint8_t closes; /* in state LEAVE: 1: a closing brace must be written */

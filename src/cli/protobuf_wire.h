@@ -21,7 +21,7 @@ typedef enum {
 
 typedef struct slp_pb_token { /* one field of a message; all offsets are in the text */
   uint32_t number;
-  uint8_t wire; /* slp_pb_wire */
+  uint8_t wire; /* how the value is encoded: a value of slp_pb_wire */
   /* from: where the tag begins. value, end: the value, without its length and its end tag. next: where the
    * next field begins */
   size_t from, value, end, next;

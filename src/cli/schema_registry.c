@@ -26,7 +26,7 @@ typedef struct registry_call {
   slp_json_op op;
   uint64_t begun_us;
   uint8_t told;               /* 1: the user was told that this call takes long */
-  slp_str format, definition; /* point into op.answer */
+  slp_str format, definition; /* members of the answer; they point into op.answer */
 } registry_call;
 
 static registry_call *call_of(slp_list *it) { return SLP_OWNER(it, registry_call, link); }

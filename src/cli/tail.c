@@ -51,7 +51,7 @@ typedef struct tail {
    * key:TEXT: one for each generation of shards. */
   reading *each;
   size_t n;          /* how many elements of `each` were opened so far */
-  slp_follow follow; /* for -p key:TEXT */
+  slp_follow follow; /* finds the shards of -p key:TEXT; not in use otherwise */
   slp_places places;
   slp_printer printer;
   slp_registry registry; /* asks the Schema Registry for schemas that the printer needs */

@@ -15,7 +15,7 @@
 #define RIGHTS_MAX 1024u
 
 typedef struct row {
-  slp_right right; /* owns its texts, except `action` */
+  slp_right right; /* the right, with texts that this row owns, except `action` */
   char *resource;  /* owned */
   size_t stream;   /* index of a stream; the right is tried with the consumer of this stream */
 } row;

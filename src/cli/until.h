@@ -9,7 +9,7 @@
  * not printed. A shard without such a record has passed when it is at its tip and TIME is over. */
 typedef struct slp_until {
   slp_mem *mem;
-  int64_t at_ms; /* this is TIME */
+  int64_t at_ms; /* the point in time TIME */
   slp_names names;
   /* owned; state[i] is that of shard number i: 0: it is not read, 1: it is read, 2: it has passed */
   uint8_t *state;

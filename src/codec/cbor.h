@@ -16,8 +16,8 @@ typedef enum {
   SLP_CBOR_MAP_END,
   SLP_CBOR_ARRAY,
   SLP_CBOR_ARRAY_END,
-  SLP_CBOR_UINT,  /* the value is in slp_cbor.u */
-  SLP_CBOR_NEG,   /* the value is -1 - slp_cbor.u */
+  SLP_CBOR_UINT,  /* an integer >= 0: the value is in slp_cbor.u */
+  SLP_CBOR_NEG,   /* an integer < 0: the value is -1 - slp_cbor.u */
   SLP_CBOR_BYTES, /* a byte string: slp_cbor.text */
   SLP_CBOR_TEXT,  /* slp_cbor.text, valid UTF-8; a value, or a key of a map */
   SLP_CBOR_TAG,   /* the tag is in slp_cbor.u; the tagged value is the next token */

@@ -5,7 +5,7 @@
 
 typedef struct civil {
   int64_t year;
-  unsigned month, day, hour, minute, second, ms, weekday; /* month 1..12, weekday 0 = Sunday */
+  unsigned month, day, hour, minute, second, ms, weekday; /* month: 1 to 12; weekday: 0 is Sunday */
 } civil;
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
@@ -28,7 +28,8 @@ static void date_of_days(int64_t days, civil *c) {
   c->day = (unsigned)(of_year - (153 * m + 2) / 5 + 1);
   c->month = (unsigned)(m < 10 ? m + 3 : m - 9);
   c->year = year + era * 400 + (c->month <= 2);
-  c->weekday = (unsigned)(((days + 4) % 7 + 7) % 7); /* 1970-01-01 was a Thursday */
+  /* day 0, 1970-01-01, was a Thursday, which is weekday 4 */
+  c->weekday = (unsigned)(((days + 4) % 7 + 7) % 7);
 }
 
 static void civil_of(int64_t ms, civil *c) {

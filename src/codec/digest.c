@@ -33,7 +33,7 @@ slp_digest *slp_digest_new(slp_mem *mem) {
 void slp_digest_free(slp_digest *d) {
   if (!d) return;
   slp_mem *mem = d->mem;
-  EVP_MD_CTX_free(d->outer); /* wipes the key's state */
+  EVP_MD_CTX_free(d->outer); /* EVP_MD_CTX_free wipes the state, which was made of the key */
   EVP_MD_CTX_free(d->inner);
   EVP_MD_CTX_free(d->ctx);
   EVP_MD_free(d->md5);
@@ -68,7 +68,8 @@ int slp_hmac_key(slp_digest *d, slp_str key) {
     r = slp_sha256(d, key, block);
   else if (key.n)
     memcpy(block, key.p, key.n);
-  if (!r) r = pad_start(d, d->inner, block, 0x36); /* ipad and opad of FIPS 198-1 */
+  /* 0x36 and 0x5c are the constants ipad and opad of FIPS 198-1 */
+  if (!r) r = pad_start(d, d->inner, block, 0x36);
   if (!r) r = pad_start(d, d->outer, block, 0x5C);
   slp_wipe(block, sizeof block);
   d->keyed = r == 0;

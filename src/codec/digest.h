@@ -17,12 +17,14 @@ int slp_hmac_sha256(slp_digest *d, slp_str key, slp_str in, uint8_t out[32]);
  * day. */
 int slp_hmac_key(slp_digest *d, slp_str key);
 int slp_hmac_keyed(slp_digest *d, slp_str in, uint8_t out[32]);
-int slp_md5(slp_digest *d, slp_str in, uint8_t out[16]); /* MD5; works in FIPS mode, too */
+int slp_md5(slp_digest *d, slp_str in, uint8_t out[16]); /* computes an MD5; works in FIPS mode, too */
 /* Digests a message in pieces. Any other call with the same slp_digest in between spoils the digest. */
 int slp_md5_begin(slp_digest *d);
 int slp_md5_add(slp_digest *d, slp_str piece);
 int slp_md5_end(slp_digest *d, uint8_t out[16]);
-int slp_sha1(slp_str in, uint8_t out[20]);            /* only to name files */
-void slp_hex(char *out, const uint8_t *in, size_t n); /* writes 2n lower-case digits, no NUL */
+/* computes a SHA-1; only for names of files, never for security */
+int slp_sha1(slp_str in, uint8_t out[20]);
+/* writes n bytes as 2n lower-case hex digits, without a NUL */
+void slp_hex(char *out, const uint8_t *in, size_t n);
 
 #endif

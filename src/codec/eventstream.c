@@ -5,7 +5,7 @@
 #include "codec/crc32.h"
 #include "codec/utf8.h"
 
-#define PRELUDE_BYTES 12u /* two lengths and their checksum */
+#define PRELUDE_BYTES 12u /* bytes in front of the headers: two lengths and their checksum */
 #define SUM_BYTES 4u
 
 static uint64_t be(const char *p, size_t n) {

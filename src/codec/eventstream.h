@@ -25,7 +25,7 @@ typedef enum slp_event_type {
   SLP_EVENT_INT64,
   SLP_EVENT_BYTES,
   SLP_EVENT_TEXT,
-  SLP_EVENT_TIME, /* Unix time in ms */
+  SLP_EVENT_TIME, /* a Unix time in ms */
   SLP_EVENT_UUID
 } slp_event_type;
 

@@ -70,7 +70,7 @@ int slp_fields_read(char *body, size_t n, const char *inside, slp_field *fields,
     return SLP_EBADDATA;
   }
   if (r >= 0) r = inside ? read_inside(&j, inside, fields, fields_n) : read_members(&j, fields, fields_n);
-  if (!r) r = slp_json_next(&j); /* SLP_JSON_END is 0 */
+  if (!r) r = slp_json_next(&j); /* behind the object, slp_json_next() must return SLP_JSON_END, which is 0 */
   if (r < 0) *ret_why = j.why ? j.why : "it is not JSON";
   return r;
 }

@@ -10,7 +10,7 @@
 #include "codec/ini.h"
 
 typedef struct reader {
-  slp_str rest; /* lines still to come */
+  slp_str rest; /* the part of the text that is still to be read */
   uint32_t line;
   slp_ini_fn fn;
   void *arg;

@@ -381,7 +381,7 @@ static int decimal_of(slp_str s, decimal *d) {
   if (i < s.n && s.p[i] == '.') i = digits_end(s.p, i + 1, s.n);
   d->end = i;
   if (i == s.n) return 0;
-  i++; /* passes over the e */
+  i++; /* passes over the letter e, which begins the exponent */
   int down = s.p[i] == '-';
   if (s.p[i] == '-' || s.p[i] == '+') i++;
   int64_t exponent = 0;

@@ -12,11 +12,11 @@
 /* DynamoDB's items may nest 32 deep. Each depth takes two levels of JSON, and the request around an item
  * takes some more. */
 #define SLP_JSON_DEPTH_MAX 96
-#define SLP_JSON_NUMBER_MAX 1024 /* characters; a longer number is SLP_ELIMIT */
+#define SLP_JSON_NUMBER_MAX 1024 /* the most characters of a number; a longer number is SLP_ELIMIT */
 
 typedef enum {
   SLP_JSON_END = 0, /* the outermost value is complete, and only white space followed */
-  SLP_JSON_OBJECT,  /* { */
+  SLP_JSON_OBJECT,  /* a { was read: an object begins */
   SLP_JSON_OBJECT_END,
   SLP_JSON_ARRAY,
   SLP_JSON_ARRAY_END,
@@ -32,11 +32,11 @@ typedef enum {
 typedef struct slp_json {
   char *p; /* the body, which is changed in place */
   size_t n, at;
-  slp_str text; /* text of the token just read */
+  slp_str text; /* text of the key, string or number that was read last */
   uint32_t depth;
   uint8_t in_object[(SLP_JSON_DEPTH_MAX + 7) / 8];
-  uint8_t want;    /* private: what may come next */
-  uint8_t long_on; /* private: 1: inside a long string */
+  uint8_t want;    /* private to the reader: which tokens may come next */
+  uint8_t long_on; /* private to the reader: 1: it has paused inside a string */
   /* May be set to 1 after slp_json_begin(): strings are not unescaped, text is what stands between the
    * quotes, and the body is not changed. */
   uint8_t keep;

@@ -10,7 +10,7 @@
 
 typedef struct slp_jw {
   slp_buf *b;       /* the output; JSON is appended to what it holds */
-  uint8_t one_line; /* 1: strings as slp_json_put_line_string() writes them */
+  uint8_t one_line; /* 1: strings are written by slp_json_put_line_string(), so that the output is one line */
   uint8_t spaced;   /* 1: a space follows each comma and colon */
   uint8_t comma;    /* private: 1: a comma must precede the next value or key */
 } slp_jw;
@@ -26,12 +26,14 @@ int slp_jw_array_end(slp_jw *w); /* returns 0 or the first error, as slp_jw_obje
 /* Writes a member's name, which may be any text. Its value comes next. */
 void slp_jw_key(slp_jw *w, slp_str key);
 void slp_jw_str(slp_jw *w, const char *name, slp_str s);
-void slp_jw_z(slp_jw *w, const char *name, const char *z);         /* z NULL is written as "" */
-void slp_jw_z_or_null(slp_jw *w, const char *name, const char *z); /* null if z is NULL or empty */
+void slp_jw_z(slp_jw *w, const char *name, const char *z); /* writes a text; NULL is written as "" */
+/* writes a text; NULL and "" are written as null */
+void slp_jw_z_or_null(slp_jw *w, const char *name, const char *z);
 void slp_jw_base64(slp_jw *w, const char *name, slp_str bytes);
 void slp_jw_u64(slp_jw *w, const char *name, uint64_t v);
 void slp_jw_i64(slp_jw *w, const char *name, int64_t v);
-void slp_jw_i64_or_null(slp_jw *w, const char *name, int64_t v); /* null if v < 0, which means not known */
+/* writes an integer; v < 0, which means not known, is written as null */
+void slp_jw_i64_or_null(slp_jw *w, const char *name, int64_t v);
 void slp_jw_scaled(slp_jw *w, const char *name, uint64_t v, unsigned decimals); /* writes v / 10^decimals */
 void slp_jw_bool(slp_jw *w, const char *name, int on);
 void slp_jw_null(slp_jw *w, const char *name);

@@ -38,14 +38,14 @@ typedef struct table {
 } table;
 
 struct slp_kpl {
-  slp_mem *mem; /* owns a reference */
+  slp_mem *mem; /* a reference is held */
   slp_digest *digest;
   slp_page *page;
   const slp_hash_range *range; /* hash keys of the page's shard; NULL: no record is foreign */
   stage stage;
   int64_t bytes_left, records_left; /* work that the slice may still do */
 
-  /* The state of the page: */
+  /* How far the page is expanded: */
   size_t next;      /* index in page->recs of the record to look at next */
   uint32_t magic_n; /* records not yet looked at that begin like aggregates */
   slp_rec *rows;    /* the new table; owned, until the page takes it over */
@@ -53,8 +53,8 @@ struct slp_kpl {
   uint32_t aggregates_n, empty_n, raw_n;
   uint8_t cut; /* 1: the page is full, and ends in front of `next` */
 
-  /* The state of the aggregate page->recs[next]: */
-  size_t first;   /* the aggregate's first row */
+  /* How far the aggregate page->recs[next] is expanded: */
+  size_t first;   /* index in `rows` of the first row of the aggregate */
   size_t at, end; /* offsets in the body: at: up to where the MD5 is computed; end: end of the message */
   size_t done;    /* entries checked in JUDGE, or rows resolved in RESOLVE */
   slp_kpl_message message;

@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-#define SLP_MD5_MANY 8       /* strings at once */
+#define SLP_MD5_MANY 8       /* how many strings are hashed at once */
 #define SLP_MD5_SHORT_MAX 55 /* bytes of a string that fits one block of 64 bytes with its padding */
 
 /* Hashes n <= SLP_MD5_MANY strings of up to SLP_MD5_SHORT_MAX bytes each. */

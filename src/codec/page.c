@@ -44,7 +44,7 @@ enum {
 };
 
 typedef enum place {
-  IN_NOTHING, /* before the answer's { */
+  IN_NOTHING, /* outside of any container: before the answer's { */
   IN_ANSWER,
   IN_RECORDS,
   IN_RECORD,
@@ -74,7 +74,7 @@ typedef enum field {
 } field;
 
 struct slp_page_reader {
-  slp_mem *mem; /* owns a reference */
+  slp_mem *mem; /* a reference is held */
   slp_page *page;
   slp_form form;
   place place;
@@ -84,7 +84,7 @@ struct slp_page_reader {
   size_t bytes;        /* length of the whole answer, of which only a part may have arrived */
   size_t look_at;      /* the quick reader waits until this many bytes of the answer have arrived */
   int token;           /* the pull reader's own token, from which the T_ token was made */
-  slp_str text;        /* the text of that token */
+  slp_str text;        /* the text of the token `token` */
   uint32_t skip_depth; /* above 0: inside a value that is skipped */
   slp_rec rec;         /* the record that is being read */
   size_t data_used;    /* characters of a base64 Data decoded so far */

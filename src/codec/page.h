@@ -24,7 +24,7 @@ _Static_assert(sizeof(slp_rec) == 40, "a table of them must be small");
 #define SLP_REC_EMPTY 4u
 
 typedef struct slp_rec_change { /* more about a record of DynamoDB Streams; offsets into the body */
-  /* The text of the whole record. */
+  /* Offset and length of the text of the whole record. */
   uint32_t whole_at, whole_n;
   uint32_t user_at, user_n; /* the text of userIdentity; 0, 0: there is none */
   uint32_t id_at, event_at;
@@ -34,9 +34,11 @@ typedef struct slp_rec_change { /* more about a record of DynamoDB Streams; offs
 
 typedef struct slp_shard_desc { /* a shard in a listing, or a child shard in an answer of GetRecords */
   slp_str id;
-  slp_str parent, adjacent_parent; /* {NULL,0}: none */
-  slp_str hash_start, hash_end;    /* decimal; may be absent */
-  slp_str seq_start, seq_end;      /* seq_end absent: the shard is open */
+  /* id of the parent, and of the second parent after a merge; {NULL,0}: none */
+  slp_str parent, adjacent_parent;
+  /* the first and the last hash key of the shard, in decimal; may be absent */
+  slp_str hash_start, hash_end;
+  slp_str seq_start, seq_end; /* first and last sequence number; seq_end absent: the shard is open */
 } slp_shard_desc;
 
 /* Returns what is wrong with the description by the services' own patterns, as static text: an id that can't
@@ -49,7 +51,7 @@ const char *slp_shard_desc_wrong(const slp_shard_desc *d);
 #define SLP_PAGE_CHILDREN_MAX 64
 
 typedef struct slp_page {
-  slp_mem *mem;  /* owns a reference */
+  slp_mem *mem;  /* a reference is held */
   slp_buf body;  /* owned; the reader decodes in place */
   slp_rec *recs; /* owned */
   /* Chooses the digits of slp_rec.word. Set before the first row is added, and kept until slp_page_reset().
@@ -61,7 +63,7 @@ typedef struct slp_page {
    * null */
   slp_str next;
   int64_t behind_ms;        /* MillisBehindLatest; -1: absent; clamped to [0, INT64_MAX] */
-  slp_shard_desc *children; /* owned; ChildShards, with parent and adjacent_parent */
+  slp_shard_desc *children; /* owned; child shards from the answer's ChildShards */
   size_t children_n;
   uint8_t children_given; /* 1: ChildShards was there and not null, maybe empty */
   uint8_t children_bad;   /* 1: some child has no id, no parents or too many */
@@ -124,6 +126,7 @@ void slp_page_reader_begin_early(slp_page_reader *r, slp_page *page, slp_form fo
  * too, so a slice is bounded whatever the body holds. */
 int slp_page_read(slp_page_reader *r, size_t bytes_max, size_t records_max);
 size_t slp_page_reader_where(const slp_page_reader *r);
-const char *slp_page_reader_why(const slp_page_reader *r); /* what was wrong, or "" */
+/* returns a text that says what was wrong, or "" */
+const char *slp_page_reader_why(const slp_page_reader *r);
 
 #endif

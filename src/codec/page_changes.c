@@ -29,7 +29,8 @@ static int too_much(slp_changes_reader *r, const char *why) {
 /* Appends the unescaped text behind the answer. The body may move. Returns 0 or an error, with r->why set. */
 static int unescaped(slp_changes_reader *r, slp_str raw, uint32_t *ret_at, size_t *ret_n) {
   slp_buf *body = &r->page->body;
-  size_t from = body->n, raw_at = (size_t)(raw.p - body->p) - 1; /* copied with its quotes */
+  /* the string is copied with its quotes, so that it is one JSON value */
+  size_t from = body->n, raw_at = (size_t)(raw.p - body->p) - 1;
   int e = slp_buf_reserve(body, raw.n + 2);
   if (e) {
     r->why = e == SLP_ENOMEM ? "no memory" : "the answer is too long";
@@ -110,7 +111,7 @@ static int take_key(slp_changes_reader *r) {
   r->field = UNKNOWN;
   if (r->json.escaped) {
     if (key.n > 6 * NAME_MAX_N) return 0;
-    memcpy(plain, key.p - 1, key.n + 2); /* copied with its quotes */
+    memcpy(plain, key.p - 1, key.n + 2); /* the key is copied with its quotes, so that it is one JSON value */
     slp_json j;
     slp_json_begin(&j, plain, key.n + 2);
     SLP_CHECK(slp_json_next(&j) == SLP_JSON_STRING);

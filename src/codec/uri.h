@@ -5,7 +5,7 @@
 #include "base/buf.h"
 
 typedef struct slp_uri {
-  uint8_t tls;  /* 1: https */
+  uint8_t tls;  /* 1: the scheme is https, 0: http */
   uint8_t ipv6; /* 1: the host was in brackets */
   uint8_t port_given;
   uint16_t port;     /* the URL's port, or 80 / 443 */

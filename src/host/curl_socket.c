@@ -16,13 +16,13 @@ struct slp_curl_socket {
   uv_poll_t poll;
   slp_curl_lane *lane;
   curl_socket_t fd;
-  slp_event ev; /* passes `events` to curl */
+  slp_event ev; /* hands the collected `events` to curl in a later turn */
   /* 1: the socket was opened by on_open, so on_close_socket will be called for it. 0: it is the wake-up pair
    * of a resolver thread, which curl closes without a call, right after CURL_POLL_REMOVE. */
   uint8_t ours;
   uint8_t gone;   /* 1: uv_close was called; only the memory is left */
-  uint8_t wanted; /* UV_READABLE | UV_WRITABLE that curl waits for now */
-  uint8_t armed;  /* UV_READABLE | UV_WRITABLE that libuv watches for now */
+  uint8_t wanted; /* bits UV_READABLE and UV_WRITABLE: what curl waits for now */
+  uint8_t armed;  /* bits UV_READABLE and UV_WRITABLE: what libuv watches for now */
   uint8_t events; /* CURL_CSELECT_* that have come and that curl was not told of yet */
 };
 typedef struct slp_curl_socket curl_socket;

@@ -278,7 +278,8 @@ static int explain_proxy(char *text, size_t room, slp_str url, const slp_curl_fa
     return slp_refused_by_proxy(text, room, url, p, (int)f->connect_code, f->proxy_schemes);
   snprintf(place, sizeof place, "the proxy %s (%s)", p->place, p->variable);
   int code;
-  if (strstr(f->detail, "CONNECT tunnel failed")) { /* the proxy's answer has no status */
+  /* libcurl does not tell which status the proxy answered */
+  if (strstr(f->detail, "CONNECT tunnel failed")) {
     snprintf(text, room, "%s does not answer in HTTP", place);
     code = SLOOP_EPROXY;
   } else if (f->rc == CURLE_RECV_ERROR && strstr(f->detail, "CONNECT aborted")) {

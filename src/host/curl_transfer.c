@@ -366,7 +366,8 @@ static int set_method(slp_transfer *t, const slp_http *call) {
   SET(CURLOPT_POST, 1L);
   SET(CURLOPT_CUSTOMREQUEST, post ? NULL : call->method);
   SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.n);
-  SET(CURLOPT_POSTFIELDS, call->body.n ? call->body.p : ""); /* curl does not copy the body */
+  /* curl reads the body from the caller's memory, without a copy */
+  SET(CURLOPT_POSTFIELDS, call->body.n ? call->body.p : "");
   return 0;
 }
 

@@ -10,7 +10,7 @@
 
 typedef struct slp_transfer {
   slp_curl_lane *lane;
-  slp_http *call; /* NULL: the transfer is idle */
+  slp_http *call; /* the call that the transfer carries out; NULL: the transfer is idle */
   slp_list link;  /* in the lane's idle list, while the transfer is idle */
   CURL *easy;
   /* The socket that curl last asked to watch for this transfer; CURL_SOCKET_BAD: none yet. */
@@ -33,12 +33,13 @@ typedef struct slp_transfer {
   uint8_t own_ca;        /* 1: the easy handle is set to a call's own bundle, not to the host's */
   size_t body_n;         /* bytes of the body taken so far */
   size_t headers_bytes;  /* bytes of all headers so far, see SLP_HEADERS_MAX */
-  uint64_t length;       /* Content-Length; UINT64_MAX: none */
+  uint64_t length;       /* length of the body that the answer announced (Content-Length); UINT64_MAX: none */
   slp_buf header_text;   /* "Name: value\0" for each header of the request */
-  struct curl_slist *header_nodes; /* libcurl's list; points into header_text */
+  /* nodes of the header list in libcurl's form; they point into header_text */
+  struct curl_slist *header_nodes;
   size_t header_nodes_n;
   slp_proxy proxy;              /* the proxy of this call */
-  char detail[CURL_ERROR_SIZE]; /* libcurl's error buffer */
+  char detail[CURL_ERROR_SIZE]; /* libcurl writes the text of an error here */
 } slp_transfer;
 
 /* Defined in curl_transfer.c: */

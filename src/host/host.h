@@ -30,7 +30,7 @@ typedef struct slp_host slp_host;
 
 /* ---- events: "do this in a turn, not now" -------------------------------------------------- */
 typedef struct slp_event {
-  slp_list link;                     /* linked while posted */
+  slp_list link;                     /* in the turn queue while the event is posted */
   void (*run)(struct slp_event *ev); /* called in a turn; the event may be posted again then */
 } slp_event;
 /* Posts the event; does nothing if it is posted already. Events run in the order in which they were
@@ -43,10 +43,10 @@ uint64_t slp_now_us(slp_host *h); /* monotonic; the same during one turn, until 
 /* Reads the monotonic clock again, and returns it; it only moves forward. The transport calls this to set
  * sent_us and done_us, so that neither is ever ahead of slp_now_us(). */
 uint64_t slp_now_refresh_us(slp_host *h);
-int64_t slp_wall_ms(slp_host *h); /* Unix time; may jump */
+int64_t slp_wall_ms(slp_host *h); /* Unix time in ms; may jump when the clock is set */
 
 typedef struct slp_timer {
-  uint64_t at_us; /* UINT64_MAX: not armed */
+  uint64_t at_us; /* deadline; UINT64_MAX: not armed */
   uint64_t order; /* of timers with equal deadlines, the one set first runs first */
   size_t slot;    /* index in the heap + 1; 0: not armed */
   /* Called in a turn. The timer is not armed then, and may be set again. */
@@ -89,7 +89,7 @@ typedef struct slp_http {
   const char *method; /* for example "POST" */
   const char *url;    /* http:// or https://; no redirect is ever followed */
   const slp_http_header *headers;
-  size_t headers_n; /* the transport adds Host and Content-Length */
+  size_t headers_n; /* headers of the caller; the transport adds Host and Content-Length */
   slp_str body;
   uint32_t connect_ms_max; /* limit for making a connection; 0: 4000 */
   /* Limit from the start of the transfer to the last byte; waiting in the lane's queue, and pauses, do not
@@ -156,9 +156,9 @@ typedef struct slp_serve_answer slp_serve_answer;
 typedef struct slp_serve_ops {
   /* Does slp_serve, or slp_serve_drop if answer is NULL. */
   void (*serve)(slp_served *rq, const slp_serve_answer *answer);
-  void (*begin)(slp_served *rq, const slp_serve_answer *answer); /* does slp_serve_begin */
-  int (*more)(slp_served *rq, slp_str bytes);                    /* does slp_serve_more */
-  void (*end)(slp_served *rq);                                   /* does slp_serve_end */
+  void (*begin)(slp_served *rq, const slp_serve_answer *answer); /* does what slp_serve_begin() promises */
+  int (*more)(slp_served *rq, slp_str bytes);                    /* does what slp_serve_more() promises */
+  void (*end)(slp_served *rq);                                   /* does what slp_serve_end() promises */
 } slp_serve_ops;
 
 /* A request that was received. Valid until its answer is complete (slp_serve, slp_serve_end), slp_serve_drop
@@ -178,7 +178,7 @@ struct slp_served {
    * not called. */
   void (*on_sent)(slp_served *rq);
   size_t waiting; /* bytes given to slp_serve_begin and slp_serve_more, not sent yet */
-  void *user;     /* for the server's use */
+  void *user;     /* belongs to the server that answers the request */
 };
 struct slp_serve_answer {
   int status;
@@ -189,7 +189,7 @@ struct slp_serve_answer {
   /* SIZE_MAX: the whole answer is sent. Otherwise the connection is reset after so many bytes of head and
    * body. */
   size_t cut_after;
-  uint8_t close; /* close the connection after the answer */
+  uint8_t close; /* 1: the connection is closed after the answer */
 };
 /* Answers the request, at once or later; rq is invalid afterwards. */
 void slp_serve(slp_served *rq, const slp_serve_answer *answer);
@@ -245,7 +245,7 @@ struct slp_listener {
   uint32_t conn_ms_max;    /* a connection of this age is closed; 0: no limit */
   uint32_t request_ms_max; /* a connection whose request takes longer is closed; 0: no limit */
   slp_str preface;         /* a connection that begins with these bytes is raw; empty: none is */
-  void (*on_raw)(slp_listener *l, slp_raw *raw); /* a raw connection has begun */
+  void (*on_raw)(slp_listener *l, slp_raw *raw); /* called when a raw connection has begun */
   void *impl;
   slp_host *host; /* set by slp_listen */
 };
@@ -263,10 +263,10 @@ void slp_listen_close(slp_listener *l, void (*on_closed)(slp_listener *l));
 #define SLP_FILE_PIPE_MS 10000u
 #define SLP_FILE_PIPE_LATE (-ETIME)
 typedef struct slp_file {
-  const char *path;                       /* borrowed until done */
-  size_t bytes_max;                       /* a larger file is SLP_E2BIG */
-  slp_buf *into;                          /* the content is appended */
-  int error;                              /* 0 or UV_E* */
+  const char *path;                       /* borrowed until on_done has run */
+  size_t bytes_max;                       /* limit of the file's size; a larger file fails with SLP_E2BIG */
+  slp_buf *into;                          /* the content of the file is appended here */
+  int error;                              /* out: 0, or UV_E* */
   void (*on_done)(struct slp_file *file); /* called from the turn queue; not after a cancel */
   slp_event ev;
   void *impl;
@@ -316,7 +316,7 @@ typedef struct slp_child {
   uint32_t total_ms_max; /* the child is killed after this, with all that it started; 0: 60000 */
   slp_buf *into;         /* the child's standard output is appended; max is the limit (SLP_E2BIG) */
   char said[160];        /* the child's last line of standard error, or why the program can't start */
-  uint32_t slow_ms;      /* 0: on_slow is never called */
+  uint32_t slow_ms;      /* after how many ms on_slow is called; 0: never */
   /* Called in a turn, when the child has run for slow_ms. From then on the host looks once a second for new
    * text on standard error. It calls on_slow for each new line (the last eight), and for the beginning of a
    * line; `said` is that line. */
@@ -396,12 +396,12 @@ typedef struct slp_host_ops {
 
 struct slp_host {
   const slp_host_ops *ops;
-  slp_mem *mem; /* a counted reference */
+  slp_mem *mem; /* a reference is held */
   /* The turn queue and the timer heap; private to host.c. */
   slp_list ready;
   slp_timer **timers;
   size_t timers_n, timers_cap;
-  size_t timers_reserved; /* places kept free for slp_timer_set_reserved */
+  size_t timers_reserved; /* places in the heap that are kept free for slp_timer_set_reserved */
   uint64_t timers_order;
   uint64_t now_us; /* the monotonic time, read once in each turn */
   uint8_t in_turn, closing;
@@ -435,7 +435,7 @@ struct uv_loop_s;
 typedef struct slp_uv_options {
   /* File of certificates to trust; NULL: the file, or else the directory, of libcurl's build. */
   const char *ca_bundle;
-  const char *user_agent; /* NULL: "sloop/VERSION" */
+  const char *user_agent; /* the header User-Agent; NULL: "sloop/VERSION" */
   uint32_t in_flight_max; /* the most calls in flight in each lane but PUSH; 0: 128 */
   char *why;              /* NULL, or room for 160 characters: explains a failure whose code does not */
 } slp_uv_options;

@@ -18,7 +18,7 @@ typedef struct slp_request {
   size_t end;       /* offset of the next request, once this one is complete */
   uint64_t want;    /* Content-Length; or the bytes left of the present chunk */
   size_t trailer_n; /* bytes of trailers so far */
-  uint32_t method_at, method_n, path_at, path_n; /* offsets and lengths in the buffer */
+  uint32_t method_at, method_n, path_at, path_n; /* offsets and lengths of method and path in the buffer */
   size_t fields_n;
   uint8_t step; /* the part of the request that is being read */
   uint8_t chunked, length_given, keep_alive, version_1_0, expects_continue;

@@ -24,7 +24,7 @@
 struct slp_own_file {
   slp_mem *mem;
   char name[NAME_MAX + 1], lock_name[NAME_MAX + 1];
-  int folder, lock;  /* descriptors */
+  int folder, lock;  /* descriptors of the folder and of the lock file */
   uint8_t made_lock; /* 1: this process has made the lock file */
   uint8_t taken;     /* slp_own_file_loss: another process has the file, so it is never written again */
   /* 1: the three members below describe the file as this process found it or last wrote it */

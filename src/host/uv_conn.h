@@ -31,8 +31,8 @@ typedef enum {
   SLP_CONN_STREAM_ENDS,   /* an answer of slp_serve_begin: its last piece is to be written */
   SLP_CONN_WRITING,       /* the answer is being written */
   SLP_CONN_RAW,           /* a raw connection: its bytes go to the listener's user */
-  SLP_CONN_LINGERING,     /* see slp_conn_linger */
-  SLP_CONN_RESETTING,     /* see slp_conn_reset_later */
+  SLP_CONN_LINGERING,     /* closes once the peer has read everything, see slp_conn_linger */
+  SLP_CONN_RESETTING,     /* resets once the kernel has sent everything, see slp_conn_reset_later */
   SLP_CONN_GONE,          /* the peer left while the user had a request, or the raw connection */
   SLP_CONN_CLOSED         /* the connection is freed when its socket is closed */
 } slp_conn_state;
@@ -53,13 +53,13 @@ typedef struct slp_conn {
   slp_timer timer;
   uint64_t born_us;   /* when the connection was accepted */
   uint32_t tries;     /* how often the kernel was asked, before a reset, whether it has sent everything */
-  slp_buf head, body; /* the answer that is being written */
+  slp_buf head, body; /* the answer that is being written: its head and its body */
   slp_buf later;      /* the bytes of an answer of slp_serve_begin that follow the piece being written */
   uv_buf_t out[2];
   uv_write_t write;
   uv_shutdown_t shutdown;
   uint8_t continued, reading, eof, close_after, cut, tcp_closed, shut;
-  uint8_t refused; /* 1: the request would exceed requests_bytes_max */
+  uint8_t refused; /* 1: the request would take more memory than requests_bytes_max allows */
   uint8_t asked;   /* 1: a request was read on this connection, so it can no longer begin with the preface */
   uint8_t is_raw;  /* 1: the connection began with the preface, whatever its state is now */
   uint8_t wrote;   /* of a raw connection: 1: all bytes were sent, and on_written must be called in a turn */

@@ -14,12 +14,13 @@ typedef struct slp_uv_host slp_uv_host;
 typedef struct slp_curl_lane {
   slp_uv_host *u;
   CURLM *multi;
-  slp_list waiting;                 /* slp_http.link of calls that wait for a place, oldest first */
-  slp_list running;                 /* slp_http.link of calls in flight */
-  struct slp_curl_socket **sockets; /* indexed by descriptor; NULL: none */
+  slp_list waiting; /* slp_http.link of calls that wait for a place, oldest first */
+  slp_list running; /* slp_http.link of calls whose transfers run */
+  /* sockets by their descriptors; an element is NULL if its descriptor is no socket of curl */
+  struct slp_curl_socket **sockets;
   size_t sockets_n;
   slp_list idle;                   /* slp_transfer.link of transfers that are not in use */
-  uint32_t running_n, running_max; /* running_max: the most calls in flight */
+  uint32_t running_n, running_max; /* running_n: calls in flight; running_max: the most that may be */
   slp_timer timer;                 /* runs when curl's timeout is due, at the time that curl asked for */
   slp_event kick;                  /* runs curl's timeout now, because curl asked for "now" */
   uint32_t kicks_in_row; /* how often in a row curl asked for "now" inside the kick, see curl_http.c */
@@ -34,7 +35,7 @@ typedef struct slp_curl_lane {
 struct slp_uv_host {
   slp_host host; /* first member, so that both structs have the same address */
   uv_loop_t *loop;
-  uv_timer_t timer;     /* the nearest deadline */
+  uv_timer_t timer;     /* fires at the nearest deadline */
   uv_prepare_t prepare; /* before the poll: runs a turn if one is due */
   uv_check_t check; /* after the poll: runs a turn if one is due; the only handle that keeps the loop alive */
   uv_idle_t idle;   /* active while a turn is due, so that the poll does not sleep */

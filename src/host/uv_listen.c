@@ -285,7 +285,7 @@ static void on_written(uv_write_t *rq, int status) {
     stream_written(c, status);
     return;
   }
-  if (c->state != SLP_CONN_WRITING) return; /* the connection was closed meanwhile */
+  if (c->state != SLP_CONN_WRITING) return; /* the connection was closed while its answer was written */
   if (status < 0)
     slp_conn_close(c);
   else
@@ -353,7 +353,7 @@ void slp_uv_serve(slp_served *rq, const slp_serve_answer *a) {
   }
   int head_only = slp_str_is(rq->method, "HEAD") || a->status == 204 || a->status == 304;
   size_t body_n = a->body ? a->body->n : 0;
-  if (body_n > UINT32_MAX) { /* one uv_buf_t can't hold more */
+  if (body_n > UINT32_MAX) { /* a uv_buf_t holds at most UINT32_MAX bytes */
     slp_conn_close(c);
     return;
   }
@@ -384,7 +384,7 @@ static void stream_write(slp_conn *c) {
   c->state = SLP_CONN_STREAMING;
   slp_buf_free(&c->body);
   if (!n) {
-    slp_post(&c->li->u->host, &c->ev); /* on_conn_event calls on_sent */
+    slp_post(&c->li->u->host, &c->ev); /* on_conn_event will call on_sent */
     return;
   }
   slp_buf_move(&c->body, &c->later);
@@ -583,7 +583,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret) {
         c->rq.head_n + (size_t)c->rq.want > c->in.n ? c->rq.head_n + (size_t)c->rq.want - c->in.n : 0;
     want = (size_t)slp_min_u64(slp_max_u64(left, want), READ_MAX);
   }
-  *ret = uv_buf_init(NULL, 0); /* libuv then reports UV_ENOBUFS */
+  *ret = uv_buf_init(NULL, 0); /* with a buffer of length 0, libuv reports UV_ENOBUFS */
   c->refused = c->state == SLP_CONN_READING && !has_room(c, want);
   if (!c->refused && slp_buf_reserve(&c->in, want) == 0)
     *ret = uv_buf_init(c->in.p + c->in.n, (unsigned)(c->in.cap - c->in.n));

@@ -49,7 +49,7 @@ static void written(slp_conn *c) {
 
 static void on_raw_written(uv_write_t *rq, int status) {
   slp_conn *c = rq->data;
-  if (c->state != SLP_CONN_RAW) return; /* the connection was closed meanwhile */
+  if (c->state != SLP_CONN_RAW) return; /* the connection was closed while its bytes were written */
   if (status < 0)
     slp_conn_gone(c);
   else

@@ -33,7 +33,7 @@ typedef struct job {
   size_t said_bytes; /* bytes that the child has written to standard error */
   int error, status, signal;
   uint8_t started, exited, out_ended, over, is_slow;
-  uint8_t handles; /* handles that are not closed yet */
+  uint8_t handles; /* number of libuv handles of this job that are not closed yet */
   char piece[PIECE];
 } job;
 

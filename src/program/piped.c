@@ -81,7 +81,7 @@ struct slp_herd {
   slp_mem *mem;
   uv_loop_t *loop;
   uv_signal_t ended; /* watches SIGCHLD, by which the ends of children are noticed */
-  slp_list all;      /* slp_piped.link of all children */
+  slp_list all;      /* the children of this herd, by slp_piped.link */
   int guard_fd;      /* write end of the pipe to the guard; -1: there is no guard */
 };
 
@@ -101,7 +101,7 @@ struct slp_piped {
   uint8_t listens, pumping, reading, reading_err, too_long;
   uint8_t more; /* 1: complete lines wait for the next turn */
   uint8_t exited, out_ended, err_ended, in_closed, in_broken, dropped, told;
-  uint8_t handles; /* handles that are not closed yet */
+  uint8_t handles; /* number of libuv handles of this child that are not closed yet */
 };
 
 typedef struct job {
@@ -441,7 +441,7 @@ static void default_signals(void) {
  * succeeds, because become() reports a failure of exec through one of them. */
 static void close_others_at_exec(void) {
 #ifdef SYS_close_range
-  const unsigned close_on_exec = 4; /* CLOSE_RANGE_CLOEXEC, from Linux 5.11 on */
+  const unsigned close_on_exec = 4; /* 4 is CLOSE_RANGE_CLOEXEC, which Linux has from 5.11 on */
   if (syscall(SYS_close_range, 3u, UINT_MAX, close_on_exec) == 0) return;
 #endif
   struct rlimit limit;
@@ -482,7 +482,7 @@ static int make_pipes(int fds[8]) {
   for (int i = 0; i < 8; i++) fds[i] = -1;
   for (int i = 0; i < 4; i++) {
     if (pipe2(pair, O_CLOEXEC)) return -errno;
-    int in = i == 0; /* standard input, which the child reads */
+    int in = i == 0; /* fds[0] is standard input, from which the child reads */
     fds[i < 3 ? i : 6] = pair[i < 3 ? !in : 0];
     fds[i < 3 ? 3 + i : 7] = pair[i < 3 ? in : 1];
   }

@@ -16,12 +16,14 @@ struct uv_loop_s;
  * Returns a descriptor for slp_herd_new(), which takes it over; -1: there is no guard. */
 int slp_guard_start(void);
 
-typedef struct slp_herd slp_herd;                                           /* all children of a loop */
-slp_herd *slp_herd_new(slp_mem *mem, struct uv_loop_s *loop, int guard_fd); /* NULL: no memory */
+/* all child processes of one loop */
+typedef struct slp_herd slp_herd;
+/* returns NULL if there is no memory */
+slp_herd *slp_herd_new(slp_mem *mem, struct uv_loop_s *loop, int guard_fd);
 /* Frees the herd on a later turn of the loop. All children must have been dropped. */
 void slp_herd_close(slp_herd *herd);
 
-typedef struct slp_piped slp_piped; /* one child */
+typedef struct slp_piped slp_piped; /* one child process */
 typedef struct slp_piped_user {
   /* on_out gets a line without its newline, and may change it in place. Standard output is read only while
    * slp_piped_listen is on. on_err gets a line of standard error; a long one comes in pieces. */

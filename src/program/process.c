@@ -160,8 +160,8 @@ struct slp_out {
   int fd, flags;  /* flags: those of fd to restore; -1: they were not changed */
   uint8_t own_fd; /* 1: fd is the terminal, opened once more for this program alone */
   uint8_t polled, closing;
-  uint8_t full;  /* 1: slp_out_some found no room */
-  size_t open_n; /* handles that are not closed yet */
+  uint8_t full;  /* 1: slp_out_some found no room, so on_event must be called when there is room */
+  size_t open_n; /* number of libuv handles that are not closed yet */
   int error;
   slp_list pieces; /* pieces that wait to be written, oldest first */
   size_t waiting;  /* bytes in `pieces` that are not written yet */

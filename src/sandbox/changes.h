@@ -63,9 +63,9 @@ typedef struct slp_change_quirks {
 
 typedef struct slp_change {
   int64_t at_ms;
-  uint8_t id[16]; /* the record's eventID */
+  uint8_t id[16]; /* the record's member eventID */
   uint8_t by_ttl, has_old, has_new;
-  uint32_t size; /* the record's SizeBytes */
+  uint32_t size; /* the record's member SizeBytes */
   uint32_t keys_n, old_n, new_n;
   /* Owned: the JSON of the keys, then of the old image, then of the new image. An image that the view type
    * leaves out has length 0. */
@@ -101,9 +101,10 @@ typedef struct slp_change_shard {
 } slp_change_shard;
 
 struct slp_changes {
-  slp_list link;                      /* in all->streams, sorted by table and label */
-  char *table, *hash_key, *range_key; /* owned; range_key may be NULL */
-  char label[25];                     /* creation time, such as 2026-01-02T03:04:05.678 */
+  slp_list link; /* in all->streams, sorted by table and label */
+  /* owned: names of the table and of its key attributes; range_key may be NULL */
+  char *table, *hash_key, *range_key;
+  char label[25]; /* creation time, such as 2026-01-02T03:04:05.678 */
   uint64_t uid;
   slp_change_view view;
   slp_changes_status status;
@@ -145,8 +146,10 @@ uint64_t slp_change_place(const slp_change_shard *sh, slp_str number, int *ret_e
 
 /* ---- changes_shards.c --------------------------------------------------------------------------- */
 static inline int slp_change_open(const slp_change_shard *sh) { return sh->closed_ms == INT64_MAX; }
-int slp_change_shards_begin(slp_box *box, slp_changes *s, int64_t at_ms); /* creates s->partitions shards */
-void slp_change_shards_end(slp_changes *s, int64_t at_ms);                /* closes all shards */
+/* creates the first shards of a stream, as many as s->partitions */
+int slp_change_shards_begin(slp_box *box, slp_changes *s, int64_t at_ms);
+/* closes all shards of the stream at at_ms */
+void slp_change_shards_end(slp_changes *s, int64_t at_ms);
 /* Closes a shard and gives it 1 or 2 children. */
 int slp_change_roll(slp_box *box, slp_changes *s, slp_change_shard *sh, int64_t at_ms, uint32_t children);
 /* Rolls over the shards that are due. Returns SLP_ENOMEM if some are left. */
@@ -173,12 +176,14 @@ void slp_changes_free(slp_box *box, slp_changes *s);
 slp_changes *slp_changes_find_arn(slp_box *box, slp_str arn);
 /* NULL: there is no such stream, or it was freed */
 slp_changes *slp_changes_find_uid(slp_box *box, uint64_t uid);
-slp_changes *slp_changes_latest(slp_box *box, slp_str table); /* NULL: the table has no stream */
+/* returns the newest stream of a table; NULL: the table has no stream */
+slp_changes *slp_changes_latest(slp_box *box, slp_str table);
 /* Returns the stream of the request's StreamArn. NULL: there is none, and the call has failed. */
 slp_changes *slp_changes_of_call(slp_box_call *c);
 #define SLP_CHANGES_ARN 400
 void slp_changes_arn(const slp_changes *s, const char *region, char out[SLP_CHANGES_ARN]);
-int slp_changes_view_of(slp_str name, slp_change_view *ret); /* SLP_EINVAL: the name is not known */
+/* finds the view type by its name; returns SLP_EINVAL if there is none of this name */
+int slp_changes_view_of(slp_str name, slp_change_view *ret);
 const char *slp_changes_view_name(slp_change_view view);
 
 /* ---- changes_records.c, changes_size.c ---------------------------------------------------------- */
@@ -188,7 +193,8 @@ void slp_change_records_free(slp_box *box, slp_change_shard *sh);
 /* Removes the records that are older than horizon_ms. */
 void slp_change_drop_before(slp_box *box, slp_change_shard *sh, int64_t horizon_ms);
 const slp_change *slp_change_at(const slp_change_shard *sh, uint64_t place);
-int64_t slp_change_stamp_ms(const slp_change *r); /* ApproximateCreationDateTime, in whole seconds */
+/* returns the record's ApproximateCreationDateTime, which is in whole seconds, in ms */
+int64_t slp_change_stamp_ms(const slp_change *r);
 /* Returns the place of the first record whose stamp is at_ms or later, or sh->next if there is none. */
 uint64_t slp_change_first_at(const slp_change_shard *sh, int64_t at_ms);
 /* Returns the size in bytes of a map of typed attributes, by DynamoDB's rules. `node`: the map's node in the

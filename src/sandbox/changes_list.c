@@ -42,7 +42,7 @@ int slp_changes_op_list(slp_box_call *c) {
   slp_out_list(&c->out);
   SLP_LIST_EACH(&all->streams, it) {
     const slp_changes *s = SLP_OWNER(it, slp_changes, link);
-    if (from) { /* continue the listing after this stream */
+    if (from) { /* skips streams up to `from`, the last one of the page before */
       if (s == from) from = NULL;
       continue;
     }

@@ -41,11 +41,11 @@ static uint64_t value_size(const slp_box_tree *t, const slp_value *v) {
     for (uint32_t i = in->child; i; i = t->v[i].next) n += 1 + t->v[i].key.n + value_size(t, &t->v[i]);
     return n;
   }
-  if (in->key.n == 2) { /* SS, NS, BS */
+  if (in->key.n == 2) { /* a set: SS, NS or BS */
     for (uint32_t i = in->child; i; i = t->v[i].next) n += scalar_size(in->key.p[0], &t->v[i]);
     return n;
   }
-  return 1; /* BOOL, NULL */
+  return 1; /* a BOOL or a NULL takes one byte */
 }
 
 uint64_t slp_change_size(const slp_box_tree *t, uint32_t node) {

@@ -49,7 +49,7 @@ static int order(const slp_changes *s, slp_str table, const char *label) {
 static slp_list *place_of(slp_changes_all *all, int64_t now_ms, slp_str table, char label[25]) {
   for (;; now_ms++) {
     slp_date_iso(now_ms, label);
-    label[23] = 0; /* without the Z */
+    label[23] = 0; /* a label is an ISO time without the Z at its end */
     slp_list *at = all->streams.next;
     while (at != &all->streams && order(SLP_OWNER(at, slp_changes, link), table, label) < 0) at = at->next;
     if (at == &all->streams || order(SLP_OWNER(at, slp_changes, link), table, label) != 0) return at;

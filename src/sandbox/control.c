@@ -16,7 +16,7 @@ int slp_control_is(slp_str path) {
 int slp_control_is_here(slp_str host) {
   static const char name[] = "localhost";
   size_t n = 0, digits = 0, same = 0;
-  if (!host.n || host.p[0] == '[') return 1; /* an IPv6 address */
+  if (!host.n || host.p[0] == '[') return 1; /* no Host header, or an IPv6 address in brackets */
   for (; n < host.n && host.p[n] != ':'; n++) {
     digits += host.p[n] == '.' || (host.p[n] >= '0' && host.p[n] <= '9');
     same += n < sizeof name - 1 && (host.p[n] | 0x20) == name[n];

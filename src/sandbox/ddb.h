@@ -12,10 +12,10 @@
 typedef struct slp_arena {
   slp_mem *mem;
   struct slp_arena_block *blocks; /* owned */
-  size_t used;                    /* how many bytes were handed out */
+  size_t used;                    /* bytes handed out so far, of all blocks together */
 } slp_arena;
 void *slp_arena_get(slp_arena *a, size_t n);     /* returns zeroed memory; NULL: no memory */
-slp_str slp_arena_copy(slp_arena *a, slp_str s); /* .p NULL: no memory */
+slp_str slp_arena_copy(slp_arena *a, slp_str s); /* returns a copy of s in the arena; .p NULL: no memory */
 void slp_arena_clear(slp_arena *a);
 #define SLP_ARENA_NEW(a, type) ((type *)slp_arena_get((a), sizeof(type)))
 
@@ -61,7 +61,7 @@ typedef enum {
 /* An attribute value. It does not change once it is stored. Maps and sets are kept sorted. */
 typedef struct slp_av {
   slp_av_kind kind;
-  uint8_t on;     /* BOOL: the value */
+  uint8_t on;     /* value of a BOOL */
   uint32_t count; /* L, M and sets: the number of elements */
   slp_str name;   /* the member's name, if this value is a member of a map */
   slp_str text;   /* S: the text; B: the decoded bytes; N: the number as it is written into answers */
@@ -69,7 +69,7 @@ typedef struct slp_av {
 } slp_av;
 
 #define SLP_AV_DEPTH 32
-const char *slp_av_kind_name(slp_av_kind kind); /* such as "S" */
+const char *slp_av_kind_name(slp_av_kind kind); /* returns the name of a kind, such as "S" */
 int slp_av_is_set(slp_av_kind kind);
 slp_av *slp_av_member(const slp_av *map, slp_str name);  /* NULL: the map has no such member */
 slp_av *slp_av_item(const slp_av *list, uint32_t index); /* NULL: the list has no such element */
@@ -84,8 +84,10 @@ size_t slp_item_size(const slp_av *item); /* returns the size of all attributes 
 slp_av *slp_av_copy(slp_arena *a, const slp_av *v);
 /* copies only the node; the copy shares its children with v */
 slp_av *slp_av_shallow(slp_arena *a, const slp_av *v);
-int slp_av_put_json(slp_buf *b, const slp_av *v);      /* appends a value such as {"S":"x"} */
-int slp_item_put_json(slp_buf *b, const slp_av *item); /* appends an item such as {"a":{"S":"x"}} */
+/* appends a value in DynamoDB's JSON, such as {"S":"x"} */
+int slp_av_put_json(slp_buf *b, const slp_av *v);
+/* appends an item in DynamoDB's JSON, such as {"a":{"S":"x"}} */
+int slp_item_put_json(slp_buf *b, const slp_av *item);
 slp_av *slp_av_new(slp_arena *a, slp_av_kind kind);
 slp_av *slp_av_number(slp_arena *a, const slp_n38 *n);
 /* Puts a member into the map, and replaces a member of the same name. The member must not be in another
@@ -104,7 +106,7 @@ slp_av *slp_ddb_item_read(slp_box_call *c, uint32_t node);
 /* ---- ddb_words.c --------------------------------------------------------------------------------------- */
 int slp_ddb_reserved(slp_str word); /* returns 1 for a reserved word, in upper or lower case */
 
-/* ddb_parse.c: makes trees from expressions. */
+/* Defined in ddb_parse.c, which makes trees of expressions: */
 typedef struct slp_path_step {
   slp_str name; /* .p NULL: the step is an index */
   uint32_t index;
@@ -117,34 +119,34 @@ typedef slp_path_step slp_path; /* points to the first step, which is always a n
 typedef enum {
   SLP_X_PATH,
   SLP_X_VALUE,
-  SLP_X_SIZE,          /* operand a */
-  SLP_X_PLUS,          /* operands a, b */
-  SLP_X_MINUS,         /* operands a, b */
-  SLP_X_IF_NOT_EXISTS, /* operands a (a path), b */
-  SLP_X_LIST_APPEND,   /* operands a, b */
-  SLP_X_EQ,            /* operands a, b */
+  SLP_X_SIZE,          /* size(a) */
+  SLP_X_PLUS,          /* a + b */
+  SLP_X_MINUS,         /* a - b */
+  SLP_X_IF_NOT_EXISTS, /* if_not_exists(a, b); a is a path */
+  SLP_X_LIST_APPEND,   /* list_append(a, b) */
+  SLP_X_EQ,            /* a = b; up to SLP_X_GE, the operator compares a with b */
   SLP_X_NE,
   SLP_X_LT,
   SLP_X_LE,
   SLP_X_GT,
   SLP_X_GE,
-  SLP_X_BETWEEN,     /* operands a, b, b->next */
-  SLP_X_IN,          /* operands a, b, and all after b */
-  SLP_X_AND,         /* operands a, b */
-  SLP_X_OR,          /* operands a, b */
-  SLP_X_NOT,         /* operand a */
-  SLP_X_EXISTS,      /* operand a (a path) */
-  SLP_X_NOT_EXISTS,  /* operand a (a path) */
-  SLP_X_TYPE,        /* operands a (a path), b */
-  SLP_X_BEGINS,      /* operands a, b */
-  SLP_X_CONTAINS,    /* operands a, b */
-  SLP_X_NOT_CONTAINS /* operands a, b; only in conditions of the older form (ddb_legacy.c) */
+  SLP_X_BETWEEN,     /* a BETWEEN b AND b->next */
+  SLP_X_IN,          /* a IN (b, b->next, ...) */
+  SLP_X_AND,         /* a AND b */
+  SLP_X_OR,          /* a OR b */
+  SLP_X_NOT,         /* NOT a */
+  SLP_X_EXISTS,      /* attribute_exists(a); a is a path */
+  SLP_X_NOT_EXISTS,  /* attribute_not_exists(a); a is a path */
+  SLP_X_TYPE,        /* attribute_type(a, b); a is a path */
+  SLP_X_BEGINS,      /* begins_with(a, b) */
+  SLP_X_CONTAINS,    /* contains(a, b) */
+  SLP_X_NOT_CONTAINS /* NOT contains(a, b); only conditions of the older form have it (ddb_legacy.c) */
 } slp_x_op;
 
 typedef struct slp_x {
   slp_x_op op;
-  slp_path *path;      /* PATH: the path */
-  const slp_av *value; /* VALUE: the value */
+  slp_path *path;      /* for the operator PATH */
+  const slp_av *value; /* for the operator VALUE */
   struct slp_x *a, *b, *next;
 } slp_x;
 
@@ -163,7 +165,7 @@ typedef struct slp_names {
     slp_str name;
     slp_av *value;
     uint8_t used;
-  } * v; /* in the arena */
+  } * v; /* memory of the arena */
   uint32_t n;
 } slp_names;
 
@@ -203,15 +205,15 @@ slp_av *slp_update_apply(slp_box_call *c, const slp_up *first, const slp_av *was
 
 /* ---- tables -------------------------------------------------------------------------------------- */
 #define SLP_DDB_ITEM_BYTES (400u * 1024)
-typedef struct slp_item { /* one version of an item */
+typedef struct slp_item { /* an item as one write left it */
   slp_arena memory;
-  size_t size; /* in bytes, by the service's rules */
+  size_t size; /* bytes of the item, counted by the service's rules */
   slp_av *value;
 } slp_item;
 
 typedef struct slp_version {
   slp_item *item;  /* owned; NULL: the item did not exist at that time */
-  int64_t from_ms; /* when this version began */
+  int64_t from_ms; /* time at which this version became the item's content */
   struct slp_version *older;
 } slp_version;
 
@@ -224,12 +226,12 @@ typedef struct slp_key {
 typedef struct slp_row {
   slp_key key; /* its values are in `memory` of this struct */
   slp_arena memory;
-  slp_version *now; /* the newest version; owned */
+  slp_version *now; /* owned; the newest version of the item, which has the older ones */
 } slp_row;
 
 typedef struct slp_key_part {
   char *name;
-  slp_av_kind kind; /* S, N or B */
+  slp_av_kind kind; /* kind of the key's values: S, N or B */
 } slp_key_part;
 
 typedef struct slp_bucket { /* provisioned units; they are added each second, and saved up for 300 seconds */
@@ -297,7 +299,7 @@ struct slp_ddb {
 };
 static inline slp_arena *slp_call_arena(slp_box_call *c) { return &c->box->ddb->memory; }
 
-/* ddb_tables.c: creates, frees and finds tables. */
+/* Defined in ddb_tables.c, which creates, frees and finds tables: */
 slp_ddb *slp_ddb_new(slp_mem *mem);
 void slp_ddb_free(slp_box *box);
 /* ends states of tables that are due to end, and removes expired items */
@@ -322,8 +324,8 @@ int slp_table_op_update(slp_box_call *c);
 int slp_table_op_delete(slp_box_call *c);
 
 /* ddb_schema.c: keys, indexes and throughput from requests. -1: the call has failed. */
-int slp_schema_read(slp_box_call *c, slp_table *t); /* all members of a CreateTable */
-/* BillingMode and ProvisionedThroughput of an UpdateTable */
+int slp_schema_read(slp_box_call *c, slp_table *t); /* reads all members of a CreateTable */
+/* Applies BillingMode and ProvisionedThroughput of an UpdateTable. Returns 1 if the request has neither. */
 int slp_schema_billing(slp_box_call *c, slp_table *t);
 /* Applies GlobalSecondaryIndexUpdates. 1: the request has none. */
 int slp_schema_globals(slp_box_call *c, slp_table *t);
@@ -338,7 +340,7 @@ int slp_table_op_list(slp_box_call *c);
 int slp_table_op_ttl(slp_box_call *c);
 int slp_table_op_describe_ttl(slp_box_call *c);
 
-/* ddb_extras.c: tags and continuous backups. */
+/* Defined in ddb_extras.c: tags and continuous backups. */
 int slp_table_tags_read(slp_box_call *c, slp_table *t); /* reads the request's Tags */
 void slp_table_tags_free(slp_box *box, slp_table *t);
 int slp_table_op_tag(slp_box_call *c);
@@ -347,7 +349,7 @@ int slp_table_op_list_tags(slp_box_call *c);
 int slp_table_op_backups(slp_box_call *c);
 int slp_table_op_describe_backups(slp_box_call *c);
 
-/* ddb_rows.c: the rows of a table. */
+/* Defined in ddb_rows.c: the rows of a table. */
 /* Reads `from`, a request's Key, which must have exactly the parts of the table's key. -1: the call has
  * failed. */
 int slp_key_read(slp_box_call *c, const slp_table *t, const slp_av *from, slp_key *ret);
@@ -425,9 +427,9 @@ typedef struct slp_action {
   slp_table *t;
   slp_key key;
   slp_av *key_map;      /* all kinds but PUT: the request's Key */
-  slp_av *item;         /* PUT: the item to put */
+  slp_av *item;         /* for PUT: the item to put */
   slp_up *update;       /* UPDATE: the first action of the expression */
-  slp_x *condition;     /* NULL: no condition */
+  slp_x *condition;     /* condition on the item as it was; NULL: none */
   uint8_t show_on_fail; /* 1: ReturnValuesOnConditionCheckFailure asks for the item */
   const slp_av *was;    /* the item before; NULL: it did not exist */
   const slp_av *now;    /* the item afterwards; NULL: it is to be deleted */
@@ -447,10 +449,13 @@ int slp_write_op_delete(slp_box_call *c);
 
 /* ddb_legacy.c: turns parameters that are older than expressions into the same trees. *ret NULL: the
  * parameter is absent. -1: the call has failed. */
-int slp_legacy_expected(slp_box_call *c, uint32_t from, slp_x **ret); /* Expected, ConditionalOperator */
-int slp_legacy_updates(slp_box_call *c, uint32_t from, slp_up **ret); /* AttributeUpdates */
+/* reads Expected and ConditionalOperator as a condition */
+int slp_legacy_expected(slp_box_call *c, uint32_t from, slp_x **ret);
+/* reads AttributeUpdates as the actions of an update */
+int slp_legacy_updates(slp_box_call *c, uint32_t from, slp_up **ret);
 int slp_legacy_filter(slp_box_call *c, uint32_t from, const char *member, slp_x **ret);
-int slp_legacy_attributes(slp_box_call *c, uint32_t from, slp_paths **ret); /* AttributesToGet */
+/* reads AttributesToGet as the paths of a projection */
+int slp_legacy_attributes(slp_box_call *c, uint32_t from, slp_paths **ret);
 
 /* Defined in ddb_read.c: */
 /* Reads ProjectionExpression or AttributesToGet of the node. -1: the call has failed. */
@@ -472,7 +477,8 @@ void slp_tokens_free(slp_box *box);
 slp_value *slp_in_get(slp_box_call *c, uint32_t node, const char *name);
 /* {NULL, 0}: the member is absent, or, with *bad 1, is not a text; the call has then failed. */
 slp_str slp_in_text(slp_box_call *c, uint32_t node, const char *name, int *bad);
-int slp_in_flag(slp_box_call *c, uint32_t node, const char *name); /* 1: the member is true */
+/* returns 1 if the member is there and true */
+int slp_in_flag(slp_box_call *c, uint32_t node, const char *name);
 /* Find a member's node. *ret 0: the member is absent. -1: the member is of another kind, and the call has
  * failed. */
 int slp_in_map(slp_box_call *c, uint32_t node, const char *name, uint32_t *ret);

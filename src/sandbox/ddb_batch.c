@@ -29,7 +29,7 @@ typedef struct part { /* the keys of one table that are to be read */
   slp_str name;
   slp_paths *paths;
   int consistent;
-  get *gets; /* in the arena */
+  get *gets; /* the reads of this table; memory of the arena */
   uint32_t n, left;
   struct part *next;
 } part;

@@ -16,7 +16,7 @@
 #define KEYS_MIN 4096u /* with fewer keys than this, no key is removed */
 
 struct slp_key_load {
-  slp_str name; /* its bytes follow this struct */
+  slp_str name; /* text of the partition key; its bytes follow this struct */
   int64_t at_ms, writes, reads;
 };
 

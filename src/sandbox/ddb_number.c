@@ -116,7 +116,7 @@ slp_n38_fault slp_n38_add(const slp_n38 *a, const slp_n38 *b, int subtract, slp_
   int b_negative = b->digits_n > 0 && (b->negative != 0) != (subtract != 0),
       opposed = a->negative != b_negative;
   int swap = cmp_amount(a, b) < 0, carry = 0, first = WIDTH - 1, last = 0;
-  spread(swap ? b : a, x); /* the larger absolute value */
+  spread(swap ? b : a, x); /* x gets the number with the larger absolute value */
   spread(swap ? a : b, y);
   int negative = swap ? b_negative : a->negative;
   for (int i = 0; i < WIDTH; i++) {

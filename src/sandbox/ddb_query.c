@@ -9,7 +9,7 @@
 typedef struct entry { /* an item with its attributes that are in the index */
   const slp_row *row;
   const slp_item *item;
-  slp_key key; /* the key in the index */
+  slp_key key; /* the item's key in the index that is read */
 } entry;
 
 typedef struct reading {
@@ -23,7 +23,7 @@ typedef struct reading {
   slp_words w;
   slp_paths *paths;
   slp_x *filter;
-  const slp_av *hash; /* Query: the hash key */
+  const slp_av *hash; /* for a Query: the value of the hash key */
   const slp_x *sort;  /* Query: the condition for the sort key; NULL: all sort keys */
   uint64_t segment, segments;
   int has_start;

@@ -228,8 +228,8 @@ static const char *const filter_names[FILTERS] = {
 typedef struct listing {
   slp_stream *s;
   uint8_t filter;
-  int64_t at_ms; /* for AT_TIMESTAMP and FROM_TIMESTAMP */
-  uint32_t from; /* the index of the first shard */
+  int64_t at_ms; /* time of the filter, for AT_TIMESTAMP and FROM_TIMESTAMP */
+  uint32_t from; /* index of the first shard that may be listed */
 } listing;
 
 /* Returns when a shard began. The first shards of a stream are created after CreateStream was answered, but

@@ -117,7 +117,8 @@ static void push_on(pushed *p) {
   int64_t now_ms = slp_front_now_ms(b), at_ms = INT64_MAX;
   slp_push_next next = SLP_PUSH_OPEN;
   slp_buf bytes;
-  if (p->rq->waiting > WAITING_MAX) return; /* on_sent will call this function again */
+  /* the client is slow to read; on_sent will call this function again */
+  if (p->rq->waiting > WAITING_MAX) return;
   slp_buf_init(&bytes, b->mem, ANSWER_BYTES_MAX);
   for (int i = 0; i < BURST && next == SLP_PUSH_OPEN; i++) {
     next = slp_push_more(p->sub, now_ms, &bytes, &at_ms);

@@ -132,7 +132,7 @@ static void put_behind(slp_box_call *c, int64_t ms) {
     for (int k = 0; k < 8; k++) raw[1 + k] = (char)(u >> (56 - 8 * k));
     slp_out_raw(&c->out, (slp_str){raw, sizeof raw});
   } else {
-    slp_out_raw(&c->out, SLP_STR("\xf6")); /* null, because CBOR could not express the value as an integer */
+    slp_out_raw(&c->out, SLP_STR("\xf6")); /* writes null: the number does not fit into an integer of CBOR */
   }
 }
 

@@ -147,7 +147,8 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
   slp_h2_stream *st = stream_of(session, frame->hd.stream_id);
   (void)flags;
   (void)user;
-  if (!st || !is_request(frame) || st->state != SLP_H2_COMING) return 0; /* trailers are ignored */
+  /* only fields of the head of a request count; trailers are ignored */
+  if (!st || !is_request(frame) || st->state != SLP_H2_COMING) return 0;
   return result_of(slp_h2_stream_field(st, (slp_str){(const char *)name, name_n},
                                        (slp_str){(const char *)value, value_n}));
 }

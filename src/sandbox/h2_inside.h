@@ -66,13 +66,13 @@ typedef struct slp_h2_stream {
 
 /* Defined in h2_stream.c: */
 extern const slp_serve_ops slp_h2_serve_ops;
-slp_h2_stream *slp_h2_stream_new(slp_h2_conn *c, int32_t id); /* NULL: no memory */
+slp_h2_stream *slp_h2_stream_new(slp_h2_conn *c, int32_t id); /* returns a new stream; NULL: no memory */
 void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to);
 void slp_h2_stream_left(slp_h2_stream *st); /* the peer has left the stream, or the connection has ended */
 int slp_h2_stream_field(slp_h2_stream *st, slp_str name, slp_str value);
 int slp_h2_stream_data(slp_h2_stream *st, slp_str bytes);
 int slp_h2_stream_head_end(slp_h2_stream *st);
-void slp_h2_stream_whole(slp_h2_stream *st); /* the request is complete */
+void slp_h2_stream_whole(slp_h2_stream *st); /* to be called when the request is complete */
 void slp_h2_stream_hand_over(slp_h2_stream *st);
 
 /* Defined in h2_conn.c: */

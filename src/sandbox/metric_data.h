@@ -7,8 +7,8 @@
 
 typedef enum {
   SLP_METRICS_TARGET, /* JSON or CBOR; X-Amz-Target has the operation, as for the other services */
-  SLP_METRICS_PATH,   /* CBOR; the path has the operation */
-  SLP_METRICS_QUERY   /* a form; the answer is XML */
+  SLP_METRICS_PATH,   /* the body is CBOR, and the path has the operation */
+  SLP_METRICS_QUERY   /* the body is an HTML form, and the answer is XML */
 } slp_metrics_form;
 
 /* Turns a request of the form PATH or QUERY into a request of the form TARGET. *ret points into memory that

@@ -61,17 +61,17 @@ typedef struct slp_box_shard {
   uint32_t index;
   char id[24];
   slp_u128 hash_start, hash_end;
-  int64_t parent, adjacent_parent; /* indices of shards, or -1 */
+  int64_t parent, adjacent_parent; /* indices of the shard's parents in the stream; -1: none */
   uint32_t child[2], child_n;
   uint64_t create_s; /* a part of the shard's sequence numbers; greater than that of its parents */
   int64_t created_ms;
-  int64_t closed_ms; /* INT64_MAX: the shard is open */
+  int64_t closed_ms; /* when the shard was closed; INT64_MAX: it is open */
   /* 1: the shard is closed and its last record has expired, so the shard is neither listed nor readable */
   uint8_t gone;
   slp_box_record *recs;          /* owned; recs[head] is the record with the counter `first` */
   size_t head, recs_n, recs_cap; /* recs_n includes the free elements before `head` */
   uint64_t first;                /* the counter of the oldest record that is kept */
-  uint64_t next;                 /* the counter of the next record */
+  uint64_t next;                 /* the counter that the next record will get */
   int64_t last_arrived_ms;
   slp_box_window reads, writes, asked;
   uint64_t asked_max; /* the most GetRecords calls within one second, including refused calls */
@@ -91,11 +91,11 @@ typedef enum {
   SLP_BOX_RESIZE
 } slp_box_change;
 
-typedef struct slp_box_consumer { /* a registered consumer: registered.c */
+typedef struct slp_box_consumer { /* a registered consumer of a stream (registered.c) */
   slp_list link;                  /* in the consumers of its stream, oldest first */
   char *name;                     /* owned */
   uint64_t uid;
-  int64_t created_ms; /* the ARN contains its seconds */
+  int64_t created_ms; /* time of registration; its seconds are part of the ARN */
   int64_t active_ms;
   int64_t gone_ms; /* when the consumer is removed; INT64_MAX: it is not deregistered */
   slp_list seats;  /* subscriptions.c: one for each shard to which the consumer has subscribed */
@@ -175,7 +175,7 @@ typedef struct slp_fault {
   char *argument; /* owned, with a NUL; may be NULL */
   size_t argument_n;
   uint64_t number;     /* actions delay, cut and status: the argument */
-  int status;          /* action error: the HTTP status */
+  int status;          /* HTTP status of the error, for the action error */
   const char *message; /* action error: points into `argument`, behind the NUL of the code */
 } slp_fault;
 
@@ -200,11 +200,11 @@ struct slp_box {
   uint32_t changes;   /* how many streams wait for a change */
   slp_digest *marker; /* keyed digest that signs iterators and tokens */
   slp_digest *digest; /* computes the MD5 of partition keys */
-  slp_box_auth *auth; /* NULL: signatures are not checked */
+  slp_box_auth *auth; /* checks signatures; NULL: no signature is checked */
   slp_box_tree tree;  /* the body of the request that is being answered */
   slp_buf scratch;
   slp_buf unpacked;     /* a request to CloudWatch, converted into the form that the other services use */
-  uint64_t metric_data; /* how many data PutMetricData has accepted */
+  uint64_t metric_data; /* number of values that PutMetricData has accepted */
   sloop_sandbox_stats_t stats;
   /* calls of each operation; the last element is for unknown operations */
   slp_box_use use[SLP_BOX_OPERATIONS + 1];
@@ -220,14 +220,14 @@ typedef struct slp_box_call {
   int64_t now_ms;
   char region[32];
   slp_box_service service;
-  const char *operation; /* such as "GetRecords" */
+  const char *operation; /* name of the operation, such as "GetRecords" */
   slp_box_tree *in;
   slp_box_out out;
   slp_fault *fault; /* the script line that applies to this call; NULL: none */
   /* the action of c->fault if it changes the page of GetRecords, otherwise SLP_FAULT_NONE */
   slp_fault_action shape;
   uint8_t fault_used; /* 1: the action in `shape` was applied */
-  const char *error;  /* NULL: no error */
+  const char *error;  /* name of the error; NULL: no error */
   int error_status;
   char error_message[1024];
   slp_box_sub *subscription; /* the subscription that the call has opened; NULL: none */
@@ -269,7 +269,7 @@ int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
 
 /* Defined in stream_life.c: */
 int slp_box_name_valid(slp_str name);
-/* NULL: there is no such stream */
+/* Finds a stream by its name. Returns NULL if there is none. */
 slp_stream *slp_box_find(slp_box *box, slp_str name);
 /* Finds the stream by StreamName or StreamARN of the request. NULL: there is no such stream, and the call has
  * failed. */
@@ -314,7 +314,8 @@ void slp_box_may_merge(const slp_stream *s, slp_str a, slp_str b, slp_box_refusa
                        slp_box_shard **ret_b);
 int slp_box_split_at(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *sh, slp_u128 at);
 int slp_box_merge_two(slp_box *box, slp_stream *s, int64_t now_ms, slp_box_shard *a, slp_box_shard *b);
-int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms); /* carries out s->change */
+/* carries out the change of the stream in s->change, which is due */
+int slp_box_carry_out(slp_box *box, slp_stream *s, int64_t now_ms);
 int slp_box_op_split(slp_box_call *c);
 int slp_box_op_merge(slp_box_call *c);
 int slp_box_op_resize(slp_box_call *c);
@@ -393,7 +394,8 @@ typedef struct slp_box_mark {
   uint64_t counter; /* 'i' and 'c': the next record; 't': the time of the filter */
   int64_t issued_ms;
 } slp_box_mark;
-int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to); /* appends the text of the mark */
+/* appends the mark as a signed text */
+int slp_box_mark_write(slp_box *box, const slp_box_mark *m, slp_buf *to);
 /* Writes the mark as a member of the answer. Returns 0, or the result of slp_box_no_memory. */
 int slp_box_put_mark(slp_box_call *c, const char *member, const slp_box_mark *m);
 /* SLP_EBADDATA: the text is no mark of this box and of this kind. SLP_ENOMEM. */
@@ -404,7 +406,7 @@ int slp_box_op_iterator(slp_box_call *c);
  * does not have them. */
 int slp_box_position(slp_box_call *c, slp_box_shard *sh, slp_str type, slp_str seq, slp_value *when,
                      uint64_t *ret);
-/* NULL: the stream was deleted */
+/* Finds a stream by the number that it got at its creation. Returns NULL if the stream was deleted. */
 slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 
 /* Defined in registered.c: */
@@ -457,7 +459,8 @@ int slp_box_fault_twice(const slp_box_call *c);
 void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer);
 
 /* Defined in auth.c: */
-slp_box_auth *slp_box_auth_new(slp_mem *mem, const sloop_sandbox_opts_t *o); /* NULL: no memory */
+/* returns what checks signatures; NULL: no memory */
+slp_box_auth *slp_box_auth_new(slp_mem *mem, const sloop_sandbox_opts_t *o);
 void slp_box_auth_free(slp_box_auth *a);
 /* Checks the signature of a request. Returns 0, or -1 if the call has failed. */
 int slp_box_auth_check(slp_box_auth *a, slp_box_call *c, const slp_box_request *rq);

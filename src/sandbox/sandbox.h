@@ -28,8 +28,8 @@ typedef struct slp_box_sub slp_box_sub; /* an open subscription to a shard */
 
 typedef struct slp_box_answer {
   int status;
-  const char *content_type;     /* NULL: no such header */
-  const char *content_encoding; /* NULL: no such header */
+  const char *content_type;     /* the header Content-Type; NULL: the request has none */
+  const char *content_encoding; /* the header Content-Encoding; NULL: the request has none */
   const char *protocol;         /* the header smithy-protocol; NULL: no such header */
   slp_buf body;                 /* the caller initialises it before the call, and frees it afterwards */
   char request_id[40];

@@ -20,7 +20,7 @@
 typedef enum { OPEN, LAST_WORD, SILENT, ENDED, CUT } push_state;
 
 typedef struct seat { /* a consumer at one shard: when it last subscribed, and its open subscription */
-  slp_list link;      /* in the consumer's `seats` */
+  slp_list link;      /* in slp_box_consumer.seats of the consumer */
   uint32_t shard;
   int64_t subscribed_ms; /* when a call last succeeded; INT64_MIN: none has */
   slp_box_window calls, sent;
@@ -37,11 +37,11 @@ struct slp_box_sub {
   uint64_t stream_uid;
   uint32_t shard;
   push_state state;
-  uint64_t counter; /* the next record to send */
+  uint64_t counter; /* counter of the next record to send */
   /* until_ms: when the subscription ends. next_ms: when the next event is due, even if it has no records */
   int64_t until_ms, next_ms;
   int64_t not_before_ms;        /* until when a fault delays the next event */
-  const char *exception, *said; /* LAST_WORD: the exception and its message */
+  const char *exception, *said; /* in state LAST_WORD: name and message of the exception to send */
   slp_buf payload;
 };
 

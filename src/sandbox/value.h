@@ -25,7 +25,7 @@ typedef struct slp_value {
   slp_str text; /* TEXT and BYTES: the value; INT and REAL: the number as it was written in JSON */
   int64_t i;
   double f;
-  uint32_t child, next; /* indices of nodes; 0: none */
+  uint32_t child, next; /* indices in the tree of the first child and the next sibling; 0: none */
   uint32_t count;       /* of a list or map: the number of elements */
 } slp_value;
 
@@ -50,7 +50,7 @@ static inline uint32_t slp_box_tree_number(const slp_box_tree *t, const slp_valu
 /* Turns a text into BYTES: decodes base64, both in JSON and in texts of CBOR. Returns SLP_EBADDATA if that
  * fails. */
 int slp_box_tree_blob(slp_box_tree *t, slp_value *v);
-/* SLP_EBADDATA: the value is no time */
+/* Converts a value to a time in ms. Returns 0, or SLP_EBADDATA if the value is no time. */
 int slp_box_tree_time_ms(const slp_box_tree *t, const slp_value *v, int64_t *ret);
 
 /* ---- answers ----------------------------------------------------------------------------------- */
