@@ -76,7 +76,7 @@ static int add_row(slp_list_reader *r, slp_op_list_shards *op, const slp_shard_d
   return 0;
 }
 
-/* Reads one row. Its '{' has been read already. */
+/* Reads one shard of a listing. Its '{' has been read already. */
 static int read_row(slp_list_reader *r, slp_op_list_shards *op) {
   slp_shard_desc d = {{NULL, 0}};
   int q;
@@ -110,7 +110,7 @@ void slp_list_reader_begin(slp_list_reader *r, slp_op_list_shards *op, const slp
   slp_json_begin(&r->j, op->body.p, op->body.n);
 }
 
-/* Reads rows until the array ends or rows_max rows have been read. Returns 0, SLP_MORE or an error. */
+/* Reads shards until the array ends or rows_max shards have been read. Returns 0, SLP_MORE or an error. */
 static int read_rows(slp_list_reader *r, slp_op_list_shards *op, size_t rows_max) {
   for (size_t i = 0; i < rows_max; i++) {
     int token = slp_json_next(&r->j);

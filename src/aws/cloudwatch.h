@@ -21,8 +21,9 @@ typedef struct slp_cw_dimension {
 } slp_cw_dimension;
 
 typedef struct slp_cw_datum {
-  const char *name, *unit; /* unit: a value of StandardUnit in the model */
-  uint64_t value;          /* the datum is value * 10^-decimals */
+  /* unit: one of CloudWatch's units, such as "Count" (StandardUnit in its service model) */
+  const char *name, *unit;
+  uint64_t value; /* the datum is value * 10^-decimals */
   unsigned decimals;
   size_t dimensions_n;
   slp_cw_dimension dimensions[SLP_CLOUDWATCH_DIMENSIONS_MAX];

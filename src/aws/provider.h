@@ -55,7 +55,7 @@ void slp_keys_found(slp_provider *p, const slp_aws_keys *keys);
 void slp_keys_nothing(slp_provider *p);
 /* Answers NOTHING. `looked` says where the provider looked, for the message that no provider has keys. */
 void slp_keys_nothing_in(slp_provider *p, const char *looked);
-/* answers BROKEN; hides p->secrets */
+/* answers BROKEN with this message, in which p->secrets are hidden */
 void slp_keys_broken(slp_provider *p, const char *fmt, ...) SLP_PRINTF(2, 3);
 /* Answers FAILED if `passes` is 1, otherwise BROKEN. Hides p->secrets in the text. http_status 0: there was
  * no answer. */

@@ -283,7 +283,8 @@ static int put_authorization(form *f, slp_str key_id) {
   return slp_buf_add_str(b, SLP_STR(", Signature="));
 }
 
-/* Makes f the form of this request, unless it is already. Returns 0, or an error with f->of empty. */
+/* Builds in f the texts that requests of this kind have in common, unless f has them already. Returns 0, or
+ * an error with f->of empty. */
 static int use_form(form *f, const slp_sign_request *rq, const slp_sign_keys *keys, slp_str day) {
   slp_http_header sorted[SLP_SIGN_HEADERS_MAX];
   size_t n = 0;
@@ -323,7 +324,7 @@ static int derive_key(slp_signer *s, const slp_sign_request *rq, slp_str secret,
   return r;
 }
 
-/* Makes s->digest keep the signing key for this day, region, service and secret, unless it keeps it already.
+/* Gives s->digest the signing key for this day, region, service and secret, unless it has that key already.
  * Returns 0 or an error. */
 static int use_key(slp_signer *s, const slp_sign_request *rq, slp_str secret, slp_str day) {
   const slp_str part[] = {day, rq->region, rq->service, secret};

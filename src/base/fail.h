@@ -32,8 +32,8 @@ typedef struct slp_fail {
 } slp_fail;
 
 void slp_fail_clear(slp_fail *f);
-/* Sets class, code and message, and leaves the other members. Unsafe characters of the message become '?'
- * (clean.h). Returns code. */
+/* Sets class, code and message, and leaves the other members unchanged. Unsafe characters of the message
+ * become '?' (clean.h). Returns code. */
 int slp_fail_set(slp_fail *f, slp_class class, int code, const char *fmt, ...) SLP_PRINTF(4, 5);
 /* Returns 1 if repeating the request later can't help: SLP_GONE, SLP_AUTH, SLP_ACCESS and SLP_REFUSED. */
 int slp_class_lasts(slp_class class);

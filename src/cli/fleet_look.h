@@ -1,6 +1,6 @@
 /* fleet_look.h - looks at the lease table and the stream, again and again, to find out how far all workers of
- * an application together have read (whole_fleet.h). tail.c uses it for each worker that ends by itself (-e,
- * --until). */
+ * an application together have read (whole_fleet.h). One look reads all rows, and then the list of shards.
+ * tail.c uses it for each worker that ends by itself (-e, --until). */
 #ifndef SLP_CLI_FLEET_LOOK_H
 #define SLP_CLI_FLEET_LOOK_H
 

@@ -37,7 +37,8 @@ static void say_change(page *p, const sloop_change_t *c) {
       slp_lease_say(p->b, "%s has no lease that can be read: there is nothing to release", c->shard);
       return;
     case SLOOP_CHANGE_CONFLICT:
-      /* with another status than SLOOP_ELEASE, one error for the whole change says why it failed */
+      /* SLOOP_ELEASE: other writes came first at every try. Any other status comes with an error that is
+       * printed elsewhere. */
       slp_lease_say(p->b, "%s: not changed%s", c->shard,
                     p->status == SLOOP_ELEASE ? ": its row kept changing" : "");
       return;

@@ -56,7 +56,7 @@ struct slp_matcher {
    * words */
   size_t pool_n, pool_max, words;
   slp_str text; /* the part of the text that is not searched yet */
-  uint32_t at;  /* number of the current state times `row`, or MATCHED */
+  uint32_t at;  /* the current state, as its number times `row`, which is its place in `nexts`; or MATCHED */
 };
 
 /* ---- classes ------------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ static void make_classes(slp_matcher *m) {
 
 /* ---- creating and freeing ------------------------------------------------------------------------------ */
 
-/* Drops all states of the automaton, when the memory for states is full. */
+/* Drops all states of the automaton: at the beginning, and when the memory for states is full. */
 static void forget(slp_matcher *m) {
   m->states_n = 0;
   m->pool_n = 0;

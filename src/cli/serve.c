@@ -43,8 +43,8 @@ static void on_out_failed(slp_app *app) { end_serve(app->user); }
 
 static void add_export(slp_buf *b, const char *name, const char *value) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:/._-+=";
-  /* The value stands in single quotes, because a key may contain any character. A quote inside the value
-   * is written as '\'': end of quotes, escaped quote, begin of quotes. */
+  /* The value stands in single quotes, because a key may contain any character. A quote inside the value is
+   * written as '\'': end of quotes, escaped quote, beginning of quotes. */
   const char *quote = value[strspn(value, plain)] ? "'" : "";
   slp_buf_addf(b, "export %s=%s", name, quote);
   for (; *value; value++)

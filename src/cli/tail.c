@@ -1,6 +1,9 @@
-/* tail.c - prints the records of streams. A batch is given back only after its text was written
- * (output.h). So a slow reader of standard output stops the fetching, and only records that were printed
- * are acknowledged. */
+/* tail.c - prints the records of streams. A batch is given back only after its text was written (output.h).
+ * So a slow reader of standard output stops the fetching, and only records that were printed are
+ * acknowledged.
+ *
+ * A shard is at its tip when it is read up to its newest record; a stream or a consumer, when all of its
+ * shards are. */
 #include "cli/tail.h"
 
 #include <stdio.h>
@@ -238,9 +241,9 @@ static void fail(tail *t, reading *rd, const char *why) {
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Returns 1 if the first record past the end of --until ends the whole command. In order of time, no later
- * record of any shard or stream is earlier. With leases, a later record can be earlier: this worker may
- * get another shard at any moment, whose records are older. */
+/* Returns 1 if the command ends at the first record that arrived after the time of --until. With records in
+ * order of time, all records still to come arrived after that time too. With leases this does not hold: this
+ * worker may get another shard at any moment, whose records are older. */
 static uint8_t ends_everything(const tail *t) {
   return t->app.args->opts.order == SLOOP_ORDER_TIME && !has_leases(t);
 }

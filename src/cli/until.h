@@ -1,4 +1,5 @@
-/* until.h - --until: finds out whether every shard of a consumer has passed a point in time, TIME. */
+/* until.h - --until: finds out whether every shard of a consumer has passed a point in time, TIME. A shard is
+ * at its tip when it is read up to its newest record. */
 #ifndef SLP_CLI_UNTIL_H
 #define SLP_CLI_UNTIL_H
 

@@ -1,11 +1,13 @@
 /* whole_fleet.h - finds out how far all workers of an application have read together. For -e, --until and
  * --timeout.
  *
- * A worker sees only its own shards. The rows of the lease table show the progress of other workers, and
- * the stream's listing shows which shards there are. One look judges both. A shard of another worker
- * counts as read only if that worker has shown a sign of life between two looks. With --until, the sign of
- * life alone is enough. Rows do not tell up to which time a shard is read, but the worker that leaves last
- * has had every shard. */
+ * A worker sees only its own shards. The rows of the lease table show the progress of other workers, and the
+ * stream's listing shows which shards there are. One look judges both. A shard is at its tip when it is read
+ * up to its newest record.
+ *
+ * A shard of another worker counts as read only if that worker has shown a sign of life between two looks.
+ * With --until, the sign of life alone is enough. Rows do not tell up to which time a shard is read, but the
+ * worker that leaves last has had every shard. */
 #ifndef SLP_CLI_WHOLE_FLEET_H
 #define SLP_CLI_WHOLE_FLEET_H
 

@@ -11,9 +11,9 @@
 #define SLP_FOCUS_DIGITS 19
 
 typedef struct slp_focus {
-  uint64_t id;   /* differs for each choice of digits; 0: there is no focus */
+  uint64_t id;   /* number of this choice of digits, another one for each choice; 0: there is no focus */
   size_t length; /* digits of a number that begins with `shared`, leading zeros not counted; 0: not known */
-  size_t from;   /* number of digits before the nineteen: 0, or at least 8 */
+  size_t from;   /* number of digits in front of the nineteen that make the word: 0, or at least 8 */
   char shared[112]; /* the digits in front of the nineteen */
 } slp_focus;
 
@@ -39,8 +39,8 @@ static inline int slp_focus_same(const char *a, const char *b, size_t n) {
 /* Returns the word of a number that is longer than f->length because of leading zeros. */
 uint64_t slp_focus_word_padded(const slp_focus *f, slp_str seq);
 
-/* Returns the word of a number. Of two numbers with different words, the one with the lower word is less.
- * Empty text has the lowest word. */
+/* Returns the word of a number: its nineteen digits as an integer. Of two numbers with different words, the
+ * one with the lower word is less. Empty text has the lowest word. */
 static inline uint64_t slp_focus_word(const slp_focus *f, slp_str seq) {
   if (seq.n && seq.n == f->length) {
     /* seq has leading zeros, so it may be less than a shorter number, whose word is SLP_FOCUS_BELOW; seq must

@@ -43,7 +43,7 @@ struct slp_kpl {
   slp_page *page;
   const slp_hash_range *range; /* hash keys of the page's shard; NULL: no record is foreign */
   stage stage;
-  int64_t bytes_left, records_left; /* work that the slice may still do */
+  int64_t bytes_left, records_left; /* bytes and records that the present slice may still handle */
 
   /* How far the page is expanded: */
   size_t next;      /* index in page->recs of the record to look at next */
@@ -135,8 +135,8 @@ static int sum(slp_kpl *k) {
   return 0;
 }
 
-/* Appends a row for a record of the message. Until RESOLVE the row holds indexes: key_at that of its key,
- * arrived_ms that of its explicit hash key, -1 if there is none. */
+/* Appends a row for a record of the message. Until RESOLVE the row holds indexes into the tables of keys:
+ * key_at is the index of its key, arrived_ms the index of its explicit hash key, or -1 if it has none. */
 static int put_record(slp_kpl *k) {
   const slp_kpl_message *m = &k->message;
   const slp_rec *whole = &k->page->recs[k->next];

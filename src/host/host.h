@@ -98,7 +98,8 @@ typedef struct slp_http {
   uint8_t once;          /* 1: a conditional write: the transport must not repeat it by itself */
   uint8_t no_proxy;      /* 1: the call must not go through a proxy (metadata servers) */
   const char *ca_bundle; /* file of certificates to trust; NULL: the host's */
-  slp_buf *into;         /* the answer's body is appended here; its max is the cap (SLOOP_ETOOBIG) */
+  /* the answer's body is appended here; a body longer than its max fails with SLOOP_ETOOBIG */
+  slp_buf *into;
   /* PURE. Returns 1 if the body may grow by `more` bytes, or 0 to pause the transfer until slp_http_resume().
    * NULL: it always may. */
   int (*may_grow)(struct slp_http *call, size_t more);
@@ -198,10 +199,11 @@ void slp_serve_drop(slp_served *rq);
 /* Begins an answer whose length is not known: sends its head, and its body as the first piece. The request
  * stays valid until slp_serve_end, slp_serve_drop or on_gone. `cut_after` and `close` are ignored. */
 void slp_serve_begin(slp_served *rq, const slp_serve_answer *answer);
-/* Sends a further piece of that answer; the bytes are copied. Returns 0, or SLP_ENOMEM: none of them will be
- * sent. */
+/* Sends a further piece of an answer that slp_serve_begin has begun; the bytes are copied. Returns 0, or
+ * SLP_ENOMEM: none of them will be sent. */
 int slp_serve_more(slp_served *rq, slp_str bytes);
-void slp_serve_end(slp_served *rq); /* ends that answer; rq is invalid afterwards */
+/* ends an answer that slp_serve_begin has begun; rq is invalid afterwards */
+void slp_serve_end(slp_served *rq);
 
 /* A connection that began with the listener's preface. Its bytes go to the listener's user as they are. Valid
  * until slp_raw_close() was called for it, or on_gone ran. slp_listener.on_raw must set the three functions,

@@ -186,7 +186,7 @@ static int is_locked_itself(const slp_own_file *f) {
   return locked;
 }
 
-/* Returns 1 if the file that is written in place still has its name. */
+/* Returns 1 if the name of the file still leads to the file that is written in place. */
 static int is_our_name(const slp_own_file *f) {
   struct stat there, ours;
   return fstat(f->file, &ours) == 0 && look(f->folder, f->name, &there) == 1 && ours.st_ino == there.st_ino &&

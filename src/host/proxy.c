@@ -26,7 +26,7 @@ static int begins(slp_str s, const char *with) {
 static slp_str behind(slp_str s, size_t n) { return (slp_str){s.p + n, s.n - n}; }
 
 /* ---- hosts that need no proxy ---------------------------------------------------------------- */
-/* Returns 1 if the host's name is that of the list's entry, or within the domain of that name. */
+/* Returns 1 if the host's name is that of an entry of no_proxy, or within the domain of that name. */
 static int is_within(slp_str name, slp_str entry) {
   if (entry.n && entry.p[entry.n - 1] == '.') entry.n--;
   if (entry.n && entry.p[0] == '.') entry = behind(entry, 1);
@@ -42,7 +42,7 @@ static int same_bits(const unsigned char *a, const unsigned char *b, size_t bits
   return !rest || (a[bytes] ^ b[bytes]) >> (8 - rest) == 0;
 }
 
-/* Returns 1 if the address is that of the list's entry, or within its network ("10.0.0.0/8"). */
+/* Returns 1 if the address is that of an entry of no_proxy, or within its network ("10.0.0.0/8"). */
 static int is_in_network(int family, const unsigned char *address, slp_str entry) {
   char text[ADDRESS_MAX];
   unsigned char network[16];
@@ -69,8 +69,8 @@ static int read_address(slp_str host, int family, unsigned char address[16]) {
 
 static int is_separator(char c) { return c == ' ' || c == '\t' || c == ','; }
 
-/* Takes ":PORT" off the end of a list's entry: a name, an IPv4 address or an [IPv6 address]. Returns 1 and
- * the port, or 0 if the entry has none. */
+/* Takes ":PORT" off the end of an entry of no_proxy: a name, an IPv4 address or an [IPv6 address]. Returns 1
+ * and the port, or 0 if the entry has none. */
 static int take_port(slp_str *entry, uint64_t *ret_port) {
   const char *colon = entry->n ? memrchr(entry->p, ':', entry->n) : NULL;
   const char *close = entry->n ? memchr(entry->p, ']', entry->n) : NULL;

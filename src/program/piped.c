@@ -19,7 +19,9 @@
 #include "base/list.h"
 #include "program/program.h"
 
-#define LATE_MS 300   /* when a pipe or the process has ended, the other may take this long to end */
+/* how long, in ms, the pipes may stay open after the process has ended, or the process may live after its
+ * pipes have ended */
+#define LATE_MS 300
 #define ERR_MAX 900   /* bytes of a line of standard error; a longer one comes in pieces */
 #define FDS_MAX 65536 /* descriptors marked close-on-exec one by one, if there is no close_range() */
 #define PIECE 65536   /* bytes of standard output read at once */
@@ -87,7 +89,7 @@ struct slp_herd {
 
 struct slp_piped {
   uv_pipe_t in, out, err;
-  uv_timer_t late; /* runs while a pipe has ended but not the process, or the other way round */
+  uv_timer_t late; /* runs while the process has ended and its pipes have not, or the other way round */
   uv_idle_t again; /* active: the next turn hands out lines that wait, and reads on */
   slp_list link;   /* in slp_herd.all, until waitpid() has returned the process */
   slp_mem *mem;

@@ -140,8 +140,8 @@ void slp_change_start_text(const slp_change_shard *sh, char out[SLP_CHANGE_NUMBE
 /* Writes the ending sequence number. Only for a closed shard. */
 void slp_change_end_text(const slp_change_shard *sh, char out[SLP_CHANGE_NUMBER_TEXT]);
 void slp_change_text(const slp_change_shard *sh, uint64_t place, char out[SLP_CHANGE_NUMBER_TEXT]);
-/* Returns the first place whose number is not below `number`, or sh->next if there is none. *ret_exact 1: the
- * number at that place is equal. */
+/* Returns the place of the first record whose sequence number is `number` or greater, or sh->next if there is
+ * none. *ret_exact 1: the record at that place has exactly this number. */
 uint64_t slp_change_place(const slp_change_shard *sh, slp_str number, int *ret_exact);
 
 /* ---- changes_shards.c --------------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ int slp_change_roll_due(slp_box *box, slp_changes *s, int64_t now_ms);
 void slp_change_sweep(slp_box *box, slp_changes *s, int64_t now_ms);
 /* Returns the open shard for a partition key with this hash. NULL: there is none. */
 slp_change_shard *slp_change_shard_for(const slp_changes *s, slp_u128 hash);
-/* NULL: there is no such shard, or it was removed */
+/* Finds a shard by its id. NULL: there is no such shard, or it was removed. */
 slp_change_shard *slp_change_shard_by_id(const slp_changes *s, slp_str id);
 void slp_change_shards_free(slp_box *box, slp_changes *s);
 
@@ -172,9 +172,9 @@ void slp_changes_stop(slp_changes *s, int64_t now_ms, uint32_t after_ms);
  * be done; the next call does it. */
 int slp_changes_tick(slp_box *box, slp_changes *s, int64_t now_ms);
 void slp_changes_free(slp_box *box, slp_changes *s);
-/* NULL: there is no such stream, or it is `gone` */
+/* Finds a stream by its ARN. NULL: there is no such stream, or it is `gone`. */
 slp_changes *slp_changes_find_arn(slp_box *box, slp_str arn);
-/* NULL: there is no such stream, or it was freed */
+/* Finds a stream by its uid. NULL: there is no such stream, or it was freed. */
 slp_changes *slp_changes_find_uid(slp_box *box, uint64_t uid);
 /* returns the newest stream of a table; NULL: the table has no stream */
 slp_changes *slp_changes_latest(slp_box *box, slp_str table);

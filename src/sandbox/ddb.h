@@ -306,7 +306,7 @@ void slp_ddb_free(slp_box *box);
 void slp_ddb_settle(slp_box *box, int64_t now_ms);
 /* Frees the memory of the request. Called after every request. */
 void slp_ddb_call_over(slp_box *box);
-/* NULL: there is no such table; the call does not fail */
+/* Finds a table by its name. NULL: there is no such table; the call does not fail. */
 slp_table *slp_table_find(slp_box *box, slp_str name);
 /* Finds a table by name or ARN. NULL: there is no such table, or it can't be used in its status; the call has
  * failed. */
@@ -360,7 +360,7 @@ int slp_check_index_keys(slp_box_call *c, const slp_table *t, const slp_av *item
 /* Returns slp_key.place for a hash key. */
 uint64_t slp_place_of(const slp_av *hash);
 int slp_row_key_cmp(const slp_key *a, const slp_key *b);
-/* NULL: there is no such row. The row may hold only a deleted item. */
+/* Finds the row with a key. NULL: there is no such row. The row may hold only a deleted item. */
 slp_row *slp_row_find(slp_table *t, const slp_key *key);
 /* Returns the index of the first row that is not before the key; after 1: of the first row after the key. */
 size_t slp_row_from(const slp_table *t, const slp_key *key, int after);
@@ -475,7 +475,8 @@ void slp_tokens_free(slp_box *box);
 
 /* ddb_answer.c: reads members of the request's tree, and writes values into the answer. */
 slp_value *slp_in_get(slp_box_call *c, uint32_t node, const char *name);
-/* {NULL, 0}: the member is absent, or, with *bad 1, is not a text; the call has then failed. */
+/* Returns a member that is a text. {NULL, 0}: the member is absent, or, with *bad 1, is no text; the call has
+ * then failed. */
 slp_str slp_in_text(slp_box_call *c, uint32_t node, const char *name, int *bad);
 /* returns 1 if the member is there and true */
 int slp_in_flag(slp_box_call *c, uint32_t node, const char *name);

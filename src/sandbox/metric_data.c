@@ -15,7 +15,8 @@
 #define PAIRS_MAX 200000u
 
 /* ---- turning a form into JSON ---------------------------------------------------------------------- */
-typedef struct pair { /* one pair of a form, as in "MetricData.member.1.Value=3", with its escapes replaced */
+/* one pair NAME=VALUE of an HTML form, as in "MetricData.member.1.Value=3", with its escapes replaced */
+typedef struct pair {
   slp_str name, value;
 } pair;
 
@@ -81,7 +82,7 @@ static slp_str part_of(const pair *p, size_t from) {
   return part;
 }
 
-/* Returns 1 if the member must become a number in JSON. In a form, all values are texts. */
+/* Returns 1 if the member must become a number in JSON. In an HTML form, all values are texts. */
 static int is_number(slp_str name, slp_str value) {
   static const char *const names[] = {"Value",   "SampleCount",       "Sum",    "Minimum",
                                       "Maximum", "StorageResolution", "Values", "Counts"};
@@ -132,7 +133,7 @@ static void put_value(slp_jw *w, const pairs *f, size_t from, size_t to, size_t 
     slp_jw_object_end(w);
 }
 
-/* Replaces the form in box->unpacked by its JSON. */
+/* Replaces the HTML form (pairs NAME=VALUE) in box->unpacked by a JSON object with the same members. */
 static int form_to_json(slp_box *box, slp_str *ret_action) {
   pairs f = {.mem = box->mem};
   slp_buf *b = &box->scratch;
@@ -150,7 +151,7 @@ static int form_to_json(slp_box *box, slp_str *ret_action) {
       slp_jw_raw(&w, NULL, SLP_STR("{}"));
     r = slp_buf_failed(b);
   }
-  /* The form is overwritten by the JSON, so the action's text is copied in front of it. */
+  /* The HTML form is overwritten by the JSON, so the action's text is copied in front of it. */
   char name[64];
   size_t n = slp_min_u64(ret_action->n, sizeof name);
   if (n) memcpy(name, ret_action->p, n);

@@ -28,8 +28,8 @@ typedef struct slp_box_seq {
 /* the counter in the last sequence number of a closed shard */
 #define SLP_BOX_SEQ_END UINT64_C(0x7fffffffffffffff)
 #define SLP_BOX_SEQ_TEXT 64
-/* A sequence number as three digits in base 10^19, the lowest digit first. In this form the number of the
- * next record is computed cheaply. */
+/* Writes a sequence number as three digits in base 10^19, the lowest digit first. In this form the number of
+ * the next record is computed cheaply. */
 void slp_box_seq_chunks(const slp_box_seq *s, uint64_t chunk[3]);
 void slp_box_seq_chunks_next(uint64_t chunk[3]); /* adds 1 to the counter */
 /* Writes the decimal text without a NUL, and returns its length. */
@@ -261,8 +261,9 @@ typedef struct slp_box_operation {
 /* Finds an operation. *ret_number gets its number, below SLP_BOX_OPERATIONS. NULL: there is no such
  * operation. */
 const slp_box_operation *slp_box_operation_find(slp_box_service service, slp_str name, uint32_t *ret_number);
-int slp_box_operation_known(slp_str name);            /* returns 1 if any service has this operation */
-const char *slp_box_operation_label(uint32_t number); /* NULL: there is no operation with this number */
+int slp_box_operation_known(slp_str name); /* returns 1 if any service has this operation */
+/* Returns the label of an operation. NULL: there is no operation with this number. */
+const char *slp_box_operation_label(uint32_t number);
 /* Checks the types and limits of the request's members. -1: the call has failed with SerializationException
  * or ValidationException, in the service's words. */
 int slp_box_check_input(slp_box_call *c, const slp_box_operation *op);
@@ -274,7 +275,7 @@ slp_stream *slp_box_find(slp_box *box, slp_str name);
 /* Finds the stream by StreamName or StreamARN of the request. NULL: there is no such stream, and the call has
  * failed. */
 slp_stream *slp_box_stream_of(slp_box_call *c);
-/* NULL: there is no such shard, or it is `gone` */
+/* Finds a shard by its id. NULL: there is no such shard, or it is `gone`. */
 slp_box_shard *slp_box_shard_by_id(const slp_stream *s, slp_str id);
 /* Returns the open shard that takes records with this hash. NULL: there is none. */
 slp_box_shard *slp_box_shard_for(slp_stream *s, slp_u128 hash);
@@ -360,7 +361,7 @@ typedef struct slp_box_view {
   slp_str key, data; /* key.p NULL: the record has no key */
 } slp_box_view;
 int slp_box_view_get(slp_box *box, slp_box_shard *sh, uint64_t counter, slp_box_view *ret);
-/* the shard must still have the record */
+/* Returns when a record arrived, as Unix time in ms. The shard must still have the record. */
 int64_t slp_box_arrived_ms(const slp_box_shard *sh, uint64_t counter);
 /* Returns the counter after that of the last record that has arrived by now_ms. */
 uint64_t slp_box_end(const slp_box_shard *sh, int64_t now_ms);
@@ -413,7 +414,7 @@ slp_stream *slp_box_find_uid(slp_box *box, uint64_t uid);
 void slp_consumers_free(slp_box *box, slp_stream *s);
 uint32_t slp_consumers_count(slp_box *box, slp_stream *s, int64_t now_ms);
 slp_box_status slp_consumer_status(const slp_box_consumer *k, int64_t now_ms);
-/* NULL: there is no such consumer, and the call has failed. */
+/* Finds a registered consumer by its ARN. NULL: there is no such consumer, and the call has failed. */
 slp_box_consumer *slp_consumer_by_arn(slp_box_call *c, slp_str arn, slp_stream **ret_stream);
 int slp_consumers_op_register(slp_box_call *c);
 int slp_consumers_op_describe(slp_box_call *c);
