@@ -41,7 +41,8 @@ typedef struct slp_cw_put {
  * it. */
 const char *slp_cw_namespace_wrong(slp_str ns);
 
-void slp_cw_put_init(slp_cw_put *p, slp_aws *aws); /* zeroes p; the owner holds a reference on aws */
+void slp_cw_put_init(slp_cw_put *p,
+                     slp_aws *aws); /* makes p idle, without a call; its owner must hold a reference on aws */
 /* Prepares a call without data. Returns 0, or SLP_EBADDATA if the namespace is not UTF-8. */
 int slp_cw_put_begin(slp_cw_put *p, slp_str ns, int64_t at_ms);
 /* Adds a datum to the call. Returns 0 or SLP_ENOMEM. Returns SLP_MORE if the call is full: the caller sends

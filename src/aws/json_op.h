@@ -39,7 +39,7 @@ typedef struct slp_json_op {
   uint8_t damaged; /* 1: the last error had a wrong checksum, so its content is not used */
 } slp_json_op;
 
-/* zeroes op; the owner holds a reference on aws */
+/* makes op idle, without a request; its owner must hold a reference on aws */
 void slp_json_op_init(slp_json_op *op, slp_aws *aws, size_t answer_max);
 /* Sends op->request. on_done runs in a later turn. */
 void slp_json_op_send(slp_json_op *op);

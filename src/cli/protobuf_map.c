@@ -5,7 +5,7 @@
 #include "cli/protobuf_text.h"
 
 typedef struct entry_key {
-  /* 1: the entry has a value in the map; 0: it is ignored as a whole, like an unknown field */
+  /* 1: the entry counts; 0: it is ignored as a whole, like an unknown field */
   uint8_t counts;
   uint64_t number; /* the key, if it is not a string */
   slp_str text;    /* the key, if it is a string */
