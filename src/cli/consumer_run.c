@@ -522,8 +522,8 @@ static void on_log(sloop_t *s, sloop_log_level_t level, const char *line, void *
   const slp_args *a = c->app->args;
   int asked_for = a->contexts ? slp_log_contexts_have(a->contexts, line) : a->opts.log_level > SLOOP_LOG_WARN;
   /* on_error reports warnings, so log lines are printed only with -vv or if log_level was set. Three kinds of
-   * warnings come only as log lines, and are printed here: about metrics, about keys that take long to come,
-   * and, with -v only, about records that are polled although push was preferred. */
+   * warnings come only as log lines, and are printed here: about metrics, about credentials that take long to
+   * come, and, with -v only, about records that are polled although push was preferred. */
   int only_here = strncmp(line, "metrics: ", 9) == 0 || strncmp(line, "credentials: ", 13) == 0 ||
                   (a->verbose && strncmp(line, "retrieval: ", 11) == 0);
   if (a->quiet || (!asked_for && !only_here)) return;

@@ -121,7 +121,7 @@ static int field_line(slp_request *rq, char *p, slp_str line) {
 static int head_complete(slp_request *rq, size_t body_max) {
   rq->head_n = rq->at;
   /* A request with both Transfer-Encoding and Content-Length is refused: a proxy and a server could find
-   * different ends of it. */
+   * different ends of it. So is Transfer-Encoding in HTTP/1.0, which does not have it. */
   if (rq->chunked && (rq->length_given || rq->version_1_0)) return bad(rq, 400);
   if (rq->want > body_max) return bad(rq, 413);
   rq->step = rq->chunked ? CHUNK_SIZE : BODY;

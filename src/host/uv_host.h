@@ -56,7 +56,7 @@ struct slp_uv_host {
   slp_list listeners; /* open listeners, see uv_listen.c */
   slp_list files;     /* reads of files that are not done, see uv_file.c */
   slp_list pipes;     /* the bytes of pipes, which give them only once, see uv_file.c */
-  slp_list children;  /* children that are not done, see uv_spawn.c */
+  slp_list children;  /* jobs of uv_spawn.c that have not ended */
   int64_t date_ms;    /* the second that date_text shows, in ms */
   char date_text[30];
 };

@@ -275,7 +275,7 @@ struct slp_table {
   char *ttl_name;           /* attribute with the time of expiry; NULL: items do not expire */
   int64_t ttl_swept_ms;
   int64_t stale_ms; /* eventually consistent reads see the table as it was this long ago */
-  slp_row **rows;   /* sorted by place, then hash key, then sort key */
+  slp_row **rows;   /* owned; the rows, sorted by slp_key.place, then by hash key, then by sort key */
   size_t rows_n, rows_cap, items, bytes;
   int64_t pruned_ms;
   slp_map keys;    /* text of a partition key -> slp_key_load; the values are owned */
