@@ -40,23 +40,25 @@ static const row rows[] = {
     {"LimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},
     /* the SDKs do not list this name as a throttle */
     {"KMSThrottling", SLP_THROTTLE, SLP_REMEDY_NONE},
-    {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},             /* source: SDK retry rules */
-    {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},              /* source: SDK retry rules */
-    {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},       /* source: SDK retry rules */
-    {"EC2Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},           /* source: SDK retry rules */
-    {"TooManyRequests", SLP_THROTTLE, SLP_REMEDY_NONE},        /* source: SDK retry rules */
+    {"Throttling", SLP_THROTTLE, SLP_REMEDY_NONE},             /* listed in SDK retry rules (see above) */
+    {"Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},              /* listed in SDK retry rules (see above) */
+    {"RequestThrottled", SLP_THROTTLE, SLP_REMEDY_NONE},       /* listed in SDK retry rules (see above) */
+    {"EC2Throttled", SLP_THROTTLE, SLP_REMEDY_NONE},           /* listed in SDK retry rules (see above) */
+    {"TooManyRequests", SLP_THROTTLE, SLP_REMEDY_NONE},        /* listed in SDK retry rules (see above) */
     {"TooManyRequestsError", SLP_THROTTLE, SLP_REMEDY_NONE},   /* an error of sign-in */
-    {"RequestLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},   /* source: SDK retry rules */
-    {"BandwidthLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE}, /* source: SDK retry rules */
-    {"SlowDown", SLP_THROTTLE, SLP_REMEDY_NONE}, /* source: SDK retry rules; also an error of SSO-OIDC */
-    {"InternalFailure", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* source: Common Errors */
+    {"RequestLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE},   /* listed in SDK retry rules (see above) */
+    {"BandwidthLimitExceeded", SLP_THROTTLE, SLP_REMEDY_NONE}, /* listed in SDK retry rules (see above) */
+    {"SlowDown", SLP_THROTTLE,
+     SLP_REMEDY_NONE}, /* listed in SDK retry rules (see above); also an error of SSO-OIDC */
+    {"InternalFailure", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* listed in Common Errors (see above) */
     {"InternalServerError", SLP_TRANSIENT, SLP_REMEDY_NONE},
-    {"InternalError", SLP_TRANSIENT, SLP_REMEDY_NONE},           /* source: SDK retry rules */
-    {"ServiceUnavailable", SLP_TRANSIENT, SLP_REMEDY_NONE},      /* source: Common Errors */
-    {"RequestTimeout", SLP_TRANSIENT, SLP_REMEDY_NONE},          /* source: SDK retry rules */
-    {"PriorRequestNotComplete", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* source: SDK retry rules */
-    {"TransactionInProgress", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* source: SDK retry rules */
-    {"IDPCommunicationError", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* source: SDK retry rules, STS reference */
+    {"InternalError", SLP_TRANSIENT, SLP_REMEDY_NONE},           /* listed in SDK retry rules (see above) */
+    {"ServiceUnavailable", SLP_TRANSIENT, SLP_REMEDY_NONE},      /* listed in Common Errors (see above) */
+    {"RequestTimeout", SLP_TRANSIENT, SLP_REMEDY_NONE},          /* listed in SDK retry rules (see above) */
+    {"PriorRequestNotComplete", SLP_TRANSIENT, SLP_REMEDY_NONE}, /* listed in SDK retry rules (see above) */
+    {"TransactionInProgress", SLP_TRANSIENT, SLP_REMEDY_NONE},   /* listed in SDK retry rules (see above) */
+    {"IDPCommunicationError", SLP_TRANSIENT,
+     SLP_REMEDY_NONE}, /* listed in SDK retry rules and the STS reference */
     /* another Region writes the item; source: SDK retry rules */
     {"ReplicatedWriteConflict", SLP_TRANSIENT, SLP_REMEDY_NONE},
     {"TransactionConflict", SLP_TRANSIENT, SLP_REMEDY_NONE},  /* a transaction is using the item */
@@ -69,10 +71,10 @@ static const row rows[] = {
     {"ResourceNotFound", SLP_GONE, SLP_REMEDY_NONE},
     {"ResourceInUse", SLP_BUSY, SLP_REMEDY_NONE},
     {"TrimmedDataAccess", SLP_TRIMMED, SLP_REMEDY_NONE},   /* an error of DynamoDB Streams */
-    {"AccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},         /* source: Common Errors */
-    {"NotAuthorized", SLP_ACCESS, SLP_REMEDY_NONE},        /* source: Common Errors */
-    {"OptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},        /* source: Common Errors */
-    {"SubscriptionRequired", SLP_ACCESS, SLP_REMEDY_NONE}, /* source: Common Errors */
+    {"AccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},         /* listed in Common Errors (see above) */
+    {"NotAuthorized", SLP_ACCESS, SLP_REMEDY_NONE},        /* listed in Common Errors (see above) */
+    {"OptInRequired", SLP_ACCESS, SLP_REMEDY_NONE},        /* listed in Common Errors (see above) */
+    {"SubscriptionRequired", SLP_ACCESS, SLP_REMEDY_NONE}, /* listed in Common Errors (see above) */
     {"KMSAccessDenied", SLP_ACCESS, SLP_REMEDY_NONE},      /* a problem with the key; an operator must act */
     {"KMSDisabled", SLP_ACCESS, SLP_REMEDY_NONE},
     {"KMSInvalidState", SLP_ACCESS, SLP_REMEDY_NONE},
@@ -87,19 +89,19 @@ static const row rows[] = {
     {"InvalidClient", SLP_AUTH, SLP_REMEDY_NONE},      /* an error of SSO-OIDC: the user must sign in again */
     {"InvalidGrant", SLP_AUTH, SLP_REMEDY_NONE},       /* an error of SSO-OIDC: the user must sign in again */
     {"UnauthorizedClient", SLP_AUTH, SLP_REMEDY_NONE}, /* an error of SSO-OIDC: the user must sign in again */
-    {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},       /* source: Common Errors, STS reference */
-    {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},       /* source: AWS SDK for Java */
-    {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS}, /* source: Common Errors */
-    {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS},       /* source: Common Errors, STS reference */
-    {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},         /* seen from moto; S3 spells it so */
-    {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},          /* source: AWS SDK for Java */
-    {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK},     /* source: AWS SDK for Java */
-    {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},               /* source: AWS SDK for Java */
-    {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK},            /* source: Common Errors, AWS SDK for Java */
-    {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK},      /* source: AWS SDK for Java */
-    {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},        /* source: AWS SDK for Java */
-    {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},        /* source: Common Errors */
-    {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE}, /* source: Common Errors */
+    {"ExpiredToken", SLP_AUTH, SLP_REMEDY_KEYS},       /* listed in Common Errors and the STS reference */
+    {"InvalidToken", SLP_AUTH, SLP_REMEDY_KEYS},       /* listed in the AWS SDK for Java (see above) */
+    {"UnrecognizedClient", SLP_AUTH, SLP_REMEDY_KEYS}, /* listed in Common Errors (see above) */
+    {"InvalidClientTokenId", SLP_AUTH, SLP_REMEDY_KEYS},   /* listed in Common Errors and the STS reference */
+    {"InvalidAccessKeyId", SLP_AUTH, SLP_REMEDY_KEYS},     /* seen from moto; S3 spells it so */
+    {"InvalidSignature", SLP_AUTH, SLP_REMEDY_CLOCK},      /* listed in the AWS SDK for Java (see above) */
+    {"SignatureDoesNotMatch", SLP_AUTH, SLP_REMEDY_CLOCK}, /* listed in the AWS SDK for Java (see above) */
+    {"AuthFailure", SLP_AUTH, SLP_REMEDY_CLOCK},           /* listed in the AWS SDK for Java (see above) */
+    {"RequestExpired", SLP_AUTH, SLP_REMEDY_CLOCK}, /* listed in Common Errors and the AWS SDK for Java */
+    {"RequestTimeTooSkewed", SLP_AUTH, SLP_REMEDY_CLOCK}, /* listed in the AWS SDK for Java (see above) */
+    {"RequestInTheFuture", SLP_AUTH, SLP_REMEDY_CLOCK},   /* listed in the AWS SDK for Java (see above) */
+    {"IncompleteSignature", SLP_AUTH, SLP_REMEDY_NONE},   /* listed in Common Errors (see above) */
+    {"MissingAuthenticationToken", SLP_AUTH, SLP_REMEDY_NONE}, /* listed in Common Errors (see above) */
     /* store/dynamo.c takes this error for the outcome of a conditional write */
     {"ConditionalCheckFailed", SLP_REFUSED, SLP_REMEDY_NONE},
     {"ItemCollectionSizeLimitExceeded", SLP_REFUSED, SLP_REMEDY_NONE},
@@ -119,10 +121,10 @@ static const row rows[] = {
     {"AuthorizationPending", SLP_REFUSED, SLP_REMEDY_NONE},
     {"InvalidArgument", SLP_REFUSED, SLP_REMEDY_NONE},
     {"Validation", SLP_REFUSED, SLP_REMEDY_NONE},
-    {"ValidationError", SLP_REFUSED, SLP_REMEDY_NONE},  /* source: Common Errors */
-    {"Serialization", SLP_REFUSED, SLP_REMEDY_NONE},    /* source: Common Errors */
-    {"UnknownOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* source: Common Errors */
-    {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},    /* source: Common Errors */
+    {"ValidationError", SLP_REFUSED, SLP_REMEDY_NONE},  /* listed in Common Errors (see above) */
+    {"Serialization", SLP_REFUSED, SLP_REMEDY_NONE},    /* listed in Common Errors (see above) */
+    {"UnknownOperation", SLP_REFUSED, SLP_REMEDY_NONE}, /* listed in Common Errors (see above) */
+    {"InvalidAction", SLP_REFUSED, SLP_REMEDY_NONE},    /* listed in Common Errors (see above) */
 };
 
 _Static_assert(SLP_COUNT(rows) + 2 <= SLP_FAILURES, "each name has a number");

@@ -53,6 +53,6 @@ int slp_cw_put_add(slp_cw_put *p, const slp_cw_datum *d);
 void slp_cw_put_send(slp_cw_put *p);
 /* on_done will not be called; may be called when no call is in flight */
 void slp_cw_put_cancel(slp_cw_put *p);
-void slp_cw_put_free(slp_cw_put *p); /* only when no call is in flight */
+void slp_cw_put_free(slp_cw_put *p); /* frees what p owns; no call may be in flight */
 
 #endif

@@ -6,8 +6,9 @@
 #include "aws/profile.h"
 
 typedef struct slp_endpoint {
-  char url[640];  /* scheme://host[:port]/path */
-  char host[300]; /* for the header Host: lower case; the port only if it is not the default of the scheme */
+  char url[640]; /* scheme://host[:port]/path */
+  /* value of the header Host: in lower case; with a port only if it is not the default of the scheme */
+  char host[300];
   char path[256]; /* the path of the URL, which is signed; at least "/" */
   char region[64];
   const char *sign_as; /* the service's name in signatures; a static text */

@@ -41,6 +41,7 @@ void slp_hide_text(const slp_secrets *secrets, char *p, size_t n);
 /* Hides parts of secrets in a finished message, which also has words of this program. Only stretches of at
  * least SLP_SECRET_IN_WORDS_MIN bytes are hidden. */
 void slp_hide(const slp_secrets *secrets, char *z);
-void slp_hide_fail(const slp_secrets *secrets, slp_fail *f); /* like slp_hide, in all texts of f */
+/* hides secrets in all texts of f, as slp_hide does in one text */
+void slp_hide_fail(const slp_secrets *secrets, slp_fail *f);
 
 #endif

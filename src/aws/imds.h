@@ -30,7 +30,7 @@ typedef struct slp_imds {
 
   slp_fetch fetch;
   char why[300];
-  /* private members from here on */
+  /* The members from here on are private to imds.c. */
   char base[256]; /* the service's URL, which ends in a slash */
   char url[600];
   char path[256];

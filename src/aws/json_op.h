@@ -45,6 +45,6 @@ void slp_json_op_init(slp_json_op *op, slp_aws *aws, size_t answer_max);
 void slp_json_op_send(slp_json_op *op);
 /* on_done will not be called; may be called when no call is in flight */
 void slp_json_op_cancel(slp_json_op *op);
-void slp_json_op_free(slp_json_op *op); /* only when no call is in flight */
+void slp_json_op_free(slp_json_op *op); /* frees what op owns; no call may be in flight */
 
 #endif

@@ -70,7 +70,8 @@ static slp_stream_status status_of(slp_str s) {
   if (slp_str_is(s, "CREATING")) return SLP_STREAM_CREATING;
   if (slp_str_is(s, "DELETING")) return SLP_STREAM_DELETING;
   if (slp_str_is(s, "UPDATING")) return SLP_STREAM_UPDATING;
-  return SLP_STREAM_ACTIVE; /* also the default for a status that a later version of the service may add */
+  /* ACTIVE is also the default for a status that a later version of the service may add */
+  return SLP_STREAM_ACTIVE;
 }
 
 /* Reads how the stream distributes records. botocore 1.44.8, service model kinesis 2013-12-02: "only present

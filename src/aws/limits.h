@@ -45,7 +45,7 @@
 /* Time limits of this library. */
 #define SLP_RECORDS_MS_MAX 30000u
 #define SLP_CONTROL_MS_MAX 10000u
-/* for the credentials callback, and for files on a disk that does not respond */
+/* time limit of the credentials callback, and of files on a disk that does not respond */
 #define SLP_CREDS_MS_MAX 60000u
 
 /* Services accept a signature whose time differs from their clock by up to 5 minutes. If the difference is 4

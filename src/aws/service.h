@@ -20,7 +20,7 @@ typedef struct slp_asking { /* an op in flight */
   slp_service *service;
   slp_op_kind kind;
   slp_op *op;
-  slp_list link;           /* in service->idle while the object is not in use */
+  slp_list link;           /* links the object into service->idle while it is not in use */
   slp_event slice;         /* runs in a later turn to read the next slice of the answer */
   slp_buf request, answer; /* the texts of request and answer; `answer` is not used for pages of records */
   slp_form form;           /* op RECORDS: the form (CBOR or JSON) in which the page was requested */
@@ -42,7 +42,7 @@ typedef struct slp_service_kind {
   void (*read_small)(slp_asking *a);
   /* Called with a complete listing; may remove rows from it. May be NULL. */
   void (*listed)(slp_asking *a);
-  /* See slp_call.reroute. May be NULL. */
+  /* Becomes slp_call.reroute of the op's call. May be NULL. */
   int (*reroute)(slp_call *c);
   /* Called when a page can't be read. Returns 1 if it has written the request again, for another form of
    * page. May be NULL. */
@@ -51,7 +51,7 @@ typedef struct slp_service_kind {
   void (*over)(slp_asking *a);
 } slp_service_kind;
 
-struct slp_service { /* must be the first member of the service's own struct */
+struct slp_service { /* state of one service; must be the first member of the service's own struct */
   slp_ops ops;
   const slp_service_kind *kind;
   slp_aws *aws; /* the service holds a reference */

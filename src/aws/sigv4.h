@@ -16,9 +16,9 @@ typedef struct slp_sign_keys {
 
 typedef struct slp_sign_request {
   slp_str method;
-  slp_str host;  /* for the header Host: with a port only if it is not the default of the scheme */
-  slp_str path;  /* as sent; has only characters that need no encoding, and no part "." or ".." */
-  slp_str query; /* as sent, without '?'; encoded and sorted; usually empty */
+  slp_str host;  /* value of the header Host: with a port only if it is not the default of the scheme */
+  slp_str path;  /* path as it is sent; has only characters that need no encoding, and no part "." or ".." */
+  slp_str query; /* query as it is sent, without '?'; encoded and sorted; usually empty */
   /* The headers to sign, in any case and order. host, x-amz-date and the token are added by slp_sign; headers
    * that a proxy may change are left out. */
   const slp_http_header *headers;

@@ -373,7 +373,7 @@ int slp_subscribe_begin(slp_aws *aws, slp_op_subscribe *op) {
   c->lane = SLP_LANE_PUSH;
   c->arn = op->consumer_arn;
   c->target = SLP_STR("Kinesis_20131202.SubscribeToShard");
-  /* for this call, Kinesis answers a request in CBOR with status 500 */
+  /* the request is in JSON: for this call, Kinesis answers a request in CBOR with status 500 */
   c->content_type = SLP_STR("application/x-amz-json-1.1");
   c->body = slp_buf_str(&u->request);
   c->total_ms_max = SLP_SUBSCRIPTION_MS_MAX;

@@ -28,7 +28,7 @@ typedef struct slp_fail {
   uint64_t retry_after_us; /* the wait that the service asked for; 0: it asked for none */
   char aws_code[80];       /* the service's name of the error ("ExpiredIteratorException"), or "" */
   char request_id[80];     /* the service's id of the request, or "" */
-  char message[320];       /* for the operator: one line, printable, no secrets */
+  char message[320];       /* text for the operator: one line, printable, without secrets */
 } slp_fail;
 
 void slp_fail_clear(slp_fail *f);

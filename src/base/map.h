@@ -13,7 +13,8 @@ typedef struct slp_map_entry {
 
 typedef struct slp_map {
   slp_mem *mem;
-  slp_map_entry *entries;              /* in order of insertion; a removed entry stays until a rebuild */
+  /* the entries in order of insertion; a removed entry stays until the tables are rebuilt */
+  slp_map_entry *entries;
   size_t entries_n, entries_cap, live; /* live: number of entries that were not removed */
   uint32_t *slots;                     /* index into entries + 1; 0: the slot is free */
   /* Number of slots: a power of two, and at least twice the entries. */

@@ -16,7 +16,7 @@
 
 #include "cli/avro_schema.h"
 
-#define SLP_AVRO_DEPTH_MAX 96 /* the same depth as the JSON readers allow */
+#define SLP_AVRO_DEPTH_MAX 96 /* how deep values may be nested; the JSON readers allow the same depth */
 #define SLP_AVRO_WHY 80
 
 typedef struct slp_avro_frame { /* a record, array or map that is still being written */

@@ -320,7 +320,7 @@ static int take_all(slp_ml_settings *s, slp_str text, int *polls, char why[SLP_M
  * can be constructed by neither decoder; they are here because people use them in public questions. */
 typedef enum provider_kind {
   IN_CHAIN,     /* the library's chain of credentials has a provider that does the same */
-  OF_PROFILE,   /* like IN_CHAIN, for one profile: its argument is the profile's name */
+  OF_PROFILE,   /* as IN_CHAIN, but with one argument, the name of the profile to use */
   OF_ROLE,      /* its arguments are role, session, externalId=...; a profile can do the same */
   OF_WEB_TOKEN, /* its arguments are role, session, file; environment variables can do the same */
   NOT_HERE      /* not supported; `advice` says what the user can do instead */

@@ -227,7 +227,7 @@ void slp_ml_exited(slp_ml_shard *h, int status, int signal, uint64_t now) {
     snprintf(line, sizeof line, "the child is gone: %s", h->why);
     say(h, line);
     if (h->state == SLP_ML_CHECKPOINTS) h->late += h->end != SLP_ML_NAMED;
-    h->ops->kill(h, SIGKILL); /* also kills processes that the child itself has started */
+    h->ops->kill(h, SIGKILL); /* the group of the dead child may still have processes that it started */
     move(h, SLP_ML_KILLED, NEVER);
   }
   if (is_done(h))

@@ -24,7 +24,7 @@ typedef struct held { /* a batch, and how much of it is printed */
   uint8_t begun; /* 1: a part of record number `made` has become text */
   /* 1: a lease was lost or given up after this batch came, so each of its records is checked */
   uint8_t doubtful;
-  /* for each of the first `made` records, the offset in the whole output where its text ends */
+  /* ends[i]: offset in the whole output at which the text of record i ends, for the first `made` records */
   uint64_t ends[];
 } held;
 

@@ -24,7 +24,7 @@
 typedef enum slp_output_state {
   SLP_OUTPUT_RUNS,   /* records become text, and the text is written */
   SLP_OUTPUT_DRAINS, /* existing text is still written, but no further record becomes text */
-  SLP_OUTPUT_CUTS,   /* only the record that is partly written is finished */
+  SLP_OUTPUT_CUTS,   /* the record that is partly written is finished, and nothing else is written */
   SLP_OUTPUT_OVER    /* nothing more is written, and no batch is held */
 } slp_output_state;
 

@@ -12,7 +12,7 @@
 
 typedef struct slp_pb_check_frame { /* an open message, group or packed field */
   uint32_t type;                    /* the message's type; SLP_PB_NONE: an unknown group */
-  uint32_t group;                   /* for a group: the number of its field; otherwise 0 */
+  uint32_t group;                   /* number of the group's field, if this frame is a group; otherwise 0 */
   size_t from, end;                 /* offsets in slp_pb_check.in */
   uint8_t packed;                   /* 1: this is a packed field of varints */
 } slp_pb_check_frame;

@@ -42,7 +42,7 @@ typedef struct place { /* a message, an enum or an extension in the descriptor s
   /* text: the descriptor. scope: only for an extension: the full name of the message or package around it */
   slp_str text, scope;
   features in; /* the features of its edition, such as `presence`, that apply to this descriptor */
-  /* for an extension: the next extension of the same message; SLP_PB_NONE: this is the last one */
+  /* index of the next extension of the same message, for an extension; SLP_PB_NONE: this is the last one */
   uint32_t next;
 } place;
 

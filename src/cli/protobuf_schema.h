@@ -51,7 +51,7 @@ typedef enum { /* messages with a JSON form of their own */
 
 typedef struct slp_pb_field {
   uint32_t number;
-  uint32_t type;  /* for a field whose type is a message or an enum: index in `messages` or `enums` */
+  uint32_t type;  /* index in `messages` or `enums` of the field's type, if that is a message or an enum */
   uint32_t oneof; /* number of the field's oneof in the message; SLP_PB_NONE: the field is in no oneof */
   uint8_t kind;   /* what the field's value is: a value of slp_pb_kind */
   uint8_t repeated, is_map;

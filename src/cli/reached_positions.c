@@ -135,7 +135,7 @@ int slp_places_begin(slp_places *p, char why[400]) {
   const slp_args *a = p->args;
   int r = a->save ? take_file(p, why) : 0;
   size_t known = 0;
-  /* until slp_places_note() stores a position, a stream's position is the token from the file */
+  /* a stream's position is the token from the file until slp_places_note() stores another one */
   for (size_t i = 0; i < a->streams_n && !r; i++) {
     if (!p->start[i]) continue;
     p->file[i] = a->save;

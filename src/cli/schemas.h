@@ -39,12 +39,12 @@ typedef struct slp_schema {
 } slp_schema;
 
 typedef struct slp_version { /* a version of a schema in a registry */
-  slp_list link;             /* in slp_schemas.versions */
+  slp_list link;             /* links the version into slp_schemas.versions */
   uint8_t id[SLP_SCHEMA_ID];
   slp_schema_state state;
   slp_schema schema;
-  char why[SLP_DECODER_WHY]; /* in state FAILED: the failure, for the user */
-  uint64_t again_at_us;      /* in state FAILED: before this time the version is not asked for again */
+  char why[SLP_DECODER_WHY]; /* the reason for the user, in state FAILED */
+  uint64_t again_at_us;      /* in state FAILED: time before which the version is not asked for again */
   uint64_t wait_us;          /* how long the back-off will be after the next failure */
 } slp_version;
 

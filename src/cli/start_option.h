@@ -8,11 +8,11 @@
 
 typedef struct slp_start {
   sloop_position_kind_t kind;
-  int64_t at_ms;   /* for SLOOP_AT_TIME: the time to begin at. If is_end is 1: the time to end at */
-  char shard[129]; /* for SLOOP_AT_SEQ: the shard's id */
-  char seq[130];   /* for SLOOP_AT_SEQ: the sequence number */
-  uint64_t sub;    /* for SLOOP_AT_SEQ: the number of a record inside an aggregate */
-  /* for SLOOP_AT_TOKEN: the path of a file of tokens; it points into the text that was parsed */
+  int64_t at_ms;   /* time to begin at, for the kind SLOOP_AT_TIME; if is_end is 1, the time to end at */
+  char shard[129]; /* id of the shard, for the kind SLOOP_AT_SEQ */
+  char seq[130];   /* sequence number, for the kind SLOOP_AT_SEQ */
+  uint64_t sub;    /* number of a record inside an aggregate, for the kind SLOOP_AT_SEQ */
+  /* path of a file of tokens, for the kind SLOOP_AT_TOKEN; it points into the text that was parsed */
   const char *file;
   uint8_t is_end; /* 1: the text was e@TIME. Then only at_ms is set, to the time to end at */
 } slp_start;

@@ -248,7 +248,7 @@ int slp_watch_mode_run(slp_mem *mem, const slp_args *args) {
   size_t numbers_n = SLP_COUNT(numbers) - (slp_program_ignores_signal(SIGTSTP) ? 1 : 0);
   watch w = {.app = {.mem = mem}};
   sloop_opts_t o = args->opts;
-  o.retrieval = SLOOP_RETRIEVAL_POLL; /* because with another retrieval --watch would register a consumer */
+  o.retrieval = SLOOP_RETRIEVAL_POLL; /* --watch must not register a consumer, as another retrieval would */
   slp_watch_past_init(&w.past, mem);
   slp_buf_init(&w.retrieval, mem, 4096);
   w.app.user = &w;

@@ -20,7 +20,7 @@ typedef enum slp_whole_state {
   SLP_WHOLE_WAITS,
   /* every shard is ended, is being read, or is blocked; a shard is not at its tip, and `why` tells which */
   SLP_WHOLE_SHARED,
-  /* like SLP_WHOLE_AT_TIP, except for a shard that no worker reads until an operator helps; `why` tells
+  /* like SLP_WHOLE_AT_TIP, except that no worker reads some shard until an operator helps; `why` tells
    * which */
   SLP_WHOLE_BLOCKED,
   /* Every shard is ended, or is at its tip with all of its records acknowledged. With --until: every shard

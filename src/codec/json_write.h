@@ -12,7 +12,7 @@ typedef struct slp_jw {
   slp_buf *b;       /* the output; JSON is appended to what it holds */
   uint8_t one_line; /* 1: strings are written by slp_json_put_line_string(), so that the output is one line */
   uint8_t spaced;   /* 1: a space follows each comma and colon */
-  uint8_t comma;    /* private: 1: a comma must precede the next value or key */
+  uint8_t comma;    /* private to the writer: 1: a comma must precede the next value or key */
 } slp_jw;
 
 /* Begins the outermost object, which the caller ends. one_line and spaced are 0. */

@@ -173,7 +173,8 @@ typedef struct known {
   { text, sizeof(text) - 1, field }
 
 static const known answer_keys[] = {KNOWN("Records", RECORDS), KNOWN("NextShardIterator", NEXT_ITERATOR),
-                                    /* the same member in an event of SubscribeToShard */
+                                    /* ContinuationSequenceNumber is to an event of SubscribeToShard what
+                                     * NextShardIterator is to a page */
                                     KNOWN("ContinuationSequenceNumber", NEXT_ITERATOR),
                                     KNOWN("MillisBehindLatest", BEHIND_MS), KNOWN("ChildShards", CHILDREN)};
 static const known record_keys[] = {KNOWN("SequenceNumber", SEQUENCE),

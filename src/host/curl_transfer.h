@@ -11,7 +11,7 @@
 typedef struct slp_transfer {
   slp_curl_lane *lane;
   slp_http *call; /* the call that the transfer carries out; NULL: the transfer is idle */
-  slp_list link;  /* in the lane's idle list, while the transfer is idle */
+  slp_list link;  /* links the transfer into the lane's idle list while it is idle */
   CURL *easy;
   /* The socket that curl last asked to watch for this transfer; CURL_SOCKET_BAD: none yet. */
   curl_socket_t fd;

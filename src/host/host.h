@@ -30,7 +30,7 @@ typedef struct slp_host slp_host;
 
 /* ---- events: "do this in a turn, not now" -------------------------------------------------- */
 typedef struct slp_event {
-  slp_list link;                     /* in the turn queue while the event is posted */
+  slp_list link;                     /* links the event into the turn queue while it is posted */
   void (*run)(struct slp_event *ev); /* called in a turn; the event may be posted again then */
 } slp_event;
 /* Posts the event; does nothing if it is posted already. Events run in the order in which they were
@@ -86,7 +86,7 @@ typedef struct slp_http {
   /* The caller fills these in; all pointers are borrowed until on_done has run or cancel
    * has returned. Zero the struct first. */
   slp_lane lane;
-  const char *method; /* for example "POST" */
+  const char *method; /* method of the request, such as "POST" */
   const char *url;    /* http:// or https://; no redirect is ever followed */
   const slp_http_header *headers;
   size_t headers_n; /* headers of the caller; the transport adds Host and Content-Length */
@@ -301,7 +301,7 @@ typedef struct slp_work {
   slp_event ev;
   slp_list link;
   void *impl;
-  /* for the implementation, so that slp_work_send can't fail for lack of memory */
+  /* memory for the implementation, so that slp_work_send can't fail for lack of it */
   _Alignas(16) char room[SLP_WORK_ROOM];
 } slp_work;
 /* Puts the work into its queue. on_done always comes, unless the work is cancelled. */

@@ -15,7 +15,7 @@ typedef struct job job;
 #define PIPES_MAX 64u
 
 typedef struct read_pipe {
-  slp_list link;     /* in slp_uv_host.pipes, which has the oldest pipe first */
+  slp_list link;     /* links the pipe into slp_uv_host.pipes, which has the oldest one first */
   char *path;        /* the path at which the pipe was opened first */
   struct statx what; /* identifies the pipe; a later FIFO may have its number, but not its time of birth */
   slp_buf text;      /* the bytes that were read from the pipe so far */
@@ -30,7 +30,7 @@ struct job {
   slp_list link;
   slp_buf text;   /* becomes part of file->into at the end: a cancelled reader's buffer is never touched */
   uv_pipe_t pipe; /* takes over the descriptor of a pipe */
-  slp_timer deadline; /* for a job that reads a pipe */
+  slp_timer deadline; /* limits the time of a job that reads a pipe */
   int fd;             /* descriptor of the open file */
   int error;
   /* the pipe that this job reads, or whose bytes it awaits from the job that reads it; NULL: the file is no

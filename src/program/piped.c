@@ -91,7 +91,7 @@ struct slp_piped {
   uv_pipe_t in, out, err;
   uv_timer_t late; /* runs while the process has ended and its pipes have not, or the other way round */
   uv_idle_t again; /* active: the next turn hands out lines that wait, and reads on */
-  slp_list link;   /* in slp_herd.all, until waitpid() has returned the process */
+  slp_list link;   /* links the child into slp_herd.all, until waitpid() has returned its process */
   slp_mem *mem;
   slp_herd *herd;
   slp_piped_user user;

@@ -135,7 +135,8 @@ slp_ticker *slp_ticker_new(slp_mem *mem, struct uv_loop_s *loop, uint64_t every_
   uv_timer_init(loop, &t->timer);
   t->timer.data = t;
   uv_unref((uv_handle_t *)&t->timer);
-  uv_update_time(loop); /* otherwise the first tick would count from when the loop last read the clock */
+  /* updates the loop's clock, or the first tick would count from when the loop last read it */
+  uv_update_time(loop);
   uv_timer_start(&t->timer, on_tick, every_ms, every_ms);
   return t;
 }
@@ -153,7 +154,7 @@ typedef struct piece {
 
 struct slp_out {
   slp_mem *mem;
-  uv_poll_t poll; /* for pipes, sockets and terminals: active while bytes wait, or room is awaited */
+  uv_poll_t poll; /* watches pipes, sockets and terminals: active while bytes wait, or room is awaited */
   uv_idle_t idle; /* active until on_event was called */
   void (*on_event)(void *arg);
   void *arg;
@@ -353,7 +354,7 @@ void slp_out_close(slp_out *o) {
 struct slp_in_end {
   slp_mem *mem;
   uv_poll_t poll;
-  uv_idle_t idle; /* for files and /dev/null, which can't be polled: reads a piece in each turn */
+  uv_idle_t idle; /* reads files and /dev/null, which can't be polled, a piece in each turn */
   void (*on_end)(void *arg);
   void *arg;
   int fd;
@@ -377,7 +378,7 @@ static void in_read(slp_in_end *e) {
   if (poll(&ready, 1, 0) == 0) return;
   ssize_t n = read(e->fd, scratch, sizeof scratch);
   if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))) return;
-  in_ended(e); /* also on an error, because no more input will come then */
+  in_ended(e); /* a failed read ends the input too, because no more input will come then */
 }
 
 static void on_in_poll(uv_poll_t *poll, int status, int events) {

@@ -38,7 +38,7 @@ uint64_t slp_changes_asked_max(const slp_box *box);
 #define SLP_CHANGE_PAGE_BYTES (1u << 20)
 #define SLP_CHANGE_KEPT_MS (24 * SLP_BOX_HOUR_MS)
 #define SLP_CHANGE_READERS 8
-/* for one stream; with this many shards its shards no longer roll over */
+/* the most shards of one stream; once there are as many, its shards no longer roll over */
 #define SLP_CHANGE_SHARDS_MAX 100000u
 
 typedef enum { SLP_VIEW_KEYS, SLP_VIEW_NEW, SLP_VIEW_OLD, SLP_VIEW_BOTH } slp_change_view;
@@ -101,7 +101,7 @@ typedef struct slp_change_shard {
 } slp_change_shard;
 
 struct slp_changes {
-  slp_list link; /* in all->streams, sorted by table and label */
+  slp_list link; /* links the stream into all->streams, which is sorted by table and label */
   /* owned: names of the table and of its key attributes; range_key may be NULL */
   char *table, *hash_key, *range_key;
   char label[25]; /* creation time, such as 2026-01-02T03:04:05.678 */

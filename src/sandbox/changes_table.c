@@ -67,6 +67,6 @@ int slp_changes_add(slp_box *box, slp_table *t, int64_t now_ms, slp_str keys, sl
   if (!s) return 0;
   int r = slp_changes_tick(box, s, now_ms);
   if (r) return r;
-  if (s->status != SLP_CHANGES_ENABLED) return 0; /* until the stream is enabled, changes are not recorded */
+  if (s->status != SLP_CHANGES_ENABLED) return 0; /* changes are recorded only while the stream is enabled */
   return slp_change_store(box, s, now_ms, keys, old_image, new_image, by_ttl);
 }

@@ -145,8 +145,8 @@ typedef enum {
 
 typedef struct slp_x {
   slp_x_op op;
-  slp_path *path;      /* for the operator PATH */
-  const slp_av *value; /* for the operator VALUE */
+  slp_path *path;      /* path of the operator SLP_X_PATH */
+  const slp_av *value; /* value of the operator SLP_X_VALUE */
   struct slp_x *a, *b, *next;
 } slp_x;
 
@@ -256,7 +256,7 @@ typedef struct slp_table_tag slp_table_tag; /* a tag of a table, see ddb_extras.
 
 #define SLP_DDB_INDEXES 26 /* the most for a table: its own key, 20 global and 5 local indexes */
 struct slp_table {
-  slp_list link; /* in ddb->tables, sorted by name */
+  slp_list link; /* links the table into ddb->tables, which is sorted by name */
   char *name;    /* owned, like everything that the pointers below point to */
   char id[40];
   slp_box_status status;
@@ -291,7 +291,7 @@ typedef struct slp_token { /* a ClientRequestToken that was used within the last
 
 struct slp_ddb {
   slp_list tables, tokens;
-  slp_arena memory; /* for the request that is being answered; cleared afterwards */
+  slp_arena memory; /* memory for the request that is being answered; cleared afterwards */
   /* Called after each change of an item, with the item before and after it. was NULL: the item did not exist.
    * now NULL: the write has deleted it. */
   void (*on_write)(void *arg, const slp_table *t, const slp_av *was, const slp_av *now);
@@ -427,7 +427,7 @@ typedef struct slp_action {
   slp_table *t;
   slp_key key;
   slp_av *key_map;      /* all kinds but PUT: the request's Key */
-  slp_av *item;         /* for PUT: the item to put */
+  slp_av *item;         /* the item to put, for the kind PUT */
   slp_up *update;       /* UPDATE: the first action of the expression */
   slp_x *condition;     /* condition on the item as it was; NULL: none */
   uint8_t show_on_fail; /* 1: ReturnValuesOnConditionCheckFailure asks for the item */

@@ -23,7 +23,7 @@ typedef struct reading {
   slp_words w;
   slp_paths *paths;
   slp_x *filter;
-  const slp_av *hash; /* for a Query: the value of the hash key */
+  const slp_av *hash; /* value that the hash key must have, for a Query */
   const slp_x *sort;  /* Query: the condition for the sort key; NULL: all sort keys */
   uint64_t segment, segments;
   int has_start;

@@ -8,7 +8,8 @@
 
 /* the service takes records of up to 10 MiB; base64 and JSON make a request a third larger */
 #define REQUEST_BYTES_MAX (16u << 20)
-#define REQUESTS_BYTES_MAX (256u << 20) /* for the requests of all connections together */
+/* the most bytes that the requests of all connections may take together */
+#define REQUESTS_BYTES_MAX (256u << 20)
 #define ANSWER_BYTES_MAX (64u << 20)
 
 /* ---- one request ------------------------------------------------------------------------------------ */

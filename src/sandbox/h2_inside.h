@@ -28,14 +28,14 @@ typedef enum {
 } slp_h2_state;
 
 typedef struct slp_h2_conn {
-  slp_list link; /* in slp_h2.conns */
+  slp_list link; /* links the connection into slp_h2.conns */
   /* NULL: the connection has ended, and the struct is kept only for a function that still uses it */
   slp_raw *raw;
   slp_mem *mem;
   slp_host *host;
   nghttp2_session *session;
-  slp_list streams; /* list of slp_h2_stream, by its `link` */
-  slp_list whole;   /* list of slp_h2_stream, by its `turn`: requests for the front, oldest first */
+  slp_list streams; /* the connection's requests, by slp_h2_stream.link */
+  slp_list whole;   /* requests that wait for the front, by slp_h2_stream.turn, oldest first */
   slp_event ev;
   size_t unsent;   /* how many bytes of answers in state SLP_H2_ANSWERING wait to be sent */
   uint8_t writing; /* 1: the host has bytes to write; on_written follows */

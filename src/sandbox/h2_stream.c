@@ -268,7 +268,7 @@ static void serve(slp_served *rq, const slp_serve_answer *a) {
   c->unsent += st->answer.n;
   if (a->cut_after != SIZE_MAX) st->stop_at = (size_t)slp_min_u64(a->cut_after, st->answer.n);
   if (a->cut_after && send_head(st, a, length)) c->broken = 1;
-  free_request(st); /* only now, because the answer's headers may point into the request */
+  free_request(st); /* the request is freed only now, because the answer's headers may point into it */
   if (a->close &&
       nghttp2_submit_goaway(c->session, NGHTTP2_FLAG_NONE,
                             nghttp2_session_get_last_proc_stream_id(c->session), NGHTTP2_NO_ERROR, NULL, 0))

@@ -92,7 +92,7 @@ typedef enum {
 } slp_box_change;
 
 typedef struct slp_box_consumer { /* a registered consumer of a stream (registered.c) */
-  slp_list link;                  /* in the consumers of its stream, oldest first */
+  slp_list link;                  /* links the consumer into those of its stream, oldest first */
   char *name;                     /* owned */
   uint64_t uid;
   int64_t created_ms; /* time of registration; its seconds are part of the ARN */
@@ -102,7 +102,7 @@ typedef struct slp_box_consumer { /* a registered consumer of a stream (register
 } slp_box_consumer;
 
 struct slp_stream {
-  slp_list link; /* in box->streams, sorted by name */
+  slp_list link; /* links the stream into box->streams, which is sorted by name */
   char *name;    /* owned */
   uint64_t uid;  /* differs for a stream that is created again under the same name */
   slp_box_status status;

@@ -20,7 +20,7 @@
 typedef enum { OPEN, LAST_WORD, SILENT, ENDED, CUT } push_state;
 
 typedef struct seat { /* a consumer at one shard: when it last subscribed, and its open subscription */
-  slp_list link;      /* in slp_box_consumer.seats of the consumer */
+  slp_list link;      /* links the seat into slp_box_consumer.seats of its consumer */
   uint32_t shard;
   int64_t subscribed_ms; /* when a call last succeeded; INT64_MIN: none has */
   slp_box_window calls, sent;
@@ -29,8 +29,8 @@ typedef struct seat { /* a consumer at one shard: when it last subscribed, and i
 
 struct slp_box_sub {
   slp_box *box;
-  slp_list link; /* in box->subs */
-  /* linked in box->news while something has happened to the subscription that slp_push_next_news has not
+  slp_list link; /* links the subscription into box->subs, the list of all open ones */
+  /* links the subscription into box->news while something has happened to it that slp_push_next_news has not
    * reported */
   slp_list news_link;
   seat *seat; /* NULL: a newer subscription has taken over, or the consumer is gone */
@@ -40,7 +40,7 @@ struct slp_box_sub {
   uint64_t counter; /* counter of the next record to send */
   /* until_ms: when the subscription ends. next_ms: when the next event is due, even if it has no records */
   int64_t until_ms, next_ms;
-  int64_t not_before_ms;        /* until when a fault delays the next event */
+  int64_t not_before_ms;        /* time until which a fault delays the next event */
   const char *exception, *said; /* in state LAST_WORD: name and message of the exception to send */
   slp_buf payload;
 };

@@ -204,7 +204,7 @@ int slp_box_tree_time_ms(const slp_box_tree *t, const slp_value *v, int64_t *ret
     *ret = v->i;
     return 0;
   }
-  /* also refuses NaN, for which every comparison is false */
+  /* this check also refuses NaN, for which every comparison is false */
   if (!(v->f > -9e15 && v->f < 9e15)) return SLP_EBADDATA;
   *ret = (int64_t)(v->f * 1000 + (v->f < 0 ? -0.5 : 0.5));
   return 0;

@@ -76,7 +76,7 @@ void slp_out_map(slp_box_out *o);
 void slp_out_list(slp_box_out *o);
 void slp_out_end(slp_box_out *o); /* ends the innermost map or list */
 void slp_out_key(slp_box_out *o, const char *key);
-void slp_out_name(slp_box_out *o, slp_str key); /* for a member whose name is not a constant */
+void slp_out_name(slp_box_out *o, slp_str key); /* writes a member's name that is not a constant */
 void slp_out_text(slp_box_out *o, slp_str s);
 void slp_out_i64(slp_box_out *o, int64_t v);
 void slp_out_bool(slp_box_out *o, int on);
