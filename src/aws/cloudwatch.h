@@ -13,7 +13,8 @@
  * DimensionName have 1..255 characters, DimensionValue 1..1024. */
 #define SLP_CLOUDWATCH_NAME_MAX 255u
 #define SLP_CLOUDWATCH_VALUE_MAX 1024u
-#define SLP_CLOUDWATCH_DIMENSIONS_MAX 4u /* the most that this program uses; CloudWatch accepts 30 */
+/* most dimensions of one value that this program sends; CloudWatch accepts 30 */
+#define SLP_CLOUDWATCH_DIMENSIONS_MAX 4u
 
 typedef struct slp_cw_dimension {
   const char *name;

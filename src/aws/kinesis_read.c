@@ -1,6 +1,6 @@
 /* kinesis_read.c - writes and reads the small calls of Kinesis in JSON and CBOR. Unknown members are skipped
- * at any depth. A member whose value is null is treated as absent. Names: botocore 1.43.11, service model
- * kinesis 2013-12-02. */
+ * at any depth. A member whose value is null is treated as absent. The names of members are those of the
+ * service model kinesis 2013-12-02 in botocore 1.43.11. */
 #include "aws/kinesis_read.h"
 
 #include "aws/limits.h"

@@ -1,6 +1,6 @@
-/* streams_read.c - writes and reads the small calls of DynamoDB Streams in JSON. Names: botocore 1.43.11,
- * service models dynamodbstreams 2012-08-10 and dynamodb 2012-08-10; AT_TIMESTAMP and Timestamp: botocore
- * 1.44.8. */
+/* streams_read.c - writes and reads the small calls of DynamoDB Streams in JSON. The names of members are
+ * those of the service models dynamodbstreams 2012-08-10 and dynamodb 2012-08-10 in botocore 1.43.11;
+ * AT_TIMESTAMP and Timestamp are from botocore 1.44.8. */
 #include "aws/streams_read.h"
 
 #include "aws/limits.h"

@@ -491,8 +491,8 @@ static void on_lease(sloop_t *s, const sloop_lease_event_t *e, void *arg) {
   (void)s;
   if (e->kind == SLOOP_LEASE_JOINED) c->joined = 1;
   if (e->kind == SLOOP_LEASE_TAKEN) c->unwritten_us = 0;
-  /* A failure comes as an error too, and on_error, which is called first, has dealt with it. The two are
-   * compared by their texts. */
+  /* An error of the lease table comes twice: on_error, called first, decides whether to print it. Then this
+   * function is called with kind SLOOP_LEASE_TROUBLE. The text shows that it is the same error. */
   size_t n = strlen(c->of_error);
   int was_told = e->kind == SLOOP_LEASE_TROUBLE && n && strncmp(c->of_error, e->text, n) == 0;
   c->of_error[0] = 0;

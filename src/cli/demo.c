@@ -274,7 +274,7 @@ int slp_demo_run(slp_mem *mem, const slp_args *args) {
   d.consumer.on_tip = on_tip;
   d.consumer.on_closed = on_closed;
   uint64_t seconds = args->seconds ? args->seconds : DEFAULT_SECONDS;
-  /* leaves the last second for reading to the tip */
+  /* the last second is left for reading to the newest record */
   d.produce_us = (seconds > 2 ? seconds - 1 : seconds) * 1000000u;
   d.rate = RECORDS_MIN * UINT64_C(1000000) / d.produce_us + 1;
   if (d.rate < RATE_MIN) d.rate = RATE_MIN;

@@ -240,7 +240,7 @@ static void trim(char *value) {
 
 /* Where in the file a key was given, and its value there. */
 typedef struct was {
-  size_t line; /* 0: the key has not been read yet */
+  size_t line; /* number of the line that gave the key; 0: no line has given it yet */
   const char *value;
 } was;
 

@@ -387,7 +387,7 @@ static int read_message(reading *r, size_t at) {
   place p = r->messages.all[at];
   int bad = 0;
   m->first = (uint32_t)r->s->fields_n;
-  walk w = {.in = p.text}; /* can't fail: enter_message() has read it */
+  walk w = {.in = p.text}; /* next_field() can't fail on this text: enter_message() has read it to its end */
   while (next_field(&w) == 1) m->oneofs_n += (uint32_t)is_text(&w, MESSAGE_ONEOF);
   w.at = 0;
   while (!bad && next_field(&w) == 1) {

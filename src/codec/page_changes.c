@@ -91,7 +91,7 @@ typedef struct known {
 #define KNOWN(text, place, field) \
   { text, sizeof(text) - 1, place, field }
 
-/* Names: botocore 1.43.11 service model dynamodbstreams 2012-08-10. */
+/* The names are those of the service model dynamodbstreams 2012-08-10 in botocore 1.43.11. */
 static const known members[] = {
     KNOWN("Records", IN_ANSWER, RECORDS),
     KNOWN("NextShardIterator", IN_ANSWER, NEXT_ITERATOR),

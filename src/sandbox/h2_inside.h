@@ -68,7 +68,8 @@ typedef struct slp_h2_stream {
 extern const slp_serve_ops slp_h2_serve_ops;
 slp_h2_stream *slp_h2_stream_new(slp_h2_conn *c, int32_t id); /* returns a new stream; NULL: no memory */
 void slp_h2_stream_move(slp_h2_stream *st, slp_h2_state to);
-void slp_h2_stream_left(slp_h2_stream *st); /* the peer has left the stream, or the connection has ended */
+/* to be called when the peer has left the stream, or the connection has ended */
+void slp_h2_stream_left(slp_h2_stream *st);
 int slp_h2_stream_field(slp_h2_stream *st, slp_str name, slp_str value);
 int slp_h2_stream_data(slp_h2_stream *st, slp_str bytes);
 int slp_h2_stream_head_end(slp_h2_stream *st);
