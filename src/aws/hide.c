@@ -47,8 +47,8 @@ static size_t read_one(slp_str text, char *ret) {
   return v < 0 ? 1 + (size_t)json : url ? 3 : 6;
 }
 
-/* Decodes n characters into `out`. Returns how many bytes they take, or 0 if the text has fewer than n
- * characters. */
+/* Decodes the next n characters, plain or escaped, into `out`. Returns how many bytes of the text they take,
+ * or 0 if the text has fewer than n characters. */
 static size_t read_plain(slp_str text, size_t n, char *out) {
   size_t at = 0;
   for (size_t i = 0; i < n; i++) {

@@ -91,8 +91,8 @@ uint64_t slp_app_ran_ms(const slp_app *app, uint64_t since_tick) {
 static void on_tick(void *arg) {
   slp_app *app = arg;
   app->ticks++;
-  /* Checks standard output at each tick. A write would find a failure too, but a quiet stream writes
-   * nothing. */
+  /* Checks standard output at each tick. A write would find a failure too, but nothing is written while no
+   * records come. */
   if (app->out) slp_out_look(app->out);
   if (app->out && slp_app_out_error(app) && !app->out_failed) tell_out_failed(app);
   if (!app->overdue && app->on_overdue && is_past(app, app->grace_ms)) {

@@ -154,8 +154,8 @@ static void tell_held(slp_cli_consumer *c, int all) {
   while (slp_told_next(&c->told, slp_program_mono_us(), all, text)) slp_say_if_room("%s", text);
 }
 
-/* Up to this many lines about lost records are printed one by one within five seconds. Each has bounds of its
- * own, so it is not printed as a repetition of another line. */
+/* Up to this many lines about lost records are printed one by one within five seconds. Each of them gives the
+ * bounds of another loss, so no line may stand for another one. */
 #define LOSS_LINES 100u
 /* The kind (trouble_lines.h) of all lines about losses. It differs from every error code and from every kind
  * of lease event. */

@@ -81,7 +81,8 @@ int slp_until_next(slp_until *u, const char *shard, int64_t arrived_at_ms) {
 }
 
 int slp_until_all_passed(const slp_until *u, const sloop_stats_t *now) {
-  /* A shard that was never answered is not in open_n; but while there is one, tip_age_ms_now is unknown. */
+  /* A shard for which the service has not answered yet is not in open_n. But while there is such a shard,
+   * tip_age_ms_now is UINT64_MAX, because the age of its tip is not known. */
   return u->open_n > 0 && u->passed_n == u->open_n && now->tip_age_ms_now != UINT64_MAX;
 }
 

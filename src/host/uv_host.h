@@ -63,8 +63,8 @@ struct slp_uv_host {
 
 static inline slp_uv_host *slp_uv_of(slp_host *h) { return (slp_uv_host *)(void *)h; }
 
-/* Whatever libuv may still call back takes one hold, and gives it back last. The host is freed when it is
- * closing and the last hold is given back, so nothing may touch the host after its drop. */
+/* An object whose libuv callbacks may still come takes one hold, and gives it back last of all. The host is
+ * freed when it is closing and no hold is left, so the object must not touch the host after slp_uv_drop(). */
 void slp_uv_hold(slp_uv_host *u);
 void slp_uv_drop(slp_uv_host *u);
 

@@ -246,7 +246,8 @@ static int do_write(slp_box_call *c, slp_action *a, slp_cost **costs) {
 }
 
 static void put_unwritten(slp_box_call *c, const writing *w) {
-  const slp_table *t = NULL; /* writes to the same table are next to each other */
+  /* the table whose list is open; NULL: no list is. Writes to one table are neighbours in w->a */
+  const slp_table *t = NULL;
   slp_out_key(&c->out, "UnprocessedItems");
   slp_out_map(&c->out);
   for (uint32_t i = 0; i < w->n; i++) {

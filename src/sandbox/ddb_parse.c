@@ -209,7 +209,7 @@ static int read_path(parser *p, slp_path **ret) {
       p->at++;
       if (read_index(p, &s->index)) return -1;
     } else {
-      if (steps > 1) p->at++; /* skip the point in front of the next name */
+      if (steps > 1) p->at++; /* skip the dot in front of the next name */
       if (read_name(p, &s->name)) return -1;
     }
     if (!is_sign(p, ".") && !is_sign(p, "[")) return 0;

@@ -460,7 +460,7 @@ int slp_box_fault_twice(const slp_box_call *c);
 void slp_box_fault_after(slp_box_call *c, slp_box_answer *answer);
 
 /* Defined in auth.c: */
-/* returns what checks signatures; NULL: no memory */
+/* returns a new object that checks signatures; NULL: no memory */
 slp_box_auth *slp_box_auth_new(slp_mem *mem, const sloop_sandbox_opts_t *o);
 void slp_box_auth_free(slp_box_auth *a);
 /* Checks the signature of a request. Returns 0, or -1 if the call has failed. */
