@@ -70,8 +70,8 @@ typedef struct walk {
   int failed; /* 0, or the first error of a buffer */
 } walk;
 
-/* Reports the rights on a table by calling fn. The table's name is `name` (the application's name if NULL)
- * with `behind` appended. */
+/* Passes the rights on a table to w->fn. The table's name is `name` (the application's name if NULL) with
+ * `behind` appended. */
 static void tell_table(walk *w, const char *const *actions, const char *name, const char *behind) {
   slp_buf of;
   slp_buf_init(&of, w->mem, 1 << 16);
@@ -102,7 +102,7 @@ static void walk_leases(walk *w) {
   tell_table(w, loads, o->kcl_metrics, o->kcl_metrics ? "" : "-WorkerMetricStats");
 }
 
-/* Reports by fn the right to put metrics to CloudWatch, which applies to no resource. */
+/* Passes to w->fn the right to put metrics to CloudWatch. The right applies to no resource. */
 static void walk_metrics(walk *w) {
   const sloop_metrics_opts_t *m = &w->a->metrics;
   slp_iam_statement st = {.actions = metrics, .suffix = "", .subject = "CloudWatch"};
@@ -156,8 +156,8 @@ static int may_ask_registry(const slp_decode_chain *c) {
   return 0;
 }
 
-/* Reports by fn the right to get a schema version from the Glue registry. That call names only the version's
- * id, so the right applies to no resource. */
+/* Passes to w->fn the right to get a schema version from the Glue registry. That call names only the
+ * version's id, so the right applies to no resource. */
 static void walk_registry(walk *w) {
   const slp_args *a = w->a;
   int asks = may_ask_registry(&a->decode) || may_ask_registry(&a->decode_key);

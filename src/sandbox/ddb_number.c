@@ -24,7 +24,7 @@ static int read_exponent(slp_str text, size_t at, int64_t *ret) {
   return 0;
 }
 
-/* Checks the range of a number. `top` is the power of ten of its first digit. */
+/* Checks the range of a number. The power of ten of its first digit must be TOP_MIN to TOP_MAX. */
 static slp_n38_fault in_range(const slp_n38 *n, int64_t exponent) {
   int64_t top = exponent + n->digits_n - 1;
   if (n->digits_n == 0) return SLP_N38_FINE;
