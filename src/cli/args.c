@@ -10,6 +10,7 @@
 #include "cli/config.h"
 #include "cli/knobs.h"
 #include "cli/log_filter.h"
+#include "cli/nearest.h"
 
 /* ---- values --------------------------------------------------------------------------------- */
 
@@ -387,14 +388,22 @@ static int take_option(slp_args *a, words *w, const slp_option *o, const char *v
   return 0;
 }
 
+/* Says that there is no such option, and names the options that are most like it. */
+static int unknown_option(slp_str name, char why[200]) {
+  slp_nearest like;
+  slp_nearest_begin(&like, name);
+  for (size_t i = 0; i < slp_options_n; i++) slp_nearest_offer(&like, slp_options[i].name);
+  int n = snprintf(why, 200, "unknown option --%.*s", (int)(name.n < 60 ? name.n : 60), name.p);
+  slp_nearest_text(&like, "--", why + n, 200 - (size_t)n);
+  if (!like.n) snprintf(why + n, 200 - (size_t)n, "; try stream-tail -h");
+  return SLP_EINVAL;
+}
+
 static int take_long(slp_args *a, words *w, const char *word, char why[200]) {
   size_t n = strcspn(word, "=");
   const char *value = word[n] == '=' ? word + n + 1 : NULL;
   const slp_option *o = slp_option_by_name((slp_str){word, n});
-  if (!o) {
-    snprintf(why, 200, "unknown option --%.*s; try stream-tail -h", (int)(n < 60 ? n : 60), word);
-    return SLP_EINVAL;
-  }
+  if (!o) return unknown_option((slp_str){word, n}, why);
   if (value && o->kind == SLP_NO_VALUE) {
     snprintf(why, 200, "--%s takes no value", o->name);
     return SLP_EINVAL;

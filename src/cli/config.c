@@ -5,6 +5,7 @@
 
 #include "base/clean.h"
 #include "cli/knobs.h"
+#include "cli/nearest.h"
 #include "program/local.h"
 
 #define CONFIG_BYTES_MAX (1 << 20)
@@ -36,6 +37,23 @@ static int belongs_in_a_file(const slp_option *o) {
          o->id != O_WRITE && o->id != O_CONSUMERS && o->id != O_DEREGISTER && o->id != O_CHECK;
 }
 
+static void offer(void *nearest, const char *name, const char *unit, const char *meaning) {
+  (void)unit;
+  (void)meaning;
+  slp_nearest_offer(nearest, name);
+}
+
+/* Says that there is no such setting, and names the options and settings of -X that are most like it. */
+static void say_unknown(slp_str name, char why[200]) {
+  slp_nearest like;
+  slp_nearest_begin(&like, name);
+  for (size_t i = 0; i < slp_options_n; i++)
+    if (belongs_in_a_file(&slp_options[i])) slp_nearest_offer(&like, slp_options[i].name);
+  slp_knobs_each(offer, &like);
+  int n = snprintf(why, 200, "unknown setting \"%.*s\"", (int)slp_min_u64(name.n, 60), name.p);
+  slp_nearest_text(&like, "", why + n, 200 - (size_t)n);
+}
+
 /* Writes into `why` that the option or setting `name` is unknown, and what the user probably meant. */
 static void explain_unknown(slp_str name, int has_value, char why[200]) {
   int shown = (int)slp_min_u64(name.n, 60);
@@ -50,7 +68,7 @@ static void explain_unknown(slp_str name, int has_value, char why[200]) {
     snprintf(why, 200, "\"%.*s\": a \"=\" stands between a name and its value: %.*s = ...", shown, name.p,
              (int)first.n, first.p);
   else
-    snprintf(why, 200, "unknown setting \"%.*s\"", shown, name.p);
+    say_unknown(name, why);
 }
 
 /* Takes one line of the file. `line` ends with a NUL and contains `name` and `value`. If the line has no '=',

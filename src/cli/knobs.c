@@ -7,6 +7,7 @@
 #include "api/settings.h"
 #include "base/clean.h"
 #include "cli/help.h"
+#include "cli/nearest.h"
 
 #define MET(field) offsetof(slp_args, metrics.field)
 #define BOX(field) offsetof(slp_args, sandbox.field)
@@ -99,14 +100,23 @@ static knob find_knob(slp_str name) {
   return (knob){slp_setting_find(own, SLP_COUNT(own), name), 0};
 }
 
+void slp_knob_nearest(slp_str name, char *out, size_t size) {
+  slp_nearest like;
+  slp_nearest_begin(&like, name);
+  for (size_t i = 0; i < KNOBS_MAX; i++)
+    if (knob_at(i).s) slp_nearest_offer(&like, knob_at(i).s->name);
+  slp_nearest_text(&like, "", out, size);
+}
+
 int slp_knob_set(slp_args *a, slp_str setting, char why[200]) {
   const char *equals = memchr(setting.p, '=', setting.n);
   slp_str name = {setting.p, equals ? (size_t)(equals - setting.p) : setting.n};
   char text[SLP_SETTING_WHY];
   knob k = find_knob(name);
   if (!k.s) {
-    snprintf(why, 200, "-X: unknown setting \"%.*s\"; -X list shows all", (int)(name.n < 60 ? name.n : 60),
-             name.p);
+    int n = snprintf(why, 200, "-X: unknown setting \"%.*s\"", (int)(name.n < 60 ? name.n : 60), name.p);
+    slp_knob_nearest(name, why + n, 200 - (size_t)n);
+    if (!why[n]) snprintf(why + n, 200 - (size_t)n, "; -X list shows all");
     return SLP_EINVAL;
   }
   if (!equals) {
