@@ -695,7 +695,7 @@ static int check_iam(const slp_args *a, char why[200]) {
 }
 
 static int check_streams(const slp_args *a, char why[200]) {
-  int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_LIST || a->mode == SLP_MODE_IAM ||
+  int needs = a->mode == SLP_MODE_TAIL || a->mode == SLP_MODE_IAM ||
               (a->mode & (SHOWS_LEASES | SLP_MODE_MIGRATE | SLP_MODE_CONSUMERS | SLP_MODE_DEREGISTER));
   if (!a->stream && needs)
     snprintf(why, 200,

@@ -45,6 +45,9 @@ typedef struct slp_args {
   const char *stream; /* the first of `streams`, or NULL */
   const char *streams[SLP_ARGS_STREAMS_MAX];
   size_t streams_n;
+  /* Where the name of a stream is noted that the service does not have: one of `streams`. NULL: nowhere.
+   * main.c sets it, and then tells the user which streams there are. */
+  const char **ret_missing;
   uint8_t start_given, until_given, until_tip, json, quiet, fail_on_loss, order_wait_given;
   uint8_t unique, show_offset, show_null, unbuffered, keep_going;
   uint32_t verbose; /* how many -v were given */

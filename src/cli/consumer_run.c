@@ -54,7 +54,8 @@ static const char *what_to_do(const sloop_error_t *e) {
     case SLOOP_ELEASE: return "see --store, -X schema and -X worker";
     case SLOOP_ENOSHARD: return "stream-tail -L lists the shards, -G APP --leases the leases";
     case SLOOP_ENOWORKER: return "stream-tail --leases lists them";
-    case SLOOP_ENOSTREAM: return "check the name and the region (AWS_REGION, -X region=NAME)";
+    case SLOOP_ENOSTREAM:
+      return "check the name (stream-tail -L lists them) and the region (AWS_REGION, -X region=NAME)";
     case SLOOP_ETLS: return "check the address; for a server of your own: -X ca_bundle=FILE or AWS_CA_BUNDLE";
     case SLOOP_EOPTION: return "see stream-tail -h and -X list";
     case SLOOP_ETRIMMED: return "begin later, or with -o oldest";
@@ -100,6 +101,15 @@ static void put_name(slp_cli_consumer *c, char *line, size_t n) {
   if (c->name) snprintf(line, n, "%.80s: ", c->name);
 }
 
+/* Notes that the service does not have the stream, so that the user is told which streams there are. */
+static void note_missing(slp_cli_consumer *c, const sloop_error_t *e) {
+  const slp_args *a = c->app->args;
+  /* the stream is there and is another one, or the table is there and has no stream */
+  int anew = strstr(e->message, "Start anew") || strstr(e->message, "update-table");
+  if (e->code != SLOOP_ENOSTREAM || anew || !a->ret_missing || !a->streams_n) return;
+  *a->ret_missing = c->name ? c->name : a->streams[0];
+}
+
 void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_error_t *error_or_null,
                                  char *line, size_t n) {
   sloop_error_t e = {.code = status, .aws_code = "", .message = ""};
@@ -108,6 +118,7 @@ void slp_cli_consumer_error_line(slp_cli_consumer *c, int status, const sloop_er
   put_name(c, line, n);
   size_t at = strlen(line);
   slp_error_line(&e, line + at, n - at);
+  note_missing(c, &e);
 }
 
 /* Returns 1 if the error ends the command. After the first good answer only fatal errors do, because a worker
@@ -369,6 +380,7 @@ static void on_error(sloop_t *s, const sloop_error_t *e, void *arg) {
   else if (says_more)
     add_way_out(c, e);
   if (e->code == SLOOP_ENOSTREAM && strstr(e->message, "Start anew")) add_new_start(c);
+  if (e->fatal || (hopeless && !c->stopping)) note_missing(c, e);
   if (e->fatal || (hopeless && !c->stopping))
     slp_cli_consumer_fail(c, SLP_EXIT_FAILED, c->error);
   else if (!c->stopping &&

@@ -18,6 +18,7 @@
 #include "cli/migrate_command.h"
 #include "cli/multilang.h"
 #include "cli/list_shards.h"
+#include "cli/list_streams.h"
 #include "cli/try_rights.h"
 #include "cli/people_lines.h"
 #include "cli/serve.h"
@@ -34,6 +35,8 @@ static int run(slp_mem *mem, const slp_args *args, const slp_ml_settings *settin
   switch (args->mode) {
     case SLP_MODE_TAIL: return slp_tail_run(mem, args);
     case SLP_MODE_LIST:
+      if (!args->stream) return slp_list_streams_run(mem, args);
+      return slp_list_run(mem, args);
     case SLP_MODE_CONSUMERS:
     case SLP_MODE_DEREGISTER: return slp_list_run(mem, args);
     case SLP_MODE_SERVE: return slp_serve_run(mem, args);
@@ -103,6 +106,7 @@ int main(int argc, char **argv) {
     slp_say("%s", why);
     return SLP_EXIT_FAILED;
   }
+  const char *missing = NULL;
   int code = SLP_EXIT_USAGE;
   if (slp_args_parse(&args, mem, argc, (const char *const *)argv, &around, why) != 0)
     slp_say("%s", why);
@@ -112,7 +116,9 @@ int main(int argc, char **argv) {
     tell_idle_settings(mem, &args);
     /* --watch uses the whole screen, so it can't ask the user for MFA codes */
     if (args.mode != SLP_MODE_WATCH) slp_codes_allow();
+    args.ret_missing = &missing;
     code = run(mem, &args, args.multilang ? &settings : NULL);
+    if (missing && !args.quiet) slp_streams_suggest(mem, &args, missing);
   }
   slp_ml_settings_free(&settings, mem);
   slp_args_free(&args);

@@ -81,11 +81,14 @@ void slp_nearest_offer(slp_nearest *t, const char *name) {
 void slp_nearest_text(const slp_nearest *t, const char *before, char *out, size_t size) {
   size_t at = 0;
   out[0] = 0;
-  for (size_t i = 0; i < t->n; i++) {
-    const char *glue = i == 0 ? "; did you mean " : i + 1 < t->n ? ", " : " or ";
+  size_t shown = 0;
+  while (shown < t->n && t->far[shown] <= t->far[0] + 1)
+    shown++; /* names that are much farther only distract */
+  for (size_t i = 0; i < shown; i++) {
+    const char *glue = i == 0 ? "; did you mean " : i + 1 < shown ? ", " : " or ";
     char name[SLP_NEAREST_BYTES + 1];
     slp_clean_copy(name, sizeof name, t->names[i]);
-    int n = snprintf(out + at, size - at, "%s%s%s%s", glue, before, name, i + 1 == t->n ? "?" : "");
+    int n = snprintf(out + at, size - at, "%s%s%s%s", glue, before, name, i + 1 == shown ? "?" : "");
     if (n < 0 || (size_t)n >= size - at) { /* names that do not fit are left out */
       out[at] = 0;
       if (i && at + 1 < size) memcpy(out + at, "?", 2);

@@ -15,8 +15,8 @@ typedef struct slp_nearest {
 } slp_nearest;
 
 void slp_nearest_begin(slp_nearest *t, slp_str word);
-/* Keeps `name` if it is like the word. The text must live until slp_nearest_text was called. A name is like the
- * word if it begins with it, contains it, or if few letters have to be changed, left out, added or swapped. */
+/* Keeps `name` if it is like the word. It must live until slp_nearest_text was called. A name is like the
+ * word if it begins with it, contains it, or if few letters are changed, left out, added or swapped. */
 void slp_nearest_offer(slp_nearest *t, const char *name);
 /* Writes "; did you mean A, B or C?" with `before` in front of each name. Writes "" if no name is like the
  * word. Control characters become '?'. */

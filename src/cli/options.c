@@ -190,7 +190,8 @@ const slp_option slp_options[] = {
     {O_CONSUME, 'C', "consume", SLP_NO_VALUE, NULL, SLP_MODE_TAIL, "Other things to do",
      "tail, which is what it does anyway (kcat's habit)"},
     {O_LIST, 'L', "list", SLP_NO_VALUE, NULL, ALL, NULL,
-     "list the shards of each STREAM: id, state, parents, ranges"},
+     "list the shards of each STREAM: id, state, parents, ranges. Without STREAM: list the streams of the "
+     "account in the region, and its tables with a stream"},
     {O_SERVE, 'M', "sandbox", SLP_NEEDS_VALUE, "N", ALL, NULL,
      "serve a sandbox Kinesis with a stream of N shards until standard input ends; prints the environment "
      "that clients need. STREAM: demo"},
@@ -216,7 +217,7 @@ const slp_kcat_row slp_kcat_rows[] = {
     {"-C", "consumer", "-C, and the default"},
     {"-G GROUP", "balanced consumer group", "-G APP STREAM..., --store says where the leases are"},
     {"-P", "producer", "- it only reads"},
-    {"-L", "list metadata", "-L lists shards, parents and ranges"},
+    {"-L", "list metadata", "-L lists streams, -L STREAM its shards, parents and ranges"},
     {"-Q", "offset for a timestamp", "-o s@TIME begins there"},
     {"-M N", "mock cluster", "-M N: a sandbox with a stream of N shards"},
     {"-t TOPIC", "topic", "STREAM, as many as you like"},

@@ -1,0 +1,44 @@
+/* find_streams.h - finds the streams of an account in a region: the streams of Kinesis, and the DynamoDB
+ * tables that have a stream. For the command; no function of sloop.h calls it. */
+#ifndef SLP_API_FIND_STREAMS_H
+#define SLP_API_FIND_STREAMS_H
+
+#include "base/fail.h"
+#include <sloop.h>
+
+typedef struct slp_found_stream {
+  /* What the option `stream` takes: "orders", "dynamodb:TABLE". An older stream of a table, which was
+   * disabled, has its ARN here. */
+  const char *name;
+  char arn[768];           /* "": not known */
+  char status[24];         /* as the service writes it: "ACTIVE", "ENABLED", "DISABLED"; "": not known */
+  char mode[24];           /* "PROVISIONED", "ON_DEMAND"; of a table what its records contain: "NEW_IMAGE" */
+  int64_t created_ms;      /* -1: not known, as the next two */
+  int64_t open_shards;     /* of Kinesis only */
+  int64_t retention_hours; /* how long records are kept */
+  /* why status, mode and so on are not known; "": they are */
+  char why[240];
+} slp_found_stream;
+
+/* the two services that are asked, one after the other */
+typedef enum { SLP_FIND_KINESIS, SLP_FIND_TABLES, SLP_FIND_SERVICES } slp_find_service;
+
+typedef struct slp_find slp_find;
+typedef struct slp_find_calls {
+  /* Called once, when the names of both services are known or could not be had. `names` are sorted, those of
+   * Kinesis first, and live as long as the slp_find. May be NULL. */
+  void (*on_names)(slp_find *f, const char *const *names, size_t n, void *arg);
+  /* Called for each stream when it was described. NULL: streams are not described, only named. */
+  void (*on_stream)(slp_find *f, const slp_found_stream *s, void *arg);
+  /* Called once, at the end. fails[SERVICE].class is SLP_FINE if the names of that service are complete. May
+   * call slp_find_free. */
+  void (*on_done)(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg);
+} slp_find_calls;
+
+/* Starts to find streams with the credentials, region and endpoints of s, which may be a consumer that never
+ * starts. `s` is borrowed until slp_find_free. Returns 0 or SLP_ENOMEM. Callbacks come in later turns. */
+int slp_find_new(slp_find **ret, sloop_t *s, const slp_find_calls *calls, void *arg);
+/* Frees f, which may be NULL. If f is still at work, that ends, and no callback comes any more. */
+void slp_find_free(slp_find *f);
+
+#endif

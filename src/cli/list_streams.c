@@ -1,0 +1,251 @@
+/* list_streams.c - lists the streams of the account: -L without STREAM, and suggestions for a stream that
+ * does not exist. */
+#include "cli/list_streams.h"
+
+#include <stdio.h>
+
+#include "cli/app.h"
+#include "cli/columns.h"
+#include "cli/consumer_run.h"
+#include "cli/nearest.h"
+#include "cli/people_lines.h"
+#include "codec/date.h"
+#include "codec/json_write.h"
+#include "host/terminal.h"
+#include "program/program.h"
+
+/* A consumer gives keys, region and endpoints. It is never started, so its stream is never asked for. */
+#define NO_STREAM "none"
+#define SUGGEST_US UINT64_C(2000000)
+
+static const slp_column columns[] = {{"STREAM", 12, 0}, {"STATUS", 0, 0}, {"MODE", 0, 0},
+                                     {"SHARDS", 0, 1},  {"KEEPS", 0, 1},  {"CREATED", 0, 0}};
+
+typedef struct streams {
+  slp_app app;
+  slp_cli_consumer consumer;
+  slp_find *find;
+  slp_columns table;
+  size_t n; /* how many streams were shown */
+  uint64_t begun_us;
+  const char *missing; /* the name for which others are suggested; NULL: -L */
+  uint64_t limit_us;   /* 0: none */
+  int over;            /* 1: on_done was called */
+} streams;
+
+static const char *or_dash(const char *z) { return *z ? z : "-"; }
+
+int slp_streams_json(slp_buf *b, const slp_found_stream *s) {
+  slp_jw w = {.b = b, .one_line = 1};
+  slp_jw_object(&w, NULL);
+  slp_jw_z(&w, "stream", s->name);
+  slp_jw_z_or_null(&w, "arn", s->arn);
+  slp_jw_z_or_null(&w, "status", s->status);
+  slp_jw_z_or_null(&w, "mode", s->mode);
+  slp_jw_i64_or_null(&w, "open_shards", s->open_shards);
+  slp_jw_i64_or_null(&w, "retention_hours", s->retention_hours);
+  slp_jw_i64_or_null(&w, "created_at_ms", s->created_ms);
+  slp_jw_z_or_null(&w, "error", s->why);
+  slp_jw_object_end(&w);
+  return slp_buf_add_char(b, '\n');
+}
+
+static void add_row(slp_columns *t, const slp_found_stream *s) {
+  char shards[24] = "-", keeps[24] = "-", created[25] = "-";
+  if (s->open_shards >= 0) snprintf(shards, sizeof shards, "%lld", (long long)s->open_shards);
+  if (s->retention_hours >= 0)
+    snprintf(keeps, sizeof keeps, s->retention_hours % 24 ? "%lldh" : "%lldd",
+             (long long)(s->retention_hours % 24 ? s->retention_hours : s->retention_hours / 24));
+  if (s->created_ms >= 0) {
+    slp_date_iso(s->created_ms, created);
+    created[10] = 0; /* the day */
+  }
+  slp_columns_add(t, s->name);
+  slp_columns_add(t, *s->why ? "unknown" : or_dash(s->status));
+  slp_columns_add(t, or_dash(s->mode));
+  slp_columns_add(t, shards);
+  slp_columns_add(t, keeps);
+  slp_columns_add(t, created);
+}
+
+static void leave_if_done(streams *l) {
+  if (l->consumer.closed && l->app.out && slp_app_unwritten(&l->app) == 0) slp_app_close(&l->app);
+}
+
+static void stop(streams *l) {
+  slp_find_free(l->find);
+  l->find = NULL;
+  slp_cli_consumer_stop(&l->consumer, 0);
+}
+
+static void fail(streams *l, const char *why) {
+  slp_find_free(l->find);
+  l->find = NULL;
+  slp_cli_consumer_fail(&l->consumer, SLP_EXIT_FAILED, why);
+}
+
+static void write_text(streams *l, slp_buf *text) {
+  if (slp_buf_failed(text)) {
+    slp_buf_free(text);
+    fail(l, "no memory");
+    return;
+  }
+  slp_app_write(&l->app, text);
+}
+
+static void on_stream(slp_find *f, const slp_found_stream *s, void *arg) {
+  streams *l = arg;
+  (void)f;
+  l->n++;
+  if (*s->why) {
+    l->app.exit_code = SLP_EXIT_FAILED;
+    slp_say("%.150s is listed, and not described: %s", s->name, s->why);
+  }
+  if (!l->app.args->json) {
+    add_row(&l->table, s);
+    return;
+  }
+  slp_buf text;
+  slp_buf_init(&text, l->app.mem, 1 << 16);
+  slp_streams_json(&text, s);
+  write_text(l, &text);
+}
+
+/* Returns 1 if the server has no such operation: it is another server than AWS's, and serves only one of the
+ * two services. */
+static int is_not_served(const slp_fail *f) {
+  return strstr(f->aws_code, "UnknownOperation") || (f->http_status == 404 && !f->aws_code[0]) ||
+         f->http_status == 405 || f->http_status == 501;
+}
+
+/* Reports why the names of a service are not there. Returns 1 if that is a failure of the command. */
+static int report(streams *l, const slp_fail *f, const char *what) {
+  char line[SLP_TOLD_LINE];
+  if (f->class == SLP_FINE) return 0;
+  if (l->app.args->opts.endpoint && is_not_served(f)) {
+    if (!l->app.args->quiet)
+      slp_say("%s are not listed: the endpoint does not serve them (%s)", what, or_dash(f->aws_code));
+    return 0;
+  }
+  sloop_error_t e = {.code = f->code,
+                     .http_status = f->http_status,
+                     .aws_code = f->aws_code,
+                     .shard = "",
+                     .message = f->message};
+  slp_error_line(&e, line, sizeof line); /* retry_in_ms 0: without advice, which would be about reading */
+  slp_say("%s are not listed: %s", what, line);
+  return 1;
+}
+
+static void show_table(streams *l) {
+  slp_buf text;
+  uint32_t width = 0, rows = 0;
+  int terminal = slp_terminal_size(1, &width, &rows) == 0;
+  slp_buf_init(&text, l->app.mem, UINT64_C(1) << 30);
+  slp_columns_show(&l->table, &text, terminal ? width : 0);
+  write_text(l, &text);
+}
+
+static void on_done(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg) {
+  streams *l = arg;
+  (void)f;
+  l->over = 1;
+  int kinesis = report(l, &fails[SLP_FIND_KINESIS], "streams of Kinesis"),
+      tables = report(l, &fails[SLP_FIND_TABLES], "tables with a stream");
+  int none = fails[SLP_FIND_KINESIS].class != SLP_FINE && fails[SLP_FIND_TABLES].class != SLP_FINE;
+  if (kinesis || tables || none) l->app.exit_code = SLP_EXIT_FAILED;
+  if (!l->app.args->json && l->n) show_table(l);
+  if (!l->n && !kinesis && !tables && !none && !l->app.args->quiet) slp_say("there are no streams here");
+  stop(l);
+}
+
+/* ---- suggestions --------------------------------------------------------------------------------------- */
+static void on_names(slp_find *f, const char *const *names, size_t n, void *arg) {
+  streams *l = arg;
+  slp_nearest like;
+  char text[480];
+  (void)f;
+  slp_nearest_begin(&like, slp_str_of(l->missing));
+  for (size_t i = 0; i < n; i++) slp_nearest_offer(&like, names[i]);
+  slp_nearest_text(&like, "", text, sizeof text);
+  if (like.n) slp_say("%s", text + strlen("; "));
+}
+
+static void on_suggested(slp_find *f, const slp_fail fails[SLP_FIND_SERVICES], void *arg) {
+  (void)f;
+  (void)fails;
+  stop(arg);
+}
+
+/* ---- running ------------------------------------------------------------------------------------------- */
+static void on_closed(slp_cli_consumer *c) { leave_if_done(c->user); }
+static void on_written(slp_app *app) { leave_if_done(app->user); }
+
+static void on_stop(slp_app *app) {
+  streams *l = app->user;
+  if (app->interrupted && !l->over) app->exit_code = SLP_EXIT_FAILED;
+  stop(l);
+  leave_if_done(l);
+}
+
+static void on_overdue(slp_app *app) {
+  streams *l = app->user;
+  if (l->consumer.closed) slp_app_close(app);
+}
+
+static void on_tick(slp_app *app) {
+  streams *l = app->user;
+  char line[120];
+  if (l->consumer.stopping) return;
+  slp_cli_consumer_tick(&l->consumer);
+  if (!l->limit_us || slp_program_mono_us() - l->begun_us < l->limit_us) return;
+  if (l->missing) {
+    stop(l);
+    return;
+  }
+  snprintf(line, sizeof line, "the streams were not all listed in %llu s",
+           (unsigned long long)(l->limit_us / 1000000u));
+  fail(l, line);
+}
+
+static void begin(streams *l, const slp_find_calls *calls) {
+  sloop_opts_t o = l->app.args->opts;
+  l->consumer = (slp_cli_consumer){.user = l, .on_closed = on_closed};
+  l->begun_us = slp_program_mono_us();
+  o.stream = NO_STREAM;
+  o.app = o.store = o.schema = o.worker = o.push_consumer = NULL;
+  o.shards = NULL;
+  o.shards_n = 0;
+  o.start = (sloop_position_t){.kind = SLOOP_LATEST};
+  o.retrieval = SLOOP_RETRIEVAL_POLL;
+  if (slp_cli_consumer_open_idle(&l->consumer, &l->app, &o) != 0)
+    slp_app_close(&l->app);
+  else if (slp_find_new(&l->find, l->consumer.s, calls, l))
+    fail(l, "no memory");
+}
+
+static int run(streams *l, slp_mem *mem, const slp_args *args, const slp_find_calls *calls) {
+  l->app.user = l;
+  l->app.on_interrupt = l->app.on_out_failed = on_stop;
+  l->app.on_overdue = on_overdue;
+  l->app.on_tick = on_tick;
+  l->app.on_written = on_written;
+  slp_columns_init(&l->table, mem, columns, SLP_COUNT(columns));
+  if (slp_app_open(&l->app, mem, args) == 0) begin(l, calls);
+  int code = slp_app_run(&l->app);
+  slp_columns_free(&l->table);
+  return code;
+}
+
+int slp_list_streams_run(slp_mem *mem, const slp_args *args) {
+  static const slp_find_calls calls = {.on_stream = on_stream, .on_done = on_done};
+  streams l = {.app = {.mem = mem, .args = args}};
+  l.limit_us = (uint64_t)(args->contact_ms ? args->contact_ms : args->timeout_ms) * 1000u;
+  return run(&l, mem, args, &calls);
+}
+
+void slp_streams_suggest(slp_mem *mem, const slp_args *args, const char *missing) {
+  static const slp_find_calls calls = {.on_names = on_names, .on_done = on_suggested};
+  streams l = {.app = {.mem = mem, .args = args}, .missing = missing, .limit_us = SUGGEST_US};
+  run(&l, mem, args, &calls);
+}
