@@ -220,7 +220,11 @@ static void begin(streams *l, const slp_find_calls *calls) {
   o.retrieval = SLOOP_RETRIEVAL_POLL;
   if (slp_cli_consumer_open_idle(&l->consumer, &l->app, &o) != 0)
     slp_app_close(&l->app);
-  else if (slp_find_new(&l->find, l->consumer.s, calls, l))
+  else if (slp_find_new(&l->find, l->consumer.s, calls, l) == 0)
+    return;
+  else if (l->missing)
+    stop(l); /* a suggestion that can't be made is no failure */
+  else
     fail(l, "no memory");
 }
 
