@@ -1,10 +1,13 @@
 /* acked.c - finds the end of a shard's acknowledged prefix: all records up to the first one that is not
- * acknowledged. The next run continues reading there.
+ * acknowledged. Tokens and checkpoints say where this prefix ends, so that a later run of the program
+ * continues there.
  *
- * The prefix is not stored. It ends just before the first unacknowledged record, and every page with such a
- * record is in shard->queue.pages. Records that were passed over count as acknowledged. When reading stops,
- * pages are dropped. The first page that is not fully acknowledged stays all the same, without its body,
- * because only that page shows where the prefix ends. */
+ * The end is not stored but computed from the pages in slp_queue.pages, which has every page with an
+ * unacknowledged record. The prefix ends just before the first such record. Records that were passed over
+ * count as acknowledged.
+ *
+ * When reading of the shard stops, its pages are dropped, except the first page that is not fully
+ * acknowledged. That page stays, without its body, because only it shows where the prefix ends. */
 #include "core/core.h"
 
 static slp_buffered *buffered_of(slp_list *it) { return SLP_OWNER(it, slp_buffered, link); }
@@ -33,8 +36,8 @@ static int is_seq(const slp_buffered *buffered, uint32_t i, slp_str seq) {
   return i < buffered->n && slp_str_eq(slp_rec_seq(buffered->page, &buffered->page->recs[i]), seq);
 }
 
-/* Returns i. If the lease table can't store an index inside an aggregate (whole_records), returns the first
- * record of the aggregate to which record i belongs. */
+/* Returns i, the index of a record in its page. If the lease table can't store an index inside an aggregate
+ * (slp_consumer.whole_records), returns the index of the first record of i's aggregate. */
 static uint32_t first_of_aggregate(const slp_buffered *buffered, uint32_t i) {
   const slp_shard *s = buffered->shard;
   if (!s || !s->consumer->whole_records || i >= buffered->n) return i;

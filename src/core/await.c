@@ -1,18 +1,19 @@
-/* await.c - a shard waits until a listing shows what the stream must have: the shard's children, or the shard
- * itself. Both may be missing for a while: a listing is older than a page of records, and shows a reshard
- * late. Only reader.c calls these functions, in the state CHECKING. */
+/* await.c - makes a shard wait for a listing of the stream that shows shards which must exist: after its last
+ * record the shard's children, otherwise the shard itself. A listing may lack them for a while, because it
+ * shows a split or merge later than pages of records do. Only reader.c calls these functions, in the state
+ * SLP_READER_CHECKING. */
 #include "core/core.h"
 
-/* A shard that waits has the stream listed AWAITS_SOON times at intervals of AGAIN_US, then at intervals of
+/* While a shard waits, the stream is listed AWAITS_SOON times at intervals of AGAIN_US, then at intervals of
  * AGAIN_LATER_US. */
 #define AGAIN_US 1000000u
 #define AGAIN_LATER_US 5000000u
 #define AWAITS_SOON 10u
-/* The wait is reported to the user after TELL_US, and again every TELL_AGAIN_US. */
+/* The wait is reported to the user after TELL_US, and then every TELL_AGAIN_US. */
 #define TELL_US 5000000u
 #define TELL_AGAIN_US 60000000u
-/* If the service has said for SETTLED_US that the stream is not resharding, a shard that the listing lacks
- * does not exist. */
+/* If the service has said for SETTLED_US that no shard is being split or merged, a shard that the listings
+ * lack does not exist. */
 #define SETTLED_US 30000000u
 
 static uint64_t now_us(const slp_shard *s) { return slp_now_us(s->consumer->engine->host); }
@@ -40,7 +41,7 @@ int slp_await_listing(slp_shard *s, const char *what) {
   if (status == SLP_STREAM_SETTLED && !s->await.settled_us) s->await.settled_us = now_us(s);
   if (s->await.settled_us && now_us(s) - s->await.settled_us >= SETTLED_US) return 0;
   uint64_t wait_us = ++s->await.n <= AWAITS_SOON ? AGAIN_US : AGAIN_LATER_US;
-  slp_lag_forget(s); /* unlisted children of s may hold records, so nobody knows the lag */
+  slp_lag_forget(s); /* children that are not listed yet may hold records, so the lag is unknown */
   slp_listing_want_status(c);
   slp_listing_soon(c, wait_us / 1000);
   tell(s, what, wait_us);

@@ -1,5 +1,5 @@
-/* await.h - a shard waits until a listing shows what the stream must have: the shard's children, or the shard
- * itself. */
+/* await.h - makes a shard wait for a listing of the stream that shows shards which must exist: the shard's
+ * children, or the shard itself. */
 #ifndef SLP_CORE_AWAIT_H
 #define SLP_CORE_AWAIT_H
 
@@ -10,7 +10,8 @@ typedef struct slp_shard slp_shard;
 typedef struct slp_await { /* one per shard */
   uint32_t n;              /* listings in a row that did not show what the shard waits for */
   uint64_t settled_us;     /* since when descriptions say that the stream is not resharding; 0: they do not */
-  uint64_t told_us;        /* when the wait was last reported to the user; 0: never */
+  /* since when the service says that no shard is being split or merged; 0: it does not say so */
+  uint64_t told_us;
 } slp_await;
 
 /* Returns 1 if a later listing may still show the shard. Four conditions must hold:
@@ -19,16 +20,17 @@ typedef struct slp_await { /* one per shard */
  *   3. no child of the shard is known;
  *   4. the newest listing has no shard that was created later. */
 int slp_await_may_be_listed(const slp_shard *s);
-/* To be called when the newest listing does not show what s waits for. `what` is a part of the message to the
- * user, which begins with the shard's id. Returns 1: another listing was asked for. Returns 0: the stream was
- * described as not resharding for SETTLED_US, so the newest listing is believed. */
+/* To be called when the newest listing lacks what s waits for: s or its children. `what` is a part of the
+ * message to the user, which begins with the shard's id. Returns 1 if another listing was asked for. Returns
+ * 0 if the service has said for SETTLED_US (await.c) that no shard is being split or merged; then the caller
+ * must believe the newest listing. */
 int slp_await_listing(slp_shard *s, const char *what);
-/* Reports that s was waited for in vain: no listing showed shards that descend from s, so that s is taken for
- * the last shard of its line. */
+/* Reports to the user that no listing showed children of s, so that s is now treated as a shard without
+ * children. */
 void slp_await_tell_in_vain(slp_shard *s);
-/* Returns the number of listings in a row that did not show what s waits for. */
+/* Returns how many listings in a row lacked what s waits for; 0 if s does not wait. */
 uint32_t slp_await_listings(const slp_shard *s);
-/* To be called when a page of s came: s waits for no listing any more. */
+/* To be called when a page of records of s came: s does not wait for a listing any more. */
 void slp_await_forget(slp_shard *s);
 
 #endif

@@ -78,8 +78,8 @@ static void add_change(sloop_record_t *rec, const slp_page *page, const slp_rec_
   rec->whole = (sloop_str_t){body + c->whole_at, c->whole_n};
 }
 
-/* Returns the index of the run for record i of the page. Appends the record to the page's last run in this
- * batch if it follows that run; otherwise begins a new run. */
+/* Returns the index in b->runs of the run (slp_batch_run) that record i of the page belongs to. If record i
+ * follows the page's last run in this batch, it extends that run; otherwise it begins a new one. */
 static uint32_t run_with(slp_batch *b, slp_buffered *buffered, uint32_t i) {
   if (buffered->run < b->runs_n) {
     slp_batch_run *run = &b->runs[buffered->run];
@@ -187,13 +187,14 @@ void slp_batch_ack(slp_batch *b, size_t index) {
   slp_shard *s = b->consumer ? buffered->shard : NULL;
   int fresh = slp_queue_ack(buffered, b->items[index].i, 1) > 0;
   if (s && fresh) slp_queue_note_ack(s);
-  /* The user may hold a batch for long, so the leases are told of each acknowledgement at once. */
+  /* With leases: reports the acknowledgement to lease/ at once, because the user may hold the batch for
+   * long. */
   if (s && fresh && s->consumer->leases) s->consumer->leases->ops->settled(s->consumer->leases, s, 1);
 }
 
-/* Acknowledges the first `acked` records of the batch and gives the other records back. Adds each shard of
- * the batch to `touched`; the caller must settle these. Afterwards the caller must not read the batch's
- * items, because their pages may be freed. */
+/* Acknowledges the first `acked` records of the batch and gives the others back to their queues. Adds each
+ * shard of the batch to `touched`; the caller must call settle() for each. Afterwards the caller must not
+ * read the batch's items, because their pages may be freed. */
 static void give_in(slp_batch *b, size_t acked, slp_list *touched) {
   if (acked < b->n) {
     for (uint32_t i = 0; i < acked; i++) (void)slp_queue_ack(run_of(b, i)->buffered, b->items[i].i, 1);
@@ -213,8 +214,9 @@ static void give_up(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   int gone = slp_reading_state(s) == SLP_READER_GONE;
-  /* Without leases, a shard whose reading failed for good still hands out the records that were fetched. If
-   * one of these comes back too often, this is where the shard is given up. */
+  /* Nothing to do if the lease is being given up already, or if reading of the shard failed for good
+   * (`gone`). One case remains: without leases, a shard that is gone still hands out records fetched
+   * before. */
   if (s->lease.drain || (gone && (c->leases || slp_queue_empty(s)))) return;
   slp_fail_set(&f, SLP_REFUSED, SLOOP_ESTATE, "a record came back %u times; %s", (unsigned)c->o->retry_max,
                c->o->on_retry == SLOOP_RETRY_PARK ? "the shard is parked"
@@ -237,7 +239,7 @@ static void settle(slp_shard *s) {
   slp_queue_settle(s);
   if (slp_queue_all_acked(s)) slp_reader_told_end(s);
   if (s->consumer->o->buffered_records_per_shard_max)
-    slp_reading_poke(s); /* the option limits unacknowledged records; the reader may have waited for room */
+    slp_reading_poke(s); /* the reader may have waited until fewer records are unacknowledged */
   slp_order_update(s);
   if (l) l->ops->settled(l, s, acked);
 }

@@ -1,4 +1,5 @@
-/* budget.c - counts the bytes that are held, and compares them with the limit. */
+/* budget.c - counts the bytes that joined consumers hold, against the limit
+ * sloop_opts_t.buffered_bytes_max. */
 #include "core/budget.h"
 
 void slp_budget_init(slp_budget *b, uint64_t max) { *b = (slp_budget){.max = max}; }

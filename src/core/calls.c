@@ -1,5 +1,5 @@
-/* calls.c - keeps the list of shards that want to call, and limits the bytes that a call in flight may
- * hold. */
+/* calls.c - keeps the list of shards that want to call the service, and limits the bytes that the answer to a
+ * call may hold. */
 #include "core/core.h"
 
 int slp_calls_wants(const slp_shard *s) { return s->call.want.slot != 0; }
@@ -25,8 +25,9 @@ void slp_calls_over(slp_shard *s) {
   slp_engine *e = s->consumer->engine;
   e->calls.in_flight -= (uint32_t)slp_list_linked(&s->call.out_link);
   slp_list_remove(&s->call.out_link);
-  /* In the order, another shard with a paused transfer may hold back the page of this call. That other shard
-   * must then be allowed to exceed the budget, or nothing would ever move again. */
+  /* Another shard may be waiting with a paused transfer, and the page of this call may have to leave after
+   * that shard's records. So the permission to exceed the budget becomes free for it; otherwise nothing would
+   * ever move again. */
   if (e->calls.beyond == s) e->calls.beyond = NULL;
   slp_list_remove(&s->call.stalled_link);
   slp_pump_soon(e);

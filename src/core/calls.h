@@ -1,5 +1,5 @@
-/* calls.h - which shards want to call, which of them calls next, and how many bytes a call in flight may
- * hold. (calls.c, pump.c) */
+/* calls.h - which shards want to call the service, which of them calls next, and how many bytes the answer to
+ * a call may hold. (calls.c, pump.c) */
 #ifndef SLP_CORE_CALLS_H
 #define SLP_CORE_CALLS_H
 
@@ -14,40 +14,44 @@ typedef struct slp_shard_call { /* one per shard */
   slp_merge_node want;          /* in slp_calls.want, sorted by watermark, while the shard wants to call */
   /* in slp_calls.stalled, while the shard's transfer is paused because the budget is spent */
   slp_list stalled_link;
-  slp_list out_link; /* in slp_calls.out, while the shard has a call in flight; not for a subscription */
-  uint64_t reserved; /* bytes reserved for the call in flight */
+  /* in slp_calls.out, while a call of the shard is in flight; subscriptions are not in that list */
+  slp_list out_link;
+  uint64_t reserved; /* bytes of the budget reserved for the call in flight */
   uint64_t lacks;    /* how many more bytes than `reserved` the paused transfer needs to continue */
   uint32_t limit;    /* how many records the call in flight asks for */
 } slp_shard_call;
 
 typedef struct slp_calls { /* one per engine */
   slp_merge want;          /* shards that want to call, lowest watermark first */
-  /* slp_shard_call.stalled_link of shards whose transfer is paused because the budget is spent */
+  /* shards whose transfer is paused because the budget is spent, linked by slp_shard_call.stalled_link */
   slp_list stalled;
-  slp_list out;       /* slp_shard_call.out_link of shards with a call in flight, the oldest call first */
+  slp_list out; /* shards with a call in flight, the oldest call first, linked by slp_shard_call.out_link */
   slp_shard *beyond;  /* the shard whose call may exceed the budget; NULL: none */
   uint64_t beyond_us; /* since when `beyond` may exceed the budget */
-  uint64_t turn_us;   /* when `beyond` was last given to a shard that the merge does not wait for */
-  slp_timer timer;    /* makes the pump run again */
+  uint64_t turn_us; /* when a shard that the merge does not wait for was last allowed to exceed the budget */
+  slp_timer timer;  /* makes the pump run again */
   uint32_t in_flight, in_flight_max; /* calls in flight now; the most calls that may be in flight */
 } slp_calls;
 
 /* the caller must have reserved a timer in the host */
 void slp_calls_init(slp_engine *e, uint32_t in_flight_max);
 void slp_calls_free(slp_engine *e);
-int slp_calls_room(slp_engine *e); /* makes room for one more shard in both heaps. Returns 0 or SLP_ENOMEM. */
-/* enters s among the shards that want to call; key is the watermark of s */
+/* makes room for one more shard in both heaps: the merge, and slp_calls.want. Returns 0 or SLP_ENOMEM. */
+int slp_calls_room(slp_engine *e);
+/* adds s to the shards that want to call; key: the watermark of s, by which they are sorted */
 void slp_calls_want(slp_shard *s, const slp_key *key);
 void slp_calls_unwant(slp_shard *s);
 int slp_calls_wants(const slp_shard *s);
 int slp_calls_is_stalled(const slp_shard *s); /* 1: the transfer of s is paused because the budget is spent */
 void slp_calls_begin(slp_shard *s);           /* to be called when a call of s goes out */
-void slp_calls_over(slp_shard *s); /* to be called when the call of s is done or cancelled; posts the pump */
+/* to be called when the call of s is done or cancelled; makes the pump run */
+void slp_calls_over(slp_shard *s);
 uint64_t slp_calls_reserved(const slp_shard *s);
 void slp_calls_give(slp_shard *s); /* gives the whole reservation of s back, because the call left no page */
 void slp_calls_settle(slp_shard *s, uint64_t real); /* replaces the reservation by `real` bytes */
-/* To be called when the answer of s needs `need` bytes in all. Returns 1 if it may have them, 0 if the
- * transfer must pause. Runs deep inside the transport, so it calls no callback: it only posts the pump. */
+/* To be called when the answer to the call of s needs `need` bytes in all. Returns 1 if it may have them, 0
+ * if the transfer must pause. Runs deep inside the transport, so it makes no callback and only posts the
+ * pump. */
 int slp_calls_grow(slp_shard *s, uint64_t need);
 
 void slp_pump_run(slp_event *ev); /* in pump.c */

@@ -1,8 +1,8 @@
-/* consumer.c - the life of one consumer: describes the stream, lists its shards, reads, stops.
+/* consumer.c - the life of one consumer: describes the stream, lists its shards, starts reading, stops.
  *
- * Some failures do not pass by waiting: no such stream, access refused, no identity. They are fatal only
- * until the first listing has succeeded. After that every call is repeated for ever, because a server must
- * survive a bad hour. */
+ * Some failures do not pass by waiting: the stream does not exist, access is refused, no credentials are
+ * found. Until the first listing has succeeded, such a failure ends the consumer. Afterwards every failed
+ * call is repeated for ever, because a server must survive an hour in which its services fail. */
 #include "core/consumer.h"
 
 #include "core/start.h"
@@ -13,7 +13,7 @@ static void list_now(slp_consumer *c);
 
 /* ---- failing ----------------------------------------------------------------------------------------- */
 
-/* Stops reading all shards of c, and drops the records that the user does not hold. */
+/* Stops reading all shards of c, and drops the fetched records that the user does not hold. */
 static void let_shards_go(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -40,8 +40,7 @@ static void own_call_was_fine(slp_consumer *c) {
   c->failing_since_us = 0;
 }
 
-/* Handles a describe or list call that failed: repeats the call later, or stops the consumer with a fatal
- * error. */
+/* Handles a failed describe or list call: repeats it later, or stops the consumer with a fatal error. */
 static void own_call_failed(slp_consumer *c, const slp_fail *f) {
   if (!c->started_from && c->life != SLP_LIFE_OPEN && slp_class_lasts(f->class)) {
     slp_consumer_fatal(c, f);
@@ -54,8 +53,8 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
     c->failing_since_us = slp_now_us(c->engine->host);
   uint64_t wait = slp_pace_backoff_us(c->fails, f->class == SLP_THROTTLE,
                                       (uint32_t)slp_random_below(c->engine->host, 1000));
-  /* Of throttled calls in a row, the second and every fifth are reported. A single throttled call is normal;
-   * a second one means that throttling lasts for seconds. */
+  /* If throttled calls follow each other, only the second and every fifth are reported to the user. A single
+   * throttled call is normal; a second one means that throttling lasts for seconds. */
   if (f->class != SLP_THROTTLE || c->fails == 2 || c->fails % 5 == 0)
     slp_report_error(c, f, NULL, 0, c->fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "%s: call failed class=%s try=%u wait_ms=%u",
@@ -66,14 +65,14 @@ static void own_call_failed(slp_consumer *c, const slp_fail *f) {
 
 /* ---- changes of the stream ---------------------------------------------------------------------------- */
 
-/* Every LOOK_US a Kinesis stream is described again, because its retention may have changed, or it may have
- * been deleted and created again. If another describe or list call is in flight then, the description comes
- * LOOK_SOON_US later. A table's stream needs no such look: its name is unique, and all table streams have the
- * same retention. */
+/* A Kinesis stream is described again every LOOK_US, because its retention may have changed, or the stream
+ * may have been deleted and created again. If another describe or list call is in flight at that time, the
+ * description comes LOOK_SOON_US later. The stream of a DynamoDB table needs no such description: its name is
+ * never used again, and all such streams have the same retention. */
 #define LOOK_US UINT64_C(600000000)
 #define LOOK_SOON_US UINT64_C(10000000)
 
-/* Sets the timer for the next look. */
+/* Sets the timer for the next regular description of the stream to `us` from now. */
 static void look_in(slp_consumer *c, uint64_t us) {
   slp_host *h = c->engine->host;
   if (c->source->anchors_by_time) slp_timer_set_reserved(h, &c->look_timer, slp_after_us(slp_now_us(h), us));
@@ -81,8 +80,8 @@ static void look_in(slp_consumer *c, uint64_t us) {
 
 static void look_later(slp_consumer *c) { look_in(c, LOOK_US); }
 
-/* Remembers a changed retention, and warns of shards whose records may now be removed before they are
- * read. */
+/* Remembers the new retention of the stream, and warns of each shard whose records may now be removed before
+ * they are read. */
 static void learn_retention(slp_consumer *c, int64_t kept_ms) {
   size_t at = 0;
   int64_t before_ms = c->retention_ms;
@@ -94,15 +93,15 @@ static void learn_retention(slp_consumer *c, int64_t kept_ms) {
     if (slp_reading_is_on(s)) slp_lag_kept_for(s);
 }
 
-/* Returns 1 if d describes a stream that was created at another time than the one being read. Compares whole
- * seconds, as the leases do, because encodings round the fraction differently. */
+/* Returns 1 if d describes a stream that was created at another time than the stream that this consumer
+ * reads. Compares whole seconds, because services encode the fraction of the second differently. */
 static int made_again(const slp_consumer *c, const slp_src_describe *d) {
   return c->created_ms >= 0 && d->created_ms >= 0 && d->created_ms / 1000 != c->created_ms / 1000;
 }
 
-/* Stops the consumer with a fatal error, because its stream was deleted and created again. The new stream has
- * shards of the same names, so old positions and leases would be applied to it although they mean nothing
- * there. */
+/* Stops the consumer with a fatal error, because its stream was deleted and another one was created under the
+ * same name. The shards of the new stream have the same names, so old positions and leases would be applied
+ * to them, where they mean nothing. */
 static void end_of_old_stream(slp_consumer *c) {
   slp_fail f = {0};
   slp_fail_set(&f, SLP_GONE, SLOOP_ENOSTREAM,
@@ -133,8 +132,8 @@ static void on_described(slp_src_req *rq) {
   slp_fail f = rq->fail;
   if (f.class == SLP_FINE && !d->ready)
     slp_fail_set(&f, SLP_BUSY, SLOOP_ESTREAMBUSY, "the stream is not ready yet");
-  /* No memory for the stream's name or ARN counts as a failure, because a token without them could not be
-   * read again. */
+  /* If there is no memory for the stream's name or ARN, the description counts as failed, because a token
+   * without them could not be read again. */
   if (f.class == SLP_FINE && (replace_text(c, &c->stream, d->name) || replace_text(c, &c->arn, d->arn)))
     slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for the stream's name");
   if (f.class != SLP_FINE) {
@@ -146,7 +145,8 @@ static void on_described(slp_src_req *rq) {
   c->created_ms = d->created_ms;
   own_call_was_fine(c);
   look_later(c);
-  /* logs how records come; a warning if the user preferred push, but this consumer polls */
+  /* logs whether records are pushed or polled; as a warning if the user preferred push, but this consumer
+   * polls */
   if (c->source->told[0])
     slp_report_log(c, c->source->pushes ? SLOOP_LOG_INFO : SLOOP_LOG_WARN, "%s", c->source->told);
   if (c->leases) {
@@ -196,20 +196,21 @@ static void check_listing(slp_consumer *c, slp_fail *f) {
 
 static int is_ended(const slp_consumer *c) { return c->life == SLP_LIFE_RUNNING && slp_listing_ended(c); }
 
-/* Returns 1 if the stream has ended, every record of it was read, and the user holds no batch. Returns 0 with
- * leases, because a worker does not know what other workers still have to read. */
+/* Returns 1 if the stream takes no more records, every record of it was read, and the user holds no batch.
+ * With leases returns 0, because a worker does not know what other workers still have to read. */
 static int all_is_read(const slp_consumer *c) {
   const slp_tally *t = &c->sum;
   return is_ended(c) && !c->leases && !slp_seek_pending(c) && !t->open_n && !t->waiting_n && !t->going_n &&
          !t->queued_n && !t->batches_out;
 }
 
-/* Returns 1 if the end of the stream may be reported to the user: with leases at once, otherwise when
- * everything is read. */
+/* Returns 1 if the user may be told that the stream takes no more records: with leases at once, otherwise
+ * when everything is read. */
 static int may_tell_end(const slp_consumer *c) { return c->leases ? is_ended(c) : all_is_read(c); }
 
-/* Reports that the stream is disabled. Without this, nothing would explain why no record comes, because no
- * call fails. more: the rest of the message. */
+/* Reports to the user that the stream takes no more records. Without this report nothing would explain why no
+ * record comes, because no call fails. what: which of the reports in slp_told_end; more: the rest of the
+ * message. */
 static void tell_end(slp_consumer *c, slp_told_end what, const char *more) {
   slp_fail f = {0};
   if (!slp_listing_may_tell(c, what)) return;
@@ -218,7 +219,7 @@ static void tell_end(slp_consumer *c, slp_told_end what, const char *more) {
   slp_report_error(c, &f, NULL, 0, 1, c->o->list_ms);
 }
 
-/* Begins a listing that was asked for while a description was in flight. */
+/* Begins the listing that was asked for while a description was in flight, if there was such a request. */
 static void after_description(slp_consumer *c) {
   if (slp_listing_is_asked(c) && c->life == SLP_LIFE_RUNNING)
     list_now(c);
@@ -226,8 +227,8 @@ static void after_description(slp_consumer *c) {
     slp_listing_soon(c, 0);
 }
 
-/* Stops the consumer with a fatal error, because the table has another stream and the old one is read to its
- * end. */
+/* Stops the consumer with a fatal error: the old stream is read to its end, and the table now has another
+ * stream. */
 static void has_another(slp_consumer *c) {
   slp_fail f = {0};
   slp_fail_set(
@@ -258,19 +259,21 @@ static void on_latest(slp_src_req *rq) {
   after_description(c);
 }
 
-/* Returns 1 if the service may be asked now whether the table has another stream. Once the end was reported
- * to the user, that happens at most twice in list_ms. Otherwise a user who lists in a loop would use up the
- * account's calls. */
+/* Returns 1 if the service may be asked now whether the table has another stream. Once the end of the stream
+ * was reported to the user, it may be asked at most twice in list_ms. Otherwise a user who lists in a loop
+ * would use up the account's calls. */
 static int latest_is_due(const slp_consumer *c) {
   uint64_t again_us = slp_after_us(slp_listing_latest_us(c), (uint64_t)c->o->list_ms * 500);
   return slp_listing_told(c) == SLP_TOLD_NOTHING || slp_now_us(c->engine->host) >= again_us;
 }
 
-/* Asks the service whether the table has another stream. Done after each listing that succeeded, and after
- * each that failed because the stream is gone: the service removes a disabled stream a day after its end. */
+/* Asks the service whether the table has another stream. Called after each listing that succeeded, and after
+ * each listing that failed because the stream is gone: the service removes a disabled stream one day after
+ * its end. */
 static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
   if (of_listing->class != SLP_FINE && of_listing->class != SLP_GONE) return;
-  /* something is to be read again, for example after a seek back, so the end will be reported again */
+  /* records are to be read again, for example after a seek back, so the end of the stream will be reported
+   * again */
   if (is_ended(c) && !c->leases && !all_is_read(c)) slp_listing_forget_told(c);
   if (may_tell_end(c) && slp_listing_told(c) < SLP_TOLD_ANOTHER && latest_is_due(c))
     slp_listing_describe_latest(c, on_latest);
@@ -278,20 +281,21 @@ static void look_for_another(slp_consumer *c, const slp_fail *of_listing) {
 
 /* ---- the first listing, page by page ----------------------------------------------------------------- */
 
-/* Returns 1 if shards may be read before the first listing is complete. A page of DescribeStream has 100
- * shards, and an account gets ten pages a second, so a listing of thousands of shards takes seconds. If
- * reading starts at the oldest record, a shard can be read as soon as its parents are listed and read. No
- * record is handed out before the listing is complete, because a later page may show a shard with earlier
- * records. */
+/* Returns 1 if shards may be read before the first listing is complete. A page of a listing has at most 100
+ * shards of a table's stream, and an account gets ten such pages a second, so thousands of shards take
+ * seconds. If reading starts at the oldest record, a shard can be read as soon as its parents are listed and
+ * read. No record is handed out before the listing is complete, because a later page may show a shard with
+ * earlier records. */
 static int may_begin_early(const slp_consumer *c) {
   int alone =
-      c->engine->consumers.next == c->engine->consumers.prev; /* no joined consumer waits for the listing */
+      /* one consumer in the list: no joined consumer waits for this listing */
+      c->engine->consumers.next == c->engine->consumers.prev;
   return alone && c->life == SLP_LIFE_LISTING && !c->leases && !c->started_from && !c->o->shards_n &&
          c->engine->order == SLOOP_ORDER_TIME && c->source->names_no_children &&
          slp_start_is_oldest(c->start_position);
 }
 
-/* Handles a page of a listing after which more pages come. */
+/* Handles one page of a listing that is not the last page. */
 static void on_part(slp_src_list *l) {
   slp_consumer *c = slp_listing_of(l);
   size_t at = 0;
@@ -303,7 +307,8 @@ static void on_part(slp_src_list *l) {
   slp_order_open_ready(c);
 }
 
-/* Reports the ends of shards that were read to their end before the first listing was complete. */
+/* Reports to the user the ends of shards that were read to their end before the first listing was
+ * complete. */
 static void tell_early_ends(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -337,10 +342,10 @@ static void on_listed(slp_src_req *rq) {
       slp_reader_listed(s);
       barred |= slp_lineage_is_barred(s);
     }
-    if (c->leases) { /* the fleet asks for the next listing, and lets shards into the order */
+    if (c->leases) { /* with leases lease/ asks for the next listing, and decides which shards are read */
       slp_consumer_check(c);
     } else {
-      /* a shard may have begun before the listing showed that its parent was given up */
+      /* reading of a shard may have begun before the listing showed that the shard's parent was given up */
       if (barred) slp_reader_bar_kin(c);
       slp_order_open_ready(c);
       slp_order_forget(c);
@@ -354,7 +359,7 @@ static void on_listed(slp_src_req *rq) {
   }
   look_for_another(c, &f);
   if (slp_listing_is_wanted(c) && c->life == SLP_LIFE_RUNNING) slp_listing_soon(c, 0);
-  slp_listing_tell(c, &f); /* last, because the callback may do anything */
+  slp_listing_tell(c, &f); /* must be the last step, because the user's callback may even free c */
 }
 
 static void on_described_again(slp_src_req *rq) {
@@ -376,17 +381,17 @@ static int has_given_up(const slp_consumer *c) {
   return 0;
 }
 
-/* Returns 1 if the stream may have been deleted and created again under the same name. Only Kinesis allows
- * that, and only the time of creation distinguishes the two streams. With leases the question matters at each
- * listing, because leases may be of the old stream. Without leases it matters only after a shard was given
- * up, because the service refuses old positions. */
+/* Returns 1 if it must be checked whether the stream was deleted and created again under the same name. Only
+ * Kinesis allows that, and only the time of creation distinguishes the two streams. With leases each listing
+ * needs the check, because the leases may belong to the old stream. Without leases only a listing after a
+ * shard was given up needs it, because the service refuses positions of the old stream. */
 static int may_be_another(const slp_consumer *c) {
   int told_by_time = c->life == SLP_LIFE_RUNNING && c->created_ms >= 0 && c->source->anchors_by_time;
   return told_by_time && (c->leases || has_given_up(c));
 }
 
-/* Begins a listing. If it must be known whether the stream is still the same, or is resharding, a description
- * comes first. */
+/* Begins a listing. A description comes first if the consumer must learn whether the stream is still the same
+ * one, or whether shards are being split or merged. */
 static void list_now(slp_consumer *c) {
   if (!slp_listing_begin(c)) return;
   if (may_be_another(c) || slp_listing_wants_status(c))
@@ -407,8 +412,8 @@ static void on_looked(slp_src_req *rq) {
   after_description(c);
 }
 
-/* Describes the stream again, unless another describe or list call is in flight. A failure is not reported,
- * because failures that last are reported by the calls that read records. */
+/* Describes the stream again, unless another describe or list call is in flight. A failure of this
+ * description is not reported: if it lasts, the calls that read records fail too and report it. */
 static void on_look(slp_timer *t) {
   slp_consumer *c = SLP_OWNER(t, slp_consumer, look_timer);
   int busy = slp_listing_is_busy(c);
@@ -423,7 +428,7 @@ static void on_timer(slp_timer *t) {
   if (c->life == SLP_LIFE_DESCRIBING) {
     slp_listing_describe(c, on_described);
   } else if (slp_listing_asks_latest(c)) {
-    slp_listing_soon(c, 0); /* once the description in flight is answered */
+    slp_listing_soon(c, 0); /* the listing comes when the description that is in flight is answered */
   } else {
     list_now(c);
   }
@@ -433,8 +438,8 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
   if (c->life >= SLP_LIFE_STOPPING) return SLOOP_ESTATE;
   int r = slp_listing_ask(c, cb, arg);
   if (r) return r;
-  /* a listing comes anyway: in DESCRIBING after the description; in LISTING it is in flight, except that with
-   * leases the fleet starts it */
+  /* Sets `follows` to 1 if a listing comes anyway. In DESCRIBING it comes after the description. In LISTING
+   * it is in flight; but with leases the fleet must start it. */
   int follows = c->life == SLP_LIFE_DESCRIBING || (c->life == SLP_LIFE_LISTING && !c->leases);
   if (!follows) list_now(c);
   return 0;
@@ -442,7 +447,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg) {
 
 /* ---- stopping ---------------------------------------------------------------------------------------- */
 
-/* Ends the stop: makes the user's callback with this status. */
+/* Ends the stop: makes the user's callback of the stop, with this status. */
 static void stopped(slp_consumer *c, int status) {
   sloop_cb cb = c->stop.cb;
   slp_timer_clear(c->engine->host, &c->stop.timer);
@@ -455,7 +460,7 @@ static void stopped(slp_consumer *c, int status) {
 
 static void on_stop_event(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, stop.ev);
-  /* callbacks that are due already come before the callback that ends the stop */
+  /* the callbacks that are due already are made before the callback that ends the stop */
   if (slp_report_pending(c)) {
     slp_post(c->engine->host, &c->stop.ev);
     return;
@@ -481,15 +486,15 @@ static void on_stop_timer(slp_timer *t) {
   slp_post(c->engine->host, &c->stop.ev);
 }
 
-/* Makes the stop end after limit_ms at the latest. */
+/* Sets a timer that ends the stop after limit_ms, even if batches or leases are still out. */
 static void arm_stop(slp_consumer *c, uint64_t limit_ms) {
   slp_host *h = c->engine->host;
   uint64_t at_us = limit_ms > UINT64_MAX / 1000 ? UINT64_MAX : slp_after_us(slp_now_us(h), limit_ms * 1000);
   if (at_us != UINT64_MAX) slp_timer_set_reserved(h, &c->stop.timer, at_us);
 }
 
-/* The time limit of a stop with leases is at least this, whatever the user asks for: checkpoints and rows are
- * written after the last batch has come back, or when the time for batches is over. */
+/* With leases a stop gets at least this much time, whatever the user asks for. Checkpoints and rows are
+ * written only after the last batch has come back, or when the time for batches is over. */
 #define LEAVE_MS_MIN 2000u
 
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg) {
@@ -503,7 +508,7 @@ int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg
   slp_seek_cancel(c, SLP_ECANCELED);
   c->stop.cb = cb;
   c->stop.arg = arg;
-  /* the acknowledged positions are written and the leases are given away; then stop.ev is posted */
+  /* writes the acknowledged positions and gives the leases away; lease/ then posts stop.ev */
   if (c->leases) {
     uint64_t hard_ms = slp_max_u64(limit_ms, LEAVE_MS_MIN);
     uint64_t leave_ms = slp_min_u64(limit_ms, hard_ms - slp_min_u64(hard_ms / 4, LEAVE_MS_MIN));
@@ -535,8 +540,8 @@ static void on_stats_timer(slp_timer *t) {
   if (c->on_stats_due) c->on_stats_due(c);
 }
 
-/* Reserves what must not fail later: memory to report a fatal error, and TIMERS timers (timer, look_timer,
- * stop.timer, stats_timer). */
+/* Reserves memory for what must not fail later: the report of a fatal error, and the TIMERS timers of a
+ * consumer (timer, look_timer, stop.timer, stats_timer). */
 #define TIMERS 4
 static int reserve(slp_consumer *c) {
   int r = slp_report_init(c);
@@ -650,14 +655,14 @@ int slp_consumer_pause(slp_consumer *c, const char *shard, int on) {
 
 static uint64_t ms_or_none(int64_t ms) { return ms < 0 ? UINT64_MAX : (uint64_t)ms; }
 
-/* Returns since when nothing is read. Before RUNNING that is since slp_consumer_start, afterwards since the
- * last change of c->life. */
+/* Returns since when the consumer reads nothing: before it is RUNNING since slp_consumer_start, afterwards
+ * since the last change of c->life. */
 static uint64_t idle_since_us(const slp_consumer *c) {
   return c->life < SLP_LIFE_RUNNING && c->started_us ? c->started_us : c->life_us;
 }
 
-/* Adds what the leases know to out. If a shard is parked or its position is refused, the lag of the whole is
- * unknown, because no worker reads that shard. */
+/* Adds to `out` what lease/ knows. If a shard is parked, or the service refuses its position, the total lag
+ * is unknown, because no worker reads that shard. */
 static void add_leases(slp_consumer *c, slp_counts *out) {
   slp_shut_sum shut;
   c->leases->ops->stats(c->leases, out);
@@ -678,12 +683,13 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   slp_shard *s;
   slp_progress_of_all(c, &all);
   if (c->life == SLP_LIFE_RUNNING && !c->sum.open_n && all.unknown_ms < 0)
-    all.behind_ms = slp_max_i64(all.behind_ms, 0); /* every record was read */
+    /* no shard is being read, and no lag is unknown, so no record is left to read */
+    all.behind_ms = slp_max_i64(all.behind_ms, 0);
   else if (!c->sum.open_n && all.behind_ms < 0)
     all.unknown_ms = (int64_t)((now_us - idle_since_us(c)) / 1000);
   while ((s = slp_map_each(&c->shards, &at))) {
-    /* A shard that hands out no records does not count for the tip: it is paused, or it waits for a parent
-     * that is paused. */
+    /* Whether every shard is at its tip does not depend on a shard that hands out no records: it is paused,
+     * or it waits for a parent that is paused. */
     if (!slp_reading_is_on(s) || s->paused || !slp_order_is_in(s)) continue;
     if (!slp_reading_at_tip(s)) no_tip = 1;
     asked_us = slp_min_u64(asked_us, slp_reading_tip_asked_us(s));
@@ -704,13 +710,13 @@ void slp_consumer_stats(slp_consumer *c, slp_counts *out) {
   out->tip_age_ms_now = no_tip ? UINT64_MAX : (now_us - asked_us) / 1000;
 }
 
-/* The callback of the user for each shard, with its argument. */
+/* The user's callback that is called for each shard, with its argument. */
 typedef struct visit {
   void (*each)(const sloop_shard_stats_t *, void *arg);
   void *arg;
 } visit;
 
-/* Calls v->each for a shard that this consumer does not read. */
+/* Calls v->each with the statistics of a shard that this consumer does not read. */
 static void tell_unread(visit *v, const char *shard, sloop_shard_state_t state, int64_t ms,
                         const char *other) {
   sloop_shard_stats_t st = {.shard = shard,
@@ -727,7 +733,7 @@ static void tell_shut(const slp_shut_lease *lease, void *arg) {
   tell_unread(arg, lease->shard, lease->state, lease->ms, lease->parent);
 }
 
-/* Returns a parent of s that is being read, if s waits to be read; otherwise NULL. */
+/* If s waits to be read, returns a parent of s that is being read; otherwise NULL. */
 static const slp_shard *waited_for_parent(const slp_shard *s) {
   if (slp_reading_state(s) != SLP_READER_IDLE || !slp_lineage_wanted(s)) return NULL;
   for (int i = 0; i < 2; i++) {

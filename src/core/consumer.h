@@ -6,13 +6,15 @@
 #include "core/core.h"
 
 int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts_t *o);
-void slp_engine_free(slp_engine *e); /* every consumer must be freed before; NULL is fine */
+/* frees the engine; every consumer of it must be freed before. NULL is fine */
+void slp_engine_free(slp_engine *e);
 
-/* Takes ownership of source and start_position. Borrows o and handle until slp_consumer_free. */
+/* Creates a consumer. Takes ownership of source and start_position. Borrows o and handle until
+ * slp_consumer_free. */
 int slp_consumer_new(slp_consumer **ret, slp_engine *e, slp_source *source, sloop_t *handle,
                      const sloop_opts_t *o, slp_start_position *start_position);
 int slp_consumer_start(slp_consumer *c);
-/* Stops c within limit_ms; cb comes once, when the stop is over. Returns 0 or SLOOP_ESTATE. */
+/* Stops c within limit_ms. cb is called once, when the stop is over. Returns 0 or SLOOP_ESTATE. */
 int slp_consumer_stop(slp_consumer *c, uint64_t limit_ms, sloop_cb cb, void *arg);
 /* Ends all callbacks to the user. Only slp_consumer_free may follow. */
 void slp_consumer_silence(slp_consumer *c);
@@ -27,7 +29,7 @@ int slp_consumer_list(slp_consumer *c, sloop_list_cb cb, void *arg);
 void slp_consumer_fatal(slp_consumer *c, const slp_fail *f);
 int slp_consumer_save(slp_consumer *c, char *buf, size_t *len); /* in save.c */
 void slp_consumer_stats(slp_consumer *c, slp_counts *out);
-/* Calls each() for every shard with something to report, before it returns. */
+/* Calls each() for every shard that has statistics, before slp_consumer_each returns. */
 void slp_consumer_each(slp_consumer *c, void (*each)(const sloop_shard_stats_t *, void *arg), void *arg);
 
 #endif

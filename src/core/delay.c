@@ -1,17 +1,17 @@
-/* delay.c - keeps the least and the greatest delay of pushed records, and computes from them when a record
- * must have come. Delays are collected in spans of time; the last two spans count. */
+/* delay.c - keeps the least and the greatest delay of pushed records, and computes when a record must have
+ * come at the latest. Delays are collected in periods of time, called spans; the newest two spans count. */
 #include "core/delay.h"
 
-/* A span ends SPAN_US after it began, or when it has SPAN_EVENTS events, whichever is later. So a quiet
- * stream keeps its estimate longer. */
+/* A span ends when it is older than SPAN_US and also has SPAN_EVENTS events. So an estimate from few events
+ * is kept for longer. */
 #define SPAN_US 10000000u
 #define SPAN_EVENTS 64u
-/* With fewer events than this, slp_delay_over_us and slp_delay_came_until_ms say "not known". */
+/* With fewer events than EVENTS_MIN, slp_delay_over_us and slp_delay_came_until_ms return "not known". */
 #define EVENTS_MIN 8u
-/* If delays differ by more than this, slp_delay_over_us and slp_delay_came_until_ms say "not known": a clock
- * jumped, or the server stamps whole seconds. */
+/* If delays differ by more than GUARD_US_MAX, slp_delay_over_us and slp_delay_came_until_ms return "not
+ * known": a clock jumped, or the server stamps records in whole seconds. */
 #define GUARD_US_MAX 10000000
-/* A stamp later than this would overflow in microseconds. */
+/* A later arrival time, in ms, would overflow when converted to microseconds. */
 #define STAMP_MS_MAX (INT64_MAX / 4000)
 
 /* Returns the two spans as one. */
@@ -43,11 +43,11 @@ void slp_delay_learn(slp_delay *d, int64_t first_ms, int64_t last_ms, uint64_t c
 }
 
 /* Computes the greatest delay to expect, including the difference between the two clocks. It is the greatest
- * delay seen, plus a margin of three parts:
- *   1. a quarter of the spread between the least and the greatest delay;
- *   2. 16 times that spread, divided by the number of events, because few events say little;
- *   3. 2 ms for the resolution of stamps and timers.
- * Returns 0 if too little is known. */
+ * delay seen, plus three margins:
+ *   1. a quarter of the difference between the greatest and the least delay;
+ *   2. 16 times that difference, divided by the number of events, because few events say little;
+ *   3. 2 ms for the resolution of the service's time stamps and of our timers.
+ * Sets *ret to that delay. Returns 0 if too little is known. */
 static int greatest_us(const slp_delay *d, int64_t *ret) {
   slp_delay_span all = both(d);
   if (all.n < EVENTS_MIN) return 0;

@@ -1,33 +1,34 @@
-/* deliver.c - takes batches out of the merge: decides which record may leave now, how long a silent shard may
- * hold the other shards back, and which records are late.
+/* deliver.c - takes batches out of the merge (merge.h): decides which record may leave now, how long a silent
+ * shard may hold the other shards back, and which records are late.
  *
- * A record leaves when its key is the least in the merge. Then every other shard has a later record buffered,
- * or a later watermark. If the least key is a watermark, its shard has no record and holds all other shards
- * back. How long that lasts:
+ * A record leaves when its key is the least in the merge. Then every other shard has a later record in
+ * memory, or a later watermark. If the least key is a watermark, its shard has no record and holds all other
+ * shards back. How long that lasts:
  *   1. While the shard answers, or while the waiting records are a backlog, the other shards wait for it.
  *   2. A shard that fails, or that does not answer although it is at its tip, is set aside after
- *      order_wait_ms. The records that it brings later are flagged late.
+ *      order_wait_ms: no shard waits for it any more. Records that it brings later are flagged late.
  *   3. If the waiting records are late themselves, waiting can't restore their order. So they never count as
  *      a backlog, however old they are.
  *
- * A consumer that was started and has not listed its shards also holds the other consumers back. Two kinds of
+ * A consumer that was started and has not listed its shards also holds joined consumers back. Two kinds of
  * consumers do not: a paused one, and one with leases, because its fleet decides when it gets shards. */
 #include "base/probe.h"
 #include "core/core.h"
 
-/* A record is at the tip if it was younger than this when it was read. At the tip, waiting for a silent shard
- * costs the user latency. */
+/* A record counts as being at the tip if it had arrived in the stream less than this time before it was read.
+ * At the tip, waiting for a silent shard delays records for the user. */
 #define YOUNG_MS 10000
 
 static void on_timer(slp_timer *t) { slp_deliver_soon(SLP_OWNER(t, slp_engine, delivery.timer)); }
 
-/* Forgets how long the next record has been held back: a record has left, or no record waits. */
+/* To be called when a record has left, or when no record waits: forgets since when the next record was held
+ * back. */
 static void is_not_blocked(slp_engine *e) {
   e->delivery.waits_since_us = e->delivery.blocked_since_us = e->delivery.held_since_us = 0;
   e->delivery.prolonged = 0;
 }
 
-/* Remembers that the next record is held back from now on. */
+/* Remembers since when a shard holds the next record back: since now, unless a shard does so already. */
 static void is_blocked(slp_engine *e) {
   if (!e->delivery.blocked_since_us) e->delivery.blocked_since_us = slp_now_us(e->host);
 }
@@ -37,7 +38,7 @@ void slp_deliver_anew(slp_engine *e) {
   is_not_blocked(e);
 }
 
-/* Makes the delivery run at at_us, unless it runs earlier anyway. */
+/* Makes the delivery run at at_us, unless it is to run earlier anyway. */
 static void look_again(slp_engine *e, uint64_t at_us) {
   if (at_us == UINT64_MAX || e->delivery.timer.at_us <= at_us) return;
   slp_timer_set_reserved(e->host, &e->delivery.timer, at_us);
@@ -48,22 +49,21 @@ static void look_again(slp_engine *e, uint64_t at_us) {
  * seconds away. PUSH_WAIT_MS is the longest wait for such a shard. Once delay.c knows how much delays differ,
  * the wait is shorter. */
 #define PUSH_WAIT_MS 250u
-/* The watermarks of silent pushed shards are raised at times that are multiples of STEP_US times the number
- * of shards. With smaller steps and thousands of shards, raising watermarks would take most of the CPU
- * time. */
+/* The watermarks of silent pushed shards are raised only at multiples of a step: STEP_US times the number of
+ * shards. With smaller steps and thousands of shards, raising watermarks would take most of the CPU time. */
 #define STEP_US 16u
-/* A shard is set aside only after the loop has run for SETTLES_US. After a frozen process or a long callback,
- * the shard's answer may still lie unread in the socket. */
+/* A shard is set aside only after the loop has run for SETTLES_US without a long pause. After a frozen
+ * process or a long callback, the shard's answer may still lie unread in the socket. */
 #define SETTLES_US 100000u
 
-/* Returns the longest wait for the shard, in us. */
+/* Returns in us how long the records of other shards may wait for shard s. */
 static uint64_t order_wait_us(const slp_engine *e, const slp_shard *s) {
   uint64_t ms = e->order_wait_ms;
   return (s->consumer->source->pushes ? slp_min_u64(ms, PUSH_WAIT_MS) : ms) * 1000;
 }
 
-/* Returns when the record that would leave next was taken into its queue. Looks at every shard, so the result
- * is kept until a record leaves. */
+/* Returns when the record that would leave next was taken into its queue. The search for that record looks at
+ * every shard, so its result is kept until a record leaves. */
 static uint64_t waits_since_us(slp_engine *e) {
   slp_buffered *buffered;
   uint32_t i;
@@ -80,7 +80,7 @@ static uint64_t waits_since_us(slp_engine *e) {
 
 /* Returns 1 if the record that would leave next is at the tip: it arrived in the stream less than YOUNG_MS
  * before it was read. Also returns 1 if that record is late already, because waiting can't restore its order.
- * Looks at every shard, so a result of 0 is kept for 200 ms. */
+ * The search looks at every shard, so a result of 0 is kept for 200 ms. */
 static int waiting_is_young(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   if (now < e->delivery.backlog_until_us) return 0;
@@ -93,19 +93,19 @@ static int waiting_is_young(slp_engine *e) {
 }
 
 /* Returns since when the record that would leave next has waited for silent shards:
- *   - At the tip: since the record came. So N silent shards cost one wait and not N.
- *   - In a backlog: since a shard began to hold the record back, because a backlog is fetched long before its
+ *   - if that record is at the tip: since it came. So N silent shards cost one wait and not N.
+ *   - in a backlog: since a shard began to hold the record back, because a backlog is fetched long before its
  *     turn.
- * Looks at every shard, so the result is kept until a record leaves. */
+ * The search looks at every shard, so its result is kept until a record leaves. */
 static uint64_t held_since_us(slp_engine *e) {
   slp_delivery *d = &e->delivery;
   if (!d->held_since_us) d->held_since_us = waiting_is_young(e) ? waits_since_us(e) : d->blocked_since_us;
   return d->held_since_us;
 }
 
-/* Returns until when the merge waits for a pushed shard that has listened since listens_since_us. By that
- * time two things are true: the shard's records with the order time of the waiting record have come, and both
- * connections were read once more. */
+/* Returns until when the merge waits for a pushed shard s that has listened since listens_since_us. By then s
+ * has brought all records as old as the waiting record, and the connections of both shards were read once
+ * more. */
 static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   uint64_t came_us = waits_since_us(e);
   uint64_t until = slp_max_u64(slp_delay_over_us(&s->consumer->delay, e->delivery.waits_time),
@@ -114,25 +114,25 @@ static uint64_t push_patience(slp_engine *e, const slp_shard *s, uint64_t listen
   return slp_min_u64(slp_after_us(until, step - until % step), slp_after_us(came_us, order_wait_us(e, s)));
 }
 
-/* Raises the watermark of a pushed shard that was waited for in vain. The new watermark is just after the
- * order time of the waiting record, or, if that is later, the time up to which all events of the shard must
- * have come. Records of different shards with the same order time have no order among each other, so the
- * watermark may pass all of that time. */
+/* Raises the watermark of a pushed shard s that brought nothing while a record waited for it. The new
+ * watermark is just after the order time of the waiting record or, if that is later, the time up to which all
+ * events of s must have come. Records of different shards with the same order time have no order among each
+ * other, so the watermark may pass that whole millisecond. */
 static void move_watermark(slp_engine *e, slp_shard *s) {
   int64_t until_ms = slp_delay_came_until_ms(&s->consumer->delay, slp_now_us(e->host));
   slp_queue_set_watermark(s, slp_max_i64(e->delivery.waits_time + 1, until_ms), SLP_STR(""), 0);
   slp_order_update(s);
 }
 
-/* Returns until_us, or a later time if the waiting records are a backlog and the shard does not fail. The
- * later time is backlog_until_us, when the caller looks again. */
+/* Returns until_us, the end of a wait. Returns a later time if the waiting records are a backlog and the
+ * silent shard does not fail: then the wait is looked at again at backlog_until_us. */
 static uint64_t longer_in_backlog_us(slp_engine *e, uint64_t until_us, uint64_t failing_since_us) {
   if (slp_now_us(e->host) < until_us || failing_since_us || waiting_is_young(e)) return until_us;
   return slp_max_u64(until_us, e->delivery.backlog_until_us);
 }
 
-/* Returns until when the merge waits for shard s, which holds it back; UINT64_MAX: without a limit.
- * listens_since_us: from slp_reader_listens_since_us(s). */
+/* Returns until when the merge waits for shard s, which holds the other shards back; UINT64_MAX: without a
+ * limit. listens_since_us: the result of slp_reader_listens_since_us(s). */
 static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_since_us) {
   if (e->order_wait_ms == UINT32_MAX || slp_merge_ready(&e->merge) == 0) return UINT64_MAX;
   if (listens_since_us != UINT64_MAX) return push_patience(e, s, listens_since_us);
@@ -140,8 +140,8 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   uint64_t since_us = slp_reading_silent_since_us(s, late);
   if (since_us == UINT64_MAX) return UINT64_MAX;
   uint64_t now = slp_now_us(e->host), until = slp_after_us(since_us, order_wait_us(e, s));
-  /* The wait for a pushed shard begins when the waiting record came, however long ago the pushed shard's last
-   * event was. */
+  /* For a pushed shard, the wait begins when the waiting record came, however long ago the shard's last event
+   * was. */
   if (s->consumer->source->pushes && !slp_reading_failing_since_us(s))
     until = slp_after_us(waits_since_us(e), order_wait_us(e, s));
   else if (now >= until)
@@ -149,9 +149,9 @@ static uint64_t patience(slp_engine *e, const slp_shard *s, uint64_t listens_sin
   return longer_in_backlog_us(e, until, slp_reading_failing_since_us(s));
 }
 
-/* Returns until_us, or a later time if the loop has stood still. Then the loop must first run for a while,
- * because the answer of the silent shard may lie unread in the socket. Also makes the delivery run once more
- * shortly before until_us, to learn whether the loop stands still until then. A wait that is over is
+/* Returns until_us, the end of a wait. Returns a later time if the loop has stood still: then the loop must
+ * first run for a while, because the answer of the silent shard may lie unread in the socket. Also makes the
+ * delivery run shortly before until_us, to notice if the loop stands still until then. A wait that is over is
  * prolonged only once, because a program may block the loop in every turn. */
 static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until_us) {
   slp_delivery *d = &e->delivery;
@@ -166,16 +166,16 @@ static uint64_t settled_us(slp_engine *e, uint64_t order_wait_us, uint64_t until
   return slp_max_u64(until_us, slp_after_us(d->alive_since_us, settles_us));
 }
 
-/* Handles a shard whose watermark is the least key in the merge. Returns 0: the shard is waited for. Returns
- * 1: it no longer holds the other shards back, so the caller must look at the merge again. */
+/* Handles shard s, whose watermark is the least key in the merge. Returns 0 if the other shards go on waiting
+ * for s. Returns 1 if s no longer holds them back; then the caller must look at the merge again. */
 static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   if (slp_merge_ready(&e->merge) == 0) {
     is_not_blocked(e);
     return 0;
   }
   is_blocked(e);
-  /* A shard at its tip would be asked again only after poll_ms. Meanwhile the buffers of shards with a
-   * backlog, which wait for that shard, would become full. So it is asked earlier. */
+  /* A shard at its tip would be asked again only after poll_ms. Meanwhile the other shards' buffers would
+   * fill up, because they have a backlog and wait for this shard. So it is asked earlier. */
   if (e->behind_n) slp_reading_hurry(s);
   uint64_t listens_since_us = slp_reader_listens_since_us(s), until = patience(e, s, listens_since_us);
   if (listens_since_us == UINT64_MAX) until = settled_us(e, order_wait_us(e, s), until);
@@ -193,7 +193,7 @@ static int wait_or_set_aside(slp_engine *e, slp_shard *s) {
   return 1;
 }
 
-/* Returns until when the merge waits for the first listing of consumer c. */
+/* Returns until when records wait for the first listing of consumer c. */
 static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   if (e->order_wait_ms == UINT32_MAX) return UINT64_MAX;
   uint64_t wait_us = (uint64_t)e->order_wait_ms * 1000, failing_us = c->failing_since_us;
@@ -201,14 +201,14 @@ static uint64_t listing_patience(slp_engine *e, const slp_consumer *c) {
   return settled_us(e, wait_us, longer_in_backlog_us(e, until, failing_us));
 }
 
-/* Returns 1 if no record may leave now, because a consumer has not listed its shards and is waited for. */
+/* Returns 1 if no record may leave now, because a joined consumer has not listed its shards yet. */
 static int a_listing_is_waited_for(slp_engine *e) {
   if (slp_merge_ready(&e->merge) == 0) return 0;
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
     if (!slp_consumer_is_yet_to_list(c)) continue;
-    /* Once some shards are known, the rest of the listing may name a shard with earlier records. So the wait
-     * for the rest has no limit. */
+    /* When a part of the listing has come, the rest may name a shard with earlier records. So the wait for
+     * the rest has no limit. */
     uint64_t until = c->shards.live ? UINT64_MAX : listing_patience(e, c);
     if (slp_now_us(e->host) >= until) continue;
     is_blocked(e);
@@ -224,8 +224,9 @@ static int batch_full(const slp_engine *e, const slp_batch *b, uint32_t next_byt
          (b->n && b->payload_bytes + (SLP_MUTANT(batch_one_too_many) ? 0 : next_bytes) > e->batch_bytes_max);
 }
 
-/* Moves the first record that was given back into the batch. Returns 0: moved. Returns 1: the record must
- * wait, or it is a dead letter and is now the batch's only record. Returns SLP_ENOMEM without memory. */
+/* Moves the oldest record that the user gave back into the batch. Returns 0 if it was moved. Returns 1 if it
+ * must wait, or if it is a dead letter and is now the batch's only record. Returns SLP_ENOMEM without
+ * memory. */
 static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   uint32_t i;
   slp_buffered *buffered = slp_queue_given_back(s, &i);
@@ -235,7 +236,7 @@ static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   }
   if (batch_full(e, b, slp_buffered_payload(buffered, i))) return 1;
   if (slp_queue_is_dead(s, buffered, i)) {
-    if (b->n) return 1; /* a dead letter gets a batch of its own */
+    if (b->n) return 1; /* a dead letter (a record that came back too often) gets a batch of its own */
     b->dead = 1;
   }
   int r = slp_batch_room(b);
@@ -246,9 +247,10 @@ static int move_given_back(slp_engine *e, slp_batch *b, slp_shard *s) {
   return b->dead;
 }
 
-/* Moves the next record of the shard's queue into the batch. by_time: the batch takes the records of all
- * shards in order. Returns 0: moved. Returns 1: no record fits, or the record must wait, or it fills the
- * batch alone. Returns SLP_ENOMEM without memory. Runs for every record, so every instruction counts. */
+/* Moves the next record of the queue of s into the batch. by_time: 1 if the batch takes records of all shards
+ * in their order. Returns 0 if it was moved. Returns 1 if no more records can join this batch: none fits, the
+ * record must wait, or it fills the batch alone. Returns SLP_ENOMEM without memory. Runs for every record, so
+ * every instruction counts. */
 static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   if (slp_queue_gave_back(&s->queue)) return move_given_back(e, b, s);
   slp_buffered *buffered = slp_queue_next_page(&s->queue);
@@ -257,8 +259,8 @@ static int move_head(slp_engine *e, slp_batch *b, slp_shard *s, int by_time) {
   if (batch_full(e, b, slp_buffered_payload(buffered, i))) return 1;
   int64_t time = slp_queue_next_time(&s->queue);
   /* A record is late only if its order time is before that of a record handed out earlier. With the same
-   * order time it is not late: such records have no order that a user could see broken, and a server that
-   * stamps whole seconds gives many records the same time. */
+   * order time it is not late: among such records no order is promised, and a server that stamps whole
+   * seconds gives many records the same time. */
   if (by_time && time < e->delivery.latest_ms && !SLP_MUTANT(late_not_flagged)) flags = SLOOP_REC_LATE;
   int r = slp_batch_room(b);
   if (r) return r;
@@ -279,8 +281,8 @@ static slp_shard *first_in_time(slp_engine *e) {
   return NULL;
 }
 
-/* Returns the next shard, in turn, whose records may leave; NULL: there is none. Leaves out shards of which
- * the user holds batches_out_max batches. */
+/* Returns the shard whose turn it is among those with records that may leave; NULL: there is none. Leaves out
+ * shards of which the user holds batches_out_max batches. */
 static slp_shard *next_ready_shard(slp_engine *e) {
   uint64_t now = slp_now_us(e->host);
   SLP_LIST_EACH(&e->ready_shards, it) {
@@ -295,14 +297,14 @@ static slp_shard *next_ready_shard(slp_engine *e) {
   return NULL;
 }
 
-/* Fills the batch with records that may leave now. only: the shard to take them from; NULL: all shards, in
+/* Fills the batch with records that may leave now. only: takes records of that shard; NULL: of all shards, in
  * the order of their keys. Returns 0 or SLP_ENOMEM. */
 static int fill(slp_engine *e, slp_batch *b, slp_shard *only) {
   int r = 0;
   slp_shard *s;
   while (!r && (s = only ? only : first_in_time(e))) {
     if (b->consumer != s->consumer) {
-      if (b->consumer) break; /* a batch has records of one consumer only */
+      if (b->consumer) break; /* all records of a batch are of one consumer */
       b->consumer = s->consumer;
     }
     r = move_head(e, b, s, !only);
@@ -320,8 +322,8 @@ static int fill_by_shard(slp_engine *e, slp_batch *b) {
   return r;
 }
 
-/* Returns 1 if a callback to a user is due. Such callbacks come before the next batch, so that a loss is
- * reported before the records that follow the gap. */
+/* Returns 1 if a callback other than on_batch is due. Such a callback comes before the next batch, so that a
+ * loss is reported before the records that follow the gap. */
 static int somebody_is_being_told(const slp_engine *e) {
   SLP_LIST_EACH(&e->consumers, it) {
     if (slp_report_pending(SLP_OWNER(it, slp_consumer, link))) return 1;
@@ -352,7 +354,7 @@ static void run(slp_event *ev) {
   if (b->n == 0) {
     slp_batch_recycle(b);
     if (r) look_again(e, slp_after_us(slp_now_us(e->host), 100000));
-    slp_pump_soon(e); /* the shard that holds the merge back may need permission to exceed the budget */
+    slp_pump_soon(e); /* the merge may wait for a shard that must first be allowed to exceed the budget */
     SLP_LIST_EACH(&e->consumers, it) slp_consumer_check(SLP_OWNER(it, slp_consumer, link));
     return;
   }

@@ -55,7 +55,7 @@ int slp_desc_range(const slp_shard_desc *d, slp_hash_range *ret) {
 
 typedef struct place { /* a shard in the search for circles */
   const slp_shard_desc *desc;
-  struct place *below; /* the child from which the walk came up to this shard */
+  struct place *below; /* the child from which go_up() came to this shard */
   enum { UNSEEN, ON_THE_WAY, SEEN } is;
 } place;
 
@@ -64,8 +64,8 @@ static place *parent_of(const slp_map *by_id, const place *at, int i) {
   return id.n ? slp_map_get(by_id, id) : NULL;
 }
 
-/* Walks up from one shard to all its ancestors, and visits each ancestor once. Returns an ancestor that is
- * met again on the way up, so that it is its own ancestor; NULL: there is none. */
+/* Walks up from one shard to all its ancestors, and visits each ancestor once. Returns a shard that the walk
+ * meets a second time above itself, so that it is its own ancestor; NULL: there is none. */
 static const slp_shard_desc *go_up(const slp_map *by_id, place *at) {
   at->is = ON_THE_WAY;
   while (at) {

@@ -7,8 +7,8 @@
 #include "codec/page.h"
 
 size_t slp_desc_bytes(const slp_shard_desc *d); /* Returns how many bytes all texts of d take. */
-/* Returns a copy of d whose texts begin at *at, and moves *at past them. *at must have room for
- * slp_desc_bytes(d) bytes. */
+/* Returns a copy of d. Its texts are written to *at, which must have room for slp_desc_bytes(d) bytes; *at
+ * then points past them. */
 slp_shard_desc slp_desc_copy(char **at, const slp_shard_desc *d);
 /* Copies n > 0 descriptions and their texts into one block, which the caller frees with slp_free. Returns
  * NULL without memory. */

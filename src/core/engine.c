@@ -1,7 +1,7 @@
 /* engine.c - creates and frees an engine, which joined consumers share. */
 #include "core/consumer.h"
 
-#define ENGINE_TIMERS 2 /* one for deliver.c, one for calls.c */
+#define ENGINE_TIMERS 2 /* the timers of an engine: one for deliver.c, one for calls.c */
 
 int slp_engine_new(slp_engine **ret, slp_host *h, slp_mem *mem, const sloop_opts_t *o) {
   slp_engine *e = SLP_NEW(mem, slp_engine);

@@ -59,7 +59,7 @@ void slp_lag_note_page(slp_shard *s, int64_t told_ms, uint64_t asked_us, int at_
   }
 }
 
-/* Returns the page's first record that was not taken before; NULL: there is none. */
+/* Returns the page's first record that was not yet taken into the queue; NULL: there is none. */
 static const slp_rec *first_new(const slp_shard *s, const slp_page *page) {
   for (uint32_t i = 0; i < page->recs_n; i++) {
     const slp_rec *r = &page->recs[i];
@@ -72,8 +72,8 @@ void slp_lag_note_peek(slp_shard *s, const slp_page *page, uint64_t asked_us) {
   const slp_rec *first = first_new(s, page);
   int64_t told_ms = slp_lag_of_page(s, page), now_ms = slp_svctime_low_ms(&s->consumer->service, asked_us);
   int dated = first && first->arrived_ms >= 0;
-  /* The page's first new record arrived before reading is to begin, so it will not be handed out. Its age
-   * says nothing about the age of the first record that will be handed out. */
+  /* The first new record arrived before the time at which reading begins, so it will not be handed out. Its
+   * age does not show how old the first record to be handed out is. */
   if (dated && first->arrived_ms < s->at.not_before_ms) {
     slp_lag_forget(s);
     return;
@@ -98,7 +98,7 @@ void slp_lag_init(slp_shard *s) {
 }
 
 void slp_lag_forget(slp_shard *s) {
-  /* told_us then keeps the time since which the lag is not known */
+  /* if the lag is unknown already, told_us stays: it is the time since which the lag is unknown */
   if (s->lag.told_ms < 0 && s->lag.told_us) return;
   s->lag.told_ms = -1;
   s->lag.told_us = slp_now_us(s->consumer->engine->host);

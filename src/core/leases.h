@@ -9,46 +9,50 @@
 struct slp_shard;
 struct slp_counts;
 
-/* The steps in which a worker gives a shard up. Only lease/processor.c changes the step. */
+/* The steps in which a worker gives a shard up. Only lease/processor.c moves a shard from one step to the
+ * next. */
 typedef enum slp_drain {
   SLP_DRAIN_NO,      /* the worker keeps the lease */
   SLP_DRAIN_STOPPED, /* no more records of the shard are fetched or handed out */
-  /* no more records are fetched or handed out, and the user was told; the user lets the shard go with
-   * sloop_hand_over() */
+  /* No more records are fetched or handed out, and the user was told so. The worker waits for the user's
+   * sloop_hand_over(). */
   SLP_DRAIN_OFFERED,
   SLP_DRAIN_ASKED /* the lease is given up as soon as the user holds no record of the shard */
 } slp_drain;
 
-/* The steps in which a shard ends when the user decides which checkpoints are written
- * (SLOOP_CHECKPOINTS_ASKED). */
+/* The steps in which a shard ends when the user decides which checkpoints are written (the option
+ * SLOOP_CHECKPOINTS_ASKED). */
 typedef enum slp_shard_end {
   SLP_END_NO,       /* the shard was not read to its end */
-  SLP_END_READ_OUT, /* every record of the shard was read and handed out, and the fleet knows it */
-  SLP_END_TOLD, /* every record of the shard is acknowledged, and the user was told that the end is reached */
-  SLP_END_NAMED /* the user asked for the end as checkpoint, so it may be written */
+  SLP_END_READ_OUT, /* every record of the shard was read and handed out, and lease/ was told so */
+  /* every record of the shard is acknowledged, and the user was told that the shard is read to its end */
+  SLP_END_TOLD,
+  SLP_END_NAMED /* the user asked for the end to be written as the checkpoint, so it may be written */
 } slp_shard_end;
 
-/* One per shard. lease/leased_consumer.c, processor.c and requests.c write all fields except `bytes`, which
- * batch.c counts. */
+/* What lease/ keeps about a shard, one per shard. lease/leased_consumer.c, processor.c and requests.c write
+ * all fields except `bytes`, which batch.c counts. */
 typedef struct slp_shard_lease {
-  slp_position from;        /* the position in the lease when this worker took it */
-  slp_shard_desc *children; /* owned, one block: the children in the shard's last answer */
+  slp_position from;        /* the position that the lease had when this worker took it */
+  slp_shard_desc *children; /* owned, one block: the children that the shard's last answer named */
   size_t children_n;
-  /* when a record was last acknowledged, or when no record was waiting for an acknowledgement */
+  /* when a record was last acknowledged or, if that is later, when all records were acknowledged */
   uint64_t progress_us;
-  /* since when records of this shard waited for the user before the shard was read again; 0: none waited */
+  /* Since when records of this shard had waited for the user when the shard was read again after its lease
+   * came back; 0: none had waited. */
   uint64_t held_us;
   uint64_t bytes; /* payload bytes of all records of the shard that were handed out */
   slp_drain drain;
   slp_shard_end end;
-  slp_position named; /* the checkpoint that the user asked for last; kind 0: none yet */
+  slp_position named; /* the checkpoint that the user asked for last; kind 0: the user has asked for none */
 } slp_shard_lease;
 
 /* Why this worker stops reading a shard, and who may read it next. */
 typedef enum slp_hopeless {
-  SLP_HOPELESS_HERE,    /* the failure may be this worker's alone; another worker may try */
-  SLP_HOPELESS_REFUSED, /* the service refuses the position to every worker, so no worker tries for a while */
-  SLP_HOPELESS_PARK     /* the shard is parked: no worker reads it until an operator releases it */
+  SLP_HOPELESS_HERE, /* the failure may be only this worker's, so another worker may try at once */
+  /* the service refuses the position to every worker, so no worker reads the shard for some time */
+  SLP_HOPELESS_REFUSED,
+  SLP_HOPELESS_PARK /* the shard is parked: no worker reads it until an operator releases it */
 } slp_hopeless;
 
 /* A lease whose shard no worker reads. */
@@ -63,44 +67,45 @@ typedef void (*slp_shut_tell)(const slp_shut_lease *lease, void *arg);
 typedef struct slp_shut_sum {
   uint64_t parked_n, refused_n; /* parked leases; leases whose position the service refuses */
   int64_t longest_ms;           /* the longest slp_shut_lease.ms; -1: no such lease */
-  /* time since this worker last read all rows of the table; -1: it does not read them all */
+  /* time since this worker last read all rows of the lease table; -1: this worker does not read them all */
   int64_t rows_age_ms;
 } slp_shut_sum;
 
 typedef struct slp_leases slp_leases;
 typedef struct slp_leases_ops {
-  /* The stream is described, see slp_listing_stream. Work on leases begins now. */
+  /* The stream was described (slp_listing_stream). From now on lease/ may work. */
   void (*described)(slp_leases *l);
-  /* A listing has ended. f->class SLP_FINE: its rows are in slp_listing_rows; otherwise f says why it
+  /* A listing has ended. f->class SLP_FINE: slp_listing_rows returns its rows; otherwise f says why it
    * failed. */
   void (*listed)(slp_leases *l, const slp_fail *f);
-  /* A page of the listing in flight has come; slp_listing_next_rows returns its rows. */
+  /* One page of the listing in flight has come; slp_listing_next_rows returns its rows. */
   void (*listed_part)(slp_leases *l);
   /* To be called before records are handed out. Sends a heartbeat if one is due, and suspends the consumer if
-   * its lease deadline has passed. */
+   * this worker's lease deadline has passed. */
   void (*gate)(slp_leases *l);
   /* A record of the shard was acknowledged, or a batch was given back. acked: 1 if at least one record of the
    * shard was acknowledged. */
   void (*settled)(slp_leases *l, struct slp_shard *s, int acked);
-  /* The shard was read to its end, and every record of it was handed out. */
+  /* The shard was read to its end, and every record of it was handed out to the user. */
   void (*read_out)(slp_leases *l, struct slp_shard *s);
-  /* The shard is being read, and its last answer or a listing has these children of it. */
+  /* A page or a listing named these children of s, which is being read. */
   void (*children)(slp_leases *l, struct slp_shard *s, const slp_shard_desc *children, size_t n);
-  /* This worker can't read the shard any further, because a record came back too often or because reading
-   * failed for good. how: who may read the shard next. */
+  /* This worker can't read the shard any further: a record came back too often, or reading failed for good.
+   * how: who may read the shard next. */
   void (*hopeless)(slp_leases *l, struct slp_shard *s, slp_hopeless how);
-  /* Gives every lease to other workers, within limit_ms. Afterwards left() returns 1, and
-   * slp_consumer_check() sees that. */
+  /* Gives every lease to other workers, within limit_ms. When that is done, left() returns 1, and
+   * slp_consumer_check() is called. */
   void (*leave)(slp_leases *l, uint64_t limit_ms);
   int (*left)(const slp_leases *l);
-  int (*undone)(const slp_leases *l); /* 1: leaving is over, but some rows could not be written */
-  /* Stops the consumer with the fatal error f. The table is not written to any more. */
+  /* 1: leaving is over, but some rows of the lease table could not be written */
+  int (*undone)(const slp_leases *l);
+  /* Stops the consumer with the fatal error f. Nothing is written to the lease table any more. */
   void (*end)(slp_leases *l, const slp_fail *f);
   void (*stats)(slp_leases *l, struct slp_counts *out);
-  /* Calls tell() for each lease whose shard no worker reads, if it is this worker's task to report that
-   * lease. Sets *ret. tell may be NULL. */
+  /* Calls tell() for each lease whose shard no worker reads, if this worker is the one that reports such
+   * leases. Sets *ret to their sum. tell may be NULL. */
   void (*shut)(slp_leases *l, slp_shut_sum *ret, slp_shut_tell tell, void *arg);
-  void (*free)(slp_leases *l); /* frees l at once; the table is not written to any more */
+  void (*free)(slp_leases *l); /* frees l at once; nothing is written to the lease table any more */
 } slp_leases_ops;
 
 struct slp_leases {

@@ -2,8 +2,8 @@
 #include "base/probe.h"
 #include "core/core.h"
 
-/* FAILED may also follow STOPPING and STOPPED, because the lease table may turn out to be unusable at any
- * time. */
+/* The allowed changes of state. FAILED may also follow STOPPING and STOPPED, because the lease table may turn
+ * out to be unusable at any time. */
 #define BIT(life) (1u << (life))
 static const unsigned allowed[] = {
     [SLP_LIFE_OPEN] = BIT(SLP_LIFE_DESCRIBING) | BIT(SLP_LIFE_CLOSING),

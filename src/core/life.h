@@ -19,7 +19,7 @@ typedef enum slp_life {
   SLP_LIFE_DESCRIBING, /* waits for the first description of the stream */
   SLP_LIFE_LISTING,    /* waits for the first listing */
   SLP_LIFE_RUNNING,    /* the shards are known and read */
-  /* waits until the user has given all batches back, and with leases until these are given up */
+  /* waits until the user has given all batches back and, with leases, until the leases are given up */
   SLP_LIFE_STOPPING,
   SLP_LIFE_STOPPED, /* the stop is over */
   SLP_LIFE_FAILED,  /* a fatal error was reported, and the consumer has stopped by itself */
@@ -27,21 +27,21 @@ typedef enum slp_life {
 } slp_life;
 
 typedef struct slp_stop {
-  sloop_cb cb; /* the user's callback, made when the stop is over */
+  sloop_cb cb; /* the user's callback for the end of the stop */
   void *arg;
   slp_timer timer;  /* runs when the time limit of the stop is over */
-  uint64_t wait_us; /* with leases: until when the stop waits for batches */
-  slp_event ev;     /* ends the stop, and makes the callback */
+  uint64_t wait_us; /* with leases: until when the stop waits for the user to give batches back */
+  slp_event ev;     /* ends the stop: its handler makes the callback */
 } slp_stop;
 
-/* the only function that changes c->life; ends the process if the state is not allowed */
+/* The only function that changes c->life. Ends the process if the change is not allowed. */
 void slp_consumer_move(slp_consumer *c, slp_life to);
-/* Returns 1 while joined consumers must wait for the first listing of c, because records of c may be the
- * earliest of all. Returns 0 for a paused consumer, and for one with leases, which gets its shards from a
+/* Returns 1 while records of joined consumers must wait for the first listing of c, because c may have the
+ * earliest record. Returns 0 for a paused consumer, and for one with leases, which gets its shards from a
  * fleet. */
 int slp_consumer_is_yet_to_list(const slp_consumer *c);
-/* To be called when records, batches or leases of c may all be finished. Reports that the tip is reached, and
- * posts the end of a stop if the stop has nothing left to wait for. */
+/* To be called when the last record, batch or lease of c may be finished. If all shards are at their tip,
+ * reports that to the user. If a stop has nothing left to wait for, ends the stop. */
 void slp_consumer_check(slp_consumer *c);
 
 #endif

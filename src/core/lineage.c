@@ -1,5 +1,5 @@
 /* lineage.c - which shards a consumer knows, which of them are parents and children of each other, and which
- * are read at all. order.c decides when a shard is read. */
+ * are read at all. (order.c decides when a shard is read.) */
 #include "core/core.h"
 
 /* Returns 0 or SLP_ENOMEM. */
@@ -107,8 +107,8 @@ int slp_lineage_parent_barred(const slp_shard *s) {
   return 0;
 }
 
-/* A shard may change between SKIPPED and WANTED while a start position is applied. BARRED and STOPPED are
- * final. */
+/* The allowed changes. While a start position is applied, a shard may change between SKIPPED and WANTED.
+ * BARRED and STOPPED are final. */
 #define BIT(state) (1u << (state))
 static const unsigned allowed[] = {
     [SLP_SELECT_WANTED] =
@@ -128,8 +128,8 @@ void slp_lineage_set(slp_shard *s, slp_selection to) {
 
 /* ---- walks over parents and children ------------------------------------------------------------------- */
 
-/* Returns a parent of s that slp_lineage_ordered has not visited yet; NULL: none is left. In a circle of
- * parents, which check_listing() refuses, one link is then ignored. */
+/* Returns a parent of s that slp_lineage_ordered has not visited yet; NULL: none is left. If shards are
+ * parents of each other in a circle (check_listing() refuses that), ignores one link of the circle. */
 static slp_shard *unordered_parent(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
@@ -138,7 +138,7 @@ static slp_shard *unordered_parent(const slp_shard *s) {
   return NULL;
 }
 
-/* Marks s as visited by slp_lineage_ordered, on the way up from its child `below`. */
+/* Marks s as visited by slp_lineage_ordered, which came up to s from its child `below`. */
 static slp_shard *pass(slp_shard *s, slp_shard *below) {
   s->lineage.ordered = 1;
   s->lineage.below = below;
@@ -151,7 +151,7 @@ slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how) {
   while ((s = slp_map_each(&c->shards, &at))) s->lineage.ordered = 0;
   for (at = 0; (s = slp_map_each(&c->shards, &at));) {
     slp_shard *on = s->lineage.ordered ? NULL : pass(s, NULL);
-    while (on) { /* walk up to the oldest ancestor, then down again */
+    while (on) { /* walks up to the oldest ancestor, then down again */
       slp_shard *up = unordered_parent(on);
       if (up) {
         on = pass(up, on);
@@ -173,19 +173,19 @@ slp_shard *slp_lineage_ordered(slp_consumer *c, slp_kin_order how) {
 
 slp_shard *slp_lineage_next(const slp_shard *s) { return s->lineage.next; }
 
-/* Returns 1 if s waits to be read, and one of its parents was given up. */
+/* Returns 1 if s has not been started, and one of its parents was given up. */
 static int is_barred_now(const slp_shard *s) {
   return slp_lineage_wanted(s) && slp_reading_state(s) == SLP_READER_IDLE && slp_lineage_parent_barred(s);
 }
 
-/* Bars each shard that waits to be read and has an ancestor that was given up. slp_reader_bar_kin stops
- * descendants that are being read already. */
+/* Bars each shard that was not started and has an ancestor that was given up. (slp_reader_bar_kin stops
+ * descendants that are being read already.) */
 static void bar_waiting(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
     if (is_barred_now(s)) slp_lineage_set(s, SLP_SELECT_BARRED);
 }
 
-/* Counts s as a child of `parent`, which may be NULL. */
+/* Counts s as a child of `parent`; does nothing if that is NULL. */
 static void count_child(slp_shard *parent, const slp_shard *s) {
   if (!parent) return;
   parent->lineage.children_n++;
@@ -211,7 +211,7 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
     return NULL;
   }
   s->lineage.added_serial = slp_listing_begun(c);
-  s->lineage.listed = 1; /* a new shard counts as listed until a listing lacks it */
+  s->lineage.listed = 1; /* a new shard counts as listed until a new listing lacks it */
   s->lineage.selection = slp_lineage_wants(c, id) ? SLP_SELECT_WANTED : SLP_SELECT_SKIPPED;
   if (!SLP_MUTANT(pause_forgets_leased)) s->paused = SLP_MUTANT(pause_misses_new) ? 0 : c->paused_all;
   if (s->paused) s->paused_us = slp_now_us(c->engine->host);
@@ -221,7 +221,8 @@ static slp_shard *add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjac
   return s;
 }
 
-/* Links every shard to its known parents. A shard's parent may have become known only after the shard. */
+/* Links every shard to those of its parents that are known. A parent may have become known later than its
+ * child. */
 static void link_all(slp_consumer *c) {
   size_t at = 0;
   slp_shard *s;
@@ -229,7 +230,7 @@ static void link_all(slp_consumer *c) {
 }
 
 slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str adjacent) {
-  /* if no shard waits, no shard can wait for a parent that becomes known now */
+  /* the new shard matters as a parent only if some shard waits to be read */
   int some_wait = c->sum.waiting_n > 0;
   slp_shard *s = add(c, id, parent, adjacent);
   if (s && some_wait) link_all(c);
@@ -237,8 +238,8 @@ slp_shard *slp_lineage_add(slp_consumer *c, slp_str id, slp_str parent, slp_str 
   return s;
 }
 
-/* A list that takes each shard only once. Where merges and splits alternate, there are far more paths to
- * ancestors than ancestors. */
+/* A list of shards that takes each shard only once. In a stream with many merges and splits, far more paths
+ * lead to a shard's ancestors than there are ancestors. */
 typedef struct kin_list {
   slp_shard *first, *last;
 } kin_list;
@@ -265,7 +266,7 @@ static int is_named(const slp_shard_desc *children, size_t n, slp_str id) {
   return 0;
 }
 
-/* Returns 1 if a shard of the list is one of the children, or descends from one of them. Adds all known
+/* Returns 1 if a shard of the list is one of `children`, or descends from one of them. Adds all known
  * ancestors of the list's shards to the list on the way. */
 static int one_is_above(kin_list *l, const slp_shard_desc *children, size_t n) {
   for (slp_shard *s = l->first; s; s = s->lineage.next) {
@@ -336,7 +337,8 @@ int slp_lineage_parents_read(const slp_shard *s) {
   return 1;
 }
 
-/* Returns the latest order time (slp_standing.tail_time) of the known parents; 0: no parent is known. */
+/* Returns the latest order time of a record taken from the known parents of s (slp_standing.tail_time); 0: no
+ * parent is known. */
 static int64_t latest_of_parents(const slp_shard *s) {
   int64_t floor = 0;
   for (int i = 0; i < 2; i++) {
@@ -352,8 +354,8 @@ int64_t slp_lineage_anchor(const slp_shard *s) {
   return s->at.open.ms == INT64_MIN ? ms : slp_min_i64(ms, slp_svctime_moment_ms(service, &s->at.open));
 }
 
-/* Returns the time before which all known parents of s pass records over; INT64_MIN: there is no such
- * time. */
+/* Returns the time before which all known parents of s leave records out (slp_standing.not_before_ms);
+ * INT64_MIN: there is no such time. */
 static int64_t passed_over_by_parents(const slp_shard *s) {
   int64_t least = INT64_MAX;
   for (int i = 0; i < 2; i++) {
@@ -387,7 +389,7 @@ int slp_lineage_lacks_parent(slp_shard *s) {
 
 /* ---- taking listings in ------------------------------------------------------------------------------ */
 
-/* Counts the children of all marked shards. Must come after all rows of a listing were taken in, because a
+/* Counts the children of all marked shards. To be called when all rows of a listing were taken in, because a
  * listing may name a child before its parent. */
 static void count_children(slp_consumer *c) {
   size_t at = 0;
@@ -402,8 +404,8 @@ static void count_children(slp_consumer *c) {
   }
 }
 
-/* Replaces the parents of a shard that is not being read yet, if the listing names other parents than a page
- * of records did. Returns 0: nothing to replace; 1: replaced; SLP_ENOMEM. */
+/* Replaces the parents of s, which is not being read yet, if the listing's row d names other parents than a
+ * page of records did. Returns 0: nothing to replace; 1: replaced; SLP_ENOMEM. */
 static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
   slp_lineage *l = &s->lineage;
   int same = slp_str_eq(l->parents[0], d->parent) && slp_str_eq(l->parents[1], d->adjacent_parent),
@@ -415,7 +417,7 @@ static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
   slp_str were[2] = {l->parents[0], l->parents[1]};
   l->parents[0] = l->parents[1] = (slp_str){NULL, 0};
   int lacks = copy_parents(s, d->parent, d->adjacent_parent);
-  if (lacks) { /* keep the old parents: a shard without parents would be read at once */
+  if (lacks) { /* keep the old parents: a shard without parents would be started at once */
     free_parents(s);
     l->parents[0] = were[0];
     l->parents[1] = were[1];
@@ -426,11 +428,12 @@ static int correct_parents(slp_shard *s, const slp_shard_desc *d) {
   return 1;
 }
 
-/* A shard that is listed open was surely open OPEN_SLACK_US before the listing. A reshard appears in listings
- * only when it is done, and a listing may itself be a moment old. */
+/* If a listing calls a shard open for writes, the shard was surely open OPEN_SLACK_US before that listing. A
+ * split or merge appears in listings only when it is done, and a listing may itself be a moment old. */
 #define OPEN_SLACK_US 10000000u
 
-/* Raises slp_standing.open of each shard that the listing calls open, and that has no children. */
+/* Raises slp_standing.open of each shard that has no children and that the newest listing calls open for
+ * writes. */
 static void note_open(slp_consumer *c) {
   uint64_t us = slp_listing_us(c);
   us -= slp_min_u64(us, OPEN_SLACK_US);
@@ -449,8 +452,8 @@ static void learn_row(slp_shard *s, const slp_shard_desc *d) {
   slp_lineage_learn_keys(s, d);
 }
 
-/* Takes in the new rows of the first listing while more of its pages come. A parent that no row names yet may
- * be on a later page, so its child waits for the complete listing. */
+/* Takes in the new rows of the first listing, of which more pages are to come. A parent that no row has named
+ * yet may be on a later page, so its child waits until the listing is complete. */
 void slp_lineage_take_part(slp_consumer *c) {
   size_t n;
   const slp_shard_desc *rows = slp_listing_next_rows(c, &n);
@@ -458,7 +461,8 @@ void slp_lineage_take_part(slp_consumer *c) {
     const slp_shard_desc *d = &rows[k];
     slp_shard *s = slp_lineage_get(c, d->id);
     if (!s) s = add(c, d->id, d->parent, d->adjacent_parent);
-    if (!s) continue; /* no memory now; slp_lineage_take_listing tries again */
+    /* no memory for the shard; slp_lineage_take_listing tries again when the listing is complete */
+    if (!s) continue;
     for (int i = 0; i < 2; i++)
       if (s->lineage.parents[i].n && !slp_lineage_parent(s, i))
         s->lineage.known_serial = slp_listing_begun(c);
@@ -492,7 +496,8 @@ int slp_lineage_take_listing(slp_consumer *c) {
       r = SLP_ENOMEM;
   }
   if (barred) bar_waiting(c);
-  /* when parts of the first listing were taken in, some parents were not known yet, so recount all */
+  /* while only parts of the first listing were known, parents were missing, so all children are counted
+   * again */
   corrected |= !c->started_from;
   for (at = 0; corrected && (s = slp_map_each(&c->shards, &at));) s->marked = 1;
   count_children(c);
@@ -528,8 +533,8 @@ void slp_lineage_note_listing(slp_consumer *c) {
   }
 }
 
-/* A shard is forgotten only when MISSED_MIN listings in a row lacked it. One listing may be incomplete, and a
- * shard that is forgotten and listed again would be read twice. */
+/* A finished shard is forgotten only when MISSED_MIN listings in a row lacked it. One listing may be
+ * incomplete, and a shard that is forgotten and then listed again would be read twice. */
 #define MISSED_MIN 2
 
 int slp_lineage_is_missed(slp_shard *s) {

@@ -1,12 +1,12 @@
-/* listing.c - asks the service about the stream as a whole: what it is, and which shards it has. The file
- * that calls these functions decides what follows from an answer. */
+/* listing.c - asks the service about the stream as a whole: what it is, and which shards it has. The callers
+ * decide what follows from an answer. */
 #include "core/core.h"
 #include "core/desc.h"
 
 #include <stdlib.h>
 
-/* If listings are asked for again and again, the least wait between two of them grows from LIST_LEAST_US to
- * LIST_MOST_US. */
+/* The least wait between two listings. It grows from LIST_LEAST_US to LIST_MOST_US while listings are asked
+ * for again and again. */
 #define LIST_LEAST_US 200000
 #define LIST_MOST_US 2000000
 
@@ -22,7 +22,7 @@ int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int6
   int64_t low_ms = slp_svctime_low_ms(&c->service, rq->sent_us);
   if (rq->date_ms < 0 || rq->done_us < rq->sent_us) return low_ms;
   /* The service's clock showed date_ms when it wrote the answer, which was at most done_us - sent_us after
-   * the call was sent. */
+   * the call was sent. So the call was sent at own_ms or later. */
   int64_t own_ms = rq->date_ms - (int64_t)((rq->done_us - rq->sent_us + 999) / 1000);
   return slp_min_i64(low_ms, slp_max_i64(own_ms, begun_ms));
 }
@@ -107,8 +107,8 @@ void slp_listing_forget_rows(slp_consumer *c) {
   c->listing.rows_n = 0;
 }
 
-/* Keeps a copy of the newest listing's rows. Without memory no rows are kept; then a shard that ends has to
- * ask the service for its children. */
+/* Keeps a copy of the newest listing's rows. If there is no memory for it, a shard that ends has to ask the
+ * service for its children. */
 static void keep_rows(slp_consumer *c) {
   const slp_src_list *l = &c->listing.list;
   slp_listing_forget_rows(c);
@@ -122,8 +122,8 @@ static int by_parent(const void *a, const void *b) {
   return side ? side : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Sorts the rows by parent, when the first shard asks for its children. Where thousands of shards end, a
- * search through all rows for each of them would take seconds. */
+/* Sorts the rows by parent, when the first shard asks for its children. A search through all rows for each of
+ * thousands of ending shards would take seconds. */
 static int sort_children(slp_consumer *c) {
   slp_listing *l = &c->listing;
   if (l->children) return 0;
@@ -264,8 +264,8 @@ static int by_id(const void *a, const void *b) {
   return strcmp((*(const sloop_shard_t *const *)a)->id, (*(const sloop_shard_t *const *)b)->id);
 }
 
-/* Calls the user's callback with the listing, and does nothing afterwards. All texts of the listing lie in
- * one block. */
+/* Calls the user's callback with the listing. The caller must do nothing afterwards. All texts of the listing
+ * are in one block of memory. */
 void slp_listing_tell(slp_consumer *c, const slp_fail *f) {
   if (!c->listing.cb) return;
   sloop_list_cb cb = c->listing.cb;

@@ -8,12 +8,12 @@
 
 typedef struct slp_consumer slp_consumer;
 
-/* What was reported to the user of a stream that takes no more records: nothing; that it has ended; that the
- * table has another stream now. */
+/* What was last reported to the user about the end of the stream: nothing; that it takes no more records;
+ * that the table has another stream now. */
 typedef enum { SLP_TOLD_NOTHING, SLP_TOLD_END, SLP_TOLD_ANOTHER } slp_told_end;
 
-/* What the description before the newest listing said: no description was made; the stream was resharding;
- * the stream was not resharding. */
+/* What the description before the newest listing said: there was no description; shards were being split or
+ * merged; no shard was. */
 typedef enum { SLP_STREAM_NOT_ASKED, SLP_STREAM_RESHARDS, SLP_STREAM_SETTLED } slp_stream_state;
 
 typedef struct slp_listing {
@@ -25,18 +25,19 @@ typedef struct slp_listing {
   size_t rows_n;
   struct slp_listed_child *children; /* owned; `rows` sorted by the parent's id; NULL: not sorted yet */
   size_t children_n;
-  size_t part_n;   /* how many rows of the listing in flight were taken in already */
-  uint64_t newest; /* the greatest shard number (slp_desc_number) in the newest listing that was taken in */
+  size_t part_n;   /* how many rows of the listing in flight were made into shards already */
+  uint64_t newest; /* the greatest shard number (slp_desc_number) in the newest complete listing */
   uint8_t describe_out, list_out; /* 1: a description is in flight; 1: a listing is in flight */
-  uint8_t ended;    /* 1: the newest listing that was taken in says that the stream is closed for writes */
-  uint8_t told_end; /* slp_told_end: what was reported to the user of the stream's end */
-  uint8_t wanted;   /* 1: a call was in flight when a listing was asked for, so another listing must follow */
-  /* 1: a description must come before the next listing, to say whether the stream is resharding */
+  uint8_t ended;    /* 1: the newest complete listing says that the stream is closed for writes */
+  uint8_t told_end; /* slp_told_end: what was reported to the user about the end of the stream */
+  uint8_t wanted; /* 1: a listing was asked for while a call was in flight, so another listing must follow */
+  /* 1: a description must come before the next listing, to say whether shards are being split or merged */
   uint8_t status_wanted;
-  uint8_t status;     /* slp_stream_state: what the description before the newest listing said */
-  slp_paced paced;    /* keeps listings apart, because code that asks for a listing may ask again at once */
-  uint64_t begun;     /* number of the newest listing that was begun */
-  uint64_t done;      /* number of the newest listing that was taken in */
+  uint8_t status; /* slp_stream_state: what the description before the newest listing said */
+  /* least time between two listings, because code that asks for a listing may ask again at once */
+  slp_paced paced;
+  uint64_t begun;     /* number of the newest listing that was begun; listings are counted from 1 */
+  uint64_t done;      /* number of the newest listing whose rows were made into shards */
   uint64_t us;        /* when the newest listing was begun */
   uint64_t latest_us; /* when slp_listing_describe_latest was last called; 0: never */
   sloop_list_cb cb;   /* the user's callback for the next listing; NULL: nobody asked */
@@ -51,8 +52,8 @@ void slp_listing_learn_time(slp_consumer *c, const slp_src_req *rq);
 int64_t slp_listing_served_ms(const slp_consumer *c, const slp_src_req *rq, int64_t begun_ms);
 /* Asks what the stream is. The caller must make sure that no listing or description is in flight. */
 void slp_listing_describe(slp_consumer *c, void (*on_done)(slp_src_req *rq));
-/* Describes the stream that the name or the table has now. It may be another stream than the one being
- * read. */
+/* Describes the stream that the name or the table has now. It may be another stream than the one that this
+ * consumer reads. */
 void slp_listing_describe_latest(slp_consumer *c, void (*on_done)(slp_src_req *rq));
 /* 1: a call of slp_listing_describe_latest is in flight */
 int slp_listing_asks_latest(const slp_consumer *c);
@@ -65,7 +66,8 @@ slp_consumer *slp_listing_described(slp_src_req *rq);
 /* Returns the last description. */
 const slp_src_describe *slp_listing_stream(const slp_consumer *c);
 
-/* Begins a listing: gives it its number. Returns 1; or 0 if a listing or a description is in flight. */
+/* Begins a listing and gives it the next number. Returns 1; or 0 if a listing or a description is in
+ * flight. */
 int slp_listing_begin(slp_consumer *c);
 /* Sends the listing that was begun. on_part: see slp_src_list.on_part; may be NULL. */
 void slp_listing_send(slp_consumer *c, void (*on_done)(slp_src_req *rq), void (*on_part)(slp_src_list *l));
@@ -77,8 +79,10 @@ int slp_listing_is_out(const slp_consumer *c); /* 1: a listing is in flight */
 /* Returns those rows of the listing in flight that were not returned before; NULL: there are none. The rows
  * stay valid until on_part returns. */
 const slp_shard_desc *slp_listing_next_rows(slp_consumer *c, size_t *ret_n);
-void slp_listing_took(slp_consumer *c); /* to be called when the rows of the newest listing were taken in */
-/* These return numbers: of the newest listing begun, of the newest one taken in, of the next one. */
+/* to be called when the rows of the newest listing were made into shards */
+void slp_listing_took(slp_consumer *c);
+/* The next three functions return the number of a listing: of the newest one begun, of the newest one whose
+ * rows were made into shards, of the next one. */
 uint64_t slp_listing_begun(const slp_consumer *c);
 uint64_t slp_listing_done(const slp_consumer *c);
 uint64_t slp_listing_next(const slp_consumer *c);
@@ -90,30 +94,34 @@ const slp_shard_desc *slp_listing_rows(const slp_consumer *c, size_t *ret_n);
  * rows. Returns how many. */
 size_t slp_listing_children(slp_consumer *c, slp_str shard, slp_shard_desc *children, size_t max);
 void slp_listing_forget_rows(slp_consumer *c);
-/* Returns 1 if the newest listing has a shard that was created later than the shard with this id. */
+/* Returns 1 if the newest listing has a shard that was created later than the shard with this id, which need
+ * not be in the listing. */
 int slp_listing_has_later(const slp_consumer *c, slp_str id);
 /* 1: the newest listing says that the stream takes no more records and gets no more shards */
 int slp_listing_ended(const slp_consumer *c);
-/* Makes a description of the stream come before the next listing. It says whether the stream is
- * resharding. */
+/* Makes a description of the stream come before the next listing, to learn whether shards are being split or
+ * merged. */
 void slp_listing_want_status(slp_consumer *c);
 int slp_listing_wants_status(const slp_consumer *c);
-/* Remembers what the description before the newest listing said. */
+/* Remembers what the description before the newest listing said. reshards: 1 if shards were being split or
+ * merged. */
 void slp_listing_take_status(slp_consumer *c, int reshards);
 slp_stream_state slp_listing_status(const slp_consumer *c); /* see slp_listing.status */
-/* Returns 1 if `what` was not yet reported to the user, and remembers that the caller reports it now. */
+/* Returns 1 if `what` was not yet reported to the user, and counts it as reported: the caller must report it
+ * now. */
 int slp_listing_may_tell(slp_consumer *c, slp_told_end what);
 slp_told_end slp_listing_told(const slp_consumer *c);
 void slp_listing_forget_told(slp_consumer *c);
-/* Asks for a listing that begins in_ms from now, or earlier. If a call is in flight, another listing follows
- * it, because the one in flight may be too old. */
+/* Asks for a listing that begins in_ms from now, or earlier. If a describe or list call is in flight, its
+ * answer may be too old, so another listing follows it. */
 void slp_listing_soon(slp_consumer *c, uint64_t in_ms);
 /* 1: slp_listing_soon was called while a description or listing was in flight */
 int slp_listing_is_wanted(const slp_consumer *c);
 void slp_listing_cancel(slp_consumer *c);
 
 /* The next four functions are about a listing that the user asks for, by sloop_list(). */
-/* Remembers the user's callback. Returns 0; SLOOP_ESTATE: the callback of an earlier one is still due. */
+/* Remembers the user's callback. Returns 0, or SLOOP_ESTATE if the callback of an earlier sloop_list() is
+ * still due. */
 int slp_listing_ask(slp_consumer *c, sloop_list_cb cb, void *arg);
 int slp_listing_is_asked(const slp_consumer *c);
 /* Gives the listing, or the failure f, to the user's callback, if there is one. The caller must do nothing

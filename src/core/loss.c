@@ -1,16 +1,17 @@
-/* loss.c - finds records that were lost, and reports them to the user. loss.h explains clear_ms. */
+/* loss.c - finds records that were lost, and reports them to the user. loss.h explains clear_ms, the time
+ * until which the records after a mark are accounted for. */
 #include "core/loss.h"
 
 #include "base/probe.h"
 #include "core/core.h"
 
-#define ANSWER_MS_MAX 30000 /* no answer of a service takes longer */
-/* A service may show a record only some time after it arrived. So an empty answer proves nothing about
- * records younger than this. */
+#define ANSWER_MS_MAX 30000 /* no answer of a service takes longer than this */
+/* A service may show a record only some time after it arrived. So an empty answer says nothing about records
+ * that arrived in the last SHOWN_LATE_MS. */
 #define SHOWN_LATE_MS 60000
-/* A lease's row is written whenever the clear_ms of its mark moves. So clear_ms moves at most STEPS times in
- * the stream's retention, and each time by STEP_MS_MIN or more. If the retention is not known, it moves by
- * STEP_MS or more. */
+/* Each move of a mark's clear_ms costs a write of the lease's row. So clear_ms moves by at least a STEPS-th
+ * of the stream's retention, and by STEP_MS_MIN or more; if the retention is not known, by STEP_MS or
+ * more. */
 #define STEPS 24
 #define STEP_MS_MIN 600000
 #define STEP_MS 3600000
@@ -18,23 +19,24 @@
 static const char removed[] = "records were removed from the stream before they were read";
 static const char maybe[] = "the record to go on from is not kept any more; records after it may be missing";
 
-/* Returns m->clear_ms; -1: not known. A time in the future counts as not known, because rows and tokens may
- * contain anything. */
+/* Returns m->clear_ms; -1: not known. A clear_ms in the future counts as not known, because rows and tokens
+ * may contain anything. */
 static int64_t clear_until_ms(const slp_shard *s, const slp_mark *m) {
   const slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_high_ms(&c->service, slp_now_us(c->engine->host));
   return m->clear_ms > 0 && m->clear_ms <= now_ms ? m->clear_ms : -1;
 }
 
-/* Returns the time until which every record is read or its loss is reported: when the mark's record arrived,
- * or, if later, its clear_ms; -1: not known. */
+/* Returns the time until which every record is read or reported as lost; -1: not known. It is the arrival
+ * time of the mark's record or, if that is later, the mark's clear_ms. */
 static int64_t known_until_ms(const slp_shard *s, const slp_mark *m) {
   return m->seq_n ? slp_max_i64(clear_until_ms(s, m), m->arrived_ms) : -1;
 }
 
 /* ---- reporting a loss -------------------------------------------------------------------------------- */
 
-/* Returns the mark after which records are missing. */
+/* Returns the mark after which records may be missing: the idle mark, or else the last record taken, or else
+ * the record where reading is to start. */
 static const slp_mark *begin_of_gap(const slp_shard *s) {
   if (s->at.idle.seq_n) return &s->at.idle;
   if (!slp_has_taken(&s->at) && s->at.start.kind == SLP_POSITION_AT) return &s->at.start.mark;
@@ -64,23 +66,23 @@ int slp_loss_is_young(const slp_shard *s, const slp_mark *m) {
          m->arrived_ms > now_ms - c->retention_ms;
 }
 
-/* Returns 1 if every record between the mark and a record that arrived at first_ms was read, or its loss was
- * reported. first_ms -1: the later record is not known. */
+/* Returns 1 if every record between the mark and the next record that the service keeps was read, or was
+ * reported as lost. first_ms: when that next record arrived; -1: it is not known. */
 static int is_accounted(const slp_shard *s, const slp_mark *m, int64_t first_ms) {
   int64_t clear_ms = clear_until_ms(s, m);
   if (clear_ms < 0) return 0;
   if (first_ms >= 0 && first_ms <= clear_ms) return 1;
   slp_mark clear = *m;
   clear.arrived_ms = clear_ms;
-  /* The mark's record may be gone only because of its age, while every record after clear_ms is still kept:
-   * then nothing is missing. A young record that is gone was removed, so other records may have been removed
-   * too. */
+  /* If every record after clear_ms should still be kept, but the mark's record is too old to be kept, then
+   * only age removed it, and nothing is missing. If a record is gone that is young enough to be kept,
+   * somebody removed it, perhaps with others. */
   return !slp_loss_is_young(s, m) && slp_loss_is_young(s, &clear);
 }
 
-/* Returns 1 if the last record's aggregate was not read to its end. That proves a loss, because the rest of
- * the aggregate is gone. A loss is also proven if had_more() returns 1, and reading continues with records
- * that arrived later. That the last record itself is gone proves nothing. */
+/* Returns 1 if the aggregate of the last record taken was not read to its end. Its other records are gone
+ * then, which proves a loss. (A loss is also proven if had_more() returns 1 and reading continues with
+ * records that arrived later. It proves nothing that the last record taken is gone itself.) */
 static int is_cut(const slp_shard *s) { return SLP_MUTANT(removed_is_lost) || s->at.last.part; }
 
 /* Returns 1 if the last answer said that more records waited in the shard. */
@@ -88,8 +90,8 @@ static int had_more(const slp_shard *s) {
   return s->consumer->source->tells_behind && slp_lag_told_ms(s) > 0;
 }
 
-/* Returns 1 if records were certainly lost before the record with which reading continues. first_ms: when
- * that record arrived; -1: not known. */
+/* Returns 1 if records were certainly lost between the last record taken and the record with which reading
+ * continues. first_ms: when that later record arrived; -1: not known. */
 static int is_certain_before(const slp_shard *s, int64_t first_ms) {
   int64_t told_ms = slp_svctime_low_ms(&s->consumer->service, slp_lag_told_us(s));
   int came_later = first_ms >= 0 && told_ms != INT64_MIN && first_ms > told_ms + ANSWER_MS_MAX;
@@ -108,27 +110,27 @@ int slp_loss_trimmed(slp_shard *s, const char *message) {
   return 0;
 }
 
-/* Returns 1 if the page's first record comes after the record that was asked for, and what lies between is
- * neither read nor reported as lost. */
+/* Returns 1 if the page's first record comes after the record that was asked for, and the records between
+ * them are neither read nor reported as lost. */
 static int begins_behind(const slp_shard *s, const slp_page *page) {
   const slp_mark *wanted = slp_has_taken(&s->at) ? &s->at.last : &s->at.start.mark;
   int64_t first_ms = page->recs[0].arrived_ms;
-  /* `idle` is a sequence number without a record, so only the age of the page's first record can show a
-   * gap. */
+  /* No record has the sequence number of an idle mark. So only the arrival time of the page's first record
+   * can show a gap after it. */
   if (s->at.idle_old) return first_ms < 0 || first_ms > s->at.idle.arrived_ms;
   if (slp_has_taken(&s->at) ? !s->at.after_last : s->at.start.kind != SLP_POSITION_AT) return 0;
   if (slp_num_cmp(slp_rec_seq(page, &page->recs[0]), slp_mark_seq(wanted)) <= 0) return 0;
   return !is_accounted(s, wanted, first_ms);
 }
 
-/* Returns the mark at which the gap begins, with clear_ms moved to the page's first record. A run that starts
- * from that mark does not report the gap again. */
+/* Returns the mark after which records are missing. Its clear_ms is moved to the page's first record, so that
+ * a later run of the program that starts from this mark does not report the same gap again. */
 static slp_mark told_until(const slp_shard *s, const slp_page *page) {
   slp_mark m = *begin_of_gap(s);
   int64_t first_ms = page->recs[0].arrived_ms;
   int can_hold = !m.idle || s->consumer->idle_places || !s->consumer->leases;
   if (!m.seq_n || first_ms < 0 || !can_hold) return (slp_mark){.seq_n = 0};
-  /* reading starts AT the mark's record, and the whole record with its aggregate is lost */
+  /* reading starts AT the mark's record, so that record is lost too, with its whole aggregate */
   if (!slp_has_taken(&s->at) && !m.idle) m.sub = UINT32_MAX;
   if (m.idle)
     m.arrived_ms = slp_max_i64(m.arrived_ms, first_ms);
@@ -143,7 +145,7 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
   if (s->at.from_oldest) {
     slp_gap gap = (slp_gap)s->at.gap;
     s->at.gap = SLP_GAP_NONE;
-    /* If the page has the record that was asked for, the service kept it after all, and nothing is lost. */
+    /* The page has the record that was asked for, so the service kept it, and nothing is lost. */
     if (gap == SLP_GAP_NONE || known) return 0;
     int certain = gap == SLP_GAP_CERTAIN && is_certain_before(s, page->recs[0].arrived_ms);
     slp_loss_tell(s, page, certain, certain ? removed : maybe);
@@ -159,14 +161,14 @@ int slp_loss_before(slp_shard *s, const slp_page *page, int known, slp_mark *ret
 
 /* ---- without a next record ----------------------------------------------------------------------------- */
 
-/* Returns by how many ms clear_ms must have grown before it is moved. Each move costs a write of the lease's
- * row. */
+/* Returns how many ms clear_ms must be able to move before it is moved, because each move costs a write of
+ * the lease's row. */
 static int64_t step_ms(const slp_consumer *c) {
   return c->retention_ms > 0 ? slp_max_i64(c->retention_ms / STEPS, STEP_MS_MIN) : STEP_MS;
 }
 
-/* Returns 1 if the shard has no record at all, not even the record that was asked for. Then records that came
- * after that record may be gone too. */
+/* Returns 1 if the service shows no record of the shard at all, not even the one that was asked for. Then
+ * later records may have been removed too. */
 static int finds_nothing(const slp_shard *s, int64_t now_ms) {
   const slp_mark *m = &s->at.last;
   if (!s->at.after_last || s->at.came || !slp_has_taken(&s->at) || is_accounted(s, m, -1)) return 0;
@@ -189,7 +191,7 @@ int slp_loss_end(slp_shard *s) {
 int slp_loss_note_quiet(slp_shard *s, int64_t behind_ms, uint64_t asked_us, int at_tip) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, asked_us);
-  /* 1: the user wants reading to stop at a gap, which only the next record will show */
+  /* 1: the user wants reading to stop at a gap; only the next record will show whether there is one */
   int stops = c->o->on_trimmed == SLOOP_TRIMMED_STOP;
   if (at_tip && (s->at.gap || (behind_ms == 0 && !stops)) && slp_loss_end(s)) return 1;
   if (!slp_has_taken(&s->at) || s->at.idle.seq_n || now_ms == INT64_MIN || s->at.gap) return 0;

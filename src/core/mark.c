@@ -1,13 +1,11 @@
-/* mark.c - brings a sequence number into the one form that the service accepts.
- *
- * Kinesis writes its numbers without leading zeros (0|([1-9]\d{0,128}) in its service model). DynamoDB
- * Streams writes at least 21 digits, and DynamoDB Local pads its numbers with zeros. A number that a person,
- * a child process or another program wrote may have neither form. The service would refuse such a number each
- * time. */
+/* mark.c - brings a sequence number into the one form that the service accepts. Kinesis writes sequence
+ * numbers without leading zeros (0|([1-9]\d{0,128}) in its service model). DynamoDB Streams writes at least
+ * 21 digits, and DynamoDB Local pads its numbers with zeros. A number that a person or another program wrote
+ * may have neither form. Without a change, the service would refuse it every time. */
 #include "core/mark.h"
 
-/* Makes the number n digits long by adding or removing leading zeros. If n is less than the present length,
- * the number must have that many leading zeros. */
+/* Makes the number n digits long by adding or removing leading zeros. To make it shorter, it must have enough
+ * leading zeros. */
 static void set_digits(slp_mark *m, size_t n) {
   if (n < m->seq_n) {
     memmove(m->seq, m->seq + (m->seq_n - n), n);

@@ -5,22 +5,22 @@
 #include "base/num.h"
 #include "codec/page.h"
 
-#define SLP_SEQ_MAX 129 /* digits of a sequence number: pattern 0|([1-9]\d{0,128}) */
+#define SLP_SEQ_MAX 129 /* most digits of a sequence number: its pattern is 0|([1-9]\d{0,128}) */
 
 typedef struct slp_mark {
   int64_t arrived_ms; /* when the record arrived, as the service stamped it; -1: not known */
-  /* Until this time all records after this one are accounted for: none came, or their loss was reported. 0 or
-   * -1: not known. The head of loss.h says what this is for. */
+  /* Until this time all records after the mark's record are accounted for: none came, or their loss was
+   * reported. 0 or -1: not known. The head of loss.h says what this is for. */
   int64_t clear_ms;
-  uint32_t sub;  /* index of the record inside its aggregate; 0 if it has none */
+  uint32_t sub;  /* index of the record inside its aggregate; 0 if it is in no aggregate */
   uint8_t seq_n; /* digits in seq; 0: the mark names no record */
   /* 1: more records of the same aggregate follow this one; 0: none follow, or it is not known */
   uint8_t part;
-  /* 1: an idle mark: no record has this sequence number. The service gave the number as the shard's position,
-   * when no record had come until arrived_ms. */
+  /* 1: this is an idle mark: no record has its sequence number. The service gave the number as the shard's
+   * position, because no record had come until arrived_ms. */
   uint8_t idle;
-  /* How many digits the lease's row wrote for the number, if leading zeros make that differ from seq_n; 0: no
-   * difference. A conditional write needs the text that the row has. */
+  /* How many digits the number has in the lease's row, if leading zeros make that differ from seq_n;
+   * otherwise 0. A conditional write must send the same text as the row has. */
   uint8_t row_n;
   char seq[SLP_SEQ_MAX];
 } slp_mark;
@@ -39,7 +39,8 @@ static inline void slp_mark_set(slp_mark *m, slp_str seq, uint32_t sub, int64_t 
 
 /* ---- numbers from outside: mark.c ---------------------------------------------------------------------- */
 
-/* Returns the text of a sequence number as a mark can hold it, or {NULL, 0} if it is no number. */
+/* Returns the text of a sequence number, without its leading zeros if it would not fit into a mark with them.
+ * Returns {NULL, 0} if it is no number, or too long even without them. */
 static inline slp_str slp_seq_fit(slp_str text) { return slp_num_fit(text, SLP_SEQ_MAX); }
 
 /* Brings the number into the one form that the service accepts: without leading zeros, or padded with zeros
@@ -48,15 +49,15 @@ void slp_mark_canonical(slp_mark *m, unsigned digits_min);
 /* As slp_mark_canonical, for a mark read from a lease's row. row_n keeps the number's length in the row,
  * because a conditional write must compare the row with its own form of the number. */
 void slp_mark_read_canonical(slp_mark *m, unsigned digits_min);
-/* Returns the mark with the number as its lease's row has it. */
+/* Returns the mark with its number in the form that the lease's row has. */
 slp_mark slp_mark_of_row(const slp_mark *m);
 
 static inline void slp_mark_rec(slp_mark *m, const slp_page *page, const slp_rec *r) {
   slp_mark_set(m, slp_rec_seq(page, r), r->sub, r->arrived_ms);
 }
 
-/* Compares the record (seq, sub) with the mark's record. Returns -1 if the record comes before it, 0 if both
- * are the same, 1 if the record comes after it. */
+/* Compares the record (seq, sub) with the mark's record. Returns -1 if (seq, sub) comes first, 0 if both are
+ * the same, 1 if (seq, sub) comes later. */
 static inline int slp_mark_side(const slp_mark *m, slp_str seq, uint32_t sub) {
   int c = slp_num_cmp(seq, slp_mark_seq(m));
   if (c) return c;

@@ -1,12 +1,13 @@
 /* merge.c - a tournament tree of the shards' keys.
  *
- * In a binary heap, branches that the processor guesses wrong and waits for memory cost more than everything
- * else. In a tournament it is known before the first comparison which entries a changed key is compared with,
- * and no comparison branches. So the processor loads all these entries at once and guesses nothing.
+ * Why not a binary heap: its branches, which the processor can't predict, and its waits for memory cost more
+ * than everything else. In a tournament tree it is known beforehand which entries a changed key is compared
+ * with, and no comparison branches. So the processor loads all these entries at once.
  *
- * An entry has two words of its key: the time, and 19 digits of the sequence number. The key itself is
- * compared only if both words are equal. The sequence numbers of a stream often share their first digits. So
- * the 19 digits begin where earlier keys differed: that choice of digits is the focus (codec/focus.h). */
+ * An entry has two words made of its key: the order time, and 19 digits of the sequence number. The whole key
+ * is compared only if both words are equal (a tie). The sequence numbers of a stream often share their first
+ * digits. So the 19 digits begin where earlier keys differed: that choice of digits is called the focus
+ * (codec/focus.h). */
 #include "core/merge.h"
 
 #include "base/num.h"
@@ -25,10 +26,10 @@ static inline slp_merge_entry entry_of(const slp_focus *f, slp_merge_node *node,
   return (slp_merge_entry){time_word(key->time), slp_focus_word(f, key->seq), node};
 }
 
-/* Fills the leaves that are not used. It sorts after every entry. */
+/* the content of unused leaves; it sorts after every entry */
 static const slp_merge_entry unused = {UINT64_MAX, UINT64_MAX, NULL};
 
-/* Returns how many leading digits two numbers of the same length share. */
+/* Returns how many leading digits two sequence numbers of the same length share. */
 static size_t common(slp_str a, slp_str b) {
   size_t i = 0;
   while (i + 8 <= a.n && slp_focus_load(a.p + i) == slp_focus_load(b.p + i)) i += 8;
@@ -36,9 +37,9 @@ static size_t common(slp_str a, slp_str b) {
   return i;
 }
 
-/* Compares the keys of two entries whose two words are equal. Returns 1 if a comes before b. The order is
- * that of slp_key_cmp; of equal keys, a record comes before a watermark, because a watermark only promises
- * that nothing earlier comes. */
+/* Compares two entries by their whole keys, because their two words are equal. Returns 1 if a comes before b.
+ * The order is that of slp_key_cmp; if the keys are equal too, a record comes before a watermark, because a
+ * watermark only promises that no earlier record comes. */
 __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, const slp_merge_node *b,
                                                    slp_merge_focus *f) {
   if (!a || !b) return a != NULL;
@@ -59,7 +60,7 @@ __attribute__((noinline)) static int before_by_key(const slp_merge_node *a, cons
   return a->ready > b->ready;
 }
 
-/* Returns 1 if the words (time_a, word_a) sort before (time_b, word_b). */
+/* Returns 1 if the words (time_a, word_a) of an entry sort before (time_b, word_b). */
 static inline int less_words(uint64_t time_a, uint64_t word_a, uint64_t time_b, uint64_t word_b) {
 #ifdef __SIZEOF_INT128__
   __extension__ typedef unsigned __int128 words; /* compiles to one subtraction with borrow */
@@ -73,7 +74,7 @@ static inline int less(const slp_merge_entry *a, const slp_merge_entry *b) {
   return less_words(a->time, a->word, b->time, b->word);
 }
 
-/* Returns 1 if a comes before b, by their words or, if these are equal, by their keys. */
+/* Returns 1 if entry a comes before entry b, by their words or, if these are equal, by their keys. */
 static int before(const slp_merge_entry *a, const slp_merge_entry *b, slp_merge_focus *f) {
   if (a->time == b->time && a->word == b->word) return before_by_key(a->node, b->node, f);
   return less(a, b);
@@ -98,9 +99,9 @@ int slp_merge_reserve(slp_merge *m, uint32_t n) {
   return 0;
 }
 
-/* Carries the changed words of leaf i up to the root. At each level they meet the least entry of the
- * neighbouring subtree. The masks choose the lesser of both without a branch, which the processor would guess
- * wrong every other time. */
+/* Carries the changed words of leaf i up to the root. At each level they are compared with the least entry of
+ * the neighbouring subtree, and the lesser of both goes up. Masks choose the lesser one, because the
+ * processor would guess a branch wrong every other time. */
 static void play(slp_merge *m, uint32_t i) {
   slp_merge_entry *tree = m->tree;
   size_t at = m->size + i;
@@ -119,8 +120,7 @@ static void play(slp_merge *m, uint32_t i) {
   }
 }
 
-/* Sets second_time and second_word: the lowest words of all entries except leaf i, which has the least
- * key. */
+/* Sets second_time and second_word, the lowest words of all entries but the least one, which is in leaf i. */
 static void look_for_second(slp_merge *m, uint32_t i) {
   const slp_merge_entry *second = &unused;
   for (uint32_t at = m->size + i; at > 1; at /= 2) {
@@ -130,8 +130,8 @@ static void look_for_second(slp_merge *m, uint32_t i) {
   m->second_word = second->word;
 }
 
-/* Must be called before any other entry than the least one changes. Carries the words of the least entry up
- * the tree if slp_merge_put_word has left that undone (m->ahead). */
+/* Must be called before an entry other than the least one changes. If slp_merge_put_word changed only the
+ * root and the leaf of the least entry (m->ahead), updates the nodes between them. */
 static inline void catch_up(slp_merge *m) {
   m->second_time = m->second_word = 0;
   if (!m->ahead) return;
@@ -148,10 +148,10 @@ static void resize(slp_merge *m, uint32_t size) {
     tree[at] = tree[2 * at + before(&tree[2 * at + 1], &tree[2 * at], &m->focus)];
 }
 
-/* Returns the index of the first of the digits that are to be compared first. It is as low as possible,
- * because leading digits change least often, with two limits:
- *   1. The digits must reach the digit that decided ties (focus.differ).
- *   2. They must not begin after the first digit in which the numbers differ. */
+/* Returns the index of the first digit that the focus is to begin with. seq: a present sequence number. The
+ * index is as low as possible, because leading digits change least often, with two limits:
+ *   1. The focus must reach the last digit that decided a tie (focus.differ).
+ *   2. It must not begin after the first digit in which the numbers differ. */
 static size_t best_from(const slp_merge *m, slp_str seq) {
   size_t from = m->focus.differ < SLP_FOCUS_DIGITS ? 0 : m->focus.differ - (SLP_FOCUS_DIGITS - 1);
   for (uint32_t i = 0; i < m->n; i++) {
@@ -166,13 +166,13 @@ static int is_same_focus(const slp_focus *f, slp_str seq, size_t from) {
   return f->length == seq.n && f->from == from && slp_focus_same(f->shared, seq.p, from);
 }
 
-/* Each search for better digits that finds none doubles the number of ties before the next search, at most
- * VAIN_MAX times. */
+/* After a search that finds no better digits, twice as many ties must come before the next search. At most
+ * VAIN_MAX such searches double it. */
 #define VAIN_MAX 8
 
-/* Chooses other digits to be compared first, which distinguish more entries. The order of the entries stays
- * the same. If the search finds only the present digits, they stay, because the words of pages in memory are
- * made of them. */
+/* Chooses the digits that are compared first, so that they distinguish more entries. The order of the entries
+ * stays the same. If the best digits are those of the present focus, it is kept, because the pages in memory
+ * have words made with it. */
 __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   slp_merge_entry *tree = m->tree;
   slp_focus f = {.id = m->focus.digits.id + 1, .length = seq.n, .from = best_from(m, seq)};
@@ -194,8 +194,8 @@ __attribute__((noinline)) static void set_focus(slp_merge *m, slp_str seq) {
   m->ahead = 0;
 }
 
-/* Returns 1 after so many ties that a look at all entries costs little compared with them, whatever the keys
- * are. */
+/* Returns 1 if there were so many ties since the last search that a new search, which looks at all entries,
+ * costs little compared with them. */
 static int wants_focus(const slp_merge *m) { return m->focus.ties > (32 + 2 * m->n) << m->focus.vain; }
 
 /* Gives the node an unused leaf. */
@@ -221,8 +221,8 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   int was_least = m->tree[1].node == node;
   m->tree[m->size + i] = e;
   if (was_least && less_words(e.time, e.word, m->second_time, m->second_word)) {
-    /* Several records of one shard often leave in a row. So only the leaf and the root change now, and
-     * catch_up changes the nodes between them when another entry changes. */
+    /* Several records of one shard often leave in a row. So only the leaf and the root change now; catch_up
+     * changes the nodes between them when another entry changes. */
     m->tree[1] = e;
     m->ahead = 1;
     return;
@@ -231,8 +231,8 @@ void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, 
   catch_up(m);
   play(m, i);
   if (was_least && m->tree[1].node == node) look_for_second(m, i);
-  /* Numbers with leading zeros never become the focus, but are compared by their keys: the focus compares
-   * lengths first, and would sort them after all other numbers. */
+  /* A number with leading zeros never sets the focus, because the focus compares the lengths of numbers
+   * first, and would sort it after all other numbers. Such numbers are compared by their whole keys. */
   if (wants_focus(m) && key->seq.n >= SLP_FOCUS_DIGITS && *key->seq.p != '0') set_focus(m, key->seq);
 }
 
@@ -265,7 +265,7 @@ slp_merge_node *slp_merge_first_ready(const slp_merge *m) {
   return best ? best->node : NULL;
 }
 
-/* Returns 1 if node `at` of the tree holds the lesser of the two entries below it. */
+/* Returns 1 if node `at` of the tree holds the lesser one of the two entries below it. */
 static int is_lesser(const slp_merge *m, uint32_t at) {
   slp_merge_focus not_counted = {0};
   const slp_merge_entry *e = &m->tree[at], *below = &m->tree[2 * at];

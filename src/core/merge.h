@@ -1,9 +1,9 @@
-/* merge.h - the heap that orders records across shards.
+/* merge.h - the heap that orders records across shards; comments call it "the merge".
  *
- * The heap has one entry per shard. Its key is that of the shard's next record. If no record is buffered, its
- * key is the shard's watermark: a key that no record still to come from the shard can precede. The least
- * entry decides: if it is a record, that record may leave; if it is a watermark, all shards wait for its
- * shard.
+ * The heap has one entry per shard. Its key is that of the shard's next record. If no record of the shard is
+ * in memory, its key is the shard's watermark: a key that no record still to come from the shard can precede.
+ * The least entry decides: if it is a record, that record may leave; if it is a watermark, all shards wait
+ * for its shard.
  *
  * The heap is a tournament tree: each leaf is an entry, and each node above holds the lesser of the two
  * entries below it. So a changed key costs one comparison per level, log2(shards) in all. */
@@ -15,11 +15,11 @@
 
 typedef struct slp_key {
   int64_t time; /* order time, in ms: the arrival time with the corrections of queue.c */
-  slp_str seq;  /* sequence number, decimal; an empty one sorts before every record of the same time */
+  slp_str seq; /* sequence number, decimal; an empty one sorts before every record with the same order time */
   uint32_t sub;
 } slp_key;
 
-/* Returns -1, 0 or 1. Compares time, then seq as a number, then sub. */
+/* Compares time, then seq as a number, then sub. Returns -1, 0 or 1. */
 int slp_key_cmp(const slp_key *a, const slp_key *b);
 
 typedef struct slp_merge_node {
@@ -28,22 +28,23 @@ typedef struct slp_merge_node {
   uint32_t slot; /* number of the node's leaf + 1; 0: the node is not in the heap */
 } slp_merge_node;
 
-/* A node of the tournament tree: the least of all entries below it. Two entries are compared by time and
- * word; only if both are equal, by the keys of their nodes. */
+/* A node of the tournament tree: the least of all entries below it. Two entries are compared by `time` and
+ * `word`; only if both are equal, by the keys of their nodes. */
 typedef struct slp_merge_entry {
   uint64_t time; /* slp_key.time as an unsigned number that sorts in the same order */
-  uint64_t word; /* some digits of slp_key.seq as a number, see codec/focus.h */
+  uint64_t word; /* 19 digits of slp_key.seq as a number: those that the focus chooses, see codec/focus.h */
   slp_merge_node *node;
 } slp_merge_entry;
 
-/* Which digits of the sequence numbers are compared first: those after a prefix that nearly all numbers
- * share. */
+/* The focus: which digits of the sequence numbers are compared first. They come after a prefix that nearly
+ * all numbers share. */
 typedef struct slp_merge_focus {
   slp_focus digits;
-  /* comparisons that these digits could not decide, since the last search for better digits */
+  /* comparisons that these digits could not decide (ties), since the last search for better digits */
   uint32_t ties;
   size_t differ; /* the greatest index of a digit that decided a tie */
-  uint32_t vain; /* searches that found no better digits; each makes the next search rarer */
+  /* number of searches that found no better digits; the next search comes later after each of them */
+  uint32_t vain;
 } slp_merge_focus;
 
 typedef struct slp_merge {
@@ -54,9 +55,9 @@ typedef struct slp_merge {
   /* n: leaves in use. size: leaves of the tree, a power of two. cap: leaves that there is memory for. */
   uint32_t n, size, cap;
   uint32_t ready_n; /* how many entries are records, not watermarks */
-  /* 1: the least entry has new words in its leaf and in tree[1], but not yet in the nodes between */
+  /* 1: the least entry was changed in its leaf and in tree[1], but not yet in the nodes between them */
   uint8_t ahead;
-  /* the lowest words of all entries except the least one; 0, 0: not known */
+  /* the lowest words of all entries but the least one; 0, 0: not known */
   uint64_t second_time, second_word;
   slp_merge_focus focus;
 } slp_merge;
@@ -65,14 +66,14 @@ void slp_merge_init(slp_merge *m, slp_mem *mem);
 void slp_merge_free(slp_merge *m);
 /* Makes room for n nodes in all, so that slp_merge_put does not fail. Returns 0 or SLP_ENOMEM. */
 int slp_merge_reserve(slp_merge *m, uint32_t n);
-/* Puts the node into the heap, or, if it is there, gives it a new key. The heap must have room for it. The
- * bytes of key->seq must stay valid until the node gets another key or is removed. */
+/* Puts the node into the heap. If the node is in the heap already, changes its key. The heap must have room
+ * for the node. The bytes of key->seq must stay valid until the node gets another key or is removed. */
 void slp_merge_put(slp_merge *m, slp_merge_node *node, const slp_key *key, int ready);
 /* As slp_merge_put. word: the word of key->seq, made with the heap's present focus (slp_merge_focus_now). */
 void slp_merge_put_word(slp_merge *m, slp_merge_node *node, const slp_key *key, uint64_t word, int ready);
 static inline const slp_focus *slp_merge_focus_now(const slp_merge *m) { return &m->focus.digits; }
-/* Returns 1 if the last search found no digits that distinguish more entries. Then whole numbers will often
- * be compared. */
+/* Returns 1 if the last search for better digits found none. Then ties are frequent, so whole sequence
+ * numbers are compared. */
 static inline int slp_merge_needs_numbers(const slp_merge *m) { return m->focus.vain > 0; }
 void slp_merge_remove(slp_merge *m, slp_merge_node *node); /* does nothing if the node is not in the heap */
 static inline slp_merge_node *slp_merge_top(const slp_merge *m) { return m->n ? m->tree[1].node : NULL; }
@@ -83,9 +84,9 @@ static inline slp_merge_node *slp_merge_at(const slp_merge *m, uint32_t i) {
   return m->tree[m->size + i].node;
 }
 /* Returns the node of the earliest record, even if watermarks come before it; NULL: no entry is a record.
- * Costs O(shards). */
+ * Looks at every entry. */
 slp_merge_node *slp_merge_first_ready(const slp_merge *m);
-/* for tests: returns 1 if every node holds the lesser entry and every slot is right */
+/* For tests: returns 1 if every node of the tree holds the lesser entry, and every `slot` is right. */
 int slp_merge_valid(const slp_merge *m);
 
 #endif

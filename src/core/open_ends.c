@@ -1,4 +1,4 @@
-/* open_ends.c - decides whether a shard with unknown parents may descend from a shard that is read. */
+/* open_ends.c - decides whether a shard whose parents are not known may descend from a shard that is read. */
 #include "core/open_ends.h"
 
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static int by_first(const void *a, const void *b) {
   return memcmp(x->first, y->first, sizeof x->first);
 }
 
-/* Sorts the ranges by their first key, and raises each `last` to the greatest `last` so far. */
+/* Sorts the ranges by their first key. Then raises each `last` to the greatest `last` of the ranges up to
+ * there. */
 static void settle(slp_open_ends *ends) {
   slp_hash_range *r = ends->ranges;
   if (ends->n) qsort(r, ends->n, sizeof *r, by_first);
@@ -38,7 +39,8 @@ static void settle(slp_open_ends *ends) {
 int slp_open_ends_reach(slp_open_ends *ends, const slp_hash_range *range) {
   if (ends->anywhere || !range) return ends->anywhere || ends->n > 0;
   if (!ends->settled) settle(ends);
-  size_t low = 0, high = ends->n; /* how many ranges begin at range->last or before */
+  /* a binary search for the number of ranges that begin at range->last or before */
+  size_t low = 0, high = ends->n;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (memcmp(ends->ranges[middle].first, range->last, sizeof range->last) <= 0)

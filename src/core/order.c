@@ -1,9 +1,8 @@
-/* order.c - decides which shards may be read, and keeps each shard's place in the order.
- *
- * A shard may be read when each known parent was read to its end. It may hand out records when each parent
- * has handed out all records. So a child's first record never comes before its parents' last, whatever the
- * clocks say, and yet a child's pages can be fetched early. Two kinds of parents count as read: those that
- * are no longer listed (trimmed), and those that the start position leaves out. */
+/* order.c - decides which shards may be read, and keeps each shard's place in the order. A shard may be read
+ * when each known parent was read to its end. It may hand out records when each parent has handed out all its
+ * records. So a child's first record never comes before its parents' last one, whatever the clocks say, and
+ * yet a child's pages can be fetched early. Two kinds of parents count as read: those that the service no
+ * longer lists, because their records are too old; and those that the start position leaves out. */
 #include "core/core.h"
 
 #define BIT(state) (1u << (state))
@@ -47,8 +46,8 @@ int slp_order_take_back(slp_shard *s) {
 }
 
 void slp_order_come_back(slp_shard *s) {
-  /* A shard leaves the order when its last record was handed out; a record that is given back brings it into
-   * the order again. */
+  /* A shard has left the order when its last record was handed out. A record that is given back brings the
+   * shard into the order again. */
   if (s->order.state == SLP_ORDER_LEFT) move(s, SLP_ORDER_IN);
 }
 
@@ -69,8 +68,8 @@ void slp_order_update(slp_shard *s) {
   int redelivered;
   int paused = s->paused || s->consumer->suspended;
   int some = slp_order_is_in(s) && !paused && slp_queue_head(s, &buffered, &i, &redelivered);
-  /* No shard waits for a shard that is set aside. Such a shard is in the merge only while it has records to
-   * hand out. */
+  /* A shard that is set aside is in the merge only while it has records to hand out, because no shard waits
+   * for it. */
   if (!slp_order_is_in(s) || paused || (s->order.state == SLP_ORDER_ASIDE && !some)) {
     leave_merge(s);
     return;
@@ -103,7 +102,8 @@ int slp_order_waits_for_other(const slp_shard *s) {
   return 0;
 }
 
-/* Takes the next record of a shard. Within a page only the key of the shard's entry in the merge changes. */
+/* Takes the next record of a shard. Until the page is at its end, only the key of the shard's entry in the
+ * merge changes. */
 void slp_order_take(slp_shard *s, int64_t time) {
   slp_engine *e = s->consumer->engine;
   if (slp_queue_take(&s->queue, time)) {
@@ -111,7 +111,7 @@ void slp_order_take(slp_shard *s, int64_t time) {
     slp_order_update(s);
   } else if (e->order == SLOOP_ORDER_TIME) {
     slp_key key = slp_queue_next_key(&s->queue);
-    /* the numbers are not in the CPU's cache, so load them before they are compared */
+    /* loads the numbers into the CPU's cache before they are compared */
     if (slp_merge_needs_numbers(&e->merge)) {
       slp_str seq = slp_queue_number_ahead(&s->queue);
       __builtin_prefetch(seq.p);
@@ -127,11 +127,12 @@ void slp_order_take(slp_shard *s, int64_t time) {
 
 /* ---- children after their parents -------------------------------------------------------------------- */
 
-/* Returns a parent that has not handed out all its records; NULL: every parent has. */
+/* Returns a parent of s that has not handed out all its records; NULL: there is none. */
 static const slp_shard *parent_not_out(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     slp_shard *p = slp_lineage_parent(s, i);
-    /* A parent outside the order waits for its own parents, even if it has no records itself. */
+    /* A parent that has not entered the order waits for its own parents, so it counts even if it has no
+     * records. */
     if (p && !slp_lineage_skipped(p) &&
         (slp_reading_state(p) != SLP_READER_ENDED || p->order.state == SLP_ORDER_OUTSIDE ||
          (!slp_queue_empty(p) && !SLP_MUTANT(child_enters_early))))
@@ -146,16 +147,16 @@ const slp_shard *slp_order_waited_for(const slp_shard *s) {
   return first && !first->ready && first != &s->order.node ? slp_shard_in_order(first) : NULL;
 }
 
-/* Adds s to the candidates, if it is outside the order. */
+/* Adds s to the candidates for the order, unless it has entered the order already. */
 static void may_enter(slp_shard *s) {
   slp_list *candidates = &s->consumer->candidates;
   if (s->order.state == SLP_ORDER_OUTSIDE && !slp_list_linked(&s->order.candidate_link))
     slp_list_add_last(candidates, &s->order.candidate_link);
 }
 
-/* Lets each candidate into the order whose parents have handed out all records. A shard that enters may have
- * ended without records, which makes its children candidates. The same loop takes these too, so that calls do
- * not nest without limit. */
+/* Lets those candidates into the order whose parents have handed out all records. If a shard that enters has
+ * ended and has no records left, its children become candidates too. The same loop takes them, so that calls
+ * do not nest without limit. */
 static void let_in(slp_consumer *c) {
   if (c->entering) return;
   c->entering = 1;
@@ -210,8 +211,8 @@ static int is_finished(const slp_shard *s) {
          (state == SLP_READER_ENDED && s->ended_told && !slp_order_is_in(s));
 }
 
-/* Returns 1 if s is still needed, because it shows from which shards its children descend: a parent of s may
- * yet be given up, or was given up and is still listed. */
+/* Returns 1 if s must be kept to show that its children descend from a given parent of s: that parent may
+ * still be given up, or was given up and is still listed. */
 static int is_link(const slp_shard *s) {
   for (int i = 0; i < 2; i++) {
     const slp_shard *p = slp_lineage_parent(s, i);

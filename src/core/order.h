@@ -9,47 +9,52 @@ typedef struct slp_consumer slp_consumer;
 typedef struct slp_engine slp_engine;
 typedef struct slp_shard slp_shard;
 
-/* OUTSIDE -> IN <-> ASIDE; IN, ASIDE -> LEFT; LEFT -> IN when a record is given back. */
+/* The allowed changes: OUTSIDE -> IN <-> ASIDE; IN, ASIDE -> LEFT; LEFT -> IN when a record is given back. */
 typedef enum slp_order_state {
   SLP_ORDER_OUTSIDE, /* a parent of the shard has not handed out all its records */
-  SLP_ORDER_IN,      /* the shard is in the merge or among the ready shards, unless it is paused */
+  /* the shard is in the merge (SLOOP_ORDER_TIME) or in ready_shards (SLOOP_ORDER_SHARD), unless it is
+   * paused */
+  SLP_ORDER_IN,
   SLP_ORDER_ASIDE, /* the shard was silent or failing for too long; no shard waits for it until it answers */
-  SLP_ORDER_LEFT   /* all records of the shard were handed out, or no more will be */
+  SLP_ORDER_LEFT   /* all records of the shard were handed out, or no more of them will be */
 } slp_order_state;
 
 typedef struct slp_order { /* one per shard */
   slp_order_state state;
-  slp_merge_node node;     /* entry in slp_engine.merge; slp_shard_in_order returns its shard */
-  slp_list ready_link;     /* in slp_engine.ready_shards, with SLOOP_ORDER_SHARD */
+  /* the shard's entry in slp_engine.merge; slp_shard_in_order returns the shard of an entry */
+  slp_merge_node node;
+  /* with SLOOP_ORDER_SHARD: in slp_engine.ready_shards, while the shard has records to hand out */
+  slp_list ready_link;
   slp_list candidate_link; /* in slp_consumer.candidates, while order.c goes through that list */
 } slp_order;
 
-/* 1: the shard is IN or ASIDE */
+/* 1: the shard has entered the order and not left it (state IN or ASIDE) */
 int slp_order_is_in(const slp_shard *s);
 int slp_order_is_aside(const slp_shard *s);
-/* to be called after any change of s that may change its place in the order */
+/* to be called after any change of s that may change the key or state of s in the order */
 void slp_order_update(slp_shard *s);
-/* Takes the next record of a shard in the order. The record was never handed out before; `time` is its order
- * time. */
+/* Takes the next record of s, a shard that is in the order. That record was never handed out before. time:
+ * its order time. */
 void slp_order_take(slp_shard *s, int64_t time);
-/* Returns 1 if a record of s has to wait for another shard, or for a consumer that has not listed its shards:
- * their records may be earlier. Then s is not to blame for making no progress. */
+/* Returns 1 if records of s have to wait for another shard, or for a consumer that has not listed its shards,
+ * because the records of those may be earlier. Then it is not the fault of s that it makes no progress. */
 int slp_order_waits_for_other(const slp_shard *s);
-/* Returns the shard whose records must leave before those of s; NULL: there is no such shard, or it is not
- * known. */
+/* Returns the shard whose records must leave before those of s; NULL: there is none, or it is not known which
+ * one. */
 const slp_shard *slp_order_waited_for(const slp_shard *s);
 void slp_order_leave(slp_shard *s); /* s leaves the order: no shard waits for s any more */
 /* to be called when a record of s was given back; the caller must then call slp_order_update */
 void slp_order_come_back(slp_shard *s);
 void slp_order_set_aside(slp_shard *s); /* sets s aside: no shard waits for s until it answers */
-/* Ends that s is set aside, because it answered or never will. Returns 0 if s was not set aside. */
+/* To be called when s has answered or never will: if s is set aside, puts it back among the shards that
+ * others wait for. Returns 0 if s was not set aside. */
 int slp_order_take_back(slp_shard *s);
 slp_shard *slp_order_ready(slp_list *it); /* returns the shard of a link in slp_engine.ready_shards */
 void slp_order_ready_again(slp_shard *s); /* moves s to the end of slp_engine.ready_shards, if it is there */
-/* For all shards of c: starts reading those whose parents are read, and lets those into the order whose
- * parents have handed out all records. */
+/* Goes through all shards of c: starts reading those whose parents are read, and lets those into the order
+ * whose parents have handed out all records. */
 void slp_order_open_ready(slp_consumer *c);
-/* As slp_order_open_ready, but only for the children of s, which was read to its end. */
+/* Does the same as slp_order_open_ready, but only for the children of s, which was read to its end. */
 void slp_order_open_children(slp_shard *s);
 void slp_order_enter(slp_shard *s); /* lets s into the order, unless a parent still has records to hand out */
 void slp_order_forget(slp_consumer *c); /* frees finished shards of c that are no longer listed */

@@ -1,5 +1,5 @@
-/* pace.c - decides when to ask a shard again: slowly at the tip, at once after a full page, with random waits
- * after failures. */
+/* pace.c - decides when to ask a shard again: at poll_ms when it is at its tip, at once after a full page,
+ * and after random waits when calls fail. */
 #include "core/pace.h"
 
 /* Bytes that a record takes in addition to its payload: sequence number, key, field names, its entry in the
@@ -15,7 +15,7 @@ void slp_pace_init(slp_pace *p) {
 
 void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int nearer,
                    uint32_t limit_max) {
-  /* base64 makes the payload a third larger */
+  /* base64 makes the payload a third larger in the answer */
   uint32_t seen = largest_bytes + largest_bytes / 3 + RECORD_OVERHEAD_BYTES;
   p->fails = 0;
   p->gap_us -= p->gap_us / 2048;
@@ -28,8 +28,8 @@ void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int fu
   p->empties = 0;
   uint32_t faded = p->rec_bytes / 4 * 3;
   p->rec_bytes = seen > faded ? seen : faded;
-  /* The limit doubles while pages come full. Otherwise it shrinks towards twice the number of records that
-   * come. So the reservation follows the traffic. */
+  /* While pages come full, the limit doubles. Otherwise it shrinks towards twice the number of records in a
+   * page. So the reservation follows the traffic. */
   uint64_t next = full ? (uint64_t)p->limit * 2 : slp_max_u64((uint64_t)records * 2, p->limit / 2);
   next = slp_max_u64(next, SLP_PACE_FIRST_LIMIT);
   p->limit = (uint32_t)slp_min_u64(next, limit_max);
@@ -67,7 +67,7 @@ uint64_t slp_pace_gap_wait_us(const slp_pace *p, uint32_t random) {
 static uint64_t usual_wait_us(const slp_pace *p, int full, int behind, uint64_t poll_us, uint32_t random) {
   if (full) return SLP_PACE_FLOOR_US;
   if (behind && p->empties < SLP_PACE_EMPTIES_AT_TIP) return slp_min_u64(SLP_PACE_FLOOR_US, poll_us);
-  /* wait up to a tenth less, so that shards that started together drift apart */
+  /* waits up to a tenth less, so that shards that started together are not all asked together */
   uint64_t early = poll_us - poll_us / 10 * random / 1000;
   return poll_us < SLP_PACE_FLOOR_US ? early : slp_max_u64(early, SLP_PACE_FLOOR_US);
 }

@@ -10,7 +10,8 @@ typedef struct slp_pace {
   uint32_t rec_bytes; /* bytes that the largest record seen lately takes in memory */
   uint32_t empties;   /* empty pages in a row that did not bring the shard nearer to its tip */
   uint32_t fails;     /* calls in a row that failed */
-  /* least time between two calls, learned when the service throttles; 0: it never throttled */
+  /* Least time between two calls for a page, in us. Learned when the service throttles; 0: it never
+   * throttled. */
   uint32_t gap_us;
   uint64_t sent_us; /* when the last call for a page began */
   /* when a call was last begun less than SLP_PACE_FLOOR_US after the call before it; 0: never */
@@ -19,23 +20,23 @@ typedef struct slp_pace {
   uint8_t idle; /* 1: the last page had no records */
 } slp_pace;
 
-#define SLP_PACE_FIRST_LIMIT 500 /* how many records a call asks for before any page came */
+#define SLP_PACE_FIRST_LIMIT 500 /* how many records a call asks for while no page has come yet */
 /* The service allows 5 GetRecords calls per second and shard (API_GetRecords.html, read 2026-11). Once an
  * endpoint has throttled, calls for a shard stay this far apart, even if the shard is behind. */
 #define SLP_PACE_FLOOR_US 200000
-/* If a source does not state the lag, a shard counts as at its tip after this many empty pages in a row.
- * Records of other shards wait until then. So a shard that has brought no record yet is asked for these pages
- * without a pause: the service allows that many calls per second. */
+/* If the service does not state the lag, a shard counts as being at its tip after this many empty pages in a
+ * row. Records of other shards wait until then. So a shard that has brought no record yet is asked for these
+ * pages without a pause: the service allows that many calls a second. */
 #define SLP_PACE_EMPTIES_AT_TIP 5
 
 void slp_pace_init(slp_pace *p);
-/* Learns from a page. records: how many it has. largest_bytes: size of the largest. full: 1 if more records
- * wait after it. nearer: 1 if it brought the shard nearer to its tip, because the watermark moved or the
- * stated lag is less. limit_max: the most records that a call may ask for. */
+/* Learns from a page. records: how many it has; largest_bytes: size of the largest; full: 1 if more records
+ * wait in the shard; nearer: 1 if the page brought the shard nearer to its tip, because the watermark moved
+ * or the stated lag is less; limit_max: the most records that a call may ask for. */
 void slp_pace_page(slp_pace *p, uint32_t records, uint32_t largest_bytes, int full, int nearer,
                    uint32_t limit_max);
-/* Returns the bytes to reserve for the next call: at most share_max, the shard's share of the budget, and at
- * most page_max. *ret_limit: how many records that call asks for. */
+/* Returns how many bytes to reserve for the next call: at most share_max, the shard's share of the budget,
+ * and at most page_max. *ret_limit: how many records that call is to ask for. */
 uint64_t slp_pace_reserve(const slp_pace *p, uint64_t share_max, uint64_t page_max, uint32_t *ret_limit);
 /* To be called when a call was cancelled because its answer outgrew the budget. Makes the next call ask for a
  * single record, which shows how large records are. */
@@ -43,31 +44,33 @@ void slp_pace_shrink(slp_pace *p);
 /* To be called when a call for a page begins. floor: 1 if calls keep SLP_PACE_FLOOR_US apart, because the
  * service has throttled. */
 void slp_pace_sent(slp_pace *p, uint64_t now_us, int floor);
-/* Returns the time until which the service still counts calls that were made hastily, without a pause after
- * full pages: it counts all calls of one second. Until that time, a throttled call proves nothing about
- * gap_us, and another call would be throttled too. 0: no call was made hastily. */
+/* Returns until when the service still counts calls that were made hastily: less than SLP_PACE_FLOOR_US after
+ * the call before, as after full pages. The service counts the calls of one second. Until the returned time,
+ * a throttled call says nothing about gap_us, and another call would be throttled too. 0: no call was made
+ * hastily. */
 uint64_t slp_pace_haste_over_us(const slp_pace *p);
-/* Makes gap_us an eighth longer. To be called when a page is throttled although the call before it succeeded,
- * so that calls came too often. Not to be called for further throttled calls in a row: they came later than
- * any gap asks for, so they prove nothing about it, and minutes of them would slow the shard down for an
- * hour. Each page that comes makes the gap a 2048th shorter again, so about 1 of 240 calls tests whether the
- * service allows more by now. */
+/* To be called when a call for a page is throttled although the call before it succeeded, so that calls came
+ * too often: makes gap_us an eighth longer. Not to be called for further throttled calls in a row. They came
+ * later than any gap asks for, so they say nothing about it, and minutes of them would slow the shard down
+ * for an hour. Each page that comes makes gap_us a 2048th shorter again, so about 1 of 240 calls tests
+ * whether the service allows more by now. */
 #define SLP_PACE_GAP_US_MAX 2000000
 void slp_pace_throttled(slp_pace *p);
 /* Returns the wait between the sending of the last call and the next call. It is at least gap_us, and
  * otherwise:
- *   before any page:   0
- *   after a full page: 0; SLP_PACE_FLOOR_US once the service has throttled
- *   while behind:      SLP_PACE_FLOOR_US
- *   otherwise:         poll_ms, but at least SLP_PACE_FLOOR_US unless poll_ms is less than that
+ *   before any page:  0
+ *   after a full page:  0; SLP_PACE_FLOOR_US once the service has throttled
+ *   while the shard is behind its tip:  SLP_PACE_FLOOR_US
+ *   otherwise:  poll_ms, but at least SLP_PACE_FLOOR_US unless poll_ms is less than that
  * floor: 1 if the service has throttled. random: from 0 to 999. */
 uint64_t slp_pace_wait_us(const slp_pace *p, int full, int behind, uint32_t poll_ms, int floor,
                           uint32_t random);
-/* Returns how much later than after slp_pace_wait_us the call may be sent, so that it can go out together
- * with calls for other shards: until poll_ms is over, or by a 40th of poll_ms. 0 while the shard has more to
- * read. */
+/* Returns by how much the call may be sent later than slp_pace_wait_us says, so that it can go out together
+ * with calls for other shards: until poll_ms is over, or by a 40th of poll_ms. Returns 0 while the shard has
+ * more to read. */
 uint64_t slp_pace_slack_us(uint64_t wait_us, int full, int behind, uint32_t poll_ms);
-/* Returns the wait after a page was throttled for the first time: gap_us, and up to a quarter more. */
+/* Returns the wait after a call for a page was throttled for the first time: gap_us, and up to a quarter
+ * more. */
 uint64_t slp_pace_gap_wait_us(const slp_pace *p, uint32_t random);
 /* Returns a random wait after a failed call. Its maximum is 1 s (throttled) or 200 ms (other failures) after
  * the first failure, and doubles with each further one up to 20 s. The wait is at least a fifth of the

@@ -1,4 +1,4 @@
-/* pages.c - keeps the memory of large page bodies for the next calls, within the budget. */
+/* pages.c - keeps the memory of large pages for the next calls; its bytes count in the budget. */
 #include "core/core.h"
 
 typedef struct spare {
@@ -26,7 +26,7 @@ slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes) {
   if (!it) return slp_page_new(e->mem);
   spare *sp = SLP_OWNER(it, spare, link);
   slp_page *page = sp->page;
-  /* from now on the reservation of the call that fills this page counts its bytes */
+  /* the bytes of this page count in the reservation of the call that fills it */
   slp_budget_give(&e->budget, sp->bytes);
   e->pages.bytes -= sp->bytes;
   slp_free(e->mem, sp);

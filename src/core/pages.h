@@ -1,4 +1,4 @@
-/* pages.h - keeps the memory of large page bodies for the next calls. */
+/* pages.h - keeps the memory of large pages for the next calls. */
 #ifndef SLP_CORE_PAGES_H
 #define SLP_CORE_PAGES_H
 
@@ -13,12 +13,13 @@ typedef struct slp_pages { /* one per engine */
 } slp_pages;
 
 void slp_pages_init(slp_engine *e);
-/* returns a kept page or a new one; NULL: no memory */
+/* returns a kept page, or a new one if none is kept; NULL: no memory */
 slp_page *slp_pages_new(slp_engine *e, uint64_t expected_bytes);
-void slp_pages_back(slp_engine *e, slp_page *page); /* keeps the page or frees it; NULL is fine */
+/* gives the page back: keeps it for the next calls, or frees it; NULL is fine */
+void slp_pages_back(slp_engine *e, slp_page *page);
 /* frees all kept pages, because the budget needs their bytes */
 void slp_pages_drop(slp_engine *e);
-/* returns the bytes of the budget in use, without those of kept pages */
+/* returns how many bytes of the budget are in use, not counting those of kept pages */
 uint64_t slp_pages_held(const slp_engine *e);
 
 #endif

@@ -1,7 +1,8 @@
-/* poll_coalescing.c - makes polls of several shards go out at the same moment. */
+/* poll_coalescing.c - makes polls of several shards go out at the same moment. (poll: a call that asks a
+ * shard for records) */
 #include "core/poll_coalescing.h"
 
-/* Each entry of slp_meet.places stands for a stretch of time of this length. */
+/* Time is divided into pieces of this length; each piece has one entry of slp_meet.places. */
 #define PLACE_US 8192u
 
 uint64_t slp_meet_at(slp_meet *m, uint64_t from_us, uint64_t until_us) {

@@ -1,4 +1,4 @@
-/* position.c - converts between the positions of sloop.h and those of core, and orders the positions of a
+/* position.c - converts between the positions of sloop.h and those of core, and compares positions in a
  * shard. */
 #include "core/position.h"
 
@@ -65,8 +65,8 @@ int slp_position_cmp(const slp_position *a, const slp_position *b) {
   /* AT the record with sub 2 is the same position as AFTER the record with sub 1 */
   uint64_t left = (uint64_t)a->mark.sub + (a->kind == SLP_POSITION_AFTER);
   uint64_t right = (uint64_t)b->mark.sub + (b->kind == SLP_POSITION_AFTER);
-  /* AFTER all records with a number and an idle mark with that number both have sub UINT32_MAX. The idle mark
-   * is later. */
+  /* The position AFTER all records with a number, and an idle mark with the same number, both have sub
+   * UINT32_MAX. The idle mark counts as later. */
   left += a->mark.idle;
   right += b->mark.idle;
   if (left != right || !a->mark.idle) return left < right ? -1 : left > right;

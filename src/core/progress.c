@@ -1,32 +1,31 @@
-/* progress.c - computes what is reported of a shard's progress.
- *
- * The lag of a shard is the greater of two values:
+/* progress.c - computes what is reported of a shard's progress. The lag of a shard is the greater of two
+ * values:
  *   1. the age of its oldest fetched record that is not acknowledged;
- *   2. the lag in the last good answer, plus the time since that answer was asked for. The time is not added
- *      while the answer said 0 and the next answer is not overdue. (For a pushed shard the next event is the
- *      next answer.)
+ *   2. the lag in the last successful answer, plus the time since the call for that answer. If the answer
+ *      said that the lag is 0, no time is added until the next answer is overdue. (For a pushed shard the
+ *      next event is the next answer.)
  * So the lag grows by itself while calls fail, while no call is made, and while the user holds records. */
 #include "core/progress.h"
 
 #include "core/core.h"
 
-/* If the next poll is later than poll_ms plus this, the last answer no longer proves that the shard is at its
- * tip. */
+/* If the next poll comes more than this after poll_ms, it is overdue: the last answer no longer shows that
+ * the shard is at its tip. */
 #define ANSWER_MS 1000u
-/* if no event comes for longer, the subscription may be dead, and the last event proves nothing any more */
+/* if no event comes for this time, the subscription may be dead, so the last event no longer shows the tip */
 #define EVENT_MS (SLP_READING_EVENT_US / 1000)
 
 static uint64_t now_us(const slp_shard *s) { return slp_now_us(s->consumer->engine->host); }
 
-/* Returns the time since at_us, which is on the host's clock. */
+/* Returns how long ago at_us was, a time on the host's clock. */
 static int64_t since_ms(const slp_shard *s, uint64_t at_us) {
   uint64_t now = now_us(s);
   return now > at_us ? (int64_t)((now - at_us) / 1000) : 0;
 }
 
 /* Returns the age of the oldest record that is not acknowledged, at least 1 ms; -1: all are acknowledged. The
- * age is the lag of the record's page, plus the time since that page was asked for. If the record's arrival
- * time shows that it is older, that age counts. */
+ * age is computed in two ways, and the greater value counts: the lag of the record's page plus the time since
+ * that page was asked for; and the time since the record arrived in the stream. */
 static int64_t oldest_age_ms(const slp_shard *s) {
   const slp_buffered *buffered;
   uint32_t i;
@@ -34,12 +33,12 @@ static int64_t oldest_age_ms(const slp_shard *s) {
   int64_t age = slp_add_i64(slp_max_i64(buffered->behind_ms, 0), since_ms(s, buffered->asked_us));
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, now_us(s));
   int64_t arrived_ms = buffered->page ? buffered->page->recs[i].arrived_ms : -1;
-  /* The arrival time alone is not enough, because our estimate of the service's clock may be too early. */
+  /* The arrival time alone is not enough, because our estimate of the service's clock may be too low. */
   if (arrived_ms >= 0 && now_ms != INT64_MIN) age = slp_max_i64(age, now_ms - arrived_ms);
   return slp_max_i64(age, 1);
 }
 
-/* Returns 1 if the last answer still proves that the shard is at its tip, because the next one is not
+/* Returns 1 if the last answer still shows that the shard is at its tip, because the next one is not
  * overdue. */
 static int is_fresh(const slp_shard *s) {
   int listens = slp_reader_listens_since_us(s) != UINT64_MAX;
@@ -50,11 +49,10 @@ static int is_fresh(const slp_shard *s) {
 
 /* ---- the state that is reported ----------------------------------------------------------------------- */
 
-/* A call in flight for longer than this counts as not answered, although the network would give it up
- * later. */
+/* A call in flight for longer than this is reported as not answered. (The network gives up later.) */
 #define UNANSWERED_MS 3000
-/* If the user has held a shard's records for longer than this, the shard counts as waiting for the user, even
- * while more records are fetched. */
+/* If the user has held records of a shard for longer than this, the shard is reported as waiting for the
+ * user, even if more records are being fetched. */
 #define OUT_MS 1000
 
 static void is_doing(slp_progress *p, sloop_shard_state_t state, int64_t state_ms) {
@@ -62,9 +60,9 @@ static void is_doing(slp_progress *p, sloop_shard_state_t state, int64_t state_m
   p->state_ms = state_ms;
 }
 
-/* Returns for how long no answer has come. Returns -1 if no call is in flight, or if its answer is arriving.
- * An answer that said only that the iterator has expired does not count, so the time of the next call is
- * added. */
+/* Returns for how long no answer has come. Returns -1 if no call is in flight, if its answer is just
+ * arriving, or if it is too early to say. If the last answer said only that the iterator has expired, it does
+ * not count as an answer: the time of that call is added to the time of the next one. */
 static int64_t unanswered_ms(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   int waits_for_event = state == SLP_READER_FETCHING && s->consumer->source->pushes;
@@ -75,16 +73,16 @@ static int64_t unanswered_ms(const slp_shard *s) {
   return !slp_calls_is_stalled(s) && ms >= (waits_for_event ? EVENT_MS : UNANSWERED_MS) ? ms : -1;
 }
 
-/* Returns for how long the shard has waited for a listing that shows whether it ended. The time counts on
- * after that listing until a page comes. Returns -1 if the shard does not wait, or not for longer than
+/* Returns for how long the shard has waited for a listing that shows whether it ended. The time is counted
+ * until a page comes, even if a listing has come. Returns -1 if the shard does not wait, or for less than
  * UNANSWERED_MS. */
 static int64_t unlisted_ms(const slp_shard *s) {
   uint64_t since_us = slp_reading_failing_since_us(s);
   return since_us && since_ms(s, since_us) >= UNANSWERED_MS ? since_ms(s, since_us) : -1;
 }
 
-/* Returns for how long calls have failed, were not answered or wait for a listing, and sets ret->error and
- * ret->fails. Returns -1 if none of that is so. */
+/* Returns for how long calls have failed, or were not answered, or the shard has waited for a listing; sets
+ * ret->error and ret->fails to the reason. Returns -1 if none of these is the case. */
 static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
   const char *error;
   uint64_t since_us = slp_reading_fails_since_us(s, &error);
@@ -108,9 +106,9 @@ static int64_t fails_ms(const slp_shard *s, slp_progress *ret) {
   return slp_max_i64(silent_ms, listing_ms);
 }
 
-/* Returns since when the user has kept the oldest unacknowledged record. That is when the record came, or, if
- * later, when another record of the shard was last acknowledged. If the records were fetched again and none
- * was acknowledged since, it is lease.held_us. */
+/* Returns since when the user has kept the oldest unacknowledged record. That is when the record came or, if
+ * later, when another record of the shard was last acknowledged. But if the shard was read again after its
+ * lease came back, and no record was acknowledged since, it is lease.held_us. */
 static uint64_t kept_since_us(const slp_shard *s, const slp_buffered *oldest) {
   uint64_t acked_us = slp_queue_acked_us(s);
   return s->lease.held_us && !acked_us ? s->lease.held_us : slp_max_u64(acked_us, oldest->came_us);
@@ -120,8 +118,8 @@ static int64_t kept_ms(const slp_shard *s, const slp_buffered *oldest) {
   return since_ms(s, kept_since_us(s, oldest));
 }
 
-/* If the shard is read again after its lease came back, and none of its records was acknowledged since,
- * returns for how long they have waited for the user. Otherwise returns -1. */
+/* If the shard is read again after its lease came back, and no record was acknowledged since, returns for how
+ * long its records have waited for the user. Otherwise returns -1. */
 static int64_t held_again_ms(const slp_shard *s) {
   int there = !slp_reading_at_tip(s) || slp_queue_unacked_n(s) > 0;
   return s->lease.held_us && !slp_queue_acked_us(s) && there ? since_ms(s, s->lease.held_us) : -1;
@@ -134,18 +132,18 @@ uint64_t slp_progress_held_us(const slp_shard *s) {
   return slp_queue_acked_us(s) ? 0 : s->lease.held_us;
 }
 
-/* Returns 1 if the shard makes no progress because the user holds records. ms: for how long the oldest record
- * has been unacknowledged. */
+/* Returns 1 if the shard makes no progress because the user holds records. ms: for how long the user has kept
+ * the oldest one. */
 static int waits_for_user(const slp_shard *s, int64_t ms) {
   int fetching = slp_reading_state(s) == SLP_READER_FETCHING && !s->consumer->source->pushes;
   if (fetching && ms < OUT_MS) return 0;
-  /* the shard's records wait for their turn, perhaps between two batches of other shards */
+  /* records of the shard wait to be handed out, perhaps between two batches of other shards */
   if (ms >= OUT_MS && !slp_queue_empty(s)) return 1;
   return slp_queue_is_out(s) || s->consumer->sum.batches_out || slp_queue_rests_until_us(s);
 }
 
-/* Sets the state of a shard that is starved, because other shards take all bytes or all calls. Such a shard
- * has no records and can't ask for any, or its answer can't come in. */
+/* Reports that a shard waits because other shards use all bytes of the budget or all calls. Such a shard has
+ * no record, and either can't ask for one or can't receive its answer. */
 static void find_held_up(const slp_shard *s, slp_progress *ret) {
   uint64_t since_us = slp_calls_is_stalled(s) ? slp_reading_sent_us(s) : slp_reading_held_up_since_us(s);
   int64_t ms = since_us ? since_ms(s, since_us) : 0;
@@ -181,7 +179,7 @@ static void find_state(const slp_shard *s, slp_progress *ret) {
       is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since);
     }
   } else if (c->leases && s->lease.end == SLP_END_TOLD) {
-    /* after the end of the shard no page states a lag, so this is when the end was reached */
+    /* when a shard ends, its lag becomes unknown, so this is since when it is read to its end */
     uint64_t ended_us = slp_lag_told_us(s);
     is_doing(ret, SLOOP_SHARD_WAITS_FOR_YOU, since_ms(s, slp_max_u64(ended_us, slp_queue_acked_us(s))));
   } else {
@@ -214,7 +212,7 @@ int64_t slp_progress_behind_ms(const slp_shard *s) {
   return now.behind_ms;
 }
 
-/* Returns 1 if the shard was given up and that is to be reported. With leases it is not, because the lease is
+/* Returns 1 if the shard was given up and this is to be reported. With leases returns 0, because the lease is
  * then given up, and the shard is freed. */
 static int is_given_up(const slp_shard *s) {
   const char *error;
@@ -245,10 +243,9 @@ void slp_progress_of_all(slp_consumer *c, slp_progress_sum *ret) {
   if (ret->unknown_ms >= 0) ret->behind_ms = -1;
 }
 
-/* After this time the lease's row has the refusal in it, and the worker that reads all rows reports the
- * refusal. */
+/* After this time the lease's row shows the refusal, and the worker that reads all rows reports it. */
 #define NOTED_MS UINT64_C(10000)
-/* After this time a worker that does not read all rows no longer reports a refusal. */
+/* After this time a worker that does not read all rows stops reporting a refusal. */
 #define LEFT_MS UINT64_C(20000)
 
 int slp_progress_refused(slp_consumer *c, const char **ret_shard, uint64_t *ret_ago_ms) {

@@ -3,26 +3,26 @@
  * Of the shards that want to call, the one with the lowest watermark calls first. A call reserves its bytes
  * in the budget before it is sent.
  *
- * A full budget can deadlock. The merge hands out nothing until the shard with the least key has a record;
- * every byte is held by pages of other shards; and the user holds no batch whose return would free bytes. The
- * shard with the least key is then starved. The way out, in this order:
+ * A full budget can deadlock. The merge (merge.h) hands out nothing until the shard with the least key has a
+ * record; every byte is held by pages of other shards; and the user holds no batch whose return would free
+ * bytes. The shard with the least key is then starved. The way out, in this order:
  *   1. Cancel the paused answers that do not fit, and make their shards ask for a single record first.
  *   2. Let the starved shard fetch one page beyond the budget.
  *   3. Before a second page goes beyond the budget, drop fetched pages. Pages of paused shards go first, then
- *      those of the shard that is furthest ahead; of pushed pages only the end, if that is enough. The
- *      records are fetched again later.
+ *      those of the shard that is furthest ahead. Of pushed pages only the last records go, if that is
+ *      enough. Dropped records are fetched again later.
  * So buffered bytes never exceed the budget by more than one page.
  *
- * A shard that is set aside (order.h) never has the least key, so rule 2 would starve it. Therefore a shard
- * that is set aside may also exceed the budget, in two cases: the shard that the merge waits for lacks no
- * bytes, or TURN_EVERY_US have passed since the last such turn. If several shards are set aside, the one that
- * was asked longest ago has the turn. The shard that the merge waits for takes the permission back at once,
- * and rule 3 frees the bytes that the other shard took. If nothing can be dropped, because one page is as
- * large as the budget, the shard that the merge waits for waits TURN_US; then the call of the other shard is
- * cancelled. */
+ * A shard that is set aside (order.h) never has the least key, so rule 2 would starve it. Therefore such a
+ * shard has a turn now and then, in which it may exceed the budget: when the shard that the merge waits for
+ * lacks no bytes, or when TURN_EVERY_US have passed since the last turn. If several shards are set aside, the
+ * one that was asked longest ago has the turn. The shard that the merge waits for takes the permission back
+ * at once, and rule 3 frees the bytes that the other shard took. If nothing can be dropped, because one page
+ * is as large as the budget, the shard that the merge waits for waits TURN_US; then the call of the other
+ * shard is cancelled. */
 #include "core/core.h"
 
-/* Returns the shard of a node in slp_calls.want. */
+/* Returns the shard that a node in slp_calls.want belongs to. */
 static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_shard, call.want); }
 
 /* ---- exceeding the budget ---------------------------------------------------------------------------- */
@@ -31,8 +31,8 @@ static slp_shard *want_owner(slp_merge_node *node) { return SLP_OWNER(node, slp_
  *   - calls whose transfer is paused because the budget is spent;
  *   - calls of a shard at its tip, which has hardly any records to bring;
  *   - calls of a shard that failed or is set aside, which may not be answered for minutes.
- * Waiting for such calls ends: a shard brings records until its queue is full, or until its next call is of
- * one of these kinds. */
+ * A caller that waits for such calls never waits for ever: a shard brings records until its queue is full, or
+ * until its next call is of one of the three kinds. */
 static int calls_moving(const slp_engine *e) {
   SLP_LIST_EACH(&e->calls.out, it) {
     const slp_shard *s = SLP_OWNER(it, slp_shard, call.out_link);
@@ -45,7 +45,7 @@ static int call_is_free(const slp_engine *e) { return e->calls.in_flight < e->ca
 
 static int lacks_bytes(const slp_shard *s) { return slp_calls_is_stalled(s) || slp_calls_wants(s); }
 
-/* Of all shards whose transfer is paused, returns the one with the lowest watermark; NULL: there is none.
+/* Of all shards whose transfer is paused, returns the one with the lowest watermark; NULL: none is paused.
  * empty: 1 to look only at shards that have no record to hand out. */
 static slp_shard *furthest_back(slp_engine *e, int empty) {
   slp_shard *first = NULL;
@@ -58,33 +58,34 @@ static slp_shard *furthest_back(slp_engine *e, int empty) {
   return first;
 }
 
-/* Returns the shard that the merge waits for; NULL: it waits for none. */
+/* Returns the shard that the merge waits for; NULL: it waits for no shard. */
 static slp_shard *waited_for(slp_engine *e) {
   slp_merge_node *least = slp_merge_top(&e->merge);
   if (!least || least->ready) return NULL;
-  /* The next event of a pushed shard may be far away. A shard whose transfer is paused can't wait for that
-   * event. */
+  /* If the merge waits for the next event of a pushed shard, that event may be far away. A shard that has no
+   * records and whose transfer is paused can't wait for so long, so it is returned instead. */
   slp_shard *first = slp_shard_in_order(least);
   slp_shard *paused = first->consumer->source->pushes && !lacks_bytes(first) ? furthest_back(e, 1) : NULL;
   return paused ? paused : first;
 }
 
-/* Returns 1 if no other shard waits for this one, so that none will free bytes for it: it is set aside. While
- * no record is in the merge, no shard is ever set aside, although the shard with the least key may fail for
- * ever. Then every shard in the order takes turns. */
+/* Returns 1 if s has the permission to exceed the budget only in turn, as a shard that is set aside, because
+ * no other shard waits for s and frees bytes for it. While no record is in the merge, no shard is ever set
+ * aside, although the shard with the least key may fail for ever. Then all shards in the order take turns. */
 static int takes_turns(const slp_engine *e, const slp_shard *s) {
   int all = slp_merge_count(&e->merge) && !slp_merge_ready(&e->merge);
   return slp_order_is_aside(s) || (all && slp_order_is_in(s));
 }
 
-/* Returns the shard whose last call was begun first. a may be NULL. */
+/* Returns the shard whose last call was begun earlier: a or b. a may be NULL. */
 static slp_shard *asked_first(slp_shard *a, slp_shard *b) {
   return !a || slp_reading_sent_us(b) < slp_reading_sent_us(a) ? b : a;
 }
 
-/* Of the shards that take turns, returns the one that was asked longest ago; NULL: there is none. Shards with
- * a paused transfer come before shards that want to call. While no call is free, shards that want to call are
- * left out: they could not use the turn, and would block other shards. */
+/* Of the shards that take turns (takes_turns), returns the one that was asked longest ago; NULL: there is
+ * none. Shards with a paused transfer come before shards that want to call. While the most calls are in
+ * flight, shards that want to call are left out: they could not use the turn, and would block other
+ * shards. */
 static slp_shard *next_in_turn(slp_engine *e) {
   slp_shard *next = NULL;
   SLP_LIST_EACH(&e->calls.stalled, it) {
@@ -99,28 +100,28 @@ static slp_shard *next_in_turn(slp_engine *e) {
   return next;
 }
 
-/* For this long, no other shard takes the permission to exceed the budget away from a shard, except the shard
- * that the merge waits for. */
+/* A shard keeps the permission to exceed the budget for at least TURN_US. Only the shard that the merge waits
+ * for may take it away earlier. */
 #define TURN_US 1000000u
-/* This often, a shard that is set aside may exceed the budget even if the shard that the merge waits for
- * lacks bytes. */
+/* Every TURN_EVERY_US a shard that is set aside may exceed the budget, even if the shard that the merge waits
+ * for lacks bytes. */
 #define TURN_EVERY_US 10000000u
 
-/* Returns 1 if the time `us` has passed. Otherwise makes the pump run at that time, and returns 0. */
+/* Returns 1 if the time us has been reached. Otherwise makes the pump run at that time, and returns 0. */
 static int is_past(slp_engine *e, uint64_t us) {
   if (slp_now_us(e->host) >= us) return 1;
   slp_timer_set_reserved(e->host, &e->calls.timer, us);
   return 0;
 }
 
-/* Returns 1 if another shard may take over the permission to exceed the budget: nobody has it, or its holder
+/* Returns 1 if another shard may take over the permission to exceed the budget: no shard has it, or a shard
  * has had it for TURN_US. Without that limit, two shards would take it from each other for ever. */
 static int right_is_free(slp_engine *e) {
   return !e->calls.beyond || is_past(e, slp_after_us(e->calls.beyond_us, TURN_US));
 }
 
-/* Returns the starved shard, which may exceed the budget. Returns NULL if records can be handed out, or if
- * the user holds a batch, whose return will free bytes. */
+/* Returns the starved shard, which may exceed the budget. Returns NULL if no shard is starved: records can be
+ * handed out, or bytes will be freed by a batch of the user or a call in flight. */
 static slp_shard *starving(slp_engine *e) {
   if (slp_batches_out(e) || calls_moving(e)) return NULL;
   slp_merge_node *least = slp_merge_top(&e->merge);
@@ -133,7 +134,8 @@ static slp_shard *starving(slp_engine *e) {
     if (turn) return next;
     return slp_shard_in_order(least) == first || right_is_free(e) ? first : NULL;
   }
-  /* SLOOP_ORDER_SHARD, or all shards are paused: one of the shards that lack bytes may exceed the budget */
+  /* no shard has an entry in the merge (SLOOP_ORDER_SHARD, or all shards are paused): any shard that lacks
+   * bytes may exceed the budget */
   if (!next && !least) {
     slp_merge_node *top = slp_merge_top(&e->calls.want);
     if (top) next = want_owner(top);
@@ -143,18 +145,18 @@ static slp_shard *starving(slp_engine *e) {
   return next && right_is_free(e) ? next : NULL;
 }
 
-/* Returns 1 if the shard takes turns, and is not the shard that the merge waits for. */
+/* Returns 1 if the shard takes turns, and the merge does not wait for it. */
 static int has_turn(slp_engine *e, const slp_shard *s) { return s != waited_for(e) && takes_turns(e, s); }
 
-/* Returns 1 if the records that the shard has fetched and not handed out can be dropped and fetched again. */
+/* Returns 1 if all records of s that were fetched and not handed out can be dropped and fetched again. */
 static int can_rewind(const slp_shard *s) {
   slp_reader_state state = slp_reading_state(s);
   return slp_queue_can_rewind(s) && state != SLP_READER_GONE && state != SLP_READER_CHECKING &&
          (state != SLP_READER_ENDED || slp_lineage_is_listed(s));
 }
 
-/* Returns a shard other than `but` whose buffered records can't be handed out now, because the shard is
- * paused or its consumer is suspended; NULL: there is none. */
+/* Returns a shard other than `but` that has records in memory which can't be handed out now, because the
+ * shard is paused or its consumer is suspended; NULL: there is none. */
 static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
   SLP_LIST_EACH(&e->consumers, it) {
     slp_consumer *c = SLP_OWNER(it, slp_consumer, link);
@@ -168,8 +170,8 @@ static slp_shard *paused_holder(slp_engine *e, const slp_shard *but) {
 }
 
 /* Returns the shard other than `but` whose next record comes last in the order, even if that shard has not
- * entered the order; NULL: there is none. share: if not 0, looks only at pushed shards whose records can be
- * shortened to that many bytes. */
+ * entered the order; NULL: there is none. share: if not 0, looks only at pushed shards that can drop their
+ * last records until `share` bytes are left. */
 static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but, uint64_t share) {
   slp_shard *far = NULL;
   slp_key far_key = {0};
@@ -189,17 +191,17 @@ static slp_shard *furthest_ahead(slp_engine *e, const slp_shard *but, uint64_t s
   return far;
 }
 
-/* A paused transfer is resumed only when this many bytes are free, or as many as its next piece needs. With
- * fewer bytes it would be paused again at once, and so on. */
+/* A paused transfer is resumed only when RESUME_BYTES are free, or as many bytes as its next piece needs.
+ * With fewer bytes it would be paused again at once, and so on. */
 #define RESUME_BYTES (64u * 1024)
 
-/* Returns how many bytes must be free before the shard's transfer is resumed. */
+/* Returns how many bytes must be free before the transfer of s is resumed. */
 static uint64_t wakes_at(const slp_shard *s) {
   return slp_calls_is_stalled(s) ? slp_max_u64(RESUME_BYTES, s->call.lacks) : RESUME_BYTES;
 }
 
-/* Drops the end of the pushed records that the shard furthest ahead has buffered. It keeps the beginning of
- * them, so that the merge still has a record of every shard. Returns 1 if records were dropped. */
+/* Drops the last records that the pushed shard furthest ahead has in memory. Its first records stay, so that
+ * the merge still has a record of every shard. Returns 1 if records were dropped. */
 static int shorten_one(slp_engine *e, const slp_shard *starved) {
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(1, 2 * (uint64_t)slp_merge_count(&e->merge));
   slp_shard *far = furthest_ahead(e, starved, slp_max_u64(1, share));
@@ -209,8 +211,8 @@ static int shorten_one(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Returns a shard other than `but` whose call in flight holds bytes; NULL: there is none. A shard whose
- * transfer is paused is preferred, because other calls may end by themselves. */
+/* Returns a shard other than `but` that has a call in flight and bytes reserved for it; NULL: there is none.
+ * Prefers a shard whose transfer is paused, because other calls may end by themselves. */
 static slp_shard *holds_bytes(slp_engine *e, const slp_shard *but) {
   slp_shard *oldest = NULL;
   SLP_LIST_EACH(&e->calls.out, it) {
@@ -222,7 +224,8 @@ static slp_shard *holds_bytes(slp_engine *e, const slp_shard *but) {
   return oldest;
 }
 
-/* Cancels a call in flight, so that the starved shard gets its bytes. Returns 1 if a call was cancelled. */
+/* Cancels the call of another shard, so that the starved shard gets its bytes. Returns 1 if a call was
+ * cancelled. */
 static int call_one_off(slp_engine *e, const slp_shard *starved) {
   slp_shard *holder = holds_bytes(e, starved);
   if (!holder) return 0;
@@ -233,7 +236,7 @@ static int call_one_off(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Drops fetched records of one other shard. Returns 1 if it did. */
+/* Drops fetched records of one shard other than `starved`. Returns 1 if it did. */
 static int drop_pages(slp_engine *e, const slp_shard *starved) {
   slp_shard *far = paused_holder(e, starved);
   if (!far && shorten_one(e, starved)) return 1;
@@ -244,9 +247,9 @@ static int drop_pages(slp_engine *e, const slp_shard *starved) {
   return 1;
 }
 
-/* Frees bytes until the budget is not exceeded, so that no more than one page ever exceeds it. The shard
- * furthest ahead drops what it fetched, and fetches it again later. Returns 0 if the starved shard must wait
- * for a call in flight to end. */
+/* Frees bytes until the budget is not exceeded, so that no more than one page ever exceeds it: drops fetched
+ * records of other shards, which fetch them again later. Returns 0 if the starved shard must wait for a call
+ * of another shard to end. */
 static int make_room(slp_engine *e, const slp_shard *starved) {
   while (slp_budget_is_over(&e->budget)) {
     if (!drop_pages(e, starved) && !call_one_off(e, starved)) return !holds_bytes(e, starved);
@@ -267,18 +270,18 @@ static void resume(slp_shard *s) {
 }
 
 /* Cancels the paused calls of all shards but the starved one, and makes their next calls ask for a single
- * record. Their answers are far larger than what was reserved: the budget is full of incomplete pages, and
- * none of these can be completed. The service counts the bytes that it sent in any case, so this cancels all
- * such calls at once. A call that already asks for a single record is cancelled only if the starved shard
- * can't call because no call is free. */
+ * record. Their answers are far larger than what was reserved: incomplete pages fill the budget, and none of
+ * them can be completed. The service counts the bytes that it sent in any case, so all such calls are
+ * cancelled together. A call that asks for a single record already is cancelled only if the starved shard
+ * can't call because the most calls are in flight. */
 static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
   int no_call_free = slp_calls_wants(starved) && !call_is_free(e);
   slp_list *it = e->calls.stalled.next;
   while (it != &e->calls.stalled) {
     slp_shard *s = SLP_OWNER(it, slp_shard, call.stalled_link);
     it = it->next;
-    /* a pushed page can't be asked for in smaller pieces, and a subscription takes no free call from other
-     * shards */
+    /* a pushed page can't be asked for in smaller pieces, and a subscription does not count as a call in
+     * flight */
     if (s->consumer->source->pushes) continue;
     if (s != starved && (s->call.limit > 1 || no_call_free)) slp_reader_ask_less(s);
   }
@@ -287,8 +290,8 @@ static void shrink_stalled(slp_engine *e, const slp_shard *starved) {
 static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_engine *e = s->consumer->engine;
   slp_calls_unwant(s);
-  /* Records may wait for this shard. Its silence is measured from now on, so the delivery must run: perhaps
-   * no other event ever runs it. */
+  /* If records wait for s, its silence is measured from now on. The delivery must run to set a timer for
+   * that, because perhaps no other event makes it run. */
   if (slp_merge_ready(&e->merge) && slp_shard_in_order(slp_merge_top(&e->merge)) == s) slp_deliver_soon(e);
   s->call.reserved = reserved;
   s->call.limit = limit;
@@ -296,8 +299,8 @@ static void start(slp_shard *s, uint64_t reserved, uint32_t limit) {
   slp_reader_go(s, reserved, limit);
 }
 
-/* Lets the shard call if its bytes are free. Also lets it call if may_go_beyond is 1 and there is room for
- * one page beyond the budget. Returns 1 if it calls. */
+/* Lets s call if the bytes for its page are free. may_go_beyond 1: also if they are not, when at most one
+ * page exceeds the budget. Returns 1 if s calls. */
 static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   uint32_t limit = 0;
   uint64_t bytes = slp_reader_reserve(s, &limit);
@@ -305,7 +308,7 @@ static int let_go(slp_engine *e, slp_shard *s, int may_go_beyond) {
   if (!slp_budget_try(&e->budget, bytes)) {
     if (!may_go_beyond || !make_room(e, s)) return 0;
     let_beyond(e, s);
-    /* reserve what is free; bytes beyond that are taken as they arrive */
+    /* reserves the bytes that are free; the page takes the other bytes as they arrive */
     bytes = slp_budget_free(&e->budget);
     slp_budget_force(&e->budget, bytes);
   }
@@ -317,9 +320,8 @@ static void resume_stalled(slp_engine *e) {
   slp_shard *starved = starving(e);
   int lacks = starved && slp_budget_free(&e->budget) < wakes_at(starved), all_out = !call_is_free(e);
   if (lacks && !has_turn(e, starved)) shrink_stalled(e, starved);
-  /* The starved shard must call before the shard whose call was just cancelled for it. Otherwise that shard,
-   * which may be as far back in the order, could make the same call again and be cancelled again, for
-   * ever. */
+  /* The starved shard must call before the shard whose call was just cancelled for it. That shard may have
+   * the same watermark, so it could make the same call again, be cancelled again, and so on for ever. */
   if (starved && all_out && call_is_free(e) && slp_calls_wants(starved)) let_go(e, starved, 1);
   if (starved && slp_calls_is_stalled(starved) && make_room(e, starved) &&
       slp_budget_free(&e->budget) < wakes_at(starved)) {
@@ -332,8 +334,8 @@ static void resume_stalled(slp_engine *e) {
     resume(first);
 }
 
-/* To build, sign and start a call takes tens of microseconds, so a hundred calls in one run would hold up the
- * loop. */
+/* In one run of the pump at most STARTS_PER_EVENT calls start. To build, sign and start a call takes tens of
+ * microseconds, so a hundred of them would hold up the loop. */
 #define STARTS_PER_EVENT 8
 
 void slp_pump_run(slp_event *ev) {
@@ -351,8 +353,8 @@ void slp_pump_run(slp_event *ev) {
     }
   }
   /* Shards that are set aside call last, because no shard waits for them. If few calls may be in flight, such
-   * a shard must not have its turn before a shard that the merge waits for. After its call, other shards may
-   * still be starving, so the pump runs again. */
+   * a shard must not take the last one from a shard that the merge waits for. After its call, other shards
+   * may still be starving, so the pump runs again. */
   if (!call_is_free(e) || !slp_merge_top(&e->calls.want)) return;
   slp_shard *starved = starving(e);
   if (starved && slp_calls_wants(starved) && let_go(e, starved, 1)) slp_pump_soon(e);

@@ -1,14 +1,14 @@
-/* queue.c - a shard's pages between reader and user. Pages are taken in here, records leave for batches one
- * by one, and acknowledgements and give-backs are counted per page. The shard's place among other shards is
- * in order.c.
+/* queue.c - a shard's pages between reader and user. Takes pages in, hands their records out to batches one
+ * by one, and counts per page which records are acknowledged or given back. The shard's place among other
+ * shards is in order.c.
  *
- * Records of all shards are ordered by the key (order time, sequence number, sub-sequence number). The order
- * time is the arrival time with two corrections:
+ * Records of all shards are ordered by the key (order time, sequence number, index inside the aggregate). The
+ * order time is the arrival time with two corrections:
  *   1. It is raised to the order time of the record before it in its shard, so that the order within a shard
  *      never breaks.
  *   2. It is lowered to the service's time when the page was answered, so that a record stamped in the future
  *      can't hold its shard back.
- * Users see the arrival time as it is. */
+ * Users see the arrival time without these corrections. */
 #include "base/probe.h"
 #include "core/core.h"
 #include "core/loss.h"
@@ -34,9 +34,9 @@ void slp_queue_note_ack(slp_shard *s) { s->queue.acked_us = slp_now_us(s->consum
 uint64_t slp_queue_acked_us(const slp_shard *s) { return s->queue.acked_us; }
 int slp_queue_all_acked(const slp_shard *s) { return slp_list_empty(&s->queue.pages); }
 
-/* The next page is fetched while the last one is being handed out. Otherwise every shard that runs out of
- * records would hold the merge back for a round trip. The shard's share of the budget (slp_reader_reserve)
- * allows for two pages. */
+/* Allows one page to be fetched while the page before it is being handed out. Otherwise every shard that runs
+ * out of records would hold the merge back for a round trip. A shard's share of the budget
+ * (slp_reader_reserve) is enough for two pages. */
 int slp_queue_has_room(const slp_shard *s) {
   uint32_t most = s->consumer->o->buffered_records_per_shard_max;
   if (most && s->queue.unacked_n >= most) return 0;
@@ -45,8 +45,8 @@ int slp_queue_has_room(const slp_shard *s) {
 
 /* ---- taking a page in ------------------------------------------------------------------------------- */
 
-/* Returns 1 if every record of the page is new and to be handed out, as in nearly all pages. Looks only at
- * what the page knows of all its records, and at its first record, because the other records are not in the
+/* Returns 1 if every record of the page is new and is to be handed out, as in nearly all pages. Looks only at
+ * what the page says about all its records, and at the first record, because the other records are not in the
  * CPU's cache. */
 static int is_all_new(const slp_shard *s, const slp_page *page) {
   if (page->recs_n == 0 || page->unordered || page->empty_n) return 0;
@@ -64,7 +64,8 @@ int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r) 
          slp_mark_side(&s->at.start.mark, seq, r->sub) < 0;
 }
 
-/* Returns 1 if the record is not to be handed out, because it is empty or reading starts after it. */
+/* Returns 1 if the record is not to be handed out (it is passed over): it is empty, or reading starts after
+ * it. */
 static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
   if (r->flags & SLP_REC_EMPTY) return 1;
   if (r->arrived_ms >= 0 && r->arrived_ms < s->at.not_before_ms) return 1;
@@ -72,10 +73,10 @@ static int is_passed_over(const slp_shard *s, slp_str seq, const slp_rec *r) {
          slp_mark_side(&s->at.start.mark, seq, r->sub) < 0;
 }
 
-/* Removes records from the page that were taken before, or that are not to be handed out. Returns how many
- * are left. *ret_last: the last record that is left or passed over. If a sequence number is lower than the
- * one before it, sets *ret_bad and keeps no record, because nobody can tell which records are out of
- * place. */
+/* Removes from the page the records that were taken before, and those that are not to be handed out. Returns
+ * how many are left. *ret_last: the last record that is left or passed over. If a sequence number is lower
+ * than the number before it, sets *ret_bad and keeps no record, because nobody can tell which records are out
+ * of place. */
 static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret_bad) {
   if (is_all_new(s, page)) {
     *ret_last = page->recs[page->recs_n - 1];
@@ -113,7 +114,7 @@ static uint32_t filter(slp_shard *s, slp_page *page, slp_rec *ret_last, int *ret
   return kept;
 }
 
-/* Remembers r as the last record taken from the shard. */
+/* Remembers r as the last record taken from the shard (slp_standing.last). */
 static void remember_last(slp_shard *s, const slp_page *page, const slp_rec *r) {
   slp_mark_rec(&s->at.last, page, r);
   s->at.idle.seq_n = s->at.idle_old = 0;
@@ -126,7 +127,7 @@ int slp_queue_is_out(const slp_shard *s) {
   return 0;
 }
 
-/* Frees the page and its reservation, and returns r. */
+/* Frees the page and the bytes reserved for it. Returns r. */
 static int refuse(slp_shard *s, slp_page *page, int r) {
   slp_engine *e = s->consumer->engine;
   slp_calls_give(s);
@@ -134,9 +135,9 @@ static int refuse(slp_shard *s, slp_page *page, int r) {
   return r;
 }
 
-/* Shrinks the memory of the body to the bytes in use. A small answer in the memory of a large one would hold
- * the budget of the large one. If the budget is spent (pressed: 1), a body that grew by doubling is shrunk
- * too. The records of a page are offsets into the body, so the body may move. */
+/* Shrinks the memory of the body to the bytes in use. Otherwise a small answer in memory made for a large one
+ * would take as much of the budget. pressed, 1: the budget is spent, so a body that grew by doubling is
+ * shrunk too. The records of a page are offsets into the body, so the body may move. */
 static void trim_memory(slp_page *page, int pressed) {
   size_t n = page->body.n;
   if (page->body.cap < 65536 || page->body.cap - n < 4096) return;
@@ -159,7 +160,7 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
     return refuse(s, page, SLOOP_ETRIMMED);
   }
   int bad = 0;
-  int64_t latest = page->latest_ms; /* too late if not all records are kept; lowered below */
+  int64_t latest = page->latest_ms; /* too late if records are removed from the page; lowered below */
   slp_rec last = {0};
   uint32_t kept = filter(s, page, &last, &bad);
   if (page->recs_n > 0) s->at.after_last = 0;
@@ -183,7 +184,8 @@ int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t ser
   if (slp_has_taken(&s->at)) {
     buffered->prev = s->at.last;
   } else {
-    /* the first record: from now on the start position is that record, whatever "latest" would mean later */
+    /* The shard's first record has come. From now on the start position is this record, and no longer
+     * "latest", which would mean another record later. */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
   }
@@ -263,8 +265,7 @@ void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i)
 
 /* ---- records come back -------------------------------------------------------------------------------- */
 
-/* Sets the bits from `from` to `to` - 1, up to eight at a time. Returns how many of them were not set
- * before. */
+/* Sets the bits `from` to `to` - 1, up to eight at a time. Returns how many of them were 0 before. */
 static uint32_t set_bits(uint8_t *bits, uint32_t from, uint32_t to) {
   uint32_t n = 0;
   while (from < to) {
@@ -287,8 +288,8 @@ uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n) {
   return fresh;
 }
 
-/* Forgets which record of the page the shard is stuck at. The page is freed, and another page may get the
- * same address. */
+/* To be called before the page is freed, because another page may get the same address: if the shard is stuck
+ * at a record of this page (slp_tried), forgets that. */
 static void forget_tries(slp_shard *s, const slp_buffered *buffered) {
   if (s->queue.tried.buffered == buffered) s->queue.tried = (slp_tried){.buffered = NULL};
 }
@@ -316,8 +317,8 @@ int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t
   return s->queue.tried.dead && buffered == s->queue.tried.buffered && i == s->queue.tried.i;
 }
 
-/* Finds the first record of the shard that is not acknowledged. Returns 1 if it was given back and waits to
- * be handed out again. */
+/* Finds the first unacknowledged record of the shard. Returns 1 if that record was given back and waits to be
+ * handed out again. */
 static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i) {
   SLP_LIST_EACH(&s->queue.pages, it) {
     slp_buffered *buffered = buffered_of(it);
@@ -330,8 +331,9 @@ static int first_waits(const slp_shard *s, slp_buffered **ret_buffered, uint32_t
   return 0;
 }
 
-/* Counts how often the first unacknowledged record was given back, because that record is taken to be the
- * reason why batches come back. Returns 1 if it came back retry_max times and is not to be skipped. */
+/* Counts how often the first unacknowledged record was given back: that record is taken to be the reason why
+ * batches come back. Returns 1 if it came back retry_max times, unless the user wants such records
+ * skipped. */
 static int count_tries(slp_shard *s) {
   const sloop_opts_t *o = s->consumer->o;
   slp_buffered *buffered;
@@ -339,7 +341,7 @@ static int count_tries(slp_shard *s) {
   if (!first_waits(s, &buffered, &i) || !buffered->attempts) return 0;
   uint8_t attempts = buffered->attempts[i];
   int same = buffered == s->queue.tried.buffered && i == s->queue.tried.i;
-  /* another record of the shard came back, not this one */
+  /* this record did not come back; another record of the shard did */
   if (same && attempts == s->queue.tried.attempts && attempts < 255) return 0;
   if (!same || attempts < s->queue.tried.attempts) s->queue.tried.n = s->queue.tried.dead = 0;
   s->queue.tried.buffered = buffered;
@@ -352,9 +354,9 @@ static int count_tries(slp_shard *s) {
   return 0;
 }
 
-/* Makes record i wait to be handed out again. */
+/* Makes record i of the page wait to be handed out again. */
 static void give_back(slp_shard *s, slp_buffered *buffered, uint32_t i) {
-  if (!buffered->attempts) /* without memory sloop_record_t.attempt stays 2 */
+  if (!buffered->attempts) /* if there is no memory for `attempts`, sloop_record_t.attempt stays 2 */
     buffered->attempts = slp_zalloc(buffered->mem, buffered->n);
   if (buffered->attempts && buffered->attempts[i] < (SLP_MUTANT(tries_not_counted) ? 1 : 255))
     buffered->attempts[i]++;
@@ -379,8 +381,8 @@ int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n) {
   return buffered->redelivered_n > before;
 }
 
-/* Keeps the age of the page's first unacknowledged record in behind_ms. Once the body is freed, nothing else
- * shows that age. */
+/* Keeps the age of the page's first unacknowledged record in behind_ms, because nothing else shows that age
+ * when the body is freed. */
 static void keep_age(const slp_shard *s, slp_buffered *buffered) {
   const slp_svctime *service = &s->consumer->service;
   uint32_t i = slp_acked_until(buffered, 0);
@@ -392,7 +394,7 @@ static void keep_age(const slp_shard *s, slp_buffered *buffered) {
   buffered->behind_ms = slp_max_i64(buffered->behind_ms, age_ms - since_ms);
 }
 
-/* Frees the body of a page that stays in the list because of its bitmaps and `prev`. */
+/* Frees the body of a page. The rest stays in the list, because its bitmaps and `prev` are still needed. */
 static void give_body_back(slp_buffered *buffered) {
   uint64_t stays = slp_alloc_size(buffered);
   slp_budget_settle(&buffered->engine->budget, buffered->charged, stays);
@@ -401,8 +403,8 @@ static void give_body_back(slp_buffered *buffered) {
   buffered->page = NULL;
 }
 
-/* Frees each dropped page of which the user holds no record, except the first one that is not fully
- * acknowledged: that page marks the end of the acknowledged prefix. */
+/* Frees each dropped page of which the user holds no record. The first page that is not fully acknowledged
+ * stays: it marks the end of the acknowledged prefix. */
 static void drop_pages(slp_shard *s) {
   int bounded = 0;
   slp_list *it = s->queue.pages.next;
@@ -425,8 +427,8 @@ static void drop_pages(slp_shard *s) {
   }
 }
 
-/* A record that was given back is handed out again after REDELIVER_US_MIN. The time doubles with each
- * give-back up to REDELIVER_US_MAX. */
+/* After a batch came back with records given back, these wait for REDELIVER_US_MIN. Each further such batch
+ * in a row doubles the time, up to REDELIVER_US_MAX. */
 #define REDELIVER_US_MIN 100000u
 #define REDELIVER_US_MAX 30000000u
 
@@ -437,7 +439,7 @@ int slp_queue_came_back(slp_shard *s, int *ret_acked) {
   if (s->queue.came_back) {
     uint32_t shift = s->queue.redeliver_tries < 9 ? s->queue.redeliver_tries : 9;
     s->queue.redeliver_tries++;
-    /* the callback that gave the batch back may have run for long */
+    /* reads the clock again, because the callback that gave the batch back may have run for long */
     uint64_t now = slp_now_refresh_us(s->consumer->engine->host);
     s->queue.redeliver_at_us =
         slp_after_us(now, slp_min_u64((uint64_t)REDELIVER_US_MIN << shift, REDELIVER_US_MAX));
@@ -457,7 +459,8 @@ void slp_queue_settle(slp_shard *s) {
     if (buffered->out) continue;
     if (buffered->unacked == 0 && buffered->link.prev == &s->queue.pages) {
       slp_queue_free(buffered);
-    } else if (buffered->page && !buffered->unacked) { /* fully acknowledged, but an older page is not */
+    } else if (buffered->page && !buffered->unacked) {
+      /* the page is fully acknowledged, but a page before it is not */
       give_body_back(buffered);
     }
   }
@@ -476,14 +479,14 @@ int slp_queue_rewind(slp_shard *s) {
   } else {
     s->at.last = buffered->prev;
   }
-  s->at.idle.seq_n = s->at.idle_old = 0; /* the idle mark came after the records that are dropped now */
-  if (s->at.last.idle) { /* no record has the number of an idle mark, so it can't be the last record */
+  s->at.idle.seq_n = s->at.idle_old = 0; /* the idle mark comes after the records that are dropped now */
+  if (s->at.last.idle) { /* an idle mark is not a record, so it can't be the last record taken */
     s->at.idle = s->at.last;
     s->at.last.seq_n = 0;
   }
   s->at.tail_time = s->queue.key_time;
-  /* The watermark goes back to the first record that is dropped. No record of another shard has passed that
-   * key, because the merge waited for it. */
+  /* The watermark goes back to the first dropped record. No record of another shard has passed that key,
+   * because the merge waited for this shard's record. */
   if (!SLP_MUTANT(rewind_keeps_bound)) {
     memcpy(s->queue.watermark_seq, head.seq.p, head.seq.n);
     s->queue.watermark = (slp_key){head.time, {s->queue.watermark_seq, head.seq.n}, head.sub};
@@ -495,7 +498,7 @@ int slp_queue_rewind(slp_shard *s) {
   while (!slp_list_empty(&s->queue.pages)) {
     slp_buffered *last = buffered_of(s->queue.pages.prev);
     slp_queue_free(last);
-    if (last == buffered) break; /* last was freed; only its address is compared */
+    if (last == buffered) break; /* `last` is freed; only its address is compared */
   }
   return 1;
 }

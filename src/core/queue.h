@@ -13,97 +13,103 @@ typedef struct slp_shard slp_shard;
 
 /* A page of records in memory: from its last byte until every record is acknowledged. */
 typedef struct slp_buffered {
-  slp_list link; /* in slp_queue.pages, oldest first, or in slp_consumer.detached */
-  /* NULL: the shard is gone; acknowledging has no effect, and giving back only frees memory */
+  slp_list link; /* in slp_queue.pages, oldest page first, or in slp_consumer.detached */
+  /* NULL: the shard is freed. Then acknowledging has no effect, and giving records back only frees memory. */
   slp_shard *shard;
-  slp_engine *engine; /* NULL: the engine is gone, so the page holds no bytes of the budget */
+  slp_engine *engine; /* NULL: the engine is freed, so the page counts in no budget */
   slp_mem *mem;
   slp_name *name;      /* a counted reference */
-  slp_page *page;      /* owned; NULL: the body was freed, because it is not needed any more */
+  slp_page *page;      /* owned; NULL: freed, because the records themselves are not needed any more */
   uint32_t n, unacked; /* n: records in the page. unacked: how many of them are not acknowledged */
-  uint32_t out;        /* how many records the user holds; while there are any, the body stays */
-  /* 1: no more records of the page are handed out; it is freed when `out` is 0, see drop_pages in queue.c */
+  uint32_t out;        /* how many records of the page the user holds; while there are any, `page` stays */
+  /* 1: no more records of the page are handed out. It is freed when `out` is 0, see drop_pages in queue.c. */
   uint8_t dropped;
-  /* for each record, how often it was given back, at most 255. NULL: no record was given back, or there was
-   * no memory */
+  /* For each record, how often it was given back, at most 255. NULL: none was given back, or there was no
+   * memory. */
   uint8_t *attempts;
   uint32_t redelivered_n; /* how many records wait to be handed out again */
-  uint32_t run; /* index of the page's last run in the batch that is being filled; see run_with in batch.c */
-  /* order time of the record before this page; no record of the page gets an earlier one */
+  /* index in sloop_batch_s.runs: the page's last run in the batch that is being filled; see run_with in
+   * batch.c */
+  uint32_t run;
+  /* order time of the record before this page; no record of the page gets an earlier order time */
   int64_t floor_time;
   slp_mark prev; /* the record before this page; seq_n 0: there was none */
-  /* the service's time when it answered with this page; no record of the page gets a later order time */
+  /* the service's time when it sent this page; no record of the page gets a later order time */
   int64_t service_ms;
-  /* lag that the page stated or showed. Once the body is freed: at least the age that its first
-   * unacknowledged record had when the page came */
+  /* The lag that the page stated or showed. If `page` is freed, at least the age that its first
+   * unacknowledged record had when the page came. */
   int64_t behind_ms;
-  /* when the page was asked for, or when it was pushed, which may be long before it was read */
+  /* when the page was asked for; if it was pushed, when it came, which may be long before it was read */
   uint64_t asked_us;
   uint64_t came_us; /* when the page was taken into the queue */
   uint64_t charged; /* how many bytes of the budget the page holds */
-  /* points into `bits`, after the bitmap of acknowledged records; 1: the record was given back and waits */
+  /* Points into `bits`, after the bitmap of acknowledged records. 1: the record was given back and waits to
+   * be handed out again. */
   uint8_t *redelivered;
-  uint8_t bits[]; /* two bitmaps, one after the other: acknowledged records (1: it is), then `redelivered` */
+  /* two bitmaps, one after the other. First: 1 if the record is acknowledged. Second: `redelivered` */
+  uint8_t bits[];
 } slp_buffered;
 
 static inline uint32_t slp_buffered_payload(const slp_buffered *buffered, uint32_t i) {
   return buffered->page->recs[i].data_n;
 }
 
-/* The record that a shard is stuck at: the first unacknowledged record, after it was given back. */
+/* The record that a shard is stuck at: the first unacknowledged record, if it was given back at least
+ * once. */
 typedef struct slp_tried {
-  /* the page of the record that the shard is stuck at; NULL: the shard is not stuck, or the page is gone */
+  /* the page of that record; NULL: the shard is not stuck, or the page is freed */
   const slp_buffered *buffered;
-  uint32_t i;       /* index of the stuck record in its page */
-  uint32_t n;       /* how often the stuck record was given back while it was the first unacknowledged one */
-  uint8_t attempts; /* slp_buffered.attempts of the stuck record, when it was last counted */
-  uint8_t dead;     /* 1: the stuck record goes to on_dead_letter next */
+  uint32_t i;       /* index of that record in its page */
+  uint32_t n;       /* how often that record was given back while it was the first unacknowledged one */
+  uint8_t attempts; /* slp_buffered.attempts of that record, when it was last counted */
+  uint8_t dead;     /* 1: that record goes to on_dead_letter next */
 } slp_tried;
 
 typedef struct slp_queue {
-  slp_list pages; /* pages with records after the acknowledged prefix, oldest first; see acked.c */
+  slp_list pages; /* pages with unacknowledged records, or after such a page; oldest first; see acked.c */
   /* page of the next record that was never handed out; NULL: there is no such record */
   slp_buffered *next_page;
-  uint32_t next_i;          /* index in next_page of the next record that was never handed out */
-  uint32_t queued_n;        /* how many records were never handed out */
-  uint32_t redelivered_n;   /* how many records were given back and wait to be handed out again */
-  uint32_t unacked_n;       /* how many records were taken in and are not acknowledged */
-  uint32_t redeliver_tries; /* how often in a row batches came back without an acknowledged record */
+  uint32_t next_i;        /* index in next_page of the next record that was never handed out */
+  uint32_t queued_n;      /* how many records in the queue were never handed out */
+  uint32_t redelivered_n; /* how many records were given back and wait to be handed out again */
+  uint32_t unacked_n;     /* how many records were taken in and are not acknowledged */
+  /* how many times in a row a batch came back with at least one record given back */
+  uint32_t redeliver_tries;
   uint64_t redeliver_at_us; /* when records that were given back may be handed out again */
   slp_tried tried;
   uint64_t acked_us; /* when a record of the shard was last acknowledged; 0: never */
-  /* since the last slp_queue_came_back: came_back 1: a record was given back; acked 1: a record was
-   * acknowledged */
+  /* Set since the last slp_queue_came_back. came_back, 1: a record was given back. acked, 1: a record was
+   * acknowledged. */
   uint8_t came_back, acked;
-  /* order time of the last record handed out; if there is none, the floor_time of slp_queue_begin */
+  /* order time of the last record handed out; if none was, the floor_time of slp_queue_begin */
   int64_t key_time;
-  slp_key watermark; /* no record still to come precedes this key; its seq points to watermark_seq */
+  slp_key watermark; /* a key that no record still to come precedes; its seq points to watermark_seq */
   char watermark_seq[SLP_SEQ_MAX];
 } slp_queue;
 
 void slp_queue_init(slp_shard *s);
-/* begins the queue of s; no record gets an earlier order time than floor_time */
+/* begins the queue of s; no record will get an order time earlier than floor_time */
 void slp_queue_begin(slp_shard *s, int64_t floor_time);
-/* Takes the page's new records into the queue. Returns
- *   0: done, also if the page had no new record;
+/* Takes the page's new records into the queue. Returns:
+ *   0: done, even if the page had no new record;
  *   SLP_ENOMEM: nothing was changed, and the caller still owns the page;
- *   SLOOP_EPROTO: a sequence number was lower than the one before it, so no record was taken;
- *   SLOOP_ETRIMMED: there is a gap, and the user wants reading to stop at gaps.
+ *   SLOOP_EPROTO: a sequence number was lower than the number before it, so no record was taken;
+ *   SLOOP_ETRIMMED: records are missing before the page, and the user wants reading to stop then.
  * Except with SLP_ENOMEM, the queue owns the page afterwards, or has freed it. asked_us: when the page was
- * asked for. service_high_ms: slp_svctime_high_ms when it came. */
+ * asked for. service_high_ms: slp_svctime_high_ms when the page came. */
 int slp_queue_admit(slp_shard *s, slp_page *page, uint64_t asked_us, int64_t service_high_ms);
-/* 1: the record was taken before */
+/* 1: the record was taken into the queue, or passed over, before */
 int slp_queue_knows(const slp_shard *s, const slp_page *page, const slp_rec *r);
 int slp_queue_is_out(const slp_shard *s);    /* 1: the user holds a record of s */
 int slp_queue_empty(const slp_shard *s);     /* 1: s has no record to hand out */
 int slp_queue_all_acked(const slp_shard *s); /* 1: every record of s that was taken in is acknowledged */
-int slp_queue_has_room(const slp_shard *s);  /* 1: another page may be fetched */
+int slp_queue_has_room(const slp_shard *s);  /* 1: the queue has room for another page */
 uint32_t slp_queue_unacked_n(const slp_shard *s);
-/* to be called when a record is acknowledged while its batch stays with the user */
+/* to be called when the user acknowledges a record and keeps its batch */
 void slp_queue_note_ack(slp_shard *s);
 /* returns when a record of s was last acknowledged; 0: never */
 uint64_t slp_queue_acked_us(const slp_shard *s);
-/* Raises the watermark of s to this key. Does nothing if the watermark is there already, or later. */
+/* Raises the watermark of s to the key (time, seq, sub). Does nothing if the watermark is not lower. */
 void slp_queue_set_watermark(slp_shard *s, int64_t time, slp_str seq, uint32_t sub);
 const slp_key *slp_queue_watermark(const slp_shard *s);
 
@@ -114,21 +120,23 @@ int slp_queue_head(slp_shard *s, slp_buffered **ret_buffered, uint32_t *ret_i, i
 /* Returns the key by which record i of the page is ordered. */
 slp_key slp_queue_key(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
-/* Returns 1 if a record was given back and waits. Such records leave before others, and are few. */
+/* Returns 1 if a record that was given back waits to be handed out again. Such records leave before others,
+ * and are few. */
 static inline int slp_queue_gave_back(const slp_queue *q) { return q->redelivered_n > 0; }
-/* Returns the page of the first record that was given back and waits, and its index. There must be such a
+/* Returns the page of the oldest record that was given back and waits, and its index. There must be such a
  * record. */
 slp_buffered *slp_queue_given_back(slp_shard *s, uint32_t *ret_i);
-/* Returns until when records that were given back must wait; 0: there are none. */
+/* Returns until when records that were given back must wait; 0: no record was given back. */
 uint64_t slp_queue_rests_until_us(const slp_shard *s);
-/* Returns 1 if the record goes to on_dead_letter. */
+/* Returns 1 if record i of the page goes to on_dead_letter next. */
 int slp_queue_is_dead(const slp_shard *s, const slp_buffered *buffered, uint32_t i);
-/* Takes the record out of the queue: the caller has put it into a batch. */
+/* Takes record i, which was given back, out of the queue. To be called when it was put into a batch. */
 void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i);
 
-/* How many records ahead a sequence number is loaded into the CPU's cache; the row of a record is loaded
- * twice as far ahead. In a page that has waited for long, neither is in the cache. With few shards, records
- * leave too fast for loading ahead to help, but then the pages are still in the cache. */
+/* While a record is handed out, the sequence number of the SLP_QUEUE_AHEADth record after it is loaded into
+ * the CPU's cache, and the row of the record twice as far ahead. In a page that has waited for long, neither
+ * is in the cache. With few shards, records leave too fast for this to help, but then the pages are still in
+ * the cache. */
 #define SLP_QUEUE_AHEAD 4u
 
 /* The next functions are about the next record that was never handed out. They run for nearly every
@@ -136,7 +144,7 @@ void slp_queue_take_given_back(slp_shard *s, slp_buffered *buffered, uint32_t i)
 /* Returns the page of the next record; NULL: every record was handed out. */
 static inline slp_buffered *slp_queue_next_page(const slp_queue *q) { return q->next_page; }
 static inline uint32_t slp_queue_next_i(const slp_queue *q) { return q->next_i; }
-/* Returns the order time of the next record. */
+/* Returns the order time of the next record that was never handed out. */
 static inline int64_t slp_queue_next_time(const slp_queue *q) {
   int64_t arrived_ms = q->next_page->page->recs[q->next_i].arrived_ms;
   return slp_min_i64(slp_max_i64(arrived_ms, q->key_time), q->next_page->service_ms);
@@ -146,21 +154,21 @@ static inline slp_key slp_queue_next_key(const slp_queue *q) {
   const slp_rec *r = &page->recs[q->next_i];
   return (slp_key){slp_queue_next_time(q), slp_rec_seq(page, r), r->sub};
 }
-/* Returns the word of the next record's sequence number (codec/focus.h); NULL: the words in the record's page
- * were made with another focus. */
+/* Returns the word of that record's sequence number (codec/focus.h); NULL: the words in the page were made
+ * with another focus than f. */
 static inline const uint64_t *slp_queue_next_word(const slp_queue *q, const slp_focus *focus) {
   const slp_page *page = q->next_page->page;
   return page->focus.id == focus->id ? &page->recs[q->next_i].word : NULL;
 }
-/* Returns the sequence number of the record that comes SLP_QUEUE_AHEAD records after the next one. If the
- * page has no such record, returns the sequence number of the next one. */
+/* Returns the sequence number of the record SLP_QUEUE_AHEAD places after the next one. If the page has no
+ * such record, returns the sequence number of the next one. */
 static inline slp_str slp_queue_number_ahead(const slp_queue *q) {
   const slp_page *page = q->next_page->page;
   const slp_rec *r = &page->recs[q->next_i];
   return slp_rec_seq(page, q->next_page->n - q->next_i > SLP_QUEUE_AHEAD ? r + SLP_QUEUE_AHEAD : r);
 }
-/* Takes the next record out of the queue: the caller has put it into a batch. time: its order time. Returns 1
- * if it was the last record of its page, so that another page may be fetched. */
+/* Takes the next record out of the queue. To be called when it was put into a batch. time: its order time.
+ * Returns 1 if it was the last record of its page, so that another page may be fetched. */
 static inline int slp_queue_take(slp_queue *q, int64_t time) {
   slp_buffered *buffered = q->next_page;
   buffered->out++;
@@ -178,54 +186,54 @@ static inline int slp_queue_take(slp_queue *q, int64_t time) {
 }
 
 /* The next functions take records back from the user. */
-/* Acknowledges records first to first + n - 1 of the page. Returns how many were not acknowledged before. */
+/* Acknowledges the n records of the page from index first on. Returns how many of them were not acknowledged
+ * before. */
 uint32_t slp_queue_ack(slp_buffered *buffered, uint32_t first, uint32_t n);
-/* Takes records first to first + n - 1 of the page back from the user. The unacknowledged records among them
- * count as given back. Returns 1 if there was one, which now waits to be handed out again. */
+/* Takes the n records of the page from index first on back from the user. The unacknowledged records among
+ * them wait to be handed out again. Returns 1 if there was such a record. */
 int slp_queue_return(slp_buffered *buffered, uint32_t first, uint32_t n);
 /* To be called for each shard of a batch, after its records were taken back. *ret_acked: 1 if at least one
- * was acknowledged. Returns 1 if a record was given back retry_max times, and the user does not want it
- * skipped. */
+ * was acknowledged. Returns 1 if the shard must be given up: a record was given back retry_max times, and the
+ * user does not want such records skipped. */
 int slp_queue_came_back(slp_shard *s, int *ret_acked);
 /* to be called after slp_queue_came_back: frees pages that are not needed any more */
 void slp_queue_settle(slp_shard *s);
 
 /* The next functions free pages. */
-/* Drops all records of s that the user does not hold. Pages with held records stay until these are taken
- * back. The page that marks the end of the acknowledged prefix also stays, without its body. */
+/* Drops all records of s that the user does not hold. Pages with records that the user holds stay until those
+ * are taken back. The page that marks the end of the acknowledged prefix also stays, without its body. */
 void slp_queue_drop(slp_shard *s);
 void slp_queue_free(slp_buffered *buffered); /* frees the page; the user must hold no record of it */
-/* To be called before s is freed. Pages with records that the user holds leave the budget, and are freed when
- * their batches come back. */
+/* To be called before s is freed. Pages with records that the user holds do not count in the budget any more,
+ * and are freed when their batches come back. */
 void slp_queue_orphan(slp_shard *s);
-/* As slp_queue_orphan, but the pages with records that the user holds stay in the budget, and are added to
- * `to`. */
+/* Does the same as slp_queue_orphan, but pages with records that the user holds still count in the budget,
+ * and are added to the list `to`. */
 void slp_queue_detach(slp_shard *s, slp_list *to);
-void slp_queue_forget(slp_list *detached); /* takes detached pages out of the budget */
-/* 1: slp_queue_rewind will probably succeed; does not look at the page */
+void slp_queue_forget(slp_list *detached); /* takes the pages of such a list out of the budget */
+/* 1: slp_queue_rewind will probably succeed. Does not look into the page. */
 int slp_queue_can_rewind(const slp_shard *s);
-/* Drops all records that were fetched and never handed out, to be fetched again. The last record that was
- * handed out becomes the last one taken (slp_standing.last). Returns 0, and drops nothing, if that is not
- * possible now: the user holds a record of the same page, or has given a record of the
- * shard back. */
+/* Drops all records that were fetched and never handed out, so that they are fetched again. The last record
+ * that was handed out becomes the last one taken (slp_standing.last). Returns 0, and drops nothing, if the
+ * user holds a record of the same page, or has given a record of the shard back. */
 int slp_queue_rewind(slp_shard *s);
-/* In shorten.c: as slp_queue_can_rewind and slp_queue_rewind, but the first records stay: as many as take
- * `bytes` bytes, and at least one. */
+/* In shorten.c. They do the same as slp_queue_can_rewind and slp_queue_rewind, but keep the first of these
+ * records: as many as take `bytes` bytes, and at least one. */
 int slp_queue_can_shorten(const slp_shard *s, uint64_t bytes);
 int slp_queue_shorten(slp_shard *s, uint64_t bytes);
 
 /* In acked.c: the acknowledged prefix. */
-/* Returns the index of the first unacknowledged record from index i on; the page's n: there is none. */
+/* Returns the index of the first unacknowledged record at index i or later; the page's n if there is none. */
 uint32_t slp_acked_until(const slp_buffered *buffered, uint32_t i);
 /* Finds the oldest unacknowledged record of s. Returns 0 if there is none. */
 int slp_acked_next(const slp_shard *s, const slp_buffered **ret_buffered, uint32_t *ret_i);
-/* Sets *ret to the last record of the acknowledged prefix. Returns 0 if the prefix is empty: the shard is
- * still where it started. */
+/* Sets *ret to the last record of the acknowledged prefix. Returns 0 if the prefix is empty: then the shard's
+ * position is still the one where it started. */
 int slp_acked_prefix(const slp_shard *s, slp_mark *ret);
-/* As slp_acked_prefix. But if all records are acknowledged and an idle mark comes after the last record
- * (mark.idle), sets *ret to the idle mark. */
+/* Does the same as slp_acked_prefix, with one exception: if all records are acknowledged, and an idle mark
+ * (mark.idle) comes after the last record, sets *ret to the idle mark. */
 int slp_acked_place(const slp_shard *s, slp_mark *ret);
-/* Sets *ret to the record before the page's first unacknowledged one. */
+/* Sets *ret to the record just before the page's first unacknowledged record. */
 void slp_acked_mark(const slp_buffered *buffered, slp_mark *ret);
 
 #endif

@@ -1,6 +1,6 @@
-/* reader.c - asks for iterators and pages, and says what the answers mean: more to come, the end of the
- * shard, or nonsense that only looks like it. reading.h draws the states. A page enters the merge only whole
- * and valid. */
+/* reader.c - asks for iterators and pages, and decides what an answer means: more to come, the end of the
+ * shard, or a mistake of the service. reading.h draws the states. The queue gets only complete and valid
+ * pages. */
 #include "base/probe.h"
 #include "core/core.h"
 #include "core/loss.h"
@@ -14,8 +14,8 @@ static uint32_t dice(slp_shard *s) { return (uint32_t)slp_random_below(host_of(s
 
 /* ---- failing ------------------------------------------------------------------------------------------ */
 
-/* Makes the same call again after a back-off: the failure will pass. Every fifth throttled call is told to
- * the user. */
+/* Makes the same call again after a wait, because the failure should pass. Every fifth throttled call in a
+ * row is reported to the user. */
 static void again_later(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   uint64_t now = slp_now_us(host_of(s));
@@ -39,20 +39,20 @@ static void again_later(slp_shard *s, const slp_fail *f) {
     slp_report_error(c, f, s, 0, s->reader.pace.fails, wait / 1000);
   slp_report_log(c, SLOOP_LOG_DEBUG, "shard: call failed shard=%s class=%s try=%u wait_ms=%u", s->name->shard,
                  slp_class_name(f->class), s->reader.pace.fails, (unsigned)(wait / 1000));
-  /* No sequence of retries may ask faster than the service allows. */
+  /* Even a retry must not call faster than the service allows. */
   slp_reading_wait(s, slp_max_u64(slp_after_us(now, wait), slp_reading_sent_us(s) + SLP_PACE_FLOOR_US));
-  slp_deliver_soon(c->engine); /* deliver.c may set the shard aside */
+  slp_deliver_soon(c->engine); /* deliver.c may have to set the failing shard aside */
 }
 
-/* Gives the shard up, even if it was read to its end but still has unacknowledged records. */
+/* Gives the shard up, even one that was read to its end and has unacknowledged records. */
 static void stop_for_good(slp_shard *s) {
   slp_reader_stop(s);
   slp_reading_move(s, SLP_READER_GONE);
 }
 
-/* Stops a shard that was begun and whose parent was given up: no more of it is read or handed out. */
+/* Stops a shard that was started and whose parent was given up: no more of it is read or handed out. */
 static void bar(slp_shard *s) {
-  if (s->ended_told) { /* bars its children all the same */
+  if (s->ended_told) { /* the shard is finished itself, but its children must not be read */
     slp_lineage_set(s, SLP_SELECT_STOPPED);
     return;
   }
@@ -62,7 +62,8 @@ static void bar(slp_shard *s) {
   if (s->opened_told) slp_report_shard(s->consumer, s, SLOOP_SHARD_STOPPED);
 }
 
-/* Parents come first: a shard that waits is barred before its children, which may have begun without it. */
+/* Parents come first, so that a shard that was not started is barred before its children, which may run
+ * already. */
 void slp_reader_bar_kin(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s)) {
     if (!slp_lineage_wanted(s)) continue;
@@ -70,12 +71,12 @@ void slp_reader_bar_kin(slp_consumer *c) {
     if (idle && barred) slp_lineage_set(s, SLP_SELECT_BARRED);
     if (!idle && (barred || SLP_MUTANT(strangers_stop))) bar(s);
   }
-  slp_deliver_soon(c->engine); /* others may have waited for a barred shard, or for its bytes */
+  slp_deliver_soon(c->engine); /* other shards may have waited for a barred shard, or for the bytes it held */
   slp_pump_soon(c->engine);
 }
 
-/* Gives the shard up after a failure that will not pass: nothing more of it or its children is read. What is
- * buffered still goes out. */
+/* Gives the shard up after a failure that will not pass: no more of it is read, and none of its children.
+ * Records in memory are still handed out. */
 static void give_up(slp_shard *s, const slp_fail *f) {
   slp_consumer *c = s->consumer;
   slp_report_error(c, f, s, 0, s->reader.pace.fails + 1, UINT64_MAX);
@@ -87,8 +88,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
   slp_reader_bar_kin(c);
   slp_order_update(s);
   slp_deliver_soon(c->engine);
-  /* If records are gone for good, an operator must say what to do. Any other failure may be this worker's
-   * alone. */
+  /* Records that are gone need an operator's decision; other failures may be only this worker's. */
   if (c->leases)
     c->leases->ops->hopeless(c->leases, s,
                              f->class == SLP_TRIMMED   ? SLP_HOPELESS_PARK
@@ -98,7 +98,7 @@ static void give_up(slp_shard *s, const slp_fail *f) {
 }
 
 void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
-  if (slp_reading_state(s) == SLP_READER_GONE) /* it was told when its reading failed */
+  if (slp_reading_state(s) == SLP_READER_GONE) /* SLOOP_SHARD_STOPPED was reported already */
     slp_report_error(s->consumer, f, s, 0, 1, UINT64_MAX);
   else
     give_up(s, f);
@@ -106,8 +106,8 @@ void slp_reader_give_up(slp_shard *s, const slp_fail *f) {
   slp_queue_drop(s);
 }
 
-/* Handles that the service keeps nothing at our position: reading goes on at the oldest record, unless the
- * user wants to stop at losses. */
+/* To be called when the service keeps nothing at the position to read from: continues at the oldest record,
+ * unless the user wants to stop at losses. */
 static void trimmed(slp_shard *s, const slp_fail *f) {
   if (slp_loss_trimmed(s, f->message)) {
     give_up(s, f);
@@ -119,8 +119,8 @@ static void trimmed(slp_shard *s, const slp_fail *f) {
   again_later(s, f);
 }
 
-/* Lets the listing say what an answer means: the shard ended, is gone, or the service erred. unknown: the
- * service did not know the shard. */
+/* Asks for a listing that shows what an answer means: the shard has ended, is gone, or the answer was wrong.
+ * unknown: 1 if the service said that it does not know the shard. */
 static void ask_listing(slp_shard *s, int unknown) {
   slp_reading_move(s, SLP_READER_CHECKING);
   s->reader.unknown = (uint8_t)unknown;
@@ -152,7 +152,7 @@ static void failed(slp_shard *s, const slp_fail *f) {
       return;
     case SLP_TRIMMED: trimmed(s, f); return;
     case SLP_REFUSED:
-      if (!f->aws_code[0]) { /* a proxy may have refused, and not the service */
+      if (!f->aws_code[0]) { /* no AWS error name: a proxy may have refused the call, and not the service */
         again_later(s, f);
         return;
       }
@@ -178,8 +178,8 @@ static void failed(slp_shard *s, const slp_fail *f) {
 
 /* ---- finding the place ------------------------------------------------------------------------------ */
 
-/* Chooses the place for "latest": the moment at which the shard was first asked for it. If the service finds
- * no milliseconds, reading begins earlier, and older records are passed over. */
+/* Sets the position for a shard that started at "latest": the time of its first iterator. If the service
+ * can't find a time in ms, reading begins earlier, and older records are passed over. */
 static void choose_anchor(slp_shard *s, slp_src_locate *rq) {
   if (s->consumer->source->anchors_by_time) {
     rq->from.kind = SLP_POSITION_TIME;
@@ -202,7 +202,7 @@ static void choose_place(slp_shard *s, slp_src_locate *rq) {
   } else if (s->at.from_oldest) {
     rq->from.kind = SLP_POSITION_OLDEST;
   } else if (slp_has_taken(&s->at)) {
-    /* AT, not AFTER: the first record must be the one we took, or something was trimmed. */
+    /* AT, not AFTER: if the first record that comes is not the last one taken, records are gone. */
     rq->from.kind = SLP_POSITION_AT;
     rq->from.mark = s->at.last;
   }
@@ -229,7 +229,7 @@ static void on_located(slp_src_req *rq) {
     slp_buf_clear(&s->reader.cursor);
     if (l->cursor.n == 0) {
       slp_fail_set(&f, SLP_TRANSIENT, SLOOP_EPROTO, "the service gave an empty iterator");
-    } else if (slp_buf_add_str(&s->reader.cursor, slp_buf_str(&l->cursor))) { /* CURSOR_MAX is kept */
+    } else if (slp_buf_add_str(&s->reader.cursor, slp_buf_str(&l->cursor))) { /* keeps to CURSOR_MAX */
       slp_fail_set(&f, SLP_NOMEM, SLP_ENOMEM, "no memory for an iterator");
     }
   }
@@ -243,7 +243,7 @@ static void on_located(slp_src_req *rq) {
     s->opened_told = 1;
     slp_report_shard(s->consumer, s, SLOOP_SHARD_OPENED);
   }
-  slp_reading_wait(s, 0); /* the failure is over only when a page comes */
+  slp_reading_wait(s, 0); /* calls count as failing until a page comes */
 }
 
 uint32_t slp_reader_fails(const slp_shard *s) { return s->reader.pace.fails; }
@@ -252,7 +252,7 @@ uint32_t slp_reader_unlisted(const slp_shard *s) { return slp_await_listings(s) 
 
 static void locate(slp_shard *s) {
   slp_consumer *c = s->consumer;
-  if (!s->reader.cursor.mem) { /* the first call of all */
+  if (!s->reader.cursor.mem) { /* the first call for this shard */
     slp_buf_init(&s->reader.cursor, c->mem, CURSOR_MAX);
     slp_pace_init(&s->reader.pace);
   }
@@ -280,15 +280,15 @@ static void locate(slp_shard *s) {
 
 /* ---- fetching ------------------------------------------------------------------------------------------ */
 
-#define SHARE_BYTES_MIN (16u * 1024) /* no shard's share is less */
+#define SHARE_BYTES_MIN (16u * 1024) /* a shard's share of the budget is never less */
 
 uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
-  if (s->reader.cursor.n == 0) return 0; /* an iterator takes hardly any bytes */
+  if (s->reader.cursor.n == 0) return 0; /* no bytes: the answer with an iterator is small */
   slp_source *source = s->consumer->source;
   slp_engine *e = s->consumer->engine;
   uint32_t limit;
-  /* Nothing can leave before every shard has a page. So a shard's share of the budget shrinks with their
-   * number, and all of them together stay within it. */
+  /* No record can leave before every shard has a page. So the more shards, the smaller a shard's share of the
+   * budget, and the pages of all of them fit in together. */
   uint64_t share = slp_budget_max(&e->budget) / slp_max_u64(4, 2 * (uint64_t)slp_merge_count(&e->merge));
   uint64_t bytes = slp_pace_reserve(&s->reader.pace, slp_max_u64(share, SHARE_BYTES_MIN),
                                     source->fetch_bytes_max + source->fetch_bytes_max / 2, &limit);
@@ -296,7 +296,7 @@ uint64_t slp_reader_reserve(slp_shard *s, uint32_t *ret_limit) {
   uint32_t buffered_most = s->consumer->o->buffered_records_per_shard_max, unacked_n = slp_queue_unacked_n(s);
   if (buffered_most) most = slp_min_u64(most, buffered_most > unacked_n ? buffered_most - unacked_n : 1);
   *ret_limit = (uint32_t)slp_min_u64(limit, s->paused ? 1 : most);
-  /* A push may bring nothing for long, and every shard waits for one, so bytes are reserved as they come. */
+  /* A push may bring nothing for long, so it reserves no bytes, but takes them as they arrive. */
   return source->pushes ? 0 : bytes;
 }
 
@@ -362,38 +362,39 @@ void slp_reader_go(slp_shard *s, uint64_t bytes, uint32_t limit) {
 /* ---- a page came ------------------------------------------------------------------------------------- */
 
 typedef struct page_facts {
-  uint32_t n, largest;       /* records as the service counts them; bytes of the largest */
-  int full;                  /* 1: more waits behind the page */
-  int64_t behind_ms, lag_ms; /* as the page tells it; by its records, if it does not */
+  uint32_t n, largest;       /* n: records, an aggregate counted as one. largest: bytes of the largest. */
+  int full;                  /* 1: more records wait in the shard after the page */
+  int64_t behind_ms, lag_ms; /* the lag that the page states, -1: none; the lag by its records */
   uint64_t sent_us;
 } page_facts;
 
-/* Returns -1, 0 or 1: where the page's last record stands against the last one taken. */
+/* Compares the page's last record with the last one taken. Returns -1: it comes first, 0: the same, 1:
+ * later. */
 static int last_side(const slp_shard *s, const slp_page *page) {
   const slp_rec *r = &page->recs[page->recs_n - 1];
   return slp_mark_side(&s->at.last, slp_rec_seq(page, r), r->sub);
 }
 
-/* Returns 1 if the page brings only the record, or aggregate, that we asked to go on from. */
+/* Returns 1 if the page brings only the record or aggregate that was asked for to continue after it. */
 static int only_the_known(const slp_shard *s, const slp_page *page) {
   return page->recs_n > 0 && slp_has_taken(&s->at) && s->at.after_last && last_side(s, page) <= 0;
 }
 
 static page_facts facts_of(const slp_shard *s, const slp_page *page) {
-  page_facts p = {.n = (uint32_t)page->recs_n - page->extra_n, /* to the service an aggregate is one record */
+  page_facts p = {.n = (uint32_t)page->recs_n - page->extra_n, /* here an aggregate counts as one record */
                   .largest = page->largest_bytes,
                   .behind_ms = page->behind_ms,
                   .lag_ms = slp_lag_of_page(s, page),
                   .sent_us = s->reader.fetch.rq.sent_us};
   p.full = p.n > 0 && (p.n >= s->reader.fetch.limit ||
                        s->reader.fetch.body_bytes >= s->consumer->source->fetch_bytes_full);
-  if (s->consumer->source->pushes) p.full = 0; /* a push brings all there is, whatever was asked for */
+  if (s->consumer->source->pushes) p.full = 0; /* a push brings every record there is */
   if (only_the_known(s, page)) p.n = 0;
   return p;
 }
 
-/* Learns how long the service takes to push, but only from events that were waited for: after a pause, or
- * from a new subscription, come records that might have come before. */
+/* Learns how long a pushed record takes to come. Only from events that did not wait: after a pause, or on a
+ * new subscription, records come that were stored long before. */
 static void learn_delay(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   const slp_page *page = s->reader.page;
@@ -404,16 +405,16 @@ static void learn_delay(slp_shard *s) {
                   f->rq.done_us);
 }
 
-/* Raises the watermark, which no record still to come can precede. Returns 1 if it moved. */
+/* Raises the watermark: no record still to come can precede it. Returns 1 if it moved. */
 static int advance_watermark(slp_shard *s, const page_facts *p) {
   const slp_key *mark = slp_queue_watermark(s), before = *mark;
   int64_t now_ms = slp_svctime_low_ms(&s->consumer->service, p->sent_us);
   int at_tip = p->behind_ms == 0 && !p->full;
   if (slp_has_taken(&s->at))
     slp_queue_set_watermark(s, s->at.tail_time, slp_mark_seq(&s->at.last), s->at.last.sub);
-  /* The tip of a closed shard does not move its watermark, because its children hold records older than this
-   * answer. (kinesalite says 0 behind and one page more before it ends a shard.) After some empty pages it
-   * does, or a closed shard that never ends would hold back the others for ever. */
+  /* At the tip of a closed shard the watermark stays, because the children may hold records older than the
+   * answer. (kinesalite answers once with lag 0 before a shard ends.) After some empty pages it moves,
+   * because a closed shard that never ends would hold back other shards for ever. */
   int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
   if (closed && s->reader.pace.empties + 1 < SLP_PACE_EMPTIES_AT_TIP) now_ms = INT64_MIN;
   if (now_ms != INT64_MIN) {
@@ -448,16 +449,16 @@ static void note_page(slp_shard *s, const page_facts *p) {
       s->at.anchored) {
     const slp_src_req *rq = &s->reader.fetch.rq;
     slp_moment seen = {slp_listing_served_ms(c, rq, INT64_MIN), rq->sent_us};
-    slp_svctime_raise(&c->service, &s->at.anchor, seen); /* no record came until `seen` */
+    slp_svctime_raise(&c->service, &s->at.anchor, seen); /* no record came until the time `seen` */
   }
 }
 
-/* A place where nothing came is kept only if it is this much later than the one before. It only shows, after
- * a restart, that the next record follows without a gap, and a lease's row is written for it. */
+/* A new idle mark (mark.idle) must be this much later than the one before. It serves only to show, after a
+ * restart, that the next record follows without a gap, and costs a write of the lease's row. */
 #define IDLE_STEP_MS 600000
 
-/* Keeps the place at which an empty push stands. Reading can go on behind it, even when the service no longer
- * keeps the last record. */
+/* Keeps the position that an empty pushed event states as an idle mark. Reading can continue after it, even
+ * if the service no longer keeps the last record. place: that position. */
 static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
   slp_consumer *c = s->consumer;
   int64_t now_ms = slp_svctime_low_ms(&c->service, p->sent_us);
@@ -477,7 +478,7 @@ static void note_idle(slp_shard *s, slp_str place, const page_facts *p) {
   if (c->leases && slp_queue_all_acked(s)) c->leases->ops->settled(c->leases, s, 1);
 }
 
-/* Takes s->reader.page into the shard's queue. Returns 0; otherwise the failure was dealt with. */
+/* Takes s->reader.page into the shard's queue. Returns 0, or an error that was handled already. */
 static int admit(slp_shard *s, const slp_src_req *rq) {
   slp_page *page = s->reader.page;
   uint32_t aggregates_n = page->aggregates_n;
@@ -516,7 +517,7 @@ static void add_children(slp_shard *s, const slp_page *page) {
     if (slp_lineage_get(c, d->id)) continue;
     slp_shard *child = slp_lineage_add(c, d->id, d->parent, d->adjacent_parent);
     if (!child) {
-      slp_listing_soon(c, 1000); /* no memory: the listing will show it again */
+      slp_listing_soon(c, 1000); /* no memory for this child; the listing will show it again */
       continue;
     }
     slp_lineage_learn_keys(child, d);
@@ -541,7 +542,7 @@ static void end(slp_shard *s) {
   leave(s);
   slp_reading_set_tip(s, 0);
   slp_reading_set_behind(s, 0);
-  slp_lag_forget(s); /* no page will tell the lag any more */
+  slp_lag_forget(s); /* no page will state the lag any more */
   slp_reading_move(s, SLP_READER_ENDED);
   SLP_CHECK(c->sum.open_n > 0);
   c->sum.open_n--;
@@ -556,7 +557,7 @@ static void end(slp_shard *s) {
 }
 
 void slp_reader_told_end(slp_shard *s) {
-  /* Until the end is in the table, another worker may have to read the shard again. */
+  /* With leases, another worker may have to read the shard again until its end is in the table. */
   if (s->consumer->leases) return;
   slp_reader_kept_end(s);
 }
@@ -575,7 +576,7 @@ static void drop_page(slp_shard *s) {
   slp_calls_give(s);
 }
 
-/* Takes a page that is whole, when more is to come. If it has no next iterator, a new one is asked for. */
+/* Takes a complete page after which more may come. next: its next iterator; if empty, asks for a new one. */
 static void took(slp_shard *s, slp_str next) {
   slp_consumer *c = s->consumer;
   page_facts p = facts_of(s, s->reader.page);
@@ -607,7 +608,7 @@ static void took(slp_shard *s, slp_str next) {
       slp_loss_note_quiet(s, c->source->pushes ? -1 : p.behind_ms, p.sent_us, slp_reading_at_tip(s)) &&
       c->clear_places && slp_queue_all_acked(s))
     c->leases->ops->settled(c->leases, s, 1);
-  if (!next.n) p.full = 0; /* a page that lacks something is no reason to hurry */
+  if (!next.n) p.full = 0; /* without a next iterator, don't hurry: the page may be faulty */
   int seeks_tip = p.behind_ms < 0 && !slp_reading_at_tip(s), behind = p.full || p.behind_ms > 0 || seeks_tip;
   int full = p.full || (seeks_tip && next.n && !p.n && !slp_has_taken(&s->at)); /* SLP_PACE_EMPTIES_AT_TIP */
   uint64_t wait = slp_pace_wait_us(&s->reader.pace, full, behind, c->o->poll_ms, c->floor_learned, dice(s));
@@ -623,7 +624,7 @@ static void took(slp_shard *s, slp_str next) {
 
 static void last_page(slp_shard *s) {
   page_facts p = facts_of(s, s->reader.page);
-  /* The children's ids lie in the page, so they are added before it may be recycled. */
+  /* adds the children before `admit` may free the page, which has their ids */
   add_children(s, s->reader.page);
   if (admit(s, &s->reader.fetch.rq)) return;
   note_page(s, &p);
@@ -641,14 +642,14 @@ static int brings_news(const slp_shard *s, const slp_page *page) {
   return page->recs_n > 0 && !slp_queue_knows(s, page, &page->recs[page->recs_n - 1]);
 }
 
-/* A paused shard: its next record shows how far behind the shard is, and is not taken. */
+/* Handles a page of a paused shard: its first record shows how far the shard is behind, and is not taken. */
 static void peeked(slp_shard *s) {
   slp_page *page = s->reader.page;
   if (!slp_has_taken(&s->at) &&
-      s->at.start.kind != SLP_POSITION_AT) { /* the start is known by this record now */
+      s->at.start.kind != SLP_POSITION_AT) { /* from now on the shard starts at this record */
     s->at.start.kind = SLP_POSITION_AT;
     slp_mark_rec(&s->at.start.mark, page, &page->recs[0]);
-    /* A new subscription to "latest" would begin behind this record. */
+    /* A new subscription that begins at "latest" would miss this record. */
     if (s->consumer->source->pushes) slp_buf_clear(&s->reader.cursor);
   }
   all_is_well(s);
@@ -661,10 +662,9 @@ static void peeked(slp_shard *s) {
   slp_consumer_check(s->consumer);
 }
 
-/* Returns 1 if a pushed shard has ended without saying so: nothing moves, and the event is the first of a
- * subscription begun after the shard was known to be closed. So all records were there before. An event of an
- * older subscription proves nothing: it may be older than the listing, because it waits in the connection
- * while the process is frozen or has no room for it. */
+/* Returns 1 if a pushed shard has ended although no event said so: its subscription began when the shard was
+ * known to be closed, and the first event has no records. An older subscription proves nothing: its event may
+ * be older than the listing, because it waited in the connection. */
 static int ends_in_silence(slp_shard *s) {
   const slp_src_fetch *f = &s->reader.fetch;
   int closed = slp_lineage_is_closed(s) || slp_lineage_has_children(s);
@@ -674,12 +674,12 @@ static int ends_in_silence(slp_shard *s) {
   return 0;
 }
 
-/* An answer that calls a closed shard ended while records are left is wrong, so it must come twice. */
+/* How many answers must say that a closed shard has no more records, because one such answer may be wrong. */
 #define END_CLAIMS 2u
 
 static void end_with_children(slp_shard *s);
 
-/* Returns 1 if the page names all children. Impossible children are not taken: they'd never be read. */
+/* Returns 1 if the page names all children of the shard. Shards that can't be its children are ignored. */
 static int names_children(slp_shard *s, const slp_page *page) {
   if (!page->children_n) return 0;
   if (!page->children_bad && slp_lineage_may_have(s, page->children, page->children_n))
@@ -709,7 +709,7 @@ static void judge(slp_shard *s) {
     last_page(s);
   } else if (brings_news(s, page)) {
     SLP_PROBE("reader: records, and neither iterator nor children");
-    took(s, (slp_str){NULL, 0}); /* only an empty answer can mean the end */
+    took(s, (slp_str){NULL, 0}); /* only an answer without new records can mean the end */
   } else {
     SLP_PROBE("reader: the listing is asked whether it has ended");
     drop_page(s);
@@ -748,7 +748,7 @@ static void on_fetched(slp_src_req *rq) {
 
 static void ended_by_listing(slp_shard *s, int gone) {
   if (gone) slp_loss_tell(s, NULL, 0, "the shard is not listed any more; records not yet read are lost");
-  if (s->consumer->leases) { /* the listing that shows the end also names the children */
+  if (s->consumer->leases) { /* the listing that shows the end of the shard also shows its children */
     slp_shard_desc children[8];
     size_t n = slp_listing_children(s->consumer, s->id, children, SLP_COUNT(children));
     s->consumer->leases->ops->children(s->consumer->leases, s, children, n);
@@ -756,8 +756,8 @@ static void ended_by_listing(slp_shard *s, int gone) {
   end(s);
 }
 
-/* Ends a shard that is read to its end and listed closed. In a stream that takes records it must have
- * children: without them its end would be told as the end of all there is to read. */
+/* Ends a shard that was read to its end and is listed as closed. In a stream that takes records, waits until
+ * its children are listed, because they have the records that follow. */
 static void end_with_children(slp_shard *s) {
   slp_consumer *c = s->consumer;
   if (slp_lineage_has_all_children(s) || slp_listing_ended(c)) {
@@ -791,8 +791,8 @@ void slp_reader_listed(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_fail f = {0};
   if (slp_reading_state(s) != SLP_READER_CHECKING) return;
-  /* If pages name no children (names_no_children), a page without a next iterator is the end, and any listing
-   * may show the children. */
+  /* With names_no_children a page without a next iterator is the end, and any listing may show the
+   * children. */
   int certain = c->source->names_no_children && !s->reader.unknown;
   if (s->reader.check_serial > slp_listing_done(c) && !(certain && slp_lineage_has_all_children(s))) {
     if (certain) slp_listing_soon(c, 0);
@@ -826,7 +826,7 @@ void slp_reader_listed(slp_shard *s) {
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-/* Cancels the call in flight and the wish for another. */
+/* Cancels the call in flight, and makes the shard not want another one. */
 static void call_off(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_reading_call_off(s);

@@ -12,7 +12,7 @@ static const unsigned allowed[] = {
     [SLP_READER_FETCHING] =
         BIT(SLP_READER_WAITING) | BIT(SLP_READER_CHECKING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
     [SLP_READER_CHECKING] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_ENDED) | BIT(SLP_READER_GONE),
-    /* after slp_reader_rewind the shard is read again */
+    /* a shard that ended is read again after slp_reader_rewind */
     [SLP_READER_ENDED] = BIT(SLP_READER_WAITING) | BIT(SLP_READER_GONE),
     [SLP_READER_GONE] = BIT(SLP_READER_GONE),
 };
@@ -43,14 +43,15 @@ static slp_host *host_of(const slp_shard *s) { return s->consumer->engine->host;
 void slp_reading_poke(slp_shard *s) {
   if (s->reading.state != SLP_READER_WAITING || slp_calls_wants(s)) return;
   if (!s->paused && !slp_queue_has_room(s)) return;
-  if (s->consumer->suspended) return; /* when the suspension ends, slp_reading_poke is called again */
+  if (s->consumer->suspended) return; /* slp_reading_poke is called again when the suspension ends */
   uint64_t at_us =
       s->paused ? slp_max_u64(s->reading.next_at_us, s->reading.peek_at_us) : s->reading.next_at_us;
   if (slp_now_us(host_of(s)) < at_us) {
     slp_timer_set_reserved(host_of(s), &s->reading.timer, at_us);
     return;
   }
-  slp_timer_clear(host_of(s), &s->reading.timer); /* the timer may be set for a later time */
+  /* the timer may be set for a time in the future, so stop it */
+  slp_timer_clear(host_of(s), &s->reading.timer);
   slp_calls_want(s, slp_queue_watermark(s));
 }
 
@@ -98,16 +99,18 @@ void slp_reading_failed(slp_shard *s) {
   uint64_t now_us = slp_now_us(host_of(s));
   if (s->reading.failing_since_us) return;
   s->reading.failing_since_us = now_us;
-  /* A subscription that waited for its next event, and was not overdue, had not failed before now. */
+  /* A subscription may wait for its next event for up to SLP_READING_EVENT_US. Until then it had not failed,
+   * so it counts as failing only from now on. */
   int was_fine = s->consumer->source->pushes && now_us - s->reading.sent_us < SLP_READING_EVENT_US;
   s->reading.failing_from_us = was_fine ? now_us : s->reading.sent_us;
 }
 
-/* The same refusal may come here twice within this time: when the call fails, and when the shard is given up
- * because of it. */
+/* A refusal may be noted twice within this time: when the call fails, and when the shard is given up for it.
+ * It counts once. */
 #define ONE_REFUSAL_US 1000000u
 
-/* Remembers the refusal in the consumer, because the shard is freed when its lease is given up. */
+/* Remembers in the consumer that the service refused the shard's position. The shard itself is freed when its
+ * lease is given up. */
 static void note_refusal(slp_shard *s) {
   slp_consumer *c = s->consumer;
   int again = slp_str_is(s->id, c->refusal.shard);
@@ -120,7 +123,7 @@ static void note_refusal(slp_shard *s) {
   c->refusal.n = again ? c->refusal.n + 1 : 1;
 }
 
-/* Writes the service's name for the failure; if it has none, the kind of the failure. */
+/* Writes the service's name for the failure to `out` or, if it has none, the kind of the failure. */
 static void name_failure(const slp_fail *f, char *out, size_t size) {
   if (f->aws_code[0])
     snprintf(out, size, "%.47s", f->aws_code);
@@ -171,8 +174,8 @@ uint64_t slp_reading_silent_since_us(const slp_shard *s, int late) {
   int silent = r->state == SLP_READER_FETCHING || r->state == SLP_READER_LOCATING,
       behind = r->is_behind && !late;
   if (!r->failing_since_us && (!silent || slp_calls_is_stalled(s) || behind)) return UINT64_MAX;
-  /* If the last call was throttled, the shard is waited for as long as it has a backlog: throttling is normal
-   * then, and the shard's records are the earliest of all. */
+  /* If the last call was throttled and the shard has a backlog, other shards wait for it without a limit:
+   * throttling is normal then, and its records are the earliest of all. */
   if (r->refused_as == SLP_THROTTLE && behind) return UINT64_MAX;
   return r->failing_since_us ? r->failing_since_us : r->sent_us;
 }

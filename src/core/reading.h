@@ -28,17 +28,18 @@
 typedef struct slp_shard slp_shard;
 
 /* A subscription brings an event about every five seconds, an empty event if there are no records (Developer
- * Guide, SubscribeToShardEvent). A subscription without an event for this long counts as not answered: it may
- * be dead. */
+ * Guide, SubscribeToShardEvent). If no event comes for SLP_READING_EVENT_US, the subscription may be dead,
+ * and counts as not answered. */
 #define SLP_READING_EVENT_US 10000000u
 
 typedef enum slp_reader_state {
-  SLP_READER_IDLE, /* the shard's parents are not finished, or the shard is not to be read */
-  /* waits for the pace timer, for room in the queue, for bytes in the budget, or for a free call */
+  SLP_READER_IDLE, /* a parent of the shard is not finished, or the shard is not to be read */
+  /* waits for the pace timer, for room in the queue, for bytes in the budget, or until one more call may be
+   * in flight */
   SLP_READER_WAITING,
   SLP_READER_LOCATING, /* a call for an iterator is in flight */
   SLP_READER_FETCHING, /* a call for a page is in flight, or the answer is being parsed */
-  /* the answer may mean that the shard has ended or is gone; waits for a listing to decide */
+  /* the answer may mean that the shard has ended or is gone; a listing is awaited, which decides */
   SLP_READER_CHECKING,
   SLP_READER_ENDED, /* the shard was read to its end */
   SLP_READER_GONE   /* the shard was given up, or its reading was stopped */
@@ -46,77 +47,78 @@ typedef enum slp_reader_state {
 
 typedef struct slp_shard_reading { /* one per shard */
   slp_reader_state state;
-  slp_timer timer;     /* WAITING: runs at next_at_us, and looks whether the shard may call */
-  uint64_t next_at_us; /* WAITING: the earliest time of the next call */
+  slp_timer timer;     /* in state WAITING: runs at next_at_us, and looks whether the shard may call */
+  uint64_t next_at_us; /* in state WAITING: the earliest time of the next call */
   uint64_t sent_us;    /* when the last call of the shard was begun */
   uint64_t peek_at_us; /* while the shard is paused: the earliest time of the next call */
-  /* since when calls fail: the time of the first failure in the row; 0: the last call succeeded */
+  /* since when calls fail: when the first of the failed calls in a row failed; 0: the last call succeeded */
   uint64_t failing_since_us;
-  uint64_t failing_from_us; /* when the first failed call in the row was begun */
+  uint64_t failing_from_us; /* when that first failed call was begun */
   slp_class refused_as;     /* why the last call failed; SLP_FINE: it did not fail */
   char error[48];           /* the last failure: the service's name for it, or its kind */
   /* The next four fields are from the shard's last page. */
   uint8_t is_behind;     /* 1: more records wait in the shard after that page */
   uint8_t at_tip;        /* 1: the page left the shard at its tip */
   uint64_t tip_asked_us; /* when the last call that found the shard at its tip was begun */
-  /* when `at_tip` last changed: the time at which the call that showed the change was begun */
+  /* when the call was begun that showed the last change of `at_tip` */
   uint64_t tip_since_us;
 } slp_shard_reading;
 
 void slp_reading_init(slp_shard *s);
-/* the only function that changes the state; ends the process if the change is not allowed */
+/* The only function that changes the state. Ends the process if the change is not allowed. */
 void slp_reading_move(slp_shard *s, slp_reader_state to);
 slp_reader_state slp_reading_state(const slp_shard *s);
-/* 1: reading was started, and the shard has neither ended nor been given up */
+/* 1: reading of the shard was started, and the shard has neither ended nor been given up */
 int slp_reading_is_on(const slp_shard *s);
 int slp_reading_is_over(const slp_shard *s); /* 1: the shard was read to its end, or given up */
 
-/* changes the state to WAITING; the next call is made at at_us, or later if there is no room */
+/* Changes the state to WAITING. The next call is made at at_us, or later if the shard must wait for room in
+ * the queue or the budget. */
 void slp_reading_wait(slp_shard *s, uint64_t at_us);
-/* Looks whether the shard may call now. To be called when there may be room again, or when a pause has
- * ended. */
+/* To be called when there may be room in the queue or the budget again, or when a pause has ended: looks
+ * whether s may call now. */
 void slp_reading_poke(slp_shard *s);
-/* To be called when other shards wait for this one. It makes its next call as soon as the service allows,
- * although it is at its tip. */
+/* To be called when other shards wait for s, which is at its tip: s makes its next call as soon as the
+ * service allows, and not only after poll_ms. */
 void slp_reading_hurry(slp_shard *s);
-/* WAITING: ends the wait of the pace, so that the next call is made as soon as there is room */
+/* In state WAITING: sets the earliest time of the next call to now. */
 void slp_reading_at_once(slp_shard *s);
-void slp_reading_call_off(slp_shard *s); /* the shard does not want to call any more */
+void slp_reading_call_off(slp_shard *s); /* s does not want to call any more; stops its timer */
 
 void slp_reading_sent(slp_shard *s); /* to be called when a call of s begins */
 /* Returns when the last call of s was begun. */
 uint64_t slp_reading_sent_us(const slp_shard *s);
 /* to be called when a call begins that only finds out how far behind a paused shard is */
 void slp_reading_peeks(slp_shard *s);
-/* to be called when a call brought nothing of use; slp_reading_refused calls this for failures */
+/* To be called when a call brought nothing of use. (slp_reading_refused calls it for calls that failed.) */
 void slp_reading_failed(slp_shard *s);
 void slp_reading_refused(slp_shard *s, const slp_fail *f); /* to be called when a call failed; f says why */
-/* Returns since when calls have failed, for any reason; 0: the last one did not fail. *ret_error: the name of
- * the last failure. */
+/* Returns since when calls have failed, for any reason; 0: the last call did not fail. *ret_error: the name
+ * of the last failure. */
 uint64_t slp_reading_fails_since_us(const slp_shard *s, const char **ret_error);
-/* Returns slp_shard_reading.tip_since_us. */
+/* Returns when the call was begun that showed the last change of at_tip. */
 uint64_t slp_reading_tip_since_us(const slp_shard *s);
-/* Returns since when the shard has wanted to call without getting room or a free call; 0: it does not wait
- * for these. */
+/* Returns since when s has wanted to call without getting bytes of the budget, or because the most calls are
+ * in flight; 0: s does not wait for these. */
 uint64_t slp_reading_held_up_since_us(const slp_shard *s);
-/* 1: the last call failed because another reader still has a subscription to the shard */
+/* 1: the service refused the last call because another reader has a subscription to the shard */
 int slp_reading_is_busy(const slp_shard *s);
-/* To be called when a page came: calls do not fail any more. */
+/* To be called when a page came: forgets that calls have failed. */
 void slp_reading_fine(slp_shard *s);
 void slp_reading_forgive(slp_shard *s); /* if calls fail, counts them as failing only from now on */
-/* Returns since when calls have failed for other reasons than throttling; 0: they do not. */
+/* Returns since when calls have failed for reasons other than throttling; 0: they have not. */
 uint64_t slp_reading_failing_since_us(const slp_shard *s);
-/* Returns since when the shard's call has failed or not been answered; UINT64_MAX: the other shards must wait
- * for this shard, however long it takes. late: 1 if the shard's next record is late in any case, so that its
- * backlog is no reason to wait. */
+/* Returns since when the call of s has failed, or has not been answered. UINT64_MAX: the other shards must
+ * wait for s however long it takes, because s brings earlier records. late: 1 if the next record of s is late
+ * in any case, so that a backlog of s is no reason to wait for it. */
 uint64_t slp_reading_silent_since_us(const slp_shard *s, int late);
 
 void slp_reading_set_tip(slp_shard *s, int at_tip);
 int slp_reading_at_tip(const slp_shard *s);
 uint64_t slp_reading_tip_asked_us(const slp_shard *s);
 void slp_reading_set_behind(slp_shard *s, int behind);
-/* Returns 1 if the last call succeeded and did not find the shard at its tip. Then the next call ends soon,
- * and brings records. */
+/* Returns 1 if the last call succeeded and did not find s at its tip. Then the next call ends soon, and
+ * brings records. */
 int slp_reading_brings_more(const slp_shard *s);
 
 #endif

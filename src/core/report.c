@@ -1,22 +1,22 @@
 /* report.c - makes all callbacks to the user except those for records. A callback may do anything, even close
- * the consumer, so none is made in the middle of a change. Each callback to be made becomes a notice in a
- * list. An event makes one callback per turn, and does nothing after it. */
+ * the consumer, so none is made in the middle of a change. Instead a notice is added to a list, which says
+ * which callback to make. An event handler makes one callback per run, and touches nothing after it. */
 #include "base/clean.h"
 #include "core/core.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* with more notices than this, the oldest log lines and non-fatal errors are dropped */
+/* When there are NOTICES_MAX notices, each new one drops the oldest log line or non-fatal error. */
 #define NOTICES_MAX 1024
 
 typedef enum { NOTICE_ERROR, NOTICE_SHARD, NOTICE_LOSS, NOTICE_TIP, NOTICE_LOG, NOTICE_LEASE } notice_kind;
 
-/* A callback to be made, with copies of its arguments. */
+/* A notice: says which callback to make, with copies of its arguments. */
 typedef struct notice {
   /* in slp_notices.all */
   slp_list link;
-  slp_list spare; /* in slp_notices.spare, if the notice may be dropped; else not linked */
+  slp_list spare; /* in slp_notices.spare, if the notice may be dropped; otherwise in no list */
   notice_kind kind;
   int code, fatal, http_status, certain;
   uint32_t attempt;
@@ -30,8 +30,8 @@ typedef struct notice {
   char bytes[];
 } notice;
 
-/* Drops the oldest notice that may be dropped, because there are too many. So a user who blocks the loop for
- * long gets the newest notices. */
+/* Drops the oldest notice that may be dropped, because there are NOTICES_MAX of them. So a user who blocks
+ * the loop for long still gets the newest notices. */
 static void make_room(slp_consumer *c) {
   slp_list *it = slp_list_pop(&c->notices.spare);
   if (!it) return;
@@ -42,14 +42,14 @@ static void make_room(slp_consumer *c) {
   c->notices.lost++;
 }
 
-/* Bytes for the texts of an error: its line, the two names in slp_fail, a shard's id of up to 128 characters,
- * and four NULs. */
+/* Bytes for the texts of an error: its message of at most LINE_MAX_N bytes, the two names in slp_fail, a
+ * shard's id of up to 128 characters, and four NULs. */
 #define LINE_MAX_N 640
 #define ERROR_TEXT_MAX \
   (LINE_MAX_N + sizeof(((slp_fail *)0)->aws_code) + sizeof(((slp_fail *)0)->request_id) + 128 + 4)
 
-/* Returns memory for a notice with so many bytes of texts. A fatal error gets the spare block if there is no
- * memory. */
+/* Returns memory for a notice with this many bytes of texts. For a fatal error it returns the reserved block
+ * if there is no memory. */
 static notice *block_for(slp_consumer *c, int fatal, size_t bytes) {
   notice *n = slp_zalloc(c->mem, sizeof *n + bytes);
   if (n || !fatal || !c->notices.fatal || bytes > ERROR_TEXT_MAX) return n;
@@ -64,7 +64,7 @@ static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str t
   for (int i = 0; i < 4; i++) bytes += text[i].n;
   notice *n = block_for(c, fatal, bytes);
   if (!n) {
-    c->notices.lost++; /* a later callback says how many notices were lost */
+    c->notices.lost++; /* a later callback tells the user how many notices were dropped */
     return NULL;
   }
   n->kind = kind;
@@ -72,7 +72,8 @@ static notice *add(slp_consumer *c, notice_kind kind, int fatal, const slp_str t
   for (int i = 0; i < 4; i++) {
     n->text[i] = p;
     if (text[i].n) memcpy(p, text[i].p, text[i].n);
-    p += slp_clean(p, text[i].n); /* users print these texts, so unsafe characters and passwords must go */
+    /* the user may print these texts, so control characters and passwords are removed */
+    p += slp_clean(p, text[i].n);
     *p++ = 0;
   }
   slp_list_add_last(&c->notices.all, &n->link);
@@ -130,10 +131,13 @@ void slp_report_lease(slp_consumer *c, sloop_lease_event_kind_t what, slp_str sh
   n->epoch = epoch;
 }
 
-/* Returns 1 if every shard is at its tip, no record is left to hand out, and the user holds no batch. */
+/* Returns 1 if every shard is at its tip, no record is left to hand out, and the user holds no batch: then
+ * the consumer is at its tip. */
 static int at_tip(const slp_consumer *c) {
-  if (c->leases && (c->sum.open_n == 0 || c->suspended)) return 0; /* a worker without shards knows no tip */
-  /* records that were given back leave with their lease, and the user does not know that yet */
+  /* with leases: a worker that reads no shards can't know the tip */
+  if (c->leases && (c->sum.open_n == 0 || c->suspended)) return 0;
+  /* shards whose lease is being given up still have records, and the user was not told that these go to
+   * another worker */
   if (c->sum.going_n) return 0;
   return c->life == SLP_LIFE_RUNNING && c->sum.tip_n == c->sum.open_n && c->sum.waiting_n == 0 &&
          c->sum.queued_n == 0 && (c->sum.batches_out == 0 || SLP_MUTANT(tip_while_out));
@@ -142,7 +146,8 @@ static int at_tip(const slp_consumer *c) {
 void slp_report_tip(slp_consumer *c) {
   if (!at_tip(c)) {
     c->tip_told = 0;
-  } else if (!c->tip_told) { /* without memory tip_told stays 0, so this is tried again later */
+  } else if (!c->tip_told) {
+    /* if there is no memory for the notice, tip_told stays 0, so it is tried again later */
     c->tip_told = !c->o->on_tip || add(c, NOTICE_TIP, 0, (slp_str[4]){{0}, {0}, {0}, {0}}) != NULL;
   }
 }
@@ -190,8 +195,8 @@ static void tell(slp_consumer *c, const notice *n) {
       return;
     }
     case NOTICE_TIP:
-      /* a batch may have left since the notice was added; the tip is then reported when it is reached
-       * again */
+      /* A batch may have been handed out since the notice was added. Then no callback is made now; the tip is
+       * reported when it is reached again. */
       if (at_tip(c))
         o->on_tip(c->handle, o->arg);
       else
@@ -211,7 +216,7 @@ static void tell(slp_consumer *c, const notice *n) {
 static void run(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, notices.ev);
   if (c->notices.lost && c->o->on_log) {
-    /* needs no memory, because there may be none */
+    /* uses no allocated memory, because there may be none */
     char line[60];
     snprintf(line, sizeof line, "report: %u notices were lost", c->notices.lost);
     c->notices.lost = 0;

@@ -1,19 +1,19 @@
 /* save.c - writes a consumer's positions as a token.
  *
- * A shard is unfinished if it was not read to its end, or if a record of it is not acknowledged. The token
- * has:
+ * A shard is finished if it was read to its end, every record of it is acknowledged, and its children are
+ * known. The token has:
  *   - every unfinished shard;
- *   - every ended shard whose children are not known yet, because they are found through it;
- *   - every shard that descends from an unfinished one, even if it is finished itself. It stands at its end,
- *     and leads to its own children.
- * A shard of the token is active if it descends from no unfinished shard. bloop starts a child when its
- * parent ends, so it would start a child twice that is active together with its parent. */
+ *   - every shard that descends from an unfinished one, even if it is finished itself, because it leads to
+ *     its own children. Its position is after its last record.
+ * A shard of the token is active if it descends from no unfinished shard. Only active shards are started at
+ * once. bloop, which reads these tokens too, starts a child when its parent ends; so if a child were active
+ * together with its parent, bloop would start it twice. */
 #include "core/consumer.h"
 #include "core/token.h"
 
 #include <stdlib.h>
 
-/* Returns 1 if the token does not need the shard, because it has the shard's children. */
+/* Returns 1 if the shard is finished. The token then needs only its children. */
 static int is_finished(const slp_shard *s) {
   return slp_reading_state(s) == SLP_READER_ENDED &&
          (slp_queue_all_acked(s) || SLP_MUTANT(token_forgets_ended)) && slp_lineage_has_children(s);
@@ -34,10 +34,11 @@ static void mark_held_back(slp_consumer *c) {
   }
 }
 
-/* Returns 1 if the shard is in the token. */
+/* Returns 1 if the shard is to be in the token. */
 static int belongs(const slp_shard *s) { return !slp_lineage_skipped(s) && (s->marked || is_unfinished(s)); }
 
-/* Sets the position at which the shard started, because no record of it is acknowledged. */
+/* Sets the shard's position in the token to the one where it started, because no record of it is
+ * acknowledged. */
 static void set_start(slp_token_shard *t, const slp_shard *s) {
   t->from.kind = SLP_POSITION_OLDEST;
   switch (s->at.start.kind) {
@@ -61,7 +62,8 @@ static void describe(slp_token_shard *t, const slp_shard *s) {
   t->active = !s->marked;
   if (slp_acked_place(s, &t->from.mark)) {
     t->from.kind = SLP_POSITION_AFTER;
-    /* An acknowledged record arrived later than not_before_ms, so not_before_ms has no effect any more. */
+    /* The acknowledged record arrived later than not_before_ms. So not_before_ms has no effect on later
+     * records, and is left out. */
     if (SLP_MUTANT(token_drops_not_before) || t->from.mark.arrived_ms >= t->not_before_ms)
       t->not_before_ms = INT64_MIN;
   } else {

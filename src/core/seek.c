@@ -1,25 +1,24 @@
-/* seek.c - moves a running consumer to another position.
- *
- * The steps of a seek:
+/* seek.c - moves a running consumer to another position. The steps of a seek:
  *   1. A new listing is asked for. New shards with the new positions are built from it; the old shards stay.
- *   2. If that fails, the new shards are freed, and the old ones are read on.
+ *   2. If that fails, the new shards are freed, and reading of the old ones continues.
  *   3. Otherwise the old shards are freed at once, with all records that were fetched. The user keeps the
- *      batches that are out, but acknowledging their records has no effect any more.
+ *      batches, but acknowledging their records has no effect any more.
  *   4. The user's callback is made, and then reading of the new shards starts. */
 #include "core/seek.h"
 
 #include "core/start.h"
 
-/* A seek whose callback was not made yet. */
+/* A seek whose callback is still to be made. */
 typedef struct moving {
-  /* in slp_seek.moves, oldest first; only the newest seek may still be carried out */
+  /* in slp_seek.moves, oldest first; of several seeks only the newest is carried out */
   slp_list link;
-  slp_start_position *start_position; /* owned; NULL once the consumer owns it */
+  slp_start_position *start_position; /* owned; NULL once the consumer has taken it over */
   sloop_cb cb;
   void *arg;
-  uint64_t serial;    /* number of the first listing that is new enough for this seek */
-  int status;         /* the result, given to cb */
-  uint8_t over, done; /* over, 1: cb is to be called now. done, 1: the consumer was moved */
+  uint64_t serial; /* number of the first listing that is new enough for this seek */
+  int status;      /* the result, given to cb */
+  /* over, 1: cb is to be called now. done, 1: the seek succeeded, so the consumer was moved. */
+  uint8_t over, done;
 } moving;
 
 static moving *first_of(const slp_consumer *c) {
@@ -33,7 +32,7 @@ static void moving_free(slp_consumer *c, moving *m) {
   slp_free(c->mem, m);
 }
 
-/* Makes the callback of m come, with this status. */
+/* Makes the callback of seek m come in a later turn, with this status. */
 static void over(slp_consumer *c, moving *m, int status) {
   m->over = 1;
   m->status = status;
@@ -60,7 +59,7 @@ static void retire(slp_consumer *c, slp_map *old) {
 
 /* ---- the new shards are built ------------------------------------------------------------------------ */
 
-/* A new shard is paused if the old one with the same id was. */
+/* Pauses each new shard whose old shard, the one with the same id, was paused. */
 static void keep_pauses(slp_consumer *c, const slp_map *old) {
   size_t at = 0;
   slp_shard *s;
@@ -72,8 +71,8 @@ static void keep_pauses(slp_consumer *c, const slp_map *old) {
   }
 }
 
-/* Replaces the shards of c by new ones. Returns 0: *old has the old shards, and *old_waiting_n is the number
- * of them that wait for their parents. Otherwise nothing has changed, and f says why. */
+/* Replaces the shards of c by new ones. Returns 0: *old has the old shards, and *old_waiting_n says how many
+ * of them waited to be read. Otherwise nothing has changed, and f says why. */
 static int build(slp_consumer *c, slp_start_position *start_position, slp_map *old, uint32_t *old_waiting_n,
                  slp_fail *f) {
   *old = c->shards;
@@ -114,7 +113,7 @@ static void carry_out(slp_consumer *c, moving *m) {
   slp_deliver_anew(c->engine);
   slp_start_tell_losses(c, c->start_position);
   over(c, m, 0);
-  slp_deliver_soon(c->engine); /* joined consumers may have waited for a shard that is freed now */
+  slp_deliver_soon(c->engine); /* joined consumers may have waited for records of a shard that is freed now */
   slp_pump_soon(c->engine);
 }
 
@@ -135,7 +134,7 @@ static void on_event(slp_event *ev) {
   slp_consumer *c = SLP_OWNER(ev, slp_consumer, seek.ev);
   moving *m = first_of(c);
   if (!m || !m->over) return;
-  if (slp_report_pending(c)) { /* callbacks that are due already come first */
+  if (slp_report_pending(c)) { /* callbacks that were due before the seek's callback are made first */
     slp_post(c->engine->host, &c->seek.ev);
     return;
   }

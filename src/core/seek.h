@@ -9,23 +9,24 @@
 typedef struct slp_consumer slp_consumer;
 
 typedef struct slp_seek { /* one per consumer */
-  slp_list moves;         /* seeks whose callback was not made yet */
+  slp_list moves;         /* seeks whose callback is still to be made, oldest first */
   slp_event ev;           /* makes the callback of the oldest seek */
 } slp_seek;
 
 void slp_seek_init(slp_consumer *c);
-/* Asks for a seek. Returns 0: cb comes once, unless slp_seek_take takes the seek back. Otherwise returns
- * SLOOP_EOPTION, SLOOP_ESTATE, SLOOP_ETOKEN (on_error says more) or SLP_ENOMEM, and cb never comes. */
+/* Asks for a seek. Returns 0 if cb will be called once, unless slp_seek_take takes the seek back. Otherwise
+ * cb is never called: returns SLOOP_EOPTION, SLOOP_ESTATE, SLOOP_ETOKEN (on_error says more) or
+ * SLP_ENOMEM. */
 int slp_consumer_seek(slp_consumer *c, const sloop_position_t *to, sloop_cb cb, void *arg);
-/* to be called when a listing was taken in, while its rows are still valid */
+/* To be called when a listing was taken in, while its rows are still valid: carries out the newest seek. */
 void slp_seek_listed(slp_consumer *c);
-/* ends all seeks that were not carried out yet; their callbacks get this status */
+/* Ends all seeks that were not carried out yet; their callbacks get this status. */
 void slp_seek_cancel(slp_consumer *c, int status);
 int slp_seek_pending(const slp_consumer *c); /* 1: the callback of a seek is still to be made */
-/* Forgets the oldest seek whose callback was not made, and gives that callback to the caller. Returns 0 if
- * there is no such seek. */
+/* Removes the oldest seek whose callback is still to be made, and gives that callback to the caller, who must
+ * make it. Returns 0 if there is no such seek. */
 int slp_seek_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
-/* no callback of a seek comes any more, except through slp_seek_take */
+/* no callback of a seek is made any more, unless a caller of slp_seek_take makes it */
 void slp_seek_silence(slp_consumer *c);
 void slp_seek_free(slp_consumer *c);
 

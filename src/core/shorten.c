@@ -1,19 +1,19 @@
-/* shorten.c - drops records of a shard that fetched too far ahead, except the first of those that wait. The
- * dropped records are read again later.
+/* shorten.c - drops the last records of a shard that fetched too far ahead, and keeps the first ones that
+ * wait to be handed out. The dropped records are read again later.
  *
- * This is for pushed events, which can't be asked for in smaller pieces. If an event were dropped whole, the
- * shard would need the whole event again for its next record, each time with a new subscription. The service
- * takes one subscription in five seconds, so records would come one by one. */
+ * Only for pushed events, which can't be asked for in smaller pieces. If an event were dropped completely,
+ * the shard would need the whole event again for its next record, each time with a new subscription. The
+ * service allows one new subscription in five seconds, so records would come one by one. */
 #include "core/core.h"
 
-/* Returns the page after next_page; NULL: there is none. */
+/* Returns the page that follows slp_queue.next_page; NULL: there is none. */
 static slp_buffered *page_behind(const slp_shard *s) {
   slp_list *next = s->queue.next_page->link.next;
   return next == &s->queue.pages ? NULL : SLP_OWNER(next, slp_buffered, link);
 }
 
-/* Returns how many records of next_page are kept. Those that were never handed out take at most `bytes`
- * bytes, but at least one is kept, and an aggregate is never cut. */
+/* Returns how many records of slp_queue.next_page are kept. The kept ones that were never handed out take at
+ * most `bytes` bytes, but at least one of them is kept, and an aggregate is never cut. */
 static uint32_t kept_of(const slp_shard *s, uint64_t bytes) {
   const slp_buffered *buffered = s->queue.next_page;
   const slp_page *page = buffered->page;
@@ -35,13 +35,13 @@ int slp_queue_can_shorten(const slp_shard *s, uint64_t bytes) {
   return page_behind(s) || kept_of(s, bytes) < s->queue.next_page->n;
 }
 
-/* Returns the order time of record i. floor: the order time of the record before it. */
+/* Returns the order time of record i of the page. floor: order time of the record before it. */
 static int64_t key_time(const slp_buffered *buffered, uint32_t i, int64_t floor) {
   return slp_min_i64(slp_max_i64(buffered->page->recs[i].arrived_ms, floor), buffered->service_ms);
 }
 
-/* Makes the last record that is kept the last one taken (slp_standing.last). The watermark goes back to the
- * first record that is dropped. */
+/* Makes the last record that is kept the last one taken (slp_standing.last). Moves the watermark back to the
+ * first record that is dropped. kept: how many records of next_page stay. */
 static void stand_behind(slp_shard *s, uint32_t kept) {
   slp_buffered *buffered = s->queue.next_page, *first = kept < buffered->n ? buffered : page_behind(s);
   uint32_t first_i = kept < buffered->n ? kept : 0;
@@ -50,7 +50,7 @@ static void stand_behind(slp_shard *s, uint32_t kept) {
   for (uint32_t i = s->queue.next_i; i < kept; i++) time = key_time(buffered, i, time);
   slp_mark_rec(&s->at.last, buffered->page, &buffered->page->recs[kept - 1]);
   s->at.last.part = slp_str_eq(slp_mark_seq(&s->at.last), seq);
-  s->at.idle.seq_n = s->at.idle_old = 0; /* the idle mark came after the records that are dropped now */
+  s->at.idle.seq_n = s->at.idle_old = 0; /* the idle mark comes after the records that are dropped now */
   s->at.tail_time = time;
   memcpy(s->queue.watermark_seq, seq.p, seq.n);
   s->queue.watermark = (slp_key){

@@ -1,4 +1,4 @@
-/* start.c - turns a start position into a position for every shard. */
+/* start.c - turns a start position (of a stream) into a position for every shard. */
 #include "core/start.h"
 
 #include "codec/date.h"
@@ -8,14 +8,14 @@
 
 /* ---- start positions --------------------------------------------------------------------------------- */
 
-/* Writes what is wrong into why. Returns SLOOP_EOPTION. */
+/* Writes to `why` what is wrong with the position. Returns SLOOP_EOPTION. */
 static int bad(char why[160], const char *what, const char *detail) {
   snprintf(why, 160, "%s%.80s", what, detail ? detail : "(none)");
   return SLOOP_EOPTION;
 }
 
-/* Returns SLOOP_EOPTION for a time that looks like Unix seconds. Seconds from 2001 to 5138, taken as
- * milliseconds, are times from 1970 to 1973, which nobody means. */
+/* Returns SLOOP_EOPTION for a time that looks like Unix seconds instead of ms. Seconds of the years 2001 to
+ * 5138, read as ms, are times from 1970 to 1973, which nobody means. */
 static int check_time(int64_t at_ms, char why[160]) {
   if (at_ms < 0) return bad(why, "start.at_ms is negative", "");
   if (at_ms >= INT64_C(1000000000) && at_ms < INT64_C(100000000000))
@@ -90,8 +90,7 @@ int64_t slp_start_time(const slp_consumer *c, int64_t ms) {
   return ms - (over < 0 ? over + 1000 : over);
 }
 
-/* Returns the mark's index inside its aggregate; 0 if aggregates are not expanded, because then an aggregate
- * is one record. */
+/* Returns the mark's index inside its aggregate. Returns 0 if the option keeps aggregates as one record. */
 static uint32_t sub_of(const slp_consumer *c, const slp_mark *at) {
   return c->o->aggregates == SLOOP_AGGREGATES_KEEP ? 0 : at->sub;
 }
@@ -102,9 +101,9 @@ static void start_at(slp_shard *s, const slp_mark *at) {
   s->at.start.mark.sub = sub_of(s->consumer, at);
 }
 
-/* Makes the shard start after a record, as if that record had been read. If the mark is inside an aggregate,
- * and aggregates are no longer expanded, the whole aggregate comes again, because nobody knows whether all of
- * it was read. */
+/* Makes s start after a record, as if that record had been read. If the record is inside an aggregate, and
+ * the option now keeps aggregates as one record, the whole aggregate comes again, because nobody knows
+ * whether all of it was read. */
 static void start_after(slp_shard *s, const slp_mark *at) {
   if (at->idle) {
     s->at.idle = *at;
@@ -123,14 +122,14 @@ slp_position slp_start_place(const slp_shard *s) {
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = s->at.not_before_ms};
 }
 
-/* Makes the shard start at a time. If the service can't find times, reading starts at the oldest record, and
- * records that arrived before not_before_ms are passed over. */
+/* Makes s start at the time at_ms. If the service can't give an iterator for a time, s starts at its oldest
+ * record, and records that arrived before not_before_ms are passed over. */
 static void start_at_time(slp_shard *s, int64_t at_ms) {
   s->at.not_before_ms = slp_start_time(s->consumer, at_ms);
   s->at.start = slp_start_place(s);
 }
 
-/* Makes the shard start at the latest record. Until the first iterator comes, a token lets the shard start at
+/* Makes s start at the latest record. A token that is written before the first iterator has come starts s at
  * the present time. */
 static void start_at_latest(slp_shard *s) {
   slp_consumer *c = s->consumer;
@@ -149,7 +148,7 @@ static int has_wanted_parent(const slp_shard *s) {
   return 0;
 }
 
-/* Takes up each skipped shard with a parent that is read, and so on down to all descendants. */
+/* Changes skipped shards to WANTED if a parent is WANTED, and so on down to all descendants. */
 static void take_up_descendants(slp_consumer *c) {
   for (slp_shard *s = slp_lineage_ordered(c, SLP_PARENTS_FIRST); s; s = slp_lineage_next(s))
     if (slp_lineage_skipped(s) && slp_lineage_wants(c, s->id) && has_wanted_parent(s)) take_up(s);
@@ -160,7 +159,7 @@ static void make_canonical(const slp_consumer *c, slp_mark *m) {
   slp_mark_canonical(m, c->source->number_digits_min);
 }
 
-/* Starts the shard that the user named, and what descends from it. Skips all other shards. */
+/* Starts the shard that the user named, and later what descends from it. Skips all other shards. */
 static int start_all_at_seq(slp_consumer *c, slp_start_position *g, slp_fail *f) {
   size_t at = 0;
   slp_shard *s;
@@ -200,9 +199,9 @@ static void start_all_latest(slp_consumer *c, int64_t not_before_ms) {
   while ((s = slp_map_each(&c->shards, &at))) {
     if (!slp_lineage_wanted(s)) continue;
     s->at.not_before_ms = not_before_ms;
-    /* If a child is listed together with a parent that is still open, a reshard is under way: the parent ends
-     * first, and the child is read from its oldest record. A closed shard is skipped if its children are
-     * listed. If they are not, the shard is read, because its end shows the children. */
+    /* If a child is listed together with an open parent, a split or merge is under way: the child is read
+     * from its oldest record, after its parent. A closed shard is skipped if its children are listed. If they
+     * are not, the shard is read, because its end will show the children. */
     if (slp_lineage_is_closed(s) && slp_lineage_has_children(s)) {
       skip(s);
     } else if (!open_parent_listed(s)) {
@@ -215,7 +214,8 @@ static void start_all_at_time(slp_consumer *c, int64_t at_ms) {
   size_t at = 0;
   slp_shard *s;
   int64_t now_ms = slp_svctime_high_ms(&c->service, slp_now_us(c->engine->host));
-  if (!c->source->anchors_by_time && at_ms > now_ms) { /* all records that the stream has now are older */
+  if (!c->source->anchors_by_time && at_ms > now_ms) {
+    /* the time is in the future, so all records that the stream has now are older */
     start_all_latest(c, slp_start_time(c, at_ms));
     return;
   }
@@ -239,14 +239,14 @@ static int check_stream(const slp_consumer *c, slp_str theirs, slp_fail *f) {
                       (int)slp_min_u64(theirs.n, 130), theirs.p, (int)slp_min_u64(ours.n, 130), ours.p);
 }
 
-/* Refuses a token with a record that arrived before the stream was created: the token belongs to a deleted
- * stream of the same name. A new stream may use the same shard ids and smaller sequence numbers, and its
- * records would then be passed over. */
+/* Refuses a token with a record that arrived before the stream was created: it belongs to a deleted stream of
+ * the same name. The new stream may use the same shard ids and smaller sequence numbers, so its records would
+ * be passed over. */
 static int check_age(const slp_consumer *c, const slp_token *t, slp_fail *f) {
   char theirs[32], ours[32];
   for (size_t i = 0; c->created_ms >= 0 && i < t->shards_n; i++) {
     int64_t at_ms = t->shards[i].from.mark.arrived_ms;
-    /* services state the creation time of a stream in whole seconds */
+    /* compares whole seconds, because services state the creation time of a stream in whole seconds */
     if (!t->shards[i].from.mark.seq_n || at_ms < 0 || at_ms >= c->created_ms / 1000 * 1000) continue;
     slp_date_iso(at_ms, theirs);
     slp_date_iso(c->created_ms, ours);
@@ -273,8 +273,8 @@ static void start_from(slp_shard *s, const slp_token_shard *t) {
   }
 }
 
-/* Makes the shard start after the position of a lease. In a lease, sub 0 may mean a whole record or the first
- * record of an aggregate; UINT32_MAX always means the whole. */
+/* Makes s start after the position of a lease. In a lease, sub 0 may mean a whole record or the first record
+ * of an aggregate; UINT32_MAX always means the whole aggregate. */
 static void start_after_lease(slp_shard *s, const slp_mark *at) {
   if (at->idle) {
     s->at.idle = *at;
@@ -299,7 +299,8 @@ void slp_start_shard(slp_shard *s, const slp_position *from) {
   }
 }
 
-/* Takes up each listed shard whose parent is in the token, is to be read, and is no longer listed. */
+/* Changes each listed shard to WANTED whose parent is in the token, is to be read, and is no longer
+ * listed. */
 static void take_up_orphans(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -317,8 +318,8 @@ static void mark_named(slp_consumer *c, slp_str id) {
   if (s) s->marked = 1;
 }
 
-/* Marks the shards of the token and all their ancestors. The ancestors were read to their end; otherwise the
- * token would contain them. */
+/* Marks the shards of the token and all their ancestors. The ancestors were read to their end; otherwise they
+ * would be in the token. */
 static void mark_known(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -336,7 +337,7 @@ static void mark_known(slp_consumer *c, const slp_token *t) {
 }
 
 /* Returns 1 if the token has an open end: an active shard that is no longer listed, and whose children are
- * not all listed; see open_ends.h. */
+ * not all listed. See open_ends.h. */
 static int has_open_end(slp_consumer *c, slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -354,8 +355,8 @@ static int has_open_end(slp_consumer *c, slp_token *t) {
   return 0;
 }
 
-/* Takes up each listed shard that may descend from an open end: its parent is not known, and the token does
- * not show that it was read. Hash keys can't decide here, because a token has none. */
+/* Changes each listed shard to WANTED that may descend from an open end: none of its parents is known, and
+ * the token does not show that it was read. A token has no hash keys, so they can't decide. */
 static void take_up_strangers(slp_consumer *c, const slp_token *t) {
   size_t at = 0;
   slp_shard *s;
@@ -372,8 +373,8 @@ static size_t wanted_n(slp_consumer *c) {
   return n;
 }
 
-/* Returns 1 if no listed shard is newer than the newest active shard of the token, whose id becomes *ret. The
- * ids of a stream grow with time. */
+/* Returns 1 if every listed shard is older than the newest active shard of the token, or is that shard; *ret:
+ * its id. The ids of a stream grow with time. */
 static int is_newer_than_all(slp_consumer *c, const slp_token *t, slp_str *ret) {
   size_t at = 0;
   for (size_t i = 0; i < t->shards_n; i++)
@@ -383,8 +384,8 @@ static int is_newer_than_all(slp_consumer *c, const slp_token *t, slp_str *ret) 
   return 1;
 }
 
-/* Takes up all shards. Used when no listed shard shows what it descends from: reading all of them misses no
- * record. */
+/* Changes all shards to WANTED, unless the shard filter excludes them. To be called when no listed shard
+ * shows what it descends from: reading all of them misses no record. */
 static void take_up_all(slp_consumer *c) {
   size_t at = 0;
   for (slp_shard *s; (s = slp_map_each(&c->shards, &at));)
@@ -447,8 +448,8 @@ void slp_start_tell_losses(slp_consumer *c, const slp_start_position *g) {
 
 /* ---- all kinds of start positions -------------------------------------------------------------------- */
 
-/* Returns an error if the user asked for a shard that is not listed. The user may give only the end of an
- * id. */
+/* Returns an error if the user asked for a shard that is not listed. The user may name a shard by the end of
+ * its id. */
 static int check_asked(slp_consumer *c, slp_fail *f) {
   for (size_t i = 0; i < c->o->shards_n; i++) {
     size_t at = 0;
@@ -470,7 +471,7 @@ int slp_start_shards(slp_consumer *c, slp_start_position *g, slp_fail *f) {
     case SLP_POSITION_AT: r = start_all_at_seq(c, g, f); break;
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_AFTER:
-    /* no shard needs a change; slp_start_position_check() refuses AFTER and END */
+    /* AFTER and END need nothing: slp_start_position_check() refuses them */
     case SLP_POSITION_END: break;
   }
   return r ? r : check_asked(c, f);
@@ -480,12 +481,13 @@ int slp_start_is_oldest(const slp_start_position *g) {
   return g->from.kind == SLP_POSITION_OLDEST && !g->token;
 }
 
-/* Returns 1 if the shard was made by splitting a shard that is not known. */
+/* Returns 1 if the shard was made by splitting a shard that is not known: it names one parent, which has no
+ * slp_shard. */
 static int is_half_of_unknown(const slp_shard *s) {
   return slp_lineage_parent_id(s, 0).n && !slp_lineage_parent_id(s, 1).n && !slp_lineage_parent(s, 0);
 }
 
-/* Returns 1 if a shard that appeared in a later listing descends from a shard that is read. */
+/* Returns 1 if s, which appeared in a later listing, descends from a shard that is read. */
 static int belongs(const slp_shard *s, slp_open_ends *ends) {
   const slp_token *t = s->consumer->start_position->token;
   const slp_token_shard *named = t ? slp_token_find(t, s->id) : NULL;
@@ -499,8 +501,8 @@ static int belongs(const slp_shard *s, slp_open_ends *ends) {
   return 1;
 }
 
-/* Collects the open ends. If no skipped shard is open or an open end, every new shard descends from a shard
- * that is read. */
+/* Collects the open ends (open_ends.h). If no skipped shard is open for writes or an open end, every new
+ * shard must descend from a shard that is read. */
 static void find_open_ends(slp_consumer *c, slp_open_ends *ends) {
   size_t at = 0;
   slp_shard *s;
@@ -522,8 +524,8 @@ static void take_up_other_halves(slp_consumer *c, const slp_open_ends *ends) {
       take_up(s);
 }
 
-/* Skips new shards that do not descend from shards that are read, and the descendants of such new shards. A
- * later listing that shows a missing parent may take them up again. */
+/* Skips new shards that do not descend from shards that are read. If a later listing shows a missing parent,
+ * such a shard may be read after all. */
 static void leave_out(slp_consumer *c) {
   const slp_start_position *g = c->start_position;
   if (!g || (g->from.kind != SLP_POSITION_AT && !g->token)) return;

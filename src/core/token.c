@@ -7,17 +7,18 @@
 
 #include <stdio.h>
 
-#define ID_MAX 128u      /* most bytes of a shard's id */
+#define ID_MAX 128u      /* most bytes that a shard's id may have */
 #define STREAM_MAX 2048u /* most bytes of a stream's ARN or name, and of a sequence number's text */
 
 typedef struct reader {
   slp_json j;
   slp_token *t;
-  /* owned; the ids in the list `active`. They are looked up at the end, when all shards are read */
+  /* Owned: the ids in the list `active`. They are looked up when all shards were read. */
   slp_str *active;
   size_t active_n, active_cap;
   char *why;
-  char where[80]; /* the member that is being read, for the error message: "shards[3].sequence_number" */
+  /* the member that is being read, for the message of an error, as in "shards[3].sequence_number" */
+  char where[80];
 } reader;
 
 /* ---- error messages ------------------------------------------------------------------------------------ */
@@ -55,7 +56,7 @@ static int read_text(reader *r, slp_str *ret, size_t max) {
   return 0;
 }
 
-/* Reads a decimal number, in quotes or not. null leaves *ret unchanged. */
+/* Reads a decimal number, with quotes or without. null leaves *ret unchanged. */
 static int read_count(reader *r, uint64_t max, uint64_t *ret) {
   int k = slp_json_next(&r->j);
   if (k == SLP_JSON_NULL) return 0;
@@ -151,7 +152,7 @@ static int read_shard(reader *r, size_t i) {
     return wrong(r, "has no_record, but not after_sequence");
   if (s.from.mark.idle) s.from.mark.sub = UINT32_MAX;
   slp_token_shard *twin = slp_token_find(t, s.id);
-  if (twin) { /* a token of bloop may contain a shard twice, and its last entry counts */
+  if (twin) { /* a token written by bloop may contain a shard twice; then its last entry counts */
     slp_str id = twin->id;
     *twin = s;
     twin->id = id; /* keep the id of the first entry, because the map's key points to it */
@@ -295,8 +296,8 @@ void slp_token_mark_readable(slp_token *t) {
   for (size_t i = 0; i < t->shards_n; i++) t->shards[i].judged = t->shards[i].reads = t->shards[i].active;
   for (size_t i = 0; i < t->shards_n; i++) {
     slp_token_shard *s = &t->shards[i], *up = s;
-    /* A token may contain anything, even shards that are their own ancestors. So n limits the walk, and
-     * shards in such a circle are not read. */
+    /* A token may contain anything, even a shard that is its own ancestor. So the walk takes at most shards_n
+     * steps, and shards in such a circle are not read. */
     for (size_t n = 0; up && !up->judged && n < t->shards_n; n++) up = parent_in(t, up);
     uint8_t reads = up && up->reads;
     for (; s && !s->judged; s = parent_in(t, s)) {
@@ -314,8 +315,8 @@ static slp_str name_in(slp_str arn) {
 
 static int is_arn(slp_str s) { return s.n > 4 && memcmp(s.p, "arn:", 4) == 0; }
 
-/* Returns the part of a DynamoDB stream's ARN that names the table: up to the label, which is new each time
- * the stream is enabled. Returns {NULL, 0} for any other ARN. */
+/* Returns the part of a DynamoDB stream's ARN that names the table: all before the label, which is a new one
+ * each time the stream is enabled. Returns {NULL, 0} for any other ARN. */
 static slp_str table_in(slp_str arn) {
   for (size_t i = 0; i + 8 <= arn.n; i++) {
     if (memcmp(arn.p + i, "/stream/", 8) == 0) return (slp_str){arn.p, i};
@@ -326,7 +327,7 @@ static slp_str table_in(slp_str arn) {
 int slp_token_is_of(slp_str ours, slp_str theirs) {
   slp_str table = table_in(ours);
   if (slp_str_eq(ours, theirs)) return 1;
-  /* if the service gives no ARN, only the names can be compared */
+  /* one of both is no ARN, so only the names can be compared */
   if (is_arn(ours) != is_arn(theirs) && slp_str_eq(name_in(ours), name_in(theirs))) return 1;
   return table.p && slp_str_eq(table, table_in(theirs)) ? -1 : 0;
 }
@@ -341,7 +342,7 @@ static const char *name_of(slp_position_kind kind) {
     case SLP_POSITION_OLDEST:
     case SLP_POSITION_TIME: return "trim_horizon";
     case SLP_POSITION_NONE:
-    case SLP_POSITION_END: break; /* a token has no shard with NONE or END */
+    case SLP_POSITION_END: break; /* NONE and END: a token has no shard with such a position */
   }
   return "trim_horizon";
 }
@@ -355,7 +356,8 @@ static void put_shard(slp_jw *w, const slp_token_shard *s) {
   slp_jw_object(w, NULL);
   slp_jw_str(w, "shard_id", s->id);
   const slp_mark *at = &s->from.mark;
-  /* a shard that is read later from its oldest record needs no iterator_type */
+  /* a shard that is read later from its oldest record needs no iterator_type: that is what a missing one
+   * means */
   if (s->active || s->from.kind != SLP_POSITION_OLDEST) slp_jw_z(w, "iterator_type", name_of(s->from.kind));
   if (at->seq_n) slp_jw_str(w, "sequence_number", slp_mark_seq(at));
   if (s->parent.p) slp_jw_str(w, "parent", s->parent);

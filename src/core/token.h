@@ -27,19 +27,19 @@
 
 typedef struct slp_token_shard {
   slp_str id, parent;    /* point into slp_token.text; parent {NULL, 0}: the token names no parent */
-  slp_position from;     /* OLDEST, LATEST, AT or AFTER */
+  slp_position from;     /* INT64_MIN: the token does not have it */
   int64_t not_before_ms; /* INT64_MIN: not given */
-  uint8_t active;        /* 1: the shard is in the list `active` */
-  uint8_t reads;  /* set by slp_token_mark_readable; 1: the shard is active, or descends from an active one */
+  uint8_t active;        /* 1: the shard is in the list `active` of the token */
+  uint8_t reads; /* 1: the shard is active, or descends from an active one. Set by slp_token_mark_readable. */
   uint8_t judged; /* 1: `reads` is set */
-  /* how many children were listed when reading started; the child of a merge counts as two, like the two
-   * children of a split */
+  /* How many children of the shard were listed when reading started. The child of a merge counts as two, so 2
+   * means all children, as for a split. */
   uint32_t children_n;
 } slp_token_shard;
 
 typedef struct slp_token {
   slp_mem *mem;            /* a counted reference */
-  char *text;              /* owned copy of the token; all strings below point into it */
+  char *text;              /* owned copy of the token's text; all strings below point into it */
   slp_str stream;          /* ARN or name of the stream */
   slp_token_shard *shards; /* owned; no id is in it twice */
   size_t shards_n, shards_cap;
@@ -49,16 +49,16 @@ typedef struct slp_token {
 #define SLP_TOKEN_BYTES_MAX (64u * 1024 * 1024)
 #define SLP_TOKEN_SHARDS_MAX 100000u
 
-/* Reads a token. Returns 0; SLOOP_ETOKEN: `why` says what is wrong and where; SLP_ENOMEM. */
+/* Reads a token. Returns 0, SLP_ENOMEM, or SLOOP_ETOKEN; `why` then says what is wrong and where. */
 int slp_token_read(slp_token **ret, slp_mem *mem, slp_str text, char why[160]);
 void slp_token_free(slp_token *t); /* NULL is fine */
 /* returns NULL if the token has no such shard */
 slp_token_shard *slp_token_find(const slp_token *t, slp_str id);
-/* Sets `reads` of each shard that is to be read: the active ones and their descendants. The token contains
- * other shards only to show where those descend from. */
+/* Sets `reads` of each shard that is to be read: the active ones and their descendants. The other shards are
+ * in the token only to show which shard descends from which. */
 void slp_token_mark_readable(slp_token *t);
-/* Compares a token's stream with the stream that is read, each as an ARN or a name. Returns 1: the same
- * stream; -1: another stream of the same table, from before; 0: another stream. */
+/* Compares the stream of a token (theirs) with the stream that is read (ours); each is an ARN or a name.
+ * Returns 1: the same stream; -1: another stream of the same table; 0: another stream. */
 int slp_token_is_of(slp_str ours, slp_str theirs);
 /* Writes a token. Returns 0, SLP_ENOMEM, SLP_ELIMIT, or SLP_EBADDATA if an id is not valid UTF-8. */
 int slp_token_write(slp_buf *to, slp_str stream, const slp_token_shard *shards, size_t n);
