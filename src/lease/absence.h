@@ -1,10 +1,11 @@
 /* absence.h - finds out whether this process stood still: it was stopped (SIGSTOP, docker pause), its machine
- * was suspended, or a callback held its loop.
+ * was suspended, or a callback held its loop. The monotonic clock keeps running during such a time, and no
+ * call tells a process that it stood still.
  *
- * The monotonic clock keeps running during such a time, and no call tells a process that it stood still. So a
- * process that judges other workers by their silence calls slp_absence_note regularly. A long gap between two
- * of these calls is an absence. Silence from before the end of an absence proves nothing: the other workers
- * may have stood still as well, or could not write because this process held the lock of the store's file.
+ * A process that judges other workers by their silence calls slp_absence_note regularly. A long gap between
+ * two of these calls is called an absence. Silence of other workers before the end of an absence proves
+ * nothing: they may have stood still as well, or could not write because this process held the lock of the
+ * store's file.
  *
  * Pure: no input but the arguments. A fleet's worker (context.c) and an operator's command
  * (admin/owner_watch.c) keep an slp_absence each. */
@@ -18,11 +19,11 @@ typedef struct slp_absence {
   uint64_t back_us; /* when the last absence ended; 0: there was no absence */
 } slp_absence;
 
-/* Notes that this process runs at now_us. Returns a->back_us, the end of the last absence. A gap of more
- * than 2/5 of a lease since the last call is an absence. A living worker writes at least every third of a
+/* Notes that this process runs at now_us. Returns when the last absence ended; 0: there was none. An absence
+ * is a gap of more than 2/5 of a lease since the last call. A living worker writes at least every third of a
  * lease, so a shorter gap can't make that worker look silent for a whole lease. */
 uint64_t slp_absence_note(slp_absence *a, uint64_t now_us, uint64_t lease_us);
-/* Returns how long after a call of slp_absence_note the next call is due. */
+/* Returns how much time should pass between two calls of slp_absence_note. */
 static inline uint64_t slp_absence_every_us(uint64_t lease_us) { return lease_us / 10 + 1; }
 
 #endif

@@ -1,20 +1,21 @@
-/* assign.c - the leader decides which worker should read which lease. A lease stays with the worker that
- * reads it, as far as fairness allows. Only assignment rows that change are written. */
+/* assign.c - the leader's decision which worker should read which lease. A lease stays with the worker that
+ * reads it, unless the shares would be unfair. Only assignment rows that change are written. */
 #include "lease/assign.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/lease_rules.h"
 #include "lease/shard_set.h"
 
-/* In one round one worker gives up at most MOVES_MIN leases that it reads, or a tenth of an even share if
- * that is more. */
+/* In one round (leader.c) a worker gives up at most MOVES_MIN leases that it reads, or a tenth of an even
+ * share if that is more. */
 #define MOVES_MIN 20
-/* time until the next round, if a worker has more leases to give up than one round moves */
+/* after this time the next round begins, if a worker has more leases to give up than one round moves */
 #define MORE_US 2000000
-/* A worker that gave a lease up for lack of progress does not get it back during this time. */
+/* If a worker gave a lease up because it made no progress, the lease is not assigned to that worker again for
+ * AVOID_MS. */
 #define AVOID_MS (INT64_C(10) * 60 * 1000)
-/* A lease is stuck if in this many counting rounds, a minute apart, it was free although assigned, or
- * still with its former owner. */
+/* A lease is stuck if it was found in UNOWNED_MAX counting rounds in a row to be assigned, but without an
+ * owner or still with its former owner. These rounds are a minute apart. */
 #define UNOWNED_MAX 3
 
 void slp_assign_begin(slp_fleet *f) { f->assign.base = f->assign.serial = 0; }
@@ -48,9 +49,9 @@ static void fill_assigned(const slp_snapshot *s, slp_assign *p) {
   }
 }
 
-/* Returns 1 if the lease has waited too long for the worker to which it is assigned. A living owner that
- * does not give it up when asked does not know that it owns it (the table was restored from a backup). The
- * caller then avoids the assigned worker, so the lease is assigned to its owner again, and the owner finds
+/* Returns 1 if the lease is stuck: the worker to which it is assigned has not got it for several counting
+ * rounds. A living owner that does not give it up when asked does not know that it owns it (the table was
+ * restored from a backup). The caller then assigns the lease to its owner again, and so the owner finds
  * out. */
 static int is_stuck(slp_seen_shard *seen, int counts, const slp_assign *p, const slp_assign_lease *l) {
   int waits = !l->out && l->assigned != SLP_NOBODY && l->assigned != l->owner;
@@ -96,7 +97,7 @@ static const slp_assignment_row *assignment_of(const slp_snapshot *s, slp_str id
   return NULL;
 }
 
-/* Returns 1 if the row of worker w already assigns exactly what the plan gives to w. */
+/* Returns 1 if the assignment row of worker w already has exactly the leases that the plan p gives to w. */
 static int is_so(const slp_snapshot *s, const slp_assign *p, uint32_t w, const slp_assignment_row *row) {
   slp_shard_set_reader r;
   slp_str id;
@@ -113,7 +114,8 @@ static int is_so(const slp_snapshot *s, const slp_assign *p, uint32_t w, const s
   return !more && n == p->workers[w].ret_n;
 }
 
-/* Returns the number of leases that are read. Every worker spaces its checkpoints by this number. */
+/* Returns the number of leases whose shards are to be read. The more there are, the longer each worker waits
+ * between its checkpoints. */
 static uint64_t leases_of(const slp_assign *p) {
   uint64_t n = 0;
   for (size_t i = 0; i < p->leases_n; i++) n += !p->leases[i].out;
@@ -146,11 +148,13 @@ static int write_row(slp_fleet *f, const slp_snapshot *s, const slp_assign *p, u
   }
   slp_buf_free(&set);
   slp_free(f->mem, ids);
-  /* SLP_ELIMIT: only this worker's row is left out; the rows of other workers are still written */
+  /* SLP_ELIMIT: the row of this worker would be too large, so it is left out; the rows of other workers are
+   * written */
   return i || r == SLP_ELIMIT ? 0 : SLP_ENOMEM;
 }
 
-/* Chooses base so that the versions of a new leader are greater than those of every earlier leader. */
+/* Chooses the base of the version numbers, so that a new leader's versions are greater than those of every
+ * earlier leader. */
 static void choose_base(slp_fleet *f, const slp_snapshot *s) {
   if (f->assign.base) return;
   f->assign.base = slp_election_epoch(f) * 1000000;
@@ -158,7 +162,7 @@ static void choose_base(slp_fleet *f, const slp_snapshot *s) {
     f->assign.base = slp_max_u64(f->assign.base, s->assignments[i].version);
 }
 
-/* Returns the time until the first of the leases whose position the service refused may be tried again. */
+/* Returns the time until the first lease whose position the service refused may be tried again. */
 static uint64_t retry_us(slp_fleet *f, const slp_snapshot *s) {
   int64_t now_ms = slp_wall_ms(f->h), least_ms = INT64_MAX;
   for (size_t i = 0; i < s->leases_n; i++)
@@ -167,8 +171,8 @@ static uint64_t retry_us(slp_fleet *f, const slp_snapshot *s) {
   return least_ms == INT64_MAX ? SLP_NEVER : (uint64_t)least_ms * 1000;
 }
 
-/* Returns the time until assignments should be made again: MORE_US if some worker still has as many leases
- * to give up as one round may move, SLP_NEVER otherwise. */
+/* Returns the time until leases should be assigned again. MORE_US: some worker still has as many leases to
+ * give up as one round may move. SLP_NEVER: no more leases need to move. */
 static uint64_t again_us(const slp_assign *p) {
   for (size_t w = 0; w < p->workers_n; w++) {
     uint32_t n = 0;
@@ -191,8 +195,8 @@ static int write_all(slp_fleet *f, const slp_snapshot *s, int counts, slp_assign
   return 0;
 }
 
-/* Returns how many of the leases that a worker reads may move away from it in one round. Each new assignment
- * makes every worker look at all its leases, so large shares move in tenths and not in many small rounds. */
+/* Returns how many leases may move away from one worker in one round. Each new assignment makes every worker
+ * look at all its leases, so a large share moves in tenths, and not in many small rounds. */
 static uint32_t moves_max(const slp_snapshot *s) {
   return (uint32_t)slp_max_u64(MOVES_MIN, s->leases_n / (s->workers_n + 1) / 10);
 }

@@ -1,24 +1,24 @@
-/* assign_rule.c - the rule of the leader's assignment: fair to within one lease, with as few moves as
+/* assign_rule.c - the rule by which the leader assigns leases: fair to within one lease, with as few moves as
  * possible.
  *
- * Each worker has a quota, which is its share rounded down. The leases left over raise some quotas by one:
- * first those of workers that hold more leases than their share rounded down. A worker that holds more
- * than its quota gives up the surplus. A lease that no worker holds goes to the worker that is furthest
- * below its quota. */
+ * Each worker has a quota: its share, rounded down. The leases that are left over raise some quotas by one,
+ * first those of workers that hold more leases than their share rounded down. A worker that holds more than
+ * its quota gives up the surplus. A lease that no worker holds goes to the worker that is furthest below its
+ * quota. */
 #include "lease/lease_rules.h"
 
 #include <stdlib.h>
 
 typedef struct quota {
   uint32_t worker;
-  /* held: leases that the plan gives to the worker so far. least: the worker's share, rounded down */
-  /* remainder of the worker's share; quotas with larger remainders are rounded up first */
+  /* held: how many leases the plan gives to the worker so far. least: the worker's share, rounded down. rest:
+   * the remainder of that division; quotas with larger remainders are rounded up first. */
   uint64_t held, least, rest;
   uint64_t quota;
 } quota;
 
-/* Orders the quotas for qsort; those at the front are rounded up. First come workers that hold more than
- * `least`, then those with the larger remainder. */
+/* Orders the quotas for qsort: those at the front are raised by one if leases are left over. First come
+ * workers that hold more than `least`, then those with the larger remainder. */
 static int ceiling_first(const void *a, const void *b) {
   const quota *x = a, *y = b;
   int over_x = x->held > x->least, over_y = y->held > y->least;
@@ -33,8 +33,8 @@ static uint32_t takers(const slp_assign *p) {
   return n;
 }
 
-/* Returns the worker that may keep the lease: its owner, or the worker to which it is assigned if the
- * owner takes no leases. Returns SLP_NOBODY if neither may keep it. */
+/* Returns the worker that may keep the lease: its owner or, if the owner takes no leases, the worker to which
+ * the lease is assigned. Returns SLP_NOBODY if neither may keep it. */
 static uint32_t home_of(const slp_assign *p, const slp_assign_lease *l, uint32_t takers_n) {
   uint32_t at = l->owner;
   if (at == SLP_NOBODY || !p->workers[at].takes) at = l->assigned;
@@ -59,8 +59,8 @@ static void set_quotas(const slp_assign *p, quota *q, size_t n, uint64_t leases)
   }
 }
 
-/* Returns the quota of the worker that is furthest below it, except worker not_to. With `full`, workers at
- * or over their quota are considered too. NULL: no worker is left. */
+/* Returns the quota of the worker that is furthest below its quota; the worker not_to is left out. full, 1:
+ * also considers workers at or above their quota. NULL: no worker is left. */
 static quota *furthest_below(quota *q, size_t n, uint32_t not_to, int full) {
   quota *best = NULL;
   for (size_t i = 0; i < n; i++) {
@@ -71,8 +71,8 @@ static quota *furthest_below(quota *q, size_t n, uint32_t not_to, int full) {
   return best;
 }
 
-/* Called when no worker is below its quota except a worker that must be avoided. Returns another worker
- * that may take one lease more, because its share has a remainder and it holds no more than the share
+/* For a lease that must not go to worker not_to, although that is the only worker below its quota. Returns
+ * another worker that may take one lease more: its share has a remainder, and it holds no more than the share
  * rounded down. NULL: there is none. */
 static quota *at_its_floor(quota *q, size_t n, uint32_t not_to) {
   for (size_t i = 0; i < n; i++)
@@ -80,8 +80,8 @@ static quota *at_its_floor(quota *q, size_t n, uint32_t not_to) {
   return NULL;
 }
 
-/* Places the leases that have no worker yet. Leases that must avoid a worker come first, while there are
- * still several workers to choose from. */
+/* Gives each lease that has no worker yet to a worker. Leases that must avoid some worker come first, while
+ * there are still several workers to choose from. */
 static void place_homeless(slp_assign *p, quota *q, size_t n) {
   for (int choosy = 1; choosy >= 0; choosy--) {
     for (size_t i = 0; i < p->leases_n; i++) {
@@ -94,9 +94,9 @@ static void place_homeless(slp_assign *p, quota *q, size_t n) {
   }
 }
 
-/* Moves the surplus of worker `from` to workers below their quota. Leases that `from` does not read yet
- * move first. Returns 1 if a worker that was not below its quota took a lease, so that quotas must be
- * computed again. */
+/* Gives the surplus of worker `from` to workers below their quota, first the leases that `from` does not read
+ * yet. Returns 1 if a worker that was not below its quota took a lease; then the quotas must be computed
+ * again. */
 static int give_up(slp_assign *p, quota *q, size_t n, quota *from) {
   int instead = 0;
   for (int reading = 0; reading < 2; reading++) {
@@ -122,8 +122,8 @@ static void even_out(slp_assign *p, quota *q, size_t n, uint64_t leases) {
   int instead = 0;
   for (size_t i = 0; i < n; i++) instead |= give_up(p, q, n, &q[i]);
   if (!instead) return;
-  /* A worker that took a lease beyond its quota may now get the raised quota of a worker that could not
-   * take it. */
+  /* A worker may have taken a lease beyond its quota, because another worker could not take it. Computed
+   * again, the quotas raise that worker's quota instead. */
   set_quotas(p, q, n, leases);
   for (size_t i = 0; i < n; i++) (void)give_up(p, q, n, &q[i]);
 }

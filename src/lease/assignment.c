@@ -1,11 +1,11 @@
-/* assignment.c - reads this worker's assignment row, and tells the leases which of them the leader wants
+/* assignment.c - reads this worker's assignment row, and tells each lease whether the leader wants it
  * here. */
 #include "lease/assignment.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/shard_set.h"
 
-/* time until the row is read again after a failure */
+/* after a failed read, the assignment row is read again after this time */
 #define AGAIN_US 200000
 
 static void assign_one(slp_fleet *f, slp_str shard) {
@@ -16,7 +16,8 @@ static void assign_one(slp_fleet *f, slp_str shard) {
     f->assignment.short_of = 1;
 }
 
-/* Returns 0, or a negative error if the coded set is damaged. */
+/* Marks the leases in the row's coded set as assigned. Returns 0, or a negative error if the set is
+ * damaged. */
 static int assign_set(slp_fleet *f, slp_str set) {
   slp_shard_set_reader r;
   slp_str id;
@@ -26,15 +27,15 @@ static int assign_set(slp_fleet *f, slp_str set) {
   return more;
 }
 
-/* Tells all leases that the row was taken in. `keep`: the row can't be read whole, so leases that are not
- * in its readable part stay assigned. */
+/* To be called when all leases of the row were marked as assigned: the other leases are not assigned any
+ * more. keep, 1: the row could be read only in part, so the other leases keep what they have. */
 static void settle(slp_fleet *f, int keep) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_assigned(l, keep);
 }
 
-/* Reads the lease rows of assigned leases again that this worker believes to be ended. An operator may
- * have set them back, perhaps before the leader had seen that they ended. */
+/* For each assigned lease whose shard this worker believes to be read to its end: reads the lease's row
+ * again. An operator may have set its position back, perhaps before the leader had seen the end. */
 static void doubt_ends(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_doubt_end(l);
@@ -70,7 +71,7 @@ static void row_read(slp_read *r) {
     later(f, slp_fleet_jitter(f, AGAIN_US, 20));
     return;
   }
-  /* The read was sent before slp_assignment_saw took a row in, so its answer may be older than that row. */
+  /* The read was sent before slp_assignment_saw took in a row, so its answer may be older than that row. */
   if (r->rq->sent_us <= f->assignment.saw_us) {
     later(f, 0);
     return;

@@ -1,19 +1,19 @@
-/* bulk_write.c - many writes of one worker, sent a few at a time: lease rows that are created or removed,
- * assignments, proposals, and rows of dead workers that are removed. */
+/* bulk_write.c - many writes of one worker, sent a few at a time: creating and removing lease rows,
+ * assignments, proposals of successors, and removing the rows of dead workers. */
 #include "lease/bulk_write.h"
 
 #include "base/probe.h"
 #include "core/desc.h"
 #include "lease/fleet_inside.h"
 
-/* writes under way at the same time, at most */
+/* at most this many writes are under way at the same time */
 #define AT_ONCE 16
-/* Rows of workers and assignments share one partition key with all heartbeats, and the service allows that
- * key 1000 units a second. If a bulk write has more than MANY such writes, only AT_ONCE_SHARED are under
- * way. */
+/* The rows of workers and assignments share one partition key with all heartbeats, and the service allows
+ * 1000 units a second for that key. If a bulk write has more than MANY operations, at most AT_ONCE_SHARED of
+ * those writes are under way at the same time. */
 #define AT_ONCE_SHARED 4
 #define MANY 64
-/* tries of each write, at most */
+/* each write is tried at most this often */
 #define TRIES 6
 
 /* Makes room for one more operation. All operations are added before the first is sent, because an
@@ -91,8 +91,8 @@ static void item_done(slp_write *op) {
   send_more(f);
 }
 
-/* Returns how many writes may be under way at the same time. If the write capacity of the table is only a
- * few units a second, only one write may: each is then chosen only when it can be sent at once. */
+/* Returns how many writes may be under way at the same time. Returns 1 if the table allows only a few units a
+ * second: then each write is chosen when it can be sent at once. */
 static uint32_t at_once(slp_fleet *f) {
   const slp_bulk_write *j = &f->bulk;
   if (slp_fleet_is_scarce(f)) return 1;

@@ -1,5 +1,5 @@
-/* bulk_write.h - many writes of one worker, sent a few at a time. The caller is called back once, when all
- * are answered. A fleet has one bulk write at a time: add operations, then slp_bulk_write_run. */
+/* bulk_write.h - many writes of one worker, sent a few at a time. A worker has one bulk write at a time: add
+ * operations, then call slp_bulk_write_run. Its on_done is called once, when all writes are answered. */
 #ifndef SLP_LEASE_BULK_WRITE_H
 #define SLP_LEASE_BULK_WRITE_H
 
@@ -15,31 +15,32 @@ typedef struct slp_bulk_item {
 } slp_bulk_item;
 
 typedef struct slp_bulk_watch { /* lets the caller look at each write */
-  /* called before a write is sent; returns 0 if the write is no longer needed and must be left out */
+  /* Called before a write is sent. Returns 0 if the write is no longer needed; it is then left out. */
   int (*before)(slp_fleet *f, slp_operation *i);
   void (*after)(slp_fleet *f, const slp_write *op); /* called when the write is answered or given up */
 } slp_bulk_watch;
 
 typedef struct slp_bulk_write {
   slp_bulk_item *all; /* owned */
-  /* n: operations added. cap: room for operations. sent: writes that were sent. done: writes answered,
-   * given up or left out */
+  /* n: operations added. cap: operations that there is room for. sent: writes that were sent. done: writes
+   * that were answered, given up or left out. */
   size_t n, cap, sent, done;
-  uint32_t refused; /* bits of slp_operation_kind: kinds of which at least one write was refused */
-  /* busy: slp_bulk_write_run was called, and on_done has not run yet. given_up: at least one write was
-   * given up */
+  uint32_t refused; /* the kinds of which at least one write was refused, as bits of slp_operation_kind */
+  /* busy, 1: slp_bulk_write_run was called, and on_done was not called yet. given_up, 1: at least one write
+   * was given up. */
   uint8_t busy, given_up;
-  /* runs on_done in a later turn */
+  /* calls on_done, in a later turn */
   slp_event ev;
   const slp_bulk_watch *watch;
   void (*on_done)(slp_fleet *f, uint32_t refused, int given_up);
 } slp_bulk_write;
 
-/* Adds an operation, which the caller fills in. text_bytes and items reserve room for its texts and for
- * its list of shards. Returns NULL if there is no memory. */
+/* Adds an operation of this kind, which the caller must fill in. text_bytes and items: how much room to
+ * reserve for its texts and for its list of shards. Returns NULL without memory. */
 slp_operation *slp_bulk_write_add(slp_fleet *f, slp_operation_kind kind, size_t text_bytes, size_t items);
-/* Adds the CREATE of a listed shard; the caller sets the position. `anew`: the shard had a row before,
- * which is gone, so the user is told that its checkpoint is lost. Returns NULL if there is no memory. */
+/* Adds the CREATE of a lease row for the listed shard d; the caller must set the position. anew, 1: the shard
+ * had a row before, which is gone, so the user is told that its checkpoint is lost. Returns NULL without
+ * memory. */
 slp_operation *slp_bulk_write_create(slp_fleet *f, const slp_shard_desc *d, int anew);
 /* returns a copy of s that lives as long as the operation that was added last */
 slp_str slp_bulk_write_text(slp_fleet *f, slp_str s);
@@ -48,11 +49,11 @@ slp_str *slp_bulk_write_list(slp_fleet *f);
 /* returns the number of operations that were added */
 size_t slp_bulk_write_n(const slp_fleet *f);
 int slp_bulk_write_busy(const slp_fleet *f);
-/* Sends all writes. `watch` may be NULL. on_done runs in a later turn, when every write is answered or
- * given up. Its `refused` has the bits of slp_operation_kind of which a write was refused. */
+/* Sends all writes. watch may be NULL. on_done is called in a later turn, when every write is answered or
+ * given up. Its argument `refused` has a bit for each slp_operation_kind of which a write was refused. */
 void slp_bulk_write_run(slp_fleet *f, const slp_bulk_watch *watch,
                         void (*on_done)(slp_fleet *f, uint32_t refused, int given_up));
-/* ends the bulk write without calling on_done, and frees its operations */
+/* ends the bulk write without a call of on_done, and frees its operations */
 void slp_bulk_write_stop(slp_fleet *f);
 
 #endif

@@ -17,8 +17,9 @@ int slp_lease_clean(slp_lease *l) {
   return slp_position_cmp(&mark, &l->own.saved) == 0 && !slp_position_ahead(&mark, &l->own.saved);
 }
 
-/* Returns the time between two checkpoints of a lease. It is longer in a large fleet, so that all writes
- * stay within what the partitions of a table accept. It is also longer while the table throttles. */
+/* Returns the time between two checkpoints of a lease. It is longer in a large fleet, so that the checkpoints
+ * of all leases stay below what the partition keys of a table accept (400 a second each). It is also longer
+ * while the table throttles. */
 static uint64_t period_us(slp_fleet *f) {
   uint64_t leases = slp_max_u64(f->leases.all.live, f->leases.of_fleet);
   uint64_t ms = slp_max_u64(f->o.checkpoint_ms, leases * 1000 / (400 * slp_spread_used(f, leases)));
@@ -28,11 +29,11 @@ static uint64_t period_us(slp_fleet *f) {
 static void saved(slp_write *op) {
   slp_lease *l = op->owner;
   slp_fleet *f = l->f;
-  /* If request is SLP_SAVE_ASKED, the user has asked again since this write was sent. */
+  /* SLP_SAVE_ASKED stays: the user has asked for another checkpoint since this write was sent */
   if (l->save.request == SLP_SAVE_SENT) l->save.request = SLP_SAVE_NONE;
   slp_lease_touch(l);
-  /* The table throttled this write, so the period has become longer. The next try comes after a quarter of
-   * it. */
+  /* The write was not served, mostly because the table throttles; then the period is longer. The next try
+   * comes after a quarter of the period. */
   if (op->end == SLP_OUTCOME_GIVEN_UP) {
     l->save.dirty = 1;
     l->save.at_us = slp_fleet_now(f) + period_us(f) / 4;
@@ -45,7 +46,7 @@ static void saved(slp_write *op) {
   f->stats.checkpoints++;
   if (f->strategy->wrote) f->strategy->wrote(l, op);
   if (op->row.kind == SLP_ROW_LEASE && slp_position_cmp(&op->row.u.lease.position, &op->i.position) < 0) {
-    /* The lease is still this worker's, but an operator's write has set the position back. */
+    /* the lease is still this worker's, but an operator has set the position in its row back */
     l->save.dirty = 1;
     return;
   }
@@ -61,8 +62,8 @@ void slp_lease_save_now(slp_lease *l) {
 
 int slp_lease_is_saving(const slp_lease *l) { return l->save.request != SLP_SAVE_NONE; }
 
-/* Called for a checkpoint that the user does not wait for. Returns 1 if it must be sent later, because the
- * table can't take it at once. In the queue of writes it would delay writes that take leases. */
+/* For a checkpoint that the user does not wait for. Returns 1 if it must be sent later, because the table
+ * can't take it at once. In the queue of writes it would delay the writes that take leases. */
 static int waits_for_others(slp_lease *l) {
   slp_fleet *f = l->f;
   uint64_t open_us = slp_writes_open_us(&f->writes), gap_us = slp_writes_gap_us(&f->writes);
@@ -91,7 +92,8 @@ int slp_lease_put(slp_lease *l) {
   slp_lease_mark(l, &mark);
   l->save.dirty = 0;
   l->save.at_us = 0;
-  /* The end of a shard is not written as a checkpoint, but by an END together with the children (end.c). */
+  /* The end of a shard is not written as a checkpoint, but by the operation END, together with the children
+   * (end.c). */
   if (mark.kind == SLP_POSITION_END || !slp_position_ahead(&mark, &l->own.saved)) {
     l->save.request = SLP_SAVE_NONE;
     return 0;
@@ -104,7 +106,7 @@ int slp_lease_put(slp_lease *l) {
   l->op.i.behind_ms = l->own.behind_ms;
   if (f->strategy->tell_load) f->strategy->tell_load(l, &l->op.i);
   l->op.tries_max = 0;
-  /* 0: the user waits for this checkpoint, so it yields to no other write */
+  /* 1: other writes go first. 0: the user waits for this checkpoint. */
   l->op.yields = l->save.request == SLP_SAVE_NONE;
   if (slp_lease_send(l, SLP_OPERATION_CHECKPOINT, saved)) {
     if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT;

@@ -1,5 +1,5 @@
-/* context.c - the clock, timers, keys of rows and name of a fleet's worker, and the events that it
- * reports. */
+/* context.c - what every part of a fleet's worker needs: the clock, timers, the keys of rows, the worker's
+ * name, and the events that are reported to its user. */
 #include "lease/context.h"
 
 #include "lease/fleet_inside.h"
@@ -32,10 +32,11 @@ void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us) {
 
 /* ---- reports of events ------------------------------------------------------------------------- */
 
-/* Two kinds of failures are reported the first time they come. One is, before the first heartbeat, a
- * failure that waiting will not mend. The other is a failure of the disk (EIO) or of libuv's threads
- * (EAGAIN), because this process has already waited for the file or the thread. Other failures are
- * reported at the 4th time in a row, the 8th, the 16th and so on. */
+/* Two kinds of failures are reported when they come for the first time:
+ *   - before the first heartbeat: a failure that does not go away by waiting;
+ *   - a failure of the disk (EIO) or of libuv's threads (EAGAIN), because this process has waited for the
+ *     file or the thread already.
+ * Other failures are reported when they come the 4th time in a row, the 8th, the 16th and so on. */
 int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail) {
   int at_once =
       (slp_class_lasts(fail->class) && !f->stats.heartbeats) || fail->code == -EIO || fail->code == -EAGAIN;
@@ -150,8 +151,8 @@ void slp_fleet_absence_begin(slp_fleet *f) {
 
 void slp_fleet_absence_stop(slp_fleet *f) { slp_timer_clear(f->h, &f->absence_timer); }
 
-/* Returns 1 if the table has been gone for two leases. Then this worker's leases are lost, because if the
- * table was created again, other workers own them. Within the two leases an operator may be creating the
+/* Returns 1 if the table has been gone for two leases. Then this worker's leases are lost: if the table was
+ * created again, other workers own them. A shorter time proves nothing: an operator may be creating the
  * table, and a part of the service may not know a new table for a moment. */
 static int table_is_gone(slp_fleet *f, const slp_fail *fail) {
   if (fail->class != SLP_GONE) return 0;

@@ -12,62 +12,62 @@
 
 /* the monotonic clock, in microseconds */
 uint64_t slp_fleet_now(slp_fleet *f);
-/* L, the time after which a silent worker may be evicted, in microseconds */
+/* the length of a lease (L): after this time of silence a worker may be evicted; in microseconds */
 uint64_t slp_fleet_lease_us(const slp_fleet *f);
-/* returns us, changed at random by up to `percent` percent, up or down */
+/* returns `us`, made longer or shorter at random by up to `percent` percent */
 uint64_t slp_fleet_jitter(slp_fleet *f, uint64_t us, uint32_t percent);
 
-/* Sets up a timer. A place for every timer of a fleet is reserved when the fleet is created, so setting a
- * timer can't fail. */
+/* Sets up a timer. The host has reserved room for every timer of a fleet, so setting it can't fail. */
 void slp_fleet_timer_init(slp_timer *t, void (*run)(slp_timer *t));
-/* sets the timer to at_us; SLP_NEVER: clears it */
+/* sets the timer to at_us; SLP_NEVER stops it */
 void slp_fleet_timer(slp_fleet *f, slp_timer *t, uint64_t at_us);
 
-/* Returns 1 if a failure that has come n times in a row should be reported to the user now. */
+/* Returns 1 if the failure should be reported to the user now. n: how many times in a row it has come. */
 int slp_fleet_tells(const slp_fleet *f, uint32_t n, const slp_fail *fail);
 /* Returns 1 if the table has been gone for two leases. The user was then told that this worker ends. */
 int slp_fleet_ends_without_table(slp_fleet *f, const slp_fail *fail);
-/* Reports an event to the user, with a text. */
+/* Reports an event to the user, with a text made by fmt. epoch: the lease's; 0: none. */
 void slp_fleet_tell(slp_fleet *f, slp_fleet_event_kind kind, slp_str shard, uint64_t epoch, const char *fmt,
                     ...) SLP_PRINTF(5, 6);
-/* Reports TROUBLE to the user. fmt must include the message of `fail`. */
+/* Reports SLP_FLEET_TROUBLE to the user. fmt must include the message of `fail`. */
 void slp_fleet_tell_fail(slp_fleet *f, const slp_fail *fail, slp_str shard, uint64_t epoch, const char *fmt,
                          ...) SLP_PRINTF(5, 6);
-/* Reports TROUBLE, if slp_fleet_tells(n): n times in a row the table did not show what it had accepted
- * before. */
+/* Reports SLP_FLEET_TROUBLE if slp_fleet_tells says so: n times in a row the table did not show what it had
+ * accepted before. */
 void slp_fleet_tell_contradiction(slp_fleet *f, uint32_t n, const char *how);
-/* Counts a request that the table refused for lack of capacity, and reports TROUBLE when that is due. */
+/* Counts a request that the table refused because its capacity is used up, and reports SLP_FLEET_TROUBLE when
+ * that is due. of_write, 1: the request was a write. */
 void slp_fleet_table_refused(slp_fleet *f, int of_write, const slp_fail *fail);
 int slp_fleet_writes_throttled(slp_fleet *f); /* returns 1 if a write was throttled within the last minute */
 /* Reports to the user a row that is damaged or has a newer format. No worker changes or uses such a row. */
 void slp_fleet_bad_row(slp_fleet *f, slp_str shard, const slp_row_key *key, const char *why);
 
-/* Builds the key of one row; its bytes are appended to `text`, which *ret points into. Returns 0 or
+/* Builds the key of one row. Its bytes are appended to `text`, and *ret points to them. Returns 0 or
  * SLP_ENOMEM. */
 int slp_fleet_key(slp_fleet *f, slp_operation_kind kind, slp_str name, slp_buf *text, slp_row_key *ret);
-/* Begins an operation of this worker: sets its kind, the worker's name and the time. The caller fills in
- * the other members. */
+/* Begins an operation of this worker: sets its kind, the worker's name and the time. The caller must set the
+ * other members. */
 void slp_fleet_operation(slp_fleet *f, slp_operation *i, slp_operation_kind kind);
-/* Sets up this worker's writes. When a write fails, the user is told if it is due, and slp_fleet_trouble
- * is called if the strategy says so. */
+/* Sets up this worker's writes. If a write fails, the user is told when that is due, and slp_fleet_trouble is
+ * called if the strategy says so. */
 void slp_fleet_writes_init(slp_fleet *f);
 slp_fleet *slp_write_fleet(const slp_write *op); /* returns the fleet of the worker that sends op */
-/* Notes that this worker's own access to the table has failed just now. So the silence of other workers
- * until now proves nothing about them. */
+/* To be called when a request of this worker to the table has failed. The silence of other workers until now
+ * then proves nothing about them, because this worker could not have seen their writes. */
 void slp_fleet_trouble(slp_fleet *f);
-/* Returns when slp_fleet_trouble was last called, or when this process came back from an absence, whichever
- * is later; 0: never. */
+/* Returns when slp_fleet_trouble was last called or, if later, when this process came back from an absence
+ * (absence.h); 0: neither has happened. */
 uint64_t slp_fleet_trouble_us(slp_fleet *f);
-/* returns when this process came back from its last absence; 0: there was none */
+/* returns when the last absence of this process ended (absence.h); 0: there was none */
 uint64_t slp_fleet_back_us(slp_fleet *f);
-/* Between slp_fleet_absence_begin and slp_fleet_absence_stop a timer notices when this process stood still
- * (absence.h). */
+/* Sets up the timer that notices absences of this process (absence.h). It runs from slp_fleet_absence_begin
+ * to slp_fleet_absence_stop. */
 void slp_fleet_absence_init(slp_fleet *f);
 void slp_fleet_absence_begin(slp_fleet *f);
 void slp_fleet_absence_stop(slp_fleet *f);
-/* Draws a new random incarnation for this worker. Each life of a worker has an incarnation of its own. */
+/* Draws a new random incarnation for this worker. Each time it joins the fleet it needs a new one. */
 void slp_fleet_draw_incarnation(slp_fleet *f);
-/* takes over the name of the worker of another fleet, with its incarnation */
+/* takes over the name of another fleet's worker, with its incarnation */
 void slp_fleet_share_incarnation(slp_fleet *f, const slp_fleet *with);
 
 #endif

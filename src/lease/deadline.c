@@ -1,13 +1,13 @@
-/* deadline.c - the lease deadline (deadline.h), and when the next proof of life is due. A proof is a write by
- * which this worker shows that it lives.
+/* deadline.c - the lease deadline (deadline.h), and when the next proof of life is due.
  *
- * The deadline is 0.8 of a lease after the last good proof was SENT. Other workers may take this worker's
- * leases only a whole lease after that, so a fifth of a lease is left for clocks that run unevenly.
+ * A proof is a write by which this worker shows that it lives. The deadline is 0.8 of a lease after the last
+ * successful proof was SENT. Other workers may take this worker's leases only a whole lease after that, so a
+ * fifth of a lease is left for clocks that run unevenly.
  *
- * If each lease has a proof of its own, the oldest proof of all open leases decides: while one lease is in
- * doubt, no record of any lease is handed out. Writes are repeated until they are answered, so the doubt
- * ends soon: either the proof reached the table, or the lease is lost and decides nothing any more. So no
- * buffered record is dropped only because the table could not be reached for a while. */
+ * Some strategies need a proof for each lease. Then the oldest proof of all open leases decides: while one
+ * lease is in doubt, no record of any lease is handed out. Writes are repeated until they are answered, so
+ * the doubt ends soon: either the proof reached the table, or the lease is lost and no longer counts. Records
+ * in memory are not dropped when the table can't be reached for a while. */
 #include "lease/deadline.h"
 
 #include "base/probe.h"
@@ -33,8 +33,8 @@ int slp_proof_is(const slp_fleet *f, slp_proof proof) { return f->deadline.proof
 uint64_t slp_proof_us(const slp_fleet *f) { return f->deadline.good_us; }
 void slp_proof_set(slp_fleet *f, uint64_t sent_us) { f->deadline.good_us = sent_us; }
 
-/* Does nothing if called again: the worker may have joined again, and be evicted before a proof of its new
- * life came. */
+/* Does nothing if it was called before, because the worker may have joined again and be evicted before a
+ * proof of its new life came. */
 void slp_proof_evicted(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_EVICTED) move(f, SLP_PROOF_EVICTED);
 }
@@ -43,7 +43,7 @@ static void suspend(slp_fleet *f) {
   if (f->deadline.proof != SLP_PROOF_GOOD) return;
   SLP_PROBE("deadline: suspended");
   move(f, SLP_PROOF_LATE);
-  /* A worker that can't prove its own life must not judge others, so their silence until now proves
+  /* A worker that can't prove its own life must not judge others. So their silence until now proves
    * nothing. */
   slp_fleet_trouble(f);
   slp_fleet_tell(f, SLP_FLEET_SUSPENDED, nothing, 0, "no heartbeat was answered in time");
@@ -55,14 +55,14 @@ static void resume(slp_fleet *f) {
   if (was == SLP_PROOF_GOOD) return;
   SLP_PROBE("deadline: resumed");
   move(f, SLP_PROOF_GOOD);
-  slp_fleet_trouble(f); /* What this worker saw of others while it was suspended proves nothing either. */
+  slp_fleet_trouble(f); /* what this worker saw of others while it was suspended proves nothing */
   if (was == SLP_PROOF_LATE) slp_fleet_tell(f, SLP_FLEET_RESUMED, nothing, 0, "a heartbeat was answered");
   if (f->strategy->resumed) f->strategy->resumed(f);
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) slp_lease_touch(l);
 }
 
-/* Returns the deadline. exact: computed from all leases, where each has its own proof; 0: a quick
+/* Returns the deadline. exact, 1: computed from all leases, if each has a proof of its own; 0: a quick
  * estimate. */
 static uint64_t deadline_of(slp_fleet *f, int exact) {
   return slp_after_us(f->strategy->good_us(f, exact), slp_fleet_lease_us(f) / 10 * 8);
@@ -88,7 +88,7 @@ void slp_deadline_check(slp_fleet *f) {
 
 void slp_deadline_adds(slp_fleet *f, uint64_t sent_us) {
   slp_proof_set(f, slp_min_u64(slp_proof_us(f), sent_us));
-  arm(f); /* before the first open lease there was no deadline, so the timer was not set */
+  arm(f); /* without an open lease there was no deadline, so the timer was not set */
 }
 
 int slp_fleet_may_deliver(slp_fleet *f) {

@@ -1,24 +1,24 @@
-/* deadline.h - the lease deadline: a worker that can't prove that it lives hands out no records. How a
- * worker proves its life depends on the strategy (strategy.h). */
+/* deadline.h - the lease deadline: a worker that can't prove that it lives hands out no records. The strategy
+ * says how a worker proves it (strategy.h); a proof is mostly a heartbeat. */
 #ifndef SLP_LEASE_DEADLINE_H
 #define SLP_LEASE_DEADLINE_H
 
 #include "lease/processor.h"
 
 typedef enum slp_proof {
-  SLP_PROOF_GOOD, /* the last proof is young enough, or the worker has not joined yet */
-  SLP_PROOF_LATE, /* the deadline is over: the worker is suspended */
+  SLP_PROOF_GOOD, /* the last proof is recent enough, or the worker has not joined yet */
+  SLP_PROOF_LATE, /* the deadline has passed, so the worker is suspended */
   SLP_PROOF_EVICTED
 } slp_proof;
 
 typedef struct slp_deadline {
   slp_proof proof;
-  uint64_t good_us; /* when the last good proof was sent, by the rule of the strategy */
+  uint64_t good_us; /* when the last successful proof was sent, by the rule of the strategy */
   /* when the next proof must be sent */
   uint64_t beat_at_us;
-  /* another part of the worker waits for a proof that is sent at this time or later; 0: no part ever did */
+  /* some part of the worker waits for a proof that is sent at this time or later; 0: none ever did */
   uint64_t wanted_us;
-  /* timer: for the deadline. beat_timer: for the next proof */
+  /* timer: runs at the deadline. beat_timer: runs when the next proof is due. */
   slp_timer timer, beat_timer;
 } slp_deadline;
 
@@ -26,22 +26,22 @@ void slp_deadline_init(slp_fleet *f);
 void slp_deadline_stop(slp_fleet *f);
 int slp_proof_is(const slp_fleet *f, slp_proof proof);
 void slp_proof_evicted(slp_fleet *f);
-/* Checks the deadline and suspends or resumes the worker. Called when a proof was answered, and when a
- * lease that needed its own proof is gone. */
+/* Checks the deadline, and suspends or resumes the worker. To be called when a proof was answered, and when a
+ * lease with a proof of its own is gone. */
 void slp_deadline_check(slp_fleet *f);
 
 uint64_t slp_proof_us(const slp_fleet *f);
 void slp_proof_set(slp_fleet *f, uint64_t sent_us);
-/* Includes a lease whose last proof was sent at sent_us in the deadline. */
+/* Adds a lease with a proof of its own, which was last sent at sent_us, to those that decide the deadline. */
 void slp_deadline_adds(slp_fleet *f, uint64_t sent_us);
 
-/* Asks for a proof that is sent at since_us or later. The proof is sent now, or when the proof under way
+/* Asks for a proof that is sent at since_us or later. It is sent now or, if a proof is under way, when that
  * is answered. */
 void slp_proof_want(slp_fleet *f, uint64_t since_us);
-/* Returns 1 if a proof that was sent at sent_us is too old for slp_proof_want. */
+/* Returns 1 if a proof that was sent at sent_us is too old for what slp_proof_want asked for. */
 int slp_proof_is_wanted(const slp_fleet *f, uint64_t sent_us);
 
-/* Sets when the next proof is sent; SLP_NEVER: no proof is due. */
+/* Sets when the next proof is sent; SLP_NEVER: none is due. */
 void slp_beat_at(slp_fleet *f, uint64_t at_us);
 uint64_t slp_beat_at_us(const slp_fleet *f);
 

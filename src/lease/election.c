@@ -1,26 +1,26 @@
-/* election.c - the role of a worker (election.h). A follower reads the leader's row regularly: it shows
- * that the leader lives, and its change counter shows that something has changed. When the leader is gone,
- * the first worker that writes itself into the row of leadership leads. */
+/* election.c - the role of a worker: leader or follower (election.h). A follower reads the leader's own row
+ * regularly. It shows that the leader lives, and by its change counter that something has changed. When the
+ * leader is gone, the first worker that writes itself into the row of leadership becomes the leader. */
 #include "lease/election.h"
 
 #include "lease/fleet_inside.h"
 
-/* time between reads of the leader's row while a change is expected */
+/* time between two reads of the leader's row while a change is expected */
 #define ALERT_US 200000
-#define POLL_REST 8 /* read units a second that reads of the leader's row leave for other reads */
-/* for how long the leader's row is read often when a change is expected */
+#define POLL_REST 8 /* reads of the leader's row leave this many read units a second to other reads */
+/* when a change is expected, the leader's row is read often for this long */
 #define ALERT_FOR_US 5000000
-#define MEMBERS_US 1000000 /* time between reads of all workers while the leader is silent */
-/* in a fleet of N workers MEMBERS_US is multiplied by N * N / MEMBERS_SQUARED, because each worker then
- * reads all N rows */
+#define MEMBERS_US 1000000 /* time between two reads of all workers' rows while the leader is silent */
+/* With N workers that time is multiplied by N * N / MEMBERS_SQUARED, because N workers then read N rows
+ * each. */
 #define MEMBERS_SQUARED 50000
-#define LEADERSHIP_US UINT64_C(60000000) /* time between a follower's reads of the row of leadership */
-/* SEEK_LEAST_US, SEEK_MOST_US: time between attempts to lead, which grows if they follow each other
- * closely */
+#define LEADERSHIP_US UINT64_C(60000000) /* time between two reads of the row of leadership by a follower */
+/* Least and greatest time between two attempts to lead. The time grows while attempts follow each other
+ * closely. */
 #define SEEK_LEAST_US 200000
 #define SEEK_MOST_US 2000000
-/* a follower waits up to this much longer before it evicts the leader, so that not all evict in the same
- * moment */
+/* a follower waits up to this much longer before it evicts a silent leader, so that not all followers do it
+ * at the same moment */
 #define TURN_US 200000
 
 static void leadership_read(slp_read *r);
@@ -129,15 +129,15 @@ static void run(slp_timer *t) {
 
 /* ---- leadership -------------------------------------------------------------------------------- */
 
-/* Returns the service's time if it is known. This machine's clock may be ahead of it, and the fleet would
- * then leave out the records between the two times. */
+/* Returns the service's time if it is known. This machine's clock may be ahead of the service's. If the fleet
+ * began at its time, the records between the two times would be left out. */
 static int64_t service_ms(slp_fleet *f) {
   int64_t ms = f->processor->ops->service_ms ? f->processor->ops->service_ms(f->processor) : INT64_MIN;
   return ms > 0 ? ms : slp_wall_ms(f->h);
 }
 
-/* Returns where the fleet begins to read. LATEST becomes the present time, fixed before any lease exists.
- * If an operator removes the row of leadership, a worker that has read it writes the same time again. A
+/* Returns where the fleet begins to read. LATEST is replaced by the present time before any lease exists. If
+ * an operator removes the row of leadership, a worker that has read it before writes the same time again; a
  * new LATEST would leave out the records that came since. */
 static slp_position start_position(slp_fleet *f) {
   slp_position s = f->o.start, known = f->election.start;
@@ -149,7 +149,7 @@ static slp_position start_position(slp_fleet *f) {
 
 void slp_election_set_start(slp_fleet *f, const slp_position *start) { f->election.start = *start; }
 
-/* Returns when this worker first read that `owner` is the owner of the row of leadership. */
+/* Returns when this worker first read that `owner` owns the row of leadership. */
 static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
   slp_election *e = &f->election;
   if (!slp_str_eq(owner, slp_instance_str(&e->named))) e->named_us = now_us;
@@ -157,7 +157,7 @@ static uint64_t named_since(slp_fleet *f, slp_str owner, uint64_t now_us) {
   return e->named_us;
 }
 
-/* Returns 1 if this worker's write was refused because another worker leads already, and that worker
+/* Returns 1 if this worker's write was refused because another worker leads already, and if that worker
  * lives. */
 static int another_was_faster(slp_fleet *f, const slp_write *op) {
   if (op->end != SLP_OUTCOME_REFUSED || op->row.kind != SLP_ROW_LEADERSHIP || op->row_read) return 0;
@@ -183,8 +183,8 @@ static void elected(slp_write *op) {
   move(f, SLP_ROLE_LEADS);
 }
 
-/* Writes this worker into the row of leadership. `lead` is NULL if there is no row; the write then creates
- * it. */
+/* Tries to lead: writes this worker into the row of leadership. lead: that row as it was read; NULL: there is
+ * no such row, so the write creates it. */
 static void run_for(slp_fleet *f, const slp_leadership_row *lead) {
   slp_election *e = &f->election;
   slp_operation *i = &e->write.i;
@@ -221,8 +221,8 @@ static void follow(slp_fleet *f, slp_str owner) {
   slp_instance_set(&e->leader, owner);
   e->changes_known = 0;
   e->exact_next = 1;
-  /* A leader that was alone in its fleet does not look for other workers by itself, so the new follower
-   * notifies it. A table that throttles is spared that write. */
+  /* If the leader was alone in its fleet, it does not look for other workers by itself. So a new follower
+   * notifies it, unless the table throttles. */
   if (!slp_fleet_writes_throttled(f)) slp_notify_leader(f);
 }
 
@@ -231,9 +231,9 @@ void slp_election_listed(slp_fleet *f, int there) {
   if (there) f->election.unlisted_n = 0;
 }
 
-/* Reports a table that contradicts itself: a consistent list lacked the row of leadership, but a read of
- * that row finds it, with this worker as the owner and the same epoch as before. Without a report, the
- * leader would begin again and again while all workers wait, and the user would not know why. */
+/* Reports a table that contradicts itself: a consistent list of all rows lacked the row of leadership, and
+ * then a read of that row finds it, with this worker as the owner and the same epoch. Without a report, this
+ * worker would begin to lead again and again while all workers wait, and the user would not know why. */
 static void tell_unlisted(slp_fleet *f, const slp_leadership_row *lead) {
   slp_election *e = &f->election;
   int contradicts = e->unlisted && lead->epoch == e->epoch;
@@ -269,7 +269,7 @@ static void leadership_read(slp_read *r) {
   know_leadership(f, lead, r->rq->done_us);
 }
 
-/* Acts on the row of leadership, read at at_us. `lead` is NULL if there was no such row. */
+/* Acts on the row of leadership that was read at at_us. lead NULL: there was no such row. */
 static void know_leadership(slp_fleet *f, const slp_leadership_row *lead, uint64_t at_us) {
   slp_election *e = &f->election;
   e->read_us = at_us;
@@ -296,16 +296,16 @@ static uint64_t silent_us(slp_fleet *f, const slp_member *p) {
   return now > since ? now - since : 0;
 }
 
-/* Acts on the leader's change counter if it has changed. At the first look at a leader's row the
- * assignment is always read, so no change before that look is missed. */
+/* Acts on the leader's change counter: if it has changed, reads this worker's assignment. When a leader's row
+ * is read for the first time, always reads it, so that no earlier change is missed. */
 static void listen(slp_fleet *f, uint64_t changes) {
   if (!f->election.changes_known || changes != f->election.changes) slp_election_changed(f);
   f->election.changes = changes;
   f->election.changes_known = 1;
 }
 
-/* Returns how much longer than a lease this worker waits before it evicts the leader; 0 if it is known that
- * there is no third worker. */
+/* Returns how much longer than a lease this worker waits before it evicts the leader; 0 if there is surely no
+ * third worker that could evict the leader at the same moment. */
 static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   size_t at = 0;
   for (slp_member *p; (p = slp_member_each(f, &at));)
@@ -313,15 +313,16 @@ static uint64_t my_turn_us(slp_fleet *f, const slp_member *leader) {
   return slp_members_list_came(f) ? 0 : f->election.turn_us;
 }
 
-/* Returns the time between reads of all workers. If a thousand followers each read a thousand rows once a
- * second, that would cost 20,000 units a second. */
+/* Returns the time between two reads of all workers' rows. If a thousand followers each read a thousand rows
+ * once a second, that would cost 20,000 units a second. */
 static uint64_t members_us(const slp_fleet *f) {
   uint64_t n = slp_members_n(f);
   return MEMBERS_US * slp_max_u64(n * n / MEMBERS_SQUARED, 1);
 }
 
-/* Called when the leader p was read. After half a lease of silence a follower begins to observe the other
- * workers, because it may have to lead. After a whole lease, and its turn, it evicts the leader. */
+/* Called when the leader's row was read; p: the leader. When the leader has been silent for half a lease,
+ * begins to observe the other workers, because this worker may have to lead. When it has been silent for a
+ * whole lease and this worker's turn_us, evicts it. */
 static void worry(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_fleet_now(f);
   if (silent_us(f, p) < slp_fleet_lease_us(f) / 2) {
@@ -360,7 +361,7 @@ static void leader_read(slp_read *r) {
     return;
   }
   slp_read_one(r, &row);
-  /* The leader's id is not valid, or its row can't be read; such a row is left as it is. */
+  /* The leader's id is not valid, or its row can't be read. Such a row is left as it is. */
   if (!p || row.kind == SLP_ROW_BAD) {
     if (p) slp_member_saw_bad(p, &row);
     if (!e->changes_known) listen(f, UINT64_MAX);
@@ -388,14 +389,14 @@ int slp_election_differs(const slp_fleet *f, uint64_t changes) { return changes 
 
 int slp_election_heard(slp_fleet *f, uint64_t changes) {
   slp_election *e = &f->election;
-  uint64_t known = e->changes_known ? e->changes : 0; /* the counter of a new row begins with 0 */
+  uint64_t known = e->changes_known ? e->changes : 0; /* a new row's counter begins at 0 */
   e->changes = changes;
   e->changes_known = 1;
   return changes != known;
 }
 
-/* Takes in the counter after this worker's own notification, which added one. Returns 1 if other workers
- * have notified the leader too, so that this worker must act on that. */
+/* Takes in the change counter after this worker's own notification, which added one to it. Returns 1 if other
+ * workers have raised it too, so that this worker must act on their change. */
 static int others_notified(slp_fleet *f, uint64_t changes) {
   slp_election *e = &f->election;
   int others = !e->changes_known || changes != e->changes + 1;

@@ -21,42 +21,43 @@
 
 typedef enum slp_role { SLP_ROLE_NONE, SLP_ROLE_SEEKS, SLP_ROLE_FOLLOWS, SLP_ROLE_LEADS } slp_role;
 
-typedef struct slp_notify { /* a write that raises the change counter in the leader's row */
+typedef struct slp_notify { /* a write that adds one to the change counter in the leader's row */
   slp_write write;
-  uint8_t again; /* send the write once more when the write under way is answered */
+  uint8_t again; /* 1: when the write under way is answered, send the write once more */
   /* id of the leader that is notified */
   char id[SLP_WORKER_ID_MAX];
   uint8_t id_n;
-  /* called when the write is answered; NULL: no caller waits */
+  /* called when the write is answered; NULL: no part of the worker waits for that */
   void (*done)(slp_fleet *f);
 } slp_notify;
 
 typedef struct slp_election {
   slp_role role;
-  /* the worker that was last followed, or whose row of leadership this worker tries to replace; in LEADS:
-   * this worker */
+  /* the leader that this worker follows or followed last; in SEEKS also the owner that this worker tries to
+   * replace; in LEADS this worker */
   slp_instance leader;
-  slp_instance named; /* the owner in the row of leadership when that row was last read */
-  uint64_t named_us;  /* when a read first showed `named` as the owner */
-  uint64_t epoch;     /* epoch of this worker's own leadership */
+  slp_instance named; /* the owner of the row of leadership when that row was last read */
+  uint64_t named_us;  /* when a read first showed that owner */
+  uint64_t epoch;     /* the epoch of leadership, while this worker leads */
   uint64_t read_us;   /* when the row of leadership was last read */
   uint64_t alert_us;  /* until this time the leader's row is read often */
-  uint64_t list_us;   /* the list of all workers is not read again before this time */
-  /* how much longer than a lease this worker waits before it evicts a silent leader; differs by worker, so
-   * that not all try at once */
+  uint64_t list_us;   /* the rows of all workers are not read again before this time */
+  /* how much longer than a lease this worker waits before it evicts a silent leader; drawn at random, so that
+   * not all workers do it at the same moment */
   uint64_t turn_us;
-  uint64_t changes;      /* the leader's change counter, up to which this worker has acted */
-  uint8_t changes_known; /* `changes` was read from the row of the present leader */
-  uint8_t made;          /* this worker's last write of the row of leadership was to create it */
-  uint8_t exact_next;    /* the next read of the leader's row must be consistent */
-  uint8_t unlisted;      /* this worker leads, but the list of all rows lacked the row of leadership */
-  /* how often in a row the list lacked the row of leadership although a read of that row found it */
+  uint64_t changes;      /* the value of the leader's change counter up to which this worker has acted */
+  uint8_t changes_known; /* 1: `changes` was read from the row of the present leader */
+  uint8_t made;          /* 1: this worker's last write of the row of leadership was to create the row */
+  uint8_t exact_next;    /* 1: the next read of the leader's row must be consistent */
+  uint8_t unlisted;      /* 1: this worker leads, but its list of all rows lacked the row of leadership */
+  /* how many times in a row the list lacked the row of leadership although a read of that row found it */
   uint32_t unlisted_n;
   slp_position start; /* the fleet's start position, from the row of leadership */
-  /* FOLLOWS: when the leader's row is read next. SEEKS: when the row of leadership is read next */
+  /* in FOLLOWS: runs when the leader's row is read next; in SEEKS: when the row of leadership is read next */
   slp_timer timer;
-  slp_paced paced; /* bounds how often seeking begins again, for a table that forgets what was written */
-  slp_read read;   /* a read of the row of leadership, or of the leader's row */
+  /* least time between two attempts to lead, for a table that forgets what was written to it */
+  slp_paced paced;
+  slp_read read; /* a read of the row of leadership, or of the leader's row */
   /* a write of the row of leadership */
   slp_write write;
   slp_notify notify;
@@ -64,44 +65,46 @@ typedef struct slp_election {
   void (*news)(slp_fleet *f);
 } slp_election;
 
-/* leads: called when this worker begins to lead (on = 1), and when it ends (on = 0). news: called when
- * another worker has notified this worker, the leader, of a change. */
+/* leads: called with 1 when this worker begins to lead, with 0 when it ends to lead. news: called when this
+ * worker leads and another worker has notified it of a change. */
 void slp_election_init(slp_fleet *f, void (*leads)(slp_fleet *f, int on), void (*news)(slp_fleet *f));
 void slp_election_stop(slp_fleet *f);
 void slp_election_free(slp_fleet *f);
 
-/* NONE -> SEEKS: called when the worker has joined or is resumed */
+/* NONE -> SEEKS: to be called when the worker has joined, or is resumed */
 void slp_election_begin(slp_fleet *f);
-/* Called when the leader has read the list of all rows. `there`: the row of leadership was in the list. */
+/* To be called when the leader has read all rows. there: 1 if the row of leadership was among them. */
 void slp_election_listed(slp_fleet *f, int there);
-/* reads the row of leadership in in_us, and acts on it */
+/* reads the row of leadership after in_us, and acts on it */
 void slp_election_seek(slp_fleet *f, uint64_t in_us);
-void slp_election_drop(slp_fleet *f); /* gives up leading or following */
+void slp_election_drop(slp_fleet *f); /* gives up leading or following: the role becomes NONE */
 int slp_role_is(const slp_fleet *f, slp_role role);
 uint64_t slp_election_epoch(const slp_fleet *f);
-/* returns 1 if this worker created the row of leadership, so that no worker led before */
+/* returns 1 if this worker created the row of leadership, so that no worker led before it */
 int slp_election_made(const slp_fleet *f);
-/* returns the id of election.leader, empty if there is none */
+/* returns the id of slp_election.leader; empty if there is none */
 slp_str slp_election_leader_id(const slp_fleet *f);
 /* sets the fleet's start position, as read from the row of leadership */
 void slp_election_set_start(slp_fleet *f, const slp_position *start);
-/* Writes that no worker leads. This is the last write of a leader that leaves the fleet. */
+/* Writes that no worker leads any more. To be called by a leader that leaves; done is called with the
+ * outcome. */
 void slp_election_resign(slp_fleet *f, void (*done)(slp_write *op));
 
-/* Called when a change is expected: the leader's row is read often for the next for_us. */
+/* To be called when a change is expected: the leader's row is read often for the next for_us. */
 void slp_election_alert(slp_fleet *f, uint64_t for_us);
 void slp_election_alert_soon(slp_fleet *f); /* reads the leader's row often for a few seconds */
-/* Called when a change was announced: reads this worker's assignment and the rows of its leases, which may
- * have changed. */
+/* To be called when the leader's change counter has changed: reads this worker's assignment, and the rows of
+ * its leases that may have changed. */
 void slp_election_changed(slp_fleet *f);
-/* LEADS: takes in the change counter of this worker's own row. Returns 1 if another worker has raised it. */
+/* In LEADS: takes in the change counter of this worker's own row. Returns 1 if another worker has raised
+ * it. */
 int slp_election_heard(slp_fleet *f, uint64_t changes);
 /* returns 1 if `changes` is not the counter up to which this worker has acted */
 int slp_election_differs(const slp_fleet *f, uint64_t changes);
 
-/* raises the change counter of the leader, or of the last known leader */
+/* raises the change counter in the row of the leader, or of the last leader that is known */
 void slp_notify_leader(slp_fleet *f);
-/* notifies the leader, and calls done when the write is answered */
+/* does the same, and calls done when the write is answered */
 void slp_notify_leader_then(slp_fleet *f, void (*done)(slp_fleet *f));
 
 #endif

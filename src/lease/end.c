@@ -1,10 +1,10 @@
-/* end.c - ends the lease of a shard that was read to its end. The rows of its children are created first.
- * The END is written when every record is acknowledged. So no worker mistakes the ended shard for a new
+/* end.c - ends the lease of a shard that was read to its end. The rows of its children are created first;
+ * then, when every record is acknowledged, the END is written. So no worker takes the ended shard for a new
  * one, and each child has a row and is not read too early. */
 #include "core/desc.h"
 #include "lease/fleet_inside.h"
 
-/* time until the creation of a child's row is tried again */
+/* after this time the creation of a child's row is tried again */
 #define AGAIN_US 500000
 
 /* ---- child shards ("kids") --------------------------------------------------------------------- */
@@ -33,8 +33,8 @@ static void kid_made(slp_write *op) {
   slp_lease_touch(l);
 }
 
-/* Returns the first epoch of a new row. A row that existed and was removed is created again with an epoch
- * that was never used; shard_sync.c does the same. */
+/* Returns the first epoch of a new row. If the shard had a row before, which was removed, the new row gets an
+ * epoch that was never used. (shard_sync.c does the same.) */
 static uint64_t epoch_first(slp_fleet *f, slp_str shard) {
   return slp_lease_seen(f, shard) ? (uint64_t)(slp_wall_ms(f->h) / 1000) : 0;
 }
@@ -44,8 +44,8 @@ static int start_known(slp_lease *l, const slp_shard_desc *kid, slp_str *ret) {
   return kid->seq_start.n || !l->f->strategy->knows_start || l->f->strategy->knows_start(l, kid, ret);
 }
 
-/* Tries again later to create the row of a child. If the worker leaves and has no more time, gives the
- * lease up. */
+/* Tries again later to create the row of a child. If this worker is leaving and has no time left, gives the
+ * lease up instead. */
 static void make_kid_later(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_worker_is(f, SLP_WORKER_LEAVING) && slp_fleet_now(f) >= slp_worker_leave_by_us(f)) {
@@ -56,9 +56,9 @@ static void make_kid_later(slp_lease *l) {
   slp_lease_save_due(l);
 }
 
-/* Returns 1 if the child's row was there a moment ago: this worker took the lease, read the row or created
- * it. Only an operator removes a row so soon. Without this check, each child would cost a refused CREATE
- * when a whole tree of shards was listed at once. */
+/* Returns 1 if the shard's row existed a moment ago, because this worker took the lease, read the row or
+ * created it. Only an operator removes a row so soon after. Without this check, each child would cost a
+ * refused CREATE when a whole tree of shards was listed at once. */
 static int row_is_known(slp_fleet *f, slp_str shard) {
   const slp_lease *l = slp_lease_get(f, shard);
   uint64_t since_us = slp_seen_lately_us(f);
@@ -93,7 +93,7 @@ static void make_kid(slp_lease *l) {
   }
   const slp_position *begin = &l->own.begin;
   slp_fleet_operation(f, i, SLP_OPERATION_CREATE);
-  /* If this ownership began at a start time, no owner has saved anything, and the children begin at that time
+  /* If no owner has saved a position yet, and reading began at a start time, the children begin at that time
    * too. Otherwise the children begin at their oldest record. */
   i->position = begin->kind == SLP_POSITION_TIME ? *begin : (slp_position){.kind = SLP_POSITION_OLDEST};
   i->parents[0] = kid->parent;
@@ -107,28 +107,28 @@ static void make_kid(slp_lease *l) {
   slp_lease_send(l, SLP_OPERATION_CREATE, kid_made);
 }
 
-/* Gives this worker a right to the children of the shard. The worker that read a child's first parent also
- * reads the child, until a newer assignment gives it to another worker. */
+/* Makes this worker want the children of the shard. The worker that read a child's first parent also reads
+ * the child, until a newer assignment gives the child to another worker. */
 static void inherit(slp_lease *l) {
   slp_fleet *f = l->f;
   for (size_t k = 0; k < l->end.kids_n; k++) {
     if (!slp_str_eq(l->end.kids[k].parent, l->shard)) continue;
     slp_lease *kid = slp_lease_make(f, l->end.kids[k].id);
-    /* if there is no memory, the leader's shard sync has the child assigned */
+    /* without memory, the leader's shard sync finds the child, and the leader assigns it */
     if (kid) slp_lease_inherit(kid);
   }
 }
 
 /* ---- the end ----------------------------------------------------------------------------------- */
 
-/* Returns 1 if the row in the answer shows the end that this worker wrote. */
+/* Returns 1 if the row in the answer shows the END that this worker wrote. */
 static int ended_row(const slp_write *op) {
   const slp_lease_row *row = &op->row.u.lease;
   return op->row.kind == SLP_ROW_LEASE && row->position.kind == SLP_POSITION_END && row->epoch == op->i.epoch;
 }
 
-/* Steps the leases that wait for the end of this shard. If the children are not known, every waiting lease
- * may be such a lease. */
+/* Touches the leases that wait for the end of this shard, so that they are stepped. If the children are not
+ * known, touches every lease that waits for a parent. */
 static void touch_kids(slp_lease *l) {
   slp_fleet *f = l->f;
   if (!l->end.kids_n) slp_leases_touch_waiting(f);
@@ -143,7 +143,8 @@ static void end_written(slp_write *op) {
   slp_fleet *f = l->f;
   slp_lease_touch(l);
   if (op->end == SLP_OUTCOME_UNCHANGED) {
-    /* Every record is acknowledged, so the same write is sent again. */
+    /* the write was refused and the row is unchanged; every record is acknowledged, so the same write is sent
+     * again */
     slp_lease_move(l, SLP_LEASE_ENDING);
     slp_lease_step_at(l, slp_fleet_now(f) + 100000);
     return;
@@ -166,7 +167,7 @@ static void write_end(slp_lease *l, const slp_position *at) {
   slp_operation *i = &l->op.i;
   slp_fleet_operation(l->f, i, SLP_OPERATION_END);
   i->epoch = l->own.row_epoch;
-  /* The number of the last record, as far as the reader knows it, but never a number before the saved
+  /* The position is the shard's last record, as far as the reader knows it, but never one before the saved
    * position. */
   i->position =
       slp_num_cmp(slp_mark_seq(&at->mark), slp_mark_seq(&l->own.saved.mark)) < 0 ? l->own.saved : *at;

@@ -1,5 +1,5 @@
-/* fleet.c - creates, starts and frees a worker of a fleet, and takes what the shard processor reports to
- * the worker. */
+/* fleet.c - creates, starts and frees a worker of a fleet, and takes the reports of the shard processor
+ * (processor.h). */
 #include "codec/json.h"
 #include "lease/fleet_inside.h"
 
@@ -93,7 +93,7 @@ void slp_fleet_start(slp_fleet *f) {
   f->strategy->join(f);
 }
 
-/* Cancels every request, so no answer can come afterwards. */
+/* Cancels every request to the table, so that no answer comes any more. */
 static void stop_all(slp_fleet *f) {
   slp_spread_stop(f);
   slp_worker_stop(f);

@@ -1,6 +1,20 @@
 /* fleet_inside.h - a fleet's worker as its parts see it. Each part is a struct of one file, declared in that
  * file's header. Other files do not access the members of that struct; they call the functions of the header.
  *
+ * Words that the whole room uses (src/README.md and PROTOCOL.md have more):
+ *   instance       one life of a worker: "id.incarnation"; owners of leases are instances
+ *   proof          a write by which a worker shows that it lives, mostly a heartbeat; deadline.h
+ *   round          the leader reads all rows, then creates missing rows or assigns leases; leader.c
+ *   counting round a round in which the leader also counts leases that nobody acts on; assign.c
+ *   to step        to do what is due for a lease, slp_lease_step
+ *   to touch       to have a lease stepped soon, in a later turn; due.h
+ *   to take        to write oneself as the owner of a lease
+ *   to claim       to ask a living owner for its lease, by a mark in the lease's row
+ *   wanted         the lease is assigned to this worker, inherited or chosen; slp_lease_wanted
+ *   strategy       how workers prove their life and share leases; the native one has a leader, strategy.h
+ *   throttled      refused by the table because its capacity is used up
+ *   scarce         the table allows this worker only a few units a second; slp_fleet_is_scarce
+ *
  * The files are on floors. A file calls functions of its own floor and of lower floors. A file reaches a
  * higher floor in one of three ways: it posts an event, it returns an outcome, or it calls a function pointer
  * that the higher floor has passed in (strategy.h, slp_due_init, slp_worker_init, slp_election_init).
@@ -57,34 +71,35 @@
 #include "lease/worker_life.h"
 #include "lease/write.h"
 
-/* a save that the user asked for and that is not answered yet; on_saved is NULL if there is none */
+/* a save that the user asked for and that was not answered yet; on_saved NULL: there is none */
 typedef struct slp_save {
   void (*on_saved)(void *arg);
   void *arg;
 } slp_save;
 
 struct slp_fleet {
-  /* members that every part uses */
-  slp_mem *mem; /* holds a reference to it */
+  /* the next members are used by every part */
+  slp_mem *mem; /* the fleet holds a reference to it */
   slp_host *h;
   slp_store *store;
   slp_schema *schema;
   slp_processor *processor;
   const slp_strategy *strategy;
-  slp_fleet_opts o; /* options; the strings point into the next two members */
+  slp_fleet_opts o; /* the options; their strings point into the next two members */
   char id[SLP_WORKER_ID_MAX + 1], machine[128];
   slp_instance me;
-  slp_str incarnation; /* points into `me`; empty until an incarnation is drawn */
+  slp_str incarnation; /* points into `me`; empty until this worker has drawn an incarnation */
   slp_fleet_stats stats;
 
-  /* the parts, each with its own header */
+  /* the parts; each has its own header */
   slp_worker_life life;
   slp_writes writes;
   slp_reads reads;
   slp_throttling throttling;
-  uint64_t trouble_us; /* when this worker's own access to the table last failed */
+  uint64_t trouble_us; /* when a request of this worker to the table last failed */
   slp_absence absence;
-  slp_timer absence_timer; /* calls slp_absence_note regularly, as long as this worker may judge others */
+  /* calls slp_absence_note regularly while this worker may judge others by their silence */
+  slp_timer absence_timer;
   slp_bulk_write bulk;
   slp_fleet_listing listing;
   slp_seen seen;
@@ -102,7 +117,8 @@ struct slp_fleet {
   slp_shut shut;
   slp_leave leave;
   slp_save save;
-  void *guest; /* memory of the strategy, in the same block, after this struct; NULL: none */
+  /* memory of the strategy; it follows this struct in the same block; NULL: the strategy has none */
+  void *guest;
 };
 
 #endif

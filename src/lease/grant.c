@@ -1,16 +1,16 @@
-/* grant.c - makes checkpoints rarer when the table throttles (grant.h). */
+/* grant.c - makes checkpoints rarer while the table throttles writes (grant.h). */
 #include "lease/grant.h"
 
-/* After each change of `stretch` no other change follows for HOLD_US, stretched like any wait. Because the
- * waits are longer now, the effect of a change shows late. */
+/* After a change of `stretch`, HOLD_US must pass before the next change; this time is stretched too. The
+ * longer the waits, the later the effect of a change shows. */
 #define HOLD_US UINT64_C(2500000)
-/* percent: a refusal adds at least 100, a time without refusals takes off at least STEP */
+/* In percent: each refused write adds at least 100; each HOLD_US without refusals takes off at least STEP. */
 #define STEP 25u
-#define MOST 6300u /* the greatest `stretch`, in percent: waits become at most 64 times as long */
+#define MOST 6300u /* the greatest `stretch`, in percent: all waits become 64 times as long */
 
 uint64_t slp_grant_us(const slp_grant *g, uint64_t us) { return us + us / 100 * g->stretch; }
 
-/* Returns 1 if `stretch` may not be changed yet. */
+/* Returns 1 if `stretch` may not be changed yet, because its last change is too recent. */
 static int held(const slp_grant *g, uint64_t now_us) {
   return g->changed_us && now_us - g->changed_us < slp_grant_us(g, HOLD_US);
 }

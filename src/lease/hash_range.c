@@ -1,13 +1,14 @@
-/* hash_range.c - checks whether the leases that are not ended cover every hash key (hash_range.h). */
+/* hash_range.c - checks whether the leases of shards that have not ended cover every hash key
+ * (hash_range.h). */
 #include "lease/hash_range.h"
 
 #include "base/num.h"
 
 #include <stdlib.h>
 
-/* the hash keys of one lease */
+/* the range of hash keys of one lease */
 typedef struct arc {
-  uint8_t from[16], to[16]; /* both bounds belong to the range; most significant byte first */
+  uint8_t from[16], to[16]; /* the first and the last hash key of the range; most significant byte first */
 } arc;
 
 static int by_start(const void *a, const void *b) {
@@ -49,8 +50,8 @@ static void decimal(const uint8_t from[16], char out[40]) {
   out[k] = 0;
 }
 
-/* Collects the ranges of all leases that are not ended. Returns 0 if the row of such a lease has no range,
- * because that lease may cover any gap. */
+/* Collects the ranges of all leases whose shards have not ended. Returns 0 if the row of such a lease has no
+ * range, because that lease may cover any hash key. */
 static int arcs_of(arc *to, const slp_lease_row *leases, size_t n, size_t *ret_n) {
   *ret_n = 0;
   for (size_t i = 0; i < n; i++) {
@@ -63,8 +64,8 @@ static int arcs_of(arc *to, const slp_lease_row *leases, size_t n, size_t *ret_n
   return 1;
 }
 
-/* Finds the first hash keys that none of the sorted arcs covers. Returns 1 with their bounds, 0 if there
- * are none. */
+/* Finds the first hash keys that no range covers. The ranges must be sorted. Returns 1 with the bounds of
+ * these keys, 0 if every key is covered. */
 static int first_hole(arc *arcs, size_t n, char from[40], char to[40]) {
   uint8_t next[16] = {0}, last[16];
   for (size_t i = 0; i < n; i++) {

@@ -1,10 +1,10 @@
 /* leader.c - what the leader does: it watches which workers come and go, and decides when to read the whole
- * table and to assign again.
+ * table and to assign leases again.
  *
- * One round runs at a time. A round reads all rows. If a shard sync is due and its listing has come, the
- * round writes the rows that the table lacks; otherwise the round assigns leases. Whatever the leader
- * writes is only a hint to the other workers, so a leader that was replaced and does not know that yet
- * does no harm. */
+ * One round runs at a time. It reads all rows. If a shard sync (the comparison of the stream's listing with
+ * the rows) is due and the listing has come, the round creates the rows that the table lacks; otherwise it
+ * assigns leases. Whatever the leader writes is only a hint to the other workers, so a leader that was
+ * replaced and does not know that yet does no harm. */
 #include "lease/leader.h"
 
 #include "base/probe.h"
@@ -12,30 +12,31 @@
 #include "lease/shard_set.h"
 #include "lease/shard_sync.h"
 
-/* time between two watches of the workers */
+/* time between two reads of the list of workers (watches) */
 #define WATCH_US 500000
-#define WATCH_REST 8 /* read units a second that watches leave for other reads */
-/* time to wait before assigning, so that workers that start together get their leases in one round */
+#define WATCH_REST 8 /* watches leave this many read units a second to other reads */
+/* how long the leader waits before it assigns, so that workers that start together get their leases in one
+ * round */
 #define SETTLE_US 1000000
-/* at the fleet's first start: time from the begin of leading until the leader assigns, if other workers
- * have joined */
+/* at the fleet's first start: how long after it began to lead the leader assigns, if other workers have
+ * joined */
 #define SETTLE_FIRST_US 2000000
-/* time between counting rounds, whatever list_ms is: a lease that no worker acts on is found in them */
+/* time between two counting rounds, whatever list_ms is; they find leases that no worker acts on */
 #define REVIEW_US 60000000
-/* a counting round is not repeated before this time is over */
+/* at least this time passes between two counting rounds */
 #define REVIEW_LEAST_US 50000000
 #define REST_US_MAX 5000000 /* the longest wait after the table could not be read */
-/* Until WHOLE_FIRST_US after its first shard sync, a leader reads only the partition keys that it knows to
- * be in use. Then it reads every key, and again every WHOLE_EVERY_US. The reason: another worker may have
- * read a shard to its end and created leases for children that the stream has forgotten. Such leases are
- * in no listing. */
+/* Until WHOLE_FIRST_US after its first shard sync, a leader reads only the partition keys that it knows to be
+ * in use. Then a round reads every key, and again every WHOLE_EVERY_US. The reason: a worker that is gone may
+ * have read a shard to its end and created leases for its children. If the stream has forgotten these
+ * children, no listing has them. */
 #define WHOLE_FIRST_US 30000000
 #define WHOLE_EVERY_US 300000000
 
 static int leads(const slp_fleet *f) { return slp_role_is(f, SLP_ROLE_LEADS); }
 
-/* Returns 1 if the listing for a shard sync has come. It must be a listing that was asked for after the
- * sync was due. Assigning does not wait for a listing. */
+/* Returns 1 if the listing for a shard sync has come. It must have been asked for after the sync was due.
+ * (Assigning leases does not wait for a listing.) */
 static int sync_ready(const slp_fleet *f) {
   return f->leader.sync_from_us != SLP_NEVER && slp_listed_since(f, f->leader.sync_from_us);
 }
@@ -66,8 +67,8 @@ static uint64_t next_watch_us(slp_fleet *f) {
   return slp_fleet_now(f) + slp_reads_rest_us(f, slp_fleet_jitter(f, WATCH_US, 10), WATCH_REST);
 }
 
-/* Watches the workers, unless the table throttles. A table that throttles may allow only one read in
- * several seconds, and the round needs that read. */
+/* Reads the list of workers, unless the table throttles. Then it may allow only one read in several seconds,
+ * and the round needs that read. */
 static void watch_beside_rounds(slp_fleet *f) {
   if (slp_fleet_throttled(f))
     slp_fleet_timer(f, &f->leader.watch_timer, next_watch_us(f));
@@ -94,10 +95,10 @@ static void begin(slp_fleet *f) {
   d->assign_at_us = d->sync_at_us = d->sync_from_us = SLP_NEVER;
   d->since_us = slp_fleet_now(f);
   d->rest_us = d->reviewed_us = 0;
-  /* lost_one is set because the leader before is gone */
+  /* another worker led before and is gone; it may have created leases that no listing shows */
   d->lost_one = !slp_election_made(f) && !slp_fleet_is_scarce(f);
-  /* whole_us is SLP_NEVER even if this leader created the row of leadership, because an operator may have
-   * removed an older row. */
+  /* SLP_NEVER, even if this leader created the row of leadership, because an operator may have removed an
+   * older row */
   d->whole_us = SLP_NEVER;
   slp_assign_begin(f);
   size_t at = 0;
@@ -105,11 +106,11 @@ static void begin(slp_fleet *f) {
   slp_fleet_tell(f, SLP_FLEET_LEADS, (slp_str){NULL, 0}, slp_election_epoch(f), "leads");
   slp_leader_sync(f, 0);
   watch_beside_rounds(f);
-  /* no worker led before, so no lease is assigned and there is no assignment to correct */
+  /* no worker led before, so no lease is assigned yet */
   if (slp_election_made(f)) return;
-  /* shards of the leader that is gone are assigned without waiting for a shard sync */
+  /* assigns the shards of the former leader now, without waiting for a shard sync */
   slp_leader_assign(f, 0);
-  /* The table may have assignments of which no worker has been notified, not even this worker. */
+  /* The table may have assignments of which no worker was notified, not even this worker. */
   slp_notify_leader(f);
   slp_election_changed(f);
 }
@@ -137,8 +138,8 @@ void slp_leader_leads(slp_fleet *f, int on) {
 
 /* ---- watching the workers ---------------------------------------------------------------------- */
 
-/* Returns 1 if leases can be assigned to the worker p. A worker whose row is missing keeps its leases
- * until the row has been missing for a whole lease. */
+/* Returns 1 if leases can be assigned to the worker p. A worker whose row is missing keeps its leases until
+ * its row has been missing for a whole lease. */
 static int takes(slp_fleet *f, slp_member *p) {
   if (p->gone || p->leaving || p->older || !p->incarnation_n) return 0;
   if (!slp_member_is_missing(p)) return p->in_list || p->takes;
@@ -147,19 +148,20 @@ static int takes(slp_fleet *f, slp_member *p) {
   return slp_member_verdict(f, slp_instance_str(&i), 0) != SLP_MEMBER_EVICTED && p->takes;
 }
 
-/* Looks at the worker p after the list of workers was read, and evicts it if it has been silent for too
- * long. Returns when to look at p again; SLP_NEVER: there is no need. *others counts the other workers. */
+/* Looks at the worker p when the list of workers was read, and evicts it if it has been silent for too long.
+ * Returns when to look at p again; SLP_NEVER: no need. Adds one to *others if p is another worker that takes
+ * leases. */
 static uint64_t watch_one(slp_fleet *f, slp_member *p, uint32_t *others) {
   int is_me = slp_member_is_me(f, p), now = takes(f, p);
   *others += !is_me && now;
   if (!p->in_list && p->takes) p->wanted = 1;
-  *others += p->wanted; /* p may be another worker; its row must be read to be sure */
+  *others += p->wanted; /* p may be another living worker; its row must be read to know */
   if (p->wanted) slp_poll_soon(f, slp_fleet_now(f));
   int same = memcmp(p->incarnation_took, p->incarnation, sizeof p->incarnation) == 0;
   if (now && (!p->takes || !same)) slp_leader_assign(f, SETTLE_US);
   if (!now && p->takes) slp_leader_assign(f, 0);
-  /* A worker that leaves proposes its leases to other workers. If the id has a new incarnation, or the row
-   * is not marked as leaving, the former incarnation died without proposals. */
+  /* A worker that leaves has proposed its leases to other workers. If its id has a new incarnation, or its
+   * row is not marked as leaving, the former incarnation died without proposals. */
   if (p->takes && (now ? !same : !p->leaving)) f->leader.lost_one = 1;
   memcpy(p->incarnation_took, p->incarnation, sizeof p->incarnation);
   p->takes = (uint8_t)now;
@@ -179,11 +181,11 @@ static void watched(slp_fleet *f) {
     slp_member *me = slp_member_get(f, f->o.worker);
     if (me && slp_election_heard(f, me->changes)) {
       slp_election_changed(f);
-      slp_leader_assign(f, 0); /* a worker has left, or gave up a shard that it can't read */
+      slp_leader_assign(f, 0); /* a worker left, or gave a shard up because it can't read it */
     }
   }
-  /* While the table throttles, a worker that joins does not notify the leader, to spare the table that
-   * write. So the leader must watch even if it was alone. */
+  /* While the table throttles, a worker that joins does not notify the leader, to save that write. So the
+   * leader must watch even if it was alone. */
   if (!f->leader.alone || !slp_members_list_came(f) || slp_fleet_throttled(f))
     slp_fleet_timer(f, &f->leader.watch_timer, next);
 }
@@ -194,7 +196,8 @@ void slp_leader_watch(slp_fleet *f) {
   slp_fleet_timer(f, &f->leader.watch_timer, next_watch_us(f));
 }
 
-/* A heartbeat's answer shows the leader's own row, with the counter that other workers raise to notify it. */
+/* The answer to a heartbeat shows the leader's own row, and in it the change counter that other workers
+ * raise. */
 void slp_leader_heartbeat(slp_fleet *f, const slp_member *me) {
   if (me && leads(f) && slp_election_differs(f, me->changes)) slp_leader_watch(f);
 }
@@ -210,9 +213,9 @@ static void next_sync(slp_fleet *f) {
   slp_leader_sync(f, slp_fleet_jitter(f, slp_listed_every_us(f), 10));
 }
 
-/* Returns 1 if this is a counting round. A lease that stays free, or with its former owner, for several
- * counting rounds is assigned to another worker (assign.c). Counting rounds are far apart, because the
- * worker to which the lease is assigned needs that time to act. */
+/* Returns 1 if this round is a counting round. A lease that stays without an owner, or with its former owner,
+ * for several counting rounds is assigned to another worker (assign.c). Counting rounds are a minute apart,
+ * because the worker to which a lease is assigned needs time to act. */
 static int is_review(slp_fleet *f) {
   slp_leader *d = &f->leader;
   uint64_t now = slp_fleet_now(f);
@@ -221,20 +224,21 @@ static int is_review(slp_fleet *f) {
   return 1;
 }
 
-/* Makes sure that a counting round comes in REVIEW_US, unless a shard sync comes soon enough, which counts
- * as well. */
+/* Makes a counting round begin after REVIEW_US, unless a shard sync comes before: that counts too. */
 static void review_later(slp_fleet *f) {
   slp_leader *d = &f->leader;
   if (d->sync_at_us != SLP_NEVER && d->sync_at_us > slp_after_us(slp_fleet_now(f), 2 * REVIEW_US))
     slp_leader_assign(f, slp_fleet_jitter(f, REVIEW_US, 10));
 }
 
-/* Called when the rows that the table lacked are written. Assigns the leases that the table has now. */
+/* Called when the missing rows were created. Begins a round that assigns the leases that the table has
+ * now. */
 static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
   if (!leads(f)) return;
   next_sync(f);
-  /* The new leases may cover the hash keys that had no lease, so the next shard sync comes soon. */
+  /* Some rows were not written, or the new leases may cover hash keys that no lease covered: the next shard
+   * sync comes soon. */
   if (given_up || (f->leader.made && f->stats.holes_now)) slp_leader_sync(f, 1000000);
   uint64_t settle = f->leader.since_us + SETTLE_US, now = slp_fleet_now(f);
   slp_leader_assign(f, f->leader.made_first && settle > now ? settle - now : 0);
@@ -245,7 +249,7 @@ static void assigned(slp_fleet *f, uint32_t refused, int given_up) {
   if (!leads(f)) return;
   if (f->leader.others) slp_notify_leader(f);
   if (refused) {
-    slp_election_seek(f, 0); /* a newer leader has assigned already */
+    slp_election_seek(f, 0); /* a newer leader has assigned leases already, so read who leads */
     return;
   }
   if (given_up) slp_leader_assign(f, 1000000);
@@ -254,29 +258,28 @@ static void assigned(slp_fleet *f, uint32_t refused, int given_up) {
 
 /* ---- the writes of a round ---------------------------------------------------------------------- */
 
-/* At most so many leases the leader takes itself on a table with a write capacity of about one unit a
- * second. There, other workers are notified of their assignments long after the leases are created. So the
- * leader takes each lease with the write that creates it, or right after it, and hands it over when it is
- * assigned to another worker. A larger stream needs more capacity than such a table has, whichever worker
- * takes the leases. */
+/* If a table allows about one write a second, other workers learn of their assignments long after the leases
+ * were created. So the leader takes up to OWNED_MOST leases itself, with the writes that create them or right
+ * after that. It hands each over when it is assigned to another worker. A stream with more shards needs more
+ * capacity than such a table has, whichever worker takes the leases. */
 #define OWNED_MOST 64
 
-/* Returns 1 if no other worker has joined within SETTLE_FIRST_US, the time that workers which start
- * together need. Then all leases belong to this worker. A lease that is created with this worker as its
- * owner saves the write that would take the lease. */
+/* Returns 1 if no other worker has joined for SETTLE_FIRST_US, which is enough for workers that start
+ * together. Then all leases are for this worker. If a lease is created with this worker as its owner, no
+ * other write is needed to take it. */
 static int has_been_alone(slp_fleet *f) {
   const slp_leader *d = &f->leader;
   return d->alone && !d->others && slp_fleet_now(f) >= slp_after_us(d->since_us, SETTLE_FIRST_US);
 }
 
-/* Returns 1 if this leader should own the leases that it creates. */
+/* Returns 1 if this leader should create leases with itself as the owner. */
 static int takes_what_it_makes(slp_fleet *f) {
   if (slp_fleet_is_scarce(f)) return slp_listed_n(f) <= OWNED_MOST;
   return has_been_alone(f);
 }
 
-/* Called when a write of a round is about to be sent. Returns 0 if a CREATE is not needed, because this
- * worker has read the parent shard to its end meanwhile and has created the child's row itself. */
+/* Called before a write of a round is sent. Returns 0 if it is a CREATE that is not needed: this worker has
+ * read the parent shard to its end meanwhile, and has created the child's row then. */
 static int to_be_written(slp_fleet *f, slp_operation *i) {
   if (i->kind != SLP_OPERATION_CREATE) return 1;
   if (slp_seen_has_row(f, i->shard, slp_seen_lately_us(f))) return 0;
@@ -287,9 +290,9 @@ static int to_be_written(slp_fleet *f, slp_operation *i) {
   return 1;
 }
 
-/* Returns 1 and the row, if this worker has created it; 0 if another worker did. *row is the row as it was
- * sent. If the CREATE was refused because an earlier copy of it had reached the table, *row is the row of
- * the table. */
+/* Returns 1, and the row in *row, if this worker has created it; 0 if another worker did. *row is the row as
+ * it was sent; if the CREATE was refused because an earlier copy of it had reached the table, the row as the
+ * table has it. */
 static int is_made_by_me(const slp_write *op, slp_lease_row *row) {
   const slp_operation *made = &op->i;
   if (op->w.written != SLP_WRITTEN_YES) {
@@ -305,8 +308,8 @@ static int is_made_by_me(const slp_write *op, slp_lease_row *row) {
   return 1;
 }
 
-/* Called when a lease was created. This worker takes it, and keeps it until it is assigned to another
- * worker. */
+/* Called when this worker has created a lease with itself as the owner: begins to read it. It is handed over
+ * if it is assigned to another worker. */
 static void take_made(slp_fleet *f, const slp_write *op) {
   slp_lease_row row;
   slp_lease *l = slp_lease_make(f, op->i.shard);
@@ -316,8 +319,8 @@ static void take_made(slp_fleet *f, const slp_write *op) {
   slp_lease_saw(l, &row, slp_fleet_now(f), slp_fleet_now(f));
 }
 
-/* Only a leader remembers which rows exist, because only a leader forgets those that the table no longer
- * has. */
+/* Remembers only while this worker leads that the row exists, because only a leader finds out when a row is
+ * gone. */
 void slp_leader_made(slp_fleet *f, slp_str shard) {
   slp_seen_shard *seen = leads(f) ? slp_seen_of(f, shard) : NULL;
   if (seen) slp_seen_row(f, seen);
@@ -339,19 +342,19 @@ static const slp_bulk_watch of_round = {to_be_written, written};
 
 /* ---- rounds, continued ------------------------------------------------------------------------- */
 
-/* Returns 1 if the row of leadership says that another worker leads, or that nobody does. */
+/* Returns 1 if the row of leadership does not have this worker as its owner. */
 static int displaced(slp_fleet *f, const slp_snapshot *s) {
   return !s->leadership_there || s->leadership.epoch != slp_election_epoch(f) ||
          !slp_str_eq(s->leadership.owner, slp_instance_str(&f->me));
 }
 
-/* Compares the stream with the table. Returns 1 if rows are being written; synced() continues the round
- * when they are in the table. */
+/* Compares the stream with the table. Returns 1 if missing rows are being written; synced() is called when
+ * they are in the table. */
 static int sync_shards(slp_fleet *f, const slp_snapshot *s) {
   f->stats.shard_syncs++;
   watch_beside_rounds(f);
   slp_sync_found found = slp_shard_sync_write(f, s, f->leader.read.whole);
-  /* a partition key that was not read may have a lease that covers the hash keys in question */
+  /* partition keys that were not read may have a lease for the hash keys that seem to have none */
   if (found.doubt) {
     f->leader.whole_us = 0;
     slp_leader_sync(f, 0);
@@ -372,8 +375,8 @@ static void take_own_assignment(slp_fleet *f, const slp_snapshot *s) {
     if (slp_str_eq(s->assignments[i].worker, f->o.worker)) slp_assignment_saw(f, &s->assignments[i]);
 }
 
-/* Finds shards of this worker that an operator has set back. They are assigned to this worker already, but
- * it still believes that they are ended. */
+/* Finds shards whose position an operator has set back. They are assigned to this worker already, which still
+ * believes that they are ended. */
 static void look_at_what_was_set_back(slp_fleet *f, const slp_snapshot *s) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));) {
@@ -382,16 +385,16 @@ static void look_at_what_was_set_back(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Returns 1 if another worker takes leases. A worker that is not in this snapshot joins later, and then
- * reads all rows that concern it. */
+/* Returns 1 if another worker takes leases. (A worker that is not in this snapshot joins later, and then
+ * reads all rows that concern it.) */
 static int others_take(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->workers_n; i++)
     if (slp_worker_takes(&s->workers[i]) && !slp_str_eq(s->workers[i].id, f->o.worker)) return 1;
   return 0;
 }
 
-/* Returns 1 while other workers may still join that were started together with this worker. The leader
- * then assigns when SETTLE_FIRST_US is over. */
+/* Returns 1 while other workers that were started together with this worker may still join. The leader then
+ * assigns when SETTLE_FIRST_US is over. */
 static int is_settling(slp_fleet *f) {
   uint64_t settle = f->leader.since_us + SETTLE_FIRST_US, now = slp_fleet_now(f);
   if (!f->leader.made_first || !f->leader.others || now >= settle) return 0;
@@ -413,7 +416,7 @@ static void use_snapshot(slp_fleet *f, const slp_snapshot *s) {
   look_at_what_was_set_back(f, s);
   f->leader.others = (uint8_t)others_take(f, s);
   int review = is_review(f);
-  /* perhaps the worker of such a lease was not notified of its assignment */
+  /* the worker to which such a lease is assigned may not know of it */
   if (review && slp_shard_sync_count(f, s)) {
     slp_notify_leader(f);
     slp_election_changed(f);
@@ -436,7 +439,7 @@ static void table_read(slp_read *r) {
     uint64_t rest_us =
         slp_fleet_jitter(f, slp_min_u64(300000 << slp_min_u64(f->leader.read.failed, 6), REST_US_MAX), 50);
     f->leader.lost_one |= f->leader.whole;
-    /* a shard sync whose listing has come waits as well */
+    /* until then a shard sync does not begin either, even if its listing has come */
     f->leader.rest_us = slp_after_us(slp_fleet_now(f), rest_us);
     slp_leader_assign(f, rest_us);
   } else {
@@ -447,7 +450,7 @@ static void table_read(slp_read *r) {
 
 /* ---- which partition keys a round reads ----------------------------------------------------------- */
 
-/* Marks the key of every shard that is in an assignment of the rows just read. */
+/* Marks the partition key of every shard that is in an assignment row of the answer. */
 static void mark_assigned(slp_read *r, uint8_t keys[]) {
   slp_schema *schema = r->f->schema;
   slp_parsed_row row;
@@ -463,10 +466,10 @@ static void mark_assigned(slp_read *r, uint8_t keys[]) {
   r->next = 0;
 }
 
-/* Marks the keys that may have a lease: keys of shards in the stream's listing, in assignments, in earlier
- * rounds, and of leases that this worker knows. Other keys are not read, because an empty key costs a read
- * unit too. A lease of a shard that the stream has forgotten may be under another key; it is found in the
- * next round that reads every key. */
+/* Marks the partition keys that may have a lease: those of shards in the stream's listing, in assignments and
+ * in earlier rounds, and of leases that this worker knows. Other keys are not read, because an empty key
+ * costs a read unit too. A lease of a shard that the stream has forgotten may be under another key; it is
+ * found in the next round that reads every key. */
 static void choose_keys(slp_read *r, uint8_t keys[]) {
   slp_fleet *f = r->f;
   slp_schema *schema = f->schema;
@@ -520,16 +523,17 @@ void slp_leader_listed(slp_fleet *f, int ok) {
 
 /* ---- leases before the first listing is complete -------------------------------------------------- */
 
-/* A page of DescribeStream has 100 shards, and an account is allowed ten pages a second. So the listing of a
- * table with 1,000 partitions takes seconds. The first leader of an application does not wait for it, if it
- * is alone and the application begins at the oldest record: it creates the leases of each page when the page
- * has come, with itself as the owner. In that case every position is the same whatever the other pages have,
- * and no other worker waits for its share. A child is not read before its parent: if the parent has no row,
- * the child waits until a complete listing lacks the parent (slp_lease_parent_saw). */
+/* Creates leases before the first listing is complete. A page of a listing has at most 100 shards of a
+ * table's stream, and an account is allowed ten pages a second, so the listing of a table with 1,000
+ * partitions takes seconds. The first leader of an application does not wait for it if it is alone and the
+ * application begins at the oldest record. Then every position is the same, whatever the other pages have,
+ * and no other worker waits for its share. For each page it creates the leases with itself as the owner. A
+ * child is not read before its parent: if the parent has no row, the child waits until a complete listing
+ * lacks the parent (slp_lease_parent_saw). */
 static void early_made(slp_fleet *f, uint32_t refused, int given_up) {
   if (!leads(f)) return;
   if (refused || given_up) early_move(f, SLP_EARLY_NOT);
-  slp_leader_listed_part(f); /* more pages may have come meanwhile */
+  slp_leader_listed_part(f); /* more pages may have come since */
   arm(f);
 }
 

@@ -6,7 +6,7 @@
 
 #include "lease/shard_set.h"
 
-/* urgent writes on leases (slp_strategy.urgent) that may be under way at once */
+/* at most this many urgent writes on leases (slp_strategy.urgent) are under way at once */
 #define URGENT_MAX 256
 
 /* ---- states -------------------------------------------------------------------------------------------- */
@@ -46,8 +46,8 @@ void slp_lease_move(slp_lease *l, slp_lease_state to) {
     l->save.dirty = 0;
     l->save.at_us = 0;
   }
-  /* The release also writes the position that the user wants to be saved, so the request stays until it is
-   * answered. */
+  /* The release also writes the position that the user wants to be saved. So the request for a save stays
+   * until the release is answered. */
   if (from & SLP_LEASE_MINE && at & (NOT_MINE | BIT(WAITING) | BIT(PARKED))) {
     l->save.request = SLP_SAVE_NONE;
     l->release = (slp_lease_release_part){.why = SLP_RELEASE_NONE};
@@ -58,7 +58,7 @@ void slp_lease_move(slp_lease *l, slp_lease_state to) {
 
 slp_lease *slp_lease_get(slp_fleet *f, slp_str shard) { return slp_map_get(&f->leases.all, shard); }
 
-/* Restores the numbers that were kept of the lease while it did not concern this worker. */
+/* Restores the few numbers that were kept of the lease while it did not concern this worker (former.h). */
 static void recall(slp_lease *l) {
   slp_former_numbers numbers;
   if (!slp_former_take(&l->f->leases.former, l->shard, &numbers)) return;
@@ -143,15 +143,14 @@ void slp_leases_of_fleet(slp_fleet *f, uint64_t n) { f->leases.of_fleet = n; }
 uint64_t slp_leases_version(const slp_fleet *f) { return f->leases.version; }
 void slp_leases_set_version(slp_fleet *f, uint64_t version) { f->leases.version = version; }
 
-/* When so many minutes are over, no copy of a write of this worker can still be in flight, so the numbers
- * of the lease may be forgotten. */
+/* After FORGET_MINUTES no copy of a write of this worker can still be in flight, so the numbers of the lease
+ * may be forgotten. */
 #define FORGET_MINUTES 60
-#define FORMER_MINUTES 5 /* after so many minutes only the numbers of a lease are kept */
-/* least time between two rounds of slp_leases_forget; less than a minute, because the calls that come each
- * minute vary by a tenth */
+#define FORMER_MINUTES 5 /* after this time without interest only the numbers of a lease are kept */
+/* slp_leases_forget acts at most once in this time. It is called every minute, give or take a tenth. */
 #define MINUTE_US 50000000
 
-/* Returns 1 if nothing happens to the lease and nothing is planned for it. */
+/* Returns 1 if the lease does not concern this worker, and nothing is planned for it. */
 static int is_nothing(const slp_lease *l) {
   return l->state == SLP_LEASE_IDLE && !l->want.assigned && !l->want.inherited && !l->op.busy &&
          !slp_list_linked(&l->touched) && !slp_list_linked(&l->turn) &&
@@ -159,7 +158,7 @@ static int is_nothing(const slp_lease *l) {
          l->poll.step_us == SLP_NEVER;
 }
 
-/* Keeps only the numbers of the lease. If there is no memory for them, the lease stays as it is. */
+/* Replaces the lease by its numbers (former.h). If there is no memory for them, the lease stays. */
 static void make_former(slp_lease *l) {
   slp_worker_leases *all = &l->f->leases;
   slp_former_numbers numbers = {l->row.epoch, l->own.released_epoch, l->row.ended_epoch, l->row.ended};
@@ -236,8 +235,8 @@ void slp_lease_inherit(slp_lease *l) {
 #define FAR_US 1000000
 #define GRID_US UINT64_C(50000)
 
-/* Rounds a time up to a grid. Leases that are due far from now are then due together, so one pass over all
- * leases serves many of them. The more leases, the coarser the grid. */
+/* Rounds a time up to a multiple of the grid. Leases that are due far from now are then due at the same time,
+ * so one pass over all leases serves many of them. The more leases, the larger the grid. */
 static uint64_t on_grid(slp_fleet *f, uint64_t at_us) {
   uint64_t grid = GRID_US * (1 + slp_min_u64(f->leases.all.live / 1000, 3));
   return at_us > SLP_NEVER - grid ? at_us : (at_us + grid - 1) / grid * grid;
@@ -259,14 +258,14 @@ void slp_lease_step_at(slp_lease *l, uint64_t at_us) {
 
 /* ---- what the row says --------------------------------------------------------------------------------- */
 
-/* Takes in the parents' ids. Returns 0 or SLP_ENOMEM. */
+/* Remembers the ids of the shard's parents. Returns 0 or SLP_ENOMEM. */
 static int know_parents(slp_lease *l, const slp_str parents[2]) {
   slp_mem *mem = l->f->mem;
   slp_str *known = l->row.parents;
   for (int k = 0; k < 2; k++) {
     slp_str parent = parents[k];
-    /* The row and the listing may have the parents in different orders. A parent that is known already
-     * keeps its index, because gate.parents uses the same index. */
+    /* The row and the listing may have the parents in different orders. A parent that is known keeps its
+     * index, because gate.parents has the same index. */
     if (!parent.n || slp_str_eq(parent, known[0]) || slp_str_eq(parent, known[1])) continue;
     int at = known[k].n && !known[1 - k].n ? 1 - k : k;
     char *p = slp_strdup(mem, parent);
@@ -302,7 +301,9 @@ int slp_lease_read_image(slp_lease *l, const slp_lease_row *row, uint64_t done_u
     image->ended = 1;
     image->ended_epoch = row->epoch;
   } else if (image->ended && row->epoch > image->ended_epoch) {
-    image->ended = 0; /* an operator has set the position back; no worker undoes an end */
+    /* the row shows no end any more: an operator has set the position back, because no worker undoes an
+     * end */
+    image->ended = 0;
   }
   return 0;
 }
@@ -328,7 +329,7 @@ int slp_lease_seen(slp_fleet *f, slp_str shard) {
 static void answered(slp_write *op) {
   slp_lease *l = op->owner;
   l->f->leases.writes--;
-  slp_due_step(l->f); /* one write less is under way, so the next leases in the queue have their turn */
+  slp_due_step(l->f); /* one write less is under way, so the next lease in the queue may write */
   l->on_answer(op);
 }
 
@@ -337,8 +338,8 @@ int slp_lease_may_write(const slp_fleet *f, slp_operation_kind kind) {
   return f->leases.writes < (urgent ? URGENT_MAX : slp_writes_window(&f->writes, SLP_LEASE_WRITES_MAX));
 }
 
-/* Puts the lease into the queue for a write. Leases that write their END go to the front: if they waited
- * for thousands of takes, their children would be read late. */
+/* Puts the lease into the queue of leases that wait to write. A lease in ENDING goes to the front: behind
+ * thousands of TAKEs its children would be read late. */
 void slp_lease_wait_turn(slp_lease *l) {
   slp_list *turns = &l->f->leases.turns;
   if (slp_list_linked(&l->turn)) return;
@@ -375,8 +376,8 @@ int slp_lease_send(slp_lease *l, slp_operation_kind kind, void (*on_answer)(slp_
   return 1;
 }
 
-/* Remembers how the row spells the position. This worker's own writes always use the canonical text, so
- * what is remembered can't become wrong later. */
+/* Remembers how the row spells the position's number. This worker's own writes use the canonical text, so it
+ * needs no update later. */
 void slp_lease_note_odd(slp_lease *l, const slp_position *position) {
   l->own.odd = (slp_position){.kind = SLP_POSITION_NONE};
   if (position->mark.row_n) l->own.odd = *position;
@@ -405,8 +406,8 @@ void slp_lease_begin_write(slp_lease *l, const slp_write *op) {
                     SLP_MUTANT(begins_where_it_was) && known.kind ? &known : &op->row.u.lease.position);
     const slp_strategy *strategy = l->f->strategy;
     if (strategy->wrote) strategy->wrote(l, op);
-    /* This worker has taken a lease again that it had before, and no other worker had it in between. So
-     * what was acknowledged after the last checkpoint is still valid. */
+    /* This worker had the lease before, and no other worker had it in between. So records that were
+     * acknowledged after the last checkpoint still count. */
     int counts = op->i.kind == SLP_OPERATION_RETAKE || (strategy->restores && strategy->restores(l));
     if (counts && slp_position_ahead(&known, &l->own.saved)) {
       l->own.begin = known;
@@ -414,8 +415,8 @@ void slp_lease_begin_write(slp_lease *l, const slp_write *op) {
     }
     return;
   }
-  /* The lease is this worker's, but the answer does not show its row. A read of the row will tell from
-   * where to read the shard. */
+  /* The lease is this worker's, but the answer does not show its row. The row must be read, to know where
+   * reading of the shard begins. */
   slp_lease_move(l, SLP_LEASE_CLAIMED);
   slp_lease_poll(l, now);
 }

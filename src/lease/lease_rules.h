@@ -1,5 +1,5 @@
-/* lease_rules.h - which worker should read which shard, as the leader assigns it. The rule is a pure
- * function of its input: it does not depend on a clock, a table or an order of arrival. */
+/* lease_rules.h - which worker should read which shard: the rule of the leader's assignment. Pure: the result
+ * depends on the arguments only. */
 #ifndef SLP_LEASE_LEASE_RULES_H
 #define SLP_LEASE_LEASE_RULES_H
 
@@ -10,7 +10,7 @@
 
 /* ---- the leader's plan --------------------------------------------------------------------------------- */
 typedef struct slp_assign_worker {
-  uint32_t weight; /* 1 or more; the worker's share is in proportion to its weight */
+  uint32_t weight; /* 1 or more; the worker's share of the leases is in proportion to its weight */
   uint8_t takes;   /* 0: the worker is leaving or evicted, so it gets and keeps no leases */
   uint32_t ret_n;  /* result: how many leases the plan gives to the worker */
 } slp_assign_worker;
@@ -19,24 +19,23 @@ typedef struct slp_assign_worker {
 typedef struct slp_assign_lease {
   uint32_t owner;    /* the worker that reads the shard now, or SLP_NOBODY */
   uint32_t assigned; /* the worker to which the lease is assigned so far, or SLP_NOBODY */
-  uint32_t avoid;    /* a worker that gets the lease only if no other worker takes leases, or SLP_NOBODY */
+  uint32_t avoid;    /* a worker that gets the lease only if no other worker takes leases; SLP_NOBODY: none */
   uint8_t out;       /* 1: the lease is ended, parked or refused by the service, so it is not planned */
-  /* result: the worker that should read the shard, or SLP_NOBODY if no worker takes leases */
+  /* result: the worker that should read the shard; SLP_NOBODY if no worker takes leases */
   uint32_t ret;
 } slp_assign_lease;
 
 typedef struct slp_assign {
   slp_assign_worker *workers;
   size_t workers_n;
-  slp_assign_lease *leases; /* in an order that does not change between plans, such as by shard id */
+  slp_assign_lease *leases; /* in an order that is the same for each plan, such as by shard id */
   size_t leases_n;
-  uint32_t moves_max; /* how many of the leases that a worker reads one plan may move away from it */
+  uint32_t moves_max; /* how many of the leases that a worker reads may move away from it in one plan */
 } slp_assign;
 
-/* Makes the plan: sets `ret` and `ret_n`. Each worker that takes leases gets its share, rounded down or
- * up. As far as that allows, leases stay with the worker that reads them. The same input gives the same
- * plan, and a plan that was carried out does not change when it is made again. Returns 0, or SLP_ENOMEM
- * with nothing set. */
+/* Makes the plan: sets `ret` and `ret_n`. Each worker that takes leases gets its share, rounded down or up.
+ * Within these limits leases stay with the worker that reads them. The same input gives the same plan, and
+ * when a plan was carried out, the next plan is the same. Returns 0, or SLP_ENOMEM with nothing set. */
 int slp_assign_make(slp_assign *p, slp_mem *mem);
 
 #endif

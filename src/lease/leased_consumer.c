@@ -1,8 +1,7 @@
-/* leased_consumer.c - a consumer whose shards come by leases (leased_inside.h): it passes on to the fleet
- * what core reports about the shards, passes on to the user what the fleet reports, and starts and ends the
- * fleet.
- *
- * The shards in c->shards have no parents here: the fleet opens a shard only after its parents are read. */
+/* leased_consumer.c - a consumer whose shards come by leases (leased_inside.h). It passes on to the fleet
+ * what core reports about shards, and to the user what the fleet reports; it starts and ends the fleet. The
+ * shards in c->shards have no parents here, because the fleet opens a shard only after its parents are
+ * read. */
 #include "lease/leased_consumer.h"
 
 #include "lease/context.h"
@@ -21,8 +20,8 @@ static slp_leased *of(const slp_leases *l) {
 
 /* ---- reports of core to the fleet --------------------------------------------------------------------- */
 
-/* Where the user chooses each checkpoint (SLOOP_CHECKPOINTS_ASKED), the user must also save the end. Tells
- * the user that the shard is read out, when all its records are acknowledged. */
+/* With the option SLOOP_CHECKPOINTS_ASKED the user must also ask for the end to be saved. Tells the user that
+ * the shard is read out, if all its records are acknowledged. */
 static void offer_end(slp_shard *s) {
   if (!slp_leased_is_named(s->consumer) || s->lease.end != SLP_END_READ_OUT || !slp_queue_all_acked(s))
     return;
@@ -32,7 +31,7 @@ static void offer_end(slp_shard *s) {
 
 static void on_settled(slp_leases *l, slp_shard *s, int acked) {
   slp_leased *ld = of(l);
-  if (!ld->fleet) return; /* the fleet has ended by itself, so nobody needs the progress */
+  if (!ld->fleet) return; /* the fleet has ended by itself, so no part of it needs the progress */
   if (acked) {
     slp_fleet_progressed(ld->fleet, s->id);
     s->lease.progress_us = slp_now_us(slp_leased_host(ld));
@@ -49,8 +48,8 @@ static void on_read_out(slp_leases *l, slp_shard *s) {
   offer_end(s);
 }
 
-/* Keeps the children for slp_fleet_ended. If there is no memory for them, the leader's next listing finds
- * them. */
+/* Keeps the children for the call of slp_fleet_ended. Without memory the leader finds them in its next
+ * listing. */
 static void on_children(slp_leases *l, slp_shard *s, const slp_shard_desc *children, size_t n) {
   (void)l;
   slp_mem *mem = s->consumer->mem;
@@ -72,10 +71,11 @@ static void on_gate(slp_leases *l) {
   slp_leased *ld = of(l);
   if (!ld->fleet) return;
   slp_fleet_beat_first(ld->fleet);
-  (void)slp_fleet_may_deliver(ld->fleet); /* calls the processor's suspend if records may not be handed out */
+  /* calls the processor's suspend() if no records may be handed out */
+  (void)slp_fleet_may_deliver(ld->fleet);
 }
 
-/* Passes a listing of the stream on to the fleet, if it was begun after the fleet had asked for one. */
+/* Gives a listing of the stream to the fleet, if it was begun after the fleet had asked for one. */
 static void on_listed(slp_leases *l, const slp_fail *f) {
   slp_leased *ld = of(l);
   slp_consumer *c = ld->c;
@@ -99,13 +99,14 @@ static void on_listed_part(slp_leases *l) {
 
 /* ---- shards without progress ------------------------------------------------------------------------ */
 
-/* A shard counts as stuck after opts.stall_ms without progress. CHECKING_US and BUSY_US are added where
- * another worker would have the same difficulty: CHECKING_US is how long listings take to show whether the
- * shard has ended, BUSY_US is how long the service keeps the shard for its last subscriber. */
+/* A shard is stuck if it made no progress for opts.stall_ms. More time is allowed where another worker would
+ * have the same difficulty: CHECKING_US while listings must show whether the shard has ended; BUSY_US while
+ * the service still reserves the shard for its last subscriber. */
 #define CHECKING_US UINT64_C(60000000)
 #define BUSY_US UINT64_C(5000000)
 
-/* back_us: when this process last came back from an absence; time before that is not counted */
+/* Returns 1 if s is stuck. back_us: when this process last came back after it stood still (absence.h); the
+ * time before is not counted. */
 static int is_stuck(slp_shard *s, uint64_t now, uint64_t back_us, uint64_t limit_us) {
   int idle = s->paused || s->consumer->paused_all || s->lease.drain || s->consumer->suspended;
   if (idle || slp_queue_unacked_n(s) == 0 || slp_order_waits_for_other(s)) s->lease.progress_us = now;
@@ -121,7 +122,7 @@ static void look_for_stuck(slp_leased *ld) {
   uint64_t now = slp_now_us(slp_leased_host(ld)), limit_us = (uint64_t)ld->c->o->stall_ms * 1000;
   size_t at = 0;
   if (!limit_us || ld->leaving) return;
-  /* when this process last came back after it stood still */
+  /* when this process last came back after it stood still (absence.h) */
   uint64_t back_us = slp_min_u64(slp_fleet_back_us(ld->fleet), now);
   for (slp_shard *s; (s = slp_map_each(&ld->c->shards, &at));)
     if (is_stuck(s, now, back_us, limit_us)) slp_fleet_stalled(ld->fleet, s->id);
@@ -130,7 +131,7 @@ static void look_for_stuck(slp_leased *ld) {
 
 /* ---- events of the fleet ---------------------------------------------------------------------------- */
 
-/* how each kind of event is reported to the user, and how the log line about it begins */
+/* for each kind of event: what the user's on_lease gets, and how the log line begins */
 static const struct {
   sloop_lease_event_kind_t as;
   const char *words;
@@ -159,7 +160,7 @@ static void remember_instance(slp_leased *ld) {
   ld->instance[n] = 0;
 }
 
-/* Logs an event of the fleet, for users without on_lease. */
+/* Writes an event of the fleet to the log, if the user has not set on_lease. */
 static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
   slp_consumer *c = ld->c;
   slp_fail f = {0};
@@ -176,8 +177,8 @@ static void tell_plainly(slp_leased *ld, const slp_fleet_event *ev) {
                  ev->shard.n ? ": " : "", (int)ev->text.n, ev->text.n ? ev->text.p : "");
 }
 
-/* Returns 1 if the event ends the consumer: before the worker has joined, a failure that waiting does not
- * mend, as with a failure of the stream. A missing table is handled in context.c. */
+/* Returns 1 if the event ends the consumer, as a failure of the stream would: the worker has not joined yet,
+ * and the failure will not go away by waiting. (context.c handles a missing table.) */
 static int ends_it(const slp_leased *ld, const slp_fleet_event *ev) {
   if (ev->kind != SLP_FLEET_TROUBLE || !ev->fail) return 0;
   return ev->ends || (slp_class_lasts(ev->fail->class) && ev->fail->class != SLP_GONE && !ld->instance[0]);
@@ -302,7 +303,7 @@ static void on_prepared(slp_store_req *rq) {
   slp_leased *ld = SLP_OWNER(p, slp_leased, prepare);
   slp_fail f = rq->fail;
   ld->preparing = 0;
-  /* a listing of the stream has failed for good while the table was prepared, so the consumer has ended */
+  /* a listing of the stream failed while the table was being prepared, which has ended the consumer */
   if (ld->c->life != SLP_LIFE_LISTING) return;
   int r = f.class == SLP_FINE ? begin(ld) : 0;
   if (r == SLP_ENOMEM) slp_fail_set(&f, SLP_NOMEM, r, "no memory to join the fleet");

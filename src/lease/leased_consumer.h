@@ -1,6 +1,6 @@
-/* leased_consumer.h - a consumer whose shards come by leases. The fleet says which shard to read, from which
- * position and in which epoch. The consumer reads the shard, hands its records out, and reports how far
- * they are acknowledged. */
+/* leased_consumer.h - a consumer whose shards come by leases. Its fleet says which shard to read, from which
+ * position and in which epoch. The consumer reads the shard, hands its records out, and reports to the fleet
+ * how far they are acknowledged. */
 #ifndef SLP_LEASE_LEASED_CONSUMER_H
 #define SLP_LEASE_LEASED_CONSUMER_H
 
@@ -9,8 +9,8 @@
 
 typedef struct slp_leased slp_leased;
 typedef struct slp_leased_opts {
-  /* Opens the table and its layout for the stream that d describes; the consumer owns both. Returns 0, or
-   * a negative error with the reason in *f. */
+  /* Opens the store and the schema for the stream that d describes; the consumer owns both. Returns 0, or a
+   * negative error with the reason in *f. */
   int (*open)(void *ctx, const slp_src_describe *d, slp_store **ret_store, slp_schema **ret_schema,
               slp_fail *f);
   void *ctx;
@@ -22,23 +22,21 @@ typedef struct slp_leased_opts {
   slp_position start;              /* where a new application begins to read */
 } slp_leased_opts;
 
-/* Gives the consumer c leases. c is not started yet. Returns 0 or SLP_ENOMEM. */
+/* Makes c a consumer with leases, before it is started. Returns 0 or SLP_ENOMEM. */
 int slp_leased_make(slp_consumer *c, const slp_leased_opts *o);
 
-/* Writes what is acknowledged of the shard to the table now; cb is called once with the outcome. shard
- * NULL: of all shards. Returns 0 or a negative SLOOP_E*. */
+/* The next functions are for src/api. */
 /* ---- functions for src/api -------------------------------------------------------------------------- */
 int slp_leased_save(slp_consumer *c, const char *shard, sloop_cb cb, void *arg);
-/* Removes a save (slp_leased_save) that was not answered yet. Returns 1 and its callback, or 0 if there is
- * none. */
+/* Removes a save (slp_leased_save) that was not answered yet. Returns 1 and its callback, which the caller
+ * must make; 0 if there is none. */
 int slp_leased_save_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
-/* For sloop_checkpoint_at(), sloop_rewind() and sloop_hand_over(), where the user chooses the positions
- * that are saved. */
+/* Saves positions that the user chooses. For sloop_checkpoint_at(), sloop_rewind() and sloop_hand_over(). */
 int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *where, sloop_cb cb, void *arg);
 int slp_leased_rewind(slp_consumer *c, const char *shard);
 int slp_leased_hand_over(slp_consumer *c, const char *shard);
-/* Removes a request of slp_leased_name whose outcome was not reported yet. Returns 1 and its callback, or
- * 0 if there is none. */
+/* Removes a request of slp_leased_name whose outcome was not reported yet. Returns 1 and its callback, which
+ * the caller must make; 0 if there is none. */
 int slp_leased_naming_take(slp_consumer *c, sloop_cb *ret_cb, void **ret_arg);
 /* "id.incarnation" of the worker; "" before it has joined */
 const char *slp_leased_instance(const slp_consumer *c);

@@ -1,5 +1,5 @@
-/* leave.c - an orderly stop (leave.h). The leader's change counter tells the successors of their new
- * leases, so no worker waits until a lease has expired. */
+/* leave.c - an orderly stop (leave.h). The change counter of the leader tells other workers of the leases
+ * that they get, so they need not wait until these expire. */
 #include "lease/leave.h"
 
 #include "lease/fleet_inside.h"
@@ -27,7 +27,7 @@ static void move(slp_fleet *f, slp_leave_phase to) {
   f->leave.phase = to;
 }
 
-/* Moves to a phase whose work begins at the next step. */
+/* Moves to a phase; its work is done by the next call of slp_leave_step. */
 static void next(slp_fleet *f, slp_leave_phase phase) {
   move(f, phase);
   slp_due_step(f);
@@ -58,7 +58,7 @@ void slp_fleet_leave(slp_fleet *f, uint32_t limit_ms) {
 
 /* ---- proposals --------------------------------------------------------------------------------- */
 
-/* Returns 1 if the worker p can get leases of this worker. */
+/* Returns 1 if worker p may get leases of this worker, which leaves. */
 static int is_successor(const slp_fleet *f, const slp_member *p) {
   return p->in_list && !p->strange && !p->gone && !p->leaving && !p->older && !slp_member_is_me(f, p);
 }
@@ -71,13 +71,13 @@ static slp_member *least_loaded(slp_fleet *f) {
   return best;
 }
 
-/* Returns 1 if this worker should propose a successor for the lease. */
+/* Returns 1 if this worker should propose another worker, the successor, for the lease. */
 static int is_mine_to_give(const slp_lease *l) {
   return !l->row.ended && (l->succession.freed || l->want.assigned || l->want.inherited);
 }
 
-/* Gives each lease to the worker with the fewest leases, and adds a proposal for each such worker to the
- * bulk write. */
+/* Chooses for each lease the worker with the fewest leases, and adds a proposal for each of these workers to
+ * the bulk write. */
 static void to_successor(slp_fleet *f) {
   size_t at = 0;
   slp_member *p;
@@ -140,7 +140,7 @@ static void gone(slp_write *op) {
     out(slp_write_fleet(op), SLP_LEAVE_LEFT, "left");
 }
 
-/* Returns 1 if this worker has given up all leases and none of its writes on leases is under way. */
+/* Returns 1 if this worker has given up all its leases, and no write on a lease is under way. */
 static int drained(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
@@ -174,7 +174,7 @@ void slp_leave_step(slp_fleet *f) {
       move(f, SLP_LEAVE_GOING);
       slp_worker_mark_gone(f, gone);
       return;
-    default: return; /* an answer is waited for */
+    default: return; /* the phase waits for an answer */
   }
 }
 

@@ -9,9 +9,9 @@
  *                                                                                             |
  *                                                                                    LEFT <- GOING
  *
- * A state like NOTIFY means that the step begins at the next event, a state like NOTIFYING that it is
- * under way. When the time limit is over, every state leads to UNDONE. Where no leader assigns, a worker
- * that has drained is out at once. */
+ * A state like NOTIFY means that its work begins at the next event; a state like NOTIFYING means that its
+ * write is under way. When the time limit is over, every state leads to UNDONE. Where no leader assigns, a
+ * worker has left as soon as it has drained. */
 #ifndef SLP_LEASE_LEAVE_H
 #define SLP_LEASE_LEAVE_H
 
@@ -20,7 +20,7 @@
 typedef enum slp_leave_phase {
   SLP_LEAVE_NOT,
   SLP_LEAVE_DRAIN,
-  SLP_LEAVE_LIST, /* the list of workers is being read, to find successors */
+  SLP_LEAVE_LIST, /* the rows of all workers are being read, to find successors for the leases */
   SLP_LEAVE_PROPOSE,
   SLP_LEAVE_PROPOSING,
   SLP_LEAVE_NOTIFY,
@@ -31,21 +31,22 @@ typedef enum slp_leave_phase {
   SLP_LEAVE_GOING,
   /* the worker has left, and its row says so */
   SLP_LEAVE_LEFT,
-  SLP_LEAVE_UNDONE /* the worker is out, but some of its last writes may not be in the table */
+  SLP_LEAVE_UNDONE /* the worker has left, but some of its last writes may not be in the table */
 } slp_leave_phase;
 
 typedef struct slp_leave {
   slp_leave_phase phase;
-  uint8_t led; /* this worker led when it began to leave */
-  /* runs at the time limit */
+  uint8_t led; /* 1: this worker led when it began to leave */
+  /* runs when the time limit is over */
   slp_timer timer;
 } slp_leave;
 
 void slp_leave_init(slp_fleet *f);
 void slp_leave_stop(slp_fleet *f);
-/* does what is due; called after every event that may end a phase */
+/* Does what is due. To be called after every event that may end a phase. */
 void slp_leave_step(slp_fleet *f);
-/* called when the worker has drained: proposes successors, notifies the leader, resigns, and marks the row */
+/* To be called when the worker has drained: begins to propose successors, notify the leader, resign, and mark
+ * the row as left. */
 void slp_leave_successors(slp_fleet *f);
 /* returns 1 in UNDONE */
 int slp_leave_undone(const slp_fleet *f);

@@ -1,12 +1,12 @@
-/* members.c - the workers of the fleet as their rows show them. For each member this worker remembers the
- * counter in its row, and since when that counter has been the same, by this worker's own clock. Clocks of
- * two machines are never compared. */
+/* members.c - the workers of the fleet (members) as their rows show them. For each member this worker
+ * remembers the counter in its row, and since when that counter has not changed, by this worker's own clock.
+ * Clocks of two machines are never compared. */
 #include "lease/members.h"
 
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
-/* a member that was not looked up for this long is forgotten */
+/* a member that was not looked up for this time is forgotten */
 #define FORGET_US UINT64_C(600000000)
 
 void slp_members_init(slp_fleet *f) {
@@ -59,8 +59,8 @@ slp_member *slp_member_make(slp_fleet *f, slp_str id) {
   return NULL;
 }
 
-/* Most ids belong to one process and never come again, so they are forgotten. A member that was forgotten
- * and is looked up again is observed from the start, like a new one. */
+/* Forgets members that were not looked up for long, because most ids belong to one process and never come
+ * again. If such a member is looked up again, it is observed from the beginning. */
 void slp_members_forget(slp_fleet *f, slp_str keep) {
   uint64_t now = slp_fleet_now(f);
   size_t at = 0;
@@ -82,7 +82,7 @@ void slp_member_instance(const slp_member *p, slp_instance *ret) {
 }
 
 static void saw_nothing(slp_member *p, int exact, const slp_store_req *rq) {
-  if (!exact) return; /* a replica may not have the row yet */
+  if (!exact) return; /* the read was not consistent, so a replica may lack the row */
   slp_fleet *f = slp_write_fleet(&p->op);
   slp_sign sign = {.missing = 1, .counter = p->silence.last.counter};
   slp_silence_saw(&p->silence, &sign, rq->done_us, slp_fleet_trouble_us(f));
@@ -92,7 +92,7 @@ static void saw_nothing(slp_member *p, int exact, const slp_store_req *rq) {
 
 void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp_store_req *rq) {
   p->last_ok = 1;
-  /* a read that was sent later was answered earlier, so this answer is not newer than a replica's */
+  /* a read that was sent later was answered earlier, so this answer may be old */
   if (rq->sent_us < p->exact_us) exact = 0;
   if (!w) {
     saw_nothing(p, exact, rq);
@@ -101,8 +101,8 @@ void slp_member_saw(slp_member *p, const slp_worker_row *w, int exact, const slp
   slp_fleet *f = slp_write_fleet(&p->op);
   slp_str incarnation = {p->incarnation, p->incarnation_n};
   int same = slp_str_eq(incarnation, w->incarnation);
-  /* A read that is not consistent differs from a consistent one: the replica is behind it, or the member
-   * has joined again. */
+  /* The read was not consistent, and differs from an earlier consistent one: either the replica is behind, or
+   * the member has joined again. */
   if (!exact && p->exact_us && (!same || w->counter < p->silence.last.counter || (p->gone && !w->gone.n))) {
     SLP_PROBE("member: a replica is behind");
     if (same) return;
@@ -148,14 +148,15 @@ void slp_member_saw_bad(slp_member *p, const slp_parsed_row *row) {
   p->last_ok = 0;
 }
 
-/* Returns for how long the member's row must be unchanged before the member can be evicted. */
+/* Returns how long the member's row must be unchanged before the member may be evicted. */
 static uint64_t silence_us(const slp_fleet *f, const slp_member *p) {
   return slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
 }
 
-/* Returns from when on p is proven dead; SLP_NEVER: it is not. A worker that can't prove its own life must
- * not judge others. There is one exception: a worker that joins has no life to prove yet, and judges the
- * row of its own id. Otherwise that row might stay for ever, because perhaps no other worker is left. */
+/* Returns from which time on worker p counts as dead because of its silence; SLP_NEVER: it does not. A worker
+ * that can't prove its own life must not judge others. One exception: a worker that is joining has no life to
+ * prove yet, and judges the row of its own id. Otherwise that row might stay for ever, because perhaps no
+ * other worker is left. */
 static uint64_t dead_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
   int in_my_way = slp_worker_is(f, SLP_WORKER_JOINING) && slp_member_is_me(f, p);
   if (!in_my_way && !slp_proof_is(f, SLP_PROOF_GOOD)) return SLP_NEVER;
@@ -165,21 +166,22 @@ static uint64_t dead_us(slp_fleet *f, const slp_member *p, uint64_t more_us) {
 slp_verdict slp_member_verdict(slp_fleet *f, slp_str instance, uint64_t named_us) {
   slp_str id, incarnation;
   if (slp_str_eq(instance, slp_instance_str(&f->me))) return SLP_MEMBER_ALIVE;
-  /* An owner whose name has another form can't be evicted; an operator can release its leases. */
+  /* An owner whose name is not "id.incarnation" can't be evicted; an operator can release its leases. */
   if (!slp_instance_split(instance, &id, &incarnation)) return SLP_MEMBER_ALIVE;
   slp_member *p = slp_member_make(f, id);
   if (!p) return SLP_MEMBER_UNKNOWN;
   int same = slp_str_eq((slp_str){p->incarnation, p->incarnation_n}, incarnation);
   if (same && p->gone) {
     SLP_PROBE("member: evicted by its row");
-    return SLP_MEMBER_EVICTED; /* true for ever, because an incarnation never comes back */
+    return SLP_MEMBER_EVICTED; /* stays true for ever, because an incarnation never comes back */
   }
   if (p->strange) {
     p->wanted = 1;
     return SLP_MEMBER_ALIVE;
   }
-  /* Another incarnation in the row, or no row, proves that this instance is gone only if it was read after
-   * the instance was seen as an owner or claimant. An earlier read may be from before the instance joined. */
+  /* If the row has another incarnation, or there is no row, this instance may be gone. That is proven only if
+   * the row was read after the instance was first seen as an owner or claimant: an earlier read may be from
+   * before it joined. */
   if (!p->exact_us || (p->exact_us < named_us && !SLP_MUTANT(old_read_is_proof))) {
     SLP_PROBE("member: what was read is from before it was named");
     if (same && !slp_member_is_missing(p)) return SLP_MEMBER_ALIVE;
@@ -225,7 +227,7 @@ void slp_member_evict(slp_fleet *f, slp_member *p) {
   memcpy(p->evicting_incarnation, p->incarnation, p->incarnation_n);
   p->op.i.incarnation = (slp_str){p->evicting_incarnation, p->incarnation_n};
   p->op.i.counter = p->silence.last.counter;
-  /* after the next read slp_member_may_evict decides again, so the write is not repeated */
+  /* not repeated, because after the next read slp_member_may_evict decides again */
   p->op.tries_max = 1;
   slp_write_send(&p->op, evicted);
 }

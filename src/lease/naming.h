@@ -1,5 +1,5 @@
-/* naming.h - requests of the user to save a certain position (sloop_checkpoint_at): "namings". The list has
- * the oldest first. A naming stays in the list until its outcome is reported to the user.
+/* naming.h - namings: requests of the user to save a position that the user chose (sloop_checkpoint_at).
+ * The list has the oldest first. A naming stays in it until its outcome is reported to the user.
  *
  *   WAITS --- one save writes all namings that wait ---> SENT ---> OVER: its outcome must be reported
  *     ^---------- the save could not be sent ---------------+ */
@@ -30,11 +30,11 @@ int slp_namings_add(slp_list *all, slp_mem *mem, slp_str shard, slp_naming_state
 int slp_namings_have(const slp_list *all, slp_naming_state state, slp_str shard);
 /* moves every naming in state `from` to state `to` */
 void slp_namings_move(slp_list *all, slp_naming_state from, slp_naming_state to);
-/* Moves every naming in SENT to OVER. A naming has failed if its shard is not open any more: is_here
- * returns 0. */
+/* Moves every naming in state SENT to state OVER. If is_here returns 0, the naming's shard is not open any
+ * more, and its outcome is a failure. */
 void slp_namings_written(slp_list *all, int (*is_here)(void *ctx, slp_str shard), void *ctx);
-/* Removes the oldest naming, or, with `over`, the oldest in OVER. *ret is a copy of it without link and
- * shard. Returns 1, or 0 if there is none. */
+/* Removes the oldest naming; over, 1: the oldest in state OVER. *ret is a copy of it without link and shard.
+ * Returns 1, or 0 if there is none. */
 int slp_namings_take(slp_list *all, int over, slp_mem *mem, slp_naming *ret);
 
 #endif

@@ -1,6 +1,5 @@
-/* other_stream.c - proofs that a table's rows belong to another stream (other_stream.h). A row of this
- * stream can never give such a proof. So a worker does not join if there is a proof, and joins if there is
- * none. */
+/* other_stream.c - finds proofs that a table's rows belong to another stream (other_stream.h). A row of this
+ * stream can never give such a proof. A worker does not join if there is a proof. */
 #include "lease/other_stream.h"
 
 #include "base/num.h"
@@ -52,8 +51,7 @@ void slp_other_stream_saw(slp_other_stream *o, const slp_lease_row *row, const s
 
 int slp_other_stream_proven(const slp_other_stream *o, int late, char *text, size_t size) {
   static const char what_to_do[] = "Choose another application, or delete the rows if nobody needs them";
-  /* A single early checkpoint may be damaged, or an operator may have written it, so all checkpoints must
-   * be early. */
+  /* All checkpoints must be early. A single one may be damaged, or written by an operator. */
   int early = o->placed && o->early == o->placed;
   if (o->proven)
     snprintf(text, size, "row %.*s has other hash keys than that shard: the rows are another stream's. %s",

@@ -1,7 +1,7 @@
 /* other_stream.h - for layouts whose rows do not have the name of their stream: decides whether the rows
- * prove that they belong to another stream than the one that should be read. The rows are compared with
- * the stream's shards. A shard's id alone proves nothing, because every stream begins with
- * shardId-000000000000. Pure: no input but the arguments. (other_stream.c) */
+ * belong to another stream than the one that should be read. The rows are compared with the stream's shards.
+ * A shard's id alone proves nothing, because every stream begins with shardId-000000000000. Pure: no input
+ * but the arguments. (other_stream.c) */
 #ifndef SLP_LEASE_OTHER_STREAM_H
 #define SLP_LEASE_OTHER_STREAM_H
 
@@ -9,26 +9,27 @@
 #include "lease/schema.h"
 
 typedef struct slp_other_stream {
-  /* input: the listed shard with the greatest number in its id; empty: no id has a number */
+  /* input: the id of the listed shard with the greatest number in its id; empty: no listed id has a number */
   slp_str newest;
   uint64_t newest_n; /* input: the number of `newest` */
-  /* placed: rows whose position has a sequence number. early: those among them whose number is less than
-   * the first number of their shard */
+  /* placed: number of rows whose position has a sequence number. early: for how many of them that number is
+   * less than the first number of their shard. */
   size_t early, placed;
-  /* the first shard with each kind of proof */
+  /* for each kind of proof, the first shard whose row has it */
   slp_str early_shard, beyond_shard, range_shard;
-  uint8_t proven; /* proven by a range of hash keys, which never changes for a shard */
-  /* A row's shard has a greater number than every listed shard. That is a proof unless the listing is
+  uint8_t proven; /* 1: the hash-key range in a row is not that of its shard; a shard's range never changes */
+  /* 1: a row's shard has a greater number than every listed shard. That is a proof, unless the listing is
    * older than the shard. */
   uint8_t beyond;
 } slp_other_stream;
 
-/* takes the id of a listed shard; call it for all shards before slp_other_stream_saw */
+/* Takes the id of a listed shard. To be called for all listed shards before slp_other_stream_saw. */
 void slp_other_stream_newest(slp_other_stream *o, slp_str listed);
-/* Takes a row. listed is NULL if the stream does not list the row's shard. */
+/* Takes a row of the table. listed: the row's shard in the listing; NULL: the stream does not list it. */
 void slp_other_stream_saw(slp_other_stream *o, const slp_lease_row *row, const slp_shard_desc *listed);
-/* Returns 1 if it is proven that the rows belong to another stream. `text` then says which row proves it,
- * and what to do. `late`: the rows were compared with a later listing too, so the listing is not too old. */
+/* Returns 1 if the rows are proven to belong to another stream; `text` then says which row proves it, and
+ * what to do. late, 1: the rows were compared with a later listing too, so the listing is not older than the
+ * rows. */
 int slp_other_stream_proven(const slp_other_stream *o, int late, char *text, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
-/* outcome.c - decides what a refused write means, from the row that refused it. An earlier copy of the
- * same write may have reached the table, so a refusal alone proves nothing. Owner and epoch identify an
- * ownership, so the row's `op` is not needed. */
+/* outcome.c - decides what became of a write that was refused, from the row that refused it. A refusal alone
+ * proves nothing, because an earlier copy of the same write may have reached the table. Owner and epoch
+ * identify an ownership, so the row's attribute `op` is not needed. */
 #include "lease/outcome.h"
 
 #include "base/probe.h"
@@ -17,8 +17,8 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
       if (!same_incarnation(w, i) || w->gone.n || SLP_MUTANT(own_write_unknown)) return SLP_OUTCOME_REFUSED;
       if (w->counter >= i->counter) SLP_PROBE("outcome: a heartbeat had got in");
       return w->counter >= i->counter ? SLP_OUTCOME_DONE : SLP_OUTCOME_UNCHANGED;
-    /* The row says that the worker is evicted, or has another incarnation: some worker has evicted it, so
-     * the write is done. */
+    /* The row says that the worker is evicted, or has another incarnation. So some worker has evicted it, and
+     * nothing is left to do. */
     case SLP_OPERATION_EVICT:
       return !same_incarnation(w, i) || w->gone.n ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_LEAVE:
@@ -27,8 +27,8 @@ static slp_outcome of_worker(const slp_operation *i, const slp_worker_row *w) {
   }
 }
 
-/* Returns DONE if the row shows the ownership that the operation would begin. Returns UNCHANGED if the row
- * shows the ownership that the operation would end. */
+/* Returns DONE if the row shows the ownership that the operation should begin, UNCHANGED if it shows the
+ * ownership that the operation should end, and otherwise REFUSED. */
 static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoch) {
   int mine = slp_str_eq(owner, i->me);
   switch (i->kind) {
@@ -39,8 +39,8 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
     case SLP_OPERATION_RETAKE:
       if (mine && epoch == i->epoch + 1) return SLP_OUTCOME_DONE;
       return mine && epoch == i->epoch ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
-    /* This worker still owns the row in this epoch, so this checkpoint or a later one of this worker is in
-     * the table. */
+    /* This worker still owns the row in this epoch. So the table has this checkpoint, or a later one of this
+     * worker. */
     case SLP_OPERATION_CHECKPOINT: return mine && epoch == i->epoch ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_TRANSFER:
     case SLP_OPERATION_RELEASE:
@@ -51,7 +51,7 @@ static slp_outcome of_owner(const slp_operation *i, slp_str owner, uint64_t epoc
   }
 }
 
-/* Called for the operator's RESET. An operator writes nothing else on the lease at the same time. */
+/* For an operator's RESET. At the same time the operator writes nothing else on the lease. */
 slp_outcome slp_outcome_of_reset(const slp_operation *i, const slp_lease_row *l) {
   int there = i->position.kind == SLP_POSITION_NONE || slp_position_same(&i->position, &l->position);
   return !l->owner.n && l->epoch == slp_epoch_after(i) && there ? SLP_OUTCOME_DONE : SLP_OUTCOME_REFUSED;
@@ -73,7 +73,7 @@ slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_r
     case SLP_ROW_WORKER: return of_worker(i, &parsed->u.worker);
     case SLP_ROW_LEADERSHIP: return of_owner(i, parsed->u.leadership.owner, parsed->u.leadership.epoch);
     case SLP_ROW_LEASE: return of_lease(i, &parsed->u.lease);
-    case SLP_ROW_BAD: /* a row that can't be read exists nevertheless, so it is not created again */
+    case SLP_ROW_BAD: /* a row that can't be read exists all the same, so it must not be created again */
     case SLP_ROW_OTHER:
     case SLP_ROW_ELSEWHERE:
     case SLP_ROW_VERSION:

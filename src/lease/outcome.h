@@ -1,22 +1,22 @@
-/* outcome.h - decides what became of a write. If the write was refused, the row that refused it shows what
- * the refusal means. Pure: no input but the arguments. */
+/* outcome.h - decides what became of a write. If it was refused, the row that refused it shows what that
+ * means. Pure: no input but the arguments. */
 #ifndef SLP_LEASE_OUTCOME_H
 #define SLP_LEASE_OUTCOME_H
 
 #include "lease/schema.h"
 
 typedef enum slp_outcome {
-  /* A copy of the write is in the table. parsed: the row after the write, if the store shows it. */
+  /* The write is in the table. parsed: the row after the write, if the store shows it. */
   SLP_OUTCOME_DONE,
-  /* Refused, and the row is as it was before. The write is not done, but an old copy of it may still reach
-   * the table. */
+  /* The write was refused, and the row is as it was before. An old copy of the write may still reach the
+   * table. */
   SLP_OUTCOME_UNCHANGED,
-  /* Refused. parsed: the row that refused the write; its kind is OTHER if there is no row. */
+  /* The write was refused. parsed: the row that refused it; its kind is OTHER if there is no row. */
   SLP_OUTCOME_REFUSED,
-  SLP_OUTCOME_GIVEN_UP /* no answer within the number of tries that were allowed */
+  SLP_OUTCOME_GIVEN_UP /* no answer came within the number of tries that were allowed */
 } slp_outcome;
 
-/* Returns the outcome of a write that was refused. there 0: there is no row. A strategy may have another
+/* Returns the outcome of a write that was refused. there, 0: there is no row. A strategy may have another
  * rule (slp_strategy.outcome). */
 slp_outcome slp_outcome_of(const slp_operation *i, int there, const slp_parsed_row *parsed);
 /* Returns the outcome of a refused RESET; the rule is the same in all layouts. */

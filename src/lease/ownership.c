@@ -1,24 +1,27 @@
-/* ownership.c - what is done in each state of a lease's life (lease.h). A worker wants the lease, takes it
- * or claims it, waits for the parent shards, reads the shard, and gives the lease up or ends it. When the
- * row shows another owner or epoch, the ownership is over at once. lease.c has the table of states. */
+/* ownership.c - what is done in each state of a lease (lease.h). A worker wants the lease, takes it or claims
+ * it, waits for the parent shards, reads the shard, and gives the lease up or ends it. When the row shows
+ * another owner or epoch, the ownership is over at once. lease.c has the table of states. */
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
-/* time between reads of a lease's row: OFTEN_US until poll.often_us, SELDOM_US afterwards */
+/* Time between two reads of a lease's row: OFTEN_US until poll.often_us, then SELDOM_US. */
 #define OFTEN_US 200000
-#define WANTED_REST 3 /* read units a second that reads of a wanted lease's row leave for other reads */
-/* read units a second that reads of the row of a lease that this worker has leave for other reads */
+/* reads of the row of a wanted lease leave this many read units a second to other reads */
+#define WANTED_REST 3
+/* reads of the row of a lease that this worker has leave this many read units a second to other reads */
 #define KEPT_REST 20
 #define SELDOM_US 1000000
 #define EXPECTED_US 20000000 /* the longest time between reads of the row of a lease in EXPECTED */
-/* for how long a row is read every OFTEN_US */
+/* after an alert, a row is read every OFTEN_US for this long */
 #define ALERT_US 5000000
-#define MADE_US UINT64_C(300000000) /* AWS accepts no copy of a signed request that is older than this */
-/* TAKE_LEAST_US, TAKE_MOST_US: time between takes of the same lease, which grows if the lease is taken
- * again and again */
+/* AWS accepts no copy of a signed request that is older than this, so no copy of a CREATE can arrive later */
+#define MADE_US UINT64_C(300000000)
+/* Least and greatest time between two TAKEs of the same lease. The time grows while the lease is taken again
+ * and again. */
 #define TAKE_LEAST_US 200000
 #define TAKE_MOST_US 5000000
-#define PARENT_AGAIN_US 20000000 /* time until a new listing is asked for because a parent still has no row */
+/* if a parent still has no row after this time, another listing is asked for */
+#define PARENT_AGAIN_US 20000000
 
 /* Returns when the row of a lease that this worker wants is read again. */
 static uint64_t soon(slp_lease *l) {
@@ -48,7 +51,7 @@ void slp_lease_makes(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-/* Returns 1 if a late copy of this worker's CREATE may still make it the owner. */
+/* Returns 1 if a late copy of this worker's CREATE may still make this worker the owner. */
 static int may_be_made(const slp_lease *l) {
   return l->own.made_us && slp_fleet_now(l->f) - l->own.made_us < MADE_US;
 }
@@ -62,8 +65,8 @@ void slp_lease_alert(slp_lease *l) {
   slp_lease_poll(l, now);
 }
 
-/* Called when this worker's claim is in the row. The owner may hand the lease over to this worker even if
- * this worker no longer wants it. */
+/* To be called when the row has this worker's claim: the owner may hand the lease over to this worker, even
+ * if this worker no longer wants it. */
 static void expect(slp_lease *l) {
   slp_lease_move(l, slp_lease_in(l, SLP_LEASE_SOUGHT) ? SLP_LEASE_CLAIMED : SLP_LEASE_EXPECTED);
 }
@@ -79,10 +82,10 @@ static void taken(slp_write *op) {
   f->strategy->missed(l);
 }
 
-/* Returns 1 if this worker may take a lease that it has seen free or without a living owner. An evicted
- * worker may not know of its eviction, and leases may be freed or reset meanwhile. So where one row proves
- * a worker's life, the worker takes a lease only when a heartbeat was answered that it sent after it saw
- * the lease. A lease of epoch 0 never had an owner, so no proof is needed. */
+/* Returns 1 if this worker may take a lease that it has seen free or without a living owner. A worker that is
+ * evicted may not know that yet, and meanwhile leases may be freed or reset. So in fleets where one row
+ * proves a worker's life, the lease may be taken only when a heartbeat was answered that was sent after the
+ * lease was seen. A lease of epoch 0 never had an owner, so no such proof is needed. */
 static int is_proven_since(slp_lease *l) {
   slp_fleet *f = l->f;
   if (!f->strategy->proves_takes || !l->row.epoch) return 1;
@@ -100,9 +103,9 @@ void slp_leases_proven(slp_fleet *f) {
   }
 }
 
-/* Queues the lease because too many writes are under way. When its turn comes, the lease is taken by what
- * its row last said. If the row were read again each time, thousands of leases would cost more reads than
- * takes. */
+/* Puts the lease into the queue, because too many writes are under way. When its turn comes, it is taken by
+ * what its row last said. To read the row again each time would cost more reads than takes, with thousands of
+ * leases. */
 static void wait_to_take(slp_lease *l) {
   uint64_t now = slp_fleet_now(l->f);
   if (!l->row.take_us) l->row.take_us = now;
@@ -110,8 +113,8 @@ static void wait_to_take(slp_lease *l) {
   slp_lease_poll(l, now + slp_fleet_jitter(l->f, ALERT_US, 20));
 }
 
-/* Returns 1 if this process stood still after it decided to take the lease from another worker. The same
- * pause may have stopped the owner, which runs again now. So the decision must be made again. */
+/* Returns 1 if this process stood still after it decided to take the lease from another worker. What stopped
+ * this process may have stopped the owner too, which runs again now. So the decision must be made again. */
 static int was_overslept(slp_lease *l) {
   slp_str owner = slp_instance_str(&l->row.owner);
   uint64_t since_us = l->f->strategy->chosen_us ? l->f->strategy->chosen_us(l) : 0;
@@ -120,11 +123,11 @@ static int was_overslept(slp_lease *l) {
          slp_fleet_back_us(l->f) > since_us;
 }
 
-/* Makes the decision to take the lease again, as if the write had failed. */
+/* Drops the decision to take the lease, as if the TAKE had failed, so that the strategy decides again. */
 static void decide_anew(slp_lease *l) {
   SLP_PROBE("lease: to be taken since before an absence");
   l->row.take_us = 0;
-  l->op.end = SLP_OUTCOME_GIVEN_UP; /* the strategy is told that the write was given up; it was never sent */
+  l->op.end = SLP_OUTCOME_GIVEN_UP; /* for the strategy the write was given up; in fact it was not sent */
   memset(&l->op.row, 0, sizeof l->op.row);
   l->f->strategy->missed(l);
 }
@@ -167,8 +170,8 @@ static void claimed(slp_write *op) {
   if (l->f->strategy->claimed) l->f->strategy->claimed(l);
 }
 
-/* Returns 1 if the claim in the row belongs to an evicted worker, which may be an earlier incarnation of
- * this worker. An owner never obeys such a claim. */
+/* Returns 1 if the claim in the row is of an evicted worker, perhaps an earlier incarnation of this worker.
+ * No owner obeys such a claim. */
 static int dead_claim(slp_lease *l) {
   slp_str claim = slp_instance_str(&l->row.claim);
   if (!l->f->strategy->members) return 0;
@@ -192,15 +195,16 @@ static int is_mine(const slp_lease *l, slp_str instance) {
   return slp_str_eq(instance, slp_instance_str(&l->f->me));
 }
 
-/* Asks the living owner for the lease by a claim in the lease's row. A lease that this worker only
- * inherited is left to its owner. */
+/* Asks the living owner for the lease, by writing a claim into the lease's row. If this worker only inherited
+ * the lease, it leaves it to the owner instead. */
 static void ask(slp_lease *l) {
   slp_fleet *f = l->f;
   int claims = is_mine(l, slp_instance_str(&l->row.claim));
   slp_str id, incarnation;
   slp_member *p = NULL;
   if (slp_instance_split(slp_instance_str(&l->row.owner), &id, &incarnation)) p = slp_member_get(f, id);
-  if (p) p->wanted = 1; /* the owner may die before it hands the lease over, so the owner's row is read too */
+  /* the owner's row must be read too, because the owner may die before it hands the lease over */
+  if (p) p->wanted = 1;
   if (l->want.inherited && !l->want.assigned) {
     slp_lease_unwant(l);
     slp_lease_move(l, claims ? SLP_LEASE_EXPECTED : SLP_LEASE_IDLE);
@@ -213,7 +217,8 @@ static void ask(slp_lease *l) {
   }
 }
 
-/* Handles a row that says that this worker owns the lease, though no write of this worker was answered so. */
+/* Handles a row that has this worker as its owner, although no answer to a write of this worker has said
+ * so. */
 static void saw_mine_unasked(slp_lease *l, const slp_lease_row *row) {
   if (row->epoch < l->own.released_epoch) {
     slp_lease_release_again(l, row);
@@ -224,8 +229,8 @@ static void saw_mine_unasked(slp_lease *l, const slp_lease_row *row) {
   slp_lease_begin(l, row->epoch, &row->position);
 }
 
-/* Decides what to do with a lease of a fleet with a leader, from the lease's row: takes the lease, asks
- * for it, waits, or forgets it. */
+/* For a fleet with a leader. Decides from the lease's row what to do: take the lease, ask for it, wait, or
+ * forget it. */
 void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   if (is_mine(l, row->owner)) {
@@ -255,9 +260,9 @@ void slp_lease_met_assigned(slp_lease *l, const slp_lease_row *row) {
 
 /* ---- a lease that this worker has -------------------------------------------------------------- */
 
-/* Returns 1 if the lease should be handed to the worker that claims it. Usually a claim is obeyed only if
- * this worker's own assignment no longer contains the lease. Otherwise two leaders that disagree could
- * move the lease to and fro. */
+/* Returns 1 if the lease must be handed to the worker that claims it. Usually an owner obeys a claim only if
+ * the lease is no longer in its own assignment. Otherwise two leaders that disagree could move the lease back
+ * and forth. */
 static int honours(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_str claim = slp_instance_str(&l->row.claim);
@@ -287,7 +292,7 @@ static void saw_mine(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-/* Handles an answer without a row of the lease: the row is not created yet, or was removed. */
+/* Handles an answer that shows no row of the lease: the row is not created yet, or was removed. */
 static void saw_nothing(slp_lease *l) {
   if (l->f->strategy->removed && l->f->strategy->removed(l)) return;
   int wanted = slp_lease_wanted(l);
@@ -302,7 +307,8 @@ void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uin
   slp_fleet *f = l->f;
   uint64_t now = slp_fleet_now(f);
   int held = slp_lease_in(l, SLP_LEASE_HELD);
-  if (slp_lease_in(l, SLP_LEASE_MINE) && !held) return; /* the last write of this ownership is under way */
+  /* the last write of this ownership is under way, so its answer decides */
+  if (slp_lease_in(l, SLP_LEASE_MINE) && !held) return;
   if (l->op.busy || (held && sent_us < l->own.since_us)) {
     slp_lease_poll(l, now + OFTEN_US / 2);
     return;
@@ -329,14 +335,14 @@ void slp_lease_saw(slp_lease *l, const slp_lease_row *row, uint64_t sent_us, uin
 
 /* ---- waiting for the parents ------------------------------------------------------------------- */
 
-/* Returns 1 if a child must wait while a parent has no row, until the leader creates the row or the stream
- * no longer lists the parent. */
+/* Returns 1 if a child must wait while its parent has no row: until the leader creates the row, or until the
+ * stream no longer lists the parent. */
 static int missing_blocks(const slp_fleet *f) { return f->strategy->missing_blocks; }
 
 void slp_lease_parent_saw(slp_lease *l, int which, const slp_lease_row *row) {
   slp_lease_gate *gate = &l->gate;
   if (l->state != SLP_LEASE_WAITING) return;
-  /* If the stream lists the parent, the leader creates its row. So a listing is asked for. */
+  /* If the stream lists the parent, the leader creates its row, so a listing is asked for. */
   uint64_t now = slp_fleet_now(l->f);
   int anew = gate->parents[which] != SLP_PARENT_MISSING || now - gate->listing_us >= PARENT_AGAIN_US;
   if (!row && anew && missing_blocks(l->f)) {
@@ -357,8 +363,8 @@ static int parent_done(slp_lease *l, int k) {
   slp_fleet *f = l->f;
   slp_str parent = l->row.parents[k];
   if (!parent.n || l->gate.parents[k] == SLP_PARENT_ENDED || SLP_MUTANT(gate_open)) return 1;
-  /* A parent that this worker has just read to the end needs no read of its row. For a parent that was
-   * read long ago the row is read, because an operator may have set its position back. */
+  /* If this worker has just read the parent to its end, the parent's row need not be read. If it did so long
+   * ago, the row is read, because an operator may have set the position back. */
   slp_lease *p = l->want.inherited ? slp_lease_get(f, parent) : NULL;
   if (p && p->row.ended) return 1;
   if (l->gate.parents[k] != SLP_PARENT_MISSING) return 0;
@@ -372,8 +378,8 @@ static int parent_done(slp_lease *l, int k) {
 
 static void open(slp_lease *l) {
   slp_fleet *f = l->f;
-  /* Without a proof of its life this worker may have lost the lease long ago. The next proof, or the end
-   * of the suspension, steps the lease again. */
+  /* If this worker can't prove its life, it may have lost the lease long ago. The next proof, or the end of
+   * the suspension, steps the lease again. */
   if (!slp_fleet_may_deliver(f) || (f->strategy->may_open && !f->strategy->may_open(l))) return;
   if (f->processor->ops->open(f->processor, l->shard, l->own.epoch, &l->own.begin)) {
     slp_lease_step_at(l, slp_fleet_now(f) + OFTEN_US);
@@ -384,14 +390,14 @@ static void open(slp_lease *l) {
   slp_lease_touch(l);
 }
 
-/* Gives up a lease that has nothing to save. The worker's own last write, LEAVE, frees all such leases at
- * once. */
+/* Gives up a lease that has nothing to save, without a write of its own. The worker's last write, LEAVE,
+ * frees all such leases at once. */
 static void leave_free(slp_lease *l, slp_shutdown_reason why) {
   l->succession.freed = 1;
   slp_lease_gone(l, why);
 }
 
-/* Gives the lease up, before its shard was opened, if it must be given up. Returns 1 if it did. */
+/* If the lease must be given up, and its shard was not opened yet, gives it up. Returns 1 if it did. */
 static int given_up_unread(slp_lease *l) {
   slp_fleet *f = l->f;
   int unsaved = slp_position_ahead(&l->own.begin, &l->own.saved);
@@ -422,7 +428,8 @@ static void waiting(slp_lease *l) {
     if (*wait_ms > 10000) *wait_ms = 10000;
     slp_lease_poll(l, now + slp_fleet_jitter(f, (uint64_t)*wait_ms * 1000, 20));
   }
-  /* The read may be overdue: while the table has not answered one read, no other read is sent. */
+  /* The read may come late, because the table has not answered an earlier read and no other is sent
+   * meanwhile. */
   slp_lease_step_at(l, slp_max_u64(l->poll.row_us, now) + OFTEN_US);
 }
 
@@ -449,8 +456,8 @@ static int is_over(slp_lease *l) {
   return mark.kind == SLP_POSITION_END;
 }
 
-/* Waits until the user has acknowledged the last records of an ended shard. If the lease must be given up
- * before, it becomes DRAINING, which has a time limit. */
+/* Waits for the user's acknowledgements of the last records of an ended shard. If the lease must be given up
+ * before they come, moves it to DRAINING, which has a time limit. */
 static void ending(slp_lease *l) {
   int leaves = slp_worker_is(l->f, SLP_WORKER_LEAVING);
   if ((leaves || l->release.why) && !is_over(l)) {
@@ -477,8 +484,7 @@ static void owned(slp_lease *l) {
   }
 }
 
-/* Keeps a parked lease without reading its shard. Used in layouts whose rows can't say that a lease is
- * parked. */
+/* Keeps a parked lease without reading its shard. For layouts whose rows can't say that a lease is parked. */
 static void park(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_lease_put(l)) return;
@@ -496,8 +502,8 @@ static void draining(slp_lease *l) {
   uint64_t now = slp_fleet_now(f), *deadline_us = &l->release.deadline_us;
   int drained = l->state == SLP_LEASE_DRAINED;
   if (!drained && now >= *deadline_us) SLP_PROBE("lease: the deadline of a hand-over");
-  /* Only the END and the rows of the children must still be written, so no other worker needs to read the
-   * shard. */
+  /* The shard is read to its end and acknowledged. Only writes are left to do (its END, and the rows of its
+   * children), so no other worker needs to read the shard. */
   if (is_over(l)) {
     SLP_PROBE("lease: over while it was to be handed on");
     slp_lease_move(l, SLP_LEASE_ENDING);
@@ -511,8 +517,8 @@ static void draining(slp_lease *l) {
     slp_lease_save_due(l);
     return;
   }
-  /* The worker that claimed the lease may have died while this worker waited for the user's
-   * acknowledgements. Then the lease is released, and the worker to which it is assigned next takes it. */
+  /* The worker that claimed the lease may have died while this worker waited for the user's acknowledgements.
+   * Then the lease is released to nobody, and the worker to which it is assigned next takes it. */
   slp_release_reason why = (slp_release_reason)l->release.why;
   if (why == SLP_RELEASE_HANDOVER && !honours(l)) {
     SLP_PROBE("lease: who asked for it has died meanwhile");
@@ -531,9 +537,9 @@ static void draining(slp_lease *l) {
 
 /* ---- one step of a lease ----------------------------------------------------------------------- */
 
-/* Returns how long to wait before the row of an EXPECTED lease is read again. If the owner hands the lease
- * over because of this worker's claim, no worker reads the shard until this worker sees that and passes
- * the lease on. The longer the owner has not obeyed the claim, the less often the row is read. */
+/* Returns how long to wait before the row of a lease in EXPECTED is read again. If the owner hands the lease
+ * over because of this worker's claim, no worker reads the shard until this worker sees that and passes the
+ * lease on. The longer the owner has not obeyed the claim, the less often the row is read. */
 static uint64_t expected_us(const slp_lease *l, uint64_t now_us) {
   if (now_us < l->poll.often_us) return slp_fleet_jitter(l->f, OFTEN_US, 20);
   return slp_min_u64(slp_max_u64((now_us - l->poll.often_us) / 4, SELDOM_US), EXPECTED_US);
@@ -566,7 +572,7 @@ void slp_lease_step(slp_lease *l) {
         slp_lease_take(l);
       }
       break;
-    /* the answer of the read of its row decides, whether it is wanted or not */
+    /* the next answer to a read of its row decides, whether the lease is wanted or not */
     case SLP_LEASE_CLAIMED: break;
     case SLP_LEASE_WAITING: waiting(l); break;
     case SLP_LEASE_PARKED:
@@ -576,7 +582,7 @@ void slp_lease_step(slp_lease *l) {
     case SLP_LEASE_DRAINING:
     case SLP_LEASE_DRAINED: draining(l); break;
     case SLP_LEASE_ENDING: ending(l); break;
-    case SLP_LEASE_CLOSING: break; /* the END is under way */
+    case SLP_LEASE_CLOSING: break; /* the END is under way, so its answer decides */
     case SLP_LEASE_RELEASING:
     case SLP_LEASE_UNRELEASED: slp_lease_release_step(l); break;
   }
@@ -603,8 +609,8 @@ void slp_fleet_drained(slp_fleet *f, slp_str shard) {
   slp_lease_touch(l);
 }
 
-/* Notes that the lease must be given up, and why. Of several reasons the greatest slp_release_reason is
- * used. Once the lease drains, the reason stays. */
+/* Remembers that the lease must be given up, and why. Of several reasons the greatest slp_release_reason
+ * counts. When the lease has begun to drain, the reason does not change any more. */
 static void give_up(slp_lease *l, slp_release_reason why) {
   if (!is_draining(l) && why > (slp_release_reason)l->release.why) l->release.why = (uint8_t)why;
   slp_lease_touch(l);
@@ -628,7 +634,7 @@ void slp_fleet_park(slp_fleet *f, slp_str shard) {
 void slp_fleet_ended(slp_fleet *f, slp_str shard, const slp_shard_desc *children, size_t n) {
   slp_lease *l = open_lease(f, shard);
   if (!l || l->end.reached) return;
-  /* no memory for the children: another worker should read the shard to its end */
+  /* no memory to keep the children, so another worker should read the shard to its end */
   if (slp_lease_keep_kids(l, children, n)) {
     give_up(l, SLP_RELEASE_STALL);
     return;

@@ -1,7 +1,6 @@
-/* processor.c - the shard processor of a consumer with leases: the functions that the fleet calls.
- *
- * A shard exists from `open` to `revoke`. Records that the user has when the lease is lost stay valid, but
- * their acknowledgements are ignored. */
+/* processor.c - the shard processor of a consumer with leases: the functions by which the fleet has shards
+ * read. A shard exists from `open` to `revoke`. If the lease is lost, records that the user holds stay valid,
+ * but acknowledging them has no effect. */
 #include "lease/processor.h"
 
 #include "core/progress.h"
@@ -19,7 +18,8 @@ slp_reopening *slp_leased_reopening(slp_leased *ld, slp_str id) {
   return NULL;
 }
 
-/* Removes the reopening of a shard. Returns 1 if the shard was retired and not opened again. */
+/* Removes the entry of the shard from `reopenings`. Returns 1 if the shard was removed from c->shards and not
+ * opened again yet. */
 static int forget_reopening(slp_leased *ld, slp_str id) {
   slp_reopening *r = slp_leased_reopening(ld, id);
   int retired = r && r->retired;
@@ -32,7 +32,7 @@ static int forget_reopening(slp_leased *ld, slp_str id) {
 int slp_leased_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_position *from) {
   slp_leased *ld = leased_of(t);
   slp_consumer *c = ld->c;
-  if (ld->left) return SLP_ENOMEM; /* the fleet has just ended by itself */
+  if (ld->left) return SLP_ENOMEM; /* the fleet has ended by itself, and will be freed */
   SLP_CHECK(!slp_lineage_get(c, id));
   slp_shard *s = slp_lineage_add(c, id, (slp_str){NULL, 0}, (slp_str){NULL, 0});
   if (!s) return SLP_ENOMEM;
@@ -46,7 +46,7 @@ int slp_leased_open(slp_processor *t, slp_str id, uint64_t epoch, const slp_posi
   return 0;
 }
 
-/* allowed states after each state of slp_shard.lease.drain */
+/* the states that may follow each state of slp_shard.lease.drain */
 #define BIT(state) (1u << (state))
 static const unsigned allowed[] = {[SLP_DRAIN_NO] = BIT(SLP_DRAIN_STOPPED),
                                    [SLP_DRAIN_STOPPED] = BIT(SLP_DRAIN_OFFERED) | BIT(SLP_DRAIN_ASKED),
@@ -68,7 +68,8 @@ void slp_leased_move_end(slp_shard *s, slp_shard_end to) {
   s->lease.end = to;
 }
 
-/* Stops reading, and drops the records that were not handed out. Records that the user has are waited for. */
+/* Stops reading the shard, and drops the records that were not handed out. Records that the user holds are
+ * waited for. */
 void slp_leased_stop_reading(slp_shard *s) {
   if (s->lease.drain) return;
   move_drain(s, SLP_DRAIN_STOPPED);
@@ -108,7 +109,7 @@ static void t_drain(slp_processor *t, slp_str id) {
   slp_leased_go_on(ld->c);
 }
 
-/* Removes the shard. Records of it that the user has stay valid, but their acknowledgements are ignored. */
+/* Removes the shard. Records of it that the user holds stay valid, but acknowledging them has no effect. */
 void slp_leased_retire(slp_shard *s) {
   slp_consumer *c = s->consumer;
   slp_leased_stop_reading(s);
@@ -143,7 +144,7 @@ static void t_suspend(slp_processor *t, int on) {
     if (on) {
       slp_calls_unwant(s);
     } else {
-      /* Earlier failures may have had the same cause as the suspension, so they are no longer counted. */
+      /* Earlier failures may have the same cause as the suspension, so they do not count any more. */
       slp_reading_forgive(s);
       s->lease.progress_us = slp_now_us(slp_leased_host(leased_of(t)));
       slp_reading_poke(s);
@@ -152,7 +153,7 @@ static void t_suspend(slp_processor *t, int on) {
   slp_leased_go_on(c);
 }
 
-/* Returns 1 if the place `at` is older than the start time that the shard is still looking for. If it were
+/* Returns 1 if the mark `at` is older than the start time, which the shard has not reached yet. If it were
  * saved, the next owner would hand out records from before that time. */
 static int is_before_start(const slp_shard *s, const slp_mark *at) {
   return at->arrived_ms >= 0 && at->arrived_ms < s->at.not_before_ms;
@@ -177,7 +178,7 @@ static void t_mark(slp_processor *t, slp_str id, slp_position *ret) {
              !is_before_start(s, &ret->mark) && !(s->consumer->whole_records && ret->mark.part)) {
     ret->kind = SLP_POSITION_AFTER;
     if (!s->consumer->clear_places) ret->mark.clear_ms = -1;
-    /* An aggregate that is handed out as one record is acknowledged as a whole. */
+    /* an aggregate that was handed out as one record is acknowledged as a whole */
     if (whole) ret->mark.sub = UINT32_MAX;
   } else {
     *ret = s->lease.from;

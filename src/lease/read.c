@@ -4,16 +4,18 @@
 #include "lease/fleet_inside.h"
 #include "sloop.h"
 
-/* an answer that makes no sense is reported at once if it took this long; see took_long() */
+/* an answer that makes no sense is reported to the user at once if the read took this long; see
+ * took_long() */
 #define TOOK_LONG_US UINT64_C(5000000)
-/* most bytes of `at`, where a throttled request continues; the keys of 100 rows take less */
+/* most bytes of `at`, which says where a throttled request continues; the keys of 100 rows take less */
 #define PLACE_MAX (1u << 20)
 
 static const slp_str nothing = {NULL, 0};
 
 /* ---- reads that wait for their turn ------------------------------------------------------------ */
 
-#define SCARCE_US 200000 /* if the gap between two units is this long, the table is scarce */
+/* the table is called scarce if the gap between two of this worker's units (gate.h) is this long */
+#define SCARCE_US 200000
 
 static void run_turns(slp_timer *t);
 
@@ -55,8 +57,8 @@ static int gate_passes(slp_fleet *f) {
   return slp_gate_passes(gate, slp_fleet_now(f), slp_gate_is_open(gate) ? 0 : slp_random(f->h));
 }
 
-/* Sends the request now, unless earlier requests wait or the capacity gate (gate.h) is not open yet. Then the
- * request is put behind the earlier ones. */
+/* Sends the request now if no earlier request waits and the gate (gate.h) lets it pass. Otherwise appends it
+ * to the waiting requests. */
 static void take_turn(slp_read_turn *turn) {
   slp_fleet *f = turn->of->f;
   if (!first_turn(f) && gate_passes(f)) {
@@ -76,7 +78,7 @@ static void run_turns(slp_timer *t) {
   arm(f);
 }
 
-/* Cancels the request, so that it is not answered. */
+/* Cancels the request, so that no answer comes. */
 static void drop_turn(slp_read_turn *turn, slp_store_req *rq) {
   slp_store *store = turn->of->f->store;
   if (slp_list_linked(&turn->link))
@@ -85,7 +87,7 @@ static void drop_turn(slp_read_turn *turn, slp_store_req *rq) {
     store->ops->cancel(store, rq);
 }
 
-/* Returns 1 if the request was throttled and waits for another turn, 0 if it is answered. */
+/* Returns 1 if the request was throttled, and is put back to wait for the gate; 0 if it has an answer. */
 static int takes_another_turn(slp_read_turn *turn, slp_store_req *rq) {
   slp_fleet *f = turn->of->f;
   uint64_t now = slp_fleet_now(f);
@@ -233,7 +235,7 @@ int slp_read_list(slp_read *r, slp_operation_kind kind, int consistent, void (*o
 
 static void part_listed(slp_store_req *rq);
 
-/* Returns how many partition keys other than the first one may have leases. */
+/* Returns how many partition keys may have leases, not counting the first key. */
 static uint32_t other_keys(const slp_schema *s) {
   return s->lease_key && slp_is_spread(&s->spread) && !SLP_MUTANT(one_key_is_read) ? s->spread.keys - 1 : 0;
 }
@@ -258,7 +260,7 @@ static int make_parts(slp_read *r, const uint8_t keys[]) {
   slp_str hash, prefix;
   r->f->schema->scope(r->f->schema, &hash, &prefix);
   slp_buf_clear(&r->text);
-  /* The room is reserved once, because the keys point into it. */
+  /* The room is reserved at once, because keys point into it, so it must not move. */
   if (slp_buf_reserve(&r->text, r->others * (hash.n + prefix.n + 32))) return SLP_ENOMEM;
   r->parts = slp_zalloc_n(r->f->mem, r->others, sizeof *r->parts);
   if (!r->parts) return SLP_ENOMEM;
@@ -274,7 +276,8 @@ static void send_part(slp_read_turn *turn) {
   store->ops->list(store, &p->list);
 }
 
-/* Called when the rows under the first partition key have come. Asks for the rows under the other keys. */
+/* Called when the rows under the first partition key have come. Begins to list the rows under the other
+ * keys. */
 static void list_parts(slp_read *r) {
   uint8_t keys[SLP_SPREAD_KEYS_MAX];
   memset(keys, !r->choose, sizeof keys);
@@ -313,8 +316,8 @@ void slp_read_side(slp_read *r, uint8_t n, void (*on_done)(slp_read *r)) {
 
 /* ---- the answer -------------------------------------------------------------------------------- */
 
-/* Returns 1 if an answer that made no sense took long. A list of many pages waits longer and longer for
- * the next page while the pages have no rows, so one such list lasts as long as four lists that fail. */
+/* Returns 1 if an answer that makes no sense took long. A list of many pages waits longer and longer before
+ * each next page while the pages have no rows. So one such list takes as long as four lists that fail. */
 static int took_long(const slp_read *r, const slp_fail *fail) {
   return fail->code == SLOOP_EPROTO && r->rq && r->rq->done_us >= slp_after_us(r->rq->sent_us, TOOK_LONG_US);
 }
@@ -348,7 +351,8 @@ static void got(slp_store_req *rq) {
   if (!takes_another_turn(&r->turn, rq)) end(r);
 }
 
-/* Makes one answer of all parts. If one part has failed, the whole read has failed. */
+/* Joins the rows of all partition keys into one answer. If the list of one key has failed, the whole read has
+ * failed. */
 static void join_parts(slp_read *r) {
   slp_fail *fail = &r->list.rq.fail;
   int starved = r->starved;
@@ -361,7 +365,8 @@ static void join_parts(slp_read *r) {
     slp_fail_set(fail, SLP_NOMEM, SLP_ENOMEM, "no memory for the rows of the fleet");
 }
 
-/* Ends a list when all its parts have come. Lists are long, so their memory is freed after on_done. */
+/* Called when the lists of all partition keys have come. The answer may be large, so its memory is freed
+ * after on_done. */
 static void all_came(slp_read *r) {
   for (uint32_t i = 0; i < r->parts_n; i++)
     if (!r->parts[i].done) return;

@@ -1,4 +1,5 @@
-/* refused.c - writes and reads the `refused` attribute (refused.h), and computes the back-off:
+/* refused.c - writes and reads the `refused` attribute (refused.h), and computes the back-off, for
+ * which no worker tries the position again. The attribute:
  *
  *   COUNT:MS:NUMBER     COUNT: refusals in a row. MS: the time of the last one. NUMBER: the position's
  *                       sequence number; empty if the position has none */
@@ -6,16 +7,16 @@
 
 #include <stdio.h>
 
-/* the first back-off; each further refusal doubles it */
+/* the first back-off; it doubles with each further refusal */
 #define SPAN_MS INT64_C(60000)
-/* The first back-off of a position without a number. Such a position can't be the reason, so perhaps
- * only this worker's request is refused, and another worker should try soon. */
+/* The first back-off for a position without a number. Such a position can hardly be the reason; perhaps the
+ * service refuses only this worker, so another worker should try soon. */
 #define SPAN_SHORT_MS INT64_C(5000)
 /* the longest back-off */
 #define SPANS_MS_MAX INT64_C(600000)
 #define COUNT_MAX 1000u
-/* An attribute with a later time than this is ignored: AWS accepts no request that was signed by a clock
- * more than five minutes ahead. */
+/* An attribute whose time is further in the future is ignored. AWS accepts no request signed by a clock that
+ * is more than five minutes ahead, so no worker's clock is. */
 #define AHEAD_MS_MAX INT64_C(900000)
 
 size_t slp_refused_write(const slp_operation *i, char out[SLP_REFUSED_TEXT]) {
@@ -26,7 +27,7 @@ size_t slp_refused_write(const slp_operation *i, char out[SLP_REFUSED_TEXT]) {
   return (size_t)n;
 }
 
-/* Cuts off the number before the next colon. Returns 1, or 0 if there is no such number. */
+/* Cuts the number before the next colon off *s. Returns 1, or 0 if there is no such number. */
 static int cut_number(slp_str *s, uint64_t *ret) {
   const char *colon = s->n ? memchr(s->p, ':', s->n) : NULL;
   if (!colon || slp_parse_u64((slp_str){s->p, (size_t)(colon - s->p)}, ret)) return 0;
@@ -45,7 +46,7 @@ void slp_refused_read(slp_str text, slp_lease_row *row) {
   row->refused_ms = (int64_t)ms;
 }
 
-/* Returns the back-off of the row's last refusal. */
+/* Returns the back-off after the last refusal that the row shows. */
 static int64_t span_ms(const slp_lease_row *row) {
   int64_t span = row->position.mark.seq_n ? SPAN_MS : SPAN_SHORT_MS;
   for (uint32_t i = 1; i < row->refused_n && span < SPANS_MS_MAX; i++) span *= 2;

@@ -1,14 +1,15 @@
-/* release.c - gives a lease up. Once the first RELEASE or TRANSFER was sent, this ownership never reads
- * again, whatever the answer, because a copy of the write may reach the table at any later moment. If the
- * write is refused and this worker still owns the lease, the lease is released again, or taken with a
- * higher epoch, which no old copy can touch. */
+/* release.c - gives a lease up. When the first RELEASE or TRANSFER was sent, this ownership never reads
+ * again, whatever the answer is, because a copy of the write may reach the table at any later moment. If the
+ * write is refused and this worker still owns the lease, the lease is released again, or taken with a higher
+ * epoch, which no old copy can touch. */
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
-/* a lease that made no progress here is not taken again during this time, unless it is assigned again */
+/* a lease that this worker gave up for lack of progress is not taken by it again for this time, unless it is
+ * assigned again */
 #define SHUN_US 30000000
 
-/* The release was refused, and the row still says that this worker owns the lease. */
+/* Called when the release was refused, and the row still says that this worker owns the lease. */
 static void unchanged(slp_lease *l, const slp_write *op) {
   const slp_lease_row *row = &op->row.u.lease;
   slp_lease_move(l, SLP_LEASE_UNRELEASED);
@@ -17,7 +18,7 @@ static void unchanged(slp_lease *l, const slp_write *op) {
   if (slp_position_cmp(&row->position, &l->own.saved) > 0) l->own.saved = row->position;
 }
 
-/* This worker wants the lease again, and has taken it with a higher epoch. */
+/* Called when this worker wants the lease again, and has taken it with a higher epoch. */
 static void taken_anew(slp_lease *l, const slp_write *op) {
   slp_fleet *f = l->f;
   SLP_PROBE("lease: kept after all");
@@ -41,7 +42,7 @@ static void settled(slp_write *op) {
     return;
   }
   if (slp_worker_is(f, SLP_WORKER_LEAVING)) l->succession.freed = done && op->i.kind == SLP_OPERATION_RELEASE;
-  /* another worker should read the shard, or no worker should */
+  /* 1: another worker should read the shard, or no worker should */
   int gave_up = l->release.why >= SLP_RELEASE_STALL;
   if (gave_up && done && f->strategy->gave_up) f->strategy->gave_up(f);
   slp_lease_gone(l, done || !retaken ? SLP_SHUTDOWN_HANDED_OVER : SLP_SHUTDOWN_LOST);
@@ -66,7 +67,7 @@ static void send(slp_lease *l, slp_operation_kind kind) {
 
 void slp_lease_release_step(slp_lease *l) {
   int claimed = l->row.claim.n && !slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
-  /* 1: the claim in the row decides who is the next owner, whatever the reason to give the lease up */
+  /* 1: the claim in the row decides who is the next owner, for whatever reason the lease is given up */
   int named = claimed && l->f->strategy->claims_decide;
   if (l->state == SLP_LEASE_UNRELEASED && slp_lease_wanted(l) && !named) {
     send(l, SLP_OPERATION_RETAKE);
@@ -78,9 +79,9 @@ void slp_lease_release_step(slp_lease *l) {
   }
 }
 
-/* Closes the shard, and sets own.saved to all that is acknowledged. The END of a shard is written only
- * together with the rows of its children (end.c). So a shard that was read to its end is released at the
- * position after its last record. */
+/* Closes the shard, and sets own.saved to the position up to which every record is acknowledged. If the shard
+ * was read to its end, that is the position after its last record, because an END is written only together
+ * with the rows of the children (end.c). */
 static void close_processor(slp_lease *l, slp_release_reason why) {
   slp_fleet *f = l->f;
   slp_position mark;
@@ -100,14 +101,15 @@ void slp_lease_release(slp_lease *l, slp_release_reason why) {
   if (was_open)
     close_processor(l, why);
   else if (slp_position_ahead(&l->own.begin, &l->own.saved))
-    /* The lease was taken again but not opened yet, so what was acknowledged before is not saved yet. */
+    /* The lease was taken again, and its shard is not opened yet. What was acknowledged before is in `begin`,
+     * and not in the table yet. */
     l->own.saved = l->own.begin;
   if (why == SLP_RELEASE_STALL)
     slp_lease_shun(l, slp_max_u64(SHUN_US, f->strategy->shun_leases * slp_fleet_lease_us(f)));
   slp_lease_move(l, SLP_LEASE_RELEASING);
   l->release.why = (uint8_t)why;
   l->release.was_open = (uint8_t)was_open;
-  /* The release writes the position that the user wants to be saved. */
+  /* the release also writes the position that the user wants to be saved */
   if (l->save.request == SLP_SAVE_ASKED) l->save.request = SLP_SAVE_SENT;
   l->own.released_epoch = slp_max_u64(l->own.released_epoch, l->own.epoch + 1);
   slp_lease_release_step(l);

@@ -1,5 +1,5 @@
-/* requests.c - requests of the user about shards with leases: to save positions, to save a certain
- * position ("naming", see naming.h), to hand a shard over, and to read a shard again from its saved
+/* requests.c - requests of the user about shards with leases: to save what is acknowledged, to save a chosen
+ * position (a naming, see naming.h), to hand a shard over, and to read a shard again from its saved
  * position. */
 #include "lease/leased_inside.h"
 #include "lease/naming.h"
@@ -67,7 +67,7 @@ static void on_named_saved(void *arg) {
   slp_post(slp_leased_host(ld), &ld->named_ev);
 }
 
-/* Writes all namings that wait in one save, when the save before is done. */
+/* When no other save is under way, writes all namings that wait, in one save. */
 static void write_namings(slp_leased *ld) {
   slp_list *all = &ld->c->namings;
   slp_str any = {NULL, 0};
@@ -75,7 +75,7 @@ static void write_namings(slp_leased *ld) {
   if (!slp_namings_have(all, SLP_NAMING_WAITS, any)) return;
   slp_namings_move(all, SLP_NAMING_WAITS, SLP_NAMING_SENT);
   if (slp_fleet_save_each(ld->fleet, is_sent, ld, on_named_saved, ld))
-    /* another save is under way; when it is done, this function is called again */
+    /* another save is under way; when it is done, write_namings is called again */
     slp_namings_move(all, SLP_NAMING_SENT, SLP_NAMING_WAITS);
 }
 
@@ -89,7 +89,8 @@ static void on_named_event(slp_event *ev) {
   if (told.cb) told.cb(c->handle, told.status, told.arg);
 }
 
-/* Returns 0 and the shard if the user may choose a position for it, otherwise an error. */
+/* Checks whether the user may choose a position for the shard. Returns 0 and the shard, otherwise an
+ * error. */
 static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp_shard **ret_s) {
   slp_leased *ld = *ret_ld = slp_leased_by(c);
   if (!ld || !ld->fleet || ld->left || !slp_leased_is_named(c) || c->life != SLP_LIFE_RUNNING)
@@ -98,8 +99,8 @@ static int may_name(slp_consumer *c, const char *shard, slp_leased **ret_ld, slp
   return *ret_s ? 0 : SLOOP_ENOSHARD;
 }
 
-/* Returns 1 if the position may be written: it is not beyond the row's position, or a record with its
- * number was read here. A number of another stream would make the service refuse the lease to every later
+/* Returns 1 if the position may be written: it is not after the row's position, or a record with its number
+ * was read here. If it were a number of another stream, the service would refuse the lease to every later
  * owner. */
 static int may_be_written(const slp_shard *s, const slp_position *to) {
   const slp_position *saved = s->lease.named.kind ? &s->lease.named : &s->lease.from;
@@ -115,7 +116,7 @@ int slp_leased_name(slp_consumer *c, const char *shard, const slp_position *wher
   if (ends && s->lease.end < SLP_END_TOLD) return SLOOP_ESTATE;
   slp_mark_canonical(&to.mark, c->source->number_digits_min);
   if (!ends && !may_be_written(s, &to)) return SLOOP_EOPTION;
-  /* The fleet writes the end by itself, so the naming of an end is over at once. */
+  /* the fleet writes an end by itself, so a naming of the end is over at once */
   r = slp_namings_add(&c->namings, c->mem, s->id, ends ? SLP_NAMING_OVER : SLP_NAMING_WAITS, cb, arg);
   if (r) return r;
   s->lease.progress_us = slp_now_us(slp_leased_host(ld));
@@ -149,10 +150,11 @@ int slp_leased_hand_over(slp_consumer *c, const char *shard) {
 
 /* ---- slp_leased_rewind: reading a shard again --------------------------------------------------------- */
 
-/* time until a shard that could not be opened is tried again */
+/* after this time, opening the shard is tried again if it failed */
 #define REOPEN_AGAIN_US 200000
 
-/* Returns 0 if the shard is open again or gone; otherwise an error, and the caller tries again. */
+/* Opens the shard again. Returns 0 if the shard is open or gone; otherwise an error, and the caller tries
+ * again later. */
 static int reopen(slp_leased *ld, slp_reopening *r) {
   slp_consumer *c = ld->c;
   slp_str id = {r->shard, r->shard_n};

@@ -1,15 +1,16 @@
-/* row_poll.c - reads the rows of leases and of their owners (row_poll.h). */
+/* row_poll.c - reads the rows of leases and of their owners when they are due (row_poll.h). */
 #include "lease/row_poll.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/shard_set.h"
 
-#define SLACK_US 50000 /* rows that are due within this time are read in the same request */
-/* a row that could not be asked for is due again after this time */
+#define SLACK_US 50000 /* rows that are due within this time are read by the same request */
+/* if there was no memory to ask for a row, it is due again after this time */
 #define NO_MEMORY_US 200000
-#define LEASE_KEYS 3 /* keys for a lease in WAITING: its own row and the rows of two parents */
+/* a lease in WAITING needs at most this many keys: its own row and the rows of two parents */
+#define LEASE_KEYS 3
 
-/* Sets the timer to the earliest time at which a row is due or a lease must be stepped. */
+/* Sets the timer to the earliest time at which a row must be read or a lease must be stepped. */
 static void arm(slp_fleet *f) {
   uint64_t at = SLP_NEVER;
   size_t i = 0;
@@ -35,7 +36,7 @@ static int add(slp_fleet *f, slp_lease *l, slp_member *p, uint8_t which) {
 
 static void add_lease(slp_fleet *f, slp_lease *l) {
   if (f->poll.n + (l->state == SLP_LEASE_WAITING ? LEASE_KEYS : 1) > f->poll.most) return;
-  if (!add(f, l, NULL, 0)) { /* no memory, so the row is not asked for again at once */
+  if (!add(f, l, NULL, 0)) { /* no memory: the row is asked for a little later */
     l->poll.row_us = slp_fleet_now(f) + NO_MEMORY_US;
     return;
   }
@@ -54,7 +55,7 @@ static void ask(slp_fleet *f, uint64_t now) {
   poll->most = slp_max_u64(slp_reads_at_once(f, SLP_POLL_KEYS), LEASE_KEYS);
   slp_buf_clear(&poll->read.text);
   f->schema->scope(f->schema, &hash, &prefix);
-  /* The room is reserved once, because the keys point into it. */
+  /* The room is reserved at once, because keys point into it, so it must not move. */
   if (slp_buf_reserve(&poll->read.text, SLP_POLL_KEYS * (hash.n + prefix.n + SLP_SHARD_ID_MAX + 24))) {
     for (slp_lease *l; (l = slp_lease_each(f, &at));)
       if (l->poll.row_us <= now + SLACK_US) l->poll.row_us = now + NO_MEMORY_US;
@@ -87,10 +88,11 @@ void slp_polls_run(slp_timer *t) {
 
 /* ---- the answer -------------------------------------------------------------------------------- */
 
-typedef struct answer { /* all rows of an answer, each parsed once */
+typedef struct answer { /* the rows of an answer, each parsed once */
   slp_parsed_row rows[SLP_POLL_KEYS];
   size_t n;
-  size_t next; /* where the next search begins: rows mostly come in the order of their keys */
+  /* where the next search for a row begins, because rows mostly come in the order of their keys */
+  size_t next;
 } answer;
 
 static const slp_parsed_row *row_of_key(answer *a, const slp_row_key *key) {
@@ -128,7 +130,7 @@ static void hear(slp_fleet *f) {
   answer a;
   a.n = a.next = 0;
   while (a.n < SLP_POLL_KEYS && slp_read_next(&poll->read, &a.rows[a.n])) a.n++;
-  /* The rows of owners are taken first, because they decide what the rows of leases mean. */
+  /* The rows of owners come first, because whether an owner lives decides what the rows of leases mean. */
   for (size_t i = 0; i < poll->n; i++)
     if (poll->items[i].member) hear_member(f, poll->items[i].member, row_of_key(&a, &poll->keys[i]));
   for (size_t i = 0; i < poll->n; i++)
@@ -136,7 +138,7 @@ static void hear(slp_fleet *f) {
       hear_lease(f, poll->items[i].lease, poll->items[i].which, row_of_key(&a, &poll->keys[i]));
 }
 
-/* Makes every row of a request that failed due again. */
+/* After a request that failed: makes every row of it due again. */
 static void ask_later(slp_fleet *f) {
   uint64_t at_us = slp_fleet_now(f) + slp_fleet_jitter(f, 200000, 20);
   for (size_t i = 0; i < f->poll.n; i++) {

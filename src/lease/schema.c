@@ -68,7 +68,7 @@ int slp_row_request_begin(slp_row_request *d, slp_write_kind kind, size_t text_b
   d->items = NULL;
   d->items_n = 0;
   slp_buf_clear(&d->texts);
-  /* The room is reserved once, because texts in it are pointed to. */
+  /* The room is reserved at once, because texts in it are pointed to, so it must not move. */
   if (slp_buf_reserve(&d->texts, text_bytes)) return SLP_ENOMEM;
   if (items && !(d->items = slp_zalloc_n(d->texts.mem, items, sizeof *d->items))) return SLP_ENOMEM;
   d->write->kind = kind;

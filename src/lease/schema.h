@@ -1,7 +1,7 @@
 /* schema.h - how a fleet's rows are laid out in a table, as lease/ sees it. A schema is one file in store/ or
- * guest/. It reads rows, turns an operation into one conditional write, and names its strategy if its workers
- * live and share leases in another way than the protocol of this room.
- * PROTOCOL.md has the rows, the conditions and the reasons for them. */
+ * guest/. It reads rows, and turns an operation into one conditional write. If its workers live and share
+ * leases in another way than the protocol of this room, it names a strategy of its own. PROTOCOL.md has the
+ * rows, the conditions and the reasons for them. */
 #ifndef SLP_LEASE_SCHEMA_H
 #define SLP_LEASE_SCHEMA_H
 
@@ -12,55 +12,58 @@
 #define SLP_WORKER_ID_MAX 64
 
 /* ---- rows as they were read ---------------------------------------------------------------------------- */
-/* Strings point into the row from which they were read. {NULL, 0}: the row does not have the attribute. */
+/* In the next structs strings point into the row from which they were read. {NULL, 0}: the row does not have
+ * the attribute. */
 typedef enum slp_row_kind {
-  SLP_ROW_OTHER, /* not a row of this application: left alone, and not reported to the user */
-  /* a row of this application by its key, but damaged or of a newer format: left alone, and reported */
+  SLP_ROW_OTHER, /* not a row of this application: it is left as it is, and not reported to the user */
+  /* a row of this application, by its key, but damaged or of a newer format: it is left as it is, and
+   * reported to the user */
   SLP_ROW_BAD,
   SLP_ROW_LEASE,
   SLP_ROW_WORKER,
   SLP_ROW_LEADERSHIP,
   SLP_ROW_ASSIGNMENT,
-  SLP_ROW_ELSEWHERE, /* a lease of another stream of the application; it matters only for fair shares */
-  SLP_ROW_VERSION,   /* which rules the workers of the application follow */
-  SLP_ROW_PLACES,    /* which table has the rows that are not leases */
-  SLP_ROW_LOCK,      /* a lock that a leader of another system holds */
-  SLP_ROW_LOAD       /* the load of a worker, which it writes for a leader of another system */
+  SLP_ROW_ELSEWHERE, /* a lease of another stream of the application; it counts only for fair shares */
+  SLP_ROW_VERSION,   /* a row that says which rules the workers of the application follow */
+  SLP_ROW_PLACES,    /* a row that says which table has the rows that are not leases */
+  SLP_ROW_LOCK,      /* a lock, held by the leader of another system's fleet */
+  SLP_ROW_LOAD       /* the load of a worker, written for the leader of another system's fleet */
 } slp_row_kind;
 
 typedef struct slp_lease_row {
   slp_str shard;
-  slp_str owner; /* an instance; absent: the lease is free */
-  /* A number that grows with each change of the owner. In layouts with a counter for each lease it is the
-   * counter. In layouts with a time at which the lease expires it is that time, in nanoseconds since 1970. */
+  slp_str owner; /* the instance that owns the lease; absent: the lease is free */
+  /* Changes with each change of the owner, and only grows. If each lease has a counter (guest layouts), the
+   * counter; if leases expire at a time, that time in nanoseconds since 1970. */
   uint64_t epoch;
   slp_position position;
-  /* the instance that asked the owner for the lease, or that a leader chose as the next owner */
+  /* the instance that asked the owner for the lease, or that a leader chose as the next owner; absent:
+   * none */
   slp_str claim;
-  /* the version of the assignment because of which the lease was claimed */
+  /* the version of the assignment that made the claimant ask for the lease */
   uint64_t claim_version;
-  /* in layouts with both kinds of claims: 1: the claimant asked by itself; 0: a leader chose it */
+  /* for layouts with both kinds of claims. 1: the claimant asked by itself; 0: a leader chose it */
   uint8_t claim_asks;
   slp_str parents[2];
   slp_str hash_start, hash_end;
   slp_str avoid;      /* the instance that gave the lease up because the shard made no progress */
   int64_t avoid_ms;   /* when that instance gave the lease up, by its own clock; -1: the row does not say */
-  uint32_t refused_n; /* how often in a row the service refused this position; see refused.h */
+  uint32_t refused_n; /* how many times in a row the service refused this position; see refused.h */
   int64_t refused_ms; /* when the service last refused it, by the clock of the worker that asked */
-  /* no worker reads the shard until an operator releases it */
+  /* 1: the shard is parked: no worker reads it until an operator releases it */
   uint8_t parked;
-  /* the row has no position: reading begins where the options of the worker or command say */
+  /* 1: the row has no position, so reading begins where the options of the worker or command say */
   uint8_t begin_untold;
-  /* 1: the owner has saved nothing yet, so the next owner would read all records again; only some layouts
-   * have this */
+  /* 1: the owner has saved nothing yet, so the next owner would read all records again. Only in some
+   * layouts. */
   uint8_t unsaved;
   int64_t wall_ms;    /* when the owner last wrote the row, by the owner's clock; -1: the row does not say */
   int64_t behind_ms;  /* how far the shard was behind its tip at wall_ms; -1: the row does not say */
-  int64_t rate_bytes; /* bytes handed out in a second, on average; -1: the row does not say */
-  /* incarnation of the worker that last wrote the row, and the serial number of that write */
+  int64_t rate_bytes; /* bytes handed out a second, on average; -1: the row does not say */
+  /* incarnation of the worker that wrote the row last, and the serial number of that write */
   slp_str op;
-  /* Not 0: a program that does not share leases has, or had, this lease. That program changes this number
-   * with each of its writes. */
+  /* If not 0, a program that does not share leases has this lease, or had it. That program changes this
+   * number with each of its writes. */
   uint64_t stranger;
 } slp_lease_row;
 
@@ -69,8 +72,9 @@ typedef struct slp_worker_row {
   uint64_t counter;
   uint32_t lease_ms;
   uint8_t leaving;
-  uint8_t older; /* 1: the worker's program is too old to find the leases under their keys */
-  /* the worker that evicted this one, or this one if it left; absent: its incarnation may still renew */
+  uint8_t older; /* 1: the worker's program is too old to find the leases under their partition keys */
+  /* the instance that evicted this worker, or this worker itself if it left; absent: the worker may still
+   * renew its leases */
   slp_str gone;
   uint32_t held, weight;
   uint64_t changes; /* the change counter; other workers raise it to notify this worker */
@@ -78,20 +82,21 @@ typedef struct slp_worker_row {
   slp_str host;
 } slp_worker_row;
 
-/* Splits an instance, "id.incarnation", into its parts. Returns 1 if it has that form, 0 otherwise. */
+/* Splits an instance, "id.incarnation", into its two parts. Returns 1 if it has that form, 0 otherwise. */
 int slp_instance_split(slp_str instance, slp_str *ret_id, slp_str *ret_incarnation);
 /* Returns 1 if leases may be given to this worker: it is neither evicted nor leaving, and its program
  * finds the leases. */
 static inline int slp_worker_takes(const slp_worker_row *w) { return !w->gone.n && !w->leaving && !w->older; }
 
-/* over how many partition keys the leases may be spread; a table serves each key only up to a limit a
- * second */
+/* Most partition keys over which the leases may be spread. A table serves each key only up to a limit a
+ * second. */
 #define SLP_SPREAD_KEYS_MAX 64u
 typedef struct slp_spread {
-  /* 0 or 1: all leases are under the first key, together with the rows of workers and of leadership */
+  /* over how many partition keys leases are spread; 0 or 1: all leases are under the first key, with the rows
+   * of workers and of leadership */
   uint32_t keys;
-  /* If there are several keys: how many neighbouring shards share a key; 0: the hash of a shard's id
-   * decides. */
+  /* if there are several keys: how many neighbouring shards share a key; 0: the hash of a shard's id
+   * decides */
   uint32_t block;
 } slp_spread;
 static inline int slp_is_spread(const slp_spread *s) { return s->keys > 1; }
@@ -100,9 +105,10 @@ static inline int slp_spread_same(const slp_spread *a, const slp_spread *b) {
 }
 
 typedef struct slp_leadership_row {
-  slp_str owner; /* absent: no worker leads */
+  slp_str owner; /* the instance that leads; absent: no worker leads */
   uint64_t epoch;
-  /* where the fleet began to read: OLDEST or TIME. LATEST was replaced by a time when the fleet began */
+  /* where the fleet began to read: OLDEST or TIME. LATEST was replaced by the time at which the fleet
+   * began. */
   slp_position start;
   uint32_t format;
   slp_spread spread; /* set when the row is created, and never changed */
@@ -111,10 +117,12 @@ typedef struct slp_leadership_row {
 typedef struct slp_assignment_row {
   slp_str worker;
   uint64_t version;
-  slp_str set;         /* coded set of shards; slp_shard_set_next reads it */
-  const slp_str *plus; /* proposals of leaving workers that the leader has not yet merged into the set */
+  slp_str set; /* the assigned shards, coded; slp_shard_set_next reads them */
+  /* shards that leaving workers have proposed for this worker, and that the leader has not yet added to
+   * `set` */
+  const slp_str *plus;
   size_t plus_n;
-  /* number of leases of the whole fleet, as the leader counted them; 0: the row does not say */
+  /* how many leases the whole fleet has, as its leader counted; 0: the row does not say */
   uint64_t leases;
 } slp_assignment_row;
 
@@ -123,21 +131,22 @@ typedef struct slp_assignment_row {
 typedef enum slp_version {
   SLP_VERSION_UNKNOWN, /* a word that this program does not know, or that can't be read */
   SLP_VERSION_TAKE,    /* every worker takes leases for itself */
-  /* every worker takes leases for itself, and writes its load; a leader assigns when all workers do so */
+  /* every worker takes leases for itself, and also writes its load; when all workers do so, a leader begins
+   * to assign */
   SLP_VERSION_UPGRADE,
   SLP_VERSION_LED /* a leader assigns leases */
 } slp_version;
 
 typedef struct slp_version_row {
-  slp_str name; /* key of the row */
-  slp_str word; /* the word in the row */
+  slp_str name; /* the key of the row */
+  slp_str word; /* what the row says */
   slp_version is;
 } slp_version_row;
 
 typedef enum slp_places {
   SLP_PLACES_UNKNOWN,
-  SLP_PLACES_APART, /* each kind of row has its own table */
-  /* rows are being moved into one table */
+  SLP_PLACES_APART, /* each kind of row has a table of its own */
+  /* rows are being moved into the table of leases */
   SLP_PLACES_MOVING,
   SLP_PLACES_ONE /* all kinds of rows are in the table of leases */
 } slp_places;
@@ -151,26 +160,25 @@ typedef struct slp_places_row {
 typedef struct slp_lock_row {
   slp_str name;
   slp_str owner;
-  slp_str version;   /* changes with each sign of life of the owner */
-  uint64_t lease_ms; /* after so long without a change of `version` another worker may take the lock */
+  slp_str version;   /* changed by the owner of the lock with each sign of life */
+  uint64_t lease_ms; /* if `version` has not changed for this time, another worker may take the lock */
   uint8_t released;
 } slp_lock_row;
 
 typedef struct slp_load_row {
   slp_str worker;
-  int64_t wall_s; /* when the worker wrote the row, in seconds by its own clock */
+  int64_t wall_s; /* when the worker wrote the row, in seconds since 1970 by its own clock */
   uint8_t cpu;    /* 1: the row says how busy the worker's processor is */
 } slp_load_row;
 
 typedef struct slp_parsed_row {
   slp_row_kind kind;
   slp_row_key key;
-  const char *why; /* BAD: why the row can't be used; static text */
-  uint8_t foreign; /* BAD: the row shows that the table belongs to another system */
-  uint8_t astray;  /* BAD: a lease that is under another key than schema.spread says */
+  const char *why; /* with SLP_ROW_BAD: why the row can't be used; static text */
+  uint8_t foreign; /* with SLP_ROW_BAD, 1: the row shows that the table belongs to another system */
+  uint8_t astray;  /* with SLP_ROW_BAD, 1: a lease under another partition key than schema.spread says */
   union {
-    /* The shard or worker in the row's key. Every kind of row that has such a name has it as its first
-     * member. */
+    /* the shard or worker in the row's key; the structs of all rows that have such a name begin with it */
     slp_str name;
     slp_lease_row lease;
     slp_worker_row worker;
@@ -206,167 +214,174 @@ typedef enum slp_operation_kind {
   SLP_OPERATION_END,
   SLP_OPERATION_REMOVE,
   SLP_OPERATION_RESET,
-  /* renews one lease; only in layouts in which each lease has its own proof of life */
+  /* renews one lease; only in layouts where each lease has a proof of life of its own */
   SLP_OPERATION_RENEW,
   SLP_OPERATION_PUBLISH,  /* writes this worker's load, for a leader of another system */
   SLP_OPERATION_WITHDRAW, /* removes the row of this worker's load */
-  SLP_OPERATION_UNCLAIM,  /* withdraws a claim of this worker that it no longer wants */
+  SLP_OPERATION_UNCLAIM,  /* withdraws this worker's claim on a lease that it no longer wants */
   SLP_OPERATIONS
 } slp_operation_kind;
 
-/* what a write should do; members that the kind of operation does not need stay zero */
+/* What a write should do. Members that the kind of operation does not need are zero. */
 typedef struct slp_operation {
   slp_operation_kind kind;
-  slp_str me; /* this worker's instance, "id.incarnation" */
-  /* of the worker row that is written; the incarnation is the one in the row as it was read, or this
-   * worker's */
+  slp_str me; /* this worker's instance, "id.incarnation"; it signs or owns what is written */
+  /* The worker whose row is written: its id, and the incarnation in that row as it was read; for this
+   * worker's own row its own incarnation. */
   slp_str id, incarnation;
-  /* REGISTER: the row of this id exists, and its incarnation, incarnation_before, is evicted */
+  /* REGISTER, 1: there is a row with this id, and its incarnation, incarnation_before, is evicted */
   uint8_t over_tombstone;
   slp_str incarnation_before;
-  /* HEARTBEAT: the new counter. EVICT: the counter that was read (SLP_ANY_COUNTER: any counter, for an
-   * operator) */
+  /* HEARTBEAT: the new counter. EVICT: the counter that was read; SLP_ANY_COUNTER: any counter, for an
+   * operator. */
   uint64_t counter;
   uint32_t lease_ms, held, weight;
   int64_t behind_ms, rate_bytes, wall_ms;
   slp_str host;
-  slp_str shard; /* the shard of the lease, for every operation on a lease */
+  slp_str shard; /* the shard of the lease, in every operation on a lease */
   slp_str owner; /* TAKE, CLAIM, LEAD, RESET: the owner that was read; absent: none */
-  /* the claim that was read: for TAKE, and, in layouts in which a leader chooses the next owner, for every
-   * write */
+  /* The claim that was read. For TAKE; in layouts where a leader chooses the next owner, for every write. */
   slp_str claim;
-  uint8_t claim_asks;   /* claim_asks of the row that was read, like `claim` */
-  uint64_t epoch;       /* the epoch of the lease or of leadership that was read, or that this worker holds */
-  uint64_t epoch_after; /* the epoch after the write; 0: one more than before */
-  uint64_t epoch_first; /* CREATE: 0, or the first epoch of a row that is created again */
-  uint8_t owns;         /* CREATE: this worker owns the new row at once, as if a TAKE had followed */
+  uint8_t claim_asks; /* claim_asks of the row that was read; used with `claim` */
+  uint64_t epoch;     /* the epoch that was read, or that this worker holds: of the lease or of leadership */
+  uint64_t epoch_after; /* the epoch that the row gets; 0: one more than before */
+  uint64_t epoch_first; /* CREATE: the first epoch of the row; not 0 if the row existed before */
+  uint8_t owns;         /* CREATE, 1: this worker owns the new row at once, as if a TAKE had followed */
   /* CREATE, CHECKPOINT, TRANSFER, RELEASE, RESET: the new position. TAKE: the position that was read. END:
-   * the place of the last record, if known */
+   * the shard's last record, if it is known. */
   slp_position position;
-  /* CHECKPOINT, TRANSFER, RELEASE: the position as the row spells it, if its text is not the canonical one
-   * (slp_mark.row_n); otherwise NONE. RESET: the position that was read, whatever its text. */
+  /* CHECKPOINT, TRANSFER, RELEASE: the position as the row spells it, if that is not the canonical text
+   * (slp_mark.row_n); otherwise NONE. RESET: the position that was read, however it is spelled. */
   slp_position odd;
-  slp_position start; /* LEAD: where the fleet begins; written only if the row has no start yet */
-  slp_spread spread;  /* LEAD: the spread, if the row is created; otherwise zeros */
+  slp_position start; /* LEAD: where the fleet begins to read; written only if the row has no start yet */
+  slp_spread spread;  /* LEAD: how leases are spread, if the row is created; otherwise zeros */
   slp_str to;         /* TRANSFER: the new owner */
-  /* signs the write: incarnation and serial number */
+  /* signs the write, for people only: incarnation and serial number */
   slp_str op;
-  /* ASSIGN: the version of the assignment. CLAIM: the version of the assignment because of which the lease
-   * is claimed */
+  /* ASSIGN: the version of the assignment. CLAIM: the version of the assignment that makes this worker ask
+   * for the lease. */
   uint64_t version;
   uint64_t leases; /* ASSIGN: number of leases of the whole fleet */
   slp_str set;     /* ASSIGN: the coded set of shards */
-  /* ASSIGN: the proposals that `set` now includes. PROPOSE: the proposed shards. END: the child shards */
+  /* ASSIGN: the proposals that `set` now has, so that they are removed. PROPOSE: the proposed shards. END:
+   * the child shards. */
   const slp_str *shards;
   size_t shards_n;
   slp_str parents[2], hash_start, hash_end, seq_start; /* for CREATE */
-  /* for RELEASE: see `avoid` and `parked` of slp_lease_row */
+  /* RELEASE. avoid_me, 1: the lease is not to come back to this worker soon (slp_lease_row.avoid). park, 1:
+   * the shard is parked. */
   uint8_t avoid_me, park;
-  uint32_t refused_n; /* RELEASE: how often in a row the service has refused the position */
-  /* HEARTBEAT: 1: the write corrects the format in the worker's row, because the worker registered with a
-   * wrong one */
+  /* RELEASE: how many times in a row the service has refused the position; 0: it has not */
+  uint32_t refused_n;
+  /* HEARTBEAT, 1: the write also corrects the format in the worker's row, because the worker registered with
+   * a wrong one */
   uint8_t tells_format;
   uint8_t table; /* PUBLISH, WITHDRAW: the number of the table, see slp_store_req.table */
-  /* RENEW, CHECKPOINT, END: rate_bytes is the rate of this lease, and must be written */
+  /* RENEW, CHECKPOINT, END, 1: rate_bytes is the rate of this lease, and must be written */
   uint8_t tells_rate;
-  /* PUBLISH: how busy the processor was, in thousandths of a percent, the newest value last */
+  /* PUBLISH: how busy the processor was, in thousandths of a percent, the newest value last; cpu_n values */
   const uint32_t *cpu_millis;
   size_t cpu_n; /* number of values; 0: the load is not written */
 } slp_operation;
 #define SLP_ANY_COUNTER UINT64_MAX
-/* Returns the epoch that the row has after the write. */
+/* Returns the epoch that the row has after the write i. */
 static inline uint64_t slp_epoch_after(const slp_operation *i) {
   return i->epoch_after ? i->epoch_after : i->epoch + 1;
 }
 
-/* A write while a schema puts it together: its conditions, its changes, and their texts. */
+/* A write while a schema builds it: its conditions, its changes, and their texts. */
 #define SLP_ROW_REQUEST_ATOMS 8
 #define SLP_ROW_REQUEST_CHANGES 16
 typedef struct slp_row_request {
-  slp_store_write *write; /* the members key, kind, when and changes are filled in */
+  slp_store_write *write; /* the write that is built; its members key, kind, when and changes are set */
   slp_atom atoms[SLP_ROW_REQUEST_ATOMS];
   slp_change changes[SLP_ROW_REQUEST_CHANGES];
-  slp_buf texts; /* owned; its room is reserved once, so that texts in it never move */
-  /* texts for slp_schema_write_row: the `refused` attribute, and below the `clear` attribute */
+  slp_buf texts; /* owned; its room is reserved at once, because texts in it are pointed to */
+  /* texts that slp_schema_write_row adds: `note` for the `refused` attribute, the next member for `clear` */
   char note[192];
   char clear[160];
-  slp_str *items; /* members of sets; owned */
+  slp_str *items; /* owned; the members of sets */
   size_t items_n;
 } slp_row_request;
-/* The caller keeps the members of `write` that belong to the request and the answer. A slp_row_request
- * must not move in memory, because the write points into it. */
+/* Sets up a request that builds `write`. The caller keeps the members of `write` that belong to the request
+ * and the answer. A slp_row_request must not move in memory, because the write points into it. */
 void slp_row_request_init(slp_row_request *d, slp_mem *mem, slp_store_write *write);
 void slp_row_request_free(slp_row_request *d);
-/* For schemas: begins a write, with room for text_bytes bytes of text and `items` members of sets. Returns
- * 0 or SLP_ENOMEM. */
+/* For schemas: begins to build a write, with room for text_bytes bytes of text and `items` members of sets.
+ * Returns 0 or SLP_ENOMEM. */
 int slp_row_request_begin(slp_row_request *d, slp_write_kind kind, size_t text_bytes, size_t items);
-/* the functions from here to slp_row_request_set return values that live as long as the request */
+/* The values that the next functions, up to slp_row_request_set, return are valid as long as the request. */
 slp_str slp_row_request_text(slp_row_request *d, const char *fmt, ...) SLP_PRINTF(2, 3);
 slp_str slp_row_request_copy(slp_row_request *d, slp_str s);
 slp_val slp_row_request_s(slp_row_request *d, slp_str s);
 slp_val slp_row_request_n(slp_row_request *d, uint64_t n);
-/* the items may come in any order, and several times; n is at least 1 */
+/* Returns a set with these members. They may come in any order, and several times; n is at least 1. */
 slp_val slp_row_request_set(slp_row_request *d, const slp_str *items, size_t n);
 void slp_row_request_when(slp_row_request *d, const char *name, slp_test test, slp_val val, int or_next);
 void slp_row_request_change(slp_row_request *d, const char *name, slp_change_kind kind, slp_val val);
 
 /* ---- a schema ------------------------------------------------------------------------------------------ */
-/* What all rows together say, in layouts that applications of several streams share. */
+/* What all rows together say about the form of keys, in layouts that applications of several streams
+ * share. */
 typedef struct slp_table_form {
   char refused[310]; /* why no worker should work with these rows, and what to do; "": the rows can be used */
-  char passed[230];  /* which rows are left alone because they belong to other streams; "": none */
+  char passed[230];  /* which rows are left as they are, because they belong to other streams; "": none */
 } slp_table_form;
 
 typedef struct slp_strategy slp_strategy;
 typedef struct slp_schema slp_schema;
 struct slp_schema {
   const char *name;
-  const char *refused;          /* name of the attribute of refused.h; NULL: rows of this layout have none */
-  const char *clear;            /* name of the attribute of clear.h; NULL: rows of this layout have none */
-  const slp_strategy *strategy; /* strategy.h; NULL: slp_strategy_native */
-  /* a position in a row has no place inside an aggregate, so only aggregates that are done as a whole are
-   * saved */
+  const char *refused; /* name of the attribute `refused` (refused.h) in this layout; NULL: rows have none */
+  const char *clear;   /* name of the attribute `clear` (clear.h) in this layout; NULL: rows have none */
+  /* how workers of this layout live and share leases; NULL: slp_strategy_native */
+  const slp_strategy *strategy;
+  /* 1: a position in a row has no index inside an aggregate, so only whole aggregates are saved */
   uint8_t whole_records;
-  /* a row can say that no record has the position's number, and since when no record has come */
+  /* 1: a row can say that no record has the position's number, and since when no record has come (an idle
+   * mark) */
   uint8_t idle_places;
-  uint8_t tells_no_start; /* if a row has no position, reading begins where the options of each worker say */
-  /* rows do not have the name of their stream; if rows with and without a name may exist (form): rows of
-   * this stream have none */
+  /* 1: if a row has no position, reading begins where the options of each worker say */
+  uint8_t tells_no_start;
+  /* 1: rows do not have the name of their stream. If rows with and without a name may exist (`form`): 1 if
+   * the rows of this stream have none. */
   uint8_t unnamed;
-  uint8_t versions;    /* rows may say that other rules hold, so they are read before anything is written */
-  uint32_t operations; /* bits of slp_operation_kind: the operations that the layout has */
-  /* least number of digits of the stream's sequence numbers, as in slp_source; set by the code that opens
-   * the schema */
+  uint8_t versions; /* 1: rows may say that other rules hold, so they are read before anything is written */
+  uint32_t operations; /* the operations that the layout has, as bits of slp_operation_kind */
+  /* The least number of digits of the stream's sequence numbers (slp_source.number_digits_min). Set by the
+   * code that opens the schema. */
   unsigned number_digits_min;
-  slp_spread fresh; /* the spread of a new application */
-  /* the spread of a new application by the rules of a former version; zeros: none */
+  slp_spread fresh; /* how a new application spreads its leases */
+  /* how a former version of this program spread the leases of a new application; zeros: it did not spread
+   * them */
   slp_spread fresh_before;
-  /* the spread of this application, as its rows say; set by the code that has read them (spread.h) */
+  /* How this application spreads its leases, by its rows. Set by the code that has read them (spread.h). */
   slp_spread spread;
-  /* Describes the table of leases. `name` is the name that the user chose for it. */
+  /* Describes the table of leases. name: the name that the user chose for it. */
   void (*table)(slp_schema *s, const char *name, slp_table_spec *ret);
-  /* Describes the n-th table other than the table of leases, n from 1. Returns 1, or 0 if there is no such
-   * table. Requests name the table by that number (slp_store_req.table). NULL: there are no such tables. */
+  /* Describes another table than the table of leases, the n-th, n from 1. Returns 1, or 0 if there is no such
+   * table. Requests name the table by this number (slp_store_req.table). NULL: there are no other tables. */
   int (*side_table)(slp_schema *s, uint8_t n, slp_table_spec *ret);
-  /* Returns the hash key and the prefix of the keys of all rows of this application and stream that are
-   * not spread. The texts belong to the schema. */
+  /* Returns the hash key and the prefix of the range key of all rows of this application and stream, except
+   * spread leases. The texts belong to the schema. */
   void (*scope)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
-  /* Returns the hash key and the prefix of the rows of all streams that have or had this stream's name.
-   * NULL: `scope` includes the rows of an earlier stream, or rows do not say whose they are. */
+  /* Returns the hash key and the prefix of the rows of all streams that have, or had, this stream's name.
+   * NULL: `scope` includes the rows of an earlier stream, or rows do not say to which stream they belong. */
   void (*former)(slp_schema *s, slp_str *ret_hash, slp_str *ret_prefix);
-  /* Returns the hash key and the prefix of the n-th further key with leases, n from 1 to spread.keys - 1.
-   * The texts are appended to `room`. Returns 0 or SLP_ENOMEM. NULL: leases are never spread. */
+  /* Returns the hash key and the prefix of the n-th further partition key with leases, n from 1 to
+   * spread.keys - 1. Its texts are appended to `room`. Returns 0 or SLP_ENOMEM. NULL: leases are never
+   * spread. */
   int (*lease_key)(slp_schema *s, uint32_t n, slp_buf *room, slp_row_key *ret);
-  /* Returns the number of the key under which the lease of a shard is, from 0 to spread.keys - 1. NULL if
-   * lease_key is NULL. */
+  /* Returns under which partition key the lease of a shard is, from 0 to spread.keys - 1. NULL if lease_key
+   * is NULL. */
   uint32_t (*lease_key_of)(const slp_schema *s, slp_str shard);
-  /* Decides from all rows how the keys of this stream's rows are formed, before any row is read or
-   * created. NULL: there is only one way. */
+  /* Decides from all rows which form the keys of this stream's rows have, before any row is read or created.
+   * NULL: there is only one form. */
   void (*form)(slp_schema *s, const slp_store_rows *rows, slp_table_form *ret);
-  /* reads one row; slp_schema_read_row calls it */
+  /* reads one row; called only by slp_schema_read_row */
   void (*read)(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
-  /* Builds the key of one row. The operation says which kind of row, and which id or shard. The request
-   * holds the texts. Returns 0 or SLP_ENOMEM. */
+  /* Builds the key of one row: i->kind says which kind of row, i->id or i->shard which one. The request holds
+   * its texts. Returns 0 or SLP_ENOMEM. */
   int (*key)(slp_schema *s, slp_row_request *d, const slp_operation *i, slp_row_key *ret);
   /* Builds the write of an operation. Returns 0, SLP_ENOMEM, or SLP_EINVAL if the layout has no such
    * operation. */
@@ -374,14 +389,14 @@ struct slp_schema {
   void (*free)(slp_schema *s);
 };
 
-/* Reads a row, and changes the position of a lease to the form that the service knows (core/mark.h). No
- * other function calls slp_schema.read. */
+/* Reads a row, and brings the position of a lease into the form that the service accepts (core/mark.h). The
+ * only caller of slp_schema.read. */
 void slp_schema_read_row(slp_schema *s, const slp_row *row, slp_parsed_row *ret);
-/* Builds the write of an operation, and adds the attributes of refused.h and clear.h. No other function
- * calls slp_schema.write. */
+/* Builds the write of an operation, and adds the attributes of refused.h and clear.h. The only caller of
+ * slp_schema.write. */
 int slp_schema_write_row(slp_schema *s, slp_row_request *d, const slp_operation *i);
 
-/* Returns how leases are spread, decided from all rows under the first key: spread_rule.c. */
+/* Returns how leases are spread, as all rows under the first partition key show it (spread_rule.c). */
 slp_spread slp_spread_of_rows(slp_schema *schema, const slp_store_rows *rows);
 
 #endif

@@ -42,7 +42,7 @@ int slp_seen_has_row(const slp_fleet *f, slp_str shard, uint64_t since_us) {
   return s && s->row_us && s->row_us >= slp_max_u64(f->seen.rows_us, since_us);
 }
 
-/* how long a row that was read or created is taken for existing */
+/* a row that was read or created is assumed to exist for this time */
 #define LATELY_US UINT64_C(10000000)
 
 uint64_t slp_seen_lately_us(slp_fleet *f) {
@@ -57,7 +57,7 @@ void slp_seen_forget(slp_fleet *f, const slp_snapshot *s, uint64_t table_us) {
     slp_str id = slp_str_of(seen->id);
     if (slp_snapshot_lease_of(s, id) || slp_fleet_listed_has(f, id)) continue;
     int listed_since = slp_listed_us(f) && slp_listed_us(f) >= seen->listed_us;
-    /* the shard belongs to another stream, so it is not in this stream's listing */
+    /* an id with a colon: the shard belongs to another stream, so it is not in this stream's listing */
     int elsewhere = s->elsewhere_n && slp_str_has(id, ':');
     if (elsewhere ? seen->listed_us == table_us : !listed_since) continue;
     slp_map_remove(&f->seen.shards, id);

@@ -4,12 +4,13 @@
 #include "core/desc.h"
 #include "lease/fleet_inside.h"
 
-#define ANSWER_US UINT64_C(60000000) /* a listing that has not come after this time is asked for again */
-/* least time between shard syncs, for each shard. A shard sync reads every row and lists every shard, so
- * in a large stream syncs are further apart than list_ms: the cost of a second must not grow with the
- * number of shards. */
+#define ANSWER_US UINT64_C(60000000) /* if a listing has not come after this time, it is asked for again */
+/* Least time between two shard syncs, for each shard of the stream. A shard sync reads every row and lists
+ * every shard. So in a large stream syncs are rarer than list_ms says, and their cost a second does not grow
+ * with the number of shards. */
 #define A_SHARD_US 6000u
-#define TELL_US 50000000 /* time between two reports of the same finding, however often shards are listed */
+/* least time between two reports of the same finding, however often shards are listed */
+#define TELL_US 50000000
 
 void slp_listed_init(slp_fleet *f) { slp_map_init(&f->listing.shards, f->mem); }
 
@@ -72,10 +73,11 @@ int slp_listed_take(slp_fleet *f, const slp_fail *fail, const slp_shard_desc *sh
     drop(f, &l->shards);
     slp_map_init(&l->shards, f->mem);
   }
-  if (r && l->at_us) { /* the complete listing from before stays */
+  if (r && l->at_us) { /* the last complete listing stays */
     l->shards = before;
     l->newest = newest_before;
-  } else { /* frees what was there: the listing that this one replaces, or single pages of one that failed */
+  } else {
+    /* frees what this listing replaces: the complete listing before, or the pages of one that failed */
     drop(f, &before);
   }
   if (!r) l->at_us = slp_fleet_now(f);

@@ -8,10 +8,11 @@
 
 #define FORM_RUNS 1
 #define FORM_PREFIXES 2
-#define FORM_ENDLESS 255 /* never written: the reader's form for a damaged set, which is not read */
+/* the form that a reader gets if the set is damaged, so that nothing more is read; never written */
+#define FORM_ENDLESS 255
 #define KINESIS "shardId-"
 #define DIGITS 12
-/* most ids in a set; without a limit, a few damaged bytes could claim any number of ids */
+/* Most ids in a set. Without a limit, a few damaged bytes could claim any number of ids. */
 #define SET_MAX 131072
 
 static int by_bytes(const void *a, const void *b) {
@@ -20,7 +21,7 @@ static int by_bytes(const void *a, const void *b) {
   return c ? c : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Returns 1 and the number if the id is one of Kinesis, 0 otherwise. */
+/* Returns 1, and the number in the id, if the id is one of Kinesis; 0 otherwise. */
 static int number_of(slp_str id, uint64_t *ret) {
   slp_str digits = {id.p + sizeof KINESIS - 1, DIGITS};
   if (id.n != sizeof KINESIS - 1 + DIGITS || memcmp(id.p, KINESIS, sizeof KINESIS - 1) != 0) return 0;
@@ -40,7 +41,7 @@ static int add_leb(slp_buf *to, uint64_t v) {
 }
 
 static int write_runs(slp_buf *to, const slp_str *ids, size_t n) {
-  uint64_t before = 0; /* the number after the last run */
+  uint64_t before = 0; /* the number that follows the last run of ids */
   int r = slp_buf_add_char(to, FORM_RUNS);
   for (size_t i = 0; i < n && !r;) {
     uint64_t first = 0, number = 0, length = 0;
@@ -99,14 +100,14 @@ static int take_leb(slp_str *left, uint64_t *ret) {
   return SLP_EBADDATA;
 }
 
-/* Returns 1 if the runs have at most SET_MAX ids in all. */
+/* Returns 1 if all runs together have at most SET_MAX ids. */
 static int runs_are_short(slp_str left) {
   uint64_t all = 0, gap, run;
   while (left.n && !take_leb(&left, &gap) && !take_leb(&left, &run)) {
     if (run > SET_MAX - all) return 0;
     all += run;
   }
-  return 1; /* a set that is cut off is found when it is read */
+  return 1; /* if the set is cut off here, the reader finds that */
 }
 
 void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set) {

@@ -11,20 +11,20 @@
 
 #define SLP_SHARD_ID_MAX 128
 
-/* Codes the ids, each of which must be given once, and sorts them in place. Returns 0, SLP_ENOMEM, or
- * SLP_ELIMIT if there are too many. */
+/* Codes the ids, and sorts them in place. No id may be given twice. Returns 0, SLP_ENOMEM, or SLP_ELIMIT if
+ * there are too many. */
 int slp_shard_set_write(slp_buf *to, slp_str *ids, size_t n);
 
 typedef struct slp_shard_set_reader {
-  /* the bytes that are not read yet */
+  /* the bytes of the set that were not read yet */
   slp_str left;
   uint8_t form;       /* the first byte of the set: its coding */
-  uint64_t next, run; /* coding 1: number of the next id, and how many ids of its run are left */
-  /* coding 2: the id that was returned last */
+  uint64_t next, run; /* coding 1: number in the next id, and how many ids of its run are left */
+  /* coding 2: the id that was returned last, and its length */
   size_t id_n;
   char id[SLP_SHARD_ID_MAX];
 } slp_shard_set_reader;
-/* `set` must live as long as the reader; an empty set has no ids */
+/* Begins to read a set. `set` must stay valid as long as the reader. An empty set has no ids. */
 void slp_shard_set_begin(slp_shard_set_reader *r, slp_str set);
 /* Returns 1 and the next id, which is valid until the next call; 0 after the last id; SLP_EBADDATA if the
  * set is damaged. */

@@ -1,19 +1,19 @@
-/* shard_sync.c - the leader compares the stream's listing with the leases in the table. It creates leases
- * that are missing, removes leases of shards that the stream has forgotten, removes the rows of evicted
- * workers, and reports hash keys that no lease covers. */
+/* shard_sync.c - the leader compares the stream's listing with the leases in the table. It creates missing
+ * leases, removes leases of shards that the stream has forgotten, removes the rows of evicted workers, and
+ * reports hash keys that no lease covers. */
 #include "lease/shard_sync.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/hash_range.h"
 #include "lease/shard_set.h"
 
-#define ABSENT_US 60000000 /* a shard is gone if the listings of this whole time lack it */
-/* how long the row of an evicted worker is kept: longer than any signed request is valid */
+#define ABSENT_US 60000000 /* if the listings lack a shard for this time, the shard is gone */
+/* the row of an evicted worker is kept for this time, which is longer than any signed request is valid */
 #define TOMBSTONE_US UINT64_C(3600000000)
-/* so many bad rows are reported one by one; further ones are only counted */
+/* at most this many bad rows are reported one by one; the others are only counted */
 #define BAD_NAMED_MAX 100
 
-/* Notes which shards have rows, and since when the listings lack them. */
+/* Remembers which shards have rows, and since when the listings lack a shard. */
 static void remember(slp_fleet *f, const slp_snapshot *s) {
   slp_seen_rows(f, slp_fleet_now(f));
   for (size_t i = 0; i < s->leases_n; i++) {
@@ -64,14 +64,14 @@ static void mark_damaged(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Returns 1 if the shard had a row before. A new row must then begin with an epoch that was never used. */
+/* Returns 1 if the shard had a row before. Its new row must then begin with an epoch that was never used. */
 static int was_there(slp_fleet *f, const slp_listed *d) {
   const slp_seen_shard *seen = slp_seen_get(f, d->desc.id);
   return (seen && seen->row) || d->assigned || slp_lease_seen(f, d->desc.id);
 }
 
-/* Returns where a shard without a row begins. Normally that is where the fleet began. If a parent has a
- * row, the parent is read first, so the shard begins at its oldest record. */
+/* Returns the position of a new lease: mostly where the fleet began. But if a parent has a row, the parent is
+ * read first, so the shard begins at its oldest record. */
 static slp_position begin_of(const slp_snapshot *s, const slp_shard_desc *d) {
   slp_position at = s->leadership.start;
   slp_str parents[2] = {d->parent, d->adjacent_parent};
@@ -89,8 +89,8 @@ static void make_lease(slp_fleet *f, const slp_snapshot *s, const slp_listed *li
   i->position = begin_of(s, &listed->desc);
 }
 
-/* Creates a lease for each listed shard without a row. Returns how many. A row that exists is kept, even
- * if it is damaged. */
+/* Adds a CREATE for each listed shard that has no row, and returns their number. A row that exists is kept,
+ * even if it is damaged. */
 static size_t make_missing(slp_fleet *f, const slp_snapshot *s) {
   size_t at = 0, n = 0;
   mark_assigned(f, s);
@@ -105,7 +105,7 @@ static size_t make_missing(slp_fleet *f, const slp_snapshot *s) {
 
 /* ---- rows that are removed ----------------------------------------------------------------------- */
 
-/* Removes ended leases of shards that the listings have lacked for ABSENT_US. */
+/* Removes the leases of ended shards that the listings have lacked for ABSENT_US. */
 static void remove_ended(slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *l = &s->leases[i];
@@ -117,7 +117,7 @@ static void remove_ended(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Returns 1 if a lease has this worker's incarnation as its owner. */
+/* Returns 1 if the worker w, in its present incarnation, is the owner of a lease. */
 static int named(const slp_snapshot *s, const slp_worker_row *w) {
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_str id, incarnation;
@@ -186,7 +186,7 @@ slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int who
   found.doubt = !found.made && !whole && find_hole(f, s, from, to) == 1;
   if (!found.made && !found.doubt) slp_shard_sync_name_hole(f, s);
   remove_ended(f, s);
-  /* only if all leases were read: the row of a worker that a lease has as its owner is kept */
+  /* only if all leases were read, because a worker's row is kept if it owns a lease */
   if (whole) reap_workers(f, s);
   reap_assignments(f, s);
   return found;

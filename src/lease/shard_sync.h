@@ -7,17 +7,17 @@
 #include "lease/snapshot.h"
 
 typedef struct slp_sync_found {
-  size_t made; /* leases that were missing and are created now */
-  /* some hash keys seem to have no lease, but a partition key that was not read may have one that covers
-   * them */
+  size_t made; /* number of leases that were missing and are being created */
+  /* 1: some hash keys seem to have no lease, but a lease for them may be under a partition key that was not
+   * read */
   uint8_t doubt;
 } slp_sync_found;
 
-/* For the leader: counts, for each lease, in how many calls in a row it was free. Returns 1 if some lease
- * was free in the call before too. */
+/* For the leader: counts for each lease in how many calls in a row it was assigned, but free. Returns 1 if
+ * some lease was free in the last call too. */
 int slp_shard_sync_count(slp_fleet *f, const slp_snapshot *s);
-/* For the leader: adds the writes that are needed to the bulk write. `whole`: the snapshot has every row
- * of the application. Otherwise nothing is written that a row outside the snapshot could contradict. */
+/* For the leader: adds the writes that are needed to the bulk write. whole, 1: the snapshot has every row of
+ * the application; 0: only those writes are added that no row outside the snapshot could contradict. */
 slp_sync_found slp_shard_sync_write(slp_fleet *f, const slp_snapshot *s, int whole);
 /* Reports to the user every row that can't be read. */
 void slp_shard_sync_tell_bad(slp_fleet *f, const slp_snapshot *s);

@@ -1,13 +1,13 @@
-/* shut.c - remembers which leases no worker reads (shut.h), from one round over the table to the next. */
+/* shut.c - remembers from one round (leader.c) to the next which leases no worker reads (shut.h). */
 #include "lease/shut.h"
 
 #include "lease/fleet_inside.h"
 #include "lease/shard_set.h"
 
-/* leases that are remembered one by one; further leases are only counted */
+/* at most this many leases are remembered one by one; the others are only counted */
 #define NAMED_MAX 100u
-/* When the back-off is over, a worker tries the refused position again. Until that try is answered, the
- * row looks as before. So the lease counts as refused for this much longer. */
+/* When the back-off of a refused position is over, a worker tries again. Until the answer comes, the row
+ * looks as before. So the lease counts as refused for this time longer. */
 #define TRIED_MS INT64_C(15000)
 
 /* one such lease */
@@ -26,8 +26,8 @@ static uint64_t us_of_wall(slp_fleet *f, int64_t at_ms) {
   return now > ago_us ? now - ago_us : 1;
 }
 
-/* Returns since when no worker reads the lease. If the row does not say, returns when this worker first
- * saw that. */
+/* Returns since when no worker reads the lease. If the row does not say, returns when this worker first saw
+ * it. */
 static uint64_t shut_since_us(slp_fleet *f, const slp_lease_row *row) {
   if (!row->parked) return us_of_wall(f, row->refused_ms);
   if (row->wall_ms >= 0) return us_of_wall(f, row->wall_ms);
@@ -51,7 +51,7 @@ void slp_shut_saw(slp_fleet *f, const slp_snapshot *s) {
     const slp_lease_row *row = &s->leases[i];
     int refused = !row->parked && is_refused(row, wall_ms);
     if (row->position.kind == SLP_POSITION_END || (!row->parked && !refused)) continue;
-    /* If there is no memory, the leases are counted but not reported one by one. */
+    /* without memory, the leases are counted but not reported one by one */
     if (!now.named) now.named = slp_zalloc_n(f->mem, NAMED_MAX, sizeof *now.named);
     name_row(f, now.named, &now.named_n, row);
     now.parked_n += row->parked;
@@ -98,15 +98,15 @@ static int copy_id(slp_str id, char out[SLP_SHARD_ID_MAX + 1]) {
   return 1;
 }
 
-/* Reports a lease of this worker that it keeps parked itself, or that waits for a parent shard. Other
- * leases are left out. */
+/* Reports the lease l if this worker keeps it parked, or if it waits for a parent shard. Does nothing for
+ * other leases. */
 static void tell_own(slp_lease *l, slp_shut_sum *sum, slp_shut_tell tell, void *arg) {
   char shard[SLP_SHARD_ID_MAX + 1], parent[SLP_SHARD_ID_MAX + 1] = "";
   int parked = slp_lease_in(l, SLP_LEASE_BIT(SLP_LEASE_PARKED));
   int first = l->gate.parents[0] == SLP_PARENT_UNFINISHED && l->row.parents[0].n;
   if (!parked && !slp_lease_in(l, SLP_LEASE_BIT(SLP_LEASE_WAITING))) return;
   if (!copy_id(l->shard, shard) || (!parked && !copy_id(l->row.parents[first ? 0 : 1], parent))) return;
-  if (!parked && !parent[0]) return; /* no parent must be waited for: the shard will be read soon */
+  if (!parked && !parent[0]) return; /* it waits for no parent: the shard will be read soon */
   slp_shut_lease one = {shard, parked ? SLOOP_SHARD_IS_PARKED : SLOOP_SHARD_WAITS_FOR_PARENT,
                         parked ? ms_since(l->f, l->parked_us) : -1, parent};
   sum->parked_n += (uint64_t)parked;

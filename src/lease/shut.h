@@ -1,7 +1,7 @@
-/* shut.h - leases whose shards no worker reads. Such a lease is parked until an operator releases it, or
- * the service refuses its position and the back-off is not over. The leader reports these leases from the
- * rows of its rounds. In a fleet without a leader, the worker that does the shard syncs reports them. Each
- * worker also reports the leases that it keeps parked itself (SLP_LEASE_PARKED). */
+/* shut.h - leases whose shards no worker reads: they are parked until an operator releases them, or the
+ * service refuses their position and the back-off is not over (refused.h). The leader reports such leases
+ * from the rows that its rounds read. In a fleet without a leader, the worker that does the shard syncs
+ * reports them. Each worker also reports the leases that it keeps parked itself (SLP_LEASE_PARKED). */
 #ifndef SLP_LEASE_SHUT_H
 #define SLP_LEASE_SHUT_H
 
@@ -10,18 +10,19 @@
 typedef struct slp_fleet slp_fleet;
 typedef struct slp_shut_row slp_shut_row;
 
-typedef struct slp_shut { /* as the last round over all rows found them */
-  /* up to a limit, leases that are reported one by one, those of the first shards; owned */
+typedef struct slp_shut { /* these leases, as the last round over all rows found them */
+  /* Owned: the leases that are reported one by one, up to a limit; those of the first shards. */
   slp_shut_row *named;
   size_t named_n;
-  /* parked_n, refused_n: number of such leases, with those beyond the limit */
+  /* how many leases are parked, how many are refused, including those beyond the limit */
   uint64_t parked_n, refused_n;
   uint64_t seen_us; /* when the rows of that round came; 0: this worker does not read all rows */
 } slp_shut;
 
-/* takes the rows of a round */
+/* to be called with all rows of a round */
 void slp_shut_saw(slp_fleet *f, const slp_snapshot *s);
-/* forgets them, because this worker no longer reads all rows and another worker reports them */
+/* To be called when this worker no longer reads all rows, because another worker reports these leases
+ * then. */
 void slp_shut_forget(slp_fleet *f);
 
 #endif

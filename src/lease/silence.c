@@ -1,8 +1,8 @@
 /* silence.c - decides when a worker may be taken for dead (silence.h). */
 #include "lease/silence.h"
 
-/* Returns 1 if the silence began before the reader's last trouble with the table was over. trouble_us 0:
- * there was no trouble. */
+/* Returns 1 if the silence began before this reader's last failure to reach the table. trouble_us: when that
+ * was; 0: there was none. */
 static int is_in_trouble(const slp_silence *s, uint64_t trouble_us) {
   return trouble_us && s->since_us <= trouble_us;
 }
@@ -19,12 +19,11 @@ int slp_silence_saw(slp_silence *s, const slp_sign *sign, uint64_t done_us, uint
   return changed;
 }
 
-/* If the row exists, three reads must show the same sign. The reason is an outage of the table that keeps
+/* If the row exists, three reads must have shown the same sign. The reason: an outage of the table may keep
  * every worker from writing its row, while no read of this worker fails. With two reads, one before and one
- * after the outage, a whole fleet could be evicted, and each worker would lose all its leases.
- *
- * If the row is missing, one read is enough. No outage removes a row, and none brings a row back. The
- * worker's heartbeats are refused now, so the only thing to wait for is its lease deadline. */
+ * after the outage, a whole fleet could be evicted, and each worker would lose its leases. If the row is
+ * missing, one read is enough, because no outage removes a row or brings it back: its worker's heartbeats are
+ * refused, and only its lease deadline must be waited for. */
 uint64_t slp_silence_of_worker_us(const slp_silence *s, uint64_t span_us, uint64_t trouble_us) {
   return slp_silence_dead_us(s, s->last.missing ? 1 : 3, span_us, trouble_us);
 }

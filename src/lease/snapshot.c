@@ -1,4 +1,4 @@
-/* snapshot.c - sorts the rows of the table by their kinds, and finds a row among them. */
+/* snapshot.c - sorts all rows of the table by their kinds, and finds a row among them. */
 #include "lease/snapshot.h"
 
 #include <stdlib.h>

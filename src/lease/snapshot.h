@@ -1,5 +1,5 @@
-/* snapshot.h - all rows of the table that belong to one stream, sorted by their kinds. A pure function of
- * the rows, so a worker and an operator's command see the same. */
+/* snapshot.h - all rows of the table that belong to one stream, sorted by their kinds. The result depends on
+ * the rows only, so a worker and an operator's command see the same. */
 #ifndef SLP_LEASE_SNAPSHOT_H
 #define SLP_LEASE_SNAPSHOT_H
 
@@ -11,7 +11,7 @@ typedef struct slp_bad_row { /* a row that is damaged or of a newer format; no w
   const char *why; /* why the row can't be used; static text */
 } slp_bad_row;
 
-typedef struct slp_snapshot { /* points into the rows from which it was made, and must not outlive them */
+typedef struct slp_snapshot { /* Points into the rows from which it was made, so it must not outlive them. */
   slp_lease_row *leases;      /* sorted by shard */
   slp_lease_row *elsewhere;   /* leases of other streams of the application, in the order of the rows */
   slp_worker_row *workers;    /* sorted by id */
@@ -25,16 +25,16 @@ typedef struct slp_snapshot { /* points into the rows from which it was made, an
 /* Sorts the rows. Returns 0, or SLP_ENOMEM. The memory belongs to `rows`, so *ret need not be freed. */
 int slp_snapshot_make(slp_snapshot *ret, slp_schema *schema, slp_store_rows *rows);
 
-/* The functions below that return a row return NULL if there is no such row. slp_snapshot_lease_of finds
- * the lease of a shard, slp_snapshot_worker the worker with this id. */
+/* The next functions return NULL if there is no such row. slp_snapshot_lease_of returns the lease of a shard,
+ * slp_snapshot_worker the worker with this id. */
 const slp_lease_row *slp_snapshot_lease_of(const slp_snapshot *s, slp_str shard);
 const slp_worker_row *slp_snapshot_worker(const slp_snapshot *s, slp_str id);
-/* Returns the row of the worker whose instance is exactly this one, alive or not. */
+/* Returns the row of the worker with exactly this instance, alive or not. */
 const slp_worker_row *slp_snapshot_instance(const slp_snapshot *s, slp_str instance);
-/* Returns the row of slp_snapshot_instance, or NULL if no leases may be given to the worker
+/* Returns the row of the worker with exactly this instance; NULL also if no leases may be given to it
  * (slp_worker_takes). */
 const slp_worker_row *slp_snapshot_worker_of(const slp_snapshot *s, slp_str instance);
-/* returns 1 if a row with this shard or worker in its key can't be read */
+/* returns 1 if the row with this shard or worker in its key exists, but can't be read */
 int slp_snapshot_is_bad(const slp_snapshot *s, slp_str name);
 
 #endif

@@ -1,14 +1,14 @@
-/* spread.c - finds out, before a worker joins, over how many partition keys the leases are spread. The row
- * of leadership says so. If that row does not exist, the leases under the first key show it. */
+/* spread.c - finds out, before a worker joins, over how many partition keys the leases are spread. The row of
+ * leadership says so. If that row does not exist, the leases under the first key show it. */
 #include "lease/spread.h"
 
 #include "lease/fleet_inside.h"
 
-/* time until a read that failed is tried again */
+/* after this time a failed read is tried again */
 #define AGAIN_US 200000
-/* time until a row of leadership that can't be read is read again */
+/* after this time a row of leadership that can't be read is read again */
 #define BAD_US 5000000
-#define LEAD_FRESH_US 30000000 /* a row of leadership that was read longer ago is read again */
+#define LEAD_FRESH_US 30000000 /* if the row of leadership was read longer ago than this, it is read again */
 
 static void leadership_read(slp_read *r);
 static void leases_read(slp_read *r);
@@ -17,7 +17,8 @@ static void in(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &f->spread.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
-/* A worker that has joined never changes its spread, because its leases are under the keys that it knows. */
+/* The allowed changes. A worker that has joined never changes its spread, because its leases are under the
+ * keys that it knows. */
 static const unsigned allowed[] = {
     [SLP_SPREAD_UNKNOWN] = 1u << SLP_SPREAD_ASSUMED | 1u << SLP_SPREAD_KNOWN,
     [SLP_SPREAD_ASSUMED] = 1u << SLP_SPREAD_KNOWN,
@@ -35,9 +36,9 @@ static void know(slp_fleet *f, slp_spread spread) {
   f->spread.then(f);
 }
 
-/* Called when the application has no leader yet. If a stream was deleted and created again under the same
- * name, the table may have rows of the earlier stream. The user is told of these rows, because their
- * positions are not used. */
+/* Called when the rows of an earlier stream were read, because the application has no leader yet. If the
+ * stream was deleted and created again under the same name, the table may have such rows. The user is told of
+ * them, because their positions are not used. */
 static void former_read(slp_read *r) {
   slp_fleet *f = r->f;
   slp_table_form form = {.passed = ""};

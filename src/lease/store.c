@@ -1,4 +1,5 @@
-/* store.c - rows of values, and the arena that holds the rows of an answer (store.h). */
+/* store.c - rows of values, and the arena (a growing list of memory blocks) that holds the rows of an answer
+ * (store.h). */
 #include "lease/store.h"
 
 #include "base/num.h"
@@ -68,7 +69,7 @@ static slp_rows_block *block_add(slp_store_rows *rows, size_t n) {
   slp_rows_block *b = block_new(rows->mem, large ? n : cap);
   if (!b) return NULL;
   rows->bytes += b->cap;
-  if (newest && large) { /* the block of a large value is put after the newest block, which still has room */
+  if (newest && large) { /* puts the block of a large value after the newest block, which still has room */
     b->next = newest->next;
     newest->next = b;
   } else {
@@ -147,7 +148,8 @@ int slp_store_rows_join(slp_store_rows *to, slp_store_rows *from) {
   to->rows = all;
   to->n = to->cap = n;
   to->bytes += from->bytes;
-  slp_rows_block **end = &to->blocks; /* after the newest block of `to`, which may have room */
+  /* puts them after the newest block of `to`, which may still have room */
+  slp_rows_block **end = &to->blocks;
   while (*end) end = &(*end)->next;
   *end = from->blocks;
   slp_store_rows_init(from, from->mem);

@@ -1,5 +1,5 @@
-/* strategy.c - slp_strategy_native, the protocol of PROTOCOL.md: one row proves the life of a worker with
- * all its leases, and a leader assigns leases. */
+/* strategy.c - slp_strategy_native, the strategy of the native layout (PROTOCOL.md): one row for each worker
+ * proves its life for all its leases, and a leader assigns leases. */
 #include "lease/strategy.h"
 
 #include "lease/fleet_inside.h"
@@ -10,8 +10,9 @@ static void resumed(slp_fleet *f) { slp_election_seek(f, 0); }
 
 static void sync_now(slp_fleet *f) { slp_leader_sync(f, 0); }
 
-/* Called when this worker has tried to evict another worker. That worker may have led or owned leases, so
- * this worker assigns if it leads, looks for a new leader, and reads the rows of the leases that it wants. */
+/* Called when the write that evicts another worker was answered. That worker may have led or owned leases. So
+ * this worker assigns leases if it leads, looks for a new leader otherwise, and reads the rows of the leases
+ * that it wants. */
 static void evicted_other(slp_fleet *f) {
   slp_leader_assign(f, 0);
   if (slp_role_is(f, SLP_ROLE_FOLLOWS)) slp_election_seek(f, 0);
@@ -22,7 +23,7 @@ static void evicted_other(slp_fleet *f) {
 
 static void gave_up(slp_fleet *f) {
   slp_notify_leader(f);
-  slp_leader_assign(f, 0); /* does nothing unless this worker leads */
+  slp_leader_assign(f, 0); /* has no effect unless this worker leads */
 }
 
 #define BIT(kind) (1u << (kind))

@@ -1,11 +1,11 @@
 /* throttling.c - decides when the user is told that the lease table throttles this worker (throttling.h). */
 #include "lease/throttling.h"
 
-/* Throttling is reported only if it lasts LASTS_US with at least LASTS_N refusals. After a short burst a
- * table serves requests again a moment later. */
+/* Throttling is reported only if it has lasted LASTS_US and refused at least LASTS_N requests. After a short
+ * burst a table serves requests again a moment later. */
 #define LASTS_US 2000000
 #define LASTS_N 3
-#define QUIET_US UINT64_C(60000000) /* throttling is over when no request was refused for this long */
+#define QUIET_US UINT64_C(60000000) /* throttling is over when no request was refused for this time */
 /* time between the first two reports; it doubles with each report, up to REST_MOST_US */
 #define REST_LEAST_US UINT64_C(60000000)
 #define REST_MOST_US UINT64_C(3600000000)

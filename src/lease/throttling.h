@@ -7,16 +7,17 @@
 #include "base/base.h"
 
 typedef struct slp_throttling {
-  /* when throttling began, which is the first refusal after a quiet time; 0: there was none */
+  /* when throttling began: the first refusal after a time without any; 0: there was none */
   uint64_t since_us;
-  /* when a request was last refused; when a write was last refused */
+  /* when any request was last refused; when a write was last refused */
   uint64_t last_us, last_write_us;
   uint64_t tell_us;       /* the user is not told before this time */
-  uint64_t rest_us;       /* time from the next report to the report after it */
-  uint32_t reads, writes; /* requests refused since since_us */
+  uint64_t rest_us;       /* how long after the next report the one after it may come */
+  uint32_t reads, writes; /* how many requests were refused since since_us */
 } slp_throttling;
 
-/* Counts a refused request. Returns 1 if the user should be told now. */
+/* To be called for each request that the table refused for lack of capacity. of_write, 1: it was a write.
+ * Returns 1 if the user should be told now. */
 int slp_throttling_saw(slp_throttling *t, uint64_t now_us, int of_write);
 /* returns 1 if a write was refused within the last minute */
 int slp_throttling_of_writes(const slp_throttling *t, uint64_t now_us);

@@ -1,22 +1,20 @@
-/* worker.c - the life of a worker where one row for each worker proves its life.
- *
- * Before it registers, the worker reads the row of its own id:
- *   - no row, or the row of an incarnation that is gone: the worker registers;
- *   - a row whose counter moves: another process uses the id, so this worker fails;
- *   - a row that has not changed for a whole lease: the worker evicts that row first.
- * Then it sends heartbeats. It is evicted when a heartbeat is refused.
- *
- * worker_life.h has a drawing of the states. leave.c stops a worker in an orderly way. */
+/* worker.c - the life of a worker whose own row proves its life (the native strategy). Before it registers,
+ * the worker reads the row with its own id:
+ *   - if there is no row, or its incarnation is gone: the worker registers;
+ *   - if the row's counter changes: another process uses the id, so this worker fails;
+ *   - if the row has not changed for a whole lease: the worker evicts it first.
+ * Then it sends heartbeats. When a heartbeat is refused, the worker was evicted. worker_life.h has a drawing
+ * of the states. leave.c stops a worker in an orderly way. */
 #include "lease/worker.h"
 
 #include "base/probe.h"
 #include "lease/fleet_inside.h"
 
-/* JOIN_LEAST_US, JOIN_MOST_US: time between attempts to join, which grows if they follow each other
- * closely */
+/* Least and greatest time between two attempts to join. The time grows while attempts follow each other
+ * closely. */
 #define JOIN_LEAST_US 200000
 #define JOIN_MOST_US 5000000
-/* while the table throttles writes, a heartbeat has at least this long for its tries before the lease
+/* while the table throttles writes, a heartbeat has at least this much time for its tries before the lease
  * deadline */
 #define THROTTLED_US UINT64_C(3000000)
 
@@ -38,18 +36,19 @@ static void evicted(slp_fleet *f, const char *why) {
     slp_lease_gone(l, SLP_SHUTDOWN_LOST);
     slp_lease_unwant(l);
   }
-  if (slp_worker_is(f, SLP_WORKER_LEAVING)) { /* the worker has no lease that it could give away */
+  if (slp_worker_is(f, SLP_WORKER_LEAVING)) {
+    /* an evicted worker that was leaving has no lease left to give away */
     slp_life_move(f, SLP_WORKER_OUT);
     slp_fleet_tell(f, SLP_FLEET_LEFT, nothing, 0, "evicted while it was leaving");
     return;
   }
-  /* joined_us + a lease is the earliest time, so the worker joins at most once in a lease */
+  /* joins again a lease after it last joined, or later, so that it joins at most once in a lease */
   slp_life_move(f, SLP_WORKER_JOINING);
   slp_fleet_timer(f, &f->worker.join_timer, slp_max_u64(now, earliest));
 }
 
-/* Returns the time until the next heartbeat is due. While the table throttles writes, heartbeats come less
- * often, but leave at least THROTTLED_US for their tries before the lease deadline. */
+/* Returns the time until the next heartbeat. While the table throttles writes it is longer, but leaves at
+ * least THROTTLED_US for the heartbeat's tries before the lease deadline. */
 static uint64_t next_beat_us(slp_fleet *f) {
   uint64_t lease_us = slp_fleet_lease_us(f), third_us = lease_us / 3, late_us = lease_us / 10 * 8;
   uint64_t seldom_us = late_us > THROTTLED_US ? slp_min_u64(late_us - THROTTLED_US, lease_us / 2) : 0;
@@ -66,7 +65,7 @@ static void beat_done(slp_write *op) {
     return;
   }
   f->worker.counter = op->i.counter;
-  /* The row still has this incarnation and is not evicted, so the heartbeat is sent again with a higher
+  /* The row still has this incarnation and is not evicted. So the heartbeat is sent again, with a higher
    * counter. */
   if (op->end == SLP_OUTCOME_UNCHANGED) {
     slp_fleet_trouble(f);
@@ -113,7 +112,8 @@ static void registered(slp_write *op) {
   slp_fleet *f = slp_write_fleet(op);
   slp_member *p = slp_member_get(f, f->o.worker);
   if (p) slp_member_saw_write(p, op);
-  if (op->end != SLP_OUTCOME_DONE) { /* another process was faster, or this incarnation is evicted already */
+  if (op->end != SLP_OUTCOME_DONE) {
+    /* another process registered first, or this incarnation is evicted already */
     slp_worker_join(f);
     return;
   }
@@ -137,8 +137,8 @@ static void send_registration(slp_fleet *f, const slp_member *p) {
   slp_write_send(&f->worker.registration, registered);
 }
 
-/* Called when the row of this worker's id exists and is not evicted. Evicts the row if it has been silent
- * for long enough, fails if the row moves, or looks again later. */
+/* Called when there is a row with this worker's id that is not evicted. If the row has been silent for long
+ * enough, evicts it; if its counter changes, fails; otherwise looks again later. */
 static void meet(slp_fleet *f, slp_member *p) {
   uint64_t now = slp_now_refresh_us(f->h), since = slp_life_joined_us(f);
   uint64_t lease_us = slp_max_u64(slp_fleet_lease_us(f), (uint64_t)p->lease_ms * 1000);
@@ -188,8 +188,8 @@ static void read_row(slp_fleet *f) {
   if (slp_read_row(&f->worker.row, SLP_OPERATION_REGISTER, f->o.worker, 1, row_read)) in(f, 100000);
 }
 
-/* Finds out first over which keys the leases are spread, because the format of the worker's own row says
- * that to older programs. */
+/* Finds out first how leases are spread, because the format in the worker's own row tells that to older
+ * programs. */
 static void look_up(slp_fleet *f) { slp_spread_learn(f, read_row); }
 
 void slp_worker_join(slp_fleet *f) {
@@ -203,7 +203,7 @@ void slp_worker_join(slp_fleet *f) {
     look_up(f);
 }
 
-/* Joins after an eviction, or looks again at the row of this worker's id. */
+/* Joins again after an eviction, or reads the row with this worker's id again. */
 static void join_again(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_fleet, worker.join_timer);
   if (!slp_worker_is(f, SLP_WORKER_JOINING)) return;

@@ -22,8 +22,8 @@ typedef enum slp_worker_state {
 
 typedef struct slp_worker_life {
   slp_worker_state state;
-  uint64_t joined_us;   /* JOINING: when the worker drew its incarnation. Later: when it registered */
-  uint64_t leave_by_us; /* LEAVING: leases that are not drained at this time are given up */
+  uint64_t joined_us;   /* in JOINING: when the worker drew its incarnation; later: when it registered */
+  uint64_t leave_by_us; /* in LEAVING: leases that are not drained at this time are given up anyway */
 } slp_worker_life;
 
 void slp_life_init(slp_fleet *f);
@@ -33,7 +33,8 @@ int slp_worker_lives(const slp_fleet *f); /* returns 1 in RUNS and LEAVING: the 
 
 uint64_t slp_life_joined_us(const slp_fleet *f);
 void slp_life_joined(slp_fleet *f, uint64_t at_us);
-uint64_t slp_worker_leave_by_us(const slp_fleet *f); /* SLP_NEVER before the worker leaves */
+/* returns when leases are given up that are not drained; SLP_NEVER before the worker leaves */
+uint64_t slp_worker_leave_by_us(const slp_fleet *f);
 void slp_worker_leave_by(slp_fleet *f, uint64_t at_us);
 
 #endif

@@ -1,6 +1,6 @@
-/* write.c - one write of the lease table, from its operation to a certain outcome (write.h). Until there
- * is an answer, the same write is sent again, byte for byte. The row that refused a write shows what the
- * refusal means; the row is read if the server does not return it. */
+/* write.c - one write of the lease table, from its operation to a certain outcome (write.h). Until there is
+ * an answer, the same write is sent again, byte for byte. If the write is refused, the row that refused it
+ * shows what that means; if the server does not return the row, it is read. */
 #include "lease/write.h"
 
 #include "base/probe.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #define NEVER UINT64_MAX
-/* a write with a limit of tries is given up when it was throttled for this long */
+/* a write with a limit of tries is given up when it has been throttled for this long */
 #define THROTTLED_US_MAX UINT64_C(60000000)
 
 static void write_done(slp_store_req *rq);
@@ -25,7 +25,7 @@ void slp_write_init(slp_write *op, slp_writes *of, void *owner) {
   slp_store_rows_init(&op->get.out, of->mem);
 }
 
-/* Sets the timer for the next try of any write. */
+/* Sets the timer to the next try of any write. */
 static void arm(slp_writes *all) {
   uint64_t at = NEVER;
   SLP_LIST_EACH(&all->under_way, it) at = slp_min_u64(at, SLP_OWNER(it, slp_write, link)->again_us);
@@ -35,7 +35,7 @@ static void arm(slp_writes *all) {
     slp_timer_set_reserved(all->host, &all->timer, at);
 }
 
-/* Returns 1 if the write is urgent, such as a heartbeat. */
+/* Returns 1 if the worker's life depends on the write, as on a heartbeat: the write is urgent. */
 static int is_beat(const slp_write *op) { return op->of->urgent >> op->i.kind & 1; }
 
 static uint32_t try_ms(const slp_write *op) {
@@ -44,20 +44,20 @@ static uint32_t try_ms(const slp_write *op) {
   return (uint32_t)slp_min_u64(slp_max_u64(lease_ms / 3, 20), 5000);
 }
 
-/* Returns how long to wait before the next try. An urgent write must not wait so long that its worker
- * loses its leases; any other write may. */
+/* Returns how long to wait before the next try. An urgent write must not wait so long that its worker loses
+ * its leases; other writes may. */
 static uint64_t wait_us(slp_write *op, int throttled) {
   uint32_t k = op->tries < 6 ? op->tries : 6;
   uint64_t lease_us = (uint64_t)op->of->lease_ms * 1000, cap = is_beat(op) ? lease_us / 6 : 5000000;
-  /* A throttled try costs nothing, and a table that throttles serves requests at random, so an urgent
-   * write is tried again soon. */
+  /* A throttled try costs nothing, and a table that throttles serves requests at random. So an urgent write
+   * is tried again soon. */
   if (throttled && is_beat(op)) k = 0;
   if (throttled) return slp_random_below(op->of->host, slp_min_u64(UINT64_C(200000) << k, cap) + 1);
   uint64_t base = 100000 + slp_random_below(op->of->host, 300001);
   return slp_min_u64(is_beat(op) ? base : base << (k ? k - 1 : 0), cap);
 }
 
-/* Sets the time of the next try. */
+/* Sets when the write is tried again. */
 static void again(slp_write *op, int throttled) {
   uint64_t now = slp_now_us(op->of->host);
   int by_gate = throttled && op->of->paced && !is_beat(op);
@@ -73,7 +73,7 @@ static int passes(slp_write *op) {
   return slp_gate_passes(gate, slp_now_us(h), slp_gate_is_open(gate) ? 0 : slp_random(h));
 }
 
-/* Returns 1 if the write must wait for the gate, and sets when it is tried again. */
+/* Returns 1 if the gate (gate.h) does not let the write pass, and sets when it is tried again. */
 static int gate_is_closed(slp_write *op) {
   slp_gate *gate = &op->of->gate;
   if (is_beat(op) || !op->of->paced || passes(op)) return 0;
@@ -90,8 +90,8 @@ static void finish(slp_write *op, slp_outcome end) {
   op->on_done(op);
 }
 
-/* Builds the write. In some layouts the row has a time that depends on the time of the write. That time is
- * computed here, and such a proof of life counts from here on. */
+/* Builds the write. In some layouts the row has a time that depends on when it is written. That time is
+ * computed here, and if the write is a proof of life, it counts from here on. */
 static int build(slp_write *op) {
   slp_writes *all = op->of;
   const slp_strategy *strategy = all->schema->strategy;
@@ -102,14 +102,16 @@ static int build(slp_write *op) {
   return r;
 }
 
-/* Returns 1 if the write takes a lease, leadership or a row from a worker that is believed dead. */
+/* Returns 1 if the write takes something from a worker that is believed dead: a lease, leadership, or its
+ * row. */
 static int is_of_silence(const slp_operation *i) {
   if (i->kind != SLP_OPERATION_TAKE && i->kind != SLP_OPERATION_LEAD) return i->kind == SLP_OPERATION_EVICT;
   return i->owner.n && !slp_str_eq(i->owner, i->me);
 }
 
 /* Returns 1 if this process stood still after the write was decided on, and no copy of the write is under
- * way. The worker from which the write would take may have stood still as well, and may run again now. */
+ * way. The other worker, from which the write would take something, may have stood still as well, and may run
+ * again now. */
 static int was_overslept(const slp_write *op) {
   const slp_writes *all = op->of;
   if (!is_of_silence(&op->i) || !all->absence || op->doubt || op->reading) return 0;
@@ -126,7 +128,7 @@ static void attempt(slp_write *op) {
     return;
   }
   all->sent++;
-  uint8_t table = op->w.rq.table; /* the schema has set it */
+  uint8_t table = op->w.rq.table; /* set by the schema, so it must be kept */
   memset(&op->w.rq, 0, sizeof op->w.rq);
   op->w.rq.table = table;
   op->w.rq.on_done = write_done;
@@ -166,18 +168,18 @@ static slp_outcome settle(slp_write *op, const slp_store_rows *rows) {
   return (strategy ? strategy->outcome : slp_outcome_of)(&op->i, there, &op->row);
 }
 
-/* Returns 1 if this failure proves that the write has not happened and will not happen. */
+/* Returns 1 if a failure of this class proves that the write has not happened and will not happen. */
 static int surely_not(slp_class class) { return class == SLP_THROTTLE || slp_class_lasts(class); }
 
-/* Tells the gate that the write was throttled. An open gate closes; a closed gate widens its gap. Urgent
- * writes are repeated without a gap, so they only close an open gate. */
+/* To be called when the write was throttled: closes an open gate, or makes the gap of a closed one longer.
+ * Urgent writes are repeated without a gap, so they only close an open gate. */
 static void gate_refused(slp_write *op) {
   slp_gate *gate = &op->of->gate;
   if (op->reading || (is_beat(op) && !slp_gate_is_open(gate))) return;
   slp_gate_refused(gate, op->w.rq.sent_us, slp_now_us(op->of->host), slp_random(op->of->host));
 }
 
-/* Called when the table has made the write, or has refused it by its condition. Both cost the same
+/* To be called when the table has made the write, or its condition has refused it. Both cost the same
  * capacity, so the table has capacity. */
 static void was_granted(slp_write *op) {
   uint64_t now = slp_now_us(op->of->host);
@@ -185,8 +187,8 @@ static void was_granted(slp_write *op) {
   if (!is_beat(op)) slp_gate_served(&op->of->gate);
 }
 
-/* Returns 1 if the write has used up its tries. A throttled try costs nothing, so a paced write is tried
- * for THROTTLED_US_MAX before it is given up for throttling. */
+/* Returns 1 if the write has used up its tries. A throttled try costs nothing, so for throttling it is given
+ * up only after THROTTLED_US_MAX. */
 static int is_tried_enough(const slp_write *op, int throttled) {
   if (!op->tries_max) return 0;
   if (throttled && op->of->paced)
@@ -276,7 +278,7 @@ void slp_write_send(slp_write *op, void (*on_done)(slp_write *op)) {
   op->busy = 1;
   op->asked_us = slp_now_refresh_us(all->host);
   op->reading = op->doubt = op->row_read = 0;
-  memset(&op->row, 0, sizeof op->row); /* the old row points into the answer to the write before this one */
+  memset(&op->row, 0, sizeof op->row); /* `row` still points into the answer to the write before this one */
   op->tries = op->refused = 0;
   op->first_sent_us = op->sent_us = 0;
   op->on_done = on_done;
@@ -302,8 +304,7 @@ void slp_write_free(slp_write *op) {
   slp_store_rows_free(&op->get.out);
 }
 
-/* Returns a write whose next try is due, first the writes that need not wait after others; NULL: none is
- * due. */
+/* Returns a write whose next try is due; NULL: none. Writes with `later` or `yields` come last. */
 static slp_write *due(slp_writes *all, uint64_t now) {
   slp_write *later = NULL;
   SLP_LIST_EACH(&all->under_way, it) {
@@ -329,7 +330,8 @@ static void run(slp_timer *t) {
       read_image(op);
     else
       attempt(op);
-    if (op->busy && op->again_us <= now) op->again_us = now + 1; /* no memory; not tried again in this turn */
+    /* no memory, so the write is not tried again in this turn */
+    if (op->busy && op->again_us <= now) op->again_us = now + 1;
   }
   arm(all);
 }
