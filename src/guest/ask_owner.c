@@ -1,6 +1,6 @@
-/* ask_owner.c - what steal.c and claim_strategy.c have in common. To ask a living owner for a lease, this
- * worker writes its name into the lease's row; this is called a claim. Then it reads the row until the owner
- * has given the lease up. It removes a claim that it no longer wants. */
+/* ask_owner.c - what steal.c and claim_strategy.c have in common: to ask a living owner for a lease, a worker
+ * writes a claim (its name) into the lease's row. Then it reads the row until the owner has given the lease
+ * up. If it no longer wants the lease, it removes its claim. */
 #include "guest/ask_owner.h"
 
 #include "base/probe.h"
@@ -8,11 +8,11 @@
 #include "guest/guest.h"
 
 #define LOOK_US 500000 /* the time between two reads of the row of a lease that this worker has asked for */
-/* how often UNCLAIM is tried in layouts where a claim that stays in the row runs out by itself */
+/* how often UNCLAIM is tried, in layouts where a claim runs out by itself */
 #define TAKE_BACK_TRIES 3
 
-/* Handles the answer to UNCLAIM. The owner may have handed the lease over to this worker just before
- * UNCLAIM. This worker no longer wants the lease, so it releases it. */
+/* Handles the answer to UNCLAIM, which removes this worker's claim. The owner may have handed the lease over
+ * to this worker just before. This worker no longer wants it, so it releases it. */
 static void taken_back(slp_write *op) {
   slp_lease *l = op->owner;
   const slp_lease_row *row = &op->row.u.lease;
@@ -20,7 +20,7 @@ static void taken_back(slp_write *op) {
   slp_lease_touch(l);
   if (here && slp_str_eq(row->owner, slp_instance_str(&l->f->me)) && !l->row.ended) {
     SLP_PROBE("ask: taken back too late");
-    /* what this worker knew from an earlier ownership of the lease is no longer valid */
+    /* the position that this worker had from an earlier ownership of the lease is no longer valid */
     l->own.begin = row->position;
     if (slp_lease_read_image(l, row, slp_fleet_now(l->f)) == 0) slp_lease_release_again(l, row);
   }
@@ -35,8 +35,8 @@ uint64_t slp_choice_us(const slp_lease *l) { return slp_guest_lease_of(l)->choic
 
 int slp_choice_restores(const slp_lease *l) { return slp_guest_lease_of(l)->choice.restores; }
 
-/* Handles a lease whose row is missing. This worker chose the lease from a list of all rows, so the row
- * was removed after that. There is no owner to ask, so the choice is forgotten. */
+/* Called when a lease that this worker chose from a list of all rows has no row, so that it was removed
+ * since. There is no owner to ask, so the choice is dropped. Returns 1: the lease is no longer wanted. */
 int slp_choice_removed(slp_lease *l) {
   if (!slp_guest_lease_of(l)->choice.counter) return 0;
   SLP_PROBE("lease: removed after it was chosen");

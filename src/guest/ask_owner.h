@@ -1,28 +1,28 @@
-/* ask_owner.h - asks a living worker for its lease by a claim, which is this worker's name in the lease's
- * row. For tables that have no rows of workers. (ask_owner.c) */
+/* ask_owner.h - asks a living worker for its lease by a claim: this worker's name in the lease's row. For
+ * tables that have no rows of workers. (ask_owner.c) */
 #ifndef SLP_GUEST_ASK_OWNER_H
 #define SLP_GUEST_ASK_OWNER_H
 
 #include "lease/lease.h"
 
-/* Ends the choice of the lease (slp_lease_choice): this worker no longer wants to take it. */
+/* ends the choice of the lease (slp_lease_choose): this worker no longer wants to take it */
 void slp_choice_forget(slp_lease *l);
-/* These three functions are the members chosen_us, restores and removed of slp_strategy. */
+/* The next three functions are the members chosen_us, restores and removed of slp_strategy. */
 uint64_t slp_choice_us(const slp_lease *l);
 int slp_choice_restores(const slp_lease *l);
 int slp_choice_removed(slp_lease *l);
 
-/* Ends the choice of the lease, and sends the write (UNCLAIM) that removes this worker's claim from the
+/* Ends the choice of the lease, and sends UNCLAIM, the write that removes this worker's claim from the
  * row. */
 void slp_ask_take_back(slp_lease *l);
 /* reads the row again in half a second, to see whether the owner has given the lease up */
 void slp_ask_look_soon(slp_lease *l);
-/* These two functions are the members claimed and leaves of slp_strategy. A worker that leaves removes all
- * of its claims. */
+/* The next two functions are the members claimed and leaves of slp_strategy. A worker that leaves removes all
+ * its claims. */
 void slp_ask_claimed(slp_lease *l);
 void slp_ask_leaves(slp_fleet *f);
-/* Returns 1 if the lease's owner is dead: it has been silent for long enough, and `row` is the same as in
- * the last round over the table. */
+/* Returns 1 if the lease's owner is dead: it has been silent for long enough, and `row` is the same as in the
+ * last round. */
 int slp_ask_owner_is_dead(slp_lease *l, const slp_lease_row *row);
 /* Returns 1 if the row has a claim, and the claim is this worker's. */
 int slp_ask_is_mine(const slp_lease *l, const slp_lease_row *row);

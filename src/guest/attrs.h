@@ -41,8 +41,8 @@ static inline void slp_set_text(slp_row_request *d, const char *name, slp_str s)
 static inline void slp_set_number(slp_row_request *d, const char *name, uint64_t n) {
   slp_row_request_change(d, name, SLP_SET, slp_row_request_n(d, n));
 }
-/* Removes an attribute in an update. Does nothing if the whole row is put (SLP_WRITE_PUT), because such a
- * row has only the attributes that are set. */
+/* Removes an attribute from the row in an update. If the whole row is replaced (SLP_WRITE_PUT), nothing need
+ * be done, because the row then has only the attributes that are set. */
 static inline void slp_drop(slp_row_request *d, const char *name) {
   if (d->write->kind == SLP_WRITE_UPDATE) slp_row_request_change(d, name, SLP_REMOVE, slp_no_val);
 }

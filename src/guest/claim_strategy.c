@@ -1,11 +1,12 @@
-/* claim_strategy.c - sharing in tables of vmware-go-kcl, where no worker leads, and no worker takes a lease
- * from a living owner. A worker that holds too few leases chooses a lease of the worker that holds the most.
- * It asks for that lease by a claim, which is its own name in the lease's row. It takes the lease when the
- * owner has given it up. Everything else is done as in steal.c.
+/* claim_strategy.c - how leases are shared in tables of vmware-go-kcl, where no worker leads, and no worker
+ * takes a lease from a living owner.
  *
+ * A worker that holds too few leases chooses a lease of the worker that holds the most. It asks for that
+ * lease by a claim, which is its own name in the lease's row. It takes the lease when the owner has given it
+ * up. Everything else is done as in steal.c.
  *   - A worker makes one claim at a time.
- *   - The owner may not see the claim. A checkpoint of the Go program writes the whole row, and so erases
- *     a claim before the program's next renewal would see it. A Go program that is configured not to share
+ *   - The owner may not see the claim. A checkpoint of the Go program writes the whole row, and so erases a
+ *     claim before the program's next renewal would see it. A Go program that is configured not to share
  *     erases every claim.
  *   - A claim that was erased is written again, up to CLAIMS_MAX times. After that the wait until the next
  *     claim doubles each time (slp_steal_unheard).
@@ -18,13 +19,13 @@
 #include "guest/expiry.h"
 #include "guest/guest.h"
 
-/* enough: an owner that saves each second and renews each 2.5 s sees one claim in five */
+/* enough, because an owner that saves every second and renews every 2.5 s sees one claim in five */
 #define CLAIMS_MAX 20
 
 static slp_str me(const slp_fleet *f) { return slp_instance_str(&f->me); }
 
-/* The time in the row is by the last owner's clock, which may be ahead. So if a worker of sloop made the
- * claim, the claim also ends when the row has not changed for one lease time on this worker's own clock. */
+/* The time in the row is by the last owner's clock, which may be ahead. So a claim of a worker of sloop also
+ * ends when the row has not changed for one lease time by this worker's own clock. */
 uint64_t slp_claim_reserved_until_us(slp_fleet *f, const slp_lease_row *row) {
   const slp_seen_shard *seen = slp_seen_get(f, row->shard);
   uint64_t until_us = slp_expiry_reserved_us(row, me(f), slp_wall_ms(f->h), slp_fleet_now(f), f->o.lease_ms);
@@ -40,20 +41,21 @@ static int reserved(slp_fleet *f, const slp_lease_row *row) {
 
 /* ---- asking ------------------------------------------------------------------------------------ */
 
-/* Gives up asking for this lease for now, because the owner does not see the claims. */
+/* Stops asking for this lease for some time, because its owner does not see the claims. */
 static void unheard(slp_lease *l) {
   slp_steal_unheard(l->f, 1);
   slp_choice_forget(l);
 }
 
-/* Handles the row of a lease that this worker wants from a living owner, while the owner still has it.
- * Waits, claims the lease (again), or gives up. */
+/* Called when a lease that this worker wants is still a living owner's. Waits, writes a claim (again), or
+ * gives up. */
 static void wait(slp_lease *l, const slp_lease_row *row) {
   int asked = slp_ask_is_mine(l, row);
   int as_chosen = slp_str_eq(row->owner, slp_instance_str(&slp_guest_lease_of(l)->choice.from));
   if (asked && as_chosen) {
     slp_ask_look_soon(l);
-  } else if (asked) { /* this worker's claim is in the row, but another worker took the lease */
+  } else if (asked) {
+    /* the claim is still in the row, but another worker than the one that was asked has the lease now */
     slp_ask_take_back(l);
   } else if (as_chosen &&
              (l->state == SLP_LEASE_WANTED || ++slp_guest_lease_of(l)->choice.unheard < CLAIMS_MAX)) {
@@ -63,15 +65,15 @@ static void wait(slp_lease *l, const slp_lease_row *row) {
   }
 }
 
-/* A checkpoint of the Go program has no condition. A late one therefore replaces this worker's row by the
- * program's older row. The time in the row is then earlier than the time that this worker wrote. No take
- * makes the time earlier. */
+/* Returns 1 if a worker of the other system has put an older row over the row that this worker wrote. A
+ * checkpoint of the Go program has no condition, so a late one does that. It shows by the time in the row,
+ * which is then earlier than the time that this worker wrote; no take makes it earlier. */
 int slp_claim_is_put_back(const slp_lease *l, const slp_lease_row *row) {
   return row->owner.n && !slp_str_eq(row->owner, me(l->f)) && row->epoch < l->own.row_epoch;
 }
 
-/* Handles the row of one lease, read on its own. If this worker has chosen the lease, it asks for the
- * lease, waits for it, or takes it when it is free. */
+/* Handles the row of one lease that was read by itself. If this worker has chosen the lease, it asks for it,
+ * waits for it, or takes it when it is free. */
 void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   int free = !row->owner.n || slp_str_eq(row->owner, me(f)) || slp_ask_owner_is_dead(l, row) ||
@@ -90,8 +92,8 @@ void slp_claim_met(slp_lease *l, const slp_lease_row *row) {
   }
 }
 
-/* Handles a take that was refused, or that was given up before it was sent. If it was not sent, this
- * worker's claim may still be in the row. */
+/* Handles a take that was refused, or given up before it was sent. If it was not sent, this worker's claim
+ * may still be in the row, so it is removed. */
 void slp_claim_missed(slp_lease *l) {
   int unsent = l->op.end == SLP_OUTCOME_GIVEN_UP;
   if (unsent && slp_str_eq(slp_instance_str(&l->row.claim), me(l->f)))

@@ -1,20 +1,20 @@
-/* common_name.c - one worker's name that all fleets of one process use in a table. The object is counted:
- * it is freed when its last hold is dropped. A fleet takes the name when it joins, and leaves it when it
- * ends. */
+/* common_name.c - the one worker name that all fleets of this process use in a table. The name is counted: it
+ * is freed when its last user has called slp_common_name_drop. A fleet takes the name when it joins, and
+ * leaves it when it ends. */
 #include "guest/common_name.h"
 
 #include "guest/guest.h"
 
 struct slp_common_name {
-  slp_list link; /* links this name into the list that the caller of slp_common_name_of passes */
+  slp_list link; /* in the list that the caller of slp_common_name_of passes */
   slp_mem *mem;  /* this object holds a reference to it */
   char *key;     /* owned; the text "WORKER TABLE", made of the worker's id and the table's name */
   size_t key_n;
-  /* how many holds there are: slp_common_name_of adds one, slp_common_name_drop removes one */
+  /* slp_common_name_of adds one, slp_common_name_drop subtracts one; at 0 the name is freed */
   uint32_t holds;
-  /* the fleets that have the name now, by slp_guest.name_link, in the order in which they joined */
+  /* the fleets that use the name now, linked by slp_guest.name_link, in the order in which they joined */
   slp_list fleets;
-  uint64_t steal_us; /* before this time, no fleet with this name takes a lease from a living worker */
+  uint64_t steal_us; /* before this time no fleet with this name takes a lease from a living worker */
 };
 
 slp_common_name *slp_common_name_of(slp_list *all, slp_mem *mem, slp_str table, slp_str worker) {

@@ -1,5 +1,5 @@
 /* counted_writes.c - decides what became of a write, and what a row shows about the life of its owner. For
- * tables in which each write of a lease changes a number or a time in the lease's row; both are called the
+ * tables in which each write of a lease changes a counter or a time in the lease's row; both are called the
  * number here. */
 #include "guest/counted_writes.h"
 
@@ -9,7 +9,7 @@
 
 /* ---- what became of a write -------------------------------------------------------------------- */
 
-/* Decides what became of a write, by the row that is in the table now. An owner has only one write of a
+/* Decides what became of a write, from the row that is in the table now. An owner has only one write of a
  * lease under way, and each write leaves one certain number. So if the row has this worker's name and that
  * number, a copy of this write has made it. Numbers never come back, so a write that was refused can't
  * succeed later. */
@@ -32,8 +32,8 @@ static slp_outcome counted(const slp_operation *i, const slp_lease_row *l) {
     case SLP_OPERATION_RELEASE:
       return !l->owner.n && next ? SLP_OUTCOME_DONE : as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
     case SLP_OPERATION_TRANSFER:
-      /* The write succeeded in two cases: the row has the next owner's name; or TRANSFER has freed the
-       * lease, and left its time as it was. */
+      /* The write was made in two cases: the row has the next owner's name; or TRANSFER has freed the lease,
+       * and left its time as it was. */
       if (next && (slp_str_eq(l->owner, i->to) || (!l->owner.n && l->epoch == i->epoch)))
         return SLP_OUTCOME_DONE;
       return as_before ? SLP_OUTCOME_UNCHANGED : SLP_OUTCOME_REFUSED;
@@ -64,8 +64,9 @@ static uint64_t mix_text(uint64_t h, slp_str s) {
   return (h ^ s.n) * UINT64_C(0x100000001b3);
 }
 
-/* Returns a hash of owner, number and position. The owner is in it because the number may begin again with
- * each owner. The position is in it because a program may save a checkpoint without changing the number. */
+/* Returns a hash of owner, number and position. The owner is in it because each owner may begin again with
+ * the same numbers. The position is in it because a program may save a checkpoint without changing the
+ * number. */
 static uint64_t mix(const slp_lease_row *row) {
   uint64_t h = mix_text(UINT64_C(0xcbf29ce484222325), row->owner);
   h = (h ^ row->epoch) * UINT64_C(0x100000001b3);

@@ -1,19 +1,18 @@
-/* counter.c - a worker proves that it lives by the rows of its leases. Each row has a counter that its
- * owner raises, or a wall-clock time at which the lease runs out. Both are called the counter here.
- *
- *   - Each write of a lease raises its counter, including a checkpoint. So when a renewal is due and there
- *     is a position to save, a checkpoint is sent instead.
+/* counter.c - a worker proves that it lives by the rows of its leases. Each row has a counter that its owner
+ * raises, or a wall-clock time at which the lease runs out. Both are called the counter here.
+ *   - Each write of a lease raises its counter, including a checkpoint. So when a renewal is due and there is
+ *     a position to save, a checkpoint is sent instead.
  *   - If a worker finds the counter as it left it, it still owns the lease, whatever happened meanwhile,
- *     because a take would have raised the counter. So a worker that was stopped for a while keeps its
- *     leases, unless a renewal is refused. */
+ *     because a take by another worker would have raised the counter. So a worker that was stopped for a
+ *     while keeps its leases, unless a renewal is refused. */
 #include "guest/counter.h"
 
 #include "guest/common_name.h"
 #include "guest/guest.h"
 
-/* how long to wait before another try to renew a lease, while another write of that lease is under way */
+/* while another write of the lease is under way, its renewal is tried again after this time */
 #define BUSY_US 20000
-/* how long to wait before another renewal, after one was refused and the row shows no reason */
+/* after a renewal that was refused for no visible reason, the next one is sent after this time */
 #define RETRY_US 200000
 
 /* ---- the proof of life ------------------------------------------------------------------------- */
@@ -31,7 +30,7 @@ uint64_t slp_counter_good_us(slp_fleet *f, int exact) {
 int slp_counter_may_open(slp_lease *l) {
   slp_fleet *f = l->f;
   if (slp_guest_rules_of(f)->settles && !slp_guest_lease_of(l)->counter.settled)
-    return 0; /* the answer to the first renewal sets `settled`, and has this lease looked at again */
+    return 0; /* too early: until a renewal sets `settled`, this lease is not opened */
   if (slp_now_refresh_us(f->h) >=
       slp_after_us(slp_guest_lease_of(l)->counter.good_us, slp_fleet_lease_us(f) / 10 * 8))
     return 0;
@@ -60,10 +59,10 @@ void slp_counter_wrote(slp_lease *l, const slp_write *op) {
   slp_deadline_check(f);
 }
 
-/* Raises row_epoch to the counter that this worker's last write has left or found in the row, because the
- * next take continues from row_epoch. A take counts as done if the row has this worker's name and the
- * counter that the take would leave. So no earlier write of this worker may have left the same name and
- * counter. */
+/* To be called when an ownership ends. Raises row_epoch to the counter that this worker's last write has left
+ * or found in the row, because the next take continues from row_epoch. A take counts as made if the row has
+ * this worker's name and the counter that the take would leave; so no earlier write of this worker may have
+ * left the same. */
 void slp_counter_gone(slp_lease *l) {
   const slp_write *op = &l->op;
   const slp_lease_row *row = &op->row.u.lease;
@@ -72,7 +71,8 @@ void slp_counter_gone(slp_lease *l) {
     l->own.row_epoch = slp_max_u64(l->own.row_epoch, slp_epoch_after(&op->i));
   if (of_it && op->row.kind == SLP_ROW_LEASE) l->own.row_epoch = slp_max_u64(l->own.row_epoch, row->epoch);
   if (!slp_proof_is(l->f, SLP_PROOF_GOOD))
-    slp_deadline_check(l->f); /* the proof of this lease may have been the only one that was too old */
+    /* the proof of this lease may have been the only one that was too old, so the worker may be resumed */
+    slp_deadline_check(l->f);
 }
 
 void slp_counter_begun(slp_lease *l) {
@@ -81,11 +81,11 @@ void slp_counter_begun(slp_lease *l) {
 
 /* ---- renewals ---------------------------------------------------------------------------------- */
 
-/* Adds to the write how many bytes a second the shard delivers. That is the mean of two rates: the rate
- * since bytes were last counted, and the average before that. KCL does the same with each renewal (project
- * amazon-kinesis-client: Lease, with an exponential moving average of one half). A write that follows the
- * last count within a quarter of a lease time repeats the known average. KCL renews the lease of an ended
- * shard until the average has fallen to nothing; here the END operation writes 0. */
+/* Adds to the write how many bytes a second the shard delivers: the mean of the rate since the bytes were
+ * last counted, and the average before that. The KCL does the same with each renewal (project
+ * amazon-kinesis-client: Lease, with an exponential moving average of one half). If the bytes were counted
+ * less than a quarter of a lease time ago, the known average is written again. The KCL renews the lease of an
+ * ended shard until the average has fallen to nothing; here the operation END writes 0. */
 void slp_counter_tell_rate(slp_lease *l, slp_operation *i) {
   slp_fleet *f = l->f;
   slp_lease_load *load = &slp_guest_lease_of(l)->load;
@@ -111,9 +111,9 @@ static void renew_soon(slp_lease *l, uint64_t us) {
     slp_beat_at(f, slp_guest_lease_of(l)->counter.renew_us);
 }
 
-/* Handles a renewal that was refused although the counter is as this worker left it. A leader has written
- * the next owner's name into the row meanwhile. This worker still has the lease. It renews the lease
- * again, and the condition of that renewal allows for the next owner's name. */
+/* Handles a renewal that was refused although the counter is as this worker left it: a leader has written the
+ * next owner's name into the row. This worker still has the lease. It renews the lease again, on the
+ * condition that the row has that name. */
 static void was_claimed(slp_lease *l, const slp_write *op) {
   if (op->row.kind == SLP_ROW_LEASE) slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
   renew_soon(l, l->row.claim.n ? 0 : RETRY_US);
@@ -132,7 +132,7 @@ static void renewed(slp_write *op) {
   }
   l->f->stats.heartbeats++;
   slp_counter_wrote(l, op);
-  /* Reads the claim from the row: there may be a new claim, or the known claim may have been removed. */
+  /* Reads the claim from the row: there may be a new one, or the known one may have been removed. */
   if ((l->row.claim.n || slp_guest_rules_of(l->f)->asks) && op->row.kind == SLP_ROW_LEASE)
     slp_lease_read_image(l, &op->row.u.lease, slp_fleet_now(l->f));
 }
@@ -178,8 +178,8 @@ int slp_counter_dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases) 
   return at != SLP_NEVER && slp_now_refresh_us(f->h) >= at;
 }
 
-/* Joins with a new incarnation. Each run of a worker needs a name of its own, because a counter does not
- * show which of two runs with the same name has raised it. */
+/* Joins with a new incarnation. Each life of a worker needs a name of its own, because a counter does not
+ * show which of two lives with the same name has raised it. */
 void slp_counter_join(slp_fleet *f) {
   slp_common_name_take(f);
   slp_proof_set(f, SLP_NEVER);

@@ -6,7 +6,7 @@
 #include "lease/lease.h"
 #include "lease/seen.h"
 
-/* These functions are members of slp_strategy. */
+/* The next functions are members of slp_strategy. */
 void slp_counter_join(slp_fleet *f);
 void slp_counter_beat(slp_fleet *f);
 uint64_t slp_counter_good_us(slp_fleet *f, int exact);
@@ -15,19 +15,19 @@ void slp_counter_wrote(slp_lease *l, const slp_write *op);
 void slp_counter_tell_rate(slp_lease *l, slp_operation *i);
 void slp_counter_begun(slp_lease *l);
 void slp_counter_gone(slp_lease *l);
-/* The member urgent of slp_strategy. A lease has one write under way at a time, so each of these writes
- * delays the lease's next renewal. */
+/* The member `urgent` of slp_strategy: operations on which the worker's life depends. A lease has one write
+ * under way at a time, so each of these writes delays the lease's next renewal. */
 #define SLP_COUNTER_URGENT                                                                    \
   (1u << SLP_OPERATION_CREATE | 1u << SLP_OPERATION_RETAKE | 1u << SLP_OPERATION_CHECKPOINT | \
    1u << SLP_OPERATION_RELEASE | 1u << SLP_OPERATION_TRANSFER | 1u << SLP_OPERATION_END |     \
    1u << SLP_OPERATION_RENEW)
 
-/* Takes a row of a lease into account: what it shows about the life of the lease's owner. The row came
- * with a read that was answered at done_us. */
+/* Remembers what a lease's row shows about the life of its owner. The row came with a read that was answered
+ * at done_us. */
 void slp_counter_saw(slp_fleet *f, slp_seen_shard *seen, const slp_lease_row *row, uint64_t done_us);
-/* Returns 1 if the owner of the shard's lease is dead: it has shown no sign of life for
- * slp_strategy_span_us of `leases` lease times, while this worker could read and write the table. Returns
- * 0 while this worker can't prove that it lives itself. */
+/* Returns 1 if the owner of the shard's lease is dead: it has shown no sign of life for slp_strategy_span_us
+ * of `leases` lease times, while this worker could read and write the table. Returns 0 while this worker
+ * can't prove that it lives itself. */
 int slp_counter_dead(slp_fleet *f, const slp_seen_shard *seen, uint32_t leases);
 
 #endif

@@ -1,7 +1,7 @@
-/* elected.c - tells the user when an upgrade from KCL 2 to 3 waits for this worker. KCL 2 has a rule that
- * elects one worker among all names that own leases, and only the elected worker decides on the upgrade.
- * The rule may elect a worker of sloop, which never decides. Then the upgrade waits, and no worker of the
- * KCL reports why. */
+/* elected.c - tells the user when an upgrade from KCL 2 to KCL 3 waits for this worker. By a rule of KCL 2,
+ * one worker is elected from all names that own leases, and only that worker decides on the upgrade. The rule
+ * may elect a worker of sloop, which never decides. Then the upgrade waits, and no worker of the KCL reports
+ * why. */
 #include "guest/elected.h"
 
 #include "guest/guest.h"
@@ -13,7 +13,7 @@ static int by_name(const void *a, const void *b) {
   return slp_str_cmp(*(const slp_str *)a, *(const slp_str *)b);
 }
 
-/* Fills `names` with the owners' names as the KCL sees them: sorted, each name once. Returns how many
+/* Fills `names` with the owners of all leases as the KCL sees them: sorted, each name once. Returns how many
  * there are. */
 static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
   size_t n = 0, kept = 0;
@@ -33,7 +33,7 @@ static size_t owners(slp_fleet *f, const slp_store_rows *rows, slp_str *names) {
 
 int slp_elected_saw(slp_fleet *f, const slp_store_rows *rows, int was) {
   slp_str *names = slp_zalloc_n(f->mem, rows->n + 1, sizeof *names);
-  if (!names) return was; /* no memory: the answer stays, and the next round tries again */
+  if (!names) return was; /* no memory: returns the answer of the last round; the next round tries again */
   size_t n = owners(f, rows, names);
   uint32_t first = n && n < UINT32_MAX ? slp_elected((uint32_t)n, f->mem) : SLP_NOBODY;
   int mine = first != SLP_NOBODY && slp_str_eq(names[first], slp_instance_str(&f->me));

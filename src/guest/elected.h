@@ -5,9 +5,9 @@
 #include "lease/context.h"
 #include "lease/store.h"
 
-/* Looks at the rows of one round over the table, while an upgrade is under way. Returns 1 if the upgrade
- * waits for this worker, and then tells the user, unless `was` is 1. `was` is what this function returned
- * in the round before. */
+/* Looks at the rows of one round while an upgrade of the KCL is under way. Returns 1 if the upgrade waits for
+ * this worker, and tells the user so, unless `was` is 1. was: what this function returned in the last
+ * round. */
 int slp_elected_saw(slp_fleet *f, const slp_store_rows *rows, int was);
 
 #endif

@@ -15,13 +15,13 @@
 
 #define RETRY_US 300000 /* how long to wait after a read or a listing that failed */
 #define LOOK_US 1000000 /* the time between two reads of the table */
-/* How long the rows of a program that does not share leases are watched. Such a program takes free leases
- * once a second, and gives them up again. */
+/* The rows of a program that does not share leases are watched for this time. Such a program takes free
+ * leases once a second, and gives them up again. */
 #define IDLE_US 5000000
-/* how many listings may fail in a row; after that the worker joins without a listing */
+/* if this many listings in a row fail, the worker joins without a listing */
 #define UNLISTED_MAX 3
-/* how many listings must lack the shard of a row before the row is of another stream; one listing may be
- * some seconds late */
+/* if this many listings lack the shard of a row, the row belongs to another stream; one listing may be some
+ * seconds late */
 #define DOUBTS_MAX 3
 
 static const slp_str nothing = {NULL, 0};
@@ -79,8 +79,8 @@ void slp_entry_listed(slp_fleet *f, int ok) {
   look_in(f, ok ? 0 : RETRY_US);
 }
 
-/* Decides by the listing whether the rows belong to another stream. Returns 1 if the worker stays out, or
- * if this must be decided again later. */
+/* Decides from the listing whether the rows belong to another stream. Returns 1 if they do, so that the
+ * worker does not join, or if that must be decided again later. */
 static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
   slp_entry *e = &slp_guest_of(f)->entry;
   char text[400];
@@ -97,7 +97,7 @@ static int is_other_streams(slp_fleet *f, slp_other_stream *o) {
 
 /* ---- reading the rows -------------------------------------------------------------------------------- */
 
-/* Returns 1 if a program that does not share leases has written this row since the last read of the table. */
+/* Returns 1 if a program that does not share leases has written this row since the table was last read. */
 static int has_changed(slp_fleet *f, const slp_lease_row *l, uint64_t done_us) {
   slp_seen_shard *seen = slp_seen_of(f, l->shard);
   slp_sign sign = {.counter = l->stranger};
@@ -112,7 +112,7 @@ typedef struct sight { /* what one read of the table has shown */
   slp_other_stream other;
 } sight;
 
-/* Takes the row of a lease into account. Returns 1 if the worker stays out because of it. */
+/* Looks at the row of one lease. Returns 1 if the worker does not join because of it. */
 static int see_lease(slp_read *r, sight *s, const slp_parsed_row *row) {
   slp_fleet *f = r->f;
   const slp_lease_row *l = &row->u.lease;
@@ -146,8 +146,8 @@ static int see_all(slp_read *r, sight *s) {
   return 0;
 }
 
-/* Decides how this worker's rows will name the stream. Returns 1 if the worker stays out because of the
- * rows' names. */
+/* Decides in which form this worker's rows will have the stream's name. Returns 1 if the worker does not join
+ * because of the names in the rows. */
 static int see_form(slp_read *r, slp_table_form *ret) {
   slp_fleet *f = r->f;
   ret->refused[0] = ret->passed[0] = 0;

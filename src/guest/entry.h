@@ -11,13 +11,13 @@
 
 #include "lease/read.h"
 
-/* Whether the stream's shards have been listed. The listing is compared with rows that do not name their
- * stream. */
+/* Whether the stream's shards have been listed. The listing is compared with rows that do not have the name
+ * of their stream. */
 typedef enum slp_entry_listing {
   SLP_ENTRY_UNLISTED,
   SLP_ENTRY_ASKED,
   SLP_ENTRY_LISTED,
-  /* the listing failed too often: the rows are accepted unchecked, and the user was told */
+  /* the listing failed too often, so the rows are accepted without a comparison; the user was told */
   SLP_ENTRY_GIVEN_UP
 } slp_entry_listing;
 
@@ -26,16 +26,16 @@ typedef struct slp_entry {
   slp_timer timer;
   slp_entry_listing listing;
   uint32_t unlisted_n; /* how many listings have failed in a row */
-  uint32_t doubts;     /* how many listings lacked a shard that has a row in the table */
+  uint32_t doubts;     /* how many listings lacked a shard that has a row */
   uint64_t since_us;   /* when the first read of all rows was answered; 0: not answered yet */
-  uint8_t owned; /* 1: by the last read of the table, a program that does not share leases owned a lease */
+  uint8_t owned; /* 1: when the table was last read, a program that does not share leases owned a lease */
   void (*then)(slp_fleet *f); /* called when the worker may join */
 } slp_entry;
 
 /* Reads the table and decides. Calls `then` later if the worker may join. Otherwise ends the worker and
  * tells the user why. */
 void slp_entry_begin(slp_fleet *f, void (*then)(slp_fleet *f));
-/* called when the stream's shards were listed; ok 0: the listing failed */
+/* to be called when the stream's shards were listed; ok 0: the listing failed */
 void slp_entry_listed(slp_fleet *f, int ok);
 
 void slp_entry_init(slp_fleet *f);

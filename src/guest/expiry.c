@@ -2,9 +2,9 @@
 #include "guest/expiry.h"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* a time in a row that is further ahead than this is wrong, and is replaced */
+/* if the time in a row is further ahead than this, it is wrong, and may be replaced by an earlier time */
 #define AHEAD_NS (3600 * 1000 * NS_PER_MS)
-/* How long the claim of a Go program is respected after the time in the lease's row. This is
+/* A claim of a Go program is respected until this long after the time in the lease's row. It is
  * vmware-go-kcl-v2's default of LeaseStealingClaimTimeoutMillis. */
 #define PEER_CLAIM_MS 120000
 

@@ -11,24 +11,22 @@
 
 #include "lease/schema.h"
 
-/* Returns the time that the operation i writes into the row. If the write proves that its owner lives, the
- * time is now plus lease_ms; otherwise the time in the row stays. The digits below the millisecond are
- * `serial`, so that no two writes of one worker leave the same time. The new time is always later than the
- * old time, unless the old time is more than an hour ahead of now plus lease_ms. */
+/* Returns the time that the operation i writes into the row. If the write proves that its owner lives, it is
+ * now plus lease_ms; otherwise the time stays as it is. The digits below the millisecond are `serial`, so
+ * that no two writes of one worker leave the same time. The new time is always later than the old one, unless
+ * the old one is more than an hour ahead of now plus lease_ms. */
 uint64_t slp_expiry_after(const slp_operation *i, int64_t wall_ms, uint32_t lease_ms, uint64_t serial);
 /* Returns when a lease with this epoch has run out: its time plus a fifth of a lease time, because clocks
- * differ. The result is a time of the reader's monotonic clock, on which it is now_us at present. If the
- * lease has run out already, returns now_us. */
+ * differ. The result is on the reader's monotonic clock, which shows now_us at present. If the lease has run
+ * out already, returns now_us. */
 uint64_t slp_expiry_past_us(uint64_t epoch, int64_t wall_ms, uint64_t now_us, uint32_t lease_ms);
-/* Returns until when only the worker that has claimed the lease may take it. The result is a time of the
- * reader's monotonic clock, on which it is now_us at present. Returns 0 if no worker other than `me` has
- * claimed the lease.
- *
- *   - A worker of sloop is recognised by the form of its name. It reads the row twice a second, and so takes
- *     the lease as soon as the owner has given it up. Its claim ends when the lease has run out
- *     (slp_expiry_past_us): if it has not taken the lease by then, it is dead.
- *   - A Go program reads the row only each 30 to 90 s. Its claim ends 120 s after the lease's time, as Go
- *     programs handle it among themselves. */
+/* Returns until when only the worker that has claimed the lease may take it, on the reader's monotonic clock,
+ * which shows now_us at present. Returns 0 if no worker other than `me` has claimed the lease.
+ *   - A worker of sloop (known by the form of its name) reads the row twice a second, and so takes the lease
+ *     as soon as its owner has given it up. Its claim ends when the lease has run out (slp_expiry_past_us):
+ *     if it has not taken the lease by then, it is dead.
+ *   - A Go program reads the row only every 30 to 90 s. Its claim ends 120 s after the lease's time, as Go
+ *     programs do among themselves. */
 uint64_t slp_expiry_reserved_us(const slp_lease_row *row, slp_str me, int64_t wall_ms, uint64_t now_us,
                                 uint32_t lease_ms);
 

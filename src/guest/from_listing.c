@@ -1,20 +1,20 @@
-/* from_listing.c - learns from the stream's listing what a lease's row does not tell about its shard. For
+/* from_listing.c - learns from the stream's listing what a lease's row does not say about its shard. For
  * layouts whose rows have fewer attributes than native rows. */
 #include "guest/from_listing.h"
 
 #include "guest/guest.h"
 
-/* a child shard that has been missing from listings for longer than this is gone */
+/* if listings have lacked a child shard for longer than this, it is gone */
 #define UNLISTED_US UINT64_C(60000000)
 
-/* a shard that has been missing from listings for longer than this is gone; until then it may be too new
- * to be listed */
+/* If listings have lacked a shard for longer than this, it is gone; before that it may be too new to be
+ * listed. */
 #define ABSENT_US 60000000
 
-/* Returns 1 if all parents of the lease's shard are known. In these layouts a row has one parent at most,
- * so the other parent of a merge is taken from the listing. If the shard is not listed because the stream
- * has forgotten it, its parents no longer matter. If it is not listed because it is newer than the
- * listing, its parent is still listed. */
+/* Returns 1 if all parents of the lease's shard are known. In these layouts a row names one parent at most,
+ * so the other parent of a merge is taken from the listing. If the shard is not listed because the stream has
+ * forgotten it, its parents do not matter any more. If it is not listed because it is newer than the listing,
+ * its parent is still listed. */
 int slp_listing_knows_parents(slp_lease *l) {
   slp_fleet *f = l->f;
   slp_lease_gate *gate = &l->gate;
@@ -31,9 +31,9 @@ int slp_listing_knows_parents(slp_lease *l) {
   return gate->known;
 }
 
-/* Finds the sequence number at which the child `kid` starts, because the end of a shard tells only its
- * children's ids. Returns 1 and sets *ret to the number in the listing. Returns 1 and leaves *ret alone if
- * listings have lacked the child for UNLISTED_US. Returns 0 while neither is so. */
+/* Finds the sequence number with which the child `kid` begins, because the end of a shard shows only the ids
+ * of its children. Returns 1 and sets *ret if the listing has it. Returns 1 and leaves *ret as it is if
+ * listings have lacked the child for UNLISTED_US. Otherwise returns 0. */
 int slp_listing_knows_start(slp_lease *l, const slp_shard_desc *kid, slp_str *ret) {
   slp_fleet *f = l->f;
   const slp_listed *listed = slp_listed_get(f, kid->id);

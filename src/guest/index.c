@@ -1,6 +1,6 @@
 /* index.c - the rounds of a worker that shares by index (index.h). The worker takes the leases of its own
- * share when no other worker has them, and gives up leases that are no longer in its share. A lease that
- * stays in its share while other workers come and go is kept without a break. */
+ * share when no other worker has them, and gives up leases that are not in its share any more. If a lease
+ * stays in its share while other workers come and go, the worker keeps it without a break. */
 #include "guest/index.h"
 
 #include "base/probe.h"
@@ -11,13 +11,13 @@
 #include "lease/shard_sync.h"
 
 #define NS_PER_US UINT64_C(1000)
-#define RETRY_US 500000 /* how long to wait before the next round, after a round that failed */
-/* how long to wait before the next round, after a round that created rows or when the stream must be
- * listed */
+#define RETRY_US 500000 /* after a round that failed, the next round begins after this time */
+/* after a round that created rows, or when the stream must be listed, the next round begins after this
+ * time */
 #define SOON_US 100000
-#define REFUSED_US 10000000 /* the time between two reads of a row whose position the service refuses */
-#define LOOK_US 500000      /* the time between two reads of a row that another worker still owns */
-#define TRIES 3             /* how often each write of a round is tried */
+#define REFUSED_US 10000000 /* time between two reads of a row whose position the service refuses */
+#define LOOK_US 500000      /* time between two reads of a row that another worker still owns */
+#define TRIES 3             /* each write of a round is tried this often */
 
 static const slp_str nothing = {NULL, 0};
 
@@ -50,7 +50,7 @@ static void rest(slp_fleet *f, uint64_t us) {
   slp_fleet_timer(f, &slp_guest_of(f)->index.timer, slp_after_us(slp_fleet_now(f), us));
 }
 
-/* Gives up every lease. The other workers count this worker as gone, or soon will, and then share its
+/* Gives up every lease. The other workers count this worker as gone, or will soon, and then share its
  * leases. */
 static void give_up_all(slp_fleet *f) {
   size_t at = 0;
@@ -82,7 +82,7 @@ static int same(const slp_index_names *have, const slp_str *names, size_t n) {
   return 1;
 }
 
-/* If the names differ from those in `to`, replaces `to` by copies of them and stores the time of the
+/* If the names differ from those in `to`, replaces `to` by copies of them, and remembers the time of the
  * change. Returns 0, or SLP_ENOMEM with `to` as it was. */
 static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t n) {
   size_t bytes = 0;
@@ -105,7 +105,7 @@ static int keep(slp_fleet *f, slp_index_names *to, const slp_str *names, size_t 
 
 /* ---- damaged rows ------------------------------------------------------------------------------------- */
 
-/* Ends a worker that found a damaged row before it joined. Such a worker has not written anything. */
+/* Ends this worker, which found a damaged row before it joined. It has not written anything. */
 static void refuse(slp_fleet *f, const slp_parsed_row *row) {
   slp_str key = row->key.hash;
   slp_indexing_stop(f);
@@ -115,7 +115,7 @@ static void refuse(slp_fleet *f, const slp_parsed_row *row) {
                  key.p, f->schema->name, row->why);
 }
 
-/* Reports a damaged row. Returns 1 if the worker ends because of it, which it does if it has not joined
+/* Reports a damaged row. Returns 1 if the worker ends because of it, which it does while it has not joined
  * yet. */
 static int is_bad(slp_fleet *f, const slp_parsed_row *row) {
   if (row->kind != SLP_ROW_BAD) return 0;
@@ -136,11 +136,11 @@ static int lives(const slp_fleet *f, slp_str worker) {
   return 0;
 }
 
-/* Returns 1 if this worker may take the lease. It may if no other worker owns the lease. It may also take
- * the lease if the owner is gone by the time in the lease's row and by this worker's own clock. A Go
- * client writes nothing while its shard is idle. So if the owner is alive, this worker waits longer: until
- * the row has not changed for one lease time, and the workers and the list have not changed for one lease
- * time. By then the owner must have seen the last change and given the lease up. */
+/* Returns 1 if this worker may take the lease: no other worker owns it, or the owner is gone, by the time in
+ * the lease's row and by this worker's own clock. If the owner is alive, this worker waits longer, because a
+ * Go client writes nothing while its shard is idle: the row, the list of workers and the list of shards must
+ * be unchanged for one lease time. By then the owner must have seen the last change and given the lease
+ * up. */
 static int is_left(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_seen_shard *seen = slp_seen_of(f, l->shard);
@@ -155,7 +155,7 @@ static int is_left(slp_lease *l, const slp_lease_row *row) {
   return now >= at;
 }
 
-/* Handles the row of one lease, read on its own. Takes the lease if no other worker has it; otherwise
+/* Handles the row of one lease that was read by itself. Takes the lease if no other worker has it; otherwise
  * reads the row again later. */
 void slp_indexing_met(slp_lease *l, const slp_lease_row *row) {
   if (!slp_lease_wanted(l) || !l->want.assigned)
@@ -170,8 +170,9 @@ void slp_indexing_met(slp_lease *l, const slp_lease_row *row) {
 
 void slp_indexing_missed(slp_lease *l) { slp_lease_poll(l, slp_fleet_now(l->f) + LOOK_US / 4); }
 
-/* Assigns to this worker the leases of its share, by the list and the workers, and unassigns all others.
- * If a shard of the share has no row, the next round lists the stream's shards. */
+/* Assigns to this worker the leases of its share, and takes the assignment from all others. The share follows
+ * from the list of shards and the living workers. If a shard of the share has no row, the next round lists
+ * the stream's shards. */
 static void share(slp_fleet *f, const slp_snapshot *s) {
   const slp_indexing *x = &slp_guest_of(f)->index;
   size_t at = 0;
@@ -193,11 +194,10 @@ static void share(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* ---- a round; its functions are in reverse order
- * -------------------------------------------------------- */
+/* ---- a round; its functions are in reverse order ------------------------------------------------------- */
 
-/* Sets the time of the next round. Shards are listed in rounds, so the worker that renews the list has
- * rounds at least as often as list_ms demands. */
+/* Sets when the next round begins. The worker that renews the list of shards has rounds at least as often as
+ * list_ms says, because the stream is listed in rounds. */
 static void again(slp_fleet *f, int soon) {
   uint64_t us = period_us(f);
   if (slp_guest_of(f)->index.leads) us = slp_min_u64(us, slp_listed_every_us(f));
@@ -205,15 +205,16 @@ static void again(slp_fleet *f, int soon) {
 }
 
 static void written(slp_fleet *f, uint32_t refused, int given_up) {
-  (void)refused; /* a refused creation needs no action: another worker has created that row first */
+  (void)refused; /* a refused CREATE needs no action: another worker has created that row first */
   if (given_up)
     failed(f);
   else
-    again(f, slp_guest_of(f)->index.listed); /* soon, so that the leases just created are shared and taken */
+    /* soon, so that leases that were just created are shared and taken */
+    again(f, slp_guest_of(f)->index.listed);
 }
 
 static void use(slp_fleet *f, const slp_snapshot *s) {
-  int made, removed; /* both are not used, because this layout removes no rows of leases */
+  int made, removed; /* neither is used: this layout removes no rows of leases */
   slp_seen_forget(f, s, 0);
   if (slp_guest_of(f)->index.listed) {
     slp_guest_of(f)->index.look = 0;
@@ -275,9 +276,9 @@ static void list_shards(slp_fleet *f) {
   }
 }
 
-/* Counts in *n how many tries of a write have failed in a row, over all rounds, and tells the user when
- * that is due. A single round gives a write up after TRIES tries, which are too few to be reported, and
- * the next round sends the write again. */
+/* Counts in *n how many tries of a write have failed in a row, over all rounds, and tells the user when that
+ * is due. One round gives a write up after TRIES tries, which are too few to be reported, and the next round
+ * sends it again. */
 static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
   const slp_fail *fail = slp_write_fail(op);
   uint32_t to = *n + TRIES;
@@ -287,7 +288,7 @@ static void count_failures(slp_fleet *f, const slp_write *op, uint32_t *n) {
   }
   while (*n < to) {
     (*n)++;
-    /* the first TRIES failures are reported by the write itself, as for any write */
+    /* the first TRIES failures are reported by the write itself, like those of any write */
     if (*n > TRIES && slp_fleet_tells(f, *n, fail))
       slp_fleet_tell_fail(f, fail, nothing, 0, "a write of the lease table failed %u times: %s", *n,
                           fail->message);
@@ -367,10 +368,10 @@ static void list_read(slp_read *r) {
   }
 }
 
-/* Returns 1 if the worker of row w is alive: by the wall clock, it has written its row within the last
- * lease time. After this process was stopped for a while or could not reach the table, other workers may
- * have had the same trouble. So a worker that was alive before that counts as alive for one more lease
- * time, in which it can write its row again. */
+/* Returns 1 if the worker of row w is alive: by the wall clock, it has written its row within the last lease
+ * time. If this process was stopped for a while or could not reach the table, other workers may have had the
+ * same trouble. So a worker that was alive before that counts as alive for one more lease time, in which it
+ * can write its row again. */
 static int is_alive(slp_fleet *f, const slp_worker_row *w) {
   int64_t since_ns = (int64_t)w->counter + (int64_t)(slp_fleet_lease_us(f) * NS_PER_US);
   uint64_t trouble_us = slp_fleet_trouble_us(f), until_us = slp_after_us(trouble_us, slp_fleet_lease_us(f));
@@ -392,7 +393,7 @@ static void workers_read(slp_read *r) {
       slp_index_reap(f, &row.u.worker);
   }
   size_t place = names ? slp_index_place(names, n, slp_instance_str(&f->me)) : 0;
-  /* 0: other workers have deleted this worker's row */
+  /* 0: other workers have removed this worker's row */
   int here = slp_worker_is(f, SLP_WORKER_JOINING) || place < n;
   if (!names || !here || keep(f, &slp_guest_of(f)->index.workers, names, n)) {
     failed(f);

@@ -45,34 +45,35 @@ typedef enum slp_index_phase {
 } slp_index_phase;
 
 typedef struct slp_index_names {
-  slp_str *all; /* owned; the texts of the names are in the same memory, after the array */
+  slp_str *all; /* owned; the texts of the names follow the array in the same block */
   size_t n;
 } slp_index_names;
 
 typedef struct slp_indexing {
   slp_index_phase phase;
   slp_index_names workers; /* the names of the living workers, sorted */
-  size_t place;            /* this worker's place in `workers`; workers.n: this worker is not among them */
-  slp_index_names list;    /* the list of shards as the table has it */
-  uint64_t list_ns;        /* the time in the list's row at which the list was written; 0: there is no list */
-  slp_instance leader;     /* the worker whose name is in the leader's row; empty: no name is there */
-  uint64_t leader_ns;      /* the time in the leader's row at which that row was written */
+  size_t place;            /* this worker's index in `workers`; workers.n: this worker is not among them */
+  slp_index_names list;    /* the list of shards, as the table has it */
+  uint64_t list_ns;        /* the time that the list's row says it was written; 0: there is no list */
+  slp_instance leader;     /* the worker whose name is in the leader's row; empty: there is no name */
+  uint64_t leader_ns;      /* the time that the leader's row says it was written */
   uint64_t changed_us;     /* when `workers` or `list` last changed */
-  /* when the last write of this worker's row that succeeded was sent; 0: no write has succeeded yet */
+  /* when this worker's last successful write of its own row was sent; 0: none has succeeded yet */
   uint64_t round_us;
-  uint64_t version; /* raised with each change of `workers` or `list`; used as the version of an assignment */
-  uint8_t leads;    /* 1: in its last round, this worker wrote its name into the leader's row */
-  uint8_t look;     /* 1: the next round must list the stream's shards */
-  uint8_t listed;   /* 1: this round has listed the stream's shards */
-  uint8_t told;     /* 1: this worker's row was written at least once */
-  uint32_t unpublished; /* how many writes of this worker's row have failed in a row */
+  /* goes up with each change of `workers` or `list`; used as the version of the assignment */
+  uint64_t version;
+  uint8_t leads;        /* 1: in its last round this worker wrote its name into the leader's row */
+  uint8_t look;         /* 1: the next round must list the stream's shards */
+  uint8_t listed;       /* 1: this round has listed the stream's shards */
+  uint8_t told;         /* 1: this worker's row has been written at least once */
+  uint32_t unpublished; /* how many writes of this worker's own row have failed in a row */
   uint32_t unled;       /* how many writes of the leader's row have failed in a row */
   slp_timer timer;
   slp_read read;
-  slp_write write; /* a write of this worker's row or of the leader's row */
+  slp_write write; /* writes this worker's own row, or the leader's row */
 } slp_indexing;
 
-/* These functions are members of slp_strategy and slp_guest_strategy. */
+/* The next functions are members of slp_strategy and slp_guest_strategy. */
 void slp_indexing_joins(slp_fleet *f);
 void slp_indexing_begin(slp_fleet *f);
 void slp_indexing_met(slp_lease *l, const slp_lease_row *row);
@@ -86,14 +87,14 @@ void slp_indexing_init(slp_fleet *f);
 void slp_indexing_stop(slp_fleet *f);
 void slp_indexing_free(slp_fleet *f);
 
-/* The functions below are in index_lead.c. */
-/* Returns 1 if this worker is the first by name, and the leader's row has no name, this worker's name, or
- * the name of a dead worker. */
+/* The next functions are in index_lead.c. */
+/* Returns 1 if this worker is the first by name of all living workers, and the leader's row has no name, this
+ * worker's name, or the name of a dead worker. */
 int slp_index_may_lead(slp_fleet *f);
-/* Returns 1 if this worker leads, and it is time to compare the list with the stream. */
+/* Returns 1 if this worker leads, and the list of shards must be compared with the stream now. */
 int slp_index_renews(slp_fleet *f);
-/* Both functions add a write to the bulk write. slp_index_write_list adds the new list, if it differs from
- * the list in the table. slp_index_reap adds the removal of the row of worker w, if that worker is long
+/* Both functions add a write to the bulk write. slp_index_write_list: the new list of shards, if it differs
+ * from the list in the table. slp_index_reap: the removal of the row of worker w, if that worker is long
  * gone. */
 void slp_index_write_list(slp_fleet *f, const slp_snapshot *s);
 void slp_index_reap(slp_fleet *f, const slp_worker_row *w);

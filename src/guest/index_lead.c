@@ -1,14 +1,14 @@
-/* index_lead.c - the work that the first worker does for all others. It renews the list of shards that
- * they share, and removes the rows of workers that are long gone. If there is no list, every worker tries
- * to write it. The condition of each write is what the worker has read. So if two workers lead at a time,
- * the later write of the two is refused and changes nothing. */
+/* index_lead.c - the work that the first worker by name does for all workers: it renews the list of shards
+ * that they share, and removes the rows of workers that are long gone. If there is no list, every worker
+ * tries to write it. The condition of each write is what the worker has read. So if two workers lead at the
+ * same time, the later write is refused and changes nothing. */
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
 
 #include <stdlib.h>
 
 #define NS_PER_MS UINT64_C(1000000)
-/* a worker is long gone after 48 hours without a sign of life, which is kinsumer's clientReapAge */
+/* a worker is long gone after 48 hours without a sign of life, as in kinsumer (its clientReapAge) */
 #define REAP_MS UINT64_C(172800000)
 
 static uint64_t age_ms(slp_fleet *f, uint64_t since_ns) {
@@ -42,7 +42,7 @@ static int in_order(const void *a, const void *b) {
   return slp_str_cmp(((const slp_index_shard *)a)->id, ((const slp_index_shard *)b)->id);
 }
 
-/* Collects every shard that is in the stream or in the list, each once. Returns how many there are. */
+/* Collects each shard that is in the stream or in the list, once. Returns how many there are. */
 static size_t collect(slp_fleet *f, const slp_snapshot *s, slp_index_shard *to) {
   const slp_index_names *list = &slp_guest_of(f)->index.list;
   size_t at = 0, n = 0;

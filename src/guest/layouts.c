@@ -13,8 +13,8 @@ static int is_of_table(const slp_src_describe *d) {
   return strncmp(d->arn, "arn:", 4) == 0 && strstr(d->arn, ":dynamodb:") != NULL;
 }
 
-/* Returns the part of a stream's description that differs between this stream and an earlier or later
- * stream of the same name. */
+/* Returns what distinguishes this stream from an earlier or later stream of the same name: its label, or its
+ * time of creation. */
 static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   static const char mark[] = "/stream/";
   SLP_CHECK(d);
@@ -24,8 +24,8 @@ static slp_str generation_of(const slp_src_describe *d, char text[32]) {
   return (slp_str){text, (size_t)n};
 }
 
-/* Returns the n-th part, from 0, of arn:PARTITION:SERVICE:REGION:ACCOUNT:... . Returns `otherwise` if
- * there is no such part. */
+/* Returns part n, from 0, of an ARN, which has the form arn:PARTITION:SERVICE:REGION:ACCOUNT:... . Returns
+ * `otherwise` if there is no such part. */
 static slp_str arn_part(const slp_src_describe *d, int n, const char *otherwise) {
   const char *at = d->arn;
   for (int colons = 0; at && colons < n; colons++) {
@@ -38,7 +38,7 @@ static slp_str arn_part(const slp_src_describe *d, int n, const char *otherwise)
 #define ARN_REGION 3
 #define ARN_ACCOUNT 4
 
-/* Writes and returns the name of the stream in rows of the KCL: ACCOUNT:NAME:EPOCH (project
+/* Writes and returns the stream's name as rows of the KCL have it: ACCOUNT:NAME:EPOCH (project
  * amazon-kinesis-client: StreamIdentifier). */
 static slp_str kcl_name(const slp_src_describe *d, slp_str generation, char text[400]) {
   slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000");
@@ -47,8 +47,8 @@ static slp_str kcl_name(const slp_src_describe *d, slp_str generation, char text
   return (slp_str){text, (size_t)n};
 }
 
-/* Writes and returns the name of the stream in rows of the KCL's adapter for DynamoDB Streams (project
- * dynamodb-streams-kinesis-adapter): ACCOUNT:STREAM:1. STREAM is REGION$ACCOUNT$TABLE$LABEL, with _
+/* Writes and returns the stream's name as rows of the KCL's adapter for DynamoDB Streams have it (project
+ * dynamodb-streams-kinesis-adapter): ACCOUNT:STREAM:1, where STREAM is REGION$ACCOUNT$TABLE$LABEL with _
  * instead of each : in the label. The epoch is always 1. Returns an empty text for a Kinesis stream. */
 static slp_str kcl_alias(const slp_src_describe *d, slp_str generation, char text[700]) {
   slp_str account = arn_part(d, ARN_ACCOUNT, "000000000000"), region = arn_part(d, ARN_REGION, "");
@@ -75,8 +75,8 @@ static slp_schema *open_sloop(const slp_layout_at *at) {
   return s;
 }
 
-/* Sets the names of the further tables that an application of KCL 3 may have in addition to the table of
- * leases. The names are made from the application's name, unless the user gave others. */
+/* Sets the names of the further tables that an application of KCL 3 may have besides the table of leases.
+ * They are made from the application's name, unless the user gave others. */
 static int name_tables_beside(const slp_layout_at *at, slp_schema *schema) {
   char coordinator[300], metrics[300];
   if (!at->in_dynamodb) return 0;
@@ -130,7 +130,7 @@ static const slp_layout layouts[] = {
     {.name = "kinsumer",
      .own_table = 1,
      .one_stream = 1,
-     .lease_ms = 300000, /* five check periods of kinsumer; a period is a minute by default */
+     .lease_ms = 300000, /* kinsumer's lease time: five check periods, each of which is a minute by default */
      .untimed_start = 1,
      .hash = "Shard",
      .range = "",

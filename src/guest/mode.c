@@ -1,8 +1,8 @@
-/* mode.c - finds out which rules the workers of a KCL application follow. Rows of Amazon's KCL 3 tell that
+/* mode.c - finds out which rules the workers of a KCL application follow. Rows of Amazon's KCL 3 say that
  * (project amazon-kinesis-client: DynamicMigrationComponentsInitializer, LeaseAssignmentManager,
  * WorkerMetricStatsReporter; project amazon-dynamodb-lock-client). One row has the version. One row is the
  * lock that the leader holds. Each worker has a row with its load, which also shows the leader that the
- * worker lives. */
+ * worker lives. One read of all these rows is called a pass. */
 #include "guest/mode.h"
 
 #include "guest/elected.h"
@@ -11,25 +11,25 @@
 
 #include <stdio.h>
 
-#define RETRY_US 300000               /* how long to wait after a read that failed */
+#define RETRY_US 300000               /* after a failed read, the rows are read again after this time */
 #define PUBLISH_US UINT64_C(30000000) /* how often a worker of the KCL writes its load */
-#define ALIVE_US (2 * PUBLISH_US) /* a worker that has not written its load for this time counts as dead */
-/* after a leader is gone, another worker takes the lock within this time, because workers look at the lock
- * every 30 s */
+#define ALIVE_US (2 * PUBLISH_US) /* if a worker has not written its load for this time, it counts as dead */
+/* When a leader is gone, another worker takes the lock within this time, because workers look at it every 30
+ * s. */
 #define NEXT_LEADER_US ALIVE_US
-/* the time between two checks whether this is the fleet that has to write the load */
+/* time between two checks whether this fleet must write the load for all fleets of this process */
 #define WATCH_US UINT64_C(5000000)
 
 static const slp_str nothing = {NULL, 0};
 
-typedef struct slp_mode_load { /* the load that another worker has written */
+typedef struct slp_mode_load { /* the load of another worker, as the worker's row shows it */
   char *worker;                /* owned */
   int64_t wall_s;              /* when the other worker last wrote its load, by that worker's clock */
   uint64_t moved_us;           /* when this worker last saw wall_s change; 0: never */
-  /* in_pass: the present pass has found the load's row. beside: that row is in one of the further tables
-   * of KCL 3.0 to 3.4. cpu: the row tells how busy the processor is */
+  /* in_pass, 1: the present pass has found this row. beside, 1: the row is in one of the further tables of
+   * KCL 3.0 to 3.4. cpu, 1: the row says how busy the processor is. */
   uint8_t in_pass, beside, cpu;
-  uint8_t lived; /* 1: the other worker was alive when the last pass ended */
+  uint8_t lived; /* 1: by the end of the last pass the other worker was alive */
 } slp_mode_load;
 
 /* ---- states ------------------------------------------------------------------------------------------ */
@@ -49,7 +49,7 @@ static void move(slp_fleet *f, slp_mode_kind to) {
   if (m->kind == to) return;
   SLP_CHECK(allowed[m->kind] & BIT(to));
   m->kind = to;
-  if (slp_mode_publishes(f) && !m->published) m->publish_us = 0; /* the load is written at once */
+  if (slp_mode_publishes(f) && !m->published) m->publish_us = 0; /* the load must be written at once */
 }
 
 int slp_mode_is(const slp_fleet *f, slp_mode_kind kind) { return slp_guest_of(f)->mode.kind == kind; }
@@ -97,8 +97,8 @@ static void saw_load(slp_fleet *f, int beside, const slp_load_row *row) {
   l->cpu = row->cpu;
 }
 
-/* Takes one row into account. beside 1: the row is in one of the further tables of KCL 3.0 to 3.4; 0: in
- * the table of leases. */
+/* Remembers what one row shows. beside, 1: the row is in one of the further tables of KCL 3.0 to 3.4; 0: it
+ * is in the table of leases. */
 static void see(slp_fleet *f, int beside, const slp_parsed_row *row) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
   slp_mode_place *place = &pass->place[beside];
@@ -128,10 +128,9 @@ static void see(slp_fleet *f, int beside, const slp_parsed_row *row) {
   }
 }
 
-/* Returns 1 if the worker has written its load within ALIVE_US. If a change of the load was seen, this
- * worker's clock decides; otherwise the wall clocks of both workers. After this process was stopped for a
- * while, a worker that was alive before counts as alive for ALIVE_US more, because it may have been
- * stopped too. */
+/* Returns 1 if the worker has written its load within ALIVE_US: by this worker's clock if it has seen the
+ * load change, otherwise by the wall clocks of both. If this process was stopped for a while, a worker that
+ * was alive before counts as alive for ALIVE_US more, because it may have been stopped too. */
 static int load_is_alive(slp_fleet *f, const slp_mode_load *l) {
   uint64_t now = slp_fleet_now(f), back_us = slp_fleet_back_us(f);
   if (l->lived && back_us && now - back_us <= ALIVE_US) return 1;
@@ -140,7 +139,7 @@ static int load_is_alive(slp_fleet *f, const slp_mode_load *l) {
   return age_s <= (int64_t)(ALIVE_US / 1000000) && age_s >= -(int64_t)(ALIVE_US / 1000000);
 }
 
-/* Ends a pass over the rows: counts the other workers that are alive, and forgets loads whose rows are
+/* Ends a pass over the rows: counts the other workers that are alive, and forgets those whose rows are
  * gone. */
 static void count_loads(slp_fleet *f) {
   slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
@@ -160,15 +159,15 @@ static void count_loads(slp_fleet *f) {
   }
 }
 
-/* Returns 0 if the rows in the table of leases are valid, 1 if those in the further tables are. The
- * further tables may still exist after their rows were moved into the table of leases. */
+/* Returns which rows are valid: 0: those in the table of leases; 1: those in the further tables. The further
+ * tables may still exist after their rows were moved into the table of leases. */
 static int place_that_counts(const slp_mode_pass *pass) {
   int in_one = pass->has_places && pass->places == SLP_PLACES_ONE && pass->place[0].has_version;
   return pass->place[1].has_version && !in_one;
 }
 
-/* Returns the number of the table into which this worker writes its load. While rows are being moved
- * between tables, that is the table into which the other workers write theirs. */
+/* Returns into which table this worker writes its load, by its number. While rows are being moved between
+ * tables, it is the table into which the other workers write theirs. */
 static uint8_t table_of_loads(const slp_mode_pass *pass) {
   int beside = place_that_counts(pass);
   if (beside && pass->has_places && pass->places == SLP_PLACES_MOVING && pass->place[0].others) beside = 0;
@@ -176,8 +175,8 @@ static uint8_t table_of_loads(const slp_mode_pass *pass) {
 }
 
 /* Returns 1 if a leader holds the lock and has shown a sign of life within the lock's duration, by this
- * worker's clock. Also returns 1 if no worker has held the lock for less than NEXT_LEADER_US and a worker
- * of the KCL is alive, because that worker may soon lead. */
+ * worker's clock. Also returns 1 if the lock has been free for less than NEXT_LEADER_US and a worker of the
+ * KCL is alive, because that worker may soon lead. */
 static int leader_lives(slp_fleet *f) {
   slp_mode *m = &slp_guest_of(f)->mode;
   const slp_mode_place *place = &m->pass.place[place_that_counts(&m->pass)];
@@ -187,7 +186,7 @@ static int leader_lives(slp_fleet *f) {
     copy(m->lock, sizeof m->lock, slp_str_of(place->lock));
     m->lock_us = now;
   }
-  /* whatever stopped this worker may have stopped the leader too */
+  /* what stopped this worker, or kept it from the table, may have stopped the leader too */
   if (m->lock_us <= slp_fleet_trouble_us(f)) m->lock_us = now;
   if (held) {
     m->leaderless_us = 0;
@@ -212,7 +211,7 @@ static slp_mode_kind decided(slp_fleet *f) {
   return SLP_MODE_STRANGE;
 }
 
-/* Writes a line for the user: which row can't be understood, and why. */
+/* Writes into `text` which row can't be understood, and why. */
 static void strange(slp_fleet *f, char *text, size_t size) {
   slp_table_spec spec;
   const slp_mode_pass *pass = &slp_guest_of(f)->mode.pass;
@@ -235,8 +234,8 @@ static void strange(slp_fleet *f, char *text, size_t size) {
 
 /* ---- the load of this worker ------------------------------------------------------------------------- */
 
-/* Measures how busy the thread of the event loop was since the last measurement. There is one such thread,
- * so at 100 percent this worker can read no more shards. */
+/* Measures how busy the thread of the event loop was since the last measurement. There is only one such
+ * thread, so at 100 percent this worker can read no more shards. */
 static void note_cpu(slp_fleet *f) {
   slp_mode *m = &slp_guest_of(f)->mode;
   uint64_t now = slp_fleet_now(f), cpu_us = f->h->ops->cpu_us(f->h);
@@ -285,7 +284,7 @@ static void tell_when_due(slp_fleet *f) {
 void slp_mode_leave(slp_fleet *f, void (*then)(slp_fleet *f)) {
   slp_mode *m = &slp_guest_of(f)->mode;
   slp_timer_clear(f->h, &m->timer);
-  if (m->after) return; /* a write is under way already; its answer calls `after` */
+  if (m->after) return; /* a write is under way already; its answer calls m->after */
   if (!slp_common_name_is_last(f) || (!m->published && !m->publish.busy)) {
     then(f);
     return;
@@ -414,8 +413,8 @@ void slp_mode_begin(slp_fleet *f) {
   read_beside(f);
 }
 
-/* The callback of mode.timer. Reads again RETRY_US after a read has failed. Otherwise writes the load of this
- * worker (its CPU averages) if that is due, and looks again after WATCH_US at the latest. */
+/* Runs when mode.timer fires. After a failed read, reads again. Otherwise writes this worker's load if that
+ * is due. Sets the timer again, to WATCH_US at the latest. */
 static void run(slp_timer *t) {
   slp_fleet *f = SLP_OWNER(t, slp_guest, mode.timer)->f;
   if (slp_worker_is(f, SLP_WORKER_JOINING)) {

@@ -36,52 +36,53 @@ typedef enum slp_mode_kind {
   SLP_MODE_STRANGE
 } slp_mode_kind;
 
-#define SLP_MODE_CPU 10 /* how many averages of the processor's load a worker writes */
+#define SLP_MODE_CPU 10 /* a worker writes this many averages of its processor's load */
 
-/* what one pass over the rows has found in one table, or in the further tables together */
+/* what one pass over the rows (mode.c) has found in one place: the table of leases, or the further tables */
 typedef struct slp_mode_place {
   uint8_t has_version, has_lock;
   slp_version version;
   char word[48];          /* the application's version, as the row spells it */
   char lock[65];          /* the version in the lock's row; it changes with each sign of life of the leader */
-  uint8_t lock_free;      /* 1: the lock's owner has released the lock */
-  uint64_t lock_lease_us; /* a leader is dead when its lock has not changed for this time */
-  uint32_t others;        /* how many other living workers write their load into this table */
+  uint8_t lock_free;      /* 1: the lock's owner has released it */
+  uint64_t lock_lease_us; /* a leader is dead if the version in its lock has not changed for this time */
+  uint32_t others;        /* how many other living workers write their load into this place */
 } slp_mode_place;
 
 typedef struct slp_mode_pass {
   slp_mode_place place[2]; /* place[0]: the table of leases. place[1]: the further tables of KCL 3.0 to 3.4 */
-  /* 1: a row tells in which tables the rows are that are not leases; `places` has what it tells */
+  /* 1: a row says in which tables the rows are that are not leases; `places`: what it says */
   uint8_t has_places;
   slp_places places;
-  uint8_t cpu;       /* 1: the load of a living worker tells how busy its processor is */
+  uint8_t cpu;       /* 1: a living worker's load says how busy its processor is */
   uint8_t strangers; /* 1: a worker of the KCL is alive */
-  /* why a row that is needed here can't be read (a static text); NULL: all can be read */
+  /* why a row that is needed can't be read (a static text); NULL: all can be read */
   const char *damaged;
-  char damaged_row[64]; /* the key of the row that `damaged` is about */
+  char damaged_row[64]; /* the key of that row */
 } slp_mode_pass;
 
 typedef struct slp_mode {
   slp_mode_kind kind;
   slp_mode_pass pass; /* the present pass over the rows, or the last one */
-  uint8_t table;      /* number of the further table that is being read; 0: no table is left to read */
-  /* called when the further tables have been read; NULL: no reading is under way */
+  uint8_t table;      /* number of the further table that is being read; 0: all were read */
+  /* called when the further tables were read; NULL: they are not being read */
   void (*then)(slp_fleet *f);
-  /* called when PUBLISH or WITHDRAW is answered; NULL: no function waits for the answer */
+  /* called when PUBLISH or WITHDRAW is answered; NULL: nothing waits for it */
   void (*after)(slp_fleet *f);
   slp_read read;
-  char lock[65];          /* the version in the lock's row, which is the leader's last sign of life */
+  char lock[65];          /* the version in the lock's row as last seen, the leader's last sign of life */
   uint64_t lock_us;       /* when that version was first seen */
   uint64_t leaderless_us; /* since when no worker has held the lock; 0: a worker holds it */
-  slp_map loads;          /* the loads of other workers (slp_mode_load), by the worker's name */
+  slp_map loads;          /* slp_mode_load of each other worker, by the worker's name */
   slp_timer timer;
-  slp_write publish;   /* the write of PUBLISH, and at the end that of WITHDRAW */
+  /* sends PUBLISH, which writes this worker's load, and at the end WITHDRAW, which removes it */
+  slp_write publish;
   uint8_t published;   /* 1: this worker's load has been written to a table */
   uint8_t elected;     /* 1: an upgrade waits for this worker, and the user was told */
   uint64_t publish_us; /* when the next PUBLISH is due */
-  /* cpu_at_us: when the processor's load was last measured. cpu_us: the processor time used by then */
+  /* cpu_at_us: when the processor's load was last measured. cpu_us: the processor time used until then. */
   uint64_t cpu_at_us, cpu_us;
-  /* averages of the processor's load in thousandths of a percent, the newest last */
+  /* averages of the processor's load, in thousandths of a percent, the newest last */
   uint32_t cpu_millis[SLP_MODE_CPU];
   size_t cpu_n;
 } slp_mode;
@@ -90,23 +91,23 @@ void slp_mode_init(slp_fleet *f);
 void slp_mode_stop(slp_fleet *f);
 void slp_mode_free(slp_fleet *f);
 
-/* Reads the rows and decides which rules hold. If a row can't be understood, ends the worker, which has
- * written nothing. Otherwise begins the worker, after its load was written if the rules ask for that. */
+/* To be called when the worker joins: reads the rows and decides which rules hold. If a row can't be
+ * understood, ends the worker, which has written nothing. Otherwise starts it; if the rules ask for it, its
+ * load is written first. */
 void slp_mode_begin(slp_fleet *f);
-/* Reads the further tables of KCL 3.0 to 3.4, before a round over the table of leases. Calls `then` later,
- * or at once if there are no such tables. */
+/* Reads the further tables of KCL 3.0 to 3.4, before each round. Calls `then` later, or at once if there are
+ * no such tables. */
 void slp_mode_read_beside(slp_fleet *f, void (*then)(slp_fleet *f));
-/* Takes the rows of the table of leases in that round, and decides again which rules hold. */
+/* To be called with the rows of the table of leases, in each round: decides again which rules hold. */
 void slp_mode_saw(slp_fleet *f, const slp_store_rows *rows);
-/* Removes the row with this worker's load. Called when the worker stops. Calls `then` later, or at once. */
+/* To be called when the worker stops: removes the row with its load. Calls `then` later, or at once. */
 void slp_mode_leave(slp_fleet *f, void (*then)(slp_fleet *f));
 
 int slp_mode_is_reading(const slp_fleet *f); /* returns 1 while slp_mode_read_beside reads a table */
 int slp_mode_is(const slp_fleet *f, slp_mode_kind kind);
-/* Returns 1 if this worker writes its load into a row, and writes each lease's rate with the lease's
- * renewals. */
+/* Returns 1 if this worker writes its load into a row, and the rate of each lease into the lease's row. */
 int slp_mode_publishes(const slp_fleet *f);
-/* Returns 1 if a worker of the KCL is alive, as far as the rows of loads tell. */
+/* Returns 1 if a worker of the KCL is alive, as far as the rows with loads show. */
 int slp_mode_strangers(const slp_fleet *f);
 
 #endif

@@ -6,18 +6,18 @@
 
 #include "store/table.h"
 
-/* how long to wait before the next pass, while another worker may be creating the tables */
+/* while another worker may be creating the tables, they are looked for again after this time */
 #define AGAIN_US 500000
-#define LOOKS_MAX 10 /* how many passes may find only some of the needed tables; after that it is an error */
-#define LOOK_FOR_US 30000000 /* the time between two looks for an optional table that is missing */
+#define LOOKS_MAX 10 /* if this many passes in a row find only some of the needed tables, that is an error */
+#define LOOK_FOR_US 30000000 /* time between two looks for an optional table that is missing */
 
 typedef struct part {
   slp_store *store;       /* owned */
   slp_table_spec *spec;   /* owned */
-  slp_store_prepare look; /* a request that finds out whether a missing table is there now */
-  uint64_t look_us;       /* before this time, no further look for the missing table begins */
+  slp_store_prepare look; /* the request that looks whether a missing optional table is there now */
+  uint64_t look_us;       /* the next look for the missing table begins at this time or later */
   uint8_t looking;        /* 1: `look` is under way */
-  uint8_t missing;        /* 1: the table was missing at the last look */
+  uint8_t missing;        /* 1: the last look found no such table */
 } part;
 
 typedef struct several {
@@ -26,8 +26,8 @@ typedef struct several {
   slp_host *h;
   part parts[SLP_SEVERAL_MAX];
   size_t n;
-  slp_store_prepare *asked; /* the caller's request to prepare; NULL: none is under way */
-  slp_store_prepare one;    /* the request to the store of the table that is being prepared */
+  slp_store_prepare *asked; /* the caller's request `prepare`; NULL: none is under way */
+  slp_store_prepare one;    /* the request to the store of one table, the one that is being prepared */
   size_t at;                /* index of the table that is being prepared */
   uint8_t makes; /* 1: this pass creates missing tables; 0: this pass only finds out which tables are there */
   uint8_t looks; /* how many passes have found only some of the needed tables */
@@ -55,8 +55,8 @@ static void looked_for(slp_store_req *rq) {
   if (rq->fail.class == SLP_FINE) p->missing = 0;
 }
 
-/* Finds out whether a missing optional table is there now. A worker of a KCL version that has this table
- * may have joined the application since. */
+/* Finds out whether a missing optional table is there now: a worker of a KCL version that has this table may
+ * have joined since. */
 static void look_for(several *v, part *p) {
   uint64_t now = slp_now_us(v->h);
   if (v->asked || p->looking || now < p->look_us) return;
@@ -113,13 +113,13 @@ static void op_cancel(slp_store *s, slp_store_req *rq);
 
 /* ---- preparing --------------------------------------------------------------------------------------- */
 
-/* Returns which table is prepared after table `at`. Table 0, the table of leases, is the last, because it
- * may be created only if no optional table is there. */
+/* Returns which table is prepared after table `at`. Table 0, the table of leases, comes last, because it may
+ * be created only if no optional table is there. */
 static size_t next_of(const several *v, size_t at) { return at + 1 < v->n ? at + 1 : 0; }
 
 static void prepare_part(several *v);
 
-/* Answers the caller's request with the outcome of the table that was prepared last. */
+/* Answers the caller's request with what became of the table that was prepared last. */
 static void over(several *v) {
   slp_store_prepare *asked = v->asked;
   v->asked = NULL;
@@ -130,8 +130,8 @@ static void over(several *v) {
   slp_store_answer(v->h, &asked->rq);
 }
 
-/* Returns how many needed tables are missing (missing 1), or how many are there (missing 0). *ret_one is
- * one of them. */
+/* Returns how many of the needed tables are missing (missing 1), or are there (missing 0). *ret_one: one of
+ * them. */
 static size_t needed(const several *v, int missing, const part **ret_one) {
   size_t n = 0;
   for (size_t i = v->n; i--;) {
@@ -151,11 +151,11 @@ static void begin_pass(several *v, int makes) {
 
 static void look_again(slp_timer *t) { begin_pass(SLP_OWNER(t, several, timer), 0); }
 
-/* Decides what to do after a pass has found out which needed tables are there:
- *   - all of them: preparing is over;
+/* Decides what to do when a pass has found out which needed tables are there:
+ *   - all: preparing is over;
  *   - none: they are created;
- *   - some: another worker may be creating the others, so a later pass looks again, up to LOOKS_MAX times.
- *     If tables are still missing then, that is an error, because this worker can't repair half an
+ *   - some: another worker may be creating the others, so a later pass looks again, up to LOOKS_MAX times. If
+ *     tables are still missing then, that is an error, because this worker can't repair half an
  *     application. */
 static void looked(several *v) {
   const part *have = NULL, *lack = NULL;
@@ -233,7 +233,7 @@ static void op_cancel(slp_store *s, slp_store_req *rq) {
     part *p = part_of(s, rq);
     p->store->ops->cancel(p->store, rq);
   }
-  slp_unpost(&rq->ev); /* this file may have posted the answer already */
+  slp_unpost(&rq->ev); /* the request may have been answered here, without a store */
 }
 
 /* ---- the store --------------------------------------------------------------------------------------- */

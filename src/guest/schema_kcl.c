@@ -1,6 +1,6 @@
 /* schema_kcl.c - the lease table of Amazon's KCL 2.x, as the KCL's own workers read and write it. An
  * application has one table, with key leaseKey and one row for each shard. Workers of KCL 2 have no rows: a
- * worker is known by the leases that name it, and counts as alive while it moves their counters.
+ * worker is known by the leases that name it, and counts as alive while it raises their counters.
  *
  *   - Each write that takes, keeps or gives up a lease has the counter that was read as its condition, and
  *     adds one to the counter. So the counter is the proof of life, the fencing token and the epoch. Once
@@ -22,13 +22,13 @@
 #include "guest/schema_kcl_form.h"
 #include "guest/schema_kcl_rows.h"
 
-/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
 #define REFUSED "sloopRefused"
 #define COUNTER "leaseCounter"
 #define OWNER "leaseOwner"
-/* KCL 3: the worker that still reads the shard, while leaseOwner has the name of the next owner */
+/* KCL 3: the worker that still reads the shard, while leaseOwner has the next owner's name */
 #define HAND_OVER "checkpointOwner"
-/* the worker of sloop that asks the owner, another worker of sloop, for the lease */
+/* the worker of sloop that asks the owner for the lease; the owner is a worker of sloop too */
 #define CLAIM "sloopClaim"
 #define CHECKPOINT "checkpoint"
 #define SUB "checkpointSubSequenceNumber"
@@ -40,15 +40,14 @@
 typedef struct kcl_schema {
   slp_schema base;
   slp_mem *mem; /* the schema holds a reference to it */
-  /* The two names, each "ACCOUNT:NAME:EPOCH", by which rows may name this stream. An empty text: there is
-   * no such name. */
+  /* The names, each "ACCOUNT:NAME:EPOCH", by which rows may name this stream. An empty text: no such name. */
   slp_buf names[SLP_KCL_NAMES];
-  slp_kcl_key key;  /* the form of the keys in rows that this worker writes: PLAIN, OURS or ALIAS */
+  slp_kcl_key key;  /* the form of the keys in this worker's rows: PLAIN, OURS or ALIAS (schema_kcl_form.h) */
   uint8_t several;  /* 1: the application reads several streams, so `key` is never PLAIN */
-  slp_buf beside;   /* the names of the two further tables of KCL 3.0 to 3.4, with a NUL after each name */
+  slp_buf beside;   /* the names of the two further tables of KCL 3.0 to 3.4, each with a NUL after it */
   size_t metrics;   /* offset in `beside` of the second name; 0: there are no such tables */
-  uint8_t tagged;   /* 1: a lease with the attribute ENTITY was read, so new leases get this attribute too */
-  int64_t start_ms; /* the time that the position AT_TIMESTAMP stands for */
+  uint8_t tagged;   /* 1: a lease with the attribute ENTITY was read, so new leases get that attribute too */
+  int64_t start_ms; /* the time that a row with the position AT_TIMESTAMP stands for, in ms */
 } kcl_schema;
 
 static kcl_schema *of(slp_schema *s) { return SLP_OWNER(s, kcl_schema, base); }
@@ -61,20 +60,20 @@ static const slp_str none_s = {NULL, 0};
 static const slp_val *get(const slp_row *row, const char *name) { return slp_row_get(row, slp_str_of(name)); }
 static slp_str text(const slp_row *row, const char *name) { return slp_row_text(row, slp_str_of(name)); }
 
-/* Returns 1 if the attribute is a text or absent. */
+/* Returns 1 if the attribute is a text, or absent. */
 static int is_text(const slp_row *row, const char *name) {
   slp_val_kind kind = get(row, name)->kind;
   return kind == SLP_VAL_S || kind == SLP_VAL_NONE;
 }
 
-/* Returns 1 if the attribute is a name or absent. An empty text is no name, because the KCL never writes
- * one. No condition here could distinguish an empty text from an absent attribute. */
+/* Returns 1 if the attribute is a name, or absent. An empty text is no name: the KCL never writes one, and no
+ * condition here could tell it from an absent attribute. */
 static int is_name(const slp_row *row, const char *name) {
   return is_text(row, name) && (get(row, name)->kind == SLP_VAL_NONE || text(row, name).n);
 }
 
-/* Returns 1 if the row is a lease. In the same table, KCL 3 also stores rows about its workers, its leader
- * and other things. */
+/* Returns 1 if the row is a lease. KCL 3 also has rows about its workers, its leader and other things in this
+ * table. */
 static int is_lease(const slp_row *row) {
   slp_str entity = text(row, "entityType");
   if (!text(row, "leaseKey").n || (entity.n && !slp_str_is(entity, "LEASE"))) return 0;
@@ -105,7 +104,7 @@ static slp_position read_position(kcl_schema *s, const slp_row *row) {
   } else if (slp_str_is(at->s, "LATEST")) {
     position.kind = SLP_POSITION_LATEST;
   } else if (slp_str_is(at->s, "AT_TIMESTAMP")) {
-    /* The row does not tell the time; each worker gets the time as an option. */
+    /* the row does not have the time; it is an option of each worker */
     position.kind = SLP_POSITION_TIME;
     position.at_ms = s->start_ms;
   } else if (slp_str_is(at->s, "SHARD_END")) {
@@ -119,13 +118,13 @@ static slp_position read_position(kcl_schema *s, const slp_row *row) {
 static void read_parents(const slp_row *row, slp_lease_row *l) {
   const slp_val *parents = get(row, "parentShardId");
   if (parents->kind == SLP_VAL_S)
-    l->parents[0] = parents->s; /* KCL 1 wrote a single parent as a text, before it supported merges */
+    l->parents[0] = parents->s; /* KCL 1, which could not read merges, wrote a single parent as a text */
   for (size_t i = 0; parents->kind == SLP_VAL_SS && i < parents->n && i < 2; i++)
     l->parents[i] = parents->items[i];
 }
 
-/* Reads a decimal number of KB, and ignores digits after the sixth decimal place. Returns bytes; -1 if the
- * attribute is absent or is no such number. */
+/* Reads a decimal number of KB, of which the first six decimal places count. Returns bytes; -1 if the
+ * attribute is absent or no such number. */
 static int64_t read_rate(const slp_row *row) {
   slp_str text = slp_row_text(row, SLP_STR(RATE));
   uint64_t whole = 0, part = 0, digit = 1000000;
@@ -143,7 +142,7 @@ static int64_t read_rate(const slp_row *row) {
 }
 
 /* Returns the name of the worker that asks the owner for the lease. Only workers of sloop write this
- * attribute. A value that can't be a worker's name is ignored. */
+ * attribute; a value that can't be a worker's name is ignored. */
 static slp_str asked(const slp_row *row) {
   slp_str name = is_text(row, CLAIM) ? text(row, CLAIM) : none_s;
   return name.n <= SLP_NAME_MAX ? name : none_s;
@@ -189,7 +188,7 @@ static const char *why_not_ours(slp_kcl_key key) {
   return "it names this stream otherwise than the other leases do";
 }
 
-/* Reads a lease whose key has a form other than the keys in rows of this worker. */
+/* Reads a lease whose key has another form than the keys in this worker's rows. */
 static void read_lease_elsewhere(kcl_schema *s, const slp_row *row, slp_kcl_key key, slp_parsed_row *f) {
   read_lease(s, row, f->key.hash, f);
   if (key == SLP_KCL_KEY_OTHER || key == SLP_KCL_KEY_FORMER || key == SLP_KCL_KEY_MISNAMED) {
@@ -216,7 +215,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
     read_lease_elsewhere(s, row, key, f);
 }
 
-/* Decides by the rows how leases name their stream. From then on, every row that this worker creates has
+/* Decides from all rows how leases name their stream. From then on, every row that this worker creates has
  * that form. */
 static void decide_form(slp_schema *base, const slp_store_rows *rows, slp_table_form *ret) {
   kcl_schema *s = of(base);
@@ -239,7 +238,7 @@ static void set_n(slp_row_request *d, const char *name, uint64_t n) {
 }
 static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
-/* Condition: the counter is as it was read. The write adds one to it. */
+/* Adds the condition that the counter is as it was read, and raises it by one. */
 static void move_on(slp_row_request *d, const slp_operation *i) {
   if (!SLP_MUTANT(takes_without_counter) || i->kind != SLP_OPERATION_TAKE)
     slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
@@ -255,14 +254,14 @@ static void set_position(slp_row_request *d, const slp_position *position) {
   set_n(d, SUB, record ? sub : 0);
 }
 
-/* Returns 1 if a row can hold the position. It can't hold the position AT(a whole record). The KCL would
- * have to write AFTER(the record before it), whose number is not known. */
+/* Returns 1 if a row can hold the position. It can't hold AT(a whole record): the KCL writes the record
+ * before it, and its number is not known. */
 static int can_say(const slp_position *position) {
   return position->kind != SLP_POSITION_NONE &&
          !(position->kind == SLP_POSITION_AT && position->mark.sub == 0);
 }
 
-/* Writes a checkpoint, and removes the attributes that the KCL removes with a checkpoint. */
+/* Sets the checkpoint, and removes the attributes that the KCL removes with a checkpoint. */
 static void checkpoint(slp_row_request *d, const slp_position *position) {
   set_position(d, position);
   set_n(d, SWITCHES, 0);
@@ -273,7 +272,7 @@ static void checkpoint(slp_row_request *d, const slp_position *position) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* Returns the stream's name in rows of this worker; empty: its rows do not name the stream. */
+/* Returns the stream's name as this worker's rows have it; empty: they do not name the stream. */
 static slp_str name_in_rows(const kcl_schema *s) {
   return s->key == SLP_KCL_KEY_PLAIN ? none_s : slp_buf_str(&s->names[s->key == SLP_KCL_KEY_ALIAS]);
 }
@@ -308,15 +307,15 @@ static void when_s(slp_row_request *d, const char *name, slp_str s) {
     slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
 }
 
-/* Condition: the attribute has the value `s`, or is absent. */
+/* Adds the condition that the attribute is `s`, or absent. */
 static void when_or_absent(slp_row_request *d, const char *name, slp_str s) {
   slp_row_request_when(d, name, SLP_TEST_EQ, slp_row_request_s(d, s), 1);
   slp_row_request_when(d, name, SLP_TEST_ABSENT, none, 0);
 }
 
-/* Condition: OWNER and HAND_OVER are as they were read. A leader of KCL 3 changes both without raising the
- * counter. A worker of KCL 2 that frees a lease leaves HAND_OVER in the row. So if there is only one name,
- * it may be in either attribute. */
+/* Adds the condition that OWNER and HAND_OVER are as they were read. (A leader of KCL 3 changes both without
+ * raising the counter.) A worker of KCL 2 that frees a lease leaves HAND_OVER in the row. So if only one name
+ * was read, it may be in either attribute. */
 static void when_owners(slp_row_request *d, const slp_operation *i) {
   slp_str next = i->claim_asks ? none_s : i->claim;
   if (next.n || !i->owner.n) {
@@ -328,7 +327,7 @@ static void when_owners(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* Writes the rate of the lease, for a leader of KCL 3. Like the KCL, it writes six decimal places. */
+/* Sets the rate of the lease, for a leader of KCL 3. Like the KCL, it writes six decimal places. */
 static void set_rate(slp_row_request *d, const slp_operation *i) {
   if (!i->tells_rate || i->rate_bytes < 0) return;
   uint64_t bytes = (uint64_t)slp_min_i64(i->rate_bytes, RATE_BYTES_MAX);
@@ -343,22 +342,22 @@ static void take(slp_row_request *d, const slp_operation *i) {
   set_s(d, OWNER, i->me);
   drop(d, HAND_OVER);
   drop(d, CLAIM);
-  /* 1: the lease changes owners. A free lease has no owner to switch from */
+  /* 1: the lease is taken from another owner, which the row counts; a free lease has none */
   int other = i->owner.n && !slp_str_eq(i->owner, i->me);
   if (other) slp_row_request_change(d, SWITCHES, SLP_ADD_N, slp_row_request_n(d, 1));
 }
 
-/* Condition: neither OWNER nor HAND_OVER has the name of another worker. */
+/* Adds the condition that neither OWNER nor HAND_OVER has the name of another worker. */
 static void when_alone(slp_row_request *d, const slp_operation *i) {
   when_or_absent(d, OWNER, i->me);
   when_or_absent(d, HAND_OVER, i->me);
 }
 
-/* Renews a lease. While this worker does not know of a hand-over, the condition is that the row has no
- * other worker's name. So when a leader of KCL 3 has written the next owner's name, the renewal is
- * refused, and this worker learns of the hand-over. From then on only the counter is the condition, until
- * this worker has handed the lease over. If the next owner's name has gone again, the renewal moves this
- * worker's name from HAND_OVER back to OWNER. */
+/* Renews a lease. While this worker knows of no hand-over, the condition is that the row has no other
+ * worker's name. So if a leader of KCL 3 has written the next owner's name, the renewal is refused, and this
+ * worker learns of the hand-over. From then on only the counter is the condition, until this worker has
+ * handed the lease over. If the next owner's name is gone again, the renewal moves this worker's name from
+ * HAND_OVER back to OWNER. */
 static void renew(slp_row_request *d, const slp_operation *i) {
   if (!i->claim.n || i->claim_asks) {
     when_alone(d, i);
@@ -376,8 +375,8 @@ static void save(slp_row_request *d, const slp_operation *i) {
   set_rate(d, i);
 }
 
-/* Gives the lease up as the KCL does. Saves the position in the same write, if there is one. The write is
- * refused if a leader has written the next owner's name, because that name must stay in the row. */
+/* Gives the lease up as the KCL does, and saves the position, if there is one, in the same write. The write
+ * is refused if a leader has written the next owner's name, because that name must stay in the row. */
 static void release(slp_row_request *d, const slp_operation *i) {
   when_alone(d, i);
   move_on(d, i);
@@ -394,8 +393,8 @@ static void transfer_to_asker(slp_row_request *d, const slp_operation *i) {
   set_s(d, OWNER, i->to);
 }
 
-/* Hands the lease over. The next owner is the worker of sloop that asked for the lease, or the worker
- * whose name a leader of KCL 3 has written into OWNER. After this write the next owner may begin to read. */
+/* Hands the lease over to the next owner: the worker of sloop that asked for it, or the worker whose name a
+ * leader of KCL 3 has written into OWNER. After this write the next owner may begin to read. */
 static void transfer(slp_row_request *d, const slp_operation *i) {
   if (i->claim_asks) {
     transfer_to_asker(d, i);
@@ -409,12 +408,11 @@ static void transfer(slp_row_request *d, const slp_operation *i) {
   drop(d, CLAIM);
 }
 
-/* Asks the owner, a worker of sloop, for the lease.
- *
- *   - The claim does not change the counter. So the owner's next write succeeds, and the answer to that
- *     write shows the claim.
- *   - The counter is a condition, so a late copy of a claim that was taken back is refused.
- *   - A later claim of another worker replaces an earlier claim. */
+/* Asks the owner for the lease; the owner is a worker of sloop.
+ *   - The claim does not change the counter. So the owner's next write succeeds, and its answer shows the
+ *     claim.
+ *   - The counter is a condition, so a late copy of a claim that was withdrawn is refused.
+ *   - A later claim of another worker replaces an earlier one. */
 static void claim(slp_row_request *d, const slp_operation *i) {
   slp_row_request_when(d, COUNTER, SLP_TEST_EQ, slp_row_request_n(d, i->epoch), 0);
   when_s(d, OWNER, i->owner);
@@ -443,8 +441,8 @@ static void remove_ended(slp_row_request *d) {
   slp_row_request_when(d, CHECKPOINT, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("SHARD_END")), 0);
 }
 
-/* Resets the lease for an operator. The former owner's next write is refused, because this write raises
- * the counter. */
+/* Sets the position for an operator. The former owner's next write is refused, because this write raises the
+ * counter. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_owners(d, i);
   move_on(d, i);
@@ -454,17 +452,17 @@ static void reset(slp_row_request *d, const slp_operation *i) {
   drop(d, CLAIM);
 }
 
-/* Writes this worker's load into a row of its own, whose key is the worker's name. `sts` has averages of
- * the processor's load, the newest last; if there are none, a leader uses the leases' throughput instead.
- * `opr` has the limit for these averages. `sup` 1 says that this worker can also write its load into the
- * table of leases. */
+/* Writes this worker's load into a row of its own, whose key is the worker's name. `sts` has averages of the
+ * processor's load, the newest last; if it has none, a leader uses the throughput of the leases instead.
+ * `opr` has the limit for these averages. `sup` 1: this worker can also write its load into the table of
+ * leases. */
 static void publish(slp_row_request *d, const slp_operation *i) {
   slp_str used = slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[" : "{\"M\":{}}");
   for (size_t k = 0; k < i->cpu_n; k++)
     used.n += slp_row_request_text(d, "%s{\"N\":\"%u.%03u\"}", k ? "," : "", i->cpu_millis[k] / 1000,
                                    i->cpu_millis[k] % 1000)
                   .n;
-  /* The pieces follow each other in memory, so they are one text. */
+  /* the pieces follow each other in memory, so together they are one text */
   if (i->cpu_n) used.n += slp_row_request_text(d, "]}}}").n;
   slp_str most =
       slp_row_request_text(d, i->cpu_n ? "{\"M\":{\"C\":{\"L\":[{\"N\":\"100\"}]}}}" : "{\"M\":{}}");
@@ -487,7 +485,7 @@ static void withdraw(slp_row_request *d, const slp_operation *i) {
 
 static slp_str key_of(kcl_schema *s, slp_row_request *d, slp_str shard) {
   slp_str key = slp_row_request_copy(d, name_in_rows(s));
-  /* The copies follow each other in memory, so they are one text. */
+  /* the copies follow each other in memory, so together they are one text */
   if (key.n) key.n += slp_row_request_copy(d, SLP_STR(":")).n;
   key.n += slp_row_request_copy(d, shard).n;
   return key;
@@ -569,7 +567,7 @@ int slp_schema_kcl_beside(slp_schema *base, const char *coordinator, const char 
   return r ? SLP_ENOMEM : 0;
 }
 
-/* The scope is the whole table, because the keys of the KCL's rows allow no smaller scope. */
+/* The scope is the whole table, because the keys of KCL rows have no common beginning. */
 static void scope(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   (void)base;
   *ret_hash = *ret_prefix = (slp_str){"", 0};
@@ -599,8 +597,8 @@ slp_schema *slp_schema_kcl(slp_mem *mem, slp_str stream, int64_t start_ms) {
   s->base = (slp_schema){
       .name = "kcl",
       .refused = REFUSED,
-      /* this attribute says until when nothing is missing after the row's position; lease/clear.h writes
-       * and reads it */
+      /* an attribute for clear_ms, until which the records after the position are accounted for;
+       * lease/clear.h */
       .clear = "sloopClear",
       .strategy = &slp_strategy_kcl.base,
       .versions = 1,

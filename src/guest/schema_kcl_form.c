@@ -1,7 +1,6 @@
-/* schema_kcl_form.c - tells rows that name their stream from rows that do not, and decides the form of
- * this worker's own rows. The rule to keep: rows of this worker's stream must never be overlooked.
- * Otherwise the worker would begin where a new application begins, and so repeat or leave out records
- * against what those rows say. */
+/* schema_kcl_form.c - tells rows that name their stream from rows that do not, and decides which form this
+ * worker's own rows have. The rule to keep: rows of this worker's stream must never be overlooked. Otherwise
+ * the worker would begin where a new application begins, and hand records out again or leave some out. */
 #include "guest/schema_kcl_form.h"
 
 #include "base/num.h"
@@ -9,14 +8,14 @@
 #include <stdio.h>
 
 #define KINESIS_BEGAN_S 1383264000 /* November 2013, when Kinesis began: no stream is older */
-#define SHOWN 90                   /* how many bytes of a key are shown in a message */
+#define SHOWN 90                   /* a message shows at most this many bytes of a key */
 
 typedef struct stream_name {
   slp_str account, name, epoch;
 } stream_name;
 
-/* Splits ACCOUNT:NAME:EPOCH. With DynamoDB Streams, EPOCH is a label, which contains colons. Returns 0 if
- * there are fewer than three parts, or if a part is empty. */
+/* Splits ACCOUNT:NAME:EPOCH. With DynamoDB Streams, EPOCH is a label, which has colons. Returns 0 if there
+ * are fewer than three parts, or if a part is empty. */
 static int split(slp_str text, stream_name *ret) {
   const char *a = text.n ? memchr(text.p, ':', text.n) : NULL;
   const char *b = a ? memchr(a + 1, ':', text.n - (size_t)(a + 1 - text.p)) : NULL;
@@ -27,7 +26,7 @@ static int split(slp_str text, stream_name *ret) {
   return ret->account.n && ret->name.n && ret->epoch.n;
 }
 
-/* Cuts the shard off the key. The shard is the part after the last colon. Returns 0 if there is no colon. */
+/* Cuts the shard off *key: the part after the last colon. Returns 0 if there is no colon. */
 static int cut_shard(slp_str *key, slp_str *ret_shard) {
   size_t n = key->n;
   while (n && key->p[n - 1] != ':') n--;
@@ -37,11 +36,11 @@ static int cut_shard(slp_str *key, slp_str *ret_shard) {
   return 1;
 }
 
-/* Decides about a key with the name of this stream and another epoch. Returns FORMER if an earlier stream
- * of this name may have been created at that epoch, otherwise MISNAMED. */
+/* For a key with the name of this stream and another epoch. Returns FORMER if an earlier stream of this name
+ * may have been created at that epoch, otherwise MISNAMED. */
 static slp_kcl_key of_same_name(slp_str epoch, slp_str ours) {
   uint64_t then, now;
-  /* this stream's epoch is a label, which says nothing about the time */
+  /* this stream's epoch is a label and no number, so it can't be compared */
   if (slp_parse_u64(ours, &now)) return SLP_KCL_KEY_FORMER;
   if (slp_parse_u64(epoch, &then) || then < KINESIS_BEGAN_S || then > now) return SLP_KCL_KEY_MISNAMED;
   return SLP_KCL_KEY_FORMER;
@@ -122,7 +121,8 @@ static void tell_passed(const slp_kcl_keys *keys, int several, slp_table_form *r
 
 /* ---- deciding ------------------------------------------------------------------------------------- */
 
-/* Returns how many keys name a stream. *ret is the first kind of such keys that occurs, as an example. */
+/* Returns how many of the keys name a stream. *ret: the first kind of such keys that occurs, as an
+ * example. */
 static size_t named_n(const slp_kcl_keys *keys, slp_kcl_key *ret) {
   static const slp_kcl_key named[] = {SLP_KCL_KEY_OURS, SLP_KCL_KEY_ALIAS, SLP_KCL_KEY_FORMER,
                                       SLP_KCL_KEY_OTHER};

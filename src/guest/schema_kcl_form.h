@@ -13,32 +13,32 @@
 #define SLP_KCL_NAMES 2
 
 typedef enum slp_kcl_key {
-  /* the key is a shard's id: the application reads one stream, and the row does not tell which */
+  /* the key is a shard's id: the application reads one stream, and the row does not name it */
   SLP_KCL_KEY_PLAIN,
-  SLP_KCL_KEY_OURS,   /* the key has the KCL's name of this stream, names[0] */
-  SLP_KCL_KEY_ALIAS,  /* the key has the adapter's name of this stream, names[1] */
-  SLP_KCL_KEY_FORMER, /* the key has the name of an earlier stream that was called the same */
-  /* the key has this stream's name, but with a time at which no stream of this name can have been created,
-   * or with the right time and another account */
+  SLP_KCL_KEY_OURS,   /* the key names this stream as the KCL does, names[0] */
+  SLP_KCL_KEY_ALIAS,  /* the key names this stream as the adapter does, names[1] */
+  SLP_KCL_KEY_FORMER, /* the key names an earlier stream with the same name */
+  /* the key has this stream's name, but a time at which no stream of this name can have been created, or the
+   * right time and another account */
   SLP_KCL_KEY_MISNAMED,
-  SLP_KCL_KEY_OTHER, /* the key has the name of another stream */
+  SLP_KCL_KEY_OTHER, /* the key names another stream */
   SLP_KCL_KEY_ODD,   /* the key has none of these forms */
   SLP_KCL_KEYS
 } slp_kcl_key;
 
-/* Returns the kind of a row's key. `names`: the names, each "ACCOUNT:NAME:EPOCH", by which rows may name
+/* Returns which kind of key a row has. names: the names, each "ACCOUNT:NAME:EPOCH", by which rows may name
  * this stream; an empty text: there is no such name. For PLAIN, OURS and ALIAS, *ret_shard is the shard. */
 slp_kcl_key slp_kcl_key_of(const slp_str names[SLP_KCL_NAMES], slp_str key, slp_str *ret_shard);
 
-typedef struct slp_kcl_keys {  /* counts the keys of all leases in a table */
+typedef struct slp_kcl_keys {  /* counts the keys of all leases in a table by their kinds */
   size_t n[SLP_KCL_KEYS];      /* how many keys of each kind there are */
   slp_str first[SLP_KCL_KEYS]; /* the first key of each kind, for messages; borrowed */
 } slp_kcl_keys;
 void slp_kcl_keys_count(slp_kcl_keys *keys, const slp_str names[SLP_KCL_NAMES], slp_str key);
 
-/* Returns which kind of key this worker's leases get: PLAIN, OURS or ALIAS. `several`: the worker's
- * application reads several streams, so its rows must name them. *ret tells why the table can't be used,
- * if so, and which rows are left alone. */
+/* Returns which kind of key this worker's leases get: PLAIN, OURS or ALIAS. several, 1: the application reads
+ * several streams, so its rows must name them. *ret: why the table can't be used, if that is so, and which
+ * rows are left as they are. */
 slp_kcl_key slp_kcl_form(const slp_kcl_keys *keys, const slp_str names[SLP_KCL_NAMES], int several,
                          slp_table_form *ret);
 

@@ -23,7 +23,7 @@
 
 #include <stdio.h>
 
-/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
 #define REFUSED "sloop_refused"
 #define KEY "shard_id"
 #define OWNER "assigned_to"
@@ -32,9 +32,9 @@
 #define PARENT "parent_shard_id"
 #define OURS "sloop_owner"
 #define COUNTER "sloop_counter"
-#define TAKEN "sloop_taken" /* the owner, until it has saved a position */
-/* In the row of a parked lease: the real checkpoint. In the row of a free lease: where reading begins, if
- * not at the oldest record. */
+#define TAKEN "sloop_taken" /* the owner, as long as it has saved no position */
+/* in the row of a parked lease: the real checkpoint; in the row of a free lease: where reading begins, if not
+ * at the oldest record */
 #define PLACE "sloop_checkpoint"
 #define ENDED "SHARD_END"
 #define AT_TIME "AT_TIMESTAMP:"
@@ -55,7 +55,7 @@ static slp_position read_time(slp_str ms) {
   return (slp_position){.kind = SLP_POSITION_TIME, .at_ms = (int64_t)at};
 }
 
-/* Reads a checkpoint. An empty checkpoint means the oldest record, as for kcl-rb. */
+/* Reads a checkpoint. An empty one means the oldest record, as in kcl-rb. */
 static slp_position read_place(slp_str at) {
   slp_position position = {.kind = SLP_POSITION_NONE};
   size_t word = sizeof AT_TIME - 1;
@@ -94,14 +94,14 @@ static const char *wrong_type(const slp_row *row) {
   return NULL;
 }
 
-/* Returns 1 if the owner is a worker of sloop. Names of such workers have the form of instances. */
+/* Returns 1 if the owner is a worker of sloop, whose name has the form of an instance, "id.incarnation". */
 static int is_ours(slp_str owner) {
   slp_str id, incarnation;
   return slp_instance_split(owner, &id, &incarnation);
 }
 
-/* Returns what is wrong with the owners' names in the row; NULL: nothing. A name is wrong if it is empty,
- * or stands in the other system's attribute. No condition could match such a name, so the lease could
+/* Returns what is wrong with the owners' names in the row; NULL: nothing. A name is wrong if it is empty, or
+ * if it is in the attribute of the other system. No condition could match such a name, so the lease could
  * never be taken. */
 static const char *wrong_owner(const slp_row *row) {
   const slp_val *ours = slp_attr_of(row, OURS), *theirs = slp_attr_of(row, OWNER);
@@ -130,8 +130,8 @@ static uint64_t mix(uint64_t h, slp_str s) {
   return (h ^ 0xff) * UINT64_C(0x100000001b3);
 }
 
-/* Returns slp_lease_row.stranger, a hash of the attributes that only kcl-rb writes. The checkpoint is part
- * of it only while kcl-rb has the lease, because otherwise a worker of sloop may have written it. */
+/* Returns slp_lease_row.stranger: a hash of the attributes that only kcl-rb writes. The checkpoint counts
+ * only while kcl-rb has the lease, because otherwise a worker of sloop may have written it. */
 static uint64_t sign_of_kcl_rb(const slp_row *row) {
   slp_str timeout = slp_attr_text(row, TIMEOUT), owner = slp_attr_text(row, OWNER);
   if (!timeout.n || slp_attr_text(row, OURS).n) return 0;
@@ -139,11 +139,11 @@ static uint64_t sign_of_kcl_rb(const slp_row *row) {
   return (owner.n ? mix(h, slp_attr_text(row, CHECKPOINT)) : h) | 1;
 }
 
-/* A row that kcl-rb has written has at least one of these. A row that sloop has created may have nothing
- * but its key, if the shard is read from its oldest record. */
+/* Rows that kcl-rb has written have at least one of these attributes. A row that sloop has created may have
+ * nothing but its key, if the shard is read from its oldest record. */
 static const char *const known[] = {OWNER, TIMEOUT, CHECKPOINT, PARENT, OURS, COUNTER, TAKEN, PLACE};
 
-/* Returns why the row belongs to another system; NULL: it does not. */
+/* Returns a text that says why the row belongs to another system; NULL: it does not. */
 static const char *whose(const slp_row *row) {
   if (!slp_attr_is_absent(row, "worker_id") || !slp_attr_is_absent(row, "heartbeat"))
     return "it has a worker_id or a heartbeat: that is motorway's, and not kcl-rb's";
@@ -186,7 +186,7 @@ static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
 
 static const slp_val nil = {SLP_VAL_NULL, {NULL, 0}, NULL, 0};
 
-/* Condition: the attribute is nil in Ruby, which is NULL or absent in the table. */
+/* Adds the condition that the attribute is nil in Ruby: NULL in the table, or absent. */
 static void when_nil(slp_row_request *d, const char *name) {
   slp_row_request_when(d, name, SLP_TEST_ABSENT, slp_no_val, 1);
   slp_row_request_when(d, name, SLP_TEST_EQ, nil, 0);
@@ -239,7 +239,7 @@ static void count(slp_row_request *d, const slp_operation *i) {
   slp_set_number(d, COUNTER, slp_epoch_after(i));
 }
 
-/* Writes PLACE: the position of a parked lease, or a place to begin for which kcl-rb has no word. */
+/* Sets PLACE: the position of a parked lease, or a position to begin at that kcl-rb can't express. */
 static void set_place(slp_row_request *d, const slp_position *p) {
   switch (p->kind) {
     case SLP_POSITION_AFTER: slp_set_text(d, PLACE, slp_mark_seq(&p->mark)); break;
@@ -251,7 +251,7 @@ static void set_place(slp_row_request *d, const slp_position *p) {
   }
 }
 
-/* Writes the position of a free lease in the form that kcl-rb reads. */
+/* Sets the position of a free lease in the form that kcl-rb reads. */
 static void set_position(slp_row_request *d, const slp_position *p) {
   switch (p->kind) {
     case SLP_POSITION_NONE: return;
@@ -291,8 +291,8 @@ static void create(slp_row_request *d, const slp_operation *i) {
   if (i->parents[0].n) slp_set_text(d, PARENT, i->parents[0]);
 }
 
-/* Parks the lease, unless another worker of sloop has parked it. The checkpoint that was read is a
- * condition, and becomes PLACE. */
+/* Takes the lease: parks it (see the head of this file), unless another worker of sloop has parked it
+ * already. The checkpoint that was read is a condition, and becomes PLACE. */
 static void take(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   slp_set_text(d, OURS, i->me);
@@ -316,7 +316,7 @@ static void save(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, TAKEN);
 }
 
-/* Gives the lease up. With an operator's command, the lease of a worker of kcl-rb can also be given up. */
+/* Gives the lease up. An operator's command may also give up the lease of a worker of kcl-rb. */
 static void release(slp_row_request *d, const slp_operation *i) {
   if (is_ours(i->me))
     when_ours(d, i->me, i->epoch);
@@ -340,7 +340,7 @@ static void remove_ended(slp_row_request *d) {
   slp_when_absent(d, OURS);
 }
 
-/* Resets the lease for an operator. If its position must stay, i->position is the position that was read. */
+/* Sets the position for an operator. If the position is to stay, i->position is the one that was read. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_as_read(d, i);
   set_position(d, &i->position);
@@ -363,8 +363,8 @@ static const uint32_t operations =
     BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_RETAKE) |
     BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | BIT(SLP_OPERATION_END) |
     BIT(SLP_OPERATION_REMOVE) | BIT(SLP_OPERATION_RESET) | BIT(SLP_OPERATION_RENEW);
-/* The operations that write a position. RELEASE is one of them, because a free lease has its position in
- * another attribute than a parked lease. */
+/* The operations that write a position. RELEASE is one of them, because the row of a free lease has its
+ * position in another attribute than that of a parked lease. */
 #define PLACES                                                                              \
   (BIT(SLP_OPERATION_CREATE) | BIT(SLP_OPERATION_CHECKPOINT) | BIT(SLP_OPERATION_RELEASE) | \
    BIT(SLP_OPERATION_RESET))

@@ -44,7 +44,7 @@ static void read_places(const slp_row *row, slp_parsed_row *f) {
     if (slp_str_is(p->word, words[i].word)) p->is = words[i].is;
 }
 
-/* Reads the row of the leader's lock. Its leaseDuration is a text with a number of milliseconds. */
+/* Reads the row of the leader's lock. Its leaseDuration is a text with a number of ms. */
 static void read_lock(const slp_row *row, slp_parsed_row *f) {
   slp_lock_row *l = &f->u.lock;
   const slp_val *lease = get(row, "leaseDuration");
@@ -75,8 +75,8 @@ static void read_load(const slp_row *row, slp_parsed_row *f) {
   if (l->wall_s < 0) bad(f, "its lut is no time");
 }
 
-/* Returns 1 if the key looks like that of a lease. If a row with such a key is no lease, it is reported,
- * because it prevents the lease from being created and taken. */
+/* Returns 1 if the key looks like that of a lease. If a row with such a key is no lease, it is reported to
+ * the user, because it prevents the lease from being created and taken. */
 static int keeps_a_lease_away(slp_str key) {
   static const char mark[] = "shardId-";
   return key.n && memmem(key.p, key.n, mark, sizeof mark - 1) != NULL;

@@ -23,7 +23,7 @@
 
 #include <stdio.h>
 
-/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
 #define REFUSED "SloopRefused"
 #define SHARD "Shard"
 #define SEQUENCE "SequenceNumber"
@@ -42,7 +42,7 @@
 #define LATEST "LATEST"
 
 #define NS_PER_MS UINT64_C(1000000)
-/* The numbers of two of the three tables. APP_checkpoints is number 0. */
+/* The numbers of two of the three tables (slp_store_req.table). APP_checkpoints has the number 0. */
 #define CLIENTS 1
 #define METADATA 2
 #define TABLES 3
@@ -52,8 +52,8 @@ typedef struct kinsumer_schema {
   slp_mem *mem; /* the schema holds a reference to it */
   uint64_t lease_ns;
   char *names[TABLES]; /* owned */
-  /* The list from the ShardCache row that was read last. shards_text holds its texts, `shards` is an array
-   * that points into them. */
+  /* The list in the ShardCache row that was read last. shards_text has its texts; `shards` is an array that
+   * points into them. */
   slp_buf shards_text;
   slp_str *shards; /* owned */
   size_t shards_cap;
@@ -75,8 +75,8 @@ static slp_str text(const slp_row *row, const char *name) {
   return v->kind == SLP_VAL_S ? v->s : (slp_str){NULL, 0};
 }
 
-/* Returns 1 if the attribute is absent, NULL, or a text that is not empty. The Go program can't write an
- * empty text. */
+/* Returns 1 if the attribute is absent, NULL, or a text that is not empty. (The Go program can't write an
+ * empty text.) */
 static int is_text(const slp_row *row, const char *name) {
   const slp_val *v = get(row, name);
   return is_nothing(v) || (v->kind == SLP_VAL_S && v->s.n);
@@ -121,7 +121,7 @@ static const char *wrong_lease(const slp_row *row, const slp_lease_row *l) {
   return NULL;
 }
 
-/* Returns 1 if the row has attributes besides its key, but none of those that kinsumer's rows have. */
+/* Returns 1 if the row has attributes besides its key, but none of those of kinsumer's rows. */
 static int is_foreign(const slp_row *row) {
   static const char *const known[] = {OWNER,    OWNER_NAME, UPDATED,      UPDATED_TEXT,
                                       SEQUENCE, FINISHED,   FINISHED_TEXT};
@@ -192,8 +192,7 @@ static int comes_key(slp_json *j, const char *key) {
   return comes(j, SLP_JSON_KEY) && slp_str_is(j->text, key);
 }
 
-/* Reads the next ID of {"L": [{"S": ID}, ...]}. Returns 1 and sets *ret if there is one, 0 at the end, or
- * SLP_EBADDATA. */
+/* Reads the next ID of {"L": [{"S": ID}, ...]}. Returns 1 and sets *ret, 0 at the end, or SLP_EBADDATA. */
 static int next_shard(slp_json *j, slp_str *ret) {
   int token = slp_json_next(j);
   if (token == SLP_JSON_ARRAY_END) return 0;
@@ -243,7 +242,7 @@ static void read_shards(kinsumer_schema *s, const slp_row *row, slp_parsed_row *
   f->kind = f->why ? SLP_ROW_BAD : SLP_ROW_ASSIGNMENT;
 }
 
-/* Reads a row of any of the three tables. The name of the row's key tells which table the row is from. */
+/* Reads a row of any of the three tables. The name of its key tells which table it is from. */
 static void read_row(slp_schema *base, const slp_row *row, slp_parsed_row *f) {
   memset(f, 0, sizeof *f);
   slp_str key = text(row, KEY);
@@ -265,8 +264,8 @@ static void set(slp_row_request *d, const char *name, slp_str s) {
 }
 static void drop(slp_row_request *d, const char *name) { slp_row_request_change(d, name, SLP_REMOVE, none); }
 
-/* Writes a time twice: as a number, and as a text in the form of Go's RFC1123Z in UTC, such as "Tue, 14
- * Nov 2023 22:13:20 +0000". */
+/* Sets a time twice: as a number, and as a text in the form of Go's RFC1123Z in UTC, such as "Tue, 14 Nov
+ * 2023 22:13:20 +0000". */
 static void set_time(slp_row_request *d, const char *name, const char *name_text, uint64_t ns) {
   char http[30];
   slp_date_http((int64_t)(ns / NS_PER_MS), http);
@@ -382,8 +381,8 @@ static void release(const kinsumer_schema *s, slp_row_request *d, const slp_oper
   disown(d);
 }
 
-/* Writes the shard's end, with the number of the last record. A Go client may read a finished shard once
- * more, and then begins at that number. */
+/* Sets the shard's end, and the number of its last record. A Go client may read a finished shard once more,
+ * and then begins at that number. */
 static void end(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   slp_str last = slp_mark_seq(&i->position.mark);
   when_mine(s, d, i);
@@ -392,8 +391,8 @@ static void end(const kinsumer_schema *s, slp_row_request *d, const slp_operatio
   disown(d);
 }
 
-/* Resets the lease for an operator. The former owner's next write is refused, because the row no longer
- * has its name. */
+/* Sets the position for an operator. The former owner's next write is refused, because the row does not have
+ * its name any more. */
 static void reset(const kinsumer_schema *s, slp_row_request *d, const slp_operation *i) {
   when_text(d, OWNER, i->owner);
   when_time(s, d, i->epoch);
@@ -529,7 +528,8 @@ static int write_operation(slp_schema *base, slp_row_request *d, const slp_opera
 /* ---- the schema ------------------------------------------------------------------------------------- */
 
 static void table(slp_schema *base, const char *name, slp_table_spec *ret) {
-  name = of(base)->names[0]; /* the name of all three tables begins with the application's name */
+  /* the names of all three tables begin with the application's name, which is part of names[0] */
+  name = of(base)->names[0];
   *ret = (slp_table_spec){name, SHARD, NULL, 0};
 }
 

@@ -25,18 +25,19 @@
 #include "guest/attrs.h"
 #include "guest/shard_rows.h"
 
-/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
 #define REFUSED "sloop_refused"
 #define KEY "shard_id"
 #define OWNER "worker_id"
 #define TICK "heartbeat"
 #define CHECKPOINT "checkpoint"
-/* if equal to CHECKPOINT: the record at the checkpoint is done. If ENDED: the shard was read to its end */
+/* If equal to CHECKPOINT: the record at the checkpoint is done. If ENDED: the shard was read to its end. */
 #define DONE "sloop_done"
-/* if equal to CHECKPOINT: the checkpoint is the number with which the shard starts, not that of a record */
+/* If equal to CHECKPOINT: the checkpoint is the number with which the shard begins, and not that of a
+ * record. */
 #define OLDEST "sloop_oldest"
 #define PARENTS "sloop_parents"
-#define TAKEN "sloop_taken" /* the owner, until it has saved a position */
+#define TAKEN "sloop_taken" /* the owner, as long as it has saved no position */
 #define ENDED "SHARD_END"
 #define NOBODY "nobody"
 
@@ -175,8 +176,8 @@ static void set_position(slp_row_request *d, const slp_operation *i) {
   }
 }
 
-/* Returns 1 if a row can hold the position. It can hold a place to begin in two cases: the sequence number
- * with which the shard starts is known; or rows without a saved position begin at that place anyway
+/* Returns 1 if a row can hold the position. A position to begin at can be held in two cases: the sequence
+ * number with which the shard begins is known; or rows without a saved position begin at that position anyway
  * (s->start). */
 static int can_say(const motorway_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;
@@ -194,8 +195,8 @@ static int can_say(const motorway_schema *s, const slp_operation *i) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* Creates the row. If reading begins at the latest record, PARENTS is left out, because a row with parents
- * is read from the oldest record. */
+/* Creates the row. If reading begins at the latest record, leaves PARENTS out, because a row with parents is
+ * read from its oldest record. */
 static void create(slp_row_request *d, const slp_operation *i) {
   slp_str parents[2];
   size_t n = 0;
@@ -229,8 +230,8 @@ static void save(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, TAKEN);
 }
 
-/* Gives the lease up, by writing the owner "nobody". motorway has no word for a free lease. It takes a
- * lease when the tick does not change any more. */
+/* Gives the lease up by setting the owner to "nobody". motorway has no sign for a free lease: it takes a
+ * lease whose tick does not change any more. */
 static void release(slp_row_request *d, const slp_operation *i) {
   renew(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_position(d, i);
@@ -238,8 +239,8 @@ static void release(slp_row_request *d, const slp_operation *i) {
   slp_drop(d, TAKEN);
 }
 
-/* Writes the shard's end, with the last record as the checkpoint. A motorway program will take the lease
- * again, read the record at the checkpoint and the records after it, and then end the shard's thread. */
+/* Sets the shard's end, with the last record as the checkpoint. A motorway program will take the lease again,
+ * read the record at the checkpoint and what follows, and then end the shard's thread. */
 static void end(slp_row_request *d, const slp_operation *i) {
   slp_str last = slp_mark_seq(&i->position.mark);
   renew(d, i);
@@ -255,8 +256,8 @@ static void remove_ended(slp_row_request *d) {
   slp_when_text(d, DONE, SLP_STR(ENDED));
 }
 
-/* Resets the lease for an operator. The former owner's next write is refused, because the row no longer
- * has its name. */
+/* Sets the position for an operator. The former owner's next write is refused, because the row does not have
+ * its name any more. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner, i->epoch);
   if (i->position.kind != SLP_POSITION_NONE) set_position(d, i);

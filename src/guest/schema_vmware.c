@@ -21,7 +21,7 @@
 #include "guest/shard_rows.h"
 #include "guest/wall_time.h"
 
-/* this attribute says that the service refuses the row's position; lease/refused.h writes and reads it */
+/* an attribute for positions that the service refuses; lease/refused.h writes and reads it */
 #define REFUSED "SloopRefused"
 #define KEY "ShardID"
 #define OWNER "AssignedTo"
@@ -31,9 +31,9 @@
 #define CLAIM "ClaimRequest"
 #define ENDED "SHARD_END"
 
-/* The owner that is reported for a row with an empty AssignedTo. A late checkpoint of the Go program
- * leaves such a row after the lease was released. No worker owns the lease, but it counts as owned until
- * its time is over. */
+/* The name that is reported as the owner of a row with an empty AssignedTo. A late checkpoint of the Go
+ * program leaves such a row after the lease was released. No worker owns the lease, but it counts as owned
+ * until its time is over. */
 #define NAMELESS "(nameless)"
 
 typedef struct vmware_schema {
@@ -117,14 +117,13 @@ static void when_owner(slp_row_request *d, slp_str owner) {
     slp_when_absent(d, OWNER);
     return;
   }
-  /* A worker may really be called NAMELESS, so the condition holds for an empty AssignedTo and for this
-   * name. */
+  /* A worker may really be called NAMELESS, so the condition allows an empty AssignedTo, and this name. */
   if (slp_str_is(owner, NAMELESS))
     slp_row_request_when(d, OWNER, SLP_TEST_EQ, slp_row_request_s(d, SLP_STR("")), 1);
   slp_when_text(d, OWNER, owner);
 }
 
-/* Condition: the time is as it was read. wall_time.h writes the same text that was read. */
+/* Adds the condition that the time is as it was read. wall_time.h writes the same text that was read. */
 static void when_time(slp_row_request *d, uint64_t epoch) {
   if (epoch)
     slp_row_request_when(d, TIMEOUT, SLP_TEST_EQ, time_of(d, epoch), 0);
@@ -153,9 +152,9 @@ static void set_position(slp_row_request *d, const slp_position *p) {
                                              : SLP_STR(""));
 }
 
-/* Returns 1 if a row can hold the position. It can hold a place to begin only if rows without a checkpoint
- * begin there anyway (s->start). A child may always begin at its oldest record. If the application begins
- * at a time, the child's records are after that time, because they are after those of its parent. */
+/* Returns 1 if a row can hold the position. A position to begin at can be held only if rows without a
+ * checkpoint begin there anyway (s->start). A child may always begin at its oldest record: if the application
+ * begins at a time, the child's records are after that time, because they come after those of its parent. */
 static int can_say(const vmware_schema *s, const slp_operation *i) {
   const slp_position *p = &i->position;
   int is_child = i->kind == SLP_OPERATION_CREATE && i->parents[0].n;
@@ -171,10 +170,10 @@ static int can_say(const vmware_schema *s, const slp_operation *i) {
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
-/* Creates the row. If no position is saved, the checkpoint is an empty text. Without this attribute, a Go
- * worker would not wait for this shard as a parent, and would take its lease from a living owner. If
- * reading begins at the latest record, PARENT is left out, because a row with a parent is read from the
- * oldest record. */
+/* Creates the row. If no position is saved, the checkpoint is an empty text: without that attribute, a Go
+ * worker would not wait for this shard as a parent, and would take its lease from a living owner. If reading
+ * begins at the latest record, leaves PARENT out, because a row with a parent is read from its oldest
+ * record. */
 static void create(slp_row_request *d, const slp_operation *i) {
   d->write->kind = SLP_WRITE_PUT;
   slp_when_absent(d, KEY);
@@ -210,8 +209,8 @@ static void save(slp_row_request *d, const slp_operation *i) {
   set_position(d, &i->position);
 }
 
-/* Gives the lease up as the Go program does. The time stays. The claim also stays, so that the claimant
- * can take the lease. */
+/* Gives the lease up as the Go program does: the time stays, and the claim too, so that the claimant can take
+ * the lease. */
 static void release(slp_row_request *d, const slp_operation *i) {
   when_mine(d, i);
   if (i->position.kind == SLP_POSITION_AFTER) set_position(d, &i->position);
@@ -243,8 +242,8 @@ static void remove_ended(slp_row_request *d) {
   slp_when_text(d, CHECKPOINT, SLP_STR(ENDED));
 }
 
-/* Resets the lease for an operator. The former owner's next write is refused, because the row no longer
- * has its name. */
+/* Sets the position for an operator. The former owner's next write is refused, because the row does not have
+ * its name any more. */
 static void reset(slp_row_request *d, const slp_operation *i) {
   when_owner(d, i->owner);
   when_time(d, i->epoch);

@@ -1,14 +1,13 @@
-/* shard_rows.h - for layouts that have one row for each shard, with the shard's id as the only key. In
- * some of these layouts a row without a saved position does not tell where reading begins; each reader's
- * options do. */
+/* shard_rows.h - for layouts that have one row for each shard, with the shard's id as the only key. In some
+ * of these layouts a row without a saved position does not say where reading begins; the options of each
+ * reader do. */
 #ifndef SLP_GUEST_SHARD_ROWS_H
 #define SLP_GUEST_SHARD_ROWS_H
 
 #include "lease/schema.h"
 
-/* Begins the update of the row that the operation is about, and sets *ret to the row's key. The key is the
- * shard, or empty if the operation is not about a shard. text_bytes and lists are those of
- * slp_row_request_begin. Returns 0 or SLP_ENOMEM. */
+/* Begins to build the update of the row that operation i is about. *ret is the row's key: the shard, or empty
+ * if i is not about a shard. text_bytes and lists: see slp_row_request_begin. Returns 0 or SLP_ENOMEM. */
 static inline int slp_shard_row_begin(slp_row_request *d, const slp_operation *i, size_t text_bytes,
                                       size_t lists, slp_row_key *ret) {
   slp_str shard = i->kind >= SLP_OPERATION_CREATE ? i->shard : (slp_str){NULL, 0};
@@ -17,21 +16,22 @@ static inline int slp_shard_row_begin(slp_row_request *d, const slp_operation *i
   return 0;
 }
 
-/* The member scope of slp_schema, for layouts where all rows of the table belong to one application. */
+/* the member `scope` of slp_schema, for layouts where all rows of the table belong to one application */
 static inline void slp_scope_whole_table(slp_schema *base, slp_str *ret_hash, slp_str *ret_prefix) {
   (void)base;
   *ret_hash = *ret_prefix = (slp_str){"", 0};
 }
 
-/* Returns where reading begins if a row has no saved position: LATEST, a time, or OLDEST. */
+/* Returns where reading begins if a row has no saved position: LATEST, a time, or OLDEST. asked: the option
+ * of the user. */
 static inline slp_position slp_start_of_rows(const slp_position *asked) {
   slp_position start = *asked;
   if (start.kind != SLP_POSITION_LATEST && start.kind != SLP_POSITION_TIME) start.kind = SLP_POSITION_OLDEST;
   return start;
 }
 
-/* Returns where reading begins for one such row. If the fleet began at LATEST, a child whose parent is
- * known is read from its first record, because its parent was read before. */
+/* Returns where reading begins for one row without a saved position. If the fleet began at LATEST, a child
+ * whose parent is known is read from its first record, because its parent was read before. */
 static inline slp_position slp_begin_of_row(const slp_position *start, int has_parent) {
   if (start->kind != SLP_POSITION_LATEST || !has_parent) return *start;
   return (slp_position){.kind = SLP_POSITION_OLDEST};

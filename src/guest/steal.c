@@ -1,9 +1,9 @@
-/* steal.c - sharing leases without a leader, as KCL 2 does. About once in a lease time, each worker reads
- * the whole table and chooses leases by steal_rule.c. It chooses leases that are free or whose owner is
+/* steal.c - how leases are shared without a leader, as in KCL 2. About once in a lease time, each worker
+ * reads the whole table (a round) and chooses leases by steal_rule.c: leases that are free, or whose owner is
  * dead. If there are none, and this worker holds too few leases, it chooses one lease of the worker that
- * holds the most. The write that takes a lease has the counter that was read as its condition, and raises
- * it. So the former owner learns of the take when its next write is refused. If the owner is a worker of
- * sloop, it is asked for the lease first, and hands it over. */
+ * holds the most. The write that takes a lease has the counter that was read as its condition, and raises it.
+ * So the former owner learns of the take when its next write is refused. If the owner is a worker of sloop,
+ * it is asked for the lease first, and hands it over. */
 #include "guest/steal.h"
 
 #include "base/probe.h"
@@ -14,16 +14,17 @@
 #include "guest/guest_rules.h"
 #include "lease/shard_sync.h"
 
-#define LISTED_US UINT64_C(10000000) /* a listing of the stream that is older than this is not relied on */
-/* a shard that has been missing from listings for longer than this is gone */
+#define LISTED_US UINT64_C(10000000) /* a listing of the stream that is older than this is not used */
+/* if listings have lacked a shard for longer than this, the shard is gone */
 #define UNLISTED_US UINT64_C(60000000)
-#define FIRST_US 200000 /* the first reads of workers that start together are spread over this time */
-#define RETRY_US 300000 /* how long to wait after a round that failed or could not begin */
-/* the least time between two listings that serve only to forget shards */
+#define FIRST_US 200000 /* the first reads of workers that start at the same time are spread over this time */
+/* after a round that failed or could not begin, the next one begins after this time */
+#define RETRY_US 300000
+/* Least time between two listings that serve only to forget shards. */
 #define FORGET_US UINT64_C(3600000000)
-#define STEAL_MAX 1 /* how many leases may be taken from a living worker at a time */
-/* Numbers of lease times. OLD_LEASES: a lease that was not renewed for so long is taken even beyond the
- * fair share. FRESH_LEASES: see is_fresh. END_LEASES: so long after a shard's end, its children have been
+#define STEAL_MAX 1 /* at most this many leases are taken from a living worker at a time */
+/* Numbers of lease times. OLD_LEASES: a lease that was not renewed for so long is taken even beyond the fair
+ * share. FRESH_LEASES: see is_fresh. END_LEASES: this long after a shard's end its children should have been
  * read in part. */
 #define OLD_LEASES 3
 #define FRESH_LEASES 2
@@ -39,48 +40,48 @@ static int is_reading(const slp_fleet *f) {
 
 /* ---- taking ------------------------------------------------------------------------------------ */
 
-/* Returns 1 if the leader has assigned the lease to this worker, and no other worker has still to hand it
+/* Returns 1 if the leader has assigned the lease to this worker, and no other worker still has to hand it
  * over. */
 static int is_given(const slp_fleet *f, const slp_lease_row *row) {
   return slp_str_eq(row->owner, slp_instance_str(&f->me)) && (!row->claim.n || row->claim_asks);
 }
 
-/* Returns 1 if this row was read before this worker's own last write of the same row. */
+/* Returns 1 if this row was read before this worker's own last write of the row. */
 static int is_old(const slp_lease *l, const slp_lease_row *row) {
   return slp_guest_rules_of(l->f)->grows && row->epoch < l->own.row_epoch;
 }
 
-/* ---- asking, where both are workers of sloop --------------------------------------------------------- */
+/* ---- asking: the owner and this worker are both workers of sloop --------------------------------------- */
 
-/* Returns which owners are asked for a lease before it is taken. If rows have no attribute for a claim, no
- * owner is asked. */
+/* Returns which owners are asked for a lease before it is taken. If rows have no attribute for a claim, none
+ * is. */
 static slp_asks asks(const slp_fleet *f) {
   int can = f->schema->operations >> SLP_OPERATION_CLAIM & 1;
   return can ? (slp_asks)slp_guest_rules_of(f)->asks : SLP_ASKS_NOBODY;
 }
 
-/* Returns 1 if the owner of the row can be asked for the lease. An owner that is asked saves its position
- * and gives the lease up, so that no record is handed out twice. A worker of the KCL can't be asked. An
- * owner also can't be asked while a leader moves its lease to another worker. */
+/* Returns 1 if the owner of the row can be asked for the lease. An owner that is asked saves its position and
+ * gives the lease up, so that no record is handed out twice. A worker of the KCL can't be asked, nor can an
+ * owner whose lease a leader is moving to another worker. */
 static int asks_owner(const slp_fleet *f, const slp_lease_row *row) {
   slp_str id, incarnation;
   if (asks(f) != SLP_ASKS_OURS) return asks(f) == SLP_ASKS_ALL;
   return slp_instance_split(row->owner, &id, &incarnation) && (!row->claim.n || row->claim_asks);
 }
 
-/* Returns how long an owner that was asked may take to hand a lease over. An owner that takes longer runs
- * a version of sloop that does not read claims. */
+/* Returns how long an owner that was asked may take to hand the lease over. If it takes longer, it runs a
+ * version of sloop that does not read claims. */
 static uint64_t patience_us(const slp_fleet *f) {
   return (uint64_t)f->o.handover_ms * 1000 + slp_fleet_lease_us(f);
 }
 
-/* Returns 1 while this worker waits for a living owner to hand the lease over. */
+/* If a living owner is to hand the lease over to this worker: returns 1, and reads the row again soon or
+ * writes the claim. Returns 0 if the lease need not be waited for. */
 static int waits(slp_lease *l, const slp_lease_row *row) {
   slp_fleet *f = l->f;
   slp_str from = slp_instance_str(&slp_guest_lease_of(l)->choice.from);
   int may = slp_guest_lease_of(l)->choice.until_us && slp_str_eq(row->owner, from) && asks_owner(f, row);
-  /* Whatever stopped this worker for a while may have stopped the owner too, so the owner's time begins
-   * again. */
+  /* What stopped this worker for a while may have stopped the owner too. So the owner's time begins again. */
   uint64_t back_us = slp_fleet_back_us(f), until_us = back_us ? slp_after_us(back_us, patience_us(f)) : 0;
   until_us = slp_max_u64(until_us, slp_guest_lease_of(l)->choice.until_us);
   if (!may || slp_fleet_now(f) >= until_us || slp_ask_owner_is_dead(l, row)) return 0;
@@ -89,13 +90,13 @@ static int waits(slp_lease *l, const slp_lease_row *row) {
   else if (l->state == SLP_LEASE_WANTED)
     slp_lease_claim(l);
   else
-    slp_choice_forget(l); /* another worker asks for the lease */
+    slp_choice_forget(l); /* the row has the claim of another worker */
   return 1;
 }
 
-/* Returns 1 if a program of another system has overwritten the row as if the shard were new. The program
- * had looked for the row before this worker created it. This worker still knows the position that was
- * saved in the row. */
+/* Returns 1 if a program of another system has put a row over this worker's row as if the shard were new.
+ * (The program had looked for the row before this worker created it.) This worker still knows the position
+ * that was saved. */
 int slp_steal_is_put_anew(const slp_lease *l, const slp_lease_row *row) {
   slp_str id, incarnation;
   int begins = row->position.kind == SLP_POSITION_OLDEST || row->position.kind == SLP_POSITION_LATEST ||
@@ -107,9 +108,9 @@ int slp_steal_is_put_anew(const slp_lease *l, const slp_lease_row *row) {
 
 /* ---- a row that was read on its own --------------------------------------------------------------- */
 
-/* Handles the row of one lease, read on its own. There are three reasons for such a read: the lease is of
- * a child of a shard that this worker has read; the lease was chosen from a list that took long; or its
- * owner was asked for the lease. */
+/* Handles the row of one lease that was read by itself. There are three reasons to read it: the lease is of a
+ * child of a shard that this worker has read; or the lease was chosen from a list that took long; or its
+ * owner was asked for it. */
 void slp_steal_met(slp_lease *l, const slp_lease_row *parsed) {
   slp_str me = slp_instance_str(&l->f->me), from = slp_instance_str(&slp_guest_lease_of(l)->choice.from);
   int free = !parsed->owner.n || slp_str_eq(parsed->owner, me);
@@ -130,7 +131,7 @@ void slp_steal_met(slp_lease *l, const slp_lease_row *parsed) {
   slp_lease_take(l);
 }
 
-/* Handles a take that was refused. Removes this worker's claim if it is still in the row. */
+/* Handles a take that was refused. If this worker's claim is still in the row, removes it. */
 void slp_steal_missed(slp_lease *l) {
   int asked = l->row.claim_asks && slp_str_eq(slp_instance_str(&l->row.claim), slp_instance_str(&l->f->me));
   if (asked || (l->op.row.kind == SLP_ROW_LEASE && slp_ask_is_mine(l, &l->op.row.u.lease)))
@@ -151,7 +152,7 @@ void slp_steal_gone(slp_lease *l, int (*undone)(const slp_lease *l, const slp_le
   slp_lease_poll(l, slp_fleet_now(l->f));
 }
 
-#define UNHEARD_MAX 6 /* the wait between claims is doubled at most this many times */
+#define UNHEARD_MAX 6 /* the wait between two claims is doubled at most this many times */
 
 void slp_steal_unheard(slp_fleet *f, int unheard) {
   slp_stealing *st = &slp_guest_of(f)->stealing;
@@ -160,7 +161,7 @@ void slp_steal_unheard(slp_fleet *f, int unheard) {
   if (unheard) slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_jitter(f, wait_us, 10)));
 }
 
-/* Returns 1 if this worker has asked a living owner for some lease, and waits for it. */
+/* Returns 1 if this worker waits for a lease for which it has asked a living owner. */
 static int is_claiming(slp_fleet *f) {
   size_t at = 0;
   for (slp_lease *l; (l = slp_lease_each(f, &at));)
@@ -170,14 +171,14 @@ static int is_claiming(slp_fleet *f) {
 
 /* ---- what the table shows ---------------------------------------------------------------------- */
 
-/* what steal_rule.c must know of the table, computed from one complete list of the rows */
+/* what steal_rule.c must know of the table, made from one complete list of its rows */
 typedef struct view {
   slp_fleet *f;
   const slp_snapshot *s;
-  slp_steal_lease *leases; /* n elements. rows[i] is the index, in the snapshot, of the row of leases[i] */
+  slp_steal_lease *leases; /* n elements; rows[i] is the index, in the snapshot, of the row of leases[i] */
   size_t *rows;
   size_t n;
-  uint32_t mine_elsewhere; /* how many rows of other streams have this worker's name */
+  uint32_t mine_elsewhere; /* how many rows of other streams have this worker as their owner */
   slp_map owners;          /* maps a worker's name to its number; the value is the pointer numbers + number */
   const char *numbers;
   uint64_t next_us; /* the next time at which an owner or claimant that is silent now will count as dead */
@@ -207,16 +208,16 @@ static int shunned(slp_fleet *f, const slp_lease *l) {
   return l && l->want.shunned_us && slp_fleet_now(f) < l->want.shunned_us;
 }
 
-/* Returns the worker in whose share the lease counts. That is mostly the owner. But under the rules of KCL
- * 2, a row may still show a hand-over that a leader of KCL 3 began. Then the next owner counts, because
- * workers of KCL 2 see only leaseOwner. */
+/* Returns the worker in whose share the lease counts: mostly the owner. But under the rules of KCL 2 a row
+ * may still show a hand-over that a leader of KCL 3 began. Then it is the next owner, because workers of KCL
+ * 2 see only the attribute leaseOwner. */
 static slp_str holder(const slp_fleet *f, const slp_lease_row *row) {
   int left = row->claim.n && !row->claim_asks && slp_mode_is(f, SLP_MODE_TAKE);
   return left ? row->claim : row->owner;
 }
 
-/* For fleets in which a leader assigns leases. Adds the row's lease to v, if the leader has assigned the
- * lease to this worker. */
+/* For fleets where a leader assigns leases: adds the row's lease to v, if the leader has assigned it to this
+ * worker. */
 static void view_led(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   const slp_lease *mine = slp_lease_get(f, row->shard);
@@ -227,14 +228,14 @@ static void view_led(view *v, const slp_lease_row *row) {
   v->rows[v->n++] = (size_t)(row - v->s->leases);
 }
 
-/* Returns 1 while the lease's owner has begun to read and has saved nothing. If the lease were taken now,
- * all records that the owner has handed out would come again. An owner of an idle shard never saves
- * anything, so this returns 0 after FRESH_LEASES. */
+/* Returns 1 while the lease's owner has begun to read and has saved nothing: if the lease were taken now, all
+ * records that it has handed out would come again. The owner of an idle shard never saves anything, so this
+ * returns 0 after FRESH_LEASES lease times. */
 static int is_fresh(slp_fleet *f, const slp_seen_shard *seen) {
   return seen->unsaved_us && slp_fleet_now(f) - seen->unsaved_us < FRESH_LEASES * slp_fleet_lease_us(f);
 }
 
-/* Reports once that a program of the other system owns a lease and never gives one up. */
+/* Reports to the user, once, that a program of the other system owns a lease and never gives one up. */
 static void name_stranger(slp_fleet *f, const slp_lease_row *row) {
   if (!row->stranger || slp_guest_of(f)->stealing.strange) return;
   slp_guest_of(f)->stealing.strange = 1;
@@ -245,7 +246,7 @@ static void name_stranger(slp_fleet *f, const slp_lease_row *row) {
       (int)row->owner.n, row->owner.p);
 }
 
-/* For fleets in which each worker takes leases for itself. Adds the row's lease to v. Returns 0 or
+/* For fleets where each worker takes leases for itself: adds the row's lease to v. Returns 0 or
  * SLP_ENOMEM. */
 static int view_lease(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
@@ -261,13 +262,13 @@ static int view_lease(view *v, const slp_lease_row *row) {
   if (is_mine(mine)) {
     to->owner = 0;
   } else if (slp_refused_waits(row, slp_wall_ms(f->h))) {
-    return 0; /* the service has refused the position in this row lately, so no worker takes the lease yet */
+    return 0; /* the service has refused this position lately, so no worker takes the lease yet */
   } else if (reserved_us > slp_fleet_now(f)) {
     to->owner = number_of(v, row->claim);
     to->ready = 0;
     if (!row->owner.n) v->next_us = slp_min_u64(v->next_us, reserved_us + 1000);
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
-    /* by_name: this worker has released the lease, and has no answer to the release yet */
+    /* free: no owner, or by_name: this worker has released the lease, and the answer has not come yet */
   } else if (!row->owner.n || by_name) {
     to->free = 1;
     to->old = (uint8_t)(seen->born_free || by_name || slp_counter_dead(f, seen, OLD_LEASES));
@@ -286,14 +287,14 @@ static int view_lease(view *v, const slp_lease_row *row) {
     if (to->owner == SLP_NOBODY) return SLP_ENOMEM;
   }
   if (shunned(f, mine) || (mine && is_old(mine, row))) to->ready = 0;
-  /* no worker can take the lease yet, so it does not count for the fair share */
+  /* a free lease that no worker can take yet does not count for the fair share */
   if (to->free && !to->ready) return 0;
   v->rows[v->n++] = (size_t)(row - v->s->leases);
   return 0;
 }
 
-/* Adds the lease of a row of another stream of the application to v. The lease counts for the fair share,
- * but this fleet never takes it. Returns 0 or SLP_ENOMEM. */
+/* Adds to v the lease of another stream of the application. It counts for the fair share, but this fleet
+ * never takes it. Returns 0 or SLP_ENOMEM. */
 static int view_elsewhere(view *v, const slp_lease_row *row) {
   slp_fleet *f = v->f;
   slp_seen_shard *seen = slp_seen_of(f, row->shard);
@@ -315,7 +316,7 @@ static int view_elsewhere(view *v, const slp_lease_row *row) {
 
 static uint32_t below(void *ctx, uint32_t n) { return (uint32_t)slp_random_below(ctx, n); }
 
-/* Chooses the lease. Then takes it, or asks its owner for it. */
+/* Remembers that this worker has chosen the lease. Then takes it, or asks its owner for it. */
 static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *row,
                    const slp_store_req *rq) {
   slp_fleet *f = v->f;
@@ -328,7 +329,7 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
     slp_common_name_stole(f, slp_after_us(slp_fleet_now(f), slp_fleet_lease_us(f) / 10 * 8));
   }
   slp_lease_choose(l);
-  /* If reading the list took long, the owners have raised their counters since, so the row must be read
+  /* If reading the list took long, owners have raised their counters since then. So the row must be read
    * again. */
   if (rq->done_us - rq->sent_us > slp_fleet_lease_us(f) / 6)
     slp_lease_poll(l, slp_fleet_now(f));
@@ -338,12 +339,12 @@ static void choose(view *v, const slp_steal_lease *chosen, const slp_lease_row *
     slp_lease_take(l);
 }
 
-/* Returns 1 if this worker has to compare the stream with the table. Among the living workers of sloop,
- * the first by name does so. The KCL elects one of all workers for this task, by a rule of its own. If
- * that rule elects a worker of sloop, no worker of the KCL compares. So one worker of sloop always does. */
+/* Returns 1 if this worker must compare the stream with the table: of the living workers of sloop, the first
+ * by name does. (The KCL elects one of all workers for this, by a rule of its own. If that rule elects a
+ * worker of sloop, no worker of the KCL compares. So one worker of sloop always does.) */
 static int am_first(const view *v) {
   slp_str me = slp_instance_str(&v->f->me);
-  if (slp_mode_is(v->f, SLP_MODE_LED)) return 0; /* the leader compares them */
+  if (slp_mode_is(v->f, SLP_MODE_LED)) return 0; /* the leader compares the stream with the table */
   for (size_t i = 0; i < v->owners.entries_n; i++) {
     slp_str name = v->owners.entries[i].key, id, incarnation;
     if (!v->owners.entries[i].value || !slp_instance_split(name, &id, &incarnation)) continue;
@@ -353,9 +354,9 @@ static int am_first(const view *v) {
   return 1;
 }
 
-/* Returns how many leases this worker may take from living workers. In a fleet of KCL 3 whose leader is
- * away, a worker of sloop takes leases only from other workers of sloop. It takes none from workers of the
- * KCL, because their leader will come back. */
+/* Returns how many leases this worker may take from living workers now. In a fleet of KCL 3 whose leader is
+ * away, a worker of sloop takes leases only from other workers of sloop, and none while workers of the KCL
+ * live, because their leader will come back. */
 static uint32_t steal_max(const view *v) {
   slp_fleet *f = v->f;
   if (slp_fleet_now(f) < slp_common_name_steal_us(f) || is_claiming(f)) return 0;
@@ -376,7 +377,7 @@ static int view_all(view *v) {
     for (size_t i = 0; i < v->s->leases_n; i++) view_led(v, &v->s->leases[i]);
     return 0;
   }
-  /* this worker gets the number 0 */
+  /* this worker gets the number 0, because it is the first name that is added */
   int r = number_of(v, slp_instance_str(&f->me)) == SLP_NOBODY ? SLP_ENOMEM : 0;
   for (size_t i = 0; i < v->s->leases_n && !r; i++) r = view_lease(v, &v->s->leases[i]);
   for (size_t i = 0; i < v->s->elsewhere_n && !r; i++) r = view_elsewhere(v, &v->s->elsewhere[i]);
@@ -387,7 +388,7 @@ static int takes_by_itself(const slp_fleet *f) {
   return !slp_mode_is(f, SLP_MODE_LED) && !slp_mode_is(f, SLP_MODE_STRANGE);
 }
 
-/* Takes the leases that steal_rule.c chooses. Returns 0, or SLP_ENOMEM if no lease was taken. */
+/* Takes the leases that steal_rule.c chooses. Returns 0, or SLP_ENOMEM if none was taken. */
 static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us) {
   view v = {.f = f, .s = s, .next_us = SLP_NEVER};
   size_t rows = s->leases_n + s->elsewhere_n;
@@ -399,7 +400,7 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
   if (!r) {
     slp_guest_of(f)->stealing.first = (uint8_t)am_first(&v);
     if (!slp_guest_of(f)->stealing.first)
-      /* only the worker that compares stream and table reports hash keys that no lease covers */
+      /* only the worker that compares the stream with the table reports hash keys that no lease covers */
       f->stats.holes_now = 0;
   }
   if (!r && takes_by_itself(f)) {
@@ -428,22 +429,22 @@ static int take_some(slp_fleet *f, const slp_snapshot *s, uint64_t *ret_next_us)
 static void synced(slp_fleet *f, uint32_t refused, int given_up) {
   (void)refused;
   if (given_up) {
-    slp_guest_of(f)->stealing.made = 0; /* it is not certain that rows were created */
+    slp_guest_of(f)->stealing.made = 0; /* some rows may not have been created */
     slp_guest_of(f)->stealing.sync_at_us = slp_fleet_now(f) + 1000000;
   }
   round_in(f, 0); /* the leases that were just created can be taken now */
 }
 
-/* Does nothing, because a renewal that failed is sent again in the next round. The renewals are those of
- * leases of ended shards. */
+/* Called when the renewals of leases of ended shards are answered. Does nothing, because a renewal that
+ * failed is sent again in the next round. */
 static void kept(slp_fleet *f, uint32_t refused, int given_up) {
   (void)f;
   (void)refused;
   (void)given_up;
 }
 
-/* If this round has a listing of the stream for the purpose, compares the stream with the table. Otherwise
- * asks for a listing if a shard sync is due. */
+/* If this round has a listing of the stream for it, compares the stream with the table. Otherwise asks for a
+ * listing if a shard sync is due. */
 static void sync(slp_fleet *f, const slp_snapshot *s) {
   uint64_t now = slp_fleet_now(f);
   if (slp_guest_of(f)->stealing.sync) {
@@ -455,8 +456,7 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
     if (removed)
       slp_guest_of(f)->stealing.sync_at_us =
           slp_min_u64(slp_guest_of(f)->stealing.sync_at_us, now + 2 * slp_fleet_lease_us(f));
-    /* The leases just created may cover the hash keys that no lease covered. So the next shard sync is
-     * soon. */
+    /* New leases may cover the hash keys that no lease covered. So the next shard sync comes soon. */
     if (r || (made && f->stats.holes_now)) slp_guest_of(f)->stealing.sync_at_us = now + 1000000;
     if (slp_bulk_write_n(f)) slp_bulk_write_run(f, NULL, synced);
   } else if (slp_guest_of(f)->stealing.sync_from_us == SLP_NEVER &&
@@ -469,15 +469,15 @@ static void sync(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Stores that a shard was read to its end. Its row can be removed after END_LEASES, so a shard sync is due
- * by then. */
+/* Remembers when a shard's row first showed its end. The row can be removed END_LEASES lease times later, so
+ * a shard sync is due by then. */
 static void saw_end(slp_fleet *f, slp_seen_shard *seen) {
   seen->ended_us = slp_guest_of(f)->stealing.read.rq->done_us;
   slp_guest_of(f)->stealing.sync_at_us = slp_min_u64(slp_guest_of(f)->stealing.sync_at_us,
                                                      slp_fleet_now(f) + END_LEASES * slp_fleet_lease_us(f));
 }
 
-/* Stores what a complete list of the table shows of each lease. */
+/* Remembers what a complete list of the table shows of each lease. */
 static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   slp_guest_of(f)->stealing.table_us = slp_guest_of(f)->stealing.read.rq->done_us;
   slp_seen_rows(f, slp_fleet_now(f));
@@ -506,8 +506,8 @@ static void saw_all(slp_fleet *f, const slp_snapshot *s) {
   }
 }
 
-/* Forgets shards that are neither in the table nor in the stream. The worker that compares the two lists
- * the stream anyway. Another worker lists it once in FORGET_US, if it remembers more shards than the table
+/* Forgets shards that are neither in the table nor in the stream. The worker that compares the two lists the
+ * stream anyway. Another worker lists it once in FORGET_US, if it remembers more shards than the table
  * has. */
 static void forget(slp_fleet *f, const slp_snapshot *s) {
   slp_seen_forget(f, s, slp_guest_of(f)->stealing.table_us);
@@ -515,8 +515,8 @@ static void forget(slp_fleet *f, const slp_snapshot *s) {
   if (more && slp_fleet_now(f) - slp_listed_us(f) > FORGET_US) slp_fleet_list(f);
 }
 
-/* Reports a table that accepts writes of leases but lists no leases. Without this report all workers would
- * wait without a message. */
+/* Reports a table that accepts writes of leases but never lists them. Without this report all workers would
+ * wait, and the user would not know why. */
 static void tell_unlisted(slp_fleet *f, const slp_snapshot *s) {
   slp_stealing *st = &slp_guest_of(f)->stealing;
   int some = s->leases_n || s->bad_n;
@@ -617,25 +617,25 @@ void slp_steal_unknown_children(slp_fleet *f) {
   if (!is_reading(f)) round_in(f, 0);
 }
 
-/* Returns 1 if the shard's row was in the last list of the table, or if an earlier list has shown that the
- * shard was read to its end. If an operator has removed the row before the shard's end, this returns 0.
- * Then the row is created again before the child of that shard is read. */
+/* Returns 1 if the shard's row was in the last list of the table, or if an earlier list showed that the shard
+ * was read to its end. If an operator has removed the row before the shard's end, this returns 0; the row is
+ * then created again before a child of the shard is read. */
 static int has_row(slp_fleet *f, slp_str shard) {
   const slp_seen_shard *seen = slp_seen_get(f, shard);
   return seen && (seen->ended_us || seen->listed_us == slp_guest_of(f)->stealing.table_us);
 }
 
-/* Returns 1 if the shard's row had a position within the shard when the row was last read. */
+/* Returns 1 if the shard's row had a position inside the shard when it was last read. */
 static int is_begun(slp_fleet *f, slp_str shard) {
   const slp_seen_shard *seen = slp_seen_get(f, shard);
   return seen && seen->begun;
 }
 
-/* Returns 1 if the lease of the child `kid` may be created when the parent of lease `l` ends. The child of
- * a merge gets a row only when both parents have rows. The reason: workers of the KCL treat a parent
- * without a row as one that was read and removed. The other parent may have no row yet, while its own
- * parents are read. If the child has been read in part, its parents' rows do not matter any more, and the
- * other parent's row may have been removed. */
+/* Returns 1 if the lease of the child `kid` may be created when its parent, the shard of l, ends. The child
+ * of a merge gets a row only when both parents have rows, because workers of the KCL take a parent without a
+ * row for one that was read and removed. The other parent may have no row yet, while its own parents are
+ * read. If the child has been read in part, its parents' rows do not matter any more, and may have been
+ * removed. */
 int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
   slp_fleet *f = l->f;
   int first = SLP_MUTANT(other_parent_is_itself) || slp_str_eq(kid->parent, l->shard);
@@ -645,8 +645,8 @@ int slp_steal_may_make(slp_lease *l, const slp_shard_desc *kid) {
     l->end.asked_us = slp_fleet_now(f);
     slp_steal_unknown_children(f);
   }
-  /* Another worker may be the one that compares stream and table. If the stream forgets the other parent
-   * first, no worker will create that parent's row. */
+  /* Another worker may be the one that compares the stream with the table. If the stream forgets the other
+   * parent before that, no worker will create the parent's row. */
   int answered = slp_listed_us(f) > l->end.asked_us, there = slp_fleet_listed_has(f, other);
   int late = !there && !slp_listed_passed(f, other) && slp_fleet_now(f) - l->end.asked_us <= UNLISTED_US;
   if (answered && !there && !late) return 1; /* the stream has forgotten the other parent */

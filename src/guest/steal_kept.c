@@ -13,18 +13,18 @@
 #include "guest/counter.h"
 #include "guest/guest.h"
 
-/* After this many lease times of silence, a worker of the KCL would take the lease, if such a worker were
- * there. */
+/* after this many lease times without a renewal, a worker of the KCL would take the lease */
 #define LEFT_LEASES 2
 
-/* Returns 1 if this worker neither wants nor holds the lease, and has no write of the lease under way. The
- * write of the shard's end may still wait for its answer. */
+/* Returns 1 if this worker neither wants nor holds the lease, and has no write of it under way. The write of
+ * the shard's end may still wait for its answer. */
 static int is_settled(slp_fleet *f, slp_str shard) {
   const slp_lease *l = slp_lease_get(f, shard);
   return !l || (!slp_lease_in(l, SLP_LEASE_SOUGHT | SLP_LEASE_MINE) && !l->op.busy);
 }
 
-/* Returns by which operation this worker keeps the lease: RENEW, TAKE, or SLP_OPERATIONS for none. */
+/* Returns the operation by which this worker keeps the lease: RENEW or TAKE; SLP_OPERATIONS: it does not keep
+ * it. */
 static slp_operation_kind kept_by(slp_fleet *f, const slp_lease_row *row) {
   const slp_seen_shard *seen = slp_seen_get(f, row->shard);
   if (slp_str_eq(row->owner, slp_instance_str(&f->me)) && !row->claim.n) return SLP_OPERATION_RENEW;

@@ -1,9 +1,9 @@
-/* steal_rule.c - decides which leases one worker takes, where no leader assigns them. The rules are those
- * of Amazon's KCL 2. The first rule that applies is used:
- *   1. if leases have been free for long: takes all of these, even beyond the fair share;
- *   2. if leases are free: takes as many as this worker lacks for its fair share;
- *   3. if no lease is free, and this worker lacks some for its fair share: takes up to steal_max leases of
- *      the worker that holds the most. */
+/* steal_rule.c - decides which leases a worker takes, where no leader assigns them. The rules are those of
+ * Amazon's KCL 2. The first rule that applies is used:
+ *   1. If leases have been free for long: takes all of them, even beyond its fair share.
+ *   2. If leases are free: takes as many as it lacks for its fair share.
+ *   3. If it lacks leases for its fair share, and none is free: takes up to steal_max leases of the worker
+ *      that holds the most. */
 #include "guest/guest_rules.h"
 
 static uint64_t held_by(const uint32_t *counts, const slp_steal *s) {
@@ -17,7 +17,7 @@ static void take_some(slp_steal *s, uint64_t wanted, int (*is)(const slp_steal_l
   for (size_t i = 0; i < s->leases_n; i++) there += (uint64_t)is(&s->leases[i], who);
   for (size_t i = 0; i < s->leases_n && wanted; i++) {
     if (!is(&s->leases[i], who)) continue;
-    /* Each lease that was not looked at yet has the same probability of being taken. */
+    /* takes it with the same probability as each of the other leases that were not looked at yet */
     if (s->below(s->ctx, (uint32_t)there--) >= wanted) continue;
     s->leases[i].ret = 1;
     wanted--;
@@ -55,7 +55,7 @@ static void steal(slp_steal *s, const uint32_t *counts, uint64_t need, uint64_t 
 int slp_steal_make(slp_steal *s, slp_mem *mem) {
   uint32_t *counts = slp_zalloc_n(mem, s->workers_n, sizeof *counts);
   if (!counts) return SLP_ENOMEM;
-  /* workers begins at 1, because this worker counts even if it holds no lease */
+  /* 1, because this worker counts even if it holds no lease */
   uint64_t workers = 1, leases = 0;
   for (size_t i = 0; i < s->leases_n; i++) {
     slp_steal_lease *l = &s->leases[i];

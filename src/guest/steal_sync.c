@@ -1,30 +1,30 @@
-/* steal_sync.c - compares the stream's listing with the table's rows, where no worker leads. It creates
- * leases that are missing, as the KCL would (sync_rule.c). It removes rows of ended shards that no worker
- * needs any more. It reports hash keys that no lease covers. */
+/* steal_sync.c - compares the stream's listing with the table's rows, where no worker leads: creates missing
+ * leases, as the KCL would (sync_rule.c), removes rows of ended shards that no worker needs any more, and
+ * reports hash keys that no lease covers. */
 #include "guest/guest.h"
 #include "guest/guest_rules.h"
 #include "lease/shard_sync.h"
 
 #include <stdlib.h>
 
-/* How long a row stays at least, after it was first seen. A late copy of the write that created the row is
- * accepted while the copy's signature is valid, which is five minutes (IAM user guide, "Elements of an AWS
- * API request signature"). If the copy did not find the row, it would create the row again. */
+/* A row is not removed before this time has passed since it was first seen. A late copy of the write that
+ * created the row is accepted while its signature is valid, which is five minutes (IAM user guide, "Elements
+ * of an AWS API request signature"). If the copy found no row, it would create the row again. */
 #define COPIES_US UINT64_C(360000000)
 
 typedef struct place {
-  const slp_shard_desc *desc; /* NULL: the stream does not list the shard, but the shard has a row */
+  const slp_shard_desc *desc; /* NULL: the shard has a row, but the stream does not list it */
   slp_str parents[2];
 } place;
 
 typedef struct sync {
   slp_fleet *f;
   const slp_snapshot *s;
-  slp_sync_shard *shards; /* owned; an array of n elements */
+  slp_sync_shard *shards; /* owned; n elements */
   place *places;          /* owned; places[i] is about shards[i] */
   slp_map numbers;        /* maps a shard's id to the shard's element in `shards` */
   size_t n;
-  uint8_t removed; /* 1: some rows are removed */
+  uint8_t removed; /* 1: this shard sync removes rows */
 } sync;
 
 /* ---- the stream and the table as one tree -------------------------------------------------------- */
@@ -53,8 +53,8 @@ static slp_sync_row row_of(const slp_lease_row *l) {
   return slp_sync_is_begun(&l->position) ? SLP_SYNC_UNFINISHED : SLP_SYNC_UNREAD;
 }
 
-/* Marks shards whose rows can't be read. Such a shard has a row, so none is created for it. Its position
- * is not known, so it counts as unread. */
+/* Marks shards whose rows can't be read. Such a shard has a row, so none is created. Its position is not
+ * known, so it counts as unread. */
 static void mark_damaged(sync *y) {
   for (size_t i = 0; i < y->s->bad_n; i++) {
     size_t number = number_of(y, y->s->bad[i].name);
@@ -66,10 +66,10 @@ static place listed(const slp_listed *d) {
   return (place){&d->desc, {d->desc.parent, d->desc.adjacent_parent}};
 }
 
-/* Returns the place of a shard that has a row but is not listed. Such a place matters for the shard's
- * parent. A late listing shows the parent without its children. If the parent's row was removed after the
- * parent's end, the parent would look like a new shard, and its row would be created again. The children's
- * rows prevent that, because they have the parent's id. */
+/* Returns the place of a shard that has a row but is not listed. It matters for the shard's parent: a late
+ * listing shows the parent without its children. If the parent's row was removed after its end, the parent
+ * would look like a new shard, and its row would be created again. The children's rows, which have the
+ * parent's id, prevent that. */
 static place unlisted(const slp_lease_row *l) { return (place){NULL, {l->parents[0], l->parents[1]}}; }
 
 static int fill(sync *y) {
@@ -103,7 +103,7 @@ static void make_lease(sync *y, const slp_shard_desc *d, slp_sync_make how) {
   slp_operation *i =
       slp_bulk_write_create(y->f, d, (seen && seen->silence.reads) || slp_lease_seen(y->f, d->id));
   if (!i) return; /* no memory: the next shard sync tries again */
-  /* A start at a time is the same for all shards. A start at LATEST is not: a child of a shard that was
+  /* A start at a time is the same for all shards. A start at LATEST is not: the child of a shard that was
    * read begins at its oldest record. */
   i->position = y->f->o.start;
   if (how == SLP_SYNC_AT_OLDEST && i->position.kind != SLP_POSITION_TIME)
@@ -121,7 +121,7 @@ static int make_missing(sync *y, size_t *ret_made) {
                    : slp_sync_shards(y->shards, y->n, latest, y->f->mem);
   for (size_t i = 0; i < y->n && !r; i++)
     if (y->shards[i].ret && y->places[i].desc) missing[n++] = y->places[i];
-  /* Older shards come first. If writing stops before the last shard, the next shard sync creates the rest. */
+  /* Older shards come first, so that if writing stops early, the next shard sync creates the rest. */
   if (n) qsort(missing, n, sizeof *missing, by_start);
   for (size_t i = 0; i < n; i++)
     make_lease(y, missing[i].desc, (slp_sync_make)y->shards[number_of(y, missing[i].desc->id)].ret);
@@ -139,8 +139,8 @@ static void mark(uint8_t *marks, size_t parent, int needed) {
 }
 
 /* Marks each parent that has children. A parent's row is needed until each child has a row with a position
- * within the child's shard. Then everything before that position is read and saved, and no worker creates
- * the child's row again. */
+ * inside the child's shard. Then everything before that position is read and saved, and no worker creates the
+ * child's row again. */
 static void mark_parents(const sync *y, uint8_t *marks) {
   for (size_t i = 0; i < y->n; i++) /* first the children that are listed and have no row */
     for (int k = 0; k < 2 && !y->shards[i].row; k++) mark(marks, y->shards[i].parents[k], 1);

@@ -1,5 +1,5 @@
-/* strategies.c - defines for each system how its workers prove that they live, and how they share leases:
- * by which functions, and by which rules. */
+/* strategies.c - for each system: how its workers prove that they live, and how they share leases. Names the
+ * functions and the rules for both. */
 #include "guest/strategies.h"
 
 #include "guest/ask_owner.h"
@@ -64,9 +64,8 @@ static void gone_where_claimed(slp_lease *l) {
   slp_counter_gone(l);
 }
 
-/* Returns the number that a take writes. For layouts in which each owner may begin again with a small
- * number. The result is greater than the number in the row, and greater than every number that this worker
- * has written. */
+/* Returns the number that a take writes, in layouts where each owner may begin again with a small number. It
+ * is greater than the number in the row, and greater than every number that this worker has written. */
 static uint64_t take_epoch_of_tick(const slp_lease *l) {
   return slp_max_u64(l->row.epoch, l->own.row_epoch) + 1;
 }
@@ -75,7 +74,7 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
 
 #define BIT(kind) (1u << (kind))
 
-/* For layouts in which a worker proves that it lives by the row of each lease. */
+/* for layouts in which a worker proves that it lives by the row of each lease */
 #define BY_LEASE                                                                                       \
   .fleet_bytes = sizeof(slp_guest), .lease_bytes = sizeof(slp_guest_lease), .timers = 5, .init = init, \
   .stop = stop, .free = all_free, .urgent = SLP_COUNTER_URGENT, .join = slp_counter_join,              \
@@ -84,14 +83,13 @@ static uint64_t take_epoch_of_tick(const slp_lease *l) {
   .restores = slp_choice_restores, .removed = slp_choice_removed, .outcome = slp_counted_outcome,      \
   .keeps_parked = 1
 
-/* For layouts in which the row of a lease has a time at which the lease runs out. */
+/* for layouts in which the row of a lease has a time at which the lease runs out */
 #define BY_TIME                                                                          \
   .epoch_after = slp_expiry_after, .sign = slp_counted_sign_of_time, .silent_leases = 1, \
   .past_us = slp_expiry_past_us, .doubtful = BIT(SLP_OPERATION_TAKE) | BIT(SLP_OPERATION_PUBLISH)
 
-/* For systems in which each worker takes leases in rounds over the table. If this worker has given a lease
- * up for lack of progress, it does not take that lease for six lease times, because other workers take it
- * after three. */
+/* For systems in which each worker takes leases in rounds. A worker that gave a lease up for lack of progress
+ * does not take it again for six lease times, because other workers take it after three. */
 #define BY_ROUNDS                                                                               \
   .shun_leases = 6, .claims_decide = 1, .begin = slp_steal_begin, .resumed = slp_steal_resumed, \
   .listed = listed_where_stolen, .unknown_children = slp_steal_unknown_children,                \
@@ -108,15 +106,15 @@ const slp_guest_strategy slp_strategy_kcl = {
     .renews_ended = 1,
 };
 
-/* For layouts in which the row of a lease has a number, the tick, and each owner may begin again with a
- * small number. A lease is dead after two lease times of silence. The reasons: a motorway program waits
- * twice before it takes a lease, and a program that is throttled may raise no tick for as long. */
+/* For layouts in which the row of a lease has a number, the tick, and each owner may begin again with a small
+ * one. An owner is dead after two lease times of silence, for two reasons: a motorway program waits twice
+ * before it takes a lease; and a program that is throttled may raise no tick for so long. */
 #define BY_TICK                                                                                         \
   .doubtful = BIT(SLP_OPERATION_TAKE), .missing_blocks = 1, .knows_parents = slp_listing_knows_parents, \
   .take_epoch = take_epoch_of_tick, .sign = slp_counted_sign_of_tick, .silent_leases = 2, .counts = 1
 
-/* Why `settles` is set: a motorway program's take has no condition on the tick. So it may replace the row of
- * a worker that has just taken the lease. tick_us: once a second, as motorway's workers do. */
+/* Why `settles` is set: a motorway program's take has no condition on the tick, so it may put its row over
+ * that of a worker that has just taken the lease. tick_us: once a second, as motorway's workers do. */
 #define OF_TICK .settles = 1, .asks = SLP_ASKS_OURS, .keeps_listed = 1, .tick_us = 1000000
 
 const slp_guest_strategy slp_strategy_motorway = {
@@ -130,7 +128,7 @@ const slp_guest_strategy slp_strategy_kcl_rb = {
 };
 
 const slp_guest_strategy slp_strategy_vmware = {
-    /* These tables have no rows of workers, so only the name of a claimant is known. */
+    /* These tables have no rows of workers, so of a claimant only its name is known. */
     .base = {BY_LEASE, BY_TIME, BY_ROUNDS, .missing_blocks = 1, .knows_parents = slp_listing_knows_parents,
              .met = slp_claim_met, .missed = slp_claim_missed, .gone = gone_where_claimed},
     .of_first = 1,

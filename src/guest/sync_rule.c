@@ -9,16 +9,16 @@
  *     although they were read. They get none if the row of another descendant shows that they were read. */
 #include "guest/guest_rules.h"
 
-/* NEW: the shard was not visited. ON_STACK: its ancestors are being visited. NOTHING: it needs no lease.
- * COMES: it has a lease, or gets one now or when its parents have ended. DONE: it was read to its end. */
+/* NEW: not visited yet. ON_STACK: its ancestors are being visited. NOTHING: the shard needs no lease. COMES:
+ * it has a lease, or gets one now or when its parents have ended. DONE: it was read to its end. */
 typedef enum { NEW, ON_STACK, NOTHING, COMES, DONE } state;
 
 typedef struct walk {
   slp_sync_shard *shards;
   state *states;
   size_t *stack, depth;
-  uint8_t *removed; /* for each shard: 1: its row must be created again */
-  uint8_t *read;    /* for each shard: 1: the row of a descendant shows that it was read to its end */
+  uint8_t *removed; /* removed[i] 1: the row of shard i is missing and must be created again */
+  uint8_t *read;    /* read[i] 1: the row of a descendant shows that shard i was read to its end */
   int latest;
 } walk;
 
@@ -36,17 +36,16 @@ static void make(walk *w, size_t i, slp_sync_make how) {
   w->states[i] = COMES;
 }
 
-/* Decides about shard i, which has no row. Its parents are decided already. */
+/* Decides whether shard i, which has no row, gets a lease. Its parents are decided already. */
 static void resolve(walk *w, size_t i) {
   int comes = parent_in(w, i, COMES) != SLP_NO_SHARD, done = parent_in(w, i, DONE) != SLP_NO_SHARD;
   if (comes || done) {
-    /* One parent has a lease or gets one. So the other parent is read too, and both are read before this
-     * shard. */
+    /* One parent has a lease or gets one. So the other parent is read too, and this shard after both. */
     for (size_t p; (p = parent_in(w, i, NOTHING)) != SLP_NO_SHARD; comes = 1) make(w, p, SLP_SYNC_AT_START);
     if (comes)
       w->states[i] = COMES;
     else
-      make(w, i, SLP_SYNC_AT_OLDEST); /* both parents were read, so this shard is next */
+      make(w, i, SLP_SYNC_AT_OLDEST); /* both parents were read, so this shard is the next to be read */
   } else if (!w->read[i] && (!w->latest || w->shards[i].open)) {
     make(w, i, SLP_SYNC_AT_START);
   } else {
@@ -54,10 +53,10 @@ static void resolve(walk *w, size_t i) {
   }
 }
 
-/* Decides about a shard, after its ancestors up to the first that has a row. */
+/* Visits a shard and its ancestors, up to the first ones that have rows, and decides which get leases. */
 static void visit(walk *w, size_t from) {
   w->stack[w->depth++] = from;
-  w->states[from] = ON_STACK; /* so that a walk through shards that are their own ancestors ends */
+  w->states[from] = ON_STACK; /* ends a walk through shards that are their own ancestors */
   while (w->depth) {
     size_t i = w->stack[w->depth - 1], p;
     if (!w->shards[i].row && (p = parent_in(w, i, NEW)) != SLP_NO_SHARD) {
@@ -76,15 +75,15 @@ static void visit(walk *w, size_t from) {
 /* ---- merges whose other parent lost its row ----------------------------------------------------------
  * The end of one parent waits until the other parent has a row (steal.c). Before the merged child is read
  * in part, only an operator removes the row of a parent. The walk above stops at the child's row, so such
- * a row would be missing for ever unless it is created here. The row also had the parent's position, so
+ * a row would be missing for ever unless it is created here.With the row the parent's position is lost, so
  * the parent is read from its oldest record again. */
 
 static int is_read_now(const walk *w, size_t i) {
   return w->shards[i].row == SLP_SYNC_UNREAD || w->shards[i].row == SLP_SYNC_UNFINISHED;
 }
 
-/* If one parent of shard i has a row but is not finished, and the other parent has no row, returns the
- * other parent. Returns SLP_NO_SHARD in all other cases. */
+/* If one parent of shard i has a row and is not finished, and the other parent has no row, returns the other
+ * parent. Otherwise returns SLP_NO_SHARD. */
 static size_t other_without_row(const walk *w, size_t i) {
   const size_t *p = w->shards[i].parents;
   for (int k = 0; k < 2 && p[0] != SLP_NO_SHARD && p[1] != SLP_NO_SHARD; k++)
@@ -106,7 +105,8 @@ static void make_removed(walk *w, size_t n) {
       size_t p = w->shards[i].parents[k];
       later = p != SLP_NO_SHARD && (w->removed[p] || w->states[p] == COMES || is_read_now(w, p));
     }
-    int comes = w->states[i] == COMES && !w->shards[i].ret; /* 1: its lease is created when a parent ends */
+    /* 1: the lease of shard i is created when a parent ends */
+    int comes = w->states[i] == COMES && !w->shards[i].ret;
     if (!later && !comes) make(w, i, SLP_SYNC_AT_OLDEST);
   }
 }
@@ -124,9 +124,9 @@ static void mark_ancestors(walk *w, uint8_t *ancestors, size_t from) {
   }
 }
 
-/* Marks shards that were read to their end, because a descendant was read in part. A descendant is read
- * only after the end of its ancestors. The parents of a merge are not marked: the end of one parent waits
- * for the row of the other, and they have no other child that could bring that row back. */
+/* Marks shards that were read to their end, because a descendant was read in part: a descendant is read only
+ * after the end of its ancestors. The parents of a merge are not marked: the end of one parent waits for the
+ * row of the other, and they have no other child that could bring that row back. */
 static void mark_read(walk *w, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (w->shards[i].row >= SLP_SYNC_UNFINISHED) mark_ancestors(w, w->read, i);
@@ -152,8 +152,8 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
   for (size_t i = 0; i < n && !r; i++)
     if (!followed[i]) mark_ancestors(&w, ancestors, i);
   if (!r) mark_read(&w, n);
-  /* the search also begins at an open shard that is an ancestor of no shard without children, because such
-   * a shard may be its own ancestor */
+  /* The search also begins at an open shard that is an ancestor of no shard without children; such a shard
+   * may be its own ancestor. */
   for (size_t i = 0; i < n && !r; i++)
     if (states[i] == NEW && (!followed[i] || (shards[i].open && !ancestors[i]))) visit(&w, i);
   if (!r) make_removed(&w, n);
@@ -168,8 +168,8 @@ int slp_sync_shards(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) 
 
 /* ---- a lease for each shard: slp_sync_every ------------------------------------------------------------ */
 
-/* Marks shard i as known if some ancestor has a row. That shows that the shard was created after the
- * application began. Returns 1 if the shard was not marked before. */
+/* Marks shard i as known if some ancestor has a row: then the shard was created after the application began.
+ * Returns 1 if it was not marked before. */
 static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
   if (known[i]) return 0;
   for (int k = 0; k < 2; k++) {
@@ -182,7 +182,7 @@ static int learn(const slp_sync_shard *shards, uint8_t *known, size_t i) {
 int slp_sync_every(slp_sync_shard *shards, size_t n, int latest, slp_mem *mem) {
   uint8_t *known = slp_zalloc_n(mem, n + 1, 1);
   if (!known) return SLP_ENOMEM;
-  /* Parents are mostly listed before their children, so one pass is usually enough. */
+  /* parents are mostly listed before their children, so one pass is usually enough */
   for (int learned = 1; learned;) {
     learned = 0;
     for (size_t i = 0; i < n; i++) learned |= learn(shards, known, i);

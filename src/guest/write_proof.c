@@ -1,16 +1,16 @@
-/* write_proof.c - proves that the table accepts this worker's writes. For layouts without rows of workers,
- * in which only leases have counters. */
+/* write_proof.c - proves that the table accepts this worker's writes (write_proof.h). For layouts without
+ * rows of workers, in which only leases have counters. */
 #include "guest/write_proof.h"
 
 #include "base/probe.h"
 #include "guest/guest.h"
 
-/* Returns how often a worker without leases proves that the table accepts writes. It sends a renewal of
- * another worker's lease, which the table refuses. A worker that holds leases does not need this, because
- * it renews them earlier: after a third of a lease time. */
+/* Returns how often a worker without leases proves that the table accepts writes. It then sends a renewal of
+ * another worker's lease, which the table refuses. A worker with leases does not need this, because it renews
+ * them more often: after a third of a lease time. */
 static uint64_t every_us(const slp_fleet *f) { return slp_fleet_lease_us(f) / 5 * 2; }
 
-/* Returns 1 if there is an owner whose silence this worker has to judge. */
+/* Returns 1 if some lease has an owner whose silence this worker must judge. */
 static int judges(const slp_fleet *f) {
   return slp_guest_of(f)->write_proof.shard[0] && slp_worker_is(f, SLP_WORKER_RUNS) &&
          slp_proof_is(f, SLP_PROOF_GOOD);
@@ -27,9 +27,9 @@ static void arm(slp_fleet *f) {
                   slp_guest_of(f)->write_proof.shard[0] ? slp_max_u64(due_us(f), soonest) : SLP_NEVER);
 }
 
-/* Stores that a write was answered. A write is answered at least every 2/5 of a lease time, unless the
- * table accepts no writes for a while. In that case other workers have the same trouble, so their silence
- * does not prove that they are dead. */
+/* To be called when a write was answered. Writes are answered at least every 2/5 of a lease time, unless the
+ * table accepts none for a while. In that case other workers have the same trouble, so their silence does not
+ * prove that they are dead. */
 void slp_write_proof_got(slp_fleet *f, uint64_t sent_us) {
   slp_write_proof *p = &slp_guest_of(f)->write_proof;
   uint64_t now = slp_now_refresh_us(f->h), lease_us = slp_fleet_lease_us(f);
@@ -69,8 +69,8 @@ static void run(slp_timer *t) {
   slp_write_send(&p->renewal, renewed);
 }
 
-/* Returns a lease that another worker owns. If this worker sends a renewal of it, with the epoch 0, the
- * table refuses that renewal. */
+/* Returns the row of a lease that another worker owns. A renewal of it by this worker, with the epoch 0, is
+ * refused by the table. */
 static const slp_lease_row *another_s(const slp_fleet *f, const slp_snapshot *s) {
   for (size_t i = 0; i < s->leases_n; i++) {
     const slp_lease_row *row = &s->leases[i];
@@ -82,10 +82,10 @@ static const slp_lease_row *another_s(const slp_fleet *f, const slp_snapshot *s)
 
 void slp_write_proof_saw(slp_fleet *f, const slp_snapshot *s) {
   slp_write_proof *p = &slp_guest_of(f)->write_proof;
-  if (p->renewal.busy) return; /* a renewal that is under way uses p->shard */
+  if (p->renewal.busy) return; /* a renewal that is under way points to p->shard, so it must not be changed */
   const slp_lease_row *row =
       slp_mode_is(f, SLP_MODE_LED) || slp_mode_is(f, SLP_MODE_STRANGE) ? NULL : another_s(f, s);
-  /* There is no owner to judge, or there was none before. Earlier answers prove nothing about an owner that
+  /* There is no owner to judge, or there was none before. Answers until now prove nothing about an owner that
    * is judged later. */
   if (!row || !p->shard[0]) p->answered_us = 0;
   p->shard[0] = 0;

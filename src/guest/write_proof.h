@@ -15,11 +15,11 @@
 #include "lease/write.h"
 
 typedef struct slp_write_proof {
-  /* The shard of another worker's lease, whose renewal is sent in order to be refused. "": there is no
-   * owner to judge. */
+  /* The shard of another worker's lease, of which this worker sends a renewal that the table will refuse. "":
+   * there is no owner to judge. */
   char shard[SLP_SHARD_ID_MAX + 1];
-  uint64_t answered_us; /* when a write last got a certain answer; 0: none has */
-  uint64_t sent_us;     /* when the write of answered_us was sent */
+  uint64_t answered_us; /* when a write was last answered for certain; 0: none was */
+  uint64_t sent_us;     /* when that write was sent */
   slp_write renewal;
   slp_timer timer;
 } slp_write_proof;
@@ -27,13 +27,13 @@ typedef struct slp_write_proof {
 void slp_write_proof_init(slp_fleet *f);
 void slp_write_proof_stop(slp_fleet *f);
 void slp_write_proof_free(slp_fleet *f);
-/* Takes all rows of the table. Decides whether there is an owner to judge, and which lease's renewal is
- * sent. */
+/* To be called with all rows of the table. Decides whether there is an owner to judge, and of which lease a
+ * renewal is sent. */
 void slp_write_proof_saw(slp_fleet *f, const slp_snapshot *s);
-/* Stores that a write of a lease, sent at sent_us, has just got a certain answer. */
+/* To be called when a write of a lease, which was sent at sent_us, has got a certain answer. */
 void slp_write_proof_got(slp_fleet *f, uint64_t sent_us);
-/* Returns 1 if the table has answered a write that was sent at least half a lease time after since_us. An
- * owner renews every third of a lease time, so a living owner would have renewed by then. */
+/* Returns 1 if the table has answered a write that was sent at least half a lease time after since_us. A
+ * living owner would have renewed its lease by then, because it does so every third of a lease time. */
 int slp_write_proof_covers(const slp_fleet *f, uint64_t since_us);
 
 #endif
